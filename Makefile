@@ -1,0 +1,127 @@
+# pg_bayes: build, install, test.
+#
+#   make && make install && make installcheck      against the PostgreSQL that pg_config belongs to
+#   make help                                      everything else
+#
+# The kernel library comes from CMake (CMakeLists.txt), the module around it from PostgreSQL's own PGXS.
+
+PG_CONFIG ?= pg_config
+JOBS ?= $(shell nproc 2>/dev/null || echo 1)
+PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
+PGXS := $(wildcard $(PGXS))
+
+all:
+
+# ---- what needs nothing but make: these install what is missing, then call make again ----
+
+stages := core sanitize fuzz sql server docs statistics house
+
+help:
+	@echo 'make                build the module and its kernel library'
+	@echo 'make install        install them; DESTDIR is honoured'
+	@echo 'make installcheck   SQL tests on a running server (PGHOST, PGPORT, PGUSER, ... as for psql)'
+	@echo 'make uninstall'
+	@echo 'make clean'
+	@echo
+	@echo 'On a machine with nothing but git and make; they touch no server and no directory but this one:'
+	@echo 'make deps           install what building and testing needs (Debian, Ubuntu)'
+	@echo 'make demo           fit real data on a throwaway server and show the results'
+	@echo 'make test           every test, on throwaway servers; parts: $(addprefix test-,$(stages))'
+	@echo 'make bench          measure speed'
+	@echo 'make fuzz           fuzz the decoders with libFuzzer until interrupted (needs clang)'
+
+deps:
+	@tests/lib/deps
+
+test: deps
+	@tests/run $(stages)
+
+$(addprefix test-,$(stages)): test-%: deps
+	@tests/run $*
+
+demo: deps
+	@tests/lib/demo
+
+bench: deps
+	@tests/lib/bench
+
+fuzz: deps
+	@tests/lib/fuzz
+
+.PHONY: all help deps test $(addprefix test-,$(stages)) demo bench fuzz
+
+# ---- what needs PostgreSQL's development files ----
+
+ifeq ($(PGXS),)
+
+all install uninstall installcheck:
+	@echo 'pg_config or its files are missing: install PostgreSQL development files (make deps), or set PG_CONFIG' >&2; exit 1
+
+clean:
+	rm -rf build pg_bayes.so
+
+.PHONY: install uninstall installcheck clean
+
+else
+
+version := $(shell sed -n "s/^default_version *= *'\(.*\)'.*/\1/p" control/pg_bayes.control)
+sources := $(wildcard src/pg/*.cpp)
+fragments := $(sort $(wildcard sql/[0-9]*.sql))
+
+MODULE_big = pg_bayes
+OBJS = $(patsubst src/pg/%.cpp,build/pg/%.o,$(sources))
+EXTENSION = control/pg_bayes
+DATA_built = build/pg_bayes--$(version).sql
+DATA = $(wildcard sql/updates/*.sql)
+EXTRA_CLEAN = build
+NO_INSTALLCHECK = 1  # PGXS knows pg_regress only; ours is below
+
+# PostgreSQL's headers as system headers: they keep no C++ warning quiet.
+PG_CPPFLAGS = -Isrc -isystem $(shell $(PG_CONFIG) --includedir-server)
+PG_CXXFLAGS = -std=c++20 -O2 -fvisibility=hidden -fvisibility-inlines-hidden -Wall -Wextra -Wno-register
+SHLIB_PREREQS = kernel
+SHLIB_LINK = -Lbuild/lib/baseline -lpg_bayes_kernel -lstdc++ \
+  -Wl,--enable-new-dtags,-rpath,'$$ORIGIN' -Wl,--no-undefined-version,--version-script=src/module.map
+
+# Bitcode for the server's JIT compiler would have clang compile everything once more, for C++ to no use.
+override with_llvm = no
+
+include $(PGXS)
+
+build/CMakeCache.txt:
+	cmake -S . -B build -DCMAKE_CXX_COMPILER=$(firstword $(CXX))
+
+# Always asks CMake, which knows what is out of date.
+kernel: build/CMakeCache.txt
+	@MAKEFLAGS=--no-print-directory cmake --build build --target kernel --parallel $(JOBS)
+
+$(OBJS): build/pg/%.o: src/pg/%.cpp Makefile
+	@mkdir -p $(@D)
+	$(CXX) $(CXXFLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
+
+-include $(OBJS:.o=.d)
+
+build/pg_bayes--$(version).sql: $(fragments) control/pg_bayes.control Makefile
+	@mkdir -p $(@D)
+	cat $(fragments) > $@
+
+install: install-kernel
+install-kernel: all installdirs
+	$(INSTALL_SHLIB) build/lib/baseline/libpg_bayes_kernel.so '$(DESTDIR)$(pkglibdir)/'
+	cd build/lib && for level in x86-64-*; do \
+	  [ -d $$level ] || continue; \
+	  $(MKDIR_P) '$(DESTDIR)$(pkglibdir)/glibc-hwcaps/'$$level && \
+	  $(INSTALL_SHLIB) $$level/libpg_bayes_kernel.so '$(DESTDIR)$(pkglibdir)/glibc-hwcaps/'$$level/ || exit 1; \
+	done
+
+uninstall: uninstall-kernel
+uninstall-kernel:
+	rm -f '$(DESTDIR)$(pkglibdir)'/libpg_bayes_kernel.so '$(DESTDIR)$(pkglibdir)'/glibc-hwcaps/*/libpg_bayes_kernel.so
+	-rmdir '$(DESTDIR)$(pkglibdir)'/glibc-hwcaps/* '$(DESTDIR)$(pkglibdir)'/glibc-hwcaps 2>/dev/null || true
+
+installcheck:
+	PATH="$(bindir):$$PATH" tests/run installcheck
+
+.PHONY: kernel install-kernel uninstall-kernel installcheck
+
+endif

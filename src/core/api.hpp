@@ -1,0 +1,5 @@
+// What the kernel library exports. Everything else in it is hidden, so that nothing of ours can
+// collide with another module loaded into the same server process.
+#pragma once
+
+#define BAYES_API __attribute__((visibility("default")))

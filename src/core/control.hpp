@@ -1,0 +1,41 @@
+// How long work stays answerable: cancel, progress, threads.
+//
+// A kernel is handed a Control and knows nothing of who stands behind it: in the server it is the
+// backend's interrupt flag, in unit tests it is nothing at all.
+#pragma once
+
+#include "core/api.hpp"
+
+namespace bayes {
+
+/// One line of progress: after an iteration of a restart.
+struct Progress {
+  const char *method;   ///< as in options.method
+  int restart;          ///< from 1
+  int restarts;
+  int iteration;        ///< from 1
+  int max_iterations;
+  double objective;     ///< what the method maximises
+  double change;        ///< of the objective since the last iteration; NaN at the first
+  double seconds;       ///< since the fit began
+  double seconds_left;  ///< at most, were every iteration used; never negative
+};
+
+class BAYES_API Control {
+ public:
+  virtual ~Control() = default;
+
+  /// Cheap, callable while worker threads run: is there anything that poll() should look at?
+  virtual bool pending() const noexcept { return false; }
+
+  /// Main thread only, with no worker thread alive: throws if the work is to stop, else returns.
+  virtual void poll() {}
+
+  /// Main thread only, with no worker thread alive.
+  virtual void progress(const Progress &) {}
+
+  /// The number of threads that a sweep may use, at least 1. Results do not depend on it.
+  int threads = 1;
+};
+
+}  // namespace bayes

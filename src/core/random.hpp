@@ -1,0 +1,45 @@
+// Random numbers by counter: Philox 4x32-10 (Salmon, Moraes, Dror, Shaw 2011).
+//
+// A stream is named by up to four numbers (seed, and for instance chain, sweep, row); the same name gives the same numbers
+// in any order, on any thread. On every machine bits, uniform and below are the same to the last bit; the others go through the
+// mathematical library and fused instructions, so they are the same to rounding. The distributions are ours because the
+// standard library's differ between implementations.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "core/api.hpp"
+
+namespace bayes {
+
+/// The Philox 4x32-10 block function.
+BAYES_API std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key);
+
+class BAYES_API Random {
+ public:
+  /// The stream (seed; a, b, c). Any 64-bit values; different names give independent streams.
+  explicit Random(std::uint64_t seed, std::uint64_t a = 0, std::uint64_t b = 0, std::uint64_t c = 0);
+
+  std::uint64_t bits();                       ///< 64 random bits
+  double uniform();                           ///< in (0, 1), never 0 or 1
+  std::uint64_t below(std::uint64_t bound);   ///< uniform integer in [0, bound), bound >= 1, without bias
+  double normal();                            ///< standard normal
+  double exponential();                       ///< rate 1
+  double gamma(double shape);                 ///< rate 1; shape > 0 (Marsaglia and Tsang 2000; boosted below 1); 0 where it underflows
+  double log_gamma_variate(double shape);     ///< log of a gamma draw with rate 1; shape > 0, however small
+  double beta(double a, double b);            ///< a, b > 0
+  double chi_square(double degrees);          ///< degrees > 0
+  void dirichlet(std::span<const double> alpha, std::span<double> out);  ///< same sizes; alpha > 0; works for tiny alpha
+  int categorical(std::span<const double> weights);                      ///< index with probability proportional to weights >= 0, not all 0
+
+ private:
+  std::array<std::uint32_t, 2> key_;
+  std::array<std::uint32_t, 4> counter_, block_;
+  int used_ = 4;
+  double spare_ = 0;
+  bool has_spare_ = false;
+};
+
+}  // namespace bayes

@@ -1,0 +1,225 @@
+#include "models/gmm_scorer.hpp"
+
+#include <numbers>
+
+#include "core/simd.hpp"
+
+namespace bayes {
+namespace {
+
+using simd::lanes;
+
+constexpr double log_two_pi = 1.8378770664093454836;
+constexpr int quadrature_nodes = 64;
+// Larger squared distances than any meaningful one, small enough to stay in the range that simd::log promises.
+constexpr double far_away = 1e300;
+
+/// Nodes and weights of E[f(g)] for g ~ Gamma(shape, rate shape): Gauss-Laguerre by Golub and Welsch (1969).
+void gamma_quadrature(double shape, Vector &nodes, Vector &weights) {
+  const double alpha = shape - 1;
+  Vector diagonal(quadrature_nodes), beside(quadrature_nodes - 1);
+  for (int i = 0; i < quadrature_nodes; ++i) diagonal(i) = 2 * i + 1 + alpha;
+  for (int i = 1; i < quadrature_nodes; ++i) beside(i - 1) = std::sqrt(i * (i + alpha));
+  Eigen::SelfAdjointEigenSolver<Matrix> eigen;
+  eigen.computeFromTridiagonal(diagonal, beside);
+  nodes = eigen.eigenvalues() / shape;
+  weights = eigen.eigenvectors().row(0).array().square().matrix().transpose();
+}
+
+}  // namespace
+
+GmmScorer::GmmScorer(const GaussianMixture::State &state) {
+  std::visit([&](const auto &fitted) { compile(fitted); }, state.fitted);
+}
+
+template <class S> void GmmScorer::compile(const GmmFitted<S> &fitted) {
+  d_ = fitted.point.components.dimension();
+  k_ = fitted.point.components.components();
+  padded_ = (k_ + lanes - 1) / lanes * lanes;
+  y_.resize(std::size_t(d_) * std::size_t(padded_));
+  out_.resize(std::size_t(padded_));
+  constant_.assign(std::size_t(padded_), -std::numeric_limits<double>::infinity());
+  half_.assign(std::size_t(padded_), 0.0);
+  inverse_degrees_.assign(std::size_t(padded_), 0.0);
+  if (fitted.independent) return compile_quadrature(*fitted.independent);
+
+  mean_.assign(std::size_t(d_) * std::size_t(padded_), 0.0);
+  for (int k = 0; k < k_; ++k)
+    for (int j = 0; j < d_; ++j) mean_[std::size_t(j * padded_ + k)] = fitted.point.components.mean(j, k);
+
+  // With a posterior the predictive of a component is a Student t with scale B (c + 1) / (c nu): of d dimensions and nu = a + 1 - d for
+  // dense shapes, nu = a for the spherical one, and d independent ones with nu = a for the diagonal one.
+  std::vector<FactoredScale> scales = factor_all<S>(fitted.point.components.covariance, d_, "covariance");
+  student_ = fitted.linked.has_value();
+  for (int k = 0; k < k_; ++k) {
+    const std::size_t s = std::size_t(scale_index<S>(k));
+    const double log_weight = std::log(fitted.point.weights(k));
+    if (!student_) {
+      constant_[std::size_t(k)] = log_weight - 0.5 * (d_ * log_two_pi + scales[s].log_determinant);
+      continue;
+    }
+    const NormalWishart<S> &q = fitted.linked->components;
+    const double a = q.a(Eigen::Index(s)), nu = S::dense ? a + 1 - d_ : a;
+    const bool product = !S::dense && !S::isotropic;
+    const int dimension = product ? 1 : d_;
+    const double log_scale = std::log(a * (q.c(k) + 1) / (q.c(k) * nu));  // of B / a, the covariance of the point estimate
+    constant_[std::size_t(k)] = log_weight - 0.5 * (scales[s].log_determinant + d_ * log_scale) +
+                                d_ / dimension * (log_gamma((nu + dimension) / 2) - log_gamma(nu / 2) -
+                                                  0.5 * dimension * std::log(nu * std::numbers::pi));
+    half_[std::size_t(k)] = (nu + dimension) / 2;
+    inverse_degrees_[std::size_t(k)] = std::exp(-log_scale) / nu;  // |W y|^2 is taken with the covariance, so its scale is made up for here
+  }
+  if constexpr (S::dense) compile_dense<S>(scales);
+  else compile_variances<S>(scales);
+}
+
+template <class S> void GmmScorer::compile_dense(const std::vector<FactoredScale> &scales) {
+  if constexpr (S::shared) {
+    form_ = Form::tied;
+    whiten_ = scales[0].whiten;
+    const Matrix means = Eigen::Map<const Matrix>(mean_.data(), padded_, d_).topRows(k_).transpose();
+    centre_ = means.rowwise().mean();
+    const Matrix whitened = whiten_.triangularView<Eigen::Lower>() * (means.colwise() - centre_);
+    for (int k = 0; k < k_; ++k)
+      for (int j = 0; j < d_; ++j) mean_[std::size_t(j * padded_ + k)] = whitened(j, k);
+  } else {
+    form_ = Form::dense;
+    scale_.assign(std::size_t(d_) * std::size_t(d_ + 1) / 2 * std::size_t(padded_), 0.0);
+    for (int k = 0; k < k_; ++k) {
+      double *at = scale_.data() + k;
+      for (int i = 0; i < d_; ++i)
+        for (int j = 0; j <= i; ++j, at += padded_) *at = scales[std::size_t(k)].whiten(i, j);
+    }
+  }
+}
+
+template <class S> void GmmScorer::compile_variances(const std::vector<FactoredScale> &scales) {
+  form_ = student_ && !S::isotropic ? Form::students : Form::variances;
+  scale_.assign(std::size_t(d_) * std::size_t(padded_), 0.0);
+  for (int k = 0; k < k_; ++k)
+    for (int j = 0; j < d_; ++j) scale_[std::size_t(j * padded_ + k)] = scales[std::size_t(k)].whiten(j, 0);
+}
+
+/// x = mu + e with mu ~ N(m, C) and e | g ~ N(0, B / (nu g)), g ~ Gamma(nu/2, nu/2), nu = a + 1 - d: one integral over g once B and C are diagonal
+/// together.
+void GmmScorer::compile_quadrature(const MixturePosterior<NormalIndependent> &q) {
+  form_ = Form::quadrature;
+  const auto scales = factor_all<FullCovariance>(q.components.B, d_, "posterior scale B");
+  for (int k = 0; k < k_; ++k) {
+    const double nu = q.components.a(k) + 1 - d_;
+    const FactoredScale &b = scales[std::size_t(k)];
+    const Eigen::SelfAdjointEigenSolver<Matrix> eigen(nu * b.whiten * q.components.C[std::size_t(k)] * b.whiten.transpose());
+    Vector g, weight;
+    gamma_quadrature(nu / 2, g, weight);
+    Node node;
+    node.rotation = std::sqrt(nu) * eigen.eigenvectors().transpose() * b.whiten;
+    node.mean = q.components.m.col(k);
+    node.precision.resize(quadrature_nodes, d_);
+    node.constant.resize(quadrature_nodes);
+    for (int i = 0; i < quadrature_nodes; ++i) {
+      const Vector variance = (eigen.eigenvalues().array().max(0.0) + 1 / g(i)).matrix();
+      node.precision.row(i) = variance.cwiseInverse().transpose();
+      node.constant(i) = std::log(weight(i)) - 0.5 * (d_ * (log_two_pi - std::log(nu)) + b.log_determinant + variance.array().log().sum());
+    }
+    node.constant.array() += std::log(q.alpha(k) / q.alpha.sum());
+    nodes_.push_back(std::move(node));
+  }
+}
+
+void GmmScorer::quadratic_dense(const double *x) {
+  for (int first = 0; first < padded_; first += lanes) {
+    for (int j = 0; j < d_; ++j) simd::store(y_.data() + j * lanes, x[j] - simd::load(mean_.data() + j * padded_ + first));
+    simd::Vector q = {};
+    const double *w = scale_.data() + first;
+    const std::ptrdiff_t stride = padded_;
+    for (int i = 0; i < d_; ++i, w += stride * i) {
+      // Four chains, as a multiply-add takes four cycles and one chain would wait for itself.
+      simd::Vector z[4] = {};
+      int j = 0;
+      for (; j + 3 <= i; j += 4)
+#pragma GCC unroll 4
+        for (int u = 0; u < 4; ++u) z[u] += simd::load(w + (j + u) * stride) * simd::load(y_.data() + (j + u) * lanes);
+      for (; j <= i; ++j) z[0] += simd::load(w + j * stride) * simd::load(y_.data() + j * lanes);
+      const simd::Vector sum = (z[0] + z[1]) + (z[2] + z[3]);
+      q += sum * sum;
+    }
+    simd::store(out_.data() + first, q);
+  }
+}
+
+void GmmScorer::quadratic_tied(const double *x) {
+  const Vector y = Eigen::Map<const Vector>(x, d_) - centre_;
+  Eigen::Map<Vector>(y_.data(), d_).noalias() = whiten_.triangularView<Eigen::Lower>() * y;
+  for (int first = 0; first < padded_; first += lanes) {
+    simd::Vector q = {};
+    for (int j = 0; j < d_; ++j) {
+      const simd::Vector z = y_[std::size_t(j)] - simd::load(mean_.data() + j * padded_ + first);
+      q += z * z;
+    }
+    simd::store(out_.data() + first, q);
+  }
+}
+
+void GmmScorer::quadratic_variances(const double *x) {
+  for (int first = 0; first < padded_; first += lanes) {
+    simd::Vector q = {};
+    for (int j = 0; j < d_; ++j) {
+      const simd::Vector z = (x[j] - simd::load(mean_.data() + j * padded_ + first)) * simd::load(scale_.data() + j * padded_ + first);
+      q += z * z;
+    }
+    simd::store(out_.data() + first, q);
+  }
+}
+
+/// sum_j log(1 + z_j^2 / nu), a logarithm for every eight factors.
+void GmmScorer::product_of_students(const double *x) {
+  const simd::Vector one = simd::all(1), limit = simd::all(1e35);
+  for (int first = 0; first < padded_; first += lanes) {
+    const simd::Vector inverse = simd::load(inverse_degrees_.data() + first);
+    simd::Vector sum = {}, product = one;
+    for (int j = 0; j < d_; ++j) {
+      const simd::Vector z = (x[j] - simd::load(mean_.data() + j * padded_ + first)) * simd::load(scale_.data() + j * padded_ + first);
+      const simd::Vector factor = 1.0 + z * z * inverse;
+      product *= factor < limit ? factor : limit;
+      if (j % 8 == 7) {
+        sum += simd::log(product);
+        product = one;
+      }
+    }
+    simd::store(out_.data() + first, sum + simd::log(product));
+  }
+}
+
+void GmmScorer::quadrature(const double *x) {
+  const Eigen::Map<const Vector> row(x, d_);
+  for (int k = 0; k < k_; ++k) {
+    const Node &node = nodes_[std::size_t(k)];
+    const Vector square = (node.rotation * (row - node.mean)).array().square().matrix();
+    const Vector terms = node.constant - 0.5 * (node.precision * square);
+    out_[std::size_t(k)] = log_sum_exp({terms.data(), std::size_t(terms.size())});
+  }
+}
+
+std::span<const double> GmmScorer::log_joint(std::span<const double> x) {
+  switch (form_) {
+    case Form::dense: quadratic_dense(x.data()); break;
+    case Form::tied: quadratic_tied(x.data()); break;
+    case Form::variances: quadratic_variances(x.data()); break;
+    case Form::students: product_of_students(x.data()); break;
+    case Form::quadrature: quadrature(x.data()); return {out_.data(), std::size_t(k_)};
+  }
+  for (int first = 0; first < padded_; first += lanes) {
+    double *const at = out_.data() + first;
+    const simd::Vector constant = simd::load(constant_.data() + first), half = simd::load(half_.data() + first);
+    simd::Vector value = simd::load(at), limit = simd::all(far_away);
+    if (form_ == Form::students) value = constant - half * value;
+    else if (student_) {
+      const simd::Vector argument = 1.0 + value * simd::load(inverse_degrees_.data() + first);
+      value = constant - half * simd::log(argument < limit ? argument : limit);
+    } else value = constant - 0.5 * (value < limit ? value : limit);
+    simd::store(at, value);
+  }
+  return {out_.data(), std::size_t(k_)};
+}
+
+}  // namespace bayes

@@ -1,0 +1,38 @@
+// The inside of a fitted Gaussian mixture, for the files of this model only.
+#pragma once
+
+#include <optional>
+#include <type_traits>
+#include <variant>
+
+#include "families/normal_independent.hpp"
+#include "families/normal_wishart.hpp"
+#include "inference/learners.hpp"
+#include "models/gmm.hpp"
+
+namespace bayes {
+
+/// Which posterior, if any: of the linked prior, or (full covariance only) of the independent one.
+template <class S> struct GmmFitted {
+  using Shape = S;
+  MixturePoint<NormalPoint<S>> point;
+  std::optional<MixturePosterior<NormalWishart<S>>> linked;
+  std::optional<MixturePosterior<NormalIndependent>> independent;
+};
+
+struct GaussianMixture::State {
+  std::variant<GmmFitted<FullCovariance>, GmmFitted<DiagonalCovariance>, GmmFitted<SphericalCovariance>, GmmFitted<TiedCovariance>> fitted;
+  Vector counts;           // K expected numbers of rows
+  double weight = 0;       // of all rows
+  double entropy = 0;      // of the responsibilities at the point estimate, summed over the rows
+};
+
+/// Calls f with a value of the shape that the name says. The name must be one of the four.
+template <class F> decltype(auto) with_shape(const std::string &name, F f) {
+  if (name == FullCovariance::name) return f(FullCovariance{});
+  if (name == DiagonalCovariance::name) return f(DiagonalCovariance{});
+  if (name == SphericalCovariance::name) return f(SphericalCovariance{});
+  return f(TiedCovariance{});
+}
+
+}  // namespace bayes

@@ -1,0 +1,25 @@
+// The families that a stored model can be of: one line each.
+#include "core/model.hpp"
+#include "models/gmm.hpp"
+
+namespace bayes {
+namespace {
+
+struct Family {
+  std::string_view name;
+  ModelReader read;
+};
+
+constexpr Family families[] = {
+    {"gmm", read_gaussian_mixture},
+};
+
+}  // namespace
+
+ModelReader find_model_reader(std::string_view family) {
+  for (const Family &candidate : families)
+    if (candidate.name == family) return candidate.read;
+  return nullptr;
+}
+
+}  // namespace bayes

@@ -1,0 +1,48 @@
+// What the SQL side wants to know of a family of models: everything that reads rows and fits (aggregates, windows, relations) is
+// written once against this description.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "core/control.hpp"
+#include "core/model.hpp"
+#include "core/rows.hpp"
+#include "pg/fit_request.hpp"
+#include "pg/row_intake.hpp"
+
+namespace bayes::pg {
+
+/// Options that concern rows and errors; everything else in the options is the kernel's.
+struct FitPolicy {
+  bool skip_missing = false;   ///< missing = skip
+  bool null_on_error = false;  ///< on_error = null
+};
+
+/// Checks everything that can be checked before the first row is read; throws Error.
+using CheckRequest = FitPolicy (*)(const FitRequest &);
+
+struct Family {
+  const char *name;   ///< as in ModelInfo::family
+  int max_dimension;  ///< of a row
+  CheckRequest check;
+  std::unique_ptr<Model> (*fit)(const FitRequest &request, RowSource &rows, Control &control);
+  int (*label)(const Model &model, std::span<const double> x);  ///< from 0
+};
+
+/// Makes an intake ready for a request's rows.
+void prepare(RowIntake &intake, const FitRequest &request, FitPolicy policy, int max_dimension);
+
+/// Are there rows to fit? Throws if there are but their weights are all zero.
+bool has_rows(const RowIntake &intake);
+
+/// The fit, with the WARNINGs that belong to it. nullptr: no rows, or a fit that failed under on_error = null.
+std::unique_ptr<Model> fit_rows(const Family &family, const FitRequest &request, FitPolicy policy, RowIntake &intake);
+
+/// WARNING with last change and tolerance, if the model's fit ran out of iterations.
+void warn_if_not_converged(const Model &model);
+
+/// WARNING that stands for an error under on_error = null.
+void warn_of_failure(const Error &error);
+
+}  // namespace bayes::pg

@@ -1,0 +1,163 @@
+#include "pg/query.hpp"
+
+namespace bayes::pg {
+namespace {
+
+constexpr const char *form_hint =
+    "Select one array of numbers for each row (SELECT x FROM ...), an array and a weight (SELECT x, w FROM ...), or numeric columns "
+    "(SELECT a, b, c FROM ...).";
+
+/// What a row of the query is made of.
+struct Layout {
+  bool array = false, weighted = false;
+  std::vector<Oid> types;  ///< base types of the columns
+};
+
+/// Stands in for the client at the end of the executor's pipeline. The callbacks below are called by C code: errors leave them as ERRORs.
+struct Receiver {
+  DestReceiver pub;
+  RowIntake *intake;
+  const Layout *layout;
+  MemoryContext scratch;  ///< for what reading a value allocates; emptied for every row
+};
+
+void take_row(Receiver &receiver, TupleTableSlot *slot) {
+  RowIntake &intake = *receiver.intake;
+  const Layout &layout = *receiver.layout;
+  if (layout.array) {
+    if (slot->tts_isnull[0]) intake.add_null();
+    else if (!layout.weighted) intake.add(slot->tts_values[0]);
+    else {
+      const bool null = slot->tts_isnull[1];
+      intake.add(slot->tts_values[0], null ? 0 : number_of(slot->tts_values[1], layout.types[1]), null);
+    }
+  } else {
+    intake.add_columns(int(layout.types.size()), [&](int i, double &x) {
+      if (slot->tts_isnull[i]) return false;
+      x = number_of(slot->tts_values[i], layout.types[std::size_t(i)]);
+      return true;
+    });
+  }
+}
+
+bool receive(TupleTableSlot *slot, DestReceiver *self) {
+  auto *const receiver = reinterpret_cast<Receiver *>(self);
+  slot_getallattrs(slot);
+  const MemoryContext before = MemoryContextSwitchTo(receiver->scratch);
+  raising([receiver, slot] { take_row(*receiver, slot); });
+  MemoryContextSwitchTo(before);
+  MemoryContextReset(receiver->scratch);
+  return true;
+}
+
+[[noreturn]] void unsuitable(const char *why, const char *detail) {
+  throw Error(Errc::invalid_argument, std::string("query ") + why, detail, form_hint);
+}
+
+/// The one SELECT that a plan must be.
+CachedPlanSource *only_select(SPIPlanPtr plan) {
+  List *const sources = SPI_plan_get_plan_sources(plan);
+  if (list_length(sources) != 1)
+    unsuitable(sources == NIL ? "is empty" : "has several statements", "It must be one SELECT.");
+  auto *const source = static_cast<CachedPlanSource *>(linitial(sources));
+  const bool one = list_length(source->query_list) == 1;
+  const Query *const query = one ? linitial_node(Query, source->query_list) : nullptr;
+  if (!query || query->commandType != CMD_SELECT || !source->resultDesc) unsuitable("is not a SELECT", "It must be one SELECT that returns rows.");
+  if (query->hasModifyingCTE) unsuitable("changes data", "A query that gives rows to a fit is run read-only.");
+  if (query->rowMarks != NIL) unsuitable("locks rows", "A query that gives rows to a fit is run read-only, without FOR UPDATE or FOR SHARE.");
+  return source;
+}
+
+[[noreturn]] void wrong_column(TupleDesc columns, int index, const char *expected) {
+  const Form_pg_attribute column = TupleDescAttr(columns, index);
+  const Oid type = column->atttypid;
+  const char *const name = guarded([type] { return format_type_be(type); });
+  throw Error(Errc::invalid_argument, std::string("column \"") + NameStr(column->attname) + "\" of the query is of type " + name, expected, form_hint);
+}
+
+Layout layout_of(TupleDesc columns) {
+  if (columns->natts == 0) unsuitable("returns no columns", "There is nothing to fit.");
+  Layout layout;
+  for (int i = 0; i < columns->natts; ++i) {
+    const Oid declared = TupleDescAttr(columns, i)->atttypid;
+    const Oid type = guarded([declared] { return getBaseType(declared); });
+    const Oid element = guarded([type] { return OidIsValid(get_element_type(type)) ? getBaseType(get_element_type(type)) : InvalidOid; });
+    if (is_number_type(element)) {
+      if (i > 0) wrong_column(columns, i, "An array of numbers must be the first column; one numeric column, the weight, may follow.");
+      layout.array = true;
+    } else if (!is_number_type(type)) {
+      wrong_column(columns, i, "A row is made of numbers.");
+    } else if (layout.array) {
+      layout.weighted = true;
+    }
+    layout.types.push_back(type);
+  }
+  if (layout.array && layout.types.size() > 2) {
+    throw Error(Errc::invalid_argument, "query returns an array and " + std::to_string(layout.types.size() - 1) + " more columns",
+                "After the array at most one column may follow, the weight.", form_hint);
+  }
+  return layout;
+}
+
+/// Functions that the query calls must not write either.
+struct ReadOnly {
+  const bool before = XactReadOnly;
+  ReadOnly() { XactReadOnly = true; }
+  ~ReadOnly() { XactReadOnly = before; }
+};
+
+}  // namespace
+
+void read_query(const char *text, const std::function<RowIntake &(bool weighted)> &make) {
+  const SPIPlanPtr plan = guarded([text] {
+    if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "SPI_connect failed");
+    const SPIPlanPtr prepared = SPI_prepare(text, 0, nullptr);
+    if (!prepared)
+      ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("query cannot be prepared: %s", SPI_result_code_string(SPI_result)),
+                      errdetail("It must be one SELECT."), errhint("%s", form_hint)));
+    return prepared;
+  });
+  // An error from here on aborts the transaction (or subtransaction), which leaves SPI in good order.
+  const Layout layout = layout_of(only_select(plan)->resultDesc);
+
+  Receiver receiver = {};
+  receiver.pub.receiveSlot = receive;
+  receiver.pub.rStartup = [](DestReceiver *, int, TupleDesc) {};
+  receiver.pub.rShutdown = [](DestReceiver *) {};
+  receiver.pub.rDestroy = [](DestReceiver *) {};
+  receiver.pub.mydest = DestTuplestore;  // any but DestNone and DestSPI, which SPI treats in its own way
+  receiver.intake = &make(layout.weighted);
+  receiver.layout = &layout;
+  receiver.scratch = guarded([] { return AllocSetContextCreate(CurrentMemoryContext, "pg_bayes query row", ALLOCSET_DEFAULT_SIZES); });
+
+  const ReadOnly read_only;
+  guarded([plan, &receiver] {
+    SPIExecuteOptions options = {};
+    options.read_only = true;
+    options.must_return_tuples = true;
+    options.dest = &receiver.pub;
+    const int result = SPI_execute_plan_extended(plan, &options);
+    if (result != SPI_OK_SELECT) elog(ERROR, "query failed: %s", SPI_result_code_string(result));
+    if (SPI_finish() != SPI_OK_FINISH) elog(ERROR, "SPI_finish failed");
+  });
+}
+
+QueryRows::QueryRows(FunctionCallInfo fcinfo, const char *family, int max_dimension, CheckRequest check, std::span<const Role> roles)
+    : context_(CurrentMemoryContext, "pg_bayes query") {
+  if (PG_ARGISNULL(0)) throw Error(Errc::null_value, "query must not be NULL", {}, form_hint);
+  const char *const sql = guarded([fcinfo] { return TextDatumGetCString(PG_GETARG_DATUM(0)); });
+  Parameters::Argument arguments[4];
+  const std::size_t given = std::size_t(PG_NARGS() - 1);
+  for (std::size_t i = 0; i < given; ++i) arguments[i] = {fcinfo->args[1 + i].value, fcinfo->args[1 + i].isnull};
+  Parameters parameters;
+  parameters.read(roles.first(given), arguments);
+  request = parameters.request(family);
+  policy = check(request);
+  read_query(sql, [&](bool weighted) -> RowIntake & {
+    rows_ = make_in<RowIntake>(context_, "pg_bayes rows", weighted);
+    prepare(*rows_, request, policy, max_dimension);
+    return *rows_;
+  });
+}
+
+}  // namespace bayes::pg

@@ -1,0 +1,79 @@
+// How rows of numbers come in, by whatever door: checked, counted, weighted, left out where that is asked for.
+#pragma once
+
+#include <cmath>
+
+#include "pg/convert.hpp"
+#include "pg/row_store.hpp"
+
+namespace bayes::pg {
+
+class RowIntake {
+ public:
+  RowIntake(MemoryContext context, bool weighted) : rows(context, weighted), weighted_(weighted) {}
+
+  RowStore rows;
+  bool skip_missing = false;
+  int max_dimension = 0;  ///< 0: no limit
+
+  /// The length that rows must have, known before the first of them.
+  void expect(int dimension, const char *by) {
+    dimension_ = dimension;
+    expected_by_ = by;
+  }
+
+  void add_null() {
+    ++seen_;
+    rows.skip();
+  }
+  void add(Datum array) { add(array, 1, false); }
+  /// A row with its weight, which may be NULL: then the row is left out.
+  void add(Datum array, double weight, bool weight_null) {
+    ++seen_;
+    if (weighted_ && !admit(weight, weight_null)) return;
+    if (const auto x = reader_.read(array, seen_, skip_missing)) store(*x, weight);
+    else rows.skip();
+  }
+  /// A row put together from `length` columns: `value(i, x)` sets x, or returns false for NULL.
+  template <class Value>
+  void add_columns(int length, Value value);
+
+  std::int64_t seen() const { return seen_; }
+  bool all_weights_zero() const { return rows.rows() == 0 && zero_weights_ > 0; }
+
+  /// Takes over the rows of another process, as write() wrote them.
+  void write_counts(std::string &out) const;
+  std::size_t bytes() const;                 ///< of the blocks that write_blocks writes
+  void write_blocks(char *to);               ///< may throw Pending
+  void absorb(const char *at, const char *end);
+
+ private:
+  bool admit(double weight, bool null);
+  void store(std::span<const double> x, double weight) {
+    if (std::ptrdiff_t(x.size()) != dimension_) check_length(x.size());
+    rows.append(x.data(), dimension_, weight);
+  }
+  void check_length(std::size_t length);
+
+  bool weighted_;
+  int dimension_ = 0;
+  const char *expected_by_ = "the first row";
+  std::int64_t seen_ = 0, zero_weights_ = 0;
+  ArrayReader reader_;
+};
+
+template <class Value>
+void RowIntake::add_columns(int length, Value value) {
+  ++seen_;
+  std::vector<double> &x = reader_.buffer();
+  x.resize(std::size_t(length));
+  for (int i = 0; i < length; ++i) {
+    const bool present = value(i, x[std::size_t(i)]);
+    if (skip_missing && (!present || !std::isfinite(x[std::size_t(i)]))) return rows.skip();
+    if (!present) missing_element("NULL", Errc::null_value, i + 1, seen_);
+    check_element(x[std::size_t(i)], i + 1, seen_);
+  }
+  store(x, 1);
+}
+
+}  // namespace bayes::pg

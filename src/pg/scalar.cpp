@@ -1,0 +1,27 @@
+#include "pg/scalar.hpp"
+
+#include "pg/context.hpp"
+
+namespace bayes::pg {
+namespace {
+
+/// What one call site keeps from call to call.
+struct CallSite {
+  CallSite(MemoryContext, const char *family) : models(family) {}
+  ModelCache models;
+  ArrayReader reader;
+};
+
+}  // namespace
+
+ModelAndRow model_and_row(FunctionCallInfo fcinfo, const char *family) {
+  FmgrInfo &function = *fcinfo->flinfo;
+  if (!function.fn_extra) function.fn_extra = make_in<CallSite>(function.fn_mcxt, "pg_bayes models", family);
+  CallSite &site = *static_cast<CallSite *>(function.fn_extra);
+  const Model &model = site.models.get(PG_GETARG_DATUM(0));
+  const std::span<const double> x = *site.reader.read(PG_GETARG_DATUM(1), 0, false);
+  if (x.size() != std::size_t(model.info.dimension)) wrong_length(x.size(), std::size_t(model.info.dimension), "the model", 0);
+  return {model, x};
+}
+
+}  // namespace bayes::pg

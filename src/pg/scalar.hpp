@@ -1,0 +1,20 @@
+// Functions of a model and one row, called for row after row.
+#pragma once
+
+#include <span>
+
+#include "pg/convert.hpp"
+#include "pg/model_value.hpp"
+
+namespace bayes::pg {
+
+/// A model, parsed once for many calls, and the row of this call, of the model's dimension, ready to be scored.
+struct ModelAndRow {
+  const Model &model;
+  std::span<const double> x;
+};
+
+/// Reads the arguments (model, row) of a strict function.
+ModelAndRow model_and_row(FunctionCallInfo fcinfo, const char *family);
+
+}  // namespace bayes::pg

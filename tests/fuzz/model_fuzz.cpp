@@ -1,0 +1,230 @@
+// Hostile bytes into the decoders: they return or throw bayes::Error, and what they accept they write again.
+//
+// Besides the bytes as they are, every input that holds a document is tried as a model with its fingerprint set right, and with
+// changes of its members made on the side: mutated bytes alone would hardly ever get past the first checks.
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/document.hpp"
+#include "core/error.hpp"
+#include "core/model.hpp"
+#include "core/random.hpp"
+#include "core/rows.hpp"
+#include "fuzz.hpp"
+#include "models/gmm.hpp"
+
+using bayes::Document;
+using bayes::Error;
+using bayes::Model;
+using bayes::Random;
+using bayes::Tensor;
+
+namespace {
+
+/// A family without members of its own, so that the members that all models share are reached however few models are accepted.
+class Bare final : public Model {
+ protected:
+  void write(Document &) const override {}
+};
+
+std::unique_ptr<Model> read_bare(const Document &) { return std::make_unique<Bare>(); }
+
+bayes::ModelReader find_reader(std::string_view family) {
+  return family == "bare" ? read_bare : bayes::find_model_reader(family);
+}
+
+[[noreturn]] void fail(const char *what) {
+  std::fprintf(stderr, "model_fuzz: %s\n", what);
+  std::abort();
+}
+
+std::optional<Document> try_document(std::string_view bytes) {
+  Document document;
+  try {
+    document = Document::from_bytes(bytes);
+  } catch (const Error &error) {
+    if (error.code() != bayes::Errc::invalid_binary) fail("Document::from_bytes threw an error of another kind");
+    return std::nullopt;
+  }
+  std::string again;
+  document.to_bytes(again);
+  if (again != bytes) fail("an accepted document is written otherwise than it was read");
+  document.to_json();
+  return document;
+}
+
+/// Whatever numbers an accepted model holds, its answers are answers or errors.
+void use(const bayes::GaussianMixture &model) {
+  std::vector<double> x(std::size_t(model.dimension()), 0.5), probabilities(std::size_t(model.size()));
+  const auto attempt = [](auto ask) {
+    try {
+      ask();
+    } catch (const Error &error) {
+      if (error.code() == bayes::Errc::internal) fail("an accepted model has an internal error");
+    }
+  };
+  attempt([&] { model.component(0); });
+  attempt([&] { model.posterior(model.size() - 1); });
+  attempt([&] { model.predict(x); });
+  attempt([&] { model.probabilities(x, probabilities); });
+  attempt([&] { model.log_density(x); });
+  attempt([&] { model.icl(); });
+  attempt([&] { model.sample(1, 2, x); });
+}
+
+bool try_model(std::string_view bytes) {
+  std::unique_ptr<Model> model;
+  try {
+    model = Model::from_bytes(bytes, find_reader);
+  } catch (const Error &error) {
+    if (error.code() != bayes::Errc::invalid_binary) fail("Model::from_bytes threw an error of another kind");
+    return false;
+  }
+  // Members in another order, or an integer where a number stands, are accepted and written as they should be; from there on nothing
+  // may change any more.
+  const std::string once = model->to_bytes(), twice = Model::from_bytes(once, find_reader)->to_bytes();
+  if (once != twice) fail("an accepted model does not survive being written and read");
+  model->to_document().to_json();
+  if (const auto *mixture = dynamic_cast<const bayes::GaussianMixture *>(model.get())) use(*mixture);
+  return true;
+}
+
+std::string sealed(const Document &document) {
+  std::string bytes(bayes::model_header_bytes, '\0');
+  document.to_bytes(bytes);
+  bayes::seal_model(bytes);
+  return bytes;
+}
+
+double strange_number(Random &random) {
+  constexpr double numbers[] = {0, -0.0, 1, -1, 0.5, 1e-320, 1e-300, 1e300, std::numeric_limits<double>::max(), 1e16, 1600, 1601,
+                                std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(),
+                                std::numeric_limits<double>::quiet_NaN()};
+  return numbers[random.below(std::size(numbers))];
+}
+
+Document strange_value(Random &random) {
+  switch (random.below(9)) {
+    case 0: return {};
+    case 1: return random.below(2) == 0;
+    case 2: return static_cast<std::int64_t>(random.below(5)) - 1;
+    case 3: return static_cast<std::int64_t>(random.bits());
+    case 4: return strange_number(random);
+    case 5: return random.below(2) == 0 ? "NaN" : "full";
+    case 6: return Document::List(random.below(3), Document::object());
+    case 7: return Document::object().set("number", 1);
+    default: {
+      const auto size = static_cast<std::int64_t>(random.below(4));
+      return Tensor{{size}, std::vector<double>(std::size_t(size), strange_number(random))};
+    }
+  }
+}
+
+/// A copy with something in it changed that bytes alone would hardly hit: a member gone, doubled, moved or of another type, a
+/// number replaced, a shape turned. The result may be no valid document.
+Document changed(const Document &document, Random &random) {
+  const bool here = random.below(6) == 0;
+  if (const auto *object = document.as<Document::Object>(); object != nullptr && !object->empty() && !here) {
+    Document::Object result = *object;
+    const std::size_t i = random.below(result.size()), j = random.below(result.size());
+    switch (random.below(8)) {
+      case 0: result.erase(result.begin() + std::ptrdiff_t(i)); break;
+      case 1: std::swap(result[i], result[j]); break;
+      case 2: std::swap(result[i].second, result[j].second); break;
+      case 3: result[i].first += 'x'; break;
+      default: result[i].second = changed(result[i].second, random);
+    }
+    return result;
+  }
+  if (const auto *list = document.as<Document::List>(); list != nullptr && !list->empty() && !here) {
+    Document::List result = *list;
+    const std::size_t i = random.below(result.size());
+    switch (random.below(4)) {
+      case 0: result.erase(result.begin() + std::ptrdiff_t(i)); break;
+      case 1: result.push_back(result[i]); break;
+      default: result[i] = changed(result[i], random);
+    }
+    return result;
+  }
+  if (const auto *tensor = document.as<Tensor>(); tensor != nullptr && !tensor->values.empty() && !here) {
+    Tensor result = *tensor;
+    double &value = result.values[random.below(result.values.size())];
+    switch (random.below(5)) {
+      case 0: value = strange_number(random); break;
+      case 1: value = -value; break;
+      case 2: value *= std::exp(random.normal() * 10); break;
+      case 3: std::swap(result.shape.front(), result.shape.back()); break;
+      default: result.shape = {static_cast<std::int64_t>(result.values.size())};
+    }
+    return result;
+  }
+  return strange_value(random);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
+  std::string bytes(reinterpret_cast<const char *>(data), size);
+  try_document(bytes);
+  try_model(bytes);
+  if (size < bayes::model_header_bytes) return 0;
+  const std::optional<Document> document = try_document(std::string_view(bytes).substr(bayes::model_header_bytes));
+  if (!document) return 0;
+  bayes::seal_model(bytes);
+  try_model(bytes);
+  // The fingerprint that this input just got says which changes to make, so that an input always does the same.
+  std::uint64_t seed = 0;
+  for (int i = 8; i < 16; ++i) seed = seed << 8 | static_cast<unsigned char>(bytes[std::size_t(i)]);
+  Random random(seed);
+  for (int i = 0; i < 4; ++i) {
+    Document other = changed(*document, random);
+    while (random.below(3) == 0) other = changed(other, random);
+    std::string changed_bytes;
+    try {
+      changed_bytes = sealed(other);
+    } catch (const Error &) {
+      continue;  // to_bytes refuses the document that the changes have made
+    }
+    try_model(changed_bytes);
+  }
+  return 0;
+}
+
+std::vector<std::string> fuzz_seeds() {
+  Bare bare;
+  bare.info.family = "bare";
+  bare.info.method = "none";
+  bare.info.rows = bare.info.dimension = bare.info.components = 1;
+  bare.info.options = Document::object().set("choice", "text").set("list", Document::List{1, 2.5, false, Document(), "x", Document::object()});
+  bare.trace = {{-3, -2.5}, {}, {std::numeric_limits<double>::quiet_NaN(), -2}};
+  std::vector<Document> models = {bare.to_document()};
+  bayes::MemoryRows rows({2, false});
+  Random random(5);
+  for (int i = 0; i < 60; ++i) {
+    const double x[] = {random.normal() + (i % 2 == 0 ? 0 : 6), random.normal()};
+    rows.append(x);
+  }
+  bayes::Control control;
+  const auto fit = [&](const Document &options) {
+    models.push_back(bayes::gmm_fit(rows, 2, options, nullptr, false, control)->to_document());
+  };
+  for (const char *covariance : {"full", "diagonal", "spherical", "tied"})
+    for (const char *method : {"em", "map", "vi", "svi"})
+      fit(Document::object().set("covariance", covariance).set("method", method).set("max_iter", 5).set("restarts", 2));
+  fit(Document::object().set("method", "kmeans").set("restarts", 2));
+  fit(Document::object().set("method", "vi").set("max_iter", 5).set("prior", Document::object().set("type", "independent")));
+  std::vector<std::string> seeds;
+  for (const Document &model : models) {
+    seeds.push_back(sealed(model));
+    if (!try_model(seeds.back())) fail("a valid model is not accepted");
+  }
+  return seeds;
+}

@@ -1,0 +1,109 @@
+# Runs test programs and counts single tests.
+package Runner;
+use strict;
+use warnings;
+use POSIX ();
+use TAP::Parser;
+use Time::HiRes qw(time);
+
+our ($passed, $failed) = (0, 0);
+our $logs = 'build/log';
+my %children;
+
+# One line for what was run; for a failure also what went wrong.
+sub report {
+    my ($name, $good, $bad, $seconds, @notes) = @_;
+    $passed += $good;
+    $failed += $bad;
+    printf "%-5s%-48s %5d passed%s %8.1f s\n", $bad ? 'FAIL' : 'ok', $name, $good, $bad ? sprintf(', %d failed', $bad) : '', $seconds;
+    print map { "       $_\n" } @notes;
+}
+
+# Runs jobs, so many at a time. A job is a hash of name, command, count and perhaps environment and limit in seconds;
+# count is given the output and the exit status and returns (passed, failed, notes).
+sub run {
+    my ($at_once, @jobs) = @_;
+    mkdir 'build';
+    mkdir $logs;
+    while (@jobs || %children) {
+        while (@jobs && keys %children < $at_once) {
+            my $job = {limit => 900, %{shift @jobs}};
+            $job->{log} = "$logs/" . ($job->{name} =~ s/[^\w.-]+/-/gr) . '.log';
+            $job->{start} = time;
+            my $pid = fork() // die "fork: $!";
+            if ($pid == 0) {
+                $ENV{$_} = $job->{environment}{$_} for keys %{$job->{environment} // {}};
+                open(STDIN, '<', '/dev/null');
+                open(STDOUT, '>', $job->{log}) or die "$job->{log}: $!";
+                open(STDERR, '>&', \*STDOUT);
+                exec('timeout', '-k', '10', $job->{limit}, @{$job->{command}}) or POSIX::_exit(127);
+            }
+            $children{$pid} = $job;
+        }
+        my $pid = waitpid(-1, 0);
+        my $job = delete $children{$pid} or next;
+        my $status = $? & 127 ? 128 + ($? & 127) : $? >> 8;
+        open(my $file, '<', $job->{log}) or die "$job->{log}: $!";
+        my $text = join '', <$file>;
+        my ($good, $bad, @notes) = $job->{count}->($text, $status);
+        push @notes, "no end after $job->{limit} s" if $status == 124;
+        push @notes, "all of it: $job->{log}" if $bad;
+        report($job->{name}, $good, $bad, time - $job->{start}, @notes);
+    }
+}
+
+# Ends what is still running; for signal handlers.
+sub stop { kill 'TERM', keys %children }
+
+sub tail {
+    my ($text, $count) = @_;
+    my @lines = split /\n/, $text;
+    return @lines > $count ? @lines[-$count .. -1] : @lines;
+}
+
+# Counts a program that speaks TAP.
+sub count_tap {
+    my ($text, $status) = @_;
+    my $parser = TAP::Parser->new({tap => $text});
+    my ($good, $bad, $in_failure, @notes) = (0, 0, 0);
+    while (my $result = $parser->next) {
+        if ($result->is_test) {
+            $in_failure = !$result->is_ok;
+            $in_failure ? $bad++ : $good++;
+            push @notes, $result->raw if $in_failure;
+        } elsif ($in_failure && $result->is_comment || $result->is_bailout) {
+            push @notes, $result->raw;
+        } else {
+            $in_failure = 0;
+        }
+    }
+    my $missing = !$parser->plan && !$parser->skip_all ? 1 : ($parser->tests_planned // 0) - $good - $bad;
+    if ($missing != 0 || $status != 0 && !$bad) {
+        push @notes, "exit status $status; planned " . ($parser->tests_planned // 'nothing') . ', seen ' . ($good + $bad), tail($text, 15);
+        $bad += $missing > 0 ? $missing : 1;
+    }
+    return ($good, $bad, @notes);
+}
+
+# Counts a Boost.Test program run with --report_level=short.
+sub count_boost {
+    my ($text, $status) = @_;
+    my ($good, $all) = (0, 0);
+    while ($text =~ /(\d+) test cases? out of (\d+) (\w+)/g) {
+        $all = $2 if $2 > $all;
+        $good += $1 if $3 eq 'passed';
+    }
+    my $bad = $all - $good;
+    $bad = 1 if $status != 0 && $bad == 0 || $all == 0;
+    my @notes = $bad ? grep { /error|fail|abort|ERROR|SUMMARY/i } split /\n/, $text : ();
+    @notes = (@notes[0 .. 39], '...') if @notes > 40;
+    return ($good, $bad, @notes, $bad && !@notes ? tail($text, 15) : ());
+}
+
+# Counts a program as one test.
+sub count_one {
+    my ($text, $status) = @_;
+    return $status == 0 ? (1, 0) : (0, 1, "exit status $status", tail($text, 25));
+}
+
+1;

@@ -1,0 +1,65 @@
+-- Loads the data sets of tests/data as tables. Run by psql in the top directory.
+--
+-- Every table has its original columns, `id` for the order of the file, and `x`, its measurements as one array.
+\set ON_ERROR_STOP on
+\set QUIET on
+
+-- Old Faithful: length of an eruption and waiting time to the next, in minutes. (R: faithful)
+CREATE TABLE faithful (
+  id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, eruptions float8, waiting float8,
+  x float8[] GENERATED ALWAYS AS (ARRAY[eruptions, waiting]) STORED);
+\copy faithful (eruptions, waiting) FROM 'tests/data/faithful.csv' CSV HEADER
+
+-- Iris flowers, in centimetres. (R: iris)
+CREATE TABLE iris (
+  id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, sepal_length float8, sepal_width float8, petal_length float8,
+  petal_width float8, species text,
+  x float8[] GENERATED ALWAYS AS (ARRAY[sepal_length, sepal_width, petal_length, petal_width]) STORED);
+\copy iris (sepal_length, sepal_width, petal_length, petal_width, species) FROM 'tests/data/iris.csv' CSV HEADER
+
+-- Chemical analyses of Italian wines from three cultivars. (UCI; scikit-learn: load_wine)
+CREATE TABLE wine (
+  id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, class int, alcohol float8, malic_acid float8, ash float8,
+  alcalinity_of_ash float8, magnesium float8, total_phenols float8, flavanoids float8, nonflavanoid_phenols float8,
+  proanthocyanins float8, color_intensity float8, hue float8, od280_od315_of_diluted_wines float8, proline float8,
+  x float8[] GENERATED ALWAYS AS (ARRAY[alcohol, malic_acid, ash, alcalinity_of_ash, magnesium, total_phenols, flavanoids,
+    nonflavanoid_phenols, proanthocyanins, color_intensity, hue, od280_od315_of_diluted_wines, proline]) STORED);
+\copy wine (class, alcohol, malic_acid, ash, alcalinity_of_ash, magnesium, total_phenols, flavanoids, nonflavanoid_phenols, proanthocyanins, color_intensity, hue, od280_od315_of_diluted_wines, proline) FROM 'tests/data/wine.csv' CSV HEADER
+
+-- Diabetes patients: ten measurements, and the progression of the disease a year later. (scikit-learn: load_diabetes)
+CREATE TABLE diabetes (
+  id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, age float8, sex float8, bmi float8, bp float8, s1 float8, s2 float8,
+  s3 float8, s4 float8, s5 float8, s6 float8, progression float8,
+  x float8[] GENERATED ALWAYS AS (ARRAY[age, sex, bmi, bp, s1, s2, s3, s4, s5, s6]) STORED);
+\copy diabetes (age, sex, bmi, bp, s1, s2, s3, s4, s5, s6, progression) FROM 'tests/data/diabetes.csv' CSV HEADER
+
+-- Earthquakes near Fiji: place, depth in kilometres, magnitude, number of stations that reported. (R: quakes)
+CREATE TABLE quakes (
+  id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, lat float8, long float8, depth float8, mag float8, stations int,
+  x float8[] GENERATED ALWAYS AS (ARRAY[lat, long, depth, mag]) STORED);
+\copy quakes (lat, long, depth, mag, stations) FROM 'tests/data/quakes.csv' CSV HEADER
+
+-- Handwritten digits, 8 x 8 grey values from 0 to 16. (UCI; scikit-learn: load_digits)
+CREATE TABLE digits (
+  id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, label int,
+  p0 int, p1 int, p2 int, p3 int, p4 int, p5 int, p6 int, p7 int,
+  p8 int, p9 int, p10 int, p11 int, p12 int, p13 int, p14 int, p15 int,
+  p16 int, p17 int, p18 int, p19 int, p20 int, p21 int, p22 int, p23 int,
+  p24 int, p25 int, p26 int, p27 int, p28 int, p29 int, p30 int, p31 int,
+  p32 int, p33 int, p34 int, p35 int, p36 int, p37 int, p38 int, p39 int,
+  p40 int, p41 int, p42 int, p43 int, p44 int, p45 int, p46 int, p47 int,
+  p48 int, p49 int, p50 int, p51 int, p52 int, p53 int, p54 int, p55 int,
+  p56 int, p57 int, p58 int, p59 int, p60 int, p61 int, p62 int, p63 int,
+  x float8[] GENERATED ALWAYS AS (ARRAY[p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14, p15,
+    p16, p17, p18, p19, p20, p21, p22, p23, p24, p25, p26, p27, p28, p29, p30, p31,
+    p32, p33, p34, p35, p36, p37, p38, p39, p40, p41, p42, p43, p44, p45, p46, p47,
+    p48, p49, p50, p51, p52, p53, p54, p55, p56, p57, p58, p59, p60, p61, p62, p63]::float8[]) STORED);
+\copy digits (label, p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14, p15, p16, p17, p18, p19, p20, p21, p22, p23, p24, p25, p26, p27, p28, p29, p30, p31, p32, p33, p34, p35, p36, p37, p38, p39, p40, p41, p42, p43, p44, p45, p46, p47, p48, p49, p50, p51, p52, p53, p54, p55, p56, p57, p58, p59, p60, p61, p62, p63) FROM 'tests/data/digits.csv' CSV HEADER
+
+-- Velocities of 82 galaxies in the Corona Borealis region, in km/s; x in 1000 km/s. (R: MASS::galaxies)
+CREATE TABLE galaxies (
+  id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, velocity float8,
+  x float8[] GENERATED ALWAYS AS (ARRAY[velocity / 1000]) STORED);
+\copy galaxies (velocity) FROM 'tests/data/galaxies.csv' CSV HEADER
+
+ANALYZE;
