@@ -135,6 +135,12 @@ ModelInfo read_model_info(const Document &document) {
   info.seconds = reader.number("seconds", 0, std::numeric_limits<double>::infinity());
   reader.object("options");
   info.options = reader.value("options");
+  try {  // the one member of any content: what came as text may hold what bytes cannot
+    std::string bytes;
+    info.options.to_bytes(bytes);
+  } catch (const Error &error) {
+    reader.reject("options", std::string("cannot be stored: ") + error.what());
+  }
   return info;
 }
 

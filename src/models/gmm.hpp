@@ -91,7 +91,7 @@ BAYES_API GmmRowOptions gmm_check_options(int k, const Document &options, const 
 
 /// Fits a Gaussian mixture with k components to the rows.
 ///
-/// `start`, if given, is where the (single) run begins, k must be its size, and its method and covariance are the defaults; with `update` its
+/// `start`, if given, is where the (single) run begins, k is then its size, and its method and covariance are the defaults; with `update` its
 /// posterior is also the prior.
 /// Throws Error: invalid_argument for options, k < 1, or k above the number of distinct rows; numeric where no fit exists.
 BAYES_API std::unique_ptr<GaussianMixture> gmm_fit(RowSource &rows, int k, const Document &options, const GaussianMixture *start,

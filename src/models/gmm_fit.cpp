@@ -419,8 +419,8 @@ GmmRowOptions gmm_check_select_options(std::span<const int> ks, const Document &
 }
 
 std::unique_ptr<GaussianMixture> gmm_fit(RowSource &rows, int k, const Document &options, const GaussianMixture *start, bool update, Control &control) {
-  const int ks[] = {k};
-  return fit(rows, k, read_gmm_options(ks, options, start, update, false), start, update, control);
+  const int ks[] = {start ? start->size() : k};
+  return fit(rows, ks[0], read_gmm_options(ks, options, start, update, false), start, update, control);
 }
 
 void gmm_select(RowSource &rows, std::span<const int> ks, const Document &options, Control &control,

@@ -87,7 +87,6 @@ GmmOptions read_gmm_options(std::span<const int> ks, const Document &options, co
   if (out.bayesian() && !update)
     if (const Document *prior = in.raw("prior"); prior && !prior->is_null()) read_prior(*prior, out);
   in.finish(start ? (update ? "an update" : "a fit that starts from a model") + std::string(" by method ") + out.method : "method " + out.method, all_keys);
-  if (start && !update && ks[0] != start->size()) throw Error(Errc::invalid_argument, "k differs from the number of components of the start model");
   return out;
 }
 

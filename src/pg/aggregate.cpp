@@ -80,7 +80,7 @@ Datum fit_final(FunctionCallInfo fcinfo, const Family &family) {
   const FitState::Asked &asked = state->asked(family.name, family.check);
   const std::unique_ptr<Model> model = fit_rows(family, asked.request, asked.policy, state->intake);
   if (!model) PG_RETURN_NULL();
-  return store_model(model->to_bytes());
+  return store_model(*model);
 }
 
 }  // namespace bayes::pg

@@ -71,17 +71,22 @@ double number_of(Datum value, Oid type) {
   }
 }
 
+std::string shown(double x) {
+  if (std::isnan(x)) return "NaN";
+  if (std::isinf(x)) return x > 0 ? "Infinity" : "-Infinity";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", x);
+  return text;
+}
+
 void missing_element(const char *what, Errc code, int element, std::int64_t row) {
   throw Error(code, "element " + std::to_string(element) + " of " + place(row) + " is " + what, {}, missing_hint);
 }
 
 void check_element(double x, int element, std::int64_t row) {
-  if (std::isnan(x)) missing_element("NaN", Errc::invalid_argument, element, row);
-  if (std::isinf(x)) missing_element(x > 0 ? "Infinity" : "-Infinity", Errc::invalid_argument, element, row);
+  if (!std::isfinite(x)) missing_element(shown(x).c_str(), Errc::invalid_argument, element, row);
   if (std::fabs(x) > largest_element) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.6g", x);
-    throw Error(Errc::numeric, "element " + std::to_string(element) + " of " + place(row) + " is " + text + ", too large to compute with",
+    throw Error(Errc::numeric, "element " + std::to_string(element) + " of " + place(row) + " is " + shown(x) + ", too large to compute with",
                 "The largest absolute value that a row may hold is 1e150.", "Choose another unit of measurement.");
   }
 }

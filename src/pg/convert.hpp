@@ -17,6 +17,9 @@ inline constexpr double largest_element = 1e150;
 bool is_number_type(Oid type);
 double number_of(Datum value, Oid type);  ///< may throw Pending
 
+/// A number in a message.
+std::string shown(double x);
+
 /// Throws: element `element` (from 1) of a row is `what`, NULL or NaN.
 [[noreturn]] void missing_element(const char *what, Errc code, int element, std::int64_t row);
 

@@ -19,7 +19,11 @@ namespace {
 
 FitPolicy policy(GmmRowOptions options) { return {options.skip_missing, options.null_on_error}; }
 
-FitPolicy check_fit(const FitRequest &request) { return policy(gmm_check_options(request.start ? 0 : request.k, request.options)); }
+const GaussianMixture *start_of(const FitRequest &request) { return static_cast<const GaussianMixture *>(request.start.get()); }
+
+FitPolicy check_fit(const FitRequest &request) {
+  return policy(gmm_check_options(request.k, request.options, start_of(request), request.update));
+}
 FitPolicy check_select(const FitRequest &request) { return policy(gmm_check_select_options(request.ks, request.options)); }
 
 const GaussianMixture &mixture(const Model &model) { return static_cast<const GaussianMixture &>(model); }
@@ -29,7 +33,7 @@ constexpr Family gmm = {
     .max_dimension = gmm_max_dimension,
     .check = check_fit,
     .fit = [](const FitRequest &request, RowSource &rows, Control &control) -> std::unique_ptr<Model> {
-      return gmm_fit(rows, request.k, request.options, static_cast<const GaussianMixture *>(request.start.get()), request.update, control);
+      return gmm_fit(rows, request.k, request.options, start_of(request), request.update, control);
     },
     .label = [](const Model &model, std::span<const double> x) { return mixture(model).predict(x); },
 };
@@ -54,7 +58,7 @@ void select_models(const FitRequest &request, FitPolicy policy, RowIntake &rows,
     gmm_select(rows.rows, request.ks, request.options, control, [&take](std::unique_ptr<GaussianMixture> model) {
       warn_if_not_converged(*model);
       const ModelInfo &info = model->info;
-      const std::string covariance = model->covariance(), bytes = model->to_bytes();
+      const std::string covariance = model->covariance(), bytes = bytes_of(*model);
       const bool variational = info.method == "vi" || info.method == "svi";
       const Cell cells[] = {info.components,    Cell::text(covariance), Cell::text(info.method),
                             info.objective,     info.log_likelihood,    model->parameters(),

@@ -1,27 +1,28 @@
 #include "pg/json.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace bayes::pg {
 namespace {
 
-constexpr int deepest = 32;  // as in a Document's byte form
+constexpr std::size_t deepest = 32;  // as in a Document's byte form
 
-Document number(Numeric numeric) {
-  char *const text = guarded([numeric] { return DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(numeric))); });
-  const char *const end = text + std::strlen(text);
-  std::int64_t integer = 0;
-  const auto [stop, error] = std::from_chars(text, end, integer);
-  const bool whole = error == std::errc() && stop == end;
-  const double real = whole ? 0 : std::strtod(text, nullptr);
-  const std::string shown = std::isfinite(real) ? std::string() : std::string(text, std::min<std::size_t>(20, std::size_t(end - text)));
-  const std::ptrdiff_t digits = end - text;
-  pfree(text);
-  if (!std::isfinite(real)) throw Error(Errc::numeric, "number " + shown + "... has " + std::to_string(digits) + " digits and is too large for double precision");
-  return whole ? Document(integer) : Document(real);
+Document number(std::string_view token) {
+  if (token.find_first_of(".eE") == token.npos) {
+    std::int64_t integer = 0;
+    const auto [stop, error] = std::from_chars(token.data(), token.data() + token.size(), integer);
+    if (error == std::errc()) return integer;
+  }
+  const double real = std::strtod(std::string(token).c_str(), nullptr);
+  if (std::isfinite(real)) return real;
+  throw Error(Errc::numeric, "number " + std::string(token.substr(0, 40)) + (token.size() > 40 ? "..." : "") + " is too large for double precision");
 }
 
 std::optional<double> as_number(const Document &value) {
@@ -54,63 +55,126 @@ Document list(Document::List items) {
   return tensor;
 }
 
-/// Walks a jsonb. Every step of PostgreSQL's iterator may raise (it allocates), so every step is guarded.
-class Walk {
- public:
-  explicit Walk(Jsonb *jsonb) : iterator_(guarded([jsonb] { return JsonbIteratorInit(&jsonb->root); })) {}
+/// Every key once.
+Document object(Document::Object members) {
+  std::vector<std::string_view> keys;
+  for (const auto &[key, value] : members) keys.push_back(key);
+  std::sort(keys.begin(), keys.end());
+  if (const auto twice = std::adjacent_find(keys.begin(), keys.end()); twice != keys.end())
+    throw Error(Errc::invalid_text, "key \"" + std::string(twice->substr(0, 80)) + "\" appears twice");
+  return members;
+}
 
-  Document whole() {
-    const bool raw_scalar = next() == WJB_BEGIN_ARRAY && value_.val.array.rawScalar;
-    if (raw_scalar) {
-      next();
-      return scalar();
+/// Puts a Document together from what the parser meets.
+class Builder {
+ public:
+  Document document;
+
+  void open() {
+    if (levels_.size() == deepest) throw Error(Errc::invalid_text, "JSON is nested deeper than " + std::to_string(deepest) + " levels");
+    levels_.emplace_back();
+  }
+  void close(bool array) {
+    Level level = std::move(levels_.back());
+    levels_.pop_back();
+    add(array ? list(std::move(level.items)) : object(std::move(level.members)));
+  }
+  void key(const char *name) { levels_.back().key = name; }
+  void scalar(const char *token, JsonTokenType type) {
+    switch (type) {
+      case JSON_TOKEN_STRING: return add(std::string(token));
+      case JSON_TOKEN_NUMBER: return add(number(token));
+      case JSON_TOKEN_TRUE: return add(true);
+      case JSON_TOKEN_FALSE: return add(false);
+      default: return add({});
     }
-    return container(1);
   }
 
  private:
-  JsonbIteratorToken next() {
-    return token_ = guarded([this] { return JsonbIteratorNext(&iterator_, &value_, false); });
-  }
-
-  Document scalar() {
-    switch (value_.type) {
-      case jbvBool: return value_.val.boolean;
-      case jbvString: return text();
-      case jbvNumeric: return number(value_.val.numeric);
-      default: return {};
-    }
-  }
-
-  std::string text() const { return std::string(value_.val.string.val, std::size_t(value_.val.string.len)); }
-
-  Document element(int depth) { return token_ == WJB_BEGIN_ARRAY || token_ == WJB_BEGIN_OBJECT ? container(depth + 1) : scalar(); }
-
-  Document container(int depth) {
-    if (depth > deepest) throw Error(Errc::invalid_text, "JSON is nested deeper than " + std::to_string(deepest) + " levels");
-    if (token_ == WJB_BEGIN_ARRAY) {
-      Document::List items;
-      while (next() != WJB_END_ARRAY) items.push_back(element(depth));
-      return list(std::move(items));
-    }
+  struct Level {
+    Document::List items;
     Document::Object members;
-    while (next() != WJB_END_OBJECT) {
-      std::string key = text();
-      next();
-      members.emplace_back(std::move(key), element(depth));
-    }
-    return members;
+    std::optional<std::string> key;  ///< inside an object
+  };
+  [[gnu::noinline]] void add(Document value) {  // inlined, it makes g++ 12 see uninitialised memory where there is none
+    if (levels_.empty()) document = std::move(value);
+    else if (Level &level = levels_.back(); level.key) level.members.emplace_back(std::move(*level.key), std::move(value));
+    else level.items.push_back(std::move(value));
   }
-
-  JsonbIterator *iterator_;
-  JsonbValue value_;
-  JsonbIteratorToken token_;
+  std::vector<Level> levels_;
 };
+
+// The parser's callbacks: called by C code, so errors leave them as ERRORs.
+#if PG_VERSION_NUM >= 160000
+using Answer = JsonParseErrorType;
+constexpr Answer answer = JSON_SUCCESS;
+#else
+using Answer = void;
+#define answer
+#endif
+
+template <class F>
+void build(void *state, F step) {
+  CHECK_FOR_INTERRUPTS();
+  raising([state, step] { step(*static_cast<Builder *>(state)); });
+}
+
+Answer open(void *state) {
+  build(state, [](Builder &b) { b.open(); });
+  return answer;
+}
+Answer close_object(void *state) {
+  build(state, [](Builder &b) { b.close(false); });
+  return answer;
+}
+Answer close_array(void *state) {
+  build(state, [](Builder &b) { b.close(true); });
+  return answer;
+}
+Answer key(void *state, char *name, bool) {
+  build(state, [name](Builder &b) { b.key(name); });
+  return answer;
+}
+Answer scalar(void *state, char *token, JsonTokenType type) {
+  build(state, [token, type](Builder &b) { b.scalar(token, type); });
+  return answer;
+}
+#undef answer
+
+void parse(const char *text, Builder *builder) {
+  JsonSemAction actions = {};
+  actions.semstate = builder;
+  actions.object_start = open;
+  actions.object_end = close_object;
+  actions.array_start = open;
+  actions.array_end = close_array;
+  actions.object_field_start = key;
+  actions.scalar = scalar;
+  const int length = int(std::strlen(text));
+#if PG_VERSION_NUM >= 170000
+  JsonLexContext *const lexer = makeJsonLexContextCstringLen(nullptr, text, std::size_t(length), GetDatabaseEncoding(), true);
+#else
+  JsonLexContext *const lexer = makeJsonLexContextCstringLen(const_cast<char *>(text), length, GetDatabaseEncoding(), true);
+#endif
+  pg_parse_json_or_ereport(lexer, &actions);
+}
 
 }  // namespace
 
+Document document_of_json(const char *text) {
+  Builder builder;
+  guarded([text, &builder] { parse(text, &builder); });
+  return std::move(builder.document);
+}
+
 Document document_of_jsonb(Datum datum) {
-  return Walk(guarded([datum] { return DatumGetJsonbP(datum); })).whole();
+  char *const text = guarded([datum] {
+    Jsonb *const jsonb = DatumGetJsonbP(datum);
+    return JsonbToCString(nullptr, &jsonb->root, int(VARSIZE(jsonb)));
+  });
+  Document document = document_of_json(text);
+  pfree(text);
+  return document;
 }
 
 Datum jsonb_of(const Document &document) {

@@ -1,15 +1,17 @@
-// jsonb and Documents.
+// JSON and Documents.
 #pragma once
-
-#include <string>
 
 #include "core/document.hpp"
 #include "pg/boundary.hpp"
 
 namespace bayes::pg {
 
-/// A jsonb (any varlena form of it) as a Document: whole numbers become integers, other numbers doubles, arrays of numbers that are
-/// rectangular become tensors; inside them the strings "NaN", "Infinity", "-Infinity" and "-0" are numbers too.
+/// Reads JSON text, a C string, with PostgreSQL's own parser. Numbers without fraction and exponent become integers, others doubles;
+/// arrays of numbers that are rectangular become tensors; inside them the strings "NaN", "Infinity", "-Infinity" and "-0" are
+/// numbers too. What a Document writes as JSON reads back to the same Document.
+Document document_of_json(const char *text);
+
+/// The same for a jsonb, any varlena form of it.
 Document document_of_jsonb(Datum jsonb);
 
 /// A Document as jsonb.

@@ -8,7 +8,7 @@ using namespace bayes::pg;
 
 namespace {
 
-Datum model_of_document(const Document &document) { return store_model(Model::from_document(document)->to_bytes()); }
+Datum model_of_document(const Document &document) { return store_model(*Model::from_document(document)); }
 
 Datum text_datum(const std::string &text) {
   const char *const chars = text.c_str();
@@ -18,8 +18,7 @@ Datum text_datum(const std::string &text) {
 }  // namespace
 
 BAYES_FUNCTION(bayes_model_in) {
-  const Datum jsonb = DirectFunctionCall1(jsonb_in, PG_GETARG_DATUM(0));
-  return model_of_document(document_of_jsonb(jsonb));
+  return model_of_document(document_of_json(PG_GETARG_CSTRING(0)));
 }
 
 BAYES_FUNCTION(bayes_model_out) { return text_datum(load_model(PG_GETARG_DATUM(0))->to_document().to_json()); }
@@ -29,7 +28,7 @@ BAYES_FUNCTION(bayes_model_recv) {
   const int size = message->len - message->cursor;
   const std::string_view bytes(pq_getmsgbytes(message, size), std::size_t(size));
   Model::from_bytes(bytes);  // throws if it is none
-  return store_model(bytes);
+  return store_bytes(bytes);
 }
 
 /// The stored bytes as they are, once they have been seen to be sound.

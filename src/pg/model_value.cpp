@@ -5,7 +5,8 @@
 namespace bayes::pg {
 namespace {
 
-constexpr std::size_t cached_models = 8;
+constexpr std::size_t least_cached = 8;      // models kept whatever their size
+constexpr std::size_t parsed_per_stored = 4;  // bytes in memory for a stored byte, roughly
 
 /// A value detoasted, and freed again if that took a copy.
 class Plain {
@@ -26,6 +27,18 @@ class Plain {
   struct varlena *varlena_;
 };
 
+/// Members sorted by length, then by bytes, as jsonb keeps them.
+Document in_order_of_jsonb(const Document &document) {
+  const auto *const object = document.as<Document::Object>();
+  if (!object) return document;
+  Document::Object sorted;
+  for (const auto &[key, value] : *object) sorted.emplace_back(key, in_order_of_jsonb(value));
+  std::sort(sorted.begin(), sorted.end(), [](const Document::Member &a, const Document::Member &b) {
+    return a.first.size() != b.first.size() ? a.first.size() < b.first.size() : a.first < b.first;
+  });
+  return sorted;
+}
+
 std::unique_ptr<Model> parse(std::string_view bytes, const char *family) {
   std::unique_ptr<Model> model;
   try {
@@ -45,7 +58,12 @@ std::unique_ptr<Model> parse(std::string_view bytes, const char *family) {
 
 std::unique_ptr<Model> load_model(Datum value, const char *family) { return parse(Plain(value).bytes(), family); }
 
-Datum store_model(std::string_view bytes) {
+std::string bytes_of(Model &model) {
+  model.info.options = in_order_of_jsonb(model.info.options);
+  return model.to_bytes();
+}
+
+Datum store_bytes(std::string_view bytes) {
   if (bytes.size() > MaxAllocSize - VARHDRSZ)
     throw Error(Errc::too_large, "model of " + std::to_string(bytes.size()) + " bytes is larger than a PostgreSQL value can be",
                 "The limit is 1 GB.", "Use fewer components or a diagonal covariance.");
@@ -66,33 +84,38 @@ ModelIdentity ModelIdentity::of(Datum value) {
   return {'p', size, {VARDATA_ANY(datum), std::min<std::size_t>(size, model_header_bytes)}};
 }
 
-const Model &ModelCache::keep(Entry entry) {
-  if (entries_.size() == cached_models) entries_.pop_back();
-  entries_.insert(entries_.begin(), std::move(entry));
+const Model &ModelCache::get(Datum value) {
+  const ModelIdentity identity = ModelIdentity::of(value);
+  if (identity.form == 'x') return parse_and_keep(value, identity);
+  if (!entries_.empty() && entries_.front().is(identity)) return *entries_.front().model;
+  const auto found = by_bytes_.find(identity.bytes);
+  if (found == by_bytes_.end() || !found->second->is(identity)) return parse_and_keep(value, identity);
+  entries_.splice(entries_.begin(), entries_, found->second);
   return *entries_.front().model;
 }
 
-const Model &ModelCache::get(Datum value) {
-  const ModelIdentity identity = ModelIdentity::of(value);
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    const Entry &entry = entries_[i];
-    if (entry.form == identity.form && entry.size == identity.size && entry.bytes == identity.bytes && identity.form != 'x') {
-      if (i > 0) std::rotate(entries_.begin(), entries_.begin() + std::ptrdiff_t(i), entries_.begin() + std::ptrdiff_t(i) + 1);
-      return *entries_.front().model;
-    }
-  }
-
+const Model &ModelCache::parse_and_keep(Datum value, const ModelIdentity &identity) {
   const Plain plain(value);
   const ModelIdentity contents = ModelIdentity::of(plain.datum());
-  std::string fingerprint = std::to_string(contents.size) + ':' + std::string(contents.bytes);
-  Entry entry{identity.form, identity.size, std::string(identity.bytes), fingerprint, nullptr};
+  Entry entry{identity.form, identity.size, std::string(identity.bytes), std::to_string(contents.size) + ':' + std::string(contents.bytes),
+              contents.size * parsed_per_stored, nullptr};
   for (const Entry &other : entries_)  // the same model by another road
-    if (other.fingerprint == fingerprint) entry.model = other.model;
+    if (other.fingerprint == entry.fingerprint) entry.model = other.model;
   if (!entry.model) {
     entry.model = parse(plain.bytes(), family_);
     guarded([] { elog(DEBUG1, "pg_bayes: model parsed"); });
   }
-  return keep(std::move(entry));
+
+  while (entries_.size() >= least_cached && memory_ + entry.memory > std::size_t(work_mem) * 1024) {
+    by_bytes_.erase(entries_.back().bytes);
+    memory_ -= entries_.back().memory;
+    entries_.pop_back();
+  }
+  memory_ += entry.memory;
+  by_bytes_.erase(entry.bytes);  // one of equal bytes and another form
+  entries_.push_front(std::move(entry));
+  by_bytes_.emplace(entries_.front().bytes, entries_.begin());
+  return *entries_.front().model;
 }
 
 }  // namespace bayes::pg

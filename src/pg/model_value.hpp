@@ -1,10 +1,11 @@
 // bayes_model values: reading and writing them, and keeping parsed models over the calls of a function.
 #pragma once
 
+#include <list>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <unordered_map>
 
 #include "core/model.hpp"
 #include "pg/boundary.hpp"
@@ -15,8 +16,12 @@ namespace bayes::pg {
 /// `family`, if given, must be the model's: 42804.
 std::unique_ptr<Model> load_model(Datum value, const char *family = nullptr);
 
+/// The model's byte form, its options in the order of jsonb: the same whether they came from there or not.
+std::string bytes_of(Model &model);
+
 /// A new value in CurrentMemoryContext.
-Datum store_model(std::string_view bytes);
+Datum store_bytes(std::string_view bytes);
+inline Datum store_model(Model &model) { return store_bytes(bytes_of(model)); }
 
 /// What tells a stored value apart without reading all of it: the toast pointer of one stored out of line, all bytes of a compressed one, the header
 /// with its fingerprint of a plain one. Equal identities, equal models; the reverse does not hold.
@@ -27,8 +32,8 @@ struct ModelIdentity {
   static ModelIdentity of(Datum value);  ///< a view into the datum
 };
 
-/// Parsed models of one call site, the few used last. Pointers alone say nothing: PL/pgSQL keeps a function's state while its
-/// variables change, and memory is used again.
+/// Parsed models of one call site, those used last: as many as work_mem allows, but always a few. Pointers alone say nothing:
+/// PL/pgSQL keeps a function's state while its variables change, and memory is used again.
 class ModelCache {
  public:
   explicit ModelCache(const char *family) : family_(family) {}
@@ -38,13 +43,17 @@ class ModelCache {
   struct Entry {
     char form;
     std::size_t size;
-    std::string bytes;        ///< identity of the value as it came
+    std::string bytes;        ///< identity of the value as it came; the key
     std::string fingerprint;  ///< identity of the plain value
+    std::size_t memory;
     std::shared_ptr<const Model> model;
+    bool is(const ModelIdentity &identity) const { return form == identity.form && size == identity.size && bytes == identity.bytes; }
   };
-  const Model &keep(Entry entry);
+  const Model &parse_and_keep(Datum value, const ModelIdentity &identity);
   const char *family_;
-  std::vector<Entry> entries_;  ///< the last used first
+  std::list<Entry> entries_;  ///< the last used first
+  std::unordered_map<std::string_view, std::list<Entry>::iterator> by_bytes_;
+  std::size_t memory_ = 0;
 };
 
 }  // namespace bayes::pg

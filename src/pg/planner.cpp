@@ -9,8 +9,8 @@ using namespace bayes::pg;
 
 namespace {
 
-constexpr double forbidding = 1e10;       // as the planner's own disable_cost
-constexpr double operators_per_kb = 10;  // of copying rows, in units of cpu_operator_cost
+constexpr double forbidding = 1e10;  // as the planner's own disable_cost
+constexpr double tuple_bytes = 100;  // what parallel_tuple_cost is for: sending rows in bulk costs no less than sending them as tuples
 
 /// Bytes that all rows of the query's join take, or -1 if that cannot be told.
 double input_bytes(PlannerInfo *root) {
@@ -39,7 +39,7 @@ BAYES_FUNCTION(bayes_rows_support) {
   if (!request->root) PG_RETURN_POINTER(nullptr);
   const double bytes = input_bytes(request->root);
   if (bytes < 0) PG_RETURN_POINTER(nullptr);
-  request->startup = bytes > maintenance_work_mem * 1024.0 ? forbidding : bytes / 1024 * operators_per_kb * cpu_operator_cost;
+  request->startup = bytes > maintenance_work_mem * 1024.0 ? forbidding : bytes / tuple_bytes * parallel_tuple_cost;
   request->per_tuple = cpu_operator_cost;
   PG_RETURN_POINTER(request);
 }

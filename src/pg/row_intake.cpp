@@ -17,9 +17,7 @@ bool RowIntake::admit(double weight, bool null) {
     return false;
   }
   if (!(weight >= 0) || weight > largest_element) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.6g", weight);
-    throw Error(Errc::invalid_argument, "weight of row " + std::to_string(seen_) + " is " + text,
+    throw Error(Errc::invalid_argument, "weight of row " + std::to_string(seen_) + " is " + shown(weight),
                 "A weight is a finite number, not negative: how many times the row counts.");
   }
   if (weight > 0) return true;

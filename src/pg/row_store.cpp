@@ -1,5 +1,8 @@
 #include "pg/row_store.hpp"
 
+#include <malloc.h>
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <new>
 
@@ -7,7 +10,9 @@ namespace bayes::pg {
 namespace {
 
 constexpr std::size_t largest_buffer = 4 << 20;  ///< bytes read back at once: beyond this nothing is gained
-constexpr std::size_t alignment = 64;            ///< a cache line, and the widest vector register
+constexpr std::size_t cache_line = 64;           ///< and the widest vector register
+constexpr std::size_t huge_page = 2 << 20;
+constexpr std::size_t largest_slab = 32 << 20;
 
 }  // namespace
 
@@ -21,13 +26,44 @@ void RowStore::set_shape(int dimension) {
   pieces_in_memory_ = all > apart ? all - apart : 1;
 }
 
-RowStore::Memory RowStore::allocate(std::size_t doubles) {
+RowStore::Memory RowStore::allocate(std::size_t bytes, std::size_t alignment) {
   Memory memory;
-  memory.raw = MemoryContextAllocExtended(context_, doubles * sizeof(double) + alignment, MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
+  memory.raw = MemoryContextAllocExtended(context_, bytes + alignment, MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
   if (!memory.raw) throw std::bad_alloc();
   const auto address = reinterpret_cast<std::uintptr_t>(memory.raw);
   memory.doubles = reinterpret_cast<double *>((address + alignment - 1) / alignment * alignment);
   return memory;
+}
+
+/// Has the C library give memory back to the system once that of the rows is freed: it would keep up to a hundred megabytes for an idle
+/// backend. A context's callbacks run after its children are gone, so this one waits in the parent.
+void RowStore::trim_afterwards() {
+  auto *const callback = static_cast<MemoryContextCallback *>(guarded([this] {
+    return MemoryContextAllocZero(MemoryContextGetParent(context_), sizeof(MemoryContextCallback));
+  }));
+  callback->func = [](void *) { malloc_trim(0); };
+  MemoryContextRegisterResetCallback(MemoryContextGetParent(context_), callback);
+}
+
+/// Memory for one more full piece. Once there are many rows it comes in slabs of huge pages: touching memory for the first time costs
+/// as much as filling it otherwise, and a sweep over it misses fewer address translations.
+double *RowStore::next_piece() {
+  const std::size_t piece = shape_.piece_doubles() * sizeof(double), used = full_pieces_ * piece;
+  if (slab_left_ == 0) {
+    const std::size_t wanted = std::min(used, largest_slab) / huge_page * huge_page / piece;
+    slab_left_ = std::min(std::max<std::size_t>(1, wanted), pieces_in_memory_ + 1 - full_pieces_);
+    const bool huge = slab_left_ * piece >= huge_page;
+    slab_ = allocate(slab_left_ * piece, huge ? huge_page : cache_line).doubles;
+    if (huge && !trimmed_) {
+      trim_afterwards();
+      trimmed_ = true;
+    }
+    if (huge) madvise(slab_, slab_left_ * piece / huge_page * huge_page, MADV_HUGEPAGE);  // advice: it may be ignored
+  }
+  double *const next = slab_;
+  slab_ += shape_.piece_doubles();
+  --slab_left_;
+  return next;
 }
 
 void RowStore::release(Memory &memory) {
@@ -43,17 +79,19 @@ void RowStore::make_room(int dimension) {
   if (tail_capacity_ < full) {  // the first piece grows by doubling: a group of ten rows must not cost a quarter of a megabyte
     const std::int64_t capacity = std::max<std::int64_t>(block_rows, 2 * tail_capacity_);
     const auto doubles = [this](std::int64_t rows) { return std::size_t(rows / block_rows) * shape_.block_doubles(); };
-    const Memory grown = allocate(doubles(capacity));
+    const Memory grown = allocate(doubles(capacity) * sizeof(double), cache_line);
     if (tail_.rows) std::memcpy(grown.doubles, tail_memory_, doubles(tail_.rows) * sizeof(double));
     release(tail_owner_);
     tail_owner_ = grown;
+    tail_memory_ = grown.doubles;
     tail_capacity_ = capacity;
   } else if (full_pieces_ < pieces_in_memory_) {
-    const Memory next = allocate(shape_.piece_doubles());  // what the full piece lies in now stays until the context goes
+    double *const next = next_piece();  // what the full piece lies in now stays until the context goes
     pieces_.resize(full_pieces_);
     pieces_.push_back(tail_);
     ++full_pieces_;
-    tail_owner_ = next;
+    tail_owner_ = {};
+    tail_memory_ = next;
     tail_.rows = 0;
   } else {
     if (!file_) file_ = std::make_unique<SpillFile>(context_);
@@ -61,7 +99,6 @@ void RowStore::make_room(int dimension) {
     tail_.rows = 0;
     for (Buffer &buffer : buffers_) buffer.stretch = 0;  // the last stretch has grown
   }
-  tail_memory_ = tail_owner_.doubles;
   tail_.blocks = tail_memory_;
 }
 
@@ -93,7 +130,7 @@ std::span<const Piece> RowStore::stretch(std::int64_t index) {
     Buffer &buffer = buffers_[chosen];
     const std::size_t piece = shape_.piece_doubles(), first = std::size_t(index - 1) * pieces_in_buffer_;
     const std::size_t count = std::min(pieces_in_buffer_, file_pieces() - first);
-    if (!buffer.memory.raw) buffer.memory = allocate(pieces_in_buffer_ * piece);
+    if (!buffer.memory.raw) buffer.memory = allocate(pieces_in_buffer_ * piece * sizeof(double), cache_line);
     buffer.stretch = 0;
     file_->read(std::int64_t(first * piece * sizeof(double)), buffer.memory.doubles, count * piece * sizeof(double));
     buffer.stretch = index;

@@ -37,10 +37,12 @@ class RowStore final : public RowSource {
  private:
   struct Memory {
     void *raw = nullptr;
-    double *doubles = nullptr;  ///< 64-byte aligned
+    double *doubles = nullptr;  ///< aligned
   };
-  Memory allocate(std::size_t doubles);
+  Memory allocate(std::size_t bytes, std::size_t alignment);
   static void release(Memory &memory);
+  double *next_piece();
+  void trim_afterwards();
   void set_shape(int dimension);
   void make_room(int dimension);
   void clear_block();
@@ -50,10 +52,15 @@ class RowStore final : public RowSource {
   std::size_t pieces_in_memory_ = 0;  ///< that the budget allows, the unfinished one and the read buffers aside
   std::size_t pieces_in_buffer_ = 0;
 
-  Memory tail_owner_;  ///< the unfinished piece
+  Memory tail_owner_;  ///< what the unfinished piece lies in while it grows
   double *tail_memory_ = nullptr;
   Piece tail_ = {};
   std::int64_t tail_capacity_ = 0;
+
+  /// Memory of many pieces at once, of which `slab_left_` are not in use yet.
+  double *slab_ = nullptr;
+  std::size_t slab_left_ = 0;
+  bool trimmed_ = false;  ///< or going to be
 
   std::vector<Piece> pieces_;  ///< full, in memory; while stretch 0 is handed out the tail may follow
   std::size_t full_pieces_ = 0;

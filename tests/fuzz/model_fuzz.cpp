@@ -1,7 +1,7 @@
 // Hostile bytes into the decoders: they return or throw bayes::Error, and what they accept they write again.
 //
-// Besides the bytes as they are, every input that holds a document is tried as a model with its fingerprint set right, and with
-// changes of its members made on the side: mutated bytes alone would hardly ever get past the first checks.
+// Besides the bytes as they are, an input is tried as a model with its fingerprint set right, and with changes made to the members
+// of its document: mutated bytes alone would hardly ever get past the first checks.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -169,36 +169,7 @@ Document changed(const Document &document, Random &random) {
   return strange_value(random);
 }
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
-  std::string bytes(reinterpret_cast<const char *>(data), size);
-  try_document(bytes);
-  try_model(bytes);
-  if (size < bayes::model_header_bytes) return 0;
-  const std::optional<Document> document = try_document(std::string_view(bytes).substr(bayes::model_header_bytes));
-  if (!document) return 0;
-  bayes::seal_model(bytes);
-  try_model(bytes);
-  // The fingerprint that this input just got says which changes to make, so that an input always does the same.
-  std::uint64_t seed = 0;
-  for (int i = 8; i < 16; ++i) seed = seed << 8 | static_cast<unsigned char>(bytes[std::size_t(i)]);
-  Random random(seed);
-  for (int i = 0; i < 4; ++i) {
-    Document other = changed(*document, random);
-    while (random.below(3) == 0) other = changed(other, random);
-    std::string changed_bytes;
-    try {
-      changed_bytes = sealed(other);
-    } catch (const Error &) {
-      continue;  // to_bytes refuses the document that the changes have made
-    }
-    try_model(changed_bytes);
-  }
-  return 0;
-}
-
-std::vector<std::string> fuzz_seeds() {
+std::vector<Document> fit_models() {
   Bare bare;
   bare.info.family = "bare";
   bare.info.method = "none";
@@ -221,8 +192,55 @@ std::vector<std::string> fuzz_seeds() {
       fit(Document::object().set("covariance", covariance).set("method", method).set("max_iter", 5).set("restarts", 2));
   fit(Document::object().set("method", "kmeans").set("restarts", 2));
   fit(Document::object().set("method", "vi").set("max_iter", 5).set("prior", Document::object().set("type", "independent")));
+  return models;
+}
+
+const std::vector<Document> &valid_models() {
+  static const std::vector<Document> models = fit_models();
+  return models;
+}
+
+/// Tries the document with so many changes; which ones, `random` says.
+void try_changes(const Document &document, int changes, Random &random) {
+  for (; changes > 0; --changes) {
+    Document other = changed(document, random);
+    while (random.below(3) == 0) other = changed(other, random);
+    std::string bytes;
+    try {
+      bytes = sealed(other);
+    } catch (const Error &) {
+      continue;  // to_bytes refuses the document that the changes have made
+    }
+    try_model(bytes);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
+  std::string bytes(reinterpret_cast<const char *>(data), size);
+  try_document(bytes);
+  try_model(bytes);
+  if (size < bayes::model_header_bytes) return 0;
+  const std::optional<Document> document = try_document(std::string_view(bytes).substr(bayes::model_header_bytes));
+  bayes::seal_model(bytes);
+  // The fingerprint that the input just got says which changes to make, so that the same input always does the same.
+  std::uint64_t seed = 0;
+  for (int i = 8; i < 16; ++i) seed = seed << 8 | static_cast<unsigned char>(bytes[std::size_t(i)]);
+  Random random(seed);
+  if (document) {
+    try_model(bytes);
+    try_changes(*document, 4, random);
+  } else {
+    // Most mutations of bytes leave no document: such an input stands for a change of a valid one.
+    try_changes(valid_models()[random.below(valid_models().size())], 1, random);
+  }
+  return 0;
+}
+
+std::vector<std::string> fuzz_seeds() {
   std::vector<std::string> seeds;
-  for (const Document &model : models) {
+  for (const Document &model : valid_models()) {
     seeds.push_back(sealed(model));
     if (!try_model(seeds.back())) fail("a valid model is not accepted");
   }

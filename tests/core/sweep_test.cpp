@@ -1,0 +1,224 @@
+// The pass over all rows: every piece once and in order, whatever the threads do; and out of it on every error and interrupt.
+#include "core/sweep.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <thread>
+
+#include "support.hpp"
+
+using namespace bayes;
+
+namespace {
+
+struct Interrupt : std::runtime_error {
+  Interrupt() : std::runtime_error("interrupt") {}
+};
+
+/// Becomes pending after a number of looks, again and again; poll throws, or returns and takes the request back.
+class Nervous : public Control {
+ public:
+  Nervous(int looks, bool fatal) : fatal_(fatal), every_(looks), left_(looks) {}
+  bool pending() const noexcept override {
+    if (std::this_thread::get_id() != main_) elsewhere = true;
+    if (left_ > 0) --left_;
+    return left_ == 0;
+  }
+  void poll() override {
+    BOOST_TEST(alive == 0);
+    if (left_ > 0) return;
+    ++polls;
+    if (fatal_) throw Interrupt();
+    left_ = every_ = every_ + 1;  // later and later, so that every segment is finished some time
+  }
+  mutable std::atomic<bool> elsewhere{false};
+  int polls = 0;
+  std::atomic<int> alive{0};  // workers inside process or merge
+
+ private:
+  bool fatal_;
+  int every_;
+  mutable std::atomic<int> left_;
+  std::thread::id main_ = std::this_thread::get_id();
+};
+
+Matrix counted(std::int64_t n, int d = 4) {
+  Matrix x(n, d);
+  for (std::int64_t i = 0; i < n; ++i)
+    for (int j = 0; j < d; ++j) x(i, j) = double(i) + 0.25 * j;
+  return x;
+}
+
+/// The first feature of every row, in the order in which segments are merged.
+std::vector<double> read(RowSource &rows, Control &control, int threads, std::atomic<int> *alive = nullptr) {
+  Sweep sweep(rows, control);
+  std::vector<std::vector<double>> part(static_cast<std::size_t>(threads));
+  std::vector<double> out;
+  sweep.run(
+      threads,
+      [&](int worker, const Segment &segment, const Stop &stop) {
+        if (alive) ++*alive;
+        auto &mine = part[std::size_t(worker)];
+        mine.clear();
+        for (std::int64_t i = 0; i < segment.rows; ++i) {
+          if (i % block_rows == 0 && stop()) break;
+          mine.push_back(segment.blocks[std::size_t(i / block_rows) * rows.shape().block_doubles() + std::size_t(i % block_rows)]);
+        }
+        if (alive) --*alive;
+      },
+      [&](int worker) { out.insert(out.end(), part[std::size_t(worker)].begin(), part[std::size_t(worker)].end()); });
+  return out;
+}
+
+std::vector<double> expected(std::int64_t n) {
+  std::vector<double> out;
+  for (std::int64_t i = 0; i < n; ++i) out.push_back(double(i));
+  return out;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(sweep)
+
+BOOST_AUTO_TEST_CASE(every_row_once_and_in_order) {
+  const std::int64_t piece = RowShape{4, false}.piece_rows();
+  for (const std::int64_t n : {std::int64_t(1), std::int64_t(127), std::int64_t(129), piece, piece + 1, 5 * piece - 3}) {
+    const Matrix x = counted(n);
+    for (const int threads : {1, 2, 3, 7}) {
+      Control control;
+      MemoryRows memory = support::rows_of(x);
+      BOOST_TEST((read(memory, control, threads) == expected(n)));
+      for (const std::size_t pieces : {1u, 2u}) {
+        support::StretchedRows stretched(x, {}, pieces);
+        BOOST_TEST((read(stretched, control, threads) == expected(n)));
+      }
+    }
+  }
+  MemoryRows none({3, false});
+  Control control;
+  BOOST_TEST(read(none, control, 3).empty());
+}
+
+BOOST_AUTO_TEST_CASE(an_interrupt_that_is_let_pass_changes_nothing) {
+  const std::int64_t n = 6 * RowShape{4, false}.piece_rows() - 11;
+  const Matrix x = counted(n);
+  Random random(4);
+  int polls = 0;
+  for (int trial = 0; trial < 40; ++trial) {
+    Nervous control(1 + int(random.below(150)), false);
+    support::StretchedRows rows(x, {}, 1 + std::size_t(random.below(3)));
+    BOOST_TEST((read(rows, control, 1 + int(random.below(4)), &control.alive) == expected(n)));
+    BOOST_TEST(!control.elsewhere);
+    polls += control.polls;
+  }
+  BOOST_TEST(polls > 20);  // interrupts did happen
+}
+
+BOOST_AUTO_TEST_CASE(an_interrupt_that_throws_ends_the_pass_with_threads_joined) {
+  const std::int64_t n = 6 * RowShape{4, false}.piece_rows();
+  const Matrix x = counted(n);
+  Random random(5);
+  int thrown = 0;
+  for (int trial = 0; trial < 40; ++trial) {
+    Nervous control(1 + int(random.below(150)), true);
+    support::StretchedRows rows(x, {}, 2);
+    try {
+      BOOST_TEST((read(rows, control, 1 + int(random.below(4)), &control.alive) == expected(n)));
+    } catch (const Interrupt &) {
+      ++thrown;
+    }
+    BOOST_TEST(control.alive == 0);
+  }
+  BOOST_TEST(thrown > 10);
+}
+
+BOOST_AUTO_TEST_CASE(a_request_that_poll_does_not_grant_is_not_waited_for) {
+  class Deaf : public Control {
+   public:
+    bool pending() const noexcept override { return true; }
+  } control;
+  const Matrix x = counted(20000);
+  MemoryRows rows = support::rows_of(x);
+  BOOST_TEST((read(rows, control, 2) == expected(20000)));
+}
+
+BOOST_AUTO_TEST_CASE(whatever_is_thrown_comes_out_with_threads_joined) {
+  const std::int64_t piece = RowShape{4, false}.piece_rows(), n = 8 * piece;
+  const Matrix x = counted(n);
+  for (const int threads : {1, 2, 4})
+    for (int at = 0; at < 8; ++at)
+      for (const bool in_merge : {false, true}) {
+        MemoryRows rows = support::rows_of(x);
+        Control control;
+        Sweep sweep(rows, control);
+        std::atomic<int> alive{0};
+        int merged = 0;
+        std::vector<int> index(4, -1);
+        const auto number = [&](const Segment &segment) { return int(std::int64_t(segment.blocks[0]) / piece); };
+        BOOST_CHECK_THROW(sweep.run(
+                              threads,
+                              [&](int worker, const Segment &segment, const Stop &stop) {
+                                ++alive;
+                                index[std::size_t(worker)] = number(segment);
+                                --alive;
+                                if (!in_merge && number(segment) == at) throw Interrupt();
+                                // Those behind it work on until they are told to stop: nobody may wait for them for ever.
+                                while (!in_merge && number(segment) > at && threads > 1 && worker > 0 && !stop()) std::this_thread::yield();
+                              },
+                              [&](int worker) {
+                                BOOST_REQUIRE(index[std::size_t(worker)] == merged);
+                                if (in_merge && merged == at) throw Interrupt();
+                                ++merged;
+                              }),
+                          Interrupt);
+        BOOST_TEST(alive == 0);
+        BOOST_TEST(merged <= at);
+        if (in_merge) BOOST_TEST(merged == at);
+      }
+}
+
+BOOST_AUTO_TEST_CASE(a_source_that_fails_while_threads_compute) {
+  class Failing final : public RowSource {
+   public:
+    explicit Failing(const Matrix &x) : inside_(x, {}, 2) {
+      shape_ = inside_.shape();
+      rows_ = inside_.rows();
+    }
+    std::int64_t stretches() const override { return inside_.stretches(); }
+    std::span<const Piece> stretch(std::int64_t index) override {
+      if (index == fail_at) throw Interrupt();
+      return inside_.stretch(index);
+    }
+    void read_block(std::int64_t, double *) override {}
+    std::int64_t fail_at = 0;
+
+   private:
+    support::StretchedRows inside_;
+  };
+  const std::int64_t n = 8 * RowShape{4, false}.piece_rows();
+  Failing rows(counted(n));
+  for (const int threads : {1, 2, 4})
+    for (rows.fail_at = 0; rows.fail_at < 4; ++rows.fail_at) {
+      Control control;
+      BOOST_CHECK_THROW(read(rows, control, threads), Interrupt);
+    }
+  Control control;
+  BOOST_TEST((read(rows, control, 2) == expected(n)));  // and it can be used again
+}
+
+BOOST_AUTO_TEST_CASE(pieces_are_as_rows_hpp_says) {
+  for (const int d : {1, 2, 16, 63, 64, 255, 256, 257, 1600})
+    for (const bool weighted : {false, true}) {
+      const RowShape shape{d, weighted};
+      const std::int64_t rows = shape.piece_rows();
+      BOOST_TEST((rows & (rows - 1)) == 0);
+      BOOST_TEST(rows >= block_rows);
+      BOOST_TEST((rows == block_rows || shape.piece_doubles() * 8 <= 256 * 1024));
+      BOOST_TEST(shape.piece_doubles() * 16 > 256 * 1024);
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
