@@ -44,7 +44,7 @@ COMMENT ON FUNCTION bayes_info(bayes_model) IS 'What was fitted and how, one row
 CREATE FUNCTION bayes_trace(model bayes_model)
   RETURNS TABLE (restart int, iteration int, objective float8)
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 100;
-COMMENT ON FUNCTION bayes_trace(bayes_model) IS 'The objective after every iteration of every restart, both counted from 1.';
+COMMENT ON FUNCTION bayes_trace(bayes_model) IS 'The objective at the start (iteration 0) and after every iteration of every restart, restarts counted from 1. For svi the noisy estimate at every step, and last the exact value.';
 
 -- ---- rows on their way into a fit: for the aggregates of all families ----
 

@@ -115,10 +115,10 @@ COMMENT ON AGGREGATE gmm_select(float8[], int[], jsonb) IS 'The same with option
 -- ---- window: rows in, one component for each row out ----
 
 CREATE FUNCTION gmm_cluster(x float8[], k int) RETURNS int
-  AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 100000;
+  AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION gmm_cluster(float8[], int) IS 'Fits a mixture of k Gaussians to the whole partition, whatever the frame, and gives the most probable component of every row, counted from 1; NULL for a NULL row.';
 CREATE FUNCTION gmm_cluster(x float8[], k int, options jsonb) RETURNS int
-  AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 100000;
+  AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION gmm_cluster(float8[], int, jsonb) IS 'The same with options. options: see docs/gmm.md; NULL means none.';
 
 -- ---- relations: a query in, a relation out ----

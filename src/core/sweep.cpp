@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <exception>
+#include <map>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -27,32 +28,50 @@ class SignalsBlocked {
   sigset_t before_;
 };
 
-/// Lets workers merge in the order of their segments.
-class Turnstile {
+/// Hands out segments and slots, and sees to it that parts are merged in order.
+class Board {
  public:
-  explicit Turnstile(std::size_t next) : next_(next) {}
+  Board(std::size_t first, std::size_t end, int slots) : claimed_(first), merged_(first), end_(end) {
+    for (int slot = slots; slot-- > 0;) free_.push_back(slot);
+  }
 
-  /// Runs merge when the turn of `index` has come; false if the pass was given up before that.
-  template <class F> bool pass(std::size_t index, F merge) {
+  /// The next segment and a slot for it; false if there is none, or the pass was given up.
+  bool claim(std::size_t &index, int &slot) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return next_ == index || closed_; });
-    if (closed_) return false;
-    merge();
-    ++next_;
-    changed_.notify_all();
+    changed_.wait(lock, [&] { return !free_.empty() || closed_ || claimed_ == end_; });
+    if (closed_ || claimed_ == end_) return false;
+    index = claimed_++;
+    slot = free_.back();
+    free_.pop_back();
     return true;
   }
+
+  /// Takes a finished part, and merges what is in order now.
+  template <class F> void finish(std::size_t index, int slot, F merge) {
+    const std::lock_guard lock(mutex_);
+    waiting_.emplace(index, slot);
+    for (auto first = waiting_.begin(); first != waiting_.end() && first->first == merged_; first = waiting_.erase(first)) {
+      merge(first->second);
+      ++merged_;
+      free_.push_back(first->second);
+    }
+    changed_.notify_all();
+  }
+
   void close() {
     const std::lock_guard lock(mutex_);
     closed_ = true;
     changed_.notify_all();
   }
-  std::size_t next() const { return next_; }
+
+  std::size_t merged() const { return merged_; }
 
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::size_t next_;
+  std::size_t claimed_, merged_, end_;
+  std::vector<int> free_;
+  std::map<std::size_t, int> waiting_;  // finished segments out of order, and their slots
   bool closed_ = false;
 };
 
@@ -77,28 +96,31 @@ class Crew {
 
 }  // namespace
 
-int Sweep::threads(double operations_per_row) const {
+SweepPlan Sweep::plan(double operations_per_row, std::size_t part_bytes) const {
   // Starting and joining a thread costs about as much as a few hundred thousand operations.
   const double worthwhile = 1 + double(rows_.rows()) * operations_per_row / 2e6;
-  return int(std::min(double(std::max(1, control_.threads)), worthwhile));
+  const int threads = int(std::min(double(std::max(1, control_.threads)), worthwhile));
+  if (threads == 1) return {1, 1};
+  constexpr std::size_t spare_bytes = 16 * 1024 * 1024;
+  return {threads, threads + int(std::min<std::size_t>(3 * std::size_t(threads), spare_bytes / std::max<std::size_t>(1, part_bytes)))};
 }
 
-void Sweep::run(int threads, const Process &process, const Merge &merge) {
+void Sweep::run(SweepPlan plan, const Process &process, const Merge &merge) {
   if (rows_.stretches() == 0) return;
   std::span<const Piece> pieces = rows_.stretch(0), following;
   for (std::int64_t index = 0; index < rows_.stretches(); ++index) {
     const bool more = index + 1 < rows_.stretches();
-    run_stretch(pieces, threads, process, merge, [&] {
+    run_stretch(pieces, plan, process, merge, [&] {
       if (more) following = rows_.stretch(index + 1);
     });
     pieces = following;
   }
 }
 
-void Sweep::run_stretch(std::span<const Piece> pieces, int threads, const Process &process, const Merge &merge,
+void Sweep::run_stretch(std::span<const Piece> pieces, SweepPlan plan, const Process &process, const Merge &merge,
                         const std::function<void()> &meanwhile) {
   // A piece is a segment: its size depends on the shape of a row alone, hence so do all sums.
-  threads = std::max(1, std::min(threads, int(std::min<std::size_t>(pieces.size(), 1024))));
+  const int threads = std::max(1, std::min(plan.threads, int(std::min<std::size_t>(pieces.size(), 1024))));
   std::size_t done = 0;
   bool read = false;
   do {
@@ -106,30 +128,29 @@ void Sweep::run_stretch(std::span<const Piece> pieces, int threads, const Proces
     // Still pending after the poll means that the server will not look at it now; waiting for it would wait for ever.
     const Control *const watch = control_.pending() ? nullptr : &control_;
     std::atomic<bool> flag{false};
-    std::atomic<std::size_t> next{done};
-    Turnstile turnstile(done);
+    Board board(done, pieces.size(), plan.slots);
     std::vector<std::exception_ptr> failures(std::size_t(threads), nullptr);
     const auto work = [&](int worker, const Control *control) {
       try {
         const Stop stop(flag, control);
-        while (!stop()) {
-          const std::size_t index = next.fetch_add(1);
-          if (index >= pieces.size()) return;
-          process(worker, {pieces[index].blocks, pieces[index].rows}, stop);
+        std::size_t index;
+        int slot;
+        while (!stop() && board.claim(index, slot)) {
+          process(worker, slot, {pieces[index].blocks, pieces[index].rows}, stop);
           if (stop()) break;
-          if (!turnstile.pass(index, [&] { merge(worker); })) return;
+          board.finish(index, slot, merge);
         }
-        turnstile.close();
+        if (stop()) board.close();
       } catch (...) {
         failures[std::size_t(worker)] = std::current_exception();
         flag.store(true);
-        turnstile.close();
+        board.close();
       }
     };
     {
       const std::function<void()> dismiss = [&] {
         flag.store(true);
-        turnstile.close();
+        board.close();
       };
       Crew crew(dismiss);
       {
@@ -149,7 +170,7 @@ void Sweep::run_stretch(std::span<const Piece> pieces, int threads, const Proces
     }
     for (const auto &failure : failures)
       if (failure) std::rethrow_exception(failure);
-    done = turnstile.next();
+    done = board.merged();
   } while (done < pieces.size());
 }
 

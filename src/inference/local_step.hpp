@@ -97,18 +97,24 @@ template <class Statistics> struct LocalResult {
 
 namespace detail {
 
-/// A thread's part of a local step.
+/// What one segment adds up to.
+struct LocalPart {
+  std::vector<double> counts, raw;
+  RowSums sums;
+};
+
+/// A thread's own memory for a local step.
 template <BlockScorer Scorer, class Allocation> class LocalWorker {
  public:
   LocalWorker(const Scorer &scorer, const std::vector<double> &log_weights)
       : scorer_(scorer), log_weights_(log_weights), worker_(scorer), logits_(std::size_t(scorer.components()) * block_rows),
-        lane_counts_(std::size_t(scorer.components()) * simd::lanes), counts(std::size_t(scorer.components())), raw(scorer.raw_size()) {}
+        lane_counts_(std::size_t(scorer.components()) * simd::lanes) {}
 
-  void process(const Segment &segment, const RowShape &shape, const Stop &stop) {
+  void process(const Segment &segment, const RowShape &shape, const Stop &stop, LocalPart &part) {
     const int k = scorer_.components();
     worker_.clear();
     std::fill(lane_counts_.begin(), lane_counts_.end(), 0.0);
-    sums = {};
+    part.sums = {};
     // Where a block alone is milliseconds of work, the stop is asked for inside it.
     const bool slow = scorer_.operations() * block_rows > 1e7;
     alignas(cache_line) double weight[block_rows];
@@ -128,7 +134,7 @@ template <BlockScorer Scorer, class Allocation> class LocalWorker {
         for (int b = 0; b < block_rows; ++b) out[b] += log_weight;
       }
       const int full_vectors = (rows + simd::lanes - 1) / simd::lanes * simd::lanes;
-      Allocation::allocate(k, full_vectors, weight, logits_.data(), lane_counts_.data(), sums);
+      Allocation::allocate(k, full_vectors, weight, logits_.data(), lane_counts_.data(), part.sums);
       for (int j = 0; j < k; ++j) {
         double *const r = logits_.data() + std::size_t(j) * block_rows;
         std::fill(r + full_vectors, r + block_rows, 0.0);
@@ -136,9 +142,10 @@ template <BlockScorer Scorer, class Allocation> class LocalWorker {
         worker_.accumulate(block, j, r);
       }
     }
-    for (int j = 0; j < k; ++j) counts[std::size_t(j)] = simd::sum(simd::load(lane_counts_.data() + std::size_t(j) * simd::lanes));
-    std::fill(raw.begin(), raw.end(), 0.0);
-    worker_.reduce(raw.data());
+    part.counts.resize(std::size_t(k));
+    for (int j = 0; j < k; ++j) part.counts[std::size_t(j)] = simd::sum(simd::load(lane_counts_.data() + std::size_t(j) * simd::lanes));
+    part.raw.assign(scorer_.raw_size(), 0.0);
+    worker_.reduce(part.raw.data());
   }
 
  private:
@@ -146,10 +153,6 @@ template <BlockScorer Scorer, class Allocation> class LocalWorker {
   const std::vector<double> &log_weights_;
   typename Scorer::Worker worker_;
   Buffer logits_, lane_counts_;
-
- public:
-  std::vector<double> counts, raw;
-  RowSums sums;
 };
 
 }  // namespace detail
@@ -158,16 +161,20 @@ template <BlockScorer Scorer, class Allocation> class LocalWorker {
 template <class Allocation, BlockScorer Scorer>
 LocalResult<typename Scorer::Statistics> local_step(RowSource &rows, Control &control, const Scorer &scorer, const std::vector<double> &log_weights) {
   Sweep sweep(rows, control);
-  const int threads = sweep.threads(scorer.operations() + 40.0 * scorer.components());
+  const SweepPlan plan = sweep.plan(scorer.operations() + 40.0 * scorer.components(), 8 * scorer.raw_size());
   std::vector<std::unique_ptr<detail::LocalWorker<Scorer, Allocation>>> workers;
-  for (int t = 0; t < threads; ++t) workers.push_back(std::make_unique<detail::LocalWorker<Scorer, Allocation>>(scorer, log_weights));
+  for (int t = 0; t < plan.threads; ++t) workers.push_back(std::make_unique<detail::LocalWorker<Scorer, Allocation>>(scorer, log_weights));
+  std::vector<detail::LocalPart> parts(static_cast<std::size_t>(plan.slots));
   std::vector<double> counts(std::size_t(scorer.components())), raw(scorer.raw_size());
   RowSums sums;
   const RowShape shape = rows.shape();
   sweep.run(
-      threads, [&](int worker, const Segment &segment, const Stop &stop) { workers[std::size_t(worker)]->process(segment, shape, stop); },
-      [&](int worker) {
-        const auto &part = *workers[std::size_t(worker)];
+      plan,
+      [&](int worker, int slot, const Segment &segment, const Stop &stop) {
+        workers[std::size_t(worker)]->process(segment, shape, stop, parts[std::size_t(slot)]);
+      },
+      [&](int slot) {
+        const detail::LocalPart &part = parts[std::size_t(slot)];
         for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += part.counts[i];
         for (std::size_t i = 0; i < raw.size(); ++i) raw[i] += part.raw[i];
         sums.objective += part.sums.objective;

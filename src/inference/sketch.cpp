@@ -79,14 +79,14 @@ Sketch Sketch::of(RowSource &rows, Control &control, std::uint64_t seed, std::si
   Sketch total(rows.shape().dimension, seed, capacity);
   Sweep sweep(rows, control);
   const RowShape shape = rows.shape();
-  const int threads = sweep.threads(4.0 * shape.dimension);
-  std::vector<Sketch> parts(std::size_t(threads), total);
+  const SweepPlan plan = sweep.plan(4.0 * shape.dimension, std::size_t(8 * shape.dimension) * std::min(capacity, std::size_t(shape.piece_rows())));
+  std::vector<Sketch> parts(std::size_t(plan.slots), total);
   // A look at the threshold of what is merged so far saves collecting rows that the merge would drop; an old look is only wasteful.
   std::atomic<std::uint64_t> threshold{total.threshold_};
   sweep.run(
-      threads,
-      [&](int worker, const Segment &segment, const Stop &stop) {
-        Sketch &part = parts[std::size_t(worker)];
+      plan,
+      [&](int, int slot, const Segment &segment, const Stop &stop) {
+        Sketch &part = parts[std::size_t(slot)];
         part.clear();
         part.threshold_ = threshold.load(std::memory_order_relaxed);
         std::uint64_t hash[block_rows];
@@ -98,8 +98,8 @@ Sketch Sketch::of(RowSource &rows, Control &control, std::uint64_t seed, std::si
             part.add(hash[b], block + b, block_rows, shape.weighted ? block[std::size_t(shape.dimension) * block_rows + std::size_t(b)] : 1);
         }
       },
-      [&](int worker) {
-        total.merge(parts[std::size_t(worker)]);
+      [&](int slot) {
+        total.merge(parts[std::size_t(slot)]);
         threshold.store(total.threshold_, std::memory_order_relaxed);
       });
   total.prune();

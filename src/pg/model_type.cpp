@@ -57,6 +57,6 @@ BAYES_FUNCTION(bayes_trace) {
   const std::unique_ptr<Model> model = load_model(PG_GETARG_DATUM(0));
   for (std::size_t restart = 0; restart < model->trace.size(); ++restart)
     for (std::size_t iteration = 0; iteration < model->trace[restart].size(); ++iteration)
-      rows.row({int(restart + 1), int(iteration + 1), model->trace[restart][iteration]});
+      rows.row({int(restart + 1), int(iteration), model->trace[restart][iteration]});
   return Datum(0);
 }

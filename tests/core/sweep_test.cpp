@@ -55,13 +55,14 @@ Matrix counted(std::int64_t n, int d = 4) {
 /// The first feature of every row, in the order in which segments are merged.
 std::vector<double> read(RowSource &rows, Control &control, int threads, std::atomic<int> *alive = nullptr) {
   Sweep sweep(rows, control);
-  std::vector<std::vector<double>> part(static_cast<std::size_t>(threads));
+  const SweepPlan plan{threads, threads + threads / 2};
+  std::vector<std::vector<double>> part(static_cast<std::size_t>(plan.slots));
   std::vector<double> out;
   sweep.run(
-      threads,
-      [&](int worker, const Segment &segment, const Stop &stop) {
+      plan,
+      [&](int, int slot, const Segment &segment, const Stop &stop) {
         if (alive) ++*alive;
-        auto &mine = part[std::size_t(worker)];
+        auto &mine = part[std::size_t(slot)];
         mine.clear();
         for (std::int64_t i = 0; i < segment.rows; ++i) {
           if (i % block_rows == 0 && stop()) break;
@@ -69,7 +70,7 @@ std::vector<double> read(RowSource &rows, Control &control, int threads, std::at
         }
         if (alive) --*alive;
       },
-      [&](int worker) { out.insert(out.end(), part[std::size_t(worker)].begin(), part[std::size_t(worker)].end()); });
+      [&](int slot) { out.insert(out.end(), part[std::size_t(slot)].begin(), part[std::size_t(slot)].end()); });
   return out;
 }
 
@@ -156,20 +157,21 @@ BOOST_AUTO_TEST_CASE(whatever_is_thrown_comes_out_with_threads_joined) {
         Sweep sweep(rows, control);
         std::atomic<int> alive{0};
         int merged = 0;
-        std::vector<int> index(4, -1);
+        const SweepPlan plan{threads, 2 * threads};
+        std::vector<int> index(static_cast<std::size_t>(plan.slots), -1);
         const auto number = [&](const Segment &segment) { return int(std::int64_t(segment.blocks[0]) / piece); };
         BOOST_CHECK_THROW(sweep.run(
-                              threads,
-                              [&](int worker, const Segment &segment, const Stop &stop) {
+                              plan,
+                              [&](int worker, int slot, const Segment &segment, const Stop &stop) {
                                 ++alive;
-                                index[std::size_t(worker)] = number(segment);
+                                index[std::size_t(slot)] = number(segment);
                                 --alive;
                                 if (!in_merge && number(segment) == at) throw Interrupt();
                                 // Those behind it work on until they are told to stop: nobody may wait for them for ever.
                                 while (!in_merge && number(segment) > at && threads > 1 && worker > 0 && !stop()) std::this_thread::yield();
                               },
-                              [&](int worker) {
-                                BOOST_REQUIRE(index[std::size_t(worker)] == merged);
+                              [&](int slot) {
+                                BOOST_REQUIRE(index[std::size_t(slot)] == merged);
                                 if (in_merge && merged == at) throw Interrupt();
                                 ++merged;
                               }),
