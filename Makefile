@@ -27,8 +27,9 @@ help:
 	@echo 'make deps           install what building and testing needs (Debian, Ubuntu)'
 	@echo 'make demo           fit real data on a throwaway server and show the results'
 	@echo 'make test           every test, on throwaway servers; parts: $(addprefix test-,$(stages))'
+	@echo 'UPDATE_DOCS=1 make test-docs     write what the examples print into the documentation'
 	@echo 'make bench          measure speed'
-	@echo 'make fuzz           fuzz the decoders with libFuzzer until interrupted (needs clang)'
+	@echo 'make fuzz           fuzz the decoders with libFuzzer, ten minutes each (needs clang)'
 
 deps:
 	@tests/lib/deps

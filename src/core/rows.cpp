@@ -23,6 +23,17 @@ void MemoryRows::read_block(std::int64_t index, double *out) {
   std::copy_n(block, shape_.block_doubles(), out);
 }
 
+void MemoryRows::scale_weights(double total) {
+  double sum = 0;
+  const auto each = [this](auto f) {
+    for (std::size_t p = 0; p < pieces_.size(); ++p)
+      for (std::int64_t row = 0; row < pieces_[p].rows; ++row)
+        f(memory_[p][std::size_t(row / block_rows) * shape_.block_doubles() + std::size_t(shape_.dimension) * block_rows + std::size_t(row % block_rows)]);
+  };
+  each([&sum](double weight) { sum += weight; });
+  if (sum != total) each([factor = total / sum](double &weight) { weight *= factor; });
+}
+
 void MemoryRows::clear() {
   pieces_.clear();
   rows_ = 0;

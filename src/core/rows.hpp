@@ -82,6 +82,7 @@ class BAYES_API MemoryRows final : public RowSource {
   std::span<const Piece> stretch(std::int64_t) override { return pieces_; }
   void read_block(std::int64_t index, double *out) override;
   void clear();  ///< keeps the memory
+  void scale_weights(double total);  ///< multiplies all weights so that they sum to `total`; the rows must be weighted
 
  private:
   std::vector<Buffer> memory_;

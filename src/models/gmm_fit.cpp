@@ -173,15 +173,16 @@ template <class S> MixturePoint<NormalPoint<S>> convert_point(const GaussianMixt
 template <class S> class Fit {
  public:
   Fit(RowSource &rows, int k, const GmmOptions &options, const GaussianMixture *start, bool update, Control &control)
-      : rows_(rows), k_(k), options_(options), start_(start), update_(update), control_(control), survey_(survey<S>(rows, control)),
-        floor_(survey_.variance, options.covariance_floor), prior_(make_prior<S>(options, survey_, k)),
-        sketch_(Sketch::of(rows, control, options.seed, sketch_capacity())), sample_(sketch_.sorted()) {
+      : rows_(rows), k_(k), options_(options), start_(start), update_(update), control_(control),
+        sketch_(Sketch::of(rows, control, options.seed, sketch_capacity())), sample_(sketch_.sorted()),
+        data_(sketch_.complete() ? static_cast<RowSource &>(sample_) : rows), survey_(survey<S>(data_, control)),
+        floor_(survey_.variance, options.covariance_floor), prior_(make_prior<S>(options, survey_, k)) {
     if (!update && std::int64_t(sketch_.size()) < k)
       throw Error(Errc::invalid_argument, "k is " + std::to_string(k) + ", but there are only " + std::to_string(sketch_.size()) + " distinct rows",
                   "Every component needs at least one row of its own.", "Lower k.");
+    sample_.scale_weights(survey_.weight);
     if (update) take_prior();
     schedule_.method = options.method.c_str();
-    schedule_.restarts = options.restarts;
     schedule_.max_iterations = options.max_iterations;
     schedule_.tolerance = options.tolerance;
     schedule_.max_seconds = options.max_seconds;
@@ -233,7 +234,8 @@ template <class S> class Fit {
     } else {
       centres = options_.init == "random" ? random_rows(sample_, k_, random) : kmeans_plus_plus(sample_, k_, unit, random);
     }
-    if (!options_.means && options_.init == "kmeans" && options_.method != "kmeans") {
+    // Every other restart leaves k-means out: what it finds is often the same, and another optimum may be better.
+    if (!options_.means && options_.init == "kmeans" && options_.method != "kmeans" && restart % 2 == 1) {
       Schedule brief;
       brief.max_iterations = 20;
       brief.tolerance = 1e-3;
@@ -244,21 +246,29 @@ template <class S> class Fit {
     }
     auto statistics = local_step<HardAllocation>(sample_, control_, kmeans.template nearest<S>(centres), std::vector<double>(std::size_t(k_), 0.0)).statistics;
     if (options_.means) statistics.mean = centres;  // given means are kept
-    statistics.scale(survey_.weight / statistics.total());
     return statistics;
   }
 
-  /// Runs every restart and keeps the best. `begin(restart)` gives its first state, `go(state)` runs it.
+  /// Runs every restart and keeps the best. `begin(restart)` gives its first state, `go(state, rows)` runs it. Where there are too many rows for
+  /// the sample to hold, restarts run on the sample, whose weights are scaled to the whole, and the best goes on with all rows: its
+  /// trace is the last.
   template <class Begin, class Go> auto best_of_restarts(Begin begin, Go go) {
-    using Result = decltype(go(begin(1)));
+    using Result = decltype(go(begin(1), data_));
     std::optional<Result> best;
+    const bool trials = &data_ != &sample_ && options_.restarts > 1;
+    schedule_.restarts = options_.restarts + trials;
     for (int restart = 1; restart <= options_.restarts; ++restart) {
       control_.poll();
       schedule_.restart = restart;
-      Result run = go(begin(restart));
+      Result run = go(begin(restart), trials ? sample_ : data_);
       model_->trace.push_back(run.trace);
       if (!best || run.trace.back() > best->trace.back()) best = std::move(run);
       if (schedule_.seconds() >= options_.max_seconds) break;
+    }
+    if (trials) {
+      schedule_.restart = schedule_.restarts;
+      best = go(std::move(best->state), data_);
+      model_->trace.push_back(best->trace);
     }
     model_->info.iterations = best->iterations;
     model_->info.converged = best->converged;
@@ -276,7 +286,7 @@ template <class S> class Fit {
           if (options_.means) state.components.mean = statistics.mean;
           return state;
         },
-        [&](auto state) { return climb(learner, std::move(state), rows_, control_, schedule_); });
+        [&](auto state, RowSource &rows) { return climb(learner, std::move(state), rows, control_, schedule_); });
     fitted_.point = std::move(run.state);
     set_rows(run.sums, run.counts);
   }
@@ -284,7 +294,7 @@ template <class S> class Fit {
   void fit_kmeans() {
     const KMeans learner(Vector::Ones(survey_.mean.size()));
     auto run = best_of_restarts([&](int restart) { return start_ ? convert_point<S>(*start_).components.mean : Matrix(starting_statistics(restart).mean); },
-                                [&](Matrix state) { return climb(learner, std::move(state), rows_, control_, schedule_); });
+                                [&](Matrix state, RowSource &rows) { return climb(learner, std::move(state), rows, control_, schedule_); });
     // The mixture whose hard EM this is: equal weights, one variance for all; the nearest centre is the most probable one.
     const double variance = std::max(-run.trace.back() / (survey_.weight * double(survey_.mean.size())), 1e-12 * floor_.deviation().array().square().mean());
     fitted_.point = {Vector::Constant(k_, 1.0 / k_), {run.state, std::vector<Matrix>(std::size_t(scale_count<S>(k_)), variance * shaped<S>(Matrix::Identity(run.state.rows(), run.state.rows())))}};
@@ -301,13 +311,13 @@ template <class S> class Fit {
           if (!start_) return first(starting_statistics(restart));
           // A start without a posterior: one pass with its point estimate gives the first one.
           const auto point = convert_point<S>(*start_);
-          return first(local_step<SoftAllocation>(rows_, control_, make_scorer(point.components), log_weights_of(point)).statistics);
+          return first(local_step<SoftAllocation>(data_, control_, make_scorer(point.components), log_weights_of(point)).statistics);
         },
-        [&](auto state) {
-          if (options_.method == "vi") return climb(learner, std::move(state), rows_, control_, schedule_);
-          auto run = wander(learner, std::move(state), rows_, control_, schedule_, options_.plan);
+        [&](auto state, RowSource &rows) {
+          if (options_.method == "vi") return climb(learner, std::move(state), rows, control_, schedule_);
+          auto run = wander(learner, std::move(state), rows, control_, schedule_, options_.plan);
           // The estimates on the way were noisy; what is compared and reported is exact.
-          const auto exact = local_step<SoftAllocation>(rows_, control_, learner.scorer(run.state), learner.log_weights(run.state));
+          const auto exact = local_step<SoftAllocation>(rows, control_, learner.scorer(run.state), learner.log_weights(run.state));
           run.trace.push_back(exact.sums.objective + learner.objective(run.state));
           run.counts = exact.statistics.count;
           return run;
@@ -348,7 +358,7 @@ template <class S> class Fit {
     ModelInfo &info = model_->info;
     if (options_.method != "em" && options_.method != "map") {
       const Vector counts = model_->state->counts;
-      const auto at_point = local_step<SoftAllocation>(rows_, control_, make_scorer(fitted_.point.components), log_weights_of(fitted_.point));
+      const auto at_point = local_step<SoftAllocation>(data_, control_, make_scorer(fitted_.point.components), log_weights_of(fitted_.point));
       set_rows(at_point.sums, counts);
     }
     const Vector &size = options_.method == "kmeans" ? model_->state->counts : fitted_.point.weights;
@@ -380,11 +390,14 @@ template <class S> class Fit {
   const bool update_;
   Control &control_;
   Schedule schedule_;
+  Sketch sketch_;
+  MemoryRows sample_;
+  // What is fitted: the distinct rows with their weights if the sketch holds them all. That is the same mixture, found sooner where
+  // rows repeat, and to the last bit independent of the order in which rows came.
+  RowSource &data_;
   Survey<S> survey_;
   CovarianceFloor floor_;
   Prior<S> prior_;
-  Sketch sketch_;
-  MemoryRows sample_;
   GmmFitted<S> fitted_;
   std::unique_ptr<GaussianMixture> model_ = std::make_unique<GaussianMixture>();
 };

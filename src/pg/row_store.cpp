@@ -51,7 +51,7 @@ double *RowStore::next_piece() {
   const std::size_t piece = shape_.piece_doubles() * sizeof(double), used = full_pieces_ * piece;
   if (slab_left_ == 0) {
     const std::size_t wanted = std::min(used, largest_slab) / huge_page * huge_page / piece;
-    slab_left_ = std::min(std::max<std::size_t>(1, wanted), pieces_in_memory_ + 1 - full_pieces_);
+    slab_left_ = std::min(std::max<std::size_t>(1, wanted), pieces_in_memory_ - full_pieces_);
     const bool huge = slab_left_ * piece >= huge_page;
     slab_ = allocate(slab_left_ * piece, huge ? huge_page : cache_line).doubles;
     if (huge && !trimmed_) {

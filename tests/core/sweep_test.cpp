@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(every_row_once_and_in_order) {
     for (const int threads : {1, 2, 3, 7}) {
       Control control;
       MemoryRows memory = support::rows_of(x);
-      BOOST_TEST((read(memory, control, threads) == expected(n)));
+      for (const int spare : {0, 1, 9}) BOOST_TEST((read(memory, control, threads, nullptr, spare) == expected(n)));
       for (const std::size_t pieces : {1u, 2u}) {
         support::StretchedRows stretched(x, {}, pieces);
         BOOST_TEST((read(stretched, control, threads) == expected(n)));
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(an_interrupt_that_is_let_pass_changes_nothing) {
   for (int trial = 0; trial < 40; ++trial) {
     Nervous control(1 + int(random.below(150)), false);
     support::StretchedRows rows(x, {}, 1 + std::size_t(random.below(3)));
-    BOOST_TEST((read(rows, control, 1 + int(random.below(4)), &control.alive) == expected(n)));
+    BOOST_TEST((read(rows, control, 1 + int(random.below(4)), &control.alive, int(random.below(4))) == expected(n)));
     BOOST_TEST(!control.elsewhere);
     polls += control.polls;
   }
@@ -134,6 +134,43 @@ BOOST_AUTO_TEST_CASE(an_interrupt_that_throws_ends_the_pass_with_threads_joined)
     BOOST_TEST(control.alive == 0);
   }
   BOOST_TEST(thrown > 10);
+}
+
+// The main thread, done with its own share, must go on looking out for interrupts while others work.
+BOOST_AUTO_TEST_CASE(an_interrupt_is_seen_while_the_main_thread_waits_for_others) {
+  class Late : public Control {
+   public:
+    std::atomic<bool> wanted{false};
+    bool pending() const noexcept override { return wanted; }
+    void poll() override {
+      if (wanted) throw Interrupt();
+    }
+  };
+  const Matrix x = counted(4 * RowShape{4, false}.piece_rows());
+  for (const int slots : {2, 3}) {  // with 2 it waits for a slot, with 3 for the end
+    Late control;
+    MemoryRows rows = support::rows_of(x);
+    Sweep sweep(rows, control);
+    const auto main = std::this_thread::get_id();
+    std::atomic<bool> begun{false}, stopped{false};
+    BOOST_CHECK_THROW(sweep.run({2, slots},
+                                [&](int, int, const Segment &, const Stop &stop) {
+                                  if (std::this_thread::get_id() == main) {
+                                    while (!begun && !stop()) std::this_thread::yield();
+                                    return;
+                                  }
+                                  if (begun.exchange(true)) return;
+                                  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // now the main thread has nothing left to do
+                                  control.wanted = true;
+                                  for (int i = 0; i < 2000 && !stopped; ++i) {  // does not end by itself for seconds
+                                    stopped = stop();
+                                    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                                  }
+                                },
+                                [](int) {}),
+                      Interrupt);
+    BOOST_TEST(stopped);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_request_that_poll_does_not_grant_is_not_waited_for) {

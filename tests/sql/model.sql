@@ -121,15 +121,15 @@ SELECT is_empty($$
   WHERE said NOT LIKE '22P02 invalid bayes_model: %' AND NOT (said = 'ok' AND path IN ('{method}', '{pg_bayes,version}'))$$, 'a string instead: 22P02');
 SELECT is_empty($$
   SELECT name, path, wrong, said FROM (SELECT name, path, wrong, outcome(format('SELECT %L::bayes_model', jsonb_set(m, path, wrong))) AS said
-    FROM paths JOIN sound USING (name), unnest('{null,true,{},[],[[]],"\"\"",[1],[[1]],"[\"a\"]"}'::jsonb[]) AS wrong) AS tried
+    FROM paths JOIN sound USING (name), jsonb_array_elements('[null, true, {}, [], [[]], "", [1], [[1]], ["a"]]') AS wrong) AS tried
   WHERE said NOT LIKE '22P02 invalid bayes_model: %' AND NOT (said = 'ok' AND (path[1] = 'trace' OR path = '{converged}'))$$, 'a member of another type: 22P02');
 SELECT is_empty($$
   SELECT name, path, wrong, said FROM (SELECT name, path, wrong, outcome(format('SELECT %L::bayes_model', jsonb_set(m, path, wrong))) AS said
-    FROM paths JOIN sound USING (name), unnest('{"\"NaN\"","\"Infinity\"","\"-Infinity\"",-1,1e300,-1e300,0.5,9223372036854775807,1e19}'::jsonb[]) AS wrong) AS tried
+    FROM paths JOIN sound USING (name), jsonb_array_elements('["NaN", "Infinity", "-Infinity", -1, 1e300, -1e300, 0.5, 9223372036854775807, 1e19]') AS wrong) AS tried
   WHERE said <> 'ok' AND said NOT LIKE '22P02 invalid bayes_model: %'
     AND NOT (path = '{pg_bayes,format}' AND said LIKE '22P02 unsupported bayes_model: %')$$, 'numbers that cannot be: 22P02 or harmless');
 SELECT is_empty($$
-  SELECT path, wrong FROM paths JOIN sound USING (name), unnest('{"\"NaN\"","\"Infinity\""}'::jsonb[]) AS wrong
+  SELECT path, wrong FROM paths JOIN sound USING (name), jsonb_array_elements('["NaN", "Infinity"]') AS wrong
   WHERE path[1] IN ('weights', 'means', 'covariances', 'counts', 'weight', 'rows', 'dimension', 'components', 'posterior') AND outcome(format('SELECT %L::bayes_model', jsonb_set(m, path, wrong))) = 'ok'
     AND path NOT IN ('{method}')$$, 'NaN and Infinity nowhere among the parameters');
 SELECT throws_ok(format('SELECT %L::bayes_model', jsonb_set(m, '{weights}', '[0.5, 0.4]')), '22P02', 'invalid bayes_model: member "weights" must not be negative and must sum to 1', 'weights that do not sum to 1') FROM template;
@@ -145,12 +145,14 @@ SELECT throws_ok(format('SELECT (%L::jsonb)::bayes_model', m - 'means'), '22P02'
 -- No JSON at all, or JSON that PostgreSQL itself would take.
 SELECT is_empty($$
   SELECT text, said FROM (SELECT text, outcome(format('SELECT %L::bayes_model', text)) AS said FROM (
-    VALUES (''), (' '), ('model'), ('{'), ('{}'), ('[]'), ('[[]]'), ('null'), ('true'), ('1'), ('"a"'), ('{"pg_bayes": 1}'), ('{"pg_bayes": {"format": 1}}'), ('{"a": 1, "a": 1}'), ('{"a": "\u0000"}'),
-      ('{"a": NaN}'), ('[1e999]'), ('{"rows": 99999999999999999999999}'), (repeat('[', 100000)), (repeat('[', 40) || repeat(']', 40)), (repeat('{"a":', 40) || '1' || repeat('}', 40)), ('{"a": "' || repeat('x', 100000) || '"}')) AS hostile(text)) AS tried
+    VALUES (''), (' '), ('model'), ('{'), ('{}'), ('[]'), ('[[]]'), ('null'), ('true'), ('1'), ('"a"'), ('{"pg_bayes": 1}'), ('{"pg_bayes": {"format": 1}}'), ('{"a": 1, "a": 1}'),
+      ('{"a": NaN}'), ('{"rows": 99999999999999999999999}'), (repeat('[', 100000)), (repeat('[', 40) || repeat(']', 40)), (repeat('{"a":', 40) || '1' || repeat('}', 40)), ('{"a": "' || repeat('x', 100000) || '"}')) AS hostile(text)) AS tried
   WHERE said NOT LIKE '22P02 %'$$, 'text that is no model: 22P02') ;
+SELECT throws_ok($$SELECT '{"a": "\u0000"}'::bayes_model$$, '22P05', NULL, 'a NUL character: as for jsonb');
+SELECT throws_ok($$SELECT '[1e999]'::bayes_model$$, '22003', 'number 1e999 is too large for double precision', 'a number out of range: as for float8');
 SELECT is_empty($$SELECT said FROM (SELECT outcome(format('SELECT %L::bayes_model', left(m::text, n))) AS said FROM template, generate_series(0, length(m::text) - 1, 7) AS n) AS tried WHERE said NOT LIKE '22P02 %'$$,
   'text cut short anywhere: 22P02');
-SELECT is((SELECT count(*) FROM models WHERE gmm_components(model) IS NOT NULL AND name = 'em full'), 2::bigint, 'the session goes on');
+SELECT is((SELECT count(*) FROM models, gmm_components(model) WHERE name = 'em full'), 2::bigint, 'the session goes on');
 
 -- ---- stored bytes that are no model: damage to the disk, or the hand of a superuser ----
 

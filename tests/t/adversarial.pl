@@ -1,0 +1,148 @@
+# Every function, aggregate and window function of the extension, called with everything that a fool or a foe may think of:
+# each call gives a result or an error that says what is wrong. No crash, no hang, no internal error (XX000).
+#
+# The functions are taken from the catalog, so a new one is tested as soon as it exists; a new argument type needs a row below.
+use strict;
+use warnings;
+use Server;
+use Test::More;
+use Time::HiRes qw(time);
+
+srand(20260701);
+my $server = Server->shared;
+my $session = $server->session;
+$session->run(<<'SQL');
+SET client_min_messages = error;
+SET statement_timeout = '30s';
+CREATE TABLE good AS SELECT id, ARRAY[sin(id), cos(2.5 * id)] AS x FROM generate_series(1, 12) AS id;
+CREATE TABLE given AS SELECT gmm_fit(x, 2, '{"method": "em"}') AS em, gmm_fit(x, 2) AS vi, gmm_fit(x, 3, '{"method": "kmeans"}') AS kmeans,
+  gmm_fit(x[1:1], 1, '{"covariance": "tied", "method": "svi"}') AS narrow, gmm_fit(x, 2, '{"prior": {"type": "independent"}}') AS independent FROM good;
+SQL
+
+# ---- what may be given for a type; the first value is sound ----
+
+my @models = map { "(SELECT $_ FROM given)" } qw(vi em kmeans narrow independent);
+my $query = q{SELECT x FROM good};
+my @queries = ($query, '', ' ', ';', '--', 'SELECT', 'SELECT 1', 'SELECT 1; SELECT 2', 'SELECT FROM good', 'SELECT x FROM nowhere', 'SELEC x', 'SELECT NULL', "SELECT 'a'", 'SELECT x, x FROM good', 'SELECT x, 1 FROM good',
+    'SELECT x, -1 FROM good', 'SELECT x, NULL::float8 FROM good', "SELECT x, 'NaN'::numeric FROM good", 'SELECT x, 0 FROM good', 'SELECT id, x FROM good', 'SELECT 1, 2.5, id::smallint FROM good', 'SELECT id, NULL::int FROM good',
+    'SELECT x FROM good WHERE false', 'SELECT x[1:id % 3] FROM good', 'SELECT 1 / (id - 5) FROM good', 'DELETE FROM good', 'DELETE FROM good RETURNING x', 'WITH d AS (DELETE FROM good RETURNING x) SELECT x FROM d',
+    'CREATE TABLE t (x int)', 'SELECT x INTO t FROM good', 'SELECT x FROM good FOR UPDATE', 'COMMIT', 'ROLLBACK', 'BEGIN', 'SET work_mem = 100', 'SHOW work_mem', 'EXPLAIN SELECT 1', 'COPY good TO STDOUT', 'VALUES (1), (2), (3)',
+    'TABLE good', 'EXECUTE nothing', 'FETCH ALL FROM nothing', 'LISTEN a', 'SELECT $1', 'SELECT now()', 'SELECT good FROM good', 'SELECT ARRAY[x, x] FROM good', 'SELECT id, id, id, id FROM good', "DO 'BEGIN END'", 'CALL nothing()',
+    "SELECT gmm_fit('SELECT x FROM good', 2)", "SELECT c.mean FROM gmm_fit('SELECT x FROM good', 2) c", 'SELECT generate_series(1, 12), random()', "SELECT 'NaN'::float8 FROM good", "SELECT 1e200::numeric * id FROM good", 'SELECT 1e400 FROM good',
+    "SELECT (1e308)::numeric * 1000 FROM good", 'SELECT ' . join(', ', (1) x 1600) . ' FROM good', 'SELECT x::float4[], id::real FROM good', 'SELECT x::numeric[] FROM good', 'SELECT ARRAY[id, NULL] FROM good', 'SELECT pg_sleep(0)');
+
+my @options = ('NULL', map { "'$_'" } '{}', 'null', '[]', '[{}]', '1', '"x"', 'true', '{"": 1}', '{"metod": "em"}', '{"method": "em"}', '{"method": "map"}', '{"method": "svi"}', '{"method": "kmeans"}', '{"missing": "skip"}', '{"on_error": "null"}',
+    '{"covariance": ["full", "tied"]}', '{"covariance": []}', '{"method": "svi", "batch_size": 1, "kappa": 0, "t0": 1}', '{"a": {"b": {"c": [1, [2, [3]]]}}}', '{"max_iter": 1}', '{"method": "em", "covariance_floor": 1e-300}', '{"prior": {}}',
+    '{"prior": {"alpha": 1e-300}}', '{"prior": {"B": 1e-300}}', '{"prior": {"B": 1e300}}', '{"prior": {"a": 1e9}}', '{"prior": {"c": 1e-300}}', '{"prior": {"m": [1e300, -1e300]}}', '{"prior": {"m": [1e150, -1e150]}}', '{"prior": {"type": "independent", "C": 1e-300}}');
+my @keys = (qw(method covariance restarts init seed max_iter tol max_seconds missing on_error prior covariance_floor batch_size kappa t0), map { "prior.$_" } qw(type alpha m c a B C));
+my @nasty = ('null', 'true', '"x"', '""', '"' . 'y' x 3000 . '"', '"\u00fc"', -1, 0, 0.5, 1, 2, '1e300', '-1e300', '1e-300', '9223372036854775807', '1e400', '[]', '[[]]', '[1]', '[1, 2]', '[[1, 2], [3, 4]]', '[[1, 0], [0, 1]]', '[[1, 2], [2, 1]]', '[[1e200, 0], [0, 1e200]]',
+    '[[1, 2], [3]]', '["a"]', '[1, null]', '[[0, 0], [0, 0]]', '{}', '{"a": 1}', '"NaN"', '"Infinity"', '["full", "full"]', '[[[1]]]');
+for my $key (@keys) {
+    for my $value (@nasty) {
+        my ($outer, $inner) = split /\./, $key;
+        push @options, "'{\"$outer\": " . ($inner ? "{\"$inner\": $value}" : $value) . "}'";
+        my $method = (qw(em map vi svi kmeans))[rand 5];
+        push @options, "'{\"$outer\": " . ($inner ? "{\"$inner\": $value}" : $value) . ", \"method\": \"$method\"}'" if $outer ne 'method';
+    }
+}
+
+my %values = (
+    'double precision[]' => ["'{1,2}'", 'NULL', map({ "'$_'" } '{}', '{1}', '{1,2,3}', '{NULL}', '{1,NULL}', '{NULL,NULL}', '{NaN,1}', '{1,Infinity}', '{-Infinity,1}', '{{1,2}}', '{{1,2},{3,4}}', '{{{1}}}', '[0:1]={1,2}', '[-7:-6]={1,2}', '[2147483646:2147483647]={1,2}',
+        '{1e300,1}', '{1e200,-1e200}', '{1e150,-1e150}', '{1e-320,0}', '{-0,0}', '{1.7976931348623157e308,1}'), map({ "array_fill(1.5::float8, '{$_}')" } 1600, 1601, 100000), q{array_fill(NULL::float8, '{2}')}],
+    integer => [2, qw(NULL 0 1 -1 3 12 13 10000 10001 2147483647 -2147483648)],
+    bigint => [1, qw(NULL 0 -1 9223372036854775807 -9223372036854775808)],
+    'double precision' => [1, 'NULL', 0, -1, 0.5, map({ "'$_'" } 'NaN', 'Infinity', '-Infinity'), '1e300', '1e150', '1e-320', "'-0'"],
+    'integer[]' => ["'{1,2}'", 'NULL', map { "'$_'" } '{}', '{2}', '{0}', '{-1,1}', '{NULL}', '{1,NULL}', '{1,1}', '{3,1,2}', '{{1,2}}', '[0:1]={1,2}', '{2147483647}', '{12,13}', '{10001}'],
+    jsonb => ["'{}'", @options, map({ "'$_'" } '{"pg_bayes": {"format": 1, "version": "x"}}'), map({ "$_\::jsonb" } @models)],
+    bayes_model => [@models, 'NULL'],
+    text => [map { my $text = $_; $text =~ s/'/''/g; "'$text'" } @queries],
+    cstring => ['NULL', map({ "'$_'" } '', '{}', '[', '{"pg_bayes": 1}', '{"pg_bayes": {"format": 99}}'), map({ "($_)::text::cstring" } $models[0])],
+    bytea => ['NULL', q{'\x'}, q{'\x00'}, q{'\x50474d42'}, "bayes_model_send($models[0])"],
+    internal => ['NULL'],
+);
+push @{$values{text}}, 'NULL';
+
+# ---- calls ----
+
+my @functions = map { [split /\|/] } split /\n/, $server->query(q{
+    SELECT p.oid::regproc, p.prokind, p.proretset, array_to_string(ARRAY(SELECT format_type(t, NULL) FROM unnest(p.proargtypes) WITH ORDINALITY AS u(t, n) ORDER BY n), ','), p.prorettype = 'internal'::regtype
+    FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e' JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
+    WHERE e.extname = 'pg_bayes' ORDER BY p.oid::regprocedure::text});
+cmp_ok(scalar @functions, '>', 40, 'the catalog has the extension\'s functions');
+my @unknown = grep { my $f = $_; grep { !$values{$_} } split /,/, $f->[3] // '' } @functions;
+is_deeply(\@unknown, [], 'there are values for every argument type');
+
+my ($calls, @bad, %states);
+my $slowest = [0, ''];
+
+# Expected of a call: anything but silence and internal errors.
+sub try_call {
+    my ($sql) = @_;
+    $calls++;
+    my $start = time;
+    my $said = eval { $session->run($sql, 60) };
+    my $seconds = time - $start;
+    $slowest = [$seconds, $sql] if $seconds > $slowest->[0];
+    if (!defined $said || $said =~ /server closed the connection|connection to server was lost/) {
+        push @bad, "backend gone: $sql: " . ($said // $@);
+        sleep 3;    # the server recovers
+        $session = eval { $server->session } // BAIL_OUT("no server after: $sql");
+        $session->run("SET client_min_messages = error; SET statement_timeout = '30s'");
+        return;
+    }
+    my ($state) = $said =~ /^(?:ERROR|FATAL|PANIC):  (\w{5}):/m;
+    $states{$state // 'ok'}++;
+    push @bad, "$state: $sql: " . substr($said, 0, 300) if defined $state && $state =~ /^(?:XX|57|53|2F|08)/;
+}
+
+# Aggregates and windows take arguments row by row: adverse in one row, or in all.
+sub calls_of {
+    my ($kind, $returns_set, $name, $types, @arguments) = @_;
+    my @typed = map { $types->[$_] eq 'cstring' || $types->[$_] eq 'internal' ? $arguments[$_] : "($arguments[$_])::$types->[$_]" } 0 .. $#$types;
+    return $returns_set ? ("SELECT $name(" . join(', ', @typed) . ') LIMIT 3') : ("SELECT $name(" . join(', ', @typed) . ')') if $kind eq 'f';
+    my @over = $kind eq 'w' ? (' OVER ()', ' OVER (PARTITION BY id % 2 ORDER BY id)') : ('');
+    my @rows = map {
+        my $which = $_;
+        join ', ', map { $_ == 0 && $types->[0] eq 'double precision[]' ? "CASE WHEN $which THEN $typed[0] ELSE x END" : $typed[$_] } 0 .. $#typed
+    } 'id = 4', 'true', 'false';
+    # The other arguments, differing between rows.
+    push @rows, join ', ', map { $_ == 0 ? 'x' : "CASE WHEN id < 9 THEN ($values{$types->[$_]}[0])::$types->[$_] ELSE $typed[$_] END" } 0 .. $#typed;
+    return map { my $row = $_; map { "SELECT $name($row)$_ FROM good" } @over } @rows;
+}
+
+for my $function (@functions) {
+    my ($name, $kind, $returns_set, $types, $internal) = @$function;
+    my @types = split /,/, $types // '';
+    my @sound = map { $values{$_}[0] } @types;
+    my %seen;
+    my @picks = ([@sound]);
+    # One argument adverse, the others sound.
+    for my $i (0 .. $#types) {
+        for my $value (@{$values{$types[$i]}}) {
+            # The long list of options goes through one aggregate in full; others get every fifth.
+            next if $types[$i] eq 'jsonb' && $types ne 'double precision[],integer,jsonb' && @types > 1 && rand > 0.15;
+            my @pick = @sound;
+            $pick[$i] = $value;
+            push @picks, \@pick;
+        }
+    }
+    # And everything adverse at once.
+    push @picks, [map { my $v = $values{$_}; $v->[rand @$v] } @types] for 1 .. (@types > 1 ? 40 : 0);
+    for my $pick (@picks) {
+        my @all = grep { !$seen{$_}++ } calls_of($kind, $returns_set eq 't', $name, \@types, @$pick);
+        # Aggregates with many forms: some of them, drawn.
+        @all = @all[0, 1 + rand $#all] if @all > 3 && @picks > 400;
+        try_call($_) for @all;
+    }
+}
+
+diag("$calls calls of ${\scalar @functions} functions; " . join(', ', map { "$_: $states{$_}" } sort keys %states));
+diag(sprintf 'slowest: %.2f s', $slowest->[0]);
+is(scalar @bad, 0, 'every call gave a result or a clear error') or diag(join "\n", map { substr($_, 0, 700) } @bad[0 .. ($#bad > 30 ? 30 : $#bad)]);
+cmp_ok($states{ok} // 0, '>', 500, 'many calls succeeded');
+cmp_ok($states{22023} // 0, '>', 500, 'many were refused');
+is($session->run('SELECT count(*) FROM good'), '12', 'nothing was changed, and the session goes on');
+is_deeply([grep { /PANIC|TRAP|terminated by signal/ } split /\n/, $server->log], [], 'no process of the server died');
+is_deeply([$server->temporary_files], [], 'no temporary files are left');
+
+done_testing;
