@@ -38,4 +38,32 @@ class BAYES_API Control {
   int threads = 1;
 };
 
+/// The same without progress, for work inside an iteration.
+class BAYES_API QuietControl final : public Control {
+ public:
+  explicit QuietControl(Control &control) : control_(control) { threads = control.threads; }
+  bool pending() const noexcept override { return control_.pending(); }
+  void poll() override { control_.poll(); }
+
+ private:
+  Control &control_;
+};
+
+/// Makes a control the one that poll_here() asks, on this thread, for as long as the scope lives.
+///
+/// Between sweeps the families factor matrices, one for each component, which takes seconds for hundreds of large ones. Their formulas
+/// stay free of a control in every signature: loops over components call poll_here().
+class BAYES_API PollScope {
+ public:
+  explicit PollScope(Control &control);
+  ~PollScope();
+  PollScope(const PollScope &) = delete;
+
+ private:
+  Control *before_;
+};
+
+/// Main thread of a fit only, with no worker thread alive: throws if the work is to stop. Does nothing outside a PollScope.
+BAYES_API void poll_here();
+
 }  // namespace bayes

@@ -3,6 +3,7 @@
 
 #include <numbers>
 
+#include "core/control.hpp"
 #include "core/error.hpp"
 #include "families/covariance.hpp"
 #include "families/normal_scorer.hpp"
@@ -28,8 +29,10 @@ template <class S> struct NormalPoint {
 template <class S> NormalScorer<S> make_scorer(const NormalPoint<S> &point) {
   const int d = point.dimension(), k = point.components();
   std::vector<FactoredScale> scales(point.covariance.size());
-  for (std::size_t c = 0; c < scales.size(); ++c)
+  for (std::size_t c = 0; c < scales.size(); ++c) {
+    poll_here();
     if (!factor<S>(point.covariance[c], d, scales[c])) not_positive_definite("covariance", int(c));
+  }
   Vector constant(k);
   for (int j = 0; j < k; ++j)
     constant(j) = -0.5 * (d * std::log(2 * std::numbers::pi) + scales[std::size_t(scale_index<S>(j))].log_determinant);
@@ -47,6 +50,7 @@ template <class S> NormalPoint<S> maximum_likelihood(const NormalStatistics<S> &
   for (int k = 0; k < statistics.components(); ++k)
     if (statistics.count(k) > dead_share * total) out.mean.col(k) = statistics.mean.col(k);
   for (std::size_t c = 0; c < out.covariance.size(); ++c) {
+    poll_here();
     const double count = S::shared ? total : statistics.count(Eigen::Index(c));
     if (!(count > dead_share * total)) continue;
     Matrix covariance = statistics.scatter[c] / (S::isotropic ? count * d : count);

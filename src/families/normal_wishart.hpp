@@ -49,8 +49,10 @@ template <class S> double wishart_log_normaliser(double a, const FactoredScale &
 
 template <class S> std::vector<FactoredScale> factor_all(const std::vector<Matrix> &scales, int d, const char *what) {
   std::vector<FactoredScale> out(scales.size());
-  for (std::size_t s = 0; s < scales.size(); ++s)
+  for (std::size_t s = 0; s < scales.size(); ++s) {
+    poll_here();
     if (!factor<S>(scales[s], d, out[s])) not_positive_definite(what, int(s));
+  }
   return out;
 }
 

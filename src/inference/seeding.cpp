@@ -28,7 +28,7 @@ class Rows {
 
 }  // namespace
 
-Matrix kmeans_plus_plus(MemoryRows &sample, int k, const Vector &deviation, Random &random) {
+Matrix kmeans_plus_plus(MemoryRows &sample, int k, const Vector &deviation, Random &random, Control &control) {
   const Rows rows(sample);
   const int d = sample.shape().dimension;
   const std::size_t n = std::size_t(sample.rows());
@@ -40,6 +40,7 @@ Matrix kmeans_plus_plus(MemoryRows &sample, int k, const Vector &deviation, Rand
   }
   Matrix centres(d, k);
   for (int j = 0; j < k; ++j) {
+    control.poll();
     const int chosen = random.categorical(share);
     centres.col(j) = rows.row(chosen);
     const Vector centre = scaled.col(chosen);

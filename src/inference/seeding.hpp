@@ -9,7 +9,7 @@ namespace bayes {
 
 /// k rows of the sample, the first drawn in proportion to its weight, every other in proportion to weight x squared distance to the
 /// nearest one drawn before; distances in units of `deviation` (d) for every column. The sample needs k distinct rows. d x K.
-BAYES_API Matrix kmeans_plus_plus(MemoryRows &sample, int k, const Vector &deviation, Random &random);
+BAYES_API Matrix kmeans_plus_plus(MemoryRows &sample, int k, const Vector &deviation, Random &random, Control &control);
 
 /// k distinct rows of the sample drawn in proportion to their weights. d x K.
 BAYES_API Matrix random_rows(MemoryRows &sample, int k, Random &random);

@@ -232,7 +232,7 @@ template <class S> class Fit {
                                                 std::to_string(survey_.mean.size()) + " numbers: a mean for every component");
       centres = Eigen::Map<const Matrix>(means.values.data(), means.shape[1], means.shape[0]);
     } else {
-      centres = options_.init == "random" ? random_rows(sample_, k_, random) : kmeans_plus_plus(sample_, k_, unit, random);
+      centres = options_.init == "random" ? random_rows(sample_, k_, random) : kmeans_plus_plus(sample_, k_, unit, random, control_);
     }
     // Every other restart leaves k-means out: what it finds is often the same, and another optimum may be better.
     if (!options_.means && options_.init == "kmeans" && options_.method != "kmeans" && restart % 2 == 1) {
@@ -240,8 +240,7 @@ template <class S> class Fit {
       brief.max_iterations = 20;
       brief.tolerance = 1e-3;
       brief.weight = survey_.weight;
-      Control quiet;
-      control_.poll();
+      QuietControl quiet(control_);
       centres = climb(kmeans, centres, sample_, quiet, brief).state;
     }
     auto statistics = local_step<HardAllocation>(sample_, control_, kmeans.template nearest<S>(centres), std::vector<double>(std::size_t(k_), 0.0)).statistics;
@@ -403,6 +402,7 @@ template <class S> class Fit {
 };
 
 std::unique_ptr<GaussianMixture> fit(RowSource &rows, int k, const GmmOptions &options, const GaussianMixture *start, bool update, Control &control) {
+  const PollScope scope(control);
   const int d = rows.shape().dimension;
   if (rows.rows() == 0) throw Error(Errc::invalid_argument, "there are no rows to fit");
   if (d > gmm_max_dimension)

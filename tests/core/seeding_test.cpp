@@ -15,6 +15,8 @@ using support::row;
 
 namespace {
 
+Control control;  // that never stops anything
+
 bool has_frequencies(const std::vector<double> &counts, const std::vector<double> &probabilities) {
   double n = 0, statistic = 0;
   for (const double c : counts) n += c;
@@ -68,7 +70,7 @@ BOOST_AUTO_TEST_CASE(kmeans_plus_plus_draws_by_weight_and_squared_distance) {
   std::vector<double> counts(125), probabilities(125);
   for (int trial = 0; trial < 40000; ++trial) {
     Random random(11, std::uint64_t(trial));
-    const Matrix c = kmeans_plus_plus(rows, 3, deviation, random);
+    const Matrix c = kmeans_plus_plus(rows, 3, deviation, random, control);
     const auto a = index_of(x, c.col(0)), b = index_of(x, c.col(1)), e = index_of(x, c.col(2));
     BOOST_REQUIRE((a >= 0 && b >= 0 && e >= 0));
     ++counts[std::size_t(25 * a + 5 * b + e)];
@@ -98,7 +100,7 @@ BOOST_AUTO_TEST_CASE(centres_are_distinct_rows) {
     for (const auto &r : distinct) rows.append(r.data(), 2);
     for (std::uint64_t trial = 0; trial < 20; ++trial) {
       Random one(trial), two(trial);
-      for (const Matrix &c : {kmeans_plus_plus(rows, k, Vector::Ones(2), one), random_rows(rows, k, two)}) {
+      for (const Matrix &c : {kmeans_plus_plus(rows, k, Vector::Ones(2), one, control), random_rows(rows, k, two)}) {
         std::set<std::vector<double>> drawn;
         for (int j = 0; j < k; ++j) drawn.insert({c(0, j), c(1, j)});
         BOOST_TEST_CONTEXT("factor " << factor) BOOST_TEST(bool(drawn == distinct));

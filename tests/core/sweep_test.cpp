@@ -53,9 +53,9 @@ Matrix counted(std::int64_t n, int d = 4) {
 }
 
 /// The first feature of every row, in the order in which segments are merged.
-std::vector<double> read(RowSource &rows, Control &control, int threads, std::atomic<int> *alive = nullptr) {
+std::vector<double> read(RowSource &rows, Control &control, int threads, std::atomic<int> *alive = nullptr, int spare = 1) {
   Sweep sweep(rows, control);
-  const SweepPlan plan{threads, threads + threads / 2};
+  const SweepPlan plan{threads, threads + spare};
   std::vector<std::vector<double>> part(static_cast<std::size_t>(plan.slots));
   std::vector<double> out;
   sweep.run(

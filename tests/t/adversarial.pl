@@ -48,7 +48,7 @@ for my $key (@keys) {
 
 my %values = (
     'double precision[]' => ["'{1,2}'", 'NULL', map({ "'$_'" } '{}', '{1}', '{1,2,3}', '{NULL}', '{1,NULL}', '{NULL,NULL}', '{NaN,1}', '{1,Infinity}', '{-Infinity,1}', '{{1,2}}', '{{1,2},{3,4}}', '{{{1}}}', '[0:1]={1,2}', '[-7:-6]={1,2}', '[2147483646:2147483647]={1,2}',
-        '{1e300,1}', '{1e200,-1e200}', '{1e150,-1e150}', '{1e-320,0}', '{-0,0}', '{1.7976931348623157e308,1}'), map({ "array_fill(1.5::float8, '{$_}')" } 1600, 1601, 100000), q{array_fill(NULL::float8, '{2}')}],
+        '{1e300,1}', '{1e200,-1e200}', '{1e150,-1e150}', '{1e-320,0}', '{-0,0}', '{1.7976931348623157e308,1}'), map({ "array_fill(1.5::float8, '{$_}')" } 200, 1601, 100000), q{array_fill(NULL::float8, '{2}')}],
     integer => [2, qw(NULL 0 1 -1 3 12 13 10000 10001 2147483647 -2147483648)],
     bigint => [1, qw(NULL 0 -1 9223372036854775807 -9223372036854775808)],
     'double precision' => [1, 'NULL', 0, -1, 0.5, map({ "'$_'" } 'NaN', 'Infinity', '-Infinity'), '1e300', '1e150', '1e-320', "'-0'"],
@@ -72,7 +72,7 @@ cmp_ok(scalar @functions, '>', 40, 'the catalog has the extension\'s functions')
 my @unknown = grep { my $f = $_; grep { !$values{$_} } split /,/, $f->[3] // '' } @functions;
 is_deeply(\@unknown, [], 'there are values for every argument type');
 
-my ($calls, @bad, %states);
+my ($calls, @bad, @callable, %states) = (0);
 my $slowest = [0, ''];
 
 # Expected of a call: anything but silence and internal errors.
@@ -115,6 +115,12 @@ for my $function (@functions) {
     my @types = split /,/, $types // '';
     my @sound = map { $values{$_}[0] } @types;
     my %seen;
+    if (grep { $_ eq 'internal' } @types) {
+        # SQL has no value of type internal to give, NULL included: such functions are for PostgreSQL alone.
+        my $said = $session->run("SELECT $name(" . join(', ', map { "($values{$_}[0])" . ($_ eq 'internal' ? '' : "::$_") } @types) . ')');
+        push @callable, "$name: $said" unless $said =~ /^ERROR:  42883:/m;
+        next;
+    }
     my @picks = ([@sound]);
     # One argument adverse, the others sound.
     for my $i (0 .. $#types) {
@@ -137,7 +143,8 @@ for my $function (@functions) {
 }
 
 diag("$calls calls of ${\scalar @functions} functions; " . join(', ', map { "$_: $states{$_}" } sort keys %states));
-diag(sprintf 'slowest: %.2f s', $slowest->[0]);
+diag(sprintf 'slowest: %.2f s: %s', $slowest->[0], substr($slowest->[1], 0, 200));
+is_deeply(\@callable, [], 'functions with internal arguments cannot be called');
 is(scalar @bad, 0, 'every call gave a result or a clear error') or diag(join "\n", map { substr($_, 0, 700) } @bad[0 .. ($#bad > 30 ? 30 : $#bad)]);
 cmp_ok($states{ok} // 0, '>', 500, 'many calls succeeded');
 cmp_ok($states{22023} // 0, '>', 500, 'many were refused');

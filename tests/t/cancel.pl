@@ -1,0 +1,136 @@
+# A cancel, or a statement_timeout, at a random moment of every kind of fit: the statement ends at once, with 57014, and leaves nothing
+# behind: no memory, no temporary file, no damage to the session.
+use strict;
+use warnings;
+use Server;
+use Test::More;
+use Time::HiRes qw(time sleep);
+
+srand(20260702);
+my $server = Server->shared;
+$server->query(<<'SQL');
+CREATE TABLE rows AS SELECT i AS id, ARRAY(SELECT sin(i * j * 0.7) + j * (i % 7) FROM generate_series(1, 8) AS j) AS x FROM generate_series(1, 60000) AS i;
+CREATE TABLE wide AS SELECT i AS id, ARRAY(SELECT sin(i * j * 0.37) FROM generate_series(1, 300) AS j) AS x FROM generate_series(1, 1000) AS i;
+CREATE TABLE models AS SELECT gmm_fit(x, 8, '{"restarts": 1, "max_iter": 2, "tol": 1e6}') AS model FROM rows WHERE id <= 5000;
+ANALYZE;
+SQL
+
+# None of these ends by itself in a second.
+my $endless = '"max_iter": 1000000, "tol": 0, "restarts": 1000';
+my %kinds = (
+    (map { ($_ => "SELECT gmm_fit(x, 8, '{\"method\": \"$_\", $endless}') FROM rows") } qw(em map vi kmeans)),
+    svi => "SELECT gmm_fit(x, 8, '{\"method\": \"svi\", $endless}') FROM rows",
+    'svi, large batches' => "SELECT gmm_fit(x, 8, '{\"method\": \"svi\", \"batch_size\": 1000000, $endless}') FROM rows",
+    'vi, independent prior' => "SELECT gmm_fit(x, 8, '{\"prior\": {\"type\": \"independent\"}, $endless}') FROM rows",
+    (map { ("em $_" => "SELECT gmm_fit(x, 8, '{\"method\": \"em\", \"covariance\": \"$_\", $endless}') FROM rows") } qw(diagonal spherical tied)),
+    'wide rows' => "SELECT gmm_fit(x, 4, '{\"method\": \"em\", $endless}') FROM wide",
+    'wide rows by vi' => "SELECT gmm_fit(x, 4, '{$endless}') FROM wide",
+    'many components' => "SELECT gmm_fit(x, 2000, '{$endless}') FROM rows",
+    'start from a model' => "SELECT gmm_fit(x, (SELECT model FROM models), '{\"max_iter\": 1000000, \"tol\": 0, \"method\": \"em\"}') FROM rows, generate_series(1, 3)",
+    'update' => "SELECT gmm_update(x, (SELECT model FROM models), '{\"max_iter\": 1000000, \"tol\": 0}') FROM rows, generate_series(1, 3)",
+    'window' => "SELECT count(gmm_cluster) FROM (SELECT gmm_cluster(x, 8, '{$endless}') OVER () FROM rows) AS r",
+    'relation' => "SELECT * FROM gmm_fit('SELECT x FROM rows', 8, '{$endless}')",
+    'select' => "SELECT gmm_select(x, '{2,3,4,5,6,7,8}', '{\"covariance\": [\"full\", \"tied\"], $endless}') FROM rows",
+    'select from a query' => "SELECT * FROM gmm_select('SELECT x FROM rows', '{2,3,4}', '{$endless}')",
+    'reading rows' => "SELECT gmm_fit(ARRAY[i, sin(i)], 2) FROM generate_series(1, 100000000) AS i",
+    'reading a query' => "SELECT * FROM gmm_fit('SELECT i, sin(i) FROM generate_series(1, 100000000) AS i', 2)",
+    'reading a partition' => "SELECT count(gmm_cluster) FROM (SELECT gmm_cluster(x, 8, '{$endless}') OVER (PARTITION BY id % 2) FROM rows, generate_series(1, 20)) AS r",
+    'many groups' => "SELECT id, gmm_fit(x, 1) FROM rows GROUP BY id",
+    'spilled rows' => "SET LOCAL maintenance_work_mem = '1MB'; SELECT gmm_fit(x, 8, '{\"method\": \"em\", $endless}') FROM rows",
+    'spilled rows of a query' => "SET LOCAL maintenance_work_mem = '1MB'; SELECT * FROM gmm_fit('SELECT x FROM rows', 8, '{$endless}')",
+    'spilled rows of a partition' => "SET LOCAL maintenance_work_mem = '1MB'; SELECT count(gmm_cluster) FROM (SELECT gmm_cluster(x, 8, '{$endless}') OVER () FROM rows) AS r",
+    'two threads' => "SET LOCAL pg_bayes.threads = 2; SELECT gmm_fit(x, 8, '{$endless}') FROM rows",
+    'two threads, spilled' => "SET LOCAL pg_bayes.threads = 2; SET LOCAL maintenance_work_mem = '1MB'; SELECT gmm_fit(x, 8, '{\"method\": \"em\", $endless}') FROM rows",
+    'parallel plan' => "SET LOCAL parallel_setup_cost = 0; SET LOCAL parallel_tuple_cost = 0; SET LOCAL min_parallel_table_scan_size = 0; SET LOCAL max_parallel_workers_per_gather = 2; SELECT gmm_fit(x, 8, '{$endless}') FROM rows",
+    'prediction' => "SELECT sum(gmm_predict(model, x)) FROM rows, models, generate_series(1, 1000)",
+    'draws' => "SELECT count(*) FROM models, gmm_sample(model, 2000000000, 1)",
+    'progress' => "SET LOCAL pg_bayes.progress = on; SELECT gmm_fit(x, 8, '{\"method\": \"em\", $endless}') FROM rows",
+    'error means NULL' => "SELECT gmm_fit(x, 8, '{\"on_error\": \"null\", $endless}') FROM rows",
+);
+my @names = sort keys %kinds;
+
+my $session = $server->session;
+$session->run("SET max_parallel_workers_per_gather = 0; SET pg_bayes.threads = 1");
+
+# One cancel: (SQLSTATE, seconds from the signal to the error in the client's hands).
+sub cancel_once {
+    my ($name, $delay, $timeout) = @_;
+    my $begin = 'BEGIN;' . ($timeout ? ' SET LOCAL statement_timeout = ' . int(1000 * $delay + 1) . ';' : '');
+    $session->run($begin);
+    my ($setting, $statement) = $kinds{$name} =~ /^((?:SET[^;]*;\s*)*)(.*)$/s;
+    $session->run($setting) if $setting;
+    my $start = time;
+    $session->send($statement);
+    my $signalled = $start + int(1000 * $delay + 1) / 1000;
+    unless ($timeout) {
+        sleep($delay);
+        $signalled = time;
+        kill 'INT', $session->pid;    # as pg_cancel_backend does
+    }
+    my $said = $session->wait(60);
+    my $seconds = time - $signalled;
+    $session->run('ROLLBACK');
+    my ($state) = $said =~ /^ERROR:  (\w{5}):/m;
+    return ($state // "none: $said", $seconds);
+}
+
+my (%times, @wrong);
+sub many {
+    my ($count) = @_;
+    for my $i (1 .. $count) {
+        my $name = $names[$i % @names];
+        my ($state, $seconds) = cancel_once($name, rand(0.25) ** 1.3, $i % 4 == 0);
+        push @wrong, "$name: $state" if $state ne '57014';
+        push @{$times{$name}}, $seconds;
+    }
+}
+
+# Every kind once or twice first: caches fill, and the allocator finds its size.
+many(2 * @names);
+my $before = $session->private_kb;
+%times = ();
+my $cancels = 300;
+many($cancels);
+my $after = $session->private_kb;
+
+is_deeply(\@wrong, [], 'every statement ended with 57014');
+my @all = sort { $a <=> $b } map { @$_ } values %times;
+my ($median, $p90, $max) = map { $all[int($_ * $#all)] } 0.5, 0.9, 1;
+diag(sprintf 'cancel to error: median %.1f ms, 90 %% within %.1f ms, longest %.1f ms, of %d', map({ 1000 * $_ } $median, $p90, $max), scalar @all);
+my @slowest = (sort { $b->[1] <=> $a->[1] } map { my $name = $_; [$name, (sort { $b <=> $a } @{$times{$name}})[0]] } keys %times)[0 .. 5];
+diag('slowest kinds: ' . join(', ', map { sprintf '%s %.0f ms', $_->[0], 1000 * $_->[1] } @slowest));
+# Other processes of this machine may take the processor for a while: the bound is for a typical cancel, and another catches what hangs.
+cmp_ok($median, '<=', 0.1, 'a cancel takes effect within 100 ms');
+cmp_ok($max, '<=', 2, 'none hangs');
+diag(sprintf 'memory of the backend: %d kB before, %d kB after %d cancels', $before, $after, $cancels);
+cmp_ok($after - $before, '<=', 3000, 'the backend is not larger after 300 cancels');
+is_deeply([$server->temporary_files], [], 'no temporary files are left');
+is($session->run('SELECT i.rows FROM (SELECT gmm_fit(x, 2) AS m FROM faithful) AS f, bayes_info(m) AS i'), '272', 'the session goes on');
+
+# A cancel in a subtransaction, caught: the transaction goes on, and its earlier work counts.
+$session->run('BEGIN; CREATE TABLE kept (a int); SAVEPOINT s;');
+$session->send($kinds{'two threads, spilled'} =~ s/^.*;//r);
+sleep 0.3;
+kill 'INT', $session->pid;
+like($session->wait(60), qr/57014/, 'a cancel inside a subtransaction');
+is($session->run('ROLLBACK TO s; INSERT INTO kept VALUES (1); COMMIT; SELECT a FROM kept'), '1', 'does not touch what came before');
+
+# The connection breaks, or the backend is told to end: it ends, and its files with it.
+for my $how ('TERM', 'client') {
+    my $victim = $server->session;
+    my $pid = $victim->pid;
+    $victim->run("SET maintenance_work_mem = '1MB'; SET client_connection_check_interval = '50ms'");
+    $victim->send("SELECT gmm_fit(x, 8, '{\"method\": \"em\", $endless}') FROM rows");
+    my $limit = time + 20;
+    sleep 0.05 until $server->temporary_files || time > $limit;
+    ok(scalar $server->temporary_files, 'rows are spilled');
+    if ($how eq 'TERM') { kill 'TERM', $pid }
+    else { kill 'KILL', $victim->{psql} }
+    $limit = time + 20;
+    sleep 0.05 while -d "/proc/$pid" && time < $limit;
+    ok(!-d "/proc/$pid", $how eq 'TERM' ? 'a backend told to end ends' : 'a backend whose client is gone ends');
+    is_deeply([$server->temporary_files], [], 'and its temporary files are gone');
+    eval { $victim->close };
+}
+
+done_testing;
