@@ -117,16 +117,17 @@ class RowSampler {
   Buffer block_;
 };
 
-/// Stochastic steps. The trace holds the noisy estimate of the objective from each sample; converged when the mean of the estimates over `window`
-/// steps changes by no more than the tolerance from one window to the next. A sample as large as the rows is all of them,
-/// and then the estimates are exact.
+/// Stochastic steps. The trace holds the noisy estimate of the objective from each sample. Converged when its mean over `window` steps changed, twice running,
+/// by no more than the tolerance or than chance explains (one standard error of the difference). A sample as large as the rows is all of them, and
+/// then the estimates are exact.
 template <StochasticLearner L>
 Run<L> wander(const L &learner, typename L::State state, RowSource &rows, Control &control, const Schedule &schedule, const StochasticPlan &plan) {
   constexpr int window = 50;
   Run<L> run{std::move(state), {}, false, 0, {}, {}};
   const double run_began = schedule.seconds();
   RowSampler sampler(rows, plan.batch_rows);
-  double before = std::numeric_limits<double>::infinity(), sum = 0;
+  double before = std::numeric_limits<double>::infinity();
+  int calm = 0;
   while (run.iterations < schedule.max_iterations) {
     control.poll();
     RowSource &batch = sampler.whole() ? rows : sampler.draw(Random(plan.seed, std::uint64_t(schedule.restart), std::uint64_t(run.iterations), 1));
@@ -138,12 +139,13 @@ Run<L> wander(const L &learner, typename L::State state, RowSource &rows, Contro
     run.state = learner.move(run.state, learner.update(local.statistics, run.state), std::pow(plan.t0 + run.iterations, -plan.kappa));
     ++run.iterations;
     if (detail::report(control, schedule, run.iterations, run.trace, run_began)) return run;
-    sum += run.trace.back() / window;
-    if (run.iterations % window == 0) {
-      run.converged = std::abs(sum - before) <= schedule.tolerance * schedule.weight;
-      if (run.converged) return run;
-      before = std::exchange(sum, 0.0);
-    }
+    if (run.iterations % window != 0) continue;
+    const Eigen::Map<const Vector> last(run.trace.data() + run.trace.size() - window, window);
+    const double mean = last.mean(), variance = (last.array() - mean).square().sum() / (window - 1);
+    calm = std::abs(mean - before) <= std::max(schedule.tolerance * schedule.weight, std::sqrt(2 * variance / window)) ? calm + 1 : 0;
+    before = mean;
+    run.converged = calm == 2;
+    if (run.converged) return run;
   }
   return run;
 }

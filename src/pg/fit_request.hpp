@@ -24,8 +24,8 @@ struct FitRequest {
   bool update = false;  ///< start's posterior is also the prior
 };
 
-/// The arguments as they stood in the first row, as bytes: compared with those of every further row and of other processes, and sent between
-/// processes.
+/// The arguments as they stood in the first row, as bytes: compared with those of every further row and of other processes, and
+/// sent between processes.
 class Parameters {
  public:
   struct Argument {

@@ -22,7 +22,8 @@ Document number(std::string_view token) {
   }
   const double real = std::strtod(std::string(token).c_str(), nullptr);
   if (std::isfinite(real)) return real;
-  throw Error(Errc::numeric, "number " + std::string(token.substr(0, 40)) + (token.size() > 40 ? "..." : "") + " is too large for double precision");
+  throw Error(Errc::numeric,
+              "number " + std::string(token.substr(0, 40)) + (token.size() > 40 ? "..." : "") + " is too large for double precision");
 }
 
 std::optional<double> as_number(const Document &value) {

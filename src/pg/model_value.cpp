@@ -44,9 +44,9 @@ std::unique_ptr<Model> parse(std::string_view bytes, const char *family) {
   try {
     model = Model::from_bytes(bytes);
   } catch (const Error &error) {
-    if (error.code() != Errc::invalid_binary || !error.hint().empty()) throw;  // a hint: of a newer version, not corrupted
+    if (error.code() != Errc::invalid_binary) throw;
     throw SqlError(ERRCODE_DATA_CORRUPTED, std::string("stored bayes_model is corrupted: ") + error.what(), error.detail(),
-                   "Fit the model again, or restore it from a backup.");
+                   error.hint().empty() ? "Fit the model again, or restore it from a backup." : error.hint());
   }
   if (family && model->info.family != family)
     throw Error(Errc::wrong_family, "model is of family " + model->info.family + ", expected " + family,

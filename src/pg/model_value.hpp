@@ -23,8 +23,8 @@ std::string bytes_of(Model &model);
 Datum store_bytes(std::string_view bytes);
 inline Datum store_model(Model &model) { return store_bytes(bytes_of(model)); }
 
-/// What tells a stored value apart without reading all of it: the toast pointer of one stored out of line, all bytes of a compressed one, the header
-/// with its fingerprint of a plain one. Equal identities, equal models; the reverse does not hold.
+/// What tells a stored value apart without reading all of it: the toast pointer of one stored out of line, all bytes of a
+/// compressed one, the header with its fingerprint of a plain one. Equal identities, equal models; the reverse does not hold.
 struct ModelIdentity {
   char form;
   std::size_t size;
@@ -47,7 +47,9 @@ class ModelCache {
     std::string fingerprint;  ///< identity of the plain value
     std::size_t memory;
     std::shared_ptr<const Model> model;
-    bool is(const ModelIdentity &identity) const { return form == identity.form && size == identity.size && bytes == identity.bytes; }
+    bool is(const ModelIdentity &identity) const {
+      return form == identity.form && size == identity.size && bytes == identity.bytes;
+    }
   };
   const Model &parse_and_keep(Datum value, const ModelIdentity &identity);
   const char *family_;

@@ -16,6 +16,7 @@ extern "C" {
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/parallel.h"
 #include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "common/jsonapi.h"
@@ -32,7 +33,6 @@ extern "C" {
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
-#include "access/parallel.h"
 #include "storage/buffile.h"
 #include "tcop/dest.h"
 #include "utils/array.h"

@@ -62,9 +62,11 @@ CachedPlanSource *only_select(SPIPlanPtr plan) {
   auto *const source = static_cast<CachedPlanSource *>(linitial(sources));
   const bool one = list_length(source->query_list) == 1;
   const Query *const query = one ? linitial_node(Query, source->query_list) : nullptr;
-  if (!query || query->commandType != CMD_SELECT || !source->resultDesc) unsuitable("is not a SELECT", "It must be one SELECT that returns rows.");
+  if (!query || query->commandType != CMD_SELECT || !source->resultDesc)
+    unsuitable("is not a SELECT", "It must be one SELECT that returns rows.");
   if (query->hasModifyingCTE) unsuitable("changes data", "A query that gives rows to a fit is run read-only.");
-  if (query->rowMarks != NIL) unsuitable("locks rows", "A query that gives rows to a fit is run read-only, without FOR UPDATE or FOR SHARE.");
+  if (query->rowMarks != NIL)
+    unsuitable("locks rows", "A query that gives rows to a fit is run read-only, without FOR UPDATE or FOR SHARE.");
   return source;
 }
 
@@ -72,7 +74,8 @@ CachedPlanSource *only_select(SPIPlanPtr plan) {
   const Form_pg_attribute column = TupleDescAttr(columns, index);
   const Oid type = column->atttypid;
   const char *const name = guarded([type] { return format_type_be(type); });
-  throw Error(Errc::invalid_argument, std::string("column \"") + NameStr(column->attname) + "\" of the query is of type " + name, expected, form_hint);
+  throw Error(Errc::invalid_argument, std::string("column \"") + NameStr(column->attname) + "\" of the query is of type " + name, expected,
+              form_hint);
 }
 
 Layout layout_of(TupleDesc columns) {

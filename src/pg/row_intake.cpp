@@ -29,7 +29,8 @@ bool RowIntake::admit(double weight, bool null) {
 void RowIntake::check_length(std::size_t length) {
   if (dimension_) wrong_length(length, std::size_t(dimension_), expected_by_, seen_);
   if (max_dimension && length > std::size_t(max_dimension))
-    throw Error(Errc::too_large, "row " + std::to_string(seen_) + " has " + std::to_string(length) + " elements, but the limit is " + std::to_string(max_dimension));
+    throw Error(Errc::too_large, "row " + std::to_string(seen_) + " has " + std::to_string(length) + " elements, but the limit is " +
+                                     std::to_string(max_dimension));
   dimension_ = int(length);
 }
 
@@ -64,7 +65,8 @@ void RowIntake::absorb(const char *at, const char *end) {
   RowShape shape = rows.shape();
   shape.dimension = int(counts.dimension);
   if (dimension_ && dimension_ != shape.dimension)
-    throw Error(Errc::array_shape, "rows have different lengths: " + std::to_string(dimension_) + " and " + std::to_string(shape.dimension) + " elements",
+    throw Error(Errc::array_shape,
+                "rows have different lengths: " + std::to_string(dimension_) + " and " + std::to_string(shape.dimension) + " elements",
                 "All rows of one model have the same length.");
   dimension_ = shape.dimension;
 

@@ -38,7 +38,6 @@ class RowIntake {
   template <class Value>
   void add_columns(int length, Value value);
 
-  std::int64_t seen() const { return seen_; }
   bool all_weights_zero() const { return rows.rows() == 0 && zero_weights_ > 0; }
 
   /// Takes over the rows of another process, as write() wrote them.

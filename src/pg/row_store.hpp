@@ -32,7 +32,6 @@ class RowStore final : public RowSource {
   std::int64_t stretches() const override;
   std::span<const Piece> stretch(std::int64_t index) override;
   void read_block(std::int64_t index, double *out) override;
-  bool spilled() const { return file_ != nullptr; }
 
  private:
   struct Memory {

@@ -9,9 +9,9 @@ namespace bayes::pg {
 
 /// Bytes written one after another, read from anywhere, as often as wanted.
 ///
-/// Two parties may close the file: we, when the memory context that owns the rows goes in the normal course of a query, and the resource owner that
-/// PostgreSQL registered it with, after an error. Either may come first, so we listen to the resource owner and forget
-/// the file when it is released.
+/// Two parties may close the file: we, when the memory context that owns the rows goes in the normal course of a query, and the
+/// resource owner that PostgreSQL registered it with, after an error. Either may come first, so we listen to the resource owner
+/// and forget the file when it is released.
 class SpillFile {
  public:
   explicit SpillFile(MemoryContext context);  ///< the file's small bookkeeping lives in `context`

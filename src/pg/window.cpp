@@ -17,7 +17,8 @@ struct Partition {
   std::int64_t row = 0;
 };
 
-/// Row by row over a partition's arguments. Evaluating them allocates in CurrentMemoryContext, so that is one of ours, emptied for every row.
+/// Row by row over a partition's arguments. Evaluating them allocates in CurrentMemoryContext, so that is one of ours, emptied
+/// for every row.
 class PartitionRows {
  public:
   PartitionRows(WindowObject window, MemoryContext parent) : window_(window), scratch_(parent, "pg_bayes window row") {}
