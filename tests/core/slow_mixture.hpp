@@ -180,50 +180,61 @@ inline std::vector<Real> mean_log_weights(const std::vector<GmmPosterior> &q) {
   return out;
 }
 
-/// E_q[log p(x, z, pi, mu, Lambda)] - E_q[log q(z, pi, mu, Lambda)], q(z) the best there is for the rest.
-inline Real elbo(const std::string &shape, const Matrix &x, const Vector &w, const std::vector<GmmPosterior> &prior, const std::vector<GmmPosterior> &q) {
-  const int d = int(x.cols());
-  const std::size_t K = q.size();
-  const bool independent = std::isnan(q[0].c);
-  const std::vector<Real> log_pi = mean_log_weights(q);
-  std::vector<Square> precision;
-  std::vector<Real> mean_det;
-  for (const auto &c : q) {
-    precision.push_back(mean_precision(c, d));
-    mean_det.push_back(mean_log_det(shape, c, d));
-  }
+/// E_q[log N(row | mu, Lambda^-1)].
+inline Real mean_log_density(const std::string &shape, const GmmPosterior &q, const std::vector<double> &row) {
+  const int d = int(row.size());
+  const Square precision = mean_precision(q, d);
+  const Real spread = std::isnan(q.c) ? trace_product(precision, {d, q.S}) : d / Real(q.c);
+  return 0.5L * (mean_log_det(shape, q, d) - d * log_2pi - quadratic(precision, minus(row, q.m, d)) - spread);
+}
+
+/// E_q[log q(mu, Lambda)] - E_q[log p(mu, Lambda)], all components.
+inline Real divergence(const std::string &shape, const std::vector<GmmPosterior> &prior, const std::vector<GmmPosterior> &q) {
+  const int d = int(q[0].m.size());
   Real total = 0;
-  for (Eigen::Index i = 0; i < x.rows(); ++i) {
-    std::vector<Real> logit;
-    for (std::size_t k = 0; k < K; ++k) {
-      const Real spread = independent ? trace_product(precision[k], {d, q[k].S}) : d / Real(q[k].c);
-      logit.push_back(log_pi[k] + 0.5L * (mean_det[k] - d * log_2pi - quadratic(precision[k], minus(support::row(x, i), q[k].m, d)) - spread));
-    }
-    const Real whole = log_sum_exp(logit);
-    for (std::size_t k = 0; k < K; ++k) {
-      const Real r = std::exp(logit[k] - whole);
-      if (r > 0) total += weight_of(w, i) * r * (logit[k] - std::log(r));
-    }
-  }
-  total += dirichlet_log_normaliser(prior) - dirichlet_log_normaliser(q);
-  for (std::size_t k = 0; k < K; ++k) {
-    total += (Real(prior[k].alpha) - Real(q[k].alpha)) * log_pi[k];
+  for (std::size_t k = 0; k < q.size(); ++k) {
     const std::vector<Real> away = minus(q[k].m, prior[k].m, d);
-    if (independent) {
+    if (std::isnan(q[k].c)) {
       const Square C = {d, prior[k].S}, S = {d, q[k].S}, precision0 = inverse(C);
-      total += -0.5L * (d * log_2pi + log_det(C) + quadratic(precision0, away) + trace_product(precision0, S));
-      total -= -0.5L * (d * log_2pi + log_det(S) + d);
+      total -= -0.5L * (d * log_2pi + log_det(C) + quadratic(precision0, away) + trace_product(precision0, S));
+      total += -0.5L * (d * log_2pi + log_det(S) + d);
     } else {
-      const Real c0 = prior[k].c, c = q[k].c;
-      total += 0.5L * (d * (std::log(c0) - log_2pi) + mean_det[k] - c0 * (quadratic(precision[k], away) + d / c));
-      total -= 0.5L * (d * (std::log(c) - log_2pi) + mean_det[k] - d);
+      const Real c0 = prior[k].c, c = q[k].c, mean_det = mean_log_det(shape, q[k], d);
+      total -= 0.5L * (d * (std::log(c0) - log_2pi) + mean_det - c0 * (quadratic(mean_precision(q[k], d), away) + d / c));
+      total += 0.5L * (d * (std::log(c) - log_2pi) + mean_det - d);
     }
     if (shape == "tied" && k > 0) continue;  // all share the first one's
     const auto p_blocks = wisharts(shape, prior[k], d), q_blocks = wisharts(shape, q[k], d);
     for (std::size_t b = 0; b < q_blocks.size(); ++b)
-      total += q_blocks[b].mean_log_density_of(p_blocks[b]) - q_blocks[b].mean_log_density_of(q_blocks[b]);
+      total += q_blocks[b].mean_log_density_of(q_blocks[b]) - q_blocks[b].mean_log_density_of(p_blocks[b]);
   }
   return total;
+}
+
+/// E_q[log p(x, z, pi, mu, Lambda)] - E_q[log q(z, pi, mu, Lambda)], q(z) the best there is for the rest.
+inline Real elbo(const std::string &shape, const Matrix &x, const Vector &w, const std::vector<GmmPosterior> &prior, const std::vector<GmmPosterior> &q) {
+  const int d = int(x.cols());
+  const std::vector<Real> log_pi = mean_log_weights(q);
+  std::vector<Square> precision;
+  std::vector<Real> constant;  // of the expected log density: what it is at the mean
+  for (const auto &c : q) {
+    precision.push_back(mean_precision(c, d));
+    constant.push_back(mean_log_density(shape, c, c.m));
+  }
+  Real total = 0;
+  for (Eigen::Index i = 0; i < x.rows(); ++i) {
+    std::vector<Real> logit;
+    for (std::size_t k = 0; k < q.size(); ++k)
+      logit.push_back(log_pi[k] + constant[k] - 0.5L * quadratic(precision[k], minus(support::row(x, i), q[k].m, d)));
+    const Real whole = log_sum_exp(logit);
+    for (const Real l : logit) {
+      const Real r = std::exp(l - whole);
+      if (r > 0) total += weight_of(w, i) * r * (l - std::log(r));
+    }
+  }
+  total += dirichlet_log_normaliser(prior) - dirichlet_log_normaliser(q);
+  for (std::size_t k = 0; k < q.size(); ++k) total += (Real(prior[k].alpha) - Real(q[k].alpha)) * log_pi[k];
+  return total - divergence(shape, prior, q);
 }
 
 /// log p(pi, mu, Lambda) of the linked prior at a point (a density of precisions).
