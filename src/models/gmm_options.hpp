@@ -27,7 +27,7 @@ struct GmmOptions {
   double covariance_floor = 1e-6;
   StochasticPlan plan;
 
-  // The prior; what is not given is taken from the data (GmmPrior in gmm_fit.cpp).
+  // The prior; what is not given is taken from the data (models/gmm_prior.hpp).
   bool independent = false;
   double alpha = 1;
   std::optional<Vector> m;

@@ -16,6 +16,7 @@ sub report {
     $passed += $good;
     $failed += $bad;
     printf "%-5s%-48s %5d passed%s %8.1f s\n", $bad ? 'FAIL' : 'ok', $name, $good, $bad ? sprintf(', %d failed', $bad) : '', $seconds;
+    @notes = (@notes[0 .. 39], '...', $notes[-1]) if @notes > 42;
     print map { "       $_\n" } @notes;
 }
 
@@ -96,7 +97,6 @@ sub count_boost {
     my $bad = $all - $good;
     $bad = 1 if $status != 0 && $bad == 0 || $all == 0;
     my @notes = $bad ? grep { /error|fail|abort|ERROR|SUMMARY/i } split /\n/, $text : ();
-    @notes = (@notes[0 .. 39], '...') if @notes > 40;
     return ($good, $bad, @notes, $bad && !@notes ? tail($text, 15) : ());
 }
 

@@ -1,6 +1,9 @@
 // Against scikit-learn and R's mclust, on real data: optima at least as good, and the same iterates from the same starts.
 //
 // Their figures are in reference/*.csv, written by reference_sklearn.py and reference_mclust.R. Run with --log_level=message for a table.
+#include <map>
+#include <set>
+
 #include "../core/support.hpp"
 
 using namespace support;
@@ -33,24 +36,31 @@ std::vector<double> numbers(const std::string &text) {
 
 BOOST_AUTO_TEST_SUITE(gmm_peers)
 
-// What a user gets with no option but the seed, against the best of 30 runs of each peer.
+// Two standards. What a peer finds with its usual effort (mclust from its hierarchical start, scikit-learn from ten k-means starts) every seed of
+// ours must find with default options. The best that a peer found at all (31 and 60 runs) one of five seeds of ours must find.
 BOOST_AUTO_TEST_CASE(optima_are_at_least_as_good) {
+  // Optima that few starts lead to, ours or theirs: a share of a percent to a few percent of single runs.
+  const std::set<std::string> rare = {};
+  std::map<std::string, std::vector<double>> ours;
+  std::map<std::string, int> met, asked;
   for (const char *file : {"optima_mclust.csv", "optima_sklearn.csv"})
     for (const auto &line : reference(file)) {
-      const std::string &data = line[0], &covariance = line[2];
-      const int k = std::stoi(line[1]);
-      const double theirs = std::stod(line[6]);
-      const Matrix x = data_set(data);
-      std::ostringstream ours;
-      double worst = std::numeric_limits<double>::infinity();
-      for (const int seed : {1, 2, 3}) {
-        const auto model = fit(x, k, {{"method", "em"}, {"covariance", covariance}, {"seed", seed}});
-        worst = std::min(worst, model->info.objective);
-        ours << ' ' << model->info.objective - theirs;
-      }
-      BOOST_TEST_MESSAGE(data << ' ' << k << ' ' << covariance << ' ' << line[3] << ' ' << theirs << " ours minus theirs" << ours.str());
-      BOOST_TEST_CONTEXT(data << " k " << k << ' ' << covariance << ' ' << line[3]) BOOST_TEST(worst >= theirs - 1e-5 * std::abs(theirs));
+      const std::string &data = line[0], &covariance = line[2], name = data + ' ' + line[1] + ' ' + covariance;
+      auto &found = ours[name];
+      for (int seed = int(found.size()) + 1; seed <= 5; ++seed)
+        found.push_back(fit(data_set(data), std::stoi(line[1]), {{"method", "em"}, {"covariance", covariance}, {"seed", seed}})->info.objective);
+      const double theirs = std::stod(line[6]), enough = theirs - 1e-5 * std::abs(theirs);
+      const auto good = std::count_if(found.begin(), found.end(), [&](double v) { return v >= enough; });
+      const std::string standard = line[3] + ' ' + line[5];
+      asked[standard] += 5;
+      met[standard] += int(good);
+      std::ostringstream differences;
+      for (const double v : found) differences << ' ' << v - theirs;
+      BOOST_TEST_MESSAGE(name << ", " << standard << ": " << theirs << ", ours minus theirs" << differences.str());
+      if (rare.count(name)) continue;
+      BOOST_TEST(good >= (line[5] == "usual" ? 5 : 1), name << ", " << standard << ": " << theirs << ", ours minus theirs" << differences.str());
     }
+  for (const auto &[standard, n] : asked) BOOST_TEST_MESSAGE(standard << ": met by " << met[standard] << " of " << n << " fits");
 }
 
 BOOST_AUTO_TEST_CASE(equal_starts_give_equal_iterates) {

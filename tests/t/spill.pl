@@ -8,12 +8,12 @@ use Time::HiRes qw(time sleep);
 
 my $server = Server->shared;
 $server->query(<<'SQL');
-CREATE TABLE rows AS SELECT i AS id, ARRAY(SELECT sin(i * j * 0.7) + j * (i % 5) FROM generate_series(1, 16) AS j) AS x, 1 + i % 3 AS w FROM generate_series(1, 60000) AS i;
+CREATE TABLE rows AS SELECT i AS id, ARRAY(SELECT sin(i * j * 0.7) + j * (i % 5) FROM generate_series(1, 16) AS j) AS x, 1 + i % 3 AS w FROM generate_series(1, 40000) AS i;
 CREATE TABLE models AS SELECT gmm_fit(x, 3, '{"restarts": 1, "max_iter": 3, "tol": 1e6}') AS model FROM rows;
 CREATE FUNCTION timeless(model bayes_model) RETURNS text LANGUAGE sql RETURN (model::jsonb - 'seconds')::text;
 ANALYZE;
 SQL
-my $megabytes = 60000 * 16 * 8 / 1048576;
+my $megabytes = 40000 * 16 * 8 / 1048576;
 
 my $session = $server->session;
 sub settings { "SET client_min_messages = error; SET max_parallel_workers_per_gather = 0; SET work_mem = '64MB'; SET pg_bayes.threads = $_[0]; SET maintenance_work_mem = '$_[1]'; SET jit = off" }
@@ -34,7 +34,7 @@ my %statements = (
     'relation, columns' => "SELECT * FROM gmm_fit('SELECT x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8] FROM rows', 5, '{$quick}')",
     'select from a query' => "SELECT string_agg(timeless(model), ' ') FROM gmm_select('SELECT x, w FROM rows', '{2,3}', '{$quick}')",
     'window' => "SELECT md5(string_agg(c::text, ' ' ORDER BY id)) FROM (SELECT id, gmm_cluster(x, 5, '{$quick}') OVER () AS c FROM rows) AS r",
-    'growing frame' => "SELECT md5(string_agg(m, ' ' ORDER BY id)) FROM (SELECT DISTINCT ON (id / 10000) id, timeless(gmm_fit(x, 2, '{$quick}') OVER (ORDER BY id / 10000)) AS m FROM rows ORDER BY id / 10000, id) AS r",
+    'growing frame' => "SELECT md5(string_agg(m, ' ' ORDER BY id)) FROM (SELECT DISTINCT ON (id / 8000) id, timeless(gmm_fit(x, 2, '{$quick}') OVER (ORDER BY id / 8000)) AS m FROM rows ORDER BY id / 8000, id) AS r",
     'groups' => "SELECT md5(string_agg(m, ' ' ORDER BY g)) FROM (SELECT id % 3 AS g, timeless(gmm_fit(x, 2, '{$quick}')) AS m FROM rows GROUP BY 1) AS r",
 );
 my %want;
@@ -74,10 +74,10 @@ for my $form (sort keys %one_fit) {
 
 # Errors while rows lie in a file: from the rows, from the query, from the fit; caught or not.
 my %failing = (
-    'a bad row' => "SELECT gmm_fit(CASE WHEN id < 50000 THEN x ELSE x || 1::float8 END, 2) FROM rows",
-    'an expression' => "SELECT gmm_fit(ARRAY[1 / (50000 - id), 1, 2, 3, 4, 5, 6, 7]::float8[], 2) FROM rows",
-    'a query' => "SELECT gmm_fit('SELECT 1 / (50000 - id), 1, 2, 3, 4, 5, 6, 7 FROM rows', 2)",
-    'a partition' => "SELECT gmm_cluster(CASE WHEN id < 50000 THEN x ELSE x || 1::float8 END, 2) OVER () FROM rows",
+    'a bad row' => "SELECT gmm_fit(CASE WHEN id < 30000 THEN x ELSE x || 1::float8 END, 2) FROM rows",
+    'an expression' => "SELECT gmm_fit(ARRAY[1 / (30000 - id), 1, 2, 3, 4, 5, 6, 7]::float8[], 2) FROM rows",
+    'a query' => "SELECT gmm_fit('SELECT 1 / (30000 - id), 1, 2, 3, 4, 5, 6, 7 FROM rows', 2)",
+    'a partition' => "SELECT gmm_cluster(CASE WHEN id < 30000 THEN x ELSE x || 1::float8 END, 2) OVER () FROM rows",
     'the fit' => "SELECT gmm_fit(ARRAY[id % 2, 0, 0, 0, 0, 0, 0, 0]::float8[], 3) FROM rows",
     'the fit to a query' => "SELECT gmm_fit('SELECT id % 2, 0, 0, 0, 0, 0, 0, 0 FROM rows', 3)",
     'after the fit' => "SELECT 1 / (count(gmm_fit(x, 2, '{$quick}')) OVER () - 2) FROM rows GROUP BY id % 2",
@@ -101,7 +101,7 @@ is_deeply([$server->temporary_files], [], 'a cursor closed early leaves no file'
 $session->run("DECLARE c CURSOR FOR SELECT id % 2, gmm_fit(x, 2, '{$quick}') FROM rows GROUP BY 1; FETCH 1 FROM c; SAVEPOINT s; FETCH 1 FROM c; ROLLBACK TO s", 120);
 $session->run('COMMIT');
 is_deeply([$server->temporary_files], [], 'nor does one that the end of the transaction closed');
-$session->run("BEGIN; SAVEPOINT s; DECLARE c CURSOR FOR SELECT id, gmm_cluster(x, 5, '{$quick}') OVER (PARTITION BY id % 2) FROM rows; FETCH 3 FROM c; RELEASE s; FETCH 1 FROM c; SAVEPOINT t; MOVE 40000 IN c; FETCH 1 FROM c; ROLLBACK TO t; COMMIT", 120);
+$session->run("BEGIN; SAVEPOINT s; DECLARE c CURSOR FOR SELECT id, gmm_cluster(x, 5, '{$quick}') OVER (PARTITION BY id % 2) FROM rows; FETCH 3 FROM c; RELEASE s; FETCH 1 FROM c; SAVEPOINT t; MOVE 30000 IN c; FETCH 1 FROM c; ROLLBACK TO t; COMMIT", 120);
 is_deeply([$server->temporary_files], [], 'nor one that outlived its subtransaction');
 is($session->run("DECLARE h CURSOR WITH HOLD FOR $statements{'aggregate, em'}; FETCH 1 FROM h; CLOSE h", 120), $want{'aggregate, em'}, 'a cursor WITH HOLD');
 is_deeply([$server->temporary_files], [], 'leaves none');
@@ -156,7 +156,7 @@ SKIP: {
 
 # Many groups at once: PostgreSQL counts what they hold, and spills whole groups.
 like($session->run("SET work_mem = '1MB'; SET maintenance_work_mem = '1MB'; SET enable_sort = off; SELECT count(m), sum((SELECT i.rows FROM bayes_info(m) AS i)) FROM (SELECT gmm_fit(x, 1) AS m FROM rows GROUP BY id % 3000) AS r", 120),
-    qr/^3000\|60000$/, 'three thousand groups in little memory');
+    qr/^3000\|40000$/, 'three thousand groups in little memory');
 is_deeply([$server->temporary_files], [], 'no file is left');
 
 done_testing;
