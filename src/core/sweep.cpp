@@ -3,6 +3,7 @@
 #include <csignal>
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <map>
@@ -36,10 +37,10 @@ class Board {
   }
 
   /// The next segment and a slot for it; false if there is none, or the pass was given up.
-  bool claim(std::size_t &index, int &slot) {
+  bool claim(std::size_t &index, int &slot, const Stop &stop) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return !free_.empty() || closed_ || claimed_ == end_; });
-    if (closed_ || claimed_ == end_) return false;
+    wait(lock, stop, [&] { return !free_.empty() || closed_ || claimed_ == end_; });
+    if (closed_ || claimed_ == end_ || free_.empty()) return false;
     index = claimed_++;
     slot = free_.back();
     free_.pop_back();
@@ -58,6 +59,12 @@ class Board {
     changed_.notify_all();
   }
 
+  /// Until everything is merged or the pass is given up.
+  void settle(const Stop &stop) {
+    std::unique_lock lock(mutex_);
+    wait(lock, stop, [&] { return merged_ == end_ || closed_; });
+  }
+
   void close() {
     const std::lock_guard lock(mutex_);
     closed_ = true;
@@ -67,6 +74,11 @@ class Board {
   std::size_t merged() const { return merged_; }
 
  private:
+  /// The main thread must go on looking out for interrupts while it waits for others.
+  template <class F> void wait(std::unique_lock<std::mutex> &lock, const Stop &stop, F until) {
+    while (!changed_.wait_for(lock, std::chrono::milliseconds(5), until))
+      if (stop()) return;
+  }
   std::mutex mutex_;
   std::condition_variable changed_;
   std::size_t claimed_, merged_, end_;
@@ -135,11 +147,12 @@ void Sweep::run_stretch(std::span<const Piece> pieces, SweepPlan plan, const Pro
         const Stop stop(flag, control);
         std::size_t index;
         int slot;
-        while (!stop() && board.claim(index, slot)) {
+        while (!stop() && board.claim(index, slot, stop)) {
           process(worker, slot, {pieces[index].blocks, pieces[index].rows}, stop);
           if (stop()) break;
           board.finish(index, slot, merge);
         }
+        if (worker == 0) board.settle(stop);
         if (stop()) board.close();
       } catch (...) {
         failures[std::size_t(worker)] = std::current_exception();

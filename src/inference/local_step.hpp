@@ -83,7 +83,7 @@ inline void HardAllocation::allocate(int k, int rows, const double *weight, doub
     int best = 0;
     for (int j = 1; j < k; ++j)
       if (logits[j * block_rows + b] > logits[best * block_rows + b]) best = j;
-    sums.objective += weight[b] * logits[best * block_rows + b];
+    if (weight[b] > 0) sums.objective += weight[b] * logits[best * block_rows + b];  // past the last row it may be -infinity
     for (int j = 0; j < k; ++j) logits[j * block_rows + b] = j == best ? weight[b] : 0;
     counts[best * simd::lanes + b % simd::lanes] += weight[b];
   }

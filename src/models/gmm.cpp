@@ -83,8 +83,11 @@ int GaussianMixture::predict(std::span<const double> x) const {
 
 void GaussianMixture::probabilities(std::span<const double> x, std::span<double> out) const {
   const auto joint = const_cast<GmmScorer &>(scorer()).log_joint(x);
-  const double whole = log_sum_exp(joint);
-  for (std::size_t k = 0; k < out.size(); ++k) out[k] = std::exp(joint[k] - whole);
+  // Not exp(joint - log_sum_exp(joint)): far away, where joint is around -1e299, the logarithm of a sum of equal terms is lost in it.
+  const double largest = *std::max_element(joint.begin(), joint.end());
+  double whole = 0;
+  for (std::size_t k = 0; k < out.size(); ++k) whole += out[k] = std::exp(joint[k] - largest);
+  for (double &p : out) p /= whole;
 }
 
 double GaussianMixture::log_density(std::span<const double> x) const {

@@ -18,7 +18,7 @@ struct GmmOptions {
   std::vector<std::string> covariance = {"full"};  // more than one for gmm_select only
   int max_iterations = 1000;
   double tolerance = 1e-6;
-  int restarts = 10;
+  int restarts = 20;
   std::string init = "kmeans";
   std::optional<Tensor> means;  // k x d, instead of a named init
   std::uint64_t seed = 1;

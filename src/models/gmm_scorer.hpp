@@ -26,7 +26,6 @@ class GmmScorer {
   void quadratic_tied(const double *x);
   void quadratic_variances(const double *x);
   void product_of_students(const double *x);
-  void quadrature(const double *x);
 
   enum class Form { dense, tied, variances, students, quadrature } form_ = Form::dense;
   bool student_ = false;
@@ -36,8 +35,14 @@ class GmmScorer {
   Buffer y_, out_;
   Matrix whiten_;                   // tied
   Vector centre_;
-  struct Node { Matrix rotation, precision; Vector mean, constant; };
-  std::vector<Node> nodes_;         // the independent prior's predictive, per component
+  /// The independent prior's predictive of one component.
+  struct Integral {
+    Matrix rotation;
+    Vector mean, variance;
+    double nu, constant;
+    double log_density(const double *x) const;
+  };
+  std::vector<Integral> integrals_;
 };
 
 }  // namespace bayes

@@ -103,6 +103,28 @@ BOOST_AUTO_TEST_CASE(every_row_once_and_in_order) {
   BOOST_TEST(read(none, control, 3).empty());
 }
 
+// Caught: parts merged as they come.
+BOOST_AUTO_TEST_CASE(a_segment_that_takes_long_is_still_merged_in_its_place) {
+  const std::int64_t piece = RowShape{4, false}.piece_rows();
+  const Matrix x = counted(6 * piece);
+  for (const int slow : {0, 3}) {
+    MemoryRows rows = support::rows_of(x);
+    Control control;
+    Sweep sweep(rows, control);
+    std::vector<int> part(5), order;
+    std::atomic<int> finished{0};
+    sweep.run({2, 5},
+              [&](int, int slot, const Segment &segment, const Stop &) {
+                part[std::size_t(slot)] = int(std::int64_t(segment.blocks[0]) / piece);
+                // Until all that may overtake it have: those before it, and one or more behind.
+                for (int i = 0; i < 1000 && part[std::size_t(slot)] == slow && finished < slow + 2; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                ++finished;
+              },
+              [&](int slot) { order.push_back(part[std::size_t(slot)]); });
+    BOOST_TEST((order == std::vector<int>{0, 1, 2, 3, 4, 5}));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(an_interrupt_that_is_let_pass_changes_nothing) {
   const std::int64_t n = 6 * RowShape{4, false}.piece_rows() - 11;
   const Matrix x = counted(n);

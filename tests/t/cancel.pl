@@ -111,11 +111,17 @@ for my $name ('em', 'vi', 'two threads, spilled', 'relation', 'window', 'select'
     my $fresh = $session = $server->session;
     $session->run("SET max_parallel_workers_per_gather = 0; SET pg_bayes.threads = 1");
     cancel_once($name, 0.03 + rand 0.1, 0) for 1 .. 8;
-    my $start = $session->private_kb;
-    cancel_once($name, 0.03 + rand 0.1, 0) for 1 .. 30;
-    my $growth = $session->private_kb - $start;
+    # What is lost is lost in every round; what the C library sets aside is not.
+    my $growth;
+    for my $round (1 .. 3) {
+        my $start = $session->private_kb;
+        cancel_once($name, 0.03 + rand 0.1, 0) for 1 .. 30;
+        my $more = $session->private_kb - $start;
+        $growth = $more if !defined $growth || $more < $growth;
+        last if $growth <= 300;
+    }
     diag("30 cancels of $name: memory grew by $growth kB");
-    cmp_ok($growth, '<=', 3000, "memory is flat over cancels of $name");
+    cmp_ok($growth, '<=', 1500, "memory is flat over cancels of $name");
 }
 is_deeply([$server->temporary_files], [], 'no temporary files are left');
 is($session->run('SELECT i.rows FROM (SELECT gmm_fit(x, 2) AS m FROM faithful) AS f, bayes_info(m) AS i'), '272', 'the session goes on');

@@ -128,6 +128,20 @@ is($session->run(q{
         IF label <> (CASE WHEN i % 3 = 0 THEN 2 ELSE 3 END) THEN RAISE EXCEPTION 'wrong model in round %', i; END IF;
       END LOOP;
     END $$}), '', 'nor do two that alternate in one variable mix');
+# PL/pgSQL keeps arrays in a form of its own while it changes them.
+is($session->run(q{
+    DO $$
+    DECLARE m bayes_model; v float8[] := '{0, 0}'; r record; wrong int := 0;
+    BEGIN
+      SELECT model INTO m FROM models WHERE name = 'b';
+      FOR r IN SELECT x, gmm_predict(model, x) AS label FROM faithful, models WHERE name = 'b' LOOP
+        v[1] := r.x[1];
+        v[2] := r.x[2];
+        IF gmm_predict(m, v) <> r.label THEN wrong := wrong + 1; END IF;
+      END LOOP;
+      IF wrong > 0 THEN RAISE EXCEPTION '% wrong labels', wrong; END IF;
+      IF (SELECT c.mean FROM (SELECT gmm_fit(v, 1) AS f FROM generate_series(1, 5)) AS s, gmm_components(f) AS c) <> v THEN RAISE EXCEPTION 'a wrong mean'; END IF;
+    END $$}), '', 'an expanded array is a row like any other');
 # A table whose models are replaced between calls of one prepared statement.
 $session->run("CREATE TABLE latest AS SELECT model FROM models WHERE name = 'a'; PREPARE again AS SELECT sum(gmm_predict(model, x)) FROM faithful, latest");
 is($session->run('EXECUTE again'), $a, 'a prepared statement');

@@ -1,0 +1,109 @@
+-- The interface of the extension, pinned: what is changed here changes for every user.
+SELECT * FROM no_plan();
+SET client_min_messages = error;
+
+CREATE VIEW members AS
+  SELECT d.classid, d.objid FROM pg_depend d JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid WHERE e.extname = 'pg_bayes' AND d.deptype = 'e';
+CREATE VIEW functions AS
+  SELECT p.*, p.oid::regprocedure::text AS signature, p.oid::regprocedure::text ~ '_(transition|final|combine|serialize|deserialize|support)\(' AS internal
+  FROM members m JOIN pg_proc p ON m.classid = 'pg_proc'::regclass AND m.objid = p.oid;
+
+-- ---- functions, aggregates, windows ----
+
+SELECT results_eq($$
+  SELECT signature, CASE prokind WHEN 'f' THEN 'function' WHEN 'a' THEN 'aggregate' WHEN 'w' THEN 'window' END, pg_get_function_arguments(oid), pg_get_function_result(oid),
+    CASE provolatile WHEN 'i' THEN 'immutable' WHEN 's' THEN 'stable' ELSE 'volatile' END, proisstrict, CASE proparallel WHEN 's' THEN 'safe' WHEN 'r' THEN 'restricted' ELSE 'unsafe' END
+  FROM functions WHERE NOT internal ORDER BY signature COLLATE "C"$$, $$VALUES
+  ('bayes_info(bayes_model)', 'function', 'model bayes_model', 'TABLE(family text, method text, rows bigint, skipped bigint, dimension integer, components integer, iterations integer, converged boolean, objective double precision, log_likelihood double precision, seed bigint, seconds double precision, version text, options jsonb)', 'immutable', true, 'safe'),
+  ('bayes_model_from_jsonb(jsonb)', 'function', 'jsonb', 'bayes_model', 'immutable', true, 'safe'),
+  ('bayes_model_in(cstring)', 'function', 'cstring', 'bayes_model', 'immutable', true, 'safe'),
+  ('bayes_model_out(bayes_model)', 'function', 'bayes_model', 'cstring', 'immutable', true, 'safe'),
+  ('bayes_model_recv(internal)', 'function', 'internal', 'bayes_model', 'immutable', true, 'safe'),
+  ('bayes_model_send(bayes_model)', 'function', 'bayes_model', 'bytea', 'immutable', true, 'safe'),
+  ('bayes_model_to_jsonb(bayes_model)', 'function', 'bayes_model', 'jsonb', 'immutable', true, 'safe'),
+  ('bayes_trace(bayes_model)', 'function', 'model bayes_model', 'TABLE(restart integer, iteration integer, objective double precision)', 'immutable', true, 'safe'),
+  ('gmm_cluster(double precision[],integer)', 'window', 'x double precision[], k integer', 'integer', 'immutable', false, 'safe'),
+  ('gmm_cluster(double precision[],integer,jsonb)', 'window', 'x double precision[], k integer, options jsonb', 'integer', 'immutable', false, 'safe'),
+  ('gmm_components(bayes_model)', 'function', 'model bayes_model', 'TABLE(component integer, weight double precision, mean double precision[], covariance double precision[], count double precision)', 'immutable', true, 'safe'),
+  ('gmm_fit(double precision[],bayes_model)', 'aggregate', 'x double precision[], start bayes_model', 'bayes_model', 'immutable', false, 'safe'),
+  ('gmm_fit(double precision[],bayes_model,jsonb)', 'aggregate', 'x double precision[], start bayes_model, options jsonb', 'bayes_model', 'immutable', false, 'safe'),
+  ('gmm_fit(double precision[],bayes_model,jsonb,double precision)', 'aggregate', 'x double precision[], start bayes_model, options jsonb, weight double precision', 'bayes_model', 'immutable', false, 'safe'),
+  ('gmm_fit(double precision[],integer)', 'aggregate', 'x double precision[], k integer', 'bayes_model', 'immutable', false, 'safe'),
+  ('gmm_fit(double precision[],integer,jsonb)', 'aggregate', 'x double precision[], k integer, options jsonb', 'bayes_model', 'immutable', false, 'safe'),
+  ('gmm_fit(double precision[],integer,jsonb,double precision)', 'aggregate', 'x double precision[], k integer, options jsonb, weight double precision', 'bayes_model', 'immutable', false, 'safe'),
+  ('gmm_fit(text,integer)', 'function', 'query text, k integer', 'TABLE(component integer, weight double precision, mean double precision[], covariance double precision[], count double precision)', 'volatile', false, 'unsafe'),
+  ('gmm_fit(text,integer,jsonb)', 'function', 'query text, k integer, options jsonb', 'TABLE(component integer, weight double precision, mean double precision[], covariance double precision[], count double precision)', 'volatile', false, 'unsafe'),
+  ('gmm_log_density(bayes_model,double precision[])', 'function', 'model bayes_model, x double precision[]', 'double precision', 'immutable', true, 'safe'),
+  ('gmm_posterior(bayes_model)', 'function', 'model bayes_model', 'TABLE(component integer, alpha double precision, m double precision[], c double precision, s double precision[], a double precision, b double precision[])', 'immutable', true, 'safe'),
+  ('gmm_predict(bayes_model,double precision[])', 'function', 'model bayes_model, x double precision[]', 'integer', 'immutable', true, 'safe'),
+  ('gmm_probabilities(bayes_model,double precision[])', 'function', 'model bayes_model, x double precision[]', 'double precision[]', 'immutable', true, 'safe'),
+  ('gmm_sample(bayes_model,integer,bigint)', 'function', 'model bayes_model, n integer, seed bigint', 'TABLE(component integer, x double precision[])', 'immutable', true, 'safe'),
+  ('gmm_select(double precision[],integer[])', 'aggregate', 'x double precision[], ks integer[]', 'gmm_selection[]', 'immutable', false, 'safe'),
+  ('gmm_select(double precision[],integer[],jsonb)', 'aggregate', 'x double precision[], ks integer[], options jsonb', 'gmm_selection[]', 'immutable', false, 'safe'),
+  ('gmm_select(text,integer[])', 'function', 'query text, ks integer[]', 'SETOF gmm_selection', 'volatile', false, 'unsafe'),
+  ('gmm_select(text,integer[],jsonb)', 'function', 'query text, ks integer[], options jsonb', 'SETOF gmm_selection', 'volatile', false, 'unsafe'),
+  ('gmm_update(double precision[],bayes_model)', 'aggregate', 'x double precision[], prior bayes_model', 'bayes_model', 'immutable', false, 'safe'),
+  ('gmm_update(double precision[],bayes_model,jsonb)', 'aggregate', 'x double precision[], prior bayes_model, options jsonb', 'bayes_model', 'immutable', false, 'safe'),
+  ('gmm_update(double precision[],bayes_model,jsonb,double precision)', 'aggregate', 'x double precision[], prior bayes_model, options jsonb, weight double precision', 'bayes_model', 'immutable', false, 'safe')$$, 'the functions that users call');
+SELECT is_empty($$SELECT signature FROM functions WHERE internal AND NOT 'internal'::regtype = ANY (proargtypes::oid[])$$, 'the others take arguments of type internal, which SQL cannot give');
+SELECT is_empty($$SELECT signature FROM functions WHERE internal AND (provolatile <> 'i' OR proparallel <> 's')$$, 'and do nothing that hinders a plan');
+SELECT is_empty($$SELECT signature FROM functions f JOIN pg_aggregate a ON a.aggfnoid = f.oid WHERE a.aggcombinefn = 0 OR a.aggserialfn = 0 OR a.aggdeserialfn = 0 OR a.aggfinalfn = 0$$, 'every aggregate can be computed in parallel');
+SELECT is_empty($$SELECT signature FROM functions f JOIN pg_aggregate a ON a.aggfnoid = f.oid WHERE a.aggtransspace = 0$$, 'and tells the planner that its state is large');
+SELECT is_empty($$SELECT signature FROM functions f JOIN pg_aggregate a ON a.aggfnoid = f.oid WHERE a.aggfinalmodify <> 'r' OR a.aggkind <> 'n'$$, 'its final function may run again on a growing state');
+-- A query text is code of the caller's: such functions must be volatile, and must not run in a parallel worker.
+SELECT is_empty($$SELECT signature FROM functions WHERE 'query' = ANY (proargnames) AND (provolatile <> 'v' OR proparallel <> 'u' OR proisstrict)$$, 'functions of a query text are volatile and unsafe for parallel plans');
+SELECT is_empty($$SELECT signature FROM functions WHERE prosecdef$$, 'no function is SECURITY DEFINER');
+SELECT is_empty($$SELECT signature FROM functions WHERE proleakproof$$, 'none claims to be leakproof');
+SELECT is_empty($$SELECT signature FROM functions JOIN pg_language l ON l.oid = prolang WHERE lanname NOT IN ('c', 'internal') AND NOT coalesce(proconfig::text LIKE '%search_path%', false)$$, 'none depends on search_path');
+
+-- ---- types, casts ----
+
+SELECT results_eq($$SELECT objid::regtype::text FROM members WHERE classid = 'pg_type'::regclass ORDER BY 1$$, $$VALUES ('bayes_model'), ('gmm_selection')$$, 'the types');
+SELECT results_eq($$SELECT format('%s %s', attname, format_type(atttypid, atttypmod)) COLLATE "default" FROM pg_attribute WHERE attrelid = 'gmm_selection'::regclass AND attnum > 0 ORDER BY attnum$$,
+  $$VALUES ('k integer'), ('covariance text'), ('method text'), ('objective double precision'), ('log_likelihood double precision'), ('parameters double precision'), ('bic double precision'), ('icl double precision'), ('elbo double precision'), ('converged boolean'), ('model bayes_model')$$, 'the columns of gmm_selection');
+SELECT results_eq($$SELECT castsource::regtype::text, casttarget::regtype::text, castcontext::text FROM members JOIN pg_cast c ON classid = 'pg_cast'::regclass AND objid = c.oid ORDER BY 1$$, $$VALUES ('bayes_model', 'jsonb', 'a'), ('jsonb', 'bayes_model', 'e')$$, 'the casts: to jsonb on assignment, from jsonb when asked for');
+SELECT is_empty($$SELECT classid::regclass, objid FROM members WHERE classid NOT IN ('pg_proc'::regclass, 'pg_type'::regclass, 'pg_cast'::regclass) AND NOT (classid = 'pg_class'::regclass AND objid = 'gmm_selection'::regclass)$$, 'nothing else is installed');
+
+-- ---- words for every object ----
+
+SELECT is_empty($$SELECT signature FROM functions WHERE length(coalesce(obj_description(oid, 'pg_proc'), '')) < 20$$, 'every function has a comment');
+SELECT is_empty($$SELECT objid::regtype FROM members WHERE classid = 'pg_type'::regclass AND length(coalesce(obj_description(objid, 'pg_type'), '')) < 20$$, 'every type has a comment');
+SELECT is_empty($$SELECT signature FROM functions WHERE internal AND obj_description(oid, 'pg_proc') NOT LIKE 'Internal. %'$$, 'comments on internal functions say so');
+SELECT is_empty($$SELECT signature FROM functions WHERE NOT internal AND proname NOT LIKE 'bayes_model_%' AND EXISTS (SELECT FROM unnest(proargnames) name WHERE name IS NULL OR name = '')$$, 'arguments have names');
+SELECT lives_ok($$SELECT gmm_predict(model => m, x => '{1,2}'), gmm_log_density(x => '{1,2}', model => m) FROM (SELECT gmm_fit(x, 1) AS m FROM faithful) AS f$$, 'which can be used');
+SELECT lives_ok($$SELECT * FROM gmm_fit(query => 'SELECT x FROM faithful', k => 2, options => '{"seed": 5}')$$, 'also to say that a text is a query');
+
+-- ---- installed elsewhere, by someone else, and removed ----
+
+SELECT is((SELECT extrelocatable FROM pg_extension WHERE extname = 'pg_bayes'), true, 'the extension is relocatable');
+CREATE SCHEMA elsewhere;
+ALTER EXTENSION pg_bayes SET SCHEMA elsewhere;
+SELECT is((SELECT count(*) FROM functions WHERE pronamespace <> 'elsewhere'::regnamespace), 0::bigint, 'all of it moves');
+SELECT is((SELECT round(sum(c.weight)::numeric, 9) FROM (SELECT elsewhere.gmm_fit(x, 2) AS m FROM faithful) AS f, elsewhere.gmm_components(m) AS c), 1.0, 'and works there');
+SELECT is((SELECT array_length(elsewhere.gmm_select(x, '{1,2}'), 1) FROM faithful), 2, 'types are found wherever they are');
+SELECT is((SELECT count(*) FROM elsewhere.gmm_select('SELECT x FROM faithful', '{1,2}')), 2::bigint, 'by relations too');
+DROP VIEW functions, members;
+DROP EXTENSION pg_bayes;
+SELECT is((SELECT count(*) FROM pg_proc WHERE pronamespace = 'elsewhere'::regnamespace), 0::bigint, 'DROP EXTENSION leaves nothing');
+CREATE EXTENSION pg_bayes SCHEMA elsewhere;
+SELECT is((SELECT round(sum(c.weight)::numeric, 9) FROM (SELECT elsewhere.gmm_fit(x, 2) AS m FROM faithful) AS f, elsewhere.gmm_components(m) AS c), 1.0, 'it is made again in a schema of choice');
+CREATE TABLE kept AS SELECT elsewhere.gmm_fit(x, 2) AS model FROM faithful;
+SELECT throws_ok('DROP EXTENSION pg_bayes', '2BP01', NULL, 'what is in use is not dropped');
+DROP EXTENSION pg_bayes CASCADE;
+SELECT has_table('kept');
+SELECT hasnt_column('kept', 'model', 'unless with CASCADE: the column goes, the table stays');
+-- Trusted: the owner of a database needs no superuser.
+DROP ROLE IF EXISTS bayes_test_owner;
+CREATE ROLE bayes_test_owner;
+DO $$ BEGIN EXECUTE format('GRANT CREATE ON DATABASE %I TO bayes_test_owner', current_database()); END $$;
+GRANT SELECT ON faithful TO bayes_test_owner;
+GRANT CREATE ON SCHEMA public TO bayes_test_owner;
+SET ROLE bayes_test_owner;
+SELECT lives_ok('CREATE EXTENSION pg_bayes SCHEMA public', 'whoever may create in a database may install the extension');
+SELECT lives_ok('SELECT gmm_fit(x, 2) FROM faithful', 'and use it');
+SELECT lives_ok('DROP EXTENSION pg_bayes', 'and drop it');
+RESET ROLE;
+DROP OWNED BY bayes_test_owner;
+DROP ROLE bayes_test_owner;
+
+SELECT * FROM finish();
