@@ -4,6 +4,8 @@
 // backend's interrupt flag, in unit tests it is nothing at all.
 #pragma once
 
+#include <limits>
+
 #include "core/api.hpp"
 
 namespace bayes {
@@ -36,12 +38,18 @@ class BAYES_API Control {
 
   /// The number of threads that a sweep may use, at least 1. Results do not depend on it.
   int threads = 1;
+
+  /// Bytes that a fit may take beside its rows, for parameters and statistics; a fit that needs more refuses to begin.
+  double memory = std::numeric_limits<double>::infinity();
 };
 
 /// The same without progress, for work inside an iteration.
 class BAYES_API QuietControl final : public Control {
  public:
-  explicit QuietControl(Control &control) : control_(control) { threads = control.threads; }
+  explicit QuietControl(Control &control) : control_(control) {
+    threads = control.threads;
+    memory = control.memory;
+  }
   bool pending() const noexcept override { return control_.pending(); }
   void poll() override { control_.poll(); }
 

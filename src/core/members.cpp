@@ -65,9 +65,9 @@ std::string describe_shape(const std::vector<std::int64_t> &shape) {
   std::string result = "an array of ";
   for (std::size_t i = 0; i < shape.size(); ++i) {
     if (i > 0) result += " x ";
-    result += shape[i] < 0 ? std::string("any number") : std::to_string(shape[i]);
+    result += shape[i] < 0 ? std::string("d") : std::to_string(shape[i]);
   }
-  if (shape.size() == 1 && shape[0] < 0) return result + " of numbers";
+  if (shape.size() == 1 && shape[0] < 0) return "an array of numbers";
   return result + (shape.size() == 1 && shape[0] == 1 ? " number" : " numbers");
 }
 

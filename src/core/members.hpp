@@ -24,7 +24,7 @@ BAYES_API std::optional<Tensor> to_tensor(const Document &value, bool specials);
 
 /// A value as it stands in an error message: short, whatever its size.
 BAYES_API std::string describe(const Document &value);
-/// "an array of 2 x 3 numbers"; an extent of -1 reads "any number".
+/// "an array of 2 x 3 numbers"; an extent of -1 reads "d".
 BAYES_API std::string describe_shape(const std::vector<std::int64_t> &shape);
 
 /// Reads the members of an object in a model's document. Every getter throws Error(invalid_text) naming the member

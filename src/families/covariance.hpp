@@ -115,11 +115,8 @@ class CovarianceFloor {
   /// Lifts the scale to the floor where it is below it. True if it was.
   template <class S> bool apply(Matrix &scale) const {
     if constexpr (S::dense) {
-      const Vector inverse = deviation_.cwiseInverse();
-      Matrix standard = inverse.asDiagonal() * scale * inverse.asDiagonal();
-      Matrix lower;
-      // The smallest eigenvalue is at least 1 / trace of the inverse: mostly enough, and much cheaper than finding it.
-      if (cholesky(standard, lower) && inverse_lower(lower).squaredNorm() * relative_ <= 1) return false;
+      Matrix standard = standardised(scale);
+      if (surely_above(standard)) return false;
       const Eigen::SelfAdjointEigenSolver<Matrix> eigen(standard);
       if (eigen.eigenvalues()(0) >= relative_) return false;
       standard = eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(relative_).asDiagonal() * eigen.eigenvectors().transpose();
@@ -135,7 +132,25 @@ class CovarianceFloor {
     }
   }
 
+  /// For a prior, which needs to be regular but not the maximiser of anything: where the scale may be below the floor, adds the floor to every
+  /// direction. Needs no eigenvalues, which take seconds for a thousand columns.
+  template <class S> void regularise(Matrix &scale) const {
+    if constexpr (!S::dense) apply<S>(scale);
+    else if (!surely_above(standardised(scale))) scale.diagonal() += relative_ * deviation_.array().square().matrix();
+  }
+
  private:
+  Matrix standardised(const Matrix &scale) const {
+    const Vector inverse = deviation_.cwiseInverse();
+    return inverse.asDiagonal() * scale * inverse.asDiagonal();
+  }
+
+  /// The smallest eigenvalue is at least 1 / trace of the inverse: mostly enough to know, and much cheaper than finding it.
+  bool surely_above(const Matrix &standard) const {
+    Matrix lower;
+    return cholesky(standard, lower) && inverse_lower(lower).squaredNorm() * relative_ <= 1;
+  }
+
   double relative_, mean_variance_;
   Vector deviation_;
 };

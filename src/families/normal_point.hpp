@@ -22,7 +22,7 @@ template <class S> struct NormalPoint {
 [[noreturn]] inline void not_positive_definite(const char *what, int component) {
   throw Error(Errc::numeric, std::string("the ") + what + " of component " + std::to_string(component + 1) + " is not positive definite",
               "A matrix that must be invertible is singular or has overflowed.",
-              "Check for columns with extreme values; rescale them, or raise option \"covariance_floor\".");
+              "Check for columns with extreme values, and rescale them.");
 }
 
 /// Scores rows with log N(x | mean_k, covariance_k).

@@ -154,7 +154,10 @@ template <class S> class NormalScorer {
           for (int j = 0; j <= i; ++j) scatter(i, j) = scatter(j, i) = at[i * (i + 1) / 2 + j];
         out.scatter.push_back(std::move(scatter));
       } else if constexpr (S::isotropic) {
-        out.scatter.push_back(Matrix::Constant(1, 1, Eigen::Map<const Vector>(at, d_).sum()));
+        // A loop: Eigen's sum over foreign memory depends on where that lies, and so would the last bits.
+        double sum = 0;
+        for (int j = 0; j < d_; ++j) sum += at[j];
+        out.scatter.push_back(Matrix::Constant(1, 1, sum));
       } else {
         out.scatter.push_back(Eigen::Map<const Vector>(at, d_));
       }

@@ -140,7 +140,7 @@ Run<L> wander(const L &learner, typename L::State state, RowSource &rows, Contro
     ++run.iterations;
     if (detail::report(control, schedule, run.iterations, run.trace, run_began)) return run;
     if (run.iterations % window != 0) continue;
-    const Eigen::Map<const Vector> last(run.trace.data() + run.trace.size() - window, window);
+    const Vector last = Eigen::Map<const Vector>(run.trace.data() + run.trace.size() - window, window);
     const double mean = last.mean(), variance = (last.array() - mean).square().sum() / (window - 1);
     calm = std::abs(mean - before) <= std::max(schedule.tolerance * schedule.weight, std::sqrt(2 * variance / window)) ? calm + 1 : 0;
     before = mean;

@@ -61,7 +61,7 @@ template <class S> class Fit {
         data_(sketch_.complete() ? static_cast<RowSource &>(sample_) : rows), survey_(survey<S>(data_, control)),
         floor_(survey_.variance, options.covariance_floor), prior_(make_prior<S>(options, survey_, k)) {
     if (!update && std::int64_t(sketch_.size()) < k)
-      throw Error(Errc::invalid_argument, "k is " + std::to_string(k) + ", but there are only " + std::to_string(sketch_.size()) + " distinct rows",
+      throw Error(Errc::invalid_argument, "k is " + std::to_string(k) + ", but there " + (sketch_.size() == 1 ? "is only 1 distinct row" : "are only " + std::to_string(sketch_.size()) + " distinct rows"),
                   "Every component needs at least one row of its own.", "Lower k.");
     sample_.scale_weights(survey_.weight);
     if (update) take_prior();
@@ -166,7 +166,8 @@ template <class S> class Fit {
         [&](int restart) {
           if (start_) return convert_point<S>(*start_);
           // The first covariances lean on the default prior, so that a small group does not begin as a spike.
-          const auto statistics = starting_statistics(restart);
+          auto statistics = starting_statistics(restart);
+          if (options_.method == "em") statistics.scale(double(data_.rows()) / statistics.total());  // the unit of weights is of no account
           typename L::State state{(statistics.count.array() + 1) / (statistics.total() + k_), maximum_posterior(statistics, prior_.linked.components)};
           if (options_.means) state.components.mean = statistics.mean;
           return state;
@@ -305,6 +306,12 @@ std::unique_ptr<GaussianMixture> fit(RowSource &rows, int k, const GmmOptions &o
     if (doubles * 8 > 9e8)
       throw Error(Errc::too_large, "a model of " + std::to_string(k) + " components of dimension " + std::to_string(d) + " would be larger than a value can be (1 GB)", {},
                   "Use a smaller k, or covariance diagonal.");
+    // Parameters before and after a step, the prior, their factors, statistics and a share of them for every thread.
+    const double each = S::dense && d <= normal_block::lane_sums_limit ? 0.5 * simd::lanes + 0.5 : 1, bytes = 8 * doubles * (8 + each * control.threads);
+    if (bytes > control.memory)
+      throw Error(Errc::too_large, "fitting " + std::to_string(k) + " components of dimension " + std::to_string(d) + " takes about " +
+                                       std::to_string(std::int64_t(bytes / 1048576)) + " MB beside the rows, but the limit is " + std::to_string(std::int64_t(control.memory / 1048576)) + " MB",
+                  "The limit is maintenance_work_mem, or 1 GB if that is more.", "Raise maintenance_work_mem, use a smaller k, or covariance diagonal.");
     return Fit<S>(rows, k, options, start, update, control).run();
   });
 }

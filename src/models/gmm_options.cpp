@@ -86,7 +86,8 @@ GmmOptions read_gmm_options(std::span<const int> ks, const Document &options, co
   }
   if (out.bayesian() && !update)
     if (const Document *prior = in.raw("prior"); prior && !prior->is_null()) read_prior(*prior, out);
-  in.finish(start ? (update ? "an update" : "a fit that starts from a model") + std::string(" by method ") + out.method : "method " + out.method, all_keys);
+  const std::string setting = update ? "an update by " : start ? "a fit that starts from a model by " : out.means ? "a fit with given means by " : "";
+  in.finish(setting + "method " + out.method, all_keys);
   return out;
 }
 

@@ -80,7 +80,7 @@ template <class S> Prior<S> make_prior(const GmmOptions &options, const Survey<S
   if constexpr (S::dense) scale = rows.covariance;
   else if constexpr (S::isotropic) scale = Matrix::Constant(1, 1, rows.variance.mean());
   else scale = rows.variance;
-  CovarianceFloor(rows.variance, 1e-6).apply<S>(scale);
+  CovarianceFloor(rows.variance, 1e-6).regularise<S>(scale);
   scale /= std::pow(double(k), 2.0 / d);
   if (options.B) scale = given_scale<S>("B", *options.B, d);
   if (options.m && options.m->size() != d)

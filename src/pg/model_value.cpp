@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pg/server_control.hpp"
+
 namespace bayes::pg {
 namespace {
 
@@ -41,6 +43,8 @@ Document in_order_of_jsonb(const Document &document) {
 
 std::unique_ptr<Model> parse(std::string_view bytes, const char *family) {
   std::unique_ptr<Model> model;
+  ServerControl control;
+  const PollScope scope(control);  // large matrices are factored to be checked
   try {
     model = Model::from_bytes(bytes);
   } catch (const Error &error) {

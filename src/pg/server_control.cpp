@@ -27,6 +27,8 @@ ServerControl::ServerControl() {
   if (IsParallelWorker()) threads = 1;
   else if (threads_setting > 0) threads = threads_setting;
   else threads = std::min(max_parallel_workers_per_gather + 1, usable_processors());
+  // Rows have maintenance_work_mem to themselves; parameters may take as much again, or what any server can spare.
+  memory = std::max(maintenance_work_mem * 1024.0, 1073741824.0);
 }
 
 void ServerControl::progress(const Progress &line) {

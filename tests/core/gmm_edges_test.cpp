@@ -112,10 +112,10 @@ BOOST_AUTO_TEST_CASE(few_and_repeated_rows) {
 BOOST_AUTO_TEST_CASE(more_components_than_distinct_rows) {
   const Matrix x = normal_rows(4, 2, 93).replicate(10, 1);
   for (const auto &c : cases()) BOOST_TEST(refusal(x, 5, c.options) == "k is 5, but there are only 4 distinct rows");
-  BOOST_TEST(refusal(Matrix::Zero(30, 2), 2) == "k is 2, but there are only 1 distinct rows");
+  BOOST_TEST(refusal(Matrix::Zero(30, 2), 2) == "k is 2, but there is only 1 distinct row");
   Matrix zeros = Matrix::Zero(2, 1);
   zeros(1, 0) = -0.0;
-  BOOST_TEST(refusal(zeros, 2) == "k is 2, but there are only 1 distinct rows");
+  BOOST_TEST(refusal(zeros, 2) == "k is 2, but there is only 1 distinct row");
   bayes::MemoryRows none({2, false});
   BOOST_CHECK_THROW(fit(none, 1, {}), bayes::Error);
   for (const int k : {0, -1, 10001}) BOOST_TEST(refusal(x, k).substr(0, 5) == "k is ");

@@ -147,4 +147,10 @@ SELECT is((SELECT sum(p.alpha - 1)::numeric(9,4) FROM (SELECT gmm_update(x, (SEL
 SELECT is((SELECT i.rows FROM (SELECT gmm_update(x, (SELECT model FROM begun WHERE method = 'vi'), '{"method": "svi"}', 1) AS m FROM faithful WHERE id <= 3) f, bayes_info(m) i), 3::bigint, 'fewer new rows than components will do');
 SELECT results_eq($$SELECT g, i.rows FROM (SELECT id % 3 AS g, gmm_update(x, (SELECT model FROM begun WHERE method = 'vi')) AS m FROM faithful GROUP BY 1) f, bayes_info(m) i ORDER BY 1$$, $$SELECT id % 3, count(*) FROM faithful GROUP BY 1 ORDER BY 1$$, 'groups learn apart');
 
+-- extremes
+SELECT throws_like($$SELECT gmm_fit(array_fill(g::float8, '{1600}'), 30) FROM generate_series(1, 40) g$$,
+  'fitting 30 components of dimension 1600 takes about % MB beside the rows, but the limit is 1024 MB', 'parameters that would fill the memory');
+SELECT is((SELECT count(*) FROM (SELECT gmm_fit(ARRAY[id], 2, '{"method": "em"}', 1e-300) AS m FROM faithful) f, gmm_components(m) c WHERE abs(c.mean[1] - 136.5) > 30), 2::bigint,
+  'em does not care about the unit of weights');
+
 SELECT * FROM finish();

@@ -74,7 +74,7 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
   ($q$SELECT * FROM gmm_fit('SELECT waiting, CASE WHEN id = 7 THEN ''NaN'' ELSE eruptions END FROM faithful', 2)$q$, '22023 element 2 of row 7 is NaN'),
   ($q$SELECT * FROM gmm_fit('SELECT x, 3 - id FROM faithful', 2)$q$, '22023 weight of row 4 is -1'),
   ($q$SELECT * FROM gmm_fit('SELECT x, 0 FROM faithful', 2)$q$, '22023 all weights are zero'),
-  ($q$SELECT * FROM gmm_fit('SELECT x FROM faithful LIMIT 1', 2)$q$, '22023 k is 2, but there are only 1 distinct rows'),
+  ($q$SELECT * FROM gmm_fit('SELECT x FROM faithful LIMIT 1', 2)$q$, '22023 k is 2, but there is only 1 distinct row'),
   ($q$SELECT * FROM gmm_fit('SELECT x[1:1 + id % 2] FROM faithful', 2)$q$, '2202E row 2 has 1 element, but the first row has 2'),
   ($q$SELECT * FROM gmm_fit('SELECT x FROM faithful', 0)$q$, '22023 k is 0, but must be a whole number from 1 to 10000'),
   ($q$SELECT * FROM gmm_fit('SELECT x FROM faithful', NULL::int)$q$, '22004 k must not be NULL'),
