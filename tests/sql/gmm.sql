@@ -83,7 +83,7 @@ SELECT is_empty($$SELECT f.data, f.method FROM fits f, bayes_info(model) i WHERE
 SELECT is_empty($$SELECT v.data, v.covariance, s.objective, v.objective FROM (SELECT data, f.covariance, i.objective FROM fits f, bayes_info(model) i WHERE f.method = 'vi') v JOIN (SELECT data, f.covariance, i.objective FROM fits f, bayes_info(model) i WHERE f.method = 'svi') s USING (data, covariance)
   WHERE s.objective > v.objective + 0.02 * abs(v.objective)$$, 'svi does not beat vi by much');
 SELECT results_eq($$SELECT i.options->>'method', i.options->>'covariance', (i.options->>'restarts')::int, (i.options->>'seed')::int, (i.options->>'max_iter')::int, (i.options->>'tol')::float8, i.options->>'init', i.options->>'missing', i.options->>'on_error', i.options ? 'max_seconds'
-    FROM (SELECT gmm_fit(x, 2) AS m FROM faithful) f, bayes_info(m) i$$, $$VALUES ('vi', 'full', 10, 1, 1000, 1e-6::float8, 'kmeans', 'error', 'error', false)$$, 'options in force, defaults included');
+    FROM (SELECT gmm_fit(x, 2) AS m FROM faithful) f, bayes_info(m) i$$, $$VALUES ('vi', 'full', 20, 1, 1000, 1e-6::float8, 'kmeans', 'error', 'error', false)$$, 'options in force, defaults included');
 -- The default prior, by its formulas.
 SELECT ok(near((p->>'c')::float8, 0.01) AND near((p->>'a')::float8, 4) AND near((p->>'alpha')::float8, 1) AND near((p->'m'->>1)::float8, s.m2) AND near((p->'B'->0->>1)::float8, s.v12 / 2, 1e-8) AND near((p->'B'->1->>1)::float8, s.v2 / 2, 1e-8) AND p->>'type' = 'linked', 'the default prior is the documented one')
   FROM (SELECT i.options->'prior' AS p FROM fits f, bayes_info(model) i WHERE data = 'faithful' AND f.method = 'vi' AND f.covariance = 'full') f,

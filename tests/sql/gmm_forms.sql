@@ -134,7 +134,9 @@ CREATE TABLE begun AS SELECT method, gmm_fit(x, 2, jsonb_build_object('method', 
 SELECT is_empty($$SELECT begun.method, i.iterations, i.objective, o.objective FROM begun, LATERAL (SELECT gmm_fit(x, model) AS m FROM faithful) f, bayes_info(m) i, bayes_info(model) o WHERE i.method <> o.method OR (begun.method <> 'svi' AND (i.iterations > 2 OR i.objective < o.objective - 1e-9 * abs(o.objective)))$$, 'a fit goes on where the model ended, by its method');
 SELECT is_empty($$SELECT a.method, b.method FROM begun a, begun b, LATERAL (SELECT gmm_fit(x, a.model, jsonb_build_object('method', b.method)) AS m FROM faithful) f, bayes_info(m) i WHERE i.method <> b.method OR i.components <> 2 OR i.rows <> 272$$, 'or by any other');
 SELECT is_empty($$SELECT c FROM unnest('{full,diagonal,spherical,tied}'::text[]) c, LATERAL (SELECT gmm_fit(x, (SELECT model FROM begun WHERE method = 'vi'), jsonb_build_object('covariance', c)) AS m FROM faithful) f, bayes_info(m) i WHERE i.options->>'covariance' <> c$$, 'with any other covariance');
-SELECT is((SELECT rounded(gmm_fit(x, 2, '{"method": "em", "tol": 1e-12}')) FROM faithful), (SELECT rounded(gmm_fit(x, (SELECT gmm_fit(x, 2, '{"method": "em", "max_iter": 1, "seed": 3}') FROM faithful), '{"tol": 1e-12}')) FROM faithful), 'a fit in two halves reaches the same optimum');
+SELECT is_empty($$SELECT * FROM (SELECT (gmm_components(gmm_fit(x, 2, '{"method": "em", "tol": 1e-12}'))).* FROM faithful) a
+  JOIN (SELECT (gmm_components(gmm_fit(x, (SELECT gmm_fit(x, 2, '{"method": "em", "max_iter": 1, "seed": 3}') FROM faithful), '{"tol": 1e-12}'))).* FROM faithful) b USING (component)
+  WHERE NOT near(a.weight, b.weight, 1e-5) OR NOT near(a.mean[2], b.mean[2], 1e-5) OR NOT near(a.covariance[2][2], b.covariance[2][2], 1e-5)$$, 'a fit in two halves reaches the same optimum');
 SELECT is((SELECT parameters(gmm_fit(x, model, '{}', 1)) FROM faithful, begun WHERE method = 'vi'), (SELECT parameters(gmm_fit(x, model, NULL, 1)) FROM faithful, begun WHERE method = 'vi'), 'with weights');
 -- One component, linked prior: learning in two steps is exact.
 SELECT is_empty($$
