@@ -15,12 +15,12 @@ struct Progress {
   const char *method;   ///< as in options.method
   int restart;          ///< from 1
   int restarts;
-  int iteration;        ///< from 1
+  int iteration;        ///< from 0, the starting point (svi: from 1)
   int max_iterations;
   double objective;     ///< what the method maximises
   double change;        ///< of the objective since the last iteration; NaN at the first
   double seconds;       ///< since the fit began
-  double seconds_left;  ///< at most, were every iteration used; never negative
+  double seconds_left;  ///< of this restart, were every iteration used; never negative
 };
 
 class BAYES_API Control {

@@ -71,18 +71,18 @@ GmmPosterior GaussianMixture::posterior(int index) const {
       state->fitted);
 }
 
-const GmmScorer &GaussianMixture::scorer() const {
+GmmScorer &GaussianMixture::scorer() const {
   if (!scorer_) scorer_ = std::make_unique<GmmScorer>(*state);
   return *scorer_;
 }
 
 int GaussianMixture::predict(std::span<const double> x) const {
-  const auto joint = const_cast<GmmScorer &>(scorer()).log_joint(x);
+  const auto joint = scorer().log_joint(x);
   return int(std::max_element(joint.begin(), joint.end()) - joint.begin());
 }
 
 void GaussianMixture::probabilities(std::span<const double> x, std::span<double> out) const {
-  const auto joint = const_cast<GmmScorer &>(scorer()).log_joint(x);
+  const auto joint = scorer().log_joint(x);
   // Not exp(joint - log_sum_exp(joint)): far away, where joint is around -1e299, the logarithm of a sum of equal terms is lost in it.
   const double largest = *std::max_element(joint.begin(), joint.end());
   double whole = 0;
@@ -91,7 +91,7 @@ void GaussianMixture::probabilities(std::span<const double> x, std::span<double>
 }
 
 double GaussianMixture::log_density(std::span<const double> x) const {
-  return log_sum_exp(const_cast<GmmScorer &>(scorer()).log_joint(x));
+  return log_sum_exp(scorer().log_joint(x));
 }
 
 int GaussianMixture::sample(std::uint64_t seed, std::int64_t index, std::span<double> out) const {

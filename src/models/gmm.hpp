@@ -73,7 +73,7 @@ class BAYES_API GaussianMixture final : public Model {
   void write(Document &document) const override;
 
  private:
-  const GmmScorer &scorer() const;
+  GmmScorer &scorer() const;  ///< computes in memory of its own: not for two threads at a time
   mutable std::unique_ptr<GmmScorer> scorer_;
 };
 

@@ -324,7 +324,6 @@ GmmRowOptions gmm_check_options(int k, const Document &options, const GaussianMi
 }
 
 GmmRowOptions gmm_check_select_options(std::span<const int> ks, const Document &options) {
-  if (ks.empty()) throw Error(Errc::invalid_argument, "there is no k to try: the array of ks is empty");
   return read_gmm_options(ks, options, nullptr, false, true).rows;
 }
 
@@ -335,7 +334,6 @@ std::unique_ptr<GaussianMixture> gmm_fit(RowSource &rows, int k, const Document 
 
 void gmm_select(RowSource &rows, std::span<const int> ks, const Document &options, Control &control,
                 const std::function<void(std::unique_ptr<GaussianMixture>)> &emit) {
-  gmm_check_select_options(ks, options);
   const GmmOptions all = read_gmm_options(ks, options, nullptr, false, true);
   for (const std::string &covariance : all.covariance)
     for (const int k : ks) {

@@ -9,7 +9,7 @@ namespace {
 const std::vector<std::string_view> shapes = {FullCovariance::name, DiagonalCovariance::name, SphericalCovariance::name, TiedCovariance::name};
 const std::vector<std::string_view> all_keys = {"covariance_floor", "prior", "batch_size", "kappa", "t0", "restarts", "init", "covariance"};
 
-/// A number, or numbers in one of the shapes; checked against the data's dimension when that is known.
+/// A number, or numbers in one or two dimensions; given_scale() checks the shape.
 std::optional<Tensor> number_or_tensor(OptionReader &in, const char *key) {
   const Document *raw = in.raw(key);
   if (!raw || raw->is_null()) return std::nullopt;
@@ -38,6 +38,7 @@ void read_prior(const Document &prior, GmmOptions &out) {
 }  // namespace
 
 GmmOptions read_gmm_options(std::span<const int> ks, const Document &options, const GaussianMixture *start, bool update, bool select) {
+  if (ks.empty()) throw Error(Errc::invalid_argument, "there is no k to try: the array of ks is empty");
   for (const int k : ks)
     if (k < 1 || k > gmm_max_components)
       throw Error(Errc::invalid_argument, "k is " + std::to_string(k) + ", but must be a whole number from 1 to " + std::to_string(gmm_max_components));
@@ -76,6 +77,7 @@ GmmOptions read_gmm_options(std::span<const int> ks, const Document &options, co
       out.restarts = int(in.integer("restarts", out.restarts, 1, 1000));
     }
   } else {
+    out.started = true;
     out.restarts = 1;
   }
   if (stochastic) {
@@ -95,9 +97,9 @@ Document GmmOptions::document() const {
   Document out = Document::object();
   out.set("method", method);
   if (method != "kmeans") out.set("covariance", covariance[0]);
-  out.set("max_iter", max_iterations).set("tol", tolerance).set("restarts", restarts);
+  out.set("max_iter", max_iterations).set("tol", tolerance);
   if (means) out.set("init", *means);
-  else out.set("init", init);
+  else if (!started) out.set("restarts", restarts).set("init", init);
   out.set("seed", std::int64_t(seed));
   if (std::isfinite(max_seconds)) out.set("max_seconds", max_seconds);
   out.set("missing", rows.skip_missing ? "skip" : "error").set("on_error", rows.null_on_error ? "null" : "error");

@@ -21,6 +21,7 @@ struct GmmOptions {
   int restarts = 20;
   std::string init = "kmeans";
   std::optional<Tensor> means;  // k x d, instead of a named init
+  bool started = false;         // at a model: there is no init
   std::uint64_t seed = 1;
   double max_seconds = std::numeric_limits<double>::infinity();
   GmmRowOptions rows;

@@ -89,9 +89,10 @@ template <class S> Prior<S> make_prior(const GmmOptions &options, const Survey<S
   const double a = options.a.value_or(p + 2.0), c = options.c.value_or(0.01);
   if (!(a > p - 1))
     throw Error(Errc::invalid_argument, "option \"prior.a\" is " + describe(a) + ", but must be above " + std::to_string(p - 1));
-  if (options.method == "map" && !(mode_divisor<S>(a, S::shared ? k : 1, d) > 0))
+  const int sharing = S::shared ? k : 1;  // components with one scale
+  if (options.method == "map" && !(mode_divisor<S>(a, sharing, d) > 0))
     throw Error(Errc::invalid_argument, "option \"prior.a\" is " + describe(a) + ", but method map needs a prior with a mode",
-                "An empty component would have no most probable covariance.", "Raise prior.a to " + std::to_string(d + 1) + " or more.");
+                "An empty component would have no most probable covariance.", "Raise prior.a above " + describe(a - mode_divisor<S>(a, sharing, d)) + ".");
   const Vector alpha = Vector::Constant(k, options.alpha);
   Prior<S> out;
   out.linked = {alpha, {m.replicate(1, k), Vector::Constant(k, c), Vector::Constant(scale_count<S>(k), a),

@@ -58,10 +58,13 @@ void warn_if_not_converged(const Model &model) {
   if (info.converged) return;
   const double tol = tolerance(model);
   if (std::isnan(tol)) return;  // a method that runs for a given time has nothing to converge to
-  char detail[160];
-  std::snprintf(detail, sizeof detail, "The objective changed by %.3g in the last iteration; the tolerance is %.3g.", last_change(model), tol);
+  const double change = last_change(model);
+  char detail[160] = "";
+  if (!std::isnan(change))
+    std::snprintf(detail, sizeof detail, "The objective changed by %.3g in the last iteration; the tolerance is %.3g per row.", change, tol);
+  const bool hurried = info.options.find("max_seconds") != nullptr;
   report(WARNING, info.family + " fit by " + info.method + " did not converge in " + std::to_string(info.iterations) + " iterations", detail,
-         "Raise max_iter or tol; bayes_trace(model) shows the course of the objective.");
+         std::string(hurried ? "Raise max_seconds, max_iter or tol" : "Raise max_iter or tol") + "; bayes_trace(model) shows the course of the objective.");
 }
 
 void warn_of_failure(const Error &error) { report(WARNING, std::string("no model: ") + error.what(), error.detail(), error.hint()); }

@@ -40,7 +40,7 @@ void ServerControl::progress(const Progress &line) {
   char change[40] = "";
   if (!std::isnan(line.change)) std::snprintf(change, sizeof change, ", change %.4g", line.change);
   char text[320];
-  std::snprintf(text, sizeof text, "%s: restart %d/%d, iteration %d/%d, objective %.10g%s, %.1f s, at most %.1f s left", line.method,
+  std::snprintf(text, sizeof text, "%s: restart %d/%d, iteration %d/%d, objective %.10g%s, %.1f s, this restart at most %.1f s more", line.method,
                 line.restart, line.restarts, line.iteration, line.max_iterations, line.objective, change, line.seconds,
                 line.seconds_left);
   report(INFO, text);

@@ -116,7 +116,7 @@ try:
     import numpy as np
     import sklearn
 except ImportError:
-    print("scikit-learn is not installed (apt-get install python3-sklearn): no comparison with it")
+    print("scikit-learn is not installed (apt-get install python3-sklearn libopenblas0-pthread): no comparison with it")
     sys.exit()
 files = Path(tempfile.mkdtemp())
 begin = os.times().elapsed
@@ -130,9 +130,10 @@ say("export to Python by COPY and numpy.loadtxt (not counted below)", export, "s
 for threads in (1, 2):
     result = subprocess.run([sys.executable, here / "peers" / "sklearn_em.py", files / "x.npy", files / "start.npz", str(k), str(iterations)],
                             env={**os.environ, "OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": str(threads)}, capture_output=True, text=True, check=True)
-    peer, log_likelihood = map(float, result.stdout.split())
+    peer, log_likelihood, blas = result.stdout.strip().split("|")
+    peer, log_likelihood = float(peer), float(log_likelihood)
     say(f"scikit-learn {sklearn.__version__}, {iterations} iterations of EM, fit alone, {threads} thread(s)", peer, "s",
-        f"{peer / seconds['em', threads][0]:.1f} x our whole statement")
+        f"{peer / seconds['em', threads][0]:.1f} x our whole statement ({blas})")
 ours = psql(f"SELECT log_likelihood FROM (SELECT gmm_fit(x, (SELECT model FROM start), '{options}') AS model FROM big) AS f, bayes_info(model);", **memory)[0][-1]
 print(f"log-likelihood reached: ours {float(ours):.6f}, scikit-learn {log_likelihood:.6f}")
 shutil.rmtree(files)

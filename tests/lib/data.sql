@@ -63,3 +63,5 @@ CREATE TABLE galaxies (
 \copy galaxies (velocity) FROM 'tests/data/galaxies.csv' CSV HEADER
 
 ANALYZE;
+\unset ON_ERROR_STOP
+\unset QUIET
