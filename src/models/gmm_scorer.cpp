@@ -12,6 +12,8 @@ using simd::lanes;
 constexpr double log_two_pi = 1.8378770664093454836;
 // Larger squared distances than any meaningful one, small enough to stay in the range that simd::log promises.
 constexpr double far_away = 1e300;
+// A Student t of more degrees of freedom is a normal to double precision, and its integral's terms would cancel.
+constexpr double most_degrees = 1e8;
 
 }  // namespace
 
@@ -96,8 +98,9 @@ void GmmScorer::compile_quadrature(const MixturePosterior<NormalIndependent> &q)
     const double nu = q.components.a(k) + 1 - d_;
     const FactoredScale &b = scales[std::size_t(k)];
     const Eigen::SelfAdjointEigenSolver<Matrix> eigen(nu * b.whiten * q.components.C[std::size_t(k)] * b.whiten.transpose());
-    integrals_.push_back({std::sqrt(nu) * eigen.eigenvectors().transpose() * b.whiten, q.components.m.col(k), eigen.eigenvalues().cwiseMax(0.0), nu,
-                          std::log(q.alpha(k) / q.alpha.sum()) + nu / 2 * std::log(nu / 2) - log_gamma(nu / 2) -
+    const double degrees = std::min(nu, most_degrees);
+    integrals_.push_back({std::sqrt(nu) * eigen.eigenvectors().transpose() * b.whiten, q.components.m.col(k), eigen.eigenvalues().cwiseMax(0.0), degrees,
+                          std::log(q.alpha(k) / q.alpha.sum()) + degrees / 2 * std::log(degrees / 2) - log_gamma(degrees / 2) -
                               0.5 * (d_ * (log_two_pi - std::log(nu)) + b.log_determinant)});
   }
 }
@@ -202,7 +205,7 @@ double GmmScorer::Integral::log_density(const double *x) const {
   for (const double peak : peaks) {
     const double middle = std::round(peak / step);
     for (const int direction : {-1, 1})
-      for (double i = direction < 0 ? middle : std::max(middle, reached) + 1; i > reached || direction > 0; i += direction) {
+      for (double i = direction < 0 ? middle : std::max(middle, reached) + 1, last = i + direction * 1e4; (i > reached || direction > 0) && i != last; i += direction) {
         const double term = value(i * step) - top;
         if (term < -40) {
           if (direction > 0) reached = i;
