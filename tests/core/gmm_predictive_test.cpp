@@ -243,4 +243,20 @@ BOOST_AUTO_TEST_CASE(probabilities_and_predictions) {
     }
 }
 
+// A fuzzer's model: steps so small beside the degrees of freedom that counting them never ended.
+BOOST_AUTO_TEST_CASE(any_number_of_degrees_of_freedom) {
+  const auto model = fit(normal_rows(60, 2, 89), 2, {{"prior", Options{{"type", "independent"}}}});
+  const std::vector<double> at = {0.3, 0.2};
+  std::vector<double> densities;
+  for (const double a : {1e8, 1e12, 1e300}) {
+    bayes::Document document = model->to_document(), posterior = *document.find("posterior");
+    posterior.set("a", bayes::Tensor{{2}, {a, a}}).set("B", bayes::Tensor{{2, 2, 2}, {a, 0, 0, a, a, 0, 0, a}});
+    document.set("posterior", posterior);
+    const auto changed = bayes::Model::from_document(document);
+    densities.push_back(dynamic_cast<const bayes::GaussianMixture &>(*changed).log_density(at));
+  }
+  BOOST_TEST(std::abs(densities[0] - densities[2]) < 1e-6);
+  BOOST_TEST(std::abs(densities[1] - densities[2]) < 1e-6);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
