@@ -41,6 +41,9 @@ class BAYES_API Control {
 
   /// Bytes that a fit may take beside its rows, for parameters and statistics; a fit that needs more refuses to begin.
   double memory = std::numeric_limits<double>::infinity();
+
+  /// Bytes for what is held beside the rows in proportion to them, and for the rows: posterior draws of labels keep within it.
+  double row_memory = std::numeric_limits<double>::infinity();
 };
 
 /// The same without progress, for work inside an iteration.
@@ -49,6 +52,7 @@ class BAYES_API QuietControl final : public Control {
   explicit QuietControl(Control &control) : control_(control) {
     threads = control.threads;
     memory = control.memory;
+    row_memory = control.row_memory;
   }
   bool pending() const noexcept override { return control_.pending(); }
   void poll() override { control_.poll(); }

@@ -22,6 +22,8 @@ namespace {
 
 constexpr int max_dimension = 1600, max_components = 10000;
 constexpr std::size_t max_runs = 10000, max_steps = 10'000'000;  // of a trace
+constexpr std::int64_t max_quantities = 64, max_chains = 10000, max_draws = 10'000'000;
+constexpr std::size_t max_quantity_name = 63;  // bytes, as of PostgreSQL's own names
 constexpr std::int64_t max_count = std::numeric_limits<std::int64_t>::max();
 constexpr char magic[] = {'P', 'G', 'B', 'M'};
 
@@ -100,6 +102,46 @@ std::vector<std::vector<double>> read_trace(const MemberReader &reader) {
   return trace;
 }
 
+Document write_draws(const Draws &draws) {
+  Document::List names(draws.quantities.begin(), draws.quantities.end());
+  Tensor values{{draws.chains, draws.draws, static_cast<std::int64_t>(draws.quantities.size())}, draws.values};
+  return Document::object().set("quantities", std::move(names)).set("chains", draws.chains).set("draws", draws.draws).set("values", std::move(values));
+}
+
+/// The names begin with a letter, so that none is one of the strings that stand for numbers ("NaN", ...).
+std::vector<std::string> read_quantities(const MemberReader &reader) {
+  const auto *const list = reader.value("quantities").as<Document::List>();
+  if (list == nullptr || list->empty() || static_cast<std::int64_t>(list->size()) > max_quantities)
+    reader.reject("quantities", "is not an array of 1 to " + std::to_string(max_quantities) + " names");
+  std::vector<std::string> names;
+  for (const Document &element : *list) {
+    const auto *const name = element.as<std::string>();
+    if (name == nullptr || name->empty() || name->size() > max_quantity_name || name->front() < 'a' || name->front() > 'z')
+      reader.reject("quantities", "contains " + describe(element) + ", but its names are strings of at most " +
+                                      std::to_string(max_quantity_name) + " bytes that begin with a letter from a to z");
+    if (std::find(names.begin(), names.end(), *name) != names.end()) reader.reject("quantities", "contains " + describe(element) + " twice");
+    names.push_back(*name);
+  }
+  return names;
+}
+
+Draws read_draws(const Document &document) {
+  if (document.find("draws") == nullptr) return {};
+  const MemberReader reader = MemberReader(document).object("draws");
+  Draws draws;
+  draws.quantities = read_quantities(reader);
+  draws.chains = static_cast<int>(reader.integer("chains", 1, max_chains));
+  draws.draws = static_cast<int>(reader.integer("draws", 1, max_draws));
+  const std::vector<std::int64_t> shape = {draws.chains, draws.draws, static_cast<std::int64_t>(draws.quantities.size())};
+  std::optional<Tensor> values = to_tensor(reader.value("values"), true);
+  if (!values || values->shape != shape)
+    reader.reject("values", "is " + (values ? describe_shape(values->shape) : describe(reader.value("values"))) + ", but must be " + describe_shape(shape));
+  for (const double x : values->values)
+    if (std::isinf(x)) reader.reject("values", "contains " + describe(x) + ", but its numbers must be finite or NaN");
+  draws.values = std::move(values->values);
+  return draws;
+}
+
 /// A member that the model did not take up is an error: it would be lost without a word.
 void check_members(const Document &document, const Document &taken, const std::string &path) {
   const auto *object = document.as<Document::Object>();
@@ -163,6 +205,7 @@ Document Model::to_document() const {
   Document::List runs;
   for (const std::vector<double> &run : trace) runs.emplace_back(Tensor{{static_cast<std::int64_t>(run.size())}, run});
   document.set("trace", std::move(runs));
+  if (!draws.quantities.empty()) document.set("draws", write_draws(draws));
   write(document);
   return document;
 }
@@ -171,11 +214,13 @@ std::unique_ptr<Model> Model::from_document(const Document &document, ModelReade
   try {
     ModelInfo info = read_model_info(document);
     std::vector<std::vector<double>> trace = read_trace(MemberReader(document));
+    Draws draws = read_draws(document);
     const ModelReader read = find_reader(info.family);
     if (read == nullptr) throw Error(Errc::invalid_text, "invalid bayes_model: unknown family " + describe(info.family));
     std::unique_ptr<Model> model = read(document);
     model->info = std::move(info);
     model->trace = std::move(trace);
+    model->draws = std::move(draws);
     check_members(document, model->to_document(), {});
     return model;
   } catch (const Error &error) {

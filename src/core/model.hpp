@@ -33,6 +33,14 @@ struct ModelInfo {
   Document options;             ///< every option in force, defaults included
 };
 
+/// Posterior draws of quantities that do not depend on how components are numbered: one row of bayes_draws() for each value.
+struct Draws {
+  std::vector<std::string> quantities;  ///< "clusters", "log_joint", ...; empty: the model has no draws
+  int chains = 0;
+  int draws = 0;                        ///< of every chain, warmup aside
+  std::vector<double> values;           ///< [chain][draw][quantity]
+};
+
 class Model;
 
 /// Reads a model of one family; the common members of the document are known to be good (read_model_info).
@@ -48,6 +56,7 @@ class BAYES_API Model {
   virtual ~Model() = default;
   ModelInfo info;
   std::vector<std::vector<double>> trace;  ///< [restart][iteration] objective
+  Draws draws;
 
   /// The whole model. The same model always gives the same document.
   Document to_document() const;

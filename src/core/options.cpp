@@ -180,6 +180,17 @@ std::optional<Tensor> OptionReader::tensor(std::string_view key, const std::vect
   return result;
 }
 
+std::optional<Tensor> OptionReader::number_or_tensor(std::string_view key) {
+  const Document *value = find(key);
+  if (value == nullptr) return std::nullopt;
+  if (const auto number = to_number(*value, false); number && std::isfinite(*number)) return Tensor{{}, {*number}};
+  std::optional<Tensor> result = to_tensor(*value, false);
+  if (!result || result->shape.empty() || result->shape.size() > 2 ||
+      !std::all_of(result->values.begin(), result->values.end(), [](double x) { return std::isfinite(x); }))
+    reject(key, *value, "a number or an array of numbers");
+  return result;
+}
+
 void OptionReader::finish(std::string_view setting, const std::vector<std::string_view> &elsewhere) const {
   const auto *object = options_.as<Document::Object>();
   if (object == nullptr) return;

@@ -32,6 +32,8 @@ class BAYES_API OptionReader {
   std::vector<std::string> choices(std::string_view key, std::string_view fallback, const std::vector<std::string_view> &choices);
   /// Numbers with exactly this shape, all finite; nullopt if absent. A dimension given as -1 may have any size >= 1.
   std::optional<Tensor> tensor(std::string_view key, const std::vector<std::int64_t> &shape);
+  /// A finite number (a tensor of shape {}), or an array of them of one or two dimensions; nullopt if absent.
+  std::optional<Tensor> number_or_tensor(std::string_view key);
   /// The raw member, or nullptr; counts as asked for.
   const Document *raw(std::string_view key);
 

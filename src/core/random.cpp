@@ -21,17 +21,6 @@ void require_positive(double x, const char *what) {
 
 }  // namespace
 
-std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key) {
-  for (int round = 0; round < 10; ++round) {
-    const std::uint64_t p0 = std::uint64_t(0xD2511F53) * counter[0];
-    const std::uint64_t p1 = std::uint64_t(0xCD9E8D57) * counter[2];
-    counter = {high(p1) ^ counter[1] ^ key[0], low(p1), high(p0) ^ counter[3] ^ key[1], low(p0)};
-    key[0] += 0x9E3779B9;
-    key[1] += 0xBB67AE85;
-  }
-  return counter;
-}
-
 // A name has 256 bits, a Philox key and the upper half of its counter have 128: Philox itself condenses the one to the other,
 // so that names that differ in few bits share nothing. The lower half of the counter counts the blocks of the stream.
 Random::Random(std::uint64_t seed, std::uint64_t a, std::uint64_t b, std::uint64_t c) {

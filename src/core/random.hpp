@@ -15,7 +15,16 @@
 namespace bayes {
 
 /// The Philox 4x32-10 block function.
-BAYES_API std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key);
+inline std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key) {
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t p0 = std::uint64_t(0xD2511F53) * counter[0];
+    const std::uint64_t p1 = std::uint64_t(0xCD9E8D57) * counter[2];
+    counter = {std::uint32_t(p1 >> 32) ^ counter[1] ^ key[0], std::uint32_t(p1), std::uint32_t(p0 >> 32) ^ counter[3] ^ key[1], std::uint32_t(p0)};
+    key[0] += 0x9E3779B9;
+    key[1] += 0xBB67AE85;
+  }
+  return counter;
+}
 
 class BAYES_API Random {
  public:
@@ -35,11 +44,36 @@ class BAYES_API Random {
   int categorical(std::span<const double> weights);                      ///< index with probability proportional to weights >= 0, not all 0
 
  private:
+  friend class RowRandom;
   std::array<std::uint32_t, 2> key_;
   std::array<std::uint32_t, 4> counter_, block_;
   int used_ = 4;
   double spare_ = 0;
   bool has_spare_ = false;
+};
+
+/// Two independent uniform numbers for every row of a pass, whoever asks for them and when.
+class RowRandom {
+ public:
+  RowRandom(std::uint64_t seed, std::uint64_t a, std::uint64_t b, std::uint64_t c) : stream_(seed, a, b, c) {}
+
+  /// In (0, 1), never 0 or 1.
+  std::array<double, 2> uniforms(std::int64_t row) const {
+    const auto block = philox({std::uint32_t(row), std::uint32_t(std::uint64_t(row) >> 32), stream_.counter_[2], stream_.counter_[3]}, stream_.key_);
+    return {uniform(block[0], block[1]), uniform(block[2], block[3])};
+  }
+
+  /// A seed for a stream of the row's own.
+  std::uint64_t bits(std::int64_t row) const {
+    const auto block = philox({std::uint32_t(row), std::uint32_t(std::uint64_t(row) >> 32), stream_.counter_[2], stream_.counter_[3]}, stream_.key_);
+    return std::uint64_t(block[1]) << 32 | block[0];
+  }
+
+ private:
+  static double uniform(std::uint32_t low, std::uint32_t high) {
+    return (double((std::uint64_t(high) << 32 | low) >> 12) + 0.5) * 0x1p-52;
+  }
+  Random stream_;
 };
 
 }  // namespace bayes

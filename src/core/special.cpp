@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/math/policies/policy.hpp>
 #include <boost/math/special_functions/digamma.hpp>
+#include <boost/math/special_functions/erf.hpp>
 #include <boost/math/special_functions/gamma.hpp>
 #include <boost/math/special_functions/trigamma.hpp>
 #include <cmath>
@@ -22,6 +23,7 @@ using Policy = policies::policy<policies::promote_double<false>>;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double log_pi = 1.1447298858494001741;
 constexpr double half_log_two_pi = 0.91893853320467274178;
+constexpr double root_two = 1.4142135623730950488;
 
 void require(bool valid, const char *what) {
   if (!valid) throw Error(Errc::numeric, what);
@@ -118,6 +120,11 @@ double wishart_digamma(double a, int p) {
   double result = 0;
   for (int j = 1; j <= p; ++j) result += digamma(0.5 * (a + 1 - j));
   return result;
+}
+
+double normal_quantile(double p) {
+  require(p < 1, "normal_quantile was asked for a probability that is not between 0 and 1");
+  return -root_two * checked("normal_quantile", p, [](double x) { return boost::math::erfc_inv(2 * x, Policy()); });
 }
 
 }  // namespace bayes

@@ -33,4 +33,7 @@ BAYES_API double log_multivariate_gamma(double a, int p);
 /// p log 2 - log |B| + this.
 BAYES_API double wishart_digamma(double a, int p);
 
+/// The p-quantile of the standard normal distribution, 0 < p < 1.
+BAYES_API double normal_quantile(double p);
+
 }  // namespace bayes

@@ -120,19 +120,23 @@ SweepPlan Sweep::plan(double operations_per_row, std::size_t part_bytes) const {
 void Sweep::run(SweepPlan plan, const Process &process, const Merge &merge) {
   if (rows_.stretches() == 0) return;
   std::span<const Piece> pieces = rows_.stretch(0), following;
+  std::int64_t first = 0;
   for (std::int64_t index = 0; index < rows_.stretches(); ++index) {
     const bool more = index + 1 < rows_.stretches();
-    run_stretch(pieces, plan, process, merge, [&] {
+    run_stretch(pieces, first, plan, process, merge, [&] {
       if (more) following = rows_.stretch(index + 1);
     });
+    for (const Piece &piece : pieces) first += piece.rows;
     pieces = following;
   }
 }
 
-void Sweep::run_stretch(std::span<const Piece> pieces, SweepPlan plan, const Process &process, const Merge &merge,
+void Sweep::run_stretch(std::span<const Piece> pieces, std::int64_t first, SweepPlan plan, const Process &process, const Merge &merge,
                         const std::function<void()> &meanwhile) {
   // A piece is a segment: its size depends on the shape of a row alone, hence so do all sums.
   const int threads = std::max(1, std::min(plan.threads, int(std::min<std::size_t>(pieces.size(), 1024))));
+  // All pieces but the last of all are full.
+  const std::int64_t rows_each = pieces.empty() ? 0 : pieces[0].rows;
   std::size_t done = 0;
   bool read = false;
   do {
@@ -148,7 +152,7 @@ void Sweep::run_stretch(std::span<const Piece> pieces, SweepPlan plan, const Pro
         std::size_t index;
         int slot;
         while (!stop() && board.claim(index, slot, stop)) {
-          process(worker, slot, {pieces[index].blocks, pieces[index].rows}, stop);
+          process(worker, slot, {pieces[index].blocks, pieces[index].rows, first + std::int64_t(index) * rows_each}, stop);
           if (stop()) break;
           board.finish(index, slot, merge);
         }

@@ -23,6 +23,7 @@ namespace bayes {
 struct Segment {
   const double *blocks;
   std::int64_t rows;
+  std::int64_t first;  ///< number of its first row among all rows, from 0
 };
 
 /// Asked by workers every few milliseconds of work: is the segment to be abandoned?
@@ -63,7 +64,7 @@ class BAYES_API Sweep {
   void run(SweepPlan plan, const Process &process, const Merge &merge);
 
  private:
-  void run_stretch(std::span<const Piece> pieces, SweepPlan plan, const Process &process, const Merge &merge, const std::function<void()> &meanwhile);
+  void run_stretch(std::span<const Piece> pieces, std::int64_t first, SweepPlan plan, const Process &process, const Merge &merge, const std::function<void()> &meanwhile);
   RowSource &rows_;
   Control &control_;
 };

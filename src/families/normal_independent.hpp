@@ -95,6 +95,18 @@ inline NormalIndependent blend(const NormalIndependent &q, const NormalIndepende
   return out;
 }
 
+/// The components in this order: a subset, a permutation, or repetitions.
+inline NormalIndependent pick(const NormalIndependent &q, const std::vector<int> &order) {
+  NormalIndependent out{Matrix(q.m.rows(), Eigen::Index(order.size())), {}, Vector(Eigen::Index(order.size())), {}};
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    out.m.col(Eigen::Index(i)) = q.m.col(order[i]);
+    out.a(Eigen::Index(i)) = q.a(order[i]);
+    out.C.push_back(q.C[std::size_t(order[i])]);
+    out.B.push_back(q.B[std::size_t(order[i])]);
+  }
+  return out;
+}
+
 /// E[mu] and E[Lambda]^-1 = B / a.
 inline NormalPoint<FullCovariance> point_estimate(const NormalIndependent &q) {
   NormalPoint<FullCovariance> out{q.m, q.B};

@@ -19,6 +19,12 @@ template <class S> struct NormalPoint {
   int dimension() const { return int(mean.rows()); }
 };
 
+/// sum += factor x term, number by number: for averages over draws.
+template <class S> void accumulate(NormalPoint<S> &sum, const NormalPoint<S> &term, double factor) {
+  sum.mean += factor * term.mean;
+  for (std::size_t s = 0; s < sum.covariance.size(); ++s) sum.covariance[s] += factor * term.covariance[s];
+}
+
 [[noreturn]] inline void not_positive_definite(const char *what, int component) {
   throw Error(Errc::numeric, std::string("the ") + what + " of component " + std::to_string(component + 1) + " is not positive definite",
               "A matrix that must be invertible is singular or has overflowed.",
@@ -57,6 +63,17 @@ template <class S> NormalPoint<S> maximum_likelihood(const NormalStatistics<S> &
     if (!covariance.allFinite()) not_positive_definite("covariance", int(c));
     floor.apply<S>(covariance);
     out.covariance[c] = std::move(covariance);
+  }
+  return out;
+}
+
+/// The components in this order: a subset, a permutation, or repetitions. Where components share a covariance it stays as it is.
+template <class S> NormalPoint<S> pick(const NormalPoint<S> &point, const std::vector<int> &order) {
+  NormalPoint<S> out{Matrix(point.mean.rows(), Eigen::Index(order.size())), point.covariance};
+  if (!S::shared) out.covariance.resize(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    out.mean.col(Eigen::Index(i)) = point.mean.col(order[i]);
+    if (!S::shared) out.covariance[i] = point.covariance[std::size_t(order[i])];
   }
   return out;
 }

@@ -7,14 +7,18 @@
 #pragma once
 
 #include <numbers>
+#include <type_traits>
 
 #include "core/special.hpp"
 #include "families/normal_point.hpp"
 
 namespace bayes {
 
+template <class S> class NormalClusters;  // families/normal_clusters.hpp
+
 /// The parameters of K priors or posteriors.
 template <class S> struct NormalWishart {
+  using Clusters = std::conditional_t<S::shared, void, NormalClusters<S>>;  ///< the collapsed form, row by row; there is none for the tied shape
   Matrix m;               // d x K
   Vector c;               // K, > 0
   Vector a;               // scale_count(K), > p - 1
@@ -127,6 +131,50 @@ template <class S> NormalWishart<S> blend(const NormalWishart<S> &q, const Norma
   return out;
 }
 
+/// Numbers that a component takes.
+template <class S> double parameters_of(const NormalWishart<S> &q) {
+  return 2.0 + q.dimension() + double(scale_rows<S>(q.dimension())) * scale_columns<S>(q.dimension());
+}
+
+/// The components in this order: a subset, a permutation, or repetitions. Where components share a scale it stays as it is.
+template <class S> NormalWishart<S> pick(const NormalWishart<S> &q, const std::vector<int> &order) {
+  const Eigen::Index k = Eigen::Index(order.size());
+  NormalWishart<S> out{Matrix(q.m.rows(), k), Vector(k), Vector(k), std::vector<Matrix>(order.size())};
+  if constexpr (S::shared) {
+    out.a = q.a;
+    out.B = q.B;
+  }
+  for (Eigen::Index i = 0; i < k; ++i) {
+    const int from = order[std::size_t(i)];
+    out.m.col(i) = q.m.col(from);
+    out.c(i) = q.c(from);
+    if constexpr (!S::shared) {
+      out.a(i) = q.a(from);
+      out.B[std::size_t(i)] = q.B[std::size_t(from)];
+    }
+  }
+  return out;
+}
+
+/// k copies of the first component.
+template <class S> NormalWishart<S> replicate(const NormalWishart<S> &q, int k) { return pick(q, std::vector<int>(std::size_t(k), 0)); }
+
+/// The components of both. Where components share a scale, it is the first's.
+template <class S> NormalWishart<S> joined(const NormalWishart<S> &first, const NormalWishart<S> &second) {
+  NormalWishart<S> out = first;
+  const Eigen::Index k = first.components(), more = second.components();
+  out.m.conservativeResize(second.dimension(), k + more);
+  out.m.rightCols(more) = second.m;
+  out.c.conservativeResize(k + more);
+  out.c.tail(more) = second.c;
+  if (!S::shared || k == 0) {
+    out.a.conservativeResize(out.a.size() + second.a.size());
+    out.a.tail(second.a.size()) = second.a;
+    out.B.insert(out.B.end(), second.B.begin(), second.B.end());
+  }
+  return out;
+}
+
 /// E[mu] and E[Lambda]^-1 = B / a.
 template <class S> NormalPoint<S> point_estimate(const NormalWishart<S> &q) {
   NormalPoint<S> out{q.m, q.B};
@@ -164,16 +212,28 @@ template <class S> NormalPoint<S> maximum_posterior(const NormalStatistics<S> &s
   return out;
 }
 
-/// log p(rows of the group), one value for all components together: exact for hard groups with weights 1.
-template <class S> double log_marginal_likelihood(const NormalStatistics<S> &statistics, const NormalWishart<S> &prior) {
+/// log p(rows of every group): exact for hard groups with weights 1. Groups that share a scale only have one together, which is the first's.
+template <class S> Vector log_marginal_likelihoods(const NormalStatistics<S> &statistics, const NormalWishart<S> &prior) {
   const int d = prior.dimension();
   const NormalWishart<S> after = posterior<S>(statistics, prior);
   const auto b0 = factor_all<S>(prior.B, d, "prior scale B"), b = factor_all<S>(after.B, d, "posterior scale B");
-  double total = -0.5 * d * statistics.total() * std::log(2 * std::numbers::pi);
+  Vector out = Vector::Zero(prior.components());
   for (std::size_t s = 0; s < b.size(); ++s)
-    total += wishart_log_normaliser<S>(prior.a(Eigen::Index(s)), b0[s], d) - wishart_log_normaliser<S>(after.a(Eigen::Index(s)), b[s], d);
-  for (int k = 0; k < prior.components(); ++k) total += 0.5 * d * std::log(prior.c(k) / after.c(k));
-  return total;
+    out(Eigen::Index(s)) = wishart_log_normaliser<S>(prior.a(Eigen::Index(s)), b0[s], d) - wishart_log_normaliser<S>(after.a(Eigen::Index(s)), b[s], d);
+  for (int k = 0; k < prior.components(); ++k)
+    out(scale_index<S>(k)) += 0.5 * d * (std::log(prior.c(k) / after.c(k)) - statistics.count(k) * std::log(2 * std::numbers::pi));
+  return out;
+}
+
+/// log p(rows of the groups), one value for all components together.
+template <class S> double log_marginal_likelihood(const NormalStatistics<S> &statistics, const NormalWishart<S> &prior) {
+  return log_marginal_likelihoods(statistics, prior).sum();
+}
+
+/// Components of one scale as components with a scale each; others as they are.
+template <class S> NormalWishart<S> untied(const NormalWishart<S> &q) { return q; }
+inline NormalWishart<FullCovariance> untied(const NormalWishart<TiedCovariance> &q) {
+  return {q.m, q.c, Vector::Constant(q.components(), q.a(0)), std::vector<Matrix>(std::size_t(q.components()), q.B[0])};
 }
 
 }  // namespace bayes

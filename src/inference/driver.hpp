@@ -11,6 +11,7 @@
 
 #include "core/random.hpp"
 #include "inference/learners.hpp"
+#include "inference/sampled_allocation.hpp"
 
 namespace bayes {
 
@@ -148,6 +149,36 @@ Run<L> wander(const L &learner, typename L::State state, RowSource &rows, Contro
     if (run.converged) return run;
   }
   return run;
+}
+
+/// Monte Carlo EM (001): the E step's responsibilities are estimated by `samples` labels drawn for each row. (The printed Q has the old parameters inside
+/// the logarithm; it is a function of the new ones.) The trace holds the exact log-likelihoods of where the chain of estimates goes; it has converged when their mean over
+/// `window` iterations changed, twice running, by no more than the tolerance or than chance explains.
+template <Learner L>
+Run<L> climb_sampled(const L &learner, typename L::State state, RowSource &rows, Control &control, const Schedule &schedule, int samples, std::uint64_t seed) {
+  constexpr int window = 20;
+  Run<L> run{std::move(state), {}, false, 0, {}, {}};
+  const double run_began = schedule.seconds();
+  double before = std::numeric_limits<double>::infinity();
+  int calm = 0;
+  for (;; ++run.iterations) {
+    const MonteCarloAllocation allocation{RowRandom(seed, std::uint64_t(schedule.restart), std::uint64_t(run.iterations), 4), samples};
+    const auto local = local_step<MonteCarloAllocation>(rows, control, learner.scorer(run.state), learner.log_weights(run.state), allocation);
+    run.trace.push_back(local.sums.objective + learner.objective(run.state));
+    run.sums = local.sums;
+    run.counts = local.statistics.count;
+    detail::require_finite(run.trace.back(), schedule.method, run.iterations);
+    const bool late = detail::report(control, schedule, run.iterations, run.trace, run_began);
+    if (run.iterations > 0 && run.iterations % window == 0) {
+      const Vector last = Eigen::Map<const Vector>(run.trace.data() + run.trace.size() - window, window);
+      const double mean = last.mean(), variance = (last.array() - mean).square().sum() / (window - 1);
+      calm = std::abs(mean - before) <= std::max(schedule.tolerance * schedule.weight, std::sqrt(2 * variance / window)) ? calm + 1 : 0;
+      before = mean;
+      run.converged = calm == 2;
+    }
+    if (run.converged || late || run.iterations == schedule.max_iterations) return run;
+    run.state = learner.update(local.statistics, run.state);
+  }
 }
 
 }  // namespace bayes

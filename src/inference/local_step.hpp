@@ -38,21 +38,32 @@ struct RowSums {
   double entropy = 0;         ///< sum of weight x entropy of the responsibilities
 };
 
-/// Soft: responsibilities proportional to exp(logit). Hard: all to the largest logit, the first of equal ones (k-means).
+/// Which rows a block holds.
+struct BlockRows {
+  std::int64_t first;  ///< number of the first among all rows, from 0
+  int rows;            ///< how many
+  int padded;          ///< the same up to a multiple of the vector registers' lanes
+};
+
+/// Soft: responsibilities proportional to exp(logit). Hard: all to the largest logit, the first of equal ones (k-means). Others are in
+/// inference/sampled_allocation.hpp.
 struct SoftAllocation {
-  static void allocate(int k, int rows, const double *weight, double *logits, double *counts, RowSums &sums);
+  static constexpr bool scored = true;  ///< the allocation looks at the scores
+  void allocate(int k, BlockRows block, const double *weight, double *logits, double *counts, RowSums &sums) const;
 };
 struct HardAllocation {
-  static void allocate(int k, int rows, const double *weight, double *logits, double *counts, RowSums &sums);
+  static constexpr bool scored = true;
+  int *labels = nullptr;  ///< if not null: where every row's component, from 0, is noted
+  void allocate(int k, BlockRows block, const double *weight, double *logits, double *counts, RowSums &sums) const;
 };
 
 /// Turns the logits of one block ([component][block_rows]) into responsibilities times weights, in place; adds them up into counts
 /// (K x lanes). weight: block_rows numbers, 0 past the last row.
-inline void SoftAllocation::allocate(int k, int rows, const double *weight, double *logits, double *counts, RowSums &sums) {
+inline void SoftAllocation::allocate(int k, BlockRows block, const double *weight, double *logits, double *counts, RowSums &sums) const {
   using namespace simd;
   using simd::Vector;
   Vector objective = {}, entropy = {};
-  for (int b = 0; b < rows; b += lanes) {
+  for (int b = 0; b < block.padded; b += lanes) {
     double *const at = logits + b;
     Vector largest = all(-std::numeric_limits<double>::max());  // finite, so that rows infinitely far from everything are shared equally
     for (int j = 0; j < k; ++j) largest = max(load(at + j * block_rows), largest);
@@ -78,11 +89,12 @@ inline void SoftAllocation::allocate(int k, int rows, const double *weight, doub
   sums.entropy += sum(entropy);
 }
 
-inline void HardAllocation::allocate(int k, int rows, const double *weight, double *logits, double *counts, RowSums &sums) {
-  for (int b = 0; b < rows; ++b) {
+inline void HardAllocation::allocate(int k, BlockRows block, const double *weight, double *logits, double *counts, RowSums &sums) const {
+  for (int b = 0; b < block.padded; ++b) {
     int best = 0;
     for (int j = 1; j < k; ++j)
       if (logits[j * block_rows + b] > logits[best * block_rows + b]) best = j;
+    if (labels && b < block.rows) labels[block.first + b] = best;
     if (weight[b] > 0) sums.objective += weight[b] * logits[best * block_rows + b];  // past the last row it may be -infinity
     for (int j = 0; j < k; ++j) logits[j * block_rows + b] = j == best ? weight[b] : 0;
     counts[best * simd::lanes + b % simd::lanes] += weight[b];
@@ -106,8 +118,8 @@ struct LocalPart {
 /// A thread's own memory for a local step.
 template <BlockScorer Scorer, class Allocation> class LocalWorker {
  public:
-  LocalWorker(const Scorer &scorer, const std::vector<double> &log_weights)
-      : scorer_(scorer), log_weights_(log_weights), worker_(scorer), logits_(std::size_t(scorer.components()) * block_rows),
+  LocalWorker(const Scorer &scorer, const std::vector<double> &log_weights, const Allocation &allocation)
+      : scorer_(scorer), log_weights_(log_weights), allocation_(allocation), worker_(scorer), logits_(std::size_t(scorer.components()) * block_rows),
         lane_counts_(std::size_t(scorer.components()) * simd::lanes) {}
 
   void process(const Segment &segment, const RowShape &shape, const Stop &stop, LocalPart &part) {
@@ -126,7 +138,7 @@ template <BlockScorer Scorer, class Allocation> class LocalWorker {
       if (shape.weighted) std::copy_n(block + std::size_t(shape.dimension) * block_rows, rows, weight);
       else std::fill_n(weight, rows, 1.0);
       worker_.prepare(block);
-      for (int j = 0; j < k; ++j) {
+      for (int j = 0; Allocation::scored && j < k; ++j) {
         if (slow && stop()) return;
         double *const out = logits_.data() + std::size_t(j) * block_rows;
         worker_.score(block, j, out);
@@ -134,7 +146,7 @@ template <BlockScorer Scorer, class Allocation> class LocalWorker {
         for (int b = 0; b < block_rows; ++b) out[b] += log_weight;
       }
       const int full_vectors = (rows + simd::lanes - 1) / simd::lanes * simd::lanes;
-      Allocation::allocate(k, full_vectors, weight, logits_.data(), lane_counts_.data(), part.sums);
+      allocation_.allocate(k, {segment.first + first, rows, full_vectors}, weight, logits_.data(), lane_counts_.data(), part.sums);
       for (int j = 0; j < k; ++j) {
         double *const r = logits_.data() + std::size_t(j) * block_rows;
         std::fill(r + full_vectors, r + block_rows, 0.0);
@@ -151,6 +163,7 @@ template <BlockScorer Scorer, class Allocation> class LocalWorker {
  private:
   const Scorer &scorer_;
   const std::vector<double> &log_weights_;
+  const Allocation &allocation_;
   typename Scorer::Worker worker_;
   Buffer logits_, lane_counts_;
 };
@@ -159,11 +172,12 @@ template <BlockScorer Scorer, class Allocation> class LocalWorker {
 
 /// One pass: log_weights has K entries (-infinity for a component of weight 0).
 template <class Allocation, BlockScorer Scorer>
-LocalResult<typename Scorer::Statistics> local_step(RowSource &rows, Control &control, const Scorer &scorer, const std::vector<double> &log_weights) {
+LocalResult<typename Scorer::Statistics> local_step(RowSource &rows, Control &control, const Scorer &scorer, const std::vector<double> &log_weights,
+                                                    const Allocation &allocation = {}) {
   Sweep sweep(rows, control);
   const SweepPlan plan = sweep.plan(scorer.operations() + 40.0 * scorer.components(), 8 * scorer.raw_size());
   std::vector<std::unique_ptr<detail::LocalWorker<Scorer, Allocation>>> workers;
-  for (int t = 0; t < plan.threads; ++t) workers.push_back(std::make_unique<detail::LocalWorker<Scorer, Allocation>>(scorer, log_weights));
+  for (int t = 0; t < plan.threads; ++t) workers.push_back(std::make_unique<detail::LocalWorker<Scorer, Allocation>>(scorer, log_weights, allocation));
   std::vector<detail::LocalPart> parts(static_cast<std::size_t>(plan.slots));
   std::vector<double> counts(std::size_t(scorer.components())), raw(scorer.raw_size());
   RowSums sums;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/random.hpp"
+#include "families/normal_draw.hpp"
 #include "models/gmm_scorer.hpp"
 #include "models/gmm_state.hpp"
 
@@ -65,8 +66,8 @@ GmmPosterior GaussianMixture::posterior(int index) const {
                               row_major(q.C[s]), q.a(index), row_major(q.B[s])};
         }
         throw Error(Errc::invalid_argument, "this model has no posterior: it was fitted by method " + info.method,
-                    "Only variational methods estimate a posterior distribution of the parameters.",
-                    "Fit with option method \"vi\" or \"svi\".");
+                    fitted.draws ? "A sampled posterior is its draws." : "Only variational methods estimate a posterior distribution of the parameters.",
+                    fitted.draws ? "See bayes_draws(model)." : "Fit with option method \"vi\" or \"svi\".");
       },
       state->fitted);
 }
@@ -101,6 +102,18 @@ int GaussianMixture::sample(std::uint64_t seed, std::int64_t index, std::span<do
         using S = typename std::decay_t<decltype(fitted)>::Shape;
         const int d = dimension();
         const auto &point = fitted.point;
+        if (fitted.draws) {
+          // A draw, a component, its parameters given the rows that it has there, a row.
+          using Drawn = std::conditional_t<S::shared, FullCovariance, S>;
+          const std::size_t from = random.below(std::uint64_t(fitted.draws->draws)) * std::size_t(size());
+          const int k = random.categorical({fitted.draws->weights.data() + from, std::size_t(size())});
+          const NormalPoint<Drawn> parameters = draw(pick(fitted.draws->components, {int(from) + k}), random);
+          Vector z(d);
+          for (int j = 0; j < d; ++j) z(j) = random.normal();
+          Eigen::Map<Vector>(out.data(), d) = parameters.mean.col(0);
+          add_noise<Drawn>(parameters.covariance[0], z, 1, out);
+          return k;
+        }
         const int k = random.categorical({point.weights.data(), std::size_t(point.weights.size())});
         const std::size_t s = std::size_t(scale_index<S>(k));
         Vector z(d);

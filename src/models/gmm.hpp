@@ -53,7 +53,7 @@ class BAYES_API GaussianMixture final : public Model {
   bool has_posterior() const;               ///< fitted by vi or svi
   GmmPosterior posterior(int index) const;  ///< from 0; throws Error(invalid_argument) without posterior
 
-  // One row x of d finite numbers. With a posterior these use the posterior predictive of each component (Student t).
+  // One row x of d finite numbers. With a posterior these use the posterior predictive of each component (Student t), with draws its average over them.
   int predict(std::span<const double> x) const;                                ///< the most probable component, from 0; ties: the first
   void probabilities(std::span<const double> x, std::span<double> out) const;  ///< k posterior probabilities
   double log_density(std::span<const double> x) const;                         ///< log predictive density

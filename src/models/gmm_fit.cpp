@@ -1,41 +1,12 @@
 // Fitting a Gaussian mixture: survey of the rows, default prior, starting points, learner, and the fitted model.
-#include <algorithm>
-#include <numeric>
-
+#include "families/normal_clusters.hpp"
+#include "families/normal_draw.hpp"
 #include "inference/seeding.hpp"
-#include "inference/sketch.hpp"
+#include "models/finite_fit.hpp"
 #include "models/gmm_prior.hpp"
 
 namespace bayes {
 namespace {
-
-/// The components in the order of falling weight.
-template <class State> void reorder(State &state, const std::vector<int> &order) {
-  const State before = state;
-  for (std::size_t to = 0; to < order.size(); ++to) {
-    const Eigen::Index i = Eigen::Index(to), from = order[to];
-    if constexpr (requires { state.weights; }) state.weights(i) = before.weights(from);
-    else state.alpha(i) = before.alpha(from);
-    const auto column = [&](auto member) { (state.components.*member).col(i) = (before.components.*member).col(from); };
-    const auto entry = [&](auto member) {
-      if ((state.components.*member).size() == Eigen::Index(order.size())) (state.components.*member)(i) = (before.components.*member)(from);
-    };
-    const auto scale = [&](auto member) {
-      if ((state.components.*member).size() == order.size()) (state.components.*member)[to] = (before.components.*member)[std::size_t(from)];
-    };
-    using C = std::decay_t<decltype(state.components)>;
-    if constexpr (requires { state.components.mean; }) {
-      column(&C::mean);
-      scale(&C::covariance);
-    } else {
-      column(&C::m);
-      entry(&C::a);
-      scale(&C::B);
-      if constexpr (requires { state.components.c; }) entry(&C::c);
-      else scale(&C::C);
-    }
-  }
-}
 
 /// Means and covariances of a model, brought into another shape if need be.
 template <class S> MixturePoint<NormalPoint<S>> convert_point(const GaussianMixture &start) {
@@ -53,56 +24,46 @@ template <class S> MixturePoint<NormalPoint<S>> convert_point(const GaussianMixt
 }
 
 /// A fit with one covariance shape.
-template <class S> class Fit {
+template <class S> class Fit final : FiniteFit<GaussianMixture, NormalPoint<S>, NormalWishart<S>> {
+  using Base = FiniteFit<GaussianMixture, NormalPoint<S>, NormalWishart<S>>;
+  using Base::control_, Base::data_, Base::k_, Base::model_, Base::point_, Base::posterior_, Base::prior_, Base::sample_, Base::schedule_, Base::start_point_,
+      Base::start_posterior_, Base::update_;
+
  public:
   Fit(RowSource &rows, int k, const GmmOptions &options, const GaussianMixture *start, bool update, Control &control)
-      : rows_(rows), k_(k), options_(options), start_(start), update_(update), control_(control),
-        sketch_(Sketch::of(rows, control, options.seed, sketch_capacity())), sample_(sketch_.sorted()),
-        data_(sketch_.complete() ? static_cast<RowSource &>(sample_) : rows), survey_(survey<S>(data_, control)),
-        floor_(survey_.variance, options.covariance_floor), prior_(make_prior<S>(options, survey_, k)) {
-    if (!update && std::int64_t(sketch_.size()) < k)
-      throw Error(Errc::invalid_argument, "k is " + std::to_string(k) + ", but there " + (sketch_.size() == 1 ? "is only 1 distinct row" : "are only " + std::to_string(sketch_.size()) + " distinct rows"),
-                  "Every component needs at least one row of its own.", "Lower k.");
-    sample_.scale_weights(survey_.weight);
-    if (update) take_prior();
-    schedule_.method = options.method.c_str();
-    schedule_.max_iterations = options.max_iterations;
-    schedule_.tolerance = options.tolerance;
-    schedule_.max_seconds = options.max_seconds;
-    schedule_.weight = survey_.weight;
+      : Base(rows, k, options, update, control), options_(options), survey_(survey<S>(data_, control)), floor_(survey_.variance, options.covariance_floor),
+        priors_(make_prior<S>(options, survey_, k)) {
+    this->begin(survey_.weight);
+    if (start) start_point_ = convert_point<S>(*start);
+    if (const auto *fitted = start ? std::get_if<GmmFitted<S>>(&start->state->fitted) : nullptr) {
+      start_posterior_ = fitted->linked;
+      start_independent_ = fitted->independent;
+    }
+    if (update) {  // the posterior of the start model becomes the prior
+      if (start_posterior_) priors_.linked = *start_posterior_;
+      if (start_independent_) priors_.independent = *start_independent_;
+    }
+    prior_ = priors_.linked;
   }
 
   std::unique_ptr<GaussianMixture> run() {
-    if (options_.method == "em") fit_point(MaximumLikelihood<NormalPoint<S>, CovarianceFloor>(floor_));
-    else if (options_.method == "map") fit_point(MaximumPosterior<NormalPoint<S>, NormalWishart<S>>(prior_.linked.alpha, prior_.linked.components));
-    else if (options_.method == "kmeans") fit_kmeans();
-    else if (independent()) fit_independent();
-    else fit_linked();
-    finish();
+    const bool kmeans = options_.method == "kmeans";
+    if (kmeans) fit_kmeans();
+    else if (options_.independent || (update_ && start_independent_)) fit_independent();
+    else this->fit_by_method(floor_);
+    this->score_point();
+    const Vector size = kmeans ? model_->state->counts : point_.weights;
+    const std::vector<int> order = this->order_by(size);
+    if (independent_) this->order_posterior(*independent_, order);
+    model_->state->fitted = GmmFitted<S>{std::move(point_), std::move(posterior_), std::move(independent_), std::move(this->draws_)};
+    Document options = options_.document();
+    if (options_.bayesian() && !update_) options.set("prior", prior_document(options_, priors_));
+    this->describe(std::move(options));
     return std::move(model_);
   }
 
  private:
-  // Enough rows for good starting points, in at most 32 MB.
-  std::size_t sketch_capacity() const {
-    const std::size_t affordable = std::size_t(32) * 1024 * 1024 / 8 / std::size_t(rows_.shape().dimension);
-    return std::max({std::size_t(k_), std::size_t(2000), std::min(std::max(std::size_t(10000), std::size_t(50) * std::size_t(k_)), affordable)});
-  }
-
-  bool independent() const { return options_.independent || (update_ && fitted_independent()); }
-  bool fitted_independent() const {
-    return std::visit([](const auto &fitted) { return fitted.independent.has_value(); }, start_->state->fitted);
-  }
-
-  /// The posterior of the start model becomes the prior.
-  void take_prior() {
-    const auto &fitted = std::get<GmmFitted<S>>(start_->state->fitted);
-    if (fitted.linked) prior_.linked = *fitted.linked;
-    if (fitted.independent) prior_.independent = *fitted.independent;
-  }
-
-  /// Statistics of the rows under hard allocation to the centres of restart number r, as if they were all rows.
-  NormalStatistics<S> starting_statistics(int restart) {
+  NormalStatistics<S> starting_statistics(int restart) override {
     Random random(options_.seed, std::uint64_t(restart));
     // k-means itself measures distance as it stands; a start for mixtures must not depend on the columns' units.
     const Vector unit = options_.method == "kmeans" ? Vector::Ones(survey_.mean.size()) : floor_.deviation();
@@ -134,162 +95,40 @@ template <class S> class Fit {
     return statistics;
   }
 
-  /// Runs every restart and keeps the best. `begin(restart)` gives its first state, `go(state, rows)` runs it. Where there are too many rows for
-  /// the sample to hold, restarts run on the sample, whose weights are scaled to the whole, and the best goes on with all rows: its
-  /// trace is the last.
-  template <class Begin, class Go> auto best_of_restarts(Begin begin, Go go) {
-    using Result = decltype(go(begin(1), data_));
-    std::optional<Result> best;
-    const bool trials = &data_ != &sample_ && options_.restarts > 1;
-    schedule_.restarts = options_.restarts + trials;
-    for (int restart = 1; restart <= options_.restarts; ++restart) {
-      control_.poll();
-      schedule_.restart = restart;
-      Result run = go(begin(restart), trials ? sample_ : data_);
-      model_->trace.push_back(run.trace);
-      if (!best || run.trace.back() > best->trace.back()) best = std::move(run);
-      if (schedule_.seconds() >= options_.max_seconds) break;
-    }
-    if (trials) {
-      schedule_.restart = schedule_.restarts;
-      best = go(std::move(best->state), data_);
-      model_->trace.push_back(best->trace);
-    }
-    model_->info.iterations = best->iterations;
-    model_->info.converged = best->converged;
-    model_->info.objective = best->trace.back();
-    return *std::move(best);
-  }
-
-  template <class L> void fit_point(const L &learner) {
-    auto run = best_of_restarts(
-        [&](int restart) {
-          if (start_) return convert_point<S>(*start_);
-          // The first covariances lean on the default prior, so that a small group does not begin as a spike.
-          auto statistics = starting_statistics(restart);
-          if (options_.method == "em") statistics.scale(double(data_.rows()) / statistics.total());  // the unit of weights is of no account
-          typename L::State state{(statistics.count.array() + 1) / (statistics.total() + k_), maximum_posterior(statistics, prior_.linked.components)};
-          if (options_.means) state.components.mean = statistics.mean;
-          return state;
-        },
-        [&](auto state, RowSource &rows) { return climb(learner, std::move(state), rows, control_, schedule_); });
-    fitted_.point = std::move(run.state);
-    set_rows(run.sums, run.counts);
+  /// The first covariances lean on the default prior, so that a small group does not begin as a spike.
+  NormalPoint<S> first_point(const NormalStatistics<S> &statistics) override {
+    NormalPoint<S> point = maximum_posterior(statistics, prior_.components);
+    if (options_.means) point.mean = statistics.mean;
+    return point;
   }
 
   void fit_kmeans() {
     const KMeans learner(Vector::Ones(survey_.mean.size()));
-    auto run = best_of_restarts([&](int restart) { return start_ ? convert_point<S>(*start_).components.mean : Matrix(starting_statistics(restart).mean); },
-                                [&](Matrix state, RowSource &rows) { return climb(learner, std::move(state), rows, control_, schedule_); });
+    auto run = this->best_of_restarts([&](int restart) { return start_point_ ? start_point_->components.mean : Matrix(starting_statistics(restart).mean); },
+                                      [&](Matrix state, RowSource &rows) { return climb(learner, std::move(state), rows, control_, schedule_); });
     // The mixture whose hard EM this is: equal weights, one variance for all; the nearest centre is the most probable one.
     const double variance = std::max(-run.trace.back() / (survey_.weight * double(survey_.mean.size())), 1e-12 * floor_.deviation().array().square().mean());
-    fitted_.point = {Vector::Constant(k_, 1.0 / k_), {run.state, std::vector<Matrix>(std::size_t(scale_count<S>(k_)), variance * shaped<S>(Matrix::Identity(run.state.rows(), run.state.rows())))}};
+    point_ = {Vector::Constant(k_, 1.0 / k_), {run.state, std::vector<Matrix>(std::size_t(scale_count<S>(k_)), variance * shaped<S>(Matrix::Identity(run.state.rows(), run.state.rows())))}};
     model_->state->counts = run.counts;
-  }
-
-  template <class Posterior> void fit_variational(const MixturePosterior<Posterior> &prior, const std::optional<MixturePosterior<Posterior>> &begun,
-                                                  std::optional<MixturePosterior<Posterior>> &into,
-                                                  const std::function<MixturePosterior<Posterior>(const NormalStatistics<S> &)> &first) {
-    const Variational<Posterior> learner(prior);
-    auto run = best_of_restarts(
-        [&](int restart) {
-          if (begun) return *begun;
-          if (!start_) return first(starting_statistics(restart));
-          // A start without a posterior: one pass with its point estimate gives the first one.
-          const auto point = convert_point<S>(*start_);
-          return first(local_step<SoftAllocation>(data_, control_, make_scorer(point.components), log_weights_of(point)).statistics);
-        },
-        [&](auto state, RowSource &rows) {
-          if (options_.method == "vi") return climb(learner, std::move(state), rows, control_, schedule_);
-          auto run = wander(learner, std::move(state), rows, control_, schedule_, options_.plan);
-          // The estimates on the way were noisy; what is compared and reported is exact.
-          const auto exact = local_step<SoftAllocation>(rows, control_, learner.scorer(run.state), learner.log_weights(run.state));
-          run.trace.push_back(exact.sums.objective + learner.objective(run.state));
-          run.counts = exact.statistics.count;
-          return run;
-        });
-    fitted_.point = {run.state.alpha / run.state.alpha.sum(), point_estimate(run.state.components)};
-    model_->state->counts = run.counts;
-    into = std::move(run.state);
-  }
-
-  void fit_linked() {
-    const auto *start = start_ ? std::get_if<GmmFitted<S>>(&start_->state->fitted) : nullptr;
-    fit_variational<NormalWishart<S>>(prior_.linked, start ? start->linked : std::nullopt, fitted_.linked, [&](const auto &statistics) {
-      return MixturePosterior<NormalWishart<S>>{prior_.linked.alpha + statistics.count, posterior(statistics, prior_.linked.components)};
-    });
   }
 
   void fit_independent() {
-    if constexpr (std::is_same_v<S, FullCovariance>) {
-      const auto *start = start_ ? std::get_if<GmmFitted<S>>(&start_->state->fitted) : nullptr;
-      fit_variational<NormalIndependent>(prior_.independent, start ? start->independent : std::nullopt, fitted_.independent, [&](const auto &statistics) {
+    if constexpr (std::is_same_v<S, FullCovariance>)
+      independent_ = this->fit_variational(priors_.independent, start_independent_, [&](const auto &statistics) {
         // q(mu) needs an E[Lambda] before there is one: the linked posterior's.
-        const auto linked = posterior(statistics, prior_.linked.components);
-        NormalIndependent before = prior_.independent.components;
+        const auto linked = posterior(statistics, prior_.components);
+        NormalIndependent before = priors_.independent.components;
         before.a = linked.a;
         before.B = linked.B;
-        return MixturePosterior<NormalIndependent>{prior_.independent.alpha + statistics.count, posterior(statistics, prior_.independent.components, before)};
+        return MixturePosterior<NormalIndependent>{priors_.independent.alpha + statistics.count, posterior(statistics, priors_.independent.components, before)};
       });
-    }
   }
 
-  void set_rows(const RowSums &sums, const Vector &counts) {
-    model_->state->counts = counts;
-    model_->state->entropy = std::max(0.0, sums.entropy);
-    model_->info.log_likelihood = sums.objective;
-  }
-
-  void finish() {
-    ModelInfo &info = model_->info;
-    if (options_.method != "em" && options_.method != "map") {
-      const Vector counts = model_->state->counts;
-      const auto at_point = local_step<SoftAllocation>(data_, control_, make_scorer(fitted_.point.components), log_weights_of(fitted_.point));
-      set_rows(at_point.sums, counts);
-    }
-    const Vector &size = options_.method == "kmeans" ? model_->state->counts : fitted_.point.weights;
-    std::vector<int> order(static_cast<std::size_t>(k_));
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return size(a) > size(b); });
-    const Vector counts = model_->state->counts;
-    for (std::size_t i = 0; i < order.size(); ++i) model_->state->counts(Eigen::Index(i)) = std::max(0.0, counts(order[i]));
-    reorder(fitted_.point, order);
-    const auto reorder_posterior = [&](auto &posterior) {
-      reorder(posterior, order);
-      fitted_.point.weights = posterior.alpha / posterior.alpha.sum();  // added up in this order, as whoever reads the model does
-    };
-    if (fitted_.linked) reorder_posterior(*fitted_.linked);
-    if (fitted_.independent) reorder_posterior(*fitted_.independent);
-    model_->state->weight = survey_.weight;
-    model_->state->fitted = std::move(fitted_);
-    info.method = options_.method;
-    info.rows = rows_.rows();
-    info.skipped = rows_.skipped();
-    info.dimension = rows_.shape().dimension;
-    info.components = k_;
-    info.seed = std::int64_t(options_.seed);
-    info.seconds = schedule_.seconds();
-    info.options = options_.document();
-    if (options_.bayesian() && !update_) info.options.set("prior", prior_document(options_, prior_));
-  }
-
-  RowSource &rows_;
-  const int k_;
   const GmmOptions &options_;
-  const GaussianMixture *start_;
-  const bool update_;
-  Control &control_;
-  Schedule schedule_;
-  Sketch sketch_;
-  MemoryRows sample_;
-  // What is fitted: the distinct rows with their weights if the sketch holds them all. That is the same mixture, found sooner where
-  // rows repeat, and to the last bit independent of the order in which rows came.
-  RowSource &data_;
   Survey<S> survey_;
   CovarianceFloor floor_;
-  Prior<S> prior_;
-  GmmFitted<S> fitted_;
-  std::unique_ptr<GaussianMixture> model_ = std::make_unique<GaussianMixture>();
+  Prior<S> priors_;
+  std::optional<MixturePosterior<NormalIndependent>> start_independent_, independent_;
 };
 
 std::unique_ptr<GaussianMixture> fit(RowSource &rows, int k, const GmmOptions &options, const GaussianMixture *start, bool update, Control &control) {
@@ -320,11 +159,11 @@ std::unique_ptr<GaussianMixture> fit(RowSource &rows, int k, const GmmOptions &o
 
 GmmRowOptions gmm_check_options(int k, const Document &options, const GaussianMixture *start, bool update) {
   const int ks[] = {start ? start->size() : k};
-  return read_gmm_options(ks, options, start, update, false).rows;
+  return read_gmm_options(ks, options, start, update, false).rows();
 }
 
 GmmRowOptions gmm_check_select_options(std::span<const int> ks, const Document &options) {
-  return read_gmm_options(ks, options, nullptr, false, true).rows;
+  return read_gmm_options(ks, options, nullptr, false, true).rows();
 }
 
 std::unique_ptr<GaussianMixture> gmm_fit(RowSource &rows, int k, const Document &options, const GaussianMixture *start, bool update, Control &control) {

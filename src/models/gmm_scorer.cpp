@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "core/simd.hpp"
+#include "families/normal_clusters.hpp"
 
 namespace bayes {
 namespace {
@@ -30,6 +31,11 @@ template <class S> void GmmScorer::compile(const GmmFitted<S> &fitted) {
   constant_.assign(std::size_t(padded_), -std::numeric_limits<double>::infinity());
   half_.assign(std::size_t(padded_), 0.0);
   inverse_degrees_.assign(std::size_t(padded_), 0.0);
+  if (fitted.draws) {
+    using Q = decltype(fitted.draws->components);
+    drawn_ = [scorer = std::make_shared<FiniteDrawsScorer<Q>>(*fitted.draws)](const double *x) { return scorer->log_joint(x); };
+    return;
+  }
   if (fitted.independent) return compile_quadrature(*fitted.independent);
 
   mean_.assign(std::size_t(d_) * std::size_t(padded_), 0.0);
@@ -218,6 +224,7 @@ double GmmScorer::Integral::log_density(const double *x) const {
 }
 
 std::span<const double> GmmScorer::log_joint(std::span<const double> x) {
+  if (drawn_) return drawn_(x.data());
   switch (form_) {
     case Form::dense: quadratic_dense(x.data()); break;
     case Form::tied: quadratic_tied(x.data()); break;

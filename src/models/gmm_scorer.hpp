@@ -1,6 +1,7 @@
 // A Gaussian mixture compiled for single rows: components lie in the lanes, so that one row is scored under all of them at once.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -43,6 +44,7 @@ class GmmScorer {
     double log_density(const double *x) const;
   };
   std::vector<Integral> integrals_;
+  std::function<std::span<const double>(const double *x)> drawn_;  // of a model with draws: all of log_joint
 };
 
 }  // namespace bayes

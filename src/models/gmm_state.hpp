@@ -8,16 +8,18 @@
 #include "families/normal_independent.hpp"
 #include "families/normal_wishart.hpp"
 #include "inference/learners.hpp"
+#include "models/finite_draws.hpp"
 #include "models/gmm.hpp"
 
 namespace bayes {
 
-/// Which posterior, if any: of the linked prior, or (full covariance only) of the independent one.
+/// Which posterior, if any: of the linked prior, (full covariance only) of the independent one, or draws.
 template <class S> struct GmmFitted {
   using Shape = S;
   MixturePoint<NormalPoint<S>> point;
   std::optional<MixturePosterior<NormalWishart<S>>> linked;
   std::optional<MixturePosterior<NormalIndependent>> independent;
+  std::optional<FiniteDraws<NormalWishart<std::conditional_t<S::shared, FullCovariance, S>>>> draws;
 };
 
 struct GaussianMixture::State {

@@ -1,5 +1,7 @@
 // The families that a stored model can be of: one line each.
 #include "core/model.hpp"
+#include "models/bmm.hpp"
+#include "models/dpmm.hpp"
 #include "models/gmm.hpp"
 
 namespace bayes {
@@ -12,6 +14,8 @@ struct Family {
 
 constexpr Family families[] = {
     {"gmm", read_gaussian_mixture},
+    {"bmm", read_bernoulli_mixture},
+    {"dpmm", read_dirichlet_process_mixture},
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "pg/convert.hpp"
 
 #include <cmath>
+#include <limits>
 #include <string>
 
 namespace bayes::pg {
@@ -47,6 +48,30 @@ bool all_usable(std::span<const double> x) {
   return usable;
 }
 
+/// Elements of fixed size that follow one another, wherever they lie.
+template <class T> bool copy_elements(const char *from, std::size_t bytes, std::vector<double> &out) {
+  if (bytes < out.size() * sizeof(T)) throw Error(Errc::internal, "array is shorter than its header says");
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    T value;
+    std::memcpy(&value, from + i * sizeof(T), sizeof value);
+    out[i] = double(value);
+  }
+  return true;
+}
+
+/// False for a type that needs PostgreSQL to be read.
+bool copy_elements(Oid type, const char *from, std::size_t bytes, std::vector<double> &out) {
+  switch (type) {
+    case FLOAT8OID: return copy_elements<double>(from, bytes, out);
+    case FLOAT4OID: return copy_elements<float>(from, bytes, out);
+    case INT2OID: return copy_elements<std::int16_t>(from, bytes, out);
+    case INT4OID: return copy_elements<std::int32_t>(from, bytes, out);
+    case INT8OID: return copy_elements<std::int64_t>(from, bytes, out);
+    case BOOLOID: return copy_elements<std::int8_t>(from, bytes, out);
+    default: return false;
+  }
+}
+
 bool any_missing(std::span<const double> x) {
   for (const double v : x)
     if (!std::isfinite(v)) return true;
@@ -66,6 +91,7 @@ double number_of(Datum value, Oid type) {
     case INT2OID: return DatumGetInt16(value);
     case INT4OID: return DatumGetInt32(value);
     case INT8OID: return double(DatumGetInt64(value));
+    case BOOLOID: return DatumGetBool(value) ? 1 : 0;
     case NUMERICOID: return guarded([value] { return DatumGetFloat8(DirectFunctionCall1(numeric_float8, value)); });
     default: throw Error(Errc::invalid_argument, "elements of a row must be numbers");
   }
@@ -97,7 +123,7 @@ void wrong_length(std::size_t length, std::size_t expected, const char *expected
               "All rows of one model have the same length.");
 }
 
-std::optional<std::span<const double>> ArrayReader::read(Datum array, std::int64_t row, bool skip_missing) {
+std::optional<std::span<const double>> ArrayReader::read(Datum array, std::int64_t row, Missing missing) {
   const auto *const datum = reinterpret_cast<const char *>(DatumGetPointer(array));
   std::span<const double> x;
   nulls_.clear();
@@ -121,7 +147,8 @@ std::optional<std::span<const double>> ArrayReader::read(Datum array, std::int64
   }
   if (nulls_.empty() && all_usable(x)) return x;
 
-  if (skip_missing && (!nulls_.empty() || any_missing(x))) return std::nullopt;
+  if (missing == Missing::skip && (!nulls_.empty() || any_missing(x))) return std::nullopt;
+  if (missing == Missing::keep) return keep_missing(x, row);
   for (std::size_t i = 0; i < x.size(); ++i) {
     if (!nulls_.empty() && nulls_[i]) missing_element("NULL", Errc::null_value, int(i + 1), row);
     check_element(x[i], int(i + 1), row);
@@ -129,18 +156,26 @@ std::optional<std::span<const double>> ArrayReader::read(Datum array, std::int64
   return x;
 }
 
+/// NaN, always the same one, for NULL and NaN; other elements are checked.
+std::span<const double> ArrayReader::keep_missing(std::span<const double> x, std::int64_t row) {
+  if (x.data() != buffer_.data()) buffer_.assign(x.begin(), x.end());
+  for (std::size_t i = 0; i < buffer_.size(); ++i) {
+    if ((!nulls_.empty() && nulls_[i]) || std::isnan(buffer_[i])) buffer_[i] = std::numeric_limits<double>::quiet_NaN();
+    else check_element(buffer_[i], int(i + 1), row);
+  }
+  return buffer_;
+}
+
 /// Copies the elements to buffer_.
 std::span<const double> ArrayReader::copy(const char *body, std::size_t size, std::int64_t row) {
   const Header header = read_header(body, size);
   check_shape(header, row);
-  if (header.element_type == FLOAT8OID && header.data_offset == 0) {
-    const std::size_t length = std::size_t(header.length), offset = ARR_OVERHEAD_NONULLS(1) - VARHDRSZ;
-    if (size < offset + length * sizeof(double)) throw Error(Errc::internal, "array is shorter than its header says");
-    buffer_.resize(length);
-    std::memcpy(buffer_.data(), body + offset, length * sizeof(double));
-  } else {
-    unpack(body, size);
+  constexpr std::size_t offset = ARR_OVERHEAD_NONULLS(1) - VARHDRSZ;
+  if (header.data_offset == 0 && size >= offset) {
+    buffer_.resize(std::size_t(header.length));
+    if (copy_elements(header.element_type, body + offset, size - offset, buffer_)) return buffer_;
   }
+  unpack(body, size);
   return buffer_;
 }
 
@@ -164,6 +199,7 @@ void ArrayReader::unpack(const char *body, std::size_t size) {
     char align;
     get_typlenbyvalalign(a.type, &length, &by_value, &align);
     deconstruct_array(array, a.type, length, by_value, align, &a.values, &a.nulls, &a.count);
+    a.type = getBaseType(a.type);
   });
   buffer_.assign(std::size_t(a.count), 0.0);
   for (int i = 0; i < a.count; ++i) {

@@ -15,7 +15,7 @@ inline constexpr double largest_element = 1e150;
 
 /// Is a value of this type a number that number_of() reads? Domains: ask for the base type.
 bool is_number_type(Oid type);
-double number_of(Datum value, Oid type);  ///< may throw Pending
+double number_of(Datum value, Oid type);  ///< also of booleans: 1 and 0; may throw Pending
 
 /// A number in a message.
 std::string shown(double x);
@@ -26,13 +26,16 @@ std::string shown(double x);
 /// Throws unless x is finite and not huge; `element` from 1; `row` from 1, 0 for the row of a scalar function.
 void check_element(double x, int element, std::int64_t row);
 
-/// Reads arrays of numbers as rows, one after another.
+/// What becomes of a row with a NULL or NaN in it: an error, nothing, or a NaN in that place.
+enum class Missing : char { error, skip, keep };
+
+/// Reads arrays of numbers (or booleans) as rows, one after another.
 class ArrayReader {
  public:
   /// The elements of a non-null array, each checked. The span points into the datum itself or into this reader, and stays valid until
-  /// the next call or until the datum goes. nullopt: an element is NULL, NaN or infinite, and `skip_missing` says to leave such rows out.
+  /// the next call or until the datum goes. nullopt: an element is NULL, NaN or infinite, and `missing` says to leave such rows out.
   /// Throws Error naming element and row (from 1; 0: a scalar function's only row).
-  std::optional<std::span<const double>> read(Datum array, std::int64_t row, bool skip_missing);
+  std::optional<std::span<const double>> read(Datum array, std::int64_t row, Missing missing);
 
   /// Room for a row that is put together from columns.
   std::vector<double> &buffer() { return buffer_; }
@@ -40,6 +43,7 @@ class ArrayReader {
  private:
   std::span<const double> copy(const char *array, std::size_t size, std::int64_t row);
   void unpack(const char *array, std::size_t size);
+  std::span<const double> keep_missing(std::span<const double> x, std::int64_t row);
   std::vector<double> buffer_;
   std::vector<bool> nulls_;  ///< beside buffer_; empty if no element is NULL
 };

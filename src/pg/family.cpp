@@ -27,7 +27,7 @@ double tolerance(const Model &model) {
 }  // namespace
 
 void prepare(RowIntake &intake, const FitRequest &request, FitPolicy policy, int max_dimension) {
-  intake.skip_missing = policy.skip_missing;
+  intake.missing = policy.missing;
   intake.max_dimension = max_dimension;
   if (request.start) intake.expect(request.start->info.dimension, "the model");
 }
@@ -38,24 +38,40 @@ bool has_rows(const RowIntake &intake) {
   return intake.rows.rows() > 0;
 }
 
-std::unique_ptr<Model> fit_rows(const Family &family, const FitRequest &request, FitPolicy policy, RowIntake &intake) {
-  std::unique_ptr<Model> model;
+bool attempt_fit(FitPolicy policy, RowIntake &intake, const std::function<void(Control &)> &fit) {
   try {
-    if (!has_rows(intake)) return nullptr;
+    if (!has_rows(intake)) return false;
     ServerControl control;
-    model = family.fit(request, intake.rows, control);
+    fit(control);
+    return true;
   } catch (const Error &error) {
     if (!policy.null_on_error) throw;
     warn_of_failure(error);
-    return nullptr;
+    return false;
   }
-  warn_if_not_converged(*model);
+}
+
+std::unique_ptr<Model> fit_rows(const Family &family, const FitRequest &request, FitPolicy policy, RowIntake &intake) {
+  std::unique_ptr<Model> model;
+  attempt_fit(policy, intake, [&](Control &control) { model = family.fit(request, intake.rows, control); });
+  if (model) warn_if_not_converged(*model);
   return model;
+}
+
+std::optional<std::vector<int>> fit_labels(const Family &family, const FitRequest &request, FitPolicy policy, RowIntake &intake) {
+  std::optional<std::vector<int>> labels;
+  attempt_fit(policy, intake, [&](Control &control) { labels = family.fit_labels(request, intake.rows, control); });
+  return labels;
 }
 
 void warn_if_not_converged(const Model &model) {
   const ModelInfo &info = model.info;
   if (info.converged) return;
+  if (model.draws.chains > 0) {
+    report(WARNING, info.family + " fit by " + info.method + " did not converge: its chains disagree",
+           "R-hat of a quantity of the draws is 1.1 or more.", "Raise draws (and with it warmup); rhat over bayes_draws(model) shows which quantities.");
+    return;
+  }
   const double tol = tolerance(model);
   if (std::isnan(tol)) return;  // a method that runs for a given time has nothing to converge to
   const double change = last_change(model);

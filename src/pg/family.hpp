@@ -2,7 +2,9 @@
 // written once against this description.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "core/control.hpp"
@@ -15,7 +17,8 @@ namespace bayes::pg {
 
 /// Options that concern rows and errors; everything else in the options is the kernel's.
 struct FitPolicy {
-  bool skip_missing = false;   ///< missing = skip
+  Missing missing = Missing::error;
+  bool booleans = false;       ///< columns of a query may be booleans, which count as 1 and 0
   bool null_on_error = false;  ///< on_error = null
 };
 
@@ -28,6 +31,8 @@ struct Family {
   CheckRequest check;
   std::unique_ptr<Model> (*fit)(const FitRequest &request, RowSource &rows, Control &control);
   int (*label)(const Model &model, std::span<const double> x);  ///< from 0
+  /// Where labels are not a matter of a model and a row: the label of every row that was fitted, from 0. nullptr: label() tells.
+  std::vector<int> (*fit_labels)(const FitRequest &request, RowSource &rows, Control &control) = nullptr;
 };
 
 /// Makes an intake ready for a request's rows.
@@ -39,7 +44,13 @@ bool has_rows(const RowIntake &intake);
 /// The fit, with the WARNINGs that belong to it. nullptr: no rows, or a fit that failed under on_error = null.
 std::unique_ptr<Model> fit_rows(const Family &family, const FitRequest &request, FitPolicy policy, RowIntake &intake);
 
-/// WARNING with last change and tolerance, if the model's fit ran out of iterations.
+/// Calls `fit` if there are rows. False: there are none, or it failed under on_error = null.
+bool attempt_fit(FitPolicy policy, RowIntake &intake, const std::function<void(Control &)> &fit);
+
+/// Labels by family.fit_labels, with the same WARNINGs. nullopt as above.
+std::optional<std::vector<int>> fit_labels(const Family &family, const FitRequest &request, FitPolicy policy, RowIntake &intake);
+
+/// WARNING with last change and tolerance if the model's fit ran out of iterations, or that its chains disagree.
 void warn_if_not_converged(const Model &model);
 
 /// WARNING that stands for an error under on_error = null.

@@ -4,12 +4,11 @@
 #include <cmath>
 
 #include "pg/aggregate.hpp"
-#include "pg/context.hpp"
+#include "pg/mixture_functions.hpp"
 #include "pg/model_value.hpp"
 #include "pg/query.hpp"
 #include "pg/results.hpp"
-#include "pg/scalar.hpp"
-#include "pg/server_control.hpp"
+#include "pg/selection.hpp"
 #include "pg/window.hpp"
 
 using namespace bayes;
@@ -17,7 +16,7 @@ using namespace bayes::pg;
 
 namespace {
 
-FitPolicy policy(GmmRowOptions options) { return {options.skip_missing, options.null_on_error}; }
+FitPolicy policy(GmmRowOptions options) { return {.missing = options.skip_missing ? Missing::skip : Missing::error, .null_on_error = options.null_on_error}; }
 
 const GaussianMixture *start_of(const FitRequest &request) { return static_cast<const GaussianMixture *>(request.start.get()); }
 
@@ -41,7 +40,6 @@ constexpr Family gmm = {
 constexpr Role by_k[] = {Role::k, Role::options, Role::weight};
 constexpr Role by_start[] = {Role::start, Role::options, Role::weight};
 constexpr Role by_prior[] = {Role::prior, Role::options, Role::weight};
-constexpr Role by_ks[] = {Role::ks, Role::options};
 
 void emit_components(ResultRows &result, const GaussianMixture &model) {
   for (int i = 0; i < model.size(); ++i) {
@@ -50,38 +48,22 @@ void emit_components(ResultRows &result, const GaussianMixture &model) {
   }
 }
 
-/// Fits all models that a selection asks for, one after another; `take` gets each one's row of type gmm_selection.
-void select_models(const FitRequest &request, FitPolicy policy, RowIntake &rows, const std::function<void(Cells)> &take) {
-  try {
-    if (!has_rows(rows)) return;
-    ServerControl control;
-    gmm_select(rows.rows, request.ks, request.options, control, [&take](std::unique_ptr<GaussianMixture> model) {
-      warn_if_not_converged(*model);
-      const ModelInfo &info = model->info;
-      const std::string covariance = model->covariance(), bytes = bytes_of(*model);
-      const bool variational = info.method == "vi" || info.method == "svi";
-      const Cell cells[] = {info.components,    Cell::text(covariance), Cell::text(info.method),
-                            info.objective,     info.log_likelihood,    model->parameters(),
-                            model->bic(),       model->icl(),           variational ? Cell(info.objective) : Cell(),
-                            info.converged,     Cell::model(bytes)};
-      take(cells);
-    });
-  } catch (const Error &error) {
-    if (!policy.null_on_error) throw;
-    warn_of_failure(error);
-  }
+/// Fits of a selection, each as a row of type gmm_selection.
+void select_models(const FitRequest &request, RowSource &rows, Control &control, const std::function<void(Cells)> &take) {
+  gmm_select(rows, request.ks, request.options, control, [&take](std::unique_ptr<GaussianMixture> model) {
+    warn_if_not_converged(*model);
+    const ModelInfo &info = model->info;
+    const std::string covariance = model->covariance(), bytes = bytes_of(*model);
+    const bool variational = info.method == "vi" || info.method == "svi";
+    const Cell cells[] = {info.components,    Cell::text(covariance), Cell::text(info.method),
+                          info.objective,     info.log_likelihood,    model->parameters(),
+                          model->bic(),       model->icl(),           variational ? Cell(info.objective) : Cell(),
+                          info.converged,     Cell::model(bytes)};
+    take(cells);
+  });
 }
 
 std::unique_ptr<Model> gmm_model(FunctionCallInfo fcinfo) { return load_model(PG_GETARG_DATUM(0), gmm.name); }
-
-struct Sampler {
-  Sampler(MemoryContext, Datum value, std::int64_t seed) : model(load_model(value, gmm.name)), seed(std::uint64_t(seed)) {
-    x.resize(std::size_t(model->info.dimension));
-  }
-  std::unique_ptr<Model> model;
-  std::uint64_t seed;
-  std::vector<double> x;
-};
 
 }  // namespace
 
@@ -90,18 +72,10 @@ struct Sampler {
 BAYES_FUNCTION(gmm_fit_transition) { return fit_transition(fcinfo, gmm.name, gmm.max_dimension, gmm.check, by_k); }
 BAYES_FUNCTION(gmm_start_transition) { return fit_transition(fcinfo, gmm.name, gmm.max_dimension, gmm.check, by_start); }
 BAYES_FUNCTION(gmm_update_transition) { return fit_transition(fcinfo, gmm.name, gmm.max_dimension, gmm.check, by_prior); }
-BAYES_FUNCTION(gmm_select_transition) { return fit_transition(fcinfo, gmm.name, gmm.max_dimension, check_select, by_ks); }
+BAYES_FUNCTION(gmm_select_transition) { return fit_transition(fcinfo, gmm.name, gmm.max_dimension, check_select, selection_roles); }
 BAYES_FUNCTION(gmm_fit_final) { return fit_final(fcinfo, gmm); }
 
-BAYES_FUNCTION(gmm_select_final) {
-  FitState *const state = final_state(fcinfo);
-  if (!state) PG_RETURN_NULL();
-  const FitState::Asked &asked = state->asked(gmm.name, check_select);
-  CompositeArray result(fcinfo);
-  select_models(asked.request, asked.policy, state->intake, [&result](Cells cells) { result.add(cells); });
-  if (result.empty()) PG_RETURN_NULL();
-  return result.finish();
-}
+BAYES_FUNCTION(gmm_select_final) { return selection_final(fcinfo, gmm, check_select, select_models); }
 
 BAYES_FUNCTION(gmm_cluster) { return cluster_window(fcinfo, gmm, by_k); }
 
@@ -112,12 +86,7 @@ BAYES_FUNCTION(gmm_fit_query) {
   return Datum(0);
 }
 
-BAYES_FUNCTION(gmm_select_query) {
-  ResultRows result(fcinfo);
-  QueryRows query(fcinfo, gmm.name, gmm.max_dimension, check_select, by_ks);
-  select_models(query.request, query.policy, query.rows(), [&result](Cells cells) { result.row(cells); });
-  return Datum(0);
-}
+BAYES_FUNCTION(gmm_select_query) { return selection_query(fcinfo, gmm, check_select, select_models); }
 
 // ---- a model as relations ----
 
@@ -139,44 +108,10 @@ BAYES_FUNCTION(gmm_posterior) {
   return Datum(0);
 }
 
-/// One row for each call, so that any number of draws takes no memory.
-BAYES_FUNCTION(gmm_sample) {
-  if (SRF_IS_FIRSTCALL()) {
-    const int n = PG_GETARG_INT32(1);
-    if (n < 0) throw Error(Errc::invalid_argument, "n is " + std::to_string(n) + ", the number of draws cannot be negative");
-    FuncCallContext *const context = SRF_FIRSTCALL_INIT();
-    context->max_calls = std::uint64_t(n);
-    context->user_fctx = make_in<Sampler>(context->multi_call_memory_ctx, "pg_bayes sampler", PG_GETARG_DATUM(0), PG_GETARG_INT64(2));
-    const MemoryContext before = MemoryContextSwitchTo(context->multi_call_memory_ctx);
-    context->tuple_desc = result_row(fcinfo);
-    MemoryContextSwitchTo(before);
-  }
-  FuncCallContext *const context = SRF_PERCALL_SETUP();
-  if (context->call_cntr >= context->max_calls) SRF_RETURN_DONE(context);
-  Sampler &sampler = *static_cast<Sampler *>(context->user_fctx);
-  const int component = mixture(*sampler.model).sample(sampler.seed, std::int64_t(context->call_cntr), sampler.x);
-  const Cell cells[] = {component + 1, Cell::vector(sampler.x)};
-  const Datum row = composite(context->tuple_desc, cells);
-  SRF_RETURN_NEXT(context, row);
-}
+BAYES_FUNCTION(gmm_sample) { return sample_rows<GaussianMixture>(fcinfo, gmm.name); }
 
 // ---- a model and a row ----
 
-BAYES_FUNCTION(gmm_predict) {
-  const auto [model, x] = model_and_row(fcinfo, gmm.name);
-  PG_RETURN_INT32(mixture(model).predict(x) + 1);
-}
-
-BAYES_FUNCTION(gmm_probabilities) {
-  const auto [model, x] = model_and_row(fcinfo, gmm.name);
-  const int k = mixture(model).size();
-  double *out;
-  ArrayType *const array = guarded([k, &out] { return new_float8_array(1, &k, &out); });
-  mixture(model).probabilities(x, std::span(out, std::size_t(k)));
-  PG_RETURN_ARRAYTYPE_P(array);
-}
-
-BAYES_FUNCTION(gmm_log_density) {
-  const auto [model, x] = model_and_row(fcinfo, gmm.name);
-  PG_RETURN_FLOAT8(mixture(model).log_density(x));
-}
+BAYES_FUNCTION(gmm_predict) { return predict_row<GaussianMixture>(fcinfo, gmm.name); }
+BAYES_FUNCTION(gmm_probabilities) { return row_probabilities<GaussianMixture>(fcinfo, gmm.name); }
+BAYES_FUNCTION(gmm_log_density) { return row_log_density<GaussianMixture>(fcinfo, gmm.name); }

@@ -6,18 +6,37 @@
 
 #include "pg/context.hpp"
 #include "pg/family.hpp"
+#include "pg/results.hpp"
 
 namespace bayes::pg {
 
+/// What rows of a query are called, in their order: the text of their first column, and whether they were taken or left out. Spills to disk.
+class RowNames {
+ public:
+  RowNames();
+  void add(Datum name, bool null, bool taken);
+  std::int64_t rows() const { return rows_; }
+  /// f(name, taken) for every row; the name, a text or NULL, is good for the call. Once: it closes them.
+  void each(const std::function<void(Cell name, bool taken)> &f);
+  /// Gives memory and file back. Whoever succeeds without each() must call it: the end of a query complains about files that are still open.
+  void close();
+
+ private:
+  Tuplestorestate *store_;
+  TupleDesc description_;
+  std::int64_t rows_ = 0;
+};
+
 /// Runs `text`, one SELECT (or VALUES, TABLE), as the caller, read-only, and takes its rows straight from the executor. Its columns are
 /// one array of numbers, or an array and a numeric weight, or numeric columns, the features in order.
-/// `make` is told whether the rows are weighted and gives the intake to fill.
-void read_query(const char *text, const std::function<RowIntake &(bool weighted)> &make);
+/// `make` is told whether the rows are weighted and gives the intake to fill. With `names` there is a column before them, of any type, that says what the row
+/// is called, and there can be no weight. With `booleans` these count as numbers.
+void read_query(const char *text, const std::function<RowIntake &(bool weighted)> &make, RowNames *names = nullptr, bool booleans = false);
 
 /// The rows of a function F(query text, roles...), and what is asked of them.
 class QueryRows {
  public:
-  QueryRows(FunctionCallInfo fcinfo, const char *family, int max_dimension, CheckRequest check, std::span<const Role> roles);
+  QueryRows(FunctionCallInfo fcinfo, const char *family, int max_dimension, CheckRequest check, std::span<const Role> roles, RowNames *names = nullptr);
   RowIntake &rows() { return *rows_; }
   FitRequest request;
   FitPolicy policy;

@@ -10,6 +10,18 @@ Datum bytes(const void *data, std::size_t size) {
   return PointerGetDatum(value);
 }
 
+/// A float8[] that is NULL where a number is NaN. Raises.
+Datum array_with_nulls(const double *numbers, int size) {
+  auto *const values = static_cast<Datum *>(palloc(std::size_t(size) * sizeof(Datum)));
+  auto *const nulls = static_cast<bool *>(palloc(std::size_t(size)));
+  for (int i = 0; i < size; ++i) {
+    nulls[i] = numbers[i] != numbers[i];
+    values[i] = Float8GetDatum(nulls[i] ? 0 : numbers[i]);
+  }
+  int sizes[] = {size}, first[] = {1};
+  return PointerGetDatum(construct_md_array(values, nulls, 1, sizes, first, FLOAT8OID, sizeof(double), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+}
+
 /// Plain arrays for PostgreSQL's row-forming functions. Raises.
 void fill(TupleDesc description, Cells cells, Datum *values, bool *nulls) {
   if (std::size_t(description->natts) != cells.size())
@@ -50,6 +62,7 @@ Datum Cell::to_datum() const {
     case Kind::datum: return scalar_.datum;
     case Kind::text:
     case Kind::model: return bytes(data_, size_);
+    case Kind::vector_with_nulls: return array_with_nulls(static_cast<const double *>(data_), int(size_));
     case Kind::vector:
     case Kind::matrix: {
       const bool matrix = kind_ == Kind::matrix;

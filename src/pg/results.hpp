@@ -21,6 +21,8 @@ class Cell {
   static Cell text(std::string_view value) { return {Kind::text, value.data(), value.size()}; }
   static Cell model(std::string_view bytes) { return {Kind::model, bytes.data(), bytes.size()}; }
   static Cell vector(std::span<const double> values) { return {Kind::vector, values.data(), values.size()}; }
+  /// The same with NULL for every NaN.
+  static Cell vector_with_nulls(std::span<const double> values) { return {Kind::vector_with_nulls, values.data(), values.size()}; }
   static Cell matrix(std::span<const double> values, std::size_t columns) { return {Kind::matrix, values.data(), values.size(), columns}; }
   /// A value that PostgreSQL already has.
   static Cell datum(Datum value) {
@@ -34,7 +36,7 @@ class Cell {
   Datum to_datum() const;  ///< in CurrentMemoryContext; raises, so call it under guarded()
 
  private:
-  enum class Kind : char { null, integer, bigint, number, boolean, text, model, vector, matrix, datum };
+  enum class Kind : char { null, integer, bigint, number, boolean, text, model, vector, vector_with_nulls, matrix, datum };
   Cell(Kind kind, const void *data, std::size_t size, std::size_t columns = 0) : kind_(kind), data_(data), size_(size), columns_(columns) {}
   Kind kind_ = Kind::null;
   union {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include "pg/convert.hpp"
 #include "pg/row_store.hpp"
@@ -13,7 +14,7 @@ class RowIntake {
   RowIntake(MemoryContext context, bool weighted) : rows(context, weighted), weighted_(weighted) {}
 
   RowStore rows;
-  bool skip_missing = false;
+  Missing missing = Missing::error;
   int max_dimension = 0;  ///< 0: no limit
 
   /// The length that rows must have, known before the first of them.
@@ -31,7 +32,7 @@ class RowIntake {
   void add(Datum array, double weight, bool weight_null) {
     ++seen_;
     if (weighted_ && !admit(weight, weight_null)) return;
-    if (const auto x = reader_.read(array, seen_, skip_missing)) store(*x, weight);
+    if (const auto x = reader_.read(array, seen_, missing)) store(*x, weight);
     else rows.skip();
   }
   /// A row put together from `length` columns: `value(i, x)` sets x, or returns false for NULL.
@@ -67,10 +68,15 @@ void RowIntake::add_columns(int length, Value value) {
   std::vector<double> &x = reader_.buffer();
   x.resize(std::size_t(length));
   for (int i = 0; i < length; ++i) {
-    const bool present = value(i, x[std::size_t(i)]);
-    if (skip_missing && (!present || !std::isfinite(x[std::size_t(i)]))) return rows.skip();
+    double &element = x[std::size_t(i)];
+    const bool present = value(i, element);
+    if (missing == Missing::skip && (!present || !std::isfinite(element))) return rows.skip();
+    if (missing == Missing::keep && (!present || std::isnan(element))) {
+      element = std::numeric_limits<double>::quiet_NaN();
+      continue;
+    }
     if (!present) missing_element("NULL", Errc::null_value, i + 1, seen_);
-    check_element(x[std::size_t(i)], i + 1, seen_);
+    check_element(element, i + 1, seen_);
   }
   store(x, 1);
 }

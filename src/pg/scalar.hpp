@@ -14,7 +14,7 @@ struct ModelAndRow {
   std::span<const double> x;
 };
 
-/// Reads the arguments (model, row) of a strict function.
-ModelAndRow model_and_row(FunctionCallInfo fcinfo, const char *family);
+/// Reads the arguments (model, row) of a strict function. `takes_missing`: may elements of this model's rows be missing? Without it they may not.
+ModelAndRow model_and_row(FunctionCallInfo fcinfo, const char *family, bool (*takes_missing)(const Model &) = nullptr);
 
 }  // namespace bayes::pg

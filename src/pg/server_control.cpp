@@ -29,6 +29,7 @@ ServerControl::ServerControl() {
   else threads = std::min(max_parallel_workers_per_gather + 1, usable_processors());
   // Rows have maintenance_work_mem to themselves; parameters may take as much again, or what any server can spare.
   memory = std::max(maintenance_work_mem * 1024.0, 1073741824.0);
+  row_memory = maintenance_work_mem * 1024.0;
 }
 
 void ServerControl::progress(const Progress &line) {

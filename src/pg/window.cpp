@@ -12,7 +12,8 @@ constexpr int most_roles = 4;
 struct Partition {
   explicit Partition(MemoryContext) {}
   FitPolicy policy;
-  std::unique_ptr<Model> model;  ///< none: no rows, or a fit that failed under on_error = null
+  std::unique_ptr<Model> model;            ///< none: no rows, or a fit that failed under on_error = null
+  std::optional<std::vector<int>> labels;  ///< for families that say so at once: of every row, from 1; 0 for a row left out
   ArrayReader reader;
   std::int64_t row = 0;
 };
@@ -40,6 +41,13 @@ class PartitionRows {
   ScopedContext scratch_;
 };
 
+/// Labels of the rows that were fitted, spread over all rows of the partition: arguments are not looked at again, as volatile ones may differ.
+void spread(std::vector<int> &labels, const std::vector<bool> &taken) {
+  std::size_t left = labels.size();
+  labels.resize(taken.size());
+  for (std::size_t row = taken.size(); row-- > 0;) labels[row] = taken[row] ? labels[--left] + 1 : 0;
+}
+
 void fit_partition(FunctionCallInfo fcinfo, WindowObject window, MemoryContext context, Partition &partition, const Family &family,
                    std::span<const Role> roles) {
   // The rows have a context of their own: once the model is there they can go, before the first row is labelled.
@@ -50,6 +58,7 @@ void fit_partition(FunctionCallInfo fcinfo, WindowObject window, MemoryContext c
 
   Parameters parameters;
   FitRequest request;
+  std::vector<bool> taken;
   // Constants need no look at every row.
   bool constant = true;
   for (std::size_t i = 0; i < roles.size(); ++i) constant &= guarded([=] { return get_fn_expr_arg_stable(fcinfo->flinfo, int(i) + 1); });
@@ -72,12 +81,19 @@ void fit_partition(FunctionCallInfo fcinfo, WindowObject window, MemoryContext c
         parameters.check_same(arguments);
       }
     }
+    const std::int64_t before = intake.rows.rows();
     if (x.null) intake.add_null();
     else intake.add(x.value);
+    if (family.fit_labels) taken.push_back(intake.rows.rows() > before);
     rows.next();
     control.poll();
   }
-  partition.model = fit_rows(family, request, partition.policy, intake);
+  if (family.fit_labels) {
+    partition.labels = fit_labels(family, request, partition.policy, intake);
+    if (partition.labels) spread(*partition.labels, taken);
+  } else {
+    partition.model = fit_rows(family, request, partition.policy, intake);
+  }
 }
 
 }  // namespace
@@ -94,12 +110,17 @@ Datum cluster_window(FunctionCallInfo fcinfo, const Family &family, std::span<co
   }
   Partition &partition = **local;
   ++partition.row;
+  if (partition.labels) {
+    const int label = (*partition.labels)[std::size_t(WinGetCurrentPosition(window))];
+    if (label == 0) PG_RETURN_NULL();
+    PG_RETURN_INT32(label);
+  }
   if (!partition.model) PG_RETURN_NULL();
 
   bool null = false;
   const Datum value = guarded([window, &null] { return WinGetFuncArgCurrent(window, 0, &null); });
   if (null) PG_RETURN_NULL();
-  const auto x = partition.reader.read(value, partition.row, partition.policy.skip_missing);
+  const auto x = partition.reader.read(value, partition.row, partition.policy.missing);
   if (!x) PG_RETURN_NULL();
   const std::size_t dimension = std::size_t(partition.model->info.dimension);
   if (x->size() != dimension) wrong_length(x->size(), dimension, "the model", partition.row);

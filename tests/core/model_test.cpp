@@ -54,6 +54,13 @@ Sample sample() {
   return model;
 }
 
+/// The sample with draws: two chains of three draws of two quantities, one not a number.
+Sample sampled() {
+  Sample model = sample();
+  model.draws = {{"clusters", "log_joint"}, 2, 3, {1, -2.5, 2, -3, 3, -0.0, 1, std::numeric_limits<double>::quiet_NaN(), 2, -1e300, 3, 4}};
+  return model;
+}
+
 /// The error's message, and the hint behind " | "; "accepted" if none.
 std::string refusal(Errc code, const std::function<void()> &function) {
   try {
@@ -182,6 +189,68 @@ BOOST_AUTO_TEST_CASE(unknown_members_are_refused_at_any_depth) {
   BOOST_TEST(refused(Document(document).set("own", deep)) == R"(invalid bayes_model: unknown member "own.extra")");
 }
 
+BOOST_AUTO_TEST_CASE(draws_are_a_member_where_there_are_any) {
+  const Sample model = sampled();
+  const Document document = model.to_document();
+  BOOST_TEST(document.find("draws")->to_json() ==
+             "{\"quantities\": [\"clusters\", \"log_joint\"], \"chains\": 2, \"draws\": 3, "
+             "\"values\": [[[1.0, -2.5], [2.0, -3.0], [3.0, \"-0\"]], [[1.0, \"NaN\"], [2.0, -1e+300], [3.0, 4.0]]]}");
+  for (const auto &back : {Model::from_document(document, find_sample), Model::from_bytes(model.to_bytes(), find_sample)}) {
+    BOOST_TEST((back->to_bytes() == model.to_bytes()));
+    BOOST_TEST((back->draws.quantities == model.draws.quantities));
+    BOOST_TEST(back->draws.chains == 2);
+    BOOST_TEST(back->draws.draws == 3);
+    BOOST_TEST(back->draws.values.size() == 12);
+    BOOST_TEST(back->draws.values[9] == -1e300);
+  }
+  // As text makes it: numbers that JSON lacks are strings in lists of lists.
+  Sample one = sample();
+  one.draws = {{"clusters"}, 1, 2, {std::numeric_limits<double>::quiet_NaN(), 2}};
+  Document from_text = one.to_document();
+  const Document::List values = {Document(Document::List{Document(Document::List{"NaN"}), Document(Document::List{2})})};
+  from_text.set("draws", Document::object().set("values", values).set("draws", 2.0).set("chains", 1).set("quantities", Document::List{"clusters"}));
+  BOOST_TEST((Model::from_document(from_text, find_sample)->to_bytes() == one.to_bytes()));
+  // Models that were stored before there were draws.
+  BOOST_TEST(sample().to_document().find("draws") == nullptr);
+  BOOST_TEST(Model::from_document(sample().to_document(), find_sample)->draws.quantities.empty());
+}
+
+BOOST_AUTO_TEST_CASE(impossible_draws_are_named) {
+  const Document document = sampled().to_document();
+  const auto with = [&](const char *key, Document value) {
+    Document changed = document, draws = *document.find("draws");
+    return refused(changed.set("draws", draws.set(key, std::move(value))));
+  };
+  const std::string start = "invalid bayes_model: member \"draws.";
+  for (const char *key : {"quantities", "chains", "draws", "values"})
+    BOOST_TEST(refused(Document(document).set("draws", without(*document.find("draws"), key))) == start + key + "\" is missing");
+  BOOST_TEST(refused(Document(document).set("draws", {})) == R"(invalid bayes_model: member "draws" is null, but must be an object)");
+  BOOST_TEST(refused(Document(document).set("draws", Tensor{{1}, {1}})) ==
+             R"(invalid bayes_model: member "draws" is an array of 1 number, but must be an object)");
+  BOOST_TEST(with("extra", 1) == R"(invalid bayes_model: unknown member "draws.extra")");
+
+  const std::string names = start + "quantities\" is not an array of 1 to 64 names";
+  for (const Document &bad : {Document(1), Document("clusters"), Document(), Document(Document::List{}), Document(Tensor{{2}, {1, 2}}),
+                              Document(Document::List(65, "a"))})
+    BOOST_TEST(with("quantities", bad) == names);
+  const std::string name = ", but its names are strings of at most 63 bytes that begin with a letter from a to z";
+  BOOST_TEST(with("quantities", Document::List{"a", 1}) == start + "quantities\" contains 1" + name);
+  BOOST_TEST(with("quantities", Document::List{"", "a"}) == start + "quantities\" contains \"\"" + name);
+  BOOST_TEST(with("quantities", Document::List{"NaN", "a"}) == start + "quantities\" contains \"NaN\"" + name);
+  BOOST_TEST(with("quantities", Document::List{"a", std::string(64, 'b')}).find(name) != std::string::npos);
+  BOOST_TEST(with("quantities", Document::List{"a", "a"}) == start + "quantities\" contains \"a\" twice");
+  BOOST_TEST(with("quantities", Document::List{"a"}) == start + "values\" is an array of 2 x 3 x 2 numbers, but must be an array of 2 x 3 x 1 numbers");
+
+  BOOST_TEST(with("chains", 0) == start + "chains\" is 0, but must be a whole number from 1 to 10000");
+  BOOST_TEST(with("chains", 10001) == start + "chains\" is 10001, but must be a whole number from 1 to 10000");
+  BOOST_TEST(with("draws", 0) == start + "draws\" is 0, but must be a whole number from 1 to 10000000");
+  BOOST_TEST(with("draws", 4) == start + "values\" is an array of 2 x 3 x 2 numbers, but must be an array of 2 x 4 x 2 numbers");
+  BOOST_TEST(with("values", "x") == start + "values\" is \"x\", but must be an array of 2 x 3 x 2 numbers");
+  BOOST_TEST(with("values", Tensor{{12}, std::vector<double>(12)}) == start + "values\" is an array of 12 numbers, but must be an array of 2 x 3 x 2 numbers");
+  BOOST_TEST(with("values", Tensor{{2, 3, 2}, std::vector<double>(12, -std::numeric_limits<double>::infinity())}) ==
+             start + "values\" contains \"-Infinity\", but its numbers must be finite or NaN");
+}
+
 BOOST_AUTO_TEST_CASE(a_newer_format_says_so) {
   Document document = sample().to_document();
   document.set("pg_bayes", Document::object().set("format", 2).set("version", "9.0.0"));
@@ -205,7 +274,7 @@ BOOST_AUTO_TEST_CASE(errors_of_the_family_become_errors_of_the_input) {
 }
 
 BOOST_AUTO_TEST_CASE(changed_bytes_are_refused) {
-  const std::string bytes = sample().to_bytes();
+  const std::string bytes = sampled().to_bytes();
   for (std::size_t i = 0; i < bytes.size(); ++i)
     for (const int bit : {0, 3, 7}) {
       std::string changed = bytes;

@@ -177,6 +177,8 @@ std::vector<Document> fit_models() {
   bare.info.options = Document::object().set("choice", "text").set("list", Document::List{1, 2.5, false, Document(), "x", Document::object()});
   bare.trace = {{-3, -2.5}, {}, {std::numeric_limits<double>::quiet_NaN(), -2}};
   std::vector<Document> models = {bare.to_document()};
+  bare.draws = {{"clusters", "log_joint"}, 2, 3, {1, -2.5, 2, -3, 1, std::numeric_limits<double>::quiet_NaN(), 2, -2, 3, -1.5, 2, -4}};
+  models.push_back(bare.to_document());
   bayes::MemoryRows rows({2, false});
   Random random(5);
   for (int i = 0; i < 60; ++i) {

@@ -14,6 +14,7 @@ SELECT results_eq($$
   SELECT signature, CASE prokind WHEN 'f' THEN 'function' WHEN 'a' THEN 'aggregate' WHEN 'w' THEN 'window' END, pg_get_function_arguments(oid), pg_get_function_result(oid),
     CASE provolatile WHEN 'i' THEN 'immutable' WHEN 's' THEN 'stable' ELSE 'volatile' END, proisstrict, CASE proparallel WHEN 's' THEN 'safe' WHEN 'r' THEN 'restricted' ELSE 'unsafe' END
   FROM functions WHERE NOT internal ORDER BY signature COLLATE "C"$$, $$VALUES
+  ('bayes_draws(bayes_model)', 'function', 'model bayes_model', 'TABLE(chain integer, draw integer, quantity text, value double precision)', 'immutable', true, 'safe'),
   ('bayes_info(bayes_model)', 'function', 'model bayes_model', 'TABLE(family text, method text, rows bigint, skipped bigint, dimension integer, components integer, iterations integer, converged boolean, objective double precision, log_likelihood double precision, seed bigint, seconds double precision, version text, options jsonb)', 'immutable', true, 'safe'),
   ('bayes_model_from_jsonb(jsonb)', 'function', 'jsonb', 'bayes_model', 'immutable', true, 'safe'),
   ('bayes_model_in(cstring)', 'function', 'cstring', 'bayes_model', 'immutable', true, 'safe'),
@@ -22,6 +23,24 @@ SELECT results_eq($$
   ('bayes_model_send(bayes_model)', 'function', 'bayes_model', 'bytea', 'immutable', true, 'safe'),
   ('bayes_model_to_jsonb(bayes_model)', 'function', 'bayes_model', 'jsonb', 'immutable', true, 'safe'),
   ('bayes_trace(bayes_model)', 'function', 'model bayes_model', 'TABLE(restart integer, iteration integer, objective double precision)', 'immutable', true, 'safe'),
+  ('dpmm_cluster(double precision[])', 'window', 'x double precision[]', 'integer', 'immutable', false, 'safe'),
+  ('dpmm_cluster(double precision[],jsonb)', 'window', 'x double precision[], options jsonb', 'integer', 'immutable', false, 'safe'),
+  ('dpmm_cluster(text)', 'function', 'query text', 'TABLE(id text, cluster integer, probability double precision)', 'volatile', false, 'unsafe'),
+  ('dpmm_cluster(text,jsonb)', 'function', 'query text, options jsonb', 'TABLE(id text, cluster integer, probability double precision)', 'volatile', false, 'unsafe'),
+  ('dpmm_clusters(bayes_model)', 'function', 'model bayes_model', 'TABLE(cluster integer, weight double precision, mean double precision[], covariance double precision[], count bigint)', 'immutable', true, 'safe'),
+  ('dpmm_draws(bayes_model)', 'function', 'model bayes_model', 'TABLE(chain integer, draw integer, clusters integer, concentration double precision, log_joint double precision)', 'immutable', true, 'safe'),
+  ('dpmm_estimate(bayes_model)', 'function', 'model bayes_model', 'TABLE(estimate text, clusters integer, expected_loss double precision, optimal boolean, level double precision, radius double precision, fewest_clusters integer, most_clusters integer, draws integer)', 'immutable', true, 'safe'),
+  ('dpmm_fit(double precision[])', 'aggregate', 'x double precision[]', 'bayes_model', 'immutable', false, 'safe'),
+  ('dpmm_fit(double precision[],jsonb)', 'aggregate', 'x double precision[], options jsonb', 'bayes_model', 'immutable', false, 'safe'),
+  ('dpmm_log_density(bayes_model,double precision[])', 'function', 'model bayes_model, x double precision[]', 'double precision', 'immutable', true, 'safe'),
+  ('dpmm_predict(bayes_model,double precision[])', 'function', 'model bayes_model, x double precision[]', 'integer', 'immutable', true, 'safe'),
+  ('dpmm_probabilities(bayes_model,double precision[])', 'function', 'model bayes_model, x double precision[]', 'double precision[]', 'immutable', true, 'safe'),
+  ('dpmm_similarity(text)', 'function', 'query text', 'TABLE(id1 text, id2 text, probability double precision)', 'volatile', false, 'unsafe'),
+  ('dpmm_similarity(text,jsonb)', 'function', 'query text, options jsonb', 'TABLE(id1 text, id2 text, probability double precision)', 'volatile', false, 'unsafe'),
+  ('ess_bulk(double precision)', 'aggregate', 'value double precision', 'double precision', 'immutable', false, 'safe'),
+  ('ess_bulk(double precision,integer)', 'aggregate', 'value double precision, chain integer', 'double precision', 'immutable', false, 'safe'),
+  ('ess_tail(double precision)', 'aggregate', 'value double precision', 'double precision', 'immutable', false, 'safe'),
+  ('ess_tail(double precision,integer)', 'aggregate', 'value double precision, chain integer', 'double precision', 'immutable', false, 'safe'),
   ('gmm_cluster(double precision[],integer)', 'window', 'x double precision[], k integer', 'integer', 'immutable', false, 'safe'),
   ('gmm_cluster(double precision[],integer,jsonb)', 'window', 'x double precision[], k integer, options jsonb', 'integer', 'immutable', false, 'safe'),
   ('gmm_components(bayes_model)', 'function', 'model bayes_model', 'TABLE(component integer, weight double precision, mean double precision[], covariance double precision[], count double precision)', 'immutable', true, 'safe'),
@@ -44,10 +63,15 @@ SELECT results_eq($$
   ('gmm_select(text,integer[],jsonb)', 'function', 'query text, ks integer[], options jsonb', 'SETOF gmm_selection', 'volatile', false, 'unsafe'),
   ('gmm_update(double precision[],bayes_model)', 'aggregate', 'x double precision[], prior bayes_model', 'bayes_model', 'immutable', false, 'safe'),
   ('gmm_update(double precision[],bayes_model,jsonb)', 'aggregate', 'x double precision[], prior bayes_model, options jsonb', 'bayes_model', 'immutable', false, 'safe'),
-  ('gmm_update(double precision[],bayes_model,jsonb,double precision)', 'aggregate', 'x double precision[], prior bayes_model, options jsonb, weight double precision', 'bayes_model', 'immutable', false, 'safe')$$, 'the functions that users call');
+  ('gmm_update(double precision[],bayes_model,jsonb,double precision)', 'aggregate', 'x double precision[], prior bayes_model, options jsonb, weight double precision', 'bayes_model', 'immutable', false, 'safe'),
+  ('mcse(double precision)', 'aggregate', 'value double precision', 'double precision', 'immutable', false, 'safe'),
+  ('mcse(double precision,integer)', 'aggregate', 'value double precision, chain integer', 'double precision', 'immutable', false, 'safe'),
+  ('rhat(double precision)', 'aggregate', 'value double precision', 'double precision', 'immutable', false, 'safe'),
+  ('rhat(double precision,integer)', 'aggregate', 'value double precision, chain integer', 'double precision', 'immutable', false, 'safe')$$, 'the functions that users call');
 SELECT is_empty($$SELECT signature FROM functions WHERE internal AND NOT 'internal'::regtype = ANY (proargtypes::oid[])$$, 'the others take arguments of type internal, which SQL cannot give');
 SELECT is_empty($$SELECT signature FROM functions WHERE internal AND (provolatile <> 'i' OR proparallel <> 's')$$, 'and do nothing that hinders a plan');
-SELECT is_empty($$SELECT signature FROM functions f JOIN pg_aggregate a ON a.aggfnoid = f.oid WHERE a.aggcombinefn = 0 OR a.aggserialfn = 0 OR a.aggdeserialfn = 0 OR a.aggfinalfn = 0$$, 'every aggregate can be computed in parallel');
+-- What depends on the order of the rows cannot: parallel workers would change it.
+SELECT is_empty($$SELECT signature FROM functions f JOIN pg_aggregate a ON a.aggfnoid = f.oid WHERE (proname IN ('dpmm_fit', 'rhat', 'ess_bulk', 'ess_tail', 'mcse')) <> (aggcombinefn = 0) OR (aggcombinefn = 0) <> (aggserialfn = 0) OR (aggcombinefn = 0) <> (aggdeserialfn = 0) OR aggfinalfn = 0$$, 'every aggregate for which order is nothing can be computed in parallel');
 SELECT is_empty($$SELECT signature FROM functions f JOIN pg_aggregate a ON a.aggfnoid = f.oid WHERE a.aggtransspace = 0$$, 'and tells the planner that its state is large');
 SELECT is_empty($$SELECT signature FROM functions f JOIN pg_aggregate a ON a.aggfnoid = f.oid WHERE a.aggfinalmodify <> 'r' OR a.aggkind <> 'n'$$, 'its final function may run again on a growing state');
 -- A query text is code of the caller's: such functions must be volatile, and must not run in a parallel worker.
@@ -72,6 +96,8 @@ SELECT is_empty($$SELECT signature FROM functions WHERE internal AND obj_descrip
 SELECT is_empty($$SELECT signature FROM functions WHERE NOT internal AND proname NOT LIKE 'bayes_model_%' AND EXISTS (SELECT FROM unnest(proargnames) name WHERE name IS NULL OR name = '')$$, 'arguments have names');
 SELECT lives_ok($$SELECT gmm_predict(model => m, x => '{1,2}'), gmm_log_density(x => '{1,2}', model => m) FROM (SELECT gmm_fit(x, 1) AS m FROM faithful) AS f$$, 'which can be used');
 SELECT lives_ok($$SELECT * FROM gmm_fit(query => 'SELECT x FROM faithful', k => 2, options => '{"seed": 5}')$$, 'also to say that a text is a query');
+SELECT lives_ok($$SELECT * FROM dpmm_cluster(query => 'SELECT id, x FROM faithful', options => '{"draws": 4}'), dpmm_similarity(options => '{"draws": 4}', query => 'SELECT id, x FROM galaxies')$$, 'of Dirichlet process mixtures too');
+SELECT lives_ok($$SELECT dpmm_predict(x => '{1,2}', model => m), dpmm_probabilities(model => m, x => '{1,2}'), dpmm_log_density(model => m, x => '{1,2}') FROM (SELECT dpmm_fit(x, '{"draws": 4}') AS m FROM faithful) AS f, dpmm_clusters(model => m), dpmm_estimate(model => m), dpmm_draws(model => m), bayes_draws(model => m)$$, 'and of their models');
 
 -- ---- installed elsewhere, by someone else, and removed ----
 
@@ -82,6 +108,9 @@ SELECT is((SELECT count(*) FROM functions WHERE pronamespace <> 'elsewhere'::reg
 SELECT is((SELECT round(sum(c.weight)::numeric, 9) FROM (SELECT elsewhere.gmm_fit(x, 2) AS m FROM faithful) AS f, elsewhere.gmm_components(m) AS c), 1.0, 'and works there');
 SELECT is((SELECT array_length(elsewhere.gmm_select(x, '{1,2}'), 1) FROM faithful), 2, 'types are found wherever they are');
 SELECT is((SELECT count(*) FROM elsewhere.gmm_select('SELECT x FROM faithful', '{1,2}')), 2::bigint, 'by relations too');
+SELECT is((SELECT sum(c.count) FROM (SELECT elsewhere.dpmm_fit(x, '{"draws": 4}') AS m FROM faithful) AS f, elsewhere.dpmm_clusters(m) AS c), 272::numeric, 'Dirichlet process mixtures work there');
+SELECT is((SELECT count(*) FROM elsewhere.dpmm_cluster('SELECT id, x FROM faithful', '{"draws": 4}')), 272::bigint, 'in relations');
+SELECT is((SELECT elsewhere.ess_bulk(value, chain ORDER BY chain, draw) IS NOT NULL FROM (SELECT elsewhere.dpmm_fit(x, '{"draws": 60}') AS m FROM faithful) AS f, elsewhere.bayes_draws(m) WHERE quantity = 'log_joint'), true, 'and so do diagnostics');
 DROP VIEW functions, members;
 DROP EXTENSION pg_bayes;
 SELECT is((SELECT count(*) FROM pg_proc WHERE pronamespace = 'elsewhere'::regnamespace), 0::bigint, 'DROP EXTENSION leaves nothing');

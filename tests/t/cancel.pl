@@ -12,11 +12,14 @@ $server->query(<<'SQL');
 CREATE TABLE rows AS SELECT i AS id, ARRAY(SELECT sin(i * j * 0.7) + j * (i % 7) FROM generate_series(1, 8) AS j) AS x FROM generate_series(1, 60000) AS i;
 CREATE TABLE wide AS SELECT i AS id, ARRAY(SELECT sin(i * j * 0.37) FROM generate_series(1, 300) AS j) AS x FROM generate_series(1, 1000) AS i;
 CREATE TABLE models AS SELECT gmm_fit(x, 8, '{"restarts": 1, "max_iter": 2, "tol": 1e6}') AS model FROM rows WHERE id <= 5000;
+CREATE TABLE cloud AS SELECT i AS id, ARRAY[sin(i * 1.1) * exp(cos(i)), cos(i * 1.3)] AS x, ARRAY[i % 2, i / 3 % 2, i / 7 % 2] AS bits, ARRAY[i % 11, i % 13 * (i % 2)] AS counts FROM generate_series(1, 40000) AS i;
+CREATE TABLE processes AS SELECT dpmm_fit(x, '{"concentration": 20, "draws": 200}') AS model, dpmm_fit(x, '{"chains": 1, "draws": 50000}') AS long FROM cloud WHERE id <= 60;
 ANALYZE;
 SQL
 
 # None of these ends by itself in a second.
 my $endless = '"max_iter": 1000000, "tol": 0, "restarts": 1000';
+my $sampling = '"draws": 100000000, "thin": 1000000';
 my %kinds = (
     (map { ($_ => "SELECT gmm_fit(x, 8, '{\"method\": \"$_\", $endless}') FROM rows") } qw(em map vi kmeans)),
     svi => "SELECT gmm_fit(x, 8, '{\"method\": \"svi\", $endless}') FROM rows",
@@ -46,8 +49,28 @@ my %kinds = (
     'draws' => "SELECT count(*) FROM models, gmm_sample(model, 2000000000, 1)",
     'progress' => "SET LOCAL pg_bayes.progress = on; SELECT gmm_fit(x, 8, '{\"method\": \"em\", $endless}') FROM rows",
     'error means NULL' => "SELECT gmm_fit(x, 8, '{\"on_error\": \"null\", $endless}') FROM rows",
+    (map { ("dpmm $_" => "SELECT dpmm_fit(x, '{\"method\": \"$_\", $sampling}') FROM rows") } qw(collapsed gibbs slice)),
+    'dpmm vi' => "SELECT dpmm_fit(x, '{\"method\": \"vi\", $endless}') FROM rows",
+    (map { ("dpmm $_, wide rows" => "SELECT dpmm_fit(x, '{\"method\": \"$_\", $sampling}') FROM wide") } qw(collapsed slice)),
+    (map { ("dpmm $_, many clusters" => "SELECT dpmm_fit(x, '{\"method\": \"$_\", \"concentration\": 1000, $sampling}') FROM cloud") } qw(collapsed gibbs slice)),
+    'dpmm of bits' => "SELECT dpmm_fit(bits, '{\"likelihood\": \"bernoulli\", $sampling}') FROM cloud",
+    'dpmm of counts by gibbs' => "SELECT dpmm_fit(counts, '{\"likelihood\": \"poisson\", \"method\": \"gibbs\", $sampling}') FROM cloud",
+    'dpmm of categories by slice' => "SELECT dpmm_fit(counts, '{\"likelihood\": \"categorical\", \"method\": \"slice\", $sampling}') FROM cloud",
+    'dpmm estimate' => "SELECT dpmm_fit(x, '{\"method\": \"slice\", \"chains\": 8, \"draws\": 4, \"warmup\": 0, \"concentration\": 30}') FROM cloud",
+    'dpmm estimate, binder' => "SELECT dpmm_fit(x, '{\"method\": \"slice\", \"chains\": 8, \"draws\": 4, \"warmup\": 0, \"concentration\": 30, \"estimate\": \"binder\"}') FROM cloud",
+    'dpmm estimate, bipartition' => "SELECT dpmm_fit(x, '{\"chains\": 4, \"draws\": 10, \"warmup\": 0, \"concentration\": 30, \"estimate\": \"bipartition\"}') FROM cloud WHERE id <= 1000",
+    'dpmm similarity' => "SELECT count(*) FROM dpmm_similarity('SELECT id, x FROM cloud LIMIT 5000', '{\"method\": \"slice\", \"chains\": 1, \"draws\": 20}')",
+    'dpmm window' => "SELECT count(c) FROM (SELECT dpmm_cluster(x, '{\"method\": \"slice\", $sampling}') OVER () AS c FROM rows) AS r",
+    'dpmm relation' => "SELECT * FROM dpmm_cluster('SELECT id, x FROM rows', '{$sampling}')",
+    'dpmm, reading a query' => "SELECT * FROM dpmm_cluster('SELECT i, i, sin(i) FROM generate_series(1, 100000000) AS i')",
+    'dpmm, spilled rows' => "SET LOCAL maintenance_work_mem = '1MB'; SELECT dpmm_fit(x, '{\"method\": \"slice\", $sampling}') FROM rows",
+    'dpmm, two threads' => "SET LOCAL pg_bayes.threads = 2; SELECT dpmm_fit(x, '{\"method\": \"slice\", $sampling}') FROM rows",
+    'dpmm prediction' => "SELECT sum(dpmm_predict(model, x)) FROM cloud, processes, generate_series(1, 1000)",
+    'dpmm draws' => "SELECT count(*) FROM processes, generate_series(1, 1000) AS g, LATERAL (SELECT * FROM dpmm_draws(long) OFFSET 0 * g) AS d",
 );
 my @names = sort keys %kinds;
+# What comes after the sampling of these begins about so many seconds after the statement.
+my %later = ('dpmm estimate' => 1, 'dpmm estimate, binder' => 1, 'dpmm similarity' => 0.1);
 
 my $session = $server->session;
 $session->run("SET max_parallel_workers_per_gather = 0; SET pg_bayes.threads = 1");
@@ -79,7 +102,7 @@ sub many {
     my ($count) = @_;
     for my $i (1 .. $count) {
         my $name = $names[$i % @names];
-        my ($state, $seconds) = cancel_once($name, rand(0.25) ** 1.3, $i % 4 == 0);
+        my ($state, $seconds) = cancel_once($name, ($later{$name} // 0) + rand(0.25) ** 1.3, $i % 4 == 0);
         push @wrong, "$name: $state" if $state ne '57014';
         push @{$times{$name}}, $seconds;
     }
@@ -107,7 +130,7 @@ diag(sprintf 'memory of the backend: %d kB before, %d kB after %d cancels', $bef
 # statistics 100 kB; 300 of those left behind would show.
 cmp_ok($after - $before, '<=', 24000, 'the backend is hardly larger after 300 cancels');
 is($session->run(q{SELECT count(*) FROM pg_backend_memory_contexts WHERE name LIKE 'pg_bayes%'}), '0', 'no memory context of ours is left');
-for my $name ('em', 'vi', 'two threads, spilled', 'relation', 'window', 'select') {
+for my $name ('em', 'vi', 'two threads, spilled', 'relation', 'window', 'select', map { "dpmm$_" } ' collapsed', ' gibbs', ' slice', ' vi', ' estimate, bipartition', ' window', ', spilled rows') {
     my $fresh = $session = $server->session;
     $session->run("SET max_parallel_workers_per_gather = 0; SET pg_bayes.threads = 1");
     cancel_once($name, 0.03 + rand 0.1, 0) for 1 .. 8;

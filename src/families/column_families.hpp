@@ -1,0 +1,114 @@
+// The families that a column of a row can have, listed once, and what a row of such columns is.
+#pragma once
+
+#include <memory>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include "families/bernoulli.hpp"
+#include "families/categorical.hpp"
+#include "families/poisson.hpp"
+#include "families/univariate_normal.hpp"
+
+namespace bayes {
+
+using AnyColumnFamily = std::variant<Bernoulli, Categorical, Poisson, UnivariateNormal>;
+
+/// What a column is, as models say it.
+struct ColumnSpec {
+  enum Kind : char { bernoulli, categorical, poisson, normal } kind = bernoulli;  // in the order of AnyColumnFamily
+  int categories = 0;               ///< of a categorical column, at least 1; else 0
+  std::vector<double> values = {};  ///< the categories, rising whole numbers no further apart than CategoryCodes::widest; empty: 0 .. categories - 1
+
+  AnyColumnFamily family() const {
+    switch (kind) {
+      case bernoulli: return Bernoulli{};
+      case categorical: return Categorical{categories, values.empty() ? nullptr : std::make_shared<const CategoryCodes>(values)};
+      case poisson: return Poisson{};
+      case normal: break;
+    }
+    return UnivariateNormal{};
+  }
+  const char *name() const {
+    return std::visit([](const auto &family) { return family.name; }, family());
+  }
+  bool operator==(const ColumnSpec &) const = default;
+};
+
+/// The columns with one family, and where their numbers begin in those of a component: one column's after the other's.
+template <ColumnFamily F> struct ColumnGroup {
+  std::vector<F> families;
+  std::vector<int> columns;  // their numbers, rising
+  int first = 0;             // how many columns the groups before have
+  int point = 0, posterior = 0, statistics = 0, terms = 0, sums = 0, forms = 0;
+};
+
+/// How many numbers of every kind, or where they begin.
+struct ColumnPlaces {
+  int point = 0, posterior = 0, statistics = 0, terms = 0, sums = 0, forms = 0;
+
+  template <class F> void advance(const F &family) {
+    point += family.point_size();
+    posterior += family.posterior_size();
+    statistics += family.statistics_size();
+    terms += family.term_size();
+    sums += family.sum_size();
+    forms += family.form_size();
+  }
+};
+
+namespace detail {
+template <class> struct GroupsOf;
+template <class... F> struct GroupsOf<std::variant<F...>> {
+  using Type = std::tuple<ColumnGroup<F>...>;
+};
+}  // namespace detail
+
+/// The columns of a row. A component's numbers stand group by group, columns of one family together, so that loops over columns know theirs.
+class Columns {
+ public:
+  explicit Columns(std::vector<ColumnSpec> specs) : specs_(std::move(specs)), places_(specs_.size()) {
+    int columns = 0;
+    const auto fill = [&]<class F>(ColumnGroup<F> &group) {
+      group.first = columns;
+      group.point = size_.point, group.posterior = size_.posterior, group.statistics = size_.statistics;
+      group.terms = size_.terms, group.sums = size_.sums, group.forms = size_.forms;
+      for (std::size_t j = 0; j < specs_.size(); ++j) {
+        const AnyColumnFamily any = specs_[j].family();
+        const F *family = std::get_if<F>(&any);
+        if (!family) continue;
+        group.families.push_back(*family);
+        group.columns.push_back(int(j));
+        places_[j] = size_;
+        size_.advance(*family);
+        ++columns;
+      }
+    };
+    std::apply([&](auto &...group) { (fill(group), ...); }, groups_);
+  }
+
+  int count() const { return int(specs_.size()); }
+  const std::vector<ColumnSpec> &specs() const { return specs_; }
+  const ColumnPlaces &size() const { return size_; }                                     ///< of a whole component
+  const ColumnPlaces &place(int column) const { return places_[std::size_t(column)]; }  ///< where a column's numbers begin
+
+  /// f(group) for every family that has columns here, in order.
+  template <class Function> void for_each_group(Function f) const {
+    std::apply([&](const auto &...group) { ((group.columns.empty() ? void() : f(group)), ...); }, groups_);
+  }
+  /// f(column, family, place) for every column, group by group.
+  template <class Function> void for_each(Function f) const {
+    for_each_group([&](const auto &group) {
+      for (std::size_t c = 0; c < group.columns.size(); ++c) f(group.columns[c], group.families[c], places_[std::size_t(group.columns[c])]);
+    });
+  }
+
+ private:
+  std::vector<ColumnSpec> specs_;
+  std::vector<ColumnPlaces> places_;
+  ColumnPlaces size_;
+  detail::GroupsOf<AnyColumnFamily>::Type groups_;
+};
+
+}  // namespace bayes

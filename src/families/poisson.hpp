@@ -1,0 +1,211 @@
+// A column of counts: x ~ Poisson(rate), rate ~ Gamma(shape, rate) (002 L2).
+//
+// Point: the rate. Posterior: shape, rate. Statistics: weight of the rows, weighted sum of x.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "core/special.hpp"
+#include "families/column.hpp"
+
+namespace bayes {
+
+/// log x! for a whole number x >= 0, however large.
+inline double log_factorial(double x) {
+  static const std::vector<double> table = [] {
+    std::vector<double> out(256);
+    double product = 1, before = 0;  // products in stretches that a double holds exactly or nearly so
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      if (i > 0) product *= double(i);
+      if (product > 1e200) {
+        before += std::log(product / double(i));
+        product = double(i);
+      }
+      out[i] = before + std::log(product);
+    }
+    return out;
+  }();
+  if (x < double(table.size())) return table[std::size_t(x)];
+  // Stirling's series for log Gamma(x + 1).
+  const double z = x + 1, y = 1 / z, y2 = y * y;
+  return (z - 0.5) * std::log(z) - z + 0.91893853320467274178 + y * (1.0 / 12 - y2 * (1.0 / 360 - y2 / 1260));
+}
+
+struct Poisson {
+  static constexpr const char *name = "poisson";
+  static constexpr std::array<const char *, 1> parameters = {"rate"};
+  static constexpr std::array<const char *, 2> prior_keys = {"shape", "rate"};
+  static constexpr bool has_base = true, zero_is_base = true;
+  static constexpr double largest = 9007199254740992;  // beyond 2^53 doubles are no counts any more
+
+  bool allowed(double x) const { return x >= 0 && x <= largest && x == std::floor(x); }
+  std::string requirement() const { return "a whole number of at least 0"; }
+  double element(double x) const { return x; }
+  double value(double x) const { return x; }
+  bool plain() const { return true; }
+  static double log_base(double x) { return -log_factorial(x); }
+
+  int numbers_of_name() const { return 1; }
+  int point_size() const { return 1; }
+  int posterior_size() const { return 2; }
+  int statistics_size() const { return 2; }
+  int term_size() const { return 1; }  // log rate
+  int sum_size() const { return 1; }
+  int form_size() const { return 3; }  // shape, log(1 + rate), log Gamma(shape)
+  int free_parameters() const { return 1; }
+
+  void maximum_likelihood(const double *s, const double *previous, const ColumnBounds &bounds, double *point) const {
+    point[0] = s[0] > bounds.least_weight ? std::max(s[1] / s[0], bounds.minimum) : previous[0];
+  }
+  bool has_mode(const double *prior) const { return prior[0] >= 1; }
+  void maximum_posterior(const double *s, const double *prior, double *point) const {
+    point[0] = std::max((prior[0] - 1 + s[1]) / (prior[1] + s[0]), least_mode);
+  }
+  double log_prior(const double *point, const double *prior) const {
+    return prior[0] * std::log(prior[1]) - log_gamma(prior[0]) + (prior[0] - 1) * finite_log(point[0]) - prior[1] * point[0];
+  }
+  void complete(double *) const {}
+  bool valid_point(const double *point) const { return valid_number(point[0]); }
+  double mean(const double *point) const { return point[0]; }
+  double variance(const double *point) const { return point[0]; }
+  double sample(const double *point, Random &random) const { return count(point[0], random); }
+
+  void posterior(const double *s, const double *prior, double *q) const {
+    q[0] = prior[0] + s[1];
+    q[1] = prior[1] + s[0];
+  }
+  double divergence(const double *q, const double *prior) const {
+    return (q[0] - prior[0]) * digamma(q[0]) - log_gamma(q[0]) + log_gamma(prior[0]) + prior[0] * std::log(q[1] / prior[1]) +
+           q[0] * (prior[1] - q[1]) / q[1];
+  }
+  void blend(const double *q, const double *target, double rho, double *out) const {
+    for (int i = 0; i < 2; ++i) out[i] = (1 - rho) * q[i] + rho * target[i];
+  }
+  void point_estimate(const double *q, double *point) const { point[0] = q[0] / q[1]; }
+  double log_marginal_likelihood(const double *s, const double *prior) const {
+    const double n = s[0], sum = s[1];
+    // log Gamma(shape + sum) - log Gamma(shape), without its cancellation.
+    const double rise = sum > 0 ? log_gamma(sum) - log_beta(prior[0], sum) : 0;
+    return rise - prior[0] * std::log1p(n / prior[1]) - sum * std::log(prior[1] + n);
+  }
+  bool valid_posterior(const double *q) const { return valid_number(q[0]) && valid_number(q[1]); }
+  void deviations(const double *q, double *out) const { out[0] = std::sqrt(q[0]) / q[1]; }
+  void draw(const double *q, Random &random, double *point) const { point[0] = random.gamma(q[0]) / q[1]; }
+
+  void scale(double factor, double *s) const {
+    s[0] *= factor;
+    s[1] *= factor;
+  }
+  void add(double x, double *s) const {
+    ++s[0];
+    s[1] += x;
+  }
+  bool remove(double x, const double *, double *s) const {
+    --s[0];
+    s[1] -= x;
+    return s[1] >= 0;  // sums above 2^53 are not exact
+  }
+
+  double point_terms(const double *point, double *terms) const {
+    terms[0] = finite_log(point[0]);
+    return -point[0];
+  }
+  double expected_terms(const double *q, double *terms) const {
+    terms[0] = digamma(q[0]) - std::log(q[1]);
+    return -q[0] / q[1];
+  }
+  double term(const double *terms, double x) const { return x * terms[0]; }
+  static void add_terms(std::span<const Poisson> columns, const double *const *x, const double *terms, double *out) {
+    column_block::add_linear(int(columns.size()), x, terms, out);
+  }
+  static void add_sums(std::span<const Poisson> columns, const double *const *x, const double *, const double *r, double *sums) {
+    column_block::add_dots(int(columns.size()), x, r, sums);
+  }
+  void statistics(double weight, const double *sums, const double *, double *s) const {
+    s[0] = weight;
+    s[1] = sums[0];
+  }
+
+  // The predictive is negative binomial: Gamma(shape + x) / (Gamma(shape) x!) (rate / (rate + 1))^shape (rate + 1)^-x.
+  static void predictive_forms(std::span<const Poisson> columns, const double *q, double *forms, double *bases) {
+    double rate = -1, spread = 0, rest = 0;
+    for (std::size_t c = 0; c < columns.size(); ++c, q += 2, forms += 3) {
+      if (q[1] != rate) {
+        rate = q[1];
+        spread = std::log1p(rate);
+        rest = std::log1p(1 / rate);
+      }
+      forms[0] = q[0];
+      forms[1] = spread;
+      forms[2] = q[0] < series_from ? log_gamma(q[0]) : 0;
+      bases[c] = -q[0] * rest;
+    }
+  }
+  template <class Form> static auto predictive_term(Form form, double x) { return rise(form(0), form(2), x) - x * form(1); }
+
+ private:
+  static constexpr double series_from = 10;
+
+  /// log Gamma(z) - ((z - 1/2) log z - z + log(2 pi) / 2), z >= 10.
+  template <class T> static T remainder(T z) {
+    const T y = 1.0 / z, y2 = y * y;
+    return y * (1.0 / 12 - y2 * (1.0 / 360 - y2 * (1.0 / 1260 - y2 * (1.0 / 1680 - y2 * (1.0 / 1188 - y2 * (691.0 / 360360 - y2 * (1.0 / 156)))))));
+  }
+
+  /// log Gamma(shape + x) - log Gamma(shape) for a whole x >= 1. `log_gamma_shape` is asked for below shape = 10 only.
+  template <class T> static T rise(T shape, T log_gamma_shape, double x) {
+    if (x <= 16) {
+      // The product itself, in stretches that cannot overflow.
+      T total = {};
+      for (double i = 0; i < x;) {
+        T product = shape + i;
+        for (++i; i < x && std::fmod(i, 8) != 0; ++i) product *= shape + i;
+        total += lane_log(product);
+      }
+      return total;
+    }
+    // Stirling's formulas are subtracted on paper where both hold, so that large shapes lose nothing.
+    const T z = shape + x, log_z = lane_log(z), ratio = x / shape, one = 1.0 + ratio;
+    const T slack = one - 1.0, log_one = slack == 0.0 ? ratio : lane_log(one) * (ratio / (slack == 0.0 ? one : slack));
+    const T difference = (shape - 0.5) * log_one + x * log_z - x + remainder(z) - remainder(shape);
+    const T direct = (z - 0.5) * log_z - z + 0.91893853320467274178 + remainder(z) - log_gamma_shape;
+    return shape < series_from ? direct : difference;
+  }
+
+  /// A Poisson draw. Large rates are halved by exact steps: the waiting time for m events is gamma; if it is beyond the rate, what came
+  /// before is binomial (Ahrens and Dieter 1974).
+  static double count(double rate, Random &random) {
+    double events = 0;
+    while (rate > 16) {
+      const double m = std::floor(rate * 7 / 8), wait = random.gamma(m);
+      if (wait > rate) return events + binomial(m - 1, rate / wait, random);
+      events += m;
+      rate -= wait;
+    }
+    double product = random.uniform();
+    for (const double end = std::exp(-rate); product > end; product *= random.uniform()) ++events;
+    return events;
+  }
+
+  /// A binomial draw, n halved by order statistics, which are beta.
+  static double binomial(double n, double p, Random &random) {
+    double successes = 0;
+    while (n > 16) {
+      const double middle = std::floor(n / 2) + 1, at = random.beta(middle, n + 1 - middle);
+      if (at <= p) {
+        successes += middle;
+        n -= middle;
+        p = (p - at) / (1 - at);
+      } else {
+        n = middle - 1;
+        p /= at;
+      }
+    }
+    for (double i = 0; i < n; ++i) successes += random.uniform() < p;
+    return successes;
+  }
+};
+
+}  // namespace bayes

@@ -1,0 +1,104 @@
+// Dirichlet process mixtures: fit, and everything that a fitted one answers.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/control.hpp"
+#include "core/document.hpp"
+#include "core/model.hpp"
+#include "core/rows.hpp"
+#include "inference/partition.hpp"
+
+namespace bayes {
+
+inline constexpr int dpmm_max_dimension = 1600;  ///< a row's elements
+
+/// One cluster of the estimated partition.
+struct DpmmCluster {
+  std::int64_t count;              ///< its rows
+  double weight;                   ///< count / (rows + E[concentration]): the probability that the next row belongs to it
+  std::vector<double> mean;        ///< d, the posterior mean of the expected row; NaN for an element that is a category
+  std::vector<double> covariance;  ///< d x d, normal likelihood: E[precision]^-1; empty otherwise
+};
+
+/// The point estimate of the partition.
+struct DpmmEstimate {
+  std::string loss;               ///< binder, vi, bipartition or map; "variational" for method vi
+  int clusters = 0;
+  double expected_loss = 0;       ///< scale: see PartitionLoss; NaN for method vi
+  bool optimal = false;           ///< proved to be best under its loss
+  double level = 0, radius = 0;   ///< of the credible ball; NaN for method vi
+  int fewest_clusters = 0, most_clusters = 0;  ///< in the ball
+  int draws = 0;                  ///< that the estimate and predictions rest on
+};
+
+class BAYES_API DirichletProcessMixture final : public Model {
+ public:
+  DirichletProcessMixture();
+  ~DirichletProcessMixture() override;
+
+  int dimension() const { return info.dimension; }
+  int size() const { return info.components; }          ///< clusters of the estimate
+  DpmmCluster cluster(int index) const;                 ///< from 0, in the order of falling count
+  const DpmmEstimate &estimate() const;
+
+  // One row x of d numbers that may stand in the columns (Error(invalid_argument) names the element otherwise).
+
+  /// size() + 1 numbers that sum to 1: for every cluster of the estimate, the expected share of the rows that x clusters with that belong to it;
+  /// last, the probability that x founds a new cluster. Averaged over the draws, each weighted with its predictive density of x.
+  void probabilities(std::span<const double> x, std::span<double> out) const;
+  /// The most probable of these, from 0; size() means a new one.
+  int predict(std::span<const double> x) const;
+  double log_density(std::span<const double> x) const;  ///< log of the posterior predictive density, averaged over the draws
+
+  struct State;
+  std::unique_ptr<State> state;
+
+ protected:
+  void write(Document &document) const override;
+
+ private:
+  struct Predictor;
+  Predictor &predictor() const;  ///< computes in memory of its own: not for two threads at a time
+  mutable std::unique_ptr<Predictor> predictor_;
+  void check_row(std::span<const double> x) const;
+};
+
+/// Reads the document form; for models/registry.cpp. Throws Error(invalid_text) naming the member that cannot be.
+std::unique_ptr<Model> read_dirichlet_process_mixture(const Document &document);
+
+struct DpmmRowOptions {
+  bool skip_missing = false;
+  bool null_on_error = false;
+};
+
+/// Checks every option before any row is read. Throws as dpmm_fit does.
+BAYES_API DpmmRowOptions dpmm_check_options(const Document &options);
+
+/// A fit, and what it says of the rows that it was made of.
+struct DpmmFit {
+  std::unique_ptr<DirichletProcessMixture> model;
+  std::vector<int> labels;          ///< the cluster of every row, from 0
+  std::vector<double> probability;  ///< how firmly every row belongs to it (PartitionEstimate::probability; method vi: its responsibility)
+  PartitionDraws draws;             ///< empty for method vi
+};
+
+/// Fits a Dirichlet process mixture to the rows.
+/// Throws Error: invalid_argument for options or values that the likelihood does not know; too_large for more rows, draws or chains than
+/// memory allows; numeric where no fit exists.
+BAYES_API DpmmFit dpmm_fit(RowSource &rows, const Document &options, Control &control);
+
+/// dpmm_similarity takes no more rows: their pairs are counted in tens of millions.
+inline constexpr std::int64_t dpmm_most_similar_rows = 5000;
+
+/// Samples the posterior and gives, for row 0, 1, ... in turn, the probabilities that it is in one cluster with each row before it.
+/// Throws Error: too_large for more rows than dpmm_most_similar_rows, and whatever dpmm_fit throws; invalid_argument for method vi.
+BAYES_API void dpmm_similarity(RowSource &rows, const Document &options, Control &control,
+                               const std::function<void(std::int64_t row, std::span<const double> probabilities)> &emit);
+
+}  // namespace bayes

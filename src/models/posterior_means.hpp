@@ -1,0 +1,28 @@
+// What the posterior of a component says of its rows: their expected values, and for normals the covariance.
+#pragma once
+
+#include <limits>
+#include <vector>
+
+#include "families/normal_wishart.hpp"
+#include "families/product.hpp"
+
+namespace bayes {
+
+/// mean: d numbers, E[mu]; covariance: d x d, E[Lambda]^-1 = B / a.
+template <class S> void posterior_means(const NormalWishart<S> &q, int component, std::vector<double> &mean, std::vector<double> &covariance) {
+  const Vector m = q.m.col(component);
+  mean.assign(m.data(), m.data() + m.size());
+  const Matrix full = dense_form<S>(q.B[std::size_t(scale_index<S>(component))], q.dimension()) / q.a(scale_index<S>(component));
+  covariance.assign(full.data(), full.data() + full.size());
+}
+
+/// mean: d numbers, NaN for an element that is a category.
+inline void posterior_means(const ProductPosterior &q, int component, std::vector<double> &mean, std::vector<double> &covariance) {
+  const ProductPoint point = point_estimate(pick(q, {component}));
+  mean.resize(std::size_t(q.dimension()));
+  covariance.clear();
+  point.columns->for_each([&](int j, const auto &family, const ColumnPlaces &at) { mean[std::size_t(j)] = family.mean(point.values.col(0).data() + at.point); });
+}
+
+}  // namespace bayes

@@ -1,0 +1,371 @@
+// Samplers of mixtures against the exact posterior of a few rows, by enumeration of all partitions.
+#include "sampler_support.hpp"
+
+using namespace samplers;
+
+namespace {
+
+const auto process = PartitionPrior::dirichlet_process(1.3);
+const auto three = PartitionPrior::finite(3, 0.7);
+const GammaPrior gamma_prior{2, 1.5};
+
+/// Every sampler that a family has against the exact posterior: of a Dirichlet process with a fixed and with a learned concentration, and of a finite mixture.
+template <class Q> void check_samplers(const Q &prior, const Matrix &x, const std::string &name) {
+  auto rows = support::rows_of(x);
+  RowsInFile file(x);
+  Control control;
+  const Labels one(std::size_t(x.rows()), 0);
+  const int sweeps = effort(10000);
+  const auto test = [&](const std::string &method, auto &&sampler, const Exact &exact) {
+    const Largest largest = compare(sampler, exact, sweeps);
+    BOOST_TEST(largest.z < largest_z, name << ' ' << method << ": " << largest.what << " is " << largest.z << " standard errors off");
+    if (std::getenv("BAYES_TEST_EFFORT")) BOOST_TEST_MESSAGE(name << ' ' << method << ": " << largest.z << ' ' << largest.what);
+  };
+  const Exact exact_three = exact_posterior(rows, prior, three);
+  test("finite", FiniteSampler<Q>(rows, prior, setting_of(three, 11), one, 3, control), exact_three);
+  test("finite, rows in a file", FiniteSampler<Q>(file, prior, setting_of(three, 12), one, 3, control), exact_three);
+  if constexpr (!std::is_void_v<typename Q::Clusters>) {
+    test("collapsed finite", CollapsedSampler<Q>(rows, prior, setting_of(three, 13), one, control), exact_three);
+    for (const GammaPrior *learned : {static_cast<const GammaPrior *>(nullptr), &gamma_prior}) {
+      const Exact exact = exact_posterior(rows, prior, process, learned);
+      const std::string with = learned ? " learning" : "";
+      test("collapsed" + with, CollapsedSampler<Q>(rows, prior, setting_of(process, 14, learned), one, control), exact);
+      test("gibbs" + with, MarginalSampler<Q>(rows, prior, setting_of(process, 15, learned), one, control), exact);
+      test("slice" + with, SliceSampler<Q>(rows, prior, setting_of(process, 16, learned), one, control), exact);
+      test("slice, rows in a file" + with, SliceSampler<Q>(file, prior, setting_of(process, 17, learned), one, control), exact);
+    }
+    for (const auto &partition : {process, three}) {
+      SplitMergeAlone<Q> moves(rows, prior, setting_of(partition, 18), one);
+      test("split and merge", moves, partition.full(3) ? exact_three : exact_posterior(rows, prior, process));
+      BOOST_TEST(moves.splits > sweeps / 100);
+      BOOST_TEST(moves.merges > sweeps / 100);
+    }
+  }
+}
+
+/// Clusters with a fault in them.
+enum class Fault { none, shrink, count, alone, degrees, spread };
+template <Fault fault> class FaultyClusters : public NormalClusters<FullCovariance> {
+  using Base = NormalClusters<FullCovariance>;
+
+ public:
+  explicit FaultyClusters(const NormalWishart<FullCovariance> &prior) : Base(prior), c_(prior.c(0)), d_(prior.dimension()) {}
+  FaultyClusters(const NormalWishart<FullCovariance> &prior, const NormalWishart<FullCovariance> &q) : Base(prior, q), c_(prior.c(0)), d_(prior.dimension()) {}
+  double count(int slot) const { return Base::count(slot) + (fault == Fault::count && Base::count(slot) > 1.5); }
+  void log_predictive(const double *x, double *out) const {
+    Base::log_predictive(x, out);
+    for (int k = 0; k < size(); ++k) out[k] += shift(Base::count(k));
+  }
+  double log_predictive(int slot, const double *x) const { return Base::log_predictive(slot, x) + shift(Base::count(slot)); }
+  double log_prior_predictive(const double *x) { return Base::log_prior_predictive(x) + shift(0) - (fault == Fault::alone ? std::log(1.3) : 0); }
+
+ private:
+  /// The Student t's constant without its ((c + 1) / c)^(-d/2).
+  double shift(double n) const { return fault == Fault::shrink ? 0.5 * d_ * std::log((c_ + n + 1) / (c_ + n)) : 0; }
+  double c_;
+  int d_;
+};
+
+/// A prior whose clusters, or whose draws of parameters, have the fault.
+template <Fault fault> struct Faulty : NormalWishart<FullCovariance> {
+  using Base = NormalWishart<FullCovariance>;
+  using Clusters = FaultyClusters<fault>;
+  Faulty() = default;
+  Faulty(Base base) : Base(std::move(base)) {}
+  const Base &base() const { return *this; }
+};
+template <Fault fault> Faulty<fault> pick(const Faulty<fault> &q, const std::vector<int> &order) { return bayes::pick(q.base(), order); }
+template <Fault fault> Faulty<fault> joined(const Faulty<fault> &a, const Faulty<fault> &b) { return bayes::joined(a.base(), b.base()); }
+template <Fault fault> NormalPoint<FullCovariance> draw(const Faulty<fault> &q, Random &random) {
+  auto given = q.base();
+  if (fault == Fault::degrees) given.a.array() -= 1;
+  auto out = bayes::draw(given, random);
+  if (fault == Fault::spread)
+    for (int k = 0; k < q.components(); ++k) out.mean.col(k) = q.m.col(k) + std::sqrt(q.c(k)) * (out.mean.col(k) - q.m.col(k));
+  return out;
+}
+
+/// Does a run with the fault betray itself? Without one it must not.
+template <template <class> class Sampler, Fault fault, class... Components>
+void expect_found(const char *name, const PartitionPrior &partition, Components... components) {
+  const Matrix x = doubtful_rows(6, 2, 21);
+  auto rows = support::rows_of(x);
+  Control control;
+  const auto prior = normal_prior<FullCovariance>(2);
+  Sampler<Faulty<fault>> sampler(rows, Faulty<fault>(prior), setting_of(partition, 41), Labels(6, 0), components..., control);
+  const Largest largest = compare(sampler, exact_posterior(rows, prior, partition), effort(20000), false);
+  if (fault == Fault::none) BOOST_TEST(largest.z < largest_z, name << ": " << largest.what);
+  else BOOST_TEST(largest.z > 1.5 * largest_z, name << ": " << largest.z << ' ' << largest.what);
+  BOOST_TEST_MESSAGE(name << " with fault " << int(fault) << ": " << largest.z << ' ' << largest.what);
+}
+
+/// The mean of a quantity over batches of sweeps.
+using Quantities = std::vector<std::pair<std::string, std::function<double(double alpha, std::span<const int> labels, int clusters)>>>;
+template <class Sampler> std::vector<std::vector<double>> batch_means(Sampler &&sampler, const Quantities &quantities, int warmup, int sweeps) {
+  Control control;
+  std::vector<std::vector<double>> out(quantities.size(), std::vector<double>(batches));
+  for (int t = 0; t < warmup; ++t) sampler.sweep(t, control);
+  for (int t = 0; t < sweeps; ++t) {
+    sampler.sweep(warmup + t, control);
+    for (std::size_t q = 0; q < out.size(); ++q)
+      out[q][std::size_t(t / (sweeps / batches))] += quantities[q].second(sampler.concentration(), sampler.labels(), sampler.clusters()) / (sweeps / batches);
+  }
+  return out;
+}
+
+/// f(name, sampler) for the three samplers of the Dirichlet process.
+template <class Q, class F> void for_each_sampler(RowSource &rows, const Q &prior, const SamplerSetting &setting, F f) {
+  Control control;
+  const Labels one(std::size_t(rows.rows()), 0);
+  f("collapsed", CollapsedSampler<Q>(rows, prior, setting, one, control));
+  f("gibbs", MarginalSampler<Q>(rows, prior, setting, one, control));
+  f("slice", SliceSampler<Q>(rows, prior, setting, one, control));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(sampler)
+
+// Grosse and Duvenaud 2014: every full conditional that the collapsed sampler draws from is a ratio of joint densities.
+BOOST_AUTO_TEST_CASE(full_conditionals_are_ratios_of_joints) {
+  const auto check = [](const auto &prior, const Matrix &x) {
+    using Q = std::decay_t<decltype(prior)>;
+    auto rows = support::rows_of(x);
+    const int n = int(x.rows());
+    for (const auto &partition : {process, three}) {
+      const Exact exact = exact_posterior(rows, prior, partition);
+      for (std::size_t p = 0; p < exact.labels.size(); ++p)
+        for (int i = 0; i < n; ++i) {
+          Labels labels = exact.labels[p];
+          const int now = labels[std::size_t(i)];
+          if (sizes(labels)[std::size_t(now)] < 2) continue;  // the new cluster's place is then the old one's
+          typename Q::Clusters clusters(prior);
+          for (int row = 0; row < n; ++row) {
+            while (clusters.size() <= labels[std::size_t(row)]) clusters.open();
+            if (row != i) clusters.add(labels[std::size_t(row)], support::row(x, row).data());
+          }
+          const auto row = support::row(x, i);
+          const auto conditional = [&](int k) {
+            return k == clusters.size() ? partition.log_new(k) + clusters.log_prior_predictive(row.data())
+                                        : std::log(partition.weight(clusters.count(k))) + clusters.log_predictive(k, row.data());
+          };
+          for (int k = 0; k <= clusters.size(); ++k) {
+            labels[std::size_t(i)] = k;
+            const auto other = exact.number.find(name_of(labels));
+            if (other == exact.number.end()) {
+              BOOST_TEST(conditional(k) == -std::numeric_limits<double>::infinity());
+              continue;
+            }
+            const double ratio = exact.log_joint[std::size_t(other->second)] - exact.log_joint[p];
+            BOOST_TEST(distance(conditional(k) - conditional(now), ratio) < 1e-9);
+          }
+        }
+    }
+  };
+  check(normal_prior<FullCovariance>(2), doubtful_rows(5, 2, 1));
+  check(normal_prior<DiagonalCovariance>(2), doubtful_rows(5, 2, 2));
+  check(normal_prior<SphericalCovariance>(3), doubtful_rows(5, 3, 3));
+  const auto prior = products::some_prior(products::mixed);
+  check(prior, products::some_rows(prior, 5, 4, true));
+}
+
+BOOST_AUTO_TEST_CASE(normal_full) { check_samplers(normal_prior<FullCovariance>(2), doubtful_rows(6, 2, 21), "full"); }
+BOOST_AUTO_TEST_CASE(normal_diagonal) { check_samplers(normal_prior<DiagonalCovariance>(2), doubtful_rows(6, 2, 22), "diagonal"); }
+BOOST_AUTO_TEST_CASE(normal_spherical) { check_samplers(normal_prior<SphericalCovariance>(3), doubtful_rows(6, 3, 23), "spherical"); }
+BOOST_AUTO_TEST_CASE(normal_tied) { check_samplers(normal_prior<TiedCovariance>(2), doubtful_rows(6, 2, 24), "tied"); }
+
+BOOST_AUTO_TEST_CASE(product_columns) {
+  const auto check = [](std::vector<ColumnSpec> specs, int n, bool holes, const std::string &name) {
+    const auto prior = products::some_prior(std::move(specs));
+    check_samplers(prior, products::some_rows(prior, n, 31, holes), name);
+  };
+  check({{ColumnSpec::bernoulli}, {ColumnSpec::bernoulli}, {ColumnSpec::bernoulli}}, 6, false, "bernoulli");
+  check({{ColumnSpec::poisson}, {ColumnSpec::poisson}}, 6, false, "poisson");
+  check({{ColumnSpec::categorical, 3}, {ColumnSpec::categorical, 4}}, 5, false, "categorical");
+  check({{ColumnSpec::normal}, {ColumnSpec::normal}}, 5, false, "univariate normal");
+  check({{ColumnSpec::poisson}, {ColumnSpec::bernoulli}, {ColumnSpec::normal}, {ColumnSpec::categorical, 3}}, 7, true, "mixed with holes");
+}
+
+// The comparisons above see what they should.
+BOOST_AUTO_TEST_CASE(faults_are_found) {
+  if (effort(20000) < 20000) return;  // short runs see less
+  expect_found<CollapsedSampler, Fault::none>("collapsed", process);
+  expect_found<CollapsedSampler, Fault::shrink>("collapsed", process);
+  expect_found<CollapsedSampler, Fault::count>("collapsed", process);
+  expect_found<CollapsedSampler, Fault::alone>("collapsed", process);
+  expect_found<MarginalSampler, Fault::none>("gibbs", process);
+  expect_found<MarginalSampler, Fault::shrink>("gibbs", process);
+  expect_found<MarginalSampler, Fault::alone>("gibbs", process);
+  expect_found<MarginalSampler, Fault::degrees>("gibbs", process);
+  expect_found<MarginalSampler, Fault::spread>("gibbs", process);
+  expect_found<SliceSampler, Fault::none>("slice", process);
+  expect_found<SliceSampler, Fault::degrees>("slice", process);
+  expect_found<SliceSampler, Fault::spread>("slice", process);
+  expect_found<FiniteSampler, Fault::none>("finite", three, 3);
+  expect_found<FiniteSampler, Fault::degrees>("finite", three, 3);
+  expect_found<FiniteSampler, Fault::spread>("finite", three, 3);
+  const auto prior = normal_prior<FullCovariance>(2);
+  auto rows = support::rows_of(doubtful_rows(6, 2, 21));
+  const Exact exact = exact_posterior(rows, prior, process);
+  for (const double bias : {0.8, -0.8}) {
+    SplitMergeAlone<NormalWishart<FullCovariance>> moves(rows, prior, setting_of(process, 42), Labels(6, 0), bias);
+    BOOST_TEST(compare(moves, exact, effort(12000)).z > 1.5 * largest_z);
+  }
+  // A target that is wrong, for samplers that are right: n_k! for (n_k - 1)!, as 002 L10 prints it.
+  const Exact printed = exact_posterior(6, process, nullptr, [&](const Labels &labels, int) {
+    double factor = 0;
+    for (const double n : sizes(labels)) factor += std::log(n);
+    return factor + exact.log_marginal[std::size_t(exact.number.at(name_of(labels)))];
+  });
+  for_each_sampler(rows, prior, setting_of(process, 43), [&](const char *name, auto &&sampler) {
+    BOOST_TEST(compare(sampler, printed, effort(12000), false).z > 1.5 * largest_z, name);
+  });
+}
+
+// Rows that say nothing, of a category when there is but one: the posterior is the prior.
+BOOST_AUTO_TEST_CASE(without_information_the_prior_returns) {
+  const auto prior = products::some_prior({{ColumnSpec::categorical, 1}});
+  const int sweeps = effort(10000);
+  for (const int n : {1, 20}) {
+    auto rows = support::rows_of(Matrix::Zero(n, 1));
+    Quantities quantities;
+    for (int k = 1; k <= std::min(n, 10); ++k) quantities.emplace_back("K = " + std::to_string(k), [k](double, std::span<const int>, int clusters) { return clusters == k; });
+    quantities.emplace_back("K", [](double, std::span<const int>, int clusters) { return clusters; });
+    if (n > 1) quantities.emplace_back("together", [](double, std::span<const int> labels, int) { return labels.front() == labels.back(); });
+    quantities.emplace_back("alpha", [](double alpha, std::span<const int>, int) { return alpha; });
+    quantities.emplace_back("log alpha", [](double alpha, std::span<const int>, int) { return std::log(alpha); });
+    quantities.emplace_back("alpha < 1", [](double alpha, std::span<const int>, int) { return alpha < 1; });
+    // Stirling numbers of the first kind.
+    std::vector<double> stirling{1};
+    for (int i = 0; i < n; ++i) {
+      stirling.push_back(0);
+      for (std::size_t k = stirling.size(); k-- > 0;) stirling[k] = i * stirling[k] + (k ? stirling[k - 1] : 0);
+    }
+    for (const GammaPrior *learned : {static_cast<const GammaPrior *>(nullptr), &gamma_prior}) {
+      std::vector<double> exact;
+      const auto average = [&](const std::function<double(double)> &f) {
+        return learned ? ConcentrationIntegral{gamma_prior, 0}.mean(0, f) : f(process.concentration());
+      };
+      const auto share = [&](int k) { return average([&](double a) { return stirling[std::size_t(k)] * std::exp(k * std::log(a) + std::lgamma(a) - std::lgamma(a + n)); }); };
+      for (int k = 1; k <= std::min(n, 10); ++k) exact.push_back(share(k));
+      exact.push_back(average([&](double a) {
+        double sum = 0;
+        for (int i = 0; i < n; ++i) sum += a / (a + i);
+        return sum;
+      }));
+      if (n > 1) exact.push_back(average([](double a) { return 1 / (1 + a); }));
+      exact.push_back(average([](double a) { return a; }));
+      exact.push_back(average([](double a) { return std::log(a); }));
+      exact.push_back(learned ? 1 - std::exp(-1.5) * (1 + 1.5) : 0);  // Gamma(2, 1.5)
+      for_each_sampler(rows, prior, setting_of(process, 51, learned), [&](const char *name, auto &&sampler) {
+        const auto means = batch_means(sampler, quantities, 20, sweeps);
+        for (std::size_t q = 0; q < quantities.size(); ++q) {
+          if (exact[q] * sweeps < 100 && exact[q] > 0) continue;
+          const double z = z_score(means[q], exact[q]);
+          BOOST_TEST(std::abs(z) < largest_z, name << " n " << n << ' ' << quantities[q].first << ": " << z << (learned ? " learned" : ""));
+        }
+      });
+    }
+    // Finite mixtures: j given components of three hold all rows with probability P(j); inclusion and exclusion make P(K = k).
+    Control control;
+    FiniteSampler<ProductPosterior> finite(rows, prior, setting_of(three, 52), Labels(std::size_t(n), 0), 3, control);
+    CollapsedSampler<ProductPosterior> collapsed(rows, prior, setting_of(three, 53), Labels(std::size_t(n), 0), control);
+    const auto within = [&](int j) { return j == 0 ? 0 : std::exp(std::lgamma(2.1) + std::lgamma(n + 0.7 * j) - std::lgamma(0.7 * j) - std::lgamma(n + 2.1)); };
+    const double exact[] = {3 * within(1), 3 * (within(2) - 2 * within(1)), 1 - 3 * within(2) + 3 * within(1)};
+    const auto a = batch_means(finite, quantities, 20, sweeps), b = batch_means(collapsed, quantities, 20, sweeps);
+    for (std::size_t k = 0; k < 3 && int(k) < n; ++k) {
+      BOOST_TEST(std::abs(z_score(a[k], exact[k])) < largest_z);
+      BOOST_TEST(std::abs(z_score(b[k], exact[k])) < largest_z);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(samplers_agree_on_real_data) {
+  Matrix x = support::data_set("galaxies");
+  x = (x.array() - x.mean()).matrix();
+  x /= std::sqrt(x.squaredNorm() / double(x.rows()));
+  auto rows = support::rows_of(x);
+  const NormalWishart<FullCovariance> prior{Matrix::Zero(1, 1), Vector::Constant(1, 0.01), Vector::Constant(1, 3.0), {Matrix::Constant(1, 1, 0.04)}};
+  NormalClusters<FullCovariance> one(prior);
+  const auto log_joint = [&](double, std::span<const int> labels, int k) {
+    while (one.size()) one.close(one.size() - 1);
+    for (int j = 0; j < k; ++j) one.open();
+    for (std::size_t i = 0; i < labels.size(); ++i) one.add(labels[i], &x(Eigen::Index(i), 0));
+    double total = process.log_probability(sizes(labels));
+    for (int j = 0; j < k; ++j) total += one.log_marginal(j);
+    return total;
+  };
+  Quantities quantities = {{"log joint", log_joint}, {"alpha", [](double alpha, auto, int) { return alpha; }}, {"0 with 20", [](double, auto labels, int) { return labels[0] == labels[20]; }}};
+  for (int k = 3; k <= 8; ++k) quantities.emplace_back("K = " + std::to_string(k), [k](double, auto, int clusters) { return clusters == k; });
+  std::vector<std::vector<std::vector<double>>> of_samplers;
+  for_each_sampler(rows, prior, setting_of(process, 61, &gamma_prior), [&](const char *, auto &&sampler) {
+    of_samplers.push_back(batch_means(sampler, quantities, 500, effort(10000)));
+  });
+  for (std::size_t q = 0; q < quantities.size(); ++q)
+    for (std::size_t a = 0; a < 3; ++a)
+      for (std::size_t b = 0; b < a; ++b) {
+        // Chains are independent: so are differences of their batches.
+        std::vector<double> differences(of_samplers[a][q]);
+        for (std::size_t i = 0; i < differences.size(); ++i) differences[i] -= of_samplers[b][q][i];
+        BOOST_TEST(std::abs(z_score(differences, 0)) < 4.5, quantities[q].first << " of samplers " << a << " and " << b);
+      }
+}
+
+BOOST_AUTO_TEST_CASE(eight_clusters_are_found_from_one) {
+  Random random(71);
+  const int n = 500;
+  Matrix x(n, 2);
+  Labels truth;
+  for (int i = 0; i < n; ++i) {
+    truth.push_back(i % 8);
+    x(i, 0) = 20 * (i % 8 % 3) + random.normal();
+    x(i, 1) = 20 * (i % 8 / 3) + random.normal();
+  }
+  auto rows = support::rows_of(x);
+  const NormalWishart<FullCovariance> prior{Eigen::Vector2d(20, 20), Vector::Constant(1, 0.01), Vector::Constant(1, 4.0), {4 * Matrix::Identity(2, 2)}};
+  for_each_sampler(rows, prior, setting_of(PartitionPrior::dirichlet_process(0.5), 72), [&](const char *name, auto &&sampler) {
+    Control control;
+    int sweeps = 0;
+    // Every cluster of a draw in one true one, and as many of them.
+    const auto found = [&] {
+      Labels of(8, -1);
+      for (int i = 0; i < n; ++i) {
+        int &label = of[std::size_t(truth[std::size_t(i)])];
+        if (label < 0) label = sampler.labels()[std::size_t(i)];
+        if (label != sampler.labels()[std::size_t(i)]) return false;
+      }
+      return sampler.clusters() == 8;
+    };
+    while (!found() && sweeps < 300) sampler.sweep(sweeps++, control);
+    BOOST_TEST(found(), name);
+    BOOST_TEST_MESSAGE(name << " after " << sweeps << " sweeps");
+  });
+}
+
+BOOST_AUTO_TEST_CASE(any_number_of_threads_makes_the_same_draws) {
+  const int n = 15000, d = 8;  // four pieces
+  const Matrix x = support::normal_rows(n, d, 81, 5);
+  auto rows = support::rows_of(x);
+  const auto prior = normal_prior<FullCovariance>(d);
+  Labels labels;
+  for (int i = 0; i < n; ++i) labels.push_back(i % 3);
+  const auto ten = PartitionPrior::finite(10, 0.7);
+  const auto after = [&](auto make) {
+    std::vector<Labels> out;
+    for (const int threads : {1, 2, 3}) {
+      Control control;
+      control.threads = threads;
+      auto sampler = make(control);
+      for (int t = 0; t < 3; ++t) sampler.sweep(t, control);
+      out.emplace_back(sampler.labels().begin(), sampler.labels().end());
+      out.back().push_back(sampler.clusters());
+    }
+    BOOST_TEST((out[0] == out[1]));
+    BOOST_TEST((out[0] == out[2]));
+  };
+  using Q = NormalWishart<FullCovariance>;
+  after([&](Control &control) { return SliceSampler<Q>(rows, prior, setting_of(process, 82), labels, control); });
+  after([&](Control &control) { return FiniteSampler<Q>(rows, prior, setting_of(ten, 83), labels, 10, control); });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
