@@ -16,7 +16,7 @@ constexpr double exhaustive_work = 3e8;         // rows x draws x partitions
 constexpr double table_entries = 1 << 18;       // rows x draws of a sample; up to twice as many are searched as they are
 constexpr double least_sample = 1000;           // rows, draws
 constexpr double large_share = 0.01;            // of the rows: a large cluster
-constexpr std::size_t samples = 4, starts = 20, most_found = 2, most_rebuilt = 32;
+constexpr std::size_t samples = 4, starts = 64, most_found = 2;
 
 // Entries of tables to look at: in samples, with all rows, and to compare draws. Some 10^9 take a second.
 constexpr double sample_work = 2.5e8, full_work = 8e8, check_work = 2e9;
@@ -94,29 +94,6 @@ template <class Loss> class PartitionSearch {
       while (!work_.done() && state.merge()) better = true;
       if (!better) better = state.gather(order()) > 0;
     }
-  }
-
-  // Dissolves one cluster after the other and lets its patterns find their places anew, one by one: moves of single patterns and merges of whole
-  // clusters cannot exchange the halves of two clusters. What does not improve the partition is undone. Was there an improvement?
-  template <class Order> bool rebuild(State<Loss> &state, const WeightedRows &rows, Order &&order) {
-    bool better = false;
-    double least = state.loss();
-    const std::vector<char> chosen = largest(sizes(state.clusters(), rows), most_rebuilt);
-    for (std::uint32_t c = 0; c < chosen.size() && !work_.done(); ++c) {
-      if (!chosen[c]) continue;
-      const std::vector<std::uint32_t> before = state.clusters();
-      state.dissolve(c);
-      state.gather(order());
-      for (int i = 0; i < 20 && state.sweep(order(), false) > 0; ++i) {}
-      const double loss = state.loss();
-      if (loss < least * (1 - 1e-9)) {
-        least = loss;
-        better = true;
-      } else {
-        state.start(before);
-      }
-    }
-    return better;
   }
 
   // Draws in the order of their expected loss, as far as a sample of rows and other draws tells; up to 1000 of those given.
@@ -213,7 +190,6 @@ template <class Loss> class PartitionSearch {
     const auto order = [&] { return shuffled(rows.size(), random_); };
     std::vector<Found> found;
     const double large_size = large_share * rows.total();
-    double least = std::numeric_limits<double>::infinity();
     work_.allow(work);
     for (std::size_t s = first; s < first + starts && (s == first || !work_.done()); ++s) {
       std::vector<std::uint32_t> clusters(rows.size(), no_cluster);
@@ -226,10 +202,7 @@ template <class Loss> class PartitionSearch {
       state.start(clusters);
       state.gather(order());
       improve(state, order);
-      if (state.loss() < least)
-        while (!work_.done() && rebuild(state, rows, order)) improve(state, order);
       const double loss = state.loss();
-      least = std::min(least, loss);
       const std::vector<double> size = sizes(state.clusters(), rows);
       const std::size_t large = std::size_t(std::count_if(size.begin(), size.end(), [&](double s) { return s >= large_size; }));
       const auto same = std::find_if(found.begin(), found.end(), [&](const Found &other) { return other.large == large; });
@@ -250,7 +223,7 @@ template <class Loss> class PartitionSearch {
     const std::size_t p = patterns_.rows.size();
     const double factor = std::max(1.0, patterns_.rows.total() / rows.total());
     const std::vector<double> size = sizes(found, rows);
-    const std::vector<char> kept = largest(size, few_);
+    const std::vector<char> kept = largest(size);
     std::vector<std::uint32_t> clusters(p, no_cluster), weight(p, 0);
     const bool tiers = std::count(kept.begin(), kept.end(), 1) > 32;
     const double large_size = large_share * rows.total();
@@ -293,11 +266,11 @@ template <class Loss> class PartitionSearch {
   }
 
   // The largest clusters of more than one row.
-  static std::vector<char> largest(const std::vector<double> &size, std::size_t count) {
+  std::vector<char> largest(const std::vector<double> &size) const {
     std::vector<std::size_t> order(size.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return size[a] > size[b]; });
-    if (order.size() > count) order.resize(count);
+    if (order.size() > few_) order.resize(few_);
     std::vector<char> kept(size.size(), 0);
     for (const std::size_t c : order) kept[c] = size[c] > 1;
     return kept;

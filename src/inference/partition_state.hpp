@@ -193,13 +193,6 @@ template <class Loss> class State {
     return true;
   }
 
-  /// Leaves all patterns of a cluster alone and not seen.
-  void dissolve(std::uint32_t c) {
-    work_.spend(double(cluster_.size()));
-    for (std::size_t p = 0; p < cluster_.size(); ++p)
-      if (cluster_[p] == c) remove(p);
-  }
-
   /// M times the expected loss over the table's draws, not scaled.
   double loss() const {
     double sum = 0;

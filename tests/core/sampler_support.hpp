@@ -12,9 +12,31 @@
 
 namespace samplers {
 
+/// Clusters for which split and merge moves do nothing: what is left of a sampler must be right without their help, and shows its faults.
+template <class Clusters> struct Unmoved : Clusters {
+  using Clusters::Clusters;
+};
+
+}  // namespace samplers
+
+template <class Clusters> class bayes::SplitMerge<samplers::Unmoved<Clusters>> {
+ public:
+  template <class Q> SplitMerge(const RowAccess &, const Q &) {}
+  template <class... Arguments> SplitMergeMove<samplers::Unmoved<Clusters>> propose(const Arguments &...) { return {}; }
+};
+
+namespace samplers {
+
 using namespace bayes;
 using support::distance;
 using Labels = std::vector<int>;
+
+/// A prior with such clusters.
+template <class Q> struct WithoutMoves : Q {
+  using Clusters = Unmoved<typename Q::Clusters>;
+  WithoutMoves() = default;
+  WithoutMoves(Q q) : Q(std::move(q)) {}
+};
 
 /// Monte Carlo tests draw the lines here. A check compares a mean with its exact value by the batch means of a run, in units of their standard error, which has
 /// `batches` - 1 degrees of freedom: a right sampler exceeds the line once in 4e8 checks. The suite makes fewer than 10 000, so that it

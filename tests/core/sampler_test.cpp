@@ -69,7 +69,7 @@ template <Fault fault> class FaultyClusters : public NormalClusters<FullCovarian
 /// A prior whose clusters, or whose draws of parameters, have the fault.
 template <Fault fault> struct Faulty : NormalWishart<FullCovariance> {
   using Base = NormalWishart<FullCovariance>;
-  using Clusters = FaultyClusters<fault>;
+  using Clusters = Unmoved<FaultyClusters<fault>>;
   Faulty() = default;
   Faulty(Base base) : Base(std::move(base)) {}
   const Base &base() const { return *this; }
@@ -184,6 +184,24 @@ BOOST_AUTO_TEST_CASE(product_columns) {
   check({{ColumnSpec::categorical, 3}, {ColumnSpec::categorical, 4}}, 5, false, "categorical");
   check({{ColumnSpec::normal}, {ColumnSpec::normal}}, 5, false, "univariate normal");
   check({{ColumnSpec::poisson}, {ColumnSpec::bernoulli}, {ColumnSpec::normal}, {ColumnSpec::categorical, 3}}, 7, true, "mixed with holes");
+}
+
+BOOST_AUTO_TEST_CASE(without_moves_of_whole_clusters) {
+  const auto check = []<class Q>(const Q &prior, const Matrix &x, const char *name) {
+    auto rows = support::rows_of(x);
+    Control control;
+    const Labels one(std::size_t(x.rows()), 0);
+    const Exact exact = exact_posterior(rows, prior, process, &gamma_prior);
+    const auto test = [&](const char *method, auto &&sampler) {
+      const Largest largest = compare(sampler, exact, effort(12000));
+      BOOST_TEST(largest.z < largest_z, name << ' ' << method << ": " << largest.what << " is " << largest.z << " standard errors off");
+    };
+    test("collapsed", CollapsedSampler<WithoutMoves<Q>>(rows, prior, setting_of(process, 19, &gamma_prior), one, control));
+    test("gibbs", MarginalSampler<WithoutMoves<Q>>(rows, prior, setting_of(process, 20, &gamma_prior), one, control));
+  };
+  check(normal_prior<FullCovariance>(2), doubtful_rows(6, 2, 21), "full");
+  const auto columns = products::some_prior({{ColumnSpec::poisson}, {ColumnSpec::bernoulli}, {ColumnSpec::normal}, {ColumnSpec::categorical, 3}});
+  check(columns, products::some_rows(columns, 6, 31, true), "columns");
 }
 
 // The comparisons above see what they should.

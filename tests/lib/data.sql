@@ -62,6 +62,19 @@ CREATE TABLE galaxies (
   x float8[] GENERATED ALWAYS AS (ARRAY[velocity / 1000]) STORED);
 \copy galaxies (velocity) FROM 'tests/data/galaxies.csv' CSV HEADER
 
+-- Answers 1 or 2 to four situations of role conflict, and how many of 216 people gave them. (Stouffer and Toby 1951; R: poLCA::values)
+CREATE TABLE role_conflict (
+  a int, b int, c int, d int, count int,
+  x int[] GENERATED ALWAYS AS (ARRAY[a, b, c, d]) STORED);
+\copy role_conflict (a, b, c, d, count) FROM 'tests/data/role_conflict.csv' CSV HEADER
+
+-- Births and what might have to do with a low weight: the mother's age, weight in pounds and race (1 to 3), smoking, earlier premature labours, hypertension,
+-- uterine irritability, visits to a physician; x leaves out low and bwt, the weight in grams. (R: MASS::birthwt)
+CREATE TABLE birthwt (
+  id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, low int, age float8, lwt float8, race int, smoke int, ptl int, ht int, ui int, ftv int, bwt float8,
+  x float8[] GENERATED ALWAYS AS (ARRAY[age, lwt, race, smoke, ptl, ht, ui, ftv]) STORED);
+\copy birthwt (low, age, lwt, race, smoke, ptl, ht, ui, ftv, bwt) FROM 'tests/data/birthwt.csv' CSV HEADER
+
 ANALYZE;
 \unset ON_ERROR_STOP
 \unset QUIET

@@ -23,6 +23,31 @@ SELECT results_eq($$
   ('bayes_model_send(bayes_model)', 'function', 'bayes_model', 'bytea', 'immutable', true, 'safe'),
   ('bayes_model_to_jsonb(bayes_model)', 'function', 'bayes_model', 'jsonb', 'immutable', true, 'safe'),
   ('bayes_trace(bayes_model)', 'function', 'model bayes_model', 'TABLE(restart integer, iteration integer, objective double precision)', 'immutable', true, 'safe'),
+  ('bmm_cluster(anyarray,integer)', 'window', 'x anyarray, k integer', 'integer', 'immutable', false, 'safe'),
+  ('bmm_cluster(anyarray,integer,jsonb)', 'window', 'x anyarray, k integer, options jsonb', 'integer', 'immutable', false, 'safe'),
+  ('bmm_components(bayes_model)', 'function', 'model bayes_model', 'TABLE(component integer, weight double precision, probability double precision[], count double precision)', 'immutable', true, 'safe'),
+  ('bmm_fit(anyarray,bayes_model)', 'aggregate', 'x anyarray, start bayes_model', 'bayes_model', 'immutable', false, 'safe'),
+  ('bmm_fit(anyarray,bayes_model,jsonb)', 'aggregate', 'x anyarray, start bayes_model, options jsonb', 'bayes_model', 'immutable', false, 'safe'),
+  ('bmm_fit(anyarray,bayes_model,jsonb,double precision)', 'aggregate', 'x anyarray, start bayes_model, options jsonb, weight double precision', 'bayes_model', 'immutable', false, 'safe'),
+  ('bmm_fit(anyarray,integer)', 'aggregate', 'x anyarray, k integer', 'bayes_model', 'immutable', false, 'safe'),
+  ('bmm_fit(anyarray,integer,jsonb)', 'aggregate', 'x anyarray, k integer, options jsonb', 'bayes_model', 'immutable', false, 'safe'),
+  ('bmm_fit(anyarray,integer,jsonb,double precision)', 'aggregate', 'x anyarray, k integer, options jsonb, weight double precision', 'bayes_model', 'immutable', false, 'safe'),
+  ('bmm_fit(text,integer)', 'function', 'query text, k integer', 'TABLE(component integer, weight double precision, probability double precision[], count double precision)', 'volatile', false, 'unsafe'),
+  ('bmm_fit(text,integer,jsonb)', 'function', 'query text, k integer, options jsonb', 'TABLE(component integer, weight double precision, probability double precision[], count double precision)', 'volatile', false, 'unsafe'),
+  ('bmm_log_density(bayes_model,anyarray)', 'function', 'model bayes_model, x anyarray', 'double precision', 'immutable', true, 'safe'),
+  ('bmm_moments(bayes_model)', 'function', 'model bayes_model', 'TABLE(mean double precision[], covariance double precision[])', 'immutable', true, 'safe'),
+  ('bmm_parameters(bayes_model)', 'function', 'model bayes_model', 'TABLE(component integer, element integer, likelihood text, parameter text, category bigint, value double precision, sd double precision)', 'immutable', true, 'safe'),
+  ('bmm_posterior(bayes_model)', 'function', 'model bayes_model', 'TABLE(component integer, alpha double precision, a double precision[], b double precision[])', 'immutable', true, 'safe'),
+  ('bmm_predict(bayes_model,anyarray)', 'function', 'model bayes_model, x anyarray', 'integer', 'immutable', true, 'safe'),
+  ('bmm_probabilities(bayes_model,anyarray)', 'function', 'model bayes_model, x anyarray', 'double precision[]', 'immutable', true, 'safe'),
+  ('bmm_sample(bayes_model,integer,bigint)', 'function', 'model bayes_model, n integer, seed bigint', 'TABLE(component integer, x double precision[])', 'immutable', true, 'safe'),
+  ('bmm_select(anyarray,integer[])', 'aggregate', 'x anyarray, ks integer[]', 'bmm_selection[]', 'immutable', false, 'safe'),
+  ('bmm_select(anyarray,integer[],jsonb)', 'aggregate', 'x anyarray, ks integer[], options jsonb', 'bmm_selection[]', 'immutable', false, 'safe'),
+  ('bmm_select(text,integer[])', 'function', 'query text, ks integer[]', 'SETOF bmm_selection', 'volatile', false, 'unsafe'),
+  ('bmm_select(text,integer[],jsonb)', 'function', 'query text, ks integer[], options jsonb', 'SETOF bmm_selection', 'volatile', false, 'unsafe'),
+  ('bmm_update(anyarray,bayes_model)', 'aggregate', 'x anyarray, prior bayes_model', 'bayes_model', 'immutable', false, 'safe'),
+  ('bmm_update(anyarray,bayes_model,jsonb)', 'aggregate', 'x anyarray, prior bayes_model, options jsonb', 'bayes_model', 'immutable', false, 'safe'),
+  ('bmm_update(anyarray,bayes_model,jsonb,double precision)', 'aggregate', 'x anyarray, prior bayes_model, options jsonb, weight double precision', 'bayes_model', 'immutable', false, 'safe'),
   ('dpmm_cluster(double precision[])', 'window', 'x double precision[]', 'integer', 'immutable', false, 'safe'),
   ('dpmm_cluster(double precision[],jsonb)', 'window', 'x double precision[], options jsonb', 'integer', 'immutable', false, 'safe'),
   ('dpmm_cluster(text)', 'function', 'query text', 'TABLE(id text, cluster integer, probability double precision)', 'volatile', false, 'unsafe'),
@@ -82,7 +107,7 @@ SELECT is_empty($$SELECT signature FROM functions JOIN pg_language l ON l.oid = 
 
 -- ---- types, casts ----
 
-SELECT results_eq($$SELECT objid::regtype::text FROM members WHERE classid = 'pg_type'::regclass ORDER BY 1$$, $$VALUES ('bayes_model'), ('gmm_selection')$$, 'the types');
+SELECT results_eq($$SELECT objid::regtype::text FROM members WHERE classid = 'pg_type'::regclass ORDER BY 1$$, $$VALUES ('bayes_model'), ('bmm_selection'), ('gmm_selection')$$, 'the types');
 SELECT results_eq($$SELECT format('%s %s', attname, format_type(atttypid, atttypmod)) COLLATE "default" FROM pg_attribute WHERE attrelid = 'gmm_selection'::regclass AND attnum > 0 ORDER BY attnum$$,
   $$VALUES ('k integer'), ('covariance text'), ('method text'), ('objective double precision'), ('log_likelihood double precision'), ('parameters double precision'), ('bic double precision'), ('icl double precision'), ('elbo double precision'), ('converged boolean'), ('model bayes_model')$$, 'the columns of gmm_selection');
 SELECT results_eq($$SELECT castsource::regtype::text, casttarget::regtype::text, castcontext::text FROM members JOIN pg_cast c ON classid = 'pg_cast'::regclass AND objid = c.oid ORDER BY 1$$, $$VALUES ('bayes_model', 'jsonb', 'a'), ('jsonb', 'bayes_model', 'e')$$, 'the casts: to jsonb on assignment, from jsonb when asked for');

@@ -117,4 +117,18 @@ SELECT lives_ok('SELECT count(*) FROM fits, gmm_sample(model, 10, -9223372036854
 SELECT is_empty($$SELECT f.method, c.component FROM fits f, gmm_components(model) c, LATERAL (SELECT count(*) AS n, avg(s.x[1]) AS m FROM gmm_sample(model, 20000, 5) s WHERE s.component = c.component) d
   WHERE data = 'faithful' AND f.covariance = 'full' AND (abs(n - 20000 * weight) > 6 * sqrt(20000 * weight * (1 - weight)) OR abs(m - mean[1]) > 6.5 * sqrt(c.covariance[1][1] / n))$$, 'draws have the weights and means of the model');
 
+-- ---- by sampling ----
+
+CREATE TABLE sampled AS SELECT gmm_fit(x, 2, '{"method": "gibbs"}') AS gibbs, gmm_fit(x, 2, '{"method": "collapsed"}') AS collapsed, gmm_fit(x, 2, '{"method": "mcem"}') AS mcem,
+  gmm_fit(x, 2, '{"method": "gibbs", "covariance": "tied"}') AS tied, gmm_fit(x, 2) AS vi FROM faithful;
+SELECT ok(abs(s.weight - v.weight) < 0.02 AND abs(s.mean[1] - v.mean[1]) < 0.05 AND abs(s.covariance[2][2] / v.covariance[2][2] - 1) < 0.1, method || ' agrees with vi on component ' || component)
+  FROM sampled, LATERAL (VALUES ('gibbs', gibbs), ('collapsed', collapsed), ('mcem', mcem)) AS m(method, model), LATERAL (SELECT * FROM gmm_components(model)) AS s JOIN LATERAL (SELECT * FROM gmm_components(vi)) AS v USING (component);
+SELECT ok(abs(gmm_log_density(gibbs, x) - gmm_log_density(vi, x)) < 0.1 AND abs(gmm_log_density(gibbs, x) - gmm_log_density(collapsed, x)) < 0.05, 'and on the density') FROM sampled, (VALUES ('{2,54}'::float8[]), ('{4.3,80}')) AS v(x);
+SELECT is((SELECT (gibbs::text::bayes_model)::text FROM sampled), (SELECT gibbs::text FROM sampled), 'text and back with draws');
+SELECT is((SELECT (tied::text::bayes_model)::text FROM sampled), (SELECT tied::text FROM sampled), 'and with one covariance for all');
+SELECT is((SELECT count(*) FROM sampled, bayes_draws(collapsed)), 8000::bigint, 'four quantities of every draw');
+SELECT ok(bool_and(r < 1.1), 'chains agree') FROM (SELECT rhat(value, chain ORDER BY chain, draw) AS r FROM sampled, bayes_draws(collapsed) GROUP BY quantity) AS q;
+SELECT throws_ok('SELECT gmm_posterior(gibbs) FROM sampled', '22023', NULL, 'draws are no formula');
+SELECT ok(abs(avg(x[2]) - 70.9) < 1.5, 'they can be drawn from') FROM sampled, gmm_sample(gibbs, 2000, 1);
+
 SELECT * FROM finish();
