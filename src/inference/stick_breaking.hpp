@@ -1,7 +1,7 @@
 // Variational inference for the Dirichlet process mixture (Blei and Jordan 2006): q has T sticks, the last of which takes all that is left.
 //
-// q(v_t) = Beta(a_t, b_t) for t < T, q(v_T = 1) = 1, q(alpha) = Gamma(shape, rate) if the concentration is learned. The truncation is one of q, not of the
-// model: the objective is a lower bound of the Dirichlet process mixture's own log evidence.
+// q(v_t) = Beta(a_t, b_t) for t < T, v_T = 1, q(alpha) = Gamma(shape, rate) if the concentration is learned. The objective is a lower bound of the log evidence of
+// the model whose sticks end at T; that is the Dirichlet process mixture's own but for a share that falls as e^(-T / alpha) (Ishwaran and James 2001).
 #pragma once
 
 #include <numeric>
@@ -59,21 +59,23 @@ template <class Posterior> class StickVariational {
     return total;
   }
 
-  /// Sticks in the order of falling counts, which no other order exceeds.
+  /// Sticks go into the order of falling counts where that is no worse: the last stick takes all that is left, so that with a large concentration a small
+  /// component may be better off before a large one.
   State update(const Statistics &statistics, const State &state) const {
     const Eigen::Index t = statistics.count.size();
-    std::vector<int> order(static_cast<std::size_t>(t));
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](int i, int j) { return statistics.count(i) > statistics.count(j); });
-    State out{Vector(t - 1), Vector(t - 1), pick(posterior(statistics, prior_, state.components), order), state.concentration};
     const double alpha = concentration(state);
-    double after = 0, left = 0;
-    for (Eigen::Index i = t - 1; i-- > 0;) {
-      after += statistics.count(order[std::size_t(i) + 1]);
-      out.a(i) = 1 + statistics.count(order[std::size_t(i)]);
-      out.b(i) = alpha + after;
-      left += digamma(out.b(i)) - digamma(out.a(i) + out.b(i));
-    }
+    std::vector<int> as_they_are(static_cast<std::size_t>(t));
+    std::iota(as_they_are.begin(), as_they_are.end(), 0);
+    std::vector<int> order = as_they_are;
+    std::stable_sort(order.begin(), order.end(), [&](int i, int j) { return statistics.count(i) > statistics.count(j); });
+    if (bound(statistics.count, order, alpha) < bound(statistics.count, as_they_are, alpha)) order = as_they_are;
+    State out{Vector(t - 1), Vector(t - 1), pick(posterior(statistics, prior_, state.components), order), state.concentration};
+    double left = 0;
+    for_each_stick(statistics.count, order, alpha, [&](Eigen::Index i, double a, double b) {
+      out.a(i) = a;
+      out.b(i) = b;
+      left += digamma(b) - digamma(a + b);
+    });
     if (learned_) out.concentration = {learned_->shape + double(t - 1), learned_->rate - left};
     return out;
   }
@@ -97,6 +99,21 @@ template <class Posterior> class StickVariational {
   }
 
  private:
+  /// f(stick, a, b) from the last but one to the first: q(v) = Beta(1 + its count, alpha + the counts behind it).
+  template <class F> static void for_each_stick(const Vector &counts, const std::vector<int> &order, double alpha, F f) {
+    double behind = 0;
+    for (Eigen::Index i = counts.size() - 1; i-- > 0;) {
+      behind += counts(order[std::size_t(i) + 1]);
+      f(i, 1 + counts(order[std::size_t(i)]), alpha + behind);
+    }
+  }
+  /// What of the objective depends on the order of the sticks.
+  static double bound(const Vector &counts, const std::vector<int> &order, double alpha) {
+    double total = 0;
+    for_each_stick(counts, order, alpha, [&](Eigen::Index, double a, double b) { total += log_beta(a, b); });
+    return total;
+  }
+
   Posterior prior_;
   double fixed_;
   const GammaPrior *learned_;

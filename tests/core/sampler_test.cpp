@@ -15,7 +15,7 @@ template <class Q> void check_samplers(const Q &prior, const Matrix &x, const st
   RowsInFile file(x);
   Control control;
   const Labels one(std::size_t(x.rows()), 0);
-  const int sweeps = effort(10000);
+  const int sweeps = effort(6000);
   const auto test = [&](const std::string &method, auto &&sampler, const Exact &exact) {
     const Largest largest = compare(sampler, exact, sweeps);
     BOOST_TEST(largest.z < largest_z, name << ' ' << method << ": " << largest.what << " is " << largest.z << " standard errors off");
@@ -93,7 +93,7 @@ void expect_found(const char *name, const PartitionPrior &partition, Components.
   Control control;
   const auto prior = normal_prior<FullCovariance>(2);
   Sampler<Faulty<fault>> sampler(rows, Faulty<fault>(prior), setting_of(partition, 41), Labels(6, 0), components..., control);
-  const Largest largest = compare(sampler, exact_posterior(rows, prior, partition), effort(20000), false);
+  const Largest largest = compare(sampler, exact_posterior(rows, prior, partition), effort(15000), false);
   if (fault == Fault::none) BOOST_TEST(largest.z < largest_z, name << ": " << largest.what);
   else BOOST_TEST(largest.z > 1.5 * largest_z, name << ": " << largest.z << ' ' << largest.what);
   BOOST_TEST_MESSAGE(name << " with fault " << int(fault) << ": " << largest.z << ' ' << largest.what);
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(without_moves_of_whole_clusters) {
     const Labels one(std::size_t(x.rows()), 0);
     const Exact exact = exact_posterior(rows, prior, process, &gamma_prior);
     const auto test = [&](const char *method, auto &&sampler) {
-      const Largest largest = compare(sampler, exact, effort(12000));
+      const Largest largest = compare(sampler, exact, effort(8000));
       BOOST_TEST(largest.z < largest_z, name << ' ' << method << ": " << largest.what << " is " << largest.z << " standard errors off");
     };
     test("collapsed", CollapsedSampler<WithoutMoves<Q>>(rows, prior, setting_of(process, 19, &gamma_prior), one, control));
@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(without_moves_of_whole_clusters) {
 
 // The comparisons above see what they should.
 BOOST_AUTO_TEST_CASE(faults_are_found) {
-  if (effort(20000) < 20000) return;  // short runs see less
+  if (effort(15000) < 15000) return;  // short runs see less
   expect_found<CollapsedSampler, Fault::none>("collapsed", process);
   expect_found<CollapsedSampler, Fault::shrink>("collapsed", process);
   expect_found<CollapsedSampler, Fault::count>("collapsed", process);
@@ -236,18 +236,20 @@ BOOST_AUTO_TEST_CASE(faults_are_found) {
     return factor + exact.log_marginal[std::size_t(exact.number.at(name_of(labels)))];
   });
   for_each_sampler(rows, prior, setting_of(process, 43), [&](const char *name, auto &&sampler) {
-    BOOST_TEST(compare(sampler, printed, effort(12000), false).z > 1.5 * largest_z, name);
+    BOOST_TEST(compare(sampler, printed, effort(8000), false).z > 1.5 * largest_z, name);
   });
 }
 
 // Rows that say nothing, of a category when there is but one: the posterior is the prior.
 BOOST_AUTO_TEST_CASE(without_information_the_prior_returns) {
   const auto prior = products::some_prior({{ColumnSpec::categorical, 1}});
-  const int sweeps = effort(10000);
+  const WithoutMoves<ProductPosterior> unmoved(prior);
+  const int sweeps = effort(8000);
   for (const int n : {1, 20}) {
     auto rows = support::rows_of(Matrix::Zero(n, 1));
     Quantities quantities;
-    for (int k = 1; k <= std::min(n, 10); ++k) quantities.emplace_back("K = " + std::to_string(k), [k](double, std::span<const int>, int clusters) { return clusters == k; });
+    const int most = std::min(n, 14);
+    for (int k = 1; k <= most; ++k) quantities.emplace_back("K = " + std::to_string(k), [k](double, std::span<const int>, int clusters) { return clusters == k; });
     quantities.emplace_back("K", [](double, std::span<const int>, int clusters) { return clusters; });
     if (n > 1) quantities.emplace_back("together", [](double, std::span<const int> labels, int) { return labels.front() == labels.back(); });
     quantities.emplace_back("alpha", [](double alpha, std::span<const int>, int) { return alpha; });
@@ -259,13 +261,11 @@ BOOST_AUTO_TEST_CASE(without_information_the_prior_returns) {
       stirling.push_back(0);
       for (std::size_t k = stirling.size(); k-- > 0;) stirling[k] = i * stirling[k] + (k ? stirling[k - 1] : 0);
     }
-    for (const GammaPrior *learned : {static_cast<const GammaPrior *>(nullptr), &gamma_prior}) {
+    for (const double alpha : {0.0, 0.4, 6.0}) {  // 0: learned
       std::vector<double> exact;
-      const auto average = [&](const std::function<double(double)> &f) {
-        return learned ? ConcentrationIntegral{gamma_prior, 0}.mean(0, f) : f(process.concentration());
-      };
-      const auto share = [&](int k) { return average([&](double a) { return stirling[std::size_t(k)] * std::exp(k * std::log(a) + std::lgamma(a) - std::lgamma(a + n)); }); };
-      for (int k = 1; k <= std::min(n, 10); ++k) exact.push_back(share(k));
+      const auto average = [&](const std::function<double(double)> &f) { return alpha == 0 ? ConcentrationIntegral{gamma_prior, 0}.mean(0, f) : f(alpha); };
+      for (int k = 1; k <= most; ++k)
+        exact.push_back(average([&](double a) { return stirling[std::size_t(k)] * std::exp(k * std::log(a) + std::lgamma(a) - std::lgamma(a + n)); }));
       exact.push_back(average([&](double a) {
         double sum = 0;
         for (int i = 0; i < n; ++i) sum += a / (a + i);
@@ -274,15 +274,18 @@ BOOST_AUTO_TEST_CASE(without_information_the_prior_returns) {
       if (n > 1) exact.push_back(average([](double a) { return 1 / (1 + a); }));
       exact.push_back(average([](double a) { return a; }));
       exact.push_back(average([](double a) { return std::log(a); }));
-      exact.push_back(learned ? 1 - std::exp(-1.5) * (1 + 1.5) : 0);  // Gamma(2, 1.5)
-      for_each_sampler(rows, prior, setting_of(process, 51, learned), [&](const char *name, auto &&sampler) {
+      exact.push_back(alpha == 0 ? 1 - std::exp(-1.5) * (1 + 1.5) : alpha < 1);  // Gamma(2, 1.5)
+      const auto test = [&](const char *name, auto &&sampler) {
         const auto means = batch_means(sampler, quantities, 20, sweeps);
         for (std::size_t q = 0; q < quantities.size(); ++q) {
           if (exact[q] * sweeps < 100 && exact[q] > 0) continue;
           const double z = z_score(means[q], exact[q]);
-          BOOST_TEST(std::abs(z) < largest_z, name << " n " << n << ' ' << quantities[q].first << ": " << z << (learned ? " learned" : ""));
+          BOOST_TEST(std::abs(z) < largest_z, name << " n " << n << " alpha " << alpha << ' ' << quantities[q].first << ": " << z);
         }
-      });
+      };
+      const auto setting = setting_of(PartitionPrior::dirichlet_process(alpha == 0 ? 1 : alpha), 51, alpha == 0 ? &gamma_prior : nullptr);
+      for_each_sampler(rows, prior, setting, test);
+      for_each_sampler(rows, unmoved, setting, test);
     }
     // Finite mixtures: j given components of three hold all rows with probability P(j); inclusion and exclusion make P(K = k).
     Control control;
@@ -317,7 +320,7 @@ BOOST_AUTO_TEST_CASE(samplers_agree_on_real_data) {
   for (int k = 3; k <= 8; ++k) quantities.emplace_back("K = " + std::to_string(k), [k](double, auto, int clusters) { return clusters == k; });
   std::vector<std::vector<std::vector<double>>> of_samplers;
   for_each_sampler(rows, prior, setting_of(process, 61, &gamma_prior), [&](const char *, auto &&sampler) {
-    of_samplers.push_back(batch_means(sampler, quantities, 500, effort(10000)));
+    of_samplers.push_back(batch_means(sampler, quantities, 500, effort(6000)));
   });
   for (std::size_t q = 0; q < quantities.size(); ++q)
     for (std::size_t a = 0; a < 3; ++a)
