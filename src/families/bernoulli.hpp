@@ -15,13 +15,14 @@ struct Bernoulli {
   static constexpr const char *name = "bernoulli";
   static constexpr std::array<const char *, 1> parameters = {"probability"};
   static constexpr std::array<const char *, 2> prior_keys = {"a", "b"};
-  static constexpr bool has_base = false, zero_is_base = true;
+  static constexpr bool has_base = false, zero_is_base = true, ordered = true, needs_variance = false;
 
   bool allowed(double x) const { return x == 0 || x == 1; }
   std::string requirement() const { return "0 or 1"; }
   double element(double x) const { return x; }
   double value(double x) const { return x; }
   bool plain() const { return true; }
+  double place(double x, double) const { return x; }
   static double log_base(double) { return 0; }
 
   int numbers_of_name() const { return 1; }
@@ -37,6 +38,7 @@ struct Bernoulli {
     const double n = s[0] + s[1];
     set(n > bounds.least_weight ? std::clamp(s[0] / n, bounds.minimum, 1 - bounds.minimum) : previous[0], point);
   }
+  void default_prior(double, double, double, double *prior) const { prior[0] = prior[1] = 1; }
   bool has_mode(const double *prior) const { return prior[0] >= 1 && prior[1] >= 1; }
   void maximum_posterior(const double *s, const double *prior, double *point) const {
     const double ones = s[0] + (prior[0] - 1), zeros = s[1] + (prior[1] - 1);

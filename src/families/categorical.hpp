@@ -38,13 +38,13 @@ class CategoryCodes {
 };
 
 struct Categorical {
-  int categories;                                      // V >= 1
+  int categories = 0;                                  // V >= 1
   std::shared_ptr<const CategoryCodes> codes = nullptr;  // of V values; without it the categories are their codes
 
   static constexpr const char *name = "categorical";
   static constexpr std::array<const char *, 1> parameters = {"probability"};
   static constexpr std::array<const char *, 1> prior_keys = {"category_alpha"};
-  static constexpr bool has_base = false, zero_is_base = true;
+  static constexpr bool has_base = false, zero_is_base = true, ordered = false, needs_variance = false;
 
   bool allowed(double x) const { return codes ? codes->code(x) >= 0 : x >= 0 && x < categories && x == std::floor(x); }
   std::string requirement() const {
@@ -57,6 +57,7 @@ struct Categorical {
   double element(double x) const { return codes ? std::max(0, codes->code(x)) : x; }
   double value(double code) const { return codes ? codes->values()[std::size_t(code)] : code; }
   bool plain() const { return !codes; }
+  double place(double x, double) const { return x; }
   static double log_base(double) { return 0; }
 
   int numbers_of_name() const { return categories; }
@@ -101,6 +102,7 @@ struct Categorical {
     if (weight > bounds.least_weight) maximise(s, bounds.minimum, point);
     else std::copy_n(previous, categories, point);
   }
+  void default_prior(double, double, double, double *prior) const { std::fill_n(prior, categories, 1.0); }
   bool has_mode(const double *prior) const { return std::all_of(prior, prior + categories, [](double a) { return a >= 1; }); }
   void maximum_posterior(const double *s, const double *prior, double *point) const {
     double weight = 0;

@@ -49,8 +49,12 @@ concept ColumnFamily = requires(const F &family, const double *in, double *out, 
   { F::has_base } -> std::convertible_to<bool>;                 // is there an h(x)?
   { F::log_base(x) } -> std::same_as<double>;                   // h(x)
   { F::zero_is_base } -> std::convertible_to<bool>;             // is the predictive density of 0 all in the base?
+  { F::ordered } -> std::convertible_to<bool>;                  // are elements quantities, not names?
+  { F::needs_variance } -> std::convertible_to<bool>;           // does the default prior, or place, ask for the variance of all rows?
+  { family.place(x, x) } -> std::same_as<double>;               // an element, variance -> where it lies on a scale on which chance moves it by about 1
 
-  // How many numbers. Those of a point and of a posterior have names; a name stands for one number, or for one of every category.
+  // How many numbers. Those of a point and of a posterior have names; a name stands for one number, or for one of every category. Numbers of a
+  // prior must be positive, but for that of a key called m, a location.
   { std::size(F::parameters) } -> std::convertible_to<std::size_t>;
   { std::size(F::prior_keys) } -> std::convertible_to<std::size_t>;
   { family.numbers_of_name() } -> std::same_as<int>;
@@ -64,6 +68,7 @@ concept ColumnFamily = requires(const F &family, const double *in, double *out, 
   // Points.
   family.maximum_likelihood(in, in, bounds, out);                          // statistics, previous point -> point
   family.maximum_posterior(in, in, out);                                   // statistics, prior that has a mode -> point
+  family.default_prior(x, x, x, out);                                      // mean and variance of the column, k^(-2/D) for k components and D columns of the family
   { family.has_mode(in) } -> std::same_as<bool>;                           // does a prior have one, whatever the statistics?
   { family.log_prior(in, in) } -> std::same_as<double>;                    // point, prior
   { family.mean(in) } -> std::same_as<double>;                             // E[x] at a point; NaN where x is no quantity
@@ -107,6 +112,9 @@ inline double finite_log(double x) { return std::log(std::max(x, std::numeric_li
 /// What formulas over lanes and over single numbers share.
 inline double lane_log(double x) { return std::log(x); }
 inline simd::Vector lane_log(simd::Vector x) { return simd::log(x); }
+/// At most 1e300, infinity included: what lane_log takes.
+inline double lane_bounded(double x) { return std::min(x, 1e300); }
+inline simd::Vector lane_bounded(simd::Vector x) { return x < 1e300 ? x : simd::all(1e300); }
 
 /// out[i] = log in[i], n numbers, positive, normal and finite.
 inline void log_all(int n, const double *in, double *out) {

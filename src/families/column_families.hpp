@@ -2,33 +2,49 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 #include <tuple>
 #include <variant>
 #include <vector>
 
 #include "families/bernoulli.hpp"
 #include "families/categorical.hpp"
+#include "families/exponential.hpp"
 #include "families/poisson.hpp"
 #include "families/univariate_normal.hpp"
 
 namespace bayes {
 
-using AnyColumnFamily = std::variant<Bernoulli, Categorical, Poisson, UnivariateNormal>;
+using AnyColumnFamily = std::variant<Bernoulli, Categorical, Poisson, Exponential, UnivariateNormal>;
+
+namespace detail {
+template <class Function, class... F> void for_each_type(std::type_identity<std::variant<F...>>, Function f) { (f(F{}), ...); }
+}  // namespace detail
+
+/// f(family) for every family of the list, a categorical one without categories.
+template <class Function> void for_each_column_family(Function f) { detail::for_each_type(std::type_identity<AnyColumnFamily>{}, f); }
+
+/// What they are called, in the order of the list.
+inline std::vector<std::string_view> column_family_names() {
+  std::vector<std::string_view> out;
+  for_each_column_family([&](const auto &family) { out.push_back(family.name); });
+  return out;
+}
 
 /// What a column is, as models say it.
 struct ColumnSpec {
-  enum Kind : char { bernoulli, categorical, poisson, normal } kind = bernoulli;  // in the order of AnyColumnFamily
+  enum Kind : char { bernoulli, categorical, poisson, exponential, normal } kind = bernoulli;  // in the order of AnyColumnFamily
   int categories = 0;               ///< of a categorical column, at least 1; else 0
   std::vector<double> values = {};  ///< the categories, rising whole numbers no further apart than CategoryCodes::widest; empty: 0 .. categories - 1
 
   AnyColumnFamily family() const {
-    switch (kind) {
-      case bernoulli: return Bernoulli{};
-      case categorical: return Categorical{categories, values.empty() ? nullptr : std::make_shared<const CategoryCodes>(values)};
-      case poisson: return Poisson{};
-      case normal: break;
-    }
-    return UnivariateNormal{};
+    if (kind == categorical) return Categorical{categories, values.empty() ? nullptr : std::make_shared<const CategoryCodes>(values)};
+    AnyColumnFamily out;
+    int at = 0;
+    for_each_column_family([&](const auto &each) {
+      if (at++ == kind) out = each;
+    });
+    return out;
   }
   const char *name() const {
     return std::visit([](const auto &family) { return family.name; }, family());

@@ -1,14 +1,12 @@
-// A column of counts: x ~ Poisson(rate), rate ~ Gamma(shape, rate) (002 L2).
+// A column of counts: x ~ Poisson(rate), rate ~ Gamma(shape, rate) (gamma_rate.hpp).
 //
-// Point: the rate. Posterior: shape, rate. Statistics: weight of the rows, weighted sum of x.
+// Statistics: weight of the rows, weighted sum of x.
 #pragma once
 
-#include <array>
 #include <string>
 #include <vector>
 
-#include "core/special.hpp"
-#include "families/column.hpp"
+#include "families/gamma_rate.hpp"
 
 namespace bayes {
 
@@ -33,11 +31,9 @@ inline double log_factorial(double x) {
   return (z - 0.5) * std::log(z) - z + 0.91893853320467274178 + y * (1.0 / 12 - y2 * (1.0 / 360 - y2 / 1260));
 }
 
-struct Poisson {
+struct Poisson : GammaRate {
   static constexpr const char *name = "poisson";
-  static constexpr std::array<const char *, 1> parameters = {"rate"};
-  static constexpr std::array<const char *, 2> prior_keys = {"shape", "rate"};
-  static constexpr bool has_base = true, zero_is_base = true;
+  static constexpr bool has_base = true, zero_is_base = true, ordered = true, needs_variance = false;
   static constexpr double largest = 9007199254740992;  // beyond 2^53 doubles are no counts any more
 
   bool allowed(double x) const { return x >= 0 && x <= largest && x == std::floor(x); }
@@ -45,29 +41,22 @@ struct Poisson {
   double element(double x) const { return x; }
   double value(double x) const { return x; }
   bool plain() const { return true; }
+  double place(double x, double) const { return 2 * std::sqrt(x); }  // of about the same variance, whatever the rate
   static double log_base(double x) { return -log_factorial(x); }
 
-  int numbers_of_name() const { return 1; }
-  int point_size() const { return 1; }
-  int posterior_size() const { return 2; }
   int statistics_size() const { return 2; }
   int term_size() const { return 1; }  // log rate
   int sum_size() const { return 1; }
   int form_size() const { return 3; }  // shape, log(1 + rate), log Gamma(shape)
-  int free_parameters() const { return 1; }
 
   void maximum_likelihood(const double *s, const double *previous, const ColumnBounds &bounds, double *point) const {
     point[0] = s[0] > bounds.least_weight ? std::max(s[1] / s[0], bounds.minimum) : previous[0];
   }
-  bool has_mode(const double *prior) const { return prior[0] >= 1; }
-  void maximum_posterior(const double *s, const double *prior, double *point) const {
-    point[0] = std::max((prior[0] - 1 + s[1]) / (prior[1] + s[0]), least_mode);
+  void default_prior(double mean, double, double, double *prior) const {
+    prior[0] = 1;
+    prior[1] = mean > 0 ? 1 / mean : 1;
   }
-  double log_prior(const double *point, const double *prior) const {
-    return prior[0] * std::log(prior[1]) - log_gamma(prior[0]) + (prior[0] - 1) * finite_log(point[0]) - prior[1] * point[0];
-  }
-  void complete(double *) const {}
-  bool valid_point(const double *point) const { return valid_number(point[0]); }
+  void maximum_posterior(const double *s, const double *prior, double *point) const { mode(s[1], s[0], prior, point); }
   double mean(const double *point) const { return point[0]; }
   double variance(const double *point) const { return point[0]; }
   double sample(const double *point, Random &random) const { return count(point[0], random); }
@@ -76,23 +65,7 @@ struct Poisson {
     q[0] = prior[0] + s[1];
     q[1] = prior[1] + s[0];
   }
-  double divergence(const double *q, const double *prior) const {
-    return (q[0] - prior[0]) * digamma(q[0]) - log_gamma(q[0]) + log_gamma(prior[0]) + prior[0] * std::log(q[1] / prior[1]) +
-           q[0] * (prior[1] - q[1]) / q[1];
-  }
-  void blend(const double *q, const double *target, double rho, double *out) const {
-    for (int i = 0; i < 2; ++i) out[i] = (1 - rho) * q[i] + rho * target[i];
-  }
-  void point_estimate(const double *q, double *point) const { point[0] = q[0] / q[1]; }
-  double log_marginal_likelihood(const double *s, const double *prior) const {
-    const double n = s[0], sum = s[1];
-    // log Gamma(shape + sum) - log Gamma(shape), without its cancellation.
-    const double rise = sum > 0 ? log_gamma(sum) - log_beta(prior[0], sum) : 0;
-    return rise - prior[0] * std::log1p(n / prior[1]) - sum * std::log(prior[1] + n);
-  }
-  bool valid_posterior(const double *q) const { return valid_number(q[0]) && valid_number(q[1]); }
-  void deviations(const double *q, double *out) const { out[0] = std::sqrt(q[0]) / q[1]; }
-  void draw(const double *q, Random &random, double *point) const { point[0] = random.gamma(q[0]) / q[1]; }
+  double log_marginal_likelihood(const double *s, const double *prior) const { return log_evidence(s[1], s[0], prior); }
 
   void scale(double factor, double *s) const {
     s[0] *= factor;

@@ -17,13 +17,14 @@ struct UnivariateNormal {
   static constexpr const char *name = "normal";
   static constexpr std::array<const char *, 2> parameters = {"mean", "variance"};
   static constexpr std::array<const char *, 4> prior_keys = {"m", "c", "a", "B"};
-  static constexpr bool has_base = false, zero_is_base = false;
+  static constexpr bool has_base = false, zero_is_base = false, ordered = true, needs_variance = true;
 
   bool allowed(double) const { return true; }
   std::string requirement() const { return "a number"; }
   double element(double x) const { return x; }
   double value(double x) const { return x; }
   bool plain() const { return true; }
+  double place(double x, double variance) const { return x / std::sqrt(2 * variance); }
   static double log_base(double) { return 0; }
 
   int numbers_of_name() const { return 1; }
@@ -39,6 +40,12 @@ struct UnivariateNormal {
     const bool alive = s[0] > bounds.least_weight;
     point[0] = alive ? s[1] : previous[0];
     point[1] = alive ? std::max(s[2] / s[0], bounds.minimum * bounds.variance) : previous[1];
+  }
+  void default_prior(double mean, double variance, double share, double *prior) const {
+    prior[0] = mean;
+    prior[1] = 0.01;
+    prior[2] = 3;
+    prior[3] = variance * share;
   }
   bool has_mode(const double *prior) const { return prior[2] > 1; }
   /// The joint mode of mean and precision.
@@ -198,8 +205,8 @@ struct UnivariateNormal {
     }
   }
   template <class Form> static auto predictive_term(Form form, double x) {
-    const auto y = x - form(0), square = y * y * form(1);
-    return -form(2) * lane_log(1.0 + (square < 1e300 ? square : square - square + 1e300));
+    const auto y = x - form(0);
+    return -form(2) * lane_log(1.0 + lane_bounded(y * y * form(1)));
   }
 
  private:

@@ -12,7 +12,6 @@
 namespace bayes {
 namespace {
 
-const std::vector<std::string_view> likelihoods = {"normal", "bernoulli", "poisson", "categorical"};
 const std::vector<std::string_view> all_keys = {"chains", "draws", "warmup", "thin", "init", "estimate", "level", "truncation", "restarts", "max_iter", "tol", "covariance", "categories"};
 
 void read_concentration(OptionReader &in, DpmmOptions &out) {
@@ -46,20 +45,8 @@ DpmmOptions read_dpmm_options(const Document &options) {
   OptionReader in(options);
   out.method = in.choice("method", out.method, {"collapsed", "gibbs", "slice", "vi"});
   const Document *likelihood = in.raw("likelihood");
-  if (likelihood && likelihood->as<Document::List>()) {
-    // One for each element, repetitions allowed: every one is checked as a choice of its own.
-    out.likelihood.clear();
-    for (const Document &each : *likelihood->as<Document::List>()) {
-      const Document one(Document::Object{{"likelihood", each}});
-      OptionReader reader(one);
-      out.likelihood.push_back(reader.choice("likelihood", "", likelihoods));
-    }
-    out.products = true;
-    if (out.likelihood.empty()) throw Error(Errc::invalid_argument, "option \"likelihood\" is an empty array", "It has one name for each element of a row.");
-  } else {
-    out.likelihood = {in.choice("likelihood", "normal", likelihoods)};
-    out.products = out.likelihood[0] != "normal";
-  }
+  out.likelihood = read_likelihood(in, out.likelihood);
+  out.products = (likelihood && likelihood->as<Document::List>()) || out.likelihood[0] != UnivariateNormal::name;  // one normal for all elements is multivariate
   if (!out.products) out.covariance = in.choice("covariance", out.covariance, {"full", "diagonal", "spherical"});
   const bool categorical = std::find(out.likelihood.begin(), out.likelihood.end(), "categorical") != out.likelihood.end();
   if (const Document *categories = categorical ? in.raw("categories") : nullptr; categories && !categories->is_null()) out.categories = *categories;

@@ -81,44 +81,18 @@ std::vector<std::vector<double>> categories_seen(RowSource &rows, const std::vec
   return seen;
 }
 
-/// f(name, columns) for every family of the columns, `columns` being the numbers of those that have it.
-template <class F> void for_each_family(const std::vector<std::string> &likelihood, int d, F f) {
-  for (const char *name : {"bernoulli", "categorical", "poisson", "normal"}) {
-    std::vector<int> columns;
-    for (int j = 0; j < d; ++j)
-      if (likelihood[likelihood.size() == 1 ? 0 : std::size_t(j)] == name) columns.push_back(j);
-    if (!columns.empty()) f(std::string(name), columns);
-  }
-}
-
-struct Key {
-  const char *name;
-  double low;
-  bool positive;  // greater than low, else any finite number
-};
-
-std::vector<Key> keys_of(const std::string &family) {
-  std::vector<Key> out;
-  const auto add = [&](const auto &keys) {
-    for (const char *key : keys) out.push_back({key, 0, std::string_view(key) != "m"});
-  };
-  if (family == "bernoulli") add(Bernoulli::prior_keys);
-  else if (family == "categorical") add(Categorical::prior_keys);
-  else if (family == "poisson") add(Poisson::prior_keys);
-  else add(UnivariateNormal::prior_keys);
-  return out;
-}
-
 /// Reads a family's keys: for each the given tensor or nothing, its numbers in range.
 std::vector<std::optional<Tensor>> read_keys(OptionReader &in, const std::string &path, const std::string &family) {
   std::vector<std::optional<Tensor>> out;
-  for (const Key &key : keys_of(family)) {
-    out.push_back(in.number_or_tensor(key.name));
-    if (out.back() && key.positive)
+  for_each_column_family([&](const auto &each) {
+    if (family != each.name) return;
+    for (const char *key : each.prior_keys) {
+      out.push_back(in.number_or_tensor(key));
+      if (!out.back() || std::string_view(key) == "m") continue;
       for (const double value : out.back()->values)
-        if (!(value > key.low))
-          throw Error(Errc::invalid_argument, "option \"" + path + key.name + "\" contains " + describe(value) + ", but must be greater than 0");
-  }
+        if (!(value > 0)) throw Error(Errc::invalid_argument, "option \"" + path + key + "\" contains " + describe(value) + ", but must be greater than 0");
+    }
+  });
   return out;
 }
 
@@ -157,7 +131,7 @@ void check_product_row(const Columns &columns, std::span<const double> x, std::i
 }
 
 std::vector<std::string> read_likelihood(OptionReader &in, const std::vector<std::string> &fallback) {
-  static const std::vector<std::string_view> names = {Bernoulli::name, Categorical::name, Poisson::name, UnivariateNormal::name};
+  static const std::vector<std::string_view> names = column_family_names();
   const Document *value = in.raw("likelihood");
   if (!value || value->is_null()) return fallback;
   const auto *list = value->as<Document::List>();
@@ -235,7 +209,7 @@ ProductSurvey survey_product(RowSource &rows, const SharedColumns &columns, Cont
         if (!family.allowed(x)) unsuitable(x, family.name, family.requirement(), j, first + b + 1);
         const double w = weighted ? weight[b] : 1;
         n += w;
-        if constexpr (std::is_same_v<F, UnivariateNormal>) {
+        if constexpr (F::needs_variance) {
           const double away = x - out.mean(j);
           count(j) += w;
           out.mean(j) += w / count(j) * away;
@@ -244,7 +218,7 @@ ProductSurvey survey_product(RowSource &rows, const SharedColumns &columns, Cont
           sum += w * x;
         }
       }
-      if constexpr (!std::is_same_v<F, UnivariateNormal>) {
+      if constexpr (!F::needs_variance) {
         count(j) += n;
         if (count(j) > 0) out.mean(j) += (sum - n * out.mean(j)) / count(j);
       }
@@ -266,31 +240,26 @@ void check_product_prior(const std::vector<std::string> &likelihood, const Docum
 ProductPosterior make_product_prior(const ProductSurvey &survey, const std::vector<std::string> &likelihood, const Document &prior, double k,
                                     const std::vector<std::string_view> &others) {
   const Columns &columns = *survey.columns;
-  const int d = columns.count();
   ProductPosterior out{survey.columns, Matrix(columns.size().posterior, 1)};
   std::vector<std::pair<std::string, std::vector<std::optional<Tensor>>>> given;
   if (!prior.is_null()) read_prior(likelihood, prior, others, [&](const std::string &family, auto keys) { given.emplace_back(family, std::move(keys)); });
-  for_each_family(likelihood, d, [&](const std::string &family, const std::vector<int> &members) {
-    const auto own = std::find_if(given.begin(), given.end(), [&](const auto &each) { return each.first == family; });
-    const double share = std::pow(k, -2.0 / double(members.size()));
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      const int j = members[i];
+  columns.for_each_group([&]<class F>(const ColumnGroup<F> &group) {
+    const auto own = std::find_if(given.begin(), given.end(), [](const auto &each) { return each.first == F::name; });
+    const std::size_t members = group.columns.size();
+    const double share = std::pow(k, -2.0 / double(members));
+    for (std::size_t c = 0; c < members; ++c) {
+      const F &family = group.families[c];
+      const int j = group.columns[c], each = family.numbers_of_name();
       double *const at = out.column(0, j);
-      const double mean = survey.mean(j), variance = survey.variance(j);
-      if (family == "bernoulli") at[0] = at[1] = 1;
-      else if (family == "poisson") at[0] = 1, at[1] = mean > 0 ? 1 / mean : 1;
-      else if (family == "normal") at[0] = mean, at[1] = 0.01, at[2] = 3, at[3] = variance * share;
-      else std::fill_n(at, columns.specs()[std::size_t(j)].categories, 1.0);
+      family.default_prior(survey.mean(j), survey.variance(j), share, at);
       if (own == given.end()) continue;
       for (std::size_t key = 0; key < own->second.size(); ++key) {
         const auto &tensor = own->second[key];
         if (!tensor) continue;
-        if (tensor->shape.size() > 1 || (tensor->shape.size() == 1 && tensor->values.size() != members.size()))
-          throw Error(Errc::invalid_argument, "option \"prior." + (likelihood.size() == 1 ? "" : family + ".") + keys_of(family)[key].name + "\" is " + describe_shape(tensor->shape) +
-                                                  ", but must be a number or an array of " + std::to_string(members.size()) + " numbers, one for each " + family + " element");
-        const double value = tensor->values[tensor->shape.empty() ? 0 : i];
-        if (family == "categorical") std::fill_n(at, columns.specs()[std::size_t(j)].categories, value);
-        else at[key] = value;
+        if (tensor->shape.size() > 1 || (tensor->shape.size() == 1 && tensor->values.size() != members))
+          throw Error(Errc::invalid_argument, std::string("option \"prior.") + (likelihood.size() == 1 ? "" : F::name + std::string(".")) + F::prior_keys[key] + "\" is " + describe_shape(tensor->shape) +
+                                                  ", but must be a number or an array of " + std::to_string(members) + " numbers, one for each " + F::name + " element");
+        std::fill_n(at + int(key) * each, each, tensor->values[tensor->shape.empty() ? 0 : c]);
       }
     }
   });
@@ -299,18 +268,17 @@ ProductPosterior make_product_prior(const ProductSurvey &survey, const std::vect
 
 Document product_prior_options(const ProductPosterior &prior, const std::vector<std::string> &likelihood) {
   Document out = Document::object();
-  for_each_family(likelihood, prior.dimension(), [&](const std::string &family, const std::vector<int> &members) {
+  prior.columns->for_each_group([&]<class F>(const ColumnGroup<F> &group) {
     Document own = Document::object();
-    const auto keys = keys_of(family);
-    for (std::size_t key = 0; key < keys.size(); ++key) {
-      Tensor values{{std::int64_t(members.size())}, {}};
-      for (const int j : members) values.values.push_back(prior.column(0, j)[key]);
+    for (std::size_t key = 0; key < F::prior_keys.size(); ++key) {
+      Tensor values{{std::int64_t(group.columns.size())}, {}};
+      for (std::size_t c = 0; c < group.columns.size(); ++c) values.values.push_back(prior.column(0, group.columns[c])[int(key) * group.families[c].numbers_of_name()]);
       const bool same = std::all_of(values.values.begin(), values.values.end(), [&](double v) { return v == values.values[0]; });
-      if (same) own.set(keys[key].name, values.values[0]);
-      else own.set(keys[key].name, std::move(values));
+      if (same) own.set(F::prior_keys[key], values.values[0]);
+      else own.set(F::prior_keys[key], std::move(values));
     }
     if (likelihood.size() == 1) out = std::move(own);
-    else out.set(family, std::move(own));
+    else out.set(F::name, std::move(own));
   });
   return out;
 }

@@ -1,6 +1,7 @@
 // What a model of product rows takes from the options and the rows before it begins: the columns, and their conjugate prior.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,9 +18,9 @@ inline constexpr int most_categories = 10000;  ///< of one column
 
 /// The family that users call so.
 inline std::optional<ColumnSpec::Kind> likelihood_named(std::string_view name) {
-  for (const auto kind : {ColumnSpec::bernoulli, ColumnSpec::categorical, ColumnSpec::poisson, ColumnSpec::normal})
-    if (name == ColumnSpec{kind, 1}.name()) return kind;
-  return std::nullopt;
+  const auto names = column_family_names();
+  const auto at = std::find(names.begin(), names.end(), name);
+  return at == names.end() ? std::nullopt : std::optional(ColumnSpec::Kind(at - names.begin()));
 }
 
 /// Option likelihood: a name, or an array of names. Throws Error(invalid_argument).
@@ -38,7 +39,7 @@ inline void set_categories(ColumnSpec &spec, std::vector<double> values) {
 struct ProductSurvey {
   SharedColumns columns;
   double weight = 0;      ///< of all rows
-  Vector mean, variance;  ///< d, of the values that are not missing; maximum likelihood; the variance of normal columns only, 1 for a constant one
+  Vector mean, variance;  ///< d, of the values that are not missing; maximum likelihood; the variance where the family needs it, else and for a constant column 1
 };
 
 /// `likelihood`: one name of a column family for all elements, or one for each. The categories of an element are the whole numbers that it takes in the rows,

@@ -14,9 +14,9 @@ namespace bayes {
 /// Draws rows of a sample.
 class ProductStarts {
  public:
-  /// `variance`: of every column, for normal ones. The sample may be changed or go afterwards.
+  /// `variance`: of every column, for families that need it. The sample may be changed or go afterwards.
   ProductStarts(MemoryRows &sample, const Columns &columns, const Vector &variance)
-      : rows_(columns.count(), sample.rows()), places_(columns.count(), sample.rows()), weight_(std::size_t(sample.rows()), 1.0), categorical_(std::size_t(columns.count()), false) {
+      : rows_(columns.count(), sample.rows()), places_(columns.count(), sample.rows()), weight_(std::size_t(sample.rows()), 1.0), ordered_(std::size_t(columns.count()), true) {
     const RowShape shape = sample.shape();
     Buffer block(shape.block_doubles());
     for (std::int64_t i = 0; i < sample.rows(); ++i) {
@@ -25,15 +25,9 @@ class ProductStarts {
       for (int j = 0; j < shape.dimension; ++j) rows_(j, i) = at[std::size_t(j) * block_rows];
       if (shape.weighted) weight_[std::size_t(i)] = at[std::size_t(shape.dimension) * block_rows];
     }
-    // Where an element lies, so that a difference of 1 squared is about what chance makes of it.
-    columns.for_each([&]<class F>(int j, const F &, const ColumnPlaces &) {
-      categorical_[std::size_t(j)] = std::is_same_v<F, Categorical>;
-      for (Eigen::Index i = 0; i < rows_.cols(); ++i) {
-        double &place = places_(j, i);
-        place = rows_(j, i);
-        if (std::is_same_v<F, Poisson>) place = 2 * std::sqrt(place);
-        if (std::is_same_v<F, UnivariateNormal>) place /= std::sqrt(2 * variance(j));
-      }
+    columns.for_each([&]<class F>(int j, const F &family, const ColumnPlaces &) {
+      ordered_[std::size_t(j)] = F::ordered;
+      for (Eigen::Index i = 0; i < rows_.cols(); ++i) places_(j, i) = family.place(rows_(j, i), variance(j));
     });
   }
 
@@ -83,14 +77,14 @@ class ProductStarts {
     double total = 0;
     for (Eigen::Index j = 0; j < places_.rows(); ++j) {
       const double difference = places_(j, a) - places_(j, b), square = difference * difference;
-      if (square == square) total += categorical_[std::size_t(j)] ? square > 0 : std::min(square, 1e100);  // a missing element is anywhere
+      if (square == square) total += ordered_[std::size_t(j)] ? std::min(square, 1e100) : square > 0;  // a missing element is anywhere
     }
     return total;
   }
 
   Matrix rows_, places_;  // d x n
   std::vector<double> weight_;
-  std::vector<bool> categorical_;
+  std::vector<bool> ordered_;
 };
 
 /// Components of one row each: the posterior of each column of `rows` on its own.

@@ -34,6 +34,15 @@ BOOST_AUTO_TEST_CASE(densities_sum_to_one) {
     integral += (i % 2 ? 4 : 2) / (3.0 * 160) * std::cosh(u) * std::exp(t.log_predictive(0, &x));
   }
   BOOST_TEST(std::abs(integral - 1) < 1e-8);
+  // The exponential column's Lomax density likewise, over x = exp(u).
+  const ProductPosterior waits = some_prior({{ColumnSpec::exponential}});
+  const ProductClusters lomax = clusters_of(waits, some_rows(waits, 3, 8));
+  integral = 0;
+  for (int i = -4000; i <= 4000; ++i) {
+    const double u = i / 100.0, x = std::exp(u);
+    integral += (i % 2 ? 4 : 2) / 300.0 * x * std::exp(lomax.log_predictive(0, &x));
+  }
+  BOOST_TEST(std::abs(integral - 1) < 1e-8);
 }
 
 // Caught: c n / (c + n) without c, a count off by one in any posterior, log rate for log(1 + 1 / rate), a dropped base of missing elements.
@@ -124,16 +133,22 @@ BOOST_AUTO_TEST_CASE(clusters_come_and_go_and_rows_leave_no_trace) {
     BOOST_TEST(c.count(0) == 0);
     BOOST_TEST(copy.count(0) > 0);
   }
-  // A scatter that an enormous row hid is gone: who removes the row is told.
-  const ProductPosterior line = some_prior({{ColumnSpec::normal}});
-  ProductClusters c(line);
-  c.open();
-  for (const double v : {1.0, 2.0, 1e12}) c.add(0, &v);
-  const double far = 1e12, near = 2;
-  BOOST_TEST(!c.remove(0, &far));
-  c.clear(0);
-  for (const double v : {1.0, 2.0}) c.add(0, &v);
-  BOOST_TEST(c.remove(0, &near));
+  // A scatter or a sum that an enormous row hid is gone: who removes the row is told.
+  for (const auto kind : {ColumnSpec::normal, ColumnSpec::exponential}) {
+    ProductClusters c(some_prior({{kind}}));
+    c.open();
+    for (const double v : {1.0, 2.0, 1e12}) c.add(0, &v);
+    const double far = 1e12, near = 2;
+    BOOST_TEST(!c.remove(0, &far));
+    c.clear(0);
+    for (const double v : {1.0, 2.0}) c.add(0, &v);
+    BOOST_TEST(c.remove(0, &near));
+    // Densities far out are finite, in lanes and alone.
+    const double last = 1e308;
+    std::vector<double> out(simd::lanes);
+    c.log_predictive(&last, out.data());
+    BOOST_TEST((std::isfinite(out[0]) && distance(out[0], c.log_predictive(0, &last)) < 1e-13));
+  }
 }
 
 // Caught: a dropped remainder of Stirling's series.

@@ -16,7 +16,7 @@ using support::distance;
 
 inline const double nan = std::numeric_limits<double>::quiet_NaN();
 inline const std::vector<ColumnSpec> mixed = {{ColumnSpec::poisson}, {ColumnSpec::bernoulli}, {ColumnSpec::normal}, {ColumnSpec::categorical, 3}, {ColumnSpec::bernoulli},
-                                       {ColumnSpec::categorical, 5, {-3, 1, 2, 7, 90}}, {ColumnSpec::poisson}, {ColumnSpec::normal}};
+                                       {ColumnSpec::categorical, 5, {-3, 1, 2, 7, 90}}, {ColumnSpec::poisson}, {ColumnSpec::normal}, {ColumnSpec::exponential}};
 
 inline SharedColumns columns_of(std::vector<ColumnSpec> specs) { return std::make_shared<const Columns>(std::move(specs)); }
 
@@ -61,6 +61,7 @@ inline long double slow_log_density(const ProductPoint &point, int k, const std:
       case ColumnSpec::bernoulli: total += std::log((long double)(v == 1 ? p[0] : 1 - p[0])); break;
       case ColumnSpec::categorical: total += std::log((long double)p[code(point.columns->specs()[std::size_t(j)], v)]); break;
       case ColumnSpec::poisson: total += v * std::log((long double)p[0]) - p[0] - std::lgamma((long double)v + 1); break;
+      case ColumnSpec::exponential: total += std::log((long double)p[0]) - (long double)p[0] * v; break;
       case ColumnSpec::normal: total -= 0.5L * (std::log(2 * 3.14159265358979323846264L * p[1]) + (v - p[0]) * (long double)(v - p[0]) / p[1]); break;
     }
   }

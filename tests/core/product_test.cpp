@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(block_scores_and_statistics_are_those_of_the_definition) {
           const auto kind = specs[std::size_t(j)].kind;
           if (kind == ColumnSpec::bernoulli) BOOST_TEST(std::abs(at[0] - of[1]) + std::abs(at[1] - of[0]) < 1e-10);
           else if (kind == ColumnSpec::categorical) for (int v = 0; v < specs[std::size_t(j)].categories; ++v) BOOST_TEST(std::abs(at[v] - of[std::size_t(v)]) < 1e-10);
-          else if (kind == ColumnSpec::poisson) BOOST_TEST(std::abs(at[0] - weight) + std::abs(at[1] - sum) < 1e-9);
+          else if (kind == ColumnSpec::poisson || kind == ColumnSpec::exponential) BOOST_TEST(std::abs(at[0] - weight) + std::abs(at[1] - sum) < 1e-9);
           else if (weight > 0) BOOST_TEST(std::abs(at[0] - weight) + std::abs(at[1] - sum / weight) + std::abs(at[2] - (square - sum * sum / weight)) / square < 1e-9);
         }
     }
@@ -104,7 +104,9 @@ BOOST_AUTO_TEST_CASE(modes_are_modes) {
           const double move = std::min(size, v[from] - (bounded ? lowest : 1e-9));
           if (move > 0) v[from] -= move, v[to] += move;
         } else {
-          v[0] = spec.kind == ColumnSpec::poisson ? std::max(lowest, v[0] + size * random.normal()) : v[0] + size * random.normal();
+          v[0] += size * random.normal();
+          if (spec.kind == ColumnSpec::poisson) v[0] = std::max(lowest, v[0]);
+          if (spec.kind == ColumnSpec::exponential) v[0] = std::clamp(v[0], 1e-9, bounded ? 1 / (lowest * std::sqrt(2.0)) : 1e9);
           if (spec.kind == ColumnSpec::normal) v[1] = std::max(bounded ? 2 * lowest : 0, v[1] * std::exp(size * random.normal()));
         }
       }

@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(normal_rows) {
 }
 
 BOOST_AUTO_TEST_CASE(columns) {
-  check_all("columns", products::some_prior({{ColumnSpec::normal}, {ColumnSpec::bernoulli}, {ColumnSpec::poisson}, {ColumnSpec::categorical, 3}}), 6);
+  check_all("columns", products::some_prior({{ColumnSpec::normal}, {ColumnSpec::bernoulli}, {ColumnSpec::poisson}, {ColumnSpec::exponential}, {ColumnSpec::categorical, 3}}), 6);
 }
 
 BOOST_AUTO_TEST_CASE(fits_are_calibrated) {

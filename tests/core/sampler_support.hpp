@@ -189,13 +189,14 @@ struct Largest {
   }
 };
 
-/// (mean of the batches - exact) in standard errors; 0 for what never varies and is right.
-inline double z_score(const std::vector<double> &of_batches, double exact) {
+/// (mean of the batches - exact) in standard errors; 0 for what never varies and is right. `least`: a bound below the standard error, where rare events
+/// may be missing from all batches.
+inline double z_score(const std::vector<double> &of_batches, double exact, double least = 0) {
   const double b = double(of_batches.size());
   double mean = 0, squares = 0;
   for (const double v : of_batches) mean += v / b;
   for (const double v : of_batches) squares += (v - mean) * (v - mean);
-  const double difference = mean - exact, error = std::sqrt(squares / (b - 1) / b);
+  const double difference = mean - exact, error = std::max(least, std::sqrt(squares / (b - 1) / b));
   if (std::abs(difference) < 1e-10 * std::max(1.0, std::abs(exact))) return 0;
   return difference / error;
 }

@@ -181,6 +181,7 @@ BOOST_AUTO_TEST_CASE(product_columns) {
   };
   check({{ColumnSpec::bernoulli}, {ColumnSpec::bernoulli}, {ColumnSpec::bernoulli}}, 6, false, "bernoulli");
   check({{ColumnSpec::poisson}, {ColumnSpec::poisson}}, 6, false, "poisson");
+  check({{ColumnSpec::exponential}, {ColumnSpec::exponential}}, 6, false, "exponential");
   check({{ColumnSpec::categorical, 3}, {ColumnSpec::categorical, 4}}, 5, false, "categorical");
   check({{ColumnSpec::normal}, {ColumnSpec::normal}}, 5, false, "univariate normal");
   check({{ColumnSpec::poisson}, {ColumnSpec::bernoulli}, {ColumnSpec::normal}, {ColumnSpec::categorical, 3}}, 7, true, "mixed with holes");

@@ -1,0 +1,100 @@
+// A column of waiting times: x ~ Exponential(rate), rate ~ Gamma(shape, rate) (gamma_rate.hpp).
+//
+// Statistics: weight of the rows, weighted sum of x, bound of the sum's rounding error.
+#pragma once
+
+#include <string>
+
+#include "families/gamma_rate.hpp"
+
+namespace bayes {
+
+struct Exponential : GammaRate {
+  static constexpr const char *name = "exponential";
+  static constexpr bool has_base = false, zero_is_base = true, ordered = true, needs_variance = true;
+
+  bool allowed(double x) const { return x >= 0; }
+  std::string requirement() const { return "a number of at least 0"; }
+  double element(double x) const { return x; }
+  double value(double x) const { return x; }
+  bool plain() const { return true; }
+  double place(double x, double variance) const { return std::log(x / std::sqrt(variance) + 0.01) / 1.8; }
+  static double log_base(double) { return 0; }
+
+  int statistics_size() const { return 3; }
+  int term_size() const { return 1; }  // -rate
+  int sum_size() const { return 1; }
+  int form_size() const { return 2; }  // shape + 1, 1 / rate
+
+  void maximum_likelihood(const double *s, const double *previous, const ColumnBounds &bounds, double *point) const {
+    point[0] = s[0] > bounds.least_weight ? 1 / std::max(s[1] / s[0], bounds.minimum * std::sqrt(bounds.variance)) : previous[0];
+  }
+  void default_prior(double mean, double, double, double *prior) const {
+    prior[0] = 1;
+    prior[1] = mean > 0 ? mean : 1;
+  }
+  void maximum_posterior(const double *s, const double *prior, double *point) const { mode(s[0], s[1], prior, point); }
+  double mean(const double *point) const { return 1 / point[0]; }
+  double variance(const double *point) const { return 1 / (point[0] * point[0]); }
+  double sample(const double *point, Random &random) const { return -std::log(random.uniform()) / point[0]; }
+
+  void posterior(const double *s, const double *prior, double *q) const {
+    q[0] = prior[0] + s[0];
+    q[1] = prior[1] + s[1];
+  }
+  double log_marginal_likelihood(const double *s, const double *prior) const { return log_evidence(s[0], s[1], prior); }
+
+  void scale(double factor, double *s) const {
+    s[0] *= factor;
+    s[1] *= factor;
+  }
+  void add(double x, double *s) const {
+    ++s[0];
+    s[1] += x;
+    s[2] += rounding * s[1];
+  }
+  bool remove(double x, const double *prior, double *s) const {
+    s[2] += rounding * s[1];
+    s[1] -= x;
+    if (--s[0] == 0) s[1] = s[2] = 0;
+    const bool sound = s[2] <= 1e-7 * (prior[1] + s[1]) && s[1] >= -s[2];
+    s[1] = std::max(0.0, s[1]);
+    return sound;
+  }
+
+  double point_terms(const double *point, double *terms) const {
+    terms[0] = -point[0];
+    return finite_log(point[0]);
+  }
+  double expected_terms(const double *q, double *terms) const {
+    terms[0] = -q[0] / q[1];
+    return digamma(q[0]) - std::log(q[1]);
+  }
+  double term(const double *terms, double x) const { return x * terms[0]; }
+  static void add_terms(std::span<const Exponential> columns, const double *const *x, const double *terms, double *out) {
+    column_block::add_linear(int(columns.size()), x, terms, out);
+  }
+  static void add_sums(std::span<const Exponential> columns, const double *const *x, const double *, const double *r, double *sums) {
+    column_block::add_dots(int(columns.size()), x, r, sums);
+  }
+  void statistics(double weight, const double *sums, const double *, double *s) const {
+    s[0] = weight;
+    s[1] = sums[0];
+    s[2] = 0;
+  }
+
+  // The predictive is a Lomax density: shape / rate (1 + x / rate)^-(shape + 1).
+  static void predictive_forms(std::span<const Exponential> columns, const double *q, double *forms, double *bases) {
+    for (std::size_t c = 0; c < columns.size(); ++c, q += 2, forms += 2) {
+      forms[0] = q[0] + 1;
+      forms[1] = 1 / q[1];
+      bases[c] = std::log(q[0]) - std::log(q[1]);
+    }
+  }
+  template <class Form> static auto predictive_term(Form form, double x) { return -form(0) * lane_log(1.0 + lane_bounded(x * form(1))); }
+
+ private:
+  static constexpr double rounding = std::numeric_limits<double>::epsilon();
+};
+
+}  // namespace bayes
