@@ -143,7 +143,7 @@ COMMENT ON FUNCTION bmm_select(text, int[], jsonb) IS 'Fits a Bernoulli mixture 
 CREATE FUNCTION bmm_components(model bayes_model)
   RETURNS TABLE (component int, weight float8, probability float8[], count float8)
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 10;
-COMMENT ON FUNCTION bmm_components(bayes_model) IS 'The components at the point estimate, numbered from 1 by decreasing weight: weight in [0, 1], probability of a 1 in every element (of counts and measurements the expected value, of categories NULL: see bmm_parameters), count the expected number of rows. For vi and svi the posterior means. 42804 for a model of another family.';
+COMMENT ON FUNCTION bmm_components(bayes_model) IS 'The components, numbered from 1 by decreasing weight: weight in [0, 1], probability of a 1 in every element (of counts, waiting times and measurements the expected value, of categories NULL: see bmm_parameters), count the expected number of rows. Posterior means, where a posterior is known. 42804 for a model of another family.';
 
 CREATE FUNCTION bmm_parameters(model bayes_model)
   RETURNS TABLE (component int, element int, likelihood text, parameter text, category bigint, value float8, sd float8)
@@ -158,7 +158,7 @@ COMMENT ON FUNCTION bmm_posterior(bayes_model) IS 'The posterior of a model fitt
 CREATE FUNCTION bmm_moments(model bayes_model)
   RETURNS TABLE (mean float8[], covariance float8[])
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 1;
-COMMENT ON FUNCTION bmm_moments(bayes_model) IS 'Mean (d) and covariance (d x d) of the rows that the whole mixture makes, at the point estimate. A categorical element has no mean: NULL, and then there is no covariance.';
+COMMENT ON FUNCTION bmm_moments(bayes_model) IS 'Mean (d) and covariance (d x d) of the rows that the whole mixture makes, as bmm_sample does: with the uncertainty of the parameters after vi, svi, gibbs and collapsed. A categorical element has no mean: NULL, and then there is no covariance.';
 
 CREATE FUNCTION bmm_sample(model bayes_model, n int, seed bigint)
   RETURNS TABLE (component int, x float8[])

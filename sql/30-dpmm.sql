@@ -57,7 +57,7 @@ COMMENT ON FUNCTION dpmm_clusters(bayes_model) IS 'The clusters of the point est
 CREATE FUNCTION dpmm_estimate(model bayes_model)
   RETURNS TABLE (estimate text, clusters int, expected_loss float8, optimal boolean, level float8, radius float8, fewest_clusters int, most_clusters int, draws int)
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 1;
-COMMENT ON FUNCTION dpmm_estimate(bayes_model) IS 'The point estimate of the partition: the loss that it minimises, its number of clusters, the mean loss over the draws (binder, bipartition, map: share of pairs of rows on which partitions differ, 0 to 1; vi: variation of information in bits, 0 to log2 rows), whether no partition can be better, the radius of the credible ball that holds at least level of the draws, the fewest and most clusters of the draws in it, and on how many draws all this rests. NULLs for method vi.';
+COMMENT ON FUNCTION dpmm_estimate(bayes_model) IS 'The point estimate of the partition: the loss that it minimises, its number of clusters, the mean loss over the draws (binder, bipartition, map: share of pairs of rows on which partitions differ, 0 to 1; vi: variation of information in bits, 0 to log2 rows), whether no partition can be better, the radius of the credible ball that holds at least level of the draws, the fewest and most clusters of the draws in it, and on how many draws all this rests. Method vi has no draws: estimate is "variational", and of losses and balls there are NULLs.';
 
 CREATE FUNCTION dpmm_draws(model bayes_model)
   RETURNS TABLE (chain int, draw int, clusters int, concentration float8, log_joint float8)

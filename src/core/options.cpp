@@ -86,6 +86,11 @@ const Document *OptionReader::find(std::string_view key) {
   return value == nullptr || value->is_null() ? nullptr : value;
 }
 
+bool OptionReader::given(std::string_view key) const {
+  const Document *value = options_.find(key);
+  return value != nullptr && !value->is_null();
+}
+
 bool OptionReader::has(std::string_view key) { return find(key) != nullptr; }
 
 const Document *OptionReader::raw(std::string_view key) { return find(key); }

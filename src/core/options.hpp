@@ -20,6 +20,7 @@ class BAYES_API OptionReader {
   explicit OptionReader(const Document &options, std::string path = {});
 
   bool has(std::string_view key);  ///< present and not null; counts as asked for
+  bool given(std::string_view key) const;  ///< present and not null; does not count
 
   double number(std::string_view key, double fallback, double low = -std::numeric_limits<double>::infinity(),
                 double high = std::numeric_limits<double>::infinity(), bool low_open = false);

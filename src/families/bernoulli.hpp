@@ -39,6 +39,7 @@ struct Bernoulli {
     set(n > bounds.least_weight ? std::clamp(s[0] / n, bounds.minimum, 1 - bounds.minimum) : previous[0], point);
   }
   void default_prior(double, double, double, double *prior) const { prior[0] = prior[1] = 1; }
+  static constexpr const char *mode_requirement = "a and b must be at least 1";
   bool has_mode(const double *prior) const { return prior[0] >= 1 && prior[1] >= 1; }
   void maximum_posterior(const double *s, const double *prior, double *point) const {
     const double ones = s[0] + (prior[0] - 1), zeros = s[1] + (prior[1] - 1);
@@ -73,6 +74,8 @@ struct Bernoulli {
     return log_beta(prior[0] + s[0], prior[1] + s[1]) - log_beta(prior[0], prior[1]);
   }
   bool valid_posterior(const double *q) const { return valid_number(q[0]) && valid_number(q[1]); }
+  double predictive_mean(const double *q) const { return q[0] / (q[0] + q[1]); }
+  double predictive_variance(const double *q) const { return predictive_mean(q) * (q[1] / (q[0] + q[1])); }
   void deviations(const double *q, double *out) const {
     const double whole = q[0] + q[1];
     out[0] = std::sqrt(q[0] / whole * (q[1] / whole) / (whole + 1));

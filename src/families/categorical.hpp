@@ -103,6 +103,7 @@ struct Categorical {
     else std::copy_n(previous, categories, point);
   }
   void default_prior(double, double, double, double *prior) const { std::fill_n(prior, categories, 1.0); }
+  static constexpr const char *mode_requirement = "category_alpha must be at least 1";
   bool has_mode(const double *prior) const { return std::all_of(prior, prior + categories, [](double a) { return a >= 1; }); }
   void maximum_posterior(const double *s, const double *prior, double *point) const {
     double weight = 0;
@@ -151,6 +152,8 @@ struct Categorical {
     return log_dirichlet_normaliser(q) - log_dirichlet_normaliser({prior, std::size_t(categories)});
   }
   bool valid_posterior(const double *q) const { return std::all_of(q, q + categories, valid_number); }
+  double predictive_mean(const double *) const { return std::numeric_limits<double>::quiet_NaN(); }
+  double predictive_variance(const double *) const { return std::numeric_limits<double>::quiet_NaN(); }
   void deviations(const double *q, double *out) const {
     const double whole = sum(q);
     for (int v = 0; v < categories; ++v) out[v] = std::sqrt(q[v] / whole * ((whole - q[v]) / whole) / (whole + 1));

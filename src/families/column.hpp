@@ -25,7 +25,7 @@ namespace bayes {
 
 /// Bounds that keep the likelihood of a point, and so the logarithms in it, finite (001 asks for [MIN, 1 - MIN]).
 struct ColumnBounds {
-  double minimum = 1e-6;    ///< of probabilities (and 1 - them), of rates, and of variances as shares of `variance`
+  double minimum = 1e-6;    ///< of probabilities (and 1 - them), of rates of counts; of variances as shares of `variance`, of means of waiting times as shares of its root
   double variance = 1;      ///< of the column over all rows
   double least_weight = 0;  ///< a component with no more weight than this keeps its previous parameters
 };
@@ -34,7 +34,7 @@ struct ColumnBounds {
 inline constexpr double largest_number = 1e300;
 inline bool valid_number(double x) { return x >= 1 / largest_number && x <= largest_number; }
 
-/// Probabilities and rates of posterior modes are kept this far from where their logarithm ends.
+/// Probabilities, and rates of counts, of posterior modes are kept this far from where their logarithm ends.
 inline constexpr double least_mode = 1e-12;
 
 template <class F>
@@ -51,9 +51,9 @@ concept ColumnFamily = requires(const F &family, const double *in, double *out, 
   { F::zero_is_base } -> std::convertible_to<bool>;             // is the predictive density of 0 all in the base?
   { F::ordered } -> std::convertible_to<bool>;                  // are elements quantities, not names?
   { F::needs_variance } -> std::convertible_to<bool>;           // does the default prior, or place, ask for the variance of all rows?
-  { family.place(x, x) } -> std::same_as<double>;               // an element, variance -> where it lies on a scale on which chance moves it by about 1
+  { family.place(x, x) } -> std::same_as<double>;               // an element, variance -> where it lies on a scale on which chance makes differences of about 1
 
-  // How many numbers. Those of a point and of a posterior have names; a name stands for one number, or for one of every category. Numbers of a
+  // How many numbers; a family's columns follow one another, in terms, sums (each `simd::lanes` wide) and forms too. Those of a point and of a posterior have names; a name stands for one number, or for one of every category. Numbers of a
   // prior must be positive, but for that of a key called m, a location.
   { std::size(F::parameters) } -> std::convertible_to<std::size_t>;
   { std::size(F::prior_keys) } -> std::convertible_to<std::size_t>;
@@ -70,8 +70,9 @@ concept ColumnFamily = requires(const F &family, const double *in, double *out, 
   family.maximum_posterior(in, in, out);                                   // statistics, prior that has a mode -> point
   family.default_prior(x, x, x, out);                                      // mean and variance of the column, k^(-2/D) for k components and D columns of the family
   { family.has_mode(in) } -> std::same_as<bool>;                           // does a prior have one, whatever the statistics?
+  { F::mode_requirement } -> std::convertible_to<const char *>;            // when it has
   { family.log_prior(in, in) } -> std::same_as<double>;                    // point, prior
-  { family.mean(in) } -> std::same_as<double>;                             // E[x] at a point; NaN where x is no quantity
+  { family.mean(in) } -> std::same_as<double>;                             // E[x] at a point; NaN where x is no quantity (here and below)
   { family.variance(in) } -> std::same_as<double>;
   { family.sample(in, random) } -> std::same_as<double>;                   // an element at a point
   family.complete(out);                                                    // the numbers of a point behind those that have names
@@ -82,7 +83,9 @@ concept ColumnFamily = requires(const F &family, const double *in, double *out, 
   family.posterior(in, in, out);                                           // statistics, prior -> posterior
   { family.divergence(in, in) } -> std::same_as<double>;                   // KL(q || prior)
   family.blend(in, in, x, out);                                            // q, target, step -> q moved in natural parameters
-  family.point_estimate(in, out);                                          // posterior -> point
+  family.point_estimate(in, out);                                          // posterior -> point, the mean of the named parameters where they have one
+  { family.predictive_mean(in) } -> std::same_as<double>;                  // of a row, parameters integrated out under a posterior; infinite where there is none
+  { family.predictive_variance(in) } -> std::same_as<double>;
   { family.log_marginal_likelihood(in, in) } -> std::same_as<double>;      // statistics, prior; without the sum of h(x)
   family.draw(in, random, out);                                            // posterior -> random point
   family.deviations(in, out);                                              // posterior -> standard deviations of the named parameters

@@ -19,21 +19,36 @@ using AnyColumnFamily = std::variant<Bernoulli, Categorical, Poisson, Exponentia
 
 namespace detail {
 template <class Function, class... F> void for_each_type(std::type_identity<std::variant<F...>>, Function f) { (f(F{}), ...); }
+template <class Wanted, class... F> constexpr char position(std::type_identity<std::variant<F...>>) {
+  char at = 0;
+  static_cast<void>(((std::is_same_v<Wanted, F> || (++at, false)) || ...));
+  return at;
+}
+template <class F> inline constexpr char index_of = position<F>(std::type_identity<AnyColumnFamily>{});
 }  // namespace detail
 
 /// f(family) for every family of the list, a categorical one without categories.
 template <class Function> void for_each_column_family(Function f) { detail::for_each_type(std::type_identity<AnyColumnFamily>{}, f); }
 
 /// What they are called, in the order of the list.
-inline std::vector<std::string_view> column_family_names() {
-  std::vector<std::string_view> out;
-  for_each_column_family([&](const auto &family) { out.push_back(family.name); });
-  return out;
+inline const std::vector<std::string_view> &column_family_names() {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> out;
+    for_each_column_family([&](const auto &family) { out.push_back(family.name); });
+    return out;
+  }();
+  return names;
 }
 
 /// What a column is, as models say it.
 struct ColumnSpec {
-  enum Kind : char { bernoulli, categorical, poisson, exponential, normal } kind = bernoulli;  // in the order of AnyColumnFamily
+  enum Kind : char {
+    bernoulli = detail::index_of<Bernoulli>,
+    categorical = detail::index_of<Categorical>,
+    poisson = detail::index_of<Poisson>,
+    exponential = detail::index_of<Exponential>,
+    normal = detail::index_of<UnivariateNormal>
+  } kind = bernoulli;
   int categories = 0;               ///< of a categorical column, at least 1; else 0
   std::vector<double> values = {};  ///< the categories, rising whole numbers no further apart than CategoryCodes::widest; empty: 0 .. categories - 1
 
@@ -46,9 +61,7 @@ struct ColumnSpec {
     });
     return out;
   }
-  const char *name() const {
-    return std::visit([](const auto &family) { return family.name; }, family());
-  }
+  const char *name() const { return column_family_names()[std::size_t(kind)].data(); }
   bool operator==(const ColumnSpec &) const = default;
 };
 
@@ -85,14 +98,14 @@ template <class... F> struct GroupsOf<std::variant<F...>> {
 class Columns {
  public:
   explicit Columns(std::vector<ColumnSpec> specs) : specs_(std::move(specs)), places_(specs_.size()) {
+    for (const ColumnSpec &spec : specs_) families_.push_back(spec.family());
     int columns = 0;
     const auto fill = [&]<class F>(ColumnGroup<F> &group) {
       group.first = columns;
       group.point = size_.point, group.posterior = size_.posterior, group.statistics = size_.statistics;
       group.terms = size_.terms, group.sums = size_.sums, group.forms = size_.forms;
       for (std::size_t j = 0; j < specs_.size(); ++j) {
-        const AnyColumnFamily any = specs_[j].family();
-        const F *family = std::get_if<F>(&any);
+        const F *family = std::get_if<F>(&families_[j]);
         if (!family) continue;
         group.families.push_back(*family);
         group.columns.push_back(int(j));
@@ -106,6 +119,7 @@ class Columns {
 
   int count() const { return int(specs_.size()); }
   const std::vector<ColumnSpec> &specs() const { return specs_; }
+  const AnyColumnFamily &family(int column) const { return families_[std::size_t(column)]; }
   const ColumnPlaces &size() const { return size_; }                                     ///< of a whole component
   const ColumnPlaces &place(int column) const { return places_[std::size_t(column)]; }  ///< where a column's numbers begin
 
@@ -122,6 +136,7 @@ class Columns {
 
  private:
   std::vector<ColumnSpec> specs_;
+  std::vector<AnyColumnFamily> families_;
   std::vector<ColumnPlaces> places_;
   ColumnPlaces size_;
   detail::GroupsOf<AnyColumnFamily>::Type groups_;

@@ -18,6 +18,7 @@ struct Exponential : GammaRate {
   double element(double x) const { return x; }
   double value(double x) const { return x; }
   bool plain() const { return true; }
+  /// The logarithms of two waiting times differ by 1.8, root mean square; below a hundredth of the usual time differences say little.
   double place(double x, double variance) const { return std::log(x / std::sqrt(variance) + 0.01) / 1.8; }
   static double log_base(double) { return 0; }
 
@@ -29,11 +30,14 @@ struct Exponential : GammaRate {
   void maximum_likelihood(const double *s, const double *previous, const ColumnBounds &bounds, double *point) const {
     point[0] = s[0] > bounds.least_weight ? 1 / std::max(s[1] / s[0], bounds.minimum * std::sqrt(bounds.variance)) : previous[0];
   }
+  /// Mean waiting times 1 / rate have the mean of the column, and as standard deviation the same, like Poisson's rates.
   void default_prior(double mean, double, double, double *prior) const {
-    prior[0] = 1;
-    prior[1] = mean > 0 ? mean : 1;
+    prior[0] = 3;
+    prior[1] = mean > 0 ? 2 * mean : 2;
   }
-  void maximum_posterior(const double *s, const double *prior, double *point) const { mode(s[0], s[1], prior, point); }
+  static constexpr const char *mode_requirement = "shape must be above 1";  // a rate of 0 would be no distribution
+  bool has_mode(const double *prior) const { return prior[0] > 1; }
+  void maximum_posterior(const double *s, const double *prior, double *point) const { point[0] = mode(s[0], s[1], prior); }
   double mean(const double *point) const { return 1 / point[0]; }
   double variance(const double *point) const { return 1 / (point[0] * point[0]); }
   double sample(const double *point, Random &random) const { return -std::log(random.uniform()) / point[0]; }
@@ -41,6 +45,11 @@ struct Exponential : GammaRate {
   void posterior(const double *s, const double *prior, double *q) const {
     q[0] = prior[0] + s[0];
     q[1] = prior[1] + s[1];
+  }
+  double predictive_mean(const double *q) const { return q[0] > 1 ? q[1] / (q[0] - 1) : std::numeric_limits<double>::infinity(); }
+  double predictive_variance(const double *q) const {
+    const double mean = predictive_mean(q);
+    return q[0] > 2 ? mean * mean * q[0] / (q[0] - 2) : std::numeric_limits<double>::infinity();
   }
   double log_marginal_likelihood(const double *s, const double *prior) const { return log_evidence(s[0], s[1], prior); }
 

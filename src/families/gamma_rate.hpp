@@ -21,7 +21,6 @@ struct GammaRate {
   int posterior_size() const { return 2; }
   int free_parameters() const { return 1; }
 
-  bool has_mode(const double *prior) const { return prior[0] >= 1; }
   double log_prior(const double *point, const double *prior) const {
     return prior[0] * std::log(prior[1]) - log_gamma(prior[0]) + (prior[0] - 1) * finite_log(point[0]) - prior[1] * point[0];
   }
@@ -41,9 +40,7 @@ struct GammaRate {
   void draw(const double *q, Random &random, double *point) const { point[0] = random.gamma(q[0]) / q[1]; }
 
  protected:
-  static void mode(double events, double exposure, const double *prior, double *point) {
-    point[0] = std::max((prior[0] - 1 + events) / (prior[1] + exposure), least_mode);
-  }
+  static double mode(double events, double exposure, const double *prior) { return (prior[0] - 1 + events) / (prior[1] + exposure); }
   static double log_evidence(double events, double exposure, const double *prior) {
     // log Gamma(shape + events) - log Gamma(shape), without its cancellation.
     const double rise = events > 0 ? log_gamma(events) - log_beta(prior[0], events) : 0;

@@ -136,6 +136,9 @@ template <class S> double parameters_of(const NormalWishart<S> &q) {
   return 2.0 + q.dimension() + double(scale_rows<S>(q.dimension())) * scale_columns<S>(q.dimension());
 }
 
+/// Numbers that a sampler or a learner holds for a component on so many threads: posteriors before and after, factors, statistics and each thread's share of them.
+template <class S> double working_numbers(const NormalWishart<S> &q, int threads) { return (8.0 + threads) * parameters_of(q); }
+
 /// The components in this order: a subset, a permutation, or repetitions. Where components share a scale it stays as it is.
 template <class S> NormalWishart<S> pick(const NormalWishart<S> &q, const std::vector<int> &order) {
   const Eigen::Index k = Eigen::Index(order.size());

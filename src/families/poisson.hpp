@@ -37,7 +37,7 @@ struct Poisson : GammaRate {
   static constexpr double largest = 9007199254740992;  // beyond 2^53 doubles are no counts any more
 
   bool allowed(double x) const { return x >= 0 && x <= largest && x == std::floor(x); }
-  std::string requirement() const { return "a whole number of at least 0"; }
+  std::string requirement() const { return "a whole number from 0 to 2^53"; }
   double element(double x) const { return x; }
   double value(double x) const { return x; }
   bool plain() const { return true; }
@@ -52,11 +52,13 @@ struct Poisson : GammaRate {
   void maximum_likelihood(const double *s, const double *previous, const ColumnBounds &bounds, double *point) const {
     point[0] = s[0] > bounds.least_weight ? std::max(s[1] / s[0], bounds.minimum) : previous[0];
   }
+  static constexpr const char *mode_requirement = "shape must be at least 1";
+  bool has_mode(const double *prior) const { return prior[0] >= 1; }
   void default_prior(double mean, double, double, double *prior) const {
     prior[0] = 1;
     prior[1] = mean > 0 ? 1 / mean : 1;
   }
-  void maximum_posterior(const double *s, const double *prior, double *point) const { mode(s[1], s[0], prior, point); }
+  void maximum_posterior(const double *s, const double *prior, double *point) const { point[0] = std::max(least_mode, mode(s[1], s[0], prior)); }
   double mean(const double *point) const { return point[0]; }
   double variance(const double *point) const { return point[0]; }
   double sample(const double *point, Random &random) const { return count(point[0], random); }
@@ -65,6 +67,8 @@ struct Poisson : GammaRate {
     q[0] = prior[0] + s[1];
     q[1] = prior[1] + s[0];
   }
+  double predictive_mean(const double *q) const { return q[0] / q[1]; }
+  double predictive_variance(const double *q) const { return q[0] / q[1] * (1 + 1 / q[1]); }
   double log_marginal_likelihood(const double *s, const double *prior) const { return log_evidence(s[1], s[0], prior); }
 
   void scale(double factor, double *s) const {

@@ -186,6 +186,12 @@ inline ProductPosterior replicate(const ProductPosterior &q, int k) { return pic
 /// Numbers that a component takes.
 inline double parameters_of(const ProductPosterior &q) { return double(q.values.rows()); }
 
+/// Numbers that a sampler or a learner holds for a component on so many threads; sums are held lane by lane.
+inline double working_numbers(const ProductPosterior &q, int threads) {
+  const ColumnPlaces &each = q.columns->size();
+  return 6.0 * each.posterior + 2.0 * each.forms + (1.0 + threads) * (double(each.sums) * simd::lanes + q.columns->count());
+}
+
 inline ProductPosterior untied(const ProductPosterior &q) { return q; }
 
 /// sum += factor x term, number by number: for averages over draws.

@@ -47,6 +47,7 @@ struct UnivariateNormal {
     prior[2] = 3;
     prior[3] = variance * share;
   }
+  static constexpr const char *mode_requirement = "a must be above 1";
   bool has_mode(const double *prior) const { return prior[2] > 1; }
   /// The joint mode of mean and precision.
   void maximum_posterior(const double *s, const double *prior, double *point) const {
@@ -99,6 +100,10 @@ struct UnivariateNormal {
   }
   bool valid_posterior(const double *q) const {
     return std::abs(q[0]) <= largest_number && valid_number(q[1]) && valid_number(q[2]) && valid_number(q[3]) && valid_number(q[3] / q[2]) && valid_number(q[1] / ((q[1] + 1) * q[3]));
+  }
+  double predictive_mean(const double *q) const { return q[0]; }
+  double predictive_variance(const double *q) const {
+    return q[2] > 2 ? q[3] / (q[2] - 2) * (1 + 1 / q[1]) : std::numeric_limits<double>::infinity();
   }
   /// Of the mean, a Student t, and of the variance, an inverse gamma; NaN where they have none.
   void deviations(const double *q, double *out) const {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "inference/learners.hpp"
-#include "inference/marginal_sampler.hpp"
+#include "inference/sampled_clusters.hpp"
 
 namespace bayes {
 
@@ -56,6 +56,7 @@ template <class Q> class SliceSampler : public SampledClusters<Q> {
  public:
   SliceSampler(RowSource &rows, const Q &prior, SamplerSetting setting, std::vector<int> labels, Control &control)
       : Base(rows, prior, std::move(setting), std::move(labels)), next_(labels_.size()) {
+    setting_.most_clusters = std::min(setting_.most_clusters, most_sticks);
     this->count(labels_.empty() ? 0 : 1 + *std::max_element(labels_.begin(), labels_.end()), control);
   }
 
@@ -80,9 +81,7 @@ template <class Q> class SliceSampler : public SampledClusters<Q> {
       const double broken = rest * random.beta(1, alpha);
       weights.push_back(broken);
       rest -= broken;
-      if (weights.size() > most_clusters)
-        throw Error(Errc::too_large, "the slice sampler needs more than " + std::to_string(most_clusters) + " clusters in one sweep",
-                    "The concentration is " + std::to_string(alpha) + ".", "Give a smaller concentration, or a prior that keeps it small, or use method collapsed.");
+      setting_.check_room(int(weights.size()), "slice");
     }
     const int occupied = this->clusters();
     std::vector<int> order(weights.size(), occupied);
@@ -95,7 +94,7 @@ template <class Q> class SliceSampler : public SampledClusters<Q> {
   }
 
  private:
-  static constexpr std::size_t most_clusters = 20000;
+  static constexpr int most_sticks = 20000;
   std::vector<int> next_;
 };
 

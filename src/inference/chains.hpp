@@ -12,6 +12,7 @@
 #include "inference/diagnostics.hpp"
 #include "inference/partition.hpp"
 #include "inference/partition_prior.hpp"
+#include "inference/sampler.hpp"
 
 namespace bayes {
 
@@ -42,6 +43,14 @@ template <class Q> struct ChainDraws {
   double best = 0;                     ///< largest log joint of all draws
 };
 
+/// A number without the last 18 of its 52 bits: the same partition, put together in another order, has the same density, and rounding errors, which stay
+/// for many draws, are not taken for what tells chains apart.
+inline double steady(double x) {
+  int exponent;
+  const double mantissa = std::frexp(x, &exponent);
+  return std::ldexp(std::nearbyint(std::ldexp(mantissa, 34)), exponent - 34);
+}
+
 /// What is noted of every draw; none of it depends on how clusters are numbered. log_joint: log p(rows, partition) [+ log p(concentration)]; clusters: how many
 /// have rows; largest: share of the largest; entropy: of the shares, in nats; concentration: of the Dirichlet process.
 inline std::vector<double> noted(double log_joint, const std::vector<double> &counts, const double *concentration) {
@@ -51,7 +60,7 @@ inline std::vector<double> noted(double log_joint, const std::vector<double> &co
     largest = std::max(largest, count);
   }
   for (const double count : counts) entropy -= count / n * std::log(count / n);
-  std::vector<double> out{log_joint, double(counts.size()), largest / n, entropy};
+  std::vector<double> out{log_joint, double(counts.size()), largest / n, steady(entropy)};
   if (concentration) out.push_back(*concentration);
   return out;
 }
@@ -74,10 +83,10 @@ template <class Q, class As> auto joined_all(const std::vector<Q> &from, As as) 
 /// Draws kept whole at most: more tell little more of a partition or a density.
 inline constexpr std::int64_t most_kept_draws = 500;
 
-/// How many draws can be kept whole: labels within what rows leave of the memory for rows, `parameters` numbers a component within that for
-/// parameters.
+/// How many draws can be kept whole: labels (2 bytes) within what rows, and the estimate of a partition (28 bytes a row: labels, patterns, probabilities), leave of the memory
+/// for rows, or an eighth of it; `parameters` numbers a component within that for parameters.
 inline std::int64_t keepable_draws(std::int64_t rows, int dimension, double parameters, const Control &control) {
-  const double row_bytes = 8.0 * double(rows) * dimension, expected_clusters = 20;
+  const double row_bytes = (8.0 * dimension + 28) * double(rows), expected_clusters = 20;
   const double labels = std::max(control.row_memory - row_bytes, control.row_memory / 8) / (2.0 * double(rows));
   const double components = control.memory / 4 / (8 * expected_clusters * parameters);
   return std::max<std::int64_t>(2, std::int64_t(std::min({double(most_kept_draws), labels, components})));
@@ -99,7 +108,7 @@ inline bool chains_agree(const Draws &draws, Control &control) {
   return true;
 }
 
-/// Runs the chains one after another. make(chain) gives a sampler that has labels(), components(), counts(), partition(), log_marginal() and sweep(). `most_kept`: draws kept
+/// Runs the chains one after another. make(chain) gives a PartitionSampler. `most_kept`: draws kept
 /// whole, evenly spaced over all. `learned`: the concentration's prior if it is not fixed.
 template <class Q, class Make>
 ChainDraws<Q> run_chains(std::int64_t rows, const ChainPlan &plan, std::int64_t most_kept, bool process, const GammaPrior *learned, const char *method, Control &control,
@@ -114,7 +123,7 @@ ChainDraws<Q> run_chains(std::int64_t rows, const ChainPlan &plan, std::int64_t 
   std::int64_t index = 0, next = 0;  // of draws; of draws to keep whole
   const auto begin = std::chrono::steady_clock::now();
   for (int chain = 0; chain < plan.chains; ++chain) {
-    auto sampler = make(chain);
+    PartitionSampler auto sampler = make(chain);
     double before = std::numeric_limits<double>::quiet_NaN();
     for (int sweep = 0; sweep < plan.draws; ++sweep) {
       control.poll();
@@ -124,6 +133,7 @@ ChainDraws<Q> run_chains(std::int64_t rows, const ChainPlan &plan, std::int64_t 
       double log_joint = sampler.partition().log_probability(counts) + sampler.log_marginal();
       if (learned)
         log_joint += learned->shape * std::log(learned->rate) - log_gamma(learned->shape) + (learned->shape - 1) * std::log(alpha) - learned->rate * alpha;
+      log_joint = steady(log_joint);
       if (!std::isfinite(log_joint))
         throw Error(Errc::numeric, std::string("the density of a draw of method ") + method + " overflowed in sweep " + std::to_string(sweep + 1),
                     "Values are too large for double precision.", "Rescale the columns.");

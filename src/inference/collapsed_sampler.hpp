@@ -5,18 +5,10 @@
 #include <algorithm>
 #include <span>
 
+#include "inference/sampler.hpp"
 #include "inference/split_merge.hpp"
 
 namespace bayes {
-
-/// What samplers of partitions are given.
-struct SamplerSetting {
-  std::uint64_t seed = 1;
-  std::uint64_t chain = 0;
-  PartitionPrior partition = PartitionPrior::dirichlet_process(1);
-  bool learn_concentration = false;
-  GammaPrior concentration;
-};
 
 template <class Q> class CollapsedSampler {
  public:
@@ -25,7 +17,7 @@ template <class Q> class CollapsedSampler {
 
   /// `labels`: the partition to begin with, dense from 0. The rows must outlive the sampler.
   CollapsedSampler(RowSource &rows, const Q &prior, SamplerSetting setting, std::vector<int> labels, Control &control)
-      : rows_(rows, "collapsed"), prior_(prior), setting_(std::move(setting)), labels_(std::move(labels)), clusters_(prior), moves_(rows_, prior),
+      : rows_(rows, "collapsed"), prior_(prior), setting_(std::move(setting)), labels_(std::move(labels)), clusters_(prior), moves_(rows, prior, setting_.most_dealt),
         x_(std::size_t(rows_.dimension())) {
     const int clusters = labels_.empty() ? 0 : 1 + *std::max_element(labels_.begin(), labels_.end());
     for (int k = 0; k < clusters; ++k) clusters_.open();
@@ -125,6 +117,7 @@ template <class Q> class CollapsedSampler {
   }
 
   int new_id() {
+    setting_.check_room(clusters_.size(), "collapsed");
     const int slot = clusters_.open();
     int id = int(slot_.size());
     if (free_.empty()) {
@@ -169,10 +162,11 @@ template <class Q> class CollapsedSampler {
     const auto move = moves_.propose(setting_.partition, labels_.data(), clusters_.size(), [this](int slot) { return clusters_.log_marginal(slot); }, random, control);
     if (!move.accepted) return;
     const int to = move.split ? new_id() : move.first;
-    for (const std::int64_t row : move.second_rows) {
-      labels_[std::size_t(row)] = to;
+    for (std::size_t row = 0; row < labels_.size(); ++row) {
+      if (labels_[row] != move.second || !moves_.second(std::int64_t(row))) continue;
+      labels_[row] = to;
       if (move.split) continue;
-      rows_.read(row, x_.data());
+      rows_.read(std::int64_t(row), x_.data());
       clusters_.add(to, x_.data());
     }
     if (move.split) {
@@ -198,7 +192,7 @@ template <class Q> class CollapsedSampler {
   std::vector<int> labels_;             // identities of clusters, which stay while slots move
   std::vector<int> slot_, id_, free_;   // slot of an identity and back; identities out of use
   Clusters clusters_;
-  SplitMerge<Clusters> moves_;
+  SplitMerge<Q> moves_;
   std::vector<double> x_, log_alone_;
   Buffer scores_;
 };

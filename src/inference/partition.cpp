@@ -50,15 +50,10 @@ void credible_ball(const PartitionDraws &draws, std::span<const double> distance
   estimate.radius = *last;
   bool first = true;
   for (int m = 0; m < draws.size(); ++m) {
-    const double d = distance[std::size_t(m)];
-    if (!(d <= estimate.radius)) continue;
-    const auto farther = [&](int than) { return d > distance[std::size_t(than)]; };
+    if (!(distance[std::size_t(m)] <= estimate.radius)) continue;
     const int k = draws.clusters(m);
-    if (first || farther(estimate.horizontal)) estimate.horizontal = m;
-    if (first || k < estimate.fewest_clusters || (k == estimate.fewest_clusters && farther(estimate.vertical_upper))) estimate.vertical_upper = m;
-    if (first || k > estimate.most_clusters || (k == estimate.most_clusters && farther(estimate.vertical_lower))) estimate.vertical_lower = m;
-    estimate.fewest_clusters = draws.clusters(estimate.vertical_upper);
-    estimate.most_clusters = draws.clusters(estimate.vertical_lower);
+    estimate.fewest_clusters = first ? k : std::min(estimate.fewest_clusters, k);
+    estimate.most_clusters = first ? k : std::max(estimate.most_clusters, k);
     first = false;
   }
 }
@@ -68,7 +63,7 @@ PatternPartition find(const PartitionDraws &draws, Patterns &patterns, Partition
   if (loss != PartitionLoss::map)
     return with_loss(loss, [&]<class Loss>(Loss) { return search_partition<Loss>(draws, patterns, seed, control); });
   const int draw = most_probable(draws, log_joint);
-  PatternPartition partition{{}, draws.clusters(draw), true};
+  PatternPartition partition{{}, draws.clusters(draw), false};
   for (const std::uint32_t row : patterns.rows.row) partition.labels.push_back(draws.labels(draw)[row]);
   return partition;
 }

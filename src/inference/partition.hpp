@@ -51,7 +51,7 @@ struct PartitionEstimate {
   std::vector<int> labels;     ///< of each row, from 0; clusters in the order of falling size, equal ones in that of their first rows
   int clusters = 0;
   double expected_loss = 0;    ///< mean loss over the draws, exact; scale: see PartitionLoss
-  bool optimal = false;        ///< proved: no partition (bipartition: into two clusters; map: among the draws) is better
+  bool optimal = false;        ///< proved: no partition (bipartition: into two clusters) is better; never of map
 
   /// For each row how firmly it belongs to its cluster, in [0, 1]: the share of the cluster's other rows that are with it in a draw,
   /// averaged over the draws (the mean posterior probability of being together with one of them). For a cluster of one row: the share of
@@ -61,9 +61,6 @@ struct PartitionEstimate {
   /// The credible ball (Wade and Ghahramani 2018): the smallest r such that at least `level` of the draws lie within distance r.
   double radius = 0;
   int fewest_clusters = 0, most_clusters = 0;  ///< of the draws in the ball
-  int horizontal = 0;      ///< the draw in the ball that is farthest away; here and below the first one of several
-  int vertical_upper = 0;  ///< of those with fewest clusters the one farthest away
-  int vertical_lower = 0;  ///< of those with most clusters the one farthest away
 };
 
 /// The point estimate under a loss.

@@ -1,9 +1,14 @@
 // Rows one at a time, for samplers that visit them in turn. They must lie in memory.
 #pragma once
 
+#include <algorithm>
+#include <numeric>
 #include <vector>
 
+#include "core/aligned.hpp"
+#include "core/control.hpp"
 #include "core/error.hpp"
+#include "core/linalg.hpp"
 #include "core/rows.hpp"
 
 namespace bayes {
@@ -38,5 +43,26 @@ class RowAccess {
   std::int64_t rows_, rows_each_ = block_rows;
   std::vector<const double *> pieces_;
 };
+
+/// Copies rows, wherever they lie, to the columns of `out`. Of a file whole blocks are read, each once.
+inline void gather_rows(RowSource &rows, const std::vector<std::int64_t> &which, Matrix &out, Control &control) {
+  const RowShape shape = rows.shape();
+  out.resize(shape.dimension, Eigen::Index(which.size()));
+  if (RowAccess::possible(rows)) {
+    const RowAccess access(rows, "");
+    for (std::size_t r = 0; r < which.size(); ++r) access.read(which[r], out.col(Eigen::Index(r)).data());
+    return;
+  }
+  std::vector<std::size_t> order(which.size());
+  std::iota(order.begin(), order.end(), std::size_t(0));
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return which[a] < which[b]; });
+  Buffer block(shape.block_doubles());
+  std::int64_t held = -1;
+  for (const std::size_t r : order) {
+    if (control.pending()) control.poll();
+    if (which[r] / block_rows != held) rows.read_block(held = which[r] / block_rows, block.data());
+    for (int j = 0; j < shape.dimension; ++j) out(j, Eigen::Index(r)) = block[std::size_t(j) * block_rows + std::size_t(which[r] % block_rows)];
+  }
+}
 
 }  // namespace bayes

@@ -39,10 +39,27 @@ struct BernoulliMixture::Scorer {
 BernoulliMixture::BernoulliMixture() : state(std::make_unique<State>()) { info.family = "bmm"; }
 BernoulliMixture::~BernoulliMixture() = default;
 
+/// f(weight, component, its point, its posterior) for all that make rows: the components at the point estimate, or those with the parameters integrated out (of every draw,
+/// if there are draws); either point or posterior is null.
+template <class F> void BernoulliMixture::for_each_maker(F f) const {
+  if (state->draws) {
+    const auto &draws = *state->draws;
+    for (std::size_t i = 0; i < draws.weights.size(); ++i) f(draws.weights[i] / draws.draws, int(i % std::size_t(size())), nullptr, draws.components.values.col(Eigen::Index(i)).data());
+  } else {
+    for (int k = 0; k < size(); ++k)
+      f(state->point.weights(k), k, state->posterior ? nullptr : state->point.components.values.col(k).data(), state->posterior ? state->posterior->components.values.col(k).data() : nullptr);
+  }
+}
+
 BmmComponent BernoulliMixture::component(int index) const {
   BmmComponent out{state->point.weights(index), state->counts(index), std::vector<double>(std::size_t(dimension()))};
-  const ProductPoint &point = state->point.components;
-  state->columns().for_each([&](int j, const auto &family, const ColumnPlaces &) { out.mean[std::size_t(j)] = family.mean(point.column(index, j)); });
+  const double each = state->draws ? 1.0 / state->draws->draws : 1;
+  for_each_maker([&](double, int k, const double *point, const double *posterior) {
+    if (k != index) return;
+    state->columns().for_each([&](int j, const auto &family, const ColumnPlaces &at) {
+      out.mean[std::size_t(j)] += each * (point ? family.mean(point + at.point) : family.predictive_mean(posterior + at.posterior));
+    });
+  });
   return out;
 }
 
@@ -78,23 +95,27 @@ void BernoulliMixture::parameters(const std::function<void(const BmmParameter &)
                       state->point.components.column(k, j)[at], state->posterior ? deviations[std::size_t(at)] : none});
               }
           },
-          state->columns().specs()[std::size_t(j)].family());
+          state->columns().family(j));
 }
 
 /// sum_k pi_k mu_k, and sum_k pi_k {Sigma_k + (mu_k - mean)(mu_k - mean)'}, which is 001's formula without its cancellation.
 void BernoulliMixture::moments(std::vector<double> &mean, std::vector<double> &covariance) const {
   const int d = dimension();
-  Matrix means(d, size());
-  Vector within = Vector::Zero(d);
-  const ProductPoint &point = state->point.components;
-  for (int k = 0; k < size(); ++k)
-    state->columns().for_each([&](int j, const auto &family, const ColumnPlaces &) {
-      means(j, k) = family.mean(point.column(k, j));
-      within(j) += state->point.weights(k) * family.variance(point.column(k, j));
+  const Eigen::Index makers = state->draws ? Eigen::Index(state->draws->weights.size()) : size();
+  Matrix means(d, makers);
+  Vector within = Vector::Zero(d), weights(makers);
+  Eigen::Index i = 0;
+  for_each_maker([&](double weight, int, const double *point, const double *posterior) {
+    weights(i) = weight;
+    state->columns().for_each([&](int j, const auto &family, const ColumnPlaces &at) {
+      means(j, i) = point ? family.mean(point + at.point) : family.predictive_mean(posterior + at.posterior);
+      within(j) += weight * (point ? family.variance(point + at.point) : family.predictive_variance(posterior + at.posterior));
     });
-  const Vector centre = means * state->point.weights;
+    ++i;
+  });
+  const Vector centre = means * weights;
   const Matrix away = means.colwise() - centre;
-  Matrix all = away * state->point.weights.asDiagonal() * away.transpose();
+  Matrix all = away * weights.asDiagonal() * away.transpose();
   all.diagonal() += within;
   mean = to_vector(centre);
   covariance.resize(std::size_t(d) * std::size_t(d));

@@ -34,8 +34,8 @@ struct BmmPosterior {
 /// One number of the point estimate.
 struct BmmParameter {
   int component, element;  ///< from 0
-  const char *likelihood;  ///< bernoulli, categorical, poisson or normal
-  const char *name;        ///< probability, rate, mean or variance
+  const char *likelihood;  ///< name of the element's family
+  const char *name;        ///< of the number, as the family calls it: probability, rate, mean, variance
   double category;         ///< of a categorical element; NaN for others
   double value;
   double deviation;        ///< its posterior standard deviation; NaN where there is none
@@ -54,7 +54,7 @@ class BAYES_API BernoulliMixture final : public Model {
   BmmPosterior posterior(int index) const;  ///< from 0; throws Error(invalid_argument) without posterior
   void parameters(const std::function<void(const BmmParameter &)> &take) const;  ///< all of them, component by component, element by element
 
-  /// Mean (d) and covariance (d x d) of the rows that the whole mixture makes, at the point estimate (001); NaN where an element is categorical.
+  /// Mean (d) and covariance (d x d) of the rows that the whole mixture makes (001), as sample() makes them; NaN where an element is categorical, infinite where there is none.
   void moments(std::vector<double> &mean, std::vector<double> &covariance) const;
 
   // One row x of d numbers that may stand in their columns (Error(invalid_argument) names the element otherwise); NaN is a missing element, which is
@@ -79,6 +79,7 @@ class BAYES_API BernoulliMixture final : public Model {
 
  private:
   struct Scorer;
+  template <class F> void for_each_maker(F f) const;
   std::span<const double> log_joint(std::span<const double> x) const;  ///< computes in memory of its own: not for two threads at a time
   mutable std::unique_ptr<Scorer> scorer_;
 };

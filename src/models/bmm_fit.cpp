@@ -70,7 +70,7 @@ class Fit final : FiniteFit<BernoulliMixture, ProductPoint, ProductPosterior> {
     own_prior_.columns->for_each([&](int j, const auto &family, const ColumnPlaces &) {
       if (!family.has_mode(own_prior_.column(0, j)))
         throw Error(Errc::invalid_argument, "method map needs a prior with a mode, but that of element " + std::to_string(j + 1) + " (" + family.name + ") has none",
-                    "a, b, category_alpha and shape must be at least 1; of a normal element a must be above 1.");
+                    "There " + std::string(family.mode_requirement) + ".");
     });
   }
 

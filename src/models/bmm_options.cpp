@@ -32,11 +32,7 @@ BmmOptions read_bmm_options(std::span<const int> ks, const Document &options, co
     out.likelihood = known;
   } else {
     out.likelihood = read_likelihood(in, out.likelihood);
-    if (std::find(out.likelihood.begin(), out.likelihood.end(), Categorical::name) != out.likelihood.end())
-      if (const Document *categories = in.raw("categories"); categories && !categories->is_null()) {
-        check_categories_option(*categories);
-        out.categories = *categories;
-      }
+    out.categories = read_categories(in, out.likelihood);
   }
   out.read_common(in, 1000, {"error", "skip", "marginalize"});
   if (!out.bayesian()) out.minimum = in.number("minimum", out.minimum, 1e-12, 0.5);

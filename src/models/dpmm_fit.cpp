@@ -4,16 +4,20 @@
 
 #include "families/normal_draw.hpp"
 #include "inference/block_sampler.hpp"
+#include "inference/collapsed_sampler.hpp"
+#include "inference/marginal_sampler.hpp"
 #include "inference/seeding.hpp"
 #include "inference/sketch.hpp"
 #include "inference/stick_breaking.hpp"
 #include "models/dpmm_options.hpp"
-#include "models/dpmm_prior.hpp"
 #include "models/dpmm_state.hpp"
 #include "models/product_prior.hpp"
 
 namespace bayes {
 namespace {
+
+/// Where the user gave no base measure, it is the prior that a finite mixture of so many components has.
+constexpr int components_of_prior = 5;
 
 /// Numbers of a model's kept draws: some tens of megabytes.
 constexpr double most_doubles = 2e6;
@@ -26,6 +30,7 @@ template <class Q> class Fit {
       : rows_(rows), prior_(std::move(prior)), options_(options), control_(control) {}
 
   DpmmFit run() {
+    check_memory();
     options_.sampled() ? sample() : climb_bound();
     finish();
     return {std::move(model_), std::move(labels_), std::move(probability_), std::move(draws_)};
@@ -34,6 +39,18 @@ template <class Q> class Fit {
  private:
   std::int64_t n() const { return rows_.rows(); }
   const GammaPrior *learned() const { return options_.learned ? &*options_.learned : nullptr; }
+
+  /// How many clusters there can be at once, and whether that is enough to begin.
+  void check_memory() {
+    const double each = 8 * working_numbers(prior_, control_.threads), most = control_.memory / each;
+    const std::int64_t needed = options_.sampled() ? std::min<std::int64_t>(n(), *std::max_element(std::begin(starting_clusters), std::end(starting_clusters))) : options_.truncation;
+    if (double(needed) > most)
+      throw Error(Errc::too_large, "fitting " + std::to_string(needed) + " clusters of " + std::to_string(prior_.dimension()) + " elements takes about " +
+                                       std::to_string(std::int64_t(double(needed) * each / 1048576)) + " MB beside the rows, but the limit is " + std::to_string(std::int64_t(control_.memory / 1048576)) + " MB",
+                  "The limit is maintenance_work_mem, or 1 GB if that is more. So many clusters are " + std::string(options_.sampled() ? "what chains begin with." : "the truncation."),
+                  std::string("Raise maintenance_work_mem, or take fewer elements or categories") + (options_.sampled() ? "." : ", or a smaller truncation."));
+    most_clusters_ = int(std::min(most, double(std::numeric_limits<int>::max())));
+  }
 
   /// A partition to begin with: rows at the nearest of `clusters` rows drawn far from each other.
   std::vector<int> starting_partition(int clusters, std::uint64_t stream) {
@@ -74,6 +91,7 @@ template <class Q> class Fit {
   void sample() {
     SamplerSetting setting;
     setting.seed = options_.seed;
+    setting.most_clusters = most_clusters_;
     setting.learn_concentration = options_.learned.has_value();
     if (learned()) setting.concentration = *learned();
     setting.partition = PartitionPrior::dirichlet_process(learned() ? std::max(1e-3, learned()->shape / learned()->rate) : options_.concentration);
@@ -226,7 +244,11 @@ template <class Q> class Fit {
     info.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
     info.options = options_.document();
     if constexpr (std::is_same_v<Q, ProductPosterior>) info.options.set("prior", product_prior_options(prior_, options_.likelihood));
-    else info.options.set("prior", prior_options(prior_));
+    else {
+      Document prior = Document::object();
+      write_normal_prior(prior, prior_);
+      info.options.set("prior", std::move(prior));
+    }
   }
 
   RowSource &rows_;
@@ -234,6 +256,7 @@ template <class Q> class Fit {
   const DpmmOptions &options_;
   Control &control_;
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  int most_clusters_ = 0;  // at once, by memory
   std::optional<Sketch> sketch_;
   std::optional<MemoryRows> sample_;
   Vector unit_;
@@ -258,12 +281,12 @@ DpmmFit dpmm_fit(RowSource &rows, const Document &document, Control &control) {
     throw Error(Errc::too_large, "rows have " + std::to_string(d) + " elements, but a Dirichlet process mixture takes at most " + std::to_string(dpmm_max_dimension));
   if (options.products) {
     const ProductSurvey known = survey_product(rows, options.likelihood, options.categories, control);
-    return Fit<ProductPosterior>(rows, make_product_prior(known, options.likelihood, options.prior, 5), options, control).run();
+    return Fit<ProductPosterior>(rows, make_product_prior(known, options.likelihood, options.prior, components_of_prior), options, control).run();
   }
   return with_shape(options.covariance, [&](auto shape) -> DpmmFit {
     using S = decltype(shape);
     if constexpr (S::shared) throw Error(Errc::internal, "tied covariances have no predictive of their own");
-    else return Fit<NormalWishart<S>>(rows, dpmm_normal_prior<S>(rows, options, control), options, control).run();
+    else return Fit<NormalWishart<S>>(rows, make_normal_prior<S>(options.normal_prior, survey<S>(rows, control), components_of_prior), options, control).run();
   });
 }
 

@@ -6,7 +6,6 @@
 #include "core/members.hpp"
 #include "core/options.hpp"
 #include "models/chain_options.hpp"
-#include "models/dpmm_prior.hpp"
 #include "models/product_prior.hpp"
 
 namespace bayes {
@@ -48,8 +47,7 @@ DpmmOptions read_dpmm_options(const Document &options) {
   out.likelihood = read_likelihood(in, out.likelihood);
   out.products = (likelihood && likelihood->as<Document::List>()) || out.likelihood[0] != UnivariateNormal::name;  // one normal for all elements is multivariate
   if (!out.products) out.covariance = in.choice("covariance", out.covariance, {"full", "diagonal", "spherical"});
-  const bool categorical = std::find(out.likelihood.begin(), out.likelihood.end(), "categorical") != out.likelihood.end();
-  if (const Document *categories = categorical ? in.raw("categories") : nullptr; categories && !categories->is_null()) out.categories = *categories;
+  out.categories = read_categories(in, out.likelihood);
   read_concentration(in, out);
   out.seed = std::uint64_t(in.integer("seed", 1, 0, std::numeric_limits<std::int64_t>::max()));
   out.rows.skip_missing = in.choice("missing", "error", {"error", "skip"}) == "skip";
@@ -58,7 +56,11 @@ DpmmOptions read_dpmm_options(const Document &options) {
     out.prior = *prior;
     if (!out.prior.as<Document::Object>()) throw Error(Errc::invalid_argument, "option \"prior\" is " + describe(out.prior) + ", but must be an object");
     if (out.products) check_product_prior(out.likelihood, out.prior);
-    else read_normal_prior(out.prior);
+    else {
+      OptionReader own(out.prior, "prior.");
+      out.normal_prior.read(own);
+      own.finish();
+    }
   }
   if (out.sampled()) {
     read_chain_plan(in, out.chains);
@@ -78,7 +80,7 @@ DpmmOptions read_dpmm_options(const Document &options) {
 Document DpmmOptions::document() const {
   Document out = Document::object();
   out.set("method", method);
-  if (likelihood.size() == 1) {
+  if (likelihood.size() == 1 && !(products && likelihood[0] == UnivariateNormal::name)) {
     out.set("likelihood", likelihood[0]);
   } else {
     Document::List names(likelihood.begin(), likelihood.end());

@@ -7,6 +7,7 @@
 
 #include "inference/chains.hpp"
 #include "models/dpmm.hpp"
+#include "models/normal_prior.hpp"
 
 namespace bayes {
 
@@ -17,6 +18,7 @@ struct DpmmOptions {
   std::string covariance = "full";                   // of the multivariate normal
   Document categories;                               // null, or how many categories elements have
   Document prior;                                    // null or the user's object
+  NormalPriorKeys normal_prior;                      // the same, of the multivariate normal
   double concentration = 1;                          // if it is fixed
   std::optional<GammaPrior> learned = GammaPrior{2, 4};
   std::uint64_t seed = 1;

@@ -9,6 +9,7 @@
 #include "inference/assignment.hpp"
 #include "inference/block_sampler.hpp"
 #include "inference/chains.hpp"
+#include "inference/collapsed_sampler.hpp"
 #include "models/finite_draws.hpp"
 
 namespace bayes {

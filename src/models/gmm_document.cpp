@@ -6,6 +6,7 @@
 #include "models/gmm_scorer.hpp"
 #include "models/gmm_state.hpp"
 #include "models/normal_document.hpp"
+#include "models/normal_prior.hpp"
 
 namespace bayes {
 

@@ -13,11 +13,8 @@ void read_prior(const Document &prior, GmmOptions &out) {
   OptionReader in(prior, "prior.");
   out.independent = in.choice("type", "linked", {"linked", "independent"}) == "independent";
   out.read_alpha(in);
-  if (const auto m = in.tensor("m", {-1})) out.m = Eigen::Map<const Vector>(m->values.data(), Eigen::Index(m->values.size()));
-  if (in.has("a")) out.a = in.number("a", 0, 0, 1e9, true);
-  out.B = in.number_or_tensor("B");
+  out.prior.read(in, !out.independent);
   if (out.independent) out.C = in.number_or_tensor("C");
-  else if (in.has("c")) out.c = in.number("c", 0, 0, 1e9, true);
   in.finish(out.independent ? "prior.type independent" : "prior.type linked", {"c", "C"});
   if (out.independent && (!(out.method == "vi" || out.method == "svi") || out.covariance != std::vector<std::string>{"full"}))
     throw Error(Errc::invalid_argument, "option \"prior.type\" is \"independent\", but that prior exists for methods vi and svi with covariance full only", {},

@@ -8,6 +8,7 @@
 
 #include "models/finite_options.hpp"
 #include "models/gmm_state.hpp"
+#include "models/normal_prior.hpp"
 
 namespace bayes {
 
@@ -19,9 +20,8 @@ struct GmmOptions : FiniteOptions {
 
   // The prior; what is not given is taken from the data (models/gmm_prior.hpp).
   bool independent = false;
-  std::optional<Vector> m;
-  std::optional<double> c, a;
-  std::optional<Tensor> B, C;
+  NormalPriorKeys prior;
+  std::optional<Tensor> C;  // if independent
 
   GmmRowOptions rows() const { return {missing == "skip", null_on_error}; }
 

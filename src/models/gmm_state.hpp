@@ -29,12 +29,4 @@ struct GaussianMixture::State {
   double entropy = 0;      // of the responsibilities at the point estimate, summed over the rows
 };
 
-/// Calls f with a value of the shape that the name says. The name must be one of the four.
-template <class F> decltype(auto) with_shape(const std::string &name, F f) {
-  if (name == FullCovariance::name) return f(FullCovariance{});
-  if (name == DiagonalCovariance::name) return f(DiagonalCovariance{});
-  if (name == SphericalCovariance::name) return f(SphericalCovariance{});
-  return f(TiedCovariance{});
-}
-
 }  // namespace bayes

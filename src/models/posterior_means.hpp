@@ -17,12 +17,11 @@ template <class S> void posterior_means(const NormalWishart<S> &q, int component
   covariance.assign(full.data(), full.data() + full.size());
 }
 
-/// mean: d numbers, NaN for an element that is a category.
+/// mean: d numbers, NaN for an element that is a category, infinite for one without mean.
 inline void posterior_means(const ProductPosterior &q, int component, std::vector<double> &mean, std::vector<double> &covariance) {
-  const ProductPoint point = point_estimate(pick(q, {component}));
   mean.resize(std::size_t(q.dimension()));
   covariance.clear();
-  point.columns->for_each([&](int j, const auto &family, const ColumnPlaces &at) { mean[std::size_t(j)] = family.mean(point.values.col(0).data() + at.point); });
+  q.columns->for_each([&](int j, const auto &family, const ColumnPlaces &) { mean[std::size_t(j)] = family.predictive_mean(q.column(component, j)); });
 }
 
 }  // namespace bayes

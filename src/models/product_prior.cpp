@@ -15,13 +15,20 @@ std::optional<Tensor> to_tensor_or_number(const Document &value) {
 }
 
 /// A number of a row in a message: 2, not 2.0.
-std::string shown(double x) { return x == std::floor(x) && std::abs(x) < 1e15 ? std::to_string(std::int64_t(x)) : describe(x); }
+std::string shown(double x) { return x == std::floor(x) && std::abs(x) < 9e18 ? std::to_string(std::int64_t(x)) : describe(x); }
 
-[[noreturn]] void unsuitable(double x, const char *likelihood, const std::string &requirement, int element, std::int64_t row) {
+/// An element that its column does not know; `fitted`: columns are those of a model and not up to the user any more.
+[[noreturn]] void unsuitable(double x, std::string_view likelihood, const std::string &requirement, int element, std::int64_t row, bool fitted = false) {
   const std::string where = "element " + std::to_string(element + 1) + (row ? " of row " + std::to_string(row) : "");
-  std::string hint;
-  if (std::string_view(likelihood) == Bernoulli::name) hint = "For counts, measurements or categories set option \"likelihood\" to \"poisson\", \"normal\" or \"categorical\", or to an array of names, one for each element.";
-  throw Error(Errc::invalid_argument, where + " is " + shown(x) + ", but must be " + requirement, std::string("Its likelihood is ") + likelihood + ".", hint);
+  const std::string message = where + " is " + shown(x) + ", but must be " + requirement, detail = "Its likelihood is " + std::string(likelihood) + ".";
+  if (fitted)
+    throw Error(Errc::invalid_argument, message, detail, likelihood == Categorical::name ? "A fit knows categories that are not among its rows if its option \"categories\" says how many there are." : "");
+  std::string others;
+  for_each_column_family([&]<class F>(const F &family) {
+    const bool knows = std::is_same_v<F, Categorical> ? x == std::floor(x) : family.allowed(x);
+    if (knows && family.name != likelihood) others += (others.empty() ? "\"" : ", \"") + std::string(family.name) + '"';
+  });
+  throw Error(Errc::invalid_argument, message, detail, "Option \"likelihood\" takes one name for all elements, or an array with one for each; such a value may stand under " + others + ".");
 }
 
 /// How many categories the options give every element; 0 for those that they leave open.
@@ -106,7 +113,7 @@ void read_prior(const std::vector<std::string> &likelihood, const Document &prio
     if (std::find(families.begin(), families.end(), name) == families.end()) families.push_back(name);
   static const Document nothing;
   for (const std::string &family : families) {
-    if (likelihood.size() == 1) {
+    if (likelihood.size() == 1 && !in.given(family)) {  // with one family the keys need no name above them
       f(family, read_keys(in, "prior.", family));
       continue;
     }
@@ -126,7 +133,7 @@ void read_prior(const std::vector<std::string> &likelihood, const Document &prio
 void check_product_row(const Columns &columns, std::span<const double> x, std::int64_t row) {
   columns.for_each([&](int j, const auto &family, const ColumnPlaces &) {
     const double value = x[std::size_t(j)];
-    if (!family.allowed(value) && !std::isnan(value)) unsuitable(value, family.name, family.requirement(), j, row);
+    if (!family.allowed(value) && !std::isnan(value)) unsuitable(value, family.name, family.requirement(), j, row, true);
   });
 }
 
@@ -146,13 +153,22 @@ std::vector<std::string> read_likelihood(OptionReader &in, const std::vector<std
   return out;
 }
 
+Document read_categories(OptionReader &in, const std::vector<std::string> &likelihood) {
+  if (!in.given("categories")) return {};
+  if (std::find(likelihood.begin(), likelihood.end(), Categorical::name) == likelihood.end())
+    throw Error(Errc::invalid_argument, "option \"categories\" does not apply to this likelihood", "No element is categorical.", "Leave it out, or give option \"likelihood\".");
+  const Document &categories = *in.raw("categories");
+  check_categories_option(categories);
+  return categories;
+}
+
 void check_categories_option(const Document &categories) {
   const auto given = to_tensor_or_number(categories);
   if (!given || given->shape.size() > 1)
     throw Error(Errc::invalid_argument, "option \"categories\" is " + describe(categories) + ", but must be a number or an array of numbers: how many categories elements have");
   for (const double n : given->values)
     if (!(n >= 0 && n <= most_categories && n == std::floor(n)))
-      throw Error(Errc::invalid_argument, "option \"categories\" contains " + describe(n) + ", but must hold whole numbers from 1 to " + std::to_string(most_categories) +
+      throw Error(Errc::invalid_argument, "option \"categories\" contains " + shown(n) + ", but must hold whole numbers from 1 to " + std::to_string(most_categories) +
                                               " (0 for an element that is not categorical)");
 }
 

@@ -25,6 +25,8 @@ inline std::optional<ColumnSpec::Kind> likelihood_named(std::string_view name) {
 
 /// Option likelihood: a name, or an array of names. Throws Error(invalid_argument).
 BAYES_API std::vector<std::string> read_likelihood(OptionReader &in, const std::vector<std::string> &fallback);
+/// Option categories, null if it is not given, checked as far as that can be before there are rows. Throws Error(invalid_argument).
+BAYES_API Document read_categories(OptionReader &in, const std::vector<std::string> &likelihood);
 /// What option categories can be checked for before there are rows. Throws Error(invalid_argument).
 BAYES_API void check_categories_option(const Document &categories);
 
@@ -61,7 +63,7 @@ BAYES_API void check_product_prior(const std::vector<std::string> &likelihood, c
 
 /// The prior of one component. `prior`, null or an object, has the keys of the column family if there is one `likelihood`, else an object of them for each family:
 /// numbers, or arrays with one for each element of that family. `others`: keys that are read elsewhere. Where nothing is given: bernoulli a = b = 1; categorical category_alpha = 1; poisson shape = 1,
-/// rate = 1 / mean (1 if that is 0); normal m = mean, c = 0.01, a = 3, B = variance / k^(2/D) for D normal columns (variance 1 for a constant one).
+/// rate = 1 / mean (1 if that is 0); exponential shape = 3, rate = 2 mean (2); normal m = mean, c = 0.01, a = 3, B = variance / k^(2/D) for D normal columns (variance 1 for a constant one).
 BAYES_API ProductPosterior make_product_prior(const ProductSurvey &survey, const std::vector<std::string> &likelihood, const Document &prior, double k,
                                               const std::vector<std::string_view> &others = {});
 

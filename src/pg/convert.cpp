@@ -93,7 +93,8 @@ double number_of(Datum value, Oid type) {
     case INT8OID: return double(DatumGetInt64(value));
     case BOOLOID: return DatumGetBool(value) ? 1 : 0;
     case NUMERICOID: return guarded([value] { return DatumGetFloat8(DirectFunctionCall1(numeric_float8, value)); });
-    default: throw Error(Errc::invalid_argument, "elements of a row must be numbers");
+    default:
+      throw Error(Errc::invalid_argument, "elements of a row must be numbers", {}, "Number the values of a text column, for instance by dense_rank() OVER (ORDER BY column), and cast others.");
   }
 }
 
@@ -106,7 +107,7 @@ std::string shown(double x) {
 }
 
 void missing_element(const char *what, Errc code, int element, std::int64_t row) {
-  throw Error(code, "element " + std::to_string(element) + " of " + place(row) + " is " + what, {}, missing_hint);
+  throw Error(code, "element " + std::to_string(element) + " of " + place(row) + " is " + what, {}, row > 0 ? missing_hint : "Leave such rows out with WHERE.");
 }
 
 void check_element(double x, int element, std::int64_t row) {

@@ -20,20 +20,33 @@ namespace {
 
 FitPolicy check_fit(const FitRequest &request) {
   const DpmmRowOptions options = dpmm_check_options(request.options);
-  return {.missing = options.skip_missing ? Missing::skip : Missing::error, .null_on_error = options.null_on_error};
+  return {.missing = options.skip_missing ? Missing::skip : Missing::error, .booleans = true, .null_on_error = options.null_on_error};
 }
 
 const DirichletProcessMixture &mixture(const Model &model) { return static_cast<const DirichletProcessMixture &>(model); }
+
+/// The draws that memory does not hold are missing from the estimate.
+void tell_of_few_draws(const DirichletProcessMixture &model) {
+  const int kept = model.estimate().draws, all = model.draws.chains * model.draws.draws;
+  if (kept >= 50 || kept >= all) return;
+  report(NOTICE, "the estimate of the partition rests on " + std::to_string(kept) + " of " + std::to_string(all) + " draws", "The labels of more draws of " + std::to_string(model.info.rows) + " rows do not fit into maintenance_work_mem.",
+         "Raise maintenance_work_mem.");
+}
 
 constexpr Family dpmm = {
     .name = "dpmm",
     .max_dimension = dpmm_max_dimension,
     .check = check_fit,
-    .fit = [](const FitRequest &request, RowSource &rows, Control &control) -> std::unique_ptr<Model> { return dpmm_fit(rows, request.options, control).model; },
+    .fit = [](const FitRequest &request, RowSource &rows, Control &control) -> std::unique_ptr<Model> {
+      DpmmFit fitted = dpmm_fit(rows, request.options, control);
+      tell_of_few_draws(*fitted.model);
+      return std::move(fitted.model);
+    },
     .label = nullptr,
     .fit_labels = [](const FitRequest &request, RowSource &rows, Control &control) {
       DpmmFit fitted = dpmm_fit(rows, request.options, control);
       warn_if_not_converged(*fitted.model);
+      tell_of_few_draws(*fitted.model);
       return std::move(fitted.labels);
     },
 };
@@ -58,7 +71,10 @@ BAYES_FUNCTION(dpmm_cluster_query) {
   QueryRows query(fcinfo, dpmm.name, dpmm.max_dimension, dpmm.check, by_options, &names);
   std::optional<DpmmFit> fitted;
   attempt_fit(query.policy, query.rows(), [&](Control &control) { fitted.emplace(dpmm_fit(query.rows().rows, query.request.options, control)); });
-  if (fitted) warn_if_not_converged(*fitted->model);
+  if (fitted) {
+    warn_if_not_converged(*fitted->model);
+    tell_of_few_draws(*fitted->model);
+  }
   std::size_t row = 0;
   names.each([&](Cell name, bool taken) {
     if (!taken || !fitted) return result.row({name, Cell(), Cell()});

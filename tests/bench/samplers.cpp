@@ -12,7 +12,9 @@
 #include "families/normal_clusters.hpp"
 #include "families/normal_draw.hpp"
 #include "inference/block_sampler.hpp"
+#include "inference/collapsed_sampler.hpp"
 #include "inference/diagnostics.hpp"
+#include "inference/marginal_sampler.hpp"
 
 using namespace bayes;
 

@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_is_named) {
   x(6, 2) = 2;
   const auto message = [&](Options options, const Matrix &rows, int k = 2) { return message_of([&] { fitted(rows, k, std::move(options)); }); };
   BOOST_TEST(message({}, x) == "element 3 of row 7 is 2, but must be 0 or 1");
-  BOOST_TEST(message({{"likelihood", "poisson"}}, Matrix::Constant(3, 2, -1)) == "element 1 of row 1 is -1, but must be a whole number of at least 0");
+  BOOST_TEST(message({{"likelihood", "poisson"}}, Matrix::Constant(3, 2, -1)) == "element 1 of row 1 is -1, but must be a whole number from 0 to 2^53");
   BOOST_TEST(message({{"likelihood", "categorical"}}, x / 2).find("must be a whole number") != std::string::npos);
   BOOST_TEST(message({{"likelihood", Document::List{"poisson", "normal"}}}, x) == "option \"likelihood\" names 2 elements, but the rows have 3");
   BOOST_TEST(message({{"likelihood", "normall"}}, x).find("must be one of") != std::string::npos);

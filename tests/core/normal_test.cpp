@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "families/normal_independent.hpp"
-#include "models/gmm_state.hpp"
+#include "models/normal_prior.hpp"
 #include "slow_mixture.hpp"
 
 using namespace bayes;

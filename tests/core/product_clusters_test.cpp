@@ -38,11 +38,18 @@ BOOST_AUTO_TEST_CASE(densities_sum_to_one) {
   const ProductPosterior waits = some_prior({{ColumnSpec::exponential}});
   const ProductClusters lomax = clusters_of(waits, some_rows(waits, 3, 8));
   integral = 0;
+  double mean = 0;
   for (int i = -4000; i <= 4000; ++i) {
-    const double u = i / 100.0, x = std::exp(u);
-    integral += (i % 2 ? 4 : 2) / 300.0 * x * std::exp(lomax.log_predictive(0, &x));
+    const double u = i / 100.0, x = std::exp(u), mass = (i % 2 ? 4 : 2) / 300.0 * x * std::exp(lomax.log_predictive(0, &x));
+    integral += mass;
+    mean += x * mass;
   }
   BOOST_TEST(std::abs(integral - 1) < 1e-8);
+  // What is expected of a row is the mean of the predictive, not that of the point estimate.
+  const auto q = lomax.posterior();
+  BOOST_TEST(distance(mean, Exponential{}.predictive_mean(q.column(0, 0))) < 1e-8);
+  const double one[] = {1, 3};
+  BOOST_TEST(std::isinf(Exponential{}.predictive_mean(one)));
 }
 
 // Caught: c n / (c + n) without c, a count off by one in any posterior, log rate for log(1 + 1 / rate), a dropped base of missing elements.

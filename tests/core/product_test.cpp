@@ -125,6 +125,18 @@ BOOST_AUTO_TEST_CASE(modes_are_modes) {
   }
 }
 
+// Waiting times have a unit, so that no rate is small in itself.
+BOOST_AUTO_TEST_CASE(modes_of_waiting_times_follow_the_unit) {
+  const double s[] = {3, 81, 0}, prior[] = {1, 27};
+  for (const double unit : {1e-30, 1.0, 1e15, 1e60}) {
+    const double scaled[] = {3, 81 * unit, 0}, wide[] = {1, 27 * unit};
+    double a, b;
+    Exponential{}.maximum_posterior(s, prior, &a);
+    Exponential{}.maximum_posterior(scaled, wide, &b);
+    BOOST_TEST(distance(b * unit, a) < 1e-13);
+  }
+}
+
 // Means and variances within 5 standard errors (false alarms: fixed seed, none). Caught: one degree of freedom more, m for m - 1 events before the last.
 BOOST_AUTO_TEST_CASE(draws_have_the_moments_of_the_posterior) {
   const ProductPosterior q = posterior(statistics_of(some_prior(mixed), some_rows(some_prior(mixed), 12, 41)), some_prior(mixed));

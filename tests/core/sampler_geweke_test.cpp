@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(columns) {
 }
 
 BOOST_AUTO_TEST_CASE(fits_are_calibrated) {
-  const int n = 8, kept = 15, replicates = std::max(160, effort(320) / 16 * 16);
+  const int n = 8, kept = 15, replicates = std::max(32, effort(320 * 16) / 16 / 16 * 16);
   const auto calibrate = [&](const auto &prior, Document::Object options, const char *method) {
     options.insert(options.end(), {{"method", method}, {"chains", 1}, {"warmup", 40}, {"draws", 40 + 6 * kept}, {"thin", 6},
                                    {"concentration", Document::Object{{"shape", gamma_prior.shape}, {"rate", gamma_prior.rate}}}});

@@ -8,6 +8,8 @@
 #include "families/normal_clusters.hpp"
 #include "families/normal_draw.hpp"
 #include "inference/block_sampler.hpp"
+#include "inference/collapsed_sampler.hpp"
+#include "inference/marginal_sampler.hpp"
 #include "product_support.hpp"
 
 namespace samplers {
@@ -16,13 +18,18 @@ namespace samplers {
 template <class Clusters> struct Unmoved : Clusters {
   using Clusters::Clusters;
 };
+template <class Clusters> inline constexpr bool unmoved = false;
+template <class Clusters> inline constexpr bool unmoved<Unmoved<Clusters>> = true;
 
 }  // namespace samplers
 
-template <class Clusters> class bayes::SplitMerge<samplers::Unmoved<Clusters>> {
+template <class Q>
+  requires samplers::unmoved<typename Q::Clusters>
+class bayes::SplitMerge<Q> {
  public:
-  template <class Q> SplitMerge(const RowAccess &, const Q &) {}
-  template <class... Arguments> SplitMergeMove<samplers::Unmoved<Clusters>> propose(const Arguments &...) { return {}; }
+  SplitMerge(RowSource &, const Q &, std::int64_t) {}
+  template <class... Arguments> SplitMergeMove propose(const Arguments &...) { return {}; }
+  bool second(std::int64_t) const { return false; }
 };
 
 namespace samplers {
@@ -257,7 +264,7 @@ class RowsInFile final : public RowSource {
 template <class Q> class SplitMergeAlone {
  public:
   SplitMergeAlone(RowSource &rows, const Q &prior, SamplerSetting setting, Labels labels, double bias = 0)
-      : access_(rows, "test"), prior_(prior), setting_(std::move(setting)), labels_(std::move(labels)), bias_(bias), moves_(access_, prior_), clusters_(prior_) {
+      : access_(rows, "test"), prior_(prior), setting_(std::move(setting)), labels_(std::move(labels)), bias_(bias), moves_(rows, prior_, setting_.most_dealt), clusters_(prior_) {
     build();
   }
   void sweep(int index, Control &control) {
@@ -266,7 +273,8 @@ template <class Q> class SplitMergeAlone {
     if (!move.accepted) return;
     ++(move.split ? splits : merges);
     const int to = move.split ? clusters_.size() : move.first;
-    for (const std::int64_t row : move.second_rows) labels_[std::size_t(row)] = to;
+    for (std::size_t row = 0; row < labels_.size(); ++row)
+      if (labels_[row] == move.second && moves_.second(std::int64_t(row))) labels_[row] = to;
     if (!move.split)
       for (int &label : labels_) label -= label > move.second;
     build();
@@ -297,7 +305,7 @@ template <class Q> class SplitMergeAlone {
   SamplerSetting setting_;
   Labels labels_;
   double bias_;
-  SplitMerge<typename Q::Clusters> moves_;
+  SplitMerge<Q> moves_;
   typename Q::Clusters clusters_;
 };
 

@@ -34,12 +34,15 @@ template <class Q> void check_samplers(const Q &prior, const Matrix &x, const st
       test("slice" + with, SliceSampler<Q>(rows, prior, setting_of(process, 16, learned), one, control), exact);
       test("slice, rows in a file" + with, SliceSampler<Q>(file, prior, setting_of(process, 17, learned), one, control), exact);
     }
-    for (const auto &partition : {process, three}) {
-      SplitMergeAlone<Q> moves(rows, prior, setting_of(partition, 18), one);
-      test("split and merge", moves, partition.full(3) ? exact_three : exact_posterior(rows, prior, process));
-      BOOST_TEST(moves.splits > sweeps / 100);
-      BOOST_TEST(moves.merges > sweeps / 100);
-    }
+    for (const auto &partition : {process, three})
+      for (const std::int64_t most_dealt : {1000, 1, 0}) {
+        auto setting = setting_of(partition, 18);
+        setting.most_dealt = most_dealt;
+        SplitMergeAlone<Q> moves(rows, prior, setting, one);
+        test("split and merge, dealt out " + std::to_string(most_dealt), moves, partition.full(3) ? exact_three : exact_posterior(rows, prior, process));
+        BOOST_TEST(moves.splits > sweeps / 100);
+        BOOST_TEST(moves.merges > sweeps / 100);
+      }
   }
 }
 
@@ -203,6 +206,34 @@ BOOST_AUTO_TEST_CASE(without_moves_of_whole_clusters) {
   check(normal_prior<FullCovariance>(2), doubtful_rows(6, 2, 21), "full");
   const auto columns = products::some_prior({{ColumnSpec::poisson}, {ColumnSpec::bernoulli}, {ColumnSpec::normal}, {ColumnSpec::categorical, 3}});
   check(columns, products::some_rows(columns, 6, 31, true), "columns");
+}
+
+// Of one cluster of many rows each sampler makes the three that there are, wherever the rows lie, on any number of threads, to the last bit.
+BOOST_AUTO_TEST_CASE(large_clusters_are_split) {
+  const int n = 30000;
+  Matrix x = support::normal_rows(n, 2, 71, 1);
+  for (int i = 0; i < n; ++i) x(i, 0) += 12 * (i % 3);
+  const auto prior = normal_prior<FullCovariance>(2);
+  const auto run = [&]<class Sampler>(std::type_identity<Sampler>, RowSource &rows, int threads, auto... components) {
+    Control control;
+    control.threads = threads;
+    const auto partition = sizeof...(components) > 0 ? PartitionPrior::finite(5, 0.7) : process;
+    Sampler sampler(rows, prior, setting_of(partition, 44), Labels(std::size_t(n), 0), components..., control);
+    for (int t = 0; t < 25; ++t) sampler.sweep(t, control);
+    int large = 0;
+    for (const double count : sampler.counts()) large += count > n / 4;
+    BOOST_TEST(large == 3);
+    return Labels(sampler.labels().begin(), sampler.labels().end());
+  };
+  auto rows = support::rows_of(x);
+  RowsInFile file(x);
+  using Q = NormalWishart<FullCovariance>;
+  const Labels slice = run(std::type_identity<SliceSampler<Q>>{}, rows, 1), finite = run(std::type_identity<FiniteSampler<Q>>{}, rows, 1, 5);
+  BOOST_TEST((run(std::type_identity<SliceSampler<Q>>{}, rows, 3) == slice));
+  BOOST_TEST((run(std::type_identity<SliceSampler<Q>>{}, file, 2) == slice));
+  BOOST_TEST((run(std::type_identity<FiniteSampler<Q>>{}, file, 3, 5) == finite));
+  BOOST_TEST((run(std::type_identity<CollapsedSampler<Q>>{}, rows, 1) == run(std::type_identity<CollapsedSampler<Q>>{}, rows, 2)));
+  run(std::type_identity<MarginalSampler<Q>>{}, rows, 1);
 }
 
 // The comparisons above see what they should.

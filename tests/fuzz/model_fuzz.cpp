@@ -19,6 +19,8 @@
 #include "core/random.hpp"
 #include "core/rows.hpp"
 #include "fuzz.hpp"
+#include "models/bmm.hpp"
+#include "models/dpmm.hpp"
 #include "models/gmm.hpp"
 
 using bayes::Document;
@@ -62,22 +64,43 @@ std::optional<Document> try_document(std::string_view bytes) {
 }
 
 /// Whatever numbers an accepted model holds, its answers are answers or errors.
-void use(const bayes::GaussianMixture &model) {
-  std::vector<double> x(std::size_t(model.dimension()), 0.5), probabilities(std::size_t(model.size()));
-  const auto attempt = [](auto ask) {
-    try {
-      ask();
-    } catch (const Error &error) {
-      if (error.code() == bayes::Errc::internal) fail("an accepted model has an internal error");
-    }
-  };
+template <class Ask> void attempt(Ask ask) {
+  try {
+    ask();
+  } catch (const Error &error) {
+    if (error.code() == bayes::Errc::internal) fail("an accepted model has an internal error");
+  }
+}
+
+template <class Mixture> void use_rows(const Mixture &model, double value) {
+  std::vector<double> x(std::size_t(model.dimension()), value), probabilities(std::size_t(model.size()) + 1);  // one more for a new cluster
+  attempt([&] { model.predict(x); });
+  attempt([&] { model.probabilities(x, std::span(probabilities).first(probabilities.size() - !std::is_same_v<Mixture, bayes::DirichletProcessMixture>)); });
+  attempt([&] { model.log_density(x); });
+}
+
+template <class Mixture> void use_mixture(const Mixture &model) {
+  use_rows(model, 1);  // may stand in a column of any family
+  std::vector<double> x(std::size_t(model.dimension()));
   attempt([&] { model.component(0); });
   attempt([&] { model.posterior(model.size() - 1); });
-  attempt([&] { model.predict(x); });
-  attempt([&] { model.probabilities(x, probabilities); });
-  attempt([&] { model.log_density(x); });
   attempt([&] { model.icl(); });
   attempt([&] { model.sample(1, 2, x); });
+}
+
+void use(const Model &model) {
+  if (const auto *gmm = dynamic_cast<const bayes::GaussianMixture *>(&model)) {
+    use_mixture(*gmm);
+    use_rows(*gmm, 0.5);
+  } else if (const auto *bmm = dynamic_cast<const bayes::BernoulliMixture *>(&model)) {
+    std::vector<double> mean, covariance;
+    use_mixture(*bmm);
+    attempt([&] { bmm->moments(mean, covariance); });
+    attempt([&] { bmm->parameters([](const bayes::BmmParameter &) {}); });
+  } else if (const auto *dpmm = dynamic_cast<const bayes::DirichletProcessMixture *>(&model)) {
+    use_rows(*dpmm, 1);
+    attempt([&] { dpmm->cluster(dpmm->size() - 1); });
+  }
 }
 
 bool try_model(std::string_view bytes) {
@@ -93,7 +116,7 @@ bool try_model(std::string_view bytes) {
   const std::string once = model->to_bytes(), twice = Model::from_bytes(once, find_reader)->to_bytes();
   if (once != twice) fail("an accepted model does not survive being written and read");
   model->to_document().to_json();
-  if (const auto *mixture = dynamic_cast<const bayes::GaussianMixture *>(model.get())) use(*mixture);
+  use(*model);
   return true;
 }
 
@@ -194,6 +217,24 @@ std::vector<Document> fit_models() {
       fit(Document::object().set("covariance", covariance).set("method", method).set("max_iter", 5).set("restarts", 2));
   fit(Document::object().set("method", "kmeans").set("restarts", 2));
   fit(Document::object().set("method", "vi").set("max_iter", 5).set("prior", Document::object().set("type", "independent")));
+  const auto chains = [](const char *method) { return Document::object().set("method", method).set("chains", 2).set("draws", 12).set("warmup", 4); };
+  fit(chains("gibbs"));
+  const auto process = [&](bayes::RowSource &from, const Document &options) { models.push_back(bayes::dpmm_fit(from, options, control).model->to_document()); };
+  process(rows, chains("collapsed"));
+  process(rows, Document::object().set("method", "vi").set("max_iter", 5).set("truncation", 3).set("covariance", "diagonal"));
+
+  bayes::MemoryRows columns({5, false});
+  for (int i = 0; i < 40; ++i) {
+    const double x[] = {double(random.below(2)), double(1 + random.below(3)), double(random.below(9)), random.gamma(2), random.normal()};
+    columns.append(x);
+  }
+  const Document likelihood = Document::List{"bernoulli", "categorical", "poisson", "exponential", "normal"};
+  for (const char *method : {"em", "vi"}) {
+    const Document options = Document::object().set("method", method).set("max_iter", 5).set("restarts", 2).set("likelihood", likelihood);
+    models.push_back(bayes::bmm_fit(columns, 2, options, nullptr, false, control)->to_document());
+  }
+  models.push_back(bayes::bmm_fit(columns, 2, chains("collapsed").set("likelihood", likelihood), nullptr, false, control)->to_document());
+  process(columns, chains("slice").set("likelihood", likelihood));
   return models;
 }
 

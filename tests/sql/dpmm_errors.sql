@@ -126,21 +126,21 @@ SELECT is(complaint(format('SELECT dpmm_fit(x, %L) FROM few', options)), said, o
 -- ---- likelihoods ----
 
 SELECT is(complaint(format('SELECT dpmm_fit(x, %L) FROM (VALUES (''{1,0}''::float8[]), (%L)) v(x)', options, row)), said, options || ' ' || row) FROM (VALUES
-  ('{"likelihood": "gamma"}', '{1,1}', '22023 option "likelihood" is "gamma", but must be one of normal, bernoulli, poisson, categorical'),
-  ('{"likelihood": "norml"}', '{1,1}', '22023 option "likelihood" is "norml", but must be one of normal, bernoulli, poisson, categorical'),
-  ('{"likelihood": 3}', '{1,1}', '22023 option "likelihood" is 3, but must be one of normal, bernoulli, poisson, categorical'),
-  ('{"likelihood": {"a": 1}}', '{1,1}', '22023 option "likelihood" is an object, but must be one of normal, bernoulli, poisson, categorical'),
-  ('{"likelihood": ["normal", "gauss"]}', '{1,1}', '22023 option "likelihood" is "gauss", but must be one of normal, bernoulli, poisson, categorical'),
+  ('{"likelihood": "gamma"}', '{1,1}', '22023 option "likelihood" is "gamma", but must be one of bernoulli, categorical, poisson, exponential, normal'),
+  ('{"likelihood": "norml"}', '{1,1}', '22023 option "likelihood" is "norml", but must be one of bernoulli, categorical, poisson, exponential, normal'),
+  ('{"likelihood": 3}', '{1,1}', '22023 option "likelihood" is 3, but must be one of bernoulli, categorical, poisson, exponential, normal'),
+  ('{"likelihood": {"a": 1}}', '{1,1}', '22023 option "likelihood" is an object, but must be one of bernoulli, categorical, poisson, exponential, normal'),
+  ('{"likelihood": ["normal", "gauss"]}', '{1,1}', '22023 option "likelihood" is "gauss", but must be one of bernoulli, categorical, poisson, exponential, normal'),
   ('{"likelihood": ["normal", "poisson", "poisson"]}', '{1,1}', '22023 option "likelihood" names 3 elements, but the rows have 2'),
   ('{"likelihood": "bernoulli"}', '{0,2}', '22023 element 2 of row 2 is 2, but must be 0 or 1'),
   ('{"likelihood": "bernoulli"}', '{0.5,1}', '22023 element 1 of row 2 is 0.5, but must be 0 or 1'),
   ('{"likelihood": "bernoulli"}', '{-1,1}', '22023 element 1 of row 2 is -1, but must be 0 or 1'),
-  ('{"likelihood": "poisson"}', '{0,-2}', '22023 element 2 of row 2 is -2, but must be a whole number of at least 0'),
-  ('{"likelihood": "poisson"}', '{2.5,2}', '22023 element 1 of row 2 is 2.5, but must be a whole number of at least 0'),
+  ('{"likelihood": "poisson"}', '{0,-2}', '22023 element 2 of row 2 is -2, but must be a whole number from 0 to 2^53'),
+  ('{"likelihood": "poisson"}', '{2.5,2}', '22023 element 1 of row 2 is 2.5, but must be a whole number from 0 to 2^53'),
   ('{"likelihood": "categorical"}', '{0,1.5}', '22023 element 2 of row 2 is 1.5, but must be a whole number'),
   ('{"likelihood": "categorical"}', '{1e9,1}', '54000 the categories of element 1 reach from 1 to 1000000000, which is too far apart'),
   ('{"likelihood": ["poisson", "bernoulli"]}', '{7,2}', '22023 element 2 of row 2 is 2, but must be 0 or 1'),
-  ('{"likelihood": ["bernoulli", "poisson"], "missing": "skip"}', '{0,-1}', '22023 element 2 of row 2 is -1, but must be a whole number of at least 0'),
+  ('{"likelihood": ["bernoulli", "poisson"], "missing": "skip"}', '{0,-1}', '22023 element 2 of row 2 is -1, but must be a whole number from 0 to 2^53'),
   ('{"likelihood": "poisson"}', '{0,NULL}', '22004 element 2 of row 2 is NULL'),
   ('{"likelihood": "categorical"}', '{NaN,0}', '22023 element 1 of row 2 is NaN'),
   ('{"likelihood": "poisson", "covariance": "full"}', '{1,1}', '22023 option "covariance" does not apply to method collapsed with this likelihood'),
@@ -210,7 +210,7 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
   ($q$SELECT * FROM dpmm_similarity('SELECT i, i FROM generate_series(1, 5001) i')$q$, '54000 similarities of 5001 rows are too many'),
   ($q$SELECT * FROM dpmm_similarity('SELECT id, x FROM few', '{"draws": 0}')$q$, '22023 option "draws" is 0, but must be a whole number from 1 to 100000000'),
   ($q$SELECT * FROM dpmm_cluster('SELECT ''a'', 1, 0 UNION ALL SELECT ''b'', 1, 2', '{"likelihood": "bernoulli"}')$q$, '22023 element 2 of row 2 is 2, but must be 0 or 1'),
-  ($q$SELECT * FROM dpmm_cluster('SELECT id, ARRAY[1, 1.5] FROM few', '{"likelihood": "poisson"}')$q$, '22023 element 2 of row 1 is 1.5, but must be a whole number of at least 0')) AS c(statement, said);
+  ($q$SELECT * FROM dpmm_cluster('SELECT id, ARRAY[1, 1.5] FROM few', '{"likelihood": "poisson"}')$q$, '22023 element 2 of row 1 is 1.5, but must be a whole number from 0 to 2^53')) AS c(statement, said);
 -- The limit is met before there is any sampling, which would take minutes.
 SET statement_timeout = '5s';
 SELECT is(complaint($q$SELECT * FROM dpmm_similarity('SELECT i, sin(i) FROM generate_series(1, 200000) i', '{"draws": 1000000}')$q$), '54000 similarities of 200000 rows are too many', 'too many rows are refused at once');
@@ -240,8 +240,8 @@ SELECT is(complaint(format('SELECT %s FROM given', call)), said, call) FROM (VAL
   ('dpmm_log_density(normal, ''{1,1e200}'')', '22003 element 2 of the array is 1e+200, too large to compute with'),
   ('dpmm_predict(bernoulli, ''{1,2}'')', '22023 element 2 is 2, but must be 0 or 1'),
   ('dpmm_probabilities(bernoulli, ''{0.5,1}'')', '22023 element 1 is 0.5, but must be 0 or 1'),
-  ('dpmm_log_density(poisson, ''{1,-1}'')', '22023 element 2 is -1, but must be a whole number of at least 0'),
-  ('dpmm_predict(poisson, ''{1.5,1}'')', '22023 element 1 is 1.5, but must be a whole number of at least 0'),
+  ('dpmm_log_density(poisson, ''{1,-1}'')', '22023 element 2 is -1, but must be a whole number from 0 to 2^53'),
+  ('dpmm_predict(poisson, ''{1.5,1}'')', '22023 element 1 is 1.5, but must be a whole number from 0 to 2^53'),
   ('dpmm_predict(categorical, ''{4,10}'')', '22023 element 1 is 4, but must be one of the categories 1, 2, 3'),
   ('dpmm_predict(categorical, ''{0,0}'')', '22023 element 1 is 0, but must be one of the categories 1, 2, 3'),
   ('dpmm_predict(categorical, ''{1,1.5}'')', '22023 element 2 is 1.5, but must be one of the categories 0, 10'),

@@ -65,12 +65,25 @@ my %kinds = (
     'dpmm, reading a query' => "SELECT * FROM dpmm_cluster('SELECT i, i, sin(i) FROM generate_series(1, 100000000) AS i')",
     'dpmm, spilled rows' => "SET LOCAL maintenance_work_mem = '1MB'; SELECT dpmm_fit(x, '{\"method\": \"slice\", $sampling}') FROM rows",
     'dpmm, two threads' => "SET LOCAL pg_bayes.threads = 2; SELECT dpmm_fit(x, '{\"method\": \"slice\", $sampling}') FROM rows",
+    'dpmm gibbs, wide rows' => "SELECT dpmm_fit(x, '{\"method\": \"gibbs\", $sampling}') FROM wide",
+    'dpmm vi, wide rows' => "SELECT dpmm_fit(x, '{\"method\": \"vi\", $endless}') FROM wide",
+    # Few rows, many draws: the search for the partition is what takes the time.
+    (map { ("dpmm estimate of many draws, $_" => "SELECT dpmm_fit(x, '{\"chains\": 4, \"draws\": 250, \"warmup\": 125, \"method\": \"slice\", \"concentration\": 30, \"estimate\": \"$_\"}') FROM cloud WHERE id <= 2500") } qw(vi binder)),
+    'dpmm estimate of many draws, bipartition' => "SELECT dpmm_fit(x, '{\"chains\": 4, \"draws\": 250, \"warmup\": 125, \"method\": \"slice\", \"concentration\": 30, \"estimate\": \"bipartition\"}') FROM cloud WHERE id <= 900",
+    (map { ("bmm $_" => "SELECT bmm_fit(bits, 3, '{\"method\": \"$_\", $endless}') FROM cloud") } qw(em vi svi mcem)),
+    (map { ("bmm $_" => "SELECT bmm_fit(bits, 3, '{\"method\": \"$_\", $sampling}') FROM cloud") } qw(gibbs collapsed)),
+    'bmm of categories' => "SELECT bmm_fit(counts, 20, '{\"likelihood\": \"categorical\", \"method\": \"em\", $endless}') FROM cloud",
+    'bmm, spilled rows' => "SET LOCAL maintenance_work_mem = '1MB'; SELECT bmm_fit(counts, 4, '{\"likelihood\": \"poisson\", \"method\": \"gibbs\", $sampling}') FROM cloud, generate_series(1, 3)",
+    'bmm window' => "SELECT count(c) FROM (SELECT bmm_cluster(bits, 3, '{\"method\": \"collapsed\", $sampling}') OVER () AS c FROM cloud) AS r",
+    (map { ("gmm $_" => "SELECT gmm_fit(x, 8, '{\"method\": \"$_\", $sampling}') FROM rows") } qw(gibbs collapsed)),
+    'gmm mcem' => "SELECT gmm_fit(x, 8, '{\"method\": \"mcem\", $endless}') FROM rows",
+    'gmm collapsed, wide rows' => "SELECT gmm_fit(x, 4, '{\"method\": \"collapsed\", $sampling}') FROM wide",
     'dpmm prediction' => "SELECT sum(dpmm_predict(model, x)) FROM cloud, processes, generate_series(1, 1000)",
     'dpmm draws' => "SELECT count(*) FROM processes, generate_series(1, 1000) AS g, LATERAL (SELECT * FROM dpmm_draws(long) OFFSET 0 * g) AS d",
 );
 my @names = sort keys %kinds;
 # What comes after the sampling of these begins about so many seconds after the statement.
-my %later = ('dpmm estimate' => 1, 'dpmm estimate, binder' => 1, 'dpmm similarity' => 0.1);
+my %later = ('dpmm estimate' => 1, 'dpmm estimate, binder' => 1, 'dpmm similarity' => 0.1, map({ ("dpmm estimate of many draws, $_->[0]" => $_->[1]) } ['vi', 1.8], ['binder', 1.8], ['bipartition', 1]));
 
 my $session = $server->session;
 $session->run("SET max_parallel_workers_per_gather = 0; SET pg_bayes.threads = 1");
@@ -130,7 +143,7 @@ diag(sprintf 'memory of the backend: %d kB before, %d kB after %d cancels', $bef
 # statistics 100 kB; 300 of those left behind would show.
 cmp_ok($after - $before, '<=', 24000, 'the backend is hardly larger after 300 cancels');
 is($session->run(q{SELECT count(*) FROM pg_backend_memory_contexts WHERE name LIKE 'pg_bayes%'}), '0', 'no memory context of ours is left');
-for my $name ('em', 'vi', 'two threads, spilled', 'relation', 'window', 'select', map { "dpmm$_" } ' collapsed', ' gibbs', ' slice', ' vi', ' estimate, bipartition', ' window', ', spilled rows') {
+for my $name ('em', 'vi', 'two threads, spilled', 'relation', 'window', 'select', 'bmm gibbs', 'bmm collapsed', 'gmm gibbs', 'gmm collapsed', map { "dpmm$_" } ' collapsed', ' gibbs', ' slice', ' vi', ' estimate, bipartition', ' window', ', spilled rows') {
     my $fresh = $session = $server->session;
     $session->run("SET max_parallel_workers_per_gather = 0; SET pg_bayes.threads = 1");
     cancel_once($name, 0.03 + rand 0.1, 0) for 1 .. 8;
