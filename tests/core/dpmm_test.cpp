@@ -173,8 +173,7 @@ BOOST_AUTO_TEST_CASE(impossible_options_are_named) {
   expect({{"methd", "vi"}}, "methd");
   expect({{"method", "em"}}, "method");
   expect({{"method", "vi"}, {"chains", 2}}, "chains");
-  expect({{"method", "vi"}, {"truncation", 1}}, "truncation");
-  expect({{"truncation", 10}}, "truncation");
+  for (const Options &o : {Options{{"method", "vi"}, {"truncation", 1}}, Options{{"truncation", 10}}}) expect(o, "truncation");
   expect({{"covariance", "tied"}}, "covariance");
   expect({{"likelihood", "poisson"}, {"covariance", "full"}}, "covariance");
   expect({{"likelihood", "gamma"}}, "likelihood");

@@ -69,4 +69,21 @@ SELECT throws_ok($$SELECT bmm_components(gmm_fit(x, 1)) FROM faithful$$, '42804'
 SELECT throws_ok($$SELECT bmm_predict(vi, '{0,1}'::int[]) FROM m$$, '2202E', NULL, 'a row of another length');
 SELECT ok((SELECT bmm_fit(x, 2) FROM each WHERE false) IS NULL, 'no rows give NULL');
 
+-- ---- waiting times ----
+
+-- One component, Gamma(2, 5) on the rate, rows 10 and 2: the posterior is Gamma(4, 17).
+CREATE TABLE waits AS SELECT bmm_fit(ARRAY[v], 1, jsonb_build_object('likelihood', likelihood, 'method', method, 'prior', prior)) AS model, method
+  FROM unnest('{10,2}'::float8[]) AS v, unnest('{vi,gibbs,collapsed}'::text[]) AS method,
+    (VALUES ('"exponential"'::jsonb, '{"shape": 2, "rate": 5}'::jsonb), ('["exponential"]', '{"exponential": {"shape": 2, "rate": 5}}')) AS o(likelihood, prior) GROUP BY method, likelihood, prior;
+SELECT ok(bool_and(abs(bmm_log_density(model, '{3}'::float8[]) - ln(4 / 17.0 * power(1 + 3 / 17.0, -5))) < 1e-9), 'the predictive density is Lomax''s') FROM waits;
+SELECT ok(bool_and(abs(probability[1] - 17 / 3.0) < 1e-9), 'the expected waiting time is that of the predictive') FROM waits, bmm_components(model);
+SELECT ok(bool_and(abs(mean[1] - 17 / 3.0) < 1e-9 AND abs(covariance[1][1] - power(17 / 3.0, 2) * 2) < 1e-9), 'and so are the moments') FROM waits, bmm_moments(model);
+SELECT ok(abs(avg(x[1]) - 17 / 3.0) < 5 * stddev(x[1]) / 200, 'as rows drawn from the model say') FROM waits, bmm_sample(model, 40000, 1) WHERE method = 'vi';
+SELECT throws_like($$SELECT bmm_fit(ARRAY[v], 2, '{"likelihood": "exponential", "method": "map", "prior": {"shape": 1}}') FROM unnest('{1,2,3}'::float8[]) AS v$$, '%needs a prior with a mode%', 'a rate of 0 is no mode');
+-- Moments of all rows do not depend on how components are numbered: by enumeration of the partitions of these six rows the mean is 2.25 (Gamma(2, 0.7), k = 2).
+SELECT ok(abs(mean[1] - 2.25) < 0.2, 'moments are those of the posterior by ' || method || ', seed ' || seed)
+  FROM unnest('{gibbs,collapsed}'::text[]) AS method, generate_series(1, 3) AS seed,
+    LATERAL (SELECT bmm_fit(ARRAY[x], 2, jsonb_build_object('likelihood', 'exponential', 'method', method, 'seed', seed, 'draws', 4000, 'prior', '{"shape": 2, "rate": 0.7}'::jsonb) ORDER BY id) AS model
+      FROM unnest('{.1,.3,5,9,.2,2}'::float8[]) WITH ORDINALITY AS r(x, id)) AS f, bmm_moments(model);
+
 SELECT * FROM finish();

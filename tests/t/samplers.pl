@@ -54,14 +54,9 @@ for my $case ([1, '1MB'], [2, '1MB'], [2, '1500kB']) {
         my $at = $+[0] > 60 ? $+[0] - 60 : 0;
         push @different, "$name: " . substr($got, $at, 160) . ' instead of ' . substr($want{$name}, $at, 160);
     }
-    # These split and merge clusters in memory only.
-    my @moving = grep { /^(?:dpmm (?!vi|relation, vi)|\w+ gibbs)/ } @different;
-    @different = grep { !/^(?:dpmm (?!vi|relation, vi)|\w+ gibbs)/ } @different;
     my $what = "maintenance_work_mem = $case->[1], threads: $case->[0]";
     is_deeply(\@different, [], "$what: the same to the last bit as in memory");
     is_deeply(\@elsewhere, [], "$what: the same to the last bit as with any other number of threads and size of the file");
-    local $TODO = 'whole clusters are not split and merged where rows lie in a file';
-    is_deeply(\@moving, [], "$what: the same draws as in memory");
 }
 is_deeply([$server->temporary_files], [], 'no temporary files are left');
 
@@ -119,7 +114,10 @@ SKIP: {
         for my $what (['slice', '"method": "slice", "draws": 40, "chains": 1'], ['slice, binder', '"method": "slice", "estimate": "binder", "draws": 40, "chains": 2'], ['slice, three chains', '"method": "slice", "estimate": "map", "draws": 10, "chains": 3'], ['vi', '"method": "vi", "max_iter": 5, "restarts": 1, "tol": 0']) {
             my $rise = rise($memory, "SELECT timeless(dpmm_fit(x, '{$what->[1]}')) FROM large");
             diag(sprintf '%s: 200,000 rows of 3.1 MB, maintenance_work_mem %d MB: memory rose by %.1f MB', $what->[0], $memory, $rise);
-            cmp_ok($rise, '<', $memory + 32 * $rows + 6, "$what->[0]: memory stays near maintenance_work_mem = $memory MB");
+            # Where there is room, all that grows with the rows stays within it, but for a label for each row and chain. Else two draws and the estimate
+            # take some 32 bytes a row. 6 MB: threads, parameters, allocation.
+            my ($chains) = ($what->[1] =~ /"chains": (\d)/, 1);
+            cmp_ok($rise, '<', $memory + ($memory > 2 ? 4 * $chains : 32) * $rows + 6, "$what->[0]: memory stays near maintenance_work_mem = $memory MB");
         }
     }
 }
