@@ -47,7 +47,7 @@ concept ColumnFamily = requires(const F &family, const double *in, double *out, 
   { family.value(x) } -> std::same_as<double>;                  // and back
   { family.plain() } -> std::same_as<bool>;                     // is element(x) = x?
   { F::has_base } -> std::convertible_to<bool>;                 // is there an h(x)?
-  { F::log_base(x) } -> std::same_as<double>;                   // h(x)
+  { F::log_base(x) } -> std::same_as<double>;                   // h(x), of an element
   { F::zero_is_base } -> std::convertible_to<bool>;             // is the predictive density of 0 all in the base?
   { F::ordered } -> std::convertible_to<bool>;                  // are elements quantities, not names?
   { F::needs_variance } -> std::convertible_to<bool>;           // does the default prior, or place, ask for the variance of all rows?
@@ -106,7 +106,7 @@ concept ColumnFamily = requires(const F &family, const double *in, double *out, 
 
   // Collapsed clusters.
   F::predictive_forms(families, in, out, out);                             // posteriors -> forms and bases
-  { F::predictive_term([](int) { return 0.0; }, x) } -> std::same_as<double>;
+  { F::predictive_term([](int) { return 0.0; }, x) } -> std::same_as<double>;  // form(i): the i-th form, of one cluster or of a vector of them; x is not 0 if zero_is_base
 };
 
 /// The logarithm of a probability or rate that may have underflowed: finite, so that 0 times it is 0.

@@ -15,16 +15,12 @@ struct Exponential : GammaRate {
 
   bool allowed(double x) const { return x >= 0; }
   std::string requirement() const { return "a number of at least 0"; }
-  double element(double x) const { return x; }
-  double value(double x) const { return x; }
-  bool plain() const { return true; }
   /// The logarithms of two waiting times differ by 1.8, root mean square; below a hundredth of the usual time differences say little.
   double place(double x, double variance) const { return std::log(x / std::sqrt(variance) + 0.01) / 1.8; }
   static double log_base(double) { return 0; }
 
   int statistics_size() const { return 3; }
-  int term_size() const { return 1; }  // -rate
-  int sum_size() const { return 1; }
+  // The term: -rate.
   int form_size() const { return 2; }  // shape + 1, 1 / rate
 
   void maximum_likelihood(const double *s, const double *previous, const ColumnBounds &bounds, double *point) const {
@@ -78,13 +74,6 @@ struct Exponential : GammaRate {
   double expected_terms(const double *q, double *terms) const {
     terms[0] = -q[0] / q[1];
     return digamma(q[0]) - std::log(q[1]);
-  }
-  double term(const double *terms, double x) const { return x * terms[0]; }
-  static void add_terms(std::span<const Exponential> columns, const double *const *x, const double *terms, double *out) {
-    column_block::add_linear(int(columns.size()), x, terms, out);
-  }
-  static void add_sums(std::span<const Exponential> columns, const double *const *x, const double *, const double *r, double *sums) {
-    column_block::add_dots(int(columns.size()), x, r, sums);
   }
   void statistics(double weight, const double *sums, const double *, double *s) const {
     s[0] = weight;

@@ -16,6 +16,10 @@ struct GammaRate {
   static constexpr std::array<const char *, 1> parameters = {"rate"};
   static constexpr std::array<const char *, 2> prior_keys = {"shape", "rate"};
 
+  double element(double x) const { return x; }
+  double value(double x) const { return x; }
+  bool plain() const { return true; }
+
   int numbers_of_name() const { return 1; }
   int point_size() const { return 1; }
   int posterior_size() const { return 2; }
@@ -38,6 +42,17 @@ struct GammaRate {
   bool valid_posterior(const double *q) const { return valid_number(q[0]) && valid_number(q[1]); }
   void deviations(const double *q, double *out) const { out[0] = std::sqrt(q[0]) / q[1]; }
   void draw(const double *q, Random &random, double *point) const { point[0] = random.gamma(q[0]) / q[1]; }
+
+  // Scores are linear in x.
+  int term_size() const { return 1; }
+  int sum_size() const { return 1; }
+  double term(const double *terms, double x) const { return x * terms[0]; }
+  template <class F> static void add_terms(std::span<const F> columns, const double *const *x, const double *terms, double *out) {
+    column_block::add_linear(int(columns.size()), x, terms, out);
+  }
+  template <class F> static void add_sums(std::span<const F> columns, const double *const *x, const double *, const double *r, double *sums) {
+    column_block::add_dots(int(columns.size()), x, r, sums);
+  }
 
  protected:
   static double mode(double events, double exposure, const double *prior) { return (prior[0] - 1 + events) / (prior[1] + exposure); }

@@ -38,15 +38,11 @@ struct Poisson : GammaRate {
 
   bool allowed(double x) const { return x >= 0 && x <= largest && x == std::floor(x); }
   std::string requirement() const { return "a whole number from 0 to 2^53"; }
-  double element(double x) const { return x; }
-  double value(double x) const { return x; }
-  bool plain() const { return true; }
   double place(double x, double) const { return 2 * std::sqrt(x); }  // of about the same variance, whatever the rate
   static double log_base(double x) { return -log_factorial(x); }
 
   int statistics_size() const { return 2; }
-  int term_size() const { return 1; }  // log rate
-  int sum_size() const { return 1; }
+  // The term: log rate.
   int form_size() const { return 3; }  // shape, log(1 + rate), log Gamma(shape)
 
   void maximum_likelihood(const double *s, const double *previous, const ColumnBounds &bounds, double *point) const {
@@ -92,13 +88,6 @@ struct Poisson : GammaRate {
   double expected_terms(const double *q, double *terms) const {
     terms[0] = digamma(q[0]) - std::log(q[1]);
     return -q[0] / q[1];
-  }
-  double term(const double *terms, double x) const { return x * terms[0]; }
-  static void add_terms(std::span<const Poisson> columns, const double *const *x, const double *terms, double *out) {
-    column_block::add_linear(int(columns.size()), x, terms, out);
-  }
-  static void add_sums(std::span<const Poisson> columns, const double *const *x, const double *, const double *r, double *sums) {
-    column_block::add_dots(int(columns.size()), x, r, sums);
   }
   void statistics(double weight, const double *sums, const double *, double *s) const {
     s[0] = weight;

@@ -102,7 +102,7 @@ class ProductScorer {
           missing_[std::size_t(k) * order_.size() + c] += lost;
           weight = scratch_.data();
         }
-        F::add_sums({group.families.data() + first, size}, x_.data() + c, terms + at.terms, weight, sums + std::size_t(at.sums) * simd::lanes);
+        F::add_sums(std::span<const F>(group.families.data() + first, size), x_.data() + c, terms + at.terms, weight, sums + std::size_t(at.sums) * simd::lanes);
       });
     }
 

@@ -135,9 +135,9 @@ int main() {
   struct Case {
     int n, d, clusters;
   };
-  for (const auto [n, d, clusters] : {Case{10000, 4, 10}, Case{100000, 4, 10}, Case{10000, 4, 20}, Case{10000, 4, 40}, Case{10000, 8, 10}, Case{10000, 16, 10}, Case{10000, 32, 10}}) {
+  for (const auto [n, d, clusters] : {Case{10000, 4, 10}, Case{100000, 4, 10}, Case{10000, 4, 20}, Case{10000, 4, 40}, Case{10000, 8, 10}, Case{10000, 16, 10}, Case{10000, 32, 10}, Case{1000000, 2, 10}}) {
     Data data = separated(n, d, clusters);
-    std::printf("n %6d, d %2d, %2d clusters: collapsed %9.0f  gibbs %9.0f  slice %9.0f, %d threads %9.0f\n", n, d, clusters, rate<CollapsedSampler<Q>>(data, 1, 1e6),
+    std::printf("n %7d, d %2d, %2d clusters: collapsed %9.0f  gibbs %9.0f  slice %9.0f, %d threads %9.0f\n", n, d, clusters, rate<CollapsedSampler<Q>>(data, 1, 1e6),
                 rate<MarginalSampler<Q>>(data, 1, 1e6), rate<SliceSampler<Q>>(data, 1, 2e6), all, rate<SliceSampler<Q>>(data, all, 2e6));
   }
   for (const auto &[name, columns] : {std::pair{"galaxies", 1}, std::pair{"faithful", 2}, std::pair{"iris", 4}}) {

@@ -223,6 +223,24 @@ sub private_kb {
     return ($resident - $shared) * POSIX::sysconf(&POSIX::_SC_PAGESIZE) / 1024;
 }
 
+# The highest that the backend's memory, shared pages included, rises above where it was while it runs the statement, in MB. Undefined where the kernel does not let the
+# peak be reset.
+sub peak_rise {
+    my ($self, $sql) = @_;
+    open(my $clear, '>', "/proc/$self->{pid}/clear_refs") or return;
+    print {$clear} "5\n";
+    CORE::close $clear or return;
+    my $peak = sub {
+        open(my $file, '<', "/proc/$self->{pid}/status") or die "status: $!";
+        my ($kb) = join('', <$file>) =~ /^VmHWM:\s+(\d+)/m;
+        return $kb / 1024;
+    };
+    my $before = $peak->();
+    my $said = $self->run($sql, 240);
+    die $said if $said =~ /ERROR/;
+    return $peak->() - $before;
+}
+
 sub close {
     my ($self) = @_;
     return unless $self->{psql};

@@ -93,19 +93,7 @@ sub rise {
     my ($memory, $statement) = @_;
     my $fresh = $server->session;
     $fresh->run(settings(1, "${memory}MB") . "; SET work_mem = '1MB'; SELECT sum(x[1]) FROM large; SELECT dpmm_fit(x, '{\"method\": \"slice\", \"draws\": 4}') FROM large WHERE id <= 1000", 120);
-    my $pid = $fresh->pid;
-    open(my $clear, '>', "/proc/$pid/clear_refs") or return;
-    print {$clear} "5\n";
-    close $clear or return;
-    my $peak = sub {
-        open(my $file, '<', "/proc/$pid/status") or die "status: $!";
-        my ($kb) = join('', <$file>) =~ /^VmHWM:\s+(\d+)/m;
-        return $kb / 1024;
-    };
-    my $before = $peak->();
-    my $said = $fresh->run($statement, 240);
-    die $said if $said =~ /ERROR/;
-    return $peak->() - $before;
+    return $fresh->peak_rise($statement);
 }
 SKIP: {
     skip 'the peak of a process cannot be reset here', 8 unless defined rise(4, 'SELECT 1');

@@ -123,19 +123,7 @@ sub rise {
     my ($memory, $statement) = @_;
     my $fresh = $server->session;
     $fresh->run(settings(1, $memory) . '; SET work_mem = \'1MB\'; SELECT sum(x[1]) FROM rows; SELECT gmm_fit(x, 2, \'{"max_iter": 2, "restarts": 1, "tol": 1e6}\') FROM rows WHERE id <= 1000;', 120);
-    my $pid = $fresh->pid;
-    open(my $clear, '>', "/proc/$pid/clear_refs") or return;
-    print {$clear} "5\n";
-    close $clear or return;
-    my $peak = sub {
-        open(my $file, '<', "/proc/$pid/status") or die "status: $!";
-        my ($kb) = join('', <$file>) =~ /^VmHWM:\s+(\d+)/m;
-        return $kb / 1024;
-    };
-    my $before = $peak->();
-    my $said = $fresh->run($statement, 240);
-    die $said if $said =~ /ERROR/;
-    return $peak->() - $before;
+    return $fresh->peak_rise($statement);
 }
 my %large = (
     aggregate => "SELECT gmm_fit(x, 5, '{\"method\": \"em\", $quick}') FROM rows, generate_series(1, 5)",

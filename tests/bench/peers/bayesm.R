@@ -8,9 +8,14 @@ d <- 4
 clusters <- 10
 centres <- matrix(6 * rnorm(clusters * d), clusters)
 y <- centres[sample(clusters, n, TRUE), ] + matrix(rnorm(n * d), n)
-sweeps <- 60
-# It begins with one cluster and moves single rows; the prior on the concentration asks for about ten clusters, so that it gets there.
-seconds <- system.time(capture.output(r <- rDPGibbs(
-  Prior = list(Prioralpha = list(Istarmin = 9, Istarmax = 11, power = 0.8)),
-  Data = list(y = y), Mcmc = list(R = sweeps, keep = 1, maxuniq = 500))))[["elapsed"]]
-cat("bayesm: ", round(n * sweeps / seconds), " rows a second; clusters at the end: ", tail(r$Istardraw, 1), "\n", sep = "")
+# It begins with one cluster, moves single rows, and so needs hundreds of sweeps to find some of the ten; its speed is that of the sweeps from the first to the second number.
+total <- function(sweeps) {
+  set.seed(8)
+  seconds <- system.time(capture.output(r <- rDPGibbs(
+    Prior = list(Prioralpha = list(Istarmin = 9, Istarmax = 11, power = 0.8)),
+    Data = list(y = y), Mcmc = list(R = sweeps, keep = 1, maxuniq = 500))))[["elapsed"]]
+  list(seconds = seconds, clusters = tail(r$Istardraw, 1))
+}
+first <- total(300)
+second <- total(500)
+cat("bayesm: ", round(n * 200 / (second$seconds - first$seconds)), " rows a second, with ", first$clusters, " to ", second$clusters, " clusters\n", sep = "")
