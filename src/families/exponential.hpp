@@ -36,7 +36,7 @@ struct Exponential : GammaRate {
   void maximum_posterior(const double *s, const double *prior, double *point) const { point[0] = mode(s[0], s[1], prior); }
   double mean(const double *point) const { return 1 / point[0]; }
   double variance(const double *point) const { return 1 / (point[0] * point[0]); }
-  double sample(const double *point, Random &random) const { return -std::log(random.uniform()) / point[0]; }
+  double sample(const double *point, Random &random) const { return random.exponential() / point[0]; }
 
   void posterior(const double *s, const double *prior, double *q) const {
     q[0] = prior[0] + s[0];
@@ -49,10 +49,6 @@ struct Exponential : GammaRate {
   }
   double log_marginal_likelihood(const double *s, const double *prior) const { return log_evidence(s[0], s[1], prior); }
 
-  void scale(double factor, double *s) const {
-    s[0] *= factor;
-    s[1] *= factor;
-  }
   void add(double x, double *s) const {
     ++s[0];
     s[1] += x;

@@ -1,7 +1,7 @@
 // What the families with a rate share: its prior is Gamma(shape, rate) (002 L2), and rows are seen as events in an exposure: the likelihood is
 // rate^events exp(-rate exposure), up to what does not depend on the rate. Counts have their sum as events and their number as exposure, waiting times the reverse.
 //
-// Point: the rate. Posterior: shape, rate.
+// Point: the rate. Posterior: shape, rate. Statistics begin with the weight of the rows and the weighted sum of x.
 #pragma once
 
 #include <array>
@@ -42,6 +42,11 @@ struct GammaRate {
   bool valid_posterior(const double *q) const { return valid_number(q[0]) && valid_number(q[1]); }
   void deviations(const double *q, double *out) const { out[0] = std::sqrt(q[0]) / q[1]; }
   void draw(const double *q, Random &random, double *point) const { point[0] = random.gamma(q[0]) / q[1]; }
+
+  void scale(double factor, double *s) const {
+    s[0] *= factor;
+    s[1] *= factor;
+  }
 
   // Scores are linear in x.
   int term_size() const { return 1; }

@@ -67,10 +67,6 @@ struct Poisson : GammaRate {
   double predictive_variance(const double *q) const { return q[0] / q[1] * (1 + 1 / q[1]); }
   double log_marginal_likelihood(const double *s, const double *prior) const { return log_evidence(s[1], s[0], prior); }
 
-  void scale(double factor, double *s) const {
-    s[0] *= factor;
-    s[1] *= factor;
-  }
   void add(double x, double *s) const {
     ++s[0];
     s[1] += x;

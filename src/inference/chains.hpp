@@ -43,7 +43,7 @@ template <class Q> struct ChainDraws {
   double best = 0;                     ///< largest log joint of all draws
 };
 
-/// A number without the last 18 of its 52 bits: the same partition, put together in another order, has the same density, and rounding errors, which stay
+/// A number without the last 19 of its 53 bits: the same partition, put together in another order, has the same density, and rounding errors, which stay
 /// for many draws, are not taken for what tells chains apart.
 inline double steady(double x) {
   int exponent;

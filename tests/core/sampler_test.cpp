@@ -208,6 +208,20 @@ BOOST_AUTO_TEST_CASE(without_moves_of_whole_clusters) {
   check(columns, products::some_rows(columns, 6, 31, true), "columns");
 }
 
+// No sampler holds more clusters than there is room for.
+BOOST_AUTO_TEST_CASE(clusters_beyond_memory_are_refused) {
+  const auto prior = normal_prior<FullCovariance>(2);
+  auto rows = support::rows_of(doubtful_rows(40, 2, 45));
+  auto setting = setting_of(PartitionPrior::dirichlet_process(1e6), 46);
+  setting.most_clusters = 10;
+  for_each_sampler(rows, prior, setting, [&](const char *name, auto &&sampler) {
+    Control control;
+    BOOST_CHECK_EXCEPTION(sampler.sweep(0, control), Error, [&](const Error &error) {
+      return error.code() == Errc::too_large && std::string(error.what()).find("needs more than 10 clusters at once") != std::string::npos && std::string(error.what()).find(name) != std::string::npos;
+    });
+  });
+}
+
 // Of one cluster of many rows each sampler makes the three that there are, wherever the rows lie, on any number of threads, to the last bit.
 BOOST_AUTO_TEST_CASE(large_clusters_are_split) {
   const int n = 30000;

@@ -243,6 +243,9 @@ SELECT is_empty($$SELECT data, method FROM stored JOIN scores s USING (data, met
 SELECT is_empty($$SELECT data, method FROM stored s JOIN fits f USING (data, method, shape) WHERE (SELECT array_agg(c) FROM dpmm_clusters(s.model) c)::text <> (SELECT array_agg(c) FROM dpmm_clusters(f.model) c)::text OR (SELECT array_agg(e) FROM dpmm_estimate(s.model) e)::text <> (SELECT array_agg(e) FROM dpmm_estimate(f.model) e)::text$$, 'and says the same of itself');
 SELECT is_empty($$SELECT data, method, shape, chain, draw FROM (SELECT data, method, shape, d.* FROM stored s, dpmm_draws(model) d WHERE method <> 'vi') a FULL JOIN draws b USING (data, method, shape, chain, draw) WHERE (a.clusters, a.concentration, a.log_joint) IS DISTINCT FROM (b.clusters, b.concentration, b.log_joint)$$, 'its draws too');
 
+SELECT results_eq($$SELECT id, cluster FROM dpmm_cluster('SELECT id, smoke = 1, ht = 1 FROM birthwt ORDER BY id', '{"likelihood": "bernoulli", "draws": 40}')$$,
+  $$SELECT id, cluster FROM dpmm_cluster('SELECT id, smoke, ht FROM birthwt ORDER BY id', '{"likelihood": "bernoulli", "draws": 40}')$$, 'columns of booleans are 0 and 1');
+
 -- Partitions put together in another order have one density, so that rounding errors are not taken for chains that disagree.
 SELECT ok((SELECT count(DISTINCT log_joint) FROM dpmm_draws(model)) < 6, 'draws of one partition have one density')
   FROM (SELECT dpmm_fit(x, '{"prior": {"m": [5], "c": 1, "a": 4, "B": 8}, "concentration": 0.0001}') AS model FROM (VALUES ('{10}'::float8[]), ('{2}'), ('{4}')) AS v(x)) AS f;
