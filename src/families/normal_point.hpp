@@ -12,6 +12,7 @@ namespace bayes {
 
 /// Means and covariances of K components.
 template <class S> struct NormalPoint {
+  using Shape = S;
   Matrix mean;                     // d x K
   std::vector<Matrix> covariance;  // scale_count(K), in the shape's form
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -36,6 +37,7 @@ template <Learner L> struct Run {
   int iterations = 0;
   RowSums sums;                ///< of the rows at the last local step
   Vector counts;               ///< expected rows of every component there
+  std::optional<typename L::Statistics> statistics;  ///< there
 };
 
 namespace detail {
@@ -60,19 +62,20 @@ inline void require_finite(double objective, const char *method, int iteration) 
 }  // namespace detail
 
 /// Iterates local and global steps until the objective changes by no more than the tolerance, at most max_iterations times.
-template <Learner L> Run<L> climb(const L &learner, typename L::State state, RowSource &rows, Control &control, const Schedule &schedule) {
-  Run<L> run{std::move(state), {}, false, 0, {}, {}};
+template <Learner L, class Data> Run<L> climb(const L &learner, typename L::State state, Data &data, Control &control, const Schedule &schedule) {
+  Run<L> run{std::move(state), {}, false, 0, {}, {}, {}};
   const double run_began = schedule.seconds();
   for (;; ++run.iterations) {
-    const auto local = local_step<typename L::Allocation>(rows, control, learner.scorer(run.state), learner.log_weights(run.state));
+    auto local = expected_statistics(learner, run.state, data, control);
     run.trace.push_back(local.sums.objective + learner.objective(run.state));
     run.sums = local.sums;
     run.counts = local.statistics.count;
+    run.statistics = std::move(local.statistics);
     detail::require_finite(run.trace.back(), schedule.method, run.iterations);
     const bool late = detail::report(control, schedule, run.iterations, run.trace, run_began);
     run.converged = run.iterations > 0 && std::abs(run.trace.back() - run.trace[run.trace.size() - 2]) <= schedule.tolerance * schedule.weight;
     if (run.converged || late || run.iterations == schedule.max_iterations) return run;
-    run.state = learner.update(local.statistics, run.state);
+    run.state = learner.update(*run.statistics, run.state);
   }
 }
 
@@ -118,22 +121,24 @@ class RowSampler {
   Buffer block_;
 };
 
-/// Stochastic steps. The trace holds the noisy estimate of the objective from each sample. Converged when its mean over `window` steps changed, twice running,
+inline RowSampler sampler_of(RowSource &rows, const StochasticPlan &plan) { return {rows, plan.batch_rows}; }
+
+/// Stochastic steps on what sampler_of(data, plan) draws. The trace holds the noisy estimate of the objective from each sample. Converged when its mean over `window` steps changed, twice running,
 /// by no more than the tolerance or than chance explains (one standard error of the difference). A sample as large as the rows is all of them, and
 /// then the estimates are exact.
-template <StochasticLearner L>
-Run<L> wander(const L &learner, typename L::State state, RowSource &rows, Control &control, const Schedule &schedule, const StochasticPlan &plan) {
+template <StochasticLearner L, class Data>
+Run<L> wander(const L &learner, typename L::State state, Data &data, Control &control, const Schedule &schedule, const StochasticPlan &plan) {
   constexpr int window = 50;
-  Run<L> run{std::move(state), {}, false, 0, {}, {}};
+  Run<L> run{std::move(state), {}, false, 0, {}, {}, {}};
   const double run_began = schedule.seconds();
-  RowSampler sampler(rows, plan.batch_rows);
+  auto sampler = sampler_of(data, plan);
   double before = std::numeric_limits<double>::infinity();
   int calm = 0;
   while (run.iterations < schedule.max_iterations) {
     control.poll();
-    RowSource &batch = sampler.whole() ? rows : sampler.draw(Random(plan.seed, std::uint64_t(schedule.restart), std::uint64_t(run.iterations), 1));
+    Data &batch = sampler.whole() ? data : sampler.draw(Random(plan.seed, std::uint64_t(schedule.restart), std::uint64_t(run.iterations), 1));
     const double scale = sampler.whole() ? 1 : sampler.scale();
-    auto local = local_step<typename L::Allocation>(batch, control, learner.scorer(run.state), learner.log_weights(run.state));
+    auto local = expected_statistics(learner, run.state, batch, control);
     run.trace.push_back(scale * local.sums.objective + learner.objective(run.state));
     detail::require_finite(run.trace.back(), schedule.method, run.iterations);
     local.statistics.scale(scale);
@@ -154,10 +159,10 @@ Run<L> wander(const L &learner, typename L::State state, RowSource &rows, Contro
 /// Monte Carlo EM (001): the E step's responsibilities are estimated by `samples` labels drawn for each row. (The printed Q has the old parameters inside
 /// the logarithm; it is a function of the new ones.) The trace holds the exact log-likelihoods of where the chain of estimates goes; it has converged when their mean over
 /// `window` iterations changed, twice running, by no more than the tolerance or than chance explains.
-template <Learner L>
+template <RowLearner L>
 Run<L> climb_sampled(const L &learner, typename L::State state, RowSource &rows, Control &control, const Schedule &schedule, int samples, std::uint64_t seed) {
   constexpr int window = 20;
-  Run<L> run{std::move(state), {}, false, 0, {}, {}};
+  Run<L> run{std::move(state), {}, false, 0, {}, {}, {}};
   const double run_began = schedule.seconds();
   double before = std::numeric_limits<double>::infinity();
   int calm = 0;

@@ -15,16 +15,26 @@
 
 namespace bayes {
 
-/// A learner turns a state into a scorer and log weights, and statistics into the next state. objective(state) + the rows' share is
-/// what it maximises; update(statistics, state) never lowers it.
+/// A learner turns statistics into the next state. objective(state) + the data's share is what it maximises; update(statistics, state) never lowers it.
+/// What makes statistics of data at a state is expected_statistics(learner, state, data, control), found for each kind of learner and data.
 template <class L>
 concept Learner = requires(const L &learner, const typename L::State &state, const typename L::Statistics &statistics) {
-  typename L::Allocation;
-  { learner.scorer(state) } -> BlockScorer;
-  { learner.log_weights(state) } -> std::same_as<std::vector<double>>;
   { learner.objective(state) } -> std::convertible_to<double>;
   { learner.update(statistics, state) } -> std::same_as<typename L::State>;
 };
+
+/// A learner whose data are rows that come each by itself: it turns a state into a scorer and log weights.
+template <class L>
+concept RowLearner = Learner<L> && requires(const L &learner, const typename L::State &state) {
+  typename L::Allocation;
+  { learner.scorer(state) } -> BlockScorer;
+  { learner.log_weights(state) } -> std::same_as<std::vector<double>>;
+};
+
+template <RowLearner L>
+LocalResult<typename L::Statistics> expected_statistics(const L &learner, const typename L::State &state, RowSource &rows, Control &control) {
+  return local_step<typename L::Allocation>(rows, control, learner.scorer(state), learner.log_weights(state));
+}
 
 /// A learner whose state can also be moved part of the way, for stochastic steps on a sample of the rows.
 template <class L>

@@ -7,17 +7,17 @@
 
 namespace bayes {
 
-void FiniteOptions::read_common(OptionReader &in, int default_iterations, const std::vector<std::string_view> &missing_choices) {
+void FiniteOptions::read_common(OptionReader &in, int default_iterations, const std::vector<std::string_view> &missing_choices, int least_iterations) {
   if (sampled()) {
     read_chain_plan(in, chains);
   } else {
-    max_iterations = int(in.integer("max_iter", stochastic() ? 2000 : default_iterations, 1, 1000000));
+    max_iterations = int(in.integer("max_iter", stochastic() ? 2000 : default_iterations, least_iterations, 1000000));
     tolerance = in.number("tol", stochastic() ? 1e-3 : 1e-6, 0, 1e6);
     max_seconds = in.number("max_seconds", max_seconds, 0, 1e9, true);
   }
   if (method == "mcem") samples = int(in.integer("samples", samples, 1, 10000));
   seed = std::uint64_t(in.integer("seed", 1, 0, std::numeric_limits<std::int64_t>::max()));
-  missing = in.choice("missing", "error", missing_choices);
+  missing = in.choice("missing", missing_choices.front(), missing_choices);
   null_on_error = in.choice("on_error", "error", {"error", "null"}) == "null";
 }
 

@@ -30,9 +30,9 @@ struct FiniteOptions {
   bool sampled() const { return method == "gibbs" || method == "collapsed"; }
   bool stochastic() const { return method == "svi"; }
 
-  /// Keys max_iter, tol, max_seconds (of samplers those of chain_options.hpp instead), seed, missing (one of `missing_choices`), on_error; the defaults of the first two
+  /// Keys max_iter, tol, max_seconds (of samplers those of chain_options.hpp instead), seed, missing (one of `missing_choices`, the first by default), on_error; the defaults of the first two
   /// are the method's. Of mcem also samples.
-  void read_common(OptionReader &in, int default_iterations, const std::vector<std::string_view> &missing_choices);
+  void read_common(OptionReader &in, int default_iterations, const std::vector<std::string_view> &missing_choices, int least_iterations = 1);
   /// batch_size, kappa, t0 if the method is stochastic.
   void read_plan(OptionReader &in);
   /// alpha; at least 1 for method map.

@@ -28,7 +28,7 @@ std::string shown(double x) { return x == std::floor(x) && std::abs(x) < 9e18 ? 
     const bool knows = std::is_same_v<F, Categorical> ? x == std::floor(x) : family.allowed(x);
     if (knows && family.name != likelihood) others += (others.empty() ? "\"" : ", \"") + std::string(family.name) + '"';
   });
-  throw Error(Errc::invalid_argument, message, detail, "Option \"likelihood\" takes one name for all elements, or an array with one for each; such a value may stand under " + others + ".");
+  throw Error(Errc::invalid_argument, message, detail, "One name is for all elements, an array has one for each; such a value may stand under " + others + ".");
 }
 
 /// How many categories the options give every element; 0 for those that they leave open.
@@ -137,18 +137,18 @@ void check_product_row(const Columns &columns, std::span<const double> x, std::i
   });
 }
 
-std::vector<std::string> read_likelihood(OptionReader &in, const std::vector<std::string> &fallback) {
+std::vector<std::string> read_likelihood(OptionReader &in, const std::vector<std::string> &fallback, const char *key) {
   static const std::vector<std::string_view> names = column_family_names();
-  const Document *value = in.raw("likelihood");
+  const Document *value = in.raw(key);
   if (!value || value->is_null()) return fallback;
   const auto *list = value->as<Document::List>();
-  if (!list) return {in.choice("likelihood", "", names)};
-  if (list->empty()) throw Error(Errc::invalid_argument, "option \"likelihood\" is an empty array", "It has one name for each element of a row.");
+  if (!list) return {in.choice(key, "", names)};
+  if (list->empty()) throw Error(Errc::invalid_argument, std::string("option \"") + key + "\" is an empty array", "It has one name for each element of a row.");
   std::vector<std::string> out;
   for (const Document &each : *list) {
-    const Document one(Document::Object{{"likelihood", each.is_null() ? Document("null") : each}});
+    const Document one(Document::Object{{key, each.is_null() ? Document("null") : each}});
     OptionReader reader(one);  // each is checked as if it were the only one
-    out.push_back(reader.choice("likelihood", "", names));
+    out.push_back(reader.choice(key, "", names));
   }
   return out;
 }
@@ -172,9 +172,9 @@ void check_categories_option(const Document &categories) {
                                               " (0 for an element that is not categorical)");
 }
 
-void check_likelihood_count(const std::vector<std::string> &likelihood, int d) {
+void check_likelihood_count(const std::vector<std::string> &likelihood, int d, const char *key) {
   if (likelihood.size() != 1 && likelihood.size() != std::size_t(d))
-    throw Error(Errc::invalid_argument, "option \"likelihood\" names " + std::to_string(likelihood.size()) + " elements, but the rows have " + std::to_string(d));
+    throw Error(Errc::invalid_argument, std::string("option \"") + key + "\" names " + std::to_string(likelihood.size()) + " elements, but the rows have " + std::to_string(d));
 }
 
 ProductSurvey survey_product(RowSource &rows, const std::vector<std::string> &likelihood, const Document &categories, Control &control) {

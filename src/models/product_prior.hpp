@@ -23,8 +23,8 @@ inline std::optional<ColumnSpec::Kind> likelihood_named(std::string_view name) {
   return at == names.end() ? std::nullopt : std::optional(ColumnSpec::Kind(at - names.begin()));
 }
 
-/// Option likelihood: a name, or an array of names. Throws Error(invalid_argument).
-BAYES_API std::vector<std::string> read_likelihood(OptionReader &in, const std::vector<std::string> &fallback);
+/// Option likelihood, or `key`: a name, or an array of names. Throws Error(invalid_argument).
+BAYES_API std::vector<std::string> read_likelihood(OptionReader &in, const std::vector<std::string> &fallback, const char *key = "likelihood");
 /// Option categories, null if it is not given, checked as far as that can be before there are rows. Throws Error(invalid_argument).
 BAYES_API Document read_categories(OptionReader &in, const std::vector<std::string> &likelihood);
 /// What option categories can be checked for before there are rows. Throws Error(invalid_argument).
@@ -53,7 +53,7 @@ BAYES_API ProductSurvey survey_product(RowSource &rows, const std::vector<std::s
 BAYES_API ProductSurvey survey_product(RowSource &rows, const SharedColumns &columns, Control &control);
 
 /// Throws Error(invalid_argument) unless `likelihood` is one name or has d.
-BAYES_API void check_likelihood_count(const std::vector<std::string> &likelihood, int d);
+BAYES_API void check_likelihood_count(const std::vector<std::string> &likelihood, int d, const char *key = "likelihood");
 
 /// Throws Error(invalid_argument) for an element of a row that its column does not know; with `row` from 1, or 0 for the row of a scalar function. NaN is missing.
 BAYES_API void check_product_row(const Columns &columns, std::span<const double> x, std::int64_t row = 0);

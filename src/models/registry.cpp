@@ -3,6 +3,7 @@
 #include "models/bmm.hpp"
 #include "models/dpmm.hpp"
 #include "models/gmm.hpp"
+#include "models/hmm.hpp"
 
 namespace bayes {
 namespace {
@@ -16,6 +17,7 @@ constexpr Family families[] = {
     {"gmm", read_gaussian_mixture},
     {"bmm", read_bernoulli_mixture},
     {"dpmm", read_dirichlet_process_mixture},
+    {"hmm", read_hidden_markov_model},
 };
 
 }  // namespace

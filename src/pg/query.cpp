@@ -24,15 +24,11 @@ struct Layout {
 /// Stands in for the client at the end of the executor's pipeline. The callbacks below are called by C code: errors leave them as ERRORs.
 struct Receiver {
   DestReceiver pub;
-  RowIntake *intake;
-  RowNames *names;
-  const Layout *layout;
+  const std::function<void(TupleTableSlot *)> *take;
   MemoryContext scratch;  ///< for what reading a value allocates; emptied for every row
 };
 
-void take_row(Receiver &receiver, TupleTableSlot *slot) {
-  RowIntake &intake = *receiver.intake;
-  const Layout &layout = *receiver.layout;
+void take_row(RowIntake &intake, RowNames *names, const Layout &layout, TupleTableSlot *slot) {
   const std::int64_t before = intake.rows.rows();
   const int first = layout.first;
   if (layout.array) {
@@ -49,17 +45,17 @@ void take_row(Receiver &receiver, TupleTableSlot *slot) {
       return true;
     });
   }
-  if (!receiver.names) return;
+  if (!names) return;
   const bool null = slot->tts_isnull[0];
   const Datum name = null ? Datum(0) : guarded([&] { return PointerGetDatum(cstring_to_text(OidOutputFunctionCall(layout.name_output, slot->tts_values[0]))); });
-  receiver.names->add(name, null, intake.rows.rows() > before);
+  names->add(name, null, intake.rows.rows() > before);
 }
 
 bool receive(TupleTableSlot *slot, DestReceiver *self) {
   auto *const receiver = reinterpret_cast<Receiver *>(self);
   slot_getallattrs(slot);
   const MemoryContext before = MemoryContextSwitchTo(receiver->scratch);
-  raising([receiver, slot] { take_row(*receiver, slot); });
+  raising([receiver, slot] { (*receiver->take)(slot); });
   MemoryContextSwitchTo(before);
   MemoryContextReset(receiver->scratch);
   return true;
@@ -176,8 +172,7 @@ void RowNames::close() {
   store_ = nullptr;
 }
 
-void read_query(const char *text, const std::function<RowIntake &(bool weighted)> &make, RowNames *names, bool booleans) {
-  const char *const hint = hint_of(names);
+void run_query(const char *text, const char *hint, const std::function<void(TupleDesc)> &check, const std::function<void(TupleTableSlot *)> &take) {
   const SPIPlanPtr plan = guarded([text, hint] {
     if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "SPI_connect failed");
     const SPIPlanPtr prepared = SPI_prepare(text, 0, nullptr);
@@ -187,7 +182,7 @@ void read_query(const char *text, const std::function<RowIntake &(bool weighted)
     return prepared;
   });
   // An error from here on aborts the transaction (or subtransaction), which leaves SPI in good order.
-  const Layout layout = layout_of(only_select(plan, hint)->resultDesc, names != nullptr, booleans);
+  check(only_select(plan, hint)->resultDesc);
 
   Receiver receiver = {};
   receiver.pub.receiveSlot = receive;
@@ -195,9 +190,7 @@ void read_query(const char *text, const std::function<RowIntake &(bool weighted)
   receiver.pub.rShutdown = [](DestReceiver *) {};
   receiver.pub.rDestroy = [](DestReceiver *) {};
   receiver.pub.mydest = DestTuplestore;  // any but DestNone and DestSPI, which SPI treats in its own way
-  receiver.intake = &make(layout.weighted);
-  receiver.names = names;
-  receiver.layout = &layout;
+  receiver.take = &take;
   receiver.scratch = guarded([] { return AllocSetContextCreate(CurrentMemoryContext, "pg_bayes query row", ALLOCSET_DEFAULT_SIZES); });
 
   const ReadOnly read_only;
@@ -210,6 +203,18 @@ void read_query(const char *text, const std::function<RowIntake &(bool weighted)
     if (result != SPI_OK_SELECT) elog(ERROR, "query failed: %s", SPI_result_code_string(result));
     if (SPI_finish() != SPI_OK_FINISH) elog(ERROR, "SPI_finish failed");
   });
+}
+
+void read_query(const char *text, const std::function<RowIntake &(bool weighted)> &make, RowNames *names, bool booleans) {
+  Layout layout;
+  RowIntake *intake = nullptr;
+  run_query(
+      text, hint_of(names),
+      [&](TupleDesc columns) {
+        layout = layout_of(columns, names != nullptr, booleans);
+        intake = &make(layout.weighted);
+      },
+      [&](TupleTableSlot *row) { take_row(*intake, names, layout, row); });
 }
 
 QueryRows::QueryRows(FunctionCallInfo fcinfo, const char *family, int max_dimension, CheckRequest check, std::span<const Role> roles, RowNames *names)

@@ -27,8 +27,11 @@ class RowNames {
   std::int64_t rows_ = 0;
 };
 
-/// Runs `text`, one SELECT (or VALUES, TABLE), as the caller, read-only, and takes its rows straight from the executor. Its columns are
-/// one array of numbers, or an array and a numeric weight, or numeric columns, the features in order.
+/// Runs `text`, one SELECT (or VALUES, TABLE), as the caller, read-only, and takes its rows straight from the executor. `check` sees its columns before it
+/// runs; `take` gets every row, its columns unpacked, in a memory context that is emptied for the next one. `hint` says what the query should look like.
+void run_query(const char *text, const char *hint, const std::function<void(TupleDesc columns)> &check, const std::function<void(TupleTableSlot *row)> &take);
+
+/// Runs `text` likewise and fills an intake. Its columns are one array of numbers, or an array and a numeric weight, or numeric columns, the features in order.
 /// `make` is told whether the rows are weighted and gives the intake to fill. With `names` there is a column before them, of any type, that says what the row
 /// is called, and there can be no weight. With `booleans` these count as numbers.
 void read_query(const char *text, const std::function<RowIntake &(bool weighted)> &make, RowNames *names = nullptr, bool booleans = false);

@@ -75,6 +75,18 @@ CREATE TABLE birthwt (
   x float8[] GENERATED ALWAYS AS (ARRAY[age, lwt, race, smoke, ptl, ht, ui, ftv]) STORED);
 \copy birthwt (low, age, lwt, race, smoke, ptl, ht, ui, ftv, bwt) FROM 'tests/data/birthwt.csv' CSV HEADER
 
+-- Closing prices of the German, Swiss, French and British stock indices on 1860 trading days from 1991 to 1998. (R: EuStockMarkets)
+CREATE TABLE eustockmarkets (day int PRIMARY KEY, dax float8, smi float8, cac float8, ftse float8);
+\copy eustockmarkets FROM 'tests/data/eustockmarkets.csv' CSV HEADER
+
+-- Old Faithful from August 1st to 15th, 1985, without a break: waiting time before an eruption and its duration, in minutes; at night a duration is often just "short" or "long", coded 2 and 4 minutes. (R: MASS::geyser)
+CREATE TABLE geyser (t int PRIMARY KEY, waiting float8, duration float8);
+\copy geyser FROM 'tests/data/geyser.csv' CSV HEADER
+
+-- The pages of the tutorial in PostgreSQL's manual.
+CREATE TABLE tutorial (page text PRIMARY KEY, title text, body text);
+\copy tutorial FROM 'tests/data/tutorial.tsv' CSV HEADER DELIMITER E'\t' QUOTE E'\b'
+
 ANALYZE;
 \unset ON_ERROR_STOP
 \unset QUIET

@@ -89,6 +89,33 @@ SELECT results_eq($$
   ('gmm_update(double precision[],bayes_model)', 'aggregate', 'x double precision[], prior bayes_model', 'bayes_model', 'immutable', false, 'safe'),
   ('gmm_update(double precision[],bayes_model,jsonb)', 'aggregate', 'x double precision[], prior bayes_model, options jsonb', 'bayes_model', 'immutable', false, 'safe'),
   ('gmm_update(double precision[],bayes_model,jsonb,double precision)', 'aggregate', 'x double precision[], prior bayes_model, options jsonb, weight double precision', 'bayes_model', 'immutable', false, 'safe'),
+  ('hmm_decode(bayes_model,anyarray)', 'function', 'model bayes_model, sequence anyarray', 'integer[]', 'immutable', true, 'safe'),
+  ('hmm_decode(bayes_model,anynonarray)', 'window', 'model bayes_model, observation anynonarray', 'integer', 'immutable', false, 'safe'),
+  ('hmm_decode(text,integer)', 'function', 'query text, k integer', 'TABLE(sequence text, t bigint, state integer, probability double precision)', 'volatile', false, 'unsafe'),
+  ('hmm_decode(text,integer,jsonb)', 'function', 'query text, k integer, options jsonb', 'TABLE(sequence text, t bigint, state integer, probability double precision)', 'volatile', false, 'unsafe'),
+  ('hmm_emissions(bayes_model)', 'function', 'model bayes_model', 'TABLE(state integer, symbol text, probability double precision, sd double precision, element integer, mean double precision[], covariance double precision[])', 'immutable', true, 'safe'),
+  ('hmm_filter(bayes_model,anyarray)', 'function', 'model bayes_model, sequence anyarray', 'double precision[]', 'immutable', true, 'safe'),
+  ('hmm_filter(bayes_model,anynonarray)', 'window', 'model bayes_model, observation anynonarray', 'double precision[]', 'immutable', false, 'safe'),
+  ('hmm_fit(anyarray,bayes_model)', 'aggregate', 'sequence anyarray, start bayes_model', 'bayes_model', 'immutable', false, 'safe'),
+  ('hmm_fit(anyarray,bayes_model,jsonb)', 'aggregate', 'sequence anyarray, start bayes_model, options jsonb', 'bayes_model', 'immutable', false, 'safe'),
+  ('hmm_fit(anyarray,bayes_model,jsonb,double precision)', 'aggregate', 'sequence anyarray, start bayes_model, options jsonb, weight double precision', 'bayes_model', 'immutable', false, 'safe'),
+  ('hmm_fit(anyarray,integer)', 'aggregate', 'sequence anyarray, k integer', 'bayes_model', 'immutable', false, 'safe'),
+  ('hmm_fit(anyarray,integer,jsonb)', 'aggregate', 'sequence anyarray, k integer, options jsonb', 'bayes_model', 'immutable', false, 'safe'),
+  ('hmm_fit(anyarray,integer,jsonb,double precision)', 'aggregate', 'sequence anyarray, k integer, options jsonb, weight double precision', 'bayes_model', 'immutable', false, 'safe'),
+  ('hmm_fit(anyarray,integer[],integer)', 'aggregate', 'sequence anyarray, states integer[], k integer', 'bayes_model', 'immutable', false, 'safe'),
+  ('hmm_fit(anyarray,integer[],integer,jsonb)', 'aggregate', 'sequence anyarray, states integer[], k integer, options jsonb', 'bayes_model', 'immutable', false, 'safe'),
+  ('hmm_log_likelihood(bayes_model,anyarray)', 'function', 'model bayes_model, sequence anyarray', 'double precision', 'immutable', true, 'safe'),
+  ('hmm_paths(bayes_model,anyarray,integer)', 'function', 'model bayes_model, sequence anyarray, n integer', 'TABLE(rank integer, log_probability double precision, states integer[])', 'immutable', true, 'safe'),
+  ('hmm_posterior(bayes_model)', 'function', 'model bayes_model', 'TABLE(state integer, element integer, symbol text, parameter text, value double precision[])', 'immutable', true, 'safe'),
+  ('hmm_predict(bayes_model,anyarray)', 'function', 'model bayes_model, sequence anyarray', 'TABLE(element integer, symbol text, probability double precision, mean double precision, variance double precision)', 'immutable', true, 'safe'),
+  ('hmm_probabilities(bayes_model,anyarray)', 'function', 'model bayes_model, sequence anyarray', 'double precision[]', 'immutable', true, 'safe'),
+  ('hmm_probabilities(bayes_model,anynonarray)', 'window', 'model bayes_model, observation anynonarray', 'double precision[]', 'immutable', false, 'safe'),
+  ('hmm_sample(bayes_model,integer,bigint)', 'function', 'model bayes_model, n integer, seed bigint', 'TABLE(t integer, state integer, symbol text, x double precision[])', 'immutable', true, 'safe'),
+  ('hmm_states(bayes_model)', 'function', 'model bayes_model', 'TABLE(state integer, initial double precision, initial_sd double precision, initial_alpha double precision, stationary double precision, visits double precision, dwell double precision)', 'immutable', true, 'safe'),
+  ('hmm_transitions(bayes_model)', 'function', 'model bayes_model', 'TABLE(from_state integer, to_state integer, probability double precision, sd double precision, alpha double precision, count double precision)', 'immutable', true, 'safe'),
+  ('hmm_update(anyarray,bayes_model)', 'aggregate', 'sequence anyarray, prior bayes_model', 'bayes_model', 'immutable', false, 'safe'),
+  ('hmm_update(anyarray,bayes_model,jsonb)', 'aggregate', 'sequence anyarray, prior bayes_model, options jsonb', 'bayes_model', 'immutable', false, 'safe'),
+  ('hmm_update(anyarray,bayes_model,jsonb,double precision)', 'aggregate', 'sequence anyarray, prior bayes_model, options jsonb, weight double precision', 'bayes_model', 'immutable', false, 'safe'),
   ('mcse(double precision)', 'aggregate', 'value double precision', 'double precision', 'immutable', false, 'safe'),
   ('mcse(double precision,integer)', 'aggregate', 'value double precision, chain integer', 'double precision', 'immutable', false, 'safe'),
   ('rhat(double precision)', 'aggregate', 'value double precision', 'double precision', 'immutable', false, 'safe'),
@@ -96,7 +123,7 @@ SELECT results_eq($$
 SELECT is_empty($$SELECT signature FROM functions WHERE internal AND NOT 'internal'::regtype = ANY (proargtypes::oid[])$$, 'the others take arguments of type internal, which SQL cannot give');
 SELECT is_empty($$SELECT signature FROM functions WHERE internal AND (provolatile <> 'i' OR proparallel <> 's')$$, 'and do nothing that hinders a plan');
 -- What depends on the order of the rows cannot: parallel workers would change it.
-SELECT is_empty($$SELECT signature FROM functions f JOIN pg_aggregate a ON a.aggfnoid = f.oid WHERE (proname IN ('dpmm_fit', 'rhat', 'ess_bulk', 'ess_tail', 'mcse')) <> (aggcombinefn = 0) OR (aggcombinefn = 0) <> (aggserialfn = 0) OR (aggcombinefn = 0) <> (aggdeserialfn = 0) OR aggfinalfn = 0$$, 'every aggregate for which order is nothing can be computed in parallel');
+SELECT is_empty($$SELECT signature FROM functions f JOIN pg_aggregate a ON a.aggfnoid = f.oid WHERE (proname IN ('dpmm_fit', 'hmm_fit', 'hmm_update', 'rhat', 'ess_bulk', 'ess_tail', 'mcse')) <> (aggcombinefn = 0) OR (aggcombinefn = 0) <> (aggserialfn = 0) OR (aggcombinefn = 0) <> (aggdeserialfn = 0) OR aggfinalfn = 0$$, 'every aggregate for which order is nothing can be computed in parallel');
 SELECT is_empty($$SELECT signature FROM functions f JOIN pg_aggregate a ON a.aggfnoid = f.oid WHERE a.aggtransspace = 0$$, 'and tells the planner that its state is large');
 SELECT is_empty($$SELECT signature FROM functions f JOIN pg_aggregate a ON a.aggfnoid = f.oid WHERE a.aggfinalmodify <> 'r' OR a.aggkind <> 'n'$$, 'its final function may run again on a growing state');
 -- A query text is code of the caller's: such functions must be volatile, and must not run in a parallel worker.
@@ -123,6 +150,9 @@ SELECT lives_ok($$SELECT gmm_predict(model => m, x => '{1,2}'), gmm_log_density(
 SELECT lives_ok($$SELECT * FROM gmm_fit(query => 'SELECT x FROM faithful', k => 2, options => '{"seed": 5}')$$, 'also to say that a text is a query');
 SELECT lives_ok($$SELECT * FROM dpmm_cluster(query => 'SELECT id, x FROM faithful', options => '{"draws": 4}'), dpmm_similarity(options => '{"draws": 4}', query => 'SELECT id, x FROM galaxies')$$, 'of Dirichlet process mixtures too');
 SELECT lives_ok($$SELECT dpmm_predict(x => '{1,2}', model => m), dpmm_probabilities(model => m, x => '{1,2}'), dpmm_log_density(model => m, x => '{1,2}') FROM (SELECT dpmm_fit(x, '{"draws": 4}') AS m FROM faithful) AS f, dpmm_clusters(model => m), dpmm_estimate(model => m), dpmm_draws(model => m), bayes_draws(model => m)$$, 'and of their models');
+SELECT lives_ok($$SELECT * FROM hmm_decode(query => 'SELECT 1, array_agg(x[1] ORDER BY id) FROM faithful', k => 2, options => '{"seed": 5}')$$, 'of hidden Markov models too');
+SELECT lives_ok($$SELECT hmm_decode(model => m, sequence => s), hmm_probabilities(sequence => s, model => m), hmm_filter(model => m, sequence => s), hmm_log_likelihood(model => m, sequence => s) FROM (SELECT hmm_fit(s, 2, '{"method": "vi"}') AS m, min(s) AS s FROM (SELECT array_agg(x[1] ORDER BY id) AS s FROM faithful) AS g) AS f, hmm_paths(model => m, sequence => s, n => 2), hmm_predict(model => m, sequence => s), hmm_states(model => m), hmm_transitions(model => m), hmm_emissions(model => m), hmm_posterior(model => m), hmm_sample(model => m, n => 2, seed => 1)$$, 'and of theirs');
+SELECT lives_ok($$SELECT hmm_decode(model => m, observation => x[1]) OVER w, hmm_probabilities(observation => x[1], model => m) OVER w, hmm_filter(model => m, observation => x[1]) OVER w FROM faithful, (SELECT hmm_fit(s, 2, '{"method": "vi"}') AS m FROM (SELECT array_agg(x[1] ORDER BY id) AS s FROM faithful) AS g) AS f WINDOW w AS (ORDER BY id)$$, 'in windows too');
 
 -- ---- installed elsewhere, by someone else, and removed ----
 
@@ -135,6 +165,7 @@ SELECT is((SELECT array_length(elsewhere.gmm_select(x, '{1,2}'), 1) FROM faithfu
 SELECT is((SELECT count(*) FROM elsewhere.gmm_select('SELECT x FROM faithful', '{1,2}')), 2::bigint, 'by relations too');
 SELECT is((SELECT sum(c.count) FROM (SELECT elsewhere.dpmm_fit(x, '{"draws": 4}') AS m FROM faithful) AS f, elsewhere.dpmm_clusters(m) AS c), 272::numeric, 'Dirichlet process mixtures work there');
 SELECT is((SELECT count(*) FROM elsewhere.dpmm_cluster('SELECT id, x FROM faithful', '{"draws": 4}')), 272::bigint, 'in relations');
+SELECT is((SELECT count(*) FROM elsewhere.hmm_decode('SELECT 1, array_agg(x[1] ORDER BY id) FROM faithful', 2)), 272::bigint, 'and hidden Markov models');
 SELECT is((SELECT elsewhere.ess_bulk(value, chain ORDER BY chain, draw) IS NOT NULL FROM (SELECT elsewhere.dpmm_fit(x, '{"draws": 60}') AS m FROM faithful) AS f, elsewhere.bayes_draws(m) WHERE quantity = 'log_joint'), true, 'and so do diagnostics');
 DROP VIEW functions, members;
 DROP EXTENSION pg_bayes;

@@ -21,13 +21,18 @@ CREATE TABLE given AS SELECT gmm_fit(x, 2, '{"method": "em"}') AS em, gmm_fit(x,
   bmm_fit(bits || id, 2, '{"likelihood": ["bernoulli", "categorical", "normal"]}') AS mixed, bmm_fit(bits, 1, '{"likelihood": "poisson", "method": "mcem"}') AS counts,
   dpmm_fit(x, '{"draws": 20}') AS process, dpmm_fit(x[1:1], '{"draws": 20, "method": "slice", "covariance": "spherical"}') AS process_narrow, dpmm_fit(bits, '{"draws": 20, "method": "gibbs", "likelihood": "bernoulli", "estimate": "binder"}') AS process_bits,
   dpmm_fit(bits, '{"method": "vi", "likelihood": ["poisson", "categorical"]}') AS process_vi, dpmm_fit(x, '{"draws": 20, "estimate": "bipartition", "concentration": 1}') AS halves FROM good;
+ALTER TABLE good ADD word text, ADD series float8[], ADD vectors float8[];
+UPDATE good SET word = chr(97 + id % 3), series = ARRAY(SELECT sin(id * i) FROM generate_series(1, 6) AS i), vectors = ARRAY[x, ARRAY[id, -id]::float8[], x];
+CREATE TABLE chains AS SELECT hmm_fit(series, 2, '{"method": "em"}') AS chain, hmm_fit(series, 2, '{"method": "vi"}') AS chain_vi, hmm_fit(ARRAY[word, chr(97 + id / 4), 'c'], 2, '{"method": "vi"}') AS chain_words, hmm_fit(bits, 2, '{"method": "vi"}') AS chain_symbols, hmm_fit(bits::bool[], 2) AS chain_bits,
+  hmm_fit(vectors, 2, '{"method": "vi"}') AS chain_vectors, hmm_fit(series, 1) AS chain_narrow FROM good;
 SQL
 
 # ---- what may be given for a type; the first value is sound ----
 
-my %named = (gmm => [qw(vi em kmeans narrow independent sampled)], bmm => [qw(bits bits_em bits_sampled categories mixed counts)], dpmm => [qw(process process_narrow process_bits process_vi halves)]);
-my %models = map { $_ => [map { "(SELECT $_ FROM given)" } @{$named{$_}}] } keys %named;
-my @models = map { @{$models{$_}} } qw(gmm bmm dpmm);
+my %named = (gmm => [qw(vi em kmeans narrow independent sampled)], bmm => [qw(bits bits_em bits_sampled categories mixed counts)], dpmm => [qw(process process_narrow process_bits process_vi halves)],
+    hmm => [qw(chain chain_vi chain_words chain_symbols chain_bits chain_vectors chain_narrow)]);
+my %models = map { my $from = $_ eq 'hmm' ? 'chains' : 'given'; $_ => [map { "(SELECT $_ FROM $from)" } @{$named{$_}}] } keys %named;
+my @models = map { @{$models{$_}} } qw(gmm bmm dpmm hmm);
 my $query = q{SELECT x FROM good};
 my @queries = ($query, '', ' ', ';', '--', 'SELECT', 'SELECT 1', 'SELECT 1; SELECT 2', 'SELECT FROM good', 'SELECT x FROM nowhere', 'SELEC x', 'SELECT NULL', "SELECT 'a'", 'SELECT x, x FROM good', 'SELECT x, 1 FROM good',
     'SELECT x, -1 FROM good', 'SELECT x, NULL::float8 FROM good', "SELECT x, 'NaN'::numeric FROM good", 'SELECT x, 0 FROM good', 'SELECT id, x FROM good', 'SELECT 1, 2.5, id::smallint FROM good', 'SELECT id, NULL::int FROM good',
@@ -36,7 +41,8 @@ my @queries = ($query, '', ' ', ';', '--', 'SELECT', 'SELECT 1', 'SELECT 1; SELE
     'TABLE good', 'EXECUTE nothing', 'FETCH ALL FROM nothing', 'LISTEN a', 'SELECT $1', 'SELECT now()', 'SELECT good FROM good', 'SELECT ARRAY[x, x] FROM good', 'SELECT id, id, id, id FROM good', "DO 'BEGIN END'", 'CALL nothing()',
     'SELECT bits FROM good', 'SELECT id, bits FROM good', 'SELECT bits::bool[] FROM good', 'SELECT id, bits::bool[] FROM good', 'SELECT NULL, x FROM good', 'SELECT 1, x FROM good', 'SELECT good, x FROM good', 'SELECT id, x, id FROM good', 'SELECT id, bits, 1 FROM good',
     "SELECT id, c.* FROM good, dpmm_cluster('SELECT id, x FROM good', '{\"draws\": 9}') AS c", "SELECT gmm_fit('SELECT x FROM good', 2)", "SELECT c.mean FROM gmm_fit('SELECT x FROM good', 2) c", 'SELECT generate_series(1, 12), random()', "SELECT 'NaN'::float8 FROM good", "SELECT 1e200::numeric * id FROM good", 'SELECT 1e400 FROM good',
-    "SELECT (1e308)::numeric * 1000 FROM good", 'SELECT ' . join(', ', (1) x 1600) . ' FROM good', 'SELECT x::float4[], id::real FROM good', 'SELECT x::numeric[] FROM good', 'SELECT ARRAY[id, NULL] FROM good', 'SELECT pg_sleep(0)');
+    "SELECT (1e308)::numeric * 1000 FROM good", 'SELECT ' . join(', ', (1) x 1600) . ' FROM good', 'SELECT x::float4[], id::real FROM good', 'SELECT x::numeric[] FROM good', 'SELECT id, series FROM good', 'SELECT word, ARRAY[word, NULL] FROM good', 'SELECT id, vectors FROM good', "SELECT id, CASE WHEN id > 3 THEN vectors ELSE '{}' END FROM good", 'SELECT id, CASE WHEN id > 3 THEN vectors ELSE series END FROM good',
+    'SELECT id, series, id FROM good', 'SELECT id, word FROM good', 'SELECT NULL, ARRAY[good] FROM good', "SELECT id, '{NULL,NULL}'::text[] FROM good", 'SELECT id, NULL::int[] FROM good', "SELECT id, '{Infinity}'::float8[] FROM good", 'SELECT ARRAY[id, NULL] FROM good', 'SELECT pg_sleep(0)');
 
 my @options = ('NULL', map { "'$_'" } '{}', 'null', '[]', '[{}]', '1', '"x"', 'true', '{"": 1}', '{"metod": "em"}', '{"method": "em"}', '{"method": "map"}', '{"method": "svi"}', '{"method": "kmeans"}', '{"missing": "skip"}', '{"on_error": "null"}',
     '{"covariance": ["full", "tied"]}', '{"covariance": []}', '{"method": "svi", "batch_size": 1, "kappa": 0, "t0": 1}', '{"a": {"b": {"c": [1, [2, [3]]]}}}', '{"max_iter": 1}', '{"method": "em", "covariance_floor": 1e-300}', '{"prior": {}}',
@@ -62,6 +68,7 @@ my %family = (
     dpmm => {keys => [qw(method likelihood covariance categories concentration concentration.shape concentration.rate prior estimate level chains draws warmup thin init truncation restarts max_iter tol seed missing on_error), map({ "prior.$_" } qw(m c a B b category_alpha shape rate)), 'prior.poisson.shape', 'prior.normal.m'],
         methods => [qw(collapsed gibbs slice vi)]},
     gmm => {keys => [qw(chains draws warmup thin samples)], methods => [qw(gibbs collapsed mcem)]},
+    hmm => {keys => [qw(method likelihood covariance categories init restarts max_iter tol seed missing on_error transitions initial prior batch_size kappa t0 chains draws warmup thin covariance_floor minimum), map({ "prior.$_" } qw(alpha m c a B b shape rate category_alpha initial transitions sticky))], methods => [qw(em map vi svi gibbs)]},
 );
 my @likelihoods = ('"normal"', '"bernoulli"', '"poisson"', '"categorical"', '["poisson", "normal"]', '["categorical", "bernoulli"]');
 for my $name (sort keys %family) {
@@ -74,6 +81,7 @@ for my $name (sort keys %family) {
             $inside = "{\"$_\": $inside}" for reverse @inner;
             my %all = (draws => 20, method => "\"$family{$name}{methods}[rand @{$family{$name}{methods}}]\"", chains => 2);
             $all{likelihood} = $likelihoods[rand @likelihoods] if $name ne 'gmm' && rand() < 0.8;
+            delete @all{qw(draws chains)} if $name eq 'hmm' && $all{method} ne '"gibbs"';
             $all{$outer} = $inside;
             push @{$options{$name}}, q{'{} . join(', ', map { "\"$_\": $all{$_}" } sort keys %all) . q{}'};
         }
@@ -91,8 +99,12 @@ my %values = (
     # Of any type: a literal with its type. The first cannot tell 0 and 1 from numbers.
     anyarray => ["'{0,1}'::integer[]", "'{t,f}'::boolean[]", 'NULL::integer[]', 'NULL::boolean[]', 'NULL::text[]', map({ "'$_'::boolean[]" } '{}', '{t}', '{t,f,t}', '{NULL,t}', '{{t,f}}', '[0:1]={t,f}'), map({ "'$_'::integer[]" } '{}', '{1}', '{0,1,1}', '{NULL,1}', '{2,0}', '{-1,0}', '{2147483647,0}', '{{0,1}}', '[-7:-6]={0,1}'),
         map({ "'$_'::float8[]" } '{0,1}', '{0.5,1}', '{NaN,1}', '{Infinity,0}', '{1e300,0}', '{1e-320,0}', '{-0,1}'), map({ "'$_'::numeric[]" } '{0,1}', '{NaN,0}', '{1e400,0}', '{0.0000000000000000000000000000001,1}'), "'{0,1}'::smallint[]", "'{0,1}'::bigint[]", "'{9223372036854775807,0}'::bigint[]", "'{0,1}'::real[]",
-        "'{0,1}'::text[]", "'{a,b}'::varchar[]", q{'{"[1]",null}'::jsonb[]}, "'{1-1-1,infinity}'::date[]", "'{192.168.0.1}'::inet[]", q{ARRAY[(1, 'a')]::record[]}, "'{1,2}'::oid[]", "'0 1'::int2vector", "'0 1'::oidvector", q{'{"(0,1)","(1,0)"}'::point[]}, "'{1,0}'::bit[]", "'{0,1}'::money[]",
+        "'{0,1}'::text[]", "'{a,b}'::varchar[]", q{'{"[1]",null}'::jsonb[]}, "'{1-1-1,infinity}'::date[]", "'{192.168.0.1}'::inet[]", q{ARRAY[(1, 'a')]::record[]}, "'{1,2}'::oid[]", "'0 1'::int2vector", "'0 1'::oidvector", q{'{"(0,1)","(1,0)"}'::point[]}, "'{1,0}'::bit[]", "'{0,1}'::money[]", "'{{0,1},{1,0}}'::float8[]", "'{{0,NULL},{NaN,0}}'::float8[]", "'{{a,b},{c,d}}'::text[]", "'{{{0,1}}}'::float8[]", "'{a,NULL,b}'::text[]", q{'{a,"",b}'::"char"[]},
         map({ ("array_fill(1, '{$_}')", "array_fill(true, '{$_}')") } 200, 1601, 100000), q{'{"[0,1]"}'::int4range[]}, q{ARRAY[bayes_model_send((SELECT bits FROM given))]}, 'ARRAY[(SELECT bits FROM given)]'],
+    # One observation: the first is a number; records are vectors.
+    anynonarray => ['0.5::float8', 'NULL::float8', 'NULL::text', map({ "$_\::integer" } qw(0 1 2147483647)), map({ "'$_'::float8" } 'NaN', 'Infinity', '-Infinity', '1e300', '1e150', '1e-320', '-0'), map({ "'$_'::numeric" } 'NaN', '1e400', '0.5'), 'true', 'NULL::boolean', "'a'::text", "''::text", "'b'::varchar", "'c'::\"char\"", "repeat('y', 100000)", "'{\"a\": 1}'::jsonb", "'1-1-1'::date",
+        "'x'::bytea", 'ROW(1, 2)', 'ROW(1.5::float8, NULL::int)', 'ROW(NULL, NULL)', 'ROW(true, 1::numeric)', 'ROW()', 'ROW(1)', 'ROW(1, 2, 3)', "ROW('a'::text, 1)", "ROW('{1,2}'::float8[])", "ROW('{1,NULL}'::int[])", "ROW('{1,2,3}'::int[])", "ROW('{}'::int[])", "ROW('{{1,2}}'::int[])", "ROW('{a,b}'::text[])", "ROW(NULL::int[])", "ROW('{1,2}'::int[], 1)",
+        'ROW(ROW(1, 2))', "ROW('Infinity'::float8, 1)", '(SELECT good FROM good LIMIT 1)', 'ROW(' . join(', ', (1) x 1600) . ')', "'[0,1]'::int4range", "'(0,1)'::point", '(SELECT bits FROM given)', "'pg_class'::regclass"],
     bayes_model => [@models, 'NULL'],
     text => [map { my $text = $_; $text =~ s/'/''/g; "'$text'" } @queries],
     cstring => ['NULL', map({ "'$_'" } '', '{}', '[', '{"pg_bayes": 1}', '{"pg_bayes": {"format": 99}}'), map({ "($_)::text::cstring" } $models[0])],
@@ -104,13 +116,14 @@ push @{$values{text}}, 'NULL';
 # For functions of a family: its own models, options and rows first.
 sub values_of {
     my ($name, $type) = @_;
-    my ($family) = $name =~ /\b(gmm|bmm|dpmm)_/;
+    my ($family) = $name =~ /\b(gmm|bmm|dpmm|hmm)_/;
     return $values{$type} unless defined $family;
-    my @first = $type eq 'bayes_model' ? @{$models{$family}} : $type eq 'jsonb' ? ($family eq 'gmm' ? "'{}'" : q{'{"draws": 20}'}, @{$options{$family}}) : $type ne 'text' || $family eq 'gmm' ? () : $family eq 'bmm' ? q{'SELECT bits FROM good'} : q{'SELECT id, x FROM good'};
+    my @first = $type eq 'bayes_model' ? @{$models{$family}} : $type eq 'jsonb' ? ($family =~ /^[gh]mm$/ ? "'{}'" : q{'{"draws": 20}'}, @{$options{$family}}) : $type ne 'text' || $family eq 'gmm' ? () : $family eq 'bmm' ? q{'SELECT bits FROM good'} : $family eq 'hmm' ? q{'SELECT id, series FROM good'} : q{'SELECT id, x FROM good'};
+    @first = q{'{0.5,0.25}'::float8[]} if $family eq 'hmm' && $type eq 'anyarray';
     return $values{$type} unless @first || $family eq 'dpmm';
     my %seen;
     # Sampling 1600 columns is no error, only slow (every step a factor of a 1600 x 1600 matrix): 40 or 100 will do here.
-    my @rest = map { my $value = $_; $value =~ s/(?:1, ){1500,}/'1, ' x 100/e, $value =~ s/'\{200\}'/'{40}'/ if $family eq 'dpmm'; $value } $type eq 'jsonb' ? () : @{$values{$type}};
+    my @rest = map { my $value = $_; $value =~ s/(?:1, ){1500,}/'1, ' x 100/e, $value =~ s/'\{200\}'/'{40}'/ if $family eq 'dpmm'; $value =~ s/'\{100000\}'/'{3000}'/ if $family eq 'hmm'; $value } $type eq 'jsonb' ? () : @{$values{$type}};
     return [grep { !$seen{$_}++ } @first, @rest];
 }
 
@@ -151,20 +164,22 @@ sub try_call {
 # Aggregates and windows take arguments row by row: adverse in one row, or in all.
 sub calls_of {
     my ($kind, $returns_set, $name, $types, @arguments) = @_;
-    my @typed = map { $types->[$_] =~ /^(?:cstring|internal|anyarray)$/ ? $arguments[$_] : "($arguments[$_])::$types->[$_]" } 0 .. $#$types;
+    my @typed = map { $types->[$_] =~ /^(?:cstring|internal|anyarray|anynonarray)$/ ? $arguments[$_] : "($arguments[$_])::$types->[$_]" } 0 .. $#$types;
     return $returns_set ? ("SELECT $name(" . join(', ', @typed) . ') LIMIT 3') : ("SELECT $name(" . join(', ', @typed) . ')') if $kind eq 'f';
     my @over = $kind eq 'w' ? (' OVER ()', ' OVER (PARTITION BY id % 2 ORDER BY id)') : ('');
     # The sound row: of the type of the adverse one, where functions take any.
     my $sound = $name =~ /\bdpmm_/ ? 'bits::float8[]' : 'x';
     $sound = $typed[0] =~ /::([\w ]+\[\])$/ ? "bits::text[]::$1" : $typed[0] if $types->[0] eq 'anyarray';
     $sound = 'bits' if $types->[0] eq 'anyarray' && $typed[0] =~ /^array_fill\(1/;
+    $sound = 'series' if $name =~ /\bhmm_/ && $typed[0] =~ /::(?:float8|numeric)\[\]$/;
+    $sound = $typed[0] if $types->[0] eq 'bayes_model';
     $sound = 'bits::boolean[]' if $types->[0] eq 'anyarray' && $typed[0] =~ /^array_fill\(true|::boolean\[\]$/;
     my @rows = map {
         my $which = $_;
         join ', ', map { $_ == 0 && $types->[0] =~ /^(?:double precision\[\]|anyarray)$/ ? "CASE WHEN $which THEN $typed[0] ELSE $sound END" : $typed[$_] } 0 .. $#typed
     } 'id = 4', 'true', 'false';
     # The other arguments, differing between rows.
-    push @rows, join ', ', map { $_ == 0 ? $sound : "CASE WHEN id < 9 THEN (" . values_of($name, $types->[$_])->[0] . ")::$types->[$_] ELSE $typed[$_] END" } 0 .. $#typed;
+    push @rows, join ', ', map { $_ == 0 ? $sound : "CASE WHEN id < 9 THEN (" . values_of($name, $types->[$_])->[0] . ')' . ($types->[$_] =~ /^any/ ? '' : "::$types->[$_]") . " ELSE $typed[$_] END" } 0 .. $#typed;
     return map { my $row = $_; map { "SELECT $name($row)$_ FROM good" } @over } @rows;
 }
 
@@ -176,7 +191,7 @@ for my $function (@functions) {
     my %seen;
     if (grep { $_ eq 'internal' } @types) {
         # SQL has no value of type internal to give, NULL included: such functions are for PostgreSQL alone.
-        my $said = $session->run("SELECT $name(" . join(', ', map { "($from{$_}[0])" . ($_ =~ /^(?:internal|anyarray)$/ ? '' : "::$_") } @types) . ')');
+        my $said = $session->run("SELECT $name(" . join(', ', map { "($from{$_}[0])" . ($_ =~ /^(?:internal|anyarray|anynonarray)$/ ? '' : "::$_") } @types) . ')');
         push @callable, "$name: $said" unless $said =~ /^ERROR:  42883:/m;
         next;
     }

@@ -1,0 +1,45 @@
+// The inside of a fitted hidden Markov model, for the files of this model only.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "families/normal_clusters.hpp"
+#include "families/normal_draw.hpp"
+#include "families/product.hpp"
+#include "inference/markov_learners.hpp"
+#include "models/hmm.hpp"
+
+namespace bayes {
+
+/// Posterior standard deviations that draws leave: of probabilities, and of the numbers of product emissions.
+struct HmmDeviations {
+  Vector initial;
+  Matrix transition;
+  Matrix emissions;  // point size x K; empty for normals
+};
+
+template <class P, class Q> struct HmmFitted {
+  using Point = P;
+  using Posterior = Q;
+  MarkovPoint<P> point;
+  std::optional<MarkovPosterior<Q>> posterior;  // of vi and svi
+  std::optional<HmmDeviations> deviations;      // of gibbs
+};
+template <class S> using NormalHmm = HmmFitted<NormalPoint<S>, NormalWishart<S>>;
+using ProductHmm = HmmFitted<ProductPoint, ProductPosterior>;
+
+struct HiddenMarkovModel::State {
+  std::variant<NormalHmm<FullCovariance>, NormalHmm<DiagonalCovariance>, NormalHmm<SphericalCovariance>, NormalHmm<TiedCovariance>, ProductHmm> fitted;
+  Vector visits;       // K expected steps
+  Matrix transitions;  // K x K expected transitions, (from, to)
+  double weight = 0;   // of all steps
+  bool vectors = false, whole_steps = false;
+  std::vector<std::string> symbols;  // names of the one categorical element's values; empty: none
+
+  bool is_symbols() const { return !symbols.empty(); }
+};
+
+}  // namespace bayes
