@@ -52,6 +52,16 @@ FROM (SELECT floor(mag) AS magnitude, count(*) AS quakes, gmm_fit(ARRAY[depth], 
       FROM quakes WHERE mag < 6 GROUP BY floor(mag)) AS fits, gmm_components(model)
 ORDER BY magnitude, depth_km;
 
+\echo '== The letters of PostgreSQL''s tutorial: 20 pages of English, everything between words one _'
+\echo
+\echo 'A hidden Markov model of two states finds the vowels and the consonants, as they take turns:'
+\echo
+SELECT state, string_agg(symbol, ' ' ORDER BY probability DESC) AS most_probable_symbols
+FROM (SELECT hmm_fit(string_to_array(regexp_replace(lower(body), '[^a-z]+', '_', 'g'), NULL), 2) AS model FROM tutorial) AS fit, hmm_emissions(model)
+WHERE probability > 0.02
+GROUP BY state
+ORDER BY state;
+
 \echo '== Handwritten digits: 1797 pictures of 8 x 8 grey values, without their labels'
 \echo
 \echo 'Twenty shapes, the best of forty starts; this takes some seconds, so we ask for progress.'

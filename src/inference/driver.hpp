@@ -97,6 +97,7 @@ class RowSampler {
 
   bool whole() const { return batch_groups_ >= groups_; }
   double scale() const { return double(groups_) / double(batch_groups_); }
+  double objective_scale() const { return scale(); }  ///< of the last sample's share of the objective
 
   RowSource &draw(Random random) {
     batch_.clear();
@@ -137,9 +138,9 @@ Run<L> wander(const L &learner, typename L::State state, Data &data, Control &co
   while (run.iterations < schedule.max_iterations) {
     control.poll();
     Data &batch = sampler.whole() ? data : sampler.draw(Random(plan.seed, std::uint64_t(schedule.restart), std::uint64_t(run.iterations), 1));
-    const double scale = sampler.whole() ? 1 : sampler.scale();
+    const double scale = sampler.whole() ? 1 : sampler.scale(), objective_scale = sampler.whole() ? 1 : sampler.objective_scale();
     auto local = expected_statistics(learner, run.state, batch, control);
-    run.trace.push_back(scale * local.sums.objective + learner.objective(run.state));
+    run.trace.push_back(objective_scale * local.sums.objective + learner.objective(run.state));
     detail::require_finite(run.trace.back(), schedule.method, run.iterations);
     local.statistics.scale(scale);
     run.state = learner.move(run.state, learner.update(local.statistics, run.state), std::pow(plan.t0 + run.iterations, -plan.kappa));

@@ -184,6 +184,8 @@ class SequenceSampler {
   }
   bool whole() const { return size_ >= from_.count; }
   double scale() const { return double(from_.count) / double(size_); }
+  /// By steps, not by sequences: how long the drawn ones happen to be would drown what the objective gains.
+  double objective_scale() const { return from_.weight / batch_->weight; }
 
   const Sequences &draw(Random random) {
     rows_.clear();

@@ -20,9 +20,9 @@ constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 /// A sequence, window by window.
 class Windows {
  public:
-  Windows(const Sequences &one, Control &control, const MarkovChain &chain, const EmissionScorer &scorer)
+  Windows(const Sequences &one, Control &control, const MarkovChain &chain, const EmissionScorer &scorer, MarkovWindow::Room room)
       : control_(control), n_(one.steps), k_(chain.states()), padded_(chain.padded()), each_(std::min<std::int64_t>(window_blocks(padded_) * block_rows, std::max<std::int64_t>(n_, 1))),
-        cache_(one.rows, window_blocks(padded_) + 1), reader_([this](std::int64_t index) { return cache_(index); }), window_(chain, scorer, one, each_) {}
+        cache_(one.rows, window_blocks(padded_) + 1), reader_([this](std::int64_t index) { return cache_(index); }), window_(chain, scorer, one, each_, room) {}
 
   std::int64_t count() const { return (n_ + each_ - 1) / each_; }
   std::int64_t first(std::int64_t w) const { return w * each_; }
@@ -79,7 +79,7 @@ template <class F> bool go_forward(Windows &windows, const MarkovChain &chain, b
 SequenceEnd sequence_end(const Sequences &one, Control &control, const MarkovChain &chain, const EmissionScorer &scorer) {
   const int k = chain.states();
   if (one.steps == 0) return {0, {chain.initial(), chain.initial() + k}};
-  Windows windows(one, control, chain, scorer);
+  Windows windows(one, control, chain, scorer, MarkovWindow::Room::forward);
   SequenceEnd out;
   for (const bool logarithms : {false, true}) {
     out = {0, {}};
@@ -99,7 +99,7 @@ void smooth_sequence(const Sequences &one, Control &control, const MarkovChain &
                      const std::function<void(std::int64_t first, int steps, const double *probabilities)> &take) {
   if (one.steps == 0) return;
   const int k = chain.states(), padded = chain.padded();
-  Windows windows(one, control, chain, scorer);
+  Windows windows(one, control, chain, scorer, MarkovWindow::Room::backward);
   std::vector<double> dense, pairs(std::size_t(k) * std::size_t(padded));
   // All or nothing may be given away: whether scaled numbers do is known at the end of a short sequence, and must be known in advance of a long one.
   for (const bool logarithms : {!chain.safe() && windows.count() > 1, true}) {
@@ -142,7 +142,7 @@ void smooth_sequence(const Sequences &one, Control &control, const MarkovChain &
 StatePath best_path(const Sequences &one, Control &control, const MarkovChain &chain, const EmissionScorer &scorer) {
   if (one.steps == 0) return {0, {}};
   const int k = chain.states(), padded = chain.padded();
-  Windows windows(one, control, chain, scorer);
+  Windows windows(one, control, chain, scorer, MarkovWindow::Room::scores);
   // Pointers of one window at a time: making them again costs less than memory for all of them.
   const auto from = std::make_unique_for_overwrite<std::uint16_t[]>(std::size_t(windows.size(0) * padded));
   const bool one_window = windows.count() == 1;
@@ -184,7 +184,7 @@ std::vector<StatePath> best_paths(const Sequences &one, int count, Control &cont
   struct Pointer {
     std::uint16_t state, rank;
   };
-  Windows windows(one, control, chain, scorer);
+  Windows windows(one, control, chain, scorer, MarkovWindow::Room::scores);
   std::vector<Pointer> from(each * std::size_t(one.steps));
   std::vector<double> before(each, minus_infinity), after(each, minus_infinity);
   std::vector<Way> ways;

@@ -12,11 +12,11 @@ constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-MarkovWindow::MarkovWindow(const MarkovChain &chain, const EmissionScorer &scorer, const Sequences &sequences, std::int64_t steps)
+MarkovWindow::MarkovWindow(const MarkovChain &chain, const EmissionScorer &scorer, const Sequences &sequences, std::int64_t steps, Room room)
     : chain_(chain), k_(chain.states()), padded_(chain.padded()), dimension_(sequences.dimension), labelled_(sequences.labelled), worker_(scorer.worker()),
-      table_(sequences.labelled ? nullptr : scorer.table()),
-      scores_(std::size_t(k_) * block_rows), emission_(std::size_t(steps * padded_)), shift_(std::size_t(steps)), forward_(std::size_t((steps + 1) * padded_)),
-      backward_(std::size_t(steps * padded_)), scale_(std::size_t(steps + 1)), weight_(std::size_t(steps)) {}
+      table_(sequences.labelled ? nullptr : scorer.table()), scores_(table_ ? 0 : std::size_t(k_) * block_rows), emission_(std::size_t(steps * padded_)), shift_(std::size_t(steps)),
+      forward_(room == Room::scores ? 0 : std::size_t((steps + 1) * padded_)), backward_(room == Room::backward ? std::size_t(steps * padded_) : 0), scale_(std::size_t(steps + 1)),
+      weight_(std::size_t(steps)) {}
 
 ChainSteps MarkovWindow::steps(std::int64_t begin, std::int64_t end) {
   return {end - begin, emission_.data() + begin * padded_, shift_.data() + begin, forward_.data() + (begin + 1) * padded_, backward_.data() + begin * padded_, scale_.data() + begin + 1};

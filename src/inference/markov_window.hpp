@@ -45,8 +45,10 @@ class BlockCache {
 
 class BAYES_API MarkovWindow {
  public:
+  /// What there is to be room for, beside scores.
+  enum class Room { scores, forward, backward };
   /// For windows of up to `steps` steps.
-  MarkovWindow(const MarkovChain &chain, const EmissionScorer &scorer, const Sequences &sequences, std::int64_t steps);
+  MarkovWindow(const MarkovChain &chain, const EmissionScorer &scorer, const Sequences &sequences, std::int64_t steps, Room room = Room::backward);
 
   /// Scores rows [first, first + n) of a source, n <= steps. Their likelihoods are scaled.
   void load(const BlockReader &block, std::int64_t first, std::int64_t n);

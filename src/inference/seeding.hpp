@@ -43,4 +43,14 @@ class KMeans {
   Vector deviation_;
 };
 
+/// Where k-means gets to from these centres in a few iterations. `weight`: of the whole sample.
+inline Matrix settled_centres(const KMeans &kmeans, Matrix centres, RowSource &sample, double weight, Control &control) {
+  Schedule brief;
+  brief.max_iterations = 20;
+  brief.tolerance = 1e-3;
+  brief.weight = weight;
+  QuietControl quiet(control);
+  return climb(kmeans, std::move(centres), sample, quiet, brief).state;
+}
+
 }  // namespace bayes

@@ -82,14 +82,7 @@ template <class S> class Fit final : FiniteFit<GaussianMixture, NormalPoint<S>, 
     }
     // One restart in five runs k-means to its end: what it finds is often the same, and not always near the best optimum. The others begin
     // at k-means++ and at random rows in turn (tests/statistics/gmm_peers_test.cpp is the measure).
-    if (varied && restart % 5 == 1) {
-      Schedule brief;
-      brief.max_iterations = 20;
-      brief.tolerance = 1e-3;
-      brief.weight = survey_.weight;
-      QuietControl quiet(control_);
-      centres = climb(kmeans, centres, sample_, quiet, brief).state;
-    }
+    if (varied && restart % 5 == 1) centres = settled_centres(kmeans, std::move(centres), sample_, survey_.weight, control_);
     auto statistics = local_step<HardAllocation>(sample_, control_, kmeans.template nearest<S>(centres), std::vector<double>(std::size_t(k_), 0.0)).statistics;
     if (options_.means) statistics.mean = centres;  // given means are kept
     return statistics;

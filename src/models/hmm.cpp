@@ -16,7 +16,7 @@
 namespace bayes {
 namespace {
 
-constexpr double none = std::numeric_limits<double>::quiet_NaN();
+constexpr double none = std::numeric_limits<double>::quiet_NaN(), minus_infinity = -std::numeric_limits<double>::infinity();
 
 std::vector<double> row_major(const Matrix &m) {
   const Matrix rows = m.transpose();
@@ -26,18 +26,43 @@ std::vector<double> row_major(const Matrix &m) {
 /// Standard deviation of one entry of a Dirichlet.
 double deviation(double alpha, double whole) { return std::sqrt(alpha / whole * ((whole - alpha) / whole) / (whole + 1)); }
 
-/// The shares of time that the chain spends in its states, if these do not depend on where it began: the solution of p A = p, sum p = 1, if there is just one.
+/// The shares of time that the chain spends in its states in the long run, if these do not depend on where it began: if there is one set of states that it does not leave. Without subtractions
+/// (Grassmann, Taksar and Heyman 1985), so that transitions that hardly ever happen keep their digits.
 Vector stationary(const Matrix &transition) {
   const Eigen::Index k = transition.rows();
-  Matrix system(k + 1, k);
-  system.topRows(k) = transition.transpose() - Matrix::Identity(k, k);
-  system.row(k).setOnes();
-  const Eigen::ColPivHouseholderQR<Matrix> solver(system);
-  if (solver.rank() < k) return Vector::Constant(k, none);
-  Vector right = Vector::Zero(k + 1);
-  right(k) = 1;
-  const Vector p = solver.solve(right).cwiseMax(0);
-  return p / p.sum();
+  // Which states can be reached from which (Warshall), a bit each.
+  const std::size_t words = std::size_t(k + 63) / 64;
+  std::vector<std::vector<std::uint64_t>> reach(std::size_t(k), std::vector<std::uint64_t>(words, 0));
+  const auto reaches = [&](Eigen::Index i, Eigen::Index j) { return reach[std::size_t(i)][std::size_t(j) / 64] >> (j % 64) & 1; };
+  for (Eigen::Index i = 0; i < k; ++i)
+    for (Eigen::Index j = 0; j < k; ++j)
+      if (i == j || transition(i, j) > 0) reach[std::size_t(i)][std::size_t(j) / 64] |= std::uint64_t(1) << (j % 64);
+  for (Eigen::Index via = 0; via < k; ++via)
+    for (Eigen::Index i = 0; i < k; ++i)
+      if (reaches(i, via))
+        for (std::size_t w = 0; w < words; ++w) reach[std::size_t(i)][w] |= reach[std::size_t(via)][w];
+  // A state belongs to a set that is not left if all that it reaches reach it.
+  std::vector<Eigen::Index> kept;
+  for (Eigen::Index i = 0; i < k; ++i) {
+    bool closed = true;
+    for (Eigen::Index j = 0; j < k; ++j) closed &= !reaches(i, j) || reaches(j, i);
+    if (!closed) continue;
+    if (!kept.empty() && !reaches(kept[0], i)) return Vector::Constant(k, none);
+    kept.push_back(i);
+  }
+  const Eigen::Index n = Eigen::Index(kept.size());
+  Matrix a(n, n);
+  for (Eigen::Index i = 0; i < n; ++i)
+    for (Eigen::Index j = 0; j < n; ++j) a(i, j) = transition(kept[std::size_t(i)], kept[std::size_t(j)]);
+  for (Eigen::Index m = n; m-- > 1;) {
+    a.col(m).head(m) /= a.row(m).head(m).sum();
+    a.topLeftCorner(m, m) += a.col(m).head(m) * a.row(m).head(m);
+  }
+  Vector p = Vector::Ones(n), out = Vector::Zero(k);
+  for (Eigen::Index m = 1; m < n; ++m) p(m) = p.head(m).dot(a.col(m).head(m));
+  p /= p.sum();
+  for (Eigen::Index i = 0; i < n; ++i) out(kept[std::size_t(i)]) = p(i);
+  return out;
 }
 
 }  // namespace
@@ -66,9 +91,9 @@ bool HiddenMarkovModel::has_posterior() const {
 HmmState HiddenMarkovModel::state_at(int index) const {
   return std::visit(
       [&](const auto &fitted) {
-        const double stay = fitted.point.transition(index, index);
+        const double leave = fitted.point.transition.row(index).head(index).sum() + fitted.point.transition.row(index).tail(size() - 1 - index).sum();
         if (stationary_.empty()) stationary_ = to_vector(stationary(fitted.point.transition));
-        HmmState out{fitted.point.initial(index), none, none, stationary_[std::size_t(index)], state->visits(index), 1 / (1 - stay)};
+        HmmState out{fitted.point.initial(index), none, none, stationary_[std::size_t(index)], state->visits(index), 1 / leave};
         if (fitted.posterior) {
           out.initial_alpha = fitted.posterior->initial(index);
           out.initial_deviation = deviation(out.initial_alpha, fitted.posterior->initial.sum());
@@ -289,13 +314,29 @@ void HiddenMarkovModel::sample(std::uint64_t seed, std::int64_t index, std::int6
 
 struct HiddenMarkovModel::Filter::State {
   State(const MarkovChain &chain, const EmissionScorer &emissions, int dimension)
-      : chain(chain), worker(emissions.worker()), block(std::size_t(dimension) * block_rows), scores(std::size_t(chain.states()) * block_rows), emission(std::size_t(chain.padded())),
-        forward(2 * std::size_t(chain.padded())), out(std::size_t(chain.states())) {}
+      : chain(chain), table(emissions.table()), worker(table ? nullptr : emissions.worker()), block(table ? 0 : std::size_t(dimension) * block_rows),
+        scores(table ? 0 : std::size_t(chain.states()) * block_rows), emission(std::size_t(chain.padded()), minus_infinity), forward(2 * std::size_t(chain.padded())), out(std::size_t(chain.states())) {}
+
+  /// The observation's scores go to emission.
+  void score(std::span<const double> x) {
+    const std::size_t k = out.size();
+    if (table) {
+      const std::size_t value = x[0] == x[0] ? std::size_t(x[0]) : std::size_t(table->values);
+      std::copy_n(table->logarithms.data() + value * std::size_t(chain.padded()), k, emission.data());
+      return;
+    }
+    for (std::size_t j = 0; j < x.size(); ++j) block[j * block_rows] = x[j];
+    worker->score(block.data(), 0, 1, scores.data());
+    for (std::size_t i = 0; i < k; ++i) emission[i] = scores[i * block_rows];
+  }
+
   const MarkovChain &chain;
+  const EmissionTable *table;
   std::unique_ptr<EmissionWorker> worker;
   Buffer block, scores, emission, forward;
   std::vector<double> out;
-  double scale = 0;
+  double scale[2] = {};  // of the step before, and of this one
+  double log_predictive = 0;
   bool begins = true;
 };
 
@@ -304,19 +345,30 @@ HiddenMarkovModel::Filter::~Filter() = default;
 
 std::span<const double> HiddenMarkovModel::Filter::next(std::span<const double> x) {
   State &s = *state_;
-  const int k = s.chain.states(), padded = s.chain.padded();
-  for (std::size_t j = 0; j < x.size(); ++j) s.block[j * block_rows] = x[j];
-  s.worker->score(s.block.data(), 0, 1, s.scores.data());
-  std::fill(s.emission.begin(), s.emission.end(), -std::numeric_limits<double>::infinity());
-  for (int i = 0; i < k; ++i) s.emission[std::size_t(i)] = s.scores[std::size_t(i) * block_rows];
+  const std::size_t k = s.out.size(), padded = std::size_t(s.chain.padded());
+  s.score(x);
   std::copy_n(s.forward.data() + padded, padded, s.forward.data());
-  log_chain::forward(s.chain, {1, s.emission.data(), nullptr, s.forward.data() + padded, nullptr, &s.scale}, s.begins);
-  if (!std::isfinite(s.scale)) throw Error(Errc::numeric, "the observation is impossible after those before it", "No path of positive probability leads through it.");
+  s.scale[0] = s.scale[1];
+  const ChainSteps step{1, s.emission.data(), nullptr, s.forward.data() + padded, nullptr, s.scale + 1};
+  // One step costs little whatever way; but K exponentials are fewer than K x K.
+  if (s.chain.safe()) {
+    const double largest = *std::max_element(s.emission.begin(), s.emission.end());
+    for (std::size_t i = 0; i < padded; ++i) s.emission[i] = i < k ? std::exp(s.emission[i] - largest) : 0;
+    scaled_chain::forward(s.chain, step, s.begins);
+    s.log_predictive = std::log(s.scale[1]) + largest;
+    for (std::size_t i = 0; i < k; ++i) s.out[i] = step.forward[i] / s.scale[1];
+  } else {
+    std::fill(s.emission.begin() + std::ptrdiff_t(k), s.emission.end(), minus_infinity);
+    log_chain::forward(s.chain, step, s.begins);
+    s.log_predictive = s.scale[1];
+    for (std::size_t i = 0; i < k; ++i) s.out[i] = std::exp(step.forward[i]);
+  }
+  if (!(std::abs(s.log_predictive) < std::numeric_limits<double>::max()))
+    throw Error(Errc::numeric, "the observation is impossible after those before it", "No path of positive probability leads through it.");
   s.begins = false;
-  for (int i = 0; i < k; ++i) s.out[std::size_t(i)] = std::exp(s.forward[std::size_t(padded + i)]);
   return s.out;
 }
 
-double HiddenMarkovModel::Filter::log_predictive() const { return state_->scale; }
+double HiddenMarkovModel::Filter::log_predictive() const { return state_->log_predictive; }
 
 }  // namespace bayes

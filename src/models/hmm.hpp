@@ -86,7 +86,7 @@ class BAYES_API HiddenMarkovModel final : public Model {
   bool vectors() const;                          ///< an observation is an array of numbers, a sequence an array of arrays
   bool symbols() const;                          ///< an observation is a name
   bool whole_steps() const;                      ///< as in HmmRowOptions
-  int code(std::string_view symbol) const;       ///< its number in the store, from 0; -1: unknown, which is stored as a NaN: it carries no evidence
+  int code(std::string_view symbol) const;       ///< its number in the store, from 0 (by name, not as in the fit's store); -1: unknown, which is stored as a NaN: it carries no evidence
   bool has_posterior() const;                    ///< fitted by vi or svi
 
   HmmState state_at(int index) const;            ///< from 0

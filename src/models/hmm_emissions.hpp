@@ -98,14 +98,7 @@ template <class S> class NormalEmissions {
                                              {RowRandom(options_.seed, std::uint64_t(restart), 0, 5)}).statistics;
     }
     Matrix centres = restart % 3 == 0 ? random_rows(sample_, k_, random) : kmeans_plus_plus(sample_, k_, floor_.deviation(), random, control_);
-    if (restart % 3 == 1) {
-      Schedule brief;
-      brief.max_iterations = 20;
-      brief.tolerance = 1e-3;
-      brief.weight = survey_.weight;
-      QuietControl quiet(control_);
-      centres = climb(kmeans, centres, sample_, quiet, brief).state;
-    }
+    if (restart % 3 == 1) centres = settled_centres(kmeans, std::move(centres), sample_, survey_.weight, control_);
     return shared_out(kmeans, centres);
   }
 
@@ -152,6 +145,7 @@ class ProductEmissions {
       : options_(options), k_(options.k), control_(control), survey_(look(sequences, options, start, symbols, control)), sample_(starting_sample(sequences, false, options.seed, control)),
         floor_{options.minimum, survey_.variance}, prior_(make_product_prior(survey_, options.emission, options.prior, k_, {"initial", "transition"})),
         neutral_(make_product_prior(survey_, options.emission, {}, k_)) {
+    if (options.symbols) sort_sample(symbols);
     if (options.method == "map")
       columns().for_each([&](int j, const auto &family, const ColumnPlaces &) {
         if (!family.has_mode(prior_.column(0, j)))
@@ -181,6 +175,7 @@ class ProductEmissions {
       const Tensor &means = *options_.means;
       if (means.shape[1] != dimension())
         throw Error(Errc::invalid_argument, "option \"init.means\" has " + std::to_string(means.shape[1]) + " numbers for a state, but an observation has " + std::to_string(dimension()));
+      check_means();
       founders = Eigen::Map<const Matrix>(means.values.data(), dimension(), k_);
     } else if (ordered && sample_.rows() >= k_) {
       if (!starts_) starts_.emplace(sample_, columns(), survey_.variance);
@@ -215,6 +210,33 @@ class ProductEmissions {
     return columns ? survey_product(all, columns, control) : survey_product(all, options.emission, options.categories, control);
   }
 
+  /// Symbols are numbered as they come; starting points must not depend on that.
+  void sort_sample(const std::vector<std::string> &symbols) {
+    std::vector<std::pair<double, double>> rows;  // value, weight
+    Buffer block(sample_.shape().block_doubles());
+    for (std::int64_t row = 0; row < sample_.rows(); ++row) {
+      if (row % block_rows == 0) sample_.read_block(row / block_rows, block.data());
+      rows.emplace_back(block[std::size_t(row % block_rows)], block[std::size_t(block_rows + row % block_rows)]);
+    }
+    std::sort(rows.begin(), rows.end(), [&symbols](const auto &a, const auto &b) { return symbols[std::size_t(a.first)] < symbols[std::size_t(b.first)]; });
+    sample_.clear();
+    for (const auto &[value, weight] : rows) sample_.append(&value, weight);
+  }
+
+  void check_means() const {
+    columns().for_each([&]<class F>(int j, const F &family, const ColumnPlaces &) {
+      for (int i = 0; i < k_; ++i) {
+        const double mean = options_.means->values[std::size_t(i) * std::size_t(dimension()) + std::size_t(j)];
+        bool good = true;
+        if constexpr (std::is_same_v<F, Categorical>) good = family.allowed(mean);
+        else if constexpr (std::is_same_v<F, Bernoulli>) good = mean >= 0 && mean <= 1;
+        else if constexpr (!std::is_same_v<F, UnivariateNormal>) good = mean > 0 || (std::is_same_v<F, Poisson> && mean == 0);
+        if (!good)
+          throw Error(Errc::invalid_argument, "option \"init.means\" contains " + describe(mean) + " for state " + std::to_string(i + 1) + ", which cannot be the mean of element " + std::to_string(j + 1), std::string("Its emission is ") + family.name + ".");
+      }
+    });
+  }
+
   /// Given means are kept.
   void put_means(Point &point) const {
     std::vector<double> one(std::size_t(columns().size().statistics));
@@ -231,8 +253,6 @@ class ProductEmissions {
           family.add(mean, one.data());
           family.maximum_likelihood(one.data(), out, {1e-12, survey_.variance(j), 0}, out);
         }
-        if (!family.valid_point(out) || !(std::isnan(family.mean(out)) || std::abs(family.mean(out) - mean) <= 1e-9 * std::abs(mean) + 1e-9))
-          throw Error(Errc::invalid_argument, "option \"init.means\" contains " + describe(mean) + ", which cannot be the mean of element " + std::to_string(j + 1), std::string("Its emission is ") + family.name + ".");
       });
   }
 
@@ -251,7 +271,7 @@ class ProductEmissions {
         if (!good)
           throw Error(Errc::invalid_argument, (sequences.dimension > 1 ? "element " + std::to_string(j + 1) + " of " : std::string()) + "step " + std::to_string(step) + " of sequence " + std::to_string(sequence) +
                                                   " is " + describe(value) + ", but must be " + (std::is_same_v<F, Categorical> && !known ? std::string("a whole number") : family.requirement()),
-                      std::string("Its emission is ") + family.name + ".", "Option \"emission\" names what states emit.");
+                      std::string("Its emission is ") + family.name + "." + numbering(sequences), known ? "" : "Option \"emission\" names what states emit.");
       });
     });
   }

@@ -81,6 +81,7 @@ template <class E> class Fit {
     else fit_variational(fitted);
     model_->state->weight = sequences_.weight;
     order(fitted);
+    sort_symbols(fitted);
     model_->state->fitted = std::move(fitted);
     model_->state->symbols = std::move(symbols_);
     describe();
@@ -134,6 +135,8 @@ template <class E> class Fit {
           left -= out.values(at - symbols_.begin(), i) = *to_number(p, false);
         }
         const auto others = std::count(given.begin(), given.end(), false);
+        if (others == 0 && left > 1e-6)
+          throw Error(Errc::invalid_argument, "option \"init.probabilities\" names all symbols for state " + std::to_string(i + 1) + ", but their probabilities do not sum to 1", "They leave " + bayes::describe(left) + ".");
         for (std::size_t v = 0; v < given.size(); ++v)
           if (!given[v]) out.values(Eigen::Index(v), i) = std::max(0.0, left) / double(others);
         out.values.col(i) = out.values.col(i).cwiseMax(1e-12);
@@ -247,7 +250,7 @@ template <class E> class Fit {
   void sample(typename E::Fitted &fitted) {
     for_each_step(sequences_, control_, [&](const double *, std::int64_t sequence, std::int64_t, double weight) {
       if (weight != 1)
-        throw Error(Errc::invalid_argument, "method gibbs takes no weights, but that of sequence " + std::to_string(sequence) + " is " + bayes::describe(weight), "It draws a state for every step.",
+        throw Error(Errc::invalid_argument, "method gibbs takes no weights, but that of sequence " + std::to_string(sequence) + " is " + bayes::describe(weight), "It draws a state for every step." + numbering(sequences_),
                     "Use method vi or em, or leave the weights out.");
     });
     HmmDraws<P, Q> draws(sequences_, prior_, E::whole_steps, named_, options_.chains, options_.seed, control_);
@@ -276,7 +279,7 @@ template <class E> class Fit {
     score_point(fitted);
   }
 
-  /// States by falling visits, unless somebody has given them their places; symbols by name.
+  /// States by falling visits, unless somebody has given them their places.
   void order(typename E::Fitted &fitted) {
     auto &state = *model_->state;
     state.visits = state.visits.cwiseMax(0);
@@ -296,6 +299,24 @@ template <class E> class Fit {
     if (!fitted.deviations) return;
     HmmDeviations &d = *fitted.deviations;
     d = {reordered(d.initial, order), reordered(d.transition, order), d.emissions.size() ? detail::pick_columns(d.emissions, order) : d.emissions};
+  }
+
+  /// Symbols by name, whatever the order in which they came; those of a start model keep their places.
+  void sort_symbols(typename E::Fitted &fitted) {
+    if constexpr (std::is_same_v<E, ProductEmissions>) {
+      if (start_ || symbols_.empty()) return;
+      std::vector<int> by_name(symbols_.size());
+      std::iota(by_name.begin(), by_name.end(), 0);
+      std::sort(by_name.begin(), by_name.end(), [this](int a, int b) { return symbols_[std::size_t(a)] < symbols_[std::size_t(b)]; });
+      const auto sort = [&by_name](Matrix &values) { values = detail::pick_columns(values.transpose(), by_name).transpose().eval(); };
+      sort(fitted.point.emissions.values);
+      if (fitted.posterior) {
+        sort(fitted.posterior->emissions.values);
+        fitted.point = mean_parameters(*fitted.posterior);
+      }
+      if (fitted.deviations) sort(fitted.deviations->emissions);
+      std::sort(symbols_.begin(), symbols_.end());
+    }
   }
 
   void describe() {
@@ -338,7 +359,7 @@ template <class E> class Fit {
 std::unique_ptr<HiddenMarkovModel> hmm_fit(Sequences &sequences, std::vector<std::string> symbols, int k, const Document &options, SequenceElements elements, bool vectors,
                                            const HiddenMarkovModel *start, bool update, Control &control) {
   const PollScope scope(control);
-  const HmmOptions read = read_hmm_options(start ? start->size() : k, options, elements, vectors, start, update);
+  HmmOptions read = read_hmm_options(start ? start->size() : k, options, elements, vectors, start, update);
   if (sequences.count == 0) throw Error(Errc::invalid_argument, "there are no sequences to fit");
   if (sequences.dimension > hmm_max_dimension)
     throw Error(Errc::too_large, "observations have " + std::to_string(sequences.dimension) + " elements, but a hidden Markov model takes at most " + std::to_string(hmm_max_dimension));
@@ -350,8 +371,21 @@ std::unique_ptr<HiddenMarkovModel> hmm_fit(Sequences &sequences, std::vector<std
     if (symbols.size() > known.size())
       throw Error(Errc::invalid_argument, "symbol \"" + symbols[known.size()] + "\" is unknown to the start model", "Its states have no probability for it.", "Fit without a start model, or leave such sequences out.");
   }
-  if (read.symbols) sequences.values = int(std::max<std::size_t>(1, symbols.size()));
-  const auto go = [&]<class E>(std::type_identity<E>) { return Fit<E>(sequences, std::move(symbols), read, vectors, start, update, control).run(); };
+  // A step on too few observations goes nowhere.
+  constexpr std::int64_t least_batch_steps = 2000;
+  if (!read.batch_given) read.plan.batch_rows = std::max(read.plan.batch_rows, (least_batch_steps * sequences.count + sequences.steps - 1) / sequences.steps);
+  if (read.symbols && symbols.empty()) throw Error(Errc::invalid_argument, "all observations are missing", {}, "Leave such sequences out.");
+  if (read.symbols) sequences.values = int(symbols.size());
+  const auto go = [&]<class E>(std::type_identity<E>) {
+    auto model = Fit<E>(sequences, std::move(symbols), read, vectors, start, update, control).run();
+    // What could not be read back must not be given away: parameters may have left the range of a double.
+    try {
+      Model::from_document(model->to_document());
+    } catch (const Error &error) {
+      throw Error(Errc::numeric, "the fit led to parameters that cannot be", error.what(), "Rescale the observations.");
+    }
+    return model;
+  };
   if (read.products) return go(std::type_identity<ProductEmissions>{});
   if (start && read.covariance != std::visit([]<class F>(const F &) { if constexpr (std::is_same_v<F, ProductHmm>) return std::string(); else return std::string(F::Point::Shape::name); }, start->state->fitted))
     throw Error(Errc::internal, "the start model has another covariance");

@@ -133,14 +133,16 @@ template <class P, class Q> class HmmDraws {
     Matrix within(k_, k_), emissions;
     for (int i = 0; i < k_; ++i) within.row(i) = spread(q.transition.row(i));
     if constexpr (std::is_same_v<P, ProductPoint>) {
-      emissions.resize(mean.emissions.values.rows(), k_);
-      q.emissions.columns->for_each([&](int j, const auto &family, const ColumnPlaces &at) {
-        for (int i = 0; i < k_; ++i) {
-          emissions.col(i).segment(at.point, family.point_size()).setZero();
-          family.deviations(q.emissions.column(i, j), emissions.col(i).data() + at.point);
-        }
+      // Of probabilities only: other parameters may have no variance, and nobody is told of it.
+      emissions = Matrix::Zero(mean.emissions.values.rows(), k_);
+      q.emissions.columns->for_each([&]<class F>(int j, const F &family, const ColumnPlaces &at) {
+        if constexpr (std::is_same_v<F, Bernoulli> || std::is_same_v<F, Categorical>)
+          for (int i = 0; i < k_; ++i) {
+            auto own = emissions.col(i).segment(at.point, family.numbers_of_name());
+            family.deviations(q.emissions.column(i, j), own.data());
+            own = own.array().square() + mean.emissions.values.col(i).segment(at.point, family.numbers_of_name()).array().square();
+          }
       });
-      emissions = emissions.array().square() + mean.emissions.values.array().square();
     }
     const Vector first = spread(q.initial).array() + mean.initial.array().square();
     within.array() += mean.transition.array().square();

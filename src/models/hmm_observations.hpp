@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 
 #include "core/sequences.hpp"
 
@@ -53,6 +54,9 @@ class Observations final : public RowSource {
   Piece piece_[2] = {};
   int turn_ = 0;
 };
+
+/// For messages that name a sequence by its number in the store.
+inline std::string numbering(const Sequences &sequences) { return sequences.rows.skipped() > 0 ? " Sequences that were left out are not counted." : ""; }
 
 /// f(row of d + labelled numbers with a stride of block_rows, sequence from 1, step from 1) for every step, in order.
 template <class F> void for_each_step(const Sequences &sequences, Control &control, F f) {

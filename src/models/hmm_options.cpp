@@ -12,7 +12,7 @@ namespace bayes {
 namespace {
 
 const std::vector<std::string_view> all_keys = {"minimum", "covariance_floor", "prior", "batch_size", "kappa", "t0", "restarts", "max_iter", "tol", "max_seconds", "chains", "draws", "warmup", "thin",
-                                                "init", "topology", "covariance", "categories"};
+                                                "init", "topology", "covariance", "categories", "emission"};
 
 /// Probabilities that the user gave, as exact as can be: rows that sum to 1 but for rounding are divided by their sum.
 void normalise(Eigen::Ref<Vector> row, const std::string &key) {
@@ -50,7 +50,7 @@ void read_init(const Document &init, HmmOptions &out) {
           sum += *p;
         }
         if (!object || sum > 1 + 1e-6)
-          throw Error(Errc::invalid_argument, "option \"init.probabilities\" contains " + describe(state) + ", but must hold objects {\"symbol\": probability, ...} whose probabilities sum to 1 at most",
+          throw Error(Errc::invalid_argument, "option \"init.probabilities\" has " + (object ? "probabilities that sum to " + describe(sum) : describe(state)) + " for state " + std::to_string(1 + (&state - list->data())) + ", but must hold objects {\"symbol\": probability, ...} whose probabilities sum to 1 at most",
                       "Symbols that are not named share what is left.");
       }
       out.probabilities = *given;
@@ -59,7 +59,7 @@ void read_init(const Document &init, HmmOptions &out) {
     std::optional<Tensor> means = in.number_or_tensor("means");
     if (means->shape.size() == 1 && means->shape[0] == k) means->shape.push_back(1);
     if (means->shape.size() != 2 || means->shape[0] != k)
-      throw Error(Errc::invalid_argument, "option \"init.means\" is " + describe_shape(means->shape) + ", but must be an array of " + std::to_string(k) + " x d numbers: an observation for every state");
+      throw Error(Errc::invalid_argument, "option \"init.means\" is " + (means->shape.empty() ? describe(means->values[0]) : describe_shape(means->shape)) + ", but must be an array of " + std::to_string(k) + " x d numbers: an observation for every state");
     out.means = std::move(means);
   }
   in.finish(out.symbols ? "observations that are symbols" : "observations that are numbers", {"probabilities", "means"});
@@ -126,8 +126,6 @@ HmmOptions read_hmm_options(int k, const Document &options, SequenceElements ele
         },
         start->state->fitted);
     out.symbols = start->symbols();
-    if (vectors != start->vectors() || (elements == SequenceElements::symbols) > out.symbols)
-      throw Error(Errc::invalid_argument, std::string("the sequences are not of the kind that the start model has: its observations are ") + (start->symbols() ? "symbols" : start->vectors() ? "arrays of numbers" : "numbers"));
   } else {
     const Document *emission = in.raw("emission");
     out.emission = read_likelihood(in, default_emission(elements, vectors), "emission");
@@ -137,9 +135,10 @@ HmmOptions read_hmm_options(int k, const Document &options, SequenceElements ele
       throw Error(Errc::invalid_argument, "option \"emission\" is \"" + out.emission[0] + "\", but the elements of the sequences are no numbers", {}, "Leave it out, or cast the elements.");
     if (!vectors) check_likelihood_count(out.emission, 1, "emission");
     if (!out.products) out.covariance = in.choice("covariance", out.covariance, {FullCovariance::name, DiagonalCovariance::name, SphericalCovariance::name, TiedCovariance::name});
-    if (!out.symbols) out.categories = read_categories(in, out.emission);
+    if (!out.symbols) out.categories = read_categories(in, out.emission, "emission");
     out.topology = in.choice("topology", out.topology, {"ergodic", "left-to-right"});
   }
+  out.batch_given = in.given("batch_size");
   out.plan.batch_rows = 16;
   out.read_common(in, 1000, {"marginalize", "error"}, 0);  // no iteration: a model of what is given
   if (!out.bayesian()) {
@@ -162,7 +161,7 @@ HmmOptions read_hmm_options(int k, const Document &options, SequenceElements ele
       if (!prior->as<Document::Object>()) throw Error(Errc::invalid_argument, "option \"prior\" is " + describe(*prior) + ", but must be an object");
       read_prior(*prior, out);
     }
-  in.finish(out.setting(update), all_keys);
+  in.finish(out.setting(update) + (out.symbols ? " with symbols" : out.products ? " with these emissions" : " with multivariate normals"), all_keys);
   return out;
 }
 

@@ -23,6 +23,7 @@ struct HmmOptions : FiniteOptions {
   int k = 0;
   std::vector<std::string> emission;  // names of families: one for all elements or one for each
   bool products = false;              // elements are independent columns; else one multivariate normal
+  bool batch_given = false;           // option batch_size; else it follows from the length of the sequences
   bool symbols = false;               // the one element is a name
   std::string covariance = "full";
   Document categories;                // null, or as given

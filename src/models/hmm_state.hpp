@@ -14,7 +14,7 @@
 
 namespace bayes {
 
-/// Posterior standard deviations that draws leave: of probabilities, and of the numbers of product emissions.
+/// Posterior standard deviations that draws leave: of probabilities, those of Bernoulli and categorical elements included; 0 for other numbers of emissions.
 struct HmmDeviations {
   Vector initial;
   Matrix transition;

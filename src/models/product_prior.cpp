@@ -153,10 +153,10 @@ std::vector<std::string> read_likelihood(OptionReader &in, const std::vector<std
   return out;
 }
 
-Document read_categories(OptionReader &in, const std::vector<std::string> &likelihood) {
+Document read_categories(OptionReader &in, const std::vector<std::string> &likelihood, const char *key) {
   if (!in.given("categories")) return {};
   if (std::find(likelihood.begin(), likelihood.end(), Categorical::name) == likelihood.end())
-    throw Error(Errc::invalid_argument, "option \"categories\" does not apply to this likelihood", "No element is categorical.", "Leave it out, or give option \"likelihood\".");
+    throw Error(Errc::invalid_argument, std::string("option \"categories\" does not apply to this ") + key, "No element is categorical.", std::string("Leave it out, or give option \"") + key + "\".");
   const Document &categories = *in.raw("categories");
   check_categories_option(categories);
   return categories;
@@ -174,7 +174,7 @@ void check_categories_option(const Document &categories) {
 
 void check_likelihood_count(const std::vector<std::string> &likelihood, int d, const char *key) {
   if (likelihood.size() != 1 && likelihood.size() != std::size_t(d))
-    throw Error(Errc::invalid_argument, std::string("option \"") + key + "\" names " + std::to_string(likelihood.size()) + " elements, but the rows have " + std::to_string(d));
+    throw Error(Errc::invalid_argument, std::string("option \"") + key + "\" names " + std::to_string(likelihood.size()) + " elements, but " + (std::string_view(key) == "emission" ? "observations" : "the rows") + " have " + std::to_string(d));
 }
 
 ProductSurvey survey_product(RowSource &rows, const std::vector<std::string> &likelihood, const Document &categories, Control &control) {

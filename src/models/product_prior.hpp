@@ -26,7 +26,7 @@ inline std::optional<ColumnSpec::Kind> likelihood_named(std::string_view name) {
 /// Option likelihood, or `key`: a name, or an array of names. Throws Error(invalid_argument).
 BAYES_API std::vector<std::string> read_likelihood(OptionReader &in, const std::vector<std::string> &fallback, const char *key = "likelihood");
 /// Option categories, null if it is not given, checked as far as that can be before there are rows. Throws Error(invalid_argument).
-BAYES_API Document read_categories(OptionReader &in, const std::vector<std::string> &likelihood);
+BAYES_API Document read_categories(OptionReader &in, const std::vector<std::string> &likelihood, const char *key = "likelihood");
 /// What option categories can be checked for before there are rows. Throws Error(invalid_argument).
 BAYES_API void check_categories_option(const Document &categories);
 

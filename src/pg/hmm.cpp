@@ -134,19 +134,10 @@ class KeptSequences {
   }
   /// f(name, sequence) for every one that is not NULL; the values are good for the call. Once: it gives memory and file back.
   void each(const std::function<void(Cell name, Datum sequence)> &f) {
-    TupleTableSlot *const slot = guarded([this] { return MakeSingleTupleTableSlot(description_, &TTSOpsMinimalTuple); });
-    const auto next = [this, slot] {
-      CHECK_FOR_INTERRUPTS();
-      const bool more = tuplestore_gettupleslot(store_, true, false, slot);
-      if (more) slot_getallattrs(slot);
-      return more;
-    };
-    while (guarded(next))
+    each_tuple(store_, description_, [&f](TupleTableSlot *slot) {
       if (!slot->tts_isnull[1]) f(slot->tts_isnull[0] ? Cell() : Cell::datum(slot->tts_values[0]), slot->tts_values[1]);
-    guarded([this, slot] {
-      ExecDropSingleTupleTableSlot(slot);
-      tuplestore_end(store_);
     });
+    guarded([this] { tuplestore_end(store_); });
   }
 
  private:

@@ -154,16 +154,20 @@ void RowNames::add(Datum name, bool null, bool taken) {
   ++rows_;
 }
 
-void RowNames::each(const std::function<void(Cell name, bool taken)> &f) {
-  TupleTableSlot *const slot = guarded([this] { return MakeSingleTupleTableSlot(description_, &TTSOpsMinimalTuple); });
-  const auto next = [this, slot] {
+void each_tuple(Tuplestorestate *store, TupleDesc description, const std::function<void(TupleTableSlot *slot)> &f) {
+  TupleTableSlot *const slot = guarded([description] { return MakeSingleTupleTableSlot(description, &TTSOpsMinimalTuple); });
+  const auto next = [store, slot] {
     CHECK_FOR_INTERRUPTS();
-    const bool more = tuplestore_gettupleslot(store_, true, false, slot);
+    const bool more = tuplestore_gettupleslot(store, true, false, slot);
     if (more) slot_getallattrs(slot);
     return more;
   };
-  while (guarded(next)) f(slot->tts_isnull[0] ? Cell() : Cell::datum(slot->tts_values[0]), DatumGetBool(slot->tts_values[1]));
+  while (guarded(next)) f(slot);
   guarded([slot] { ExecDropSingleTupleTableSlot(slot); });
+}
+
+void RowNames::each(const std::function<void(Cell name, bool taken)> &f) {
+  each_tuple(store_, description_, [&f](TupleTableSlot *slot) { f(slot->tts_isnull[0] ? Cell() : Cell::datum(slot->tts_values[0]), DatumGetBool(slot->tts_values[1])); });
   close();
 }
 

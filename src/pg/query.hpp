@@ -10,6 +10,9 @@
 
 namespace bayes::pg {
 
+/// f(slot) for every tuple of a store, in order, its attributes ready; good for the call.
+void each_tuple(Tuplestorestate *store, TupleDesc description, const std::function<void(TupleTableSlot *slot)> &f);
+
 /// What rows of a query are called, in their order: the text of their first column, and whether they were taken or left out. Spills to disk.
 class RowNames {
  public:

@@ -159,8 +159,7 @@ BOOST_AUTO_TEST_CASE(given_parameters_stay_and_are_counted_with) {
     for (int i = 0; i < 3; ++i)
       for (int j = 0; j < 3; ++j) next[at(j)] += share[at(i)] * known.a[at(i)][at(j)];
     share = next;
-    const Real all = share[0] + share[1] + share[2];
-    for (Real &p : share) p /= all;
+    for (Real &p : share) p /= next[0] + next[1] + next[2];
   }
   for (int i = 0; i < 3; ++i) {
     const auto state = model->state_at(i);

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/document.hpp"
@@ -18,10 +19,12 @@
 #include "core/model.hpp"
 #include "core/random.hpp"
 #include "core/rows.hpp"
+#include "core/sequences.hpp"
 #include "fuzz.hpp"
 #include "models/bmm.hpp"
 #include "models/dpmm.hpp"
 #include "models/gmm.hpp"
+#include "models/hmm.hpp"
 
 using bayes::Document;
 using bayes::Error;
@@ -88,6 +91,39 @@ template <class Mixture> void use_mixture(const Mixture &model) {
   attempt([&] { model.sample(1, 2, x); });
 }
 
+void use_chain(const bayes::HiddenMarkovModel &model) {
+  const int d = model.dimension();
+  const std::vector<double> missing(std::size_t(d), std::numeric_limits<double>::quiet_NaN());
+  std::vector<double> x(std::size_t(d), model.symbols() ? 0.0 : 1.0);
+  bool known = false;
+  attempt([&] {
+    model.check(x, 1);
+    known = true;
+  });
+  if (!known) x = missing;
+  bayes::MemoryRows rows({d, true});
+  bayes::Sequences one{rows, d};
+  bayes::SequenceWriter writer(one, rows.shape(), [&rows](const double *step, double weight) { rows.append(step, weight); });
+  writer.begin(3, 1);
+  for (const std::vector<double> *step : {&std::as_const(x), &missing, &std::as_const(x)}) writer.step(step->data());
+  bayes::Control control;
+  attempt([&] { model.log_likelihood(one, control); });
+  attempt([&] { model.decode(one, control); });
+  attempt([&] { model.decode_best(one, 3, control); });
+  attempt([&] { model.smooth(one, control, [](std::int64_t, int, const double *) {}); });
+  attempt([&] { model.predict_next(one, control); });
+  attempt([&] {
+    bayes::HiddenMarkovModel::Filter filter(model);
+    filter.next(x);
+    filter.next(missing);
+  });
+  attempt([&] { model.state_at(model.size() - 1); });
+  attempt([&] { model.transitions([](const bayes::HmmTransition &) {}); });
+  attempt([&] { model.emissions([](const bayes::HmmEmission &) {}); });
+  attempt([&] { model.posterior([](const bayes::HmmPosterior &) {}); });
+  attempt([&] { model.sample(1, 2, 3, [](int, std::span<const double>) {}); });
+}
+
 void use(const Model &model) {
   if (const auto *gmm = dynamic_cast<const bayes::GaussianMixture *>(&model)) {
     use_mixture(*gmm);
@@ -100,6 +136,8 @@ void use(const Model &model) {
   } else if (const auto *dpmm = dynamic_cast<const bayes::DirichletProcessMixture *>(&model)) {
     use_rows(*dpmm, 1);
     attempt([&] { dpmm->cluster(dpmm->size() - 1); });
+  } else if (const auto *hmm = dynamic_cast<const bayes::HiddenMarkovModel *>(&model)) {
+    use_chain(*hmm);
   }
 }
 
@@ -235,6 +273,37 @@ std::vector<Document> fit_models() {
   }
   models.push_back(bayes::bmm_fit(columns, 2, chains("collapsed").set("likelihood", likelihood), nullptr, false, control)->to_document());
   process(columns, chains("slice").set("likelihood", likelihood));
+
+  // Sequences of names, and of vectors.
+  bayes::MemoryRows named({1, true}), measured({2, true});
+  bayes::Sequences names{named, 1}, vectors{measured, 2};
+  bayes::SequenceWriter names_writer(names, named.shape(), [&named](const double *x, double weight) { named.append(x, weight); });
+  bayes::SequenceWriter vectors_writer(vectors, measured.shape(), [&measured](const double *x, double weight) { measured.append(x, weight); });
+  for (int sequence = 0; sequence < 4; ++sequence) {
+    names_writer.begin(12, 1);
+    vectors_writer.begin(12, 1);
+    for (int step = 0; step < 12; ++step) {
+      const double name = double(random.below(3)), x[] = {random.normal() + 5 * (step / 4 % 2), double(random.below(9))};
+      names_writer.step(&name);
+      vectors_writer.step(x);
+    }
+  }
+  const auto brief = [](const char *method) { return Document::object().set("method", method).set("max_iter", 5).set("restarts", 2); };
+  const auto chain = [&](bool symbols, const Document &options) {
+    const std::vector<std::string> known = symbols ? std::vector<std::string>{"a", "b", "c"} : std::vector<std::string>();
+    const auto elements = symbols ? bayes::SequenceElements::symbols : bayes::SequenceElements::numbers;
+    models.push_back(bayes::hmm_fit(symbols ? names : vectors, known, 2, options, elements, !symbols, nullptr, false, control)->to_document());
+  };
+  const Document emission = Document::List{"normal", "poisson"};
+  for (const char *method : {"em", "vi"}) {
+    chain(true, brief(method));
+    chain(false, brief(method).set("covariance", "full"));
+    chain(false, brief(method).set("covariance", "tied"));
+    chain(false, brief(method).set("emission", emission));
+  }
+  chain(true, chains("gibbs"));
+  chain(false, chains("gibbs"));
+  chain(false, chains("gibbs").set("emission", emission));
   return models;
 }
 

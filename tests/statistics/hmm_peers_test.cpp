@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(letters_as_ghmm) {
   BOOST_REQUIRE_EQUAL(theirs["emission"].size(), std::size_t(states * symbols));
 
   std::vector<std::string> names;
-  for (int v = 0; v < symbols; ++v) names.push_back(v < symbols - 1 ? std::string(1, char('a' + v)) : " ");
+  for (int v = 0; v < symbols; ++v) names.push_back(v < symbols - 1 ? std::string(1, char('a' + v)) : "~");
   Tensor initial{{states}, {}}, transitions{{states, states}, {}};
   Document::List emissions;
   for (int i = 0; i < states; ++i) {

@@ -13,6 +13,9 @@ CREATE TABLE rows AS SELECT i AS id, ARRAY(SELECT sin(i * j * 0.7) + j * (i % 7)
 CREATE TABLE wide AS SELECT i AS id, ARRAY(SELECT sin(i * j * 0.37) FROM generate_series(1, 300) AS j) AS x FROM generate_series(1, 1000) AS i;
 CREATE TABLE models AS SELECT gmm_fit(x, 8, '{"restarts": 1, "max_iter": 2, "tol": 1e6}') AS model FROM rows WHERE id <= 5000;
 CREATE TABLE cloud AS SELECT i AS id, ARRAY[sin(i * 1.1) * exp(cos(i)), cos(i * 1.3)] AS x, ARRAY[i % 2, i / 3 % 2, i / 7 % 2] AS bits, ARRAY[i % 11, i % 13 * (i % 2)] AS counts FROM generate_series(1, 40000) AS i;
+CREATE TABLE sequences AS SELECT id, ARRAY(SELECT sin(id * i * 0.7) + 3 * (id * i / 7 % 3) FROM generate_series(1, 100) AS i) AS x, ARRAY(SELECT chr(97 + (id * i / 5 % 3 * 2 + i * i % 3) % 6) FROM generate_series(1, 100) AS i) AS names FROM generate_series(1, 2000) AS id;
+CREATE TABLE series AS SELECT array_agg(sin(i * 1.7) + 3 * (i / 50 % 3) ORDER BY i) AS x, array_agg(ARRAY[sin(i * 1.7), cos(i * 0.3) + i / 70 % 3] ORDER BY i) AS v FROM generate_series(1, 500000) AS i;
+CREATE TABLE chains AS SELECT hmm_fit(x, 3, '{"method": "em", "restarts": 1, "max_iter": 3, "tol": 1e6}') AS model, hmm_fit(x, 20, '{"method": "vi", "restarts": 1, "max_iter": 2, "tol": 1e6}') AS large FROM sequences WHERE id <= 100;
 CREATE TABLE processes AS SELECT dpmm_fit(x, '{"concentration": 20, "draws": 200}') AS model, dpmm_fit(x, '{"chains": 1, "draws": 50000}') AS long FROM cloud WHERE id <= 60;
 ANALYZE;
 SQL
@@ -78,6 +81,28 @@ my %kinds = (
     (map { ("gmm $_" => "SELECT gmm_fit(x, 8, '{\"method\": \"$_\", $sampling}') FROM rows") } qw(gibbs collapsed)),
     'gmm mcem' => "SELECT gmm_fit(x, 8, '{\"method\": \"mcem\", $endless}') FROM rows",
     'gmm collapsed, wide rows' => "SELECT gmm_fit(x, 4, '{\"method\": \"collapsed\", $sampling}') FROM wide",
+    (map { ("hmm $_" => "SELECT hmm_fit(x, 3, '{\"method\": \"$_\", $endless}') FROM sequences") } qw(em map vi svi)),
+    'hmm gibbs' => "SELECT hmm_fit(x, 3, '{\"method\": \"gibbs\", $sampling}') FROM sequences",
+    (map { ("hmm $_ of names" => "SELECT hmm_fit(names, 4, '{\"method\": \"$_\", $endless}') FROM sequences") } qw(em vi)),
+    'hmm, many states' => "SELECT hmm_fit(names, 300, '{\"method\": \"em\", $endless}') FROM sequences",
+    'hmm, one long sequence' => "SELECT hmm_fit(x, 3, '{\"method\": \"em\", $endless}') FROM series",
+    'hmm, one long sequence by gibbs' => "SELECT hmm_fit(x, 3, '{\"method\": \"gibbs\", $sampling}') FROM series",
+    'hmm, vectors, two threads' => "SET LOCAL pg_bayes.threads = 2; SELECT hmm_fit(v, 3, '{\"method\": \"em\", $endless}') FROM series",
+    'hmm, left to right' => "SELECT hmm_fit(x, 5, '{\"method\": \"em\", \"topology\": \"left-to-right\", $endless}') FROM series",
+    'hmm, spilled' => "SET LOCAL maintenance_work_mem = '1MB'; SELECT hmm_fit(x, 3, '{\"method\": \"em\", $endless}') FROM sequences, generate_series(1, 3)",
+    'hmm, reading sequences' => "SELECT hmm_fit(x, 2) FROM sequences, generate_series(1, 100000)",
+    'hmm relation' => "SELECT * FROM hmm_decode('SELECT id, x FROM sequences', 3, '{$endless}')",
+    'hmm relation, reading' => "SELECT * FROM hmm_decode('SELECT i, ARRAY[i, sin(i)] FROM generate_series(1, 100000000) AS i', 2)",
+    'hmm decode window' => "SELECT count(d) FROM (SELECT hmm_decode(large, x) OVER () AS d FROM chains, (SELECT unnest(x) AS x FROM series, generate_series(1, 10)) AS s) AS r",
+    'hmm probabilities window' => "SELECT count(p) FROM (SELECT hmm_probabilities(large, x) OVER () AS p FROM chains, (SELECT unnest(x) AS x FROM series, generate_series(1, 10)) AS s) AS r",
+    'hmm filter window' => "SELECT count(f) FROM (SELECT hmm_filter(large, x) OVER () AS f FROM chains, (SELECT unnest(x) AS x FROM series, generate_series(1, 10)) AS s) AS r",
+    'hmm decode' => "SELECT count(hmm_decode(large, x)) FROM chains, series, generate_series(1, 100)",
+    'hmm probabilities' => "SELECT count(hmm_probabilities(large, x)) FROM chains, series, generate_series(1, 100)",
+    'hmm filter' => "SELECT count(hmm_filter(large, x)) FROM chains, series, generate_series(1, 100)",
+    'hmm log likelihood' => "SELECT count(hmm_log_likelihood(large, x)) FROM chains, series, generate_series(1, 100)",
+    'hmm paths' => "SELECT count(*) FROM chains, sequences, hmm_paths(large, x, 1000)",
+    'hmm paths, a long sequence' => "SELECT count(*) FROM chains, series, hmm_paths(model, x[1:50000], 300)",
+    'hmm sample' => "SELECT count(*) FROM chains, hmm_sample(model, 100000000, 1)",
     'dpmm prediction' => "SELECT sum(dpmm_predict(model, x)) FROM cloud, processes, generate_series(1, 1000)",
     'dpmm draws' => "SELECT count(*) FROM processes, generate_series(1, 1000) AS g, LATERAL (SELECT * FROM dpmm_draws(long) OFFSET 0 * g) AS d",
 );
@@ -143,7 +168,7 @@ diag(sprintf 'memory of the backend: %d kB before, %d kB after %d cancels', $bef
 # statistics 100 kB; 300 of those left behind would show.
 cmp_ok($after - $before, '<=', 24000, 'the backend is hardly larger after 300 cancels');
 is($session->run(q{SELECT count(*) FROM pg_backend_memory_contexts WHERE name LIKE 'pg_bayes%'}), '0', 'no memory context of ours is left');
-for my $name ('em', 'vi', 'two threads, spilled', 'relation', 'window', 'select', 'bmm gibbs', 'bmm collapsed', 'gmm gibbs', 'gmm collapsed', map { "dpmm$_" } ' collapsed', ' gibbs', ' slice', ' vi', ' estimate, bipartition', ' window', ', spilled rows') {
+for my $name ('em', 'vi', 'two threads, spilled', 'relation', 'window', 'select', 'bmm gibbs', 'bmm collapsed', 'gmm gibbs', 'gmm collapsed', 'hmm em', 'hmm gibbs', 'hmm, spilled', 'hmm relation', 'hmm decode window', 'hmm probabilities window', 'hmm decode', map { "dpmm$_" } ' collapsed', ' gibbs', ' slice', ' vi', ' estimate, bipartition', ' window', ', spilled rows') {
     my $fresh = $session = $server->session;
     $session->run("SET max_parallel_workers_per_gather = 0; SET pg_bayes.threads = 1");
     cancel_once($name, 0.03 + rand 0.1, 0) for 1 .. 8;

@@ -151,6 +151,16 @@ is($session->run('EXECUTE again'), $b, 'sees that the stored model was replaced'
 $session->run('TRUNCATE outside; INSERT INTO outside SELECT * FROM long');
 is($session->run("SELECT sum(gmm_predict(model, x)) FROM faithful, outside WHERE name = 'b'"), $session->run("SELECT sum(gmm_predict(model, x)) FROM faithful, (SELECT model::text::bayes_model FROM outside WHERE name = 'b') AS o"), 'as does one after TRUNCATE');
 
+# ---- sequences: arrays, and windows over many partitions ----
+
+$session->run("CREATE TABLE chains AS SELECT n AS name, hmm_fit(x, 2, jsonb_build_object('method', 'em', 'seed', n)) AS model FROM (SELECT array_agg(waiting ORDER BY id) AS x FROM faithful) AS f, generate_series(1, 2) AS n GROUP BY n");
+for my $score ('hmm_decode', 'hmm_probabilities', 'hmm_filter', 'hmm_log_likelihood') {
+    is(parses(1, "SELECT count($score(model, ARRAY[waiting])) FROM faithful, chains WHERE name = 1", "$score of arrays"), '272', 'for every row');
+    next if $score eq 'hmm_log_likelihood';
+    is(parses(1, "SELECT count(r) FROM (SELECT $score(model, waiting) OVER (PARTITION BY eruptions ORDER BY id) AS r FROM faithful, chains WHERE name = 1) AS s", "$score over partitions"), '272', 'for every row');
+    is(parses(2, "SELECT count(r) FROM (SELECT $score(model, waiting) OVER (PARTITION BY id, name) AS r FROM faithful, chains) AS s", "$score, two models that alternate"), '544', 'for every row');
+}
+
 # ---- other functions with models ----
 
 is(parses(0, "SELECT count(*) FROM models, gmm_components(model)", 'functions of a model alone do not use the cache'), '5', 'five components');
