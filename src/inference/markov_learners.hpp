@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -75,7 +76,10 @@ inline Vector expected_logs(const Vector &alpha) {
   return alpha.unaryExpr([whole](double a) { return a > 0 ? digamma(a) - whole : -std::numeric_limits<double>::infinity(); });
 }
 
-template <class Point> MarkovChain chain_of(const MarkovPoint<Point> &point) { return {point.initial.array().log().matrix(), point.transition.array().log().matrix()}; }
+/// Number by number: where Eigen works on several at once, equal probabilities may get logarithms that differ in the last bit, and equal paths would not tie.
+inline double log_of(double p) { return std::log(p); }
+
+template <class Point> MarkovChain chain_of(const MarkovPoint<Point> &point) { return {point.initial.unaryExpr(&log_of), point.transition.unaryExpr(&log_of)}; }
 template <class Posterior> MarkovChain chain_of(const MarkovPosterior<Posterior> &q) {
   Matrix transition(q.transition.rows(), q.transition.cols());
   for (Eigen::Index i = 0; i < transition.rows(); ++i) transition.row(i) = expected_logs(q.transition.row(i));

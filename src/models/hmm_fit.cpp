@@ -140,7 +140,9 @@ template <class E> class Fit {
         for (std::size_t v = 0; v < given.size(); ++v)
           if (!given[v]) out.values(Eigen::Index(v), i) = std::max(0.0, left) / double(others);
         out.values.col(i) = out.values.col(i).cwiseMax(1e-12);
-        out.values.col(i) /= out.values.col(i).sum();
+        double sum = 0;  // in order, whatever the memory that Eigen would look at
+        for (Eigen::Index v = 0; v < out.values.rows(); ++v) sum += out.values(v, i);
+        if (std::abs(sum - 1) > exact_sum) out.values.col(i) /= sum;
       }
       return out;
     } else {

@@ -14,13 +14,14 @@ namespace {
 const std::vector<std::string_view> all_keys = {"minimum", "covariance_floor", "prior", "batch_size", "kappa", "t0", "restarts", "max_iter", "tol", "max_seconds", "chains", "draws", "warmup", "thin",
                                                 "init", "topology", "covariance", "categories", "emission"};
 
-/// Probabilities that the user gave, as exact as can be: rows that sum to 1 but for rounding are divided by their sum.
+/// Probabilities that the user gave, as they are if they sum to 1 but for rounding, so that equal ones stay equal; else divided by their sum if that is near 1.
 void normalise(Eigen::Ref<Vector> row, const std::string &key) {
   for (Eigen::Index i = 0; i < row.size(); ++i)
     if (!(row(i) >= 0)) throw Error(Errc::invalid_argument, "option \"" + key + "\" contains " + describe(row(i)) + ", but must hold probabilities");
-  const double sum = row.sum();
+  double sum = 0;
+  for (Eigen::Index i = 0; i < row.size(); ++i) sum += row(i);
   if (!(std::abs(sum - 1) < 1e-6)) throw Error(Errc::invalid_argument, "option \"" + key + "\" has numbers that sum to " + describe(sum) + ", but probabilities sum to 1", {}, "Divide them by their sum.");
-  row /= sum;
+  if (std::abs(sum - 1) > exact_sum) row /= sum;
 }
 
 void read_init(const Document &init, HmmOptions &out) {

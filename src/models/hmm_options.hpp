@@ -19,6 +19,9 @@ struct DirichletOption {
   }
 };
 
+/// Given probabilities that sum to 1 within this are taken as they are.
+inline constexpr double exact_sum = 1e-12;
+
 struct HmmOptions : FiniteOptions {
   int k = 0;
   std::vector<std::string> emission;  // names of families: one for all elements or one for each
