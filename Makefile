@@ -66,7 +66,7 @@ clean:
 else
 
 version := $(shell sed -n "s/^default_version *= *'\(.*\)'.*/\1/p" control/pg_bayes.control)
-sources := $(wildcard src/pg/*.cpp)
+sources := $(wildcard src/pg/*/*.cpp)
 fragments := $(sort $(wildcard sql/[0-9]*.sql))
 
 MODULE_big = pg_bayes

@@ -1,8 +1,8 @@
 // The weights of a finite mixture: pi ~ Dirichlet(alpha_1 .. alpha_K).
 #pragma once
 
-#include "core/linalg.hpp"
-#include "core/special.hpp"
+#include "base/linalg.hpp"
+#include "base/special.hpp"
 
 namespace bayes {
 
@@ -19,7 +19,8 @@ inline double dirichlet_log_normaliser(const Vector &alpha) {
 
 /// KL(Dirichlet(q) || Dirichlet(prior)).
 inline double dirichlet_divergence(const Vector &q, const Vector &prior) {
-  return dirichlet_log_normaliser(q) - dirichlet_log_normaliser(prior) + (q - prior).dot(expected_log_weights(q));
+  return dirichlet_log_normaliser(q) - dirichlet_log_normaliser(prior) +
+         (q - prior).dot(expected_log_weights(q));
 }
 
 /// log density of weights at a point; a weight of 0 contributes nothing where its alpha is 1.

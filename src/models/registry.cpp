@@ -1,9 +1,9 @@
 // The families that a stored model can be of: one line each.
-#include "core/model.hpp"
-#include "models/bmm.hpp"
-#include "models/dpmm.hpp"
-#include "models/gmm.hpp"
-#include "models/hmm.hpp"
+#include "document/model.hpp"
+#include "markov/hmm.hpp"
+#include "mixture/bmm.hpp"
+#include "mixture/dpmm.hpp"
+#include "mixture/gmm.hpp"
 
 namespace bayes {
 namespace {

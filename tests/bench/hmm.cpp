@@ -1,4 +1,5 @@
-// Hidden Markov models: steps a second of an iteration of EM, of the most probable path, of likelihood and smoothing, and how that scales.
+// Hidden Markov models: steps a second of an iteration of EM, of the most probable path, of
+// likelihood and smoothing, and how that scales.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -6,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/random.hpp"
-#include "models/hmm.hpp"
+#include "base/random.hpp"
+#include "markov/hmm.hpp"
 
 using namespace bayes;
 
@@ -26,12 +27,16 @@ double median_seconds(const std::function<void()> &work) {
   return runs[1];
 }
 
-/// Sequences from states that last some steps: symbols, half of them at random, or d normal numbers.
+/// Sequences from states that last some steps: symbols, half of them at random, or d normal
+/// numbers.
 class Data {
  public:
-  Data(int count, int steps, int states, int values, int dimension) : rows_({dimension, true}), sequences{rows_, dimension} {
+  Data(int count, int steps, int states, int values, int dimension)
+      : rows_({dimension, true}),
+        sequences{rows_, dimension} {
     for (int v = 0; v < values; ++v) symbols.push_back("s" + std::to_string(v));
-    SequenceWriter writer(sequences, rows_.shape(), [this](const double *x, double weight) { rows_.append(x, weight); });
+    SequenceWriter writer(sequences, rows_.shape(),
+                          [this](const double *x, double weight) { rows_.append(x, weight); });
     Random random(1);
     std::vector<double> x(static_cast<std::size_t>(dimension));
     for (int s = 0; s < count; ++s) {
@@ -39,9 +44,12 @@ class Data {
       int state = 0;
       for (int t = 0; t < steps; ++t) {
         if (random.uniform() < 0.2) state = int(random.below(std::uint64_t(states)));
-        if (values) x[0] = random.uniform() < 0.5 ? double((state * 5 + int(random.below(5))) % values) : double(random.below(std::uint64_t(values)));
+        if (values)
+          x[0] = random.uniform() < 0.5 ? double((state * 5 + int(random.below(5))) % values)
+                                        : double(random.below(std::uint64_t(values)));
         else
-          for (std::size_t j = 0; j < x.size(); ++j) x[j] = (state * (3 + int(j)) % states) + random.normal();
+          for (std::size_t j = 0; j < x.size(); ++j)
+            x[j] = (state * (3 + int(j)) % states) + random.normal();
         writer.step(x.data());
       }
     }
@@ -55,17 +63,25 @@ class Data {
   std::vector<std::string> symbols;
 };
 
-std::unique_ptr<HiddenMarkovModel> fit(Data &data, int k, int iterations, const char *method, int threads) {
+std::unique_ptr<HiddenMarkovModel> fit(Data &data, int k, int iterations, const char *method,
+                                       int threads) {
   Control control;
   control.threads = threads;
-  const SequenceElements elements = data.symbols.empty() ? SequenceElements::numbers : SequenceElements::symbols;
-  const auto options = Document::object().set("method", method).set("max_iter", iterations).set("tol", 0).set("restarts", 1);
-  return hmm_fit(data.sequences, data.symbols, k, options, elements, data.sequences.dimension > 1, nullptr, false, control);
+  const SequenceElements elements =
+      data.symbols.empty() ? SequenceElements::numbers : SequenceElements::symbols;
+  const auto options = Document::object()
+                           .set("method", method)
+                           .set("max_iter", iterations)
+                           .set("tol", 0)
+                           .set("restarts", 1);
+  return hmm_fit(data.sequences, data.symbols, k, options, elements, data.sequences.dimension > 1,
+                 nullptr, false, control);
 }
 
 /// Million steps a second in an iteration: the difference of a long and a short run.
 double iteration(Data &data, int k, const char *method, int threads) {
-  const double less = median_seconds([&] { fit(data, k, 5, method, threads); }), more = median_seconds([&] { fit(data, k, 25, method, threads); });
+  const double less = median_seconds([&] { fit(data, k, 5, method, threads); }),
+               more = median_seconds([&] { fit(data, k, 25, method, threads); });
   return double(data.sequences.steps) * 20 / (more - less) / 1e6;
 }
 
@@ -76,8 +92,11 @@ int main() {
   std::printf("%8s %8s %4s %10s %9s %9s %9s\n", "", "", "", "", "1 thread", "2 threads", "vi");
   const auto line = [](int count, int steps, int k, int values, int d) {
     Data data(count, steps, k, values, d);
-    const std::string observations = values ? std::to_string(values) + " symbols" : "normal " + std::to_string(d);
-    std::printf("%8d %8d %4d %10s %9.1f %9.1f %9.1f\n", count, steps, k, observations.c_str(), iteration(data, k, "em", 1), iteration(data, k, "em", 2), iteration(data, k, "vi", 1));
+    const std::string observations =
+        values ? std::to_string(values) + " symbols" : "normal " + std::to_string(d);
+    std::printf("%8d %8d %4d %10s %9.1f %9.1f %9.1f\n", count, steps, k, observations.c_str(),
+                iteration(data, k, "em", 1), iteration(data, k, "em", 2),
+                iteration(data, k, "vi", 1));
   };
   line(1000, 1000, 10, 50, 1);
   line(10000, 100, 10, 50, 1);
@@ -97,8 +116,12 @@ int main() {
   const auto model = fit(many, 10, 5, "em", 1);
   Control control;
   const double n = 1;
-  std::printf("most probable path %.1f\n", n / median_seconds([&] { model->decode(data.sequences, control); }));
-  std::printf("log-likelihood     %.1f\n", n / median_seconds([&] { model->log_likelihood(data.sequences, control); }));
-  std::printf("smoothing          %.1f\n", n / median_seconds([&] { model->smooth(data.sequences, control, [](auto, auto, auto) {}); }));
+  std::printf("most probable path %.1f\n",
+              n / median_seconds([&] { model->decode(data.sequences, control); }));
+  std::printf("log-likelihood     %.1f\n",
+              n / median_seconds([&] { model->log_likelihood(data.sequences, control); }));
+  std::printf(
+      "smoothing          %.1f\n",
+      n / median_seconds([&] { model->smooth(data.sequences, control, [](auto, auto, auto) {}); }));
   return 0;
 }

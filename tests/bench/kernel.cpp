@@ -1,25 +1,31 @@
-// The mixture kernel against the machine: square matrix products in double precision, and memory bandwidth.
+// The mixture kernel against the machine: square matrix products in double precision, and memory
+// bandwidth.
 //
-// Prints for each shape the time of one pass over the rows (local step of EM: densities, responsibilities, statistics), the
-// arithmetic done in it, its rate, and that rate as a share of the measured rate of a 1024 x 1024 matrix product.
+// Prints for each shape the time of one pass over the rows (local step of EM: densities,
+// responsibilities, statistics), the arithmetic done in it, its rate, and that rate as a share of
+// the measured rate of a 1024 x 1024 matrix product.
 //
-// Arithmetic counted for a row and component, full covariance: centring 2d (once for the density, once for the scatter), triangular product d (d + 1),
-// squares 2d, weighted rows 2d, scatter d (d + 1). Multiply and add count 1 each; exponentials count nothing, nor does padding.
-// Tied covariance: the triangular product once a row, then 3d a component for the density. Diagonal: 4d for the density, 5d for the statistics.
+// Arithmetic counted for a row and component, full covariance: centring 2d (once for the density,
+// once for the scatter), triangular product d (d + 1), squares 2d, weighted rows 2d, scatter d (d +
+// 1). Multiply and add count 1 each; exponentials count nothing, nor does padding. Tied covariance:
+// the triangular product once a row, then 3d a component for the density. Diagonal: 4d for the
+// density, 5d for the statistics.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <vector>
 
-#include "core/random.hpp"
-#include "families/normal_wishart.hpp"
-#include "inference/local_step.hpp"
+#include "base/random.hpp"
+#include "data/local_step.hpp"
+#include "families/normal/normal_wishart.hpp"
 
 using namespace bayes;
 
 namespace {
 
-double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 /// The shortest of several runs: what the machine can do when nobody else uses it.
 template <class F> double best(int runs, F f) {
@@ -45,7 +51,8 @@ double read_bandwidth() {
   return 8.0 * double(memory.size()) / best(5, [&] {
            simd::Vector sum[8] = {};
            for (std::size_t i = 0; i < memory.size(); i += 8 * simd::lanes)
-             for (int j = 0; j < 8; ++j) sum[j] += simd::load(memory.data() + i + std::size_t(j * simd::lanes));
+             for (int j = 0; j < 8; ++j)
+               sum[j] += simd::load(memory.data() + i + std::size_t(j * simd::lanes));
            for (const auto &s : sum) sink = sink + simd::sum(s);
          });
 }
@@ -67,16 +74,19 @@ template <class S> void measure(int d, int k, std::int64_t n, double gemm) {
   const auto scorer = make_scorer(point);
   const std::vector<double> log_weights(std::size_t(k), -std::log(double(k)));
   const double product = d * (d + 1.0);  // a triangular matrix times a row
-  const double operations = double(n) * (S::shared  ? product + d + k * (3.0 * d + product + 3.0 * d)
+  const double operations = double(n) * (S::shared ? product + d + k * (3.0 * d + product + 3.0 * d)
                                          : S::dense ? k * (2 * product + 6.0 * d)
                                                     : k * 9.0 * d);
   for (const int threads : {1, 2}) {
     Control control;
     control.threads = threads;
-    const double time = best(5, [&] { local_step<SoftAllocation>(rows, control, scorer, log_weights); });
-    std::printf("%-10s d = %3d  k = %3d  n = %8lld  threads %d: %7.1f ms a pass, %6.1f Gflop/s = %3.0f %% of %d x gemm, %5.1f GB/s of rows\n", S::name, d, k,
-                static_cast<long long>(n), threads, 1e3 * time, operations / time / 1e9, 100 * operations / time / (gemm * threads), threads,
-                8e-9 * double(n) * d / time);
+    const double time =
+        best(5, [&] { local_step<SoftAllocation>(rows, control, scorer, log_weights); });
+    std::printf(
+        "%-10s d = %3d  k = %3d  n = %8lld  threads %d: %7.1f ms a pass, %6.1f Gflop/s = %3.0f %% "
+        "of %d x gemm, %5.1f GB/s of rows\n",
+        S::name, d, k, static_cast<long long>(n), threads, 1e3 * time, operations / time / 1e9,
+        100 * operations / time / (gemm * threads), threads, 8e-9 * double(n) * d / time);
   }
 }
 
@@ -84,7 +94,10 @@ template <class S> void measure(int d, int k, std::int64_t n, double gemm) {
 
 int main() {
   const double gemm = gemm_rate();
-  std::printf("%d doubles in a vector; 1024 x 1024 matrix product on one thread: %.1f Gflop/s; reading memory: %.1f GB/s\n", simd::lanes, gemm / 1e9, read_bandwidth() / 1e9);
+  std::printf(
+      "%d doubles in a vector; 1024 x 1024 matrix product on one thread: %.1f Gflop/s; reading "
+      "memory: %.1f GB/s\n",
+      simd::lanes, gemm / 1e9, read_bandwidth() / 1e9);
   measure<FullCovariance>(16, 16, 200000, gemm);
   measure<FullCovariance>(64, 16, 40000, gemm);
   measure<FullCovariance>(4, 8, 500000, gemm);

@@ -1,6 +1,8 @@
-// The samplers of Dirichlet process mixtures: rows moved a second, how that scales, and effective draws a second on real data.
+// The samplers of Dirichlet process mixtures: rows moved a second, how that scales, and effective
+// draws a second on real data.
 //
-// Run in the top directory (it reads tests/data). R's bayesm is measured by tests/bench/peers/bayesm.R.
+// Run in the top directory (it reads tests/data). R's bayesm is measured by
+// tests/bench/peers/bayesm.R.
 #include <chrono>
 #include <cstdio>
 #include <fstream>
@@ -9,12 +11,12 @@
 #include <thread>
 #include <vector>
 
-#include "families/normal_clusters.hpp"
-#include "families/normal_draw.hpp"
-#include "inference/block_sampler.hpp"
-#include "inference/collapsed_sampler.hpp"
-#include "inference/diagnostics.hpp"
-#include "inference/marginal_sampler.hpp"
+#include "families/normal/normal_clusters.hpp"
+#include "families/normal/normal_draw.hpp"
+#include "mcmc/diagnostics.hpp"
+#include "partition/block_sampler.hpp"
+#include "partition/collapsed_sampler.hpp"
+#include "partition/marginal_sampler.hpp"
 
 using namespace bayes;
 
@@ -24,7 +26,9 @@ using Q = NormalWishart<FullCovariance>;
 
 struct Plain : Control {};
 
-double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 struct Data {
   MemoryRows rows;
@@ -38,7 +42,10 @@ Q prior_of(const Matrix &x) {
   const Vector mean = x.rowwise().mean();
   const Matrix centred = x.colwise() - mean;
   const Matrix covariance = centred * centred.transpose() / double(x.cols());
-  return {mean, Vector::Constant(1, 0.01), Vector::Constant(1, double(d) + 2), {Matrix(covariance / std::pow(5.0, 2.0 / double(d)))}};
+  return {mean,
+          Vector::Constant(1, 0.01),
+          Vector::Constant(1, double(d) + 2),
+          {Matrix(covariance / std::pow(5.0, 2.0 / double(d)))}};
 }
 
 Data data_of(const Matrix &x, std::vector<int> labels) {
@@ -66,7 +73,8 @@ Matrix file(const std::string &name, int columns) {
   std::vector<double> values;
   while (std::getline(in, line)) {
     std::istringstream cells(line);
-    for (int j = 0; j < columns && std::getline(cells, cell, ','); ++j) values.push_back(std::stod(cell));
+    for (int j = 0; j < columns && std::getline(cells, cell, ','); ++j)
+      values.push_back(std::stod(cell));
   }
   return Eigen::Map<const Matrix>(values.data(), columns, Eigen::Index(values.size()) / columns);
 }
@@ -105,13 +113,15 @@ template <class Sampler> void effective(const char *name, const char *method, co
   const double begin = seconds();
   for (int c = 0; c < chains; ++c) {
     std::vector<int> labels = data.labels;
-    if (c % 2) for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = int(i % 10);
+    if (c % 2)
+      for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = int(i % 10);
     Sampler sampler(data.rows, data.prior, setting(c), std::move(labels), control);
     for (int i = 0; i < draws; ++i) {
       sampler.sweep(i, control);
       if (i < warmup) continue;
       double sum = 0;
-      for (const double count : sampler.counts()) sum -= count / double(x.cols()) * std::log(count / double(x.cols()));
+      for (const double count : sampler.counts())
+        sum -= count / double(x.cols()) * std::log(count / double(x.cols()));
       clusters[std::size_t(c)].push_back(sampler.clusters());
       entropy[std::size_t(c)].push_back(sum);
     }
@@ -123,8 +133,12 @@ template <class Sampler> void effective(const char *name, const char *method, co
     of_entropy.push_back({c, entropy[std::size_t(c)]});
   }
   const auto number = [](std::optional<double> x) { return x ? *x : 0.0; };
-  std::printf("%-9s %-9s  clusters: R-hat %.3f, %6.0f effective draws/s   entropy: R-hat %.3f, %6.0f effective draws/s\n", name, method,
-              number(rhat(of_clusters, control)), number(ess_bulk(of_clusters, control)) / time, number(rhat(of_entropy, control)), number(ess_bulk(of_entropy, control)) / time);
+  std::printf(
+      "%-9s %-9s  clusters: R-hat %.3f, %6.0f effective draws/s   entropy: R-hat %.3f, %6.0f "
+      "effective draws/s\n",
+      name, method, number(rhat(of_clusters, control)),
+      number(ess_bulk(of_clusters, control)) / time, number(rhat(of_entropy, control)),
+      number(ess_bulk(of_entropy, control)) / time);
 }
 
 }  // namespace
@@ -135,12 +149,18 @@ int main() {
   struct Case {
     int n, d, clusters;
   };
-  for (const auto [n, d, clusters] : {Case{10000, 4, 10}, Case{100000, 4, 10}, Case{10000, 4, 20}, Case{10000, 4, 40}, Case{10000, 8, 10}, Case{10000, 16, 10}, Case{10000, 32, 10}, Case{1000000, 2, 10}}) {
+  for (const auto [n, d, clusters] :
+       {Case{10000, 4, 10}, Case{100000, 4, 10}, Case{10000, 4, 20}, Case{10000, 4, 40},
+        Case{10000, 8, 10}, Case{10000, 16, 10}, Case{10000, 32, 10}, Case{1000000, 2, 10}}) {
     Data data = separated(n, d, clusters);
-    std::printf("n %7d, d %2d, %2d clusters: collapsed %9.0f  gibbs %9.0f  slice %9.0f, %d threads %9.0f\n", n, d, clusters, rate<CollapsedSampler<Q>>(data, 1, 1e6),
-                rate<MarginalSampler<Q>>(data, 1, 1e6), rate<SliceSampler<Q>>(data, 1, 2e6), all, rate<SliceSampler<Q>>(data, all, 2e6));
+    std::printf(
+        "n %7d, d %2d, %2d clusters: collapsed %9.0f  gibbs %9.0f  slice %9.0f, %d threads %9.0f\n",
+        n, d, clusters, rate<CollapsedSampler<Q>>(data, 1, 1e6),
+        rate<MarginalSampler<Q>>(data, 1, 1e6), rate<SliceSampler<Q>>(data, 1, 2e6), all,
+        rate<SliceSampler<Q>>(data, all, 2e6));
   }
-  for (const auto &[name, columns] : {std::pair{"galaxies", 1}, std::pair{"faithful", 2}, std::pair{"iris", 4}}) {
+  for (const auto &[name, columns] :
+       {std::pair{"galaxies", 1}, std::pair{"faithful", 2}, std::pair{"iris", 4}}) {
     const Matrix x = file(name, columns);
     effective<CollapsedSampler<Q>>(name, "collapsed", x);
     effective<MarginalSampler<Q>>(name, "gibbs", x);

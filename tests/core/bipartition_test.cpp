@@ -1,11 +1,12 @@
-// Bipartitions against enumeration and against Boost's minimum cut; similarities; the assignment problem. Seeds are fixed.
+// Bipartitions against enumeration and against Boost's minimum cut; similarities; the assignment
+// problem. Seeds are fixed.
 #include <bit>
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/stoer_wagner_min_cut.hpp>
 #include <numeric>
 
-#include "inference/assignment.hpp"
-#include "inference/partition_search.hpp"
+#include "base/assignment.hpp"
+#include "partition/partition_search.hpp"
 #include "partition_support.hpp"
 
 using namespace partition_support;
@@ -16,11 +17,14 @@ using Matrix = std::vector<std::vector<double>>;
 
 Matrix similarities(const PartitionDraws &draws) {
   Matrix s(std::size_t(draws.rows()));
-  similarity(draws, control, [&](std::int64_t row, std::span<const double> p) { s[std::size_t(row)].assign(p.begin(), p.end()); });
+  similarity(draws, control, [&](std::int64_t row, std::span<const double> p) {
+    s[std::size_t(row)].assign(p.begin(), p.end());
+  });
   return s;
 }
 
-/// The least expected Rand loss of all bipartitions, each made from the one before by moving one row; counted in pairs and draws.
+/// The least expected Rand loss of all bipartitions, each made from the one before by moving one
+/// row; counted in pairs and draws.
 double least_loss(const PartitionDraws &draws) {
   const Matrix s = similarities(draws);
   const std::size_t n = s.size();
@@ -43,13 +47,15 @@ double least_loss(const PartitionDraws &draws) {
 
 double boosts_minimum_cut(const Graph &weights) {
   using Weighted = boost::property<boost::edge_weight_t, double>;
-  boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS, boost::no_property, Weighted> graph(weights.size());
+  boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS, boost::no_property, Weighted>
+      graph(weights.size());
   for (std::size_t i = 0; i < weights.size(); ++i)
     for (std::size_t j = 0; j < i; ++j) boost::add_edge(i, j, weights[i][j], graph);
   return boost::stoer_wagner_min_cut(graph, boost::get(boost::edge_weight, graph));
 }
 
-/// The least expected Rand loss of all bipartitions if no two rows are more often apart than together.
+/// The least expected Rand loss of all bipartitions if no two rows are more often apart than
+/// together.
 double least_loss_by_cut(const PartitionDraws &draws) {
   const Matrix s = similarities(draws);
   Graph graph(s.size());
@@ -79,8 +85,10 @@ BOOST_AUTO_TEST_CASE(small_ones_are_the_best_of_all) {
 }
 
 BOOST_AUTO_TEST_CASE(the_search_finds_the_best_of_all) {
-  // 21 rows that differ are beyond exhaustive search, of ours. A local search from the minimum cut alone misses these three.
-  for (const auto &draws : {random_draws(21, 12, 0, 13), random_draws(21, 12, 1, 8), random_draws(21, 12, 1, 12)}) {
+  // 21 rows that differ are beyond exhaustive search, of ours. A local search from the minimum cut
+  // alone misses these three.
+  for (const auto &draws :
+       {random_draws(21, 12, 0, 13), random_draws(21, 12, 1, 8), random_draws(21, 12, 1, 12)}) {
     const auto e = estimate(draws, PartitionLoss::bipartition);
     check_report(draws, e, PartitionLoss::bipartition, 0.9);
     BOOST_TEST(!e.optimal);
@@ -96,7 +104,8 @@ BOOST_AUTO_TEST_CASE(minimum_cut_of_any_graph) {
     Graph graph(n);
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = 0; j < i; ++j)
-        if (random.uniform() < share || (i + j) % 3 == 0) graph[i][j] = graph[j][i] = double(random.below(1 + std::uint64_t(rep)));
+        if (random.uniform() < share || (i + j) % 3 == 0)
+          graph[i][j] = graph[j][i] = double(random.below(1 + std::uint64_t(rep)));
     const Cut cut = minimum_cut(graph, control);
     double cost = 0;
     for (std::size_t i = 0; i < n; ++i)
@@ -112,15 +121,16 @@ BOOST_AUTO_TEST_CASE(minimum_cut_of_any_graph) {
 BOOST_AUTO_TEST_CASE(where_no_two_rows_are_more_often_apart_it_is_a_minimum_cut) {
   int uneven = 0;
   for (int rep = 0; rep < 10; ++rep) {
-    // In every other draw all rows are together; else two groups, in which some rows stray and which are sometimes mixed. So the cheapest cut
-    // is between the groups or around a row.
+    // In every other draw all rows are together; else two groups, in which some rows stray and
+    // which are sometimes mixed. So the cheapest cut is between the groups or around a row.
     Random random(std::uint64_t(rep), 31);
     PartitionDraws draws(60);
     for (int m = 0; m < 400; ++m) {
       Labels labels(60, 0);
       const bool mixed = random.uniform() < 0.01 * rep;
       if (m % 2)
-        for (int i = 0; i < 60; ++i) labels[std::size_t(i)] = mixed || random.uniform() < 0.01 ? int(random.below(2)) : i < 25;
+        for (int i = 0; i < 60; ++i)
+          labels[std::size_t(i)] = mixed || random.uniform() < 0.01 ? int(random.below(2)) : i < 25;
       draws.add(dense(labels));
     }
     const auto e = estimate(draws, PartitionLoss::bipartition);
@@ -152,8 +162,8 @@ BOOST_AUTO_TEST_CASE(rows_together_in_every_draw) {
   BOOST_TEST(single.optimal);
   BOOST_TEST(close(single.expected_loss, 49.0 / (50 * 49 / 2)));
   check_report(one, single, PartitionLoss::bipartition, 0.9);
-  // Kinds of three rows that cling to one another, more than can be searched exhaustively or fewer: to part a row from all others, its own kind
-  // among them, costs less than to part a kind.
+  // Kinds of three rows that cling to one another, more than can be searched exhaustively or fewer:
+  // to part a row from all others, its own kind among them, costs less than to part a kind.
   for (const int kinds : {2, 6, 30}) {
     PartitionDraws draws(3 * kinds);
     for (int m = 0; m < 4 * kinds; ++m) {
@@ -180,7 +190,8 @@ BOOST_AUTO_TEST_CASE(similarity_is_the_share_of_draws_together) {
     bool right = true;
     similarity(draws, control, [&](std::int64_t row, std::span<const double> probabilities) {
       right = right && row == next++ && std::int64_t(probabilities.size()) == row;
-      for (std::size_t j = 0; j < probabilities.size(); ++j) right = right && probabilities[j] == probability_together(draws, std::size_t(row), j);
+      for (std::size_t j = 0; j < probabilities.size(); ++j)
+        right = right && probabilities[j] == probability_together(draws, std::size_t(row), j);
     });
     BOOST_TEST(right);
     BOOST_TEST(next == n);
@@ -203,7 +214,8 @@ BOOST_AUTO_TEST_CASE(the_best_assignment) {
   for (int rep = 0; rep < 300; ++rep) {
     const int k = rep % 7;
     std::vector<double> overlap;
-    for (int i = 0; i < k * k; ++i) overlap.push_back(rep % 2 ? double(random.below(4)) : 100 * random.normal());
+    for (int i = 0; i < k * k; ++i)
+      overlap.push_back(rep % 2 ? double(random.below(4)) : 100 * random.normal());
     const auto value = [&](const std::vector<int> &p) {
       double sum = 0;
       for (int i = 0; i < k; ++i) sum += overlap[std::size_t(i * k + p[std::size_t(i)])];
@@ -223,12 +235,14 @@ BOOST_AUTO_TEST_CASE(the_best_assignment) {
   const int k = 200;
   std::vector<double> counts(std::size_t(k * k));
   for (int i = 0; i < k; ++i)
-    for (int r = 0; r < 100; ++r) ++counts[std::size_t(i * k + (r < 90 ? i * 7 % k : int(random.below(std::uint64_t(k)))))];
+    for (int r = 0; r < 100; ++r)
+      ++counts[std::size_t(i * k + (r < 90 ? i * 7 % k : int(random.below(std::uint64_t(k)))))];
   const std::vector<int> p = best_assignment(counts, k);
   for (int i = 0; i < k; ++i) BOOST_TEST(p[std::size_t(i)] == i * 7 % k);
   BOOST_TEST((error_of([] { best_assignment({1, 2, 3}, 2); }) == Errc::invalid_argument));
   BOOST_TEST((error_of([] { best_assignment({}, -1); }) == Errc::invalid_argument));
-  BOOST_TEST((error_of([] { best_assignment({std::numeric_limits<double>::quiet_NaN()}, 1); }) == Errc::invalid_argument));
+  BOOST_TEST((error_of([] { best_assignment({std::numeric_limits<double>::quiet_NaN()}, 1); }) ==
+              Errc::invalid_argument));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

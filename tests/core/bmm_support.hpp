@@ -1,29 +1,32 @@
 // What the tests of Bernoulli mixtures share: rows, fits and comparisons.
 #pragma once
 
-#include "core/error.hpp"
-#include "models/bmm.hpp"
+#include "base/error.hpp"
+#include "mixture/bmm.hpp"
 #include "slow_mixture.hpp"
 
 namespace latent {
 
-using support::Matrix;
-using support::Options;
-using support::Vector;
-using support::distance;
 using bayes::BernoulliMixture;
 using bayes::Document;
 using bayes::Tensor;
+using support::distance;
+using support::Matrix;
+using support::Options;
+using support::Vector;
 
 using Fitted = std::unique_ptr<BernoulliMixture>;
 inline const double hole = std::numeric_limits<double>::quiet_NaN();
 
-inline Fitted fitted(bayes::RowSource &rows, int k, Options options, const BernoulliMixture *start = nullptr, bool update = false, int threads = 1) {
+inline Fitted fitted(bayes::RowSource &rows, int k, Options options,
+                     const BernoulliMixture *start = nullptr, bool update = false,
+                     int threads = 1) {
   bayes::Control control;
   control.threads = threads;
   return bayes::bmm_fit(rows, k, Document(std::move(options)), start, update, control);
 }
-inline Fitted fitted(const Matrix &x, int k, Options options, const Vector &weights = {}, const BernoulliMixture *start = nullptr, bool update = false) {
+inline Fitted fitted(const Matrix &x, int k, Options options, const Vector &weights = {},
+                     const BernoulliMixture *start = nullptr, bool update = false) {
   auto rows = support::rows_of(x, weights);
   return fitted(rows, k, std::move(options), start, update);
 }
@@ -55,7 +58,8 @@ inline Matrix mixed_rows(int n, std::uint64_t seed) {
   }
   return x;
 }
-inline const Options mixed = {{"likelihood", Document::List{"bernoulli", "poisson", "normal", "categorical"}}};
+inline const Options mixed = {
+    {"likelihood", Document::List{"bernoulli", "poisson", "normal", "categorical"}}};
 
 inline std::vector<double> values(const BernoulliMixture &model) {
   std::vector<double> out;
@@ -63,7 +67,9 @@ inline std::vector<double> values(const BernoulliMixture &model) {
   model.parameters([&](const bayes::BmmParameter &p) { out.push_back(p.value); });
   return out;
 }
-inline double distance(const BernoulliMixture &a, const BernoulliMixture &b) { return support::distance(values(a), values(b)); }
+inline double distance(const BernoulliMixture &a, const BernoulliMixture &b) {
+  return support::distance(values(a), values(b));
+}
 inline std::string bits(BernoulliMixture &model) {
   model.info.seconds = 0;
   return model.to_bytes();
@@ -79,7 +85,8 @@ inline Fitted point_model(const Vector &weights, const Matrix &p) {
   Tensor all{{k, d}, {}};
   for (Eigen::Index i = 0; i < k; ++i)
     for (Eigen::Index j = 0; j < d; ++j) all.values.push_back(p(i, j));
-  document.set("point", Options{{"weights", Tensor{{k}, {weights.data(), weights.data() + k}}}, {"bernoulli", Options{{"probability", all}}}});
+  document.set("point", Options{{"weights", Tensor{{k}, {weights.data(), weights.data() + k}}},
+                                {"bernoulli", Options{{"probability", all}}}});
   return Fitted(dynamic_cast<BernoulliMixture *>(bayes::Model::from_document(document).release()));
 }
 

@@ -9,18 +9,23 @@ using slow::Real;
 
 Real log_sum(const std::vector<Real> &x) { return slow::log_sum_exp(x); }
 
-std::vector<Real> log_joint(const Matrix &x, Eigen::Index i, const std::vector<Real> &weight, const std::vector<std::vector<Real>> &p) {
+std::vector<Real> log_joint(const Matrix &x, Eigen::Index i, const std::vector<Real> &weight,
+                            const std::vector<std::vector<Real>> &p) {
   std::vector<Real> out;
   for (std::size_t k = 0; k < p.size(); ++k) {
     Real term = std::log(weight[k]);
-    for (Eigen::Index j = 0; j < x.cols(); ++j) term += std::log(x(i, j) == 1 ? p[k][std::size_t(j)] : 1 - p[k][std::size_t(j)]);
+    for (Eigen::Index j = 0; j < x.cols(); ++j)
+      term += std::log(x(i, j) == 1 ? p[k][std::size_t(j)] : 1 - p[k][std::size_t(j)]);
     out.push_back(term);
   }
   return out;
 }
 
-/// EM (001) with probabilities kept in [low, 1 - low] and pseudo-counts of the prior's mode; gives the log-likelihood before every step, and after the last.
-std::vector<Real> slow_em(const Matrix &x, const Vector &w, std::vector<Real> &weight, std::vector<std::vector<Real>> &p, Real low, int steps, Real alpha = 1, Real a = 1, Real b = 1) {
+/// EM (001) with probabilities kept in [low, 1 - low] and pseudo-counts of the prior's mode; gives
+/// the log-likelihood before every step, and after the last.
+std::vector<Real> slow_em(const Matrix &x, const Vector &w, std::vector<Real> &weight,
+                          std::vector<std::vector<Real>> &p, Real low, int steps, Real alpha = 1,
+                          Real a = 1, Real b = 1) {
   std::vector<Real> trace;
   const std::size_t k_end = p.size();
   for (int step = 0; step <= steps; ++step) {
@@ -44,7 +49,8 @@ std::vector<Real> slow_em(const Matrix &x, const Vector &w, std::vector<Real> &w
     for (std::size_t k = 0; k < k_end; ++k) {
       weight[k] = (count[k] + alpha - 1) / total;
       for (Eigen::Index j = 0; j < x.cols(); ++j)
-        p[k][std::size_t(j)] = std::clamp((sum[k][std::size_t(j)] + a - 1) / (count[k] + a + b - 2), low, 1 - low);
+        p[k][std::size_t(j)] =
+            std::clamp((sum[k][std::size_t(j)] + a - 1) / (count[k] + a + b - 2), low, 1 - low);
     }
   }
   return trace;
@@ -79,17 +85,21 @@ Real slow_elbo(const Matrix &x, const BernoulliMixture &model) {
     std::vector<Real> joint;
     for (const auto &c : q) {
       Real term = slow::digamma(c.alpha) - slow::digamma(whole);
-      for (std::size_t j = 0; j < c.a.size(); ++j) term += slow::digamma(x(i, Eigen::Index(j)) == 1 ? c.a[j] : c.b[j]) - slow::digamma(Real(c.a[j]) + Real(c.b[j]));
+      for (std::size_t j = 0; j < c.a.size(); ++j)
+        term += slow::digamma(x(i, Eigen::Index(j)) == 1 ? c.a[j] : c.b[j]) -
+                slow::digamma(Real(c.a[j]) + Real(c.b[j]));
       joint.push_back(term);
     }
     total += log_sum(joint);
   }
   total += std::lgamma(Real(k_end)) - std::lgamma(whole);
   for (const auto &c : q) {
-    total += std::lgamma(Real(c.alpha)) - (Real(c.alpha) - 1) * (slow::digamma(c.alpha) - slow::digamma(whole));
+    total += std::lgamma(Real(c.alpha)) -
+             (Real(c.alpha) - 1) * (slow::digamma(c.alpha) - slow::digamma(whole));
     for (std::size_t j = 0; j < c.a.size(); ++j) {
       const Real a = c.a[j], b = c.b[j], sum = slow::digamma(a + b);
-      total -= (a - 1) * (slow::digamma(a) - sum) + (b - 1) * (slow::digamma(b) - sum) - log_beta(a, b);
+      total -=
+          (a - 1) * (slow::digamma(a) - sum) + (b - 1) * (slow::digamma(b) - sum) - log_beta(a, b);
     }
   }
   return total;
@@ -113,25 +123,31 @@ BOOST_AUTO_TEST_CASE(iterations_are_those_of_the_definition) {
   weights /= weights.sum();
   const Fitted start = point_model(weights, p);
   for (const std::string method : {"em", "map"}) {
-    const double low = 0.05, alpha = method == "map" ? 1.5 : 1, a = method == "map" ? 1.25 : 1, b = method == "map" ? 2.5 : 1;
+    const double low = 0.05, alpha = method == "map" ? 1.5 : 1, a = method == "map" ? 1.25 : 1,
+                 b = method == "map" ? 2.5 : 1;
     std::vector<Real> weight(weights.data(), weights.data() + k);
     std::vector<std::vector<Real>> q(k, std::vector<Real>(d));
     for (int i = 0; i < k; ++i)
       for (int j = 0; j < d; ++j) q[std::size_t(i)][std::size_t(j)] = p(i, j);
     const auto trace = slow_em(x, w, weight, q, method == "em" ? low : 0, 20, alpha, a, b);
     Options options = {{"method", method}, {"max_iter", 20}, {"tol", 0.0}};
-    if (method == "em") options.push_back({"minimum", low});
-    else options.push_back({"prior", Options{{"alpha", alpha}, {"a", a}, {"b", b}}});
+    if (method == "em")
+      options.push_back({"minimum", low});
+    else
+      options.push_back({"prior", Options{{"alpha", alpha}, {"a", a}, {"b", b}}});
     const Fitted model = fitted(x, k, options, w, start.get());
     BOOST_TEST(distance(model->info.log_likelihood, double(trace.back())) < 1e-12);
     std::vector<int> order = {0, 1, 2};
-    std::sort(order.begin(), order.end(), [&](int i, int j) { return weight[std::size_t(i)] > weight[std::size_t(j)]; });
+    std::sort(order.begin(), order.end(),
+              [&](int i, int j) { return weight[std::size_t(i)] > weight[std::size_t(j)]; });
     for (int i = 0; i < k; ++i) {
       const auto c = model->component(i);
       BOOST_TEST(std::abs(c.weight - double(weight[std::size_t(order[std::size_t(i)])])) < 1e-10);
       for (int j = 0; j < d; ++j) {
-        BOOST_TEST(std::abs(c.mean[std::size_t(j)] - double(q[std::size_t(order[std::size_t(i)])][std::size_t(j)])) < 1e-9);
-        if (method == "em") BOOST_TEST((c.mean[std::size_t(j)] >= low && c.mean[std::size_t(j)] <= 1 - low));
+        BOOST_TEST(std::abs(c.mean[std::size_t(j)] -
+                            double(q[std::size_t(order[std::size_t(i)])][std::size_t(j)])) < 1e-9);
+        if (method == "em")
+          BOOST_TEST((c.mean[std::size_t(j)] >= low && c.mean[std::size_t(j)] <= 1 - low));
       }
     }
     const auto &steps = model->trace[0];
@@ -141,7 +157,9 @@ BOOST_AUTO_TEST_CASE(iterations_are_those_of_the_definition) {
       Real prior = std::lgamma(alpha * k) - k * std::lgamma(Real(alpha)) - k * d * log_beta(a, b);
       for (int i = 0; i < k; ++i) {
         prior += (alpha - 1) * std::log(weight[std::size_t(i)]);
-        for (int j = 0; j < d; ++j) prior += (a - 1) * std::log(q[std::size_t(i)][std::size_t(j)]) + (b - 1) * std::log(1 - q[std::size_t(i)][std::size_t(j)]);
+        for (int j = 0; j < d; ++j)
+          prior += (a - 1) * std::log(q[std::size_t(i)][std::size_t(j)]) +
+                   (b - 1) * std::log(1 - q[std::size_t(i)][std::size_t(j)]);
       }
       BOOST_TEST(distance(model->info.objective, double(trace.back() + prior)) < 1e-12);
     }
@@ -155,24 +173,31 @@ BOOST_AUTO_TEST_CASE(the_bound_is_below_the_evidence) {
   for (const int k : {1, 2}) {
     const Matrix x = binary_rows(7, 3, 5);
     std::vector<Real> terms;
-    slow::for_each_assignment(7, k, [&](const std::vector<int> &z) { terms.push_back(log_evidence_of(x, z, k)); });
+    slow::for_each_assignment(
+        7, k, [&](const std::vector<int> &z) { terms.push_back(log_evidence_of(x, z, k)); });
     const Real evidence = log_sum(terms);
     const Fitted model = fitted(x, k, {{"tol", 0.0}});
-    if (k == 1) BOOST_TEST(distance(model->info.objective, double(evidence)) < 1e-12);
-    else BOOST_TEST(model->info.objective < double(evidence));
+    if (k == 1)
+      BOOST_TEST(distance(model->info.objective, double(evidence)) < 1e-12);
+    else
+      BOOST_TEST(model->info.objective < double(evidence));
     BOOST_TEST(model->info.objective > double(evidence) - 3);
   }
 }
 
 BOOST_AUTO_TEST_CASE(one_component_has_a_closed_form) {
   const Matrix x = binary_rows(60, 4, 7);
-  const Fitted em = fitted(x, 1, {{"method", "em"}}), vi = fitted(x, 1, {{"prior", Options{{"a", Tensor{{4}, {1, 2, 3, 4}}}, {"b", 0.5}}}});
+  const Fitted em = fitted(x, 1, {{"method", "em"}}),
+               vi =
+                   fitted(x, 1, {{"prior", Options{{"a", Tensor{{4}, {1, 2, 3, 4}}}, {"b", 0.5}}}});
   for (int j = 0; j < 4; ++j) {
     const double ones = x.col(j).sum();
-    BOOST_TEST(std::abs(em->component(0).mean[std::size_t(j)] - std::clamp(ones / 60, 1e-6, 1 - 1e-6)) < 1e-15);
+    BOOST_TEST(std::abs(em->component(0).mean[std::size_t(j)] -
+                        std::clamp(ones / 60, 1e-6, 1 - 1e-6)) < 1e-15);
     BOOST_TEST(vi->posterior(0).a[std::size_t(j)] == 1 + j + ones);
     BOOST_TEST(vi->posterior(0).b[std::size_t(j)] == 0.5 + 60 - ones);
-    BOOST_TEST(std::abs(vi->component(0).mean[std::size_t(j)] - (1 + j + ones) / (1.5 + j + 60)) < 1e-15);
+    BOOST_TEST(std::abs(vi->component(0).mean[std::size_t(j)] - (1 + j + ones) / (1.5 + j + 60)) <
+               1e-15);
   }
   const Matrix y = mixed_rows(50, 8);
   const Fitted all = fitted(y, 1, support::with(mixed, {{"method", "em"}}));
@@ -180,14 +205,17 @@ BOOST_AUTO_TEST_CASE(one_component_has_a_closed_form) {
   all->moments(mean, covariance);
   BOOST_TEST(std::abs(mean[1] - y.col(1).mean()) < 1e-12);
   BOOST_TEST(std::abs(mean[2] - y.col(2).mean()) < 1e-12);
-  BOOST_TEST(std::abs(covariance[10] - (y.col(2).array() - y.col(2).mean()).square().mean()) < 1e-12);
+  BOOST_TEST(std::abs(covariance[10] - (y.col(2).array() - y.col(2).mean()).square().mean()) <
+             1e-12);
   BOOST_TEST(std::isnan(mean[3]));
   std::map<double, double> share;
   all->parameters([&](const bayes::BmmParameter &p) {
     if (p.element == 3) share[p.category] = p.value;
   });
-  for (const auto &[category, value] : share) BOOST_TEST(std::abs(value - double((y.col(3).array() == category).count()) / 50) < 1e-12);
-  // As one posterior learns from rows one by one, the log predictive densities add up to the evidence.
+  for (const auto &[category, value] : share)
+    BOOST_TEST(std::abs(value - double((y.col(3).array() == category).count()) / 50) < 1e-12);
+  // As one posterior learns from rows one by one, the log predictive densities add up to the
+  // evidence.
   for (const Options &options : {Options{}, mixed}) {
     const Matrix &rows = options.empty() ? x : y;
     const Fitted first = fitted(rows.topRows(30), 1, options);
@@ -220,14 +248,17 @@ BOOST_AUTO_TEST_CASE(moments_are_those_of_draws) {
       counts(model->sample(9, i, row)) += 1;
       for (Eigen::Index j = 0; j < d; ++j) draws(i, j) = row[std::size_t(j)];
     }
-    for (int k = 0; k < 3; ++k) BOOST_TEST(std::abs(counts(k) / n - model->component(k).weight) < 5 * std::sqrt(0.25 / n));
+    for (int k = 0; k < 3; ++k)
+      BOOST_TEST(std::abs(counts(k) / n - model->component(k).weight) < 5 * std::sqrt(0.25 / n));
     const Matrix away = draws.rowwise() - Eigen::Map<const Eigen::RowVectorXd>(mean.data(), d);
     for (Eigen::Index i = 0; i < d; ++i) {
-      BOOST_TEST(std::abs(away.col(i).mean()) < 5 * std::sqrt(covariance[std::size_t(i * d + i)] / n));
+      BOOST_TEST(std::abs(away.col(i).mean()) <
+                 5 * std::sqrt(covariance[std::size_t(i * d + i)] / n));
       for (Eigen::Index j = 0; j < d; ++j) {
         const Vector product = away.col(i).cwiseProduct(away.col(j));
         const double expected = covariance[std::size_t(i * d + j)];
-        BOOST_TEST(std::abs(product.mean() - expected) < 5 * std::sqrt((product.array() - expected).square().mean() / n));
+        BOOST_TEST(std::abs(product.mean() - expected) <
+                   5 * std::sqrt((product.array() - expected).square().mean() / n));
       }
     }
   }

@@ -1,6 +1,7 @@
-// Diagnostics of chains: against the R package posterior on chains made here and there (tests/statistics/reference_diagnostics.R), against
-// what is known of the process that made the draws, and where there is no answer.
-#include "inference/diagnostics.hpp"
+// Diagnostics of chains: against the R package posterior on chains made here and there
+// (tests/statistics/reference_diagnostics.R), against what is known of the process that made the
+// draws, and where there is no answer.
+#include "mcmc/diagnostics.hpp"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
@@ -13,10 +14,10 @@
 #include <string>
 #include <vector>
 
-#include "core/error.hpp"
-#include "core/random.hpp"
-#include "core/special.hpp"
-#include "inference/autocovariance.hpp"
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "base/special.hpp"
+#include "mcmc/autocovariance.hpp"
 
 using bayes::Chain;
 using bayes::Random;
@@ -35,8 +36,7 @@ std::vector<Chain> view(const Draws &draws) {
 }
 
 /// A diagnostic's answer; NaN for none.
-template <class Diagnostic>
-double ask(Diagnostic diagnostic, const Draws &draws) {
+template <class Diagnostic> double ask(Diagnostic diagnostic, const Draws &draws) {
   bayes::Control control;
   return diagnostic(view(draws), control).value_or(not_a_number);
 }
@@ -86,9 +86,11 @@ std::vector<Reference> references() {
     Reference r;
     std::istringstream cells(line);
     std::getline(cells, r.name, ',');
-    for (double Reference::*const member : {&Reference::chains, &Reference::draws, &Reference::start, &Reference::rho, &Reference::noise,
-                                            &Reference::drift, &Reference::scale, &Reference::shift, &Reference::cube, &Reference::steps,
-                                            &Reference::rhat, &Reference::ess_bulk, &Reference::ess_tail, &Reference::mcse}) {
+    for (double Reference::*const member :
+         {&Reference::chains, &Reference::draws, &Reference::start, &Reference::rho,
+          &Reference::noise, &Reference::drift, &Reference::scale, &Reference::shift,
+          &Reference::cube, &Reference::steps, &Reference::rhat, &Reference::ess_bulk,
+          &Reference::ess_tail, &Reference::mcse}) {
       std::getline(cells, cell, ',');
       r.*member = cell == "NA" ? not_a_number : std::stod(cell);
     }
@@ -97,7 +99,8 @@ std::vector<Reference> references() {
   return out;
 }
 
-/// Rounded by itself, never fused with a sum: ties among the draws' distances from their median hang on the last bit.
+/// Rounded by itself, never fused with a sum: ties among the draws' distances from their median
+/// hang on the last bit.
 double product(double a, double b) {
   volatile double result = a * b;
   return result;
@@ -132,11 +135,17 @@ BOOST_AUTO_TEST_CASE(posterior_says_the_same) {
   double number = 0;
   for (const Reference &r : references()) {
     const Draws draws = made(r, ++number);
-    // Halves that do not move have a variance of rounding errors there, and of 0 here; see rhat_of_stuck_chains.
-    if (!r.name.starts_with("stuck apart")) BOOST_TEST(close(rhat(draws), r.rhat, 1e-10), r.name << ": rhat " << rhat(draws) << ", posterior " << r.rhat);
-    BOOST_TEST(close(bulk(draws), r.ess_bulk, 1e-9), r.name << ": ess_bulk " << bulk(draws) << ", posterior " << r.ess_bulk);
-    BOOST_TEST(close(tail(draws), r.ess_tail, 1e-9), r.name << ": ess_tail " << tail(draws) << ", posterior " << r.ess_tail);
-    BOOST_TEST(close(mcse(draws), r.mcse, 1e-9), r.name << ": mcse " << mcse(draws) << ", posterior " << r.mcse);
+    // Halves that do not move have a variance of rounding errors there, and of 0 here; see
+    // rhat_of_stuck_chains.
+    if (!r.name.starts_with("stuck apart"))
+      BOOST_TEST(close(rhat(draws), r.rhat, 1e-10),
+                 r.name << ": rhat " << rhat(draws) << ", posterior " << r.rhat);
+    BOOST_TEST(close(bulk(draws), r.ess_bulk, 1e-9),
+               r.name << ": ess_bulk " << bulk(draws) << ", posterior " << r.ess_bulk);
+    BOOST_TEST(close(tail(draws), r.ess_tail, 1e-9),
+               r.name << ": ess_tail " << tail(draws) << ", posterior " << r.ess_tail);
+    BOOST_TEST(close(mcse(draws), r.mcse, 1e-9),
+               r.name << ": mcse " << mcse(draws) << ", posterior " << r.mcse);
   }
   BOOST_TEST(number > 40);
 }
@@ -154,38 +163,52 @@ BOOST_AUTO_TEST_CASE(autocovariances_are_those_of_the_definition) {
         double sum = 0;
         for (std::size_t begin = 0; begin < series.size(); begin += n)
           for (std::size_t s = begin; s + lag < begin + n; ++s) sum += series[s] * series[s + lag];
-        BOOST_TEST(std::fabs(result[lag] - sum / double(n * count)) <= 1e-14 * double(count), n << " x " << count << ", lag " << lag);
+        BOOST_TEST(std::fabs(result[lag] - sum / double(n * count)) <= 1e-14 * double(count),
+                   n << " x " << count << ", lag " << lag);
       }
     }
 }
 
 BOOST_AUTO_TEST_CASE(normal_quantiles) {
   // R's qnorm, printed with 17 digits.
-  for (const auto &[p, quantile] : {std::pair(1e-300, -37.0471), {1e-10, -6.3613409024040557}, {0.025, -1.9599639845400545}, {0.3, -0.52440051270804089},
-                                    {0.5, 0.0}, {0.75, 0.67448975019608171}, {0.99, 2.3263478740408408}})
-    BOOST_TEST(std::fabs(bayes::normal_quantile(p) - quantile) <= (p < 1e-200 ? 1e-4 : 1e-15 * (1 + std::fabs(quantile))), "quantile of " << p);
-  for (const double p : {0.0, 1.0, -1.0, 2.0, not_a_number, infinity}) BOOST_CHECK_THROW(bayes::normal_quantile(p), bayes::Error);
+  for (const auto &[p, quantile] : {std::pair(1e-300, -37.0471),
+                                    {1e-10, -6.3613409024040557},
+                                    {0.025, -1.9599639845400545},
+                                    {0.3, -0.52440051270804089},
+                                    {0.5, 0.0},
+                                    {0.75, 0.67448975019608171},
+                                    {0.99, 2.3263478740408408}})
+    BOOST_TEST(std::fabs(bayes::normal_quantile(p) - quantile) <=
+                   (p < 1e-200 ? 1e-4 : 1e-15 * (1 + std::fabs(quantile))),
+               "quantile of " << p);
+  for (const double p : {0.0, 1.0, -1.0, 2.0, not_a_number, infinity})
+    BOOST_CHECK_THROW(bayes::normal_quantile(p), bayes::Error);
 }
 
-// The effective sample size of an autoregressive chain is S (1 - rho) / (1 + rho). Seeds are fixed; over seeds the estimates vary by 3 to
-// 9 %, so 25 % is far, and near enough to tell these apart from those with the correlations wrong by 0.1.
+// The effective sample size of an autoregressive chain is S (1 - rho) / (1 + rho). Seeds are fixed;
+// over seeds the estimates vary by 3 to 9 %, so 25 % is far, and near enough to tell these apart
+// from those with the correlations wrong by 0.1.
 BOOST_AUTO_TEST_CASE(effective_size_of_autoregressive_chains) {
   for (const double rho : {0.0, 0.3, 0.6, 0.9, -0.3, -0.6})
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
       const Draws draws = autoregressive(4, 10000, rho, seed);
       const auto expected = [](double r) { return 40000 * (1 - r) / (1 + r); };
       const double size = ask(bayes::ess_bulk, draws);
-      BOOST_TEST(std::fabs(size / expected(rho) - 1) < 0.25, "rho " << rho << ": " << size << " for " << expected(rho));
+      BOOST_TEST(std::fabs(size / expected(rho) - 1) < 0.25,
+                 "rho " << rho << ": " << size << " for " << expected(rho));
       if (rho >= 0.6) BOOST_TEST(std::fabs(size / expected(rho - 0.2) - 1) > 0.25);
-      // The variance is 1 and the mean's standard error known; the sign of an error in it would show.
-      BOOST_TEST(std::fabs(mcse(draws) * std::sqrt(expected(rho)) - 1) < 0.15, "rho " << rho << ": " << mcse(draws));
+      // The variance is 1 and the mean's standard error known; the sign of an error in it would
+      // show.
+      BOOST_TEST(std::fabs(mcse(draws) * std::sqrt(expected(rho)) - 1) < 0.15,
+                 "rho " << rho << ": " << mcse(draws));
       BOOST_TEST(tail(draws) < 1.3 * 40000);
       BOOST_TEST(rhat(draws) < 1.01);
     }
 }
 
-// The standard error must be the deviation of means between repetitions: 400 sets of chains. The deviation of 400 means is known to
-// 3.5 %, so 20 % is more than five of its own standard errors (seeds are fixed besides).
+// The standard error must be the deviation of means between repetitions: 400 sets of chains. The
+// deviation of 400 means is known to 3.5 %, so 20 % is more than five of its own standard errors
+// (seeds are fixed besides).
 BOOST_AUTO_TEST_CASE(standard_error_is_that_of_the_mean) {
   double squares = 0, claimed = 0;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
@@ -196,14 +219,17 @@ BOOST_AUTO_TEST_CASE(standard_error_is_that_of_the_mean) {
     squares += mean * mean / 400;
     claimed += mcse(draws) / 400;
   }
-  BOOST_TEST(std::fabs(claimed / std::sqrt(squares) - 1) < 0.2, claimed << " claimed, " << std::sqrt(squares) << " seen");
+  BOOST_TEST(std::fabs(claimed / std::sqrt(squares) - 1) < 0.2,
+             claimed << " claimed, " << std::sqrt(squares) << " seen");
 }
 
 BOOST_AUTO_TEST_CASE(rhat_of_chains_that_agree_and_that_do_not) {
   double largest = 0;
-  for (std::uint64_t seed = 1; seed <= 100; ++seed) largest = std::max(largest, rhat(autoregressive(4, 1000, 0, seed)));
+  for (std::uint64_t seed = 1; seed <= 100; ++seed)
+    largest = std::max(largest, rhat(autoregressive(4, 1000, 0, seed)));
   BOOST_TEST(largest < 1.01);
-  // Power: the same draws, with one chain that has not arrived, moves more, drifts; or a single one that jumps half way.
+  // Power: the same draws, with one chain that has not arrived, moves more, drifts; or a single one
+  // that jumps half way.
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Draws draws = autoregressive(4, 1000, 0, seed);
     Draws shifted = draws, wider = draws, drifting = draws, alone = {draws[0]};
@@ -214,8 +240,8 @@ BOOST_AUTO_TEST_CASE(rhat_of_chains_that_agree_and_that_do_not) {
       alone[0][i] += i < 500 ? 0 : 1;
     }
     BOOST_TEST(rhat(shifted) > 1.1);
-    BOOST_TEST(rhat(wider) > 1.03);    // the means agree: only folding sees it
-    BOOST_TEST(rhat(drifting) > 1.02); // the chains agree: only halving sees it
+    BOOST_TEST(rhat(wider) > 1.03);     // the means agree: only folding sees it
+    BOOST_TEST(rhat(drifting) > 1.02);  // the chains agree: only halving sees it
     BOOST_TEST(rhat(alone) > 1.1);
     BOOST_TEST(bulk(shifted) < 100);
   }
@@ -234,8 +260,10 @@ BOOST_AUTO_TEST_CASE(antithetic_draws_are_worth_more_but_not_without_end) {
 
 BOOST_AUTO_TEST_CASE(only_ranks_matter_but_to_the_standard_error) {
   const Draws draws = autoregressive(3, 501, 0.4, 9);
-  const Draws large = changed(draws, [](double x) { return 2.5e307 * x; }), small = changed(draws, [](double x) { return x * 0x1p-1060; });
-  const Draws away = changed(draws, [](double x) { return 1e6 + x; }), curved = changed(draws, [](double x) { return std::exp(x); });
+  const Draws large = changed(draws, [](double x) { return 2.5e307 * x; }),
+              small = changed(draws, [](double x) { return x * 0x1p-1060; });
+  const Draws away = changed(draws, [](double x) { return 1e6 + x; }),
+              curved = changed(draws, [](double x) { return std::exp(x); });
   for (const Draws &other : {large, away}) {
     BOOST_TEST(close(rhat(other), rhat(draws), 1e-12));
     BOOST_TEST(bulk(other) == bulk(draws));
@@ -246,7 +274,8 @@ BOOST_AUTO_TEST_CASE(only_ranks_matter_but_to_the_standard_error) {
   BOOST_TEST(close(mcse(large), 2.5e307 * mcse(draws), 1e-12));
   BOOST_TEST(close(mcse(away), mcse(draws), 1e-8));
   BOOST_TEST(std::isfinite(bulk(small)));
-  BOOST_TEST(mcse(changed(draws, [](double x) { return x * 0x1p-1000; })) == std::ldexp(mcse(draws), -1000));
+  BOOST_TEST(mcse(changed(draws, [](double x) { return x * 0x1p-1000; })) ==
+             std::ldexp(mcse(draws), -1000));
   // The order of the chains and their names are of no account, that of the draws is.
   Draws turned = {draws[2], draws[0], draws[1]};
   BOOST_TEST(close(rhat(turned), rhat(draws), 1e-12));
@@ -257,7 +286,8 @@ BOOST_AUTO_TEST_CASE(only_ranks_matter_but_to_the_standard_error) {
 
 BOOST_AUTO_TEST_CASE(rhat_of_stuck_chains) {
   const Draws two = {std::vector<double>(50, 0.1), std::vector<double>(50, 0.3)};
-  const Draws three = {std::vector<double>(51, 0.1), std::vector<double>(51, 0.1), std::vector<double>(51, 0.3)};
+  const Draws three = {std::vector<double>(51, 0.1), std::vector<double>(51, 0.1),
+                       std::vector<double>(51, 0.3)};
   BOOST_TEST(rhat(two) == infinity);
   BOOST_TEST(rhat(three) == infinity);
   BOOST_TEST(bulk(two) < 3);
@@ -276,7 +306,10 @@ BOOST_AUTO_TEST_CASE(rhat_of_stuck_chains) {
 
 BOOST_AUTO_TEST_CASE(there_may_be_no_answer) {
   const Draws good = autoregressive(2, 20, 0, 3);
-  const auto none = [](const Draws &draws) { return std::isnan(rhat(draws)) && std::isnan(bulk(draws)) && std::isnan(tail(draws)) && std::isnan(mcse(draws)); };
+  const auto none = [](const Draws &draws) {
+    return std::isnan(rhat(draws)) && std::isnan(bulk(draws)) && std::isnan(tail(draws)) &&
+           std::isnan(mcse(draws));
+  };
   BOOST_TEST(!none(good));
   BOOST_TEST(none({}));
   BOOST_TEST(none({{}}));

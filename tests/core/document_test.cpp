@@ -1,5 +1,5 @@
 // Documents: their text, their bytes, and what is refused.
-#include "core/document.hpp"
+#include "document/document.hpp"
 
 #include <bit>
 #include <boost/test/unit_test.hpp>
@@ -8,8 +8,8 @@
 #include <limits>
 #include <string>
 
-#include "core/error.hpp"
-#include "core/random.hpp"
+#include "base/error.hpp"
+#include "base/random.hpp"
 
 using bayes::Document;
 using bayes::Tensor;
@@ -48,7 +48,9 @@ Document sample() {
   document.set("nothing", {}).set("yes", true).set("no", false);
   document.set("integer", std::numeric_limits<std::int64_t>::min()).set("number", -0.0);
   document.set("text", "na\xc3\xafve \xf0\x9f\x98\x80").set("", "");
-  document.set("tensor", Tensor{{2, 1, 3}, {1, -2, 0.1, infinity, -infinity, std::numeric_limits<double>::quiet_NaN()}});
+  document.set("tensor",
+               Tensor{{2, 1, 3},
+                      {1, -2, 0.1, infinity, -infinity, std::numeric_limits<double>::quiet_NaN()}});
   document.set("empty", Tensor{{0}, {}});
   document.set("list", Document::List{1, 2.0, "three", Document::List{}, Document::object()});
   return document;
@@ -56,23 +58,29 @@ Document sample() {
 
 Document nested(int depth) {
   Document document = 1;
-  for (int i = 0; i < depth; ++i) document = i % 2 == 0 ? Document(Document::List{document}) : Document::object().set("a", document);
+  for (int i = 0; i < depth; ++i)
+    document =
+        i % 2 == 0 ? Document(Document::List{document}) : Document::object().set("a", document);
   return document;
 }
 
-constexpr int null = 0, boolean = 1, integer = 2, number = 3, string = 4, tensor = 5, list = 6, object = 7;
+constexpr int null = 0, boolean = 1, integer = 2, number = 3, string = 4, tensor = 5, list = 6,
+              object = 7;
 
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(document)
 
 BOOST_AUTO_TEST_CASE(json_of_every_kind) {
-  BOOST_TEST(sample().to_json() ==
-             "{\"nothing\": null, \"yes\": true, \"no\": false, \"integer\": -9223372036854775808, \"number\": \"-0\", "
-             "\"text\": \"na\xc3\xafve \xf0\x9f\x98\x80\", \"\": \"\", "
-             "\"tensor\": [[[1.0, -2.0, 0.1]], [[\"Infinity\", \"-Infinity\", \"NaN\"]]], \"empty\": [], "
-             "\"list\": [1, 2.0, \"three\", [], {}]}");
-  BOOST_TEST(Document("\"\\\b\f\n\r\t\x01\x1f\x7f/").to_json() == "\"\\\"\\\\\\b\\f\\n\\r\\t\\u0001\\u001f\x7f/\"");
+  BOOST_TEST(
+      sample().to_json() ==
+      "{\"nothing\": null, \"yes\": true, \"no\": false, \"integer\": -9223372036854775808, "
+      "\"number\": \"-0\", "
+      "\"text\": \"na\xc3\xafve \xf0\x9f\x98\x80\", \"\": \"\", "
+      "\"tensor\": [[[1.0, -2.0, 0.1]], [[\"Infinity\", \"-Infinity\", \"NaN\"]]], \"empty\": [], "
+      "\"list\": [1, 2.0, \"three\", [], {}]}");
+  BOOST_TEST(Document("\"\\\b\f\n\r\t\x01\x1f\x7f/").to_json() ==
+             "\"\\\"\\\\\\b\\f\\n\\r\\t\\u0001\\u001f\x7f/\"");
 }
 
 BOOST_AUTO_TEST_CASE(doubles_in_json_stay_doubles_and_keep_their_bits) {
@@ -106,14 +114,16 @@ BOOST_AUTO_TEST_CASE(members_are_found_set_and_replaced_in_place) {
 }
 
 BOOST_AUTO_TEST_CASE(kinds_have_names) {
-  const Document::List all = {Document(), true, 1, 1.5, "", Tensor{{1}, {1}}, Document::List{}, Document::object()};
+  const Document::List all = {
+      Document(), true, 1, 1.5, "", Tensor{{1}, {1}}, Document::List{}, Document::object()};
   std::string names;
   for (const Document &each : all) names += std::string(each.kind()) + ",";
   BOOST_TEST(names == "null,boolean,integer,number,string,array of numbers,array,object,");
 }
 
 BOOST_AUTO_TEST_CASE(bytes_round_trip) {
-  for (const Document &each : {sample(), Document(), Document(true), Document(-1), Document(infinity), Document(""), nested(32)}) {
+  for (const Document &each : {sample(), Document(), Document(true), Document(-1),
+                               Document(infinity), Document(""), nested(32)}) {
     const std::string bytes = bytes_of(each);
     const Document back = Document::from_bytes(bytes);
     BOOST_TEST(back.to_json() == each.to_json());
@@ -127,13 +137,15 @@ BOOST_AUTO_TEST_CASE(bytes_round_trip) {
 BOOST_AUTO_TEST_CASE(every_nan_becomes_the_same) {
   const auto other = std::bit_cast<double>(0xfff8000000000001);
   BOOST_TEST((bytes_of(other) == head(number, 0) + word(0x7ff8000000000000)));
-  BOOST_TEST((bytes_of(Tensor{{1}, {other}}) == bytes_of(Tensor{{1}, {std::numeric_limits<double>::quiet_NaN()}})));
+  BOOST_TEST((bytes_of(Tensor{{1}, {other}}) ==
+              bytes_of(Tensor{{1}, {std::numeric_limits<double>::quiet_NaN()}})));
 }
 
 BOOST_AUTO_TEST_CASE(every_truncation_and_any_tail_is_refused) {
   const std::string bytes = bytes_of(sample());
   for (std::size_t size = 0; size < bytes.size(); ++size)
-    if (refusal(bytes.substr(0, size)) == "accepted") BOOST_ERROR("accepted the first " << size << " bytes");
+    if (refusal(bytes.substr(0, size)) == "accepted")
+      BOOST_ERROR("accepted the first " << size << " bytes");
   BOOST_TEST(refusal(bytes + '\0') == "there are bytes after the end");
 }
 
@@ -149,17 +161,22 @@ BOOST_AUTO_TEST_CASE(what_to_bytes_cannot_write_is_refused) {
   BOOST_TEST(refusal(head(number, 0) + word(0x7ff8000000000001)) == not_a_number);
   BOOST_TEST(refusal(head(tensor, 1) + word(1) + word(0xfff8000000000000)) == not_a_number);
   const char *const twice = "an object has the same key twice";
-  BOOST_TEST(refusal(head(object, 2) + word(1) + "a" + head(null, 0) + word(1) + "a" + head(null, 0)) == twice);
-  BOOST_TEST(refusal(head(object, 2) + word(1) + "a" + head(null, 0) + word(1) + "b" + head(null, 0)) == "accepted");
+  BOOST_TEST(refusal(head(object, 2) + word(1) + "a" + head(null, 0) + word(1) + "a" +
+                     head(null, 0)) == twice);
+  BOOST_TEST(refusal(head(object, 2) + word(1) + "a" + head(null, 0) + word(1) + "b" +
+                     head(null, 0)) == "accepted");
 }
 
 BOOST_AUTO_TEST_CASE(strings_are_valid_utf_8) {
-  for (const std::string &good : std::vector<std::string> {"", "a", "\x7f", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xef\xbf\xbf", "\xf0\x90\x80\x80",
-                                 "\xf4\x8f\xbf\xbf"})
+  for (const std::string &good : std::vector<std::string>{
+           "", "a", "\x7f", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xef\xbf\xbf",
+           "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"})
     BOOST_TEST(refusal(head(string, good.size()) + good) == "accepted");
-  for (const std::string &bad : {std::string("\x80"), std::string("\xc1\xbf"), std::string("\xc3"), std::string("\xc3("), std::string("\xe0\x9f\xbf"),
-                                std::string("\xed\xa0\x80"), std::string("\xf0\x8f\xbf\xbf"), std::string("\xf4\x90\x80\x80"),
-                                std::string("\xf5\x80\x80\x80"), std::string("\xe2\x82"), std::string("a\0b", 3), std::string("\xff")}) {
+  for (const std::string &bad :
+       {std::string("\x80"), std::string("\xc1\xbf"), std::string("\xc3"), std::string("\xc3("),
+        std::string("\xe0\x9f\xbf"), std::string("\xed\xa0\x80"), std::string("\xf0\x8f\xbf\xbf"),
+        std::string("\xf4\x90\x80\x80"), std::string("\xf5\x80\x80\x80"), std::string("\xe2\x82"),
+        std::string("a\0b", 3), std::string("\xff")}) {
     const char *const why = "a string is not valid UTF-8 or contains a zero byte";
     BOOST_TEST(refusal(head(string, bad.size()) + bad) == why);
     BOOST_TEST(refusal(head(object, 1) + word(bad.size()) + bad + head(null, 0)) == why);
@@ -179,9 +196,12 @@ BOOST_AUTO_TEST_CASE(shapes_are_possible_and_fit) {
   BOOST_TEST(refusal(head(tensor, 2) + word(std::uint64_t(1) << 40) + word(0)) == shape);
   BOOST_TEST(refusal(head(tensor, 1) + word(5) + values) == shape);
   BOOST_TEST(refusal(head(tensor, 1) + word(~std::uint64_t(0)) + values) == shape);
-  BOOST_TEST(refusal(head(tensor, 2) + word(std::uint64_t(1) << 32) + word(std::uint64_t(1) << 32) + values) == shape);
-  BOOST_TEST(refusal(head(tensor, 3) + word(std::uint64_t(1) << 63) + word(2) + word(1) + values) == shape);
-  for (const Tensor &bad : {Tensor{{}, {1}}, Tensor{{2}, {1}}, Tensor{{0, 2}, {}}, Tensor{{-1, -1}, {1}}}) {
+  BOOST_TEST(refusal(head(tensor, 2) + word(std::uint64_t(1) << 32) + word(std::uint64_t(1) << 32) +
+                     values) == shape);
+  BOOST_TEST(refusal(head(tensor, 3) + word(std::uint64_t(1) << 63) + word(2) + word(1) + values) ==
+             shape);
+  for (const Tensor &bad :
+       {Tensor{{}, {1}}, Tensor{{2}, {1}}, Tensor{{0, 2}, {}}, Tensor{{-1, -1}, {1}}}) {
     BOOST_CHECK_THROW(bytes_of(bad), bayes::Error);
     BOOST_CHECK_THROW(Document(bad).to_json(), bayes::Error);
   }

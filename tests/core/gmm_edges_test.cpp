@@ -1,5 +1,6 @@
-// Gaussian mixtures at the edges: whatever the rows, a fit gives a sound model that survives storage, or a clear Error.
-#include "core/error.hpp"
+// Gaussian mixtures at the edges: whatever the rows, a fit gives a sound model that survives
+// storage, or a clear Error.
+#include "base/error.hpp"
 #include "slow_mixture.hpp"
 
 using namespace support;
@@ -14,11 +15,15 @@ std::vector<Case> cases() {
   std::vector<Case> out;
   for (const auto &shape : shapes)
     for (const char *method : {"em", "map", "vi", "svi"})
-      out.push_back({std::string(method) + ' ' + shape, {{"method", method}, {"covariance", shape}}});
-  out.push_back({"vi independent", {{"method", "vi"}, {"prior", Options{{"type", "independent"}}}}});
+      out.push_back(
+          {std::string(method) + ' ' + shape, {{"method", method}, {"covariance", shape}}});
+  out.push_back(
+      {"vi independent", {{"method", "vi"}, {"prior", Options{{"type", "independent"}}}}});
   out.push_back({"kmeans", {{"method", "kmeans"}}});
   for (auto &c : out) c.options = with(c.options, {{"restarts", 2}, {"max_iter", 40}});
-  for (const char *init : {"kmeans++", "random"}) out.push_back({std::string("em full ") + init, {{"method", "em"}, {"init", init}, {"restarts", 3}}});
+  for (const char *init : {"kmeans++", "random"})
+    out.push_back(
+        {std::string("em full ") + init, {{"method", "em"}, {"init", init}, {"restarts", 3}}});
   return out;
 }
 
@@ -64,15 +69,17 @@ void check_sound(GaussianMixture &model, const Matrix &x) {
   BOOST_TEST(copy.sample(2, 3, y) == model.sample(2, 3, y));
 }
 
-/// Fits by every method. Errors are allowed only where `may_fail`, and then must be of a kind that is the data's fault.
+/// Fits by every method. Errors are allowed only where `may_fail`, and then must be of a kind that
+/// is the data's fault.
 void check_all(const std::string &name, const Matrix &x, int k, bool may_fail = false) {
-  for (const auto &c : cases())
-    BOOST_TEST_CONTEXT(name << " k " << k << ' ' << c.name) {
+  for (const auto &c : cases()) BOOST_TEST_CONTEXT(name << " k " << k << ' ' << c.name) {
       try {
         check_sound(*fit(x, k, c.options), x);
       } catch (const bayes::Error &error) {
         BOOST_TEST(may_fail, error.what());
-        BOOST_TEST((error.code() == bayes::Errc::numeric || error.code() == bayes::Errc::invalid_argument), error.what());
+        BOOST_TEST(
+            (error.code() == bayes::Errc::numeric || error.code() == bayes::Errc::invalid_argument),
+            error.what());
         BOOST_TEST(!error.hint().empty());
       }
     }
@@ -111,7 +118,8 @@ BOOST_AUTO_TEST_CASE(few_and_repeated_rows) {
 
 BOOST_AUTO_TEST_CASE(more_components_than_distinct_rows) {
   const Matrix x = normal_rows(4, 2, 93).replicate(10, 1);
-  for (const auto &c : cases()) BOOST_TEST(refusal(x, 5, c.options) == "k is 5, but there are only 4 distinct rows");
+  for (const auto &c : cases())
+    BOOST_TEST(refusal(x, 5, c.options) == "k is 5, but there are only 4 distinct rows");
   BOOST_TEST(refusal(Matrix::Zero(30, 2), 2) == "k is 2, but there is only 1 distinct row");
   Matrix zeros = Matrix::Zero(2, 1);
   zeros(1, 0) = -0.0;
@@ -140,8 +148,10 @@ BOOST_AUTO_TEST_CASE(columns_without_spread) {
 
 BOOST_AUTO_TEST_CASE(extreme_scales) {
   const Matrix x = normal_rows(60, 3, 95);
-  for (const double factor : {1e-140, 1e-100, 1e-20, 1e20, 1e100, 1e140}) check_all("scale " + std::to_string(std::log10(factor)), scaled(x, factor), 3);
-  for (const double factor : {1e-320, 1e-200, 1e-160, 1e153, 1e160, 1e250, 1e305}) check_all("scale " + std::to_string(std::log10(factor)), scaled(x, factor), 3, true);
+  for (const double factor : {1e-140, 1e-100, 1e-20, 1e20, 1e100, 1e140})
+    check_all("scale " + std::to_string(std::log10(factor)), scaled(x, factor), 3);
+  for (const double factor : {1e-320, 1e-200, 1e-160, 1e153, 1e160, 1e250, 1e305})
+    check_all("scale " + std::to_string(std::log10(factor)), scaled(x, factor), 3, true);
   Matrix mixed = x;
   mixed.col(0) *= 1e-100;
   mixed.col(2) *= 1e100;
@@ -155,10 +165,10 @@ BOOST_AUTO_TEST_CASE(extreme_scales) {
 
 // Data far from the origin lose digits only in the data themselves.
 BOOST_AUTO_TEST_CASE(far_away) {
-  const Matrix grid = (normal_rows(100, 2, 96) * 1024).array().round() / 1024;  // so that adding 2^26 is exact
+  // so that adding 2^26 is exact
+  const Matrix grid = (normal_rows(100, 2, 96) * 1024).array().round() / 1024;
   const Matrix far = grid.array() + 67108864.0;
-  for (const auto &c : cases())
-    BOOST_TEST_CONTEXT(c.name) {
+  for (const auto &c : cases()) BOOST_TEST_CONTEXT(c.name) {
       // Starts depend on the rows' bits: hence from a start model, moved along.
       if (c.name == "kmeans") continue;
       const auto begin = fit(grid, 3, {{"method", "em"}, {"max_iter", 2}});
@@ -172,9 +182,11 @@ BOOST_AUTO_TEST_CASE(far_away) {
       Options options;
       for (const auto &o : c.options)
         if (o.first != "restarts" && o.first != "init") options.push_back(o);
-      const auto a = fit(grid, 3, options, {}, near_start.get()), b = fit(far, 3, options, {}, far_start.get());
+      const auto a = fit(grid, 3, options, {}, near_start.get()),
+                 b = fit(far, 3, options, {}, far_start.get());
       BOOST_TEST(distance(a->info.log_likelihood, b->info.log_likelihood) < 1e-7);
-      for (int i = 0; i < 3; ++i) BOOST_TEST(distance(a->component(i).covariance, b->component(i).covariance) < 1e-5);
+      for (int i = 0; i < 3; ++i)
+        BOOST_TEST(distance(a->component(i).covariance, b->component(i).covariance) < 1e-5);
     }
   check_all("1e8 away", far, 3);
   check_all("1e12 away", grid.array() + 1e12, 3);
@@ -194,14 +206,17 @@ BOOST_AUTO_TEST_CASE(components_that_die) {
         const auto model = fit(x, 3, {{"method", method}, {"max_iter", 30}}, {}, begin.get());
         check_sound(*model, x);
         for (const auto &trace : model->trace)
-          for (std::size_t i = 1; i < trace.size() && method != std::string("svi"); ++i) BOOST_TEST(trace[i] >= trace[i - 1] - 1e-9 * std::abs(trace[i - 1]));
+          for (std::size_t i = 1; i < trace.size() && method != std::string("svi"); ++i)
+            BOOST_TEST(trace[i] >= trace[i - 1] - 1e-9 * std::abs(trace[i - 1]));
       }
   }
   // Means given far away from all rows.
   for (const char *method : {"em", "map", "vi", "kmeans"})
     for (const double away : {1e3, 1e8, 1e12})
       BOOST_TEST_CONTEXT(method << " means " << away << " away")
-      check_sound(*fit(x, 3, {{"method", method}, {"init", Tensor{{3, 2}, {0, 0, away, away, -away, away}}}}), x);
+  check_sound(
+      *fit(x, 3, {{"method", method}, {"init", Tensor{{3, 2}, {0, 0, away, away, -away, away}}}}),
+      x);
 }
 
 BOOST_AUTO_TEST_CASE(extreme_weights) {
@@ -215,7 +230,8 @@ BOOST_AUTO_TEST_CASE(extreme_weights) {
         const std::string bytes = model->to_bytes();
         BOOST_TEST(bool(bayes::Model::from_bytes(bytes)->to_bytes() == bytes));
         for (const auto &trace : model->trace)
-          for (std::size_t i = 1; i < trace.size(); ++i) BOOST_TEST(trace[i] >= trace[i - 1] - 1e-9 * std::abs(trace[i - 1]));
+          for (std::size_t i = 1; i < trace.size(); ++i)
+            BOOST_TEST(trace[i] >= trace[i - 1] - 1e-9 * std::abs(trace[i - 1]));
       }
   }
 }

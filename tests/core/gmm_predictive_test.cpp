@@ -1,6 +1,8 @@
-// What a fitted Gaussian mixture answers: densities that integrate to 1 and are the right ones, draws that follow them, probabilities.
+// What a fitted Gaussian mixture answers: densities that integrate to 1 and are the right ones,
+// draws that follow them, probabilities.
 //
-// Draws have fixed seeds; each statistical check has a false-alarm rate of 1e-5 over the choice of the seed.
+// Draws have fixed seeds; each statistical check has a false-alarm rate of 1e-5 over the choice of
+// the seed.
 #include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/fisher_f.hpp>
 #include <boost/math/distributions/students_t.hpp>
@@ -19,15 +21,19 @@ struct Case {
 std::vector<Case> cases() {
   std::vector<Case> out;
   for (const auto &shape : shapes)
-    for (const char *method : {"em", "vi"}) out.push_back({std::string(method) + ' ' + shape, shape, {{"method", method}, {"covariance", shape}}});
-  out.push_back({"vi independent", "full", {{"method", "vi"}, {"prior", Options{{"type", "independent"}}}}});
+    for (const char *method : {"em", "vi"})
+      out.push_back(
+          {std::string(method) + ' ' + shape, shape, {{"method", method}, {"covariance", shape}}});
+  out.push_back(
+      {"vi independent", "full", {{"method", "vi"}, {"prior", Options{{"type", "independent"}}}}});
   return out;
 }
 
 /// Few rows, so that a Student t is far from a normal.
 Matrix few_rows(int d) { return normal_rows(14, d, 80 + std::uint64_t(d), 2); }
 
-/// log of the mixture's predictive density straight from the definition: for vi the ratio of two evidences.
+/// log of the mixture's predictive density straight from the definition: for vi the ratio of two
+/// evidences.
 double slow_log_density(const Case &c, const GaussianMixture &model, const std::vector<double> &x) {
   const int d = model.dimension();
   const Matrix one = Eigen::Map<const Matrix>(x.data(), 1, d);
@@ -36,11 +42,13 @@ double slow_log_density(const Case &c, const GaussianMixture &model, const std::
   slow::Real whole = 0;
   for (const auto &p : q) whole += p.alpha;
   std::vector<slow::Real> terms;
-  for (std::size_t k = 0; k < q.size(); ++k) terms.push_back(std::log(q[k].alpha / whole) + slow::log_marginal(c.shape, one, {0}, {q[k]}));
+  for (std::size_t k = 0; k < q.size(); ++k)
+    terms.push_back(std::log(q[k].alpha / whole) + slow::log_marginal(c.shape, one, {0}, {q[k]}));
   return double(slow::log_sum_exp(terms));
 }
 
-/// The independent prior's predictive in one dimension: a Student t smeared by the normal of its mean, by the trapezoid rule.
+/// The independent prior's predictive in one dimension: a Student t smeared by the normal of its
+/// mean, by the trapezoid rule.
 double slow_independent_log_density(const GaussianMixture &model, double x) {
   const auto q = posteriors(model);
   slow::Real whole = 0, density = 0;
@@ -49,14 +57,18 @@ double slow_independent_log_density(const GaussianMixture &model, double x) {
     const slow::Real nu = p.a, deviation = std::sqrt((slow::Real)p.S[0]), step = deviation / 200;
     for (slow::Real mu = p.m[0] - 12 * deviation; mu <= p.m[0] + 12 * deviation; mu += step) {
       const slow::Real z = (mu - p.m[0]) / deviation, y = (x - mu) * (x - mu) / p.B[0];
-      const slow::Real t = std::exp(std::lgamma((nu + 1) / 2) - std::lgamma(nu / 2) - (nu + 1) / 2 * std::log(1 + y)) / std::sqrt(slow::pi * p.B[0]);
-      density += p.alpha / whole * step * std::exp(-z * z / 2) / (deviation * std::sqrt(2 * slow::pi)) * t;
+      const slow::Real t = std::exp(std::lgamma((nu + 1) / 2) - std::lgamma(nu / 2) -
+                                    (nu + 1) / 2 * std::log(1 + y)) /
+                           std::sqrt(slow::pi * p.B[0]);
+      density +=
+          p.alpha / whole * step * std::exp(-z * z / 2) / (deviation * std::sqrt(2 * slow::pi)) * t;
     }
   }
   return double(std::log(density));
 }
 
-/// Kolmogorov-Smirnov: 2.4705 is where the limit law has a tail of 1e-5; the factor is Stephens' correction for finite n.
+/// Kolmogorov-Smirnov: 2.4705 is where the limit law has a tail of 1e-5; the factor is Stephens'
+/// correction for finite n.
 bool follows(std::vector<double> x, const std::function<double(double)> &cdf) {
   std::sort(x.begin(), x.end());
   const double n = double(x.size());
@@ -78,18 +90,21 @@ Law law(const Case &c, const GaussianMixture &model, int k) {
   const int d = model.dimension();
   if (!model.has_posterior()) {
     const auto p = model.component(k);
-    return {Eigen::Map<const Vector>(p.mean.data(), d), Eigen::Map<const Matrix>(p.covariance.data(), d, d), 0};
+    return {Eigen::Map<const Vector>(p.mean.data(), d),
+            Eigen::Map<const Matrix>(p.covariance.data(), d, d), 0};
   }
   const auto q = model.posterior(k);
   const double nu = c.shape == "full" || c.shape == "tied" ? q.a + 1 - d : q.a;
-  return {Eigen::Map<const Vector>(q.m.data(), d), Eigen::Map<const Matrix>(q.B.data(), d, d) * (q.c + 1) / (q.c * nu), nu};
+  return {Eigen::Map<const Vector>(q.m.data(), d),
+          Eigen::Map<const Matrix>(q.B.data(), d, d) * (q.c + 1) / (q.c * nu), nu};
 }
 
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(gmm_predictive)
 
-// Caught: nu = a for a + 1 - d, (c + 1) / c for its inverse, one chi-square for all columns of a diagonal covariance.
+// Caught: nu = a for a + 1 - d, (c + 1) / c for its inverse, one chi-square for all columns of a
+// diagonal covariance.
 BOOST_AUTO_TEST_CASE(densities_are_the_definition) {
   for (const auto &c : cases())
     for (const int d : {1, 2, 3, 9}) {
@@ -109,14 +124,16 @@ BOOST_AUTO_TEST_CASE(densities_of_the_independent_prior) {
   const auto model = fit(few_rows(1), 2, cases().back().options);
   for (const double x : {-8.0, -3.0, 0.0, 0.7, 2.5, 9.0}) {
     const double exact = slow_independent_log_density(*model, x);
-    BOOST_TEST(std::abs(model->log_density({&x, 1}) - exact) < 1e-6, "at " << x << ": " << model->log_density({&x, 1}) << ", but " << exact);
+    BOOST_TEST(std::abs(model->log_density({&x, 1}) - exact) < 1e-6,
+               "at " << x << ": " << model->log_density({&x, 1}) << ", but " << exact);
   }
 }
 
 BOOST_AUTO_TEST_CASE(densities_integrate_to_one) {
   for (const auto &c : cases()) {
     BOOST_TEST_CONTEXT(c.name) {
-      // x = centre + width sinh(u): the trapezoid rule in u converges fast even with tails that fall like a power of x.
+      // x = centre + width sinh(u): the trapezoid rule in u converges fast even with tails that
+      // fall like a power of x.
       const Matrix line = few_rows(1), plane = few_rows(2);
       const auto one = fit(line, 2, c.options), two = fit(plane, 2, c.options);
       const double step = 0.02;
@@ -130,7 +147,8 @@ BOOST_AUTO_TEST_CASE(densities_integrate_to_one) {
       total = 0;
       for (double u = -far; u <= far; u += coarse)
         for (double v = -far; v <= far; v += coarse) {
-          const double x[] = {plane.col(0).mean() + std::sinh(u), plane.col(1).mean() + std::sinh(v)};
+          const double x[] = {plane.col(0).mean() + std::sinh(u),
+                              plane.col(1).mean() + std::sinh(v)};
           total += coarse * coarse * std::cosh(u) * std::cosh(v) * std::exp(two->log_density(x));
         }
       BOOST_TEST(std::abs(total - 1) < 1e-4);
@@ -138,7 +156,8 @@ BOOST_AUTO_TEST_CASE(densities_integrate_to_one) {
   }
 }
 
-// Caught: as for the densities; spread and divisor mixed up; a component drawn from counts instead of weights.
+// Caught: as for the densities; spread and divisor mixed up; a component drawn from counts instead
+// of weights.
 BOOST_AUTO_TEST_CASE(draws_follow_the_density) {
   const int n = 20000;
   for (const auto &c : cases())
@@ -153,9 +172,12 @@ BOOST_AUTO_TEST_CASE(draws_follow_the_density) {
         const Law l = law(c, *model, k);
         const Vector z = Eigen::LLT<Matrix>(l.scale).matrixL().solve(x - l.centre);
         ++counts[std::size_t(k)];
-        // A diagonal covariance under vi: a Student t of its own for every column; else all columns share one.
-        radius[std::size_t(k)].push_back(c.name == "vi diagonal" ? z.cwiseAbs().maxCoeff() : z.squaredNorm() / d);
-        if (d > 1 && c.name != "vi diagonal") angle[std::size_t(k)].push_back(std::atan2(z(0), z(d - 1)) / (2 * M_PI) + 0.5);
+        // A diagonal covariance under vi: a Student t of its own for every column; else all columns
+        // share one.
+        radius[std::size_t(k)].push_back(c.name == "vi diagonal" ? z.cwiseAbs().maxCoeff()
+                                                                 : z.squaredNorm() / d);
+        if (d > 1 && c.name != "vi diagonal")
+          angle[std::size_t(k)].push_back(std::atan2(z(0), z(d - 1)) / (2 * M_PI) + 0.5);
         if (d == 1) angle[std::size_t(k)].push_back(z(0) > 0);
       }
       BOOST_TEST_CONTEXT(c.name << " d " << d)
@@ -168,10 +190,12 @@ BOOST_AUTO_TEST_CASE(draws_follow_the_density) {
           if (c.name == "vi diagonal") return std::pow(2 * cdf(students_t(nu), r) - 1, d);
           return cdf(fisher_f(d, nu), r);
         }));
-        if (d > 1 && c.name != "vi diagonal") BOOST_TEST(follows(angle[std::size_t(k)], [](double a) { return a; }));
+        if (d > 1 && c.name != "vi diagonal")
+          BOOST_TEST(follows(angle[std::size_t(k)], [](double a) { return a; }));
         double ups = 0;
         for (const double up : angle[std::size_t(k)]) ups += up - 0.5;
-        if (d == 1) BOOST_TEST(std::abs(ups) < 4.417 * 0.5 * std::sqrt(double(counts[std::size_t(k)])));
+        if (d == 1)
+          BOOST_TEST(std::abs(ups) < 4.417 * 0.5 * std::sqrt(double(counts[std::size_t(k)])));
       }
     }
 }
@@ -185,7 +209,8 @@ BOOST_AUTO_TEST_CASE(draws_of_the_independent_prior) {
   std::vector<double> at, mass{0};
   for (double u = -12; u <= 12; u += 0.001) {
     at.push_back(std::sinh(u));
-    mass.push_back(mass.back() + 0.001 * std::cosh(u) * std::exp(one->log_density({&at.back(), 1})));
+    mass.push_back(mass.back() +
+                   0.001 * std::cosh(u) * std::exp(one->log_density({&at.back(), 1})));
   }
   BOOST_TEST(follows(x, [&](double v) {
     const auto i = std::size_t(std::lower_bound(at.begin(), at.end(), v) - at.begin());
@@ -250,7 +275,8 @@ BOOST_AUTO_TEST_CASE(any_number_of_degrees_of_freedom) {
   std::vector<double> densities;
   for (const double a : {1e8, 1e12, 1e300}) {
     bayes::Document document = model->to_document(), posterior = *document.find("posterior");
-    posterior.set("a", bayes::Tensor{{2}, {a, a}}).set("B", bayes::Tensor{{2, 2, 2}, {a, 0, 0, a, a, 0, 0, a}});
+    posterior.set("a", bayes::Tensor{{2}, {a, a}})
+        .set("B", bayes::Tensor{{2, 2, 2}, {a, 0, 0, a, a, 0, 0, a}});
     document.set("posterior", posterior);
     const auto changed = bayes::Model::from_document(document);
     densities.push_back(dynamic_cast<const bayes::GaussianMixture &>(*changed).log_density(at));

@@ -1,4 +1,5 @@
-// Gaussian mixtures in limits that must coincide: closed forms, weights, order, units, threads, storage, batches, updates.
+// Gaussian mixtures in limits that must coincide: closed forms, weights, order, units, threads,
+// storage, batches, updates.
 #include <numeric>
 
 #include "slow_mixture.hpp"
@@ -54,14 +55,15 @@ BOOST_AUTO_TEST_SUITE(gmm)
 BOOST_AUTO_TEST_CASE(one_component_has_a_closed_form) {
   const Matrix x = normal_rows(70, 3, 61);
   const double n = 70, d = 3;
-  for (const auto &shape : shapes)
-    BOOST_TEST_CONTEXT(shape) {
+  for (const auto &shape : shapes) BOOST_TEST_CONTEXT(shape) {
       const Matrix s = seen_as(shape, covariance_of(x));
       const auto em = fit(x, 1, {{"method", "em"}, {"covariance", shape}});
       BOOST_TEST(distance(em->component(0).mean, flat(column_means(x))) < 1e-13);
       BOOST_TEST(distance(em->component(0).covariance, flat(s)) < 1e-13);
       BOOST_TEST(em->component(0).weight == 1);
-      BOOST_TEST(distance(em->info.objective, -n / 2 * (d * std::log(2 * M_PI) + std::log(s.determinant()) + d)) < 1e-12);
+      BOOST_TEST(distance(em->info.objective,
+                          -n / 2 * (d * std::log(2 * M_PI) + std::log(s.determinant()) + d)) <
+                 1e-12);
       BOOST_TEST(em->info.converged);
 
       const double c = 0.3, a = 5;
@@ -70,7 +72,9 @@ BOOST_AUTO_TEST_CASE(one_component_has_a_closed_form) {
       const Options prior = {{"m", Tensor{{3}, flat(m)}}, {"c", c}, {"a", a}, {"B", B}};
       const Vector away = column_means(x) - m;
       const double size = shape == "spherical" ? d : 1;
-      const Matrix after = 2 * Matrix::Identity(3, 3) + size * seen_as(shape, n * covariance_of(x) + c * n / (c + n) * away * away.transpose());
+      const Matrix after =
+          2 * Matrix::Identity(3, 3) +
+          size * seen_as(shape, n * covariance_of(x) + c * n / (c + n) * away * away.transpose());
       const auto vi = fit(x, 1, {{"method", "vi"}, {"covariance", shape}, {"prior", prior}});
       const auto q = vi->posterior(0);
       BOOST_TEST(distance(q.alpha, 1 + n) < 1e-14);
@@ -78,8 +82,11 @@ BOOST_AUTO_TEST_CASE(one_component_has_a_closed_form) {
       BOOST_TEST(distance(q.a, a + size * n) < 1e-14);
       BOOST_TEST(distance(q.m, flat((c * m + n * column_means(x)) / (c + n))) < 1e-13);
       BOOST_TEST(distance(q.B, flat(after)) < 1e-13);
-      // The mode: the precision's exponent in the joint density is (a + n - p - 1 + 1) / 2, and d / 2 for the mean of a spherical one.
-      const double divisor = shape == "spherical" ? a + d * n - 2 + d : shape == "diagonal" ? a + n - 1 : a + n - d;
+      // The mode: the precision's exponent in the joint density is (a + n - p - 1 + 1) / 2, and d /
+      // 2 for the mean of a spherical one.
+      const double divisor = shape == "spherical"  ? a + d * n - 2 + d
+                             : shape == "diagonal" ? a + n - 1
+                                                   : a + n - d;
       const auto map = fit(x, 1, {{"method", "map"}, {"covariance", shape}, {"prior", prior}});
       BOOST_TEST(distance(map->component(0).mean, q.m) < 1e-13);
       BOOST_TEST(distance(map->component(0).covariance, flat(after / divisor)) < 1e-13);
@@ -98,10 +105,10 @@ BOOST_AUTO_TEST_CASE(a_weight_is_a_number_of_repetitions) {
   for (int i = 0; i < 60; ++i)
     for (int j = 0; j < w(i); ++j) repeated.row(at++) = x.row(i);
   for (const auto &method : methods)
-    for (const auto &shape : shapes)
-      BOOST_TEST_CONTEXT(method << ' ' << shape) {
+    for (const auto &shape : shapes) BOOST_TEST_CONTEXT(method << ' ' << shape) {
         if (method == "svi") continue;  // samples rows, not weights
-        const auto a = fit(x, 3, for_method(method, shape), w), b = fit(repeated, 3, for_method(method, shape));
+        const auto a = fit(x, 3, for_method(method, shape), w),
+                   b = fit(repeated, 3, for_method(method, shape));
         BOOST_TEST(distance(*a, *b) < 1e-8);
         BOOST_TEST(distance(a->info.objective, b->info.objective) < 1e-12);
         BOOST_TEST(distance(a->bic(), b->bic()) < 1e-12);
@@ -112,12 +119,12 @@ BOOST_AUTO_TEST_CASE(a_weight_is_a_number_of_repetitions) {
 BOOST_AUTO_TEST_CASE(the_order_of_rows_does_not_matter) {
   const Matrix x = normal_rows(150, 3, 63);
   for (const auto &method : methods)
-    for (const auto &shape : shapes)
-      BOOST_TEST_CONTEXT(method << ' ' << shape) {
+    for (const auto &shape : shapes) BOOST_TEST_CONTEXT(method << ' ' << shape) {
         if (method == "svi") continue;
         Vector w = random_weights(150, 64), v = w;
         const Matrix y = shuffled(x, 65, &v);
-        const auto a = fit(x, 3, for_method(method, shape), w), b = fit(y, 3, for_method(method, shape), v);
+        const auto a = fit(x, 3, for_method(method, shape), w),
+                   b = fit(y, 3, for_method(method, shape), v);
         BOOST_TEST(distance(*a, *b) < 1e-8);
         BOOST_TEST(distance(a->info.objective, b->info.objective) < 1e-12);
       }
@@ -152,9 +159,12 @@ BOOST_AUTO_TEST_CASE(units_do_not_matter) {
         B = (B + B.transpose()).eval() / 2;
         const Vector mean = m * Vector::Ones(d) + (mapped ? shift : Vector::Zero(d).eval());
         Options out = {{"m", Tensor{{d}, flat(mean)}}, {"a", 4.0}, {"alpha", 1.5}};
-        if (shape == "spherical") out.push_back({"B", B(0, 0)});
-        else if (shape == "diagonal") out.push_back({"B", Tensor{{d}, flat(B.diagonal())}});
-        else out.push_back({"B", Tensor{{d, d}, flat(B)}});
+        if (shape == "spherical")
+          out.push_back({"B", B(0, 0)});
+        else if (shape == "diagonal")
+          out.push_back({"B", Tensor{{d}, flat(B.diagonal())}});
+        else
+          out.push_back({"B", Tensor{{d, d}, flat(B)}});
         if (independent) {
           out.push_back({"type", "independent"});
           out.push_back({"C", Tensor{{d, d}, flat(20 * B)}});
@@ -171,15 +181,22 @@ BOOST_AUTO_TEST_CASE(units_do_not_matter) {
             options.push_back({"prior", prior(false)});
             mapped.push_back({"prior", prior(true)});
           }
-          const auto a = fit(x, k, options, {}, start.get()), b = fit(y, k, mapped, {}, moved_start.get());
+          const auto a = fit(x, k, options, {}, start.get()),
+                     b = fit(y, k, mapped, {}, moved_start.get());
           // The density of a precision changes with the units too.
-          const double per_component = method != std::string("map") ? 0 : double(slow::log_prior(shape, slow::prior_of(*b), components(*b)) - slow::log_prior(shape, slow::prior_of(*a), components(*a)));
-          BOOST_TEST(distance(a->info.objective + change + per_component, b->info.objective) < 1e-9);
+          const double per_component =
+              method != std::string("map")
+                  ? 0
+                  : double(slow::log_prior(shape, slow::prior_of(*b), components(*b)) -
+                           slow::log_prior(shape, slow::prior_of(*a), components(*a)));
+          BOOST_TEST(distance(a->info.objective + change + per_component, b->info.objective) <
+                     1e-9);
           BOOST_TEST(distance(a->info.log_likelihood + change, b->info.log_likelihood) < 1e-9);
           for (int j = 0; j < k; ++j) {
             const auto p = a->component(j), q = b->component(j);
             const Vector mean = A * Eigen::Map<const Vector>(p.mean.data(), d) + shift;
-            const Matrix s = A * Eigen::Map<const Matrix>(p.covariance.data(), d, d) * A.transpose();
+            const Matrix s =
+                A * Eigen::Map<const Matrix>(p.covariance.data(), d, d) * A.transpose();
             BOOST_TEST(std::abs(p.weight - q.weight) < 1e-9);
             BOOST_TEST(distance(flat(mean), q.mean) < 1e-9);
             BOOST_TEST(distance(flat(s), q.covariance) < 1e-8);
@@ -200,10 +217,12 @@ BOOST_AUTO_TEST_CASE(threads_and_storage_do_not_matter_to_the_last_bit) {
         BOOST_REQUIRE(memory.stretch(0).size() >= 4);
         const std::string expected = bits(*fit(memory, 5, options));
         BOOST_TEST_CONTEXT(method << ' ' << shape) {
-          for (const int threads : {2, 3, 7}) BOOST_TEST(bool(bits(*fit(memory, 5, options, nullptr, false, threads)) == expected));
+          for (const int threads : {2, 3, 7})
+            BOOST_TEST(bool(bits(*fit(memory, 5, options, nullptr, false, threads)) == expected));
           for (const std::size_t pieces : {1u, 2u, 3u}) {
             StretchedRows stretched(x, w, pieces);
-            BOOST_TEST(bool(bits(*fit(stretched, 5, options, nullptr, false, int(pieces))) == expected));
+            BOOST_TEST(
+                bool(bits(*fit(stretched, 5, options, nullptr, false, int(pieces))) == expected));
           }
         }
       }
@@ -215,10 +234,19 @@ BOOST_AUTO_TEST_CASE(stochastic_steps_of_size_one_on_all_rows_are_those_of_vi) {
     for (const bool independent : {false, true})
       BOOST_TEST_CONTEXT(shape << (independent ? " independent" : "")) {
         if (independent && shape != "full") continue;
-        const Options common = {{"covariance", shape}, {"max_iter", 12}, {"restarts", 2}, {"tol", 0.0}, {"prior", Options{{"type", independent ? "independent" : "linked"}}}};
-        const auto vi = fit(x, 3, with(common, {{"method", "vi"}})), svi = fit(x, 3, with(common, {{"method", "svi"}, {"batch_size", 100}, {"kappa", 0.0}}));
+        const Options common = {
+            {"covariance", shape},
+            {"max_iter", 12},
+            {"restarts", 2},
+            {"tol", 0.0},
+            {"prior", Options{{"type", independent ? "independent" : "linked"}}}};
+        const auto vi = fit(x, 3, with(common, {{"method", "vi"}})),
+                   svi =
+                       fit(x, 3,
+                           with(common, {{"method", "svi"}, {"batch_size", 100}, {"kappa", 0.0}}));
         BOOST_TEST(distance(*vi, *svi) < 1e-7);  // rounding, enlarged by twelve iterations
-        // vi ends where the objective does not change at all; svi takes all its steps, and evaluates once more.
+        // vi ends where the objective does not change at all; svi takes all its steps, and
+        // evaluates once more.
         auto steps = svi->trace[1];
         BOOST_REQUIRE(vi->trace[1].size() <= steps.size());
         steps.resize(vi->trace[1].size());
@@ -229,7 +257,9 @@ BOOST_AUTO_TEST_CASE(stochastic_steps_of_size_one_on_all_rows_are_those_of_vi) {
 BOOST_AUTO_TEST_CASE(stochastic_steps_on_samples_get_near_the_optimum) {
   const Matrix x = normal_rows(6000, 2, 72);
   const auto vi = fit(x, 3, {{"method", "vi"}});
-  const auto svi = fit(x, 3, {{"method", "svi"}, {"batch_size", 500}, {"max_iter", 400}, {"tol", 0.0}}, {}, vi.get());
+  const auto svi =
+      fit(x, 3, {{"method", "svi"}, {"batch_size", 500}, {"max_iter", 400}, {"tol", 0.0}}, {},
+          vi.get());
   BOOST_TEST(svi->info.objective <= vi->info.objective + 0.01);
   BOOST_TEST(svi->info.objective > vi->info.objective - 20);
   BOOST_TEST(distance(*vi, *svi) < 0.1);
@@ -237,9 +267,9 @@ BOOST_AUTO_TEST_CASE(stochastic_steps_on_samples_get_near_the_optimum) {
 
 BOOST_AUTO_TEST_CASE(shapes_coincide_where_they_must) {
   const Matrix x = normal_rows(80, 3, 73), line = normal_rows(80, 1, 74);
-  for (const std::string method : {"em", "map", "vi"})
-    BOOST_TEST_CONTEXT(method) {
-      BOOST_TEST(distance(*fit(x, 1, {{"method", method}, {"covariance", "tied"}}), *fit(x, 1, {{"method", method}, {"covariance", "full"}})) < 1e-12);
+  for (const std::string method : {"em", "map", "vi"}) BOOST_TEST_CONTEXT(method) {
+      BOOST_TEST(distance(*fit(x, 1, {{"method", method}, {"covariance", "tied"}}),
+                          *fit(x, 1, {{"method", method}, {"covariance", "full"}})) < 1e-12);
       const auto full = fit(line, 3, {{"method", method}});
       for (const char *shape : {"diagonal", "spherical"}) {
         const auto other = fit(line, 3, {{"method", method}, {"covariance", shape}});
@@ -256,16 +286,26 @@ BOOST_AUTO_TEST_CASE(an_update_goes_on_where_the_first_fit_ended) {
     for (const auto &shape : shapes)
       BOOST_TEST_CONTEXT(shape << (independent ? " independent" : "")) {
         if (independent && shape != "full") continue;
-        const Options options = {{"method", "vi"}, {"covariance", shape}, {"tol", 0.0}, {"prior", Options{{"type", independent ? "independent" : "linked"}, {"m", Tensor{{2}, {0.5, -1}}}, {"a", 3.0}, {"B", 2.0}}}};
-        const auto begin = fit(first, 1, options), both = fit(second, 1, {{"tol", 0.0}}, {}, begin.get(), true), all = fit(x, 1, options);
+        const Options options = {{"method", "vi"},
+                                 {"covariance", shape},
+                                 {"tol", 0.0},
+                                 {"prior", Options{{"type", independent ? "independent" : "linked"},
+                                                   {"m", Tensor{{2}, {0.5, -1}}},
+                                                   {"a", 3.0},
+                                                   {"B", 2.0}}}};
+        const auto begin = fit(first, 1, options),
+                   both = fit(second, 1, {{"tol", 0.0}}, {}, begin.get(), true),
+                   all = fit(x, 1, options);
         const auto p = both->posterior(0), q = all->posterior(0);
         BOOST_TEST(distance(p.alpha, q.alpha) < 1e-14);
         BOOST_TEST(distance(p.a, q.a) < 1e-14);
-        if (independent) continue;  // mean-field halves do not add up; that alpha and a do is all there is
+        // mean-field halves do not add up; that alpha and a do is all there is
+        if (independent) continue;
         BOOST_TEST(distance(p.c, q.c) < 1e-14);
         BOOST_TEST(distance(p.m, q.m) < 1e-12);
         BOOST_TEST(distance(p.B, q.B) < 1e-12);
-        BOOST_TEST(distance(begin->info.objective + both->info.objective, all->info.objective) < 1e-10);
+        BOOST_TEST(distance(begin->info.objective + both->info.objective, all->info.objective) <
+                   1e-10);
         // One row at a time: the sum of the log predictive densities is the log evidence.
         Model running = fit(first, 1, options);
         double chain = 0;
@@ -282,23 +322,28 @@ BOOST_AUTO_TEST_CASE(an_update_goes_on_where_the_first_fit_ended) {
 BOOST_AUTO_TEST_CASE(the_best_restart_is_kept_and_all_are_told) {
   const Matrix x = data_set("iris");
   for (const auto &method : methods) {
-    const auto model = fit(x, 4, with(for_method(method, "full"), {{"restarts", 7}, {"max_iter", 60}}));
+    const auto model =
+        fit(x, 4, with(for_method(method, "full"), {{"restarts", 7}, {"max_iter", 60}}));
     BOOST_TEST(model->trace.size() == 7u);
     double most = -std::numeric_limits<double>::infinity();
     for (const auto &trace : model->trace) most = std::max(most, trace.back());
     BOOST_TEST(model->info.objective == most);
     for (int j = 1; j < 4; ++j)
-      BOOST_TEST((method == "kmeans" ? model->component(j).count <= model->component(j - 1).count : model->component(j).weight <= model->component(j - 1).weight));
+      BOOST_TEST((method == "kmeans"
+                      ? model->component(j).count <= model->component(j - 1).count
+                      : model->component(j).weight <= model->component(j - 1).weight));
   }
 }
 
 BOOST_AUTO_TEST_CASE(figures_for_choosing_a_model) {
   const Matrix x = data_set("faithful");
-  const std::map<std::string, double> free = {{"full", 3 * 3.0}, {"diagonal", 3 * 2.0}, {"spherical", 3.0}, {"tied", 3.0}};
+  const std::map<std::string, double> free = {
+      {"full", 3 * 3.0}, {"diagonal", 3 * 2.0}, {"spherical", 3.0}, {"tied", 3.0}};
   for (const auto &shape : shapes) {
     const auto model = fit(x, 3, {{"method", "em"}, {"covariance", shape}});
     BOOST_TEST(model->parameters() == 2 + 6 + free.at(shape));
-    BOOST_TEST(distance(model->bic(), -2 * model->info.log_likelihood + model->parameters() * std::log(272.0)) < 1e-14);
+    BOOST_TEST(distance(model->bic(), -2 * model->info.log_likelihood +
+                                          model->parameters() * std::log(272.0)) < 1e-14);
     double entropy = 0;
     for (Eigen::Index i = 0; i < x.rows(); ++i) {
       std::vector<double> p(3);
@@ -311,10 +356,14 @@ BOOST_AUTO_TEST_CASE(figures_for_choosing_a_model) {
   auto rows = rows_of(x);
   bayes::Control control;
   const int ks[] = {2, 3};
-  bayes::gmm_select(rows, ks, Document(Options{{"method", "em"}, {"covariance", Document::List{"full", "tied"}}}), control, [&](Model model) {
-    seen.push_back(model->covariance() + std::to_string(model->size()));
-    BOOST_TEST(model->info.objective == fit(x, model->size(), {{"method", "em"}, {"covariance", model->covariance()}})->info.objective);
-  });
+  bayes::gmm_select(
+      rows, ks, Document(Options{{"method", "em"}, {"covariance", Document::List{"full", "tied"}}}),
+      control, [&](Model model) {
+        seen.push_back(model->covariance() + std::to_string(model->size()));
+        BOOST_TEST(model->info.objective ==
+                   fit(x, model->size(), {{"method", "em"}, {"covariance", model->covariance()}})
+                       ->info.objective);
+      });
   BOOST_TEST((seen == std::vector<std::string>{"full2", "full3", "tied2", "tied3"}));
 }
 

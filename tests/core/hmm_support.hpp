@@ -1,13 +1,14 @@
-// Hidden Markov models straight from their definition: every one of the K^T paths, and for long sequences forward and backward sums of logarithms. None of it is
-// the library's code. Beside that, what the tests share: sequences, fits, and reading a model's parameters back.
+// Hidden Markov models straight from their definition: every one of the K^T paths, and for long
+// sequences forward and backward sums of logarithms. None of it is the library's code. Beside that,
+// what the tests share: sequences, fits, and reading a model's parameters back.
 #pragma once
 
 #include <functional>
 #include <map>
 
-#include "core/error.hpp"
-#include "core/sequences.hpp"
-#include "models/hmm.hpp"
+#include "base/error.hpp"
+#include "data/sequences.hpp"
+#include "markov/hmm.hpp"
 #include "slow_mixture.hpp"
 
 namespace markov {
@@ -15,8 +16,8 @@ namespace markov {
 using bayes::Document;
 using bayes::Error;
 using bayes::HiddenMarkovModel;
-using bayes::Sequences;
 using bayes::SequenceElements;
+using bayes::Sequences;
 using bayes::Tensor;
 using slow::Real;
 using support::distance;
@@ -34,14 +35,21 @@ inline const Real impossible = -std::numeric_limits<Real>::infinity();
 inline std::size_t at(std::int64_t i) { return std::size_t(i); }
 
 /// log sum exp that knows of sums of nothing.
-inline Real log_sum(const std::vector<Real> &x) { return x.empty() || *std::max_element(x.begin(), x.end()) == impossible ? impossible : slow::log_sum_exp(x); }
+inline Real log_sum(const std::vector<Real> &x) {
+  return x.empty() || *std::max_element(x.begin(), x.end()) == impossible ? impossible
+                                                                          : slow::log_sum_exp(x);
+}
 
 /// Sequences of the fit, or of one call, in rows in memory.
 class Data {
  public:
-  explicit Data(int d, const std::vector<Sequence> &sequences = {}, const std::vector<double> &weights = {}, const std::vector<Path> &labels = {})
-      : rows({d + !labels.empty(), true}), all{rows, d, !labels.empty()}, d_(d) {
-    bayes::SequenceWriter writer(all, rows.shape(), [this](const double *x, double weight) { rows.append(x, weight); });
+  explicit Data(int d, const std::vector<Sequence> &sequences = {},
+                const std::vector<double> &weights = {}, const std::vector<Path> &labels = {})
+      : rows({d + !labels.empty(), true}),
+        all{rows, d, !labels.empty()},
+        d_(d) {
+    bayes::SequenceWriter writer(
+        all, rows.shape(), [this](const double *x, double weight) { rows.append(x, weight); });
     for (std::size_t s = 0; s < sequences.size(); ++s) {
       const std::size_t steps = sequences[s].size() / at(d);
       writer.begin(std::int64_t(steps), weights.empty() ? 1 : weights[s]);
@@ -71,17 +79,23 @@ class Data {
   int d_;
 };
 
-inline Fitted fitted(Data &data, int k, Options options, int threads = 1, const HiddenMarkovModel *start = nullptr, bool update = false) {
+inline Fitted fitted(Data &data, int k, Options options, int threads = 1,
+                     const HiddenMarkovModel *start = nullptr, bool update = false) {
   bayes::Control control;
   control.threads = threads;
-  return bayes::hmm_fit(data.all, data.names, k, Document(std::move(options)), data.elements, data.dimension() > 1, start, update, control);
+  return bayes::hmm_fit(data.all, data.names, k, Document(std::move(options)), data.elements,
+                        data.dimension() > 1, start, update, control);
 }
 
 inline const std::vector<std::string> letters = {"a", "b", "c", "d", "e"};
-inline std::vector<std::string> first_letters(int v) { return {letters.begin(), letters.begin() + v}; }
+inline std::vector<std::string> first_letters(int v) {
+  return {letters.begin(), letters.begin() + v};
+}
 
 /// A fit of sequences of the first v letters.
-inline Fitted fitted_symbols(const std::vector<Sequence> &x, int v, int k, Options options, const std::vector<double> &weights = {}, const std::vector<Path> &labels = {}, int threads = 1) {
+inline Fitted fitted_symbols(const std::vector<Sequence> &x, int v, int k, Options options,
+                             const std::vector<double> &weights = {},
+                             const std::vector<Path> &labels = {}, int threads = 1) {
   Data data(1, x, weights, labels);
   data.named(first_letters(v));
   return fitted(data, k, std::move(options), threads);
@@ -92,19 +106,25 @@ inline Tensor tensor(const Table &rows) {
   for (const auto &row : rows) out.values.insert(out.values.end(), row.begin(), row.end());
   return out;
 }
-inline Tensor tensor(const std::vector<Real> &row) { return {{std::int64_t(row.size())}, {row.begin(), row.end()}}; }
+inline Tensor tensor(const std::vector<Real> &row) {
+  return {{std::int64_t(row.size())}, {row.begin(), row.end()}};
+}
 
 /// Option init; `emission` is a row for each state: probabilities of the first letters, or means.
-inline Options init(const std::vector<Real> &initial, const Table &a, const Table &emission, bool symbols) {
+inline Options init(const std::vector<Real> &initial, const Table &a, const Table &emission,
+                    bool symbols) {
   Options out = {{"initial", tensor(initial)}, {"transitions", tensor(a)}};
   Document::List states;
   for (const auto &row : emission) {
     Options state;
-    for (std::size_t v = 0; v < row.size(); ++v) state.push_back({symbols ? letters[v] : "", double(row[v])});
+    for (std::size_t v = 0; v < row.size(); ++v)
+      state.push_back({symbols ? letters[v] : "", double(row[v])});
     states.emplace_back(std::move(state));
   }
-  if (symbols) out.push_back({"probabilities", std::move(states)});
-  else out.push_back({"means", tensor(emission)});
+  if (symbols)
+    out.push_back({"probabilities", std::move(states)});
+  else
+    out.push_back({"means", tensor(emission)});
   return out;
 }
 
@@ -130,13 +150,15 @@ struct Chain {
 };
 
 /// Whether a path comes before an equally probable one: by the last state, then the last but one.
-inline bool earlier(const Path &a, const Path &b) { return std::lexicographical_compare(a.rbegin(), a.rend(), b.rbegin(), b.rend()); }
+inline bool earlier(const Path &a, const Path &b) {
+  return std::lexicographical_compare(a.rbegin(), a.rend(), b.rbegin(), b.rend());
+}
 
 /// What all paths together say.
 struct Enumeration {
   Real log_likelihood;
-  Table smooth;             // T x K
-  std::vector<Table> pairs;  // T - 1 times K x K
+  Table smooth;                              // T x K
+  std::vector<Table> pairs;                  // T - 1 times K x K
   std::vector<std::pair<Real, Path>> paths;  // possible ones, most probable first
 };
 
@@ -160,7 +182,9 @@ inline Enumeration enumerate(const Chain &chain) {
       if (t) out.pairs[t - 1][at(z[t - 1])][at(z[t])] += p;
     }
   }
-  std::sort(out.paths.begin(), out.paths.end(), [](const auto &p, const auto &q) { return p.first != q.first ? p.first > q.first : earlier(p.second, q.second); });
+  std::sort(out.paths.begin(), out.paths.end(), [](const auto &p, const auto &q) {
+    return p.first != q.first ? p.first > q.first : earlier(p.second, q.second);
+  });
   return out;
 }
 
@@ -170,7 +194,8 @@ struct Dirichlets {
   Table a, b;
 };
 inline Dirichlets flat(int k, int v, Real initial = 1, Real a = 1, Real b = 1) {
-  return {std::vector<Real>(at(k), initial), Table(at(k), std::vector<Real>(at(k), a)), Table(at(k), std::vector<Real>(at(v), b))};
+  return {std::vector<Real>(at(k), initial), Table(at(k), std::vector<Real>(at(k), a)),
+          Table(at(k), std::vector<Real>(at(v), b))};
 }
 /// The exact posterior of a symbol model: all paths of all sequences, parameters integrated out.
 struct Exact {
@@ -178,14 +203,18 @@ struct Exact {
   Dirichlets mean;
   std::vector<Real> visits;
 };
-inline Exact exact(const std::vector<Sequence> &x, const Dirichlets &prior, const std::vector<Path> &labels = {}) {
+inline Exact exact(const std::vector<Sequence> &x, const Dirichlets &prior,
+                   const std::vector<Path> &labels = {}) {
   Sequence all;
   Path known;
   std::vector<bool> first;
   for (std::size_t s = 0; s < x.size(); ++s)
-    for (std::size_t t = 0; t < x[s].size(); ++t) all.push_back(x[s][t]), first.push_back(t == 0), known.push_back(labels.empty() ? 0 : labels[s][t]);
+    for (std::size_t t = 0; t < x[s].size(); ++t)
+      all.push_back(x[s][t]), first.push_back(t == 0),
+          known.push_back(labels.empty() ? 0 : labels[s][t]);
   const int k = int(prior.initial.size());
-  // log of the Dirichlet's normaliser: of parameters with counts less that without, the log probability of the counts in their order.
+  // log of the Dirichlet's normaliser: of parameters with counts less that without, the log
+  // probability of the counts in their order.
   const auto normaliser = [](const std::vector<Real> &q) {
     Real whole = 0, total = 0;
     for (const Real v : q) whole += v, total += std::lgamma(v);
@@ -202,7 +231,9 @@ inline Exact exact(const std::vector<Sequence> &x, const Dirichlets &prior, cons
         ++visits[at(z[t])];
       }
       Real p = normaliser(q.initial) - normaliser(prior.initial);
-      for (std::size_t i = 0; i < at(k); ++i) p += normaliser(q.a[i]) - normaliser(prior.a[i]) + normaliser(q.b[i]) - normaliser(prior.b[i]);
+      for (std::size_t i = 0; i < at(k); ++i)
+        p += normaliser(q.a[i]) - normaliser(prior.a[i]) + normaliser(q.b[i]) -
+             normaliser(prior.b[i]);
       f(p, q, visits);
     });
   };
@@ -217,20 +248,27 @@ inline Exact exact(const std::vector<Sequence> &x, const Dirichlets &prior, cons
       for (std::size_t i = 0; i < to.size(); ++i) to[i] += share * from[i] / (mean ? whole : 1);
     };
     add(out.mean.initial, q.initial, true);
-    for (std::size_t i = 0; i < at(k); ++i) add(out.mean.a[i], q.a[i], true), add(out.mean.b[i], q.b[i], true);
+    for (std::size_t i = 0; i < at(k); ++i)
+      add(out.mean.a[i], q.a[i], true), add(out.mean.b[i], q.b[i], true);
     add(out.visits, visits, false);
   });
   return out;
 }
 
-/// Forward and backward sums of logarithms, for sequences of any length: `score(t)` gives the K log densities of step t. Initial and transition numbers need not be
-/// probabilities: those of a bound are not. Every step's vector is brought to the size of 1, and what it was is tallied in long double.
+/// Forward and backward sums of logarithms, for sequences of any length: `score(t)` gives the K log
+/// densities of step t. Initial and transition numbers need not be probabilities: those of a bound
+/// are not. Every step's vector is brought to the size of 1, and what it was is tallied in long
+/// double.
 template <class Float> struct LogSpace {
   int k;
   std::vector<Float> initial;
-  std::vector<std::vector<std::pair<int, Float>>> into, out_of;  // of every state: the other end and the logarithm, zeros left out
+  // of every state: the other end and the logarithm, zeros left out
+  std::vector<std::vector<std::pair<int, Float>>> into, out_of;
 
-  LogSpace(const std::vector<Real> &start, const Table &a) : k(int(start.size())), into(start.size()), out_of(start.size()) {
+  LogSpace(const std::vector<Real> &start, const Table &a)
+      : k(int(start.size())),
+        into(start.size()),
+        out_of(start.size()) {
     for (const Real p : start) initial.push_back(Float(std::log(p)));
     for (int i = 0; i < k; ++i)
       for (int j = 0; j < k; ++j)
@@ -260,13 +298,15 @@ template <class Float> struct LogSpace {
   }
 
   /// log p(observations); with `gamma` also the smoothed probabilities, T x K.
-  template <class Score> Real run(std::int64_t steps, Score score, std::vector<Float> *gamma = nullptr) const {
+  template <class Score>
+  Real run(std::int64_t steps, Score score, std::vector<Float> *gamma = nullptr) const {
     const std::size_t n = at(k);
     std::vector<Float> now = initial, next(n), all;
     Real total = 0;
     for (std::int64_t t = 0; t < steps; ++t) {
       const auto &s = score(t);
-      for (std::size_t j = 0; j < n; ++j) next[j] = (t ? sum(into[j], now.data()) : initial[j]) + Float(s[j]);
+      for (std::size_t j = 0; j < n; ++j)
+        next[j] = (t ? sum(into[j], now.data()) : initial[j]) + Float(s[j]);
       now.swap(next);
       total += normalise(now.data(), k);
       if (gamma) all.insert(all.end(), now.begin(), now.end());
@@ -311,16 +351,22 @@ template <class Float> struct LogSpace {
 /// A model's parameters as it says them. `kinds`: "multivariate", or a family for each element.
 class Known {
  public:
-  Known(const HiddenMarkovModel &model, std::vector<std::string> kinds) : kinds_(std::move(kinds)), d(model.dimension()) {
+  Known(const HiddenMarkovModel &model, std::vector<std::string> kinds)
+      : kinds_(std::move(kinds)),
+        d(model.dimension()) {
     const int k = model.size();
     for (int i = 0; i < k; ++i) initial.push_back(model.state_at(i).initial);
     a.assign(at(k), std::vector<Real>(at(k), -1));
-    model.transitions([&](const bayes::HmmTransition &t) { a[at(t.from)][at(t.to)] = t.probability; });
+    model.transitions(
+        [&](const bayes::HmmTransition &t) { a[at(t.from)][at(t.to)] = t.probability; });
     elements_.resize(at(k), std::vector<Element>(kinds_.size()));
     model.emissions([&](const bayes::HmmEmission &e) {
       Element &to = elements_[at(e.state)][at(std::max(0, e.element))];
-      if (e.symbol) to.probability[model.symbols() ? double(model.code(*e.symbol)) : std::stod(*e.symbol)] = e.probability;
-      else to.mean = e.mean, to.covariance = e.covariance;
+      if (e.symbol)
+        to.probability[model.symbols() ? double(model.code(*e.symbol)) : std::stod(*e.symbol)] =
+            e.probability;
+      else
+        to.mean = e.mean, to.covariance = e.covariance;
     });
     if (kinds_[0] == "multivariate")
       for (auto &state : elements_) state[0].precision = slow::inverse({d, state[0].covariance}).v;
@@ -339,9 +385,15 @@ class Known {
     for (std::size_t t = 0; t < x.size(); t += at(d)) out.score.push_back(score(x.data() + t));
     return out;
   }
-  Real probability(int state, double symbol, int element = 0) const { return elements_[at(state)][at(element)].probability.at(symbol); }
-  const std::vector<double> &mean(int state, int element = 0) const { return elements_[at(state)][at(element)].mean; }
-  const std::vector<double> &covariance(int state, int element = 0) const { return elements_[at(state)][at(element)].covariance; }
+  Real probability(int state, double symbol, int element = 0) const {
+    return elements_[at(state)][at(element)].probability.at(symbol);
+  }
+  const std::vector<double> &mean(int state, int element = 0) const {
+    return elements_[at(state)][at(element)].mean;
+  }
+  const std::vector<double> &covariance(int state, int element = 0) const {
+    return elements_[at(state)][at(element)].covariance;
+  }
 
  private:
   struct Element {
@@ -353,14 +405,18 @@ class Known {
   std::vector<std::vector<Element>> elements_;
 
   Real log_density(const std::string &kind, const Element &e, const double *x) const {
-    if (kind == "multivariate") return slow::log_normal(slow::minus(std::vector<double>(x, x + d), e.mean, d), slow::Square(d, e.precision));
+    if (kind == "multivariate")
+      return slow::log_normal(slow::minus(std::vector<double>(x, x + d), e.mean, d),
+                              slow::Square(d, e.precision));
     const Real v = x[0];
     if (kind == "categorical") return std::log(e.probability.at(x[0]));
-    if (kind == "bernoulli") return v == 1 ? std::log(e.probability.at(1)) : std::log1p(-e.probability.at(1));
+    if (kind == "bernoulli")
+      return v == 1 ? std::log(e.probability.at(1)) : std::log1p(-e.probability.at(1));
     const Real m = e.mean.at(0);
     if (kind == "poisson") return v * std::log(m) - m - std::lgamma(v + 1);
     if (kind == "exponential") return -std::log(m) - v / m;
-    return -0.5L * (slow::log_2pi + std::log(Real(e.covariance.at(0))) + (v - m) * (v - m) / e.covariance.at(0));
+    return -0.5L * (slow::log_2pi + std::log(Real(e.covariance.at(0))) +
+                    (v - m) * (v - m) / e.covariance.at(0));
   }
 
  public:
@@ -370,7 +426,9 @@ class Known {
 };
 
 /// A sequence drawn from a chain; emit(state, random, out).
-template <class Emit> Sequence drawn(const std::vector<Real> &initial, const Table &a, std::int64_t steps, std::uint64_t seed, Emit emit, Path *states = nullptr) {
+template <class Emit>
+Sequence drawn(const std::vector<Real> &initial, const Table &a, std::int64_t steps,
+               std::uint64_t seed, Emit emit, Path *states = nullptr) {
   bayes::Random random(seed, 77);
   Sequence out;
   int z = 0;
@@ -383,7 +441,9 @@ template <class Emit> Sequence drawn(const std::vector<Real> &initial, const Tab
   return out;
 }
 inline auto letters_of(const Table &b) {
-  return [b](int z, bayes::Random &random, Sequence &out) { out.push_back(random.categorical(std::vector<double>(b[at(z)].begin(), b[at(z)].end()))); };
+  return [b](int z, bayes::Random &random, Sequence &out) {
+    out.push_back(random.categorical(std::vector<double>(b[at(z)].begin(), b[at(z)].end())));
+  };
 }
 
 /// Rows that are probability distributions, none of their numbers near 0.
@@ -393,7 +453,8 @@ inline Table random_rows(int rows, int columns, std::uint64_t seed) {
   for (auto &row : out) {
     double sum = 0;
     for (Real &v : row) sum += double(v = 0.15 + random.uniform());
-    // Rounded to doubles before they are handed on, so that the options and the definition hold the same numbers.
+    // Rounded to doubles before they are handed on, so that the options and the definition hold the
+    // same numbers.
     for (Real &v : row) v = double(v / sum);
   }
   return out;
@@ -422,22 +483,28 @@ inline const Options as_given = {{"method", "em"}, {"max_iter", 0}};
 inline Fitted symbol_model(const std::vector<Real> &initial, const Table &a, const Table &b) {
   Sequence all;
   for (std::size_t v = 0; v < b[0].size(); ++v) all.push_back(double(v));
-  return fitted_symbols({all, all}, int(b[0].size()), int(b.size()), with(as_given, {{"init", init(initial, a, b, true)}}));
+  return fitted_symbols({all, all}, int(b[0].size()), int(b.size()),
+                        with(as_given, {{"init", init(initial, a, b, true)}}));
 }
 /// The same of counts with these rates.
-inline Fitted poisson_model(const std::vector<Real> &initial, const Table &a, const std::vector<Real> &rates) {
+inline Fitted poisson_model(const std::vector<Real> &initial, const Table &a,
+                            const std::vector<Real> &rates) {
   Table means;
   Sequence counts;
   for (const Real r : rates) means.push_back({r}), counts.push_back(double(std::floor(r)));
   Data data(1, {counts});
   data.elements = SequenceElements::integers;
-  return fitted(data, int(rates.size()), with(as_given, {{"emission", "poisson"}, {"init", init(initial, a, means, false)}}));
+  return fitted(
+      data, int(rates.size()),
+      with(as_given, {{"emission", "poisson"}, {"init", init(initial, a, means, false)}}));
 }
 
-inline std::vector<double> smoothed(const HiddenMarkovModel &model, Data &one, bayes::Control control = {}) {
+inline std::vector<double> smoothed(const HiddenMarkovModel &model, Data &one,
+                                    bayes::Control control = {}) {
   std::vector<double> out;
   model.smooth(one.all, control, [&](std::int64_t first, int steps, const double *p) {
-    BOOST_REQUIRE(first * model.size() == std::int64_t(out.size()));  // in order of time, with no gap
+    // in order of time, with no gap
+    BOOST_REQUIRE(first * model.size() == std::int64_t(out.size()));
     out.insert(out.end(), p, p + std::ptrdiff_t(steps) * model.size());
   });
   return out;

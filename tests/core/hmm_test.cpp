@@ -1,7 +1,9 @@
-// What a fitted hidden Markov model answers, against all K^T paths, and on long sequences against sums of logarithms.
+// What a fitted hidden Markov model answers, against all K^T paths, and on long sequences against
+// sums of logarithms.
 //
-// Method em with max_iter 0 leaves the parameters of option init as they are, so models of our choice can be asked; where init does not say everything (variances), the
-// parameters are read back from the model.
+// Method em with max_iter 0 leaves the parameters of option init as they are, so models of our
+// choice can be asked; where init does not say everything (variances), the parameters are read back
+// from the model.
 #include "hmm_support.hpp"
 
 using namespace markov;
@@ -19,7 +21,8 @@ void check_answers(const HiddenMarkovModel &model, const Known &known, const Seq
   const auto smooth = smoothed(model, one);
   BOOST_REQUIRE(int(smooth.size()) == steps * k);
   for (int t = 0; t < steps; ++t)
-    for (int i = 0; i < k; ++i) BOOST_TEST(std::abs(smooth[at(t * k + i)] - double(slow.smooth[at(t)][at(i)])) < 1e-12);
+    for (int i = 0; i < k; ++i)
+      BOOST_TEST(std::abs(smooth[at(t * k + i)] - double(slow.smooth[at(t)][at(i)])) < 1e-12);
 
   // All paths, and no more; where two are equal but for rounding errors their order may be either.
   const auto paths = model.decode_best(one.all, int(slow.paths.size()) + 5, control);
@@ -31,16 +34,19 @@ void check_answers(const HiddenMarkovModel &model, const Known &known, const Seq
     seen.push_back(paths[i].states);
     BOOST_REQUIRE(int(paths[i].states.size()) == steps);
     BOOST_TEST(distance(paths[i].log_probability, p) < 1e-11);
-    BOOST_TEST(distance(paths[i].log_probability, double(chain.log_joint(paths[i].states))) < 1e-11);
+    BOOST_TEST(distance(paths[i].log_probability, double(chain.log_joint(paths[i].states))) <
+               1e-11);
     if (i) BOOST_TEST(paths[i].log_probability <= paths[i - 1].log_probability);
-    const bool alone = (i == 0 || slow.paths[i - 1].first - p > 1e-9) && (i + 1 == paths.size() || p - slow.paths[i + 1].first > 1e-9);
+    const bool alone = (i == 0 || slow.paths[i - 1].first - p > 1e-9) &&
+                       (i + 1 == paths.size() || p - slow.paths[i + 1].first > 1e-9);
     if (alone) BOOST_TEST(paths[i].states == slow.paths[i].second);
   }
   std::sort(seen.begin(), seen.end());
   BOOST_TEST((std::adjacent_find(seen.begin(), seen.end()) == seen.end()));
   const auto best = model.decode(one.all, control);
   BOOST_TEST(distance(best.log_probability, double(slow.paths[0].first)) < 1e-12);
-  if (slow.paths.size() == 1 || slow.paths[0].first - slow.paths[1].first > 1e-9) BOOST_TEST(best.states == slow.paths[0].second);
+  if (slow.paths.size() == 1 || slow.paths[0].first - slow.paths[1].first > 1e-9)
+    BOOST_TEST(best.states == slow.paths[0].second);
   const auto few = model.decode_best(one.all, 2, control);
   BOOST_REQUIRE(few.size() == std::min<std::size_t>(2, paths.size()));
   for (std::size_t i = 0; i < few.size(); ++i) BOOST_TEST(few[i].states == paths[i].states);
@@ -53,7 +59,8 @@ void check_answers(const HiddenMarkovModel &model, const Known &known, const Seq
     past = enumerate(known.chain(Sequence(x.begin(), x.begin() + (t + 1) * d)));
     const auto p = filter.next({x.data() + t * d, at(d)});
     BOOST_REQUIRE(int(p.size()) == k);
-    for (int i = 0; i < k; ++i) BOOST_TEST(std::abs(p[at(i)] - double(past.smooth.back()[at(i)])) < 1e-12);
+    for (int i = 0; i < k; ++i)
+      BOOST_TEST(std::abs(p[at(i)] - double(past.smooth.back()[at(i)])) < 1e-12);
     BOOST_TEST(std::abs(filter.log_predictive() - double(past.log_likelihood - before)) < 1e-11);
     before = past.log_likelihood;
   }
@@ -63,7 +70,8 @@ void check_answers(const HiddenMarkovModel &model, const Known &known, const Seq
   for (int i = 0; i < k; ++i)
     for (int j = 0; j < k; ++j) states[at(j)] += past.smooth.back()[at(i)] * known.a[at(i)][at(j)];
   BOOST_REQUIRE(int(next.states.size()) == k);
-  for (int j = 0; j < k; ++j) BOOST_TEST(std::abs(next.states[at(j)] - double(states[at(j)])) < 1e-12);
+  for (int j = 0; j < k; ++j)
+    BOOST_TEST(std::abs(next.states[at(j)] - double(states[at(j)])) < 1e-12);
   if (model.symbols()) {
     BOOST_REQUIRE(next.symbols.size() == model.symbol_names().size());
     for (std::size_t v = 0; v < next.symbols.size(); ++v) {
@@ -72,7 +80,8 @@ void check_answers(const HiddenMarkovModel &model, const Known &known, const Seq
       BOOST_TEST(std::abs(next.symbols[v] - double(p)) < 1e-12);
     }
   } else if (!known.mean(0).empty() && !known.covariance(0).empty()) {
-    // The elements of a multivariate normal, or the first element of another family, which has a mean and a variance.
+    // The elements of a multivariate normal, or the first element of another family, which has a
+    // mean and a variance.
     const std::size_t elements = known.mean(0).size();
     for (std::size_t e = 0; e < elements; ++e) {
       Real m = 0, square = 0;
@@ -88,7 +97,9 @@ void check_answers(const HiddenMarkovModel &model, const Known &known, const Seq
 }
 
 /// All answers of a long sequence; `score(t)` are the reference's log densities.
-template <class Float, class Score> void check_long(const HiddenMarkovModel &model, const Known &known, const Sequence &x, Score score, bool marginals = true) {
+template <class Float, class Score>
+void check_long(const HiddenMarkovModel &model, const Known &known, const Sequence &x, Score score,
+                bool marginals = true) {
   const auto steps = std::int64_t(x.size());
   const std::size_t k = at(model.size());
   Data one(1, {x});
@@ -102,10 +113,12 @@ template <class Float, class Score> void check_long(const HiddenMarkovModel &mod
     BOOST_REQUIRE(fast.size() == gamma.size());
     double most = 0;
     for (std::size_t i = 0; i < fast.size(); ++i)
-      if (!(std::abs(fast[i] - double(gamma[i])) <= most)) most = std::abs(fast[i] - double(gamma[i]));
+      if (!(std::abs(fast[i] - double(gamma[i])) <= most))
+        most = std::abs(fast[i] - double(gamma[i]));
     BOOST_TEST(most < 1e-8);
   }
-  // The path may be another one of the same probability: what counts is that it has the best, and that it is said rightly.
+  // The path may be another one of the same probability: what counts is that it has the best, and
+  // that it is said rightly.
   const auto path = model.decode(one.all, control);
   BOOST_REQUIRE(std::int64_t(path.states.size()) == steps);
   Real joint = 0;
@@ -128,15 +141,18 @@ BOOST_AUTO_TEST_CASE(given_parameters_stay_and_are_counted_with) {
   const Table a = random_rows(3, 3, 1), b = random_rows(3, 4, 2);
   const std::vector<Sequence> x = {{0, 1, 3, 2, 2, 0}, {3}, {1, 1, hole, 0}};
   const std::vector<double> weights = {1, 2.5, 0.5};
-  const Fitted model = fitted_symbols(x, 4, 3, with(as_given, {{"init", init(start3, a, b, true)}}), weights);
+  const Fitted model =
+      fitted_symbols(x, 4, 3, with(as_given, {{"init", init(start3, a, b, true)}}), weights);
   const Known known(*model, {"categorical"});
   Real whole = 0;
   std::vector<Real> visits(3, 0);
   Table counts(3, std::vector<Real>(3, 0));
   for (int i = 0; i < 3; ++i) {
     BOOST_TEST(std::abs(double(known.initial[at(i)] - start3[at(i)])) < 1e-15);
-    for (int j = 0; j < 3; ++j) BOOST_TEST(std::abs(double(known.a[at(i)][at(j)] - a[at(i)][at(j)])) < 1e-15);
-    for (int v = 0; v < 4; ++v) BOOST_TEST(std::abs(double(known.probability(i, v) - b[at(i)][at(v)])) < 1e-15);
+    for (int j = 0; j < 3; ++j)
+      BOOST_TEST(std::abs(double(known.a[at(i)][at(j)] - a[at(i)][at(j)])) < 1e-15);
+    for (int v = 0; v < 4; ++v)
+      BOOST_TEST(std::abs(double(known.probability(i, v) - b[at(i)][at(v)])) < 1e-15);
   }
   for (std::size_t s = 0; s < x.size(); ++s) {
     const Enumeration slow = enumerate(known.chain(x[s]));
@@ -190,11 +206,14 @@ BOOST_AUTO_TEST_CASE(symbols_are_those_of_all_paths) {
   const Table a = random_rows(3, 3, 3), b = random_rows(3, 4, 4);
   const Fitted model = symbol_model(start3, a, b);
   const Known known(*model, {"categorical"});
-  for (const Sequence &x : {Sequence{0, 1, 2, 3, 3, 0, 1}, Sequence{2}, Sequence{hole}, Sequence{1, hole, 3}, Sequence{hole, hole, 0, hole, 2, hole}, Sequence{0, 0}})
+  for (const Sequence &x :
+       {Sequence{0, 1, 2, 3, 3, 0, 1}, Sequence{2}, Sequence{hole}, Sequence{1, hole, 3},
+        Sequence{hole, hole, 0, hole, 2, hole}, Sequence{0, 0}})
     check_answers(*model, known, x);
   // A step that is missing is summed out: of every symbol that it might have been.
   std::vector<Real> all;
-  for (int v = 0; v < 4; ++v) all.push_back(enumerate(known.chain({1, double(v), 3})).log_likelihood);
+  for (int v = 0; v < 4; ++v)
+    all.push_back(enumerate(known.chain({1, double(v), 3})).log_likelihood);
   Data one(1, {{1, hole, 3}});
   BOOST_TEST(distance(model->log_likelihood(one.all, control), double(log_sum(all))) < 1e-12);
   Data nothing(1, {{hole, hole, hole}});
@@ -213,7 +232,12 @@ BOOST_AUTO_TEST_CASE(normals_are_those_of_all_paths) {
   const Table means = {{0, 0}, {2, 0}, {4, 0}};
   for (const std::string &shape : support::shapes) {
     Data data(2, {training});
-    const Fitted model = fitted(data, 3, {{"method", "em"}, {"max_iter", 4}, {"tol", 0.0}, {"covariance", shape}, {"init", init(start3, a, means, false)}});
+    const Fitted model = fitted(data, 3,
+                                {{"method", "em"},
+                                 {"max_iter", 4},
+                                 {"tol", 0.0},
+                                 {"covariance", shape},
+                                 {"init", init(start3, a, means, false)}});
     const Known known(*model, {"multivariate"});
     if (shape == "full") BOOST_TEST(std::abs(known.covariance(2)[1]) > 0.05);
     BOOST_TEST(known.covariance(2)[1] == known.covariance(2)[2]);
@@ -228,25 +252,39 @@ BOOST_AUTO_TEST_CASE(columns_are_those_of_all_paths) {
   check_answers(*counts, Known(*counts, {"poisson"}), {0, 3, 14, hole, 5, 5, 0});
   check_answers(*counts, Known(*counts, {"poisson"}), {1000});
   Data waits(1, {{0.2, 3, 1, 9}});
-  const Fitted waiting = fitted(waits, 3, with(as_given, {{"emission", "exponential"}, {"init", init(start3, a, {{0.5}, {2}, {10}}, false)}}));
+  const Fitted waiting = fitted(
+      waits, 3,
+      with(as_given,
+           {{"emission", "exponential"}, {"init", init(start3, a, {{0.5}, {2}, {10}}, false)}}));
   check_answers(*waiting, Known(*waiting, {"exponential"}), {0.1, 5, 5, hole, 30, 0.7});
   Data coins(1, {{0, 1, 1, 0}});
-  const Fitted coin = fitted(coins, 3, with(as_given, {{"emission", "bernoulli"}, {"init", init(start3, a, {{0.1}, {0.5}, {0.8}}, false)}}));
+  const Fitted coin = fitted(
+      coins, 3,
+      with(as_given,
+           {{"emission", "bernoulli"}, {"init", init(start3, a, {{0.1}, {0.5}, {0.8}}, false)}}));
   check_answers(*coin, Known(*coin, {"bernoulli"}), {0, 1, 1, hole, 0, 1});
   BOOST_TEST(std::abs(double(Known(*coin, {"bernoulli"}).probability(2, 1)) - 0.8) < 1e-15);
 
   // A product, with missing elements: they say nothing, the others of the step do.
   const std::vector<std::string> kinds = {"normal", "bernoulli", "poisson", "categorical"};
   const double codes[] = {1, 2, 9};
-  const Sequence training = drawn(start3, a, 120, 8, [&](int z, bayes::Random &random, Sequence &out) {
-    out.push_back(3 * z + random.normal());
-    out.push_back(random.uniform() < 0.2 + 0.3 * z);
-    out.push_back(std::floor(random.gamma(2 + 4 * z)));
-    out.push_back(random.uniform() < 0.1 ? hole : codes[random.below(3)]);
-  });
+  const Sequence training =
+      drawn(start3, a, 120, 8, [&](int z, bayes::Random &random, Sequence &out) {
+        out.push_back(3 * z + random.normal());
+        out.push_back(random.uniform() < 0.2 + 0.3 * z);
+        out.push_back(std::floor(random.gamma(2 + 4 * z)));
+        out.push_back(random.uniform() < 0.1 ? hole : codes[random.below(3)]);
+      });
   Data data(4, {training});
-  const Fitted product = fitted(data, 3, {{"method", "em"}, {"max_iter", 5}, {"restarts", 2}, {"emission", Document::List{"normal", "bernoulli", "poisson", "categorical"}}});
-  check_answers(*product, Known(*product, kinds), {0.5, 1, 3, 9, 4, hole, 8, 1, 2, 0, hole, hole, hole, hole, hole, hole, 7, 1, 12, 2});
+  const Fitted product =
+      fitted(data, 3,
+             {{"method", "em"},
+              {"max_iter", 5},
+              {"restarts", 2},
+              {"emission", Document::List{"normal", "bernoulli", "poisson", "categorical"}}});
+  check_answers(
+      *product, Known(*product, kinds),
+      {0.5, 1, 3, 9, 4, hole, 8, 1, 2, 0, hole, hole, hole, hole, hole, hole, 7, 1, 12, 2});
 }
 
 BOOST_AUTO_TEST_CASE(zeros_of_the_structure) {
@@ -255,10 +293,14 @@ BOOST_AUTO_TEST_CASE(zeros_of_the_structure) {
   const Known known(*cycle, {"categorical"});
   BOOST_TEST(double(known.initial[1]) == 0);
   BOOST_TEST(double(known.a[2][0]) == 1);
-  for (const Sequence &x : {Sequence{0, 1, 2, 3, 3, 0, 1, 2}, Sequence{3}, Sequence{1, 2}, Sequence{hole, 2, hole, hole}}) check_answers(*cycle, known, x);
+  for (const Sequence &x : {Sequence{0, 1, 2, 3, 3, 0, 1, 2}, Sequence{3}, Sequence{1, 2},
+                            Sequence{hole, 2, hole, hole}})
+    check_answers(*cycle, known, x);
 
   const std::vector<Sequence> data = {{0, 0, 1, 1, 2, 2}, {0, 1, 1, 2}, {0, 1, 2, 2, 2}};
-  const Fitted forward = fitted_symbols(data, 3, 3, {{"method", "em"}, {"topology", "left-to-right"}, {"max_iter", 3}, {"restarts", 2}});
+  const Fitted forward = fitted_symbols(
+      data, 3, 3,
+      {{"method", "em"}, {"topology", "left-to-right"}, {"max_iter", 3}, {"restarts", 2}});
   const Known ahead(*forward, {"categorical"});
   BOOST_TEST(double(ahead.initial[0]) == 1);
   for (int i = 0; i < 3; ++i)
@@ -285,7 +327,8 @@ BOOST_AUTO_TEST_CASE(one_state_and_more_states_than_steps) {
 BOOST_AUTO_TEST_CASE(ties_have_an_order) {
   const Real third = Real(1.0 / 3);
   const Table same(3, std::vector<Real>(3, third));
-  // Nothing tells the states apart: all 81 paths are equal, and come in the order of the last state, then of the last but one, ...
+  // Nothing tells the states apart: all 81 paths are equal, and come in the order of the last
+  // state, then of the last but one, ...
   const Fitted uniform = symbol_model({third, third, third}, same, same);
   Data one(1, {{0, 2, 1, 1}});
   BOOST_TEST(uniform->decode(one.all, control).states == Path({0, 0, 0, 0}));
@@ -296,9 +339,13 @@ BOOST_AUTO_TEST_CASE(ties_have_an_order) {
     BOOST_TEST(all[i].states == slow.paths[i].second);
     BOOST_TEST(all[i].log_probability == all[0].log_probability);
   }
-  // Two of three states are twins: every path has as many equals as it visits them, whose terms are the same numbers in the same order.
-  const Fitted twins = symbol_model({0.5, 0.25, 0.25}, {{0.5, 0.25, 0.25}, {0.25, 0.375, 0.375}, {0.25, 0.375, 0.375}}, {{0.75, 0.25}, {0.125, 0.875}, {0.125, 0.875}});
-  for (const Sequence &x : {Sequence{0, 1, 1, 0, 1}, Sequence{1, 1, 1}, Sequence{1}, Sequence{1, hole, 0, 1, 1, hole}}) {
+  // Two of three states are twins: every path has as many equals as it visits them, whose terms are
+  // the same numbers in the same order.
+  const Fitted twins = symbol_model({0.5, 0.25, 0.25},
+                                    {{0.5, 0.25, 0.25}, {0.25, 0.375, 0.375}, {0.25, 0.375, 0.375}},
+                                    {{0.75, 0.25}, {0.125, 0.875}, {0.125, 0.875}});
+  for (const Sequence &x : {Sequence{0, 1, 1, 0, 1}, Sequence{1, 1, 1}, Sequence{1},
+                            Sequence{1, hole, 0, 1, 1, hole}}) {
     Data given(1, {x});
     const auto paths = enumerate(Known(*twins, {"categorical"}).chain(x)).paths;
     BOOST_TEST(twins->decode(given.all, control).states == paths[0].second);
@@ -316,21 +363,29 @@ BOOST_AUTO_TEST_CASE(identical_rows_make_a_mixture) {
   Real whole = 0;
   for (std::size_t t = 0; t < x.size(); ++t) {
     std::vector<Real> terms;
-    for (std::size_t k = 0; k < 3; ++k) terms.push_back(std::log(start3[k]) + (std::isnan(x[t]) ? 0 : x[t] * std::log(rates[k]) - rates[k] - std::lgamma(Real(x[t]) + 1)));
+    for (std::size_t k = 0; k < 3; ++k)
+      terms.push_back(std::log(start3[k]) +
+                      (std::isnan(x[t])
+                           ? 0
+                           : x[t] * std::log(rates[k]) - rates[k] - std::lgamma(Real(x[t]) + 1)));
     whole += log_sum(terms);
-    for (std::size_t k = 0; k < 3; ++k) BOOST_TEST(std::abs(smooth[t * 3 + k] - double(std::exp(terms[k] - log_sum(terms)))) < 1e-12);
+    for (std::size_t k = 0; k < 3; ++k)
+      BOOST_TEST(std::abs(smooth[t * 3 + k] - double(std::exp(terms[k] - log_sum(terms)))) < 1e-12);
   }
   BOOST_TEST(distance(model->log_likelihood(one.all, control), double(whole)) < 1e-12);
 }
 
 BOOST_AUTO_TEST_CASE(a_million_symbols) {
-  const Table a = {{0.98, 0.01, 0.01}, {0.02, 0.97, 0.01}, {0.3, 0.3, 0.4}}, b = random_rows(3, 4, 14);
+  const Table a = {{0.98, 0.01, 0.01}, {0.02, 0.97, 0.01}, {0.3, 0.3, 0.4}},
+              b = random_rows(3, 4, 14);
   const Fitted model = symbol_model(start3, a, b);
   const Known known(*model, {"categorical"});
   const Sequence x = drawn(start3, a, 1000000, 15, letters_of(b));
   Table scores;
   for (const double v : {0.0, 1.0, 2.0, 3.0}) scores.push_back(known.score(&v));
-  check_long<Real>(*model, known, x, [&](std::int64_t t) -> const std::vector<Real> & { return scores[at(x[at(t)])]; });
+  check_long<Real>(*model, known, x, [&](std::int64_t t) -> const std::vector<Real> & {
+    return scores[at(x[at(t)])];
+  });
   // The filter gets there too, and the best paths of a long sequence are of their word.
   HiddenMarkovModel::Filter filter(*model);
   Real whole = 0;
@@ -345,31 +400,48 @@ BOOST_AUTO_TEST_CASE(a_million_symbols) {
   BOOST_TEST(best[0].states == model->decode(some.all, control).states);
   for (std::size_t i = 0; i < 3; ++i) {
     BOOST_TEST(distance(best[i].log_probability, double(chain.log_joint(best[i].states))) < 1e-10);
-    if (i) BOOST_TEST((best[i].states != best[i - 1].states && best[i].log_probability <= best[i - 1].log_probability));
+    if (i)
+      BOOST_TEST((best[i].states != best[i - 1].states &&
+                  best[i].log_probability <= best[i - 1].log_probability));
   }
   // Sequences of the fit, which cross pieces and lie between others.
-  std::vector<Sequence> many = {Sequence(x.begin(), x.begin() + 7), Sequence(x.begin(), x.begin() + 16384), Sequence(x.begin(), x.begin() + 300001),
-                                Sequence(x.begin(), x.begin() + 10000), Sequence(x.begin(), x.begin() + 9000), {1}, Sequence(x.begin(), x.begin() + 16383)};
+  std::vector<Sequence> many = {
+      Sequence(x.begin(), x.begin() + 7),      Sequence(x.begin(), x.begin() + 16384),
+      Sequence(x.begin(), x.begin() + 300001), Sequence(x.begin(), x.begin() + 10000),
+      Sequence(x.begin(), x.begin() + 9000),   {1},
+      Sequence(x.begin(), x.begin() + 16383)};
   std::vector<double> weights = {1, 0.5, 2, 1, 3, 1, 1};
   const LogSpace<Real> slow(known.initial, known.a);
   Real sum = 0;
   for (std::size_t s = 0; s < many.size(); ++s)
-    sum += weights[s] * slow.run(std::int64_t(many[s].size()), [&](std::int64_t t) -> const std::vector<Real> & { return scores[at(many[s][at(t)])]; });
-  const Fitted together = fitted_symbols(many, 4, 3, with(as_given, {{"init", init(start3, a, b, true)}}), weights);
+    sum += weights[s] *
+           slow.run(std::int64_t(many[s].size()), [&](std::int64_t t) -> const std::vector<Real> & {
+             return scores[at(many[s][at(t)])];
+           });
+  const Fitted together =
+      fitted_symbols(many, 4, 3, with(as_given, {{"init", init(start3, a, b, true)}}), weights);
   BOOST_TEST(distance(together->trace[0][0], double(sum)) < 1e-10);
 }
 
 BOOST_AUTO_TEST_CASE(a_million_far_apart) {
-  // Learned where the cycle is kept; asked where states are skipped, so that a step must pass a state whose density is e^-300000 or less.
+  // Learned where the cycle is kept; asked where states are skipped, so that a step must pass a
+  // state whose density is e^-300000 or less.
   const Table cycle = {{0.99, 0.01, 0}, {0, 0.99, 0.01}, {0.01, 0, 0.99}};
-  const auto emit = [](int z, bayes::Random &random, Sequence &out) { out.push_back(1000 * z + random.normal()); };
-  Data data(1, {drawn({1, 0, 0}, cycle, 2000, 16, emit), drawn({0, 1, 0}, cycle, 2000, 17, emit), drawn({0, 0, 1}, cycle, 2000, 18, emit)});
-  const Fitted model = fitted(data, 3, {{"method", "em"}, {"max_iter", 100}, {"init", init(start3, cycle, {{0}, {1000}, {2000}}, false)}});
+  const auto emit = [](int z, bayes::Random &random, Sequence &out) {
+    out.push_back(1000 * z + random.normal());
+  };
+  Data data(1, {drawn({1, 0, 0}, cycle, 2000, 16, emit), drawn({0, 1, 0}, cycle, 2000, 17, emit),
+                drawn({0, 0, 1}, cycle, 2000, 18, emit)});
+  const Fitted model = fitted(data, 3,
+                              {{"method", "em"},
+                               {"max_iter", 100},
+                               {"init", init(start3, cycle, {{0}, {1000}, {2000}}, false)}});
   const Known known(*model, {"multivariate"});
   for (int k = 0; k < 3; ++k) BOOST_REQUIRE(known.covariance(k)[0] < 2);
   BOOST_TEST(double(known.a[0][2]) == 0);
   const Real rare = 1e-5;
-  const Table skips = {{0.99 - rare, 0.01, rare}, {rare, 0.99 - rare, 0.01}, {0.01, rare, 0.99 - rare}};
+  const Table skips = {
+      {0.99 - rare, 0.01, rare}, {rare, 0.99 - rare, 0.01}, {0.01, rare, 0.99 - rare}};
   const Sequence x = drawn(start3, skips, 1000000, 19, emit);
   std::vector<Real> s(3), constant, mean, precision;
   for (int k = 0; k < 3; ++k) {
@@ -377,14 +449,16 @@ BOOST_AUTO_TEST_CASE(a_million_far_apart) {
     constant.push_back(0.5L * (std::log(precision.back()) - slow::log_2pi));
   }
   check_long<Real>(*model, known, x, [&](std::int64_t t) -> const std::vector<Real> & {
-    for (std::size_t k = 0; k < 3; ++k) s[k] = constant[k] - 0.5L * precision[k] * (x[at(t)] - mean[k]) * (x[at(t)] - mean[k]);
+    for (std::size_t k = 0; k < 3; ++k)
+      s[k] = constant[k] - 0.5L * precision[k] * (x[at(t)] - mean[k]) * (x[at(t)] - mean[k]);
     return s;
   });
 }
 
 BOOST_AUTO_TEST_CASE(a_million_left_to_right) {
-  // 50 states in a row that can only be passed one by one. Data jump over 20 of them, so that the forward probability of where they jump to is e^-1000 or less
-  // just before, and 0 in double precision.
+  // 50 states in a row that can only be passed one by one. Data jump over 20 of them, so that the
+  // forward probability of where they jump to is e^-1000 or less just before, and 0 in double
+  // precision.
   const int k = 50;
   std::vector<Real> initial(at(k), 0), rates;
   initial[0] = 1;
@@ -401,25 +475,40 @@ BOOST_AUTO_TEST_CASE(a_million_left_to_right) {
     bayes::Random random(18);
     Sequence x;
     for (std::int64_t t = 0; t < steps; ++t) {
-      const double m = t < steps * 3 / 10 ? 20 : t < steps * 6 / 10 ? 420 : t < steps * 9 / 10 ? 440 : 900;
+      const double m = t < steps * 3 / 10   ? 20
+                       : t < steps * 6 / 10 ? 420
+                       : t < steps * 9 / 10 ? 440
+                                            : 900;
       x.push_back(std::max(0.0, std::round(m + std::sqrt(m) * random.normal())));
     }
     std::vector<std::vector<Real>> scores;
     for (double v = 0; v < 1200; ++v) scores.push_back(known.score(&v));
-    check_long<double>(*model, known, x, [&](std::int64_t t) -> const std::vector<Real> & { return scores[at(x[at(t)])]; }, steps < 100000);
+    check_long<double>(
+        *model, known, x,
+        [&](std::int64_t t) -> const std::vector<Real> & { return scores[at(x[at(t)])]; },
+        steps < 100000);
   }
 }
 
 BOOST_AUTO_TEST_CASE(what_cannot_be_has_no_path) {
   // 10^200 is further from every normal state than a double can say.
   Data data(1, {{0, 1, 0, 2, 9, 8, 10, 9}});
-  const Fitted normal = fitted(data, 2, {{"method", "em"}, {"max_iter", 2}, {"init", init({0.5, 0.5}, {{0.5, 0.5}, {0.5, 0.5}}, {{1}, {9}}, false)}});
-  // A symbol that no state emits may be refused in option init, or lifted; if the model says that it has probability 0 then that is meant.
+  const Fitted normal =
+      fitted(data, 2,
+             {{"method", "em"},
+              {"max_iter", 2},
+              {"init", init({0.5, 0.5}, {{0.5, 0.5}, {0.5, 0.5}}, {{1}, {9}}, false)}});
+  // A symbol that no state emits may be refused in option init, or lifted; if the model says that
+  // it has probability 0 then that is meant.
   Fitted silent;
-  message_of([&] { silent = symbol_model({1, 0}, {{0.5, 0.5}, {0, 1}}, {{0.5, 0.5, 0}, {0.25, 0.75, 0}}); });
+  message_of([&] {
+    silent = symbol_model({1, 0}, {{0.5, 0.5}, {0, 1}}, {{0.5, 0.5, 0}, {0.25, 0.75, 0}});
+  });
   const Sequence far = {1, 1e200, 9}, unheard = {0, 2, 1};
   for (const auto &[model, x] : {std::pair(normal.get(), far), std::pair(silent.get(), unheard)}) {
-    if (!model || (x == unheard && enumerate(Known(*model, {"categorical"}).chain(x)).log_likelihood != impossible)) continue;
+    if (!model || (x == unheard &&
+                   enumerate(Known(*model, {"categorical"}).chain(x)).log_likelihood != impossible))
+      continue;
     Data one(1, {x});
     BOOST_TEST(model->log_likelihood(one.all, control) == -std::numeric_limits<double>::infinity());
     bayes::Errc code{};
@@ -433,9 +522,11 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_has_no_path) {
 }
 
 BOOST_AUTO_TEST_CASE(documents_keep_all) {
-  const Fitted model = symbol_model({0.6, 0, 0.4}, {{0.7, 0.3, 0}, {0, 0.5, 0.5}, {1, 0, 0}}, random_rows(3, 4, 20));
+  const Fitted model =
+      symbol_model({0.6, 0, 0.4}, {{0.7, 0.3, 0}, {0, 0.5, 0.5}, {1, 0, 0}}, random_rows(3, 4, 20));
   const std::string bytes = model->to_bytes();
-  for (const auto &again : {bayes::Model::from_bytes(bytes), bayes::Model::from_document(model->to_document())}) {
+  for (const auto &again :
+       {bayes::Model::from_bytes(bytes), bayes::Model::from_document(model->to_document())}) {
     const auto *copy = dynamic_cast<const HiddenMarkovModel *>(again.get());
     BOOST_REQUIRE(copy);
     BOOST_TEST((copy->to_bytes() == bytes));

@@ -1,5 +1,6 @@
-// What all models share: their document, their bytes, and what is refused. The family here has one number of its own.
-#include "core/model.hpp"
+// What all models share: their document, their bytes, and what is refused. The family here has one
+// number of its own.
+#include "document/model.hpp"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
@@ -7,8 +8,8 @@
 #include <functional>
 #include <limits>
 
-#include "core/error.hpp"
-#include "core/members.hpp"
+#include "base/error.hpp"
+#include "document/members.hpp"
 
 using bayes::Document;
 using bayes::Errc;
@@ -22,18 +23,23 @@ class Sample final : public Model {
   double own = 0.25;
 
  protected:
-  void write(Document &document) const override { document.set("own", Document::object().set("number", own)); }
+  void write(Document &document) const override {
+    document.set("own", Document::object().set("number", own));
+  }
 };
 
 std::unique_ptr<Model> read_sample(const Document &document) {
   auto model = std::make_unique<Sample>();
   model->own = bayes::MemberReader(document).object("own").number("number", 0, 1);
-  if (model->own == 0.125) throw bayes::Error(Errc::numeric, "the family refuses", "detail", "hint");
+  if (model->own == 0.125)
+    throw bayes::Error(Errc::numeric, "the family refuses", "detail", "hint");
   if (model->own == 0.0625) throw bayes::Error(Errc::internal, "a bug");
   return model;
 }
 
-bayes::ModelReader find_sample(std::string_view family) { return family == "sample" ? read_sample : nullptr; }
+bayes::ModelReader find_sample(std::string_view family) {
+  return family == "sample" ? read_sample : nullptr;
+}
 
 Sample sample() {
   Sample model;
@@ -49,7 +55,8 @@ Sample sample() {
   model.info.log_likelihood = std::numeric_limits<double>::quiet_NaN();
   model.info.seed = -7;
   model.info.seconds = 0.5;
-  model.info.options = Document::object().set("k", 3).set("prior", Document::object().set("alpha", 0.1));
+  model.info.options =
+      Document::object().set("k", 3).set("prior", Document::object().set("alpha", 0.1));
   model.trace = {{-14, -13.5, std::numeric_limits<double>::quiet_NaN()}, {}, {-12.5}};
   return model;
 }
@@ -57,7 +64,11 @@ Sample sample() {
 /// The sample with draws: two chains of three draws of two quantities, one not a number.
 Sample sampled() {
   Sample model = sample();
-  model.draws = {{"clusters", "log_joint"}, 2, 3, {1, -2.5, 2, -3, 3, -0.0, 1, std::numeric_limits<double>::quiet_NaN(), 2, -1e300, 3, 4}};
+  model.draws = {
+      {"clusters", "log_joint"},
+      2,
+      3,
+      {1, -2.5, 2, -3, 3, -0.0, 1, std::numeric_limits<double>::quiet_NaN(), 2, -1e300, 3, 4}};
   return model;
 }
 
@@ -94,10 +105,14 @@ BOOST_AUTO_TEST_SUITE(model)
 
 BOOST_AUTO_TEST_CASE(the_document_says_everything) {
   BOOST_TEST(sample().to_document().to_json() ==
-             "{\"pg_bayes\": {\"format\": 1, \"version\": \"" + std::string(bayes::library_version) +
-                 "\"}, \"family\": \"sample\", \"method\": \"em\", \"rows\": 10, \"skipped\": 1, \"dimension\": 2, \"components\": 3, "
-                 "\"iterations\": 4, \"converged\": true, \"objective\": -12.5, \"log_likelihood\": \"NaN\", \"seed\": -7, \"seconds\": 0.5, "
-                 "\"options\": {\"k\": 3, \"prior\": {\"alpha\": 0.1}}, \"trace\": [[-14.0, -13.5, \"NaN\"], [], [-12.5]], "
+             "{\"pg_bayes\": {\"format\": 1, \"version\": \"" +
+                 std::string(bayes::library_version) +
+                 "\"}, \"family\": \"sample\", \"method\": \"em\", \"rows\": 10, \"skipped\": 1, "
+                 "\"dimension\": 2, \"components\": 3, "
+                 "\"iterations\": 4, \"converged\": true, \"objective\": -12.5, "
+                 "\"log_likelihood\": \"NaN\", \"seed\": -7, \"seconds\": 0.5, "
+                 "\"options\": {\"k\": 3, \"prior\": {\"alpha\": 0.1}}, \"trace\": [[-14.0, -13.5, "
+                 "\"NaN\"], [], [-12.5]], "
                  "\"own\": {\"number\": 0.25}}");
   Sample plain = sample();
   plain.info.options = {};
@@ -123,14 +138,16 @@ BOOST_AUTO_TEST_CASE(what_text_makes_of_a_document_is_read_as_the_same_model) {
   Document document = model.to_document();
   const double nan = std::numeric_limits<double>::quiet_NaN();
   document.set("log_likelihood", "NaN").set("rows", 10.0);
-  document.set("trace", Document::List{Document::List{-14, -13.5, "NaN"}, Document::List{}, Document::List{-12.5}});
+  document.set("trace", Document::List{Document::List{-14, -13.5, "NaN"}, Document::List{},
+                                       Document::List{-12.5}});
   BOOST_TEST((Model::from_document(document, find_sample)->to_bytes() == model.to_bytes()));
   document.set("trace", Tensor{{2, 3}, {1, 2, 3, 4, 5, nan}});
   const auto equal_runs = Model::from_document(document, find_sample);
   BOOST_TEST(equal_runs->trace.size() == 2);
   BOOST_TEST((equal_runs->trace[0] == std::vector<double>{1, 2, 3}));
   document.set("trace", Tensor{{2, 0}, {}});
-  BOOST_TEST((Model::from_document(document, find_sample)->trace == std::vector<std::vector<double>>(2)));
+  BOOST_TEST(
+      (Model::from_document(document, find_sample)->trace == std::vector<std::vector<double>>(2)));
   document.set("trace", Tensor{{0}, {}});
   BOOST_TEST(Model::from_document(document, find_sample)->trace.empty());
 }
@@ -138,7 +155,8 @@ BOOST_AUTO_TEST_CASE(what_text_makes_of_a_document_is_read_as_the_same_model) {
 BOOST_AUTO_TEST_CASE(every_member_is_needed) {
   const Document document = sample().to_document();
   for (const auto &member : *document.as<Document::Object>())
-    BOOST_TEST(refused(without(document, member.first)) == "invalid bayes_model: member \"" + member.first + "\" is missing");
+    BOOST_TEST(refused(without(document, member.first)) ==
+               "invalid bayes_model: member \"" + member.first + "\" is missing");
 }
 
 BOOST_AUTO_TEST_CASE(impossible_members_are_named) {
@@ -149,44 +167,66 @@ BOOST_AUTO_TEST_CASE(impossible_members_are_named) {
   };
   const std::string start = "invalid bayes_model: member ";
   const double infinity = std::numeric_limits<double>::infinity();
-  BOOST_TEST(with("family", 1) == start + R"("family" is 1, but must be a string that is not empty)");
+  BOOST_TEST(with("family", 1) ==
+             start + R"("family" is 1, but must be a string that is not empty)");
   BOOST_TEST(with("family", "sampel") == R"(invalid bayes_model: unknown family "sampel")");
-  BOOST_TEST(with("method", "") == start + R"("method" is "", but must be a string that is not empty)");
-  BOOST_TEST(with("rows", 0) == start + R"("rows" is 0, but must be a whole number from 1 to 9223372036854775807)");
-  BOOST_TEST(with("skipped", -1) == start + R"("skipped" is -1, but must be a whole number from 0 to 9223372036854775807)");
-  BOOST_TEST(with("dimension", 1601) == start + R"("dimension" is 1601, but must be a whole number from 1 to 1600)");
-  BOOST_TEST(with("dimension", 1.5) == start + R"("dimension" is 1.5, but must be a whole number from 1 to 1600)");
-  BOOST_TEST(with("components", 0) == start + R"("components" is 0, but must be a whole number from 1 to 10000)");
-  BOOST_TEST(with("iterations", "4") == start + R"("iterations" is "4", but must be a whole number from 0 to 2147483647)");
+  BOOST_TEST(with("method", "") ==
+             start + R"("method" is "", but must be a string that is not empty)");
+  BOOST_TEST(with("rows", 0) ==
+             start + R"("rows" is 0, but must be a whole number from 1 to 9223372036854775807)");
+  BOOST_TEST(with("skipped", -1) ==
+             start +
+                 R"("skipped" is -1, but must be a whole number from 0 to 9223372036854775807)");
+  BOOST_TEST(with("dimension", 1601) ==
+             start + R"("dimension" is 1601, but must be a whole number from 1 to 1600)");
+  BOOST_TEST(with("dimension", 1.5) ==
+             start + R"("dimension" is 1.5, but must be a whole number from 1 to 1600)");
+  BOOST_TEST(with("components", 0) ==
+             start + R"("components" is 0, but must be a whole number from 1 to 10000)");
+  BOOST_TEST(with("iterations", "4") ==
+             start + R"("iterations" is "4", but must be a whole number from 0 to 2147483647)");
   BOOST_TEST(with("converged", 1) == start + R"("converged" is 1, but must be true or false)");
-  BOOST_TEST(with("objective", infinity) == start + R"("objective" is "Infinity", but must be a finite number or NaN)");
-  BOOST_TEST(with("log_likelihood", "Infinity") == start + R"("log_likelihood" is "Infinity", but must be a finite number or NaN)");
-  BOOST_TEST(with("log_likelihood", "nan") == start + R"("log_likelihood" is "nan", but must be a finite number or NaN)");
-  BOOST_TEST(with("seed", 0.5).find("\"seed\" is 0.5, but must be a whole number") != std::string::npos);
-  BOOST_TEST(with("seconds", -1.0) == start + R"("seconds" is -1.0, but must be a finite number of at least 0.0)");
-  BOOST_TEST(with("seconds", infinity) == start + R"("seconds" is "Infinity", but must be a finite number of at least 0.0)");
+  BOOST_TEST(with("objective", infinity) ==
+             start + R"("objective" is "Infinity", but must be a finite number or NaN)");
+  BOOST_TEST(with("log_likelihood", "Infinity") ==
+             start + R"("log_likelihood" is "Infinity", but must be a finite number or NaN)");
+  BOOST_TEST(with("log_likelihood", "nan") ==
+             start + R"("log_likelihood" is "nan", but must be a finite number or NaN)");
+  BOOST_TEST(with("seed", 0.5).find("\"seed\" is 0.5, but must be a whole number") !=
+             std::string::npos);
+  BOOST_TEST(with("seconds", -1.0) ==
+             start + R"("seconds" is -1.0, but must be a finite number of at least 0.0)");
+  BOOST_TEST(with("seconds", infinity) ==
+             start + R"("seconds" is "Infinity", but must be a finite number of at least 0.0)");
   BOOST_TEST(with("options", {}) == start + R"("options" is null, but must be an object)");
-  BOOST_TEST(with("options", Document::object().set("k", Tensor{{2, 0}, {}})) ==
-             start + R"("options" cannot be stored: a tensor has another number of values than its shape says)");
+  BOOST_TEST(
+      with("options", Document::object().set("k", Tensor{{2, 0}, {}})) ==
+      start +
+          R"("options" cannot be stored: a tensor has another number of values than its shape says)");
   BOOST_TEST(with("pg_bayes", 1) == start + R"("pg_bayes" is 1, but must be an object)");
   BOOST_TEST(with("pg_bayes", Document::object()) == start + R"("pg_bayes.format" is missing)");
   BOOST_TEST(with("pg_bayes", Document::object().set("format", 1).set("version", "")) ==
              start + R"("pg_bayes.version" is "", but must be a string that is not empty)");
-  BOOST_TEST(with("own", Document::object().set("number", 2)) ==
-             start + R"("own.number" is 2, but must be a finite number of at least 0.0 and at most 1.0)");
+  BOOST_TEST(
+      with("own", Document::object().set("number", 2)) ==
+      start + R"("own.number" is 2, but must be a finite number of at least 0.0 and at most 1.0)");
   const std::string trace = start + R"("trace" is not an array of arrays of finite numbers or NaN)";
-  for (const Document &bad : {Document(1), Document(Document::List{1}), Document(Tensor{{1}, {1}}), Document(Tensor{{1, 1}, {infinity}}),
-                              Document(Document::List{"x"}), Document(Document::List{Tensor{{1, 1}, {1}}}),
-                              Document(Document::List{Tensor{{1}, {-infinity}}}), Document(Document::List(10001, Tensor{{1}, {1}}))})
+  for (const Document &bad : {Document(1), Document(Document::List{1}), Document(Tensor{{1}, {1}}),
+                              Document(Tensor{{1, 1}, {infinity}}), Document(Document::List{"x"}),
+                              Document(Document::List{Tensor{{1, 1}, {1}}}),
+                              Document(Document::List{Tensor{{1}, {-infinity}}}),
+                              Document(Document::List(10001, Tensor{{1}, {1}}))})
     BOOST_TEST(with("trace", bad) == trace);
   BOOST_TEST(refused(Document(5)) == "invalid bayes_model: it is 5, but must be an object");
 }
 
 BOOST_AUTO_TEST_CASE(unknown_members_are_refused_at_any_depth) {
   Document document = sample().to_document();
-  BOOST_TEST(refused(Document(document).set("extra", 1)) == R"(invalid bayes_model: unknown member "extra")");
+  BOOST_TEST(refused(Document(document).set("extra", 1)) ==
+             R"(invalid bayes_model: unknown member "extra")");
   const Document deep = Document::object().set("number", 0.5).set("extra", 1);
-  BOOST_TEST(refused(Document(document).set("own", deep)) == R"(invalid bayes_model: unknown member "own.extra")");
+  BOOST_TEST(refused(Document(document).set("own", deep)) ==
+             R"(invalid bayes_model: unknown member "own.extra")");
 }
 
 BOOST_AUTO_TEST_CASE(draws_are_a_member_where_there_are_any) {
@@ -194,8 +234,10 @@ BOOST_AUTO_TEST_CASE(draws_are_a_member_where_there_are_any) {
   const Document document = model.to_document();
   BOOST_TEST(document.find("draws")->to_json() ==
              "{\"quantities\": [\"clusters\", \"log_joint\"], \"chains\": 2, \"draws\": 3, "
-             "\"values\": [[[1.0, -2.5], [2.0, -3.0], [3.0, \"-0\"]], [[1.0, \"NaN\"], [2.0, -1e+300], [3.0, 4.0]]]}");
-  for (const auto &back : {Model::from_document(document, find_sample), Model::from_bytes(model.to_bytes(), find_sample)}) {
+             "\"values\": [[[1.0, -2.5], [2.0, -3.0], [3.0, \"-0\"]], [[1.0, \"NaN\"], [2.0, "
+             "-1e+300], [3.0, 4.0]]]}");
+  for (const auto &back : {Model::from_document(document, find_sample),
+                           Model::from_bytes(model.to_bytes(), find_sample)}) {
     BOOST_TEST((back->to_bytes() == model.to_bytes()));
     BOOST_TEST((back->draws.quantities == model.draws.quantities));
     BOOST_TEST(back->draws.chains == 2);
@@ -207,8 +249,13 @@ BOOST_AUTO_TEST_CASE(draws_are_a_member_where_there_are_any) {
   Sample one = sample();
   one.draws = {{"clusters"}, 1, 2, {std::numeric_limits<double>::quiet_NaN(), 2}};
   Document from_text = one.to_document();
-  const Document::List values = {Document(Document::List{Document(Document::List{"NaN"}), Document(Document::List{2})})};
-  from_text.set("draws", Document::object().set("values", values).set("draws", 2.0).set("chains", 1).set("quantities", Document::List{"clusters"}));
+  const Document::List values = {
+      Document(Document::List{Document(Document::List{"NaN"}), Document(Document::List{2})})};
+  from_text.set("draws", Document::object()
+                             .set("values", values)
+                             .set("draws", 2.0)
+                             .set("chains", 1)
+                             .set("quantities", Document::List{"clusters"}));
   BOOST_TEST((Model::from_document(from_text, find_sample)->to_bytes() == one.to_bytes()));
   // Models that were stored before there were draws.
   BOOST_TEST(sample().to_document().find("draws") == nullptr);
@@ -223,39 +270,64 @@ BOOST_AUTO_TEST_CASE(impossible_draws_are_named) {
   };
   const std::string start = "invalid bayes_model: member \"draws.";
   for (const char *key : {"quantities", "chains", "draws", "values"})
-    BOOST_TEST(refused(Document(document).set("draws", without(*document.find("draws"), key))) == start + key + "\" is missing");
-  BOOST_TEST(refused(Document(document).set("draws", {})) == R"(invalid bayes_model: member "draws" is null, but must be an object)");
-  BOOST_TEST(refused(Document(document).set("draws", Tensor{{1}, {1}})) ==
-             R"(invalid bayes_model: member "draws" is an array of 1 number, but must be an object)");
+    BOOST_TEST(refused(Document(document).set("draws", without(*document.find("draws"), key))) ==
+               start + key + "\" is missing");
+  BOOST_TEST(refused(Document(document).set("draws", {})) ==
+             R"(invalid bayes_model: member "draws" is null, but must be an object)");
+  BOOST_TEST(
+      refused(Document(document).set("draws", Tensor{{1}, {1}})) ==
+      R"(invalid bayes_model: member "draws" is an array of 1 number, but must be an object)");
   BOOST_TEST(with("extra", 1) == R"(invalid bayes_model: unknown member "draws.extra")");
 
   const std::string names = start + "quantities\" is not an array of 1 to 64 names";
-  for (const Document &bad : {Document(1), Document("clusters"), Document(), Document(Document::List{}), Document(Tensor{{2}, {1, 2}}),
-                              Document(Document::List(65, "a"))})
+  for (const Document &bad :
+       {Document(1), Document("clusters"), Document(), Document(Document::List{}),
+        Document(Tensor{{2}, {1, 2}}), Document(Document::List(65, "a"))})
     BOOST_TEST(with("quantities", bad) == names);
-  const std::string name = ", but its names are strings of at most 63 bytes that begin with a letter from a to z";
-  BOOST_TEST(with("quantities", Document::List{"a", 1}) == start + "quantities\" contains 1" + name);
-  BOOST_TEST(with("quantities", Document::List{"", "a"}) == start + "quantities\" contains \"\"" + name);
-  BOOST_TEST(with("quantities", Document::List{"NaN", "a"}) == start + "quantities\" contains \"NaN\"" + name);
-  BOOST_TEST(with("quantities", Document::List{"a", std::string(64, 'b')}).find(name) != std::string::npos);
-  BOOST_TEST(with("quantities", Document::List{"a", "a"}) == start + "quantities\" contains \"a\" twice");
-  BOOST_TEST(with("quantities", Document::List{"a"}) == start + "values\" is an array of 2 x 3 x 2 numbers, but must be an array of 2 x 3 x 1 numbers");
+  const std::string name =
+      ", but its names are strings of at most 63 bytes that begin with a letter from a to z";
+  BOOST_TEST(with("quantities", Document::List{"a", 1}) ==
+             start + "quantities\" contains 1" + name);
+  BOOST_TEST(with("quantities", Document::List{"", "a"}) ==
+             start + "quantities\" contains \"\"" + name);
+  BOOST_TEST(with("quantities", Document::List{"NaN", "a"}) ==
+             start + "quantities\" contains \"NaN\"" + name);
+  BOOST_TEST(with("quantities", Document::List{"a", std::string(64, 'b')}).find(name) !=
+             std::string::npos);
+  BOOST_TEST(with("quantities", Document::List{"a", "a"}) ==
+             start + "quantities\" contains \"a\" twice");
+  BOOST_TEST(
+      with("quantities", Document::List{"a"}) ==
+      start +
+          "values\" is an array of 2 x 3 x 2 numbers, but must be an array of 2 x 3 x 1 numbers");
 
-  BOOST_TEST(with("chains", 0) == start + "chains\" is 0, but must be a whole number from 1 to 10000");
-  BOOST_TEST(with("chains", 10001) == start + "chains\" is 10001, but must be a whole number from 1 to 10000");
-  BOOST_TEST(with("draws", 0) == start + "draws\" is 0, but must be a whole number from 1 to 10000000");
-  BOOST_TEST(with("draws", 4) == start + "values\" is an array of 2 x 3 x 2 numbers, but must be an array of 2 x 4 x 2 numbers");
-  BOOST_TEST(with("values", "x") == start + "values\" is \"x\", but must be an array of 2 x 3 x 2 numbers");
-  BOOST_TEST(with("values", Tensor{{12}, std::vector<double>(12)}) == start + "values\" is an array of 12 numbers, but must be an array of 2 x 3 x 2 numbers");
-  BOOST_TEST(with("values", Tensor{{2, 3, 2}, std::vector<double>(12, -std::numeric_limits<double>::infinity())}) ==
-             start + "values\" contains \"-Infinity\", but its numbers must be finite or NaN");
+  BOOST_TEST(with("chains", 0) ==
+             start + "chains\" is 0, but must be a whole number from 1 to 10000");
+  BOOST_TEST(with("chains", 10001) ==
+             start + "chains\" is 10001, but must be a whole number from 1 to 10000");
+  BOOST_TEST(with("draws", 0) ==
+             start + "draws\" is 0, but must be a whole number from 1 to 10000000");
+  BOOST_TEST(
+      with("draws", 4) ==
+      start +
+          "values\" is an array of 2 x 3 x 2 numbers, but must be an array of 2 x 4 x 2 numbers");
+  BOOST_TEST(with("values", "x") ==
+             start + "values\" is \"x\", but must be an array of 2 x 3 x 2 numbers");
+  BOOST_TEST(with("values", Tensor{{12}, std::vector<double>(12)}) ==
+             start +
+                 "values\" is an array of 12 numbers, but must be an array of 2 x 3 x 2 numbers");
+  BOOST_TEST(
+      with("values",
+           Tensor{{2, 3, 2}, std::vector<double>(12, -std::numeric_limits<double>::infinity())}) ==
+      start + "values\" contains \"-Infinity\", but its numbers must be finite or NaN");
 }
 
 BOOST_AUTO_TEST_CASE(a_newer_format_says_so) {
   Document document = sample().to_document();
   document.set("pg_bayes", Document::object().set("format", 2).set("version", "9.0.0"));
   const std::string says =
-      "unsupported bayes_model: its format is 2, but this version of pg_bayes reads formats up to 1 | "
+      "unsupported bayes_model: its format is 2, but this version of pg_bayes reads formats up to "
+      "1 | "
       "It was made by a newer version of pg_bayes: upgrade this one to read it.";
   BOOST_TEST(refused(document) == says);
   std::string bytes = sample().to_bytes();
@@ -270,7 +342,8 @@ BOOST_AUTO_TEST_CASE(errors_of_the_family_become_errors_of_the_input) {
   BOOST_TEST(refused(model.to_document()) == says);
   BOOST_TEST(refused_bytes(model.to_bytes()) == says);
   model.own = 0.0625;
-  BOOST_TEST(refusal(Errc::internal, [&] { Model::from_bytes(model.to_bytes(), find_sample); }) == "a bug");
+  BOOST_TEST(refusal(Errc::internal, [&] { Model::from_bytes(model.to_bytes(), find_sample); }) ==
+             "a bug");
 }
 
 BOOST_AUTO_TEST_CASE(changed_bytes_are_refused) {
@@ -279,13 +352,16 @@ BOOST_AUTO_TEST_CASE(changed_bytes_are_refused) {
     for (const int bit : {0, 3, 7}) {
       std::string changed = bytes;
       changed[i] = static_cast<char>(changed[i] ^ (1 << bit));
-      if (refused_bytes(changed) == "accepted") BOOST_ERROR("accepted with bit " << bit << " of byte " << i << " changed");
+      if (refused_bytes(changed) == "accepted")
+        BOOST_ERROR("accepted with bit " << bit << " of byte " << i << " changed");
     }
   for (std::size_t size = 0; size < bytes.size(); ++size)
-    if (refused_bytes(bytes.substr(0, size)) == "accepted") BOOST_ERROR("accepted the first " << size << " bytes");
+    if (refused_bytes(bytes.substr(0, size)) == "accepted")
+      BOOST_ERROR("accepted the first " << size << " bytes");
   BOOST_TEST(refused_bytes("") == "invalid bayes_model bytes / They end too early.");
   BOOST_TEST(refused_bytes(bytes + '\0') ==
-             "invalid bayes_model bytes / The fingerprint does not match the content: some of it was changed or lost.");
+             "invalid bayes_model bytes / The fingerprint does not match the content: some of it "
+             "was changed or lost.");
 }
 
 BOOST_AUTO_TEST_CASE(sealed_bytes_are_checked_all_the_same) {
@@ -297,12 +373,14 @@ BOOST_AUTO_TEST_CASE(sealed_bytes_are_checked_all_the_same) {
   std::string impossible(bayes::model_header_bytes, '\0');
   document.to_bytes(impossible);
   bayes::seal_model(impossible);
-  BOOST_TEST(refused_bytes(impossible) ==
-             R"(invalid bayes_model: member "rows" is 0, but must be a whole number from 1 to 9223372036854775807)");
+  BOOST_TEST(
+      refused_bytes(impossible) ==
+      R"(invalid bayes_model: member "rows" is 0, but must be a whole number from 1 to 9223372036854775807)");
 }
 
 BOOST_AUTO_TEST_CASE(fingerprints_differ) {
-  // Zeros of every length, and each with one byte changed: no two headers may agree, in neither half.
+  // Zeros of every length, and each with one byte changed: no two headers may agree, in neither
+  // half.
   std::vector<std::string> headers;
   for (std::size_t length = 0; length < 100; ++length)
     for (std::size_t changed = 0; changed <= length; ++changed) {

@@ -1,4 +1,5 @@
-// Normal clusters with their parameters integrated out, and draws of the parameters: evidence, predictive densities, rows that come and go.
+// Normal clusters with their parameters integrated out, and draws of the parameters: evidence,
+// predictive densities, rows that come and go.
 #include "sampler_support.hpp"
 
 using namespace samplers;
@@ -14,13 +15,16 @@ template <class F> void for_each_shape(F f) {
 /// The largest relative difference of any parameter.
 template <class S> double distance_of(const NormalWishart<S> &a, const NormalWishart<S> &b) {
   double most = 0;
-  const auto take = [&](const auto &p, const auto &q) { most = std::max(most, (p - q).cwiseAbs().maxCoeff() / q.cwiseAbs().maxCoeff()); };
+  const auto take = [&](const auto &p, const auto &q) {
+    most = std::max(most, (p - q).cwiseAbs().maxCoeff() / q.cwiseAbs().maxCoeff());
+  };
   take(a.m, b.m), take(a.c, b.c), take(a.a, b.a);
   for (std::size_t s = 0; s < a.B.size(); ++s) take(a.B[s], b.B[s]);
   return most;
 }
 
-template <class S> NormalStatistics<S> statistics_of(const NormalWishart<S> &prior, const Matrix &x) {
+template <class S>
+NormalStatistics<S> statistics_of(const NormalWishart<S> &prior, const Matrix &x) {
   auto rows = support::rows_of(x);
   const Labels one(std::size_t(x.rows()), 0);
   Control control;
@@ -32,9 +36,11 @@ long double log_student(const Vector &x, const Vector &m, double c, double a, co
   const long double d = x.size();
   const Eigen::LLT<Matrix> factor(B);
   long double log_determinant = 0;
-  for (Eigen::Index i = 0; i < B.rows(); ++i) log_determinant += 2 * std::log((long double)factor.matrixL()(i, i));
+  for (Eigen::Index i = 0; i < B.rows(); ++i)
+    log_determinant += 2 * std::log((long double)factor.matrixL()(i, i));
   const long double quadratic = (x - m).dot(factor.solve(x - m));
-  return -d / 2 * (std::log(3.14159265358979323846264L) + std::log((c + 1) / (long double)c)) - log_determinant / 2 - (a + 1) / 2 * std::log1p(c / (c + 1) * quadratic) +
+  return -d / 2 * (std::log(3.14159265358979323846264L) + std::log((c + 1) / (long double)c)) -
+         log_determinant / 2 - (a + 1) / 2 * std::log1p(c / (c + 1) * quadratic) +
          std::lgamma((a + 1.0L) / 2) - std::lgamma((a + 1 - d) / 2);
 }
 
@@ -54,7 +60,11 @@ BOOST_AUTO_TEST_CASE(the_evidence_is_the_sum_of_the_log_predictives) {
         const auto row = support::row(x, i);
         const double predictive = clusters.log_predictive(0, row.data());
         if (i == 0) BOOST_TEST(predictive == clusters.log_prior_predictive(row.data()));
-        BOOST_TEST(distance(predictive, NormalClusters<S>(prior, clusters.posterior()).log_predictive(0, row.data())) < 1e-11, name);
+        BOOST_TEST(
+            distance(predictive,
+                     NormalClusters<S>(prior, clusters.posterior()).log_predictive(0, row.data())) <
+                1e-11,
+            name);
         clusters.add(0, row.data());
         chain += predictive;
         const auto statistics = statistics_of<S>(prior, x.topRows(i + 1));
@@ -71,7 +81,8 @@ BOOST_AUTO_TEST_CASE(the_evidence_is_the_sum_of_the_log_predictives) {
 BOOST_AUTO_TEST_CASE(predictive_densities_integrate_to_one) {
   for_each_shape([]<class S>(S, const char *name) {
     for (const int n : {0, 1, 4}) {
-      // One dimension, and two: the trapezoidal rule over x = sinh(u), times 100 where tails are long.
+      // One dimension, and two: the trapezoidal rule over x = sinh(u), times 100 where tails are
+      // long.
       for (const int d : {1, 2}) {
         const auto prior = normal_prior<S>(d);
         NormalClusters<S> clusters(prior);
@@ -83,16 +94,19 @@ BOOST_AUTO_TEST_CASE(predictive_densities_integrate_to_one) {
         for (double u = -end; u <= end; u += step)
           for (double v = d == 1 ? 0 : -end; v <= (d == 1 ? 0 : end); v += step) {
             const double at[] = {std::sinh(u), std::sinh(v)};
-            integral += step * std::cosh(u) * (d == 1 ? 1 : step * std::cosh(v)) * std::exp(clusters.log_predictive(0, at));
+            integral += step * std::cosh(u) * (d == 1 ? 1 : step * std::cosh(v)) *
+                        std::exp(clusters.log_predictive(0, at));
           }
-        BOOST_TEST(std::abs(integral - 1) < (d == 1 ? 1e-9 : 1e-5), name << " d " << d << " n " << n << ": " << integral - 1);
+        BOOST_TEST(std::abs(integral - 1) < (d == 1 ? 1e-9 : 1e-5),
+                   name << " d " << d << " n " << n << ": " << integral - 1);
       }
     }
   });
 }
 
-// 000 and 002 L10 eq. 20 print s / (a s + 1) for the factor c s / (c + s) of (mean - m)(mean - m)'. By the chain rule the marginal, eq. 22, of two rows
-// must not depend on which comes first, and must be their evidence.
+// 000 and 002 L10 eq. 20 print s / (a s + 1) for the factor c s / (c + s) of (mean - m)(mean - m)'.
+// By the chain rule the marginal, eq. 22, of two rows must not depend on which comes first, and
+// must be their evidence.
 BOOST_AUTO_TEST_CASE(the_posterior_of_one_row_reproduces_the_marginal) {
   const auto prior = normal_prior<FullCovariance>(2);
   const Vector m = prior.m.col(0);
@@ -101,9 +115,12 @@ BOOST_AUTO_TEST_CASE(the_posterior_of_one_row_reproduces_the_marginal) {
   const auto chain = [&](int first, int second, double factor) {
     const Vector y = x.row(first), z = x.row(second);
     const Vector after = (c * m + y) / (c + 1);
-    return double(log_student(y, m, c, a, prior.B[0]) + log_student(z, after, c + 1, a + 1, prior.B[0] + factor * (y - m) * (y - m).transpose()));
+    return double(
+        log_student(y, m, c, a, prior.B[0]) +
+        log_student(z, after, c + 1, a + 1, prior.B[0] + factor * (y - m) * (y - m).transpose()));
   };
-  const double evidence = log_marginal_likelihood(statistics_of(prior, x), prior), right = c / (c + 1), printed = 1 / (a + 1);
+  const double evidence = log_marginal_likelihood(statistics_of(prior, x), prior),
+               right = c / (c + 1), printed = 1 / (a + 1);
   for (const int first : {0, 1}) {
     BOOST_TEST(distance(chain(first, 1 - first, right), evidence) < 1e-12);
     BOOST_TEST(std::abs(chain(first, 1 - first, printed) - evidence) > 0.01);
@@ -131,7 +148,8 @@ BOOST_AUTO_TEST_CASE(clusters_come_and_go_and_rows_leave_no_trace) {
     Buffer all(std::size_t(clusters.padded()));
     for (int i = 0; i < n; ++i) {
       clusters.log_predictive(support::row(x, i).data(), all.data());
-      for (int j = 0; j < k; ++j) BOOST_TEST(all[std::size_t(j)] == clusters.log_predictive(j, support::row(x, i).data()));
+      for (int j = 0; j < k; ++j)
+        BOOST_TEST(all[std::size_t(j)] == clusters.log_predictive(j, support::row(x, i).data()));
     }
     // save and restore bring back every bit, remove and add nearly.
     for (int i = 0; i < n; ++i) {
@@ -156,7 +174,8 @@ BOOST_AUTO_TEST_CASE(clusters_come_and_go_and_rows_leave_no_trace) {
     BOOST_TEST(clusters.count(k - 1) == 0);
     BOOST_TEST(std::abs(clusters.log_marginal(k - 1)) < 1e-12);
     const auto row = support::row(x, 0);
-    BOOST_TEST(clusters.log_predictive(k - 1, row.data()) == clusters.log_prior_predictive(row.data()));
+    BOOST_TEST(clusters.log_predictive(k - 1, row.data()) ==
+               clusters.log_prior_predictive(row.data()));
     BOOST_TEST(clusters.size() == k);
     clusters.clear(0);
     BOOST_TEST(clusters.log_predictive(0, row.data()) == clusters.log_prior_predictive(row.data()));
@@ -176,7 +195,8 @@ BOOST_AUTO_TEST_CASE(rounding_errors_of_many_updates_stay_small) {
       clusters.open(), clusters.open();
       Labels label(std::size_t(n), 0);
       Random random(14);
-      for (int i = 0; i < n; ++i) clusters.add(label[std::size_t(i)] = int(random.below(2)), support::row(x, i).data());
+      for (int i = 0; i < n; ++i)
+        clusters.add(label[std::size_t(i)] = int(random.below(2)), support::row(x, i).data());
       for (int t = 0; t < effort(20000); ++t) {
         const int i = int(random.below(std::uint64_t(n)));
         int &from = label[std::size_t(i)];
@@ -187,8 +207,11 @@ BOOST_AUTO_TEST_CASE(rounding_errors_of_many_updates_stay_small) {
       NormalClusters<S> fresh(prior);
       fresh.open(), fresh.open();
       for (int i = 0; i < n; ++i) fresh.add(label[std::size_t(i)], support::row(x, i).data());
-      BOOST_TEST(distance_of(clusters.posterior(), fresh.posterior()) < 1e-9, name << ' ' << away << ": " << distance_of(clusters.posterior(), fresh.posterior()));
-      for (int k = 0; k < 2; ++k) BOOST_TEST(distance(clusters.log_marginal(k), fresh.log_marginal(k)) < 1e-9);
+      BOOST_TEST(
+          distance_of(clusters.posterior(), fresh.posterior()) < 1e-9,
+          name << ' ' << away << ": " << distance_of(clusters.posterior(), fresh.posterior()));
+      for (int k = 0; k < 2; ++k)
+        BOOST_TEST(distance(clusters.log_marginal(k), fresh.log_marginal(k)) < 1e-9);
     }
     // A scale that an enormous row hid is gone: who removes the row is told.
     NormalClusters<S> clusters(normal_prior<S>(1));
@@ -201,7 +224,9 @@ BOOST_AUTO_TEST_CASE(rounding_errors_of_many_updates_stay_small) {
     clusters.add(0, &near);
     clusters.add(0, &near);
     BOOST_TEST(clusters.remove(0, &near));
-    BOOST_TEST(distance_of(clusters.posterior(), posterior(statistics_of(normal_prior<S>(1), Matrix::Ones(1, 1)), normal_prior<S>(1))) < 1e-12);
+    BOOST_TEST(distance_of(clusters.posterior(),
+                           posterior(statistics_of(normal_prior<S>(1), Matrix::Ones(1, 1)),
+                                     normal_prior<S>(1))) < 1e-12);
     // Rows farther away than squares can say have a finite density.
     const double farthest = 1e200;
     BOOST_TEST(std::isfinite(clusters.log_predictive(0, &farthest)));
@@ -229,7 +254,8 @@ BOOST_AUTO_TEST_CASE(components_are_picked_and_joined) {
       BOOST_TEST((both.B[std::size_t(k)] == q.B[std::size_t(order[k])]));
       BOOST_TEST(std::abs(scored.count(k) - (order[k] + 1)) < 1e-12);
       for (int i = 0; i < 9; ++i)
-        BOOST_TEST(distance(scored.log_predictive(k, support::row(x, i).data()), clusters.log_predictive(order[k], support::row(x, i).data())) < 1e-12);
+        BOOST_TEST(distance(scored.log_predictive(k, support::row(x, i).data()),
+                            clusters.log_predictive(order[k], support::row(x, i).data())) < 1e-12);
     }
     const auto copies = replicate(q, 3);
     for (int k = 0; k < 3; ++k) BOOST_TEST((copies.m.col(k) == q.m.col(0)));
@@ -242,14 +268,16 @@ BOOST_AUTO_TEST_CASE(components_are_picked_and_joined) {
   BOOST_TEST(joined(replicate(tied, 2), tied).B.size() == 1u);
 }
 
-// E Lambda = a B^-1, its variance a (V_ij^2 + V_ii V_jj), V = B^-1; E log |Lambda|; mu about m with c Lambda: c (mu - m)' Lambda (mu - m) is chi-square.
+// E Lambda = a B^-1, its variance a (V_ij^2 + V_ii V_jj), V = B^-1; E log |Lambda|; mu about m with
+// c Lambda: c (mu - m)' Lambda (mu - m) is chi-square.
 BOOST_AUTO_TEST_CASE(parameters_are_drawn_from_their_distribution) {
   const auto check = []<class S>(S, const char *name) {
     const int d = 3, draws = effort(20000);
     const auto prior = replicate(normal_prior<S>(d), 2);
     Matrix B = Matrix::Zero(d, d);
     for (int i = 0; i < d; ++i)
-      for (int j = 0; j < d; ++j) B(i, j) = S::dense ? prior.B[0](i, j) : i == j ? prior.B[0](S::isotropic ? 0 : i, 0) : 0;
+      for (int j = 0; j < d; ++j)
+        B(i, j) = S::dense ? prior.B[0](i, j) : i == j ? prior.B[0](S::isotropic ? 0 : i, 0) : 0;
     const Matrix V = B.inverse();
     const double a = prior.a(0), c = prior.c(0);
     std::vector<std::string> names;
@@ -267,17 +295,21 @@ BOOST_AUTO_TEST_CASE(parameters_are_drawn_from_their_distribution) {
         const Matrix &given = point.covariance[std::size_t(scale_index<S>(k))];
         Matrix covariance = Matrix::Zero(d, d);
         for (int i = 0; i < d; ++i)
-          for (int j = 0; j < d; ++j) covariance(i, j) = S::dense ? given(i, j) : i == j ? given(S::isotropic ? 0 : i, 0) : 0;
+          for (int j = 0; j < d; ++j)
+            covariance(i, j) = S::dense ? given(i, j) : i == j ? given(S::isotropic ? 0 : i, 0) : 0;
         const Matrix precision = covariance.inverse();
         for (int i = 0; i < d; ++i)
           for (int j = 0; j <= i; ++j) {
-            const double expected = a * V(i, j), variance = a * (V(i, j) * V(i, j) + V(i, i) * V(j, j));
+            const double expected = a * V(i, j),
+                         variance = a * (V(i, j) * V(i, j) + V(i, i) * V(j, j));
             note("precision", precision(i, j), expected);
-            if (S::dense || i == j) note("its square", precision(i, j) * precision(i, j), expected * expected + variance);
+            if (S::dense || i == j)
+              note("its square", precision(i, j) * precision(i, j), expected * expected + variance);
           }
         FactoredScale factored;
         BOOST_TEST_REQUIRE(factor<S>(prior.B[0], d, factored));
-        note("log determinant", std::log(precision.determinant()), expected_log_determinant<S>(a, factored, d));
+        note("log determinant", std::log(precision.determinant()),
+             expected_log_determinant<S>(a, factored, d));
         const Vector away = point.mean.col(k) - prior.m.col(k);
         const double square = c * away.dot(precision * away);
         note("square of the mean", square, d);
@@ -287,10 +319,13 @@ BOOST_AUTO_TEST_CASE(parameters_are_drawn_from_their_distribution) {
         note("means together", std::tanh(away(0)) * square, 0);
       }
       // Components share the precision in the tied shape only.
-      const Vector first = point.mean.col(0) - prior.m.col(0), second = point.mean.col(1) - prior.m.col(1);
+      const Vector first = point.mean.col(0) - prior.m.col(0),
+                   second = point.mean.col(1) - prior.m.col(1);
       note("two means", std::tanh(first(0)) * std::tanh(second(0)), 0);
     }
-    for (std::size_t q = 0; q < names.size(); ++q) BOOST_TEST(std::abs(z_score(means[q], exact[q])) < largest_z, name << ' ' << names[q] << ' ' << z_score(means[q], exact[q]));
+    for (std::size_t q = 0; q < names.size(); ++q)
+      BOOST_TEST(std::abs(z_score(means[q], exact[q])) < largest_z,
+                 name << ' ' << names[q] << ' ' << z_score(means[q], exact[q]));
   };
   for_each_shape(check);
   check(TiedCovariance{}, "tied");

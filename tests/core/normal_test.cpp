@@ -1,12 +1,13 @@
 // The normal family: conjugacy and evidence, exactly.
 //
-// Each case was seen to fail on a broken copy of the headers; the breaks are named where they are caught.
-#include "families/normal_wishart.hpp"
+// Each case was seen to fail on a broken copy of the headers; the breaks are named where they are
+// caught.
+#include "families/normal/normal_wishart.hpp"
 
 #include <numeric>
 
-#include "families/normal_independent.hpp"
-#include "models/normal_prior.hpp"
+#include "families/normal/normal_independent.hpp"
+#include "families/normal/normal_prior.hpp"
 #include "slow_mixture.hpp"
 
 using namespace bayes;
@@ -15,10 +16,12 @@ using support::distance;
 namespace {
 
 /// Statistics of groups straight from the definition.
-template <class S> NormalStatistics<S> statistics_of(const Matrix &x, const std::vector<int> &group, int k) {
+template <class S>
+NormalStatistics<S> statistics_of(const Matrix &x, const std::vector<int> &group, int k) {
   const int d = int(x.cols());
   NormalStatistics<S> out{Vector::Zero(k), Matrix::Zero(d, k),
-                          std::vector<Matrix>(std::size_t(scale_count<S>(k)), Matrix::Zero(scale_rows<S>(d), scale_columns<S>(d)))};
+                          std::vector<Matrix>(std::size_t(scale_count<S>(k)),
+                                              Matrix::Zero(scale_rows<S>(d), scale_columns<S>(d)))};
   for (Eigen::Index i = 0; i < x.rows(); ++i) {
     out.count(group[std::size_t(i)]) += 1;
     out.mean.col(group[std::size_t(i)]) += x.row(i).transpose();
@@ -34,13 +37,18 @@ template <class S> NormalStatistics<S> statistics_of(const Matrix &x, const std:
 
 /// A prior that is nowhere 0, 1 or the identity.
 template <class S> NormalWishart<S> some_prior(int d, int k) {
-  NormalWishart<S> out{Matrix(d, k), Vector(k), Vector::Constant(scale_count<S>(k), wishart_dimension<S>(d) + 1.7), {}};
+  NormalWishart<S> out{Matrix(d, k),
+                       Vector(k),
+                       Vector::Constant(scale_count<S>(k), wishart_dimension<S>(d) + 1.7),
+                       {}};
   for (int j = 0; j < k; ++j) {
     out.c(j) = 0.3 + 0.2 * j;
     for (int i = 0; i < d; ++i) out.m(i, j) = 0.5 * i - 0.3 * j;
   }
   for (int s = 0; s < scale_count<S>(k); ++s) {
-    const Matrix dense = Matrix::Constant(d, d, 0.4) + Matrix(Vector::LinSpaced(d, 1, 2).asDiagonal()) + s * Matrix::Identity(d, d);
+    const Matrix dense = Matrix::Constant(d, d, 0.4) +
+                         Matrix(Vector::LinSpaced(d, 1, 2).asDiagonal()) +
+                         s * Matrix::Identity(d, d);
     out.B.push_back(shaped<S>(dense));
   }
   return out;
@@ -53,14 +61,21 @@ template <class S> std::vector<GmmPosterior> plain(const NormalWishart<S> &q, do
   for (int j = 0; j < q.components(); ++j) {
     const std::size_t s = std::size_t(scale_index<S>(j));
     const Matrix dense = dense_form<S>(q.B[s], d);
-    out.push_back({alpha, to_vector(q.m.col(j)), q.c(j), {}, q.a(Eigen::Index(s)), std::vector<double>(dense.data(), dense.data() + dense.size())});
+    out.push_back({alpha,
+                   to_vector(q.m.col(j)),
+                   q.c(j),
+                   {},
+                   q.a(Eigen::Index(s)),
+                   std::vector<double>(dense.data(), dense.data() + dense.size())});
   }
   return out;
 }
 
 template <class S> double distance(const NormalWishart<S> &a, const NormalWishart<S> &b) {
-  double most = std::max({(a.m - b.m).cwiseAbs().maxCoeff(), (a.c - b.c).cwiseAbs().maxCoeff(), (a.a - b.a).cwiseAbs().maxCoeff()});
-  for (std::size_t s = 0; s < a.B.size(); ++s) most = std::max(most, (a.B[s] - b.B[s]).cwiseAbs().maxCoeff() / b.B[s].cwiseAbs().maxCoeff());
+  double most = std::max({(a.m - b.m).cwiseAbs().maxCoeff(), (a.c - b.c).cwiseAbs().maxCoeff(),
+                          (a.a - b.a).cwiseAbs().maxCoeff()});
+  for (std::size_t s = 0; s < a.B.size(); ++s)
+    most = std::max(most, (a.B[s] - b.B[s]).cwiseAbs().maxCoeff() / b.B[s].cwiseAbs().maxCoeff());
   return most;
 }
 
@@ -80,7 +95,8 @@ std::vector<int> groups(Eigen::Index n, int k, std::uint64_t seed) {
 
 BOOST_AUTO_TEST_SUITE(normal)
 
-// Caught: c n / (c + n) as n / (c n + 1) (the printed form of 000 eq. 20), n + 1 for n in a, n for n d in the spherical a.
+// Caught: c n / (c + n) as n / (c n + 1) (the printed form of 000 eq. 20), n + 1 for n in a, n for
+// n d in the spherical a.
 BOOST_AUTO_TEST_CASE(a_posterior_is_the_same_by_rows_in_any_order_by_parts_and_at_once) {
   for_each_shape([](auto shape) {
     using S = decltype(shape);
@@ -113,7 +129,8 @@ BOOST_AUTO_TEST_CASE(a_posterior_is_the_same_by_rows_in_any_order_by_parts_and_a
   });
 }
 
-// Caught: a dropped d log 2 or log Gamma_p in the normaliser, a dropped (d/2) log(c0/c), every break of the posterior.
+// Caught: a dropped d log 2 or log Gamma_p in the normaliser, a dropped (d/2) log(c0/c), every
+// break of the posterior.
 BOOST_AUTO_TEST_CASE(the_evidence_is_the_sum_of_the_log_predictives) {
   for_each_shape([](auto shape) {
     using S = decltype(shape);
@@ -123,7 +140,8 @@ BOOST_AUTO_TEST_CASE(the_evidence_is_the_sum_of_the_log_predictives) {
       const std::vector<int> group = groups(n, k, 4);
       const auto prior = some_prior<S>(d, k);
       const double evidence = log_marginal_likelihood<S>(statistics_of<S>(x, group, k), prior);
-      BOOST_TEST(distance(evidence, double(slow::log_marginal(S::name, x, group, plain(prior)))) < 1e-12);
+      BOOST_TEST(distance(evidence, double(slow::log_marginal(S::name, x, group, plain(prior)))) <
+                 1e-12);
       double chain = 0;
       NormalWishart<S> q = prior;
       for (int i = 0; i < n; ++i) {
@@ -157,9 +175,12 @@ BOOST_AUTO_TEST_CASE(candidates_identity) {
         const int j = group[std::size_t(i)];
         const Matrix dense = dense_form<S>(point.covariance[std::size_t(scale_index<S>(j))], d);
         const std::vector<double> values(dense.data(), dense.data() + dense.size());
-        likelihood += double(slow::log_normal(slow::minus(support::row(x, i), to_vector(point.mean.col(j)), d), slow::inverse({d, values})));
+        likelihood += double(
+            slow::log_normal(slow::minus(support::row(x, i), to_vector(point.mean.col(j)), d),
+                             slow::inverse({d, values})));
       }
-      BOOST_TEST(distance(evidence, likelihood + log_prior<S>(point, prior) - log_prior<S>(point, after)) < 1e-12);
+      BOOST_TEST(distance(evidence, likelihood + log_prior<S>(point, prior) -
+                                        log_prior<S>(point, after)) < 1e-12);
     }
   });
 }
@@ -178,20 +199,24 @@ BOOST_AUTO_TEST_CASE(the_mode_is_where_the_posterior_density_is_largest) {
     Random random(1);
     for (int trial = 0; trial < 50; ++trial) {
       auto near_by = mode;
-      for (Eigen::Index i = 0; i < near_by.mean.size(); ++i) near_by.mean.data()[i] += 1e-3 * random.normal();
+      for (Eigen::Index i = 0; i < near_by.mean.size(); ++i)
+        near_by.mean.data()[i] += 1e-3 * random.normal();
       for (auto &scale : near_by.covariance) {
         const double stretch = 1 + 1e-3 * random.normal();
         scale *= stretch * stretch;
-        if (S::dense) scale.row(0) *= stretch, scale.col(0) *= stretch;
-        else scale(0, 0) *= stretch;
+        if (S::dense)
+          scale.row(0) *= stretch, scale.col(0) *= stretch;
+        else
+          scale(0, 0) *= stretch;
       }
       BOOST_TEST(log_prior<S>(near_by, after) < most);
     }
   });
 }
 
-// The slow definitions are what the rest is held against; here they are held against themselves: E_q[log p / q] over a
-// single component whose q is the posterior is the evidence. Caught: dropped terms in either.
+// The slow definitions are what the rest is held against; here they are held against themselves:
+// E_q[log p / q] over a single component whose q is the posterior is the evidence. Caught: dropped
+// terms in either.
 BOOST_AUTO_TEST_CASE(divergence_and_scorer_make_up_the_evidence) {
   for_each_shape([](auto shape) {
     using S = decltype(shape);
@@ -199,21 +224,26 @@ BOOST_AUTO_TEST_CASE(divergence_and_scorer_make_up_the_evidence) {
       const Matrix x = support::normal_rows(9, d, 11);
       const auto prior = some_prior<S>(d, 1);
       const auto after = posterior<S>(statistics_of<S>(x, std::vector<int>(9, 0), 1), prior);
-      const double evidence = log_marginal_likelihood<S>(statistics_of<S>(x, std::vector<int>(9, 0), 1), prior);
-      BOOST_TEST(distance(double(slow::elbo(S::name, x, {}, plain(prior), plain(after))), evidence) < 1e-12);
+      const double evidence =
+          log_marginal_likelihood<S>(statistics_of<S>(x, std::vector<int>(9, 0), 1), prior);
+      BOOST_TEST(distance(double(slow::elbo(S::name, x, {}, plain(prior), plain(after))),
+                          evidence) < 1e-12);
       const auto scorer = make_scorer(after);
       typename NormalScorer<S>::Worker worker(scorer);
       auto rows = support::rows_of(x);
       std::vector<double> score(block_rows);
       worker.prepare(rows.stretch(0)[0].blocks);
       worker.score(rows.stretch(0)[0].blocks, 0, score.data());
-      BOOST_TEST(distance(std::accumulate(score.begin(), score.begin() + 9, 0.0) - divergence(after, prior), evidence) < 1e-12);
+      BOOST_TEST(distance(std::accumulate(score.begin(), score.begin() + 9, 0.0) -
+                              divergence(after, prior),
+                          evidence) < 1e-12);
     }
   });
 }
 
-// At a q that is nobody's posterior. Caught: a dropped d log 2, as in t1 of 002 L9: where a - a0 adds up to n, as it does in every fit, it
-// cancels between the rows' share and the divergence, so that no ELBO can tell.
+// At a q that is nobody's posterior. Caught: a dropped d log 2, as in t1 of 002 L9: where a - a0
+// adds up to n, as it does in every fit, it cancels between the rows' share and the divergence, so
+// that no ELBO can tell.
 BOOST_AUTO_TEST_CASE(expectations_at_any_q) {
   const int k = 2, d = 3;
   const Matrix x = support::normal_rows(20, d, 13);
@@ -225,12 +255,17 @@ BOOST_AUTO_TEST_CASE(expectations_at_any_q) {
     worker.score(rows.stretch(0)[0].blocks, j, out.data());
     return out;
   };
-  const auto check = [&](const char *shape, const auto &prior, const auto &q, const std::vector<GmmPosterior> &plain_prior, const std::vector<GmmPosterior> &plain_q) {
-    BOOST_TEST(distance(divergence(q, prior), double(slow::divergence(shape, plain_prior, plain_q))) < 1e-12);
+  const auto check = [&](const char *shape, const auto &prior, const auto &q,
+                         const std::vector<GmmPosterior> &plain_prior,
+                         const std::vector<GmmPosterior> &plain_q) {
+    BOOST_TEST(distance(divergence(q, prior),
+                        double(slow::divergence(shape, plain_prior, plain_q))) < 1e-12);
     BOOST_TEST(std::abs(divergence(q, q)) < 1e-12);
     for (int j = 0; j < k; ++j)
       for (int i = 0; i < 20; ++i)
-        BOOST_TEST(distance(scores(make_scorer(q), j)[std::size_t(i)], double(slow::mean_log_density(shape, plain_q[std::size_t(j)], support::row(x, i)))) < 1e-12);
+        BOOST_TEST(distance(scores(make_scorer(q), j)[std::size_t(i)],
+                            double(slow::mean_log_density(shape, plain_q[std::size_t(j)],
+                                                          support::row(x, i)))) < 1e-12);
   };
   for_each_shape([&](auto shape) {
     using S = decltype(shape);
@@ -252,7 +287,12 @@ BOOST_AUTO_TEST_CASE(expectations_at_any_q) {
   const auto plain_independent = [&](const NormalIndependent &q) {
     std::vector<GmmPosterior> out;
     for (std::size_t j = 0; j < std::size_t(k); ++j)
-      out.push_back({1, to_vector(q.m.col(Eigen::Index(j))), std::nan(""), {q.C[j].data(), q.C[j].data() + d * d}, q.a(Eigen::Index(j)), {q.B[j].data(), q.B[j].data() + d * d}});
+      out.push_back({1,
+                     to_vector(q.m.col(Eigen::Index(j))),
+                     std::nan(""),
+                     {q.C[j].data(), q.C[j].data() + d * d},
+                     q.a(Eigen::Index(j)),
+                     {q.B[j].data(), q.B[j].data() + d * d}});
     return out;
   };
   const auto prior = independent(1), q = independent(1.7);
@@ -265,14 +305,17 @@ BOOST_AUTO_TEST_CASE(a_step_in_natural_parameters) {
     const int k = 2, d = 3;
     const Matrix x = support::normal_rows(30, d, 12);
     const auto prior = some_prior<S>(d, k);
-    const auto p = posterior<S>(statistics_of<S>(x, groups(30, k, 7), k), prior), q = posterior<S>(statistics_of<S>(-x, groups(30, k, 8), k), prior);
+    const auto p = posterior<S>(statistics_of<S>(x, groups(30, k, 7), k), prior),
+               q = posterior<S>(statistics_of<S>(-x, groups(30, k, 8), k), prior);
     BOOST_TEST(distance(blend(p, q, 0.0), p) < 1e-14);
     BOOST_TEST(distance(blend(p, q, 1.0), q) < 1e-14);
     // Halfway by definition: sums of c, c m, a, B + c m m'.
     const auto half = blend(p, q, 0.5);
     for (int j = 0; j < k; ++j) {
       BOOST_TEST(distance(half.c(j), (p.c(j) + q.c(j)) / 2) < 1e-14);
-      BOOST_TEST((half.c(j) * half.m.col(j) - (p.c(j) * p.m.col(j) + q.c(j) * q.m.col(j)) / 2).norm() < 1e-12);
+      BOOST_TEST(
+          (half.c(j) * half.m.col(j) - (p.c(j) * p.m.col(j) + q.c(j) * q.m.col(j)) / 2).norm() <
+          1e-12);
     }
     const auto natural = [&](const NormalWishart<S> &w, std::size_t s) {
       Matrix out = w.B[s];
@@ -281,7 +324,8 @@ BOOST_AUTO_TEST_CASE(a_step_in_natural_parameters) {
       return out;
     };
     for (std::size_t s = 0; s < p.B.size(); ++s)
-      BOOST_TEST((natural(half, s) - (natural(p, s) + natural(q, s)) / 2).norm() < 1e-10 * natural(p, s).norm());
+      BOOST_TEST((natural(half, s) - (natural(p, s) + natural(q, s)) / 2).norm() <
+                 1e-10 * natural(p, s).norm());
   });
 }
 
@@ -293,7 +337,8 @@ BOOST_AUTO_TEST_CASE(the_floor_gives_the_most_likely_covariance_above_it) {
   const auto likelihood = [](const Matrix &sigma, const Matrix &scatter) {
     Matrix lower;
     if (!cholesky(sigma, lower)) return -1e300;
-    return -0.5 * (log_determinant(lower) + (inverse_lower(lower) * scatter * inverse_lower(lower).transpose()).trace());
+    return -0.5 * (log_determinant(lower) +
+                   (inverse_lower(lower) * scatter * inverse_lower(lower).transpose()).trace());
   };
   const Matrix unit = Vector(floor.deviation().cwiseInverse()).asDiagonal();
   for (int trial = 0; trial < 20; ++trial) {
@@ -303,13 +348,15 @@ BOOST_AUTO_TEST_CASE(the_floor_gives_the_most_likely_covariance_above_it) {
     Matrix best = scatter;
     const bool lifted = floor.apply<FullCovariance>(best);
     BOOST_TEST((lifted || best == scatter));
-    BOOST_TEST(Eigen::SelfAdjointEigenSolver<Matrix>(unit * best * unit).eigenvalues()(0) >= relative * (1 - 1e-9));
+    BOOST_TEST(Eigen::SelfAdjointEigenSolver<Matrix>(unit * best * unit).eigenvalues()(0) >=
+               relative * (1 - 1e-9));
     BOOST_TEST(bool(best == best.transpose()));
     for (int other = 0; other < 30; ++other) {
       Matrix change = Matrix::Identity(3, 3);
       for (Eigen::Index i = 0; i < 9; ++i) change.data()[i] += 0.02 * random.normal();
       const Matrix rival = change * best * change.transpose();
-      if (Eigen::SelfAdjointEigenSolver<Matrix>(unit * rival * unit).eigenvalues()(0) < relative) continue;
+      if (Eigen::SelfAdjointEigenSolver<Matrix>(unit * rival * unit).eigenvalues()(0) < relative)
+        continue;
       BOOST_TEST(likelihood(rival, scatter) <= likelihood(best, scatter) + 1e-9);
     }
   }

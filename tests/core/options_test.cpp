@@ -1,11 +1,11 @@
 // Options: what is read, and the words in which the rest is refused.
-#include "core/options.hpp"
+#include "document/options.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <functional>
 
-#include "core/error.hpp"
+#include "base/error.hpp"
 
 using bayes::Document;
 using bayes::OptionReader;
@@ -13,7 +13,8 @@ using bayes::Tensor;
 
 namespace {
 
-/// The message, and the hint behind " | ", of the error that the function gives; "accepted" if none.
+/// The message, and the hint behind " | ", of the error that the function gives; "accepted" if
+/// none.
 std::string refusal(const std::function<void()> &function) {
   try {
     function();
@@ -24,7 +25,9 @@ std::string refusal(const std::function<void()> &function) {
   return "accepted";
 }
 
-Document with(const char *key, Document value) { return Document::object().set(key, std::move(value)); }
+Document with(const char *key, Document value) {
+  return Document::object().set(key, std::move(value));
+}
 
 }  // namespace
 
@@ -57,15 +60,22 @@ BOOST_AUTO_TEST_CASE(numbers) {
     return refusal([&] { read(std::move(value), low, high, low_open); });
   };
   BOOST_TEST(refused("x", -infinity, infinity) == R"(option "tol" is "x", but must be a number)");
-  BOOST_TEST(refused(infinity, -infinity, infinity) == R"(option "tol" is "Infinity", but must be a number)");
-  BOOST_TEST(refused(std::nan(""), 0, 1) == R"(option "tol" is "NaN", but must be a number from 0 to 1)");
-  BOOST_TEST(refused(0.0, 0, infinity, true) == R"(option "tol" is 0.0, but must be a number greater than 0)");
-  BOOST_TEST(refused(0, 0, 0.5, true) == R"(option "tol" is 0, but must be a number greater than 0 and at most 0.5)");
-  BOOST_TEST(refused(-1, 0, infinity) == R"(option "tol" is -1, but must be a number of at least 0)");
+  BOOST_TEST(refused(infinity, -infinity, infinity) ==
+             R"(option "tol" is "Infinity", but must be a number)");
+  BOOST_TEST(refused(std::nan(""), 0, 1) ==
+             R"(option "tol" is "NaN", but must be a number from 0 to 1)");
+  BOOST_TEST(refused(0.0, 0, infinity, true) ==
+             R"(option "tol" is 0.0, but must be a number greater than 0)");
+  BOOST_TEST(refused(0, 0, 0.5, true) ==
+             R"(option "tol" is 0, but must be a number greater than 0 and at most 0.5)");
+  BOOST_TEST(refused(-1, 0, infinity) ==
+             R"(option "tol" is -1, but must be a number of at least 0)");
   BOOST_TEST(refused(2, -infinity, 1) == R"(option "tol" is 2, but must be a number of at most 1)");
   BOOST_TEST(refused(true, 0, 1) == R"(option "tol" is true, but must be a number from 0 to 1)");
-  BOOST_TEST(refused(Document::List{}, 0, 1) == R"(option "tol" is an empty array, but must be a number from 0 to 1)");
-  BOOST_TEST(refused(Document::object(), 0, 1) == R"(option "tol" is an object, but must be a number from 0 to 1)");
+  BOOST_TEST(refused(Document::List{}, 0, 1) ==
+             R"(option "tol" is an empty array, but must be a number from 0 to 1)");
+  BOOST_TEST(refused(Document::object(), 0, 1) ==
+             R"(option "tol" is an object, but must be a number from 0 to 1)");
   BOOST_TEST(refused(Tensor{{2, 3}, std::vector<double>(6)}, 0, 1) ==
              R"(option "tol" is an array of 2 x 3 numbers, but must be a number from 0 to 1)");
 }
@@ -74,7 +84,8 @@ BOOST_AUTO_TEST_CASE(whole_numbers) {
   const auto read = [](Document value, std::int64_t low, std::int64_t high) {
     return OptionReader(with("restarts", std::move(value))).integer("restarts", 0, low, high);
   };
-  const std::int64_t least = std::numeric_limits<std::int64_t>::min(), most = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t least = std::numeric_limits<std::int64_t>::min(),
+                     most = std::numeric_limits<std::int64_t>::max();
   BOOST_TEST(read(3, 1, 1000) == 3);
   BOOST_TEST(read(3.0, 1, 1000) == 3);
   BOOST_TEST(read(-0x1p63, least, most) == least);
@@ -82,19 +93,27 @@ BOOST_AUTO_TEST_CASE(whole_numbers) {
   const auto refused = [&](Document value, std::int64_t low, std::int64_t high) {
     return refusal([&] { read(std::move(value), low, high); });
   };
-  BOOST_TEST(refused(-1, 1, 1000) == R"(option "restarts" is -1, but must be a whole number from 1 to 1000)");
-  BOOST_TEST(refused(1001, 1, 1000) == R"(option "restarts" is 1001, but must be a whole number from 1 to 1000)");
-  BOOST_TEST(refused(2.5, 1, 1000) == R"(option "restarts" is 2.5, but must be a whole number from 1 to 1000)");
-  BOOST_TEST(refused("3", 1, most) == R"(option "restarts" is "3", but must be a whole number of at least 1)");
-  BOOST_TEST(refused(0x1p63, least, most) == R"(option "restarts" is 9223372036854775808.0, but must be a whole number)");
-  BOOST_TEST(refused(std::nan(""), least, 5) == R"(option "restarts" is "NaN", but must be a whole number of at most 5)");
+  BOOST_TEST(refused(-1, 1, 1000) ==
+             R"(option "restarts" is -1, but must be a whole number from 1 to 1000)");
+  BOOST_TEST(refused(1001, 1, 1000) ==
+             R"(option "restarts" is 1001, but must be a whole number from 1 to 1000)");
+  BOOST_TEST(refused(2.5, 1, 1000) ==
+             R"(option "restarts" is 2.5, but must be a whole number from 1 to 1000)");
+  BOOST_TEST(refused("3", 1, most) ==
+             R"(option "restarts" is "3", but must be a whole number of at least 1)");
+  BOOST_TEST(refused(0x1p63, least, most) ==
+             R"(option "restarts" is 9223372036854775808.0, but must be a whole number)");
+  BOOST_TEST(refused(std::nan(""), least, 5) ==
+             R"(option "restarts" is "NaN", but must be a whole number of at most 5)");
 }
 
 BOOST_AUTO_TEST_CASE(truth_and_text) {
   BOOST_TEST(OptionReader(with("a", false)).boolean("a", true) == false);
-  BOOST_TEST(refusal([] { OptionReader(with("a", 1)).boolean("a", true); }) == R"(option "a" is 1, but must be true or false)");
+  BOOST_TEST(refusal([] { OptionReader(with("a", 1)).boolean("a", true); }) ==
+             R"(option "a" is 1, but must be true or false)");
   BOOST_TEST(OptionReader(with("a", "x")).text("a", "") == "x");
-  BOOST_TEST(refusal([] { OptionReader(with("a", 1)).text("a", ""); }) == R"(option "a" is 1, but must be a string)");
+  BOOST_TEST(refusal([] { OptionReader(with("a", 1)).text("a", ""); }) ==
+             R"(option "a" is 1, but must be a string)");
 }
 
 BOOST_AUTO_TEST_CASE(long_values_are_cut_between_characters) {
@@ -106,29 +125,45 @@ BOOST_AUTO_TEST_CASE(long_values_are_cut_between_characters) {
 
 BOOST_AUTO_TEST_CASE(choice_of_one) {
   const auto read = [](Document value) {
-    return OptionReader(with("covariance", std::move(value)), "prior.").choice("covariance", "full", {"full", "diagonal", "tied"});
+    return OptionReader(with("covariance", std::move(value)), "prior.")
+        .choice("covariance", "full", {"full", "diagonal", "tied"});
   };
   BOOST_TEST(read("tied") == "tied");
-  BOOST_TEST(refusal([&] { read("diagnoal"); }) ==
-             R"(option "prior.covariance" is "diagnoal", but must be one of full, diagonal, tied | Did you mean "diagonal"?)");
-  BOOST_TEST(refusal([&] { read("banana"); }) == R"(option "prior.covariance" is "banana", but must be one of full, diagonal, tied)");
-  BOOST_TEST(refusal([&] { read(1); }) == R"(option "prior.covariance" is 1, but must be one of full, diagonal, tied)");
+  BOOST_TEST(
+      refusal([&] { read("diagnoal"); }) ==
+      R"(option "prior.covariance" is "diagnoal", but must be one of full, diagonal, tied | Did you mean "diagonal"?)");
+  BOOST_TEST(refusal([&] { read("banana"); }) ==
+             R"(option "prior.covariance" is "banana", but must be one of full, diagonal, tied)");
+  BOOST_TEST(refusal([&] { read(1); }) ==
+             R"(option "prior.covariance" is 1, but must be one of full, diagonal, tied)");
 }
 
 BOOST_AUTO_TEST_CASE(choice_of_several) {
   const auto read = [](Document value) {
-    return OptionReader(with("c", std::move(value))).choices("c", "full", {"full", "diagonal", "tied"});
+    return OptionReader(with("c", std::move(value)))
+        .choices("c", "full", {"full", "diagonal", "tied"});
   };
   BOOST_TEST((read("tied") == std::vector<std::string>{"tied"}));
   BOOST_TEST((read(Document::List{"tied", "full"}) == std::vector<std::string>{"tied", "full"}));
-  BOOST_TEST(refusal([&] { read("ful"); }) == R"(option "c" is "ful", but must be one of full, diagonal, tied | Did you mean "full"?)");
-  BOOST_TEST(refusal([&] { read(1); }) == R"(option "c" is 1, but must be one of full, diagonal, tied, or an array of them)");
-  BOOST_TEST(refusal([&] { read(Document::List{"full", "teid"}); }) ==
-             R"(option "c" contains "teid", but its elements must be among full, diagonal, tied | Did you mean "tied"?)");
-  BOOST_TEST(refusal([&] { read(Document::List{2}); }) == R"(option "c" contains 2, but its elements must be among full, diagonal, tied)");
-  BOOST_TEST(refusal([&] { read(Document::List{"full", "full"}); }) == R"(option "c" contains "full" twice)");
+  BOOST_TEST(
+      refusal([&] { read("ful"); }) ==
+      R"(option "c" is "ful", but must be one of full, diagonal, tied | Did you mean "full"?)");
+  BOOST_TEST(refusal([&] { read(1); }) ==
+             R"(option "c" is 1, but must be one of full, diagonal, tied, or an array of them)");
+  BOOST_TEST(
+      refusal([&] {
+        read(Document::List{"full", "teid"});
+      }) ==
+      R"(option "c" contains "teid", but its elements must be among full, diagonal, tied | Did you mean "tied"?)");
+  BOOST_TEST(refusal([&] { read(Document::List{2}); }) ==
+             R"(option "c" contains 2, but its elements must be among full, diagonal, tied)");
+  BOOST_TEST(refusal([&] {
+               read(Document::List{"full", "full"});
+             }) == R"(option "c" contains "full" twice)");
   for (const Document &empty : {Document(Document::List{}), Document(Tensor{{0}, {}})})
-    BOOST_TEST(refusal([&] { read(empty); }) == R"(option "c" is an empty array, but must be one of full, diagonal, tied, or an array of them)");
+    BOOST_TEST(
+        refusal([&] { read(empty); }) ==
+        R"(option "c" is an empty array, but must be one of full, diagonal, tied, or an array of them)");
 }
 
 BOOST_AUTO_TEST_CASE(tensors) {
@@ -139,16 +174,26 @@ BOOST_AUTO_TEST_CASE(tensors) {
   BOOST_TEST((read(square, {2, 2}) == square));
   BOOST_TEST((read(square, {-1, 2}) == square));
   BOOST_TEST((read(Document::List{Document::List{1, 2.0}, Tensor{{2}, {3, 4}}}, {2, 2}) == square));
-  const auto refused = [&](Document value, std::vector<std::int64_t> shape) { return refusal([&] { read(std::move(value), shape); }); };
-  BOOST_TEST(refused(square, {4}) == R"(option "m" is an array of 2 x 2 numbers, but must be an array of 4 numbers)");
-  BOOST_TEST(refused(square, {1}) == R"(option "m" is an array of 2 x 2 numbers, but must be an array of 1 number)");
-  BOOST_TEST(refused(square, {-1, 3}) == R"(option "m" is an array of 2 x 2 numbers, but must be an array of d x 3 numbers)");
+  const auto refused = [&](Document value, std::vector<std::int64_t> shape) {
+    return refusal([&] { read(std::move(value), shape); });
+  };
+  BOOST_TEST(refused(square, {4}) ==
+             R"(option "m" is an array of 2 x 2 numbers, but must be an array of 4 numbers)");
+  BOOST_TEST(refused(square, {1}) ==
+             R"(option "m" is an array of 2 x 2 numbers, but must be an array of 1 number)");
+  BOOST_TEST(refused(square, {-1, 3}) ==
+             R"(option "m" is an array of 2 x 2 numbers, but must be an array of d x 3 numbers)");
   BOOST_TEST(refused(5, {2}) == R"(option "m" is 5, but must be an array of 2 numbers)");
-  BOOST_TEST(refused(Document::List{1, "x"}, {2}) == R"(option "m" is an array, but must be an array of 2 numbers)");
-  BOOST_TEST(refused(Document::List{1, Document::List{2}}, {2}) == R"(option "m" is an array, but must be an array of 2 numbers)");
-  BOOST_TEST(refused(Document::List{Document::List{1}, 2}, {2}) == R"(option "m" is an array, but must be an array of 2 numbers)");
-  BOOST_TEST(refused(Document::List{}, {-1}) == R"(option "m" is an empty array, but must be an array of numbers)");
-  BOOST_TEST(refused(Tensor{{2}, {1, std::nan("")}}, {2}) == R"(option "m" contains "NaN", but its numbers must be finite)");
+  BOOST_TEST(refused(Document::List{1, "x"}, {2}) ==
+             R"(option "m" is an array, but must be an array of 2 numbers)");
+  BOOST_TEST(refused(Document::List{1, Document::List{2}}, {2}) ==
+             R"(option "m" is an array, but must be an array of 2 numbers)");
+  BOOST_TEST(refused(Document::List{Document::List{1}, 2}, {2}) ==
+             R"(option "m" is an array, but must be an array of 2 numbers)");
+  BOOST_TEST(refused(Document::List{}, {-1}) ==
+             R"(option "m" is an empty array, but must be an array of numbers)");
+  BOOST_TEST(refused(Tensor{{2}, {1, std::nan("")}}, {2}) ==
+             R"(option "m" contains "NaN", but its numbers must be finite)");
 }
 
 BOOST_AUTO_TEST_CASE(what_nobody_asked_for_is_an_error) {
@@ -160,17 +205,25 @@ BOOST_AUTO_TEST_CASE(what_nobody_asked_for_is_an_error) {
     reader.finish("method em", {"kappa", "batch_size"});
   };
   finish("tol");
-  BOOST_TEST(refusal([&] { finish("max_itr"); }) == R"(unknown option "max_itr" | Did you mean "max_iter"?)");
-  BOOST_TEST(refusal([&] { finish("max_itr", "prior."); }) == R"(unknown option "prior.max_itr" | Did you mean "prior.max_iter"?)");
-  BOOST_TEST(refusal([&] { finish("banana"); }) == R"(unknown option "banana" | The options are max_iter, tol.)");
-  BOOST_TEST(refusal([&] { finish("kapa"); }) == R"(unknown option "kapa" | Did you mean "kappa"?)");
-  BOOST_TEST(refusal([&] { finish("kappa"); }) == R"(option "kappa" does not apply to method em | The options are max_iter, tol.)");
-  BOOST_TEST(refusal([] { OptionReader(with("\"q", 1)).finish(); }) == R"(unknown option "\"q" | There are no options here.)");
+  BOOST_TEST(refusal([&] { finish("max_itr"); }) ==
+             R"(unknown option "max_itr" | Did you mean "max_iter"?)");
+  BOOST_TEST(refusal([&] { finish("max_itr", "prior."); }) ==
+             R"(unknown option "prior.max_itr" | Did you mean "prior.max_iter"?)");
+  BOOST_TEST(refusal([&] { finish("banana"); }) ==
+             R"(unknown option "banana" | The options are max_iter, tol.)");
+  BOOST_TEST(refusal([&] { finish("kapa"); }) ==
+             R"(unknown option "kapa" | Did you mean "kappa"?)");
+  BOOST_TEST(refusal([&] { finish("kappa"); }) ==
+             R"(option "kappa" does not apply to method em | The options are max_iter, tol.)");
+  BOOST_TEST(refusal([] { OptionReader(with("\"q", 1)).finish(); }) ==
+             R"(unknown option "\"q" | There are no options here.)");
 }
 
 BOOST_AUTO_TEST_CASE(options_are_an_object) {
-  BOOST_TEST(refusal([] { OptionReader(Document(3)); }) == "the options are 3, but must be an object");
-  BOOST_TEST(refusal([] { OptionReader(Document(3), "prior."); }) == R"(option "prior" is 3, but must be an object)");
+  BOOST_TEST(refusal([] { OptionReader(Document(3)); }) ==
+             "the options are 3, but must be an object");
+  BOOST_TEST(refusal([] { OptionReader(Document(3), "prior."); }) ==
+             R"(option "prior" is 3, but must be an object)");
 }
 
 BOOST_AUTO_TEST_CASE(nearest_is_near) {

@@ -1,4 +1,5 @@
-// What the tests of partitions share: draws of many kinds, and the definitions of everything that an estimate says.
+// What the tests of partitions share: draws of many kinds, and the definitions of everything that
+// an estimate says.
 #pragma once
 
 #include <algorithm>
@@ -9,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "core/error.hpp"
-#include "core/random.hpp"
-#include "inference/partition.hpp"
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "partition/partition.hpp"
 
 namespace partition_support {
 
@@ -21,7 +22,8 @@ using Labels = std::vector<int>;
 
 inline Control control;  // that never stops anything
 
-inline const std::vector<PartitionLoss> losses = {PartitionLoss::binder, PartitionLoss::information};
+inline const std::vector<PartitionLoss> losses = {PartitionLoss::binder,
+                                                  PartitionLoss::information};
 
 inline Labels dense(const Labels &labels) {
   std::vector<int> seen;
@@ -34,11 +36,16 @@ inline Labels dense(const Labels &labels) {
   return out;
 }
 
-inline int count_of(const Labels &labels) { return int(std::set<int>(labels.begin(), labels.end()).size()); }
+inline int count_of(const Labels &labels) {
+  return int(std::set<int>(labels.begin(), labels.end()).size());
+}
 
-inline Labels draw(const PartitionDraws &draws, int m) { return {draws.labels(m).begin(), draws.labels(m).end()}; }
+inline Labels draw(const PartitionDraws &draws, int m) {
+  return {draws.labels(m).begin(), draws.labels(m).end()};
+}
 
-/// Draws of different kinds: anything at all, a partition with some rows put elsewhere, one with some rows put into another of its clusters.
+/// Draws of different kinds: anything at all, a partition with some rows put elsewhere, one with
+/// some rows put into another of its clusters.
 inline PartitionDraws random_draws(int rows, int size, int kind, std::uint64_t seed) {
   Random random(seed, std::uint64_t(rows), std::uint64_t(kind));
   PartitionDraws draws(rows);
@@ -50,15 +57,18 @@ inline PartitionDraws random_draws(int rows, int size, int kind, std::uint64_t s
     const std::uint64_t own = 1 + random.below(std::uint64_t(rows));
     Labels labels = base;
     for (int &label : labels) {
-      if (kind == 0) label = int(random.below(own));
-      else if (random.uniform() < share) label = int(random.below(kind == 1 ? std::uint64_t(rows) : std::uint64_t(k)));
+      if (kind == 0)
+        label = int(random.below(own));
+      else if (random.uniform() < share)
+        label = int(random.below(kind == 1 ? std::uint64_t(rows) : std::uint64_t(k)));
     }
     draws.add(dense(labels));
   }
   return draws;
 }
 
-/// Rows that lie in clusters with less certain boundaries the larger `doubt` is, and draws that also divide a cluster now and then.
+/// Rows that lie in clusters with less certain boundaries the larger `doubt` is, and draws that
+/// also divide a cluster now and then.
 inline PartitionDraws planted_draws(int rows, int size, int k, double doubt, std::uint64_t seed) {
   Random random(seed);
   std::vector<double> own, sure;
@@ -102,17 +112,21 @@ inline double naive_loss(const Labels &a, const Labels &b, PartitionLoss loss) {
   return sum / double(n);
 }
 
-inline double naive_expected_loss(const PartitionDraws &draws, const Labels &labels, PartitionLoss loss) {
+inline double naive_expected_loss(const PartitionDraws &draws, const Labels &labels,
+                                  PartitionLoss loss) {
   double sum = 0;
   for (int m = 0; m < draws.size(); ++m) sum += naive_loss(labels, draw(draws, m), loss);
   return sum / draws.size();
 }
 
-inline PartitionEstimate estimate(const PartitionDraws &draws, PartitionLoss loss, double level = 0.9, std::uint64_t seed = 1) {
+inline PartitionEstimate estimate(const PartitionDraws &draws, PartitionLoss loss,
+                                  double level = 0.9, std::uint64_t seed = 1) {
   return estimate_partition(draws, loss, {}, level, seed, control);
 }
 
-inline bool close(double a, double b) { return std::abs(a - b) <= 1e-12 * std::max({1.0, std::abs(a), std::abs(b)}); }
+inline bool close(double a, double b) {
+  return std::abs(a - b) <= 1e-12 * std::max({1.0, std::abs(a), std::abs(b)});
+}
 
 inline double probability_together(const PartitionDraws &draws, std::size_t i, std::size_t j) {
   double together = 0;
@@ -121,7 +135,8 @@ inline double probability_together(const PartitionDraws &draws, std::size_t i, s
 }
 
 /// Everything that an estimate says beside its labels, from the definitions.
-inline void check_report(const PartitionDraws &draws, const PartitionEstimate &e, PartitionLoss loss, double level) {
+inline void check_report(const PartitionDraws &draws, const PartitionEstimate &e,
+                         PartitionLoss loss, double level) {
   const std::size_t n = std::size_t(draws.rows());
   BOOST_REQUIRE_EQUAL(e.labels.size(), n);
   BOOST_TEST(e.clusters == count_of(e.labels));
@@ -130,7 +145,8 @@ inline void check_report(const PartitionDraws &draws, const PartitionEstimate &e
     ++size[std::size_t(e.labels[i])];
     first[std::size_t(e.labels[i])] = double(i);
   }
-  for (std::size_t c = 1; c < size.size(); ++c) BOOST_TEST((size[c - 1] > size[c] || (size[c - 1] == size[c] && first[c - 1] < first[c])));
+  for (std::size_t c = 1; c < size.size(); ++c)
+    BOOST_TEST((size[c - 1] > size[c] || (size[c - 1] == size[c] && first[c - 1] < first[c])));
   BOOST_TEST(close(e.expected_loss, naive_expected_loss(draws, e.labels, loss)));
 
   for (std::size_t i = 0; i < n; ++i) {
@@ -149,8 +165,12 @@ inline void check_report(const PartitionDraws &draws, const PartitionEstimate &e
   }
 
   std::vector<double> distance;
-  for (int m = 0; m < draws.size(); ++m) distance.push_back(naive_loss(e.labels, draw(draws, m), loss));
-  const auto within = [&](double r) { return double(std::count_if(distance.begin(), distance.end(), [&](double d) { return d <= r + 1e-12; })); };
+  for (int m = 0; m < draws.size(); ++m)
+    distance.push_back(naive_loss(e.labels, draw(draws, m), loss));
+  const auto within = [&](double r) {
+    return double(
+        std::count_if(distance.begin(), distance.end(), [&](double d) { return d <= r + 1e-12; }));
+  };
   BOOST_TEST(within(e.radius) >= level * draws.size() - 1e-9);
   BOOST_TEST(within(e.radius - 1e-9) < level * draws.size() - 1e-9);
   int fewest = 1 << 30, most = 0;

@@ -1,7 +1,8 @@
-// Point estimates of a clustering from posterior draws, against enumeration and against the definitions.
+// Point estimates of a clustering from posterior draws, against enumeration and against the
+// definitions.
 //
 // Seeds are fixed, so nothing here can fail by chance.
-#include "inference/partition.hpp"
+#include "partition/partition.hpp"
 
 #include <numeric>
 
@@ -12,7 +13,8 @@ using namespace partition_support;
 namespace {
 
 /// All partitions of n rows.
-template <class Visit> void each_partition(Labels &labels, std::size_t next, int clusters, Visit &&visit) {
+template <class Visit>
+void each_partition(Labels &labels, std::size_t next, int clusters, Visit &&visit) {
   if (next == labels.size()) return visit(labels);
   for (int c = 0; c <= clusters; ++c) {
     labels[next] = c;
@@ -23,12 +25,15 @@ template <class Visit> void each_partition(Labels &labels, std::size_t next, int
 double least_expected_loss(const PartitionDraws &draws, PartitionLoss loss) {
   Labels labels(std::size_t(draws.rows()));
   double least = std::numeric_limits<double>::infinity();
-  each_partition(labels, 0, 0, [&](const Labels &each) { least = std::min(least, expected_loss(draws, each, loss)); });
+  each_partition(labels, 0, 0, [&](const Labels &each) {
+    least = std::min(least, expected_loss(draws, each, loss));
+  });
   return least;
 }
 
 bool same(const PartitionEstimate &a, const PartitionEstimate &b) {
-  return a.labels == b.labels && a.expected_loss == b.expected_loss && a.probability == b.probability && a.radius == b.radius;
+  return a.labels == b.labels && a.expected_loss == b.expected_loss &&
+         a.probability == b.probability && a.radius == b.radius;
 }
 
 }  // namespace
@@ -40,8 +45,10 @@ BOOST_AUTO_TEST_CASE(expected_loss_is_its_definition) {
     const int n = 1 + rep;
     const auto draws = random_draws(n, 1 + rep % 7, rep % 3, 11);
     const Labels labels = draw(random_draws(n, 1, (rep + 1) % 3, 12), 0);
-    for (const auto loss : {PartitionLoss::binder, PartitionLoss::information, PartitionLoss::bipartition, PartitionLoss::map})
-      BOOST_TEST(close(expected_loss(draws, labels, loss), naive_expected_loss(draws, labels, loss)));
+    for (const auto loss : {PartitionLoss::binder, PartitionLoss::information,
+                            PartitionLoss::bipartition, PartitionLoss::map})
+      BOOST_TEST(
+          close(expected_loss(draws, labels, loss), naive_expected_loss(draws, labels, loss)));
   }
 }
 
@@ -120,21 +127,24 @@ BOOST_AUTO_TEST_CASE(the_search_finds_the_best_of_all_partitions_of_nine_rows) {
 BOOST_AUTO_TEST_CASE(rows_together_in_every_draw_are_taken_as_one) {
   for (const auto loss : losses)
     for (int rep = 0; rep < 12; ++rep) {
-      // Nine rows of four kinds, so that some partitions divide rows of a kind; and forty of eleven, which are searched.
+      // Nine rows of four kinds, so that some partitions divide rows of a kind; and forty of
+      // eleven, which are searched.
       for (const int n : {9, 40}) {
         const int kinds = n == 9 ? 4 : 11;
         const auto few = random_draws(kinds, 15, rep % 3, std::uint64_t(600 + rep));
         Random random(std::uint64_t(rep), 8);
         PartitionDraws draws(n);
         Labels kind;
-        for (int i = 0; i < n; ++i) kind.push_back(i < kinds ? i : int(random.below(std::uint64_t(kinds))));
+        for (int i = 0; i < n; ++i)
+          kind.push_back(i < kinds ? i : int(random.below(std::uint64_t(kinds))));
         for (int m = 0; m < few.size(); ++m) {
           Labels labels;
           for (const int k : kind) labels.push_back(few.labels(m)[std::size_t(k)]);
           draws.add(labels);
         }
         const auto e = estimate(draws, loss);
-        for (int i = 0; i < n; ++i) BOOST_TEST(e.labels[std::size_t(i)] == e.labels[std::size_t(kind[std::size_t(i)])]);
+        for (int i = 0; i < n; ++i)
+          BOOST_TEST(e.labels[std::size_t(i)] == e.labels[std::size_t(kind[std::size_t(i)])]);
         if (n == 9) BOOST_TEST(close(e.expected_loss, least_expected_loss(draws, loss)));
         check_report(draws, e, loss, 0.9);
       }
@@ -147,17 +157,22 @@ BOOST_AUTO_TEST_CASE(an_estimate_is_never_worse_than_a_draw_or_a_neighbour) {
     double doubt;
   };
   // The last two are searched in samples, of rows and of draws; to save time, under one loss each.
-  for (const Case &c : {Case{60, 40, 4, 0.5}, Case{400, 100, 6, 1}, Case{250, 30, 60, 0.7}, Case{2000, 300, 5, 0.5}, Case{100, 6000, 4, 0.5}}) {
+  for (const Case &c : {Case{60, 40, 4, 0.5}, Case{400, 100, 6, 1}, Case{250, 30, 60, 0.7},
+                        Case{2000, 300, 5, 0.5}, Case{100, 6000, 4, 0.5}}) {
     const auto draws = planted_draws(c.rows, c.draws, c.clusters, c.doubt, 42);
     for (const auto loss : losses) {
-      if (c.rows * c.draws > 500000 && (loss == PartitionLoss::binder) != (c.rows < c.draws)) continue;
+      if (c.rows * c.draws > 500000 && (loss == PartitionLoss::binder) != (c.rows < c.draws))
+        continue;
       const auto e = estimate(draws, loss);
       BOOST_TEST(close(e.expected_loss, expected_loss(draws, e.labels, loss)));
-      for (int m = 0; m < draws.size(); m += 1 + draws.size() / 300) BOOST_TEST(e.expected_loss <= expected_loss(draws, draw(draws, m), loss) + 1e-12);
-      // No move of one row, to another large cluster or to a new one, is better: the rows that are least sure of their place are tried.
+      for (int m = 0; m < draws.size(); m += 1 + draws.size() / 300)
+        BOOST_TEST(e.expected_loss <= expected_loss(draws, draw(draws, m), loss) + 1e-12);
+      // No move of one row, to another large cluster or to a new one, is better: the rows that are
+      // least sure of their place are tried.
       std::vector<std::size_t> order(e.labels.size());
       std::iota(order.begin(), order.end(), 0);
-      std::sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) { return e.probability[i] < e.probability[j]; });
+      std::sort(order.begin(), order.end(),
+                [&](std::size_t i, std::size_t j) { return e.probability[i] < e.probability[j]; });
       Random random(9);
       for (std::size_t rep = 0; rep < 300; ++rep) {
         Labels moved = e.labels;
@@ -177,7 +192,8 @@ BOOST_AUTO_TEST_CASE(no_merge_of_two_clusters_is_better) {
       for (int from = to + 1; from < e.clusters; ++from) {
         Labels merged = e.labels;
         std::replace(merged.begin(), merged.end(), from, to);
-        BOOST_TEST(e.expected_loss <= expected_loss(draws, merged, PartitionLoss::information) + 1e-12);
+        BOOST_TEST(e.expected_loss <=
+                   expected_loss(draws, merged, PartitionLoss::information) + 1e-12);
       }
   }
 }
@@ -219,7 +235,8 @@ BOOST_AUTO_TEST_CASE(equal_draws_are_the_estimate) {
 
 BOOST_AUTO_TEST_CASE(the_most_probable_draw) {
   const auto draws = random_draws(20, 6, 1, 5);
-  const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN(),
+               inf = std::numeric_limits<double>::infinity();
   const auto chosen = [&](std::vector<double> log_joint) {
     const auto e = estimate_partition(draws, PartitionLoss::map, log_joint, 0.5, 1, control);
     check_report(draws, e, PartitionLoss::map, 0.5);
@@ -237,13 +254,15 @@ BOOST_AUTO_TEST_CASE(the_most_probable_draw) {
 BOOST_AUTO_TEST_CASE(the_credible_ball_at_every_level) {
   const auto draws = random_draws(10, 20, 2, 6);
   for (const auto loss : losses)
-    for (int percent = 1; percent <= 100; ++percent) check_report(draws, estimate(draws, loss, percent / 100.0), loss, percent / 100.0);
+    for (int percent = 1; percent <= 100; ++percent)
+      check_report(draws, estimate(draws, loss, percent / 100.0), loss, percent / 100.0);
 }
 
 BOOST_AUTO_TEST_CASE(estimates_depend_on_arguments_only) {
   Control busy;
   busy.threads = 7;
-  for (const auto &draws : {planted_draws(60, 40, 4, 0.9, 4), planted_draws(1500, 400, 5, 0.5, 4)}) {
+  for (const auto &draws :
+       {planted_draws(60, 40, 4, 0.9, 4), planted_draws(1500, 400, 5, 0.5, 4)}) {
     const auto loss = draws.rows() == 60 ? PartitionLoss::binder : PartitionLoss::information;
     BOOST_TEST(same(estimate(draws, loss), estimate_partition(draws, loss, {}, 0.9, 1, busy)));
   }
@@ -259,7 +278,8 @@ BOOST_AUTO_TEST_CASE(work_can_be_stopped_anywhere) {
     }
   };
   const auto draws = planted_draws(200, 60, 4, 0.9, 5);
-  for (const auto loss : {PartitionLoss::binder, PartitionLoss::information, PartitionLoss::bipartition}) {
+  for (const auto loss :
+       {PartitionLoss::binder, PartitionLoss::information, PartitionLoss::bipartition}) {
     int polls = 1;
     for (bool stopped = true; stopped; polls *= 3) {
       Impatient impatient(polls);
@@ -272,22 +292,32 @@ BOOST_AUTO_TEST_CASE(work_can_be_stopped_anywhere) {
     BOOST_TEST(polls > 100);
   }
   Impatient impatient(3);
-  BOOST_CHECK_THROW(similarity(draws, impatient, [](std::int64_t, std::span<const double>) {}), Stopped);
+  BOOST_CHECK_THROW(similarity(draws, impatient, [](std::int64_t, std::span<const double>) {}),
+                    Stopped);
 }
 
 BOOST_AUTO_TEST_CASE(arguments_that_cannot_be) {
   PartitionDraws draws(3);
-  BOOST_TEST((error_of([&] { estimate(draws, PartitionLoss::binder); }) == Errc::invalid_argument));  // no draws
-  BOOST_TEST((error_of([&] { expected_loss(draws, Labels{0, 0, 0}, PartitionLoss::binder); }) == Errc::invalid_argument));
-  BOOST_TEST((error_of([&] { similarity(draws, control, [](std::int64_t, std::span<const double>) {}); }) == Errc::invalid_argument));
-  for (const Labels &labels : {Labels{0, 0}, Labels{0, 1, 3}, Labels{0, -1, 1}, Labels{1, 1, 1}, Labels{-1, -1, -1}})
+  // no draws
+  BOOST_TEST((error_of([&] { estimate(draws, PartitionLoss::binder); }) == Errc::invalid_argument));
+  BOOST_TEST((error_of([&] {
+                expected_loss(draws, Labels{0, 0, 0}, PartitionLoss::binder);
+              }) == Errc::invalid_argument));
+  BOOST_TEST((error_of([&] {
+                similarity(draws, control, [](std::int64_t, std::span<const double>) {});
+              }) == Errc::invalid_argument));
+  for (const Labels &labels :
+       {Labels{0, 0}, Labels{0, 1, 3}, Labels{0, -1, 1}, Labels{1, 1, 1}, Labels{-1, -1, -1}})
     BOOST_TEST((error_of([&] { draws.add(labels); }) == Errc::invalid_argument));
   BOOST_TEST(draws.size() == 0);
   draws.add(Labels{1, 0, 1});
   BOOST_TEST((draws.size() == 1 && draws.clusters(0) == 2 && draws.rows() == 3));
-  BOOST_TEST((error_of([&] { expected_loss(draws, Labels{0, 0}, PartitionLoss::binder); }) == Errc::invalid_argument));
+  BOOST_TEST((error_of([&] {
+                expected_loss(draws, Labels{0, 0}, PartitionLoss::binder);
+              }) == Errc::invalid_argument));
   for (const double level : {0.0, -1.0, 1.1, std::numeric_limits<double>::quiet_NaN()})
-    BOOST_TEST((error_of([&] { estimate(draws, PartitionLoss::binder, level); }) == Errc::invalid_argument));
+    BOOST_TEST((error_of([&] { estimate(draws, PartitionLoss::binder, level); }) ==
+                Errc::invalid_argument));
   BOOST_TEST((error_of([] { PartitionDraws(0); }) == Errc::invalid_argument));
   BOOST_TEST((error_of([] { PartitionDraws(std::int64_t(1) << 31); }) == Errc::too_large));
 
@@ -303,14 +333,17 @@ BOOST_AUTO_TEST_CASE(arguments_that_cannot_be) {
 
   PartitionDraws one(1);
   one.add(Labels{0});
-  BOOST_TEST((error_of([&] { estimate(one, PartitionLoss::bipartition); }) == Errc::invalid_argument));
+  BOOST_TEST(
+      (error_of([&] { estimate(one, PartitionLoss::bipartition); }) == Errc::invalid_argument));
   const auto e = estimate(one, PartitionLoss::binder);
   BOOST_TEST((e.expected_loss == 0 && e.probability[0] == 1 && e.clusters == 1));
 
   Control poor;
   poor.memory = 1000;
   const auto many = planted_draws(500, 20, 4, 0.9, 5);
-  BOOST_TEST((error_of([&] { estimate_partition(many, PartitionLoss::binder, {}, 0.9, 1, poor); }) == Errc::too_large));
+  BOOST_TEST((error_of([&] {
+                estimate_partition(many, PartitionLoss::binder, {}, 0.9, 1, poor);
+              }) == Errc::too_large));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,6 +1,8 @@
-// Products of columns with their parameters integrated out: conjugacy, evidence, predictive densities, clusters that come and go.
+// Products of columns with their parameters integrated out: conjugacy, evidence, predictive
+// densities, clusters that come and go.
 //
-// Each case was seen to fail on a broken copy of the headers; the breaks are named where they are caught.
+// Each case was seen to fail on a broken copy of the headers; the breaks are named where they are
+// caught.
 #include "product_support.hpp"
 
 using namespace products;
@@ -8,7 +10,8 @@ using namespace products;
 BOOST_AUTO_TEST_SUITE(product_clusters)
 
 BOOST_AUTO_TEST_CASE(densities_sum_to_one) {
-  const std::vector<ColumnSpec> specs = {{ColumnSpec::bernoulli}, {ColumnSpec::categorical, 3}, {ColumnSpec::poisson}};
+  const std::vector<ColumnSpec> specs = {
+      {ColumnSpec::bernoulli}, {ColumnSpec::categorical, 3}, {ColumnSpec::poisson}};
   const ProductPosterior prior = some_prior(specs);
   Random random(3);
   const ProductPoint point = draw(prior, random);
@@ -40,7 +43,8 @@ BOOST_AUTO_TEST_CASE(densities_sum_to_one) {
   integral = 0;
   double mean = 0;
   for (int i = -4000; i <= 4000; ++i) {
-    const double u = i / 100.0, x = std::exp(u), mass = (i % 2 ? 4 : 2) / 300.0 * x * std::exp(lomax.log_predictive(0, &x));
+    const double u = i / 100.0, x = std::exp(u),
+                 mass = (i % 2 ? 4 : 2) / 300.0 * x * std::exp(lomax.log_predictive(0, &x));
     integral += mass;
     mean += x * mass;
   }
@@ -52,7 +56,8 @@ BOOST_AUTO_TEST_CASE(densities_sum_to_one) {
   BOOST_TEST(std::isinf(Exponential{}.predictive_mean(one)));
 }
 
-// Caught: c n / (c + n) without c, a count off by one in any posterior, log rate for log(1 + 1 / rate), a dropped base of missing elements.
+// Caught: c n / (c + n) without c, a count off by one in any posterior, log rate for log(1 + 1 /
+// rate), a dropped base of missing elements.
 BOOST_AUTO_TEST_CASE(the_evidence_is_the_sum_of_the_log_predictives) {
   for (const bool holes : {false, true}) {
     const ProductPosterior prior = some_prior(mixed);
@@ -66,7 +71,8 @@ BOOST_AUTO_TEST_CASE(the_evidence_is_the_sum_of_the_log_predictives) {
       const auto row = support::row(x, i);
       const double predictive = c.log_predictive(0, row.data());
       if (i == 0) BOOST_TEST(distance(predictive, c.log_prior_predictive(row.data())) < 1e-13);
-      BOOST_TEST(distance(predictive, ProductClusters(prior, running).log_predictive(0, row.data())) < 1e-12);
+      BOOST_TEST(distance(predictive,
+                          ProductClusters(prior, running).log_predictive(0, row.data())) < 1e-12);
       c.add(0, row.data());
       BOOST_TEST(std::abs(c.log_marginal(0) - before - predictive) < 1e-10);
       before = c.log_marginal(0);
@@ -83,18 +89,21 @@ BOOST_AUTO_TEST_CASE(the_evidence_is_the_sum_of_the_log_predictives) {
     Random random(12);
     for (int turn = 0; turn < 4; ++turn) {
       const ProductPoint at = draw(turn < 2 ? at_once : prior, random);
-      BOOST_TEST(distance(log_likelihood(at, x) + log_prior(at, prior) - log_prior(at, at_once), evidence) < 1e-10);
+      BOOST_TEST(distance(log_likelihood(at, x) + log_prior(at, prior) - log_prior(at, at_once),
+                          evidence) < 1e-10);
     }
     // q is the exact posterior, so KL(q || prior) = E_q[log p(y | t)] - log p(y).
     auto rows = support::rows_of(x);
     Control control;
-    const double expected = local_step<SoftAllocation>(rows, control, make_scorer(at_once), {0.0}).sums.objective;
+    const double expected =
+        local_step<SoftAllocation>(rows, control, make_scorer(at_once), {0.0}).sums.objective;
     BOOST_TEST(distance(divergence(at_once, prior), expected - evidence) < 1e-10);
     BOOST_TEST(divergence(prior, prior) == 0);
   }
 }
 
-// Caught: a scatter updated with one mean twice, x! that stays when its row goes, zeros left out of a normal column.
+// Caught: a scatter updated with one mean twice, x! that stays when its row goes, zeros left out of
+// a normal column.
 BOOST_AUTO_TEST_CASE(clusters_come_and_go_and_rows_leave_no_trace) {
   for (const bool holes : {false, true}) {
     const ProductPosterior prior = some_prior(mixed);
@@ -112,7 +121,8 @@ BOOST_AUTO_TEST_CASE(clusters_come_and_go_and_rows_leave_no_trace) {
       const auto row = i < n ? support::row(x, i) : std::vector<double>(mixed.size(), 0.0);
       c.log_predictive(row.data(), out.data());
       for (int s = 0; s < c.padded(); ++s) BOOST_TEST_REQUIRE(std::isfinite(out[std::size_t(s)]));
-      for (int s = 0; s < k; ++s) BOOST_TEST(distance(out[std::size_t(s)], c.log_predictive(s, row.data())) < 1e-13);
+      for (int s = 0; s < k; ++s)
+        BOOST_TEST(distance(out[std::size_t(s)], c.log_predictive(s, row.data())) < 1e-13);
     }
     for (int turn = 0; turn < 3; ++turn)
       for (int i = 0; i < n; ++i) {
@@ -120,7 +130,8 @@ BOOST_AUTO_TEST_CASE(clusters_come_and_go_and_rows_leave_no_trace) {
         const int g = group[std::size_t(i)], other = (g + 3) % k;
         c.save(g);
         BOOST_TEST(c.remove(g, row.data()));
-        if (i % 2) c.restore(g);
+        if (i % 2)
+          c.restore(g);
         else {
           c.add(other, row.data());
           BOOST_TEST(c.remove(other, row.data()));
@@ -128,13 +139,15 @@ BOOST_AUTO_TEST_CASE(clusters_come_and_go_and_rows_leave_no_trace) {
         }
       }
     BOOST_TEST((c.posterior().values - before.values).cwiseAbs().maxCoeff() < 1e-10);
-    for (int s = 0; s < k; ++s) BOOST_TEST(distance(c.log_marginal(s), marginals[std::size_t(s)]) < 1e-11);
+    for (int s = 0; s < k; ++s)
+      BOOST_TEST(distance(c.log_marginal(s), marginals[std::size_t(s)]) < 1e-11);
     const double last = c.log_marginal(k - 1);
     c.close(2);
     BOOST_TEST(c.size() == k - 1);
     BOOST_TEST(c.log_marginal(2) == last);
     BOOST_TEST(c.open() == k - 1);
-    BOOST_TEST(c.log_predictive(k - 1, support::row(x, 0).data()) == c.log_prior_predictive(support::row(x, 0).data()));
+    BOOST_TEST(c.log_predictive(k - 1, support::row(x, 0).data()) ==
+               c.log_prior_predictive(support::row(x, 0).data()));
     ProductClusters copy = c;
     c.clear(0);
     BOOST_TEST(c.count(0) == 0);
@@ -164,14 +177,19 @@ BOOST_AUTO_TEST_CASE(counts_of_any_size_have_a_predictive) {
     for (const double x : {0.0, 1.0, 3.0, 8.0, 9.0, 16.0, 17.0, 40.0, 1000.0, 1e7}) {
       const ProductPosterior q{columns_of({{ColumnSpec::poisson}}), Eigen::Vector2d(shape, 3.0)};
       const ProductClusters c(q, q);
-      const long double s = shape, exact = std::lgamma(s + x) - std::lgamma(s) - std::lgamma(1.0L + x) + s * std::log(3.0L / 4) - x * std::log(4.0L);
-      const double tolerance = 1e-13 + 1e-18 * double(std::abs(std::lgamma(s + x)) / std::max(1.0L, std::abs(exact)));  // of the reference itself
+      const long double s = shape, exact = std::lgamma(s + x) - std::lgamma(s) -
+                                           std::lgamma(1.0L + x) + s * std::log(3.0L / 4) -
+                                           x * std::log(4.0L);
+      // of the reference itself
+      const double tolerance =
+          1e-13 + 1e-18 * double(std::abs(std::lgamma(s + x)) / std::max(1.0L, std::abs(exact)));
       BOOST_TEST(distance(c.log_predictive(0, &x), double(exact)) < tolerance);
       std::vector<double> out(simd::lanes);
       c.log_predictive(&x, out.data());
       BOOST_TEST(distance(out[0], double(exact)) < tolerance);
     }
-  for (const double x : {0.0, 1.0, 20.0, 170.0, 171.0, 255.0, 256.0, 1e4, 1e9}) BOOST_TEST(distance(log_factorial(x), double(std::lgamma((long double)x + 1))) < 1e-15);
+  for (const double x : {0.0, 1.0, 20.0, 170.0, 171.0, 255.0, 256.0, 1e4, 1e9})
+    BOOST_TEST(distance(log_factorial(x), double(std::lgamma((long double)x + 1))) < 1e-15);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,16 +1,20 @@
-// Products of columns: block scores, divergences, modes, draws and learners, for every column family at once.
+// Products of columns: block scores, divergences, modes, draws and learners, for every column
+// family at once.
 //
-// Each case was seen to fail on a broken copy of the headers; the breaks are named where they are caught.
+// Each case was seen to fail on a broken copy of the headers; the breaks are named where they are
+// caught.
 #include "product_support.hpp"
 
 using namespace products;
 
 BOOST_AUTO_TEST_SUITE(product)
 
-// Caught: a base of another column, missing elements that count, several columns with holes done at once.
+// Caught: a base of another column, missing elements that count, several columns with holes done at
+// once.
 BOOST_AUTO_TEST_CASE(block_scores_and_statistics_are_those_of_the_definition) {
   for (const bool holes : {false, true})
-    for (const auto &specs : {mixed, std::vector<ColumnSpec>(13, {ColumnSpec::bernoulli}), std::vector<ColumnSpec>(1, {ColumnSpec::normal})}) {
+    for (const auto &specs : {mixed, std::vector<ColumnSpec>(13, {ColumnSpec::bernoulli}),
+                              std::vector<ColumnSpec>(1, {ColumnSpec::normal})}) {
       const ProductPosterior prior = some_prior(specs);
       const int n = 300, k = 3, d = prior.dimension();
       const Matrix x = some_rows(prior, n, 5, holes);
@@ -30,7 +34,9 @@ BOOST_AUTO_TEST_CASE(block_scores_and_statistics_are_those_of_the_definition) {
             const auto row = support::row(x, b * block_rows + i);
             std::vector<double> all(std::size_t(k), 0.0);
             scorer.score(row.data(), all.data());
-            most = std::max({most, distance(out[std::size_t(i)], double(slow_log_density(point, c, row))), distance(out[std::size_t(i)], all[std::size_t(c)])});
+            most = std::max({most,
+                             distance(out[std::size_t(i)], double(slow_log_density(point, c, row))),
+                             distance(out[std::size_t(i)], all[std::size_t(c)])});
           }
         }
       }
@@ -48,38 +54,58 @@ BOOST_AUTO_TEST_CASE(block_scores_and_statistics_are_those_of_the_definition) {
           for (int i = 0; i < n; ++i)
             if (group[std::size_t(i)] == c && !std::isnan(x(i, j))) {
               weight += w(i), sum += w(i) * x(i, j), square += w(i) * x(i, j) * x(i, j);
-              if (const auto &spec = specs[std::size_t(j)]; spec.kind == ColumnSpec::bernoulli || spec.kind == ColumnSpec::categorical) of[std::size_t(code(spec, x(i, j)))] += w(i);
+              if (const auto &spec = specs[std::size_t(j)];
+                  spec.kind == ColumnSpec::bernoulli || spec.kind == ColumnSpec::categorical)
+                of[std::size_t(code(spec, x(i, j)))] += w(i);
             }
           const double *const at = s.values.col(c).data() + s.columns->place(j).statistics;
           const auto kind = specs[std::size_t(j)].kind;
-          if (kind == ColumnSpec::bernoulli) BOOST_TEST(std::abs(at[0] - of[1]) + std::abs(at[1] - of[0]) < 1e-10);
-          else if (kind == ColumnSpec::categorical) for (int v = 0; v < specs[std::size_t(j)].categories; ++v) BOOST_TEST(std::abs(at[v] - of[std::size_t(v)]) < 1e-10);
-          else if (kind == ColumnSpec::poisson || kind == ColumnSpec::exponential) BOOST_TEST(std::abs(at[0] - weight) + std::abs(at[1] - sum) < 1e-9);
-          else if (weight > 0) BOOST_TEST(std::abs(at[0] - weight) + std::abs(at[1] - sum / weight) + std::abs(at[2] - (square - sum * sum / weight)) / square < 1e-9);
+          if (kind == ColumnSpec::bernoulli)
+            BOOST_TEST(std::abs(at[0] - of[1]) + std::abs(at[1] - of[0]) < 1e-10);
+          else if (kind == ColumnSpec::categorical)
+            for (int v = 0; v < specs[std::size_t(j)].categories; ++v)
+              BOOST_TEST(std::abs(at[v] - of[std::size_t(v)]) < 1e-10);
+          else if (kind == ColumnSpec::poisson || kind == ColumnSpec::exponential)
+            BOOST_TEST(std::abs(at[0] - weight) + std::abs(at[1] - sum) < 1e-9);
+          else if (weight > 0)
+            BOOST_TEST(std::abs(at[0] - weight) + std::abs(at[1] - sum / weight) +
+                           std::abs(at[2] - (square - sum * sum / weight)) / square <
+                       1e-9);
         }
     }
 }
 
-// KL by quadrature over the parameter: the beta and the gamma; the identity with the evidence (product_clusters_test.cpp) does the rest.
+// KL by quadrature over the parameter: the beta and the gamma; the identity with the evidence
+// (product_clusters_test.cpp) does the rest.
 BOOST_AUTO_TEST_CASE(divergences_are_integrals) {
   const auto integral = [](auto log_q, auto log_p, auto value, double low, double high) {
     double total = 0;
     const int n = 20000;
     for (int i = 0; i < n; ++i) {
       const double u = low + (high - low) * (i + 0.5) / n, t = value(u), lq = log_q(t);
-      total += (high - low) / n * std::exp(lq) * (lq - log_p(t)) * (value(u + 1e-6) - value(u - 1e-6)) / 2e-6;
+      total += (high - low) / n * std::exp(lq) * (lq - log_p(t)) *
+               (value(u + 1e-6) - value(u - 1e-6)) / 2e-6;
     }
     return total;
   };
   const double q[] = {3.5, 1.7}, p[] = {0.8, 2.2};
   const auto sigmoid = [](double u) { return 1 / (1 + std::exp(-u)); };
-  const auto beta = [](const double *a) { return [a](double t) { return Bernoulli{}.log_prior(std::array{t, 1 - t}.data(), a); }; };
-  BOOST_TEST(distance(Bernoulli{}.divergence(q, p), integral(beta(q), beta(p), sigmoid, -25, 25)) < 1e-8);
-  const auto gamma = [](const double *a) { return [a](double t) { return Poisson{}.log_prior(&t, a); }; };
-  BOOST_TEST(distance(Poisson{}.divergence(q, p), integral(gamma(q), gamma(p), [](double u) { return std::exp(u); }, -12, 6)) < 1e-8);
+  const auto beta = [](const double *a) {
+    return [a](double t) { return Bernoulli{}.log_prior(std::array{t, 1 - t}.data(), a); };
+  };
+  BOOST_TEST(distance(Bernoulli{}.divergence(q, p), integral(beta(q), beta(p), sigmoid, -25, 25)) <
+             1e-8);
+  const auto gamma = [](const double *a) {
+    return [a](double t) { return Poisson{}.log_prior(&t, a); };
+  };
+  BOOST_TEST(distance(Poisson{}.divergence(q, p),
+                      integral(
+                          gamma(q), gamma(p), [](double u) { return std::exp(u); }, -12, 6)) <
+             1e-8);
 }
 
-// Caught: s + a for s + a - 1, the divisor a for a - 1, a floor that does not renormalise, the density of the variance for that of the precision.
+// Caught: s + a for s + a - 1, the divisor a for a - 1, a floor that does not renormalise, the
+// density of the variance for that of the precision.
 BOOST_AUTO_TEST_CASE(modes_are_modes) {
   const ProductPosterior prior = some_prior(mixed);
   const Matrix x = some_rows(prior, 60, 31);
@@ -98,7 +124,9 @@ BOOST_AUTO_TEST_CASE(modes_are_modes) {
       for (int j = 0; j < at.dimension(); ++j) {
         double *const v = at.values.data() + at.columns->place(j).point;
         const ColumnSpec &spec = at.columns->specs()[std::size_t(j)];
-        const int n = spec.kind == ColumnSpec::categorical ? spec.categories : spec.kind == ColumnSpec::bernoulli ? 2 : 0;
+        const int n = spec.kind == ColumnSpec::categorical ? spec.categories
+                      : spec.kind == ColumnSpec::bernoulli ? 2
+                                                           : 0;
         if (n) {
           const int from = int(random.below(std::uint64_t(n))), to = (from + 1) % n;
           const double move = std::min(size, v[from] - (bounded ? lowest : 1e-9));
@@ -106,14 +134,17 @@ BOOST_AUTO_TEST_CASE(modes_are_modes) {
         } else {
           v[0] += size * random.normal();
           if (spec.kind == ColumnSpec::poisson) v[0] = std::max(lowest, v[0]);
-          if (spec.kind == ColumnSpec::exponential) v[0] = std::clamp(v[0], 1e-9, bounded ? 1 / (lowest * std::sqrt(2.0)) : 1e9);
-          if (spec.kind == ColumnSpec::normal) v[1] = std::max(bounded ? 2 * lowest : 0, v[1] * std::exp(size * random.normal()));
+          if (spec.kind == ColumnSpec::exponential)
+            v[0] = std::clamp(v[0], 1e-9, bounded ? 1 / (lowest * std::sqrt(2.0)) : 1e9);
+          if (spec.kind == ColumnSpec::normal)
+            v[1] = std::max(bounded ? 2 * lowest : 0, v[1] * std::exp(size * random.normal()));
         }
       }
     };
     disturb(near, false);
     disturb(near_ml, true);
-    // log_prior has the density of the precision, so a disturbance of the variance is one of the same parameter.
+    // log_prior has the density of the precision, so a disturbance of the variance is one of the
+    // same parameter.
     BOOST_TEST_REQUIRE(log_likelihood(near, x) + log_prior(near, prior) <= best + 1e-9);
     BOOST_TEST_REQUIRE(log_likelihood(near_ml, x) <= ml_best + 1e-9);
   }
@@ -137,14 +168,17 @@ BOOST_AUTO_TEST_CASE(modes_of_waiting_times_follow_the_unit) {
   }
 }
 
-// Means and variances within 5 standard errors (false alarms: fixed seed, none). Caught: one degree of freedom more, m for m - 1 events before the last.
+// Means and variances within 5 standard errors (false alarms: fixed seed, none). Caught: one degree
+// of freedom more, m for m - 1 events before the last.
 BOOST_AUTO_TEST_CASE(draws_have_the_moments_of_the_posterior) {
-  const ProductPosterior q = posterior(statistics_of(some_prior(mixed), some_rows(some_prior(mixed), 12, 41)), some_prior(mixed));
+  const ProductPosterior q = posterior(
+      statistics_of(some_prior(mixed), some_rows(some_prior(mixed), 12, 41)), some_prior(mixed));
   const int n = 20000;
   Random random(42);
   const ProductPoint draws = draw(replicate(q, n), random);
   const auto check = [&](const Vector &v, double mean, double variance) {
-    const double n = double(v.size()), m = v.mean(), s2 = (v.array() - m).square().mean(), fourth = (v.array() - m).pow(4).mean();
+    const double n = double(v.size()), m = v.mean(), s2 = (v.array() - m).square().mean(),
+                 fourth = (v.array() - m).pow(4).mean();
     BOOST_TEST(std::abs(m - mean) < 5 * std::sqrt(variance / n));
     BOOST_TEST(std::abs(s2 - variance) < 5 * std::sqrt((fourth - s2 * s2) / n));
   };
@@ -155,7 +189,8 @@ BOOST_AUTO_TEST_CASE(draws_have_the_moments_of_the_posterior) {
     family.deviations(p, deviation);
     family.point_estimate(p, mean);
     if (mixed[std::size_t(j)].kind != ColumnSpec::normal) {
-      for (int i = 0; i < family.numbers_of_name(); ++i) check(values(i), mean[i], deviation[i] * deviation[i]);
+      for (int i = 0; i < family.numbers_of_name(); ++i)
+        check(values(i), mean[i], deviation[i] * deviation[i]);
       return;
     }
     check(values(1).cwiseInverse(), p[2] / p[3], 2 * p[2] / (p[3] * p[3]));
@@ -170,7 +205,8 @@ BOOST_AUTO_TEST_CASE(draws_have_the_moments_of_the_posterior) {
   }
 }
 
-// Caught: a dropped x! in the statistics, log(1 / c) left out of an expected density, c1 c2 (difference)^2 not divided by c.
+// Caught: a dropped x! in the statistics, log(1 / c) left out of an expected density, c1 c2
+// (difference)^2 not divided by c.
 BOOST_AUTO_TEST_CASE(learners_climb_and_one_component_is_exact) {
   for (const bool holes : {false, true}) {
     const ProductPosterior prior = some_prior(mixed);
@@ -183,28 +219,47 @@ BOOST_AUTO_TEST_CASE(learners_climb_and_one_component_is_exact) {
     schedule.max_iterations = 100;
     schedule.tolerance = 0;
     const ProductFloor floor{1e-3, Vector::Ones(prior.dimension())};
-    const MixturePoint<ProductPoint> start{Vector::Constant(k, 1.0 / k), draw(replicate(prior, k), random)};
+    const MixturePoint<ProductPoint> start{Vector::Constant(k, 1.0 / k),
+                                           draw(replicate(prior, k), random)};
     const MixturePosterior<ProductPosterior> wide{Vector::Ones(k), replicate(prior, k)};
-    const auto first = local_step<SoftAllocation>(rows, control, make_scorer(start.components), log_weights_of(start)).statistics;
+    const auto first = local_step<SoftAllocation>(rows, control, make_scorer(start.components),
+                                                  log_weights_of(start))
+                           .statistics;
     const auto climbs = [](const std::vector<double> &trace) {
       BOOST_TEST(trace.size() > 5u);
-      for (std::size_t i = 1; i < trace.size(); ++i) BOOST_TEST_REQUIRE(trace[i] >= trace[i - 1] - 1e-9 * std::abs(trace[i]));
+      for (std::size_t i = 1; i < trace.size(); ++i)
+        BOOST_TEST_REQUIRE(trace[i] >= trace[i - 1] - 1e-9 * std::abs(trace[i]));
     };
-    climbs(climb(MaximumLikelihood<ProductPoint, ProductFloor>(floor), start, rows, control, schedule).trace);
-    climbs(climb(MaximumPosterior<ProductPoint, ProductPosterior>(wide.alpha, wide.components), start, rows, control, schedule).trace);
+    climbs(
+        climb(MaximumLikelihood<ProductPoint, ProductFloor>(floor), start, rows, control, schedule)
+            .trace);
+    climbs(climb(MaximumPosterior<ProductPoint, ProductPosterior>(wide.alpha, wide.components),
+                 start, rows, control, schedule)
+               .trace);
     const Variational<ProductPosterior> vi(wide);
-    climbs(climb(vi, {wide.alpha + first.count, posterior(first, wide.components)}, rows, control, schedule).trace);
-    // A whole step in natural parameters is the target, none is where one was; half of one is the mean of sufficient statistics.
+    climbs(climb(vi, {wide.alpha + first.count, posterior(first, wide.components)}, rows, control,
+                 schedule)
+               .trace);
+    // A whole step in natural parameters is the target, none is where one was; half of one is the
+    // mean of sufficient statistics.
     const ProductPosterior target = posterior(first, wide.components);
-    BOOST_TEST((blend(wide.components, target, 1).values - target.values).cwiseAbs().maxCoeff() < 1e-10);
-    BOOST_TEST((blend(wide.components, target, 0).values - wide.components.values).cwiseAbs().maxCoeff() < 1e-12);
+    BOOST_TEST((blend(wide.components, target, 1).values - target.values).cwiseAbs().maxCoeff() <
+               1e-10);
+    BOOST_TEST(
+        (blend(wide.components, target, 0).values - wide.components.values).cwiseAbs().maxCoeff() <
+        1e-12);
     ProductStatistics half = first;
     half.scale(0.5);
-    BOOST_TEST((blend(wide.components, target, 0.5).values - posterior(half, wide.components).values).cwiseAbs().maxCoeff() < 1e-9);
+    BOOST_TEST(
+        (blend(wide.components, target, 0.5).values - posterior(half, wide.components).values)
+            .cwiseAbs()
+            .maxCoeff() < 1e-9);
 
     auto plain = support::rows_of(x);
     const auto all = statistics_of(prior, x);
-    const auto run = climb(Variational<ProductPosterior>({Vector::Ones(1), prior}), {Vector::Constant(1, 401.0), posterior(all, prior)}, plain, control, schedule);
+    const auto run =
+        climb(Variational<ProductPosterior>({Vector::Ones(1), prior}),
+              {Vector::Constant(1, 401.0), posterior(all, prior)}, plain, control, schedule);
     BOOST_TEST(distance(run.trace.back(), log_marginal_likelihood(all, prior)) < 1e-10);
   }
 }
@@ -212,20 +267,24 @@ BOOST_AUTO_TEST_CASE(learners_climb_and_one_component_is_exact) {
 BOOST_AUTO_TEST_CASE(two_categories_are_a_coin) {
   const ProductPosterior coins = some_prior(std::vector<ColumnSpec>(4, {ColumnSpec::bernoulli}));
   ProductPosterior dice = some_prior(std::vector<ColumnSpec>(4, {ColumnSpec::categorical, 2}));
-  for (int j = 0; j < 4; ++j) dice.column(0, j)[0] = coins.column(0, j)[1], dice.column(0, j)[1] = coins.column(0, j)[0];
+  for (int j = 0; j < 4; ++j)
+    dice.column(0, j)[0] = coins.column(0, j)[1], dice.column(0, j)[1] = coins.column(0, j)[0];
   const Matrix x = some_rows(coins, 50, 61);
   const auto s = statistics_of(coins, x), t = statistics_of(dice, x);
   const auto p = posterior(s, coins), q = posterior(t, dice);
   BOOST_TEST(distance(log_marginal_likelihood(s, coins), log_marginal_likelihood(t, dice)) < 1e-13);
   BOOST_TEST(distance(divergence(p, coins), divergence(q, dice)) < 1e-12);
-  BOOST_TEST(distance(log_prior(maximum_posterior(s, coins), coins), log_prior(maximum_posterior(t, dice), dice)) < 1e-12);
+  BOOST_TEST(distance(log_prior(maximum_posterior(s, coins), coins),
+                      log_prior(maximum_posterior(t, dice), dice)) < 1e-12);
   const ProductClusters a = clusters_of(coins, x), b = clusters_of(dice, x);
   const ProductFloor floor{0.3, Vector::Ones(4)};
-  const auto u = maximum_likelihood(s, point_estimate(p), floor), v = maximum_likelihood(t, point_estimate(q), floor);
+  const auto u = maximum_likelihood(s, point_estimate(p), floor),
+             v = maximum_likelihood(t, point_estimate(q), floor);
   for (int i = 0; i < 50; ++i) {
     const auto row = support::row(x, i);
     BOOST_TEST(distance(a.log_predictive(0, row.data()), b.log_predictive(0, row.data())) < 1e-13);
-    BOOST_TEST(distance(double(slow_log_density(u, 0, row)), double(slow_log_density(v, 0, row))) < 1e-13);
+    BOOST_TEST(distance(double(slow_log_density(u, 0, row)), double(slow_log_density(v, 0, row))) <
+               1e-13);
   }
 }
 

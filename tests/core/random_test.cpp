@@ -1,7 +1,9 @@
-// Random numbers: published vectors, then every distribution against its distribution function and moments.
+// Random numbers: published vectors, then every distribution against its distribution function and
+// moments.
 //
-// Seeds are fixed. Each statistical check has a false-alarm rate of 1e-5 over the choice of the seed.
-#include "core/random.hpp"
+// Seeds are fixed. Each statistical check has a false-alarm rate of 1e-5 over the choice of the
+// seed.
+#include "base/random.hpp"
 
 #include <algorithm>
 #include <boost/math/distributions/beta.hpp>
@@ -15,7 +17,7 @@
 #include <set>
 #include <vector>
 
-#include "core/error.hpp"
+#include "base/error.hpp"
 
 using bayes::Random;
 
@@ -29,7 +31,8 @@ std::vector<double> sample(const std::function<double()> &draw) {
   return x;
 }
 
-/// Kolmogorov-Smirnov: 2.4705 is where the limit law has a tail of 1e-5; the factor is Stephens' correction for finite n.
+/// Kolmogorov-Smirnov: 2.4705 is where the limit law has a tail of 1e-5; the factor is Stephens'
+/// correction for finite n.
 bool follows(std::vector<double> x, const std::function<double(double)> &cdf) {
   std::sort(x.begin(), x.end());
   const double n = static_cast<double>(x.size());
@@ -41,7 +44,8 @@ bool follows(std::vector<double> x, const std::function<double(double)> &cdf) {
   return (std::sqrt(n) + 0.12 + 0.11 / std::sqrt(n)) * distance < 2.4705;
 }
 
-/// Mean and mean square deviation are within 4.417 standard errors (two-sided 1e-5 each) of what they should be.
+/// Mean and mean square deviation are within 4.417 standard errors (two-sided 1e-5 each) of what
+/// they should be.
 bool has_moments(const std::vector<double> &x, double mean, double variance) {
   const double n = static_cast<double>(x.size());
   double sum = 0, square = 0, fourth = 0;
@@ -52,7 +56,8 @@ bool has_moments(const std::vector<double> &x, double mean, double variance) {
     fourth += y * y * y * y;
   }
   const double spread = std::sqrt((fourth / n - square / n * square / n) / n);
-  return std::fabs(sum / n) < 4.417 * std::sqrt(variance / n) && std::fabs(square / n - variance) < 4.417 * spread;
+  return std::fabs(sum / n) < 4.417 * std::sqrt(variance / n) &&
+         std::fabs(square / n - variance) < 4.417 * spread;
 }
 
 /// Pearson's statistic below its 1 - 1e-5 quantile.
@@ -69,7 +74,9 @@ bool has_frequencies(const std::vector<int> &counts, const std::vector<double> &
 
 double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
 double exponential_cdf(double x) { return -std::expm1(-x); }
-double gamma_cdf(double shape, double x) { return boost::math::cdf(boost::math::gamma_distribution<>(shape), x); }
+double gamma_cdf(double shape, double x) {
+  return boost::math::cdf(boost::math::gamma_distribution<>(shape), x);
+}
 
 /// P(log G < t); far down, where exp(t) underflows, P(G < x) = x^shape / Gamma(shape + 1).
 double log_gamma_cdf(double shape, double t) {
@@ -82,15 +89,19 @@ BOOST_AUTO_TEST_SUITE(random_numbers)
 
 BOOST_AUTO_TEST_CASE(philox_gives_the_published_vectors) {  // Random123's kat_vectors
   using Block = std::array<std::uint32_t, 4>;
-  BOOST_TEST((bayes::philox({0, 0, 0, 0}, {0, 0}) == Block{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
-  BOOST_TEST((bayes::philox({0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, {0xffffffff, 0xffffffff}) ==
-              Block{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
-  BOOST_TEST((bayes::philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}) ==
-              Block{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+  BOOST_TEST((bayes::philox({0, 0, 0, 0}, {0, 0}) ==
+              Block{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  BOOST_TEST(
+      (bayes::philox({0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, {0xffffffff, 0xffffffff}) ==
+       Block{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  BOOST_TEST(
+      (bayes::philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}) ==
+       Block{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
 BOOST_AUTO_TEST_CASE(a_stream_never_changes) {
-  // Pinned: stored models name their seeds, and the same seed is to give the same fit in every later version.
+  // Pinned: stored models name their seeds, and the same seed is to give the same fit in every
+  // later version.
   Random plain(1), named(1, 2, 3, 4);
   BOOST_TEST(plain.bits() == 0xb30d84d8b4f1b821u);
   BOOST_TEST(plain.bits() == 0x7b3843c398c0e878u);
@@ -103,12 +114,14 @@ BOOST_AUTO_TEST_CASE(streams_do_not_depend_on_the_order_of_their_use) {
   std::vector<std::vector<double>> one_by_one(streams), in_turn(streams);
   for (int i = streams - 1; i >= 0; --i) {
     Random random(7, 1, std::uint64_t(i), 2);
-    for (int j = 0; j < length; ++j) one_by_one[std::size_t(i)].push_back(random.normal() + random.gamma(0.5));
+    for (int j = 0; j < length; ++j)
+      one_by_one[std::size_t(i)].push_back(random.normal() + random.gamma(0.5));
   }
   std::vector<Random> all;
   for (int i = 0; i < streams; ++i) all.emplace_back(7, 1, std::uint64_t(i), 2);
   for (int j = 0; j < length; ++j)
-    for (std::size_t i = 0; i < all.size(); ++i) in_turn[i].push_back(all[i].normal() + all[i].gamma(0.5));
+    for (std::size_t i = 0; i < all.size(); ++i)
+      in_turn[i].push_back(all[i].normal() + all[i].gamma(0.5));
   BOOST_TEST((one_by_one == in_turn));
 }
 
@@ -139,7 +152,8 @@ BOOST_AUTO_TEST_CASE(first_numbers_across_streams_are_uniform_and_uncorrelated) 
     const std::vector<double> x = sample(next);
     BOOST_TEST(follows(x, [](double u) { return u; }));
     std::vector<double> products;  // of neighbours: mean 0, variance 1/144
-    for (std::size_t j = 0; j + 1 < x.size(); j += 2) products.push_back((x[j] - 0.5) * (x[j + 1] - 0.5));
+    for (std::size_t j = 0; j + 1 < x.size(); j += 2)
+      products.push_back((x[j] - 0.5) * (x[j + 1] - 0.5));
     BOOST_TEST(has_moments(products, 0, 1.0 / 144));
   }
 }
@@ -149,7 +163,8 @@ BOOST_AUTO_TEST_CASE(uniform) {
   const std::vector<double> x = sample([&] { return random.uniform(); });
   BOOST_TEST(follows(x, [](double u) { return u; }));
   BOOST_TEST(has_moments(x, 0.5, 1.0 / 12));
-  BOOST_TEST((*std::min_element(x.begin(), x.end()) > 0 && *std::max_element(x.begin(), x.end()) < 1));
+  BOOST_TEST(
+      (*std::min_element(x.begin(), x.end()) > 0 && *std::max_element(x.begin(), x.end()) < 1));
 }
 
 BOOST_AUTO_TEST_CASE(below) {
@@ -157,7 +172,8 @@ BOOST_AUTO_TEST_CASE(below) {
   for (const std::uint64_t bound : {1, 2, 3, 7, 100}) {
     std::vector<int> counts(bound);
     for (int i = 0; i < draws; ++i) ++counts[random.below(bound)];
-    if (bound > 1) BOOST_TEST(has_frequencies(counts, std::vector<double>(bound, 1.0 / double(bound))));
+    if (bound > 1)
+      BOOST_TEST(has_frequencies(counts, std::vector<double>(bound, 1.0 / double(bound))));
   }
   // 3/4 of 2^64: without the redraw every third number would come twice as often as its neighbours.
   const std::uint64_t bound = std::uint64_t(3) << 62;
@@ -174,7 +190,8 @@ BOOST_AUTO_TEST_CASE(normal) {
   BOOST_TEST(has_moments(x, 0, 1));
   // The tail beyond 3.5: a binomial count, with Poisson's bound in place of its quantile.
   const double expected = draws * 2 * normal_cdf(-3.5);
-  const auto beyond = std::count_if(x.begin(), x.end(), [](double z) { return std::fabs(z) > 3.5; });
+  const auto beyond =
+      std::count_if(x.begin(), x.end(), [](double z) { return std::fabs(z) > 3.5; });
   BOOST_TEST(std::fabs(double(beyond) - expected) < 5 * std::sqrt(expected));
   // The two numbers of a pair are independent.
   std::vector<double> products;
@@ -199,7 +216,8 @@ BOOST_AUTO_TEST_CASE(gamma_and_its_logarithm) {
   for (const double shape : {1e-300, 1e-5, 1e-3, 0.05, 0.9, 3.0}) {
     Random random(16);
     const std::vector<double> x = sample([&] { return random.log_gamma_variate(shape); });
-    BOOST_TEST(follows(x, [&](double t) { return log_gamma_cdf(shape, t); }), "log gamma " << shape);
+    BOOST_TEST(follows(x, [&](double t) { return log_gamma_cdf(shape, t); }),
+               "log gamma " << shape);
   }
 }
 
@@ -207,18 +225,22 @@ BOOST_AUTO_TEST_CASE(chi_square) {
   for (const double degrees : {0.5, 1.0, 7.0}) {
     Random random(17);
     const std::vector<double> x = sample([&] { return random.chi_square(degrees); });
-    BOOST_TEST(follows(x, [&](double y) { return gamma_cdf(degrees / 2, y / 2); }), "chi-square " << degrees);
+    BOOST_TEST(follows(x, [&](double y) { return gamma_cdf(degrees / 2, y / 2); }),
+               "chi-square " << degrees);
     BOOST_TEST(has_moments(x, degrees, 2 * degrees), "chi-square " << degrees);
   }
 }
 
 BOOST_AUTO_TEST_CASE(beta) {
-  for (const auto &[a, b] : std::vector<std::pair<double, double>>{{1, 1}, {0.5, 0.5}, {0.2, 3}, {2, 5}, {300, 100}}) {
+  for (const auto &[a, b] :
+       std::vector<std::pair<double, double>>{{1, 1}, {0.5, 0.5}, {0.2, 3}, {2, 5}, {300, 100}}) {
     Random random(18);
     const std::vector<double> x = sample([&, a = a, b = b] { return random.beta(a, b); });
     const boost::math::beta_distribution<> law(a, b);
-    BOOST_TEST(follows(x, [&](double y) { return boost::math::cdf(law, y); }), "beta " << a << " " << b);
-    BOOST_TEST(has_moments(x, boost::math::mean(law), boost::math::variance(law)), "beta " << a << " " << b);
+    BOOST_TEST(follows(x, [&](double y) { return boost::math::cdf(law, y); }),
+               "beta " << a << " " << b);
+    BOOST_TEST(has_moments(x, boost::math::mean(law), boost::math::variance(law)),
+               "beta " << a << " " << b);
   }
 }
 
@@ -253,10 +275,12 @@ BOOST_AUTO_TEST_CASE(dirichlet_of_tiny_alpha_picks_one_in_proportion) {
     for (int i = 0; i < 20000; ++i) {
       std::array<double, 3> draw;
       random.dirichlet(alpha, draw);
-      if (!(std::fabs(draw[0] + draw[1] + draw[2] - 1) <= 1e-15)) BOOST_ERROR("a draw does not sum to 1");
+      if (!(std::fabs(draw[0] + draw[1] + draw[2] - 1) <= 1e-15))
+        BOOST_ERROR("a draw does not sum to 1");
       ++counts[std::size_t(std::max_element(draw.begin(), draw.end()) - draw.begin())];
     }
-    // With alpha 1e-4 the largest is not always all of it; what that shifts is far below what this many draws can see.
+    // With alpha 1e-4 the largest is not always all of it; what that shifts is far below what this
+    // many draws can see.
     BOOST_TEST(has_frequencies(counts, {0.125, 0.25, 0.625}), "scale " << scale);
   }
 }
@@ -295,13 +319,17 @@ BOOST_AUTO_TEST_CASE(the_checks_have_power) {
   BOOST_TEST(!follows(sample([&] { return 1.05 * random.normal(); }), normal_cdf));
   BOOST_TEST(!has_moments(sample([&] { return 0.015 + random.normal(); }), 0, 1));
   BOOST_TEST(!has_moments(sample([&] { return 1.01 * random.normal(); }), 0, 1));
-  BOOST_TEST(!follows(sample([&] { return random.gamma(4.05); }), [](double y) { return gamma_cdf(4, y); }));
+  BOOST_TEST(!follows(sample([&] { return random.gamma(4.05); }),
+                      [](double y) { return gamma_cdf(4, y); }));
   // Marsaglia and Tsang without the boost, and with the boost's power forgotten.
-  BOOST_TEST(!follows(sample([&] { return random.gamma(1.3); }), [](double y) { return gamma_cdf(0.3, y); }));
-  BOOST_TEST(!follows(sample([&] { return random.gamma(1.3) * random.uniform(); }), [](double y) { return gamma_cdf(0.3, y); }));
+  BOOST_TEST(!follows(sample([&] { return random.gamma(1.3); }),
+                      [](double y) { return gamma_cdf(0.3, y); }));
+  BOOST_TEST(!follows(sample([&] { return random.gamma(1.3) * random.uniform(); }),
+                      [](double y) { return gamma_cdf(0.3, y); }));
   std::vector<int> thirds(3);
   for (int i = 0; i < draws; ++i)  // below() without its redraw
-    ++thirds[std::size_t((static_cast<unsigned __int128>(random.bits()) * (std::uint64_t(3) << 62) >> 64) % 3)];
+    ++thirds[std::size_t(
+        (static_cast<unsigned __int128>(random.bits()) * (std::uint64_t(3) << 62) >> 64) % 3)];
   BOOST_TEST(!has_frequencies(thirds, {1.0 / 3, 1.0 / 3, 1.0 / 3}));
 }
 

@@ -1,9 +1,11 @@
-// The joint-distribution test of samplers (Geweke 2004): parameters and rows drawn from the model at once, against a chain in which the sampler
-// moves the parameters given the rows, and the rows are drawn anew given the parameters. Both have the same distribution if the sampler is right.
+// The joint-distribution test of samplers (Geweke 2004): parameters and rows drawn from the model
+// at once, against a chain in which the sampler moves the parameters given the rows, and the rows
+// are drawn anew given the parameters. Both have the same distribution if the sampler is right.
 //
-// And simulation-based calibration of whole fits (Talts et al. 2018): what rows were drawn with has a uniform rank among the draws given these rows.
-#include "inference/chains.hpp"
-#include "models/dpmm.hpp"
+// And simulation-based calibration of whole fits (Talts et al. 2018): what rows were drawn with has
+// a uniform rank among the draws given these rows.
+#include "mixture/dpmm.hpp"
+#include "partition/chains.hpp"
 #include "sampler_support.hpp"
 
 using namespace samplers;
@@ -27,7 +29,8 @@ template <class S> void draw_rows(const NormalPoint<S> &point, World &world, Ran
     const int k = world.labels[i];
     const Matrix &covariance = point.covariance[std::size_t(scale_index<S>(k))];
     for (int j = 0; j < d; ++j) z(j) = random.normal();
-    if constexpr (S::dense) z = (Eigen::LLT<Matrix>(covariance).matrixL() * z).eval();
+    if constexpr (S::dense)
+      z = (Eigen::LLT<Matrix>(covariance).matrixL() * z).eval();
     else
       for (int j = 0; j < d; ++j) z(j) *= std::sqrt(covariance(S::isotropic ? 0 : j, 0));
     world.x.row(Eigen::Index(i)) = (point.mean.col(k) + z).transpose();
@@ -44,7 +47,9 @@ void draw_rows(const ProductPoint &point, World &world, Random &random) {
 /// From the prior.
 template <class Q> World draw_world(const Q &prior, SamplerSetting setting, int n, Random &random) {
   World world{setting.partition.concentration(), {}, Matrix(n, prior.dimension())};
-  if (setting.learn_concentration) setting.partition.set_concentration(world.alpha = random.gamma(setting.concentration.shape) / setting.concentration.rate);
+  if (setting.learn_concentration)
+    setting.partition.set_concentration(world.alpha = random.gamma(setting.concentration.shape) /
+                                                      setting.concentration.rate);
   std::vector<double> counts, weights;
   for (int i = 0; i < n; ++i) {
     weights.clear();
@@ -59,18 +64,32 @@ template <class Q> World draw_world(const Q &prior, SamplerSetting setting, int 
   return world;
 }
 
-/// What the two have in common: quantities of labels, rows and both, bounded where rows have heavy tails.
-const char *const names[] = {"alpha", "log alpha", "K", "K = 1", "alpha K", "together", "rows", "rows together", "rows apart", "log marginal"};
+/// What the two have in common: quantities of labels, rows and both, bounded where rows have heavy
+/// tails.
+const char *const names[] = {"alpha",      "log alpha",   "K",    "K = 1",
+                             "alpha K",    "together",    "rows", "rows together",
+                             "rows apart", "log marginal"};
 template <class Q> std::vector<double> quantities(const World &world, const Q &prior) {
   Control control;
   auto rows = support::rows_of(world.x);
   const int k = int(sizes(world.labels).size());
   const bool together = world.labels[0] == world.labels[1];
   double squares = 0;
-  for (Eigen::Index i = 0; i < world.x.rows(); ++i) squares += std::log1p(world.x.row(i).squaredNorm());
+  for (Eigen::Index i = 0; i < world.x.rows(); ++i)
+    squares += std::log1p(world.x.row(i).squaredNorm());
   const double near = std::exp(-(world.x.row(0) - world.x.row(1)).squaredNorm());
-  return {world.alpha, std::log(world.alpha), double(k), double(k == 1), world.alpha * k, double(together), squares, together * near, !together * near,
-          log_marginal_likelihood(statistics_of_labels(rows, prior, world.labels.data(), k, control), replicate(prior, k))};
+  return {
+      world.alpha,
+      std::log(world.alpha),
+      double(k),
+      double(k == 1),
+      world.alpha * k,
+      double(together),
+      squares,
+      together * near,
+      !together * near,
+      log_marginal_likelihood(statistics_of_labels(rows, prior, world.labels.data(), k, control),
+                              replicate(prior, k))};
 }
 
 /// Means of the quantities over batches.
@@ -78,7 +97,8 @@ using Means = std::vector<std::vector<double>>;
 template <class Q> void note(const World &world, const Q &prior, int t, int all, Means &means) {
   means.resize(std::size(names), std::vector<double>(batches));
   const auto values = quantities(world, prior);
-  for (std::size_t q = 0; q < values.size(); ++q) means[q][std::size_t(t / (all / batches))] += values[q] / (all / batches);
+  for (std::size_t q = 0; q < values.size(); ++q)
+    means[q][std::size_t(t / (all / batches))] += values[q] / (all / batches);
 }
 template <class Q> Means independent_means(const Q &prior, const SamplerSetting &setting, int n) {
   Random random(setting.seed, 1, 2, 3);
@@ -88,9 +108,12 @@ template <class Q> Means independent_means(const Q &prior, const SamplerSetting 
   return out;
 }
 
-/// The largest difference from the independent draws, in standard errors. `believed`, `setting_believed`: what the sampler is told; another than the truth is a fault.
+/// The largest difference from the independent draws, in standard errors. `believed`,
+/// `setting_believed`: what the sampler is told; another than the truth is a fault.
 template <class Sampler, class Q, class... Components>
-Largest geweke(const Means &independent, const Q &prior, const Q &believed, const SamplerSetting &setting, const SamplerSetting &setting_believed, int n, Components... components) {
+Largest geweke(const Means &independent, const Q &prior, const Q &believed,
+               const SamplerSetting &setting, const SamplerSetting &setting_believed, int n,
+               Components... components) {
   Random random(setting.seed, 3, 2, 1);
   World world = draw_world(prior, setting, n, random);
   SamplerSetting now = setting_believed;
@@ -119,13 +142,17 @@ const auto learning = setting_of(PartitionPrior::dirichlet_process(1), 5, &gamma
 const auto three = setting_of(PartitionPrior::finite(3, 0.7), 6);
 
 template <class Sampler, class Q, class... Components>
-void check(const std::string &name, const Means &independent, const Q &prior, const SamplerSetting &setting, int n, Components... components) {
-  const Largest largest = geweke<Sampler>(independent, prior, prior, setting, setting, n, components...);
-  BOOST_TEST(largest.z < largest_z, name << ": " << largest.what << " is " << largest.z << " standard errors off");
+void check(const std::string &name, const Means &independent, const Q &prior,
+           const SamplerSetting &setting, int n, Components... components) {
+  const Largest largest =
+      geweke<Sampler>(independent, prior, prior, setting, setting, n, components...);
+  BOOST_TEST(largest.z < largest_z,
+             name << ": " << largest.what << " is " << largest.z << " standard errors off");
   BOOST_TEST_MESSAGE(name << ": " << largest.z << ' ' << largest.what);
 }
 template <class Q> void check_all(const std::string &name, const Q &prior, int n) {
-  const Means of_process = independent_means(prior, learning, n), of_three = independent_means(prior, three, n);
+  const Means of_process = independent_means(prior, learning, n),
+              of_three = independent_means(prior, three, n);
   check<CollapsedSampler<Q>>(name + ", collapsed", of_process, prior, learning, n);
   check<MarginalSampler<Q>>(name + ", gibbs", of_process, prior, learning, n);
   check<SliceSampler<Q>>(name + ", slice", of_process, prior, learning, n);
@@ -140,18 +167,31 @@ BOOST_AUTO_TEST_SUITE(sampler_geweke)
 BOOST_AUTO_TEST_CASE(normal_rows) {
   check_all("full", normal_prior<FullCovariance>(2), 7);
   const auto tied = normal_prior<TiedCovariance>(2);
-  check<FiniteSampler<NormalWishart<TiedCovariance>>>("tied", independent_means(tied, three, 7), tied, three, 7, 3);
+  check<FiniteSampler<NormalWishart<TiedCovariance>>>("tied", independent_means(tied, three, 7),
+                                                      tied, three, 7, 3);
 }
 
 BOOST_AUTO_TEST_CASE(columns) {
-  check_all("columns", products::some_prior({{ColumnSpec::normal}, {ColumnSpec::bernoulli}, {ColumnSpec::poisson}, {ColumnSpec::exponential}, {ColumnSpec::categorical, 3}}), 6);
+  check_all("columns",
+            products::some_prior({{ColumnSpec::normal},
+                                  {ColumnSpec::bernoulli},
+                                  {ColumnSpec::poisson},
+                                  {ColumnSpec::exponential},
+                                  {ColumnSpec::categorical, 3}}),
+            6);
 }
 
 BOOST_AUTO_TEST_CASE(fits_are_calibrated) {
   const int n = 8, kept = 15, replicates = std::max(32, effort(320 * 16) / 16 / 16 * 16);
   const auto calibrate = [&](const auto &prior, Document::Object options, const char *method) {
-    options.insert(options.end(), {{"method", method}, {"chains", 1}, {"warmup", 40}, {"draws", 40 + 6 * kept}, {"thin", 6},
-                                   {"concentration", Document::Object{{"shape", gamma_prior.shape}, {"rate", gamma_prior.rate}}}});
+    options.insert(options.end(),
+                   {{"method", method},
+                    {"chains", 1},
+                    {"warmup", 40},
+                    {"draws", 40 + 6 * kept},
+                    {"thin", 6},
+                    {"concentration",
+                     Document::Object{{"shape", gamma_prior.shape}, {"rate", gamma_prior.rate}}}});
     Random random(91);
     Control control;
     std::vector<std::string> quantities;
@@ -160,9 +200,14 @@ BOOST_AUTO_TEST_CASE(fits_are_calibrated) {
       const World world = draw_world(prior, learning, n, random);
       auto rows = support::rows_of(world.x);
       const auto counts = sizes(world.labels);
-      const double log_marginal = log_marginal_likelihood(statistics_of_labels(rows, prior, world.labels.data(), int(counts.size()), control), replicate(prior, int(counts.size())));
-      const double a = world.alpha, log_prior = 2 * std::log(1.5) - std::lgamma(2) + std::log(a) - 1.5 * a;
-      const auto truth = noted(PartitionPrior::dirichlet_process(a).log_probability(counts) + log_marginal + log_prior, counts, &a);
+      const double log_marginal = log_marginal_likelihood(
+          statistics_of_labels(rows, prior, world.labels.data(), int(counts.size()), control),
+          replicate(prior, int(counts.size())));
+      const double a = world.alpha,
+                   log_prior = 2 * std::log(1.5) - std::lgamma(2) + std::log(a) - 1.5 * a;
+      const auto truth = noted(
+          PartitionPrior::dirichlet_process(a).log_probability(counts) + log_marginal + log_prior,
+          counts, &a);
       auto seeded = options;
       seeded.emplace_back("seed", r + 1);
       const Draws draws = dpmm_fit(rows, Document(seeded), control).model->draws;
@@ -172,8 +217,11 @@ BOOST_AUTO_TEST_CASE(fits_are_calibrated) {
         int below = 0, equal = 0;
         for (int t = 0; t < kept; ++t) {
           const double value = draws.values[std::size_t(t) * quantities.size() + q];
-          if (std::abs(value - truth[q]) < 1e-9) ++equal;  // the same partition, put together in another order
-          else below += value < truth[q];
+          // the same partition, put together in another order
+          if (std::abs(value - truth[q]) < 1e-9)
+            ++equal;
+          else
+            below += value < truth[q];
         }
         ++ranks[q][std::size_t(below) + std::size_t(random.below(std::uint64_t(equal) + 1))];
       }
@@ -181,17 +229,29 @@ BOOST_AUTO_TEST_CASE(fits_are_calibrated) {
     for (std::size_t q = 0; q < quantities.size(); ++q) {
       double chi_square = 0;
       const double expected = replicates / (kept + 1.0);
-      for (const double count : ranks[q]) chi_square += (count - expected) * (count - expected) / expected;
-      BOOST_TEST(chi_square < 66, method << ' ' << quantities[q] << ' ' << chi_square);  // 15 degrees of freedom: once in 5e7
+      for (const double count : ranks[q])
+        chi_square += (count - expected) * (count - expected) / expected;
+      // 15 degrees of freedom: once in 5e7
+      BOOST_TEST(chi_square < 66, method << ' ' << quantities[q] << ' ' << chi_square);
       BOOST_TEST_MESSAGE(method << ' ' << quantities[q] << ": " << chi_square);
     }
   };
   const auto normal = normal_prior<FullCovariance>(1);
-  const Document::Object keys = {{"m", Tensor{{1}, {normal.m(0)}}}, {"c", normal.c(0)}, {"a", normal.a(0)}, {"B", normal.B[0](0, 0)}};
-  for (const char *method : {"collapsed", "gibbs", "slice"}) calibrate(normal, {{"prior", keys}}, method);
-  ProductPosterior columns{products::columns_of({{ColumnSpec::bernoulli}, {ColumnSpec::poisson}}), Matrix(4, 1)};
+  const Document::Object keys = {{"m", Tensor{{1}, {normal.m(0)}}},
+                                 {"c", normal.c(0)},
+                                 {"a", normal.a(0)},
+                                 {"B", normal.B[0](0, 0)}};
+  for (const char *method : {"collapsed", "gibbs", "slice"})
+    calibrate(normal, {{"prior", keys}}, method);
+  ProductPosterior columns{products::columns_of({{ColumnSpec::bernoulli}, {ColumnSpec::poisson}}),
+                           Matrix(4, 1)};
   columns.values << 0.8, 1.5, 1.7, 0.6;
-  calibrate(columns, {{"likelihood", Document::List{"bernoulli", "poisson"}}, {"prior", Document::Object{{"bernoulli", Document::Object{{"a", 0.8}, {"b", 1.5}}}, {"poisson", Document::Object{{"shape", 1.7}, {"rate", 0.6}}}}}}, "slice");
+  calibrate(
+      columns,
+      {{"likelihood", Document::List{"bernoulli", "poisson"}},
+       {"prior", Document::Object{{"bernoulli", Document::Object{{"a", 0.8}, {"b", 1.5}}},
+                                  {"poisson", Document::Object{{"shape", 1.7}, {"rate", 0.6}}}}}},
+      "slice");
 }
 
 BOOST_AUTO_TEST_CASE(faults_are_found) {
@@ -199,7 +259,8 @@ BOOST_AUTO_TEST_CASE(faults_are_found) {
   using Q = NormalWishart<FullCovariance>;
   const Q prior = normal_prior<FullCovariance>(1);
   const Means independent = independent_means(prior, learning, 6);
-  const auto find = [&]<class Sampler>(std::type_identity<Sampler>, const Q &believed, const SamplerSetting &setting) {
+  const auto find = [&]<class Sampler>(std::type_identity<Sampler>, const Q &believed,
+                                       const SamplerSetting &setting) {
     const Largest largest = geweke<Sampler>(independent, prior, believed, learning, setting, 6);
     BOOST_TEST(largest.z > 1.5 * largest_z, largest.what << ' ' << largest.z);
   };

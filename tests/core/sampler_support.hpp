@@ -1,30 +1,30 @@
-// What the tests of samplers of mixtures share: all partitions of a few rows, exact posteriors, and comparisons of runs with them.
+// What the tests of samplers of mixtures share: all partitions of a few rows, exact posteriors, and
+// comparisons of runs with them.
 #pragma once
 
 #include <cstdlib>
 #include <functional>
 #include <map>
 
-#include "families/normal_clusters.hpp"
-#include "families/normal_draw.hpp"
-#include "inference/block_sampler.hpp"
-#include "inference/collapsed_sampler.hpp"
-#include "inference/marginal_sampler.hpp"
+#include "families/normal/normal_clusters.hpp"
+#include "families/normal/normal_draw.hpp"
+#include "partition/block_sampler.hpp"
+#include "partition/collapsed_sampler.hpp"
+#include "partition/marginal_sampler.hpp"
 #include "product_support.hpp"
 
 namespace samplers {
 
-/// Clusters for which split and merge moves do nothing: what is left of a sampler must be right without their help, and shows its faults.
-template <class Clusters> struct Unmoved : Clusters {
-  using Clusters::Clusters;
-};
+/// Clusters for which split and merge moves do nothing: what is left of a sampler must be right
+/// without their help, and shows its faults.
+template <class Clusters> struct Unmoved : Clusters { using Clusters::Clusters; };
 template <class Clusters> inline constexpr bool unmoved = false;
 template <class Clusters> inline constexpr bool unmoved<Unmoved<Clusters>> = true;
 
 }  // namespace samplers
 
 template <class Q>
-  requires samplers::unmoved<typename Q::Clusters>
+requires samplers::unmoved<typename Q::Clusters>
 class bayes::SplitMerge<Q> {
  public:
   SplitMerge(RowSource &, const Q &, std::int64_t) {}
@@ -45,13 +45,15 @@ template <class Q> struct WithoutMoves : Q {
   WithoutMoves(Q q) : Q(std::move(q)) {}
 };
 
-/// Monte Carlo tests draw the lines here. A check compares a mean with its exact value by the batch means of a run, in units of their standard error, which has
-/// `batches` - 1 degrees of freedom: a right sampler exceeds the line once in 4e8 checks. The suite makes fewer than 10 000, so that it
+/// Monte Carlo tests draw the lines here. A check compares a mean with its exact value by the batch
+/// means of a run, in units of their standard error, which has `batches` - 1 degrees of freedom: a
+/// right sampler exceeds the line once in 4e8 checks. The suite makes fewer than 10 000, so that it
 /// would raise a false alarm once in 40 000 seeds; seeds are fixed besides.
 inline constexpr int batches = 100;
 inline constexpr double largest_z = 6.5;
 
-/// Iterations, fewer under a sanitizer. BAYES_TEST_EFFORT multiplies them: 100 in the environment makes an exhaustive run.
+/// Iterations, fewer under a sanitizer. BAYES_TEST_EFFORT multiplies them: 100 in the environment
+/// makes an exhaustive run.
 inline int effort(int iterations) {
 #if defined(__SANITIZE_ADDRESS__)
   constexpr double usual = 0.1;
@@ -59,10 +61,12 @@ inline int effort(int iterations) {
   constexpr double usual = 1;
 #endif
   static const char *const asked = std::getenv("BAYES_TEST_EFFORT");
-  return std::max(batches, int(iterations * (asked ? std::atof(asked) : usual)) / batches * batches);
+  return std::max(batches,
+                  int(iterations * (asked ? std::atof(asked) : usual)) / batches * batches);
 }
 
-/// f(labels, clusters) for every partition of n rows, once; labels count from 0 in the order of their first rows.
+/// f(labels, clusters) for every partition of n rows, once; labels count from 0 in the order of
+/// their first rows.
 template <class F> void for_each_partition(int n, F f) {
   Labels labels(std::size_t(n), 0);
   const std::function<void(int, int)> go = [&](int row, int clusters) {
@@ -84,7 +88,8 @@ inline std::vector<double> sizes(std::span<const int> labels) {
   return out;
 }
 
-/// The partition's number among all: its labels, renamed in the order of their first rows, as the digits of a number.
+/// The partition's number among all: its labels, renamed in the order of their first rows, as the
+/// digits of a number.
 inline std::int64_t name_of(std::span<const int> labels) {
   int names[64], next = 0;
   std::fill_n(names, 64, -1);
@@ -97,38 +102,53 @@ inline std::int64_t name_of(std::span<const int> labels) {
   return out;
 }
 
-/// What a gamma prior of the concentration makes of the Dirichlet process' law of K clusters of n rows: logs of the integral of alpha^K Gamma(alpha) / Gamma(alpha + n), and
-/// means of functions of alpha given K. By the trapezoidal rule in log alpha, which is exact to rounding.
+/// What a gamma prior of the concentration makes of the Dirichlet process' law of K clusters of n
+/// rows: logs of the integral of alpha^K Gamma(alpha) / Gamma(alpha + n), and means of functions of
+/// alpha given K. By the trapezoidal rule in log alpha, which is exact to rounding.
 struct ConcentrationIntegral {
   GammaPrior prior;
   int n;
-  double mean(int k, const std::function<double(double)> &f) const { return sum(k, f) / sum(k, [](double) { return 1.0; }); }
-  double log_integral(int k) const { return std::log(sum(k, [](double) { return 1.0; })) - std::lgamma(n + 1.0); }
+  double mean(int k, const std::function<double(double)> &f) const {
+    return sum(k, f) / sum(k, [](double) { return 1.0; });
+  }
+  double log_integral(int k) const {
+    return std::log(sum(k, [](double) { return 1.0; })) - std::lgamma(n + 1.0);
+  }
 
  private:
   double sum(int k, const std::function<double(double)> &f) const {
     constexpr double step = 0.02;
-    const double constant = prior.shape * std::log(prior.rate) - std::lgamma(prior.shape) + std::lgamma(n + 1.0);  // the last keeps numbers in range
+    // the last keeps numbers in range
+    const double constant =
+        prior.shape * std::log(prior.rate) - std::lgamma(prior.shape) + std::lgamma(n + 1.0);
     double total = 0;
     for (double u = -50; u < 12; u += step) {
       const double alpha = std::exp(u);
-      total += step * f(alpha) * std::exp((prior.shape + k) * u - prior.rate * alpha + std::lgamma(alpha) - std::lgamma(alpha + n) + constant);
+      total += step * f(alpha) *
+               std::exp((prior.shape + k) * u - prior.rate * alpha + std::lgamma(alpha) -
+                        std::lgamma(alpha + n) + constant);
     }
     return total;
   }
 };
 
-/// The exact posterior of a mixture of a few rows, and the exact means of what a run's draws are compared by.
+/// The exact posterior of a mixture of a few rows, and the exact means of what a run's draws are
+/// compared by.
 struct Exact {
   int n = 0;
   std::vector<Labels> labels;
-  std::vector<double> log_marginal, log_joint, probability;  ///< log p(rows | partition), log p(rows, partition), p(partition | rows)
+  /// log p(rows | partition), log p(rows, partition), p(partition | rows)
+  std::vector<double> log_marginal, log_joint, probability;
   double log_evidence = 0;
   std::map<std::int64_t, int> number;
-  std::vector<std::string> names;             ///< of the quantities
-  std::vector<std::vector<double>> values;    ///< [partition][quantity]
-  std::vector<double> means;                  ///< of the quantities
-  std::vector<double> concentration;          ///< means of alpha, log alpha and alpha K; empty if alpha is fixed
+  /// of the quantities
+  std::vector<std::string> names;
+  /// [partition][quantity]
+  std::vector<std::vector<double>> values;
+  /// of the quantities
+  std::vector<double> means;
+  /// means of alpha, log alpha and alpha K; empty if alpha is fixed
+  std::vector<double> concentration;
 
   double mean(const std::function<double(int)> &f) const {
     double total = 0;
@@ -137,8 +157,10 @@ struct Exact {
   }
 };
 
-/// From log p(rows | partition) of every partition. `learned`: the concentration's prior, if it has one.
-inline Exact exact_posterior(int n, const PartitionPrior &prior, const GammaPrior *learned, const std::function<double(const Labels &, int)> &log_marginal) {
+/// From log p(rows | partition) of every partition. `learned`: the concentration's prior, if it has
+/// one.
+inline Exact exact_posterior(int n, const PartitionPrior &prior, const GammaPrior *learned,
+                             const std::function<double(const Labels &, int)> &log_marginal) {
   Exact out;
   out.n = n;
   std::vector<double> log_integral;
@@ -159,32 +181,44 @@ inline Exact exact_posterior(int n, const PartitionPrior &prior, const GammaPrio
     std::vector<double> values;
     for (int k = 1; k <= n; ++k) values.push_back(clusters == k);
     for (int i = 0; i < n; ++i)
-      for (int j = 0; j < i; ++j) values.push_back(labels[std::size_t(i)] == labels[std::size_t(j)]);
+      for (int j = 0; j < i; ++j)
+        values.push_back(labels[std::size_t(i)] == labels[std::size_t(j)]);
     values.push_back(out.log_marginal.back());
     values.push_back(*std::max_element(counts.begin(), counts.end()));
     out.values.push_back(std::move(values));
   });
   for (int k = 1; k <= n; ++k) out.names.push_back("K = " + std::to_string(k));
   for (int i = 0; i < n; ++i)
-    for (int j = 0; j < i; ++j) out.names.push_back(std::to_string(i) + " with " + std::to_string(j));
+    for (int j = 0; j < i; ++j)
+      out.names.push_back(std::to_string(i) + " with " + std::to_string(j));
   out.names.insert(out.names.end(), {"log marginal", "largest"});
   out.log_evidence = log_sum_exp(out.log_joint);
-  for (const double log_joint : out.log_joint) out.probability.push_back(std::exp(log_joint - out.log_evidence));
-  for (std::size_t q = 0; q < out.names.size(); ++q) out.means.push_back(out.mean([&](int p) { return out.values[std::size_t(p)][q]; }));
+  for (const double log_joint : out.log_joint)
+    out.probability.push_back(std::exp(log_joint - out.log_evidence));
+  for (std::size_t q = 0; q < out.names.size(); ++q)
+    out.means.push_back(out.mean([&](int p) { return out.values[std::size_t(p)][q]; }));
   if (learned)
-    for (const auto &f : std::vector<std::function<double(double, int)>>{[](double a, int) { return a; }, [](double a, int) { return std::log(a); }, [](double a, int k) { return a * k; }}) {
+    for (const auto &f : std::vector<std::function<double(double, int)>>{
+             [](double a, int) { return a; }, [](double a, int) { return std::log(a); },
+             [](double a, int k) { return a * k; }}) {
       std::vector<double> given(1);
-      for (int k = 1; k <= n; ++k) given.push_back(integral.mean(k, [&](double a) { return f(a, k); }));
-      out.concentration.push_back(out.mean([&](int p) { return given[sizes(out.labels[std::size_t(p)]).size()]; }));
+      for (int k = 1; k <= n; ++k)
+        given.push_back(integral.mean(k, [&](double a) { return f(a, k); }));
+      out.concentration.push_back(
+          out.mean([&](int p) { return given[sizes(out.labels[std::size_t(p)]).size()]; }));
     }
   return out;
 }
 
-/// The same for rows of a family: log p(rows | partition) from the rows' statistics, not from the clusters that samplers update.
-template <class Q> Exact exact_posterior(RowSource &rows, const Q &prior, const PartitionPrior &partition, const GammaPrior *learned = nullptr) {
+/// The same for rows of a family: log p(rows | partition) from the rows' statistics, not from the
+/// clusters that samplers update.
+template <class Q>
+Exact exact_posterior(RowSource &rows, const Q &prior, const PartitionPrior &partition,
+                      const GammaPrior *learned = nullptr) {
   Control control;
   return exact_posterior(int(rows.rows()), partition, learned, [&](const Labels &labels, int k) {
-    return log_marginal_likelihood(statistics_of_labels(rows, prior, labels.data(), k, control), replicate(prior, k));
+    return log_marginal_likelihood(statistics_of_labels(rows, prior, labels.data(), k, control),
+                                   replicate(prior, k));
   });
 }
 
@@ -192,12 +226,14 @@ struct Largest {
   double z = 0;
   std::string what = "nothing";
   void take(double other, const std::string &name) {
-    if (std::abs(other) > z || std::isnan(other)) z = std::isnan(other) ? std::numeric_limits<double>::infinity() : std::abs(other), what = name;
+    if (std::abs(other) > z || std::isnan(other))
+      z = std::isnan(other) ? std::numeric_limits<double>::infinity() : std::abs(other),
+      what = name;
   }
 };
 
-/// (mean of the batches - exact) in standard errors; 0 for what never varies and is right. `least`: a bound below the standard error, where rare events
-/// may be missing from all batches.
+/// (mean of the batches - exact) in standard errors; 0 for what never varies and is right. `least`:
+/// a bound below the standard error, where rare events may be missing from all batches.
 inline double z_score(const std::vector<double> &of_batches, double exact, double least = 0) {
   const double b = double(of_batches.size());
   double mean = 0, squares = 0;
@@ -208,20 +244,25 @@ inline double z_score(const std::vector<double> &of_batches, double exact, doubl
   return difference / error;
 }
 
-/// Runs a sampler and compares all quantities' means; the largest difference in standard errors. `sound`: what the sampler says of its partition is checked too.
-template <class Sampler> Largest compare(Sampler &sampler, const Exact &exact, int sweeps, bool sound = true) {
+/// Runs a sampler and compares all quantities' means; the largest difference in standard errors.
+/// `sound`: what the sampler says of its partition is checked too.
+template <class Sampler>
+Largest compare(Sampler &sampler, const Exact &exact, int sweeps, bool sound = true) {
   Control control;
   for (int t = 0; t < 50; ++t) sampler.sweep(t, control);
   const int each = sweeps / batches;
-  std::vector<std::vector<double>> visits(batches, std::vector<double>(exact.labels.size())), alphas(3, std::vector<double>(batches));
+  std::vector<std::vector<double>> visits(batches, std::vector<double>(exact.labels.size())),
+      alphas(3, std::vector<double>(batches));
   for (int t = 0; t < sweeps; ++t) {
     sampler.sweep(50 + t, control);
     const auto found = exact.number.find(name_of(sampler.labels()));
-    if (found == exact.number.end()) return {std::numeric_limits<double>::infinity(), "a partition that cannot be"};
+    if (found == exact.number.end())
+      return {std::numeric_limits<double>::infinity(), "a partition that cannot be"};
     const std::size_t p = std::size_t(found->second), batch = std::size_t(t / each);
     visits[batch][p] += 1.0 / each;
     const double alpha = sampler.concentration();
-    alphas[0][batch] += alpha / each, alphas[1][batch] += std::log(alpha) / each, alphas[2][batch] += alpha * sampler.clusters() / each;
+    alphas[0][batch] += alpha / each, alphas[1][batch] += std::log(alpha) / each,
+        alphas[2][batch] += alpha * sampler.clusters() / each;
     if (!sound) continue;
     BOOST_TEST_REQUIRE(std::abs(sampler.log_marginal() - exact.log_marginal[p]) < 1e-8);
     BOOST_TEST_REQUIRE((std::vector<double>(sampler.counts()) == sizes(sampler.labels())));
@@ -241,7 +282,8 @@ template <class Sampler> Largest compare(Sampler &sampler, const Exact &exact, i
     out.take(z_score(of_batches, mean), exact.names[q]);
   }
   static const char *const names[] = {"alpha", "log alpha", "alpha K"};
-  for (std::size_t i = 0; i < exact.concentration.size(); ++i) out.take(z_score(alphas[i], exact.concentration[i]), names[i]);
+  for (std::size_t i = 0; i < exact.concentration.size(); ++i)
+    out.take(z_score(alphas[i], exact.concentration[i]), names[i]);
   return out;
 }
 
@@ -253,23 +295,35 @@ class RowsInFile final : public RowSource {
     rows_ = memory_.rows();
   }
   std::int64_t stretches() const override { return 2; }
-  std::span<const Piece> stretch(std::int64_t index) override { return index == 0 ? memory_.stretch(0) : std::span<const Piece>(); }
+  std::span<const Piece> stretch(std::int64_t index) override {
+    return index == 0 ? memory_.stretch(0) : std::span<const Piece>();
+  }
   void read_block(std::int64_t index, double *out) override { memory_.read_block(index, out); }
 
  private:
   MemoryRows memory_;
 };
 
-/// Split and merge moves and nothing else. `bias` is added to the log marginal likelihood of whole clusters: a fault to be found.
+/// Split and merge moves and nothing else. `bias` is added to the log marginal likelihood of whole
+/// clusters: a fault to be found.
 template <class Q> class SplitMergeAlone {
  public:
-  SplitMergeAlone(RowSource &rows, const Q &prior, SamplerSetting setting, Labels labels, double bias = 0)
-      : access_(rows, "test"), prior_(prior), setting_(std::move(setting)), labels_(std::move(labels)), bias_(bias), moves_(rows, prior_, setting_.most_dealt), clusters_(prior_) {
+  SplitMergeAlone(RowSource &rows, const Q &prior, SamplerSetting setting, Labels labels,
+                  double bias = 0)
+      : access_(rows, "test"),
+        prior_(prior),
+        setting_(std::move(setting)),
+        labels_(std::move(labels)),
+        bias_(bias),
+        moves_(rows, prior_, setting_.most_dealt),
+        clusters_(prior_) {
     build();
   }
   void sweep(int index, Control &control) {
     Random random(setting_.seed, 0, std::uint64_t(index), 1);
-    const auto move = moves_.propose(setting_.partition, labels_.data(), clusters_.size(), [&](int k) { return clusters_.log_marginal(k) + bias_; }, random, control);
+    const auto move = moves_.propose(
+        setting_.partition, labels_.data(), clusters_.size(),
+        [&](int k) { return clusters_.log_marginal(k) + bias_; }, random, control);
     if (!move.accepted) return;
     ++(move.split ? splits : merges);
     const int to = move.split ? clusters_.size() : move.first;
@@ -313,7 +367,8 @@ template <class Q> class SplitMergeAlone {
 template <class S> NormalWishart<S> normal_prior(int d) {
   const int p = wishart_dimension<S>(d);
   Matrix scale = Matrix::Constant(scale_rows<S>(d), scale_columns<S>(d), S::dense ? 0.3 : 0);
-  for (Eigen::Index i = 0; i < scale.rows(); ++i) scale(i, S::dense ? i : 0) = 0.8 + 0.3 * double(i);
+  for (Eigen::Index i = 0; i < scale.rows(); ++i)
+    scale(i, S::dense ? i : 0) = 0.8 + 0.3 * double(i);
   Vector m(d);
   for (int j = 0; j < d; ++j) m(j) = 0.4 - 0.3 * j;
   return {m, Vector::Constant(1, 0.3), Vector::Constant(1, p + 1.5), {scale}};
@@ -328,7 +383,8 @@ inline Matrix doubtful_rows(int n, int d, std::uint64_t seed) {
   return x;
 }
 
-inline SamplerSetting setting_of(const PartitionPrior &partition, std::uint64_t seed, const GammaPrior *learned = nullptr) {
+inline SamplerSetting setting_of(const PartitionPrior &partition, std::uint64_t seed,
+                                 const GammaPrior *learned = nullptr) {
   SamplerSetting out;
   out.seed = seed;
   out.partition = partition;

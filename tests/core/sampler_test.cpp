@@ -9,7 +9,8 @@ const auto process = PartitionPrior::dirichlet_process(1.3);
 const auto three = PartitionPrior::finite(3, 0.7);
 const GammaPrior gamma_prior{2, 1.5};
 
-/// Every sampler that a family has against the exact posterior: of a Dirichlet process with a fixed and with a learned concentration, and of a finite mixture.
+/// Every sampler that a family has against the exact posterior: of a Dirichlet process with a fixed
+/// and with a learned concentration, and of a finite mixture.
 template <class Q> void check_samplers(const Q &prior, const Matrix &x, const std::string &name) {
   auto rows = support::rows_of(x);
   RowsInFile file(x);
@@ -18,28 +19,38 @@ template <class Q> void check_samplers(const Q &prior, const Matrix &x, const st
   const int sweeps = effort(6000);
   const auto test = [&](const std::string &method, auto &&sampler, const Exact &exact) {
     const Largest largest = compare(sampler, exact, sweeps);
-    BOOST_TEST(largest.z < largest_z, name << ' ' << method << ": " << largest.what << " is " << largest.z << " standard errors off");
-    if (std::getenv("BAYES_TEST_EFFORT")) BOOST_TEST_MESSAGE(name << ' ' << method << ": " << largest.z << ' ' << largest.what);
+    BOOST_TEST(largest.z < largest_z, name << ' ' << method << ": " << largest.what << " is "
+                                           << largest.z << " standard errors off");
+    if (std::getenv("BAYES_TEST_EFFORT"))
+      BOOST_TEST_MESSAGE(name << ' ' << method << ": " << largest.z << ' ' << largest.what);
   };
   const Exact exact_three = exact_posterior(rows, prior, three);
-  test("finite", FiniteSampler<Q>(rows, prior, setting_of(three, 11), one, 3, control), exact_three);
-  test("finite, rows in a file", FiniteSampler<Q>(file, prior, setting_of(three, 12), one, 3, control), exact_three);
+  test("finite", FiniteSampler<Q>(rows, prior, setting_of(three, 11), one, 3, control),
+       exact_three);
+  test("finite, rows in a file",
+       FiniteSampler<Q>(file, prior, setting_of(three, 12), one, 3, control), exact_three);
   if constexpr (!std::is_void_v<typename Q::Clusters>) {
-    test("collapsed finite", CollapsedSampler<Q>(rows, prior, setting_of(three, 13), one, control), exact_three);
+    test("collapsed finite", CollapsedSampler<Q>(rows, prior, setting_of(three, 13), one, control),
+         exact_three);
     for (const GammaPrior *learned : {static_cast<const GammaPrior *>(nullptr), &gamma_prior}) {
       const Exact exact = exact_posterior(rows, prior, process, learned);
       const std::string with = learned ? " learning" : "";
-      test("collapsed" + with, CollapsedSampler<Q>(rows, prior, setting_of(process, 14, learned), one, control), exact);
-      test("gibbs" + with, MarginalSampler<Q>(rows, prior, setting_of(process, 15, learned), one, control), exact);
-      test("slice" + with, SliceSampler<Q>(rows, prior, setting_of(process, 16, learned), one, control), exact);
-      test("slice, rows in a file" + with, SliceSampler<Q>(file, prior, setting_of(process, 17, learned), one, control), exact);
+      test("collapsed" + with,
+           CollapsedSampler<Q>(rows, prior, setting_of(process, 14, learned), one, control), exact);
+      test("gibbs" + with,
+           MarginalSampler<Q>(rows, prior, setting_of(process, 15, learned), one, control), exact);
+      test("slice" + with,
+           SliceSampler<Q>(rows, prior, setting_of(process, 16, learned), one, control), exact);
+      test("slice, rows in a file" + with,
+           SliceSampler<Q>(file, prior, setting_of(process, 17, learned), one, control), exact);
     }
     for (const auto &partition : {process, three})
       for (const std::int64_t most_dealt : {1000, 1, 0}) {
         auto setting = setting_of(partition, 18);
         setting.most_dealt = most_dealt;
         SplitMergeAlone<Q> moves(rows, prior, setting, one);
-        test("split and merge, dealt out " + std::to_string(most_dealt), moves, partition.full(3) ? exact_three : exact_posterior(rows, prior, process));
+        test("split and merge, dealt out " + std::to_string(most_dealt), moves,
+             partition.full(3) ? exact_three : exact_posterior(rows, prior, process));
         BOOST_TEST(moves.splits > sweeps / 100);
         BOOST_TEST(moves.merges > sweeps / 100);
       }
@@ -52,19 +63,33 @@ template <Fault fault> class FaultyClusters : public NormalClusters<FullCovarian
   using Base = NormalClusters<FullCovariance>;
 
  public:
-  explicit FaultyClusters(const NormalWishart<FullCovariance> &prior) : Base(prior), c_(prior.c(0)), d_(prior.dimension()) {}
-  FaultyClusters(const NormalWishart<FullCovariance> &prior, const NormalWishart<FullCovariance> &q) : Base(prior, q), c_(prior.c(0)), d_(prior.dimension()) {}
-  double count(int slot) const { return Base::count(slot) + (fault == Fault::count && Base::count(slot) > 1.5); }
+  explicit FaultyClusters(const NormalWishart<FullCovariance> &prior)
+      : Base(prior),
+        c_(prior.c(0)),
+        d_(prior.dimension()) {}
+  FaultyClusters(const NormalWishart<FullCovariance> &prior, const NormalWishart<FullCovariance> &q)
+      : Base(prior, q),
+        c_(prior.c(0)),
+        d_(prior.dimension()) {}
+  double count(int slot) const {
+    return Base::count(slot) + (fault == Fault::count && Base::count(slot) > 1.5);
+  }
   void log_predictive(const double *x, double *out) const {
     Base::log_predictive(x, out);
     for (int k = 0; k < size(); ++k) out[k] += shift(Base::count(k));
   }
-  double log_predictive(int slot, const double *x) const { return Base::log_predictive(slot, x) + shift(Base::count(slot)); }
-  double log_prior_predictive(const double *x) { return Base::log_prior_predictive(x) + shift(0) - (fault == Fault::alone ? std::log(1.3) : 0); }
+  double log_predictive(int slot, const double *x) const {
+    return Base::log_predictive(slot, x) + shift(Base::count(slot));
+  }
+  double log_prior_predictive(const double *x) {
+    return Base::log_prior_predictive(x) + shift(0) - (fault == Fault::alone ? std::log(1.3) : 0);
+  }
 
  private:
   /// The Student t's constant without its ((c + 1) / c)^(-d/2).
-  double shift(double n) const { return fault == Fault::shrink ? 0.5 * d_ * std::log((c_ + n + 1) / (c_ + n)) : 0; }
+  double shift(double n) const {
+    return fault == Fault::shrink ? 0.5 * d_ * std::log((c_ + n + 1) / (c_ + n)) : 0;
+  }
   double c_;
   int d_;
 };
@@ -77,14 +102,19 @@ template <Fault fault> struct Faulty : NormalWishart<FullCovariance> {
   Faulty(Base base) : Base(std::move(base)) {}
   const Base &base() const { return *this; }
 };
-template <Fault fault> Faulty<fault> pick(const Faulty<fault> &q, const std::vector<int> &order) { return bayes::pick(q.base(), order); }
-template <Fault fault> Faulty<fault> joined(const Faulty<fault> &a, const Faulty<fault> &b) { return bayes::joined(a.base(), b.base()); }
+template <Fault fault> Faulty<fault> pick(const Faulty<fault> &q, const std::vector<int> &order) {
+  return bayes::pick(q.base(), order);
+}
+template <Fault fault> Faulty<fault> joined(const Faulty<fault> &a, const Faulty<fault> &b) {
+  return bayes::joined(a.base(), b.base());
+}
 template <Fault fault> NormalPoint<FullCovariance> draw(const Faulty<fault> &q, Random &random) {
   auto given = q.base();
   if (fault == Fault::degrees) given.a.array() -= 1;
   auto out = bayes::draw(given, random);
   if (fault == Fault::spread)
-    for (int k = 0; k < q.components(); ++k) out.mean.col(k) = q.m.col(k) + std::sqrt(q.c(k)) * (out.mean.col(k) - q.m.col(k));
+    for (int k = 0; k < q.components(); ++k)
+      out.mean.col(k) = q.m.col(k) + std::sqrt(q.c(k)) * (out.mean.col(k) - q.m.col(k));
   return out;
 }
 
@@ -95,29 +125,40 @@ void expect_found(const char *name, const PartitionPrior &partition, Components.
   auto rows = support::rows_of(x);
   Control control;
   const auto prior = normal_prior<FullCovariance>(2);
-  Sampler<Faulty<fault>> sampler(rows, Faulty<fault>(prior), setting_of(partition, 41), Labels(6, 0), components..., control);
-  const Largest largest = compare(sampler, exact_posterior(rows, prior, partition), effort(15000), false);
-  if (fault == Fault::none) BOOST_TEST(largest.z < largest_z, name << ": " << largest.what);
-  else BOOST_TEST(largest.z > 1.5 * largest_z, name << ": " << largest.z << ' ' << largest.what);
-  BOOST_TEST_MESSAGE(name << " with fault " << int(fault) << ": " << largest.z << ' ' << largest.what);
+  Sampler<Faulty<fault>> sampler(rows, Faulty<fault>(prior), setting_of(partition, 41),
+                                 Labels(6, 0), components..., control);
+  const Largest largest =
+      compare(sampler, exact_posterior(rows, prior, partition), effort(15000), false);
+  if (fault == Fault::none)
+    BOOST_TEST(largest.z < largest_z, name << ": " << largest.what);
+  else
+    BOOST_TEST(largest.z > 1.5 * largest_z, name << ": " << largest.z << ' ' << largest.what);
+  BOOST_TEST_MESSAGE(name << " with fault " << int(fault) << ": " << largest.z << ' '
+                          << largest.what);
 }
 
 /// The mean of a quantity over batches of sweeps.
-using Quantities = std::vector<std::pair<std::string, std::function<double(double alpha, std::span<const int> labels, int clusters)>>>;
-template <class Sampler> std::vector<std::vector<double>> batch_means(Sampler &&sampler, const Quantities &quantities, int warmup, int sweeps) {
+using Quantities = std::vector<std::pair<
+    std::string, std::function<double(double alpha, std::span<const int> labels, int clusters)>>>;
+template <class Sampler>
+std::vector<std::vector<double>> batch_means(Sampler &&sampler, const Quantities &quantities,
+                                             int warmup, int sweeps) {
   Control control;
   std::vector<std::vector<double>> out(quantities.size(), std::vector<double>(batches));
   for (int t = 0; t < warmup; ++t) sampler.sweep(t, control);
   for (int t = 0; t < sweeps; ++t) {
     sampler.sweep(warmup + t, control);
     for (std::size_t q = 0; q < out.size(); ++q)
-      out[q][std::size_t(t / (sweeps / batches))] += quantities[q].second(sampler.concentration(), sampler.labels(), sampler.clusters()) / (sweeps / batches);
+      out[q][std::size_t(t / (sweeps / batches))] +=
+          quantities[q].second(sampler.concentration(), sampler.labels(), sampler.clusters()) /
+          (sweeps / batches);
   }
   return out;
 }
 
 /// f(name, sampler) for the three samplers of the Dirichlet process.
-template <class Q, class F> void for_each_sampler(RowSource &rows, const Q &prior, const SamplerSetting &setting, F f) {
+template <class Q, class F>
+void for_each_sampler(RowSource &rows, const Q &prior, const SamplerSetting &setting, F f) {
   Control control;
   const Labels one(std::size_t(rows.rows()), 0);
   f("collapsed", CollapsedSampler<Q>(rows, prior, setting, one, control));
@@ -129,7 +170,8 @@ template <class Q, class F> void for_each_sampler(RowSource &rows, const Q &prio
 
 BOOST_AUTO_TEST_SUITE(sampler)
 
-// Grosse and Duvenaud 2014: every full conditional that the collapsed sampler draws from is a ratio of joint densities.
+// Grosse and Duvenaud 2014: every full conditional that the collapsed sampler draws from is a ratio
+// of joint densities.
 BOOST_AUTO_TEST_CASE(full_conditionals_are_ratios_of_joints) {
   const auto check = [](const auto &prior, const Matrix &x) {
     using Q = std::decay_t<decltype(prior)>;
@@ -141,7 +183,8 @@ BOOST_AUTO_TEST_CASE(full_conditionals_are_ratios_of_joints) {
         for (int i = 0; i < n; ++i) {
           Labels labels = exact.labels[p];
           const int now = labels[std::size_t(i)];
-          if (sizes(labels)[std::size_t(now)] < 2) continue;  // the new cluster's place is then the old one's
+          // the new cluster's place is then the old one's
+          if (sizes(labels)[std::size_t(now)] < 2) continue;
           typename Q::Clusters clusters(prior);
           for (int row = 0; row < n; ++row) {
             while (clusters.size() <= labels[std::size_t(row)]) clusters.open();
@@ -149,8 +192,10 @@ BOOST_AUTO_TEST_CASE(full_conditionals_are_ratios_of_joints) {
           }
           const auto row = support::row(x, i);
           const auto conditional = [&](int k) {
-            return k == clusters.size() ? partition.log_new(k) + clusters.log_prior_predictive(row.data())
-                                        : std::log(partition.weight(clusters.count(k))) + clusters.log_predictive(k, row.data());
+            return k == clusters.size()
+                       ? partition.log_new(k) + clusters.log_prior_predictive(row.data())
+                       : std::log(partition.weight(clusters.count(k))) +
+                             clusters.log_predictive(k, row.data());
           };
           for (int k = 0; k <= clusters.size(); ++k) {
             labels[std::size_t(i)] = k;
@@ -172,22 +217,35 @@ BOOST_AUTO_TEST_CASE(full_conditionals_are_ratios_of_joints) {
   check(prior, products::some_rows(prior, 5, 4, true));
 }
 
-BOOST_AUTO_TEST_CASE(normal_full) { check_samplers(normal_prior<FullCovariance>(2), doubtful_rows(6, 2, 21), "full"); }
-BOOST_AUTO_TEST_CASE(normal_diagonal) { check_samplers(normal_prior<DiagonalCovariance>(2), doubtful_rows(6, 2, 22), "diagonal"); }
-BOOST_AUTO_TEST_CASE(normal_spherical) { check_samplers(normal_prior<SphericalCovariance>(3), doubtful_rows(6, 3, 23), "spherical"); }
-BOOST_AUTO_TEST_CASE(normal_tied) { check_samplers(normal_prior<TiedCovariance>(2), doubtful_rows(6, 2, 24), "tied"); }
+BOOST_AUTO_TEST_CASE(normal_full) {
+  check_samplers(normal_prior<FullCovariance>(2), doubtful_rows(6, 2, 21), "full");
+}
+BOOST_AUTO_TEST_CASE(normal_diagonal) {
+  check_samplers(normal_prior<DiagonalCovariance>(2), doubtful_rows(6, 2, 22), "diagonal");
+}
+BOOST_AUTO_TEST_CASE(normal_spherical) {
+  check_samplers(normal_prior<SphericalCovariance>(3), doubtful_rows(6, 3, 23), "spherical");
+}
+BOOST_AUTO_TEST_CASE(normal_tied) {
+  check_samplers(normal_prior<TiedCovariance>(2), doubtful_rows(6, 2, 24), "tied");
+}
 
 BOOST_AUTO_TEST_CASE(product_columns) {
   const auto check = [](std::vector<ColumnSpec> specs, int n, bool holes, const std::string &name) {
     const auto prior = products::some_prior(std::move(specs));
     check_samplers(prior, products::some_rows(prior, n, 31, holes), name);
   };
-  check({{ColumnSpec::bernoulli}, {ColumnSpec::bernoulli}, {ColumnSpec::bernoulli}}, 6, false, "bernoulli");
+  check({{ColumnSpec::bernoulli}, {ColumnSpec::bernoulli}, {ColumnSpec::bernoulli}}, 6, false,
+        "bernoulli");
   check({{ColumnSpec::poisson}, {ColumnSpec::poisson}}, 6, false, "poisson");
   check({{ColumnSpec::exponential}, {ColumnSpec::exponential}}, 6, false, "exponential");
   check({{ColumnSpec::categorical, 3}, {ColumnSpec::categorical, 4}}, 5, false, "categorical");
   check({{ColumnSpec::normal}, {ColumnSpec::normal}}, 5, false, "univariate normal");
-  check({{ColumnSpec::poisson}, {ColumnSpec::bernoulli}, {ColumnSpec::normal}, {ColumnSpec::categorical, 3}}, 7, true, "mixed with holes");
+  check({{ColumnSpec::poisson},
+         {ColumnSpec::bernoulli},
+         {ColumnSpec::normal},
+         {ColumnSpec::categorical, 3}},
+        7, true, "mixed with holes");
 }
 
 BOOST_AUTO_TEST_CASE(without_moves_of_whole_clusters) {
@@ -198,13 +256,19 @@ BOOST_AUTO_TEST_CASE(without_moves_of_whole_clusters) {
     const Exact exact = exact_posterior(rows, prior, process, &gamma_prior);
     const auto test = [&](const char *method, auto &&sampler) {
       const Largest largest = compare(sampler, exact, effort(8000));
-      BOOST_TEST(largest.z < largest_z, name << ' ' << method << ": " << largest.what << " is " << largest.z << " standard errors off");
+      BOOST_TEST(largest.z < largest_z, name << ' ' << method << ": " << largest.what << " is "
+                                             << largest.z << " standard errors off");
     };
-    test("collapsed", CollapsedSampler<WithoutMoves<Q>>(rows, prior, setting_of(process, 19, &gamma_prior), one, control));
-    test("gibbs", MarginalSampler<WithoutMoves<Q>>(rows, prior, setting_of(process, 20, &gamma_prior), one, control));
+    test("collapsed", CollapsedSampler<WithoutMoves<Q>>(
+                          rows, prior, setting_of(process, 19, &gamma_prior), one, control));
+    test("gibbs", MarginalSampler<WithoutMoves<Q>>(
+                      rows, prior, setting_of(process, 20, &gamma_prior), one, control));
   };
   check(normal_prior<FullCovariance>(2), doubtful_rows(6, 2, 21), "full");
-  const auto columns = products::some_prior({{ColumnSpec::poisson}, {ColumnSpec::bernoulli}, {ColumnSpec::normal}, {ColumnSpec::categorical, 3}});
+  const auto columns = products::some_prior({{ColumnSpec::poisson},
+                                             {ColumnSpec::bernoulli},
+                                             {ColumnSpec::normal},
+                                             {ColumnSpec::categorical, 3}});
   check(columns, products::some_rows(columns, 6, 31, true), "columns");
 }
 
@@ -217,22 +281,28 @@ BOOST_AUTO_TEST_CASE(clusters_beyond_memory_are_refused) {
   for_each_sampler(rows, prior, setting, [&](const char *name, auto &&sampler) {
     Control control;
     BOOST_CHECK_EXCEPTION(sampler.sweep(0, control), Error, [&](const Error &error) {
-      return error.code() == Errc::too_large && std::string(error.what()).find("needs more than 10 clusters at once") != std::string::npos && std::string(error.what()).find(name) != std::string::npos;
+      return error.code() == Errc::too_large &&
+             std::string(error.what()).find("needs more than 10 clusters at once") !=
+                 std::string::npos &&
+             std::string(error.what()).find(name) != std::string::npos;
     });
   });
 }
 
-// Of one cluster of many rows each sampler makes the three that there are, wherever the rows lie, on any number of threads, to the last bit.
+// Of one cluster of many rows each sampler makes the three that there are, wherever the rows lie,
+// on any number of threads, to the last bit.
 BOOST_AUTO_TEST_CASE(large_clusters_are_split) {
   const int n = 30000;
   Matrix x = support::normal_rows(n, 2, 71, 1);
   for (int i = 0; i < n; ++i) x(i, 0) += 12 * (i % 3);
   const auto prior = normal_prior<FullCovariance>(2);
-  const auto run = [&]<class Sampler>(std::type_identity<Sampler>, RowSource &rows, int threads, auto... components) {
+  const auto run = [&]<class Sampler>(std::type_identity<Sampler>, RowSource &rows, int threads,
+                                      auto... components) {
     Control control;
     control.threads = threads;
     const auto partition = sizeof...(components) > 0 ? PartitionPrior::finite(5, 0.7) : process;
-    Sampler sampler(rows, prior, setting_of(partition, 44), Labels(std::size_t(n), 0), components..., control);
+    Sampler sampler(rows, prior, setting_of(partition, 44), Labels(std::size_t(n), 0),
+                    components..., control);
     for (int t = 0; t < 25; ++t) sampler.sweep(t, control);
     int large = 0;
     for (const double count : sampler.counts()) large += count > n / 4;
@@ -242,11 +312,13 @@ BOOST_AUTO_TEST_CASE(large_clusters_are_split) {
   auto rows = support::rows_of(x);
   RowsInFile file(x);
   using Q = NormalWishart<FullCovariance>;
-  const Labels slice = run(std::type_identity<SliceSampler<Q>>{}, rows, 1), finite = run(std::type_identity<FiniteSampler<Q>>{}, rows, 1, 5);
+  const Labels slice = run(std::type_identity<SliceSampler<Q>>{}, rows, 1),
+               finite = run(std::type_identity<FiniteSampler<Q>>{}, rows, 1, 5);
   BOOST_TEST((run(std::type_identity<SliceSampler<Q>>{}, rows, 3) == slice));
   BOOST_TEST((run(std::type_identity<SliceSampler<Q>>{}, file, 2) == slice));
   BOOST_TEST((run(std::type_identity<FiniteSampler<Q>>{}, file, 3, 5) == finite));
-  BOOST_TEST((run(std::type_identity<CollapsedSampler<Q>>{}, rows, 1) == run(std::type_identity<CollapsedSampler<Q>>{}, rows, 2)));
+  BOOST_TEST((run(std::type_identity<CollapsedSampler<Q>>{}, rows, 1) ==
+              run(std::type_identity<CollapsedSampler<Q>>{}, rows, 2)));
   run(std::type_identity<MarginalSampler<Q>>{}, rows, 1);
 }
 
@@ -272,7 +344,8 @@ BOOST_AUTO_TEST_CASE(faults_are_found) {
   auto rows = support::rows_of(doubtful_rows(6, 2, 21));
   const Exact exact = exact_posterior(rows, prior, process);
   for (const double bias : {0.8, -0.8}) {
-    SplitMergeAlone<NormalWishart<FullCovariance>> moves(rows, prior, setting_of(process, 42), Labels(6, 0), bias);
+    SplitMergeAlone<NormalWishart<FullCovariance>> moves(rows, prior, setting_of(process, 42),
+                                                         Labels(6, 0), bias);
     BOOST_TEST(compare(moves, exact, effort(12000)).z > 1.5 * largest_z);
   }
   // A target that is wrong, for samplers that are right: n_k! for (n_k - 1)!, as 002 L10 prints it.
@@ -295,23 +368,38 @@ BOOST_AUTO_TEST_CASE(without_information_the_prior_returns) {
     auto rows = support::rows_of(Matrix::Zero(n, 1));
     Quantities quantities;
     const int most = std::min(n, 14);
-    for (int k = 1; k <= most; ++k) quantities.emplace_back("K = " + std::to_string(k), [k](double, std::span<const int>, int clusters) { return clusters == k; });
-    quantities.emplace_back("K", [](double, std::span<const int>, int clusters) { return clusters; });
-    if (n > 1) quantities.emplace_back("together", [](double, std::span<const int> labels, int) { return labels.front() == labels.back(); });
+    for (int k = 1; k <= most; ++k)
+      quantities.emplace_back(
+          "K = " + std::to_string(k),
+          [k](double, std::span<const int>, int clusters) { return clusters == k; });
+    quantities.emplace_back("K",
+                            [](double, std::span<const int>, int clusters) { return clusters; });
+    if (n > 1)
+      quantities.emplace_back("together", [](double, std::span<const int> labels, int) {
+        return labels.front() == labels.back();
+      });
     quantities.emplace_back("alpha", [](double alpha, std::span<const int>, int) { return alpha; });
-    quantities.emplace_back("log alpha", [](double alpha, std::span<const int>, int) { return std::log(alpha); });
-    quantities.emplace_back("alpha < 1", [](double alpha, std::span<const int>, int) { return alpha < 1; });
+    quantities.emplace_back(
+        "log alpha", [](double alpha, std::span<const int>, int) { return std::log(alpha); });
+    quantities.emplace_back("alpha < 1",
+                            [](double alpha, std::span<const int>, int) { return alpha < 1; });
     // Stirling numbers of the first kind.
     std::vector<double> stirling{1};
     for (int i = 0; i < n; ++i) {
       stirling.push_back(0);
-      for (std::size_t k = stirling.size(); k-- > 0;) stirling[k] = i * stirling[k] + (k ? stirling[k - 1] : 0);
+      for (std::size_t k = stirling.size(); k-- > 0;)
+        stirling[k] = i * stirling[k] + (k ? stirling[k - 1] : 0);
     }
     for (const double alpha : {0.0, 0.4, 6.0}) {  // 0: learned
       std::vector<double> exact;
-      const auto average = [&](const std::function<double(double)> &f) { return alpha == 0 ? ConcentrationIntegral{gamma_prior, 0}.mean(0, f) : f(alpha); };
+      const auto average = [&](const std::function<double(double)> &f) {
+        return alpha == 0 ? ConcentrationIntegral{gamma_prior, 0}.mean(0, f) : f(alpha);
+      };
       for (int k = 1; k <= most; ++k)
-        exact.push_back(average([&](double a) { return stirling[std::size_t(k)] * std::exp(k * std::log(a) + std::lgamma(a) - std::lgamma(a + n)); }));
+        exact.push_back(average([&](double a) {
+          return stirling[std::size_t(k)] *
+                 std::exp(k * std::log(a) + std::lgamma(a) - std::lgamma(a + n));
+        }));
       exact.push_back(average([&](double a) {
         double sum = 0;
         for (int i = 0; i < n; ++i) sum += a / (a + i);
@@ -326,20 +414,31 @@ BOOST_AUTO_TEST_CASE(without_information_the_prior_returns) {
         for (std::size_t q = 0; q < quantities.size(); ++q) {
           if (exact[q] * sweeps < 100 && exact[q] > 0) continue;
           const double z = z_score(means[q], exact[q]);
-          BOOST_TEST(std::abs(z) < largest_z, name << " n " << n << " alpha " << alpha << ' ' << quantities[q].first << ": " << z);
+          BOOST_TEST(std::abs(z) < largest_z, name << " n " << n << " alpha " << alpha << ' '
+                                                   << quantities[q].first << ": " << z);
         }
       };
-      const auto setting = setting_of(PartitionPrior::dirichlet_process(alpha == 0 ? 1 : alpha), 51, alpha == 0 ? &gamma_prior : nullptr);
+      const auto setting = setting_of(PartitionPrior::dirichlet_process(alpha == 0 ? 1 : alpha), 51,
+                                      alpha == 0 ? &gamma_prior : nullptr);
       for_each_sampler(rows, prior, setting, test);
       for_each_sampler(rows, unmoved, setting, test);
     }
-    // Finite mixtures: j given components of three hold all rows with probability P(j); inclusion and exclusion make P(K = k).
+    // Finite mixtures: j given components of three hold all rows with probability P(j); inclusion
+    // and exclusion make P(K = k).
     Control control;
-    FiniteSampler<ProductPosterior> finite(rows, prior, setting_of(three, 52), Labels(std::size_t(n), 0), 3, control);
-    CollapsedSampler<ProductPosterior> collapsed(rows, prior, setting_of(three, 53), Labels(std::size_t(n), 0), control);
-    const auto within = [&](int j) { return j == 0 ? 0 : std::exp(std::lgamma(2.1) + std::lgamma(n + 0.7 * j) - std::lgamma(0.7 * j) - std::lgamma(n + 2.1)); };
-    const double exact[] = {3 * within(1), 3 * (within(2) - 2 * within(1)), 1 - 3 * within(2) + 3 * within(1)};
-    const auto a = batch_means(finite, quantities, 20, sweeps), b = batch_means(collapsed, quantities, 20, sweeps);
+    FiniteSampler<ProductPosterior> finite(rows, prior, setting_of(three, 52),
+                                           Labels(std::size_t(n), 0), 3, control);
+    CollapsedSampler<ProductPosterior> collapsed(rows, prior, setting_of(three, 53),
+                                                 Labels(std::size_t(n), 0), control);
+    const auto within = [&](int j) {
+      return j == 0 ? 0
+                    : std::exp(std::lgamma(2.1) + std::lgamma(n + 0.7 * j) - std::lgamma(0.7 * j) -
+                               std::lgamma(n + 2.1));
+    };
+    const double exact[] = {3 * within(1), 3 * (within(2) - 2 * within(1)),
+                            1 - 3 * within(2) + 3 * within(1)};
+    const auto a = batch_means(finite, quantities, 20, sweeps),
+               b = batch_means(collapsed, quantities, 20, sweeps);
     for (std::size_t k = 0; k < 3 && int(k) < n; ++k) {
       BOOST_TEST(std::abs(z_score(a[k], exact[k])) < largest_z);
       BOOST_TEST(std::abs(z_score(b[k], exact[k])) < largest_z);
@@ -352,7 +451,10 @@ BOOST_AUTO_TEST_CASE(samplers_agree_on_real_data) {
   x = (x.array() - x.mean()).matrix();
   x /= std::sqrt(x.squaredNorm() / double(x.rows()));
   auto rows = support::rows_of(x);
-  const NormalWishart<FullCovariance> prior{Matrix::Zero(1, 1), Vector::Constant(1, 0.01), Vector::Constant(1, 3.0), {Matrix::Constant(1, 1, 0.04)}};
+  const NormalWishart<FullCovariance> prior{Matrix::Zero(1, 1),
+                                            Vector::Constant(1, 0.01),
+                                            Vector::Constant(1, 3.0),
+                                            {Matrix::Constant(1, 1, 0.04)}};
   NormalClusters<FullCovariance> one(prior);
   const auto log_joint = [&](double, std::span<const int> labels, int k) {
     while (one.size()) one.close(one.size() - 1);
@@ -362,19 +464,26 @@ BOOST_AUTO_TEST_CASE(samplers_agree_on_real_data) {
     for (int j = 0; j < k; ++j) total += one.log_marginal(j);
     return total;
   };
-  Quantities quantities = {{"log joint", log_joint}, {"alpha", [](double alpha, auto, int) { return alpha; }}, {"0 with 20", [](double, auto labels, int) { return labels[0] == labels[20]; }}};
-  for (int k = 3; k <= 8; ++k) quantities.emplace_back("K = " + std::to_string(k), [k](double, auto, int clusters) { return clusters == k; });
+  Quantities quantities = {
+      {"log joint", log_joint},
+      {"alpha", [](double alpha, auto, int) { return alpha; }},
+      {"0 with 20", [](double, auto labels, int) { return labels[0] == labels[20]; }}};
+  for (int k = 3; k <= 8; ++k)
+    quantities.emplace_back("K = " + std::to_string(k),
+                            [k](double, auto, int clusters) { return clusters == k; });
   std::vector<std::vector<std::vector<double>>> of_samplers;
-  for_each_sampler(rows, prior, setting_of(process, 61, &gamma_prior), [&](const char *, auto &&sampler) {
-    of_samplers.push_back(batch_means(sampler, quantities, 500, effort(6000)));
-  });
+  for_each_sampler(rows, prior, setting_of(process, 61, &gamma_prior),
+                   [&](const char *, auto &&sampler) {
+                     of_samplers.push_back(batch_means(sampler, quantities, 500, effort(6000)));
+                   });
   for (std::size_t q = 0; q < quantities.size(); ++q)
     for (std::size_t a = 0; a < 3; ++a)
       for (std::size_t b = 0; b < a; ++b) {
         // Chains are independent: so are differences of their batches.
         std::vector<double> differences(of_samplers[a][q]);
         for (std::size_t i = 0; i < differences.size(); ++i) differences[i] -= of_samplers[b][q][i];
-        BOOST_TEST(std::abs(z_score(differences, 0)) < 4.5, quantities[q].first << " of samplers " << a << " and " << b);
+        BOOST_TEST(std::abs(z_score(differences, 0)) < 4.5,
+                   quantities[q].first << " of samplers " << a << " and " << b);
       }
 }
 
@@ -389,24 +498,28 @@ BOOST_AUTO_TEST_CASE(eight_clusters_are_found_from_one) {
     x(i, 1) = 20 * (i % 8 / 3) + random.normal();
   }
   auto rows = support::rows_of(x);
-  const NormalWishart<FullCovariance> prior{Eigen::Vector2d(20, 20), Vector::Constant(1, 0.01), Vector::Constant(1, 4.0), {4 * Matrix::Identity(2, 2)}};
-  for_each_sampler(rows, prior, setting_of(PartitionPrior::dirichlet_process(0.5), 72), [&](const char *name, auto &&sampler) {
-    Control control;
-    int sweeps = 0;
-    // Every cluster of a draw in one true one, and as many of them.
-    const auto found = [&] {
-      Labels of(8, -1);
-      for (int i = 0; i < n; ++i) {
-        int &label = of[std::size_t(truth[std::size_t(i)])];
-        if (label < 0) label = sampler.labels()[std::size_t(i)];
-        if (label != sampler.labels()[std::size_t(i)]) return false;
-      }
-      return sampler.clusters() == 8;
-    };
-    while (!found() && sweeps < 300) sampler.sweep(sweeps++, control);
-    BOOST_TEST(found(), name);
-    BOOST_TEST_MESSAGE(name << " after " << sweeps << " sweeps");
-  });
+  const NormalWishart<FullCovariance> prior{Eigen::Vector2d(20, 20),
+                                            Vector::Constant(1, 0.01),
+                                            Vector::Constant(1, 4.0),
+                                            {4 * Matrix::Identity(2, 2)}};
+  for_each_sampler(rows, prior, setting_of(PartitionPrior::dirichlet_process(0.5), 72),
+                   [&](const char *name, auto &&sampler) {
+                     Control control;
+                     int sweeps = 0;
+                     // Every cluster of a draw in one true one, and as many of them.
+                     const auto found = [&] {
+                       Labels of(8, -1);
+                       for (int i = 0; i < n; ++i) {
+                         int &label = of[std::size_t(truth[std::size_t(i)])];
+                         if (label < 0) label = sampler.labels()[std::size_t(i)];
+                         if (label != sampler.labels()[std::size_t(i)]) return false;
+                       }
+                       return sampler.clusters() == 8;
+                     };
+                     while (!found() && sweeps < 300) sampler.sweep(sweeps++, control);
+                     BOOST_TEST(found(), name);
+                     BOOST_TEST_MESSAGE(name << " after " << sweeps << " sweeps");
+                   });
 }
 
 BOOST_AUTO_TEST_CASE(any_number_of_threads_makes_the_same_draws) {
@@ -431,8 +544,12 @@ BOOST_AUTO_TEST_CASE(any_number_of_threads_makes_the_same_draws) {
     BOOST_TEST((out[0] == out[2]));
   };
   using Q = NormalWishart<FullCovariance>;
-  after([&](Control &control) { return SliceSampler<Q>(rows, prior, setting_of(process, 82), labels, control); });
-  after([&](Control &control) { return FiniteSampler<Q>(rows, prior, setting_of(ten, 83), labels, 10, control); });
+  after([&](Control &control) {
+    return SliceSampler<Q>(rows, prior, setting_of(process, 82), labels, control);
+  });
+  after([&](Control &control) {
+    return FiniteSampler<Q>(rows, prior, setting_of(ten, 83), labels, 10, control);
+  });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,13 +1,14 @@
 // Starting points: the sketch of distinct rows, k-means++, and k-means.
 //
-// Seeds are fixed. Each statistical check has a false-alarm rate of 1e-5 over the choice of the seed.
-#include "inference/seeding.hpp"
+// Seeds are fixed. Each statistical check has a false-alarm rate of 1e-5 over the choice of the
+// seed.
+#include "fit/seeding.hpp"
 
 #include <boost/math/distributions/chi_squared.hpp>
 #include <map>
 #include <set>
 
-#include "inference/sketch.hpp"
+#include "data/sketch.hpp"
 #include "support.hpp"
 
 using namespace bayes;
@@ -27,9 +28,11 @@ bool has_frequencies(const std::vector<double> &counts, const std::vector<double
       continue;
     }
     ++cells;
-    statistic += (counts[i] - n * probabilities[i]) * (counts[i] - n * probabilities[i]) / (n * probabilities[i]);
+    statistic += (counts[i] - n * probabilities[i]) * (counts[i] - n * probabilities[i]) /
+                 (n * probabilities[i]);
   }
-  return statistic < boost::math::quantile(boost::math::complement(boost::math::chi_squared(cells - 1), 1e-5));
+  return statistic <
+         boost::math::quantile(boost::math::complement(boost::math::chi_squared(cells - 1), 1e-5));
 }
 
 Eigen::Index index_of(const Matrix &x, const Vector &v) {
@@ -58,7 +61,8 @@ std::map<std::vector<double>, double> content(const Sketch &sketch, int d) {
 
 BOOST_AUTO_TEST_SUITE(seeding)
 
-// Caught: squared distance without its square or its weight, distance to the last centre instead of the nearest.
+// Caught: squared distance without its square or its weight, distance to the last centre instead of
+// the nearest.
 BOOST_AUTO_TEST_CASE(kmeans_plus_plus_draws_by_weight_and_squared_distance) {
   Matrix x(5, 2);
   x << 0, 0, 1, 0, 0, 4, 6, 2, 1, 8;
@@ -66,7 +70,9 @@ BOOST_AUTO_TEST_CASE(kmeans_plus_plus_draws_by_weight_and_squared_distance) {
   w << 1, 2, 0.5, 3, 1.5;
   deviation << 1, 2;
   auto rows = support::rows_of(x, w);
-  const auto squared = [&](Eigen::Index a, Eigen::Index b) { return (x.row(a) - x.row(b)).transpose().cwiseQuotient(deviation).squaredNorm(); };
+  const auto squared = [&](Eigen::Index a, Eigen::Index b) {
+    return (x.row(a) - x.row(b)).transpose().cwiseQuotient(deviation).squaredNorm();
+  };
   std::vector<double> counts(125), probabilities(125);
   for (int trial = 0; trial < 40000; ++trial) {
     Random random(11, std::uint64_t(trial));
@@ -83,7 +89,8 @@ BOOST_AUTO_TEST_CASE(kmeans_plus_plus_draws_by_weight_and_squared_distance) {
       for (int e = 0; e < 5; ++e) third += w(e) * std::min(squared(a, e), squared(b, e));
       for (int e = 0; e < 5; ++e)
         probabilities[std::size_t(25 * a + 5 * b + e)] =
-            w(a) / w.sum() * w(b) * squared(a, b) / second * w(e) * std::min(squared(a, e), squared(b, e)) / third;
+            w(a) / w.sum() * w(b) * squared(a, b) / second * w(e) *
+            std::min(squared(a, e), squared(b, e)) / third;
     }
   }
   BOOST_TEST(has_frequencies(counts, probabilities));
@@ -100,7 +107,8 @@ BOOST_AUTO_TEST_CASE(centres_are_distinct_rows) {
     for (const auto &r : distinct) rows.append(r.data(), 2);
     for (std::uint64_t trial = 0; trial < 20; ++trial) {
       Random one(trial), two(trial);
-      for (const Matrix &c : {kmeans_plus_plus(rows, k, Vector::Ones(2), one, control), random_rows(rows, k, two)}) {
+      for (const Matrix &c :
+           {kmeans_plus_plus(rows, k, Vector::Ones(2), one, control), random_rows(rows, k, two)}) {
         std::set<std::vector<double>> drawn;
         for (int j = 0; j < k; ++j) drawn.insert({c(0, j), c(1, j)});
         BOOST_TEST_CONTEXT("factor " << factor) BOOST_TEST(bool(drawn == distinct));
@@ -162,11 +170,13 @@ BOOST_AUTO_TEST_CASE(the_sketch_does_not_depend_on_order_threads_or_pieces) {
   BOOST_TEST(bool(content(Sketch::of(b, many, 5, 1000), 2) == expected));
   BOOST_TEST(bool(content(Sketch::of(c, many, 5, 1000), 2) == expected));
   BOOST_TEST(bool(content(Sketch::of(a, one, 6, 1000), 2) != expected));
-  // It is a fair sample: the mean of 1000 of the rows is near that of all (4.417 standard errors each way).
+  // It is a fair sample: the mean of 1000 of the rows is near that of all (4.417 standard errors
+  // each way).
   for (int j = 0; j < 2; ++j) {
     double mean = 0;
     for (const auto &[r, weight] : expected) mean += r[std::size_t(j)] / 1000;
-    const double whole = x.col(j).mean(), spread = std::sqrt((x.col(j).array() - whole).square().mean());
+    const double whole = x.col(j).mean(),
+                 spread = std::sqrt((x.col(j).array() - whole).square().mean());
     BOOST_TEST(std::abs(mean - whole) < 4.417 * spread / std::sqrt(1000.0));
   }
 }
@@ -174,7 +184,9 @@ BOOST_AUTO_TEST_CASE(the_sketch_does_not_depend_on_order_threads_or_pieces) {
 BOOST_AUTO_TEST_CASE(kmeans_finds_clusters_that_are_far_apart) {
   for (const int d : {1, 2, 7}) {
     Matrix x(60, d);
-    for (int i = 0; i < 60; ++i) x.row(i) = 0.01 * support::normal_rows(1, d, std::uint64_t(100 + i), 1).row(0).array() + 100.0 * (i % 4);
+    for (int i = 0; i < 60; ++i)
+      x.row(i) = 0.01 * support::normal_rows(1, d, std::uint64_t(100 + i), 1).row(0).array() +
+                 100.0 * (i % 4);
     const auto model = support::fit(x, 4, {{"method", "kmeans"}});
     for (int j = 0; j < 4; ++j) BOOST_TEST(model->component(j).count == 15);
     double within = 0;

@@ -1,11 +1,11 @@
 // The vector functions against long double, at the level that this executable is built for.
-#include "core/simd.hpp"
+#include "base/simd.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>
 
-#include "core/random.hpp"
+#include "base/random.hpp"
 
 using namespace bayes;
 using simd::lanes;
@@ -15,7 +15,8 @@ namespace {
 /// How far y is from the exact value, in units of the last place of a double there.
 double ulps(double y, long double exact) {
   const double nearest = double(exact);
-  const double unit = std::nextafter(std::abs(nearest), std::numeric_limits<double>::infinity()) - std::abs(nearest);
+  const double unit = std::nextafter(std::abs(nearest), std::numeric_limits<double>::infinity()) -
+                      std::abs(nearest);
   return double(std::abs((long double)y - exact) / unit);
 }
 
@@ -39,14 +40,16 @@ BOOST_AUTO_TEST_SUITE(simd_functions)
 // Caught: the last term of the polynomial dropped, ln 2 in one part instead of two.
 BOOST_AUTO_TEST_CASE(exp_within_three_ulp) {
   const auto error = [](double low, double high) {
-    return worst(200000, [=](Random &r) { return low + (high - low) * r.uniform(); }, [](simd::Vector v) { return simd::exp(v); },
-                 [](long double v) { return std::exp(v); });
+    return worst(
+        200000, [=](Random &r) { return low + (high - low) * r.uniform(); },
+        [](simd::Vector v) { return simd::exp(v); }, [](long double v) { return std::exp(v); });
   };
   BOOST_TEST(error(-708, 709) < 3);
   BOOST_TEST(error(-40, 0) < 3);
   BOOST_TEST(error(-1, 1) < 3);
   BOOST_TEST(error(-1e-9, 1e-9) < 3);
-  for (const double x : {-708.0001, -709.0, -745.0, -1e4, -1e300, -std::numeric_limits<double>::infinity()})
+  for (const double x :
+       {-708.0001, -709.0, -745.0, -1e4, -1e300, -std::numeric_limits<double>::infinity()})
     BOOST_TEST(simd::exp(simd::all(x))[lanes - 1] == 0);
   BOOST_TEST(simd::exp(simd::all(0))[0] == 1);
   BOOST_TEST(simd::exp(simd::all(-0.0))[0] == 1);
@@ -57,14 +60,17 @@ BOOST_AUTO_TEST_CASE(exp_within_three_ulp) {
 // Caught: the series without its term in s^17, ln 2 in one part.
 BOOST_AUTO_TEST_CASE(log_within_one_ulp) {
   const auto error = [](auto draw) {
-    return worst(200000, draw, [](simd::Vector v) { return simd::log(v); }, [](long double v) { return std::log(v); });
+    return worst(
+        200000, draw, [](simd::Vector v) { return simd::log(v); },
+        [](long double v) { return std::log(v); });
   };
   BOOST_TEST(error([](Random &r) { return std::exp(-700 + 1400 * r.uniform()); }) < 1);
   BOOST_TEST(error([](Random &r) { return 1 + 20 * r.uniform(); }) < 1);
   BOOST_TEST(error([](Random &r) { return 0.5 + r.uniform(); }) < 1);
   BOOST_TEST(error([](Random &r) { return 1 + 1e-9 * (r.uniform() - 0.5); }) < 1);
   const double root = std::sqrt(0.5);
-  for (const double x : {1.0, std::nextafter(1.0, 2.0), std::nextafter(1.0, 0.0), root, std::nextafter(root, 0.0), std::nextafter(root, 1.0), 2.0,
+  for (const double x : {1.0, std::nextafter(1.0, 2.0), std::nextafter(1.0, 0.0), root,
+                         std::nextafter(root, 0.0), std::nextafter(root, 1.0), 2.0,
                          std::numeric_limits<double>::min(), std::numeric_limits<double>::max()})
     BOOST_TEST(ulps(simd::log(simd::all(x))[0], std::log((long double)x)) < 1);
   BOOST_TEST(simd::log(simd::all(1))[0] == 0);
@@ -77,14 +83,16 @@ BOOST_AUTO_TEST_CASE(loads_stores_sums_and_maxima) {
   for (int i = 0; i < lanes; ++i) {
     double total = 0;
     for (int l = 0; l < lanes; ++l) total += loose[i * lanes + l];
-    BOOST_TEST(simd::sum(simd::load(loose + i * lanes)) == total);  // exact numbers: any order gives the same
+    // exact numbers: any order gives the same
+    BOOST_TEST(simd::sum(simd::load(loose + i * lanes)) == total);
     BOOST_TEST(simd::sums(loose)[i] == total);
   }
   simd::store(y, simd::max(simd::load(x), simd::all(0)));
   for (int l = 0; l < lanes; ++l) BOOST_TEST(y[l] == std::max(x[l], 0.0));
   // Of a NaN and b it is b: the local step relies on it for rows infinitely far away.
   BOOST_TEST(simd::max(simd::all(std::nan("")), simd::all(1))[0] == 1);
-  BOOST_TEST(simd::max(simd::all(-std::numeric_limits<double>::infinity()), simd::all(-5))[0] == -5);
+  BOOST_TEST(simd::max(simd::all(-std::numeric_limits<double>::infinity()), simd::all(-5))[0] ==
+             -5);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,6 +1,8 @@
-// Mixtures of normals straight from their definitions, slowly, in long double and with none of the library's code: what it is held against.
+// Mixtures of normals straight from their definitions, slowly, in long double and with none of the
+// library's code: what it is held against.
 //
-// A prior or posterior of k components is a vector of GmmPosterior; every term of an objective is an expectation written out on its own.
+// A prior or posterior of k components is a vector of GmmPosterior; every term of an objective is
+// an expectation written out on its own.
 #pragma once
 
 #include <cmath>
@@ -26,7 +28,10 @@ inline Real digamma(Real x) {
   Real sum = 0;
   for (; x < 30; ++x) sum -= 1 / x;
   const Real y = 1 / (x * x);
-  return sum + std::log(x) - 1 / (2 * x) - y * (1 / 12.0L - y * (1 / 120.0L - y * (1 / 252.0L - y * (1 / 240.0L - y * (1 / 132.0L - y * (691 / 32760.0L))))));
+  return sum + std::log(x) - 1 / (2 * x) -
+         y * (1 / 12.0L -
+              y * (1 / 120.0L -
+                   y * (1 / 252.0L - y * (1 / 240.0L - y * (1 / 132.0L - y * (691 / 32760.0L))))));
 }
 
 /// A d x d matrix.
@@ -34,7 +39,9 @@ struct Square {
   int d;
   std::vector<Real> v;
   Square(int size) : d(size), v(std::size_t(size * size), 0) {}
-  template <class T> Square(int size, const std::vector<T> &values) : d(size), v(values.begin(), values.end()) {}
+  template <class T>
+  Square(int size, const std::vector<T> &values) : d(size),
+                                                   v(values.begin(), values.end()) {}
   Real &operator()(int i, int j) { return v[std::size_t(i * d + j)]; }
   Real operator()(int i, int j) const { return v[std::size_t(i * d + j)]; }
 };
@@ -104,19 +111,22 @@ inline Real log_normal(const std::vector<Real> &centred, const Square &precision
 
 inline Real weight_of(const Vector &w, Eigen::Index i) { return w.size() ? Real(w(i)) : 1; }
 
-inline Real log_likelihood(const Matrix &x, const Vector &w, const std::vector<GmmComponent> &components) {
+inline Real log_likelihood(const Matrix &x, const Vector &w,
+                           const std::vector<GmmComponent> &components) {
   const int d = int(x.cols());
   std::vector<Square> precision;
   std::vector<Real> constant;
   for (const auto &c : components) {
     precision.push_back(inverse({d, c.covariance}));
-    constant.push_back(std::log(Real(c.weight)) - 0.5L * (d * log_2pi + log_det({d, c.covariance})));
+    constant.push_back(std::log(Real(c.weight)) -
+                       0.5L * (d * log_2pi + log_det({d, c.covariance})));
   }
   Real total = 0;
   for (Eigen::Index i = 0; i < x.rows(); ++i) {
     std::vector<Real> terms;
     for (std::size_t k = 0; k < components.size(); ++k)
-      terms.push_back(constant[k] - 0.5L * quadratic(precision[k], minus(support::row(x, i), components[k].mean, d)));
+      terms.push_back(constant[k] - 0.5L * quadratic(precision[k], minus(support::row(x, i),
+                                                                         components[k].mean, d)));
     total += weight_of(w, i) * log_sum_exp(terms);
   }
   return total;
@@ -142,15 +152,18 @@ struct Wishart {
   }
   /// E_this[log density of `other`].
   Real mean_log_density_of(const Wishart &other) const {
-    return other.log_normaliser() + (other.a - B.d - 1) / 2 * mean_log_det() - a * trace_product(other.B, inverse(B)) / 2;
+    return other.log_normaliser() + (other.a - B.d - 1) / 2 * mean_log_det() -
+           a * trace_product(other.B, inverse(B)) / 2;
   }
 };
 
-/// The independent Wisharts of which component k's precision is made: one of d dimensions, d of one, or a single one of one.
+/// The independent Wisharts of which component k's precision is made: one of d dimensions, d of
+/// one, or a single one of one.
 inline std::vector<Wishart> wisharts(const std::string &shape, const GmmPosterior &q, int d) {
   if (shape == "full" || shape == "tied") return {{q.a, {d, q.B}}};
   std::vector<Wishart> out;
-  for (int j = 0; j < (shape == "diagonal" ? d : 1); ++j) out.push_back({q.a, {1, std::vector<double>{q.B[std::size_t(j * d + j)]}}});
+  for (int j = 0; j < (shape == "diagonal" ? d : 1); ++j)
+    out.push_back({q.a, {1, std::vector<double>{q.B[std::size_t(j * d + j)]}}});
   return out;
 }
 inline Real mean_log_det(const std::string &shape, const GmmPosterior &q, int d) {
@@ -181,38 +194,46 @@ inline std::vector<Real> mean_log_weights(const std::vector<GmmPosterior> &q) {
 }
 
 /// E_q[log N(row | mu, Lambda^-1)].
-inline Real mean_log_density(const std::string &shape, const GmmPosterior &q, const std::vector<double> &row) {
+inline Real mean_log_density(const std::string &shape, const GmmPosterior &q,
+                             const std::vector<double> &row) {
   const int d = int(row.size());
   const Square precision = mean_precision(q, d);
   const Real spread = std::isnan(q.c) ? trace_product(precision, {d, q.S}) : d / Real(q.c);
-  return 0.5L * (mean_log_det(shape, q, d) - d * log_2pi - quadratic(precision, minus(row, q.m, d)) - spread);
+  return 0.5L * (mean_log_det(shape, q, d) - d * log_2pi -
+                 quadratic(precision, minus(row, q.m, d)) - spread);
 }
 
 /// E_q[log q(mu, Lambda)] - E_q[log p(mu, Lambda)], all components.
-inline Real divergence(const std::string &shape, const std::vector<GmmPosterior> &prior, const std::vector<GmmPosterior> &q) {
+inline Real divergence(const std::string &shape, const std::vector<GmmPosterior> &prior,
+                       const std::vector<GmmPosterior> &q) {
   const int d = int(q[0].m.size());
   Real total = 0;
   for (std::size_t k = 0; k < q.size(); ++k) {
     const std::vector<Real> away = minus(q[k].m, prior[k].m, d);
     if (std::isnan(q[k].c)) {
       const Square C = {d, prior[k].S}, S = {d, q[k].S}, precision0 = inverse(C);
-      total -= -0.5L * (d * log_2pi + log_det(C) + quadratic(precision0, away) + trace_product(precision0, S));
+      total -= -0.5L * (d * log_2pi + log_det(C) + quadratic(precision0, away) +
+                        trace_product(precision0, S));
       total += -0.5L * (d * log_2pi + log_det(S) + d);
     } else {
       const Real c0 = prior[k].c, c = q[k].c, mean_det = mean_log_det(shape, q[k], d);
-      total -= 0.5L * (d * (std::log(c0) - log_2pi) + mean_det - c0 * (quadratic(mean_precision(q[k], d), away) + d / c));
+      total -= 0.5L * (d * (std::log(c0) - log_2pi) + mean_det -
+                       c0 * (quadratic(mean_precision(q[k], d), away) + d / c));
       total += 0.5L * (d * (std::log(c) - log_2pi) + mean_det - d);
     }
     if (shape == "tied" && k > 0) continue;  // all share the first one's
     const auto p_blocks = wisharts(shape, prior[k], d), q_blocks = wisharts(shape, q[k], d);
     for (std::size_t b = 0; b < q_blocks.size(); ++b)
-      total += q_blocks[b].mean_log_density_of(q_blocks[b]) - q_blocks[b].mean_log_density_of(p_blocks[b]);
+      total += q_blocks[b].mean_log_density_of(q_blocks[b]) -
+               q_blocks[b].mean_log_density_of(p_blocks[b]);
   }
   return total;
 }
 
-/// E_q[log p(x, z, pi, mu, Lambda)] - E_q[log q(z, pi, mu, Lambda)], q(z) the best there is for the rest.
-inline Real elbo(const std::string &shape, const Matrix &x, const Vector &w, const std::vector<GmmPosterior> &prior, const std::vector<GmmPosterior> &q) {
+/// E_q[log p(x, z, pi, mu, Lambda)] - E_q[log q(z, pi, mu, Lambda)], q(z) the best there is for the
+/// rest.
+inline Real elbo(const std::string &shape, const Matrix &x, const Vector &w,
+                 const std::vector<GmmPosterior> &prior, const std::vector<GmmPosterior> &q) {
   const int d = int(x.cols());
   const std::vector<Real> log_pi = mean_log_weights(q);
   std::vector<Square> precision;
@@ -225,7 +246,8 @@ inline Real elbo(const std::string &shape, const Matrix &x, const Vector &w, con
   for (Eigen::Index i = 0; i < x.rows(); ++i) {
     std::vector<Real> logit;
     for (std::size_t k = 0; k < q.size(); ++k)
-      logit.push_back(log_pi[k] + constant[k] - 0.5L * quadratic(precision[k], minus(support::row(x, i), q[k].m, d)));
+      logit.push_back(log_pi[k] + constant[k] -
+                      0.5L * quadratic(precision[k], minus(support::row(x, i), q[k].m, d)));
     const Real whole = log_sum_exp(logit);
     for (const Real l : logit) {
       const Real r = std::exp(l - whole);
@@ -233,12 +255,14 @@ inline Real elbo(const std::string &shape, const Matrix &x, const Vector &w, con
     }
   }
   total += dirichlet_log_normaliser(prior) - dirichlet_log_normaliser(q);
-  for (std::size_t k = 0; k < q.size(); ++k) total += (Real(prior[k].alpha) - Real(q[k].alpha)) * log_pi[k];
+  for (std::size_t k = 0; k < q.size(); ++k)
+    total += (Real(prior[k].alpha) - Real(q[k].alpha)) * log_pi[k];
   return total - divergence(shape, prior, q);
 }
 
 /// log p(pi, mu, Lambda) of the linked prior at a point (a density of precisions).
-inline Real log_prior(const std::string &shape, const std::vector<GmmPosterior> &prior, const std::vector<GmmComponent> &at) {
+inline Real log_prior(const std::string &shape, const std::vector<GmmPosterior> &prior,
+                      const std::vector<GmmComponent> &at) {
   const int d = int(at[0].mean.size());
   Real total = dirichlet_log_normaliser(prior);
   for (std::size_t k = 0; k < at.size(); ++k) {
@@ -250,15 +274,20 @@ inline Real log_prior(const std::string &shape, const std::vector<GmmPosterior> 
     if (shape == "tied" && k > 0) continue;
     const auto blocks = wisharts(shape, prior[k], d);
     for (int b = 0; b < int(blocks.size()); ++b) {
-      const Square own = shape == "full" || shape == "tied" ? precision : Square(1, std::vector<Real>{precision(b, b)});
+      const Square own = shape == "full" || shape == "tied"
+                             ? precision
+                             : Square(1, std::vector<Real>{precision(b, b)});
       total += blocks[std::size_t(b)].log_density(own);
     }
   }
   return total;
 }
 
-/// log p(rows | assignment) under the linked prior, parameters integrated out. A group without rows contributes nothing.
-inline Real log_marginal(const std::string &shape, const Matrix &x, const std::vector<int> &assignment, const std::vector<GmmPosterior> &prior) {
+/// log p(rows | assignment) under the linked prior, parameters integrated out. A group without rows
+/// contributes nothing.
+inline Real log_marginal(const std::string &shape, const Matrix &x,
+                         const std::vector<int> &assignment,
+                         const std::vector<GmmPosterior> &prior) {
   const int d = int(x.cols());
   const bool tied = shape == "tied";
   Real total = -0.5L * d * Real(x.rows()) * log_2pi;
@@ -287,17 +316,21 @@ inline Real log_marginal(const std::string &shape, const Matrix &x, const std::v
     Real trace = 0;
     for (int j = 0; j < d; ++j) trace += scatter(j, j);
     for (int a = 0; a < d; ++a)
-      for (int b = 0; b < d; ++b) after.B[std::size_t(a * d + b)] += double(shape == "spherical" ? (a == b ? trace : 0) : scatter(a, b));
+      for (int b = 0; b < d; ++b)
+        after.B[std::size_t(a * d + b)] +=
+            double(shape == "spherical" ? (a == b ? trace : 0) : scatter(a, b));
     if (tied) shared = after;
     if (tied && k + 1 < prior.size()) continue;
     const auto p = wisharts(shape, tied ? prior[0] : prior[k], d), q = wisharts(shape, after, d);
-    for (std::size_t b = 0; b < p.size(); ++b) total += p[b].log_normaliser() - q[b].log_normaliser();
+    for (std::size_t b = 0; b < p.size(); ++b)
+      total += p[b].log_normaliser() - q[b].log_normaliser();
   }
   return total;
 }
 
 /// log p(assignment), weights integrated out.
-inline Real log_assignment(const std::vector<int> &assignment, const std::vector<GmmPosterior> &prior) {
+inline Real log_assignment(const std::vector<int> &assignment,
+                           const std::vector<GmmPosterior> &prior) {
   std::vector<GmmPosterior> after = prior;
   for (const int k : assignment) after[std::size_t(k)].alpha += 1;
   return dirichlet_log_normaliser(prior) - dirichlet_log_normaliser(after);
@@ -331,11 +364,16 @@ inline std::vector<GmmPosterior> prior_of(const bayes::GaussianMixture &model) {
     const bayes::Tensor *tensor = value->as<bayes::Tensor>();
     for (int i = 0; i < d; ++i)
       for (int j = 0; j < d; ++j)
-        if (tensor && tensor->shape.size() == 2) out[std::size_t(i * d + j)] = tensor->values[std::size_t(i * d + j)];
-        else if (i == j) out[std::size_t(i * d + j)] = tensor ? tensor->values[std::size_t(i)] : *value->as<double>();
+        if (tensor && tensor->shape.size() == 2)
+          out[std::size_t(i * d + j)] = tensor->values[std::size_t(i * d + j)];
+        else if (i == j)
+          out[std::size_t(i * d + j)] =
+              tensor ? tensor->values[std::size_t(i)] : *value->as<double>();
     return out;
   };
-  GmmPosterior one{number("alpha"), prior->find("m")->as<bayes::Tensor>()->values, number("c"), matrix("C"), number("a"), matrix("B")};
+  GmmPosterior one{number("alpha"), prior->find("m")->as<bayes::Tensor>()->values,
+                   number("c"),     matrix("C"),
+                   number("a"),     matrix("B")};
   return std::vector<GmmPosterior>(std::size_t(model.size()), one);
 }
 

@@ -1,5 +1,5 @@
 // Special functions against references of 40 digits (references/special.py).
-#include "core/special.hpp"
+#include "base/special.hpp"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "core/error.hpp"
+#include "base/error.hpp"
 
 namespace {
 
@@ -27,8 +27,8 @@ struct Multivariate {
 
 #include "references/special.inc"
 
-/// The error in units in the last place of a double as large as the reference, or as `scale` if that is larger: the scale
-/// of what had to be added up, where the result is a difference.
+/// The error in units in the last place of a double as large as the reference, or as `scale` if
+/// that is larger: the scale of what had to be added up, where the result is a difference.
 double ulps(double result, long double reference, double scale = 0) {
   const double size = std::max(std::fabs(static_cast<double>(reference)), scale);
   const double ulp = std::nextafter(size, std::numeric_limits<double>::infinity()) - size;
@@ -45,7 +45,8 @@ BOOST_AUTO_TEST_SUITE(special)
 // Budgets: the largest error seen on these tables is at most two thirds of each.
 BOOST_AUTO_TEST_CASE(log_gamma_within_4_ulp) {
   for (const auto &[x, value] : log_gamma_table)
-    BOOST_TEST(ulps(bayes::log_gamma(x), value) <= 4, "log_gamma(" << x << ") is off by " << ulps(bayes::log_gamma(x), value) << " ulp");
+    BOOST_TEST(ulps(bayes::log_gamma(x), value) <= 4,
+               "log_gamma(" << x << ") is off by " << ulps(bayes::log_gamma(x), value) << " ulp");
 }
 
 BOOST_AUTO_TEST_CASE(digamma_within_4_ulp) {
@@ -58,18 +59,21 @@ BOOST_AUTO_TEST_CASE(digamma_within_4_ulp) {
 
 BOOST_AUTO_TEST_CASE(trigamma_within_4_ulp) {
   for (const auto &[x, value] : trigamma_table)
-    BOOST_TEST(ulps(bayes::trigamma(x), value) <= 4, "trigamma(" << x << ") is off by " << ulps(bayes::trigamma(x), value) << " ulp");
+    BOOST_TEST(ulps(bayes::trigamma(x), value) <= 4,
+               "trigamma(" << x << ") is off by " << ulps(bayes::trigamma(x), value) << " ulp");
 }
 
 BOOST_AUTO_TEST_CASE(log1p_exp_within_2_ulp) {
   for (const auto &[x, value] : log1p_exp_table)
-    BOOST_TEST(ulps(bayes::log1p_exp(x), value) <= 2, "log1p_exp(" << x << ") is off by " << ulps(bayes::log1p_exp(x), value) << " ulp");
+    BOOST_TEST(ulps(bayes::log1p_exp(x), value) <= 2,
+               "log1p_exp(" << x << ") is off by " << ulps(bayes::log1p_exp(x), value) << " ulp");
   BOOST_TEST(bayes::log1p_exp(-infinity) == 0);
   BOOST_TEST(bayes::log1p_exp(infinity) == infinity);
   BOOST_TEST(std::isnan(bayes::log1p_exp(not_a_number)));
 }
 
-BOOST_AUTO_TEST_CASE(log_beta_within_8_ulp) {  // of 1 where the result is smaller: it passes through zero
+// of 1 where the result is smaller: it passes through zero
+BOOST_AUTO_TEST_CASE(log_beta_within_8_ulp) {
   for (const auto &[a, b, value] : log_beta_table) {
     const double error = ulps(bayes::log_beta(a, b), value, 1);
     BOOST_TEST(error <= 8, "log_beta(" << a << ", " << b << ") is off by " << error << " ulp");
@@ -79,15 +83,19 @@ BOOST_AUTO_TEST_CASE(log_beta_within_8_ulp) {  // of 1 where the result is small
 
 BOOST_AUTO_TEST_CASE(log_multivariate_gamma_within_8_ulp_of_its_largest_term) {
   for (const auto &[a, p, value] : log_multivariate_gamma_table) {
-    const double error = ulps(bayes::log_multivariate_gamma(a, p), value, p * std::fabs(bayes::log_gamma(a)));
-    BOOST_TEST(error <= 8, "log_multivariate_gamma(" << a << ", " << p << ") is off by " << error << " ulp");
+    const double error =
+        ulps(bayes::log_multivariate_gamma(a, p), value, p * std::fabs(bayes::log_gamma(a)));
+    BOOST_TEST(error <= 8,
+               "log_multivariate_gamma(" << a << ", " << p << ") is off by " << error << " ulp");
   }
 }
 
 BOOST_AUTO_TEST_CASE(wishart_digamma_within_8_ulp_of_its_largest_term) {
   for (const auto &[a, p, value] : wishart_digamma_table) {
-    const double error = ulps(bayes::wishart_digamma(a, p), value, p * std::fabs(bayes::digamma(0.5 * a)));
-    BOOST_TEST(error <= 8, "wishart_digamma(" << a << ", " << p << ") is off by " << error << " ulp");
+    const double error =
+        ulps(bayes::wishart_digamma(a, p), value, p * std::fabs(bayes::digamma(0.5 * a)));
+    BOOST_TEST(error <= 8,
+               "wishart_digamma(" << a << ", " << p << ") is off by " << error << " ulp");
   }
 }
 
@@ -108,12 +116,15 @@ BOOST_AUTO_TEST_CASE(the_dirichlet_normaliser_is_the_sum_of_its_gammas) {
   const std::vector<double> alpha = {0.5, 2.25, 7.0, 1e-3};
   double expected = -bayes::log_gamma(0.5 + 2.25 + 7.0 + 1e-3);
   for (const double a : alpha) expected += bayes::log_gamma(a);
-  BOOST_TEST(std::fabs(bayes::log_dirichlet_normaliser(alpha) - expected) <= 1e-14 * std::fabs(expected) + 1e-14);
+  BOOST_TEST(std::fabs(bayes::log_dirichlet_normaliser(alpha) - expected) <=
+             1e-14 * std::fabs(expected) + 1e-14);
   BOOST_TEST(bayes::log_dirichlet_normaliser(std::vector<double>{4.5}) == 0);
-  // Symmetric and large: n equal parameters a; Stirling's formula gives the value where the plain sum has lost its digits.
+  // Symmetric and large: n equal parameters a; Stirling's formula gives the value where the plain
+  // sum has lost its digits.
   const double a = 1e12;
   const std::vector<double> large(3, a);
-  const double stirling = std::log(2 * std::acos(-1.0)) - std::log(a) + 0.5 * std::log(3.0) - 3 * a * std::log(3.0);
+  const double stirling =
+      std::log(2 * std::acos(-1.0)) - std::log(a) + 0.5 * std::log(3.0) - 3 * a * std::log(3.0);
   BOOST_TEST(ulps(bayes::log_dirichlet_normaliser(large), stirling) <= 16);
 }
 
@@ -137,7 +148,7 @@ BOOST_AUTO_TEST_CASE(arguments_out_of_range_are_errors) {
     BOOST_TEST(refuses([&] { bayes::log_multivariate_gamma(bad, 1); }));
     BOOST_TEST(refuses([&] { bayes::wishart_digamma(bad, 1); }));
   }
-  BOOST_TEST(refuses([] { bayes::log_gamma(1e307); }));    // the result is no double
+  BOOST_TEST(refuses([] { bayes::log_gamma(1e307); }));  // the result is no double
   BOOST_TEST(refuses([] { bayes::trigamma(1e-200); }));
   BOOST_TEST(refuses([] { bayes::log_multivariate_gamma(1.0, 3); }));
   BOOST_TEST(refuses([] { bayes::log_multivariate_gamma(1.0, 0); }));

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "core/linalg.hpp"
-#include "core/random.hpp"
-#include "core/rows.hpp"
-#include "models/gmm.hpp"
+#include "base/linalg.hpp"
+#include "base/random.hpp"
+#include "data/rows.hpp"
+#include "mixture/gmm.hpp"
 
 #ifndef BAYES_TEST_DATA
 #define BAYES_TEST_DATA "tests/data"  // tests are run in the top directory
@@ -31,16 +31,19 @@ using Options = Document::Object;
 using Model = std::unique_ptr<GaussianMixture>;
 
 inline const std::vector<std::string> shapes = {"full", "diagonal", "spherical", "tied"};
-inline const std::vector<std::string> data_sets = {"faithful", "iris", "wine", "diabetes", "quakes"};
+inline const std::vector<std::string> data_sets = {"faithful", "iris", "wine", "diabetes",
+                                                   "quakes"};
 
-/// A data set, a row each. Left out are the true classes, and "sex", whose two values make every component that takes one of them degenerate.
+/// A data set, a row each. Left out are the true classes, and "sex", whose two values make every
+/// component that takes one of them degenerate.
 inline Matrix data_set(const std::string &name) {
   std::ifstream file(BAYES_TEST_DATA "/" + name + ".csv");
   BOOST_REQUIRE(file);
   std::string line, cell;
   std::vector<bool> kept;
   std::getline(file, line);
-  for (std::istringstream header(line); std::getline(header, cell, ',');) kept.push_back(cell != "species" && cell != "class" && cell != "sex");
+  for (std::istringstream header(line); std::getline(header, cell, ',');)
+    kept.push_back(cell != "species" && cell != "class" && cell != "sex");
   std::vector<double> values;
   Eigen::Index rows = 0;
   for (; std::getline(file, line); ++rows) {
@@ -91,21 +94,27 @@ inline std::vector<double> row(const Matrix &x, Eigen::Index i) {
 /// Rows in memory; weighted if there are weights.
 inline bayes::MemoryRows rows_of(const Matrix &x, const Vector &weights = {}) {
   bayes::MemoryRows rows({int(x.cols()), weights.size() > 0});
-  for (Eigen::Index i = 0; i < x.rows(); ++i) rows.append(row(x, i).data(), weights.size() > 0 ? weights(i) : 1);
+  for (Eigen::Index i = 0; i < x.rows(); ++i)
+    rows.append(row(x, i).data(), weights.size() > 0 ? weights(i) : 1);
   return rows;
 }
 
-/// Rows handed out as from a spilled table: stretch 0 stays in memory, later ones go through two buffers in turn, so that whoever looks
-/// at a stretch that is no longer valid sees other rows.
+/// Rows handed out as from a spilled table: stretch 0 stays in memory, later ones go through two
+/// buffers in turn, so that whoever looks at a stretch that is no longer valid sees other rows.
 class StretchedRows final : public bayes::RowSource {
  public:
-  StretchedRows(const Matrix &x, const Vector &weights, std::size_t pieces_of_stretch) : memory_(rows_of(x, weights)), size_(pieces_of_stretch) {
+  StretchedRows(const Matrix &x, const Vector &weights, std::size_t pieces_of_stretch)
+      : memory_(rows_of(x, weights)),
+        size_(pieces_of_stretch) {
     shape_ = memory_.shape();
     rows_ = memory_.rows();
   }
-  std::int64_t stretches() const override { return std::int64_t((all().size() + size_ - 1) / size_); }
+  std::int64_t stretches() const override {
+    return std::int64_t((all().size() + size_ - 1) / size_);
+  }
   std::span<const bayes::Piece> stretch(std::int64_t index) override {
-    const std::size_t first = std::size_t(index) * size_, last = std::min(first + size_, all().size());
+    const std::size_t first = std::size_t(index) * size_,
+                      last = std::min(first + size_, all().size());
     if (index == 0) return all().first(last);
     turn_ ^= 1;
     buffer_[turn_].resize(size_ * shape_.piece_doubles());
@@ -120,7 +129,9 @@ class StretchedRows final : public bayes::RowSource {
   void read_block(std::int64_t index, double *out) override { memory_.read_block(index, out); }
 
  private:
-  std::span<const bayes::Piece> all() const { return const_cast<bayes::MemoryRows &>(memory_).stretch(0); }
+  std::span<const bayes::Piece> all() const {
+    return const_cast<bayes::MemoryRows &>(memory_).stretch(0);
+  }
   bayes::MemoryRows memory_;
   std::size_t size_;
   bayes::Buffer buffer_[2];
@@ -128,12 +139,14 @@ class StretchedRows final : public bayes::RowSource {
   int turn_ = 0;
 };
 
-inline Model fit(bayes::RowSource &rows, int k, Options options, const GaussianMixture *start = nullptr, bool update = false, int threads = 1) {
+inline Model fit(bayes::RowSource &rows, int k, Options options,
+                 const GaussianMixture *start = nullptr, bool update = false, int threads = 1) {
   bayes::Control control;
   control.threads = threads;
   return bayes::gmm_fit(rows, k, Document(std::move(options)), start, update, control);
 }
-inline Model fit(const Matrix &x, int k, Options options, const Vector &weights = {}, const GaussianMixture *start = nullptr, bool update = false) {
+inline Model fit(const Matrix &x, int k, Options options, const Vector &weights = {},
+                 const GaussianMixture *start = nullptr, bool update = false) {
   auto rows = rows_of(x, weights);
   return fit(rows, k, std::move(options), start, update);
 }
@@ -151,13 +164,16 @@ inline double distance(double a, double b) {
 inline double distance(const std::vector<double> &a, const std::vector<double> &b) {
   if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
   double most = 0, size = 1e-300;
-  for (std::size_t i = 0; i < a.size(); ++i) size = std::max({size, std::abs(a[i]), std::abs(b[i])});
+  for (std::size_t i = 0; i < a.size(); ++i)
+    size = std::max({size, std::abs(a[i]), std::abs(b[i])});
   for (std::size_t i = 0; i < a.size(); ++i)
     if (!(std::abs(a[i] - b[i]) / size <= most)) most = std::abs(a[i] - b[i]) / size;
   return most >= 0 ? most : std::numeric_limits<double>::infinity();
 }
 
-inline double log_density(const GaussianMixture &model, const std::vector<double> &x) { return model.log_density(x); }
+inline double log_density(const GaussianMixture &model, const std::vector<double> &x) {
+  return model.log_density(x);
+}
 
 inline std::vector<bayes::GmmComponent> components(const GaussianMixture &model) {
   std::vector<bayes::GmmComponent> out;
@@ -170,13 +186,15 @@ inline std::vector<bayes::GmmPosterior> posteriors(const GaussianMixture &model)
   return out;
 }
 
-/// The largest distance of any parameter of two models, each measured in units of the largest number of its kind.
+/// The largest distance of any parameter of two models, each measured in units of the largest
+/// number of its kind.
 inline double distance(const GaussianMixture &a, const GaussianMixture &b) {
   if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
   double most = 0;
   for (int i = 0; i < a.size(); ++i) {
     const auto p = a.component(i), q = b.component(i);
-    most = std::max({most, std::abs(p.weight - q.weight), distance(p.count, q.count), distance(p.mean, q.mean), distance(p.covariance, q.covariance)});
+    most = std::max({most, std::abs(p.weight - q.weight), distance(p.count, q.count),
+                     distance(p.mean, q.mean), distance(p.covariance, q.covariance)});
   }
   return most;
 }
@@ -192,7 +210,8 @@ inline Model point_model(const std::string &shape, const std::vector<bayes::GmmC
   const auto k = std::int64_t(given.size()), d = std::int64_t(given[0].mean.size());
   Matrix x(k + 1, d);
   for (Eigen::Index i = 0; i <= k; ++i) x.row(i).setConstant(double(i));
-  Document document = fit(x, int(k), {{"method", "em"}, {"covariance", shape}, {"max_iter", 1}})->to_document();
+  Document document =
+      fit(x, int(k), {{"method", "em"}, {"covariance", shape}, {"max_iter", 1}})->to_document();
   Tensor weights{{k}, {}}, means{{k, d}, {}}, covariances;
   if (shape != "tied") covariances.shape.push_back(k);
   if (shape != "spherical") covariances.shape.push_back(d);
@@ -201,9 +220,13 @@ inline Model point_model(const std::string &shape, const std::vector<bayes::GmmC
     weights.values.push_back(c.weight);
     means.values.insert(means.values.end(), c.mean.begin(), c.mean.end());
     if (shape == "tied" && !covariances.values.empty()) continue;
-    if (shape == "spherical") covariances.values.push_back(c.covariance[0]);
-    else if (shape == "diagonal") for (std::int64_t j = 0; j < d; ++j) covariances.values.push_back(c.covariance[std::size_t(j * d + j)]);
-    else covariances.values.insert(covariances.values.end(), c.covariance.begin(), c.covariance.end());
+    if (shape == "spherical")
+      covariances.values.push_back(c.covariance[0]);
+    else if (shape == "diagonal")
+      for (std::int64_t j = 0; j < d; ++j)
+        covariances.values.push_back(c.covariance[std::size_t(j * d + j)]);
+    else
+      covariances.values.insert(covariances.values.end(), c.covariance.begin(), c.covariance.end());
   }
   document.set("weights", weights).set("means", means).set("covariances", covariances);
   Model model(dynamic_cast<GaussianMixture *>(bayes::Model::from_document(document).release()));

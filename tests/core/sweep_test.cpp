@@ -1,5 +1,6 @@
-// The pass over all rows: every piece once and in order, whatever the threads do; and out of it on every error and interrupt.
-#include "core/sweep.hpp"
+// The pass over all rows: every piece once and in order, whatever the threads do; and out of it on
+// every error and interrupt.
+#include "data/sweep.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -18,7 +19,8 @@ struct Interrupt : std::runtime_error {
   Interrupt() : std::runtime_error("interrupt") {}
 };
 
-/// Becomes pending after a number of looks, again and again; poll throws, or returns and takes the request back.
+/// Becomes pending after a number of looks, again and again; poll throws, or returns and takes the
+/// request back.
 class Nervous : public Control {
  public:
   Nervous(int looks, bool fatal) : fatal_(fatal), every_(looks), left_(looks) {}
@@ -53,7 +55,8 @@ Matrix counted(std::int64_t n, int d = 4) {
 }
 
 /// The first feature of every row, in the order in which segments are merged.
-std::vector<double> read(RowSource &rows, Control &control, int threads, std::atomic<int> *alive = nullptr, int spare = 1) {
+std::vector<double> read(RowSource &rows, Control &control, int threads,
+                         std::atomic<int> *alive = nullptr, int spare = 1) {
   Sweep sweep(rows, control);
   const SweepPlan plan{threads, threads + spare};
   std::vector<std::vector<double>> part(static_cast<std::size_t>(plan.slots));
@@ -66,11 +69,14 @@ std::vector<double> read(RowSource &rows, Control &control, int threads, std::at
         mine.clear();
         for (std::int64_t i = 0; i < segment.rows; ++i) {
           if (i % block_rows == 0 && stop()) break;
-          mine.push_back(segment.blocks[std::size_t(i / block_rows) * rows.shape().block_doubles() + std::size_t(i % block_rows)]);
+          mine.push_back(segment.blocks[std::size_t(i / block_rows) * rows.shape().block_doubles() +
+                                        std::size_t(i % block_rows)]);
         }
         if (alive) --*alive;
       },
-      [&](int slot) { out.insert(out.end(), part[std::size_t(slot)].begin(), part[std::size_t(slot)].end()); });
+      [&](int slot) {
+        out.insert(out.end(), part[std::size_t(slot)].begin(), part[std::size_t(slot)].end());
+      });
   return out;
 }
 
@@ -86,12 +92,14 @@ BOOST_AUTO_TEST_SUITE(sweep)
 
 BOOST_AUTO_TEST_CASE(every_row_once_and_in_order) {
   const std::int64_t piece = RowShape{4, false}.piece_rows();
-  for (const std::int64_t n : {std::int64_t(1), std::int64_t(127), std::int64_t(129), piece, piece + 1, 5 * piece - 3}) {
+  for (const std::int64_t n :
+       {std::int64_t(1), std::int64_t(127), std::int64_t(129), piece, piece + 1, 5 * piece - 3}) {
     const Matrix x = counted(n);
     for (const int threads : {1, 2, 3, 7}) {
       Control control;
       MemoryRows memory = support::rows_of(x);
-      for (const int spare : {0, 1, 9}) BOOST_TEST((read(memory, control, threads, nullptr, spare) == expected(n)));
+      for (const int spare : {0, 1, 9})
+        BOOST_TEST((read(memory, control, threads, nullptr, spare) == expected(n)));
       for (const std::size_t pieces : {1u, 2u}) {
         support::StretchedRows stretched(x, {}, pieces);
         BOOST_TEST((read(stretched, control, threads) == expected(n)));
@@ -113,14 +121,16 @@ BOOST_AUTO_TEST_CASE(a_segment_that_takes_long_is_still_merged_in_its_place) {
     Sweep sweep(rows, control);
     std::vector<int> part(5), order;
     std::atomic<int> finished{0};
-    sweep.run({2, 5},
-              [&](int, int slot, const Segment &segment, const Stop &) {
-                part[std::size_t(slot)] = int(std::int64_t(segment.blocks[0]) / piece);
-                // Until all that may overtake it have: those before it, and one or more behind.
-                for (int i = 0; i < 1000 && part[std::size_t(slot)] == slow && finished < slow + 2; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-                ++finished;
-              },
-              [&](int slot) { order.push_back(part[std::size_t(slot)]); });
+    sweep.run(
+        {2, 5},
+        [&](int, int slot, const Segment &segment, const Stop &) {
+          part[std::size_t(slot)] = int(std::int64_t(segment.blocks[0]) / piece);
+          // Until all that may overtake it have: those before it, and one or more behind.
+          for (int i = 0; i < 1000 && part[std::size_t(slot)] == slow && finished < slow + 2; ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+          ++finished;
+        },
+        [&](int slot) { order.push_back(part[std::size_t(slot)]); });
     BOOST_TEST((order == std::vector<int>{0, 1, 2, 3, 4, 5}));
   }
 }
@@ -133,7 +143,8 @@ BOOST_AUTO_TEST_CASE(an_interrupt_that_is_let_pass_changes_nothing) {
   for (int trial = 0; trial < 40; ++trial) {
     Nervous control(1 + int(random.below(150)), false);
     support::StretchedRows rows(x, {}, 1 + std::size_t(random.below(3)));
-    BOOST_TEST((read(rows, control, 1 + int(random.below(4)), &control.alive, int(random.below(4))) == expected(n)));
+    BOOST_TEST((read(rows, control, 1 + int(random.below(4)), &control.alive,
+                     int(random.below(4))) == expected(n)));
     BOOST_TEST(!control.elsewhere);
     polls += control.polls;
   }
@@ -158,7 +169,8 @@ BOOST_AUTO_TEST_CASE(an_interrupt_that_throws_ends_the_pass_with_threads_joined)
   BOOST_TEST(thrown > 10);
 }
 
-// The main thread, done with its own share, must go on looking out for interrupts while others work.
+// The main thread, done with its own share, must go on looking out for interrupts while others
+// work.
 BOOST_AUTO_TEST_CASE(an_interrupt_is_seen_while_the_main_thread_waits_for_others) {
   class Late : public Control {
    public:
@@ -175,21 +187,24 @@ BOOST_AUTO_TEST_CASE(an_interrupt_is_seen_while_the_main_thread_waits_for_others
     Sweep sweep(rows, control);
     const auto main = std::this_thread::get_id();
     std::atomic<bool> begun{false}, stopped{false};
-    BOOST_CHECK_THROW(sweep.run({2, slots},
-                                [&](int, int, const Segment &, const Stop &stop) {
-                                  if (std::this_thread::get_id() == main) {
-                                    while (!begun && !stop()) std::this_thread::yield();
-                                    return;
-                                  }
-                                  if (begun.exchange(true)) return;
-                                  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // now the main thread has nothing left to do
-                                  control.wanted = true;
-                                  for (int i = 0; i < 2000 && !stopped; ++i) {  // does not end by itself for seconds
-                                    stopped = stop();
-                                    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-                                  }
-                                },
-                                [](int) {}),
+    BOOST_CHECK_THROW(sweep.run(
+                          {2, slots},
+                          [&](int, int, const Segment &, const Stop &stop) {
+                            if (std::this_thread::get_id() == main) {
+                              while (!begun && !stop()) std::this_thread::yield();
+                              return;
+                            }
+                            if (begun.exchange(true)) return;
+                            // now the main thread has nothing left to do
+                            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+                            control.wanted = true;
+                            // does not end by itself for seconds
+                            for (int i = 0; i < 2000 && !stopped; ++i) {
+                              stopped = stop();
+                              std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                            }
+                          },
+                          [](int) {}),
                       Interrupt);
     BOOST_TEST(stopped);
   }
@@ -218,23 +233,28 @@ BOOST_AUTO_TEST_CASE(whatever_is_thrown_comes_out_with_threads_joined) {
         int merged = 0;
         const SweepPlan plan{threads, 2 * threads};
         std::vector<int> index(static_cast<std::size_t>(plan.slots), -1);
-        const auto number = [&](const Segment &segment) { return int(std::int64_t(segment.blocks[0]) / piece); };
-        BOOST_CHECK_THROW(sweep.run(
-                              plan,
-                              [&](int worker, int slot, const Segment &segment, const Stop &stop) {
-                                ++alive;
-                                index[std::size_t(slot)] = number(segment);
-                                --alive;
-                                if (!in_merge && number(segment) == at) throw Interrupt();
-                                // Those behind it work on until they are told to stop: nobody may wait for them for ever.
-                                while (!in_merge && number(segment) > at && threads > 1 && worker > 0 && !stop()) std::this_thread::yield();
-                              },
-                              [&](int slot) {
-                                BOOST_REQUIRE(index[std::size_t(slot)] == merged);
-                                if (in_merge && merged == at) throw Interrupt();
-                                ++merged;
-                              }),
-                          Interrupt);
+        const auto number = [&](const Segment &segment) {
+          return int(std::int64_t(segment.blocks[0]) / piece);
+        };
+        BOOST_CHECK_THROW(
+            sweep.run(
+                plan,
+                [&](int worker, int slot, const Segment &segment, const Stop &stop) {
+                  ++alive;
+                  index[std::size_t(slot)] = number(segment);
+                  --alive;
+                  if (!in_merge && number(segment) == at) throw Interrupt();
+                  // Those behind it work on until they are told to stop: nobody may wait for them
+                  // for ever.
+                  while (!in_merge && number(segment) > at && threads > 1 && worker > 0 && !stop())
+                    std::this_thread::yield();
+                },
+                [&](int slot) {
+                  BOOST_REQUIRE(index[std::size_t(slot)] == merged);
+                  if (in_merge && merged == at) throw Interrupt();
+                  ++merged;
+                }),
+            Interrupt);
         BOOST_TEST(alive == 0);
         BOOST_TEST(merged <= at);
         if (in_merge) BOOST_TEST(merged == at);

@@ -1,7 +1,9 @@
-// Hostile bytes into the decoders: they return or throw bayes::Error, and what they accept they write again.
+// Hostile bytes into the decoders: they return or throw bayes::Error, and what they accept they
+// write again.
 //
-// Besides the bytes as they are, an input is tried as a model with its fingerprint set right, and with changes made to the members
-// of its document: mutated bytes alone would hardly ever get past the first checks.
+// Besides the bytes as they are, an input is tried as a model with its fingerprint set right, and
+// with changes made to the members of its document: mutated bytes alone would hardly ever get past
+// the first checks.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -14,17 +16,17 @@
 #include <utility>
 #include <vector>
 
-#include "core/document.hpp"
-#include "core/error.hpp"
-#include "core/model.hpp"
-#include "core/random.hpp"
-#include "core/rows.hpp"
-#include "core/sequences.hpp"
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "data/rows.hpp"
+#include "data/sequences.hpp"
+#include "document/document.hpp"
+#include "document/model.hpp"
 #include "fuzz.hpp"
-#include "models/bmm.hpp"
-#include "models/dpmm.hpp"
-#include "models/gmm.hpp"
-#include "models/hmm.hpp"
+#include "markov/hmm.hpp"
+#include "mixture/bmm.hpp"
+#include "mixture/dpmm.hpp"
+#include "mixture/gmm.hpp"
 
 using bayes::Document;
 using bayes::Error;
@@ -34,7 +36,8 @@ using bayes::Tensor;
 
 namespace {
 
-/// A family without members of its own, so that the members that all models share are reached however few models are accepted.
+/// A family without members of its own, so that the members that all models share are reached
+/// however few models are accepted.
 class Bare final : public Model {
  protected:
   void write(Document &) const override {}
@@ -56,7 +59,8 @@ std::optional<Document> try_document(std::string_view bytes) {
   try {
     document = Document::from_bytes(bytes);
   } catch (const Error &error) {
-    if (error.code() != bayes::Errc::invalid_binary) fail("Document::from_bytes threw an error of another kind");
+    if (error.code() != bayes::Errc::invalid_binary)
+      fail("Document::from_bytes threw an error of another kind");
     return std::nullopt;
   }
   std::string again;
@@ -76,9 +80,15 @@ template <class Ask> void attempt(Ask ask) {
 }
 
 template <class Mixture> void use_rows(const Mixture &model, double value) {
-  std::vector<double> x(std::size_t(model.dimension()), value), probabilities(std::size_t(model.size()) + 1);  // one more for a new cluster
+  // one more for a new cluster
+  std::vector<double> x(std::size_t(model.dimension()), value),
+      probabilities(std::size_t(model.size()) + 1);
   attempt([&] { model.predict(x); });
-  attempt([&] { model.probabilities(x, std::span(probabilities).first(probabilities.size() - !std::is_same_v<Mixture, bayes::DirichletProcessMixture>)); });
+  attempt([&] {
+    model.probabilities(x, std::span(probabilities)
+                               .first(probabilities.size() -
+                                      !std::is_same_v<Mixture, bayes::DirichletProcessMixture>));
+  });
   attempt([&] { model.log_density(x); });
 }
 
@@ -103,9 +113,11 @@ void use_chain(const bayes::HiddenMarkovModel &model) {
   if (!known) x = missing;
   bayes::MemoryRows rows({d, true});
   bayes::Sequences one{rows, d};
-  bayes::SequenceWriter writer(one, rows.shape(), [&rows](const double *step, double weight) { rows.append(step, weight); });
+  bayes::SequenceWriter writer(
+      one, rows.shape(), [&rows](const double *step, double weight) { rows.append(step, weight); });
   writer.begin(3, 1);
-  for (const std::vector<double> *step : {&std::as_const(x), &missing, &std::as_const(x)}) writer.step(step->data());
+  for (const std::vector<double> *step : {&std::as_const(x), &missing, &std::as_const(x)})
+    writer.step(step->data());
   bayes::Control control;
   attempt([&] { model.log_likelihood(one, control); });
   attempt([&] { model.decode(one, control); });
@@ -146,12 +158,14 @@ bool try_model(std::string_view bytes) {
   try {
     model = Model::from_bytes(bytes, find_reader);
   } catch (const Error &error) {
-    if (error.code() != bayes::Errc::invalid_binary) fail("Model::from_bytes threw an error of another kind");
+    if (error.code() != bayes::Errc::invalid_binary)
+      fail("Model::from_bytes threw an error of another kind");
     return false;
   }
-  // Members in another order, or an integer where a number stands, are accepted and written as they should be; from there on nothing
-  // may change any more.
-  const std::string once = model->to_bytes(), twice = Model::from_bytes(once, find_reader)->to_bytes();
+  // Members in another order, or an integer where a number stands, are accepted and written as they
+  // should be; from there on nothing may change any more.
+  const std::string once = model->to_bytes(),
+                    twice = Model::from_bytes(once, find_reader)->to_bytes();
   if (once != twice) fail("an accepted model does not survive being written and read");
   model->to_document().to_json();
   use(*model);
@@ -166,8 +180,20 @@ std::string sealed(const Document &document) {
 }
 
 double strange_number(Random &random) {
-  constexpr double numbers[] = {0, -0.0, 1, -1, 0.5, 1e-320, 1e-300, 1e300, std::numeric_limits<double>::max(), 1e16, 1600, 1601,
-                                std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(),
+  constexpr double numbers[] = {0,
+                                -0.0,
+                                1,
+                                -1,
+                                0.5,
+                                1e-320,
+                                1e-300,
+                                1e300,
+                                std::numeric_limits<double>::max(),
+                                1e16,
+                                1600,
+                                1601,
+                                std::numeric_limits<double>::infinity(),
+                                -std::numeric_limits<double>::infinity(),
                                 std::numeric_limits<double>::quiet_NaN()};
   return numbers[random.below(std::size(numbers))];
 }
@@ -189,11 +215,13 @@ Document strange_value(Random &random) {
   }
 }
 
-/// A copy with something in it changed that bytes alone would hardly hit: a member gone, doubled, moved or of another type, a
-/// number replaced, a shape turned. The result may be no valid document.
+/// A copy with something in it changed that bytes alone would hardly hit: a member gone, doubled,
+/// moved or of another type, a number replaced, a shape turned. The result may be no valid
+/// document.
 Document changed(const Document &document, Random &random) {
   const bool here = random.below(6) == 0;
-  if (const auto *object = document.as<Document::Object>(); object != nullptr && !object->empty() && !here) {
+  if (const auto *object = document.as<Document::Object>();
+      object != nullptr && !object->empty() && !here) {
     Document::Object result = *object;
     const std::size_t i = random.below(result.size()), j = random.below(result.size());
     switch (random.below(8)) {
@@ -205,7 +233,8 @@ Document changed(const Document &document, Random &random) {
     }
     return result;
   }
-  if (const auto *list = document.as<Document::List>(); list != nullptr && !list->empty() && !here) {
+  if (const auto *list = document.as<Document::List>();
+      list != nullptr && !list->empty() && !here) {
     Document::List result = *list;
     const std::size_t i = random.below(result.size());
     switch (random.below(4)) {
@@ -215,7 +244,8 @@ Document changed(const Document &document, Random &random) {
     }
     return result;
   }
-  if (const auto *tensor = document.as<Tensor>(); tensor != nullptr && !tensor->values.empty() && !here) {
+  if (const auto *tensor = document.as<Tensor>();
+      tensor != nullptr && !tensor->values.empty() && !here) {
     Tensor result = *tensor;
     double &value = result.values[random.below(result.values.size())];
     switch (random.below(5)) {
@@ -235,10 +265,17 @@ std::vector<Document> fit_models() {
   bare.info.family = "bare";
   bare.info.method = "none";
   bare.info.rows = bare.info.dimension = bare.info.components = 1;
-  bare.info.options = Document::object().set("choice", "text").set("list", Document::List{1, 2.5, false, Document(), "x", Document::object()});
+  bare.info.options =
+      Document::object()
+          .set("choice", "text")
+          .set("list", Document::List{1, 2.5, false, Document(), "x", Document::object()});
   bare.trace = {{-3, -2.5}, {}, {std::numeric_limits<double>::quiet_NaN(), -2}};
   std::vector<Document> models = {bare.to_document()};
-  bare.draws = {{"clusters", "log_joint"}, 2, 3, {1, -2.5, 2, -3, 1, std::numeric_limits<double>::quiet_NaN(), 2, -2, 3, -1.5, 2, -4}};
+  bare.draws = {
+      {"clusters", "log_joint"},
+      2,
+      3,
+      {1, -2.5, 2, -3, 1, std::numeric_limits<double>::quiet_NaN(), 2, -2, 3, -1.5, 2, -4}};
   models.push_back(bare.to_document());
   bayes::MemoryRows rows({2, false});
   Random random(5);
@@ -252,47 +289,84 @@ std::vector<Document> fit_models() {
   };
   for (const char *covariance : {"full", "diagonal", "spherical", "tied"})
     for (const char *method : {"em", "map", "vi", "svi"})
-      fit(Document::object().set("covariance", covariance).set("method", method).set("max_iter", 5).set("restarts", 2));
+      fit(Document::object()
+              .set("covariance", covariance)
+              .set("method", method)
+              .set("max_iter", 5)
+              .set("restarts", 2));
   fit(Document::object().set("method", "kmeans").set("restarts", 2));
-  fit(Document::object().set("method", "vi").set("max_iter", 5).set("prior", Document::object().set("type", "independent")));
-  const auto chains = [](const char *method) { return Document::object().set("method", method).set("chains", 2).set("draws", 12).set("warmup", 4); };
+  fit(Document::object()
+          .set("method", "vi")
+          .set("max_iter", 5)
+          .set("prior", Document::object().set("type", "independent")));
+  const auto chains = [](const char *method) {
+    return Document::object()
+        .set("method", method)
+        .set("chains", 2)
+        .set("draws", 12)
+        .set("warmup", 4);
+  };
   fit(chains("gibbs"));
-  const auto process = [&](bayes::RowSource &from, const Document &options) { models.push_back(bayes::dpmm_fit(from, options, control).model->to_document()); };
+  const auto process = [&](bayes::RowSource &from, const Document &options) {
+    models.push_back(bayes::dpmm_fit(from, options, control).model->to_document());
+  };
   process(rows, chains("collapsed"));
-  process(rows, Document::object().set("method", "vi").set("max_iter", 5).set("truncation", 3).set("covariance", "diagonal"));
+  process(rows, Document::object()
+                    .set("method", "vi")
+                    .set("max_iter", 5)
+                    .set("truncation", 3)
+                    .set("covariance", "diagonal"));
 
   bayes::MemoryRows columns({5, false});
   for (int i = 0; i < 40; ++i) {
-    const double x[] = {double(random.below(2)), double(1 + random.below(3)), double(random.below(9)), random.gamma(2), random.normal()};
+    const double x[] = {double(random.below(2)), double(1 + random.below(3)),
+                        double(random.below(9)), random.gamma(2), random.normal()};
     columns.append(x);
   }
-  const Document likelihood = Document::List{"bernoulli", "categorical", "poisson", "exponential", "normal"};
+  const Document likelihood =
+      Document::List{"bernoulli", "categorical", "poisson", "exponential", "normal"};
   for (const char *method : {"em", "vi"}) {
-    const Document options = Document::object().set("method", method).set("max_iter", 5).set("restarts", 2).set("likelihood", likelihood);
+    const Document options = Document::object()
+                                 .set("method", method)
+                                 .set("max_iter", 5)
+                                 .set("restarts", 2)
+                                 .set("likelihood", likelihood);
     models.push_back(bayes::bmm_fit(columns, 2, options, nullptr, false, control)->to_document());
   }
-  models.push_back(bayes::bmm_fit(columns, 2, chains("collapsed").set("likelihood", likelihood), nullptr, false, control)->to_document());
+  models.push_back(bayes::bmm_fit(columns, 2, chains("collapsed").set("likelihood", likelihood),
+                                  nullptr, false, control)
+                       ->to_document());
   process(columns, chains("slice").set("likelihood", likelihood));
 
   // Sequences of names, and of vectors.
   bayes::MemoryRows named({1, true}), measured({2, true});
   bayes::Sequences names{named, 1}, vectors{measured, 2};
-  bayes::SequenceWriter names_writer(names, named.shape(), [&named](const double *x, double weight) { named.append(x, weight); });
-  bayes::SequenceWriter vectors_writer(vectors, measured.shape(), [&measured](const double *x, double weight) { measured.append(x, weight); });
+  bayes::SequenceWriter names_writer(
+      names, named.shape(), [&named](const double *x, double weight) { named.append(x, weight); });
+  bayes::SequenceWriter vectors_writer(
+      vectors, measured.shape(),
+      [&measured](const double *x, double weight) { measured.append(x, weight); });
   for (int sequence = 0; sequence < 4; ++sequence) {
     names_writer.begin(12, 1);
     vectors_writer.begin(12, 1);
     for (int step = 0; step < 12; ++step) {
-      const double name = double(random.below(3)), x[] = {random.normal() + 5 * (step / 4 % 2), double(random.below(9))};
+      const double name = double(random.below(3)),
+                   x[] = {random.normal() + 5 * (step / 4 % 2), double(random.below(9))};
       names_writer.step(&name);
       vectors_writer.step(x);
     }
   }
-  const auto brief = [](const char *method) { return Document::object().set("method", method).set("max_iter", 5).set("restarts", 2); };
+  const auto brief = [](const char *method) {
+    return Document::object().set("method", method).set("max_iter", 5).set("restarts", 2);
+  };
   const auto chain = [&](bool symbols, const Document &options) {
-    const std::vector<std::string> known = symbols ? std::vector<std::string>{"a", "b", "c"} : std::vector<std::string>();
-    const auto elements = symbols ? bayes::SequenceElements::symbols : bayes::SequenceElements::numbers;
-    models.push_back(bayes::hmm_fit(symbols ? names : vectors, known, 2, options, elements, !symbols, nullptr, false, control)->to_document());
+    const std::vector<std::string> known =
+        symbols ? std::vector<std::string>{"a", "b", "c"} : std::vector<std::string>();
+    const auto elements =
+        symbols ? bayes::SequenceElements::symbols : bayes::SequenceElements::numbers;
+    models.push_back(bayes::hmm_fit(symbols ? names : vectors, known, 2, options, elements,
+                                    !symbols, nullptr, false, control)
+                         ->to_document());
   };
   const Document emission = Document::List{"normal", "poisson"};
   for (const char *method : {"em", "vi"}) {
@@ -334,9 +408,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
   try_document(bytes);
   try_model(bytes);
   if (size < bayes::model_header_bytes) return 0;
-  const std::optional<Document> document = try_document(std::string_view(bytes).substr(bayes::model_header_bytes));
+  const std::optional<Document> document =
+      try_document(std::string_view(bytes).substr(bayes::model_header_bytes));
   bayes::seal_model(bytes);
-  // The fingerprint that the input just got says which changes to make, so that the same input always does the same.
+  // The fingerprint that the input just got says which changes to make, so that the same input
+  // always does the same.
   std::uint64_t seed = 0;
   for (int i = 8; i < 16; ++i) seed = seed << 8 | static_cast<unsigned char>(bytes[std::size_t(i)]);
   Random random(seed);

@@ -1,10 +1,12 @@
-// The posterior of a Dirichlet process mixture against R's bayesm (rDPGibbs), on real data: one prior, two programs.
+// The posterior of a Dirichlet process mixture against R's bayesm (rDPGibbs), on real data: one
+// prior, two programs.
 //
-// bayesm's figures are in reference/dpmm_bayesm.csv, written by reference_bayesm.R: the share of 50,000 draws with each number of clusters.
+// bayesm's figures are in reference/dpmm_bayesm.csv, written by reference_bayesm.R: the share of
+// 50,000 draws with each number of clusters.
 #include <map>
 
 #include "../core/support.hpp"
-#include "models/dpmm.hpp"
+#include "mixture/dpmm.hpp"
 
 using namespace support;
 
@@ -41,16 +43,29 @@ BOOST_AUTO_TEST_CASE(number_of_clusters_as_bayesm) {
     struct : bayes::Control {
     } control;
     for (const char *method : {"collapsed", "slice"}) {
-      const Options prior = {{"m", Tensor{{d}, std::vector<double>(std::size_t(d), 0.0)}}, {"c", 0.1}, {"a", 5}, {"B", 0.5}};
-      const Options options = {{"method", method}, {"draws", 12000}, {"warmup", 2000}, {"chains", 2}, {"concentration", concentration[name]}, {"prior", prior}};
+      const Options prior = {{"m", Tensor{{d}, std::vector<double>(std::size_t(d), 0.0)}},
+                             {"c", 0.1},
+                             {"a", 5},
+                             {"B", 0.5}};
+      const Options options = {{"method", method},
+                               {"draws", 12000},
+                               {"warmup", 2000},
+                               {"chains", 2},
+                               {"concentration", concentration[name]},
+                               {"prior", prior}};
       const auto fit = bayes::dpmm_fit(rows, options, control);
       const auto &draws = fit.model->draws;
       std::map<int, double> ours;
-      for (std::size_t i = 1; i < draws.values.size(); i += draws.quantities.size()) ours[int(draws.values[i])] += 1.0 / (double(draws.chains) * draws.draws);
-      // Draws of both are worth a few hundred to a few thousand independent ones: a difference of 0.05 is more than 4 standard errors.
+      for (std::size_t i = 1; i < draws.values.size(); i += draws.quantities.size())
+        ours[int(draws.values[i])] += 1.0 / (double(draws.chains) * draws.draws);
+      // Draws of both are worth a few hundred to a few thousand independent ones: a difference of
+      // 0.05 is more than 4 standard errors.
       for (const auto &[clusters, share] : shares) {
-        BOOST_TEST_MESSAGE(name << ' ' << method << ' ' << clusters << ": bayesm " << share << ", ours " << ours[clusters]);
-        BOOST_TEST(std::abs(ours[clusters] - share) < 0.05, name << ' ' << method << ' ' << clusters << " clusters: bayesm " << share << ", ours " << ours[clusters]);
+        BOOST_TEST_MESSAGE(name << ' ' << method << ' ' << clusters << ": bayesm " << share
+                                << ", ours " << ours[clusters]);
+        BOOST_TEST(std::abs(ours[clusters] - share) < 0.05, name << ' ' << method << ' ' << clusters
+                                                                 << " clusters: bayesm " << share
+                                                                 << ", ours " << ours[clusters]);
       }
     }
   }

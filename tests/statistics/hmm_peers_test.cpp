@@ -1,11 +1,13 @@
-// Hidden Markov models against GHMM, on the letters of PostgreSQL's tutorial: one start, two programs. Likelihoods, most probable paths, and what 50 iterations of EM make of the start.
+// Hidden Markov models against GHMM, on the letters of PostgreSQL's tutorial: one start, two
+// programs. Likelihoods, most probable paths, and what 50 iterations of EM make of the start.
 //
-// GHMM's figures are in reference/hmm_ghmm.csv, written by reference_ghmm.c, which says where the states begin.
+// GHMM's figures are in reference/hmm_ghmm.csv, written by reference_ghmm.c, which says where the
+// states begin.
 #include <cctype>
 #include <map>
 
 #include "../core/support.hpp"
-#include "models/hmm.hpp"
+#include "markov/hmm.hpp"
 
 using namespace support;
 
@@ -22,8 +24,10 @@ std::vector<std::vector<double>> pages() {
   while (std::getline(file, line)) {
     out.emplace_back();
     for (const char letter : line.substr(line.rfind('\t') + 1)) {
-      const int c = std::tolower(static_cast<unsigned char>(letter)), symbol = c >= 'a' && c <= 'z' ? c - 'a' : symbols - 1;
-      if (symbol < symbols - 1 || out.back().empty() || out.back().back() != symbol) out.back().push_back(symbol);
+      const int c = std::tolower(static_cast<unsigned char>(letter)),
+                symbol = c >= 'a' && c <= 'z' ? c - 'a' : symbols - 1;
+      if (symbol < symbols - 1 || out.back().empty() || out.back().back() != symbol)
+        out.back().push_back(symbol);
     }
   }
   return out;
@@ -31,7 +35,8 @@ std::vector<std::vector<double>> pages() {
 
 bayes::Sequences store(const std::vector<std::vector<double>> &from, bayes::MemoryRows &rows) {
   bayes::Sequences out{rows, 1};
-  bayes::SequenceWriter writer(out, rows.shape(), [&rows](const double *x, double weight) { rows.append(x, weight); });
+  bayes::SequenceWriter writer(out, rows.shape(),
+                               [&rows](const double *x, double weight) { rows.append(x, weight); });
   for (const auto &sequence : from) {
     writer.begin(std::int64_t(sequence.size()), 1);
     for (const double x : sequence) writer.step(&x);
@@ -62,7 +67,8 @@ BOOST_AUTO_TEST_CASE(letters_as_ghmm) {
   BOOST_REQUIRE_EQUAL(theirs["emission"].size(), std::size_t(states * symbols));
 
   std::vector<std::string> names;
-  for (int v = 0; v < symbols; ++v) names.push_back(v < symbols - 1 ? std::string(1, char('a' + v)) : "~");
+  for (int v = 0; v < symbols; ++v)
+    names.push_back(v < symbols - 1 ? std::string(1, char('a' + v)) : "~");
   Tensor initial{{states}, {}}, transitions{{states, states}, {}};
   Document::List emissions;
   for (int i = 0; i < states; ++i) {
@@ -72,7 +78,8 @@ BOOST_AUTO_TEST_CASE(letters_as_ghmm) {
     for (int j = 0; j < states; ++j) moves += 1 + (2 * i + j) % 3;
     for (int j = 0; j < states; ++j) transitions.values.push_back((1 + (2 * i + j) % 3) / moves);
     Document own = Document::object();
-    for (int v = 0; v < symbols; ++v) own.set(names[std::size_t(v)], (1 + (v * (i + 2) + i) % 7) / sum);
+    for (int v = 0; v < symbols; ++v)
+      own.set(names[std::size_t(v)], (1 + (v * (i + 2) + i) % 7) / sum);
     emissions.push_back(std::move(own));
   }
   bayes::MemoryRows rows({1, true});
@@ -83,8 +90,13 @@ BOOST_AUTO_TEST_CASE(letters_as_ghmm) {
     Document init = Document::object();
     init.set("initial", initial).set("transitions", transitions).set("probabilities", emissions);
     Document options = Document::object();
-    options.set("method", "em").set("max_iter", iterations).set("tol", 0).set("minimum", 1e-12).set("init", init);
-    return bayes::hmm_fit(all, names, states, options, bayes::SequenceElements::symbols, false, nullptr, false, control);
+    options.set("method", "em")
+        .set("max_iter", iterations)
+        .set("tol", 0)
+        .set("minimum", 1e-12)
+        .set("init", init);
+    return bayes::hmm_fit(all, names, states, options, bayes::SequenceElements::symbols, false,
+                          nullptr, false, control);
   };
 
   const auto start = fit(0);
@@ -97,10 +109,16 @@ BOOST_AUTO_TEST_CASE(letters_as_ghmm) {
 
   const auto fitted = fit(50);
   BOOST_TEST(near(fitted->info.log_likelihood, theirs["fit"][0]) < 1e-9);
-  for (int i = 0; i < states; ++i) BOOST_TEST(std::abs(fitted->state_at(i).initial - theirs["initial"][std::size_t(i)]) < 1e-7);
-  fitted->transitions([&](const bayes::HmmTransition &t) { BOOST_TEST(std::abs(t.probability - theirs["transition"][std::size_t(t.from * states + t.to)]) < 1e-7); });
+  for (int i = 0; i < states; ++i)
+    BOOST_TEST(std::abs(fitted->state_at(i).initial - theirs["initial"][std::size_t(i)]) < 1e-7);
+  fitted->transitions([&](const bayes::HmmTransition &t) {
+    BOOST_TEST(std::abs(t.probability - theirs["transition"][std::size_t(t.from * states + t.to)]) <
+               1e-7);
+  });
   std::size_t at = 0;
-  fitted->emissions([&](const bayes::HmmEmission &e) { BOOST_TEST(std::abs(e.probability - theirs["emission"][at++]) < 1e-7); });
+  fitted->emissions([&](const bayes::HmmEmission &e) {
+    BOOST_TEST(std::abs(e.probability - theirs["emission"][at++]) < 1e-7);
+  });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,73 @@
+#include "base/assignment.hpp"
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "base/control.hpp"
+#include "base/error.hpp"
+
+namespace bayes {
+
+// Rows are assigned one by one. Costs are -overlap; prices of rows and columns are kept such that
+// cost - row price - column price is never negative and is zero for assigned pairs: so the
+// assignment is the cheapest one of its rows. A new row takes the shortest path, in these reduced
+// costs, to a free column (Dijkstra on a dense graph), along which the assigned pairs are
+// exchanged.
+std::vector<int> best_assignment(const std::vector<double> &overlap, int k) {
+  if (k < 0 || overlap.size() != std::size_t(k) * std::size_t(k))
+    throw Error(Errc::invalid_argument, "the matrix of overlaps has " +
+                                            std::to_string(overlap.size()) + " entries, not " +
+                                            std::to_string(k) + " x " + std::to_string(k));
+  for (std::size_t i = 0; i < overlap.size(); ++i)
+    if (!std::isfinite(overlap[i]))
+      throw Error(Errc::invalid_argument, "an overlap is not finite",
+                  "It is entry " + std::to_string(i) + ", counted from 0.");
+  const std::size_t n = std::size_t(k), none = n;
+  std::vector<double> row_price(n), column_price(n + 1), distance(n);
+  // column n stands for the new row's start
+  std::vector<std::size_t> row_of(n + 1, none), before(n);
+  std::vector<char> done(n + 1);
+  for (std::size_t row = 0; row < n; ++row) {
+    poll_here();
+    distance.assign(n, std::numeric_limits<double>::infinity());
+    done.assign(n + 1, 0);
+    row_of[n] = row;
+    std::size_t column = n;
+    while (row_of[column] != none) {
+      done[column] = 1;
+      const std::size_t from = row_of[column];
+      std::size_t next = none;
+      double step = std::numeric_limits<double>::infinity();
+      for (std::size_t j = 0; j < n; ++j) {
+        if (done[j]) continue;
+        const double reduced = -overlap[from * n + j] - row_price[from] - column_price[j];
+        if (reduced < distance[j]) {
+          distance[j] = reduced;
+          before[j] = column;
+        }
+        if (distance[j] < step || next == none) {
+          step = distance[j];
+          next = j;
+        }
+      }
+      // Prices move so that the nearest column can be had for nothing: distances count from here
+      // on.
+      for (std::size_t j = 0; j <= n; ++j) {
+        if (done[j]) {
+          row_price[row_of[j]] += step;
+          column_price[j] -= step;
+        } else if (j < n) {
+          distance[j] -= step;
+        }
+      }
+      column = next;
+    }
+    for (; column != n; column = before[column]) row_of[column] = row_of[before[column]];
+  }
+  std::vector<int> assignment(n);
+  for (std::size_t j = 0; j < n; ++j) assignment[row_of[j]] = int(j);
+  return assignment;
+}
+
+}  // namespace bayes

@@ -1,0 +1,46 @@
+// The one exception that kernels throw.
+//
+// An Error tells the user what is wrong (message), where and why (detail) and what to do (hint).
+// The server side maps its code to an SQLSTATE and raises it as an ordinary PostgreSQL ERROR.
+#pragma once
+
+#include <cmath>
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "base/api.hpp"
+
+namespace bayes {
+
+enum class Errc {
+  invalid_argument,  // 22023: an option or argument that cannot be
+  null_value,        // 22004: NULL inside a row
+  array_shape,       // 2202E: rows of different length, arrays of a wrong shape
+  numeric,           // 22003: numerically impossible: not positive definite, overflow
+  wrong_family,      // 42804: a model of another family
+  too_large,         // 54000: beyond a stated limit
+  invalid_text,      // 22P02: text that is no bayes_model
+  invalid_binary,    // 22P03: bytes that are no bayes_model
+  internal           // XX000: a bug of ours
+};
+
+class BAYES_API Error : public std::exception {
+ public:
+  Error(Errc code, std::string message, std::string detail = {}, std::string hint = {})
+      : code_(code),
+        message_(std::move(message)),
+        detail_(std::move(detail)),
+        hint_(std::move(hint)) {}
+
+  Errc code() const noexcept { return code_; }
+  const char *what() const noexcept override { return message_.c_str(); }
+  const std::string &detail() const noexcept { return detail_; }
+  const std::string &hint() const noexcept { return hint_; }
+
+ private:
+  Errc code_;
+  std::string message_, detail_, hint_;
+};
+
+}  // namespace bayes

@@ -1,0 +1,99 @@
+// Random numbers by counter: Philox 4x32-10 (Salmon, Moraes, Dror, Shaw 2011).
+//
+// A stream is named by up to four numbers (seed, and for instance chain, sweep, row); the same name
+// gives the same numbers in any order, on any thread. On every machine bits, uniform and below are
+// the same to the last bit; the others go through the mathematical library and fused instructions,
+// so they are the same to rounding. The distributions are ours because the standard library's
+// differ between implementations.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "base/api.hpp"
+
+namespace bayes {
+
+/// The Philox 4x32-10 block function.
+inline std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
+                                           std::array<std::uint32_t, 2> key) {
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t p0 = std::uint64_t(0xD2511F53) * counter[0];
+    const std::uint64_t p1 = std::uint64_t(0xCD9E8D57) * counter[2];
+    counter = {std::uint32_t(p1 >> 32) ^ counter[1] ^ key[0], std::uint32_t(p1),
+               std::uint32_t(p0 >> 32) ^ counter[3] ^ key[1], std::uint32_t(p0)};
+    key[0] += 0x9E3779B9;
+    key[1] += 0xBB67AE85;
+  }
+  return counter;
+}
+
+class BAYES_API Random {
+ public:
+  /// The stream (seed; a, b, c). Any 64-bit values; different names give independent streams.
+  explicit Random(std::uint64_t seed, std::uint64_t a = 0, std::uint64_t b = 0,
+                  std::uint64_t c = 0);
+
+  /// 64 random bits
+  std::uint64_t bits();
+  /// in (0, 1), never 0 or 1
+  double uniform();
+  /// uniform integer in [0, bound), bound >= 1, without bias
+  std::uint64_t below(std::uint64_t bound);
+  /// standard normal
+  double normal();
+  /// rate 1
+  double exponential();
+  /// rate 1; shape > 0 (Marsaglia and Tsang 2000; boosted below 1); 0 where it underflows
+  double gamma(double shape);
+  /// log of a gamma draw with rate 1; shape > 0, however small
+  double log_gamma_variate(double shape);
+  /// a, b > 0
+  double beta(double a, double b);
+  /// degrees > 0
+  double chi_square(double degrees);
+  /// same sizes; alpha > 0; works for tiny alpha
+  void dirichlet(std::span<const double> alpha, std::span<double> out);
+  /// index with probability proportional to weights >= 0, not all 0
+  int categorical(std::span<const double> weights);
+
+ private:
+  friend class RowRandom;
+  std::array<std::uint32_t, 2> key_;
+  std::array<std::uint32_t, 4> counter_, block_;
+  int used_ = 4;
+  double spare_ = 0;
+  bool has_spare_ = false;
+};
+
+/// Two independent uniform numbers for every row of a pass, whoever asks for them and when.
+class RowRandom {
+ public:
+  RowRandom(std::uint64_t seed, std::uint64_t a, std::uint64_t b, std::uint64_t c)
+      : stream_(seed, a, b, c) {}
+
+  /// In (0, 1), never 0 or 1.
+  std::array<double, 2> uniforms(std::int64_t row) const {
+    const auto block = philox({std::uint32_t(row), std::uint32_t(std::uint64_t(row) >> 32),
+                               stream_.counter_[2], stream_.counter_[3]},
+                              stream_.key_);
+    return {uniform(block[0], block[1]), uniform(block[2], block[3])};
+  }
+
+  /// A seed for a stream of the row's own.
+  std::uint64_t bits(std::int64_t row) const {
+    const auto block = philox({std::uint32_t(row), std::uint32_t(std::uint64_t(row) >> 32),
+                               stream_.counter_[2], stream_.counter_[3]},
+                              stream_.key_);
+    return std::uint64_t(block[1]) << 32 | block[0];
+  }
+
+ private:
+  static double uniform(std::uint32_t low, std::uint32_t high) {
+    return (double((std::uint64_t(high) << 32 | low) >> 12) + 0.5) * 0x1p-52;
+  }
+  Random stream_;
+};
+
+}  // namespace bayes

@@ -1,0 +1,137 @@
+#include "base/special.hpp"
+
+#include <algorithm>
+#include <boost/math/policies/policy.hpp>
+#include <boost/math/special_functions/digamma.hpp>
+#include <boost/math/special_functions/erf.hpp>
+#include <boost/math/special_functions/gamma.hpp>
+#include <boost/math/special_functions/trigamma.hpp>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "base/error.hpp"
+
+namespace bayes {
+namespace {
+
+namespace policies = boost::math::policies;
+
+// In double itself: long double would cost several times as much for digits that are rounded away.
+using Policy = policies::policy<policies::promote_double<false>>;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double log_pi = 1.1447298858494001741;
+constexpr double half_log_two_pi = 0.91893853320467274178;
+constexpr double root_two = 1.4142135623730950488;
+
+void require(bool valid, const char *what) {
+  if (!valid) throw Error(Errc::numeric, what);
+}
+
+/// Boost.Math reports failure by exceptions of its own.
+template <class Function> double checked(const char *name, double x, Function function) {
+  if (!(x > 0) || x == infinity)
+    throw Error(Errc::numeric,
+                std::string(name) + " was asked for an argument that is not positive and finite");
+  try {
+    return function(x);
+  } catch (const std::exception &error) {
+    throw Error(Errc::numeric, std::string(name) + " failed", error.what());
+  }
+}
+
+/// log Gamma(x) minus Stirling's (x - 1/2) log x - x + log(2 pi) / 2, x >= 10: the asymptotic
+/// series, whose first neglected term is below 3e-17 there.
+double stirling_remainder(double x) {
+  const double y = 1 / x, y2 = y * y;
+  double sum = 1.0 / 156;
+  sum = sum * y2 - 691.0 / 360360;
+  sum = sum * y2 + 1.0 / 1188;
+  sum = sum * y2 - 1.0 / 1680;
+  sum = sum * y2 + 1.0 / 1260;
+  sum = sum * y2 - 1.0 / 360;
+  sum = sum * y2 + 1.0 / 12;
+  return sum * y;
+}
+
+}  // namespace
+
+double log_sum_exp(std::span<const double> x) {
+  double largest = -infinity;
+  for (const double value : x) {
+    if (std::isnan(value)) return value;
+    largest = std::max(largest, value);
+  }
+  if (std::isinf(largest)) return largest;
+  double sum = 0;
+  for (const double value : x) sum += std::exp(value - largest);
+  return largest + std::log(sum);
+}
+
+double log1p_exp(double x) {
+  if (x <= 18) return std::log1p(std::exp(x));
+  return x + std::exp(-x);  // the next term, exp(-2x) / 2, is below half an ulp
+}
+
+double log_gamma(double x) {
+  return checked("log_gamma", x, [](double y) { return boost::math::lgamma(y, Policy()); });
+}
+
+double digamma(double x) {
+  return checked("digamma", x, [](double y) { return boost::math::digamma(y, Policy()); });
+}
+
+double trigamma(double x) {
+  return checked("trigamma", x, [](double y) { return boost::math::trigamma(y, Policy()); });
+}
+
+// After Didonato and Morris (1992): Stirling's formulas are subtracted from each other on paper,
+// only their remainders in numbers.
+double log_beta(double a, double b) {
+  const double p = std::min(a, b), q = std::max(a, b);
+  require(a > 0 && b > 0 && a + b < infinity,
+          "log_beta was asked for an argument that is not positive and finite");
+  if (q < 10) return log_gamma(p) + log_gamma(q) - log_gamma(p + q);
+  const double share = p / (p + q);
+  const double remainder = stirling_remainder(q) - stirling_remainder(p + q);
+  if (p < 10)
+    return log_gamma(p) + remainder + p - p * std::log(p + q) + (q - 0.5) * std::log1p(-share);
+  return half_log_two_pi - 0.5 * std::log(q) + stirling_remainder(p) + remainder +
+         (p - 0.5) * std::log(share) + q * std::log1p(-share);
+}
+
+double log_dirichlet_normaliser(std::span<const double> alpha) {
+  require(!alpha.empty(), "log_dirichlet_normaliser was asked for no numbers");
+  double total = alpha[0], result = 0;
+  require(total > 0 && total < infinity,
+          "log_dirichlet_normaliser was asked for a number that is not positive and finite");
+  for (const double next : alpha.subspan(1)) {
+    result += log_beta(total, next);
+    total += next;
+  }
+  return result;
+}
+
+double log_multivariate_gamma(double a, int p) {
+  require(p >= 1 && a > 0.5 * (p - 1),
+          "log_multivariate_gamma was asked for an argument out of range");
+  double result = 0.25 * p * (p - 1) * log_pi;
+  for (int j = 1; j <= p; ++j) result += log_gamma(a + 0.5 * (1 - j));
+  return result;
+}
+
+double wishart_digamma(double a, int p) {
+  require(p >= 1 && a > p - 1, "wishart_digamma was asked for an argument out of range");
+  double result = 0;
+  for (int j = 1; j <= p; ++j) result += digamma(0.5 * (a + 1 - j));
+  return result;
+}
+
+double normal_quantile(double p) {
+  require(p < 1, "normal_quantile was asked for a probability that is not between 0 and 1");
+  return -root_two * checked("normal_quantile", p,
+                             [](double x) { return boost::math::erfc_inv(2 * x, Policy()); });
+}
+
+}  // namespace bayes

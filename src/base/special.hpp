@@ -1,0 +1,44 @@
+// Special functions, all in log space where numbers would leave the range of a double.
+//
+// Errors are thrown as Error(numeric): an argument outside the stated range, or a result beyond the
+// largest double.
+#pragma once
+
+#include <span>
+
+#include "base/api.hpp"
+
+namespace bayes {
+
+/// log sum_i exp(x_i) without overflow. -infinity for no numbers or only -infinities; NaN if any
+/// number is NaN.
+BAYES_API double log_sum_exp(std::span<const double> x);
+
+/// log(1 + exp(x)), any x.
+BAYES_API double log1p_exp(double x);
+
+/// log Gamma(x), x > 0.
+BAYES_API double log_gamma(double x);
+/// d/dx log Gamma(x), x > 0.
+BAYES_API double digamma(double x);
+/// d^2/dx^2 log Gamma(x), x > 0.
+BAYES_API double trigamma(double x);
+
+/// log B(a, b) = log Gamma(a) + log Gamma(b) - log Gamma(a + b), a, b > 0; without the cancellation
+/// of these three terms.
+BAYES_API double log_beta(double a, double b);
+/// log of the Dirichlet's normaliser, sum_i log Gamma(alpha_i) - log Gamma(sum_i alpha_i); every
+/// alpha_i > 0, at least one.
+BAYES_API double log_dirichlet_normaliser(std::span<const double> alpha);
+
+/// log Gamma_p(a) = p (p - 1) / 4 log pi + sum_{j=1..p} log Gamma(a + (1 - j) / 2); p >= 1, a > (p
+/// - 1) / 2.
+BAYES_API double log_multivariate_gamma(double a, int p);
+/// sum_{j=1..p} digamma((a + 1 - j) / 2); p >= 1, a > p - 1. With log |B| and p log 2 it makes up E
+/// log |Lambda| of a Wishart(a, B): p log 2 - log |B| + this.
+BAYES_API double wishart_digamma(double a, int p);
+
+/// The p-quantile of the standard normal distribution, 0 < p < 1.
+BAYES_API double normal_quantile(double p);
+
+}  // namespace bayes

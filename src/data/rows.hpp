@@ -1,0 +1,113 @@
+// Rows of numbers as kernels see them: packed blocks, read over and over, larger than memory if
+// need be.
+//
+// A block holds `block_rows` rows feature by feature: feature j of row b stands at data[j *
+// block_rows + b], so that a vector register holds the same feature of neighbouring rows; after the
+// d features come, if the rows are weighted, the block's weights. The unused end of the last block
+// is filled with zeros (weight 0).
+//
+// Blocks come in pieces of `piece_rows(d)` rows, a power of two that depends on nothing but the
+// shape of a row. A sweep splits the rows at fixed multiples inside the pieces; therefore a result
+// is the same to the last bit whether the pieces lie in memory or come back from a file, and
+// however many threads work on them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/aligned.hpp"
+#include "base/api.hpp"
+
+namespace bayes {
+
+inline constexpr int block_rows = 128;
+
+/// Rows whose features lie one after the other in memory: consecutive blocks, the last perhaps not
+/// full.
+struct Piece {
+  /// begins on a cache line
+  const double *blocks;
+  std::int64_t rows;
+};
+
+/// The shape of packed rows.
+struct RowShape {
+  /// d >= 1
+  int dimension = 0;
+  /// a weight stands beside every row
+  bool weighted = false;
+
+  std::size_t block_doubles() const {
+    return std::size_t(dimension + (weighted ? 1 : 0)) * block_rows;
+  }
+
+  /// Rows of a full piece: the largest power of two whose blocks fill no more than 256 KiB, at
+  /// least one block.
+  std::int64_t piece_rows() const {
+    std::int64_t rows = block_rows;
+    while (rows * 2 / block_rows * std::int64_t(block_doubles()) * 8 <= 256 * 1024) rows *= 2;
+    return rows;
+  }
+  std::size_t piece_doubles() const {
+    return std::size_t(piece_rows() / block_rows) * block_doubles();
+  }
+};
+
+/// Writes one row into its place. `piece` is the piece's zero-filled memory, `row` the row's index
+/// inside the piece.
+inline void pack_row(const RowShape &shape, double *piece, std::int64_t row, const double *x,
+                     double weight) {
+  double *at =
+      piece + std::size_t(row / block_rows) * shape.block_doubles() + std::size_t(row % block_rows);
+  for (int j = 0; j < shape.dimension; ++j) at[std::size_t(j) * block_rows] = x[j];
+  if (shape.weighted) at[std::size_t(shape.dimension) * block_rows] = weight;
+}
+
+/// A rewindable collection of packed rows.
+///
+/// Rows are handed out in stretches: what lies in memory at the same time. Stretch 0 is what never
+/// left memory; later ones are read back from a file. A stretch stays valid until the second next
+/// call of stretch(), so that one can be read while threads still compute on the one before.
+class BAYES_API RowSource {
+ public:
+  virtual ~RowSource() = default;
+  const RowShape &shape() const { return shape_; }
+  /// rows held: weight > 0, nothing missing
+  std::int64_t rows() const { return rows_; }
+  /// rows left out: NULL, weight 0 or, if asked for, a missing element
+  std::int64_t skipped() const { return skipped_; }
+  virtual std::int64_t stretches() const = 0;
+  /// main thread only; may throw
+  virtual std::span<const Piece> stretch(std::int64_t index) = 0;
+
+  /// Copies block `index` (counted over all rows) to `out` (shape().block_doubles() doubles):
+  /// random access for small batches. Main thread only; may throw; leaves stretches that are in use
+  /// valid.
+  virtual void read_block(std::int64_t index, double *out) = 0;
+
+ protected:
+  RowShape shape_;
+  std::int64_t rows_ = 0, skipped_ = 0;
+};
+
+/// Rows in ordinary memory, for work without a server.
+class BAYES_API MemoryRows final : public RowSource {
+ public:
+  explicit MemoryRows(RowShape shape) { shape_ = shape; }
+  void append(const double *x, double weight = 1);
+  std::int64_t stretches() const override { return 1; }
+  std::span<const Piece> stretch(std::int64_t) override { return pieces_; }
+  void read_block(std::int64_t index, double *out) override;
+  /// keeps the memory
+  void clear();
+  /// multiplies all weights so that they sum to `total`; the rows must be weighted
+  void scale_weights(double total);
+
+ private:
+  std::vector<Buffer> memory_;
+  std::vector<Piece> pieces_;
+};
+
+}  // namespace bayes

@@ -1,0 +1,83 @@
+// Sequences of observations, stored as rows: a row for every step, in order of time.
+//
+// Rows are weighted, and the weight says where sequences begin: it is that of the sequence,
+// negative at the first step. A weight of 0 marks padding: a sequence that fits into a piece lies
+// in one, so that threads can share out pieces; a longer one begins at the beginning of a piece,
+// and is listed. NaN is a missing element; families of whole rows take only steps that are missing
+// as a whole, or not at all. If states are known, they are a last element of every row: the state
+// from 1, or 0 where it is not known.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "data/rows.hpp"
+
+namespace bayes {
+
+/// A sequence that does not fit into a piece.
+struct LongSequence {
+  std::int64_t first, steps;
+};
+
+/// The sequences of one fit, or of one call.
+struct Sequences {
+  RowSource &rows;
+  /// d of an observation, the known state not counted
+  int dimension = 0;
+  /// rows end with a known state
+  bool labelled = false;
+  /// sequences
+  std::int64_t count = 0;
+  /// of all sequences
+  std::int64_t steps = 0;
+  /// steps, each counted with the weight of its sequence
+  double weight = 0;
+  /// of all sequences
+  double weights = 0;
+  /// steps of the longest
+  std::int64_t longest = 0;
+  std::vector<LongSequence> long_ones = {};
+  /// if not 0: observations are of one element, a whole number from 0 below this, or missing
+  int values = 0;
+};
+
+/// Writes sequences into a store of rows: `append(x, weight)` must take one row of d (+ 1 if
+/// labelled) numbers.
+template <class Append> class SequenceWriter {
+ public:
+  /// `shape`: of the store's rows, weighted.
+  SequenceWriter(Sequences &to, RowShape shape, Append append)
+      : to_(to),
+        capacity_(shape.piece_rows()),
+        append_(append),
+        nothing_(std::size_t(shape.dimension), 0.0) {}
+
+  /// Call before the steps of a sequence, which are at least one.
+  void begin(std::int64_t steps, double weight) {
+    const std::int64_t used = to_.rows.rows() % capacity_;
+    if (used > 0 && used + steps > capacity_)
+      for (std::int64_t i = used; i < capacity_; ++i) append_(nothing_.data(), 0.0);
+    if (steps >= capacity_) to_.long_ones.push_back({to_.rows.rows(), steps});
+    ++to_.count;
+    to_.steps += steps;
+    to_.weight += weight * double(steps);
+    to_.weights += weight;
+    if (steps > to_.longest) to_.longest = steps;
+    weight_ = -weight;
+  }
+  void step(const double *x) {
+    append_(x, weight_);
+    weight_ = std::fabs(weight_);
+  }
+
+ private:
+  Sequences &to_;
+  std::int64_t capacity_;
+  Append append_;
+  std::vector<double> nothing_;
+  double weight_ = 0;
+};
+
+}  // namespace bayes

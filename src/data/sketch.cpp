@@ -1,0 +1,128 @@
+#include "data/sketch.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+
+#include "data/sweep.hpp"
+
+namespace bayes {
+namespace {
+
+constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // 2^64 / golden ratio
+
+/// Content hashes of the rows of a block: equal rows, equal hashes (0 and -0 are equal).
+void hash_block(int dimension, std::uint64_t seed, const double *block, std::uint64_t *out) {
+  for (int b = 0; b < block_rows; ++b) out[b] = seed * odd + 0x632be59bd9b4e019;
+  for (int j = 0; j < dimension; ++j) {
+    const double *at = block + std::size_t(j) * block_rows;
+    for (int b = 0; b < block_rows; ++b) {
+      const std::uint64_t h = (out[b] ^ std::bit_cast<std::uint64_t>(at[b] + 0.0)) * odd;
+      out[b] = h ^ (h >> 29);
+    }
+  }
+  // The finaliser of SplitMix64: every input bit reaches every output bit.
+  for (int b = 0; b < block_rows; ++b) {
+    std::uint64_t h = out[b];
+    h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9;
+    h = (h ^ (h >> 27)) * 0x94d049bb133111eb;
+    out[b] = h ^ (h >> 31);
+  }
+}
+
+}  // namespace
+
+void Sketch::add(std::uint64_t hash, const double *x, std::size_t stride, double weight) {
+  if (hash > threshold_) return;
+  const auto [at, fresh] = index_.try_emplace(hash, entries_.size());
+  if (!fresh) {
+    entries_[at->second].weight += weight;
+    return;
+  }
+  entries_.push_back({hash, values_.size(), weight});
+  for (int j = 0; j < dimension_; ++j) values_.push_back(x[std::size_t(j) * stride]);
+  if (entries_.size() >= 2 * capacity_) prune();
+}
+
+void Sketch::prune() {
+  if (entries_.size() <= capacity_) return;
+  const auto nth = entries_.begin() + std::ptrdiff_t(capacity_);
+  std::nth_element(entries_.begin(), nth, entries_.end(),
+                   [](const Entry &a, const Entry &b) { return a.hash < b.hash; });
+  entries_.erase(nth, entries_.end());
+  std::vector<double> kept;
+  kept.reserve(2 * capacity_ * std::size_t(dimension_));
+  index_.clear();
+  threshold_ = 0;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    Entry &entry = entries_[i];
+    const auto from = values_.begin() + std::ptrdiff_t(entry.row);
+    entry.row = kept.size();
+    kept.insert(kept.end(), from, from + dimension_);
+    index_.emplace(entry.hash, i);
+    threshold_ = std::max(threshold_, entry.hash);
+  }
+  values_ = std::move(kept);
+}
+
+void Sketch::merge(const Sketch &other) {
+  for (const Entry &entry : other.entries_)
+    add(entry.hash, other.values_.data() + entry.row, 1, entry.weight);
+}
+
+void Sketch::clear() {
+  index_.clear();
+  entries_.clear();
+  values_.clear();
+  threshold_ = ~std::uint64_t(0);
+}
+
+Sketch Sketch::of(RowSource &rows, Control &control, std::uint64_t seed, std::size_t capacity) {
+  Sketch total(rows.shape().dimension, seed, capacity);
+  Sweep sweep(rows, control);
+  const RowShape shape = rows.shape();
+  const SweepPlan plan =
+      sweep.plan(4.0 * shape.dimension, std::size_t(8 * shape.dimension) *
+                                            std::min(capacity, std::size_t(shape.piece_rows())));
+  std::vector<Sketch> parts(std::size_t(plan.slots), total);
+  // A look at the threshold of what is merged so far saves collecting rows that the merge would
+  // drop; an old look is only wasteful.
+  std::atomic<std::uint64_t> threshold{total.threshold_};
+  sweep.run(
+      plan,
+      [&](int, int slot, const Segment &segment, const Stop &stop) {
+        Sketch &part = parts[std::size_t(slot)];
+        part.clear();
+        part.threshold_ = threshold.load(std::memory_order_relaxed);
+        std::uint64_t hash[block_rows];
+        for (std::int64_t first = 0; first < segment.rows && !stop(); first += block_rows) {
+          const double *block =
+              segment.blocks + std::size_t(first / block_rows) * shape.block_doubles();
+          hash_block(shape.dimension, part.seed_, block, hash);
+          const int end = int(std::min<std::int64_t>(block_rows, segment.rows - first));
+          for (int b = 0; b < end; ++b)
+            part.add(hash[b], block + b, block_rows,
+                     shape.weighted
+                         ? block[std::size_t(shape.dimension) * block_rows + std::size_t(b)]
+                         : 1);
+        }
+      },
+      [&](int slot) {
+        total.merge(parts[std::size_t(slot)]);
+        threshold.store(total.threshold_, std::memory_order_relaxed);
+      });
+  total.prune();
+  return total;
+}
+
+MemoryRows Sketch::sorted() const {
+  std::vector<const Entry *> order;
+  for (const Entry &entry : entries_) order.push_back(&entry);
+  std::sort(order.begin(), order.end(),
+            [](const Entry *a, const Entry *b) { return a->hash < b->hash; });
+  MemoryRows out({dimension_, true});
+  for (const Entry *entry : order) out.append(values_.data() + entry->row, entry->weight);
+  return out;
+}
+
+}  // namespace bayes

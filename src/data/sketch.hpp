@@ -1,0 +1,58 @@
+// A small, faithful sample of the distinct rows, for starting points.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "base/control.hpp"
+#include "data/rows.hpp"
+
+namespace bayes {
+
+/// The distinct rows with the smallest content hashes (a bottom-m sketch), each with the sum of its
+/// weights over the whole table.
+///
+/// Which rows are kept depends on nothing but the set of distinct rows and the seed: not on their
+/// order, on threads or on parallel plans, so that starting points do not either; a repeated row
+/// counts like one with a larger weight.
+class BAYES_API Sketch {
+ public:
+  Sketch(int dimension, std::uint64_t seed, std::size_t capacity)
+      : dimension_(dimension),
+        seed_(seed),
+        capacity_(capacity) {}
+
+  /// Reads all rows once. Capacity: rows kept at most, >= 1.
+  static Sketch of(RowSource &rows, Control &control, std::uint64_t seed, std::size_t capacity);
+
+  /// Distinct rows kept: all there are if that is below the capacity. (Two rows with equal 64-bit
+  /// hashes count as one.)
+  std::size_t size() const { return entries_.size(); }
+  /// nothing was left out
+  bool complete() const { return threshold_ == ~std::uint64_t(0); }
+
+  /// The rows in an order that depends on their content only, weighted.
+  MemoryRows sorted() const;
+
+ private:
+  struct Entry {
+    std::uint64_t hash;
+    std::size_t row;  // into values_
+    double weight;
+  };
+  void add(std::uint64_t hash, const double *x, std::size_t stride, double weight);
+  void merge(const Sketch &other);
+  void prune();
+  void clear();
+
+  int dimension_;
+  std::uint64_t seed_;
+  std::size_t capacity_;
+  std::uint64_t threshold_ = ~std::uint64_t(0);  // hashes above it are of no interest any more
+  std::unordered_map<std::uint64_t, std::size_t> index_;
+  std::vector<Entry> entries_;
+  std::vector<double> values_;
+};
+
+}  // namespace bayes

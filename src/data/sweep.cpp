@@ -1,0 +1,208 @@
+#include "data/sweep.hpp"
+
+#include <csignal>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+namespace bayes {
+namespace {
+
+/// Blocks every signal for as long as it lives: threads inherit the mask of the thread that starts
+/// them.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked &) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+/// Hands out segments and slots, and sees to it that parts are merged in order.
+class Board {
+ public:
+  Board(std::size_t first, std::size_t end, int slots)
+      : claimed_(first),
+        merged_(first),
+        end_(end) {
+    for (int slot = slots; slot-- > 0;) free_.push_back(slot);
+  }
+
+  /// The next segment and a slot for it; false if there is none, or the pass was given up.
+  bool claim(std::size_t &index, int &slot, const Stop &stop) {
+    std::unique_lock lock(mutex_);
+    wait(lock, stop, [&] { return !free_.empty() || closed_ || claimed_ == end_; });
+    if (closed_ || claimed_ == end_ || free_.empty()) return false;
+    index = claimed_++;
+    slot = free_.back();
+    free_.pop_back();
+    return true;
+  }
+
+  /// Takes a finished part, and merges what is in order now.
+  template <class F> void finish(std::size_t index, int slot, F merge) {
+    const std::lock_guard lock(mutex_);
+    waiting_.emplace(index, slot);
+    for (auto first = waiting_.begin(); first != waiting_.end() && first->first == merged_;
+         first = waiting_.erase(first)) {
+      merge(first->second);
+      ++merged_;
+      free_.push_back(first->second);
+    }
+    changed_.notify_all();
+  }
+
+  /// Until everything is merged or the pass is given up.
+  void settle(const Stop &stop) {
+    std::unique_lock lock(mutex_);
+    wait(lock, stop, [&] { return merged_ == end_ || closed_; });
+  }
+
+  void close() {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    changed_.notify_all();
+  }
+
+  std::size_t merged() const { return merged_; }
+
+ private:
+  /// The main thread must go on looking out for interrupts while it waits for others.
+  template <class F> void wait(std::unique_lock<std::mutex> &lock, const Stop &stop, F until) {
+    while (!changed_.wait_for(lock, std::chrono::milliseconds(5), until))
+      if (stop()) return;
+  }
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t claimed_, merged_, end_;
+  std::vector<int> free_;
+  std::map<std::size_t, int> waiting_;  // finished segments out of order, and their slots
+  bool closed_ = false;
+};
+
+/// Threads that are joined on every way out.
+class Crew {
+ public:
+  explicit Crew(const std::function<void()> &dismiss) : dismiss_(dismiss) {}
+  ~Crew() {
+    if (!threads_.empty() && threads_.back().joinable()) dismiss_();
+    join();
+  }
+  template <class F> void add(F body) { threads_.emplace_back(std::move(body)); }
+  void join() {
+    for (auto &thread : threads_)
+      if (thread.joinable()) thread.join();
+  }
+
+ private:
+  const std::function<void()> &dismiss_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace
+
+SweepPlan Sweep::plan(double operations_per_row, std::size_t part_bytes) const {
+  // Starting and joining a thread costs about as much as a few hundred thousand operations.
+  const double worthwhile = 1 + double(rows_.rows()) * operations_per_row / 2e6;
+  const int threads = int(std::min(double(std::max(1, control_.threads)), worthwhile));
+  if (threads == 1) return {1, 1};
+  constexpr std::size_t spare_bytes = 16 * 1024 * 1024;
+  return {threads,
+          threads + int(std::min<std::size_t>(3 * std::size_t(threads),
+                                              spare_bytes / std::max<std::size_t>(1, part_bytes)))};
+}
+
+void Sweep::run(SweepPlan plan, const Process &process, const Merge &merge) {
+  if (rows_.stretches() == 0) return;
+  std::span<const Piece> pieces = rows_.stretch(0), following;
+  std::int64_t first = 0;
+  for (std::int64_t index = 0; index < rows_.stretches(); ++index) {
+    const bool more = index + 1 < rows_.stretches();
+    run_stretch(pieces, first, plan, process, merge, [&] {
+      if (more) following = rows_.stretch(index + 1);
+    });
+    for (const Piece &piece : pieces) first += piece.rows;
+    pieces = following;
+  }
+}
+
+void Sweep::run_stretch(std::span<const Piece> pieces, std::int64_t first, SweepPlan plan,
+                        const Process &process, const Merge &merge,
+                        const std::function<void()> &meanwhile) {
+  // A piece is a segment: its size depends on the shape of a row alone, hence so do all sums.
+  const int threads =
+      std::max(1, std::min(plan.threads, int(std::min<std::size_t>(pieces.size(), 1024))));
+  // All pieces but the last of all are full.
+  const std::int64_t rows_each = pieces.empty() ? 0 : pieces[0].rows;
+  std::size_t done = 0;
+  bool read = false;
+  do {
+    control_.poll();
+    // Still pending after the poll means that the server will not look at it now; waiting for it
+    // would wait for ever.
+    const Control *const watch = control_.pending() ? nullptr : &control_;
+    std::atomic<bool> flag{false};
+    Board board(done, pieces.size(), plan.slots);
+    std::vector<std::exception_ptr> failures(std::size_t(threads), nullptr);
+    const auto work = [&](int worker, const Control *control) {
+      try {
+        const Stop stop(flag, control);
+        std::size_t index;
+        int slot;
+        while (!stop() && board.claim(index, slot, stop)) {
+          process(
+              worker, slot,
+              {pieces[index].blocks, pieces[index].rows, first + std::int64_t(index) * rows_each},
+              stop);
+          if (stop()) break;
+          board.finish(index, slot, merge);
+        }
+        if (worker == 0) board.settle(stop);
+        if (stop()) board.close();
+      } catch (...) {
+        failures[std::size_t(worker)] = std::current_exception();
+        flag.store(true);
+        board.close();
+      }
+    };
+    {
+      const std::function<void()> dismiss = [&] {
+        flag.store(true);
+        board.close();
+      };
+      Crew crew(dismiss);
+      {
+        const SignalsBlocked blocked;
+        try {
+          for (int worker = 1; worker < threads; ++worker)
+            crew.add([&work, worker] { work(worker, nullptr); });
+        } catch (const std::system_error &) {
+          // No more threads to be had: those that there are do the work.
+        }
+      }
+      if (!read) {
+        meanwhile();
+        read = true;
+      }
+      work(0, watch);
+      crew.join();
+    }
+    for (const auto &failure : failures)
+      if (failure) std::rethrow_exception(failure);
+    done = board.merged();
+  } while (done < pieces.size());
+}
+
+}  // namespace bayes

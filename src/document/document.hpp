@@ -1,0 +1,73 @@
+// A value of nested names, numbers and arrays: what JSON can say, plus exact doubles and tensors.
+//
+// Options come in as a Document, models go out as one. Its byte form is flat, little-endian and
+// checked on reading; its text form is JSON in which every double is written with the fewest digits
+// that read back to the same bits, and the doubles that JSON lacks as the strings "NaN",
+// "Infinity", "-Infinity" and "-0".
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/api.hpp"
+
+namespace bayes {
+
+/// Numbers in a rectangular array, the last index running fastest.
+struct Tensor {
+  std::vector<std::int64_t> shape;
+  std::vector<double> values;
+  bool operator==(const Tensor &) const = default;
+};
+
+class BAYES_API Document {
+ public:
+  using Member = std::pair<std::string, Document>;
+  using Object = std::vector<Member>;  // in the order of insertion; keys are unique
+  using List = std::vector<Document>;
+
+  Document() = default;  // null
+  Document(bool value) : value_(value) {}
+  Document(std::int64_t value) : value_(value) {}
+  Document(int value) : value_(std::int64_t(value)) {}
+  Document(double value) : value_(value) {}
+  Document(const char *value) : value_(std::string(value)) {}
+  Document(std::string value) : value_(std::move(value)) {}
+  Document(Tensor value) : value_(std::move(value)) {}
+  Document(List value) : value_(std::move(value)) {}
+  Document(Object value) : value_(std::move(value)) {}
+  static Document object() { return Document(Object{}); }
+
+  bool is_null() const { return std::holds_alternative<std::monostate>(value_); }
+  // bool, int64_t, double, string, Tensor, List, Object
+  template <class T> const T *as() const { return std::get_if<T>(&value_); }
+
+  /// The member of an object, or nullptr (also if this is no object).
+  const Document *find(std::string_view key) const;
+  /// Adds or replaces a member; a null Document becomes an object first.
+  Document &set(std::string key, Document value);
+
+  /// "null", "boolean", "integer", "number", "string", "array of numbers", "array" or "object".
+  const char *kind() const;
+
+  std::string to_json() const;
+
+  /// Appends the byte form.
+  void to_bytes(std::string &out) const;
+  /// Reads the byte form, all of it. Throws Error(invalid_binary) for anything that to_bytes cannot
+  /// have written; takes time and memory in proportion to the input, whatever the input claims;
+  /// nesting is limited to 32.
+  static Document from_bytes(std::string_view bytes);
+
+ private:
+  std::variant<std::monostate, bool, std::int64_t, double, std::string, Tensor, List, Object>
+      value_;
+};
+
+}  // namespace bayes

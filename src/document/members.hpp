@@ -1,0 +1,66 @@
+// Reading a model's document: every member is there, of the right type, in range, or an Error names
+// it.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "document/document.hpp"
+
+namespace bayes {
+
+/// A number or integer as a double; with `specials` also the strings that stand for what JSON lacks
+/// ("NaN", "Infinity", "-Infinity", "-0"), since a document that came as text has them as strings.
+BAYES_API std::optional<double> to_number(const Document &value, bool specials);
+
+/// An integer, or a number that is whole and fits.
+BAYES_API std::optional<std::int64_t> to_integer(const Document &value);
+
+/// A tensor, or rectangular arrays in arrays of what to_number accepts. An empty array is the
+/// tensor of shape {0}.
+BAYES_API std::optional<Tensor> to_tensor(const Document &value, bool specials);
+
+/// A value as it stands in an error message: short, whatever its size.
+BAYES_API std::string describe(const Document &value);
+/// "an array of 2 x 3 numbers"; an extent of -1 reads "d".
+BAYES_API std::string describe_shape(const std::vector<std::int64_t> &shape);
+
+/// Reads the members of an object in a model's document. Every getter throws Error(invalid_text)
+/// naming the member where it is absent, of the wrong type or out of range.
+class BAYES_API MemberReader {
+ public:
+  /// `document` an object, alive as long as the reader; `path` is put before member names in
+  /// messages ("prior.").
+  explicit MemberReader(const Document &document, std::string path = {});
+
+  /// present and not null
+  bool has(std::string_view key) const;
+  /// whatever it is
+  const Document &value(std::string_view key) const;
+  std::int64_t integer(std::string_view key, std::int64_t low, std::int64_t high) const;
+  /// finite and in range
+  double number(std::string_view key, double low, double high, bool low_open = false) const;
+  /// finite or NaN
+  double number_or_nan(std::string_view key) const;
+  bool boolean(std::string_view key) const;
+  /// not empty
+  std::string text(std::string_view key) const;
+  /// Finite numbers with exactly this shape; an extent given as -1 may be any, 0 included.
+  Tensor tensor(std::string_view key, const std::vector<std::int64_t> &shape) const;
+  MemberReader object(std::string_view key) const;
+
+  /// For a check that a getter cannot make: throws `member "<path><key>" <what>`.
+  [[noreturn]] void reject(std::string_view key, const std::string &what) const;
+
+ private:
+  [[noreturn]] void must_be(std::string_view key, const Document &value,
+                            const std::string &constraint) const;
+  const Document &document_;
+  std::string path_;
+};
+
+}  // namespace bayes

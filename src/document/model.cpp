@@ -1,0 +1,304 @@
+#include "document/model.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "base/error.hpp"
+#include "document/members.hpp"
+
+namespace bayes {
+
+#ifndef BAYES_VERSION
+// a build without CMake, which takes the version from the control file
+#define BAYES_VERSION "unknown"
+#endif
+const char *const library_version = BAYES_VERSION;
+
+namespace {
+
+constexpr int max_dimension = 1600, max_components = 10000;
+constexpr std::size_t max_runs = 10000, max_steps = 10'000'000;  // of a trace
+constexpr std::int64_t max_quantities = 64, max_chains = 10000, max_draws = 10'000'000;
+constexpr std::size_t max_quantity_name = 63;  // bytes, as of PostgreSQL's own names
+constexpr std::int64_t max_count = std::numeric_limits<std::int64_t>::max();
+constexpr char magic[] = {'P', 'G', 'B', 'M'};
+
+const char *const upgrade_hint =
+    "It was made by a newer version of pg_bayes: upgrade this one to read it.";
+
+Error newer_format(Errc code, std::int64_t format) {
+  return Error(code,
+               "unsupported bayes_model: its format is " + std::to_string(format) +
+                   ", but this version of pg_bayes reads formats up to " +
+                   std::to_string(model_format),
+               {}, upgrade_hint);
+}
+
+/// Two 64-bit hashes of the same bytes side by side, under different keys: eight bytes at a time,
+/// each step a bijection of the state, so that nothing read before is ever forgotten. Against
+/// chance, not against malice.
+struct Fingerprint {
+  std::uint64_t a = 0x243f6a8885a308d3, b = 0x13198a2e03707344;
+
+  static std::uint64_t mix(std::uint64_t x, std::uint64_t k1, std::uint64_t k2) {
+    x = (x ^ x >> 32) * k1;
+    return (x ^ x >> 29) * k2;
+  }
+
+  void step(std::uint64_t word) {
+    a = mix(a ^ word, 0x9e3779b97f4a7c15, 0xd1b54a32d192ed03);
+    b = mix(b + std::rotl(word, 23), 0xbf58476d1ce4e5b9, 0x94d049bb133111eb);
+  }
+
+  explicit Fingerprint(std::string_view bytes) {
+    const std::size_t size = bytes.size();
+    for (; bytes.size() >= 8; bytes.remove_prefix(8)) step(word(bytes));
+    step(word(bytes));
+    step(size);
+    step(a ^ std::rotl(b, 32));
+    a ^= a >> 31;
+    b ^= b >> 31;
+  }
+
+  /// Up to eight bytes as a little-endian number.
+  static std::uint64_t word(std::string_view bytes) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data(), std::min<std::size_t>(bytes.size(), 8));
+    return std::endian::native == std::endian::little ? word : __builtin_bswap64(word);
+  }
+};
+
+void put(char *at, std::uint64_t number, int bytes) {
+  for (int i = 0; i < bytes; ++i) at[i] = static_cast<char>(number >> (8 * i));
+}
+
+std::vector<std::vector<double>> read_trace(const MemberReader &reader) {
+  const char *const constraint = "is not an array of arrays of finite numbers or NaN";
+  const Document &value = reader.value("trace");
+  std::vector<std::vector<double>> trace;
+  const auto add = [&](const Tensor &run) {
+    if (run.shape.size() != 1 || run.values.size() > max_steps || trace.size() == max_runs)
+      reader.reject("trace", constraint);
+    for (const double x : run.values)
+      if (std::isinf(x)) reader.reject("trace", constraint);
+    trace.push_back(run.values);
+  };
+  if (const auto *list = value.as<Document::List>()) {
+    for (const Document &element : *list) {
+      const std::optional<Tensor> run = to_tensor(element, true);
+      if (!run) reader.reject("trace", constraint);
+      add(*run);
+    }
+  } else if (const auto *tensor = value.as<Tensor>();
+             tensor != nullptr && tensor->shape.size() == 2) {
+    // Runs of equal length: whoever read the text could not know that they are not one tensor.
+    const std::int64_t length = tensor->shape[1];
+    for (std::int64_t run = 0; run < tensor->shape[0]; ++run) {
+      const auto begin = tensor->values.begin() + run * length;
+      add({{length}, {begin, begin + length}});
+    }
+  } else if (tensor == nullptr || tensor->shape.size() != 1 || !tensor->values.empty()) {
+    reader.reject("trace", constraint);
+  }
+  return trace;
+}
+
+Document write_draws(const Draws &draws) {
+  Document::List names(draws.quantities.begin(), draws.quantities.end());
+  Tensor values{{draws.chains, draws.draws, static_cast<std::int64_t>(draws.quantities.size())},
+                draws.values};
+  return Document::object()
+      .set("quantities", std::move(names))
+      .set("chains", draws.chains)
+      .set("draws", draws.draws)
+      .set("values", std::move(values));
+}
+
+/// The names begin with a letter, so that none is one of the strings that stand for numbers ("NaN",
+/// ...).
+std::vector<std::string> read_quantities(const MemberReader &reader) {
+  const auto *const list = reader.value("quantities").as<Document::List>();
+  if (list == nullptr || list->empty() || static_cast<std::int64_t>(list->size()) > max_quantities)
+    reader.reject("quantities",
+                  "is not an array of 1 to " + std::to_string(max_quantities) + " names");
+  std::vector<std::string> names;
+  for (const Document &element : *list) {
+    const auto *const name = element.as<std::string>();
+    if (name == nullptr || name->empty() || name->size() > max_quantity_name ||
+        name->front() < 'a' || name->front() > 'z')
+      reader.reject("quantities", "contains " + describe(element) +
+                                      ", but its names are strings of at most " +
+                                      std::to_string(max_quantity_name) +
+                                      " bytes that begin with a letter from a to z");
+    if (std::find(names.begin(), names.end(), *name) != names.end())
+      reader.reject("quantities", "contains " + describe(element) + " twice");
+    names.push_back(*name);
+  }
+  return names;
+}
+
+Draws read_draws(const Document &document) {
+  if (document.find("draws") == nullptr) return {};
+  const MemberReader reader = MemberReader(document).object("draws");
+  Draws draws;
+  draws.quantities = read_quantities(reader);
+  draws.chains = static_cast<int>(reader.integer("chains", 1, max_chains));
+  draws.draws = static_cast<int>(reader.integer("draws", 1, max_draws));
+  const std::vector<std::int64_t> shape = {draws.chains, draws.draws,
+                                           static_cast<std::int64_t>(draws.quantities.size())};
+  std::optional<Tensor> values = to_tensor(reader.value("values"), true);
+  if (!values || values->shape != shape)
+    reader.reject("values",
+                  "is " +
+                      (values ? describe_shape(values->shape) : describe(reader.value("values"))) +
+                      ", but must be " + describe_shape(shape));
+  for (const double x : values->values)
+    if (std::isinf(x))
+      reader.reject("values",
+                    "contains " + describe(x) + ", but its numbers must be finite or NaN");
+  draws.values = std::move(values->values);
+  return draws;
+}
+
+/// A member that the model did not take up is an error: it would be lost without a word.
+void check_members(const Document &document, const Document &taken, const std::string &path) {
+  const auto *object = document.as<Document::Object>();
+  if (object == nullptr || !taken.as<Document::Object>()) return;
+  for (const auto &[key, value] : *object) {
+    const Document *counterpart = taken.find(key);
+    if (counterpart == nullptr)
+      throw Error(Errc::invalid_text,
+                  "invalid bayes_model: unknown member " + describe(path + key));
+    check_members(value, *counterpart, path + key + ".");
+  }
+}
+
+}  // namespace
+
+ModelInfo read_model_info(const Document &document) {
+  const MemberReader reader(document);
+  const MemberReader origin = reader.object("pg_bayes");
+  const std::int64_t format = origin.integer("format", 1, max_count);
+  if (format > model_format) throw newer_format(Errc::invalid_text, format);
+  ModelInfo info;
+  info.version = origin.text("version");
+  info.family = reader.text("family");
+  info.method = reader.text("method");
+  info.rows = reader.integer("rows", 1, max_count);
+  info.skipped = reader.integer("skipped", 0, max_count);
+  info.dimension = static_cast<int>(reader.integer("dimension", 1, max_dimension));
+  info.components = static_cast<int>(reader.integer("components", 1, max_components));
+  info.iterations =
+      static_cast<int>(reader.integer("iterations", 0, std::numeric_limits<int>::max()));
+  info.converged = reader.boolean("converged");
+  info.objective = reader.number_or_nan("objective");
+  info.log_likelihood = reader.number_or_nan("log_likelihood");
+  info.seed = reader.integer("seed", std::numeric_limits<std::int64_t>::min(), max_count);
+  info.seconds = reader.number("seconds", 0, std::numeric_limits<double>::infinity());
+  reader.object("options");
+  info.options = reader.value("options");
+  try {  // the one member of any content: what came as text may hold what bytes cannot
+    std::string bytes;
+    info.options.to_bytes(bytes);
+  } catch (const Error &error) {
+    reader.reject("options", std::string("cannot be stored: ") + error.what());
+  }
+  return info;
+}
+
+Document Model::to_document() const {
+  Document document;
+  document.set("pg_bayes",
+               Document::object().set("format", model_format).set("version", info.version));
+  document.set("family", info.family);
+  document.set("method", info.method);
+  document.set("rows", info.rows);
+  document.set("skipped", info.skipped);
+  document.set("dimension", info.dimension);
+  document.set("components", info.components);
+  document.set("iterations", info.iterations);
+  document.set("converged", info.converged);
+  document.set("objective", info.objective);
+  document.set("log_likelihood", info.log_likelihood);
+  document.set("seed", info.seed);
+  document.set("seconds", info.seconds);
+  document.set("options", info.options.is_null() ? Document::object() : info.options);
+  Document::List runs;
+  for (const std::vector<double> &run : trace)
+    runs.emplace_back(Tensor{{static_cast<std::int64_t>(run.size())}, run});
+  document.set("trace", std::move(runs));
+  if (!draws.quantities.empty()) document.set("draws", write_draws(draws));
+  write(document);
+  return document;
+}
+
+std::unique_ptr<Model> Model::from_document(const Document &document,
+                                            ModelReader (*find_reader)(std::string_view)) {
+  try {
+    ModelInfo info = read_model_info(document);
+    std::vector<std::vector<double>> trace = read_trace(MemberReader(document));
+    Draws draws = read_draws(document);
+    const ModelReader read = find_reader(info.family);
+    if (read == nullptr)
+      throw Error(Errc::invalid_text,
+                  "invalid bayes_model: unknown family " + describe(info.family));
+    std::unique_ptr<Model> model = read(document);
+    model->info = std::move(info);
+    model->trace = std::move(trace);
+    model->draws = std::move(draws);
+    check_members(document, model->to_document(), {});
+    return model;
+  } catch (const Error &error) {
+    // Whatever check a family's own code fails, to the user it is the text that is wrong.
+    if (error.code() == Errc::internal || error.code() == Errc::invalid_text) throw;
+    throw Error(Errc::invalid_text, error.what(), error.detail(), error.hint());
+  }
+}
+
+void seal_model(std::string &bytes) {
+  const Fingerprint fingerprint(std::string_view(bytes).substr(model_header_bytes));
+  std::memcpy(bytes.data(), magic, sizeof magic);
+  put(bytes.data() + 4, model_format, 2);
+  put(bytes.data() + 6, 0, 2);
+  put(bytes.data() + 8, fingerprint.a, 8);
+  put(bytes.data() + 16, fingerprint.b, 8);
+}
+
+std::string Model::to_bytes() const {
+  std::string bytes(model_header_bytes, '\0');
+  to_document().to_bytes(bytes);
+  seal_model(bytes);
+  return bytes;
+}
+
+std::unique_ptr<Model> Model::from_bytes(std::string_view bytes,
+                                         ModelReader (*find_reader)(std::string_view)) {
+  const auto fail = [](const char *why) {
+    throw Error(Errc::invalid_binary, "invalid bayes_model bytes", why);
+  };
+  if (bytes.size() < model_header_bytes) fail("They end too early.");
+  if (std::memcmp(bytes.data(), magic, sizeof magic) != 0)
+    fail("They do not start as a bayes_model does.");
+  const std::uint64_t format = Fingerprint::word(bytes.substr(4, 2));
+  if (format > model_format)
+    throw newer_format(Errc::invalid_binary, static_cast<std::int64_t>(format));
+  if (format < 1 || bytes[6] != 0 || bytes[7] != 0) fail("The header is wrong.");
+  const std::string_view payload = bytes.substr(model_header_bytes);
+  const Fingerprint fingerprint(payload);
+  if (fingerprint.a != Fingerprint::word(bytes.substr(8, 8)) ||
+      fingerprint.b != Fingerprint::word(bytes.substr(16, 8)))
+    fail("The fingerprint does not match the content: some of it was changed or lost.");
+  try {
+    return from_document(Document::from_bytes(payload), find_reader);
+  } catch (const Error &error) {
+    if (error.code() != Errc::invalid_text) throw;
+    throw Error(Errc::invalid_binary, error.what(), error.detail(), error.hint());
+  }
+}
+
+}  // namespace bayes

@@ -1,0 +1,106 @@
+// What every fitted model has in common: how it was fitted, its trace, and its byte and document
+// forms.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/api.hpp"
+#include "document/document.hpp"
+
+namespace bayes {
+
+/// the version of the byte form; newer code reads all older ones
+inline constexpr int model_format = 1;
+/// the version of pg_bayes that made a model
+BAYES_API extern const char *const library_version;
+
+/// One row of bayes_info().
+struct ModelInfo {
+  /// "gmm", ...
+  std::string family;
+  std::string method;
+  /// rows used
+  std::int64_t rows = 0;
+  /// rows left out: NULL, weight 0, missing element with missing = skip
+  std::int64_t skipped = 0;
+  int dimension = 0;
+  int components = 0;
+  /// of the restart that was kept
+  int iterations = 0;
+  bool converged = false;
+  /// what the method maximises, with all constants
+  double objective = 0;
+  /// at the point estimate that the model reports
+  double log_likelihood = 0;
+  std::int64_t seed = 0;
+  double seconds = 0;
+  std::string version = library_version;
+  /// every option in force, defaults included
+  Document options;
+};
+
+/// Posterior draws of quantities that do not depend on how components are numbered: one row of
+/// bayes_draws() for each value.
+struct Draws {
+  /// "clusters", "log_joint", ...; empty: the model has no draws
+  std::vector<std::string> quantities;
+  int chains = 0;
+  /// of every chain, warmup aside
+  int draws = 0;
+  /// [chain][draw][quantity]
+  std::vector<double> values;
+};
+
+class Model;
+
+/// Reads a model of one family; the common members of the document are known to be good
+/// (read_model_info).
+using ModelReader = std::unique_ptr<Model> (*)(const Document &);
+/// The reader of a family, nullptr if there is no such family. The families are listed in
+/// models/registry.cpp.
+BAYES_API ModelReader find_model_reader(std::string_view family);
+
+/// The members that every family has, checked: throws Error(invalid_text) that names the member
+/// that cannot be.
+BAYES_API ModelInfo read_model_info(const Document &document);
+
+class BAYES_API Model {
+ public:
+  virtual ~Model() = default;
+  ModelInfo info;
+  /// [restart][iteration] objective
+  std::vector<std::vector<double>> trace;
+  Draws draws;
+
+  /// The whole model. The same model always gives the same document.
+  Document to_document() const;
+  /// Checks everything: throws Error(invalid_text) that names the member that cannot be.
+  /// `find_reader` finds the family.
+  static std::unique_ptr<Model> from_document(
+      const Document &document, ModelReader (*find_reader)(std::string_view) = find_model_reader);
+
+  /// The byte form: magic, format, a 128-bit fingerprint of what follows, the document.
+  std::string to_bytes() const;
+  /// Checks everything: throws Error(invalid_binary).
+  static std::unique_ptr<Model> from_bytes(
+      std::string_view bytes, ModelReader (*find_reader)(std::string_view) = find_model_reader);
+
+ protected:
+  /// the family's own members
+  virtual void write(Document &document) const = 0;
+};
+
+/// The bytes at the start of a model's byte form that identify its content: equal headers, equal
+/// models. Models that differ by chance have different headers; who wants to can make two models
+/// with one header, as the fingerprint is no cryptographic one.
+inline constexpr int model_header_bytes = 24;
+
+/// Writes the header that fits to what stands behind it over the first model_header_bytes of
+/// `bytes`, which must have as many.
+BAYES_API void seal_model(std::string &bytes);
+
+}  // namespace bayes

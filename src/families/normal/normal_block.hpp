@@ -1,0 +1,242 @@
+// The inner loops of the normal family: quadratic forms and weighted scatter over one block of
+// rows.
+//
+// Rows lie in the lanes of vector registers (data/rows.hpp), features one after the other, so both
+// loops are small matrix products kept in registers: a tile of 4 outputs x 4 vectors of rows for
+// the quadratic form, of 4 x 4 features for the scatter. Everything is centred on the component's
+// own mean before anything is squared, so that data far from the origin lose no digits.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "base/simd.hpp"
+#include "data/rows.hpp"
+
+namespace bayes::normal_block {
+
+using simd::lanes;
+using simd::Vector;
+
+inline constexpr int tile = 4;                            // features of a tile, each way
+inline constexpr int block_vectors = block_rows / lanes;  // vectors across a block
+// vectors of rows in the quadratic form's tile: as many as the registers hold
+inline constexpr int row_vectors = lanes == 8 ? 4 : 2;
+
+inline int padded(int dimension) { return (dimension + tile - 1) / tile * tile; }
+inline int tiles(int dimension) { return (dimension + tile - 1) / tile; }
+
+/// Doubles of a packed lower triangle: tile t (rows 4t .. 4t+3) holds, for each column j = 0 ..
+/// 4t+3, its 4 elements.
+inline std::size_t packed_triangle_size(int dimension) {
+  const std::size_t t = std::size_t(tiles(dimension));
+  return tile * tile * (t * (t + 1) / 2);
+}
+
+/// Packs the lower triangular W (element (i, j) = at(i, j), i >= j) for `quadratic`.
+template <class At> void pack_triangle(int dimension, At at, double *out) {
+  for (int t = 0; t < tiles(dimension); ++t)
+    for (int j = 0; j < tile * (t + 1); ++j)
+      for (int i = tile * t; i < tile * (t + 1); ++i)
+        *out++ = i < dimension && j <= i ? at(i, j) : 0.0;
+}
+
+/// y = x - mean over a block; rows of padding up to padded(dimension) are zero. y:
+/// padded(dimension) x block_rows.
+inline void centre(int dimension, const double *x, const double *mean, double *y) {
+  for (int j = 0; j < dimension; ++j) {
+    const Vector m = simd::all(mean[j]);
+    for (int v = 0; v < block_vectors; ++v)
+      simd::store(y + j * block_rows + v * lanes, simd::load(x + j * block_rows + v * lanes) - m);
+  }
+  for (int j = dimension * block_rows; j < padded(dimension) * block_rows; ++j) y[j] = 0;
+}
+
+/// z = W y over a block; W packed, y centred and padded; z: padded(dimension) x block_rows.
+inline void transform(int dimension, const double *packed, const double *y, double *z) {
+  for (int t = 0; t < tiles(dimension); ++t, packed += tile * tile * t)
+    for (int v = 0; v < block_vectors; ++v) {
+      Vector sum[tile] = {};
+      for (int j = 0; j < tile * (t + 1); ++j) {
+        const Vector column = simd::load(y + j * block_rows + v * lanes);
+#pragma GCC unroll 4
+        for (int i = 0; i < tile; ++i) sum[i] += packed[j * tile + i] * column;
+      }
+#pragma GCC unroll 4
+      for (int i = 0; i < tile; ++i)
+        simd::store(z + (tile * t + i) * block_rows + v * lanes, sum[i]);
+    }
+}
+
+/// out[b] = constant - |W y_b|^2 / 2 for the rows of a block; W packed, y centred and padded.
+inline void quadratic(int dimension, const double *packed, const double *y, double constant,
+                      double *out) {
+  const int t_end = tiles(dimension);
+  for (int first = 0; first < block_rows; first += row_vectors * lanes) {
+    Vector q[row_vectors] = {};
+    const double *w = packed;
+    for (int t = 0; t < t_end; ++t) {
+      Vector z[tile][row_vectors] = {};
+      const double *at = y + first;
+      for (int j = 0; j < tile * (t + 1); ++j, w += tile, at += block_rows) {
+        Vector column[row_vectors];
+#pragma GCC unroll 4
+        for (int v = 0; v < row_vectors; ++v) column[v] = simd::load(at + v * lanes);
+#pragma GCC unroll 4
+        for (int i = 0; i < tile; ++i)
+#pragma GCC unroll 4
+          for (int v = 0; v < row_vectors; ++v) z[i][v] += w[i] * column[v];
+      }
+#pragma GCC unroll 4
+      for (int i = 0; i < tile; ++i)
+#pragma GCC unroll 4
+        for (int v = 0; v < row_vectors; ++v) q[v] += z[i][v] * z[i][v];
+    }
+#pragma GCC unroll 4
+    for (int v = 0; v < row_vectors; ++v)
+      simd::store(out + first + v * lanes, constant - 0.5 * q[v]);
+  }
+}
+
+/// Up to this dimension a scatter accumulator keeps separate sums for every lane and adds them up
+/// once a segment; beyond it those would no longer fit the caches, and lanes are added up once a
+/// block.
+inline constexpr int lane_sums_limit = 64;
+
+/// Doubles of a scatter accumulator: lower triangular tiles of 4 x 4 elements.
+inline std::size_t scatter_size(int dimension) {
+  return packed_triangle_size(dimension) * (dimension <= lane_sums_limit ? lanes : 1);
+}
+
+/// scatter += sum_b ry_b y_b' over a block, tile by tile of the lower triangle.
+template <bool LaneSums>
+void scatter_tiles(int p, const double *y, const double *ry, double *scatter) {
+  // With 16 registers a 4 x 4 tile would spill; half a tile at a time does not.
+  constexpr int columns = lanes == 8 ? tile : tile / 2;
+  constexpr int part = columns * tile;  // elements of a tile done at a time
+  static_assert(part % lanes == 0);
+  for (int ti = 0; ti < p; ti += tile)
+    for (int tj = 0; tj <= ti; tj += tile)
+      for (int half = 0; half < tile; half += columns, scatter += part * (LaneSums ? lanes : 1)) {
+        Vector s[columns][tile];
+#pragma GCC unroll 4
+        for (int j = 0; j < columns; ++j)
+#pragma GCC unroll 4
+          for (int i = 0; i < tile; ++i)
+            s[j][i] = LaneSums ? simd::load(scatter + (j * tile + i) * lanes) : Vector{};
+        const double *left = ry + ti * block_rows, *right = y + (tj + half) * block_rows;
+        for (int v = 0; v < block_vectors; ++v, left += lanes, right += lanes) {
+          Vector a[tile];
+#pragma GCC unroll 4
+          for (int i = 0; i < tile; ++i) a[i] = simd::load(left + i * block_rows);
+#pragma GCC unroll 4
+          for (int j = 0; j < columns; ++j) {
+            const Vector b = simd::load(right + j * block_rows);
+#pragma GCC unroll 4
+            for (int i = 0; i < tile; ++i) s[j][i] += a[i] * b;
+          }
+        }
+        alignas(64) double separate[LaneSums ? 1 : part * lanes];
+        double *const to = LaneSums ? scatter : separate;
+#pragma GCC unroll 4
+        for (int j = 0; j < columns; ++j)
+#pragma GCC unroll 4
+          for (int i = 0; i < tile; ++i) simd::store(to + (j * tile + i) * lanes, s[j][i]);
+        if constexpr (!LaneSums)
+          for (int e = 0; e < part; e += lanes)
+            simd::store(scatter + e, simd::load(scatter + e) + simd::sums(separate + e * lanes));
+      }
+}
+
+/// mean_sums[j] += sum_b r_b y_bj (d vectors) and scatter += sum_b r_b y_b y_b' over a block, lane
+/// by lane. y centred and padded; ry: scratch as large as y; r: block_rows responsibilities.
+inline void accumulate(int dimension, const double *y, const double *r, double *ry,
+                       double *mean_sums, double *scatter) {
+  Vector weight[block_vectors];
+  for (int v = 0; v < block_vectors; ++v) weight[v] = simd::load(r + v * lanes);
+  const int p = padded(dimension);
+  for (int j = 0; j < p; ++j) {
+    Vector sum = simd::load(mean_sums + j * lanes), other = {};
+#pragma GCC unroll 4
+    for (int v = 0; v < block_vectors; v += 2) {
+      const Vector a = weight[v] * simd::load(y + j * block_rows + v * lanes);
+      const Vector b = weight[v + 1] * simd::load(y + j * block_rows + (v + 1) * lanes);
+      simd::store(ry + j * block_rows + v * lanes, a);
+      simd::store(ry + j * block_rows + (v + 1) * lanes, b);
+      sum += a;
+      other += b;
+    }
+    simd::store(mean_sums + j * lanes, sum + other);
+  }
+  if (dimension <= lane_sums_limit)
+    scatter_tiles<true>(p, y, ry, scatter);
+  else
+    scatter_tiles<false>(p, y, ry, scatter);
+}
+
+/// Adds a scatter accumulator up: out[i (i + 1) / 2 + j] += element (i, j), i >= j.
+inline void reduce_scatter(int dimension, const double *scatter, double *out) {
+  double sums[tile * tile];
+  for (int ti = 0; ti < dimension; ti += tile)
+    for (int tj = 0; tj <= ti; tj += tile) {
+      if (dimension <= lane_sums_limit)
+        for (int e = 0; e < tile * tile; e += lanes, scatter += lanes * lanes)
+          simd::store(sums + e, simd::sums(scatter));
+      else
+        for (int e = 0; e < tile * tile; ++e) sums[e] = *scatter++;
+      for (int i = ti; i < ti + tile && i < dimension; ++i)
+        for (int j = tj; j < tj + tile && j <= i; ++j)
+          out[std::size_t(i) * (i + 1) / 2 + j] += sums[(j - tj) * tile + i - ti];
+    }
+}
+
+/// out[j] += the sum over the lanes of sums[j], j = 0 .. d-1.
+inline void reduce_sums(int dimension, const double *sums, double *out) {
+  for (int j = 0; j < dimension; ++j)
+    out[j] += simd::sum(simd::load(sums + std::size_t(j) * lanes));
+}
+
+/// out[b] = constant - sum_j (s_j (x_bj - m_j))^2 / 2 over a block.
+inline void diagonal_quadratic(int dimension, const double *x, const double *mean, const double *s,
+                               double constant, double *out) {
+  constexpr int group = 4;
+  for (int first = 0; first < block_rows; first += group * lanes) {
+    Vector q[group] = {};
+    const double *at = x + first;
+    for (int j = 0; j < dimension; ++j, at += block_rows) {
+      const Vector m = simd::all(mean[j]), scale = simd::all(s[j]);
+#pragma GCC unroll 4
+      for (int v = 0; v < group; ++v) {
+        const Vector z = (simd::load(at + v * lanes) - m) * scale;
+        q[v] += z * z;
+      }
+    }
+#pragma GCC unroll 4
+    for (int v = 0; v < group; ++v) simd::store(out + first + v * lanes, constant - 0.5 * q[v]);
+  }
+}
+
+/// mean_sums[j] += sum_b r_b y_bj and square_sums[j] += sum_b r_b y_bj^2 over a block (d vectors
+/// each, lane by lane).
+inline void diagonal_accumulate(int dimension, const double *x, const double *mean, const double *r,
+                                double *mean_sums, double *square_sums) {
+  Vector weight[block_vectors];
+  for (int v = 0; v < block_vectors; ++v) weight[v] = simd::load(r + v * lanes);
+  for (int j = 0; j < dimension; ++j) {
+    const Vector m = simd::all(mean[j]);
+    constexpr int chains = 2;
+    Vector first[chains] = {simd::load(mean_sums + j * lanes)},
+           second[chains] = {simd::load(square_sums + j * lanes)};
+#pragma GCC unroll 8
+    for (int v = 0; v < block_vectors; ++v) {
+      const Vector y = simd::load(x + j * block_rows + v * lanes) - m;
+      const Vector a = weight[v] * y;
+      first[v % chains] += a;
+      second[v % chains] += a * y;
+    }
+    simd::store(mean_sums + j * lanes, first[0] + first[1]);
+    simd::store(square_sums + j * lanes, second[0] + second[1]);
+  }
+}
+
+}  // namespace bayes::normal_block

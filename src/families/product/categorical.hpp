@@ -1,0 +1,252 @@
+// A column of categories without an order, which are whole numbers: x ~ Categorical(p), p ~
+// Dirichlet(alpha).
+//
+// Everything but element(), value() and allowed() sees codes 0 .. V - 1 for them.
+// Point: V probabilities. Posterior: V alphas. Statistics: the weight of every category. With two
+// categories the same as Bernoulli.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/special.hpp"
+#include "families/product/column.hpp"
+
+namespace bayes {
+
+/// Whole numbers and their codes: their places in rising order.
+class CategoryCodes {
+ public:
+  /// from the smallest to the largest
+  static constexpr double widest = 1e6;
+  /// from 0, whole numbers still have room between them
+  static constexpr double farthest = 1e15;
+
+  explicit CategoryCodes(std::vector<double> values)
+      : values_(std::move(values)),
+        codes_(std::size_t(values_.back() - values_.front()) + 1, -1) {
+    for (std::size_t i = 0; i < values_.size(); ++i)
+      codes_[std::size_t(values_[i] - values_.front())] = int(i);
+  }
+  const std::vector<double> &values() const { return values_; }
+  /// -1: x is no category.
+  int code(double x) const {
+    const double at = x - values_.front();
+    return at >= 0 && at < double(codes_.size()) && at == std::floor(at) ? codes_[std::size_t(at)]
+                                                                         : -1;
+  }
+
+ private:
+  std::vector<double> values_;
+  std::vector<int> codes_;
+};
+
+struct Categorical {
+  int categories = 0;  // V >= 1
+  // of V values; without it the categories are their codes
+  std::shared_ptr<const CategoryCodes> codes = nullptr;
+
+  static constexpr const char *name = "categorical";
+  static constexpr std::array<const char *, 1> parameters = {"probability"};
+  static constexpr std::array<const char *, 1> prior_keys = {"category_alpha"};
+  static constexpr bool has_base = false, zero_is_base = true, ordered = false,
+                        needs_variance = false;
+
+  bool allowed(double x) const {
+    return codes ? codes->code(x) >= 0 : x >= 0 && x < categories && x == std::floor(x);
+  }
+  std::string requirement() const {
+    if (!codes) return "a whole number from 0 to " + std::to_string(categories - 1);
+    constexpr std::size_t most = 12;
+    std::string out = "one of the categories ";
+    for (std::size_t i = 0; i < codes->values().size() && i < most; ++i)
+      out += (i ? ", " : "") + std::to_string(std::int64_t(codes->values()[i]));
+    return out + (codes->values().size() > most ? ", ..." : "");
+  }
+  double element(double x) const { return codes ? std::max(0, codes->code(x)) : x; }
+  double value(double code) const { return codes ? codes->values()[std::size_t(code)] : code; }
+  bool plain() const { return !codes; }
+  double place(double x, double) const { return x; }
+  static double log_base(double) { return 0; }
+
+  int numbers_of_name() const { return categories; }
+  int point_size() const { return categories; }
+  int posterior_size() const { return categories; }
+  int statistics_size() const { return categories; }
+  int term_size() const { return categories; }  // log probabilities
+  int sum_size() const { return categories; }
+  // log predictive of every category - that of category 0
+  int form_size() const { return categories; }
+  int free_parameters() const { return categories - 1; }
+
+  /// The point that maximises sum_v s_v log p_v under p_v >= minimum: categories below their share
+  /// are lifted to it, the others share the rest in proportion, until no other falls below.
+  void maximise(const double *s, double minimum, double *point) const {
+    const double least = std::min(minimum, 1.0 / categories);
+    double weight = 0;
+    for (int v = 0; v < categories; ++v) weight += s[v];
+    std::fill_n(point, categories, -1.0);
+    double left = 1;
+    for (bool settled = false; !settled;) {
+      settled = true;
+      // Lifting one category takes from all the others, so which ones are below is asked again.
+      const double rate = weight > 0 ? left / weight : 0;
+      for (int v = 0; v < categories; ++v)
+        if (point[v] < 0 && !(s[v] * rate >= least)) {
+          point[v] = least;
+          left -= least;
+          weight -= s[v];
+          settled = false;
+        }
+    }
+    weight = 0;
+    for (int v = 0; v < categories; ++v)
+      if (point[v] < 0) weight += s[v];
+    for (int v = 0; v < categories; ++v)
+      if (point[v] < 0) point[v] = std::max(least, s[v] / weight * left);
+  }
+
+  void maximum_likelihood(const double *s, const double *previous, const ColumnBounds &bounds,
+                          double *point) const {
+    double weight = 0;
+    for (int v = 0; v < categories; ++v) weight += s[v];
+    if (weight > bounds.least_weight)
+      maximise(s, bounds.minimum, point);
+    else
+      std::copy_n(previous, categories, point);
+  }
+  void default_prior(double, double, double, double *prior) const {
+    std::fill_n(prior, categories, 1.0);
+  }
+  static constexpr const char *mode_requirement = "category_alpha must be at least 1";
+  bool has_mode(const double *prior) const {
+    return std::all_of(prior, prior + categories, [](double a) { return a >= 1; });
+  }
+  void maximum_posterior(const double *s, const double *prior, double *point) const {
+    double weight = 0;
+    for (int v = 0; v < categories; ++v) weight += point[v] = s[v] + (prior[v] - 1);
+    if (weight > 0) {
+      const std::vector<double> mass(point, point + categories);
+      maximise(mass.data(), least_mode, point);
+    } else {
+      std::fill_n(point, categories, 1.0 / categories);
+    }
+  }
+  double log_prior(const double *point, const double *prior) const {
+    double total = -log_dirichlet_normaliser({prior, std::size_t(categories)});
+    for (int v = 0; v < categories; ++v)
+      if (prior[v] != 1) total += (prior[v] - 1) * finite_log(point[v]);
+    return total;
+  }
+  void complete(double *) const {}
+  bool valid_point(const double *point) const {
+    return std::all_of(point, point + categories, [](double p) { return p > 0; }) &&
+           std::abs(sum(point) - 1) < 1e-9;
+  }
+  // codes are names
+  double mean(const double *) const { return std::numeric_limits<double>::quiet_NaN(); }
+  double variance(const double *) const { return std::numeric_limits<double>::quiet_NaN(); }
+  double sample(const double *point, Random &random) const {
+    return random.categorical({point, std::size_t(categories)});
+  }
+
+  void posterior(const double *s, const double *prior, double *q) const {
+    for (int v = 0; v < categories; ++v) q[v] = prior[v] + s[v];
+  }
+  double divergence(const double *q, const double *prior) const {
+    const double whole = digamma(sum(q));
+    double total = log_dirichlet_normaliser({prior, std::size_t(categories)}) -
+                   log_dirichlet_normaliser({q, std::size_t(categories)});
+    for (int v = 0; v < categories; ++v)
+      if (q[v] != prior[v]) total += (q[v] - prior[v]) * (digamma(q[v]) - whole);
+    return total;
+  }
+  void blend(const double *q, const double *target, double rho, double *out) const {
+    for (int v = 0; v < categories; ++v) out[v] = (1 - rho) * q[v] + rho * target[v];
+  }
+  void point_estimate(const double *q, double *point) const {
+    const double whole = sum(q);
+    for (int v = 0; v < categories; ++v) point[v] = q[v] / whole;
+  }
+  double log_marginal_likelihood(const double *s, const double *prior) const {
+    std::vector<double> q(std::size_t(categories), 0.0);
+    posterior(s, prior, q.data());
+    return log_dirichlet_normaliser(q) - log_dirichlet_normaliser({prior, std::size_t(categories)});
+  }
+  bool valid_posterior(const double *q) const {
+    return std::all_of(q, q + categories, valid_number);
+  }
+  double predictive_mean(const double *) const { return std::numeric_limits<double>::quiet_NaN(); }
+  double predictive_variance(const double *) const {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  void deviations(const double *q, double *out) const {
+    const double whole = sum(q);
+    for (int v = 0; v < categories; ++v)
+      out[v] = std::sqrt(q[v] / whole * ((whole - q[v]) / whole) / (whole + 1));
+  }
+  void draw(const double *q, Random &random, double *point) const {
+    random.dirichlet({q, std::size_t(categories)}, {point, std::size_t(categories)});
+  }
+
+  void scale(double factor, double *s) const {
+    for (int v = 0; v < categories; ++v) s[v] *= factor;
+  }
+  void add(double x, double *s) const { ++s[int(x)]; }
+  bool remove(double x, const double *, double *s) const {
+    --s[int(x)];
+    return true;
+  }
+
+  double point_terms(const double *point, double *terms) const {
+    for (int v = 0; v < categories; ++v) terms[v] = finite_log(point[v]);
+    return 0;
+  }
+  double expected_terms(const double *q, double *terms) const {
+    for (int v = 0; v < categories; ++v) terms[v] = digamma(q[v]);
+    return -digamma(sum(q));
+  }
+  double term(const double *terms, double x) const { return terms[int(x)]; }
+  static void add_terms(std::span<const Categorical> columns, const double *const *x,
+                        const double *terms, double *out) {
+    for (std::size_t c = 0; c < columns.size(); terms += columns[c++].categories)
+      for (int b = 0; b < block_rows; ++b) out[b] += terms[int(x[c][b])];
+  }
+  static void add_sums(std::span<const Categorical> columns, const double *const *x, const double *,
+                       const double *r, double *sums) {
+    // A sum for every lane, so that neighbouring rows of one category do not wait for each other.
+    for (std::size_t c = 0; c < columns.size(); sums += columns[c++].categories * simd::lanes)
+      for (int b = 0; b < block_rows; b += simd::lanes)
+        for (int i = 0; i < simd::lanes; ++i) sums[int(x[c][b + i]) * simd::lanes + i] += r[b + i];
+  }
+  void statistics(double, const double *sums, const double *, double *s) const {
+    std::copy_n(sums, categories, s);
+  }
+
+  static void predictive_forms(std::span<const Categorical> columns, const double *q, double *forms,
+                               double *bases) {
+    const double *at = q;
+    for (std::size_t c = 0; c < columns.size(); at += columns[c++].categories)
+      bases[c] = columns[c].sum(at);
+    log_all(int(at - q), q, forms);
+    log_all(int(columns.size()), bases, bases);
+    for (std::size_t c = 0; c < columns.size(); forms += columns[c++].categories) {
+      bases[c] = forms[0] - bases[c];
+      for (int v = columns[c].categories; v-- > 0;) forms[v] -= forms[0];
+    }
+  }
+  template <class Form> static auto predictive_term(Form form, double x) { return form(int(x)); }
+
+ private:
+  double sum(const double *v) const {
+    double total = 0;
+    for (int i = 0; i < categories; ++i) total += v[i];
+    return total;
+  }
+};
+
+}  // namespace bayes

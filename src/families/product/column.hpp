@@ -1,0 +1,228 @@
+// What the observation family of a single column of a row gives, and the loops over blocks that
+// such families share.
+//
+// Rows of columns, each with a family of its own, are products (product.hpp): whatever works for
+// products works for a new column family. Such a family is one small file (bernoulli.hpp is the
+// simplest example) and an entry in the list of column_families.hpp.
+//
+// Everything is written as an exponential family, eta . t(x) - A + h(x) (002 L7, L8), cut up by
+// what it depends on: log density of x = base + term(x) + h(x), where base and the numbers of the
+// term belong to one column of one component, h to the row alone. In block scoring, in which rows
+// lie in the lanes, the bases of all columns are added up once. In collapsed clusters, where
+// clusters lie in the lanes, base is the log predictive density of x = 0 where that can be, so that
+// zeros cost nothing.
+//
+// A column of a component is a few numbers: a point (parameters), a posterior or prior, statistics.
+// Families say how many, and what they mean.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <limits>
+#include <span>
+
+#include "base/random.hpp"
+#include "base/simd.hpp"
+#include "data/rows.hpp"
+
+namespace bayes {
+
+/// Bounds that keep the likelihood of a point, and so the logarithms in it, finite (001 asks for
+/// [MIN, 1 - MIN]).
+struct ColumnBounds {
+  /// of probabilities (and 1 - them), of rates of counts; of variances as shares of `variance`, of
+  /// means of waiting times as shares of its root
+  double minimum = 1e-6;
+  /// of the column over all rows
+  double variance = 1;
+  /// a component with no more weight than this keeps its previous parameters
+  double least_weight = 0;
+};
+
+/// Numbers of a stored model that must be positive lie between 1 / this and this.
+inline constexpr double largest_number = 1e300;
+inline bool valid_number(double x) { return x >= 1 / largest_number && x <= largest_number; }
+
+/// Probabilities, and rates of counts, of posterior modes are kept this far from where their
+/// logarithm ends.
+inline constexpr double least_mode = 1e-12;
+
+template <class F>
+concept ColumnFamily = requires(const F &family, const double *in, double *out,
+                                const double *const *columns, std::span<const F> families, double x,
+                                Random &random, const ColumnBounds &bounds) {
+  { F::name } -> std::convertible_to<const char *>;  // as users write it
+  // may the (finite) x stand in such a column?
+  { family.allowed(x) } -> std::same_as<bool>;
+  { family.requirement() } -> std::convertible_to<std::string>;  // what it must be: "0 or 1"
+  // x as everything below wants it: a category's code, else x itself
+  { family.element(x) } -> std::same_as<double>;
+  { family.value(x) } -> std::same_as<double>;   // and back
+  { family.plain() } -> std::same_as<bool>;      // is element(x) = x?
+  { F::has_base } -> std::convertible_to<bool>;  // is there an h(x)?
+  { F::log_base(x) } -> std::same_as<double>;    // h(x), of an element
+  // is the predictive density of 0 all in the base?
+  { F::zero_is_base } -> std::convertible_to<bool>;
+  // are elements quantities, not names?
+  { F::ordered } -> std::convertible_to<bool>;
+  // does the default prior, or place, ask for the variance of all rows?
+  { F::needs_variance } -> std::convertible_to<bool>;
+  // an element, variance -> where it lies on a scale on which chance makes differences of about 1
+  { family.place(x, x) } -> std::same_as<double>;
+
+  // How many numbers; a family's columns follow one another, in terms, sums (each `simd::lanes`
+  // wide) and forms too. Those of a point and of a posterior have names; a name stands for one
+  // number, or for one of every category. Numbers of a prior must be positive, but for that of a
+  // key called m, a location.
+  { std::size(F::parameters) } -> std::convertible_to<std::size_t>;
+  { std::size(F::prior_keys) } -> std::convertible_to<std::size_t>;
+  { family.numbers_of_name() } -> std::same_as<int>;
+  { family.point_size() } -> std::same_as<int>;
+  { family.posterior_size() } -> std::same_as<int>;
+  { family.statistics_size() } -> std::same_as<int>;
+  { family.term_size() } -> std::same_as<int>;
+  { family.sum_size() } -> std::same_as<int>;
+  { family.form_size() } -> std::same_as<int>;
+
+  // Points.
+  // statistics, previous point -> point
+  family.maximum_likelihood(in, in, bounds, out);
+  // statistics, prior that has a mode -> point
+  family.maximum_posterior(in, in, out);
+  // mean and variance of the column, k^(-2/D) for k components and D columns of the family
+  family.default_prior(x, x, x, out);
+  // does a prior have one, whatever the statistics?
+  { family.has_mode(in) } -> std::same_as<bool>;
+  { F::mode_requirement } -> std::convertible_to<const char *>;  // when it has
+  { family.log_prior(in, in) } -> std::same_as<double>;          // point, prior
+  // E[x] at a point; NaN where x is no quantity (here and below)
+  { family.mean(in) } -> std::same_as<double>;
+  { family.variance(in) } -> std::same_as<double>;
+  { family.sample(in, random) } -> std::same_as<double>;  // an element at a point
+  // the numbers of a point behind those that have names
+  family.complete(out);
+  { family.valid_point(in) } -> std::same_as<bool>;  // of completed points
+  { family.free_parameters() } -> std::same_as<int>;
+
+  // Posteriors.
+  // statistics, prior -> posterior
+  family.posterior(in, in, out);
+  { family.divergence(in, in) } -> std::same_as<double>;  // KL(q || prior)
+  // q, target, step -> q moved in natural parameters
+  family.blend(in, in, x, out);
+  // posterior -> point, the mean of the named parameters where they have one
+  family.point_estimate(in, out);
+  // of a row, parameters integrated out under a posterior; infinite where there is none
+  { family.predictive_mean(in) } -> std::same_as<double>;
+  { family.predictive_variance(in) } -> std::same_as<double>;
+  // statistics, prior; without the sum of h(x)
+  { family.log_marginal_likelihood(in, in) } -> std::same_as<double>;
+  // posterior -> random point
+  family.draw(in, random, out);
+  // posterior -> standard deviations of the named parameters
+  family.deviations(in, out);
+  { family.valid_posterior(in) } -> std::same_as<bool>;
+
+  // Statistics.
+  family.scale(x, out);  // all weights times x
+  family.add(x, out);    // one row more
+  // one row fewer; prior; false if precision was lost
+  { family.remove(x, in, out) } -> std::same_as<bool>;
+
+  // Blocks of rows.
+  // point -> terms; gives the base
+  { family.point_terms(in, out) } -> std::same_as<double>;
+  // posterior -> terms of E[log density]
+  { family.expected_terms(in, out) } -> std::same_as<double>;
+  { family.term(in, x) } -> std::same_as<double>;  // of one element
+  // out[b] += sum over columns of term(x_b)
+  F::add_terms(families, columns, in, out);
+  // terms, responsibilities: adds to sums, lane by lane
+  F::add_sums(families, columns, in, in, out);
+  // weight of the rows, added up sums, terms -> statistics
+  family.statistics(x, in, in, out);
+
+  // Collapsed clusters.
+  // posteriors -> forms and bases
+  F::predictive_forms(families, in, out, out);
+  // form(i): the i-th form, of one cluster or of a vector of them; x is not 0 if zero_is_base
+  {
+    F::predictive_term([](int) { return 0.0; }, x)
+    } -> std::same_as<double>;
+};
+
+/// The logarithm of a probability or rate that may have underflowed: finite, so that 0 times it is
+/// 0.
+inline double finite_log(double x) {
+  return std::log(std::max(x, std::numeric_limits<double>::min()));
+}
+
+/// What formulas over lanes and over single numbers share.
+inline double lane_log(double x) { return std::log(x); }
+inline simd::Vector lane_log(simd::Vector x) { return simd::log(x); }
+/// At most 1e300, infinity included: what lane_log takes.
+inline double lane_bounded(double x) { return std::min(x, 1e300); }
+inline simd::Vector lane_bounded(simd::Vector x) { return x < 1e300 ? x : simd::all(1e300); }
+
+/// out[i] = log in[i], n numbers, positive, normal and finite.
+inline void log_all(int n, const double *in, double *out) {
+  int i = 0;
+  for (; i + simd::lanes <= n; i += simd::lanes)
+    simd::store(out + i, simd::log(simd::load(in + i)));
+  for (; i < n; ++i) out[i] = simd::log(simd::all(in[i]))[0];
+}
+
+namespace column_block {
+
+using simd::lanes;
+using simd::Vector;
+
+inline constexpr int vectors = block_rows / lanes;
+
+/// out[b] += sum_c slope_c x_c[b] over a block.
+inline void add_linear(int columns, const double *const *x, const double *slope, double *out) {
+  constexpr int group = 8;
+  for (int first = 0; first < block_rows; first += group * lanes) {
+    Vector sum[group];
+#pragma GCC unroll 8
+    for (int v = 0; v < group; ++v) sum[v] = simd::load(out + first + v * lanes);
+    for (int c = 0; c < columns; ++c) {
+      const Vector s = simd::all(slope[c]);
+      const double *const at = x[c] + first;
+#pragma GCC unroll 8
+      for (int v = 0; v < group; ++v) sum[v] += s * simd::load(at + v * lanes);
+    }
+#pragma GCC unroll 8
+    for (int v = 0; v < group; ++v) simd::store(out + first + v * lanes, sum[v]);
+  }
+}
+
+/// sums[c] += sum_b r_b x_c[b] over a block, lane by lane.
+inline void add_dots(int columns, const double *const *x, const double *r, double *sums) {
+  constexpr int group = 4;
+  int c = 0;
+  for (; c + group <= columns; c += group) {
+    Vector sum[group];
+#pragma GCC unroll 4
+    for (int i = 0; i < group; ++i) sum[i] = simd::load(sums + (c + i) * lanes);
+    for (int v = 0; v < vectors; ++v) {
+      const Vector weight = simd::load(r + v * lanes);
+#pragma GCC unroll 4
+      for (int i = 0; i < group; ++i) sum[i] += weight * simd::load(x[c + i] + v * lanes);
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < group; ++i) simd::store(sums + (c + i) * lanes, sum[i]);
+  }
+  for (; c < columns; ++c) {
+    Vector even = simd::load(sums + c * lanes), odd = {};
+    for (int v = 0; v < vectors; v += 2) {
+      even += simd::load(r + v * lanes) * simd::load(x[c] + v * lanes);
+      odd += simd::load(r + (v + 1) * lanes) * simd::load(x[c] + (v + 1) * lanes);
+    }
+    simd::store(sums + c * lanes, even + odd);
+  }
+}
+
+}  // namespace column_block
+}  // namespace bayes

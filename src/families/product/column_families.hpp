@@ -1,0 +1,167 @@
+// The families that a column of a row can have, listed once, and what a row of such columns is.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include "families/product/bernoulli.hpp"
+#include "families/product/categorical.hpp"
+#include "families/product/exponential.hpp"
+#include "families/product/poisson.hpp"
+#include "families/product/univariate_normal.hpp"
+
+namespace bayes {
+
+using AnyColumnFamily =
+    std::variant<Bernoulli, Categorical, Poisson, Exponential, UnivariateNormal>;
+
+namespace detail {
+template <class Function, class... F>
+void for_each_type(std::type_identity<std::variant<F...>>, Function f) {
+  (f(F{}), ...);
+}
+template <class Wanted, class... F>
+constexpr char position(std::type_identity<std::variant<F...>>) {
+  char at = 0;
+  static_cast<void>(((std::is_same_v<Wanted, F> || (++at, false)) || ...));
+  return at;
+}
+template <class F>
+inline constexpr char index_of = position<F>(std::type_identity<AnyColumnFamily>{});
+}  // namespace detail
+
+/// f(family) for every family of the list, a categorical one without categories.
+template <class Function> void for_each_column_family(Function f) {
+  detail::for_each_type(std::type_identity<AnyColumnFamily>{}, f);
+}
+
+/// What they are called, in the order of the list.
+inline const std::vector<std::string_view> &column_family_names() {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> out;
+    for_each_column_family([&](const auto &family) { out.push_back(family.name); });
+    return out;
+  }();
+  return names;
+}
+
+/// What a column is, as models say it.
+struct ColumnSpec {
+  enum Kind : char {
+    bernoulli = detail::index_of<Bernoulli>,
+    categorical = detail::index_of<Categorical>,
+    poisson = detail::index_of<Poisson>,
+    exponential = detail::index_of<Exponential>,
+    normal = detail::index_of<UnivariateNormal>
+  } kind = bernoulli;
+  /// of a categorical column, at least 1; else 0
+  int categories = 0;
+  /// the categories, rising whole numbers no further apart than CategoryCodes::widest; empty: 0 ..
+  /// categories - 1
+  std::vector<double> values = {};
+
+  AnyColumnFamily family() const {
+    if (kind == categorical)
+      return Categorical{categories,
+                         values.empty() ? nullptr : std::make_shared<const CategoryCodes>(values)};
+    AnyColumnFamily out;
+    int at = 0;
+    for_each_column_family([&](const auto &each) {
+      if (at++ == kind) out = each;
+    });
+    return out;
+  }
+  const char *name() const { return column_family_names()[std::size_t(kind)].data(); }
+  bool operator==(const ColumnSpec &) const = default;
+};
+
+/// The columns with one family, and where their numbers begin in those of a component: one column's
+/// after the other's.
+template <ColumnFamily F> struct ColumnGroup {
+  std::vector<F> families;
+  std::vector<int> columns;  // their numbers, rising
+  int first = 0;             // how many columns the groups before have
+  int point = 0, posterior = 0, statistics = 0, terms = 0, sums = 0, forms = 0;
+};
+
+/// How many numbers of every kind, or where they begin.
+struct ColumnPlaces {
+  int point = 0, posterior = 0, statistics = 0, terms = 0, sums = 0, forms = 0;
+
+  template <class F> void advance(const F &family) {
+    point += family.point_size();
+    posterior += family.posterior_size();
+    statistics += family.statistics_size();
+    terms += family.term_size();
+    sums += family.sum_size();
+    forms += family.form_size();
+  }
+};
+
+namespace detail {
+template <class> struct GroupsOf;
+template <class... F> struct GroupsOf<std::variant<F...>> {
+  using Type = std::tuple<ColumnGroup<F>...>;
+};
+}  // namespace detail
+
+/// The columns of a row. A component's numbers stand group by group, columns of one family
+/// together, so that loops over columns know theirs.
+class Columns {
+ public:
+  explicit Columns(std::vector<ColumnSpec> specs)
+      : specs_(std::move(specs)),
+        places_(specs_.size()) {
+    for (const ColumnSpec &spec : specs_) families_.push_back(spec.family());
+    int columns = 0;
+    const auto fill = [&]<class F>(ColumnGroup<F> &group) {
+      group.first = columns;
+      group.point = size_.point, group.posterior = size_.posterior,
+      group.statistics = size_.statistics;
+      group.terms = size_.terms, group.sums = size_.sums, group.forms = size_.forms;
+      for (std::size_t j = 0; j < specs_.size(); ++j) {
+        const F *family = std::get_if<F>(&families_[j]);
+        if (!family) continue;
+        group.families.push_back(*family);
+        group.columns.push_back(int(j));
+        places_[j] = size_;
+        size_.advance(*family);
+        ++columns;
+      }
+    };
+    std::apply([&](auto &...group) { (fill(group), ...); }, groups_);
+  }
+
+  int count() const { return int(specs_.size()); }
+  const std::vector<ColumnSpec> &specs() const { return specs_; }
+  const AnyColumnFamily &family(int column) const { return families_[std::size_t(column)]; }
+  /// of a whole component
+  const ColumnPlaces &size() const { return size_; }
+  /// where a column's numbers begin
+  const ColumnPlaces &place(int column) const { return places_[std::size_t(column)]; }
+
+  /// f(group) for every family that has columns here, in order.
+  template <class Function> void for_each_group(Function f) const {
+    std::apply([&](const auto &...group) { ((group.columns.empty() ? void() : f(group)), ...); },
+               groups_);
+  }
+  /// f(column, family, place) for every column, group by group.
+  template <class Function> void for_each(Function f) const {
+    for_each_group([&](const auto &group) {
+      for (std::size_t c = 0; c < group.columns.size(); ++c)
+        f(group.columns[c], group.families[c], places_[std::size_t(group.columns[c])]);
+    });
+  }
+
+ private:
+  std::vector<ColumnSpec> specs_;
+  std::vector<AnyColumnFamily> families_;
+  std::vector<ColumnPlaces> places_;
+  ColumnPlaces size_;
+  detail::GroupsOf<AnyColumnFamily>::Type groups_;
+};
+
+}  // namespace bayes

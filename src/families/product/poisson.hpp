@@ -1,0 +1,194 @@
+// A column of counts: x ~ Poisson(rate), rate ~ Gamma(shape, rate) (gamma_rate.hpp).
+//
+// Statistics: weight of the rows, weighted sum of x.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "families/product/gamma_rate.hpp"
+
+namespace bayes {
+
+/// log x! for a whole number x >= 0, however large.
+inline double log_factorial(double x) {
+  static const std::vector<double> table = [] {
+    std::vector<double> out(256);
+    // products in stretches that a double holds exactly or nearly so
+    double product = 1, before = 0;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      if (i > 0) product *= double(i);
+      if (product > 1e200) {
+        before += std::log(product / double(i));
+        product = double(i);
+      }
+      out[i] = before + std::log(product);
+    }
+    return out;
+  }();
+  if (x < double(table.size())) return table[std::size_t(x)];
+  // Stirling's series for log Gamma(x + 1).
+  const double z = x + 1, y = 1 / z, y2 = y * y;
+  return (z - 0.5) * std::log(z) - z + 0.91893853320467274178 +
+         y * (1.0 / 12 - y2 * (1.0 / 360 - y2 / 1260));
+}
+
+struct Poisson : GammaRate {
+  static constexpr const char *name = "poisson";
+  static constexpr bool has_base = true, zero_is_base = true, ordered = true,
+                        needs_variance = false;
+  static constexpr double largest = 9007199254740992;  // beyond 2^53 doubles are no counts any more
+
+  bool allowed(double x) const { return x >= 0 && x <= largest && x == std::floor(x); }
+  std::string requirement() const { return "a whole number from 0 to 2^53"; }
+  // of about the same variance, whatever the rate
+  double place(double x, double) const { return 2 * std::sqrt(x); }
+  static double log_base(double x) { return -log_factorial(x); }
+
+  int statistics_size() const { return 2; }
+  // The term: log rate.
+  int form_size() const { return 3; }  // shape, log(1 + rate), log Gamma(shape)
+
+  void maximum_likelihood(const double *s, const double *previous, const ColumnBounds &bounds,
+                          double *point) const {
+    point[0] = s[0] > bounds.least_weight ? std::max(s[1] / s[0], bounds.minimum) : previous[0];
+  }
+  static constexpr const char *mode_requirement = "shape must be at least 1";
+  bool has_mode(const double *prior) const { return prior[0] >= 1; }
+  void default_prior(double mean, double, double, double *prior) const {
+    prior[0] = 1;
+    prior[1] = mean > 0 ? 1 / mean : 1;
+  }
+  void maximum_posterior(const double *s, const double *prior, double *point) const {
+    point[0] = std::max(least_mode, mode(s[1], s[0], prior));
+  }
+  double mean(const double *point) const { return point[0]; }
+  double variance(const double *point) const { return point[0]; }
+  double sample(const double *point, Random &random) const { return count(point[0], random); }
+
+  void posterior(const double *s, const double *prior, double *q) const {
+    q[0] = prior[0] + s[1];
+    q[1] = prior[1] + s[0];
+  }
+  double predictive_mean(const double *q) const { return q[0] / q[1]; }
+  double predictive_variance(const double *q) const { return q[0] / q[1] * (1 + 1 / q[1]); }
+  double log_marginal_likelihood(const double *s, const double *prior) const {
+    return log_evidence(s[1], s[0], prior);
+  }
+
+  void add(double x, double *s) const {
+    ++s[0];
+    s[1] += x;
+  }
+  bool remove(double x, const double *, double *s) const {
+    --s[0];
+    s[1] -= x;
+    return s[1] >= 0;  // sums above 2^53 are not exact
+  }
+
+  double point_terms(const double *point, double *terms) const {
+    terms[0] = finite_log(point[0]);
+    return -point[0];
+  }
+  double expected_terms(const double *q, double *terms) const {
+    terms[0] = digamma(q[0]) - std::log(q[1]);
+    return -q[0] / q[1];
+  }
+  void statistics(double weight, const double *sums, const double *, double *s) const {
+    s[0] = weight;
+    s[1] = sums[0];
+  }
+
+  // The predictive is negative binomial: Gamma(shape + x) / (Gamma(shape) x!) (rate / (rate +
+  // 1))^shape (rate + 1)^-x.
+  static void predictive_forms(std::span<const Poisson> columns, const double *q, double *forms,
+                               double *bases) {
+    double rate = -1, spread = 0, rest = 0;
+    for (std::size_t c = 0; c < columns.size(); ++c, q += 2, forms += 3) {
+      if (q[1] != rate) {
+        rate = q[1];
+        spread = std::log1p(rate);
+        rest = std::log1p(1 / rate);
+      }
+      forms[0] = q[0];
+      forms[1] = spread;
+      forms[2] = q[0] < series_from ? log_gamma(q[0]) : 0;
+      bases[c] = -q[0] * rest;
+    }
+  }
+  template <class Form> static auto predictive_term(Form form, double x) {
+    return rise(form(0), form(2), x) - x * form(1);
+  }
+
+ private:
+  static constexpr double series_from = 10;
+
+  /// log Gamma(z) - ((z - 1/2) log z - z + log(2 pi) / 2), z >= 10.
+  template <class T> static T remainder(T z) {
+    const T y = 1.0 / z, y2 = y * y;
+    return y * (1.0 / 12 -
+                y2 * (1.0 / 360 -
+                      y2 * (1.0 / 1260 -
+                            y2 * (1.0 / 1680 -
+                                  y2 * (1.0 / 1188 - y2 * (691.0 / 360360 - y2 * (1.0 / 156)))))));
+  }
+
+  /// log Gamma(shape + x) - log Gamma(shape) for a whole x >= 1. `log_gamma_shape` is asked for
+  /// below shape = 10 only.
+  template <class T> static T rise(T shape, T log_gamma_shape, double x) {
+    if (x <= 16) {
+      // The product itself, in stretches that cannot overflow.
+      T total = {};
+      for (double i = 0; i < x;) {
+        T product = shape + i;
+        for (++i; i < x && std::fmod(i, 8) != 0; ++i) product *= shape + i;
+        total += lane_log(product);
+      }
+      return total;
+    }
+    // Stirling's formulas are subtracted on paper where both hold, so that large shapes lose
+    // nothing.
+    const T z = shape + x, log_z = lane_log(z), ratio = x / shape, one = 1.0 + ratio;
+    const T slack = one - 1.0,
+            log_one = slack == 0.0 ? ratio : lane_log(one) * (ratio / (slack == 0.0 ? one : slack));
+    const T difference = (shape - 0.5) * log_one + x * log_z - x + remainder(z) - remainder(shape);
+    const T direct =
+        (z - 0.5) * log_z - z + 0.91893853320467274178 + remainder(z) - log_gamma_shape;
+    return shape < series_from ? direct : difference;
+  }
+
+  /// A Poisson draw. Large rates are halved by exact steps: the waiting time for m events is gamma;
+  /// if it is beyond the rate, what came before is binomial (Ahrens and Dieter 1974).
+  static double count(double rate, Random &random) {
+    double events = 0;
+    while (rate > 16) {
+      const double m = std::floor(rate * 7 / 8), wait = random.gamma(m);
+      if (wait > rate) return events + binomial(m - 1, rate / wait, random);
+      events += m;
+      rate -= wait;
+    }
+    double product = random.uniform();
+    for (const double end = std::exp(-rate); product > end; product *= random.uniform()) ++events;
+    return events;
+  }
+
+  /// A binomial draw, n halved by order statistics, which are beta.
+  static double binomial(double n, double p, Random &random) {
+    double successes = 0;
+    while (n > 16) {
+      const double middle = std::floor(n / 2) + 1, at = random.beta(middle, n + 1 - middle);
+      if (at <= p) {
+        successes += middle;
+        n -= middle;
+        p = (p - at) / (1 - at);
+      } else {
+        n = middle - 1;
+        p /= at;
+      }
+    }
+    for (double i = 0; i < n; ++i) successes += random.uniform() < p;
+    return successes;
+  }
+};
+
+}  // namespace bayes

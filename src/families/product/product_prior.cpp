@@ -1,0 +1,374 @@
+#include "families/product/product_prior.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "document/members.hpp"
+#include "document/options.hpp"
+
+namespace bayes {
+namespace {
+
+std::optional<Tensor> to_tensor_or_number(const Document &value) {
+  if (const auto number = to_number(value, false)) return Tensor{{}, {*number}};
+  return to_tensor(value, false);
+}
+
+/// A number of a row in a message: 2, not 2.0.
+std::string shown(double x) {
+  return x == std::floor(x) && std::abs(x) < 9e18 ? std::to_string(std::int64_t(x)) : describe(x);
+}
+
+/// An element that its column does not know; `fitted`: columns are those of a model and not up to
+/// the user any more.
+[[noreturn]] void unsuitable(double x, std::string_view likelihood, const std::string &requirement,
+                             int element, std::int64_t row, bool fitted = false) {
+  const std::string where =
+      "element " + std::to_string(element + 1) + (row ? " of row " + std::to_string(row) : "");
+  const std::string message = where + " is " + shown(x) + ", but must be " + requirement,
+                    detail = "Its likelihood is " + std::string(likelihood) + ".";
+  if (fitted)
+    throw Error(Errc::invalid_argument, message, detail,
+                likelihood == Categorical::name
+                    ? "A fit knows categories that are not among its rows if its option "
+                      "\"categories\" says how many there are."
+                    : "");
+  std::string others;
+  for_each_column_family([&]<class F>(const F &family) {
+    const bool knows = std::is_same_v<F, Categorical> ? x == std::floor(x) : family.allowed(x);
+    if (knows && family.name != likelihood)
+      others += (others.empty() ? "\"" : ", \"") + std::string(family.name) + '"';
+  });
+  throw Error(
+      Errc::invalid_argument, message, detail,
+      "One name is for all elements, an array has one for each; such a value may stand under " +
+          others + ".");
+}
+
+/// How many categories the options give every element; 0 for those that they leave open.
+std::vector<int> given_categories(const Document &categories, std::size_t d) {
+  std::vector<int> out(d, 0);
+  if (categories.is_null()) return out;
+  const Tensor given = *to_tensor_or_number(categories);
+  if (!given.shape.empty() && given.values.size() != d)
+    throw Error(Errc::invalid_argument,
+                "option \"categories\" has " + std::to_string(given.values.size()) +
+                    " numbers, but the rows have " + std::to_string(d) + " elements");
+  for (std::size_t j = 0; j < d; ++j) out[j] = int(given.values[given.shape.empty() ? 0 : j]);
+  return out;
+}
+
+/// Below it a column is taken for constant: its reciprocal would leave the range of a double.
+constexpr double least_variance = 1e-280;
+
+/// f(block, number of its first row, rows in it) for all blocks, in order.
+template <class F> void for_each_block(RowSource &rows, Control &control, F f) {
+  Buffer block(rows.shape().block_doubles());
+  for (std::int64_t first = 0; first < rows.rows(); first += block_rows) {
+    if (control.pending()) control.poll();
+    rows.read_block(first / block_rows, block.data());
+    f(block.data(), first, int(std::min<std::int64_t>(block_rows, rows.rows() - first)));
+  }
+}
+
+void check_categories(const std::vector<double> &values, int element) {
+  const std::string where = "element " + std::to_string(element + 1);
+  const char *const hint =
+      "Measurements and counts have likelihoods of their own, \"normal\" and \"poisson\"; number "
+      "categories from 1.";
+  if (values.size() > std::size_t(most_categories))
+    throw Error(Errc::too_large,
+                where + " has more than " + std::to_string(most_categories) + " categories", {},
+                hint);
+  if (values.back() - values.front() > CategoryCodes::widest)
+    throw Error(Errc::too_large,
+                "the categories of " + where + " reach from " + shown(values.front()) + " to " +
+                    shown(values.back()) + ", which is too far apart",
+                "The limit is " + shown(CategoryCodes::widest) + ".", hint);
+}
+
+/// The whole numbers that stand in the categorical columns, rising; nothing for the others.
+std::vector<std::vector<double>> categories_seen(RowSource &rows,
+                                                 const std::vector<ColumnSpec> &specs,
+                                                 Control &control) {
+  std::vector<std::vector<double>> seen(specs.size());
+  for_each_block(rows, control, [&](const double *block, std::int64_t first, int size) {
+    for (std::size_t j = 0; j < specs.size(); ++j) {
+      if (specs[j].kind != ColumnSpec::categorical) continue;
+      std::vector<double> &values = seen[j];
+      double last = std::numeric_limits<double>::quiet_NaN();
+      for (int b = 0; b < size; ++b) {
+        const double x = block[j * block_rows + std::size_t(b)];
+        if (x == last || std::isnan(x)) continue;
+        last = x;
+        const auto at = std::lower_bound(values.begin(), values.end(), x);
+        if (at != values.end() && *at == x) continue;
+        if (x != std::floor(x) || std::abs(x) > CategoryCodes::farthest)
+          unsuitable(x, Categorical::name, "a whole number", int(j), first + b + 1);
+        values.insert(at, x + 0.0);  // 0, not -0
+        check_categories(values, int(j));
+      }
+    }
+  });
+  return seen;
+}
+
+/// Reads a family's keys: for each the given tensor or nothing, its numbers in range.
+std::vector<std::optional<Tensor>> read_keys(OptionReader &in, const std::string &path,
+                                             const std::string &family) {
+  std::vector<std::optional<Tensor>> out;
+  for_each_column_family([&](const auto &each) {
+    if (family != each.name) return;
+    for (const char *key : each.prior_keys) {
+      out.push_back(in.number_or_tensor(key));
+      if (!out.back() || std::string_view(key) == "m") continue;
+      for (const double value : out.back()->values)
+        if (!(value > 0))
+          throw Error(Errc::invalid_argument, "option \"" + path + key + "\" contains " +
+                                                  describe(value) + ", but must be greater than 0");
+    }
+  });
+  return out;
+}
+
+/// f(family, its keys' tensors) for every family.
+template <class F>
+void read_prior(const std::vector<std::string> &likelihood, const Document &prior,
+                const std::vector<std::string_view> &others, F f) {
+  OptionReader in(prior, "prior.");
+  for (const std::string_view other : others) in.raw(other);
+  std::vector<std::string> families;
+  for (const std::string &name : likelihood)
+    if (std::find(families.begin(), families.end(), name) == families.end())
+      families.push_back(name);
+  static const Document nothing;
+  for (const std::string &family : families) {
+    // with one family the keys need no name above them
+    if (likelihood.size() == 1 && !in.given(family)) {
+      f(family, read_keys(in, "prior.", family));
+      continue;
+    }
+    const Document *own = in.raw(family);
+    const std::string path = "prior." + family + ".";
+    if (own && !own->is_null() && !own->as<Document::Object>())
+      throw Error(Errc::invalid_argument, "option \"prior." + family + "\" is " + describe(*own) +
+                                              ", but must be an object");
+    OptionReader reader(own ? *own : nothing, path);
+    f(family, read_keys(reader, path, family));
+    reader.finish();
+  }
+  in.finish();
+}
+
+}  // namespace
+
+void check_product_row(const Columns &columns, std::span<const double> x, std::int64_t row) {
+  columns.for_each([&](int j, const auto &family, const ColumnPlaces &) {
+    const double value = x[std::size_t(j)];
+    if (!family.allowed(value) && !std::isnan(value))
+      unsuitable(value, family.name, family.requirement(), j, row, true);
+  });
+}
+
+std::vector<std::string> read_likelihood(OptionReader &in, const std::vector<std::string> &fallback,
+                                         const char *key) {
+  static const std::vector<std::string_view> names = column_family_names();
+  const Document *value = in.raw(key);
+  if (!value || value->is_null()) return fallback;
+  const auto *list = value->as<Document::List>();
+  if (!list) return {in.choice(key, "", names)};
+  if (list->empty())
+    throw Error(Errc::invalid_argument, std::string("option \"") + key + "\" is an empty array",
+                "It has one name for each element of a row.");
+  std::vector<std::string> out;
+  for (const Document &each : *list) {
+    const Document one(Document::Object{{key, each.is_null() ? Document("null") : each}});
+    OptionReader reader(one);  // each is checked as if it were the only one
+    out.push_back(reader.choice(key, "", names));
+  }
+  return out;
+}
+
+Document read_categories(OptionReader &in, const std::vector<std::string> &likelihood,
+                         const char *key) {
+  if (!in.given("categories")) return {};
+  if (std::find(likelihood.begin(), likelihood.end(), Categorical::name) == likelihood.end())
+    throw Error(
+        Errc::invalid_argument, std::string("option \"categories\" does not apply to this ") + key,
+        "No element is categorical.", std::string("Leave it out, or give option \"") + key + "\".");
+  const Document &categories = *in.raw("categories");
+  check_categories_option(categories);
+  return categories;
+}
+
+void check_categories_option(const Document &categories) {
+  const auto given = to_tensor_or_number(categories);
+  if (!given || given->shape.size() > 1)
+    throw Error(
+        Errc::invalid_argument,
+        "option \"categories\" is " + describe(categories) +
+            ", but must be a number or an array of numbers: how many categories elements have");
+  for (const double n : given->values)
+    if (!(n >= 0 && n <= most_categories && n == std::floor(n)))
+      throw Error(Errc::invalid_argument, "option \"categories\" contains " + shown(n) +
+                                              ", but must hold whole numbers from 1 to " +
+                                              std::to_string(most_categories) +
+                                              " (0 for an element that is not categorical)");
+}
+
+void check_likelihood_count(const std::vector<std::string> &likelihood, int d, const char *key) {
+  if (likelihood.size() != 1 && likelihood.size() != std::size_t(d))
+    throw Error(Errc::invalid_argument,
+                std::string("option \"") + key + "\" names " + std::to_string(likelihood.size()) +
+                    " elements, but " +
+                    (std::string_view(key) == "emission" ? "observations" : "the rows") + " have " +
+                    std::to_string(d));
+}
+
+ProductSurvey survey_product(RowSource &rows, const std::vector<std::string> &likelihood,
+                             const Document &categories, Control &control) {
+  const int d = rows.shape().dimension;
+  check_likelihood_count(likelihood, d);
+  std::vector<ColumnSpec> specs;
+  bool any = false;
+  for (int j = 0; j < d; ++j) {
+    const auto kind = *likelihood_named(likelihood[likelihood.size() == 1 ? 0 : std::size_t(j)]);
+    specs.push_back({kind, kind == ColumnSpec::categorical});
+    any |= kind == ColumnSpec::categorical;
+  }
+  if (!categories.is_null()) check_categories_option(categories);
+  if (any) {
+    std::vector<std::vector<double>> seen = categories_seen(rows, specs, control);
+    const std::vector<int> given = given_categories(categories, std::size_t(d));
+    double lowest = 1;
+    for (const auto &values : seen)
+      if (!values.empty()) lowest = std::min(lowest, values.front());
+    for (std::size_t j = 0; j < specs.size(); ++j) {
+      if (specs[j].kind != ColumnSpec::categorical) continue;
+      std::vector<double> &values = seen[j];
+      for (int v = 0; v < given[j]; ++v) values.push_back(v + (lowest > 0 ? 1 : 0));
+      std::sort(values.begin(), values.end());
+      values.erase(std::unique(values.begin(), values.end()), values.end());
+      if (values.empty()) values = {0};  // an element that is missing in every row
+      check_categories(values, int(j));
+      set_categories(specs[j], std::move(values));
+    }
+  }
+  return survey_product(rows, std::make_shared<const Columns>(std::move(specs)), control);
+}
+
+ProductSurvey survey_product(RowSource &rows, const SharedColumns &columns, Control &control) {
+  const int d = rows.shape().dimension;
+  const bool weighted = rows.shape().weighted;
+  ProductSurvey out{columns, 0, Vector::Zero(d), Vector::Zero(d)};
+  Vector count = Vector::Zero(d);
+  for_each_block(rows, control, [&](const double *block, std::int64_t first, int size) {
+    const double *const weight = block + std::size_t(d) * block_rows;
+    for (int b = 0; b < size; ++b) out.weight += weighted ? weight[b] : 1;
+    columns->for_each([&]<class F>(int j, const F &family, const ColumnPlaces &) {
+      const double *const at = block + std::size_t(j) * block_rows;
+      double n = 0, sum = 0;
+      for (int b = 0; b < size; ++b) {
+        const double x = at[b];
+        if (std::isnan(x)) continue;
+        if (!family.allowed(x)) unsuitable(x, family.name, family.requirement(), j, first + b + 1);
+        const double w = weighted ? weight[b] : 1;
+        n += w;
+        if constexpr (F::needs_variance) {
+          const double away = x - out.mean(j);
+          count(j) += w;
+          out.mean(j) += w / count(j) * away;
+          out.variance(j) += w * away * (x - out.mean(j));
+        } else {
+          sum += w * x;
+        }
+      }
+      if constexpr (!F::needs_variance) {
+        count(j) += n;
+        if (count(j) > 0) out.mean(j) += (sum - n * out.mean(j)) / count(j);
+      }
+    });
+  });
+  for (int j = 0; j < d; ++j) {
+    if (count(j) > 0) out.variance(j) /= count(j);
+    if (!(out.variance(j) > least_variance)) out.variance(j) = 1;
+  }
+  if (!out.mean.allFinite() || !out.variance.allFinite())
+    throw Error(Errc::numeric, "the variance of the rows overflows",
+                "Values or weights are too large for double precision.",
+                "Rescale the columns or the weights.");
+  return out;
+}
+
+void check_product_prior(const std::vector<std::string> &likelihood, const Document &prior,
+                         const std::vector<std::string_view> &others) {
+  if (!prior.is_null())
+    read_prior(likelihood, prior, others, [](const std::string &, const auto &) {});
+}
+
+ProductPosterior make_product_prior(const ProductSurvey &survey,
+                                    const std::vector<std::string> &likelihood,
+                                    const Document &prior, double k,
+                                    const std::vector<std::string_view> &others) {
+  const Columns &columns = *survey.columns;
+  ProductPosterior out{survey.columns, Matrix(columns.size().posterior, 1)};
+  std::vector<std::pair<std::string, std::vector<std::optional<Tensor>>>> given;
+  if (!prior.is_null())
+    read_prior(likelihood, prior, others, [&](const std::string &family, auto keys) {
+      given.emplace_back(family, std::move(keys));
+    });
+  columns.for_each_group([&]<class F>(const ColumnGroup<F> &group) {
+    const auto own = std::find_if(given.begin(), given.end(),
+                                  [](const auto &each) { return each.first == F::name; });
+    const std::size_t members = group.columns.size();
+    const double share = std::pow(k, -2.0 / double(members));
+    for (std::size_t c = 0; c < members; ++c) {
+      const F &family = group.families[c];
+      const int j = group.columns[c], each = family.numbers_of_name();
+      double *const at = out.column(0, j);
+      family.default_prior(survey.mean(j), survey.variance(j), share, at);
+      if (own == given.end()) continue;
+      for (std::size_t key = 0; key < own->second.size(); ++key) {
+        const auto &tensor = own->second[key];
+        if (!tensor) continue;
+        if (tensor->shape.size() > 1 ||
+            (tensor->shape.size() == 1 && tensor->values.size() != members))
+          throw Error(Errc::invalid_argument,
+                      std::string("option \"prior.") +
+                          (likelihood.size() == 1 ? "" : F::name + std::string(".")) +
+                          F::prior_keys[key] + "\" is " + describe_shape(tensor->shape) +
+                          ", but must be a number or an array of " + std::to_string(members) +
+                          " numbers, one for each " + F::name + " element");
+        std::fill_n(at + int(key) * each, each, tensor->values[tensor->shape.empty() ? 0 : c]);
+      }
+    }
+  });
+  return out;
+}
+
+Document product_prior_options(const ProductPosterior &prior,
+                               const std::vector<std::string> &likelihood) {
+  Document out = Document::object();
+  prior.columns->for_each_group([&]<class F>(const ColumnGroup<F> &group) {
+    Document own = Document::object();
+    for (std::size_t key = 0; key < F::prior_keys.size(); ++key) {
+      Tensor values{{std::int64_t(group.columns.size())}, {}};
+      for (std::size_t c = 0; c < group.columns.size(); ++c)
+        values.values.push_back(
+            prior.column(0, group.columns[c])[int(key) * group.families[c].numbers_of_name()]);
+      const bool same = std::all_of(values.values.begin(), values.values.end(),
+                                    [&](double v) { return v == values.values[0]; });
+      if (same)
+        own.set(F::prior_keys[key], values.values[0]);
+      else
+        own.set(F::prior_keys[key], std::move(values));
+    }
+    if (likelihood.size() == 1)
+      out = std::move(own);
+    else
+      out.set(F::name, std::move(own));
+  });
+  return out;
+}
+
+}  // namespace bayes

@@ -1,0 +1,255 @@
+// A column of measurements: x ~ N(mean, variance), with the linked prior of normal_wishart.hpp in
+// one dimension: precision Lambda ~ Wishart_1(a, B), that is Gamma(a/2, rate B/2), mean | Lambda ~
+// N(m, (c Lambda)^-1) (000, 002 L10 eqs. 20, 22). Columns of a row are independent: a diagonal
+// covariance.
+//
+// Point: mean, variance. Posterior: m, c, a, B. Statistics: weight of the rows, mean, scatter about
+// the mean, bound of the scatter's rounding error.
+#pragma once
+
+#include <array>
+#include <numbers>
+#include <string>
+
+#include "base/special.hpp"
+#include "families/product/column.hpp"
+
+namespace bayes {
+
+struct UnivariateNormal {
+  static constexpr const char *name = "normal";
+  static constexpr std::array<const char *, 2> parameters = {"mean", "variance"};
+  static constexpr std::array<const char *, 4> prior_keys = {"m", "c", "a", "B"};
+  static constexpr bool has_base = false, zero_is_base = false, ordered = true,
+                        needs_variance = true;
+
+  bool allowed(double) const { return true; }
+  std::string requirement() const { return "a number"; }
+  double element(double x) const { return x; }
+  double value(double x) const { return x; }
+  bool plain() const { return true; }
+  double place(double x, double variance) const { return x / std::sqrt(2 * variance); }
+  static double log_base(double) { return 0; }
+
+  int numbers_of_name() const { return 1; }
+  int point_size() const { return 2; }
+  int posterior_size() const { return 4; }
+  int statistics_size() const { return 4; }
+  int term_size() const { return 2; }  // centre, half the precision
+  int sum_size() const { return 2; }   // of y and y^2, y = x - centre
+  int form_size() const { return 3; }  // m, c / ((c + 1) B), (a + 1) / 2
+  int free_parameters() const { return 2; }
+
+  void maximum_likelihood(const double *s, const double *previous, const ColumnBounds &bounds,
+                          double *point) const {
+    const bool alive = s[0] > bounds.least_weight;
+    point[0] = alive ? s[1] : previous[0];
+    point[1] = alive ? std::max(s[2] / s[0], bounds.minimum * bounds.variance) : previous[1];
+  }
+  void default_prior(double mean, double variance, double share, double *prior) const {
+    prior[0] = mean;
+    prior[1] = 0.01;
+    prior[2] = 3;
+    prior[3] = variance * share;
+  }
+  static constexpr const char *mode_requirement = "a must be above 1";
+  bool has_mode(const double *prior) const { return prior[2] > 1; }
+  /// The joint mode of mean and precision.
+  void maximum_posterior(const double *s, const double *prior, double *point) const {
+    double q[4];
+    posterior(s, prior, q);
+    point[0] = q[0];
+    point[1] = q[3] / (q[2] - 1);
+  }
+  /// A density of the mean and the precision.
+  double log_prior(const double *point, const double *prior) const {
+    const auto [m, c, a, b] = std::array{prior[0], prior[1], prior[2], prior[3]};
+    const double away = point[0] - m;
+    return log_normaliser(a, b) - (a - 2) / 2 * std::log(point[1]) - b / (2 * point[1]) +
+           0.5 * (std::log(c / (2 * std::numbers::pi)) - std::log(point[1]) -
+                  c * away * away / point[1]);
+  }
+  void complete(double *) const {}
+  bool valid_point(const double *point) const {
+    return valid_number(point[1]) && std::abs(point[0]) <= largest_number;
+  }
+  double mean(const double *point) const { return point[0]; }
+  double variance(const double *point) const { return point[1]; }
+  double sample(const double *point, Random &random) const {
+    return point[0] + std::sqrt(point[1]) * random.normal();
+  }
+
+  void posterior(const double *s, const double *prior, double *q) const {
+    const double n = s[0], c = prior[1], away = s[1] - prior[0];
+    q[0] = prior[0] + (n > 0 ? n / (c + n) * away : 0);
+    q[1] = c + n;
+    q[2] = prior[2] + n;
+    q[3] = prior[3] + s[2] + (n > 0 ? c * n / (c + n) * away * away : 0);
+  }
+  double divergence(const double *q, const double *prior) const {
+    const double ratio = prior[1] / q[1], away = q[0] - prior[0];
+    return (q[2] - prior[2]) / 2 * expected_log_precision(q) + q[2] / 2 * (prior[3] / q[3] - 1) +
+           log_normaliser(q[2], q[3]) - log_normaliser(prior[2], prior[3]) +
+           0.5 * (ratio - 1 - std::log(ratio) + prior[1] * q[2] / q[3] * away * away);
+  }
+  /// Sums of c, c m, a and B + c m^2, the last two taken about the new mean so that nothing
+  /// cancels.
+  void blend(const double *q, const double *target, double rho, double *out) const {
+    const double c1 = (1 - rho) * q[1], c2 = rho * target[1], c = c1 + c2,
+                 difference = target[0] - q[0];
+    out[0] = q[0] + c2 / c * difference;
+    out[2] = (1 - rho) * q[2] + rho * target[2];
+    out[3] = (1 - rho) * q[3] + rho * target[3] + c1 * c2 / c * difference * difference;
+    out[1] = c;
+  }
+  void point_estimate(const double *q, double *point) const {
+    point[0] = q[0];
+    point[1] = q[3] / q[2];
+  }
+  double log_marginal_likelihood(const double *s, const double *prior) const {
+    double q[4];
+    posterior(s, prior, q);
+    return log_normaliser(prior[2], prior[3]) - log_normaliser(q[2], q[3]) +
+           0.5 * (std::log(prior[1] / q[1]) - s[0] * std::log(2 * std::numbers::pi));
+  }
+  bool valid_posterior(const double *q) const {
+    return std::abs(q[0]) <= largest_number && valid_number(q[1]) && valid_number(q[2]) &&
+           valid_number(q[3]) && valid_number(q[3] / q[2]) &&
+           valid_number(q[1] / ((q[1] + 1) * q[3]));
+  }
+  double predictive_mean(const double *q) const { return q[0]; }
+  double predictive_variance(const double *q) const {
+    return q[2] > 2 ? q[3] / (q[2] - 2) * (1 + 1 / q[1]) : std::numeric_limits<double>::infinity();
+  }
+  /// Of the mean, a Student t, and of the variance, an inverse gamma; NaN where they have none.
+  void deviations(const double *q, double *out) const {
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    out[0] = q[2] > 2 ? std::sqrt(q[3] / (q[1] * (q[2] - 2))) : none;
+    out[1] = q[2] > 4 ? q[3] / (q[2] - 2) * std::sqrt(2 / (q[2] - 4)) : none;
+  }
+  void draw(const double *q, Random &random, double *point) const {
+    point[1] =
+        std::clamp(q[3] / random.chi_square(q[2]), std::numeric_limits<double>::min(), 1e300);
+    point[0] = q[0] + std::sqrt(point[1] / q[1]) * random.normal();
+  }
+
+  void scale(double factor, double *s) const {
+    s[0] *= factor;
+    s[2] *= factor;
+  }
+  void add(double x, double *s) const {
+    const double away = x - s[1];
+    ++s[0];
+    s[1] += away / s[0];
+    s[2] += away * (x - s[1]);
+    s[3] += rounding * s[2];
+  }
+  bool remove(double x, const double *prior, double *s) const {
+    const double away = x - s[1];
+    s[3] += rounding * s[2];
+    if (--s[0] > 0) {
+      s[1] -= away / s[0];
+      s[2] -= away * (x - s[1]);
+    } else {
+      s[1] = s[2] = s[3] = 0;
+    }
+    // The scatter is known no better than its rounding errors; what counts is B, of which it is a
+    // part.
+    const bool sound = s[3] <= 1e-7 * (prior[3] + s[2]) && s[2] >= -s[3] - rounding * prior[3];
+    s[2] = std::max(0.0, s[2]);
+    return sound;
+  }
+
+  double point_terms(const double *point, double *terms) const {
+    terms[0] = point[0];
+    terms[1] = 0.5 / point[1];
+    return -0.5 * std::log(2 * std::numbers::pi * point[1]);
+  }
+  double expected_terms(const double *q, double *terms) const {
+    terms[0] = q[0];
+    terms[1] = 0.5 * q[2] / q[3];
+    return 0.5 * (expected_log_precision(q) - std::log(2 * std::numbers::pi) - 1 / q[1]);
+  }
+  double term(const double *terms, double x) const {
+    return -terms[1] * (x - terms[0]) * (x - terms[0]);
+  }
+  static void add_terms(std::span<const UnivariateNormal> columns, const double *const *x,
+                        const double *terms, double *out) {
+    using simd::lanes;
+    constexpr int group = 4;
+    for (int first = 0; first < block_rows; first += group * lanes) {
+      simd::Vector sum[group] = {};
+      for (std::size_t c = 0; c < columns.size(); ++c) {
+        const simd::Vector centre = simd::all(terms[2 * c]), half = simd::all(terms[2 * c + 1]);
+#pragma GCC unroll 4
+        for (int v = 0; v < group; ++v) {
+          const simd::Vector y = simd::load(x[c] + first + v * lanes) - centre;
+          sum[v] += half * y * y;
+        }
+      }
+#pragma GCC unroll 4
+      for (int v = 0; v < group; ++v)
+        simd::store(out + first + v * lanes, simd::load(out + first + v * lanes) - sum[v]);
+    }
+  }
+  static void add_sums(std::span<const UnivariateNormal> columns, const double *const *x,
+                       const double *terms, const double *r, double *sums) {
+    using simd::lanes;
+    for (std::size_t c = 0; c < columns.size(); ++c, sums += 2 * lanes) {
+      const simd::Vector centre = simd::all(terms[2 * c]);
+      simd::Vector first[2] = {simd::load(sums)}, second[2] = {simd::load(sums + lanes)};
+      for (int v = 0; v < column_block::vectors; v += 2)
+#pragma GCC unroll 2
+        for (int i = 0; i < 2; ++i) {
+          const simd::Vector y = simd::load(x[c] + (v + i) * lanes) - centre,
+                             weighted = simd::load(r + (v + i) * lanes) * y;
+          first[i] += weighted;
+          second[i] += weighted * y;
+        }
+      simd::store(sums, first[0] + first[1]);
+      simd::store(sums + lanes, second[0] + second[1]);
+    }
+  }
+  /// From the scorer's centre to the rows' own mean: sum (x - mean)^2 = sum y^2 - n (mean -
+  /// centre)^2.
+  void statistics(double weight, const double *sums, const double *terms, double *s) const {
+    const double shift = weight > 0 ? sums[0] / weight : 0;
+    s[0] = weight;
+    s[1] = terms[0] + shift;
+    s[2] = std::max(0.0, sums[1] - weight * shift * shift);
+    s[3] = 0;
+  }
+
+  // The predictive is a Student t: Gamma((a + 1) / 2) / (Gamma(a / 2) Gamma(1 / 2)) sqrt(w) (1 + w
+  // (x - m)^2)^-(a + 1)/2, w = c / ((c + 1) B).
+  static void predictive_forms(std::span<const UnivariateNormal> columns, const double *q,
+                               double *forms, double *bases) {
+    double a = -1, constant = 0;
+    for (std::size_t i = 0; i < columns.size(); ++i, q += 4, forms += 3) {
+      if (q[2] != a) {
+        a = q[2];
+        constant = -log_beta(a / 2, 0.5);
+      }
+      forms[0] = q[0];
+      forms[1] = q[1] / ((q[1] + 1) * q[3]);
+      forms[2] = (a + 1) / 2;
+      bases[i] = constant + 0.5 * std::log(forms[1]);
+    }
+  }
+  template <class Form> static auto predictive_term(Form form, double x) {
+    const auto y = x - form(0);
+    return -form(2) * lane_log(1.0 + lane_bounded(y * y * form(1)));
+  }
+
+ private:
+  static constexpr double rounding = std::numeric_limits<double>::epsilon();
+
+  static double expected_log_precision(const double *q) {
+    return digamma(q[2] / 2) + std::numbers::ln2 - std::log(q[3]);
+  }
+  static double log_normaliser(double a, double b) {
+    return a / 2 * (std::log(b) - std::numbers::ln2) - log_gamma(a / 2);
+  }
+};
+
+}  // namespace bayes

@@ -1,0 +1,152 @@
+// The learners of finite mixtures. All share the local step; they differ in the global step alone:
+// what the merged statistics make of the parameters, and what the objective has beyond the rows'
+// share.
+//
+// They are written against the observation family: its point estimates (make_scorer,
+// maximum_likelihood, maximum_posterior, log_prior) and its posteriors (make_scorer, posterior,
+// divergence, blend, point_estimate).
+#pragma once
+
+#include <concepts>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "data/local_step.hpp"
+#include "families/dirichlet.hpp"
+
+namespace bayes {
+
+/// A learner turns statistics into the next state. objective(state) + the data's share is what it
+/// maximises; update(statistics, state) never lowers it. What makes statistics of data at a state
+/// is expected_statistics(learner, state, data, control), found for each kind of learner and data.
+template <class L>
+concept Learner = requires(const L &learner, const typename L::State &state,
+                           const typename L::Statistics &statistics) {
+  { learner.objective(state) } -> std::convertible_to<double>;
+  { learner.update(statistics, state) } -> std::same_as<typename L::State>;
+};
+
+/// A learner whose data are rows that come each by itself: it turns a state into a scorer and log
+/// weights.
+template <class L>
+concept RowLearner = Learner<L> && requires(const L &learner, const typename L::State &state) {
+  typename L::Allocation;
+  { learner.scorer(state) } -> BlockScorer;
+  { learner.log_weights(state) } -> std::same_as<std::vector<double>>;
+};
+
+template <RowLearner L>
+LocalResult<typename L::Statistics> expected_statistics(const L &learner,
+                                                        const typename L::State &state,
+                                                        RowSource &rows, Control &control) {
+  return local_step<typename L::Allocation>(rows, control, learner.scorer(state),
+                                            learner.log_weights(state));
+}
+
+/// A learner whose state can also be moved part of the way, for stochastic steps on a sample of the
+/// rows.
+template <class L>
+concept StochasticLearner = Learner<L> &&
+    requires(const L &learner, const typename L::State &state, double step) {
+  { learner.move(state, state, step) } -> std::same_as<typename L::State>;
+};
+
+/// Weights and parameters of K components at a point.
+template <class Point> struct MixturePoint {
+  Vector weights;
+  Point components;
+};
+
+template <class Point> std::vector<double> log_weights_of(const MixturePoint<Point> &state) {
+  return to_vector(state.weights.array().log().matrix());
+}
+
+/// EM for maximum likelihood (002 L9). The floor keeps the likelihood bounded.
+template <class Point, class Floor> class MaximumLikelihood {
+ public:
+  using Allocation = SoftAllocation;
+  using State = MixturePoint<Point>;
+  using Scorer = decltype(make_scorer(std::declval<const Point &>()));
+  using Statistics = typename Scorer::Statistics;
+
+  explicit MaximumLikelihood(const Floor &floor) : floor_(floor) {}
+
+  Scorer scorer(const State &state) const { return make_scorer(state.components); }
+  std::vector<double> log_weights(const State &state) const { return log_weights_of(state); }
+  double objective(const State &) const { return 0; }
+  State update(const Statistics &statistics, const State &state) const {
+    return {statistics.count / statistics.total(),
+            maximum_likelihood(statistics, state.components, floor_)};
+  }
+
+ private:
+  const Floor &floor_;
+};
+
+/// EM for the mode of the posterior. Every alpha must be at least 1: below, the density of the
+/// weights has no mode inside the simplex.
+template <class Point, class Prior> class MaximumPosterior {
+ public:
+  using Allocation = SoftAllocation;
+  using State = MixturePoint<Point>;
+  using Scorer = decltype(make_scorer(std::declval<const Point &>()));
+  using Statistics = typename Scorer::Statistics;
+
+  MaximumPosterior(Vector alpha, Prior prior)
+      : alpha_(std::move(alpha)),
+        prior_(std::move(prior)) {}
+
+  Scorer scorer(const State &state) const { return make_scorer(state.components); }
+  std::vector<double> log_weights(const State &state) const { return log_weights_of(state); }
+  double objective(const State &state) const {
+    return dirichlet_log_density(state.weights, alpha_) + log_prior(state.components, prior_);
+  }
+  State update(const Statistics &statistics, const State &) const {
+    const Vector mass = statistics.count.array() + (alpha_.array() - 1);
+    return {mass / mass.sum(), maximum_posterior(statistics, prior_)};
+  }
+
+ private:
+  Vector alpha_;
+  Prior prior_;
+};
+
+/// q(pi) = Dirichlet(alpha) and q of the components' parameters.
+template <class Posterior> struct MixturePosterior {
+  Vector alpha;
+  Posterior components;
+};
+
+/// Mean-field variational inference (002 L9): the objective is the ELBO with all constants. With
+/// move() also its stochastic form (002 L8).
+template <class Posterior> class Variational {
+ public:
+  using Allocation = SoftAllocation;
+  using State = MixturePosterior<Posterior>;
+  using Scorer = decltype(make_scorer(std::declval<const Posterior &>()));
+  using Statistics = typename Scorer::Statistics;
+
+  explicit Variational(State prior) : prior_(std::move(prior)) {}
+
+  Scorer scorer(const State &state) const { return make_scorer(state.components); }
+  std::vector<double> log_weights(const State &state) const {
+    return to_vector(expected_log_weights(state.alpha));
+  }
+  double objective(const State &state) const {
+    return -dirichlet_divergence(state.alpha, prior_.alpha) -
+           divergence(state.components, prior_.components);
+  }
+  State update(const Statistics &statistics, const State &state) const {
+    return {prior_.alpha + statistics.count,
+            posterior(statistics, prior_.components, state.components)};
+  }
+  State move(const State &from, const State &to, double step) const {
+    return {(1 - step) * from.alpha + step * to.alpha, blend(from.components, to.components, step)};
+  }
+
+ private:
+  State prior_;
+};
+
+}  // namespace bayes

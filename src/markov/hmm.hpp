@@ -1,0 +1,228 @@
+// Hidden Markov models (002 L11): fit, and everything that a fitted one answers.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/control.hpp"
+#include "data/sequences.hpp"
+#include "document/document.hpp"
+#include "document/model.hpp"
+
+namespace bayes {
+
+inline constexpr int hmm_max_states = 1000;
+/// an observation's elements
+inline constexpr int hmm_max_dimension = 1600;
+
+/// What the elements of the sequences are, which decides how they are taken if the options are
+/// silent.
+enum class SequenceElements : char {
+  /// text and all else that is no number: categorical, one observation an element
+  symbols,
+  /// categorical if sequences are one-dimensional, else normal
+  integers,
+  /// normal
+  numbers,
+  /// bernoulli
+  booleans
+};
+
+/// What a fit says of the reading of sequences, before the first one is read.
+struct HmmRowOptions {
+  /// observations are names: the store holds their numbers, from 0, in a list that is handed to the
+  /// fit
+  bool symbols = false;
+  /// a step with a missing element is missing as a whole (multivariate normal)
+  bool whole_steps = false;
+  /// missing = error
+  bool refuse_missing = false;
+  /// on_error = null
+  bool null_on_error = false;
+};
+
+/// A state at the model's point estimate (posterior means for vi, svi, gibbs).
+struct HmmState {
+  /// probability that a sequence begins here, and its posterior standard deviation (NaN: none)
+  double initial, initial_deviation;
+  /// of the posterior Dirichlet; NaN: none
+  double initial_alpha;
+  /// long-run share of time; NaN where the chain has more than one
+  double stationary;
+  /// expected number of steps here, in the sequences of the fit
+  double visits;
+  /// expected length of a stay, 1 / (1 - a_kk); infinite for an absorbing state
+  double dwell;
+};
+struct HmmTransition {
+  /// from 0
+  int from, to;
+  /// deviation NaN: none
+  double probability, deviation;
+  /// NaN: none
+  double alpha;
+  /// expected number of transitions in the sequences of the fit
+  double count;
+};
+/// What a state emits: of a multivariate normal one for a state; else one for an element, of a
+/// categorical element one for a symbol.
+struct HmmEmission {
+  /// from 0
+  int state;
+  /// from 0; -1: all elements together
+  int element;
+  /// of a categorical element, and "1" of a bernoulli one; else nullptr
+  const std::string *symbol;
+  /// of the symbol; NaN
+  double probability, deviation;
+  /// d or 1 expected values; empty for symbols
+  std::vector<double> mean;
+  /// d x d or 1
+  std::vector<double> covariance;
+};
+/// A parameter of the conjugate posterior of the emissions.
+struct HmmPosterior {
+  /// as above
+  int state, element;
+  /// as above; nullptr for others
+  const std::string *symbol;
+  /// as the prior's key: m, c, a, B, b, shape, rate, category_alpha
+  const char *parameter;
+  /// 1, d, or (B) d x d numbers
+  std::vector<double> value;
+  /// value is d x d
+  bool matrix;
+};
+
+/// A most probable path.
+struct HmmPath {
+  /// log p(path, observations)
+  double log_probability;
+  /// from 0
+  std::vector<int> states;
+};
+
+class HmmScorer;
+
+class BAYES_API HiddenMarkovModel final : public Model {
+ public:
+  HiddenMarkovModel();
+  ~HiddenMarkovModel() override;
+
+  int dimension() const { return info.dimension; }
+  int size() const { return info.components; }
+  /// an observation is an array of numbers, a sequence an array of arrays
+  bool vectors() const;
+  /// an observation is a name
+  bool symbols() const;
+  /// as in HmmRowOptions
+  bool whole_steps() const;
+  /// its number in the store, from 0 (by name, not as in the fit's store); -1: unknown, which is
+  /// stored as a NaN: it carries no evidence
+  int code(std::string_view symbol) const;
+  /// fitted by vi or svi
+  bool has_posterior() const;
+
+  /// from 0
+  HmmState state_at(int index) const;
+  /// all K x K, row by row
+  void transitions(const std::function<void(const HmmTransition &)> &take) const;
+  void emissions(const std::function<void(const HmmEmission &)> &take) const;
+  /// throws Error(invalid_argument) without posterior
+  void posterior(const std::function<void(const HmmPosterior &)> &take) const;
+
+  /// Throws Error(invalid_argument), naming element and step (from 1), for a value that cannot be;
+  /// NaN is missing.
+  void check(std::span<const double> x, std::int64_t step) const;
+
+  // One sequence, not labelled. All use the parameters' point estimate, and for emissions the
+  // posterior predictive where there is a posterior.
+  /// log p(observations); -infinity: impossible
+  double log_likelihood(Sequences &one, Control &control) const;
+  /// Viterbi; of equally probable paths the one whose last state, then last but one, ... is
+  /// smallest. Throws Error(numeric) if no path is possible
+  HmmPath decode(Sequences &one, Control &control) const;
+  /// the `count` most probable paths (fewer if there are fewer), falling
+  std::vector<HmmPath> decode_best(Sequences &one, int count, Control &control) const;
+
+  /// The smoothed probabilities of the states at every step: take(first step, steps, K numbers for
+  /// each), in order of time.
+  void smooth(Sequences &one, Control &control,
+              const std::function<void(std::int64_t first, int steps, const double *probabilities)>
+                  &take) const;
+
+  /// The same from the past alone, step by step in constant memory.
+  class BAYES_API Filter {
+   public:
+    explicit Filter(const HiddenMarkovModel &model);
+    ~Filter();
+    /// Takes up the next observation (d numbers; NaN: missing); gives p(state | observations so
+    /// far), K numbers, valid until the next call. Throws Error(numeric) if it is impossible.
+    std::span<const double> next(std::span<const double> x);
+    /// log p(the last observation | those before); 0 for a missing one.
+    double log_predictive() const;
+
+   private:
+    struct State;
+    std::unique_ptr<State> state_;
+  };
+
+  /// p(state of the next step | observations), K numbers, and what the next observation is: for
+  /// each element its expected value and variance (NaN for a category), for symbols the probability
+  /// of each.
+  struct Prediction {
+    std::vector<double> states, mean, variance, symbols;
+  };
+  Prediction predict_next(Sequences &one, Control &control) const;
+
+  /// A sequence of `steps` observations, number `index` of the stream `seed`: take(state from 0,
+  /// observation), step by step.
+  void sample(std::uint64_t seed, std::int64_t index, std::int64_t steps,
+              const std::function<void(int state, std::span<const double> x)> &take) const;
+
+  /// by number; empty unless symbols()
+  const std::vector<std::string> &symbol_names() const;
+
+  struct State;
+  std::unique_ptr<State> state;
+
+ protected:
+  void write(Document &document) const override;
+
+ private:
+  HmmScorer &scorer() const;
+  mutable std::unique_ptr<HmmScorer> scorer_;
+  mutable std::vector<double> stationary_;
+  mutable std::unique_ptr<std::unordered_map<std::string_view, int>> codes_;
+};
+
+/// Reads the document form; for models/registry.cpp. Throws Error(invalid_text) naming the member
+/// that cannot be.
+std::unique_ptr<Model> read_hidden_markov_model(const Document &document);
+
+/// Checks every option that can be checked before any sequence is read, and says how to read them.
+/// Throws as hmm_fit does. `vectors`: sequences are two-dimensional.
+BAYES_API HmmRowOptions hmm_check_options(int k, const Document &options, SequenceElements elements,
+                                          bool vectors, const HiddenMarkovModel *start = nullptr,
+                                          bool update = false);
+
+/// Fits a hidden Markov model of k states. `symbols`: the names of the observations, by number, if
+/// the options say that they are names. `start`, if given, is where the (single) run begins; with
+/// `update` its posterior is also the prior. Throws Error: invalid_argument for options, for an
+/// element that its family does not know, or for sequences that the structural zeros or known
+/// states make impossible; too_large for more parameters than memory allows; numeric where no fit
+/// exists.
+BAYES_API std::unique_ptr<HiddenMarkovModel> hmm_fit(Sequences &sequences,
+                                                     std::vector<std::string> symbols, int k,
+                                                     const Document &options,
+                                                     SequenceElements elements, bool vectors,
+                                                     const HiddenMarkovModel *start, bool update,
+                                                     Control &control);
+
+}  // namespace bayes

@@ -1,0 +1,176 @@
+// A hidden Markov model as a document, and back with every number checked.
+//
+// A model with a posterior stores that alone: its point estimate follows from it.
+#include <cmath>
+#include <set>
+
+#include "families/normal/normal_document.hpp"
+#include "families/normal/normal_prior.hpp"
+#include "families/product/product_document.hpp"
+#include "markov/hmm_gibbs.hpp"
+#include "markov/hmm_scorer.hpp"
+
+namespace bayes {
+namespace {
+
+Tensor by_rows(const Matrix &m) {
+  const Matrix rows = m.transpose();
+  return {{m.rows(), m.cols()}, {rows.data(), rows.data() + rows.size()}};
+}
+
+Matrix read_rows(const MemberReader &in, const char *key, std::int64_t rows, std::int64_t columns) {
+  const Tensor t = in.tensor(key, {rows, columns});
+  return Eigen::Map<const Matrix>(t.values.data(), columns, rows).transpose();
+}
+
+template <class M> void require_not_negative(const MemberReader &in, const char *key, const M &m) {
+  if (m.size() && !(m.minCoeff() >= 0)) in.reject(key, "must not be negative");
+}
+
+/// Distributions: not negative, and with a sum that a distribution can have.
+template <class M>
+void require_rows(const MemberReader &in, const char *key, const M &rows, bool probabilities) {
+  require_not_negative(in, key, rows);
+  for (Eigen::Index i = 0; i < rows.rows(); ++i) {
+    const double sum = rows.row(i).sum();
+    if (probabilities ? !(std::abs(sum - 1) < 1e-9) : !(sum > 0 && std::isfinite(sum)))
+      in.reject(key, probabilities ? "must sum to 1" : "must have a positive, finite sum");
+  }
+}
+
+template <class Emissions> void write_chain(Document &out, const Emissions &of) {
+  out.set("initial", tensor(of.initial)).set("transition", by_rows(of.transition));
+}
+
+template <class M> void read_chain(const MemberReader &in, int k, bool probabilities, M &out) {
+  out.initial = read_vector(in, "initial", k);
+  out.transition = read_rows(in, "transition", k, k);
+  require_rows(in, "initial", out.initial.transpose(), probabilities);
+  require_rows(in, "transition", out.transition, probabilities);
+}
+
+}  // namespace
+
+void HiddenMarkovModel::write(Document &document) const {
+  document.set("weight", state->weight)
+      .set("visits", tensor(state->visits))
+      .set("transition_counts", by_rows(state->transitions))
+      .set("vectors", state->vectors);
+  if (symbols())
+    document.set("symbols", Document::List(state->symbols.begin(), state->symbols.end()));
+  std::visit(
+      [&]<class Fitted>(const Fitted &fitted) {
+        const int d = dimension();
+        constexpr bool products = std::is_same_v<Fitted, ProductHmm>;
+        if constexpr (products)
+          write_columns(document, *fitted.point.emissions.columns);
+        else
+          document.set("covariance", Fitted::Point::Shape::name);
+        Document numbers = Document::object();
+        if (fitted.posterior) {
+          write_chain(numbers, *fitted.posterior);
+          write_posterior(numbers, fitted.posterior->emissions);
+          document.set("posterior", std::move(numbers));
+          return;
+        }
+        write_chain(numbers, fitted.point);
+        if constexpr (products)
+          write_point(numbers, fitted.point.emissions);
+        else
+          numbers.set("means", columns(fitted.point.emissions.mean))
+              .set("covariances",
+                   scales<typename Fitted::Point::Shape>(fitted.point.emissions.covariance, d));
+        document.set("point", std::move(numbers));
+        if (!fitted.deviations) return;
+        Document deviations = Document::object();
+        write_chain(deviations, *fitted.deviations);
+        if (products) deviations.set("emissions", columns(fitted.deviations->emissions));
+        document.set("deviations", std::move(deviations));
+      },
+      state->fitted);
+}
+
+std::unique_ptr<Model> read_hidden_markov_model(const Document &document) {
+  auto model = std::make_unique<HiddenMarkovModel>();
+  const MemberReader in(document);
+  const ModelInfo info = read_model_info(document);
+  const int d = info.dimension, k = info.components;
+  auto &state = *model->state;
+  if (k > hmm_max_states)
+    in.reject("components", "must be at most " + std::to_string(hmm_max_states));
+  state.weight = in.number("weight", 0, 1e300, true);
+  state.visits = read_vector(in, "visits", k);
+  state.transitions = read_rows(in, "transition_counts", k, k);
+  require_not_negative(in, "visits", state.visits);
+  require_not_negative(in, "transition_counts", state.transitions);
+  state.vectors = in.boolean("vectors");
+  if (!state.vectors && d != 1)
+    in.reject("vectors", "must be true for observations of more than one element");
+
+  const auto read = [&](auto fitted, auto posterior, auto point, int deviations) {
+    if (in.has("posterior")) {
+      const MemberReader q = in.object("posterior");
+      fitted.posterior.emplace();
+      read_chain(q, k, false, *fitted.posterior);
+      fitted.posterior->emissions = posterior(q);
+      fitted.point = mean_parameters(*fitted.posterior);
+    } else {
+      const MemberReader numbers = in.object("point");
+      read_chain(numbers, k, true, fitted.point);
+      fitted.point.emissions = point(numbers);
+      if (in.has("deviations")) {
+        const MemberReader from = in.object("deviations");
+        HmmDeviations out{read_vector(from, "initial", k), read_rows(from, "transition", k, k), {}};
+        if (deviations) out.emissions = read_columns(from, "emissions", deviations, k);
+        require_not_negative(from, "initial", out.initial);
+        require_not_negative(from, "transition", out.transition);
+        require_not_negative(from, "emissions", out.emissions);
+        fitted.deviations = std::move(out);
+      }
+    }
+    state.fitted = std::move(fitted);
+  };
+  if (!in.has("covariance")) {
+    const SharedColumns columns = read_product_columns(in, d);
+    read(
+        ProductHmm(), [&](const MemberReader &q) { return read_posterior(q, columns, k); },
+        [&](const MemberReader &p) { return read_point(p, columns, k); }, columns->size().point);
+    if (in.has("symbols")) {
+      const ColumnSpec &spec = columns->specs()[0];
+      const auto *list = in.value("symbols").as<Document::List>();
+      if (state.vectors || spec.kind != ColumnSpec::categorical || !spec.values.empty() || !list ||
+          list->size() != std::size_t(spec.categories))
+        in.reject("symbols", "must be as many names as the one categorical element has values");
+      std::set<std::string_view> seen;
+      for (const Document &each : *list) {
+        const auto *name = each.as<std::string>();
+        if (!name) in.reject("symbols", "contains " + describe(each) + ", which is no name");
+        if (!seen.insert(*name).second)
+          in.reject("symbols", "contains " + describe(each) + " twice");
+        state.symbols.push_back(*name);
+      }
+    }
+    return model;
+  }
+  state.whole_steps = true;
+  const std::string covariance = in.text("covariance");
+  if (covariance != "full" && covariance != "diagonal" && covariance != "spherical" &&
+      covariance != "tied")
+    in.reject("covariance", "must be full, diagonal, spherical or tied");
+  with_shape(covariance, [&]<class S>(S) {
+    read(
+        NormalHmm<S>(), [&](const MemberReader &q) { return read_posterior<S>(q, d, k); },
+        [&](const MemberReader &p) {
+          return NormalPoint<S>{read_columns(p, "means", d, k),
+                                read_scales<S>(p, "covariances", d, k)};
+        },
+        0);
+    FactoredScale factored;  // dividing by a may have left the range of a double
+    for (const Matrix &scale : std::get<NormalHmm<S>>(state.fitted).point.emissions.covariance)
+      if (!factor<S>(scale, d, factored))
+        in.reject("posterior", "has a B that divided by a is not positive definite");
+  });
+  return model;
+}
+
+}  // namespace bayes

@@ -1,0 +1,97 @@
+// The observations of sequences as plain weighted rows, for what looks at each by itself: surveys
+// and starting points.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "data/sequences.hpp"
+
+namespace bayes {
+
+/// Steps that are missing as a whole, and padding, have weight 0: their elements are NaN, or
+/// (`zeros`) 0 for families that know no missing elements.
+class Observations final : public RowSource {
+ public:
+  /// Every `every`-th block only.
+  Observations(const Sequences &sequences, bool zeros, std::int64_t every = 1)
+      : from_(sequences.rows),
+        stored_(from_.shape()),
+        zeros_(zeros),
+        every_(every),
+        block_(stored_.block_doubles()) {
+    shape_ = {sequences.dimension, true};
+    const std::int64_t blocks = (from_.rows() + block_rows - 1) / block_rows,
+                       chosen = (blocks + every - 1) / every;
+    rows_ = every == 1 ? from_.rows()
+                       : chosen * block_rows -
+                             ((blocks - 1) % every == 0 ? blocks * block_rows - from_.rows() : 0);
+  }
+
+  std::int64_t stretches() const override {
+    return (rows_ + shape_.piece_rows() - 1) / shape_.piece_rows();
+  }
+  std::span<const Piece> stretch(std::int64_t index) override {
+    turn_ ^= 1;
+    const std::int64_t each = shape_.piece_rows(), size = std::min(each, rows_ - index * each);
+    buffer_[turn_].resize(shape_.piece_doubles());
+    for (std::int64_t row = 0; row < size; row += block_rows)
+      read_block((index * each + row) / block_rows,
+                 buffer_[turn_].data() + std::size_t(row / block_rows) * shape_.block_doubles());
+    piece_[turn_] = {buffer_[turn_].data(), size};
+    return {&piece_[turn_], 1};
+  }
+  void read_block(std::int64_t index, double *out) override {
+    from_.read_block(index * every_, block_.data());
+    const std::size_t d = std::size_t(shape_.dimension);
+    std::copy_n(block_.data(), d * block_rows, out);
+    const double *const weight = block_.data() + std::size_t(stored_.dimension) * block_rows;
+    for (std::size_t b = 0; b < block_rows; ++b) {
+      bool missing = true;
+      for (std::size_t j = 0; j < d; ++j)
+        missing &= out[j * block_rows + b] != out[j * block_rows + b];
+      missing |= weight[b] == 0;
+      out[d * block_rows + b] = missing ? 0 : std::fabs(weight[b]);
+      if (missing)
+        for (std::size_t j = 0; j < d; ++j)
+          out[j * block_rows + b] = zeros_ ? 0 : std::numeric_limits<double>::quiet_NaN();
+    }
+  }
+
+ private:
+  RowSource &from_;
+  RowShape stored_;
+  bool zeros_;
+  std::int64_t every_;
+  Buffer block_, buffer_[2];
+  Piece piece_[2] = {};
+  int turn_ = 0;
+};
+
+/// For messages that name a sequence by its number in the store.
+inline std::string numbering(const Sequences &sequences) {
+  return sequences.rows.skipped() > 0 ? " Sequences that were left out are not counted." : "";
+}
+
+/// f(row of d + labelled numbers with a stride of block_rows, sequence from 1, step from 1) for
+/// every step, in order.
+template <class F> void for_each_step(const Sequences &sequences, Control &control, F f) {
+  const RowShape shape = sequences.rows.shape();
+  Buffer block(shape.block_doubles());
+  std::int64_t sequence = 0, step = 0;
+  for (std::int64_t row = 0; row < sequences.rows.rows(); ++row) {
+    if (row % block_rows == 0) {
+      if (control.pending()) control.poll();
+      sequences.rows.read_block(row / block_rows, block.data());
+    }
+    const double *const at = block.data() + row % block_rows;
+    const double weight = at[std::size_t(shape.dimension) * block_rows];
+    if (weight == 0) continue;
+    if (weight < 0) ++sequence, step = 0;
+    f(at, sequence, ++step, std::fabs(weight));
+  }
+}
+
+}  // namespace bayes

@@ -1,0 +1,46 @@
+// A hidden Markov model made ready to look at sequences.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "markov/hmm_state.hpp"
+
+namespace bayes {
+
+/// Where there is a posterior, emissions are its predictive: a row's density with the parameters of
+/// its state integrated out.
+class HmmScorer {
+ public:
+  HmmScorer(const HiddenMarkovModel::State &state, int dimension)
+      : chain_(std::visit([](const auto &fitted) { return markov::chain_of(fitted.point); },
+                          state.fitted)) {
+    std::visit(
+        [&]<class Fitted>(const Fitted &fitted) {
+          if (fitted.posterior) {
+            const auto q = untied(fitted.posterior->emissions);
+            using Clusters = typename decltype(untied(fitted.posterior->emissions))::Clusters;
+            emissions_ = std::make_unique<PredictiveEmissions<Clusters>>(
+                chain_.states(), dimension, [q] { return Clusters(pick(q, {0}), q); });
+            if (state.is_symbols())
+              emissions_ = std::make_unique<TableEmissions>(std::move(emissions_),
+                                                            int(state.symbols.size()));
+          } else {
+            const auto scorer = std::make_shared<decltype(make_scorer(fitted.point.emissions))>(
+                make_scorer(fitted.point.emissions));
+            kept_ = scorer;
+            emissions_ = emissions_of(*scorer, state.whole_steps, int(state.symbols.size()));
+          }
+        },
+        state.fitted);
+  }
+  const MarkovChain &chain() const { return chain_; }
+  const EmissionScorer &emissions() const { return *emissions_; }
+
+ private:
+  MarkovChain chain_;
+  std::shared_ptr<const void> kept_;  // what the emissions refer to
+  std::unique_ptr<EmissionScorer> emissions_;
+};
+
+}  // namespace bayes

@@ -1,0 +1,48 @@
+// The inside of a fitted hidden Markov model, for the files of this model only.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "families/normal/normal_clusters.hpp"
+#include "families/normal/normal_draw.hpp"
+#include "families/product/product.hpp"
+#include "markov/hmm.hpp"
+#include "markov/markov_learners.hpp"
+
+namespace bayes {
+
+/// Posterior standard deviations that draws leave: of probabilities, those of Bernoulli and
+/// categorical elements included; 0 for other numbers of emissions.
+struct HmmDeviations {
+  Vector initial;
+  Matrix transition;
+  Matrix emissions;  // point size x K; empty for normals
+};
+
+template <class P, class Q> struct HmmFitted {
+  using Point = P;
+  using Posterior = Q;
+  MarkovPoint<P> point;
+  std::optional<MarkovPosterior<Q>> posterior;  // of vi and svi
+  std::optional<HmmDeviations> deviations;      // of gibbs
+};
+template <class S> using NormalHmm = HmmFitted<NormalPoint<S>, NormalWishart<S>>;
+using ProductHmm = HmmFitted<ProductPoint, ProductPosterior>;
+
+struct HiddenMarkovModel::State {
+  std::variant<NormalHmm<FullCovariance>, NormalHmm<DiagonalCovariance>,
+               NormalHmm<SphericalCovariance>, NormalHmm<TiedCovariance>, ProductHmm>
+      fitted;
+  Vector visits;       // K expected steps
+  Matrix transitions;  // K x K expected transitions, (from, to)
+  double weight = 0;   // of all steps
+  bool vectors = false, whole_steps = false;
+  std::vector<std::string> symbols;  // names of the one categorical element's values; empty: none
+
+  bool is_symbols() const { return !symbols.empty(); }
+};
+
+}  // namespace bayes

@@ -1,0 +1,290 @@
+#include "markov/markov_paths.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <string>
+
+#include "base/error.hpp"
+
+namespace bayes {
+namespace {
+
+constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
+
+[[noreturn]] void impossible() {
+  throw Error(Errc::numeric, "the sequence is impossible under the model",
+              "No path of positive probability leads through it.",
+              "hmm_log_likelihood(model, sequence) tells such sequences: it is -Infinity.");
+}
+
+/// A sequence, window by window.
+class Windows {
+ public:
+  Windows(const Sequences &one, Control &control, const MarkovChain &chain,
+          const EmissionScorer &scorer, MarkovWindow::Room room)
+      : control_(control),
+        n_(one.steps),
+        k_(chain.states()),
+        padded_(chain.padded()),
+        each_(std::min<std::int64_t>(window_blocks(padded_) * block_rows,
+                                     std::max<std::int64_t>(n_, 1))),
+        cache_(one.rows, window_blocks(padded_) + 1),
+        reader_([this](std::int64_t index) { return cache_(index); }),
+        window_(chain, scorer, one, each_, room) {}
+
+  std::int64_t count() const { return (n_ + each_ - 1) / each_; }
+  std::int64_t first(std::int64_t w) const { return w * each_; }
+  std::int64_t size(std::int64_t w) const { return std::min(each_, n_ - w * each_); }
+
+  ChainSteps load(std::int64_t w, bool logarithms) {
+    control_.poll();
+    if (logarithms)
+      window_.load_logarithms(reader_, first(w), size(w));
+    else
+      window_.load(reader_, first(w), size(w));
+    return window_.steps(0, size(w));
+  }
+
+  /// Forward variables at the end of a window, as the next one wants them.
+  void keep(const ChainSteps &steps, std::int64_t w) {
+    const std::size_t width = std::size_t(padded_ + 1);
+    if (kept_.size() < std::size_t(w + 1) * width) kept_.resize(std::size_t(w + 1) * width);
+    std::copy_n(steps.forward + (steps.n - 1) * padded_, padded_,
+                kept_.data() + std::size_t(w) * width);
+    kept_[std::size_t(w + 1) * width - 1] = steps.scale[steps.n - 1];
+  }
+  /// What was kept of the window before is put in front of this one.
+  void restore(const ChainSteps &steps, std::int64_t w) const {
+    if (w == 0) return;
+    const double *const from = kept_.data() + std::size_t(w - 1) * std::size_t(padded_ + 1);
+    std::copy_n(from, padded_, steps.forward - padded_);
+    steps.scale[-1] = from[padded_];
+  }
+
+ private:
+  Control &control_;
+  std::int64_t n_;
+  int k_, padded_;
+  std::int64_t each_;
+  BlockCache cache_;
+  BlockReader reader_;
+  MarkovWindow window_;
+  std::vector<double> kept_;
+};
+
+/// Goes forward through all windows; f(window, its steps) after each. False: scaled numbers do not
+/// do.
+template <class F>
+bool go_forward(Windows &windows, const MarkovChain &chain, bool logarithms, F f) {
+  for (std::int64_t w = 0; w < windows.count(); ++w) {
+    const ChainSteps steps = windows.load(w, logarithms);
+    windows.restore(steps, w);
+    if (logarithms)
+      log_chain::forward(chain, steps, w == 0);
+    else if (!scaled_chain::forward(chain, steps, w == 0))
+      return false;
+    windows.keep(steps, w);
+    f(w, steps);
+  }
+  return true;
+}
+
+}  // namespace
+
+SequenceEnd sequence_end(const Sequences &one, Control &control, const MarkovChain &chain,
+                         const EmissionScorer &scorer) {
+  const int k = chain.states();
+  if (one.steps == 0) return {0, {chain.initial(), chain.initial() + k}};
+  Windows windows(one, control, chain, scorer, MarkovWindow::Room::forward);
+  SequenceEnd out;
+  for (const bool logarithms : {false, true}) {
+    out = {0, {}};
+    const bool done =
+        go_forward(windows, chain, logarithms, [&](std::int64_t w, const ChainSteps &steps) {
+          out.log_likelihood +=
+              logarithms ? log_chain::log_likelihood(steps) : scaled_chain::log_likelihood(steps);
+          if (w + 1 < windows.count()) return;
+          const double *const last = steps.forward + (steps.n - 1) * chain.padded();
+          for (int i = 0; i < k; ++i)
+            out.states.push_back(logarithms ? std::exp(last[i])
+                                            : last[i] / steps.scale[steps.n - 1]);
+        });
+    if (done) break;
+  }
+  if (!(out.log_likelihood > minus_infinity)) return {minus_infinity, {}};
+  return out;
+}
+
+void smooth_sequence(
+    const Sequences &one, Control &control, const MarkovChain &chain, const EmissionScorer &scorer,
+    const std::function<void(std::int64_t first, int steps, const double *probabilities)> &take) {
+  if (one.steps == 0) return;
+  const int k = chain.states(), padded = chain.padded();
+  Windows windows(one, control, chain, scorer, MarkovWindow::Room::backward);
+  std::vector<double> dense, pairs(std::size_t(k) * std::size_t(padded));
+  // All or nothing may be given away: whether scaled numbers do is known at the end of a short
+  // sequence, and must be known in advance of a long one.
+  for (const bool logarithms : {!chain.safe() && windows.count() > 1, true}) {
+    double total = 0;
+    if (!go_forward(windows, chain, logarithms, [&](std::int64_t, const ChainSteps &steps) {
+          total += logarithms ? log_chain::log_likelihood(steps) : 0;
+        }))
+      continue;
+    if (!(total > minus_infinity)) impossible();
+    // Backward variables at the end of every window.
+    const std::size_t count = std::size_t(windows.count()), width = std::size_t(padded);
+    Buffer last(count * width, 0.0), at(width);
+    std::fill_n(last.end() - padded, k, logarithms ? 0.0 : 1.0);
+    for (std::size_t w = count; w-- > 1;) {
+      const ChainSteps steps = windows.load(std::int64_t(w), logarithms);
+      std::copy_n(last.data() + w * width, width, at.data());
+      if (logarithms)
+        log_chain::backward(chain, steps, at.data());
+      else
+        scaled_chain::backward(chain, steps, at.data());
+      std::copy_n(at.data(), width, last.data() + (w - 1) * width);
+    }
+    bool good = true;
+    for (std::int64_t w = 0; w < windows.count() && good; ++w) {
+      const ChainSteps steps = windows.load(w, logarithms);
+      windows.restore(steps, w);
+      std::copy_n(last.data() + std::size_t(w) * width, width, at.data());
+      if (logarithms) {
+        log_chain::forward(chain, steps, w == 0);
+        log_chain::backward(chain, steps, at.data());
+        log_chain::posterior(chain, steps, w == 0, 1, pairs.data());
+      } else {
+        scaled_chain::both(chain, steps, w == 0, at.data());
+        good = scaled_chain::posterior(chain, steps, w == 0, 1);
+      }
+      if (!good) break;
+      dense.clear();
+      for (std::int64_t t = 0; t < steps.n; ++t)
+        dense.insert(dense.end(), steps.backward + t * padded, steps.backward + t * padded + k);
+      take(windows.first(w), int(steps.n), dense.data());
+    }
+    if (good) return;
+  }
+}
+
+StatePath best_path(const Sequences &one, Control &control, const MarkovChain &chain,
+                    const EmissionScorer &scorer) {
+  if (one.steps == 0) return {0, {}};
+  const int k = chain.states(), padded = chain.padded();
+  Windows windows(one, control, chain, scorer, MarkovWindow::Room::scores);
+  // Pointers of one window at a time: making them again costs less than memory for all of them.
+  const auto from =
+      std::make_unique_for_overwrite<std::uint16_t[]>(std::size_t(windows.size(0) * padded));
+  const bool one_window = windows.count() == 1;
+  Buffer best(std::size_t(padded), minus_infinity), kept;
+  for (std::int64_t w = 0; w < windows.count(); ++w) {
+    const ChainSteps steps = windows.load(w, true);
+    kept.insert(kept.end(), best.begin(), best.end());
+    viterbi(chain, steps.n, steps.emission, w == 0, best.data(), one_window ? from.get() : nullptr);
+  }
+  StatePath out{minus_infinity, std::vector<int>(std::size_t(one.steps))};
+  int state = 0;
+  for (int i = 0; i < k; ++i)
+    if (best[std::size_t(i)] > out.log_probability)
+      out.log_probability = best[std::size_t(state = i)];
+  if (!(out.log_probability > minus_infinity)) impossible();
+  for (std::int64_t w = windows.count(); w-- > 0;) {
+    if (!one_window) {
+      const ChainSteps steps = windows.load(w, true);
+      std::copy_n(kept.data() + w * padded, padded, best.data());
+      viterbi(chain, steps.n, steps.emission, w == 0, best.data(), from.get());
+    }
+    for (std::int64_t t = windows.size(w); t-- > 0;) {
+      out.states[std::size_t(windows.first(w) + t)] = state;
+      state = from[std::size_t(t * padded + state)];
+    }
+  }
+  return out;
+}
+
+std::vector<StatePath> best_paths(const Sequences &one, int count, Control &control,
+                                  const MarkovChain &chain, const EmissionScorer &scorer) {
+  if (one.steps == 0) return {{0, {}}};
+  struct Way {
+    double value;
+    std::uint16_t state, rank;  // the state before, and which of its ways
+  };
+  const std::size_t k = std::size_t(chain.states()), n = std::size_t(count), each = k * n;
+  if (double(each) * double(one.steps) * 4 > std::min(control.memory, 2e9))
+    throw Error(Errc::too_large,
+                "the " + std::to_string(count) + " best paths of " + std::to_string(one.steps) +
+                    " steps through " + std::to_string(k) + " states need too much memory",
+                "The limit is maintenance_work_mem, or 1 GB if that is more.",
+                "Ask for fewer paths, or cut the sequence.");
+  struct Pointer {
+    std::uint16_t state, rank;
+  };
+  Windows windows(one, control, chain, scorer, MarkovWindow::Room::scores);
+  std::vector<Pointer> from(each * std::size_t(one.steps));
+  std::vector<double> before(each, minus_infinity), after(each, minus_infinity);
+  std::vector<Way> ways;
+  // The worse of two ways lies deeper in the heap.
+  const auto worse = [](const Way &a, const Way &b) {
+    return a.value != b.value   ? a.value < b.value
+           : a.state != b.state ? a.state > b.state
+                                : a.rank > b.rank;
+  };
+  for (std::int64_t w = 0; w < windows.count(); ++w) {
+    const ChainSteps steps = windows.load(w, true);
+    for (std::int64_t t = 0; t < steps.n; ++t) {
+      if (t % 64 == 0) control.poll();
+      const double *const e = steps.emission + t * chain.padded();
+      Pointer *const pointers = from.data() + std::size_t(windows.first(w) + t) * each;
+      for (std::size_t j = 0; j < k; ++j) {
+        std::fill_n(after.begin() + std::ptrdiff_t(j * n), n, minus_infinity);
+        if (w == 0 && t == 0) {
+          after[j * n] = chain.log_initial()[j] + e[j];
+          continue;
+        }
+        ways.clear();
+        const double *const into = chain.log_backwards() + j * std::size_t(chain.padded());
+        for (std::size_t i = 0; i < k; ++i)
+          if (before[i * n] + into[i] > minus_infinity)
+            ways.push_back({before[i * n] + into[i], std::uint16_t(i), 0});
+        std::make_heap(ways.begin(), ways.end(), worse);
+        for (std::size_t r = 0; r < n && !ways.empty(); ++r) {
+          std::pop_heap(ways.begin(), ways.end(), worse);
+          Way &way = ways.back();
+          after[j * n + r] = way.value + e[j];
+          pointers[j * n + r] = {way.state, way.rank};
+          const std::size_t next = way.rank + std::size_t(1);
+          if (next < n && before[way.state * n + next] > minus_infinity) {
+            way = {before[way.state * n + next] + into[way.state], way.state, std::uint16_t(next)};
+            std::push_heap(ways.begin(), ways.end(), worse);
+          } else {
+            ways.pop_back();
+          }
+        }
+      }
+      std::swap(before, after);
+    }
+  }
+  ways.clear();
+  for (std::size_t i = 0; i < k; ++i)
+    for (std::size_t r = 0; r < n; ++r)
+      if (before[i * n + r] > minus_infinity)
+        ways.push_back({before[i * n + r], std::uint16_t(i), std::uint16_t(r)});
+  if (ways.empty()) impossible();
+  std::sort(ways.begin(), ways.end(), [&](const Way &a, const Way &b) { return worse(b, a); });
+  ways.resize(std::min(ways.size(), n));
+  std::vector<StatePath> out;
+  for (const Way &way : ways) {
+    StatePath path{way.value, std::vector<int>(std::size_t(one.steps))};
+    Pointer at{way.state, way.rank};
+    for (std::size_t t = path.states.size(); t-- > 0;) {
+      path.states[t] = at.state;
+      at = from[t * each + at.state * n + at.rank];
+    }
+    out.push_back(std::move(path));
+  }
+  return out;
+}
+
+}  // namespace bayes

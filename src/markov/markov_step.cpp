@@ -1,0 +1,409 @@
+#include "markov/markov_step.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+
+#include "base/error.hpp"
+#include "data/sweep.hpp"
+
+namespace bayes {
+namespace {
+
+/// Checkpoints of a sequence take no more doubles than this, unless it is so long that their
+/// number's root does.
+constexpr std::int64_t most_checkpoint_doubles = 1 << 20;
+
+/// A thread's share of a pass.
+class Worker {
+ public:
+  Worker(const Sequences &sequences, const MarkovChain &chain, const EmissionScorer &scorer,
+         const PathDraws *draws)
+      : shape_(sequences.rows.shape()),
+        chain_(chain),
+        k_(chain.states()),
+        padded_(chain.padded()),
+        draws_(draws),
+        steps_(std::min<std::int64_t>(window_blocks(padded_) * block_rows,
+                                      std::max<std::int64_t>(sequences.steps, 1))),
+        window_(chain, scorer, sequences, steps_) {
+    clear();
+  }
+
+  void clear() {
+    const std::size_t padded = std::size_t(padded_), all = std::size_t(k_) * padded;
+    pairs_.assign(all, 0.0);
+    transitions_.assign(all, 0.0);
+    initial_.assign(padded, 0.0);
+    visits_.assign(padded, 0.0);
+    confusion_.assign(draws_ && draws_->reference ? std::size_t(k_) * std::size_t(k_) : 0, 0.0);
+    objective_ = 0;
+    impossible_ = -1;
+    window_.emissions().clear();
+  }
+
+  /// All sequences that lie whole in a piece. False: given up.
+  bool piece(const Segment &segment, const Stop &stop) {
+    first_ = segment.first;
+    const BlockReader block = [&](std::int64_t index) {
+      return segment.blocks + std::size_t(index) * shape_.block_doubles();
+    };
+    const double *const weights = segment.blocks + std::size_t(shape_.dimension) * block_rows;
+    const std::size_t doubles = shape_.block_doubles();
+    const auto weight = [=](std::int64_t row) {
+      return weights[std::size_t(row / block_rows) * doubles + std::size_t(row % block_rows)];
+    };
+    const auto end_of = [&](std::int64_t row) {
+      do ++row;
+      while (row < segment.rows && weight(row) > 0);
+      return row;
+    };
+    std::int64_t row = 0;
+    // What a long sequence, which begins with a piece, has here.
+    if (weight(0) > 0 || end_of(0) == shape_.piece_rows()) row = end_of(0);
+    while (row < segment.rows && weight(row) < 0) {
+      const std::int64_t begin = row;
+      std::int64_t end = row;
+      while (row < segment.rows && weight(row) < 0) {
+        row = end_of(end);
+        if (end > begin && row - begin > steps_) break;
+        end = row;
+      }
+      row = end;
+      if (end - begin <= steps_)
+        group(block, begin, end);
+      else if (!checkpointed(block, begin, end, [&] { return stop(); }))
+        return false;
+      if (stop()) return false;
+    }
+    return true;
+  }
+
+  /// One sequence, rows [begin, end) of the source. `stop`: asked between windows.
+  template <class Asked>
+  bool checkpointed(const BlockReader &block, std::int64_t begin, std::int64_t end, Asked stop) {
+    // Logarithms from the beginning where scaled numbers might not do: what has been added up could
+    // not be taken back.
+    const bool logarithms = !chain_.safe();
+    const std::int64_t aligned = begin / block_rows * block_rows,
+                       windows = (end - aligned + steps_each() - 1) / steps_each(),
+                       width = padded_ + 1;
+    const std::int64_t span = windows * width <= most_checkpoint_doubles
+                                  ? windows
+                                  : std::int64_t(std::ceil(std::sqrt(double(windows)))),
+                       spans = (windows + span - 1) / span;
+    std::vector<double> outer(std::size_t(spans * width)), inner(std::size_t(span * width));
+    const auto first_of = [&](std::int64_t w) {
+      return std::max(begin, aligned + w * steps_each());
+    };
+    const auto size_of = [&](std::int64_t w) {
+      return std::min(end, aligned + (w + 1) * steps_each()) - first_of(w);
+    };
+    const auto load = [&](std::int64_t w, const double *checkpoint) {
+      if (logarithms)
+        window_.load_logarithms(block, first_of(w), size_of(w));
+      else
+        window_.load(block, first_of(w), size_of(w));
+      const ChainSteps steps = window_.steps(0, size_of(w));
+      if (w > 0) {
+        std::copy_n(checkpoint, padded_, steps.forward - padded_);
+        steps.scale[-1] = checkpoint[padded_];
+      }
+      return steps;
+    };
+    const auto keep = [&](const ChainSteps &steps, double *checkpoint) {
+      std::copy_n(steps.forward + (steps.n - 1) * padded_, padded_, checkpoint);
+      checkpoint[padded_] = steps.scale[steps.n - 1];
+    };
+    const auto forward = [&](std::int64_t w, const ChainSteps &steps) {
+      if (logarithms)
+        log_chain::forward(chain_, steps, w == 0);
+      else
+        scaled_chain::forward(chain_, steps, w == 0);
+    };
+
+    double total = 0, weight = 0;
+    for (std::int64_t w = 0; w < windows; ++w) {
+      if (stop()) return false;
+      const ChainSteps steps = load(
+          w, w % span == 0 ? outer.data() + w / span * width : inner.data() + w % span * width);
+      if (w == 0) weight = -window_.weight(0);
+      forward(w, steps);
+      total += logarithms ? log_chain::log_likelihood(steps) : scaled_chain::log_likelihood(steps);
+      if (!std::isfinite(total)) return impossible(begin);
+      if (w + 1 < windows)
+        keep(steps, (w + 1) % span == 0 ? outer.data() + (w + 1) / span * width
+                                        : inner.data() + (w + 1) % span * width);
+    }
+    objective_ += weight * total;
+
+    Buffer last(std::size_t(padded_), 0.0);
+    if (!logarithms) std::fill_n(last.begin(), k_, 1.0);
+    int next = -1;
+    for (std::int64_t s = spans; s-- > 0;) {
+      const std::int64_t from = s * span, to = std::min(windows, from + span);
+      for (std::int64_t w = from; w + 1 < to && spans > 1; ++w) {
+        if (stop()) return false;
+        const ChainSteps steps =
+            load(w, w == from ? outer.data() + s * width : inner.data() + (w - from) * width);
+        forward(w, steps);
+        keep(steps, inner.data() + (w + 1 - from) * width);
+      }
+      for (std::int64_t w = to; w-- > from;) {
+        if (stop()) return false;
+        const ChainSteps steps =
+            load(w, w == from ? outer.data() + s * width : inner.data() + (w - from) * width);
+        if (draws_)
+          forward(w, steps);
+        else if (logarithms) {
+          forward(w, steps);
+          log_chain::backward(chain_, steps, last.data());
+        } else
+          scaled_chain::both(chain_, steps, w == 0, last.data());
+        if (draws_)
+          draw(steps, first_of(w), w == 0, logarithms, next);
+        else
+          finish(steps, w == 0, logarithms, weight);
+        window_.accumulate();
+      }
+    }
+    return true;
+  }
+
+  void set_first(std::int64_t first) { first_ = first; }
+
+  /// Adds what was found since clear().
+  void reduce(MarkovSums &out) {
+    const std::size_t k = std::size_t(k_), padded = std::size_t(padded_);
+    for (std::size_t i = 0; i < k; ++i) {
+      out.initial[i] += initial_[i];
+      out.visits[i] += visits_[i];
+      for (std::size_t j = 0; j < k; ++j)
+        out.transitions[i * k + j] += pairs_[i * padded + j] * chain_.transition()[i * padded + j] +
+                                      transitions_[i * padded + j];
+    }
+    for (std::size_t i = 0; i < confusion_.size(); ++i) out.confusion[i] += confusion_[i];
+    out.objective += objective_;
+    if (out.impossible < 0) out.impossible = impossible_;
+    window_.emissions().reduce(out.counts.data(), out.raw.data());
+  }
+
+ private:
+  std::int64_t steps_each() const {
+    return std::max<std::int64_t>(block_rows, steps_ / block_rows * block_rows);
+  }
+
+  bool impossible(std::int64_t row) {
+    if (impossible_ < 0) impossible_ = first_ + row;
+    return true;
+  }
+
+  /// Whole sequences in one window.
+  void group(const BlockReader &block, std::int64_t first, std::int64_t last) {
+    const std::int64_t n = last - first;
+    window_.load(block, first, n);
+    for (std::int64_t begin = 0; begin < n;) {
+      std::int64_t end = begin + 1;
+      while (end < n && window_.weight(end) > 0) ++end;
+      sequence(first, begin, end);
+      begin = end;
+    }
+    window_.accumulate();
+  }
+
+  /// Steps [begin, end) of the window, a whole sequence.
+  void sequence(std::int64_t first, std::int64_t begin, std::int64_t end) {
+    const ChainSteps steps = window_.steps(begin, end);
+    const double weight = -window_.weight(begin);
+    Room room;
+    std::fill_n(room.last, padded_, 0.0);
+    std::fill_n(room.last, k_, 1.0);
+    int next = -1;
+    if (draws_ ? scaled_chain::forward(chain_, steps, true)
+               : scaled_chain::both(chain_, steps, true, room.last)) {
+      const double log_likelihood = scaled_chain::log_likelihood(steps);
+      if (draws_ && std::isfinite(log_likelihood)) {
+        objective_ += log_likelihood;
+        return draw(steps, first + begin, true, false, next);
+      }
+      if (std::isfinite(log_likelihood) && finish(steps, true, false, weight)) {
+        objective_ += weight * log_likelihood;
+        return;
+      }
+    }
+    window_.load_logarithms(begin, end);
+    log_chain::forward(chain_, steps, true);
+    const double log_likelihood = log_chain::log_likelihood(steps);
+    if (!std::isfinite(log_likelihood)) {
+      impossible(first + begin);
+      std::fill_n(steps.backward, steps.n * padded_, 0.0);
+      std::fill_n(steps.emission, steps.n * padded_, 0.0);
+      return;
+    }
+    objective_ += weight * log_likelihood;
+    if (draws_) return draw(steps, first + begin, true, true, next);
+    std::fill_n(room.last, padded_, 0.0);
+    log_chain::backward(chain_, steps, room.last);
+    finish(steps, true, true, weight);
+  }
+
+  /// Adds the posterior of consecutive steps to the sums, and leaves it in the place of backward
+  /// variables. False: it has to be done with logarithms; nothing was added.
+  bool finish(const ChainSteps &steps, bool begins, bool logarithms, double weight) {
+    if (logarithms)
+      log_chain::posterior(chain_, steps, begins, weight, transitions_.data());
+    else if (!scaled_chain::posterior(chain_, steps, begins, weight))
+      return false;
+    else
+      scaled_chain::add_transitions(k_, padded_, steps, begins, pairs_.data());
+    add_visits(steps, begins);
+    return true;
+  }
+
+  void add_visits(const ChainSteps &steps, bool begins) {
+    for (int j = 0; j < padded_; j += simd::lanes) {
+      simd::Vector sum = simd::load(visits_.data() + j);
+      for (std::int64_t t = 0; t < steps.n; ++t)
+        sum += simd::load(steps.backward + t * padded_ + j);
+      simd::store(visits_.data() + j, sum);
+    }
+    for (int j = 0; begins && j < k_; ++j) initial_[std::size_t(j)] += steps.backward[j];
+  }
+
+  /// Draws the states of consecutive steps, the last first; `next`: that of the step behind them,
+  /// -1 for none, and then that of the first. row: of the first step, in the source.
+  void draw(const ChainSteps &steps, std::int64_t row, bool begins, bool logarithms, int &next) {
+    Room room;
+    for (std::int64_t t = steps.n; t-- > 0;) {
+      const double *const forward = steps.forward + t * padded_;
+      double total = 0, largest = -std::numeric_limits<double>::infinity();
+      if (logarithms) {
+        for (int i = 0; i < k_; ++i)
+          room.last[i] = forward[i] + (next < 0 ? 0 : chain_.log_backwards()[next * padded_ + i]);
+        for (int i = 0; i < k_; ++i) largest = std::max(largest, room.last[i]);
+        for (int i = 0; i < k_; ++i) room.last[i] = total += std::exp(room.last[i] - largest);
+      } else {
+        for (int i = 0; i < k_; ++i)
+          room.last[i] = total +=
+              forward[i] * (next < 0 ? 1 : chain_.backwards()[next * padded_ + i]);
+      }
+      const double target = draws_->random.uniforms(first_ + row + t)[0] * total;
+      int state = 0;
+      while (state + 1 < k_ && !(room.last[state] > target)) ++state;
+      if (next >= 0)
+        transitions_[std::size_t(state) * std::size_t(padded_) + std::size_t(next)] += 1;
+      double *const out = steps.backward + t * padded_;
+      std::fill_n(out, padded_, 0.0);
+      out[state] = 1;
+      if (draws_->labels) draws_->labels[first_ + row + t] = std::uint16_t(state);
+      if (draws_->reference)
+        confusion_[std::size_t(state) * std::size_t(k_) + draws_->reference[first_ + row + t]] += 1;
+      next = state;
+    }
+    add_visits(steps, begins);
+    if (logarithms) std::fill_n(steps.emission, steps.n * padded_, 0.0);
+  }
+
+  struct Room {
+    alignas(cache_line) double last[most_states];
+  };
+
+  const RowShape shape_;
+  const MarkovChain &chain_;
+  int k_, padded_;
+  const PathDraws *draws_;
+  std::int64_t steps_, first_ = 0;
+  MarkovWindow window_;
+  Buffer pairs_, transitions_, initial_, visits_;
+  std::vector<double> confusion_;
+  double objective_ = 0;
+  std::int64_t impossible_ = -1;
+};
+
+MarkovSums zero_sums(const EmissionScorer &scorer, const PathDraws *draws) {
+  const std::size_t k = std::size_t(scorer.states());
+  MarkovSums out;
+  out.initial.assign(k, 0.0);
+  out.visits.assign(k, 0.0);
+  out.counts.assign(k, 0.0);
+  out.transitions.assign(k * k, 0.0);
+  out.confusion.assign(draws && draws->reference ? k * k : 0, 0.0);
+  out.raw.assign(scorer.raw_size(), 0.0);
+  return out;
+}
+
+void add(MarkovSums &to, const MarkovSums &part) {
+  const auto each = [](std::vector<double> &sum, const std::vector<double> &term) {
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += term[i];
+  };
+  to.objective += part.objective;
+  each(to.initial, part.initial);
+  each(to.transitions, part.transitions);
+  each(to.visits, part.visits);
+  each(to.counts, part.counts);
+  each(to.raw, part.raw);
+  each(to.confusion, part.confusion);
+  if (to.impossible < 0) to.impossible = part.impossible;
+}
+
+/// Which sequence, from 1, begins in a row.
+std::int64_t number_of(const Sequences &sequences, std::int64_t row) {
+  const RowShape shape = sequences.rows.shape();
+  Buffer block(shape.block_doubles());
+  std::int64_t number = 0;
+  for (std::int64_t i = 0; i <= row; ++i) {
+    if (i % block_rows == 0) sequences.rows.read_block(i / block_rows, block.data());
+    number += block[std::size_t(shape.dimension) * block_rows + std::size_t(i % block_rows)] < 0;
+  }
+  return number;
+}
+
+}  // namespace
+
+MarkovSums markov_step(const Sequences &sequences, Control &control, const MarkovChain &chain,
+                       const EmissionScorer &scorer, const PathDraws *draws) {
+  Sweep sweep(sequences.rows, control);
+  const double k = chain.states();
+  const SweepPlan plan = sweep.plan(scorer.operations() + 6 * k * k + 100 * k,
+                                    8 * (scorer.raw_size() + std::size_t(k * k)));
+  std::vector<std::unique_ptr<Worker>> workers;
+  for (int t = 0; t < plan.threads; ++t)
+    workers.push_back(std::make_unique<Worker>(sequences, chain, scorer, draws));
+  MarkovSums total = zero_sums(scorer, draws);
+  std::vector<MarkovSums> parts(std::size_t(plan.slots), total);
+  sweep.run(
+      plan,
+      [&](int worker, int slot, const Segment &segment, const Stop &stop) {
+        Worker &own = *workers[std::size_t(worker)];
+        own.clear();
+        if (!own.piece(segment, stop)) return;
+        parts[std::size_t(slot)] = zero_sums(scorer, draws);
+        own.reduce(parts[std::size_t(slot)]);
+      },
+      [&](int slot) { add(total, parts[std::size_t(slot)]); });
+
+  Worker &own = *workers[0];
+  own.set_first(0);
+  for (const LongSequence &sequence : sequences.long_ones) {
+    BlockCache cache(sequences.rows, window_blocks(chain.padded()) + 1);
+    own.clear();
+    own.checkpointed([&cache](std::int64_t index) { return cache(index); }, sequence.first,
+                     sequence.first + sequence.steps,
+                     [&] {
+                       control.poll();
+                       return false;
+                     });
+    own.reduce(total);
+  }
+  if (total.impossible >= 0)
+    throw Error(Errc::invalid_argument,
+                "sequence " + std::to_string(number_of(sequences, total.impossible)) +
+                    " is impossible under the model",
+                "No path of positive probability leads through it.",
+                "Look at the transitions that cannot be, and at the states that are known; the "
+                "sequence is the one of this number among those that were not left out.");
+  return total;
+}
+
+}  // namespace bayes

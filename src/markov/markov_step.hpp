@@ -1,0 +1,55 @@
+// The local step of hidden Markov models: expected (or drawn) visits, transitions and emission
+// statistics of all sequences at given parameters, in one pass over any number of rows, on any
+// number of threads.
+//
+// Threads share out pieces, in which sequences lie whole; those longer than a piece follow one
+// after the other. A sequence longer than a window is gone through forward once to leave
+// checkpoints, and then backward window by window, forward variables made again from the checkpoint
+// before: memory grows with the root of its length at most.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/control.hpp"
+#include "base/random.hpp"
+#include "markov/markov_window.hpp"
+
+namespace bayes {
+
+/// What a pass over the sequences adds up to.
+struct MarkovSums {
+  /// sum of weight x log p(sequence)
+  double objective = 0;
+  /// K: weight of the sequences that begin in a state
+  std::vector<double> initial;
+  /// K x K, [from][to]
+  std::vector<double> transitions;
+  /// K: steps
+  std::vector<double> visits;
+  /// of the emissions (emission_scorer.hpp)
+  std::vector<double> counts, raw;
+  /// K x K, [state][reference state] of drawn paths
+  std::vector<double> confusion;
+  /// row of the first sequence that has no path of positive probability
+  std::int64_t impossible = -1;
+};
+
+/// Draws paths instead of taking expectations (forward filtering, backward sampling: Chib 1996),
+/// for sequences of weight 1.
+struct PathDraws {
+  /// two uniform numbers for every row
+  RowRandom random;
+  /// if not null: where the state of every row is noted
+  std::uint16_t *labels = nullptr;
+  /// if not null: states of another pass, to be compared with
+  const std::uint16_t *reference = nullptr;
+};
+
+/// Sums over all sequences. Throws Error(invalid_argument), naming the first sequence that is
+/// impossible. `draws`: nullptr for expectations.
+BAYES_API MarkovSums markov_step(const Sequences &sequences, Control &control,
+                                 const MarkovChain &chain, const EmissionScorer &scorer,
+                                 const PathDraws *draws = nullptr);
+
+}  // namespace bayes

@@ -1,0 +1,93 @@
+// A window on sequences: some blocks of steps, scored under all states, and the recursions over the
+// sequences in it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include "data/sequences.hpp"
+#include "markov/emission_scorer.hpp"
+#include "markov/forward_backward.hpp"
+
+namespace bayes {
+
+/// Blocks that a window holds at most: as many as the second level of caches has room for, and not
+/// so few that scoring the blocks at its ends twice tells.
+inline std::int64_t window_blocks(int padded) {
+  constexpr std::int64_t bytes = 768 * 1024;
+  return std::max<std::int64_t>(8, bytes / (3 * 8 * block_rows * std::int64_t(padded)));
+}
+
+/// Where blocks are: block(index) is the memory of a source's block, which stays valid until
+/// `window_blocks` others were asked for.
+using BlockReader = std::function<const double *(std::int64_t index)>;
+
+/// Reads blocks of any source into memory of its own, for the main thread.
+class BlockCache {
+ public:
+  BlockCache(RowSource &rows, std::int64_t blocks)
+      : rows_(rows),
+        blocks_(blocks),
+        doubles_(rows.shape().block_doubles()) {}
+  const double *operator()(std::int64_t index) {
+    const std::size_t at = std::size_t(index % blocks_) * doubles_;
+    if (memory_.size() < at + doubles_)
+      memory_.resize(std::size_t(std::min(blocks_, index + 1)) * doubles_);
+    if (held_.size() < std::size_t(blocks_)) held_.assign(std::size_t(blocks_), -1);
+    std::int64_t &held = held_[std::size_t(index % blocks_)];
+    if (held != index) rows_.read_block(index, memory_.data() + at);
+    held = index;
+    return memory_.data() + at;
+  }
+
+ private:
+  RowSource &rows_;
+  std::int64_t blocks_;
+  std::size_t doubles_;
+  Buffer memory_;
+  std::vector<std::int64_t> held_;
+};
+
+class BAYES_API MarkovWindow {
+ public:
+  /// What there is to be room for, beside scores.
+  enum class Room { scores, forward, backward };
+  /// For windows of up to `steps` steps.
+  MarkovWindow(const MarkovChain &chain, const EmissionScorer &scorer, const Sequences &sequences,
+               std::int64_t steps, Room room = Room::backward);
+
+  /// Scores rows [first, first + n) of a source, n <= steps. Their likelihoods are scaled.
+  void load(const BlockReader &block, std::int64_t first, std::int64_t n);
+  /// Puts the logarithms of the scores in the place of steps [begin, end) of the window, which were
+  /// scaled.
+  void load_logarithms(std::int64_t begin, std::int64_t end);
+  void load_logarithms(const BlockReader &block, std::int64_t first, std::int64_t n);
+
+  /// Steps [begin, end) of the window.
+  ChainSteps steps(std::int64_t begin, std::int64_t end);
+  /// as stored: negative where a sequence begins, 0 padding
+  double weight(std::int64_t step) const { return weight_[std::size_t(step)]; }
+  double *backward(std::int64_t step) { return backward_.data() + step * padded_; }
+
+  /// Gives the posterior probabilities that stand in the place of backward variables to the
+  /// emissions' statistics.
+  void accumulate();
+  EmissionWorker &emissions() { return *worker_; }
+
+ private:
+  void score(std::int64_t begin, std::int64_t end, bool logarithms);
+  void look_up(const double *x, std::int64_t step, int n, bool logarithms);
+  const MarkovChain &chain_;
+  int k_, padded_, dimension_;
+  bool labelled_;
+  std::unique_ptr<EmissionWorker> worker_;
+  const EmissionTable *table_;  // nullptr: scores are computed
+  const BlockReader *block_ = nullptr;
+  std::int64_t first_ = 0, n_ = 0;
+  Buffer scores_, emission_, shift_, forward_, backward_, scale_;
+  std::vector<double> weight_;
+};
+
+}  // namespace bayes

@@ -1,0 +1,27 @@
+// How many chains a sampler runs, how long, and which draws count: options that all samplers share.
+#pragma once
+
+#include <cstdint>
+
+#include "document/options.hpp"
+
+namespace bayes {
+
+/// A chain makes `draws` sweeps, of which the first `warmup` are forgotten, and of the others every
+/// thin-th counts.
+struct ChainPlan {
+  int chains = 4;
+  int draws = 1000;
+  int warmup = 500;
+  int thin = 1;
+  /// of one chain
+  int kept() const { return (draws - warmup) / thin; }
+  std::int64_t all_kept() const { return std::int64_t(chains) * kept(); }
+};
+
+/// Keys chains, draws, warmup, thin. Throws Error: invalid_argument, or too_large for more draws
+/// than a model can hold.
+void read_chain_plan(OptionReader &in, ChainPlan &plan);
+void write_chain_plan(Document &out, const ChainPlan &plan);
+
+}  // namespace bayes

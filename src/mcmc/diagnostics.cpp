@@ -1,0 +1,277 @@
+#include "mcmc/diagnostics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/special.hpp"
+#include "mcmc/autocovariance.hpp"
+
+namespace bayes {
+namespace {
+
+/// Counts steps of some nanoseconds each and polls now and then.
+class Ticker {
+ public:
+  explicit Ticker(Control &control) : control(control) {}
+  void operator()() {
+    if (++steps_ % 65536 == 0) control.poll();
+  }
+  Control &control;
+
+ private:
+  std::size_t steps_ = 0;
+};
+
+/// The halves of all chains, one after the other.
+struct Halves {
+  std::size_t length;
+  std::vector<double> values;
+};
+
+/// Each draw changed by `change` on the way.
+template <class Change> Halves split(std::span<const Chain> chains, Ticker &tick, Change change) {
+  const std::size_t draws = chains[0].draws.size();
+  Halves halves{draws / 2, {}};
+  halves.values.reserve(2 * halves.length * chains.size());
+  for (const Chain &chain : chains)
+    for (const auto &half : {chain.draws.first(halves.length), chain.draws.last(halves.length)})
+      for (const double x : half) {
+        halves.values.push_back(change(x));
+        tick();
+      }
+  return halves;
+}
+
+Halves split(std::span<const Chain> chains, Ticker &tick) {
+  return split(chains, tick, [](double x) { return x; });
+}
+
+bool all_equal(const std::vector<double> &values) {
+  return std::all_of(values.begin(), values.end(), [&](double x) { return x == values[0]; });
+}
+
+/// Whether there can be an answer, for halves of at least so many draws.
+bool answerable(std::span<const Chain> chains, std::size_t least, Ticker &tick) {
+  if (chains.empty()) return false;
+  bool finite = true;
+  for (const Chain &chain : chains) {
+    if (chain.draws.size() != chains[0].draws.size())
+      throw Error(Errc::invalid_argument, "chains have different numbers of draws",
+                  "Chain " + std::to_string(chains[0].number) + " has " +
+                      std::to_string(chains[0].draws.size()) + ", chain " +
+                      std::to_string(chain.number) + " has " + std::to_string(chain.draws.size()) +
+                      ".",
+                  "Compare as many draws of each chain.");
+    finite = finite && std::all_of(chain.draws.begin(), chain.draws.end(),
+                                   [&](double x) { return tick(), std::isfinite(x); });
+  }
+  return finite && chains[0].draws.size() / 2 >= least;
+}
+
+std::vector<double> pooled(std::span<const Chain> chains, Ticker &tick) {
+  std::vector<double> all;
+  all.reserve(chains.size() * chains[0].draws.size());
+  for (const Chain &chain : chains)
+    for (const double x : chain.draws) {
+      all.push_back(x);
+      tick();
+    }
+  return all;
+}
+
+/// The number of that rank, from 0; the smaller ones are moved before it.
+double order_statistic(std::vector<double> &values, std::size_t rank, Ticker &tick) {
+  const auto position = values.begin() + std::ptrdiff_t(rank);
+  std::nth_element(values.begin(), position, values.end(),
+                   [&](double a, double b) { return tick(), a < b; });
+  return *position;
+}
+
+double median(std::vector<double> values, Ticker &tick) {
+  const std::size_t rank = values.size() / 2;
+  const double upper = order_statistic(values, rank, tick);
+  if (values.size() % 2 == 1) return upper;
+  return std::midpoint(*std::max_element(values.begin(), values.begin() + std::ptrdiff_t(rank)),
+                       upper);
+}
+
+/// Every number becomes the normal quantile of its rank among all, with Blom's offset; equal
+/// numbers have their mean rank.
+void rank_normalise(std::vector<double> &values, Ticker &tick) {
+  std::vector<std::pair<double, std::uint32_t>> sorted;
+  sorted.reserve(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i, tick())
+    sorted.emplace_back(values[i], static_cast<std::uint32_t>(i));
+  std::sort(sorted.begin(), sorted.end(),
+            [&](const auto &a, const auto &b) { return tick(), a.first < b.first; });
+  const auto total = static_cast<double>(values.size());
+  for (std::size_t begin = 0, end = 0; begin < sorted.size(); begin = end) {
+    while (end < sorted.size() && sorted[end].first == sorted[begin].first) ++end;
+    const double rank = 0.5 * (static_cast<double>(begin + 1) + static_cast<double>(end));
+    const double score = normal_quantile((rank - 0.375) / (total + 0.25));
+    for (std::size_t i = begin; i < end; ++i, tick()) values[sorted[i].second] = score;
+    for (int cost = 0; cost < 8; ++cost) tick();  // as much as a quantile takes
+  }
+}
+
+/// Within and between the halves.
+struct Variances {
+  /// the mean of their variances
+  double within;
+  /// the variance of their means
+  double of_means;
+};
+
+/// Takes the means away. Halves that do not move keep exact zeros: deviations are taken from a draw
+/// first.
+Variances centre(Halves &halves, Ticker &tick) {
+  const auto n = static_cast<double>(halves.length);
+  const double origin = halves.values[0];
+  double within = 0;
+  std::vector<double> means;
+  for (std::size_t begin = 0; begin < halves.values.size(); begin += halves.length) {
+    const std::span<double> half(halves.values.data() + begin, halves.length);
+    const double first = half[0];
+    double sum = 0, squares = 0;
+    for (double &x : half) {
+      sum += x -= first;
+      tick();
+    }
+    const double mean = sum / n;
+    for (double &x : half) {
+      x -= mean;
+      squares += x * x;
+      tick();
+    }
+    within += squares / (n - 1);
+    means.push_back(first - origin + mean);
+  }
+  const auto count = static_cast<double>(means.size());
+  double mean = 0, squares = 0;
+  for (const double x : means) mean += x / count;
+  for (const double x : means) squares += (x - mean) * (x - mean);
+  return {within / count, squares / (count - 1)};
+}
+
+std::optional<double> reduction(Halves halves, Ticker &tick) {
+  if (all_equal(halves.values)) return std::nullopt;
+  rank_normalise(halves.values, tick);
+  const auto n = static_cast<double>(halves.length);
+  const Variances variances = centre(halves, tick);
+  return std::sqrt(variances.of_means / variances.within + (n - 1) / n);
+}
+
+/// Geyer's initial monotone sequence estimate of the autocorrelation time, sum of the
+/// autocorrelations at all lags from -n to n, where a noise that never ends has to be cut off: sums
+/// of neighbouring ones, rho(2k) + rho(2k + 1), are positive and fall for any reversible chain, so
+/// the first that is not positive ends the sum, and one that is larger than that before is lowered
+/// to it.
+template <class Correlation> double autocorrelation_time(std::size_t n, Correlation rho) {
+  // Too short for any pair but the first: posterior takes two draws for one, whatever they are. It
+  // also does so where the first pair ends the sum, of draws that alternate without fail; there the
+  // bound on the effective size is what the paper means.
+  if (n < 6) return 2;
+  double time = -1, even = 1, pair = 1 + rho(1), lowest = pair;
+  std::size_t lag = 0;
+  while (lag + 5 < n && pair > 0) {
+    time += 2 * lowest;
+    lag += 2;
+    even = rho(lag);
+    pair = even + rho(lag + 1);
+    lowest = std::min(lowest, pair);
+  }
+  // Half of the pair that ended it makes the estimate less variable for antithetic chains, whose
+  // even lags are positive.
+  return time + (pair >= 0 ? even : std::max(even, 0.0));
+}
+
+std::optional<double> effective_size(Halves halves, Ticker &tick) {
+  if (all_equal(halves.values)) return std::nullopt;
+  const auto total = static_cast<double>(halves.values.size());
+  const Variances variances = centre(halves, tick);
+  const std::vector<double> covariance =
+      mean_autocovariance(halves.values, halves.length, tick.control);
+  const double variance = covariance[0] + variances.of_means;
+  const double time = autocorrelation_time(halves.length, [&](std::size_t lag) {
+    return 1 - (variances.within - covariance[lag]) / variance;
+  });
+  return total / std::max(time, 1 / std::log10(total));
+}
+
+/// Of the indicator of the draws up to the quantile. Which draws these are, the order statistic
+/// below an interpolated quantile tells.
+std::optional<double> quantile_effective_size(std::span<const Chain> chains,
+                                              std::vector<double> &all, std::size_t twentieths,
+                                              Ticker &tick) {
+  const double limit = order_statistic(all, (all.size() - 1) * twentieths / 20, tick);
+  return effective_size(split(chains, tick, [limit](double x) { return x <= limit ? 1.0 : 0.0; }),
+                        tick);
+}
+
+}  // namespace
+
+std::optional<double> rhat(std::span<const Chain> chains, Control &control) {
+  Ticker tick(control);
+  if (!answerable(chains, 2, tick)) return std::nullopt;
+  const std::optional<double> bulk = reduction(split(chains, tick), tick);
+  if (!bulk) return std::nullopt;
+  const double middle = median(pooled(chains, tick), tick);
+  const std::optional<double> folded =
+      reduction(split(chains, tick, [middle](double x) { return std::fabs(x - middle); }), tick);
+  return folded ? std::max(*bulk, *folded) : *bulk;
+}
+
+std::optional<double> ess_bulk(std::span<const Chain> chains, Control &control) {
+  Ticker tick(control);
+  if (!answerable(chains, 3, tick)) return std::nullopt;
+  Halves halves = split(chains, tick);
+  rank_normalise(halves.values, tick);
+  return effective_size(std::move(halves), tick);
+}
+
+std::optional<double> ess_tail(std::span<const Chain> chains, Control &control) {
+  Ticker tick(control);
+  if (!answerable(chains, 3, tick)) return std::nullopt;
+  std::vector<double> all = pooled(chains, tick);
+  const std::optional<double> low = quantile_effective_size(chains, all, 1, tick),
+                              high = quantile_effective_size(chains, all, 19, tick);
+  if (!low || !high) return std::nullopt;
+  return std::min(*low, *high);
+}
+
+std::optional<double> mcse_mean(std::span<const Chain> chains, Control &control) {
+  Ticker tick(control);
+  if (!answerable(chains, 3, tick)) return std::nullopt;
+  // In a unit, a power of 2, in which squares neither overflow nor vanish.
+  double largest = 0;
+  for (const Chain &chain : chains)
+    for (const double x : chain.draws) largest = std::max(largest, std::fabs(x));
+  if (largest == 0) return std::nullopt;
+  const int exponent = std::ilogb(largest);
+  const auto scaled = [exponent](double x) { return std::scalbn(x, -exponent); };
+  const std::optional<double> size = effective_size(split(chains, tick, scaled), tick);
+  if (!size) return std::nullopt;
+
+  const auto total = static_cast<double>(chains.size() * chains[0].draws.size());
+  const double origin = scaled(chains[0].draws[0]);
+  double mean = 0, squares = 0;
+  for (const Chain &chain : chains)
+    for (const double x : chain.draws) {
+      mean += (scaled(x) - origin) / total;
+      tick();
+    }
+  for (const Chain &chain : chains)
+    for (const double x : chain.draws) {
+      const double deviation = scaled(x) - origin - mean;
+      squares += deviation * deviation;
+      tick();
+    }
+  return std::scalbn(std::sqrt(squares / (total - 1) / *size), exponent);
+}
+
+}  // namespace bayes

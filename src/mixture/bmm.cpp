@@ -1,0 +1,217 @@
+// What a fitted Bernoulli mixture answers.
+#include "mixture/bmm.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/random.hpp"
+#include "families/product/product_prior.hpp"
+#include "mixture/bmm_state.hpp"
+
+namespace bayes {
+namespace {
+
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+/// The mixture made ready to score single rows: at the point estimate, or with the parameters
+/// integrated out.
+struct BernoulliMixture::Scorer {
+  explicit Scorer(const State &state) : log_weights(log_weights_of(state.point)) {
+    if (state.draws) {
+      draws.emplace(*state.draws);
+    } else if (state.posterior) {
+      clusters.emplace(pick(state.posterior->components, {0}), state.posterior->components);
+      out.resize(std::size_t(clusters->padded()));
+    } else {
+      point.emplace(make_scorer(state.point.components));
+      out.resize(log_weights.size());
+    }
+  }
+  std::vector<double> log_weights;
+  std::optional<ProductScorer> point;
+  std::optional<ProductClusters> clusters;
+  std::optional<FiniteDrawsScorer<ProductPosterior>> draws;
+  Buffer out;
+};
+
+BernoulliMixture::BernoulliMixture() : state(std::make_unique<State>()) { info.family = "bmm"; }
+BernoulliMixture::~BernoulliMixture() = default;
+
+/// f(weight, component, its point, its posterior) for all that make rows: the components at the
+/// point estimate, or those with the parameters integrated out (of every draw, if there are draws);
+/// either point or posterior is null.
+template <class F> void BernoulliMixture::for_each_maker(F f) const {
+  if (state->draws) {
+    const auto &draws = *state->draws;
+    for (std::size_t i = 0; i < draws.weights.size(); ++i)
+      f(draws.weights[i] / draws.draws, int(i % std::size_t(size())), nullptr,
+        draws.components.values.col(Eigen::Index(i)).data());
+  } else {
+    for (int k = 0; k < size(); ++k)
+      f(state->point.weights(k), k,
+        state->posterior ? nullptr : state->point.components.values.col(k).data(),
+        state->posterior ? state->posterior->components.values.col(k).data() : nullptr);
+  }
+}
+
+BmmComponent BernoulliMixture::component(int index) const {
+  BmmComponent out{state->point.weights(index), state->counts(index),
+                   std::vector<double>(std::size_t(dimension()))};
+  const double each = state->draws ? 1.0 / state->draws->draws : 1;
+  for_each_maker([&](double, int k, const double *point, const double *posterior) {
+    if (k != index) return;
+    state->columns().for_each([&](int j, const auto &family, const ColumnPlaces &at) {
+      out.mean[std::size_t(j)] += each * (point ? family.mean(point + at.point)
+                                                : family.predictive_mean(posterior + at.posterior));
+    });
+  });
+  return out;
+}
+
+bool BernoulliMixture::has_posterior() const { return state->posterior.has_value(); }
+
+BmmPosterior BernoulliMixture::posterior(int index) const {
+  if (!state->posterior)
+    throw Error(
+        Errc::invalid_argument,
+        "this model has no posterior: it was fitted by method " + info.method,
+        state->draws
+            ? "A sampled posterior is its draws."
+            : "Only variational methods estimate a posterior distribution of the parameters.",
+        state->draws ? "See bayes_draws(model)." : "Fit with option method \"vi\" or \"svi\".");
+  BmmPosterior out{state->posterior->alpha(index),
+                   std::vector<double>(std::size_t(dimension()), none),
+                   std::vector<double>(std::size_t(dimension()), none)};
+  for (int j = 0; j < dimension(); ++j) {
+    if (state->columns().specs()[std::size_t(j)].kind != ColumnSpec::bernoulli) continue;
+    const double *const q = state->posterior->components.column(index, j);
+    out.a[std::size_t(j)] = q[0];
+    out.b[std::size_t(j)] = q[1];
+  }
+  return out;
+}
+
+void BernoulliMixture::parameters(const std::function<void(const BmmParameter &)> &take) const {
+  std::vector<double> deviations(std::size_t(state->columns().size().point));
+  for (int k = 0; k < size(); ++k)
+    for (int j = 0; j < dimension(); ++j)
+      std::visit(
+          [&](const auto &family) {
+            if (state->posterior)
+              family.deviations(state->posterior->components.column(k, j), deviations.data());
+            const int each = family.numbers_of_name();
+            for (std::size_t name = 0; name < std::size(family.parameters); ++name)
+              for (int i = 0; i < each; ++i) {
+                const int at = int(name) * each + i;
+                take({k, j, family.name, family.parameters[name],
+                      each > 1 || std::string_view(family.name) == Categorical::name
+                          ? family.value(i)
+                          : none,
+                      state->point.components.column(k, j)[at],
+                      state->posterior ? deviations[std::size_t(at)] : none});
+              }
+          },
+          state->columns().family(j));
+}
+
+/// sum_k pi_k mu_k, and sum_k pi_k {Sigma_k + (mu_k - mean)(mu_k - mean)'}, which is 001's formula
+/// without its cancellation.
+void BernoulliMixture::moments(std::vector<double> &mean, std::vector<double> &covariance) const {
+  const int d = dimension();
+  const Eigen::Index makers = state->draws ? Eigen::Index(state->draws->weights.size()) : size();
+  Matrix means(d, makers);
+  Vector within = Vector::Zero(d), weights(makers);
+  Eigen::Index i = 0;
+  for_each_maker([&](double weight, int, const double *point, const double *posterior) {
+    weights(i) = weight;
+    state->columns().for_each([&](int j, const auto &family, const ColumnPlaces &at) {
+      means(j, i) =
+          point ? family.mean(point + at.point) : family.predictive_mean(posterior + at.posterior);
+      within(j) += weight * (point ? family.variance(point + at.point)
+                                   : family.predictive_variance(posterior + at.posterior));
+    });
+    ++i;
+  });
+  const Vector centre = means * weights;
+  const Matrix away = means.colwise() - centre;
+  Matrix all = away * weights.asDiagonal() * away.transpose();
+  all.diagonal() += within;
+  mean = to_vector(centre);
+  covariance.resize(std::size_t(d) * std::size_t(d));
+  for (int i = 0; i < d; ++i)
+    for (int j = 0; j < d; ++j) covariance[std::size_t(i * d + j)] = 0.5 * (all(i, j) + all(j, i));
+}
+
+std::span<const double> BernoulliMixture::log_joint(std::span<const double> x) const {
+  check_product_row(state->columns(), x);
+  if (!scorer_) scorer_ = std::make_unique<Scorer>(*state);
+  Scorer &s = *scorer_;
+  if (s.draws) return s.draws->log_joint(x.data());
+  if (s.clusters)
+    s.clusters->log_predictive(x.data(), s.out.data());
+  else
+    s.point->score(x.data(), s.out.data());
+  const std::size_t k = s.log_weights.size();
+  for (std::size_t i = 0; i < k; ++i) s.out[i] += s.log_weights[i];
+  return {s.out.data(), k};
+}
+
+int BernoulliMixture::predict(std::span<const double> x) const {
+  const auto joint = log_joint(x);
+  return int(std::max_element(joint.begin(), joint.end()) - joint.begin());
+}
+
+void BernoulliMixture::probabilities(std::span<const double> x, std::span<double> out) const {
+  const auto joint = log_joint(x);
+  const double largest = *std::max_element(joint.begin(), joint.end());
+  double whole = 0;
+  for (std::size_t k = 0; k < out.size(); ++k) whole += out[k] = std::exp(joint[k] - largest);
+  for (double &p : out) p /= whole;
+}
+
+double BernoulliMixture::log_density(std::span<const double> x) const {
+  return log_sum_exp(log_joint(x));
+}
+
+bool BernoulliMixture::takes_missing() const {
+  const Document *missing = info.options.find("missing");
+  const std::string *text = missing ? missing->as<std::string>() : nullptr;
+  return text && *text == "marginalize";
+}
+
+int BernoulliMixture::sample(std::uint64_t seed, std::int64_t index, std::span<double> out) const {
+  Random random(seed, std::uint64_t(index));
+  if (state->draws) {
+    // A draw, a component, its parameters given the rows that it has there, a row.
+    const std::size_t from = random.below(std::uint64_t(state->draws->draws)) * std::size_t(size());
+    const int k = random.categorical({state->draws->weights.data() + from, std::size_t(size())});
+    bayes::sample(draw(pick(state->draws->components, {int(from) + k}), random), 0, random,
+                  out.data());
+    return k;
+  }
+  const int k =
+      random.categorical({state->point.weights.data(), std::size_t(state->point.weights.size())});
+  if (state->posterior)
+    bayes::sample(draw(pick(state->posterior->components, {k}), random), 0, random, out.data());
+  else
+    bayes::sample(state->point.components, k, random, out.data());
+  return k;
+}
+
+double BernoulliMixture::free_parameters() const {
+  double each = 0;
+  state->columns().for_each(
+      [&](int, const auto &family, const ColumnPlaces &) { each += family.free_parameters(); });
+  return size() - 1 + size() * each;
+}
+
+double BernoulliMixture::bic() const {
+  return -2 * info.log_likelihood + free_parameters() * std::log(state->weight);
+}
+
+double BernoulliMixture::icl() const { return bic() + 2 * state->entropy; }
+
+}  // namespace bayes

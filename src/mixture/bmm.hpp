@@ -1,0 +1,153 @@
+// Bernoulli mixtures, that is latent class analysis (001), and mixtures of all products of columns:
+// fit, and everything that a fitted one answers.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/control.hpp"
+#include "data/rows.hpp"
+#include "document/document.hpp"
+#include "document/model.hpp"
+
+namespace bayes {
+
+/// a row's elements
+inline constexpr int bmm_max_dimension = 1600;
+inline constexpr int bmm_max_components = 10000;
+
+/// One component at the model's point estimate (for vi and svi: posterior means).
+struct BmmComponent {
+  /// in [0, 1]; they sum to 1
+  double weight;
+  /// expected number of rows (sum of responsibilities times weights)
+  double count;
+  /// d: the expected value of every element, for bernoulli the probability of 1; NaN for a
+  /// categorical element
+  std::vector<double> mean;
+};
+
+/// q of one component: weights ~ Dirichlet(alpha), and of every Bernoulli element Beta(a, b); NaN
+/// for other elements.
+struct BmmPosterior {
+  double alpha;
+  /// d
+  std::vector<double> a, b;
+};
+
+/// One number of the point estimate.
+struct BmmParameter {
+  /// from 0
+  int component, element;
+  /// name of the element's family
+  const char *likelihood;
+  /// of the number, as the family calls it: probability, rate, mean, variance
+  const char *name;
+  /// of a categorical element; NaN for others
+  double category;
+  double value;
+  /// its posterior standard deviation; NaN where there is none
+  double deviation;
+};
+
+class BAYES_API BernoulliMixture final : public Model {
+ public:
+  BernoulliMixture();
+  ~BernoulliMixture() override;
+
+  int dimension() const { return info.dimension; }
+  int size() const { return info.components; }
+
+  /// from 0
+  BmmComponent component(int index) const;
+  /// fitted by vi or svi
+  bool has_posterior() const;
+  /// from 0; throws Error(invalid_argument) without posterior
+  BmmPosterior posterior(int index) const;
+  /// all of them, component by component, element by element
+  void parameters(const std::function<void(const BmmParameter &)> &take) const;
+
+  /// Mean (d) and covariance (d x d) of the rows that the whole mixture makes (001), as sample()
+  /// makes them; NaN where an element is categorical, infinite where there is none.
+  void moments(std::vector<double> &mean, std::vector<double> &covariance) const;
+
+  // One row x of d numbers that may stand in their columns (Error(invalid_argument) names the
+  // element otherwise); NaN is a missing element, which is integrated out. With a posterior these
+  // use the posterior predictive of each component.
+  /// the most probable component, from 0; ties: the first
+  int predict(std::span<const double> x) const;
+  /// k posterior probabilities
+  void probabilities(std::span<const double> x, std::span<double> out) const;
+  /// log predictive density
+  double log_density(std::span<const double> x) const;
+  /// was it fitted with option missing = marginalize?
+  bool takes_missing() const;
+
+  /// Draw `index` of the stream `seed` from the (predictive) mixture: writes d numbers, returns the
+  /// component, from 0.
+  int sample(std::uint64_t seed, std::int64_t index, std::span<double> out) const;
+
+  /// of the point estimate, for BIC
+  double free_parameters() const;
+  /// -2 log_likelihood + free_parameters log(total weight); smaller is better
+  double bic() const;
+  /// bic + 2 x entropy of the responsibilities
+  double icl() const;
+
+  struct State;  // parameters, posterior and columns as the learners use them
+  std::unique_ptr<State> state;
+
+ protected:
+  void write(Document &document) const override;
+
+ private:
+  struct Scorer;
+  template <class F> void for_each_maker(F f) const;
+  /// computes in memory of its own: not for two threads at a time
+  std::span<const double> log_joint(std::span<const double> x) const;
+  mutable std::unique_ptr<Scorer> scorer_;
+};
+
+/// Reads the document form; for models/registry.cpp. Throws Error(invalid_text) naming the member
+/// that cannot be.
+std::unique_ptr<Model> read_bernoulli_mixture(const Document &document);
+
+/// Options of bmm that concern the reading of rows and so are wanted before the first row: checked
+/// with all the others.
+struct BmmRowOptions {
+  /// missing = skip: rows with a NULL, NaN or infinite element are left out and counted
+  bool skip_missing = false;
+  /// missing = marginalize: a NULL or NaN element is kept, as NaN
+  bool keep_missing = false;
+  /// on_error = null: a fit that cannot be made gives NULL and a WARNING
+  bool null_on_error = false;
+};
+
+/// Checks every option that can be checked before any row is read. Throws as bmm_fit does. `start`
+/// and `update` as for bmm_fit.
+BAYES_API BmmRowOptions bmm_check_options(int k, const Document &options,
+                                          const BernoulliMixture *start = nullptr,
+                                          bool update = false);
+
+/// Fits a mixture of k products of columns to the rows; a NaN in a row is a missing element.
+///
+/// `start`, if given, is where the (single) run begins, k is then its size, its likelihood and
+/// categories are those of the rows, and its method is the default; with `update` its posterior is
+/// also the prior. Throws Error: invalid_argument for options, for an element that its likelihood
+/// does not know (naming row and element), k < 1, or k above the number of distinct rows; too_large
+/// for more parameters than memory allows; numeric where no fit exists.
+BAYES_API std::unique_ptr<BernoulliMixture> bmm_fit(RowSource &rows, int k, const Document &options,
+                                                    const BernoulliMixture *start, bool update,
+                                                    Control &control);
+
+/// One line of bmm_select: a fit for every k.
+BAYES_API void bmm_select(RowSource &rows, std::span<const int> ks, const Document &options,
+                          Control &control,
+                          const std::function<void(std::unique_ptr<BernoulliMixture>)> &emit);
+BAYES_API BmmRowOptions bmm_check_select_options(std::span<const int> ks, const Document &options);
+
+}  // namespace bayes

@@ -1,0 +1,184 @@
+// Fitting a Bernoulli mixture: survey of the rows, default prior, starting points, learner, and the
+// fitted model.
+#include <cmath>
+
+#include "document/members.hpp"
+#include "families/product/product_prior.hpp"
+#include "families/product/product_starts.hpp"
+#include "mixture/bmm_options.hpp"
+#include "mixture/finite_fit.hpp"
+
+namespace bayes {
+namespace {
+
+class Fit final : FiniteFit<BernoulliMixture, ProductPoint, ProductPosterior> {
+ public:
+  Fit(RowSource &rows, int k, const BmmOptions &options, const BernoulliMixture *start, bool update,
+      Control &control)
+      : FiniteFit(rows, k, options, update, control),
+        options_(options),
+        survey_(survey(start)),
+        floor_{options.minimum, survey_.variance},
+        neutral_(make_product_prior(survey_, likelihood(), {}, k)) {
+    check_memory();
+    begin(survey_.weight);
+    if (start) {
+      start_point_ = start->state->point;
+      start_posterior_ = start->state->posterior;
+    }
+    if (update) {
+      prior_ = *start->state->posterior;
+    } else {
+      own_prior_ = make_product_prior(survey_, likelihood(), options.prior, k, {"alpha"});
+      if (options.method == "map") check_mode();
+      prior_ = {Vector::Constant(k, options.alpha), replicate(own_prior_, k)};
+    }
+  }
+
+  std::unique_ptr<BernoulliMixture> run() {
+    fit_by_method(floor_);
+    score_point();
+    const Vector size = point_.weights;
+    order_by(size);
+    model_->state->point = std::move(point_);
+    model_->state->posterior = std::move(posterior_);
+    model_->state->draws = std::move(draws_);
+    Document options = options_.document();
+    if (options_.bayesian() && !update_) {
+      Document prior = Document::object();
+      prior.set("alpha", options_.alpha);
+      const Document own = product_prior_options(own_prior_, likelihood());
+      for (const auto &[key, value] : *own.as<Document::Object>()) prior.set(key, value);
+      options.set("prior", std::move(prior));
+    }
+    describe(std::move(options));
+    return std::move(model_);
+  }
+
+ private:
+  const std::vector<std::string> &likelihood() const { return options_.likelihood; }
+
+  /// Of the distinct rows where they are known; a row that cannot be is named by its place among
+  /// all.
+  ProductSurvey survey(const BernoulliMixture *start) {
+    const auto of = [&](RowSource &rows) {
+      return start ? survey_product(rows, start->state->point.components.columns, control_)
+                   : survey_product(rows, likelihood(), options_.categories, control_);
+    };
+    try {
+      return of(data_);
+    } catch (const Error &) {
+      if (&data_ != &rows_) of(rows_);
+      throw;
+    }
+  }
+
+  void check_mode() const {
+    own_prior_.columns->for_each([&](int j, const auto &family, const ColumnPlaces &) {
+      if (!family.has_mode(own_prior_.column(0, j)))
+        throw Error(Errc::invalid_argument,
+                    "method map needs a prior with a mode, but that of element " +
+                        std::to_string(j + 1) + " (" + family.name + ") has none",
+                    "There " + std::string(family.mode_requirement) + ".");
+    });
+  }
+
+  void check_memory() const {
+    const ColumnPlaces &each = survey_.columns->size();
+    const double doubles = double(k_) * (each.posterior + 2.0 * survey_.columns->count());
+    if (doubles * 8 > 9e8)
+      throw Error(Errc::too_large,
+                  "a model of " + std::to_string(k_) + " components of " +
+                      std::to_string(each.posterior) +
+                      " numbers would be larger than a value can be (1 GB)",
+                  {}, "Use a smaller k.");
+    // Parameters before and after a step, the prior, their scores, statistics and, lane by lane, a
+    // share of them for every thread.
+    const double bytes =
+        8 * double(k_) *
+        (6.0 * each.posterior +
+         (1 + control_.threads) * (double(each.sums) * simd::lanes + survey_.columns->count()));
+    if (bytes > control_.memory)
+      throw Error(Errc::too_large,
+                  "fitting " + std::to_string(k_) + " components of " +
+                      std::to_string(survey_.columns->count()) + " elements takes about " +
+                      std::to_string(std::int64_t(bytes / 1048576)) +
+                      " MB beside the rows, but the limit is " +
+                      std::to_string(std::int64_t(control_.memory / 1048576)) + " MB",
+                  "The limit is maintenance_work_mem, or 1 GB if that is more.",
+                  "Raise maintenance_work_mem, or use a smaller k.");
+  }
+
+  /// Rows drawn from the sample found a component each, and take with them the rows that these
+  /// explain best.
+  ProductStatistics starting_statistics(int restart) override {
+    if (!starts_) starts_.emplace(sample_, *survey_.columns, survey_.variance);
+    Random random(options_.seed, std::uint64_t(restart));
+    const bool anywhere =
+        options_.init == "random" || (options_.init == "varied" && restart % 2 == 0);
+    const ProductPosterior founded =
+        founded_by(starts_->rows(anywhere ? starts_->anywhere(k_, random)
+                                          : starts_->spread(k_, random, control_)),
+                   neutral_);
+    return local_step<HardAllocation>(sample_, control_, make_scorer(founded),
+                                      std::vector<double>(std::size_t(k_), 0.0))
+        .statistics;
+  }
+
+  /// Posterior means, not modes: no probability begins at 0 or 1, from where it would never come
+  /// back.
+  ProductPoint first_point(const ProductStatistics &statistics) override {
+    return point_estimate(posterior(statistics, replicate(neutral_, k_)));
+  }
+
+  const BmmOptions &options_;
+  ProductSurvey survey_;
+  ProductFloor floor_;
+  ProductPosterior neutral_;    // the default prior of one component
+  ProductPosterior own_prior_;  // the one in force
+  std::optional<ProductStarts> starts_;
+};
+
+std::unique_ptr<BernoulliMixture> fit(RowSource &rows, int k, const BmmOptions &options,
+                                      const BernoulliMixture *start, bool update,
+                                      Control &control) {
+  const PollScope scope(control);
+  const int d = rows.shape().dimension;
+  if (rows.rows() == 0) throw Error(Errc::invalid_argument, "there are no rows to fit");
+  if (d > bmm_max_dimension)
+    throw Error(Errc::too_large, "rows have " + std::to_string(d) +
+                                     " elements, but a Bernoulli mixture takes at most " +
+                                     std::to_string(bmm_max_dimension));
+  if (start && start->dimension() != d)
+    throw Error(Errc::array_shape, "rows have " + std::to_string(d) +
+                                       " elements, but the start model has " +
+                                       std::to_string(start->dimension()));
+  return Fit(rows, k, options, start, update, control).run();
+}
+
+}  // namespace
+
+BmmRowOptions bmm_check_options(int k, const Document &options, const BernoulliMixture *start,
+                                bool update) {
+  const int ks[] = {start ? start->size() : k};
+  return read_bmm_options(ks, options, start, update).rows();
+}
+
+BmmRowOptions bmm_check_select_options(std::span<const int> ks, const Document &options) {
+  return read_bmm_options(ks, options, nullptr, false).rows();
+}
+
+std::unique_ptr<BernoulliMixture> bmm_fit(RowSource &rows, int k, const Document &options,
+                                          const BernoulliMixture *start, bool update,
+                                          Control &control) {
+  const int ks[] = {start ? start->size() : k};
+  return fit(rows, ks[0], read_bmm_options(ks, options, start, update), start, update, control);
+}
+
+void bmm_select(RowSource &rows, std::span<const int> ks, const Document &options, Control &control,
+                const std::function<void(std::unique_ptr<BernoulliMixture>)> &emit) {
+  const BmmOptions read = read_bmm_options(ks, options, nullptr, false);
+  for (const int k : ks) emit(fit(rows, k, read, nullptr, false, control));
+}
+
+}  // namespace bayes

@@ -1,0 +1,125 @@
+// What a fitted Dirichlet process mixture answers.
+#include "mixture/dpmm.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "families/product/product_prior.hpp"
+#include "mixture/dpmm_state.hpp"
+#include "mixture/posterior_means.hpp"
+
+namespace bayes {
+
+/// The clusters of all kept draws, ready to score rows.
+struct DirichletProcessMixture::Predictor {
+  explicit Predictor(const State &state) {
+    std::visit([this](const auto &fitted) { compile(fitted); }, state.fitted);
+  }
+
+  template <class Q> void compile(const DpmmFitted<Q> &fitted) {
+    auto &clusters = clusters_.emplace<typename Q::Clusters>(fitted.prior, fitted.components);
+    joint.resize(std::size_t(clusters.padded()));
+    for (const double weight : fitted.weights) log_weights.push_back(std::log(weight));
+    for (const double rest : fitted.rest) new_weight += rest;
+    draws = double(fitted.rest.size());
+  }
+
+  /// log (weight x predictive density of x) of every component of every draw, and of all that have
+  /// no rows together; neither divided by the number of draws.
+  void score(std::span<const double> x) {
+    std::visit(
+        [&](auto &clusters) {
+          if constexpr (!std::is_same_v<std::decay_t<decltype(clusters)>, std::monostate>) {
+            clusters.log_predictive(x.data(), joint.data());
+            alone = std::log(new_weight) + clusters.log_prior_predictive(x.data());
+          }
+        },
+        clusters_);
+    for (std::size_t i = 0; i < log_weights.size(); ++i) joint[i] += log_weights[i];
+  }
+  std::span<const double> scores() const { return {joint.data(), log_weights.size()}; }
+  double largest() const {
+    double out = alone;
+    for (const double score : scores()) out = std::max(out, score);
+    return out;
+  }
+
+  std::variant<std::monostate, NormalClusters<FullCovariance>, NormalClusters<DiagonalCovariance>,
+               NormalClusters<SphericalCovariance>, ProductClusters>
+      clusters_;
+  Buffer joint;
+  std::vector<double> log_weights;
+  double new_weight = 0, draws = 1, alone = 0;
+};
+
+DirichletProcessMixture::DirichletProcessMixture() : state(std::make_unique<State>()) {
+  info.family = "dpmm";
+}
+DirichletProcessMixture::~DirichletProcessMixture() = default;
+
+DirichletProcessMixture::Predictor &DirichletProcessMixture::predictor() const {
+  if (!predictor_) predictor_ = std::make_unique<Predictor>(*state);
+  return *predictor_;
+}
+
+const DpmmEstimate &DirichletProcessMixture::estimate() const { return state->estimate; }
+
+DpmmCluster DirichletProcessMixture::cluster(int index) const {
+  const std::int64_t count = state->counts[std::size_t(index)];
+  DpmmCluster out{count, double(count) / (double(info.rows) + state->concentration), {}, {}};
+  std::visit(
+      [&](const auto &fitted) {
+        posterior_means(fitted.clusters, index, out.mean, out.covariance);
+      },
+      state->fitted);
+  return out;
+}
+
+void DirichletProcessMixture::probabilities(std::span<const double> x,
+                                            std::span<double> out) const {
+  check_row(x);
+  Predictor &p = predictor();
+  p.score(x);
+  const double largest = p.largest();
+  const std::size_t k = std::size_t(size());
+  std::fill(out.begin(), out.end(), 0.0);
+  double whole = std::exp(p.alone - largest);
+  std::visit(
+      [&](const auto &fitted) {
+        const auto scores = p.scores();
+        for (std::size_t i = 0; i < scores.size(); ++i) {
+          const double mass = std::exp(scores[i] - largest);
+          whole += mass;
+          if (mass > 0)
+            for (std::size_t c = 0; c < k; ++c) out[c] += mass * fitted.shares[i * k + c];
+        }
+      },
+      state->fitted);
+  double known = 0;
+  for (std::size_t c = 0; c < k; ++c) known += out[c] /= whole;
+  out[k] = std::max(0.0, 1 - known);
+}
+
+int DirichletProcessMixture::predict(std::span<const double> x) const {
+  std::vector<double> p(std::size_t(size()) + 1);
+  probabilities(x, p);
+  return int(std::max_element(p.begin(), p.end()) - p.begin());
+}
+
+double DirichletProcessMixture::log_density(std::span<const double> x) const {
+  check_row(x);
+  Predictor &p = predictor();
+  p.score(x);
+  const double largest = p.largest();
+  if (!(largest > -std::numeric_limits<double>::infinity())) return largest;
+  double whole = std::exp(p.alone - largest);
+  for (const double score : p.scores()) whole += std::exp(score - largest);
+  return largest + std::log(whole) - std::log(p.draws);
+}
+
+void DirichletProcessMixture::check_row(std::span<const double> x) const {
+  if (const auto *product = std::get_if<DpmmFitted<ProductPosterior>>(&state->fitted))
+    check_product_row(*product->prior.columns, x);
+}
+
+}  // namespace bayes

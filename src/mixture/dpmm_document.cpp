@@ -1,0 +1,150 @@
+// A Dirichlet process mixture as a document, and back with every number checked.
+#include <cmath>
+
+#include "families/normal/normal_document.hpp"
+#include "families/product/product_document.hpp"
+#include "mixture/dpmm_state.hpp"
+
+namespace bayes {
+namespace {
+
+Document numbers(const std::vector<double> &values) {
+  return Tensor{{std::int64_t(values.size())}, values};
+}
+
+/// Whole numbers from `low` up to the largest int.
+template <class T>
+std::vector<T> read_counts(const MemberReader &in, const char *key, std::int64_t size, double low) {
+  std::vector<T> out;
+  for (const double value : in.tensor(key, {size}).values) {
+    if (!(value >= low && value <= 2147483647.0 && value == std::floor(value)))
+      in.reject(key, "must hold whole numbers of at least " + std::to_string(int(low)));
+    out.push_back(T(value));
+  }
+  return out;
+}
+
+std::vector<double> read_shares(const MemberReader &in, const char *key,
+                                const std::vector<std::int64_t> &shape) {
+  std::vector<double> out = in.tensor(key, shape).values;
+  for (const double value : out)
+    if (!(value >= 0 && value <= 1)) in.reject(key, "must hold numbers from 0 to 1");
+  return out;
+}
+
+template <class Q>
+void write_fitted(Document &document, const DpmmFitted<Q> &fitted, std::int64_t clusters) {
+  Document prior, estimate, draws;
+  write_posterior(prior, fitted.prior);
+  write_posterior(estimate, fitted.clusters);
+  write_posterior(draws, fitted.components);
+  draws.set("sizes", numbers({fitted.sizes.begin(), fitted.sizes.end()}))
+      .set("rest", numbers(fitted.rest))
+      .set("weights", numbers(fitted.weights));
+  draws.set("shares", Tensor{{std::int64_t(fitted.weights.size()), clusters}, fitted.shares});
+  document.set("base", std::move(prior))
+      .set("clusters", std::move(estimate))
+      .set("components_of_draws", std::move(draws));
+}
+
+template <class Q, class Read>
+DpmmFitted<Q> read_fitted(const MemberReader &in, int clusters, Read read) {
+  DpmmFitted<Q> out;
+  out.prior = read(in.object("base"), 1);
+  out.clusters = read(in.object("clusters"), clusters);
+  const MemberReader draws = in.object("components_of_draws");
+  out.sizes = read_counts<int>(draws, "sizes", -1, 1);
+  if (out.sizes.empty()) draws.reject("sizes", "must not be empty");
+  std::int64_t all = 0;
+  for (const int size : out.sizes) all += size;
+  out.rest = read_shares(draws, "rest", {std::int64_t(out.sizes.size())});
+  out.weights = read_shares(draws, "weights", {all});
+  out.shares = read_shares(draws, "shares", {all, clusters});
+  std::size_t at = 0;
+  for (std::size_t s = 0; s < out.sizes.size(); ++s) {
+    double sum = out.rest[s];
+    for (int k = 0; k < out.sizes[s]; ++k) sum += out.weights[at++];
+    if (!(std::abs(sum - 1) < 1e-9)) draws.reject("weights", "and rest of a draw must sum to 1");
+  }
+  out.components = read(draws, int(all));
+  return out;
+}
+
+template <class S> void write_likelihood(Document &document, const NormalWishart<S> &) {
+  document.set("likelihood", S::name);
+}
+void write_likelihood(Document &document, const ProductPosterior &prior) {
+  document.set("likelihood", "product");
+  write_columns(document, *prior.columns);
+}
+
+}  // namespace
+
+void DirichletProcessMixture::write(Document &document) const {
+  const DpmmEstimate &e = state->estimate;
+  Document estimate;
+  estimate.set("loss", e.loss)
+      .set("optimal", e.optimal)
+      .set("draws", e.draws)
+      .set("fewest_clusters", e.fewest_clusters)
+      .set("most_clusters", e.most_clusters);
+  if (!std::isnan(e.expected_loss))
+    estimate.set("expected_loss", e.expected_loss).set("level", e.level).set("radius", e.radius);
+  document.set("concentration", state->concentration).set("estimate", std::move(estimate));
+  document.set("counts", numbers({state->counts.begin(), state->counts.end()}));
+  std::visit(
+      [&]<class Q>(const DpmmFitted<Q> &fitted) {
+        write_likelihood(document, fitted.prior);
+        write_fitted(document, fitted, size());
+      },
+      state->fitted);
+}
+
+std::unique_ptr<Model> read_dirichlet_process_mixture(const Document &document) {
+  auto model = std::make_unique<DirichletProcessMixture>();
+  const MemberReader in(document);
+  const ModelInfo info = read_model_info(document);
+  const int d = info.dimension, k = info.components;
+  auto &state = *model->state;
+  state.concentration = in.number("concentration", 0, 1e300, true);
+  const MemberReader estimate = in.object("estimate");
+  DpmmEstimate &e = state.estimate;
+  e.loss = estimate.text("loss");
+  e.clusters = k;
+  e.optimal = estimate.boolean("optimal");
+  e.draws = int(estimate.integer("draws", 1, 2147483647));
+  e.fewest_clusters = int(estimate.integer("fewest_clusters", 1, 2147483647));
+  e.most_clusters = int(estimate.integer("most_clusters", 1, 2147483647));
+  e.expected_loss = e.level = e.radius = std::numeric_limits<double>::quiet_NaN();
+  if (estimate.has("expected_loss")) {
+    e.expected_loss = estimate.number("expected_loss", 0, 64);
+    e.level = estimate.number("level", 0, 1, true);
+    e.radius = estimate.number("radius", 0, 64);
+  }
+  state.counts = read_counts<std::int64_t>(in, "counts", k, 1);
+  const std::string likelihood = in.text("likelihood");
+  if (likelihood == "product") {
+    const SharedColumns columns = read_product_columns(in, d);
+    state.fitted = read_fitted<ProductPosterior>(in, k, [&](const MemberReader &from, int size) {
+      return read_posterior(from, columns, size);
+    });
+    return model;
+  }
+  if (likelihood != "full" && likelihood != "diagonal" && likelihood != "spherical")
+    in.reject("likelihood", "must be product, full, diagonal or spherical");
+  const auto normal = [&]<class S>(S) {
+    using Q = NormalWishart<S>;
+    state.fitted = read_fitted<Q>(in, k, [&](const MemberReader &from, int size) {
+      return read_posterior<S>(from, d, size);
+    });
+  };
+  if (likelihood == "full")
+    normal(FullCovariance{});
+  else if (likelihood == "diagonal")
+    normal(DiagonalCovariance{});
+  else
+    normal(SphericalCovariance{});
+  return model;
+}
+
+}  // namespace bayes

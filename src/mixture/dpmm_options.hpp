@@ -1,0 +1,49 @@
+// The options of the Dirichlet process mixture, read and checked.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "families/normal/normal_prior.hpp"
+#include "mixture/dpmm.hpp"
+#include "partition/chains.hpp"
+
+namespace bayes {
+
+struct DpmmOptions {
+  std::string method = "collapsed";
+  // one for all elements of a row, or one for each
+  std::vector<std::string> likelihood = {"normal"};
+  // not the multivariate normal: every element is independent of the others
+  bool products = false;
+  std::string covariance = "full";  // of the multivariate normal
+  Document categories;              // null, or how many categories elements have
+  Document prior;                   // null or the user's object
+  NormalPriorKeys normal_prior;     // the same, of the multivariate normal
+  double concentration = 1;         // if it is fixed
+  std::optional<GammaPrior> learned = GammaPrior{2, 4};
+  std::uint64_t seed = 1;
+  DpmmRowOptions rows;
+
+  // Samplers.
+  ChainPlan chains;
+  bool one_start = false;  // init = one: every chain begins with one cluster
+  std::string estimate = "vi";
+  double level = 0.95;
+
+  // Variational inference.
+  int truncation = 30, restarts = 10, max_iterations = 1000;
+  double tolerance = 1e-6;
+
+  bool sampled() const { return method != "vi"; }
+  PartitionLoss loss() const;
+
+  /// All options in force but the prior, which the fit adds.
+  Document document() const;
+};
+
+/// Reads and checks. Throws Error(invalid_argument).
+DpmmOptions read_dpmm_options(const Document &options);
+
+}  // namespace bayes

@@ -1,0 +1,35 @@
+// The inside of a fitted Dirichlet process mixture, for the files of this model only.
+#pragma once
+
+#include <variant>
+
+#include "families/normal/normal_clusters.hpp"
+#include "families/product/product.hpp"
+#include "mixture/dpmm.hpp"
+
+namespace bayes {
+
+/// Everything that depends on the family of the rows. `components` holds the clusters of all kept
+/// draws, one draw's after the other's.
+template <class Q> struct DpmmFitted {
+  Q prior;                      // one component
+  Q clusters;                   // of the estimated partition, given their rows
+  std::vector<int> sizes;       // S: clusters in every kept draw
+  std::vector<double> rest;     // S: weight of clusters without rows
+  std::vector<double> weights;  // sum of sizes
+  Q components;
+  // [components][clusters]: the share of a component's rows that are in a cluster of the estimate
+  std::vector<double> shares;
+};
+
+struct DirichletProcessMixture::State {
+  std::variant<DpmmFitted<NormalWishart<FullCovariance>>,
+               DpmmFitted<NormalWishart<DiagonalCovariance>>,
+               DpmmFitted<NormalWishart<SphericalCovariance>>, DpmmFitted<ProductPosterior>>
+      fitted;
+  std::vector<std::int64_t> counts;  // of the estimate's clusters
+  double concentration = 1;          // its posterior mean
+  DpmmEstimate estimate;
+};
+
+}  // namespace bayes

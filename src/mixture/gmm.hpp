@@ -1,0 +1,140 @@
+// Gaussian mixtures: fit, and everything that a fitted one answers.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/control.hpp"
+#include "data/rows.hpp"
+#include "document/document.hpp"
+#include "document/model.hpp"
+
+namespace bayes {
+
+/// a row's elements; a d x d covariance is then 20 MB
+inline constexpr int gmm_max_dimension = 1600;
+inline constexpr int gmm_max_components = 10000;
+
+/// One component at the model's point estimate (for vi and svi: weight E[pi], mean E[mu],
+/// covariance E[Lambda]^-1).
+struct GmmComponent {
+  /// in [0, 1]; they sum to 1
+  double weight;
+  /// expected number of rows (sum of responsibilities times weights)
+  double count;
+  /// d
+  std::vector<double> mean;
+  /// d x d, symmetric
+  std::vector<double> covariance;
+};
+
+/// q of one component: pi ~ Dirichlet(alpha), Lambda ~ Wishart(a, B), mu | Lambda ~ N(m, (c
+/// Lambda)^-1); with the independent prior mu ~ N(m, S) instead. A diagonal covariance has one
+/// Wishart(a, B_jj) of dimension 1 for each column, a spherical one a single Wishart(a, B_11) for
+/// all columns, a tied one the same (a, B) in every component.
+struct GmmPosterior {
+  double alpha;
+  /// d
+  std::vector<double> m;
+  /// NaN with the independent prior
+  double c;
+  /// d x d; empty with the linked prior
+  std::vector<double> S;
+  double a;
+  /// d x d
+  std::vector<double> B;
+};
+
+class GmmScorer;  // the compiled form that scores single rows
+
+class BAYES_API GaussianMixture final : public Model {
+ public:
+  GaussianMixture();
+  ~GaussianMixture() override;
+
+  int dimension() const { return info.dimension; }
+  int size() const { return info.components; }
+
+  /// from 0
+  GmmComponent component(int index) const;
+  /// fitted by vi or svi
+  bool has_posterior() const;
+  /// from 0; throws Error(invalid_argument) without posterior
+  GmmPosterior posterior(int index) const;
+
+  // One row x of d finite numbers. With a posterior these use the posterior predictive of each
+  // component (Student t), with draws its average over them.
+  /// the most probable component, from 0; ties: the first
+  int predict(std::span<const double> x) const;
+  /// k posterior probabilities
+  void probabilities(std::span<const double> x, std::span<double> out) const;
+  /// log predictive density
+  double log_density(std::span<const double> x) const;
+
+  /// Draw `index` of the stream `seed` from the (predictive) mixture: writes d numbers, returns the
+  /// component, from 0.
+  int sample(std::uint64_t seed, std::int64_t index, std::span<double> out) const;
+
+  /// free parameters of the point estimate, for BIC
+  double parameters() const;
+  /// -2 log_likelihood + parameters log(total weight); smaller is better
+  double bic() const;
+  /// bic + 2 x entropy of the responsibilities
+  double icl() const;
+  /// full, diagonal, spherical or tied
+  std::string covariance() const;
+
+  struct State;  // parameters, posterior and prior as the learners use them
+  std::unique_ptr<State> state;
+
+ protected:
+  void write(Document &document) const override;
+
+ private:
+  /// computes in memory of its own: not for two threads at a time
+  GmmScorer &scorer() const;
+  mutable std::unique_ptr<GmmScorer> scorer_;
+};
+
+/// Reads the document form; for models/registry.cpp. Throws Error(invalid_text) naming the member
+/// that cannot be.
+std::unique_ptr<Model> read_gaussian_mixture(const Document &document);
+
+/// Options of gmm that concern the reading of rows and so are wanted before the first row: checked
+/// with all the others.
+struct GmmRowOptions {
+  /// missing = skip: rows with a NULL, NaN or infinite element are left out and counted
+  bool skip_missing = false;
+  /// on_error = null: a fit that cannot be made gives NULL and a WARNING
+  bool null_on_error = false;
+};
+
+/// Checks every option before any row is read. Throws as gmm_fit does. `start` and `update` as for
+/// gmm_fit.
+BAYES_API GmmRowOptions gmm_check_options(int k, const Document &options,
+                                          const GaussianMixture *start = nullptr,
+                                          bool update = false);
+
+/// Fits a Gaussian mixture with k components to the rows.
+///
+/// `start`, if given, is where the (single) run begins, k is then its size, and its method and
+/// covariance are the defaults; with `update` its posterior is also the prior. Throws Error:
+/// invalid_argument for options, k < 1, or k above the number of distinct rows; numeric where no
+/// fit exists.
+BAYES_API std::unique_ptr<GaussianMixture> gmm_fit(RowSource &rows, int k, const Document &options,
+                                                   const GaussianMixture *start, bool update,
+                                                   Control &control);
+
+/// One line of gmm_select: a fit for every k and every covariance of options.covariance (there a
+/// name or an array of names).
+BAYES_API void gmm_select(RowSource &rows, std::span<const int> ks, const Document &options,
+                          Control &control,
+                          const std::function<void(std::unique_ptr<GaussianMixture>)> &emit);
+BAYES_API GmmRowOptions gmm_check_select_options(std::span<const int> ks, const Document &options);
+
+}  // namespace bayes

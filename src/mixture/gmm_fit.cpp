@@ -1,0 +1,240 @@
+// Fitting a Gaussian mixture: survey of the rows, default prior, starting points, learner, and the
+// fitted model.
+#include "families/normal/normal_clusters.hpp"
+#include "families/normal/normal_draw.hpp"
+#include "fit/seeding.hpp"
+#include "mixture/finite_fit.hpp"
+#include "mixture/gmm_prior.hpp"
+
+namespace bayes {
+namespace {
+
+/// Means and covariances of a model, brought into another shape if need be.
+template <class S> MixturePoint<NormalPoint<S>> convert_point(const GaussianMixture &start) {
+  const int d = start.dimension(), k = start.size();
+  MixturePoint<NormalPoint<S>> out{
+      Vector(k),
+      {Matrix(d, k), std::vector<Matrix>(std::size_t(scale_count<S>(k)),
+                                         Matrix::Zero(scale_rows<S>(d), scale_columns<S>(d)))}};
+  for (int j = 0; j < k; ++j) {
+    const GmmComponent c = start.component(j);
+    out.weights(j) = c.weight;
+    out.components.mean.col(j) = Eigen::Map<const Vector>(c.mean.data(), d);
+    const Matrix dense = Eigen::Map<const Matrix>(c.covariance.data(), d, d);
+    if (S::shared)
+      out.components.covariance[0] += c.weight * shaped<S>(dense);
+    else
+      out.components.covariance[std::size_t(j)] = shaped<S>(dense);
+  }
+  return out;
+}
+
+/// A fit with one covariance shape.
+template <class S> class Fit final : FiniteFit<GaussianMixture, NormalPoint<S>, NormalWishart<S>> {
+  using Base = FiniteFit<GaussianMixture, NormalPoint<S>, NormalWishart<S>>;
+  using Base::control_, Base::data_, Base::k_, Base::model_, Base::point_, Base::posterior_,
+      Base::prior_, Base::sample_, Base::schedule_, Base::start_point_, Base::start_posterior_,
+      Base::update_;
+
+ public:
+  Fit(RowSource &rows, int k, const GmmOptions &options, const GaussianMixture *start, bool update,
+      Control &control)
+      : Base(rows, k, options, update, control),
+        options_(options),
+        survey_(survey<S>(data_, control)),
+        floor_(survey_.variance, options.covariance_floor),
+        priors_(make_prior<S>(options, survey_, k)) {
+    this->begin(survey_.weight);
+    if (start) start_point_ = convert_point<S>(*start);
+    if (const auto *fitted = start ? std::get_if<GmmFitted<S>>(&start->state->fitted) : nullptr) {
+      start_posterior_ = fitted->linked;
+      start_independent_ = fitted->independent;
+    }
+    if (update) {  // the posterior of the start model becomes the prior
+      if (start_posterior_) priors_.linked = *start_posterior_;
+      if (start_independent_) priors_.independent = *start_independent_;
+    }
+    prior_ = priors_.linked;
+  }
+
+  std::unique_ptr<GaussianMixture> run() {
+    const bool kmeans = options_.method == "kmeans";
+    if (kmeans)
+      fit_kmeans();
+    else if (options_.independent || (update_ && start_independent_))
+      fit_independent();
+    else
+      this->fit_by_method(floor_);
+    this->score_point();
+    const Vector size = kmeans ? model_->state->counts : point_.weights;
+    const std::vector<int> order = this->order_by(size);
+    if (independent_) this->order_posterior(*independent_, order);
+    model_->state->fitted = GmmFitted<S>{std::move(point_), std::move(posterior_),
+                                         std::move(independent_), std::move(this->draws_)};
+    Document options = options_.document();
+    if (options_.bayesian() && !update_) options.set("prior", prior_document(options_, priors_));
+    this->describe(std::move(options));
+    return std::move(model_);
+  }
+
+ private:
+  NormalStatistics<S> starting_statistics(int restart) override {
+    Random random(options_.seed, std::uint64_t(restart));
+    // k-means itself measures distance as it stands; a start for mixtures must not depend on the
+    // columns' units.
+    const Vector unit =
+        options_.method == "kmeans" ? Vector::Ones(survey_.mean.size()) : floor_.deviation();
+    const KMeans kmeans(unit);
+    const bool varied = !options_.means && options_.init == "kmeans" && options_.method != "kmeans";
+    Matrix centres;
+    if (options_.means) {
+      const Tensor &means = *options_.means;
+      if (means.shape[1] != survey_.mean.size() || means.shape[0] != k_)
+        throw Error(Errc::invalid_argument, "option \"init\" is " + describe_shape(means.shape) +
+                                                ", but must be an array of " + std::to_string(k_) +
+                                                " x " + std::to_string(survey_.mean.size()) +
+                                                " numbers: a mean for every component");
+      centres = Eigen::Map<const Matrix>(means.values.data(), means.shape[1], means.shape[0]);
+    } else {
+      const bool anywhere =
+          options_.init == "random" || (varied && restart % 5 > 1 && restart % 2 == 1);
+      centres = anywhere ? random_rows(sample_, k_, random)
+                         : kmeans_plus_plus(sample_, k_, unit, random, control_);
+    }
+    // One restart in five runs k-means to its end: what it finds is often the same, and not always
+    // near the best optimum. The others begin at k-means++ and at random rows in turn
+    // (tests/statistics/gmm_peers_test.cpp is the measure).
+    if (varied && restart % 5 == 1)
+      centres = settled_centres(kmeans, std::move(centres), sample_, survey_.weight, control_);
+    auto statistics =
+        local_step<HardAllocation>(sample_, control_, kmeans.template nearest<S>(centres),
+                                   std::vector<double>(std::size_t(k_), 0.0))
+            .statistics;
+    if (options_.means) statistics.mean = centres;  // given means are kept
+    return statistics;
+  }
+
+  /// The first covariances lean on the default prior, so that a small group does not begin as a
+  /// spike.
+  NormalPoint<S> first_point(const NormalStatistics<S> &statistics) override {
+    NormalPoint<S> point = maximum_posterior(statistics, prior_.components);
+    if (options_.means) point.mean = statistics.mean;
+    return point;
+  }
+
+  void fit_kmeans() {
+    const KMeans learner(Vector::Ones(survey_.mean.size()));
+    auto run = this->best_of_restarts(
+        [&](int restart) {
+          return start_point_ ? start_point_->components.mean
+                              : Matrix(starting_statistics(restart).mean);
+        },
+        [&](Matrix state, RowSource &rows) {
+          return climb(learner, std::move(state), rows, control_, schedule_);
+        });
+    // The mixture whose hard EM this is: equal weights, one variance for all; the nearest centre is
+    // the most probable one.
+    const double variance =
+        std::max(-run.trace.back() / (survey_.weight * double(survey_.mean.size())),
+                 1e-12 * floor_.deviation().array().square().mean());
+    point_ = {Vector::Constant(k_, 1.0 / k_),
+              {run.state,
+               std::vector<Matrix>(
+                   std::size_t(scale_count<S>(k_)),
+                   variance * shaped<S>(Matrix::Identity(run.state.rows(), run.state.rows())))}};
+    model_->state->counts = run.counts;
+  }
+
+  void fit_independent() {
+    if constexpr (std::is_same_v<S, FullCovariance>)
+      independent_ = this->fit_variational(
+          priors_.independent, start_independent_, [&](const auto &statistics) {
+            // q(mu) needs an E[Lambda] before there is one: the linked posterior's.
+            const auto linked = posterior(statistics, prior_.components);
+            NormalIndependent before = priors_.independent.components;
+            before.a = linked.a;
+            before.B = linked.B;
+            return MixturePosterior<NormalIndependent>{
+                priors_.independent.alpha + statistics.count,
+                posterior(statistics, priors_.independent.components, before)};
+          });
+  }
+
+  const GmmOptions &options_;
+  Survey<S> survey_;
+  CovarianceFloor floor_;
+  Prior<S> priors_;
+  std::optional<MixturePosterior<NormalIndependent>> start_independent_, independent_;
+};
+
+std::unique_ptr<GaussianMixture> fit(RowSource &rows, int k, const GmmOptions &options,
+                                     const GaussianMixture *start, bool update, Control &control) {
+  const PollScope scope(control);
+  const int d = rows.shape().dimension;
+  if (rows.rows() == 0) throw Error(Errc::invalid_argument, "there are no rows to fit");
+  if (d > gmm_max_dimension)
+    throw Error(Errc::too_large, "rows have " + std::to_string(d) +
+                                     " elements, but a Gaussian mixture takes at most " +
+                                     std::to_string(gmm_max_dimension));
+  if (start && start->dimension() != d)
+    throw Error(Errc::array_shape, "rows have " + std::to_string(d) +
+                                       " elements, but the start model has " +
+                                       std::to_string(start->dimension()));
+  return with_shape(options.covariance[0], [&](auto shape) {
+    using S = decltype(shape);
+    const double doubles =
+        scale_count<S>(k) * double(scale_rows<S>(d)) * scale_columns<S>(d) + 2.0 * k * d;
+    if (doubles * 8 > 9e8)
+      throw Error(Errc::too_large,
+                  "a model of " + std::to_string(k) + " components of dimension " +
+                      std::to_string(d) + " would be larger than a value can be (1 GB)",
+                  {}, "Use a smaller k, or covariance diagonal.");
+    // Parameters before and after a step, the prior, their factors, statistics and a share of them
+    // for every thread.
+    const double each =
+                     S::dense && d <= normal_block::lane_sums_limit ? 0.5 * simd::lanes + 0.5 : 1,
+                 bytes = 8 * doubles * (8 + each * control.threads);
+    if (bytes > control.memory)
+      throw Error(Errc::too_large,
+                  "fitting " + std::to_string(k) + " components of dimension " + std::to_string(d) +
+                      " takes about " + std::to_string(std::int64_t(bytes / 1048576)) +
+                      " MB beside the rows, but the limit is " +
+                      std::to_string(std::int64_t(control.memory / 1048576)) + " MB",
+                  "The limit is maintenance_work_mem, or 1 GB if that is more.",
+                  "Raise maintenance_work_mem, use a smaller k, or covariance diagonal.");
+    return Fit<S>(rows, k, options, start, update, control).run();
+  });
+}
+
+}  // namespace
+
+GmmRowOptions gmm_check_options(int k, const Document &options, const GaussianMixture *start,
+                                bool update) {
+  const int ks[] = {start ? start->size() : k};
+  return read_gmm_options(ks, options, start, update, false).rows();
+}
+
+GmmRowOptions gmm_check_select_options(std::span<const int> ks, const Document &options) {
+  return read_gmm_options(ks, options, nullptr, false, true).rows();
+}
+
+std::unique_ptr<GaussianMixture> gmm_fit(RowSource &rows, int k, const Document &options,
+                                         const GaussianMixture *start, bool update,
+                                         Control &control) {
+  const int ks[] = {start ? start->size() : k};
+  return fit(rows, ks[0], read_gmm_options(ks, options, start, update, false), start, update,
+             control);
+}
+
+void gmm_select(RowSource &rows, std::span<const int> ks, const Document &options, Control &control,
+                const std::function<void(std::unique_ptr<GaussianMixture>)> &emit) {
+  const GmmOptions all = read_gmm_options(ks, options, nullptr, false, true);
+  for (const std::string &covariance : all.covariance)
+    for (const int k : ks) {
+      GmmOptions one = all;
+      one.covariance = {covariance};
+      emit(fit(rows, k, one, nullptr, false, control));
+    }
+}
+
+}  // namespace bayes

@@ -1,0 +1,37 @@
+// The options of the Gaussian mixture, read and checked.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "families/normal/normal_prior.hpp"
+#include "fit/fit_options.hpp"
+#include "mixture/gmm_state.hpp"
+
+namespace bayes {
+
+struct GmmOptions : FitOptions {
+  std::vector<std::string> covariance = {"full"};  // more than one for gmm_select only
+  std::string init = "kmeans";
+  std::optional<Tensor> means;  // k x d, instead of a named init
+  double covariance_floor = 1e-6;
+
+  // The prior; what is not given is taken from the data (mixture/gmm_prior.hpp).
+  bool independent = false;
+  NormalPriorKeys prior;
+  std::optional<Tensor> C;  // if independent
+
+  GmmRowOptions rows() const { return {missing == "skip", null_on_error}; }
+
+  /// All options in force as a document; what the data gave is added by the fit.
+  Document document() const;
+};
+
+/// Reads and checks. `start` gives the defaults of method and covariance; with `select` several
+/// covariances may be named. Throws Error(invalid_argument).
+GmmOptions read_gmm_options(std::span<const int> ks, const Document &options,
+                            const GaussianMixture *start, bool update, bool select);
+
+}  // namespace bayes

@@ -1,0 +1,288 @@
+#include "mixture/gmm_scorer.hpp"
+
+#include <numbers>
+
+#include "base/simd.hpp"
+#include "families/normal/normal_clusters.hpp"
+
+namespace bayes {
+namespace {
+
+using simd::lanes;
+
+constexpr double log_two_pi = 1.8378770664093454836;
+// Larger squared distances than any meaningful one, small enough to stay in the range that
+// simd::log promises.
+constexpr double far_away = 1e300;
+// A Student t of more degrees of freedom is a normal to double precision, and its integral's terms
+// would cancel.
+constexpr double most_degrees = 1e8;
+
+}  // namespace
+
+GmmScorer::GmmScorer(const GaussianMixture::State &state) {
+  std::visit([&](const auto &fitted) { compile(fitted); }, state.fitted);
+}
+
+template <class S> void GmmScorer::compile(const GmmFitted<S> &fitted) {
+  d_ = fitted.point.components.dimension();
+  k_ = fitted.point.components.components();
+  padded_ = (k_ + lanes - 1) / lanes * lanes;
+  y_.resize(std::size_t(d_) * std::size_t(padded_));
+  out_.resize(std::size_t(padded_));
+  constant_.assign(std::size_t(padded_), -std::numeric_limits<double>::infinity());
+  half_.assign(std::size_t(padded_), 0.0);
+  inverse_degrees_.assign(std::size_t(padded_), 0.0);
+  if (fitted.draws) {
+    using Q = decltype(fitted.draws->components);
+    drawn_ = [scorer = std::make_shared<FiniteDrawsScorer<Q>>(*fitted.draws)](const double *x) {
+      return scorer->log_joint(x);
+    };
+    return;
+  }
+  if (fitted.independent) return compile_quadrature(*fitted.independent);
+
+  mean_.assign(std::size_t(d_) * std::size_t(padded_), 0.0);
+  for (int k = 0; k < k_; ++k)
+    for (int j = 0; j < d_; ++j)
+      mean_[std::size_t(j * padded_ + k)] = fitted.point.components.mean(j, k);
+
+  // With a posterior the predictive of a component is a Student t with scale B (c + 1) / (c nu): of
+  // d dimensions and nu = a + 1 - d for dense shapes, nu = a for the spherical one, and d
+  // independent ones with nu = a for the diagonal one.
+  std::vector<FactoredScale> scales =
+      factor_all<S>(fitted.point.components.covariance, d_, "covariance");
+  student_ = fitted.linked.has_value();
+  for (int k = 0; k < k_; ++k) {
+    const std::size_t s = std::size_t(scale_index<S>(k));
+    const double log_weight = std::log(fitted.point.weights(k));
+    if (!student_) {
+      constant_[std::size_t(k)] = log_weight - 0.5 * (d_ * log_two_pi + scales[s].log_determinant);
+      continue;
+    }
+    const NormalWishart<S> &q = fitted.linked->components;
+    const double a = q.a(Eigen::Index(s)), nu = S::dense ? a + 1 - d_ : a;
+    const bool product = !S::dense && !S::isotropic;
+    const int dimension = product ? 1 : d_;
+    // of B / a, the covariance of the point estimate
+    const double log_scale = std::log(a * (q.c(k) + 1) / (q.c(k) * nu));
+    constant_[std::size_t(k)] = log_weight - 0.5 * (scales[s].log_determinant + d_ * log_scale) +
+                                d_ / dimension *
+                                    (log_gamma((nu + dimension) / 2) - log_gamma(nu / 2) -
+                                     0.5 * dimension * std::log(nu * std::numbers::pi));
+    half_[std::size_t(k)] = (nu + dimension) / 2;
+    // |W y|^2 is taken with the covariance, so its scale is made up for here
+    inverse_degrees_[std::size_t(k)] = std::exp(-log_scale) / nu;
+  }
+  if constexpr (S::dense)
+    compile_dense<S>(scales);
+  else
+    compile_variances<S>(scales);
+}
+
+template <class S> void GmmScorer::compile_dense(const std::vector<FactoredScale> &scales) {
+  if constexpr (S::shared) {
+    form_ = Form::tied;
+    whiten_ = scales[0].whiten;
+    const Matrix means =
+        Eigen::Map<const Matrix>(mean_.data(), padded_, d_).topRows(k_).transpose();
+    centre_ = means.rowwise().mean();
+    const Matrix whitened = whiten_.triangularView<Eigen::Lower>() * (means.colwise() - centre_);
+    for (int k = 0; k < k_; ++k)
+      for (int j = 0; j < d_; ++j) mean_[std::size_t(j * padded_ + k)] = whitened(j, k);
+  } else {
+    form_ = Form::dense;
+    scale_.assign(std::size_t(d_) * std::size_t(d_ + 1) / 2 * std::size_t(padded_), 0.0);
+    for (int k = 0; k < k_; ++k) {
+      double *at = scale_.data() + k;
+      for (int i = 0; i < d_; ++i)
+        for (int j = 0; j <= i; ++j, at += padded_) *at = scales[std::size_t(k)].whiten(i, j);
+    }
+  }
+}
+
+template <class S> void GmmScorer::compile_variances(const std::vector<FactoredScale> &scales) {
+  form_ = student_ && !S::isotropic ? Form::students : Form::variances;
+  scale_.assign(std::size_t(d_) * std::size_t(padded_), 0.0);
+  for (int k = 0; k < k_; ++k)
+    for (int j = 0; j < d_; ++j)
+      scale_[std::size_t(j * padded_ + k)] = scales[std::size_t(k)].whiten(j, 0);
+}
+
+/// x = mu + e with mu ~ N(m, C) and e | g ~ N(0, B / (nu g)), g ~ Gamma(nu/2, nu/2), nu = a + 1 -
+/// d: one integral over g once B and C are diagonal together.
+void GmmScorer::compile_quadrature(const MixturePosterior<NormalIndependent> &q) {
+  form_ = Form::quadrature;
+  const auto scales = factor_all<FullCovariance>(q.components.B, d_, "posterior scale B");
+  for (int k = 0; k < k_; ++k) {
+    const double nu = q.components.a(k) + 1 - d_;
+    const FactoredScale &b = scales[std::size_t(k)];
+    const Eigen::SelfAdjointEigenSolver<Matrix> eigen(
+        nu * b.whiten * q.components.C[std::size_t(k)] * b.whiten.transpose());
+    const double degrees = std::min(nu, most_degrees);
+    integrals_.push_back({std::sqrt(nu) * eigen.eigenvectors().transpose() * b.whiten,
+                          q.components.m.col(k), eigen.eigenvalues().cwiseMax(0.0), degrees,
+                          std::log(q.alpha(k) / q.alpha.sum()) +
+                              degrees / 2 * std::log(degrees / 2) - log_gamma(degrees / 2) -
+                              0.5 * (d_ * (log_two_pi - std::log(nu)) + b.log_determinant)});
+  }
+}
+
+void GmmScorer::quadratic_dense(const double *x) {
+  for (int first = 0; first < padded_; first += lanes) {
+    for (int j = 0; j < d_; ++j)
+      simd::store(y_.data() + j * lanes, x[j] - simd::load(mean_.data() + j * padded_ + first));
+    simd::Vector q = {};
+    const double *w = scale_.data() + first;
+    const std::ptrdiff_t stride = padded_;
+    for (int i = 0; i < d_; ++i, w += stride * i) {
+      // Four chains, as a multiply-add takes four cycles and one chain would wait for itself.
+      simd::Vector z[4] = {};
+      int j = 0;
+      for (; j + 3 <= i; j += 4)
+#pragma GCC unroll 4
+        for (int u = 0; u < 4; ++u)
+          z[u] += simd::load(w + (j + u) * stride) * simd::load(y_.data() + (j + u) * lanes);
+      for (; j <= i; ++j) z[0] += simd::load(w + j * stride) * simd::load(y_.data() + j * lanes);
+      const simd::Vector sum = (z[0] + z[1]) + (z[2] + z[3]);
+      q += sum * sum;
+    }
+    simd::store(out_.data() + first, q);
+  }
+}
+
+void GmmScorer::quadratic_tied(const double *x) {
+  const Vector y = Eigen::Map<const Vector>(x, d_) - centre_;
+  Eigen::Map<Vector>(y_.data(), d_).noalias() = whiten_.triangularView<Eigen::Lower>() * y;
+  for (int first = 0; first < padded_; first += lanes) {
+    simd::Vector q = {};
+    for (int j = 0; j < d_; ++j) {
+      const simd::Vector z = y_[std::size_t(j)] - simd::load(mean_.data() + j * padded_ + first);
+      q += z * z;
+    }
+    simd::store(out_.data() + first, q);
+  }
+}
+
+void GmmScorer::quadratic_variances(const double *x) {
+  for (int first = 0; first < padded_; first += lanes) {
+    simd::Vector q = {};
+    for (int j = 0; j < d_; ++j) {
+      const simd::Vector z = (x[j] - simd::load(mean_.data() + j * padded_ + first)) *
+                             simd::load(scale_.data() + j * padded_ + first);
+      q += z * z;
+    }
+    simd::store(out_.data() + first, q);
+  }
+}
+
+/// sum_j log(1 + z_j^2 / nu), a logarithm for every eight factors.
+void GmmScorer::product_of_students(const double *x) {
+  const simd::Vector one = simd::all(1), limit = simd::all(1e35);
+  for (int first = 0; first < padded_; first += lanes) {
+    const simd::Vector inverse = simd::load(inverse_degrees_.data() + first);
+    simd::Vector sum = {}, product = one;
+    for (int j = 0; j < d_; ++j) {
+      const simd::Vector z = (x[j] - simd::load(mean_.data() + j * padded_ + first)) *
+                             simd::load(scale_.data() + j * padded_ + first);
+      const simd::Vector factor = 1.0 + z * z * inverse;
+      product *= factor < limit ? factor : limit;
+      if (j % 8 == 7) {
+        sum += simd::log(product);
+        product = one;
+      }
+    }
+    simd::store(out_.data() + first, sum + simd::log(product));
+  }
+}
+
+/// The trapezoid rule over t = log g, in which the integrand is smooth and dies out at both ends.
+/// Its logarithm is nu + d times a function that changes over distances of about 1; so it has few
+/// peaks, none nearer to another than that, each about sqrt(2 / (nu + d)) wide: one where g makes
+/// the noise as large as the row is far, one near 0 if the uncertain mean explains the distance,
+/// and seldom others between.
+double GmmScorer::Integral::log_density(const double *x) const {
+  const Eigen::Index d = mean.size();
+  const Eigen::ArrayXd square =
+      (rotation * (Eigen::Map<const Vector>(x, d) - mean))
+          .array()
+          .square()
+          .unaryExpr([&](double s) { return s < far_away / double(d) ? s : far_away / double(d); });
+  const auto slope = [&](double t) {
+    const double g = std::exp(t);
+    const Eigen::ArrayXd shrink = (1 + variance.array() * g).inverse();
+    return nu * (1 - g) + (shrink - square * g * shrink.square()).sum();
+  };
+  const auto value = [&](double t) {
+    const Eigen::ArrayXd spread = variance.array() + std::exp(-t);
+    return 0.5 * (nu * (t - std::exp(t)) - (spread.log() + square / spread).sum());
+  };
+  // all peaks are between
+  const double left = std::log(nu / (nu + square.sum())) - 1e-3,
+               right = std::log1p(double(d) / nu) + 1e-3;
+  const int parts = 1 + int((right - left) / 0.5);
+  std::vector<double> peaks;
+  double before = slope(left);
+  for (int i = 1; i <= parts; ++i) {
+    double low = left + (right - left) * (i - 1) / parts, high = left + (right - left) * i / parts;
+    const double after = slope(high);
+    if (before > 0 && !(after > 0)) {
+      for (int halving = 0; halving < 40; ++halving)
+        (slope(0.5 * (low + high)) > 0 ? low : high) = 0.5 * (low + high);
+      peaks.push_back(low);
+    }
+    before = after;
+  }
+  double top = -std::numeric_limits<double>::infinity();
+  for (const double peak : peaks) top = std::max(top, value(peak));
+  // A step of 0.7 widths leaves an error of e^(-2 pi^2 / 0.7^2); terms below e^-40 of the largest
+  // are left out.
+  const double step = 0.7 * std::sqrt(2 / (nu + double(d)));
+  double sum = 0, reached = -std::numeric_limits<double>::infinity();
+  for (const double peak : peaks) {
+    const double middle = std::round(peak / step);
+    for (const int direction : {-1, 1})
+      for (double i = direction < 0 ? middle : std::max(middle, reached) + 1,
+                  last = i + direction * 1e4;
+           (i > reached || direction > 0) && i != last; i += direction) {
+        const double term = value(i * step) - top;
+        if (term < -40) {
+          if (direction > 0) reached = i;
+          break;
+        }
+        sum += std::exp(term);
+      }
+  }
+  return constant + top + std::log(sum * step);
+}
+
+std::span<const double> GmmScorer::log_joint(std::span<const double> x) {
+  if (drawn_) return drawn_(x.data());
+  switch (form_) {
+    case Form::dense: quadratic_dense(x.data()); break;
+    case Form::tied: quadratic_tied(x.data()); break;
+    case Form::variances: quadratic_variances(x.data()); break;
+    case Form::students: product_of_students(x.data()); break;
+    case Form::quadrature:
+      for (int k = 0; k < k_; ++k)
+        out_[std::size_t(k)] = integrals_[std::size_t(k)].log_density(x.data());
+      return {out_.data(), std::size_t(k_)};
+  }
+  for (int first = 0; first < padded_; first += lanes) {
+    double *const at = out_.data() + first;
+    const simd::Vector constant = simd::load(constant_.data() + first),
+                       half = simd::load(half_.data() + first);
+    simd::Vector value = simd::load(at), limit = simd::all(far_away);
+    if (form_ == Form::students)
+      value = constant - half * value;
+    else if (student_) {
+      const simd::Vector argument = 1.0 + value * simd::load(inverse_degrees_.data() + first);
+      value = constant - half * simd::log(argument < limit ? argument : limit);
+    } else
+      value = constant - 0.5 * (value < limit ? value : limit);
+    simd::store(at, value);
+  }
+  return {out_.data(), std::size_t(k_)};
+}
+
+}  // namespace bayes

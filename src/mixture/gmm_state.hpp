@@ -1,0 +1,35 @@
+// The inside of a fitted Gaussian mixture, for the files of this model only.
+#pragma once
+
+#include <optional>
+#include <type_traits>
+#include <variant>
+
+#include "families/normal/normal_independent.hpp"
+#include "families/normal/normal_wishart.hpp"
+#include "fit/learners.hpp"
+#include "mixture/finite_draws.hpp"
+#include "mixture/gmm.hpp"
+
+namespace bayes {
+
+/// Which posterior, if any: of the linked prior, (full covariance only) of the independent one, or
+/// draws.
+template <class S> struct GmmFitted {
+  using Shape = S;
+  MixturePoint<NormalPoint<S>> point;
+  std::optional<MixturePosterior<NormalWishart<S>>> linked;
+  std::optional<MixturePosterior<NormalIndependent>> independent;
+  std::optional<FiniteDraws<NormalWishart<std::conditional_t<S::shared, FullCovariance, S>>>> draws;
+};
+
+struct GaussianMixture::State {
+  std::variant<GmmFitted<FullCovariance>, GmmFitted<DiagonalCovariance>,
+               GmmFitted<SphericalCovariance>, GmmFitted<TiedCovariance>>
+      fitted;
+  Vector counts;       // K expected numbers of rows
+  double weight = 0;   // of all rows
+  double entropy = 0;  // of the responsibilities at the point estimate, summed over the rows
+};
+
+}  // namespace bayes

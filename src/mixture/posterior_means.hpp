@@ -1,0 +1,34 @@
+// What the posterior of a component says of its rows: their expected values, and for normals the
+// covariance.
+#pragma once
+
+#include <limits>
+#include <vector>
+
+#include "families/normal/normal_wishart.hpp"
+#include "families/product/product.hpp"
+
+namespace bayes {
+
+/// mean: d numbers, E[mu]; covariance: d x d, E[Lambda]^-1 = B / a.
+template <class S>
+void posterior_means(const NormalWishart<S> &q, int component, std::vector<double> &mean,
+                     std::vector<double> &covariance) {
+  const Vector m = q.m.col(component);
+  mean.assign(m.data(), m.data() + m.size());
+  const Matrix full = dense_form<S>(q.B[std::size_t(scale_index<S>(component))], q.dimension()) /
+                      q.a(scale_index<S>(component));
+  covariance.assign(full.data(), full.data() + full.size());
+}
+
+/// mean: d numbers, NaN for an element that is a category, infinite for one without mean.
+inline void posterior_means(const ProductPosterior &q, int component, std::vector<double> &mean,
+                            std::vector<double> &covariance) {
+  mean.resize(std::size_t(q.dimension()));
+  covariance.clear();
+  q.columns->for_each([&](int j, const auto &family, const ColumnPlaces &) {
+    mean[std::size_t(j)] = family.predictive_mean(q.column(component, j));
+  });
+}
+
+}  // namespace bayes

@@ -1,0 +1,212 @@
+#include "partition/partition.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <string>
+
+#include "base/error.hpp"
+#include "partition/partition_search.hpp"
+#include "partition/partition_table.hpp"
+
+namespace bayes {
+namespace {
+
+void require_draws(const PartitionDraws &draws) {
+  if (draws.size() == 0) throw Error(Errc::invalid_argument, "there are no draws of a partition");
+}
+
+// The draw with the largest log joint density, the first of several; NaN is as good as minus
+// infinity.
+int most_probable(const PartitionDraws &draws, std::span<const double> log_joint) {
+  if (log_joint.size() != std::size_t(draws.size()))
+    throw Error(Errc::invalid_argument,
+                "the most probable draw needs the log joint density of every draw",
+                "There are " + std::to_string(log_joint.size()) + " for " +
+                    std::to_string(draws.size()) + " draws.");
+  int best = 0;
+  for (int m = 1; m < draws.size(); ++m)
+    if (log_joint[std::size_t(m)] > log_joint[std::size_t(best)] ||
+        (std::isnan(log_joint[std::size_t(best)]) && !std::isnan(log_joint[std::size_t(m)])))
+      best = m;
+  return best;
+}
+
+// Numbers clusters in the order of falling size, equal ones in that of their first patterns, which
+// is that of their first rows.
+void order_clusters(PatternPartition &partition, const WeightedRows &rows) {
+  std::vector<double> size(std::size_t(partition.clusters));
+  std::vector<int> order, number(size.size());
+  for (std::size_t p = 0; p < rows.size(); ++p) {
+    double &s = size[std::size_t(partition.labels[p])];
+    if (s == 0) order.push_back(partition.labels[p]);
+    s += rows.weight[p];
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return size[std::size_t(a)] > size[std::size_t(b)]; });
+  for (std::size_t i = 0; i < order.size(); ++i) number[std::size_t(order[i])] = int(i);
+  for (int &label : partition.labels) label = number[std::size_t(label)];
+}
+
+void credible_ball(const PartitionDraws &draws, std::span<const double> distance, double level,
+                   PartitionEstimate &estimate) {
+  std::vector<double> sorted(distance.begin(), distance.end());
+  // 0.95 of 100 draws are 95
+  const double wanted = std::ceil(level * double(sorted.size()) * (1 - 1e-12));
+  const auto last = sorted.begin() + std::ptrdiff_t(std::max(1.0, wanted)) - 1;
+  std::nth_element(sorted.begin(), last, sorted.end());
+  estimate.radius = *last;
+  bool first = true;
+  for (int m = 0; m < draws.size(); ++m) {
+    if (!(distance[std::size_t(m)] <= estimate.radius)) continue;
+    const int k = draws.clusters(m);
+    estimate.fewest_clusters = first ? k : std::min(estimate.fewest_clusters, k);
+    estimate.most_clusters = first ? k : std::max(estimate.most_clusters, k);
+    first = false;
+  }
+}
+
+PatternPartition find(const PartitionDraws &draws, Patterns &patterns, PartitionLoss loss,
+                      std::span<const double> log_joint, std::uint64_t seed, Control &control) {
+  if (loss == PartitionLoss::bipartition) return search_bipartition(draws, patterns, seed, control);
+  if (loss != PartitionLoss::map)
+    return with_loss(loss, [&]<class Loss>(Loss) {
+      return search_partition<Loss>(draws, patterns, seed, control);
+    });
+  const int draw = most_probable(draws, log_joint);
+  PatternPartition partition{{}, draws.clusters(draw), false};
+  for (const std::uint32_t row : patterns.rows.row)
+    partition.labels.push_back(draws.labels(draw)[row]);
+  return partition;
+}
+
+}  // namespace
+
+PartitionDraws::PartitionDraws(std::int64_t rows) : rows_(rows) {
+  if (rows < 1) throw Error(Errc::invalid_argument, "a partition needs at least one row");
+  if (rows > std::numeric_limits<std::int32_t>::max())
+    throw Error(Errc::too_large, "partitions of more than 2147483647 rows are not supported",
+                "There are " + std::to_string(rows) + " rows.");
+}
+
+void PartitionDraws::add(std::span<const int> labels) {
+  if (std::int64_t(labels.size()) != rows_)
+    throw Error(Errc::invalid_argument, "a draw of a partition has " +
+                                            std::to_string(labels.size()) + " labels for " +
+                                            std::to_string(rows_) + " rows");
+  constexpr int most = std::numeric_limits<std::uint16_t>::max();
+  const int clusters = *std::max_element(labels.begin(), labels.end()) + 1;
+  if (clusters > most)
+    throw Error(
+        Errc::too_large, "a draw of a partition has more than 65535 clusters",
+        "It has " + std::to_string(clusters) + ".",
+        "A prior that favours fewer clusters, such as a smaller concentration, makes them fewer.");
+  std::vector<char> occurs(std::size_t(std::max(0, clusters)));
+  for (const int label : labels) {
+    if (label < 0)
+      throw Error(Errc::invalid_argument, "a label of a draw of a partition is negative");
+    occurs[std::size_t(label)] = 1;
+  }
+  const auto missing = std::find(occurs.begin(), occurs.end(), 0);
+  if (missing != occurs.end())
+    throw Error(Errc::invalid_argument, "the labels of a draw of a partition leave a number out",
+                "No row has label " + std::to_string(missing - occurs.begin()) + ".");
+  labels_.emplace_back(labels.begin(), labels.end());
+  clusters_.push_back(clusters);
+}
+
+PartitionEstimate estimate_partition(const PartitionDraws &draws, PartitionLoss loss,
+                                     std::span<const double> log_joint, double level,
+                                     std::uint64_t seed, Control &control) {
+  require_draws(draws);
+  if (!(level > 0 && level <= 1))
+    throw Error(Errc::invalid_argument,
+                "the level of a credible ball must be above 0 and at most 1",
+                "It is " + std::to_string(level) + ".");
+  Patterns patterns(draws, control);
+  PatternPartition partition = find(draws, patterns, loss, log_joint, seed, control);
+  order_clusters(partition, patterns.rows);
+  Comparison comparison(draws, patterns.rows, control);
+  comparison.set<int>(partition.labels, partition.clusters);
+  std::vector<double> distance, probability(patterns.rows.size());
+  for (int m = 0; m < draws.size(); ++m) {
+    control.poll();
+    distance.push_back(
+        with_loss(loss, [&]<class Loss>(Loss) { return comparison.distance<Loss>(m); }));
+    comparison.add_probability(m, probability);
+  }
+  PartitionEstimate estimate;
+  estimate.clusters = partition.clusters;
+  estimate.optimal = partition.optimal;
+  estimate.expected_loss = std::accumulate(distance.begin(), distance.end(), 0.0) / draws.size();
+  for (const std::uint32_t p : patterns.of_row) {
+    estimate.labels.push_back(partition.labels[p]);
+    estimate.probability.push_back(std::min(1.0, probability[p] / draws.size()));
+  }
+  credible_ball(draws, distance, level, estimate);
+  return estimate;
+}
+
+double expected_loss(const PartitionDraws &draws, std::span<const int> labels, PartitionLoss loss) {
+  require_draws(draws);
+  if (std::int64_t(labels.size()) != draws.rows())
+    throw Error(Errc::invalid_argument, "a partition has " + std::to_string(labels.size()) +
+                                            " labels for " + std::to_string(draws.rows()) +
+                                            " rows");
+  WeightedRows rows;
+  rows.row.resize(labels.size());
+  std::iota(rows.row.begin(), rows.row.end(), 0u);
+  rows.weight.assign(labels.size(), 1);
+  Control control;
+  Comparison comparison(draws, rows, control);
+  std::vector<int> dense;
+  const int clusters = densify(labels, dense);
+  comparison.set<int>(dense, clusters);
+  return with_loss(loss, [&]<class Loss>(Loss) { return comparison.mean<Loss>(); });
+}
+
+// Pairs are counted in tiles of rows: a tile's labels in all draws stay in the cache while the rows
+// of a block are compared with them.
+void similarity(const PartitionDraws &draws, Control &control,
+                const std::function<void(std::int64_t, std::span<const double>)> &emit) {
+  require_draws(draws);
+  constexpr std::size_t block = 16, tile = 256;
+  constexpr int most = std::numeric_limits<std::uint16_t>::max();
+  const std::size_t n = std::size_t(draws.rows());
+  std::vector<double> probability(block * n);
+  for (std::size_t begin = 0; begin < n; begin += block) {
+    const std::size_t end = std::min(begin + block, n);
+    std::fill(probability.begin(), probability.end(), 0.0);
+    for (std::size_t from = 0; from < end; from += tile) {
+      const std::size_t columns = std::min(tile, n - from);
+      for (int first = 0; first < draws.size(); first += most) {
+        control.poll();
+        const int last = int(std::min<std::int64_t>(draws.size(), std::int64_t(first) + most));
+        for (std::size_t i = begin; i < end; ++i) {
+          std::uint16_t together[tile] = {};
+          for (int m = first; m < last; ++m) {
+            const std::uint16_t *const labels = draws.labels(m).data();
+            const std::uint16_t own = labels[i];
+            if (columns == tile) {
+              for (std::size_t j = 0; j < tile; ++j)
+                together[j] = std::uint16_t(together[j] + (labels[from + j] == own));
+            } else {
+              for (std::size_t j = 0; j < columns; ++j)
+                together[j] = std::uint16_t(together[j] + (labels[from + j] == own));
+            }
+          }
+          for (std::size_t j = 0; j < columns; ++j)
+            probability[(i - begin) * n + from + j] += together[j];
+        }
+      }
+    }
+    for (std::size_t i = begin; i < end; ++i) {
+      double *const row = probability.data() + (i - begin) * n;
+      for (std::size_t j = 0; j < i; ++j) row[j] /= draws.size();
+      emit(std::int64_t(i), {row, i});
+    }
+  }
+}
+
+}  // namespace bayes

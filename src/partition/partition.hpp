@@ -1,0 +1,114 @@
+// Point estimates of a clustering, from posterior draws of partitions.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/api.hpp"
+#include "base/control.hpp"
+
+namespace bayes {
+
+/// The clusters of n rows in several posterior draws, two bytes for each row and draw.
+class BAYES_API PartitionDraws {
+ public:
+  /// rows: 1 .. 2^31 - 1; throws invalid_argument or too_large otherwise.
+  explicit PartitionDraws(std::int64_t rows);
+
+  /// A draw: the cluster of every row. Labels count from 0 and are dense: every one below the
+  /// number of clusters occurs. What they are called means nothing. Throws invalid_argument if that
+  /// is not so, too_large above 65535 clusters; nothing is added then.
+  void add(std::span<const int> labels);
+
+  std::int64_t rows() const { return rows_; }
+  /// number of draws
+  int size() const { return int(labels_.size()); }
+  int clusters(int draw) const { return clusters_[std::size_t(draw)]; }
+  /// as they were added
+  std::span<const std::uint16_t> labels(int draw) const { return labels_[std::size_t(draw)]; }
+
+ private:
+  std::int64_t rows_;
+  std::vector<std::vector<std::uint16_t>> labels_;
+  std::vector<int> clusters_;
+};
+
+/// What a point estimate minimises on average over the draws.
+///
+/// Two distances between partitions, both metrics:
+/// - the Rand loss (Binder 1978 with equal costs; 003): the share of the n(n-1)/2 pairs of rows
+/// that are together in one partition and apart in
+///   the other. In [0, 1]; everything together is 1 away from everything apart. 0 for one row.
+/// - the variation of information (Meila 2007) in bits: H(a|b) + H(b|a). In [0, log2 n]; everything
+/// together is log2 n away from everything apart.
+enum class PartitionLoss {
+  /// the Rand loss
+  binder,
+  /// the variation of information (Wade and Ghahramani 2018)
+  information,
+  /// the Rand loss, among partitions into exactly two clusters (003)
+  bipartition,
+  /// none: the draw with the largest log joint density. What is said of losses and distances is
+  /// then the Rand loss
+  map
+};
+
+/// A partition, and how sure the draws are of it.
+struct PartitionEstimate {
+  /// of each row, from 0; clusters in the order of falling size, equal ones in that of their first
+  /// rows
+  std::vector<int> labels;
+  int clusters = 0;
+  /// mean loss over the draws, exact; scale: see PartitionLoss
+  double expected_loss = 0;
+  /// proved: no partition (bipartition: into two clusters) is better; never of map
+  bool optimal = false;
+
+  /// For each row how firmly it belongs to its cluster, in [0, 1]: the share of the cluster's other
+  /// rows that are with it in a draw, averaged over the draws (the mean posterior probability of
+  /// being together with one of them). For a cluster of one row: the share of draws in which that
+  /// row is alone.
+  std::vector<double> probability;
+
+  /// The credible ball (Wade and Ghahramani 2018): the smallest r such that at least `level` of the
+  /// draws lie within distance r.
+  double radius = 0;
+  /// of the draws in the ball
+  int fewest_clusters = 0, most_clusters = 0;
+};
+
+/// The point estimate under a loss.
+///
+/// binder and information: greedy search (moves of rows that no draw tells apart, merges of
+/// clusters) from several starts, as SALSO does (Dahl, Johnson and Mueller 2022); exhaustive, hence
+/// optimal, if the draws tell no more than 8 rows apart. Never worse than any draw that was
+/// compared: all of them, the most promising first, as long as rows x draws^2 stays within some
+/// 10^9. The number of clusters is free.
+///
+/// bipartition: the minimum cut where that is the answer, else a local search; see
+/// partition_cut.cpp. At least two rows; at most 1000 that the draws tell apart, too_large beyond.
+///
+/// log_joint: one for each draw, used by `map` only, where NaN counts as minus infinity; may be
+/// empty otherwise. level in (0, 1]. The same arguments give the same result. Throws
+/// invalid_argument for no draws and for arguments that cannot be, too_large where the work would
+/// need more than control.memory.
+BAYES_API PartitionEstimate estimate_partition(const PartitionDraws &draws, PartitionLoss loss,
+                                               std::span<const double> log_joint, double level,
+                                               std::uint64_t seed, Control &control);
+
+/// The mean loss of a partition over the draws: its labels, one for each row, any integers. Takes
+/// O(rows x draws) steps.
+BAYES_API double expected_loss(const PartitionDraws &draws, std::span<const int> labels,
+                               PartitionLoss loss);
+
+/// Posterior probabilities that rows are in the same cluster: for row 0, 1, ... in turn those with
+/// the rows before it. n(n-1)/2 numbers altogether, never more than a few rows' at a time in
+/// memory. There must be a draw.
+BAYES_API void similarity(
+    const PartitionDraws &draws, Control &control,
+    const std::function<void(std::int64_t row, std::span<const double> probabilities)> &emit);
+
+}  // namespace bayes

@@ -1,0 +1,238 @@
+// The best partition into exactly two clusters under the Rand loss.
+//
+// With s_ij the posterior probability that rows i and j are together, the expected number of pairs
+// on which a partition is wrong is
+//   sum_{i<j} (1 - s_ij) + sum over pairs in different clusters of (2 s_ij - 1),
+// so the best bipartition is a cut of smallest weight in the complete graph with weights 2 s_ij
+// - 1. 003 says that algorithms for minimum cuts find it. They do if no weight is negative, that is
+// if no two rows are more probably apart than together. Otherwise they do not apply, and no
+// algorithm is known that always ends in reasonable time: the problem contains that of the largest
+// cut, which is NP-hard. (Take any graph with N pairs that are not edges; one draw for each of them
+// with this pair together and all else apart, and N - 2 draws with everything together. Then 2 s_ij
+// - 1 is 0 for these pairs, and the same negative number for all edges.)
+//
+// What is done here: up to 20 patterns (rows that are together in every draw) are cut in every way.
+// Else a minimum cut of the positive weights alone (Stoer and Wagner 1997), and local search in the
+// manner of Kernighan and Lin (1970) from it, from cuts between the clusters of draws, and from
+// random ones. Whatever is found, it is proved to be the best if it costs no more than that minimum
+// cut and all negative weights together, which no cut can undercut. That settles the case of the
+// minimum cut, and also that of two clusters apart from one another: there all negative weights can
+// be cut and no positive ones need be.
+//
+// Patterns are not cut, with one exception. By partition_table.hpp the best cut of a pattern of w
+// rows has one side empty of it, or else one side that holds nothing but t of its rows: that costs
+// t (w - t) and t times what a row costs; this is concave in t, so t = 1.
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <string>
+
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "partition/partition_search.hpp"
+#include "partition/partition_state.hpp"
+
+namespace bayes {
+namespace {
+
+constexpr std::size_t exhaustive_patterns = 20, most_patterns = 1000;
+
+double cost_of(const Graph &graph, const std::vector<char> &side) {
+  double cost = 0;
+  for (std::size_t i = 0; i < graph.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (side[i] != side[j]) cost += graph[i][j];
+  return cost;
+}
+
+// What the cost of the cut rises by if i changes sides.
+double change(const Graph &graph, const std::vector<char> &side, std::size_t i) {
+  double sum = 0;
+  for (std::size_t j = 0; j < graph.size(); ++j)
+    sum += side[i] == side[j] ? graph[i][j] : -graph[i][j];
+  return sum;
+}
+
+// Every cut, each made from the one before by moving one pattern (a Gray code). The last pattern
+// stays where it is.
+Cut every_cut(const Graph &graph, Control &control) {
+  Cut best;
+  std::vector<char> side(graph.size(), 0);
+  double cost = 0;
+  for (std::uint32_t step = 1; step < (std::uint32_t(1) << (graph.size() - 1)); ++step) {
+    if (step % (1 << 14) == 0) control.poll();
+    std::size_t i = 0;
+    while (!(step >> i & 1)) ++i;
+    cost += change(graph, side, i);
+    side[i] ^= 1;
+    if (cost < best.cost) best = {side, cost};
+  }
+  return best;
+}
+
+// Passes in which every pattern changes sides once, always the one that makes the cut cheapest (or
+// least dear); the best cut on the way is where the next pass begins, until none is better.
+void improve(const Graph &graph, Cut &cut, Control &control) {
+  const std::size_t n = graph.size();
+  for (bool better = true; better;) {
+    control.poll();
+    const double before = cut.cost;
+    std::vector<char> side = cut.side, moved(n, 0);
+    std::vector<double> rise(n);
+    for (std::size_t i = 0; i < n; ++i) rise[i] = change(graph, side, i);
+    std::size_t ones = std::size_t(std::count(side.begin(), side.end(), 1));
+    double cost = cut.cost;
+    for (std::size_t step = 0; step < n; ++step) {
+      std::size_t i = n;
+      for (std::size_t j = 0; j < n; ++j)
+        if (!moved[j] && (i == n || rise[j] < rise[i])) i = j;
+      cost += rise[i];
+      moved[i] = 1;
+      side[i] ^= 1;
+      ones = side[i] ? ones + 1 : ones - 1;
+      rise[i] = -rise[i];
+      for (std::size_t j = 0; j < n; ++j)
+        if (j != i) rise[j] += side[i] == side[j] ? 2 * graph[i][j] : -2 * graph[i][j];
+      if (cost < cut.cost && ones > 0 && ones < n) cut = {side, cost};
+    }
+    cut.cost = cost_of(graph, cut.side);
+    better = cut.cost < before;
+  }
+}
+
+}  // namespace
+
+// In each phase vertices are collected, always the one that is bound most to those
+// before; the last one alone against all others is the best cut that parts it from the last but
+// one, so these two are joined.
+Cut minimum_cut(Graph graph, Control &control) {
+  const std::size_t n = graph.size();
+  std::vector<std::size_t> left(n);
+  std::iota(left.begin(), left.end(), 0);
+  std::vector<std::vector<std::size_t>> joined(n);
+  for (std::size_t i = 0; i < n; ++i) joined[i] = {i};
+  double least = std::numeric_limits<double>::infinity();
+  std::vector<std::size_t> best;
+  std::vector<double> bound(n);
+  while (left.size() > 1) {
+    control.poll();
+    std::vector<std::size_t> rest = left;
+    std::fill(bound.begin(), bound.end(), 0.0);
+    std::size_t last = 0, before = 0;
+    while (!rest.empty()) {
+      const auto next =
+          std::max_element(rest.begin(), rest.end(),
+                           [&](std::size_t a, std::size_t b) { return bound[a] < bound[b]; });
+      before = last;
+      last = *next;
+      *next = rest.back();
+      rest.pop_back();
+      for (std::size_t j = 0; j < n; ++j) bound[j] += graph[last][j];
+    }
+    const double cost = bound[last];
+    if (cost < least) {
+      least = cost;
+      best = joined[last];
+    }
+    joined[before].insert(joined[before].end(), joined[last].begin(), joined[last].end());
+    for (std::size_t j = 0; j < n; ++j) graph[j][before] = graph[before][j] += graph[last][j];
+    for (std::size_t j = 0; j < n; ++j) graph[j][last] = graph[last][j] = 0;
+    graph[before][before] = 0;
+    left.erase(std::find(left.begin(), left.end(), last));
+  }
+  Cut cut{std::vector<char>(n, 0), least};
+  for (const std::size_t i : best) cut.side[i] = 1;
+  return cut;
+}
+
+PatternPartition search_bipartition(const PartitionDraws &draws, Patterns &patterns,
+                                    std::uint64_t seed, Control &control) {
+  if (draws.rows() < 2)
+    throw Error(Errc::invalid_argument, "one row cannot be divided into two clusters");
+  const std::size_t n = patterns.rows.size();
+  if (n > most_patterns)
+    throw Error(Errc::too_large,
+                "a bipartition can be found for at most " + std::to_string(most_patterns) +
+                    " rows that are not together in every draw",
+                "There are " + std::to_string(n) + ".",
+                "Divide fewer rows, or use a point estimate with any number of clusters.");
+  Work work(control);
+  std::vector<int> all(std::size_t(draws.size()));
+  std::iota(all.begin(), all.end(), 0);
+  const Table table(draws, patterns.rows, all, work);
+  // Between two patterns, M sum_ij (2 s_ij - 1) over the rows i of one and j of the other: whole
+  // numbers, so that sums and comparisons are exact.
+  Graph graph(n), positive(n);
+  double negative = 0;  // sum of the negative weights
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      work.spend(double(table.draws) / 8);
+      const std::uint16_t *const a = &table.labels[i * table.draws],
+                                 *const b = &table.labels[j * table.draws];
+      std::uint32_t together = 0;
+      for (std::size_t m = 0; m < table.draws; ++m) together += a[m] == b[m];
+      graph[i][j] = graph[j][i] = (2.0 * together - double(table.draws)) * patterns.rows.weight[i] *
+                                  patterns.rows.weight[j];
+      positive[i][j] = positive[j][i] = std::max(0.0, graph[i][j]);
+      negative += std::min(0.0, graph[i][j]);
+    }
+  }
+  // One row of a pattern of several against all others.
+  std::size_t divided = n;
+  double alone = std::numeric_limits<double>::infinity(), alone_positive = alone;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double w = patterns.rows.weight[i];
+    if (w == 1) continue;
+    const double inside = double(table.draws) * (w - 1);
+    const double cost = inside + std::accumulate(graph[i], graph[i] + n, 0.0) / w;
+    alone_positive =
+        std::min(alone_positive, inside + std::accumulate(positive[i], positive[i] + n, 0.0) / w);
+    if (cost < alone) {
+      alone = cost;
+      divided = i;
+    }
+  }
+  Cut best;
+  bool optimal = true;
+  if (n <= exhaustive_patterns) {
+    if (n > 1) best = every_cut(graph, control);
+  } else {
+    best = minimum_cut(positive, control);
+    const double bound = std::min(best.cost, alone_positive) + negative;
+    best.cost = cost_of(graph, best.side);
+    improve(graph, best, control);
+    constexpr std::uint64_t from_draws = 32, starts = 64;
+    for (std::uint64_t s = 0; s < starts && std::min(best.cost, alone) > bound; ++s) {
+      Random random(seed, s, 0, 0x637574);
+      Cut cut{std::vector<char>(n, 0), 0};
+      const int draw = int(random.below(std::uint64_t(draws.size())));
+      std::vector<char> side(s < from_draws ? std::size_t(draws.clusters(draw)) : n);
+      for (char &c : side) c = char(random.below(2));
+      for (std::size_t i = 0; i < n; ++i)
+        cut.side[i] = side[s < from_draws ? draws.labels(draw)[patterns.rows.row[i]] : i];
+      cut.side[0] = 0;
+      if (std::count(cut.side.begin(), cut.side.end(), 1) == 0) cut.side[n - 1] = 1;
+      cut.cost = cost_of(graph, cut.side);
+      improve(graph, cut, control);
+      if (cut.cost < best.cost) best = cut;
+    }
+    optimal = std::min(best.cost, alone) <= bound;
+  }
+  PatternPartition partition{{best.side.begin(), best.side.end()}, 2, optimal};
+  if (alone < best.cost) {
+    // The first row of the pattern stays what it is called by; the last one leaves.
+    std::size_t row = patterns.of_row.size();
+    while (patterns.of_row[--row] != divided) {
+    }
+    patterns.of_row[row] = std::uint32_t(n);
+    --patterns.rows.weight[divided];
+    patterns.rows.row.push_back(std::uint32_t(row));
+    patterns.rows.weight.push_back(1);
+    partition.labels.assign(n + 1, 0);
+    partition.labels[n] = 1;
+  }
+  return partition;
+}
+
+}  // namespace bayes

@@ -1,0 +1,80 @@
+// The prior of how rows are shared out among clusters: the Chinese restaurant process of a
+// Dirichlet process, or a finite symmetric Dirichlet mixture, both with the weights integrated out
+// and the clusters without numbers.
+//
+// p(partition) = [births] prod_clusters exp(log_cluster(n)) / normaliser. Dirichlet process:
+// alpha^K prod (n_k - 1)! / prod_{i<n} (alpha + i) (000, 003; in 002 L10 n_k! is printed). Finite
+// mixture of K_max: K_max! / (K_max - K)! prod Gamma(n_k + alpha) / Gamma(alpha) / [Gamma(n + K_max
+// alpha) / Gamma(K_max alpha)].
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "base/random.hpp"
+#include "base/special.hpp"
+
+namespace bayes {
+
+class PartitionPrior {
+ public:
+  static PartitionPrior dirichlet_process(double concentration) { return {concentration, 0}; }
+  static PartitionPrior finite(int components, double alpha) { return {alpha, components}; }
+
+  double concentration() const { return alpha_; }
+  void set_concentration(double alpha) { alpha_ = alpha; }
+  bool full(int clusters) const { return components_ && clusters >= components_; }
+
+  /// The weight of a cluster with n > 0 rows for one more row.
+  double weight(double n) const { return components_ ? n + alpha_ : n; }
+  /// log of the weight of a new cluster beside `clusters` others for one row; -infinity if there
+  /// can be none.
+  double log_new(int clusters) const {
+    return log_birth(clusters) + (components_ ? std::log(alpha_) : 0);
+  }
+  /// The sum of all weights for a row that comes after n others.
+  double total(double n) const { return n + (components_ ? components_ * alpha_ : alpha_); }
+
+  double log_birth(int clusters) const {
+    if (!components_) return std::log(alpha_);
+    return full(clusters) ? -std::numeric_limits<double>::infinity()
+                          : std::log(double(components_ - clusters));
+  }
+  double log_cluster(double n) const {
+    return components_ ? log_gamma(n + alpha_) - log_gamma(alpha_) : log_gamma(n);
+  }
+
+  /// log p(partition): `counts` are the sizes of its clusters, none 0.
+  template <class Counts> double log_probability(const Counts &counts) const {
+    double total_count = 0, log_p = 0;
+    int clusters = 0;
+    for (const double n : counts) {
+      log_p += log_birth(clusters++) + log_cluster(n);
+      total_count += n;
+    }
+    const double whole = total(0);
+    return log_p - (log_gamma(whole + total_count) - log_gamma(whole));
+  }
+
+ private:
+  PartitionPrior(double alpha, int components) : alpha_(alpha), components_(components) {}
+  double alpha_;
+  int components_;  // 0: any number
+};
+
+/// Concentration ~ Gamma(shape, rate), E = shape / rate.
+struct GammaPrior {
+  double shape = 1, rate = 1;
+};
+
+/// A draw of a Dirichlet process' concentration given that n rows have K clusters: one step that
+/// leaves its conditional distribution unchanged (Escobar and West 1995).
+inline double draw_concentration(const GammaPrior &prior, double concentration, int clusters,
+                                 double n, Random &random) {
+  const double log_eta = std::log(random.beta(concentration + 1, n)), rate = prior.rate - log_eta;
+  const double odds = (prior.shape + clusters - 1) / (n * rate);
+  const double shape = prior.shape + clusters - (random.uniform() * (1 + odds) < odds ? 0 : 1);
+  return std::max(random.gamma(shape), 1e-300) / rate;
+}
+
+}  // namespace bayes

@@ -1,0 +1,412 @@
+#include "partition/partition_search.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <numeric>
+
+#include "base/random.hpp"
+#include "partition/partition_state.hpp"
+
+namespace bayes {
+namespace {
+
+constexpr std::size_t exhaustive_patterns = 8;  // 4140 partitions
+constexpr double exhaustive_work = 3e8;         // rows x draws x partitions
+// rows x draws of a sample; up to twice as many are searched as they are
+constexpr double table_entries = 1 << 18;
+constexpr double least_sample = 1000;  // rows, draws
+constexpr double large_share = 0.01;   // of the rows: a large cluster
+constexpr std::size_t samples = 4, starts = 64, most_found = 2;
+
+// Entries of tables to look at: in samples, with all rows, and to compare draws. Some 10^9 take a
+// second.
+constexpr double sample_work = 2.5e8, full_work = 8e8, check_work = 2e9;
+
+std::vector<std::uint32_t> shuffled(std::size_t n, Random &random) {
+  std::vector<std::uint32_t> order(n);
+  std::iota(order.begin(), order.end(), 0u);
+  for (std::size_t i = n; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+  return order;
+}
+
+// All partitions of n patterns, as strings in which a new label is the smallest that did not occur
+// before.
+template <class Visit>
+void each_partition(std::vector<int> &labels, std::size_t next, int clusters, Visit &&visit) {
+  if (next == labels.size()) return visit(clusters);
+  for (int c = 0; c <= clusters; ++c) {
+    labels[next] = c;
+    each_partition(labels, next + 1, std::max(clusters, c + 1), visit);
+  }
+}
+
+template <class Loss> class PartitionSearch {
+ public:
+  PartitionSearch(const PartitionDraws &draws, const Patterns &patterns, std::uint64_t seed,
+                  Control &control)
+      : draws_(draws),
+        patterns_(patterns),
+        comparison_(draws, patterns.rows, control),
+        random_(seed, 0, 0, 0x70617274),
+        control_(control),
+        work_(control) {
+    for (int m = 0; m < draws.size(); ++m)
+      most_clusters_ = std::max(most_clusters_, std::size_t(draws.clusters(m)));
+    few_ = std::max(few_, 2 * most_clusters_);
+  }
+
+  PatternPartition run() {
+    const std::size_t p = patterns_.rows.size();
+    constexpr double partitions[exhaustive_patterns + 1] = {1, 1, 2, 5, 15, 52, 203, 877, 4140};
+    if (p <= exhaustive_patterns && partitions[p] * double(p) * draws_.size() <= exhaustive_work) {
+      std::vector<int> labels(p);
+      each_partition(labels, 0, 0, [&](int clusters) { offer(labels, clusters); });
+      best_.optimal = true;
+      return best_;
+    }
+    search();
+    check_draws();
+    best_.optimal = least_ == 0;
+    return best_;
+  }
+
+ private:
+  // Takes the partition if its exact expected loss is smaller than that of the best one so far.
+  bool offer(std::span<const int> labels, int clusters) {
+    comparison_.set(labels, clusters);
+    const double loss = comparison_.mean<Loss>(least_);
+    if (!(loss < least_)) return false;
+    least_ = loss;
+    best_ = {{labels.begin(), labels.end()}, clusters, false};
+    return true;
+  }
+  bool offer(const std::vector<std::uint32_t> &clusters) {
+    control_.poll();
+    // there is no cluster with a larger number
+    std::vector<int> labels, number(clusters.size() + most_clusters_, -1);
+    int count = 0;
+    for (const std::uint32_t c : clusters) {
+      if (c == no_cluster) {
+        labels.push_back(count++);
+        continue;
+      }
+      if (number[c] < 0) number[c] = count++;
+      labels.push_back(number[c]);
+    }
+    return offer(labels, count);
+  }
+
+  // Moves and merges until there is none that improves, or the work is done.
+  template <class Order> void improve(State<Loss> &state, Order &&order) {
+    for (bool better = true; better && !work_.done();) {
+      while (state.sweep(order(), true) > 0)
+        for (int i = 0; i < 20 && state.sweep(order(), false) > 0; ++i) {
+        }
+      better = false;
+      while (!work_.done() && state.merge()) better = true;
+      if (!better) better = state.gather(order()) > 0;
+    }
+  }
+
+  // Draws in the order of their expected loss, as far as a sample of rows and other draws tells; up
+  // to 1000 of those given.
+  std::vector<int> promising(const WeightedRows &rows, std::vector<int> draws) {
+    WeightedRows few;
+    for (const std::uint32_t i : shuffled(rows.size(), random_)) {
+      if (few.size() == 500) break;
+      few.row.push_back(rows.row[i]);
+      few.weight.push_back(rows.weight[i]);
+    }
+    if (draws.size() > 1000) draws.resize(1000);
+    Comparison comparison(draws_, few, control_);
+    std::vector<std::pair<double, int>> ranked;
+    const std::size_t step = std::max<std::size_t>(1, draws.size() / 100);
+    for (const int d : draws) {
+      control_.poll();
+      comparison.set_draw(d);
+      double sum = 0;
+      for (std::size_t j = 0; j < draws.size(); j += step)
+        sum += comparison.distance<Loss>(draws[j]);
+      ranked.emplace_back(sum, d);
+    }
+    std::sort(ranked.begin(), ranked.end());
+    for (std::size_t i = 0; i < draws.size(); ++i) draws[i] = ranked[i].second;
+    return draws;
+  }
+
+  // Many starts in a table that is small enough for them. If that has to be a sample of rows or
+  // draws: in several, as what is best in one need not be the best of all; and from the best of
+  // what they become when all rows are added, all of them may move.
+  void search() {
+    const double entries = double(patterns_.rows.size()) * draws_.size();
+    if (entries <= 2 * table_entries) {
+      Sample whole{patterns_.rows, {}, shuffled_draws()};
+      candidates_ = promising(whole.rows, whole.draws);
+      offer(search_sample(whole, sample_work, 0)[0].clusters);
+      return;
+    }
+    std::vector<std::uint32_t> best;
+    for (std::size_t i = 0; i < samples; ++i) {
+      const Sample sample = draw_sample();
+      if (i == 0) candidates_ = promising(sample.rows, sample.draws);
+      const std::vector<Found> found = search_sample(sample, sample_work / samples, i);
+      work_.allow(full_work / samples);
+      for (const Found &each : found) {
+        std::vector<std::uint32_t> extended = extend(sample, each.clusters);
+        if (offer(extended)) best = std::move(extended);
+      }
+    }
+    improve_from(best, full_work);
+  }
+
+  struct Sample {
+    WeightedRows rows;
+    std::vector<std::uint32_t> pattern;  // of each row
+    std::vector<int> draws;
+  };
+
+  std::vector<int> shuffled_draws() {
+    const std::vector<std::uint32_t> order = shuffled(std::size_t(draws_.size()), random_);
+    return {order.begin(), order.end()};
+  }
+
+  // Rows are drawn with replacement, so that patterns have weights in the sample too.
+  Sample draw_sample() {
+    const std::size_t p = patterns_.rows.size();
+    Sample sample{{}, {}, shuffled_draws()};
+    std::vector<std::uint32_t> weight = patterns_.rows.weight;
+    const double wanted = std::max(least_sample, table_entries / draws_.size());
+    if (double(p) > wanted) {
+      weight.assign(p, 0);
+      for (double i = 0; i < wanted; ++i)
+        ++weight[patterns_.of_row[random_.below(patterns_.of_row.size())]];
+    }
+    for (std::size_t q = 0; q < p; ++q) {
+      if (weight[q] == 0) continue;
+      sample.rows.row.push_back(patterns_.rows.row[q]);
+      sample.rows.weight.push_back(weight[q]);
+      sample.pattern.push_back(std::uint32_t(q));
+    }
+    sample.draws.resize(
+        std::min(sample.draws.size(),
+                 std::size_t(std::max(least_sample, table_entries / double(sample.rows.size())))));
+    return sample;
+  }
+
+  struct Found {
+    double loss;
+    std::size_t large;  // number of large clusters
+    std::vector<std::uint32_t> clusters;
+  };
+
+  // The best partitions found of a sample, each with another number of large clusters, the best
+  // first. Starts are promising draws in turn with rows that join clusters one by one in random
+  // order, and everything together; a sample that comes later begins later in this list.
+  std::vector<Found> search_sample(const Sample &sample, double work, std::size_t first) {
+    const WeightedRows &rows = sample.rows;
+    const Table table(draws_, rows, sample.draws, work_);
+    State<Loss> state(table, few_, work_);
+    const auto order = [&] { return shuffled(rows.size(), random_); };
+    std::vector<Found> found;
+    const double large_size = large_share * rows.total();
+    work_.allow(work);
+    for (std::size_t s = first; s < first + starts && (s == first || !work_.done()); ++s) {
+      std::vector<std::uint32_t> clusters(rows.size(), no_cluster);
+      if (s == 5) {
+        clusters.assign(rows.size(), 0);
+      } else if (s % 2 == 0) {
+        const auto labels = draws_.labels(candidates_[s / 2 % candidates_.size()]);
+        for (std::size_t i = 0; i < rows.size(); ++i) clusters[i] = labels[rows.row[i]];
+      }
+      state.start(clusters);
+      state.gather(order());
+      improve(state, order);
+      const double loss = state.loss();
+      const std::vector<double> size = sizes(state.clusters(), rows);
+      const std::size_t large = std::size_t(
+          std::count_if(size.begin(), size.end(), [&](double s) { return s >= large_size; }));
+      const auto same = std::find_if(found.begin(), found.end(),
+                                     [&](const Found &other) { return other.large == large; });
+      if (same == found.end())
+        found.push_back({loss, large, state.clusters()});
+      else if (loss < same->loss)
+        *same = {loss, large, state.clusters()};
+    }
+    std::sort(found.begin(), found.end(),
+              [](const Found &a, const Found &b) { return a.loss < b.loss; });
+    if (found.size() > most_found) found.resize(most_found);
+    return found;
+  }
+
+  // From a partition of a sample to one of all: every other pattern goes where it is best beside
+  // clusters that are blown up to full size, which needs no change of the tables. First only the
+  // large clusters are there. A pattern that gains more in one of them than it could with all rows
+  // of a smaller one, M gain(n_c) - 2 M gain(n_c), need not be compared with the smaller ones,
+  // which are more.
+  std::vector<std::uint32_t> extend(const Sample &sample, const std::vector<std::uint32_t> &found) {
+    const WeightedRows &rows = sample.rows;
+    const std::vector<std::uint32_t> &pattern = sample.pattern;
+    const std::size_t p = patterns_.rows.size();
+    const double factor = std::max(1.0, patterns_.rows.total() / rows.total());
+    const std::vector<double> size = sizes(found, rows);
+    const std::vector<char> kept = largest(size);
+    std::vector<std::uint32_t> clusters(p, no_cluster), weight(p, 0);
+    const bool tiers = std::count(kept.begin(), kept.end(), 1) > 32;
+    const double large_size = large_share * rows.total();
+    const auto is_small = [&](std::uint32_t c) { return tiers && size[c] < large_size; };
+    double small = 0;  // the size of the largest one that is small
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (found[i] == no_cluster || !kept[found[i]]) continue;
+      clusters[pattern[i]] = found[i];
+      weight[pattern[i]] = std::uint32_t(factor * rows.weight[i]);
+      if (is_small(found[i])) small = std::max(small, factor * size[found[i]]);
+    }
+    if (rows.size() == p) return clusters;
+    State<Loss> &state = full_state();
+    std::vector<std::uint32_t> large = clusters;
+    for (std::uint32_t &c : large)
+      if (c != no_cluster && is_small(c)) c = no_cluster;
+    state.start(large, weight);
+    std::vector<std::uint32_t> open;
+    for (std::size_t q = 0; q < p && !work_.done(); ++q) {
+      if (weight[q] > 0) continue;
+      large[q] = state.best(q);
+      if (tiers &&
+          state.cost() > -double(draws_.size()) * Loss::gain(small, patterns_.rows.weight[q]))
+        open.push_back(std::uint32_t(q));
+    }
+    if (tiers) state.start(clusters, weight);
+    for (const std::uint32_t q : open)
+      if (!work_.done()) large[q] = state.best(q);
+    for (std::size_t q = 0; q < p; ++q)
+      if (weight[q] == 0) clusters[q] = large[q];
+    return clusters;
+  }
+
+  static std::vector<double> sizes(const std::vector<std::uint32_t> &clusters,
+                                   const WeightedRows &rows) {
+    std::vector<double> size;
+    for (std::size_t i = 0; i < clusters.size(); ++i) {
+      if (clusters[i] == no_cluster) continue;
+      if (size.size() <= clusters[i]) size.resize(clusters[i] + 1, 0);
+      size[clusters[i]] += rows.weight[i];
+    }
+    return size;
+  }
+
+  // The largest clusters of more than one row.
+  std::vector<char> largest(const std::vector<double> &size) const {
+    std::vector<std::size_t> order(size.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return size[a] > size[b]; });
+    if (order.size() > few_) order.resize(few_);
+    std::vector<char> kept(size.size(), 0);
+    for (const std::size_t c : order) kept[c] = size[c] > 1;
+    return kept;
+  }
+
+  // No draw is to be better than the estimate: the first ones to be compared are those that look
+  // best.
+  void check_draws() {
+    std::vector<char> queued(std::size_t(draws_.size()), 0);
+    for (const int d : candidates_) queued[std::size_t(d)] = 1;
+    for (int d = 0; d < draws_.size(); ++d)
+      if (!queued[std::size_t(d)]) candidates_.push_back(d);
+    // Of each pair the distance is taken once and added to both sums. A draw is out as soon as its
+    // sum is too large.
+    std::vector<double> sum(candidates_.size(), 0);
+    const auto out = [&](std::size_t i) { return sum[i] > least_ * draws_.size(); };
+    double left = check_work;
+    for (std::size_t a = 0; a < sum.size() && (left > 0 || best_.labels.empty()); ++a) {
+      std::size_t next = a;
+      while (next < sum.size() && out(next)) ++next;
+      if (next == sum.size()) break;
+      comparison_.set_draw(candidates_[a]);
+      for (std::size_t b = a + 1; b < sum.size(); ++b) {
+        if (out(a) && out(b)) continue;
+        const double distance = comparison_.distance<Loss>(candidates_[b]);
+        const double looked = double(patterns_.rows.size()) +
+                              150.0 * draws_.clusters(candidates_[a]) +
+                              5 * cells(candidates_[a], candidates_[b]);
+        left -= looked;
+        work_.spend(looked);
+        sum[a] += distance;
+        sum[b] += distance;
+      }
+      left -= double(sum.size());
+      work_.spend(double(sum.size()));
+      if (!out(a)) take_draw(candidates_[a]);
+    }
+  }
+
+  // How many cells of the contingency table of two draws there are to be looked at, at most.
+  double cells(int a, int b) const {
+    return std::min(double(patterns_.rows.size()), double(draws_.clusters(a)) * draws_.clusters(b));
+  }
+
+  // If the draw is better, the search goes on from there.
+  void take_draw(int draw) {
+    std::vector<std::uint32_t> clusters;
+    for (const std::uint32_t row : patterns_.rows.row) clusters.push_back(draws_.labels(draw)[row]);
+    if (!offer(clusters)) return;
+    improve_from(clusters, full_work / 4);
+  }
+
+  void improve_from(const std::vector<std::uint32_t> &clusters, double work) {
+    work_.allow(work);
+    full_state().start(clusters);
+    const auto order = in_order();
+    improve(
+        full_state(), [&]() -> const auto & { return order; });
+    offer(full_state().clusters());
+  }
+
+  std::vector<std::uint32_t> in_order() const {
+    std::vector<std::uint32_t> order(patterns_.rows.size());
+    std::iota(order.begin(), order.end(), 0u);
+    return order;
+  }
+
+  // Of all patterns and draws; made when it is needed.
+  State<Loss> &full_state() {
+    if (!state_) {
+      std::vector<int> all(std::size_t(draws_.size()));
+      std::iota(all.begin(), all.end(), 0);
+      table_ = std::make_unique<Table>(draws_, patterns_.rows, all, work_);
+      state_ = std::make_unique<State<Loss>>(*table_, few_, work_);
+    }
+    return *state_;
+  }
+
+  const PartitionDraws &draws_;
+  const Patterns &patterns_;
+  std::size_t most_clusters_ = 0;  // of a draw
+  std::size_t few_ = 256;          // see State
+  Comparison comparison_;
+  Random random_;
+  Control &control_;
+  Work work_;
+  std::vector<int> candidates_;  // draws, the most promising first
+  std::unique_ptr<Table> table_;
+  std::unique_ptr<State<Loss>> state_;
+  PatternPartition best_;
+  double least_ = std::numeric_limits<double>::infinity();
+};
+
+}  // namespace
+
+template <class Loss>
+PatternPartition search_partition(const PartitionDraws &draws, const Patterns &patterns,
+                                  std::uint64_t seed, Control &control) {
+  return PartitionSearch<Loss>(draws, patterns, seed, control).run();
+}
+
+template PatternPartition search_partition<RandLoss>(const PartitionDraws &, const Patterns &,
+                                                     std::uint64_t, Control &);
+template PatternPartition search_partition<InformationLoss>(const PartitionDraws &,
+                                                            const Patterns &, std::uint64_t,
+                                                            Control &);
+
+}  // namespace bayes

@@ -1,0 +1,107 @@
+// What samplers share that draw the clusters' parameters: between their sweeps they know labels,
+// and the posterior of every cluster given its rows.
+#pragma once
+
+#include "data/sampled_allocation.hpp"
+#include "partition/sampler.hpp"
+#include "partition/split_merge.hpp"
+
+namespace bayes {
+
+/// The statistics of rows whose labels (below k) are given. The second pass takes sums about means
+/// that the first has found, so that rows far from the prior's mean keep their digits.
+template <class Q>
+auto statistics_of_labels(RowSource &rows, const Q &prior, const int *labels, int k,
+                          Control &control) {
+  const Q all = replicate(prior, k);
+  const std::vector<double> zeros(std::size_t(k), 0.0);
+  const auto pass = [&](const Q &about) {
+    return local_step<GivenAllocation>(rows, control, make_scorer(about), zeros, {labels})
+        .statistics;
+  };
+  return pass(posterior(pass(all), all));
+}
+
+template <class Q> class SampledClusters {
+ public:
+  SampledClusters(RowSource &rows, const Q &prior, SamplerSetting setting, std::vector<int> labels)
+      : rows_(rows),
+        prior_(prior),
+        setting_(std::move(setting)),
+        labels_(std::move(labels)) {}
+
+  std::span<const int> labels() const { return labels_; }
+  int clusters() const { return int(counts_.size()); }
+  double concentration() const { return setting_.partition.concentration(); }
+  const std::vector<double> &counts() const { return counts_; }
+  const PartitionPrior &partition() const { return setting_.partition; }
+  const Q &components() const { return components_; }
+  double log_marginal() const { return log_marginal_; }
+
+ protected:
+  /// Takes over the statistics of k clusters, some perhaps empty; labels become dense.
+  template <class Statistics> void take(const Statistics &statistics) {
+    const int k = int(statistics.count.size());
+    const Q prior = replicate(prior_, k);
+    const Vector log_marginals = log_marginal_likelihoods(statistics, prior);
+    log_marginal_ = log_marginals.sum();
+    log_marginals_.clear();
+    std::vector<int> kept, dense(static_cast<std::size_t>(k));
+    counts_.clear();
+    for (int j = 0; j < k; ++j)
+      if (statistics.count(j) > 0.5) {
+        dense[std::size_t(j)] = int(kept.size());
+        kept.push_back(j);
+        counts_.push_back(statistics.count(j));
+        log_marginals_.push_back(log_marginals(j));
+      }
+    components_ = pick(posterior(statistics, prior), kept);
+    if (int(kept.size()) < k)
+      for (int &label : labels_) label = dense[std::size_t(label)];
+  }
+
+  /// The statistics of the labels there are. `k`: how many they may be.
+  void count(int k, Control &control) {
+    take(statistics_of_labels(rows_, prior_, labels_.data(), k, control));
+  }
+
+  void learn_concentration(Random &random) {
+    if (setting_.learn_concentration)
+      setting_.partition.set_concentration(
+          draw_concentration(setting_.concentration, setting_.partition.concentration(), clusters(),
+                             double(labels_.size()), random));
+  }
+
+  /// Split and merge moves. Posteriors of changed clusters change with their labels.
+  void move_clusters(Random &random, Control &control) {
+    if constexpr (!std::is_void_v<typename Q::Clusters>) {
+      SplitMerge<Q> moves(rows_, prior_, setting_.most_dealt);
+      for (int move = moves_per_sweep(rows_.rows()); move > 0; --move) {
+        const auto made = moves.propose(
+            setting_.partition, labels_.data(), clusters(),
+            [&](int k) { return log_marginals_[std::size_t(k)]; }, random, control);
+        if (!made.accepted) continue;
+        const int k = clusters();
+        if (made.split) {
+          for (std::size_t row = 0; row < labels_.size(); ++row)
+            if (labels_[row] == made.first && moves.second(std::int64_t(row))) labels_[row] = k;
+        } else {
+          for (int &label : labels_) label = label == made.second ? made.first : label;
+          for (int &label : labels_) label -= label > made.second;
+        }
+        count(made.split ? k + 1 : k - 1, control);
+      }
+    }
+  }
+
+  RowSource &rows_;
+  Q prior_;
+  SamplerSetting setting_;
+  std::vector<int> labels_;
+  std::vector<double> counts_;
+  Q components_;
+  std::vector<double> log_marginals_;  // of the clusters
+  double log_marginal_ = 0;
+};
+
+}  // namespace bayes

@@ -1,0 +1,180 @@
+// Bernoulli mixtures in SQL.
+#include "mixture/bmm.hpp"
+
+#include <cmath>
+
+#include "pg/bind/aggregate.hpp"
+#include "pg/bind/mixture_functions.hpp"
+#include "pg/bind/query_rows.hpp"
+#include "pg/bind/selection.hpp"
+#include "pg/bind/window.hpp"
+#include "pg/values/model_value.hpp"
+#include "pg/values/results.hpp"
+
+using namespace bayes;
+using namespace bayes::pg;
+
+namespace {
+
+FitPolicy policy(BmmRowOptions options) {
+  return {.missing = options.skip_missing   ? Missing::skip
+                     : options.keep_missing ? Missing::keep
+                                            : Missing::error,
+          .booleans = true,
+          .null_on_error = options.null_on_error};
+}
+
+const BernoulliMixture *start_of(const FitRequest &request) {
+  return static_cast<const BernoulliMixture *>(request.start.get());
+}
+
+FitPolicy check_fit(const FitRequest &request) {
+  return policy(bmm_check_options(request.k, request.options, start_of(request), request.update));
+}
+FitPolicy check_select(const FitRequest &request) {
+  return policy(bmm_check_select_options(request.ks, request.options));
+}
+
+const BernoulliMixture &mixture(const Model &model) {
+  return static_cast<const BernoulliMixture &>(model);
+}
+bool takes_missing(const Model &model) { return mixture(model).takes_missing(); }
+
+constexpr Family bmm = {
+    .name = "bmm",
+    .max_dimension = bmm_max_dimension,
+    .check = check_fit,
+    .fit = [](const FitRequest &request, RowSource &rows,
+              Control &control) -> std::unique_ptr<Model> {
+      return bmm_fit(rows, request.k, request.options, start_of(request), request.update, control);
+    },
+    .label = [](const Model &model,
+                std::span<const double> x) { return mixture(model).predict(x); },
+};
+
+constexpr Role by_k[] = {Role::k, Role::options, Role::weight};
+constexpr Role by_start[] = {Role::start, Role::options, Role::weight};
+constexpr Role by_prior[] = {Role::prior, Role::options, Role::weight};
+
+Cell number(double x) { return std::isnan(x) ? Cell() : Cell(x); }
+
+void emit_components(ResultRows &result, const BernoulliMixture &model) {
+  for (int i = 0; i < model.size(); ++i) {
+    const BmmComponent c = model.component(i);
+    result.row({i + 1, c.weight, Cell::vector_with_nulls(c.mean), c.count});
+  }
+}
+
+/// Fits of a selection, each as a row of type bmm_selection.
+void select_models(const FitRequest &request, RowSource &rows, Control &control,
+                   const std::function<void(Cells)> &take) {
+  bmm_select(rows, request.ks, request.options, control,
+             [&take](std::unique_ptr<BernoulliMixture> model) {
+               warn_if_not_converged(*model);
+               const ModelInfo &info = model->info;
+               const std::string bytes = bytes_of(*model);
+               const Cell cells[] = {info.components,
+                                     Cell::text(info.method),
+                                     info.objective,
+                                     info.log_likelihood,
+                                     model->free_parameters(),
+                                     model->bic(),
+                                     model->icl(),
+                                     model->has_posterior() ? Cell(info.objective) : Cell(),
+                                     info.converged,
+                                     Cell::model(bytes)};
+               take(cells);
+             });
+}
+
+std::unique_ptr<Model> bmm_model(FunctionCallInfo fcinfo) {
+  return load_model(PG_GETARG_DATUM(0), bmm.name);
+}
+
+}  // namespace
+
+// ---- fitting: aggregates, window, relations ----
+
+BAYES_FUNCTION(bmm_fit_transition) {
+  return fit_transition(fcinfo, bmm.name, bmm.max_dimension, bmm.check, by_k);
+}
+BAYES_FUNCTION(bmm_start_transition) {
+  return fit_transition(fcinfo, bmm.name, bmm.max_dimension, bmm.check, by_start);
+}
+BAYES_FUNCTION(bmm_update_transition) {
+  return fit_transition(fcinfo, bmm.name, bmm.max_dimension, bmm.check, by_prior);
+}
+BAYES_FUNCTION(bmm_select_transition) {
+  return fit_transition(fcinfo, bmm.name, bmm.max_dimension, check_select, selection_roles);
+}
+BAYES_FUNCTION(bmm_fit_final) { return fit_final(fcinfo, bmm); }
+BAYES_FUNCTION(bmm_select_final) {
+  return selection_final(fcinfo, bmm, check_select, select_models);
+}
+
+BAYES_FUNCTION(bmm_cluster) { return cluster_window(fcinfo, bmm, by_k); }
+
+BAYES_FUNCTION(bmm_fit_query) {
+  ResultRows result(fcinfo);
+  QueryRows query(fcinfo, bmm.name, bmm.max_dimension, bmm.check, by_k);
+  if (const auto model = fit_rows(bmm, query.request, query.policy, query.rows()))
+    emit_components(result, mixture(*model));
+  return Datum(0);
+}
+
+BAYES_FUNCTION(bmm_select_query) {
+  return selection_query(fcinfo, bmm, check_select, select_models);
+}
+
+// ---- a model as relations ----
+
+BAYES_FUNCTION(bmm_components) {
+  ResultRows result(fcinfo);
+  emit_components(result, mixture(*bmm_model(fcinfo)));
+  return Datum(0);
+}
+
+BAYES_FUNCTION(bmm_parameters) {
+  ResultRows result(fcinfo);
+  mixture(*bmm_model(fcinfo)).parameters([&result](const BmmParameter &p) {
+    result.row({p.component + 1, p.element + 1, Cell::text(p.likelihood), Cell::text(p.name),
+                std::isnan(p.category) ? Cell() : Cell(std::int64_t(p.category)), p.value,
+                number(p.deviation)});
+  });
+  return Datum(0);
+}
+
+BAYES_FUNCTION(bmm_posterior) {
+  ResultRows result(fcinfo);
+  const std::unique_ptr<Model> model = bmm_model(fcinfo);
+  for (int i = 0; i < mixture(*model).size(); ++i) {
+    const BmmPosterior q = mixture(*model).posterior(i);
+    result.row({i + 1, q.alpha, Cell::vector_with_nulls(q.a), Cell::vector_with_nulls(q.b)});
+  }
+  return Datum(0);
+}
+
+BAYES_FUNCTION(bmm_moments) {
+  ResultRows result(fcinfo);
+  std::vector<double> mean, covariance;
+  mixture(*bmm_model(fcinfo)).moments(mean, covariance);
+  bool whole = true;
+  for (const double m : mean) whole &= !std::isnan(m);
+  result.row(
+      {Cell::vector_with_nulls(mean), whole ? Cell::matrix(covariance, mean.size()) : Cell()});
+  return Datum(0);
+}
+
+BAYES_FUNCTION(bmm_sample) { return sample_rows<BernoulliMixture>(fcinfo, bmm.name); }
+
+// ---- a model and a row ----
+
+BAYES_FUNCTION(bmm_predict) {
+  return predict_row<BernoulliMixture>(fcinfo, bmm.name, takes_missing);
+}
+BAYES_FUNCTION(bmm_probabilities) {
+  return row_probabilities<BernoulliMixture>(fcinfo, bmm.name, takes_missing);
+}
+BAYES_FUNCTION(bmm_log_density) {
+  return row_log_density<BernoulliMixture>(fcinfo, bmm.name, takes_missing);
+}

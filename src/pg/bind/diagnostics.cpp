@@ -1,0 +1,112 @@
+// Posterior draws as relations, and aggregates that judge the chains that they came from.
+#include "mcmc/diagnostics.hpp"
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pg/server/context.hpp"
+#include "pg/server/server_control.hpp"
+#include "pg/values/model_value.hpp"
+#include "pg/values/results.hpp"
+
+using namespace bayes;
+using namespace bayes::pg;
+
+namespace {
+
+/// The state of the aggregates: all draws so far, each chain's in the order in which they came.
+class CollectedDraws {
+ public:
+  explicit CollectedDraws(MemoryContext) {}
+
+  void add(std::int32_t chain, double value) {
+    if (count_ == max_diagnosed_draws)
+      throw Error(Errc::too_large, "more than " + std::to_string(max_diagnosed_draws) + " draws",
+                  {}, "Thin them, for instance by FILTER (WHERE draw % 10 = 0).");
+    if (!last_ || last_->first != chain) {
+      last_ = &*chains_.try_emplace(chain).first;
+      if (chains_.size() > max_diagnosed_chains)
+        throw Error(Errc::too_large,
+                    "more than " + std::to_string(max_diagnosed_chains) + " chains", {},
+                    "The second argument is the number of the chain, not of the draw.");
+    }
+    last_->second.push_back(value);
+    ++count_;
+  }
+  std::size_t count() const { return count_; }
+  std::vector<Chain> chains() const {
+    std::vector<Chain> views;
+    for (const auto &[number, draws] : chains_) views.push_back({number, draws});
+    return views;
+  }
+
+ private:
+  std::map<std::int32_t, std::vector<double>> chains_;
+  std::pair<const std::int32_t, std::vector<double>> *last_ = nullptr;
+  std::size_t count_ = 0;
+};
+
+/// (internal) -> float8. The same state serves several of them, and further rows.
+Datum diagnose(FunctionCallInfo fcinfo,
+               std::optional<double> (*diagnostic)(std::span<const Chain>, Control &)) {
+  if (PG_ARGISNULL(0)) PG_RETURN_NULL();
+  ServerControl control;
+  const std::optional<double> answer =
+      diagnostic(reinterpret_cast<const CollectedDraws *>(PG_GETARG_POINTER(0))->chains(), control);
+  if (!answer) PG_RETURN_NULL();
+  PG_RETURN_FLOAT8(*answer);
+}
+
+}  // namespace
+
+BAYES_FUNCTION(bayes_draws) {
+  ResultRows rows(fcinfo);
+  const std::unique_ptr<Model> model = load_model(PG_GETARG_DATUM(0));
+  const Draws &draws = model->draws;
+  if (draws.quantities.empty())
+    throw Error(
+        Errc::invalid_argument, "model has no posterior draws",
+        "It is of family " + model->info.family + ", fitted by method " + model->info.method + ".",
+        "Methods that sample keep draws: fit it by one of them.");
+  ServerControl control;
+  const double *value = draws.values.data();
+  for (int chain = 1; chain <= draws.chains; ++chain)
+    for (int draw = 1; draw <= draws.draws; ++draw) {
+      control.poll();
+      for (const std::string &quantity : draws.quantities)
+        rows.row({chain, draw, Cell::text(quantity), *value++});
+    }
+  return Datum(0);
+}
+
+/// (internal, value float8 [, chain int]) -> internal. To skip a NULL would move all later draws of
+/// its chain.
+BAYES_FUNCTION(bayes_draws_transition) {
+  MemoryContext context = nullptr;
+  if (!AggCheckCallContext(fcinfo, &context))
+    throw Error(Errc::internal, "aggregate support function called outside an aggregate");
+  CollectedDraws &state = PG_ARGISNULL(0)
+                              ? *make_in<CollectedDraws>(context, "pg_bayes draws")
+                              : *reinterpret_cast<CollectedDraws *>(PG_GETARG_POINTER(0));
+  const bool has_chain = PG_NARGS() > 2;
+  if (PG_ARGISNULL(1) || (has_chain && PG_ARGISNULL(2)))
+    throw Error(Errc::null_value,
+                std::string(PG_ARGISNULL(1) ? "value" : "chain") + " of draw " +
+                    std::to_string(state.count() + 1) + " is NULL",
+                "Draws of a chain are a sequence: one cannot be left out as if it had not been.",
+                "FILTER (WHERE ... IS NOT NULL) leaves it out all the same.");
+  state.add(has_chain ? PG_GETARG_INT32(2) : 1, PG_GETARG_FLOAT8(1));
+  PG_RETURN_POINTER(&state);
+}
+
+BAYES_FUNCTION(rhat_final) { return diagnose(fcinfo, rhat); }
+
+BAYES_FUNCTION(ess_bulk_final) { return diagnose(fcinfo, ess_bulk); }
+
+BAYES_FUNCTION(ess_tail_final) { return diagnose(fcinfo, ess_tail); }
+
+BAYES_FUNCTION(mcse_final) { return diagnose(fcinfo, mcse_mean); }

@@ -1,0 +1,204 @@
+// Dirichlet process mixtures in SQL.
+#include "mixture/dpmm.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "pg/bind/aggregate.hpp"
+#include "pg/bind/query_rows.hpp"
+#include "pg/bind/scalar.hpp"
+#include "pg/bind/window.hpp"
+#include "pg/server/server_control.hpp"
+#include "pg/values/model_value.hpp"
+#include "pg/values/results.hpp"
+
+using namespace bayes;
+using namespace bayes::pg;
+
+namespace {
+
+FitPolicy check_fit(const FitRequest &request) {
+  const DpmmRowOptions options = dpmm_check_options(request.options);
+  return {.missing = options.skip_missing ? Missing::skip : Missing::error,
+          .booleans = true,
+          .null_on_error = options.null_on_error};
+}
+
+const DirichletProcessMixture &mixture(const Model &model) {
+  return static_cast<const DirichletProcessMixture &>(model);
+}
+
+/// The draws that memory does not hold are missing from the estimate.
+void tell_of_few_draws(const DirichletProcessMixture &model) {
+  const int kept = model.estimate().draws, all = model.draws.chains * model.draws.draws;
+  if (kept >= 50 || kept >= all) return;
+  report(NOTICE,
+         "the estimate of the partition rests on " + std::to_string(kept) + " of " +
+             std::to_string(all) + " draws",
+         "The labels of more draws of " + std::to_string(model.info.rows) +
+             " rows do not fit into maintenance_work_mem.",
+         "Raise maintenance_work_mem.");
+}
+
+constexpr Family dpmm = {
+    .name = "dpmm",
+    .max_dimension = dpmm_max_dimension,
+    .check = check_fit,
+    .fit = [](const FitRequest &request, RowSource &rows,
+              Control &control) -> std::unique_ptr<Model> {
+      DpmmFit fitted = dpmm_fit(rows, request.options, control);
+      tell_of_few_draws(*fitted.model);
+      return std::move(fitted.model);
+    },
+    .label = nullptr,
+    .fit_labels =
+        [](const FitRequest &request, RowSource &rows, Control &control) {
+          DpmmFit fitted = dpmm_fit(rows, request.options, control);
+          warn_if_not_converged(*fitted.model);
+          tell_of_few_draws(*fitted.model);
+          return std::move(fitted.labels);
+        },
+};
+
+constexpr Role by_options[] = {Role::options};
+
+std::unique_ptr<Model> dpmm_model(FunctionCallInfo fcinfo) {
+  return load_model(PG_GETARG_DATUM(0), dpmm.name);
+}
+
+Cell or_null(double x) { return std::isnan(x) ? Cell() : Cell(x); }
+
+}  // namespace
+
+// ---- fitting: aggregate, window, relations ----
+
+BAYES_FUNCTION(dpmm_fit_transition) {
+  return fit_transition(fcinfo, dpmm.name, dpmm.max_dimension, dpmm.check, by_options);
+}
+BAYES_FUNCTION(dpmm_fit_final) { return fit_final(fcinfo, dpmm); }
+BAYES_FUNCTION(dpmm_cluster) { return cluster_window(fcinfo, dpmm, by_options); }
+
+BAYES_FUNCTION(dpmm_cluster_query) {
+  ResultRows result(fcinfo);
+  RowNames names;
+  QueryRows query(fcinfo, dpmm.name, dpmm.max_dimension, dpmm.check, by_options, &names);
+  std::optional<DpmmFit> fitted;
+  attempt_fit(query.policy, query.rows(), [&](Control &control) {
+    fitted.emplace(dpmm_fit(query.rows().rows, query.request.options, control));
+  });
+  if (fitted) {
+    warn_if_not_converged(*fitted->model);
+    tell_of_few_draws(*fitted->model);
+  }
+  std::size_t row = 0;
+  names.each([&](Cell name, bool taken) {
+    if (!taken || !fitted) return result.row({name, Cell(), Cell()});
+    result.row({name, fitted->labels[row] + 1, fitted->probability[row]});
+    ++row;
+  });
+  return Datum(0);
+}
+
+BAYES_FUNCTION(dpmm_similarity_query) {
+  ResultRows result(fcinfo);
+  RowNames names;
+  QueryRows query(fcinfo, dpmm.name, dpmm.max_dimension, dpmm.check, by_options, &names);
+  // Names are read when there is something to say of them: then the rows are not too many.
+  std::vector<std::optional<std::string>> taken;
+  const auto read_names = [&] {
+    names.each([&](Cell name, bool used) {
+      if (used && name.is_null())
+        taken.emplace_back();
+      else if (used)
+        taken.emplace_back(guarded([&name] { return TextDatumGetCString(name.to_datum()); }));
+    });
+  };
+  const auto cell = [&](std::int64_t row) {
+    return taken[std::size_t(row)] ? Cell::text(*taken[std::size_t(row)]) : Cell();
+  };
+  attempt_fit(query.policy, query.rows(), [&](Control &control) {
+    dpmm_similarity(query.rows().rows, query.request.options, control,
+                    [&](std::int64_t row, std::span<const double> probabilities) {
+                      if (taken.empty()) read_names();
+                      for (std::size_t other = 0; other < probabilities.size(); ++other)
+                        result.row({cell(std::int64_t(other)), cell(row), probabilities[other]});
+                    });
+  });
+  names.close();
+  return Datum(0);
+}
+
+// ---- a model as relations ----
+
+BAYES_FUNCTION(dpmm_clusters) {
+  ResultRows result(fcinfo);
+  const auto model = dpmm_model(fcinfo);
+  for (int i = 0; i < mixture(*model).size(); ++i) {
+    const DpmmCluster c = mixture(*model).cluster(i);
+    result.row({i + 1, c.weight, Cell::vector_with_nulls(c.mean),
+                c.covariance.empty() ? Cell() : Cell::matrix(c.covariance, c.mean.size()),
+                c.count});
+  }
+  return Datum(0);
+}
+
+BAYES_FUNCTION(dpmm_estimate) {
+  ResultRows result(fcinfo);
+  const auto model = dpmm_model(fcinfo);
+  const DpmmEstimate &e = mixture(*model).estimate();
+  const bool sampled = !std::isnan(e.radius);
+  result.row({Cell::text(e.loss), e.clusters, or_null(e.expected_loss),
+              sampled ? Cell(e.optimal) : Cell(), or_null(e.level), or_null(e.radius),
+              sampled ? Cell(e.fewest_clusters) : Cell(), sampled ? Cell(e.most_clusters) : Cell(),
+              e.draws});
+  return Datum(0);
+}
+
+BAYES_FUNCTION(dpmm_draws) {
+  ResultRows result(fcinfo);
+  const auto model = dpmm_model(fcinfo);
+  const Draws &draws = model->draws;
+  if (draws.chains == 0)
+    throw Error(Errc::invalid_argument,
+                "this model has no draws: it was fitted by method " + model->info.method, {},
+                "Fit with option method \"collapsed\", \"gibbs\" or \"slice\".");
+  const std::size_t width = draws.quantities.size();
+  const auto at = [&](const char *name) {
+    return std::size_t(std::find(draws.quantities.begin(), draws.quantities.end(), name) -
+                       draws.quantities.begin());
+  };
+  const std::size_t clusters = at("clusters"), concentration = at("concentration"),
+                    log_joint = at("log_joint");
+  if (std::max({clusters, concentration, log_joint}) >= width)
+    throw Error(Errc::internal, "the draws of the model lack a quantity");
+  ServerControl control;
+  const double *values = draws.values.data();
+  for (int chain = 1; chain <= draws.chains; ++chain)
+    for (int draw = 1; draw <= draws.draws; ++draw, values += width) {
+      control.poll();
+      result.row({chain, draw, int(values[clusters]), values[concentration], values[log_joint]});
+    }
+  return Datum(0);
+}
+
+// ---- a model and a row ----
+
+BAYES_FUNCTION(dpmm_predict) {
+  const auto [model, x] = model_and_row(fcinfo, dpmm.name);
+  PG_RETURN_INT32(mixture(model).predict(x) + 1);
+}
+
+BAYES_FUNCTION(dpmm_probabilities) {
+  const auto [model, x] = model_and_row(fcinfo, dpmm.name);
+  const int k = mixture(model).size() + 1;
+  double *out;
+  ArrayType *const array = guarded([k, &out] { return new_float8_array(1, &k, &out); });
+  mixture(model).probabilities(x, std::span(out, std::size_t(k)));
+  PG_RETURN_ARRAYTYPE_P(array);
+}
+
+BAYES_FUNCTION(dpmm_log_density) {
+  const auto [model, x] = model_and_row(fcinfo, dpmm.name);
+  PG_RETURN_FLOAT8(mixture(model).log_density(x));
+}

@@ -1,0 +1,181 @@
+// Functions of a fitted hidden Markov model and a sequence, an array.
+#include <algorithm>
+
+#include "pg/bind/hmm.hpp"
+#include "pg/input/observation.hpp"
+#include "pg/server/context.hpp"
+#include "pg/server/server_control.hpp"
+
+using namespace bayes;
+using namespace bayes::pg;
+
+namespace {
+
+/// What one call site keeps from call to call.
+struct CallSite {
+  explicit CallSite(MemoryContext context) : models(hmm_family), type(context) {}
+  ModelCache models;
+  ElementType type;
+};
+
+/// The arguments (model, sequence, ...) of a strict function.
+class ModelAndSequence {
+ public:
+  explicit ModelAndSequence(FunctionCallInfo fcinfo)
+      : site_(site_of(fcinfo)),
+        model(hidden(site_.models.get(PG_GETARG_DATUM(0)))),
+        array_(PG_GETARG_DATUM(1)),
+        steps(steps_for(model, array_, site_.type)) {}
+
+ private:
+  static CallSite &site_of(FunctionCallInfo fcinfo) {
+    FmgrInfo &function = *fcinfo->flinfo;
+    if (!function.fn_extra)
+      function.fn_extra = make_in<CallSite>(function.fn_mcxt, "pg_bayes models");
+    return *static_cast<CallSite *>(function.fn_extra);
+  }
+  CallSite &site_;
+
+ public:
+  const HiddenMarkovModel &model;
+
+ private:
+  OpenArray array_;
+
+ public:
+  /// 0: an empty sequence
+  const std::int64_t steps;
+
+  void each(const std::function<void(std::span<const double> x)> &take) {
+    each_step(model, array_, site_.type, take);
+  }
+};
+
+/// The same in a store, for what has to go back and forth.
+class StoredSequence {
+ public:
+  explicit StoredSequence(ModelAndSequence &from)
+      : context_(CurrentMemoryContext, "pg_bayes sequence"),
+        sequence_(context_, from.model) {
+    if (from.steps == 0) return;
+    sequence_.begin(from.steps);
+    from.each([this](std::span<const double> x) { sequence_.step(x); });
+  }
+  operator Sequences &() { return sequence_.sequences; }
+  ServerControl control;
+
+ private:
+  ScopedContext context_;
+  ModelSequence sequence_;
+};
+
+/// A float8[] of steps x K in CurrentMemoryContext.
+class ProbabilityArray {
+ public:
+  ProbabilityArray(std::int64_t steps, int k) {
+    if (steps > std::int64_t((MaxAllocSize - 64) / sizeof(double)) / k)
+      throw Error(Errc::too_large,
+                  "the probabilities of " + std::to_string(k) + " states at " +
+                      std::to_string(steps) + " steps do not fit into an array",
+                  "The limit is 1 GB.",
+                  "The window functions of the same name give them row by row.");
+    const int sizes[] = {int(steps), k};
+    double **const out = &numbers_;
+    array_ = guarded([&sizes, out] { return new_float8_array(2, sizes, out); });
+  }
+  double *numbers() { return numbers_; }
+  Datum datum() const { return PointerGetDatum(array_); }
+
+ private:
+  double *numbers_;
+  ArrayType *array_;
+};
+
+Datum empty_array(Oid type) {
+  return guarded([type] { return PointerGetDatum(construct_empty_array(type)); });
+}
+
+}  // namespace
+
+/// hmm_decode(model, sequence) -> int[]
+BAYES_FUNCTION(hmm_decode) {
+  ModelAndSequence given(fcinfo);
+  if (given.steps == 0) return empty_array(INT4OID);
+  StoredSequence one(given);
+  return array_of_states(given.model.decode(one, one.control).states);
+}
+
+BAYES_FUNCTION(hmm_probabilities) {
+  ModelAndSequence given(fcinfo);
+  if (given.steps == 0) return empty_array(FLOAT8OID);
+  const std::size_t k = std::size_t(given.model.size());
+  ProbabilityArray result(given.steps, int(k));
+  StoredSequence one(given);
+  given.model.smooth(one, one.control,
+                     [&result, k](std::int64_t first, int steps, const double *probabilities) {
+                       std::copy_n(probabilities, std::size_t(steps) * k,
+                                   result.numbers() + std::size_t(first) * k);
+                     });
+  return result.datum();
+}
+
+BAYES_FUNCTION(hmm_filter) {
+  ModelAndSequence given(fcinfo);
+  if (given.steps == 0) return empty_array(FLOAT8OID);
+  ProbabilityArray result(given.steps, given.model.size());
+  HiddenMarkovModel::Filter filter(given.model);
+  double *out = result.numbers();
+  given.each([&filter, &out](std::span<const double> x) {
+    const std::span<const double> probabilities = filter.next(x);
+    out = std::copy(probabilities.begin(), probabilities.end(), out);
+  });
+  return result.datum();
+}
+
+BAYES_FUNCTION(hmm_log_likelihood) {
+  ModelAndSequence given(fcinfo);
+  if (given.steps == 0) PG_RETURN_FLOAT8(0);
+  StoredSequence one(given);
+  PG_RETURN_FLOAT8(given.model.log_likelihood(one, one.control));
+}
+
+BAYES_FUNCTION(hmm_paths) {
+  ResultRows result(fcinfo);
+  const int n = PG_GETARG_INT32(2);
+  constexpr int most = 1000;
+  if (n < 1 || n > most)
+    throw Error(Errc::invalid_argument, "n is " + std::to_string(n) +
+                                            ", the number of paths must be from 1 to " +
+                                            std::to_string(most));
+  ModelAndSequence given(fcinfo);
+  std::vector<HmmPath> paths = {{0, {}}};  // of no steps there is one, and it is certain
+  if (given.steps > 0) {
+    StoredSequence one(given);
+    paths = given.model.decode_best(one, n, one.control);
+  }
+  int rank = 0;
+  for (const HmmPath &path : paths) {
+    poll_interrupts();
+    const Datum states = array_of_states(path.states);
+    result.row({++rank, path.log_probability, Cell::datum(states)});
+    pfree(DatumGetPointer(states));
+  }
+  return Datum(0);
+}
+
+BAYES_FUNCTION(hmm_predict) {
+  ResultRows result(fcinfo);
+  ModelAndSequence given(fcinfo);
+  StoredSequence one(given);
+  const HiddenMarkovModel::Prediction next = given.model.predict_next(one, one.control);
+  const std::vector<std::string> &names = given.model.symbol_names();
+  if (given.model.symbols()) {
+    for (std::size_t i = 0; i < names.size() && i < next.symbols.size(); ++i)
+      result.row({1, Cell::text(names[i]), number_or_null(next.symbols[i]), Cell(), Cell()});
+  } else {
+    for (std::size_t i = 0; i < next.mean.size(); ++i)
+      result.row({int(i) + 1, Cell(), Cell(), number_or_null(next.mean[i]),
+                  number_or_null(next.variance[i])});
+  }
+  return Datum(0);
+}

@@ -1,0 +1,114 @@
+// A hidden Markov model as relations, and sequences that it makes.
+#include "pg/bind/hmm.hpp"
+#include "pg/server/server_control.hpp"
+
+using namespace bayes;
+using namespace bayes::pg;
+
+namespace {
+
+constexpr int most_sampled = 100000000;
+
+bool any_nan(std::span<const double> x) {
+  for (const double v : x)
+    if (std::isnan(v)) return true;
+  return false;
+}
+
+bool all_nan(std::span<const double> x) {
+  for (const double v : x)
+    if (!std::isnan(v)) return false;
+  return true;
+}
+
+Cell text_or_null(const std::string *text) { return text ? Cell::text(*text) : Cell(); }
+
+/// NULL for all elements together.
+Cell element_of(int element) { return element < 0 ? Cell() : Cell(element + 1); }
+
+Cell vector_or_null(std::span<const double> x) {
+  return all_nan(x) ? Cell() : Cell::vector_with_nulls(x);
+}
+
+/// Square.
+Cell matrix_or_null(std::span<const double> x) {
+  return x.empty() || any_nan(x)
+             ? Cell()
+             : Cell::matrix(x, std::size_t(std::lround(std::sqrt(double(x.size())))));
+}
+
+}  // namespace
+
+BAYES_FUNCTION(hmm_states) {
+  ResultRows result(fcinfo);
+  const auto model = hmm_argument(PG_GETARG_DATUM(0));
+  for (int i = 0; i < hidden(*model).size(); ++i) {
+    const HmmState s = hidden(*model).state_at(i);
+    result.row({i + 1, number_or_null(s.initial), number_or_null(s.initial_deviation),
+                number_or_null(s.initial_alpha), number_or_null(s.stationary),
+                number_or_null(s.visits), number_or_null(s.dwell)});
+  }
+  return Datum(0);
+}
+
+BAYES_FUNCTION(hmm_transitions) {
+  ResultRows result(fcinfo);
+  const auto model = hmm_argument(PG_GETARG_DATUM(0));
+  hidden(*model).transitions([&result](const HmmTransition &t) {
+    poll_interrupts();
+    result.row({t.from + 1, t.to + 1, number_or_null(t.probability), number_or_null(t.deviation),
+                number_or_null(t.alpha), number_or_null(t.count)});
+  });
+  return Datum(0);
+}
+
+BAYES_FUNCTION(hmm_emissions) {
+  ResultRows result(fcinfo);
+  const auto model = hmm_argument(PG_GETARG_DATUM(0));
+  hidden(*model).emissions([&result](const HmmEmission &e) {
+    poll_interrupts();
+    result.row({e.state + 1, text_or_null(e.symbol), number_or_null(e.probability),
+                number_or_null(e.deviation), element_of(e.element), vector_or_null(e.mean),
+                matrix_or_null(e.covariance)});
+  });
+  return Datum(0);
+}
+
+BAYES_FUNCTION(hmm_posterior) {
+  ResultRows result(fcinfo);
+  const auto model = hmm_argument(PG_GETARG_DATUM(0));
+  hidden(*model).posterior([&result](const HmmPosterior &p) {
+    poll_interrupts();
+    result.row({p.state + 1, element_of(p.element), text_or_null(p.symbol), Cell::text(p.parameter),
+                p.matrix ? matrix_or_null(p.value) : vector_or_null(p.value)});
+  });
+  return Datum(0);
+}
+
+/// hmm_sample(model, n, seed). All steps go to a tuplestore, which spills: a sequence takes no
+/// memory, but may take the disk.
+BAYES_FUNCTION(hmm_sample) {
+  ResultRows result(fcinfo);
+  const int n = PG_GETARG_INT32(1);
+  if (n < 0)
+    throw Error(Errc::invalid_argument,
+                "n is " + std::to_string(n) + ", the number of steps cannot be negative");
+  if (n > most_sampled)
+    throw Error(Errc::too_large,
+                "n is " + std::to_string(n) + ", but the limit is " + std::to_string(most_sampled) +
+                    " steps",
+                {}, "Several sequences, of other seeds, may be as good as one that long.");
+  const auto owner = hmm_argument(PG_GETARG_DATUM(0));
+  const HiddenMarkovModel &model = hidden(*owner);
+  const bool symbols = model.symbols();
+  std::int64_t t = 0;
+  model.sample(std::uint64_t(PG_GETARG_INT64(2)), 0, n, [&](int state, std::span<const double> x) {
+    poll_interrupts();
+    const int step = int(++t);
+    if (symbols)
+      result.row({step, state + 1, Cell::text(model.symbol_names().at(std::size_t(x[0]))), Cell()});
+    else
+      result.row({step, state + 1, Cell(), Cell::vector_with_nulls(x)});
+  });
+  return Datum(0);
+}

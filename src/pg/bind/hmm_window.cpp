@@ -1,0 +1,289 @@
+// Hidden Markov models as window functions: a partition is one sequence, in the order of the
+// window, whatever the frame.
+//
+// hmm_decode and hmm_probabilities read the whole partition at its first row; hmm_filter takes it
+// row by row, in constant memory.
+#include <algorithm>
+#include <optional>
+
+#include "pg/bind/hmm.hpp"
+#include "pg/input/observation.hpp"
+#include "pg/server/context.hpp"
+#include "pg/server/server_control.hpp"
+#include "pg/server/spill_file.hpp"
+
+using namespace bayes;
+using namespace bayes::pg;
+
+namespace {
+
+constexpr int model_argument = 0, observation_argument = 1;
+
+/// What one call site keeps over partitions.
+struct CallSite {
+  CallSite(MemoryContext context, Oid type, bool same_model)
+      : constant_model(same_model),
+        models(hmm_family),
+        observations(context, type) {}
+  /// needs no look at every row
+  const bool constant_model;
+  ModelCache models;
+  ObservationReader observations;
+  ServerControl control;
+};
+
+CallSite &site_of(FunctionCallInfo fcinfo) {
+  FmgrInfo &function = *fcinfo->flinfo;
+  if (!function.fn_extra) {
+    bool constant = false;
+    const Oid type = guarded([&function, &constant] {
+      constant = get_fn_expr_arg_stable(&function, model_argument);
+      return get_fn_expr_argtype(&function, observation_argument);
+    });
+    if (!OidIsValid(type)) throw Error(Errc::internal, "type of the observation is not known");
+    function.fn_extra = make_in<CallSite>(function.fn_mcxt, "pg_bayes models", type, constant);
+  }
+  return *static_cast<CallSite *>(function.fn_extra);
+}
+
+WindowObject window_of(FunctionCallInfo fcinfo) {
+  const WindowObject window = PG_WINDOW_OBJECT();
+  if (!WindowObjectIsValid(window))
+    throw Error(Errc::internal, "window function called without a window");
+  return window;
+}
+
+/// The partition's own P, which goes with it. `first` is called once, on a new one.
+template <class P, class F> P &partition_of(WindowObject window, F first) {
+  auto **const local = static_cast<P **>(
+      guarded([window] { return WinGetPartitionLocalMemory(window, sizeof(P *)); }));
+  if (!*local) {
+    const MemoryContext context = GetMemoryChunkContext(local);
+    P *const partition = make_in<P>(context, "pg_bayes partition");
+    first(*partition, context);
+    *local = partition;
+  }
+  return **local;
+}
+
+/// The model of a partition, from its first row on: the same for all of them.
+class PartitionModel {
+ public:
+  void first(CallSite &site, const NullableDatum &value) {
+    model_ = value.isnull ? nullptr : &hidden(site.models.get(value.value));
+    if (model_) site.observations.begin(*model_);
+  }
+  void check_same(CallSite &site, const NullableDatum &value) const {
+    // The cache knows equal models by their contents, and keeps the one used last.
+    if (value.isnull ? model_ != nullptr : model_ != &site.models.get(value.value))
+      throw Error(Errc::invalid_argument, "model must be the same for all rows of a partition",
+                  "It differs from the value in the first row.",
+                  "To use one model for each value, PARTITION BY it.");
+  }
+  explicit operator bool() const { return model_; }
+  const HiddenMarkovModel &operator*() const { return *model_; }
+
+ private:
+  const HiddenMarkovModel *model_ = nullptr;
+};
+
+/// A memory context made the current one for as long as a scope.
+class Inside {
+ public:
+  explicit Inside(MemoryContext context) : before_(MemoryContextSwitchTo(context)) {}
+  ~Inside() { MemoryContextSwitchTo(before_); }
+  Inside(const Inside &) = delete;
+
+ private:
+  MemoryContext before_;
+};
+
+/// An argument in row `row` of the partition, from 0, in CurrentMemoryContext.
+NullableDatum argument_at(WindowObject window, std::int64_t row, int argument) {
+  return guarded([=] {
+    NullableDatum value;
+    bool outside = false;
+    value.value = WinGetFuncArgInPartition(window, argument, int(row), WINDOW_SEEK_HEAD, false,
+                                           &value.isnull, &outside);
+    if (outside) elog(ERROR, "pg_bayes: partition has fewer rows than it said");
+    return value;
+  });
+}
+
+/// Reads a whole partition and calls use(model, sequence, steps). Not called if the model is NULL.
+template <class F>
+void with_partition(WindowObject window, CallSite &site, MemoryContext context, F use) {
+  const std::int64_t rows = guarded([window] { return WinGetPartitionRowCount(window); });
+  if (rows > INT_MAX) throw Error(Errc::too_large, "a partition has more than 2147483647 rows");
+  // The rows have contexts of their own: they go before the first result is given.
+  const ScopedContext scratch(context, "pg_bayes window row"), memory(context, "pg_bayes sequence");
+  PartitionModel model;
+  std::optional<ModelSequence> sequence;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    {
+      const Inside inside(scratch);
+      if (row == 0)
+        model.first(site, argument_at(window, row, model_argument));
+      else if (!site.constant_model)
+        model.check_same(site, argument_at(window, row, model_argument));
+      if (model) {
+        if (row == 0) {
+          sequence.emplace(memory, *model);
+          sequence->begin(rows);
+        }
+        sequence->step(site.observations.read(
+            *model, argument_at(window, row, observation_argument), row + 1));
+      } else if (site.constant_model) {
+        return;
+      }
+    }
+    MemoryContextReset(scratch);
+    site.control.poll();
+  }
+  if (model) use(*model, sequence->sequences, rows);
+}
+
+struct DecodedPartition {
+  explicit DecodedPartition(MemoryContext) {}
+  /// none: the model is NULL
+  std::vector<int> states;
+};
+
+/// K numbers for every row of a partition: in memory, or in a file if they do not fit into
+/// work_mem.
+class SmoothedPartition {
+ public:
+  explicit SmoothedPartition(MemoryContext context) : context_(context) {}
+
+  void fill(const HiddenMarkovModel &model, Sequences &sequence, std::int64_t rows,
+            Control &control) {
+    const std::size_t k = std::size_t(model.size());
+    if (double(rows) * double(k) * sizeof(double) > work_mem * 1024.0)
+      file_ = std::make_unique<SpillFile>(context_);
+    else
+      numbers_.resize(std::size_t(rows) * k);
+    model.smooth(sequence, control,
+                 [this, k](std::int64_t first, int steps, const double *probabilities) {
+                   const std::size_t count = std::size_t(steps) * k;
+                   if (!file_)
+                     std::copy_n(probabilities, count,
+                                 numbers_.begin() + std::ptrdiff_t(std::size_t(first) * k));
+                   else
+                     write(probabilities, count);
+                 });
+    if (file_) {
+      flush();
+      rows_at_once_ = std::max<std::int64_t>(1, std::int64_t(buffer_bytes / (k * sizeof(double))));
+    }
+    rows_ = rows;
+    states_ = k;
+  }
+  /// 0: the model is NULL
+  int states() const { return int(states_); }
+
+  const double *row(std::int64_t row) {
+    if (!file_) return numbers_.data() + std::size_t(row) * states_;
+    if (row < first_ || row >= first_ + held_) {
+      first_ = row;
+      held_ = std::min(rows_at_once_, rows_ - row);
+      numbers_.resize(std::size_t(held_) * states_);
+      file_->read(row * std::int64_t(states_ * sizeof(double)), numbers_.data(),
+                  numbers_.size() * sizeof(double));
+    }
+    return numbers_.data() + std::size_t(row - first_) * states_;
+  }
+
+ private:
+  static constexpr std::size_t buffer_bytes = 256 * 1024;
+  /// In order of time.
+  void write(const double *from, std::size_t count) {
+    numbers_.insert(numbers_.end(), from, from + count);
+    if (numbers_.size() * sizeof(double) >= buffer_bytes) flush();
+  }
+  void flush() {
+    if (!numbers_.empty()) file_->append(numbers_.data(), numbers_.size() * sizeof(double));
+    numbers_.clear();
+  }
+
+  MemoryContext context_;
+  /// all of them, or a part on its way to or from the file
+  std::vector<double> numbers_;
+  std::unique_ptr<SpillFile> file_;
+  std::size_t states_ = 0;
+  std::int64_t rows_ = 0, rows_at_once_ = 0, first_ = 0, held_ = 0;
+};
+
+/// The past of a partition, in constant memory.
+struct FilteredPartition {
+  explicit FilteredPartition(MemoryContext) {}
+  PartitionModel model;
+  /// none: the model is NULL
+  std::optional<HiddenMarkovModel::Filter> filter;
+  std::int64_t row = 0;
+};
+
+Datum array_of(const double *probabilities, int k) {
+  const Cell cell = Cell::vector({probabilities, std::size_t(k)});
+  return guarded([&cell] { return cell.to_datum(); });
+}
+
+NullableDatum current_argument(WindowObject window, int argument) {
+  return guarded([=] {
+    NullableDatum value;
+    value.value = WinGetFuncArgCurrent(window, argument, &value.isnull);
+    return value;
+  });
+}
+
+}  // namespace
+
+/// (model, observation) -> int
+BAYES_FUNCTION(hmm_decode_window) {
+  const WindowObject window = window_of(fcinfo);
+  const DecodedPartition &partition =
+      partition_of<DecodedPartition>(window, [&](DecodedPartition &made, MemoryContext context) {
+        CallSite &site = site_of(fcinfo);
+        with_partition(window, site, context,
+                       [&](const HiddenMarkovModel &model, Sequences &sequence, std::int64_t) {
+                         made.states = model.decode(sequence, site.control).states;
+                       });
+      });
+  if (partition.states.empty()) PG_RETURN_NULL();
+  PG_RETURN_INT32(partition.states.at(std::size_t(WinGetCurrentPosition(window))) + 1);
+}
+
+/// (model, observation) -> float8[]
+BAYES_FUNCTION(hmm_probabilities_window) {
+  const WindowObject window = window_of(fcinfo);
+  SmoothedPartition &partition =
+      partition_of<SmoothedPartition>(window, [&](SmoothedPartition &made, MemoryContext context) {
+        CallSite &site = site_of(fcinfo);
+        with_partition(window, site, context,
+                       [&](const HiddenMarkovModel &model, Sequences &sequence, std::int64_t rows) {
+                         made.fill(model, sequence, rows, site.control);
+                       });
+      });
+  if (partition.states() == 0) PG_RETURN_NULL();
+  return array_of(partition.row(WinGetCurrentPosition(window)), partition.states());
+}
+
+/// (model, observation) -> float8[]
+BAYES_FUNCTION(hmm_filter_window) {
+  const WindowObject window = window_of(fcinfo);
+  CallSite &site = site_of(fcinfo);
+  FilteredPartition &partition =
+      partition_of<FilteredPartition>(window, [&](FilteredPartition &made, MemoryContext) {
+        made.model.first(site, current_argument(window, model_argument));
+        if (made.model) made.filter.emplace(*made.model);
+      });
+  if (partition.row > 0 && !site.constant_model)
+    partition.model.check_same(site, current_argument(window, model_argument));
+  ++partition.row;
+  // Rows behind this one are not wanted again: PostgreSQL need not keep them.
+  guarded([window] { WinSetMarkPosition(window, WinGetCurrentPosition(window)); });
+  if (!partition.filter) PG_RETURN_NULL();
+  const NullableDatum observation = current_argument(window, observation_argument);
+  const std::span<const double> probabilities =
+      partition.filter->next(site.observations.read(*partition.model, observation, partition.row));
+  return array_of(probabilities.data(), int(probabilities.size()));
+}

@@ -1,0 +1,81 @@
+// SQL functions of a fitted mixture and a row, and draws from it: the same for every family M of
+// mixtures, which has predict, probabilities, log_density, sample and size.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "pg/bind/scalar.hpp"
+#include "pg/server/context.hpp"
+#include "pg/values/model_value.hpp"
+#include "pg/values/results.hpp"
+
+namespace bayes::pg {
+
+using TakesMissing = bool (*)(const Model &);
+
+template <class M>
+Datum predict_row(FunctionCallInfo fcinfo, const char *family,
+                  TakesMissing takes_missing = nullptr) {
+  const auto [model, x] = model_and_row(fcinfo, family, takes_missing);
+  PG_RETURN_INT32(static_cast<const M &>(model).predict(x) + 1);
+}
+
+template <class M>
+Datum row_probabilities(FunctionCallInfo fcinfo, const char *family,
+                        TakesMissing takes_missing = nullptr) {
+  const auto [model, x] = model_and_row(fcinfo, family, takes_missing);
+  const M &mixture = static_cast<const M &>(model);
+  const int k = mixture.size();
+  double *out;
+  ArrayType *const array = guarded([k, &out] { return new_float8_array(1, &k, &out); });
+  mixture.probabilities(x, std::span(out, std::size_t(k)));
+  PG_RETURN_ARRAYTYPE_P(array);
+}
+
+template <class M>
+Datum row_log_density(FunctionCallInfo fcinfo, const char *family,
+                      TakesMissing takes_missing = nullptr) {
+  const auto [model, x] = model_and_row(fcinfo, family, takes_missing);
+  PG_RETURN_FLOAT8(static_cast<const M &>(model).log_density(x));
+}
+
+/// What a set-returning function keeps from row to row.
+struct MixtureSampler {
+  MixtureSampler(MemoryContext, Datum value, const char *family, std::int64_t seed)
+      : model(load_model(value, family)),
+        seed(std::uint64_t(seed)) {
+    x.resize(std::size_t(model->info.dimension));
+  }
+  std::unique_ptr<Model> model;
+  std::uint64_t seed;
+  std::vector<double> x;
+};
+
+/// F_sample(model, n, seed): component and row. One row for each call, so that any number of draws
+/// takes no memory.
+template <class M> Datum sample_rows(FunctionCallInfo fcinfo, const char *family) {
+  if (SRF_IS_FIRSTCALL()) {
+    const int n = PG_GETARG_INT32(1);
+    if (n < 0)
+      throw Error(Errc::invalid_argument,
+                  "n is " + std::to_string(n) + ", the number of draws cannot be negative");
+    FuncCallContext *const context = SRF_FIRSTCALL_INIT();
+    context->max_calls = std::uint64_t(n);
+    context->user_fctx = make_in<MixtureSampler>(context->multi_call_memory_ctx, "pg_bayes sampler",
+                                                 PG_GETARG_DATUM(0), family, PG_GETARG_INT64(2));
+    const MemoryContext before = MemoryContextSwitchTo(context->multi_call_memory_ctx);
+    context->tuple_desc = result_row(fcinfo);
+    MemoryContextSwitchTo(before);
+  }
+  FuncCallContext *const context = SRF_PERCALL_SETUP();
+  if (context->call_cntr >= context->max_calls) SRF_RETURN_DONE(context);
+  MixtureSampler &sampler = *static_cast<MixtureSampler *>(context->user_fctx);
+  const int component = static_cast<const M &>(*sampler.model)
+                            .sample(sampler.seed, std::int64_t(context->call_cntr), sampler.x);
+  const Cell cells[] = {component + 1, Cell::vector(sampler.x)};
+  const Datum row = composite(context->tuple_desc, cells);
+  SRF_RETURN_NEXT(context, row);
+}
+
+}  // namespace bayes::pg

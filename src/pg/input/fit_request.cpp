@@ -1,0 +1,186 @@
+#include "pg/input/fit_request.hpp"
+
+#include "pg/values/json.hpp"
+#include "pg/values/model_value.hpp"
+
+namespace bayes::pg {
+namespace {
+
+const char *name_of(Role role) {
+  switch (role) {
+    case Role::k: return "k";
+    case Role::ks: return "ks";
+    case Role::options: return "options";
+    case Role::start: return "start";
+    case Role::prior: return "prior";
+    case Role::weight: return "weight";
+  }
+  return "";
+}
+
+bool is_model(Role role) { return role == Role::start || role == Role::prior; }
+
+[[noreturn]] void changed(Role role) {
+  throw Error(Errc::invalid_argument,
+              std::string(name_of(role)) + " must be the same for all rows of one fit",
+              "It differs from the value in the first row.",
+              "To fit one model for each value, GROUP BY it.");
+}
+
+/// What identifies a varlena without reading more of it than necessary.
+ModelIdentity identity(Role role, Datum value) {
+  if (is_model(role)) return ModelIdentity::of(value);
+  const char *const datum = DatumGetPointer(value);
+  if (VARATT_IS_EXTERNAL(datum) && !VARATT_IS_EXTERNAL_ONDISK(datum)) return {'x', 0, {}};
+  return {'r', VARSIZE_ANY(datum), {datum, std::size_t(VARSIZE_ANY(datum))}};
+}
+
+/// A copy of stored bytes where PostgreSQL's functions can read it.
+Datum aligned_copy(const std::string &contents) {
+  return guarded([&contents] {
+    void *const copy = palloc(contents.size());
+    std::memcpy(copy, contents.data(), contents.size());
+    return PointerGetDatum(copy);
+  });
+}
+
+std::vector<int> integers(const std::string &contents) {
+  const Datum copy = aligned_copy(contents);
+  auto *const array = reinterpret_cast<ArrayType *>(DatumGetPointer(copy));
+  if (ARR_NDIM(array) != 1)
+    throw Error(Errc::array_shape,
+                "ks must be a one-dimensional array of at least one number of components");
+  if (array_contains_nulls(array)) throw Error(Errc::null_value, "ks must not contain NULL");
+  const auto *const first = reinterpret_cast<const std::int32_t *>(ARR_DATA_PTR(array));
+  return {first, first + ARR_DIMS(array)[0]};
+}
+
+template <class T> void put(std::string &out, T value) {
+  out.append(reinterpret_cast<const char *>(&value), sizeof value);
+}
+
+template <class T> T take(const char *&at, const char *end) {
+  T value;
+  if (std::size_t(end - at) < sizeof value)
+    throw Error(Errc::internal, "partial state of an aggregate is cut short");
+  std::memcpy(&value, at, sizeof value);
+  at += sizeof value;
+  return value;
+}
+
+}  // namespace
+
+std::string Parameters::contents_of(Role role, Datum value) {
+  if (by_value(role)) {
+    const std::int32_t integer = DatumGetInt32(value);
+    return {reinterpret_cast<const char *>(&integer), sizeof integer};
+  }
+  auto *const plain = guarded([value] { return PG_DETOAST_DATUM(value); });
+  std::string contents(reinterpret_cast<const char *>(plain), VARSIZE(plain));
+  if (reinterpret_cast<Pointer>(plain) != DatumGetPointer(value)) pfree(plain);
+  return contents;
+}
+
+void Parameters::note(Value &value, Datum seen) {
+  if (by_value(value.role)) return;
+  const ModelIdentity id = identity(value.role, seen);
+  value.form = id.form;
+  value.size = id.size;
+  value.seen = id.bytes;
+}
+
+void Parameters::read(std::span<const Role> roles, const Argument *arguments) {
+  std::vector<Value> values;
+  for (std::size_t i = 0; i < roles.size(); ++i) {
+    Value value{roles[i], arguments[i].null, {}, {}};
+    if (!value.null) {
+      value.contents = contents_of(value.role, arguments[i].value);
+      note(value, arguments[i].value);
+    }
+    values.push_back(std::move(value));
+  }
+  values_ = std::move(values);
+}
+
+bool Parameters::looks_same(const Value &value, const Argument &argument) {
+  if (value.null || argument.null) return value.null == argument.null;
+  if (by_value(value.role)) {
+    const std::int32_t integer = DatumGetInt32(argument.value);
+    return std::memcmp(value.contents.data(), &integer, sizeof integer) == 0;
+  }
+  const ModelIdentity id = identity(value.role, argument.value);
+  return id.form == value.form && id.form != 'x' && id.size == value.size && id.bytes == value.seen;
+}
+
+/// Other bytes may still be the same value: toasted elsewhere, or not.
+void Parameters::check_contents(Value &value, const Argument &argument) {
+  if (value.null || argument.null || by_value(value.role) ||
+      contents_of(value.role, argument.value) != value.contents)
+    changed(value.role);
+  note(value, argument.value);
+}
+
+void Parameters::check_same(const Parameters &other) const {
+  if (values_.size() != other.values_.size())
+    throw Error(Errc::internal, "partial states belong to different aggregates");
+  for (std::size_t i = 0; i < values_.size(); ++i)
+    if (values_[i].null != other.values_[i].null ||
+        values_[i].contents != other.values_[i].contents)
+      changed(values_[i].role);
+}
+
+FitRequest Parameters::request(const char *family) const {
+  FitRequest request;
+  for (const Value &value : values_) {
+    if (value.null) {
+      if (value.role == Role::options) continue;
+      throw Error(Errc::null_value, std::string(name_of(value.role)) + " must not be NULL");
+    }
+    switch (value.role) {
+      case Role::k: {
+        std::int32_t k;
+        std::memcpy(&k, value.contents.data(), sizeof k);
+        request.k = k;
+        break;
+      }
+      case Role::ks: request.ks = integers(value.contents); break;
+      case Role::options: request.options = document_of_jsonb(aligned_copy(value.contents)); break;
+      case Role::start:
+      case Role::prior:
+        request.start = load_model(aligned_copy(value.contents), family);
+        request.k = request.start->info.components;
+        request.update = value.role == Role::prior;
+        break;
+      case Role::weight: break;
+    }
+  }
+  return request;
+}
+
+void Parameters::write(std::string &out) const {
+  put(out, std::uint32_t(values_.size()));
+  for (const Value &value : values_) {
+    put(out, value.role);
+    put(out, value.null);
+    put(out, std::uint64_t(value.contents.size()));
+    out += value.contents;
+  }
+}
+
+Parameters Parameters::from_bytes(const char *&at, const char *end) {
+  Parameters parameters;
+  for (std::uint32_t count = take<std::uint32_t>(at, end); count > 0; --count) {
+    Value value{};
+    value.role = take<Role>(at, end);
+    value.null = take<bool>(at, end);
+    const auto size = take<std::uint64_t>(at, end);
+    if (std::uint64_t(end - at) < size)
+      throw Error(Errc::internal, "partial state of an aggregate is cut short");
+    value.contents.assign(at, std::size_t(size));
+    at += size;
+    parameters.values_.push_back(std::move(value));
+  }
+  return parameters;
+}
+
+}  // namespace bayes::pg

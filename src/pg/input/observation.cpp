@@ -1,0 +1,186 @@
+#include "pg/input/observation.hpp"
+
+#include <algorithm>
+
+#include "pg/input/sequence_intake.hpp"
+
+namespace bayes::pg {
+namespace {
+
+[[noreturn]] void not_numbers(const ElementType &type) {
+  throw Error(Errc::invalid_argument,
+              "observations are of type " + type.name() + ", but those of the model are numbers");
+}
+
+constexpr const char *vector_hint =
+    "Give a vector as a record: ROW(a, b), or ROW(x) where x is an array of numbers.";
+
+}  // namespace
+
+std::int64_t steps_for(const HiddenMarkovModel &model, const OpenArray &array, ElementType &type) {
+  if (array.empty()) return 0;
+  const int dimensions = array.dimensions(), width = dimensions == 2 ? array.size(1) : 1;
+  if (dimensions > 2) too_many_dimensions("the sequence", dimensions);
+  if ((dimensions == 2) != model.vectors() || width != model.dimension())
+    throw Error(Errc::array_shape,
+                "the sequence is of " + observations(dimensions == 2, width) +
+                    ", but the model of " +
+                    (model.symbols() ? std::string("symbols")
+                                     : observations(model.vectors(), model.dimension())),
+                "A one-dimensional array has one observation an element; a two-dimensional one has "
+                "vectors, first the steps, then the elements of each.");
+  type.use(array.element_type());
+  if (!model.symbols() && type.kind() == SequenceElements::symbols) not_numbers(type);
+  return array.size(0);
+}
+
+void each_step(const HiddenMarkovModel &model, const OpenArray &array, ElementType &type,
+               const std::function<void(std::span<const double> x)> &take) {
+  const std::int64_t steps = array.size(0), width = model.dimension(),
+                     at_once = std::max<std::int64_t>(1, elements_at_once / width);
+  const std::size_t d = std::size_t(width);
+  const bool symbols = model.symbols(), whole = model.whole_steps();
+  ModelSymbols codes(model);
+  type.forget();  // codes of another model
+  ArrayWalk walk(array, type, symbols ? &codes : nullptr);
+  std::vector<double> buffer(std::size_t(std::min(at_once, steps)) * d);
+  StepPlace place = {0, 1, model.vectors()};
+  for (std::int64_t done = 0; done < steps;) {
+    const std::size_t count = std::size_t(std::min(at_once, steps - done));
+    walk.next(std::span(buffer).first(count * d));
+    for (std::size_t i = 0; i < count; ++i, ++place.step) {
+      const std::span<double> x = std::span(buffer).subspan(i * d, d);
+      settle_step(x, place, whole, false);
+      if (!symbols) model.check(x, place.step);
+      take(x);
+    }
+    done += std::int64_t(count);
+    poll_interrupts();
+  }
+}
+
+ObservationReader::ObservationReader(MemoryContext context, Oid type)
+    : context_(context),
+      type_(context) {
+  type_.use(type);
+  const Oid base = type_.base();
+  record_ = guarded([base] { return type_is_rowtype(base); });
+}
+
+void ObservationReader::begin(const HiddenMarkovModel &model) {
+  symbols_ = model.symbols();
+  whole_ = model.whole_steps();
+  vectors_ = model.vectors();
+  x_.resize(std::size_t(model.dimension()));
+  type_.forget();  // codes of another model
+  if (symbols_) return;
+  if (record_ != vectors_)
+    throw Error(Errc::array_shape,
+                "observations are " + std::string(record_ ? "records" : "single values") +
+                    ", but the model is of " + observations(vectors_, model.dimension()),
+                {}, vectors_ ? vector_hint : "Give the value itself, not a record.");
+  if (!record_ && type_.kind() == SequenceElements::symbols) not_numbers(type_);
+}
+
+std::span<const double> ObservationReader::read(const HiddenMarkovModel &model,
+                                                const NullableDatum &value, std::int64_t step) {
+  if (value.isnull) {
+    std::fill(x_.begin(), x_.end(), missing_value);
+    return x_;
+  }
+  if (symbols_) {
+    ModelSymbols codes(model);
+    x_[0] = type_.symbol(value.value, codes);
+    return x_;
+  }
+  if (record_)
+    read_record(value.value, step);
+  else
+    x_[0] = number_of(value.value, type_.base());
+  settle_step(x_, {0, step, vectors_}, whole_, false);
+  model.check(x_, step);
+  return x_;
+}
+
+/// What the columns of the record are: numbers and booleans, or one array.
+void ObservationReader::look_at_fields() {
+  std::vector<Field> fields;
+  for (int i = 0; i < description_->natts; ++i) {
+    const Form_pg_attribute attribute = TupleDescAttr(description_, i);
+    if (attribute->attisdropped) continue;
+    const Oid declared = attribute->atttypid;
+    Field field = {i, InvalidOid, false};
+    guarded([declared, &field] {
+      field.base = getBaseType(declared);
+      field.array = OidIsValid(get_element_type(field.base));
+    });
+    if (!field.array && !is_number_type(field.base) && field.base != BOOLOID)
+      throw Error(Errc::invalid_argument,
+                  "element " + std::to_string(fields.size() + 1) +
+                      " of an observation is of type " +
+                      guarded([declared] { return format_type_be(declared); }) +
+                      ", but elements of vectors are numbers",
+                  {}, vector_hint);
+    fields.push_back(field);
+  }
+  if (fields.size() > 1 &&
+      std::any_of(fields.begin(), fields.end(), [](const Field &field) { return field.array; }))
+    throw Error(Errc::array_shape, "an observation is a record of an array and more", {},
+                vector_hint);
+  fields_ = std::move(fields);
+}
+
+void ObservationReader::unpack_record(Datum value) {
+  HeapTupleHeader header = nullptr;
+  bool other = false;
+  guarded([this, value, &header, &other] {
+    header = DatumGetHeapTupleHeader(value);
+    const Oid type = HeapTupleHeaderGetTypeId(header);
+    const std::int32_t modifier = HeapTupleHeaderGetTypMod(header);
+    other = !description_ || description_->tdtypeid != type || description_->tdtypmod != modifier;
+    if (!other) return;
+    const MemoryContext before = MemoryContextSwitchTo(context_);
+    if (description_) FreeTupleDesc(description_);
+    description_ = nullptr;
+    description_ = lookup_rowtype_tupdesc_copy(type, modifier);
+    MemoryContextSwitchTo(before);
+  });
+  if (other) {
+    look_at_fields();
+    values_.resize(std::size_t(description_->natts));
+    nulls_ = std::make_unique<bool[]>(std::size_t(description_->natts));
+  }
+  guarded([this, header] {
+    HeapTupleData tuple = {};
+    tuple.t_len = HeapTupleHeaderGetDatumLength(header);
+    ItemPointerSetInvalid(&tuple.t_self);
+    tuple.t_data = header;
+    heap_deform_tuple(&tuple, description_, values_.data(), nulls_.get());
+  });
+}
+
+void ObservationReader::read_record(Datum value, std::int64_t step) {
+  unpack_record(value);
+  const auto check_width = [this, step](std::size_t width) {
+    if (width != x_.size())
+      throw Error(Errc::array_shape, "step " + std::to_string(step) + " is of " +
+                                         observations(true, std::int64_t(width)) +
+                                         ", but the model of " +
+                                         observations(true, std::int64_t(x_.size())));
+  };
+  if (fields_.size() == 1 && fields_[0].array) {
+    const std::size_t at = std::size_t(fields_[0].index);
+    if (nulls_[at]) return std::fill(x_.begin(), x_.end(), missing_value);
+    const std::span<const double> x = *array_.read(values_[at], step, Missing::keep);
+    check_width(x.size());
+    std::copy(x.begin(), x.end(), x_.begin());
+    return;
+  }
+  check_width(fields_.size());
+  for (std::size_t i = 0; i < fields_.size(); ++i) {
+    const std::size_t at = std::size_t(fields_[i].index);
+    x_[i] = nulls_[at] ? missing_value : number_of(values_[at], fields_[i].base);
+  }
+}
+
+}  // namespace bayes::pg

@@ -1,0 +1,106 @@
+// Observations for a fitted hidden Markov model: a sequence from an array, or one observation for
+// each row.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "pg/input/row_store.hpp"
+#include "pg/values/array_elements.hpp"
+#include "pg/values/convert.hpp"
+
+namespace bayes::pg {
+
+/// The numbers that names have in a model. One that it does not know is as good as missing: it
+/// carries no evidence.
+class ModelSymbols final : public SymbolCodes {
+ public:
+  explicit ModelSymbols(const HiddenMarkovModel &model) : model_(model) {}
+  double code(std::string_view name) override {
+    const int number = model_.code(name);
+    return number < 0 ? missing_value : number;
+  }
+
+ private:
+  const HiddenMarkovModel &model_;
+};
+
+/// The steps of an array, of which it is known that they suit a model: 0 for an empty one. Throws
+/// Error(array_shape) naming both. `type` is made that of the array.
+std::int64_t steps_for(const HiddenMarkovModel &model, const OpenArray &array, ElementType &type);
+
+/// Gives every step of an array that steps_for() has seen to take(x), checked; NaN: missing.
+void each_step(const HiddenMarkovModel &model, const OpenArray &array, ElementType &type,
+               const std::function<void(std::span<const double> x)> &take);
+
+/// One sequence for a model, in a store that spills.
+class ModelSequence {
+ public:
+  /// Memory is taken below `context`, which must live longer than this.
+  ModelSequence(MemoryContext context, const HiddenMarkovModel &model)
+      : rows_(context, true),
+        sequences{rows_, model.dimension()},
+        writer_(sequences, {model.dimension(), true}, {&rows_, model.dimension()}) {}
+  ModelSequence(const ModelSequence &) = delete;
+
+  /// at least one
+  void begin(std::int64_t steps) { writer_.begin(steps, 1); }
+  void step(std::span<const double> x) { writer_.step(x.data()); }
+
+ private:
+  struct Append {
+    RowStore *rows;
+    int dimension;
+    void operator()(const double *x, double weight) const { rows->append(x, dimension, weight); }
+  };
+  RowStore rows_;
+
+ public:
+  Sequences sequences;
+
+ private:
+  SequenceWriter<Append> writer_;
+};
+
+/// Reads observations of one type, row by row: a value, or a record that stands for a vector.
+class ObservationReader {
+ public:
+  /// `type`: of the observations. What PostgreSQL allocates lies below `context`, which must live
+  /// as long as this.
+  ObservationReader(MemoryContext context, Oid type);
+
+  /// Another sequence, or another model. Throws Error for a type that the model's observations
+  /// cannot have.
+  void begin(const HiddenMarkovModel &model);
+
+  /// The observation of step `step` (from 1), checked, valid until the next call. A NULL is a
+  /// missing one.
+  std::span<const double> read(const HiddenMarkovModel &model, const NullableDatum &value,
+                               std::int64_t step);
+
+ private:
+  struct Field {
+    int index;
+    Oid base;
+    bool array;
+  };
+  void read_record(Datum value, std::int64_t step);
+  void unpack_record(Datum value);
+  void look_at_fields();
+
+  MemoryContext context_;
+  ElementType type_;
+  bool record_ = false, symbols_ = false, whole_ = false, vectors_ = false;
+  std::vector<double> x_;
+
+  /// of the record seen last; a copy
+  TupleDesc description_ = nullptr;
+  std::vector<Field> fields_;
+  std::vector<Datum> values_;
+  std::unique_ptr<bool[]> nulls_;
+  ArrayReader array_;
+};
+
+}  // namespace bayes::pg

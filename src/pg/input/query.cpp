@@ -1,0 +1,276 @@
+#include "pg/input/query.hpp"
+
+namespace bayes::pg {
+namespace {
+
+constexpr const char *form_hint =
+    "Select one array of numbers for each row (SELECT x FROM ...), an array and a weight (SELECT "
+    "x, w FROM ...), or numeric columns "
+    "(SELECT a, b, c FROM ...).";
+
+constexpr const char *named_form_hint =
+    "Select what a row is called and then the row: one array of numbers (SELECT id, x FROM ...), "
+    "or numeric columns (SELECT id, a, b, c FROM ...).";
+
+}  // namespace
+
+const char *query_hint(bool named) { return named ? named_form_hint : form_hint; }
+
+namespace {
+
+/// What a row of the query is made of.
+struct Layout {
+  bool array = false, weighted = false;
+  /// column of the row itself: 1 behind a name, else 0
+  int first = 0;
+  /// base types of the columns
+  std::vector<Oid> types;
+  Oid name_output = InvalidOid;
+  const char *hint;
+};
+
+/// Stands in for the client at the end of the executor's pipeline. The callbacks below are called
+/// by C code: errors leave them as ERRORs.
+struct Receiver {
+  DestReceiver pub;
+  const std::function<void(TupleTableSlot *)> *take;
+  /// for what reading a value allocates; emptied for every row
+  MemoryContext scratch;
+};
+
+void take_row(RowIntake &intake, RowNames *names, const Layout &layout, TupleTableSlot *slot) {
+  const std::int64_t before = intake.rows.rows();
+  const int first = layout.first;
+  if (layout.array) {
+    if (slot->tts_isnull[first])
+      intake.add_null();
+    else if (!layout.weighted)
+      intake.add(slot->tts_values[first]);
+    else {
+      const bool null = slot->tts_isnull[1];
+      intake.add(slot->tts_values[0], null ? 0 : number_of(slot->tts_values[1], layout.types[1]),
+                 null);
+    }
+  } else {
+    intake.add_columns(int(layout.types.size()) - first, [&](int i, double &x) {
+      if (slot->tts_isnull[first + i]) return false;
+      x = number_of(slot->tts_values[first + i], layout.types[std::size_t(first + i)]);
+      return true;
+    });
+  }
+  if (!names) return;
+  const bool null = slot->tts_isnull[0];
+  const Datum name = null ? Datum(0) : guarded([&] {
+    return PointerGetDatum(
+        cstring_to_text(OidOutputFunctionCall(layout.name_output, slot->tts_values[0])));
+  });
+  names->add(name, null, intake.rows.rows() > before);
+}
+
+bool receive(TupleTableSlot *slot, DestReceiver *self) {
+  auto *const receiver = reinterpret_cast<Receiver *>(self);
+  slot_getallattrs(slot);
+  const MemoryContext before = MemoryContextSwitchTo(receiver->scratch);
+  raising([receiver, slot] { (*receiver->take)(slot); });
+  MemoryContextSwitchTo(before);
+  MemoryContextReset(receiver->scratch);
+  return true;
+}
+
+[[noreturn]] void unsuitable(const char *why, const char *detail, const char *hint) {
+  throw Error(Errc::invalid_argument, std::string("query ") + why, detail, hint);
+}
+
+/// The one SELECT that a plan must be.
+CachedPlanSource *only_select(SPIPlanPtr plan, const char *hint) {
+  List *const sources = SPI_plan_get_plan_sources(plan);
+  if (list_length(sources) != 1)
+    unsuitable(sources == NIL ? "is empty" : "has several statements", "It must be one SELECT.",
+               hint);
+  auto *const source = static_cast<CachedPlanSource *>(linitial(sources));
+  const bool one = list_length(source->query_list) == 1;
+  const Query *const query = one ? linitial_node(Query, source->query_list) : nullptr;
+  if (!query || query->commandType != CMD_SELECT || !source->resultDesc)
+    unsuitable("is not a SELECT", "It must be one SELECT that returns rows.", hint);
+  if (query->hasModifyingCTE)
+    unsuitable("changes data", "A query that gives rows to a fit is run read-only.", hint);
+  if (query->rowMarks != NIL)
+    unsuitable(
+        "locks rows",
+        "A query that gives rows to a fit is run read-only, without FOR UPDATE or FOR SHARE.",
+        hint);
+  return source;
+}
+
+[[noreturn]] void wrong_column(TupleDesc columns, int index, const char *expected,
+                               const char *hint) {
+  const Form_pg_attribute column = TupleDescAttr(columns, index);
+  const Oid type = column->atttypid;
+  const char *const name = guarded([type] { return format_type_be(type); });
+  throw Error(
+      Errc::invalid_argument,
+      std::string("column \"") + NameStr(column->attname) + "\" of the query is of type " + name,
+      expected, hint);
+}
+
+Layout layout_of(TupleDesc columns, bool named, bool booleans) {
+  const auto is_number = [booleans](Oid type) {
+    return is_number_type(type) || (booleans && type == BOOLOID);
+  };
+  Layout layout;
+  layout.first = named;
+  layout.hint = query_hint(named);
+  if (columns->natts == 0)
+    unsuitable("returns no columns", "There is nothing to fit.", layout.hint);
+  if (named) {
+    if (columns->natts == 1)
+      unsuitable("returns one column",
+                 "The first column is what a row is called; the row itself must follow.",
+                 layout.hint);
+    const Oid declared = TupleDescAttr(columns, 0)->atttypid;
+    guarded([declared, &layout] {
+      bool varlena;
+      getTypeOutputInfo(declared, &layout.name_output, &varlena);
+    });
+    layout.types.push_back(declared);
+  }
+  for (int i = layout.first; i < columns->natts; ++i) {
+    const Oid declared = TupleDescAttr(columns, i)->atttypid;
+    const Oid type = guarded([declared] { return getBaseType(declared); });
+    const Oid element = guarded([type] {
+      return OidIsValid(get_element_type(type)) ? getBaseType(get_element_type(type)) : InvalidOid;
+    });
+    if (is_number(element)) {
+      if (i > layout.first)
+        wrong_column(columns, i,
+                     named ? "An array of numbers must be the second and last column."
+                           : "An array of numbers must be the first column; one numeric column, "
+                             "the weight, may follow.",
+                     layout.hint);
+      layout.array = true;
+    } else if (!is_number(type)) {
+      wrong_column(columns, i, "A row is made of numbers.", layout.hint);
+    } else if (layout.array) {
+      if (named)
+        unsuitable("returns a column after the array", "There can be no weights.", layout.hint);
+      layout.weighted = true;
+    }
+    layout.types.push_back(type);
+  }
+  if (layout.array && layout.types.size() > 2) {
+    throw Error(
+        Errc::invalid_argument,
+        "query returns an array and " + std::to_string(layout.types.size() - 1) + " more columns",
+        "After the array at most one column may follow, the weight.", layout.hint);
+  }
+  return layout;
+}
+
+/// Functions that the query calls must not write either.
+struct ReadOnly {
+  const bool before = XactReadOnly;
+  ReadOnly() { XactReadOnly = true; }
+  ~ReadOnly() { XactReadOnly = before; }
+};
+
+}  // namespace
+
+RowNames::RowNames() {
+  guarded([this] {
+    store_ = tuplestore_begin_heap(false, false, work_mem);
+    description_ = CreateTemplateTupleDesc(2);
+    TupleDescInitEntry(description_, 1, "name", TEXTOID, -1, 0);
+    TupleDescInitEntry(description_, 2, "taken", BOOLOID, -1, 0);
+  });
+}
+
+void RowNames::add(Datum name, bool null, bool taken) {
+  guarded([=, this] {
+    Datum values[] = {name, BoolGetDatum(taken)};
+    bool nulls[] = {null, false};
+    tuplestore_putvalues(store_, description_, values, nulls);
+  });
+  ++rows_;
+}
+
+void each_tuple(Tuplestorestate *store, TupleDesc description,
+                const std::function<void(TupleTableSlot *slot)> &f) {
+  TupleTableSlot *const slot =
+      guarded([description] { return MakeSingleTupleTableSlot(description, &TTSOpsMinimalTuple); });
+  const auto next = [store, slot] {
+    CHECK_FOR_INTERRUPTS();
+    const bool more = tuplestore_gettupleslot(store, true, false, slot);
+    if (more) slot_getallattrs(slot);
+    return more;
+  };
+  while (guarded(next)) f(slot);
+  guarded([slot] { ExecDropSingleTupleTableSlot(slot); });
+}
+
+void RowNames::each(const std::function<void(Cell name, bool taken)> &f) {
+  each_tuple(store_, description_, [&f](TupleTableSlot *slot) {
+    f(slot->tts_isnull[0] ? Cell() : Cell::datum(slot->tts_values[0]),
+      DatumGetBool(slot->tts_values[1]));
+  });
+  close();
+}
+
+void RowNames::close() {
+  if (store_) guarded([this] { tuplestore_end(store_); });
+  store_ = nullptr;
+}
+
+void run_query(const char *text, const char *hint, const std::function<void(TupleDesc)> &check,
+               const std::function<void(TupleTableSlot *)> &take) {
+  const SPIPlanPtr plan = guarded([text, hint] {
+    if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "SPI_connect failed");
+    const SPIPlanPtr prepared = SPI_prepare(text, 0, nullptr);
+    if (!prepared)
+      ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                      errmsg("query cannot be prepared: %s", SPI_result_code_string(SPI_result)),
+                      errdetail("It must be one SELECT."), errhint("%s", hint)));
+    return prepared;
+  });
+  // An error from here on aborts the transaction (or subtransaction), which leaves SPI in good
+  // order.
+  check(only_select(plan, hint)->resultDesc);
+
+  Receiver receiver = {};
+  receiver.pub.receiveSlot = receive;
+  receiver.pub.rStartup = [](DestReceiver *, int, TupleDesc) {};
+  receiver.pub.rShutdown = [](DestReceiver *) {};
+  receiver.pub.rDestroy = [](DestReceiver *) {};
+  // any but DestNone and DestSPI, which SPI treats in its own way
+  receiver.pub.mydest = DestTuplestore;
+  receiver.take = &take;
+  receiver.scratch = guarded([] {
+    return AllocSetContextCreate(CurrentMemoryContext, "pg_bayes query row",
+                                 ALLOCSET_DEFAULT_SIZES);
+  });
+
+  const ReadOnly read_only;
+  guarded([plan, &receiver] {
+    SPIExecuteOptions options = {};
+    options.read_only = true;
+    options.must_return_tuples = true;
+    options.dest = &receiver.pub;
+    const int result = SPI_execute_plan_extended(plan, &options);
+    if (result != SPI_OK_SELECT) elog(ERROR, "query failed: %s", SPI_result_code_string(result));
+    if (SPI_finish() != SPI_OK_FINISH) elog(ERROR, "SPI_finish failed");
+  });
+}
+
+void read_query(const char *text, const std::function<RowIntake &(bool weighted)> &make,
+                RowNames *names, bool booleans) {
+  Layout layout;
+  RowIntake *intake = nullptr;
+  run_query(
+      text, query_hint(names),
+      [&](TupleDesc columns) {
+        layout = layout_of(columns, names != nullptr, booleans);
+        intake = &make(layout.weighted);
+      },
+      [&](TupleTableSlot *row) { take_row(*intake, names, layout, row); });
+}
+
+}  // namespace bayes::pg

@@ -1,0 +1,182 @@
+#include "pg/input/row_store.hpp"
+
+#include <malloc.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <new>
+
+namespace bayes::pg {
+namespace {
+
+/// bytes read back at once: beyond this nothing is gained
+constexpr std::size_t largest_buffer = 4 << 20;
+/// and the widest vector register
+constexpr std::size_t cache_line = 64;
+constexpr std::size_t huge_page = 2 << 20;
+constexpr std::size_t largest_slab = 32 << 20;
+
+}  // namespace
+
+RowStore::RowStore(MemoryContext context, bool weighted) : context_(context) {
+  shape_.weighted = weighted;
+}
+
+void RowStore::set_shape(int dimension) {
+  shape_.dimension = dimension;
+  const std::size_t budget = std::size_t(maintenance_work_mem) * 1024,
+                    piece = shape_.piece_doubles() * sizeof(double);
+  pieces_in_buffer_ = std::max<std::size_t>(1, std::min(largest_buffer, budget / 8) / piece);
+  const std::size_t all = budget / piece, apart = 2 * pieces_in_buffer_ + 1;
+  pieces_in_memory_ = all > apart ? all - apart : 1;
+}
+
+RowStore::Memory RowStore::allocate(std::size_t bytes, std::size_t alignment) {
+  Memory memory;
+  memory.raw =
+      MemoryContextAllocExtended(context_, bytes + alignment, MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
+  if (!memory.raw) throw std::bad_alloc();
+  const auto address = reinterpret_cast<std::uintptr_t>(memory.raw);
+  memory.doubles = reinterpret_cast<double *>((address + alignment - 1) / alignment * alignment);
+  return memory;
+}
+
+/// Has the C library give memory back to the system once that of the rows is freed: it would keep
+/// up to a hundred megabytes for an idle backend. A context's callbacks run after its children are
+/// gone, so this one waits in the parent.
+void RowStore::trim_afterwards() {
+  auto *const callback = static_cast<MemoryContextCallback *>(guarded([this] {
+    return MemoryContextAllocZero(MemoryContextGetParent(context_), sizeof(MemoryContextCallback));
+  }));
+  callback->func = [](void *) { malloc_trim(0); };
+  MemoryContextRegisterResetCallback(MemoryContextGetParent(context_), callback);
+}
+
+/// Memory for one more full piece. Once there are many rows it comes in slabs of huge pages:
+/// touching memory for the first time costs as much as filling it otherwise, and a sweep over it
+/// misses fewer address translations.
+double *RowStore::next_piece() {
+  const std::size_t piece = shape_.piece_doubles() * sizeof(double), used = full_pieces_ * piece;
+  if (slab_left_ == 0) {
+    const std::size_t wanted = std::min(used, largest_slab) / huge_page * huge_page / piece;
+    slab_left_ = std::min(std::max<std::size_t>(1, wanted), pieces_in_memory_ - full_pieces_);
+    const bool huge = slab_left_ * piece >= huge_page;
+    slab_ = allocate(slab_left_ * piece, huge ? huge_page : cache_line).doubles;
+    if (huge && !trimmed_) {
+      trim_afterwards();
+      trimmed_ = true;
+    }
+    // advice: it may be ignored
+    if (huge) madvise(slab_, slab_left_ * piece / huge_page * huge_page, MADV_HUGEPAGE);
+  }
+  double *const next = slab_;
+  slab_ += shape_.piece_doubles();
+  --slab_left_;
+  return next;
+}
+
+void RowStore::release(Memory &memory) {
+  if (memory.raw) pfree(memory.raw);
+  memory = {};
+}
+
+/// The unfinished piece is full, or there is none yet.
+void RowStore::make_room(int dimension) {
+  if (shape_.dimension == 0) set_shape(dimension);
+  const std::int64_t full = shape_.piece_rows();
+
+  // the first piece grows by doubling: a group of ten rows must not cost a quarter of a megabyte
+  if (tail_capacity_ < full) {
+    const std::int64_t capacity = std::max<std::int64_t>(block_rows, 2 * tail_capacity_);
+    const auto doubles = [this](std::int64_t rows) {
+      return std::size_t(rows / block_rows) * shape_.block_doubles();
+    };
+    const Memory grown = allocate(doubles(capacity) * sizeof(double), cache_line);
+    if (tail_.rows) std::memcpy(grown.doubles, tail_memory_, doubles(tail_.rows) * sizeof(double));
+    release(tail_owner_);
+    tail_owner_ = grown;
+    tail_memory_ = grown.doubles;
+    tail_capacity_ = capacity;
+  } else if (full_pieces_ < pieces_in_memory_) {
+    // what the full piece lies in now stays until the context goes
+    double *const next = next_piece();
+    pieces_.resize(full_pieces_);
+    pieces_.push_back(tail_);
+    ++full_pieces_;
+    tail_owner_ = {};
+    tail_memory_ = next;
+    tail_.rows = 0;
+  } else {
+    if (!file_) file_ = std::make_unique<SpillFile>(context_);
+    file_->append(tail_memory_, shape_.piece_doubles() * sizeof(double));
+    tail_.rows = 0;
+    for (Buffer &buffer : buffers_) buffer.stretch = 0;  // the last stretch has grown
+  }
+  tail_.blocks = tail_memory_;
+}
+
+/// A block's unused rows must be zero, and touching it all at once is what brings it into the
+/// cache.
+void RowStore::clear_block() {
+  std::memset(tail_memory_ + std::size_t(tail_.rows / block_rows) * shape_.block_doubles(), 0,
+              shape_.block_doubles() * sizeof(double));
+}
+
+std::size_t RowStore::file_pieces() const {
+  return file_ ? std::size_t(file_->size()) / (shape_.piece_doubles() * sizeof(double)) : 0;
+}
+
+std::int64_t RowStore::stretches() const {
+  if (rows_ == 0) return 0;
+  return 1 + std::int64_t((file_pieces() + pieces_in_buffer_ - 1) / pieces_in_buffer_);
+}
+
+std::span<const Piece> RowStore::stretch(std::int64_t index) {
+  const bool last = index == stretches() - 1;
+  if (index == 0) {
+    pieces_.resize(full_pieces_);
+    if (last && tail_.rows) pieces_.push_back(tail_);
+    return pieces_;
+  }
+
+  int chosen = buffers_[0].stretch == index ? 0 : buffers_[1].stretch == index ? 1 : -1;
+  if (chosen < 0) {
+    chosen = 1 - last_buffer_;
+    Buffer &buffer = buffers_[chosen];
+    const std::size_t piece = shape_.piece_doubles(),
+                      first = std::size_t(index - 1) * pieces_in_buffer_;
+    const std::size_t count = std::min(pieces_in_buffer_, file_pieces() - first);
+    if (!buffer.memory.raw)
+      buffer.memory = allocate(pieces_in_buffer_ * piece * sizeof(double), cache_line);
+    buffer.stretch = 0;
+    file_->read(std::int64_t(first * piece * sizeof(double)), buffer.memory.doubles,
+                count * piece * sizeof(double));
+    buffer.stretch = index;
+    buffer.pieces.clear();
+    for (std::size_t i = 0; i < count; ++i)
+      buffer.pieces.push_back({buffer.memory.doubles + i * piece, shape_.piece_rows()});
+    buffer.pieces.push_back({nullptr, 0});  // the tail's place
+  }
+  Buffer &buffer = buffers_[chosen];
+  last_buffer_ = chosen;
+  buffer.pieces.back() = tail_;
+  return std::span<const Piece>(buffer.pieces)
+      .first(buffer.pieces.size() - (last && tail_.rows ? 0 : 1));
+}
+
+void RowStore::read_block(std::int64_t index, double *out) {
+  const std::size_t blocks_in_piece = std::size_t(shape_.piece_rows() / block_rows),
+                    doubles = shape_.block_doubles();
+  const std::size_t piece = std::size_t(index) / blocks_in_piece,
+                    block = std::size_t(index) % blocks_in_piece;
+  const std::size_t spilled = file_pieces();
+  if (piece >= full_pieces_ && piece < full_pieces_ + spilled) {
+    const std::size_t before = (piece - full_pieces_) * blocks_in_piece + block;
+    file_->read(std::int64_t(before * doubles * sizeof(double)), out, doubles * sizeof(double));
+  } else {
+    const double *const memory = piece < full_pieces_ ? pieces_[piece].blocks : tail_memory_;
+    std::memcpy(out, memory + block * doubles, doubles * sizeof(double));
+  }
+}
+
+}  // namespace bayes::pg

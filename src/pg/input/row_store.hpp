@@ -1,0 +1,84 @@
+// The rows of one fit in the server: in memory up to a budget, beyond it in a temporary file.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "data/rows.hpp"
+#include "pg/server/spill_file.hpp"
+
+namespace bayes::pg {
+
+/// Packed rows of one shape, in the order of arrival.
+///
+/// Memory is bounded by maintenance_work_mem (as it stood at the first row), in PostgreSQL's memory
+/// contexts, so that hash aggregation and memory reports count it. The first pieces stay in memory;
+/// when they fill the budget, every further piece goes to a file as soon as it is full. The last,
+/// unfinished piece is always in memory, and read at the end of the last stretch: pieces come in
+/// the same order whether they were spilled or not, and so results are the same to the last bit.
+class RowStore final : public RowSource {
+ public:
+  /// The dimension is that of the first row.
+  RowStore(MemoryContext context, bool weighted);
+
+  void append(const double *x, int dimension, double weight) {
+    if (tail_.rows == tail_capacity_) make_room(dimension);
+    if (tail_.rows % block_rows == 0) clear_block();
+    pack_row(shape_, tail_memory_, tail_.rows, x, weight);
+    ++tail_.rows;
+    ++rows_;
+  }
+  void skip(std::int64_t count = 1) { skipped_ += count; }
+
+  std::int64_t stretches() const override;
+  std::span<const Piece> stretch(std::int64_t index) override;
+  void read_block(std::int64_t index, double *out) override;
+
+ private:
+  struct Memory {
+    void *raw = nullptr;
+    /// aligned
+    double *doubles = nullptr;
+  };
+  Memory allocate(std::size_t bytes, std::size_t alignment);
+  static void release(Memory &memory);
+  double *next_piece();
+  void trim_afterwards();
+  void set_shape(int dimension);
+  void make_room(int dimension);
+  void clear_block();
+  std::size_t file_pieces() const;
+
+  MemoryContext context_;
+  /// that the budget allows, the unfinished one and the read buffers aside
+  std::size_t pieces_in_memory_ = 0;
+  std::size_t pieces_in_buffer_ = 0;
+
+  /// what the unfinished piece lies in while it grows
+  Memory tail_owner_;
+  double *tail_memory_ = nullptr;
+  Piece tail_ = {};
+  std::int64_t tail_capacity_ = 0;
+
+  /// Memory of many pieces at once, of which `slab_left_` are not in use yet.
+  double *slab_ = nullptr;
+  std::size_t slab_left_ = 0;
+  /// or going to be
+  bool trimmed_ = false;
+
+  /// full, in memory; while stretch 0 is handed out the tail may follow
+  std::vector<Piece> pieces_;
+  std::size_t full_pieces_ = 0;
+
+  std::unique_ptr<SpillFile> file_;
+  struct Buffer {
+    Memory memory;
+    /// which one it holds, 0 for none
+    std::int64_t stretch = 0;
+    std::vector<Piece> pieces;
+  } buffers_[2];
+  /// the one handed out last; the other is the one to overwrite
+  int last_buffer_ = 0;
+};
+
+}  // namespace bayes::pg

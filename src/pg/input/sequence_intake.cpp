@@ -1,0 +1,252 @@
+#include "pg/input/sequence_intake.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace bayes::pg {
+namespace {
+
+constexpr std::size_t most_symbols = 10000;
+/// bytes: a model holds every name
+constexpr std::size_t longest_symbol = 10000;
+
+const HiddenMarkovModel *start_of(const FitRequest &request) {
+  return static_cast<const HiddenMarkovModel *>(request.start.get());
+}
+
+std::string describe(const StepPlace &place, std::size_t element) {
+  std::string text;
+  if (place.vectors) text = "element " + std::to_string(element + 1) + " of ";
+  text += "step " + std::to_string(place.step);
+  if (place.sequence) text += " of sequence " + std::to_string(place.sequence);
+  return text;
+}
+
+std::int64_t width_of(const OpenArray &array) {
+  return array.dimensions() == 2 ? array.size(1) : 1;
+}
+
+std::string values(std::int64_t n) {
+  return std::to_string(n) + (n == 1 ? " element" : " elements");
+}
+
+}  // namespace
+
+void mend_step(std::span<double> x, const StepPlace &place, bool whole, bool refuse_missing) {
+  bool any_missing = false;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    double &v = x[i];
+    if (std::isnan(v)) {
+      if (refuse_missing)
+        throw Error(Errc::null_value, describe(place, i) + " is missing",
+                    "NULL and NaN are missing observations, which option missing = error refuses.",
+                    "Without this option missing observations are summed out.");
+      v = missing_value;  // always the same one
+      any_missing = true;
+    } else if (std::isinf(v)) {
+      throw Error(Errc::invalid_argument, describe(place, i) + " is " + shown(v),
+                  "An observation is a finite number; a NULL is a missing one.");
+    } else if (std::fabs(v) > largest_element) {
+      throw Error(Errc::numeric,
+                  describe(place, i) + " is " + shown(v) + ", too large to compute with",
+                  "The largest absolute value that an observation may have is 1e150.",
+                  "Choose another unit of measurement.");
+    }
+  }
+  if (whole && any_missing) std::fill(x.begin(), x.end(), missing_value);
+}
+
+std::string observations(bool vectors, std::int64_t dimension) {
+  return vectors ? "vectors of " + values(dimension) : "single values";
+}
+
+void too_many_dimensions(const std::string &what, int dimensions) {
+  throw Error(Errc::array_shape,
+              what + " is an array of " + std::to_string(dimensions) + " dimensions",
+              "A sequence is a one-dimensional array of observations, or a two-dimensional one: "
+              "first the steps, then the elements of each.");
+}
+
+void vectors_of_symbols(const std::string &what) {
+  throw Error(Errc::array_shape, what + " is a two-dimensional array of names",
+              "Vectors must be numbers; observations that are names stand in a one-dimensional "
+              "array, one for each step.",
+              "To observe several names at once, make one of them: a || '/' || b.");
+}
+
+double SymbolDictionary::code(std::string_view name) {
+  const auto found = numbers_.find(name);
+  if (found != numbers_.end()) return found->second;
+  if (names_.size() >= most_symbols)
+    throw Error(Errc::too_large,
+                "sequences have more than " + std::to_string(most_symbols) + " distinct symbols",
+                {},
+                "If observations are measurements, not names, option emission says what they are; "
+                "else join rare symbols into one.");
+  if (name.size() > longest_symbol)
+    throw Error(Errc::too_large,
+                "a symbol is " + std::to_string(name.size()) + " bytes long, but the limit is " +
+                    std::to_string(longest_symbol),
+                {}, "A symbol is a name of what is observed; md5(symbol) is a short one.");
+  names_.emplace_back(name);
+  return numbers_.emplace(names_.back(), int(names_.size()) - 1).first->second;
+}
+
+SequenceIntake::SequenceIntake(MemoryContext context, const FitRequest &request, bool labelled)
+    : request_(request),
+      start_(start_of(request)),
+      rows_(context, true),
+      sequences_{rows_},
+      type_(context),
+      state_type_(context) {
+  sequences_.labelled = labelled;
+}
+
+bool SequenceIntake::admit(double weight, bool null) {
+  if (null) {
+    rows_.skip();
+    return false;
+  }
+  if (!(weight >= 0) || weight > largest_element) {
+    throw Error(Errc::invalid_argument, "weight of " + name() + " is " + shown(weight),
+                "A weight is a finite number, not negative: how many times the sequence counts.");
+  }
+  if (weight > 0) return true;
+  ++zero_weights_;
+  rows_.skip();
+  return false;
+}
+
+/// The first sequence says what all are, as far as a start model does not.
+void SequenceIntake::prepare(const OpenArray &array) {
+  if (array.dimensions() > 2) too_many_dimensions(name(), array.dimensions());
+  element_type_ = array.element_type();
+  type_.use(element_type_);
+  elements_ = type_.kind();
+  vectors_ = array.dimensions() == 2;
+  if (vectors_ && elements_ == SequenceElements::symbols) vectors_of_symbols(name());
+  options_ =
+      hmm_check_options(request_.k, request_.options, elements_, vectors_, start_, request_.update);
+  if (vectors_ && options_.symbols) vectors_of_symbols(name());
+  if (elements_ == SequenceElements::symbols && !options_.symbols)
+    throw Error(Errc::invalid_argument,
+                "observations are of type " + type_.name() + ", but must be numbers", {},
+                "Leave out option emission: observations that are no numbers are names.");
+
+  sequences_.dimension = int(width_of(array));
+  if (start_) {
+    const bool expected = start_->vectors();
+    if (expected != vectors_ || start_->dimension() != sequences_.dimension)
+      throw Error(Errc::array_shape,
+                  name() + " is of " + observations(vectors_, sequences_.dimension) +
+                      ", but the model of " + observations(expected, start_->dimension()));
+    if (options_.symbols)  // its names keep their numbers, those that are new follow
+      for (const std::string &symbol : start_->symbol_names()) symbols_.code(symbol);
+  } else {
+    first_ = seen_;
+  }
+  if (sequences_.dimension > hmm_max_dimension)
+    throw Error(Errc::too_large, "observations of " + name() + " have " +
+                                     values(sequences_.dimension) + ", but the limit is " +
+                                     std::to_string(hmm_max_dimension));
+
+  const int stored = sequences_.dimension + (sequences_.labelled ? 1 : 0);
+  writer_.emplace(sequences_, RowShape{stored, true}, Append{&rows_, stored});
+  row_.resize(std::size_t(stored));
+  prepared_ = true;
+}
+
+void SequenceIntake::check_shape(const OpenArray &array) const {
+  if (array.dimensions() > 2) too_many_dimensions(name(), array.dimensions());
+  if ((array.dimensions() == 2) != vectors_ || width_of(array) != sequences_.dimension)
+    throw Error(Errc::array_shape,
+                name() + " is of " + observations(array.dimensions() == 2, width_of(array)) +
+                    ", but " +
+                    (first_ ? "sequence " + std::to_string(first_) : std::string("the model")) +
+                    " of " + observations(vectors_, sequences_.dimension),
+                "The observations of all sequences of one model have the same elements.");
+  // Only columns of type anyarray, as in pg_stats, hold arrays of several types.
+  if (array.element_type() != element_type_)
+    throw SqlError(ERRCODE_DATATYPE_MISMATCH,
+                   name() + " is an array of another type than those before",
+                   "The sequences of one fit are arrays of one type.");
+}
+
+void SequenceIntake::check_states(const OpenArray &array, const OpenArray &states) const {
+  if (states.dimensions() > 1)
+    throw Error(Errc::array_shape,
+                "states of " + name() + " are an array of " + std::to_string(states.dimensions()) +
+                    " dimensions",
+                "Known states are a one-dimensional array: one for each step.");
+  const std::int64_t given = states.empty() ? 0 : states.size(0);
+  if (given != array.size(0))
+    throw Error(Errc::array_shape,
+                name() + " has " + std::to_string(array.size(0)) + " steps, but " +
+                    std::to_string(given) + " known states",
+                "There is one for each step, NULL where it is not known.");
+}
+
+/// As it is stored: 0 if it is not known.
+double SequenceIntake::known_state(double state, std::int64_t step) const {
+  if (std::isnan(state)) return 0;
+  if (state >= 0 && state <= request_.k) return state;
+  throw Error(Errc::invalid_argument,
+              "state of step " + std::to_string(step) + " of " + name() + " is " +
+                  std::to_string(std::int64_t(state)) + ", but there are " +
+                  std::to_string(request_.k) + " states",
+              "Known states are numbered from 1 to k; NULL and 0 are states that are not known.");
+}
+
+void SequenceIntake::take(Datum datum, double weight, bool weight_null,
+                          const NullableDatum *states) {
+  ++seen_;
+  if (weight_null && prepared_) return rows_.skip();
+  const OpenArray array(datum);
+  if (array.empty()) return rows_.skip();
+  if (!prepared_) prepare(array);
+  if (!admit(weight, weight_null)) return;
+  check_shape(array);
+  if (!states || states->isnull) return store(array, nullptr, weight);
+  const OpenArray known(states->value);
+  check_states(array, known);
+  store(array, &known, weight);
+}
+
+void SequenceIntake::store(const OpenArray &array, const OpenArray *states, double weight) {
+  const std::int64_t steps = array.size(0), width = sequences_.dimension,
+                     at_once = std::max<std::int64_t>(1, elements_at_once / width);
+  const std::size_t d = std::size_t(width);
+  ArrayWalk walk(array, type_, options_.symbols ? &symbols_ : nullptr);
+  std::optional<ArrayWalk> known;
+  if (states) {
+    state_type_.use(states->element_type());
+    known.emplace(*states, state_type_, nullptr);
+  }
+  buffer_.resize(std::size_t(std::min(at_once, steps)) * d);
+
+  writer_->begin(steps, weight);
+  StepPlace place = {seen_, 1, vectors_};
+  for (std::int64_t done = 0; done < steps;) {
+    const std::size_t count = std::size_t(std::min(at_once, steps - done));
+    walk.next(std::span(buffer_).first(count * d));
+    if (sequences_.labelled) {
+      states_.assign(count, 0.0);
+      if (known) known->next(states_);
+    }
+    for (std::size_t i = 0; i < count; ++i, ++place.step) {
+      const std::span<double> x = std::span(buffer_).subspan(i * d, d);
+      settle_step(x, place, options_.whole_steps, options_.refuse_missing);
+      if (!sequences_.labelled) {
+        writer_->step(x.data());
+        continue;
+      }
+      std::copy(x.begin(), x.end(), row_.begin());
+      row_[d] = known ? known_state(states_[i], place.step) : 0.0;
+      writer_->step(row_.data());
+    }
+    done += std::int64_t(count);
+    poll_interrupts();
+  }
+}
+
+}  // namespace bayes::pg

@@ -1,0 +1,97 @@
+// The boundary between C++ and PostgreSQL: the one place that knows both throw and longjmp.
+//
+// Kernels throw; PostgreSQL jumps. A longjmp over a C++ frame runs no destructors (whatever they
+// own is lost for good), a throw through a C frame is undefined. So:
+//   * every SQL function is an entry<>: it catches everything, leaves the handler with all objects
+//   destroyed, and only
+//     then raises, with plain data alone on the stack;
+//   * every call into PostgreSQL that may raise while C++ objects live goes through guarded(),
+//   which turns the jump into the
+//     exception Pending; PostgreSQL's error stack keeps the real error until entry<> lets it go on.
+// PG_TRY is forbidden in C++ (a throw would leave PG_exception_stack dangling), and so is catch
+// (...) outside this file.
+#pragma once
+
+#include <type_traits>
+
+#include "base/error.hpp"
+#include "pg/server/postgres.hpp"
+
+namespace bayes::pg {
+
+/// Thrown by guarded(): PostgreSQL's error stack holds the error. No std::exception, so that nobody
+/// swallows it by accident.
+struct Pending {};
+
+/// An Error with an SQLSTATE that kernels have no word for.
+class SqlError final : public Error {
+ public:
+  SqlError(int sqlstate, std::string message, std::string detail = {}, std::string hint = {})
+      : Error(Errc::internal, std::move(message), std::move(detail), std::move(hint)),
+        sqlstate_(sqlstate) {}
+  int sqlstate() const noexcept { return sqlstate_; }
+
+ private:
+  int sqlstate_;
+};
+
+int sqlstate(Errc code) noexcept;
+
+/// Calls f(), which calls PostgreSQL: an ERROR raised inside arrives here as a Pending. f's own
+/// frame is jumped over, so it may hold plain data only; that it captures by reference is what
+/// makes it so.
+template <class F> auto guarded(F f) -> decltype(f()) {
+  static_assert(std::is_trivially_destructible_v<F>, "the longjmp crosses this frame");
+  // Restored on every way out, a throw by f included. The jump lands in this very frame, so it
+  // skips no destructor.
+  struct Restore {
+    sigjmp_buf *const jump = PG_exception_stack;
+    ErrorContextCallback *const callbacks = error_context_stack;
+    ~Restore() {
+      PG_exception_stack = jump;
+      error_context_stack = callbacks;
+    }
+  } restore;
+  const MemoryContext context = CurrentMemoryContext;
+  sigjmp_buf here;
+  if (sigsetjmp(here, 0) == 0) {
+    PG_exception_stack = &here;
+    return f();
+  }
+  CurrentMemoryContext = context;
+  throw Pending{};
+}
+
+/// Only inside a handler: keeps what the current exception says as plain data.
+void keep_current_exception() noexcept;
+/// Raises what was kept.
+[[noreturn]] void raise_kept();
+
+/// Calls f(), which may throw, from a place where only PostgreSQL's ERRORs may leave.
+template <class F> auto raising(F f) -> decltype(f()) {
+  static_assert(std::is_trivially_destructible_v<F>, "the longjmp crosses this frame");
+  try {
+    return f();
+  } catch (...) {
+    keep_current_exception();
+  }
+  raise_kept();  // the handler is left, all objects are destroyed
+}
+
+template <Datum (*Body)(FunctionCallInfo)> Datum entry(FunctionCallInfo fcinfo) {
+  return raising([fcinfo] { return Body(fcinfo); });
+}
+
+/// WARNING (or any level below ERROR) from anywhere. The texts are copied; empty detail or hint:
+/// none.
+void report(int level, const std::string &message, const std::string &detail = {},
+            const std::string &hint = {});
+
+}  // namespace bayes::pg
+
+/// Defines an SQL-callable function; these are the only symbols that the module shows.
+#define BAYES_FUNCTION(name)                                                            \
+  static Datum name##_body(FunctionCallInfo fcinfo);                                    \
+  _Pragma("GCC visibility push(default)") extern "C" { PG_FUNCTION_INFO_V1(name); }     \
+  Datum name(FunctionCallInfo fcinfo) { return bayes::pg::entry<name##_body>(fcinfo); } \
+  _Pragma("GCC visibility pop") static Datum name##_body([[maybe_unused]] FunctionCallInfo fcinfo)

@@ -1,0 +1,45 @@
+// C++ objects that live exactly as long as a memory context.
+#pragma once
+
+#include <utility>
+
+#include "pg/server/boundary.hpp"
+
+namespace bayes::pg {
+
+/// A memory context that lasts as long as a C++ scope.
+class ScopedContext {
+ public:
+  ScopedContext(MemoryContext parent, const char *name)
+      : context_(guarded([parent, name] {
+          return AllocSetContextCreateInternal(parent, name, ALLOCSET_DEFAULT_SIZES);
+        })) {}
+  ~ScopedContext() { MemoryContextDelete(context_); }
+  ScopedContext(const ScopedContext &) = delete;
+  ScopedContext &operator=(const ScopedContext &) = delete;
+  operator MemoryContext() const { return context_; }
+
+ private:
+  MemoryContext context_;
+};
+
+/// Makes a T(context, args...) in a context of its own below `parent`. When that context goes,
+/// normally, after an error or by cancel, the T is destroyed: nothing can be left behind.
+template <class T, class... A> T *make_in(MemoryContext parent, const char *name, A &&...args) {
+  struct Owner {
+    MemoryContextCallback callback;
+    T *object;
+  };
+  Owner *const owner = guarded([parent, name] {
+    const MemoryContext context = AllocSetContextCreateInternal(parent, name, ALLOCSET_SMALL_SIZES);
+    return static_cast<Owner *>(MemoryContextAllocZero(context, sizeof(Owner)));
+  });
+  owner->callback.func = [](void *arg) { delete static_cast<Owner *>(arg)->object; };
+  owner->callback.arg = owner;
+  const MemoryContext context = GetMemoryChunkContext(owner);
+  MemoryContextRegisterResetCallback(context, &owner->callback);
+  owner->object = new T(context, std::forward<A>(args)...);
+  return owner->object;
+}
+
+}  // namespace bayes::pg

@@ -1,0 +1,25 @@
+// What PostgreSQL sees when it loads the module: the magic block and the settings.
+#include "pg/server/server_control.hpp"
+
+#pragma GCC visibility push(default)
+extern "C" {
+PG_MODULE_MAGIC;
+void _PG_init(void);
+}
+
+void _PG_init(void) {
+  DefineCustomIntVariable("pg_bayes.threads", "Threads that one fit may use.",
+                          "0 means max_parallel_workers_per_gather + 1, but no more than there are "
+                          "processors. Results do not depend on it.",
+                          &bayes::pg::threads_setting, 0, 0, 64, PGC_USERSET, 0, nullptr, nullptr,
+                          nullptr);
+  DefineCustomBoolVariable("pg_bayes.progress", "Shows the progress of a fit as INFO messages.",
+                           nullptr, &bayes::pg::progress_setting, false, PGC_USERSET, 0, nullptr,
+                           nullptr, nullptr);
+#if PG_VERSION_NUM >= 150000
+  MarkGUCPrefixReserved("pg_bayes");
+#else
+  EmitWarningsOnPlaceholders("pg_bayes");
+#endif
+}
+#pragma GCC visibility pop

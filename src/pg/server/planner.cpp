@@ -1,0 +1,50 @@
+// Advice to the planner: when not to aggregate in parallel.
+//
+// A parallel aggregate sends all rows of each worker to the leader as one value, whose size is
+// limited and which lies in memory as a whole; a serial one needs no more than
+// maintenance_work_mem. For small inputs behind an expensive plan the parallel form is worth
+// having, for large ones it would break the promise about memory. The planner asks this function
+// what deserialising costs.
+#include "pg/server/boundary.hpp"
+
+using namespace bayes::pg;
+
+namespace {
+
+constexpr double forbidding = 1e10;  // as the planner's own disable_cost
+// what parallel_tuple_cost is for: sending rows in bulk costs no less than sending them as tuples
+constexpr double tuple_bytes = 100;
+
+/// Bytes that all rows of the query's join take, or -1 if that cannot be told.
+double input_bytes(PlannerInfo *root) {
+#if PG_VERSION_NUM >= 160000
+  const Relids relations = root->all_query_rels;
+#else
+  const Relids relations = root->all_baserels;
+#endif
+  int relid;
+  RelOptInfo *input = nullptr;
+  if (bms_get_singleton_member(relations, &relid)) {
+    if (relid < root->simple_rel_array_size) input = root->simple_rel_array[relid];
+  } else if (!bms_is_empty(relations)) {
+    input = find_join_rel(root, relations);
+  }
+  return input && input->reltarget ? input->rows * input->reltarget->width : -1;
+}
+
+}  // namespace
+
+/// (internal) -> internal
+BAYES_FUNCTION(bayes_rows_support) {
+  auto *const node = reinterpret_cast<Node *>(PG_GETARG_POINTER(0));
+  if (!IsA(node, SupportRequestCost)) PG_RETURN_POINTER(nullptr);
+  auto *const request = reinterpret_cast<SupportRequestCost *>(node);
+  if (!request->root) PG_RETURN_POINTER(nullptr);
+  const double bytes = input_bytes(request->root);
+  if (bytes < 0) PG_RETURN_POINTER(nullptr);
+  request->startup = bytes > maintenance_work_mem * 1024.0
+                         ? forbidding
+                         : bytes / tuple_bytes * parallel_tuple_cost;
+  request->per_tuple = cpu_operator_cost;
+  PG_RETURN_POINTER(request);
+}

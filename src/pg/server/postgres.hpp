@@ -1,0 +1,73 @@
+// The one include of PostgreSQL's headers, and what has to be undone after it.
+//
+// PostgreSQL redefines names of the C library as macros (snprintf, printf, strerror, gettext); a
+// standard C++ header read after that no longer compiles. Here they are taken back, so the order of
+// includes cannot matter.
+#pragma once
+#pragma GCC system_header  // PostgreSQL's headers are C: our warnings are not about them
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+extern "C" {
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/parallel.h"
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "common/jsonapi.h"
+#include "executor/executor.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "libpq/pqformat.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/pathnodes.h"
+#include "nodes/supportnodes.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "storage/buffile.h"
+#include "tcop/dest.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/jsonb.h"
+#include "utils/jsonfuncs.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/numeric.h"
+#include "utils/plancache.h"
+#include "utils/resowner.h"
+#include "utils/tuplestore.h"
+#include "utils/typcache.h"
+#include "windowapi.h"
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+}
+
+#undef snprintf
+#undef vsnprintf
+#undef sprintf
+#undef vsprintf
+#undef printf
+#undef vprintf
+#undef fprintf
+#undef vfprintf
+#undef strerror
+#undef strerror_r
+#undef gettext
+#undef dgettext
+#undef ngettext
+#undef dngettext
+#undef Min
+#undef Max
+#undef Abs

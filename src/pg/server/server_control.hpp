@@ -1,0 +1,30 @@
+// The Control that stands for a PostgreSQL backend: cancel, timeouts, progress lines, number of
+// threads.
+#pragma once
+
+#include "base/control.hpp"
+#include "pg/server/boundary.hpp"
+
+namespace bayes::pg {
+
+/// The settings pg_bayes.threads and pg_bayes.progress.
+extern int threads_setting;
+extern bool progress_setting;
+
+class ServerControl final : public Control {
+ public:
+  ServerControl();
+  bool pending() const noexcept override { return InterruptPending != 0; }
+
+  /// InterruptPending is also set for harmless things (barriers, logging of memory contexts):
+  /// ProcessInterrupts decides.
+  void poll() override {
+    if (InterruptPending) guarded([] { ProcessInterrupts(); });
+  }
+  void progress(const Progress &line) override;
+
+ private:
+  double last_line_ = -1;  // seconds of the line shown last
+};
+
+}  // namespace bayes::pg

@@ -1,0 +1,210 @@
+#include "pg/values/array_elements.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "pg/values/convert.hpp"
+
+namespace bayes::pg {
+namespace {
+
+/// integers below this find their code in an array
+constexpr std::int64_t most_flat = 16384;
+/// codes kept of other values
+constexpr std::size_t most_others = 65536;
+
+SequenceElements kind_of(Oid base) {
+  switch (base) {
+    case INT2OID:
+    case INT4OID:
+    case INT8OID: return SequenceElements::integers;
+    case BOOLOID: return SequenceElements::booleans;
+    default: return is_number_type(base) ? SequenceElements::numbers : SequenceElements::symbols;
+  }
+}
+
+[[noreturn]] void cut_short() {
+  throw Error(Errc::internal, "array is shorter than its header says");
+}
+
+}  // namespace
+
+OpenArray::OpenArray(Datum array) : original_(DatumGetPointer(array)) {
+  array_ = guarded([array] { return DatumGetArrayTypeP(array); });
+}
+
+OpenArray::~OpenArray() {
+  if (reinterpret_cast<Pointer>(array_) != original_) pfree(array_);
+}
+
+bool OpenArray::empty() const {
+  if (dimensions() == 0) return true;
+  for (int i = 0; i < dimensions(); ++i)
+    if (size(i) == 0) return true;
+  return false;
+}
+
+void ElementType::look_up(Oid type) {
+  type_ = InvalidOid;  // until all of it is known
+  forget();
+  guarded([this, type] {
+    base_ = getBaseType(type);
+    get_typlenbyvalalign(type, &length_, &by_value_, &align_);
+    bool varlena;
+    Oid output_of_text;
+    getTypeOutputInfo(type, &output_function_, &varlena);
+    getTypeOutputInfo(TEXTOID, &output_of_text, &varlena);
+    // Their output is their bytes.
+    text_ = length_ == -1 && (base_ == TEXTOID || base_ == VARCHAROID || base_ == BPCHAROID ||
+                              output_function_ == output_of_text);
+    output_.fn_oid = InvalidOid;
+  });
+  kind_ = kind_of(base_);
+  type_ = type;
+}
+
+void ElementType::forget() {
+  flat_.clear();
+  if (!others_.empty()) others_.clear();
+}
+
+std::string ElementType::name() const {
+  const Oid type = type_;
+  return guarded([type] { return format_type_be(type); });
+}
+
+const double *ElementType::kept(std::int64_t value) const {
+  if (value >= 0 && value < most_flat)
+    return std::size_t(value) < flat_.size() && flat_[std::size_t(value)] != unset
+               ? &flat_[std::size_t(value)]
+               : nullptr;
+  const auto found = others_.find(value);
+  return found == others_.end() ? nullptr : &found->second;
+}
+
+double ElementType::keep(std::int64_t value, double code) {
+  if (value >= 0 && value < most_flat) {
+    const std::size_t at = std::size_t(value);
+    if (at >= flat_.size())
+      flat_.resize(std::min(std::size_t(most_flat), std::max(at + 1, 2 * flat_.size())), unset);
+    flat_[at] = code;
+  } else {
+    // all different: there is nothing to gain, but memory to lose
+    if (others_.size() >= most_others) others_.clear();
+    others_.emplace(value, code);
+  }
+  return code;
+}
+
+double ElementType::other_integer(std::int64_t value, SymbolCodes &codes) {
+  if (const double *const code = kept(value)) return *code;
+  char text[24];
+  const auto written = std::to_chars(text, text + sizeof text, value);
+  return keep(value, codes.code({text, std::size_t(written.ptr - text)}));
+}
+
+double ElementType::by_output(Datum value, SymbolCodes &codes) {
+  const char *const text = guarded([this, value] {
+    if (!scratch_)
+      scratch_ = AllocSetContextCreate(context_, "pg_bayes symbol", ALLOCSET_SMALL_SIZES);
+    if (!OidIsValid(output_.fn_oid)) fmgr_info_cxt(output_function_, &output_, context_);
+    const MemoryContext before = MemoryContextSwitchTo(scratch_);
+    const char *const said = OutputFunctionCall(&output_, value);
+    MemoryContextSwitchTo(before);
+    return said;
+  });
+  const double code =
+      base_ == NUMERICOID && std::string_view(text) == "NaN" ? missing_value : codes.code(text);
+  MemoryContextReset(scratch_);
+  return code;
+}
+
+double ElementType::symbol(Datum value, SymbolCodes &codes) {
+  switch (base_) {
+    case INT2OID: return integer_symbol(DatumGetInt16(value), codes);
+    case INT4OID: return integer_symbol(DatumGetInt32(value), codes);
+    case INT8OID: return integer_symbol(DatumGetInt64(value), codes);
+    case FLOAT4OID:
+      if (std::isnan(DatumGetFloat4(value))) return missing_value;
+      break;
+    case FLOAT8OID:
+      if (std::isnan(DatumGetFloat8(value))) return missing_value;
+      break;
+    default: break;
+  }
+  if (by_value_) {
+    const double *const code = kept(std::int64_t(value));
+    return code ? *code : keep(std::int64_t(value), by_output(value, codes));
+  }
+  const char *const datum = DatumGetPointer(value);
+  if (text_ && !VARATT_IS_EXTERNAL(datum) && !VARATT_IS_COMPRESSED(datum))
+    return codes.code({VARDATA_ANY(datum), std::size_t(VARSIZE_ANY_EXHDR(datum))});
+  return by_output(value, codes);
+}
+
+/// Elements as wide as they are aligned: they lie side by side.
+template <class T, class F> void ArrayWalk::fixed(std::span<double> out, F f) {
+  const auto load = [this] {
+    T value;
+    std::memcpy(&value, at_, sizeof value);
+    at_ += sizeof value;
+    return value;
+  };
+  if (!nulls_) {
+    if (std::size_t(end_ - at_) < out.size() * sizeof(T)) cut_short();
+    for (double &x : out) x = f(load());
+    return;
+  }
+  for (double &x : out) {
+    if (next_is_null()) {
+      x = missing_value;
+    } else {
+      if (std::size_t(end_ - at_) < sizeof(T)) cut_short();
+      x = f(load());
+    }
+  }
+}
+
+/// Elements of any type.
+template <class F> void ArrayWalk::each(std::span<double> out, F f) {
+  for (double &x : out) {
+    if (next_is_null()) {
+      x = missing_value;
+      continue;
+    }
+    if (at_ >= end_) cut_short();
+    char *const here = const_cast<char *>(at_);
+    x = f(Datum(fetch_att(here, type_.by_value_, type_.length_)));
+    const char *const behind =
+        reinterpret_cast<const char *>(att_addlength_pointer(here, type_.length_, here));
+    at_ = reinterpret_cast<const char *>(att_align_nominal(behind, type_.align_));
+  }
+}
+
+void ArrayWalk::next(std::span<double> out) {
+  ElementType &type = type_;
+  if (SymbolCodes *const codes = codes_) {
+    const auto integer = [&type, codes](std::int64_t value) {
+      return type.integer_symbol(value, *codes);
+    };
+    switch (type.base()) {
+      case INT2OID: return fixed<std::int16_t>(out, integer);
+      case INT4OID: return fixed<std::int32_t>(out, integer);
+      case INT8OID: return fixed<std::int64_t>(out, integer);
+      default: return each(out, [&type, codes](Datum value) { return type.symbol(value, *codes); });
+    }
+  }
+  const auto number = [](auto value) { return double(value); };
+  switch (type.base()) {
+    case FLOAT8OID: return fixed<double>(out, number);
+    case FLOAT4OID: return fixed<float>(out, number);
+    case INT2OID: return fixed<std::int16_t>(out, number);
+    case INT4OID: return fixed<std::int32_t>(out, number);
+    case INT8OID: return fixed<std::int64_t>(out, number);
+    case BOOLOID: return fixed<std::int8_t>(out, number);
+    default: return each(out, [&type](Datum value) { return number_of(value, type.base()); });
+  }
+}
+
+}  // namespace bayes::pg

@@ -1,0 +1,137 @@
+// Elements of arrays of any type, as numbers: one after another, without a Datum for each.
+#pragma once
+
+#include <limits>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "markov/hmm.hpp"
+#include "pg/server/boundary.hpp"
+
+namespace bayes::pg {
+
+inline constexpr double missing_value = std::numeric_limits<double>::quiet_NaN();
+
+/// Long loops over elements call this now and then: raises if the query is to stop.
+inline void poll_interrupts() {
+  if (InterruptPending) guarded([] { ProcessInterrupts(); });
+}
+
+/// A non-null array, read where it lies unless it is compressed, stored elsewhere or expanded.
+class OpenArray {
+ public:
+  explicit OpenArray(Datum array);
+  ~OpenArray();
+  OpenArray(const OpenArray &) = delete;
+  OpenArray &operator=(const OpenArray &) = delete;
+
+  Oid element_type() const { return ARR_ELEMTYPE(array_); }
+  int dimensions() const { return ARR_NDIM(array_); }
+  /// from 0
+  int size(int dimension) const { return ARR_DIMS(array_)[dimension]; }
+  bool empty() const;
+  const char *data() const { return ARR_DATA_PTR(array_); }
+  const char *end() const { return reinterpret_cast<const char *>(array_) + VARSIZE(array_); }
+  /// nullptr: no element is NULL
+  const bits8 *null_bitmap() const { return ARR_NULLBITMAP(array_); }
+
+ private:
+  Pointer original_;
+  ArrayType *array_;
+};
+
+/// Numbers for names. NaN: a name that has none.
+class SymbolCodes {
+ public:
+  virtual ~SymbolCodes() = default;
+  virtual double code(std::string_view name) = 0;
+};
+
+/// What the elements of arrays of one type are, and what they are called: the text of their output
+/// function.
+///
+/// Names of values that fit into a Datum are made once for a value, and their codes kept: forget()
+/// when other codes are asked for.
+class ElementType {
+ public:
+  /// What PostgreSQL allocates lies below `context`, which must live as long as this.
+  explicit ElementType(MemoryContext context) : context_(context) {}
+  ElementType(const ElementType &) = delete;
+  ElementType &operator=(const ElementType &) = delete;
+
+  void use(Oid type) {
+    if (type != type_) look_up(type);
+  }
+  void forget();
+  SequenceElements kind() const { return kind_; }
+  /// of a domain the type behind it
+  Oid base() const { return base_; }
+  /// for messages
+  std::string name() const;
+
+  /// The code of a value's name; NaN for a NaN, which is missing.
+  double symbol(Datum value, SymbolCodes &codes);
+  double integer_symbol(std::int64_t value, SymbolCodes &codes) {
+    if (value >= 0 && std::size_t(value) < flat_.size() && flat_[std::size_t(value)] != unset)
+      return flat_[std::size_t(value)];
+    return other_integer(value, codes);
+  }
+
+ private:
+  friend class ArrayWalk;
+  static constexpr double unset = -1;
+  void look_up(Oid type);
+  double other_integer(std::int64_t value, SymbolCodes &codes);
+  double by_output(Datum value, SymbolCodes &codes);
+  const double *kept(std::int64_t value) const;
+  double keep(std::int64_t value, double code);
+
+  MemoryContext context_, scratch_ = nullptr;
+  Oid type_ = InvalidOid, base_ = InvalidOid;
+  SequenceElements kind_ = SequenceElements::symbols;
+  std::int16_t length_ = 0;
+  bool by_value_ = false, text_ = false;
+  char align_ = 0;
+  Oid output_function_ = InvalidOid;
+  FmgrInfo output_ = {};
+
+  /// codes of small integers
+  std::vector<double> flat_;
+  /// of other values
+  std::unordered_map<std::int64_t, double> others_;
+};
+
+/// The way through an array's elements, from the first to the last.
+class ArrayWalk {
+ public:
+  /// With `codes` elements are names, else they must be numbers or booleans. `type` is that of the
+  /// array.
+  ArrayWalk(const OpenArray &array, ElementType &type, SymbolCodes *codes)
+      : type_(type),
+        codes_(codes),
+        at_(array.data()),
+        end_(array.end()),
+        nulls_(array.null_bitmap()) {}
+
+  /// The next elements, as many as `out` has room for; NaN for a NULL or NaN. There must be as many
+  /// left.
+  void next(std::span<double> out);
+
+ private:
+  bool next_is_null() {
+    const std::size_t index = index_++;
+    return nulls_ && !(nulls_[index / 8] & (1 << (index % 8)));
+  }
+  template <class T, class F> void fixed(std::span<double> out, F f);
+  template <class F> void each(std::span<double> out, F f);
+
+  ElementType &type_;
+  SymbolCodes *codes_;
+  const char *at_, *end_;
+  const bits8 *nulls_;
+  std::size_t index_ = 0;
+};
+
+}  // namespace bayes::pg

@@ -1,0 +1,248 @@
+#include "pg/values/convert.hpp"
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace bayes::pg {
+namespace {
+
+/// An array's header, which may lie at any address: a short varlena is not aligned.
+struct Header {
+  int dimensions;
+  /// 0: no null bitmap
+  int data_offset;
+  Oid element_type;
+  /// of the first dimension
+  int length;
+};
+
+/// `body` is what follows the varlena header; offsets inside an array are counted from 4 bytes
+/// before it.
+Header read_header(const char *body, std::size_t size) {
+  struct {
+    std::int32_t dimensions, data_offset;
+    Oid element_type;
+  } raw;
+  if (size < sizeof raw) throw Error(Errc::internal, "array is shorter than its header");
+  std::memcpy(&raw, body, sizeof raw);
+  Header header = {raw.dimensions, raw.data_offset, raw.element_type, 0};
+  if (header.dimensions >= 1) std::memcpy(&header.length, body + sizeof raw, sizeof(std::int32_t));
+  return header;
+}
+
+std::string place(std::int64_t row) {
+  return row > 0 ? "row " + std::to_string(row) : std::string("the array");
+}
+
+void check_shape(const Header &header, std::int64_t row) {
+  if (header.dimensions == 1 && header.length >= 1) return;
+  if (header.dimensions == 0 || header.length == 0)
+    throw Error(Errc::array_shape, place(row) + " is an empty array",
+                "A row of numbers has at least one element.");
+  throw Error(Errc::array_shape,
+              place(row) + " is an array of " + std::to_string(header.dimensions) + " dimensions",
+              "A row of numbers is a one-dimensional array.");
+}
+
+constexpr const char *missing_hint =
+    "Leave such rows out with WHERE or FILTER; a function with options takes {\"missing\": "
+    "\"skip\"}.";
+
+/// Is every element finite and within bounds? Without branches, so that it costs next to nothing.
+bool all_usable(std::span<const double> x) {
+  bool usable = true;
+  for (const double v : x) usable &= std::fabs(v) <= largest_element;  // false for NaN
+  return usable;
+}
+
+/// Elements of fixed size that follow one another, wherever they lie.
+template <class T>
+bool copy_elements(const char *from, std::size_t bytes, std::vector<double> &out) {
+  if (bytes < out.size() * sizeof(T))
+    throw Error(Errc::internal, "array is shorter than its header says");
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    T value;
+    std::memcpy(&value, from + i * sizeof(T), sizeof value);
+    out[i] = double(value);
+  }
+  return true;
+}
+
+/// False for a type that needs PostgreSQL to be read.
+bool copy_elements(Oid type, const char *from, std::size_t bytes, std::vector<double> &out) {
+  switch (type) {
+    case FLOAT8OID: return copy_elements<double>(from, bytes, out);
+    case FLOAT4OID: return copy_elements<float>(from, bytes, out);
+    case INT2OID: return copy_elements<std::int16_t>(from, bytes, out);
+    case INT4OID: return copy_elements<std::int32_t>(from, bytes, out);
+    case INT8OID: return copy_elements<std::int64_t>(from, bytes, out);
+    case BOOLOID: return copy_elements<std::int8_t>(from, bytes, out);
+    default: return false;
+  }
+}
+
+bool any_missing(std::span<const double> x) {
+  for (const double v : x)
+    if (!std::isfinite(v)) return true;
+  return false;
+}
+
+}  // namespace
+
+bool is_number_type(Oid type) {
+  return type == FLOAT8OID || type == FLOAT4OID || type == INT2OID || type == INT4OID ||
+         type == INT8OID || type == NUMERICOID;
+}
+
+double number_of(Datum value, Oid type) {
+  switch (type) {
+    case FLOAT8OID: return DatumGetFloat8(value);
+    case FLOAT4OID: return double(DatumGetFloat4(value));
+    case INT2OID: return DatumGetInt16(value);
+    case INT4OID: return DatumGetInt32(value);
+    case INT8OID: return double(DatumGetInt64(value));
+    case BOOLOID: return DatumGetBool(value) ? 1 : 0;
+    case NUMERICOID:
+      return guarded(
+          [value] { return DatumGetFloat8(DirectFunctionCall1(numeric_float8, value)); });
+    default:
+      throw Error(Errc::invalid_argument, "elements of a row must be numbers", {},
+                  "Number the values of a text column, for instance by dense_rank() OVER (ORDER BY "
+                  "column), and cast others.");
+  }
+}
+
+std::string shown(double x) {
+  if (std::isnan(x)) return "NaN";
+  if (std::isinf(x)) return x > 0 ? "Infinity" : "-Infinity";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", x);
+  return text;
+}
+
+void missing_element(const char *what, Errc code, int element, std::int64_t row) {
+  throw Error(code, "element " + std::to_string(element) + " of " + place(row) + " is " + what, {},
+              row > 0 ? missing_hint : "Leave such rows out with WHERE.");
+}
+
+void check_element(double x, int element, std::int64_t row) {
+  if (!std::isfinite(x)) missing_element(shown(x).c_str(), Errc::invalid_argument, element, row);
+  if (std::fabs(x) > largest_element) {
+    throw Error(Errc::numeric,
+                "element " + std::to_string(element) + " of " + place(row) + " is " + shown(x) +
+                    ", too large to compute with",
+                "The largest absolute value that a row may hold is 1e150.",
+                "Choose another unit of measurement.");
+  }
+}
+
+void wrong_length(std::size_t length, std::size_t expected, const char *expected_by,
+                  std::int64_t row) {
+  const auto elements = [](std::size_t n) {
+    return std::to_string(n) + (n == 1 ? " element" : " elements");
+  };
+  throw Error(Errc::array_shape,
+              place(row) + " has " + elements(length) + ", but " + expected_by + " has " +
+                  std::to_string(expected),
+              "All rows of one model have the same length.");
+}
+
+std::optional<std::span<const double>> ArrayReader::read(Datum array, std::int64_t row,
+                                                         Missing missing) {
+  const auto *const datum = reinterpret_cast<const char *>(DatumGetPointer(array));
+  std::span<const double> x;
+  nulls_.clear();
+  if (VARATT_IS_4B_U(datum)) {
+    const char *const body = VARDATA_4B(datum);
+    const std::size_t size = VARSIZE_4B(datum) - VARHDRSZ;
+    const Header header = read_header(body, size);
+    const char *const data = datum + ARR_OVERHEAD_NONULLS(1);
+    const bool in_place = header.element_type == FLOAT8OID && header.dimensions == 1 &&
+                          header.length >= 1 && header.data_offset == 0 &&
+                          reinterpret_cast<std::uintptr_t>(data) % alignof(double) == 0;
+    x = in_place ? std::span(reinterpret_cast<const double *>(data), std::size_t(header.length))
+                 : copy(body, size, row);
+  } else if (VARATT_IS_1B(datum) && !VARATT_IS_1B_E(datum)) {
+    x = copy(VARDATA_1B(datum), VARSIZE_1B(datum) - VARHDRSZ_SHORT, row);
+  } else {
+    auto *const plain = guarded([array] { return PG_DETOAST_DATUM(array); });
+    struct Free {
+      void *pointer;
+      ~Free() { pfree(pointer); }
+    } free{plain};
+    x = copy(VARDATA_4B(plain), VARSIZE_4B(plain) - VARHDRSZ, row);
+  }
+  if (nulls_.empty() && all_usable(x)) return x;
+
+  if (missing == Missing::skip && (!nulls_.empty() || any_missing(x))) return std::nullopt;
+  if (missing == Missing::keep) return keep_missing(x, row);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (!nulls_.empty() && nulls_[i]) missing_element("NULL", Errc::null_value, int(i + 1), row);
+    check_element(x[i], int(i + 1), row);
+  }
+  return x;
+}
+
+/// NaN, always the same one, for NULL and NaN; other elements are checked.
+std::span<const double> ArrayReader::keep_missing(std::span<const double> x, std::int64_t row) {
+  if (x.data() != buffer_.data()) buffer_.assign(x.begin(), x.end());
+  for (std::size_t i = 0; i < buffer_.size(); ++i) {
+    if ((!nulls_.empty() && nulls_[i]) || std::isnan(buffer_[i]))
+      buffer_[i] = std::numeric_limits<double>::quiet_NaN();
+    else
+      check_element(buffer_[i], int(i + 1), row);
+  }
+  return buffer_;
+}
+
+/// Copies the elements to buffer_.
+std::span<const double> ArrayReader::copy(const char *body, std::size_t size, std::int64_t row) {
+  const Header header = read_header(body, size);
+  check_shape(header, row);
+  constexpr std::size_t offset = ARR_OVERHEAD_NONULLS(1) - VARHDRSZ;
+  if (header.data_offset == 0 && size >= offset) {
+    buffer_.resize(std::size_t(header.length));
+    if (copy_elements(header.element_type, body + offset, size - offset, buffer_)) return buffer_;
+  }
+  unpack(body, size);
+  return buffer_;
+}
+
+/// The general case: another element type, or a null bitmap.
+void ArrayReader::unpack(const char *body, std::size_t size) {
+  struct {
+    void *aligned;
+    Datum *values;
+    bool *nulls;
+    int count;
+    Oid type;
+  } a = {};
+  guarded([&a, body, size] {
+    a.aligned = palloc(size + VARHDRSZ);
+    SET_VARSIZE(a.aligned, size + VARHDRSZ);
+    std::memcpy(VARDATA(a.aligned), body, size);
+    auto *const array = static_cast<ArrayType *>(a.aligned);
+    a.type = ARR_ELEMTYPE(array);
+    std::int16_t length;
+    bool by_value;
+    char align;
+    get_typlenbyvalalign(a.type, &length, &by_value, &align);
+    deconstruct_array(array, a.type, length, by_value, align, &a.values, &a.nulls, &a.count);
+    a.type = getBaseType(a.type);
+  });
+  buffer_.assign(std::size_t(a.count), 0.0);
+  for (int i = 0; i < a.count; ++i) {
+    if (!a.nulls[i])
+      buffer_[std::size_t(i)] = number_of(a.values[i], a.type);
+    else {
+      nulls_.resize(std::size_t(a.count));
+      nulls_[std::size_t(i)] = true;
+    }
+  }
+  pfree(a.values);
+  pfree(a.nulls);
+  pfree(a.aligned);
+}
+
+}  // namespace bayes::pg

@@ -1,0 +1,61 @@
+// Arrays and numbers of PostgreSQL as numbers of ours.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "pg/server/boundary.hpp"
+
+namespace bayes::pg {
+
+/// A row's elements must be finite and no larger than this, so that their squares and sums of
+/// squares are.
+inline constexpr double largest_element = 1e150;
+
+/// Is a value of this type a number that number_of() reads? Domains: ask for the base type.
+bool is_number_type(Oid type);
+/// also of booleans: 1 and 0; may throw Pending
+double number_of(Datum value, Oid type);
+
+/// A number in a message.
+std::string shown(double x);
+
+/// Throws: element `element` (from 1) of a row is `what`, NULL or NaN.
+[[noreturn]] void missing_element(const char *what, Errc code, int element, std::int64_t row);
+
+/// Throws unless x is finite and not huge; `element` from 1; `row` from 1, 0 for the row of a
+/// scalar function.
+void check_element(double x, int element, std::int64_t row);
+
+/// What becomes of a row with a NULL or NaN in it: an error, nothing, or a NaN in that place.
+enum class Missing : char { error, skip, keep };
+
+/// Reads arrays of numbers (or booleans) as rows, one after another.
+class ArrayReader {
+ public:
+  /// The elements of a non-null array, each checked. The span points into the datum itself or into
+  /// this reader, and stays valid until the next call or until the datum goes. nullopt: an element
+  /// is NULL, NaN or infinite, and `missing` says to leave such rows out. Throws Error naming
+  /// element and row (from 1; 0: a scalar function's only row).
+  std::optional<std::span<const double>> read(Datum array, std::int64_t row, Missing missing);
+
+  /// Room for a row that is put together from columns.
+  std::vector<double> &buffer() { return buffer_; }
+
+ private:
+  std::span<const double> copy(const char *array, std::size_t size, std::int64_t row);
+  void unpack(const char *array, std::size_t size);
+  std::span<const double> keep_missing(std::span<const double> x, std::int64_t row);
+  std::vector<double> buffer_;
+  /// beside buffer_; empty if no element is NULL
+  std::vector<bool> nulls_;
+};
+
+/// Throws Error(array_shape) naming both lengths. `expected_by` says where the expected length
+/// comes from.
+[[noreturn]] void wrong_length(std::size_t length, std::size_t expected, const char *expected_by,
+                               std::int64_t row);
+
+}  // namespace bayes::pg

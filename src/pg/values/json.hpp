@@ -1,0 +1,21 @@
+// JSON and Documents.
+#pragma once
+
+#include "document/document.hpp"
+#include "pg/server/boundary.hpp"
+
+namespace bayes::pg {
+
+/// Reads JSON text, a C string, with PostgreSQL's own parser. Numbers without fraction and exponent
+/// become integers, others doubles; arrays of numbers that are rectangular become tensors; inside
+/// them the strings "NaN", "Infinity", "-Infinity" and "-0" are numbers too. What a Document writes
+/// as JSON reads back to the same Document.
+Document document_of_json(const char *text);
+
+/// The same for a jsonb, any varlena form of it.
+Document document_of_jsonb(Datum jsonb);
+
+/// A Document as jsonb.
+Datum jsonb_of(const Document &document);
+
+}  // namespace bayes::pg

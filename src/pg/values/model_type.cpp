@@ -1,0 +1,69 @@
+// The type bayes_model: text and binary forms, casts, and what every model tells about itself.
+#include "pg/values/json.hpp"
+#include "pg/values/model_value.hpp"
+#include "pg/values/results.hpp"
+
+using namespace bayes;
+using namespace bayes::pg;
+
+namespace {
+
+Datum model_of_document(const Document &document) {
+  return store_model(*Model::from_document(document));
+}
+
+Datum text_datum(const std::string &text) {
+  const char *const chars = text.c_str();
+  return guarded([chars] { return CStringGetDatum(pstrdup(chars)); });
+}
+
+}  // namespace
+
+BAYES_FUNCTION(bayes_model_in) { return model_of_document(document_of_json(PG_GETARG_CSTRING(0))); }
+
+BAYES_FUNCTION(bayes_model_out) {
+  return text_datum(load_model(PG_GETARG_DATUM(0))->to_document().to_json());
+}
+
+BAYES_FUNCTION(bayes_model_recv) {
+  auto *const message = reinterpret_cast<StringInfo>(PG_GETARG_POINTER(0));
+  const int size = message->len - message->cursor;
+  const std::string_view bytes(pq_getmsgbytes(message, size), std::size_t(size));
+  Model::from_bytes(bytes);  // throws if it is none
+  return store_bytes(bytes);
+}
+
+/// The stored bytes as they are, once they have been seen to be sound.
+BAYES_FUNCTION(bayes_model_send) {
+  bytea *const plain = DatumGetByteaPCopy(PG_GETARG_DATUM(0));
+  load_model(PointerGetDatum(plain));
+  PG_RETURN_BYTEA_P(plain);
+}
+
+BAYES_FUNCTION(bayes_model_to_jsonb) {
+  return jsonb_of(load_model(PG_GETARG_DATUM(0))->to_document());
+}
+
+BAYES_FUNCTION(bayes_model_from_jsonb) {
+  return model_of_document(document_of_jsonb(PG_GETARG_DATUM(0)));
+}
+
+BAYES_FUNCTION(bayes_info) {
+  ResultRows rows(fcinfo);
+  const std::unique_ptr<Model> model = load_model(PG_GETARG_DATUM(0));
+  const ModelInfo &info = model->info;
+  rows.row({Cell::text(info.family), Cell::text(info.method), info.rows, info.skipped,
+            info.dimension, info.components, info.iterations, info.converged, info.objective,
+            info.log_likelihood, info.seed, info.seconds, Cell::text(info.version),
+            Cell::datum(jsonb_of(info.options))});
+  return Datum(0);
+}
+
+BAYES_FUNCTION(bayes_trace) {
+  ResultRows rows(fcinfo);
+  const std::unique_ptr<Model> model = load_model(PG_GETARG_DATUM(0));
+  for (std::size_t restart = 0; restart < model->trace.size(); ++restart)
+    for (std::size_t iteration = 0; iteration < model->trace[restart].size(); ++iteration)
+      rows.row({int(restart + 1), int(iteration), model->trace[restart][iteration]});
+  return Datum(0);
+}

@@ -1,0 +1,144 @@
+#include "pg/values/model_value.hpp"
+
+#include <algorithm>
+
+#include "pg/server/server_control.hpp"
+
+namespace bayes::pg {
+namespace {
+
+constexpr std::size_t least_cached = 8;       // models kept whatever their size
+constexpr std::size_t parsed_per_stored = 4;  // bytes in memory for a stored byte, roughly
+
+/// A value detoasted, and freed again if that took a copy.
+class Plain {
+ public:
+  explicit Plain(Datum value) : original_(DatumGetPointer(value)) {
+    varlena_ = guarded([value] {
+      return pg_detoast_datum_packed(reinterpret_cast<struct varlena *>(DatumGetPointer(value)));
+    });
+  }
+  ~Plain() {
+    if (reinterpret_cast<Pointer>(varlena_) != original_) pfree(varlena_);
+  }
+  Plain(const Plain &) = delete;
+  Plain &operator=(const Plain &) = delete;
+  Datum datum() const { return PointerGetDatum(varlena_); }
+  std::string_view bytes() const {
+    return {VARDATA_ANY(varlena_), std::size_t(VARSIZE_ANY_EXHDR(varlena_))};
+  }
+
+ private:
+  Pointer original_;
+  struct varlena *varlena_;
+};
+
+/// Members sorted by length, then by bytes, as jsonb keeps them.
+Document in_order_of_jsonb(const Document &document) {
+  const auto *const object = document.as<Document::Object>();
+  if (!object) return document;
+  Document::Object sorted;
+  for (const auto &[key, value] : *object) sorted.emplace_back(key, in_order_of_jsonb(value));
+  std::sort(sorted.begin(), sorted.end(), [](const Document::Member &a, const Document::Member &b) {
+    return a.first.size() != b.first.size() ? a.first.size() < b.first.size() : a.first < b.first;
+  });
+  return sorted;
+}
+
+std::unique_ptr<Model> parse(std::string_view bytes, const char *family) {
+  std::unique_ptr<Model> model;
+  ServerControl control;
+  const PollScope scope(control);  // large matrices are factored to be checked
+  try {
+    model = Model::from_bytes(bytes);
+  } catch (const Error &error) {
+    if (error.code() != Errc::invalid_binary) throw;
+    throw SqlError(
+        ERRCODE_DATA_CORRUPTED, std::string("stored bayes_model is corrupted: ") + error.what(),
+        error.detail(),
+        error.hint().empty() ? "Fit the model again, or restore it from a backup." : error.hint());
+  }
+  if (family && model->info.family != family)
+    throw Error(Errc::wrong_family,
+                "model is of family " + model->info.family + ", expected " + family,
+                "bayes_info(model) tells what a model is.");
+  return model;
+}
+
+}  // namespace
+
+std::unique_ptr<Model> load_model(Datum value, const char *family) {
+  return parse(Plain(value).bytes(), family);
+}
+
+std::string bytes_of(Model &model) {
+  model.info.options = in_order_of_jsonb(model.info.options);
+  return model.to_bytes();
+}
+
+Datum store_bytes(std::string_view bytes) {
+  if (bytes.size() > MaxAllocSize - VARHDRSZ)
+    throw Error(Errc::too_large,
+                "model of " + std::to_string(bytes.size()) +
+                    " bytes is larger than a PostgreSQL value can be",
+                "The limit is 1 GB.", "Use fewer components or a diagonal covariance.");
+  return guarded([bytes] {
+    auto *const value = static_cast<struct varlena *>(palloc(bytes.size() + VARHDRSZ));
+    SET_VARSIZE(value, bytes.size() + VARHDRSZ);
+    std::memcpy(VARDATA(value), bytes.data(), bytes.size());
+    return PointerGetDatum(value);
+  });
+}
+
+ModelIdentity ModelIdentity::of(Datum value) {
+  const char *const datum = DatumGetPointer(value);
+  if (VARATT_IS_EXTERNAL_ONDISK(datum))
+    return {'e', VARSIZE_EXTERNAL(datum), {datum, std::size_t(VARSIZE_EXTERNAL(datum))}};
+  // expanded or indirect: only its contents tell
+  if (VARATT_IS_EXTERNAL(datum)) return {'x', 0, {}};
+  if (VARATT_IS_4B_C(datum))
+    return {'c', VARSIZE_4B(datum), {datum, std::size_t(VARSIZE_4B(datum))}};
+  const std::size_t size = std::size_t(VARSIZE_ANY_EXHDR(datum));
+  return {'p', size, {VARDATA_ANY(datum), std::min<std::size_t>(size, model_header_bytes)}};
+}
+
+const Model &ModelCache::get(Datum value) {
+  const ModelIdentity identity = ModelIdentity::of(value);
+  if (identity.form == 'x') return parse_and_keep(value, identity);
+  if (!entries_.empty() && entries_.front().is(identity)) return *entries_.front().model;
+  const auto found = by_bytes_.find(identity.bytes);
+  if (found == by_bytes_.end() || !found->second->is(identity))
+    return parse_and_keep(value, identity);
+  entries_.splice(entries_.begin(), entries_, found->second);
+  return *entries_.front().model;
+}
+
+const Model &ModelCache::parse_and_keep(Datum value, const ModelIdentity &identity) {
+  const Plain plain(value);
+  const ModelIdentity contents = ModelIdentity::of(plain.datum());
+  Entry entry{identity.form,
+              identity.size,
+              std::string(identity.bytes),
+              std::to_string(contents.size) + ':' + std::string(contents.bytes),
+              contents.size * parsed_per_stored,
+              nullptr};
+  for (const Entry &other : entries_)  // the same model by another road
+    if (other.fingerprint == entry.fingerprint) entry.model = other.model;
+  if (!entry.model) {
+    entry.model = parse(plain.bytes(), family_);
+    guarded([] { elog(DEBUG1, "pg_bayes: model parsed"); });
+  }
+
+  while (entries_.size() >= least_cached && memory_ + entry.memory > std::size_t(work_mem) * 1024) {
+    by_bytes_.erase(entries_.back().bytes);
+    memory_ -= entries_.back().memory;
+    entries_.pop_back();
+  }
+  memory_ += entry.memory;
+  by_bytes_.erase(entry.bytes);  // one of equal bytes and another form
+  entries_.push_front(std::move(entry));
+  by_bytes_.emplace(entries_.front().bytes, entries_.begin());
+  return *entries_.front().model;
+}
+
+}  // namespace bayes::pg

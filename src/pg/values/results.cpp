@@ -1,0 +1,149 @@
+#include "pg/values/results.hpp"
+
+namespace bayes::pg {
+namespace {
+
+Datum bytes(const void *data, std::size_t size) {
+  auto *const value = static_cast<struct varlena *>(palloc(size + VARHDRSZ));
+  SET_VARSIZE(value, size + VARHDRSZ);
+  if (size) std::memcpy(VARDATA(value), data, size);
+  return PointerGetDatum(value);
+}
+
+/// A float8[] that is NULL where a number is NaN. Raises.
+Datum array_with_nulls(const double *numbers, int size) {
+  auto *const values = static_cast<Datum *>(palloc(std::size_t(size) * sizeof(Datum)));
+  auto *const nulls = static_cast<bool *>(palloc(std::size_t(size)));
+  for (int i = 0; i < size; ++i) {
+    nulls[i] = numbers[i] != numbers[i];
+    values[i] = Float8GetDatum(nulls[i] ? 0 : numbers[i]);
+  }
+  int sizes[] = {size}, first[] = {1};
+  return PointerGetDatum(construct_md_array(values, nulls, 1, sizes, first, FLOAT8OID,
+                                            sizeof(double), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+}
+
+/// Plain arrays for PostgreSQL's row-forming functions. Raises.
+void fill(TupleDesc description, Cells cells, Datum *values, bool *nulls) {
+  if (std::size_t(description->natts) != cells.size())
+    elog(ERROR, "pg_bayes: function returns %d columns where %d are declared", int(cells.size()),
+         description->natts);
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    nulls[i] = cells[i].is_null();
+    values[i] = nulls[i] ? Datum(0) : cells[i].to_datum();
+  }
+}
+
+constexpr int most_columns = 32;
+
+}  // namespace
+
+ArrayType *new_float8_array(int dimensions, const int *sizes, double **elements) {
+  std::size_t count = 1;
+  for (int i = 0; i < dimensions; ++i) count *= std::size_t(sizes[i]);
+  const std::size_t size = std::size_t(ARR_OVERHEAD_NONULLS(dimensions)) + count * sizeof(double);
+  auto *const array = static_cast<ArrayType *>(palloc0(size));
+  SET_VARSIZE(array, size);
+  array->ndim = dimensions;
+  array->dataoffset = 0;
+  array->elemtype = FLOAT8OID;
+  for (int i = 0; i < dimensions; ++i) {
+    ARR_DIMS(array)[i] = sizes[i];
+    ARR_LBOUND(array)[i] = 1;
+  }
+  *elements = reinterpret_cast<double *>(ARR_DATA_PTR(array));
+  return array;
+}
+
+Datum Cell::to_datum() const {
+  switch (kind_) {
+    case Kind::integer: return Int32GetDatum(scalar_.integer);
+    case Kind::bigint: return Int64GetDatum(scalar_.bigint);
+    case Kind::number: return Float8GetDatum(scalar_.number);
+    case Kind::boolean: return BoolGetDatum(scalar_.boolean);
+    case Kind::datum: return scalar_.datum;
+    case Kind::text:
+    case Kind::model: return bytes(data_, size_);
+    case Kind::vector_with_nulls:
+      return array_with_nulls(static_cast<const double *>(data_), int(size_));
+    case Kind::vector:
+    case Kind::matrix: {
+      const bool matrix = kind_ == Kind::matrix;
+      const int sizes[2] = {int(matrix ? size_ / columns_ : size_), int(columns_)};
+      double *elements;
+      ArrayType *const array = new_float8_array(matrix ? 2 : 1, sizes, &elements);
+      std::memcpy(elements, data_, size_ * sizeof(double));
+      return PointerGetDatum(array);
+    }
+    case Kind::null: break;
+  }
+  return Datum(0);
+}
+
+TupleDesc result_row(FunctionCallInfo fcinfo) {
+  return guarded([fcinfo] {
+    TupleDesc description;
+    if (get_call_result_type(fcinfo, nullptr, &description) != TYPEFUNC_COMPOSITE)
+      elog(ERROR, "return type must be a row type");
+    return BlessTupleDesc(CreateTupleDescCopy(description));
+  });
+}
+
+Datum composite(TupleDesc description, Cells cells) {
+  return guarded([description, cells] {
+    Datum values[most_columns];
+    bool nulls[most_columns];
+    fill(description, cells, values, nulls);
+    return HeapTupleGetDatum(heap_form_tuple(description, values, nulls));
+  });
+}
+
+ResultRows::ResultRows(FunctionCallInfo fcinfo) {
+  guarded([this, fcinfo] {
+    auto *const info = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    if (!info || !IsA(info, ReturnSetInfo) || !(info->allowedModes & SFRM_Materialize))
+      ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                      errmsg("set-valued function called in context that cannot accept a set")));
+    const MemoryContext before = MemoryContextSwitchTo(info->econtext->ecxt_per_query_memory);
+    description_ = result_row(fcinfo);
+    store_ =
+        tuplestore_begin_heap((info->allowedModes & SFRM_Materialize_Random) != 0, false, work_mem);
+    MemoryContextSwitchTo(before);
+    info->returnMode = SFRM_Materialize;
+    info->setResult = store_;
+    info->setDesc = description_;
+    scratch_ =
+        AllocSetContextCreate(CurrentMemoryContext, "pg_bayes result row", ALLOCSET_DEFAULT_SIZES);
+  });
+}
+
+void ResultRows::row(Cells cells) {
+  guarded([this, cells] {
+    const MemoryContext before = MemoryContextSwitchTo(scratch_);
+    Datum values[most_columns];
+    bool nulls[most_columns];
+    fill(description_, cells, values, nulls);
+    tuplestore_putvalues(store_, description_, values, nulls);
+    MemoryContextSwitchTo(before);
+    MemoryContextReset(scratch_);
+  });
+}
+
+CompositeArray::CompositeArray(FunctionCallInfo fcinfo) : context_(CurrentMemoryContext) {
+  guarded([this, fcinfo] {
+    type_ = get_element_type(get_fn_expr_rettype(fcinfo->flinfo));
+    if (!OidIsValid(type_)) elog(ERROR, "return type must be an array of a row type");
+    description_ = lookup_rowtype_tupdesc_copy(type_, -1);
+  });
+}
+
+void CompositeArray::add(Cells cells) {
+  const Datum row = composite(description_, cells);
+  guarded([this, row] { state_ = accumArrayResult(state_, row, false, type_, context_); });
+}
+
+Datum CompositeArray::finish() {
+  return guarded([this] { return makeArrayResult(state_, context_); });
+}
+
+}  // namespace bayes::pg

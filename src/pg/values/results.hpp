@@ -1,0 +1,117 @@
+// Rows of results: from our values to PostgreSQL's.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <string_view>
+
+#include "document/document.hpp"
+#include "pg/server/boundary.hpp"
+
+namespace bayes::pg {
+
+/// A view of one value of a result row.
+class Cell {
+ public:
+  Cell() = default;  // NULL
+  Cell(int value) : kind_(Kind::integer) { scalar_.integer = value; }
+  Cell(std::int64_t value) : kind_(Kind::bigint) { scalar_.bigint = value; }
+  Cell(double value) : kind_(Kind::number) { scalar_.number = value; }
+  Cell(bool value) : kind_(Kind::boolean) { scalar_.boolean = value; }
+  static Cell text(std::string_view value) { return {Kind::text, value.data(), value.size()}; }
+  static Cell model(std::string_view bytes) { return {Kind::model, bytes.data(), bytes.size()}; }
+  static Cell vector(std::span<const double> values) {
+    return {Kind::vector, values.data(), values.size()};
+  }
+  /// The same with NULL for every NaN.
+  static Cell vector_with_nulls(std::span<const double> values) {
+    return {Kind::vector_with_nulls, values.data(), values.size()};
+  }
+  static Cell matrix(std::span<const double> values, std::size_t columns) {
+    return {Kind::matrix, values.data(), values.size(), columns};
+  }
+  /// A value that PostgreSQL already has.
+  static Cell datum(Datum value) {
+    Cell cell;
+    cell.kind_ = Kind::datum;
+    cell.scalar_.datum = value;
+    return cell;
+  }
+
+  bool is_null() const { return kind_ == Kind::null; }
+  /// in CurrentMemoryContext; raises, so call it under guarded()
+  Datum to_datum() const;
+
+ private:
+  enum class Kind : char {
+    null,
+    integer,
+    bigint,
+    number,
+    boolean,
+    text,
+    model,
+    vector,
+    vector_with_nulls,
+    matrix,
+    datum
+  };
+  Cell(Kind kind, const void *data, std::size_t size, std::size_t columns = 0)
+      : kind_(kind),
+        data_(data),
+        size_(size),
+        columns_(columns) {}
+  Kind kind_ = Kind::null;
+  union {
+    std::int32_t integer;
+    std::int64_t bigint;
+    double number;
+    bool boolean;
+    Datum datum;
+  } scalar_ = {};
+  const void *data_ = nullptr;
+  std::size_t size_ = 0, columns_ = 0;
+};
+
+using Cells = std::span<const Cell>;
+
+/// A float8[] in CurrentMemoryContext, its elements to be filled in. Raises.
+ArrayType *new_float8_array(int dimensions, const int *sizes, double **elements);
+
+/// The description of the rows that a function returns.
+TupleDesc result_row(FunctionCallInfo fcinfo);
+
+/// One row as a composite value.
+Datum composite(TupleDesc description, Cells cells);
+
+/// The result of a set-returning function, all rows at once, in a tuplestore (which spills to disk
+/// by itself).
+class ResultRows {
+ public:
+  explicit ResultRows(FunctionCallInfo fcinfo);
+  void row(std::initializer_list<Cell> cells) { row(Cells(cells.begin(), cells.size())); }
+  void row(Cells cells);
+
+ private:
+  Tuplestorestate *store_;
+  TupleDesc description_;
+  MemoryContext scratch_;
+};
+
+/// An array of composite values, the result of an aggregate declared to return one.
+class CompositeArray {
+ public:
+  explicit CompositeArray(FunctionCallInfo fcinfo);
+  void add(Cells cells);
+  bool empty() const { return !state_; }
+  /// in the context that was current at the beginning
+  Datum finish();
+
+ private:
+  MemoryContext context_;
+  Oid type_;
+  TupleDesc description_;
+  ArrayBuildState *state_ = nullptr;
+};
+
+}  // namespace bayes::pg
