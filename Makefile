@@ -40,7 +40,8 @@ test: deps
 $(addprefix test-,$(stages)): test-%: deps
 	@tests/run $*
 
-demo: deps
+demo:
+	@tests/lib/deps demo
 	@tests/lib/demo
 
 bench: deps
