@@ -332,6 +332,7 @@ BOOST_AUTO_TEST_CASE(what_is_said_of_draws_is_true) {
         BOOST_TEST(distance(noted[2], *std::max_element(counts.begin(), counts.end()) / 12) <
                    1e-14);
         BOOST_TEST(std::abs(noted[3] - entropy) < 1e-9);
+        BOOST_TEST(std::isfinite(noted[0]));
         best = std::max(best, noted[0]);
         const auto one = predicted(base.prior, base.x, labels, alpha, fitted.labels, x);
         mean.resize(one.size());

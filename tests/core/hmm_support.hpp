@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <stdexcept>
 
 #include "base/error.hpp"
 #include "data/sequences.hpp"
@@ -355,6 +356,7 @@ class Known {
       : kinds_(std::move(kinds)),
         d(model.dimension()) {
     const int k = model.size();
+    BOOST_REQUIRE((kinds_[0] == "multivariate" || int(kinds_.size()) == d));
     for (int i = 0; i < k; ++i) initial.push_back(model.state_at(i).initial);
     a.assign(at(k), std::vector<Real>(at(k), -1));
     model.transitions(
@@ -394,6 +396,23 @@ class Known {
   const std::vector<double> &covariance(int state, int element = 0) const {
     return elements_[at(state)][at(element)].covariance;
   }
+  /// Mean and variance of an element of an observation; NaN for a category.
+  std::pair<Real, Real> moments(int state, int element) const {
+    const bool whole = kinds_[0] == "multivariate";
+    const std::string &kind = kinds_[at(whole ? 0 : element)];
+    const Element &e = elements_[at(state)][at(whole ? 0 : element)];
+    if (kind == "categorical") return {hole, hole};
+    if (kind == "bernoulli") {
+      const Real p = e.probability.at(1);
+      return {p, p * (1 - p)};
+    }
+    const std::size_t i = at(whole ? element : 0);
+    const Real m = e.mean.at(i);
+    if (kind == "poisson") return {m, m};
+    if (kind == "exponential") return {m, m * m};
+    if (whole || kind == "normal") return {m, e.covariance.at(i * e.mean.size() + i)};
+    throw std::invalid_argument("no moments are known for the kind of emission \"" + kind + '"');
+  }
 
  private:
   struct Element {
@@ -415,8 +434,10 @@ class Known {
     const Real m = e.mean.at(0);
     if (kind == "poisson") return v * std::log(m) - m - std::lgamma(v + 1);
     if (kind == "exponential") return -std::log(m) - v / m;
-    return -0.5L * (slow::log_2pi + std::log(Real(e.covariance.at(0))) +
-                    (v - m) * (v - m) / e.covariance.at(0));
+    if (kind == "normal")
+      return -0.5L * (slow::log_2pi + std::log(Real(e.covariance.at(0))) +
+                      (v - m) * (v - m) / e.covariance.at(0));
+    throw std::invalid_argument("no density is known for the kind of emission \"" + kind + '"');
   }
 
  public:
