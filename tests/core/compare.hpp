@@ -14,8 +14,8 @@ inline double larger(double a, double b) {
   return a >= b ? a : b > a ? b : std::numeric_limits<double>::infinity();
 }
 
-/// The largest absolute value of a matrix; infinite if any is no number. (What Eigen's maxCoeff makes
-/// of a NaN is undefined.)
+/// The largest absolute value of a matrix; infinite if any is no number. (What Eigen's maxCoeff
+/// makes of a NaN is undefined.)
 template <class Dense> double largest_of(const Dense &values) {
   double most = 0;
   for (decltype(values.rows()) i = 0; i < values.rows(); ++i)

@@ -80,6 +80,15 @@ inline Matrix normal_rows(int n, int d, std::uint64_t seed, int clusters = 3) {
   return x;
 }
 
+/// n rows of which it is not clear how many clusters they are.
+inline Matrix doubtful_rows(int n, int d, std::uint64_t seed) {
+  bayes::Random random(seed);
+  Matrix x(n, d);
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < d; ++j) x(i, j) = random.normal() + (i % 2 ? 1.5 : -1);
+  return x;
+}
+
 inline Vector random_weights(int n, std::uint64_t seed) {
   bayes::Random random(seed);
   Vector w(n);
@@ -178,9 +187,8 @@ inline double distance(const GaussianMixture &a, const GaussianMixture &b) {
   double most = 0;
   for (int i = 0; i < a.size(); ++i) {
     const auto p = a.component(i), q = b.component(i);
-    for (const double next :
-         {std::abs(p.weight - q.weight), distance(p.count, q.count), distance(p.mean, q.mean),
-          distance(p.covariance, q.covariance)})
+    for (const double next : {std::abs(p.weight - q.weight), distance(p.count, q.count),
+                              distance(p.mean, q.mean), distance(p.covariance, q.covariance)})
       most = larger(most, next);
   }
   return most;
