@@ -27,9 +27,9 @@ BEGIN
 END $$;
 
 -- The same value, and there is one: for two that are computed, both of which might be NULL.
-CREATE FUNCTION same(have anyelement, want anyelement, name text) RETURNS text
-  RETURN CASE WHEN have IS NULL AND want IS NULL
-    THEN fail(name) || E'\n' || diag('both are NULL') ELSE is(have, want, name) END;
+CREATE FUNCTION same(have anyelement, want anyelement, name text) RETURNS text LANGUAGE sql AS $$
+  SELECT CASE WHEN have IS NULL AND want IS NULL
+    THEN fail(name) || E'\n' || diag('both are NULL') ELSE is(have, want, name) END $$;
 
 -- The same rows in the same order, and there are some: for two queries that might both be empty.
 CREATE FUNCTION same_rows(have text, want text, name text) RETURNS text LANGUAGE plpgsql AS $$

@@ -1,5 +1,5 @@
 -- Posterior draws as a relation, and what the aggregates say of chains.
-SELECT * FROM no_plan();
+SELECT plan(56);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 

@@ -1,5 +1,5 @@
 -- Gaussian mixtures: what a fitted model says, on real data, for every method and covariance.
-SELECT * FROM no_plan();
+SELECT plan(67);
 \ir ../lib/checks.sql
 
 
@@ -42,7 +42,7 @@ SELECT never($$SELECT data, method, shape, covariance[i][i] <> covariance[1][1] 
 SELECT never($$SELECT data, method, count(DISTINCT covariance) > 1 AS wrong FROM components WHERE shape = 'tied' OR method = 'kmeans' GROUP BY 1, 2, shape$$, 'tied ones are all the same');
 SELECT cmp_ok((SELECT count(DISTINCT covariance) FROM components WHERE shape = 'full' AND method = 'em' AND data = 'iris'), '=', 3::bigint, 'full ones are not');
 
-SELECT never($$SELECT data, method, covariance, restart, iteration, objective < before - 1e-9 * abs(before) AS wrong FROM (SELECT *, lag(objective) OVER (PARTITION BY data, method, f.covariance, restart ORDER BY iteration) AS before FROM fits f, bayes_trace(model)) AS t WHERE method <> 'svi'$$, 'no iteration lowers the objective');
+SELECT never($$SELECT data, method, covariance, restart, iteration, objective < before - 1e-9 * abs(before) AS wrong FROM (SELECT *, lag(objective) OVER (PARTITION BY data, method, f.covariance, restart ORDER BY iteration) AS before FROM fits f, bayes_trace(model)) AS t WHERE method <> 'svi' AND before IS NOT NULL$$, 'no iteration lowers the objective');
 SELECT cmp_ok((SELECT count(*) FROM fits, bayes_trace(model) WHERE method <> 'svi'), '>', 1000::bigint, 'among a thousand iterations');
 SELECT never($$SELECT data, method, covariance, min(iteration) <> 0 OR min(restart) <> 1 AS wrong FROM fits, bayes_trace(model) GROUP BY 1, 2, 3$$, 'iterations count from 0, the starting point, and restarts from 1');
 SELECT never($$SELECT f.data, f.method, f.covariance, NOT i.converged AS wrong FROM fits f, bayes_info(model) i$$, 'the defaults converge on real data');
@@ -119,7 +119,8 @@ SELECT ok(abs(gmm_log_density(gibbs, x) - gmm_log_density(vi, x)) < 0.1 AND abs(
 SELECT same((SELECT (gibbs::text::bayes_model)::text FROM sampled), (SELECT gibbs::text FROM sampled), 'text and back with draws');
 SELECT same((SELECT (tied::text::bayes_model)::text FROM sampled), (SELECT tied::text FROM sampled), 'and with one covariance for all');
 SELECT is((SELECT count(*) FROM sampled, bayes_draws(collapsed)), 8000::bigint, 'four quantities of every draw');
-SELECT ok(all_true(r < 1.1), 'chains agree') FROM (SELECT rhat(value, chain ORDER BY chain, draw) AS r FROM sampled, bayes_draws(collapsed) GROUP BY quantity) AS q;
+-- There is no rhat of what is the same in all draws.
+SELECT ok(bool_and(r < 1.1) AND count(r) > 1, 'chains agree') FROM (SELECT rhat(value, chain ORDER BY chain, draw) AS r FROM sampled, bayes_draws(collapsed) GROUP BY quantity) AS q;
 SELECT throws_ok('SELECT gmm_posterior(gibbs) FROM sampled', '22023', NULL, 'draws are no formula');
 SELECT ok(abs(avg(x[2]) - 70.9) < 1.5, 'they can be drawn from') FROM sampled, gmm_sample(gibbs, 2000, 1);
 

@@ -1,5 +1,5 @@
 -- Gaussian mixtures: the forms of a fit (aggregate, relation, window, selection, update) say the same, and each keeps the manners of its kind.
-SELECT * FROM no_plan();
+SELECT plan(103);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
