@@ -262,7 +262,8 @@ BOOST_AUTO_TEST_CASE(faults_are_found) {
   const auto find = [&]<class Sampler>(std::type_identity<Sampler>, const Q &believed,
                                        const SamplerSetting &setting) {
     const Largest largest = geweke<Sampler>(independent, prior, believed, learning, setting, 6);
-    BOOST_TEST(largest.z > 1.5 * largest_z, largest.what << ' ' << largest.z);
+    BOOST_TEST((largest.z > 1.5 * largest_z && std::isfinite(largest.z)),
+               largest.what << ' ' << largest.z);
   };
   Q other = prior;
   other.c *= 4;

@@ -1,5 +1,5 @@
 -- Hidden Markov models: every way to ask for what cannot be, and what is said about it. SQLSTATEs as the comments of the functions promise; messages name sequence, step, element or key.
-SELECT * FROM no_plan();
+SELECT plan(321);
 SET client_min_messages = error;
 
 -- How a statement fails: SQLSTATE and message.
