@@ -1,6 +1,6 @@
 -- Models stored by earlier versions are read in both forms, stay what they are, and say what they
--- said. tests/data/stored_models.* was made by tests/lib/store_models.sql with version 0.1.0: the
--- bytes, as binary COPY has them, and for each model the text, a row or sequence, and what the model
+-- said. tests/data/stored_models.* was made by tests/lib/store_models.sql with version 0.1.0: its
+-- bytes, as binary COPY has them, and for each the text, a row or sequence, and what the model
 -- says of it.
 SELECT * FROM no_plan();
 
