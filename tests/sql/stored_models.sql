@@ -67,3 +67,4 @@ SELECT is_empty(
     WHERE (abs(now - before) <= 1e-12 * greatest(1, abs(before))) IS NOT TRUE$$,
   'they say what they said');
 SELECT is((SELECT sum(cardinality(answers)) FROM said), 238::bigint, 'which is so many numbers');
+SELECT * FROM finish();
