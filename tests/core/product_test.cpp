@@ -231,13 +231,13 @@ BOOST_AUTO_TEST_CASE(learners_climb_and_one_component_is_exact) {
         BOOST_TEST_REQUIRE(trace[i] >= trace[i - 1] - 1e-9 * std::abs(trace[i]));
     };
     climbs(
-        climb(MaximumLikelihood<ProductPoint, ProductFloor>(floor), start, rows, control, schedule)
+        optimize(MaximumLikelihood<ProductPoint, ProductFloor>(floor), start, rows, control, schedule)
             .trace);
-    climbs(climb(MaximumPosterior<ProductPoint, ProductPosterior>(wide.alpha, wide.components),
+    climbs(optimize(MaximumPosterior<ProductPoint, ProductPosterior>(wide.alpha, wide.components),
                  start, rows, control, schedule)
                .trace);
     const Variational<ProductPosterior> vi(wide);
-    climbs(climb(vi, {wide.alpha + first.count, posterior(first, wide.components)}, rows, control,
+    climbs(optimize(vi, {wide.alpha + first.count, posterior(first, wide.components)}, rows, control,
                  schedule)
                .trace);
     // A whole step in natural parameters is the target, none is where one was; half of one is the
@@ -258,7 +258,7 @@ BOOST_AUTO_TEST_CASE(learners_climb_and_one_component_is_exact) {
     auto plain = support::rows_of(x);
     const auto all = statistics_of(prior, x);
     const auto run =
-        climb(Variational<ProductPosterior>({Vector::Ones(1), prior}),
+        optimize(Variational<ProductPosterior>({Vector::Ones(1), prior}),
               {Vector::Constant(1, 401.0), posterior(all, prior)}, plain, control, schedule);
     BOOST_TEST(distance(run.trace.back(), log_marginal_likelihood(all, prior)) < 1e-10);
   }
