@@ -16,8 +16,8 @@ struct Bernoulli {
   static constexpr const char *name = "bernoulli";
   static constexpr std::array<const char *, 1> parameters = {"probability"};
   static constexpr std::array<const char *, 2> prior_keys = {"a", "b"};
-  static constexpr bool has_base = false, zero_is_base = true, ordered = true,
-                        needs_variance = false;
+  static constexpr bool has_base = false, zero_is_base = true, ordered = false,
+                        needs_variance = false, by_value = false, probabilities = true;
 
   bool allowed(double x) const { return x == 0 || x == 1; }
   std::string requirement() const { return "0 or 1"; }
@@ -61,6 +61,8 @@ struct Bernoulli {
   bool valid_point(const double *point) const { return point[0] > 0 && point[0] < 1; }
   double mean(const double *point) const { return point[0]; }
   double variance(const double *point) const { return point[0] * point[1]; }
+  bool allowed_mean(double x) const { return x >= 0 && x <= 1; }
+  void set_mean(double mean, double, double *point) const { set(mean, point); }
   double sample(const double *point, Random &random) const {
     return random.uniform() < point[0] ? 1 : 0;
   }

@@ -46,7 +46,8 @@ class CategoryCodes {
 };
 
 struct Categorical {
-  int categories = 0;  // V >= 1
+  // V; 0 while nobody has looked: then every whole number may be one
+  int categories = 0;
   // of V values; without it the categories are their codes
   std::shared_ptr<const CategoryCodes> codes = nullptr;
 
@@ -54,12 +55,14 @@ struct Categorical {
   static constexpr std::array<const char *, 1> parameters = {"probability"};
   static constexpr std::array<const char *, 1> prior_keys = {"category_alpha"};
   static constexpr bool has_base = false, zero_is_base = true, ordered = false,
-                        needs_variance = false;
+                        needs_variance = false, by_value = true, probabilities = true;
 
   bool allowed(double x) const {
-    return codes ? codes->code(x) >= 0 : x >= 0 && x < categories && x == std::floor(x);
+    if (codes) return codes->code(x) >= 0;
+    return x == std::floor(x) && (categories == 0 || (x >= 0 && x < categories));
   }
   std::string requirement() const {
+    if (categories == 0) return "a whole number";
     if (!codes) return "a whole number from 0 to " + std::to_string(categories - 1);
     constexpr std::size_t most = 12;
     std::string out = "one of the categories ";
@@ -150,6 +153,8 @@ struct Categorical {
   // codes are names
   double mean(const double *) const { return std::numeric_limits<double>::quiet_NaN(); }
   double variance(const double *) const { return std::numeric_limits<double>::quiet_NaN(); }
+  bool allowed_mean(double x) const { return allowed(x); }
+  void set_mean(double, double, double *) const {}
   double sample(const double *point, Random &random) const {
     return random.categorical({point, std::size_t(categories)});
   }

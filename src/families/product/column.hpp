@@ -21,6 +21,7 @@
 #include <concepts>
 #include <limits>
 #include <span>
+#include <vector>
 
 #include "base/random.hpp"
 #include "base/simd.hpp"
@@ -64,8 +65,12 @@ concept ColumnFamily = requires(const F &family, const double *in, double *out,
   { F::log_base(x) } -> std::same_as<double>;    // h(x), of an element
   // is the predictive density of 0 all in the base?
   { F::zero_is_base } -> std::convertible_to<bool>;
-  // are elements quantities, not names?
+  // are some values further apart than others? Not those of names, nor zeros and ones
   { F::ordered } -> std::convertible_to<bool>;
+  // does the name of a number stand for one of every value (a categorical column's do)?
+  { F::by_value } -> std::convertible_to<bool>;
+  // are the named numbers of a point probabilities of values: of each if by_value, else of 1?
+  { F::probabilities } -> std::convertible_to<bool>;
   // does the default prior, or place, ask for the variance of all rows?
   { F::needs_variance } -> std::convertible_to<bool>;
   // an element, variance -> where it lies on a scale on which chance makes differences of about 1
@@ -99,6 +104,11 @@ concept ColumnFamily = requires(const F &family, const double *in, double *out,
   // E[x] at a point; NaN where x is no quantity (here and below)
   { family.mean(in) } -> std::same_as<double>;
   { family.variance(in) } -> std::same_as<double>;
+  // may an element have this mean?
+  { family.allowed_mean(x) } -> std::same_as<bool>;
+  // mean, variance of the column over all rows: gives a point that mean; nothing if x is no
+  // quantity
+  family.set_mean(x, x, out);
   { family.sample(in, random) } -> std::same_as<double>;  // an element at a point
   // the numbers of a point behind those that have names
   family.complete(out);
@@ -171,6 +181,15 @@ inline void log_all(int n, const double *in, double *out) {
   for (; i + simd::lanes <= n; i += simd::lanes)
     simd::store(out + i, simd::log(simd::load(in + i)));
   for (; i < n; ++i) out[i] = simd::log(simd::all(in[i]))[0];
+}
+
+/// What set_mean does where the mean is a function of the only parameter: the most probable point
+/// of an observation that is the mean.
+template <class F>
+void set_only_parameter(const F &family, double mean, double variance, double *point) {
+  std::vector<double> one(std::size_t(family.statistics_size()), 0.0);
+  family.add(mean, one.data());
+  family.maximum_likelihood(one.data(), point, {1e-12, variance, 0}, point);
 }
 
 namespace column_block {

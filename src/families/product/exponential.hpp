@@ -12,7 +12,7 @@ namespace bayes {
 struct Exponential : GammaRate {
   static constexpr const char *name = "exponential";
   static constexpr bool has_base = false, zero_is_base = true, ordered = true,
-                        needs_variance = true;
+                        needs_variance = true, by_value = false, probabilities = false;
 
   bool allowed(double x) const { return x >= 0; }
   std::string requirement() const { return "a number of at least 0"; }
@@ -47,6 +47,10 @@ struct Exponential : GammaRate {
   }
   double mean(const double *point) const { return 1 / point[0]; }
   double variance(const double *point) const { return 1 / (point[0] * point[0]); }
+  bool allowed_mean(double x) const { return x > 0; }
+  void set_mean(double mean, double variance, double *point) const {
+    set_only_parameter(*this, mean, variance, point);
+  }
   double sample(const double *point, Random &random) const {
     return random.exponential() / point[0];
   }

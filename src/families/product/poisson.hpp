@@ -36,7 +36,7 @@ inline double log_factorial(double x) {
 struct Poisson : GammaRate {
   static constexpr const char *name = "poisson";
   static constexpr bool has_base = true, zero_is_base = true, ordered = true,
-                        needs_variance = false;
+                        needs_variance = false, by_value = false, probabilities = false;
   static constexpr double largest = 9007199254740992;  // beyond 2^53 doubles are no counts any more
 
   bool allowed(double x) const { return x >= 0 && x <= largest && x == std::floor(x); }
@@ -64,6 +64,10 @@ struct Poisson : GammaRate {
   }
   double mean(const double *point) const { return point[0]; }
   double variance(const double *point) const { return point[0]; }
+  bool allowed_mean(double x) const { return x >= 0; }
+  void set_mean(double mean, double variance, double *point) const {
+    set_only_parameter(*this, mean, variance, point);
+  }
   double sample(const double *point, Random &random) const { return count(point[0], random); }
 
   void posterior(const double *s, const double *prior, double *q) const {

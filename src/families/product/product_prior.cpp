@@ -34,9 +34,8 @@ std::string shown(double x) {
                       "\"categories\" says how many there are."
                     : "");
   std::string others;
-  for_each_column_family([&]<class F>(const F &family) {
-    const bool knows = std::is_same_v<F, Categorical> ? x == std::floor(x) : family.allowed(x);
-    if (knows && family.name != likelihood)
+  for_each_column_family([&](const auto &family) {
+    if (family.allowed(x) && family.name != likelihood)
       others += (others.empty() ? "\"" : ", \"") + std::string(family.name) + '"';
   });
   throw Error(

@@ -21,7 +21,7 @@ struct UnivariateNormal {
   static constexpr std::array<const char *, 2> parameters = {"mean", "variance"};
   static constexpr std::array<const char *, 4> prior_keys = {"m", "c", "a", "B"};
   static constexpr bool has_base = false, zero_is_base = false, ordered = true,
-                        needs_variance = true;
+                        needs_variance = true, by_value = false, probabilities = false;
 
   bool allowed(double) const { return true; }
   std::string requirement() const { return "a number"; }
@@ -75,6 +75,8 @@ struct UnivariateNormal {
   }
   double mean(const double *point) const { return point[0]; }
   double variance(const double *point) const { return point[1]; }
+  bool allowed_mean(double) const { return true; }
+  void set_mean(double mean, double, double *point) const { point[0] = mean; }
   double sample(const double *point, Random &random) const {
     return point[0] + std::sqrt(point[1]) * random.normal();
   }
