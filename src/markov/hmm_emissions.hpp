@@ -262,7 +262,7 @@ class ProductEmissions {
     check_likelihood_count(options.emission, d, "emission");
     SharedColumns columns = start ? start->point.emissions.columns : nullptr;
     if (!columns && options.symbols) {
-      ColumnSpec spec{ColumnSpec::categorical, int(std::max<std::size_t>(1, symbols.size()))};
+      ColumnSpec spec{kind_of<Categorical>, int(std::max<std::size_t>(1, symbols.size()))};
       columns = std::make_shared<const Columns>(std::vector<ColumnSpec>{spec});
     }
     check_values(sequences, options, columns.get(), control);

@@ -86,7 +86,7 @@ BmmPosterior BernoulliMixture::posterior(int index) const {
                    std::vector<double>(std::size_t(dimension()), none),
                    std::vector<double>(std::size_t(dimension()), none)};
   for (int j = 0; j < dimension(); ++j) {
-    if (state->columns().specs()[std::size_t(j)].kind != ColumnSpec::bernoulli) continue;
+    if (state->columns().specs()[std::size_t(j)].kind != kind_of<Bernoulli>) continue;
     const double *const q = state->posterior->components.column(index, j);
     out.a[std::size_t(j)] = q[0];
     out.b[std::size_t(j)] = q[1];

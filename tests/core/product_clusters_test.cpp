@@ -11,7 +11,7 @@ BOOST_AUTO_TEST_SUITE(product_clusters)
 
 BOOST_AUTO_TEST_CASE(densities_sum_to_one) {
   const std::vector<ColumnSpec> specs = {
-      {ColumnSpec::bernoulli}, {ColumnSpec::categorical, 3}, {ColumnSpec::poisson}};
+      {kind_of<Bernoulli>}, {kind_of<Categorical>, 3}, {kind_of<Poisson>}};
   const ProductPosterior prior = some_prior(specs);
   Random random(3);
   const ProductPoint point = draw(prior, random);
@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_CASE(densities_sum_to_one) {
   BOOST_TEST(std::abs(of_prior - 1) < 2e-3);  // of a heavy tail that goes on beyond 4000
   BOOST_TEST(std::abs(of_posterior - predictive) < 1e-12);
   // The normal column's Student t by Simpson's rule over x = sinh(u).
-  const ProductPosterior line = some_prior({{ColumnSpec::normal}});
+  const ProductPosterior line = some_prior({{kind_of<UnivariateNormal>}});
   const ProductClusters t = clusters_of(line, some_rows(line, 3, 8));
   double integral = 0;
   for (int i = -4000; i <= 4000; ++i) {
@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(densities_sum_to_one) {
   }
   BOOST_TEST(std::abs(integral - 1) < 1e-8);
   // The exponential column's Lomax density likewise, over x = exp(u).
-  const ProductPosterior waits = some_prior({{ColumnSpec::exponential}});
+  const ProductPosterior waits = some_prior({{kind_of<Exponential>}});
   const ProductClusters lomax = clusters_of(waits, some_rows(waits, 3, 8));
   integral = 0;
   double mean = 0;
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(clusters_come_and_go_and_rows_leave_no_trace) {
     BOOST_TEST(copy.count(0) > 0);
   }
   // A scatter or a sum that an enormous row hid is gone: who removes the row is told.
-  for (const auto kind : {ColumnSpec::normal, ColumnSpec::exponential}) {
+  for (const auto kind : {kind_of<UnivariateNormal>, kind_of<Exponential>}) {
     ProductClusters c(some_prior({{kind}}));
     c.open();
     for (const double v : {1.0, 2.0, 1e12}) c.add(0, &v);
@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(clusters_come_and_go_and_rows_leave_no_trace) {
 BOOST_AUTO_TEST_CASE(counts_of_any_size_have_a_predictive) {
   for (const double shape : {1e-3, 0.7, 9.99, 10.0, 250.0, 1e6, 1e12})
     for (const double x : {0.0, 1.0, 3.0, 8.0, 9.0, 16.0, 17.0, 40.0, 1000.0, 1e7}) {
-      const ProductPosterior q{columns_of({{ColumnSpec::poisson}}), Eigen::Vector2d(shape, 3.0)};
+      const ProductPosterior q{columns_of({{kind_of<Poisson>}}), Eigen::Vector2d(shape, 3.0)};
       const ProductClusters c(q, q);
       const long double s = shape, exact = std::lgamma(s + x) - std::lgamma(s) -
                                            std::lgamma(1.0L + x) + s * std::log(3.0L / 4) -

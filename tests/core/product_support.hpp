@@ -16,11 +16,11 @@ using support::distance;
 
 inline const double nan = std::numeric_limits<double>::quiet_NaN();
 inline const std::vector<ColumnSpec> mixed = {
-    {ColumnSpec::poisson},    {ColumnSpec::bernoulli},
-    {ColumnSpec::normal},     {ColumnSpec::categorical, 3},
-    {ColumnSpec::bernoulli},  {ColumnSpec::categorical, 5, {-3, 1, 2, 7, 90}},
-    {ColumnSpec::poisson},    {ColumnSpec::normal},
-    {ColumnSpec::exponential}};
+    {kind_of<Poisson>},          {kind_of<Bernoulli>},
+    {kind_of<UnivariateNormal>}, {kind_of<Categorical>, 3},
+    {kind_of<Bernoulli>},        {kind_of<Categorical>, 5, {-3, 1, 2, 7, 90}},
+    {kind_of<Poisson>},          {kind_of<UnivariateNormal>},
+    {kind_of<Exponential>}};
 
 inline SharedColumns columns_of(std::vector<ColumnSpec> specs) {
   return std::make_shared<const Columns>(std::move(specs));
@@ -34,10 +34,10 @@ inline ProductPosterior some_prior(std::vector<ColumnSpec> specs, int k = 1) {
     for (int c = 0; c < k; ++c) {
       double *const q = out.column(c, j);
       const ColumnSpec &spec = out.columns->specs()[std::size_t(j)];
-      if (spec.kind == ColumnSpec::normal)
+      if (spec.kind == kind_of<UnivariateNormal>)
         q[0] = 0.3 * j - c, q[1] = 0.4 + 0.1 * j, q[2] = 2.5 + 0.3 * j, q[3] = 1.5 + 0.2 * c;
       else
-        for (int i = 0; i < (spec.kind == ColumnSpec::categorical ? spec.categories : 2); ++i)
+        for (int i = 0; i < (spec.kind == kind_of<Categorical> ? spec.categories : 2); ++i)
           q[i] = 1.3 + 0.25 * i + 0.1 * j + 0.2 * c;
     }
   return out;
@@ -73,17 +73,17 @@ inline long double slow_log_density(const ProductPoint &point, int k,
     const double *const p = point.column(k, j), v = x[std::size_t(j)];
     if (std::isnan(v)) continue;
     switch (point.columns->specs()[std::size_t(j)].kind) {
-      case ColumnSpec::bernoulli: total += std::log((long double)(v == 1 ? p[0] : 1 - p[0])); break;
-      case ColumnSpec::categorical:
+      case kind_of<Bernoulli>: total += std::log((long double)(v == 1 ? p[0] : 1 - p[0])); break;
+      case kind_of<Categorical>:
         total += std::log((long double)p[code(point.columns->specs()[std::size_t(j)], v)]);
         break;
-      case ColumnSpec::poisson:
+      case kind_of<Poisson>:
         total += v * std::log((long double)p[0]) - p[0] - std::lgamma((long double)v + 1);
         break;
-      case ColumnSpec::exponential:
+      case kind_of<Exponential>:
         total += std::log((long double)p[0]) - (long double)p[0] * v;
         break;
-      case ColumnSpec::normal:
+      case kind_of<UnivariateNormal>:
         total -= 0.5L * (std::log(2 * 3.14159265358979323846264L * p[1]) +
                          (v - p[0]) * (long double)(v - p[0]) / p[1]);
         break;
@@ -143,9 +143,9 @@ inline double log_likelihood(const ProductPoint &point, const Matrix &x) {
 template <class F> void for_each_row(const std::vector<ColumnSpec> &specs, int most, F f) {
   std::vector<double> x(specs.size(), 0);
   const auto end = [&](std::size_t j) {
-    return specs[j].kind == ColumnSpec::bernoulli ? 2
-           : specs[j].kind == ColumnSpec::poisson ? most + 1
-                                                  : specs[j].categories;
+    return specs[j].kind == kind_of<Bernoulli> ? 2
+           : specs[j].kind == kind_of<Poisson> ? most + 1
+                                               : specs[j].categories;
   };
   for (;;) {
     f(x);

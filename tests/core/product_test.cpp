@@ -13,8 +13,8 @@ BOOST_AUTO_TEST_SUITE(product)
 // once.
 BOOST_AUTO_TEST_CASE(block_scores_and_statistics_are_those_of_the_definition) {
   for (const bool holes : {false, true})
-    for (const auto &specs : {mixed, std::vector<ColumnSpec>(13, {ColumnSpec::bernoulli}),
-                              std::vector<ColumnSpec>(1, {ColumnSpec::normal})}) {
+    for (const auto &specs : {mixed, std::vector<ColumnSpec>(13, {kind_of<Bernoulli>}),
+                              std::vector<ColumnSpec>(1, {kind_of<UnivariateNormal>})}) {
       const ProductPosterior prior = some_prior(specs);
       const int n = 300, k = 3, d = prior.dimension();
       const Matrix x = some_rows(prior, n, 5, holes);
@@ -55,17 +55,17 @@ BOOST_AUTO_TEST_CASE(block_scores_and_statistics_are_those_of_the_definition) {
             if (group[std::size_t(i)] == c && !std::isnan(x(i, j))) {
               weight += w(i), sum += w(i) * x(i, j), square += w(i) * x(i, j) * x(i, j);
               if (const auto &spec = specs[std::size_t(j)];
-                  spec.kind == ColumnSpec::bernoulli || spec.kind == ColumnSpec::categorical)
+                  spec.kind == kind_of<Bernoulli> || spec.kind == kind_of<Categorical>)
                 of[std::size_t(code(spec, x(i, j)))] += w(i);
             }
           const double *const at = s.values.col(c).data() + s.columns->place(j).statistics;
           const auto kind = specs[std::size_t(j)].kind;
-          if (kind == ColumnSpec::bernoulli)
+          if (kind == kind_of<Bernoulli>)
             BOOST_TEST(std::abs(at[0] - of[1]) + std::abs(at[1] - of[0]) < 1e-10);
-          else if (kind == ColumnSpec::categorical)
+          else if (kind == kind_of<Categorical>)
             for (int v = 0; v < specs[std::size_t(j)].categories; ++v)
               BOOST_TEST(std::abs(at[v] - of[std::size_t(v)]) < 1e-10);
-          else if (kind == ColumnSpec::poisson || kind == ColumnSpec::exponential)
+          else if (kind == kind_of<Poisson> || kind == kind_of<Exponential>)
             BOOST_TEST(std::abs(at[0] - weight) + std::abs(at[1] - sum) < 1e-9);
           else if (weight > 0)
             BOOST_TEST(std::abs(at[0] - weight) + std::abs(at[1] - sum / weight) +
@@ -124,19 +124,19 @@ BOOST_AUTO_TEST_CASE(modes_are_modes) {
       for (int j = 0; j < at.dimension(); ++j) {
         double *const v = at.values.data() + at.columns->place(j).point;
         const ColumnSpec &spec = at.columns->specs()[std::size_t(j)];
-        const int n = spec.kind == ColumnSpec::categorical ? spec.categories
-                      : spec.kind == ColumnSpec::bernoulli ? 2
-                                                           : 0;
+        const int n = spec.kind == kind_of<Categorical> ? spec.categories
+                      : spec.kind == kind_of<Bernoulli> ? 2
+                                                        : 0;
         if (n) {
           const int from = int(random.below(std::uint64_t(n))), to = (from + 1) % n;
           const double move = std::min(size, v[from] - (bounded ? lowest : 1e-9));
           if (move > 0) v[from] -= move, v[to] += move;
         } else {
           v[0] += size * random.normal();
-          if (spec.kind == ColumnSpec::poisson) v[0] = std::max(lowest, v[0]);
-          if (spec.kind == ColumnSpec::exponential)
+          if (spec.kind == kind_of<Poisson>) v[0] = std::max(lowest, v[0]);
+          if (spec.kind == kind_of<Exponential>)
             v[0] = std::clamp(v[0], 1e-9, bounded ? 1 / (lowest * std::sqrt(2.0)) : 1e9);
-          if (spec.kind == ColumnSpec::normal)
+          if (spec.kind == kind_of<UnivariateNormal>)
             v[1] = std::max(bounded ? 2 * lowest : 0, v[1] * std::exp(size * random.normal()));
         }
       }
@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(draws_have_the_moments_of_the_posterior) {
     double deviation[5] = {}, mean[5] = {};
     family.deviations(p, deviation);
     family.point_estimate(p, mean);
-    if (mixed[std::size_t(j)].kind != ColumnSpec::normal) {
+    if (mixed[std::size_t(j)].kind != kind_of<UnivariateNormal>) {
       for (int i = 0; i < family.numbers_of_name(); ++i)
         check(values(i), mean[i], deviation[i] * deviation[i]);
       return;
@@ -265,8 +265,8 @@ BOOST_AUTO_TEST_CASE(learners_climb_and_one_component_is_exact) {
 }
 
 BOOST_AUTO_TEST_CASE(two_categories_are_a_coin) {
-  const ProductPosterior coins = some_prior(std::vector<ColumnSpec>(4, {ColumnSpec::bernoulli}));
-  ProductPosterior dice = some_prior(std::vector<ColumnSpec>(4, {ColumnSpec::categorical, 2}));
+  const ProductPosterior coins = some_prior(std::vector<ColumnSpec>(4, {kind_of<Bernoulli>}));
+  ProductPosterior dice = some_prior(std::vector<ColumnSpec>(4, {kind_of<Categorical>, 2}));
   for (int j = 0; j < 4; ++j)
     dice.column(0, j)[0] = coins.column(0, j)[1], dice.column(0, j)[1] = coins.column(0, j)[0];
   const Matrix x = some_rows(coins, 50, 61);

@@ -235,16 +235,15 @@ BOOST_AUTO_TEST_CASE(product_columns) {
     const auto prior = products::some_prior(std::move(specs));
     check_samplers(prior, products::some_rows(prior, n, 31, holes), name);
   };
-  check({{ColumnSpec::bernoulli}, {ColumnSpec::bernoulli}, {ColumnSpec::bernoulli}}, 6, false,
-        "bernoulli");
-  check({{ColumnSpec::poisson}, {ColumnSpec::poisson}}, 6, false, "poisson");
-  check({{ColumnSpec::exponential}, {ColumnSpec::exponential}}, 6, false, "exponential");
-  check({{ColumnSpec::categorical, 3}, {ColumnSpec::categorical, 4}}, 5, false, "categorical");
-  check({{ColumnSpec::normal}, {ColumnSpec::normal}}, 5, false, "univariate normal");
-  check({{ColumnSpec::poisson},
-         {ColumnSpec::bernoulli},
-         {ColumnSpec::normal},
-         {ColumnSpec::categorical, 3}},
+  check({{kind_of<Bernoulli>}, {kind_of<Bernoulli>}, {kind_of<Bernoulli>}}, 6, false, "bernoulli");
+  check({{kind_of<Poisson>}, {kind_of<Poisson>}}, 6, false, "poisson");
+  check({{kind_of<Exponential>}, {kind_of<Exponential>}}, 6, false, "exponential");
+  check({{kind_of<Categorical>, 3}, {kind_of<Categorical>, 4}}, 5, false, "categorical");
+  check({{kind_of<UnivariateNormal>}, {kind_of<UnivariateNormal>}}, 5, false, "univariate normal");
+  check({{kind_of<Poisson>},
+         {kind_of<Bernoulli>},
+         {kind_of<UnivariateNormal>},
+         {kind_of<Categorical>, 3}},
         7, true, "mixed with holes");
 }
 
@@ -265,10 +264,10 @@ BOOST_AUTO_TEST_CASE(without_moves_of_whole_clusters) {
                       rows, prior, setting_of(process, 20, &gamma_prior), one, control));
   };
   check(normal_prior<FullCovariance>(2), doubtful_rows(6, 2, 21), "full");
-  const auto columns = products::some_prior({{ColumnSpec::poisson},
-                                             {ColumnSpec::bernoulli},
-                                             {ColumnSpec::normal},
-                                             {ColumnSpec::categorical, 3}});
+  const auto columns = products::some_prior({{kind_of<Poisson>},
+                                             {kind_of<Bernoulli>},
+                                             {kind_of<UnivariateNormal>},
+                                             {kind_of<Categorical>, 3}});
   check(columns, products::some_rows(columns, 6, 31, true), "columns");
 }
 
@@ -361,7 +360,7 @@ BOOST_AUTO_TEST_CASE(faults_are_found) {
 
 // Rows that say nothing, of a category when there is but one: the posterior is the prior.
 BOOST_AUTO_TEST_CASE(without_information_the_prior_returns) {
-  const auto prior = products::some_prior({{ColumnSpec::categorical, 1}});
+  const auto prior = products::some_prior({{kind_of<Categorical>, 1}});
   const WithoutMoves<ProductPosterior> unmoved(prior);
   const int sweeps = effort(8000);
   for (const int n : {1, 20}) {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/special.hpp"
-#include "families/product/column.hpp"
+#include "families/product/conjugate_column.hpp"
 
 namespace bayes {
 
@@ -45,17 +45,21 @@ class CategoryCodes {
   std::vector<int> codes_;
 };
 
-struct Categorical {
+struct Categorical : ConjugateColumn<Categorical> {
   // V; 0 while nobody has looked: then every whole number may be one
   int categories = 0;
   // of V values; without it the categories are their codes
   std::shared_ptr<const CategoryCodes> codes = nullptr;
 
+  explicit Categorical(int categories = 0, std::shared_ptr<const CategoryCodes> codes = nullptr)
+      : categories(categories),
+        codes(std::move(codes)) {}
+
   static constexpr const char *name = "categorical";
   static constexpr std::array<const char *, 1> parameters = {"probability"};
   static constexpr std::array<const char *, 1> prior_keys = {"category_alpha"};
-  static constexpr bool has_base = false, zero_is_base = true, ordered = false,
-                        needs_variance = false, by_value = true, probabilities = true;
+  static constexpr bool zero_is_base = true, ordered = false, by_value = true, probabilities = true,
+                        whole = true;
 
   bool allowed(double x) const {
     if (codes) return codes->code(x) >= 0;
@@ -74,14 +78,9 @@ struct Categorical {
   double value(double code) const { return codes ? codes->values()[std::size_t(code)] : code; }
   bool plain() const { return !codes; }
   double place(double x, double) const { return x; }
-  static double log_base(double) { return 0; }
 
   int numbers_of_name() const { return categories; }
-  int point_size() const { return categories; }
-  int posterior_size() const { return categories; }
-  int statistics_size() const { return categories; }
   int term_size() const { return categories; }  // log probabilities
-  int sum_size() const { return categories; }
   // log predictive of every category - that of category 0
   int form_size() const { return categories; }
   int free_parameters() const { return categories - 1; }
@@ -145,7 +144,6 @@ struct Categorical {
       if (prior[v] != 1) total += (prior[v] - 1) * finite_log(point[v]);
     return total;
   }
-  void complete(double *) const {}
   bool valid_point(const double *point) const {
     return std::all_of(point, point + categories, [](double p) { return p > 0; }) &&
            std::abs(sum(point) - 1) < 1e-9;
@@ -159,9 +157,6 @@ struct Categorical {
     return random.categorical({point, std::size_t(categories)});
   }
 
-  void posterior(const double *s, const double *prior, double *q) const {
-    for (int v = 0; v < categories; ++v) q[v] = prior[v] + s[v];
-  }
   double divergence(const double *q, const double *prior) const {
     const double whole = digamma(sum(q));
     double total = log_dirichlet_normaliser({prior, std::size_t(categories)}) -
@@ -169,9 +164,6 @@ struct Categorical {
     for (int v = 0; v < categories; ++v)
       if (q[v] != prior[v]) total += (q[v] - prior[v]) * (digamma(q[v]) - whole);
     return total;
-  }
-  void blend(const double *q, const double *target, double rho, double *out) const {
-    for (int v = 0; v < categories; ++v) out[v] = (1 - rho) * q[v] + rho * target[v];
   }
   void point_estimate(const double *q, double *point) const {
     const double whole = sum(q);
@@ -181,9 +173,6 @@ struct Categorical {
     std::vector<double> q(std::size_t(categories), 0.0);
     posterior(s, prior, q.data());
     return log_dirichlet_normaliser(q) - log_dirichlet_normaliser({prior, std::size_t(categories)});
-  }
-  bool valid_posterior(const double *q) const {
-    return std::all_of(q, q + categories, valid_number);
   }
   double predictive_mean(const double *) const { return std::numeric_limits<double>::quiet_NaN(); }
   double predictive_variance(const double *) const {
@@ -198,9 +187,6 @@ struct Categorical {
     random.dirichlet({q, std::size_t(categories)}, {point, std::size_t(categories)});
   }
 
-  void scale(double factor, double *s) const {
-    for (int v = 0; v < categories; ++v) s[v] *= factor;
-  }
   void add(double x, double *s) const { ++s[int(x)]; }
   bool remove(double x, const double *, double *s) const {
     --s[int(x)];

@@ -2,8 +2,8 @@
 // such families share.
 //
 // Rows of columns, each with a family of its own, are products (product.hpp): whatever works for
-// products works for a new column family. Such a family is one small file (bernoulli.hpp is the
-// simplest example) and an entry in the list of column_families.hpp.
+// products works for a new column family. Such a family is one small file and an entry in the list
+// of column_families.hpp; most of what is asked for here it gets from conjugate_column.hpp.
 //
 // Everything is written as an exponential family, eta . t(x) - A + h(x) (002 L7, L8), cut up by
 // what it depends on: log density of x = base + term(x) + h(x), where base and the numbers of the
@@ -21,7 +21,7 @@
 #include <concepts>
 #include <limits>
 #include <span>
-#include <vector>
+#include <string>
 
 #include "base/random.hpp"
 #include "base/simd.hpp"
@@ -30,16 +30,22 @@
 namespace bayes {
 
 /// Bounds that keep the likelihood of a point, and so the logarithms in it, finite (001 asks for
-/// [MIN, 1 - MIN]).
+/// [MIN, 1 - MIN]). They bound what would make other allowed values impossible, and nothing else: a
+/// mean may be as large as the data say.
 struct ColumnBounds {
-  /// of probabilities (and 1 - them), of rates of counts; of variances as shares of `variance`, of
-  /// means of waiting times as shares of its root
+  /// of probabilities of values, of means of counts; of variances as shares of `variance`, of means
+  /// of waiting times as shares of its root
   double minimum = 1e-6;
   /// of the column over all rows
   double variance = 1;
   /// a component with no more weight than this keeps its previous parameters
   double least_weight = 0;
 };
+
+/// What stands in a column of counts: beyond 2^53 doubles are no counts any more.
+inline constexpr double exact_counts = 9007199254740992;
+inline constexpr const char *count_requirement = "a whole number from 0 to 2^53";
+inline bool allowed_count(double x) { return x >= 0 && x <= exact_counts && x == std::floor(x); }
 
 /// Numbers of a stored model that must be positive lie between 1 / this and this.
 inline constexpr double largest_number = 1e300;
@@ -54,7 +60,7 @@ concept ColumnFamily = requires(const F &family, const double *in, double *out,
                                 const double *const *columns, std::span<const F> families, double x,
                                 Random &random, const ColumnBounds &bounds) {
   { F::name } -> std::convertible_to<const char *>;  // as users write it
-  // may the (finite) x stand in such a column?
+  // may the (finite) x stand in such a column? 0 may, in all
   { family.allowed(x) } -> std::same_as<bool>;
   { family.requirement() } -> std::convertible_to<std::string>;  // what it must be: "0 or 1"
   // x as everything below wants it: a category's code, else x itself
@@ -160,6 +166,9 @@ concept ColumnFamily = requires(const F &family, const double *in, double *out,
   {
     F::predictive_term([](int) { return 0.0; }, x)
     } -> std::same_as<double>;
+  {
+    F::predictive_term([](int) { return simd::Vector{}; }, x)
+    } -> std::same_as<simd::Vector>;
 };
 
 /// The logarithm of a probability or rate that may have underflowed: finite, so that 0 times it is
@@ -181,15 +190,6 @@ inline void log_all(int n, const double *in, double *out) {
   for (; i + simd::lanes <= n; i += simd::lanes)
     simd::store(out + i, simd::log(simd::load(in + i)));
   for (; i < n; ++i) out[i] = simd::log(simd::all(in[i]))[0];
-}
-
-/// What set_mean does where the mean is a function of the only parameter: the most probable point
-/// of an observation that is the mean.
-template <class F>
-void set_only_parameter(const F &family, double mean, double variance, double *point) {
-  std::vector<double> one(std::size_t(family.statistics_size()), 0.0);
-  family.add(mean, one.data());
-  family.maximum_likelihood(one.data(), point, {1e-12, variance, 0}, point);
 }
 
 namespace column_block {
