@@ -159,14 +159,14 @@ void HiddenMarkovModel::emissions(const std::function<void(const HmmEmission &)>
                       std::copy_n(fitted.deviations->emissions.col(k).data() +
                                       point.columns->place(j).point,
                                   family.point_size(), deviations.data());
-                    if constexpr (std::is_same_v<F, Categorical>) {
-                      for (int v = 0; v < family.categories; ++v) {
+                    if constexpr (F::probabilities && F::by_value) {
+                      for (int v = 0; v < family.numbers_of_name(); ++v) {
                         const std::string name =
                             symbols() ? state->symbols[std::size_t(v)]
                                       : std::to_string(std::int64_t(family.value(v)));
                         take({k, j, &name, at[v], deviations[std::size_t(v)], {}, {}});
                       }
-                    } else if constexpr (std::is_same_v<F, Bernoulli>) {
+                    } else if constexpr (F::probabilities) {
                       take({k, j, &one, at[0], deviations[0], {}, {}});
                     } else {
                       take({k, j, nullptr, none, none, {family.mean(at)}, {family.variance(at)}});
@@ -209,7 +209,7 @@ void HiddenMarkovModel::posterior(const std::function<void(const HmmPosterior &)
                     const double *at = q.column(k, j);
                     for (const char *const key : family.prior_keys)
                       for (int v = 0; v < family.numbers_of_name(); ++v, ++at) {
-                        if constexpr (std::is_same_v<F, Categorical>) {
+                        if constexpr (F::by_value) {
                           const std::string name =
                               symbols() ? state->symbols[std::size_t(v)]
                                         : std::to_string(std::int64_t(family.value(v)));

@@ -217,9 +217,8 @@ class ProductEmissions {
   Statistics starting_statistics(int restart) {
     Random random(options_.seed, std::uint64_t(restart));
     bool ordered = false;
-    columns().for_each([&]<class F>(int, const F &, const ColumnPlaces &) {
-      ordered |= F::ordered && !std::is_same_v<F, Bernoulli>;
-    });
+    columns().for_each(
+        [&]<class F>(int, const F &, const ColumnPlaces &) { ordered |= F::ordered; });
     std::optional<Matrix> founders;
     if (options_.means) {
       const Tensor &means = *options_.means;
@@ -265,7 +264,7 @@ class ProductEmissions {
     check_likelihood_count(options.emission, d, "emission");
     SharedColumns columns = start ? start->point.emissions.columns : nullptr;
     if (!columns && options.symbols) {
-      ColumnSpec spec{ColumnSpec::categorical, int(std::max<std::size_t>(1, symbols.size()))};
+      ColumnSpec spec{kind_of<Categorical>, int(std::max<std::size_t>(1, symbols.size()))};
       columns = std::make_shared<const Columns>(std::vector<ColumnSpec>{spec});
     }
     check_values(sequences, options, columns.get(), control);
@@ -291,18 +290,11 @@ class ProductEmissions {
   }
 
   void check_means() const {
-    columns().for_each([&]<class F>(int j, const F &family, const ColumnPlaces &) {
+    columns().for_each([&](int j, const auto &family, const ColumnPlaces &) {
       for (int i = 0; i < k_; ++i) {
         const double mean =
             options_.means->values[std::size_t(i) * std::size_t(dimension()) + std::size_t(j)];
-        bool good = true;
-        if constexpr (std::is_same_v<F, Categorical>)
-          good = family.allowed(mean);
-        else if constexpr (std::is_same_v<F, Bernoulli>)
-          good = mean >= 0 && mean <= 1;
-        else if constexpr (!std::is_same_v<F, UnivariateNormal>)
-          good = mean > 0 || (std::is_same_v<F, Poisson> && mean == 0);
-        if (!good)
+        if (!family.allowed_mean(mean))
           throw Error(Errc::invalid_argument,
                       "option \"init.means\" contains " + describe(mean) + " for state " +
                           std::to_string(i + 1) + ", which cannot be the mean of element " +
@@ -314,22 +306,11 @@ class ProductEmissions {
 
   /// Given means are kept.
   void put_means(Point &point) const {
-    std::vector<double> one(std::size_t(columns().size().statistics));
     for (int i = 0; i < k_; ++i)
-      columns().for_each([&]<class F>(int j, const F &family, const ColumnPlaces &at) {
+      columns().for_each([&](int j, const auto &family, const ColumnPlaces &at) {
         const double mean =
             options_.means->values[std::size_t(i) * std::size_t(dimension()) + std::size_t(j)];
-        double *const out = point.values.col(i).data() + at.point;
-        if constexpr (std::is_same_v<F, Categorical>)
-          return;
-        else if constexpr (std::is_same_v<F, UnivariateNormal> || std::is_same_v<F, Bernoulli>) {
-          out[0] = mean;
-          family.complete(out);
-        } else {  // the most probable one is where the mean is that of the only observation
-          std::fill(one.begin(), one.end(), 0.0);
-          family.add(mean, one.data());
-          family.maximum_likelihood(one.data(), out, {1e-12, survey_.variance(j), 0}, out);
-        }
+        family.set_mean(mean, survey_.variance(j), point.values.col(i).data() + at.point);
       });
   }
 
@@ -340,25 +321,19 @@ class ProductEmissions {
     std::vector<ColumnSpec> specs;
     for (int j = 0; !known && j < sequences.dimension; ++j)
       specs.push_back(
-          {*likelihood_named(options.emission[options.emission.size() == 1 ? 0 : std::size_t(j)]),
-           1});
+          {*likelihood_named(options.emission[options.emission.size() == 1 ? 0 : std::size_t(j)])});
     const Columns any(known ? known->specs() : specs);
     for_each_step(
         sequences, control, [&](const double *x, std::int64_t sequence, std::int64_t step, double) {
-          any.for_each([&]<class F>(int j, const F &family, const ColumnPlaces &) {
+          any.for_each([&](int j, const auto &family, const ColumnPlaces &) {
             const double value = x[std::size_t(j) * block_rows];
-            if (value != value) return;
-            const bool good = std::is_same_v<F, Categorical> && !known ? value == std::floor(value)
-                                                                       : family.allowed(value);
-            if (!good)
+            if (value == value && !family.allowed(value))
               throw Error(
                   Errc::invalid_argument,
                   (sequences.dimension > 1 ? "element " + std::to_string(j + 1) + " of "
                                            : std::string()) +
                       "step " + std::to_string(step) + " of sequence " + std::to_string(sequence) +
-                      " is " + describe(value) + ", but must be " +
-                      (std::is_same_v<F, Categorical> && !known ? std::string("a whole number")
-                                                                : family.requirement()),
+                      " is " + describe(value) + ", but must be " + family.requirement(),
                   std::string("Its emission is ") + family.name + "." + numbering(sequences),
                   known ? "" : "Option \"emission\" names what states emit.");
           });
