@@ -102,9 +102,9 @@ $(OBJS): build/pg/%.o: src/pg/%.cpp Makefile
 
 -include $(OBJS:.o=.d)
 
-build/pg_bayes--$(version).sql: $(fragments) control/pg_bayes.control Makefile
+build/pg_bayes--$(version).sql: sql/expand.awk $(fragments) control/pg_bayes.control Makefile
 	@mkdir -p $(@D)
-	cat $(fragments) > $@
+	awk -f sql/expand.awk $(fragments) > $@.part && mv $@.part $@
 
 install: install-kernel
 install-kernel: all installdirs
