@@ -235,16 +235,9 @@ BOOST_AUTO_TEST_CASE(product_columns) {
     const auto prior = products::some_prior(std::move(specs));
     check_samplers(prior, products::some_rows(prior, n, 31, holes), name);
   };
-  check({{kind_of<Bernoulli>}, {kind_of<Bernoulli>}, {kind_of<Bernoulli>}}, 6, false, "bernoulli");
-  check({{kind_of<Poisson>}, {kind_of<Poisson>}}, 6, false, "poisson");
-  check({{kind_of<Exponential>}, {kind_of<Exponential>}}, 6, false, "exponential");
-  check({{kind_of<Categorical>, 3}, {kind_of<Categorical>, 4}}, 5, false, "categorical");
-  check({{kind_of<UnivariateNormal>}, {kind_of<UnivariateNormal>}}, 5, false, "univariate normal");
-  check({{kind_of<Poisson>},
-         {kind_of<Bernoulli>},
-         {kind_of<UnivariateNormal>},
-         {kind_of<Categorical>, 3}},
-        7, true, "mixed with holes");
+  for (const ColumnSpec &spec : products::every_family())
+    check({spec, spec}, spec.categories ? 5 : 6, false, spec.name());
+  check(products::every_family(), 7, true, "all families, with holes");
 }
 
 BOOST_AUTO_TEST_CASE(without_moves_of_whole_clusters) {
@@ -264,10 +257,7 @@ BOOST_AUTO_TEST_CASE(without_moves_of_whole_clusters) {
                       rows, prior, setting_of(process, 20, &gamma_prior), one, control));
   };
   check(normal_prior<FullCovariance>(2), doubtful_rows(6, 2, 21), "full");
-  const auto columns = products::some_prior({{kind_of<Poisson>},
-                                             {kind_of<Bernoulli>},
-                                             {kind_of<UnivariateNormal>},
-                                             {kind_of<Categorical>, 3}});
+  const auto columns = products::some_prior(products::every_family());
   check(columns, products::some_rows(columns, 6, 31, true), "columns");
 }
 
