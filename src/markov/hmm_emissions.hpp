@@ -60,12 +60,12 @@ inline MemoryRows starting_sample(const Sequences &sequences, bool zeros, std::u
 }
 
 /// A multivariate normal in every state.
-template <class S> class NormalEmissions {
+class NormalEmissions {
  public:
-  using Fitted = NormalHmm<S>;
-  using Point = NormalPoint<S>;
-  using Posterior = NormalWishart<S>;
-  using Statistics = NormalStatistics<S>;
+  using Fitted = NormalHmm;
+  using Point = NormalPoint;
+  using Posterior = NormalWishart;
+  using Statistics = NormalStatistics;
   static constexpr bool whole_steps = true;
 
   NormalEmissions(const Sequences &sequences, const HmmOptions &options, const Fitted *,
@@ -73,12 +73,14 @@ template <class S> class NormalEmissions {
       : options_(options),
         k_(options.k),
         control_(control),
-        survey_(look(sequences, control)),
+        survey_(look(*covariance_named(options.covariance), sequences, control)),
         sample_(starting_sample(sequences, true, options.seed, control)),
         floor_(survey_.variance, options.covariance_floor),
-        prior_(make_normal_prior<S>(options.normal_prior, survey_, k_)),
-        neutral_(make_normal_prior<S>({}, survey_, k_)) {
-    const double a = prior_.a(0), divisor = mode_divisor<S>(a, S::shared ? k_ : 1, dimension());
+        prior_(make_normal_prior(options.normal_prior, survey_, k_)),
+        neutral_(make_normal_prior({}, survey_, k_)) {
+    const CovarianceShape &shape = survey_.shape;
+    const double a = prior_.a(0),
+                 divisor = mode_divisor(shape, a, shape.shared ? k_ : 1, dimension());
     if (options.method == "map" && !(divisor > 0))
       throw Error(
           Errc::invalid_argument,
@@ -91,13 +93,13 @@ template <class S> class NormalEmissions {
   const CovarianceFloor &floor() const { return floor_; }
   const Posterior &prior() const { return prior_; }
   void write_prior(Document &out) const { write_normal_prior(out, prior_); }
-  static double numbers(int d, int k) {
-    return scale_count<S>(k) * double(scale_rows<S>(d)) * scale_columns<S>(d) + 2.0 * k * d;
+  double numbers(int d, int k) const {
+    const CovarianceShape &shape = survey_.shape;
+    return shape.count(k) * double(shape.rows(d)) * shape.columns(d) + 2.0 * k * d;
   }
   /// Lane by lane, where there are few elements.
-  static double sums(int d, int k) {
-    return numbers(d, k) *
-           (S::dense && d <= normal_block::lane_sums_limit ? 0.5 * simd::lanes + 0.5 : 1);
+  double sums(int d, int k) const {
+    return numbers(d, k) * NormalScorer::sums_per_number(survey_.shape, d);
   }
 
   Statistics starting_statistics(int restart) {
@@ -118,7 +120,7 @@ template <class S> class NormalEmissions {
     if (sample_.rows() < k_) {
       const Matrix centres = survey_.mean.replicate(1, k_);
       return local_step<ScatteredAllocation>(
-                 sample_, control_, kmeans.template nearest<S>(centres),
+                 sample_, control_, kmeans.nearest(survey_.shape, centres),
                  std::vector<double>(std::size_t(k_), 0.0),
                  {RowRandom(options_.seed, std::uint64_t(restart), 0, 5)})
           .statistics;
@@ -142,7 +144,7 @@ template <class S> class NormalEmissions {
   MemoryRows &sample() { return sample_; }
 
  private:
-  static Survey<S> look(const Sequences &sequences, Control &control) {
+  static Survey look(const CovarianceShape &shape, const Sequences &sequences, Control &control) {
     Observations all(sequences, true);
     bool any = false;
     for_each_step(sequences, control,
@@ -150,10 +152,10 @@ template <class S> class NormalEmissions {
     if (!any)
       throw Error(Errc::invalid_argument, "all observations are missing", {},
                   "Leave such sequences out.");
-    return survey<S>(all, control);
+    return survey(shape, all, control);
   }
   Statistics shared_out(const KMeans &kmeans, const Matrix &centres) {
-    return local_step<HardAllocation>(sample_, control_, kmeans.template nearest<S>(centres),
+    return local_step<HardAllocation>(sample_, control_, kmeans.nearest(survey_.shape, centres),
                                       std::vector<double>(std::size_t(k_), 0.0))
         .statistics;
   }
@@ -161,7 +163,7 @@ template <class S> class NormalEmissions {
   const HmmOptions &options_;
   int k_;
   Control &control_;
-  Survey<S> survey_;
+  Survey survey_;
   MemoryRows sample_;
   CovarianceFloor floor_;
   Posterior prior_, neutral_;

@@ -172,13 +172,7 @@ BOOST_AUTO_TEST_CASE(normal_rows) {
 }
 
 BOOST_AUTO_TEST_CASE(columns) {
-  check_all("columns",
-            products::some_prior({{kind_of<UnivariateNormal>},
-                                  {kind_of<Bernoulli>},
-                                  {kind_of<Poisson>},
-                                  {kind_of<Exponential>},
-                                  {kind_of<Categorical>, 3}}),
-            6);
+  check_all("columns", products::some_prior(products::every_family()), 6);
 }
 
 BOOST_AUTO_TEST_CASE(fits_are_calibrated) {
@@ -262,7 +256,8 @@ BOOST_AUTO_TEST_CASE(faults_are_found) {
   const auto find = [&]<class Sampler>(std::type_identity<Sampler>, const Q &believed,
                                        const SamplerSetting &setting) {
     const Largest largest = geweke<Sampler>(independent, prior, believed, learning, setting, 6);
-    BOOST_TEST(largest.z > 1.5 * largest_z, largest.what << ' ' << largest.z);
+    BOOST_TEST((largest.z > 1.5 * largest_z && std::isfinite(largest.z)),
+               largest.what << ' ' << largest.z);
   };
   Q other = prior;
   other.c *= 4;

@@ -134,6 +134,9 @@ BAYES_API ProductPoint pick(const ProductPoint &point, const std::vector<int> &o
 /// k copies of the first component.
 BAYES_API ProductPosterior replicate(const ProductPosterior &q, int k);
 
+/// Components have a collapsed form.
+inline bool has_clusters(const ProductPosterior &) { return true; }
+
 /// Numbers that a component takes.
 inline double parameters_of(const ProductPosterior &q) { return double(q.values.rows()); }
 

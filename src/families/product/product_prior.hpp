@@ -82,7 +82,8 @@ BAYES_API void check_product_prior(const std::vector<std::string> &likelihood,
 
 /// The prior of one component. `prior`, null or an object, has the keys of the column family if
 /// there is one `likelihood`, else an object of them for each family: numbers, or arrays with one
-/// for each element of that family. `others`: keys that are read elsewhere. What is not given is the family's default_prior.
+/// for each element of that family. `others`: keys that are read elsewhere. What is not given is
+/// the family's default_prior.
 BAYES_API ProductPosterior make_product_prior(const ProductSurvey &survey,
                                               const std::vector<std::string> &likelihood,
                                               const Document &prior, double k,

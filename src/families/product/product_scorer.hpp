@@ -3,44 +3,45 @@
 #pragma once
 
 #include "base/aligned.hpp"
+#include "data/local_step.hpp"
 #include "families/product/product_components.hpp"
 
 namespace bayes {
 
-class BAYES_API ProductScorer {
+class BAYES_API ProductScorer final : public BlockScorer {
  public:
   using Statistics = ProductStatistics;
 
   /// terms: term size x K; bases: columns x K, in the columns' order.
   ProductScorer(SharedColumns columns, Matrix terms, Matrix bases);
 
-  int components() const { return k_; }
-  int dimension() const { return columns_->count(); }
+  int components() const override { return k_; }
+  int dimension() const override { return columns_->count(); }
 
   /// Arithmetic per row of score and accumulate together, for deciding on threads.
-  double operations() const { return 4.0 * k_ * columns_->count(); }
+  double operations() const override { return 4.0 * k_ * columns_->count(); }
 
   /// A worker's own memory.
-  class BAYES_API Worker {
+  class BAYES_API Worker final : public BlockWorker {
    public:
     explicit Worker(const ProductScorer &scorer);
 
     /// Call once a block, before scoring: finds the columns, fills holes, and adds up what does not
     /// depend on components.
-    void prepare(const double *block);
+    void prepare(const double *block) override;
 
     /// out[b] = log density (or its expectation) of row b of the block under component k.
-    void score(const double *, int k, double *out);
+    void score(const double *, int k, double *out) override;
 
     /// Adds the block's rows with responsibilities r (block_rows, times the rows' weights) to
     /// component k's statistics.
-    void accumulate(const double *, int k, const double *r);
+    void accumulate(const double *, int k, const double *r) override;
 
-    void clear();
+    void clear() override;
 
     /// Adds what was accumulated since clear() to raw sums (raw_size() doubles): of each component
     /// the sums, the weight of the rows in which a column is missing, and the sum of h(x).
-    void reduce(double *raw) const;
+    void reduce(double *raw) const override;
 
    private:
     std::size_t sum_doubles() const { return std::size_t(columns_.size().sums) * simd::lanes; }
@@ -68,7 +69,8 @@ class BAYES_API ProductScorer {
   /// The same for a single row of d numbers: K numbers.
   void score(const double *x, double *out) const;
 
-  std::size_t raw_size() const;
+  std::unique_ptr<BlockWorker> worker() const override { return std::make_unique<Worker>(*this); }
+  std::size_t raw_size() const override;
 
   /// The statistics from raw sums. `counts`: K sums of responsibilities.
   Statistics statistics(const std::vector<double> &counts, const std::vector<double> &raw) const;
