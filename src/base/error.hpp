@@ -7,7 +7,7 @@
 #include <cmath>
 #include <exception>
 #include <string>
-#include <utility>
+#include <string_view>
 
 #include "base/api.hpp"
 
@@ -27,11 +27,10 @@ enum class Errc {
 
 class BAYES_API Error : public std::exception {
  public:
-  Error(Errc code, std::string message, std::string detail = {}, std::string hint = {})
-      : code_(code),
-        message_(std::move(message)),
-        detail_(std::move(detail)),
-        hint_(std::move(hint)) {}
+  // Out of line: there are many places that throw, and none is worth inlining into.
+  Error(Errc code, std::string_view message, std::string_view detail = {},
+        std::string_view hint = {});
+  ~Error() override;
 
   Errc code() const noexcept { return code_; }
   const char *what() const noexcept override { return message_.c_str(); }

@@ -23,6 +23,12 @@ std::vector<double> row_major(const Matrix &m) {
   return {rows.data(), rows.data() + rows.size()};
 }
 
+Matrix pick_columns(const Matrix &from, const std::vector<int> &order) {
+  Matrix out(from.rows(), Eigen::Index(order.size()));
+  for (std::size_t i = 0; i < order.size(); ++i) out.col(Eigen::Index(i)) = from.col(order[i]);
+  return out;
+}
+
 bool cholesky(const Matrix &a, Matrix &lower) {
   const Eigen::Index n = a.rows();
   lower = a.triangularView<Eigen::Lower>();

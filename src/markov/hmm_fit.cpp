@@ -371,7 +371,7 @@ template <class E> class Fit {
     if (!fitted.deviations) return;
     HmmDeviations &d = *fitted.deviations;
     d = {reordered(d.initial, order), reordered(d.transition, order),
-         d.emissions.size() ? detail::pick_columns(d.emissions, order) : d.emissions};
+         d.emissions.size() ? pick_columns(d.emissions, order) : d.emissions};
   }
 
   /// Symbols by name, whatever the order in which they came; those of a start model keep their
@@ -385,7 +385,7 @@ template <class E> class Fit {
         return symbols_[std::size_t(a)] < symbols_[std::size_t(b)];
       });
       const auto sort = [&by_name](Matrix &values) {
-        values = detail::pick_columns(values.transpose(), by_name).transpose().eval();
+        values = pick_columns(values.transpose(), by_name).transpose().eval();
       };
       sort(fitted.point.emissions.values);
       if (fitted.posterior) {

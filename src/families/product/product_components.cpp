@@ -1,15 +1,7 @@
 #include "families/product/product_components.hpp"
 
 namespace bayes {
-namespace {
-
-Matrix pick_columns(const Matrix &from, const std::vector<int> &order) {
-  Matrix out(from.rows(), Eigen::Index(order.size()));
-  for (std::size_t i = 0; i < order.size(); ++i) out.col(Eigen::Index(i)) = from.col(order[i]);
-  return out;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 void ProductStatistics::scale(double factor) {
   count *= factor;
