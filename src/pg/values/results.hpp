@@ -32,15 +32,19 @@ class Cell {
   static Cell matrix(std::span<const double> values, std::size_t columns) {
     return {Kind::matrix, values.data(), values.size(), columns};
   }
-  /// A value that PostgreSQL already has.
-  static Cell datum(Datum value) {
+  /// A value that PostgreSQL already has, of a built-in type.
+  static Cell datum(Datum value, Oid type) {
     Cell cell;
     cell.kind_ = Kind::datum;
     cell.scalar_.datum = value;
+    cell.type_ = type;
     return cell;
   }
 
   bool is_null() const { return kind_ == Kind::null; }
+  /// May a column of this type hold the value? A NULL fits anywhere. Raises, so call it under
+  /// guarded().
+  bool fits(Oid column_type) const;
   /// in CurrentMemoryContext; raises, so call it under guarded()
   Datum to_datum() const;
 
@@ -64,6 +68,8 @@ class Cell {
         size_(size),
         columns_(columns) {}
   Kind kind_ = Kind::null;
+  /// of a datum
+  Oid type_ = InvalidOid;
   union {
     std::int32_t integer;
     std::int64_t bigint;
