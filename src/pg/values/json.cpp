@@ -14,7 +14,8 @@
 namespace bayes::pg {
 namespace {
 
-constexpr std::size_t deepest = 32;  // as in a Document's byte form
+/// as in a Document's byte form
+constexpr std::size_t deepest = 32;
 
 Document number(std::string_view token) {
   if (token.find_first_of(".eE") == token.npos) {

@@ -8,8 +8,10 @@
 namespace bayes::pg {
 namespace {
 
-constexpr std::size_t least_cached = 8;       // models cached however large they are
-constexpr std::size_t parsed_per_stored = 4;  // bytes in memory for a stored byte, roughly
+/// models cached however large they are
+constexpr std::size_t least_cached = 8;
+/// bytes in memory for a stored byte, roughly
+constexpr std::size_t parsed_per_stored = 4;
 
 /// A value detoasted, and freed again if that took a copy.
 class Plain {

@@ -13,7 +13,8 @@ namespace bayes::pg {
 /// A view of one value of a result row.
 class Cell {
  public:
-  Cell() = default;  // NULL
+  /// NULL
+  Cell() = default;
   Cell(int value) : kind_(Kind::integer) { scalar_.integer = value; }
   Cell(std::int64_t value) : kind_(Kind::bigint) { scalar_.bigint = value; }
   Cell(double value) : kind_(Kind::number) { scalar_.number = value; }
