@@ -59,10 +59,9 @@ CREATE FUNCTION bayes_info(model bayes_model)
     seed bigint, seconds float8, version text, options jsonb)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
 COMMENT IS 'What was fitted and how, one row. rows: used; skipped: left out because NULL, of '
-  'weight 0 or, with missing = skip, incomplete; iterations: of the restart that was kept; '
-  'objective: what the method maximises, with all constants (log-likelihood, log-posterior or '
-  'ELBO); seconds: the fit took; version: of pg_bayes that made it; options: all in force, '
-  'defaults included.';
+  'weight 0 or, with missing = skip, incomplete; iterations: of the best restart; objective: what '
+  'the method maximises, with all constants (log-likelihood, log-posterior or ELBO); seconds: the '
+  'fit took; version: of pg_bayes that made it; options: all in force, defaults included.';
 
 CREATE FUNCTION bayes_trace(model bayes_model)
   RETURNS TABLE (restart int, iteration int, objective float8)

@@ -15,12 +15,12 @@ COMMENT IS 'The posterior draws of a model fitted by sampling, chains and draws 
 
 CREATE FUNCTION bayes_draws_transition(state internal, value float8 [, chain int]) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Takes up one draw.';
-COMMENT IS 'Internal. Takes up one draw of a chain.';
+COMMENT IS 'Internal. Adds one draw.';
+COMMENT IS 'Internal. Adds one draw of a chain.';
 
 CREATE FUNCTION rhat_final(state internal) RETURNS float8
   AS 'MODULE_PATHNAME' @immutable COST 10000;
-COMMENT IS 'Internal. Computes R-hat of the draws taken up.';
+COMMENT IS 'Internal. Computes R-hat of the collected draws.';
 CREATE AGGREGATE rhat(value float8 [, chain int]) (
   SFUNC = bayes_draws_transition, @state, FINALFUNC = rhat_final
 );
@@ -32,7 +32,7 @@ COMMENT IS 'Rank-normalised split R-hat of the draws of one quantity: below 1.01
 
 CREATE FUNCTION ess_bulk_final(state internal) RETURNS float8
   AS 'MODULE_PATHNAME' @immutable COST 10000;
-COMMENT IS 'Internal. Computes the bulk effective sample size of the draws taken up.';
+COMMENT IS 'Internal. Computes the bulk effective sample size of the collected draws.';
 CREATE AGGREGATE ess_bulk(value float8 [, chain int]) (
   SFUNC = bayes_draws_transition, @state, FINALFUNC = ess_bulk_final
 );
@@ -45,7 +45,7 @@ COMMENT IS 'Bulk effective sample size: how many independent draws would tell as
 
 CREATE FUNCTION ess_tail_final(state internal) RETURNS float8
   AS 'MODULE_PATHNAME' @immutable COST 10000;
-COMMENT IS 'Internal. Computes the tail effective sample size of the draws taken up.';
+COMMENT IS 'Internal. Computes the tail effective sample size of the collected draws.';
 CREATE AGGREGATE ess_tail(value float8 [, chain int]) (
   SFUNC = bayes_draws_transition, @state, FINALFUNC = ess_tail_final
 );
@@ -58,7 +58,7 @@ COMMENT IS 'Tail effective sample size: the smaller one of those of the 5 % and 
 
 CREATE FUNCTION mcse_final(state internal) RETURNS float8
   AS 'MODULE_PATHNAME' @immutable COST 10000;
-COMMENT IS 'Internal. Computes the Monte Carlo standard error of the draws taken up.';
+COMMENT IS 'Internal. Computes the Monte Carlo standard error of the collected draws.';
 CREATE AGGREGATE mcse(value float8 [, chain int]) (
   SFUNC = bayes_draws_transition, @state, FINALFUNC = mcse_final
 );

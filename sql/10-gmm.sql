@@ -23,11 +23,11 @@ CREATE FUNCTION gmm_fit_transition(
   state internal, x float8[], k int [, options jsonb [, weight float8]]
 ) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Takes up one row.';
+COMMENT IS 'Internal. Adds one row.';
 
 CREATE FUNCTION gmm_fit_final(state internal) RETURNS bayes_model
   AS 'MODULE_PATHNAME' @immutable COST 100000;
-COMMENT IS 'Internal. Fits a Gaussian mixture to the rows taken up.';
+COMMENT IS 'Internal. Fits a Gaussian mixture to the collected rows.';
 
 CREATE AGGREGATE gmm_fit(x float8[], k int [, options jsonb [, weight float8]]) (
   SFUNC = gmm_fit_transition, @state, FINALFUNC = gmm_fit_final, @combine
@@ -45,7 +45,7 @@ CREATE FUNCTION gmm_start_transition(
   state internal, x float8[], start bayes_model [, options jsonb [, weight float8]]
 ) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Takes up one row.';
+COMMENT IS 'Internal. Adds one row.';
 
 CREATE AGGREGATE gmm_fit(x float8[], start bayes_model [, options jsonb [, weight float8]]) (
   SFUNC = gmm_start_transition, @state, FINALFUNC = gmm_fit_final, @combine
@@ -62,7 +62,7 @@ CREATE FUNCTION gmm_update_transition(
   state internal, x float8[], prior bayes_model [, options jsonb [, weight float8]]
 ) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Takes up one row.';
+COMMENT IS 'Internal. Adds one row.';
 
 CREATE AGGREGATE gmm_update(x float8[], prior bayes_model [, options jsonb [, weight float8]]) (
   SFUNC = gmm_update_transition, @state, FINALFUNC = gmm_fit_final, @combine
@@ -77,7 +77,7 @@ COMMENT IS 'The same with options and weights. '
 CREATE FUNCTION gmm_select_transition(state internal, x float8[], ks int[] [, options jsonb])
   RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Takes up one row.';
+COMMENT IS 'Internal. Adds one row.';
 
 CREATE FUNCTION gmm_select_final(state internal) RETURNS gmm_selection[]
   AS 'MODULE_PATHNAME' @immutable COST 1000000;
@@ -96,8 +96,8 @@ COMMENT IS 'The same with options. '
 
 CREATE FUNCTION gmm_cluster(x float8[], k int [, options jsonb]) RETURNS int
   AS 'MODULE_PATHNAME' @window COST 1000;
-COMMENT IS 'Fits a mixture of k Gaussians to the whole partition, whatever the frame, and gives '
-  'the most probable component of every row, counted from 1; NULL for a NULL row.';
+COMMENT IS 'Fits a mixture of k Gaussians to the whole partition, regardless of the frame, and '
+  'gives the most probable component of every row, counted from 1; NULL for a NULL row.';
 COMMENT IS 'The same with options. '
   @gmm_options;
 
@@ -109,11 +109,15 @@ CREATE FUNCTION gmm_fit(query text, k int [, options jsonb])
 COMMENT IS 'Fits a mixture of k Gaussians to the rows of a query and gives its components, as '
   'gmm_components does. '
   @gmm_query;
+COMMENT IS 'The same with options. '
+  @gmm_options;
 CREATE FUNCTION gmm_select(query text, ks int[] [, options jsonb]) RETURNS SETOF gmm_selection
   AS 'MODULE_PATHNAME', 'gmm_select_query' @volatile COST 1000000 ROWS 10;
 COMMENT IS 'Fits a Gaussian mixture for every k in ks (and every covariance in '
   'options.covariance) to the rows of a query. '
   @gmm_query;
+COMMENT IS 'The same with options. '
+  @gmm_options;
 
 -- ---- a model as relations ----
 

@@ -24,11 +24,11 @@ CREATE FUNCTION bmm_fit_transition(
   state internal, x anyarray, k int [, options jsonb [, weight float8]]
 ) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Takes up one row.';
+COMMENT IS 'Internal. Adds one row.';
 
 CREATE FUNCTION bmm_fit_final(state internal) RETURNS bayes_model
   AS 'MODULE_PATHNAME' @immutable COST 100000;
-COMMENT IS 'Internal. Fits a Bernoulli mixture to the rows taken up.';
+COMMENT IS 'Internal. Fits a Bernoulli mixture to the collected rows.';
 
 CREATE AGGREGATE bmm_fit(x anyarray, k int [, options jsonb [, weight float8]]) (
   SFUNC = bmm_fit_transition, @state, FINALFUNC = bmm_fit_final, @combine
@@ -46,7 +46,7 @@ CREATE FUNCTION bmm_start_transition(
   state internal, x anyarray, start bayes_model [, options jsonb [, weight float8]]
 ) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Takes up one row.';
+COMMENT IS 'Internal. Adds one row.';
 
 CREATE AGGREGATE bmm_fit(x anyarray, start bayes_model [, options jsonb [, weight float8]]) (
   SFUNC = bmm_start_transition, @state, FINALFUNC = bmm_fit_final, @combine
@@ -63,7 +63,7 @@ CREATE FUNCTION bmm_update_transition(
   state internal, x anyarray, prior bayes_model [, options jsonb [, weight float8]]
 ) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Takes up one row.';
+COMMENT IS 'Internal. Adds one row.';
 
 CREATE AGGREGATE bmm_update(x anyarray, prior bayes_model [, options jsonb [, weight float8]]) (
   SFUNC = bmm_update_transition, @state, FINALFUNC = bmm_fit_final, @combine
@@ -78,7 +78,7 @@ COMMENT IS 'The same with options and weights. '
 CREATE FUNCTION bmm_select_transition(state internal, x anyarray, ks int[] [, options jsonb])
   RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Takes up one row.';
+COMMENT IS 'Internal. Adds one row.';
 
 CREATE FUNCTION bmm_select_final(state internal) RETURNS bmm_selection[]
   AS 'MODULE_PATHNAME' @immutable COST 1000000;
@@ -97,8 +97,8 @@ COMMENT IS 'The same with options. '
 CREATE FUNCTION bmm_cluster(x anyarray, k int [, options jsonb]) RETURNS int
   AS 'MODULE_PATHNAME' @window COST 1000;
 COMMENT IS 'Fits a mixture of k products of Bernoulli distributions to the whole partition, '
-  'whatever the frame, and gives the most probable component of every row, counted from 1; NULL '
-  'for a NULL row.';
+  'regardless of the frame, and gives the most probable component of every row, counted from 1; '
+  'NULL for a NULL row.';
 COMMENT IS 'The same with options. '
   @bmm_options;
 
@@ -110,10 +110,14 @@ CREATE FUNCTION bmm_fit(query text, k int [, options jsonb])
 COMMENT IS 'Fits a mixture of k products of Bernoulli distributions to the rows of a query and '
   'gives its components, as bmm_components does. '
   @bmm_query;
+COMMENT IS 'The same with options. '
+  @bmm_options;
 CREATE FUNCTION bmm_select(query text, ks int[] [, options jsonb]) RETURNS SETOF bmm_selection
   AS 'MODULE_PATHNAME', 'bmm_select_query' @volatile COST 1000000 ROWS 10;
 COMMENT IS 'Fits a Bernoulli mixture for every k in ks to the rows of a query. '
   @bmm_query;
+COMMENT IS 'The same with options. '
+  @bmm_options;
 
 -- ---- a model as relations ----
 

@@ -1,19 +1,19 @@
 -- Dirichlet process mixtures.
 
 DEFINE @dpmm_query =
-  'query: one SELECT of what a row is called (any type) and the row, an array of numbers or '
-  'numeric columns; it is run as the caller, read-only. 22023 for any other query.';
+  'query: one SELECT of a name for the row (any type) and the row, an array of numbers or numeric '
+  'columns; it is run as the caller, read-only. 22023 for any other query.';
 DEFINE @dpmm_options = 'options: see docs/dpmm.md; NULL means none.';
 
 -- ---- aggregates: rows in, a model out ----
 
 CREATE FUNCTION dpmm_fit_transition(state internal, x float8[] [, options jsonb]) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Takes up one row.';
+COMMENT IS 'Internal. Adds one row.';
 
 CREATE FUNCTION dpmm_fit_final(state internal) RETURNS bayes_model
   AS 'MODULE_PATHNAME' @immutable COST 1000000;
-COMMENT IS 'Internal. Fits a Dirichlet process mixture to the rows taken up.';
+COMMENT IS 'Internal. Fits a Dirichlet process mixture to the collected rows.';
 
 -- No combine function: draws depend on the order of the rows, which parallel workers would change.
 CREATE AGGREGATE dpmm_fit(x float8[] [, options jsonb]) (
@@ -31,8 +31,9 @@ COMMENT IS 'The same with options. '
 
 CREATE FUNCTION dpmm_cluster(x float8[] [, options jsonb]) RETURNS int
   AS 'MODULE_PATHNAME' @window COST 1000;
-COMMENT IS 'Fits a Dirichlet process mixture to the whole partition, whatever the frame, and '
-  'gives every row''s cluster in the point estimate, from 1 by falling size; NULL for a NULL row.';
+COMMENT IS 'Fits a Dirichlet process mixture to the whole partition, regardless of the frame, and '
+  'gives every row''s cluster in the point estimate, from 1 by decreasing size; NULL for a NULL '
+  'row.';
 COMMENT IS 'The same with options. '
   @dpmm_options;
 
@@ -41,19 +42,13 @@ COMMENT IS 'The same with options. '
 CREATE FUNCTION dpmm_cluster(query text [, options jsonb])
   RETURNS TABLE (id text, cluster int, probability float8)
   AS 'MODULE_PATHNAME', 'dpmm_cluster_query' @volatile COST 1000000 ROWS 1000;
-COMMENT IS 'Fits a Dirichlet process mixture to the rows of a query. For every row in turn what '
-  'it is called, its cluster in the point estimate, from 1 by falling size, and in [0, 1] how '
-  'firmly it belongs to it: the mean posterior probability of being together with another row of '
-  'the cluster (of being alone, for a cluster of one; for method vi the responsibility). cluster '
-  'is NULL for a row left out. '
+COMMENT IS 'Fits a Dirichlet process mixture to the rows of a query. For every row in turn its '
+  'name, its cluster in the point estimate, from 1 by decreasing size, and in [0, 1] how firmly '
+  'it belongs to it: the mean posterior probability of being together with another row of the '
+  'cluster (of being alone, for a cluster of one; for method vi the responsibility). cluster is '
+  'NULL for a row left out. '
   @dpmm_query;
-COMMENT IS 'Fits a Dirichlet process mixture to the rows of a query. For every row in turn what '
-  'it is called, its cluster in the point estimate, from 1 by falling size, and in [0, 1] how '
-  'firmly it belongs to it: the mean posterior probability of being together with another row of '
-  'the cluster (of being alone, for a cluster of one; for method vi the responsibility). cluster '
-  'is NULL for a row left out. query: one SELECT of what a row is called (any type) and the row, '
-  'an array of numbers or numeric columns; it is run as the caller, read-only. 22023 for any '
-  'other query. '
+COMMENT IS 'The same with options. '
   @dpmm_options;
 CREATE FUNCTION dpmm_similarity(query text [, options jsonb])
   RETURNS TABLE (id1 text, id2 text, probability float8)
@@ -61,10 +56,7 @@ CREATE FUNCTION dpmm_similarity(query text [, options jsonb])
 COMMENT IS 'For every pair of rows of a query the posterior probability that they belong to one '
   'cluster, id1 being the one that comes first. 54000 for more than 5000 rows. '
   @dpmm_query;
-COMMENT IS 'For every pair of rows of a query the posterior probability that they belong to one '
-  'cluster, id1 being the one that comes first. 54000 for more than 5000 rows. query: one SELECT '
-  'of what a row is called (any type) and the row, an array of numbers or numeric columns; it is '
-  'run as the caller, read-only. 22023 for any other query. '
+COMMENT IS 'The same with options. '
   @dpmm_options;
 
 -- ---- a model as relations ----
@@ -72,7 +64,7 @@ COMMENT IS 'For every pair of rows of a query the posterior probability that the
 CREATE FUNCTION dpmm_clusters(model bayes_model)
   RETURNS TABLE (cluster int, weight float8, mean float8[], covariance float8[], count bigint)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
-COMMENT IS 'The clusters of the point estimate, numbered from 1 by falling count: weight, the '
+COMMENT IS 'The clusters of the point estimate, numbered from 1 by decreasing count: weight, the '
   'probability that the next row belongs to it, count / (rows + E[concentration]); mean, d '
   'posterior means of the expected row (NULL for an element that is a category); covariance, d x '
   'd, E[precision]^-1, for the multivariate normal, else NULL; count, its rows. 42804 for a model '
@@ -107,7 +99,7 @@ COMMENT IS 'The most probable of dpmm_probabilities, from 1; one more than the n
 CREATE FUNCTION dpmm_probabilities(model bayes_model, x float8[]) RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 1000;
 COMMENT IS 'For every cluster of the point estimate the expected share of the rows that x would '
-  'be clustered with that belong to it, then the probability that x founds a new cluster; they '
+  'be clustered with that belong to it, then the probability that x starts a new cluster; they '
   'sum to 1. Averaged over the draws.';
 
 CREATE FUNCTION dpmm_log_density(model bayes_model, x float8[]) RETURNS float8

@@ -9,12 +9,12 @@ DEFINE @hmm_sequences =
   'distinct symbols, a symbol longer than 10000 bytes, or more parameters than memory allows; '
   '22003 no fit exists.';
 DEFINE @hmm_partition =
-  'The partition is one sequence in the order of the window, whatever the frame. observation: a '
-  'number, a boolean or a name, as the model was fitted; a vector is ROW(a, b), or ROW(x) of an '
-  'array x of numbers. A NULL observation is missing, and its row has a result all the same; a '
-  'name that the model does not know is as good as missing. NULL for a NULL model. 22023 if the '
-  'model differs between the rows of a partition, or for an element that cannot be; 2202E for an '
-  'observation of another shape; 42804 for a model of another family.';
+  'The partition is one sequence in the order of the window, regardless of the frame. '
+  'observation: a number, a boolean or a name, as the model was fitted; a vector is ROW(a, b), or '
+  'ROW(x) of an array x of numbers. A NULL observation is missing, and its row has a result all '
+  'the same; a name that the model does not know is as good as missing. NULL for a NULL model. '
+  '22023 if the model differs between the rows of a partition, or for an element that cannot be; '
+  '2202E for an observation of another shape; 42804 for a model of another family.';
 DEFINE @hmm_options = 'options: see docs/hmm.md; NULL means none.';
 
 -- ---- aggregates: sequences in, a model out ----
@@ -23,11 +23,11 @@ CREATE FUNCTION hmm_fit_transition(
   state internal, sequence anyarray, k int [, options jsonb [, weight float8]]
 ) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Takes up one sequence.';
+COMMENT IS 'Internal. Adds one sequence.';
 
 CREATE FUNCTION hmm_fit_final(state internal) RETURNS bayes_model
   AS 'MODULE_PATHNAME' @immutable COST 1000000;
-COMMENT IS 'Internal. Fits a hidden Markov model to the sequences taken up.';
+COMMENT IS 'Internal. Fits a hidden Markov model to the collected sequences.';
 
 -- No combine function: symbols are numbered as they come, and sequences lie in the store as they
 -- come, which parallel workers would change.
@@ -47,7 +47,7 @@ CREATE FUNCTION hmm_start_transition(
   state internal, sequence anyarray, start bayes_model [, options jsonb [, weight float8]]
 ) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Takes up one sequence.';
+COMMENT IS 'Internal. Adds one sequence.';
 
 CREATE AGGREGATE hmm_fit(sequence anyarray, start bayes_model [, options jsonb [, weight float8]]) (
   SFUNC = hmm_start_transition, @state, FINALFUNC = hmm_fit_final
@@ -66,7 +66,7 @@ CREATE FUNCTION hmm_states_transition(
   state internal, sequence anyarray, states int[], k int [, options jsonb]
 ) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Takes up one sequence.';
+COMMENT IS 'Internal. Adds one sequence.';
 
 CREATE AGGREGATE hmm_fit(sequence anyarray, states int[], k int [, options jsonb]) (
   SFUNC = hmm_states_transition, @state, FINALFUNC = hmm_fit_final
@@ -82,7 +82,7 @@ CREATE FUNCTION hmm_update_transition(
   state internal, sequence anyarray, prior bayes_model [, options jsonb [, weight float8]]
 ) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Takes up one sequence.';
+COMMENT IS 'Internal. Adds one sequence.';
 
 CREATE AGGREGATE hmm_update(
   sequence anyarray, prior bayes_model [, options jsonb [, weight float8]]
@@ -124,15 +124,10 @@ CREATE FUNCTION hmm_decode(query text, k int [, options jsonb])
   AS 'MODULE_PATHNAME', 'hmm_decode_query' @volatile COST 1000000 ROWS 1000;
 COMMENT IS 'Fits a hidden Markov model of k states to the sequences of a query and decodes them: '
   'for every step t (from 1) of every sequence the state on the most probable path, from 1, and '
-  'its probability given the whole sequence. query: one SELECT of what a sequence is called (any '
+  'its probability given the whole sequence. query: one SELECT of a name for the sequence (any '
   'type) and the sequence, an array; it is run as the caller, read-only. 22023 for any other '
   'query. state is NULL where a fit failed under option on_error = null. Other errors: as hmm_fit.';
-COMMENT IS 'Fits a hidden Markov model of k states to the sequences of a query and decodes them: '
-  'for every step t (from 1) of every sequence the state on the most probable path, from 1, and '
-  'its probability given the whole sequence. query: one SELECT of what a sequence is called (any '
-  'type) and the sequence, an array; it is run as the caller, read-only. 22023 for any other '
-  'query. state is NULL where a fit failed under option on_error = null. Other errors: as '
-  'hmm_fit. '
+COMMENT IS 'The same with options. '
   @hmm_options;
 
 -- ---- a model and a sequence ----
@@ -170,7 +165,7 @@ CREATE FUNCTION hmm_paths(model bayes_model, sequence anyarray, n int)
   RETURNS TABLE (rank int, log_probability float8, states int[])
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 10;
 COMMENT IS 'The n most probable paths through a sequence (1 to 1000, fewer if there are fewer), '
-  'by falling probability: the natural logarithm of the joint probability of path and '
+  'by decreasing probability: the natural logarithm of the joint probability of path and '
   'observations, and the states, from 1. 22023 for n below 1 or above 1000. sequence: as the '
   'model was fitted, NULL elements missing; an empty one gives one path of no states. 2202E for a '
   'sequence of another shape, 22023 for an element that cannot be, 42804 for a model of another '

@@ -50,6 +50,7 @@ function create(statement,    open, end, rest, parts, brackets, arguments, i) {
   arguments = substr(statement, open + 1, end - open - 1)
   gsub(/^[ \n]+|[ \n]+$/, "", arguments)
   forms = split(arguments, parts, / \[, /)
+  if (forms == 0) parts[forms = 1] = ""
   brackets = substr(parts[forms], length(parts[forms]) - forms + 2)
   if (brackets !~ /^]*$/) fail("optional arguments are not nested as in [, a int [, b int]]")
   parts[forms] = substr(parts[forms], 1, length(parts[forms]) - forms + 1)

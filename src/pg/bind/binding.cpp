@@ -9,15 +9,15 @@
 namespace bayes::pg {
 namespace {
 
-/// The last change of the objective in the restart that was kept: the one that ended where the
+/// The last change of the objective in the best restart: the one that ended where the
 /// model's objective is.
 double last_change(const Model &model) {
-  const std::vector<double> *kept = nullptr;
+  const std::vector<double> *best = nullptr;
   for (const auto &restart : model.trace)
-    if (restart.size() >= 2 && (!kept || std::fabs(restart.back() - model.info.objective) <
-                                             std::fabs(kept->back() - model.info.objective)))
-      kept = &restart;
-  return kept ? kept->back() - (*kept)[kept->size() - 2] : std::numeric_limits<double>::quiet_NaN();
+    if (restart.size() >= 2 && (!best || std::fabs(restart.back() - model.info.objective) <
+                                             std::fabs(best->back() - model.info.objective)))
+      best = &restart;
+  return best ? best->back() - (*best)[best->size() - 2] : std::numeric_limits<double>::quiet_NaN();
 }
 
 double tolerance(const Model &model) {

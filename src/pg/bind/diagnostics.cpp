@@ -8,10 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "pg/server/context.hpp"
+#include "base/message.hpp"
+#include "pg/bind/aggregate.hpp"
 #include "pg/server/server_control.hpp"
-#include "pg/values/model_value.hpp"
-#include "pg/values/results.hpp"
 
 using namespace bayes;
 using namespace bayes::pg;
@@ -25,13 +24,12 @@ class CollectedDraws {
 
   void add(std::int32_t chain, double value) {
     if (count_ == max_diagnosed_draws)
-      throw Error(Errc::too_large, "more than " + std::to_string(max_diagnosed_draws) + " draws",
-                  {}, "Thin them, for instance by FILTER (WHERE draw % 10 = 0).");
+      throw Error(Errc::too_large, message("more than {} draws", max_diagnosed_draws), {},
+                  "Thin them, for instance by FILTER (WHERE draw % 10 = 0).");
     if (!last_ || last_->first != chain) {
       last_ = &*chains_.try_emplace(chain).first;
       if (chains_.size() > max_diagnosed_chains)
-        throw Error(Errc::too_large,
-                    "more than " + std::to_string(max_diagnosed_chains) + " chains", {},
+        throw Error(Errc::too_large, message("more than {} chains", max_diagnosed_chains), {},
                     "The second argument is the number of the chain, not of the draw.");
     }
     last_->second.push_back(value);
@@ -55,10 +53,10 @@ Datum diagnose(FunctionCallInfo fcinfo,
                std::optional<double> (*diagnostic)(std::span<const Chain>, Control &)) {
   if (PG_ARGISNULL(0)) PG_RETURN_NULL();
   ServerControl control;
-  const std::optional<double> answer =
+  const std::optional<double> value =
       diagnostic(reinterpret_cast<const CollectedDraws *>(PG_GETARG_POINTER(0))->chains(), control);
-  if (!answer) PG_RETURN_NULL();
-  PG_RETURN_FLOAT8(*answer);
+  if (!value) PG_RETURN_NULL();
+  PG_RETURN_FLOAT8(*value);
 }
 
 }  // namespace
@@ -70,7 +68,7 @@ BAYES_FUNCTION(bayes_draws) {
   if (draws.quantities.empty())
     throw Error(
         Errc::invalid_argument, "model has no posterior draws",
-        "It is of family " + model->info.family + ", fitted by method " + model->info.method + ".",
+        message("It is of family {}, fitted by method {}.", model->info.family, model->info.method),
         "Methods that sample keep draws: fit it by one of them.");
   ServerControl control;
   const double *value = draws.values.data();
@@ -86,19 +84,17 @@ BAYES_FUNCTION(bayes_draws) {
 /// (internal, value float8 [, chain int]) -> internal. To skip a NULL would move all later draws of
 /// its chain.
 BAYES_FUNCTION(bayes_draws_transition) {
-  MemoryContext context = nullptr;
-  if (!AggCheckCallContext(fcinfo, &context))
-    throw Error(Errc::internal, "aggregate support function called outside an aggregate");
+  const MemoryContext context = aggregate_context(fcinfo);
   CollectedDraws &state = PG_ARGISNULL(0)
                               ? *make_in<CollectedDraws>(context, "pg_bayes draws")
                               : *reinterpret_cast<CollectedDraws *>(PG_GETARG_POINTER(0));
   const bool has_chain = PG_NARGS() > 2;
   if (PG_ARGISNULL(1) || (has_chain && PG_ARGISNULL(2)))
-    throw Error(Errc::null_value,
-                std::string(PG_ARGISNULL(1) ? "value" : "chain") + " of draw " +
-                    std::to_string(state.count() + 1) + " is NULL",
-                "Draws of a chain are a sequence: one cannot be left out as if it had not been.",
-                "FILTER (WHERE ... IS NOT NULL) leaves it out all the same.");
+    throw Error(
+        Errc::null_value,
+        message("{} of draw {} is NULL", PG_ARGISNULL(1) ? "value" : "chain", state.count() + 1),
+        "Draws of a chain are a sequence: one cannot be left out as if it had not been.",
+        "FILTER (WHERE ... IS NOT NULL) leaves it out all the same.");
   state.add(has_chain ? PG_GETARG_INT32(2) : 1, PG_GETARG_FLOAT8(1));
   PG_RETURN_POINTER(&state);
 }

@@ -5,13 +5,12 @@
 #include <cmath>
 #include <optional>
 
+#include "base/message.hpp"
 #include "pg/bind/aggregate.hpp"
+#include "pg/bind/mixture_functions.hpp"
 #include "pg/bind/query_rows.hpp"
-#include "pg/bind/scalar.hpp"
 #include "pg/bind/window.hpp"
 #include "pg/server/server_control.hpp"
-#include "pg/values/model_value.hpp"
-#include "pg/values/results.hpp"
 
 using namespace bayes;
 using namespace bayes::pg;
@@ -31,14 +30,12 @@ const DirichletProcessMixture &mixture(const Model &model) {
 }
 
 /// The draws that memory does not hold are missing from the estimate.
-void tell_of_few_draws(const DirichletProcessMixture &model) {
-  const int kept = model.estimate().draws, all = model.draws.chains * model.draws.draws;
-  if (kept >= 50 || kept >= all) return;
-  report(NOTICE,
-         "the estimate of the partition rests on " + std::to_string(kept) + " of " +
-             std::to_string(all) + " draws",
-         "The labels of more draws of " + std::to_string(model.info.rows) +
-             " rows do not fit into maintenance_work_mem.",
+void report_few_draws(const DirichletProcessMixture &model) {
+  const int used = model.estimate().draws, all = model.draws.chains * model.draws.draws;
+  if (used >= 50 || used >= all) return;
+  report(NOTICE, message("the estimate of the partition rests on {} of {} draws", used, all),
+         message("The labels of more draws of {} rows do not fit into maintenance_work_mem.",
+                 model.info.rows),
          "Raise maintenance_work_mem.");
 }
 
@@ -48,14 +45,14 @@ constexpr Binding<RowCollector> dpmm = {
     .fit = [](const FitRequest &request, RowCollector &data,
               Control &control) -> std::unique_ptr<Model> {
       DpmmFit fitted = dpmm_fit(data.rows, request.options, control);
-      tell_of_few_draws(*fitted.model);
+      report_few_draws(*fitted.model);
       return std::move(fitted.model);
     },
     .fit_labels =
         [](const FitRequest &request, RowCollector &data, Control &control) {
           DpmmFit fitted = dpmm_fit(data.rows, request.options, control);
           warn_if_not_converged(*fitted.model);
-          tell_of_few_draws(*fitted.model);
+          report_few_draws(*fitted.model);
           return std::move(fitted.labels);
         },
 };
@@ -82,7 +79,7 @@ BAYES_FUNCTION(dpmm_cluster_query) {
   });
   if (fitted) {
     warn_if_not_converged(*fitted->model);
-    tell_of_few_draws(*fitted->model);
+    report_few_draws(*fitted->model);
   }
   std::size_t row = 0;
   names.each([&](Cell name, const NullableDatum &taken) {
@@ -155,8 +152,8 @@ BAYES_FUNCTION(dpmm_draws) {
   const Draws &draws = model->draws;
   if (draws.chains == 0)
     throw Error(Errc::invalid_argument,
-                "this model has no draws: it was fitted by method " + model->info.method, {},
-                "Fit with option method \"collapsed\", \"gibbs\" or \"slice\".");
+                message("this model has no draws: it was fitted by method {}", model->info.method),
+                {}, "Fit with option method \"collapsed\", \"gibbs\" or \"slice\".");
   const std::size_t width = draws.quantities.size();
   const auto at = [&](const char *name) {
     return std::size_t(std::find(draws.quantities.begin(), draws.quantities.end(), name) -
@@ -178,21 +175,13 @@ BAYES_FUNCTION(dpmm_draws) {
 
 // ---- a model and a row ----
 
-BAYES_FUNCTION(dpmm_predict) {
-  const auto [model, x] = model_and_row(fcinfo, dpmm.family);
-  PG_RETURN_INT32(mixture(model).predict(x) + 1);
-}
+BAYES_FUNCTION(dpmm_predict) { return predict_row<DirichletProcessMixture>(fcinfo, dpmm.family); }
 
+/// Behind those of the clusters the probability of a new one.
 BAYES_FUNCTION(dpmm_probabilities) {
-  const auto [model, x] = model_and_row(fcinfo, dpmm.family);
-  const int k = mixture(model).size() + 1;
-  double *out;
-  ArrayType *const array = guarded([k, &out] { return new_float8_array(1, &k, &out); });
-  mixture(model).probabilities(x, std::span(out, std::size_t(k)));
-  PG_RETURN_ARRAYTYPE_P(array);
+  return row_probabilities<DirichletProcessMixture>(fcinfo, dpmm.family, nullptr, 1);
 }
 
 BAYES_FUNCTION(dpmm_log_density) {
-  const auto [model, x] = model_and_row(fcinfo, dpmm.family);
-  PG_RETURN_FLOAT8(mixture(model).log_density(x));
+  return row_log_density<DirichletProcessMixture>(fcinfo, dpmm.family);
 }

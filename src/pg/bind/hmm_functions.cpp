@@ -1,6 +1,7 @@
 // Functions of a fitted hidden Markov model and a sequence, an array.
 #include <algorithm>
 
+#include "base/message.hpp"
 #include "pg/bind/hmm.hpp"
 #include "pg/input/observation.hpp"
 #include "pg/server/context.hpp"
@@ -11,7 +12,7 @@ using namespace bayes::pg;
 
 namespace {
 
-/// What one call site keeps from call to call.
+/// What lives from call to call.
 struct CallSite {
   explicit CallSite(MemoryContext context) : models(hmm_family), type(context) {}
   ModelCache models;
@@ -64,11 +65,10 @@ class ProbabilityArray {
  public:
   ProbabilityArray(std::int64_t steps, int k) {
     if (steps > std::int64_t((MaxAllocSize - 64) / sizeof(double)) / k)
-      throw Error(Errc::too_large,
-                  "the probabilities of " + std::to_string(k) + " states at " +
-                      std::to_string(steps) + " steps do not fit into an array",
-                  "The limit is 1 GB.",
-                  "The window functions of the same name give them row by row.");
+      throw Error(
+          Errc::too_large,
+          message("the probabilities of {} states at {} steps do not fit into an array", k, steps),
+          "The limit is 1 GB.", "The window functions of the same name give them row by row.");
     const int sizes[] = {int(steps), k};
     double **const out = &numbers_;
     array_ = guarded([&sizes, out] { return new_float8_array(2, sizes, out); });
@@ -91,11 +91,10 @@ Datum array_of_states(const std::vector<int> &states) {
       std::size_t(ARR_OVERHEAD_NONULLS(1)) + states.size() * sizeof(std::int32_t);
   if (states.empty()) return empty_array(INT4OID);
   if (bytes > MaxAllocSize)
-    throw Error(
-        Errc::too_large,
-        "the states of " + std::to_string(states.size()) + " steps do not fit into an array",
-        "The limit is 1 GB.",
-        "hmm_decode(model, observation) OVER (ORDER BY ...) gives them row by row.");
+    throw Error(Errc::too_large,
+                message("the states of {} steps do not fit into an array", states.size()),
+                "The limit is 1 GB.",
+                "hmm_decode(model, observation) OVER (ORDER BY ...) gives them row by row.");
   auto *const array = guarded([bytes] { return static_cast<ArrayType *>(palloc(bytes)); });
   SET_VARSIZE(array, bytes);
   array->ndim = 1;
@@ -157,9 +156,8 @@ BAYES_FUNCTION(hmm_paths) {
   const int n = PG_GETARG_INT32(2);
   constexpr int most = 1000;
   if (n < 1 || n > most)
-    throw Error(Errc::invalid_argument, "n is " + std::to_string(n) +
-                                            ", the number of paths must be from 1 to " +
-                                            std::to_string(most));
+    throw Error(Errc::invalid_argument,
+                message("n is {}, the number of paths must be from 1 to {}", n, most));
   ModelAndSequence given(fcinfo);
   std::vector<HmmPath> paths = {{0, {}}};  // of no steps there is one, and it is certain
   if (given.steps > 0) {
@@ -170,7 +168,7 @@ BAYES_FUNCTION(hmm_paths) {
   for (const HmmPath &path : paths) {
     poll_interrupts();
     const Datum states = array_of_states(path.states);
-    result.row({++rank, path.log_probability, Cell::datum(states)});
+    result.row({++rank, path.log_probability, Cell::datum(states, INT4ARRAYOID)});
     pfree(DatumGetPointer(states));
   }
   return Datum(0);

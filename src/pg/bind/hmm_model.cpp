@@ -1,4 +1,5 @@
 // A hidden Markov model as relations, and sequences that it makes.
+#include "base/message.hpp"
 #include "pg/bind/hmm.hpp"
 #include "pg/server/server_control.hpp"
 
@@ -92,12 +93,10 @@ BAYES_FUNCTION(hmm_sample) {
   const int n = PG_GETARG_INT32(1);
   if (n < 0)
     throw Error(Errc::invalid_argument,
-                "n is " + std::to_string(n) + ", the number of steps cannot be negative");
+                message("n is {}, the number of steps cannot be negative", n));
   if (n > most_sampled)
-    throw Error(Errc::too_large,
-                "n is " + std::to_string(n) + ", but the limit is " + std::to_string(most_sampled) +
-                    " steps",
-                {}, "Several sequences, of other seeds, may be as good as one that long.");
+    throw Error(Errc::too_large, message("n is {}, but the limit is {} steps", n, most_sampled), {},
+                "Several sequences, of other seeds, may be as good as one that long.");
   const auto owner = hmm_argument(PG_GETARG_DATUM(0));
   const HiddenMarkovModel &model = hidden(*owner);
   const bool symbols = model.symbols();

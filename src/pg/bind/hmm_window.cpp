@@ -1,5 +1,5 @@
 // Hidden Markov models as window functions: a partition is one sequence, in the order of the
-// window, whatever the frame.
+// window, regardless of the frame.
 //
 // hmm_decode and hmm_probabilities read the whole partition at its first row; hmm_filter takes it
 // row by row, in constant memory.
@@ -19,7 +19,7 @@ namespace {
 
 constexpr int model_argument = 0, observation_argument = 1;
 
-/// What one call site keeps over partitions.
+/// What lives from partition to partition.
 struct CallSite {
   CallSite(MemoryContext context, FunctionCallInfo fcinfo)
       : constant_model(

@@ -2,9 +2,9 @@
 // mixtures, which has predict, probabilities, log_density, sample and size.
 #pragma once
 
-#include <string>
 #include <vector>
 
+#include "base/message.hpp"
 #include "pg/bind/scalar.hpp"
 #include "pg/server/context.hpp"
 #include "pg/values/model_value.hpp"
@@ -21,12 +21,13 @@ Datum predict_row(FunctionCallInfo fcinfo, const char *family,
   PG_RETURN_INT32(static_cast<const M &>(model).predict(x) + 1);
 }
 
+/// One for each component, and `more` behind them.
 template <class M>
 Datum row_probabilities(FunctionCallInfo fcinfo, const char *family,
-                        TakesMissing takes_missing = nullptr) {
+                        TakesMissing takes_missing = nullptr, int more = 0) {
   const auto [model, x] = model_and_row(fcinfo, family, takes_missing);
   const M &mixture = static_cast<const M &>(model);
-  const int k = mixture.size();
+  const int k = mixture.size() + more;
   double *out;
   ArrayType *const array = guarded([k, &out] { return new_float8_array(1, &k, &out); });
   mixture.probabilities(x, std::span(out, std::size_t(k)));
@@ -40,7 +41,7 @@ Datum row_log_density(FunctionCallInfo fcinfo, const char *family,
   PG_RETURN_FLOAT8(static_cast<const M &>(model).log_density(x));
 }
 
-/// What a set-returning function keeps from row to row.
+/// What lives from row to row of a set-returning function.
 struct MixtureSampler {
   MixtureSampler(MemoryContext, Datum value, const char *family, std::int64_t seed)
       : model(load_model(value, family)),
@@ -59,7 +60,7 @@ template <class M> Datum sample_rows(FunctionCallInfo fcinfo, const char *family
     const int n = PG_GETARG_INT32(1);
     if (n < 0)
       throw Error(Errc::invalid_argument,
-                  "n is " + std::to_string(n) + ", the number of draws cannot be negative");
+                  message("n is {}, the number of draws cannot be negative", n));
     FuncCallContext *const context = SRF_FIRSTCALL_INIT();
     context->max_calls = std::uint64_t(n);
     context->user_fctx = make_in<MixtureSampler>(context->multi_call_memory_ctx, "pg_bayes sampler",

@@ -5,7 +5,7 @@
 namespace bayes::pg {
 namespace {
 
-/// What one call site keeps from call to call.
+/// What lives from call to call.
 struct CallSite {
   CallSite(MemoryContext, const char *family) : models(family) {}
   ModelCache models;

@@ -1,8 +1,8 @@
 // What the collectors of all kinds of data have in common.
 //
-// A collector reads the data of one fit as they come, item by item (a row of numbers, a sequence),
-// whatever brings them: an aggregate, a window function or a query. The functions in pg/bind are
-// written against the members that all collectors have:
+// A collector reads the data of one fit item by item (a row of numbers, a sequence), from an
+// aggregate, a window function or a query. The functions in pg/bind are written against the members
+// that all collectors have:
 //
 //   C(context, form)                   memory is taken in this context
 //   C::Check                           checks a request, and says how items are to be read

@@ -1,5 +1,6 @@
 #include "pg/input/fit_request.hpp"
 
+#include "base/message.hpp"
 #include "pg/values/json.hpp"
 #include "pg/values/model_value.hpp"
 
@@ -22,7 +23,7 @@ bool is_model(Role role) { return role == Role::start || role == Role::prior; }
 
 [[noreturn]] void changed(Role role) {
   throw Error(Errc::invalid_argument,
-              std::string(name_of(role)) + " must be the same for all rows of one fit",
+              message("{} must be the same for all rows of one fit", name_of(role)),
               "It differs from the value in the first row.",
               "To fit one model for each value, GROUP BY it.");
 }
@@ -81,7 +82,7 @@ std::string Parameters::contents_of(Role role, Datum value) {
   return contents;
 }
 
-void Parameters::note(Value &value, Datum seen) {
+void Parameters::remember(Value &value, Datum seen) {
   if (by_value(value.role)) return;
   const ModelIdentity id = identity(value.role, seen);
   value.form = id.form;
@@ -95,7 +96,7 @@ void Parameters::read(std::span<const Role> roles, const NullableDatum *argument
     Value value{roles[i], arguments[i].isnull, {}, {}};
     if (!value.null) {
       value.contents = contents_of(value.role, arguments[i].value);
-      note(value, arguments[i].value);
+      remember(value, arguments[i].value);
     }
     values.push_back(std::move(value));
   }
@@ -117,7 +118,7 @@ void Parameters::check_contents(Value &value, const NullableDatum &argument) {
   if (value.null || argument.isnull || by_value(value.role) ||
       contents_of(value.role, argument.value) != value.contents)
     changed(value.role);
-  note(value, argument.value);
+  remember(value, argument.value);
 }
 
 void Parameters::check_same(const Parameters &other) const {
@@ -134,7 +135,7 @@ FitRequest Parameters::request(const char *family) const {
   for (const Value &value : values_) {
     if (value.null) {
       if (value.role == Role::options) continue;
-      throw Error(Errc::null_value, std::string(name_of(value.role)) + " must not be NULL");
+      throw Error(Errc::null_value, message("{} must not be NULL", name_of(value.role)));
     }
     switch (value.role) {
       case Role::k: {

@@ -58,7 +58,7 @@ class Parameters {
   };
   static bool by_value(Role role) { return role == Role::k; }
   static std::string contents_of(Role role, Datum value);
-  static void note(Value &value, Datum seen);
+  static void remember(Value &value, Datum seen);
   static bool looks_same(const Value &value, const NullableDatum &argument);
   static void check_contents(Value &value, const NullableDatum &argument);
   std::vector<Value> values_;

@@ -2,14 +2,16 @@
 
 #include <algorithm>
 
+#include "base/message.hpp"
 #include "pg/input/sequence_collector.hpp"
 
 namespace bayes::pg {
 namespace {
 
 [[noreturn]] void not_numbers(const ElementType &type) {
-  throw Error(Errc::invalid_argument,
-              "observations are of type " + type.name() + ", but those of the model are numbers");
+  throw Error(
+      Errc::invalid_argument,
+      message("observations are of type {}, but those of the model are numbers", type.name()));
 }
 
 constexpr const char *vector_hint =
@@ -22,13 +24,12 @@ std::int64_t steps_for(const HiddenMarkovModel &model, const OpenArray &array, E
   const int dimensions = array.dimensions(), width = dimensions == 2 ? array.size(1) : 1;
   if (dimensions > 2) too_many_dimensions("the sequence", dimensions);
   if ((dimensions == 2) != model.vectors() || width != model.dimension())
-    throw Error(Errc::array_shape,
-                "the sequence is of " + observations(dimensions == 2, width) +
-                    ", but the model of " +
-                    (model.symbols() ? std::string("symbols")
-                                     : observations(model.vectors(), model.dimension())),
-                "A one-dimensional array has one observation an element; a two-dimensional one has "
-                "vectors, first the steps, then the elements of each.");
+    throw Error(
+        Errc::array_shape,
+        message("the sequence is of {}, but the model of {}", observations(dimensions == 2, width),
+                model.symbols() ? "symbols" : observations(model.vectors(), model.dimension())),
+        "A one-dimensional array has one observation an element; a two-dimensional one has "
+        "vectors, first the steps, then the elements of each.");
   type.use(array.element_type());
   if (!model.symbols() && type.kind() == SequenceElements::symbols) not_numbers(type);
   return array.size(0);
@@ -44,14 +45,14 @@ void each_step(const HiddenMarkovModel &model, const OpenArray &array, ElementTy
   type.forget();  // codes of another model
   ArrayWalk walk(array, type, symbols ? &codes : nullptr);
   std::vector<double> buffer(std::size_t(std::min(at_once, steps)) * d);
-  StepPlace place = {0, 1, model.vectors()};
+  StepPosition position = {0, 1, model.vectors()};
   for (std::int64_t done = 0; done < steps;) {
     const std::size_t count = std::size_t(std::min(at_once, steps - done));
     walk.next(std::span(buffer).first(count * d));
-    for (std::size_t i = 0; i < count; ++i, ++place.step) {
+    for (std::size_t i = 0; i < count; ++i, ++position.step) {
       const std::span<double> x = std::span(buffer).subspan(i * d, d);
-      settle_step(x, place, whole, false);
-      if (!symbols) model.check(x, place.step);
+      clean_step(x, position, whole, false);
+      if (!symbols) model.check(x, position.step);
       take(x);
     }
     done += std::int64_t(count);
@@ -75,10 +76,11 @@ void ObservationReader::begin(const HiddenMarkovModel &model) {
   type_.forget();  // codes of another model
   if (symbols_) return;
   if (record_ != vectors_)
-    throw Error(Errc::array_shape,
-                "observations are " + std::string(record_ ? "records" : "single values") +
-                    ", but the model is of " + observations(vectors_, model.dimension()),
-                {}, vectors_ ? vector_hint : "Give the value itself, not a record.");
+    throw Error(
+        Errc::array_shape,
+        message("observations are {}, but the model is of {}",
+                record_ ? "records" : "single values", observations(vectors_, model.dimension())),
+        {}, vectors_ ? vector_hint : "Give the value itself, not a record.");
   if (!record_ && type_.kind() == SequenceElements::symbols) not_numbers(type_);
 }
 
@@ -97,13 +99,13 @@ std::span<const double> ObservationReader::read(const HiddenMarkovModel &model,
     read_record(value.value, step);
   else
     x_[0] = number_of(value.value, type_.base());
-  settle_step(x_, {0, step, vectors_}, whole_, false);
+  clean_step(x_, {0, step, vectors_}, whole_, false);
   model.check(x_, step);
   return x_;
 }
 
 /// What the columns of the record are: numbers and booleans, or one array.
-void ObservationReader::look_at_fields() {
+void ObservationReader::inspect_fields() {
   std::vector<Field> fields;
   for (int i = 0; i < description_->natts; ++i) {
     const Form_pg_attribute attribute = TupleDescAttr(description_, i);
@@ -115,12 +117,12 @@ void ObservationReader::look_at_fields() {
       field.array = OidIsValid(get_element_type(field.base));
     });
     if (!field.array && !is_number_type(field.base) && field.base != BOOLOID)
-      throw Error(Errc::invalid_argument,
-                  "element " + std::to_string(fields.size() + 1) +
-                      " of an observation is of type " +
-                      guarded([declared] { return format_type_be(declared); }) +
-                      ", but elements of vectors are numbers",
-                  {}, vector_hint);
+      throw Error(
+          Errc::invalid_argument,
+          message("element {} of an observation is of type {}, but elements of vectors are "
+                  "numbers",
+                  fields.size() + 1, guarded([declared] { return format_type_be(declared); })),
+          {}, vector_hint);
     fields.push_back(field);
   }
   if (fields.size() > 1 &&
@@ -146,7 +148,7 @@ void ObservationReader::unpack_record(Datum value) {
     MemoryContextSwitchTo(before);
   });
   if (other) {
-    look_at_fields();
+    inspect_fields();
     values_.resize(std::size_t(description_->natts));
     nulls_ = std::make_unique<bool[]>(std::size_t(description_->natts));
   }
@@ -163,10 +165,9 @@ void ObservationReader::read_record(Datum value, std::int64_t step) {
   unpack_record(value);
   const auto check_width = [this, step](std::size_t width) {
     if (width != x_.size())
-      throw Error(Errc::array_shape, "step " + std::to_string(step) + " is of " +
-                                         observations(true, std::int64_t(width)) +
-                                         ", but the model of " +
-                                         observations(true, std::int64_t(x_.size())));
+      throw Error(Errc::array_shape, message("step {} is of {}, but the model of {}", step,
+                                             observations(true, std::int64_t(width)),
+                                             observations(true, std::int64_t(x_.size()))));
   };
   if (fields_.size() == 1 && fields_[0].array) {
     const std::size_t at = std::size_t(fields_[0].index);

@@ -88,7 +88,7 @@ class ObservationReader {
   };
   void read_record(Datum value, std::int64_t step);
   void unpack_record(Datum value);
-  void look_at_fields();
+  void inspect_fields();
 
   MemoryContext context_;
   ElementType type_;

@@ -1,5 +1,7 @@
 #include "pg/input/query.hpp"
 
+#include "base/message.hpp"
+
 namespace bayes::pg {
 namespace {
 
@@ -70,7 +72,7 @@ bool receive(TupleTableSlot *slot, DestReceiver *self) {
 }
 
 [[noreturn]] void unsuitable(const char *why, const char *detail, const char *hint) {
-  throw Error(Errc::invalid_argument, std::string("query ") + why, detail, hint);
+  throw Error(Errc::invalid_argument, message("query {}", why), detail, hint);
 }
 
 /// The one SELECT that a plan must be.
@@ -99,10 +101,9 @@ CachedPlanSource *only_select(SPIPlanPtr plan, const char *hint) {
   const Form_pg_attribute column = TupleDescAttr(columns, index);
   const Oid type = column->atttypid;
   const char *const name = guarded([type] { return format_type_be(type); });
-  throw Error(
-      Errc::invalid_argument,
-      std::string("column \"") + NameStr(column->attname) + "\" of the query is of type " + name,
-      expected, hint);
+  throw Error(Errc::invalid_argument,
+              message("column \"{}\" of the query is of type {}", NameStr(column->attname), name),
+              expected, hint);
 }
 
 Layout layout_of(TupleDesc columns, bool named, bool booleans) {
@@ -147,10 +148,9 @@ Layout layout_of(TupleDesc columns, bool named, bool booleans) {
     layout.types.push_back(type);
   }
   if (layout.array && layout.types.size() > 2) {
-    throw Error(
-        Errc::invalid_argument,
-        "query returns an array and " + std::to_string(layout.types.size() - 1) + " more columns",
-        "After the array at most one column may follow, the weight.", layout.hint);
+    throw Error(Errc::invalid_argument,
+                message("query returns an array and {} more columns", layout.types.size() - 1),
+                "After the array at most one column may follow, the weight.", layout.hint);
   }
   return layout;
 }
@@ -191,7 +191,7 @@ void NamedValues::each(const std::function<void(Cell name, const NullableDatum &
     return more;
   };
   while (guarded(next))
-    f(slot->tts_isnull[0] ? Cell() : Cell::datum(slot->tts_values[0]),
+    f(slot->tts_isnull[0] ? Cell() : Cell::datum(slot->tts_values[0], TEXTOID),
       {slot->tts_values[1], slot->tts_isnull[1]});
   guarded([slot] { ExecDropSingleTupleTableSlot(slot); });
   close();

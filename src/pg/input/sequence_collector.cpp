@@ -12,11 +12,10 @@ constexpr std::size_t most_symbols = 10000;
 /// bytes: a model holds every name
 constexpr std::size_t longest_symbol = 10000;
 
-std::string describe(const StepPlace &place, std::size_t element) {
-  std::string text;
-  if (place.vectors) text = "element " + std::to_string(element + 1) + " of ";
-  text += "step " + std::to_string(place.step);
-  if (place.sequence) text += " of sequence " + std::to_string(place.sequence);
+std::string describe(const StepPosition &position, std::size_t element) {
+  std::string text = message("step {}", position.step);
+  if (position.vectors) text = message("element {} of {}", element + 1, text);
+  if (position.sequence) text = message("{} of sequence {}", text, position.sequence);
   return text;
 }
 
@@ -24,29 +23,28 @@ std::int64_t width_of(const OpenArray &array) {
   return array.dimensions() == 2 ? array.size(1) : 1;
 }
 
-std::string values(std::int64_t n) {
-  return std::to_string(n) + (n == 1 ? " element" : " elements");
-}
+std::string values(std::int64_t n) { return message("{} {}", n, n == 1 ? "element" : "elements"); }
 
 }  // namespace
 
-void mend_step(std::span<double> x, const StepPlace &place, bool whole, bool refuse_missing) {
+void clean_unusable_step(std::span<double> x, const StepPosition &position, bool whole,
+                         bool refuse_missing) {
   bool any_missing = false;
   for (std::size_t i = 0; i < x.size(); ++i) {
     double &v = x[i];
     if (std::isnan(v)) {
       if (refuse_missing)
-        throw Error(Errc::null_value, describe(place, i) + " is missing",
+        throw Error(Errc::null_value, message("{} is missing", describe(position, i)),
                     "NULL and NaN are missing observations, which option missing = error refuses.",
                     "Without this option missing observations are summed out.");
       v = missing_value;  // always the same one
       any_missing = true;
     } else if (std::isinf(v)) {
-      throw Error(Errc::invalid_argument, describe(place, i) + " is " + shown(v),
+      throw Error(Errc::invalid_argument, message("{} is {}", describe(position, i), shown(v)),
                   "An observation is a finite number; a NULL is a missing one.");
     } else if (std::fabs(v) > largest_element) {
       throw Error(Errc::numeric,
-                  describe(place, i) + " is " + shown(v) + ", too large to compute with",
+                  message("{} is {}, too large to compute with", describe(position, i), shown(v)),
                   "The largest absolute value that an observation may have is 1e150.",
                   "Choose another unit of measurement.");
     }
@@ -55,18 +53,17 @@ void mend_step(std::span<double> x, const StepPlace &place, bool whole, bool ref
 }
 
 std::string observations(bool vectors, std::int64_t dimension) {
-  return vectors ? "vectors of " + values(dimension) : "single values";
+  return vectors ? message("vectors of {}", values(dimension)) : "single values";
 }
 
 void too_many_dimensions(const std::string &what, int dimensions) {
-  throw Error(Errc::array_shape,
-              what + " is an array of " + std::to_string(dimensions) + " dimensions",
+  throw Error(Errc::array_shape, message("{} is an array of {} dimensions", what, dimensions),
               "A sequence is a one-dimensional array of observations, or a two-dimensional one: "
               "first the steps, then the elements of each.");
 }
 
 void vectors_of_symbols(const std::string &what) {
-  throw Error(Errc::array_shape, what + " is a two-dimensional array of names",
+  throw Error(Errc::array_shape, message("{} is a two-dimensional array of names", what),
               "Vectors must be numbers; observations that are names stand in a one-dimensional "
               "array, one for each step.",
               "To observe several names at once, make one of them: a || '/' || b.");
@@ -77,15 +74,14 @@ double SymbolDictionary::code(std::string_view name) {
   if (found != numbers_.end()) return found->second;
   if (names_.size() >= most_symbols)
     throw Error(Errc::too_large,
-                "sequences have more than " + std::to_string(most_symbols) + " distinct symbols",
-                {},
+                message("sequences have more than {} distinct symbols", most_symbols), {},
                 "If observations are measurements, not names, option emission says what they are; "
                 "else join rare symbols into one.");
   if (name.size() > longest_symbol)
-    throw Error(Errc::too_large,
-                "a symbol is " + std::to_string(name.size()) + " bytes long, but the limit is " +
-                    std::to_string(longest_symbol),
-                {}, "A symbol is a name of what is observed; md5(symbol) is a short one.");
+    throw Error(
+        Errc::too_large,
+        message("a symbol is {} bytes long, but the limit is {}", name.size(), longest_symbol), {},
+        "A symbol is a name of what is observed; md5(symbol) is a short one.");
   names_.emplace_back(name);
   return numbers_.emplace(names_.back(), int(names_.size()) - 1).first->second;
 }
@@ -149,29 +145,27 @@ void SequenceCollector::check_shape(const OpenArray &array) const {
   if (array.dimensions() > 2) too_many_dimensions(name(), array.dimensions());
   if ((array.dimensions() == 2) != vectors_ || width_of(array) != sequences_.dimension)
     throw Error(Errc::array_shape,
-                name() + " is of " + observations(array.dimensions() == 2, width_of(array)) +
-                    ", but " +
-                    (first_ ? "sequence " + std::to_string(first_) : std::string("the model")) +
-                    " of " + observations(vectors_, sequences_.dimension),
+                message("{} is of {}, but {} of {}", name(),
+                        observations(array.dimensions() == 2, width_of(array)),
+                        first_ ? message("sequence {}", first_) : "the model",
+                        observations(vectors_, sequences_.dimension)),
                 "The observations of all sequences of one model have the same elements.");
   // Only columns of type anyarray, as in pg_stats, hold arrays of several types.
   if (array.element_type() != element_type_)
     throw SqlError(ERRCODE_DATATYPE_MISMATCH,
-                   name() + " is an array of another type than those before",
+                   message("{} is an array of another type than those before", name()),
                    "The sequences of one fit are arrays of one type.");
 }
 
 void SequenceCollector::check_states(const OpenArray &array, const OpenArray &states) const {
   if (states.dimensions() > 1)
     throw Error(Errc::array_shape,
-                "states of " + name() + " are an array of " + std::to_string(states.dimensions()) +
-                    " dimensions",
+                message("states of {} are an array of {} dimensions", name(), states.dimensions()),
                 "Known states are a one-dimensional array: one for each step.");
   const std::int64_t given = states.empty() ? 0 : states.size(0);
   if (given != array.size(0))
     throw Error(Errc::array_shape,
-                name() + " has " + std::to_string(array.size(0)) + " steps, but " +
-                    std::to_string(given) + " known states",
+                message("{} has {} steps, but {} known states", name(), array.size(0), given),
                 "There is one for each step, NULL where it is not known.");
 }
 
@@ -180,9 +174,8 @@ double SequenceCollector::known_state(double state, std::int64_t step) const {
   if (std::isnan(state)) return 0;
   if (state >= 0 && state <= request_->k) return state;
   throw Error(Errc::invalid_argument,
-              "state of step " + std::to_string(step) + " of " + name() + " is " +
-                  std::to_string(std::int64_t(state)) + ", but there are " +
-                  std::to_string(request_->k) + " states",
+              message("state of step {} of {} is {}, but there are {} states", step, name(),
+                      std::int64_t(state), request_->k),
               "Known states are numbered from 1 to k; NULL and 0 are states that are not known.");
 }
 
@@ -214,7 +207,7 @@ void SequenceCollector::store(const OpenArray &array, const OpenArray *states, d
   buffer_.resize(std::size_t(std::min(at_once, steps)) * d);
 
   writer_->begin(steps, weight);
-  StepPlace place = {seen_, 1, vectors_};
+  StepPosition position = {seen_, 1, vectors_};
   for (std::int64_t done = 0; done < steps;) {
     const std::size_t count = std::size_t(std::min(at_once, steps - done));
     walk.next(std::span(buffer_).first(count * d));
@@ -222,15 +215,15 @@ void SequenceCollector::store(const OpenArray &array, const OpenArray *states, d
       states_.assign(count, 0.0);
       if (known) known->next(states_);
     }
-    for (std::size_t i = 0; i < count; ++i, ++place.step) {
+    for (std::size_t i = 0; i < count; ++i, ++position.step) {
       const std::span<double> x = std::span(buffer_).subspan(i * d, d);
-      settle_step(x, place, options_.whole_steps, options_.refuse_missing);
+      clean_step(x, position, options_.whole_steps, options_.refuse_missing);
       if (!sequences_.labelled) {
         writer_->step(x.data());
         continue;
       }
       std::copy(x.begin(), x.end(), row_.begin());
-      row_[d] = known ? known_state(states_[i], place.step) : 0.0;
+      row_[d] = known ? known_state(states_[i], position.step) : 0.0;
       writer_->step(row_.data());
     }
     done += std::int64_t(count);

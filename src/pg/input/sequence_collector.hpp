@@ -15,7 +15,7 @@ namespace bayes::pg {
 inline constexpr std::int64_t elements_at_once = 8192;
 
 /// Where a step stands, for messages. All counted from 1.
-struct StepPlace {
+struct StepPosition {
   /// 0: there is only one
   std::int64_t sequence;
   std::int64_t step;
@@ -25,14 +25,15 @@ struct StepPlace {
 
 /// What is wrong with a step that may hold NaN, infinite or huge elements; makes it as kernels want
 /// it. `whole`: a missing element makes the whole step missing.
-void mend_step(std::span<double> x, const StepPlace &place, bool whole, bool refuse_missing);
+void clean_unusable_step(std::span<double> x, const StepPosition &position, bool whole,
+                         bool refuse_missing);
 
 /// Every step that is read goes through here. Throws for an element that cannot be; NaN is missing.
-inline void settle_step(std::span<double> x, const StepPlace &place, bool whole,
-                        bool refuse_missing) {
+inline void clean_step(std::span<double> x, const StepPosition &position, bool whole,
+                       bool refuse_missing) {
   bool usable = true;
   for (const double v : x) usable &= std::fabs(v) <= largest_element;  // false for NaN
-  if (!usable) mend_step(x, place, whole, refuse_missing);
+  if (!usable) clean_unusable_step(x, position, whole, refuse_missing);
 }
 
 /// What the observations of a sequence are, in words: "single values", "vectors of 3 elements".

@@ -6,28 +6,28 @@
 namespace bayes::pg {
 namespace {
 
-/// What an exception said. One is enough: between keeping and raising nothing else runs. Static, so
+/// What an exception said. One is enough: between saving and raising nothing else runs. Static, so
 /// that no SQL function carries these buffers in its stack frame.
-struct Kept {
+struct SavedError {
   bool pending;
   int sqlstate;
   char message[8192], detail[8192], hint[4096];
-} kept;
+} saved;
 
 void copy(char *to, std::size_t size, const char *text) noexcept {
   std::snprintf(to, size, "%s", text);
 }
 
-void keep(int sqlstate, const char *message, const char *detail = "",
+void save(int sqlstate, const char *message, const char *detail = "",
           const char *hint = "") noexcept {
-  kept.pending = false;
-  kept.sqlstate = sqlstate;
-  copy(kept.message, sizeof kept.message, message);
-  copy(kept.detail, sizeof kept.detail, detail);
-  copy(kept.hint, sizeof kept.hint, hint);
+  saved.pending = false;
+  saved.sqlstate = sqlstate;
+  copy(saved.message, sizeof saved.message, message);
+  copy(saved.detail, sizeof saved.detail, detail);
+  copy(saved.hint, sizeof saved.hint, hint);
 }
 
-/// A text cut by keep() must not end inside a character.
+/// A text cut by save() must not end inside a character.
 const char *clipped(char *text) {
   const int length = int(std::strlen(text));
   text[pg_mbcliplen(text, length, length)] = '\0';
@@ -51,30 +51,30 @@ int sqlstate(Errc code) noexcept {
   return ERRCODE_INTERNAL_ERROR;
 }
 
-void keep_current_exception() noexcept {
+void save_current_exception() noexcept {
   try {
     throw;
   } catch (const Pending &) {
-    kept.pending = true;
+    saved.pending = true;
   } catch (const SqlError &x) {
-    keep(x.sqlstate(), x.what(), x.detail().c_str(), x.hint().c_str());
+    save(x.sqlstate(), x.what(), x.detail().c_str(), x.hint().c_str());
   } catch (const Error &x) {
-    keep(sqlstate(x.code()), x.what(), x.detail().c_str(), x.hint().c_str());
+    save(sqlstate(x.code()), x.what(), x.detail().c_str(), x.hint().c_str());
   } catch (const std::bad_alloc &) {
-    keep(ERRCODE_OUT_OF_MEMORY, "out of memory");
+    save(ERRCODE_OUT_OF_MEMORY, "out of memory");
   } catch (const std::exception &x) {
-    keep(ERRCODE_INTERNAL_ERROR, x.what(), "pg_bayes met an error that it did not foresee.");
+    save(ERRCODE_INTERNAL_ERROR, x.what(), "pg_bayes met an error that it did not foresee.");
   } catch (...) {
-    keep(ERRCODE_INTERNAL_ERROR, "unknown C++ exception",
+    save(ERRCODE_INTERNAL_ERROR, "unknown C++ exception",
          "pg_bayes met an error that it did not foresee.");
   }
 }
 
-void raise_kept() {
-  if (kept.pending) PG_RE_THROW();
-  ereport(ERROR, (errcode(kept.sqlstate), errmsg_internal("%s", clipped(kept.message)),
-                  kept.detail[0] ? errdetail_internal("%s", clipped(kept.detail)) : 0,
-                  kept.hint[0] ? errhint("%s", clipped(kept.hint)) : 0));
+void raise_saved() {
+  if (saved.pending) PG_RE_THROW();
+  ereport(ERROR, (errcode(saved.sqlstate), errmsg_internal("%s", clipped(saved.message)),
+                  saved.detail[0] ? errdetail_internal("%s", clipped(saved.detail)) : 0,
+                  saved.hint[0] ? errhint("%s", clipped(saved.hint)) : 0));
   pg_unreachable();
 }
 

@@ -3,11 +3,11 @@
 // Kernels throw; PostgreSQL jumps. A longjmp over a C++ frame runs no destructors (whatever they
 // own is lost for good), a throw through a C frame is undefined. So:
 //   * every SQL function is an entry<>: it catches everything, leaves the handler with all objects
-//   destroyed, and only
-//     then raises, with plain data alone on the stack;
+//     destroyed, and only then raises, with plain data alone on the stack;
 //   * every call into PostgreSQL that may raise while C++ objects live goes through guarded(),
-//   which turns the jump into the
-//     exception Pending; PostgreSQL's error stack keeps the real error until entry<> lets it go on.
+//   which
+//     turns the jump into the exception Pending; PostgreSQL's error stack holds the real error
+//     until entry<> raises it again.
 // PG_TRY is forbidden in C++ (a throw would leave PG_exception_stack dangling), and so is catch
 // (...) outside this file.
 #pragma once
@@ -67,10 +67,10 @@ inline void poll_interrupts() {
   if (InterruptPending) guarded([] { ProcessInterrupts(); });
 }
 
-/// Only inside a handler: keeps what the current exception says as plain data.
-void keep_current_exception() noexcept;
-/// Raises what was kept.
-[[noreturn]] void raise_kept();
+/// Only inside a handler: saves what the current exception says as plain data.
+void save_current_exception() noexcept;
+/// Raises what was saved.
+[[noreturn]] void raise_saved();
 
 /// Calls f(), which may throw, from a place where only PostgreSQL's ERRORs may leave.
 template <class F> auto raising(F f) -> decltype(f()) {
@@ -78,9 +78,9 @@ template <class F> auto raising(F f) -> decltype(f()) {
   try {
     return f();
   } catch (...) {
-    keep_current_exception();
+    save_current_exception();
   }
-  raise_kept();  // the handler is left, all objects are destroyed
+  raise_saved();  // the handler is left, all objects are destroyed
 }
 
 template <Datum (*Body)(FunctionCallInfo)> Datum entry(FunctionCallInfo fcinfo) {

@@ -54,7 +54,8 @@ template <class T, class... A> T *make_in(MemoryContext parent, const char *name
   return owner->object;
 }
 
-/// The T that a place in a query that calls a function keeps from call to call; made at the first.
+/// A T that belongs to one call site, a function call in a query plan: made at the first call, it
+/// lives through all of them.
 template <class T, class... A> T &call_site(FunctionCallInfo fcinfo, A &&...args) {
   FmgrInfo &function = *fcinfo->flinfo;
   if (!function.fn_extra)

@@ -1,9 +1,14 @@
 // What PostgreSQL sees when it loads the module: the magic block and the settings.
+#include "document/model.hpp"
 #include "pg/server/server_control.hpp"
 
 #pragma GCC visibility push(default)
 extern "C" {
+#ifdef PG_MODULE_MAGIC_EXT  // PostgreSQL 18
+PG_MODULE_MAGIC_EXT(.name = "pg_bayes", .version = bayes::library_version);
+#else
 PG_MODULE_MAGIC;
+#endif
 void _PG_init(void);
 }
 

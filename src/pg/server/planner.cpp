@@ -11,8 +11,9 @@ using namespace bayes::pg;
 
 namespace {
 
-constexpr double forbidding = 1e10;  // as the planner's own disable_cost
-// what parallel_tuple_cost is for: sending rows in bulk costs no less than sending them as tuples
+/// as the planner's own disable_cost
+constexpr double forbidding = 1e10;
+/// what parallel_tuple_cost is for: sending rows in bulk costs no less than sending them as tuples
 constexpr double tuple_bytes = 100;
 
 /// Bytes that all rows of the query's join take, or -1 if that cannot be told.

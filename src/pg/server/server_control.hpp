@@ -22,7 +22,8 @@ class ServerControl final : public Control {
   void progress(const Progress &line) override;
 
  private:
-  double last_line_ = -1;  // seconds of the line shown last
+  /// seconds of the line shown last
+  double last_line_ = -1;
 };
 
 }  // namespace bayes::pg

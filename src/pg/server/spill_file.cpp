@@ -4,15 +4,15 @@ namespace bayes::pg {
 namespace {
 
 SpillFile *open_files = nullptr;
-bool listening = false;
+bool registered = false;
 
 }  // namespace
 
 SpillFile::SpillFile(MemoryContext context) : owner_(CurrentResourceOwner) {
   guarded([this, context] {
-    if (!listening) {
+    if (!registered) {
       RegisterResourceReleaseCallback(owner_released, nullptr);
-      listening = true;
+      registered = true;
     }
     const MemoryContext before = MemoryContextSwitchTo(context);
     file_ = BufFileCreateTemp(false);

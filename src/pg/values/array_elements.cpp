@@ -11,7 +11,7 @@ namespace {
 
 /// integers below this find their code in an array
 constexpr std::int64_t most_flat = 16384;
-/// codes kept of other values
+/// codes remembered of other values
 constexpr std::size_t most_others = 65536;
 
 SequenceElements kind_of(Oid base) {
@@ -74,7 +74,7 @@ std::string ElementType::name() const {
   return guarded([type] { return format_type_be(type); });
 }
 
-const double *ElementType::kept(std::int64_t value) const {
+const double *ElementType::known_code(std::int64_t value) const {
   if (value >= 0 && value < most_flat)
     return std::size_t(value) < flat_.size() && flat_[std::size_t(value)] != unset
                ? &flat_[std::size_t(value)]
@@ -83,7 +83,7 @@ const double *ElementType::kept(std::int64_t value) const {
   return found == others_.end() ? nullptr : &found->second;
 }
 
-double ElementType::keep(std::int64_t value, double code) {
+double ElementType::remember(std::int64_t value, double code) {
   if (value >= 0 && value < most_flat) {
     const std::size_t at = std::size_t(value);
     if (at >= flat_.size())
@@ -98,10 +98,10 @@ double ElementType::keep(std::int64_t value, double code) {
 }
 
 double ElementType::other_integer(std::int64_t value, SymbolCodes &codes) {
-  if (const double *const code = kept(value)) return *code;
+  if (const double *const code = known_code(value)) return *code;
   char text[24];
   const auto written = std::to_chars(text, text + sizeof text, value);
-  return keep(value, codes.code({text, std::size_t(written.ptr - text)}));
+  return remember(value, codes.code({text, std::size_t(written.ptr - text)}));
 }
 
 double ElementType::by_output(Datum value, SymbolCodes &codes) {
@@ -110,9 +110,9 @@ double ElementType::by_output(Datum value, SymbolCodes &codes) {
       scratch_ = AllocSetContextCreate(context_, "pg_bayes symbol", ALLOCSET_SMALL_SIZES);
     if (!OidIsValid(output_.fn_oid)) fmgr_info_cxt(output_function_, &output_, context_);
     const MemoryContext before = MemoryContextSwitchTo(scratch_);
-    const char *const said = OutputFunctionCall(&output_, value);
+    const char *const text = OutputFunctionCall(&output_, value);
     MemoryContextSwitchTo(before);
-    return said;
+    return text;
   });
   const double code =
       base_ == NUMERICOID && std::string_view(text) == "NaN" ? missing_value : codes.code(text);
@@ -134,8 +134,8 @@ double ElementType::symbol(Datum value, SymbolCodes &codes) {
     default: break;
   }
   if (by_value_) {
-    const double *const code = kept(std::int64_t(value));
-    return code ? *code : keep(std::int64_t(value), by_output(value, codes));
+    const double *const code = known_code(std::int64_t(value));
+    return code ? *code : remember(std::int64_t(value), by_output(value, codes));
   }
   const char *const datum = DatumGetPointer(value);
   if (text_ && !VARATT_IS_EXTERNAL(datum) && !VARATT_IS_COMPRESSED(datum))

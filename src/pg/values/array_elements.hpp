@@ -47,8 +47,8 @@ class SymbolCodes {
 /// What the elements of arrays of one type are, and what they are called: the text of their output
 /// function.
 ///
-/// Names of values that fit into a Datum are made once for a value, and their codes kept: forget()
-/// when other codes are asked for.
+/// Names of values that fit into a Datum are made once for a value, and their codes remembered:
+/// forget() when other codes are asked for.
 class ElementType {
  public:
   /// What PostgreSQL allocates lies below `context`, which must live as long as this.
@@ -80,8 +80,8 @@ class ElementType {
   void look_up(Oid type);
   double other_integer(std::int64_t value, SymbolCodes &codes);
   double by_output(Datum value, SymbolCodes &codes);
-  const double *kept(std::int64_t value) const;
-  double keep(std::int64_t value, double code);
+  const double *known_code(std::int64_t value) const;
+  double remember(std::int64_t value, double code);
 
   MemoryContext context_, scratch_ = nullptr;
   Oid type_ = InvalidOid, base_ = InvalidOid;

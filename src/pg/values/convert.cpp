@@ -4,6 +4,8 @@
 #include <limits>
 #include <string>
 
+#include "base/message.hpp"
+
 namespace bayes::pg {
 namespace {
 
@@ -31,17 +33,17 @@ Header read_header(const char *body, std::size_t size) {
   return header;
 }
 
-std::string place(std::int64_t row) {
-  return row > 0 ? "row " + std::to_string(row) : std::string("the array");
+std::string name_of_row(std::int64_t row) {
+  return row > 0 ? message("row {}", row) : std::string("the array");
 }
 
 void check_shape(const Header &header, std::int64_t row) {
   if (header.dimensions == 1 && header.length >= 1) return;
   if (header.dimensions == 0 || header.length == 0)
-    throw Error(Errc::array_shape, place(row) + " is an empty array",
+    throw Error(Errc::array_shape, message("{} is an empty array", name_of_row(row)),
                 "A row of numbers has at least one element.");
   throw Error(Errc::array_shape,
-              place(row) + " is an array of " + std::to_string(header.dimensions) + " dimensions",
+              message("{} is an array of {} dimensions", name_of_row(row), header.dimensions),
               "A row of numbers is a one-dimensional array.");
 }
 
@@ -122,7 +124,7 @@ std::string shown(double x) {
 }
 
 void missing_element(const char *what, Errc code, int element, std::int64_t row) {
-  throw Error(code, "element " + std::to_string(element) + " of " + place(row) + " is " + what, {},
+  throw Error(code, message("element {} of {} is {}", element, name_of_row(row), what), {},
               row > 0 ? missing_hint : "Leave such rows out with WHERE.");
 }
 
@@ -130,8 +132,8 @@ void check_element(double x, int element, std::int64_t row) {
   if (!std::isfinite(x)) missing_element(shown(x).c_str(), Errc::invalid_argument, element, row);
   if (std::fabs(x) > largest_element) {
     throw Error(Errc::numeric,
-                "element " + std::to_string(element) + " of " + place(row) + " is " + shown(x) +
-                    ", too large to compute with",
+                message("element {} of {} is {}, too large to compute with", element,
+                        name_of_row(row), shown(x)),
                 "The largest absolute value that a row may hold is 1e150.",
                 "Choose another unit of measurement.");
   }
@@ -140,11 +142,11 @@ void check_element(double x, int element, std::int64_t row) {
 void wrong_length(std::size_t length, std::size_t expected, const char *expected_by,
                   std::int64_t row) {
   const auto elements = [](std::size_t n) {
-    return std::to_string(n) + (n == 1 ? " element" : " elements");
+    return message("{} {}", n, n == 1 ? "element" : "elements");
   };
   throw Error(Errc::array_shape,
-              place(row) + " has " + elements(length) + ", but " + expected_by + " has " +
-                  std::to_string(expected),
+              message("{} has {}, but {} has {}", name_of_row(row), elements(length), expected_by,
+                      expected),
               "All rows of one model have the same length.");
 }
 

@@ -9,10 +9,13 @@
 #include <string_view>
 #include <vector>
 
+#include "base/message.hpp"
+
 namespace bayes::pg {
 namespace {
 
-constexpr std::size_t deepest = 32;  // as in a Document's byte form
+/// as in a Document's byte form
+constexpr std::size_t deepest = 32;
 
 Document number(std::string_view token) {
   if (token.find_first_of(".eE") == token.npos) {
@@ -22,9 +25,8 @@ Document number(std::string_view token) {
   }
   const double real = std::strtod(std::string(token).c_str(), nullptr);
   if (std::isfinite(real)) return real;
-  throw Error(Errc::numeric, "number " + std::string(token.substr(0, 40)) +
-                                 (token.size() > 40 ? "..." : "") +
-                                 " is too large for double precision");
+  throw Error(Errc::numeric, message("number {}{} is too large for double precision",
+                                     token.substr(0, 40), token.size() > 40 ? "..." : ""));
 }
 
 std::optional<double> as_number(const Document &value) {
@@ -66,8 +68,7 @@ Document object(Document::Object members) {
   for (const auto &[key, value] : members) keys.push_back(key);
   std::sort(keys.begin(), keys.end());
   if (const auto twice = std::adjacent_find(keys.begin(), keys.end()); twice != keys.end())
-    throw Error(Errc::invalid_text,
-                "key \"" + std::string(twice->substr(0, 80)) + "\" appears twice");
+    throw Error(Errc::invalid_text, message("key \"{}\" appears twice", twice->substr(0, 80)));
   return members;
 }
 
@@ -78,8 +79,7 @@ class Builder {
 
   void open() {
     if (levels_.size() == deepest)
-      throw Error(Errc::invalid_text,
-                  "JSON is nested deeper than " + std::to_string(deepest) + " levels");
+      throw Error(Errc::invalid_text, message("JSON is nested deeper than {} levels", deepest));
     levels_.emplace_back();
   }
   void close(bool array) {
@@ -119,11 +119,11 @@ class Builder {
 
 // The parser's callbacks: called by C code, so errors leave them as ERRORs.
 #if PG_VERSION_NUM >= 160000
-using Answer = JsonParseErrorType;
-constexpr Answer answer = JSON_SUCCESS;
+using ParseResult = JsonParseErrorType;
+constexpr ParseResult parsed = JSON_SUCCESS;
 #else
-using Answer = void;
-#define answer
+using ParseResult = void;
+#define parsed
 #endif
 
 template <class F> void build(void *state, F step) {
@@ -131,27 +131,27 @@ template <class F> void build(void *state, F step) {
   raising([state, step] { step(*static_cast<Builder *>(state)); });
 }
 
-Answer open(void *state) {
+ParseResult open(void *state) {
   build(state, [](Builder &b) { b.open(); });
-  return answer;
+  return parsed;
 }
-Answer close_object(void *state) {
+ParseResult close_object(void *state) {
   build(state, [](Builder &b) { b.close(false); });
-  return answer;
+  return parsed;
 }
-Answer close_array(void *state) {
+ParseResult close_array(void *state) {
   build(state, [](Builder &b) { b.close(true); });
-  return answer;
+  return parsed;
 }
-Answer key(void *state, char *name, bool) {
+ParseResult key(void *state, char *name, bool) {
   build(state, [name](Builder &b) { b.key(name); });
-  return answer;
+  return parsed;
 }
-Answer scalar(void *state, char *token, JsonTokenType type) {
+ParseResult scalar(void *state, char *token, JsonTokenType type) {
   build(state, [token, type](Builder &b) { b.scalar(token, type); });
-  return answer;
+  return parsed;
 }
-#undef answer
+#undef parsed
 
 void parse(const char *text, Builder *builder) {
   JsonSemAction actions = {};

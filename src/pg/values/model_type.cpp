@@ -55,7 +55,7 @@ BAYES_FUNCTION(bayes_info) {
   rows.row({Cell::text(info.family), Cell::text(info.method), info.rows, info.skipped,
             info.dimension, info.components, info.iterations, info.converged, info.objective,
             info.log_likelihood, info.seed, info.seconds, Cell::text(info.version),
-            Cell::datum(jsonb_of(info.options))});
+            Cell::datum(jsonb_of(info.options), JSONBOID)});
   return Datum(0);
 }
 

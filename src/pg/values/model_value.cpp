@@ -2,13 +2,16 @@
 
 #include <algorithm>
 
+#include "base/message.hpp"
 #include "pg/server/server_control.hpp"
 
 namespace bayes::pg {
 namespace {
 
-constexpr std::size_t least_cached = 8;       // models kept whatever their size
-constexpr std::size_t parsed_per_stored = 4;  // bytes in memory for a stored byte, roughly
+/// models cached however large they are
+constexpr std::size_t least_cached = 8;
+/// bytes in memory for a stored byte, roughly
+constexpr std::size_t parsed_per_stored = 4;
 
 /// A value detoasted, and freed again if that took a copy.
 class Plain {
@@ -54,13 +57,13 @@ std::unique_ptr<Model> parse(std::string_view bytes, const char *family) {
   } catch (const Error &error) {
     if (error.code() != Errc::invalid_binary) throw;
     throw SqlError(
-        ERRCODE_DATA_CORRUPTED, std::string("stored bayes_model is corrupted: ") + error.what(),
+        ERRCODE_DATA_CORRUPTED, message("stored bayes_model is corrupted: {}", error.what()),
         error.detail(),
         error.hint().empty() ? "Fit the model again, or restore it from a backup." : error.hint());
   }
   if (family && model->info.family != family)
     throw Error(Errc::wrong_family,
-                "model is of family " + model->info.family + ", expected " + family,
+                message("model is of family {}, expected {}", model->info.family, family),
                 "bayes_info(model) tells what a model is.");
   return model;
 }
@@ -79,8 +82,7 @@ std::string bytes_of(Model &model) {
 Datum store_bytes(std::string_view bytes) {
   if (bytes.size() > MaxAllocSize - VARHDRSZ)
     throw Error(Errc::too_large,
-                "model of " + std::to_string(bytes.size()) +
-                    " bytes is larger than a PostgreSQL value can be",
+                message("model of {} bytes is larger than a PostgreSQL value can be", bytes.size()),
                 "The limit is 1 GB.", "Use fewer components or a diagonal covariance.");
   return guarded([bytes] {
     auto *const value = static_cast<struct varlena *>(palloc(bytes.size() + VARHDRSZ));
@@ -104,25 +106,25 @@ ModelIdentity ModelIdentity::of(Datum value) {
 
 const Model &ModelCache::get(Datum value) {
   const ModelIdentity identity = ModelIdentity::of(value);
-  if (identity.form == 'x') return parse_and_keep(value, identity);
+  if (identity.form == 'x') return parse_and_cache(value, identity);
   if (!entries_.empty() && entries_.front().is(identity)) return *entries_.front().model;
   const auto found = by_bytes_.find(identity.bytes);
   if (found == by_bytes_.end() || !found->second->is(identity))
-    return parse_and_keep(value, identity);
+    return parse_and_cache(value, identity);
   entries_.splice(entries_.begin(), entries_, found->second);
   return *entries_.front().model;
 }
 
-const Model &ModelCache::parse_and_keep(Datum value, const ModelIdentity &identity) {
+const Model &ModelCache::parse_and_cache(Datum value, const ModelIdentity &identity) {
   const Plain plain(value);
   const ModelIdentity contents = ModelIdentity::of(plain.datum());
   Entry entry{identity.form,
               identity.size,
               std::string(identity.bytes),
-              std::to_string(contents.size) + ':' + std::string(contents.bytes),
+              message("{}:{}", contents.size, contents.bytes),
               contents.size * parsed_per_stored,
               nullptr};
-  for (const Entry &other : entries_)  // the same model by another road
+  for (const Entry &other : entries_)  // the same model in another form
     if (other.fingerprint == entry.fingerprint) entry.model = other.model;
   if (!entry.model) {
     entry.model = parse(plain.bytes(), family_);

@@ -58,7 +58,7 @@ class ModelCache {
       return form == identity.form && size == identity.size && bytes == identity.bytes;
     }
   };
-  const Model &parse_and_keep(Datum value, const ModelIdentity &identity);
+  const Model &parse_and_cache(Datum value, const ModelIdentity &identity);
   const char *family_;
   /// the last used first
   std::list<Entry> entries_;

@@ -23,12 +23,25 @@ Datum array_with_nulls(const double *numbers, int size) {
                                             sizeof(double), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
-/// Plain arrays for PostgreSQL's row-forming functions. Raises.
+/// The type bayes_model has no fixed number, and may be in any schema. Raises.
+bool is_model_type(Oid type) {
+  Oid output;
+  bool varlena;
+  getTypeOutputInfo(type, &output, &varlena);
+  const char *const name = get_func_name(output);
+  return name && std::strcmp(name, "bayes_model_out") == 0;
+}
+
+/// Plain arrays for PostgreSQL's row-forming functions, columns checked. Raises.
 void fill(TupleDesc description, Cells cells, Datum *values, bool *nulls) {
   if (std::size_t(description->natts) != cells.size())
     elog(ERROR, "pg_bayes: function returns %d columns where %d are declared", int(cells.size()),
          description->natts);
   for (std::size_t i = 0; i < cells.size(); ++i) {
+    const Form_pg_attribute column = TupleDescAttr(description, int(i));
+    if (!cells[i].fits(column->atttypid))
+      elog(ERROR, "pg_bayes: column \"%s\" of the result is declared as %s, but the value is not",
+           NameStr(column->attname), format_type_be(column->atttypid));
     nulls[i] = cells[i].is_null();
     values[i] = nulls[i] ? Datum(0) : cells[i].to_datum();
   }
@@ -53,6 +66,23 @@ ArrayType *new_float8_array(int dimensions, const int *sizes, double **elements)
   }
   *elements = reinterpret_cast<double *>(ARR_DATA_PTR(array));
   return array;
+}
+
+bool Cell::fits(Oid column_type) const {
+  switch (kind_) {
+    case Kind::null: return true;
+    case Kind::integer: return column_type == INT4OID;
+    case Kind::bigint: return column_type == INT8OID;
+    case Kind::number: return column_type == FLOAT8OID;
+    case Kind::boolean: return column_type == BOOLOID;
+    case Kind::text: return column_type == TEXTOID;
+    case Kind::vector:
+    case Kind::vector_with_nulls:
+    case Kind::matrix: return column_type == FLOAT8ARRAYOID;
+    case Kind::datum: return column_type == type_;
+    case Kind::model: return is_model_type(column_type);
+  }
+  return false;
 }
 
 Datum Cell::to_datum() const {

@@ -13,7 +13,8 @@ namespace bayes::pg {
 /// A view of one value of a result row.
 class Cell {
  public:
-  Cell() = default;  // NULL
+  /// NULL
+  Cell() = default;
   Cell(int value) : kind_(Kind::integer) { scalar_.integer = value; }
   Cell(std::int64_t value) : kind_(Kind::bigint) { scalar_.bigint = value; }
   Cell(double value) : kind_(Kind::number) { scalar_.number = value; }
@@ -32,15 +33,19 @@ class Cell {
   static Cell matrix(std::span<const double> values, std::size_t columns) {
     return {Kind::matrix, values.data(), values.size(), columns};
   }
-  /// A value that PostgreSQL already has.
-  static Cell datum(Datum value) {
+  /// A value that PostgreSQL already has, of a built-in type.
+  static Cell datum(Datum value, Oid type) {
     Cell cell;
     cell.kind_ = Kind::datum;
     cell.scalar_.datum = value;
+    cell.type_ = type;
     return cell;
   }
 
   bool is_null() const { return kind_ == Kind::null; }
+  /// May a column of this type hold the value? A NULL fits anywhere. Raises, so call it under
+  /// guarded().
+  bool fits(Oid column_type) const;
   /// in CurrentMemoryContext; raises, so call it under guarded()
   Datum to_datum() const;
 
@@ -64,6 +69,8 @@ class Cell {
         size_(size),
         columns_(columns) {}
   Kind kind_ = Kind::null;
+  /// of a datum
+  Oid type_ = InvalidOid;
   union {
     std::int32_t integer;
     std::int64_t bigint;

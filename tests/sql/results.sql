@@ -1,0 +1,153 @@
+-- The columns of every function that returns rows: what the module writes is of the declared type.
+-- Values are compared with the declaration when they are written, so every function is called, with
+-- models that leave no column NULL.
+SELECT plan(50);
+SET client_min_messages = error;
+
+CREATE TABLE models (family text, model bayes_model);
+INSERT INTO models
+  SELECT 'gmm', gmm_fit(x, 2) FROM faithful
+  UNION ALL
+  SELECT 'gmm', gmm_fit(x, 2, '{"prior": {"type": "independent"}}') FROM faithful
+  UNION ALL
+  SELECT 'bmm', bmm_fit(ARRAY[a - 1, b - 1], 2) FROM role_conflict
+  UNION ALL
+  SELECT 'bmm', bmm_fit(ARRAY[a, b], 2, '{"likelihood": "categorical"}') FROM role_conflict
+  UNION ALL
+  SELECT 'dpmm', dpmm_fit(x, '{"draws": 20, "chains": 2}') FROM galaxies;
+
+-- Sequences of names, of numbers and of vectors.
+CREATE TABLE names AS SELECT ARRAY['a', 'b', 'b', 'a', 'c', 'a', 'b', 'c', 'c', 'a'] AS s;
+CREATE TABLE numbers AS SELECT array_agg(velocity ORDER BY id) AS s FROM galaxies;
+CREATE TABLE vectors AS SELECT array_agg(x ORDER BY id) AS s FROM faithful;
+INSERT INTO models
+  SELECT 'hmm', hmm_fit(s, 2, '{"method": "vi"}') FROM names
+  UNION ALL
+  SELECT 'hmm', hmm_fit(s, 2, '{"method": "vi"}') FROM numbers
+  UNION ALL
+  SELECT 'hmm', hmm_fit(s, 2, '{"method": "vi"}') FROM vectors;
+
+CREATE TABLE calls (signature text PRIMARY KEY, query text);
+-- Functions of a model alone.
+INSERT INTO calls
+  SELECT name || '(bayes_model)',
+    format('SELECT r.* FROM models, %I(model) AS r %s', name, condition)
+  FROM (VALUES
+    ('bayes_info', ''), ('bayes_trace', ''), ('bayes_draws', 'WHERE family = ''dpmm'''),
+    ('gmm_components', 'WHERE family = ''gmm'''), ('gmm_posterior', 'WHERE family = ''gmm'''),
+    ('bmm_components', 'WHERE family = ''bmm'''), ('bmm_parameters', 'WHERE family = ''bmm'''),
+    ('bmm_posterior', 'WHERE family = ''bmm'''), ('bmm_moments', 'WHERE family = ''bmm'''),
+    ('dpmm_clusters', 'WHERE family = ''dpmm'''), ('dpmm_estimate', 'WHERE family = ''dpmm'''),
+    ('dpmm_draws', 'WHERE family = ''dpmm'''),
+    ('hmm_states', 'WHERE family = ''hmm'''), ('hmm_transitions', 'WHERE family = ''hmm'''),
+    ('hmm_emissions', 'WHERE family = ''hmm'''), ('hmm_posterior', 'WHERE family = ''hmm'''))
+    AS f(name, condition);
+INSERT INTO calls VALUES
+  ('gmm_sample(bayes_model,integer,bigint)',
+   'SELECT r.* FROM models, gmm_sample(model, 2, 1) AS r WHERE family = ''gmm'''),
+  ('bmm_sample(bayes_model,integer,bigint)',
+   'SELECT r.* FROM models, bmm_sample(model, 2, 1) AS r WHERE family = ''bmm'''),
+  ('hmm_sample(bayes_model,integer,bigint)',
+   'SELECT r.* FROM models, hmm_sample(model, 2, 1) AS r WHERE family = ''hmm'''),
+  ('hmm_paths(bayes_model,anyarray,integer)',
+   'SELECT r.* FROM (SELECT hmm_fit(s, 2) AS m FROM names) AS f, names, hmm_paths(m, s, 2) AS r'),
+  ('hmm_predict(bayes_model,anyarray)',
+   'SELECT r.* FROM (SELECT hmm_fit(s, 2) AS m FROM names) AS f, names, hmm_predict(m, s) AS r
+    UNION ALL
+    SELECT r.*
+    FROM (SELECT hmm_fit(s, 2) AS m FROM numbers) AS f, numbers, hmm_predict(m, s) AS r'),
+  ('gmm_fit(text,integer)', 'SELECT * FROM gmm_fit(''SELECT x FROM faithful'', 2)'),
+  ('gmm_fit(text,integer,jsonb)', 'SELECT * FROM gmm_fit(''SELECT x FROM faithful'', 2, NULL)'),
+  ('gmm_select(text,integer[])', 'SELECT * FROM gmm_select(''SELECT x FROM faithful'', ''{1}'')'),
+  ('gmm_select(text,integer[],jsonb)',
+   'SELECT * FROM gmm_select(''SELECT x FROM faithful'', ''{1}'', NULL)'),
+  ('bmm_fit(text,integer)', 'SELECT * FROM bmm_fit(''SELECT a - 1 FROM role_conflict'', 1)'),
+  ('bmm_fit(text,integer,jsonb)',
+   'SELECT * FROM bmm_fit(''SELECT a - 1 FROM role_conflict'', 1, NULL)'),
+  ('bmm_select(text,integer[])',
+   'SELECT * FROM bmm_select(''SELECT a - 1 FROM role_conflict'', ''{1}'')'),
+  ('bmm_select(text,integer[],jsonb)',
+   'SELECT * FROM bmm_select(''SELECT a - 1 FROM role_conflict'', ''{1}'', NULL)'),
+  ('dpmm_cluster(text)', 'SELECT * FROM dpmm_cluster(''SELECT id, x FROM galaxies LIMIT 20'')'),
+  ('dpmm_cluster(text,jsonb)',
+   'SELECT * FROM dpmm_cluster(''SELECT id, x FROM galaxies'', ''{"draws": 4}'')'),
+  ('dpmm_similarity(text)',
+   'SELECT * FROM dpmm_similarity(''SELECT id, x FROM galaxies LIMIT 20'')'),
+  ('dpmm_similarity(text,jsonb)',
+   'SELECT * FROM dpmm_similarity(''SELECT id, x FROM galaxies'', ''{"draws": 4}'')'),
+  ('hmm_decode(text,integer)', 'SELECT * FROM hmm_decode(''SELECT 1, s FROM names'', 2)'),
+  ('hmm_decode(text,integer,jsonb)',
+   'SELECT * FROM hmm_decode(''SELECT 1, s FROM names'', 2, NULL)');
+
+SELECT set_eq($$SELECT p.oid::regprocedure::text
+  FROM pg_depend d JOIN pg_extension e ON d.refobjid = e.oid AND e.extname = 'pg_bayes'
+  JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
+  WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND p.proretset$$,
+  'SELECT signature FROM calls', 'every function that returns rows is called here');
+
+-- The columns of a query that are NULL in all rows.
+CREATE FUNCTION empty_columns(query text, OUT names text) LANGUAGE plpgsql AS $$
+BEGIN
+  EXECUTE format('SELECT string_agg(key, '', '')
+    FROM (SELECT key FROM (%s) AS r, jsonb_each(to_jsonb(r)) AS c(key, content)
+    GROUP BY key HAVING bool_and(content = ''null'')) AS k', query) INTO names;
+END $$;
+SELECT is(empty_columns(query), NULL, signature || ' fills every column')
+FROM calls ORDER BY signature;
+
+-- Aggregates that return an array of rows.
+SELECT is(empty_columns($$SELECT s.* FROM
+  unnest((SELECT gmm_select(x, '{1}') FROM faithful)) AS s$$), NULL, 'so does gmm_select');
+SELECT is(empty_columns($$SELECT s.* FROM
+  unnest((SELECT bmm_select(ARRAY[a - 1], '{1}') FROM role_conflict)) AS s$$), NULL,
+  'and bmm_select');
+
+-- A declaration that does not fit is noticed, whatever the type, before a value is read as another.
+CREATE FUNCTION declared(name text, columns text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+  EXECUTE format('CREATE FUNCTION wrong_%s(bayes_model) RETURNS TABLE (%s)
+    AS ''$libdir/pg_bayes'', %L LANGUAGE C IMMUTABLE STRICT', name, columns, name);
+  RETURN format('SELECT * FROM models, wrong_%s(model) WHERE models.family = %L', name,
+    split_part(replace(name, 'bayes', 'gmm'), '_', 1));
+END $$;
+SELECT throws_ok(declared(name, columns), 'XX000',
+  format('pg_bayes: column "%s" of the result is declared as %s, but the value is not', bad,
+    type), name)
+FROM (VALUES
+  ('gmm_components', 'c bigint, w float8, m float8[], v float8[], n float8', 'c', 'bigint'),
+  ('bmm_components', 'c int, w float4, m float8[], n float8', 'w', 'real'),
+  ('gmm_posterior', 'i int, a float8, m float8, c float8, s float8[], u float8, b float8[]', 'm',
+   'double precision'),
+  ('bmm_moments', 'mean float8[], covariance float4[]', 'covariance', 'real[]'),
+  ('dpmm_clusters', 'c int, w float8, m float8[], v float8[], n int', 'n', 'integer'),
+  ('dpmm_estimate', 'e varchar, c int, l float8, o boolean, v float8, r float8, f int, m int,
+   d int', 'e', 'character varying'),
+  ('bayes_info', 'family text, method text, rows bigint, skipped bigint, dimension int,
+    components int, iterations int, converged int, objective float8, log_likelihood float8,
+    seed bigint, seconds float8, version text, options jsonb', 'converged', 'integer'),
+  ('bmm_parameters', 'c int, e int, l text, p text, k int, v float8, sd float8', 'k', 'integer'))
+  AS wrong(name, columns, bad, type);
+CREATE FUNCTION wrong_info(bayes_model) RETURNS TABLE (family text, method text, rows bigint,
+  skipped bigint, dimension int, components int, iterations int, converged boolean,
+  objective float8, log_likelihood float8, seed bigint, seconds float8, version text, options json)
+  AS '$libdir/pg_bayes', 'bayes_info' LANGUAGE C IMMUTABLE STRICT;
+SELECT throws_ok('SELECT * FROM models, wrong_info(model)', 'XX000',
+  'pg_bayes: column "options" of the result is declared as json, but the value is not',
+  'json is not jsonb');
+CREATE FUNCTION wrong_sample(bayes_model, int, bigint) RETURNS TABLE (component int, x int[])
+  AS '$libdir/pg_bayes', 'gmm_sample' LANGUAGE C IMMUTABLE STRICT;
+SELECT throws_ok($$SELECT * FROM models, wrong_sample(model, 1, 1) WHERE family = 'gmm'$$, 'XX000',
+  'pg_bayes: column "x" of the result is declared as integer[], but the value is not',
+  'a row alone');
+CREATE FUNCTION wrong_select(text, int[]) RETURNS TABLE (k int, covariance text, method text,
+  objective float8, log_likelihood float8, parameters float8, bic float8, icl float8, elbo float8,
+  converged boolean, model bytea)
+  AS '$libdir/pg_bayes', 'gmm_select_query' LANGUAGE C;
+SELECT throws_ok($$SELECT * FROM wrong_select('SELECT x FROM faithful', '{1}')$$, 'XX000',
+  'pg_bayes: column "model" of the result is declared as bytea, but the value is not', 'a model');
+CREATE FUNCTION wrong_number(bayes_model) RETURNS TABLE (mean float8[])
+  AS '$libdir/pg_bayes', 'bmm_moments' LANGUAGE C IMMUTABLE STRICT;
+SELECT throws_ok($$SELECT * FROM models, wrong_number(model) WHERE family = 'bmm'$$, 'XX000', NULL,
+  'another number of columns');
+
+SELECT * FROM finish();
