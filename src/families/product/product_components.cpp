@@ -1,15 +1,12 @@
 #include "families/product/product_components.hpp"
 
 namespace bayes {
-namespace {
 
-Matrix pick_columns(const Matrix &from, const std::vector<int> &order) {
+Matrix detail::pick_columns(const Matrix &from, const std::vector<int> &order) {
   Matrix out(from.rows(), Eigen::Index(order.size()));
   for (std::size_t i = 0; i < order.size(); ++i) out.col(Eigen::Index(i)) = from.col(order[i]);
   return out;
 }
-
-}  // namespace
 
 void ProductStatistics::scale(double factor) {
   count *= factor;
@@ -131,11 +128,11 @@ ProductPoint draw(const ProductPosterior &q, Random &random) {
 }
 
 ProductPosterior pick(const ProductPosterior &q, const std::vector<int> &order) {
-  return {q.columns, pick_columns(q.values, order)};
+  return {q.columns, detail::pick_columns(q.values, order)};
 }
 
 ProductPoint pick(const ProductPoint &point, const std::vector<int> &order) {
-  return {point.columns, pick_columns(point.values, order)};
+  return {point.columns, detail::pick_columns(point.values, order)};
 }
 
 ProductPosterior replicate(const ProductPosterior &q, int k) {

@@ -83,6 +83,9 @@ void for_each_column(const Columns &columns, Eigen::Index components, Function f
   }
 }
 
+/// These columns, in this order.
+Matrix pick_columns(const Matrix &from, const std::vector<int> &order);
+
 }  // namespace detail
 
 /// The posterior after the statistics, exact for hard groups, and q of variational inference for
