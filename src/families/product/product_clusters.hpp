@@ -42,6 +42,10 @@ class BAYES_API ProductClusters {
   double log_predictive(int slot, const double *x) const {
     return log_predictive(x, row(0) + slot, std::size_t(capacity_));
   }
+  /// The same for x that is not constant: slot 0 could be a null pointer, and the call another.
+  double log_predictive(int slot, double *x) const {
+    return log_predictive(slot, static_cast<const double *>(x));
+  }
   double log_prior_predictive(const double *x) const {
     return log_predictive(x, prior_column_.data(), 1);
   }

@@ -1,7 +1,6 @@
 #include "families/product/product_components.hpp"
 
 namespace bayes {
-namespace {}  // namespace
 
 void ProductStatistics::scale(double factor) {
   count *= factor;

@@ -1,0 +1,101 @@
+// Every column family of the list under every method of every model of columns.
+#include "data/sequences.hpp"
+#include "markov/hmm.hpp"
+#include "mixture/bmm.hpp"
+#include "mixture/dpmm.hpp"
+#include "product_support.hpp"
+
+using namespace products;
+
+namespace {
+
+/// Two groups of rows of one column, from two draws of what the family's prior knows little of.
+template <class F> Numbers two_groups(const F &family, const ColumnSpec &spec, int n) {
+  Random random(5);
+  Numbers x;
+  const Numbers q = prior_of(family, spec, 4);
+  for (int group = 0; group < 2; ++group) {
+    const Numbers more = samples(family, drawn(family, q, random), n / 2, random);
+    x.insert(x.end(), more.begin(), more.end());
+  }
+  return x;
+}
+
+Document options_of(const char *key, const std::string &name, const std::string &method) {
+  Document out = Document::object();
+  out.set(key, Document::List{name}).set("method", method).set("seed", 3);
+  if (method == "gibbs" || method == "collapsed" || method == "slice")
+    out.set("chains", 2).set("draws", 40).set("warmup", 20);
+  else
+    out.set("max_iter", 30).set("restarts", 2);
+  return out;
+}
+
+/// What is read back is what was written, and rows have a density.
+void check(const Model &model, const std::function<double(const Model &)> &log_density) {
+  const std::string bytes = model.to_bytes();
+  const auto copy = Model::from_bytes(bytes);
+  BOOST_TEST(copy->to_bytes() == bytes);
+  BOOST_TEST(std::isfinite(log_density(model)));
+  BOOST_TEST(log_density(model) == log_density(*copy));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(product_models)
+
+BOOST_AUTO_TEST_CASE(mixtures) {
+  Control control;
+  for_each_family([&](const auto &family, const ColumnSpec &spec) {
+    const Numbers x = two_groups(family, spec, 60);
+    const Matrix rows_as_matrix = Eigen::Map<const Matrix>(x.data(), 60, 1);
+    for (const char *method : {"em", "map", "vi", "svi", "mcem", "gibbs", "collapsed"}) {
+      auto rows = support::rows_of(rows_as_matrix);
+      const auto model =
+          bmm_fit(rows, 2, options_of("likelihood", family.name, method), nullptr, false, control);
+      check(*model, [&](const Model &m) {
+        return dynamic_cast<const BernoulliMixture &>(m).log_density({x.data(), 1});
+      });
+      int parameters = 0;
+      model->parameters([&](const BmmParameter &p) {
+        ++parameters;
+        BOOST_TEST(p.likelihood == std::string_view(family.name));
+        BOOST_TEST(std::isfinite(p.value));
+      });
+      BOOST_TEST(parameters >= 2);
+    }
+    for (const char *method : {"collapsed", "gibbs", "slice", "vi"}) {
+      auto rows = support::rows_of(rows_as_matrix);
+      const auto fit = dpmm_fit(rows, options_of("likelihood", family.name, method), control);
+      check(*fit.model, [&](const Model &m) {
+        return dynamic_cast<const DirichletProcessMixture &>(m).log_density({x.data(), 1});
+      });
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(hidden_markov_models) {
+  Control control;
+  for_each_family([&](const auto &family, const ColumnSpec &spec) {
+    const Numbers x = two_groups(family, spec, 60);
+    for (const char *method : {"em", "map", "vi", "svi", "gibbs"}) {
+      MemoryRows store({1, true});
+      Sequences sequences{store, 1};
+      SequenceWriter writer(sequences, store.shape(), [&store](const double *step, double weight) {
+        store.append(step, weight);
+      });
+      for (int sequence = 0; sequence < 4; ++sequence) {
+        writer.begin(15, 1);
+        for (int step = 0; step < 15; ++step) writer.step(&x[std::size_t(15 * sequence + step)]);
+      }
+      Document options = options_of("emission", family.name, method);
+      const auto model = hmm_fit(sequences, {}, 2, options, SequenceElements::numbers, true,
+                                 nullptr, false, control);
+      const std::string bytes = model->to_bytes();
+      BOOST_TEST(Model::from_bytes(bytes)->to_bytes() == bytes);
+      BOOST_TEST(std::isfinite(model->info.log_likelihood));
+    }
+  });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
