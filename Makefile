@@ -3,7 +3,10 @@
 #   make && make install && make installcheck      against the PostgreSQL that pg_config belongs to
 #   make help                                      everything else
 #
-# The kernel library comes from CMake (CMakeLists.txt), the module around it from PostgreSQL's own PGXS.
+# The kernel library comes from CMake (CMakeLists.txt), the module around it from PostgreSQL's own
+# PGXS. LEVELS says for which instruction set levels of x86-64 the library is built: native (for the
+# best that this machine runs; the default), all (for a package), or a list in quotes. Not given, it
+# stays what it was in this build directory.
 
 PG_CONFIG ?= pg_config
 JOBS ?= $(shell nproc 2>/dev/null || echo 1)
@@ -14,19 +17,25 @@ all:
 
 # ---- what needs nothing but make: these install what is missing, then call make again ----
 
-stages := core sanitize fuzz sql server docs statistics house
+# What can find a wrong answer; then what does it again, for longer or elsewhere.
+tests := core sql server docs house fuzz
+more := statistics levels sanitize long
 
 help:
 	@echo 'make                build the module and its kernel library'
-	@echo 'make install        install them; DESTDIR is honoured'
+	@echo 'make LEVELS=all     the same with a library for every instruction set level, for packages'
+	@echo 'make install        install them (with the same LEVELS); DESTDIR is honoured'
 	@echo 'make installcheck   SQL tests on a running server (PGHOST, PGPORT, PGUSER, ... as for psql)'
 	@echo 'make uninstall'
 	@echo 'make clean'
 	@echo
-	@echo 'On a machine with nothing but git and make; they touch no server and no directory but this one:'
+	@echo 'On a machine with nothing but git and make; they touch no server and no other directory:'
 	@echo 'make deps           install what building and testing needs (Debian, Ubuntu)'
 	@echo 'make demo           fit real data on a throwaway server and show the results'
-	@echo 'make test           every test, on throwaway servers; parts: $(addprefix test-,$(stages))'
+	@echo 'make test           everything that can find a wrong answer, on throwaway servers;'
+	@echo '                    parts: $(addprefix test-,$(tests))'
+	@echo '                    make test-core SUITES="bmm gmm" builds and runs these suites alone'
+	@echo 'make test-all       that and more: $(addprefix test-,$(more))'
 	@echo 'UPDATE_DOCS=1 make test-docs     write what the examples print into the documentation'
 	@echo 'make bench          measure speed'
 	@echo 'make fuzz           fuzz the decoders with libFuzzer, ten minutes each (needs clang)'
@@ -35,12 +44,16 @@ deps:
 	@tests/lib/deps
 
 test: deps
-	@tests/run $(stages)
+	@tests/run $(tests)
 
-$(addprefix test-,$(stages)): test-%: deps
+test-all: deps
+	@tests/run $(tests) $(more)
+
+$(addprefix test-,$(tests) $(more)): test-%: deps
 	@tests/run $*
 
-demo: deps
+demo:
+	@tests/lib/deps demo
 	@tests/lib/demo
 
 bench: deps
@@ -49,14 +62,15 @@ bench: deps
 fuzz: deps
 	@tests/lib/fuzz
 
-.PHONY: all help deps test $(addprefix test-,$(stages)) demo bench fuzz
+.PHONY: all help deps test test-all $(addprefix test-,$(tests) $(more)) demo bench fuzz
 
 # ---- what needs PostgreSQL's development files ----
 
 ifeq ($(PGXS),)
 
 all install uninstall installcheck:
-	@echo 'pg_config or its files are missing: install PostgreSQL development files (make deps), or set PG_CONFIG' >&2; exit 1
+	@echo 'pg_config or its files are missing: install PostgreSQL development files (make deps),' \
+	  'or set PG_CONFIG' >&2; exit 1
 
 clean:
 	rm -rf build pg_bayes.so
@@ -79,21 +93,27 @@ NO_INSTALLCHECK = 1  # PGXS knows pg_regress only; ours is below
 
 # PostgreSQL's headers as system headers: they keep no C++ warning quiet.
 PG_CPPFLAGS = -Isrc -isystem $(shell $(PG_CONFIG) --includedir-server)
-PG_CXXFLAGS = -std=c++20 -O2 -fvisibility=hidden -fvisibility-inlines-hidden -Wall -Wextra -Wno-register
+PG_CXXFLAGS = -std=c++20 -O2 -fvisibility=hidden -fvisibility-inlines-hidden -Wall -Wextra \
+  -Wno-register
 SHLIB_PREREQS = kernel
-SHLIB_LINK = -Lbuild/lib/baseline -lpg_bayes_kernel -lstdc++ \
-  -Wl,--enable-new-dtags,-rpath,'$$ORIGIN' -Wl,--no-undefined-version,--version-script=src/module.map
+SHLIB_LINK = -Lbuild/lib/lowest -lpg_bayes_kernel -lstdc++ \
+  -Wl,--enable-new-dtags,-rpath,'$$ORIGIN' \
+  -Wl,--no-undefined-version,--version-script=src/module.map
 
-# Bitcode for the server's JIT compiler would have clang compile everything once more, for C++ to no use.
+# Bitcode for the server's JIT compiler would have clang compile everything once more, for C++ to no
+# use.
 override with_llvm = no
 
 include $(PGXS)
 
-build/CMakeCache.txt:
-	cmake -S . -B build -DCMAKE_CXX_COMPILER=$(firstword $(CXX))
+# CMake is told of the levels when they change, and knows itself what else is out of date.
+levels_option := $(if $(LEVELS),-DBAYES_LEVELS='$(LEVELS)')
 
-# Always asks CMake, which knows what is out of date.
-kernel: build/CMakeCache.txt
+kernel:
+	@if [ ! -e build/CMakeCache.txt ] || { [ -n '$(LEVELS)' ] && \
+	    ! grep -qxF 'BAYES_LEVELS:STRING=$(LEVELS)' build/CMakeCache.txt; }; then \
+	  cmake -S . -B build -DCMAKE_CXX_COMPILER=$(firstword $(CXX)) $(levels_option); \
+	fi
 	@MAKEFLAGS=--no-print-directory cmake --build build --target kernel --parallel $(JOBS)
 
 $(OBJS): build/pg/%.o: src/pg/%.cpp Makefile
@@ -102,23 +122,28 @@ $(OBJS): build/pg/%.o: src/pg/%.cpp Makefile
 
 -include $(OBJS:.o=.d)
 
-build/pg_bayes--$(version).sql: $(fragments) control/pg_bayes.control Makefile
+build/pg_bayes--$(version).sql: sql/expand.awk $(fragments) control/pg_bayes.control Makefile
 	@mkdir -p $(@D)
-	cat $(fragments) > $@
+	awk -f sql/expand.awk $(fragments) > $@.part && mv $@.part $@
 
+# The lowest level beside the module, the others where the loader looks for better ones. What another
+# build may have left there goes: the loader would take it for ours.
 install: install-kernel
 install-kernel: all installdirs
-	$(INSTALL_SHLIB) build/lib/baseline/libpg_bayes_kernel.so '$(DESTDIR)$(pkglibdir)/'
-	cd build/lib && for level in x86-64-*; do \
-	  [ -d $$level ] || continue; \
-	  $(MKDIR_P) '$(DESTDIR)$(pkglibdir)/glibc-hwcaps/'$$level && \
-	  $(INSTALL_SHLIB) $$level/libpg_bayes_kernel.so '$(DESTDIR)$(pkglibdir)/glibc-hwcaps/'$$level/ || exit 1; \
+	rm -f '$(DESTDIR)$(pkglibdir)'/glibc-hwcaps/*/libpg_bayes_kernel.so
+	$(INSTALL_SHLIB) build/lib/lowest/libpg_bayes_kernel.so '$(DESTDIR)$(pkglibdir)/'
+	set -e; for level in $$(sed 1d build/lib/levels); do \
+	  $(MKDIR_P) '$(DESTDIR)$(pkglibdir)/glibc-hwcaps/'$$level; \
+	  $(INSTALL_SHLIB) build/lib/$$level/libpg_bayes_kernel.so \
+	    '$(DESTDIR)$(pkglibdir)/glibc-hwcaps/'$$level/; \
 	done
 
 uninstall: uninstall-kernel
 uninstall-kernel:
-	rm -f '$(DESTDIR)$(pkglibdir)'/libpg_bayes_kernel.so '$(DESTDIR)$(pkglibdir)'/glibc-hwcaps/*/libpg_bayes_kernel.so
-	-rmdir '$(DESTDIR)$(pkglibdir)'/glibc-hwcaps/* '$(DESTDIR)$(pkglibdir)'/glibc-hwcaps 2>/dev/null || true
+	rm -f '$(DESTDIR)$(pkglibdir)'/libpg_bayes_kernel.so \
+	  '$(DESTDIR)$(pkglibdir)'/glibc-hwcaps/*/libpg_bayes_kernel.so
+	-rmdir '$(DESTDIR)$(pkglibdir)'/glibc-hwcaps/* '$(DESTDIR)$(pkglibdir)'/glibc-hwcaps \
+	  2>/dev/null || true
 
 installcheck:
 	PATH="$(bindir):$$PATH" tests/run installcheck

@@ -43,7 +43,7 @@ template <class S> Base<NormalWishart<S>> normal_base(const std::string &name, i
 }
 Base<ProductPosterior> columns_base(int n) {
   ProductPosterior prior{
-      products::columns_of({{ColumnSpec::bernoulli}, {ColumnSpec::poisson}, {ColumnSpec::normal}}),
+      products::columns_of({{kind_of<Bernoulli>}, {kind_of<Poisson>}, {kind_of<UnivariateNormal>}}),
       {}};
   prior.values.resize(prior.columns->size().posterior, 1);
   const double bernoulli[] = {0.8, 1.5}, poisson[] = {1.7, 0.6}, normal[] = {0.3, 0.4, 2.5, 1.4};

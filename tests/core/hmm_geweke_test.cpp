@@ -23,7 +23,7 @@ using Parameters = MarkovPoint<ProductPoint>;
 /// One element of symbols and one count. Some transitions cannot be.
 Prior prior_of_world() {
   const auto columns = std::make_shared<const Columns>(
-      std::vector<ColumnSpec>{{ColumnSpec::categorical, 3}, {ColumnSpec::poisson}});
+      std::vector<ColumnSpec>{{kind_of<Categorical>, 3}, {kind_of<Poisson>}});
   ProductPosterior one{columns, Matrix(columns->size().posterior, 1)};
   const double symbols[] = {1.5, 0.7, 2}, count[] = {3, 1.5};
   std::copy_n(symbols, 3, one.column(0, 0));

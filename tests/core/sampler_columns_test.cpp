@@ -15,24 +15,13 @@ BOOST_AUTO_TEST_CASE(product_columns) {
     const auto prior = products::some_prior(std::move(specs));
     check_samplers(prior, products::some_rows(prior, n, 31, holes), name);
   };
-  check({{ColumnSpec::bernoulli}, {ColumnSpec::bernoulli}, {ColumnSpec::bernoulli}}, 6, false,
-        "bernoulli");
-  check({{ColumnSpec::poisson}, {ColumnSpec::poisson}}, 6, false, "poisson");
-  check({{ColumnSpec::exponential}, {ColumnSpec::exponential}}, 6, false, "exponential");
-  check({{ColumnSpec::categorical, 3}, {ColumnSpec::categorical, 4}}, 5, false, "categorical");
-  check({{ColumnSpec::normal}, {ColumnSpec::normal}}, 5, false, "univariate normal");
-  check({{ColumnSpec::poisson},
-         {ColumnSpec::bernoulli},
-         {ColumnSpec::normal},
-         {ColumnSpec::categorical, 3}},
-        7, true, "mixed with holes");
+  for (const ColumnSpec &spec : products::every_family())
+    check({spec, spec}, spec.categories ? 5 : 6, false, spec.name());
+  check(products::every_family(), 7, true, "all families, with holes");
 }
 
 BOOST_AUTO_TEST_CASE(without_moves_of_whole_clusters) {
-  const auto columns = products::some_prior({{ColumnSpec::poisson},
-                                             {ColumnSpec::bernoulli},
-                                             {ColumnSpec::normal},
-                                             {ColumnSpec::categorical, 3}});
+  const auto columns = products::some_prior(products::every_family());
   check_without_moves(columns, products::some_rows(columns, 6, 31, true), "columns");
 }
 

@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(large_clusters_are_split) {
 
 // Rows that say nothing, of a category when there is but one: the posterior is the prior.
 BOOST_AUTO_TEST_CASE(without_information_the_prior_returns) {
-  const auto prior = products::some_prior({{ColumnSpec::categorical, 1}});
+  const auto prior = products::some_prior({{kind_of<Categorical>, 1}});
   const WithoutMoves<ProductPosterior> unmoved(prior);
   const int sweeps = effort(8000);
   for (const int n : {1, 20}) {

@@ -15,17 +15,32 @@ sub report {
     my ($name, $good, $bad, $seconds, @notes) = @_;
     $passed += $good;
     $failed += $bad;
-    printf "%-5s%-48s %5d passed%s %8.1f s\n", $bad ? 'FAIL' : 'ok', $name, $good, $bad ? sprintf(', %d failed', $bad) : '', $seconds;
+    printf "%-5s%-48s %5d passed%s %8.1f s\n", $bad ? 'FAIL' : 'ok', $name, $good,
+        $bad ? sprintf(', %d failed', $bad) : '', $seconds;
     @notes = (@notes[0 .. 39], '...', $notes[-1]) if @notes > 42;
     print map { "       $_\n" } @notes;
 }
 
-# Runs jobs, so many at a time. A job is a hash of name, command, count and perhaps environment and limit in seconds;
-# count is given the output and the exit status and returns (passed, failed, notes).
+sub lines {
+    my ($name) = @_;
+    open(my $file, '<', $name) or die "$name: $!";
+    chomp(my @lines = <$file>);
+    return @lines;
+}
+
+# Runs jobs, so many at a time. A job is a hash of name, command, count and perhaps size, environment
+# and limit in seconds; count is given the output and the exit status and returns (passed, failed,
+# notes).
+#
+# The longest come first, so that no processor waits in the end for one that began last. How long each
+# takes is known from an earlier run; before there was one, the larger is thought to be the longer.
 sub run {
     my ($at_once, @jobs) = @_;
     mkdir 'build';
     mkdir $logs;
+    my %seconds = -e "$logs/seconds" ? map { split /\t/ } lines("$logs/seconds") : ();
+    my $weight = sub { $seconds{$_[0]{name}} // 1e6 + ($_[0]{size} // 0) };
+    @jobs = sort { $weight->($b) <=> $weight->($a) } @jobs if $at_once > 1;
     while (@jobs || %children) {
         while (@jobs && keys %children < $at_once) {
             my $job = {limit => 900, %{shift @jobs}};
@@ -49,7 +64,10 @@ sub run {
         my ($good, $bad, @notes) = $job->{count}->($text, $status);
         push @notes, "no end after $job->{limit} s" if $status == 124;
         push @notes, "all of it: $job->{log}" if $bad;
-        report($job->{name}, $good, $bad, time - $job->{start}, @notes);
+        report($job->{name}, $good, $bad, $seconds{$job->{name}} = time - $job->{start}, @notes);
+    }
+    if (open(my $file, '>', "$logs/seconds")) {
+        print {$file} map { "$_\t$seconds{$_}\n" } sort keys %seconds;
     }
 }
 
@@ -80,7 +98,8 @@ sub count_tap {
     }
     my $missing = !$parser->plan && !$parser->skip_all ? 1 : ($parser->tests_planned // 0) - $good - $bad;
     if ($missing != 0 || $status != 0 && !$bad) {
-        push @notes, "exit status $status; planned " . ($parser->tests_planned // 'nothing') . ', seen ' . ($good + $bad), tail($text, 15);
+        push @notes, "exit status $status; planned " . ($parser->tests_planned // 'nothing')
+            . ', seen ' . ($good + $bad), tail($text, 15);
         $bad += $missing > 0 ? $missing : 1;
     }
     return ($good, $bad, @notes);

@@ -29,7 +29,9 @@ sub new {
     close($pipe) or die "no server";
     my ($host) = $text =~ /PGHOST='([^']*)'/;
     my ($directory) = $text =~ /PG_BAYES_SERVER='([^']*)'/;
-    my $self = bless {directory => $directory, host => $host, database => 'postgres', owner => $owner}, $class;
+    my $self = bless {
+        directory => $directory, host => $host, database => 'postgres', owner => $owner,
+    }, $class;
     $self->query('CREATE EXTENSION pg_bayes') unless exists $options{extension} && !$options{extension};
     if ($options{data}) {
         my ($out, $err) = $self->psql(undef, '-f', 'tests/lib/data.sql');
@@ -42,7 +44,9 @@ sub new {
 sub shared {
     my ($class) = @_;
     return $class->new(data => 1) unless $ENV{PG_BAYES_SERVER};
-    my $self = bless {directory => $ENV{PG_BAYES_SERVER}, host => $ENV{PGHOST}, database => 'postgres'}, $class;
+    my $self = bless {
+        directory => $ENV{PG_BAYES_SERVER}, host => $ENV{PGHOST}, database => 'postgres',
+    }, $class;
     my $database = "t_$$" . '_' . ++$databases;
     $self->query("CREATE DATABASE $database TEMPLATE bayes");
     $self->{database} = $database;
@@ -57,8 +61,8 @@ sub database { $_[0]{database} }
 
 sub environment {
     my ($self) = @_;
-    return (%ENV, PGHOST => $self->{host}, PGPORT => 5432, PGUSER => 'postgres', PGDATABASE => $self->{database},
-        PATH => "$self->{directory}/bin:$ENV{PATH}");
+    return (%ENV, PGHOST => $self->{host}, PGPORT => 5432, PGUSER => 'postgres',
+        PGDATABASE => $self->{database}, PATH => "$self->{directory}/bin:$ENV{PATH}");
 }
 
 # Runs a program (psql, pg_dump, ...) against the server, in the top directory: (stdout, stderr, exit status).
@@ -134,11 +138,17 @@ sub ctl {
     system("$root/tests/lib/server", 'ctl', $self->{directory}, @action) == 0 or die "pg_ctl @action";
 }
 
-# Names of temporary files that the server has on disk.
+# Temporary files that the server has on disk. On a shared server those of backends that work for other
+# tests, that is in other databases, do not count; a file has the number of its process in its name.
 sub temporary_files {
     my ($self) = @_;
     my ($out) = $self->run(undef, 'find', "$self->{directory}/data/base", '-path', '*pgsql_tmp/*');
-    return split /\n/, $out;
+    my @files = split /\n/, $out;
+    return @files unless @files && $self->{drop};
+    my %others = map { $_ => 1 } split /\n/, $self->query(
+        "SELECT pid FROM pg_stat_activity WHERE datname <> '$self->{database}'");
+    # Those that are still there belong to somebody who was there when the server was asked.
+    return grep { -e && !(m{/pgsql_tmp(\d+)\.[^/]*$} && $others{$1}) } @files;
 }
 
 sub DESTROY {
@@ -165,9 +175,14 @@ my $markers = 0;
 sub new {
     my ($class, $server) = @_;
     local %ENV = $server->environment;
-    # Standard output a line at a time, so that it stays in order with standard error, which shares its pipe.
-    my $pid = open2(my $out, my $in, 'sh', '-c', 'cd "$0" && exec stdbuf -oL psql -XAtq 2>&1', $Server::root);
-    my $self = bless {server => $server, psql => $pid, in => $in, out => $out, text => '', pending => [], owner => $$}, $class;
+    # Standard output a line at a time, so that it stays in order with standard error, which shares
+    # its pipe.
+    my $pid = open2(my $out, my $in, 'sh', '-c', 'cd "$0" && exec stdbuf -oL psql -XAtq 2>&1',
+        $Server::root);
+    my $self = bless {
+        server => $server, psql => $pid, in => $in, out => $out, text => '', pending => [],
+        owner => $$,
+    }, $class;
     $self->run('\set VERBOSITY verbose');
     $self->{pid} = $self->run('SELECT pg_backend_pid()');
     return $self;
@@ -184,7 +199,8 @@ sub send {
     $self->{in}->flush;
 }
 
-# Everything that the oldest statements under way printed, errors included; dies after so many seconds (default 60).
+# Everything that the oldest statements under way printed, errors included; dies after so many seconds
+# (default 60).
 sub wait {
     my ($self, $seconds) = @_;
     my $marker = shift @{$self->{pending}} // die 'nothing was sent';
@@ -223,8 +239,8 @@ sub private_kb {
     return ($resident - $shared) * POSIX::sysconf(&POSIX::_SC_PAGESIZE) / 1024;
 }
 
-# The highest that the backend's memory, shared pages included, rises above where it was while it runs the statement, in MB. Undefined where the kernel does not let the
-# peak be reset.
+# The highest that the backend's memory, shared pages included, rises above where it was while it runs
+# the statement, in MB. Undefined where the kernel does not let the peak be reset.
 sub peak_rise {
     my ($self, $sql) = @_;
     open(my $clear, '>', "/proc/$self->{pid}/clear_refs") or return;
