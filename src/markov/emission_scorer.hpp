@@ -56,8 +56,8 @@ class EmissionScorer {
 
 /// Emissions of any observation family's scorer, which outlives them. `whole_steps`: it knows
 /// nothing of missing elements; a step of NaNs is missing. values: as in Sequences.
-std::unique_ptr<EmissionScorer> emissions_of(const BlockScorer &scorer, bool whole_steps,
-                                             int values);
+BAYES_API std::unique_ptr<EmissionScorer> emissions_of(const BlockScorer &scorer, bool whole_steps,
+                                                       int values);
 
 /// Any other emissions, of observations that are whole numbers from 0 below `values`, looked up.
 std::unique_ptr<EmissionScorer> table_emissions(std::unique_ptr<EmissionScorer> of, int values);

@@ -11,20 +11,17 @@
 namespace bayes {
 namespace {
 
-/// Checkpoints of a sequence take no more doubles than this, unless it is so long that their
-/// number's root does.
-constexpr std::int64_t most_checkpoint_doubles = 1 << 20;
-
 /// A thread's share of a pass.
 class Worker {
  public:
   Worker(const Sequences &sequences, const MarkovChain &chain, const EmissionScorer &scorer,
-         const PathDraws *draws)
+         const PathDraws *draws, std::int64_t checkpoint_doubles)
       : shape_(sequences.rows.shape()),
         chain_(chain),
         k_(chain.states()),
         padded_(chain.padded()),
         draws_(draws),
+        checkpoint_doubles_(checkpoint_doubles),
         steps_(std::min<std::int64_t>(window_blocks(padded_) * block_rows,
                                       std::max<std::int64_t>(sequences.steps, 1))),
         window_(chain, scorer, sequences, steps_) {
@@ -89,7 +86,7 @@ class Worker {
     const std::int64_t aligned = begin / block_rows * block_rows,
                        windows = (end - aligned + steps_each() - 1) / steps_each(),
                        width = padded_ + 1;
-    const std::int64_t span = windows * width <= most_checkpoint_doubles
+    const std::int64_t span = windows * width <= checkpoint_doubles_
                                   ? windows
                                   : std::int64_t(std::ceil(std::sqrt(double(windows)))),
                        spans = (windows + span - 1) / span;
@@ -313,7 +310,7 @@ class Worker {
   const MarkovChain &chain_;
   int k_, padded_;
   const PathDraws *draws_;
-  std::int64_t steps_, first_ = 0;
+  std::int64_t checkpoint_doubles_, steps_, first_ = 0;
   MarkovWindow window_;
   Buffer pairs_, transitions_, initial_, visits_;
   std::vector<double> confusion_;
@@ -362,14 +359,16 @@ std::int64_t number_of(const Sequences &sequences, std::int64_t row) {
 }  // namespace
 
 MarkovSums markov_step(const Sequences &sequences, Control &control, const MarkovChain &chain,
-                       const EmissionScorer &scorer, const PathDraws *draws) {
+                       const EmissionScorer &scorer, const PathDraws *draws,
+                       std::int64_t checkpoint_doubles) {
   Sweep sweep(sequences.rows, control);
   const double k = chain.states();
   const SweepPlan plan = sweep.plan(scorer.operations() + 6 * k * k + 100 * k,
                                     8 * (scorer.raw_size() + std::size_t(k * k)));
   std::vector<std::unique_ptr<Worker>> workers;
   for (int t = 0; t < plan.threads; ++t)
-    workers.push_back(std::make_unique<Worker>(sequences, chain, scorer, draws));
+    workers.push_back(
+        std::make_unique<Worker>(sequences, chain, scorer, draws, checkpoint_doubles));
   MarkovSums total = zero_sums(scorer, draws);
   std::vector<MarkovSums> parts(std::size_t(plan.slots), total);
   sweep.run(

@@ -46,10 +46,15 @@ struct PathDraws {
   const std::uint16_t *reference = nullptr;
 };
 
+/// Checkpoints of a sequence take no more doubles than this, unless it is so long that the root of
+/// their number does.
+inline constexpr std::int64_t most_checkpoint_doubles = 1 << 20;
+
 /// Sums over all sequences. Throws Error(invalid_argument), naming the first sequence that is
 /// impossible. `draws`: nullptr for expectations.
 BAYES_API MarkovSums markov_step(const Sequences &sequences, Control &control,
                                  const MarkovChain &chain, const EmissionScorer &scorer,
-                                 const PathDraws *draws = nullptr);
+                                 const PathDraws *draws = nullptr,
+                                 std::int64_t checkpoint_doubles = most_checkpoint_doubles);
 
 }  // namespace bayes

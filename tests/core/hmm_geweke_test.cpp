@@ -120,7 +120,7 @@ double largest_difference(const Prior &prior, const Prior &believed) {
     std::vector<std::uint16_t> labels(std::size_t(rows.rows()));
     const PathDraws draws{RowRandom(12, 0, std::uint64_t(sweep), 7), labels.data(), nullptr};
     const MarkovSums sums = markov_step(sequences, control, markov::chain_of(world.parameters),
-                                        BlockEmissions(scorer, false), &draws);
+                                        *emissions_of(scorer, false, 0), &draws);
     auto at = labels.begin();
     for (auto &path : world.paths)
       for (int &state : path) state = *at++;

@@ -1,0 +1,83 @@
+// The pass over sequences of a hidden Markov model: a long sequence goes through checkpoints, and
+// says the same whatever room they have. hmm_steps_test compares what it says of short ones with
+// definitions.
+#include "markov/markov_step.hpp"
+
+#include <memory>
+
+#include "families/product/product.hpp"
+#include "markov/markov_learners.hpp"
+#include "support.hpp"
+
+using namespace bayes;
+using support::distance;
+
+namespace {
+
+/// Two states of counts, and one long sequence of theirs between short ones.
+struct Data {
+  MemoryRows rows{{1, true}};
+  Sequences sequences{rows, 1};
+  MarkovPoint<ProductPoint> point;
+
+  explicit Data(const Matrix &transition) {
+    const auto columns =
+        std::make_shared<const Columns>(std::vector<ColumnSpec>{{kind_of<Poisson>}});
+    point.initial = Eigen::Vector2d(0.75, 0.25);
+    point.transition = transition;
+    point.emissions = {columns, Matrix(columns->size().point, 2)};
+    point.emissions.values.row(0) << 2, 7;
+    Random random(3);
+    SequenceWriter writer(sequences, rows.shape(),
+                          [this](const double *x, double weight) { rows.append(x, weight); });
+    for (const int steps : {5, 200000, 3, 170000}) {
+      writer.begin(steps, 1);
+      int state = 0;
+      for (int t = 0; t < steps; ++t) {
+        state = random.uniform() < transition(state, 1);
+        const double x = std::floor(random.gamma(state ? 7.5 : 2.5));
+        writer.step(&x);
+      }
+    }
+  }
+
+  MarkovSums sums(const PathDraws *draws, std::int64_t room) {
+    Control control;
+    const auto scorer = make_scorer(point.emissions);
+    return markov_step(sequences, control, markov::chain_of(point), *emissions_of(scorer, false, 0),
+                       draws, room);
+  }
+};
+
+void check_same(const MarkovSums &a, const MarkovSums &b) {
+  BOOST_TEST(distance(a.objective, b.objective) < 1e-13);
+  BOOST_TEST(distance(a.initial, b.initial) < 1e-12);
+  BOOST_TEST(distance(a.transitions, b.transitions) < 1e-12);
+  BOOST_TEST(distance(a.visits, b.visits) < 1e-12);
+  BOOST_TEST(distance(a.counts, b.counts) < 1e-12);
+  BOOST_TEST(distance(a.raw, b.raw) < 1e-12);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(markov_step)
+
+BOOST_AUTO_TEST_CASE(checkpoints_of_checkpoints_change_nothing) {
+  Matrix usual(2, 2), rare(2, 2);
+  usual << 0.9, 0.1, 0.2, 0.8;
+  rare << 1 - 1e-160, 1e-160, 0.2, 0.8;  // too small for scaled numbers
+  for (const Matrix &transition : {usual, rare}) {
+    Data data(transition);
+    const MarkovSums whole = data.sums(nullptr, most_checkpoint_doubles);
+    BOOST_TEST(distance(whole.visits[0] + whole.visits[1], 370008) < 1e-10);
+    BOOST_TEST(distance(whole.initial[0] + whole.initial[1], 4) < 1e-12);
+    check_same(whole, data.sums(nullptr, 0));
+    std::vector<std::uint16_t> labels(std::size_t(data.rows.rows())), others(labels.size());
+    const PathDraws draws{RowRandom(5, 0, 0, 0), labels.data(), nullptr},
+        again{RowRandom(5, 0, 0, 0), others.data(), nullptr};
+    check_same(data.sums(&draws, most_checkpoint_doubles), data.sums(&again, 0));
+    BOOST_TEST((labels == others));
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
