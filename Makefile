@@ -126,8 +126,8 @@ build/pg_bayes--$(version).sql: $(fragments) control/pg_bayes.control Makefile
 	@mkdir -p $(@D)
 	cat $(fragments) > $@
 
-# The lowest level beside the module, the others where the loader looks for better ones. What another
-# build may have left there goes: the loader would take it for ours.
+# The lowest level beside the module, the others where the loader looks for better ones. What
+# another build may have left there goes: the loader would take it for ours.
 install: install-kernel
 install-kernel: all installdirs
 	rm -f '$(DESTDIR)$(pkglibdir)'/glibc-hwcaps/*/libpg_bayes_kernel.so
