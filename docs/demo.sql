@@ -5,7 +5,7 @@
 \pset null '-'
 
 \echo
-\echo '== Old Faithful: 272 eruptions of the geyser, their length and the wait after them, in minutes'
+\echo '== Old Faithful: 272 eruptions of a geyser, their length and the wait after them, in minutes'
 \echo
 \echo 'How many kinds of eruption are there? Fit one to five; the largest evidence bound (elbo) is'
 \echo 'the best explanation.'
@@ -52,8 +52,8 @@ SELECT component, round(weight::numeric, 3) AS weight, round(mean[1]::numeric, 1
 FROM gmm_fit('SELECT long, lat, depth FROM quakes', 4)
 ORDER BY component;
 
-\echo 'As an aggregate with GROUP BY: a model for each class of magnitude, in one statement. Deep and'
-\echo 'shallow are apart in all.'
+\echo 'As an aggregate with GROUP BY: a model for each class of magnitude, in one statement. Deep'
+\echo 'and shallow are apart in all.'
 \echo
 SELECT magnitude, quakes, component, round(weight::numeric, 2) AS weight,
        round(mean[1]::numeric) AS depth_km
@@ -61,7 +61,7 @@ FROM (SELECT floor(mag) AS magnitude, count(*) AS quakes, gmm_fit(ARRAY[depth], 
       FROM quakes WHERE mag < 6 GROUP BY floor(mag)) AS fits, gmm_components(model)
 ORDER BY magnitude, depth_km;
 
-\echo '== The letters of PostgreSQL''s tutorial: 20 pages of English, everything between words one _'
+\echo '== The letters of PostgreSQL''s tutorial: 20 pages of English, all between words one _'
 \echo
 \echo 'A hidden Markov model of two states finds the vowels and the consonants, as they take turns:'
 \echo
