@@ -122,9 +122,9 @@ $(OBJS): build/pg/%.o: src/pg/%.cpp Makefile
 
 -include $(OBJS:.o=.d)
 
-build/pg_bayes--$(version).sql: $(fragments) control/pg_bayes.control Makefile
+build/pg_bayes--$(version).sql: sql/expand.awk $(fragments) control/pg_bayes.control Makefile
 	@mkdir -p $(@D)
-	cat $(fragments) > $@
+	awk -f sql/expand.awk $(fragments) > $@.part && mv $@.part $@
 
 # The lowest level beside the module, the others where the loader looks for better ones. What
 # another build may have left there goes: the loader would take it for ours.

@@ -1,66 +1,90 @@
--- pg_bayes: what all families of models share. Fragments of one script; the build puts them together.
+-- pg_bayes: what all families of models share. The files of this directory are made into one
+-- install script by expand.awk, which also says what DEFINE, [, argument type] and COMMENT IS mean.
 \echo Use "CREATE EXTENSION pg_bayes" to load this file. \quit
+
+-- ---- what functions and aggregates have in common (the states of aggregates are large) ----
+
+DEFINE @immutable = LANGUAGE C IMMUTABLE PARALLEL SAFE;
+DEFINE @strict = LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+DEFINE @volatile = LANGUAGE C VOLATILE PARALLEL UNSAFE;
+DEFINE @window = LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE;
+
+DEFINE @state = STYPE = internal, SSPACE = 32768, PARALLEL = SAFE;
+DEFINE @combine =
+  COMBINEFUNC = bayes_rows_combine,
+  SERIALFUNC = bayes_rows_serialize, DESERIALFUNC = bayes_rows_deserialize;
 
 -- ---- the type ----
 
 CREATE TYPE bayes_model;
 
 CREATE FUNCTION bayes_model_in(cstring) RETURNS bayes_model
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bayes_model_in(cstring) IS 'Input function of bayes_model: JSON, as the type prints itself. 22P02 for text that is no model.';
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'Input function of bayes_model: JSON, as the type prints itself. 22P02 for text that '
+  'is no model.';
 CREATE FUNCTION bayes_model_out(bayes_model) RETURNS cstring
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bayes_model_out(bayes_model) IS 'Output function of bayes_model: JSON that reads back to the same bits.';
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'Output function of bayes_model: JSON that reads back to the same bits.';
 CREATE FUNCTION bayes_model_recv(internal) RETURNS bayes_model
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bayes_model_recv(internal) IS 'Binary input function of bayes_model. 22P03 for bytes that are no model.';
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'Binary input function of bayes_model. 22P03 for bytes that are no model.';
 CREATE FUNCTION bayes_model_send(bayes_model) RETURNS bytea
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bayes_model_send(bayes_model) IS 'Binary output function of bayes_model: the stored bytes.';
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'Binary output function of bayes_model: the stored bytes.';
 
 CREATE TYPE bayes_model (
-  INPUT = bayes_model_in, OUTPUT = bayes_model_out, RECEIVE = bayes_model_recv, SEND = bayes_model_send,
+  INPUT = bayes_model_in, OUTPUT = bayes_model_out,
+  RECEIVE = bayes_model_recv, SEND = bayes_model_send,
   INTERNALLENGTH = VARIABLE, ALIGNMENT = int4, STORAGE = extended
 );
-COMMENT ON TYPE bayes_model IS 'A fitted model of any family: its parameters, its posterior, and how it was fitted. A value like any other: store it in a column, dump it, cast it to jsonb.';
+COMMENT ON TYPE bayes_model IS
+  'A fitted model of any family: its parameters, its posterior, and how it was fitted. A value '
+  'like any other: store it in a column, dump it, cast it to jsonb.';
 
 CREATE FUNCTION bayes_model_to_jsonb(bayes_model) RETURNS jsonb
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bayes_model_to_jsonb(bayes_model) IS 'The model as jsonb; doubles that JSON lacks are the strings "NaN", "Infinity", "-Infinity" and "-0".';
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'The model as jsonb; doubles that JSON lacks are the strings "NaN", "Infinity", '
+  '"-Infinity" and "-0".';
 CREATE FUNCTION bayes_model_from_jsonb(jsonb) RETURNS bayes_model
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bayes_model_from_jsonb(jsonb) IS 'A model from the jsonb that one was cast to. 22P02 for what is no model.';
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'A model from the jsonb that one was cast to. 22P02 for what is no model.';
 CREATE CAST (bayes_model AS jsonb) WITH FUNCTION bayes_model_to_jsonb(bayes_model) AS ASSIGNMENT;
 CREATE CAST (jsonb AS bayes_model) WITH FUNCTION bayes_model_from_jsonb(jsonb);
 
 -- ---- what every model tells ----
 
 CREATE FUNCTION bayes_info(model bayes_model)
-  RETURNS TABLE (family text, method text, rows bigint, skipped bigint, dimension int, components int, iterations int, converged boolean,
-                 objective float8, log_likelihood float8, seed bigint, seconds float8, version text, options jsonb)
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 1;
-COMMENT ON FUNCTION bayes_info(bayes_model) IS 'What was fitted and how, one row. rows: used; skipped: left out because NULL, of weight 0 or, with missing = skip, incomplete; iterations: of the restart that was kept; objective: what the method maximises, with all constants (log-likelihood, log-posterior or ELBO); seconds: the fit took; version: of pg_bayes that made it; options: all in force, defaults included.';
+  RETURNS TABLE (family text, method text, rows bigint, skipped bigint, dimension int,
+    components int, iterations int, converged boolean, objective float8, log_likelihood float8,
+    seed bigint, seconds float8, version text, options jsonb)
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
+COMMENT IS 'What was fitted and how, one row. rows: used; skipped: left out because NULL, of '
+  'weight 0 or, with missing = skip, incomplete; iterations: of the restart that was kept; '
+  'objective: what the method maximises, with all constants (log-likelihood, log-posterior or '
+  'ELBO); seconds: the fit took; version: of pg_bayes that made it; options: all in force, '
+  'defaults included.';
 
 CREATE FUNCTION bayes_trace(model bayes_model)
   RETURNS TABLE (restart int, iteration int, objective float8)
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 100;
-COMMENT ON FUNCTION bayes_trace(bayes_model) IS 'The objective at the start (iteration 0) and after every iteration of every restart, restarts counted from 1. For svi the noisy estimate at every step, and last the exact value.';
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 100;
+COMMENT IS 'The objective at the start (iteration 0) and after every iteration of every restart, '
+  'restarts counted from 1. For svi the noisy estimate at every step, and last the exact value.';
 
 -- ---- rows on their way into a fit: for the aggregates of all families ----
 
 CREATE FUNCTION bayes_rows_support(internal) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bayes_rows_support(internal) IS 'Internal. Tells the planner not to aggregate in parallel what would not fit into maintenance_work_mem.';
+  AS 'MODULE_PATHNAME' @strict;
+COMMENT IS 'Internal. Tells the planner not to aggregate in parallel what would not fit into '
+  'maintenance_work_mem.';
 
 CREATE FUNCTION bayes_rows_serialize(internal) RETURNS bytea
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bayes_rows_serialize(internal) IS 'Internal. Rows of a parallel worker as bytes. 54000 above 1 GB.';
+  AS 'MODULE_PATHNAME' @strict;
+COMMENT IS 'Internal. Rows of a parallel worker as bytes. 54000 above 1 GB.';
 
 CREATE FUNCTION bayes_rows_deserialize(bytea, internal) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT bayes_rows_support;
-COMMENT ON FUNCTION bayes_rows_deserialize(bytea, internal) IS 'Internal. The reverse of bayes_rows_serialize.';
+  AS 'MODULE_PATHNAME' @strict SUPPORT bayes_rows_support;
+COMMENT IS 'Internal. The reverse of bayes_rows_serialize.';
 
 CREATE FUNCTION bayes_rows_combine(internal, internal) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bayes_rows_combine(internal, internal) IS 'Internal. Appends the rows of a parallel worker.';
-
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Appends the rows of a parallel worker.';

@@ -1,63 +1,69 @@
 -- Posterior draws, and diagnostics of the chains that made them
 
+DEFINE @draws_errors =
+  'Errors: 22004 NULL value or chain; 22023 chains of different length; 54000 more than 10 '
+  'million draws or 10000 chains.';
+
 CREATE FUNCTION bayes_draws(model bayes_model)
   RETURNS TABLE (chain int, draw int, quantity text, value float8)
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 10000;
-COMMENT ON FUNCTION bayes_draws(bayes_model) IS 'The posterior draws of a model fitted by sampling, chains and draws counted from 1, warmup aside: quantities that do not depend on how components are numbered. A value that a draw does not define is NaN. 22023 for a model without draws.';
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10000;
+COMMENT IS 'The posterior draws of a model fitted by sampling, chains and draws counted from 1, '
+  'warmup aside: quantities that do not depend on how components are numbered. A value that a '
+  'draw does not define is NaN. 22023 for a model without draws.';
 
 -- ---- aggregates: draws in, one number out ----
 
-CREATE FUNCTION bayes_draws_transition(state internal, value float8) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bayes_draws_transition(internal, float8) IS 'Internal. Takes up one draw.';
-CREATE FUNCTION bayes_draws_transition(state internal, value float8, chain int) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bayes_draws_transition(internal, float8, int) IS 'Internal. Takes up one draw of a chain.';
+CREATE FUNCTION bayes_draws_transition(state internal, value float8 [, chain int]) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Takes up one draw.';
+COMMENT IS 'Internal. Takes up one draw of a chain.';
 
 CREATE FUNCTION rhat_final(state internal) RETURNS float8
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
-COMMENT ON FUNCTION rhat_final(internal) IS 'Internal. Computes R-hat of the draws taken up.';
-CREATE AGGREGATE rhat(value float8, chain int) (
-  SFUNC = bayes_draws_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = rhat_final, PARALLEL = SAFE
+  AS 'MODULE_PATHNAME' @immutable COST 10000;
+COMMENT IS 'Internal. Computes R-hat of the draws taken up.';
+CREATE AGGREGATE rhat(value float8 [, chain int]) (
+  SFUNC = bayes_draws_transition, @state, FINALFUNC = rhat_final
 );
-COMMENT ON AGGREGATE rhat(float8, int) IS 'Rank-normalised split R-hat of the draws of one quantity: below 1.01 when chains have converged (Vehtari and others 2021). Order matters: rhat(value, chain ORDER BY chain, draw). NULL for no rows, equal draws, a draw that is not finite, fewer than 4 draws in a chain. Errors: 22004 NULL value or chain; 22023 chains of different length; 54000 more than 10 million draws or 10000 chains.';
-CREATE AGGREGATE rhat(value float8) (
-  SFUNC = bayes_draws_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = rhat_final, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE rhat(float8) IS 'The same of a single chain: rhat(value ORDER BY draw).';
+COMMENT IS 'The same of a single chain: rhat(value ORDER BY draw).';
+COMMENT IS 'Rank-normalised split R-hat of the draws of one quantity: below 1.01 when chains have '
+  'converged (Vehtari and others 2021). Order matters: rhat(value, chain ORDER BY chain, draw). '
+  'NULL for no rows, equal draws, a draw that is not finite, fewer than 4 draws in a chain. '
+  @draws_errors;
 
 CREATE FUNCTION ess_bulk_final(state internal) RETURNS float8
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
-COMMENT ON FUNCTION ess_bulk_final(internal) IS 'Internal. Computes the bulk effective sample size of the draws taken up.';
-CREATE AGGREGATE ess_bulk(value float8, chain int) (
-  SFUNC = bayes_draws_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = ess_bulk_final, PARALLEL = SAFE
+  AS 'MODULE_PATHNAME' @immutable COST 10000;
+COMMENT IS 'Internal. Computes the bulk effective sample size of the draws taken up.';
+CREATE AGGREGATE ess_bulk(value float8 [, chain int]) (
+  SFUNC = bayes_draws_transition, @state, FINALFUNC = ess_bulk_final
 );
-COMMENT ON AGGREGATE ess_bulk(float8, int) IS 'Bulk effective sample size: how many independent draws would tell as much about the middle of the distribution (Vehtari and others 2021). Order matters: ess_bulk(value, chain ORDER BY chain, draw). NULL for no rows, equal draws, a draw that is not finite, fewer than 6 draws in a chain. Errors: 22004 NULL value or chain; 22023 chains of different length; 54000 more than 10 million draws or 10000 chains.';
-CREATE AGGREGATE ess_bulk(value float8) (
-  SFUNC = bayes_draws_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = ess_bulk_final, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE ess_bulk(float8) IS 'The same of a single chain: ess_bulk(value ORDER BY draw).';
+COMMENT IS 'The same of a single chain: ess_bulk(value ORDER BY draw).';
+COMMENT IS 'Bulk effective sample size: how many independent draws would tell as much about the '
+  'middle of the distribution (Vehtari and others 2021). Order matters: ess_bulk(value, chain '
+  'ORDER BY chain, draw). NULL for no rows, equal draws, a draw that is not finite, fewer than 6 '
+  'draws in a chain. '
+  @draws_errors;
 
 CREATE FUNCTION ess_tail_final(state internal) RETURNS float8
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
-COMMENT ON FUNCTION ess_tail_final(internal) IS 'Internal. Computes the tail effective sample size of the draws taken up.';
-CREATE AGGREGATE ess_tail(value float8, chain int) (
-  SFUNC = bayes_draws_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = ess_tail_final, PARALLEL = SAFE
+  AS 'MODULE_PATHNAME' @immutable COST 10000;
+COMMENT IS 'Internal. Computes the tail effective sample size of the draws taken up.';
+CREATE AGGREGATE ess_tail(value float8 [, chain int]) (
+  SFUNC = bayes_draws_transition, @state, FINALFUNC = ess_tail_final
 );
-COMMENT ON AGGREGATE ess_tail(float8, int) IS 'Tail effective sample size: the smaller one of those of the 5 % and 95 % quantiles (Vehtari and others 2021). NULL also where one of them is not exceeded by any draw. Order matters: ess_tail(value, chain ORDER BY chain, draw). NULL for no rows, equal draws, a draw that is not finite, fewer than 6 draws in a chain. Errors: 22004 NULL value or chain; 22023 chains of different length; 54000 more than 10 million draws or 10000 chains.';
-CREATE AGGREGATE ess_tail(value float8) (
-  SFUNC = bayes_draws_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = ess_tail_final, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE ess_tail(float8) IS 'The same of a single chain: ess_tail(value ORDER BY draw).';
+COMMENT IS 'The same of a single chain: ess_tail(value ORDER BY draw).';
+COMMENT IS 'Tail effective sample size: the smaller one of those of the 5 % and 95 % quantiles '
+  '(Vehtari and others 2021). NULL also where one of them is not exceeded by any draw. Order '
+  'matters: ess_tail(value, chain ORDER BY chain, draw). NULL for no rows, equal draws, a draw '
+  'that is not finite, fewer than 6 draws in a chain. '
+  @draws_errors;
 
 CREATE FUNCTION mcse_final(state internal) RETURNS float8
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
-COMMENT ON FUNCTION mcse_final(internal) IS 'Internal. Computes the Monte Carlo standard error of the draws taken up.';
-CREATE AGGREGATE mcse(value float8, chain int) (
-  SFUNC = bayes_draws_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = mcse_final, PARALLEL = SAFE
+  AS 'MODULE_PATHNAME' @immutable COST 10000;
+COMMENT IS 'Internal. Computes the Monte Carlo standard error of the draws taken up.';
+CREATE AGGREGATE mcse(value float8 [, chain int]) (
+  SFUNC = bayes_draws_transition, @state, FINALFUNC = mcse_final
 );
-COMMENT ON AGGREGATE mcse(float8, int) IS 'Monte Carlo standard error of the mean of the draws. Order matters: mcse(value, chain ORDER BY chain, draw). NULL for no rows, equal draws, a draw that is not finite, fewer than 6 draws in a chain. Errors: 22004 NULL value or chain; 22023 chains of different length; 54000 more than 10 million draws or 10000 chains.';
-CREATE AGGREGATE mcse(value float8) (
-  SFUNC = bayes_draws_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = mcse_final, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE mcse(float8) IS 'The same of a single chain: mcse(value ORDER BY draw).';
+COMMENT IS 'The same of a single chain: mcse(value ORDER BY draw).';
+COMMENT IS 'Monte Carlo standard error of the mean of the draws. Order matters: mcse(value, chain '
+  'ORDER BY chain, draw). NULL for no rows, equal draws, a draw that is not finite, fewer than 6 '
+  'draws in a chain. '
+  @draws_errors;

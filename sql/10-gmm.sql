@@ -1,170 +1,155 @@
 -- Gaussian mixtures
 
+DEFINE @gmm_rows =
+  'x: numbers, the same length 1 to 1600 in every row; a NULL x is skipped; no rows give NULL. '
+  'Errors: 22023 impossible option, argument or element, or k above the number of distinct rows; '
+  '22004 NULL element; 2202E rows of different length; 22003 no fit exists.';
+DEFINE @gmm_query =
+  'query: one SELECT of an array column, of an array column and a numeric weight, or of numeric '
+  'columns; it is run as the caller, read-only. 22023 for any other query.';
+DEFINE @gmm_options = 'options: see docs/gmm.md; NULL means none.';
+
 CREATE TYPE gmm_selection AS (
-  k int, covariance text, method text, objective float8, log_likelihood float8, parameters float8, bic float8, icl float8, elbo float8,
-  converged boolean, model bayes_model
+  k int, covariance text, method text, objective float8, log_likelihood float8, parameters float8,
+  bic float8, icl float8, elbo float8, converged boolean, model bayes_model
 );
-COMMENT ON TYPE gmm_selection IS 'One fit among several to choose from. bic, icl: smaller is better; elbo: larger is better, NULL unless the method is variational; parameters: the number of free ones.';
+COMMENT ON TYPE gmm_selection IS
+  'One fit among several to choose from. bic, icl: smaller is better; elbo: larger is better, '
+  'NULL unless the method is variational; parameters: the number of free ones.';
 
 -- ---- aggregates: rows in, a model out ----
 
-CREATE FUNCTION gmm_fit_transition(state internal, x float8[], k int) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION gmm_fit_transition(internal, float8[], int) IS 'Internal. Takes up one row.';
-CREATE FUNCTION gmm_fit_transition(state internal, x float8[], k int, options jsonb) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION gmm_fit_transition(internal, float8[], int, jsonb) IS 'Internal. Takes up one row.';
-CREATE FUNCTION gmm_fit_transition(state internal, x float8[], k int, options jsonb, weight float8) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION gmm_fit_transition(internal, float8[], int, jsonb, float8) IS 'Internal. Takes up one row.';
+CREATE FUNCTION gmm_fit_transition(
+  state internal, x float8[], k int [, options jsonb [, weight float8]]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Takes up one row.';
 
 CREATE FUNCTION gmm_fit_final(state internal) RETURNS bayes_model
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000;
-COMMENT ON FUNCTION gmm_fit_final(internal) IS 'Internal. Fits a Gaussian mixture to the rows taken up.';
+  AS 'MODULE_PATHNAME' @immutable COST 100000;
+COMMENT IS 'Internal. Fits a Gaussian mixture to the rows taken up.';
 
-CREATE AGGREGATE gmm_fit(x float8[], k int) (
-  SFUNC = gmm_fit_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = gmm_fit_final,
-  COMBINEFUNC = bayes_rows_combine, SERIALFUNC = bayes_rows_serialize, DESERIALFUNC = bayes_rows_deserialize, PARALLEL = SAFE
+CREATE AGGREGATE gmm_fit(x float8[], k int [, options jsonb [, weight float8]]) (
+  SFUNC = gmm_fit_transition, @state, FINALFUNC = gmm_fit_final, @combine
 );
-COMMENT ON AGGREGATE gmm_fit(float8[], int) IS 'Fits a mixture of k Gaussians (1 to 10000) to the rows x, by variational Bayes unless told otherwise. x: numbers, the same length 1 to 1600 in every row; a NULL x is skipped; no rows give NULL. Errors: 22023 impossible option, argument or element, or k above the number of distinct rows; 22004 NULL element; 2202E rows of different length; 22003 no fit exists.';
-CREATE AGGREGATE gmm_fit(x float8[], k int, options jsonb) (
-  SFUNC = gmm_fit_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = gmm_fit_final,
-  COMBINEFUNC = bayes_rows_combine, SERIALFUNC = bayes_rows_serialize, DESERIALFUNC = bayes_rows_deserialize, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE gmm_fit(float8[], int, jsonb) IS 'The same with options. options: see docs/gmm.md; NULL means none.';
-CREATE AGGREGATE gmm_fit(x float8[], k int, options jsonb, weight float8) (
-  SFUNC = gmm_fit_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = gmm_fit_final,
-  COMBINEFUNC = bayes_rows_combine, SERIALFUNC = bayes_rows_serialize, DESERIALFUNC = bayes_rows_deserialize, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE gmm_fit(float8[], int, jsonb, float8) IS 'The same with a weight for each row: how many times it counts. A row of weight 0 or NULL is left out; 22023 if negative, not finite, or all zero. options: see docs/gmm.md; NULL means none.';
+COMMENT IS 'Fits a mixture of k Gaussians (1 to 10000) to the rows x, by variational Bayes unless '
+  'told otherwise. '
+  @gmm_rows;
+COMMENT IS 'The same with options. '
+  @gmm_options;
+COMMENT IS 'The same with a weight for each row: how many times it counts. A row of weight 0 or '
+  'NULL is left out; 22023 if negative, not finite, or all zero. '
+  @gmm_options;
 
-CREATE FUNCTION gmm_start_transition(state internal, x float8[], start bayes_model) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION gmm_start_transition(internal, float8[], bayes_model) IS 'Internal. Takes up one row.';
-CREATE FUNCTION gmm_start_transition(state internal, x float8[], start bayes_model, options jsonb) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION gmm_start_transition(internal, float8[], bayes_model, jsonb) IS 'Internal. Takes up one row.';
-CREATE FUNCTION gmm_start_transition(state internal, x float8[], start bayes_model, options jsonb, weight float8) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION gmm_start_transition(internal, float8[], bayes_model, jsonb, float8) IS 'Internal. Takes up one row.';
+CREATE FUNCTION gmm_start_transition(
+  state internal, x float8[], start bayes_model [, options jsonb [, weight float8]]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Takes up one row.';
 
-CREATE AGGREGATE gmm_fit(x float8[], start bayes_model) (
-  SFUNC = gmm_start_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = gmm_fit_final,
-  COMBINEFUNC = bayes_rows_combine, SERIALFUNC = bayes_rows_serialize, DESERIALFUNC = bayes_rows_deserialize, PARALLEL = SAFE
+CREATE AGGREGATE gmm_fit(x float8[], start bayes_model [, options jsonb [, weight float8]]) (
+  SFUNC = gmm_start_transition, @state, FINALFUNC = gmm_fit_final, @combine
 );
-COMMENT ON AGGREGATE gmm_fit(float8[], bayes_model) IS 'Fits a Gaussian mixture, beginning at the parameters of a fitted one (for instance of yesterday). 42804 for a model of another family. x: numbers, the same length 1 to 1600 in every row; a NULL x is skipped; no rows give NULL. Errors: 22023 impossible option, argument or element, or k above the number of distinct rows; 22004 NULL element; 2202E rows of different length; 22003 no fit exists.';
-CREATE AGGREGATE gmm_fit(x float8[], start bayes_model, options jsonb) (
-  SFUNC = gmm_start_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = gmm_fit_final,
-  COMBINEFUNC = bayes_rows_combine, SERIALFUNC = bayes_rows_serialize, DESERIALFUNC = bayes_rows_deserialize, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE gmm_fit(float8[], bayes_model, jsonb) IS 'The same with options. options: see docs/gmm.md; NULL means none.';
-CREATE AGGREGATE gmm_fit(x float8[], start bayes_model, options jsonb, weight float8) (
-  SFUNC = gmm_start_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = gmm_fit_final,
-  COMBINEFUNC = bayes_rows_combine, SERIALFUNC = bayes_rows_serialize, DESERIALFUNC = bayes_rows_deserialize, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE gmm_fit(float8[], bayes_model, jsonb, float8) IS 'The same with options and weights. options: see docs/gmm.md; NULL means none.';
+COMMENT IS 'Fits a Gaussian mixture, beginning at the parameters of a fitted one (for instance of '
+  'yesterday). 42804 for a model of another family. '
+  @gmm_rows;
+COMMENT IS 'The same with options. '
+  @gmm_options;
+COMMENT IS 'The same with options and weights. '
+  @gmm_options;
 
-CREATE FUNCTION gmm_update_transition(state internal, x float8[], prior bayes_model) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION gmm_update_transition(internal, float8[], bayes_model) IS 'Internal. Takes up one row.';
-CREATE FUNCTION gmm_update_transition(state internal, x float8[], prior bayes_model, options jsonb) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION gmm_update_transition(internal, float8[], bayes_model, jsonb) IS 'Internal. Takes up one row.';
-CREATE FUNCTION gmm_update_transition(state internal, x float8[], prior bayes_model, options jsonb, weight float8) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION gmm_update_transition(internal, float8[], bayes_model, jsonb, float8) IS 'Internal. Takes up one row.';
+CREATE FUNCTION gmm_update_transition(
+  state internal, x float8[], prior bayes_model [, options jsonb [, weight float8]]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Takes up one row.';
 
-CREATE AGGREGATE gmm_update(x float8[], prior bayes_model) (
-  SFUNC = gmm_update_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = gmm_fit_final,
-  COMBINEFUNC = bayes_rows_combine, SERIALFUNC = bayes_rows_serialize, DESERIALFUNC = bayes_rows_deserialize, PARALLEL = SAFE
+CREATE AGGREGATE gmm_update(x float8[], prior bayes_model [, options jsonb [, weight float8]]) (
+  SFUNC = gmm_update_transition, @state, FINALFUNC = gmm_fit_final, @combine
 );
-COMMENT ON AGGREGATE gmm_update(float8[], bayes_model) IS 'Learns from more rows: the posterior of the given model is the prior of the new one. x: numbers, the same length 1 to 1600 in every row; a NULL x is skipped; no rows give NULL. Errors: 22023 impossible option, argument or element, or k above the number of distinct rows; 22004 NULL element; 2202E rows of different length; 22003 no fit exists.';
-CREATE AGGREGATE gmm_update(x float8[], prior bayes_model, options jsonb) (
-  SFUNC = gmm_update_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = gmm_fit_final,
-  COMBINEFUNC = bayes_rows_combine, SERIALFUNC = bayes_rows_serialize, DESERIALFUNC = bayes_rows_deserialize, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE gmm_update(float8[], bayes_model, jsonb) IS 'The same with options. options: see docs/gmm.md; NULL means none.';
-CREATE AGGREGATE gmm_update(x float8[], prior bayes_model, options jsonb, weight float8) (
-  SFUNC = gmm_update_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = gmm_fit_final,
-  COMBINEFUNC = bayes_rows_combine, SERIALFUNC = bayes_rows_serialize, DESERIALFUNC = bayes_rows_deserialize, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE gmm_update(float8[], bayes_model, jsonb, float8) IS 'The same with options and weights. options: see docs/gmm.md; NULL means none.';
+COMMENT IS 'Learns from more rows: the posterior of the given model is the prior of the new one. '
+  @gmm_rows;
+COMMENT IS 'The same with options. '
+  @gmm_options;
+COMMENT IS 'The same with options and weights. '
+  @gmm_options;
 
-CREATE FUNCTION gmm_select_transition(state internal, x float8[], ks int[]) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION gmm_select_transition(internal, float8[], int[]) IS 'Internal. Takes up one row.';
-CREATE FUNCTION gmm_select_transition(state internal, x float8[], ks int[], options jsonb) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION gmm_select_transition(internal, float8[], int[], jsonb) IS 'Internal. Takes up one row.';
+CREATE FUNCTION gmm_select_transition(state internal, x float8[], ks int[] [, options jsonb])
+  RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Takes up one row.';
 
 CREATE FUNCTION gmm_select_final(state internal) RETURNS gmm_selection[]
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000000;
-COMMENT ON FUNCTION gmm_select_final(internal) IS 'Internal. Fits every mixture to choose from.';
+  AS 'MODULE_PATHNAME' @immutable COST 1000000;
+COMMENT IS 'Internal. Fits every mixture to choose from.';
 
-CREATE AGGREGATE gmm_select(x float8[], ks int[]) (
-  SFUNC = gmm_select_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = gmm_select_final,
-  COMBINEFUNC = bayes_rows_combine, SERIALFUNC = bayes_rows_serialize, DESERIALFUNC = bayes_rows_deserialize, PARALLEL = SAFE
+CREATE AGGREGATE gmm_select(x float8[], ks int[] [, options jsonb]) (
+  SFUNC = gmm_select_transition, @state, FINALFUNC = gmm_select_final, @combine
 );
-COMMENT ON AGGREGATE gmm_select(float8[], int[]) IS 'Fits a Gaussian mixture for every k in ks (and every covariance in options.covariance, which may be an array): SELECT * FROM unnest((SELECT gmm_select(x, ''{1,2,3}'') FROM t)).';
-CREATE AGGREGATE gmm_select(x float8[], ks int[], options jsonb) (
-  SFUNC = gmm_select_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = gmm_select_final,
-  COMBINEFUNC = bayes_rows_combine, SERIALFUNC = bayes_rows_serialize, DESERIALFUNC = bayes_rows_deserialize, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE gmm_select(float8[], int[], jsonb) IS 'The same with options. options: see docs/gmm.md; NULL means none.';
+COMMENT IS 'Fits a Gaussian mixture for every k in ks (and every covariance in '
+  'options.covariance, which may be an array): SELECT * FROM unnest((SELECT gmm_select(x, '
+  '''{1,2,3}'') FROM t)).';
+COMMENT IS 'The same with options. '
+  @gmm_options;
 
 -- ---- window: rows in, one component for each row out ----
 
-CREATE FUNCTION gmm_cluster(x float8[], k int) RETURNS int
-  AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION gmm_cluster(float8[], int) IS 'Fits a mixture of k Gaussians to the whole partition, whatever the frame, and gives the most probable component of every row, counted from 1; NULL for a NULL row.';
-CREATE FUNCTION gmm_cluster(x float8[], k int, options jsonb) RETURNS int
-  AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION gmm_cluster(float8[], int, jsonb) IS 'The same with options. options: see docs/gmm.md; NULL means none.';
+CREATE FUNCTION gmm_cluster(x float8[], k int [, options jsonb]) RETURNS int
+  AS 'MODULE_PATHNAME' @window COST 1000;
+COMMENT IS 'Fits a mixture of k Gaussians to the whole partition, whatever the frame, and gives '
+  'the most probable component of every row, counted from 1; NULL for a NULL row.';
+COMMENT IS 'The same with options. '
+  @gmm_options;
 
 -- ---- relations: a query in, a relation out ----
 
-CREATE FUNCTION gmm_fit(query text, k int)
+CREATE FUNCTION gmm_fit(query text, k int [, options jsonb])
   RETURNS TABLE (component int, weight float8, mean float8[], covariance float8[], count float8)
-  AS 'MODULE_PATHNAME', 'gmm_fit_query' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10;
-COMMENT ON FUNCTION gmm_fit(text, int) IS 'Fits a mixture of k Gaussians to the rows of a query and gives its components, as gmm_components does. query: one SELECT of an array column, of an array column and a numeric weight, or of numeric columns; it is run as the caller, read-only. 22023 for any other query.';
-CREATE FUNCTION gmm_fit(query text, k int, options jsonb)
-  RETURNS TABLE (component int, weight float8, mean float8[], covariance float8[], count float8)
-  AS 'MODULE_PATHNAME', 'gmm_fit_query' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10;
-COMMENT ON FUNCTION gmm_fit(text, int, jsonb) IS 'Fits a mixture of k Gaussians to the rows of a query and gives its components, as gmm_components does. query: one SELECT of an array column, of an array column and a numeric weight, or of numeric columns; it is run as the caller, read-only. 22023 for any other query.';
-CREATE FUNCTION gmm_select(query text, ks int[]) RETURNS SETOF gmm_selection
-  AS 'MODULE_PATHNAME', 'gmm_select_query' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10;
-COMMENT ON FUNCTION gmm_select(text, int[]) IS 'Fits a Gaussian mixture for every k in ks (and every covariance in options.covariance) to the rows of a query. query: one SELECT of an array column, of an array column and a numeric weight, or of numeric columns; it is run as the caller, read-only. 22023 for any other query.';
-CREATE FUNCTION gmm_select(query text, ks int[], options jsonb) RETURNS SETOF gmm_selection
-  AS 'MODULE_PATHNAME', 'gmm_select_query' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10;
-COMMENT ON FUNCTION gmm_select(text, int[], jsonb) IS 'Fits a Gaussian mixture for every k in ks (and every covariance in options.covariance) to the rows of a query. query: one SELECT of an array column, of an array column and a numeric weight, or of numeric columns; it is run as the caller, read-only. 22023 for any other query.';
+  AS 'MODULE_PATHNAME', 'gmm_fit_query' @volatile COST 1000000 ROWS 10;
+COMMENT IS 'Fits a mixture of k Gaussians to the rows of a query and gives its components, as '
+  'gmm_components does. '
+  @gmm_query;
+CREATE FUNCTION gmm_select(query text, ks int[] [, options jsonb]) RETURNS SETOF gmm_selection
+  AS 'MODULE_PATHNAME', 'gmm_select_query' @volatile COST 1000000 ROWS 10;
+COMMENT IS 'Fits a Gaussian mixture for every k in ks (and every covariance in '
+  'options.covariance) to the rows of a query. '
+  @gmm_query;
 
 -- ---- a model as relations ----
 
 CREATE FUNCTION gmm_components(model bayes_model)
   RETURNS TABLE (component int, weight float8, mean float8[], covariance float8[], count float8)
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 10;
-COMMENT ON FUNCTION gmm_components(bayes_model) IS 'The components at the point estimate, numbered from 1 by decreasing weight: weight in [0, 1], mean of d numbers, covariance d x d, count the expected number of rows. For vi and svi the posterior means. 42804 for a model of another family.';
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
+COMMENT IS 'The components at the point estimate, numbered from 1 by decreasing weight: weight in '
+  '[0, 1], mean of d numbers, covariance d x d, count the expected number of rows. For vi and svi '
+  'the posterior means. 42804 for a model of another family.';
 
 CREATE FUNCTION gmm_posterior(model bayes_model)
-  RETURNS TABLE (component int, alpha float8, m float8[], c float8, s float8[], a float8, b float8[])
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 10;
-COMMENT ON FUNCTION gmm_posterior(bayes_model) IS 'The posterior of a model fitted by vi or svi: weights ~ Dirichlet(alpha), precision Lambda ~ Wishart(a, b) with E[Lambda] = a b^-1, mean ~ N(m, (c Lambda)^-1), s NULL; with the independent prior mean ~ N(m, s), c NULL. b and s are d x d. 22023 for a model without posterior.';
+  RETURNS TABLE (component int, alpha float8, m float8[], c float8, s float8[], a float8,
+    b float8[])
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
+COMMENT IS 'The posterior of a model fitted by vi or svi: weights ~ Dirichlet(alpha), precision '
+  'Lambda ~ Wishart(a, b) with E[Lambda] = a b^-1, mean ~ N(m, (c Lambda)^-1), s NULL; with the '
+  'independent prior mean ~ N(m, s), c NULL. b and s are d x d. 22023 for a model without '
+  'posterior.';
 
 CREATE FUNCTION gmm_sample(model bayes_model, n int, seed bigint)
   RETURNS TABLE (component int, x float8[])
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 1000;
-COMMENT ON FUNCTION gmm_sample(bayes_model, int, bigint) IS 'n draws from the (predictive) mixture and the component that each came from. The same seed gives the same draws. 22023 for n < 0.';
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1000;
+COMMENT IS 'n draws from the (predictive) mixture and the component that each came from. The same '
+  'seed gives the same draws. 22023 for n < 0.';
 
 -- ---- a model and a row ----
 
 CREATE FUNCTION gmm_predict(model bayes_model, x float8[]) RETURNS int
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50;
-COMMENT ON FUNCTION gmm_predict(bayes_model, float8[]) IS 'The most probable component of x, from 1. 2202E if x has not the length of the model''s rows.';
+  AS 'MODULE_PATHNAME' @strict COST 50;
+COMMENT IS 'The most probable component of x, from 1. 2202E if x has not the length of the '
+  'model''s rows.';
 
 CREATE FUNCTION gmm_probabilities(model bayes_model, x float8[]) RETURNS float8[]
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50;
-COMMENT ON FUNCTION gmm_probabilities(bayes_model, float8[]) IS 'The posterior probability of every component for x; they sum to 1.';
+  AS 'MODULE_PATHNAME' @strict COST 50;
+COMMENT IS 'The posterior probability of every component for x; they sum to 1.';
 
 CREATE FUNCTION gmm_log_density(model bayes_model, x float8[]) RETURNS float8
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50;
-COMMENT ON FUNCTION gmm_log_density(bayes_model, float8[]) IS 'The natural logarithm of the (predictive) density at x.';
+  AS 'MODULE_PATHNAME' @strict COST 50;
+COMMENT IS 'The natural logarithm of the (predictive) density at x.';

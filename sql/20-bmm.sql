@@ -1,180 +1,171 @@
 -- Bernoulli mixtures (latent class analysis), and mixtures of other products of columns
 
+DEFINE @bmm_rows =
+  'x: bool[] or numbers that are 0 or 1 (others with option likelihood), the same length 1 to '
+  '1600 in every row; a NULL x is skipped; no rows give NULL. Errors: 22023 impossible option, '
+  'argument or element, or k above the number of distinct rows; 22004 NULL element; 2202E rows of '
+  'different length; 22003 no fit exists.';
+DEFINE @bmm_query =
+  'query: one SELECT of an array column, of an array column and a numeric weight, or of numeric '
+  'or boolean columns; it is run as the caller, read-only. 22023 for any other query.';
+DEFINE @bmm_options = 'options: see docs/bmm.md; NULL means none.';
+
 CREATE TYPE bmm_selection AS (
-  k int, method text, objective float8, log_likelihood float8, parameters float8, bic float8, icl float8, elbo float8,
-  converged boolean, model bayes_model
+  k int, method text, objective float8, log_likelihood float8, parameters float8, bic float8,
+  icl float8, elbo float8, converged boolean, model bayes_model
 );
-COMMENT ON TYPE bmm_selection IS 'One fit among several to choose from. bic, icl: smaller is better; elbo: larger is better, NULL unless the method is variational; parameters: the number of free ones.';
+COMMENT ON TYPE bmm_selection IS
+  'One fit among several to choose from. bic, icl: smaller is better; elbo: larger is better, '
+  'NULL unless the method is variational; parameters: the number of free ones.';
 
 -- ---- aggregates: rows in, a model out ----
 
-CREATE FUNCTION bmm_fit_transition(state internal, x anyarray, k int) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bmm_fit_transition(internal, anyarray, int) IS 'Internal. Takes up one row.';
-CREATE FUNCTION bmm_fit_transition(state internal, x anyarray, k int, options jsonb) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bmm_fit_transition(internal, anyarray, int, jsonb) IS 'Internal. Takes up one row.';
-CREATE FUNCTION bmm_fit_transition(state internal, x anyarray, k int, options jsonb, weight float8) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bmm_fit_transition(internal, anyarray, int, jsonb, float8) IS 'Internal. Takes up one row.';
+CREATE FUNCTION bmm_fit_transition(
+  state internal, x anyarray, k int [, options jsonb [, weight float8]]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Takes up one row.';
 
 CREATE FUNCTION bmm_fit_final(state internal) RETURNS bayes_model
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000;
-COMMENT ON FUNCTION bmm_fit_final(internal) IS 'Internal. Fits a Bernoulli mixture to the rows taken up.';
+  AS 'MODULE_PATHNAME' @immutable COST 100000;
+COMMENT IS 'Internal. Fits a Bernoulli mixture to the rows taken up.';
 
-CREATE AGGREGATE bmm_fit(x anyarray, k int) (
-  SFUNC = bmm_fit_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = bmm_fit_final,
-  COMBINEFUNC = bayes_rows_combine, SERIALFUNC = bayes_rows_serialize, DESERIALFUNC = bayes_rows_deserialize, PARALLEL = SAFE
+CREATE AGGREGATE bmm_fit(x anyarray, k int [, options jsonb [, weight float8]]) (
+  SFUNC = bmm_fit_transition, @state, FINALFUNC = bmm_fit_final, @combine
 );
-COMMENT ON AGGREGATE bmm_fit(anyarray, int) IS 'Fits a mixture of k products of Bernoulli distributions (1 to 10000) to the rows x, by variational Bayes unless told otherwise: latent class analysis. x: bool[] or numbers that are 0 or 1 (others with option likelihood), the same length 1 to 1600 in every row; a NULL x is skipped; no rows give NULL. Errors: 22023 impossible option, argument or element, or k above the number of distinct rows; 22004 NULL element; 2202E rows of different length; 22003 no fit exists.';
-CREATE AGGREGATE bmm_fit(x anyarray, k int, options jsonb) (
-  SFUNC = bmm_fit_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = bmm_fit_final,
-  COMBINEFUNC = bayes_rows_combine, SERIALFUNC = bayes_rows_serialize, DESERIALFUNC = bayes_rows_deserialize, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bmm_fit(anyarray, int, jsonb) IS 'The same with options. options: see docs/bmm.md; NULL means none.';
-CREATE AGGREGATE bmm_fit(x anyarray, k int, options jsonb, weight float8) (
-  SFUNC = bmm_fit_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = bmm_fit_final,
-  COMBINEFUNC = bayes_rows_combine, SERIALFUNC = bayes_rows_serialize, DESERIALFUNC = bayes_rows_deserialize, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bmm_fit(anyarray, int, jsonb, float8) IS 'The same with a weight for each row: how many times it counts. A row of weight 0 or NULL is left out; 22023 if negative, not finite, or all zero. options: see docs/bmm.md; NULL means none.';
+COMMENT IS 'Fits a mixture of k products of Bernoulli distributions (1 to 10000) to the rows x, '
+  'by variational Bayes unless told otherwise: latent class analysis. '
+  @bmm_rows;
+COMMENT IS 'The same with options. '
+  @bmm_options;
+COMMENT IS 'The same with a weight for each row: how many times it counts. A row of weight 0 or '
+  'NULL is left out; 22023 if negative, not finite, or all zero. '
+  @bmm_options;
 
-CREATE FUNCTION bmm_start_transition(state internal, x anyarray, start bayes_model) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bmm_start_transition(internal, anyarray, bayes_model) IS 'Internal. Takes up one row.';
-CREATE FUNCTION bmm_start_transition(state internal, x anyarray, start bayes_model, options jsonb) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bmm_start_transition(internal, anyarray, bayes_model, jsonb) IS 'Internal. Takes up one row.';
-CREATE FUNCTION bmm_start_transition(state internal, x anyarray, start bayes_model, options jsonb, weight float8) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bmm_start_transition(internal, anyarray, bayes_model, jsonb, float8) IS 'Internal. Takes up one row.';
+CREATE FUNCTION bmm_start_transition(
+  state internal, x anyarray, start bayes_model [, options jsonb [, weight float8]]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Takes up one row.';
 
-CREATE AGGREGATE bmm_fit(x anyarray, start bayes_model) (
-  SFUNC = bmm_start_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = bmm_fit_final,
-  COMBINEFUNC = bayes_rows_combine, SERIALFUNC = bayes_rows_serialize, DESERIALFUNC = bayes_rows_deserialize, PARALLEL = SAFE
+CREATE AGGREGATE bmm_fit(x anyarray, start bayes_model [, options jsonb [, weight float8]]) (
+  SFUNC = bmm_start_transition, @state, FINALFUNC = bmm_fit_final, @combine
 );
-COMMENT ON AGGREGATE bmm_fit(anyarray, bayes_model) IS 'Fits a Bernoulli mixture, beginning at the parameters of a fitted one (for instance of yesterday). 42804 for a model of another family. x: bool[] or numbers that are 0 or 1 (others with option likelihood), the same length 1 to 1600 in every row; a NULL x is skipped; no rows give NULL. Errors: 22023 impossible option, argument or element, or k above the number of distinct rows; 22004 NULL element; 2202E rows of different length; 22003 no fit exists.';
-CREATE AGGREGATE bmm_fit(x anyarray, start bayes_model, options jsonb) (
-  SFUNC = bmm_start_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = bmm_fit_final,
-  COMBINEFUNC = bayes_rows_combine, SERIALFUNC = bayes_rows_serialize, DESERIALFUNC = bayes_rows_deserialize, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bmm_fit(anyarray, bayes_model, jsonb) IS 'The same with options. options: see docs/bmm.md; NULL means none.';
-CREATE AGGREGATE bmm_fit(x anyarray, start bayes_model, options jsonb, weight float8) (
-  SFUNC = bmm_start_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = bmm_fit_final,
-  COMBINEFUNC = bayes_rows_combine, SERIALFUNC = bayes_rows_serialize, DESERIALFUNC = bayes_rows_deserialize, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bmm_fit(anyarray, bayes_model, jsonb, float8) IS 'The same with options and weights. options: see docs/bmm.md; NULL means none.';
+COMMENT IS 'Fits a Bernoulli mixture, beginning at the parameters of a fitted one (for instance '
+  'of yesterday). 42804 for a model of another family. '
+  @bmm_rows;
+COMMENT IS 'The same with options. '
+  @bmm_options;
+COMMENT IS 'The same with options and weights. '
+  @bmm_options;
 
-CREATE FUNCTION bmm_update_transition(state internal, x anyarray, prior bayes_model) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bmm_update_transition(internal, anyarray, bayes_model) IS 'Internal. Takes up one row.';
-CREATE FUNCTION bmm_update_transition(state internal, x anyarray, prior bayes_model, options jsonb) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bmm_update_transition(internal, anyarray, bayes_model, jsonb) IS 'Internal. Takes up one row.';
-CREATE FUNCTION bmm_update_transition(state internal, x anyarray, prior bayes_model, options jsonb, weight float8) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bmm_update_transition(internal, anyarray, bayes_model, jsonb, float8) IS 'Internal. Takes up one row.';
+CREATE FUNCTION bmm_update_transition(
+  state internal, x anyarray, prior bayes_model [, options jsonb [, weight float8]]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Takes up one row.';
 
-CREATE AGGREGATE bmm_update(x anyarray, prior bayes_model) (
-  SFUNC = bmm_update_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = bmm_fit_final,
-  COMBINEFUNC = bayes_rows_combine, SERIALFUNC = bayes_rows_serialize, DESERIALFUNC = bayes_rows_deserialize, PARALLEL = SAFE
+CREATE AGGREGATE bmm_update(x anyarray, prior bayes_model [, options jsonb [, weight float8]]) (
+  SFUNC = bmm_update_transition, @state, FINALFUNC = bmm_fit_final, @combine
 );
-COMMENT ON AGGREGATE bmm_update(anyarray, bayes_model) IS 'Learns from more rows: the posterior of the given model is the prior of the new one. x: bool[] or numbers that are 0 or 1 (others with option likelihood), the same length 1 to 1600 in every row; a NULL x is skipped; no rows give NULL. Errors: 22023 impossible option, argument or element, or k above the number of distinct rows; 22004 NULL element; 2202E rows of different length; 22003 no fit exists.';
-CREATE AGGREGATE bmm_update(x anyarray, prior bayes_model, options jsonb) (
-  SFUNC = bmm_update_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = bmm_fit_final,
-  COMBINEFUNC = bayes_rows_combine, SERIALFUNC = bayes_rows_serialize, DESERIALFUNC = bayes_rows_deserialize, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bmm_update(anyarray, bayes_model, jsonb) IS 'The same with options. options: see docs/bmm.md; NULL means none.';
-CREATE AGGREGATE bmm_update(x anyarray, prior bayes_model, options jsonb, weight float8) (
-  SFUNC = bmm_update_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = bmm_fit_final,
-  COMBINEFUNC = bayes_rows_combine, SERIALFUNC = bayes_rows_serialize, DESERIALFUNC = bayes_rows_deserialize, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bmm_update(anyarray, bayes_model, jsonb, float8) IS 'The same with options and weights. options: see docs/bmm.md; NULL means none.';
+COMMENT IS 'Learns from more rows: the posterior of the given model is the prior of the new one. '
+  @bmm_rows;
+COMMENT IS 'The same with options. '
+  @bmm_options;
+COMMENT IS 'The same with options and weights. '
+  @bmm_options;
 
-CREATE FUNCTION bmm_select_transition(state internal, x anyarray, ks int[]) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bmm_select_transition(internal, anyarray, int[]) IS 'Internal. Takes up one row.';
-CREATE FUNCTION bmm_select_transition(state internal, x anyarray, ks int[], options jsonb) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bmm_select_transition(internal, anyarray, int[], jsonb) IS 'Internal. Takes up one row.';
+CREATE FUNCTION bmm_select_transition(state internal, x anyarray, ks int[] [, options jsonb])
+  RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Takes up one row.';
 
 CREATE FUNCTION bmm_select_final(state internal) RETURNS bmm_selection[]
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000000;
-COMMENT ON FUNCTION bmm_select_final(internal) IS 'Internal. Fits every mixture to choose from.';
+  AS 'MODULE_PATHNAME' @immutable COST 1000000;
+COMMENT IS 'Internal. Fits every mixture to choose from.';
 
-CREATE AGGREGATE bmm_select(x anyarray, ks int[]) (
-  SFUNC = bmm_select_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = bmm_select_final,
-  COMBINEFUNC = bayes_rows_combine, SERIALFUNC = bayes_rows_serialize, DESERIALFUNC = bayes_rows_deserialize, PARALLEL = SAFE
+CREATE AGGREGATE bmm_select(x anyarray, ks int[] [, options jsonb]) (
+  SFUNC = bmm_select_transition, @state, FINALFUNC = bmm_select_final, @combine
 );
-COMMENT ON AGGREGATE bmm_select(anyarray, int[]) IS 'Fits a Bernoulli mixture for every k in ks: SELECT * FROM unnest((SELECT bmm_select(x, ''{1,2,3}'') FROM t)).';
-CREATE AGGREGATE bmm_select(x anyarray, ks int[], options jsonb) (
-  SFUNC = bmm_select_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = bmm_select_final,
-  COMBINEFUNC = bayes_rows_combine, SERIALFUNC = bayes_rows_serialize, DESERIALFUNC = bayes_rows_deserialize, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bmm_select(anyarray, int[], jsonb) IS 'The same with options. options: see docs/bmm.md; NULL means none.';
+COMMENT IS 'Fits a Bernoulli mixture for every k in ks: SELECT * FROM unnest((SELECT '
+  'bmm_select(x, ''{1,2,3}'') FROM t)).';
+COMMENT IS 'The same with options. '
+  @bmm_options;
 
 -- ---- window: rows in, one component for each row out ----
 
-CREATE FUNCTION bmm_cluster(x anyarray, k int) RETURNS int
-  AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bmm_cluster(anyarray, int) IS 'Fits a mixture of k products of Bernoulli distributions to the whole partition, whatever the frame, and gives the most probable component of every row, counted from 1; NULL for a NULL row.';
-CREATE FUNCTION bmm_cluster(x anyarray, k int, options jsonb) RETURNS int
-  AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bmm_cluster(anyarray, int, jsonb) IS 'The same with options. options: see docs/bmm.md; NULL means none.';
+CREATE FUNCTION bmm_cluster(x anyarray, k int [, options jsonb]) RETURNS int
+  AS 'MODULE_PATHNAME' @window COST 1000;
+COMMENT IS 'Fits a mixture of k products of Bernoulli distributions to the whole partition, '
+  'whatever the frame, and gives the most probable component of every row, counted from 1; NULL '
+  'for a NULL row.';
+COMMENT IS 'The same with options. '
+  @bmm_options;
 
 -- ---- relations: a query in, a relation out ----
 
-CREATE FUNCTION bmm_fit(query text, k int)
+CREATE FUNCTION bmm_fit(query text, k int [, options jsonb])
   RETURNS TABLE (component int, weight float8, probability float8[], count float8)
-  AS 'MODULE_PATHNAME', 'bmm_fit_query' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10;
-COMMENT ON FUNCTION bmm_fit(text, int) IS 'Fits a mixture of k products of Bernoulli distributions to the rows of a query and gives its components, as bmm_components does. query: one SELECT of an array column, of an array column and a numeric weight, or of numeric or boolean columns; it is run as the caller, read-only. 22023 for any other query.';
-CREATE FUNCTION bmm_fit(query text, k int, options jsonb)
-  RETURNS TABLE (component int, weight float8, probability float8[], count float8)
-  AS 'MODULE_PATHNAME', 'bmm_fit_query' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10;
-COMMENT ON FUNCTION bmm_fit(text, int, jsonb) IS 'Fits a mixture of k products of Bernoulli distributions to the rows of a query and gives its components, as bmm_components does. query: one SELECT of an array column, of an array column and a numeric weight, or of numeric or boolean columns; it is run as the caller, read-only. 22023 for any other query.';
-CREATE FUNCTION bmm_select(query text, ks int[]) RETURNS SETOF bmm_selection
-  AS 'MODULE_PATHNAME', 'bmm_select_query' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10;
-COMMENT ON FUNCTION bmm_select(text, int[]) IS 'Fits a Bernoulli mixture for every k in ks to the rows of a query. query: one SELECT of an array column, of an array column and a numeric weight, or of numeric or boolean columns; it is run as the caller, read-only. 22023 for any other query.';
-CREATE FUNCTION bmm_select(query text, ks int[], options jsonb) RETURNS SETOF bmm_selection
-  AS 'MODULE_PATHNAME', 'bmm_select_query' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10;
-COMMENT ON FUNCTION bmm_select(text, int[], jsonb) IS 'Fits a Bernoulli mixture for every k in ks to the rows of a query. query: one SELECT of an array column, of an array column and a numeric weight, or of numeric or boolean columns; it is run as the caller, read-only. 22023 for any other query.';
+  AS 'MODULE_PATHNAME', 'bmm_fit_query' @volatile COST 1000000 ROWS 10;
+COMMENT IS 'Fits a mixture of k products of Bernoulli distributions to the rows of a query and '
+  'gives its components, as bmm_components does. '
+  @bmm_query;
+CREATE FUNCTION bmm_select(query text, ks int[] [, options jsonb]) RETURNS SETOF bmm_selection
+  AS 'MODULE_PATHNAME', 'bmm_select_query' @volatile COST 1000000 ROWS 10;
+COMMENT IS 'Fits a Bernoulli mixture for every k in ks to the rows of a query. '
+  @bmm_query;
 
 -- ---- a model as relations ----
 
 CREATE FUNCTION bmm_components(model bayes_model)
   RETURNS TABLE (component int, weight float8, probability float8[], count float8)
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 10;
-COMMENT ON FUNCTION bmm_components(bayes_model) IS 'The components, numbered from 1 by decreasing weight: weight in [0, 1], probability of a 1 in every element (of counts, waiting times and measurements the expected value, of categories NULL: see bmm_parameters), count the expected number of rows. Posterior means, where a posterior is known. 42804 for a model of another family.';
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
+COMMENT IS 'The components, numbered from 1 by decreasing weight: weight in [0, 1], probability '
+  'of a 1 in every element (of counts, waiting times and measurements the expected value, of '
+  'categories NULL: see bmm_parameters), count the expected number of rows. Posterior means, '
+  'where a posterior is known. 42804 for a model of another family.';
 
 CREATE FUNCTION bmm_parameters(model bayes_model)
-  RETURNS TABLE (component int, element int, likelihood text, parameter text, category bigint, value float8, sd float8)
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 100;
-COMMENT ON FUNCTION bmm_parameters(bayes_model) IS 'Every parameter of every element in every component, both numbered from 1: probability (of a 1, or of each category), rate, mean, variance. sd: the posterior standard deviation of a model fitted by vi or svi, NULL for others and where there is none.';
+  RETURNS TABLE (component int, element int, likelihood text, parameter text, category bigint,
+    value float8, sd float8)
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 100;
+COMMENT IS 'Every parameter of every element in every component, both numbered from 1: '
+  'probability (of a 1, or of each category), rate, mean, variance. sd: the posterior standard '
+  'deviation of a model fitted by vi or svi, NULL for others and where there is none.';
 
 CREATE FUNCTION bmm_posterior(model bayes_model)
   RETURNS TABLE (component int, alpha float8, a float8[], b float8[])
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 10;
-COMMENT ON FUNCTION bmm_posterior(bayes_model) IS 'The posterior of a model fitted by vi or svi: weights ~ Dirichlet(alpha), the probability of a 1 in every element ~ Beta(a, b), NULL for elements that are not bernoulli. 22023 for a model without posterior.';
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
+COMMENT IS 'The posterior of a model fitted by vi or svi: weights ~ Dirichlet(alpha), the '
+  'probability of a 1 in every element ~ Beta(a, b), NULL for elements that are not bernoulli. '
+  '22023 for a model without posterior.';
 
 CREATE FUNCTION bmm_moments(model bayes_model)
   RETURNS TABLE (mean float8[], covariance float8[])
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 1;
-COMMENT ON FUNCTION bmm_moments(bayes_model) IS 'Mean (d) and covariance (d x d) of the rows that the whole mixture makes, as bmm_sample does: with the uncertainty of the parameters after vi, svi, gibbs and collapsed. A categorical element has no mean: NULL, and then there is no covariance.';
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
+COMMENT IS 'Mean (d) and covariance (d x d) of the rows that the whole mixture makes, as '
+  'bmm_sample does: with the uncertainty of the parameters after vi, svi, gibbs and collapsed. A '
+  'categorical element has no mean: NULL, and then there is no covariance.';
 
 CREATE FUNCTION bmm_sample(model bayes_model, n int, seed bigint)
   RETURNS TABLE (component int, x float8[])
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 1000;
-COMMENT ON FUNCTION bmm_sample(bayes_model, int, bigint) IS 'n draws from the (predictive) mixture and the component that each came from. The same seed gives the same draws. 22023 for n < 0.';
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1000;
+COMMENT IS 'n draws from the (predictive) mixture and the component that each came from. The same '
+  'seed gives the same draws. 22023 for n < 0.';
 
 -- ---- a model and a row ----
 
 CREATE FUNCTION bmm_predict(model bayes_model, x anyarray) RETURNS int
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50;
-COMMENT ON FUNCTION bmm_predict(bayes_model, anyarray) IS 'The most probable component of x, from 1. Elements of x may be NULL if the model was fitted with option missing = marginalize. 2202E if x has not the length of the model''s rows, 22023 for an element that cannot be.';
+  AS 'MODULE_PATHNAME' @strict COST 50;
+COMMENT IS 'The most probable component of x, from 1. Elements of x may be NULL if the model was '
+  'fitted with option missing = marginalize. 2202E if x has not the length of the model''s rows, '
+  '22023 for an element that cannot be.';
 
 CREATE FUNCTION bmm_probabilities(model bayes_model, x anyarray) RETURNS float8[]
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50;
-COMMENT ON FUNCTION bmm_probabilities(bayes_model, anyarray) IS 'The posterior probability of every component for x; they sum to 1.';
+  AS 'MODULE_PATHNAME' @strict COST 50;
+COMMENT IS 'The posterior probability of every component for x; they sum to 1.';
 
 CREATE FUNCTION bmm_log_density(model bayes_model, x anyarray) RETURNS float8
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50;
-COMMENT ON FUNCTION bmm_log_density(bayes_model, anyarray) IS 'The natural logarithm of the (predictive) probability of x, or density where it has normal elements.';
+  AS 'MODULE_PATHNAME' @strict COST 50;
+COMMENT IS 'The natural logarithm of the (predictive) probability of x, or density where it has '
+  'normal elements.';

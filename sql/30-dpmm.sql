@@ -1,79 +1,116 @@
 -- Dirichlet process mixtures.
 
+DEFINE @dpmm_query =
+  'query: one SELECT of what a row is called (any type) and the row, an array of numbers or '
+  'numeric columns; it is run as the caller, read-only. 22023 for any other query.';
+DEFINE @dpmm_options = 'options: see docs/dpmm.md; NULL means none.';
+
 -- ---- aggregates: rows in, a model out ----
 
-CREATE FUNCTION dpmm_fit_transition(state internal, x float8[]) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dpmm_fit_transition(internal, float8[]) IS 'Internal. Takes up one row.';
-CREATE FUNCTION dpmm_fit_transition(state internal, x float8[], options jsonb) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dpmm_fit_transition(internal, float8[], jsonb) IS 'Internal. Takes up one row.';
+CREATE FUNCTION dpmm_fit_transition(state internal, x float8[] [, options jsonb]) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Takes up one row.';
 
 CREATE FUNCTION dpmm_fit_final(state internal) RETURNS bayes_model
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000000;
-COMMENT ON FUNCTION dpmm_fit_final(internal) IS 'Internal. Fits a Dirichlet process mixture to the rows taken up.';
+  AS 'MODULE_PATHNAME' @immutable COST 1000000;
+COMMENT IS 'Internal. Fits a Dirichlet process mixture to the rows taken up.';
 
 -- No combine function: draws depend on the order of the rows, which parallel workers would change.
-CREATE AGGREGATE dpmm_fit(x float8[]) (SFUNC = dpmm_fit_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = dpmm_fit_final, PARALLEL = SAFE);
-COMMENT ON AGGREGATE dpmm_fit(float8[]) IS 'Fits a mixture of any number of clusters, a Dirichlet process mixture, to the rows x: draws from its posterior, and a point estimate of the partition. x: numbers, the same length 1 to 1600 in every row; a NULL x is skipped; no rows give NULL. Errors: 22023 impossible option, or an element that the likelihood does not know; 22004 NULL element; 2202E rows of different length; 54000 more rows, draws or chains than memory allows.';
-CREATE AGGREGATE dpmm_fit(x float8[], options jsonb) (SFUNC = dpmm_fit_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = dpmm_fit_final, PARALLEL = SAFE);
-COMMENT ON AGGREGATE dpmm_fit(float8[], jsonb) IS 'The same with options. options: see docs/dpmm.md; NULL means none.';
+CREATE AGGREGATE dpmm_fit(x float8[] [, options jsonb]) (
+  SFUNC = dpmm_fit_transition, @state, FINALFUNC = dpmm_fit_final
+);
+COMMENT IS 'Fits a mixture of any number of clusters, a Dirichlet process mixture, to the rows x: '
+  'draws from its posterior, and a point estimate of the partition. x: numbers, the same length 1 '
+  'to 1600 in every row; a NULL x is skipped; no rows give NULL. Errors: 22023 impossible option, '
+  'or an element that the likelihood does not know; 22004 NULL element; 2202E rows of different '
+  'length; 54000 more rows, draws or chains than memory allows.';
+COMMENT IS 'The same with options. '
+  @dpmm_options;
 
 -- ---- window: rows in, one cluster for each row out ----
 
-CREATE FUNCTION dpmm_cluster(x float8[]) RETURNS int
-  AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION dpmm_cluster(float8[]) IS 'Fits a Dirichlet process mixture to the whole partition, whatever the frame, and gives every row''s cluster in the point estimate, from 1 by falling size; NULL for a NULL row.';
-CREATE FUNCTION dpmm_cluster(x float8[], options jsonb) RETURNS int
-  AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION dpmm_cluster(float8[], jsonb) IS 'The same with options. options: see docs/dpmm.md; NULL means none.';
+CREATE FUNCTION dpmm_cluster(x float8[] [, options jsonb]) RETURNS int
+  AS 'MODULE_PATHNAME' @window COST 1000;
+COMMENT IS 'Fits a Dirichlet process mixture to the whole partition, whatever the frame, and '
+  'gives every row''s cluster in the point estimate, from 1 by falling size; NULL for a NULL row.';
+COMMENT IS 'The same with options. '
+  @dpmm_options;
 
 -- ---- relations: a query in, a relation out ----
 
-CREATE FUNCTION dpmm_cluster(query text)
+CREATE FUNCTION dpmm_cluster(query text [, options jsonb])
   RETURNS TABLE (id text, cluster int, probability float8)
-  AS 'MODULE_PATHNAME', 'dpmm_cluster_query' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1000;
-COMMENT ON FUNCTION dpmm_cluster(text) IS 'Fits a Dirichlet process mixture to the rows of a query. For every row in turn what it is called, its cluster in the point estimate, from 1 by falling size, and in [0, 1] how firmly it belongs to it: the mean posterior probability of being together with another row of the cluster (of being alone, for a cluster of one; for method vi the responsibility). cluster is NULL for a row left out. query: one SELECT of what a row is called (any type) and the row, an array of numbers or numeric columns; it is run as the caller, read-only. 22023 for any other query.';
-CREATE FUNCTION dpmm_cluster(query text, options jsonb)
-  RETURNS TABLE (id text, cluster int, probability float8)
-  AS 'MODULE_PATHNAME', 'dpmm_cluster_query' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1000;
-COMMENT ON FUNCTION dpmm_cluster(text, jsonb) IS 'Fits a Dirichlet process mixture to the rows of a query. For every row in turn what it is called, its cluster in the point estimate, from 1 by falling size, and in [0, 1] how firmly it belongs to it: the mean posterior probability of being together with another row of the cluster (of being alone, for a cluster of one; for method vi the responsibility). cluster is NULL for a row left out. query: one SELECT of what a row is called (any type) and the row, an array of numbers or numeric columns; it is run as the caller, read-only. 22023 for any other query. options: see docs/dpmm.md; NULL means none.';
-CREATE FUNCTION dpmm_similarity(query text)
+  AS 'MODULE_PATHNAME', 'dpmm_cluster_query' @volatile COST 1000000 ROWS 1000;
+COMMENT IS 'Fits a Dirichlet process mixture to the rows of a query. For every row in turn what '
+  'it is called, its cluster in the point estimate, from 1 by falling size, and in [0, 1] how '
+  'firmly it belongs to it: the mean posterior probability of being together with another row of '
+  'the cluster (of being alone, for a cluster of one; for method vi the responsibility). cluster '
+  'is NULL for a row left out. '
+  @dpmm_query;
+COMMENT IS 'Fits a Dirichlet process mixture to the rows of a query. For every row in turn what '
+  'it is called, its cluster in the point estimate, from 1 by falling size, and in [0, 1] how '
+  'firmly it belongs to it: the mean posterior probability of being together with another row of '
+  'the cluster (of being alone, for a cluster of one; for method vi the responsibility). cluster '
+  'is NULL for a row left out. query: one SELECT of what a row is called (any type) and the row, '
+  'an array of numbers or numeric columns; it is run as the caller, read-only. 22023 for any '
+  'other query. '
+  @dpmm_options;
+CREATE FUNCTION dpmm_similarity(query text [, options jsonb])
   RETURNS TABLE (id1 text, id2 text, probability float8)
-  AS 'MODULE_PATHNAME', 'dpmm_similarity_query' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1000000;
-COMMENT ON FUNCTION dpmm_similarity(text) IS 'For every pair of rows of a query the posterior probability that they belong to one cluster, id1 being the one that comes first. 54000 for more than 5000 rows. query: one SELECT of what a row is called (any type) and the row, an array of numbers or numeric columns; it is run as the caller, read-only. 22023 for any other query.';
-CREATE FUNCTION dpmm_similarity(query text, options jsonb)
-  RETURNS TABLE (id1 text, id2 text, probability float8)
-  AS 'MODULE_PATHNAME', 'dpmm_similarity_query' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1000000;
-COMMENT ON FUNCTION dpmm_similarity(text, jsonb) IS 'For every pair of rows of a query the posterior probability that they belong to one cluster, id1 being the one that comes first. 54000 for more than 5000 rows. query: one SELECT of what a row is called (any type) and the row, an array of numbers or numeric columns; it is run as the caller, read-only. 22023 for any other query. options: see docs/dpmm.md; NULL means none.';
+  AS 'MODULE_PATHNAME', 'dpmm_similarity_query' @volatile COST 1000000 ROWS 1000000;
+COMMENT IS 'For every pair of rows of a query the posterior probability that they belong to one '
+  'cluster, id1 being the one that comes first. 54000 for more than 5000 rows. '
+  @dpmm_query;
+COMMENT IS 'For every pair of rows of a query the posterior probability that they belong to one '
+  'cluster, id1 being the one that comes first. 54000 for more than 5000 rows. query: one SELECT '
+  'of what a row is called (any type) and the row, an array of numbers or numeric columns; it is '
+  'run as the caller, read-only. 22023 for any other query. '
+  @dpmm_options;
 
 -- ---- a model as relations ----
 
 CREATE FUNCTION dpmm_clusters(model bayes_model)
   RETURNS TABLE (cluster int, weight float8, mean float8[], covariance float8[], count bigint)
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 10;
-COMMENT ON FUNCTION dpmm_clusters(bayes_model) IS 'The clusters of the point estimate, numbered from 1 by falling count: weight, the probability that the next row belongs to it, count / (rows + E[concentration]); mean, d posterior means of the expected row (NULL for an element that is a category); covariance, d x d, E[precision]^-1, for the multivariate normal, else NULL; count, its rows. 42804 for a model of another family.';
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
+COMMENT IS 'The clusters of the point estimate, numbered from 1 by falling count: weight, the '
+  'probability that the next row belongs to it, count / (rows + E[concentration]); mean, d '
+  'posterior means of the expected row (NULL for an element that is a category); covariance, d x '
+  'd, E[precision]^-1, for the multivariate normal, else NULL; count, its rows. 42804 for a model '
+  'of another family.';
 
 CREATE FUNCTION dpmm_estimate(model bayes_model)
-  RETURNS TABLE (estimate text, clusters int, expected_loss float8, optimal boolean, level float8, radius float8, fewest_clusters int, most_clusters int, draws int)
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 1;
-COMMENT ON FUNCTION dpmm_estimate(bayes_model) IS 'The point estimate of the partition: the loss that it minimises, its number of clusters, the mean loss over the draws (binder, bipartition, map: share of pairs of rows on which partitions differ, 0 to 1; vi: variation of information in bits, 0 to log2 rows), whether no partition can be better, the radius of the credible ball that holds at least level of the draws, the fewest and most clusters of the draws in it, and on how many draws all this rests. Method vi has no draws: estimate is "variational", and of losses and balls there are NULLs.';
+  RETURNS TABLE (estimate text, clusters int, expected_loss float8, optimal boolean, level float8,
+    radius float8, fewest_clusters int, most_clusters int, draws int)
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
+COMMENT IS 'The point estimate of the partition: the loss that it minimises, its number of '
+  'clusters, the mean loss over the draws (binder, bipartition, map: share of pairs of rows on '
+  'which partitions differ, 0 to 1; vi: variation of information in bits, 0 to log2 rows), '
+  'whether no partition can be better, the radius of the credible ball that holds at least level '
+  'of the draws, the fewest and most clusters of the draws in it, and on how many draws all this '
+  'rests. Method vi has no draws: estimate is "variational", and of losses and balls there are '
+  'NULLs.';
 
 CREATE FUNCTION dpmm_draws(model bayes_model)
   RETURNS TABLE (chain int, draw int, clusters int, concentration float8, log_joint float8)
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 1000;
-COMMENT ON FUNCTION dpmm_draws(bayes_model) IS 'Every draw: the number of clusters that have rows, the concentration, and the log of the joint density of rows, partition and (if learned) concentration. 22023 for a model without draws.';
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1000;
+COMMENT IS 'Every draw: the number of clusters that have rows, the concentration, and the log of '
+  'the joint density of rows, partition and (if learned) concentration. 22023 for a model without '
+  'draws.';
 
 -- ---- a model and a row ----
 
 CREATE FUNCTION dpmm_predict(model bayes_model, x float8[]) RETURNS int
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION dpmm_predict(bayes_model, float8[]) IS 'The most probable of dpmm_probabilities, from 1; one more than the number of clusters means a new one. 2202E if x has not the length of the model''s rows.';
+  AS 'MODULE_PATHNAME' @strict COST 1000;
+COMMENT IS 'The most probable of dpmm_probabilities, from 1; one more than the number of clusters '
+  'means a new one. 2202E if x has not the length of the model''s rows.';
 
 CREATE FUNCTION dpmm_probabilities(model bayes_model, x float8[]) RETURNS float8[]
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION dpmm_probabilities(bayes_model, float8[]) IS 'For every cluster of the point estimate the expected share of the rows that x would be clustered with that belong to it, then the probability that x founds a new cluster; they sum to 1. Averaged over the draws.';
+  AS 'MODULE_PATHNAME' @strict COST 1000;
+COMMENT IS 'For every cluster of the point estimate the expected share of the rows that x would '
+  'be clustered with that belong to it, then the probability that x founds a new cluster; they '
+  'sum to 1. Averaged over the draws.';
 
 CREATE FUNCTION dpmm_log_density(model bayes_model, x float8[]) RETURNS float8
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION dpmm_log_density(bayes_model, float8[]) IS 'The natural logarithm of the posterior predictive density (probability, for discrete likelihoods) at x, averaged over the draws.';
+  AS 'MODULE_PATHNAME' @strict COST 1000;
+COMMENT IS 'The natural logarithm of the posterior predictive density (probability, for discrete '
+  'likelihoods) at x, averaged over the draws.';

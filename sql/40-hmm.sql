@@ -1,149 +1,232 @@
 -- Hidden Markov models
 
+DEFINE @hmm_sequences =
+  'sequence: an array, one-dimensional with an observation an element (numbers, booleans as 1 and '
+  '0, anything else as names by its text), or two-dimensional, time first, with vectors of 1 to '
+  '1600 numbers; NULL and NaN elements are missing. A NULL or empty sequence is skipped; none at '
+  'all gives NULL. Errors: 22023 impossible option, argument or element; 2202E sequences of '
+  'different shape; 22004 missing element with option missing = error; 54000 more than 10000 '
+  'distinct symbols, a symbol longer than 10000 bytes, or more parameters than memory allows; '
+  '22003 no fit exists.';
+DEFINE @hmm_partition =
+  'The partition is one sequence in the order of the window, whatever the frame. observation: a '
+  'number, a boolean or a name, as the model was fitted; a vector is ROW(a, b), or ROW(x) of an '
+  'array x of numbers. A NULL observation is missing, and its row has a result all the same; a '
+  'name that the model does not know is as good as missing. NULL for a NULL model. 22023 if the '
+  'model differs between the rows of a partition, or for an element that cannot be; 2202E for an '
+  'observation of another shape; 42804 for a model of another family.';
+DEFINE @hmm_options = 'options: see docs/hmm.md; NULL means none.';
+
 -- ---- aggregates: sequences in, a model out ----
 
-CREATE FUNCTION hmm_fit_transition(state internal, sequence anyarray, k int) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION hmm_fit_transition(internal, anyarray, int) IS 'Internal. Takes up one sequence.';
-CREATE FUNCTION hmm_fit_transition(state internal, sequence anyarray, k int, options jsonb) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION hmm_fit_transition(internal, anyarray, int, jsonb) IS 'Internal. Takes up one sequence.';
-CREATE FUNCTION hmm_fit_transition(state internal, sequence anyarray, k int, options jsonb, weight float8) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION hmm_fit_transition(internal, anyarray, int, jsonb, float8) IS 'Internal. Takes up one sequence.';
+CREATE FUNCTION hmm_fit_transition(
+  state internal, sequence anyarray, k int [, options jsonb [, weight float8]]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Takes up one sequence.';
 
 CREATE FUNCTION hmm_fit_final(state internal) RETURNS bayes_model
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000000;
-COMMENT ON FUNCTION hmm_fit_final(internal) IS 'Internal. Fits a hidden Markov model to the sequences taken up.';
+  AS 'MODULE_PATHNAME' @immutable COST 1000000;
+COMMENT IS 'Internal. Fits a hidden Markov model to the sequences taken up.';
 
--- No combine function: symbols are numbered as they come, and sequences lie in the store as they come, which parallel workers would change.
-CREATE AGGREGATE hmm_fit(sequence anyarray, k int) (SFUNC = hmm_fit_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = hmm_fit_final, PARALLEL = SAFE);
-COMMENT ON AGGREGATE hmm_fit(anyarray, int) IS 'Fits a hidden Markov model of k states (1 to 1000) to sequences, one in each row: hmm_fit(array, k), with the array made by array_agg(x ORDER BY t) if need be. sequence: an array, one-dimensional with an observation an element (numbers, booleans as 1 and 0, anything else as names by its text), or two-dimensional, time first, with vectors of 1 to 1600 numbers; NULL and NaN elements are missing. A NULL or empty sequence is skipped; none at all gives NULL. Errors: 22023 impossible option, argument or element; 2202E sequences of different shape; 22004 missing element with option missing = error; 54000 more than 10000 distinct symbols, a symbol longer than 10000 bytes, or more parameters than memory allows; 22003 no fit exists.';
-CREATE AGGREGATE hmm_fit(sequence anyarray, k int, options jsonb) (SFUNC = hmm_fit_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = hmm_fit_final, PARALLEL = SAFE);
-COMMENT ON AGGREGATE hmm_fit(anyarray, int, jsonb) IS 'The same with options. options: see docs/hmm.md; NULL means none.';
-CREATE AGGREGATE hmm_fit(sequence anyarray, k int, options jsonb, weight float8) (SFUNC = hmm_fit_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = hmm_fit_final, PARALLEL = SAFE);
-COMMENT ON AGGREGATE hmm_fit(anyarray, int, jsonb, float8) IS 'The same with a weight for each sequence: how many times it counts. A sequence of weight 0 or NULL is left out; 22023 if negative, not finite, or all zero. options: see docs/hmm.md; NULL means none.';
+-- No combine function: symbols are numbered as they come, and sequences lie in the store as they
+-- come, which parallel workers would change.
+CREATE AGGREGATE hmm_fit(sequence anyarray, k int [, options jsonb [, weight float8]]) (
+  SFUNC = hmm_fit_transition, @state, FINALFUNC = hmm_fit_final
+);
+COMMENT IS 'Fits a hidden Markov model of k states (1 to 1000) to sequences, one in each row: '
+  'hmm_fit(array, k), with the array made by array_agg(x ORDER BY t) if need be. '
+  @hmm_sequences;
+COMMENT IS 'The same with options. '
+  @hmm_options;
+COMMENT IS 'The same with a weight for each sequence: how many times it counts. A sequence of '
+  'weight 0 or NULL is left out; 22023 if negative, not finite, or all zero. '
+  @hmm_options;
 
-CREATE FUNCTION hmm_start_transition(state internal, sequence anyarray, start bayes_model) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION hmm_start_transition(internal, anyarray, bayes_model) IS 'Internal. Takes up one sequence.';
-CREATE FUNCTION hmm_start_transition(state internal, sequence anyarray, start bayes_model, options jsonb) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION hmm_start_transition(internal, anyarray, bayes_model, jsonb) IS 'Internal. Takes up one sequence.';
-CREATE FUNCTION hmm_start_transition(state internal, sequence anyarray, start bayes_model, options jsonb, weight float8) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION hmm_start_transition(internal, anyarray, bayes_model, jsonb, float8) IS 'Internal. Takes up one sequence.';
+CREATE FUNCTION hmm_start_transition(
+  state internal, sequence anyarray, start bayes_model [, options jsonb [, weight float8]]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Takes up one sequence.';
 
-CREATE AGGREGATE hmm_fit(sequence anyarray, start bayes_model) (SFUNC = hmm_start_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = hmm_fit_final, PARALLEL = SAFE);
-COMMENT ON AGGREGATE hmm_fit(anyarray, bayes_model) IS 'Fits a hidden Markov model, beginning at the parameters of a fitted one (for instance of yesterday). 42804 for a model of another family, 2202E for sequences that are not of the shape of its own. sequence: an array, one-dimensional with an observation an element (numbers, booleans as 1 and 0, anything else as names by its text), or two-dimensional, time first, with vectors of 1 to 1600 numbers; NULL and NaN elements are missing. A NULL or empty sequence is skipped; none at all gives NULL. Errors: 22023 impossible option, argument or element; 2202E sequences of different shape; 22004 missing element with option missing = error; 54000 more than 10000 distinct symbols, a symbol longer than 10000 bytes, or more parameters than memory allows; 22003 no fit exists.';
-CREATE AGGREGATE hmm_fit(sequence anyarray, start bayes_model, options jsonb) (SFUNC = hmm_start_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = hmm_fit_final, PARALLEL = SAFE);
-COMMENT ON AGGREGATE hmm_fit(anyarray, bayes_model, jsonb) IS 'The same with options. options: see docs/hmm.md; NULL means none.';
-CREATE AGGREGATE hmm_fit(sequence anyarray, start bayes_model, options jsonb, weight float8) (SFUNC = hmm_start_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = hmm_fit_final, PARALLEL = SAFE);
-COMMENT ON AGGREGATE hmm_fit(anyarray, bayes_model, jsonb, float8) IS 'The same with options and weights. A sequence of weight 0 or NULL is left out; 22023 if negative, not finite, or all zero. options: see docs/hmm.md; NULL means none.';
+CREATE AGGREGATE hmm_fit(sequence anyarray, start bayes_model [, options jsonb [, weight float8]]) (
+  SFUNC = hmm_start_transition, @state, FINALFUNC = hmm_fit_final
+);
+COMMENT IS 'Fits a hidden Markov model, beginning at the parameters of a fitted one (for instance '
+  'of yesterday). 42804 for a model of another family, 2202E for sequences that are not of the '
+  'shape of its own. '
+  @hmm_sequences;
+COMMENT IS 'The same with options. '
+  @hmm_options;
+COMMENT IS 'The same with options and weights. A sequence of weight 0 or NULL is left out; 22023 '
+  'if negative, not finite, or all zero. '
+  @hmm_options;
 
-CREATE FUNCTION hmm_states_transition(state internal, sequence anyarray, states int[], k int) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION hmm_states_transition(internal, anyarray, int[], int) IS 'Internal. Takes up one sequence.';
-CREATE FUNCTION hmm_states_transition(state internal, sequence anyarray, states int[], k int, options jsonb) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION hmm_states_transition(internal, anyarray, int[], int, jsonb) IS 'Internal. Takes up one sequence.';
+CREATE FUNCTION hmm_states_transition(
+  state internal, sequence anyarray, states int[], k int [, options jsonb]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Takes up one sequence.';
 
-CREATE AGGREGATE hmm_fit(sequence anyarray, states int[], k int) (SFUNC = hmm_states_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = hmm_fit_final, PARALLEL = SAFE);
-COMMENT ON AGGREGATE hmm_fit(anyarray, int[], int) IS 'Fits a hidden Markov model of k states of which some are known: states stands beside the sequence, from 1 to k, as long as it, NULL or 0 where a state is not known; a NULL for states that are not known at all. 2202E for another length, 22023 for a state that cannot be. sequence: an array, one-dimensional with an observation an element (numbers, booleans as 1 and 0, anything else as names by its text), or two-dimensional, time first, with vectors of 1 to 1600 numbers; NULL and NaN elements are missing. A NULL or empty sequence is skipped; none at all gives NULL. Errors: 22023 impossible option, argument or element; 2202E sequences of different shape; 22004 missing element with option missing = error; 54000 more than 10000 distinct symbols, a symbol longer than 10000 bytes, or more parameters than memory allows; 22003 no fit exists.';
-CREATE AGGREGATE hmm_fit(sequence anyarray, states int[], k int, options jsonb) (SFUNC = hmm_states_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = hmm_fit_final, PARALLEL = SAFE);
-COMMENT ON AGGREGATE hmm_fit(anyarray, int[], int, jsonb) IS 'The same with options. options: see docs/hmm.md; NULL means none.';
+CREATE AGGREGATE hmm_fit(sequence anyarray, states int[], k int [, options jsonb]) (
+  SFUNC = hmm_states_transition, @state, FINALFUNC = hmm_fit_final
+);
+COMMENT IS 'Fits a hidden Markov model of k states of which some are known: states stands beside '
+  'the sequence, from 1 to k, as long as it, NULL or 0 where a state is not known; a NULL for '
+  'states that are not known at all. 2202E for another length, 22023 for a state that cannot be. '
+  @hmm_sequences;
+COMMENT IS 'The same with options. '
+  @hmm_options;
 
-CREATE FUNCTION hmm_update_transition(state internal, sequence anyarray, prior bayes_model) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION hmm_update_transition(internal, anyarray, bayes_model) IS 'Internal. Takes up one sequence.';
-CREATE FUNCTION hmm_update_transition(state internal, sequence anyarray, prior bayes_model, options jsonb) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION hmm_update_transition(internal, anyarray, bayes_model, jsonb) IS 'Internal. Takes up one sequence.';
-CREATE FUNCTION hmm_update_transition(state internal, sequence anyarray, prior bayes_model, options jsonb, weight float8) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION hmm_update_transition(internal, anyarray, bayes_model, jsonb, float8) IS 'Internal. Takes up one sequence.';
+CREATE FUNCTION hmm_update_transition(
+  state internal, sequence anyarray, prior bayes_model [, options jsonb [, weight float8]]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Takes up one sequence.';
 
-CREATE AGGREGATE hmm_update(sequence anyarray, prior bayes_model) (SFUNC = hmm_update_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = hmm_fit_final, PARALLEL = SAFE);
-COMMENT ON AGGREGATE hmm_update(anyarray, bayes_model) IS 'Learns from more sequences: the posterior of the given model is the prior of the new one. 42804 for a model of another family, 22023 for one without posterior. sequence: an array, one-dimensional with an observation an element (numbers, booleans as 1 and 0, anything else as names by its text), or two-dimensional, time first, with vectors of 1 to 1600 numbers; NULL and NaN elements are missing. A NULL or empty sequence is skipped; none at all gives NULL. Errors: 22023 impossible option, argument or element; 2202E sequences of different shape; 22004 missing element with option missing = error; 54000 more than 10000 distinct symbols, a symbol longer than 10000 bytes, or more parameters than memory allows; 22003 no fit exists.';
-CREATE AGGREGATE hmm_update(sequence anyarray, prior bayes_model, options jsonb) (SFUNC = hmm_update_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = hmm_fit_final, PARALLEL = SAFE);
-COMMENT ON AGGREGATE hmm_update(anyarray, bayes_model, jsonb) IS 'The same with options. options: see docs/hmm.md; NULL means none.';
-CREATE AGGREGATE hmm_update(sequence anyarray, prior bayes_model, options jsonb, weight float8) (SFUNC = hmm_update_transition, STYPE = internal, SSPACE = 32768, FINALFUNC = hmm_fit_final, PARALLEL = SAFE);
-COMMENT ON AGGREGATE hmm_update(anyarray, bayes_model, jsonb, float8) IS 'The same with options and weights. A sequence of weight 0 or NULL is left out; 22023 if negative, not finite, or all zero. options: see docs/hmm.md; NULL means none.';
+CREATE AGGREGATE hmm_update(
+  sequence anyarray, prior bayes_model [, options jsonb [, weight float8]]
+) (
+  SFUNC = hmm_update_transition, @state, FINALFUNC = hmm_fit_final
+);
+COMMENT IS 'Learns from more sequences: the posterior of the given model is the prior of the new '
+  'one. 42804 for a model of another family, 22023 for one without posterior. '
+  @hmm_sequences;
+COMMENT IS 'The same with options. '
+  @hmm_options;
+COMMENT IS 'The same with options and weights. A sequence of weight 0 or NULL is left out; 22023 '
+  'if negative, not finite, or all zero. '
+  @hmm_options;
 
 -- ---- windows: a partition is a sequence, one result for each row ----
 
 CREATE FUNCTION hmm_decode(model bayes_model, observation anynonarray) RETURNS int
-  AS 'MODULE_PATHNAME', 'hmm_decode_window' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION hmm_decode(bayes_model, anynonarray) IS 'The state of every row on the most probable path through the partition (Viterbi), from 1. The partition is one sequence in the order of the window, whatever the frame. observation: a number, a boolean or a name, as the model was fitted; a vector is ROW(a, b), or ROW(x) of an array x of numbers. A NULL observation is missing, and its row has a result all the same; a name that the model does not know is as good as missing. NULL for a NULL model. 22023 if the model differs between the rows of a partition, or for an element that cannot be; 2202E for an observation of another shape; 42804 for a model of another family.';
+  AS 'MODULE_PATHNAME', 'hmm_decode_window' @window COST 100;
+COMMENT IS 'The state of every row on the most probable path through the partition (Viterbi), '
+  'from 1. '
+  @hmm_partition;
 CREATE FUNCTION hmm_probabilities(model bayes_model, observation anynonarray) RETURNS float8[]
-  AS 'MODULE_PATHNAME', 'hmm_probabilities_window' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION hmm_probabilities(bayes_model, anynonarray) IS 'The probabilities of the K states at every row, given all observations of the partition (smoothing); they sum to 1. The partition is one sequence in the order of the window, whatever the frame. observation: a number, a boolean or a name, as the model was fitted; a vector is ROW(a, b), or ROW(x) of an array x of numbers. A NULL observation is missing, and its row has a result all the same; a name that the model does not know is as good as missing. NULL for a NULL model. 22023 if the model differs between the rows of a partition, or for an element that cannot be; 2202E for an observation of another shape; 42804 for a model of another family.';
+  AS 'MODULE_PATHNAME', 'hmm_probabilities_window' @window COST 100;
+COMMENT IS 'The probabilities of the K states at every row, given all observations of the '
+  'partition (smoothing); they sum to 1. '
+  @hmm_partition;
 CREATE FUNCTION hmm_filter(model bayes_model, observation anynonarray) RETURNS float8[]
-  AS 'MODULE_PATHNAME', 'hmm_filter_window' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION hmm_filter(bayes_model, anynonarray) IS 'The probabilities of the K states at every row, given the observations up to it (filtering); they sum to 1. Reads row by row in constant memory. 22003 for an observation that is impossible after those before. The partition is one sequence in the order of the window, whatever the frame. observation: a number, a boolean or a name, as the model was fitted; a vector is ROW(a, b), or ROW(x) of an array x of numbers. A NULL observation is missing, and its row has a result all the same; a name that the model does not know is as good as missing. NULL for a NULL model. 22023 if the model differs between the rows of a partition, or for an element that cannot be; 2202E for an observation of another shape; 42804 for a model of another family.';
+  AS 'MODULE_PATHNAME', 'hmm_filter_window' @window COST 100;
+COMMENT IS 'The probabilities of the K states at every row, given the observations up to it '
+  '(filtering); they sum to 1. Reads row by row in constant memory. 22003 for an observation that '
+  'is impossible after those before. '
+  @hmm_partition;
 
 -- ---- a relation: a query in, a relation out ----
 
-CREATE FUNCTION hmm_decode(query text, k int)
+CREATE FUNCTION hmm_decode(query text, k int [, options jsonb])
   RETURNS TABLE (sequence text, t bigint, state int, probability float8)
-  AS 'MODULE_PATHNAME', 'hmm_decode_query' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1000;
-COMMENT ON FUNCTION hmm_decode(text, int) IS 'Fits a hidden Markov model of k states to the sequences of a query and decodes them: for every step t (from 1) of every sequence the state on the most probable path, from 1, and its probability given the whole sequence. query: one SELECT of what a sequence is called (any type) and the sequence, an array; it is run as the caller, read-only. 22023 for any other query. state is NULL where a fit failed under option on_error = null. Other errors: as hmm_fit.';
-CREATE FUNCTION hmm_decode(query text, k int, options jsonb)
-  RETURNS TABLE (sequence text, t bigint, state int, probability float8)
-  AS 'MODULE_PATHNAME', 'hmm_decode_query' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1000;
-COMMENT ON FUNCTION hmm_decode(text, int, jsonb) IS 'Fits a hidden Markov model of k states to the sequences of a query and decodes them: for every step t (from 1) of every sequence the state on the most probable path, from 1, and its probability given the whole sequence. query: one SELECT of what a sequence is called (any type) and the sequence, an array; it is run as the caller, read-only. 22023 for any other query. state is NULL where a fit failed under option on_error = null. Other errors: as hmm_fit. options: see docs/hmm.md; NULL means none.';
+  AS 'MODULE_PATHNAME', 'hmm_decode_query' @volatile COST 1000000 ROWS 1000;
+COMMENT IS 'Fits a hidden Markov model of k states to the sequences of a query and decodes them: '
+  'for every step t (from 1) of every sequence the state on the most probable path, from 1, and '
+  'its probability given the whole sequence. query: one SELECT of what a sequence is called (any '
+  'type) and the sequence, an array; it is run as the caller, read-only. 22023 for any other '
+  'query. state is NULL where a fit failed under option on_error = null. Other errors: as hmm_fit.';
+COMMENT IS 'Fits a hidden Markov model of k states to the sequences of a query and decodes them: '
+  'for every step t (from 1) of every sequence the state on the most probable path, from 1, and '
+  'its probability given the whole sequence. query: one SELECT of what a sequence is called (any '
+  'type) and the sequence, an array; it is run as the caller, read-only. 22023 for any other '
+  'query. state is NULL where a fit failed under option on_error = null. Other errors: as '
+  'hmm_fit. '
+  @hmm_options;
 
 -- ---- a model and a sequence ----
 
 CREATE FUNCTION hmm_decode(model bayes_model, sequence anyarray) RETURNS int[]
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION hmm_decode(bayes_model, anyarray) IS 'The most probable path through a sequence (Viterbi): its states, from 1, as many as there are steps. 22003 if no path is possible. sequence: as the model was fitted, NULL elements missing; an empty one gives {}. 2202E for a sequence of another shape, 22023 for an element that cannot be, 42804 for a model of another family.';
+  AS 'MODULE_PATHNAME' @strict COST 1000;
+COMMENT IS 'The most probable path through a sequence (Viterbi): its states, from 1, as many as '
+  'there are steps. 22003 if no path is possible. sequence: as the model was fitted, NULL '
+  'elements missing; an empty one gives {}. 2202E for a sequence of another shape, 22023 for an '
+  'element that cannot be, 42804 for a model of another family.';
 
 CREATE FUNCTION hmm_probabilities(model bayes_model, sequence anyarray) RETURNS float8[]
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION hmm_probabilities(bayes_model, anyarray) IS 'The probabilities of the states at every step, given the whole sequence (smoothing): steps x K, every row sums to 1. 54000 if that does not fit into an array. sequence: as the model was fitted, NULL elements missing; an empty one gives {}. 2202E for a sequence of another shape, 22023 for an element that cannot be, 42804 for a model of another family.';
+  AS 'MODULE_PATHNAME' @strict COST 1000;
+COMMENT IS 'The probabilities of the states at every step, given the whole sequence (smoothing): '
+  'steps x K, every row sums to 1. 54000 if that does not fit into an array. sequence: as the '
+  'model was fitted, NULL elements missing; an empty one gives {}. 2202E for a sequence of '
+  'another shape, 22023 for an element that cannot be, 42804 for a model of another family.';
 
 CREATE FUNCTION hmm_filter(model bayes_model, sequence anyarray) RETURNS float8[]
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION hmm_filter(bayes_model, anyarray) IS 'The probabilities of the states at every step, given the observations up to it (filtering): steps x K, every row sums to 1. 22003 for an observation that is impossible after those before; 54000 if the result does not fit into an array. sequence: as the model was fitted, NULL elements missing; an empty one gives {}. 2202E for a sequence of another shape, 22023 for an element that cannot be, 42804 for a model of another family.';
+  AS 'MODULE_PATHNAME' @strict COST 1000;
+COMMENT IS 'The probabilities of the states at every step, given the observations up to it '
+  '(filtering): steps x K, every row sums to 1. 22003 for an observation that is impossible after '
+  'those before; 54000 if the result does not fit into an array. sequence: as the model was '
+  'fitted, NULL elements missing; an empty one gives {}. 2202E for a sequence of another shape, '
+  '22023 for an element that cannot be, 42804 for a model of another family.';
 
 CREATE FUNCTION hmm_log_likelihood(model bayes_model, sequence anyarray) RETURNS float8
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION hmm_log_likelihood(bayes_model, anyarray) IS 'The natural logarithm of the probability (density, for measurements) of the sequence, summed over all paths; -Infinity if it is impossible. sequence: as the model was fitted, NULL elements missing; an empty one gives 0. 2202E for a sequence of another shape, 22023 for an element that cannot be, 42804 for a model of another family.';
+  AS 'MODULE_PATHNAME' @strict COST 1000;
+COMMENT IS 'The natural logarithm of the probability (density, for measurements) of the sequence, '
+  'summed over all paths; -Infinity if it is impossible. sequence: as the model was fitted, NULL '
+  'elements missing; an empty one gives 0. 2202E for a sequence of another shape, 22023 for an '
+  'element that cannot be, 42804 for a model of another family.';
 
 CREATE FUNCTION hmm_paths(model bayes_model, sequence anyarray, n int)
   RETURNS TABLE (rank int, log_probability float8, states int[])
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 10;
-COMMENT ON FUNCTION hmm_paths(bayes_model, anyarray, int) IS 'The n most probable paths through a sequence (1 to 1000, fewer if there are fewer), by falling probability: the natural logarithm of the joint probability of path and observations, and the states, from 1. 22023 for n below 1 or above 1000. sequence: as the model was fitted, NULL elements missing; an empty one gives one path of no states. 2202E for a sequence of another shape, 22023 for an element that cannot be, 42804 for a model of another family.';
+  AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 10;
+COMMENT IS 'The n most probable paths through a sequence (1 to 1000, fewer if there are fewer), '
+  'by falling probability: the natural logarithm of the joint probability of path and '
+  'observations, and the states, from 1. 22023 for n below 1 or above 1000. sequence: as the '
+  'model was fitted, NULL elements missing; an empty one gives one path of no states. 2202E for a '
+  'sequence of another shape, 22023 for an element that cannot be, 42804 for a model of another '
+  'family.';
 
 CREATE FUNCTION hmm_predict(model bayes_model, sequence anyarray)
   RETURNS TABLE (element int, symbol text, probability float8, mean float8, variance float8)
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 10;
-COMMENT ON FUNCTION hmm_predict(bayes_model, anyarray) IS 'What is observed next. Of a model of names a row for each, with its probability; else a row for each element, with its expected value and variance, NULL where there are none (categories). sequence: as the model was fitted, NULL elements missing; an empty one gives the first observation of a sequence. 2202E for a sequence of another shape, 22023 for an element that cannot be, 42804 for a model of another family.';
+  AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 10;
+COMMENT IS 'What is observed next. Of a model of names a row for each, with its probability; else '
+  'a row for each element, with its expected value and variance, NULL where there are none '
+  '(categories). sequence: as the model was fitted, NULL elements missing; an empty one gives the '
+  'first observation of a sequence. 2202E for a sequence of another shape, 22023 for an element '
+  'that cannot be, 42804 for a model of another family.';
 
 -- ---- a model as relations ----
 
 CREATE FUNCTION hmm_states(model bayes_model)
-  RETURNS TABLE (state int, initial float8, initial_sd float8, initial_alpha float8, stationary float8, visits float8, dwell float8)
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 10;
-COMMENT ON FUNCTION hmm_states(bayes_model) IS 'The states, numbered from 1: initial, the probability that a sequence begins there; initial_sd, its posterior standard deviation, and initial_alpha, the parameter of its posterior Dirichlet, NULL without posterior; stationary, the share of time spent there in the long run, NULL if that depends on the beginning; visits, the expected number of steps there in the sequences of the fit; dwell, the expected number of steps of a stay, Infinity for a state that is never left. 42804 for a model of another family.';
+  RETURNS TABLE (state int, initial float8, initial_sd float8, initial_alpha float8,
+    stationary float8, visits float8, dwell float8)
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
+COMMENT IS 'The states, numbered from 1: initial, the probability that a sequence begins there; '
+  'initial_sd, its posterior standard deviation, and initial_alpha, the parameter of its '
+  'posterior Dirichlet, NULL without posterior; stationary, the share of time spent there in the '
+  'long run, NULL if that depends on the beginning; visits, the expected number of steps there in '
+  'the sequences of the fit; dwell, the expected number of steps of a stay, Infinity for a state '
+  'that is never left. 42804 for a model of another family.';
 
 CREATE FUNCTION hmm_transitions(model bayes_model)
-  RETURNS TABLE (from_state int, to_state int, probability float8, sd float8, alpha float8, count float8)
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 100;
-COMMENT ON FUNCTION hmm_transitions(bayes_model) IS 'All K x K transitions, states numbered from 1: the probability of going from one to the other in one step, its posterior standard deviation and the parameter of its posterior Dirichlet (NULL without posterior), and the expected number of such steps in the sequences of the fit. 42804 for a model of another family.';
+  RETURNS TABLE (from_state int, to_state int, probability float8, sd float8, alpha float8,
+    count float8)
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 100;
+COMMENT IS 'All K x K transitions, states numbered from 1: the probability of going from one to '
+  'the other in one step, its posterior standard deviation and the parameter of its posterior '
+  'Dirichlet (NULL without posterior), and the expected number of such steps in the sequences of '
+  'the fit. 42804 for a model of another family.';
 
 CREATE FUNCTION hmm_emissions(model bayes_model)
-  RETURNS TABLE (state int, symbol text, probability float8, sd float8, element int, mean float8[], covariance float8[])
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 10;
-COMMENT ON FUNCTION hmm_emissions(bayes_model) IS 'What every state emits. Of names a row for each symbol, with its probability and its posterior standard deviation (NULL without posterior). Of numbers the mean and the covariance, a matrix: a row for each element, from 1, or where elements are correlated one row for all, with element NULL. 42804 for a model of another family.';
+  RETURNS TABLE (state int, symbol text, probability float8, sd float8, element int, mean float8[],
+    covariance float8[])
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
+COMMENT IS 'What every state emits. Of names a row for each symbol, with its probability and its '
+  'posterior standard deviation (NULL without posterior). Of numbers the mean and the covariance, '
+  'a matrix: a row for each element, from 1, or where elements are correlated one row for all, '
+  'with element NULL. 42804 for a model of another family.';
 
 CREATE FUNCTION hmm_posterior(model bayes_model)
   RETURNS TABLE (state int, element int, symbol text, parameter text, value float8[])
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 100;
-COMMENT ON FUNCTION hmm_posterior(bayes_model) IS 'The parameters of the conjugate posterior of the emissions, of a model fitted by vi or svi, named as in option prior: for every state, element (NULL: all together) and symbol (NULL: none) a number, a vector, or (B of a multivariate normal) a matrix. 22023 for a model without posterior, 42804 for a model of another family.';
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 100;
+COMMENT IS 'The parameters of the conjugate posterior of the emissions, of a model fitted by vi '
+  'or svi, named as in option prior: for every state, element (NULL: all together) and symbol '
+  '(NULL: none) a number, a vector, or (B of a multivariate normal) a matrix. 22023 for a model '
+  'without posterior, 42804 for a model of another family.';
 
 CREATE FUNCTION hmm_sample(model bayes_model, n int, seed bigint)
   RETURNS TABLE (t int, state int, symbol text, x float8[])
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 1000;
-COMMENT ON FUNCTION hmm_sample(bayes_model, int, bigint) IS 'A sequence of n steps that the model makes: the state, from 1, and the observation, symbol for a model of names, else x. The same seed gives the same sequence. 22023 for n < 0, 54000 for n above 100000000, 42804 for a model of another family.';
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1000;
+COMMENT IS 'A sequence of n steps that the model makes: the state, from 1, and the observation, '
+  'symbol for a model of names, else x. The same seed gives the same sequence. 22023 for n < 0, '
+  '54000 for n above 100000000, 42804 for a model of another family.';

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "document/options.hpp"
-#include "fit/driver.hpp"
+#include "fit/stochastic_plan.hpp"
 #include "mcmc/chain_plan.hpp"
 
 namespace bayes {

@@ -32,7 +32,7 @@ concept Learner = requires(const L &learner, const typename L::State &state,
 template <class L>
 concept RowLearner = Learner<L> && requires(const L &learner, const typename L::State &state) {
   typename L::Allocation;
-  { learner.scorer(state) } -> BlockScorer;
+  { learner.scorer(state) } -> std::derived_from<BlockScorer>;
   { learner.log_weights(state) } -> std::same_as<std::vector<double>>;
 };
 

@@ -23,25 +23,25 @@ class KMeans {
  public:
   using Allocation = HardAllocation;
   using State = Matrix;  // centres, d x K
-  using Scorer = NormalScorer<DiagonalCovariance>;
+  using Scorer = NormalScorer;
   using Statistics = Scorer::Statistics;
 
   explicit KMeans(const Vector &deviation) : deviation_(deviation) {}
 
   /// A scorer of the wanted shape whose hard allocation is to the nearest centre.
-  template <class S> NormalScorer<S> nearest(const Matrix &centres) const {
+  NormalScorer nearest(const CovarianceShape &shape, const Matrix &centres) const {
     FactoredScale scale;
     const Vector whiten = std::sqrt(2.0) * deviation_.cwiseInverse();
-    if constexpr (S::dense)
+    if (shape.dense)
       scale.whiten = whiten.asDiagonal();
     else
       scale.whiten = whiten;
-    return {centres,
-            std::vector<FactoredScale>(std::size_t(scale_count<S>(int(centres.cols()))), scale),
+    return {shape, centres,
+            std::vector<FactoredScale>(std::size_t(shape.count(int(centres.cols()))), scale),
             Vector::Zero(centres.cols())};
   }
 
-  Scorer scorer(const State &centres) const { return nearest<DiagonalCovariance>(centres); }
+  Scorer scorer(const State &centres) const { return nearest(diagonal_covariance, centres); }
   std::vector<double> log_weights(const State &centres) const {
     return std::vector<double>(std::size_t(centres.cols()), 0.0);
   }
@@ -61,7 +61,7 @@ inline Matrix settled_centres(const KMeans &kmeans, Matrix centres, RowSource &s
   brief.tolerance = 1e-3;
   brief.weight = weight;
   QuietControl quiet(control);
-  return climb(kmeans, std::move(centres), sample, quiet, brief).state;
+  return optimize(kmeans, std::move(centres), sample, quiet, brief).state;
 }
 
 }  // namespace bayes

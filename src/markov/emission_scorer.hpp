@@ -3,12 +3,8 @@
 // interface, so that recursions are compiled once.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <functional>
-#include <limits>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "base/aligned.hpp"
@@ -58,241 +54,20 @@ class EmissionScorer {
   virtual const EmissionTable *table() const { return nullptr; }
 };
 
-/// Any observation family's scorer. `whole_steps`: it knows nothing of missing elements; a step of
-/// NaNs is missing.
-template <BlockScorer Scorer> class BlockEmissions final : public EmissionScorer {
- public:
-  BlockEmissions(const Scorer &scorer, bool whole_steps)
-      : scorer_(scorer),
-        whole_steps_(whole_steps) {}
-  int states() const override { return scorer_.components(); }
-  double operations() const override { return scorer_.operations(); }
-  std::size_t raw_size() const override { return scorer_.raw_size(); }
-  std::unique_ptr<EmissionWorker> worker() const override {
-    return std::make_unique<Worker>(scorer_, whole_steps_);
-  }
+/// Emissions of any observation family's scorer, which outlives them. `whole_steps`: it knows
+/// nothing of missing elements; a step of NaNs is missing. values: as in Sequences.
+std::unique_ptr<EmissionScorer> emissions_of(const BlockScorer &scorer, bool whole_steps,
+                                             int values);
 
- private:
-  class Worker final : public EmissionWorker {
-   public:
-    Worker(const Scorer &scorer, bool whole_steps)
-        : scorer_(scorer),
-          worker_(scorer),
-          whole_steps_(whole_steps),
-          counts_(std::size_t(scorer.components()) * simd::lanes) {}
+/// Any other emissions, of observations that are whole numbers from 0 below `values`, looked up.
+std::unique_ptr<EmissionScorer> table_emissions(std::unique_ptr<EmissionScorer> of, int values);
 
-    void score(const double *block, int, int, double *out) override {
-      const double *const usable = without_missing(block);
-      worker_.prepare(usable);
-      for (int k = 0; k < scorer_.components(); ++k) {
-        double *const scores = out + std::size_t(k) * block_rows;
-        worker_.score(usable, k, scores);
-        if (usable != block)
-          for (int b = 0; b < block_rows; ++b)
-            if (missing_[b]) scores[b] = 0;
-      }
-    }
+/// Scores a row of d numbers under K states: out has room for K up to a multiple of the lanes.
+using RowScorer = std::function<void(const double *x, double *out)>;
 
-    void accumulate(const double *block, double *r) override {
-      const double *const usable = without_missing(block);
-      worker_.prepare(usable);
-      for (int k = 0; k < scorer_.components(); ++k, r += block_rows) {
-        if (usable != block)
-          for (int b = 0; b < block_rows; ++b)
-            if (missing_[b]) r[b] = 0;
-        double *const count = counts_.data() + std::size_t(k) * simd::lanes;
-        simd::Vector sum = simd::load(count);
-        for (int b = 0; b < block_rows; b += simd::lanes) sum += simd::load(r + b);
-        simd::store(count, sum);
-        worker_.accumulate(usable, k, r);
-      }
-    }
-
-    void clear() override {
-      worker_.clear();
-      std::fill(counts_.begin(), counts_.end(), 0.0);
-    }
-
-    void reduce(double *counts, double *raw) override {
-      for (int k = 0; k < scorer_.components(); ++k)
-        counts[k] += simd::sum(simd::load(counts_.data() + std::size_t(k) * simd::lanes));
-      worker_.reduce(raw);
-    }
-
-   private:
-    /// The block itself, or a copy with zeros for missing steps, which are noted.
-    const double *without_missing(const double *block) {
-      if (!whole_steps_) return block;
-      bool any = false;
-      for (int b = 0; b < block_rows; ++b) any |= missing_[b] = block[b] != block[b];
-      if (!any) return block;
-      const std::size_t size = std::size_t(scorer_.dimension()) * block_rows;
-      copy_.assign(block, block + size);
-      for (double &x : copy_)
-        if (x != x) x = 0;
-      return copy_.data();
-    }
-
-    const Scorer &scorer_;
-    typename Scorer::Worker worker_;
-    bool whole_steps_;
-    bool missing_[block_rows] = {};
-    Buffer copy_, counts_;
-  };
-
-  const Scorer &scorer_;
-  bool whole_steps_;
-};
-
-/// Any other emissions, of observations that are whole numbers from 0 below `values`.
-class TableEmissions final : public EmissionScorer {
- public:
-  TableEmissions(std::unique_ptr<EmissionScorer> of, int values)
-      : of_(std::move(of)),
-        padded_((of_->states() + simd::lanes - 1) / simd::lanes * simd::lanes) {
-    const std::size_t padded = std::size_t(padded_), k = std::size_t(of_->states());
-    table_.values = values;
-    table_.likelihoods.assign(std::size_t(values + 1) * padded, 0.0);
-    table_.logarithms.assign(std::size_t(values + 1) * padded,
-                             -std::numeric_limits<double>::infinity());
-    table_.shifts.assign(std::size_t(values + 1), 0.0);
-    const auto worker = of_->worker();
-    Buffer scores(k * block_rows);
-    for_each_block(values, [&](int first, int size, const double *block) {
-      worker->score(block, 0, size, scores.data());
-      for (int b = 0; b < size; ++b) {
-        double *const logs = table_.logarithms.data() + std::size_t(first + b) * padded;
-        for (std::size_t i = 0; i < k; ++i) logs[i] = scores[i * block_rows + std::size_t(b)];
-        const double largest = *std::max_element(logs, logs + k);
-        table_.shifts[std::size_t(first + b)] = largest;
-        for (std::size_t i = 0; i < k; ++i)
-          table_.likelihoods[std::size_t(first + b) * padded + i] = std::exp(logs[i] - largest);
-      }
-    });
-  }
-
-  int states() const override { return of_->states(); }
-  double operations() const override { return 4.0 * of_->states(); }
-  std::size_t raw_size() const override { return of_->raw_size(); }
-  const EmissionTable *table() const override { return &table_; }
-  std::unique_ptr<EmissionWorker> worker() const override {
-    return std::make_unique<Worker>(*this);
-  }
-
- private:
-  /// Blocks of all values, the missing one last.
-  template <class F> static void for_each_block(int values, F f) {
-    Buffer block(block_rows, 0.0);
-    for (int first = 0; first <= values; first += block_rows) {
-      const int size = std::min(block_rows, values + 1 - first);
-      for (int b = 0; b < size; ++b)
-        block[std::size_t(b)] =
-            first + b < values ? first + b : std::numeric_limits<double>::quiet_NaN();
-      std::fill(block.begin() + size, block.end(), 0.0);
-      f(first, size, block.data());
-    }
-  }
-
-  class Worker final : public EmissionWorker {
-   public:
-    explicit Worker(const TableEmissions &scorer)
-        : scorer_(scorer),
-          worker_(scorer.of_->worker()),
-          sums_(std::size_t(scorer.table_.values + 1) * std::size_t(scorer.padded_)) {}
-    void score(const double *block, int from, int to, double *out) override {
-      worker_->score(block, from, to, out);
-    }
-    void accumulate(const double *block, double *r) override { worker_->accumulate(block, r); }
-    double *table_sums() override { return sums_.data(); }
-    void clear() override {
-      worker_->clear();
-      std::fill(sums_.begin(), sums_.end(), 0.0);
-    }
-    void reduce(double *counts, double *raw) override {
-      const std::size_t k = std::size_t(scorer_.states()), padded = std::size_t(scorer_.padded_);
-      Buffer r(k * block_rows);
-      for_each_block(scorer_.table_.values, [&](int first, int size, const double *block) {
-        std::fill(r.begin(), r.end(), 0.0);
-        for (int b = 0; b < size; ++b)
-          for (std::size_t i = 0; i < k; ++i)
-            r[i * block_rows + std::size_t(b)] = sums_[std::size_t(first + b) * padded + i];
-        worker_->accumulate(block, r.data());
-      });
-      worker_->reduce(counts, raw);
-    }
-
-   private:
-    const TableEmissions &scorer_;
-    std::unique_ptr<EmissionWorker> worker_;
-    Buffer sums_;
-  };
-
-  std::unique_ptr<EmissionScorer> of_;
-  int padded_;
-  EmissionTable table_;
-};
-
-/// Emissions of a scorer that outlives them. values: as in Sequences.
-template <BlockScorer Scorer>
-std::unique_ptr<EmissionScorer> emissions_of(const Scorer &scorer, bool whole_steps, int values) {
-  constexpr double most = 1 << 20;  // entries of a table
-  auto out = std::make_unique<BlockEmissions<Scorer>>(scorer, whole_steps);
-  if (values == 0 || double(values) * scorer.components() > most) return out;
-  return std::make_unique<TableEmissions>(std::move(out), values);
-}
-
-/// States with their parameters integrated out, for scoring only: `clusters` give the predictive
-/// density of single rows.
-template <class Clusters> class PredictiveEmissions final : public EmissionScorer {
- public:
-  /// `make`: gives the clusters of the K states, for one thread's use.
-  PredictiveEmissions(int states, int dimension, std::function<Clusters()> make)
-      : states_(states),
-        dimension_(dimension),
-        make_(std::move(make)) {}
-  int states() const override { return states_; }
-  double operations() const override { return 10.0 * states_ * dimension_; }
-  std::size_t raw_size() const override { return 0; }
-  std::unique_ptr<EmissionWorker> worker() const override {
-    return std::make_unique<Worker>(*this);
-  }
-
- private:
-  class Worker final : public EmissionWorker {
-   public:
-    explicit Worker(const PredictiveEmissions &scorer)
-        : states_(scorer.states_),
-          clusters_(scorer.make_()),
-          x_(std::size_t(scorer.dimension_)),
-          out_(std::size_t(clusters_.padded())) {}
-    void score(const double *block, int from, int to, double *out) override {
-      for (int b = from; b < to; ++b) {
-        bool missing = true;
-        for (std::size_t j = 0; j < x_.size(); ++j) {
-          x_[j] = block[j * block_rows + std::size_t(b)];
-          missing &= x_[j] != x_[j];
-        }
-        if (missing)
-          std::fill(out_.begin(), out_.end(), 0.0);
-        else
-          clusters_.log_predictive(x_.data(), out_.data());
-        for (int k = 0; k < states_; ++k)
-          out[std::size_t(k) * block_rows + std::size_t(b)] = out_[std::size_t(k)];
-      }
-    }
-    void accumulate(const double *, double *) override {}
-    void clear() override {}
-    void reduce(double *, double *) override {}
-
-   private:
-    int states_;
-    Clusters clusters_;
-    std::vector<double> x_;
-    Buffer out_;
-  };
-
-  int states_, dimension_;
-  std::function<Clusters()> make_;
-};
+/// States with their parameters integrated out, for scoring only, row by row. `make`: gives what
+/// scores rows, for one thread's use.
+std::unique_ptr<EmissionScorer> predictive_emissions(int states, int dimension,
+                                                     std::function<RowScorer()> make);
 
 }  // namespace bayes

@@ -19,11 +19,6 @@ namespace {
 constexpr double none = std::numeric_limits<double>::quiet_NaN(),
                  minus_infinity = -std::numeric_limits<double>::infinity();
 
-std::vector<double> row_major(const Matrix &m) {
-  const Matrix rows = m.transpose();
-  return {rows.data(), rows.data() + rows.size()};
-}
-
 /// Standard deviation of one entry of a Dirichlet.
 double deviation(double alpha, double whole) {
   return std::sqrt(alpha / whole * ((whole - alpha) / whole) / (whole + 1));
@@ -143,11 +138,11 @@ void HiddenMarkovModel::emissions(const std::function<void(const HmmEmission &)>
       [&]<class Fitted>(const Fitted &fitted) {
         const auto &point = fitted.point.emissions;
         if constexpr (!std::is_same_v<Fitted, ProductHmm>) {
-          using S = typename Fitted::Point::Shape;
+          const CovarianceShape &shape = fitted.point.emissions.shape;
           for (int k = 0; k < size(); ++k)
             take({k, -1, nullptr, none, none, to_vector(point.mean.col(k)),
-                  row_major(dense_form<S>(point.covariance[std::size_t(scale_index<S>(k))],
-                                          dimension()))});
+                  row_major(dense_form(shape, point.covariance[std::size_t(shape.index(k))],
+                                       dimension()))});
         } else {
           std::vector<double> deviations(std::size_t(point.columns->size().point), none);
           const std::string one = "1";
@@ -164,14 +159,14 @@ void HiddenMarkovModel::emissions(const std::function<void(const HmmEmission &)>
                       std::copy_n(fitted.deviations->emissions.col(k).data() +
                                       point.columns->place(j).point,
                                   family.point_size(), deviations.data());
-                    if constexpr (std::is_same_v<F, Categorical>) {
-                      for (int v = 0; v < family.categories; ++v) {
+                    if constexpr (F::probabilities && F::by_value) {
+                      for (int v = 0; v < family.numbers_of_name(); ++v) {
                         const std::string name =
                             symbols() ? state->symbols[std::size_t(v)]
                                       : std::to_string(std::int64_t(family.value(v)));
                         take({k, j, &name, at[v], deviations[std::size_t(v)], {}, {}});
                       }
-                    } else if constexpr (std::is_same_v<F, Bernoulli>) {
+                    } else if constexpr (F::probabilities) {
                       take({k, j, &one, at[0], deviations[0], {}, {}});
                     } else {
                       take({k, j, nullptr, none, none, {family.mean(at)}, {family.variance(at)}});
@@ -197,13 +192,13 @@ void HiddenMarkovModel::posterior(const std::function<void(const HmmPosterior &)
                                 : "Fit with option method \"vi\" or \"svi\".");
         const auto &q = fitted.posterior->emissions;
         if constexpr (!std::is_same_v<Fitted, ProductHmm>) {
-          using S = typename Fitted::Point::Shape;
+          const CovarianceShape &shape = fitted.point.emissions.shape;
           for (int k = 0; k < size(); ++k) {
             take({k, -1, nullptr, "m", to_vector(q.m.col(k)), false});
             take({k, -1, nullptr, "c", {q.c(k)}, false});
-            take({k, -1, nullptr, "a", {q.a(scale_index<S>(k))}, false});
+            take({k, -1, nullptr, "a", {q.a(shape.index(k))}, false});
             take({k, -1, nullptr, "B",
-                  row_major(dense_form<S>(q.B[std::size_t(scale_index<S>(k))], dimension())),
+                  row_major(dense_form(shape, q.B[std::size_t(shape.index(k))], dimension())),
                   true});
           }
         } else {
@@ -214,7 +209,7 @@ void HiddenMarkovModel::posterior(const std::function<void(const HmmPosterior &)
                     const double *at = q.column(k, j);
                     for (const char *const key : family.prior_keys)
                       for (int v = 0; v < family.numbers_of_name(); ++v, ++at) {
-                        if constexpr (std::is_same_v<F, Categorical>) {
+                        if constexpr (F::by_value) {
                           const std::string name =
                               symbols() ? state->symbols[std::size_t(v)]
                                         : std::to_string(std::int64_t(family.value(v)));
@@ -290,16 +285,17 @@ HiddenMarkovModel::Prediction HiddenMarkovModel::predict_next(Sequences &one,
                        {}};
         Matrix means(d, k), variances(d, k);
         if constexpr (!std::is_same_v<Fitted, ProductHmm>) {
-          using S = typename Fitted::Point::Shape;
+          const CovarianceShape &shape = fitted.point.emissions.shape;
           means = fitted.point.emissions.mean;
           for (int i = 0; i < k; ++i) {
-            const std::size_t s = std::size_t(scale_index<S>(i));
-            variances.col(i) = dense_form<S>(fitted.point.emissions.covariance[s], d).diagonal();
+            const std::size_t s = std::size_t(shape.index(i));
+            variances.col(i) =
+                dense_form(shape, fitted.point.emissions.covariance[s], d).diagonal();
             if (!fitted.posterior) continue;
             // That of the predictive Student t: B (c + 1) / (c (nu - 2)), nu = a + 1 - d for dense
             // shapes.
             const auto &q = fitted.posterior->emissions;
-            const double a = q.a(Eigen::Index(s)), nu = S::dense ? a + 1 - d : a;
+            const double a = q.a(Eigen::Index(s)), nu = shape.dense ? a + 1 - d : a;
             variances.col(i) *= nu > 2 ? a * (q.c(i) + 1) / (q.c(i) * (nu - 2))
                                        : std::numeric_limits<double>::infinity();
           }
@@ -348,13 +344,13 @@ void HiddenMarkovModel::sample(
         // A sequence has one set of parameters: those of the point estimate.
         std::vector<Matrix> roots;
         if constexpr (!std::is_same_v<Fitted, ProductHmm>) {
-          using S = typename Fitted::Point::Shape;
+          const CovarianceShape &shape = fitted.point.emissions.shape;
           for (int k = 0; k < size(); ++k) {
             Matrix lower;
-            if (!cholesky(
-                    dense_form<S>(fitted.point.emissions.covariance[std::size_t(scale_index<S>(k))],
-                                  dimension()),
-                    lower))
+            if (!cholesky(dense_form(shape,
+                                     fitted.point.emissions.covariance[std::size_t(shape.index(k))],
+                                     dimension()),
+                          lower))
               not_positive_definite("covariance", k);
             roots.push_back(std::move(lower));
           }

@@ -65,7 +65,7 @@ void HiddenMarkovModel::write(Document &document) const {
         if constexpr (products)
           write_columns(document, *fitted.point.emissions.columns);
         else
-          document.set("covariance", Fitted::Point::Shape::name);
+          document.set("covariance", fitted.point.emissions.shape.name);
         Document numbers = Document::object();
         if (fitted.posterior) {
           write_chain(numbers, *fitted.posterior);
@@ -79,7 +79,7 @@ void HiddenMarkovModel::write(Document &document) const {
         else
           numbers.set("means", columns(fitted.point.emissions.mean))
               .set("covariances",
-                   scales<typename Fitted::Point::Shape>(fitted.point.emissions.covariance, d));
+                   scales(fitted.point.emissions.shape, fitted.point.emissions.covariance, d));
         document.set("point", std::move(numbers));
         if (!fitted.deviations) return;
         Document deviations = Document::object();
@@ -138,7 +138,7 @@ std::unique_ptr<Model> read_hidden_markov_model(const Document &document) {
     if (in.has("symbols")) {
       const ColumnSpec &spec = columns->specs()[0];
       const auto *list = in.value("symbols").as<Document::List>();
-      if (state.vectors || spec.kind != ColumnSpec::categorical || !spec.values.empty() || !list ||
+      if (state.vectors || spec.kind != kind_of<Categorical> || !spec.values.empty() || !list ||
           list->size() != std::size_t(spec.categories))
         in.reject("symbols", "must be as many names as the one categorical element has values");
       std::set<std::string_view> seen;
@@ -154,22 +154,19 @@ std::unique_ptr<Model> read_hidden_markov_model(const Document &document) {
   }
   state.whole_steps = true;
   const std::string covariance = in.text("covariance");
-  if (covariance != "full" && covariance != "diagonal" && covariance != "spherical" &&
-      covariance != "tied")
-    in.reject("covariance", "must be full, diagonal, spherical or tied");
-  with_shape(covariance, [&]<class S>(S) {
-    read(
-        NormalHmm<S>(), [&](const MemberReader &q) { return read_posterior<S>(q, d, k); },
-        [&](const MemberReader &p) {
-          return NormalPoint<S>{read_columns(p, "means", d, k),
-                                read_scales<S>(p, "covariances", d, k)};
-        },
-        0);
-    FactoredScale factored;  // dividing by a may have left the range of a double
-    for (const Matrix &scale : std::get<NormalHmm<S>>(state.fitted).point.emissions.covariance)
-      if (!factor<S>(scale, d, factored))
-        in.reject("posterior", "has a B that divided by a is not positive definite");
-  });
+  const CovarianceShape *const shape = covariance_named(covariance);
+  if (!shape) in.reject("covariance", "must be full, diagonal, spherical or tied");
+  read(
+      NormalHmm(), [&](const MemberReader &q) { return read_posterior(*shape, q, d, k); },
+      [&](const MemberReader &p) {
+        return NormalPoint{*shape, read_columns(p, "means", d, k),
+                           read_scales(*shape, p, "covariances", d, k)};
+      },
+      0);
+  FactoredScale factored;  // dividing by a may have left the range of a double
+  for (const Matrix &scale : std::get<NormalHmm>(state.fitted).point.emissions.covariance)
+    if (!factor(*shape, scale, d, factored))
+      in.reject("posterior", "has a B that divided by a is not positive definite");
   return model;
 }
 

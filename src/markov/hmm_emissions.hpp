@@ -60,12 +60,12 @@ inline MemoryRows starting_sample(const Sequences &sequences, bool zeros, std::u
 }
 
 /// A multivariate normal in every state.
-template <class S> class NormalEmissions {
+class NormalEmissions {
  public:
-  using Fitted = NormalHmm<S>;
-  using Point = NormalPoint<S>;
-  using Posterior = NormalWishart<S>;
-  using Statistics = NormalStatistics<S>;
+  using Fitted = NormalHmm;
+  using Point = NormalPoint;
+  using Posterior = NormalWishart;
+  using Statistics = NormalStatistics;
   static constexpr bool whole_steps = true;
 
   NormalEmissions(const Sequences &sequences, const HmmOptions &options, const Fitted *,
@@ -73,12 +73,14 @@ template <class S> class NormalEmissions {
       : options_(options),
         k_(options.k),
         control_(control),
-        survey_(look(sequences, control)),
+        survey_(look(*covariance_named(options.covariance), sequences, control)),
         sample_(starting_sample(sequences, true, options.seed, control)),
         floor_(survey_.variance, options.covariance_floor),
-        prior_(make_normal_prior<S>(options.normal_prior, survey_, k_)),
-        neutral_(make_normal_prior<S>({}, survey_, k_)) {
-    const double a = prior_.a(0), divisor = mode_divisor<S>(a, S::shared ? k_ : 1, dimension());
+        prior_(make_normal_prior(options.normal_prior, survey_, k_)),
+        neutral_(make_normal_prior({}, survey_, k_)) {
+    const CovarianceShape &shape = survey_.shape;
+    const double a = prior_.a(0),
+                 divisor = mode_divisor(shape, a, shape.shared ? k_ : 1, dimension());
     if (options.method == "map" && !(divisor > 0))
       throw Error(
           Errc::invalid_argument,
@@ -91,13 +93,13 @@ template <class S> class NormalEmissions {
   const CovarianceFloor &floor() const { return floor_; }
   const Posterior &prior() const { return prior_; }
   void write_prior(Document &out) const { write_normal_prior(out, prior_); }
-  static double numbers(int d, int k) {
-    return scale_count<S>(k) * double(scale_rows<S>(d)) * scale_columns<S>(d) + 2.0 * k * d;
+  double numbers(int d, int k) const {
+    const CovarianceShape &shape = survey_.shape;
+    return shape.count(k) * double(shape.rows(d)) * shape.columns(d) + 2.0 * k * d;
   }
   /// Lane by lane, where there are few elements.
-  static double sums(int d, int k) {
-    return numbers(d, k) *
-           (S::dense && d <= normal_block::lane_sums_limit ? 0.5 * simd::lanes + 0.5 : 1);
+  double sums(int d, int k) const {
+    return numbers(d, k) * NormalScorer::sums_per_number(survey_.shape, d);
   }
 
   Statistics starting_statistics(int restart) {
@@ -118,7 +120,7 @@ template <class S> class NormalEmissions {
     if (sample_.rows() < k_) {
       const Matrix centres = survey_.mean.replicate(1, k_);
       return local_step<ScatteredAllocation>(
-                 sample_, control_, kmeans.template nearest<S>(centres),
+                 sample_, control_, kmeans.nearest(survey_.shape, centres),
                  std::vector<double>(std::size_t(k_), 0.0),
                  {RowRandom(options_.seed, std::uint64_t(restart), 0, 5)})
           .statistics;
@@ -142,7 +144,7 @@ template <class S> class NormalEmissions {
   MemoryRows &sample() { return sample_; }
 
  private:
-  static Survey<S> look(const Sequences &sequences, Control &control) {
+  static Survey look(const CovarianceShape &shape, const Sequences &sequences, Control &control) {
     Observations all(sequences, true);
     bool any = false;
     for_each_step(sequences, control,
@@ -150,10 +152,10 @@ template <class S> class NormalEmissions {
     if (!any)
       throw Error(Errc::invalid_argument, "all observations are missing", {},
                   "Leave such sequences out.");
-    return survey<S>(all, control);
+    return survey(shape, all, control);
   }
   Statistics shared_out(const KMeans &kmeans, const Matrix &centres) {
-    return local_step<HardAllocation>(sample_, control_, kmeans.template nearest<S>(centres),
+    return local_step<HardAllocation>(sample_, control_, kmeans.nearest(survey_.shape, centres),
                                       std::vector<double>(std::size_t(k_), 0.0))
         .statistics;
   }
@@ -161,7 +163,7 @@ template <class S> class NormalEmissions {
   const HmmOptions &options_;
   int k_;
   Control &control_;
-  Survey<S> survey_;
+  Survey survey_;
   MemoryRows sample_;
   CovarianceFloor floor_;
   Posterior prior_, neutral_;
@@ -215,9 +217,8 @@ class ProductEmissions {
   Statistics starting_statistics(int restart) {
     Random random(options_.seed, std::uint64_t(restart));
     bool ordered = false;
-    columns().for_each([&]<class F>(int, const F &, const ColumnPlaces &) {
-      ordered |= F::ordered && !std::is_same_v<F, Bernoulli>;
-    });
+    columns().for_each(
+        [&]<class F>(int, const F &, const ColumnPlaces &) { ordered |= F::ordered; });
     std::optional<Matrix> founders;
     if (options_.means) {
       const Tensor &means = *options_.means;
@@ -263,7 +264,7 @@ class ProductEmissions {
     check_likelihood_count(options.emission, d, "emission");
     SharedColumns columns = start ? start->point.emissions.columns : nullptr;
     if (!columns && options.symbols) {
-      ColumnSpec spec{ColumnSpec::categorical, int(std::max<std::size_t>(1, symbols.size()))};
+      ColumnSpec spec{kind_of<Categorical>, int(std::max<std::size_t>(1, symbols.size()))};
       columns = std::make_shared<const Columns>(std::vector<ColumnSpec>{spec});
     }
     check_values(sequences, options, columns.get(), control);
@@ -289,18 +290,11 @@ class ProductEmissions {
   }
 
   void check_means() const {
-    columns().for_each([&]<class F>(int j, const F &family, const ColumnPlaces &) {
+    columns().for_each([&](int j, const auto &family, const ColumnPlaces &) {
       for (int i = 0; i < k_; ++i) {
         const double mean =
             options_.means->values[std::size_t(i) * std::size_t(dimension()) + std::size_t(j)];
-        bool good = true;
-        if constexpr (std::is_same_v<F, Categorical>)
-          good = family.allowed(mean);
-        else if constexpr (std::is_same_v<F, Bernoulli>)
-          good = mean >= 0 && mean <= 1;
-        else if constexpr (!std::is_same_v<F, UnivariateNormal>)
-          good = mean > 0 || (std::is_same_v<F, Poisson> && mean == 0);
-        if (!good)
+        if (!family.allowed_mean(mean))
           throw Error(Errc::invalid_argument,
                       "option \"init.means\" contains " + describe(mean) + " for state " +
                           std::to_string(i + 1) + ", which cannot be the mean of element " +
@@ -312,22 +306,11 @@ class ProductEmissions {
 
   /// Given means are kept.
   void put_means(Point &point) const {
-    std::vector<double> one(std::size_t(columns().size().statistics));
     for (int i = 0; i < k_; ++i)
-      columns().for_each([&]<class F>(int j, const F &family, const ColumnPlaces &at) {
+      columns().for_each([&](int j, const auto &family, const ColumnPlaces &at) {
         const double mean =
             options_.means->values[std::size_t(i) * std::size_t(dimension()) + std::size_t(j)];
-        double *const out = point.values.col(i).data() + at.point;
-        if constexpr (std::is_same_v<F, Categorical>)
-          return;
-        else if constexpr (std::is_same_v<F, UnivariateNormal> || std::is_same_v<F, Bernoulli>) {
-          out[0] = mean;
-          family.complete(out);
-        } else {  // the most probable one is where the mean is that of the only observation
-          std::fill(one.begin(), one.end(), 0.0);
-          family.add(mean, one.data());
-          family.maximum_likelihood(one.data(), out, {1e-12, survey_.variance(j), 0}, out);
-        }
+        family.set_mean(mean, survey_.variance(j), point.values.col(i).data() + at.point);
       });
   }
 
@@ -338,25 +321,19 @@ class ProductEmissions {
     std::vector<ColumnSpec> specs;
     for (int j = 0; !known && j < sequences.dimension; ++j)
       specs.push_back(
-          {*likelihood_named(options.emission[options.emission.size() == 1 ? 0 : std::size_t(j)]),
-           1});
+          {*likelihood_named(options.emission[options.emission.size() == 1 ? 0 : std::size_t(j)])});
     const Columns any(known ? known->specs() : specs);
     for_each_step(
         sequences, control, [&](const double *x, std::int64_t sequence, std::int64_t step, double) {
-          any.for_each([&]<class F>(int j, const F &family, const ColumnPlaces &) {
+          any.for_each([&](int j, const auto &family, const ColumnPlaces &) {
             const double value = x[std::size_t(j) * block_rows];
-            if (value != value) return;
-            const bool good = std::is_same_v<F, Categorical> && !known ? value == std::floor(value)
-                                                                       : family.allowed(value);
-            if (!good)
+            if (value == value && !family.allowed(value))
               throw Error(
                   Errc::invalid_argument,
                   (sequences.dimension > 1 ? "element " + std::to_string(j + 1) + " of "
                                            : std::string()) +
                       "step " + std::to_string(step) + " of sequence " + std::to_string(sequence) +
-                      " is " + describe(value) + ", but must be " +
-                      (std::is_same_v<F, Categorical> && !known ? std::string("a whole number")
-                                                                : family.requirement()),
+                      " is " + describe(value) + ", but must be " + family.requirement(),
                   std::string("Its emission is ") + family.name + "." + numbering(sequences),
                   known ? "" : "Option \"emission\" names what states emit.");
           });

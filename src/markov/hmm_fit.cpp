@@ -260,7 +260,7 @@ template <class E> class Fit {
     auto run =
         best_of_restarts([&](int restart) { return begin_point(restart); },
                          [&](auto state, const Sequences &data) {
-                           return climb(learner, std::move(state), data, control_, schedule_);
+                           return optimize(learner, std::move(state), data, control_, schedule_);
                          });
     set_counts(*run.statistics);
     model_->info.log_likelihood = run.sums.objective;
@@ -282,18 +282,20 @@ template <class E> class Fit {
 
   void fit_variational(typename E::Fitted &fitted) {
     const MarkovVariational<Q> learner(prior_, E::whole_steps);
-    auto run = best_of_restarts(
-        [&](int restart) { return begin_posterior(learner, restart); },
-        [&](auto state, const Sequences &data) {
-          if (!options_.stochastic())
-            return climb(learner, std::move(state), data, control_, schedule_);
-          auto run = wander(learner, std::move(state), data, control_, schedule_, options_.plan);
-          // The estimates on the way were noisy; what is compared and reported is exact.
-          auto exact = expected_statistics(learner, run.state, data, control_);
-          run.trace.push_back(exact.sums.objective + learner.objective(run.state));
-          run.statistics = std::move(exact.statistics);
-          return run;
-        });
+    auto run =
+        best_of_restarts([&](int restart) { return begin_posterior(learner, restart); },
+                         [&](auto state, const Sequences &data) {
+                           if (!options_.stochastic())
+                             return optimize(learner, std::move(state), data, control_, schedule_);
+                           auto run = optimize_stochastic(learner, std::move(state), data, control_,
+                                                          schedule_, options_.plan);
+                           // The estimates on the way were noisy; what is compared and reported is
+                           // exact.
+                           auto exact = expected_statistics(learner, run.state, data, control_);
+                           run.trace.push_back(exact.sums.objective + learner.objective(run.state));
+                           run.statistics = std::move(exact.statistics);
+                           return run;
+                         });
     set_counts(*run.statistics);
     fitted.point = mean_parameters(run.state);
     fitted.posterior = std::move(run.state);
@@ -333,7 +335,7 @@ template <class E> class Fit {
       brief.weight = data.weight;
       QuietControl quiet(control_);
       return mean_parameters(
-          climb(learner, begin_posterior(learner, chain + 1), data, quiet, brief).state);
+          optimize(learner, begin_posterior(learner, chain + 1), data, quiet, brief).state);
     });
     fitted.point = std::move(draws.point);
     fitted.deviations = std::move(draws.deviations);
@@ -485,18 +487,10 @@ std::unique_ptr<HiddenMarkovModel> hmm_fit(Sequences &sequences, std::vector<std
     return model;
   };
   if (read.products) return go(std::type_identity<ProductEmissions>{});
-  if (start && read.covariance != std::visit(
-                                      []<class F>(const F &) {
-                                        if constexpr (std::is_same_v<F, ProductHmm>)
-                                          return std::string();
-                                        else
-                                          return std::string(F::Point::Shape::name);
-                                      },
-                                      start->state->fitted))
+  if (start &&
+      read.covariance != std::get<NormalHmm>(start->state->fitted).point.emissions.shape.name)
     throw Error(Errc::internal, "the start model has another covariance");
-  return with_shape(read.covariance, [&](auto shape) {
-    return go(std::type_identity<NormalEmissions<decltype(shape)>>{});
-  });
+  return go(std::type_identity<NormalEmissions>{});
 }
 
 }  // namespace bayes

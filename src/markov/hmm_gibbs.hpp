@@ -174,7 +174,7 @@ template <class P, class Q> class HmmDraws {
       // Of probabilities only: other parameters may have no variance, and nobody is told of it.
       emissions = Matrix::Zero(mean.emissions.values.rows(), k_);
       q.emissions.columns->for_each([&]<class F>(int j, const F &family, const ColumnPlaces &at) {
-        if constexpr (std::is_same_v<F, Bernoulli> || std::is_same_v<F, Categorical>)
+        if constexpr (F::probabilities)
           for (int i = 0; i < k_; ++i) {
             auto own = emissions.col(i).segment(at.point, family.numbers_of_name());
             family.deviations(q.emissions.column(i, j), own.data());

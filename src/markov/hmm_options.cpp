@@ -173,7 +173,7 @@ HmmOptions read_hmm_options(int k, const Document &options, SequenceElements ele
               out.emission.emplace_back(spec.name());
           } else {
             out.emission = {UnivariateNormal::name};
-            out.covariance = decltype(fitted.point.emissions)::Shape::name;
+            out.covariance = fitted.point.emissions.shape.name;
           }
         },
         start->state->fitted);
@@ -192,8 +192,8 @@ HmmOptions read_hmm_options(int k, const Document &options, SequenceElements ele
     if (!vectors) check_likelihood_count(out.emission, 1, "emission");
     if (!out.products)
       out.covariance = in.choice("covariance", out.covariance,
-                                 {FullCovariance::name, DiagonalCovariance::name,
-                                  SphericalCovariance::name, TiedCovariance::name});
+                                 {full_covariance.name, diagonal_covariance.name,
+                                  spherical_covariance.name, tied_covariance.name});
     if (!out.symbols) out.categories = read_categories(in, out.emission, "emission");
     out.topology = in.choice("topology", out.topology, {"ergodic", "left-to-right"});
   }

@@ -19,12 +19,13 @@ class HmmScorer {
         [&]<class Fitted>(const Fitted &fitted) {
           if (fitted.posterior) {
             const auto q = untied(fitted.posterior->emissions);
-            using Clusters = typename decltype(untied(fitted.posterior->emissions))::Clusters;
-            emissions_ = std::make_unique<PredictiveEmissions<Clusters>>(
-                chain_.states(), dimension, [q] { return Clusters(pick(q, {0}), q); });
+            using Clusters = typename std::decay_t<decltype(q)>::Clusters;
+            emissions_ = predictive_emissions(chain_.states(), dimension, [q]() -> RowScorer {
+              const auto clusters = std::make_shared<Clusters>(pick(q, {0}), q);
+              return [clusters](const double *x, double *out) { clusters->log_predictive(x, out); };
+            });
             if (state.is_symbols())
-              emissions_ = std::make_unique<TableEmissions>(std::move(emissions_),
-                                                            int(state.symbols.size()));
+              emissions_ = table_emissions(std::move(emissions_), int(state.symbols.size()));
           } else {
             const auto scorer = std::make_shared<decltype(make_scorer(fitted.point.emissions))>(
                 make_scorer(fitted.point.emissions));

@@ -29,13 +29,11 @@ template <class P, class Q> struct HmmFitted {
   std::optional<MarkovPosterior<Q>> posterior;  // of vi and svi
   std::optional<HmmDeviations> deviations;      // of gibbs
 };
-template <class S> using NormalHmm = HmmFitted<NormalPoint<S>, NormalWishart<S>>;
+using NormalHmm = HmmFitted<NormalPoint, NormalWishart>;
 using ProductHmm = HmmFitted<ProductPoint, ProductPosterior>;
 
 struct HiddenMarkovModel::State {
-  std::variant<NormalHmm<FullCovariance>, NormalHmm<DiagonalCovariance>,
-               NormalHmm<SphericalCovariance>, NormalHmm<TiedCovariance>, ProductHmm>
-      fitted;
+  std::variant<NormalHmm, ProductHmm> fitted;
   Vector visits;       // K expected steps
   Matrix transitions;  // K x K expected transitions, (from, to)
   double weight = 0;   // of all steps

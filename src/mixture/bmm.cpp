@@ -86,7 +86,7 @@ BmmPosterior BernoulliMixture::posterior(int index) const {
                    std::vector<double>(std::size_t(dimension()), none),
                    std::vector<double>(std::size_t(dimension()), none)};
   for (int j = 0; j < dimension(); ++j) {
-    if (state->columns().specs()[std::size_t(j)].kind != ColumnSpec::bernoulli) continue;
+    if (state->columns().specs()[std::size_t(j)].kind != kind_of<Bernoulli>) continue;
     const double *const q = state->posterior->components.column(index, j);
     out.a[std::size_t(j)] = q[0];
     out.b[std::size_t(j)] = q[1];
@@ -99,7 +99,7 @@ void BernoulliMixture::parameters(const std::function<void(const BmmParameter &)
   for (int k = 0; k < size(); ++k)
     for (int j = 0; j < dimension(); ++j)
       std::visit(
-          [&](const auto &family) {
+          [&]<class F>(const F &family) {
             if (state->posterior)
               family.deviations(state->posterior->components.column(k, j), deviations.data());
             const int each = family.numbers_of_name();
@@ -107,9 +107,7 @@ void BernoulliMixture::parameters(const std::function<void(const BmmParameter &)
               for (int i = 0; i < each; ++i) {
                 const int at = int(name) * each + i;
                 take({k, j, family.name, family.parameters[name],
-                      each > 1 || std::string_view(family.name) == Categorical::name
-                          ? family.value(i)
-                          : none,
+                      F::by_value ? family.value(i) : none,
                       state->point.components.column(k, j)[at],
                       state->posterior ? deviations[std::size_t(at)] : none});
               }

@@ -44,9 +44,7 @@ struct DirichletProcessMixture::Predictor {
     return out;
   }
 
-  std::variant<std::monostate, NormalClusters<FullCovariance>, NormalClusters<DiagonalCovariance>,
-               NormalClusters<SphericalCovariance>, ProductClusters>
-      clusters_;
+  std::variant<std::monostate, NormalClusters, ProductClusters> clusters_;
   Buffer joint;
   std::vector<double> log_weights;
   double new_weight = 0, draws = 1, alone = 0;

@@ -70,8 +70,8 @@ DpmmFitted<Q> read_fitted(const MemberReader &in, int clusters, Read read) {
   return out;
 }
 
-template <class S> void write_likelihood(Document &document, const NormalWishart<S> &) {
-  document.set("likelihood", S::name);
+void write_likelihood(Document &document, const NormalWishart &prior) {
+  document.set("likelihood", prior.shape.name);
 }
 void write_likelihood(Document &document, const ProductPosterior &prior) {
   document.set("likelihood", "product");
@@ -130,20 +130,12 @@ std::unique_ptr<Model> read_dirichlet_process_mixture(const Document &document) 
     });
     return model;
   }
-  if (likelihood != "full" && likelihood != "diagonal" && likelihood != "spherical")
+  const CovarianceShape *const shape = covariance_named(likelihood);
+  if (!shape || shape->shared)
     in.reject("likelihood", "must be product, full, diagonal or spherical");
-  const auto normal = [&]<class S>(S) {
-    using Q = NormalWishart<S>;
-    state.fitted = read_fitted<Q>(in, k, [&](const MemberReader &from, int size) {
-      return read_posterior<S>(from, d, size);
-    });
-  };
-  if (likelihood == "full")
-    normal(FullCovariance{});
-  else if (likelihood == "diagonal")
-    normal(DiagonalCovariance{});
-  else
-    normal(SphericalCovariance{});
+  state.fitted = read_fitted<NormalWishart>(in, k, [&](const MemberReader &from, int size) {
+    return read_posterior(*shape, from, d, size);
+  });
   return model;
 }
 

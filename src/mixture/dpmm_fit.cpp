@@ -37,7 +37,7 @@ template <class Q> class Fit {
 
   DpmmFit run() {
     check_memory();
-    options_.sampled() ? sample() : climb_bound();
+    options_.sampled() ? sample() : fit_variational();
     finish();
     return {std::move(model_), std::move(labels_), std::move(probability_), std::move(draws_)};
   }
@@ -82,7 +82,7 @@ template <class Q> class Fit {
     if (k == 1) return labels;
     Random random(options_.seed, stream, 0, 3);
     const Matrix centres = kmeans_plus_plus(*sample_, k, unit_, random, control_);
-    local_step<HardAllocation>(rows_, control_, KMeans(unit_).nearest<DiagonalCovariance>(centres),
+    local_step<HardAllocation>(rows_, control_, KMeans(unit_).nearest(diagonal_covariance, centres),
                                std::vector<double>(std::size_t(k), 0.0), {labels.data()});
     std::vector<int> dense(std::size_t(k), -1);
     int next = 0;
@@ -192,7 +192,7 @@ template <class Q> class Fit {
     fitted_.components = joined_all(parts, [](const Q &q) { return q; });
   }
 
-  void climb_bound() {
+  void fit_variational() {
     const int sticks = options_.truncation;
     const StickVariational<Q> learner(replicate(prior_, sticks), options_.concentration, learned());
     Schedule schedule;
@@ -209,7 +209,7 @@ template <class Q> class Fit {
       auto state =
           learner.update(statistics_of_labels(rows_, prior_, labels.data(), sticks, control_),
                          learner.beginning());
-      auto run = climb(learner, std::move(state), rows_, control_, schedule);
+      auto run = optimize(learner, std::move(state), rows_, control_, schedule);
       model_->trace.push_back(run.trace);
       if (!best || run.trace.back() > best->trace.back()) best = std::move(run);
     }
@@ -339,18 +339,11 @@ DpmmFit dpmm_fit(RowSource &rows, const Document &document, Control &control) {
                options, control)
         .run();
   }
-  return with_shape(options.covariance, [&](auto shape) -> DpmmFit {
-    using S = decltype(shape);
-    if constexpr (S::shared)
-      throw Error(Errc::internal, "tied covariances have no predictive of their own");
-    else
-      return Fit<NormalWishart<S>>(
-                 rows,
-                 make_normal_prior<S>(options.normal_prior, survey<S>(rows, control),
-                                      components_of_prior),
-                 options, control)
-          .run();
-  });
+  const CovarianceShape &shape = *covariance_named(options.covariance);
+  if (shape.shared) throw Error(Errc::internal, "tied covariances have no predictive of their own");
+  const NormalWishart prior =
+      make_normal_prior(options.normal_prior, survey(shape, rows, control), components_of_prior);
+  return Fit<NormalWishart>(rows, prior, options, control).run();
 }
 
 void dpmm_similarity(

@@ -23,10 +23,7 @@ template <class Q> struct DpmmFitted {
 };
 
 struct DirichletProcessMixture::State {
-  std::variant<DpmmFitted<NormalWishart<FullCovariance>>,
-               DpmmFitted<NormalWishart<DiagonalCovariance>>,
-               DpmmFitted<NormalWishart<SphericalCovariance>>, DpmmFitted<ProductPosterior>>
-      fitted;
+  std::variant<DpmmFitted<NormalWishart>, DpmmFitted<ProductPosterior>> fitted;
   std::vector<std::int64_t> counts;  // of the estimate's clusters
   double concentration = 1;          // its posterior mean
   DpmmEstimate estimate;

@@ -140,9 +140,9 @@ template <class Mixture, class P, class Q> class FiniteFit {
                                    first_point(statistics)};
         },
         [&](auto state, RowSource &rows) {
-          if (!sampled) return climb(learner, std::move(state), rows, control_, schedule_);
-          return climb_sampled(learner, std::move(state), rows, control_, schedule_,
-                               options_.samples, options_.seed);
+          if (!sampled) return optimize(learner, std::move(state), rows, control_, schedule_);
+          return optimize_monte_carlo(learner, std::move(state), rows, control_, schedule_,
+                                      options_.samples, options_.seed);
         });
     point_ = std::move(run.state);
     set_rows(run.sums, run.counts);
@@ -167,8 +167,9 @@ template <class Mixture, class P, class Q> class FiniteFit {
         },
         [&](auto state, RowSource &rows) {
           if (!options_.stochastic())
-            return climb(learner, std::move(state), rows, control_, schedule_);
-          auto run = wander(learner, std::move(state), rows, control_, schedule_, options_.plan);
+            return optimize(learner, std::move(state), rows, control_, schedule_);
+          auto run = optimize_stochastic(learner, std::move(state), rows, control_, schedule_,
+                                         options_.plan);
           // The estimates on the way were noisy; what is compared and reported is exact.
           const auto exact = local_step<SoftAllocation>(rows, control_, learner.scorer(run.state),
                                                         learner.log_weights(run.state));

@@ -100,11 +100,10 @@ SampledMixture<P, Q> sample_mixture(RowSource &rows, int k, const Q &prior, doub
         });
   };
   std::optional<ChainDraws<Q>> chains;
-  if constexpr (!std::is_void_v<typename Q::Clusters>)
-    if (method == "collapsed")
-      chains.emplace(run([&](std::vector<int> labels) {
-        return CollapsedSampler<Q>(rows, prior, setting, std::move(labels), control);
-      }));
+  if (method == "collapsed")
+    chains.emplace(run([&](std::vector<int> labels) {
+      return CollapsedSampler<Q>(rows, prior, setting, std::move(labels), control);
+    }));
   if (!chains)
     chains.emplace(run([&](std::vector<int> labels) {
       return FiniteSampler<Q>(rows, prior, setting, std::move(labels), k, control);

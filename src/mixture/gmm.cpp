@@ -12,19 +12,11 @@
 namespace bayes {
 namespace {
 
-std::vector<double> row_major(const Matrix &m) {
-  std::vector<double> out;
-  out.reserve(std::size_t(m.size()));
-  for (Eigen::Index i = 0; i < m.rows(); ++i)
-    for (Eigen::Index j = 0; j < m.cols(); ++j) out.push_back(m(i, j));
-  return out;
-}
-
 /// v + L z / divisor for a scale in its own form, L its Cholesky factor.
-template <class S>
-void add_noise(const Matrix &scale, const Vector &z, double divisor, std::span<double> out) {
+void add_noise(const CovarianceShape &shape, const Matrix &scale, const Vector &z, double divisor,
+               std::span<double> out) {
   const int d = int(out.size());
-  const Matrix dense = dense_form<S>(scale, d);
+  const Matrix dense = dense_form(shape, scale, d);
   Matrix lower;
   if (!cholesky(dense, lower)) not_positive_definite("covariance", 0);
   const Vector noise = lower * z / divisor;
@@ -37,58 +29,51 @@ GaussianMixture::GaussianMixture() : state(std::make_unique<State>()) { info.fam
 GaussianMixture::~GaussianMixture() = default;
 
 GmmComponent GaussianMixture::component(int index) const {
-  return std::visit(
-      [&](const auto &fitted) {
-        using S = typename std::decay_t<decltype(fitted)>::Shape;
-        const Vector mean = fitted.point.components.mean.col(index);
-        const Matrix &scale =
-            fitted.point.components.covariance[std::size_t(scale_index<S>(index))];
-        return GmmComponent{fitted.point.weights(index), state->counts(index), to_vector(mean),
-                            row_major(dense_form<S>(scale, dimension()))};
-      },
-      state->fitted);
+  const GmmFitted &fitted = state->fitted;
+  const CovarianceShape &shape = fitted.shape();
+
+  const Vector mean = fitted.point.components.mean.col(index);
+  const Matrix &scale = fitted.point.components.covariance[std::size_t(shape.index(index))];
+  return GmmComponent{fitted.point.weights(index), state->counts(index), to_vector(mean),
+                      row_major(dense_form(shape, scale, dimension()))};
 }
 
 bool GaussianMixture::has_posterior() const {
-  return std::visit(
-      [](const auto &fitted) {
-        return fitted.linked.has_value() || fitted.independent.has_value();
-      },
-      state->fitted);
+  const GmmFitted &fitted = state->fitted;
+  const CovarianceShape &shape = fitted.shape();
+
+  return fitted.linked.has_value() || fitted.independent.has_value();
 }
 
 GmmPosterior GaussianMixture::posterior(int index) const {
-  return std::visit(
-      [&](const auto &fitted) {
-        using S = typename std::decay_t<decltype(fitted)>::Shape;
-        const std::size_t s = std::size_t(scale_index<S>(index));
-        if (fitted.linked) {
-          const auto &q = fitted.linked->components;
-          return GmmPosterior{fitted.linked->alpha(index),
-                              to_vector(q.m.col(index)),
-                              q.c(index),
-                              {},
-                              q.a(Eigen::Index(s)),
-                              row_major(dense_form<S>(q.B[s], dimension()))};
-        }
-        if (fitted.independent) {
-          const auto &q = fitted.independent->components;
-          return GmmPosterior{fitted.independent->alpha(index),
-                              to_vector(q.m.col(index)),
-                              std::numeric_limits<double>::quiet_NaN(),
-                              row_major(q.C[s]),
-                              q.a(index),
-                              row_major(q.B[s])};
-        }
-        throw Error(
-            Errc::invalid_argument,
-            "this model has no posterior: it was fitted by method " + info.method,
-            fitted.draws
-                ? "A sampled posterior is its draws."
-                : "Only variational methods estimate a posterior distribution of the parameters.",
-            fitted.draws ? "See bayes_draws(model)." : "Fit with option method \"vi\" or \"svi\".");
-      },
-      state->fitted);
+  const GmmFitted &fitted = state->fitted;
+  const CovarianceShape &shape = fitted.shape();
+
+  const std::size_t s = std::size_t(shape.index(index));
+  if (fitted.linked) {
+    const auto &q = fitted.linked->components;
+    return GmmPosterior{fitted.linked->alpha(index),
+                        to_vector(q.m.col(index)),
+                        q.c(index),
+                        {},
+                        q.a(Eigen::Index(s)),
+                        row_major(dense_form(shape, q.B[s], dimension()))};
+  }
+  if (fitted.independent) {
+    const auto &q = fitted.independent->components;
+    return GmmPosterior{fitted.independent->alpha(index),
+                        to_vector(q.m.col(index)),
+                        std::numeric_limits<double>::quiet_NaN(),
+                        row_major(q.C[s]),
+                        q.a(index),
+                        row_major(q.B[s])};
+  }
+  throw Error(
+      Errc::invalid_argument, "this model has no posterior: it was fitted by method " + info.method,
+      fitted.draws
+          ? "A sampled posterior is its draws."
+          : "Only variational methods estimate a posterior distribution of the parameters.",
+      fitted.draws ? "See bayes_draws(model)." : "Fit with option method \"vi\" or \"svi\".");
 }
 
 GmmScorer &GaussianMixture::scorer() const {
@@ -117,66 +102,57 @@ double GaussianMixture::log_density(std::span<const double> x) const {
 
 int GaussianMixture::sample(std::uint64_t seed, std::int64_t index, std::span<double> out) const {
   Random random(seed, std::uint64_t(index));
-  return std::visit(
-      [&](const auto &fitted) {
-        using S = typename std::decay_t<decltype(fitted)>::Shape;
-        const int d = dimension();
-        const auto &point = fitted.point;
-        if (fitted.draws) {
-          // A draw, a component, its parameters given the rows that it has there, a row.
-          using Drawn = std::conditional_t<S::shared, FullCovariance, S>;
-          const std::size_t from =
-              random.below(std::uint64_t(fitted.draws->draws)) * std::size_t(size());
-          const int k =
-              random.categorical({fitted.draws->weights.data() + from, std::size_t(size())});
-          const NormalPoint<Drawn> parameters =
-              draw(pick(fitted.draws->components, {int(from) + k}), random);
-          Vector z(d);
-          for (int j = 0; j < d; ++j) z(j) = random.normal();
-          Eigen::Map<Vector>(out.data(), d) = parameters.mean.col(0);
-          add_noise<Drawn>(parameters.covariance[0], z, 1, out);
-          return k;
-        }
-        const int k = random.categorical({point.weights.data(), std::size_t(point.weights.size())});
-        const std::size_t s = std::size_t(scale_index<S>(k));
-        Vector z(d);
-        for (int j = 0; j < d; ++j) z(j) = random.normal();
-        Eigen::Map<Vector>(out.data(), d) = point.components.mean.col(k);
-        double divisor = 1;
-        if (fitted.linked) {
-          // Student t: a normal over the root of a chi-square over its degrees (gmm_scorer.cpp says
-          // which t).
-          const auto &q = fitted.linked->components;
-          const double a = q.a(Eigen::Index(s)), nu = S::dense ? a + 1 - d : a,
-                       spread = std::sqrt(a * (q.c(k) + 1) / (q.c(k) * nu));
-          if constexpr (!S::dense && !S::isotropic)
-            for (int j = 0; j < d; ++j) z(j) *= spread / std::sqrt(random.chi_square(nu) / nu);
-          else
-            divisor = std::sqrt(random.chi_square(nu) / nu) / spread;
-        } else if (fitted.independent) {
-          const auto &q = fitted.independent->components;
-          Vector shift(d);
-          for (int j = 0; j < d; ++j) shift(j) = random.normal();
-          add_noise<FullCovariance>(q.C[s], shift, 1, out);
-          // the covariance below is B / a
-          divisor = std::sqrt(random.chi_square(q.a(k) + 1 - d) / q.a(k));
-        }
-        add_noise<S>(point.components.covariance[s], z, divisor, out);
-        return k;
-      },
-      state->fitted);
+  const GmmFitted &fitted = state->fitted;
+  const CovarianceShape &shape = fitted.shape();
+
+  const int d = dimension();
+  const auto &point = fitted.point;
+  if (fitted.draws) {
+    // A draw, a component, its parameters given the rows that it has there, a row.
+    const std::size_t from = random.below(std::uint64_t(fitted.draws->draws)) * std::size_t(size());
+    const int k = random.categorical({fitted.draws->weights.data() + from, std::size_t(size())});
+    const NormalPoint parameters = draw(pick(fitted.draws->components, {int(from) + k}), random);
+    Vector z(d);
+    for (int j = 0; j < d; ++j) z(j) = random.normal();
+    Eigen::Map<Vector>(out.data(), d) = parameters.mean.col(0);
+    add_noise(parameters.shape, parameters.covariance[0], z, 1, out);
+    return k;
+  }
+  const int k = random.categorical({point.weights.data(), std::size_t(point.weights.size())});
+  const std::size_t s = std::size_t(shape.index(k));
+  Vector z(d);
+  for (int j = 0; j < d; ++j) z(j) = random.normal();
+  Eigen::Map<Vector>(out.data(), d) = point.components.mean.col(k);
+  double divisor = 1;
+  if (fitted.linked) {
+    // Student t: a normal over the root of a chi-square over its degrees (gmm_scorer.cpp says
+    // which t).
+    const auto &q = fitted.linked->components;
+    const double a = q.a(Eigen::Index(s)), nu = shape.dense ? a + 1 - d : a,
+                 spread = std::sqrt(a * (q.c(k) + 1) / (q.c(k) * nu));
+    if (!shape.dense && !shape.isotropic)
+      for (int j = 0; j < d; ++j) z(j) *= spread / std::sqrt(random.chi_square(nu) / nu);
+    else
+      divisor = std::sqrt(random.chi_square(nu) / nu) / spread;
+  } else if (fitted.independent) {
+    const auto &q = fitted.independent->components;
+    Vector shift(d);
+    for (int j = 0; j < d; ++j) shift(j) = random.normal();
+    add_noise(full_covariance, q.C[s], shift, 1, out);
+    // the covariance below is B / a
+    divisor = std::sqrt(random.chi_square(q.a(k) + 1 - d) / q.a(k));
+  }
+  add_noise(shape, point.components.covariance[s], z, divisor, out);
+  return k;
 }
 
 double GaussianMixture::parameters() const {
-  return std::visit(
-      [&](const auto &fitted) {
-        using S = typename std::decay_t<decltype(fitted)>::Shape;
-        // k-means has equal weights and one variance for all.
-        if (info.method == "kmeans") return double(size()) * dimension() + 1;
-        return size() - 1.0 + double(size()) * dimension() +
-               scale_parameters<S>(dimension(), size());
-      },
-      state->fitted);
+  const GmmFitted &fitted = state->fitted;
+  const CovarianceShape &shape = fitted.shape();
+
+  // k-means has equal weights and one variance for all.
+  if (info.method == "kmeans") return double(size()) * dimension() + 1;
+  return size() - 1.0 + double(size()) * dimension() + shape.parameters(dimension(), size());
 }
 
 double GaussianMixture::bic() const {
@@ -186,9 +162,9 @@ double GaussianMixture::bic() const {
 double GaussianMixture::icl() const { return bic() + 2 * state->entropy; }
 
 std::string GaussianMixture::covariance() const {
-  return std::visit(
-      [](const auto &fitted) { return std::string(std::decay_t<decltype(fitted)>::Shape::name); },
-      state->fitted);
+  const GmmFitted &fitted = state->fitted;
+  const CovarianceShape &shape = fitted.shape();
+  return shape.name;
 }
 
 }  // namespace bayes

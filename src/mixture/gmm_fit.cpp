@@ -10,45 +10,47 @@ namespace bayes {
 namespace {
 
 /// Means and covariances of a model, brought into another shape if need be.
-template <class S> MixturePoint<NormalPoint<S>> convert_point(const GaussianMixture &start) {
+MixturePoint<NormalPoint> convert_point(const CovarianceShape &shape,
+                                        const GaussianMixture &start) {
   const int d = start.dimension(), k = start.size();
-  MixturePoint<NormalPoint<S>> out{
+  MixturePoint<NormalPoint> out{
       Vector(k),
-      {Matrix(d, k), std::vector<Matrix>(std::size_t(scale_count<S>(k)),
-                                         Matrix::Zero(scale_rows<S>(d), scale_columns<S>(d)))}};
+      {shape, Matrix(d, k),
+       std::vector<Matrix>(std::size_t(shape.count(k)),
+                           Matrix::Zero(shape.rows(d), shape.columns(d)))}};
   for (int j = 0; j < k; ++j) {
     const GmmComponent c = start.component(j);
     out.weights(j) = c.weight;
     out.components.mean.col(j) = Eigen::Map<const Vector>(c.mean.data(), d);
     const Matrix dense = Eigen::Map<const Matrix>(c.covariance.data(), d, d);
-    if (S::shared)
-      out.components.covariance[0] += c.weight * shaped<S>(dense);
+    if (shape.shared)
+      out.components.covariance[0] += c.weight * shaped(shape, dense);
     else
-      out.components.covariance[std::size_t(j)] = shaped<S>(dense);
+      out.components.covariance[std::size_t(j)] = shaped(shape, dense);
   }
   return out;
 }
 
 /// A fit with one covariance shape.
-template <class S> class Fit final : FiniteFit<GaussianMixture, NormalPoint<S>, NormalWishart<S>> {
-  using Base = FiniteFit<GaussianMixture, NormalPoint<S>, NormalWishart<S>>;
+class Fit final : FiniteFit<GaussianMixture, NormalPoint, NormalWishart> {
+  using Base = FiniteFit<GaussianMixture, NormalPoint, NormalWishart>;
   using Base::control_, Base::data_, Base::k_, Base::model_, Base::point_, Base::posterior_,
       Base::prior_, Base::sample_, Base::schedule_, Base::start_point_, Base::start_posterior_,
       Base::update_;
 
  public:
-  Fit(RowSource &rows, int k, const GmmOptions &options, const GaussianMixture *start, bool update,
-      Control &control)
+  Fit(const CovarianceShape &shape, RowSource &rows, int k, const GmmOptions &options,
+      const GaussianMixture *start, bool update, Control &control)
       : Base(rows, k, options, update, control),
         options_(options),
-        survey_(survey<S>(data_, control)),
+        survey_(survey(shape, data_, control)),
         floor_(survey_.variance, options.covariance_floor),
-        priors_(make_prior<S>(options, survey_, k)) {
-    this->begin(survey_.weight);
-    if (start) start_point_ = convert_point<S>(*start);
-    if (const auto *fitted = start ? std::get_if<GmmFitted<S>>(&start->state->fitted) : nullptr) {
-      start_posterior_ = fitted->linked;
-      start_independent_ = fitted->independent;
+        priors_(make_prior(options, survey_, k)) {
+    begin(survey_.weight);
+    if (start) start_point_ = convert_point(shape, *start);
+    if (start && start->state->fitted.shape() == shape) {
+      start_posterior_ = start->state->fitted.linked;
+      start_independent_ = start->state->fitted.independent;
     }
     if (update) {  // the posterior of the start model becomes the prior
       if (start_posterior_) priors_.linked = *start_posterior_;
@@ -64,21 +66,21 @@ template <class S> class Fit final : FiniteFit<GaussianMixture, NormalPoint<S>, 
     else if (options_.independent || (update_ && start_independent_))
       fit_independent();
     else
-      this->fit_by_method(floor_);
-    this->score_point();
+      fit_by_method(floor_);
+    score_point();
     const Vector size = kmeans ? model_->state->counts : point_.weights;
-    const std::vector<int> order = this->order_by(size);
-    if (independent_) this->order_posterior(*independent_, order);
-    model_->state->fitted = GmmFitted<S>{std::move(point_), std::move(posterior_),
-                                         std::move(independent_), std::move(this->draws_)};
+    const std::vector<int> order = order_by(size);
+    if (independent_) order_posterior(*independent_, order);
+    model_->state->fitted = GmmFitted{std::move(point_), std::move(posterior_),
+                                      std::move(independent_), std::move(draws_)};
     Document options = options_.document();
     if (options_.bayesian() && !update_) options.set("prior", prior_document(options_, priors_));
-    this->describe(std::move(options));
+    describe(std::move(options));
     return std::move(model_);
   }
 
  private:
-  NormalStatistics<S> starting_statistics(int restart) override {
+  NormalStatistics starting_statistics(int restart) override {
     Random random(options_.seed, std::uint64_t(restart));
     // k-means itself measures distance as it stands; a start for mixtures must not depend on the
     // columns' units.
@@ -107,7 +109,7 @@ template <class S> class Fit final : FiniteFit<GaussianMixture, NormalPoint<S>, 
     if (varied && restart % 5 == 1)
       centres = settled_centres(kmeans, std::move(centres), sample_, survey_.weight, control_);
     auto statistics =
-        local_step<HardAllocation>(sample_, control_, kmeans.template nearest<S>(centres),
+        local_step<HardAllocation>(sample_, control_, kmeans.nearest(survey_.shape, centres),
                                    std::vector<double>(std::size_t(k_), 0.0))
             .statistics;
     if (options_.means) statistics.mean = centres;  // given means are kept
@@ -116,21 +118,22 @@ template <class S> class Fit final : FiniteFit<GaussianMixture, NormalPoint<S>, 
 
   /// The first covariances lean on the default prior, so that a small group does not begin as a
   /// spike.
-  NormalPoint<S> first_point(const NormalStatistics<S> &statistics) override {
-    NormalPoint<S> point = maximum_posterior(statistics, prior_.components);
+  NormalPoint first_point(const NormalStatistics &statistics) override {
+    NormalPoint point = maximum_posterior(statistics, prior_.components);
     if (options_.means) point.mean = statistics.mean;
     return point;
   }
 
   void fit_kmeans() {
+    const CovarianceShape &shape = survey_.shape;
     const KMeans learner(Vector::Ones(survey_.mean.size()));
-    auto run = this->best_of_restarts(
+    auto run = best_of_restarts(
         [&](int restart) {
           return start_point_ ? start_point_->components.mean
                               : Matrix(starting_statistics(restart).mean);
         },
         [&](Matrix state, RowSource &rows) {
-          return climb(learner, std::move(state), rows, control_, schedule_);
+          return optimize(learner, std::move(state), rows, control_, schedule_);
         });
     // The mixture whose hard EM this is: equal weights, one variance for all; the nearest centre is
     // the most probable one.
@@ -138,32 +141,31 @@ template <class S> class Fit final : FiniteFit<GaussianMixture, NormalPoint<S>, 
         std::max(-run.trace.back() / (survey_.weight * double(survey_.mean.size())),
                  1e-12 * floor_.deviation().array().square().mean());
     point_ = {Vector::Constant(k_, 1.0 / k_),
-              {run.state,
-               std::vector<Matrix>(
-                   std::size_t(scale_count<S>(k_)),
-                   variance * shaped<S>(Matrix::Identity(run.state.rows(), run.state.rows())))}};
+              {shape, run.state,
+               std::vector<Matrix>(std::size_t(shape.count(k_)),
+                                   variance * shaped(shape, Matrix::Identity(run.state.rows(),
+                                                                             run.state.rows())))}};
     model_->state->counts = run.counts;
   }
 
   void fit_independent() {
-    if constexpr (std::is_same_v<S, FullCovariance>)
-      independent_ = this->fit_variational(
-          priors_.independent, start_independent_, [&](const auto &statistics) {
-            // q(mu) needs an E[Lambda] before there is one: the linked posterior's.
-            const auto linked = posterior(statistics, prior_.components);
-            NormalIndependent before = priors_.independent.components;
-            before.a = linked.a;
-            before.B = linked.B;
-            return MixturePosterior<NormalIndependent>{
-                priors_.independent.alpha + statistics.count,
-                posterior(statistics, priors_.independent.components, before)};
-          });
+    independent_ =
+        fit_variational(priors_.independent, start_independent_, [&](const auto &statistics) {
+          // q(mu) needs an E[Lambda] before there is one: the linked posterior's.
+          const auto linked = posterior(statistics, prior_.components);
+          NormalIndependent before = priors_.independent.components;
+          before.a = linked.a;
+          before.B = linked.B;
+          return MixturePosterior<NormalIndependent>{
+              priors_.independent.alpha + statistics.count,
+              posterior(statistics, priors_.independent.components, before)};
+        });
   }
 
   const GmmOptions &options_;
-  Survey<S> survey_;
+  Survey survey_;
   CovarianceFloor floor_;
-  Prior<S> priors_;
+  GmmPrior priors_;
   std::optional<MixturePosterior<NormalIndependent>> start_independent_, independent_;
 };
 
@@ -180,30 +182,26 @@ std::unique_ptr<GaussianMixture> fit(RowSource &rows, int k, const GmmOptions &o
     throw Error(Errc::array_shape, "rows have " + std::to_string(d) +
                                        " elements, but the start model has " +
                                        std::to_string(start->dimension()));
-  return with_shape(options.covariance[0], [&](auto shape) {
-    using S = decltype(shape);
-    const double doubles =
-        scale_count<S>(k) * double(scale_rows<S>(d)) * scale_columns<S>(d) + 2.0 * k * d;
-    if (doubles * 8 > 9e8)
-      throw Error(Errc::too_large,
-                  "a model of " + std::to_string(k) + " components of dimension " +
-                      std::to_string(d) + " would be larger than a value can be (1 GB)",
-                  {}, "Use a smaller k, or covariance diagonal.");
-    // Parameters before and after a step, the prior, their factors, statistics and a share of them
-    // for every thread.
-    const double each =
-                     S::dense && d <= normal_block::lane_sums_limit ? 0.5 * simd::lanes + 0.5 : 1,
-                 bytes = 8 * doubles * (8 + each * control.threads);
-    if (bytes > control.memory)
-      throw Error(Errc::too_large,
-                  "fitting " + std::to_string(k) + " components of dimension " + std::to_string(d) +
-                      " takes about " + std::to_string(std::int64_t(bytes / 1048576)) +
-                      " MB beside the rows, but the limit is " +
-                      std::to_string(std::int64_t(control.memory / 1048576)) + " MB",
-                  "The limit is maintenance_work_mem, or 1 GB if that is more.",
-                  "Raise maintenance_work_mem, use a smaller k, or covariance diagonal.");
-    return Fit<S>(rows, k, options, start, update, control).run();
-  });
+  const CovarianceShape &shape = *covariance_named(options.covariance[0]);
+  const double doubles = shape.count(k) * double(shape.rows(d)) * shape.columns(d) + 2.0 * k * d;
+  if (doubles * 8 > 9e8)
+    throw Error(Errc::too_large,
+                "a model of " + std::to_string(k) + " components of dimension " +
+                    std::to_string(d) + " would be larger than a value can be (1 GB)",
+                {}, "Use a smaller k, or covariance diagonal.");
+  // Parameters before and after a step, the prior, their factors, statistics and a share of them
+  // for every thread.
+  const double each = NormalScorer::sums_per_number(shape, d),
+               bytes = 8 * doubles * (8 + each * control.threads);
+  if (bytes > control.memory)
+    throw Error(Errc::too_large,
+                "fitting " + std::to_string(k) + " components of dimension " + std::to_string(d) +
+                    " takes about " + std::to_string(std::int64_t(bytes / 1048576)) +
+                    " MB beside the rows, but the limit is " +
+                    std::to_string(std::int64_t(control.memory / 1048576)) + " MB",
+                "The limit is maintenance_work_mem, or 1 GB if that is more.",
+                "Raise maintenance_work_mem, use a smaller k, or covariance diagonal.");
+  return Fit(shape, rows, k, options, start, update, control).run();
 }
 
 }  // namespace

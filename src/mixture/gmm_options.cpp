@@ -6,8 +6,8 @@
 namespace bayes {
 namespace {
 
-const std::vector<std::string_view> shapes = {FullCovariance::name, DiagonalCovariance::name,
-                                              SphericalCovariance::name, TiedCovariance::name};
+const std::vector<std::string_view> shapes = {full_covariance.name, diagonal_covariance.name,
+                                              spherical_covariance.name, tied_covariance.name};
 const std::vector<std::string_view> all_keys = {"covariance_floor",
                                                 "prior",
                                                 "batch_size",
@@ -59,7 +59,7 @@ GmmOptions read_gmm_options(std::span<const int> ks, const Document &options,
   const bool kmeans = out.method == "kmeans";
   const std::string shape = start ? start->covariance() : "full";
   if (kmeans)
-    out.covariance = {SphericalCovariance::name};
+    out.covariance = {spherical_covariance.name};
   else if (select)
     out.covariance = in.choices("covariance", shape, shapes);
   // the prior has this shape
@@ -70,7 +70,7 @@ GmmOptions read_gmm_options(std::span<const int> ks, const Document &options,
 
   if (out.method == "collapsed")
     for (const std::string &each : out.covariance)
-      if (each == TiedCovariance::name)
+      if (each == tied_covariance.name)
         throw Error(Errc::invalid_argument,
                     "option \"covariance\" is \"tied\", which method collapsed does not know",
                     "It integrates every component's parameters out by themselves; a covariance "

@@ -7,40 +7,41 @@ namespace bayes {
 
 /// The prior of all k components: alpha = 1 where the user gave nothing, and that of
 /// families/normal/normal_prior.hpp; C = B / 0.01.
-template <class S> struct Prior {
-  MixturePosterior<NormalWishart<S>> linked;
+struct GmmPrior {
+  MixturePosterior<NormalWishart> linked;
   MixturePosterior<NormalIndependent> independent;  // used if options.independent
 };
 
-template <class S> Prior<S> make_prior(const GmmOptions &options, const Survey<S> &rows, int k) {
+GmmPrior make_prior(const GmmOptions &options, const Survey &rows, int k) {
+  const CovarianceShape &shape = rows.shape;
   const int d = int(rows.mean.size());
-  const NormalWishart<S> one = make_normal_prior<S>(options.prior, rows, k);
+  const NormalWishart one = make_normal_prior(options.prior, rows, k);
   const double a = one.a(0);
-  const int sharing = S::shared ? k : 1;  // components with one scale
-  if (options.method == "map" && !(mode_divisor<S>(a, sharing, d) > 0))
+  const int sharing = shape.shared ? k : 1;  // components with one scale
+  if (options.method == "map" && !(mode_divisor(shape, a, sharing, d) > 0))
     throw Error(
         Errc::invalid_argument,
         "option \"prior.a\" is " + describe(a) + ", but method map needs a prior with a mode",
         "An empty component would have no most probable covariance.",
-        "Raise prior.a above " + describe(a - mode_divisor<S>(a, sharing, d)) + ".");
+        "Raise prior.a above " + describe(a - mode_divisor(shape, a, sharing, d)) + ".");
   const Vector alpha = Vector::Constant(k, options.alpha);
-  Prior<S> out;
+  GmmPrior out;
   out.linked = {alpha, replicate(one, k)};
-  if constexpr (std::is_same_v<S, FullCovariance>)
-    if (options.independent) {
-      const Matrix of_mean =
-          options.C ? given_scale<S>("C", *options.C, d) : Matrix(one.B[0] / 0.01);
-      const auto &q = out.linked.components;
-      out.independent = {alpha, {q.m, std::vector<Matrix>(std::size_t(k), of_mean), q.a, q.B}};
-    }
+  if (options.independent) {
+    const Matrix of_mean =
+        options.C ? given_scale(full_covariance, "C", *options.C, d) : Matrix(one.B[0] / 0.01);
+    const auto &q = out.linked.components;
+    out.independent = {alpha, {q.m, std::vector<Matrix>(std::size_t(k), of_mean), q.a, q.B}};
+  }
   return out;
 }
 
 /// The prior in force, as options can give it.
-template <class S> Document prior_document(const GmmOptions &options, const Prior<S> &prior) {
+Document prior_document(const GmmOptions &options, const GmmPrior &prior) {
   Document out = Document::object();
   out.set("type", options.independent ? "independent" : "linked").set("alpha", options.alpha);
-  if (options.independent) out.set("C", scale_document<S>(prior.independent.components.C[0]));
+  if (options.independent)
+    out.set("C", scale_document(full_covariance, prior.independent.components.C[0]));
   write_normal_prior(out, prior.linked.components, !options.independent);
   return out;
 }

@@ -21,10 +21,8 @@ constexpr double most_degrees = 1e8;
 }  // namespace
 
 GmmScorer::GmmScorer(const GaussianMixture::State &state) {
-  std::visit([&](const auto &fitted) { compile(fitted); }, state.fitted);
-}
-
-template <class S> void GmmScorer::compile(const GmmFitted<S> &fitted) {
+  const GmmFitted &fitted = state.fitted;
+  const CovarianceShape &shape = fitted.shape();
   d_ = fitted.point.components.dimension();
   k_ = fitted.point.components.components();
   padded_ = (k_ + lanes - 1) / lanes * lanes;
@@ -34,13 +32,14 @@ template <class S> void GmmScorer::compile(const GmmFitted<S> &fitted) {
   half_.assign(std::size_t(padded_), 0.0);
   inverse_degrees_.assign(std::size_t(padded_), 0.0);
   if (fitted.draws) {
-    using Q = decltype(fitted.draws->components);
-    drawn_ = [scorer = std::make_shared<FiniteDrawsScorer<Q>>(*fitted.draws)](const double *x) {
-      return scorer->log_joint(x);
-    };
+    drawn_ = [scorer = std::make_shared<FiniteDrawsScorer<NormalWishart>>(*fitted.draws)](
+                 const double *x) { return scorer->log_joint(x); };
     return;
   }
-  if (fitted.independent) return compile_quadrature(*fitted.independent);
+  if (fitted.independent) {
+    compile_quadrature(*fitted.independent);
+    return;
+  }
 
   mean_.assign(std::size_t(d_) * std::size_t(padded_), 0.0);
   for (int k = 0; k < k_; ++k)
@@ -51,18 +50,18 @@ template <class S> void GmmScorer::compile(const GmmFitted<S> &fitted) {
   // d dimensions and nu = a + 1 - d for dense shapes, nu = a for the spherical one, and d
   // independent ones with nu = a for the diagonal one.
   std::vector<FactoredScale> scales =
-      factor_all<S>(fitted.point.components.covariance, d_, "covariance");
+      factor_all(shape, fitted.point.components.covariance, d_, "covariance");
   student_ = fitted.linked.has_value();
   for (int k = 0; k < k_; ++k) {
-    const std::size_t s = std::size_t(scale_index<S>(k));
+    const std::size_t s = std::size_t(shape.index(k));
     const double log_weight = std::log(fitted.point.weights(k));
     if (!student_) {
       constant_[std::size_t(k)] = log_weight - 0.5 * (d_ * log_two_pi + scales[s].log_determinant);
       continue;
     }
-    const NormalWishart<S> &q = fitted.linked->components;
-    const double a = q.a(Eigen::Index(s)), nu = S::dense ? a + 1 - d_ : a;
-    const bool product = !S::dense && !S::isotropic;
+    const NormalWishart &q = fitted.linked->components;
+    const double a = q.a(Eigen::Index(s)), nu = shape.dense ? a + 1 - d_ : a;
+    const bool product = !shape.dense && !shape.isotropic;
     const int dimension = product ? 1 : d_;
     // of B / a, the covariance of the point estimate
     const double log_scale = std::log(a * (q.c(k) + 1) / (q.c(k) * nu));
@@ -74,20 +73,21 @@ template <class S> void GmmScorer::compile(const GmmFitted<S> &fitted) {
     // |W y|^2 is taken with the covariance, so its scale is made up for here
     inverse_degrees_[std::size_t(k)] = std::exp(-log_scale) / nu;
   }
-  if constexpr (S::dense)
-    compile_dense<S>(scales);
+  if (shape.dense)
+    compile_dense(shape, scales);
   else
-    compile_variances<S>(scales);
+    compile_variances(shape, scales);
 }
 
-template <class S> void GmmScorer::compile_dense(const std::vector<FactoredScale> &scales) {
-  if constexpr (S::shared) {
+void GmmScorer::compile_dense(const CovarianceShape &shape,
+                              const std::vector<FactoredScale> &scales) {
+  if (shape.shared) {
     form_ = Form::tied;
     whiten_ = scales[0].whiten;
     const Matrix means =
         Eigen::Map<const Matrix>(mean_.data(), padded_, d_).topRows(k_).transpose();
     centre_ = means.rowwise().mean();
-    const Matrix whitened = whiten_.triangularView<Eigen::Lower>() * (means.colwise() - centre_);
+    const Matrix whitened = lower_times(whiten_, Matrix(means.colwise() - centre_));
     for (int k = 0; k < k_; ++k)
       for (int j = 0; j < d_; ++j) mean_[std::size_t(j * padded_ + k)] = whitened(j, k);
   } else {
@@ -101,8 +101,9 @@ template <class S> void GmmScorer::compile_dense(const std::vector<FactoredScale
   }
 }
 
-template <class S> void GmmScorer::compile_variances(const std::vector<FactoredScale> &scales) {
-  form_ = student_ && !S::isotropic ? Form::students : Form::variances;
+void GmmScorer::compile_variances(const CovarianceShape &shape,
+                                  const std::vector<FactoredScale> &scales) {
+  form_ = student_ && !shape.isotropic ? Form::students : Form::variances;
   scale_.assign(std::size_t(d_) * std::size_t(padded_), 0.0);
   for (int k = 0; k < k_; ++k)
     for (int j = 0; j < d_; ++j)
@@ -113,15 +114,15 @@ template <class S> void GmmScorer::compile_variances(const std::vector<FactoredS
 /// d: one integral over g once B and C are diagonal together.
 void GmmScorer::compile_quadrature(const MixturePosterior<NormalIndependent> &q) {
   form_ = Form::quadrature;
-  const auto scales = factor_all<FullCovariance>(q.components.B, d_, "posterior scale B");
+  const auto scales = factor_all(full_covariance, q.components.B, d_, "posterior scale B");
   for (int k = 0; k < k_; ++k) {
     const double nu = q.components.a(k) + 1 - d_;
     const FactoredScale &b = scales[std::size_t(k)];
-    const Eigen::SelfAdjointEigenSolver<Matrix> eigen(
-        nu * b.whiten * q.components.C[std::size_t(k)] * b.whiten.transpose());
+    const SymmetricEigen eigen =
+        symmetric_eigen(nu * b.whiten * q.components.C[std::size_t(k)] * b.whiten.transpose());
     const double degrees = std::min(nu, most_degrees);
-    integrals_.push_back({std::sqrt(nu) * eigen.eigenvectors().transpose() * b.whiten,
-                          q.components.m.col(k), eigen.eigenvalues().cwiseMax(0.0), degrees,
+    integrals_.push_back({std::sqrt(nu) * eigen.vectors.transpose() * b.whiten,
+                          q.components.m.col(k), eigen.values.cwiseMax(0.0), degrees,
                           std::log(q.alpha(k) / q.alpha.sum()) +
                               degrees / 2 * std::log(degrees / 2) - log_gamma(degrees / 2) -
                               0.5 * (d_ * (log_two_pi - std::log(nu)) + b.log_determinant)});

@@ -21,9 +21,8 @@ class GmmScorer {
   std::span<const double> log_joint(std::span<const double> x);
 
  private:
-  template <class S> void compile(const GmmFitted<S> &fitted);
-  template <class S> void compile_dense(const std::vector<FactoredScale> &scales);
-  template <class S> void compile_variances(const std::vector<FactoredScale> &scales);
+  void compile_dense(const CovarianceShape &shape, const std::vector<FactoredScale> &scales);
+  void compile_variances(const CovarianceShape &shape, const std::vector<FactoredScale> &scales);
   void compile_quadrature(const MixturePosterior<NormalIndependent> &q);
   void quadratic_dense(const double *x);
   void quadratic_tied(const double *x);

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <type_traits>
-#include <variant>
 
 #include "families/normal/normal_independent.hpp"
 #include "families/normal/normal_wishart.hpp"
@@ -15,18 +13,17 @@ namespace bayes {
 
 /// Which posterior, if any: of the linked prior, (full covariance only) of the independent one, or
 /// draws.
-template <class S> struct GmmFitted {
-  using Shape = S;
-  MixturePoint<NormalPoint<S>> point;
-  std::optional<MixturePosterior<NormalWishart<S>>> linked;
+struct GmmFitted {
+  MixturePoint<NormalPoint> point;
+  std::optional<MixturePosterior<NormalWishart>> linked;
   std::optional<MixturePosterior<NormalIndependent>> independent;
-  std::optional<FiniteDraws<NormalWishart<std::conditional_t<S::shared, FullCovariance, S>>>> draws;
+  std::optional<FiniteDraws<NormalWishart>> draws;  // untied where components share a scale
+
+  const CovarianceShape &shape() const { return point.components.shape; }
 };
 
 struct GaussianMixture::State {
-  std::variant<GmmFitted<FullCovariance>, GmmFitted<DiagonalCovariance>,
-               GmmFitted<SphericalCovariance>, GmmFitted<TiedCovariance>>
-      fitted;
+  GmmFitted fitted;
   Vector counts;       // K expected numbers of rows
   double weight = 0;   // of all rows
   double entropy = 0;  // of the responsibilities at the point estimate, summed over the rows

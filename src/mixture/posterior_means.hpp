@@ -11,13 +11,13 @@
 namespace bayes {
 
 /// mean: d numbers, E[mu]; covariance: d x d, E[Lambda]^-1 = B / a.
-template <class S>
-void posterior_means(const NormalWishart<S> &q, int component, std::vector<double> &mean,
-                     std::vector<double> &covariance) {
+inline void posterior_means(const NormalWishart &q, int component, std::vector<double> &mean,
+                            std::vector<double> &covariance) {
   const Vector m = q.m.col(component);
   mean.assign(m.data(), m.data() + m.size());
-  const Matrix full = dense_form<S>(q.B[std::size_t(scale_index<S>(component))], q.dimension()) /
-                      q.a(scale_index<S>(component));
+  const Matrix full =
+      dense_form(q.shape, q.B[std::size_t(q.shape.index(component))], q.dimension()) /
+      q.a(q.shape.index(component));
   covariance.assign(full.data(), full.data() + full.size());
 }
 

@@ -53,16 +53,17 @@ template <class Q> class MarginalSampler : public SampledClusters<Q> {
   }
 
  private:
-  using Scorer = decltype(make_scorer(
-      std::declval<decltype(draw(std::declval<const Q &>(), std::declval<Random &>()))>()));
   struct Scored {
-    explicit Scored(Scorer scorer) : scorer(std::move(scorer)), worker(this->scorer) {}
-    Scorer scorer;
-    typename Scorer::Worker worker;
+    explicit Scored(std::unique_ptr<BlockScorer> of)
+        : scorer(std::move(of)),
+          worker(scorer->worker()) {}
+    std::unique_ptr<BlockScorer> scorer;
+    std::unique_ptr<BlockWorker> worker;
   };
 
   template <class Point> void add_scorer(const Point &point) {
-    scorers_.push_back(std::make_unique<Scored>(make_scorer(point)));
+    using Scorer = decltype(make_scorer(point));
+    scorers_.push_back(std::make_unique<Scored>(std::make_unique<Scorer>(make_scorer(point))));
   }
 
   /// Scores of the block's rows under components that have none yet.
@@ -70,11 +71,11 @@ template <class Q> class MarginalSampler : public SampledClusters<Q> {
     logits_.resize(counts_now_.size() * block_rows);
     std::size_t k = 0;
     for (auto &each : scorers_) {
-      const std::size_t size = std::size_t(each->scorer.components());
+      const std::size_t size = std::size_t(each->scorer->components());
       if (k >= scored_) {
-        each->worker.prepare(block_.data());
+        each->worker->prepare(block_.data());
         for (std::size_t j = 0; j < size; ++j)
-          each->worker.score(block_.data(), int(j), logits_.data() + (k + j) * block_rows);
+          each->worker->score(block_.data(), int(j), logits_.data() + (k + j) * block_rows);
         scored_ = k + size;
       }
       k += size;

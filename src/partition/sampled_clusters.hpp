@@ -74,7 +74,7 @@ template <class Q> class SampledClusters {
 
   /// Split and merge moves. Posteriors of changed clusters change with their labels.
   void move_clusters(Random &random, Control &control) {
-    if constexpr (!std::is_void_v<typename Q::Clusters>) {
+    if (has_clusters(prior_)) {
       SplitMerge<Q> moves(rows_, prior_, setting_.most_dealt);
       for (int move = moves_per_sweep(rows_.rows()); move > 0; --move) {
         const auto made = moves.propose(

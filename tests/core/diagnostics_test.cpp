@@ -17,6 +17,7 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "base/special.hpp"
+#include "compare.hpp"
 #include "mcmc/autocovariance.hpp"
 
 using bayes::Chain;
@@ -226,7 +227,7 @@ BOOST_AUTO_TEST_CASE(standard_error_is_that_of_the_mean) {
 BOOST_AUTO_TEST_CASE(rhat_of_chains_that_agree_and_that_do_not) {
   double largest = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed)
-    largest = std::max(largest, rhat(autoregressive(4, 1000, 0, seed)));
+    largest = support::larger(largest, rhat(autoregressive(4, 1000, 0, seed)));
   BOOST_TEST(largest < 1.01);
   // Power: the same draws, with one chain that has not arrived, moves more, drifts; or a single one
   // that jumps half way.

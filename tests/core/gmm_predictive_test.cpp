@@ -75,7 +75,7 @@ bool follows(std::vector<double> x, const std::function<double(double)> &cdf) {
   double away = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
     const double p = cdf(x[i]);
-    away = std::max({away, p - double(i) / n, double(i + 1) / n - p});
+    away = support::larger(away, support::larger(p - double(i) / n, double(i + 1) / n - p));
   }
   return (std::sqrt(n) + 0.12 + 0.11 / std::sqrt(n)) * away < 2.4705;
 }

@@ -326,7 +326,10 @@ BOOST_AUTO_TEST_CASE(the_best_restart_is_kept_and_all_are_told) {
         fit(x, 4, with(for_method(method, "full"), {{"restarts", 7}, {"max_iter", 60}}));
     BOOST_TEST(model->trace.size() == 7u);
     double most = -std::numeric_limits<double>::infinity();
-    for (const auto &trace : model->trace) most = std::max(most, trace.back());
+    for (const auto &trace : model->trace) {
+      BOOST_TEST(std::isfinite(trace.back()));
+      most = std::max(most, trace.back());
+    }
     BOOST_TEST(model->info.objective == most);
     for (int j = 1; j < 4; ++j)
       BOOST_TEST((method == "kmeans"

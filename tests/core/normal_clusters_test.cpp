@@ -14,9 +14,10 @@ template <class F> void for_each_shape(F f) {
 
 /// The largest relative difference of any parameter.
 template <class S> double distance_of(const NormalWishart<S> &a, const NormalWishart<S> &b) {
+  if (a.B.size() != b.B.size()) return std::numeric_limits<double>::infinity();
   double most = 0;
   const auto take = [&](const auto &p, const auto &q) {
-    most = std::max(most, (p - q).cwiseAbs().maxCoeff() / q.cwiseAbs().maxCoeff());
+    most = support::larger(most, support::largest_of(p - q) / support::largest_of(q));
   };
   take(a.m, b.m), take(a.c, b.c), take(a.a, b.a);
   for (std::size_t s = 0; s < a.B.size(); ++s) take(a.B[s], b.B[s]);

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "families/product/product.hpp"
+#include "families/product/product_prior.hpp"
 #include "fit/driver.hpp"
 #include "fit/learners.hpp"
 #include "support.hpp"
@@ -14,32 +15,45 @@ namespace products {
 using namespace bayes;
 using support::distance;
 
-inline const double nan = std::numeric_limits<double>::quiet_NaN();
-inline const std::vector<ColumnSpec> mixed = {
-    {ColumnSpec::poisson},    {ColumnSpec::bernoulli},
-    {ColumnSpec::normal},     {ColumnSpec::categorical, 3},
-    {ColumnSpec::bernoulli},  {ColumnSpec::categorical, 5, {-3, 1, 2, 7, 90}},
-    {ColumnSpec::poisson},    {ColumnSpec::normal},
-    {ColumnSpec::exponential}};
+inline const double hole = std::numeric_limits<double>::quiet_NaN();
+
+/// A column of every family of the list; of those with a number for every value one whose values
+/// are their codes, and one whose are not.
+inline std::vector<ColumnSpec> every_family() {
+  std::vector<ColumnSpec> out;
+  for_each_column_family([&]<class F>(const F &) {
+    if (F::by_value)
+      out.insert(out.end(), {{kind_of<F>, 3}, {kind_of<F>, 5, {-3, 1, 2, 7, 90}}});
+    else
+      out.push_back({kind_of<F>});
+  });
+  return out;
+}
+/// Every family at two places of a row, so that columns of one family do not follow one another.
+inline const std::vector<ColumnSpec> mixed = [] {
+  std::vector<ColumnSpec> out = every_family();
+  for (std::size_t j = out.size(); j-- > 0;) out.push_back(out[j]);
+  return out;
+}();
 
 inline SharedColumns columns_of(std::vector<ColumnSpec> specs) {
   return std::make_shared<const Columns>(std::move(specs));
 }
 
-/// A prior that is nowhere 0 or 1, different in every column.
-inline ProductPosterior some_prior(std::vector<ColumnSpec> specs, int k = 1) {
+/// Numbers that a prior can have, nowhere 0 or 1, different in every column and component; the more
+/// `strength`, the more it knows.
+inline ProductPosterior some_prior(std::vector<ColumnSpec> specs, int k = 1, double strength = 0) {
   ProductPosterior out{columns_of(std::move(specs)), {}};
   out.values.resize(out.columns->size().posterior, k);
-  for (int j = 0; j < out.dimension(); ++j)
-    for (int c = 0; c < k; ++c) {
-      double *const q = out.column(c, j);
-      const ColumnSpec &spec = out.columns->specs()[std::size_t(j)];
-      if (spec.kind == ColumnSpec::normal)
-        q[0] = 0.3 * j - c, q[1] = 0.4 + 0.1 * j, q[2] = 2.5 + 0.3 * j, q[3] = 1.5 + 0.2 * c;
-      else
-        for (int i = 0; i < (spec.kind == ColumnSpec::categorical ? spec.categories : 2); ++i)
-          q[i] = 1.3 + 0.25 * i + 0.1 * j + 0.2 * c;
-    }
+  for (int c = 0; c < k; ++c)
+    out.columns->for_each([&]<class F>(int j, const F &family, const ColumnPlaces &at) {
+      double *q = out.values.col(c).data() + at.posterior;
+      for (std::size_t key = 0; key < F::prior_keys.size(); ++key)
+        for (int i = 0; i < family.numbers_of_name(); ++i)
+          *q++ = F::prior_keys[key] == std::string_view("m")
+                     ? 0.3 * j - c
+                     : 1.3 + strength + 0.25 * (int(key) + i) + 0.1 * j + 0.2 * c;
+    });
   return out;
 }
 
@@ -54,7 +68,7 @@ inline Matrix some_rows(const ProductPosterior &prior, int n, std::uint64_t seed
   for (int i = 0; i < n; ++i) {
     sample(truth, int(random.below(std::uint64_t(clusters))), random, row.data());
     for (int j = 0; j < prior.dimension(); ++j)
-      x(i, j) = holes && random.uniform() < 0.1 ? nan : row[std::size_t(j)];
+      x(i, j) = holes && random.uniform() < 0.1 ? hole : row[std::size_t(j)];
   }
   return x;
 }
@@ -65,30 +79,20 @@ inline int code(const ColumnSpec &spec, double x) {
              : int(std::find(spec.values.begin(), spec.values.end(), x) - spec.values.begin());
 }
 
-/// log density of one row at a point, straight from the definitions, in long double.
-inline long double slow_log_density(const ProductPoint &point, int k,
-                                    const std::vector<double> &x) {
-  long double total = 0;
-  for (int j = 0; j < point.dimension(); ++j) {
-    const double *const p = point.column(k, j), v = x[std::size_t(j)];
-    if (std::isnan(v)) continue;
-    switch (point.columns->specs()[std::size_t(j)].kind) {
-      case ColumnSpec::bernoulli: total += std::log((long double)(v == 1 ? p[0] : 1 - p[0])); break;
-      case ColumnSpec::categorical:
-        total += std::log((long double)p[code(point.columns->specs()[std::size_t(j)], v)]);
-        break;
-      case ColumnSpec::poisson:
-        total += v * std::log((long double)p[0]) - p[0] - std::lgamma((long double)v + 1);
-        break;
-      case ColumnSpec::exponential:
-        total += std::log((long double)p[0]) - (long double)p[0] * v;
-        break;
-      case ColumnSpec::normal:
-        total -= 0.5L * (std::log(2 * 3.14159265358979323846264L * p[1]) +
-                         (v - p[0]) * (long double)(v - p[0]) / p[1]);
-        break;
-    }
-  }
+/// log density of an element at a point of its column.
+template <class F> double log_density(const F &family, const double *point, double x) {
+  std::vector<double> terms(std::size_t(family.term_size()));
+  const double base = family.point_terms(point, terms.data()), element = family.element(x);
+  return base + family.term(terms.data(), element) + F::log_base(element);
+}
+
+/// log density of one row at a point, element by element, missing ones left out.
+inline double log_density(const ProductPoint &point, int k, const std::vector<double> &x) {
+  double total = 0;
+  point.columns->for_each([&](int j, const auto &family, const ColumnPlaces &) {
+    const double v = x[std::size_t(j)];
+    if (!std::isnan(v)) total += log_density(family, point.column(k, j), v);
+  });
   return total;
 }
 
@@ -132,27 +136,72 @@ inline ProductStatistics statistics_of(const ProductPosterior &prior, const Matr
 }
 
 inline double log_likelihood(const ProductPoint &point, const Matrix &x) {
-  long double total = 0;
-  for (Eigen::Index i = 0; i < x.rows(); ++i)
-    total += slow_log_density(point, 0, support::row(x, i));
-  return double(total);
+  double total = 0;
+  for (Eigen::Index i = 0; i < x.rows(); ++i) total += log_density(point, 0, support::row(x, i));
+  return total;
 }
 
-/// Calls f with every row that columns of zeros and ones, categories and counts up to `most` can
-/// make.
-template <class F> void for_each_row(const std::vector<ColumnSpec> &specs, int most, F f) {
-  std::vector<double> x(specs.size(), 0);
-  const auto end = [&](std::size_t j) {
-    return specs[j].kind == ColumnSpec::bernoulli ? 2
-           : specs[j].kind == ColumnSpec::poisson ? most + 1
-                                                  : specs[j].categories;
-  };
-  for (;;) {
-    f(x);
-    std::size_t j = 0;
-    while (j < x.size() && ++x[j] == end(j)) x[j++] = 0;
-    if (j == x.size()) return;
+/// f(value, mass) for the values that may stand in a column: whole numbers with mass 1, or where
+/// there are others the points of a quadrature of smooth densities. Rising.
+template <class F, class Function> void for_each_value(const F &family, Function f) {
+  if (!family.allowed(0.5)) {
+    for (double x = -100; x <= 40000; ++x)
+      if (family.allowed(x)) f(x, 1.0);
+    return;
   }
+  // both half lines over x = +-exp(u)
+  const double step = 0.01;
+  for (double u = 40; u >= -40; u -= step)
+    if (const double x = std::exp(u); family.allowed(-x)) f(-x, x * step);
+  for (double u = -40; u <= 40; u += step)
+    if (const double x = std::exp(u); family.allowed(x)) f(x, x * step);
+}
+
+// One column on its own.
+
+/// f(family, spec) for a column of every family.
+template <class Function> void for_each_family(Function f) {
+  for (const ColumnSpec &spec : every_family())
+    std::visit(
+        [&](const auto &family) {
+          BOOST_TEST_CONTEXT("family " << family.name) { f(family, spec); }
+        },
+        spec.family());
+}
+
+using Numbers = std::vector<double>;
+
+template <class F> Numbers prior_of(const F &, const ColumnSpec &spec, double strength) {
+  return to_vector(some_prior({spec}, 1, strength).values.col(0));
+}
+template <class F> Numbers drawn(const F &family, const Numbers &q, Random &random) {
+  Numbers out(std::size_t(family.point_size()), 0.0);
+  family.draw(q.data(), random, out.data());
+  return out;
+}
+template <class F> Numbers samples(const F &family, const Numbers &point, int n, Random &random) {
+  Numbers out;
+  for (int i = 0; i < n; ++i) out.push_back(family.value(family.sample(point.data(), random)));
+  return out;
+}
+template <class F> Numbers sums_of(const F &family, const Numbers &x) {
+  Numbers out(std::size_t(family.statistics_size()), 0.0);
+  for (const double v : x) family.add(family.element(v), out.data());
+  return out;
+}
+template <class F> Numbers posterior_of(const F &family, const Numbers &s, const Numbers &prior) {
+  Numbers out(prior.size());
+  family.posterior(s.data(), prior.data(), out.data());
+  return out;
+}
+template <class F> double likelihood(const F &family, const Numbers &point, const Numbers &x) {
+  double total = 0;
+  for (const double v : x) total += log_density(family, point.data(), v);
+  return total;
+}
+
+inline ProductPosterior column(const ColumnSpec &spec, const Numbers &q) {
+  return {columns_of({spec}), Eigen::Map<const Matrix>(q.data(), Eigen::Index(q.size()), 1)};
 }
 
 }  // namespace products

@@ -9,14 +9,44 @@ using namespace products;
 
 BOOST_AUTO_TEST_SUITE(product)
 
+// Definitions of densities, for families that have one outside this project; what every family
+// must be is in product_families_test.cpp.
+BOOST_AUTO_TEST_CASE(densities_are_those_of_the_definition) {
+  using Real = long double;
+  const auto check = [](const auto &family, std::vector<double> point, double x, Real density) {
+    point.resize(std::size_t(family.point_size()));
+    family.complete(point.data());
+    BOOST_TEST(distance(log_density(family, point.data(), x), double(std::log(density))) < 1e-14);
+  };
+  for (const Real p : {0.2L, 0.9L}) {
+    check(Bernoulli{}, {double(p)}, 1, double(p));
+    check(Bernoulli{}, {double(p)}, 0, 1 - double(p));
+    check(Categorical{2}, {double(p), double(1 - p)}, 1, double(1 - p));
+    for (const int x : {0, 1, 5, 40}) {
+      check(Geometric{}, {double(p)}, x, double(p) * std::pow(1 - Real(double(p)), x));
+      check(Poisson{}, {double(p)}, x,
+            std::exp(-Real(double(p))) * std::pow(Real(double(p)), x) / std::tgamma(x + 1.0L));
+    }
+  }
+  for (const double x : {0.0, 0.3, 4.0}) {
+    check(Exponential{}, {0.7}, x, Real(0.7) * std::exp(-Real(0.7) * x));
+    check(UnivariateNormal{}, {1.5, 2}, x,
+          std::exp(-(x - 1.5L) * (x - 1.5L) / 4) / std::sqrt(4 * 3.14159265358979323846264L));
+  }
+}
+
 // Caught: a base of another column, missing elements that count, several columns with holes done at
 // once.
-BOOST_AUTO_TEST_CASE(block_scores_and_statistics_are_those_of_the_definition) {
+BOOST_AUTO_TEST_CASE(block_scores_and_statistics_are_those_of_rows_one_by_one) {
+  std::vector<std::vector<ColumnSpec>> rows_of_columns = {mixed};
+  for (const ColumnSpec &spec : every_family()) {
+    rows_of_columns.emplace_back(13, spec);
+    rows_of_columns.emplace_back(1, spec);
+  }
   for (const bool holes : {false, true})
-    for (const auto &specs : {mixed, std::vector<ColumnSpec>(13, {ColumnSpec::bernoulli}),
-                              std::vector<ColumnSpec>(1, {ColumnSpec::normal})}) {
+    for (const auto &specs : rows_of_columns) {
       const ProductPosterior prior = some_prior(specs);
-      const int n = 300, k = 3, d = prior.dimension();
+      const int n = 300, k = 3;
       const Matrix x = some_rows(prior, n, 5, holes);
       Random random(6);
       const ProductPoint point = draw(replicate(prior, k), random);
@@ -24,7 +54,6 @@ BOOST_AUTO_TEST_CASE(block_scores_and_statistics_are_those_of_the_definition) {
       ProductScorer::Worker worker(scorer);
       auto rows = support::rows_of(x);
       Buffer block(rows.shape().block_doubles()), out(block_rows);
-      double most = 0;
       for (int b = 0; b < 3; ++b) {
         rows.read_block(b, block.data());
         worker.prepare(block.data());
@@ -34,175 +63,40 @@ BOOST_AUTO_TEST_CASE(block_scores_and_statistics_are_those_of_the_definition) {
             const auto row = support::row(x, b * block_rows + i);
             std::vector<double> all(std::size_t(k), 0.0);
             scorer.score(row.data(), all.data());
-            most = std::max({most,
-                             distance(out[std::size_t(i)], double(slow_log_density(point, c, row))),
-                             distance(out[std::size_t(i)], all[std::size_t(c)])});
+            BOOST_TEST_REQUIRE(distance(out[std::size_t(i)], log_density(point, c, row)) < 1e-12);
+            BOOST_TEST_REQUIRE(distance(out[std::size_t(i)], all[std::size_t(c)]) < 1e-12);
           }
         }
       }
-      BOOST_TEST(most < 1e-12);
 
       const Vector w = support::random_weights(n, 7);
       std::vector<int> group;
       for (int i = 0; i < n; ++i) group.push_back(int(random.below(2)));  // nobody is in the third
       const auto s = statistics_of(prior, x, group, k, w);
       BOOST_TEST(s.count(2) == 0);
-      for (int j = 0; j < d; ++j)
-        for (int c = 0; c < k; ++c) {
-          double weight = 0, sum = 0, square = 0;
-          std::vector<double> of(8, 0.0);
-          for (int i = 0; i < n; ++i)
-            if (group[std::size_t(i)] == c && !std::isnan(x(i, j))) {
-              weight += w(i), sum += w(i) * x(i, j), square += w(i) * x(i, j) * x(i, j);
-              if (const auto &spec = specs[std::size_t(j)];
-                  spec.kind == ColumnSpec::bernoulli || spec.kind == ColumnSpec::categorical)
-                of[std::size_t(code(spec, x(i, j)))] += w(i);
-            }
-          const double *const at = s.values.col(c).data() + s.columns->place(j).statistics;
-          const auto kind = specs[std::size_t(j)].kind;
-          if (kind == ColumnSpec::bernoulli)
-            BOOST_TEST(std::abs(at[0] - of[1]) + std::abs(at[1] - of[0]) < 1e-10);
-          else if (kind == ColumnSpec::categorical)
-            for (int v = 0; v < specs[std::size_t(j)].categories; ++v)
-              BOOST_TEST(std::abs(at[v] - of[std::size_t(v)]) < 1e-10);
-          else if (kind == ColumnSpec::poisson || kind == ColumnSpec::exponential)
-            BOOST_TEST(std::abs(at[0] - weight) + std::abs(at[1] - sum) < 1e-9);
-          else if (weight > 0)
-            BOOST_TEST(std::abs(at[0] - weight) + std::abs(at[1] - sum / weight) +
-                           std::abs(at[2] - (square - sum * sum / weight)) / square <
-                       1e-9);
-        }
-    }
-}
-
-// KL by quadrature over the parameter: the beta and the gamma; the identity with the evidence
-// (product_clusters_test.cpp) does the rest.
-BOOST_AUTO_TEST_CASE(divergences_are_integrals) {
-  const auto integral = [](auto log_q, auto log_p, auto value, double low, double high) {
-    double total = 0;
-    const int n = 20000;
-    for (int i = 0; i < n; ++i) {
-      const double u = low + (high - low) * (i + 0.5) / n, t = value(u), lq = log_q(t);
-      total += (high - low) / n * std::exp(lq) * (lq - log_p(t)) *
-               (value(u + 1e-6) - value(u - 1e-6)) / 2e-6;
-    }
-    return total;
-  };
-  const double q[] = {3.5, 1.7}, p[] = {0.8, 2.2};
-  const auto sigmoid = [](double u) { return 1 / (1 + std::exp(-u)); };
-  const auto beta = [](const double *a) {
-    return [a](double t) { return Bernoulli{}.log_prior(std::array{t, 1 - t}.data(), a); };
-  };
-  BOOST_TEST(distance(Bernoulli{}.divergence(q, p), integral(beta(q), beta(p), sigmoid, -25, 25)) <
-             1e-8);
-  const auto gamma = [](const double *a) {
-    return [a](double t) { return Poisson{}.log_prior(&t, a); };
-  };
-  BOOST_TEST(distance(Poisson{}.divergence(q, p),
-                      integral(
-                          gamma(q), gamma(p), [](double u) { return std::exp(u); }, -12, 6)) <
-             1e-8);
-}
-
-// Caught: s + a for s + a - 1, the divisor a for a - 1, a floor that does not renormalise, the
-// density of the variance for that of the precision.
-BOOST_AUTO_TEST_CASE(modes_are_modes) {
-  const ProductPosterior prior = some_prior(mixed);
-  const Matrix x = some_rows(prior, 60, 31);
-  const auto s = statistics_of(prior, x);
-  const ProductPoint mode = maximum_posterior(s, prior);
-  const double best = log_likelihood(mode, x) + log_prior(mode, prior);
-  Random random(32);
-  const double lowest = 0.2;
-  const ProductFloor floor{lowest, Vector::Constant(prior.dimension(), 2.0)};
-  const ProductPoint ml = maximum_likelihood(s, mode, floor);
-  double ml_best = log_likelihood(ml, x);
-  for (int turn = 0; turn < 4000; ++turn) {
-    ProductPoint near = mode, near_ml = ml;
-    const double size = std::pow(10, -1 - 4 * random.uniform());
-    const auto disturb = [&](ProductPoint &at, bool bounded) {
-      for (int j = 0; j < at.dimension(); ++j) {
-        double *const v = at.values.data() + at.columns->place(j).point;
-        const ColumnSpec &spec = at.columns->specs()[std::size_t(j)];
-        const int n = spec.kind == ColumnSpec::categorical ? spec.categories
-                      : spec.kind == ColumnSpec::bernoulli ? 2
-                                                           : 0;
-        if (n) {
-          const int from = int(random.below(std::uint64_t(n))), to = (from + 1) % n;
-          const double move = std::min(size, v[from] - (bounded ? lowest : 1e-9));
-          if (move > 0) v[from] -= move, v[to] += move;
-        } else {
-          v[0] += size * random.normal();
-          if (spec.kind == ColumnSpec::poisson) v[0] = std::max(lowest, v[0]);
-          if (spec.kind == ColumnSpec::exponential)
-            v[0] = std::clamp(v[0], 1e-9, bounded ? 1 / (lowest * std::sqrt(2.0)) : 1e9);
-          if (spec.kind == ColumnSpec::normal)
-            v[1] = std::max(bounded ? 2 * lowest : 0, v[1] * std::exp(size * random.normal()));
-        }
+      const ProductPosterior at_once = posterior(s, replicate(prior, k));
+      ProductPosterior one_by_one = replicate(prior, k);
+      Vector count = Vector::Zero(k), base = Vector::Zero(k);
+      for (int i = 0; i < n; ++i) {
+        const int c = group[std::size_t(i)];
+        count(c) += w(i);
+        prior.columns->for_each([&]<class F>(int j, const F &family, const ColumnPlaces &) {
+          if (std::isnan(x(i, j))) return;
+          const double element = family.element(x(i, j));
+          base(c) += w(i) * F::log_base(element);
+          Numbers sums = sums_of(family, {x(i, j)});
+          family.scale(w(i), sums.data());
+          double *const q = one_by_one.column(c, j);
+          family.posterior(sums.data(), Numbers(q, q + family.posterior_size()).data(), q);
+        });
       }
-    };
-    disturb(near, false);
-    disturb(near_ml, true);
-    // log_prior has the density of the precision, so a disturbance of the variance is one of the
-    // same parameter.
-    BOOST_TEST_REQUIRE(log_likelihood(near, x) + log_prior(near, prior) <= best + 1e-9);
-    BOOST_TEST_REQUIRE(log_likelihood(near_ml, x) <= ml_best + 1e-9);
-  }
-  for (int j : {3, 5}) {
-    const double *const p = ml.column(0, j);
-    const int v = mixed[std::size_t(j)].categories;
-    BOOST_TEST(std::abs(std::accumulate(p, p + v, 0.0) - 1) < 1e-14);
-    BOOST_TEST(*std::min_element(p, p + v) >= lowest - 1e-15);
-  }
-}
-
-// Waiting times have a unit, so that no rate is small in itself.
-BOOST_AUTO_TEST_CASE(modes_of_waiting_times_follow_the_unit) {
-  const double s[] = {3, 81, 0}, prior[] = {1, 27};
-  for (const double unit : {1e-30, 1.0, 1e15, 1e60}) {
-    const double scaled[] = {3, 81 * unit, 0}, wide[] = {1, 27 * unit};
-    double a, b;
-    Exponential{}.maximum_posterior(s, prior, &a);
-    Exponential{}.maximum_posterior(scaled, wide, &b);
-    BOOST_TEST(distance(b * unit, a) < 1e-13);
-  }
-}
-
-// Means and variances within 5 standard errors (false alarms: fixed seed, none). Caught: one degree
-// of freedom more, m for m - 1 events before the last.
-BOOST_AUTO_TEST_CASE(draws_have_the_moments_of_the_posterior) {
-  const ProductPosterior q = posterior(
-      statistics_of(some_prior(mixed), some_rows(some_prior(mixed), 12, 41)), some_prior(mixed));
-  const int n = 20000;
-  Random random(42);
-  const ProductPoint draws = draw(replicate(q, n), random);
-  const auto check = [&](const Vector &v, double mean, double variance) {
-    const double n = double(v.size()), m = v.mean(), s2 = (v.array() - m).square().mean(),
-                 fourth = (v.array() - m).pow(4).mean();
-    BOOST_TEST(std::abs(m - mean) < 5 * std::sqrt(variance / n));
-    BOOST_TEST(std::abs(s2 - variance) < 5 * std::sqrt((fourth - s2 * s2) / n));
-  };
-  q.columns->for_each([&](int j, const auto &family, const ColumnPlaces &at) {
-    const double *const p = q.column(0, j);
-    const auto values = [&](int i) { return Vector(draws.values.row(at.point + i)); };
-    double deviation[5] = {}, mean[5] = {};
-    family.deviations(p, deviation);
-    family.point_estimate(p, mean);
-    if (mixed[std::size_t(j)].kind != ColumnSpec::normal) {
-      for (int i = 0; i < family.numbers_of_name(); ++i)
-        check(values(i), mean[i], deviation[i] * deviation[i]);
-      return;
+      for (int c = 0; c < k; ++c) {
+        BOOST_TEST(distance(s.count(c), count(c)) < 1e-12);
+        BOOST_TEST(distance(s.base(c), base(c)) < 1e-12);
+        BOOST_TEST(distance(to_vector(at_once.values.col(c)), to_vector(one_by_one.values.col(c))) <
+                   1e-11);
+      }
     }
-    check(values(1).cwiseInverse(), p[2] / p[3], 2 * p[2] / (p[3] * p[3]));
-    check((values(0).array() - p[0]) / values(1).array().sqrt() * std::sqrt(p[1]), 0, 1);
-    check(values(0), mean[0], deviation[0] * deviation[0]);
-    check(values(1), p[3] / (p[2] - 2), deviation[1] * deviation[1]);
-  });
-  for (const double rate : {0.3, 12.0, 40.0, 5e4}) {
-    Vector counts(20 * n);
-    for (int i = 0; i < 20 * n; ++i) counts(i) = Poisson{}.sample(&rate, random);
-    check(counts, rate, rate);
-  }
 }
 
 // Caught: a dropped x! in the statistics, log(1 / c) left out of an expected density, c1 c2
@@ -231,13 +125,13 @@ BOOST_AUTO_TEST_CASE(learners_climb_and_one_component_is_exact) {
         BOOST_TEST_REQUIRE(trace[i] >= trace[i - 1] - 1e-9 * std::abs(trace[i]));
     };
     climbs(
-        climb(MaximumLikelihood<ProductPoint, ProductFloor>(floor), start, rows, control, schedule)
+        optimize(MaximumLikelihood<ProductPoint, ProductFloor>(floor), start, rows, control, schedule)
             .trace);
-    climbs(climb(MaximumPosterior<ProductPoint, ProductPosterior>(wide.alpha, wide.components),
+    climbs(optimize(MaximumPosterior<ProductPoint, ProductPosterior>(wide.alpha, wide.components),
                  start, rows, control, schedule)
                .trace);
     const Variational<ProductPosterior> vi(wide);
-    climbs(climb(vi, {wide.alpha + first.count, posterior(first, wide.components)}, rows, control,
+    climbs(optimize(vi, {wide.alpha + first.count, posterior(first, wide.components)}, rows, control,
                  schedule)
                .trace);
     // A whole step in natural parameters is the target, none is where one was; half of one is the
@@ -258,15 +152,15 @@ BOOST_AUTO_TEST_CASE(learners_climb_and_one_component_is_exact) {
     auto plain = support::rows_of(x);
     const auto all = statistics_of(prior, x);
     const auto run =
-        climb(Variational<ProductPosterior>({Vector::Ones(1), prior}),
+        optimize(Variational<ProductPosterior>({Vector::Ones(1), prior}),
               {Vector::Constant(1, 401.0), posterior(all, prior)}, plain, control, schedule);
     BOOST_TEST(distance(run.trace.back(), log_marginal_likelihood(all, prior)) < 1e-10);
   }
 }
 
 BOOST_AUTO_TEST_CASE(two_categories_are_a_coin) {
-  const ProductPosterior coins = some_prior(std::vector<ColumnSpec>(4, {ColumnSpec::bernoulli}));
-  ProductPosterior dice = some_prior(std::vector<ColumnSpec>(4, {ColumnSpec::categorical, 2}));
+  const ProductPosterior coins = some_prior(std::vector<ColumnSpec>(4, {kind_of<Bernoulli>}));
+  ProductPosterior dice = some_prior(std::vector<ColumnSpec>(4, {kind_of<Categorical>, 2}));
   for (int j = 0; j < 4; ++j)
     dice.column(0, j)[0] = coins.column(0, j)[1], dice.column(0, j)[1] = coins.column(0, j)[0];
   const Matrix x = some_rows(coins, 50, 61);
@@ -283,8 +177,7 @@ BOOST_AUTO_TEST_CASE(two_categories_are_a_coin) {
   for (int i = 0; i < 50; ++i) {
     const auto row = support::row(x, i);
     BOOST_TEST(distance(a.log_predictive(0, row.data()), b.log_predictive(0, row.data())) < 1e-13);
-    BOOST_TEST(distance(double(slow_log_density(u, 0, row)), double(slow_log_density(v, 0, row))) <
-               1e-13);
+    BOOST_TEST(distance(log_density(u, 0, row), log_density(v, 0, row)) < 1e-13);
   }
 }
 

@@ -18,8 +18,10 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "compare.hpp"
 
 using bayes::Random;
+using support::larger;
 
 namespace {
 
@@ -39,7 +41,7 @@ bool follows(std::vector<double> x, const std::function<double(double)> &cdf) {
   double distance = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
     const double p = cdf(x[i]);
-    distance = std::max({distance, p - double(i) / n, double(i + 1) / n - p});
+    distance = larger(distance, larger(p - double(i) / n, double(i + 1) / n - p));
   }
   return (std::sqrt(n) + 0.12 + 0.11 / std::sqrt(n)) * distance < 2.4705;
 }

@@ -173,11 +173,11 @@ BOOST_AUTO_TEST_CASE(normal_rows) {
 
 BOOST_AUTO_TEST_CASE(columns) {
   check_all("columns",
-            products::some_prior({{ColumnSpec::normal},
-                                  {ColumnSpec::bernoulli},
-                                  {ColumnSpec::poisson},
-                                  {ColumnSpec::exponential},
-                                  {ColumnSpec::categorical, 3}}),
+            products::some_prior({{kind_of<UnivariateNormal>},
+                                  {kind_of<Bernoulli>},
+                                  {kind_of<Poisson>},
+                                  {kind_of<Exponential>},
+                                  {kind_of<Categorical>, 3}}),
             6);
 }
 
@@ -243,7 +243,7 @@ BOOST_AUTO_TEST_CASE(fits_are_calibrated) {
                                  {"B", normal.B[0](0, 0)}};
   for (const char *method : {"collapsed", "gibbs", "slice"})
     calibrate(normal, {{"prior", keys}}, method);
-  ProductPosterior columns{products::columns_of({{ColumnSpec::bernoulli}, {ColumnSpec::poisson}}),
+  ProductPosterior columns{products::columns_of({{kind_of<Bernoulli>}, {kind_of<Poisson>}}),
                            Matrix(4, 1)};
   columns.values << 0.8, 1.5, 1.7, 0.6;
   calibrate(
@@ -262,7 +262,8 @@ BOOST_AUTO_TEST_CASE(faults_are_found) {
   const auto find = [&]<class Sampler>(std::type_identity<Sampler>, const Q &believed,
                                        const SamplerSetting &setting) {
     const Largest largest = geweke<Sampler>(independent, prior, believed, learning, setting, 6);
-    BOOST_TEST(largest.z > 1.5 * largest_z, largest.what << ' ' << largest.z);
+    BOOST_TEST((largest.z > 1.5 * largest_z && std::isfinite(largest.z)),
+               largest.what << ' ' << largest.z);
   };
   Q other = prior;
   other.c *= 4;

@@ -36,6 +36,7 @@ namespace samplers {
 
 using namespace bayes;
 using support::distance;
+using support::doubtful_rows;
 using Labels = std::vector<int>;
 
 /// A prior with such clusters.
@@ -372,15 +373,6 @@ template <class S> NormalWishart<S> normal_prior(int d) {
   Vector m(d);
   for (int j = 0; j < d; ++j) m(j) = 0.4 - 0.3 * j;
   return {m, Vector::Constant(1, 0.3), Vector::Constant(1, p + 1.5), {scale}};
-}
-
-/// n rows of which it is not clear how many clusters they are.
-inline Matrix doubtful_rows(int n, int d, std::uint64_t seed) {
-  Random random(seed);
-  Matrix x(n, d);
-  for (int i = 0; i < n; ++i)
-    for (int j = 0; j < d; ++j) x(i, j) = random.normal() + (i % 2 ? 1.5 : -1);
-  return x;
 }
 
 inline SamplerSetting setting_of(const PartitionPrior &partition, std::uint64_t seed,

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/random.hpp"
+#include "compare.hpp"
 
 using namespace bayes;
 using simd::lanes;
@@ -28,7 +29,8 @@ template <class Draw, class F, class G> double worst(int n, Draw draw, F vector,
     double x[lanes], y[lanes];
     for (double &v : x) v = draw(random);
     simd::store(y, vector(simd::load(x)));
-    for (int l = 0; l < lanes; ++l) most = std::max(most, ulps(y[l], exact((long double)x[l])));
+    for (int l = 0; l < lanes; ++l)
+      most = support::larger(most, ulps(y[l], exact((long double)x[l])));
   }
   return most;
 }

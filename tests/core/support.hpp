@@ -13,6 +13,7 @@
 
 #include "base/linalg.hpp"
 #include "base/random.hpp"
+#include "compare.hpp"
 #include "data/rows.hpp"
 #include "mixture/gmm.hpp"
 
@@ -76,6 +77,15 @@ inline Matrix normal_rows(int n, int d, std::uint64_t seed, int clusters = 3) {
     for (int j = 0; j < d; ++j) z(j) = random.normal();
     x.row(i) = centres.row(c) + (mix[std::size_t(c)] * z).transpose();
   }
+  return x;
+}
+
+/// n rows of which it is not clear how many clusters they are.
+inline Matrix doubtful_rows(int n, int d, std::uint64_t seed) {
+  bayes::Random random(seed);
+  Matrix x(n, d);
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < d; ++j) x(i, j) = random.normal() + (i % 2 ? 1.5 : -1);
   return x;
 }
 
@@ -155,22 +165,6 @@ inline Options with(Options options, Options more) {
   return options;
 }
 
-/// |a - b| as a share of the larger of them, or of 1.
-inline double distance(double a, double b) {
-  if (a == b) return 0;
-  const double d = std::abs(a - b) / std::max({1.0, std::abs(a), std::abs(b)});
-  return d >= 0 ? d : std::numeric_limits<double>::infinity();
-}
-inline double distance(const std::vector<double> &a, const std::vector<double> &b) {
-  if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
-  double most = 0, size = 1e-300;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    size = std::max({size, std::abs(a[i]), std::abs(b[i])});
-  for (std::size_t i = 0; i < a.size(); ++i)
-    if (!(std::abs(a[i] - b[i]) / size <= most)) most = std::abs(a[i] - b[i]) / size;
-  return most >= 0 ? most : std::numeric_limits<double>::infinity();
-}
-
 inline double log_density(const GaussianMixture &model, const std::vector<double> &x) {
   return model.log_density(x);
 }
@@ -193,8 +187,9 @@ inline double distance(const GaussianMixture &a, const GaussianMixture &b) {
   double most = 0;
   for (int i = 0; i < a.size(); ++i) {
     const auto p = a.component(i), q = b.component(i);
-    most = std::max({most, std::abs(p.weight - q.weight), distance(p.count, q.count),
-                     distance(p.mean, q.mean), distance(p.covariance, q.covariance)});
+    for (const double next : {std::abs(p.weight - q.weight), distance(p.count, q.count),
+                              distance(p.mean, q.mean), distance(p.covariance, q.covariance)})
+      most = larger(most, next);
   }
   return most;
 }

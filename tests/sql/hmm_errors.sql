@@ -1,5 +1,5 @@
 -- Hidden Markov models: every way to ask for what cannot be, and what is said about it. SQLSTATEs as the comments of the functions promise; messages name sequence, step, element or key.
-SELECT * FROM no_plan();
+SELECT plan(321);
 SET client_min_messages = error;
 
 -- How a statement fails: SQLSTATE and message.
@@ -212,8 +212,13 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
   ($q$SELECT hmm_fit('{0.5}'::float8[], (SELECT booleans FROM given))$q$, '22023 step 1 of sequence 1 is 0.5, but must be 0 or 1'),
   ($q$SELECT hmm_fit('{1,2,-1}'::float8[], (SELECT counts FROM given))$q$, '22023 step 3 of sequence 1 is -1.0, but must be a whole number from 0 to 2^53'),
   ($q$SELECT hmm_fit('{1,2,7}'::float8[], (SELECT codes FROM given))$q$, '22023 symbol "7" is unknown to the start model'),
-  ($q$SELECT hmm_fit(ARRAY(SELECT (id * 1000 + i)::text FROM generate_series(1, 1000) i), 1000) FROM generate_series(1, 10) id$q$, '54000 fitting 1000 states takes about 2656 MB beside the sequences, but the limit is 1024 MB'),
   ($q$SELECT hmm_fit(ARRAY[array_fill(1.5, '{1600}'), array_fill(2.5, '{1600}')], 1000)$q$, '54000 a model of 1000 states would be larger than a value can be (1 GB)')) AS c(statement, said);
+-- The figure depends on the number of threads and on the width of vectors.
+SELECT matches(
+  complaint($$SELECT hmm_fit(ARRAY(SELECT (id * 1000 + i)::text FROM generate_series(1, 1000) i), 1000)
+              FROM generate_series(1, 10) id$$),
+  '^54000 fitting 1000 states takes about [1-9][0-9]{3} MB beside the sequences, but the limit is 1024 MB$',
+  'parameters that would fill the memory');
 
 -- ---- a model and a sequence; windows; a query ----
 

@@ -109,9 +109,9 @@ BOOST_AUTO_TEST_CASE(equal_starts_give_equal_iterates) {
         nearest = std::min(
             nearest, distance(mine, {values.begin() + std::ptrdiff_t(std::size_t(j) * each),
                                      values.begin() + std::ptrdiff_t(std::size_t(j + 1) * each)}));
-      away = std::max(away, nearest);
+      away = larger(away, nearest);
     }
-    most = std::max(most, away);
+    most = larger(most, away);
     BOOST_TEST_CONTEXT(data << ' ' << covariance << ' ' << iterations << " iterations, " << line[6])
     BOOST_TEST(away < 1e-6);
   }

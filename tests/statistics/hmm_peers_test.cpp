@@ -65,6 +65,9 @@ BOOST_AUTO_TEST_CASE(letters_as_ghmm) {
   }
   BOOST_REQUIRE_EQUAL(theirs["path"].size(), 20u);
   BOOST_REQUIRE_EQUAL(theirs["emission"].size(), std::size_t(states * symbols));
+  BOOST_REQUIRE_EQUAL(theirs["transition"].size(), std::size_t(states * states));
+  BOOST_REQUIRE_EQUAL(theirs["initial"].size(), std::size_t(states));
+  for (const char *once : {"start", "fit"}) BOOST_REQUIRE_EQUAL(theirs[once].size(), 1u);
 
   std::vector<std::string> names;
   for (int v = 0; v < symbols; ++v)
@@ -101,6 +104,7 @@ BOOST_AUTO_TEST_CASE(letters_as_ghmm) {
 
   const auto start = fit(0);
   BOOST_TEST(near(start->info.log_likelihood, theirs["start"][0]) < 1e-10);
+  BOOST_REQUIRE_EQUAL(text.size(), theirs["path"].size());
   for (std::size_t page = 0; page < text.size(); ++page) {
     bayes::MemoryRows own({1, true});
     bayes::Sequences one = store({text[page]}, own);
@@ -111,14 +115,18 @@ BOOST_AUTO_TEST_CASE(letters_as_ghmm) {
   BOOST_TEST(near(fitted->info.log_likelihood, theirs["fit"][0]) < 1e-9);
   for (int i = 0; i < states; ++i)
     BOOST_TEST(std::abs(fitted->state_at(i).initial - theirs["initial"][std::size_t(i)]) < 1e-7);
+  int moves = 0;
   fitted->transitions([&](const bayes::HmmTransition &t) {
+    ++moves;
     BOOST_TEST(std::abs(t.probability - theirs["transition"][std::size_t(t.from * states + t.to)]) <
                1e-7);
   });
+  BOOST_TEST(moves == states * states);
   std::size_t at = 0;
   fitted->emissions([&](const bayes::HmmEmission &e) {
-    BOOST_TEST(std::abs(e.probability - theirs["emission"][at++]) < 1e-7);
+    BOOST_TEST(std::abs(e.probability - theirs["emission"].at(at++)) < 1e-7);
   });
+  BOOST_TEST(at == theirs["emission"].size());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -5,73 +5,63 @@
 // form: d x d, a column of d variances, or a single variance. Priors and posteriors use the same
 // forms: a Wishart(a, B) on the precision for d x d, one Wishart of dimension 1 (a gamma) for each
 // variance otherwise.
+//
+// The shape is a value, not a type: what depends on it is a branch outside of all loops over rows,
+// and so every formula is compiled once.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/linalg.hpp"
 
 namespace bayes {
 
-struct FullCovariance {
-  static constexpr const char *name = "full";
-  static constexpr bool dense = true, shared = false, isotropic = false;
-};
-struct TiedCovariance {
-  static constexpr const char *name = "tied";
-  static constexpr bool dense = true, shared = true, isotropic = false;
-};
-struct DiagonalCovariance {
-  static constexpr const char *name = "diagonal";
-  static constexpr bool dense = false, shared = false, isotropic = false;
-};
-struct SphericalCovariance {
-  static constexpr const char *name = "spherical";
-  static constexpr bool dense = false, shared = false, isotropic = true;
+struct CovarianceShape {
+  const char *name;
+  bool dense;      ///< d x d; else variances only
+  bool shared;     ///< one for all components
+  bool isotropic;  ///< one variance for all columns
+
+  bool operator==(const CovarianceShape &other) const {
+    return dense == other.dense && shared == other.shared && isotropic == other.isotropic;
+  }
+
+  // The form of a scale matrix, and how many of them K components have.
+  int rows(int d) const { return isotropic ? 1 : d; }
+  int columns(int d) const { return dense ? d : 1; }
+  int count(int k) const { return shared ? 1 : k; }
+  int index(int k) const { return shared ? 0 : k; }
+
+  /// Free parameters of the covariances of k components.
+  double parameters(int d, int k) const {
+    return count(k) * (dense ? 0.5 * d * (d + 1) : double(rows(d)));
+  }
+
+  // How the d x d precision of a component is made of Wisharts: of which dimension, and how many
+  // independent ones (with the same a).
+  int wishart_dimension(int d) const { return dense ? d : 1; }
+  int wishart_copies(int d) const { return dense || isotropic ? 1 : d; }
+  /// The spherical precision counts in the determinant once for every column.
+  int determinant_power(int d) const { return isotropic ? d : 1; }
 };
 
-template <class S> constexpr int scale_rows(int d) { return S::isotropic ? 1 : d; }
-template <class S> constexpr int scale_columns(int d) { return S::dense ? d : 1; }
-template <class S> constexpr int scale_count(int k) { return S::shared ? 1 : k; }
-template <class S> constexpr int scale_index(int k) { return S::shared ? 0 : k; }
+inline constexpr CovarianceShape full_covariance{"full", true, false, false},
+    tied_covariance{"tied", true, true, false},
+    diagonal_covariance{"diagonal", false, false, false},
+    spherical_covariance{"spherical", false, false, true};
 
-/// Free parameters of the covariances of k components.
-template <class S> double scale_parameters(int d, int k) {
-  return scale_count<S>(k) * (S::dense ? 0.5 * d * (d + 1) : double(scale_rows<S>(d)));
-}
+/// The shape of this name; nullptr if there is none.
+const CovarianceShape *covariance_named(std::string_view name);
 
 /// v v' in the shape's form: d x d, the d squares, or their sum.
-template <class S> Matrix outer(const Vector &v) {
-  if constexpr (S::dense)
-    return v * v.transpose();
-  else if constexpr (S::isotropic)
-    return Matrix::Constant(1, 1, v.squaredNorm());
-  else
-    return v.array().square().matrix();
-}
+Matrix outer(const CovarianceShape &shape, const Vector &v);
 
 /// A d x d matrix reduced to the shape's form: itself, its diagonal, or the mean of its diagonal.
-template <class S> Matrix shaped(const Matrix &full) {
-  if constexpr (S::dense)
-    return full;
-  else if constexpr (S::isotropic)
-    return Matrix::Constant(1, 1, full.diagonal().mean());
-  else
-    return full.diagonal();
-}
+Matrix shaped(const CovarianceShape &shape, const Matrix &full);
 
 /// The d x d matrix that a scale stands for.
-template <class S> Matrix dense_form(const Matrix &scale, int d) {
-  if constexpr (S::dense)
-    return scale;
-  else if constexpr (S::isotropic)
-    return scale(0, 0) * Matrix::Identity(d, d);
-  else
-    return scale.col(0).asDiagonal();
-}
+Matrix dense_form(const CovarianceShape &shape, const Matrix &scale, int d);
 
 /// A scale matrix factored for use: log-determinant of the d x d matrix, and what whitens a centred
 /// row. For dense shapes `whiten` is L^-1 (lower triangular, d x d); otherwise d reciprocal
@@ -80,37 +70,21 @@ struct FactoredScale {
   double log_determinant = 0;
   Matrix whiten;
 
-  double quadratic(const Vector &v) const {
-    return whiten.cols() == 1 ? (whiten.col(0).cwiseProduct(v)).squaredNorm()
-                              : (whiten.triangularView<Eigen::Lower>() * v).squaredNorm();
-  }
+  double quadratic(const Vector &v) const;
 };
 
 /// False if the scale is not positive definite.
-template <class S> bool factor(const Matrix &scale, int d, FactoredScale &out) {
-  if constexpr (S::dense) {
-    Matrix lower;
-    if (!cholesky(scale, lower)) return false;
-    out.log_determinant = bayes::log_determinant(lower);
-    out.whiten = inverse_lower(lower);
-  } else {
-    if (!(scale.minCoeff() > 0) || !scale.allFinite()) return false;
-    const Vector variances = S::isotropic ? Vector::Constant(d, scale(0, 0)) : Vector(scale.col(0));
-    out.log_determinant = variances.array().log().sum();
-    out.whiten = variances.array().rsqrt().matrix();
-  }
-  return out.whiten.allFinite();
-}
+bool factor(const CovarianceShape &shape, const Matrix &scale, int d, FactoredScale &out);
+
+/// Throws Error(numeric): the `what` of this component (from 0) is not positive definite.
+[[noreturn]] void not_positive_definite(const char *what, int component);
+
+/// Throws as not_positive_definite() for the first scale that is not.
+std::vector<FactoredScale> factor_all(const CovarianceShape &shape,
+                                      const std::vector<Matrix> &scales, int d, const char *what);
 
 /// trace(M A^-1) where `scale` stands for A, factored, and M is d x d or in the shape's form.
-template <class S> double trace_solve(const Matrix &m, const FactoredScale &a) {
-  if constexpr (S::dense)
-    return (a.whiten * m * a.whiten.transpose()).trace();
-  else if constexpr (S::isotropic)
-    return m(0, 0) * a.whiten(0, 0) * a.whiten(0, 0);
-  else
-    return (m.col(0).array() * a.whiten.col(0).array().square()).sum();
-}
+double trace_solve(const CovarianceShape &shape, const Matrix &m, const FactoredScale &a);
 
 /// The policy for singular covariances.
 ///
@@ -121,57 +95,22 @@ template <class S> double trace_solve(const Matrix &m, const FactoredScale &a) {
 /// likelihood is bounded (Ingrassia and Rocci 2007, constrained ML for normal mixtures).
 class CovarianceFloor {
  public:
-  CovarianceFloor(const Vector &column_variances, double relative) : relative_(relative) {
-    deviation_ = column_variances.unaryExpr([](double v) { return v > 0 ? std::sqrt(v) : 1.0; });
-    mean_variance_ = deviation_.array().square().mean();
-  }
+  CovarianceFloor(const Vector &column_variances, double relative);
 
   /// The standard deviation of every column over all rows, 1 for a constant column.
   const Vector &deviation() const { return deviation_; }
 
   /// Lifts the scale to the floor where it is below it. True if it was.
-  template <class S> bool apply(Matrix &scale) const {
-    if constexpr (S::dense) {
-      Matrix standard = standardised(scale);
-      if (surely_above(standard)) return false;
-      const Eigen::SelfAdjointEigenSolver<Matrix> eigen(standard);
-      if (eigen.eigenvalues()(0) >= relative_) return false;
-      standard = eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(relative_).asDiagonal() *
-                 eigen.eigenvectors().transpose();
-      scale = deviation_.asDiagonal() * standard * deviation_.asDiagonal();
-      scale = 0.5 * (scale + scale.transpose()).eval();
-      return true;
-    } else {
-      const Matrix least = S::isotropic ? Matrix::Constant(1, 1, relative_ * mean_variance_)
-                                        : Matrix(relative_ * deviation_.array().square().matrix());
-      const bool low = (scale.array() < least.array()).any();
-      scale = scale.cwiseMax(least);
-      return low;
-    }
-  }
+  bool apply(const CovarianceShape &shape, Matrix &scale) const;
 
   /// For a prior, which needs to be regular but not the maximiser of anything: where the scale may
   /// be below the floor, adds the floor to every direction. Needs no eigenvalues, which take
   /// seconds for a thousand columns.
-  template <class S> void regularise(Matrix &scale) const {
-    if constexpr (!S::dense)
-      apply<S>(scale);
-    else if (!surely_above(standardised(scale)))
-      scale.diagonal() += relative_ * deviation_.array().square().matrix();
-  }
+  void regularise(const CovarianceShape &shape, Matrix &scale) const;
 
  private:
-  Matrix standardised(const Matrix &scale) const {
-    const Vector inverse = deviation_.cwiseInverse();
-    return inverse.asDiagonal() * scale * inverse.asDiagonal();
-  }
-
-  /// The smallest eigenvalue is at least 1 / trace of the inverse: mostly enough to know, and much
-  /// cheaper than finding it.
-  bool surely_above(const Matrix &standard) const {
-    Matrix lower;
-    return cholesky(standard, lower) && inverse_lower(lower).squaredNorm() * relative_ <= 1;
-  }
+  Matrix standardised(const Matrix &scale) const;
+  bool surely_above(const Matrix &standard) const;
 
   double relative_, mean_variance_;
   Vector deviation_;

@@ -6,14 +6,11 @@
 //   log t = log Gamma((a + e) / 2) - log Gamma((a + e - d') / 2) - d'/2 log pi - 1/2 log |B| - d'/2
 //   log((c + 1) / c)
 //           - (a + e) / 2 log(1 + c / (c + 1) (x - m)' B^-1 (x - m))
-// with e = 1, d' = d in the dense shape, e = d' = d and |B| to the d-th power in the spherical one,
-// and a product of d terms with e = d' = 1 in the diagonal one. B is kept as its Cholesky factor,
-// updated by rank-one steps of d^2 operations; what depends on the number of rows alone comes from
-// a table. Clusters lie in the lanes, so that a row meets all of them at once.
+// with e = 1, d' = d in the dense shape, e = d' = d and |B| to the d-th power in the spherical
+// one, and a product of d terms with e = d' = 1 in the diagonal one. B is kept as its Cholesky
+// factor, updated by rank-one steps of d^2 operations; what depends on the number of rows alone
+// comes from a table. Clusters lie in the lanes, so that a row meets all of them at once.
 #pragma once
-
-#include <numbers>
-#include <utility>
 
 #include "base/aligned.hpp"
 #include "base/simd.hpp"
@@ -21,113 +18,38 @@
 
 namespace bayes {
 
-template <class S> class NormalClusters {
-  static_assert(!S::shared, "clusters that share a scale have no predictive of their own");
-
+class NormalClusters {
  public:
   /// No clusters yet. `prior`: one component.
-  explicit NormalClusters(const NormalWishart<S> &prior)
-      : prior_(prior),
-        d_(prior.dimension()),
-        scales_(scale_count()) {
-    if (!factor_of(prior.B[0], prior_root_)) not_positive_definite("prior scale B", 0);
-    FactoredScale factored;
-    if (!factor<S>(prior.B[0], d_, factored)) not_positive_definite("prior scale B", 0);
-    prior_log_normaliser_ = wishart_log_normaliser<S>(prior.a(0), factored, d_);
-    reserve(simd::lanes);
-    fill(0, prior, prior_root_);  // slot 0 for a moment: the prior's own predictive
-    prior_column_.assign(column(0), column(0) + rows());
-    y_.resize(std::size_t(d_) * simd::lanes);
-    v_.resize(std::size_t(d_));
-  }
+  explicit NormalClusters(const NormalWishart &prior);
 
   /// Clusters whose posteriors are q's components: for scoring rows; nothing can be removed from
   /// them.
-  NormalClusters(const NormalWishart<S> &prior, const NormalWishart<S> &q) : NormalClusters(prior) {
-    reserve(q.components());
-    std::vector<double> root;
-    for (int k = 0; k < q.components(); ++k) {
-      if (!factor_of(q.B[std::size_t(k)], root)) not_positive_definite("posterior scale B", k);
-      const int slot = open();
-      fill(slot, pick(q, {k}), root);
-    }
-  }
+  NormalClusters(const NormalWishart &prior, const NormalWishart &q);
 
   int size() const { return size_; }
   int padded() const { return (size_ + simd::lanes - 1) / simd::lanes * simd::lanes; }
   double count(int slot) const { return at(Row::count, slot); }
 
-  int open() {
-    if (size_ == capacity_) reserve(2 * capacity_);
-    put(size_, prior_column_.data());
-    return size_++;
-  }
-  void close(int slot) {
-    --size_;
-    if (slot != size_) put(slot, column(size_));
-  }
+  int open();
+  void close(int slot);
   void clear(int slot) { put(slot, prior_column_.data()); }
 
-  void add(int slot, const double *x) {
-    const double c = at(Row::c, slot);
-    change(slot, x, std::sqrt(c / (c + 1)), 1 / (c + 1), +1);
-  }
+  void add(int slot, const double *x);
   /// False if precision is lost; the cluster is then to be cleared and put together again.
-  bool remove(int slot, const double *x) {
-    const double c = at(Row::c, slot);
-    return change(slot, x, std::sqrt(c / (c - 1)), -1 / (c - 1), -1);
-  }
+  bool remove(int slot, const double *x);
   void save(int slot) { saved_.assign(column(slot), column(slot) + rows()); }
   /// as it was at save(); other clusters may have changed since, but not moved
   void restore(int slot) { put(slot, saved_.data()); }
 
-  void log_predictive(const double *x, double *out) const {
-    for (int slot = 0; slot < size_; slot += simd::lanes)
-      simd::store(out + slot, lanes_predictive(x, slot));
-  }
-  double log_predictive(int slot, const double *x) const {
-    const int first = slot / simd::lanes * simd::lanes;
-    return lanes_predictive(x, first)[slot - first];
-  }
-  double log_prior_predictive(const double *x) {
-    const int slot = open();
-    const double out = log_predictive(slot, x);
-    --size_;
-    return out;
-  }
+  void log_predictive(const double *x, double *out) const;
+  double log_predictive(int slot, const double *x) const;
+  double log_prior_predictive(const double *x);
 
   /// log p(all rows of the cluster).
-  double log_marginal(int slot) const {
-    const double n = count(slot), a = prior_.a(0) + (S::isotropic ? n * d_ : n);
-    FactoredScale factored;
-    factored.log_determinant = at(Row::log_determinant, slot) * (S::isotropic ? d_ : 1);
-    return -0.5 * d_ * n * std::log(2 * std::numbers::pi) + prior_log_normaliser_ -
-           wishart_log_normaliser<S>(a, factored, d_) +
-           0.5 * d_ * std::log(prior_.c(0) / at(Row::c, slot));
-  }
+  double log_marginal(int slot) const;
 
-  NormalWishart<S> posterior() const {
-    NormalWishart<S> out = replicate(prior_, size_);
-    for (int k = 0; k < size_; ++k) {
-      out.c(k) = at(Row::c, k);
-      out.a(k) += S::isotropic ? count(k) * d_ : count(k);
-      for (int j = 0; j < d_; ++j) out.m(j, k) = at(Row::size + j, k);
-      Matrix &scale = out.B[std::size_t(k)];
-      if constexpr (S::dense) {
-        Matrix lower = Matrix::Zero(d_, d_);
-        for (int i = 0; i < d_; ++i)
-          for (int j = 0; j <= i; ++j)
-            lower(i, j) = j == i ? 1 / at(Row::size + d_ + packed(i, j), k)
-                                 : at(Row::size + d_ + packed(i, j), k);
-        scale = lower * lower.transpose();
-        for (int i = 0; i < d_; ++i)  // exactly symmetric, as every reader of a model asks for
-          for (int j = 0; j < i; ++j) scale(j, i) = scale(i, j);
-      } else {
-        for (int i = 0; i < int(scales_); ++i) scale(i, 0) = at(Row::size + d_ + i, k);
-      }
-    }
-    return out;
-  }
+  NormalWishart posterior() const;
 
  private:
   // A cluster's numbers stand together in column(slot), where rows come and go: first these, then d
@@ -137,203 +59,40 @@ template <class S> class NormalClusters {
   struct Row {
     enum : int { count, c, log_determinant, constant, shrink, half, size };
   };
-  std::size_t scale_count() const {
-    return S::dense       ? std::size_t(d_) * std::size_t(d_ + 1) / 2
-           : S::isotropic ? 1
-                          : std::size_t(d_);
-  }
+  std::size_t scale_count() const;
   std::size_t rows() const { return Row::size + std::size_t(d_) + scales_; }
   double *column(int slot) { return columns_.data() + std::size_t(slot) * rows(); }
   const double *column(int slot) const { return columns_.data() + std::size_t(slot) * rows(); }
   double at(int row, int slot) const { return column(slot)[row]; }
   int packed(int i, int j) const { return j * d_ - j * (j - 1) / 2 + i - j; }
 
-  void put(int slot, const double *from) {
-    std::copy_n(from, rows(), column(slot));
-    publish(slot);
-  }
+  void put(int slot, const double *from);
   /// Makes what was changed in a column known to scoring.
-  void publish(int slot) {
-    const double *const from = column(slot);
-    double *to = data_.data() + slot;
-    for (std::size_t row = 0; row < rows(); ++row, to += capacity_) *to = from[row];
-  }
+  void publish(int slot);
 
-  void reserve(int slots) {
-    const int capacity = (std::max(slots, 1) + simd::lanes - 1) / simd::lanes * simd::lanes;
-    if (capacity <= capacity_) return;
-    // Unused slots hold harmless numbers: lanes past the last cluster are computed too.
-    data_.assign(rows() * std::size_t(capacity), 1.0);
-    columns_.resize(rows() * std::size_t(capacity), 1.0);
-    const int before = std::exchange(capacity_, capacity);
-    for (int slot = 0; slot < before; ++slot) publish(slot);
-  }
+  void reserve(int slots);
 
   /// The scale as it is kept: packed lower triangle with reciprocal diagonal, or its entries.
-  bool factor_of(const Matrix &scale, std::vector<double> &out) const {
-    out.resize(scales_);
-    if constexpr (S::dense) {
-      Matrix lower;
-      if (!cholesky(scale, lower)) return false;
-      for (int i = 0; i < d_; ++i)
-        for (int j = 0; j <= i; ++j)
-          out[std::size_t(packed(i, j))] = i == j ? 1 / lower(i, i) : lower(i, j);
-    } else {
-      for (std::size_t i = 0; i < scales_; ++i) out[i] = scale(Eigen::Index(i), 0);
-    }
-    return true;
-  }
+  bool factor_of(const Matrix &scale, std::vector<double> &out) const;
 
   /// A slot from a posterior of one component.
-  void fill(int slot, const NormalWishart<S> &q, const std::vector<double> &scale) {
-    const double rows_in = (q.a(0) - prior_.a(0)) / (S::isotropic ? d_ : 1);
-    double *const to = column(slot);
-    to[Row::c] = q.c(0);
-    to[Row::count] = rows_in;
-    for (int j = 0; j < d_; ++j) to[Row::size + j] = q.m(j, 0);
-    std::copy(scale.begin(), scale.end(), to + Row::size + d_);
-    refresh(slot, constant_of(rows_in, q.c(0)));
-  }
+  void fill(int slot, const NormalWishart &q, const std::vector<double> &scale);
 
   /// The part of a predictive's constant that depends on the number of rows alone.
-  double constant_of(double n, double c) const {
-    const double a = prior_.a(0) + (S::isotropic ? n * d_ : n),
-                 each = S::dense || S::isotropic ? d_ : 1,
-                 copies = S::dense || S::isotropic ? 1 : d_;
-    const double top = S::isotropic ? a + d_ : a + 1;
-    return copies * (log_gamma(top / 2) - log_gamma((top - each) / 2) -
-                     each / 2 * std::log(std::numbers::pi) - each / 2 * std::log((c + 1) / c));
-  }
-  double tabled_constant(double n) {
-    const std::size_t index = std::size_t(n);
-    while (constants_.size() <= index)
-      constants_.push_back(
-          constant_of(double(constants_.size()), prior_.c(0) + double(constants_.size())));
-    return constants_[index];
-  }
+  double constant_of(double n, double c) const;
+  double tabled_constant(double n);
 
   /// Everything that follows from count, c and scale.
-  void refresh(int slot, double constant) {
-    double *const of = column(slot);
-    const double *const scale = of + Row::size + d_;
-    const double n = of[Row::count], c = of[Row::c], a = prior_.a(0) + (S::isotropic ? n * d_ : n);
-    // The product first: one logarithm instead of d, unless it leaves the range of a double.
-    double product = 1, sum = 0;
-    for (int i = 0; i < (S::dense ? d_ : int(scales_)); ++i) {
-      product *= S::dense ? scale[packed(i, i)] : scale[i];
-      if (!(product > 1e-250 && product < 1e250)) {
-        sum += std::log(product);
-        product = 1;
-      }
-    }
-    sum += std::log(product);
-    of[Row::log_determinant] = S::dense ? -2 * sum : sum;
-    of[Row::constant] = constant - 0.5 * (S::isotropic ? d_ : 1) * of[Row::log_determinant];
-    of[Row::shrink] = c / (c + 1);
-    of[Row::half] = (S::isotropic ? a + d_ : a + 1) / 2;
-    publish(slot);
-  }
+  void refresh(int slot, double constant);
 
   /// B + or - w^2 (x - m)(x - m)', m moved by `step` times x - m; sign: rows added.
-  bool change(int slot, const double *x, double w, double step, int sign) {
-    double *const of = column(slot), *const mean = of + Row::size, *__restrict scale = mean + d_,
-                  *__restrict v = v_.data();
-    for (int j = 0; j < d_; ++j) {
-      const double difference = x[j] - mean[j];
-      mean[j] += step * difference;
-      v[j] = w * difference;
-    }
-    of[Row::c] += sign;
-    of[Row::count] += sign;
-    bool sound = true;
-    if constexpr (S::dense) {
-      for (int j = 0; j < d_; scale += d_ - j, ++j) {
-        // The diagonal holds 1 / L_jj.
-        const double ratio = v[j] * scale[0], squared = 1 + sign * ratio * ratio;
-        if (!(squared > 1e-12)) sound = false;
-        // L_jj / L'_jj, and L'_jj / L_jj
-        const double inverse = 1 / std::sqrt(std::max(squared, 1e-12)), stretch = squared * inverse;
-        scale[0] *= inverse;
-        for (int i = 1; i < d_ - j; ++i) {
-          const double entry = (scale[i] + sign * ratio * v[j + i]) * inverse;
-          v[j + i] = stretch * v[j + i] - ratio * entry;
-          scale[i] = entry;
-        }
-      }
-    } else {
-      double squares = 0;
-      for (int j = 0; j < d_; ++j) {
-        const double square = v[j] * v[j];
-        if constexpr (S::isotropic)
-          squares += square;
-        else
-          sound &= changed(scale[j], sign * square);
-      }
-      if constexpr (S::isotropic) sound = changed(scale[0], sign * squares);
-    }
-    refresh(slot, tabled_constant(of[Row::count]));
-    return sound;
-  }
-  static bool changed(double &entry, double by) {
-    const double before = entry;
-    entry += by;
-    return entry > 1e-12 * before;
-  }
+  bool change(int slot, const double *x, double w, double step, int sign);
+  static bool changed(double &entry, double by);
 
-  simd::Vector lanes_predictive(const double *x, int first) const {
-    using namespace simd;
-    const auto row = [&](int r) {
-      return load(data_.data() + std::size_t(r) * std::size_t(capacity_) + std::size_t(first));
-    };
-    const simd::Vector shrink = row(Row::shrink), half = row(Row::half), farthest = all(1e300);
-    const auto least = [](simd::Vector a, simd::Vector b) { return a < b ? a : b; };
-    if constexpr (S::dense) {
-      simd::Vector quadratic = {};
-      double *const y = y_.data();
-      const std::size_t stride = std::size_t(capacity_);
-      const double *const means =
-                              data_.data() + std::size_t(Row::size) * stride + std::size_t(first),
-                          *const scale = means + std::size_t(d_) * stride;
-      for (int i = 0; i < d_; ++i) {
-        // L_ij of one row i stand d - 1, d - 2, ... columns apart.
-        const double *entry = scale + std::size_t(i) * stride;
-        simd::Vector even = x[i] - load(means + std::size_t(i) * stride), odd = {};
-        int j = 0;
-        for (; j + 1 < i; j += 2) {
-          even -= load(entry) * load(y + j * lanes);
-          entry += std::size_t(d_ - j - 1) * stride;
-          odd -= load(entry) * load(y + (j + 1) * lanes);
-          entry += std::size_t(d_ - j - 2) * stride;
-        }
-        if (j < i) {
-          even -= load(entry) * load(y + j * lanes);
-          entry += std::size_t(d_ - j - 1) * stride;
-        }
-        even = (even + odd) * load(entry);
-        store(y + i * lanes, even);
-        quadratic += even * even;
-      }
-      return row(Row::constant) - half * log(1.0 + least(shrink * quadratic, farthest));
-    } else if constexpr (S::isotropic) {
-      simd::Vector squares = {};
-      for (int i = 0; i < d_; ++i) {
-        const simd::Vector difference = x[i] - row(Row::size + i);
-        squares += difference * difference;
-      }
-      return row(Row::constant) -
-             half * log(1.0 + least(shrink * squares / row(Row::size + d_), farthest));
-    } else {
-      simd::Vector total = {};
-      for (int i = 0; i < d_; ++i) {
-        const simd::Vector difference = x[i] - row(Row::size + i);
-        total +=
-            log(1.0 + least(shrink * difference * difference / row(Row::size + d_ + i), farthest));
-      }
-      return row(Row::constant) - half * total;
-    }
-  }
+  simd::Vector lanes_predictive(const double *x, int first) const;
 
-  NormalWishart<S> prior_;
+  NormalWishart prior_;
+  CovarianceShape shape_;
   int d_;
   std::size_t scales_;
   int size_ = 0, capacity_ = 0;

@@ -19,115 +19,28 @@ struct NormalIndependent {
   int dimension() const { return int(m.rows()); }
 };
 
-inline Matrix inverse(const FactoredScale &factored) {
-  const Matrix product = factored.whiten.transpose() * factored.whiten;
-  // symmetric to the last bit, as stored models must be
-  return 0.5 * (product + product.transpose());
-}
+/// The inverse of the factored matrix, symmetric to the last bit, as stored models must be.
+Matrix inverse(const FactoredScale &factored);
 
 /// One coordinate ascent: q(mu) given E[Lambda] of `previous` (eq. 30), then q(Lambda) given q(mu)
 /// (eq. 32).
-inline NormalIndependent posterior(const NormalStatistics<FullCovariance> &statistics,
-                                   const NormalIndependent &prior,
-                                   const NormalIndependent &previous) {
-  using S = FullCovariance;
-  NormalIndependent out = prior;
-  const int d = prior.dimension();
-  const auto prior_mean = factor_all<S>(prior.C, d, "prior covariance C"),
-             scale = factor_all<S>(previous.B, d, "posterior scale B");
-  for (int k = 0; k < prior.components(); ++k) {
-    const std::size_t s = std::size_t(k);
-    const double n = statistics.count(k);
-    const Matrix before = inverse(prior_mean[s]), data = n * previous.a(k) * inverse(scale[s]);
-    FactoredScale precision;
-    if (!factor<S>(before + data, d, precision)) not_positive_definite("precision of the mean", k);
-    out.C[s] = inverse(precision);
-    // About the prior mean, so that large coordinates do not cancel.
-    out.m.col(k) = prior.m.col(k) + out.C[s] * (data * (statistics.mean.col(k) - prior.m.col(k)));
-    out.a(k) += n;
-    const Vector difference = statistics.mean.col(k) - out.m.col(k);
-    out.B[s] += statistics.scatter[s] + n * (difference * difference.transpose() + out.C[s]);
-  }
-  return out;
-}
+NormalIndependent posterior(const NormalStatistics &statistics, const NormalIndependent &prior,
+                            const NormalIndependent &previous);
 
 /// Scores rows with E_q[log N(x | mu_k, Lambda_k^-1)] (eq. 27).
-inline NormalScorer<FullCovariance> make_scorer(const NormalIndependent &q) {
-  using S = FullCovariance;
-  const int d = q.dimension();
-  std::vector<FactoredScale> scales = factor_all<S>(q.B, d, "posterior scale B");
-  Vector constant(q.components());
-  for (int k = 0; k < q.components(); ++k) {
-    FactoredScale &scale = scales[std::size_t(k)];
-    constant(k) =
-        0.5 * (expected_log_determinant<S>(q.a(k), scale, d) - d * std::log(2 * std::numbers::pi) -
-               q.a(k) * trace_solve<S>(q.C[std::size_t(k)], scale));
-  }
-  for (int k = 0; k < q.components(); ++k) scales[std::size_t(k)].whiten *= std::sqrt(q.a(k));
-  return {q.m, scales, std::move(constant)};
-}
+NormalScorer make_scorer(const NormalIndependent &q);
 
 /// KL(q || prior) summed over the components.
-inline double divergence(const NormalIndependent &q, const NormalIndependent &prior) {
-  using S = FullCovariance;
-  const int d = q.dimension();
-  const auto b = factor_all<S>(q.B, d, "posterior scale B"),
-             b0 = factor_all<S>(prior.B, d, "prior scale B");
-  const auto c = factor_all<S>(q.C, d, "posterior covariance of the mean"),
-             c0 = factor_all<S>(prior.C, d, "prior covariance C");
-  double total = 0;
-  for (int k = 0; k < q.components(); ++k) {
-    const std::size_t s = std::size_t(k);
-    total += (q.a(k) - prior.a(k)) / 2 * expected_log_determinant<S>(q.a(k), b[s], d) +
-             q.a(k) / 2 * (trace_solve<S>(prior.B[s], b[s]) - d) +
-             wishart_log_normaliser<S>(q.a(k), b[s], d) -
-             wishart_log_normaliser<S>(prior.a(k), b0[s], d);
-    total += 0.5 * (trace_solve<S>(q.C[s], c0[s]) + c0[s].quadratic(q.m.col(k) - prior.m.col(k)) -
-                    d + c0[s].log_determinant - c[s].log_determinant);
-  }
-  return total;
-}
+double divergence(const NormalIndependent &q, const NormalIndependent &prior);
 
 /// q moved by a step of size rho towards `target` in natural parameters: of q(mu) the precision and
 /// precision x mean, of q(Lambda) a and B.
-inline NormalIndependent blend(const NormalIndependent &q, const NormalIndependent &target,
-                               double rho) {
-  using S = FullCovariance;
-  NormalIndependent out = q;
-  const int d = q.dimension();
-  const auto c1 = factor_all<S>(q.C, d, "posterior covariance of the mean"),
-             c2 = factor_all<S>(target.C, d, "posterior covariance of the mean");
-  out.a = (1 - rho) * q.a + rho * target.a;
-  for (int k = 0; k < q.components(); ++k) {
-    const std::size_t s = std::size_t(k);
-    const Matrix p1 = (1 - rho) * inverse(c1[s]), p2 = rho * inverse(c2[s]);
-    FactoredScale precision;
-    if (!factor<S>(p1 + p2, d, precision)) not_positive_definite("precision of the mean", k);
-    out.C[s] = inverse(precision);
-    out.m.col(k) = q.m.col(k) + out.C[s] * (p2 * (target.m.col(k) - q.m.col(k)));
-    out.B[s] = (1 - rho) * q.B[s] + rho * target.B[s];
-  }
-  return out;
-}
+NormalIndependent blend(const NormalIndependent &q, const NormalIndependent &target, double rho);
 
 /// The components in this order: a subset, a permutation, or repetitions.
-inline NormalIndependent pick(const NormalIndependent &q, const std::vector<int> &order) {
-  NormalIndependent out{
-      Matrix(q.m.rows(), Eigen::Index(order.size())), {}, Vector(Eigen::Index(order.size())), {}};
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    out.m.col(Eigen::Index(i)) = q.m.col(order[i]);
-    out.a(Eigen::Index(i)) = q.a(order[i]);
-    out.C.push_back(q.C[std::size_t(order[i])]);
-    out.B.push_back(q.B[std::size_t(order[i])]);
-  }
-  return out;
-}
+NormalIndependent pick(const NormalIndependent &q, const std::vector<int> &order);
 
 /// E[mu] and E[Lambda]^-1 = B / a.
-inline NormalPoint<FullCovariance> point_estimate(const NormalIndependent &q) {
-  NormalPoint<FullCovariance> out{q.m, q.B};
-  for (int k = 0; k < q.components(); ++k) out.covariance[std::size_t(k)] /= q.a(k);
-  return out;
-}
+NormalPoint point_estimate(const NormalIndependent &q);
 
 }  // namespace bayes

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/special.hpp"
-#include "families/product/column.hpp"
+#include "families/product/conjugate_column.hpp"
 
 namespace bayes {
 
@@ -45,21 +45,28 @@ class CategoryCodes {
   std::vector<int> codes_;
 };
 
-struct Categorical {
-  int categories = 0;  // V >= 1
+struct Categorical : ConjugateColumn<Categorical> {
+  // V; 0 while nobody has looked: then every whole number may be one
+  int categories = 0;
   // of V values; without it the categories are their codes
   std::shared_ptr<const CategoryCodes> codes = nullptr;
+
+  explicit Categorical(int categories = 0, std::shared_ptr<const CategoryCodes> codes = nullptr)
+      : categories(categories),
+        codes(std::move(codes)) {}
 
   static constexpr const char *name = "categorical";
   static constexpr std::array<const char *, 1> parameters = {"probability"};
   static constexpr std::array<const char *, 1> prior_keys = {"category_alpha"};
-  static constexpr bool has_base = false, zero_is_base = true, ordered = false,
-                        needs_variance = false;
+  static constexpr bool zero_is_base = true, ordered = false, by_value = true, probabilities = true,
+                        whole = true;
 
   bool allowed(double x) const {
-    return codes ? codes->code(x) >= 0 : x >= 0 && x < categories && x == std::floor(x);
+    if (codes) return codes->code(x) >= 0;
+    return x == std::floor(x) && (categories == 0 || (x >= 0 && x < categories));
   }
   std::string requirement() const {
+    if (categories == 0) return "a whole number";
     if (!codes) return "a whole number from 0 to " + std::to_string(categories - 1);
     constexpr std::size_t most = 12;
     std::string out = "one of the categories ";
@@ -71,14 +78,9 @@ struct Categorical {
   double value(double code) const { return codes ? codes->values()[std::size_t(code)] : code; }
   bool plain() const { return !codes; }
   double place(double x, double) const { return x; }
-  static double log_base(double) { return 0; }
 
   int numbers_of_name() const { return categories; }
-  int point_size() const { return categories; }
-  int posterior_size() const { return categories; }
-  int statistics_size() const { return categories; }
   int term_size() const { return categories; }  // log probabilities
-  int sum_size() const { return categories; }
   // log predictive of every category - that of category 0
   int form_size() const { return categories; }
   int free_parameters() const { return categories - 1; }
@@ -142,7 +144,6 @@ struct Categorical {
       if (prior[v] != 1) total += (prior[v] - 1) * finite_log(point[v]);
     return total;
   }
-  void complete(double *) const {}
   bool valid_point(const double *point) const {
     return std::all_of(point, point + categories, [](double p) { return p > 0; }) &&
            std::abs(sum(point) - 1) < 1e-9;
@@ -150,13 +151,12 @@ struct Categorical {
   // codes are names
   double mean(const double *) const { return std::numeric_limits<double>::quiet_NaN(); }
   double variance(const double *) const { return std::numeric_limits<double>::quiet_NaN(); }
+  bool allowed_mean(double x) const { return allowed(x); }
+  void set_mean(double, double, double *) const {}
   double sample(const double *point, Random &random) const {
     return random.categorical({point, std::size_t(categories)});
   }
 
-  void posterior(const double *s, const double *prior, double *q) const {
-    for (int v = 0; v < categories; ++v) q[v] = prior[v] + s[v];
-  }
   double divergence(const double *q, const double *prior) const {
     const double whole = digamma(sum(q));
     double total = log_dirichlet_normaliser({prior, std::size_t(categories)}) -
@@ -164,9 +164,6 @@ struct Categorical {
     for (int v = 0; v < categories; ++v)
       if (q[v] != prior[v]) total += (q[v] - prior[v]) * (digamma(q[v]) - whole);
     return total;
-  }
-  void blend(const double *q, const double *target, double rho, double *out) const {
-    for (int v = 0; v < categories; ++v) out[v] = (1 - rho) * q[v] + rho * target[v];
   }
   void point_estimate(const double *q, double *point) const {
     const double whole = sum(q);
@@ -176,9 +173,6 @@ struct Categorical {
     std::vector<double> q(std::size_t(categories), 0.0);
     posterior(s, prior, q.data());
     return log_dirichlet_normaliser(q) - log_dirichlet_normaliser({prior, std::size_t(categories)});
-  }
-  bool valid_posterior(const double *q) const {
-    return std::all_of(q, q + categories, valid_number);
   }
   double predictive_mean(const double *) const { return std::numeric_limits<double>::quiet_NaN(); }
   double predictive_variance(const double *) const {
@@ -193,9 +187,6 @@ struct Categorical {
     random.dirichlet({q, std::size_t(categories)}, {point, std::size_t(categories)});
   }
 
-  void scale(double factor, double *s) const {
-    for (int v = 0; v < categories; ++v) s[v] *= factor;
-  }
   void add(double x, double *s) const { ++s[int(x)]; }
   bool remove(double x, const double *, double *s) const {
     --s[int(x)];

@@ -2,8 +2,8 @@
 // such families share.
 //
 // Rows of columns, each with a family of its own, are products (product.hpp): whatever works for
-// products works for a new column family. Such a family is one small file (bernoulli.hpp is the
-// simplest example) and an entry in the list of column_families.hpp.
+// products works for a new column family. Such a family is one small file and an entry in the list
+// of column_families.hpp; most of what is asked for here it gets from conjugate_column.hpp.
 //
 // Everything is written as an exponential family, eta . t(x) - A + h(x) (002 L7, L8), cut up by
 // what it depends on: log density of x = base + term(x) + h(x), where base and the numbers of the
@@ -21,6 +21,7 @@
 #include <concepts>
 #include <limits>
 #include <span>
+#include <string>
 
 #include "base/random.hpp"
 #include "base/simd.hpp"
@@ -29,16 +30,22 @@
 namespace bayes {
 
 /// Bounds that keep the likelihood of a point, and so the logarithms in it, finite (001 asks for
-/// [MIN, 1 - MIN]).
+/// [MIN, 1 - MIN]). They bound what would make other allowed values impossible, and nothing else: a
+/// mean may be as large as the data say.
 struct ColumnBounds {
-  /// of probabilities (and 1 - them), of rates of counts; of variances as shares of `variance`, of
-  /// means of waiting times as shares of its root
+  /// of probabilities of values, of means of counts; of variances as shares of `variance`, of means
+  /// of waiting times as shares of its root
   double minimum = 1e-6;
   /// of the column over all rows
   double variance = 1;
   /// a component with no more weight than this keeps its previous parameters
   double least_weight = 0;
 };
+
+/// What stands in a column of counts: beyond 2^53 doubles are no counts any more.
+inline constexpr double exact_counts = 9007199254740992;
+inline constexpr const char *count_requirement = "a whole number from 0 to 2^53";
+inline bool allowed_count(double x) { return x >= 0 && x <= exact_counts && x == std::floor(x); }
 
 /// Numbers of a stored model that must be positive lie between 1 / this and this.
 inline constexpr double largest_number = 1e300;
@@ -53,7 +60,7 @@ concept ColumnFamily = requires(const F &family, const double *in, double *out,
                                 const double *const *columns, std::span<const F> families, double x,
                                 Random &random, const ColumnBounds &bounds) {
   { F::name } -> std::convertible_to<const char *>;  // as users write it
-  // may the (finite) x stand in such a column?
+  // may the (finite) x stand in such a column? 0 may, in all
   { family.allowed(x) } -> std::same_as<bool>;
   { family.requirement() } -> std::convertible_to<std::string>;  // what it must be: "0 or 1"
   // x as everything below wants it: a category's code, else x itself
@@ -64,8 +71,12 @@ concept ColumnFamily = requires(const F &family, const double *in, double *out,
   { F::log_base(x) } -> std::same_as<double>;    // h(x), of an element
   // is the predictive density of 0 all in the base?
   { F::zero_is_base } -> std::convertible_to<bool>;
-  // are elements quantities, not names?
+  // are some values further apart than others? Not those of names, nor zeros and ones
   { F::ordered } -> std::convertible_to<bool>;
+  // does the name of a number stand for one of every value (a categorical column's do)?
+  { F::by_value } -> std::convertible_to<bool>;
+  // are the named numbers of a point probabilities of values: of each if by_value, else of 1?
+  { F::probabilities } -> std::convertible_to<bool>;
   // does the default prior, or place, ask for the variance of all rows?
   { F::needs_variance } -> std::convertible_to<bool>;
   // an element, variance -> where it lies on a scale on which chance makes differences of about 1
@@ -99,6 +110,11 @@ concept ColumnFamily = requires(const F &family, const double *in, double *out,
   // E[x] at a point; NaN where x is no quantity (here and below)
   { family.mean(in) } -> std::same_as<double>;
   { family.variance(in) } -> std::same_as<double>;
+  // may an element have this mean?
+  { family.allowed_mean(x) } -> std::same_as<bool>;
+  // mean, variance of the column over all rows: gives a point that mean; nothing if x is no
+  // quantity
+  family.set_mean(x, x, out);
   { family.sample(in, random) } -> std::same_as<double>;  // an element at a point
   // the numbers of a point behind those that have names
   family.complete(out);
@@ -150,6 +166,9 @@ concept ColumnFamily = requires(const F &family, const double *in, double *out,
   {
     F::predictive_term([](int) { return 0.0; }, x)
     } -> std::same_as<double>;
+  {
+    F::predictive_term([](int) { return simd::Vector{}; }, x)
+    } -> std::same_as<simd::Vector>;
 };
 
 /// The logarithm of a probability or rate that may have underflowed: finite, so that 0 times it is

@@ -10,13 +10,19 @@
 #include "families/product/bernoulli.hpp"
 #include "families/product/categorical.hpp"
 #include "families/product/exponential.hpp"
+#include "families/product/geometric.hpp"
 #include "families/product/poisson.hpp"
 #include "families/product/univariate_normal.hpp"
 
 namespace bayes {
 
+/// The list. Models know families by name, so its order may change; but components hold their
+/// numbers, and samplers draw them, in this order.
 using AnyColumnFamily =
-    std::variant<Bernoulli, Categorical, Poisson, Exponential, UnivariateNormal>;
+    std::variant<Bernoulli, Categorical, Poisson, Exponential, UnivariateNormal, Geometric>;
+
+/// Which of them: the place in the list.
+enum class ColumnKind : char {};
 
 namespace detail {
 template <class Function, class... F>
@@ -24,14 +30,15 @@ void for_each_type(std::type_identity<std::variant<F...>>, Function f) {
   (f(F{}), ...);
 }
 template <class Wanted, class... F>
-constexpr char position(std::type_identity<std::variant<F...>>) {
+constexpr ColumnKind position(std::type_identity<std::variant<F...>>) {
   char at = 0;
   static_cast<void>(((std::is_same_v<Wanted, F> || (++at, false)) || ...));
-  return at;
+  return ColumnKind(at);
 }
-template <class F>
-inline constexpr char index_of = position<F>(std::type_identity<AnyColumnFamily>{});
 }  // namespace detail
+
+template <ColumnFamily F>
+inline constexpr ColumnKind kind_of = detail::position<F>(std::type_identity<AnyColumnFamily>{});
 
 /// f(family) for every family of the list, a categorical one without categories.
 template <class Function> void for_each_column_family(Function f) {
@@ -50,27 +57,21 @@ inline const std::vector<std::string_view> &column_family_names() {
 
 /// What a column is, as models say it.
 struct ColumnSpec {
-  enum Kind : char {
-    bernoulli = detail::index_of<Bernoulli>,
-    categorical = detail::index_of<Categorical>,
-    poisson = detail::index_of<Poisson>,
-    exponential = detail::index_of<Exponential>,
-    normal = detail::index_of<UnivariateNormal>
-  } kind = bernoulli;
-  /// of a categorical column, at least 1; else 0
+  ColumnKind kind = kind_of<Bernoulli>;
+  /// of a categorical column, at least 1, or 0 while nobody has looked at the rows; else 0
   int categories = 0;
   /// the categories, rising whole numbers no further apart than CategoryCodes::widest; empty: 0 ..
   /// categories - 1
   std::vector<double> values = {};
 
   AnyColumnFamily family() const {
-    if (kind == categorical)
+    if (kind == kind_of<Categorical>)
       return Categorical{categories,
                          values.empty() ? nullptr : std::make_shared<const CategoryCodes>(values)};
     AnyColumnFamily out;
     int at = 0;
     for_each_column_family([&](const auto &each) {
-      if (at++ == kind) out = each;
+      if (ColumnKind(at++) == kind) out = each;
     });
     return out;
   }

@@ -1,6 +1,6 @@
 // A column of counts: x ~ Poisson(rate), rate ~ Gamma(shape, rate) (gamma_rate.hpp).
 //
-// Statistics: weight of the rows, weighted sum of x.
+// Statistics: weighted sum of x, weight of the rows.
 #pragma once
 
 #include <string>
@@ -33,74 +33,38 @@ inline double log_factorial(double x) {
          y * (1.0 / 12 - y2 * (1.0 / 360 - y2 / 1260));
 }
 
-struct Poisson : GammaRate {
+struct Poisson : GammaRate<Poisson> {
   static constexpr const char *name = "poisson";
-  static constexpr bool has_base = true, zero_is_base = true, ordered = true,
-                        needs_variance = false;
-  static constexpr double largest = 9007199254740992;  // beyond 2^53 doubles are no counts any more
+  static constexpr bool has_base = true, zero_is_base = true, whole = true;
 
-  bool allowed(double x) const { return x >= 0 && x <= largest && x == std::floor(x); }
-  std::string requirement() const { return "a whole number from 0 to 2^53"; }
+  bool allowed(double x) const { return allowed_count(x); }
+  std::string requirement() const { return count_requirement; }
   // of about the same variance, whatever the rate
   double place(double x, double) const { return 2 * std::sqrt(x); }
   static double log_base(double x) { return -log_factorial(x); }
 
-  int statistics_size() const { return 2; }
-  // The term: log rate.
-  int form_size() const { return 3; }  // shape, log(1 + rate), log Gamma(shape)
-
-  void maximum_likelihood(const double *s, const double *previous, const ColumnBounds &bounds,
-                          double *point) const {
-    point[0] = s[0] > bounds.least_weight ? std::max(s[1] / s[0], bounds.minimum) : previous[0];
+  static std::array<double, 2> statistic(double x) { return {x, 1}; }
+  static double weight(const double *s) { return s[1]; }
+  static void maximise(const double *s, const ColumnBounds &bounds, double *point) {
+    point[0] = std::max(s[0] / s[1], bounds.minimum);
   }
-  static constexpr const char *mode_requirement = "shape must be at least 1";
-  bool has_mode(const double *prior) const { return prior[0] >= 1; }
+
   void default_prior(double mean, double, double, double *prior) const {
     prior[0] = 1;
     prior[1] = mean > 0 ? 1 / mean : 1;
   }
-  void maximum_posterior(const double *s, const double *prior, double *point) const {
-    point[0] = std::max(least_mode, mode(s[1], s[0], prior));
-  }
+  static constexpr const char *mode_requirement = "shape must be at least 1";
+  bool has_mode(const double *prior) const { return prior[0] >= 1; }
   double mean(const double *point) const { return point[0]; }
   double variance(const double *point) const { return point[0]; }
+  bool allowed_mean(double x) const { return x >= 0; }
   double sample(const double *point, Random &random) const { return count(point[0], random); }
-
-  void posterior(const double *s, const double *prior, double *q) const {
-    q[0] = prior[0] + s[1];
-    q[1] = prior[1] + s[0];
-  }
   double predictive_mean(const double *q) const { return q[0] / q[1]; }
   double predictive_variance(const double *q) const { return q[0] / q[1] * (1 + 1 / q[1]); }
-  double log_marginal_likelihood(const double *s, const double *prior) const {
-    return log_evidence(s[1], s[0], prior);
-  }
-
-  void add(double x, double *s) const {
-    ++s[0];
-    s[1] += x;
-  }
-  bool remove(double x, const double *, double *s) const {
-    --s[0];
-    s[1] -= x;
-    return s[1] >= 0;  // sums above 2^53 are not exact
-  }
-
-  double point_terms(const double *point, double *terms) const {
-    terms[0] = finite_log(point[0]);
-    return -point[0];
-  }
-  double expected_terms(const double *q, double *terms) const {
-    terms[0] = digamma(q[0]) - std::log(q[1]);
-    return -q[0] / q[1];
-  }
-  void statistics(double weight, const double *sums, const double *, double *s) const {
-    s[0] = weight;
-    s[1] = sums[0];
-  }
 
   // The predictive is negative binomial: Gamma(shape + x) / (Gamma(shape) x!) (rate / (rate +
   // 1))^shape (rate + 1)^-x.
+  int form_size() const { return 3; }  // shape, log(1 + rate), log Gamma(shape)
   static void predictive_forms(std::span<const Poisson> columns, const double *q, double *forms,
                                double *bases) {
     double rate = -1, spread = 0, rest = 0;

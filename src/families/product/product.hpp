@@ -241,6 +241,9 @@ inline ProductPosterior replicate(const ProductPosterior &q, int k) {
   return pick(q, std::vector<int>(std::size_t(k), 0));
 }
 
+/// Components have a collapsed form.
+inline bool has_clusters(const ProductPosterior &) { return true; }
+
 /// Numbers that a component takes.
 inline double parameters_of(const ProductPosterior &q) { return double(q.values.rows()); }
 

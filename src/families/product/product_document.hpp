@@ -20,7 +20,7 @@ inline void write_columns(Document &document, const Columns &columns) {
   Tensor counts{{0}, {}}, values{{0}, {}};
   for (const ColumnSpec &spec : columns.specs()) {
     names.emplace_back(spec.name());
-    if (spec.kind != ColumnSpec::categorical) continue;
+    if (spec.kind != kind_of<Categorical>) continue;
     counts.values.push_back(spec.categories);
     for (int v = 0; v < spec.categories; ++v)
       values.values.push_back(spec.values.empty() ? v : spec.values[std::size_t(v)]);
@@ -43,7 +43,7 @@ inline SharedColumns read_product_columns(const MemberReader &in, int d) {
     const auto kind = name ? likelihood_named(*name) : std::nullopt;
     if (!kind) in.reject("columns", "contains " + describe(each) + ", which is no likelihood");
     specs.push_back({*kind});
-    categorical += *kind == ColumnSpec::categorical;
+    categorical += *kind == kind_of<Categorical>;
   }
   if (categorical > 0) {
     const Tensor counts = in.tensor("categories", {categorical});
@@ -58,7 +58,7 @@ inline SharedColumns read_product_columns(const MemberReader &in, int d) {
     auto at = values.values.begin();
     auto count = counts.values.begin();
     for (ColumnSpec &spec : specs) {
-      if (spec.kind != ColumnSpec::categorical) continue;
+      if (spec.kind != kind_of<Categorical>) continue;
       const auto end = at + std::ptrdiff_t(*count++);
       for (auto v = at; v != end; ++v)
         if (*v != std::floor(*v) || (v != at && !(v[-1] < *v)) ||

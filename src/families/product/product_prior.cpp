@@ -34,9 +34,8 @@ std::string shown(double x) {
                       "\"categories\" says how many there are."
                     : "");
   std::string others;
-  for_each_column_family([&]<class F>(const F &family) {
-    const bool knows = std::is_same_v<F, Categorical> ? x == std::floor(x) : family.allowed(x);
-    if (knows && family.name != likelihood)
+  for_each_column_family([&](const auto &family) {
+    if (family.allowed(x) && family.name != likelihood)
       others += (others.empty() ? "\"" : ", \"") + std::string(family.name) + '"';
   });
   throw Error(
@@ -94,7 +93,7 @@ std::vector<std::vector<double>> categories_seen(RowSource &rows,
   std::vector<std::vector<double>> seen(specs.size());
   for_each_block(rows, control, [&](const double *block, std::int64_t first, int size) {
     for (std::size_t j = 0; j < specs.size(); ++j) {
-      if (specs[j].kind != ColumnSpec::categorical) continue;
+      if (specs[j].kind != kind_of<Categorical>) continue;
       std::vector<double> &values = seen[j];
       double last = std::numeric_limits<double>::quiet_NaN();
       for (int b = 0; b < size; ++b) {
@@ -233,8 +232,8 @@ ProductSurvey survey_product(RowSource &rows, const std::vector<std::string> &li
   bool any = false;
   for (int j = 0; j < d; ++j) {
     const auto kind = *likelihood_named(likelihood[likelihood.size() == 1 ? 0 : std::size_t(j)]);
-    specs.push_back({kind, kind == ColumnSpec::categorical});
-    any |= kind == ColumnSpec::categorical;
+    specs.push_back({kind, kind == kind_of<Categorical>});
+    any |= kind == kind_of<Categorical>;
   }
   if (!categories.is_null()) check_categories_option(categories);
   if (any) {
@@ -244,7 +243,7 @@ ProductSurvey survey_product(RowSource &rows, const std::vector<std::string> &li
     for (const auto &values : seen)
       if (!values.empty()) lowest = std::min(lowest, values.front());
     for (std::size_t j = 0; j < specs.size(); ++j) {
-      if (specs[j].kind != ColumnSpec::categorical) continue;
+      if (specs[j].kind != kind_of<Categorical>) continue;
       std::vector<double> &values = seen[j];
       for (int v = 0; v < given[j]; ++v) values.push_back(v + (lowest > 0 ? 1 : 0));
       std::sort(values.begin(), values.end());

@@ -19,10 +19,10 @@ namespace bayes {
 inline constexpr int most_categories = 10000;
 
 /// The family that users call so.
-inline std::optional<ColumnSpec::Kind> likelihood_named(std::string_view name) {
+inline std::optional<ColumnKind> likelihood_named(std::string_view name) {
   const auto names = column_family_names();
   const auto at = std::find(names.begin(), names.end(), name);
-  return at == names.end() ? std::nullopt : std::optional(ColumnSpec::Kind(at - names.begin()));
+  return at == names.end() ? std::nullopt : std::optional(ColumnKind(at - names.begin()));
 }
 
 /// Option likelihood, or `key`: a name, or an array of names. Throws Error(invalid_argument).

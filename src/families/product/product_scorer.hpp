@@ -3,11 +3,12 @@
 #pragma once
 
 #include "base/aligned.hpp"
+#include "data/local_step.hpp"
 #include "families/product/product.hpp"
 
 namespace bayes {
 
-class ProductScorer {
+class ProductScorer final : public BlockScorer {
  public:
   using Statistics = ProductStatistics;
 
@@ -25,14 +26,14 @@ class ProductScorer {
     }
   }
 
-  int components() const { return k_; }
-  int dimension() const { return columns_->count(); }
+  int components() const override { return k_; }
+  int dimension() const override { return columns_->count(); }
 
   /// Arithmetic per row of score and accumulate together, for deciding on threads.
-  double operations() const { return 4.0 * k_ * columns_->count(); }
+  double operations() const override { return 4.0 * k_ * columns_->count(); }
 
   /// A worker's own memory.
-  class Worker {
+  class Worker final : public BlockWorker {
    public:
     explicit Worker(const ProductScorer &scorer)
         : scorer_(scorer),
@@ -51,7 +52,7 @@ class ProductScorer {
 
     /// Call once a block, before scoring: finds the columns, fills holes, and adds up what does not
     /// depend on components.
-    void prepare(const double *block) {
+    void prepare(const double *block) override {
       std::size_t filled = 0;
       holes_ = false;
       columns_.for_each_group([&](const auto &group) {
@@ -75,7 +76,7 @@ class ProductScorer {
     }
 
     /// out[b] = log density (or its expectation) of row b of the block under component k.
-    void score(const double *, int k, double *out) {
+    void score(const double *, int k, double *out) override {
       for (int b = 0; b < block_rows; ++b) out[b] = scorer_.base_(k) + row_base_[std::size_t(b)];
       const double *const terms = scorer_.terms_.col(k).data();
       each_run([&]<class F>(const ColumnGroup<F> &group, std::size_t first, std::size_t size,
@@ -93,7 +94,7 @@ class ProductScorer {
 
     /// Adds the block's rows with responsibilities r (block_rows, times the rows' weights) to
     /// component k's statistics.
-    void accumulate(const double *, int k, const double *r) {
+    void accumulate(const double *, int k, const double *r) override {
       simd::Vector most = {}, base = {};
       for (int b = 0; b < block_rows; b += simd::lanes) {
         most = simd::max(most, simd::load(r + b));
@@ -123,7 +124,7 @@ class ProductScorer {
       });
     }
 
-    void clear() {
+    void clear() override {
       std::fill(sums_.begin(), sums_.end(), 0.0);
       std::fill(missing_.begin(), missing_.end(), 0.0);
       std::fill(base_.begin(), base_.end(), 0.0);
@@ -131,7 +132,7 @@ class ProductScorer {
 
     /// Adds what was accumulated since clear() to raw sums (raw_size() doubles): of each component
     /// the sums, the weight of the rows in which a column is missing, and the sum of h(x).
-    void reduce(double *raw) const {
+    void reduce(double *raw) const override {
       const std::size_t size = std::size_t(columns_.size().sums);
       for (int k = 0; k < scorer_.k_; ++k) {
         const double *const from = sums_.data() + std::size_t(k) * sum_doubles();
@@ -201,7 +202,8 @@ class ProductScorer {
     for (int k = 0; k < k_; ++k) out[k] += base;
   }
 
-  std::size_t raw_size() const {
+  std::unique_ptr<BlockWorker> worker() const override { return std::make_unique<Worker>(*this); }
+  std::size_t raw_size() const override {
     return std::size_t(k_) *
            (std::size_t(columns_->size().sums) + std::size_t(columns_->count()) + 1);
   }

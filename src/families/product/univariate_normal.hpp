@@ -12,33 +12,24 @@
 #include <string>
 
 #include "base/special.hpp"
-#include "families/product/column.hpp"
+#include "families/product/conjugate_column.hpp"
 
 namespace bayes {
 
-struct UnivariateNormal {
+struct UnivariateNormal : ColumnDefaults<UnivariateNormal> {
   static constexpr const char *name = "normal";
   static constexpr std::array<const char *, 2> parameters = {"mean", "variance"};
   static constexpr std::array<const char *, 4> prior_keys = {"m", "c", "a", "B"};
-  static constexpr bool has_base = false, zero_is_base = false, ordered = true,
-                        needs_variance = true;
+  static constexpr bool needs_variance = true;
 
   bool allowed(double) const { return true; }
   std::string requirement() const { return "a number"; }
-  double element(double x) const { return x; }
-  double value(double x) const { return x; }
-  bool plain() const { return true; }
   double place(double x, double variance) const { return x / std::sqrt(2 * variance); }
-  static double log_base(double) { return 0; }
 
-  int numbers_of_name() const { return 1; }
-  int point_size() const { return 2; }
-  int posterior_size() const { return 4; }
   int statistics_size() const { return 4; }
   int term_size() const { return 2; }  // centre, half the precision
   int sum_size() const { return 2; }   // of y and y^2, y = x - centre
   int form_size() const { return 3; }  // m, c / ((c + 1) B), (a + 1) / 2
-  int free_parameters() const { return 2; }
 
   void maximum_likelihood(const double *s, const double *previous, const ColumnBounds &bounds,
                           double *point) const {
@@ -69,12 +60,13 @@ struct UnivariateNormal {
            0.5 * (std::log(c / (2 * std::numbers::pi)) - std::log(point[1]) -
                   c * away * away / point[1]);
   }
-  void complete(double *) const {}
   bool valid_point(const double *point) const {
     return valid_number(point[1]) && std::abs(point[0]) <= largest_number;
   }
   double mean(const double *point) const { return point[0]; }
   double variance(const double *point) const { return point[1]; }
+  bool allowed_mean(double) const { return true; }
+  void set_mean(double mean, double, double *point) const { point[0] = mean; }
   double sample(const double *point, Random &random) const {
     return point[0] + std::sqrt(point[1]) * random.normal();
   }

@@ -1,41 +1,88 @@
-// Aggregates over rows of numbers: transition, combination and serialisation, once for all
-// families.
+// Aggregates that fit: transition and final functions for every kind of data.
 //
-// Arguments of a transition function: state, row, then roles (fit_request.hpp), trailing ones left
+// Arguments of a transition function: state, data, then roles (fit_request.hpp), trailing ones left
 // out by the shorter signatures.
 #pragma once
 
-#include <span>
+#include <optional>
 
-#include "pg/bind/family.hpp"
+#include "pg/bind/binding.hpp"
+#include "pg/server/context.hpp"
+#include "pg/values/model_value.hpp"
 
 namespace bayes::pg {
 
-/// The state of one aggregate call: the parameters, and all rows.
-struct FitState {
-  FitState(MemoryContext context, bool weighted) : intake(context, weighted) {}
-  Parameters parameters;
-  RowIntake intake;
+/// The context of the aggregate that called a support function; throws if there is none.
+MemoryContext aggregate_context(FunctionCallInfo fcinfo);
 
-  // Known from the first row on; a state put together from other processes' has to ask for them.
-  struct Asked {
-    FitRequest request;
-    FitPolicy policy;
-  };
-  const Asked &asked(const char *family, CheckRequest check);
+/// The state of one aggregate call: the parameters, and all data.
+template <class C> struct FitState {
+  FitState(MemoryContext context, ItemForm form) : data(context, form) {}
+  Parameters parameters;
+  C data;
+
+  /// What the parameters ask for, checked. At the first item, before it is read; of a state put
+  /// together from those of other processes, at the end.
+  const FitRequest &request(const char *family, typename C::Check check) {
+    if (!request_) {
+      request_ = parameters.request(family);
+      data.begin(*request_, check);
+    }
+    return *request_;
+  }
 
  private:
-  std::optional<Asked> asked_;
+  std::optional<FitRequest> request_;
 };
 
-/// One row: `family` is what a start model must be.
-Datum fit_transition(FunctionCallInfo fcinfo, const char *family, int max_dimension,
-                     CheckRequest check, std::span<const Role> roles);
+/// The arguments of a transition function.
+struct TransitionArguments {
+  TransitionArguments(FunctionCallInfo fcinfo, std::span<const Role> all_roles, int values);
+  Item item;
+  ItemForm form;
+  /// what the parameters mean, and the parameters; the weight is not among them
+  std::span<const Role> roles;
+  const NullableDatum *parameters;
+};
+
+/// One item: `values` arguments hold it.
+template <class C>
+Datum transition(FunctionCallInfo fcinfo, const char *family, typename C::Check check,
+                 std::span<const Role> roles, int values) {
+  const TransitionArguments arguments(fcinfo, roles, values);
+  FitState<C> *state;
+  if (PG_ARGISNULL(0)) {
+    state = make_in<FitState<C>>(aggregate_context(fcinfo), "pg_bayes data", arguments.form);
+    state->parameters.read(arguments.roles, arguments.parameters);
+    state->request(family, check);
+  } else {
+    state = reinterpret_cast<FitState<C> *>(PG_GETARG_POINTER(0));
+    state->parameters.check_same(arguments.parameters);
+  }
+  state->data.add(arguments.item);
+  PG_RETURN_POINTER(state);
+}
+
+template <class C>
+Datum fit_transition(FunctionCallInfo fcinfo, const Binding<C> &binding,
+                     std::span<const Role> roles, int values = 1) {
+  return transition<C>(fcinfo, binding.family, binding.check, roles, values);
+}
 
 /// A final function's state; nullptr: there was no row at all. Final functions may run several
 /// times on one state and leave it as it is.
-FitState *final_state(FunctionCallInfo fcinfo);
+template <class C> FitState<C> *final_state(FunctionCallInfo fcinfo) {
+  aggregate_context(fcinfo);
+  return PG_ARGISNULL(0) ? nullptr : reinterpret_cast<FitState<C> *>(PG_GETARG_POINTER(0));
+}
 
-Datum fit_final(FunctionCallInfo fcinfo, const Family &family);
+template <class C> Datum fit_final(FunctionCallInfo fcinfo, const Binding<C> &binding) {
+  FitState<C> *const state = final_state<C>(fcinfo);
+  if (!state) PG_RETURN_NULL();
+  const FitRequest &request = state->request(binding.family, binding.check);
+  const std::unique_ptr<Model> model = fit_model(binding, request, state->data);
+  if (!model) PG_RETURN_NULL();
+  return store_model(*model);
+}
 
 }  // namespace bayes::pg

@@ -3,35 +3,32 @@
 
 #include <cmath>
 
-#include "pg/bind/aggregate.hpp"
 #include "pg/bind/mixture_functions.hpp"
-#include "pg/bind/query_rows.hpp"
 #include "pg/bind/selection.hpp"
 #include "pg/bind/window.hpp"
-#include "pg/values/model_value.hpp"
-#include "pg/values/results.hpp"
 
 using namespace bayes;
 using namespace bayes::pg;
 
 namespace {
 
-FitPolicy policy(BmmRowOptions options) {
+RowPolicy policy(BmmRowOptions options) {
   return {.missing = options.skip_missing   ? Missing::skip
                      : options.keep_missing ? Missing::keep
                                             : Missing::error,
           .booleans = true,
-          .null_on_error = options.null_on_error};
+          .null_on_error = options.null_on_error,
+          .max_dimension = bmm_max_dimension};
 }
 
 const BernoulliMixture *start_of(const FitRequest &request) {
   return static_cast<const BernoulliMixture *>(request.start.get());
 }
 
-FitPolicy check_fit(const FitRequest &request) {
+RowPolicy check_fit(const FitRequest &request) {
   return policy(bmm_check_options(request.k, request.options, start_of(request), request.update));
 }
-FitPolicy check_select(const FitRequest &request) {
+RowPolicy check_select(const FitRequest &request) {
   return policy(bmm_check_select_options(request.ks, request.options));
 }
 
@@ -39,24 +36,6 @@ const BernoulliMixture &mixture(const Model &model) {
   return static_cast<const BernoulliMixture &>(model);
 }
 bool takes_missing(const Model &model) { return mixture(model).takes_missing(); }
-
-constexpr Family bmm = {
-    .name = "bmm",
-    .max_dimension = bmm_max_dimension,
-    .check = check_fit,
-    .fit = [](const FitRequest &request, RowSource &rows,
-              Control &control) -> std::unique_ptr<Model> {
-      return bmm_fit(rows, request.k, request.options, start_of(request), request.update, control);
-    },
-    .label = [](const Model &model,
-                std::span<const double> x) { return mixture(model).predict(x); },
-};
-
-constexpr Role by_k[] = {Role::k, Role::options, Role::weight};
-constexpr Role by_start[] = {Role::start, Role::options, Role::weight};
-constexpr Role by_prior[] = {Role::prior, Role::options, Role::weight};
-
-Cell number(double x) { return std::isnan(x) ? Cell() : Cell(x); }
 
 void emit_components(ResultRows &result, const BernoulliMixture &model) {
   for (int i = 0; i < model.size(); ++i) {
@@ -66,9 +45,9 @@ void emit_components(ResultRows &result, const BernoulliMixture &model) {
 }
 
 /// Fits of a selection, each as a row of type bmm_selection.
-void select_models(const FitRequest &request, RowSource &rows, Control &control,
-                   const std::function<void(Cells)> &take) {
-  bmm_select(rows, request.ks, request.options, control,
+void select_models(const FitRequest &request, RowCollector &data, Control &control,
+                   const TakeCells &take) {
+  bmm_select(data.rows, request.ks, request.options, control,
              [&take](std::unique_ptr<BernoulliMixture> model) {
                warn_if_not_converged(*model);
                const ModelInfo &info = model->info;
@@ -87,43 +66,45 @@ void select_models(const FitRequest &request, RowSource &rows, Control &control,
              });
 }
 
+constexpr Binding<RowCollector> bmm = {
+    .family = "bmm",
+    .check = check_fit,
+    .fit = [](const FitRequest &request, RowCollector &data,
+              Control &control) -> std::unique_ptr<Model> {
+      return bmm_fit(data.rows, request.k, request.options, start_of(request), request.update,
+                     control);
+    },
+    .label = [](const Model &model,
+                std::span<const double> x) { return mixture(model).predict(x); },
+    .check_selection = check_select,
+    .fit_selection = select_models,
+};
+
 std::unique_ptr<Model> bmm_model(FunctionCallInfo fcinfo) {
-  return load_model(PG_GETARG_DATUM(0), bmm.name);
+  return load_model(PG_GETARG_DATUM(0), bmm.family);
 }
 
 }  // namespace
 
 // ---- fitting: aggregates, window, relations ----
 
-BAYES_FUNCTION(bmm_fit_transition) {
-  return fit_transition(fcinfo, bmm.name, bmm.max_dimension, bmm.check, by_k);
-}
-BAYES_FUNCTION(bmm_start_transition) {
-  return fit_transition(fcinfo, bmm.name, bmm.max_dimension, bmm.check, by_start);
-}
-BAYES_FUNCTION(bmm_update_transition) {
-  return fit_transition(fcinfo, bmm.name, bmm.max_dimension, bmm.check, by_prior);
-}
-BAYES_FUNCTION(bmm_select_transition) {
-  return fit_transition(fcinfo, bmm.name, bmm.max_dimension, check_select, selection_roles);
-}
+BAYES_FUNCTION(bmm_fit_transition) { return fit_transition(fcinfo, bmm, by_k); }
+BAYES_FUNCTION(bmm_start_transition) { return fit_transition(fcinfo, bmm, by_start); }
+BAYES_FUNCTION(bmm_update_transition) { return fit_transition(fcinfo, bmm, by_prior); }
 BAYES_FUNCTION(bmm_fit_final) { return fit_final(fcinfo, bmm); }
-BAYES_FUNCTION(bmm_select_final) {
-  return selection_final(fcinfo, bmm, check_select, select_models);
-}
+
+BAYES_FUNCTION(bmm_select_transition) { return selection_transition(fcinfo, bmm); }
+BAYES_FUNCTION(bmm_select_final) { return selection_final(fcinfo, bmm); }
+BAYES_FUNCTION(bmm_select_query) { return selection_query(fcinfo, bmm); }
 
 BAYES_FUNCTION(bmm_cluster) { return cluster_window(fcinfo, bmm, by_k); }
 
 BAYES_FUNCTION(bmm_fit_query) {
   ResultRows result(fcinfo);
-  QueryRows query(fcinfo, bmm.name, bmm.max_dimension, bmm.check, by_k);
-  if (const auto model = fit_rows(bmm, query.request, query.policy, query.rows()))
+  QueryRows query(fcinfo, bmm.family, bmm.check, by_k);
+  if (const auto model = fit_model(bmm, query.request, query.data()))
     emit_components(result, mixture(*model));
   return Datum(0);
-}
-
-BAYES_FUNCTION(bmm_select_query) {
-  return selection_query(fcinfo, bmm, check_select, select_models);
 }
 
 // ---- a model as relations ----
@@ -139,7 +120,7 @@ BAYES_FUNCTION(bmm_parameters) {
   mixture(*bmm_model(fcinfo)).parameters([&result](const BmmParameter &p) {
     result.row({p.component + 1, p.element + 1, Cell::text(p.likelihood), Cell::text(p.name),
                 std::isnan(p.category) ? Cell() : Cell(std::int64_t(p.category)), p.value,
-                number(p.deviation)});
+                Cell::or_null(p.deviation)});
   });
   return Datum(0);
 }
@@ -165,16 +146,16 @@ BAYES_FUNCTION(bmm_moments) {
   return Datum(0);
 }
 
-BAYES_FUNCTION(bmm_sample) { return sample_rows<BernoulliMixture>(fcinfo, bmm.name); }
+BAYES_FUNCTION(bmm_sample) { return sample_rows<BernoulliMixture>(fcinfo, bmm.family); }
 
 // ---- a model and a row ----
 
 BAYES_FUNCTION(bmm_predict) {
-  return predict_row<BernoulliMixture>(fcinfo, bmm.name, takes_missing);
+  return predict_row<BernoulliMixture>(fcinfo, bmm.family, takes_missing);
 }
 BAYES_FUNCTION(bmm_probabilities) {
-  return row_probabilities<BernoulliMixture>(fcinfo, bmm.name, takes_missing);
+  return row_probabilities<BernoulliMixture>(fcinfo, bmm.family, takes_missing);
 }
 BAYES_FUNCTION(bmm_log_density) {
-  return row_log_density<BernoulliMixture>(fcinfo, bmm.name, takes_missing);
+  return row_log_density<BernoulliMixture>(fcinfo, bmm.family, takes_missing);
 }

@@ -18,11 +18,12 @@ using namespace bayes::pg;
 
 namespace {
 
-FitPolicy check_fit(const FitRequest &request) {
+RowPolicy check_fit(const FitRequest &request) {
   const DpmmRowOptions options = dpmm_check_options(request.options);
   return {.missing = options.skip_missing ? Missing::skip : Missing::error,
           .booleans = true,
-          .null_on_error = options.null_on_error};
+          .null_on_error = options.null_on_error,
+          .max_dimension = dpmm_max_dimension};
 }
 
 const DirichletProcessMixture &mixture(const Model &model) {
@@ -41,59 +42,51 @@ void tell_of_few_draws(const DirichletProcessMixture &model) {
          "Raise maintenance_work_mem.");
 }
 
-constexpr Family dpmm = {
-    .name = "dpmm",
-    .max_dimension = dpmm_max_dimension,
+constexpr Binding<RowCollector> dpmm = {
+    .family = "dpmm",
     .check = check_fit,
-    .fit = [](const FitRequest &request, RowSource &rows,
+    .fit = [](const FitRequest &request, RowCollector &data,
               Control &control) -> std::unique_ptr<Model> {
-      DpmmFit fitted = dpmm_fit(rows, request.options, control);
+      DpmmFit fitted = dpmm_fit(data.rows, request.options, control);
       tell_of_few_draws(*fitted.model);
       return std::move(fitted.model);
     },
-    .label = nullptr,
     .fit_labels =
-        [](const FitRequest &request, RowSource &rows, Control &control) {
-          DpmmFit fitted = dpmm_fit(rows, request.options, control);
+        [](const FitRequest &request, RowCollector &data, Control &control) {
+          DpmmFit fitted = dpmm_fit(data.rows, request.options, control);
           warn_if_not_converged(*fitted.model);
           tell_of_few_draws(*fitted.model);
           return std::move(fitted.labels);
         },
 };
 
-constexpr Role by_options[] = {Role::options};
-
 std::unique_ptr<Model> dpmm_model(FunctionCallInfo fcinfo) {
-  return load_model(PG_GETARG_DATUM(0), dpmm.name);
+  return load_model(PG_GETARG_DATUM(0), dpmm.family);
 }
-
-Cell or_null(double x) { return std::isnan(x) ? Cell() : Cell(x); }
 
 }  // namespace
 
 // ---- fitting: aggregate, window, relations ----
 
-BAYES_FUNCTION(dpmm_fit_transition) {
-  return fit_transition(fcinfo, dpmm.name, dpmm.max_dimension, dpmm.check, by_options);
-}
+BAYES_FUNCTION(dpmm_fit_transition) { return fit_transition(fcinfo, dpmm, by_options); }
 BAYES_FUNCTION(dpmm_fit_final) { return fit_final(fcinfo, dpmm); }
 BAYES_FUNCTION(dpmm_cluster) { return cluster_window(fcinfo, dpmm, by_options); }
 
 BAYES_FUNCTION(dpmm_cluster_query) {
   ResultRows result(fcinfo);
-  RowNames names;
-  QueryRows query(fcinfo, dpmm.name, dpmm.max_dimension, dpmm.check, by_options, &names);
+  NamedValues names(BOOLOID);
+  QueryRows query(fcinfo, dpmm.family, dpmm.check, by_options, &names);
   std::optional<DpmmFit> fitted;
-  attempt_fit(query.policy, query.rows(), [&](Control &control) {
-    fitted.emplace(dpmm_fit(query.rows().rows, query.request.options, control));
+  attempt_fit(query.data(), [&](Control &control) {
+    fitted.emplace(dpmm_fit(query.data().rows, query.request.options, control));
   });
   if (fitted) {
     warn_if_not_converged(*fitted->model);
     tell_of_few_draws(*fitted->model);
   }
   std::size_t row = 0;
-  names.each([&](Cell name, bool taken) {
-    if (!taken || !fitted) return result.row({name, Cell(), Cell()});
+  names.each([&](Cell name, const NullableDatum &taken) {
+    if (!DatumGetBool(taken.value) || !fitted) return result.row({name, Cell(), Cell()});
     result.row({name, fitted->labels[row] + 1, fitted->probability[row]});
     ++row;
   });
@@ -102,25 +95,26 @@ BAYES_FUNCTION(dpmm_cluster_query) {
 
 BAYES_FUNCTION(dpmm_similarity_query) {
   ResultRows result(fcinfo);
-  RowNames names;
-  QueryRows query(fcinfo, dpmm.name, dpmm.max_dimension, dpmm.check, by_options, &names);
+  NamedValues names(BOOLOID);
+  QueryRows query(fcinfo, dpmm.family, dpmm.check, by_options, &names);
   // Names are read when there is something to say of them: then the rows are not too many.
-  std::vector<std::optional<std::string>> taken;
+  std::vector<std::optional<std::string>> fitted;
   const auto read_names = [&] {
-    names.each([&](Cell name, bool used) {
-      if (used && name.is_null())
-        taken.emplace_back();
-      else if (used)
-        taken.emplace_back(guarded([&name] { return TextDatumGetCString(name.to_datum()); }));
+    names.each([&](Cell name, const NullableDatum &taken) {
+      if (!DatumGetBool(taken.value)) return;
+      if (name.is_null())
+        fitted.emplace_back();
+      else
+        fitted.emplace_back(guarded([&name] { return TextDatumGetCString(name.to_datum()); }));
     });
   };
   const auto cell = [&](std::int64_t row) {
-    return taken[std::size_t(row)] ? Cell::text(*taken[std::size_t(row)]) : Cell();
+    return fitted[std::size_t(row)] ? Cell::text(*fitted[std::size_t(row)]) : Cell();
   };
-  attempt_fit(query.policy, query.rows(), [&](Control &control) {
-    dpmm_similarity(query.rows().rows, query.request.options, control,
+  attempt_fit(query.data(), [&](Control &control) {
+    dpmm_similarity(query.data().rows, query.request.options, control,
                     [&](std::int64_t row, std::span<const double> probabilities) {
-                      if (taken.empty()) read_names();
+                      if (fitted.empty()) read_names();
                       for (std::size_t other = 0; other < probabilities.size(); ++other)
                         result.row({cell(std::int64_t(other)), cell(row), probabilities[other]});
                     });
@@ -148,8 +142,8 @@ BAYES_FUNCTION(dpmm_estimate) {
   const auto model = dpmm_model(fcinfo);
   const DpmmEstimate &e = mixture(*model).estimate();
   const bool sampled = !std::isnan(e.radius);
-  result.row({Cell::text(e.loss), e.clusters, or_null(e.expected_loss),
-              sampled ? Cell(e.optimal) : Cell(), or_null(e.level), or_null(e.radius),
+  result.row({Cell::text(e.loss), e.clusters, Cell::or_null(e.expected_loss),
+              sampled ? Cell(e.optimal) : Cell(), Cell::or_null(e.level), Cell::or_null(e.radius),
               sampled ? Cell(e.fewest_clusters) : Cell(), sampled ? Cell(e.most_clusters) : Cell(),
               e.draws});
   return Datum(0);
@@ -185,12 +179,12 @@ BAYES_FUNCTION(dpmm_draws) {
 // ---- a model and a row ----
 
 BAYES_FUNCTION(dpmm_predict) {
-  const auto [model, x] = model_and_row(fcinfo, dpmm.name);
+  const auto [model, x] = model_and_row(fcinfo, dpmm.family);
   PG_RETURN_INT32(mixture(model).predict(x) + 1);
 }
 
 BAYES_FUNCTION(dpmm_probabilities) {
-  const auto [model, x] = model_and_row(fcinfo, dpmm.name);
+  const auto [model, x] = model_and_row(fcinfo, dpmm.family);
   const int k = mixture(model).size() + 1;
   double *out;
   ArrayType *const array = guarded([k, &out] { return new_float8_array(1, &k, &out); });
@@ -199,6 +193,6 @@ BAYES_FUNCTION(dpmm_probabilities) {
 }
 
 BAYES_FUNCTION(dpmm_log_density) {
-  const auto [model, x] = model_and_row(fcinfo, dpmm.name);
+  const auto [model, x] = model_and_row(fcinfo, dpmm.family);
   PG_RETURN_FLOAT8(mixture(model).log_density(x));
 }

@@ -1,56 +1,35 @@
 // Gaussian mixtures in SQL.
 #include "mixture/gmm.hpp"
 
-#include <cmath>
-
-#include "pg/bind/aggregate.hpp"
 #include "pg/bind/mixture_functions.hpp"
-#include "pg/bind/query_rows.hpp"
 #include "pg/bind/selection.hpp"
 #include "pg/bind/window.hpp"
-#include "pg/values/model_value.hpp"
-#include "pg/values/results.hpp"
 
 using namespace bayes;
 using namespace bayes::pg;
 
 namespace {
 
-FitPolicy policy(GmmRowOptions options) {
+RowPolicy policy(GmmRowOptions options) {
   return {.missing = options.skip_missing ? Missing::skip : Missing::error,
-          .null_on_error = options.null_on_error};
+          .null_on_error = options.null_on_error,
+          .max_dimension = gmm_max_dimension};
 }
 
 const GaussianMixture *start_of(const FitRequest &request) {
   return static_cast<const GaussianMixture *>(request.start.get());
 }
 
-FitPolicy check_fit(const FitRequest &request) {
+RowPolicy check_fit(const FitRequest &request) {
   return policy(gmm_check_options(request.k, request.options, start_of(request), request.update));
 }
-FitPolicy check_select(const FitRequest &request) {
+RowPolicy check_select(const FitRequest &request) {
   return policy(gmm_check_select_options(request.ks, request.options));
 }
 
 const GaussianMixture &mixture(const Model &model) {
   return static_cast<const GaussianMixture &>(model);
 }
-
-constexpr Family gmm = {
-    .name = "gmm",
-    .max_dimension = gmm_max_dimension,
-    .check = check_fit,
-    .fit = [](const FitRequest &request, RowSource &rows,
-              Control &control) -> std::unique_ptr<Model> {
-      return gmm_fit(rows, request.k, request.options, start_of(request), request.update, control);
-    },
-    .label = [](const Model &model,
-                std::span<const double> x) { return mixture(model).predict(x); },
-};
-
-constexpr Role by_k[] = {Role::k, Role::options, Role::weight};
-constexpr Role by_start[] = {Role::start, Role::options, Role::weight};
-constexpr Role by_prior[] = {Role::prior, Role::options, Role::weight};
 
 void emit_components(ResultRows &result, const GaussianMixture &model) {
   for (int i = 0; i < model.size(); ++i) {
@@ -61,10 +40,11 @@ void emit_components(ResultRows &result, const GaussianMixture &model) {
 }
 
 /// Fits of a selection, each as a row of type gmm_selection.
-void select_models(const FitRequest &request, RowSource &rows, Control &control,
-                   const std::function<void(Cells)> &take) {
+void select_models(const FitRequest &request, RowCollector &data, Control &control,
+                   const TakeCells &take) {
   gmm_select(
-      rows, request.ks, request.options, control, [&take](std::unique_ptr<GaussianMixture> model) {
+      data.rows, request.ks, request.options, control,
+      [&take](std::unique_ptr<GaussianMixture> model) {
         warn_if_not_converged(*model);
         const ModelInfo &info = model->info;
         const std::string covariance = model->covariance(), bytes = bytes_of(*model);
@@ -78,44 +58,45 @@ void select_models(const FitRequest &request, RowSource &rows, Control &control,
       });
 }
 
+constexpr Binding<RowCollector> gmm = {
+    .family = "gmm",
+    .check = check_fit,
+    .fit = [](const FitRequest &request, RowCollector &data,
+              Control &control) -> std::unique_ptr<Model> {
+      return gmm_fit(data.rows, request.k, request.options, start_of(request), request.update,
+                     control);
+    },
+    .label = [](const Model &model,
+                std::span<const double> x) { return mixture(model).predict(x); },
+    .check_selection = check_select,
+    .fit_selection = select_models,
+};
+
 std::unique_ptr<Model> gmm_model(FunctionCallInfo fcinfo) {
-  return load_model(PG_GETARG_DATUM(0), gmm.name);
+  return load_model(PG_GETARG_DATUM(0), gmm.family);
 }
 
 }  // namespace
 
 // ---- fitting: aggregates, window, relations ----
 
-BAYES_FUNCTION(gmm_fit_transition) {
-  return fit_transition(fcinfo, gmm.name, gmm.max_dimension, gmm.check, by_k);
-}
-BAYES_FUNCTION(gmm_start_transition) {
-  return fit_transition(fcinfo, gmm.name, gmm.max_dimension, gmm.check, by_start);
-}
-BAYES_FUNCTION(gmm_update_transition) {
-  return fit_transition(fcinfo, gmm.name, gmm.max_dimension, gmm.check, by_prior);
-}
-BAYES_FUNCTION(gmm_select_transition) {
-  return fit_transition(fcinfo, gmm.name, gmm.max_dimension, check_select, selection_roles);
-}
+BAYES_FUNCTION(gmm_fit_transition) { return fit_transition(fcinfo, gmm, by_k); }
+BAYES_FUNCTION(gmm_start_transition) { return fit_transition(fcinfo, gmm, by_start); }
+BAYES_FUNCTION(gmm_update_transition) { return fit_transition(fcinfo, gmm, by_prior); }
 BAYES_FUNCTION(gmm_fit_final) { return fit_final(fcinfo, gmm); }
 
-BAYES_FUNCTION(gmm_select_final) {
-  return selection_final(fcinfo, gmm, check_select, select_models);
-}
+BAYES_FUNCTION(gmm_select_transition) { return selection_transition(fcinfo, gmm); }
+BAYES_FUNCTION(gmm_select_final) { return selection_final(fcinfo, gmm); }
+BAYES_FUNCTION(gmm_select_query) { return selection_query(fcinfo, gmm); }
 
 BAYES_FUNCTION(gmm_cluster) { return cluster_window(fcinfo, gmm, by_k); }
 
 BAYES_FUNCTION(gmm_fit_query) {
   ResultRows result(fcinfo);
-  QueryRows query(fcinfo, gmm.name, gmm.max_dimension, gmm.check, by_k);
-  if (const auto model = fit_rows(gmm, query.request, query.policy, query.rows()))
+  QueryRows query(fcinfo, gmm.family, gmm.check, by_k);
+  if (const auto model = fit_model(gmm, query.request, query.data()))
     emit_components(result, mixture(*model));
   return Datum(0);
-}
-
-BAYES_FUNCTION(gmm_select_query) {
-  return selection_query(fcinfo, gmm, check_select, select_models);
 }
 
 // ---- a model as relations ----
@@ -132,16 +113,16 @@ BAYES_FUNCTION(gmm_posterior) {
   for (int i = 0; i < mixture(*model).size(); ++i) {
     const GmmPosterior q = mixture(*model).posterior(i);
     const std::size_t d = q.m.size();
-    result.row({i + 1, q.alpha, Cell::vector(q.m), std::isnan(q.c) ? Cell() : Cell(q.c),
+    result.row({i + 1, q.alpha, Cell::vector(q.m), Cell::or_null(q.c),
                 q.S.empty() ? Cell() : Cell::matrix(q.S, d), q.a, Cell::matrix(q.B, d)});
   }
   return Datum(0);
 }
 
-BAYES_FUNCTION(gmm_sample) { return sample_rows<GaussianMixture>(fcinfo, gmm.name); }
+BAYES_FUNCTION(gmm_sample) { return sample_rows<GaussianMixture>(fcinfo, gmm.family); }
 
 // ---- a model and a row ----
 
-BAYES_FUNCTION(gmm_predict) { return predict_row<GaussianMixture>(fcinfo, gmm.name); }
-BAYES_FUNCTION(gmm_probabilities) { return row_probabilities<GaussianMixture>(fcinfo, gmm.name); }
-BAYES_FUNCTION(gmm_log_density) { return row_log_density<GaussianMixture>(fcinfo, gmm.name); }
+BAYES_FUNCTION(gmm_predict) { return predict_row<GaussianMixture>(fcinfo, gmm.family); }
+BAYES_FUNCTION(gmm_probabilities) { return row_probabilities<GaussianMixture>(fcinfo, gmm.family); }
+BAYES_FUNCTION(gmm_log_density) { return row_log_density<GaussianMixture>(fcinfo, gmm.family); }

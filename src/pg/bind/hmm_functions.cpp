@@ -22,33 +22,23 @@ struct CallSite {
 class ModelAndSequence {
  public:
   explicit ModelAndSequence(FunctionCallInfo fcinfo)
-      : site_(site_of(fcinfo)),
-        model(hidden(site_.models.get(PG_GETARG_DATUM(0)))),
+      : site_(call_site<CallSite>(fcinfo)),
         array_(PG_GETARG_DATUM(1)),
+        model(hidden(site_.models.get(PG_GETARG_DATUM(0)))),
         steps(steps_for(model, array_, site_.type)) {}
-
- private:
-  static CallSite &site_of(FunctionCallInfo fcinfo) {
-    FmgrInfo &function = *fcinfo->flinfo;
-    if (!function.fn_extra)
-      function.fn_extra = make_in<CallSite>(function.fn_mcxt, "pg_bayes models");
-    return *static_cast<CallSite *>(function.fn_extra);
-  }
-  CallSite &site_;
-
- public:
-  const HiddenMarkovModel &model;
-
- private:
-  OpenArray array_;
-
- public:
-  /// 0: an empty sequence
-  const std::int64_t steps;
 
   void each(const std::function<void(std::span<const double> x)> &take) {
     each_step(model, array_, site_.type, take);
   }
+
+ private:
+  CallSite &site_;
+  OpenArray array_;
+
+ public:
+  const HiddenMarkovModel &model;
+  /// 0: an empty sequence
+  const std::int64_t steps;
 };
 
 /// The same in a store, for what has to go back and forth.
@@ -95,12 +85,35 @@ Datum empty_array(Oid type) {
   return guarded([type] { return PointerGetDatum(construct_empty_array(type)); });
 }
 
+/// An int[] of states, counted from 1, in CurrentMemoryContext.
+Datum array_of_states(const std::vector<int> &states) {
+  const std::size_t bytes =
+      std::size_t(ARR_OVERHEAD_NONULLS(1)) + states.size() * sizeof(std::int32_t);
+  if (states.empty()) return empty_array(INT4OID);
+  if (bytes > MaxAllocSize)
+    throw Error(
+        Errc::too_large,
+        "the states of " + std::to_string(states.size()) + " steps do not fit into an array",
+        "The limit is 1 GB.",
+        "hmm_decode(model, observation) OVER (ORDER BY ...) gives them row by row.");
+  auto *const array = guarded([bytes] { return static_cast<ArrayType *>(palloc(bytes)); });
+  SET_VARSIZE(array, bytes);
+  array->ndim = 1;
+  array->dataoffset = 0;
+  array->elemtype = INT4OID;
+  ARR_DIMS(array)[0] = int(states.size());
+  ARR_LBOUND(array)[0] = 1;
+  auto *const out = reinterpret_cast<std::int32_t *>(ARR_DATA_PTR(array));
+  for (std::size_t i = 0; i < states.size(); ++i) out[i] = states[i] + 1;
+  return PointerGetDatum(array);
+}
+
 }  // namespace
 
 /// hmm_decode(model, sequence) -> int[]
 BAYES_FUNCTION(hmm_decode) {
   ModelAndSequence given(fcinfo);
-  if (given.steps == 0) return empty_array(INT4OID);
+  if (given.steps == 0) return array_of_states({});
   StoredSequence one(given);
   return array_of_states(given.model.decode(one, one.control).states);
 }
@@ -171,11 +184,11 @@ BAYES_FUNCTION(hmm_predict) {
   const std::vector<std::string> &names = given.model.symbol_names();
   if (given.model.symbols()) {
     for (std::size_t i = 0; i < names.size() && i < next.symbols.size(); ++i)
-      result.row({1, Cell::text(names[i]), number_or_null(next.symbols[i]), Cell(), Cell()});
+      result.row({1, Cell::text(names[i]), Cell::or_null(next.symbols[i]), Cell(), Cell()});
   } else {
     for (std::size_t i = 0; i < next.mean.size(); ++i)
-      result.row({int(i) + 1, Cell(), Cell(), number_or_null(next.mean[i]),
-                  number_or_null(next.variance[i])});
+      result.row({int(i) + 1, Cell(), Cell(), Cell::or_null(next.mean[i]),
+                  Cell::or_null(next.variance[i])});
   }
   return Datum(0);
 }

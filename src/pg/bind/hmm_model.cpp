@@ -44,9 +44,9 @@ BAYES_FUNCTION(hmm_states) {
   const auto model = hmm_argument(PG_GETARG_DATUM(0));
   for (int i = 0; i < hidden(*model).size(); ++i) {
     const HmmState s = hidden(*model).state_at(i);
-    result.row({i + 1, number_or_null(s.initial), number_or_null(s.initial_deviation),
-                number_or_null(s.initial_alpha), number_or_null(s.stationary),
-                number_or_null(s.visits), number_or_null(s.dwell)});
+    result.row({i + 1, Cell::or_null(s.initial), Cell::or_null(s.initial_deviation),
+                Cell::or_null(s.initial_alpha), Cell::or_null(s.stationary),
+                Cell::or_null(s.visits), Cell::or_null(s.dwell)});
   }
   return Datum(0);
 }
@@ -56,8 +56,8 @@ BAYES_FUNCTION(hmm_transitions) {
   const auto model = hmm_argument(PG_GETARG_DATUM(0));
   hidden(*model).transitions([&result](const HmmTransition &t) {
     poll_interrupts();
-    result.row({t.from + 1, t.to + 1, number_or_null(t.probability), number_or_null(t.deviation),
-                number_or_null(t.alpha), number_or_null(t.count)});
+    result.row({t.from + 1, t.to + 1, Cell::or_null(t.probability), Cell::or_null(t.deviation),
+                Cell::or_null(t.alpha), Cell::or_null(t.count)});
   });
   return Datum(0);
 }
@@ -67,8 +67,8 @@ BAYES_FUNCTION(hmm_emissions) {
   const auto model = hmm_argument(PG_GETARG_DATUM(0));
   hidden(*model).emissions([&result](const HmmEmission &e) {
     poll_interrupts();
-    result.row({e.state + 1, text_or_null(e.symbol), number_or_null(e.probability),
-                number_or_null(e.deviation), element_of(e.element), vector_or_null(e.mean),
+    result.row({e.state + 1, text_or_null(e.symbol), Cell::or_null(e.probability),
+                Cell::or_null(e.deviation), element_of(e.element), vector_or_null(e.mean),
                 matrix_or_null(e.covariance)});
   });
   return Datum(0);

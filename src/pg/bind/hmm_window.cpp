@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "pg/bind/hmm.hpp"
+#include "pg/bind/partition.hpp"
 #include "pg/input/observation.hpp"
-#include "pg/server/context.hpp"
 #include "pg/server/server_control.hpp"
 #include "pg/server/spill_file.hpp"
 
@@ -21,50 +21,27 @@ constexpr int model_argument = 0, observation_argument = 1;
 
 /// What one call site keeps over partitions.
 struct CallSite {
-  CallSite(MemoryContext context, Oid type, bool same_model)
-      : constant_model(same_model),
+  CallSite(MemoryContext context, FunctionCallInfo fcinfo)
+      : constant_model(
+            guarded([fcinfo] { return get_fn_expr_arg_stable(fcinfo->flinfo, model_argument); })),
         models(hmm_family),
-        observations(context, type) {}
+        observations(context, type_of_observations(fcinfo)) {}
   /// needs no look at every row
   const bool constant_model;
   ModelCache models;
   ObservationReader observations;
   ServerControl control;
+
+ private:
+  static Oid type_of_observations(FunctionCallInfo fcinfo) {
+    const Oid type =
+        guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, observation_argument); });
+    if (!OidIsValid(type)) throw Error(Errc::internal, "type of the observation is not known");
+    return type;
+  }
 };
 
-CallSite &site_of(FunctionCallInfo fcinfo) {
-  FmgrInfo &function = *fcinfo->flinfo;
-  if (!function.fn_extra) {
-    bool constant = false;
-    const Oid type = guarded([&function, &constant] {
-      constant = get_fn_expr_arg_stable(&function, model_argument);
-      return get_fn_expr_argtype(&function, observation_argument);
-    });
-    if (!OidIsValid(type)) throw Error(Errc::internal, "type of the observation is not known");
-    function.fn_extra = make_in<CallSite>(function.fn_mcxt, "pg_bayes models", type, constant);
-  }
-  return *static_cast<CallSite *>(function.fn_extra);
-}
-
-WindowObject window_of(FunctionCallInfo fcinfo) {
-  const WindowObject window = PG_WINDOW_OBJECT();
-  if (!WindowObjectIsValid(window))
-    throw Error(Errc::internal, "window function called without a window");
-  return window;
-}
-
-/// The partition's own P, which goes with it. `first` is called once, on a new one.
-template <class P, class F> P &partition_of(WindowObject window, F first) {
-  auto **const local = static_cast<P **>(
-      guarded([window] { return WinGetPartitionLocalMemory(window, sizeof(P *)); }));
-  if (!*local) {
-    const MemoryContext context = GetMemoryChunkContext(local);
-    P *const partition = make_in<P>(context, "pg_bayes partition");
-    first(*partition, context);
-    *local = partition;
-  }
-  return **local;
-}
+CallSite &site_of(FunctionCallInfo fcinfo) { return call_site<CallSite>(fcinfo, fcinfo); }
 
 /// The model of a partition, from its first row on: the same for all of them.
 class PartitionModel {
@@ -87,57 +64,41 @@ class PartitionModel {
   const HiddenMarkovModel *model_ = nullptr;
 };
 
-/// A memory context made the current one for as long as a scope.
-class Inside {
- public:
-  explicit Inside(MemoryContext context) : before_(MemoryContextSwitchTo(context)) {}
-  ~Inside() { MemoryContextSwitchTo(before_); }
-  Inside(const Inside &) = delete;
-
- private:
-  MemoryContext before_;
-};
-
-/// An argument in row `row` of the partition, from 0, in CurrentMemoryContext.
-NullableDatum argument_at(WindowObject window, std::int64_t row, int argument) {
-  return guarded([=] {
-    NullableDatum value;
-    bool outside = false;
-    value.value = WinGetFuncArgInPartition(window, argument, int(row), WINDOW_SEEK_HEAD, false,
-                                           &value.isnull, &outside);
-    if (outside) elog(ERROR, "pg_bayes: partition has fewer rows than it said");
-    return value;
-  });
+/// An argument of a row that is known to be there.
+NullableDatum argument_at(PartitionReader &reader, std::int64_t row, int argument) {
+  NullableDatum value;
+  if (!reader.get(row, argument, value))
+    throw Error(Errc::internal, "partition has fewer rows than it said");
+  return value;
 }
 
 /// Reads a whole partition and calls use(model, sequence, steps). Not called if the model is NULL.
 template <class F>
 void with_partition(WindowObject window, CallSite &site, MemoryContext context, F use) {
   const std::int64_t rows = guarded([window] { return WinGetPartitionRowCount(window); });
-  if (rows > INT_MAX) throw Error(Errc::too_large, "a partition has more than 2147483647 rows");
-  // The rows have contexts of their own: they go before the first result is given.
-  const ScopedContext scratch(context, "pg_bayes window row"), memory(context, "pg_bayes sequence");
+  check_rows(rows);
+  // What is read has contexts of its own: they go before the first result is given.
+  const ScopedContext memory(context, "pg_bayes sequence");
+  PartitionReader reader(window, context);
   PartitionModel model;
   std::optional<ModelSequence> sequence;
   for (std::int64_t row = 0; row < rows; ++row) {
-    {
-      const Inside inside(scratch);
-      if (row == 0)
-        model.first(site, argument_at(window, row, model_argument));
-      else if (!site.constant_model)
-        model.check_same(site, argument_at(window, row, model_argument));
-      if (model) {
-        if (row == 0) {
-          sequence.emplace(memory, *model);
-          sequence->begin(rows);
-        }
-        sequence->step(site.observations.read(
-            *model, argument_at(window, row, observation_argument), row + 1));
-      } else if (site.constant_model) {
-        return;
+    const CurrentContext scratch(reader.scratch());
+    if (row == 0)
+      model.first(site, argument_at(reader, row, model_argument));
+    else if (!site.constant_model)
+      model.check_same(site, argument_at(reader, row, model_argument));
+    if (model) {
+      if (row == 0) {
+        sequence.emplace(memory, *model);
+        sequence->begin(rows);
       }
+      sequence->step(
+          site.observations.read(*model, argument_at(reader, row, observation_argument), row + 1));
+    } else if (site.constant_model) {
+      return;
     }
-    MemoryContextReset(scratch);
+    reader.next_row();
     site.control.poll();
   }
   if (model) use(*model, sequence->sequences, rows);
@@ -225,14 +186,6 @@ struct FilteredPartition {
 Datum array_of(const double *probabilities, int k) {
   const Cell cell = Cell::vector({probabilities, std::size_t(k)});
   return guarded([&cell] { return cell.to_datum(); });
-}
-
-NullableDatum current_argument(WindowObject window, int argument) {
-  return guarded([=] {
-    NullableDatum value;
-    value.value = WinGetFuncArgCurrent(window, argument, &value.isnull);
-    return value;
-  });
 }
 
 }  // namespace

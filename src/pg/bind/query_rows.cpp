@@ -2,26 +2,29 @@
 
 namespace bayes::pg {
 
-QueryRows::QueryRows(FunctionCallInfo fcinfo, const char *family, int max_dimension,
-                     CheckRequest check, std::span<const Role> roles, RowNames *names)
-    : context_(CurrentMemoryContext, "pg_bayes query") {
-  if (PG_ARGISNULL(0))
-    throw Error(Errc::null_value, "query must not be NULL", {}, query_hint(names));
-  const char *const sql = guarded([fcinfo] { return TextDatumGetCString(PG_GETARG_DATUM(0)); });
-  Parameters::Argument arguments[4];
-  const std::size_t given = std::size_t(PG_NARGS() - 1);
-  for (std::size_t i = 0; i < given; ++i)
-    arguments[i] = {fcinfo->args[1 + i].value, fcinfo->args[1 + i].isnull};
+const char *query_text(FunctionCallInfo fcinfo, const char *hint) {
+  if (PG_ARGISNULL(0)) throw Error(Errc::null_value, "query must not be NULL", {}, hint);
+  return guarded([fcinfo] { return TextDatumGetCString(PG_GETARG_DATUM(0)); });
+}
+
+FitRequest query_request(FunctionCallInfo fcinfo, const char *family, std::span<const Role> roles) {
   Parameters parameters;
-  parameters.read(roles.first(given), arguments);
-  request = parameters.request(family);
-  policy = check(request);
+  parameters.read(roles.first(std::size_t(PG_NARGS() - 1)), &fcinfo->args[1]);
+  return parameters.request(family);
+}
+
+QueryRows::QueryRows(FunctionCallInfo fcinfo, const char *family, RowCollector::Check check,
+                     std::span<const Role> roles, NamedValues *names)
+    : context_(CurrentMemoryContext, "pg_bayes query") {
+  const char *const sql = query_text(fcinfo, query_hint(names));
+  request = query_request(fcinfo, family, roles);
+  const RowPolicy policy = check(request);
   read_query(
       sql,
-      [&](bool weighted) -> RowIntake & {
-        rows_ = make_in<RowIntake>(context_, "pg_bayes rows", weighted);
-        prepare(*rows_, request, policy, max_dimension);
-        return *rows_;
+      [&](bool weighted) -> RowCollector & {
+        data_ = make_in<RowCollector>(context_, "pg_bayes data", ItemForm{.weighted = weighted});
+        data_->begin(request, policy);
+        return *data_;
       },
       names, policy.booleans);
 }

@@ -1,25 +1,30 @@
-// What a function F(query text, roles...) is asked, and the rows of its query.
+// Functions of a query text: what is asked, and the rows of the query.
 #pragma once
 
 #include <span>
 
-#include "pg/bind/family.hpp"
+#include "pg/bind/binding.hpp"
 #include "pg/input/query.hpp"
 
 namespace bayes::pg {
 
+/// The text of the query of a function F(query text, roles...); `hint` is for a NULL.
+const char *query_text(FunctionCallInfo fcinfo, const char *hint);
+
+/// What the other arguments of such a function ask for.
+FitRequest query_request(FunctionCallInfo fcinfo, const char *family, std::span<const Role> roles);
+
 /// The rows of a function F(query text, roles...), and what is asked of them.
 class QueryRows {
  public:
-  QueryRows(FunctionCallInfo fcinfo, const char *family, int max_dimension, CheckRequest check,
-            std::span<const Role> roles, RowNames *names = nullptr);
-  RowIntake &rows() { return *rows_; }
+  QueryRows(FunctionCallInfo fcinfo, const char *family, RowCollector::Check check,
+            std::span<const Role> roles, NamedValues *names = nullptr);
+  RowCollector &data() { return *data_; }
   FitRequest request;
-  FitPolicy policy;
 
  private:
   ScopedContext context_;
-  RowIntake *rows_ = nullptr;
+  RowCollector *data_ = nullptr;
 };
 
 }  // namespace bayes::pg

@@ -16,10 +16,7 @@ struct CallSite {
 
 ModelAndRow model_and_row(FunctionCallInfo fcinfo, const char *family,
                           bool (*takes_missing)(const Model &)) {
-  FmgrInfo &function = *fcinfo->flinfo;
-  if (!function.fn_extra)
-    function.fn_extra = make_in<CallSite>(function.fn_mcxt, "pg_bayes models", family);
-  CallSite &site = *static_cast<CallSite *>(function.fn_extra);
+  auto &site = call_site<CallSite>(fcinfo, family);
   const Model &model = site.models.get(PG_GETARG_DATUM(0));
   const Missing missing = takes_missing && takes_missing(model) ? Missing::keep : Missing::error;
   const std::span<const double> x = *site.reader.read(PG_GETARG_DATUM(1), 0, missing);

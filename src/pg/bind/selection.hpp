@@ -1,27 +1,40 @@
-// Functions that fit several models to choose from: an aggregate over rows, and a relation over the
-// rows of a query.
+// Functions that fit several models to choose from: an aggregate, and a relation over the rows of a
+// query.
 #pragma once
 
-#include <functional>
-
-#include "pg/bind/family.hpp"
-#include "pg/values/results.hpp"
+#include "pg/bind/aggregate.hpp"
+#include "pg/bind/query_rows.hpp"
 
 namespace bayes::pg {
 
-/// Fits what the request's ks and options ask for, one after another; `take` gets each one's row.
-using SelectModels = void (*)(const FitRequest &request, RowSource &rows, Control &control,
-                              const std::function<void(Cells)> &take);
+template <class C> Datum selection_transition(FunctionCallInfo fcinfo, const Binding<C> &binding) {
+  return transition<C>(fcinfo, binding.family, binding.check_selection, by_ks, 1);
+}
 
-/// The final function of F_select(row, ks [, options]).
-Datum selection_final(FunctionCallInfo fcinfo, const Family &family, CheckRequest check,
-                      SelectModels select);
+template <class C>
+void fit_selection(const Binding<C> &binding, const FitRequest &request, C &data,
+                   const TakeCells &take) {
+  attempt_fit(data, [&](Control &control) { binding.fit_selection(request, data, control, take); });
+}
+
+/// The final function of F_select(data, ks [, options]).
+template <class C> Datum selection_final(FunctionCallInfo fcinfo, const Binding<C> &binding) {
+  FitState<C> *const state = final_state<C>(fcinfo);
+  if (!state) PG_RETURN_NULL();
+  const FitRequest &request = state->request(binding.family, binding.check_selection);
+  CompositeArray result(fcinfo);
+  fit_selection(binding, request, state->data, [&result](Cells cells) { result.add(cells); });
+  if (result.empty()) PG_RETURN_NULL();
+  return result.finish();
+}
 
 /// F_select(query text, ks [, options]).
-Datum selection_query(FunctionCallInfo fcinfo, const Family &family, CheckRequest check,
-                      SelectModels select);
-
-/// The roles of both.
-inline constexpr Role selection_roles[] = {Role::ks, Role::options};
+inline Datum selection_query(FunctionCallInfo fcinfo, const Binding<RowCollector> &binding) {
+  ResultRows result(fcinfo);
+  QueryRows query(fcinfo, binding.family, binding.check_selection, by_ks);
+  fit_selection(binding, query.request, query.data(),
+                [&result](Cells cells) { result.row(cells); });
+  return Datum(0);
+}
 
 }  // namespace bayes::pg

@@ -89,10 +89,10 @@ void Parameters::note(Value &value, Datum seen) {
   value.seen = id.bytes;
 }
 
-void Parameters::read(std::span<const Role> roles, const Argument *arguments) {
+void Parameters::read(std::span<const Role> roles, const NullableDatum *arguments) {
   std::vector<Value> values;
   for (std::size_t i = 0; i < roles.size(); ++i) {
-    Value value{roles[i], arguments[i].null, {}, {}};
+    Value value{roles[i], arguments[i].isnull, {}, {}};
     if (!value.null) {
       value.contents = contents_of(value.role, arguments[i].value);
       note(value, arguments[i].value);
@@ -102,8 +102,8 @@ void Parameters::read(std::span<const Role> roles, const Argument *arguments) {
   values_ = std::move(values);
 }
 
-bool Parameters::looks_same(const Value &value, const Argument &argument) {
-  if (value.null || argument.null) return value.null == argument.null;
+bool Parameters::looks_same(const Value &value, const NullableDatum &argument) {
+  if (value.null || argument.isnull) return value.null == argument.isnull;
   if (by_value(value.role)) {
     const std::int32_t integer = DatumGetInt32(argument.value);
     return std::memcmp(value.contents.data(), &integer, sizeof integer) == 0;
@@ -113,8 +113,8 @@ bool Parameters::looks_same(const Value &value, const Argument &argument) {
 }
 
 /// Other bytes may still be the same value: toasted elsewhere, or not.
-void Parameters::check_contents(Value &value, const Argument &argument) {
-  if (value.null || argument.null || by_value(value.role) ||
+void Parameters::check_contents(Value &value, const NullableDatum &argument) {
+  if (value.null || argument.isnull || by_value(value.role) ||
       contents_of(value.role, argument.value) != value.contents)
     changed(value.role);
   note(value, argument.value);

@@ -31,15 +31,9 @@ struct FitRequest {
 /// and of other processes, and sent between processes.
 class Parameters {
  public:
-  struct Argument {
-    Datum value;
-    bool null;
-  };
-
-  bool empty() const { return values_.empty(); }
-  void read(std::span<const Role> roles, const Argument *arguments);
+  void read(std::span<const Role> roles, const NullableDatum *arguments);
   /// Throws Error naming the argument that is not as in the first row. Cheap.
-  void check_same(const Argument *arguments) {
+  void check_same(const NullableDatum *arguments) {
     for (std::size_t i = 0; i < values_.size(); ++i)
       if (!looks_same(values_[i], arguments[i])) check_contents(values_[i], arguments[i]);
   }
@@ -65,8 +59,8 @@ class Parameters {
   static bool by_value(Role role) { return role == Role::k; }
   static std::string contents_of(Role role, Datum value);
   static void note(Value &value, Datum seen);
-  static bool looks_same(const Value &value, const Argument &argument);
-  static void check_contents(Value &value, const Argument &argument);
+  static bool looks_same(const Value &value, const NullableDatum &argument);
+  static void check_contents(Value &value, const NullableDatum &argument);
   std::vector<Value> values_;
 };
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "pg/input/sequence_intake.hpp"
+#include "pg/input/sequence_collector.hpp"
 
 namespace bayes::pg {
 namespace {

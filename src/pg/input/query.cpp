@@ -38,33 +38,25 @@ struct Receiver {
   MemoryContext scratch;
 };
 
-void take_row(RowIntake &intake, RowNames *names, const Layout &layout, TupleTableSlot *slot) {
-  const std::int64_t before = intake.rows.rows();
+void take_row(RowCollector &data, NamedValues *names, const Layout &layout, TupleTableSlot *slot) {
+  const std::int64_t before = data.rows.rows();
   const int first = layout.first;
   if (layout.array) {
-    if (slot->tts_isnull[first])
-      intake.add_null();
-    else if (!layout.weighted)
-      intake.add(slot->tts_values[first]);
-    else {
-      const bool null = slot->tts_isnull[1];
-      intake.add(slot->tts_values[0], null ? 0 : number_of(slot->tts_values[1], layout.types[1]),
-                 null);
-    }
+    const NullableDatum row = {slot->tts_values[first], slot->tts_isnull[first]};
+    NullableDatum weight = {Datum(0), true};
+    if (layout.weighted && !row.isnull && !slot->tts_isnull[1])
+      weight = {Float8GetDatum(number_of(slot->tts_values[1], layout.types[1])), false};
+    data.add({&row, layout.weighted ? &weight : nullptr});
   } else {
-    intake.add_columns(int(layout.types.size()) - first, [&](int i, double &x) {
+    data.add_columns(int(layout.types.size()) - first, [&](int i, double &x) {
       if (slot->tts_isnull[first + i]) return false;
       x = number_of(slot->tts_values[first + i], layout.types[std::size_t(first + i)]);
       return true;
     });
   }
-  if (!names) return;
-  const bool null = slot->tts_isnull[0];
-  const Datum name = null ? Datum(0) : guarded([&] {
-    return PointerGetDatum(
-        cstring_to_text(OidOutputFunctionCall(layout.name_output, slot->tts_values[0])));
-  });
-  names->add(name, null, intake.rows.rows() > before);
+  if (names)
+    names->add(text_of_column(slot, 0, layout.name_output),
+               {BoolGetDatum(data.rows.rows() > before), false});
 }
 
 bool receive(TupleTableSlot *slot, DestReceiver *self) {
@@ -128,10 +120,7 @@ Layout layout_of(TupleDesc columns, bool named, bool booleans) {
                  "The first column is what a row is called; the row itself must follow.",
                  layout.hint);
     const Oid declared = TupleDescAttr(columns, 0)->atttypid;
-    guarded([declared, &layout] {
-      bool varlena;
-      getTypeOutputInfo(declared, &layout.name_output, &varlena);
-    });
+    layout.name_output = output_function_of(declared);
     layout.types.push_back(declared);
   }
   for (int i = layout.first; i < columns->natts; ++i) {
@@ -175,49 +164,60 @@ struct ReadOnly {
 
 }  // namespace
 
-RowNames::RowNames() {
-  guarded([this] {
+NamedValues::NamedValues(Oid type) {
+  guarded([this, type] {
     store_ = tuplestore_begin_heap(false, false, work_mem);
     description_ = CreateTemplateTupleDesc(2);
     TupleDescInitEntry(description_, 1, "name", TEXTOID, -1, 0);
-    TupleDescInitEntry(description_, 2, "taken", BOOLOID, -1, 0);
+    TupleDescInitEntry(description_, 2, "value", type, -1, 0);
   });
 }
 
-void RowNames::add(Datum name, bool null, bool taken) {
-  guarded([=, this] {
-    Datum values[] = {name, BoolGetDatum(taken)};
-    bool nulls[] = {null, false};
+void NamedValues::add(const NullableDatum &name, const NullableDatum &value) {
+  guarded([&, this] {
+    Datum values[] = {name.value, value.value};
+    bool nulls[] = {name.isnull, value.isnull};
     tuplestore_putvalues(store_, description_, values, nulls);
   });
-  ++rows_;
 }
 
-void each_tuple(Tuplestorestate *store, TupleDesc description,
-                const std::function<void(TupleTableSlot *slot)> &f) {
+void NamedValues::each(const std::function<void(Cell name, const NullableDatum &value)> &f) {
   TupleTableSlot *const slot =
-      guarded([description] { return MakeSingleTupleTableSlot(description, &TTSOpsMinimalTuple); });
-  const auto next = [store, slot] {
+      guarded([this] { return MakeSingleTupleTableSlot(description_, &TTSOpsMinimalTuple); });
+  const auto next = [this, slot] {
     CHECK_FOR_INTERRUPTS();
-    const bool more = tuplestore_gettupleslot(store, true, false, slot);
+    const bool more = tuplestore_gettupleslot(store_, true, false, slot);
     if (more) slot_getallattrs(slot);
     return more;
   };
-  while (guarded(next)) f(slot);
-  guarded([slot] { ExecDropSingleTupleTableSlot(slot); });
-}
-
-void RowNames::each(const std::function<void(Cell name, bool taken)> &f) {
-  each_tuple(store_, description_, [&f](TupleTableSlot *slot) {
+  while (guarded(next))
     f(slot->tts_isnull[0] ? Cell() : Cell::datum(slot->tts_values[0]),
-      DatumGetBool(slot->tts_values[1]));
-  });
+      {slot->tts_values[1], slot->tts_isnull[1]});
+  guarded([slot] { ExecDropSingleTupleTableSlot(slot); });
   close();
 }
 
-void RowNames::close() {
+void NamedValues::close() {
   if (store_) guarded([this] { tuplestore_end(store_); });
   store_ = nullptr;
+}
+
+Oid output_function_of(Oid type) {
+  return guarded([type] {
+    Oid function;
+    bool varlena;
+    getTypeOutputInfo(type, &function, &varlena);
+    return function;
+  });
+}
+
+NullableDatum text_of_column(TupleTableSlot *row, int column, Oid output_function) {
+  if (row->tts_isnull[column]) return {Datum(0), true};
+  const Datum value = row->tts_values[column];
+  return {guarded([value, output_function] {
+            return PointerGetDatum(cstring_to_text(OidOutputFunctionCall(output_function, value)));
+          }),
+          false};
 }
 
 void run_query(const char *text, const char *hint, const std::function<void(TupleDesc)> &check,
@@ -260,17 +260,17 @@ void run_query(const char *text, const char *hint, const std::function<void(Tupl
   });
 }
 
-void read_query(const char *text, const std::function<RowIntake &(bool weighted)> &make,
-                RowNames *names, bool booleans) {
+void read_query(const char *text, const std::function<RowCollector &(bool weighted)> &make,
+                NamedValues *names, bool booleans) {
   Layout layout;
-  RowIntake *intake = nullptr;
+  RowCollector *data = nullptr;
   run_query(
       text, query_hint(names),
       [&](TupleDesc columns) {
         layout = layout_of(columns, names != nullptr, booleans);
-        intake = &make(layout.weighted);
+        data = &make(layout.weighted);
       },
-      [&](TupleTableSlot *row) { take_row(*intake, names, layout, row); });
+      [&](TupleTableSlot *row) { take_row(*data, names, layout, row); });
 }
 
 }  // namespace bayes::pg

@@ -62,6 +62,11 @@ template <class F> auto guarded(F f) -> decltype(f()) {
   throw Pending{};
 }
 
+/// Long loops call this now and then: throws if the query is to stop.
+inline void poll_interrupts() {
+  if (InterruptPending) guarded([] { ProcessInterrupts(); });
+}
+
 /// Only inside a handler: keeps what the current exception says as plain data.
 void keep_current_exception() noexcept;
 /// Raises what was kept.

@@ -23,6 +23,18 @@ class ScopedContext {
   MemoryContext context_;
 };
 
+/// A memory context made the current one for as long as a C++ scope.
+class CurrentContext {
+ public:
+  explicit CurrentContext(MemoryContext context) : before_(MemoryContextSwitchTo(context)) {}
+  ~CurrentContext() { MemoryContextSwitchTo(before_); }
+  CurrentContext(const CurrentContext &) = delete;
+  CurrentContext &operator=(const CurrentContext &) = delete;
+
+ private:
+  MemoryContext before_;
+};
+
 /// Makes a T(context, args...) in a context of its own below `parent`. When that context goes,
 /// normally, after an error or by cancel, the T is destroyed: nothing can be left behind.
 template <class T, class... A> T *make_in(MemoryContext parent, const char *name, A &&...args) {
@@ -40,6 +52,15 @@ template <class T, class... A> T *make_in(MemoryContext parent, const char *name
   MemoryContextRegisterResetCallback(context, &owner->callback);
   owner->object = new T(context, std::forward<A>(args)...);
   return owner->object;
+}
+
+/// The T that a place in a query that calls a function keeps from call to call; made at the first.
+template <class T, class... A> T &call_site(FunctionCallInfo fcinfo, A &&...args) {
+  FmgrInfo &function = *fcinfo->flinfo;
+  if (!function.fn_extra)
+    function.fn_extra =
+        make_in<T>(function.fn_mcxt, "pg_bayes call site", std::forward<A>(args)...);
+  return *static_cast<T *>(function.fn_extra);
 }
 
 }  // namespace bayes::pg

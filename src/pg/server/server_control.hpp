@@ -18,9 +18,7 @@ class ServerControl final : public Control {
 
   /// InterruptPending is also set for harmless things (barriers, logging of memory contexts):
   /// ProcessInterrupts decides.
-  void poll() override {
-    if (InterruptPending) guarded([] { ProcessInterrupts(); });
-  }
+  void poll() override { poll_interrupts(); }
   void progress(const Progress &line) override;
 
  private:

@@ -14,11 +14,6 @@ namespace bayes::pg {
 
 inline constexpr double missing_value = std::numeric_limits<double>::quiet_NaN();
 
-/// Long loops over elements call this now and then: raises if the query is to stop.
-inline void poll_interrupts() {
-  if (InterruptPending) guarded([] { ProcessInterrupts(); });
-}
-
 /// A non-null array, read where it lies unless it is compressed, stored elsewhere or expanded.
 class OpenArray {
  public:

@@ -18,6 +18,8 @@ class Cell {
   Cell(std::int64_t value) : kind_(Kind::bigint) { scalar_.bigint = value; }
   Cell(double value) : kind_(Kind::number) { scalar_.number = value; }
   Cell(bool value) : kind_(Kind::boolean) { scalar_.boolean = value; }
+  /// NULL for a NaN.
+  static Cell or_null(double value) { return value != value ? Cell() : Cell(value); }
   static Cell text(std::string_view value) { return {Kind::text, value.data(), value.size()}; }
   static Cell model(std::string_view bytes) { return {Kind::model, bytes.data(), bytes.size()}; }
   static Cell vector(std::span<const double> values) {

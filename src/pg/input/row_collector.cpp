@@ -1,6 +1,6 @@
-#include "pg/input/row_intake.hpp"
+#include "pg/input/row_collector.hpp"
 
-#include <cmath>
+#include "base/message.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -11,42 +11,34 @@ struct Counts {
 
 }  // namespace
 
-bool RowIntake::admit(double weight, bool null) {
-  if (null) {
-    rows.skip();
-    return false;
-  }
-  if (!(weight >= 0) || weight > largest_element) {
-    throw Error(Errc::invalid_argument,
-                "weight of row " + std::to_string(seen_) + " is " + shown(weight),
-                "A weight is a finite number, not negative: how many times the row counts.");
-  }
-  if (weight > 0) return true;
-  ++zero_weights_;
-  rows.skip();
-  return false;
+void RowCollector::begin(const FitRequest &request, const RowPolicy &policy) {
+  policy_ = policy;
+  null_on_error_ = policy_.null_on_error;
+  if (!request.start) return;
+  dimension_ = request.start->info.dimension;
+  expected_by_ = "the model";
 }
 
-void RowIntake::check_length(std::size_t length) {
+void RowCollector::check_length(std::size_t length) {
   if (dimension_) wrong_length(length, std::size_t(dimension_), expected_by_, seen_);
-  if (max_dimension && length > std::size_t(max_dimension))
-    throw Error(Errc::too_large, "row " + std::to_string(seen_) + " has " + std::to_string(length) +
-                                     " elements, but the limit is " +
-                                     std::to_string(max_dimension));
+  const int limit = policy_.max_dimension;
+  if (limit && length > std::size_t(limit))
+    throw Error(Errc::too_large,
+                message("row {} has {} elements, but the limit is {}", seen_, length, limit));
   dimension_ = int(length);
 }
 
-std::size_t RowIntake::bytes() const {
+std::size_t RowCollector::bytes() const {
   return std::size_t((rows.rows() + block_rows - 1) / block_rows) * rows.shape().block_doubles() *
          sizeof(double);
 }
 
-void RowIntake::write_counts(std::string &out) const {
+void RowCollector::write_counts(std::string &out) const {
   const Counts counts = {dimension_, rows.rows(), rows.skipped(), seen_, zero_weights_};
   out.append(reinterpret_cast<const char *>(&counts), sizeof counts);
 }
 
-void RowIntake::write_blocks(char *to) {
+void RowCollector::write_blocks(char *to) {
   for (std::int64_t i = 0; i < rows.stretches(); ++i)
     for (const Piece &piece : rows.stretch(i)) {
       const std::size_t size = std::size_t((piece.rows + block_rows - 1) / block_rows) *
@@ -56,7 +48,7 @@ void RowIntake::write_blocks(char *to) {
     }
 }
 
-void RowIntake::absorb(const char *at, const char *end) {
+void RowCollector::absorb(const char *at, const char *end) {
   Counts counts;
   if (std::size_t(end - at) < sizeof counts)
     throw Error(Errc::internal, "partial state of an aggregate is cut short");
@@ -70,10 +62,10 @@ void RowIntake::absorb(const char *at, const char *end) {
   RowShape shape = rows.shape();
   shape.dimension = int(counts.dimension);
   if (dimension_ && dimension_ != shape.dimension)
-    throw Error(Errc::array_shape,
-                "rows have different lengths: " + std::to_string(dimension_) + " and " +
-                    std::to_string(shape.dimension) + " elements",
-                "All rows of one model have the same length.");
+    throw Error(
+        Errc::array_shape,
+        message("rows have different lengths: {} and {} elements", dimension_, shape.dimension),
+        "All rows of one model have the same length.");
   dimension_ = shape.dimension;
 
   const std::size_t block_bytes = shape.block_doubles() * sizeof(double);

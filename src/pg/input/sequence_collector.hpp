@@ -1,4 +1,4 @@
-// How sequences come in: arrays, read step by step into a store of rows (data/sequences.hpp).
+// Collects sequences: arrays, read step by step into a store of rows (data/sequences.hpp).
 #pragma once
 
 #include <optional>
@@ -6,10 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "pg/input/fit_request.hpp"
-#include "pg/input/row_store.hpp"
+#include "pg/input/collector.hpp"
 #include "pg/values/array_elements.hpp"
-#include "pg/values/convert.hpp"
 
 namespace bayes::pg {
 
@@ -63,32 +61,22 @@ class SymbolDictionary final : public SymbolCodes {
   std::vector<std::string> names_;
 };
 
-/// The sequences of one fit.
+/// The sequences of one fit, each an array; with known states beside it, an int[], where an item
+/// has two values.
 ///
 /// What they are is known when the first one comes that is neither NULL nor empty: then the options
 /// are checked.
-class SequenceIntake {
+class SequenceCollector : public Collector {
  public:
-  /// `request` must stay. `labelled`: known states stand beside the sequences.
-  SequenceIntake(MemoryContext context, const FitRequest &request, bool labelled);
+  using Check = HmmRowOptions (*)(const FitRequest &request, SequenceElements elements,
+                                  bool vectors);
 
-  void add_null() {
-    ++seen_;
-    rows_.skip();
-  }
-  void add(Datum array) { take(array, 1, false, nullptr); }
-  /// With a weight, which may be NULL: then the sequence is left out.
-  void add(Datum array, double weight, bool weight_null) {
-    take(array, weight, weight_null, nullptr);
-  }
-  /// With known states, an int[] that may be NULL.
-  void add_labelled(Datum array, const NullableDatum &states) { take(array, 1, false, &states); }
+  SequenceCollector(MemoryContext context, ItemForm form);
 
-  bool empty() const { return sequences_.count == 0; }
-  bool all_weights_zero() const { return empty() && zero_weights_ > 0; }
+  void begin(const FitRequest &request, Check check);
+  void add(const Item &item);
 
-  // Known unless no sequence came that was neither NULL nor empty.
-  bool null_on_error() const { return options_.null_on_error; }
+  // Known unless empty().
   SequenceElements elements() const { return elements_; }
   bool vectors() const { return vectors_; }
   Sequences &sequences() { return sequences_; }
@@ -101,18 +89,16 @@ class SequenceIntake {
     void operator()(const double *x, double weight) const { rows->append(x, dimension, weight); }
   };
 
-  void take(Datum array, double weight, bool weight_null, const NullableDatum *states);
-  bool admit(double weight, bool null);
   void prepare(const OpenArray &array);
+  void check_start(const HiddenMarkovModel &start);
   void check_shape(const OpenArray &array) const;
-  void store(const OpenArray &array, const OpenArray *states, double weight);
   void check_states(const OpenArray &array, const OpenArray &states) const;
   double known_state(double state, std::int64_t step) const;
-  std::string name() const { return "sequence " + std::to_string(seen_); }
+  void store(const OpenArray &array, const OpenArray *states, double weight);
+  std::string name() const;
 
-  const FitRequest &request_;
-  const HiddenMarkovModel *start_;
-  RowStore rows_;
+  const FitRequest *request_ = nullptr;
+  Check check_ = nullptr;
   Sequences sequences_;
   std::optional<SequenceWriter<Append>> writer_;
 
@@ -122,7 +108,6 @@ class SequenceIntake {
   Oid element_type_ = InvalidOid;
   /// the sequence that said what all are; 0: the start model did
   std::int64_t first_ = 0;
-  std::int64_t seen_ = 0, zero_weights_ = 0;
 
   ElementType type_, state_type_;
   SymbolDictionary symbols_;

@@ -1,7 +1,9 @@
-#include "pg/input/sequence_intake.hpp"
+#include "pg/input/sequence_collector.hpp"
 
 #include <algorithm>
 #include <cmath>
+
+#include "base/message.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -9,10 +11,6 @@ namespace {
 constexpr std::size_t most_symbols = 10000;
 /// bytes: a model holds every name
 constexpr std::size_t longest_symbol = 10000;
-
-const HiddenMarkovModel *start_of(const FitRequest &request) {
-  return static_cast<const HiddenMarkovModel *>(request.start.get());
-}
 
 std::string describe(const StepPlace &place, std::size_t element) {
   std::string text;
@@ -92,71 +90,62 @@ double SymbolDictionary::code(std::string_view name) {
   return numbers_.emplace(names_.back(), int(names_.size()) - 1).first->second;
 }
 
-SequenceIntake::SequenceIntake(MemoryContext context, const FitRequest &request, bool labelled)
-    : request_(request),
-      start_(start_of(request)),
-      rows_(context, true),
-      sequences_{rows_},
+SequenceCollector::SequenceCollector(MemoryContext context, ItemForm form)
+    : Collector(context, true, "sequence"),
+      sequences_{rows},
       type_(context),
       state_type_(context) {
-  sequences_.labelled = labelled;
+  sequences_.labelled = form.values == 2;
 }
 
-bool SequenceIntake::admit(double weight, bool null) {
-  if (null) {
-    rows_.skip();
-    return false;
-  }
-  if (!(weight >= 0) || weight > largest_element) {
-    throw Error(Errc::invalid_argument, "weight of " + name() + " is " + shown(weight),
-                "A weight is a finite number, not negative: how many times the sequence counts.");
-  }
-  if (weight > 0) return true;
-  ++zero_weights_;
-  rows_.skip();
-  return false;
+void SequenceCollector::begin(const FitRequest &request, Check check) {
+  request_ = &request;
+  check_ = check;
 }
+
+std::string SequenceCollector::name() const { return message("sequence {}", seen_); }
 
 /// The first sequence says what all are, as far as a start model does not.
-void SequenceIntake::prepare(const OpenArray &array) {
+void SequenceCollector::prepare(const OpenArray &array) {
   if (array.dimensions() > 2) too_many_dimensions(name(), array.dimensions());
   element_type_ = array.element_type();
   type_.use(element_type_);
   elements_ = type_.kind();
   vectors_ = array.dimensions() == 2;
   if (vectors_ && elements_ == SequenceElements::symbols) vectors_of_symbols(name());
-  options_ =
-      hmm_check_options(request_.k, request_.options, elements_, vectors_, start_, request_.update);
+  options_ = check_(*request_, elements_, vectors_);
+  null_on_error_ = options_.null_on_error;
   if (vectors_ && options_.symbols) vectors_of_symbols(name());
   if (elements_ == SequenceElements::symbols && !options_.symbols)
     throw Error(Errc::invalid_argument,
-                "observations are of type " + type_.name() + ", but must be numbers", {},
+                message("observations are of type {}, but must be numbers", type_.name()), {},
                 "Leave out option emission: observations that are no numbers are names.");
 
   sequences_.dimension = int(width_of(array));
-  if (start_) {
-    const bool expected = start_->vectors();
-    if (expected != vectors_ || start_->dimension() != sequences_.dimension)
-      throw Error(Errc::array_shape,
-                  name() + " is of " + observations(vectors_, sequences_.dimension) +
-                      ", but the model of " + observations(expected, start_->dimension()));
-    if (options_.symbols)  // its names keep their numbers, those that are new follow
-      for (const std::string &symbol : start_->symbol_names()) symbols_.code(symbol);
-  } else {
+  if (request_->start)
+    check_start(static_cast<const HiddenMarkovModel &>(*request_->start));
+  else
     first_ = seen_;
-  }
   if (sequences_.dimension > hmm_max_dimension)
-    throw Error(Errc::too_large, "observations of " + name() + " have " +
-                                     values(sequences_.dimension) + ", but the limit is " +
-                                     std::to_string(hmm_max_dimension));
+    throw Error(Errc::too_large, message("observations of {} have {}, but the limit is {}", name(),
+                                         values(sequences_.dimension), hmm_max_dimension));
 
   const int stored = sequences_.dimension + (sequences_.labelled ? 1 : 0);
-  writer_.emplace(sequences_, RowShape{stored, true}, Append{&rows_, stored});
+  writer_.emplace(sequences_, RowShape{stored, true}, Append{&rows, stored});
   row_.resize(std::size_t(stored));
   prepared_ = true;
 }
 
-void SequenceIntake::check_shape(const OpenArray &array) const {
+void SequenceCollector::check_start(const HiddenMarkovModel &start) {
+  if (start.vectors() != vectors_ || start.dimension() != sequences_.dimension)
+    throw Error(Errc::array_shape, message("{} is of {}, but the model of {}", name(),
+                                           observations(vectors_, sequences_.dimension),
+                                           observations(start.vectors(), start.dimension())));
+  if (options_.symbols)  // its names keep their numbers, those that are new follow
+    for (const std::string &symbol : start.symbol_names()) symbols_.code(symbol);
+}
+
+void SequenceCollector::check_shape(const OpenArray &array) const {
   if (array.dimensions() > 2) too_many_dimensions(name(), array.dimensions());
   if ((array.dimensions() == 2) != vectors_ || width_of(array) != sequences_.dimension)
     throw Error(Errc::array_shape,
@@ -172,7 +161,7 @@ void SequenceIntake::check_shape(const OpenArray &array) const {
                    "The sequences of one fit are arrays of one type.");
 }
 
-void SequenceIntake::check_states(const OpenArray &array, const OpenArray &states) const {
+void SequenceCollector::check_states(const OpenArray &array, const OpenArray &states) const {
   if (states.dimensions() > 1)
     throw Error(Errc::array_shape,
                 "states of " + name() + " are an array of " + std::to_string(states.dimensions()) +
@@ -187,32 +176,32 @@ void SequenceIntake::check_states(const OpenArray &array, const OpenArray &state
 }
 
 /// As it is stored: 0 if it is not known.
-double SequenceIntake::known_state(double state, std::int64_t step) const {
+double SequenceCollector::known_state(double state, std::int64_t step) const {
   if (std::isnan(state)) return 0;
-  if (state >= 0 && state <= request_.k) return state;
+  if (state >= 0 && state <= request_->k) return state;
   throw Error(Errc::invalid_argument,
               "state of step " + std::to_string(step) + " of " + name() + " is " +
                   std::to_string(std::int64_t(state)) + ", but there are " +
-                  std::to_string(request_.k) + " states",
+                  std::to_string(request_->k) + " states",
               "Known states are numbered from 1 to k; NULL and 0 are states that are not known.");
 }
 
-void SequenceIntake::take(Datum datum, double weight, bool weight_null,
-                          const NullableDatum *states) {
+void SequenceCollector::add(const Item &item) {
   ++seen_;
-  if (weight_null && prepared_) return rows_.skip();
-  const OpenArray array(datum);
-  if (array.empty()) return rows_.skip();
+  if (item.values[0].isnull) return rows.skip();
+  if (item.weight && item.weight->isnull && prepared_) return rows.skip();
+  const OpenArray array(item.values[0].value);
+  if (array.empty()) return rows.skip();
   if (!prepared_) prepare(array);
-  if (!admit(weight, weight_null)) return;
+  if (!admit(item.weight)) return;
   check_shape(array);
-  if (!states || states->isnull) return store(array, nullptr, weight);
-  const OpenArray known(states->value);
+  if (!sequences_.labelled || item.values[1].isnull) return store(array, nullptr, weight_of(item));
+  const OpenArray known(item.values[1].value);
   check_states(array, known);
-  store(array, &known, weight);
+  store(array, &known, weight_of(item));
 }
 
-void SequenceIntake::store(const OpenArray &array, const OpenArray *states, double weight) {
+void SequenceCollector::store(const OpenArray &array, const OpenArray *states, double weight) {
   const std::int64_t steps = array.size(0), width = sequences_.dimension,
                      at_once = std::max<std::int64_t>(1, elements_at_once / width);
   const std::size_t d = std::size_t(width);

@@ -1,0 +1,162 @@
+#include "data/local_step.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/aligned.hpp"
+#include "base/simd.hpp"
+#include "data/sweep.hpp"
+
+namespace bayes {
+
+void SoftAllocation::allocate(int k, BlockRows block, const double *weight, double *logits,
+                              double *counts, RowSums &sums) const {
+  using namespace simd;
+  using simd::Vector;
+  Vector objective = {}, entropy = {};
+  for (int b = 0; b < block.padded; b += lanes) {
+    double *const at = logits + b;
+    // finite, so that rows infinitely far from everything are shared equally
+    Vector largest = all(-std::numeric_limits<double>::max());
+    for (int j = 0; j < k; ++j) largest = max(load(at + j * block_rows), largest);
+    Vector total = {}, mean = {};
+    for (int j = 0; j < k; ++j) {
+      const Vector shifted =
+          max(load(at + j * block_rows), all(-std::numeric_limits<double>::max())) - largest;
+      const Vector e = exp(shifted);
+      total += e;
+      // Where e is 0, `shifted` may be huge: the product must not become a NaN.
+      mean += e * max(shifted, all(-1000.0));
+      store(at + j * block_rows, e);
+    }
+    const Vector w = load(weight + b), share = w / total, log_total = log(total);
+    for (int j = 0; j < k; ++j) {
+      const Vector r = load(at + j * block_rows) * share;
+      store(at + j * block_rows, r);
+      store(counts + j * lanes, load(counts + j * lanes) + r);
+    }
+    objective += w * (largest + log_total);
+    entropy += w * log_total - share * mean;
+  }
+  sums.objective += sum(objective);
+  sums.entropy += sum(entropy);
+}
+
+void HardAllocation::allocate(int k, BlockRows block, const double *weight, double *logits,
+                              double *counts, RowSums &sums) const {
+  for (int b = 0; b < block.padded; ++b) {
+    int best = 0;
+    for (int j = 1; j < k; ++j)
+      if (logits[j * block_rows + b] > logits[best * block_rows + b]) best = j;
+    if (labels && b < block.rows) labels[block.first + b] = best;
+    // past the last row it may be -infinity
+    if (weight[b] > 0) sums.objective += weight[b] * logits[best * block_rows + b];
+    for (int j = 0; j < k; ++j) logits[j * block_rows + b] = j == best ? weight[b] : 0;
+    counts[best * simd::lanes + b % simd::lanes] += weight[b];
+  }
+}
+
+namespace detail {
+namespace {
+
+/// What one segment adds up to.
+struct LocalPart {
+  std::vector<double> counts, raw;
+  RowSums sums;
+};
+
+/// A thread's own memory for a local step.
+class LocalWorker {
+ public:
+  LocalWorker(const BlockScorer &scorer, const std::vector<double> &log_weights,
+              const AnyAllocation &allocation)
+      : scorer_(scorer),
+        log_weights_(log_weights),
+        allocation_(allocation),
+        worker_(scorer.worker()),
+        logits_(std::size_t(scorer.components()) * block_rows),
+        lane_counts_(std::size_t(scorer.components()) * simd::lanes) {}
+
+  void process(const Segment &segment, const RowShape &shape, const Stop &stop, LocalPart &part) {
+    const int k = scorer_.components();
+    worker_->clear();
+    std::fill(lane_counts_.begin(), lane_counts_.end(), 0.0);
+    part.sums = {};
+    // Where a block alone is milliseconds of work, the stop is asked for inside it.
+    const bool slow = scorer_.operations() * block_rows > 1e7;
+    alignas(cache_line) double weight[block_rows];
+    for (std::int64_t first = 0; first < segment.rows; first += block_rows) {
+      if (stop()) return;
+      const double *block =
+          segment.blocks + std::size_t(first / block_rows) * shape.block_doubles();
+      const int rows = int(std::min<std::int64_t>(block_rows, segment.rows - first));
+      std::fill_n(weight, block_rows, 0.0);
+      if (shape.weighted)
+        std::copy_n(block + std::size_t(shape.dimension) * block_rows, rows, weight);
+      else
+        std::fill_n(weight, rows, 1.0);
+      worker_->prepare(block);
+      for (int j = 0; allocation_.scored && j < k; ++j) {
+        if (slow && stop()) return;
+        double *const out = logits_.data() + std::size_t(j) * block_rows;
+        worker_->score(block, j, out);
+        const double log_weight = log_weights_[std::size_t(j)];
+        for (int b = 0; b < block_rows; ++b) out[b] += log_weight;
+      }
+      const int full_vectors = (rows + simd::lanes - 1) / simd::lanes * simd::lanes;
+      allocation_.allocate(k, {segment.first + first, rows, full_vectors}, weight, logits_.data(),
+                           lane_counts_.data(), part.sums);
+      for (int j = 0; j < k; ++j) {
+        double *const r = logits_.data() + std::size_t(j) * block_rows;
+        std::fill(r + full_vectors, r + block_rows, 0.0);
+        if (slow && stop()) return;
+        worker_->accumulate(block, j, r);
+      }
+    }
+    part.counts.resize(std::size_t(k));
+    for (int j = 0; j < k; ++j)
+      part.counts[std::size_t(j)] =
+          simd::sum(simd::load(lane_counts_.data() + std::size_t(j) * simd::lanes));
+    part.raw.assign(scorer_.raw_size(), 0.0);
+    worker_->reduce(part.raw.data());
+  }
+
+ private:
+  const BlockScorer &scorer_;
+  const std::vector<double> &log_weights_;
+  const AnyAllocation &allocation_;
+  std::unique_ptr<BlockWorker> worker_;
+  Buffer logits_, lane_counts_;
+};
+
+}  // namespace
+
+LocalSums local_sums(RowSource &rows, Control &control, const BlockScorer &scorer,
+                     const std::vector<double> &log_weights, const AnyAllocation &allocation) {
+  Sweep sweep(rows, control);
+  const SweepPlan plan =
+      sweep.plan(scorer.operations() + 40.0 * scorer.components(), 8 * scorer.raw_size());
+  std::vector<std::unique_ptr<LocalWorker>> workers;
+  for (int t = 0; t < plan.threads; ++t)
+    workers.push_back(std::make_unique<LocalWorker>(scorer, log_weights, allocation));
+  std::vector<LocalPart> parts(static_cast<std::size_t>(plan.slots));
+  std::vector<double> counts(std::size_t(scorer.components())), raw(scorer.raw_size());
+  RowSums sums;
+  const RowShape shape = rows.shape();
+  sweep.run(
+      plan,
+      [&](int worker, int slot, const Segment &segment, const Stop &stop) {
+        workers[std::size_t(worker)]->process(segment, shape, stop, parts[std::size_t(slot)]);
+      },
+      [&](int slot) {
+        const LocalPart &part = parts[std::size_t(slot)];
+        for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += part.counts[i];
+        for (std::size_t i = 0; i < raw.size(); ++i) raw[i] += part.raw[i];
+        sums.objective += part.sums.objective;
+        sums.entropy += part.sums.entropy;
+      });
+  return {std::move(counts), std::move(raw), sums};
+}
+
+}  // namespace detail
+}  // namespace bayes

@@ -1,0 +1,124 @@
+#include "families/normal/covariance.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "base/error.hpp"
+
+namespace bayes {
+
+const CovarianceShape *covariance_named(std::string_view name) {
+  for (const CovarianceShape *shape :
+       {&full_covariance, &tied_covariance, &diagonal_covariance, &spherical_covariance})
+    if (name == shape->name) return shape;
+  return nullptr;
+}
+
+Matrix outer(const CovarianceShape &shape, const Vector &v) {
+  if (shape.dense) return v * v.transpose();
+  if (shape.isotropic) return Matrix::Constant(1, 1, v.squaredNorm());
+  return v.array().square().matrix();
+}
+
+Matrix shaped(const CovarianceShape &shape, const Matrix &full) {
+  if (shape.dense) return full;
+  if (shape.isotropic) return Matrix::Constant(1, 1, full.diagonal().mean());
+  return full.diagonal();
+}
+
+Matrix dense_form(const CovarianceShape &shape, const Matrix &scale, int d) {
+  if (shape.dense) return scale;
+  if (shape.isotropic) return scale(0, 0) * Matrix::Identity(d, d);
+  return scale.col(0).asDiagonal();
+}
+
+double FactoredScale::quadratic(const Vector &v) const {
+  if (whiten.cols() == 1) return (whiten.col(0).cwiseProduct(v)).squaredNorm();
+  return lower_times(whiten, v).squaredNorm();
+}
+
+bool factor(const CovarianceShape &shape, const Matrix &scale, int d, FactoredScale &out) {
+  if (shape.dense) {
+    Matrix lower;
+    if (!cholesky(scale, lower)) return false;
+    out.log_determinant = bayes::log_determinant(lower);
+    out.whiten = inverse_lower(lower);
+  } else {
+    if (!(scale.minCoeff() > 0) || !scale.allFinite()) return false;
+    const Vector variances =
+        shape.isotropic ? Vector::Constant(d, scale(0, 0)) : Vector(scale.col(0));
+    out.log_determinant = variances.array().log().sum();
+    out.whiten = variances.array().rsqrt().matrix();
+  }
+  return out.whiten.allFinite();
+}
+
+void not_positive_definite(const char *what, int component) {
+  throw Error(Errc::numeric,
+              std::string("the ") + what + " of component " + std::to_string(component + 1) +
+                  " is not positive definite",
+              "A matrix that must be invertible is singular or has overflowed.",
+              "Check for columns with extreme values, and rescale them.");
+}
+
+std::vector<FactoredScale> factor_all(const CovarianceShape &shape,
+                                      const std::vector<Matrix> &scales, int d, const char *what) {
+  std::vector<FactoredScale> out(scales.size());
+  for (std::size_t s = 0; s < scales.size(); ++s) {
+    poll_here();
+    if (!factor(shape, scales[s], d, out[s])) not_positive_definite(what, int(s));
+  }
+  return out;
+}
+
+double trace_solve(const CovarianceShape &shape, const Matrix &m, const FactoredScale &a) {
+  if (shape.dense) return (a.whiten * m * a.whiten.transpose()).trace();
+  if (shape.isotropic) return m(0, 0) * a.whiten(0, 0) * a.whiten(0, 0);
+  return (m.col(0).array() * a.whiten.col(0).array().square()).sum();
+}
+
+CovarianceFloor::CovarianceFloor(const Vector &column_variances, double relative)
+    : relative_(relative) {
+  deviation_ = column_variances.unaryExpr([](double v) { return v > 0 ? std::sqrt(v) : 1.0; });
+  mean_variance_ = deviation_.array().square().mean();
+}
+
+bool CovarianceFloor::apply(const CovarianceShape &shape, Matrix &scale) const {
+  if (!shape.dense) {
+    const Matrix least = shape.isotropic ? Matrix::Constant(1, 1, relative_ * mean_variance_)
+                                         : Matrix(relative_ * deviation_.array().square().matrix());
+    const bool low = (scale.array() < least.array()).any();
+    scale = scale.cwiseMax(least);
+    return low;
+  }
+  Matrix standard = standardised(scale);
+  if (surely_above(standard)) return false;
+  const SymmetricEigen eigen = symmetric_eigen(standard);
+  if (eigen.values(0) >= relative_) return false;
+  standard =
+      eigen.vectors * eigen.values.cwiseMax(relative_).asDiagonal() * eigen.vectors.transpose();
+  scale = deviation_.asDiagonal() * standard * deviation_.asDiagonal();
+  scale = 0.5 * (scale + scale.transpose()).eval();
+  return true;
+}
+
+void CovarianceFloor::regularise(const CovarianceShape &shape, Matrix &scale) const {
+  if (!shape.dense)
+    apply(shape, scale);
+  else if (!surely_above(standardised(scale)))
+    scale.diagonal() += relative_ * deviation_.array().square().matrix();
+}
+
+Matrix CovarianceFloor::standardised(const Matrix &scale) const {
+  const Vector inverse = deviation_.cwiseInverse();
+  return inverse.asDiagonal() * scale * inverse.asDiagonal();
+}
+
+/// The smallest eigenvalue is at least 1 / trace of the inverse: mostly enough to know, and much
+/// cheaper than finding it.
+bool CovarianceFloor::surely_above(const Matrix &standard) const {
+  Matrix lower;
+  return cholesky(standard, lower) && inverse_lower(lower).squaredNorm() * relative_ <= 1;
+}
+
+}  // namespace bayes

@@ -1,0 +1,176 @@
+#include "families/normal/normal_scorer.hpp"
+
+#include <algorithm>
+
+#include "families/normal/normal_block.hpp"
+
+namespace bayes {
+
+void NormalStatistics::scale(double factor) {
+  count *= factor;
+  for (auto &s : scatter) s *= factor;
+}
+
+NormalScorer::NormalScorer(const CovarianceShape &shape, Matrix mean,
+                           const std::vector<FactoredScale> &scales, Vector constant)
+    : shape_(shape),
+      d_(int(mean.rows())),
+      k_(int(mean.cols())),
+      mean_(std::move(mean)),
+      constant_(std::move(constant)) {
+  using namespace normal_block;
+  if (shape_.dense) {
+    packed_.resize(packed_triangle_size(d_) * scales.size());
+    for (std::size_t s = 0; s < scales.size(); ++s)
+      pack_triangle(
+          d_, [&](int i, int j) { return scales[s].whiten(i, j); },
+          packed_.data() + s * packed_triangle_size(d_));
+  }
+  if (shape_.shared) {
+    // One W for all components: rows are whitened once, about a common centre, and compared with
+    // whitened means.
+    centre_ = mean_.rowwise().mean();
+    whitened_ = lower_times(scales[0].whiten, Matrix(mean_.colwise() - centre_));
+  }
+  if (!shape_.dense) {
+    whitened_.resize(d_, k_);
+    for (int k = 0; k < k_; ++k) whitened_.col(k) = scales[std::size_t(k)].whiten.col(0);
+  }
+}
+
+double NormalScorer::operations() const {
+  return double(k_) * (shape_.dense ? 2.0 * d_ * (d_ + 1) + 8.0 * d_ : 8.0 * d_);
+}
+
+std::size_t NormalScorer::raw_scatter() const {
+  return shape_.dense ? std::size_t(d_) * std::size_t(d_ + 1) / 2 : std::size_t(d_);
+}
+
+std::size_t NormalScorer::raw_size() const {
+  return std::size_t(k_) * std::size_t(d_) + raw_scatter() * std::size_t(shape_.count(k_));
+}
+
+class NormalScorer::Worker final : public BlockWorker {
+ public:
+  explicit Worker(const NormalScorer &scorer)
+      : scorer_(scorer),
+        scatter_doubles_(scorer.shape_.dense ? normal_block::scatter_size(scorer.d_)
+                                             : std::size_t(scorer.d_) * normal_block::lanes) {
+    using namespace normal_block;
+    const std::size_t block = std::size_t(padded(scorer.d_)) * block_rows;
+    if (scorer.shape_.dense) {
+      y_.resize(block);
+      ry_.resize(block);
+    }
+    mean_sums_.resize(std::size_t(padded(scorer.d_)) * lanes * std::size_t(scorer.k_));
+    scatter_.resize(scatter_doubles_ * std::size_t(scorer.shape_.count(scorer.k_)));
+    if (scorer.shape_.shared) ones_.setOnes(scorer.d_);
+  }
+
+  void prepare(const double *block) override {
+    if (!scorer_.shape_.shared) return;
+    normal_block::centre(scorer_.d_, block, scorer_.centre_.data(), y_.data());
+    normal_block::transform(scorer_.d_, scorer_.packed_.data(), y_.data(), ry_.data());
+  }
+
+  void score(const double *block, int k, double *out) override {
+    const NormalScorer &s = scorer_;
+    if (s.shape_.shared) {
+      normal_block::diagonal_quadratic(s.d_, ry_.data(), s.whitened_.col(k).data(), ones_.data(),
+                                       s.constant_(k), out);
+    } else if (s.shape_.dense) {
+      normal_block::centre(s.d_, block, s.mean_.col(k).data(), y_.data());
+      normal_block::quadratic(
+          s.d_, s.packed_.data() + std::size_t(k) * normal_block::packed_triangle_size(s.d_),
+          y_.data(), s.constant_(k), out);
+    } else {
+      normal_block::diagonal_quadratic(s.d_, block, s.mean_.col(k).data(),
+                                       s.whitened_.col(k).data(), s.constant_(k), out);
+    }
+  }
+
+  void accumulate(const double *block, int k, const double *r) override {
+    const NormalScorer &s = scorer_;
+    double *const sums = mean_sums_.data() + std::size_t(k) *
+                                                 std::size_t(normal_block::padded(s.d_)) *
+                                                 normal_block::lanes;
+    double *const scatter = scatter_.data() + std::size_t(s.shape_.index(k)) * scatter_doubles_;
+    if (s.shape_.dense) {
+      normal_block::centre(s.d_, block, s.mean_.col(k).data(), y_.data());
+      normal_block::accumulate(s.d_, y_.data(), r, ry_.data(), sums, scatter);
+    } else {
+      normal_block::diagonal_accumulate(s.d_, block, s.mean_.col(k).data(), r, sums, scatter);
+    }
+  }
+
+  void clear() override {
+    std::fill(mean_sums_.begin(), mean_sums_.end(), 0.0);
+    std::fill(scatter_.begin(), scatter_.end(), 0.0);
+  }
+
+  void reduce(double *raw) const override {
+    const NormalScorer &s = scorer_;
+    const std::size_t stride = std::size_t(normal_block::padded(s.d_)) * normal_block::lanes;
+    for (int k = 0; k < s.k_; ++k)
+      normal_block::reduce_sums(s.d_, mean_sums_.data() + std::size_t(k) * stride,
+                                raw + std::size_t(k) * std::size_t(s.d_));
+    raw += std::size_t(s.k_) * std::size_t(s.d_);
+    for (int c = 0; c < s.shape_.count(s.k_); ++c, raw += s.raw_scatter()) {
+      const double *from = scatter_.data() + std::size_t(c) * scatter_doubles_;
+      if (s.shape_.dense)
+        normal_block::reduce_scatter(s.d_, from, raw);
+      else
+        normal_block::reduce_sums(s.d_, from, raw);
+    }
+  }
+
+ private:
+  const NormalScorer &scorer_;
+  const std::size_t scatter_doubles_;
+  Buffer y_, ry_, mean_sums_, scatter_;
+  Vector ones_;
+};
+
+double NormalScorer::sums_per_number(const CovarianceShape &shape, int dimension) {
+  return shape.dense && dimension <= normal_block::lane_sums_limit ? 0.5 * simd::lanes + 0.5 : 1;
+}
+
+std::unique_ptr<BlockWorker> NormalScorer::worker() const {
+  return std::make_unique<Worker>(*this);
+}
+
+NormalStatistics NormalScorer::statistics(const std::vector<double> &counts,
+                                          const std::vector<double> &raw) const {
+  Statistics out;
+  out.shape = shape_;
+  out.count = Eigen::Map<const Vector>(counts.data(), k_);
+  out.mean = mean_;
+  const Matrix sums = Eigen::Map<const Matrix>(raw.data(), d_, k_);
+  const double *at = raw.data() + sums.size();
+  for (int c = 0; c < shape_.count(k_); ++c, at += raw_scatter()) {
+    if (shape_.dense) {
+      Matrix scatter(d_, d_);
+      for (int i = 0; i < d_; ++i)
+        for (int j = 0; j <= i; ++j) scatter(i, j) = scatter(j, i) = at[i * (i + 1) / 2 + j];
+      out.scatter.push_back(std::move(scatter));
+    } else if (shape_.isotropic) {
+      // A loop: Eigen's sum over foreign memory depends on where that lies, and so would the last
+      // bits.
+      double sum = 0;
+      for (int j = 0; j < d_; ++j) sum += at[j];
+      out.scatter.push_back(Matrix::Constant(1, 1, sum));
+    } else {
+      out.scatter.push_back(Eigen::Map<const Vector>(at, d_));
+    }
+  }
+  // From the scorer's means to the groups' own: sum (x - mean)^2 = sum (x - m)^2 - n (mean - m)^2.
+  for (int k = 0; k < k_; ++k)
+    if (out.count(k) > 0) {
+      const Vector shift = sums.col(k) / out.count(k);
+      out.mean.col(k) += shift;
+      out.scatter[std::size_t(shape_.index(k))] -= out.count(k) * outer(shape_, shift);
+    }
+  return out;
+}
+
+}  // namespace bayes

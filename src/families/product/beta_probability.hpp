@@ -1,0 +1,47 @@
+// What the families with a probability share: its prior is Beta(a, b) (002 L1), and the likelihood
+// of an element is p^u1 (1 - p)^u2.
+//
+// Point: p and 1 - p (which a subtraction would lose where p is near 1). Posterior: a, b.
+#pragma once
+
+#include <array>
+#include <cmath>
+
+#include "base/special.hpp"
+#include "families/product/conjugate_column.hpp"
+
+namespace bayes {
+
+template <class F> struct BetaProbability : ConjugateColumn<F> {
+  static constexpr std::array<const char *, 1> parameters = {"probability"};
+  static constexpr std::array<const char *, 2> prior_keys = {"a", "b"};
+  static constexpr std::array<double, 2> offset = {1, 1};
+  static constexpr bool linear = true, whole = true;
+
+  int point_size() const { return 2; }
+  void complete(double *point) const { point[1] = 1 - point[0]; }
+  bool valid_point(const double *point) const { return point[0] > 0 && point[0] < 1; }
+
+  static double log_normaliser(const double *q) { return log_beta(q[0], q[1]); }
+  static std::array<double, 2> expected(const double *q) {
+    const double whole = digamma(q[0] + q[1]);
+    return {digamma(q[0]) - whole, digamma(q[1]) - whole};
+  }
+  static std::array<double, 2> natural(const double *point) {
+    return {finite_log(point[0]), finite_log(point[1])};
+  }
+
+  void point_estimate(const double *q, double *point) const {
+    point[0] = q[0] / (q[0] + q[1]);
+    complete(point);
+  }
+  void deviations(const double *q, double *out) const {
+    const double whole = q[0] + q[1];
+    out[0] = std::sqrt(q[0] / whole * (q[1] / whole) / (whole + 1));
+  }
+  void draw(const double *q, Random &random, double *point) const {
+    random.dirichlet({q, 2}, {point, 2});
+  }
+};
+
+}  // namespace bayes

@@ -1,0 +1,235 @@
+// What every conjugate family of a column has in common, derived from a few of its members, so that
+// a new family is a short file: geometric.hpp is the example.
+//
+// The likelihood of an element is exp(phi . u(x) + h(x)). phi depends on the parameters only and
+// has as many numbers as the prior, whose density is exp(phi . (q - offset) - log Z(q)) with q the
+// numbers that users give. So a row adds u(x) to them, and (002 L2, L7, L8)
+//
+//   posterior                  q = prior + sum u(x)
+//   evidence                   log Z(q) - log Z(prior) + sum h(x)
+//   E[phi]                     the gradient of log Z
+//   KL(q || p)                 (q - p) . E[phi] - log Z(q) + log Z(p)
+//   predictive density of x    log Z(q + u(x)) - log Z(q) + h(x)
+//
+// A family gives (static, all of them):
+//   statistic(x)               u(x), an array of numbers that are not negative
+//   weight(s)                  how many rows have the sums s of u(x)
+//   log_normaliser(q)          log Z
+//   expected(q)                E[phi], an array
+//   natural(point)             phi, an array of finite numbers
+//   offset                     an array
+//   maximise(s, bounds, point) the point where phi . s is greatest, under bounds
+// and of the members of column.hpp those that are missing here. What it knows how to do faster or
+// more accurately it declares itself: its own member hides the one here.
+#pragma once
+
+#include <array>
+#include <limits>
+
+#include "families/product/column.hpp"
+
+namespace bayes {
+
+/// What most families say of themselves.
+template <class F> struct ColumnDefaults {
+  static constexpr bool has_base = false, zero_is_base = false, ordered = true,
+                        needs_variance = false, by_value = false, probabilities = false;
+
+  double element(double x) const { return x; }
+  double value(double x) const { return x; }
+  bool plain() const { return true; }
+  static double log_base(double) { return 0; }
+
+  int numbers_of_name() const { return 1; }
+  int point_size() const { return int(F::parameters.size()) * self().numbers_of_name(); }
+  int posterior_size() const { return int(F::prior_keys.size()) * self().numbers_of_name(); }
+  int free_parameters() const { return int(F::parameters.size()); }
+  void complete(double *) const {}
+
+  /// What is right where the mean says all: the most probable point of one observation, the mean.
+  void set_mean(double mean, double variance, double *point) const {
+    std::vector<double> one(std::size_t(self().statistics_size()), 0.0);
+    self().add(mean, one.data());
+    self().maximum_likelihood(one.data(), point, {1e-12, variance, 0}, point);
+  }
+
+ protected:
+  const F &self() const { return static_cast<const F &>(*this); }
+};
+
+template <class F> struct ConjugateColumn : ColumnDefaults<F> {
+  /// Is u(x) = u(0) + x (u(1) - u(0))? Then blocks of rows are worked on in lanes.
+  static constexpr bool linear = false;
+  /// Are the numbers of u(x) whole? Then their sums are exact, and a row leaves no trace.
+  static constexpr bool whole = false;
+
+  // Statistics: the sums of u(x); behind them, unless they are whole, bounds of their rounding
+  // errors.
+  int statistics_size() const { return self().posterior_size() * (F::whole ? 1 : 2); }
+  int term_size() const { return F::linear ? 1 : self().posterior_size(); }
+  int sum_size() const { return self().term_size(); }
+  int form_size() const { return self().posterior_size() + 1; }  // q, log Z(q)
+
+  void maximum_likelihood(const double *s, const double *previous, const ColumnBounds &bounds,
+                          double *point) const {
+    if (F::weight(s) > bounds.least_weight)
+      F::maximise(s, bounds, point);
+    else
+      std::copy_n(previous, self().point_size(), point);
+  }
+  /// The density of the prior is a likelihood of rows that were seen before.
+  void maximum_posterior(const double *s, const double *prior, double *point) const {
+    auto all = F::offset;
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = s[i] + (prior[i] - F::offset[i]);
+    F::maximise(all.data(), {least_mode, 1, 0}, point);
+  }
+  double log_prior(const double *point, const double *prior) const {
+    const auto phi = F::natural(point);
+    double total = -F::log_normaliser(prior);
+    for (std::size_t i = 0; i < phi.size(); ++i) total += (prior[i] - F::offset[i]) * phi[i];
+    return total;
+  }
+
+  void posterior(const double *s, const double *prior, double *q) const {
+    for (int i = 0; i < self().posterior_size(); ++i) q[i] = prior[i] + s[i];
+  }
+  double divergence(const double *q, const double *prior) const {
+    const auto phi = F::expected(q);
+    double total = F::log_normaliser(prior) - F::log_normaliser(q);
+    for (std::size_t i = 0; i < phi.size(); ++i) total += (q[i] - prior[i]) * phi[i];
+    return total;
+  }
+  void blend(const double *q, const double *target, double rho, double *out) const {
+    for (int i = 0; i < self().posterior_size(); ++i) out[i] = (1 - rho) * q[i] + rho * target[i];
+  }
+  double log_marginal_likelihood(const double *s, const double *prior) const {
+    auto q = F::offset;
+    posterior(s, prior, q.data());
+    return F::log_normaliser(q.data()) - F::log_normaliser(prior);
+  }
+  bool valid_posterior(const double *q) const {
+    return std::all_of(q, q + self().posterior_size(), valid_number);
+  }
+
+  void scale(double factor, double *s) const {
+    for (int i = 0; i < self().statistics_size(); ++i) s[i] *= factor;
+  }
+  void add(double x, double *s) const {
+    const auto u = F::statistic(x);
+    for (std::size_t i = 0; i < u.size(); ++i) {
+      s[i] += u[i];
+      if constexpr (!F::whole) s[u.size() + i] += rounding * s[i];
+    }
+  }
+  /// What counts is the posterior, of which the sums are a part.
+  bool remove(double x, const double *prior, double *s) const {
+    const auto u = F::statistic(x);
+    bool sound = true;
+    for (std::size_t i = 0; i < u.size(); ++i) {
+      if constexpr (F::whole) {
+        sound &= s[i] <= exact_counts && s[i] >= u[i];
+        s[i] -= u[i];
+      } else {
+        double &bound = s[u.size() + i];
+        bound += rounding * s[i];
+        s[i] -= u[i];
+        sound &= bound <= 1e-7 * (prior[i] + s[i]) && s[i] >= -bound;
+        s[i] = std::max(0.0, s[i]);
+      }
+    }
+    if (F::weight(s) == 0) std::fill_n(s, self().statistics_size(), 0.0);
+    return sound;
+  }
+
+  // Blocks of rows. The terms: phi, or its expectation; of linear families their slope in x.
+  double point_terms(const double *point, double *terms) const {
+    return terms_of(F::natural(point), terms);
+  }
+  double expected_terms(const double *q, double *terms) const {
+    return terms_of(F::expected(q), terms);
+  }
+  double term(const double *terms, double x) const {
+    if constexpr (F::linear) return x * terms[0];
+    const auto u = F::statistic(x);
+    double total = 0;
+    for (std::size_t i = 0; i < u.size(); ++i) total += terms[i] * u[i];
+    return total;
+  }
+  static void add_terms(std::span<const F> columns, const double *const *x, const double *terms,
+                        double *out) {
+    if constexpr (F::linear) return column_block::add_linear(int(columns.size()), x, terms, out);
+    for (std::size_t c = 0; c < columns.size(); terms += columns[c++].term_size())
+      for (int b = 0; b < block_rows; ++b) out[b] += columns[c].term(terms, x[c][b]);
+  }
+  static void add_sums(std::span<const F> columns, const double *const *x, const double *,
+                       const double *r, double *sums) {
+    if constexpr (F::linear) return column_block::add_dots(int(columns.size()), x, r, sums);
+    for (std::size_t c = 0; c < columns.size(); sums += columns[c++].sum_size() * simd::lanes)
+      for (int b = 0; b < block_rows; ++b) {
+        const auto u = F::statistic(x[c][b]);
+        for (std::size_t i = 0; i < u.size(); ++i)
+          sums[int(i) * simd::lanes + b % simd::lanes] += r[b] * u[i];
+      }
+  }
+  void statistics(double weight, const double *sums, const double *, double *s) const {
+    std::fill_n(s, self().statistics_size(), 0.0);
+    if constexpr (F::linear) {
+      const auto zero = F::statistic(0), one = F::statistic(1);
+      for (std::size_t i = 0; i < zero.size(); ++i) {
+        s[i] = weight * zero[i] + sums[0] * (one[i] - zero[i]);
+        if (s[i] < 0) s[i] = 0;  // a rounding error; NaN stays
+      }
+    } else {
+      std::copy_n(sums, self().posterior_size(), s);
+    }
+  }
+
+  // Collapsed clusters, straight from the definition: slow, lane after lane.
+  static void predictive_forms(std::span<const F> columns, const double *q, double *forms,
+                               double *bases) {
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const int size = columns[c].posterior_size();
+      std::copy_n(q, size, forms);
+      forms[size] = F::log_normaliser(q);
+      bases[c] = 0;
+      q += size;
+      forms += columns[c].form_size();
+    }
+  }
+  template <class Form> static auto predictive_term(Form form, double x) {
+    const auto one = [x](auto number) {
+      auto q = F::statistic(x);
+      for (std::size_t i = 0; i < q.size(); ++i) q[i] += number(int(i));
+      return F::log_normaliser(q.data()) - number(int(q.size()));
+    };
+    decltype(form(0)) out{};
+    if constexpr (std::is_same_v<decltype(out), double>)
+      out = one(form);
+    else
+      for (int lane = 0; lane < simd::lanes; ++lane)
+        out[lane] = one([&](int i) { return form(i)[lane]; });
+    return out;
+  }
+
+ protected:
+  using ColumnDefaults<F>::self;
+  static constexpr double rounding = std::numeric_limits<double>::epsilon();
+
+ private:
+  template <class Numbers> double terms_of(const Numbers &phi, double *terms) const {
+    if constexpr (!F::linear) {
+      std::copy(phi.begin(), phi.end(), terms);
+      return 0;
+    }
+    const auto zero = F::statistic(0), one = F::statistic(1);
+    double base = 0;
+    terms[0] = 0;
+    for (std::size_t i = 0; i < phi.size(); ++i) {
+      base += phi[i] * zero[i];
+      terms[0] += phi[i] * (one[i] - zero[i]);
+    }
+    return base;
+  }
+};
+
+}  // namespace bayes

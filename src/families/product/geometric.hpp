@@ -1,0 +1,57 @@
+// A column of failures before the first success: x ~ Geometric(p), P(x) = p (1 - p)^x, with
+// p ~ Beta(a, b) (beta_probability.hpp).
+//
+// Statistics: weight of the rows, weighted sum of x.
+#pragma once
+
+#include <string>
+
+#include "families/product/beta_probability.hpp"
+
+namespace bayes {
+
+struct Geometric : BetaProbability<Geometric> {
+  static constexpr const char *name = "geometric";
+
+  bool allowed(double x) const { return allowed_count(x); }
+  std::string requirement() const { return count_requirement; }
+  // of about the same variance, whatever the probability
+  double place(double x, double) const { return std::asinh(std::sqrt(x)); }
+
+  static std::array<double, 2> statistic(double x) { return {1, x}; }
+  static double weight(const double *s) { return s[0]; }
+  /// Where p is small, 1 - p has few of its digits.
+  static std::array<double, 2> natural(const double *point) {
+    return {finite_log(point[0]), point[0] < 0.5 ? std::log1p(-point[0]) : finite_log(point[1])};
+  }
+  static void maximise(const double *s, const ColumnBounds &bounds, double *point) {
+    const double mean = std::max(s[1] / s[0], bounds.minimum);
+    point[0] = 1 / (1 + mean);
+    point[1] = mean / (1 + mean);
+  }
+
+  /// Means of elements, (1 - p) / p, have the mean of the column, and about the same as standard
+  /// deviation; b is at least 1, so that there is a mode.
+  void default_prior(double mean, double, double, double *prior) const {
+    prior[0] = 3;
+    prior[1] = std::max(1.0, 2 * mean);
+  }
+  // a probability of 0 would be no distribution
+  static constexpr const char *mode_requirement = "a must be above 1, and b at least 1";
+  bool has_mode(const double *prior) const { return prior[0] > 1 && prior[1] >= 1; }
+  double mean(const double *point) const { return point[1] / point[0]; }
+  double variance(const double *point) const { return point[1] / (point[0] * point[0]); }
+  bool allowed_mean(double x) const { return x >= 0; }
+  double sample(const double *point, Random &random) const {
+    return std::min(exact_counts, std::floor(random.exponential() / -natural(point)[1]));
+  }
+  double predictive_mean(const double *q) const {
+    return q[0] > 1 ? q[1] / (q[0] - 1) : std::numeric_limits<double>::infinity();
+  }
+  double predictive_variance(const double *q) const {
+    return q[0] > 2 ? q[1] * (q[0] + q[1] - 1) * q[0] / ((q[0] - 1) * (q[0] - 1) * (q[0] - 2))
+                    : std::numeric_limits<double>::infinity();
+  }
+};
+
+}  // namespace bayes

@@ -1,0 +1,124 @@
+#include "fit/driver.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "base/error.hpp"
+
+namespace bayes {
+namespace {
+
+/// Reports an iteration and says whether the time is up.
+bool report(Control &control, const Schedule &schedule, int iteration,
+            const std::vector<double> &trace, double run_began) {
+  const double seconds = schedule.seconds();
+  const double change = trace.size() > 1 ? trace.back() - trace[trace.size() - 2]
+                                         : std::numeric_limits<double>::quiet_NaN();
+  const double each = (seconds - run_began) / (iteration + 1);
+  const double left = each * double(schedule.max_iterations - iteration);
+  control.progress({schedule.method, schedule.restart, schedule.restarts, iteration,
+                    schedule.max_iterations, trace.back(), change, seconds,
+                    std::max(0.0, std::min(left, schedule.max_seconds - seconds))});
+  return seconds >= schedule.max_seconds;
+}
+
+void require_finite(double objective, const char *method, int iteration) {
+  if (!std::isfinite(objective))
+    throw Error(Errc::numeric,
+                std::string("the objective of method ") + method + " overflowed at iteration " +
+                    std::to_string(iteration),
+                "Values or weights are too large for double precision.",
+                "Rescale the columns or the weights.");
+}
+
+/// Has a noisy objective stopped to change? Asked at the end of every window.
+class NoisyConvergence {
+ public:
+  NoisyConvergence(const Schedule &schedule, int window) : schedule_(schedule), window_(window) {}
+  bool reached(const std::vector<double> &trace) {
+    const Vector last =
+        Eigen::Map<const Vector>(trace.data() + trace.size() - std::size_t(window_), window_);
+    const double mean = last.mean(),
+                 variance = (last.array() - mean).square().sum() / (window_ - 1);
+    const double allowed =
+        std::max(schedule_.tolerance * schedule_.weight, std::sqrt(2 * variance / window_));
+    stable_ = std::abs(mean - before_) <= allowed ? stable_ + 1 : 0;
+    before_ = mean;
+    return stable_ == 2;
+  }
+
+ private:
+  const Schedule &schedule_;
+  const int window_;
+  double before_ = std::numeric_limits<double>::infinity();
+  int stable_ = 0;  // windows running
+};
+
+}  // namespace
+
+namespace detail {
+
+RunTrace iterate(Iteration &iteration, Control &control, const Schedule &schedule, int window) {
+  RunTrace run;
+  const double run_began = schedule.seconds();
+  NoisyConvergence noisy(schedule, window);
+  for (;; ++run.iterations) {
+    run.sums = iteration.expectation(run.iterations, control);
+    run.trace.push_back(run.sums.objective + iteration.objective());
+    require_finite(run.trace.back(), schedule.method, run.iterations);
+    const bool late = report(control, schedule, run.iterations, run.trace, run_began);
+    if (run.iterations > 0 && run.iterations % window == 0)
+      run.converged = window > 1 ? noisy.reached(run.trace)
+                                 : std::abs(run.trace.back() - run.trace[run.trace.size() - 2]) <=
+                                       schedule.tolerance * schedule.weight;
+    if (run.converged || late || run.iterations == schedule.max_iterations) return run;
+    iteration.update(run.iterations);
+  }
+}
+
+RunTrace iterate_stochastic(Iteration &iteration, Control &control, const Schedule &schedule,
+                            int window) {
+  RunTrace run;
+  const double run_began = schedule.seconds();
+  NoisyConvergence noisy(schedule, window);
+  while (run.iterations < schedule.max_iterations) {
+    run.sums = iteration.expectation(run.iterations, control);
+    run.trace.push_back(run.sums.objective + iteration.objective());
+    require_finite(run.trace.back(), schedule.method, run.iterations);
+    iteration.update(run.iterations);
+    ++run.iterations;
+    if (report(control, schedule, run.iterations, run.trace, run_began)) return run;
+    if (run.iterations % window != 0) continue;
+    run.converged = noisy.reached(run.trace);
+    if (run.converged) return run;
+  }
+  return run;
+}
+
+}  // namespace detail
+
+RowSampler::RowSampler(RowSource &rows, std::int64_t batch_rows)
+    : rows_(rows),
+      groups_((rows.rows() + group - 1) / group),
+      batch_groups_((batch_rows + group - 1) / group),
+      batch_({rows.shape().dimension, true}),
+      block_(rows.shape().block_doubles()) {}
+
+RowSource &RowSampler::draw(Random random) {
+  batch_.clear();
+  const RowShape shape = rows_.shape();
+  std::vector<double> x(std::size_t(shape.dimension));
+  for (std::int64_t i = 0; i < batch_groups_; ++i) {
+    const std::int64_t first = std::int64_t(random.below(std::uint64_t(groups_))) * group;
+    rows_.read_block(first / block_rows, block_.data());
+    for (std::int64_t row = first; row < std::min(first + group, rows_.rows()); ++row) {
+      const double *at = block_.data() + row % block_rows;
+      for (int j = 0; j < shape.dimension; ++j) x[std::size_t(j)] = at[std::size_t(j) * block_rows];
+      batch_.append(x.data(), shape.weighted ? at[std::size_t(shape.dimension) * block_rows] : 1);
+    }
+  }
+  return batch_;
+}
+
+}  // namespace bayes

@@ -1,0 +1,82 @@
+#include "pg/bind/binding.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "base/message.hpp"
+#include "pg/server/server_control.hpp"
+
+namespace bayes::pg {
+namespace {
+
+/// The last change of the objective in the restart that was kept: the one that ended where the
+/// model's objective is.
+double last_change(const Model &model) {
+  const std::vector<double> *kept = nullptr;
+  for (const auto &restart : model.trace)
+    if (restart.size() >= 2 && (!kept || std::fabs(restart.back() - model.info.objective) <
+                                             std::fabs(kept->back() - model.info.objective)))
+      kept = &restart;
+  return kept ? kept->back() - (*kept)[kept->size() - 2] : std::numeric_limits<double>::quiet_NaN();
+}
+
+double tolerance(const Model &model) {
+  const Document *tol = model.info.options.find("tol");
+  if (tol && tol->as<double>()) return *tol->as<double>();
+  if (tol && tol->as<std::int64_t>()) return double(*tol->as<std::int64_t>());
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+/// WARNING that stands for an error under on_error = null.
+void warn_of_failure(const Error &error) {
+  report(WARNING, message("no model: {}", error.what()), error.detail(), error.hint());
+}
+
+}  // namespace
+
+bool attempt_fit(const Collector &data, const std::function<void(Control &)> &fit) {
+  try {
+    if (data.all_weights_zero())
+      throw Error(Errc::invalid_argument, "all weights are zero",
+                  message("A {} of weight 0 counts as if it were not there.", data.item_name()));
+    if (data.empty()) return false;
+    ServerControl control;
+    fit(control);
+    return true;
+  } catch (const Error &error) {
+    if (!data.null_on_error()) throw;
+    warn_of_failure(error);
+    return false;
+  }
+}
+
+void warn_if_not_converged(const Model &model) {
+  const ModelInfo &info = model.info;
+  if (info.converged) return;
+  if (model.draws.chains > 0) {
+    report(
+        WARNING,
+        message("{} fit by {} did not converge: its chains disagree", info.family, info.method),
+        "R-hat of a quantity of the draws is 1.1 or more.",
+        "Raise draws (and with it warmup); rhat over bayes_draws(model) shows which quantities.");
+    return;
+  }
+  const double tol = tolerance(model);
+  if (std::isnan(tol)) return;  // a method that runs for a given time has nothing to converge to
+  const double change = last_change(model);
+  char detail[160] = "";
+  if (!std::isnan(change))
+    std::snprintf(
+        detail, sizeof detail,
+        "The objective changed by %.3g in the last iteration; the tolerance is %.3g per row.",
+        change, tol);
+  const bool limited = info.options.find("max_seconds") != nullptr;
+  report(WARNING,
+         message("{} fit by {} did not converge in {} iterations", info.family, info.method,
+                 info.iterations),
+         detail,
+         message("Raise {}; bayes_trace(model) shows the course of the objective.",
+                 limited ? "max_seconds, max_iter or tol" : "max_iter or tol"));
+}
+
+}  // namespace bayes::pg

@@ -1,0 +1,74 @@
+// What window functions share: the partition that they are called for.
+#pragma once
+
+#include "pg/server/context.hpp"
+
+namespace bayes::pg {
+
+/// The window of a call; throws if there is none.
+inline WindowObject window_of(FunctionCallInfo fcinfo) {
+  const WindowObject window = PG_WINDOW_OBJECT();
+  if (!WindowObjectIsValid(window))
+    throw Error(Errc::internal, "window function called without a window");
+  return window;
+}
+
+/// The partition's own P, which goes with it. `first` is called once, on a new one, with the memory
+/// context of the partition.
+template <class P, class F> P &partition_of(WindowObject window, F first) {
+  auto **const local = static_cast<P **>(
+      guarded([window] { return WinGetPartitionLocalMemory(window, sizeof(P *)); }));
+  if (!*local) {
+    const MemoryContext context = GetMemoryChunkContext(local);
+    P *const partition = make_in<P>(context, "pg_bayes partition");
+    first(*partition, context);
+    *local = partition;
+  }
+  return **local;
+}
+
+/// An argument in the current row.
+inline NullableDatum current_argument(WindowObject window, int argument) {
+  return guarded([=] {
+    NullableDatum value;
+    value.value = WinGetFuncArgCurrent(window, argument, &value.isnull);
+    return value;
+  });
+}
+
+/// Reads arguments of any row of a partition. Evaluating them allocates memory, in a context of
+/// this reader, which next_row() empties.
+class PartitionReader {
+ public:
+  PartitionReader(WindowObject window, MemoryContext parent)
+      : window_(window),
+        scratch_(parent, "pg_bayes window row") {}
+
+  /// An argument of row `row`, from 0. False: there is no such row.
+  bool get(std::int64_t row, int argument, NullableDatum &value) {
+    bool outside = false;
+    const WindowObject window = window_;
+    const MemoryContext scratch = scratch_;
+    guarded([=, &value, &outside] {
+      const MemoryContext before = MemoryContextSwitchTo(scratch);
+      value.value = WinGetFuncArgInPartition(window, argument, int(row), WINDOW_SEEK_HEAD, false,
+                                             &value.isnull, &outside);
+      MemoryContextSwitchTo(before);
+    });
+    return !outside;
+  }
+  void next_row() { MemoryContextReset(scratch_); }
+  /// For what else is needed for a row only.
+  MemoryContext scratch() const { return scratch_; }
+
+ private:
+  WindowObject window_;
+  ScopedContext scratch_;
+};
+
+/// Throws if a partition has more rows than a window function can address.
+inline void check_rows(std::int64_t rows) {
+  if (rows > INT_MAX) throw Error(Errc::too_large, "a partition has more than 2147483647 rows");
+}
+
+}  // namespace bayes::pg

@@ -1,0 +1,87 @@
+// Aggregates over rows of numbers in parallel: their states, sent between processes. One set of
+// functions serves all families.
+#include "base/message.hpp"
+#include "pg/bind/aggregate.hpp"
+
+using namespace bayes;
+using namespace bayes::pg;
+
+namespace {
+
+using RowState = FitState<RowCollector>;
+
+/// What another process sent, until it is combined: bytes that lie in the tuple that brought them.
+/// Nothing is copied.
+struct Received {
+  const char *data;
+  std::size_t size;
+};
+
+/// of the bytes; both ends are always the same version of the module
+constexpr std::uint32_t format = 0x62617901;
+constexpr std::size_t largest_state = MaxAllocSize - VARHDRSZ - 65536;
+
+}  // namespace
+
+/// (internal) -> bytea
+BAYES_FUNCTION(bayes_rows_serialize) {
+  aggregate_context(fcinfo);
+  auto &state = *reinterpret_cast<RowState *>(PG_GETARG_POINTER(0));
+  std::string head(reinterpret_cast<const char *>(&format), sizeof format);
+  head += state.data.rows.shape().weighted ? '\1' : '\0';
+  state.parameters.write(head);
+  state.data.write_counts(head);
+
+  const std::size_t size = head.size() + state.data.bytes();
+  if (size > largest_state)
+    throw Error(
+        Errc::too_large,
+        message("rows of a parallel worker take {} bytes, more than can be sent to the leader",
+                size),
+        "The limit is 1 GB.",
+        "SET max_parallel_workers_per_gather = 0; or ANALYZE the table, so that the "
+        "planner sees how big it is.");
+  auto *const bytes = guarded(
+      [size] { return static_cast<bytea *>(palloc_extended(size + VARHDRSZ, MCXT_ALLOC_HUGE)); });
+  SET_VARSIZE(bytes, size + VARHDRSZ);
+  std::memcpy(VARDATA(bytes), head.data(), head.size());
+  state.data.write_blocks(VARDATA(bytes) + head.size());
+  PG_RETURN_BYTEA_P(bytes);
+}
+
+/// (bytea, internal) -> internal
+BAYES_FUNCTION(bayes_rows_deserialize) {
+  aggregate_context(fcinfo);
+  bytea *const bytes = PG_GETARG_BYTEA_PP(0);
+  auto *const received = static_cast<Received *>(palloc(sizeof(Received)));
+  *received = {VARDATA_ANY(bytes), std::size_t(VARSIZE_ANY_EXHDR(bytes))};
+  PG_RETURN_POINTER(received);
+}
+
+/// (internal, internal) -> internal: the second is always one that deserialize made.
+BAYES_FUNCTION(bayes_rows_combine) {
+  const MemoryContext context = aggregate_context(fcinfo);
+  auto *state = PG_ARGISNULL(0) ? nullptr : reinterpret_cast<RowState *>(PG_GETARG_POINTER(0));
+  if (PG_ARGISNULL(1)) {
+    if (!state) PG_RETURN_NULL();
+    PG_RETURN_POINTER(state);
+  }
+  const auto &received = *reinterpret_cast<const Received *>(PG_GETARG_POINTER(1));
+  const char *at = received.data, *const end = at + received.size;
+  std::uint32_t its_format = 0;
+  if (received.size > sizeof format) std::memcpy(&its_format, at, sizeof format);
+  if (its_format != format)
+    throw Error(Errc::internal, "partial state of an aggregate has an unknown format");
+  at += sizeof format;
+  const bool weighted = *at++ != 0;
+  Parameters parameters = Parameters::from_bytes(at, end);
+
+  if (!state) {
+    state = make_in<RowState>(context, "pg_bayes data", ItemForm{.weighted = weighted});
+    state->parameters = std::move(parameters);
+  } else {
+    state->parameters.check_same(parameters);
+  }
+  state->data.absorb(at, end);
+  PG_RETURN_POINTER(state);
+}

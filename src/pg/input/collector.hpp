@@ -1,0 +1,79 @@
+// What the collectors of all kinds of data have in common.
+//
+// A collector reads the data of one fit as they come, item by item (a row of numbers, a sequence),
+// whatever brings them: an aggregate, a window function or a query. The functions in pg/bind are
+// written against the members that all collectors have:
+//
+//   C(context, form)                   memory is taken in this context
+//   C::Check                           checks a request, and says how items are to be read
+//   begin(request, check)              before the first item; the request must stay
+//   add(item)
+//   empty(), all_weights_zero(), null_on_error(), item_name()
+#pragma once
+
+#include "pg/input/fit_request.hpp"
+#include "pg/input/row_store.hpp"
+#include "pg/values/convert.hpp"
+
+namespace bayes::pg {
+
+/// One item, in the arguments of a function.
+struct Item {
+  /// the arguments that hold the data; the first is the row or sequence itself
+  const NullableDatum *values;
+  /// a float8; nullptr: the function has no weights
+  const NullableDatum *weight;
+};
+
+/// How the items of a function come.
+struct ItemForm {
+  bool weighted = false;
+  /// arguments that hold the data
+  int values = 1;
+};
+
+class Collector {
+ public:
+  /// The data: items, one after another.
+  RowStore rows;
+
+  bool empty() const { return rows.rows() == 0; }
+  /// Nothing is left only because nothing counts.
+  bool all_weights_zero() const { return empty() && zero_weights_ > 0; }
+  /// Option on_error = null; known once there is an item.
+  bool null_on_error() const { return null_on_error_; }
+  /// "row", "sequence"
+  const char *item_name() const { return item_name_; }
+
+ protected:
+  Collector(MemoryContext context, bool weighted, const char *item_name)
+      : rows(context, weighted),
+        item_name_(item_name) {}
+
+  /// Is an item to be taken, by its weight? One of weight 0 or NULL is left out. Throws for a
+  /// weight that cannot be.
+  bool admit(const NullableDatum *weight) {
+    if (!weight) return true;
+    if (!weight->isnull && usable(DatumGetFloat8(weight->value))) return true;
+    leave_out(*weight);
+    return false;
+  }
+
+  bool null_on_error_ = false;
+  /// items so far, those left out too
+  std::int64_t seen_ = 0;
+  std::int64_t zero_weights_ = 0;
+
+ private:
+  static bool usable(double weight) { return weight > 0 && weight <= largest_element; }
+  void leave_out(const NullableDatum &weight);
+
+  const char *item_name_;
+};
+
+/// The weight of an item that admit() lets pass.
+inline double weight_of(const Item &item) {
+  return item.weight ? DatumGetFloat8(item.weight->value) : 1;
+}
+
+}  // namespace bayes::pg

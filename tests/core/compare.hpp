@@ -1,0 +1,45 @@
+// How far numbers are apart. What is no number is infinitely far from everything: std::max would
+// drop a NaN, and a test that asks whether a largest difference is small would pass.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace support {
+
+/// The larger of two differences; infinite if either is no number.
+inline double larger(double a, double b) {
+  return a >= b ? a : b > a ? b : std::numeric_limits<double>::infinity();
+}
+
+/// The largest absolute value of a matrix; infinite if any is no number. (What Eigen's maxCoeff
+/// makes of a NaN is undefined.)
+template <class Dense> double largest_of(const Dense &values) {
+  double most = 0;
+  for (decltype(values.rows()) i = 0; i < values.rows(); ++i)
+    for (decltype(values.cols()) j = 0; j < values.cols(); ++j)
+      most = larger(most, std::abs(values(i, j)));
+  return most;
+}
+
+/// |a - b| as a share of the larger of them, or of 1.
+inline double distance(double a, double b) {
+  if (a == b) return 0;
+  return larger(0, std::abs(a - b) / std::max({1.0, std::abs(a), std::abs(b)}));
+}
+
+/// The largest difference of two vectors' elements as a share of their largest finite number.
+inline double distance(const std::vector<double> &a, const std::vector<double> &b) {
+  if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
+  double most = 0, size = 1e-300;
+  for (const auto *const v : {&a, &b})
+    for (const double x : *v)
+      if (std::isfinite(x)) size = std::max(size, std::abs(x));
+  for (std::size_t i = 0; i < a.size(); ++i)
+    most = larger(most, a[i] == b[i] ? 0 : std::abs(a[i] - b[i]) / size);
+  return most;
+}
+
+}  // namespace support

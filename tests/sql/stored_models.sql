@@ -1,0 +1,70 @@
+-- Models stored by earlier versions are read in both forms, stay what they are, and say what they
+-- said. tests/data/stored_models.* was made by tests/lib/store_models.sql with version 0.1.0: its
+-- bytes, as binary COPY has them, and for each the text, a row or sequence, and what the model
+-- says of it.
+SELECT * FROM no_plan();
+
+CREATE TABLE stored (name text PRIMARY KEY, model bayes_model);
+\copy stored FROM 'tests/data/stored_models.copy' (FORMAT binary)
+CREATE TABLE bytes (name text PRIMARY KEY, bytes bytea);
+\copy bytes FROM 'tests/data/stored_models.copy' (FORMAT binary)
+CREATE TABLE said (name text PRIMARY KEY, type text, x text, answers float8[], text text);
+\copy said FROM 'tests/data/stored_models.tsv'
+CREATE TABLE texts (name text PRIMARY KEY, model bayes_model);
+SELECT lives_ok('INSERT INTO texts SELECT name, text::bayes_model FROM said', 'texts are read');
+
+CREATE VIEW together AS
+  SELECT name, stored.model AS from_bytes, texts.model AS from_text, bytes, text, type, x, answers
+  FROM stored JOIN texts USING (name) JOIN bytes USING (name) JOIN said USING (name);
+SELECT is((SELECT count(*) FROM together WHERE from_bytes IS NOT NULL AND from_text IS NOT NULL),
+  28::bigint, 'every model is there in both forms');
+SELECT results_eq(
+  'SELECT i.family, count(*) FROM together, bayes_info(from_bytes) AS i GROUP BY 1 ORDER BY 1',
+  $$VALUES ('bmm', 4::bigint), ('dpmm', 5), ('gmm', 9), ('hmm', 10)$$,
+  'of every family of that version');
+
+SELECT is_empty(
+  'SELECT name FROM together WHERE bayes_model_send(from_bytes) IS DISTINCT FROM bytes',
+  'bytes stay the same bytes');
+SELECT is_empty(
+  'SELECT name FROM together WHERE bayes_model_send(from_text) IS DISTINCT FROM bytes',
+  'texts are the same models as bytes');
+SELECT is_empty('SELECT name FROM together WHERE from_bytes::text IS DISTINCT FROM text',
+  'bytes have the same text');
+SELECT is_empty('SELECT name FROM together WHERE from_text::text IS DISTINCT FROM text',
+  'texts stay the same texts');
+SELECT is_empty(
+  'SELECT name FROM together
+   WHERE bayes_model_send(from_bytes::jsonb::bayes_model) IS DISTINCT FROM bytes',
+  'through jsonb too');
+SELECT is_empty(
+  $$SELECT name FROM together, bayes_info(from_bytes) AS i
+    WHERE (i.version, i.seed) IS DISTINCT FROM ('0.1.0', 1)
+      OR (name LIKE i.family || ' ' || i.method || ' %') IS NOT TRUE$$,
+  'they know how they were made');
+
+-- The same numbers as store_models.sql asks for.
+CREATE FUNCTION answers(model bayes_model, type text, x text) RETURNS float8[]
+LANGUAGE plpgsql AS $$
+DECLARE
+  family text := (SELECT info.family FROM bayes_info(model) AS info);
+  numbers float8[];
+BEGIN
+  EXECUTE format(CASE family
+    WHEN 'hmm' THEN
+      'SELECT hmm_log_likelihood($1, s) || hmm_decode($1, s)::float8[]
+        || ARRAY(SELECT unnest(hmm_probabilities($1, s)))'
+    ELSE
+      'SELECT ARRAY[%1$s_predict($1, s), %1$s_log_density($1, s)] || %1$s_probabilities($1, s)' END
+    || ' FROM (SELECT %2$L::%3$s AS s) AS given', family, x, type)
+  INTO numbers USING model;
+  RETURN numbers;
+END $$;
+SELECT is_empty(
+  $$SELECT name, place, now, before
+    FROM (SELECT name, answers, answers(from_bytes, type, x) AS answers_now FROM together) AS t,
+      unnest(answers_now, answers) WITH ORDINALITY AS u(now, before, place)
+    WHERE (abs(now - before) <= 1e-12 * greatest(1, abs(before))) IS NOT TRUE$$,
+  'they say what they said');
+SELECT is((SELECT sum(cardinality(answers)) FROM said), 238::bigint, 'which is so many numbers');
+SELECT * FROM finish();
