@@ -10,9 +10,7 @@
 #include "mixture/dpmm_options.hpp"
 #include "mixture/dpmm_state.hpp"
 #include "mixture/stick_breaking.hpp"
-#include "partition/block_sampler.hpp"
-#include "partition/collapsed_sampler.hpp"
-#include "partition/marginal_sampler.hpp"
+#include "partition/samplers.hpp"
 
 namespace bayes {
 namespace {

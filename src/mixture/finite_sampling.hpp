@@ -9,9 +9,8 @@
 
 #include "base/assignment.hpp"
 #include "mixture/finite_draws.hpp"
-#include "partition/block_sampler.hpp"
+#include "partition/samplers.hpp"
 #include "partition/chains.hpp"
-#include "partition/collapsed_sampler.hpp"
 
 namespace bayes {
 

@@ -57,7 +57,7 @@ double read_bandwidth() {
          });
 }
 
-template <class S> void measure(int d, int k, std::int64_t n, double gemm) {
+void measure(int d, int k, std::int64_t n, double gemm) {
   MemoryRows rows({d, false});
   Random random(1);
   std::vector<double> x(static_cast<std::size_t>(d));
@@ -65,18 +65,19 @@ template <class S> void measure(int d, int k, std::int64_t n, double gemm) {
     for (double &v : x) v = random.normal() + double(i % k % 4);
     rows.append(x.data());
   }
-  NormalPoint<S> point{Matrix::Random(d, k), {}};
-  for (int c = 0; c < scale_count<S>(k); ++c) {
+  NormalPoint point{Matrix::Random(d, k), {}};
+  for (int c = 0; c < shape.count(k); ++c) {
     Matrix covariance = Matrix::Identity(d, d) * (1.5 + c % 3);
     covariance.array() += 0.3;
-    point.covariance.push_back(shaped<S>(covariance));
+    point.covariance.push_back(shaped(shape, covariance));
   }
   const auto scorer = make_scorer(point);
   const std::vector<double> log_weights(std::size_t(k), -std::log(double(k)));
   const double product = d * (d + 1.0);  // a triangular matrix times a row
-  const double operations = double(n) * (S::shared ? product + d + k * (3.0 * d + product + 3.0 * d)
-                                         : S::dense ? k * (2 * product + 6.0 * d)
-                                                    : k * 9.0 * d);
+  const double operations =
+      double(n) * (shape.shared  ? product + d + k * (3.0 * d + product + 3.0 * d)
+                   : shape.dense ? k * (2 * product + 6.0 * d)
+                                 : k * 9.0 * d);
   for (const int threads : {1, 2}) {
     Control control;
     control.threads = threads;
@@ -85,7 +86,7 @@ template <class S> void measure(int d, int k, std::int64_t n, double gemm) {
     std::printf(
         "%-10s d = %3d  k = %3d  n = %8lld  threads %d: %7.1f ms a pass, %6.1f Gflop/s = %3.0f %% "
         "of %d x gemm, %5.1f GB/s of rows\n",
-        S::name, d, k, static_cast<long long>(n), threads, 1e3 * time, operations / time / 1e9,
+        shape.name, d, k, static_cast<long long>(n), threads, 1e3 * time, operations / time / 1e9,
         100 * operations / time / (gemm * threads), threads, 8e-9 * double(n) * d / time);
   }
 }
@@ -98,12 +99,12 @@ int main() {
       "%d doubles in a vector; 1024 x 1024 matrix product on one thread: %.1f Gflop/s; reading "
       "memory: %.1f GB/s\n",
       simd::lanes, gemm / 1e9, read_bandwidth() / 1e9);
-  measure<FullCovariance>(16, 16, 200000, gemm);
-  measure<FullCovariance>(64, 16, 40000, gemm);
-  measure<FullCovariance>(4, 8, 500000, gemm);
-  measure<FullCovariance>(200, 8, 10000, gemm);
-  measure<TiedCovariance>(16, 16, 200000, gemm);
-  measure<DiagonalCovariance>(16, 16, 400000, gemm);
-  measure<DiagonalCovariance>(64, 16, 100000, gemm);
-  measure<SphericalCovariance>(2, 4, 1000000, gemm);
+  measure(full_covariance, 16, 16, 200000, gemm);
+  measure(full_covariance, 64, 16, 40000, gemm);
+  measure(full_covariance, 4, 8, 500000, gemm);
+  measure(full_covariance, 200, 8, 10000, gemm);
+  measure(tied_covariance, 16, 16, 200000, gemm);
+  measure(diagonal_covariance, 16, 16, 400000, gemm);
+  measure(diagonal_covariance, 64, 16, 100000, gemm);
+  measure(spherical_covariance, 2, 4, 1000000, gemm);
 }

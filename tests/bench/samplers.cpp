@@ -14,15 +14,13 @@
 #include "families/normal/normal_clusters.hpp"
 #include "families/normal/normal_draw.hpp"
 #include "mcmc/diagnostics.hpp"
-#include "partition/block_sampler.hpp"
-#include "partition/collapsed_sampler.hpp"
-#include "partition/marginal_sampler.hpp"
+#include "partition/samplers.hpp"
 
 using namespace bayes;
 
 namespace {
 
-using Q = NormalWishart<FullCovariance>;
+using Q = NormalWishart;
 
 struct Plain : Control {};
 

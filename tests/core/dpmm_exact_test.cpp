@@ -27,13 +27,14 @@ template <class Q> struct Base {
   Options options;
   Matrix x;
 };
-template <class S> Base<NormalWishart<S>> normal_base(const std::string &name, int n, int d) {
-  const auto prior = normal_prior<S>(d);
+Base<NormalWishart> normal_base(const CovarianceShape &shape, const std::string &name, int n,
+                                int d) {
+  const auto prior = normal_prior(shape, d);
   const Matrix &scale = prior.B[0];
   const std::vector<double> values(scale.data(), scale.data() + scale.size());
-  Document B = S::isotropic ? Document(scale(0, 0))
-               : S::dense   ? Document(Tensor{{d, d}, values})
-                            : Document(Tensor{{d}, values});
+  Document B = shape.isotropic ? Document(scale(0, 0))
+               : shape.dense   ? Document(Tensor{{d, d}, values})
+                               : Document(Tensor{{d}, values});
   const Document m = Tensor{{d}, {prior.m.data(), prior.m.data() + d}};
   return {name,
           prior,
@@ -97,9 +98,9 @@ std::vector<double> predicted(const Q &prior, const Matrix &rows, std::span<cons
 
 /// f(base) for likelihoods of all kinds.
 template <class F> void for_each_base(int n, F f) {
-  f(normal_base<FullCovariance>("full", n, 2));
-  f(normal_base<DiagonalCovariance>("diagonal", n, 3));
-  f(normal_base<SphericalCovariance>("spherical", n, 2));
+  f(normal_base(full_covariance, "full", n, 2));
+  f(normal_base(diagonal_covariance, "diagonal", n, 3));
+  f(normal_base(spherical_covariance, "spherical", n, 2));
   f(columns_base(n));
 }
 
@@ -272,8 +273,8 @@ BOOST_AUTO_TEST_CASE(variational_bounds_rise_and_stay_below_the_evidence) {
 // The sticks' part of the bound is E_q[log p(v, alpha) - log q(v, alpha)], and its weights are
 // E_q[log weight]: by draws from q.
 BOOST_AUTO_TEST_CASE(the_bound_of_the_sticks_is_an_expectation) {
-  using Q = NormalWishart<FullCovariance>;
-  const Q prior = normal_prior<FullCovariance>(1);
+  using Q = NormalWishart;
+  const Q prior = normal_prior(full_covariance, 1);
   Vector a(3), b(3);
   a << 2.5, 1.2, 3.0;
   b << 4.0, 2.2, 0.9;

@@ -1,5 +1,6 @@
 // Normal clusters with their parameters integrated out, and draws of the parameters: evidence,
 // predictive densities, rows that come and go.
+#include <Eigen/Cholesky>
 #include "sampler_support.hpp"
 
 using namespace samplers;
@@ -7,13 +8,13 @@ using namespace samplers;
 namespace {
 
 template <class F> void for_each_shape(F f) {
-  f(FullCovariance{}, "full");
-  f(DiagonalCovariance{}, "diagonal");
-  f(SphericalCovariance{}, "spherical");
+  f(full_covariance, "full");
+  f(diagonal_covariance, "diagonal");
+  f(spherical_covariance, "spherical");
 }
 
 /// The largest relative difference of any parameter.
-template <class S> double distance_of(const NormalWishart<S> &a, const NormalWishart<S> &b) {
+double distance_of(const NormalWishart &a, const NormalWishart &b) {
   if (a.B.size() != b.B.size()) return std::numeric_limits<double>::infinity();
   double most = 0;
   const auto take = [&](const auto &p, const auto &q) {
@@ -24,8 +25,8 @@ template <class S> double distance_of(const NormalWishart<S> &a, const NormalWis
   return most;
 }
 
-template <class S>
-NormalStatistics<S> statistics_of(const NormalWishart<S> &prior, const Matrix &x) {
+NormalStatistics statistics_of(const CovarianceShape &shape, const NormalWishart &prior,
+                               const Matrix &x) {
   auto rows = support::rows_of(x);
   const Labels one(std::size_t(x.rows()), 0);
   Control control;
@@ -50,11 +51,11 @@ long double log_student(const Vector &x, const Vector &m, double c, double a, co
 BOOST_AUTO_TEST_SUITE(normal_clusters)
 
 BOOST_AUTO_TEST_CASE(the_evidence_is_the_sum_of_the_log_predictives) {
-  for_each_shape([]<class S>(S, const char *name) {
+  for_each_shape([](const CovarianceShape &shape, const char *name) {
     for (const int d : {1, 2, 3, 5, 12}) {
-      const auto prior = normal_prior<S>(d);
+      const auto prior = normal_prior(shape, d);
       const Matrix x = support::normal_rows(40, d, 7);
-      NormalClusters<S> clusters(prior);
+      NormalClusters clusters(prior);
       clusters.open();
       double chain = 0;
       for (Eigen::Index i = 0; i < x.rows(); ++i) {
@@ -63,12 +64,12 @@ BOOST_AUTO_TEST_CASE(the_evidence_is_the_sum_of_the_log_predictives) {
         if (i == 0) BOOST_TEST(predictive == clusters.log_prior_predictive(row.data()));
         BOOST_TEST(
             distance(predictive,
-                     NormalClusters<S>(prior, clusters.posterior()).log_predictive(0, row.data())) <
+                     NormalClusters(prior, clusters.posterior()).log_predictive(0, row.data())) <
                 1e-11,
             name);
         clusters.add(0, row.data());
         chain += predictive;
-        const auto statistics = statistics_of<S>(prior, x.topRows(i + 1));
+        const auto statistics = statistics_of(shape, prior, x.topRows(i + 1));
         const double evidence = log_marginal_likelihood(statistics, prior);
         BOOST_TEST(distance(chain, evidence) < 1e-10, name << " d " << d);
         BOOST_TEST(distance(clusters.log_marginal(0), evidence) < 1e-10, name << " d " << d);
@@ -80,13 +81,13 @@ BOOST_AUTO_TEST_CASE(the_evidence_is_the_sum_of_the_log_predictives) {
 }
 
 BOOST_AUTO_TEST_CASE(predictive_densities_integrate_to_one) {
-  for_each_shape([]<class S>(S, const char *name) {
+  for_each_shape([](const CovarianceShape &shape, const char *name) {
     for (const int n : {0, 1, 4}) {
       // One dimension, and two: the trapezoidal rule over x = sinh(u), times 100 where tails are
       // long.
       for (const int d : {1, 2}) {
-        const auto prior = normal_prior<S>(d);
-        NormalClusters<S> clusters(prior);
+        const auto prior = normal_prior(shape, d);
+        NormalClusters clusters(prior);
         clusters.open();
         const Matrix x = doubtful_rows(n, d, 5);
         for (int i = 0; i < n; ++i) clusters.add(0, support::row(x, i).data());
@@ -109,7 +110,7 @@ BOOST_AUTO_TEST_CASE(predictive_densities_integrate_to_one) {
 // By the chain rule the marginal, eq. 22, of two rows must not depend on which comes first, and
 // must be their evidence.
 BOOST_AUTO_TEST_CASE(the_posterior_of_one_row_reproduces_the_marginal) {
-  const auto prior = normal_prior<FullCovariance>(2);
+  const auto prior = normal_prior(full_covariance, 2);
   const Vector m = prior.m.col(0);
   const double c = prior.c(0), a = prior.a(0);
   const Matrix x = doubtful_rows(2, 2, 3);
@@ -125,7 +126,7 @@ BOOST_AUTO_TEST_CASE(the_posterior_of_one_row_reproduces_the_marginal) {
   for (const int first : {0, 1}) {
     BOOST_TEST(distance(chain(first, 1 - first, right), evidence) < 1e-12);
     BOOST_TEST(std::abs(chain(first, 1 - first, printed) - evidence) > 0.01);
-    NormalClusters<FullCovariance> clusters(prior);
+    NormalClusters clusters(prior);
     clusters.open();
     const auto y = support::row(x, first), z = support::row(x, 1 - first);
     double sum = clusters.log_predictive(0, y.data());
@@ -137,11 +138,11 @@ BOOST_AUTO_TEST_CASE(the_posterior_of_one_row_reproduces_the_marginal) {
 }
 
 BOOST_AUTO_TEST_CASE(clusters_come_and_go_and_rows_leave_no_trace) {
-  for_each_shape([]<class S>(S, const char *name) {
+  for_each_shape([](const CovarianceShape &shape, const char *name) {
     const int d = 3, k = 2 * simd::lanes + 3, n = 6 * k;
-    const auto prior = normal_prior<S>(d);
+    const auto prior = normal_prior(shape, d);
     const Matrix x = support::normal_rows(n, d, 9);
-    NormalClusters<S> clusters(prior);
+    NormalClusters clusters(prior);
     for (int j = 0; j < k; ++j) BOOST_TEST(clusters.open() == j);
     for (int i = 0; i < n; ++i) clusters.add(i % k, support::row(x, i).data());
     const auto before = clusters.posterior();
@@ -187,12 +188,12 @@ BOOST_AUTO_TEST_CASE(clusters_come_and_go_and_rows_leave_no_trace) {
 }
 
 BOOST_AUTO_TEST_CASE(rounding_errors_of_many_updates_stay_small) {
-  for_each_shape([]<class S>(S, const char *name) {
+  for_each_shape([](const CovarianceShape &shape, const char *name) {
     for (const double away : {0.0, 1e4}) {
       const int d = 3, n = 200;
-      auto prior = normal_prior<S>(d);
+      auto prior = normal_prior(shape, d);
       const Matrix x = (support::normal_rows(n, d, 13).array() + away).matrix();
-      NormalClusters<S> clusters(prior);
+      NormalClusters clusters(prior);
       clusters.open(), clusters.open();
       Labels label(std::size_t(n), 0);
       Random random(14);
@@ -205,7 +206,7 @@ BOOST_AUTO_TEST_CASE(rounding_errors_of_many_updates_stay_small) {
         BOOST_TEST_REQUIRE(clusters.remove(from, support::row(x, i).data()));
         clusters.add(from = int(random.below(2)), support::row(x, i).data());
       }
-      NormalClusters<S> fresh(prior);
+      NormalClusters fresh(prior);
       fresh.open(), fresh.open();
       for (int i = 0; i < n; ++i) fresh.add(label[std::size_t(i)], support::row(x, i).data());
       BOOST_TEST(
@@ -215,7 +216,7 @@ BOOST_AUTO_TEST_CASE(rounding_errors_of_many_updates_stay_small) {
         BOOST_TEST(distance(clusters.log_marginal(k), fresh.log_marginal(k)) < 1e-9);
     }
     // A scale that an enormous row hid is gone: who removes the row is told.
-    NormalClusters<S> clusters(normal_prior<S>(1));
+    NormalClusters clusters(normal_prior(shape, 1));
     clusters.open();
     const double near = 1, far = 1e12;
     clusters.add(0, &near);
@@ -226,8 +227,8 @@ BOOST_AUTO_TEST_CASE(rounding_errors_of_many_updates_stay_small) {
     clusters.add(0, &near);
     BOOST_TEST(clusters.remove(0, &near));
     BOOST_TEST(distance_of(clusters.posterior(),
-                           posterior(statistics_of(normal_prior<S>(1), Matrix::Ones(1, 1)),
-                                     normal_prior<S>(1))) < 1e-12);
+                           posterior(statistics_of(normal_prior(shape, 1), Matrix::Ones(1, 1)),
+                                     normal_prior(shape, 1))) < 1e-12);
     // Rows farther away than squares can say have a finite density.
     const double farthest = 1e200;
     BOOST_TEST(std::isfinite(clusters.log_predictive(0, &farthest)));
@@ -236,9 +237,9 @@ BOOST_AUTO_TEST_CASE(rounding_errors_of_many_updates_stay_small) {
 }
 
 BOOST_AUTO_TEST_CASE(components_are_picked_and_joined) {
-  for_each_shape([]<class S>(S, const char *) {
-    const auto prior = normal_prior<S>(2);
-    NormalClusters<S> clusters(prior);
+  for_each_shape([](const CovarianceShape &shape, const char *) {
+    const auto prior = normal_prior(shape, 2);
+    NormalClusters clusters(prior);
     const Matrix x = support::normal_rows(9, 2, 17);
     for (int k = 0; k < 3; ++k) {
       clusters.open();
@@ -246,7 +247,7 @@ BOOST_AUTO_TEST_CASE(components_are_picked_and_joined) {
     }
     const auto q = clusters.posterior(), both = joined(pick(q, {2, 0}), pick(q, {1, 1, 2}));
     BOOST_TEST(both.components() == 5);
-    const NormalClusters<S> scored(prior, both);
+    const NormalClusters scored(prior, both);
     const int order[] = {2, 0, 1, 1, 2};
     for (int k = 0; k < 5; ++k) {
       BOOST_TEST(both.c(k) == q.c(order[k]));
@@ -263,7 +264,7 @@ BOOST_AUTO_TEST_CASE(components_are_picked_and_joined) {
     BOOST_TEST(replicate(prior, 0).components() == 0);
     BOOST_TEST(joined(replicate(prior, 0), q).components() == 3);
   });
-  const auto tied = normal_prior<TiedCovariance>(2);
+  const auto tied = normal_prior(tied_covariance, 2);
   BOOST_TEST(replicate(tied, 4).B.size() == 1u);
   BOOST_TEST(joined(replicate(tied, 2), tied).components() == 3);
   BOOST_TEST(joined(replicate(tied, 2), tied).B.size() == 1u);
@@ -272,13 +273,15 @@ BOOST_AUTO_TEST_CASE(components_are_picked_and_joined) {
 // E Lambda = a B^-1, its variance a (V_ij^2 + V_ii V_jj), V = B^-1; E log |Lambda|; mu about m with
 // c Lambda: c (mu - m)' Lambda (mu - m) is chi-square.
 BOOST_AUTO_TEST_CASE(parameters_are_drawn_from_their_distribution) {
-  const auto check = []<class S>(S, const char *name) {
+  const auto check = [](const CovarianceShape &shape, const char *name) {
     const int d = 3, draws = effort(20000);
-    const auto prior = replicate(normal_prior<S>(d), 2);
+    const auto prior = replicate(normal_prior(shape, d), 2);
     Matrix B = Matrix::Zero(d, d);
     for (int i = 0; i < d; ++i)
       for (int j = 0; j < d; ++j)
-        B(i, j) = S::dense ? prior.B[0](i, j) : i == j ? prior.B[0](S::isotropic ? 0 : i, 0) : 0;
+        B(i, j) = shape.dense ? prior.B[0](i, j)
+                  : i == j    ? prior.B[0](shape.isotropic ? 0 : i, 0)
+                              : 0;
     const Matrix V = B.inverse();
     const double a = prior.a(0), c = prior.c(0);
     std::vector<std::string> names;
@@ -286,31 +289,33 @@ BOOST_AUTO_TEST_CASE(parameters_are_drawn_from_their_distribution) {
     std::vector<std::vector<double>> means;
     Random random(19);
     for (int t = 0; t < draws; ++t) {
-      const NormalPoint<S> point = draw(prior, random);
+      const NormalPoint point = draw(prior, random);
       std::size_t q = 0;
       const auto note = [&](const char *what, double value, double expected) {
         if (t == 0) names.push_back(what), exact.push_back(expected), means.emplace_back(batches);
         means[q++][std::size_t(t / (draws / batches))] += value / (draws / batches);
       };
       for (int k = 0; k < 2; ++k) {
-        const Matrix &given = point.covariance[std::size_t(scale_index<S>(k))];
+        const Matrix &given = point.covariance[std::size_t(shape.index(k))];
         Matrix covariance = Matrix::Zero(d, d);
         for (int i = 0; i < d; ++i)
           for (int j = 0; j < d; ++j)
-            covariance(i, j) = S::dense ? given(i, j) : i == j ? given(S::isotropic ? 0 : i, 0) : 0;
+            covariance(i, j) = shape.dense ? given(i, j)
+                               : i == j    ? given(shape.isotropic ? 0 : i, 0)
+                                           : 0;
         const Matrix precision = covariance.inverse();
         for (int i = 0; i < d; ++i)
           for (int j = 0; j <= i; ++j) {
             const double expected = a * V(i, j),
                          variance = a * (V(i, j) * V(i, j) + V(i, i) * V(j, j));
             note("precision", precision(i, j), expected);
-            if (S::dense || i == j)
+            if (shape.dense || i == j)
               note("its square", precision(i, j) * precision(i, j), expected * expected + variance);
           }
         FactoredScale factored;
-        BOOST_TEST_REQUIRE(factor<S>(prior.B[0], d, factored));
+        BOOST_TEST_REQUIRE(factor(shape, prior.B[0], d, factored));
         note("log determinant", std::log(precision.determinant()),
-             expected_log_determinant<S>(a, factored, d));
+             expected_log_determinant(shape, a, factored, d));
         const Vector away = point.mean.col(k) - prior.m.col(k);
         const double square = c * away.dot(precision * away);
         note("square of the mean", square, d);
@@ -329,7 +334,7 @@ BOOST_AUTO_TEST_CASE(parameters_are_drawn_from_their_distribution) {
                  name << ' ' << names[q] << ' ' << z_score(means[q], exact[q]));
   };
   for_each_shape(check);
-  check(TiedCovariance{}, "tied");
+  check(tied_covariance, "tied");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

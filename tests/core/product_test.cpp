@@ -124,15 +124,15 @@ BOOST_AUTO_TEST_CASE(learners_climb_and_one_component_is_exact) {
       for (std::size_t i = 1; i < trace.size(); ++i)
         BOOST_TEST_REQUIRE(trace[i] >= trace[i - 1] - 1e-9 * std::abs(trace[i]));
     };
-    climbs(
-        optimize(MaximumLikelihood<ProductPoint, ProductFloor>(floor), start, rows, control, schedule)
-            .trace);
+    climbs(optimize(MaximumLikelihood<ProductPoint, ProductFloor>(floor), start, rows, control,
+                    schedule)
+               .trace);
     climbs(optimize(MaximumPosterior<ProductPoint, ProductPosterior>(wide.alpha, wide.components),
-                 start, rows, control, schedule)
+                    start, rows, control, schedule)
                .trace);
     const Variational<ProductPosterior> vi(wide);
-    climbs(optimize(vi, {wide.alpha + first.count, posterior(first, wide.components)}, rows, control,
-                 schedule)
+    climbs(optimize(vi, {wide.alpha + first.count, posterior(first, wide.components)}, rows,
+                    control, schedule)
                .trace);
     // A whole step in natural parameters is the target, none is where one was; half of one is the
     // mean of sufficient statistics.
@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(learners_climb_and_one_component_is_exact) {
     const auto all = statistics_of(prior, x);
     const auto run =
         optimize(Variational<ProductPosterior>({Vector::Ones(1), prior}),
-              {Vector::Constant(1, 401.0), posterior(all, prior)}, plain, control, schedule);
+                 {Vector::Constant(1, 401.0), posterior(all, prior)}, plain, control, schedule);
     BOOST_TEST(distance(run.trace.back(), log_marginal_likelihood(all, prior)) < 1e-10);
   }
 }

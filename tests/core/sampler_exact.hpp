@@ -30,7 +30,7 @@ template <class Q> void check_samplers(const Q &prior, const Matrix &x, const st
        exact_three);
   test("finite, rows in a file",
        FiniteSampler<Q>(file, prior, setting_of(three, 12), one, 3, control), exact_three);
-  if constexpr (!std::is_void_v<typename Q::Clusters>) {
+  if (has_clusters(prior)) {
     test("collapsed finite", CollapsedSampler<Q>(rows, prior, setting_of(three, 13), one, control),
          exact_three);
     for (const GammaPrior *learned : {static_cast<const GammaPrior *>(nullptr), &gamma_prior}) {

@@ -7,15 +7,15 @@ namespace {
 
 /// Clusters with a fault in them.
 enum class Fault { none, shrink, count, alone, degrees, spread };
-template <Fault fault> class FaultyClusters : public NormalClusters<FullCovariance> {
-  using Base = NormalClusters<FullCovariance>;
+template <Fault fault> class FaultyClusters : public NormalClusters {
+  using Base = NormalClusters;
 
  public:
-  explicit FaultyClusters(const NormalWishart<FullCovariance> &prior)
+  explicit FaultyClusters(const NormalWishart &prior)
       : Base(prior),
         c_(prior.c(0)),
         d_(prior.dimension()) {}
-  FaultyClusters(const NormalWishart<FullCovariance> &prior, const NormalWishart<FullCovariance> &q)
+  FaultyClusters(const NormalWishart &prior, const NormalWishart &q)
       : Base(prior, q),
         c_(prior.c(0)),
         d_(prior.dimension()) {}
@@ -43,8 +43,8 @@ template <Fault fault> class FaultyClusters : public NormalClusters<FullCovarian
 };
 
 /// A prior whose clusters, or whose draws of parameters, have the fault.
-template <Fault fault> struct Faulty : NormalWishart<FullCovariance> {
-  using Base = NormalWishart<FullCovariance>;
+template <Fault fault> struct Faulty : NormalWishart {
+  using Base = NormalWishart;
   using Clusters = Unmoved<FaultyClusters<fault>>;
   Faulty() = default;
   Faulty(Base base) : Base(std::move(base)) {}
@@ -56,7 +56,7 @@ template <Fault fault> Faulty<fault> pick(const Faulty<fault> &q, const std::vec
 template <Fault fault> Faulty<fault> joined(const Faulty<fault> &a, const Faulty<fault> &b) {
   return bayes::joined(a.base(), b.base());
 }
-template <Fault fault> NormalPoint<FullCovariance> draw(const Faulty<fault> &q, Random &random) {
+template <Fault fault> NormalPoint draw(const Faulty<fault> &q, Random &random) {
   auto given = q.base();
   if (fault == Fault::degrees) given.a.array() -= 1;
   auto out = bayes::draw(given, random);
@@ -72,7 +72,7 @@ void expect_found(const char *name, const PartitionPrior &partition, Components.
   const Matrix x = doubtful_rows(6, 2, 21);
   auto rows = support::rows_of(x);
   Control control;
-  const auto prior = normal_prior<FullCovariance>(2);
+  const auto prior = normal_prior(full_covariance, 2);
   Sampler<Faulty<fault>> sampler(rows, Faulty<fault>(prior), setting_of(partition, 41),
                                  Labels(6, 0), components..., control);
   const Largest largest =
@@ -110,12 +110,11 @@ BOOST_AUTO_TEST_CASE(faults_are_found,
   expect_found<FiniteSampler, Fault::none>("finite", three, 3);
   expect_found<FiniteSampler, Fault::degrees>("finite", three, 3);
   expect_found<FiniteSampler, Fault::spread>("finite", three, 3);
-  const auto prior = normal_prior<FullCovariance>(2);
+  const auto prior = normal_prior(full_covariance, 2);
   auto rows = support::rows_of(doubtful_rows(6, 2, 21));
   const Exact exact = exact_posterior(rows, prior, process);
   for (const double bias : {0.8, -0.8}) {
-    SplitMergeAlone<NormalWishart<FullCovariance>> moves(rows, prior, setting_of(process, 42),
-                                                         Labels(6, 0), bias);
+    SplitMergeAlone<NormalWishart> moves(rows, prior, setting_of(process, 42), Labels(6, 0), bias);
     const double z = compare(moves, exact, effort(12000)).z;
     BOOST_TEST((z > 1.5 * largest_z && std::isfinite(z)), z);
   }

@@ -22,17 +22,17 @@ struct World {
 };
 
 /// One row of every label's component.
-template <class S> void draw_rows(const NormalPoint<S> &point, World &world, Random &random) {
+void draw_rows(const NormalPoint &point, World &world, Random &random) {
   const int d = point.dimension();
   Vector z(d);
   for (std::size_t i = 0; i < world.labels.size(); ++i) {
     const int k = world.labels[i];
-    const Matrix &covariance = point.covariance[std::size_t(scale_index<S>(k))];
+    const Matrix &covariance = point.covariance[std::size_t(shape.index(k))];
     for (int j = 0; j < d; ++j) z(j) = random.normal();
-    if constexpr (S::dense)
+    if (shape.dense)
       z = (Eigen::LLT<Matrix>(covariance).matrixL() * z).eval();
     else
-      for (int j = 0; j < d; ++j) z(j) *= std::sqrt(covariance(S::isotropic ? 0 : j, 0));
+      for (int j = 0; j < d; ++j) z(j) *= std::sqrt(covariance(shape.isotropic ? 0 : j, 0));
     world.x.row(Eigen::Index(i)) = (point.mean.col(k) + z).transpose();
   }
 }
@@ -165,20 +165,13 @@ template <class Q> void check_all(const std::string &name, const Q &prior, int n
 BOOST_AUTO_TEST_SUITE(sampler_geweke)
 
 BOOST_AUTO_TEST_CASE(normal_rows) {
-  check_all("full", normal_prior<FullCovariance>(2), 7);
-  const auto tied = normal_prior<TiedCovariance>(2);
-  check<FiniteSampler<NormalWishart<TiedCovariance>>>("tied", independent_means(tied, three, 7),
-                                                      tied, three, 7, 3);
+  check_all("full", normal_prior(full_covariance, 2), 7);
+  const auto tied = normal_prior(tied_covariance, 2);
+  check<FiniteSampler<NormalWishart>>("tied", independent_means(tied, three, 7), tied, three, 7, 3);
 }
 
 BOOST_AUTO_TEST_CASE(columns) {
-  check_all("columns",
-            products::some_prior({{kind_of<UnivariateNormal>},
-                                  {kind_of<Bernoulli>},
-                                  {kind_of<Poisson>},
-                                  {kind_of<Exponential>},
-                                  {kind_of<Categorical>, 3}}),
-            6);
+  check_all("columns", products::some_prior(products::every_family()), 6);
 }
 
 BOOST_AUTO_TEST_CASE(fits_are_calibrated) {
@@ -236,7 +229,7 @@ BOOST_AUTO_TEST_CASE(fits_are_calibrated) {
       BOOST_TEST_MESSAGE(method << ' ' << quantities[q] << ": " << chi_square);
     }
   };
-  const auto normal = normal_prior<FullCovariance>(1);
+  const auto normal = normal_prior(full_covariance, 1);
   const Document::Object keys = {{"m", Tensor{{1}, {normal.m(0)}}},
                                  {"c", normal.c(0)},
                                  {"a", normal.a(0)},
@@ -256,8 +249,8 @@ BOOST_AUTO_TEST_CASE(fits_are_calibrated) {
 
 BOOST_AUTO_TEST_CASE(faults_are_found) {
   if (effort(8000) < 8000) return;  // short runs see less
-  using Q = NormalWishart<FullCovariance>;
-  const Q prior = normal_prior<FullCovariance>(1);
+  using Q = NormalWishart;
+  const Q prior = normal_prior(full_covariance, 1);
   const Means independent = independent_means(prior, learning, 6);
   const auto find = [&]<class Sampler>(std::type_identity<Sampler>, const Q &believed,
                                        const SamplerSetting &setting) {

@@ -8,9 +8,7 @@
 
 #include "families/normal/normal_clusters.hpp"
 #include "families/normal/normal_draw.hpp"
-#include "partition/block_sampler.hpp"
-#include "partition/collapsed_sampler.hpp"
-#include "partition/marginal_sampler.hpp"
+#include "partition/samplers.hpp"
 #include "product_support.hpp"
 
 namespace samplers {
@@ -365,14 +363,14 @@ template <class Q> class SplitMergeAlone {
 };
 
 /// A prior with nothing at 0 or 1, and correlated columns.
-template <class S> NormalWishart<S> normal_prior(int d) {
-  const int p = wishart_dimension<S>(d);
-  Matrix scale = Matrix::Constant(scale_rows<S>(d), scale_columns<S>(d), S::dense ? 0.3 : 0);
+inline NormalWishart normal_prior(const CovarianceShape &shape, int d) {
+  const int p = shape.wishart_dimension(d);
+  Matrix scale = Matrix::Constant(shape.rows(d), shape.columns(d), shape.dense ? 0.3 : 0);
   for (Eigen::Index i = 0; i < scale.rows(); ++i)
-    scale(i, S::dense ? i : 0) = 0.8 + 0.3 * double(i);
+    scale(i, shape.dense ? i : 0) = 0.8 + 0.3 * double(i);
   Vector m(d);
   for (int j = 0; j < d; ++j) m(j) = 0.4 - 0.3 * j;
-  return {m, Vector::Constant(1, 0.3), Vector::Constant(1, p + 1.5), {scale}};
+  return {shape, m, Vector::Constant(1, 0.3), Vector::Constant(1, p + 1.5), {scale}};
 }
 
 inline SamplerSetting setting_of(const PartitionPrior &partition, std::uint64_t seed,

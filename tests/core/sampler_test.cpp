@@ -31,7 +31,7 @@ BOOST_AUTO_TEST_SUITE(sampler)
 
 // No sampler holds more clusters than there is room for.
 BOOST_AUTO_TEST_CASE(clusters_beyond_memory_are_refused) {
-  const auto prior = normal_prior<FullCovariance>(2);
+  const auto prior = normal_prior(full_covariance, 2);
   auto rows = support::rows_of(doubtful_rows(40, 2, 45));
   auto setting = setting_of(PartitionPrior::dirichlet_process(1e6), 46);
   setting.most_clusters = 10;
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(large_clusters_are_split) {
   const int n = 30000;
   Matrix x = support::normal_rows(n, 2, 71, 1);
   for (int i = 0; i < n; ++i) x(i, 0) += 12 * (i % 3);
-  const auto prior = normal_prior<FullCovariance>(2);
+  const auto prior = normal_prior(full_covariance, 2);
   const auto run = [&]<class Sampler>(std::type_identity<Sampler>, RowSource &rows, int threads,
                                       auto... components) {
     Control control;
@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(large_clusters_are_split) {
   };
   auto rows = support::rows_of(x);
   RowsInFile file(x);
-  using Q = NormalWishart<FullCovariance>;
+  using Q = NormalWishart;
   const Labels slice = run(std::type_identity<SliceSampler<Q>>{}, rows, 1),
                finite = run(std::type_identity<FiniteSampler<Q>>{}, rows, 1, 5);
   BOOST_TEST((run(std::type_identity<SliceSampler<Q>>{}, rows, 3) == slice));
@@ -171,11 +171,12 @@ BOOST_AUTO_TEST_CASE(samplers_agree_on_real_data) {
   x = (x.array() - x.mean()).matrix();
   x /= std::sqrt(x.squaredNorm() / double(x.rows()));
   auto rows = support::rows_of(x);
-  const NormalWishart<FullCovariance> prior{Matrix::Zero(1, 1),
-                                            Vector::Constant(1, 0.01),
-                                            Vector::Constant(1, 3.0),
-                                            {Matrix::Constant(1, 1, 0.04)}};
-  NormalClusters<FullCovariance> one(prior);
+  const NormalWishart prior{full_covariance,
+                            Matrix::Zero(1, 1),
+                            Vector::Constant(1, 0.01),
+                            Vector::Constant(1, 3.0),
+                            {Matrix::Constant(1, 1, 0.04)}};
+  NormalClusters one(prior);
   const auto log_joint = [&](double, std::span<const int> labels, int k) {
     while (one.size()) one.close(one.size() - 1);
     for (int j = 0; j < k; ++j) one.open();
@@ -218,10 +219,11 @@ BOOST_AUTO_TEST_CASE(eight_clusters_are_found_from_one) {
     x(i, 1) = 20 * (i % 8 / 3) + random.normal();
   }
   auto rows = support::rows_of(x);
-  const NormalWishart<FullCovariance> prior{Eigen::Vector2d(20, 20),
-                                            Vector::Constant(1, 0.01),
-                                            Vector::Constant(1, 4.0),
-                                            {4 * Matrix::Identity(2, 2)}};
+  const NormalWishart prior{full_covariance,
+                            Eigen::Vector2d(20, 20),
+                            Vector::Constant(1, 0.01),
+                            Vector::Constant(1, 4.0),
+                            {4 * Matrix::Identity(2, 2)}};
   for_each_sampler(rows, prior, setting_of(PartitionPrior::dirichlet_process(0.5), 72),
                    [&](const char *name, auto &&sampler) {
                      Control control;
@@ -246,7 +248,7 @@ BOOST_AUTO_TEST_CASE(any_number_of_threads_makes_the_same_draws) {
   const int n = 15000, d = 8;  // four pieces
   const Matrix x = support::normal_rows(n, d, 81, 5);
   auto rows = support::rows_of(x);
-  const auto prior = normal_prior<FullCovariance>(d);
+  const auto prior = normal_prior(full_covariance, d);
   Labels labels;
   for (int i = 0; i < n; ++i) labels.push_back(i % 3);
   const auto ten = PartitionPrior::finite(10, 0.7);
@@ -263,7 +265,7 @@ BOOST_AUTO_TEST_CASE(any_number_of_threads_makes_the_same_draws) {
     BOOST_TEST((out[0] == out[1]));
     BOOST_TEST((out[0] == out[2]));
   };
-  using Q = NormalWishart<FullCovariance>;
+  using Q = NormalWishart;
   after([&](Control &control) {
     return SliceSampler<Q>(rows, prior, setting_of(process, 82), labels, control);
   });

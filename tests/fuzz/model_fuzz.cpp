@@ -22,6 +22,7 @@
 #include "data/sequences.hpp"
 #include "document/document.hpp"
 #include "document/model.hpp"
+#include "families/product/column_families.hpp"
 #include "fuzz.hpp"
 #include "markov/hmm.hpp"
 #include "mixture/bmm.hpp"
@@ -317,14 +318,28 @@ std::vector<Document> fit_models() {
                     .set("truncation", 3)
                     .set("covariance", "diagonal"));
 
-  bayes::MemoryRows columns({5, false});
+  // A column of every family, of draws of its default prior.
+  std::vector<bayes::ColumnSpec> specs;
+  Document::List likelihood;
+  bayes::for_each_column_family([&]<class F>(const F &family) {
+    specs.push_back({bayes::kind_of<F>, F::by_value ? 3 : 0});
+    likelihood.emplace_back(family.name);
+  });
+  bayes::MemoryRows columns({int(specs.size()), false});
   for (int i = 0; i < 40; ++i) {
-    const double x[] = {double(random.below(2)), double(1 + random.below(3)),
-                        double(random.below(9)), random.gamma(2), random.normal()};
-    columns.append(x);
+    std::vector<double> x;
+    for (const auto &spec : specs)
+      std::visit(
+          [&](const auto &family) {
+            std::vector<double> prior(std::size_t(family.posterior_size())),
+                point(std::size_t(family.point_size()));
+            family.default_prior(2, 1, 1, prior.data());
+            family.draw(prior.data(), random, point.data());
+            x.push_back(family.value(family.sample(point.data(), random)));
+          },
+          spec.family());
+    columns.append(x.data());
   }
-  const Document likelihood =
-      Document::List{"bernoulli", "categorical", "poisson", "exponential", "normal"};
   for (const char *method : {"em", "vi"}) {
     const Document options = Document::object()
                                  .set("method", method)

@@ -11,6 +11,8 @@ BEGIN
 EXCEPTION WHEN OTHERS THEN
   RETURN SQLSTATE || ' ' || SQLERRM;
 END $$;
+-- The families that elements can have, as the extension itself lists them.
+SELECT substring(complaint($$SELECT bmm_fit(ARRAY[1], 1, '{"likelihood": "?"}')$$) FROM 'must be one of (.*)$') AS families \gset
 -- What it says beside: DETAIL and HINT.
 CREATE FUNCTION advice(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE detail text; hint text;
@@ -126,12 +128,12 @@ SELECT is(complaint(format('SELECT dpmm_fit(x, %L) FROM few', options)), said, o
 
 -- ---- likelihoods ----
 
-SELECT is(complaint(format('SELECT dpmm_fit(x, %L) FROM (VALUES (''{1,0}''::float8[]), (%L)) v(x)', options, row)), said, options || ' ' || row) FROM (VALUES
-  ('{"likelihood": "gamma"}', '{1,1}', '22023 option "likelihood" is "gamma", but must be one of bernoulli, categorical, poisson, exponential, normal'),
-  ('{"likelihood": "norml"}', '{1,1}', '22023 option "likelihood" is "norml", but must be one of bernoulli, categorical, poisson, exponential, normal'),
-  ('{"likelihood": 3}', '{1,1}', '22023 option "likelihood" is 3, but must be one of bernoulli, categorical, poisson, exponential, normal'),
-  ('{"likelihood": {"a": 1}}', '{1,1}', '22023 option "likelihood" is an object, but must be one of bernoulli, categorical, poisson, exponential, normal'),
-  ('{"likelihood": ["normal", "gauss"]}', '{1,1}', '22023 option "likelihood" is "gauss", but must be one of bernoulli, categorical, poisson, exponential, normal'),
+SELECT is(complaint(format('SELECT dpmm_fit(x, %L) FROM (VALUES (''{1,0}''::float8[]), (%L)) v(x)', options, row)), replace(said, '<families>', :'families'), options || ' ' || row) FROM (VALUES
+  ('{"likelihood": "gamma"}', '{1,1}', '22023 option "likelihood" is "gamma", but must be one of <families>'),
+  ('{"likelihood": "norml"}', '{1,1}', '22023 option "likelihood" is "norml", but must be one of <families>'),
+  ('{"likelihood": 3}', '{1,1}', '22023 option "likelihood" is 3, but must be one of <families>'),
+  ('{"likelihood": {"a": 1}}', '{1,1}', '22023 option "likelihood" is an object, but must be one of <families>'),
+  ('{"likelihood": ["normal", "gauss"]}', '{1,1}', '22023 option "likelihood" is "gauss", but must be one of <families>'),
   ('{"likelihood": ["normal", "poisson", "poisson"]}', '{1,1}', '22023 option "likelihood" names 3 elements, but the rows have 2'),
   ('{"likelihood": "bernoulli"}', '{0,2}', '22023 element 2 of row 2 is 2, but must be 0 or 1'),
   ('{"likelihood": "bernoulli"}', '{0.5,1}', '22023 element 1 of row 2 is 0.5, but must be 0 or 1'),

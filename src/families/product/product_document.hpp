@@ -2,161 +2,25 @@
 // every number checked.
 #pragma once
 
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "document/members.hpp"
-#include "families/product/product.hpp"
-#include "families/product/product_prior.hpp"
+#include "families/product/product_components.hpp"
 
 namespace bayes {
 
 /// Members columns: the name of every column's family; and if there are categorical ones,
 /// categories: how many each of these has, and category_values: which, one column's after the
 /// other's.
-inline void write_columns(Document &document, const Columns &columns) {
-  Document::List names;
-  Tensor counts{{0}, {}}, values{{0}, {}};
-  for (const ColumnSpec &spec : columns.specs()) {
-    names.emplace_back(spec.name());
-    if (spec.kind != kind_of<Categorical>) continue;
-    counts.values.push_back(spec.categories);
-    for (int v = 0; v < spec.categories; ++v)
-      values.values.push_back(spec.values.empty() ? v : spec.values[std::size_t(v)]);
-  }
-  document.set("columns", std::move(names));
-  if (counts.values.empty()) return;
-  counts.shape = {std::int64_t(counts.values.size())};
-  values.shape = {std::int64_t(values.values.size())};
-  document.set("categories", std::move(counts)).set("category_values", std::move(values));
-}
+BAYES_API void write_columns(Document &document, const Columns &columns);
 
-inline SharedColumns read_product_columns(const MemberReader &in, int d) {
-  const auto *list = in.value("columns").as<Document::List>();
-  if (!list || list->size() != std::size_t(d))
-    in.reject("columns", "must be an array of " + std::to_string(d) + " names");
-  std::vector<ColumnSpec> specs;
-  std::int64_t categorical = 0;
-  for (const Document &each : *list) {
-    const auto *name = each.as<std::string>();
-    const auto kind = name ? likelihood_named(*name) : std::nullopt;
-    if (!kind) in.reject("columns", "contains " + describe(each) + ", which is no likelihood");
-    specs.push_back({*kind});
-    categorical += *kind == kind_of<Categorical>;
-  }
-  if (categorical > 0) {
-    const Tensor counts = in.tensor("categories", {categorical});
-    std::size_t all = 0;
-    for (const double n : counts.values) {
-      if (!(n >= 1 && n <= most_categories && n == std::floor(n)))
-        in.reject("categories",
-                  "must be whole numbers from 1 to " + std::to_string(most_categories));
-      all += std::size_t(n);
-    }
-    const Tensor values = in.tensor("category_values", {std::int64_t(all)});
-    auto at = values.values.begin();
-    auto count = counts.values.begin();
-    for (ColumnSpec &spec : specs) {
-      if (spec.kind != kind_of<Categorical>) continue;
-      const auto end = at + std::ptrdiff_t(*count++);
-      for (auto v = at; v != end; ++v)
-        if (*v != std::floor(*v) || (v != at && !(v[-1] < *v)) ||
-            !(std::abs(*v) <= CategoryCodes::farthest) || *v - *at > CategoryCodes::widest)
-          in.reject("category_values", "must be rising whole numbers for each element");
-      set_categories(spec, {at, end});
-      at = end;
-    }
-  }
-  return std::make_shared<const Columns>(std::move(specs));
-}
-
-namespace detail {
-
-/// For every family an object with a member for each name: for each component the numbers of all
-/// columns of that family.
-template <class Names, class Place>
-void write_numbers(Document &document, const Columns &columns, const Matrix &values, Names names,
-                   Place place) {
-  columns.for_each_group([&]<class F>(const ColumnGroup<F> &group) {
-    Document own = Document::object();
-    for (std::size_t name = 0; name < std::size(names(group.families[0])); ++name) {
-      Tensor t{{values.cols(), 0}, {}};
-      for (Eigen::Index k = 0; k < values.cols(); ++k)
-        for (std::size_t c = 0; c < group.columns.size(); ++c) {
-          const int each = group.families[c].numbers_of_name();
-          const double *const from =
-              values.col(k).data() + place(columns.place(group.columns[c])) + int(name) * each;
-          t.values.insert(t.values.end(), from, from + each);
-        }
-      t.shape[1] = std::int64_t(t.values.size()) / std::max<std::int64_t>(1, t.shape[0]);
-      own.set(names(group.families[0])[name], std::move(t));
-    }
-    document.set(F::name, std::move(own));
-  });
-}
-
-template <class Names, class Place, class Finish>
-void read_numbers(const MemberReader &in, const Columns &columns, Matrix &values, Names names,
-                  Place place, Finish finish) {
-  columns.for_each_group([&]<class F>(const ColumnGroup<F> &group) {
-    const MemberReader own = in.object(F::name);
-    std::int64_t width = 0;
-    for (const F &family : group.families) width += family.numbers_of_name();
-    for (std::size_t name = 0; name < std::size(names(group.families[0])); ++name) {
-      const Tensor t = own.tensor(names(group.families[0])[name], {values.cols(), width});
-      const double *from = t.values.data();
-      for (Eigen::Index k = 0; k < values.cols(); ++k)
-        for (std::size_t c = 0; c < group.columns.size(); ++c) {
-          const int each = group.families[c].numbers_of_name();
-          std::copy_n(
-              from, each,
-              values.col(k).data() + place(columns.place(group.columns[c])) + int(name) * each);
-          from += each;
-        }
-    }
-    for (Eigen::Index k = 0; k < values.cols(); ++k)
-      for (std::size_t c = 0; c < group.columns.size(); ++c)
-        if (!finish(group.families[c],
-                    values.col(k).data() + place(columns.place(group.columns[c]))))
-          in.reject(F::name, "has numbers for component " + std::to_string(k + 1) + ", element " +
-                                 std::to_string(group.columns[c] + 1) + " that cannot be");
-  });
-}
-
-inline constexpr auto prior_keys = [](const auto &family) { return family.prior_keys; };
-inline constexpr auto parameters = [](const auto &family) { return family.parameters; };
-inline constexpr auto posterior_place = [](const ColumnPlaces &at) { return at.posterior; };
-inline constexpr auto point_place = [](const ColumnPlaces &at) { return at.point; };
-
-}  // namespace detail
+BAYES_API SharedColumns read_product_columns(const MemberReader &in, int d);
 
 /// A member for every family, with the keys of its prior.
-inline void write_posterior(Document &document, const ProductPosterior &q) {
-  detail::write_numbers(document, *q.columns, q.values, detail::prior_keys,
-                        detail::posterior_place);
-}
-inline ProductPosterior read_posterior(const MemberReader &in, const SharedColumns &columns,
-                                       int k) {
-  ProductPosterior out{columns, Matrix(columns->size().posterior, k)};
-  detail::read_numbers(in, *columns, out.values, detail::prior_keys, detail::posterior_place,
-                       [](const auto &family, double *q) { return family.valid_posterior(q); });
-  return out;
-}
+BAYES_API void write_posterior(Document &document, const ProductPosterior &q);
+BAYES_API ProductPosterior read_posterior(const MemberReader &in, const SharedColumns &columns,
+                                          int k);
 
 /// A member for every family, with its parameters.
-inline void write_point(Document &document, const ProductPoint &point) {
-  detail::write_numbers(document, *point.columns, point.values, detail::parameters,
-                        detail::point_place);
-}
-inline ProductPoint read_point(const MemberReader &in, const SharedColumns &columns, int k) {
-  ProductPoint out{columns, Matrix(columns->size().point, k)};
-  detail::read_numbers(in, *columns, out.values, detail::parameters, detail::point_place,
-                       [](const auto &family, double *point) {
-                         family.complete(point);
-                         return family.valid_point(point);
-                       });
-  return out;
-}
+BAYES_API void write_point(Document &document, const ProductPoint &point);
+BAYES_API ProductPoint read_point(const MemberReader &in, const SharedColumns &columns, int k);
 
 }  // namespace bayes

@@ -19,6 +19,15 @@ std::string shown(double x) {
   return x == std::floor(x) && std::abs(x) < 9e18 ? std::to_string(std::int64_t(x)) : describe(x);
 }
 
+/// The names of the families that `choose` takes, as messages list them.
+template <class Choose> std::string families_of(Choose choose) {
+  std::string out;
+  for_each_column_family([&](const auto &family) {
+    if (choose(family)) out += (out.empty() ? "\"" : ", \"") + std::string(family.name) + '"';
+  });
+  return out;
+}
+
 /// An element that its column does not know; `fitted`: columns are those of a model and not up to
 /// the user any more.
 [[noreturn]] void unsuitable(double x, std::string_view likelihood, const std::string &requirement,
@@ -33,15 +42,13 @@ std::string shown(double x) {
                     ? "A fit knows categories that are not among its rows if its option "
                       "\"categories\" says how many there are."
                     : "");
-  std::string others;
-  for_each_column_family([&](const auto &family) {
-    if (family.allowed(x) && family.name != likelihood)
-      others += (others.empty() ? "\"" : ", \"") + std::string(family.name) + '"';
-  });
   throw Error(
       Errc::invalid_argument, message, detail,
       "One name is for all elements, an array has one for each; such a value may stand under " +
-          others + ".");
+          families_of([&]<class F>(const F &family) {
+            return family.allowed(x) && family.name != likelihood;
+          }) +
+          ".");
 }
 
 /// How many categories the options give every element; 0 for those that they leave open.
@@ -72,9 +79,12 @@ template <class F> void for_each_block(RowSource &rows, Control &control, F f) {
 
 void check_categories(const std::vector<double> &values, int element) {
   const std::string where = "element " + std::to_string(element + 1);
-  const char *const hint =
-      "Measurements and counts have likelihoods of their own, \"normal\" and \"poisson\"; number "
-      "categories from 1.";
+  const std::string hint =
+      "Measurements and counts have likelihoods of their own, " +
+      families_of([&]<class F>(const F &family) {
+        return !F::by_value && family.allowed(values.front()) && family.allowed(values.back());
+      }) +
+      "; number categories from 1.";
   if (values.size() > std::size_t(most_categories))
     throw Error(Errc::too_large,
                 where + " has more than " + std::to_string(most_categories) + " categories", {},

@@ -11,7 +11,7 @@
 #include "data/rows.hpp"
 #include "document/document.hpp"
 #include "document/options.hpp"
-#include "families/product/product.hpp"
+#include "families/product/product_components.hpp"
 
 namespace bayes {
 
@@ -82,10 +82,8 @@ BAYES_API void check_product_prior(const std::vector<std::string> &likelihood,
 
 /// The prior of one component. `prior`, null or an object, has the keys of the column family if
 /// there is one `likelihood`, else an object of them for each family: numbers, or arrays with one
-/// for each element of that family. `others`: keys that are read elsewhere. Where nothing is given:
-/// bernoulli a = b = 1; categorical category_alpha = 1; poisson shape = 1, rate = 1 / mean (1 if
-/// that is 0); exponential shape = 3, rate = 2 mean (2); normal m = mean, c = 0.01, a = 3, B =
-/// variance / k^(2/D) for D normal columns (variance 1 for a constant one).
+/// for each element of that family. `others`: keys that are read elsewhere. What is not given is
+/// the family's default_prior.
 BAYES_API ProductPosterior make_product_prior(const ProductSurvey &survey,
                                               const std::vector<std::string> &likelihood,
                                               const Document &prior, double k,

@@ -1,93 +1,32 @@
 // Where fits of products of columns begin: rows of a sample that are far from one another, or any.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <vector>
 
 #include "data/rows.hpp"
-#include "families/product/product.hpp"
+#include "families/product/product_components.hpp"
 
 namespace bayes {
 
 /// Draws rows of a sample.
-class ProductStarts {
+class BAYES_API ProductStarts {
  public:
   /// `variance`: of every column, for families that need it. The sample may be changed or go
   /// afterwards.
-  ProductStarts(MemoryRows &sample, const Columns &columns, const Vector &variance)
-      : rows_(columns.count(), sample.rows()),
-        places_(columns.count(), sample.rows()),
-        weight_(std::size_t(sample.rows()), 1.0),
-        ordered_(std::size_t(columns.count()), true) {
-    const RowShape shape = sample.shape();
-    Buffer block(shape.block_doubles());
-    for (std::int64_t i = 0; i < sample.rows(); ++i) {
-      if (i % block_rows == 0) sample.read_block(i / block_rows, block.data());
-      const double *const at = block.data() + i % block_rows;
-      for (int j = 0; j < shape.dimension; ++j) rows_(j, i) = at[std::size_t(j) * block_rows];
-      if (shape.weighted) weight_[std::size_t(i)] = at[std::size_t(shape.dimension) * block_rows];
-    }
-    columns.for_each([&]<class F>(int j, const F &family, const ColumnPlaces &) {
-      ordered_[std::size_t(j)] = F::ordered;
-      for (Eigen::Index i = 0; i < rows_.cols(); ++i)
-        places_(j, i) = family.place(rows_(j, i), variance(j));
-    });
-  }
+  ProductStarts(MemoryRows &sample, const Columns &columns, const Vector &variance);
 
   /// k distinct rows, in proportion to their weights.
-  std::vector<Eigen::Index> anywhere(int k, Random &random) const {
-    std::vector<double> share = weight_;
-    std::vector<Eigen::Index> out;
-    for (int i = 0; i < k; ++i) {
-      out.push_back(random.categorical(share));
-      share[std::size_t(out.back())] = 0;
-    }
-    return out;
-  }
+  std::vector<Eigen::Index> anywhere(int k, Random &random) const;
 
   /// k distinct rows, the first in proportion to its weight, every other in proportion to weight x
   /// squared distance to the nearest one drawn before (Arthur and Vassilvitskii 2007).
-  std::vector<Eigen::Index> spread(int k, Random &random, Control &control) const {
-    const std::size_t n = weight_.size();
-    std::vector<double> share = weight_, distance(n, std::numeric_limits<double>::infinity());
-    std::vector<Eigen::Index> out;
-    for (int i = 0; i < k; ++i) {
-      control.poll();
-      // Where all that is left is at no distance, any row that was not drawn will do.
-      if (std::all_of(share.begin(), share.end(), [](double s) { return s == 0; })) {
-        share = weight_;
-        for (const Eigen::Index drawn : out) share[std::size_t(drawn)] = 0;
-      }
-      out.push_back(random.categorical(share));
-      for (std::size_t r = 0; r < n; ++r) {
-        distance[r] = std::min(distance[r], between(Eigen::Index(r), out.back()));
-        share[r] = weight_[r] * distance[r];
-      }
-      distance[std::size_t(out.back())] = share[std::size_t(out.back())] = 0;
-    }
-    return out;
-  }
+  std::vector<Eigen::Index> spread(int k, Random &random, Control &control) const;
 
   /// These rows, a column each.
-  Matrix rows(const std::vector<Eigen::Index> &which) const {
-    Matrix out(rows_.rows(), Eigen::Index(which.size()));
-    for (std::size_t i = 0; i < which.size(); ++i) out.col(Eigen::Index(i)) = rows_.col(which[i]);
-    return out;
-  }
+  Matrix rows(const std::vector<Eigen::Index> &which) const;
 
  private:
-  double between(Eigen::Index a, Eigen::Index b) const {
-    double total = 0;
-    for (Eigen::Index j = 0; j < places_.rows(); ++j) {
-      const double difference = places_(j, a) - places_(j, b), square = difference * difference;
-      // a missing element is anywhere
-      if (square == square)
-        total += ordered_[std::size_t(j)] ? std::min(square, 1e100) : square > 0;
-    }
-    return total;
-  }
+  double between(Eigen::Index a, Eigen::Index b) const;
 
   Matrix rows_, places_;  // d x n
   std::vector<double> weight_;
@@ -95,16 +34,6 @@ class ProductStarts {
 };
 
 /// Components of one row each: the posterior of each column of `rows` on its own.
-inline ProductPosterior founded_by(const Matrix &rows, const ProductPosterior &prior) {
-  const int k = int(rows.cols());
-  ProductStatistics statistics{prior.columns, Vector::Ones(k),
-                               Matrix::Zero(prior.columns->size().statistics, k), Vector::Zero(k)};
-  detail::for_each_column(
-      *prior.columns, k, [&](Eigen::Index i, int j, const auto &family, const ColumnPlaces &at) {
-        if (rows(j, i) == rows(j, i))
-          family.add(family.element(rows(j, i)), statistics.values.col(i).data() + at.statistics);
-      });
-  return posterior(statistics, replicate(prior, k));
-}
+BAYES_API ProductPosterior founded_by(const Matrix &rows, const ProductPosterior &prior);
 
 }  // namespace bayes

@@ -1,0 +1,225 @@
+#include "families/product/product_clusters.hpp"
+
+namespace bayes {
+
+ProductClusters::ProductClusters(const ProductPosterior &prior)
+    : prior_(pick(prior, {0})),
+      empty_(std::size_t(columns().size().statistics), 0.0),
+      scratch_(rows()),
+      prior_column_(rows()) {
+  compile(prior_.values.data(), prior_column_.data());
+  reserve(simd::lanes);
+}
+
+ProductClusters::ProductClusters(const ProductPosterior &prior, const ProductPosterior &q)
+    : ProductClusters(prior) {
+  reserve(q.components());
+  for (int k = 0; k < q.components(); ++k) {
+    const int slot = open();
+    std::copy_n(q.values.col(k).data(), q.values.rows(), posterior_of(slot));
+    compile(posterior_of(slot), scratch_.data());
+    put(slot, scratch_.data());
+  }
+}
+
+int ProductClusters::open() {
+  if (size_ == capacity_) reserve(2 * capacity_);
+  clear(size_);
+  return size_++;
+}
+
+void ProductClusters::close(int slot) {
+  --size_;
+  if (slot == size_) return;
+  take(size_, scratch_.data());
+  put(slot, scratch_.data());
+  counts_[std::size_t(slot)] = counts_[std::size_t(size_)];
+  bases_[std::size_t(slot)] = bases_[std::size_t(size_)];
+  std::copy_n(statistics_of(size_), columns().size().statistics, statistics_of(slot));
+  std::copy_n(posterior_of(size_), columns().size().posterior, posterior_of(slot));
+}
+
+void ProductClusters::clear(int slot) {
+  counts_[std::size_t(slot)] = bases_[std::size_t(slot)] = 0;
+  std::copy(empty_.begin(), empty_.end(), statistics_of(slot));
+  std::copy_n(prior_.values.data(), columns().size().posterior, posterior_of(slot));
+  put(slot, prior_column_.data());
+}
+
+void ProductClusters::add(int slot, const double *x) {
+  ++counts_[std::size_t(slot)];
+  bases_[std::size_t(slot)] += row_base(x);
+  columns().for_each([&](int j, const auto &family, const ColumnPlaces &at) {
+    if (x[j] == x[j]) family.add(family.element(x[j]), statistics_of(slot) + at.statistics);
+  });
+  refresh(slot);
+}
+
+bool ProductClusters::remove(int slot, const double *x) {
+  --counts_[std::size_t(slot)];
+  bases_[std::size_t(slot)] -= row_base(x);
+  bool sound = true;
+  columns().for_each([&](int j, const auto &family, const ColumnPlaces &at) {
+    if (x[j] == x[j])
+      sound &= family.remove(family.element(x[j]), prior_.values.data() + at.posterior,
+                             statistics_of(slot) + at.statistics);
+  });
+  refresh(slot);
+  return sound;
+}
+
+void ProductClusters::save(int slot) {
+  saved_.column.resize(rows());
+  take(slot, saved_.column.data());
+  saved_.statistics.assign(statistics_of(slot), statistics_of(slot) + columns().size().statistics);
+  saved_.posterior.assign(posterior_of(slot), posterior_of(slot) + columns().size().posterior);
+  saved_.count = counts_[std::size_t(slot)];
+  saved_.base = bases_[std::size_t(slot)];
+}
+
+void ProductClusters::restore(int slot) {
+  put(slot, saved_.column.data());
+  std::copy(saved_.statistics.begin(), saved_.statistics.end(), statistics_of(slot));
+  std::copy(saved_.posterior.begin(), saved_.posterior.end(), posterior_of(slot));
+  counts_[std::size_t(slot)] = saved_.count;
+  bases_[std::size_t(slot)] = saved_.base;
+}
+
+void ProductClusters::log_predictive(const double *x, double *out) const {
+  const double base = row_base(x);
+  for (int slot = 0; slot < size_; slot += simd::lanes)
+    simd::store(out + slot, base + simd::load(row(0) + slot));
+  columns().for_each_group([&]<class F>(const ColumnGroup<F> &group) {
+    // The columns that have something to say, first: later loops then run without a branch that
+    // cannot be foreseen.
+    constexpr int most = 128;
+    Term terms[most];
+    for (std::size_t first = 0; first < group.columns.size(); first += most) {
+      const std::size_t end = std::min(group.columns.size(), first + most);
+      int count = 0;
+      for (std::size_t c = first; c < end; ++c) {
+        const int j = group.columns[c];
+        if (x[j] != x[j]) {
+          subtract(std::size_t(group.first) + c, out);
+          continue;
+        }
+        terms[count] = {form_row(columns().place(j).forms), group.families[c].element(x[j])};
+        count += !F::zero_is_base || terms[count].x != 0;
+      }
+      int slot = 0;
+      for (; slot + 4 * simd::lanes <= padded(); slot += 4 * simd::lanes)
+        add_terms<F, 4>(terms, count, slot, out);
+      for (; slot < padded(); slot += simd::lanes) add_terms<F, 1>(terms, count, slot, out);
+    }
+  });
+}
+
+double ProductClusters::log_marginal(int slot) const {
+  double total = bases_[std::size_t(slot)];
+  columns().for_each([&](int, const auto &family, const ColumnPlaces &at) {
+    total += family.log_marginal_likelihood(statistics_of(slot) + at.statistics,
+                                            prior_.values.data() + at.posterior);
+  });
+  return total;
+}
+
+ProductPosterior ProductClusters::posterior() const {
+  ProductPosterior out{prior_.columns, Matrix(columns().size().posterior, size_)};
+  for (int k = 0; k < size_; ++k)
+    std::copy_n(posterior_of(k), columns().size().posterior, out.values.col(k).data());
+  return out;
+}
+
+void ProductClusters::reserve(int slots) {
+  const int capacity = (std::max(slots, 1) + simd::lanes - 1) / simd::lanes * simd::lanes;
+  if (capacity <= capacity_) return;
+  Buffer wider(rows() * std::size_t(capacity));
+  // Unused slots hold the prior: lanes past the last cluster are computed too.
+  for (std::size_t r = 0; r < rows(); ++r)
+    for (int slot = 0; slot < capacity; ++slot)
+      wider[r * std::size_t(capacity) + std::size_t(slot)] =
+          slot < capacity_ ? row(r)[slot] : prior_column_[r];
+  std::swap(data_, wider);
+  capacity_ = capacity;
+  const std::size_t n = std::size_t(capacity);
+  counts_.resize(n);
+  bases_.resize(n);
+  statistics_.resize(n * empty_.size());
+  posteriors_.resize(n * std::size_t(columns().size().posterior));
+}
+
+void ProductClusters::compile(const double *posterior, double *column) {
+  double total = 0;
+  columns().for_each_group([&]<class F>(const ColumnGroup<F> &group) {
+    double *const bases = column + 1 + group.first;
+    F::predictive_forms(group.families, posterior + group.posterior, column + form_row(group.forms),
+                        bases);
+    for (std::size_t c = 0; c < group.columns.size(); ++c) total += bases[c];
+  });
+  column[0] = total;
+}
+
+void ProductClusters::refresh(int slot) {
+  columns().for_each([&](int, const auto &family, const ColumnPlaces &at) {
+    family.posterior(statistics_of(slot) + at.statistics, prior_.values.data() + at.posterior,
+                     posterior_of(slot) + at.posterior);
+  });
+  compile(posterior_of(slot), scratch_.data());
+  put(slot, scratch_.data());
+}
+
+double ProductClusters::row_base(const double *x) const {
+  double total = 0;
+  columns().for_each_group([&]<class F>(const ColumnGroup<F> &group) {
+    if constexpr (F::has_base)
+      for (const int j : group.columns)
+        if (x[j] == x[j]) total += F::log_base(x[j]);
+  });
+  return total;
+}
+
+void ProductClusters::subtract(std::size_t column, double *out) const {
+  for (int slot = 0; slot < size_; slot += simd::lanes)
+    simd::store(out + slot, simd::load(out + slot) - simd::load(row(1 + column) + slot));
+}
+
+template <class F, int N>
+void ProductClusters::add_terms(const Term *terms, int count, int slot, double *out) const {
+  simd::Vector sum[N];
+#pragma GCC unroll 4
+  for (int v = 0; v < N; ++v) sum[v] = simd::load(out + slot + v * simd::lanes);
+  for (int t = 0; t < count; ++t) {
+    const double *const at = row(terms[t].row) + slot;
+#pragma GCC unroll 4
+    for (int v = 0; v < N; ++v)
+      sum[v] += F::predictive_term(
+          [&](int i) {
+            return simd::load(at + std::size_t(i) * std::size_t(capacity_) + v * simd::lanes);
+          },
+          terms[t].x);
+  }
+#pragma GCC unroll 4
+  for (int v = 0; v < N; ++v) simd::store(out + slot + v * simd::lanes, sum[v]);
+}
+
+double ProductClusters::log_predictive(const double *x, const double *column,
+                                       std::size_t stride) const {
+  double total = column[0] + row_base(x);
+  columns().for_each_group([&]<class F>(const ColumnGroup<F> &group) {
+    for (std::size_t c = 0; c < group.columns.size(); ++c) {
+      const int j = group.columns[c];
+      const std::size_t first = form_row(columns().place(j).forms);
+      if (x[j] != x[j]) {
+        total -= column[(1 + std::size_t(group.first) + c) * stride];
+        continue;
+      }
+      const double element = group.families[c].element(x[j]);
+      if (!F::zero_is_base || element != 0)
+        total += F::predictive_term(
+            [&](int i) { return column[(first + std::size_t(i)) * stride]; }, element);
+    }
+  });
+  return total;
+}
+
+}  // namespace bayes

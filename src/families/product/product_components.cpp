@@ -1,0 +1,169 @@
+#include "families/product/product_components.hpp"
+
+namespace bayes {
+namespace {
+
+Matrix pick_columns(const Matrix &from, const std::vector<int> &order) {
+  Matrix out(from.rows(), Eigen::Index(order.size()));
+  for (std::size_t i = 0; i < order.size(); ++i) out.col(Eigen::Index(i)) = from.col(order[i]);
+  return out;
+}
+
+}  // namespace
+
+void ProductStatistics::scale(double factor) {
+  count *= factor;
+  base *= factor;
+  for (Eigen::Index k = 0; k < values.cols(); ++k)
+    columns->for_each([&](int, const auto &family, const ColumnPlaces &at) {
+      family.scale(factor, values.col(k).data() + at.statistics);
+    });
+}
+
+ProductPosterior posterior(const ProductStatistics &statistics, const ProductPosterior &prior) {
+  ProductPosterior out = prior;
+  detail::for_each_column(*prior.columns, prior.values.cols(),
+                          [&](Eigen::Index k, int, const auto &family, const ColumnPlaces &at) {
+                            family.posterior(statistics.values.col(k).data() + at.statistics,
+                                             prior.values.col(k).data() + at.posterior,
+                                             out.values.col(k).data() + at.posterior);
+                          });
+  return out;
+}
+
+ProductPosterior posterior(const ProductStatistics &statistics, const ProductPosterior &prior,
+                           const ProductPosterior &) {
+  return posterior(statistics, prior);
+}
+
+ProductPoint maximum_likelihood(const ProductStatistics &statistics, const ProductPoint &previous,
+                                const ProductFloor &floor) {
+  ProductPoint out = previous;
+  const double least = dead_product_share * statistics.total();
+  detail::for_each_column(*previous.columns, previous.values.cols(),
+                          [&](Eigen::Index k, int j, const auto &family, const ColumnPlaces &at) {
+                            family.maximum_likelihood(
+                                statistics.values.col(k).data() + at.statistics,
+                                previous.values.col(k).data() + at.point,
+                                {floor.minimum, floor.variance(j), least},
+                                out.values.col(k).data() + at.point);
+                          });
+  return out;
+}
+
+ProductPoint maximum_posterior(const ProductStatistics &statistics, const ProductPosterior &prior) {
+  ProductPoint out{prior.columns, Matrix(prior.columns->size().point, prior.values.cols())};
+  detail::for_each_column(*prior.columns, prior.values.cols(),
+                          [&](Eigen::Index k, int, const auto &family, const ColumnPlaces &at) {
+                            family.maximum_posterior(
+                                statistics.values.col(k).data() + at.statistics,
+                                prior.values.col(k).data() + at.posterior,
+                                out.values.col(k).data() + at.point);
+                          });
+  return out;
+}
+
+double log_prior(const ProductPoint &point, const ProductPosterior &prior) {
+  double total = 0;
+  detail::for_each_column(*prior.columns, prior.values.cols(),
+                          [&](Eigen::Index k, int, const auto &family, const ColumnPlaces &at) {
+                            total += family.log_prior(point.values.col(k).data() + at.point,
+                                                      prior.values.col(k).data() + at.posterior);
+                          });
+  return total;
+}
+
+double divergence(const ProductPosterior &q, const ProductPosterior &prior) {
+  double total = 0;
+  detail::for_each_column(*prior.columns, q.values.cols(),
+                          [&](Eigen::Index k, int, const auto &family, const ColumnPlaces &at) {
+                            total += family.divergence(q.values.col(k).data() + at.posterior,
+                                                       prior.values.col(k).data() + at.posterior);
+                          });
+  return total;
+}
+
+ProductPosterior blend(const ProductPosterior &q, const ProductPosterior &target, double rho) {
+  ProductPosterior out = q;
+  detail::for_each_column(*q.columns, q.values.cols(),
+                          [&](Eigen::Index k, int, const auto &family, const ColumnPlaces &at) {
+                            family.blend(q.values.col(k).data() + at.posterior,
+                                         target.values.col(k).data() + at.posterior, rho,
+                                         out.values.col(k).data() + at.posterior);
+                          });
+  return out;
+}
+
+ProductPoint point_estimate(const ProductPosterior &q) {
+  ProductPoint out{q.columns, Matrix(q.columns->size().point, q.values.cols())};
+  detail::for_each_column(*q.columns, q.values.cols(),
+                          [&](Eigen::Index k, int, const auto &family, const ColumnPlaces &at) {
+                            family.point_estimate(q.values.col(k).data() + at.posterior,
+                                                  out.values.col(k).data() + at.point);
+                          });
+  return out;
+}
+
+Vector log_marginal_likelihoods(const ProductStatistics &statistics,
+                                const ProductPosterior &prior) {
+  Vector out = statistics.base;
+  detail::for_each_column(*prior.columns, prior.values.cols(),
+                          [&](Eigen::Index k, int, const auto &family, const ColumnPlaces &at) {
+                            out(k) += family.log_marginal_likelihood(
+                                statistics.values.col(k).data() + at.statistics,
+                                prior.values.col(k).data() + at.posterior);
+                          });
+  return out;
+}
+
+double log_marginal_likelihood(const ProductStatistics &statistics, const ProductPosterior &prior) {
+  return log_marginal_likelihoods(statistics, prior).sum();
+}
+
+ProductPoint draw(const ProductPosterior &q, Random &random) {
+  ProductPoint out{q.columns, Matrix(q.columns->size().point, q.values.cols())};
+  detail::for_each_column(*q.columns, q.values.cols(),
+                          [&](Eigen::Index k, int, const auto &family, const ColumnPlaces &at) {
+                            family.draw(q.values.col(k).data() + at.posterior, random,
+                                        out.values.col(k).data() + at.point);
+                          });
+  return out;
+}
+
+ProductPosterior pick(const ProductPosterior &q, const std::vector<int> &order) {
+  return {q.columns, pick_columns(q.values, order)};
+}
+
+ProductPoint pick(const ProductPoint &point, const std::vector<int> &order) {
+  return {point.columns, pick_columns(point.values, order)};
+}
+
+ProductPosterior replicate(const ProductPosterior &q, int k) {
+  return pick(q, std::vector<int>(std::size_t(k), 0));
+}
+
+double working_numbers(const ProductPosterior &q, int threads) {
+  const ColumnPlaces &each = q.columns->size();
+  return 6.0 * each.posterior + 2.0 * each.forms +
+         (1.0 + threads) * (double(each.sums) * simd::lanes + q.columns->count());
+}
+
+void accumulate(ProductPoint &sum, const ProductPoint &term, double factor) {
+  sum.values += factor * term.values;
+}
+
+ProductPosterior joined(const ProductPosterior &first, const ProductPosterior &second) {
+  ProductPosterior out{second.columns,
+                       Matrix(second.values.rows(), first.values.cols() + second.values.cols())};
+  if (first.values.cols()) out.values.leftCols(first.values.cols()) = first.values;
+  out.values.rightCols(second.values.cols()) = second.values;
+  return out;
+}
+
+void sample(const ProductPoint &point, int component, Random &random, double *x) {
+  point.columns->for_each([&](int j, const auto &family, const ColumnPlaces &at) {
+    x[j] = family.value(family.sample(point.values.col(component).data() + at.point, random));
+  });
+}
+
+}  // namespace bayes

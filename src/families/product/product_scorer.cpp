@@ -1,0 +1,208 @@
+#include "families/product/product_scorer.hpp"
+
+namespace bayes {
+
+ProductScorer::ProductScorer(SharedColumns columns, Matrix terms, Matrix bases)
+    : columns_(std::move(columns)),
+      k_(int(terms.cols())),
+      terms_(std::move(terms)),
+      bases_(std::move(bases)),
+      base_(k_) {
+  for (int k = 0; k < k_; ++k) {
+    double total = 0;
+    for (Eigen::Index j = 0; j < bases_.rows(); ++j) total += bases_(j, k);
+    base_(k) = total;
+  }
+}
+
+void ProductScorer::score(const double *x, double *out) const {
+  double base = 0;
+  std::copy(base_.data(), base_.data() + k_, out);
+  columns_->for_each([&]<class F>(int j, const F &family, const ColumnPlaces &at) {
+    if (x[j] != x[j]) {
+      for (int k = 0; k < k_; ++k) out[k] -= bases_(j, k);
+      return;
+    }
+    const double element = family.element(x[j]);
+    if constexpr (F::has_base) base += F::log_base(element);
+    for (int k = 0; k < k_; ++k) out[k] += family.term(terms_.col(k).data() + at.terms, element);
+  });
+  for (int k = 0; k < k_; ++k) out[k] += base;
+}
+
+std::size_t ProductScorer::raw_size() const {
+  return std::size_t(k_) *
+         (std::size_t(columns_->size().sums) + std::size_t(columns_->count()) + 1);
+}
+
+ProductStatistics ProductScorer::statistics(const std::vector<double> &counts,
+                                            const std::vector<double> &raw) const {
+  Statistics out{columns_, Vector(k_), Matrix(columns_->size().statistics, k_), Vector(k_)};
+  const double *at = raw.data();
+  for (int k = 0; k < k_; ++k) {
+    out.count(k) = counts[std::size_t(k)];
+    const double *const sums = at, *missing = at + columns_->size().sums;
+    columns_->for_each([&](int, const auto &family, const ColumnPlaces &place) {
+      // What is left when nearly all is missing is rounding.
+      double weight = out.count(k) - *missing++;
+      if (!(weight > 1e-12 * out.count(k))) weight = 0;
+      family.statistics(weight, sums + place.sums, terms_.col(k).data() + place.terms,
+                        out.values.col(k).data() + place.statistics);
+    });
+    at = missing;
+    out.base(k) = *at++;
+  }
+  return out;
+}
+
+ProductScorer::Worker::Worker(const ProductScorer &scorer)
+    : scorer_(scorer),
+      columns_(*scorer.columns_),
+      sums_(sum_doubles() * std::size_t(scorer.k_)),
+      missing_(std::size_t(columns_.count()) * std::size_t(scorer.k_)),
+      base_(std::size_t(scorer.k_)),
+      row_base_(block_rows),
+      scratch_(block_rows) {
+  columns_.for_each_group([&](const auto &group) {
+    for (const int j : group.columns) order_.push_back(j);
+  });
+  x_.resize(order_.size());
+  hole_.assign(order_.size(), nullptr);
+}
+
+void ProductScorer::Worker::prepare(const double *block) {
+  std::size_t filled = 0;
+  holes_ = false;
+  columns_.for_each_group([&](const auto &group) {
+    for (std::size_t i = 0; i < group.columns.size(); ++i) {
+      const std::size_t c = std::size_t(group.first) + i;
+      const double *const x = block + std::size_t(group.columns[i]) * block_rows;
+      x_[c] = x;
+      hole_[c] = nullptr;
+      const bool hole = has_hole(x);
+      holes_ |= hole;
+      if (hole || !group.families[i].plain()) fill(group.families[i], c, x, filled++, hole);
+    }
+  });
+  std::fill(row_base_.begin(), row_base_.end(), 0.0);
+  columns_.for_each_group([&]<class F>(const ColumnGroup<F> &group) {
+    if constexpr (F::has_base)
+      for (std::size_t c = 0; c < group.columns.size(); ++c)
+        for (int b = 0; b < block_rows; ++b)
+          row_base_[std::size_t(b)] += F::log_base(x_[std::size_t(group.first) + c][b]);
+  });
+}
+
+void ProductScorer::Worker::score(const double *, int k, double *out) {
+  for (int b = 0; b < block_rows; ++b) out[b] = scorer_.base_(k) + row_base_[std::size_t(b)];
+  const double *const terms = scorer_.terms_.col(k).data();
+  each_run([&]<class F>(const ColumnGroup<F> &group, std::size_t first, std::size_t size,
+                        const ColumnPlaces &at) {
+    const std::size_t c = std::size_t(group.first) + first;
+    const std::span<const F> families(group.families.data() + first, size);
+    if (!hole_[c]) return F::add_terms(families, x_.data() + c, terms + at.terms, out);
+    std::fill(scratch_.begin(), scratch_.end(), 0.0);
+    F::add_terms(families, x_.data() + c, terms + at.terms, scratch_.data());
+    const double base = scorer_.bases_(group.columns[first], k);
+    for (int b = 0; b < block_rows; ++b)
+      out[b] += hole_[c][b] != 0 ? -base : scratch_[std::size_t(b)];
+  });
+}
+
+void ProductScorer::Worker::accumulate(const double *, int k, const double *r) {
+  simd::Vector most = {}, base = {};
+  for (int b = 0; b < block_rows; b += simd::lanes) {
+    most = simd::max(most, simd::load(r + b));
+    base += simd::load(r + b) * simd::load(row_base_.data() + b);
+  }
+  bool any = false;
+  for (int i = 0; i < simd::lanes; ++i) any |= most[i] > 0;
+  if (!any) return;
+  base_[std::size_t(k)] += simd::sum(base);
+  const double *const terms = scorer_.terms_.col(k).data();
+  double *const sums = sums_.data() + std::size_t(k) * sum_doubles();
+  each_run([&]<class F>(const ColumnGroup<F> &group, std::size_t first, std::size_t size,
+                        const ColumnPlaces &at) {
+    const std::size_t c = std::size_t(group.first) + first;
+    const double *weight = r;
+    if (hole_[c]) {
+      double lost = 0;
+      for (int b = 0; b < block_rows; ++b) {
+        lost += hole_[c][b] * r[b];
+        scratch_[std::size_t(b)] = hole_[c][b] != 0 ? 0 : r[b];
+      }
+      missing_[std::size_t(k) * order_.size() + c] += lost;
+      weight = scratch_.data();
+    }
+    F::add_sums(std::span<const F>(group.families.data() + first, size), x_.data() + c,
+                terms + at.terms, weight, sums + std::size_t(at.sums) * simd::lanes);
+  });
+}
+
+void ProductScorer::Worker::clear() {
+  std::fill(sums_.begin(), sums_.end(), 0.0);
+  std::fill(missing_.begin(), missing_.end(), 0.0);
+  std::fill(base_.begin(), base_.end(), 0.0);
+}
+
+void ProductScorer::Worker::reduce(double *raw) const {
+  const std::size_t size = std::size_t(columns_.size().sums);
+  for (int k = 0; k < scorer_.k_; ++k) {
+    const double *const from = sums_.data() + std::size_t(k) * sum_doubles();
+    for (std::size_t i = 0; i < size; ++i) *raw++ += simd::sum(simd::load(from + i * simd::lanes));
+    for (std::size_t c = 0; c < order_.size(); ++c)
+      *raw++ += missing_[std::size_t(k) * order_.size() + c];
+    *raw++ += base_[std::size_t(k)];
+  }
+}
+
+bool ProductScorer::Worker::has_hole(const double *x) {
+  simd::Vector total = {};
+  for (int b = 0; b < block_rows; b += simd::lanes) total += simd::load(x + b) * 0.0;
+  return simd::sum(total) != 0;  // finite numbers leave 0, a NaN stays
+}
+
+template <class F>
+void ProductScorer::Worker::fill(const F &family, std::size_t c, const double *x,
+                                 std::size_t filled, bool holes) {
+  if (filled_.size() <= filled) filled_.emplace_back(2 * block_rows);
+  double *const to = filled_[filled].data();
+  for (int b = 0; b < block_rows; ++b) {
+    to[b] = x[b] == x[b] ? family.element(x[b]) : 0;
+    to[block_rows + b] = x[b] == x[b] ? 0 : 1;
+  }
+  x_[c] = to;
+  if (holes) hole_[c] = to + block_rows;
+}
+
+template <class Function> void ProductScorer::Worker::each_run(Function f) const {
+  columns_.for_each_group([&](const auto &group) {
+    const std::size_t n = group.columns.size(), step = holes_ ? 1 : n;
+    for (std::size_t c = 0; c < n; c += step) f(group, c, step, columns_.place(group.columns[c]));
+  });
+}
+
+ProductScorer make_scorer(const ProductPoint &point) {
+  Matrix terms(point.columns->size().terms, point.values.cols()),
+      bases(point.columns->count(), point.values.cols());
+  detail::for_each_column(*point.columns, point.values.cols(),
+                          [&](Eigen::Index k, int j, const auto &family, const ColumnPlaces &at) {
+                            bases(j, k) = family.point_terms(point.values.col(k).data() + at.point,
+                                                             terms.col(k).data() + at.terms);
+                          });
+  return {point.columns, std::move(terms), std::move(bases)};
+}
+
+ProductScorer make_scorer(const ProductPosterior &q) {
+  Matrix terms(q.columns->size().terms, q.values.cols()),
+      bases(q.columns->count(), q.values.cols());
+  detail::for_each_column(*q.columns, q.values.cols(),
+                          [&](Eigen::Index k, int j, const auto &family, const ColumnPlaces &at) {
+                            bases(j, k) =
+                                family.expected_terms(q.values.col(k).data() + at.posterior,
+                                                      terms.col(k).data() + at.terms);
+                          });
+  return {q.columns, std::move(terms), std::move(bases)};
+}
+
+}  // namespace bayes
