@@ -19,7 +19,8 @@ all:
 
 # What can find a wrong answer; then what does it again, for longer or elsewhere.
 tests := core sql server docs house fuzz
-more := statistics levels sanitize long
+more := statistics sanitize levels long
+by_hand := faults
 
 help:
 	@echo 'make                build the module and its kernel library'
@@ -36,6 +37,7 @@ help:
 	@echo '                    parts: $(addprefix test-,$(tests))'
 	@echo '                    make test-core SUITES="bmm gmm" builds and runs these suites alone'
 	@echo 'make test-all       that and more: $(addprefix test-,$(more))'
+	@echo 'make test-faults    whether the tests find small faults in the kernel; takes hours'
 	@echo 'UPDATE_DOCS=1 make test-docs     write what the examples print into the documentation'
 	@echo 'make bench          measure speed'
 	@echo 'make fuzz           fuzz the decoders with libFuzzer, ten minutes each (needs clang)'
@@ -49,7 +51,7 @@ test: deps
 test-all: deps
 	@tests/run $(tests) $(more)
 
-$(addprefix test-,$(tests) $(more)): test-%: deps
+$(addprefix test-,$(tests) $(more) $(by_hand)): test-%: deps
 	@tests/run $*
 
 demo:
@@ -62,7 +64,7 @@ bench: deps
 fuzz: deps
 	@tests/lib/fuzz
 
-.PHONY: all help deps test test-all $(addprefix test-,$(tests) $(more)) demo bench fuzz
+.PHONY: all help deps test test-all $(addprefix test-,$(tests) $(more) $(by_hand)) demo bench fuzz
 
 # ---- what needs PostgreSQL's development files ----
 
@@ -126,8 +128,8 @@ build/pg_bayes--$(version).sql: sql/expand.awk $(fragments) control/pg_bayes.con
 	@mkdir -p $(@D)
 	awk -f sql/expand.awk $(fragments) > $@.part && mv $@.part $@
 
-# The lowest level beside the module, the others where the loader looks for better ones. What another
-# build may have left there goes: the loader would take it for ours.
+# The lowest level beside the module, the others where the loader looks for better ones. What
+# another build may have left there goes: the loader would take it for ours.
 install: install-kernel
 install-kernel: all installdirs
 	rm -f '$(DESTDIR)$(pkglibdir)'/glibc-hwcaps/*/libpg_bayes_kernel.so

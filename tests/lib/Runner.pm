@@ -28,12 +28,13 @@ sub lines {
     return @lines;
 }
 
-# Runs jobs, so many at a time. A job is a hash of name, command, count and perhaps size, environment
-# and limit in seconds; count is given the output and the exit status and returns (passed, failed,
-# notes).
+# Runs jobs, so many at a time. A job is a hash of name, command, count and perhaps size,
+# environment and limit in seconds; count is given the output and the exit status and returns
+# (passed, failed, notes).
 #
-# The longest come first, so that no processor waits in the end for one that began last. How long each
-# takes is known from an earlier run; before there was one, the larger is thought to be the longer.
+# The longest come first, so that no processor waits in the end for one that began last. How long
+# each takes is known from an earlier run; before there was one, the larger is thought to be the
+# longer.
 sub run {
     my ($at_once, @jobs) = @_;
     mkdir 'build';
@@ -96,7 +97,8 @@ sub count_tap {
             $in_failure = 0;
         }
     }
-    my $missing = !$parser->plan && !$parser->skip_all ? 1 : ($parser->tests_planned // 0) - $good - $bad;
+    my $missing = !$parser->plan && !$parser->skip_all
+        ? 1 : ($parser->tests_planned // 0) - $good - $bad;
     if ($missing != 0 || $status != 0 && !$bad) {
         push @notes, "exit status $status; planned " . ($parser->tests_planned // 'nothing')
             . ', seen ' . ($good + $bad), tail($text, 15);

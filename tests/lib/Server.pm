@@ -1,7 +1,8 @@
 # Throwaway servers for whole-server tests in Perl.
 #
-#   my $server = Server->new(settings => {work_mem => '1MB'});   a server of one's own, with pg_bayes; gone when the object is
-#   my $server = Server->shared;                                 the runner's server, a fresh database with the data tables
+#   my $server = Server->new(settings => {work_mem => '1MB'});
+#                                    a server of one's own, with pg_bayes; gone when the object is
+#   my $server = Server->shared;     the runner's server, a fresh database with the data tables
 #   $server->query('SELECT 1')                                   '1'; dies on error
 #   my ($out, $err) = $server->attempt('SELECT 1/0');            never dies
 #   my $session = $server->session;                              one backend, used asynchronously:
@@ -24,7 +25,8 @@ sub new {
     my $settings = $options{settings} // {};
     my @arguments = map { ('--set', "$_=$settings->{$_}") } sort keys %$settings;
     my $owner = $$;  # a copy: $$ itself would be looked up after the fork
-    open(my $pipe, '-|', "$root/tests/lib/server", 'start', @arguments, '--owner', $owner) or die "server: $!";
+    open(my $pipe, '-|', "$root/tests/lib/server", 'start', @arguments, '--owner', $owner)
+        or die "server: $!";
     my $text = join '', <$pipe>;
     close($pipe) or die "no server";
     my ($host) = $text =~ /PGHOST='([^']*)'/;
@@ -32,7 +34,7 @@ sub new {
     my $self = bless {
         directory => $directory, host => $host, database => 'postgres', owner => $owner,
     }, $class;
-    $self->query('CREATE EXTENSION pg_bayes') unless exists $options{extension} && !$options{extension};
+    $self->query('CREATE EXTENSION pg_bayes') if $options{extension} // 1;
     if ($options{data}) {
         my ($out, $err) = $self->psql(undef, '-f', 'tests/lib/data.sql');
         die $err if $err ne '';
@@ -40,7 +42,8 @@ sub new {
     return $self;
 }
 
-# The server that the environment names, as the test runner leaves it; one of its own where there is no runner.
+# The server that the environment names, as the test runner leaves it; one of its own where there is
+# no runner.
 sub shared {
     my ($class) = @_;
     return $class->new(data => 1) unless $ENV{PG_BAYES_SERVER};
@@ -65,7 +68,8 @@ sub environment {
         PGDATABASE => $self->{database}, PATH => "$self->{directory}/bin:$ENV{PATH}");
 }
 
-# Runs a program (psql, pg_dump, ...) against the server, in the top directory: (stdout, stderr, exit status).
+# Runs a program (psql, pg_dump, ...) against the server, in the top directory: (stdout, stderr,
+# exit status).
 sub run {
     my ($self, $input, @command) = @_;
     local %ENV = $self->environment;
@@ -135,11 +139,13 @@ sub log {
 # pg_ctl: $server->ctl('restart'), $server->ctl('stop', '-m', 'immediate'), $server->ctl('start').
 sub ctl {
     my ($self, @action) = @_;
-    system("$root/tests/lib/server", 'ctl', $self->{directory}, @action) == 0 or die "pg_ctl @action";
+    system("$root/tests/lib/server", 'ctl', $self->{directory}, @action) == 0
+        or die "pg_ctl @action";
 }
 
-# Temporary files that the server has on disk. On a shared server those of backends that work for other
-# tests, that is in other databases, do not count; a file has the number of its process in its name.
+# Temporary files that the server has on disk. On a shared server those of backends that work for
+# other tests, that is in other databases, do not count; a file has the number of its process in its
+# name.
 sub temporary_files {
     my ($self) = @_;
     my ($out) = $self->run(undef, 'find', "$self->{directory}/data/base", '-path', '*pgsql_tmp/*');
@@ -199,8 +205,8 @@ sub send {
     $self->{in}->flush;
 }
 
-# Everything that the oldest statements under way printed, errors included; dies after so many seconds
-# (default 60).
+# Everything that the oldest statements under way printed, errors included; dies after so many
+# seconds (default 60).
 sub wait {
     my ($self, $seconds) = @_;
     my $marker = shift @{$self->{pending}} // die 'nothing was sent';
@@ -213,8 +219,10 @@ sub wait {
         my $left = $limit - time;
         my $bits = '';
         vec($bits, fileno($self->{out}), 1) = 1;
-        die "no answer within the time: $self->{text}" if $left <= 0 || !select($bits, undef, undef, $left);
-        sysread($self->{out}, $self->{text}, 65536, length $self->{text}) or die "the session ended: $self->{text}";
+        die "no answer within the time: $self->{text}"
+            if $left <= 0 || !select($bits, undef, undef, $left);
+        sysread($self->{out}, $self->{text}, 65536, length $self->{text})
+            or die "the session ended: $self->{text}";
     }
 }
 
@@ -230,7 +238,8 @@ sub cancel {
     $self->{server}->query("SELECT pg_cancel_backend($self->{pid})");
 }
 
-# The backend's own memory in kB: resident, but not shared with other processes (so without shared_buffers).
+# The backend's own memory in kB: resident, but not shared with other processes (so without
+# shared_buffers).
 sub private_kb {
     my ($self) = @_;
     open(my $file, '<', "/proc/$self->{pid}/statm") or die "statm: $!";
@@ -239,8 +248,8 @@ sub private_kb {
     return ($resident - $shared) * POSIX::sysconf(&POSIX::_SC_PAGESIZE) / 1024;
 }
 
-# The highest that the backend's memory, shared pages included, rises above where it was while it runs
-# the statement, in MB. Undefined where the kernel does not let the peak be reset.
+# The highest that the backend's memory, shared pages included, rises above where it was while it
+# runs the statement, in MB. Undefined where the kernel does not let the peak be reset.
 sub peak_rise {
     my ($self, $sql) = @_;
     open(my $clear, '>', "/proc/$self->{pid}/clear_refs") or return;

@@ -1,5 +1,5 @@
--- What the SQL tests share: comparisons that fail where nothing can be compared. Read by psql's \ir;
--- tests/sql/checks.sql tests them.
+-- What the SQL tests share: comparisons that fail where nothing can be compared. Read by psql's
+-- \ir; tests/sql/checks.sql tests them.
 
 -- Equal to a tolerance, relative to the larger of both and to 1. NULL is near nothing, nor is NaN,
 -- which PostgreSQL calls equal to itself and larger than any number, so that no difference from it
@@ -8,12 +8,13 @@ CREATE FUNCTION near(a float8, b float8, tolerance float8 DEFAULT 1e-9) RETURNS 
   RETURN coalesce(a <> 'NaN' AND b <> 'NaN' AND (a = b
     OR abs(a) < 'Infinity' AND abs(b) < 'Infinity'
       AND abs(a - b) <= tolerance * greatest(1, abs(a), abs(b))), false);
-CREATE FUNCTION near(a float8[], b float8[], tolerance float8 DEFAULT 1e-9) RETURNS boolean IMMUTABLE
+CREATE FUNCTION near(a float8[], b float8[], tolerance float8 DEFAULT 1e-9) RETURNS boolean
+  IMMUTABLE
   RETURN coalesce(array_dims(a) = array_dims(b)
     AND (SELECT bool_and(near(u, v, tolerance)) FROM unnest(a, b) AS t(u, v)), false);
 
--- No row of the query may be wrong, by its column of this name. A row of which that is not known, as
--- of a comparison with NULL, is wrong; and there must be rows, or nothing was tested.
+-- No row of the query may be wrong, by its column of this name. A row of which that is not known,
+-- as of a comparison with NULL, is wrong; and there must be rows, or nothing was tested.
 CREATE FUNCTION never(query text, name text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   rows bigint;

@@ -1,6 +1,7 @@
 -- Loads the data sets of tests/data as tables. Run by psql in the top directory.
 --
--- Every table has its original columns, `id` for the order of the file, and `x`, its measurements as one array.
+-- Every table has its original columns, `id` for the order of the file, and `x`, its measurements
+-- as one array.
 \set ON_ERROR_STOP on
 \set QUIET on
 
@@ -12,30 +13,40 @@ CREATE TABLE faithful (
 
 -- Iris flowers, in centimetres. (R: iris)
 CREATE TABLE iris (
-  id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, sepal_length float8, sepal_width float8, petal_length float8,
+  id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, sepal_length float8, sepal_width float8,
+  petal_length float8,
   petal_width float8, species text,
-  x float8[] GENERATED ALWAYS AS (ARRAY[sepal_length, sepal_width, petal_length, petal_width]) STORED);
+  x float8[] GENERATED ALWAYS AS (ARRAY[sepal_length, sepal_width, petal_length, petal_width])
+    STORED);
 \copy iris (sepal_length, sepal_width, petal_length, petal_width, species) FROM 'tests/data/iris.csv' CSV HEADER
 
 -- Chemical analyses of Italian wines from three cultivars. (UCI; scikit-learn: load_wine)
 CREATE TABLE wine (
-  id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, class int, alcohol float8, malic_acid float8, ash float8,
-  alcalinity_of_ash float8, magnesium float8, total_phenols float8, flavanoids float8, nonflavanoid_phenols float8,
-  proanthocyanins float8, color_intensity float8, hue float8, od280_od315_of_diluted_wines float8, proline float8,
-  x float8[] GENERATED ALWAYS AS (ARRAY[alcohol, malic_acid, ash, alcalinity_of_ash, magnesium, total_phenols, flavanoids,
-    nonflavanoid_phenols, proanthocyanins, color_intensity, hue, od280_od315_of_diluted_wines, proline]) STORED);
+  id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, class int, alcohol float8, malic_acid float8, ash
+  float8,
+  alcalinity_of_ash float8, magnesium float8, total_phenols float8, flavanoids float8,
+  nonflavanoid_phenols float8,
+  proanthocyanins float8, color_intensity float8, hue float8, od280_od315_of_diluted_wines float8,
+  proline float8,
+  x float8[] GENERATED ALWAYS AS (ARRAY[alcohol, malic_acid, ash, alcalinity_of_ash, magnesium,
+    total_phenols, flavanoids, nonflavanoid_phenols, proanthocyanins, color_intensity, hue,
+    od280_od315_of_diluted_wines, proline]) STORED);
 \copy wine (class, alcohol, malic_acid, ash, alcalinity_of_ash, magnesium, total_phenols, flavanoids, nonflavanoid_phenols, proanthocyanins, color_intensity, hue, od280_od315_of_diluted_wines, proline) FROM 'tests/data/wine.csv' CSV HEADER
 
--- Diabetes patients: ten measurements, and the progression of the disease a year later. (scikit-learn: load_diabetes)
+-- Diabetes patients: ten measurements, and the progression of the disease a year later.
+-- (scikit-learn: load_diabetes)
 CREATE TABLE diabetes (
-  id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, age float8, sex float8, bmi float8, bp float8, s1 float8, s2 float8,
+  id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, age float8, sex float8, bmi float8, bp float8,
+  s1 float8, s2 float8,
   s3 float8, s4 float8, s5 float8, s6 float8, progression float8,
   x float8[] GENERATED ALWAYS AS (ARRAY[age, sex, bmi, bp, s1, s2, s3, s4, s5, s6]) STORED);
 \copy diabetes (age, sex, bmi, bp, s1, s2, s3, s4, s5, s6, progression) FROM 'tests/data/diabetes.csv' CSV HEADER
 
--- Earthquakes near Fiji: place, depth in kilometres, magnitude, number of stations that reported. (R: quakes)
+-- Earthquakes near Fiji: place, depth in kilometres, magnitude, number of stations that reported.
+-- (R: quakes)
 CREATE TABLE quakes (
-  id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, lat float8, long float8, depth float8, mag float8, stations int,
+  id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, lat float8, long float8, depth float8,
+  mag float8, stations int,
   x float8[] GENERATED ALWAYS AS (ARRAY[lat, long, depth, mag]) STORED);
 \copy quakes (lat, long, depth, mag, stations) FROM 'tests/data/quakes.csv' CSV HEADER
 
@@ -50,36 +61,43 @@ CREATE TABLE digits (
   p40 int, p41 int, p42 int, p43 int, p44 int, p45 int, p46 int, p47 int,
   p48 int, p49 int, p50 int, p51 int, p52 int, p53 int, p54 int, p55 int,
   p56 int, p57 int, p58 int, p59 int, p60 int, p61 int, p62 int, p63 int,
-  x float8[] GENERATED ALWAYS AS (ARRAY[p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14, p15,
-    p16, p17, p18, p19, p20, p21, p22, p23, p24, p25, p26, p27, p28, p29, p30, p31,
-    p32, p33, p34, p35, p36, p37, p38, p39, p40, p41, p42, p43, p44, p45, p46, p47,
-    p48, p49, p50, p51, p52, p53, p54, p55, p56, p57, p58, p59, p60, p61, p62, p63]::float8[]) STORED);
+  x float8[] GENERATED ALWAYS AS (ARRAY[p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13,
+    p14, p15, p16, p17, p18, p19, p20, p21, p22, p23, p24, p25, p26, p27, p28, p29, p30, p31, p32,
+    p33, p34, p35, p36, p37, p38, p39, p40, p41, p42, p43, p44, p45, p46, p47, p48, p49, p50, p51,
+    p52, p53, p54, p55, p56, p57, p58, p59, p60, p61, p62, p63]::float8[]) STORED);
 \copy digits (label, p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14, p15, p16, p17, p18, p19, p20, p21, p22, p23, p24, p25, p26, p27, p28, p29, p30, p31, p32, p33, p34, p35, p36, p37, p38, p39, p40, p41, p42, p43, p44, p45, p46, p47, p48, p49, p50, p51, p52, p53, p54, p55, p56, p57, p58, p59, p60, p61, p62, p63) FROM 'tests/data/digits.csv' CSV HEADER
 
--- Velocities of 82 galaxies in the Corona Borealis region, in km/s; x in 1000 km/s. (R: MASS::galaxies)
+-- Velocities of 82 galaxies in the Corona Borealis region, in km/s; x in 1000 km/s. (R:
+-- MASS::galaxies)
 CREATE TABLE galaxies (
   id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, velocity float8,
   x float8[] GENERATED ALWAYS AS (ARRAY[velocity / 1000]) STORED);
 \copy galaxies (velocity) FROM 'tests/data/galaxies.csv' CSV HEADER
 
--- Answers 1 or 2 to four situations of role conflict, and how many of 216 people gave them. (Stouffer and Toby 1951; R: poLCA::values)
+-- Answers 1 or 2 to four situations of role conflict, and how many of 216 people gave them.
+-- (Stouffer and Toby 1951; R: poLCA::values)
 CREATE TABLE role_conflict (
   a int, b int, c int, d int, count int,
   x int[] GENERATED ALWAYS AS (ARRAY[a, b, c, d]) STORED);
 \copy role_conflict (a, b, c, d, count) FROM 'tests/data/role_conflict.csv' CSV HEADER
 
--- Births and what might have to do with a low weight: the mother's age, weight in pounds and race (1 to 3), smoking, earlier premature labours, hypertension,
--- uterine irritability, visits to a physician; x leaves out low and bwt, the weight in grams. (R: MASS::birthwt)
+-- Births and what might have to do with a low weight: the mother's age, weight in pounds and race
+-- (1 to 3), smoking, earlier premature labours, hypertension, uterine irritability, visits to a
+-- physician; x leaves out low and bwt, the weight in grams. (R: MASS::birthwt)
 CREATE TABLE birthwt (
-  id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, low int, age float8, lwt float8, race int, smoke int, ptl int, ht int, ui int, ftv int, bwt float8,
+  id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, low int, age float8, lwt float8, race int,
+  smoke int, ptl int, ht int, ui int, ftv int, bwt float8,
   x float8[] GENERATED ALWAYS AS (ARRAY[age, lwt, race, smoke, ptl, ht, ui, ftv]) STORED);
 \copy birthwt (low, age, lwt, race, smoke, ptl, ht, ui, ftv, bwt) FROM 'tests/data/birthwt.csv' CSV HEADER
 
--- Closing prices of the German, Swiss, French and British stock indices on 1860 trading days from 1991 to 1998. (R: EuStockMarkets)
+-- Closing prices of the German, Swiss, French and British stock indices on 1860 trading days from
+-- 1991 to 1998. (R: EuStockMarkets)
 CREATE TABLE eustockmarkets (day int PRIMARY KEY, dax float8, smi float8, cac float8, ftse float8);
 \copy eustockmarkets FROM 'tests/data/eustockmarkets.csv' CSV HEADER
 
--- Old Faithful from August 1st to 15th, 1985, without a break: waiting time before an eruption and its duration, in minutes; at night a duration is often just "short" or "long", coded 2 and 4 minutes. (R: MASS::geyser)
+-- Old Faithful from August 1st to 15th, 1985, without a break: waiting time before an eruption and
+-- its duration, in minutes; at night a duration is often just "short" or "long", coded 2 and 4
+-- minutes. (R: MASS::geyser)
 CREATE TABLE geyser (t int PRIMARY KEY, waiting float8, duration float8);
 \copy geyser FROM 'tests/data/geyser.csv' CSV HEADER
 

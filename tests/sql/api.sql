@@ -12,173 +12,404 @@ CREATE VIEW members AS
     AND NOT (d.classid = 'pg_type'::regclass
              AND EXISTS (SELECT FROM pg_type t WHERE t.typarray = d.objid));
 CREATE VIEW functions AS
-  SELECT p.*, p.oid::regprocedure::text AS signature, p.oid::regprocedure::text ~ '_(transition|final|combine|serialize|deserialize|support)\(' AS internal
+  SELECT p.*, p.oid::regprocedure::text AS signature,
+    p.oid::regprocedure::text ~ '_(transition|final|combine|serialize|deserialize|support)\('
+      AS internal
   FROM members m JOIN pg_proc p ON m.classid = 'pg_proc'::regclass AND m.objid = p.oid;
 
 -- ---- functions, aggregates, windows ----
 
 SELECT results_eq($$
-  SELECT signature, CASE prokind WHEN 'f' THEN 'function' WHEN 'a' THEN 'aggregate' WHEN 'w' THEN 'window' END, pg_get_function_arguments(oid), pg_get_function_result(oid),
-    CASE provolatile WHEN 'i' THEN 'immutable' WHEN 's' THEN 'stable' ELSE 'volatile' END, proisstrict, CASE proparallel WHEN 's' THEN 'safe' WHEN 'r' THEN 'restricted' ELSE 'unsafe' END
+  SELECT signature, CASE prokind WHEN 'f' THEN 'function' WHEN 'a' THEN 'aggregate'
+    WHEN 'w' THEN 'window' END, pg_get_function_arguments(oid), pg_get_function_result(oid),
+    CASE provolatile WHEN 'i' THEN 'immutable' WHEN 's' THEN 'stable' ELSE 'volatile' END,
+      proisstrict, CASE proparallel WHEN 's' THEN 'safe' WHEN 'r' THEN 'restricted'
+      ELSE 'unsafe' END
   FROM functions WHERE NOT internal ORDER BY signature COLLATE "C"$$, $$VALUES
-  ('bayes_draws(bayes_model)', 'function', 'model bayes_model', 'TABLE(chain integer, draw integer, quantity text, value double precision)', 'immutable', true, 'safe'),
-  ('bayes_info(bayes_model)', 'function', 'model bayes_model', 'TABLE(family text, method text, rows bigint, skipped bigint, dimension integer, components integer, iterations integer, converged boolean, objective double precision, log_likelihood double precision, seed bigint, seconds double precision, version text, options jsonb)', 'immutable', true, 'safe'),
+  ('bayes_draws(bayes_model)', 'function', 'model bayes_model',
+    'TABLE(chain integer, draw integer, quantity text, value double precision)', 'immutable', true,
+    'safe'),
+  ('bayes_info(bayes_model)', 'function', 'model bayes_model',
+    'TABLE(family text, method text, rows bigint, skipped bigint, dimension integer, components '
+    'integer, iterations integer, converged boolean, objective double precision, log_likelihood '
+    'double precision, seed bigint, seconds double precision, version text, options jsonb)',
+    'immutable', true, 'safe'),
   ('bayes_model_from_jsonb(jsonb)', 'function', 'jsonb', 'bayes_model', 'immutable', true, 'safe'),
   ('bayes_model_in(cstring)', 'function', 'cstring', 'bayes_model', 'immutable', true, 'safe'),
   ('bayes_model_out(bayes_model)', 'function', 'bayes_model', 'cstring', 'immutable', true, 'safe'),
   ('bayes_model_recv(internal)', 'function', 'internal', 'bayes_model', 'immutable', true, 'safe'),
   ('bayes_model_send(bayes_model)', 'function', 'bayes_model', 'bytea', 'immutable', true, 'safe'),
-  ('bayes_model_to_jsonb(bayes_model)', 'function', 'bayes_model', 'jsonb', 'immutable', true, 'safe'),
-  ('bayes_trace(bayes_model)', 'function', 'model bayes_model', 'TABLE(restart integer, iteration integer, objective double precision)', 'immutable', true, 'safe'),
-  ('bmm_cluster(anyarray,integer)', 'window', 'x anyarray, k integer', 'integer', 'immutable', false, 'safe'),
-  ('bmm_cluster(anyarray,integer,jsonb)', 'window', 'x anyarray, k integer, options jsonb', 'integer', 'immutable', false, 'safe'),
-  ('bmm_components(bayes_model)', 'function', 'model bayes_model', 'TABLE(component integer, weight double precision, probability double precision[], count double precision)', 'immutable', true, 'safe'),
-  ('bmm_fit(anyarray,bayes_model)', 'aggregate', 'x anyarray, start bayes_model', 'bayes_model', 'immutable', false, 'safe'),
-  ('bmm_fit(anyarray,bayes_model,jsonb)', 'aggregate', 'x anyarray, start bayes_model, options jsonb', 'bayes_model', 'immutable', false, 'safe'),
-  ('bmm_fit(anyarray,bayes_model,jsonb,double precision)', 'aggregate', 'x anyarray, start bayes_model, options jsonb, weight double precision', 'bayes_model', 'immutable', false, 'safe'),
-  ('bmm_fit(anyarray,integer)', 'aggregate', 'x anyarray, k integer', 'bayes_model', 'immutable', false, 'safe'),
-  ('bmm_fit(anyarray,integer,jsonb)', 'aggregate', 'x anyarray, k integer, options jsonb', 'bayes_model', 'immutable', false, 'safe'),
-  ('bmm_fit(anyarray,integer,jsonb,double precision)', 'aggregate', 'x anyarray, k integer, options jsonb, weight double precision', 'bayes_model', 'immutable', false, 'safe'),
-  ('bmm_fit(text,integer)', 'function', 'query text, k integer', 'TABLE(component integer, weight double precision, probability double precision[], count double precision)', 'volatile', false, 'unsafe'),
-  ('bmm_fit(text,integer,jsonb)', 'function', 'query text, k integer, options jsonb', 'TABLE(component integer, weight double precision, probability double precision[], count double precision)', 'volatile', false, 'unsafe'),
-  ('bmm_log_density(bayes_model,anyarray)', 'function', 'model bayes_model, x anyarray', 'double precision', 'immutable', true, 'safe'),
-  ('bmm_moments(bayes_model)', 'function', 'model bayes_model', 'TABLE(mean double precision[], covariance double precision[])', 'immutable', true, 'safe'),
-  ('bmm_parameters(bayes_model)', 'function', 'model bayes_model', 'TABLE(component integer, element integer, likelihood text, parameter text, category bigint, value double precision, sd double precision)', 'immutable', true, 'safe'),
-  ('bmm_posterior(bayes_model)', 'function', 'model bayes_model', 'TABLE(component integer, alpha double precision, a double precision[], b double precision[])', 'immutable', true, 'safe'),
-  ('bmm_predict(bayes_model,anyarray)', 'function', 'model bayes_model, x anyarray', 'integer', 'immutable', true, 'safe'),
-  ('bmm_probabilities(bayes_model,anyarray)', 'function', 'model bayes_model, x anyarray', 'double precision[]', 'immutable', true, 'safe'),
-  ('bmm_sample(bayes_model,integer,bigint)', 'function', 'model bayes_model, n integer, seed bigint', 'TABLE(component integer, x double precision[])', 'immutable', true, 'safe'),
-  ('bmm_select(anyarray,integer[])', 'aggregate', 'x anyarray, ks integer[]', 'bmm_selection[]', 'immutable', false, 'safe'),
-  ('bmm_select(anyarray,integer[],jsonb)', 'aggregate', 'x anyarray, ks integer[], options jsonb', 'bmm_selection[]', 'immutable', false, 'safe'),
-  ('bmm_select(text,integer[])', 'function', 'query text, ks integer[]', 'SETOF bmm_selection', 'volatile', false, 'unsafe'),
-  ('bmm_select(text,integer[],jsonb)', 'function', 'query text, ks integer[], options jsonb', 'SETOF bmm_selection', 'volatile', false, 'unsafe'),
-  ('bmm_update(anyarray,bayes_model)', 'aggregate', 'x anyarray, prior bayes_model', 'bayes_model', 'immutable', false, 'safe'),
-  ('bmm_update(anyarray,bayes_model,jsonb)', 'aggregate', 'x anyarray, prior bayes_model, options jsonb', 'bayes_model', 'immutable', false, 'safe'),
-  ('bmm_update(anyarray,bayes_model,jsonb,double precision)', 'aggregate', 'x anyarray, prior bayes_model, options jsonb, weight double precision', 'bayes_model', 'immutable', false, 'safe'),
-  ('dpmm_cluster(double precision[])', 'window', 'x double precision[]', 'integer', 'immutable', false, 'safe'),
-  ('dpmm_cluster(double precision[],jsonb)', 'window', 'x double precision[], options jsonb', 'integer', 'immutable', false, 'safe'),
-  ('dpmm_cluster(text)', 'function', 'query text', 'TABLE(id text, cluster integer, probability double precision)', 'volatile', false, 'unsafe'),
-  ('dpmm_cluster(text,jsonb)', 'function', 'query text, options jsonb', 'TABLE(id text, cluster integer, probability double precision)', 'volatile', false, 'unsafe'),
-  ('dpmm_clusters(bayes_model)', 'function', 'model bayes_model', 'TABLE(cluster integer, weight double precision, mean double precision[], covariance double precision[], count bigint)', 'immutable', true, 'safe'),
-  ('dpmm_draws(bayes_model)', 'function', 'model bayes_model', 'TABLE(chain integer, draw integer, clusters integer, concentration double precision, log_joint double precision)', 'immutable', true, 'safe'),
-  ('dpmm_estimate(bayes_model)', 'function', 'model bayes_model', 'TABLE(estimate text, clusters integer, expected_loss double precision, optimal boolean, level double precision, radius double precision, fewest_clusters integer, most_clusters integer, draws integer)', 'immutable', true, 'safe'),
-  ('dpmm_fit(double precision[])', 'aggregate', 'x double precision[]', 'bayes_model', 'immutable', false, 'safe'),
-  ('dpmm_fit(double precision[],jsonb)', 'aggregate', 'x double precision[], options jsonb', 'bayes_model', 'immutable', false, 'safe'),
-  ('dpmm_log_density(bayes_model,double precision[])', 'function', 'model bayes_model, x double precision[]', 'double precision', 'immutable', true, 'safe'),
-  ('dpmm_predict(bayes_model,double precision[])', 'function', 'model bayes_model, x double precision[]', 'integer', 'immutable', true, 'safe'),
-  ('dpmm_probabilities(bayes_model,double precision[])', 'function', 'model bayes_model, x double precision[]', 'double precision[]', 'immutable', true, 'safe'),
-  ('dpmm_similarity(text)', 'function', 'query text', 'TABLE(id1 text, id2 text, probability double precision)', 'volatile', false, 'unsafe'),
-  ('dpmm_similarity(text,jsonb)', 'function', 'query text, options jsonb', 'TABLE(id1 text, id2 text, probability double precision)', 'volatile', false, 'unsafe'),
-  ('ess_bulk(double precision)', 'aggregate', 'value double precision', 'double precision', 'immutable', false, 'safe'),
-  ('ess_bulk(double precision,integer)', 'aggregate', 'value double precision, chain integer', 'double precision', 'immutable', false, 'safe'),
-  ('ess_tail(double precision)', 'aggregate', 'value double precision', 'double precision', 'immutable', false, 'safe'),
-  ('ess_tail(double precision,integer)', 'aggregate', 'value double precision, chain integer', 'double precision', 'immutable', false, 'safe'),
-  ('gmm_cluster(double precision[],integer)', 'window', 'x double precision[], k integer', 'integer', 'immutable', false, 'safe'),
-  ('gmm_cluster(double precision[],integer,jsonb)', 'window', 'x double precision[], k integer, options jsonb', 'integer', 'immutable', false, 'safe'),
-  ('gmm_components(bayes_model)', 'function', 'model bayes_model', 'TABLE(component integer, weight double precision, mean double precision[], covariance double precision[], count double precision)', 'immutable', true, 'safe'),
-  ('gmm_fit(double precision[],bayes_model)', 'aggregate', 'x double precision[], start bayes_model', 'bayes_model', 'immutable', false, 'safe'),
-  ('gmm_fit(double precision[],bayes_model,jsonb)', 'aggregate', 'x double precision[], start bayes_model, options jsonb', 'bayes_model', 'immutable', false, 'safe'),
-  ('gmm_fit(double precision[],bayes_model,jsonb,double precision)', 'aggregate', 'x double precision[], start bayes_model, options jsonb, weight double precision', 'bayes_model', 'immutable', false, 'safe'),
-  ('gmm_fit(double precision[],integer)', 'aggregate', 'x double precision[], k integer', 'bayes_model', 'immutable', false, 'safe'),
-  ('gmm_fit(double precision[],integer,jsonb)', 'aggregate', 'x double precision[], k integer, options jsonb', 'bayes_model', 'immutable', false, 'safe'),
-  ('gmm_fit(double precision[],integer,jsonb,double precision)', 'aggregate', 'x double precision[], k integer, options jsonb, weight double precision', 'bayes_model', 'immutable', false, 'safe'),
-  ('gmm_fit(text,integer)', 'function', 'query text, k integer', 'TABLE(component integer, weight double precision, mean double precision[], covariance double precision[], count double precision)', 'volatile', false, 'unsafe'),
-  ('gmm_fit(text,integer,jsonb)', 'function', 'query text, k integer, options jsonb', 'TABLE(component integer, weight double precision, mean double precision[], covariance double precision[], count double precision)', 'volatile', false, 'unsafe'),
-  ('gmm_log_density(bayes_model,double precision[])', 'function', 'model bayes_model, x double precision[]', 'double precision', 'immutable', true, 'safe'),
-  ('gmm_posterior(bayes_model)', 'function', 'model bayes_model', 'TABLE(component integer, alpha double precision, m double precision[], c double precision, s double precision[], a double precision, b double precision[])', 'immutable', true, 'safe'),
-  ('gmm_predict(bayes_model,double precision[])', 'function', 'model bayes_model, x double precision[]', 'integer', 'immutable', true, 'safe'),
-  ('gmm_probabilities(bayes_model,double precision[])', 'function', 'model bayes_model, x double precision[]', 'double precision[]', 'immutable', true, 'safe'),
-  ('gmm_sample(bayes_model,integer,bigint)', 'function', 'model bayes_model, n integer, seed bigint', 'TABLE(component integer, x double precision[])', 'immutable', true, 'safe'),
-  ('gmm_select(double precision[],integer[])', 'aggregate', 'x double precision[], ks integer[]', 'gmm_selection[]', 'immutable', false, 'safe'),
-  ('gmm_select(double precision[],integer[],jsonb)', 'aggregate', 'x double precision[], ks integer[], options jsonb', 'gmm_selection[]', 'immutable', false, 'safe'),
-  ('gmm_select(text,integer[])', 'function', 'query text, ks integer[]', 'SETOF gmm_selection', 'volatile', false, 'unsafe'),
-  ('gmm_select(text,integer[],jsonb)', 'function', 'query text, ks integer[], options jsonb', 'SETOF gmm_selection', 'volatile', false, 'unsafe'),
-  ('gmm_update(double precision[],bayes_model)', 'aggregate', 'x double precision[], prior bayes_model', 'bayes_model', 'immutable', false, 'safe'),
-  ('gmm_update(double precision[],bayes_model,jsonb)', 'aggregate', 'x double precision[], prior bayes_model, options jsonb', 'bayes_model', 'immutable', false, 'safe'),
-  ('gmm_update(double precision[],bayes_model,jsonb,double precision)', 'aggregate', 'x double precision[], prior bayes_model, options jsonb, weight double precision', 'bayes_model', 'immutable', false, 'safe'),
-  ('hmm_decode(bayes_model,anyarray)', 'function', 'model bayes_model, sequence anyarray', 'integer[]', 'immutable', true, 'safe'),
-  ('hmm_decode(bayes_model,anynonarray)', 'window', 'model bayes_model, observation anynonarray', 'integer', 'immutable', false, 'safe'),
-  ('hmm_decode(text,integer)', 'function', 'query text, k integer', 'TABLE(sequence text, t bigint, state integer, probability double precision)', 'volatile', false, 'unsafe'),
-  ('hmm_decode(text,integer,jsonb)', 'function', 'query text, k integer, options jsonb', 'TABLE(sequence text, t bigint, state integer, probability double precision)', 'volatile', false, 'unsafe'),
-  ('hmm_emissions(bayes_model)', 'function', 'model bayes_model', 'TABLE(state integer, symbol text, probability double precision, sd double precision, element integer, mean double precision[], covariance double precision[])', 'immutable', true, 'safe'),
-  ('hmm_filter(bayes_model,anyarray)', 'function', 'model bayes_model, sequence anyarray', 'double precision[]', 'immutable', true, 'safe'),
-  ('hmm_filter(bayes_model,anynonarray)', 'window', 'model bayes_model, observation anynonarray', 'double precision[]', 'immutable', false, 'safe'),
-  ('hmm_fit(anyarray,bayes_model)', 'aggregate', 'sequence anyarray, start bayes_model', 'bayes_model', 'immutable', false, 'safe'),
-  ('hmm_fit(anyarray,bayes_model,jsonb)', 'aggregate', 'sequence anyarray, start bayes_model, options jsonb', 'bayes_model', 'immutable', false, 'safe'),
-  ('hmm_fit(anyarray,bayes_model,jsonb,double precision)', 'aggregate', 'sequence anyarray, start bayes_model, options jsonb, weight double precision', 'bayes_model', 'immutable', false, 'safe'),
-  ('hmm_fit(anyarray,integer)', 'aggregate', 'sequence anyarray, k integer', 'bayes_model', 'immutable', false, 'safe'),
-  ('hmm_fit(anyarray,integer,jsonb)', 'aggregate', 'sequence anyarray, k integer, options jsonb', 'bayes_model', 'immutable', false, 'safe'),
-  ('hmm_fit(anyarray,integer,jsonb,double precision)', 'aggregate', 'sequence anyarray, k integer, options jsonb, weight double precision', 'bayes_model', 'immutable', false, 'safe'),
-  ('hmm_fit(anyarray,integer[],integer)', 'aggregate', 'sequence anyarray, states integer[], k integer', 'bayes_model', 'immutable', false, 'safe'),
-  ('hmm_fit(anyarray,integer[],integer,jsonb)', 'aggregate', 'sequence anyarray, states integer[], k integer, options jsonb', 'bayes_model', 'immutable', false, 'safe'),
-  ('hmm_log_likelihood(bayes_model,anyarray)', 'function', 'model bayes_model, sequence anyarray', 'double precision', 'immutable', true, 'safe'),
-  ('hmm_paths(bayes_model,anyarray,integer)', 'function', 'model bayes_model, sequence anyarray, n integer', 'TABLE(rank integer, log_probability double precision, states integer[])', 'immutable', true, 'safe'),
-  ('hmm_posterior(bayes_model)', 'function', 'model bayes_model', 'TABLE(state integer, element integer, symbol text, parameter text, value double precision[])', 'immutable', true, 'safe'),
-  ('hmm_predict(bayes_model,anyarray)', 'function', 'model bayes_model, sequence anyarray', 'TABLE(element integer, symbol text, probability double precision, mean double precision, variance double precision)', 'immutable', true, 'safe'),
-  ('hmm_probabilities(bayes_model,anyarray)', 'function', 'model bayes_model, sequence anyarray', 'double precision[]', 'immutable', true, 'safe'),
-  ('hmm_probabilities(bayes_model,anynonarray)', 'window', 'model bayes_model, observation anynonarray', 'double precision[]', 'immutable', false, 'safe'),
-  ('hmm_sample(bayes_model,integer,bigint)', 'function', 'model bayes_model, n integer, seed bigint', 'TABLE(t integer, state integer, symbol text, x double precision[])', 'immutable', true, 'safe'),
-  ('hmm_states(bayes_model)', 'function', 'model bayes_model', 'TABLE(state integer, initial double precision, initial_sd double precision, initial_alpha double precision, stationary double precision, visits double precision, dwell double precision)', 'immutable', true, 'safe'),
-  ('hmm_transitions(bayes_model)', 'function', 'model bayes_model', 'TABLE(from_state integer, to_state integer, probability double precision, sd double precision, alpha double precision, count double precision)', 'immutable', true, 'safe'),
-  ('hmm_update(anyarray,bayes_model)', 'aggregate', 'sequence anyarray, prior bayes_model', 'bayes_model', 'immutable', false, 'safe'),
-  ('hmm_update(anyarray,bayes_model,jsonb)', 'aggregate', 'sequence anyarray, prior bayes_model, options jsonb', 'bayes_model', 'immutable', false, 'safe'),
-  ('hmm_update(anyarray,bayes_model,jsonb,double precision)', 'aggregate', 'sequence anyarray, prior bayes_model, options jsonb, weight double precision', 'bayes_model', 'immutable', false, 'safe'),
-  ('mcse(double precision)', 'aggregate', 'value double precision', 'double precision', 'immutable', false, 'safe'),
-  ('mcse(double precision,integer)', 'aggregate', 'value double precision, chain integer', 'double precision', 'immutable', false, 'safe'),
-  ('rhat(double precision)', 'aggregate', 'value double precision', 'double precision', 'immutable', false, 'safe'),
-  ('rhat(double precision,integer)', 'aggregate', 'value double precision, chain integer', 'double precision', 'immutable', false, 'safe')$$, 'the functions that users call');
-SELECT never($$SELECT signature, NOT 'internal'::regtype = ANY (proargtypes::oid[]) AS wrong FROM functions WHERE internal$$, 'the others take arguments of type internal, which SQL cannot give');
-SELECT never($$SELECT signature, (provolatile <> 'i' OR proparallel <> 's') AS wrong FROM functions WHERE internal$$, 'and do nothing that hinders a plan');
+  ('bayes_model_to_jsonb(bayes_model)', 'function', 'bayes_model', 'jsonb', 'immutable', true,
+    'safe'),
+  ('bayes_trace(bayes_model)', 'function', 'model bayes_model',
+    'TABLE(restart integer, iteration integer, objective double precision)', 'immutable', true,
+    'safe'),
+  ('bmm_cluster(anyarray,integer)', 'window', 'x anyarray, k integer', 'integer', 'immutable',
+    false, 'safe'),
+  ('bmm_cluster(anyarray,integer,jsonb)', 'window', 'x anyarray, k integer, options jsonb',
+    'integer', 'immutable', false, 'safe'),
+  ('bmm_components(bayes_model)', 'function', 'model bayes_model',
+    'TABLE(component integer, weight double precision, probability double precision[], count '
+    'double precision)', 'immutable', true, 'safe'),
+  ('bmm_fit(anyarray,bayes_model)', 'aggregate', 'x anyarray, start bayes_model', 'bayes_model',
+    'immutable', false, 'safe'),
+  ('bmm_fit(anyarray,bayes_model,jsonb)', 'aggregate',
+    'x anyarray, start bayes_model, options jsonb', 'bayes_model', 'immutable', false, 'safe'),
+  ('bmm_fit(anyarray,bayes_model,jsonb,double precision)', 'aggregate',
+    'x anyarray, start bayes_model, options jsonb, weight double precision', 'bayes_model',
+    'immutable', false, 'safe'),
+  ('bmm_fit(anyarray,integer)', 'aggregate', 'x anyarray, k integer', 'bayes_model', 'immutable',
+    false, 'safe'),
+  ('bmm_fit(anyarray,integer,jsonb)', 'aggregate', 'x anyarray, k integer, options jsonb',
+    'bayes_model', 'immutable', false, 'safe'),
+  ('bmm_fit(anyarray,integer,jsonb,double precision)', 'aggregate',
+    'x anyarray, k integer, options jsonb, weight double precision', 'bayes_model', 'immutable',
+    false, 'safe'),
+  ('bmm_fit(text,integer)', 'function', 'query text, k integer',
+    'TABLE(component integer, weight double precision, probability double precision[], count '
+    'double precision)', 'volatile', false, 'unsafe'),
+  ('bmm_fit(text,integer,jsonb)', 'function', 'query text, k integer, options jsonb',
+    'TABLE(component integer, weight double precision, probability double precision[], count '
+    'double precision)', 'volatile', false, 'unsafe'),
+  ('bmm_log_density(bayes_model,anyarray)', 'function', 'model bayes_model, x anyarray',
+    'double precision', 'immutable', true, 'safe'),
+  ('bmm_moments(bayes_model)', 'function', 'model bayes_model',
+    'TABLE(mean double precision[], covariance double precision[])', 'immutable', true, 'safe'),
+  ('bmm_parameters(bayes_model)', 'function', 'model bayes_model',
+    'TABLE(component integer, element integer, likelihood text, parameter text, category bigint, '
+    'value double precision, sd double precision)', 'immutable', true, 'safe'),
+  ('bmm_posterior(bayes_model)', 'function', 'model bayes_model',
+    'TABLE(component integer, alpha double precision, a double precision[], b double precision[])',
+    'immutable', true, 'safe'),
+  ('bmm_predict(bayes_model,anyarray)', 'function', 'model bayes_model, x anyarray', 'integer',
+    'immutable', true, 'safe'),
+  ('bmm_probabilities(bayes_model,anyarray)', 'function', 'model bayes_model, x anyarray',
+    'double precision[]', 'immutable', true, 'safe'),
+  ('bmm_sample(bayes_model,integer,bigint)', 'function',
+    'model bayes_model, n integer, seed bigint', 'TABLE(component integer, x double precision[])',
+    'immutable', true, 'safe'),
+  ('bmm_select(anyarray,integer[])', 'aggregate', 'x anyarray, ks integer[]', 'bmm_selection[]',
+    'immutable', false, 'safe'),
+  ('bmm_select(anyarray,integer[],jsonb)', 'aggregate', 'x anyarray, ks integer[], options jsonb',
+    'bmm_selection[]', 'immutable', false, 'safe'),
+  ('bmm_select(text,integer[])', 'function', 'query text, ks integer[]', 'SETOF bmm_selection',
+    'volatile', false, 'unsafe'),
+  ('bmm_select(text,integer[],jsonb)', 'function', 'query text, ks integer[], options jsonb',
+    'SETOF bmm_selection', 'volatile', false, 'unsafe'),
+  ('bmm_update(anyarray,bayes_model)', 'aggregate', 'x anyarray, prior bayes_model', 'bayes_model',
+    'immutable', false, 'safe'),
+  ('bmm_update(anyarray,bayes_model,jsonb)', 'aggregate',
+    'x anyarray, prior bayes_model, options jsonb', 'bayes_model', 'immutable', false, 'safe'),
+  ('bmm_update(anyarray,bayes_model,jsonb,double precision)', 'aggregate',
+    'x anyarray, prior bayes_model, options jsonb, weight double precision', 'bayes_model',
+    'immutable', false, 'safe'),
+  ('dpmm_cluster(double precision[])', 'window', 'x double precision[]', 'integer', 'immutable',
+    false, 'safe'),
+  ('dpmm_cluster(double precision[],jsonb)', 'window', 'x double precision[], options jsonb',
+    'integer', 'immutable', false, 'safe'),
+  ('dpmm_cluster(text)', 'function', 'query text',
+    'TABLE(id text, cluster integer, probability double precision)', 'volatile', false, 'unsafe'),
+  ('dpmm_cluster(text,jsonb)', 'function', 'query text, options jsonb',
+    'TABLE(id text, cluster integer, probability double precision)', 'volatile', false, 'unsafe'),
+  ('dpmm_clusters(bayes_model)', 'function', 'model bayes_model',
+    'TABLE(cluster integer, weight double precision, mean double precision[], covariance double '
+    'precision[], count bigint)', 'immutable', true, 'safe'),
+  ('dpmm_draws(bayes_model)', 'function', 'model bayes_model',
+    'TABLE(chain integer, draw integer, clusters integer, concentration double precision, '
+    'log_joint double precision)', 'immutable', true, 'safe'),
+  ('dpmm_estimate(bayes_model)', 'function', 'model bayes_model',
+    'TABLE(estimate text, clusters integer, expected_loss double precision, optimal boolean, '
+    'level double precision, radius double precision, fewest_clusters integer, most_clusters '
+    'integer, draws integer)', 'immutable', true, 'safe'),
+  ('dpmm_fit(double precision[])', 'aggregate', 'x double precision[]', 'bayes_model', 'immutable',
+    false, 'safe'),
+  ('dpmm_fit(double precision[],jsonb)', 'aggregate', 'x double precision[], options jsonb',
+    'bayes_model', 'immutable', false, 'safe'),
+  ('dpmm_log_density(bayes_model,double precision[])', 'function',
+    'model bayes_model, x double precision[]', 'double precision', 'immutable', true, 'safe'),
+  ('dpmm_predict(bayes_model,double precision[])', 'function',
+    'model bayes_model, x double precision[]', 'integer', 'immutable', true, 'safe'),
+  ('dpmm_probabilities(bayes_model,double precision[])', 'function',
+    'model bayes_model, x double precision[]', 'double precision[]', 'immutable', true, 'safe'),
+  ('dpmm_similarity(text)', 'function', 'query text',
+    'TABLE(id1 text, id2 text, probability double precision)', 'volatile', false, 'unsafe'),
+  ('dpmm_similarity(text,jsonb)', 'function', 'query text, options jsonb',
+    'TABLE(id1 text, id2 text, probability double precision)', 'volatile', false, 'unsafe'),
+  ('ess_bulk(double precision)', 'aggregate', 'value double precision', 'double precision',
+    'immutable', false, 'safe'),
+  ('ess_bulk(double precision,integer)', 'aggregate', 'value double precision, chain integer',
+    'double precision', 'immutable', false, 'safe'),
+  ('ess_tail(double precision)', 'aggregate', 'value double precision', 'double precision',
+    'immutable', false, 'safe'),
+  ('ess_tail(double precision,integer)', 'aggregate', 'value double precision, chain integer',
+    'double precision', 'immutable', false, 'safe'),
+  ('gmm_cluster(double precision[],integer)', 'window', 'x double precision[], k integer',
+    'integer', 'immutable', false, 'safe'),
+  ('gmm_cluster(double precision[],integer,jsonb)', 'window',
+    'x double precision[], k integer, options jsonb', 'integer', 'immutable', false, 'safe'),
+  ('gmm_components(bayes_model)', 'function', 'model bayes_model',
+    'TABLE(component integer, weight double precision, mean double precision[], covariance double '
+    'precision[], count double precision)', 'immutable', true, 'safe'),
+  ('gmm_fit(double precision[],bayes_model)', 'aggregate',
+    'x double precision[], start bayes_model', 'bayes_model', 'immutable', false, 'safe'),
+  ('gmm_fit(double precision[],bayes_model,jsonb)', 'aggregate',
+    'x double precision[], start bayes_model, options jsonb', 'bayes_model', 'immutable', false,
+    'safe'),
+  ('gmm_fit(double precision[],bayes_model,jsonb,double precision)', 'aggregate',
+    'x double precision[], start bayes_model, options jsonb, weight double precision',
+    'bayes_model', 'immutable', false, 'safe'),
+  ('gmm_fit(double precision[],integer)', 'aggregate', 'x double precision[], k integer',
+    'bayes_model', 'immutable', false, 'safe'),
+  ('gmm_fit(double precision[],integer,jsonb)', 'aggregate',
+    'x double precision[], k integer, options jsonb', 'bayes_model', 'immutable', false, 'safe'),
+  ('gmm_fit(double precision[],integer,jsonb,double precision)', 'aggregate',
+    'x double precision[], k integer, options jsonb, weight double precision', 'bayes_model',
+    'immutable', false, 'safe'),
+  ('gmm_fit(text,integer)', 'function', 'query text, k integer',
+    'TABLE(component integer, weight double precision, mean double precision[], covariance double '
+    'precision[], count double precision)', 'volatile', false, 'unsafe'),
+  ('gmm_fit(text,integer,jsonb)', 'function', 'query text, k integer, options jsonb',
+    'TABLE(component integer, weight double precision, mean double precision[], covariance double '
+    'precision[], count double precision)', 'volatile', false, 'unsafe'),
+  ('gmm_log_density(bayes_model,double precision[])', 'function',
+    'model bayes_model, x double precision[]', 'double precision', 'immutable', true, 'safe'),
+  ('gmm_posterior(bayes_model)', 'function', 'model bayes_model',
+    'TABLE(component integer, alpha double precision, m double precision[], c double precision, s '
+    'double precision[], a double precision, b double precision[])', 'immutable', true, 'safe'),
+  ('gmm_predict(bayes_model,double precision[])', 'function',
+    'model bayes_model, x double precision[]', 'integer', 'immutable', true, 'safe'),
+  ('gmm_probabilities(bayes_model,double precision[])', 'function',
+    'model bayes_model, x double precision[]', 'double precision[]', 'immutable', true, 'safe'),
+  ('gmm_sample(bayes_model,integer,bigint)', 'function',
+    'model bayes_model, n integer, seed bigint', 'TABLE(component integer, x double precision[])',
+    'immutable', true, 'safe'),
+  ('gmm_select(double precision[],integer[])', 'aggregate', 'x double precision[], ks integer[]',
+    'gmm_selection[]', 'immutable', false, 'safe'),
+  ('gmm_select(double precision[],integer[],jsonb)', 'aggregate',
+    'x double precision[], ks integer[], options jsonb', 'gmm_selection[]', 'immutable', false,
+    'safe'),
+  ('gmm_select(text,integer[])', 'function', 'query text, ks integer[]', 'SETOF gmm_selection',
+    'volatile', false, 'unsafe'),
+  ('gmm_select(text,integer[],jsonb)', 'function', 'query text, ks integer[], options jsonb',
+    'SETOF gmm_selection', 'volatile', false, 'unsafe'),
+  ('gmm_update(double precision[],bayes_model)', 'aggregate',
+    'x double precision[], prior bayes_model', 'bayes_model', 'immutable', false, 'safe'),
+  ('gmm_update(double precision[],bayes_model,jsonb)', 'aggregate',
+    'x double precision[], prior bayes_model, options jsonb', 'bayes_model', 'immutable', false,
+    'safe'),
+  ('gmm_update(double precision[],bayes_model,jsonb,double precision)', 'aggregate',
+    'x double precision[], prior bayes_model, options jsonb, weight double precision',
+    'bayes_model', 'immutable', false, 'safe'),
+  ('hmm_decode(bayes_model,anyarray)', 'function', 'model bayes_model, sequence anyarray',
+    'integer[]', 'immutable', true, 'safe'),
+  ('hmm_decode(bayes_model,anynonarray)', 'window', 'model bayes_model, observation anynonarray',
+    'integer', 'immutable', false, 'safe'),
+  ('hmm_decode(text,integer)', 'function', 'query text, k integer',
+    'TABLE(sequence text, t bigint, state integer, probability double precision)', 'volatile',
+    false, 'unsafe'),
+  ('hmm_decode(text,integer,jsonb)', 'function', 'query text, k integer, options jsonb',
+    'TABLE(sequence text, t bigint, state integer, probability double precision)', 'volatile',
+    false, 'unsafe'),
+  ('hmm_emissions(bayes_model)', 'function', 'model bayes_model',
+    'TABLE(state integer, symbol text, probability double precision, sd double precision, element '
+    'integer, mean double precision[], covariance double precision[])', 'immutable', true, 'safe'),
+  ('hmm_filter(bayes_model,anyarray)', 'function', 'model bayes_model, sequence anyarray',
+    'double precision[]', 'immutable', true, 'safe'),
+  ('hmm_filter(bayes_model,anynonarray)', 'window', 'model bayes_model, observation anynonarray',
+    'double precision[]', 'immutable', false, 'safe'),
+  ('hmm_fit(anyarray,bayes_model)', 'aggregate', 'sequence anyarray, start bayes_model',
+    'bayes_model', 'immutable', false, 'safe'),
+  ('hmm_fit(anyarray,bayes_model,jsonb)', 'aggregate',
+    'sequence anyarray, start bayes_model, options jsonb', 'bayes_model', 'immutable', false,
+    'safe'),
+  ('hmm_fit(anyarray,bayes_model,jsonb,double precision)', 'aggregate',
+    'sequence anyarray, start bayes_model, options jsonb, weight double precision', 'bayes_model',
+    'immutable', false, 'safe'),
+  ('hmm_fit(anyarray,integer)', 'aggregate', 'sequence anyarray, k integer', 'bayes_model',
+    'immutable', false, 'safe'),
+  ('hmm_fit(anyarray,integer,jsonb)', 'aggregate', 'sequence anyarray, k integer, options jsonb',
+    'bayes_model', 'immutable', false, 'safe'),
+  ('hmm_fit(anyarray,integer,jsonb,double precision)', 'aggregate',
+    'sequence anyarray, k integer, options jsonb, weight double precision', 'bayes_model',
+    'immutable', false, 'safe'),
+  ('hmm_fit(anyarray,integer[],integer)', 'aggregate',
+    'sequence anyarray, states integer[], k integer', 'bayes_model', 'immutable', false, 'safe'),
+  ('hmm_fit(anyarray,integer[],integer,jsonb)', 'aggregate',
+    'sequence anyarray, states integer[], k integer, options jsonb', 'bayes_model', 'immutable',
+    false, 'safe'),
+  ('hmm_log_likelihood(bayes_model,anyarray)', 'function', 'model bayes_model, sequence anyarray',
+    'double precision', 'immutable', true, 'safe'),
+  ('hmm_paths(bayes_model,anyarray,integer)', 'function',
+    'model bayes_model, sequence anyarray, n integer',
+    'TABLE(rank integer, log_probability double precision, states integer[])', 'immutable', true,
+    'safe'),
+  ('hmm_posterior(bayes_model)', 'function', 'model bayes_model',
+    'TABLE(state integer, element integer, symbol text, parameter text, value double precision[])',
+    'immutable', true, 'safe'),
+  ('hmm_predict(bayes_model,anyarray)', 'function', 'model bayes_model, sequence anyarray',
+    'TABLE(element integer, symbol text, probability double precision, mean double precision, '
+    'variance double precision)', 'immutable', true, 'safe'),
+  ('hmm_probabilities(bayes_model,anyarray)', 'function', 'model bayes_model, sequence anyarray',
+    'double precision[]', 'immutable', true, 'safe'),
+  ('hmm_probabilities(bayes_model,anynonarray)', 'window',
+    'model bayes_model, observation anynonarray', 'double precision[]', 'immutable', false, 'safe'),
+  ('hmm_sample(bayes_model,integer,bigint)', 'function',
+    'model bayes_model, n integer, seed bigint',
+    'TABLE(t integer, state integer, symbol text, x double precision[])', 'immutable', true,
+    'safe'),
+  ('hmm_states(bayes_model)', 'function', 'model bayes_model',
+    'TABLE(state integer, initial double precision, initial_sd double precision, initial_alpha '
+    'double precision, stationary double precision, visits double precision, dwell double '
+    'precision)', 'immutable', true, 'safe'),
+  ('hmm_transitions(bayes_model)', 'function', 'model bayes_model',
+    'TABLE(from_state integer, to_state integer, probability double precision, sd double '
+    'precision, alpha double precision, count double precision)', 'immutable', true, 'safe'),
+  ('hmm_update(anyarray,bayes_model)', 'aggregate', 'sequence anyarray, prior bayes_model',
+    'bayes_model', 'immutable', false, 'safe'),
+  ('hmm_update(anyarray,bayes_model,jsonb)', 'aggregate',
+    'sequence anyarray, prior bayes_model, options jsonb', 'bayes_model', 'immutable', false,
+    'safe'),
+  ('hmm_update(anyarray,bayes_model,jsonb,double precision)', 'aggregate',
+    'sequence anyarray, prior bayes_model, options jsonb, weight double precision', 'bayes_model',
+    'immutable', false, 'safe'),
+  ('mcse(double precision)', 'aggregate', 'value double precision', 'double precision', 'immutable',
+    false, 'safe'),
+  ('mcse(double precision,integer)', 'aggregate', 'value double precision, chain integer',
+    'double precision', 'immutable', false, 'safe'),
+  ('rhat(double precision)', 'aggregate', 'value double precision', 'double precision', 'immutable',
+    false, 'safe'),
+  ('rhat(double precision,integer)', 'aggregate', 'value double precision, chain integer',
+    'double precision', 'immutable', false, 'safe')$$, 'the functions that users call');
+SELECT never($$SELECT signature, NOT 'internal'::regtype = ANY (proargtypes::oid[]) AS wrong
+  FROM functions WHERE internal$$,
+  'the others take arguments of type internal, which SQL cannot give');
+SELECT never($$SELECT signature, (provolatile <> 'i' OR proparallel <> 's') AS wrong FROM functions
+  WHERE internal$$, 'and do nothing that hinders a plan');
 -- What depends on the order of the rows cannot: parallel workers would change it.
-SELECT never($$SELECT signature, (proname IN ('dpmm_fit', 'hmm_fit', 'hmm_update', 'rhat', 'ess_bulk', 'ess_tail', 'mcse')) <> (aggcombinefn = 0) OR (aggcombinefn = 0) <> (aggserialfn = 0) OR (aggcombinefn = 0) <> (aggdeserialfn = 0) OR aggfinalfn = 0 AS wrong FROM functions f JOIN pg_aggregate a ON a.aggfnoid = f.oid$$, 'every aggregate for which order is nothing can be computed in parallel');
-SELECT never($$SELECT signature, a.aggtransspace = 0 AS wrong FROM functions f JOIN pg_aggregate a ON a.aggfnoid = f.oid$$, 'and tells the planner that its state is large');
-SELECT never($$SELECT signature, a.aggfinalmodify <> 'r' OR a.aggkind <> 'n' AS wrong FROM functions f JOIN pg_aggregate a ON a.aggfnoid = f.oid$$, 'its final function may run again on a growing state');
--- A query text is code of the caller's: such functions must be volatile, and must not run in a parallel worker.
-SELECT never($$SELECT signature, (provolatile <> 'v' OR proparallel <> 'u' OR proisstrict) AS wrong FROM functions WHERE 'query' = ANY (proargnames)$$, 'functions of a query text are volatile and unsafe for parallel plans');
-SELECT never($$SELECT signature, prosecdef AS wrong FROM functions$$, 'no function is SECURITY DEFINER');
-SELECT never($$SELECT signature, proleakproof AS wrong FROM functions$$, 'none claims to be leakproof');
-SELECT never($$SELECT signature, lanname NOT IN ('c', 'internal') AND NOT coalesce(proconfig::text LIKE '%search_path%', false) AS wrong FROM functions JOIN pg_language l ON l.oid = prolang$$, 'none depends on search_path');
+SELECT never($$SELECT signature,
+  (proname IN ('dpmm_fit', 'hmm_fit', 'hmm_update', 'rhat', 'ess_bulk', 'ess_tail', 'mcse'))
+  <> (aggcombinefn = 0) OR (aggcombinefn = 0) <> (aggserialfn = 0) OR (aggcombinefn = 0)
+  <> (aggdeserialfn = 0) OR aggfinalfn = 0 AS wrong FROM functions f
+  JOIN pg_aggregate a ON a.aggfnoid = f.oid$$,
+  'every aggregate for which order is nothing can be computed in parallel');
+SELECT never($$SELECT signature, a.aggtransspace = 0 AS wrong FROM functions f
+  JOIN pg_aggregate a ON a.aggfnoid = f.oid$$, 'and tells the planner that its state is large');
+SELECT never($$SELECT signature, a.aggfinalmodify <> 'r' OR a.aggkind <> 'n' AS wrong
+  FROM functions f JOIN pg_aggregate a ON a.aggfnoid = f.oid$$,
+  'its final function may run again on a growing state');
+-- A query text is code of the caller's: such functions must be volatile, and must not run in a
+-- parallel worker.
+SELECT never($$SELECT signature, (provolatile <> 'v' OR proparallel <> 'u' OR proisstrict) AS wrong
+  FROM functions WHERE 'query' = ANY (proargnames)$$,
+  'functions of a query text are volatile and unsafe for parallel plans');
+SELECT never($$SELECT signature, prosecdef AS wrong FROM functions$$,
+  'no function is SECURITY DEFINER');
+SELECT never($$SELECT signature, proleakproof AS wrong FROM functions$$,
+  'none claims to be leakproof');
+SELECT never($$SELECT signature, lanname NOT IN ('c', 'internal')
+  AND NOT coalesce(proconfig::text LIKE '%search_path%', false) AS wrong FROM functions
+  JOIN pg_language l ON l.oid = prolang$$, 'none depends on search_path');
 
 -- ---- types, casts ----
 
-SELECT results_eq($$SELECT objid::regtype::text FROM members WHERE classid = 'pg_type'::regclass ORDER BY 1$$, $$VALUES ('bayes_model'), ('bmm_selection'), ('gmm_selection')$$, 'the types');
-SELECT results_eq($$SELECT format('%s %s', attname, format_type(atttypid, atttypmod)) COLLATE "default" FROM pg_attribute WHERE attrelid = 'gmm_selection'::regclass AND attnum > 0 ORDER BY attnum$$,
-  $$VALUES ('k integer'), ('covariance text'), ('method text'), ('objective double precision'), ('log_likelihood double precision'), ('parameters double precision'), ('bic double precision'), ('icl double precision'), ('elbo double precision'), ('converged boolean'), ('model bayes_model')$$, 'the columns of gmm_selection');
-SELECT results_eq($$SELECT castsource::regtype::text, casttarget::regtype::text, castcontext::text FROM members JOIN pg_cast c ON classid = 'pg_cast'::regclass AND objid = c.oid ORDER BY 1$$, $$VALUES ('bayes_model', 'jsonb', 'a'), ('jsonb', 'bayes_model', 'e')$$, 'the casts: to jsonb on assignment, from jsonb when asked for');
-SELECT never($$SELECT classid::regclass, objid, classid NOT IN ('pg_proc'::regclass, 'pg_type'::regclass, 'pg_cast'::regclass) AND NOT (classid = 'pg_class'::regclass AND objid = 'gmm_selection'::regclass) AS wrong FROM members$$, 'nothing else is installed');
+SELECT results_eq($$SELECT objid::regtype::text FROM members
+  WHERE classid = 'pg_type'::regclass ORDER BY 1$$, $$VALUES ('bayes_model'), ('bmm_selection'),
+  ('gmm_selection')$$, 'the types');
+SELECT results_eq($$SELECT format('%s %s', attname,
+  format_type(atttypid, atttypmod)) COLLATE "default" FROM pg_attribute
+WHERE attrelid = 'gmm_selection'::regclass AND attnum > 0 ORDER BY attnum$$,
+  $$VALUES ('k integer'), ('covariance text'), ('method text'), ('objective double precision'),
+    ('log_likelihood double precision'), ('parameters double precision'), ('bic double precision'),
+    ('icl double precision'), ('elbo double precision'), ('converged boolean'),
+    ('model bayes_model')$$, 'the columns of gmm_selection');
+SELECT results_eq($$SELECT castsource::regtype::text, casttarget::regtype::text, castcontext::text
+  FROM members JOIN pg_cast c ON classid = 'pg_cast'::regclass AND objid = c.oid ORDER BY 1$$,
+  $$VALUES ('bayes_model', 'jsonb', 'a'), ('jsonb', 'bayes_model', 'e')$$,
+  'the casts: to jsonb on assignment, from jsonb when asked for');
+SELECT never($$SELECT classid::regclass, objid,
+  classid NOT IN ('pg_proc'::regclass, 'pg_type'::regclass, 'pg_cast'::regclass)
+  AND NOT (classid = 'pg_class'::regclass AND objid = 'gmm_selection'::regclass) AS wrong
+  FROM members$$, 'nothing else is installed');
 
 -- ---- words for every object ----
 
-SELECT never($$SELECT signature, length(coalesce(obj_description(oid, 'pg_proc'), '')) < 20 AS wrong FROM functions$$, 'every function has a comment');
-SELECT never($$SELECT objid::regtype, length(coalesce(obj_description(objid, 'pg_type'), '')) < 20 AS wrong FROM members WHERE classid = 'pg_type'::regclass$$, 'every type has a comment');
-SELECT never($$SELECT signature, obj_description(oid, 'pg_proc') NOT LIKE 'Internal. %' AS wrong FROM functions WHERE internal$$, 'comments on internal functions say so');
-SELECT never($$SELECT signature, EXISTS (SELECT FROM unnest(proargnames) name WHERE name IS NULL OR name = '') AS wrong FROM functions WHERE NOT internal AND proname NOT LIKE 'bayes_model_%'$$, 'arguments have names');
-SELECT lives_ok($$SELECT gmm_predict(model => m, x => '{1,2}'), gmm_log_density(x => '{1,2}', model => m) FROM (SELECT gmm_fit(x, 1) AS m FROM faithful) AS f$$, 'which can be used');
-SELECT lives_ok($$SELECT * FROM gmm_fit(query => 'SELECT x FROM faithful', k => 2, options => '{"seed": 5}')$$, 'also to say that a text is a query');
-SELECT lives_ok($$SELECT * FROM dpmm_cluster(query => 'SELECT id, x FROM faithful', options => '{"draws": 4}'), dpmm_similarity(options => '{"draws": 4}', query => 'SELECT id, x FROM galaxies')$$, 'of Dirichlet process mixtures too');
-SELECT lives_ok($$SELECT dpmm_predict(x => '{1,2}', model => m), dpmm_probabilities(model => m, x => '{1,2}'), dpmm_log_density(model => m, x => '{1,2}') FROM (SELECT dpmm_fit(x, '{"draws": 4}') AS m FROM faithful) AS f, dpmm_clusters(model => m), dpmm_estimate(model => m), dpmm_draws(model => m), bayes_draws(model => m)$$, 'and of their models');
-SELECT lives_ok($$SELECT * FROM hmm_decode(query => 'SELECT 1, array_agg(x[1] ORDER BY id) FROM faithful', k => 2, options => '{"seed": 5}')$$, 'of hidden Markov models too');
-SELECT lives_ok($$SELECT hmm_decode(model => m, sequence => s), hmm_probabilities(sequence => s, model => m), hmm_filter(model => m, sequence => s), hmm_log_likelihood(model => m, sequence => s) FROM (SELECT hmm_fit(s, 2, '{"method": "vi"}') AS m, min(s) AS s FROM (SELECT array_agg(x[1] ORDER BY id) AS s FROM faithful) AS g) AS f, hmm_paths(model => m, sequence => s, n => 2), hmm_predict(model => m, sequence => s), hmm_states(model => m), hmm_transitions(model => m), hmm_emissions(model => m), hmm_posterior(model => m), hmm_sample(model => m, n => 2, seed => 1)$$, 'and of theirs');
-SELECT lives_ok($$SELECT hmm_decode(model => m, observation => x[1]) OVER w, hmm_probabilities(observation => x[1], model => m) OVER w, hmm_filter(model => m, observation => x[1]) OVER w FROM faithful, (SELECT hmm_fit(s, 2, '{"method": "vi"}') AS m FROM (SELECT array_agg(x[1] ORDER BY id) AS s FROM faithful) AS g) AS f WINDOW w AS (ORDER BY id)$$, 'in windows too');
+SELECT never($$SELECT signature, length(coalesce(obj_description(oid, 'pg_proc'), '')) < 20 AS wrong
+  FROM functions$$, 'every function has a comment');
+SELECT never($$SELECT objid::regtype, length(coalesce(obj_description(objid, 'pg_type'), ''))
+  < 20 AS wrong FROM members WHERE classid = 'pg_type'::regclass$$, 'every type has a comment');
+SELECT never($$SELECT signature, obj_description(oid, 'pg_proc') NOT LIKE 'Internal. %' AS wrong
+  FROM functions WHERE internal$$, 'comments on internal functions say so');
+SELECT never($$SELECT signature,
+  EXISTS (SELECT FROM unnest(proargnames) name WHERE name IS NULL OR name = '') AS wrong
+  FROM functions WHERE NOT internal AND proname NOT LIKE 'bayes_model_%'$$, 'arguments have names');
+SELECT lives_ok($$SELECT gmm_predict(model => m, x => '{1,2}'),
+  gmm_log_density(x => '{1,2}', model => m) FROM (SELECT gmm_fit(x, 1) AS m FROM faithful) AS f$$,
+  'which can be used');
+SELECT lives_ok($$SELECT *
+  FROM gmm_fit(query => 'SELECT x FROM faithful', k => 2, options => '{"seed": 5}')$$,
+  'also to say that a text is a query');
+SELECT lives_ok($$SELECT *
+  FROM dpmm_cluster(query => 'SELECT id, x FROM faithful', options => '{"draws": 4}'),
+  dpmm_similarity(options => '{"draws": 4}', query => 'SELECT id, x FROM galaxies')$$,
+  'of Dirichlet process mixtures too');
+SELECT lives_ok($$SELECT dpmm_predict(x => '{1,2}', model => m),
+  dpmm_probabilities(model => m, x => '{1,2}'), dpmm_log_density(model => m, x => '{1,2}')
+  FROM (SELECT dpmm_fit(x, '{"draws": 4}') AS m FROM faithful) AS f, dpmm_clusters(model => m),
+  dpmm_estimate(model => m), dpmm_draws(model => m), bayes_draws(model => m)$$,
+  'and of their models');
+SELECT lives_ok($$SELECT *
+  FROM hmm_decode(query => 'SELECT 1, array_agg(x[1] ORDER BY id) FROM faithful', k => 2,
+  options => '{"seed": 5}')$$, 'of hidden Markov models too');
+SELECT lives_ok($$SELECT hmm_decode(model => m, sequence => s),
+  hmm_probabilities(sequence => s, model => m), hmm_filter(model => m, sequence => s),
+  hmm_log_likelihood(model => m, sequence => s)
+  FROM (SELECT hmm_fit(s, 2, '{"method": "vi"}') AS m, min(s) AS s
+  FROM (SELECT array_agg(x[1] ORDER BY id) AS s FROM faithful) AS g) AS f,
+  hmm_paths(model => m, sequence => s, n => 2), hmm_predict(model => m, sequence => s),
+  hmm_states(model => m), hmm_transitions(model => m), hmm_emissions(model => m),
+  hmm_posterior(model => m), hmm_sample(model => m, n => 2, seed => 1)$$, 'and of theirs');
+SELECT lives_ok($$SELECT hmm_decode(model => m, observation => x[1]) OVER w,
+  hmm_probabilities(observation => x[1], model => m) OVER w,
+  hmm_filter(model => m, observation => x[1]) OVER w FROM faithful,
+  (SELECT hmm_fit(s, 2, '{"method": "vi"}') AS m
+  FROM (SELECT array_agg(x[1] ORDER BY id) AS s FROM faithful) AS g) AS f
+WINDOW w AS (ORDER BY id)$$, 'in windows too');
 
 -- ---- installed elsewhere, by someone else, and removed ----
 
-SELECT is((SELECT extrelocatable FROM pg_extension WHERE extname = 'pg_bayes'), true, 'the extension is relocatable');
+SELECT is((SELECT extrelocatable FROM pg_extension WHERE extname = 'pg_bayes'), true,
+  'the extension is relocatable');
 CREATE SCHEMA elsewhere;
 ALTER EXTENSION pg_bayes SET SCHEMA elsewhere;
-SELECT is((SELECT count(*) FROM functions WHERE pronamespace <> 'elsewhere'::regnamespace), 0::bigint, 'all of it moves');
-SELECT is((SELECT round(sum(c.weight)::numeric, 9) FROM (SELECT elsewhere.gmm_fit(x, 2) AS m FROM faithful) AS f, elsewhere.gmm_components(m) AS c), 1.0, 'and works there');
-SELECT is((SELECT array_length(elsewhere.gmm_select(x, '{1,2}'), 1) FROM faithful), 2, 'types are found wherever they are');
-SELECT is((SELECT count(*) FROM elsewhere.gmm_select('SELECT x FROM faithful', '{1,2}')), 2::bigint, 'by relations too');
-SELECT is((SELECT sum(c.count) FROM (SELECT elsewhere.dpmm_fit(x, '{"draws": 4}') AS m FROM faithful) AS f, elsewhere.dpmm_clusters(m) AS c), 272::numeric, 'Dirichlet process mixtures work there');
-SELECT is((SELECT count(*) FROM elsewhere.dpmm_cluster('SELECT id, x FROM faithful', '{"draws": 4}')), 272::bigint, 'in relations');
-SELECT is((SELECT count(*) FROM elsewhere.hmm_decode('SELECT 1, array_agg(x[1] ORDER BY id) FROM faithful', 2)), 272::bigint, 'and hidden Markov models');
-SELECT is((SELECT elsewhere.ess_bulk(value, chain ORDER BY chain, draw) IS NOT NULL FROM (SELECT elsewhere.dpmm_fit(x, '{"draws": 60}') AS m FROM faithful) AS f, elsewhere.bayes_draws(m) WHERE quantity = 'log_joint'), true, 'and so do diagnostics');
+SELECT is((SELECT count(*) FROM functions WHERE pronamespace <> 'elsewhere'::regnamespace),
+  0::bigint, 'all of it moves');
+SELECT is((SELECT round(sum(c.weight)::numeric, 9)
+  FROM (SELECT elsewhere.gmm_fit(x, 2) AS m FROM faithful) AS f, elsewhere.gmm_components(m) AS c),
+  1.0, 'and works there');
+SELECT is((SELECT array_length(elsewhere.gmm_select(x, '{1,2}'), 1) FROM faithful), 2,
+  'types are found wherever they are');
+SELECT is((SELECT count(*) FROM elsewhere.gmm_select('SELECT x FROM faithful', '{1,2}')), 2::bigint,
+  'by relations too');
+SELECT is((SELECT sum(c.count)
+  FROM (SELECT elsewhere.dpmm_fit(x, '{"draws": 4}') AS m FROM faithful) AS f,
+  elsewhere.dpmm_clusters(m) AS c), 272::numeric, 'Dirichlet process mixtures work there');
+SELECT is((SELECT count(*)
+  FROM elsewhere.dpmm_cluster('SELECT id, x FROM faithful', '{"draws": 4}')), 272::bigint,
+  'in relations');
+SELECT is((SELECT count(*)
+  FROM elsewhere.hmm_decode('SELECT 1, array_agg(x[1] ORDER BY id) FROM faithful', 2)), 272::bigint,
+  'and hidden Markov models');
+SELECT is((SELECT elsewhere.ess_bulk(value, chain ORDER BY chain, draw) IS NOT NULL
+  FROM (SELECT elsewhere.dpmm_fit(x, '{"draws": 60}') AS m FROM faithful) AS f,
+  elsewhere.bayes_draws(m) WHERE quantity = 'log_joint'), true, 'and so do diagnostics');
 DROP VIEW functions, members;
 DROP EXTENSION pg_bayes;
-SELECT is((SELECT count(*) FROM pg_proc WHERE pronamespace = 'elsewhere'::regnamespace), 0::bigint, 'DROP EXTENSION leaves nothing');
+SELECT is((SELECT count(*) FROM pg_proc WHERE pronamespace = 'elsewhere'::regnamespace), 0::bigint,
+  'DROP EXTENSION leaves nothing');
 CREATE EXTENSION pg_bayes SCHEMA elsewhere;
-SELECT is((SELECT round(sum(c.weight)::numeric, 9) FROM (SELECT elsewhere.gmm_fit(x, 2) AS m FROM faithful) AS f, elsewhere.gmm_components(m) AS c), 1.0, 'it is made again in a schema of choice');
+SELECT is((SELECT round(sum(c.weight)::numeric, 9)
+  FROM (SELECT elsewhere.gmm_fit(x, 2) AS m FROM faithful) AS f, elsewhere.gmm_components(m) AS c),
+  1.0, 'it is made again in a schema of choice');
 CREATE TABLE kept AS SELECT elsewhere.gmm_fit(x, 2) AS model FROM faithful;
 SELECT throws_ok('DROP EXTENSION pg_bayes', '2BP01', NULL, 'what is in use is not dropped');
 DROP EXTENSION pg_bayes CASCADE;
@@ -187,11 +418,13 @@ SELECT hasnt_column('kept', 'model', 'unless with CASCADE: the column goes, the 
 -- Trusted: the owner of a database needs no superuser.
 DROP ROLE IF EXISTS bayes_test_owner;
 CREATE ROLE bayes_test_owner;
-DO $$ BEGIN EXECUTE format('GRANT CREATE ON DATABASE %I TO bayes_test_owner', current_database()); END $$;
+DO $$ BEGIN EXECUTE format('GRANT CREATE ON DATABASE %I TO bayes_test_owner', current_database());
+END $$;
 GRANT SELECT ON faithful TO bayes_test_owner;
 GRANT CREATE ON SCHEMA public TO bayes_test_owner;
 SET ROLE bayes_test_owner;
-SELECT lives_ok('CREATE EXTENSION pg_bayes SCHEMA public', 'whoever may create in a database may install the extension');
+SELECT lives_ok('CREATE EXTENSION pg_bayes SCHEMA public',
+  'whoever may create in a database may install the extension');
 SELECT lives_ok('SELECT gmm_fit(x, 2) FROM faithful', 'and use it');
 SELECT lives_ok('DROP EXTENSION pg_bayes', 'and drop it');
 RESET ROLE;

@@ -11,67 +11,108 @@ EXCEPTION WHEN OTHERS THEN
   RETURN SQLSTATE || ' ' || SQLERRM;
 END $$;
 
--- One model of every kind: methods, covariances, priors; skipped rows, weights, one column, one component.
+-- One model of every kind: methods, covariances, priors; skipped rows, weights, one column, one
+-- component.
 CREATE TABLE models (name text PRIMARY KEY, model bayes_model);
-INSERT INTO models SELECT 'em ' || c, gmm_fit(x, 2, jsonb_build_object('method', 'em', 'covariance', c)) FROM faithful, unnest('{full,diagonal,spherical,tied}'::text[]) c GROUP BY c;
-INSERT INTO models SELECT m || ' ' || c, gmm_fit(x, 3, jsonb_build_object('method', m, 'covariance', c, 'tol', 1e-2)) FROM iris, unnest('{full,diagonal,spherical,tied}'::text[]) c, unnest('{map,vi,svi}'::text[]) m GROUP BY c, m;
-INSERT INTO models SELECT 'independent', gmm_fit(x, 2, '{"prior": {"type": "independent"}}') FROM faithful;
+INSERT INTO models SELECT 'em ' || c,
+  gmm_fit(x, 2, jsonb_build_object('method', 'em', 'covariance', c)) FROM faithful,
+  unnest('{full,diagonal,spherical,tied}'::text[]) c GROUP BY c;
+INSERT INTO models SELECT m || ' ' || c,
+  gmm_fit(x, 3, jsonb_build_object('method', m, 'covariance', c, 'tol', 1e-2)) FROM iris,
+  unnest('{full,diagonal,spherical,tied}'::text[]) c, unnest('{map,vi,svi}'::text[]) m GROUP BY c,
+  m;
+INSERT INTO models SELECT 'independent', gmm_fit(x, 2, '{"prior": {"type": "independent"}}')
+  FROM faithful;
 INSERT INTO models SELECT 'kmeans', gmm_fit(x, 3, '{"method": "kmeans"}') FROM iris;
 INSERT INTO models SELECT 'one column', gmm_fit(x, 3) FROM galaxies;
 INSERT INTO models SELECT 'one component', gmm_fit(x, 1) FROM wine;
 INSERT INTO models SELECT 'one row', gmm_fit('{1,2}'::float8[], 1);
 INSERT INTO models SELECT 'weights', gmm_fit(x, 2, '{}', 1.0 / id) FROM faithful;
-INSERT INTO models SELECT 'skipped', gmm_fit(CASE WHEN id % 3 > 0 THEN ARRAY[CASE WHEN id % 5 > 0 THEN waiting END] END, 2, '{"missing": "skip", "max_seconds": 3600}') FROM faithful;
-INSERT INTO models SELECT 'given means', gmm_fit(x, 2, '{"method": "em", "init": [[2, 50], [4.5, 80]], "max_iter": 2, "tol": 100}') FROM faithful;
-INSERT INTO models SELECT 'prior', gmm_fit(x, 2, '{"prior": {"B": [[1, 0.25], [0.25, 100]], "a": 5.5, "m": [-0.0, 1e-300], "c": 1e-7}}') FROM faithful;
+INSERT INTO models SELECT 'skipped',
+  gmm_fit(CASE WHEN id % 3 > 0 THEN ARRAY[CASE WHEN id % 5 > 0 THEN waiting END] END, 2,
+  '{"missing": "skip", "max_seconds": 3600}') FROM faithful;
+INSERT INTO models SELECT 'given means',
+  gmm_fit(x, 2, '{"method": "em", "init": [[2, 50], [4.5, 80]], "max_iter": 2, "tol": 100}')
+  FROM faithful;
+INSERT INTO models SELECT 'prior',
+  gmm_fit(x, 2, '{"prior": {"B": [[1, 0.25], [0.25, 100]], "a": 5.5, "m": [-0.0, 1e-300],
+  "c": 1e-7}}') FROM faithful;
 INSERT INTO models SELECT 'large', gmm_fit(x, 10, '{"restarts": 1, "tol": 1}') FROM digits;
-SELECT cmp_ok((SELECT count(*) FROM models WHERE model IS NOT NULL), '=', 26::bigint, 'all models were fitted');
+SELECT cmp_ok((SELECT count(*) FROM models WHERE model IS NOT NULL), '=', 26::bigint,
+  'all models were fitted');
 
 -- ---- round trips ----
 
-SELECT never($$SELECT name, bayes_model_send(model::text::bayes_model) <> bayes_model_send(model) AS wrong FROM models$$, 'text and back: the same bytes');
-SELECT never($$SELECT name, model::text::bayes_model::text <> model::text AS wrong FROM models$$, 'text and back: the same text');
-SELECT never($$SELECT name, bayes_model_send(model::jsonb::bayes_model) <> bayes_model_send(model) AS wrong FROM models$$, 'jsonb and back: the same bytes');
-SELECT never($$SELECT name, model::jsonb <> model::text::jsonb AS wrong FROM models$$, 'the cast to jsonb and the text say the same');
+SELECT never($$SELECT name, bayes_model_send(model::text::bayes_model)
+  <> bayes_model_send(model) AS wrong FROM models$$, 'text and back: the same bytes');
+SELECT never($$SELECT name, model::text::bayes_model::text <> model::text AS wrong FROM models$$,
+  'text and back: the same text');
+SELECT never($$SELECT name, bayes_model_send(model::jsonb::bayes_model)
+  <> bayes_model_send(model) AS wrong FROM models$$, 'jsonb and back: the same bytes');
+SELECT never($$SELECT name, model::jsonb <> model::text::jsonb AS wrong FROM models$$,
+  'the cast to jsonb and the text say the same');
 SELECT never($$SELECT name, model::text::json IS NULL AS wrong FROM models$$, 'the text is JSON');
-SELECT never($$SELECT name, bayes_model_send(jsonb_pretty(model::jsonb)::bayes_model) <> bayes_model_send(model) AS wrong FROM models$$, 'white space and the order of members do not matter');
+SELECT never($$SELECT name, bayes_model_send(jsonb_pretty(model::jsonb)::bayes_model)
+  <> bayes_model_send(model) AS wrong FROM models$$,
+  'white space and the order of members do not matter');
 SET extra_float_digits = 0;
-SELECT never($$SELECT name, bayes_model_send(model::text::bayes_model) <> bayes_model_send(model) AS wrong FROM models$$, 'text is exact whatever extra_float_digits says');
+SELECT never($$SELECT name, bayes_model_send(model::text::bayes_model)
+  <> bayes_model_send(model) AS wrong FROM models$$,
+  'text is exact whatever extra_float_digits says');
 SET extra_float_digits = -15;
-SELECT never($$SELECT name, bayes_model_send(model::jsonb::bayes_model) <> bayes_model_send(model) AS wrong FROM models$$, 'so is jsonb');
+SELECT never($$SELECT name, bayes_model_send(model::jsonb::bayes_model)
+  <> bayes_model_send(model) AS wrong FROM models$$, 'so is jsonb');
 RESET extra_float_digits;
 
 -- Doubles that are hard on a printer: every one comes back.
 CREATE TABLE hard (bits text, value float8);
-INSERT INTO hard VALUES ('denormal', 5e-324), ('least normal', 2.2250738585072014e-308), ('below it', 2.2250738585072009e-308), ('largest', 1.7976931348623157e308),
-  ('2^53', 9007199254740993), ('tenth', 0.1), ('negative zero', '-0'), ('third', 1::float8 / 3), ('many digits', 5.0000000000000009), ('1e22', 1e22), ('1e23', 1e23);
+INSERT INTO hard VALUES ('denormal', 5e-324), ('least normal', 2.2250738585072014e-308),
+  ('below it', 2.2250738585072009e-308), ('largest', 1.7976931348623157e308),
+  ('2^53', 9007199254740993), ('tenth', 0.1), ('negative zero', '-0'), ('third', 1::float8 / 3),
+    ('many digits', 5.0000000000000009), ('1e22', 1e22), ('1e23', 1e23);
 CREATE TEMP TABLE template AS SELECT model::jsonb AS m FROM models WHERE name = 'em full';
-SELECT never($$SELECT bits, value, float8send((SELECT mean[1] FROM gmm_components(model::text::bayes_model) WHERE component = 1)) <> float8send(value)
-     OR float8send((SELECT mean[1] FROM gmm_components(model::jsonb::bayes_model) WHERE component = 1)) <> float8send(value) AS wrong FROM hard, template,
-    LATERAL (SELECT jsonb_set(m, '{means,0,0}', CASE WHEN value::text = '-0' THEN '"-0"' ELSE to_jsonb(value) END)::bayes_model AS model) AS made$$,
+SELECT never($$SELECT bits, value,
+  float8send((SELECT mean[1] FROM gmm_components(model::text::bayes_model) WHERE component = 1))
+  <> float8send(value)
+     OR float8send((SELECT mean[1] FROM gmm_components(model::jsonb::bayes_model)
+       WHERE component = 1)) <> float8send(value) AS wrong FROM hard, template,
+    LATERAL (SELECT jsonb_set(m, '{means,0,0}', CASE WHEN value::text = '-0' THEN '"-0"'
+      ELSE to_jsonb(value) END)::bayes_model AS model) AS made$$,
   'hard numbers survive text and jsonb bit for bit');
 
 -- The stored form behind every other way to make one.
-SELECT never($$SELECT name, substr(bayes_model_send(model), 1, 4) <> 'PGBM' AS wrong FROM models$$, 'the bytes begin with their magic');
-SELECT never($$SELECT name, length(bayes_model_send(model)) + 4 < pg_column_size(model) AS wrong FROM models$$, 'a stored value is not larger than its bytes');
+SELECT never($$SELECT name, substr(bayes_model_send(model), 1, 4) <> 'PGBM' AS wrong FROM models$$,
+  'the bytes begin with their magic');
+SELECT never($$SELECT name, length(bayes_model_send(model)) + 4 < pg_column_size(model) AS wrong
+  FROM models$$, 'a stored value is not larger than its bytes');
 
 -- ---- storage ----
 
-SELECT results_eq($$SELECT typlen::int, typstorage::text, typalign::text, typtype::text, typbyval FROM pg_type WHERE oid = 'bayes_model'::regtype$$,
+SELECT results_eq($$SELECT typlen::int, typstorage::text, typalign::text, typtype::text, typbyval
+  FROM pg_type WHERE oid = 'bayes_model'::regtype$$,
   $$VALUES (-1, 'x', 'i', 'b', false)$$, 'a base type of variable length that can be toasted');
 CREATE TABLE stored (form text, model bayes_model);
 ALTER TABLE stored ALTER model SET STORAGE external;
 INSERT INTO stored SELECT 'out of line', model::text::bayes_model FROM models WHERE name = 'large';
 ALTER TABLE stored ALTER model SET STORAGE extended;
-INSERT INTO stored SELECT 'out of line, compressed', model::text::bayes_model FROM models WHERE name = 'large';
+INSERT INTO stored SELECT 'out of line, compressed', model::text::bayes_model FROM models
+  WHERE name = 'large';
 ALTER TABLE stored ALTER model SET STORAGE main;
-INSERT INTO stored SELECT 'compressed', gmm_fit(array_fill(a::float8, '{64}'), 2, '{"covariance": "diagonal", "method": "em"}') FROM generate_series(1, 40) a;
+INSERT INTO stored SELECT 'compressed',
+  gmm_fit(array_fill(a::float8, '{64}'), 2, '{"covariance": "diagonal", "method": "em"}')
+  FROM generate_series(1, 40) a;
 ALTER TABLE stored ALTER model SET STORAGE plain;
 INSERT INTO stored SELECT 'plain', model::text::bayes_model FROM models WHERE name = 'em full';
-SELECT never($$SELECT form, bayes_model_send(model) <> bayes_model_send(model::text::bayes_model) AS wrong FROM stored$$, 'every stored form reads back exactly');
-SELECT cmp_ok((SELECT pg_relation_size(reltoastrelid) FROM pg_class WHERE oid = 'stored'::regclass), '>', 100000::bigint, 'large models really lie out of line');
-SELECT is((SELECT pg_column_compression(model) FROM stored WHERE form = 'compressed'), 'pglz', 'and another is really compressed');
-SELECT is((SELECT count(*) FROM digits, stored WHERE stored.form LIKE 'out of line%' AND digits.id <= 20 AND gmm_predict(stored.model, digits.x) = (SELECT gmm_predict(models.model, digits.x) FROM models WHERE name = 'large')),
+SELECT never($$SELECT form, bayes_model_send(model)
+  <> bayes_model_send(model::text::bayes_model) AS wrong FROM stored$$,
+  'every stored form reads back exactly');
+SELECT cmp_ok((SELECT pg_relation_size(reltoastrelid) FROM pg_class WHERE oid = 'stored'::regclass),
+  '>', 100000::bigint, 'large models really lie out of line');
+SELECT is((SELECT pg_column_compression(model) FROM stored WHERE form = 'compressed'), 'pglz',
+  'and another is really compressed');
+SELECT is((SELECT count(*) FROM digits, stored WHERE stored.form LIKE 'out of line%' AND digits.id
+  <= 20 AND gmm_predict(stored.model, digits.x) = (SELECT gmm_predict(models.model, digits.x)
+  FROM models WHERE name = 'large')),
   40::bigint, 'toasted models predict as the original does');
 ALTER TABLE stored ALTER model SET STORAGE extended;
 UPDATE stored SET model = model::text::bayes_model;
@@ -79,77 +120,170 @@ SELECT is((SELECT count(*) FROM stored), 4::bigint, 'and can be updated');
 
 -- ---- what every model tells ----
 
-SELECT results_eq($$SELECT pg_typeof(family)::text, pg_typeof(method)::text, pg_typeof(rows)::text, pg_typeof(skipped)::text, pg_typeof(dimension)::text, pg_typeof(components)::text,
-    pg_typeof(iterations)::text, pg_typeof(converged)::text, pg_typeof(objective)::text, pg_typeof(log_likelihood)::text, pg_typeof(seed)::text, pg_typeof(seconds)::text,
-    pg_typeof(version)::text, pg_typeof(options)::text FROM models, bayes_info(model) WHERE name = 'em full'$$,
-  $$VALUES ('text', 'text', 'bigint', 'bigint', 'integer', 'integer', 'integer', 'boolean', 'double precision', 'double precision', 'bigint', 'double precision', 'text', 'jsonb')$$,
+SELECT results_eq($$SELECT pg_typeof(family)::text, pg_typeof(method)::text, pg_typeof(rows)::text,
+  pg_typeof(skipped)::text, pg_typeof(dimension)::text, pg_typeof(components)::text,
+    pg_typeof(iterations)::text, pg_typeof(converged)::text, pg_typeof(objective)::text,
+      pg_typeof(log_likelihood)::text, pg_typeof(seed)::text, pg_typeof(seconds)::text,
+    pg_typeof(version)::text, pg_typeof(options)::text FROM models, bayes_info(model)
+      WHERE name = 'em full'$$,
+  $$VALUES ('text', 'text', 'bigint', 'bigint', 'integer', 'integer', 'integer', 'boolean',
+    'double precision', 'double precision', 'bigint', 'double precision', 'text', 'jsonb')$$,
   'types of bayes_info');
-SELECT results_eq($$SELECT DISTINCT pg_typeof(restart)::text, pg_typeof(iteration)::text, pg_typeof(objective)::text FROM models, bayes_trace(model) WHERE name = 'em full'$$,
+SELECT results_eq($$SELECT DISTINCT pg_typeof(restart)::text, pg_typeof(iteration)::text,
+  pg_typeof(objective)::text FROM models, bayes_trace(model) WHERE name = 'em full'$$,
   $$VALUES ('integer', 'integer', 'double precision')$$, 'types of bayes_trace');
-SELECT same_rows($$SELECT family, method, rows, skipped, dimension, components, converged, seed FROM models, bayes_info(model) WHERE name = 'skipped'$$,
-  $$SELECT 'gmm', 'vi', count(*) FILTER (WHERE good), count(*) FILTER (WHERE NOT good), 1, 2, true, 1::bigint FROM (SELECT id % 3 > 0 AND id % 5 > 0 AS good FROM faithful) AS f$$,
+SELECT same_rows($$SELECT family, method, rows, skipped, dimension, components, converged, seed
+  FROM models, bayes_info(model) WHERE name = 'skipped'$$,
+  $$SELECT 'gmm', 'vi', count(*) FILTER (WHERE good), count(*) FILTER (WHERE NOT good), 1, 2, true,
+    1::bigint FROM (SELECT id % 3 > 0 AND id % 5 > 0 AS good FROM faithful) AS f$$,
   'rows used and rows skipped are counted');
-SELECT never($$SELECT name, (i.version, i.family) IS DISTINCT FROM ((SELECT extversion FROM pg_extension WHERE extname = 'pg_bayes'), 'gmm') AS wrong FROM models, bayes_info(model) i$$, 'version and family');
-SELECT never($$SELECT name, i.method <> i.options->>'method' OR i.method <> coalesce(substring(name FROM '^(em|map|vi|svi|kmeans)'), i.method) AS wrong FROM models, bayes_info(model) i$$, 'the method asked for');
-SELECT never($$SELECT name, i.seconds < 0 OR i.iterations < 0 OR i.rows < 1 OR i.seed <> 1 AS wrong FROM models, bayes_info(model) i$$, 'numbers of bayes_info in their ranges');
-SELECT never($$SELECT name, NOT EXISTS (SELECT FROM bayes_trace(model) t WHERE t.objective = i.objective) AS wrong FROM models, bayes_info(model) i WHERE i.method <> 'svi'$$, 'the objective is one of the trace');
-SELECT never($$SELECT name, i.objective < (SELECT max(objective) FROM bayes_trace(model)) - 1e-9 * abs(i.objective) AS wrong FROM models, bayes_info(model) i WHERE i.method IN ('em', 'map', 'vi', 'kmeans')$$, 'and the best of it');
-SELECT never($$SELECT name, (SELECT count(DISTINCT restart) FROM bayes_trace(model)) <> coalesce((i.options->>'restarts')::int, 1) AS wrong FROM models, bayes_info(model) i$$, 'every restart has its trace');
-SELECT is((SELECT count(*) FROM bayes_info(NULL)) + (SELECT count(*) FROM bayes_trace(NULL)), 0::bigint, 'a NULL model gives no rows');
+SELECT never($$SELECT name, (i.version, i.family) IS DISTINCT
+  FROM ((SELECT extversion FROM pg_extension WHERE extname = 'pg_bayes'), 'gmm') AS wrong
+  FROM models, bayes_info(model) i$$, 'version and family');
+SELECT never($$SELECT name, i.method <> i.options->>'method' OR i.method
+  <> coalesce(substring(name FROM '^(em|map|vi|svi|kmeans)'), i.method) AS wrong FROM models,
+  bayes_info(model) i$$, 'the method asked for');
+SELECT never($$SELECT name, i.seconds < 0 OR i.iterations < 0 OR i.rows < 1 OR i.seed <> 1 AS wrong
+  FROM models, bayes_info(model) i$$, 'numbers of bayes_info in their ranges');
+SELECT never($$SELECT name,
+  NOT EXISTS (SELECT FROM bayes_trace(model) t WHERE t.objective = i.objective) AS wrong
+  FROM models, bayes_info(model) i WHERE i.method <> 'svi'$$, 'the objective is one of the trace');
+SELECT never($$SELECT name, i.objective < (SELECT max(objective) FROM bayes_trace(model)) - 1e-9
+  * abs(i.objective) AS wrong FROM models, bayes_info(model) i
+  WHERE i.method IN ('em', 'map', 'vi', 'kmeans')$$, 'and the best of it');
+SELECT never($$SELECT name, (SELECT count(DISTINCT restart) FROM bayes_trace(model))
+  <> coalesce((i.options->>'restarts')::int, 1) AS wrong FROM models, bayes_info(model) i$$,
+  'every restart has its trace');
+SELECT is((SELECT count(*) FROM bayes_info(NULL)) + (SELECT count(*) FROM bayes_trace(NULL)),
+  0::bigint, 'a NULL model gives no rows');
 SELECT is(NULL::bayes_model::text, NULL, 'NULL is NULL');
 
 -- ---- text that is no model ----
 
 -- The two models that between them have every member, and what stands at every path.
-CREATE TEMP TABLE sound AS SELECT name, model::jsonb AS m FROM models WHERE name IN ('em full', 'independent', 'vi diagonal');
+CREATE TEMP TABLE sound AS SELECT name, model::jsonb AS m FROM models
+  WHERE name IN ('em full', 'independent', 'vi diagonal');
 CREATE TEMP TABLE paths AS
   WITH RECURSIVE walk(name, path, value) AS (
     SELECT name, ARRAY[]::text[], m FROM sound
     UNION ALL
     SELECT name, path || key, item FROM walk, LATERAL (
-      SELECT key, value AS item FROM jsonb_each(CASE jsonb_typeof(walk.value) WHEN 'object' THEN walk.value ELSE '{}' END)
-      UNION ALL SELECT '0', walk.value->0 WHERE jsonb_typeof(walk.value) = 'array' AND walk.value->0 IS NOT NULL) AS inside)
+      SELECT key, value AS item
+        FROM jsonb_each(CASE jsonb_typeof(walk.value) WHEN 'object' THEN walk.value ELSE '{}' END)
+      UNION ALL SELECT '0', walk.value->0 WHERE jsonb_typeof(walk.value) = 'array'
+        AND walk.value->0 IS NOT NULL) AS inside)
   SELECT * FROM walk WHERE path <> '{}' AND path[1] <> 'options';
 SELECT cmp_ok((SELECT count(*) FROM paths), '>', 60::bigint, 'there are many members to break');
 
-SELECT never($$SELECT name, path, said, said NOT LIKE '22P02 invalid bayes_model: member %' AND NOT (said = 'ok' AND path[1:2] = '{trace,0}') AS wrong FROM (SELECT name, path, outcome(format('SELECT %L::bayes_model', m #- path)) AS said FROM paths JOIN sound USING (name)) AS tried$$, 'without any member or element: 22P02 that names it');
-SELECT never($$SELECT name, path, said, said NOT LIKE '22P02 invalid bayes_model: %' AND NOT (said = 'ok' AND path IN ('{method}', '{pg_bayes,version}')) AS wrong FROM (SELECT name, path, outcome(format('SELECT %L::bayes_model', jsonb_set(m, path, '"hostile"'))) AS said FROM paths JOIN sound USING (name)) AS tried$$, 'a string instead: 22P02');
-SELECT never($$SELECT name, path, other, said, said NOT LIKE '22P02 invalid bayes_model: %' AND NOT (said = 'ok' AND (path[1] = 'trace' OR path = '{converged}')) AS wrong FROM (SELECT name, path, other, outcome(format('SELECT %L::bayes_model', jsonb_set(m, path, other))) AS said
-    FROM paths JOIN sound USING (name), jsonb_array_elements('[null, true, {}, [], [[]], "", [1], [[1]], ["a"]]') AS other) AS tried$$, 'a member of another type: 22P02');
-SELECT never($$SELECT name, path, other, said, said <> 'ok' AND said NOT LIKE '22P02 invalid bayes_model: %' AND NOT (path = '{pg_bayes,format}' AND said LIKE '22P02 unsupported bayes_model: %') AS wrong FROM (SELECT name, path, other, outcome(format('SELECT %L::bayes_model', jsonb_set(m, path, other))) AS said
-    FROM paths JOIN sound USING (name), jsonb_array_elements('["NaN", "Infinity", "-Infinity", -1, 1e300, -1e300, 0.5, 9223372036854775807, 1e19]') AS other) AS tried$$, 'numbers that cannot be: 22P02 or harmless');
-SELECT never($$SELECT path, other, outcome(format('SELECT %L::bayes_model', jsonb_set(m, path, other))) = 'ok' AS wrong FROM paths JOIN sound USING (name), jsonb_array_elements('["NaN", "Infinity"]') AS other WHERE path[1] IN ('weights', 'means', 'covariances', 'counts', 'weight', 'rows', 'dimension', 'components', 'posterior')$$, 'NaN and Infinity nowhere among the parameters');
-SELECT throws_ok(format('SELECT %L::bayes_model', jsonb_set(m, '{weights}', '[0.5, 0.4]')), '22P02', 'invalid bayes_model: member "weights" must not be negative and must sum to 1', 'weights that do not sum to 1') FROM template;
-SELECT throws_ok(format('SELECT %L::bayes_model', jsonb_set(m, '{weights}', '[1.5, -0.5]')), '22P02', 'invalid bayes_model: member "weights" must not be negative and must sum to 1', 'a negative weight') FROM template;
-SELECT throws_ok(format('SELECT %L::bayes_model', jsonb_set(m, '{covariances,1}', '[[1, 2], [2, 1]]')), '22P02', 'invalid bayes_model: member "covariances" must be positive definite; number 2 is not', 'an indefinite covariance') FROM template;
-SELECT throws_ok(format('SELECT %L::bayes_model', jsonb_set(m, '{covariances,0}', '[[1, 0.5], [0.25, 1]]')), '22P02', 'invalid bayes_model: member "covariances" must hold symmetric matrices; number 1 is not', 'a covariance that is not symmetric') FROM template;
-SELECT throws_ok(format('SELECT %L::bayes_model', jsonb_set(m, '{covariances,0}', '[[0, 0], [0, 0]]')), '22P02', 'invalid bayes_model: member "covariances" must be positive definite; number 1 is not', 'a covariance of zeros') FROM template;
-SELECT throws_ok(format('SELECT %L::bayes_model', jsonb_set(m, '{family}', '"hmm2"')), '22P02', 'invalid bayes_model: unknown family "hmm2"', 'an unknown family') FROM template;
-SELECT throws_ok(format('SELECT %L::bayes_model', jsonb_set(m, '{pg_bayes,format}', '2')), '22P02', 'unsupported bayes_model: its format is 2, but this version of pg_bayes reads formats up to 1', 'a newer format') FROM template;
-SELECT throws_ok(format('SELECT %L::bayes_model', jsonb_set(m, '{colour}', '1')), '22P02', 'invalid bayes_model: unknown member "colour"', 'a member that no model has') FROM template;
-SELECT throws_ok(format('SELECT (%L::jsonb)::bayes_model', m - 'means'), '22P02', 'invalid bayes_model: member "means" is missing', 'the cast from jsonb checks as the text does') FROM template;
+SELECT never($$SELECT name, path, said, said NOT LIKE '22P02 invalid bayes_model: member %'
+  AND NOT (said = 'ok' AND path[1:2] = '{trace,0}') AS wrong
+  FROM (SELECT name, path, outcome(format('SELECT %L::bayes_model', m #- path)) AS said FROM paths
+  JOIN sound USING (name)) AS tried$$, 'without any member or element: 22P02 that names it');
+SELECT never($$SELECT name, path, said, said NOT LIKE '22P02 invalid bayes_model: %'
+  AND NOT (said = 'ok' AND path IN ('{method}', '{pg_bayes,version}')) AS wrong
+  FROM (SELECT name, path,
+  outcome(format('SELECT %L::bayes_model', jsonb_set(m, path, '"hostile"'))) AS said FROM paths
+  JOIN sound USING (name)) AS tried$$, 'a string instead: 22P02');
+SELECT never($$SELECT name, path, other, said, said NOT LIKE '22P02 invalid bayes_model: %'
+  AND NOT (said = 'ok' AND (path[1] = 'trace' OR path = '{converged}')) AS wrong
+  FROM (SELECT name, path, other,
+  outcome(format('SELECT %L::bayes_model', jsonb_set(m, path, other))) AS said
+    FROM paths JOIN sound USING (name),
+      jsonb_array_elements(
+      '[null, true, {}, [], [[]], "", [1], [[1]], ["a"]]') AS other) AS tried$$,
+      'a member of another type: 22P02');
+SELECT never($$SELECT name, path, other, said, said <> 'ok'
+  AND said NOT LIKE '22P02 invalid bayes_model: %'
+  AND NOT (path = '{pg_bayes,format}' AND said LIKE '22P02 unsupported bayes_model: %') AS wrong
+  FROM (SELECT name, path, other,
+  outcome(format('SELECT %L::bayes_model', jsonb_set(m, path, other))) AS said
+    FROM paths JOIN sound USING (name),
+      jsonb_array_elements(
+      '["NaN", "Infinity", "-Infinity", -1, 1e300, -1e300, 0.5, 9223372036854775807,
+      1e19]') AS other) AS tried$$, 'numbers that cannot be: 22P02 or harmless');
+SELECT never($$SELECT path, other,
+  outcome(format('SELECT %L::bayes_model', jsonb_set(m, path, other))) = 'ok' AS wrong FROM paths
+  JOIN sound USING (name), jsonb_array_elements('["NaN", "Infinity"]') AS other
+  WHERE path[1] IN ('weights', 'means', 'covariances', 'counts', 'weight', 'rows', 'dimension',
+  'components', 'posterior')$$, 'NaN and Infinity nowhere among the parameters');
+SELECT throws_ok(format('SELECT %L::bayes_model', jsonb_set(m, '{weights}', '[0.5, 0.4]')), '22P02',
+  'invalid bayes_model: member "weights" must not be negative and must sum to 1',
+  'weights that do not sum to 1') FROM template;
+SELECT throws_ok(format('SELECT %L::bayes_model', jsonb_set(m, '{weights}', '[1.5, -0.5]')),
+  '22P02', 'invalid bayes_model: member "weights" must not be negative and must sum to 1',
+  'a negative weight') FROM template;
+SELECT throws_ok(
+  format('SELECT %L::bayes_model', jsonb_set(m, '{covariances,1}', '[[1, 2], [2, 1]]')), '22P02',
+  'invalid bayes_model: member "covariances" must be positive definite; number 2 is not',
+  'an indefinite covariance') FROM template;
+SELECT throws_ok(
+  format('SELECT %L::bayes_model', jsonb_set(m, '{covariances,0}', '[[1, 0.5], [0.25, 1]]')),
+  '22P02', 'invalid bayes_model: member "covariances" must hold symmetric matrices; number 1 is '
+  'not', 'a covariance that is not symmetric') FROM template;
+SELECT throws_ok(
+  format('SELECT %L::bayes_model', jsonb_set(m, '{covariances,0}', '[[0, 0], [0, 0]]')), '22P02',
+  'invalid bayes_model: member "covariances" must be positive definite; number 1 is not',
+  'a covariance of zeros') FROM template;
+SELECT throws_ok(format('SELECT %L::bayes_model', jsonb_set(m, '{family}', '"hmm2"')), '22P02',
+  'invalid bayes_model: unknown family "hmm2"', 'an unknown family') FROM template;
+SELECT throws_ok(format('SELECT %L::bayes_model', jsonb_set(m, '{pg_bayes,format}', '2')), '22P02',
+  'unsupported bayes_model: its format is 2, but this version of pg_bayes reads formats up to 1',
+  'a newer format') FROM template;
+SELECT throws_ok(format('SELECT %L::bayes_model', jsonb_set(m, '{colour}', '1')), '22P02',
+  'invalid bayes_model: unknown member "colour"', 'a member that no model has') FROM template;
+SELECT throws_ok(format('SELECT (%L::jsonb)::bayes_model', m - 'means'), '22P02',
+  'invalid bayes_model: member "means" is missing', 'the cast from jsonb checks as the text does')
+FROM template;
 
 -- No JSON at all, or JSON that PostgreSQL itself would take.
-SELECT never($$SELECT text, said, said NOT LIKE '22P02 %' AS wrong FROM (SELECT text, outcome(format('SELECT %L::bayes_model', text)) AS said FROM (
-    VALUES (''), (' '), ('model'), ('{'), ('{}'), ('[]'), ('[[]]'), ('null'), ('true'), ('1'), ('"a"'), ('{"pg_bayes": 1}'), ('{"pg_bayes": {"format": 1}}'), ('{"a": 1, "a": 1}'),
-      ('{"a": NaN}'), ('{"rows": 99999999999999999999999}'), (repeat('[', 100000)), (repeat('[', 40) || repeat(']', 40)), (repeat('{"a":', 40) || '1' || repeat('}', 40)), ('{"a": "' || repeat('x', 100000) || '"}')) AS hostile(text)) AS tried$$, 'text that is no model: 22P02') ;
-SELECT throws_ok($$SELECT '{"a": "\u0000"}'::bayes_model$$, '22P05', NULL, 'a NUL character: as for jsonb');
-SELECT throws_ok($$SELECT '[1e999]'::bayes_model$$, '22003', 'number 1e999 is too large for double precision', 'a number out of range: as for float8');
-SELECT never($$SELECT said, said NOT LIKE '22P02 %' AS wrong FROM (SELECT outcome(format('SELECT %L::bayes_model', left(m::text, n))) AS said FROM template, generate_series(0, length(m::text) - 1, 7) AS n) AS tried$$,
+SELECT never($$SELECT text, said, said NOT LIKE '22P02 %' AS wrong
+  FROM (SELECT text, outcome(format('SELECT %L::bayes_model', text)) AS said FROM (
+    VALUES (''), (' '), ('model'), ('{'), ('{}'), ('[]'), ('[[]]'), ('null'), ('true'), ('1'),
+      ('"a"'), ('{"pg_bayes": 1}'), ('{"pg_bayes": {"format": 1}}'), ('{"a": 1, "a": 1}'),
+      ('{"a": NaN}'), ('{"rows": 99999999999999999999999}'), (repeat('[', 100000)),
+        (repeat('[', 40) || repeat(']', 40)), (repeat('{"a":', 40) || '1' || repeat('}', 40)),
+        ('{"a": "' || repeat('x', 100000) || '"}')) AS hostile(text)) AS tried$$,
+        'text that is no model: 22P02') ;
+SELECT throws_ok($$SELECT '{"a": "\u0000"}'::bayes_model$$, '22P05', NULL,
+  'a NUL character: as for jsonb');
+SELECT throws_ok($$SELECT '[1e999]'::bayes_model$$, '22003',
+  'number 1e999 is too large for double precision', 'a number out of range: as for float8');
+SELECT never($$SELECT said, said NOT LIKE '22P02 %' AS wrong
+  FROM (SELECT outcome(format('SELECT %L::bayes_model', left(m::text, n))) AS said FROM template,
+  generate_series(0, length(m::text) - 1, 7) AS n) AS tried$$,
   'text cut short anywhere: 22P02');
-SELECT is((SELECT count(*) FROM models, gmm_components(model) WHERE name = 'em full'), 2::bigint, 'the session goes on');
+SELECT is((SELECT count(*) FROM models, gmm_components(model) WHERE name = 'em full'), 2::bigint,
+  'the session goes on');
 
 -- ---- stored bytes that are no model: damage to the disk, or the hand of a superuser ----
 
 CREATE CAST (bytea AS bayes_model) WITHOUT FUNCTION;
-CREATE TEMP TABLE sound_bytes AS SELECT bayes_model_send(model) AS b FROM models WHERE name = 'vi full';
-SELECT lives_ok('SELECT gmm_components(b::bayes_model) FROM sound_bytes', 'untouched bytes are a model');
-SELECT never($$SELECT at, said, said NOT LIKE 'XX001 stored bayes_model is corrupted: %' AS wrong FROM (SELECT at, outcome(format('SELECT gmm_components(set_byte(%L::bytea, %s, get_byte(%1$L::bytea, %2$s) # 16)::bayes_model)', b, at)) AS said
-    FROM sound_bytes, generate_series(0, length(b) - 1, 5) AS at) AS tried$$, 'one bit flipped anywhere: data corrupted');
-SELECT never($$SELECT n, said, said NOT LIKE 'XX001 stored bayes_model is corrupted: %' AS wrong FROM (SELECT n, outcome(format('SELECT gmm_components(substr(%L::bytea, 1, %s)::bayes_model)', b, n)) AS said FROM sound_bytes, generate_series(0, length(b) - 1, 9) AS n) AS tried$$, 'cut short anywhere: data corrupted');
-SELECT never($$SELECT call, said, said NOT LIKE 'XX001 stored bayes_model is corrupted: %' AS wrong FROM (SELECT call, outcome(format('SELECT ' || call, '\x50474d42'::bytea)) AS said FROM unnest(ARRAY['bayes_model_out(%L::bytea::bayes_model)', 'bayes_model_send(%L::bytea::bayes_model)', '%L::bytea::bayes_model::jsonb',
-    'bayes_info(%L::bytea::bayes_model)', 'bayes_trace(%L::bytea::bayes_model)', 'gmm_posterior(%L::bytea::bayes_model)', 'gmm_sample(%L::bytea::bayes_model, 1, 1)', 'gmm_predict(%L::bytea::bayes_model, ''{1}'')',
-    'gmm_probabilities(%L::bytea::bayes_model, ''{1}'')', 'gmm_log_density(%L::bytea::bayes_model, ''{1}'')', 'gmm_fit(''{1}''::float8[], %L::bytea::bayes_model)', 'gmm_update(''{1}'', %L::bytea::bayes_model)']) AS call) AS tried$$, 'every function that reads a model says so');
+CREATE TEMP TABLE sound_bytes AS SELECT bayes_model_send(model) AS b FROM models
+  WHERE name = 'vi full';
+SELECT lives_ok('SELECT gmm_components(b::bayes_model) FROM sound_bytes',
+  'untouched bytes are a model');
+SELECT never($$SELECT at, said, said NOT LIKE 'XX001 stored bayes_model is corrupted: %' AS wrong
+  FROM (SELECT at,
+  outcome(format('SELECT gmm_components(set_byte(%L::bytea, %s, get_byte(%1$L::bytea, %2$s) # '
+  '16)::bayes_model)', b, at)) AS said
+    FROM sound_bytes, generate_series(0, length(b) - 1, 5) AS at) AS tried$$,
+      'one bit flipped anywhere: data corrupted');
+SELECT never($$SELECT n, said, said NOT LIKE 'XX001 stored bayes_model is corrupted: %' AS wrong
+  FROM (SELECT n, outcome(format('SELECT gmm_components(substr(%L::bytea, 1, %s)::bayes_model)', b,
+  n)) AS said FROM sound_bytes, generate_series(0, length(b) - 1, 9) AS n) AS tried$$,
+  'cut short anywhere: data corrupted');
+SELECT never($$SELECT call, said, said NOT LIKE 'XX001 stored bayes_model is corrupted: %' AS wrong
+  FROM (SELECT call, outcome(format('SELECT ' || call, '\x50474d42'::bytea)) AS said
+  FROM unnest(ARRAY['bayes_model_out(%L::bytea::bayes_model)',
+  'bayes_model_send(%L::bytea::bayes_model)', '%L::bytea::bayes_model::jsonb',
+    'bayes_info(%L::bytea::bayes_model)', 'bayes_trace(%L::bytea::bayes_model)',
+      'gmm_posterior(%L::bytea::bayes_model)', 'gmm_sample(%L::bytea::bayes_model, 1, 1)',
+      'gmm_predict(%L::bytea::bayes_model, ''{1}'')',
+    'gmm_probabilities(%L::bytea::bayes_model, ''{1}'')',
+      'gmm_log_density(%L::bytea::bayes_model, ''{1}'')',
+      'gmm_fit(''{1}''::float8[], %L::bytea::bayes_model)',
+      'gmm_update(''{1}'', %L::bytea::bayes_model)']) AS call) AS tried$$,
+      'every function that reads a model says so');
 DROP CAST (bytea AS bayes_model);
 
 SELECT * FROM finish();

@@ -1,7 +1,9 @@
-# Every function, aggregate and window function of the extension, called with everything that a fool or a foe may think of:
-# each call gives a result or an error that says what is wrong. No crash, no hang, no internal error (XX000).
+# Every function, aggregate and window function of the extension, called with everything that a fool
+# or a foe may think of: each call gives a result or an error that says what is wrong. No crash, no
+# hang, no internal error (XX000).
 #
-# The functions are taken from the catalog, so a new one is tested as soon as it exists; a new argument type needs a row below.
+# The functions are taken from the catalog, so a new one is tested as soon as it exists; a new
+# argument type needs a row below.
 use strict;
 use warnings;
 use Server;
@@ -14,100 +16,213 @@ my $session = $server->session;
 $session->run(<<'SQL');
 SET client_min_messages = error;
 SET statement_timeout = '30s';
-CREATE TABLE good AS SELECT id, ARRAY[sin(id), cos(2.5 * id)] AS x, ARRAY[id % 2, id / 3 % 2] AS bits FROM generate_series(1, 12) AS id;
-CREATE TABLE given AS SELECT gmm_fit(x, 2, '{"method": "em"}') AS em, gmm_fit(x, 2) AS vi, gmm_fit(x, 3, '{"method": "kmeans"}') AS kmeans,
-  gmm_fit(x[1:1], 1, '{"covariance": "tied", "method": "svi"}') AS narrow, gmm_fit(x, 2, '{"prior": {"type": "independent"}}') AS independent, gmm_fit(x, 2, '{"method": "gibbs", "draws": 20}') AS sampled,
-  bmm_fit(bits, 2) AS bits, bmm_fit(bits, 2, '{"method": "em"}') AS bits_em, bmm_fit(bits, 2, '{"method": "collapsed", "draws": 20}') AS bits_sampled, bmm_fit(bits, 2, '{"likelihood": "categorical", "categories": 3}') AS categories,
-  bmm_fit(bits || id, 2, '{"likelihood": ["bernoulli", "categorical", "normal"]}') AS mixed, bmm_fit(bits, 1, '{"likelihood": "poisson", "method": "mcem"}') AS counts,
-  dpmm_fit(x, '{"draws": 20}') AS process, dpmm_fit(x[1:1], '{"draws": 20, "method": "slice", "covariance": "spherical"}') AS process_narrow, dpmm_fit(bits, '{"draws": 20, "method": "gibbs", "likelihood": "bernoulli", "estimate": "binder"}') AS process_bits,
-  dpmm_fit(bits, '{"method": "vi", "likelihood": ["poisson", "categorical"]}') AS process_vi, dpmm_fit(x, '{"draws": 20, "estimate": "bipartition", "concentration": 1}') AS halves FROM good;
+CREATE TABLE good AS SELECT id, ARRAY[sin(id), cos(2.5 * id)] AS x,
+  ARRAY[id % 2, id / 3 % 2] AS bits FROM generate_series(1, 12) AS id;
+CREATE TABLE given AS SELECT gmm_fit(x, 2, '{"method": "em"}') AS em, gmm_fit(x, 2) AS vi,
+  gmm_fit(x, 3, '{"method": "kmeans"}') AS kmeans,
+  gmm_fit(x[1:1], 1, '{"covariance": "tied", "method": "svi"}') AS narrow,
+    gmm_fit(x, 2, '{"prior": {"type": "independent"}}') AS independent,
+    gmm_fit(x, 2, '{"method": "gibbs", "draws": 20}') AS sampled,
+  bmm_fit(bits, 2) AS bits, bmm_fit(bits, 2, '{"method": "em"}') AS bits_em,
+    bmm_fit(bits, 2, '{"method": "collapsed", "draws": 20}') AS bits_sampled,
+    bmm_fit(bits, 2, '{"likelihood": "categorical", "categories": 3}') AS categories,
+  bmm_fit(bits || id, 2, '{"likelihood": ["bernoulli", "categorical", "normal"]}') AS mixed,
+    bmm_fit(bits, 1, '{"likelihood": "poisson", "method": "mcem"}') AS counts,
+  dpmm_fit(x, '{"draws": 20}') AS process,
+    dpmm_fit(x[1:1], '{"draws": 20, "method": "slice",
+    "covariance": "spherical"}') AS process_narrow, dpmm_fit(bits, '{"draws": 20, "method": "gibbs",
+    "likelihood": "bernoulli", "estimate": "binder"}') AS process_bits,
+  dpmm_fit(bits, '{"method": "vi", "likelihood": ["poisson", "categorical"]}') AS process_vi,
+    dpmm_fit(x, '{"draws": 20, "estimate": "bipartition", "concentration": 1}') AS halves FROM good;
 ALTER TABLE good ADD word text, ADD series float8[], ADD vectors float8[];
-UPDATE good SET word = chr(97 + id % 3), series = ARRAY(SELECT sin(id * i) FROM generate_series(1, 6) AS i), vectors = ARRAY[x, ARRAY[id, -id]::float8[], x];
-CREATE TABLE chains AS SELECT hmm_fit(series, 2, '{"method": "em"}') AS chain, hmm_fit(series, 2, '{"method": "vi"}') AS chain_vi, hmm_fit(ARRAY[word, chr(97 + id / 4), 'c'], 2, '{"method": "vi"}') AS chain_words, hmm_fit(bits, 2, '{"method": "vi"}') AS chain_symbols, hmm_fit(bits::bool[], 2) AS chain_bits,
-  hmm_fit(vectors, 2, '{"method": "vi"}') AS chain_vectors, hmm_fit(series, 1) AS chain_narrow FROM good;
+UPDATE good SET word = chr(97 + id % 3), series
+  = ARRAY(SELECT sin(id * i) FROM generate_series(1, 6) AS i),
+  vectors = ARRAY[x, ARRAY[id, -id]::float8[], x];
+CREATE TABLE chains AS SELECT hmm_fit(series, 2, '{"method": "em"}') AS chain,
+  hmm_fit(series, 2, '{"method": "vi"}') AS chain_vi,
+  hmm_fit(ARRAY[word, chr(97 + id / 4), 'c'], 2, '{"method": "vi"}') AS chain_words,
+  hmm_fit(bits, 2, '{"method": "vi"}') AS chain_symbols, hmm_fit(bits::bool[], 2) AS chain_bits,
+  hmm_fit(vectors, 2, '{"method": "vi"}') AS chain_vectors, hmm_fit(series, 1) AS chain_narrow
+  FROM good;
 SQL
 
 # ---- what may be given for a type; the first value is sound ----
 
-my %named = (gmm => [qw(vi em kmeans narrow independent sampled)], bmm => [qw(bits bits_em bits_sampled categories mixed counts)], dpmm => [qw(process process_narrow process_bits process_vi halves)],
+my %named = (gmm => [qw(vi em kmeans narrow independent sampled)],
+    bmm => [qw(bits bits_em bits_sampled categories mixed counts)],
+    dpmm => [qw(process process_narrow process_bits process_vi halves)],
     hmm => [qw(chain chain_vi chain_words chain_symbols chain_bits chain_vectors chain_narrow)]);
-my %models = map { my $from = $_ eq 'hmm' ? 'chains' : 'given'; $_ => [map { "(SELECT $_ FROM $from)" } @{$named{$_}}] } keys %named;
+my %models = map { my $from = $_ eq 'hmm' ? 'chains' : 'given'; $_
+    => [map { "(SELECT $_ FROM $from)" } @{$named{$_}}] } keys %named;
 my @models = map { @{$models{$_}} } qw(gmm bmm dpmm hmm);
 my $query = q{SELECT x FROM good};
-my @queries = ($query, '', ' ', ';', '--', 'SELECT', 'SELECT 1', 'SELECT 1; SELECT 2', 'SELECT FROM good', 'SELECT x FROM nowhere', 'SELEC x', 'SELECT NULL', "SELECT 'a'", 'SELECT x, x FROM good', 'SELECT x, 1 FROM good',
-    'SELECT x, -1 FROM good', 'SELECT x, NULL::float8 FROM good', "SELECT x, 'NaN'::numeric FROM good", 'SELECT x, 0 FROM good', 'SELECT id, x FROM good', 'SELECT 1, 2.5, id::smallint FROM good', 'SELECT id, NULL::int FROM good',
-    'SELECT x FROM good WHERE false', 'SELECT x[1:id % 3] FROM good', 'SELECT 1 / (id - 5) FROM good', 'DELETE FROM good', 'DELETE FROM good RETURNING x', 'WITH d AS (DELETE FROM good RETURNING x) SELECT x FROM d',
-    'CREATE TABLE t (x int)', 'SELECT x INTO t FROM good', 'SELECT x FROM good FOR UPDATE', 'COMMIT', 'ROLLBACK', 'BEGIN', 'SET work_mem = 100', 'SHOW work_mem', 'EXPLAIN SELECT 1', 'COPY good TO STDOUT', 'VALUES (1), (2), (3)',
-    'TABLE good', 'EXECUTE nothing', 'FETCH ALL FROM nothing', 'LISTEN a', 'SELECT $1', 'SELECT now()', 'SELECT good FROM good', 'SELECT ARRAY[x, x] FROM good', 'SELECT id, id, id, id FROM good', "DO 'BEGIN END'", 'CALL nothing()',
-    'SELECT bits FROM good', 'SELECT id, bits FROM good', 'SELECT bits::bool[] FROM good', 'SELECT id, bits::bool[] FROM good', 'SELECT NULL, x FROM good', 'SELECT 1, x FROM good', 'SELECT good, x FROM good', 'SELECT id, x, id FROM good', 'SELECT id, bits, 1 FROM good',
-    "SELECT id, c.* FROM good, dpmm_cluster('SELECT id, x FROM good', '{\"draws\": 9}') AS c", "SELECT gmm_fit('SELECT x FROM good', 2)", "SELECT c.mean FROM gmm_fit('SELECT x FROM good', 2) c", 'SELECT generate_series(1, 12), random()', "SELECT 'NaN'::float8 FROM good", "SELECT 1e200::numeric * id FROM good", 'SELECT 1e400 FROM good',
-    "SELECT (1e308)::numeric * 1000 FROM good", 'SELECT ' . join(', ', (1) x 1600) . ' FROM good', 'SELECT x::float4[], id::real FROM good', 'SELECT x::numeric[] FROM good', 'SELECT id, series FROM good', 'SELECT word, ARRAY[word, NULL] FROM good', 'SELECT id, vectors FROM good', "SELECT id, CASE WHEN id > 3 THEN vectors ELSE '{}' END FROM good", 'SELECT id, CASE WHEN id > 3 THEN vectors ELSE series END FROM good',
-    'SELECT id, series, id FROM good', 'SELECT id, word FROM good', 'SELECT NULL, ARRAY[good] FROM good', "SELECT id, '{NULL,NULL}'::text[] FROM good", 'SELECT id, NULL::int[] FROM good', "SELECT id, '{Infinity}'::float8[] FROM good", 'SELECT ARRAY[id, NULL] FROM good', 'SELECT pg_sleep(0)');
+my @queries = ($query, '', ' ', ';', '--', 'SELECT', 'SELECT 1', 'SELECT 1; SELECT 2',
+    'SELECT FROM good', 'SELECT x FROM nowhere', 'SELEC x', 'SELECT NULL', "SELECT 'a'",
+    'SELECT x, x FROM good', 'SELECT x, 1 FROM good',
+    'SELECT x, -1 FROM good', 'SELECT x, NULL::float8 FROM good',
+        "SELECT x, 'NaN'::numeric FROM good", 'SELECT x, 0 FROM good', 'SELECT id, x FROM good',
+        'SELECT 1, 2.5, id::smallint FROM good', 'SELECT id, NULL::int FROM good',
+    'SELECT x FROM good WHERE false', 'SELECT x[1:id % 3] FROM good',
+        'SELECT 1 / (id - 5) FROM good', 'DELETE FROM good', 'DELETE FROM good RETURNING x',
+        'WITH d AS (DELETE FROM good RETURNING x) SELECT x FROM d',
+    'CREATE TABLE t (x int)', 'SELECT x INTO t FROM good', 'SELECT x FROM good FOR UPDATE',
+        'COMMIT', 'ROLLBACK', 'BEGIN', 'SET work_mem = 100', 'SHOW work_mem', 'EXPLAIN SELECT 1',
+        'COPY good TO STDOUT', 'VALUES (1), (2), (3)',
+    'TABLE good', 'EXECUTE nothing', 'FETCH ALL FROM nothing', 'LISTEN a', 'SELECT $1',
+        'SELECT now()', 'SELECT good FROM good', 'SELECT ARRAY[x, x] FROM good',
+        'SELECT id, id, id, id FROM good', "DO 'BEGIN END'", 'CALL nothing()',
+    'SELECT bits FROM good', 'SELECT id, bits FROM good', 'SELECT bits::bool[] FROM good',
+        'SELECT id, bits::bool[] FROM good', 'SELECT NULL, x FROM good', 'SELECT 1, x FROM good',
+        'SELECT good, x FROM good', 'SELECT id, x, id FROM good', 'SELECT id, bits, 1 FROM good',
+    "SELECT id, c.* FROM good, dpmm_cluster('SELECT id, x FROM good', '{\"draws\": 9}') AS c",
+        "SELECT gmm_fit('SELECT x FROM good', 2)",
+        "SELECT c.mean FROM gmm_fit('SELECT x FROM good', 2) c",
+        'SELECT generate_series(1, 12), random()', "SELECT 'NaN'::float8 FROM good",
+        "SELECT 1e200::numeric * id FROM good", 'SELECT 1e400 FROM good',
+    "SELECT (1e308)::numeric * 1000 FROM good", 'SELECT ' . join(', ', (1) x 1600) . ' FROM good',
+        'SELECT x::float4[], id::real FROM good', 'SELECT x::numeric[] FROM good',
+        'SELECT id, series FROM good', 'SELECT word, ARRAY[word, NULL] FROM good',
+        'SELECT id, vectors FROM good',
+        "SELECT id, CASE WHEN id > 3 THEN vectors ELSE '{}' END FROM good",
+        'SELECT id, CASE WHEN id > 3 THEN vectors ELSE series END FROM good',
+    'SELECT id, series, id FROM good', 'SELECT id, word FROM good',
+        'SELECT NULL, ARRAY[good] FROM good', "SELECT id, '{NULL,NULL}'::text[] FROM good",
+        'SELECT id, NULL::int[] FROM good', "SELECT id, '{Infinity}'::float8[] FROM good",
+        'SELECT ARRAY[id, NULL] FROM good', 'SELECT pg_sleep(0)');
 
-my @options = ('NULL', map { "'$_'" } '{}', 'null', '[]', '[{}]', '1', '"x"', 'true', '{"": 1}', '{"metod": "em"}', '{"method": "em"}', '{"method": "map"}', '{"method": "svi"}', '{"method": "kmeans"}', '{"missing": "skip"}', '{"on_error": "null"}',
-    '{"covariance": ["full", "tied"]}', '{"covariance": []}', '{"method": "svi", "batch_size": 1, "kappa": 0, "t0": 1}', '{"a": {"b": {"c": [1, [2, [3]]]}}}', '{"max_iter": 1}', '{"method": "em", "covariance_floor": 1e-300}', '{"prior": {}}',
-    '{"prior": {"alpha": 1e-300}}', '{"prior": {"B": 1e-300}}', '{"prior": {"B": 1e300}}', '{"prior": {"a": 1e9}}', '{"prior": {"c": 1e-300}}', '{"prior": {"m": [1e300, -1e300]}}', '{"prior": {"m": [1e150, -1e150]}}', '{"prior": {"type": "independent", "C": 1e-300}}');
-my @keys = (qw(method covariance restarts init seed max_iter tol max_seconds missing on_error prior covariance_floor batch_size kappa t0), map { "prior.$_" } qw(type alpha m c a B C));
-my @nasty = ('null', 'true', '"x"', '""', '"' . 'y' x 3000 . '"', '"\u00fc"', -1, 0, 0.5, 1, 2, '1e300', '-1e300', '1e-300', '9223372036854775807', '1e400', '[]', '[[]]', '[1]', '[1, 2]', '[[1, 2], [3, 4]]', '[[1, 0], [0, 1]]', '[[1, 2], [2, 1]]', '[[1e200, 0], [0, 1e200]]',
-    '[[1, 2], [3]]', '["a"]', '[1, null]', '[[0, 0], [0, 0]]', '{}', '{"a": 1}', '"NaN"', '"Infinity"', '["full", "full"]', '[[[1]]]');
+my @options = ('NULL', map { "'$_'" } '{}', 'null', '[]', '[{}]', '1', '"x"', 'true', '{"": 1}',
+    '{"metod": "em"}', '{"method": "em"}', '{"method": "map"}', '{"method": "svi"}',
+    '{"method": "kmeans"}', '{"missing": "skip"}', '{"on_error": "null"}',
+    '{"covariance": ["full", "tied"]}', '{"covariance": []}',
+        '{"method": "svi", "batch_size": 1, "kappa": 0, "t0": 1}',
+        '{"a": {"b": {"c": [1, [2, [3]]]}}}', '{"max_iter": 1}',
+        '{"method": "em", "covariance_floor": 1e-300}', '{"prior": {}}',
+    '{"prior": {"alpha": 1e-300}}', '{"prior": {"B": 1e-300}}', '{"prior": {"B": 1e300}}',
+        '{"prior": {"a": 1e9}}', '{"prior": {"c": 1e-300}}', '{"prior": {"m": [1e300, -1e300]}}',
+        '{"prior": {"m": [1e150, -1e150]}}', '{"prior": {"type": "independent", "C": 1e-300}}');
+my @keys = (qw(method covariance restarts init seed max_iter tol max_seconds missing on_error prior
+    covariance_floor batch_size kappa t0), map { "prior.$_" } qw(type alpha m c a B C));
+my @nasty = ('null', 'true', '"x"', '""', '"' . 'y' x 3000 . '"', '"\u00fc"', -1, 0, 0.5, 1, 2,
+    '1e300', '-1e300', '1e-300', '9223372036854775807', '1e400', '[]', '[[]]', '[1]', '[1, 2]',
+    '[[1, 2], [3, 4]]', '[[1, 0], [0, 1]]', '[[1, 2], [2, 1]]', '[[1e200, 0], [0, 1e200]]',
+    '[[1, 2], [3]]', '["a"]', '[1, null]', '[[0, 0], [0, 0]]', '{}', '{"a": 1}', '"NaN"',
+        '"Infinity"', '["full", "full"]', '[[[1]]]');
 for my $key (@keys) {
     for my $value (@nasty) {
         my ($outer, $inner) = split /\./, $key;
         push @options, "'{\"$outer\": " . ($inner ? "{\"$inner\": $value}" : $value) . "}'";
         my $method = (qw(em map vi svi kmeans))[rand 5];
-        push @options, "'{\"$outer\": " . ($inner ? "{\"$inner\": $value}" : $value) . ", \"method\": \"$method\"}'" if $outer ne 'method';
+        push @options, "'{\"$outer\": " . ($inner ? "{\"$inner\": $value}" : $value)
+            . ", \"method\": \"$method\"}'" if $outer ne 'method';
     }
 }
 
 my %options = (gmm => \@options);
 
-# The other families: each nasty value of each key, with some method and some likelihood; few draws, as there are many of these.
+# The other families: each nasty value of each key, with some method and some likelihood; few draws,
+# as there are many of these.
 my %family = (
-    bmm => {keys => [qw(method likelihood categories minimum init chains draws warmup thin samples prior missing batch_size covariance estimate concentration), map({ "prior.$_" } qw(alpha a b category_alpha shape rate m c B)), 'prior.poisson.shape', 'prior.normal.B', 'prior.bernoulli.a'],
+    bmm => {keys => [qw(method likelihood categories minimum init chains draws warmup thin samples
+            prior missing batch_size covariance estimate concentration),
+            map({ "prior.$_" } qw(alpha a b category_alpha shape rate m c B)),
+            'prior.poisson.shape', 'prior.normal.B', 'prior.bernoulli.a'],
         methods => [qw(vi svi em map gibbs collapsed mcem)]},
-    dpmm => {keys => [qw(method likelihood covariance categories concentration concentration.shape concentration.rate prior estimate level chains draws warmup thin init truncation restarts max_iter tol seed missing on_error), map({ "prior.$_" } qw(m c a B b category_alpha shape rate)), 'prior.poisson.shape', 'prior.normal.m'],
+    dpmm => {keys => [qw(method likelihood covariance categories concentration concentration.shape
+            concentration.rate prior estimate level chains draws warmup thin init truncation
+            restarts max_iter tol seed missing on_error),
+            map({ "prior.$_" } qw(m c a B b category_alpha shape rate)),
+            'prior.poisson.shape', 'prior.normal.m'],
         methods => [qw(collapsed gibbs slice vi)]},
     gmm => {keys => [qw(chains draws warmup thin samples)], methods => [qw(gibbs collapsed mcem)]},
-    hmm => {keys => [qw(method likelihood covariance categories init restarts max_iter tol seed missing on_error transitions initial prior batch_size kappa t0 chains draws warmup thin covariance_floor minimum), map({ "prior.$_" } qw(alpha m c a B b shape rate category_alpha initial transitions sticky))], methods => [qw(em map vi svi gibbs)]},
+    hmm => {keys => [qw(method likelihood covariance categories init restarts max_iter tol seed
+            missing on_error transitions initial prior batch_size kappa t0 chains draws warmup thin
+            covariance_floor minimum),
+            map({ "prior.$_" } qw(alpha m c a B b shape rate category_alpha initial transitions
+                sticky))],
+        methods => [qw(em map vi svi gibbs)]},
 );
-my @likelihoods = ('"normal"', '"bernoulli"', '"poisson"', '"categorical"', '["poisson", "normal"]', '["categorical", "bernoulli"]');
+my @likelihoods = ('"normal"', '"bernoulli"', '"poisson"', '"categorical"', '["poisson", "normal"]',
+    '["categorical", "bernoulli"]');
 for my $name (sort keys %family) {
-    push @{$options{$name}}, 'NULL', map { "'$_'" } '{}', 'null', '[]', '1', '"x"', '{"": 1}', '{"metod": "vi"}', '{"a": {"b": {"c": [1, [2, [3]]]}}}', '{"draws": 20, "chains": 1}';
-    push @{$options{$name}}, map { "'{\"categories\": $_, \"likelihood\": \"categorical\", \"draws\": 20}'" } 1, 2, 10000, 10001, '[2, 10000]', '[1, 2]', '[2]', '[2, 2, 2]', '[2, 1.5]', '[2, null]', '2147483648', '[[2, 2]]' if $name ne 'gmm';
+    push @{$options{$name}}, 'NULL', map { "'$_'" } '{}', 'null', '[]', '1', '"x"', '{"": 1}',
+        '{"metod": "vi"}', '{"a": {"b": {"c": [1, [2, [3]]]}}}', '{"draws": 20, "chains": 1}';
+    push @{$options{$name}},
+        map { "'{\"categories\": $_, \"likelihood\": \"categorical\", \"draws\": 20}'" } 1, 2,
+        10000, 10001, '[2, 10000]', '[1, 2]', '[2]', '[2, 2, 2]', '[2, 1.5]', '[2, null]',
+        '2147483648', '[[2, 2]]' if $name ne 'gmm';
     for my $key (@{$family{$name}{keys}}) {
-        for my $value (@nasty, '"bernoulli"', '"vi"', '["bernoulli", "cauchy"]', '["normal", "normal", "normal"]', '[2, 3]', '"binder"', '1e-320', '2147483647', '[1e300, 1e300]', '[-1, 1]') {
+        for my $value (@nasty, '"bernoulli"', '"vi"', '["bernoulli", "cauchy"]',
+            '["normal", "normal", "normal"]', '[2, 3]', '"binder"', '1e-320', '2147483647',
+            '[1e300, 1e300]', '[-1, 1]') {
             my ($outer, @inner) = split /\./, $key;
             my $inside = $value;
             $inside = "{\"$_\": $inside}" for reverse @inner;
-            my %all = (draws => 20, method => "\"$family{$name}{methods}[rand @{$family{$name}{methods}}]\"", chains => 2);
+            my %all = (draws => 20,
+                method => "\"$family{$name}{methods}[rand @{$family{$name}{methods}}]\"",
+                chains => 2);
             $all{likelihood} = $likelihoods[rand @likelihoods] if $name ne 'gmm' && rand() < 0.8;
             delete @all{qw(draws chains)} if $name eq 'hmm' && $all{method} ne '"gibbs"';
             $all{$outer} = $inside;
-            push @{$options{$name}}, q{'{} . join(', ', map { "\"$_\": $all{$_}" } sort keys %all) . q{}'};
+            push @{$options{$name}},
+                q{'{} . join(', ', map { "\"$_\": $all{$_}" } sort keys %all) . q{}'};
         }
     }
 }
 
 my %values = (
-    'double precision[]' => ["'{1,2}'", 'NULL', map({ "'$_'" } '{}', '{1}', '{1,2,3}', '{NULL}', '{1,NULL}', '{NULL,NULL}', '{NaN,1}', '{1,Infinity}', '{-Infinity,1}', '{{1,2}}', '{{1,2},{3,4}}', '{{{1}}}', '[0:1]={1,2}', '[-7:-6]={1,2}', '[2147483646:2147483647]={1,2}',
-        '{1e300,1}', '{1e200,-1e200}', '{1e150,-1e150}', '{1e-320,0}', '{-0,0}', '{1.7976931348623157e308,1}'), map({ "array_fill(1.5::float8, '{$_}')" } 200, 1601, 100000), q{array_fill(NULL::float8, '{2}')}],
+    'double precision[]' => ["'{1,2}'", 'NULL', map({ "'$_'" } '{}', '{1}', '{1,2,3}', '{NULL}',
+        '{1,NULL}', '{NULL,NULL}', '{NaN,1}', '{1,Infinity}', '{-Infinity,1}', '{{1,2}}',
+        '{{1,2},{3,4}}', '{{{1}}}', '[0:1]={1,2}', '[-7:-6]={1,2}', '[2147483646:2147483647]={1,2}',
+        '{1e300,1}', '{1e200,-1e200}', '{1e150,-1e150}', '{1e-320,0}', '{-0,0}',
+            '{1.7976931348623157e308,1}'), map({ "array_fill(1.5::float8, '{$_}')" } 200, 1601,
+            100000), q{array_fill(NULL::float8, '{2}')}],
     integer => [2, qw(NULL 0 1 -1 3 12 13 10000 10001 2147483647 -2147483648)],
     bigint => [1, qw(NULL 0 -1 9223372036854775807 -9223372036854775808)],
-    'double precision' => [1, 'NULL', 0, -1, 0.5, map({ "'$_'" } 'NaN', 'Infinity', '-Infinity'), '1e300', '1e150', '1e-320', "'-0'"],
-    'integer[]' => ["'{1,2}'", 'NULL', map { "'$_'" } '{}', '{2}', '{0}', '{-1,1}', '{NULL}', '{1,NULL}', '{1,1}', '{3,1,2}', '{{1,2}}', '[0:1]={1,2}', '{2147483647}', '{12,13}', '{10001}'],
-    jsonb => ["'{}'", @options, map({ "'$_'" } '{"pg_bayes": {"format": 1, "version": "x"}}'), map({ "$_\::jsonb" } @models)],
+    'double precision' => [1, 'NULL', 0, -1, 0.5, map({ "'$_'" } 'NaN', 'Infinity', '-Infinity'),
+        '1e300', '1e150', '1e-320', "'-0'"],
+    'integer[]' => ["'{1,2}'", 'NULL', map { "'$_'" } '{}', '{2}', '{0}', '{-1,1}', '{NULL}',
+        '{1,NULL}', '{1,1}', '{3,1,2}', '{{1,2}}', '[0:1]={1,2}', '{2147483647}', '{12,13}',
+        '{10001}'],
+    jsonb => ["'{}'", @options, map({ "'$_'" } '{"pg_bayes": {"format": 1, "version": "x"}}'),
+        map({ "$_\::jsonb" } @models)],
     # Of any type: a literal with its type. The first cannot tell 0 and 1 from numbers.
-    anyarray => ["'{0,1}'::integer[]", "'{t,f}'::boolean[]", 'NULL::integer[]', 'NULL::boolean[]', 'NULL::text[]', map({ "'$_'::boolean[]" } '{}', '{t}', '{t,f,t}', '{NULL,t}', '{{t,f}}', '[0:1]={t,f}'), map({ "'$_'::integer[]" } '{}', '{1}', '{0,1,1}', '{NULL,1}', '{2,0}', '{-1,0}', '{2147483647,0}', '{{0,1}}', '[-7:-6]={0,1}'),
-        map({ "'$_'::float8[]" } '{0,1}', '{0.5,1}', '{NaN,1}', '{Infinity,0}', '{1e300,0}', '{1e-320,0}', '{-0,1}'), map({ "'$_'::numeric[]" } '{0,1}', '{NaN,0}', '{1e400,0}', '{0.0000000000000000000000000000001,1}'), "'{0,1}'::smallint[]", "'{0,1}'::bigint[]", "'{9223372036854775807,0}'::bigint[]", "'{0,1}'::real[]",
-        "'{0,1}'::text[]", "'{a,b}'::varchar[]", q{'{"[1]",null}'::jsonb[]}, "'{1-1-1,infinity}'::date[]", "'{192.168.0.1}'::inet[]", q{ARRAY[(1, 'a')]::record[]}, "'{1,2}'::oid[]", "'0 1'::int2vector", "'0 1'::oidvector", q{'{"(0,1)","(1,0)"}'::point[]}, "'{1,0}'::bit[]", "'{0,1}'::money[]", "'{{0,1},{1,0}}'::float8[]", "'{{0,NULL},{NaN,0}}'::float8[]", "'{{a,b},{c,d}}'::text[]", "'{{{0,1}}}'::float8[]", "'{a,NULL,b}'::text[]", q{'{a,"",b}'::"char"[]},
-        map({ ("array_fill(1, '{$_}')", "array_fill(true, '{$_}')") } 200, 1601, 100000), q{'{"[0,1]"}'::int4range[]}, q{ARRAY[bayes_model_send((SELECT bits FROM given))]}, 'ARRAY[(SELECT bits FROM given)]'],
+    anyarray => ["'{0,1}'::integer[]", "'{t,f}'::boolean[]", 'NULL::integer[]', 'NULL::boolean[]',
+        'NULL::text[]', map({ "'$_'::boolean[]" } '{}', '{t}', '{t,f,t}', '{NULL,t}', '{{t,f}}',
+        '[0:1]={t,f}'), map({ "'$_'::integer[]" } '{}', '{1}', '{0,1,1}', '{NULL,1}', '{2,0}',
+        '{-1,0}', '{2147483647,0}', '{{0,1}}', '[-7:-6]={0,1}'),
+        map({ "'$_'::float8[]" } '{0,1}', '{0.5,1}', '{NaN,1}', '{Infinity,0}', '{1e300,0}',
+            '{1e-320,0}', '{-0,1}'), map({ "'$_'::numeric[]" } '{0,1}', '{NaN,0}', '{1e400,0}',
+            '{0.0000000000000000000000000000001,1}'), "'{0,1}'::smallint[]", "'{0,1}'::bigint[]",
+            "'{9223372036854775807,0}'::bigint[]", "'{0,1}'::real[]",
+        "'{0,1}'::text[]", "'{a,b}'::varchar[]", q{'{"[1]",null}'::jsonb[]},
+            "'{1-1-1,infinity}'::date[]", "'{192.168.0.1}'::inet[]", q{ARRAY[(1, 'a')]::record[]},
+            "'{1,2}'::oid[]", "'0 1'::int2vector", "'0 1'::oidvector",
+            q{'{"(0,1)","(1,0)"}'::point[]}, "'{1,0}'::bit[]", "'{0,1}'::money[]",
+            "'{{0,1},{1,0}}'::float8[]", "'{{0,NULL},{NaN,0}}'::float8[]",
+            "'{{a,b},{c,d}}'::text[]", "'{{{0,1}}}'::float8[]", "'{a,NULL,b}'::text[]",
+            q{'{a,"",b}'::"char"[]},
+        map({ ("array_fill(1, '{$_}')", "array_fill(true, '{$_}')") } 200, 1601, 100000),
+            q{'{"[0,1]"}'::int4range[]}, q{ARRAY[bayes_model_send((SELECT bits FROM given))]},
+            'ARRAY[(SELECT bits FROM given)]'],
     # One observation: the first is a number; records are vectors.
-    anynonarray => ['0.5::float8', 'NULL::float8', 'NULL::text', map({ "$_\::integer" } qw(0 1 2147483647)), map({ "'$_'::float8" } 'NaN', 'Infinity', '-Infinity', '1e300', '1e150', '1e-320', '-0'), map({ "'$_'::numeric" } 'NaN', '1e400', '0.5'), 'true', 'NULL::boolean', "'a'::text", "''::text", "'b'::varchar", "'c'::\"char\"", "repeat('y', 100000)", "'{\"a\": 1}'::jsonb", "'1-1-1'::date",
-        "'x'::bytea", 'ROW(1, 2)', 'ROW(1.5::float8, NULL::int)', 'ROW(NULL, NULL)', 'ROW(true, 1::numeric)', 'ROW()', 'ROW(1)', 'ROW(1, 2, 3)', "ROW('a'::text, 1)", "ROW('{1,2}'::float8[])", "ROW('{1,NULL}'::int[])", "ROW('{1,2,3}'::int[])", "ROW('{}'::int[])", "ROW('{{1,2}}'::int[])", "ROW('{a,b}'::text[])", "ROW(NULL::int[])", "ROW('{1,2}'::int[], 1)",
-        'ROW(ROW(1, 2))', "ROW('Infinity'::float8, 1)", '(SELECT good FROM good LIMIT 1)', 'ROW(' . join(', ', (1) x 1600) . ')', "'[0,1]'::int4range", "'(0,1)'::point", '(SELECT bits FROM given)', "'pg_class'::regclass"],
+    anynonarray => ['0.5::float8', 'NULL::float8', 'NULL::text',
+        map({ "$_\::integer" } qw(0 1 2147483647)),
+        map({ "'$_'::float8" } 'NaN', 'Infinity', '-Infinity', '1e300', '1e150', '1e-320', '-0'),
+        map({ "'$_'::numeric" } 'NaN', '1e400', '0.5'), 'true', 'NULL::boolean', "'a'::text",
+        "''::text", "'b'::varchar", "'c'::\"char\"", "repeat('y', 100000)", "'{\"a\": 1}'::jsonb",
+        "'1-1-1'::date",
+        "'x'::bytea", 'ROW(1, 2)', 'ROW(1.5::float8, NULL::int)', 'ROW(NULL, NULL)',
+            'ROW(true, 1::numeric)', 'ROW()', 'ROW(1)', 'ROW(1, 2, 3)', "ROW('a'::text, 1)",
+            "ROW('{1,2}'::float8[])", "ROW('{1,NULL}'::int[])", "ROW('{1,2,3}'::int[])",
+            "ROW('{}'::int[])", "ROW('{{1,2}}'::int[])", "ROW('{a,b}'::text[])", "ROW(NULL::int[])",
+            "ROW('{1,2}'::int[], 1)",
+        'ROW(ROW(1, 2))', "ROW('Infinity'::float8, 1)", '(SELECT good FROM good LIMIT 1)',
+            'ROW(' . join(', ', (1) x 1600) . ')', "'[0,1]'::int4range", "'(0,1)'::point",
+            '(SELECT bits FROM given)', "'pg_class'::regclass"],
     bayes_model => [@models, 'NULL'],
     text => [map { my $text = $_; $text =~ s/'/''/g; "'$text'" } @queries],
-    cstring => ['NULL', map({ "'$_'" } '', '{}', '[', '{"pg_bayes": 1}', '{"pg_bayes": {"format": 99}}'), map({ "($_)::text::cstring" } $models[0])],
+    cstring => ['NULL', map({ "'$_'" } '', '{}', '[', '{"pg_bayes": 1}',
+        '{"pg_bayes": {"format": 99}}'), map({ "($_)::text::cstring" } $models[0])],
     bytea => ['NULL', q{'\x'}, q{'\x00'}, q{'\x50474d42'}, "bayes_model_send($models[0])"],
     internal => ['NULL'],
 );
@@ -118,20 +233,31 @@ sub values_of {
     my ($name, $type) = @_;
     my ($family) = $name =~ /\b(gmm|bmm|dpmm|hmm)_/;
     return $values{$type} unless defined $family;
-    my @first = $type eq 'bayes_model' ? @{$models{$family}} : $type eq 'jsonb' ? ($family =~ /^[gh]mm$/ ? "'{}'" : q{'{"draws": 20}'}, @{$options{$family}}) : $type ne 'text' || $family eq 'gmm' ? () : $family eq 'bmm' ? q{'SELECT bits FROM good'} : $family eq 'hmm' ? q{'SELECT id, series FROM good'} : q{'SELECT id, x FROM good'};
+    my @first = $type eq 'bayes_model' ? @{$models{$family}} : $type eq 'jsonb'
+        ? ($family =~ /^[gh]mm$/ ? "'{}'" : q{'{"draws": 20}'}, @{$options{$family}})
+        : $type ne 'text' || $family eq 'gmm' ? () : $family eq 'bmm' ? q{'SELECT bits FROM good'}
+        : $family eq 'hmm' ? q{'SELECT id, series FROM good'} : q{'SELECT id, x FROM good'};
     @first = q{'{0.5,0.25}'::float8[]} if $family eq 'hmm' && $type eq 'anyarray';
     return $values{$type} unless @first || $family eq 'dpmm';
     my %seen;
-    # Sampling 1600 columns is no error, only slow (every step a factor of a 1600 x 1600 matrix): 40 or 100 will do here.
-    my @rest = map { my $value = $_; $value =~ s/(?:1, ){1500,}/'1, ' x 100/e, $value =~ s/'\{200\}'/'{40}'/ if $family eq 'dpmm'; $value =~ s/'\{100000\}'/'{3000}'/ if $family eq 'hmm'; $value } $type eq 'jsonb' ? () : @{$values{$type}};
+    # Sampling 1600 columns is no error, only slow (every step a factor of a 1600 x 1600 matrix): 40
+    # or 100 will do here.
+    my @rest = map { my $value = $_; $value =~ s/(?:1, ){1500,}/'1, ' x 100/e,
+        $value =~ s/'\{200\}'/'{40}'/ if $family eq 'dpmm'; $value =~ s/'\{100000\}'/'{3000}'/
+        if $family eq 'hmm'; $value } $type eq 'jsonb' ? () : @{$values{$type}};
     return [grep { !$seen{$_}++ } @first, @rest];
 }
 
 # ---- calls ----
 
 my @functions = map { [split /\|/] } split /\n/, $server->query(q{
-    SELECT p.oid::regproc, p.prokind, p.proretset, array_to_string(ARRAY(SELECT format_type(t, NULL) FROM unnest(p.proargtypes) WITH ORDINALITY AS u(t, n) ORDER BY n), ','), p.prorettype = 'internal'::regtype
-    FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e' JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
+    SELECT p.oid::regproc, p.prokind, p.proretset,
+           array_to_string(ARRAY(SELECT format_type(t, NULL)
+           FROM unnest(p.proargtypes) WITH ORDINALITY AS u(t, n) ORDER BY n), ','),
+           p.prorettype = 'internal'::regtype
+    FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
+         AND d.deptype = 'e' JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass
+         AND d.refobjid = e.oid
     WHERE e.extname = 'pg_bayes' ORDER BY p.oid::regprocedure::text});
 cmp_ok(scalar @functions, '>', 40, 'the catalog has the extension\'s functions');
 my @unknown = grep { my $f = $_; grep { !$values{$_} } split /,/, $f->[3] // '' } @functions;
@@ -158,28 +284,36 @@ sub try_call {
     }
     my ($state) = $said =~ /^(?:ERROR|FATAL|PANIC):  (\w{5}):/m;
     $states{$state // 'ok'}++;
-    push @bad, "$state: $sql: " . substr($said, 0, 300) if defined $state && $state =~ /^(?:XX|57|53|2F|08)/;
+    push @bad, "$state: $sql: " . substr($said, 0, 300) if defined $state && $state
+        =~ /^(?:XX|57|53|2F|08)/;
 }
 
 # Aggregates and windows take arguments row by row: adverse in one row, or in all.
 sub calls_of {
     my ($kind, $returns_set, $name, $types, @arguments) = @_;
-    my @typed = map { $types->[$_] =~ /^(?:cstring|internal|anyarray|anynonarray)$/ ? $arguments[$_] : "($arguments[$_])::$types->[$_]" } 0 .. $#$types;
-    return $returns_set ? ("SELECT $name(" . join(', ', @typed) . ') LIMIT 3') : ("SELECT $name(" . join(', ', @typed) . ')') if $kind eq 'f';
+    my @typed = map { $types->[$_] =~ /^(?:cstring|internal|anyarray|anynonarray)$/ ? $arguments[$_]
+        : "($arguments[$_])::$types->[$_]" } 0 .. $#$types;
+    return $returns_set ? ("SELECT $name(" . join(', ', @typed) . ') LIMIT 3')
+        : ("SELECT $name(" . join(', ', @typed) . ')') if $kind eq 'f';
     my @over = $kind eq 'w' ? (' OVER ()', ' OVER (PARTITION BY id % 2 ORDER BY id)') : ('');
     # The sound row: of the type of the adverse one, where functions take any.
     my $sound = $name =~ /\bdpmm_/ ? 'bits::float8[]' : 'x';
-    $sound = $typed[0] =~ /::([\w ]+\[\])$/ ? "bits::text[]::$1" : $typed[0] if $types->[0] eq 'anyarray';
+    $sound = $typed[0] =~ /::([\w ]+\[\])$/ ? "bits::text[]::$1" : $typed[0]
+        if $types->[0] eq 'anyarray';
     $sound = 'bits' if $types->[0] eq 'anyarray' && $typed[0] =~ /^array_fill\(1/;
     $sound = 'series' if $name =~ /\bhmm_/ && $typed[0] =~ /::(?:float8|numeric)\[\]$/;
     $sound = $typed[0] if $types->[0] eq 'bayes_model';
-    $sound = 'bits::boolean[]' if $types->[0] eq 'anyarray' && $typed[0] =~ /^array_fill\(true|::boolean\[\]$/;
+    $sound = 'bits::boolean[]' if $types->[0] eq 'anyarray' && $typed[0]
+        =~ /^array_fill\(true|::boolean\[\]$/;
     my @rows = map {
         my $which = $_;
-        join ', ', map { $_ == 0 && $types->[0] =~ /^(?:double precision\[\]|anyarray)$/ ? "CASE WHEN $which THEN $typed[0] ELSE $sound END" : $typed[$_] } 0 .. $#typed
+        join ', ', map { $_ == 0 && $types->[0] =~ /^(?:double precision\[\]|anyarray)$/
+            ? "CASE WHEN $which THEN $typed[0] ELSE $sound END" : $typed[$_] } 0 .. $#typed
     } 'id = 4', 'true', 'false';
     # The other arguments, differing between rows.
-    push @rows, join ', ', map { $_ == 0 ? $sound : "CASE WHEN id < 9 THEN (" . values_of($name, $types->[$_])->[0] . ')' . ($types->[$_] =~ /^any/ ? '' : "::$types->[$_]") . " ELSE $typed[$_] END" } 0 .. $#typed;
+    push @rows, join ', ', map { $_ == 0 ? $sound : "CASE WHEN id < 9 THEN ("
+        . values_of($name, $types->[$_])->[0] . ')'
+        . ($types->[$_] =~ /^any/ ? '' : "::$types->[$_]") . " ELSE $typed[$_] END" } 0 .. $#typed;
     return map { my $row = $_; map { "SELECT $name($row)$_ FROM good" } @over } @rows;
 }
 
@@ -190,8 +324,11 @@ for my $function (@functions) {
     my @sound = map { $from{$_}[0] } @types;
     my %seen;
     if (grep { $_ eq 'internal' } @types) {
-        # SQL has no value of type internal to give, NULL included: such functions are for PostgreSQL alone.
-        my $said = $session->run("SELECT $name(" . join(', ', map { "($from{$_}[0])" . ($_ =~ /^(?:internal|anyarray|anynonarray)$/ ? '' : "::$_") } @types) . ')');
+        # SQL has no value of type internal to give, NULL included: such functions are for
+        # PostgreSQL alone.
+        my $said = $session->run("SELECT $name(" . join(', ',
+            map { "($from{$_}[0])" . ($_ =~ /^(?:internal|anyarray|anynonarray)$/ ? ''
+            : "::$_") } @types) . ')');
         push @callable, "$name: $said" unless $said =~ /^ERROR:  42883:/m;
         next;
     }
@@ -200,7 +337,9 @@ for my $function (@functions) {
     for my $i (0 .. $#types) {
         for my $value (@{$from{$types[$i]}}) {
             # The long list of options goes through one aggregate in full; others get every fifth.
-            next if $types[$i] eq 'jsonb' && !($kind eq 'a' && $name =~ /_fit$/ && $types =~ /^(?:double precision\[\],integer|anyarray,integer|double precision\[\]),jsonb$/) && @types > 1 && rand > 0.1;
+            next if $types[$i] eq 'jsonb' && !($kind eq 'a' && $name =~ /_fit$/ && $types
+                =~ /^(?:double precision\[\],integer|anyarray,integer|double precision\[\]),jsonb$/)
+                && @types > 1 && rand > 0.1;
             my @pick = @sound;
             $pick[$i] = $value;
             push @picks, \@pick;
@@ -209,7 +348,8 @@ for my $function (@functions) {
     # And everything adverse at once.
     push @picks, [map { my $v = $from{$_}; $v->[rand @$v] } @types] for 1 .. (@types > 1 ? 40 : 0);
     for my $pick (@picks) {
-        my @all = grep { !$seen{$_}++ } calls_of($kind, $returns_set eq 't', $name, \@types, @$pick);
+        my @all = grep { !$seen{$_}++ } calls_of($kind, $returns_set eq 't', $name, \@types,
+            @$pick);
         # Aggregates with many forms: some of them, drawn.
         @all = @all[0, 1 + rand $#all] if @all > 3 && @picks > 400;
         my $start = time;
@@ -218,15 +358,21 @@ for my $function (@functions) {
     }
 }
 
-diag("$calls calls of ${\scalar @functions} functions; " . join(', ', map { "$_: $states{$_}" } sort keys %states));
+diag("$calls calls of ${\scalar @functions} functions; "
+    . join(', ', map { "$_: $states{$_}" } sort keys %states));
 diag(sprintf 'slowest: %.2f s: %s', $slowest->[0], substr($slowest->[1], 0, 200));
-diag('most of the time went to ' . join(', ', map { sprintf '%s %.1f s', $_, $spent{$_} } (sort { $spent{$b} <=> $spent{$a} } keys %spent)[0 .. 4]));
+diag('most of the time went to '
+    . join(', ', map { sprintf '%s %.1f s', $_, $spent{$_} } (
+    sort { $spent{$b} <=> $spent{$a} } keys %spent)[0 .. 4]));
 is_deeply(\@callable, [], 'functions with internal arguments cannot be called');
-is(scalar @bad, 0, 'every call gave a result or a clear error') or diag(join "\n", map { substr($_, 0, 700) } @bad[0 .. ($#bad > 30 ? 30 : $#bad)]);
+is(scalar @bad, 0, 'every call gave a result or a clear error')
+    or diag(join "\n", map { substr($_, 0, 700) } @bad[0 .. ($#bad > 30 ? 30 : $#bad)]);
 cmp_ok($states{ok} // 0, '>', 500, 'many calls succeeded');
 cmp_ok($states{22023} // 0, '>', 500, 'many were refused');
-is($session->run('SELECT count(*) FROM good'), '12', 'nothing was changed, and the session goes on');
-is_deeply([grep { /PANIC|TRAP|terminated by signal/ } split /\n/, $server->log], [], 'no process of the server died');
+is($session->run('SELECT count(*) FROM good'), '12',
+    'nothing was changed, and the session goes on');
+is_deeply([grep { /PANIC|TRAP|terminated by signal/ } split /\n/, $server->log], [],
+    'no process of the server died');
 is_deeply([$server->temporary_files], [], 'no temporary files are left');
 
 done_testing;

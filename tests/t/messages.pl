@@ -1,4 +1,5 @@
-# What a fit says beside its result: WARNINGs for what did not go as wished, INFO lines on its progress.
+# What a fit says beside its result: WARNINGs for what did not go as wished, INFO lines on its
+# progress.
 use strict;
 use warnings;
 use Server;
@@ -7,59 +8,89 @@ use Time::HiRes qw(time);
 
 my $server = Server->shared;
 my $session = $server->session;
-$session->run('SET max_parallel_workers_per_gather = 0; CREATE TABLE rows AS SELECT ARRAY[sin(i), cos(2 * i), sin(3 * i + 1), sin(i * 0.1)] AS x FROM generate_series(1, 50000) AS i');
+$session->run('SET max_parallel_workers_per_gather = 0;
+      CREATE TABLE rows AS SELECT ARRAY[sin(i), cos(2 * i), sin(3 * i + 1), sin(i * 0.1)] AS x
+      FROM generate_series(1, 50000) AS i');
 
 # ---- a fit that did not converge ----
 
-my $hurried = q{'{"method": "em", "max_iter": 2, "tol": 1e-9, "init": [[0, 0, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0]]}'};
+my $hurried = q{'{"method": "em", "max_iter": 2, "tol": 1e-9,
+    "init": [[0, 0, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0]]}'};
 my %forms = (
     aggregate => "SELECT count(m) FROM (SELECT gmm_fit(x, 3, $hurried) AS m FROM rows) AS r",
     relation => "SELECT count(*) FROM gmm_fit('SELECT x FROM rows', 3, $hurried)",
-    window => "SELECT count(c) FROM (SELECT gmm_cluster(x, 3, $hurried) OVER () AS c FROM rows) AS r",
+    window => "SELECT count(c) FROM (SELECT gmm_cluster(x, 3, $hurried) OVER () AS c
+          FROM rows) AS r",
     selection => "SELECT count(*) FROM gmm_select('SELECT x FROM rows', '{3}', $hurried)",
 );
 for my $form (sort keys %forms) {
     my $said = $session->run($forms{$form});
-    like($said, qr/^WARNING:  \w{5}: gmm fit by em did not converge in 2 iterations$/m, "$form: a WARNING");
-    like($said, qr/^DETAIL:  The objective changed by \d\S* in the last iteration; the tolerance is \S+ per row\.$/m, 'with the last change and the tolerance');
+    like($said, qr/^WARNING:  \w{5}: gmm fit by em did not converge in 2 iterations$/m,
+        "$form: a WARNING");
+    my $last = 'The objective changed by \d\S* in the last iteration';
+    like($said, qr/^DETAIL:  $last; the tolerance is \S+ per row\.$/m,
+        'with the last change and the tolerance');
     like($said, qr/^HINT:  Raise max_iter or tol/m, 'and what to do');
     my @warnings = $said =~ /^WARNING/mg;
     is(scalar @warnings, 1, 'once');
 }
-is($session->run("SELECT i.converged, i.iterations FROM (SELECT gmm_fit(x, 3, $hurried) AS m FROM rows) AS f, bayes_info(m) AS i") =~ s/^(?:WARNING|DETAIL|HINT|LOCATION).*\n//mgr, 'f|2', 'the model knows it');
-unlike($session->run('SELECT count(m) FROM (SELECT gmm_fit(x, 2) AS m FROM faithful) AS f'), qr/WARNING/, 'a fit that converges is silent');
-my $said = $session->run('SELECT count(m) FROM (SELECT id % 4, gmm_fit(x, 2, \'{"max_iter": 1, "tol": 1e-12, "restarts": 1}\') AS m FROM faithful GROUP BY 1) AS f');
+is($session->run("SELECT i.converged, i.iterations FROM (SELECT gmm_fit(x, 3, $hurried) AS m
+      FROM rows) AS f, bayes_info(m) AS i") =~ s/^(?:WARNING|DETAIL|HINT|LOCATION).*\n//mgr, 'f|2',
+    'the model knows it');
+unlike($session->run('SELECT count(m) FROM (SELECT gmm_fit(x, 2) AS m FROM faithful) AS f'),
+    qr/WARNING/, 'a fit that converges is silent');
+my $said = $session->run(
+    'SELECT count(m) FROM (SELECT id % 4, gmm_fit(x, 2,
+      \'{"max_iter": 1, "tol": 1e-12, "restarts": 1}\') AS m FROM faithful GROUP BY 1) AS f');
 my @warnings = $said =~ /^WARNING/mg;
 is(scalar @warnings, 4, 'every group has its WARNING');
 # Out of time.
 my $start = time;
-$said = $session->run(q{SELECT i.converged FROM (SELECT gmm_fit(x, 20, '{"max_seconds": 0.3, "tol": 0, "max_iter": 1000000, "restarts": 1000}') AS m FROM rows) AS f, bayes_info(m) AS i});
+$said = $session->run(
+    q{SELECT i.converged FROM (SELECT gmm_fit(x, 20,
+      '{"max_seconds": 0.3, "tol": 0, "max_iter": 1000000, "restarts": 1000}') AS m FROM rows) AS f,
+      bayes_info(m) AS i});
 cmp_ok(time - $start, '<', 30, 'max_seconds ends a fit that would not end');
 like($said, qr/^f$/m, 'as one that did not converge');
 
 # ---- on_error = null ----
 
 $said = $session->run(q{SELECT gmm_fit(x, 300, '{"on_error": "null"}') IS NULL FROM faithful});
-like($said, qr/^WARNING:  \w{5}: no model: k is 300, but there are only 256 distinct rows$/m, 'an error that gives NULL is told as a WARNING');
+like($said, qr/^WARNING:  \w{5}: no model: k is 300, but there are only 256 distinct rows$/m,
+    'an error that gives NULL is told as a WARNING');
 like($said, qr/^t$/m, 'and the query goes on');
 
 # ---- progress ----
 
-my $fit = q{SELECT count(m) FROM (SELECT gmm_fit(x, 6, '{"method": "em", "max_iter": 30, "tol": 0, "restarts": 2}') AS m FROM rows) AS r};
+my $fit = q{SELECT count(m)
+      FROM (SELECT gmm_fit(x, 6, '{"method": "em", "max_iter": 30, "tol": 0, "restarts": 2}') AS m
+      FROM rows) AS r};
 unlike($session->run($fit), qr/^INFO/m, 'no progress unless asked for');
 $said = $session->run("SET pg_bayes.progress = on; $fit");
 my @lines = $said =~ /^INFO:  (.*)$/mg;
 cmp_ok(scalar @lines, '>=', 1, 'pg_bayes.progress = on: progress');
 my $number = qr/-?\d\S*?/;
-is_deeply([grep { !m{^(?:\w{5}: )?em: restart \d+/\d+, iteration \d+/30, objective $number(?:, change $number)?, \d+\.\d s, this restart at most \d+\.\d s more$} } @lines], [], 'method, restart, iteration, objective, change and time left') or diag(join "\n", @lines);
+my $place = qr{em: restart \d+/\d+, iteration \d+/30, objective $number(?:, change $number)?};
+my $times = qr{\d+\.\d s, this restart at most \d+\.\d s more};
+is_deeply([grep { !m{^(?:\w{5}: )?$place, $times$} } @lines], [],
+    'method, restart, iteration, objective, change and time left') or diag(join "\n", @lines);
 my @iterations = map { m{iteration (\d+)/} ? $1 : () } grep { m{restart 1/} } @lines;
 is_deeply(\@iterations, [sort { $a <=> $b } @iterations], 'iterations go up');
-like($session->run("SELECT count(*) FROM gmm_fit('SELECT x FROM rows', 6, '{\"method\": \"em\", \"max_iter\": 30, \"tol\": 0, \"restarts\": 2}')"), qr/^INFO/m, 'in a relation');
-like($session->run("SELECT count(c) FROM (SELECT gmm_cluster(x, 6, '{\"method\": \"em\", \"max_iter\": 30, \"tol\": 0, \"restarts\": 2}') OVER () AS c FROM rows) AS r"), qr/^INFO/m, 'and in a window');
+like($session->run("SELECT count(*) FROM gmm_fit('SELECT x FROM rows', 6,
+      '{\"method\": \"em\", \"max_iter\": 30, \"tol\": 0, \"restarts\": 2}')"), qr/^INFO/m,
+    'in a relation');
+like($session->run("SELECT count(c)
+      FROM (SELECT gmm_cluster(x, 6,
+      '{\"method\": \"em\", \"max_iter\": 30, \"tol\": 0, \"restarts\": 2}') OVER () AS c
+      FROM rows) AS r"), qr/^INFO/m, 'and in a window');
 
 # ---- settings ----
 
-is($session->run("SELECT string_agg(name || '=' || setting, ' ' ORDER BY name) FROM pg_settings WHERE name LIKE 'pg_bayes.%'"), 'pg_bayes.progress=on pg_bayes.threads=0', 'the settings there are');
-is($session->run('SELECT count(*) FROM pg_settings WHERE name LIKE \'pg_bayes.%\' AND (short_desc = \'\' OR context <> \'user\')'), '0', 'anyone may change them, and each has a description');
+is($session->run("SELECT string_agg(name || '=' || setting, ' ' ORDER BY name) FROM pg_settings
+      WHERE name LIKE 'pg_bayes.%'"), 'pg_bayes.progress=on pg_bayes.threads=0',
+    'the settings there are');
+is($session->run('SELECT count(*) FROM pg_settings WHERE name LIKE \'pg_bayes.%\'
+      AND (short_desc = \'\' OR context <> \'user\')'), '0',
+    'anyone may change them, and each has a description');
 
 done_testing;

@@ -1,5 +1,6 @@
-# A model is parsed once for a query, not once for every row, wherever it comes from and however it is stored; and where it changes
-# from row to row, every row gets its own. The module says at DEBUG1 when it parses.
+# A model is parsed once for a query, not once for every row, wherever it comes from and however it
+# is stored; and where it changes from row to row, every row gets its own. The module says at DEBUG1
+# when it parses.
 use strict;
 use warnings;
 use Server;
@@ -13,17 +14,23 @@ INSERT INTO models SELECT 'a', gmm_fit(x, 2, '{"method": "em", "restarts": 2}') 
 INSERT INTO models SELECT 'b', gmm_fit(x, 3, '{"restarts": 2}') FROM faithful;
 CREATE TABLE plain (LIKE models); ALTER TABLE plain ALTER model SET STORAGE plain;
 CREATE TABLE compressed (LIKE models); ALTER TABLE compressed ALTER model SET STORAGE main;
-CREATE TABLE outside (LIKE models); ALTER TABLE outside ALTER model SET STORAGE external; ALTER TABLE outside SET (toast_tuple_target = 128);
+CREATE TABLE outside (LIKE models); ALTER TABLE outside ALTER model SET STORAGE external;
+ALTER TABLE outside SET (toast_tuple_target = 128);
 CREATE TABLE both_ways (LIKE models); ALTER TABLE both_ways SET (toast_tuple_target = 128);
 -- Traces of many restarts make a model long, and compressible.
 CREATE TEMP TABLE long (LIKE models); ALTER TABLE long ALTER model SET STORAGE external;
-INSERT INTO long SELECT 'a' AS name, gmm_fit(x, 2, '{"method": "em", "restarts": 100, "tol": 1e-12}') AS model FROM faithful UNION ALL SELECT 'b', gmm_fit(x, 3, '{"restarts": 100, "max_iter": 20, "tol": 10}') FROM faithful;
+INSERT INTO long SELECT 'a' AS name,
+  gmm_fit(x, 2, '{"method": "em", "restarts": 100, "tol": 1e-12}') AS model FROM faithful
+UNION ALL SELECT 'b', gmm_fit(x, 3, '{"restarts": 100, "max_iter": 20, "tol": 10}') FROM faithful;
 INSERT INTO plain SELECT * FROM models;
 INSERT INTO compressed SELECT * FROM long;
 INSERT INTO outside SELECT * FROM long;
 INSERT INTO both_ways SELECT * FROM long;
-CREATE TABLE versions AS SELECT n, gmm_fit(x, 2, jsonb_build_object('method', 'em', 'seed', n, 'max_iter', 1, 'tol', 100)) AS model FROM faithful, generate_series(1, 40) AS n GROUP BY n;
-CREATE FUNCTION label(m bayes_model, x float8[]) RETURNS int LANGUAGE plpgsql AS $$ BEGIN RETURN gmm_predict(m, x); END $$;
+CREATE TABLE versions AS SELECT n,
+  gmm_fit(x, 2, jsonb_build_object('method', 'em', 'seed', n, 'max_iter', 1, 'tol', 100)) AS model
+FROM faithful, generate_series(1, 40) AS n GROUP BY n;
+CREATE FUNCTION label(m bayes_model,
+  x float8[]) RETURNS int LANGUAGE plpgsql AS $$ BEGIN RETURN gmm_predict(m, x); END $$;
 SET max_parallel_workers_per_gather = 0;
 SQL
 
@@ -31,7 +38,8 @@ SQL
 sub parsed {
     my ($sql, $before) = @_;
     $session->run($before) if $before;
-    my $said = $session->run("SET client_min_messages = debug1; $sql; SET client_min_messages = notice", 60);
+    my $said = $session->run("SET client_min_messages = debug1; $sql;
+          SET client_min_messages = notice", 60);
     my $count = () = $said =~ /pg_bayes: model parsed/g;
     $said =~ s/^(?:DEBUG|LOCATION|QUERY|CONTEXT|PL\/pgSQL|SQL).*\n?//mg;
     chomp $said;
@@ -51,21 +59,29 @@ my $counts = 'SELECT count(*)';
 my $text = $session->run("SELECT replace(model::text, '''', '''''') FROM models WHERE name = 'a'");
 for my $score ('gmm_predict', 'gmm_log_density', 'gmm_probabilities') {
     my $sum = sub { "SELECT count($score($_[0], x)) FROM faithful$_[1]" };
-    is(parses(1, $sum->('model', ", models WHERE name = 'a'"), "$score, a column in a join"), '272', 'for every row');
+    is(parses(1, $sum->('model', ", models WHERE name = 'a'"), "$score, a column in a join"), '272',
+        'for every row');
     parses(1, $sum->("(SELECT model FROM models WHERE name = 'a')", ''), "$score, a subquery");
     parses(1, $sum->("'$text'::bayes_model", ''), "$score, a constant");
-    parses(1, $sum->('model', ', (SELECT gmm_fit(x, 2) AS model FROM faithful) AS f'), "$score, a model just fitted");
+    parses(1, $sum->('model', ', (SELECT gmm_fit(x, 2) AS model FROM faithful) AS f'),
+        "$score, a model just fitted");
 }
-my %stored = (plain => 'plain', compressed => 'compressed inline', outside => 'out of line', both_ways => 'compressed out of line');
+my %stored = (plain => 'plain', compressed => 'compressed inline', outside => 'out of line',
+    both_ways => 'compressed out of line');
 for my $table (sort keys %stored) {
     my $model = "(SELECT model FROM $table WHERE name = 'a')";
     my $right = $session->run("SELECT sum(gmm_predict('$text'::bayes_model, x)) FROM faithful");
-    is(parses(1, "SELECT sum(gmm_predict(model, x)) FROM faithful, $table WHERE name = 'a'", "$stored{$table}, from a join"), $right, 'rightly');
-    is(parses(1, "SELECT sum(gmm_predict($model, x)) FROM faithful", "$stored{$table}, from a subquery"), $right, 'rightly');
+    is(parses(1, "SELECT sum(gmm_predict(model, x)) FROM faithful, $table WHERE name = 'a'",
+        "$stored{$table}, from a join"), $right, 'rightly');
+    is(parses(1, "SELECT sum(gmm_predict($model, x)) FROM faithful",
+        "$stored{$table}, from a subquery"), $right, 'rightly');
 }
-is($session->run("SELECT string_agg(DISTINCT coalesce(pg_column_compression(model), 'none'), ' ') FROM compressed"), 'pglz', 'the compressed ones are compressed');
-is($session->run("SELECT pg_column_compression(model) IS NULL AND pg_column_size(model) > 2000 FROM outside LIMIT 1"), 't', 'those out of line are not');
-is($session->run("SELECT bool_and(pg_relation_size(reltoastrelid) > 0) FROM pg_class WHERE relname IN ('outside', 'both_ways')"), 't', 'out of line they are');
+is($session->run("SELECT string_agg(DISTINCT coalesce(pg_column_compression(model), 'none'), ' ')
+      FROM compressed"), 'pglz', 'the compressed ones are compressed');
+is($session->run("SELECT pg_column_compression(model) IS NULL AND pg_column_size(model) > 2000
+      FROM outside LIMIT 1"), 't', 'those out of line are not');
+is($session->run("SELECT bool_and(pg_relation_size(reltoastrelid) > 0) FROM pg_class
+      WHERE relname IN ('outside', 'both_ways')"), 't', 'out of line they are');
 
 # ---- parameters ----
 
@@ -81,35 +97,52 @@ $session->run('DEALLOCATE score');
 
 my $a = $session->run("SELECT sum(gmm_predict(model, x)) FROM faithful, models WHERE name = 'a'");
 my $b = $session->run("SELECT sum(gmm_predict(model, x)) FROM faithful, models WHERE name = 'b'");
-is(parses(2, 'SELECT name, sum(p) FROM (SELECT name, gmm_predict(model, x) AS p FROM faithful, models ORDER BY id, name OFFSET 0) AS s GROUP BY name ORDER BY name', 'two models, sorted'), "a|$a\nb|$b", 'each with its rows');
-is(parses(2, 'SELECT sum(gmm_predict(model, x)) FROM faithful CROSS JOIN LATERAL (SELECT * FROM models WHERE id >= 0) AS m', 'two models that alternate row by row'), $a + $b, 'rightly');
+is(parses(2, 'SELECT name, sum(p) FROM (SELECT name, gmm_predict(model, x) AS p FROM faithful,
+      models ORDER BY id, name OFFSET 0) AS s GROUP BY name ORDER BY name', 'two models, sorted'),
+    "a|$a\nb|$b", 'each with its rows');
+is(parses(2, 'SELECT sum(gmm_predict(model, x)) FROM faithful
+      CROSS JOIN LATERAL (SELECT * FROM models WHERE id >= 0) AS m',
+    'two models that alternate row by row'), $a + $b, 'rightly');
 for my $table (sort keys %stored) {
-    is(parses(2, "SELECT sum(gmm_predict(model, x)) FROM faithful CROSS JOIN LATERAL (SELECT * FROM $table WHERE id >= 0) AS m", "two models that alternate, $stored{$table}"),
-        $session->run("SELECT sum(p) FROM (SELECT sum(gmm_predict((SELECT model FROM $table WHERE name = n), x)) AS p FROM faithful, unnest('{a,b}'::text[]) AS n) AS s"), 'rightly');
+    is(parses(2, "SELECT sum(gmm_predict(model, x)) FROM faithful
+          CROSS JOIN LATERAL (SELECT * FROM $table WHERE id >= 0) AS m",
+        "two models that alternate, $stored{$table}"),
+        $session->run("SELECT sum(p)
+              FROM (SELECT sum(gmm_predict((SELECT model FROM $table WHERE name = n), x)) AS p
+              FROM faithful, unnest('{a,b}'::text[]) AS n) AS s"), 'rightly');
 }
 # More models in turn than are kept when memory is short: parsed more often, but right.
-my $right = $session->run('SELECT sum((SELECT sum(gmm_predict(v.model, x)) FROM faithful)) FROM versions AS v');
+my $right = $session->run(
+    'SELECT sum((SELECT sum(gmm_predict(v.model, x)) FROM faithful)) FROM versions AS v');
 $session->run("SET work_mem = '64kB'");
-my ($count, $said) = parsed('SELECT sum(gmm_predict(model, x)) FROM faithful CROSS JOIN LATERAL (SELECT * FROM versions WHERE id >= 0) AS v');
+my ($count, $said) = parsed(
+    'SELECT sum(gmm_predict(model, x)) FROM faithful
+      CROSS JOIN LATERAL (SELECT * FROM versions WHERE id >= 0) AS v');
 is($said, $right, 'forty models that alternate in little memory: right');
 diag("$count parses for 40 models x 272 rows with work_mem = 64kB");
 $session->run('RESET work_mem');
-is(parses(40, 'SELECT sum(gmm_predict(model, x)) FROM faithful CROSS JOIN LATERAL (SELECT * FROM versions WHERE id >= 0) AS v', 'forty models that alternate in enough memory'), $right, 'rightly');
+is(parses(40, 'SELECT sum(gmm_predict(model, x)) FROM faithful
+      CROSS JOIN LATERAL (SELECT * FROM versions WHERE id >= 0) AS v',
+    'forty models that alternate in enough memory'), $right, 'rightly');
 
 # ---- PL/pgSQL: a call site outlives its variables, and memory is used again ----
 
-is(parses(1, "SELECT sum(label(model, x)) FROM faithful, models WHERE name = 'a'", 'a PL/pgSQL argument'), $a, 'rightly');
+is(parses(1, "SELECT sum(label(model, x)) FROM faithful, models WHERE name = 'a'",
+    'a PL/pgSQL argument'), $a, 'rightly');
 my ($changing) = $session->run(q{
     CREATE FUNCTION changing() RETURNS text LANGUAGE plpgsql AS $$
     DECLARE m bayes_model; r record; wrong int := 0; tried int := 0;
     BEGIN
-      -- The same expression over models that take each other's place in memory, while fits and texts come between.
+      -- The same expression over models that take each other's place in memory,
+        while fits and texts come between.
       FOR i IN 1 .. 5 LOOP
-        FOR r IN SELECT n, model, (SELECT array_agg(gmm_log_density(model, x) ORDER BY id) FROM faithful WHERE id <= 5) AS want FROM versions ORDER BY n * (1 - 2 * (i % 2)) LOOP
+        FOR r IN SELECT n, model, (SELECT array_agg(gmm_log_density(model, x) ORDER BY id)
+          FROM faithful WHERE id <= 5) AS want FROM versions ORDER BY n * (1 - 2 * (i % 2)) LOOP
           m := r.model::text::bayes_model;
           FOR j IN 1 .. 5 LOOP
             tried := tried + 1;
-            IF gmm_log_density(m, (SELECT x FROM faithful WHERE id = j)) <> r.want[j] THEN wrong := wrong + 1; END IF;
+            IF gmm_log_density(m, (SELECT x FROM faithful WHERE id = j))
+              <> r.want[j] THEN wrong := wrong + 1; END IF;
           END LOOP;
           m := NULL;
         END LOOP;
@@ -125,7 +158,8 @@ is($session->run(q{
       FOR i IN 1 .. 200 LOOP
         SELECT model INTO m FROM models WHERE name = CASE WHEN i % 3 = 0 THEN 'a' ELSE 'b' END;
         label := array_length(gmm_probabilities(m, '{3, 60}'), 1);
-        IF label <> (CASE WHEN i % 3 = 0 THEN 2 ELSE 3 END) THEN RAISE EXCEPTION 'wrong model in round %', i; END IF;
+        IF label <> (CASE WHEN i % 3 = 0 THEN 2
+          ELSE 3 END) THEN RAISE EXCEPTION 'wrong model in round %', i; END IF;
       END LOOP;
     END $$}), '', 'nor do two that alternate in one variable mix');
 # PL/pgSQL keeps arrays in a form of its own while it changes them.
@@ -140,33 +174,51 @@ is($session->run(q{
         IF gmm_predict(m, v) <> r.label THEN wrong := wrong + 1; END IF;
       END LOOP;
       IF wrong > 0 THEN RAISE EXCEPTION '% wrong labels', wrong; END IF;
-      IF (SELECT c.mean FROM (SELECT gmm_fit(v, 1) AS f FROM generate_series(1, 5)) AS s, gmm_components(f) AS c) <> v THEN RAISE EXCEPTION 'a wrong mean'; END IF;
+      IF (SELECT c.mean FROM (SELECT gmm_fit(v, 1) AS f FROM generate_series(1, 5)) AS s,
+        gmm_components(f) AS c) <> v THEN RAISE EXCEPTION 'a wrong mean'; END IF;
     END $$}), '', 'an expanded array is a row like any other');
 # A table whose models are replaced between calls of one prepared statement.
-$session->run("CREATE TABLE latest AS SELECT model FROM models WHERE name = 'a'; PREPARE again AS SELECT sum(gmm_predict(model, x)) FROM faithful, latest");
+$session->run("CREATE TABLE latest AS SELECT model FROM models WHERE name = 'a';
+      PREPARE again AS SELECT sum(gmm_predict(model, x)) FROM faithful, latest");
 is($session->run('EXECUTE again'), $a, 'a prepared statement');
 $session->run("UPDATE latest SET model = (SELECT model FROM models WHERE name = 'b')");
 is($session->run('EXECUTE again'), $b, 'sees that the stored model was replaced');
-# The toast pointer's value id could come back after VACUUM and a new insertion: contents must decide.
+# The toast pointer's value id could come back after VACUUM and a new insertion: contents must
+# decide.
 $session->run('TRUNCATE outside; INSERT INTO outside SELECT * FROM long');
-is($session->run("SELECT sum(gmm_predict(model, x)) FROM faithful, outside WHERE name = 'b'"), $session->run("SELECT sum(gmm_predict(model, x)) FROM faithful, (SELECT model::text::bayes_model FROM outside WHERE name = 'b') AS o"), 'as does one after TRUNCATE');
+is($session->run("SELECT sum(gmm_predict(model, x)) FROM faithful, outside WHERE name = 'b'"),
+    $session->run("SELECT sum(gmm_predict(model, x)) FROM faithful,
+      (SELECT model::text::bayes_model FROM outside WHERE name = 'b') AS o"),
+    'as does one after TRUNCATE');
 
 # ---- sequences: arrays, and windows over many partitions ----
 
-$session->run("CREATE TABLE chains AS SELECT n AS name, hmm_fit(x, 2, jsonb_build_object('method', 'em', 'seed', n)) AS model FROM (SELECT array_agg(waiting ORDER BY id) AS x FROM faithful) AS f, generate_series(1, 2) AS n GROUP BY n");
+$session->run("CREATE TABLE chains AS SELECT n AS name,
+      hmm_fit(x, 2, jsonb_build_object('method', 'em', 'seed', n)) AS model
+      FROM (SELECT array_agg(waiting ORDER BY id) AS x FROM faithful) AS f,
+      generate_series(1, 2) AS n GROUP BY n");
 for my $score ('hmm_decode', 'hmm_probabilities', 'hmm_filter', 'hmm_log_likelihood') {
-    is(parses(1, "SELECT count($score(model, ARRAY[waiting])) FROM faithful, chains WHERE name = 1", "$score of arrays"), '272', 'for every row');
+    is(parses(1, "SELECT count($score(model, ARRAY[waiting])) FROM faithful, chains WHERE name = 1",
+        "$score of arrays"), '272', 'for every row');
     next if $score eq 'hmm_log_likelihood';
-    is(parses(1, "SELECT count(r) FROM (SELECT $score(model, waiting) OVER (PARTITION BY eruptions ORDER BY id) AS r FROM faithful, chains WHERE name = 1) AS s", "$score over partitions"), '272', 'for every row');
-    is(parses(2, "SELECT count(r) FROM (SELECT $score(model, waiting) OVER (PARTITION BY id, name) AS r FROM faithful, chains) AS s", "$score, two models that alternate"), '544', 'for every row');
+    is(parses(1, "SELECT count(r) FROM (SELECT $score(model, waiting)
+          OVER (PARTITION BY eruptions ORDER BY id) AS r
+          FROM faithful, chains WHERE name = 1) AS s",
+        "$score over partitions"), '272', 'for every row');
+    is(parses(2, "SELECT count(r) FROM (SELECT $score(model, waiting)
+          OVER (PARTITION BY id, name) AS r FROM faithful, chains) AS s",
+        "$score, two models that alternate"), '544', 'for every row');
 }
 
 # ---- other functions with models ----
 
-is(parses(0, "SELECT count(*) FROM models, gmm_components(model)", 'functions of a model alone do not use the cache'), '5', 'five components');
+is(parses(0, "SELECT count(*) FROM models, gmm_components(model)",
+    'functions of a model alone do not use the cache'), '5', 'five components');
 # An index on an expression, a generated column, a check: places where an expression lives long.
 is($session->run(q{
-    CREATE TABLE watched (m bayes_model, x float8[], label int GENERATED ALWAYS AS (gmm_predict(m, x)) STORED, CHECK (gmm_log_density(m, x) > -1e9));
+    CREATE TABLE watched (m bayes_model, x float8[],
+      label int GENERATED ALWAYS AS (gmm_predict(m, x)) STORED,
+      CHECK (gmm_log_density(m, x) > -1e9));
     INSERT INTO watched SELECT model, x FROM faithful, models;
     CREATE INDEX ON watched (gmm_log_density(m, x));
     SELECT sum(label) FROM watched}), $a + $b, 'generated columns, checks and indexes');

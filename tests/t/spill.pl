@@ -1,5 +1,5 @@
-# More rows than maintenance_work_mem holds: they go to a temporary file, which PostgreSQL counts, limits and removes; the model is the
-# same to the last bit, and memory stays within the budget.
+# More rows than maintenance_work_mem holds: they go to a temporary file, which PostgreSQL counts,
+# limits and removes; the model is the same to the last bit, and memory stays within the budget.
 use strict;
 use warnings;
 use Server;
@@ -8,107 +8,157 @@ use Time::HiRes qw(time sleep);
 
 my $server = Server->shared;
 $server->query(<<'SQL');
-CREATE TABLE rows AS SELECT i AS id, ARRAY(SELECT sin(i * j * 0.7) + j * (i % 5) FROM generate_series(1, 16) AS j) AS x, 1 + i % 3 AS w FROM generate_series(1, 40000) AS i;
-CREATE TABLE models AS SELECT gmm_fit(x, 3, '{"restarts": 1, "max_iter": 3, "tol": 1e6}') AS model FROM rows;
-CREATE FUNCTION timeless(model bayes_model) RETURNS text LANGUAGE sql RETURN (model::jsonb - 'seconds')::text;
+CREATE TABLE rows AS SELECT i AS id,
+  ARRAY(SELECT sin(i * j * 0.7) + j * (i % 5) FROM generate_series(1, 16) AS j) AS x, 1 + i % 3 AS w
+FROM generate_series(1, 40000) AS i;
+CREATE TABLE models AS SELECT gmm_fit(x, 3, '{"restarts": 1, "max_iter": 3, "tol": 1e6}') AS model
+FROM rows;
+CREATE FUNCTION timeless(model bayes_model) RETURNS text LANGUAGE sql RETURN (model::jsonb
+  - 'seconds')::text;
 ANALYZE;
 SQL
 my $megabytes = 40000 * 16 * 8 / 1048576;
 
 my $session = $server->session;
-sub settings { "SET client_min_messages = error; SET max_parallel_workers_per_gather = 0; SET work_mem = '64MB'; SET pg_bayes.threads = $_[0]; SET maintenance_work_mem = '$_[1]'; SET jit = off" }
+sub settings { "SET client_min_messages = error; SET max_parallel_workers_per_gather = 0;
+      SET work_mem = '64MB'; SET pg_bayes.threads = $_[0]; SET maintenance_work_mem = '$_[1]';
+      SET jit = off" }
 
 # ---- the same model ----
 
 my $quick = '"max_iter": 5, "restarts": 1, "tol": 0';
 my %statements = (
-    (map { ("aggregate, $_" => "SELECT timeless(gmm_fit(x, 5, '{\"method\": \"$_\", $quick}')) FROM rows") } qw(em map vi svi kmeans)),
-    (map { ("aggregate, em $_" => "SELECT timeless(gmm_fit(x, 5, '{\"method\": \"em\", \"covariance\": \"$_\", $quick}')) FROM rows") } qw(diagonal spherical tied)),
+    (map { ("aggregate, $_"
+        => "SELECT timeless(gmm_fit(x, 5, '{\"method\": \"$_\", $quick}'))
+          FROM rows") } qw(em map vi svi kmeans)),
+    (map { ("aggregate, em $_"
+        => "SELECT timeless(gmm_fit(x, 5, '{\"method\": \"em\", \"covariance\": \"$_\", $quick}'))
+          FROM rows") } qw(diagonal spherical tied)),
     'weights' => "SELECT timeless(gmm_fit(x, 5, '{$quick}', w)) FROM rows",
-    'rows left out' => "SELECT timeless(gmm_fit(CASE WHEN id % 7 > 0 THEN x END, 5, '{$quick}')) FROM rows",
-    'random start' => "SELECT timeless(gmm_fit(x, 5, '{\"init\": \"random\", \"max_iter\": 2, \"restarts\": 2, \"tol\": 0}')) FROM rows",
-    'start from a model' => "SELECT timeless(gmm_fit(x, model, '{\"max_iter\": 2, \"tol\": 0}')) FROM rows, models",
-    'update' => "SELECT timeless(gmm_update(x, model, '{\"max_iter\": 2, \"tol\": 0}')) FROM rows, models",
-    'select' => "SELECT string_agg(timeless(s.model), ' ') FROM (SELECT gmm_select(x, '{2,3}', '{$quick}') AS a FROM rows) AS r, unnest(a) AS s",
+    'rows left out' => "SELECT timeless(gmm_fit(CASE WHEN id % 7 > 0 THEN x END, 5, '{$quick}'))
+          FROM rows",
+    'random start' => "SELECT timeless(gmm_fit(x, 5,
+          '{\"init\": \"random\", \"max_iter\": 2, \"restarts\": 2, \"tol\": 0}')) FROM rows",
+    'start from a model' => "SELECT timeless(gmm_fit(x, model, '{\"max_iter\": 2, \"tol\": 0}'))
+          FROM rows, models",
+    'update' => "SELECT timeless(gmm_update(x, model, '{\"max_iter\": 2, \"tol\": 0}')) FROM rows,
+          models",
+    'select' => "SELECT string_agg(timeless(s.model), ' ')
+          FROM (SELECT gmm_select(x, '{2,3}', '{$quick}') AS a FROM rows) AS r, unnest(a) AS s",
     'relation' => "SELECT * FROM gmm_fit('SELECT x FROM rows', 5, '{$quick}')",
-    'relation, columns' => "SELECT * FROM gmm_fit('SELECT x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8] FROM rows', 5, '{$quick}')",
-    'select from a query' => "SELECT string_agg(timeless(model), ' ') FROM gmm_select('SELECT x, w FROM rows', '{2,3}', '{$quick}')",
-    'window' => "SELECT md5(string_agg(c::text, ' ' ORDER BY id)) FROM (SELECT id, gmm_cluster(x, 5, '{$quick}') OVER () AS c FROM rows) AS r",
-    'growing frame' => "SELECT md5(string_agg(m, ' ' ORDER BY id)) FROM (SELECT DISTINCT ON (id / 8000) id, timeless(gmm_fit(x, 2, '{$quick}') OVER (ORDER BY id / 8000)) AS m FROM rows ORDER BY id / 8000, id) AS r",
-    'groups' => "SELECT md5(string_agg(m, ' ' ORDER BY g)) FROM (SELECT id % 3 AS g, timeless(gmm_fit(x, 2, '{$quick}')) AS m FROM rows GROUP BY 1) AS r",
+    'relation, columns' => "SELECT *
+          FROM gmm_fit('SELECT x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8] FROM rows', 5,
+          '{$quick}')",
+    'select from a query'
+        => "SELECT string_agg(timeless(model), ' ')
+          FROM gmm_select('SELECT x, w FROM rows', '{2,3}', '{$quick}')",
+    'window' => "SELECT md5(string_agg(c::text, ' ' ORDER BY id))
+          FROM (SELECT id, gmm_cluster(x, 5, '{$quick}') OVER () AS c FROM rows) AS r",
+    'growing frame' => "SELECT md5(string_agg(m, ' ' ORDER BY id))
+          FROM (SELECT DISTINCT ON (id / 8000) id, timeless(gmm_fit(x, 2, '{$quick}')
+          OVER (ORDER BY id / 8000)) AS m FROM rows ORDER BY id / 8000, id) AS r",
+    'groups' => "SELECT md5(string_agg(m, ' ' ORDER BY g))
+          FROM (SELECT id % 3 AS g, timeless(gmm_fit(x, 2, '{$quick}')) AS m FROM rows
+          GROUP BY 1) AS r",
 );
 my %want;
 $session->run(settings(1, '256MB'));
 $want{$_} = $session->run($statements{$_}, 120) for sort keys %statements;
 is_deeply([grep { $want{$_} !~ /^(?:\{|\w{32}$|1\|)/ } sort keys %want], [], 'all forms fit');
 # What is not spilled leaves no trace of a file.
-my $said = $session->run("SET log_temp_files = 0; SET client_min_messages = log; $statements{'aggregate, em'}; RESET log_temp_files", 120);
+my $said = $session->run("SET log_temp_files = 0; SET client_min_messages = log;
+      $statements{'aggregate, em'}; RESET log_temp_files", 120);
 unlike($said, qr/temporary file/, 'rows that fit into memory need no file');
 for my $case ([1, '1MB'], [2, '1MB'], [2, '3MB'], [5, '1MB']) {
     my ($threads, $memory) = @$case;
     $session->run(settings($threads, $memory));
-    my @names = $memory eq '1MB' && $threads < 3 ? sort keys %statements : ('aggregate, em', 'aggregate, svi', 'relation', 'window', 'groups', 'weights');
+    my @names = $memory eq '1MB' && $threads < 3 ? sort keys %statements
+        : ('aggregate, em', 'aggregate, svi', 'relation', 'window', 'groups', 'weights');
     my @different = grep { $session->run($statements{$_}, 120) ne $want{$_} } @names;
-    is_deeply(\@different, [], "maintenance_work_mem = $memory, threads: $threads: the same to the last bit");
+    is_deeply(\@different, [],
+        "maintenance_work_mem = $memory, threads: $threads: the same to the last bit");
 }
 
 # ---- files: counted, limited, removed ----
 
 $session->run(settings(1, '1MB'));
-my %one_fit = ('aggregate' => $statements{'aggregate, em'}, 'relation' => $statements{relation}, 'window' => $statements{window});
+my %one_fit = ('aggregate' => $statements{'aggregate, em'}, 'relation' => $statements{relation},
+    'window' => $statements{window});
 for my $form (sort keys %one_fit) {
-    $said = $session->run("SET log_temp_files = 0; SET client_min_messages = log; $one_fit{$form}", 120);
+    $said = $session->run("SET log_temp_files = 0; SET client_min_messages = log; $one_fit{$form}",
+        120);
     my @sizes = $said =~ /^LOG:  \w+: temporary file: path "[^"]*", size (\d+)/mg;
     my ($size) = sort { $b <=> $a } @sizes;
     $size //= 0;
     diag(sprintf '%s: %.1f MB of rows, file of %.1f MB', $form, $megabytes, $size / 1048576);
-    cmp_ok($size, '>', ($megabytes - 1.5) * 1048576, "$form: the file has what does not fit, and log_temp_files tells");
+    cmp_ok($size, '>', ($megabytes - 1.5) * 1048576,
+        "$form: the file has what does not fit, and log_temp_files tells");
     cmp_ok($size, '<', ($megabytes + 0.5) * 1048576, 'and no more') if $form ne 'window';
     is_deeply([$server->temporary_files], [], 'it is gone when the query is done');
-    $session->run("RESET log_temp_files; SET client_min_messages = error; SET temp_file_limit = '2MB'");
-    like($session->run($one_fit{$form}, 120), qr/^ERROR:  53400:/, "$form: temp_file_limit is kept");
+    $session->run("RESET log_temp_files; SET client_min_messages = error;
+          SET temp_file_limit = '2MB'");
+    like($session->run($one_fit{$form}, 120), qr/^ERROR:  53400:/,
+        "$form: temp_file_limit is kept");
     is_deeply([$server->temporary_files], [], 'and what was written by then is gone');
-    like($session->run('BEGIN; SAVEPOINT a; ' . $one_fit{$form} . '; ROLLBACK TO a; SELECT 77; COMMIT', 120), qr/^77$/m, 'in a subtransaction too');
+    like($session->run('BEGIN; SAVEPOINT a; ' . $one_fit{$form}
+        . '; ROLLBACK TO a; SELECT 77; COMMIT', 120), qr/^77$/m, 'in a subtransaction too');
     $session->run('RESET temp_file_limit');
 }
 
 # Errors while rows lie in a file: from the rows, from the query, from the fit; caught or not.
 my %failing = (
-    'a bad row' => "SELECT gmm_fit(CASE WHEN id < 30000 THEN x ELSE x || 1::float8 END, 2) FROM rows",
-    'an expression' => "SELECT gmm_fit(ARRAY[1 / (30000 - id), 1, 2, 3, 4, 5, 6, 7]::float8[], 2) FROM rows",
+    'a bad row' => "SELECT gmm_fit(CASE WHEN id < 30000 THEN x ELSE x || 1::float8 END, 2)
+          FROM rows",
+    'an expression' => "SELECT gmm_fit(ARRAY[1 / (30000 - id), 1, 2, 3, 4, 5, 6, 7]::float8[], 2)
+          FROM rows",
     'a query' => "SELECT gmm_fit('SELECT 1 / (30000 - id), 1, 2, 3, 4, 5, 6, 7 FROM rows', 2)",
-    'a partition' => "SELECT gmm_cluster(CASE WHEN id < 30000 THEN x ELSE x || 1::float8 END, 2) OVER () FROM rows",
+    'a partition' => "SELECT gmm_cluster(CASE WHEN id < 30000 THEN x ELSE x || 1::float8 END, 2)
+          OVER () FROM rows",
     'the fit' => "SELECT gmm_fit(ARRAY[id % 2, 0, 0, 0, 0, 0, 0, 0]::float8[], 3) FROM rows",
     'the fit to a query' => "SELECT gmm_fit('SELECT id % 2, 0, 0, 0, 0, 0, 0, 0 FROM rows', 3)",
-    'after the fit' => "SELECT 1 / (count(gmm_fit(x, 2, '{$quick}')) OVER () - 2) FROM rows GROUP BY id % 2",
-    'between two fits' => "SELECT 1 / (id - 2) FROM (SELECT id % 3 AS id, gmm_fit(x, 2, '{$quick}') FROM rows GROUP BY 1 OFFSET 0) AS r",
+    'after the fit' => "SELECT 1 / (count(gmm_fit(x, 2, '{$quick}')) OVER () - 2) FROM rows
+          GROUP BY id % 2",
+    'between two fits' => "SELECT 1 / (id - 2) FROM (SELECT id % 3 AS id, gmm_fit(x, 2, '{$quick}')
+          FROM rows GROUP BY 1 OFFSET 0) AS r",
 );
 for my $what (sort keys %failing) {
     like($session->run($failing{$what}, 120), qr/^ERROR:  (?!XX)/, "error in $what");
     is_deeply([$server->temporary_files], [], 'no file is left');
 }
-$session->run('CREATE FUNCTION caught(statement text) RETURNS text LANGUAGE plpgsql AS $$ BEGIN EXECUTE statement; RETURN 0; EXCEPTION WHEN OTHERS THEN RETURN SQLSTATE; END $$');
+$session->run('CREATE FUNCTION caught(
+      statement text) RETURNS text LANGUAGE plpgsql AS $$ BEGIN EXECUTE statement; RETURN 0;
+      EXCEPTION WHEN OTHERS THEN RETURN SQLSTATE; END $$');
 my $list = join ', ', map { my $s = $failing{$_}; $s =~ s/'/''/g; "'$s'" } sort keys %failing;
-unlike($session->run("SELECT caught(s) FROM unnest(ARRAY[$list]) AS s", 120), qr/^(?:0|XX.*)$/m, 'all of them caught in one transaction');
-$session->run("BEGIN; SELECT caught('SELECT gmm_fit(x, 2) FROM rows, nothing'); SELECT caught('$_') FROM generate_series(1, 3)", 120) for map { my $s = $failing{'a bad row'}; $s =~ s/'/''/g; $s } 1;
-is_deeply([$server->temporary_files], [], 'files of a caught error are gone before the transaction ends');
+unlike($session->run("SELECT caught(s) FROM unnest(ARRAY[$list]) AS s", 120), qr/^(?:0|XX.*)$/m,
+    'all of them caught in one transaction');
+$session->run("BEGIN; SELECT caught('SELECT gmm_fit(x, 2) FROM rows, nothing');
+      SELECT caught('$_') FROM generate_series(1, 3)", 120)
+    for map { my $s = $failing{'a bad row'}; $s =~ s/'/''/g; $s } 1;
+is_deeply([$server->temporary_files], [],
+    'files of a caught error are gone before the transaction ends');
 $session->run('COMMIT');
 
 # A portal that is not read to its end.
-$session->run("BEGIN; DECLARE c CURSOR FOR SELECT id, gmm_cluster(x, 5, '{$quick}') OVER (PARTITION BY id % 2) FROM rows; FETCH 3 FROM c", 120);
+$session->run("BEGIN; DECLARE c CURSOR FOR SELECT id,
+      gmm_cluster(x, 5, '{$quick}') OVER (PARTITION BY id % 2) FROM rows; FETCH 3 FROM c", 120);
 $session->run('CLOSE c');
 is_deeply([$server->temporary_files], [], 'a cursor closed early leaves no file');
-$session->run("DECLARE c CURSOR FOR SELECT id % 2, gmm_fit(x, 2, '{$quick}') FROM rows GROUP BY 1; FETCH 1 FROM c; SAVEPOINT s; FETCH 1 FROM c; ROLLBACK TO s", 120);
+$session->run("DECLARE c CURSOR FOR SELECT id % 2, gmm_fit(x, 2, '{$quick}') FROM rows GROUP BY 1;
+      FETCH 1 FROM c; SAVEPOINT s; FETCH 1 FROM c; ROLLBACK TO s", 120);
 $session->run('COMMIT');
 is_deeply([$server->temporary_files], [], 'nor does one that the end of the transaction closed');
-$session->run("BEGIN; SAVEPOINT s; DECLARE c CURSOR FOR SELECT id, gmm_cluster(x, 5, '{$quick}') OVER (PARTITION BY id % 2) FROM rows; FETCH 3 FROM c; RELEASE s; FETCH 1 FROM c; SAVEPOINT t; MOVE 30000 IN c; FETCH 1 FROM c; ROLLBACK TO t; COMMIT", 120);
+$session->run("BEGIN; SAVEPOINT s; DECLARE c CURSOR FOR SELECT id,
+      gmm_cluster(x, 5, '{$quick}') OVER (PARTITION BY id % 2) FROM rows; FETCH 3 FROM c; RELEASE s;
+      FETCH 1 FROM c; SAVEPOINT t; MOVE 30000 IN c; FETCH 1 FROM c; ROLLBACK TO t; COMMIT", 120);
 is_deeply([$server->temporary_files], [], 'nor one that outlived its subtransaction');
-is($session->run("DECLARE h CURSOR WITH HOLD FOR $statements{'aggregate, em'}; FETCH 1 FROM h; CLOSE h", 120), $want{'aggregate, em'}, 'a cursor WITH HOLD');
+is($session->run("DECLARE h CURSOR WITH HOLD FOR $statements{'aggregate, em'}; FETCH 1 FROM h;
+      CLOSE h", 120), $want{'aggregate, em'}, 'a cursor WITH HOLD');
 is_deeply([$server->temporary_files], [], 'leaves none');
 
 # Cancel while writing and while reading.
 for my $delay (0.02, 0.05, 0.1, 0.2, 0.4, 0.8) {
-    $session->send("SELECT gmm_fit(x, 8, '{\"method\": \"em\", \"max_iter\": 1000000, \"tol\": 0}') FROM rows");
+    $session->send("SELECT gmm_fit(x, 8, '{\"method\": \"em\", \"max_iter\": 1000000, \"tol\": 0}')
+          FROM rows");
     sleep $delay;
     kill 'INT', $session->pid;
     like($session->wait(60), qr/57014/, "cancelled after $delay s");
@@ -117,33 +167,44 @@ is_deeply([$server->temporary_files], [], 'no file is left by any of them');
 
 # ---- memory ----
 
-# The highest that the backend's memory rises above where it was, in MB. Pages of shared_buffers are counted as a process first touches
-# them, so the table is read before.
+# The highest that the backend's memory rises above where it was, in MB. Pages of shared_buffers are
+# counted as a process first touches them, so the table is read before.
 sub rise {
     my ($memory, $statement) = @_;
     my $fresh = $server->session;
-    $fresh->run(settings(1, $memory) . '; SET work_mem = \'1MB\'; SELECT sum(x[1]) FROM rows; SELECT gmm_fit(x, 2, \'{"max_iter": 2, "restarts": 1, "tol": 1e6}\') FROM rows WHERE id <= 1000;', 120);
+    $fresh->run(settings(1, $memory)
+        . '; SET work_mem = \'1MB\'; SELECT sum(x[1]) FROM rows;
+          SELECT gmm_fit(x, 2, \'{"max_iter": 2, "restarts": 1, "tol": 1e6}\') FROM rows
+          WHERE id <= 1000;', 120);
     return $fresh->peak_rise($statement);
 }
 my %large = (
-    aggregate => "SELECT gmm_fit(x, 5, '{\"method\": \"em\", $quick}') FROM rows, generate_series(1, 5)",
-    relation => "SELECT * FROM gmm_fit('SELECT x FROM rows, generate_series(1, 5)', 5, '{\"method\": \"em\", $quick}')",
-    window => "SELECT count(c) FROM (SELECT gmm_cluster(x, 5, '{\"method\": \"em\", $quick}') OVER () AS c FROM rows, generate_series(1, 5)) AS r",
+    aggregate => "SELECT gmm_fit(x, 5, '{\"method\": \"em\", $quick}') FROM rows,
+          generate_series(1, 5)",
+    relation => "SELECT * FROM gmm_fit('SELECT x FROM rows, generate_series(1, 5)', 5,
+          '{\"method\": \"em\", $quick}')",
+    window => "SELECT count(c) FROM (SELECT gmm_cluster(x, 5, '{\"method\": \"em\", $quick}')
+          OVER () AS c FROM rows, generate_series(1, 5)) AS r",
 );
 SKIP: {
     skip 'the peak of a process cannot be reset here', 6 unless defined rise('4MB', 'SELECT 1');
     for my $form (sort keys %large) {
         for my $memory (1, 8) {
             my $rise = rise("${memory}MB", $large{$form});
-            diag(sprintf '%s: %.0f MB of rows, maintenance_work_mem %d MB: memory rose by %.1f MB', $form, 5 * $megabytes, $memory, $rise);
-            # The rest: the start's sample of 10,000 rows, the model's statistics, what any query takes.
-            cmp_ok($rise, '<', $memory + 12, "$form: memory stays near maintenance_work_mem = $memory MB");
+            diag(sprintf '%s: %.0f MB of rows, maintenance_work_mem %d MB: memory rose by %.1f MB',
+                $form, 5 * $megabytes, $memory, $rise);
+            # The rest: the start's sample of 10,000 rows, the model's statistics, what any query
+            # takes.
+            cmp_ok($rise, '<', $memory + 12,
+                "$form: memory stays near maintenance_work_mem = $memory MB");
         }
     }
 }
 
 # Many groups at once: PostgreSQL counts what they hold, and spills whole groups.
-like($session->run("SET work_mem = '1MB'; SET maintenance_work_mem = '1MB'; SET enable_sort = off; SELECT count(m), sum((SELECT i.rows FROM bayes_info(m) AS i)) FROM (SELECT gmm_fit(x, 1) AS m FROM rows GROUP BY id % 3000) AS r", 120),
+like($session->run("SET work_mem = '1MB'; SET maintenance_work_mem = '1MB'; SET enable_sort = off;
+      SELECT count(m), sum((SELECT i.rows FROM bayes_info(m) AS i))
+      FROM (SELECT gmm_fit(x, 1) AS m FROM rows GROUP BY id % 3000) AS r", 120),
     qr/^3000\|40000$/, 'three thousand groups in little memory');
 is_deeply([$server->temporary_files], [], 'no file is left');
 
