@@ -25,8 +25,7 @@ double distance_of(const NormalWishart &a, const NormalWishart &b) {
   return most;
 }
 
-NormalStatistics statistics_of(const CovarianceShape &shape, const NormalWishart &prior,
-                               const Matrix &x) {
+NormalStatistics statistics_of(const NormalWishart &prior, const Matrix &x) {
   auto rows = support::rows_of(x);
   const Labels one(std::size_t(x.rows()), 0);
   Control control;
