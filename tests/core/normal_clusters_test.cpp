@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(the_evidence_is_the_sum_of_the_log_predictives) {
             name);
         clusters.add(0, row.data());
         chain += predictive;
-        const auto statistics = statistics_of(shape, prior, x.topRows(i + 1));
+        const auto statistics = statistics_of(prior, x.topRows(i + 1));
         const double evidence = log_marginal_likelihood(statistics, prior);
         BOOST_TEST(distance(chain, evidence) < 1e-10, name << " d " << d);
         BOOST_TEST(distance(clusters.log_marginal(0), evidence) < 1e-10, name << " d " << d);
