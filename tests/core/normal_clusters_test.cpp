@@ -1,6 +1,7 @@
 // Normal clusters with their parameters integrated out, and draws of the parameters: evidence,
 // predictive densities, rows that come and go.
 #include <Eigen/Cholesky>
+#include <Eigen/LU>
 #include "sampler_support.hpp"
 
 using namespace samplers;
