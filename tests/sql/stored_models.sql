@@ -2,7 +2,8 @@
 -- said. tests/data/stored_models.* was made by tests/lib/store_models.sql with version 0.1.0: its
 -- bytes, as binary COPY has them, and for each the text, a row or sequence, and what the model
 -- says of it.
-SELECT * FROM no_plan();
+SELECT plan(11);
+\ir ../lib/checks.sql
 
 CREATE TABLE stored (name text PRIMARY KEY, model bayes_model);
 \copy stored FROM 'tests/data/stored_models.copy' (FORMAT binary)
