@@ -3,6 +3,7 @@
 //
 // Draws have fixed seeds; each statistical check has a false-alarm rate of 1e-5 over the choice of
 // the seed.
+#include <Eigen/Cholesky>
 #include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/fisher_f.hpp>
 #include <boost/math/distributions/students_t.hpp>

@@ -1,5 +1,7 @@
 // Gaussian mixtures in limits that must coincide: closed forms, weights, order, units, threads,
 // storage, batches, updates.
+#include <Eigen/LU>
+#include <Eigen/QR>
 #include <numeric>
 
 #include "slow_mixture.hpp"

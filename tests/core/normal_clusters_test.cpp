@@ -1,6 +1,7 @@
 // Normal clusters with their parameters integrated out, and draws of the parameters: evidence,
 // predictive densities, rows that come and go.
 #include <Eigen/Cholesky>
+#include <Eigen/LU>
 #include "sampler_support.hpp"
 
 using namespace samplers;
@@ -25,8 +26,7 @@ double distance_of(const NormalWishart &a, const NormalWishart &b) {
   return most;
 }
 
-NormalStatistics statistics_of(const CovarianceShape &shape, const NormalWishart &prior,
-                               const Matrix &x) {
+NormalStatistics statistics_of(const NormalWishart &prior, const Matrix &x) {
   auto rows = support::rows_of(x);
   const Labels one(std::size_t(x.rows()), 0);
   Control control;
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(the_evidence_is_the_sum_of_the_log_predictives) {
             name);
         clusters.add(0, row.data());
         chain += predictive;
-        const auto statistics = statistics_of(shape, prior, x.topRows(i + 1));
+        const auto statistics = statistics_of(prior, x.topRows(i + 1));
         const double evidence = log_marginal_likelihood(statistics, prior);
         BOOST_TEST(distance(chain, evidence) < 1e-10, name << " d " << d);
         BOOST_TEST(distance(clusters.log_marginal(0), evidence) < 1e-10, name << " d " << d);

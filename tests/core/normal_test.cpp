@@ -352,11 +352,10 @@ BOOST_AUTO_TEST_CASE(the_floor_gives_the_most_likely_covariance_above_it) {
       Matrix change = Matrix::Identity(3, 3);
       for (Eigen::Index i = 0; i < 9; ++i) change.data()[i] += 0.02 * random.normal();
       // Where it is below the floor it is lifted.
-      const SymmetricEigen eigen = symmetric_eigen(unit * change * best * change.transpose() *
-                                                        unit);
+      const SymmetricEigen eigen =
+          symmetric_eigen(unit * change * best * change.transpose() * unit);
       const Matrix root = floor.deviation().asDiagonal() * eigen.vectors,
-                   rival = root * eigen.values.cwiseMax(relative).asDiagonal() *
-                           root.transpose();
+                   rival = root * eigen.values.cwiseMax(relative).asDiagonal() * root.transpose();
       BOOST_TEST(likelihood(rival, scatter) <= likelihood(best, scatter) + 1e-9);
     }
   }

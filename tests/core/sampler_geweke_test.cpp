@@ -4,6 +4,8 @@
 //
 // And simulation-based calibration of whole fits (Talts et al. 2018): what rows were drawn with has
 // a uniform rank among the draws given these rows.
+#include <Eigen/Cholesky>
+
 #include "mixture/dpmm.hpp"
 #include "partition/chains.hpp"
 #include "sampler_support.hpp"
@@ -23,6 +25,7 @@ struct World {
 
 /// One row of every label's component.
 void draw_rows(const NormalPoint &point, World &world, Random &random) {
+  const CovarianceShape &shape = point.shape;
   const int d = point.dimension();
   Vector z(d);
   for (std::size_t i = 0; i < world.labels.size(); ++i) {
