@@ -9,8 +9,8 @@
 
 #include "base/assignment.hpp"
 #include "mixture/finite_draws.hpp"
-#include "partition/samplers.hpp"
 #include "partition/chains.hpp"
+#include "partition/samplers.hpp"
 
 namespace bayes {
 

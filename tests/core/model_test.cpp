@@ -199,10 +199,9 @@ BOOST_AUTO_TEST_CASE(impossible_members_are_named) {
   BOOST_TEST(with("seconds", infinity) ==
              start + R"("seconds" is "Infinity", but must be a finite number of at least 0.0)");
   BOOST_TEST(with("options", {}) == start + R"("options" is null, but must be an object)");
-  BOOST_TEST(
-      with("options", Document::object().set("k", Tensor{{2, 0}, {}})) ==
-      start +
-          R"("options" cannot be stored: a tensor has another number of values than its shape says)");
+  BOOST_TEST(with("options", Document::object().set("k", Tensor{{2, 0}, {}})) ==
+             start + R"("options" cannot be stored: a tensor has another number of )"
+                     R"(values than its shape says)");
   BOOST_TEST(with("pg_bayes", 1) == start + R"("pg_bayes" is 1, but must be an object)");
   BOOST_TEST(with("pg_bayes", Document::object()) == start + R"("pg_bayes.format" is missing)");
   BOOST_TEST(with("pg_bayes", Document::object().set("format", 1).set("version", "")) ==
@@ -373,9 +372,9 @@ BOOST_AUTO_TEST_CASE(sealed_bytes_are_checked_all_the_same) {
   std::string impossible(bayes::model_header_bytes, '\0');
   document.to_bytes(impossible);
   bayes::seal_model(impossible);
-  BOOST_TEST(
-      refused_bytes(impossible) ==
-      R"(invalid bayes_model: member "rows" is 0, but must be a whole number from 1 to 9223372036854775807)");
+  BOOST_TEST(refused_bytes(impossible) ==
+             R"(invalid bayes_model: member "rows" is 0, but must be a )"
+             R"(whole number from 1 to 9223372036854775807)");
 }
 
 BOOST_AUTO_TEST_CASE(fingerprints_differ) {

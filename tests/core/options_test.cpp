@@ -129,9 +129,9 @@ BOOST_AUTO_TEST_CASE(choice_of_one) {
         .choice("covariance", "full", {"full", "diagonal", "tied"});
   };
   BOOST_TEST(read("tied") == "tied");
-  BOOST_TEST(
-      refusal([&] { read("diagnoal"); }) ==
-      R"(option "prior.covariance" is "diagnoal", but must be one of full, diagonal, tied | Did you mean "diagonal"?)");
+  BOOST_TEST(refusal([&] { read("diagnoal"); }) ==
+             R"(option "prior.covariance" is "diagnoal", but must be one of )"
+             R"(full, diagonal, tied | Did you mean "diagonal"?)");
   BOOST_TEST(refusal([&] { read("banana"); }) ==
              R"(option "prior.covariance" is "banana", but must be one of full, diagonal, tied)");
   BOOST_TEST(refusal([&] { read(1); }) ==
@@ -150,20 +150,19 @@ BOOST_AUTO_TEST_CASE(choice_of_several) {
       R"(option "c" is "ful", but must be one of full, diagonal, tied | Did you mean "full"?)");
   BOOST_TEST(refusal([&] { read(1); }) ==
              R"(option "c" is 1, but must be one of full, diagonal, tied, or an array of them)");
-  BOOST_TEST(
-      refusal([&] {
-        read(Document::List{"full", "teid"});
-      }) ==
-      R"(option "c" contains "teid", but its elements must be among full, diagonal, tied | Did you mean "tied"?)");
+  BOOST_TEST(refusal([&] {
+               read(Document::List{"full", "teid"});
+             }) == R"(option "c" contains "teid", but its elements must be among )"
+                   R"(full, diagonal, tied | Did you mean "tied"?)");
   BOOST_TEST(refusal([&] { read(Document::List{2}); }) ==
              R"(option "c" contains 2, but its elements must be among full, diagonal, tied)");
   BOOST_TEST(refusal([&] {
                read(Document::List{"full", "full"});
              }) == R"(option "c" contains "full" twice)");
   for (const Document &empty : {Document(Document::List{}), Document(Tensor{{0}, {}})})
-    BOOST_TEST(
-        refusal([&] { read(empty); }) ==
-        R"(option "c" is an empty array, but must be one of full, diagonal, tied, or an array of them)");
+    BOOST_TEST(refusal([&] { read(empty); }) ==
+               R"(option "c" is an empty array, but must be one of full, )"
+               R"(diagonal, tied, or an array of them)");
 }
 
 BOOST_AUTO_TEST_CASE(tensors) {

@@ -80,8 +80,8 @@ void expect_found(const char *name, const PartitionPrior &partition, Components.
   if (fault == Fault::none)
     BOOST_TEST(largest.z < largest_z, name << ": " << largest.what);
   else
-    BOOST_TEST((largest.z > 1.5 * largest_z && std::isfinite(largest.z)),
-               name << ": " << largest.z << ' ' << largest.what);
+    // Infinitely far is what a chain is that never saw something probable.
+    BOOST_TEST(largest.z > 1.5 * largest_z, name << ": " << largest.z << ' ' << largest.what);
   BOOST_TEST_MESSAGE(name << " with fault " << int(fault) << ": " << largest.z << ' '
                           << largest.what);
 }

@@ -15,7 +15,7 @@ my $server = Server->shared;
 my $session = $server->session;
 $session->run(<<'SQL');
 SET client_min_messages = error;
-SET statement_timeout = '30s';
+SET statement_timeout = '120s';
 CREATE TABLE good AS SELECT id, ARRAY[sin(id), cos(2.5 * id)] AS x,
   ARRAY[id % 2, id / 3 % 2] AS bits FROM generate_series(1, 12) AS id;
 CREATE TABLE given AS SELECT gmm_fit(x, 2, '{"method": "em"}') AS em, gmm_fit(x, 2) AS vi,
@@ -279,7 +279,7 @@ sub try_call {
         push @bad, "backend gone: $sql: " . ($said // $@);
         sleep 3;    # the server recovers
         $session = eval { $server->session } // BAIL_OUT("no server after: $sql");
-        $session->run("SET client_min_messages = error; SET statement_timeout = '30s'");
+        $session->run("SET client_min_messages = error; SET statement_timeout = '120s'");
         return;
     }
     my ($state) = $said =~ /^(?:ERROR|FATAL|PANIC):  (\w{5}):/m;

@@ -134,7 +134,7 @@ my ($changing) = $session->run(q{
     DECLARE m bayes_model; r record; wrong int := 0; tried int := 0;
     BEGIN
       -- The same expression over models that take each other's place in memory,
-        while fits and texts come between.
+      -- while fits and texts come between.
       FOR i IN 1 .. 5 LOOP
         FOR r IN SELECT n, model, (SELECT array_agg(gmm_log_density(model, x) ORDER BY id)
           FROM faithful WHERE id <= 5) AS want FROM versions ORDER BY n * (1 - 2 * (i % 2)) LOOP
