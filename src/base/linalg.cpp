@@ -62,6 +62,11 @@ Matrix inverse_lower(const Matrix &lower) {
   return out;
 }
 
+Matrix product(const Matrix &a, const Matrix &b) { return a * b; }
+Vector product(const Matrix &a, const Vector &b) { return a * b; }
+Matrix product_transposed(const Matrix &a, const Matrix &b) { return a * b.transpose(); }
+Matrix transposed_product(const Matrix &a, const Matrix &b) { return a.transpose() * b; }
+
 Vector lower_times(const Matrix &lower, const Vector &v) {
   return lower.triangularView<Eigen::Lower>() * v;
 }

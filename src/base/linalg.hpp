@@ -45,6 +45,15 @@ double log_determinant(const Matrix &lower);
 /// large one.
 BAYES_API Matrix inverse_lower(const Matrix &lower);
 
+// Products of matrices are compiled here and not where they are used: Eigen's kernels take seconds.
+/// a b
+Matrix product(const Matrix &a, const Matrix &b);
+Vector product(const Matrix &a, const Vector &b);
+/// a b'
+Matrix product_transposed(const Matrix &a, const Matrix &b);
+/// a' b
+Matrix transposed_product(const Matrix &a, const Matrix &b);
+
 /// L v and L M for lower triangular L (what stands above its diagonal is not read).
 Vector lower_times(const Matrix &lower, const Vector &v);
 Matrix lower_times(const Matrix &lower, const Matrix &m);

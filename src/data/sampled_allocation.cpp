@@ -92,6 +92,21 @@ void MonteCarloAllocation::allocate(int k, BlockRows block, const double *weight
   }
 }
 
+void ScatteredAllocation::allocate(int k, BlockRows block, const double *weight, double *logits,
+                                   double *counts, RowSums &) const {
+  std::fill_n(logits, std::size_t(k) * block_rows, 0.0);
+  for (int b = 0; b < block.rows; ++b) {
+    Random own(random.bits(block.first + b));
+    double total = 0;
+    for (int j = 0; j < k; ++j) {
+      const double e = own.exponential();
+      total += logits[j * block_rows + b] = e * e;
+    }
+    for (int j = 0; j < k; ++j)
+      counts[j * simd::lanes + b % simd::lanes] += logits[j * block_rows + b] *= weight[b] / total;
+  }
+}
+
 void SliceAllocation::allocate(int k, BlockRows block, const double *weight, double *logits,
                                double *counts, RowSums &sums) const {
   using namespace simd;

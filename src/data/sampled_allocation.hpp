@@ -19,6 +19,15 @@ struct GivenAllocation {
                 RowSums &) const;
 };
 
+/// Every row to all components, in random proportions.
+struct ScatteredAllocation {
+  static constexpr bool scored = false;
+  RowRandom random;
+
+  void allocate(int k, BlockRows block, const double *weight, double *logits, double *counts,
+                RowSums &) const;
+};
+
 /// A label for every row in proportion to exp(logit): the full conditional of a finite mixture's
 /// labels (000, 001), and the sampled E step of Monte Carlo EM (001). Which label depends on the
 /// stream and the row's number alone.

@@ -1,5 +1,7 @@
 #include "markov/forward_backward.hpp"
 
+#include "base/simd.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -7,6 +9,8 @@
 #include <utility>
 
 namespace bayes {
+
+int padded_states(int k) { return (k + simd::lanes - 1) / simd::lanes * simd::lanes; }
 namespace {
 
 using simd::lanes;

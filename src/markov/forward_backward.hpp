@@ -16,7 +16,6 @@
 #include "base/aligned.hpp"
 #include "base/linalg.hpp"
 #include "base/random.hpp"
-#include "base/simd.hpp"
 
 namespace bayes {
 
@@ -24,7 +23,7 @@ namespace bayes {
 inline constexpr int most_states = 1000;
 
 /// Numbers of a step, up to whole vectors.
-inline int padded_states(int k) { return (k + simd::lanes - 1) / simd::lanes * simd::lanes; }
+int padded_states(int k);
 
 /// Where a chain begins and how it goes on. The numbers need not sum to 1: in variational inference
 /// they are exp E[log ...].

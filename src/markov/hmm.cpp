@@ -147,32 +147,29 @@ void HiddenMarkovModel::emissions(const std::function<void(const HmmEmission &)>
           std::vector<double> deviations(std::size_t(point.columns->size().point), none);
           const std::string one = "1";
           for (int k = 0; k < size(); ++k)
-            for (int j = 0; j < dimension(); ++j)
-              std::visit(
-                  [&]<class F>(const F &family) {
-                    const double *const at = point.column(k, j);
-                    std::fill(deviations.begin(), deviations.end(), none);
-                    if (fitted.posterior)
-                      family.deviations(fitted.posterior->emissions.column(k, j),
-                                        deviations.data());
-                    else if (fitted.deviations)
-                      std::copy_n(fitted.deviations->emissions.col(k).data() +
-                                      point.columns->place(j).point,
-                                  family.point_size(), deviations.data());
-                    if constexpr (F::probabilities && F::by_value) {
-                      for (int v = 0; v < family.numbers_of_name(); ++v) {
-                        const std::string name =
-                            symbols() ? state->symbols[std::size_t(v)]
-                                      : std::to_string(std::int64_t(family.value(v)));
-                        take({k, j, &name, at[v], deviations[std::size_t(v)], {}, {}});
-                      }
-                    } else if constexpr (F::probabilities) {
-                      take({k, j, &one, at[0], deviations[0], {}, {}});
-                    } else {
-                      take({k, j, nullptr, none, none, {family.mean(at)}, {family.variance(at)}});
-                    }
-                  },
-                  point.columns->family(j));
+            for (int j = 0; j < dimension(); ++j) {
+              const Column &column = point.columns->column(j);
+              const double *const at = point.column(k, j);
+              std::fill(deviations.begin(), deviations.end(), none);
+              if (fitted.posterior)
+                column.deviations(fitted.posterior->emissions.column(k, j), deviations.data());
+              else if (fitted.deviations)
+                std::copy_n(
+                    fitted.deviations->emissions.col(k).data() + point.columns->place(j).point,
+                    column.size().point, deviations.data());
+              if (column.probabilities && column.by_value) {
+                for (int v = 0; v < column.numbers_of_name(); ++v) {
+                  const std::string name = symbols()
+                                               ? state->symbols[std::size_t(v)]
+                                               : std::to_string(std::int64_t(column.value(v)));
+                  take({k, j, &name, at[v], deviations[std::size_t(v)], {}, {}});
+                }
+              } else if (column.probabilities) {
+                take({k, j, &one, at[0], deviations[0], {}, {}});
+              } else {
+                take({k, j, nullptr, none, none, {column.mean(at)}, {column.variance(at)}});
+              }
+            }
         }
       },
       state->fitted);
@@ -203,23 +200,21 @@ void HiddenMarkovModel::posterior(const std::function<void(const HmmPosterior &)
           }
         } else {
           for (int k = 0; k < size(); ++k)
-            for (int j = 0; j < dimension(); ++j)
-              std::visit(
-                  [&]<class F>(const F &family) {
-                    const double *at = q.column(k, j);
-                    for (const char *const key : family.prior_keys)
-                      for (int v = 0; v < family.numbers_of_name(); ++v, ++at) {
-                        if constexpr (F::by_value) {
-                          const std::string name =
-                              symbols() ? state->symbols[std::size_t(v)]
-                                        : std::to_string(std::int64_t(family.value(v)));
-                          take({k, j, &name, key, {*at}, false});
-                        } else {
-                          take({k, j, nullptr, key, {*at}, false});
-                        }
-                      }
-                  },
-                  q.columns->family(j));
+            for (int j = 0; j < dimension(); ++j) {
+              const Column &column = q.columns->column(j);
+              const double *at = q.column(k, j);
+              for (const char *const key : column.prior_keys)
+                for (int v = 0; v < column.numbers_of_name(); ++v, ++at) {
+                  if (column.by_value) {
+                    const std::string name = symbols()
+                                                 ? state->symbols[std::size_t(v)]
+                                                 : std::to_string(std::int64_t(column.value(v)));
+                    take({k, j, &name, key, {*at}, false});
+                  } else {
+                    take({k, j, nullptr, key, {*at}, false});
+                  }
+                }
+            }
         }
       },
       state->fitted);
@@ -228,14 +223,14 @@ void HiddenMarkovModel::posterior(const std::function<void(const HmmPosterior &)
 void HiddenMarkovModel::check(std::span<const double> x, std::int64_t step) const {
   const auto *fitted = std::get_if<ProductHmm>(&state->fitted);
   if (!fitted || symbols()) return;
-  fitted->point.emissions.columns->for_each([&](int j, const auto &family, const ColumnPlaces &) {
+  fitted->point.emissions.columns->for_each([&](int j, const Column &column, const ColumnPlaces &) {
     const double value = x[std::size_t(j)];
-    if (value == value && !family.allowed(value))
+    if (value == value && !column.allowed(value))
       throw Error(Errc::invalid_argument,
                   (dimension() > 1 ? "element " + std::to_string(j + 1) + " of " : std::string()) +
                       "step " + std::to_string(step) + " is " + describe(value) + ", but must be " +
-                      family.requirement(),
-                  std::string("Its emission is ") + family.name + ".");
+                      column.requirement(),
+                  std::string("Its emission is ") + column.name + ".");
   });
 }
 
@@ -277,8 +272,9 @@ HiddenMarkovModel::Prediction HiddenMarkovModel::predict_next(Sequences &one,
   return std::visit(
       [&]<class Fitted>(const Fitted &fitted) {
         const Vector last = Eigen::Map<const Vector>(end.states.data(), k),
-                     next =
-                         one.steps == 0 ? last : Vector(fitted.point.transition.transpose() * last);
+                     next = one.steps == 0
+                                ? last
+                                : product(Matrix(fitted.point.transition.transpose()), last);
         Prediction out{to_vector(next),
                        std::vector<double>(std::size_t(d), 0.0),
                        std::vector<double>(std::size_t(d), 0.0),
@@ -300,20 +296,20 @@ HiddenMarkovModel::Prediction HiddenMarkovModel::predict_next(Sequences &one,
                                        : std::numeric_limits<double>::infinity();
           }
         } else {
-          fitted.point.emissions.columns->for_each([&](int j, const auto &family,
+          fitted.point.emissions.columns->for_each([&](int j, const Column &column,
                                                        const ColumnPlaces &) {
             for (int i = 0; i < k; ++i) {
               means(j, i) = fitted.posterior
-                                ? family.predictive_mean(fitted.posterior->emissions.column(i, j))
-                                : family.mean(fitted.point.emissions.column(i, j));
+                                ? column.predictive_mean(fitted.posterior->emissions.column(i, j))
+                                : column.mean(fitted.point.emissions.column(i, j));
               variances(j, i) =
                   fitted.posterior
-                      ? family.predictive_variance(fitted.posterior->emissions.column(i, j))
-                      : family.variance(fitted.point.emissions.column(i, j));
+                      ? column.predictive_variance(fitted.posterior->emissions.column(i, j))
+                      : column.variance(fitted.point.emissions.column(i, j));
             }
           });
           if (symbols()) {
-            const Vector p = fitted.point.emissions.values * next;
+            const Vector p = product(fitted.point.emissions.values, next);
             out.symbols = to_vector(p);
           }
         }
@@ -366,7 +362,7 @@ void HiddenMarkovModel::sample(
             Vector z(dimension());
             for (int j = 0; j < dimension(); ++j) z(j) = random.normal();
             Eigen::Map<Vector>(x.data(), dimension()) =
-                fitted.point.emissions.mean.col(at) + roots[std::size_t(at)] * z;
+                fitted.point.emissions.mean.col(at) + product(roots[std::size_t(at)], z);
           }
           take(at, x);
         }

@@ -138,7 +138,7 @@ std::unique_ptr<Model> read_hidden_markov_model(const Document &document) {
     if (in.has("symbols")) {
       const ColumnSpec &spec = columns->specs()[0];
       const auto *list = in.value("symbols").as<Document::List>();
-      if (state.vectors || spec.kind != kind_of<Categorical> || !spec.values.empty() || !list ||
+      if (state.vectors || !is_categorical(spec) || !spec.values.empty() || !list ||
           list->size() != std::size_t(spec.categories))
         in.reject("symbols", "must be as many names as the one categorical element has values");
       std::set<std::string_view> seen;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "document/members.hpp"
 #include "markov/hmm_emissions.hpp"
 #include "markov/hmm_gibbs.hpp"
 #include "markov/hmm_trial.hpp"

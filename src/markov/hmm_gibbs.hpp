@@ -173,13 +173,13 @@ template <class P, class Q> class HmmDraws {
     if constexpr (std::is_same_v<P, ProductPoint>) {
       // Of probabilities only: other parameters may have no variance, and nobody is told of it.
       emissions = Matrix::Zero(mean.emissions.values.rows(), k_);
-      q.emissions.columns->for_each([&]<class F>(int j, const F &family, const ColumnPlaces &at) {
-        if constexpr (F::probabilities)
+      q.emissions.columns->for_each([&](int j, const Column &column, const ColumnPlaces &at) {
+        if (column.probabilities)
           for (int i = 0; i < k_; ++i) {
-            auto own = emissions.col(i).segment(at.point, family.numbers_of_name());
-            family.deviations(q.emissions.column(i, j), own.data());
+            auto own = emissions.col(i).segment(at.point, column.numbers_of_name());
+            column.deviations(q.emissions.column(i, j), own.data());
             own = own.array().square() + mean.emissions.values.col(i)
-                                             .segment(at.point, family.numbers_of_name())
+                                             .segment(at.point, column.numbers_of_name())
                                              .array()
                                              .square();
           }

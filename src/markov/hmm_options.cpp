@@ -141,12 +141,12 @@ void read_prior(const Document &prior, HmmOptions &out) {
 /// What the observations are if the options are silent.
 std::vector<std::string> default_emission(SequenceElements elements, bool vectors) {
   switch (elements) {
-    case SequenceElements::symbols: return {Categorical::name};
-    case SequenceElements::booleans: return {Bernoulli::name};
-    case SequenceElements::integers: return {vectors ? UnivariateNormal::name : Categorical::name};
+    case SequenceElements::symbols: return {"categorical"};
+    case SequenceElements::booleans: return {"bernoulli"};
+    case SequenceElements::integers: return {vectors ? "normal" : "categorical"};
     case SequenceElements::numbers: break;
   }
-  return {UnivariateNormal::name};
+  return {"normal"};
 }
 
 }  // namespace
@@ -172,7 +172,7 @@ HmmOptions read_hmm_options(int k, const Document &options, SequenceElements ele
             for (const ColumnSpec &spec : fitted.point.emissions.columns->specs())
               out.emission.emplace_back(spec.name());
           } else {
-            out.emission = {UnivariateNormal::name};
+            out.emission = {"normal"};
             out.covariance = fitted.point.emissions.shape.name;
           }
         },
@@ -181,9 +181,8 @@ HmmOptions read_hmm_options(int k, const Document &options, SequenceElements ele
   } else {
     const Document *emission = in.raw("emission");
     out.emission = read_likelihood(in, default_emission(elements, vectors), "emission");
-    out.products =
-        (emission && emission->as<Document::List>()) || out.emission[0] != UnivariateNormal::name;
-    out.symbols = !vectors && out.emission.size() == 1 && out.emission[0] == Categorical::name;
+    out.products = (emission && emission->as<Document::List>()) || out.emission[0] != "normal";
+    out.symbols = !vectors && out.emission.size() == 1 && out.emission[0] == "categorical";
     if (elements == SequenceElements::symbols && !out.symbols)
       throw Error(Errc::invalid_argument,
                   "option \"emission\" is \"" + out.emission[0] +
@@ -244,7 +243,7 @@ HmmRowOptions HmmOptions::rows() const {
 Document HmmOptions::document() const {
   Document out = Document::object();
   out.set("method", method);
-  if (emission.size() == 1 && !(products && emission[0] == UnivariateNormal::name)) {
+  if (emission.size() == 1 && !(products && emission[0] == "normal")) {
     out.set("emission", emission[0]);
   } else {
     Document::List names(emission.begin(), emission.end());

@@ -6,6 +6,7 @@
 
 #include "base/random.hpp"
 #include "data/sequences.hpp"
+#include "markov/hmm_observations.hpp"
 
 namespace bayes {
 

@@ -63,9 +63,9 @@ BmmComponent BernoulliMixture::component(int index) const {
   const double each = state->draws ? 1.0 / state->draws->draws : 1;
   for_each_maker([&](double, int k, const double *point, const double *posterior) {
     if (k != index) return;
-    state->columns().for_each([&](int j, const auto &family, const ColumnPlaces &at) {
-      out.mean[std::size_t(j)] += each * (point ? family.mean(point + at.point)
-                                                : family.predictive_mean(posterior + at.posterior));
+    state->columns().for_each([&](int j, const Column &column, const ColumnPlaces &at) {
+      out.mean[std::size_t(j)] += each * (point ? column.mean(point + at.point)
+                                                : column.predictive_mean(posterior + at.posterior));
     });
   });
   return out;
@@ -86,7 +86,8 @@ BmmPosterior BernoulliMixture::posterior(int index) const {
                    std::vector<double>(std::size_t(dimension()), none),
                    std::vector<double>(std::size_t(dimension()), none)};
   for (int j = 0; j < dimension(); ++j) {
-    if (state->columns().specs()[std::size_t(j)].kind != kind_of<Bernoulli>) continue;
+    const Column &column = state->columns().column(j);
+    if (!column.probabilities || column.by_value) continue;
     const double *const q = state->posterior->components.column(index, j);
     out.a[std::size_t(j)] = q[0];
     out.b[std::size_t(j)] = q[1];
@@ -97,22 +98,19 @@ BmmPosterior BernoulliMixture::posterior(int index) const {
 void BernoulliMixture::parameters(const std::function<void(const BmmParameter &)> &take) const {
   std::vector<double> deviations(std::size_t(state->columns().size().point));
   for (int k = 0; k < size(); ++k)
-    for (int j = 0; j < dimension(); ++j)
-      std::visit(
-          [&]<class F>(const F &family) {
-            if (state->posterior)
-              family.deviations(state->posterior->components.column(k, j), deviations.data());
-            const int each = family.numbers_of_name();
-            for (std::size_t name = 0; name < std::size(family.parameters); ++name)
-              for (int i = 0; i < each; ++i) {
-                const int at = int(name) * each + i;
-                take({k, j, family.name, family.parameters[name],
-                      F::by_value ? family.value(i) : none,
-                      state->point.components.column(k, j)[at],
-                      state->posterior ? deviations[std::size_t(at)] : none});
-              }
-          },
-          state->columns().family(j));
+    for (int j = 0; j < dimension(); ++j) {
+      const Column &column = state->columns().column(j);
+      if (state->posterior)
+        column.deviations(state->posterior->components.column(k, j), deviations.data());
+      const int each = column.numbers_of_name();
+      for (std::size_t name = 0; name < column.parameters.size(); ++name)
+        for (int i = 0; i < each; ++i) {
+          const int at = int(name) * each + i;
+          take({k, j, column.name, column.parameters[name],
+                column.by_value ? column.value(i) : none, state->point.components.column(k, j)[at],
+                state->posterior ? deviations[std::size_t(at)] : none});
+        }
+    }
 }
 
 /// sum_k pi_k mu_k, and sum_k pi_k {Sigma_k + (mu_k - mean)(mu_k - mean)'}, which is 001's formula
@@ -125,17 +123,17 @@ void BernoulliMixture::moments(std::vector<double> &mean, std::vector<double> &c
   Eigen::Index i = 0;
   for_each_maker([&](double weight, int, const double *point, const double *posterior) {
     weights(i) = weight;
-    state->columns().for_each([&](int j, const auto &family, const ColumnPlaces &at) {
+    state->columns().for_each([&](int j, const Column &column, const ColumnPlaces &at) {
       means(j, i) =
-          point ? family.mean(point + at.point) : family.predictive_mean(posterior + at.posterior);
-      within(j) += weight * (point ? family.variance(point + at.point)
-                                   : family.predictive_variance(posterior + at.posterior));
+          point ? column.mean(point + at.point) : column.predictive_mean(posterior + at.posterior);
+      within(j) += weight * (point ? column.variance(point + at.point)
+                                   : column.predictive_variance(posterior + at.posterior));
     });
     ++i;
   });
-  const Vector centre = means * weights;
+  const Vector centre = product(means, weights);
   const Matrix away = means.colwise() - centre;
-  Matrix all = away * weights.asDiagonal() * away.transpose();
+  Matrix all = product_transposed(away * weights.asDiagonal(), away);
   all.diagonal() += within;
   mean = to_vector(centre);
   covariance.resize(std::size_t(d) * std::size_t(d));
@@ -202,7 +200,7 @@ int BernoulliMixture::sample(std::uint64_t seed, std::int64_t index, std::span<d
 double BernoulliMixture::free_parameters() const {
   double each = 0;
   state->columns().for_each(
-      [&](int, const auto &family, const ColumnPlaces &) { each += family.free_parameters(); });
+      [&](int, const Column &column, const ColumnPlaces &) { each += column.free_parameters(); });
   return size() - 1 + size() * each;
 }
 

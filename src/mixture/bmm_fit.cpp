@@ -74,12 +74,12 @@ class Fit final : FiniteFit<BernoulliMixture, ProductPoint, ProductPosterior> {
   }
 
   void check_mode() const {
-    own_prior_.columns->for_each([&](int j, const auto &family, const ColumnPlaces &) {
-      if (!family.has_mode(own_prior_.column(0, j)))
+    own_prior_.columns->for_each([&](int j, const Column &column, const ColumnPlaces &) {
+      if (!column.has_mode(own_prior_.column(0, j)))
         throw Error(Errc::invalid_argument,
                     "method map needs a prior with a mode, but that of element " +
-                        std::to_string(j + 1) + " (" + family.name + ") has none",
-                    "There " + std::string(family.mode_requirement) + ".");
+                        std::to_string(j + 1) + " (" + column.name + ") has none",
+                    "There " + std::string(column.mode_requirement) + ".");
     });
   }
 
@@ -97,7 +97,7 @@ class Fit final : FiniteFit<BernoulliMixture, ProductPoint, ProductPosterior> {
     const double bytes =
         8 * double(k_) *
         (6.0 * each.posterior +
-         (1 + control_.threads) * (double(each.sums) * simd::lanes + survey_.columns->count()));
+         (1 + control_.threads) * ProductScorer::sums_per_component(*survey_.columns));
     if (bytes > control_.memory)
       throw Error(Errc::too_large,
                   "fitting " + std::to_string(k_) + " components of " +

@@ -56,8 +56,7 @@ DpmmOptions read_dpmm_options(const Document &options) {
   const Document *likelihood = in.raw("likelihood");
   out.likelihood = read_likelihood(in, out.likelihood);
   // one normal for all elements is multivariate
-  out.products = (likelihood && likelihood->as<Document::List>()) ||
-                 out.likelihood[0] != UnivariateNormal::name;
+  out.products = (likelihood && likelihood->as<Document::List>()) || out.likelihood[0] != "normal";
   if (!out.products)
     out.covariance = in.choice("covariance", out.covariance, {"full", "diagonal", "spherical"});
   out.categories = read_categories(in, out.likelihood);
@@ -98,7 +97,7 @@ DpmmOptions read_dpmm_options(const Document &options) {
 Document DpmmOptions::document() const {
   Document out = Document::object();
   out.set("method", method);
-  if (likelihood.size() == 1 && !(products && likelihood[0] == UnivariateNormal::name)) {
+  if (likelihood.size() == 1 && !(products && likelihood[0] == "normal")) {
     out.set("likelihood", likelihood[0]);
   } else {
     Document::List names(likelihood.begin(), likelihood.end());

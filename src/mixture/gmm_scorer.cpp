@@ -118,10 +118,10 @@ void GmmScorer::compile_quadrature(const MixturePosterior<NormalIndependent> &q)
   for (int k = 0; k < k_; ++k) {
     const double nu = q.components.a(k) + 1 - d_;
     const FactoredScale &b = scales[std::size_t(k)];
-    const SymmetricEigen eigen =
-        symmetric_eigen(nu * b.whiten * q.components.C[std::size_t(k)] * b.whiten.transpose());
+    const SymmetricEigen eigen = symmetric_eigen(
+        nu * product_transposed(product(b.whiten, q.components.C[std::size_t(k)]), b.whiten));
     const double degrees = std::min(nu, most_degrees);
-    integrals_.push_back({std::sqrt(nu) * eigen.vectors.transpose() * b.whiten,
+    integrals_.push_back({std::sqrt(nu) * transposed_product(eigen.vectors, b.whiten),
                           q.components.m.col(k), eigen.values.cwiseMax(0.0), degrees,
                           std::log(q.alpha(k) / q.alpha.sum()) +
                               degrees / 2 * std::log(degrees / 2) - log_gamma(degrees / 2) -
@@ -154,7 +154,8 @@ void GmmScorer::quadratic_dense(const double *x) {
 
 void GmmScorer::quadratic_tied(const double *x) {
   const Vector y = Eigen::Map<const Vector>(x, d_) - centre_;
-  Eigen::Map<Vector>(y_.data(), d_).noalias() = whiten_.triangularView<Eigen::Lower>() * y;
+  const Vector z = lower_times(whiten_, y);
+  std::copy_n(z.data(), d_, y_.data());
   for (int first = 0; first < padded_; first += lanes) {
     simd::Vector q = {};
     for (int j = 0; j < d_; ++j) {
@@ -205,7 +206,7 @@ void GmmScorer::product_of_students(const double *x) {
 double GmmScorer::Integral::log_density(const double *x) const {
   const Eigen::Index d = mean.size();
   const Eigen::ArrayXd square =
-      (rotation * (Eigen::Map<const Vector>(x, d) - mean))
+      product(rotation, Vector(Eigen::Map<const Vector>(x, d) - mean))
           .array()
           .square()
           .unaryExpr([&](double s) { return s < far_away / double(d) ? s : far_away / double(d); });

@@ -26,8 +26,8 @@ inline void posterior_means(const ProductPosterior &q, int component, std::vecto
                             std::vector<double> &covariance) {
   mean.resize(std::size_t(q.dimension()));
   covariance.clear();
-  q.columns->for_each([&](int j, const auto &family, const ColumnPlaces &) {
-    mean[std::size_t(j)] = family.predictive_mean(q.column(component, j));
+  q.columns->for_each([&](int j, const Column &column, const ColumnPlaces &) {
+    mean[std::size_t(j)] = column.predictive_mean(q.column(component, j));
   });
 }
 

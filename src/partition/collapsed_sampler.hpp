@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <span>
 
+#include "base/simd.hpp"
 #include "partition/sampler.hpp"
 #include "partition/split_merge.hpp"
 

@@ -17,6 +17,7 @@
 
 #include "base/control.hpp"
 #include "base/random.hpp"
+#include "base/simd.hpp"
 #include "data/local_step.hpp"
 #include "data/row_access.hpp"
 #include "partition/partition_prior.hpp"

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "families/product/column_families.hpp"
 #include "families/product/product.hpp"
 #include "markov/markov_learners.hpp"
 #include "support.hpp"

@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(block_scores_and_statistics_are_those_of_rows_one_by_one) {
       for (int i = 0; i < n; ++i) {
         const int c = group[std::size_t(i)];
         count(c) += w(i);
-        prior.columns->for_each([&]<class F>(int j, const F &family, const ColumnPlaces &) {
+        for_each_family(*prior.columns, [&]<class F>(int j, const F &family, const ColumnPlaces &) {
           if (std::isnan(x(i, j))) return;
           const double element = family.element(x(i, j));
           base(c) += w(i) * F::log_base(element);

@@ -337,7 +337,7 @@ std::vector<Document> fit_models() {
             family.draw(prior.data(), random, point.data());
             x.push_back(family.value(family.sample(point.data(), random)));
           },
-          spec.family());
+          bayes::family_of(spec));
     columns.append(x.data());
   }
   for (const char *method : {"em", "vi"}) {

@@ -72,7 +72,7 @@ std::vector<FactoredScale> factor_all(const CovarianceShape &shape,
 }
 
 double trace_solve(const CovarianceShape &shape, const Matrix &m, const FactoredScale &a) {
-  if (shape.dense) return (a.whiten * m * a.whiten.transpose()).trace();
+  if (shape.dense) return product(a.whiten, m).cwiseProduct(a.whiten).sum();
   if (shape.isotropic) return m(0, 0) * a.whiten(0, 0) * a.whiten(0, 0);
   return (m.col(0).array() * a.whiten.col(0).array().square()).sum();
 }
@@ -95,8 +95,8 @@ bool CovarianceFloor::apply(const CovarianceShape &shape, Matrix &scale) const {
   if (surely_above(standard)) return false;
   const SymmetricEigen eigen = symmetric_eigen(standard);
   if (eigen.values(0) >= relative_) return false;
-  standard =
-      eigen.vectors * eigen.values.cwiseMax(relative_).asDiagonal() * eigen.vectors.transpose();
+  standard = product_transposed(eigen.vectors * eigen.values.cwiseMax(relative_).asDiagonal(),
+                                eigen.vectors);
   scale = deviation_.asDiagonal() * standard * deviation_.asDiagonal();
   scale = 0.5 * (scale + scale.transpose()).eval();
   return true;

@@ -36,6 +36,8 @@ NormalClusters::NormalClusters(const NormalWishart &prior, const NormalWishart &
   }
 }
 
+int NormalClusters::padded() const { return (size_ + simd::lanes - 1) / simd::lanes * simd::lanes; }
+
 int NormalClusters::open() {
   if (size_ == capacity_) reserve(2 * capacity_);
   put(size_, prior_column_.data());
@@ -58,13 +60,14 @@ bool NormalClusters::remove(int slot, const double *x) {
 }
 
 void NormalClusters::log_predictive(const double *x, double *out) const {
-  for (int slot = 0; slot < size_; slot += simd::lanes)
-    simd::store(out + slot, lanes_predictive(x, slot));
+  for (int slot = 0; slot < size_; slot += simd::lanes) lanes_predictive(x, slot, out + slot);
 }
 
 double NormalClusters::log_predictive(int slot, const double *x) const {
   const int first = slot / simd::lanes * simd::lanes;
-  return lanes_predictive(x, first)[slot - first];
+  alignas(cache_line) double out[simd::lanes];
+  lanes_predictive(x, first, out);
+  return out[slot - first];
 }
 
 double NormalClusters::log_prior_predictive(const double *x) {
@@ -96,7 +99,7 @@ NormalWishart NormalClusters::posterior() const {
         for (int j = 0; j <= i; ++j)
           lower(i, j) = j == i ? 1 / at(Row::size + d_ + packed(i, j), k)
                                : at(Row::size + d_ + packed(i, j), k);
-      scale = lower * lower.transpose();
+      scale = product_transposed(lower, lower);
       for (int i = 0; i < d_; ++i)  // exactly symmetric, as every reader of a model asks for
         for (int j = 0; j < i; ++j) scale(j, i) = scale(i, j);
     } else {
@@ -242,7 +245,7 @@ bool NormalClusters::changed(double &entry, double by) {
   return entry > 1e-12 * before;
 }
 
-simd::Vector NormalClusters::lanes_predictive(const double *x, int first) const {
+void NormalClusters::lanes_predictive(const double *x, int first, double *out) const {
   using namespace simd;
   const auto row = [&](int r) {
     return load(data_.data() + std::size_t(r) * std::size_t(capacity_) + std::size_t(first));
@@ -274,15 +277,15 @@ simd::Vector NormalClusters::lanes_predictive(const double *x, int first) const 
       store(y + i * lanes, even);
       quadratic += even * even;
     }
-    return row(Row::constant) - half * log(1.0 + least(shrink * quadratic, farthest));
+    store(out, row(Row::constant) - half * log(1.0 + least(shrink * quadratic, farthest)));
   } else if (shape_.isotropic) {
     simd::Vector squares = {};
     for (int i = 0; i < d_; ++i) {
       const simd::Vector difference = x[i] - row(Row::size + i);
       squares += difference * difference;
     }
-    return row(Row::constant) -
-           half * log(1.0 + least(shrink * squares / row(Row::size + d_), farthest));
+    store(out, row(Row::constant) -
+                   half * log(1.0 + least(shrink * squares / row(Row::size + d_), farthest)));
   } else {
     simd::Vector total = {};
     for (int i = 0; i < d_; ++i) {
@@ -290,7 +293,7 @@ simd::Vector NormalClusters::lanes_predictive(const double *x, int first) const 
       total +=
           log(1.0 + least(shrink * difference * difference / row(Row::size + d_ + i), farthest));
     }
-    return row(Row::constant) - half * total;
+    store(out, row(Row::constant) - half * total);
   }
 }
 

@@ -13,7 +13,6 @@
 #pragma once
 
 #include "base/aligned.hpp"
-#include "base/simd.hpp"
 #include "families/normal/normal_wishart.hpp"
 
 namespace bayes {
@@ -28,7 +27,8 @@ class NormalClusters {
   NormalClusters(const NormalWishart &prior, const NormalWishart &q);
 
   int size() const { return size_; }
-  int padded() const { return (size_ + simd::lanes - 1) / simd::lanes * simd::lanes; }
+  /// size(), rounded up to whole vectors
+  int padded() const;
   double count(int slot) const { return at(Row::count, slot); }
 
   int open();
@@ -89,7 +89,8 @@ class NormalClusters {
   bool change(int slot, const double *x, double w, double step, int sign);
   static bool changed(double &entry, double by);
 
-  simd::Vector lanes_predictive(const double *x, int first) const;
+  /// Of as many clusters as a vector has lanes.
+  void lanes_predictive(const double *x, int first, double *out) const;
 
   NormalWishart prior_;
   CovarianceShape shape_;

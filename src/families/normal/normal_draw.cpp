@@ -13,7 +13,7 @@ Matrix draw_root(const CovarianceShape &shape, double a, const Matrix &scale, Ra
       for (Eigen::Index j = 0; j < i; ++j) bartlett(i, j) = random.normal();
       bartlett(i, i) = std::sqrt(random.chi_square(a - double(i)));
     }
-    return lower * inverse_lower(bartlett).transpose();
+    return product_transposed(lower, inverse_lower(bartlett));
   } else {
     Matrix root(scale.rows(), 1);
     for (Eigen::Index i = 0; i < scale.rows(); ++i)
@@ -30,7 +30,7 @@ NormalPoint draw(const NormalWishart &q, Random &random) {
   for (std::size_t s = 0; s < roots.size(); ++s) {
     poll_here();
     roots[s] = draw_root(shape, q.a(Eigen::Index(s)), q.B[s], random);
-    out.covariance[s] = shape.dense ? Matrix(roots[s] * roots[s].transpose())
+    out.covariance[s] = shape.dense ? product_transposed(roots[s], roots[s])
                                     : Matrix(roots[s].array().square().matrix());
   }
   Vector z(d);
@@ -38,7 +38,7 @@ NormalPoint draw(const NormalWishart &q, Random &random) {
     const Matrix &root = roots[std::size_t(shape.index(j))];
     for (int i = 0; i < d; ++i) z(i) = random.normal();
     if (shape.dense)
-      z = (root * z).eval();
+      z = product(root, z);
     else if (shape.isotropic)
       z *= root(0, 0);
     else

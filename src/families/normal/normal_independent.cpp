@@ -6,9 +6,9 @@
 namespace bayes {
 
 Matrix inverse(const FactoredScale &factored) {
-  const Matrix product = factored.whiten.transpose() * factored.whiten;
+  const Matrix square = transposed_product(factored.whiten, factored.whiten);
   // symmetric to the last bit, as stored models must be
-  return 0.5 * (product + product.transpose());
+  return 0.5 * (square + square.transpose());
 }
 
 NormalIndependent posterior(const NormalStatistics &statistics, const NormalIndependent &prior,
@@ -27,7 +27,9 @@ NormalIndependent posterior(const NormalStatistics &statistics, const NormalInde
       not_positive_definite("precision of the mean", k);
     out.C[s] = inverse(precision);
     // About the prior mean, so that large coordinates do not cancel.
-    out.m.col(k) = prior.m.col(k) + out.C[s] * (data * (statistics.mean.col(k) - prior.m.col(k)));
+    out.m.col(k) =
+        prior.m.col(k) +
+        product(out.C[s], product(data, Vector(statistics.mean.col(k) - prior.m.col(k))));
     out.a(k) += n;
     const Vector difference = statistics.mean.col(k) - out.m.col(k);
     out.B[s] += statistics.scatter[s] + n * (difference * difference.transpose() + out.C[s]);

@@ -26,21 +26,9 @@
 #include "base/random.hpp"
 #include "base/simd.hpp"
 #include "data/rows.hpp"
+#include "families/product/columns.hpp"
 
 namespace bayes {
-
-/// Bounds that keep the likelihood of a point, and so the logarithms in it, finite (001 asks for
-/// [MIN, 1 - MIN]). They bound what would make other allowed values impossible, and nothing else: a
-/// mean may be as large as the data say.
-struct ColumnBounds {
-  /// of probabilities of values, of means of counts; of variances as shares of `variance`, of means
-  /// of waiting times as shares of its root
-  double minimum = 1e-6;
-  /// of the column over all rows
-  double variance = 1;
-  /// a component with no more weight than this keeps its previous parameters
-  double least_weight = 0;
-};
 
 /// What stands in a column of counts: beyond 2^53 doubles are no counts any more.
 inline constexpr double exact_counts = 9007199254740992;

@@ -1,14 +1,15 @@
-// The families that a column of a row can have, listed once, and what a row of such columns is.
+// The families that a column of a row can have, listed once, for loops over rows, which are
+// compiled for each. Other code sees them as Column (columns.hpp).
 #pragma once
 
 #include <memory>
-#include <string_view>
 #include <tuple>
 #include <variant>
 #include <vector>
 
 #include "families/product/bernoulli.hpp"
 #include "families/product/categorical.hpp"
+#include "families/product/columns.hpp"
 #include "families/product/exponential.hpp"
 #include "families/product/geometric.hpp"
 #include "families/product/poisson.hpp"
@@ -20,9 +21,6 @@ namespace bayes {
 /// numbers, and samplers draw them, in this order.
 using AnyColumnFamily =
     std::variant<Bernoulli, Categorical, Poisson, Exponential, UnivariateNormal, Geometric>;
-
-/// Which of them: the place in the list.
-enum class ColumnKind : char {};
 
 namespace detail {
 template <class Function, class... F>
@@ -45,39 +43,18 @@ template <class Function> void for_each_column_family(Function f) {
   detail::for_each_type(std::type_identity<AnyColumnFamily>{}, f);
 }
 
-/// What they are called, in the order of the list.
-inline const std::vector<std::string_view> &column_family_names() {
-  static const std::vector<std::string_view> names = [] {
-    std::vector<std::string_view> out;
-    for_each_column_family([&](const auto &family) { out.push_back(family.name); });
-    return out;
-  }();
-  return names;
+/// The family of such a column.
+inline AnyColumnFamily family_of(const ColumnSpec &spec) {
+  if (spec.kind == kind_of<Categorical>)
+    return Categorical{spec.categories, spec.values.empty()
+                                            ? nullptr
+                                            : std::make_shared<const CategoryCodes>(spec.values)};
+  AnyColumnFamily out;
+  for_each_column_family([&]<class F>(const F &each) {
+    if (kind_of<F> == spec.kind) out = each;
+  });
+  return out;
 }
-
-/// What a column is, as models say it.
-struct ColumnSpec {
-  ColumnKind kind = kind_of<Bernoulli>;
-  /// of a categorical column, at least 1, or 0 while nobody has looked at the rows; else 0
-  int categories = 0;
-  /// the categories, rising whole numbers no further apart than CategoryCodes::widest; empty: 0 ..
-  /// categories - 1
-  std::vector<double> values = {};
-
-  AnyColumnFamily family() const {
-    if (kind == kind_of<Categorical>)
-      return Categorical{categories,
-                         values.empty() ? nullptr : std::make_shared<const CategoryCodes>(values)};
-    AnyColumnFamily out;
-    int at = 0;
-    for_each_column_family([&](const auto &each) {
-      if (ColumnKind(at++) == kind) out = each;
-    });
-    return out;
-  }
-  const char *name() const { return column_family_names()[std::size_t(kind)].data(); }
-  bool operator==(const ColumnSpec &) const = default;
-};
 
 /// The columns with one family, and where their numbers begin in those of a component: one column's
 /// after the other's.
@@ -88,20 +65,6 @@ template <ColumnFamily F> struct ColumnGroup {
   int point = 0, posterior = 0, statistics = 0, terms = 0, sums = 0, forms = 0;
 };
 
-/// How many numbers of every kind, or where they begin.
-struct ColumnPlaces {
-  int point = 0, posterior = 0, statistics = 0, terms = 0, sums = 0, forms = 0;
-
-  template <class F> void advance(const F &family) {
-    point += family.point_size();
-    posterior += family.posterior_size();
-    statistics += family.statistics_size();
-    terms += family.term_size();
-    sums += family.sum_size();
-    forms += family.form_size();
-  }
-};
-
 namespace detail {
 template <class> struct GroupsOf;
 template <class... F> struct GroupsOf<std::variant<F...>> {
@@ -109,60 +72,21 @@ template <class... F> struct GroupsOf<std::variant<F...>> {
 };
 }  // namespace detail
 
-/// The columns of a row. A component's numbers stand group by group, columns of one family
-/// together, so that loops over columns know theirs.
-class Columns {
- public:
-  explicit Columns(std::vector<ColumnSpec> specs)
-      : specs_(std::move(specs)),
-        places_(specs_.size()) {
-    for (const ColumnSpec &spec : specs_) families_.push_back(spec.family());
-    int columns = 0;
-    const auto fill = [&]<class F>(ColumnGroup<F> &group) {
-      group.first = columns;
-      group.point = size_.point, group.posterior = size_.posterior,
-      group.statistics = size_.statistics;
-      group.terms = size_.terms, group.sums = size_.sums, group.forms = size_.forms;
-      for (std::size_t j = 0; j < specs_.size(); ++j) {
-        const F *family = std::get_if<F>(&families_[j]);
-        if (!family) continue;
-        group.families.push_back(*family);
-        group.columns.push_back(int(j));
-        places_[j] = size_;
-        size_.advance(*family);
-        ++columns;
-      }
-    };
-    std::apply([&](auto &...group) { (fill(group), ...); }, groups_);
-  }
-
-  int count() const { return int(specs_.size()); }
-  const std::vector<ColumnSpec> &specs() const { return specs_; }
-  const AnyColumnFamily &family(int column) const { return families_[std::size_t(column)]; }
-  /// of a whole component
-  const ColumnPlaces &size() const { return size_; }
-  /// where a column's numbers begin
-  const ColumnPlaces &place(int column) const { return places_[std::size_t(column)]; }
-
-  /// f(group) for every family that has columns here, in order.
-  template <class Function> void for_each_group(Function f) const {
-    std::apply([&](const auto &...group) { ((group.columns.empty() ? void() : f(group)), ...); },
-               groups_);
-  }
-  /// f(column, family, place) for every column, group by group.
-  template <class Function> void for_each(Function f) const {
-    for_each_group([&](const auto &group) {
-      for (std::size_t c = 0; c < group.columns.size(); ++c)
-        f(group.columns[c], group.families[c], places_[std::size_t(group.columns[c])]);
-    });
-  }
-
- private:
-  std::vector<ColumnSpec> specs_;
-  std::vector<AnyColumnFamily> families_;
-  std::vector<ColumnPlaces> places_;
-  ColumnPlaces size_;
-  detail::GroupsOf<AnyColumnFamily>::Type groups_;
+struct ColumnGroups {
+  detail::GroupsOf<AnyColumnFamily>::Type all;
 };
+
+/// f(group) for every family that has columns here, in order.
+template <class Function> void for_each_group(const Columns &columns, Function f) {
+  std::apply([&](const auto &...group) { ((group.columns.empty() ? void() : f(group)), ...); },
+             columns.groups().all);
+}
+/// f(column's number, family, place) for every column, group by group, as Columns::for_each.
+template <class Function> void for_each_family(const Columns &columns, Function f) {
+  for_each_group(columns, [&](const auto &group) {
+    for (std::size_t c = 0; c < group.columns.size(); ++c)
+      f(group.columns[c], group.families[c], columns.place(group.columns[c]));
+  });
+}
 
 }  // namespace bayes

@@ -1,5 +1,7 @@
 #include "families/product/product_clusters.hpp"
 
+#include "families/product/column_families.hpp"
+
 namespace bayes {
 
 ProductClusters::ProductClusters(const ProductPosterior &prior)
@@ -20,6 +22,10 @@ ProductClusters::ProductClusters(const ProductPosterior &prior, const ProductPos
     compile(posterior_of(slot), scratch_.data());
     put(slot, scratch_.data());
   }
+}
+
+int ProductClusters::padded() const {
+  return (size_ + simd::lanes - 1) / simd::lanes * simd::lanes;
 }
 
 int ProductClusters::open() {
@@ -49,7 +55,7 @@ void ProductClusters::clear(int slot) {
 void ProductClusters::add(int slot, const double *x) {
   ++counts_[std::size_t(slot)];
   bases_[std::size_t(slot)] += row_base(x);
-  columns().for_each([&](int j, const auto &family, const ColumnPlaces &at) {
+  for_each_family(columns(), [&](int j, const auto &family, const ColumnPlaces &at) {
     if (x[j] == x[j]) family.add(family.element(x[j]), statistics_of(slot) + at.statistics);
   });
   refresh(slot);
@@ -59,7 +65,7 @@ bool ProductClusters::remove(int slot, const double *x) {
   --counts_[std::size_t(slot)];
   bases_[std::size_t(slot)] -= row_base(x);
   bool sound = true;
-  columns().for_each([&](int j, const auto &family, const ColumnPlaces &at) {
+  for_each_family(columns(), [&](int j, const auto &family, const ColumnPlaces &at) {
     if (x[j] == x[j])
       sound &= family.remove(family.element(x[j]), prior_.values.data() + at.posterior,
                              statistics_of(slot) + at.statistics);
@@ -89,7 +95,7 @@ void ProductClusters::log_predictive(const double *x, double *out) const {
   const double base = row_base(x);
   for (int slot = 0; slot < size_; slot += simd::lanes)
     simd::store(out + slot, base + simd::load(row(0) + slot));
-  columns().for_each_group([&]<class F>(const ColumnGroup<F> &group) {
+  for_each_group(columns(), [&]<class F>(const ColumnGroup<F> &group) {
     // The columns that have something to say, first: later loops then run without a branch that
     // cannot be foreseen.
     constexpr int most = 128;
@@ -116,7 +122,7 @@ void ProductClusters::log_predictive(const double *x, double *out) const {
 
 double ProductClusters::log_marginal(int slot) const {
   double total = bases_[std::size_t(slot)];
-  columns().for_each([&](int, const auto &family, const ColumnPlaces &at) {
+  for_each_family(columns(), [&](int, const auto &family, const ColumnPlaces &at) {
     total += family.log_marginal_likelihood(statistics_of(slot) + at.statistics,
                                             prior_.values.data() + at.posterior);
   });
@@ -150,7 +156,7 @@ void ProductClusters::reserve(int slots) {
 
 void ProductClusters::compile(const double *posterior, double *column) {
   double total = 0;
-  columns().for_each_group([&]<class F>(const ColumnGroup<F> &group) {
+  for_each_group(columns(), [&]<class F>(const ColumnGroup<F> &group) {
     double *const bases = column + 1 + group.first;
     F::predictive_forms(group.families, posterior + group.posterior, column + form_row(group.forms),
                         bases);
@@ -160,7 +166,7 @@ void ProductClusters::compile(const double *posterior, double *column) {
 }
 
 void ProductClusters::refresh(int slot) {
-  columns().for_each([&](int, const auto &family, const ColumnPlaces &at) {
+  for_each_family(columns(), [&](int, const auto &family, const ColumnPlaces &at) {
     family.posterior(statistics_of(slot) + at.statistics, prior_.values.data() + at.posterior,
                      posterior_of(slot) + at.posterior);
   });
@@ -170,7 +176,7 @@ void ProductClusters::refresh(int slot) {
 
 double ProductClusters::row_base(const double *x) const {
   double total = 0;
-  columns().for_each_group([&]<class F>(const ColumnGroup<F> &group) {
+  for_each_group(columns(), [&]<class F>(const ColumnGroup<F> &group) {
     if constexpr (F::has_base)
       for (const int j : group.columns)
         if (x[j] == x[j]) total += F::log_base(x[j]);
@@ -205,7 +211,7 @@ void ProductClusters::add_terms(const Term *terms, int count, int slot, double *
 double ProductClusters::log_predictive(const double *x, const double *column,
                                        std::size_t stride) const {
   double total = column[0] + row_base(x);
-  columns().for_each_group([&]<class F>(const ColumnGroup<F> &group) {
+  for_each_group(columns(), [&]<class F>(const ColumnGroup<F> &group) {
     for (std::size_t c = 0; c < group.columns.size(); ++c) {
       const int j = group.columns[c];
       const std::size_t first = form_row(columns().place(j).forms);

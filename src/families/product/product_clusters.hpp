@@ -22,7 +22,8 @@ class BAYES_API ProductClusters {
   ProductClusters(const ProductPosterior &prior, const ProductPosterior &q);
 
   int size() const { return size_; }
-  int padded() const { return (size_ + simd::lanes - 1) / simd::lanes * simd::lanes; }
+  /// size(), rounded up to whole vectors
+  int padded() const;
   double count(int slot) const { return counts_[std::size_t(slot)]; }
 
   int open();

@@ -1,21 +1,23 @@
 #include "families/product/product_components.hpp"
 
+#include "families/product/product_scorer.hpp"
+
 namespace bayes {
 
 void ProductStatistics::scale(double factor) {
   count *= factor;
   base *= factor;
   for (Eigen::Index k = 0; k < values.cols(); ++k)
-    columns->for_each([&](int, const auto &family, const ColumnPlaces &at) {
-      family.scale(factor, values.col(k).data() + at.statistics);
+    columns->for_each([&](int, const Column &column, const ColumnPlaces &at) {
+      column.scale(factor, values.col(k).data() + at.statistics);
     });
 }
 
 ProductPosterior posterior(const ProductStatistics &statistics, const ProductPosterior &prior) {
   ProductPosterior out = prior;
   detail::for_each_column(*prior.columns, prior.values.cols(),
-                          [&](Eigen::Index k, int, const auto &family, const ColumnPlaces &at) {
-                            family.posterior(statistics.values.col(k).data() + at.statistics,
+                          [&](Eigen::Index k, int, const Column &column, const ColumnPlaces &at) {
+                            column.posterior(statistics.values.col(k).data() + at.statistics,
                                              prior.values.col(k).data() + at.posterior,
                                              out.values.col(k).data() + at.posterior);
                           });
@@ -32,8 +34,8 @@ ProductPoint maximum_likelihood(const ProductStatistics &statistics, const Produ
   ProductPoint out = previous;
   const double least = dead_product_share * statistics.total();
   detail::for_each_column(*previous.columns, previous.values.cols(),
-                          [&](Eigen::Index k, int j, const auto &family, const ColumnPlaces &at) {
-                            family.maximum_likelihood(
+                          [&](Eigen::Index k, int j, const Column &column, const ColumnPlaces &at) {
+                            column.maximum_likelihood(
                                 statistics.values.col(k).data() + at.statistics,
                                 previous.values.col(k).data() + at.point,
                                 {floor.minimum, floor.variance(j), least},
@@ -45,8 +47,8 @@ ProductPoint maximum_likelihood(const ProductStatistics &statistics, const Produ
 ProductPoint maximum_posterior(const ProductStatistics &statistics, const ProductPosterior &prior) {
   ProductPoint out{prior.columns, Matrix(prior.columns->size().point, prior.values.cols())};
   detail::for_each_column(*prior.columns, prior.values.cols(),
-                          [&](Eigen::Index k, int, const auto &family, const ColumnPlaces &at) {
-                            family.maximum_posterior(
+                          [&](Eigen::Index k, int, const Column &column, const ColumnPlaces &at) {
+                            column.maximum_posterior(
                                 statistics.values.col(k).data() + at.statistics,
                                 prior.values.col(k).data() + at.posterior,
                                 out.values.col(k).data() + at.point);
@@ -57,8 +59,8 @@ ProductPoint maximum_posterior(const ProductStatistics &statistics, const Produc
 double log_prior(const ProductPoint &point, const ProductPosterior &prior) {
   double total = 0;
   detail::for_each_column(*prior.columns, prior.values.cols(),
-                          [&](Eigen::Index k, int, const auto &family, const ColumnPlaces &at) {
-                            total += family.log_prior(point.values.col(k).data() + at.point,
+                          [&](Eigen::Index k, int, const Column &column, const ColumnPlaces &at) {
+                            total += column.log_prior(point.values.col(k).data() + at.point,
                                                       prior.values.col(k).data() + at.posterior);
                           });
   return total;
@@ -67,8 +69,8 @@ double log_prior(const ProductPoint &point, const ProductPosterior &prior) {
 double divergence(const ProductPosterior &q, const ProductPosterior &prior) {
   double total = 0;
   detail::for_each_column(*prior.columns, q.values.cols(),
-                          [&](Eigen::Index k, int, const auto &family, const ColumnPlaces &at) {
-                            total += family.divergence(q.values.col(k).data() + at.posterior,
+                          [&](Eigen::Index k, int, const Column &column, const ColumnPlaces &at) {
+                            total += column.divergence(q.values.col(k).data() + at.posterior,
                                                        prior.values.col(k).data() + at.posterior);
                           });
   return total;
@@ -77,8 +79,8 @@ double divergence(const ProductPosterior &q, const ProductPosterior &prior) {
 ProductPosterior blend(const ProductPosterior &q, const ProductPosterior &target, double rho) {
   ProductPosterior out = q;
   detail::for_each_column(*q.columns, q.values.cols(),
-                          [&](Eigen::Index k, int, const auto &family, const ColumnPlaces &at) {
-                            family.blend(q.values.col(k).data() + at.posterior,
+                          [&](Eigen::Index k, int, const Column &column, const ColumnPlaces &at) {
+                            column.blend(q.values.col(k).data() + at.posterior,
                                          target.values.col(k).data() + at.posterior, rho,
                                          out.values.col(k).data() + at.posterior);
                           });
@@ -88,8 +90,8 @@ ProductPosterior blend(const ProductPosterior &q, const ProductPosterior &target
 ProductPoint point_estimate(const ProductPosterior &q) {
   ProductPoint out{q.columns, Matrix(q.columns->size().point, q.values.cols())};
   detail::for_each_column(*q.columns, q.values.cols(),
-                          [&](Eigen::Index k, int, const auto &family, const ColumnPlaces &at) {
-                            family.point_estimate(q.values.col(k).data() + at.posterior,
+                          [&](Eigen::Index k, int, const Column &column, const ColumnPlaces &at) {
+                            column.point_estimate(q.values.col(k).data() + at.posterior,
                                                   out.values.col(k).data() + at.point);
                           });
   return out;
@@ -99,8 +101,8 @@ Vector log_marginal_likelihoods(const ProductStatistics &statistics,
                                 const ProductPosterior &prior) {
   Vector out = statistics.base;
   detail::for_each_column(*prior.columns, prior.values.cols(),
-                          [&](Eigen::Index k, int, const auto &family, const ColumnPlaces &at) {
-                            out(k) += family.log_marginal_likelihood(
+                          [&](Eigen::Index k, int, const Column &column, const ColumnPlaces &at) {
+                            out(k) += column.log_marginal_likelihood(
                                 statistics.values.col(k).data() + at.statistics,
                                 prior.values.col(k).data() + at.posterior);
                           });
@@ -114,8 +116,8 @@ double log_marginal_likelihood(const ProductStatistics &statistics, const Produc
 ProductPoint draw(const ProductPosterior &q, Random &random) {
   ProductPoint out{q.columns, Matrix(q.columns->size().point, q.values.cols())};
   detail::for_each_column(*q.columns, q.values.cols(),
-                          [&](Eigen::Index k, int, const auto &family, const ColumnPlaces &at) {
-                            family.draw(q.values.col(k).data() + at.posterior, random,
+                          [&](Eigen::Index k, int, const Column &column, const ColumnPlaces &at) {
+                            column.draw(q.values.col(k).data() + at.posterior, random,
                                         out.values.col(k).data() + at.point);
                           });
   return out;
@@ -136,7 +138,7 @@ ProductPosterior replicate(const ProductPosterior &q, int k) {
 double working_numbers(const ProductPosterior &q, int threads) {
   const ColumnPlaces &each = q.columns->size();
   return 6.0 * each.posterior + 2.0 * each.forms +
-         (1.0 + threads) * (double(each.sums) * simd::lanes + q.columns->count());
+         (1.0 + threads) * ProductScorer::sums_per_component(*q.columns);
 }
 
 void accumulate(ProductPoint &sum, const ProductPoint &term, double factor) {
@@ -152,8 +154,8 @@ ProductPosterior joined(const ProductPosterior &first, const ProductPosterior &s
 }
 
 void sample(const ProductPoint &point, int component, Random &random, double *x) {
-  point.columns->for_each([&](int j, const auto &family, const ColumnPlaces &at) {
-    x[j] = family.value(family.sample(point.values.col(component).data() + at.point, random));
+  point.columns->for_each([&](int j, const Column &column, const ColumnPlaces &at) {
+    x[j] = column.value(column.sample(point.values.col(component).data() + at.point, random));
   });
 }
 

@@ -11,7 +11,7 @@
 
 #include "base/control.hpp"
 #include "base/linalg.hpp"
-#include "families/product/column_families.hpp"
+#include "families/product/columns.hpp"
 
 namespace bayes {
 
@@ -73,13 +73,13 @@ struct ProductFloor {
 
 namespace detail {
 
-/// f(component, column, family, place) for all components and columns, with polls.
+/// f(component, column's number, column, place) for all components and columns, with polls.
 template <class Function>
 void for_each_column(const Columns &columns, Eigen::Index components, Function f) {
   for (Eigen::Index k = 0; k < components; ++k) {
     poll_here();
     columns.for_each(
-        [&](int j, const auto &family, const ColumnPlaces &at) { f(k, j, family, at); });
+        [&](int j, const Column &column, const ColumnPlaces &at) { f(k, j, column, at); });
   }
 }
 

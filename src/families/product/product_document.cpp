@@ -4,66 +4,65 @@
 #include <string>
 #include <vector>
 
+#include "families/product/category_codes.hpp"
 #include "families/product/product_prior.hpp"
 
 namespace bayes {
 namespace {
 
+/// Which names and numbers of a family: of points or of posteriors.
+using Names = std::span<const char *const> ColumnTraits::*;
+using Place = int ColumnPlaces::*;
+
 /// For every family an object with a member for each name: for each component the numbers of all
 /// columns of that family.
-template <class Names, class Place>
 void write_numbers(Document &document, const Columns &columns, const Matrix &values, Names names,
                    Place place) {
-  columns.for_each_group([&]<class F>(const ColumnGroup<F> &group) {
+  for (const std::vector<int> &group : columns.by_family()) {
+    const Column &family = columns.column(group[0]);
     Document own = Document::object();
-    for (std::size_t name = 0; name < std::size(names(group.families[0])); ++name) {
+    for (std::size_t name = 0; name < (family.*names).size(); ++name) {
       Tensor t{{values.cols(), 0}, {}};
       for (Eigen::Index k = 0; k < values.cols(); ++k)
-        for (std::size_t c = 0; c < group.columns.size(); ++c) {
-          const int each = group.families[c].numbers_of_name();
+        for (const int j : group) {
+          const int each = columns.column(j).numbers_of_name();
           const double *const from =
-              values.col(k).data() + place(columns.place(group.columns[c])) + int(name) * each;
+              values.col(k).data() + columns.place(j).*place + int(name) * each;
           t.values.insert(t.values.end(), from, from + each);
         }
       t.shape[1] = std::int64_t(t.values.size()) / std::max<std::int64_t>(1, t.shape[0]);
-      own.set(names(group.families[0])[name], std::move(t));
+      own.set((family.*names)[name], std::move(t));
     }
-    document.set(F::name, std::move(own));
-  });
+    document.set(family.name, std::move(own));
+  }
 }
 
-template <class Names, class Place, class Finish>
+/// The same back. `finish` completes the numbers of a column, and says whether they can be.
 void read_numbers(const MemberReader &in, const Columns &columns, Matrix &values, Names names,
-                  Place place, Finish finish) {
-  columns.for_each_group([&]<class F>(const ColumnGroup<F> &group) {
-    const MemberReader own = in.object(F::name);
+                  Place place, bool (*finish)(const Column &, double *)) {
+  for (const std::vector<int> &group : columns.by_family()) {
+    const Column &family = columns.column(group[0]);
+    const MemberReader own = in.object(family.name);
     std::int64_t width = 0;
-    for (const F &family : group.families) width += family.numbers_of_name();
-    for (std::size_t name = 0; name < std::size(names(group.families[0])); ++name) {
-      const Tensor t = own.tensor(names(group.families[0])[name], {values.cols(), width});
+    for (const int j : group) width += columns.column(j).numbers_of_name();
+    for (std::size_t name = 0; name < (family.*names).size(); ++name) {
+      const Tensor t = own.tensor((family.*names)[name], {values.cols(), width});
       const double *from = t.values.data();
       for (Eigen::Index k = 0; k < values.cols(); ++k)
-        for (std::size_t c = 0; c < group.columns.size(); ++c) {
-          const int each = group.families[c].numbers_of_name();
-          std::copy_n(
-              from, each,
-              values.col(k).data() + place(columns.place(group.columns[c])) + int(name) * each);
+        for (const int j : group) {
+          const int each = columns.column(j).numbers_of_name();
+          std::copy_n(from, each,
+                      values.col(k).data() + columns.place(j).*place + int(name) * each);
           from += each;
         }
     }
     for (Eigen::Index k = 0; k < values.cols(); ++k)
-      for (std::size_t c = 0; c < group.columns.size(); ++c)
-        if (!finish(group.families[c],
-                    values.col(k).data() + place(columns.place(group.columns[c]))))
-          in.reject(F::name, "has numbers for component " + std::to_string(k + 1) + ", element " +
-                                 std::to_string(group.columns[c] + 1) + " that cannot be");
-  });
+      for (const int j : group)
+        if (!finish(columns.column(j), values.col(k).data() + columns.place(j).*place))
+          in.reject(family.name, "has numbers for component " + std::to_string(k + 1) +
+                                     ", element " + std::to_string(j + 1) + " that cannot be");
+  }
 }
-
-inline constexpr auto prior_keys = [](const auto &family) { return family.prior_keys; };
-inline constexpr auto parameters = [](const auto &family) { return family.parameters; };
-inline constexpr auto posterior_place = [](const ColumnPlaces &at) { return at.posterior; };
-inline constexpr auto point_place = [](const ColumnPlaces &at) { return at.point; };
 
 }  // namespace
 
@@ -72,7 +71,7 @@ void write_columns(Document &document, const Columns &columns) {
   Tensor counts{{0}, {}}, values{{0}, {}};
   for (const ColumnSpec &spec : columns.specs()) {
     names.emplace_back(spec.name());
-    if (spec.kind != kind_of<Categorical>) continue;
+    if (!is_categorical(spec)) continue;
     counts.values.push_back(spec.categories);
     for (int v = 0; v < spec.categories; ++v)
       values.values.push_back(spec.values.empty() ? v : spec.values[std::size_t(v)]);
@@ -95,7 +94,7 @@ SharedColumns read_product_columns(const MemberReader &in, int d) {
     const auto kind = name ? likelihood_named(*name) : std::nullopt;
     if (!kind) in.reject("columns", "contains " + describe(each) + ", which is no likelihood");
     specs.push_back({*kind});
-    categorical += *kind == kind_of<Categorical>;
+    categorical += is_categorical(specs.back());
   }
   if (categorical > 0) {
     const Tensor counts = in.tensor("categories", {categorical});
@@ -110,7 +109,7 @@ SharedColumns read_product_columns(const MemberReader &in, int d) {
     auto at = values.values.begin();
     auto count = counts.values.begin();
     for (ColumnSpec &spec : specs) {
-      if (spec.kind != kind_of<Categorical>) continue;
+      if (!is_categorical(spec)) continue;
       const auto end = at + std::ptrdiff_t(*count++);
       for (auto v = at; v != end; ++v)
         if (*v != std::floor(*v) || (v != at && !(v[-1] < *v)) ||
@@ -124,26 +123,28 @@ SharedColumns read_product_columns(const MemberReader &in, int d) {
 }
 
 void write_posterior(Document &document, const ProductPosterior &q) {
-  write_numbers(document, *q.columns, q.values, prior_keys, posterior_place);
+  write_numbers(document, *q.columns, q.values, &ColumnTraits::prior_keys,
+                &ColumnPlaces::posterior);
 }
 
 ProductPosterior read_posterior(const MemberReader &in, const SharedColumns &columns, int k) {
   ProductPosterior out{columns, Matrix(columns->size().posterior, k)};
-  read_numbers(in, *columns, out.values, prior_keys, posterior_place,
-               [](const auto &family, double *q) { return family.valid_posterior(q); });
+  read_numbers(in, *columns, out.values, &ColumnTraits::prior_keys, &ColumnPlaces::posterior,
+               [](const Column &column, double *q) { return column.valid_posterior(q); });
   return out;
 }
 
 void write_point(Document &document, const ProductPoint &point) {
-  write_numbers(document, *point.columns, point.values, parameters, point_place);
+  write_numbers(document, *point.columns, point.values, &ColumnTraits::parameters,
+                &ColumnPlaces::point);
 }
 
 ProductPoint read_point(const MemberReader &in, const SharedColumns &columns, int k) {
   ProductPoint out{columns, Matrix(columns->size().point, k)};
-  read_numbers(in, *columns, out.values, parameters, point_place,
-               [](const auto &family, double *point) {
-                 family.complete(point);
-                 return family.valid_point(point);
+  read_numbers(in, *columns, out.values, &ColumnTraits::parameters, &ColumnPlaces::point,
+               [](const Column &column, double *point) {
+                 column.complete(point);
+                 return column.valid_point(point);
                });
   return out;
 }

@@ -5,6 +5,7 @@
 
 #include "document/members.hpp"
 #include "document/options.hpp"
+#include "families/product/category_codes.hpp"
 
 namespace bayes {
 namespace {
@@ -19,12 +20,15 @@ std::string shown(double x) {
   return x == std::floor(x) && std::abs(x) < 9e18 ? std::to_string(std::int64_t(x)) : describe(x);
 }
 
+bool is_categorical_name(std::string_view likelihood) {
+  return column_family(*likelihood_named(likelihood)).by_value;
+}
+
 /// The names of the families that `choose` takes, as messages list them.
 template <class Choose> std::string families_of(Choose choose) {
   std::string out;
-  for_each_column_family([&](const auto &family) {
-    if (choose(family)) out += (out.empty() ? "\"" : ", \"") + std::string(family.name) + '"';
-  });
+  for (const Column *family : every_column_family())
+    if (choose(*family)) out += (out.empty() ? "\"" : ", \"") + std::string(family->name) + '"';
   return out;
 }
 
@@ -38,14 +42,14 @@ template <class Choose> std::string families_of(Choose choose) {
                     detail = "Its likelihood is " + std::string(likelihood) + ".";
   if (fitted)
     throw Error(Errc::invalid_argument, message, detail,
-                likelihood == Categorical::name
+                is_categorical_name(likelihood)
                     ? "A fit knows categories that are not among its rows if its option "
                       "\"categories\" says how many there are."
                     : "");
   throw Error(
       Errc::invalid_argument, message, detail,
       "One name is for all elements, an array has one for each; such a value may stand under " +
-          families_of([&]<class F>(const F &family) {
+          families_of([&](const Column &family) {
             return family.allowed(x) && family.name != likelihood;
           }) +
           ".");
@@ -81,8 +85,8 @@ void check_categories(const std::vector<double> &values, int element) {
   const std::string where = "element " + std::to_string(element + 1);
   const std::string hint =
       "Measurements and counts have likelihoods of their own, " +
-      families_of([&]<class F>(const F &family) {
-        return !F::by_value && family.allowed(values.front()) && family.allowed(values.back());
+      families_of([&](const Column &family) {
+        return !family.by_value && family.allowed(values.front()) && family.allowed(values.back());
       }) +
       "; number categories from 1.";
   if (values.size() > std::size_t(most_categories))
@@ -103,7 +107,7 @@ std::vector<std::vector<double>> categories_seen(RowSource &rows,
   std::vector<std::vector<double>> seen(specs.size());
   for_each_block(rows, control, [&](const double *block, std::int64_t first, int size) {
     for (std::size_t j = 0; j < specs.size(); ++j) {
-      if (specs[j].kind != kind_of<Categorical>) continue;
+      if (!is_categorical(specs[j])) continue;
       std::vector<double> &values = seen[j];
       double last = std::numeric_limits<double>::quiet_NaN();
       for (int b = 0; b < size; ++b) {
@@ -113,7 +117,7 @@ std::vector<std::vector<double>> categories_seen(RowSource &rows,
         const auto at = std::lower_bound(values.begin(), values.end(), x);
         if (at != values.end() && *at == x) continue;
         if (x != std::floor(x) || std::abs(x) > CategoryCodes::farthest)
-          unsuitable(x, Categorical::name, "a whole number", int(j), first + b + 1);
+          unsuitable(x, column_family(specs[j].kind).name, "a whole number", int(j), first + b + 1);
         values.insert(at, x + 0.0);  // 0, not -0
         check_categories(values, int(j));
       }
@@ -126,17 +130,14 @@ std::vector<std::vector<double>> categories_seen(RowSource &rows,
 std::vector<std::optional<Tensor>> read_keys(OptionReader &in, const std::string &path,
                                              const std::string &family) {
   std::vector<std::optional<Tensor>> out;
-  for_each_column_family([&](const auto &each) {
-    if (family != each.name) return;
-    for (const char *key : each.prior_keys) {
-      out.push_back(in.number_or_tensor(key));
-      if (!out.back() || std::string_view(key) == "m") continue;
-      for (const double value : out.back()->values)
-        if (!(value > 0))
-          throw Error(Errc::invalid_argument, "option \"" + path + key + "\" contains " +
-                                                  describe(value) + ", but must be greater than 0");
-    }
-  });
+  for (const char *key : column_family(*likelihood_named(family)).prior_keys) {
+    out.push_back(in.number_or_tensor(key));
+    if (!out.back() || std::string_view(key) == "m") continue;
+    for (const double value : out.back()->values)
+      if (!(value > 0))
+        throw Error(Errc::invalid_argument, "option \"" + path + key + "\" contains " +
+                                                describe(value) + ", but must be greater than 0");
+  }
   return out;
 }
 
@@ -172,10 +173,10 @@ void read_prior(const std::vector<std::string> &likelihood, const Document &prio
 }  // namespace
 
 void check_product_row(const Columns &columns, std::span<const double> x, std::int64_t row) {
-  columns.for_each([&](int j, const auto &family, const ColumnPlaces &) {
+  columns.for_each([&](int j, const Column &column, const ColumnPlaces &) {
     const double value = x[std::size_t(j)];
-    if (!family.allowed(value) && !std::isnan(value))
-      unsuitable(value, family.name, family.requirement(), j, row, true);
+    if (!column.allowed(value) && !std::isnan(value))
+      unsuitable(value, column.name, column.requirement(), j, row, true);
   });
 }
 
@@ -201,7 +202,7 @@ std::vector<std::string> read_likelihood(OptionReader &in, const std::vector<std
 Document read_categories(OptionReader &in, const std::vector<std::string> &likelihood,
                          const char *key) {
   if (!in.given("categories")) return {};
-  if (std::find(likelihood.begin(), likelihood.end(), Categorical::name) == likelihood.end())
+  if (std::none_of(likelihood.begin(), likelihood.end(), is_categorical_name))
     throw Error(
         Errc::invalid_argument, std::string("option \"categories\" does not apply to this ") + key,
         "No element is categorical.", std::string("Leave it out, or give option \"") + key + "\".");
@@ -241,9 +242,8 @@ ProductSurvey survey_product(RowSource &rows, const std::vector<std::string> &li
   std::vector<ColumnSpec> specs;
   bool any = false;
   for (int j = 0; j < d; ++j) {
-    const auto kind = *likelihood_named(likelihood[likelihood.size() == 1 ? 0 : std::size_t(j)]);
-    specs.push_back({kind, kind == kind_of<Categorical>});
-    any |= kind == kind_of<Categorical>;
+    specs.push_back({*likelihood_named(likelihood[likelihood.size() == 1 ? 0 : std::size_t(j)])});
+    any |= is_categorical(specs.back());
   }
   if (!categories.is_null()) check_categories_option(categories);
   if (any) {
@@ -253,7 +253,7 @@ ProductSurvey survey_product(RowSource &rows, const std::vector<std::string> &li
     for (const auto &values : seen)
       if (!values.empty()) lowest = std::min(lowest, values.front());
     for (std::size_t j = 0; j < specs.size(); ++j) {
-      if (specs[j].kind != kind_of<Categorical>) continue;
+      if (!is_categorical(specs[j])) continue;
       std::vector<double> &values = seen[j];
       for (int v = 0; v < given[j]; ++v) values.push_back(v + (lowest > 0 ? 1 : 0));
       std::sort(values.begin(), values.end());
@@ -274,16 +274,17 @@ ProductSurvey survey_product(RowSource &rows, const SharedColumns &columns, Cont
   for_each_block(rows, control, [&](const double *block, std::int64_t first, int size) {
     const double *const weight = block + std::size_t(d) * block_rows;
     for (int b = 0; b < size; ++b) out.weight += weighted ? weight[b] : 1;
-    columns->for_each([&]<class F>(int j, const F &family, const ColumnPlaces &) {
+    columns->for_each([&](int j, const Column &column, const ColumnPlaces &) {
       const double *const at = block + std::size_t(j) * block_rows;
+      if (const int b = column.first_refused(at, size); b < size)
+        unsuitable(at[b], column.name, column.requirement(), j, first + b + 1);
       double n = 0, sum = 0;
       for (int b = 0; b < size; ++b) {
         const double x = at[b];
         if (std::isnan(x)) continue;
-        if (!family.allowed(x)) unsuitable(x, family.name, family.requirement(), j, first + b + 1);
         const double w = weighted ? weight[b] : 1;
         n += w;
-        if constexpr (F::needs_variance) {
+        if (column.needs_variance) {
           const double away = x - out.mean(j);
           count(j) += w;
           out.mean(j) += w / count(j) * away;
@@ -292,7 +293,7 @@ ProductSurvey survey_product(RowSource &rows, const SharedColumns &columns, Cont
           sum += w * x;
         }
       }
-      if constexpr (!F::needs_variance) {
+      if (!column.needs_variance) {
         count(j) += n;
         if (count(j) > 0) out.mean(j) += (sum - n * out.mean(j)) / count(j);
       }
@@ -326,16 +327,18 @@ ProductPosterior make_product_prior(const ProductSurvey &survey,
     read_prior(likelihood, prior, others, [&](const std::string &family, auto keys) {
       given.emplace_back(family, std::move(keys));
     });
-  columns.for_each_group([&]<class F>(const ColumnGroup<F> &group) {
+  for (const std::vector<int> &group : columns.by_family()) {
+    const char *const family = columns.column(group[0]).name;
     const auto own = std::find_if(given.begin(), given.end(),
-                                  [](const auto &each) { return each.first == F::name; });
-    const std::size_t members = group.columns.size();
+                                  [&](const auto &each) { return each.first == family; });
+    const std::size_t members = group.size();
     const double share = std::pow(k, -2.0 / double(members));
     for (std::size_t c = 0; c < members; ++c) {
-      const F &family = group.families[c];
-      const int j = group.columns[c], each = family.numbers_of_name();
+      const int j = group[c];
+      const Column &column = columns.column(j);
+      const int each = column.numbers_of_name();
       double *const at = out.column(0, j);
-      family.default_prior(survey.mean(j), survey.variance(j), share, at);
+      column.default_prior(survey.mean(j), survey.variance(j), share, at);
       if (own == given.end()) continue;
       for (std::size_t key = 0; key < own->second.size(); ++key) {
         const auto &tensor = own->second[key];
@@ -344,39 +347,40 @@ ProductPosterior make_product_prior(const ProductSurvey &survey,
             (tensor->shape.size() == 1 && tensor->values.size() != members))
           throw Error(Errc::invalid_argument,
                       std::string("option \"prior.") +
-                          (likelihood.size() == 1 ? "" : F::name + std::string(".")) +
-                          F::prior_keys[key] + "\" is " + describe_shape(tensor->shape) +
+                          (likelihood.size() == 1 ? "" : family + std::string(".")) +
+                          column.prior_keys[key] + "\" is " + describe_shape(tensor->shape) +
                           ", but must be a number or an array of " + std::to_string(members) +
-                          " numbers, one for each " + F::name + " element");
+                          " numbers, one for each " + family + " element");
         std::fill_n(at + int(key) * each, each, tensor->values[tensor->shape.empty() ? 0 : c]);
       }
     }
-  });
+  }
   return out;
 }
 
 Document product_prior_options(const ProductPosterior &prior,
                                const std::vector<std::string> &likelihood) {
   Document out = Document::object();
-  prior.columns->for_each_group([&]<class F>(const ColumnGroup<F> &group) {
+  for (const std::vector<int> &group : prior.columns->by_family()) {
+    const Column &family = prior.columns->column(group[0]);
     Document own = Document::object();
-    for (std::size_t key = 0; key < F::prior_keys.size(); ++key) {
-      Tensor values{{std::int64_t(group.columns.size())}, {}};
-      for (std::size_t c = 0; c < group.columns.size(); ++c)
+    for (std::size_t key = 0; key < family.prior_keys.size(); ++key) {
+      Tensor values{{std::int64_t(group.size())}, {}};
+      for (const int j : group)
         values.values.push_back(
-            prior.column(0, group.columns[c])[int(key) * group.families[c].numbers_of_name()]);
+            prior.column(0, j)[int(key) * prior.columns->column(j).numbers_of_name()]);
       const bool same = std::all_of(values.values.begin(), values.values.end(),
                                     [&](double v) { return v == values.values[0]; });
       if (same)
-        own.set(F::prior_keys[key], values.values[0]);
+        own.set(family.prior_keys[key], values.values[0]);
       else
-        own.set(F::prior_keys[key], std::move(values));
+        own.set(family.prior_keys[key], std::move(values));
     }
     if (likelihood.size() == 1)
       out = std::move(own);
     else
-      out.set(F::name, std::move(own));
-  });
+      out.set(family.name, std::move(own));
+  }
   return out;
 }
 

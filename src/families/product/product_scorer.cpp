@@ -1,5 +1,8 @@
 #include "families/product/product_scorer.hpp"
 
+#include "base/simd.hpp"
+#include "families/product/column_families.hpp"
+
 namespace bayes {
 
 ProductScorer::ProductScorer(SharedColumns columns, Matrix terms, Matrix bases)
@@ -18,7 +21,7 @@ ProductScorer::ProductScorer(SharedColumns columns, Matrix terms, Matrix bases)
 void ProductScorer::score(const double *x, double *out) const {
   double base = 0;
   std::copy(base_.data(), base_.data() + k_, out);
-  columns_->for_each([&]<class F>(int j, const F &family, const ColumnPlaces &at) {
+  for_each_family(*columns_, [&]<class F>(int j, const F &family, const ColumnPlaces &at) {
     if (x[j] != x[j]) {
       for (int k = 0; k < k_; ++k) out[k] -= bases_(j, k);
       return;
@@ -28,6 +31,10 @@ void ProductScorer::score(const double *x, double *out) const {
     for (int k = 0; k < k_; ++k) out[k] += family.term(terms_.col(k).data() + at.terms, element);
   });
   for (int k = 0; k < k_; ++k) out[k] += base;
+}
+
+double ProductScorer::sums_per_component(const Columns &columns) {
+  return double(columns.size().sums) * simd::lanes + columns.count();
 }
 
 std::size_t ProductScorer::raw_size() const {
@@ -42,11 +49,11 @@ ProductStatistics ProductScorer::statistics(const std::vector<double> &counts,
   for (int k = 0; k < k_; ++k) {
     out.count(k) = counts[std::size_t(k)];
     const double *const sums = at, *missing = at + columns_->size().sums;
-    columns_->for_each([&](int, const auto &family, const ColumnPlaces &place) {
+    columns_->for_each([&](int, const Column &column, const ColumnPlaces &place) {
       // What is left when nearly all is missing is rounding.
       double weight = out.count(k) - *missing++;
       if (!(weight > 1e-12 * out.count(k))) weight = 0;
-      family.statistics(weight, sums + place.sums, terms_.col(k).data() + place.terms,
+      column.statistics(weight, sums + place.sums, terms_.col(k).data() + place.terms,
                         out.values.col(k).data() + place.statistics);
     });
     at = missing;
@@ -63,17 +70,21 @@ ProductScorer::Worker::Worker(const ProductScorer &scorer)
       base_(std::size_t(scorer.k_)),
       row_base_(block_rows),
       scratch_(block_rows) {
-  columns_.for_each_group([&](const auto &group) {
+  for_each_group(columns_, [&](const auto &group) {
     for (const int j : group.columns) order_.push_back(j);
   });
   x_.resize(order_.size());
   hole_.assign(order_.size(), nullptr);
 }
 
+std::size_t ProductScorer::Worker::sum_doubles() const {
+  return std::size_t(columns_.size().sums) * simd::lanes;
+}
+
 void ProductScorer::Worker::prepare(const double *block) {
   std::size_t filled = 0;
   holes_ = false;
-  columns_.for_each_group([&](const auto &group) {
+  for_each_group(columns_, [&](const auto &group) {
     for (std::size_t i = 0; i < group.columns.size(); ++i) {
       const std::size_t c = std::size_t(group.first) + i;
       const double *const x = block + std::size_t(group.columns[i]) * block_rows;
@@ -85,7 +96,7 @@ void ProductScorer::Worker::prepare(const double *block) {
     }
   });
   std::fill(row_base_.begin(), row_base_.end(), 0.0);
-  columns_.for_each_group([&]<class F>(const ColumnGroup<F> &group) {
+  for_each_group(columns_, [&]<class F>(const ColumnGroup<F> &group) {
     if constexpr (F::has_base)
       for (std::size_t c = 0; c < group.columns.size(); ++c)
         for (int b = 0; b < block_rows; ++b)
@@ -176,7 +187,7 @@ void ProductScorer::Worker::fill(const F &family, std::size_t c, const double *x
 }
 
 template <class Function> void ProductScorer::Worker::each_run(Function f) const {
-  columns_.for_each_group([&](const auto &group) {
+  for_each_group(columns_, [&](const auto &group) {
     const std::size_t n = group.columns.size(), step = holes_ ? 1 : n;
     for (std::size_t c = 0; c < n; c += step) f(group, c, step, columns_.place(group.columns[c]));
   });
@@ -186,8 +197,8 @@ ProductScorer make_scorer(const ProductPoint &point) {
   Matrix terms(point.columns->size().terms, point.values.cols()),
       bases(point.columns->count(), point.values.cols());
   detail::for_each_column(*point.columns, point.values.cols(),
-                          [&](Eigen::Index k, int j, const auto &family, const ColumnPlaces &at) {
-                            bases(j, k) = family.point_terms(point.values.col(k).data() + at.point,
+                          [&](Eigen::Index k, int j, const Column &column, const ColumnPlaces &at) {
+                            bases(j, k) = column.point_terms(point.values.col(k).data() + at.point,
                                                              terms.col(k).data() + at.terms);
                           });
   return {point.columns, std::move(terms), std::move(bases)};
@@ -197,9 +208,9 @@ ProductScorer make_scorer(const ProductPosterior &q) {
   Matrix terms(q.columns->size().terms, q.values.cols()),
       bases(q.columns->count(), q.values.cols());
   detail::for_each_column(*q.columns, q.values.cols(),
-                          [&](Eigen::Index k, int j, const auto &family, const ColumnPlaces &at) {
+                          [&](Eigen::Index k, int j, const Column &column, const ColumnPlaces &at) {
                             bases(j, k) =
-                                family.expected_terms(q.values.col(k).data() + at.posterior,
+                                column.expected_terms(q.values.col(k).data() + at.posterior,
                                                       terms.col(k).data() + at.terms);
                           });
   return {q.columns, std::move(terms), std::move(bases)};

@@ -44,7 +44,7 @@ class BAYES_API ProductScorer final : public BlockScorer {
     void reduce(double *raw) const override;
 
    private:
-    std::size_t sum_doubles() const { return std::size_t(columns_.size().sums) * simd::lanes; }
+    std::size_t sum_doubles() const;
 
     static bool has_hole(const double *x);
 
@@ -71,6 +71,9 @@ class BAYES_API ProductScorer final : public BlockScorer {
 
   std::unique_ptr<BlockWorker> worker() const override { return std::make_unique<Worker>(*this); }
   std::size_t raw_size() const override;
+
+  /// Numbers that a worker holds for a component.
+  static double sums_per_component(const Columns &columns);
 
   /// The statistics from raw sums. `counts`: K sums of responsibilities.
   Statistics statistics(const std::vector<double> &counts, const std::vector<double> &raw) const;

@@ -19,10 +19,10 @@ ProductStarts::ProductStarts(MemoryRows &sample, const Columns &columns, const V
     for (int j = 0; j < shape.dimension; ++j) rows_(j, i) = at[std::size_t(j) * block_rows];
     if (shape.weighted) weight_[std::size_t(i)] = at[std::size_t(shape.dimension) * block_rows];
   }
-  columns.for_each([&]<class F>(int j, const F &family, const ColumnPlaces &) {
-    ordered_[std::size_t(j)] = F::ordered;
+  columns.for_each([&](int j, const Column &column, const ColumnPlaces &) {
+    ordered_[std::size_t(j)] = column.ordered;
     for (Eigen::Index i = 0; i < rows_.cols(); ++i)
-      places_(j, i) = family.place(rows_(j, i), variance(j));
+      places_(j, i) = column.place(rows_(j, i), variance(j));
   });
 }
 
@@ -78,9 +78,9 @@ ProductPosterior founded_by(const Matrix &rows, const ProductPosterior &prior) {
   ProductStatistics statistics{prior.columns, Vector::Ones(k),
                                Matrix::Zero(prior.columns->size().statistics, k), Vector::Zero(k)};
   detail::for_each_column(
-      *prior.columns, k, [&](Eigen::Index i, int j, const auto &family, const ColumnPlaces &at) {
+      *prior.columns, k, [&](Eigen::Index i, int j, const Column &column, const ColumnPlaces &at) {
         if (rows(j, i) == rows(j, i))
-          family.add(family.element(rows(j, i)), statistics.values.col(i).data() + at.statistics);
+          column.add(column.element(rows(j, i)), statistics.values.col(i).data() + at.statistics);
       });
   return posterior(statistics, replicate(prior, k));
 }

@@ -1,0 +1,266 @@
+#include "markov/hmm_emissions.hpp"
+
+#include <algorithm>
+
+#include "data/local_step.hpp"
+#include "data/sampled_allocation.hpp"
+#include "data/sketch.hpp"
+#include "document/members.hpp"
+#include "families/normal/normal_scorer.hpp"
+#include "fit/seeding.hpp"
+#include "markov/hmm_observations.hpp"
+
+namespace bayes {
+namespace {
+
+/// Observations to begin on: blocks here and there, of these the distinct ones, at most 10,000.
+MemoryRows starting_sample(const Sequences &sequences, bool zeros, std::uint64_t seed,
+                           Control &control) {
+  constexpr std::int64_t most_blocks = 500;
+  const std::int64_t blocks = (sequences.rows.rows() + block_rows - 1) / block_rows;
+  Observations some(sequences, zeros, std::max<std::int64_t>(1, blocks / most_blocks));
+  MemoryRows all = Sketch::of(some, control, seed, 10000).sorted(), out(all.shape());
+  Buffer block(all.shape().block_doubles());
+  std::vector<double> x(std::size_t(all.shape().dimension));
+  for (std::int64_t row = 0; row < all.rows(); ++row) {  // a missing step has no weight
+    if (row % block_rows == 0) all.read_block(row / block_rows, block.data());
+    const double *const at = block.data() + row % block_rows;
+    if (!(at[x.size() * block_rows] > 0)) continue;
+    for (std::size_t j = 0; j < x.size(); ++j) x[j] = at[j * block_rows];
+    out.append(x.data(), at[x.size() * block_rows]);
+  }
+  return out;
+}
+
+}  // namespace
+
+NormalEmissions::NormalEmissions(const Sequences &sequences, const HmmOptions &options,
+                                 const Fitted *, const std::vector<std::string> &, Control &control)
+    : options_(options),
+      k_(options.k),
+      control_(control),
+      survey_(look(*covariance_named(options.covariance), sequences, control)),
+      sample_(starting_sample(sequences, true, options.seed, control)),
+      floor_(survey_.variance, options.covariance_floor),
+      prior_(make_normal_prior(options.normal_prior, survey_, k_)),
+      neutral_(make_normal_prior({}, survey_, k_)) {
+  const CovarianceShape &shape = survey_.shape;
+  const double a = prior_.a(0),
+               divisor = mode_divisor(shape, a, shape.shared ? k_ : 1, dimension());
+  if (options.method == "map" && !(divisor > 0))
+    throw Error(
+        Errc::invalid_argument,
+        "option \"prior.a\" is " + describe(a) + ", but method map needs a prior with a mode",
+        "A state without observations would have no most probable covariance.",
+        "Raise prior.a above " + describe(a - divisor) + ".");
+}
+
+double NormalEmissions::numbers(int d, int k) const {
+  const CovarianceShape &shape = survey_.shape;
+  return shape.count(k) * double(shape.rows(d)) * shape.columns(d) + 2.0 * k * d;
+}
+
+NormalEmissions::Statistics NormalEmissions::starting_statistics(int restart) {
+  Random random(options_.seed, std::uint64_t(restart));
+  const KMeans kmeans(floor_.deviation());
+  if (options_.means) {
+    const Tensor &means = *options_.means;
+    if (means.shape[1] != dimension())
+      throw Error(Errc::invalid_argument, "option \"init.means\" has " +
+                                              std::to_string(means.shape[1]) +
+                                              " numbers for a state, but an observation has " +
+                                              std::to_string(dimension()));
+    const Matrix centres = Eigen::Map<const Matrix>(means.values.data(), dimension(), k_);
+    Statistics out = shared_out(kmeans, centres);
+    out.mean = centres;
+    return out;
+  }
+  if (sample_.rows() < k_) {
+    const Matrix centres = survey_.mean.replicate(1, k_);
+    return local_step<ScatteredAllocation>(sample_, control_,
+                                           kmeans.nearest(survey_.shape, centres),
+                                           std::vector<double>(std::size_t(k_), 0.0),
+                                           {RowRandom(options_.seed, std::uint64_t(restart), 0, 5)})
+        .statistics;
+  }
+  Matrix centres = restart % 3 == 0
+                       ? random_rows(sample_, k_, random)
+                       : kmeans_plus_plus(sample_, k_, floor_.deviation(), random, control_);
+  if (restart % 3 == 1)
+    centres = settled_centres(kmeans, std::move(centres), sample_, survey_.weight, control_);
+  return shared_out(kmeans, centres);
+}
+
+NormalEmissions::Point NormalEmissions::first_point(const Statistics &statistics) const {
+  Point point = maximum_posterior(statistics, replicate(neutral_, k_));
+  if (options_.means) point.mean = statistics.mean;
+  return point;
+}
+
+Survey NormalEmissions::look(const CovarianceShape &shape, const Sequences &sequences,
+                             Control &control) {
+  Observations all(sequences, true);
+  bool any = false;
+  for_each_step(sequences, control,
+                [&](const double *x, std::int64_t, std::int64_t, double) { any |= *x == *x; });
+  if (!any)
+    throw Error(Errc::invalid_argument, "all observations are missing", {},
+                "Leave such sequences out.");
+  return survey(shape, all, control);
+}
+
+NormalEmissions::Statistics NormalEmissions::shared_out(const KMeans &kmeans,
+                                                        const Matrix &centres) {
+  return local_step<HardAllocation>(sample_, control_, kmeans.nearest(survey_.shape, centres),
+                                    std::vector<double>(std::size_t(k_), 0.0))
+      .statistics;
+}
+
+ProductEmissions::ProductEmissions(const Sequences &sequences, const HmmOptions &options,
+                                   const Fitted *start, const std::vector<std::string> &symbols,
+                                   Control &control)
+    : options_(options),
+      k_(options.k),
+      control_(control),
+      survey_(look(sequences, options, start, symbols, control)),
+      sample_(starting_sample(sequences, false, options.seed, control)),
+      floor_{options.minimum, survey_.variance},
+      prior_(make_product_prior(survey_, options.emission, options.prior, k_,
+                                {"initial", "transition"})),
+      neutral_(make_product_prior(survey_, options.emission, {}, k_)) {
+  if (options.symbols) sort_sample(symbols);
+  if (options.method == "map")
+    columns().for_each([&](int j, const Column &column, const ColumnPlaces &) {
+      if (!column.has_mode(prior_.column(0, j)))
+        throw Error(Errc::invalid_argument,
+                    "method map needs a prior with a mode, but that of element " +
+                        std::to_string(j + 1) + " (" + column.name + ") has none",
+                    "There " + std::string(column.mode_requirement) + ".");
+    });
+}
+
+void ProductEmissions::write_prior(Document &out) const {
+  const Document own = product_prior_options(prior_, options_.emission);
+  for (const auto &[key, value] : *own.as<Document::Object>()) out.set(key, value);
+}
+
+ProductEmissions::Statistics ProductEmissions::starting_statistics(int restart) {
+  Random random(options_.seed, std::uint64_t(restart));
+  bool ordered = false;
+  columns().for_each(
+      [&](int, const Column &column, const ColumnPlaces &) { ordered |= column.ordered; });
+  std::optional<Matrix> founders;
+  if (options_.means) {
+    const Tensor &means = *options_.means;
+    if (means.shape[1] != dimension())
+      throw Error(Errc::invalid_argument, "option \"init.means\" has " +
+                                              std::to_string(means.shape[1]) +
+                                              " numbers for a state, but an observation has " +
+                                              std::to_string(dimension()));
+    check_means();
+    founders = Eigen::Map<const Matrix>(means.values.data(), dimension(), k_);
+  } else if (ordered && sample_.rows() >= k_) {
+    if (!starts_) starts_.emplace(sample_, columns(), survey_.variance);
+    founders = starts_->rows(restart % 2 == 0 ? starts_->anywhere(k_, random)
+                                              : starts_->spread(k_, random, control_));
+  }
+  const std::vector<double> even(std::size_t(k_), 0.0);
+  if (founders)
+    return local_step<HardAllocation>(sample_, control_,
+                                      make_scorer(founded_by(*founders, neutral_)), even)
+        .statistics;
+  // Names are as far from each other as can be, all of them: nothing is gained by looking.
+  return local_step<ScatteredAllocation>(sample_, control_, make_scorer(replicate(neutral_, k_)),
+                                         even,
+                                         {RowRandom(options_.seed, std::uint64_t(restart), 0, 5)})
+      .statistics;
+}
+
+ProductEmissions::Point ProductEmissions::first_point(const Statistics &statistics) const {
+  Point point = point_estimate(posterior(statistics, replicate(neutral_, k_)));
+  if (options_.means) put_means(point);
+  return point;
+}
+
+ProductSurvey ProductEmissions::look(const Sequences &sequences, const HmmOptions &options,
+                                     const Fitted *start, const std::vector<std::string> &symbols,
+                                     Control &control) {
+  const int d = sequences.dimension;
+  check_likelihood_count(options.emission, d, "emission");
+  SharedColumns columns = start ? start->point.emissions.columns : nullptr;
+  if (!columns && options.symbols) {
+    ColumnSpec spec{*likelihood_named("categorical"),
+                    int(std::max<std::size_t>(1, symbols.size()))};
+    columns = std::make_shared<const Columns>(std::vector<ColumnSpec>{spec});
+  }
+  check_values(sequences, options, columns.get(), control);
+  Observations all(sequences, false);
+  return columns ? survey_product(all, columns, control)
+                 : survey_product(all, options.emission, options.categories, control);
+}
+
+void ProductEmissions::sort_sample(const std::vector<std::string> &symbols) {
+  std::vector<std::pair<double, double>> rows;  // value, weight
+  Buffer block(sample_.shape().block_doubles());
+  for (std::int64_t row = 0; row < sample_.rows(); ++row) {
+    if (row % block_rows == 0) sample_.read_block(row / block_rows, block.data());
+    rows.emplace_back(block[std::size_t(row % block_rows)],
+                      block[std::size_t(block_rows + row % block_rows)]);
+  }
+  std::sort(rows.begin(), rows.end(), [&symbols](const auto &a, const auto &b) {
+    return symbols[std::size_t(a.first)] < symbols[std::size_t(b.first)];
+  });
+  sample_.clear();
+  for (const auto &[value, weight] : rows) sample_.append(&value, weight);
+}
+
+void ProductEmissions::check_means() const {
+  columns().for_each([&](int j, const Column &column, const ColumnPlaces &) {
+    for (int i = 0; i < k_; ++i) {
+      const double mean =
+          options_.means->values[std::size_t(i) * std::size_t(dimension()) + std::size_t(j)];
+      if (!column.allowed_mean(mean))
+        throw Error(Errc::invalid_argument,
+                    "option \"init.means\" contains " + describe(mean) + " for state " +
+                        std::to_string(i + 1) + ", which cannot be the mean of element " +
+                        std::to_string(j + 1),
+                    std::string("Its emission is ") + column.name + ".");
+    }
+  });
+}
+
+void ProductEmissions::put_means(Point &point) const {
+  for (int i = 0; i < k_; ++i)
+    columns().for_each([&](int j, const Column &column, const ColumnPlaces &at) {
+      const double mean =
+          options_.means->values[std::size_t(i) * std::size_t(dimension()) + std::size_t(j)];
+      column.set_mean(mean, survey_.variance(j), point.values.col(i).data() + at.point);
+    });
+}
+
+void ProductEmissions::check_values(const Sequences &sequences, const HmmOptions &options,
+                                    const Columns *known, Control &control) {
+  if (options.symbols) return;
+  std::vector<ColumnSpec> specs;
+  for (int j = 0; !known && j < sequences.dimension; ++j)
+    specs.push_back(
+        {*likelihood_named(options.emission[options.emission.size() == 1 ? 0 : std::size_t(j)])});
+  const Columns any(known ? known->specs() : specs);
+  for_each_step(
+      sequences, control, [&](const double *x, std::int64_t sequence, std::int64_t step, double) {
+        any.for_each([&](int j, const Column &column, const ColumnPlaces &) {
+          const double value = x[std::size_t(j) * block_rows];
+          if (value == value && !column.allowed(value))
+            throw Error(Errc::invalid_argument,
+                        (sequences.dimension > 1 ? "element " + std::to_string(j + 1) + " of "
+                                                 : std::string()) +
+                            "step " + std::to_string(step) + " of sequence " +
+                            std::to_string(sequence) + " is " + describe(value) + ", but must be " +
+                            column.requirement(),
+                        std::string("Its emission is ") + column.name + "." + numbering(sequences),
+                        known ? "" : "Option \"emission\" names what states emit.");
+        });
+      });
+}
+
+}  // namespace bayes
