@@ -43,9 +43,9 @@ class BAYES_API MessageValue {
 /// A format for `Count` values.
 template <std::size_t Count> struct MessageFormat {
   consteval MessageFormat(const char *format) : text(format) {
-    std::size_t places = 0;
-    for (const char *c = format; *c; ++c) places += c[0] == '{' && c[1] == '}';
-    if (places != Count) throw "as many {} as values";
+    std::size_t placeholders = 0;
+    for (const char *c = format; *c; ++c) placeholders += c[0] == '{' && c[1] == '}';
+    if (placeholders != Count) throw "as many {} as values";
   }
   const char *text;
 };

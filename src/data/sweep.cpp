@@ -65,7 +65,7 @@ class Board {
   }
 
   /// Until everything is merged or the pass is given up.
-  void settle(const Stop &stop) {
+  void wait_until_merged(const Stop &stop) {
     std::unique_lock lock(mutex_);
     wait(lock, stop, [&] { return merged_ == end_ || closed_; });
   }
@@ -169,7 +169,7 @@ void Sweep::run_stretch(std::span<const Piece> pieces, std::int64_t first, Sweep
           if (stop()) break;
           board.finish(index, slot, merge);
         }
-        if (worker == 0) board.settle(stop);
+        if (worker == 0) board.wait_until_merged(stop);
         if (stop()) board.close();
       } catch (...) {
         failures[std::size_t(worker)] = std::current_exception();

@@ -166,11 +166,11 @@ Draws read_draws(const Document &document) {
 }
 
 /// A member that the model did not take up is an error: it would be lost without a word.
-void check_members(const Document &document, const Document &taken, const std::string &path) {
+void check_members(const Document &document, const Document &recognised, const std::string &path) {
   const auto *object = document.as<Document::Object>();
-  if (object == nullptr || !taken.as<Document::Object>()) return;
+  if (object == nullptr || !recognised.as<Document::Object>()) return;
   for (const auto &[key, value] : *object) {
-    const Document *counterpart = taken.find(key);
+    const Document *counterpart = recognised.find(key);
     if (counterpart == nullptr)
       throw Error(Errc::invalid_text,
                   "invalid bayes_model: unknown member " + describe(path + key));

@@ -97,7 +97,7 @@ inline Lanes step_backward(const MarkovChain &chain, const double *later, const 
   Lanes sum = {};
   each_tile(padded / lanes, [&](int first, auto size) {
     Lanes p[size];
-    product<size>(k, padded, weighted, chain.backwards() + first * lanes, p);
+    product<size>(k, padded, weighted, chain.transition_transposed() + first * lanes, p);
     for (int j = 0; j < size; ++j) {
       store(to + (first + j) * lanes, p[j]);
       sum += p[j];
@@ -221,8 +221,9 @@ MarkovChain::MarkovChain(const Vector &log_initial, const Matrix &log_transition
   const std::size_t row = std::size_t(padded_), all = row * std::size_t(k_);
   for (Buffer *buffer : {&initial_, &log_initial_})
     buffer->assign(row, buffer == &initial_ ? 0 : minus_infinity);
-  for (Buffer *buffer : {&transition_, &backwards_}) buffer->assign(all, 0);
-  for (Buffer *buffer : {&log_transition_, &log_backwards_}) buffer->assign(all, minus_infinity);
+  for (Buffer *buffer : {&transition_, &transition_transposed_}) buffer->assign(all, 0);
+  for (Buffer *buffer : {&log_transition_, &log_transition_transposed_})
+    buffer->assign(all, minus_infinity);
   for (int i = 0; i < k_; ++i) {
     log_initial_[std::size_t(i)] = log_initial(i);
     initial_[std::size_t(i)] = std::exp(log_initial(i));
@@ -230,21 +231,21 @@ MarkovChain::MarkovChain(const Vector &log_initial, const Matrix &log_transition
     for (int j = 0; j < k_; ++j) {
       const std::size_t ij = std::size_t(i) * row + std::size_t(j),
                         ji = std::size_t(j) * row + std::size_t(i);
-      log_transition_[ij] = log_backwards_[ji] = log_transition(i, j);
-      transition_[ij] = backwards_[ji] = std::exp(log_transition(i, j));
+      log_transition_[ij] = log_transition_transposed_[ji] = log_transition(i, j);
+      transition_[ij] = transition_transposed_[ji] = std::exp(log_transition(i, j));
       safe_ &= transition_[ij] >= least_probability;
     }
   }
 }
 
-namespace scaled_chain {
+namespace scaled_recursion {
 
 bool forward(const MarkovChain &chain, const ChainSteps &s, bool begins) {
   return chain.safe() ? recursions<false, false>(chain, s, begins, nullptr)
                       : recursions<true, false>(chain, s, begins, nullptr);
 }
 
-bool both(const MarkovChain &chain, const ChainSteps &s, bool begins, double *last) {
+bool forward_backward(const MarkovChain &chain, const ChainSteps &s, bool begins, double *last) {
   return chain.safe() ? recursions<false, true>(chain, s, begins, last)
                       : recursions<true, true>(chain, s, begins, last);
 }
@@ -311,9 +312,9 @@ void add_transitions(int k, int padded, const ChainSteps &s, bool begins, double
   });
 }
 
-}  // namespace scaled_chain
+}  // namespace scaled_recursion
 
-namespace log_chain {
+namespace log_recursion {
 
 void forward(const MarkovChain &chain, const ChainSteps &s, bool begins) {
   const int k = chain.states(), padded = chain.padded();
@@ -352,7 +353,8 @@ void backward(const MarkovChain &chain, const ChainSteps &s, double *last) {
     for (int j = 0; j < k; ++j) weighted.at[j] = later[j] + e[j];
     for (int i = 0; i < padded; i += lanes)
       store(to + i, log_sum(k, [&](int j) {
-              return simd::all(weighted.at[j]) + load(chain.log_backwards() + j * padded + i);
+              return simd::all(weighted.at[j]) +
+                     load(chain.log_transition_transposed() + j * padded + i);
             }));
     const double largest = *std::max_element(to, to + k);
     if (largest > minus_infinity)
@@ -389,13 +391,13 @@ void posterior(const MarkovChain &chain, const ChainSteps &s, bool begins, doubl
   std::fill_n(s.emission, s.n * padded, 0.0);
 }
 
-}  // namespace log_chain
+}  // namespace log_recursion
 
 void viterbi(const MarkovChain &chain, std::int64_t n, const double *emission, bool begins,
              double *best, std::uint16_t *from) {
   const int k = chain.states(), padded = chain.padded();
-  Step room;
-  double *before = best, *after = room.at;
+  Step workspace;
+  double *before = best, *after = workspace.at;
   for (std::int64_t t = 0; t < n; ++t) {
     const double *const e = emission + t * padded;
     std::uint16_t *const chosen = from ? from + t * padded : nullptr;

@@ -42,16 +42,17 @@ class BAYES_API MarkovChain {
   /// [from][padded]
   const double *transition() const { return transition_.data(); }
   /// [to][padded]
-  const double *backwards() const { return backwards_.data(); }
+  const double *transition_transposed() const { return transition_transposed_.data(); }
   /// -infinity in the padding, here and below
   const double *log_initial() const { return log_initial_.data(); }
   const double *log_transition() const { return log_transition_.data(); }
-  const double *log_backwards() const { return log_backwards_.data(); }
+  const double *log_transition_transposed() const { return log_transition_transposed_.data(); }
 
  private:
   int k_, padded_;
   bool safe_;
-  Buffer initial_, transition_, backwards_, log_initial_, log_transition_, log_backwards_;
+  Buffer initial_, transition_, transition_transposed_, log_initial_, log_transition_,
+      log_transition_transposed_;
 };
 
 /// n consecutive steps of one sequence, and room for what is computed of them: [step][padded] each.
@@ -70,7 +71,7 @@ struct ChainSteps {
 
 /// The recursions on scaled numbers. Forward variables of step t sum to scale[t] = p(x_t | earlier
 /// ones) / e^shift[t].
-namespace scaled_chain {
+namespace scaled_recursion {
 
 /// Begins a sequence (`begins`), or goes on from forward[-1] and scale[-1]. False if a state got
 /// lost, which cannot happen if chain.safe().
@@ -82,7 +83,7 @@ double log_likelihood(const ChainSteps &steps);
 /// it holds those of the step before the first.
 void backward(const MarkovChain &chain, const ChainSteps &steps, double *last);
 /// The same side by side with forward.
-bool both(const MarkovChain &chain, const ChainSteps &steps, bool begins, double *last);
+bool forward_backward(const MarkovChain &chain, const ChainSteps &steps, bool begins, double *last);
 
 /// Turns backward variables into weight x posterior probabilities of the states, and emissions into
 /// the factors with which add_transitions makes pairwise ones (zero at the beginning of a
@@ -92,10 +93,10 @@ bool posterior(const MarkovChain &chain, const ChainSteps &steps, bool begins, d
 /// probabilities these are expected transitions. `begins`: step 0 has none before it.
 void add_transitions(int k, int padded, const ChainSteps &steps, bool begins, double *sums);
 
-}  // namespace scaled_chain
+}  // namespace scaled_recursion
 
 /// The same on logarithms: slower by an order of magnitude, and right whatever the numbers.
-namespace log_chain {
+namespace log_recursion {
 
 /// forward[t]: log p(state | steps so far); scale[t]: log p(x_t | earlier ones), -infinity if that
 /// is impossible (then what follows is undefined).
@@ -108,7 +109,7 @@ void backward(const MarkovChain &chain, const ChainSteps &steps, double *last);
 void posterior(const MarkovChain &chain, const ChainSteps &steps, bool begins, double weight,
                double *sums);
 
-}  // namespace log_chain
+}  // namespace log_recursion
 
 /// Most probable paths. best: K (padded) log probabilities of the best path that ends in each
 /// state, of the step before the first (unless `begins`) and then of the last; emission:

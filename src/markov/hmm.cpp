@@ -47,19 +47,19 @@ Vector stationary(const Matrix &transition) {
         for (std::size_t w = 0; w < words; ++w)
           reach[std::size_t(i)][w] |= reach[std::size_t(via)][w];
   // A state belongs to a set that is not left if all that it reaches reach it.
-  std::vector<Eigen::Index> kept;
+  std::vector<Eigen::Index> closed;
   for (Eigen::Index i = 0; i < k; ++i) {
     bool closed = true;
     for (Eigen::Index j = 0; j < k; ++j) closed &= !reaches(i, j) || reaches(j, i);
     if (!closed) continue;
-    if (!kept.empty() && !reaches(kept[0], i)) return Vector::Constant(k, none);
-    kept.push_back(i);
+    if (!closed.empty() && !reaches(closed[0], i)) return Vector::Constant(k, none);
+    closed.push_back(i);
   }
-  const Eigen::Index n = Eigen::Index(kept.size());
+  const Eigen::Index n = Eigen::Index(closed.size());
   Matrix a(n, n);
   for (Eigen::Index i = 0; i < n; ++i)
     for (Eigen::Index j = 0; j < n; ++j)
-      a(i, j) = transition(kept[std::size_t(i)], kept[std::size_t(j)]);
+      a(i, j) = transition(closed[std::size_t(i)], closed[std::size_t(j)]);
   for (Eigen::Index m = n; m-- > 1;) {
     a.col(m).head(m) /= a.row(m).head(m).sum();
     a.topLeftCorner(m, m) += a.col(m).head(m) * a.row(m).head(m);
@@ -67,7 +67,7 @@ Vector stationary(const Matrix &transition) {
   Vector p = Vector::Ones(n), out = Vector::Zero(k);
   for (Eigen::Index m = 1; m < n; ++m) p(m) = p.head(m).dot(a.col(m).head(m));
   p /= p.sum();
-  for (Eigen::Index i = 0; i < n; ++i) out(kept[std::size_t(i)]) = p(i);
+  for (Eigen::Index i = 0; i < n; ++i) out(closed[std::size_t(i)]) = p(i);
   return out;
 }
 
@@ -157,7 +157,7 @@ void HiddenMarkovModel::emissions(const std::function<void(const HmmEmission &)>
                                         deviations.data());
                     else if (fitted.deviations)
                       std::copy_n(fitted.deviations->emissions.col(k).data() +
-                                      point.columns->place(j).point,
+                                      point.columns->offsets(j).point,
                                   family.point_size(), deviations.data());
                     if constexpr (F::probabilities && F::by_value) {
                       for (int v = 0; v < family.numbers_of_name(); ++v) {
@@ -429,12 +429,12 @@ std::span<const double> HiddenMarkovModel::Filter::next(std::span<const double> 
     const double largest = *std::max_element(s.emission.begin(), s.emission.end());
     for (std::size_t i = 0; i < padded; ++i)
       s.emission[i] = i < k ? std::exp(s.emission[i] - largest) : 0;
-    scaled_chain::forward(s.chain, step, s.begins);
+    scaled_recursion::forward(s.chain, step, s.begins);
     s.log_predictive = std::log(s.scale[1]) + largest;
     for (std::size_t i = 0; i < k; ++i) s.out[i] = step.forward[i] / s.scale[1];
   } else {
     std::fill(s.emission.begin() + std::ptrdiff_t(k), s.emission.end(), minus_infinity);
-    log_chain::forward(s.chain, step, s.begins);
+    log_recursion::forward(s.chain, step, s.begins);
     s.log_predictive = s.scale[1];
     for (std::size_t i = 0; i < k; ++i) s.out[i] = std::exp(step.forward[i]);
   }

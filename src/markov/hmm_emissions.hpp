@@ -73,7 +73,7 @@ class NormalEmissions {
       : options_(options),
         k_(options.k),
         control_(control),
-        survey_(look(*covariance_named(options.covariance), sequences, control)),
+        survey_(survey_of(*covariance_named(options.covariance), sequences, control)),
         sample_(starting_sample(sequences, true, options.seed, control)),
         floor_(survey_.variance, options.covariance_floor),
         prior_(make_normal_prior(options.normal_prior, survey_, k_)),
@@ -144,7 +144,8 @@ class NormalEmissions {
   MemoryRows &sample() { return sample_; }
 
  private:
-  static Survey look(const CovarianceShape &shape, const Sequences &sequences, Control &control) {
+  static Survey survey_of(const CovarianceShape &shape, const Sequences &sequences,
+                          Control &control) {
     Observations all(sequences, true);
     bool any = false;
     for_each_step(sequences, control,
@@ -183,7 +184,7 @@ class ProductEmissions {
       : options_(options),
         k_(options.k),
         control_(control),
-        survey_(look(sequences, options, start, symbols, control)),
+        survey_(survey_of(sequences, options, start, symbols, control)),
         sample_(starting_sample(sequences, false, options.seed, control)),
         floor_{options.minimum, survey_.variance},
         prior_(make_product_prior(survey_, options.emission, options.prior, k_,
@@ -257,9 +258,9 @@ class ProductEmissions {
   MemoryRows &sample() { return sample_; }
 
  private:
-  static ProductSurvey look(const Sequences &sequences, const HmmOptions &options,
-                            const Fitted *start, const std::vector<std::string> &symbols,
-                            Control &control) {
+  static ProductSurvey survey_of(const Sequences &sequences, const HmmOptions &options,
+                                 const Fitted *start, const std::vector<std::string> &symbols,
+                                 Control &control) {
     const int d = sequences.dimension;
     check_likelihood_count(options.emission, d, "emission");
     SharedColumns columns = start ? start->point.emissions.columns : nullptr;

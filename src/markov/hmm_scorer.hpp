@@ -29,7 +29,7 @@ class HmmScorer {
           } else {
             const auto scorer = std::make_shared<decltype(make_scorer(fitted.point.emissions))>(
                 make_scorer(fitted.point.emissions));
-            kept_ = scorer;
+            scorer_owner_ = scorer;
             emissions_ = emissions_of(*scorer, state.whole_steps, int(state.symbols.size()));
           }
         },
@@ -40,7 +40,7 @@ class HmmScorer {
 
  private:
   MarkovChain chain_;
-  std::shared_ptr<const void> kept_;  // what the emissions refer to
+  std::shared_ptr<const void> scorer_owner_;  // what the emissions refer to
   std::unique_ptr<EmissionScorer> emissions_;
 };
 

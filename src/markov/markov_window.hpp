@@ -13,8 +13,8 @@
 
 namespace bayes {
 
-/// Blocks that a window holds at most: as many as the second level of caches has room for, and not
-/// so few that scoring the blocks at its ends twice tells.
+/// Blocks that a window holds at most: as many as the second level of caches has workspace for, and
+/// not so few that scoring the blocks at its ends twice tells.
 inline std::int64_t window_blocks(int padded) {
   constexpr std::int64_t bytes = 768 * 1024;
   return std::max<std::int64_t>(8, bytes / (3 * 8 * block_rows * std::int64_t(padded)));
@@ -52,11 +52,11 @@ class BlockCache {
 
 class BAYES_API MarkovWindow {
  public:
-  /// What there is to be room for, beside scores.
-  enum class Room { scores, forward, backward };
+  /// What there is to be workspace for, beside scores.
+  enum class Workspace { scores, forward, backward };
   /// For windows of up to `steps` steps.
   MarkovWindow(const MarkovChain &chain, const EmissionScorer &scorer, const Sequences &sequences,
-               std::int64_t steps, Room room = Room::backward);
+               std::int64_t steps, Workspace workspace = Workspace::backward);
 
   /// Scores rows [first, first + n) of a source, n <= steps. Their likelihoods are scaled.
   void load(const BlockReader &block, std::int64_t first, std::int64_t n);

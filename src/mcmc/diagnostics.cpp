@@ -56,7 +56,7 @@ bool all_equal(const std::vector<double> &values) {
 }
 
 /// Whether there can be an answer, for halves of at least so many draws.
-bool answerable(std::span<const Chain> chains, std::size_t least, Ticker &tick) {
+bool diagnosable(std::span<const Chain> chains, std::size_t least, Ticker &tick) {
   if (chains.empty()) return false;
   bool finite = true;
   for (const Chain &chain : chains) {
@@ -217,7 +217,7 @@ std::optional<double> quantile_effective_size(std::span<const Chain> chains,
 
 std::optional<double> rhat(std::span<const Chain> chains, Control &control) {
   Ticker tick(control);
-  if (!answerable(chains, 2, tick)) return std::nullopt;
+  if (!diagnosable(chains, 2, tick)) return std::nullopt;
   const std::optional<double> bulk = reduction(split(chains, tick), tick);
   if (!bulk) return std::nullopt;
   const double middle = median(pooled(chains, tick), tick);
@@ -228,7 +228,7 @@ std::optional<double> rhat(std::span<const Chain> chains, Control &control) {
 
 std::optional<double> ess_bulk(std::span<const Chain> chains, Control &control) {
   Ticker tick(control);
-  if (!answerable(chains, 3, tick)) return std::nullopt;
+  if (!diagnosable(chains, 3, tick)) return std::nullopt;
   Halves halves = split(chains, tick);
   rank_normalise(halves.values, tick);
   return effective_size(std::move(halves), tick);
@@ -236,7 +236,7 @@ std::optional<double> ess_bulk(std::span<const Chain> chains, Control &control) 
 
 std::optional<double> ess_tail(std::span<const Chain> chains, Control &control) {
   Ticker tick(control);
-  if (!answerable(chains, 3, tick)) return std::nullopt;
+  if (!diagnosable(chains, 3, tick)) return std::nullopt;
   std::vector<double> all = pooled(chains, tick);
   const std::optional<double> low = quantile_effective_size(chains, all, 1, tick),
                               high = quantile_effective_size(chains, all, 19, tick);
@@ -246,7 +246,7 @@ std::optional<double> ess_tail(std::span<const Chain> chains, Control &control) 
 
 std::optional<double> mcse_mean(std::span<const Chain> chains, Control &control) {
   Ticker tick(control);
-  if (!answerable(chains, 3, tick)) return std::nullopt;
+  if (!diagnosable(chains, 3, tick)) return std::nullopt;
   // In a unit, a power of 2, in which squares neither overflow nor vanish.
   double largest = 0;
   for (const Chain &chain : chains)

@@ -93,7 +93,7 @@ template <class Q> class SliceSampler : public SampledClusters<Q> {
       const double broken = rest * random.beta(1, alpha);
       weights.push_back(broken);
       rest -= broken;
-      setting_.check_room(int(weights.size()), "slice");
+      setting_.require_capacity(int(weights.size()), "slice");
     }
     const int occupied = this->clusters();
     std::vector<int> order(weights.size(), occupied);

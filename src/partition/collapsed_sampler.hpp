@@ -134,7 +134,7 @@ template <class Q> class CollapsedSampler {
   }
 
   int new_id() {
-    setting_.check_room(clusters_.size(), "collapsed");
+    setting_.require_capacity(clusters_.size(), "collapsed");
     const int slot = clusters_.open();
     int id = int(slot_.size());
     if (free_.empty()) {

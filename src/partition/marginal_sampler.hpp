@@ -109,7 +109,7 @@ template <class Q> class MarginalSampler : public SampledClusters<Q> {
     }
     for (int j = 0; j < access_.dimension(); ++j)
       x_[std::size_t(j)] = block_[std::size_t(j) * block_rows + std::size_t(b)];
-    setting_.check_room(int(counts_now_.size()), "gibbs");
+    setting_.require_capacity(int(counts_now_.size()), "gibbs");
     alone_.add(alone_.open(), x_.data());
     add_scorer(draw(alone_.posterior(), random));
     alone_.close(0);

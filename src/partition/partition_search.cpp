@@ -98,7 +98,7 @@ template <class Loss> class PartitionSearch {
   }
 
   // Moves and merges until there is none that improves, or the work is done.
-  template <class Order> void improve(State<Loss> &state, Order &&order) {
+  template <class Order> void improve(SearchState<Loss> &state, Order &&order) {
     for (bool better = true; better && !work_.done();) {
       while (state.sweep(order(), true) > 0)
         for (int i = 0; i < 20 && state.sweep(order(), false) > 0; ++i) {
@@ -206,7 +206,7 @@ template <class Loss> class PartitionSearch {
   std::vector<Found> search_sample(const Sample &sample, double work, std::size_t first) {
     const WeightedRows &rows = sample.rows;
     const Table table(draws_, rows, sample.draws, work_);
-    State<Loss> state(table, few_, work_);
+    SearchState<Loss> state(table, few_, work_);
     const auto order = [&] { return shuffled(rows.size(), random_); };
     std::vector<Found> found;
     const double large_size = large_share * rows.total();
@@ -250,20 +250,20 @@ template <class Loss> class PartitionSearch {
     const std::size_t p = patterns_.rows.size();
     const double factor = std::max(1.0, patterns_.rows.total() / rows.total());
     const std::vector<double> size = sizes(found, rows);
-    const std::vector<char> kept = largest(size);
+    const std::vector<char> is_large = largest(size);
     std::vector<std::uint32_t> clusters(p, no_cluster), weight(p, 0);
-    const bool tiers = std::count(kept.begin(), kept.end(), 1) > 32;
+    const bool tiers = std::count(is_large.begin(), is_large.end(), 1) > 32;
     const double large_size = large_share * rows.total();
     const auto is_small = [&](std::uint32_t c) { return tiers && size[c] < large_size; };
     double small = 0;  // the size of the largest one that is small
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (found[i] == no_cluster || !kept[found[i]]) continue;
+      if (found[i] == no_cluster || !is_large[found[i]]) continue;
       clusters[pattern[i]] = found[i];
       weight[pattern[i]] = std::uint32_t(factor * rows.weight[i]);
       if (is_small(found[i])) small = std::max(small, factor * size[found[i]]);
     }
     if (rows.size() == p) return clusters;
-    State<Loss> &state = full_state();
+    SearchState<Loss> &state = full_state();
     std::vector<std::uint32_t> large = clusters;
     for (std::uint32_t &c : large)
       if (c != no_cluster && is_small(c)) c = no_cluster;
@@ -302,9 +302,9 @@ template <class Loss> class PartitionSearch {
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return size[a] > size[b]; });
     if (order.size() > few_) order.resize(few_);
-    std::vector<char> kept(size.size(), 0);
-    for (const std::size_t c : order) kept[c] = size[c] > 1;
-    return kept;
+    std::vector<char> is_large(size.size(), 0);
+    for (const std::size_t c : order) is_large[c] = size[c] > 1;
+    return is_large;
   }
 
   // No draw is to be better than the estimate: the first ones to be compared are those that look
@@ -370,12 +370,12 @@ template <class Loss> class PartitionSearch {
   }
 
   // Of all patterns and draws; made when it is needed.
-  State<Loss> &full_state() {
+  SearchState<Loss> &full_state() {
     if (!state_) {
       std::vector<int> all(std::size_t(draws_.size()));
       std::iota(all.begin(), all.end(), 0);
       table_ = std::make_unique<Table>(draws_, patterns_.rows, all, work_);
-      state_ = std::make_unique<State<Loss>>(*table_, few_, work_);
+      state_ = std::make_unique<SearchState<Loss>>(*table_, few_, work_);
     }
     return *state_;
   }
@@ -390,7 +390,7 @@ template <class Loss> class PartitionSearch {
   Work work_;
   std::vector<int> candidates_;  // draws, the most promising first
   std::unique_ptr<Table> table_;
-  std::unique_ptr<State<Loss>> state_;
+  std::unique_ptr<SearchState<Loss>> state_;
   PatternPartition best_;
   double least_ = std::numeric_limits<double>::infinity();
 };

@@ -97,10 +97,10 @@ struct Share {
 /// there may be 10^5, and every step would look at all of them. Therefore a pattern can be alone
 /// without being seen: no shares are kept of it, and it may join a cluster but cannot be joined. As
 /// long as clusters are few there is none of this kind.
-template <class Loss> class State {
+template <class Loss> class SearchState {
  public:
   /// few: so many clusters are few.
-  State(const Table &table, std::size_t few, Work &work)
+  SearchState(const Table &table, std::size_t few, Work &work)
       : table_(table),
         few_(few),
         work_(work),
@@ -149,16 +149,16 @@ template <class Loss> class State {
   /// seen until the end, so that they can come together. Returns how many are no longer alone. If
   /// the work ends before, the rest stays as it is.
   std::size_t gather(const std::vector<std::uint32_t> &order) {
-    std::vector<std::uint32_t> placed;
+    std::vector<std::uint32_t> assigned;
     work_.spend(double(order.size()));
     for (const std::uint32_t p : order) {
       if (work_.done()) break;
       if (cluster_[p] != no_cluster) continue;
-      place(p, best(p));
-      placed.push_back(p);
+      assign(p, best(p));
+      assigned.push_back(p);
     }
     std::size_t joined = 0;
-    for (const std::uint32_t p : placed) joined += members_[cluster_[p]] > 1;
+    for (const std::uint32_t p : assigned) joined += members_[cluster_[p]] > 1;
     if (seen_ > few_)
       for (std::size_t p = 0; p < cluster_.size(); ++p)
         if (cluster_[p] != no_cluster && table_.weight[p] == 1 && members_[cluster_[p]] == 1)
@@ -177,7 +177,7 @@ template <class Loss> class State {
       const std::uint32_t c = best(p);
       if (c == cluster_[p]) continue;
       if (cluster_[p] != no_cluster) remove(p);
-      if (c != no_cluster || seen_ < few_ || table_.weight[p] > 1) place(p, c);
+      if (c != no_cluster || seen_ < few_ || table_.weight[p] > 1) assign(p, c);
       ++moves;
     }
     return moves;
@@ -212,7 +212,7 @@ template <class Loss> class State {
     for (std::size_t p = 0; p < cluster_.size(); ++p)
       if (cluster_[p] == from) {
         remove(p);
-        place(p, std::uint32_t(to));
+        assign(p, std::uint32_t(to));
       }
     return true;
   }
@@ -245,7 +245,7 @@ template <class Loss> class State {
   }
 
   // Puts a pattern that is in no cluster into one; `no_cluster`: into a new one, where it is seen.
-  void place(std::size_t p, std::uint32_t c) {
+  void assign(std::size_t p, std::uint32_t c) {
     if (c == no_cluster) {
       if (free_.empty()) {
         free_.push_back(std::uint32_t(size_.size()));

@@ -23,10 +23,10 @@ Patterns::Patterns(const PartitionDraws &draws, Control &control)
       hash[i] = mixed ^ (mixed >> 29);
     }
   }
-  std::size_t places = 2;
-  while (places < 2 * n) places *= 2;
+  std::size_t slots = 2;
+  while (slots < 2 * n) slots *= 2;
   constexpr std::uint32_t none = ~std::uint32_t(0);
-  std::vector<std::uint32_t> place(places, none);
+  std::vector<std::uint32_t> slot(slots, none);
   for (std::size_t i = 0; i < n; ++i) {
     if (i % (1 << 14) == 0) control.poll();
     const auto same = [&](std::size_t other) {
@@ -35,15 +35,15 @@ Patterns::Patterns(const PartitionDraws &draws, Control &control)
         if (draws.labels(m)[i] != draws.labels(m)[other]) return false;
       return true;
     };
-    std::size_t at = (hash[i] * 0xd6e8feb86659fd93u >> 20) & (places - 1);
-    while (place[at] != none && !same(rows.row[place[at]])) at = (at + 1) & (places - 1);
-    if (place[at] == none) {
-      place[at] = std::uint32_t(rows.size());
+    std::size_t at = (hash[i] * 0xd6e8feb86659fd93u >> 20) & (slots - 1);
+    while (slot[at] != none && !same(rows.row[slot[at]])) at = (at + 1) & (slots - 1);
+    if (slot[at] == none) {
+      slot[at] = std::uint32_t(rows.size());
       rows.row.push_back(std::uint32_t(i));
       rows.weight.push_back(0);
     }
-    of_row[i] = place[at];
-    ++rows.weight[place[at]];
+    of_row[i] = slot[at];
+    ++rows.weight[slot[at]];
   }
 }
 

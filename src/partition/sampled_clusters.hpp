@@ -46,17 +46,17 @@ template <class Q> class SampledClusters {
     const Vector log_marginals = log_marginal_likelihoods(statistics, prior);
     log_marginal_ = log_marginals.sum();
     log_marginals_.clear();
-    std::vector<int> kept, dense(static_cast<std::size_t>(k));
+    std::vector<int> occupied, dense(static_cast<std::size_t>(k));
     counts_.clear();
     for (int j = 0; j < k; ++j)
       if (statistics.count(j) > 0.5) {
-        dense[std::size_t(j)] = int(kept.size());
-        kept.push_back(j);
+        dense[std::size_t(j)] = int(occupied.size());
+        occupied.push_back(j);
         counts_.push_back(statistics.count(j));
         log_marginals_.push_back(log_marginals(j));
       }
-    components_ = pick(posterior(statistics, prior), kept);
-    if (int(kept.size()) < k)
+    components_ = pick(posterior(statistics, prior), occupied);
+    if (int(occupied.size()) < k)
       for (int &label : labels_) label = dense[std::size_t(label)];
   }
 

@@ -27,7 +27,7 @@ struct SamplerSetting {
   int most_clusters = std::numeric_limits<int>::max();
 
   /// Throws Error(too_large) if a sampler that has `clusters` of them may have no more.
-  void check_room(int clusters, const char *method) const {
+  void require_capacity(int clusters, const char *method) const {
     if (clusters < most_clusters) return;
     char concentration[32];
     std::snprintf(concentration, sizeof concentration, "%.6g", partition.concentration());

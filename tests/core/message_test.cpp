@@ -9,7 +9,7 @@ using bayes::message;
 
 BOOST_AUTO_TEST_SUITE(messages)
 
-BOOST_AUTO_TEST_CASE(every_place_takes_the_next_value) {
+BOOST_AUTO_TEST_CASE(every_placeholder_takes_the_next_value) {
   const std::string family = "gmm";
   BOOST_TEST(message("") == "");
   BOOST_TEST(message("no rows") == "no rows");

@@ -238,9 +238,9 @@ BOOST_AUTO_TEST_CASE(rows_one_by_one_or_at_once_leave_the_same_posterior_and_evi
       running = posterior_of(family, sums_of(family, {v}), running);
     }
     BOOST_TEST(support::distance(running, at_once) < 1e-12);
-    double bases = 0;
-    for (const double v : x) bases += F::log_base(family.element(v));
-    const double evidence = family.log_marginal_likelihood(s.data(), prior.data()) + bases;
+    double carrier = 0;
+    for (const double v : x) carrier += F::log_carrier(family.element(v));
+    const double evidence = family.log_marginal_likelihood(s.data(), prior.data()) + carrier;
     BOOST_TEST(distance(evidence, chain) < 1e-10);
     // Candidate's identity: log p(x) = log p(x | t) + log p(t) - log p(t | x), whatever t.
     for (int turn = 0; turn < 5; ++turn) {
@@ -262,15 +262,15 @@ BOOST_AUTO_TEST_CASE(rows_one_by_one_or_at_once_leave_the_same_posterior_and_evi
     BOOST_TEST(support::distance(to_vector(posterior(all, column(spec, prior)).values.col(0)),
                                  weighted) < 1e-11);
     Numbers terms(std::size_t(family.term_size()));
-    const double base = family.expected_terms(at_once.data(), terms.data());
+    const double constant = family.expected_terms(at_once.data(), terms.data());
     std::vector<Average> density(3);
     for (int i = 0; i < 4000; ++i) {
       const Numbers at = drawn(family, at_once, random);
       for (std::size_t v = 0; v < density.size(); ++v)
-        density[v].add(log_density(family, at.data(), x[v]) - F::log_base(family.element(x[v])));
+        density[v].add(log_density(family, at.data(), x[v]) - F::log_carrier(family.element(x[v])));
     }
     for (std::size_t v = 0; v < density.size(); ++v)
-      BOOST_TEST(density[v].agrees(base + family.term(terms.data(), family.element(x[v]))));
+      BOOST_TEST(density[v].agrees(constant + family.term(terms.data(), family.element(x[v]))));
   });
 }
 

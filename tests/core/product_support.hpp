@@ -82,8 +82,8 @@ inline int code(const ColumnSpec &spec, double x) {
 /// log density of an element at a point of its column.
 template <class F> double log_density(const F &family, const double *point, double x) {
   std::vector<double> terms(std::size_t(family.term_size()));
-  const double base = family.point_terms(point, terms.data()), element = family.element(x);
-  return base + family.term(terms.data(), element) + F::log_base(element);
+  const double constant = family.point_terms(point, terms.data()), element = family.element(x);
+  return constant + family.term(terms.data(), element) + F::log_carrier(element);
 }
 
 /// log density of one row at a point, element by element, missing ones left out.

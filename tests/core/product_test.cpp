@@ -76,14 +76,14 @@ BOOST_AUTO_TEST_CASE(block_scores_and_statistics_are_those_of_rows_one_by_one) {
       BOOST_TEST(s.count(2) == 0);
       const ProductPosterior at_once = posterior(s, replicate(prior, k));
       ProductPosterior one_by_one = replicate(prior, k);
-      Vector count = Vector::Zero(k), base = Vector::Zero(k);
+      Vector count = Vector::Zero(k), carrier = Vector::Zero(k);
       for (int i = 0; i < n; ++i) {
         const int c = group[std::size_t(i)];
         count(c) += w(i);
         prior.columns->for_each([&]<class F>(int j, const F &family, const ColumnPlaces &) {
           if (std::isnan(x(i, j))) return;
           const double element = family.element(x(i, j));
-          base(c) += w(i) * F::log_base(element);
+          carrier(c) += w(i) * F::log_carrier(element);
           Numbers sums = sums_of(family, {x(i, j)});
           family.scale(w(i), sums.data());
           double *const q = one_by_one.column(c, j);
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(block_scores_and_statistics_are_those_of_rows_one_by_one) {
       }
       for (int c = 0; c < k; ++c) {
         BOOST_TEST(distance(s.count(c), count(c)) < 1e-12);
-        BOOST_TEST(distance(s.base(c), base(c)) < 1e-12);
+        BOOST_TEST(distance(s.carrier(c), carrier(c)) < 1e-12);
         BOOST_TEST(distance(to_vector(at_once.values.col(c)), to_vector(one_by_one.values.col(c))) <
                    1e-11);
       }

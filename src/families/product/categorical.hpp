@@ -58,8 +58,8 @@ struct Categorical : ConjugateColumn<Categorical> {
   static constexpr const char *name = "categorical";
   static constexpr std::array<const char *, 1> parameters = {"probability"};
   static constexpr std::array<const char *, 1> prior_keys = {"category_alpha"};
-  static constexpr bool zero_is_base = true, ordered = false, by_value = true, probabilities = true,
-                        whole = true;
+  static constexpr bool zero_is_constant = true, ordered = false, by_value = true,
+                        probabilities = true, whole = true;
 
   bool allowed(double x) const {
     if (codes) return codes->code(x) >= 0;
@@ -77,7 +77,7 @@ struct Categorical : ConjugateColumn<Categorical> {
   double element(double x) const { return codes ? std::max(0, codes->code(x)) : x; }
   double value(double code) const { return codes ? codes->values()[std::size_t(code)] : code; }
   bool plain() const { return !codes; }
-  double place(double x, double) const { return x; }
+  double stabilised(double x, double) const { return x; }
 
   int numbers_of_name() const { return categories; }
   int term_size() const { return categories; }  // log probabilities
@@ -219,14 +219,14 @@ struct Categorical : ConjugateColumn<Categorical> {
   }
 
   static void predictive_forms(std::span<const Categorical> columns, const double *q, double *forms,
-                               double *bases) {
+                               double *constants) {
     const double *at = q;
     for (std::size_t c = 0; c < columns.size(); at += columns[c++].categories)
-      bases[c] = columns[c].sum(at);
+      constants[c] = columns[c].sum(at);
     log_all(int(at - q), q, forms);
-    log_all(int(columns.size()), bases, bases);
+    log_all(int(columns.size()), constants, constants);
     for (std::size_t c = 0; c < columns.size(); forms += columns[c++].categories) {
-      bases[c] = forms[0] - bases[c];
+      constants[c] = forms[0] - constants[c];
       for (int v = columns[c].categories; v-- > 0;) forms[v] -= forms[0];
     }
   }

@@ -65,12 +65,12 @@ concept ColumnFamily = requires(const F &family, const double *in, double *out,
   { family.requirement() } -> std::convertible_to<std::string>;  // what it must be: "0 or 1"
   // x as everything below wants it: a category's code, else x itself
   { family.element(x) } -> std::same_as<double>;
-  { family.value(x) } -> std::same_as<double>;   // and back
-  { family.plain() } -> std::same_as<bool>;      // is element(x) = x?
-  { F::has_base } -> std::convertible_to<bool>;  // is there an h(x)?
-  { F::log_base(x) } -> std::same_as<double>;    // h(x), of an element
+  { family.value(x) } -> std::same_as<double>;      // and back
+  { family.plain() } -> std::same_as<bool>;         // is element(x) = x?
+  { F::has_carrier } -> std::convertible_to<bool>;  // is there an h(x)?
+  { F::log_carrier(x) } -> std::same_as<double>;    // h(x), of an element
   // is the predictive density of 0 all in the base?
-  { F::zero_is_base } -> std::convertible_to<bool>;
+  { F::zero_is_constant } -> std::convertible_to<bool>;
   // are some values further apart than others? Not those of names, nor zeros and ones
   { F::ordered } -> std::convertible_to<bool>;
   // does the name of a number stand for one of every value (a categorical column's do)?
@@ -80,7 +80,7 @@ concept ColumnFamily = requires(const F &family, const double *in, double *out,
   // does the default prior, or place, ask for the variance of all rows?
   { F::needs_variance } -> std::convertible_to<bool>;
   // an element, variance -> where it lies on a scale on which chance makes differences of about 1
-  { family.place(x, x) } -> std::same_as<double>;
+  { family.stabilised(x, x) } -> std::same_as<double>;
 
   // How many numbers; a family's columns follow one another, in terms, sums (each `simd::lanes`
   // wide) and forms too. Those of a point and of a posterior have names; a name stands for one
@@ -162,7 +162,7 @@ concept ColumnFamily = requires(const F &family, const double *in, double *out,
   // Collapsed clusters.
   // posteriors -> forms and bases
   F::predictive_forms(families, in, out, out);
-  // form(i): the i-th form, of one cluster or of a vector of them; x is not 0 if zero_is_base
+  // form(i): the i-th form, of one cluster or of a vector of them; x is not 0 if zero_is_constant
   {
     F::predictive_term([](int) { return 0.0; }, x)
     } -> std::same_as<double>;

@@ -21,7 +21,7 @@ namespace bayes {
 using AnyColumnFamily =
     std::variant<Bernoulli, Categorical, Poisson, Exponential, UnivariateNormal, Geometric>;
 
-/// Which of them: the place in the list.
+/// Which of them: the offsets in the list.
 enum class ColumnKind : char {};
 
 namespace detail {
@@ -115,7 +115,7 @@ class Columns {
  public:
   explicit Columns(std::vector<ColumnSpec> specs)
       : specs_(std::move(specs)),
-        places_(specs_.size()) {
+        offsets_(specs_.size()) {
     for (const ColumnSpec &spec : specs_) families_.push_back(spec.family());
     int columns = 0;
     const auto fill = [&]<class F>(ColumnGroup<F> &group) {
@@ -128,7 +128,7 @@ class Columns {
         if (!family) continue;
         group.families.push_back(*family);
         group.columns.push_back(int(j));
-        places_[j] = size_;
+        offsets_[j] = size_;
         size_.advance(*family);
         ++columns;
       }
@@ -142,25 +142,25 @@ class Columns {
   /// of a whole component
   const ColumnPlaces &size() const { return size_; }
   /// where a column's numbers begin
-  const ColumnPlaces &place(int column) const { return places_[std::size_t(column)]; }
+  const ColumnPlaces &offsets(int column) const { return offsets_[std::size_t(column)]; }
 
   /// f(group) for every family that has columns here, in order.
   template <class Function> void for_each_group(Function f) const {
     std::apply([&](const auto &...group) { ((group.columns.empty() ? void() : f(group)), ...); },
                groups_);
   }
-  /// f(column, family, place) for every column, group by group.
+  /// f(column, family, offsets) for every column, group by group.
   template <class Function> void for_each(Function f) const {
     for_each_group([&](const auto &group) {
       for (std::size_t c = 0; c < group.columns.size(); ++c)
-        f(group.columns[c], group.families[c], places_[std::size_t(group.columns[c])]);
+        f(group.columns[c], group.families[c], offsets_[std::size_t(group.columns[c])]);
     });
   }
 
  private:
   std::vector<ColumnSpec> specs_;
   std::vector<AnyColumnFamily> families_;
-  std::vector<ColumnPlaces> places_;
+  std::vector<ColumnPlaces> offsets_;
   ColumnPlaces size_;
   detail::GroupsOf<AnyColumnFamily>::Type groups_;
 };

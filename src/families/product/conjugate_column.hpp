@@ -32,13 +32,13 @@ namespace bayes {
 
 /// What most families say of themselves.
 template <class F> struct ColumnDefaults {
-  static constexpr bool has_base = false, zero_is_base = false, ordered = true,
+  static constexpr bool has_carrier = false, zero_is_constant = false, ordered = true,
                         needs_variance = false, by_value = false, probabilities = false;
 
   double element(double x) const { return x; }
   double value(double x) const { return x; }
   bool plain() const { return true; }
-  static double log_base(double) { return 0; }
+  static double log_carrier(double) { return 0; }
 
   int numbers_of_name() const { return 1; }
   int point_size() const { return int(F::parameters.size()) * self().numbers_of_name(); }
@@ -186,12 +186,12 @@ template <class F> struct ConjugateColumn : ColumnDefaults<F> {
 
   // Collapsed clusters, straight from the definition: slow, lane after lane.
   static void predictive_forms(std::span<const F> columns, const double *q, double *forms,
-                               double *bases) {
+                               double *constants) {
     for (std::size_t c = 0; c < columns.size(); ++c) {
       const int size = columns[c].posterior_size();
       std::copy_n(q, size, forms);
       forms[size] = F::log_normaliser(q);
-      bases[c] = 0;
+      constants[c] = 0;
       q += size;
       forms += columns[c].form_size();
     }
@@ -222,13 +222,13 @@ template <class F> struct ConjugateColumn : ColumnDefaults<F> {
       return 0;
     }
     const auto zero = F::statistic(0), one = F::statistic(1);
-    double base = 0;
+    double constant = 0;
     terms[0] = 0;
     for (std::size_t i = 0; i < phi.size(); ++i) {
-      base += phi[i] * zero[i];
+      constant += phi[i] * zero[i];
       terms[0] += phi[i] * (one[i] - zero[i]);
     }
-    return base;
+    return constant;
   }
 };
 

@@ -11,13 +11,13 @@ namespace bayes {
 
 struct Exponential : GammaRate<Exponential> {
   static constexpr const char *name = "exponential";
-  static constexpr bool zero_is_base = true, needs_variance = true;
+  static constexpr bool zero_is_constant = true, needs_variance = true;
 
   bool allowed(double x) const { return x >= 0; }
   std::string requirement() const { return "a number of at least 0"; }
   /// The logarithms of two waiting times differ by 1.8, root mean square; below a hundredth of the
   /// usual time differences say little.
-  double place(double x, double variance) const {
+  double stabilised(double x, double variance) const {
     return std::log(x / std::sqrt(variance) + 0.01) / 1.8;
   }
 
@@ -57,11 +57,11 @@ struct Exponential : GammaRate<Exponential> {
   // The predictive is a Lomax density: shape / rate (1 + x / rate)^-(shape + 1).
   int form_size() const { return 2; }  // shape + 1, 1 / rate
   static void predictive_forms(std::span<const Exponential> columns, const double *q, double *forms,
-                               double *bases) {
+                               double *constants) {
     for (std::size_t c = 0; c < columns.size(); ++c, q += 2, forms += 2) {
       forms[0] = q[0] + 1;
       forms[1] = 1 / q[1];
-      bases[c] = std::log(q[0]) - std::log(q[1]);
+      constants[c] = std::log(q[0]) - std::log(q[1]);
     }
   }
   template <class Form> static auto predictive_term(Form form, double x) {

@@ -16,7 +16,7 @@ struct Geometric : BetaProbability<Geometric> {
   bool allowed(double x) const { return allowed_count(x); }
   std::string requirement() const { return count_requirement; }
   // of about the same variance, whatever the probability
-  double place(double x, double) const { return std::asinh(std::sqrt(x)); }
+  double stabilised(double x, double) const { return std::asinh(std::sqrt(x)); }
 
   static std::array<double, 2> statistic(double x) { return {1, x}; }
   static double weight(const double *s) { return s[0]; }

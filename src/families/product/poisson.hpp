@@ -35,13 +35,13 @@ inline double log_factorial(double x) {
 
 struct Poisson : GammaRate<Poisson> {
   static constexpr const char *name = "poisson";
-  static constexpr bool has_base = true, zero_is_base = true, whole = true;
+  static constexpr bool has_carrier = true, zero_is_constant = true, whole = true;
 
   bool allowed(double x) const { return allowed_count(x); }
   std::string requirement() const { return count_requirement; }
   // of about the same variance, whatever the rate
-  double place(double x, double) const { return 2 * std::sqrt(x); }
-  static double log_base(double x) { return -log_factorial(x); }
+  double stabilised(double x, double) const { return 2 * std::sqrt(x); }
+  static double log_carrier(double x) { return -log_factorial(x); }
 
   static std::array<double, 2> statistic(double x) { return {x, 1}; }
   static double weight(const double *s) { return s[1]; }
@@ -66,7 +66,7 @@ struct Poisson : GammaRate<Poisson> {
   // 1))^shape (rate + 1)^-x.
   int form_size() const { return 3; }  // shape, log(1 + rate), log Gamma(shape)
   static void predictive_forms(std::span<const Poisson> columns, const double *q, double *forms,
-                               double *bases) {
+                               double *constants) {
     double rate = -1, spread = 0, rest = 0;
     for (std::size_t c = 0; c < columns.size(); ++c, q += 2, forms += 3) {
       if (q[1] != rate) {
@@ -77,7 +77,7 @@ struct Poisson : GammaRate<Poisson> {
       forms[0] = q[0];
       forms[1] = spread;
       forms[2] = q[0] < series_from ? log_gamma(q[0]) : 0;
-      bases[c] = -q[0] * rest;
+      constants[c] = -q[0] * rest;
     }
   }
   template <class Form> static auto predictive_term(Form form, double x) {

@@ -34,13 +34,13 @@ void ProductClusters::close(int slot) {
   take(size_, scratch_.data());
   put(slot, scratch_.data());
   counts_[std::size_t(slot)] = counts_[std::size_t(size_)];
-  bases_[std::size_t(slot)] = bases_[std::size_t(size_)];
+  carriers_[std::size_t(slot)] = carriers_[std::size_t(size_)];
   std::copy_n(statistics_of(size_), columns().size().statistics, statistics_of(slot));
   std::copy_n(posterior_of(size_), columns().size().posterior, posterior_of(slot));
 }
 
 void ProductClusters::clear(int slot) {
-  counts_[std::size_t(slot)] = bases_[std::size_t(slot)] = 0;
+  counts_[std::size_t(slot)] = carriers_[std::size_t(slot)] = 0;
   std::copy(empty_.begin(), empty_.end(), statistics_of(slot));
   std::copy_n(prior_.values.data(), columns().size().posterior, posterior_of(slot));
   put(slot, prior_column_.data());
@@ -48,7 +48,7 @@ void ProductClusters::clear(int slot) {
 
 void ProductClusters::add(int slot, const double *x) {
   ++counts_[std::size_t(slot)];
-  bases_[std::size_t(slot)] += row_base(x);
+  carriers_[std::size_t(slot)] += row_carrier(x);
   columns().for_each([&](int j, const auto &family, const ColumnPlaces &at) {
     if (x[j] == x[j]) family.add(family.element(x[j]), statistics_of(slot) + at.statistics);
   });
@@ -57,7 +57,7 @@ void ProductClusters::add(int slot, const double *x) {
 
 bool ProductClusters::remove(int slot, const double *x) {
   --counts_[std::size_t(slot)];
-  bases_[std::size_t(slot)] -= row_base(x);
+  carriers_[std::size_t(slot)] -= row_carrier(x);
   bool sound = true;
   columns().for_each([&](int j, const auto &family, const ColumnPlaces &at) {
     if (x[j] == x[j])
@@ -74,7 +74,7 @@ void ProductClusters::save(int slot) {
   saved_.statistics.assign(statistics_of(slot), statistics_of(slot) + columns().size().statistics);
   saved_.posterior.assign(posterior_of(slot), posterior_of(slot) + columns().size().posterior);
   saved_.count = counts_[std::size_t(slot)];
-  saved_.base = bases_[std::size_t(slot)];
+  saved_.log_carrier = carriers_[std::size_t(slot)];
 }
 
 void ProductClusters::restore(int slot) {
@@ -82,13 +82,13 @@ void ProductClusters::restore(int slot) {
   std::copy(saved_.statistics.begin(), saved_.statistics.end(), statistics_of(slot));
   std::copy(saved_.posterior.begin(), saved_.posterior.end(), posterior_of(slot));
   counts_[std::size_t(slot)] = saved_.count;
-  bases_[std::size_t(slot)] = saved_.base;
+  carriers_[std::size_t(slot)] = saved_.log_carrier;
 }
 
 void ProductClusters::log_predictive(const double *x, double *out) const {
-  const double base = row_base(x);
+  const double carrier = row_carrier(x);
   for (int slot = 0; slot < size_; slot += simd::lanes)
-    simd::store(out + slot, base + simd::load(row(0) + slot));
+    simd::store(out + slot, carrier + simd::load(row(0) + slot));
   columns().for_each_group([&]<class F>(const ColumnGroup<F> &group) {
     // The columns that have something to say, first: later loops then run without a branch that
     // cannot be foreseen.
@@ -103,8 +103,8 @@ void ProductClusters::log_predictive(const double *x, double *out) const {
           subtract(std::size_t(group.first) + c, out);
           continue;
         }
-        terms[count] = {form_row(columns().place(j).forms), group.families[c].element(x[j])};
-        count += !F::zero_is_base || terms[count].x != 0;
+        terms[count] = {form_row(columns().offsets(j).forms), group.families[c].element(x[j])};
+        count += !F::zero_is_constant || terms[count].x != 0;
       }
       int slot = 0;
       for (; slot + 4 * simd::lanes <= padded(); slot += 4 * simd::lanes)
@@ -115,7 +115,7 @@ void ProductClusters::log_predictive(const double *x, double *out) const {
 }
 
 double ProductClusters::log_marginal(int slot) const {
-  double total = bases_[std::size_t(slot)];
+  double total = carriers_[std::size_t(slot)];
   columns().for_each([&](int, const auto &family, const ColumnPlaces &at) {
     total += family.log_marginal_likelihood(statistics_of(slot) + at.statistics,
                                             prior_.values.data() + at.posterior);
@@ -143,7 +143,7 @@ void ProductClusters::reserve(int slots) {
   capacity_ = capacity;
   const std::size_t n = std::size_t(capacity);
   counts_.resize(n);
-  bases_.resize(n);
+  carriers_.resize(n);
   statistics_.resize(n * empty_.size());
   posteriors_.resize(n * std::size_t(columns().size().posterior));
 }
@@ -151,10 +151,10 @@ void ProductClusters::reserve(int slots) {
 void ProductClusters::compile(const double *posterior, double *column) {
   double total = 0;
   columns().for_each_group([&]<class F>(const ColumnGroup<F> &group) {
-    double *const bases = column + 1 + group.first;
+    double *const constants = column + 1 + group.first;
     F::predictive_forms(group.families, posterior + group.posterior, column + form_row(group.forms),
-                        bases);
-    for (std::size_t c = 0; c < group.columns.size(); ++c) total += bases[c];
+                        constants);
+    for (std::size_t c = 0; c < group.columns.size(); ++c) total += constants[c];
   });
   column[0] = total;
 }
@@ -168,12 +168,12 @@ void ProductClusters::refresh(int slot) {
   put(slot, scratch_.data());
 }
 
-double ProductClusters::row_base(const double *x) const {
+double ProductClusters::row_carrier(const double *x) const {
   double total = 0;
   columns().for_each_group([&]<class F>(const ColumnGroup<F> &group) {
-    if constexpr (F::has_base)
+    if constexpr (F::has_carrier)
       for (const int j : group.columns)
-        if (x[j] == x[j]) total += F::log_base(x[j]);
+        if (x[j] == x[j]) total += F::log_carrier(x[j]);
   });
   return total;
 }
@@ -204,17 +204,17 @@ void ProductClusters::add_terms(const Term *terms, int count, int slot, double *
 
 double ProductClusters::log_predictive(const double *x, const double *column,
                                        std::size_t stride) const {
-  double total = column[0] + row_base(x);
+  double total = column[0] + row_carrier(x);
   columns().for_each_group([&]<class F>(const ColumnGroup<F> &group) {
     for (std::size_t c = 0; c < group.columns.size(); ++c) {
       const int j = group.columns[c];
-      const std::size_t first = form_row(columns().place(j).forms);
+      const std::size_t first = form_row(columns().offsets(j).forms);
       if (x[j] != x[j]) {
         total -= column[(1 + std::size_t(group.first) + c) * stride];
         continue;
       }
       const double element = group.families[c].element(x[j]);
-      if (!F::zero_is_base || element != 0)
+      if (!F::zero_is_constant || element != 0)
         total += F::predictive_term(
             [&](int i) { return column[(first + std::size_t(i)) * stride]; }, element);
     }

@@ -64,7 +64,7 @@ class BAYES_API ProductClusters {
   };
   struct Saved {
     std::vector<double> column, statistics, posterior;
-    double count, base;
+    double count, log_carrier;
   };
 
   // What scores rows: every number of a cluster has a row of its own in data_, of capacity_
@@ -105,7 +105,7 @@ class BAYES_API ProductClusters {
   void compile(const double *posterior, double *column);
   void refresh(int slot);
 
-  double row_base(const double *x) const;
+  double row_carrier(const double *x) const;
   void subtract(std::size_t column, double *out) const;
   template <class F, int N>
   void add_terms(const Term *terms, int count, int slot, double *out) const;
@@ -116,7 +116,7 @@ class BAYES_API ProductClusters {
   std::vector<double> empty_, scratch_, prior_column_;
   int size_ = 0, capacity_ = 0;
   Buffer data_;
-  std::vector<double> counts_, bases_, statistics_, posteriors_;
+  std::vector<double> counts_, carriers_, statistics_, posteriors_;
   Saved saved_{};
 };
 

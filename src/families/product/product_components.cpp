@@ -4,7 +4,7 @@ namespace bayes {
 
 void ProductStatistics::scale(double factor) {
   count *= factor;
-  base *= factor;
+  carrier *= factor;
   for (Eigen::Index k = 0; k < values.cols(); ++k)
     columns->for_each([&](int, const auto &family, const ColumnPlaces &at) {
       family.scale(factor, values.col(k).data() + at.statistics);
@@ -97,7 +97,7 @@ ProductPoint point_estimate(const ProductPosterior &q) {
 
 Vector log_marginal_likelihoods(const ProductStatistics &statistics,
                                 const ProductPosterior &prior) {
-  Vector out = statistics.base;
+  Vector out = statistics.carrier;
   detail::for_each_column(*prior.columns, prior.values.cols(),
                           [&](Eigen::Index k, int, const auto &family, const ColumnPlaces &at) {
                             out(k) += family.log_marginal_likelihood(

@@ -25,7 +25,7 @@ struct ProductPoint {
   int components() const { return int(values.cols()); }
   int dimension() const { return columns->count(); }
   const double *column(int component, int j) const {
-    return values.col(component).data() + columns->place(j).point;
+    return values.col(component).data() + columns->offsets(j).point;
   }
 };
 
@@ -41,10 +41,10 @@ struct ProductPosterior {
   int components() const { return int(values.cols()); }
   int dimension() const { return columns->count(); }
   const double *column(int component, int j) const {
-    return values.col(component).data() + columns->place(j).posterior;
+    return values.col(component).data() + columns->offsets(j).posterior;
   }
   double *column(int component, int j) {
-    return values.col(component).data() + columns->place(j).posterior;
+    return values.col(component).data() + columns->offsets(j).posterior;
   }
 };
 
@@ -52,9 +52,9 @@ struct ProductPosterior {
 /// missing.
 struct ProductStatistics {
   SharedColumns columns;
-  Vector count;   // K: sum of weights
-  Matrix values;  // statistics size x K
-  Vector base;    // K: weighted sum of h(x), the part of the log density that no parameter changes
+  Vector count;    // K: sum of weights
+  Matrix values;   // statistics size x K
+  Vector carrier;  // K: weighted sum of h(x), the part of the log density that no parameter changes
 
   int components() const { return int(count.size()); }
   int dimension() const { return columns->count(); }

@@ -11,9 +11,9 @@ namespace {
 
 /// For every family an object with a member for each name: for each component the numbers of all
 /// columns of that family.
-template <class Names, class Place>
+template <class Names, class Offset>
 void write_numbers(Document &document, const Columns &columns, const Matrix &values, Names names,
-                   Place place) {
+                   Offset offset) {
   columns.for_each_group([&]<class F>(const ColumnGroup<F> &group) {
     Document own = Document::object();
     for (std::size_t name = 0; name < std::size(names(group.families[0])); ++name) {
@@ -22,7 +22,7 @@ void write_numbers(Document &document, const Columns &columns, const Matrix &val
         for (std::size_t c = 0; c < group.columns.size(); ++c) {
           const int each = group.families[c].numbers_of_name();
           const double *const from =
-              values.col(k).data() + place(columns.place(group.columns[c])) + int(name) * each;
+              values.col(k).data() + offset(columns.offsets(group.columns[c])) + int(name) * each;
           t.values.insert(t.values.end(), from, from + each);
         }
       t.shape[1] = std::int64_t(t.values.size()) / std::max<std::int64_t>(1, t.shape[0]);
@@ -32,9 +32,9 @@ void write_numbers(Document &document, const Columns &columns, const Matrix &val
   });
 }
 
-template <class Names, class Place, class Finish>
+template <class Names, class Offset, class Finish>
 void read_numbers(const MemberReader &in, const Columns &columns, Matrix &values, Names names,
-                  Place place, Finish finish) {
+                  Offset offset, Finish finish) {
   columns.for_each_group([&]<class F>(const ColumnGroup<F> &group) {
     const MemberReader own = in.object(F::name);
     std::int64_t width = 0;
@@ -47,14 +47,14 @@ void read_numbers(const MemberReader &in, const Columns &columns, Matrix &values
           const int each = group.families[c].numbers_of_name();
           std::copy_n(
               from, each,
-              values.col(k).data() + place(columns.place(group.columns[c])) + int(name) * each);
+              values.col(k).data() + offset(columns.offsets(group.columns[c])) + int(name) * each);
           from += each;
         }
     }
     for (Eigen::Index k = 0; k < values.cols(); ++k)
       for (std::size_t c = 0; c < group.columns.size(); ++c)
         if (!finish(group.families[c],
-                    values.col(k).data() + place(columns.place(group.columns[c]))))
+                    values.col(k).data() + offset(columns.offsets(group.columns[c]))))
           in.reject(F::name, "has numbers for component " + std::to_string(k + 1) + ", element " +
                                  std::to_string(group.columns[c] + 1) + " that cannot be");
   });
@@ -62,8 +62,8 @@ void read_numbers(const MemberReader &in, const Columns &columns, Matrix &values
 
 inline constexpr auto prior_keys = [](const auto &family) { return family.prior_keys; };
 inline constexpr auto parameters = [](const auto &family) { return family.parameters; };
-inline constexpr auto posterior_place = [](const ColumnPlaces &at) { return at.posterior; };
-inline constexpr auto point_place = [](const ColumnPlaces &at) { return at.point; };
+inline constexpr auto posterior_offset = [](const ColumnPlaces &at) { return at.posterior; };
+inline constexpr auto point_offset = [](const ColumnPlaces &at) { return at.point; };
 
 }  // namespace
 
@@ -124,23 +124,23 @@ SharedColumns read_product_columns(const MemberReader &in, int d) {
 }
 
 void write_posterior(Document &document, const ProductPosterior &q) {
-  write_numbers(document, *q.columns, q.values, prior_keys, posterior_place);
+  write_numbers(document, *q.columns, q.values, prior_keys, posterior_offset);
 }
 
 ProductPosterior read_posterior(const MemberReader &in, const SharedColumns &columns, int k) {
   ProductPosterior out{columns, Matrix(columns->size().posterior, k)};
-  read_numbers(in, *columns, out.values, prior_keys, posterior_place,
+  read_numbers(in, *columns, out.values, prior_keys, posterior_offset,
                [](const auto &family, double *q) { return family.valid_posterior(q); });
   return out;
 }
 
 void write_point(Document &document, const ProductPoint &point) {
-  write_numbers(document, *point.columns, point.values, parameters, point_place);
+  write_numbers(document, *point.columns, point.values, parameters, point_offset);
 }
 
 ProductPoint read_point(const MemberReader &in, const SharedColumns &columns, int k) {
   ProductPoint out{columns, Matrix(columns->size().point, k)};
-  read_numbers(in, *columns, out.values, parameters, point_place,
+  read_numbers(in, *columns, out.values, parameters, point_offset,
                [](const auto &family, double *point) {
                  family.complete(point);
                  return family.valid_point(point);

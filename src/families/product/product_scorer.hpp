@@ -12,8 +12,8 @@ class BAYES_API ProductScorer final : public BlockScorer {
  public:
   using Statistics = ProductStatistics;
 
-  /// terms: term size x K; bases: columns x K, in the columns' order.
-  ProductScorer(SharedColumns columns, Matrix terms, Matrix bases);
+  /// terms: term size x K; constants: columns x K, in the columns' order.
+  ProductScorer(SharedColumns columns, Matrix terms, Matrix constants);
 
   int components() const override { return k_; }
   int dimension() const override { return columns_->count(); }
@@ -59,7 +59,7 @@ class BAYES_API ProductScorer final : public BlockScorer {
 
     const ProductScorer &scorer_;
     const Columns &columns_;
-    Buffer sums_, missing_, base_, row_base_, scratch_;
+    Buffer sums_, missing_, carrier_, row_carrier_, scratch_;
     std::vector<int> order_;  // columns group by group
     std::vector<const double *> x_, hole_;
     std::vector<Buffer> filled_;
@@ -78,8 +78,8 @@ class BAYES_API ProductScorer final : public BlockScorer {
  private:
   SharedColumns columns_;
   int k_;
-  Matrix terms_, bases_;
-  Vector base_;
+  Matrix terms_, constants_;
+  Vector constant_;
 };
 
 /// Scores rows with their log densities.

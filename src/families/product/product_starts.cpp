@@ -8,7 +8,7 @@ namespace bayes {
 
 ProductStarts::ProductStarts(MemoryRows &sample, const Columns &columns, const Vector &variance)
     : rows_(columns.count(), sample.rows()),
-      places_(columns.count(), sample.rows()),
+      stabilised_(columns.count(), sample.rows()),
       weight_(std::size_t(sample.rows()), 1.0),
       ordered_(std::size_t(columns.count()), true) {
   const RowShape shape = sample.shape();
@@ -22,7 +22,7 @@ ProductStarts::ProductStarts(MemoryRows &sample, const Columns &columns, const V
   columns.for_each([&]<class F>(int j, const F &family, const ColumnPlaces &) {
     ordered_[std::size_t(j)] = F::ordered;
     for (Eigen::Index i = 0; i < rows_.cols(); ++i)
-      places_(j, i) = family.place(rows_(j, i), variance(j));
+      stabilised_(j, i) = family.stabilised(rows_(j, i), variance(j));
   });
 }
 
@@ -65,8 +65,9 @@ Matrix ProductStarts::rows(const std::vector<Eigen::Index> &which) const {
 
 double ProductStarts::between(Eigen::Index a, Eigen::Index b) const {
   double total = 0;
-  for (Eigen::Index j = 0; j < places_.rows(); ++j) {
-    const double difference = places_(j, a) - places_(j, b), square = difference * difference;
+  for (Eigen::Index j = 0; j < stabilised_.rows(); ++j) {
+    const double difference = stabilised_(j, a) - stabilised_(j, b),
+                 square = difference * difference;
     // a missing element is anywhere
     if (square == square) total += ordered_[std::size_t(j)] ? std::min(square, 1e100) : square > 0;
   }

@@ -28,7 +28,7 @@ class BAYES_API ProductStarts {
  private:
   double between(Eigen::Index a, Eigen::Index b) const;
 
-  Matrix rows_, places_;  // d x n
+  Matrix rows_, stabilised_;  // d x n
   std::vector<double> weight_;
   std::vector<bool> ordered_;
 };

@@ -24,7 +24,7 @@ struct UnivariateNormal : ColumnDefaults<UnivariateNormal> {
 
   bool allowed(double) const { return true; }
   std::string requirement() const { return "a number"; }
-  double place(double x, double variance) const { return x / std::sqrt(2 * variance); }
+  double stabilised(double x, double variance) const { return x / std::sqrt(2 * variance); }
 
   int statistics_size() const { return 4; }
   int term_size() const { return 2; }  // centre, half the precision
@@ -215,7 +215,7 @@ struct UnivariateNormal : ColumnDefaults<UnivariateNormal> {
   // The predictive is a Student t: Gamma((a + 1) / 2) / (Gamma(a / 2) Gamma(1 / 2)) sqrt(w) (1 + w
   // (x - m)^2)^-(a + 1)/2, w = c / ((c + 1) B).
   static void predictive_forms(std::span<const UnivariateNormal> columns, const double *q,
-                               double *forms, double *bases) {
+                               double *forms, double *constants) {
     double a = -1, constant = 0;
     for (std::size_t i = 0; i < columns.size(); ++i, q += 4, forms += 3) {
       if (q[2] != a) {
@@ -225,7 +225,7 @@ struct UnivariateNormal : ColumnDefaults<UnivariateNormal> {
       forms[0] = q[0];
       forms[1] = q[1] / ((q[1] + 1) * q[3]);
       forms[2] = (a + 1) / 2;
-      bases[i] = constant + 0.5 * std::log(forms[1]);
+      constants[i] = constant + 0.5 * std::log(forms[1]);
     }
   }
   template <class Form> static auto predictive_term(Form form, double x) {

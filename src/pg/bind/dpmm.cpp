@@ -82,8 +82,8 @@ BAYES_FUNCTION(dpmm_cluster_query) {
     report_few_draws(*fitted->model);
   }
   std::size_t row = 0;
-  names.each([&](Cell name, const NullableDatum &taken) {
-    if (!DatumGetBool(taken.value) || !fitted) return result.row({name, Cell(), Cell()});
+  names.each([&](Cell name, const NullableDatum &included) {
+    if (!DatumGetBool(included.value) || !fitted) return result.row({name, Cell(), Cell()});
     result.row({name, fitted->labels[row] + 1, fitted->probability[row]});
     ++row;
   });
@@ -97,8 +97,8 @@ BAYES_FUNCTION(dpmm_similarity_query) {
   // Names are read when there is something to say of them: then the rows are not too many.
   std::vector<std::optional<std::string>> fitted;
   const auto read_names = [&] {
-    names.each([&](Cell name, const NullableDatum &taken) {
-      if (!DatumGetBool(taken.value)) return;
+    names.each([&](Cell name, const NullableDatum &included) {
+      if (!DatumGetBool(included.value)) return;
       if (name.is_null())
         fitted.emplace_back();
       else

@@ -20,19 +20,19 @@ struct Partition {
   std::int64_t row = 0;
 };
 
-/// Labels of the rows that were fitted, spread over all rows of the partition: arguments are not
-/// looked at again, as volatile ones may differ.
-void spread(std::vector<int> &labels, const std::vector<bool> &taken) {
+/// Labels of the rows that were fitted, expand_labels over all rows of the partition: arguments are
+/// not looked at again, as volatile ones may differ.
+void expand_labels(std::vector<int> &labels, const std::vector<bool> &fitted) {
   std::size_t left = labels.size();
-  labels.resize(taken.size());
-  for (std::size_t row = taken.size(); row-- > 0;)
-    labels[row] = taken[row] ? labels[--left] + 1 : 0;
+  labels.resize(fitted.size());
+  for (std::size_t row = fitted.size(); row-- > 0;)
+    labels[row] = fitted[row] ? labels[--left] + 1 : 0;
 }
 
-/// Reads all rows. `taken`: of every row, is it one to fit?
+/// Reads all rows. `fitted`: of every row, is it one to fit?
 RowCollector &collect(FunctionCallInfo fcinfo, WindowObject window, MemoryContext context,
                       const Binding<RowCollector> &binding, std::span<const Role> roles,
-                      FitRequest &request, std::vector<bool> &taken) {
+                      FitRequest &request, std::vector<bool> &fitted) {
   RowCollector &data = *make_in<RowCollector>(context, "pg_bayes data", ItemForm{});
   PartitionReader reader(window, context);
   ServerControl control;
@@ -61,7 +61,7 @@ RowCollector &collect(FunctionCallInfo fcinfo, WindowObject window, MemoryContex
     }
     const std::int64_t before = data.rows.rows();
     data.add({&x, nullptr});
-    if (binding.fit_labels) taken.push_back(data.rows.rows() > before);
+    if (binding.fit_labels) fitted.push_back(data.rows.rows() > before);
     reader.next_row();
     control.poll();
   }
@@ -75,8 +75,8 @@ void fit_partition(FunctionCallInfo fcinfo, WindowObject window, MemoryContext c
   // is labelled.
   const ScopedContext scratch(context, "pg_bayes partition rows");
   FitRequest request;
-  std::vector<bool> taken;
-  RowCollector &data = collect(fcinfo, window, scratch, binding, roles, request, taken);
+  std::vector<bool> fitted;
+  RowCollector &data = collect(fcinfo, window, scratch, binding, roles, request, fitted);
   partition.missing = data.policy().missing;
   if (!binding.fit_labels) {
     partition.model = fit_model(binding, request, data);
@@ -85,7 +85,7 @@ void fit_partition(FunctionCallInfo fcinfo, WindowObject window, MemoryContext c
   attempt_fit(data, [&](Control &control) {
     partition.labels = binding.fit_labels(request, data, control);
   });
-  if (partition.labels) spread(*partition.labels, taken);
+  if (partition.labels) expand_labels(*partition.labels, fitted);
 }
 
 }  // namespace

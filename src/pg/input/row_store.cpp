@@ -81,7 +81,7 @@ void RowStore::release(Memory &memory) {
 }
 
 /// The unfinished piece is full, or there is none yet.
-void RowStore::make_room(int dimension) {
+void RowStore::extend_tail(int dimension) {
   if (shape_.dimension == 0) set_shape(dimension);
   const std::int64_t full = shape_.piece_rows();
 

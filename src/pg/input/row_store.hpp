@@ -22,7 +22,7 @@ class RowStore final : public RowSource {
   RowStore(MemoryContext context, bool weighted);
 
   void append(const double *x, int dimension, double weight) {
-    if (tail_.rows == tail_capacity_) make_room(dimension);
+    if (tail_.rows == tail_capacity_) extend_tail(dimension);
     if (tail_.rows % block_rows == 0) clear_block();
     pack_row(shape_, tail_memory_, tail_.rows, x, weight);
     ++tail_.rows;
@@ -45,7 +45,7 @@ class RowStore final : public RowSource {
   double *next_piece();
   void trim_afterwards();
   void set_shape(int dimension);
-  void make_room(int dimension);
+  void extend_tail(int dimension);
   void clear_block();
   std::size_t file_pieces() const;
 
