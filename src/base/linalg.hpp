@@ -1,4 +1,4 @@
-// The only header that includes Eigen; what takes long to compile, factorisations and solvers, is
+// The only header that includes Eigen. Factorisations and solvers, which are slow to compile, are
 // compiled once, in linalg.cpp.
 //
 // Eigen's assertions abort the process, and a server backend that aborts takes every session down
@@ -45,11 +45,11 @@ double log_determinant(const Matrix &lower);
 /// large one.
 BAYES_API Matrix inverse_lower(const Matrix &lower);
 
-/// L v and L M for lower triangular L (what stands above its diagonal is not read).
+/// L v and L M for lower triangular L (only its lower triangle is read).
 Vector lower_times(const Matrix &lower, const Vector &v);
 Matrix lower_times(const Matrix &lower, const Matrix &m);
 
-/// Eigenvalues, rising, and eigenvectors, one a column, of a symmetric matrix.
+/// Eigenvalues in increasing order, and eigenvectors as columns, of a symmetric matrix.
 struct SymmetricEigen {
   Vector values;
   Matrix vectors;

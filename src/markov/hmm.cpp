@@ -47,19 +47,19 @@ Vector stationary(const Matrix &transition) {
         for (std::size_t w = 0; w < words; ++w)
           reach[std::size_t(i)][w] |= reach[std::size_t(via)][w];
   // A state belongs to a set that is not left if all that it reaches reach it.
-  std::vector<Eigen::Index> closed;
+  std::vector<Eigen::Index> recurrent;
   for (Eigen::Index i = 0; i < k; ++i) {
     bool closed = true;
     for (Eigen::Index j = 0; j < k; ++j) closed &= !reaches(i, j) || reaches(j, i);
     if (!closed) continue;
-    if (!closed.empty() && !reaches(closed[0], i)) return Vector::Constant(k, none);
-    closed.push_back(i);
+    if (!recurrent.empty() && !reaches(recurrent[0], i)) return Vector::Constant(k, none);
+    recurrent.push_back(i);
   }
-  const Eigen::Index n = Eigen::Index(closed.size());
+  const Eigen::Index n = Eigen::Index(recurrent.size());
   Matrix a(n, n);
   for (Eigen::Index i = 0; i < n; ++i)
     for (Eigen::Index j = 0; j < n; ++j)
-      a(i, j) = transition(closed[std::size_t(i)], closed[std::size_t(j)]);
+      a(i, j) = transition(recurrent[std::size_t(i)], recurrent[std::size_t(j)]);
   for (Eigen::Index m = n; m-- > 1;) {
     a.col(m).head(m) /= a.row(m).head(m).sum();
     a.topLeftCorner(m, m) += a.col(m).head(m) * a.row(m).head(m);
@@ -67,7 +67,7 @@ Vector stationary(const Matrix &transition) {
   Vector p = Vector::Ones(n), out = Vector::Zero(k);
   for (Eigen::Index m = 1; m < n; ++m) p(m) = p.head(m).dot(a.col(m).head(m));
   p /= p.sum();
-  for (Eigen::Index i = 0; i < n; ++i) out(closed[std::size_t(i)]) = p(i);
+  for (Eigen::Index i = 0; i < n; ++i) out(recurrent[std::size_t(i)]) = p(i);
   return out;
 }
 

@@ -19,7 +19,7 @@ NormalClusters::NormalClusters(const NormalWishart &prior)
   if (!factor(shape_, prior.B[0], d_, factored)) not_positive_definite("prior scale B", 0);
   prior_log_normaliser_ = wishart_log_normaliser(shape_, prior.a(0), factored, d_);
   reserve(simd::lanes);
-  fill(0, prior, prior_root_);  // slot 0 for a moment: the prior's own predictive
+  fill(0, prior, prior_root_);  // in slot 0 temporarily: the prior predictive
   prior_column_.assign(column(0), column(0) + rows());
   y_.resize(std::size_t(d_) * simd::lanes);
   v_.resize(std::size_t(d_));
@@ -97,7 +97,7 @@ NormalWishart NormalClusters::posterior() const {
           lower(i, j) = j == i ? 1 / at(Row::size + d_ + packed(i, j), k)
                                : at(Row::size + d_ + packed(i, j), k);
       scale = lower * lower.transpose();
-      for (int i = 0; i < d_; ++i)  // exactly symmetric, as every reader of a model asks for
+      for (int i = 0; i < d_; ++i)  // exactly symmetric, as the readers of models require
         for (int j = 0; j < i; ++j) scale(j, i) = scale(i, j);
     } else {
       for (int i = 0; i < int(scales_); ++i) scale(i, 0) = at(Row::size + d_ + i, k);
@@ -126,7 +126,7 @@ void NormalClusters::publish(int slot) {
 void NormalClusters::reserve(int slots) {
   const int capacity = (std::max(slots, 1) + simd::lanes - 1) / simd::lanes * simd::lanes;
   if (capacity <= capacity_) return;
-  // Unused slots hold harmless numbers: lanes past the last cluster are computed too.
+  // Unused slots hold harmless numbers, as lanes past the last cluster are computed too.
   data_.assign(rows() * std::size_t(capacity), 1.0);
   columns_.resize(rows() * std::size_t(capacity), 1.0);
   const int before = std::exchange(capacity_, capacity);
@@ -179,7 +179,8 @@ void NormalClusters::refresh(int slot, double constant) {
   const double *const scale = of + Row::size + d_;
   const double n = of[Row::count], c = of[Row::c],
                a = prior_.a(0) + (shape_.isotropic ? n * d_ : n);
-  // The product first: one logarithm instead of d, unless it leaves the range of a double.
+  // The logarithm of the product replaces d logarithms, unless the product leaves the range of a
+  // double.
   double product = 1, sum = 0;
   for (int i = 0; i < (shape_.dense ? d_ : int(scales_)); ++i) {
     product *= shape_.dense ? scale[packed(i, i)] : scale[i];

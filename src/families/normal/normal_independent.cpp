@@ -7,7 +7,7 @@ namespace bayes {
 
 Matrix inverse(const FactoredScale &factored) {
   const Matrix product = factored.whiten.transpose() * factored.whiten;
-  // symmetric to the last bit, as stored models must be
+  // exactly symmetric, as stored models must be
   return 0.5 * (product + product.transpose());
 }
 
