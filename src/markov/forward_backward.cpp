@@ -15,11 +15,11 @@ using simd::load;
 using simd::store;
 
 constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
-/// A state whose scaled number falls below it may be lost.
+/// Scaled variables below it may underflow.
 constexpr double least = 1e-200;
-/// Below it a probability is too small for scaled numbers.
+/// Probabilities below it are too small for scaled recursions.
 constexpr double least_probability = 1e-150;
-/// Vectors of a step that are held in registers at once.
+/// Vectors of a step held in registers at once.
 constexpr int most_held = 4;
 
 template <int Step> Lanes fold(Lanes v) {
@@ -34,8 +34,8 @@ template <int Step> Lanes fold(Lanes v) {
 /// The sum over the lanes, in every lane.
 inline Lanes everywhere(Lanes v) { return fold<lanes / 2>(v); }
 
-/// sum_i v[i] m[i][.], vectors `first` and following of the rows. Two chains of additions, as each
-/// waits for its own.
+/// sum_i v[i] m[i][.], vectors `first` and following of the rows. Two accumulators, to shorten the
+/// dependency chain.
 template <int NV>
 inline void product(int k, int padded, const double *v, const double *m, Lanes *out) {
   Lanes even[NV] = {}, odd[NV] = {};
@@ -55,7 +55,7 @@ inline void product(int k, int padded, const double *v, const double *m, Lanes *
   for (int j = 0; j < NV; ++j) out[j] = even[j] + odd[j];
 }
 
-/// f(number of its first vector, integral_constant of how many) for all vectors of a step.
+/// f(index of the first vector, integral_constant of their number) for tiles of a step's vectors.
 template <class F> inline void each_tile(int vectors, F f) {
   int first = 0;
   for (; first + most_held <= vectors; first += most_held)
@@ -67,8 +67,8 @@ template <class F> inline void each_tile(int vectors, F f) {
   }
 }
 
-/// One step forward: to = (from . transition) x emission x factor; gives their sum in every lane.
-/// Lost: a state that could be reached is so no more.
+/// One step forward: to = (from . transition) x emission x factor; returns the sum in every lane.
+/// `lost`: a reachable state has underflowed.
 template <bool Checked>
 inline Lanes step_forward(const MarkovChain &chain, const double *from, const double *emission,
                           Lanes factor, double *to, Lanes &lost) {
@@ -87,8 +87,8 @@ inline Lanes step_forward(const MarkovChain &chain, const double *from, const do
   return everywhere(sum);
 }
 
-/// One step back: to = transition . (later x emission) x factor; gives their sum in every lane.
-/// `weighted` is room for the product.
+/// One step backward: to = transition . (later x emission) x factor; returns the sum in every lane.
+/// `weighted`: workspace for the product.
 inline Lanes step_backward(const MarkovChain &chain, const double *later, const double *emission,
                            Lanes factor, double *weighted, double *to) {
   const int k = chain.states(), padded = chain.padded();
@@ -120,7 +120,7 @@ inline Lanes begin_forward(const MarkovChain &chain, const double *emission, dou
   return everywhere(sum);
 }
 
-/// Room for a step, whatever the number of states.
+/// Workspace for a step of any number of states.
 struct Step {
   alignas(cache_line) double at[most_states];
 };
@@ -283,8 +283,8 @@ bool posterior(const MarkovChain &chain, const ChainSteps &s, bool begins, doubl
     sum = everywhere(sum);
     good &= sum[0] >= least * s.scale[t];
     const Lanes share = weight / sum;
-    // The forward variables of the step before, divided by their sum, times the transition, times
-    // this, is the pairwise posterior.
+    // The pairwise posterior is this times the transition probability times the normalised forward
+    // variable of the previous step.
     const Lanes pair = t == 0 && begins ? Lanes{} : share / s.scale[t - 1];
     for (int j = 0; j < padded; j += lanes) {
       const Lanes later = load(b + j);
@@ -407,8 +407,8 @@ void viterbi(const MarkovChain &chain, std::int64_t n, const double *emission, b
       if (chosen) std::fill_n(chosen, padded, std::uint16_t(0));
     } else {
       each_tile(padded / lanes, [&](int first, auto size) {
-        // Two chains of comparisons; what was best is looked for afterwards, while the next step
-        // has begun.
+        // Two accumulators for the maximum; the arg max is found afterwards, in parallel with the
+        // next step.
         Lanes even[size], odd[size];
         const double *const rows = chain.log_transition() + first * lanes;
         for (int j = 0; j < size; ++j)
@@ -430,7 +430,7 @@ void viterbi(const MarkovChain &chain, std::int64_t n, const double *emission, b
           store(after + (first + j) * lanes, even[j] + load(e + (first + j) * lanes));
         }
         if (!chosen) return;
-        // A number added to 2^52 stands in the lowest bits.
+        // An integer added to 2^52 appears in the lowest bits.
         Lanes state[size] = {}, number = simd::all(4503599627370496.0 + k);
         row = rows + k * padded;
         for (int i = k; i-- > 0;) {

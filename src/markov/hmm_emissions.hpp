@@ -1,5 +1,5 @@
-// What a fit of a hidden Markov model wants of its observation family: survey, prior, bounds of
-// maximum likelihood, and where to begin.
+// What a fit of a hidden Markov model needs of its observation family: survey, prior, bounds of
+// maximum likelihood, and initialization.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@
 
 namespace bayes {
 
-/// Every row to all components, in random proportions.
+/// Assigns every row to all components, in random proportions.
 struct ScatteredAllocation {
   static constexpr bool scored = false;
   RowRandom random;
@@ -40,7 +40,7 @@ struct ScatteredAllocation {
   }
 };
 
-/// Observations to begin on: blocks here and there, of these the distinct ones, at most 10,000.
+/// Observations for initialization: the distinct ones in evenly spaced blocks, at most 10,000.
 inline MemoryRows starting_sample(const Sequences &sequences, bool zeros, std::uint64_t seed,
                                   Control &control) {
   constexpr std::int64_t most_blocks = 500;
@@ -133,8 +133,8 @@ class NormalEmissions {
     return shared_out(kmeans, centres);
   }
 
-  /// The first covariances lean on the default prior, so that a small group does not begin as a
-  /// spike.
+  /// Initial covariances are shrunk towards the default prior, so that a small group does not start
+  /// as a spike.
   Point first_point(const Statistics &statistics) const {
     Point point = maximum_posterior(statistics, replicate(neutral_, k_));
     if (options_.means) point.mean = statistics.mean;
@@ -170,7 +170,7 @@ class NormalEmissions {
   Posterior prior_, neutral_;
 };
 
-/// Independent columns, among them the one of symbols.
+/// Independent columns, or the one column of symbols.
 class ProductEmissions {
  public:
   using Fitted = ProductHmm;
@@ -240,15 +240,15 @@ class ProductEmissions {
       return local_step<HardAllocation>(sample_, control_,
                                         make_scorer(founded_by(*founders, neutral_)), even)
           .statistics;
-    // Names are as far from each other as can be, all of them: nothing is gained by looking.
+    // All names are equally far from one another, so random proportions do as well.
     return local_step<ScatteredAllocation>(sample_, control_, make_scorer(replicate(neutral_, k_)),
                                            even,
                                            {RowRandom(options_.seed, std::uint64_t(restart), 0, 5)})
         .statistics;
   }
 
-  /// Posterior means, not modes: no probability begins at 0 or 1, from where it would never come
-  /// back.
+  /// Posterior means, not modes, so that no probability starts at 0 or 1, which EM could never
+  /// leave.
   Point first_point(const Statistics &statistics) const {
     Point point = point_estimate(posterior(statistics, replicate(neutral_, k_)));
     if (options_.means) put_means(point);
@@ -274,7 +274,7 @@ class ProductEmissions {
                    : survey_product(all, options.emission, options.categories, control);
   }
 
-  /// Symbols are numbered as they come; starting points must not depend on that.
+  /// Symbols are numbered in order of appearance; the initialization must not depend on that.
   void sort_sample(const std::vector<std::string> &symbols) {
     std::vector<std::pair<double, double>> rows;  // value, weight
     Buffer block(sample_.shape().block_doubles());
@@ -305,7 +305,7 @@ class ProductEmissions {
     });
   }
 
-  /// Given means are kept.
+  /// Replaces the means by those that the options give.
   void put_means(Point &point) const {
     for (int i = 0; i < k_; ++i)
       columns().for_each([&](int j, const auto &family, const ColumnPlaces &at) {
@@ -315,7 +315,7 @@ class ProductEmissions {
       });
   }
 
-  /// The survey would name rows of the store; users know sequences and steps.
+  /// Names sequence and step in errors, where the survey would name a row of the store.
   static void check_values(const Sequences &sequences, const HmmOptions &options,
                            const Columns *known, Control &control) {
     if (options.symbols) return;

@@ -14,8 +14,8 @@
 
 namespace bayes {
 
-/// Posterior standard deviations that draws leave: of probabilities, those of Bernoulli and
-/// categorical elements included; 0 for other numbers of emissions.
+/// Posterior standard deviations estimated from draws: of probabilities, including those of
+/// Bernoulli and categorical elements; 0 for other emission parameters.
 struct HmmDeviations {
   Vector initial;
   Matrix transition;

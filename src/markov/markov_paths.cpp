@@ -19,7 +19,7 @@ constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
               "hmm_log_likelihood(model, sequence) tells such sequences: it is -Infinity.");
 }
 
-/// A sequence, window by window.
+/// Loads a sequence window by window.
 class Windows {
  public:
   Windows(const Sequences &one, Control &control, const MarkovChain &chain,
@@ -47,7 +47,7 @@ class Windows {
     return window_.steps(0, size(w));
   }
 
-  /// Forward variables at the end of a window, as the next one wants them.
+  /// Saves the forward variables at the end of a window, with which the next one begins.
   void save_checkpoint(const ChainSteps &steps, std::int64_t w) {
     const std::size_t width = std::size_t(padded_ + 1);
     if (checkpoints_.size() < std::size_t(w + 1) * width)
@@ -75,8 +75,8 @@ class Windows {
   std::vector<double> checkpoints_;
 };
 
-/// Goes forward through all windows; f(window, its steps) after each. False: scaled numbers do not
-/// do.
+/// Runs the forward recursion through all windows, with f(window, its steps) after each. False if
+/// the scaled recursion lost a state.
 template <class F>
 bool forward_pass(Windows &windows, const MarkovChain &chain, bool logarithms, F f) {
   for (std::int64_t w = 0; w < windows.count(); ++w) {
@@ -125,8 +125,8 @@ void smooth_sequence(
   const int k = chain.states(), padded = chain.padded();
   Windows windows(one, control, chain, scorer, MarkovWindow::Workspace::backward);
   std::vector<double> dense, pairs(std::size_t(k) * std::size_t(padded));
-  // All or nothing may be given away: whether scaled numbers do is known at the end of a short
-  // sequence, and must be known in advance of a long one.
+  // Results once passed to `take` cannot be revoked. A single window can be recomputed if scaling
+  // fails; several windows use logarithms from the start unless scaling is safe.
   for (const bool logarithms : {!chain.safe() && windows.count() > 1, true}) {
     double total = 0;
     if (!forward_pass(windows, chain, logarithms, [&](std::int64_t, const ChainSteps &steps) {
@@ -175,7 +175,7 @@ StatePath best_path(const Sequences &one, Control &control, const MarkovChain &c
   if (one.steps == 0) return {0, {}};
   const int k = chain.states(), padded = chain.padded();
   Windows windows(one, control, chain, scorer, MarkovWindow::Workspace::scores);
-  // Pointers of one window at a time: making them again costs less than memory for all of them.
+  // Back pointers of one window at a time: recomputing them is cheaper than storing all.
   const auto from =
       std::make_unique_for_overwrite<std::uint16_t[]>(std::size_t(windows.size(0) * padded));
   const bool one_window = windows.count() == 1;
@@ -226,7 +226,7 @@ std::vector<StatePath> best_paths(const Sequences &one, int count, Control &cont
   std::vector<Pointer> from(each * std::size_t(one.steps));
   std::vector<double> before(each, minus_infinity), after(each, minus_infinity);
   std::vector<Candidate> candidates;
-  // The worse of two candidates lies deeper in the heap.
+  // Orders the heap: the best candidate is on top.
   const auto worse = [](const Candidate &a, const Candidate &b) {
     return a.value != b.value   ? a.value < b.value
            : a.state != b.state ? a.state > b.state

@@ -11,7 +11,7 @@
 namespace bayes {
 namespace {
 
-/// A thread's share of a pass.
+/// One thread's part of a pass.
 class Worker {
  public:
   Worker(const Sequences &sequences, const MarkovChain &chain, const EmissionScorer &scorer,
@@ -40,7 +40,7 @@ class Worker {
     window_.emissions().clear();
   }
 
-  /// All sequences that lie whole in a piece. False: given up.
+  /// All sequences that lie entirely in a piece. False if the pass is stopped.
   bool piece(const Segment &segment, const Stop &stop) {
     first_ = segment.first;
     const BlockReader block = [&](std::int64_t index) {
@@ -57,7 +57,7 @@ class Worker {
       return row;
     };
     std::int64_t row = 0;
-    // What a long sequence, which begins with a piece, has here.
+    // Skip the steps of a long sequence, which begins at a piece boundary.
     if (weight(0) > 0 || end_of(0) == shape_.piece_rows()) row = end_of(0);
     while (row < segment.rows && weight(row) < 0) {
       const std::int64_t begin = row;
@@ -77,12 +77,12 @@ class Worker {
     return true;
   }
 
-  /// One sequence, rows [begin, end) of the source. `stop`: asked between windows.
+  /// One sequence, rows [begin, end) of the source. `stop`: checked between windows.
   template <class ShouldStop>
   bool checkpointed(const BlockReader &block, std::int64_t begin, std::int64_t end,
                     ShouldStop stop) {
-    // Logarithms from the beginning where scaled numbers might not do: what has been added up could
-    // not be taken back.
+    // Unless scaling is safe, use logarithms from the start: sums already added could not be
+    // undone.
     const bool logarithms = !chain_.safe();
     const std::int64_t aligned = begin / block_rows * block_rows,
                        windows = (end - aligned + steps_each() - 1) / steps_each(),
@@ -172,7 +172,7 @@ class Worker {
 
   void set_first(std::int64_t first) { first_ = first; }
 
-  /// Adds what was found since clear().
+  /// Adds the sums since clear().
   void reduce(MarkovSums &out) {
     const std::size_t k = std::size_t(k_), padded = std::size_t(padded_);
     for (std::size_t i = 0; i < k; ++i) {
@@ -247,8 +247,8 @@ class Worker {
     finish(steps, true, true, weight);
   }
 
-  /// Adds the posterior of consecutive steps to the sums, and leaves it in the place of backward
-  /// variables. False: it has to be done with logarithms; nothing was added.
+  /// Adds the posterior of consecutive steps to the sums, and leaves it in the backward variables.
+  /// False if logarithms are needed; then nothing was added.
   bool finish(const ChainSteps &steps, bool begins, bool logarithms, double weight) {
     if (logarithms)
       log_recursion::posterior(chain_, steps, begins, weight, transitions_.data());
@@ -270,8 +270,9 @@ class Worker {
     for (int j = 0; begins && j < k_; ++j) initial_[std::size_t(j)] += steps.backward[j];
   }
 
-  /// Draws the states of consecutive steps, the last first; `next`: that of the step behind them,
-  /// -1 for none, and then that of the first. row: of the first step, in the source.
+  /// Draws the states of consecutive steps, the last first; `next`: on entry the state of the
+  /// following step, -1 for none, on return that of the first. row: of the first step, in the
+  /// source.
   void draw(const ChainSteps &steps, std::int64_t row, bool begins, bool logarithms, int &next) {
     Workspace workspace;
     for (std::int64_t t = steps.n; t-- > 0;) {
@@ -348,7 +349,7 @@ void add(MarkovSums &to, const MarkovSums &part) {
   if (to.impossible < 0) to.impossible = part.impossible;
 }
 
-/// Which sequence, from 1, begins in a row.
+/// The number, from 1, of the sequence that begins in a row.
 std::int64_t number_of(const Sequences &sequences, std::int64_t row) {
   const RowShape shape = sequences.rows.shape();
   Buffer block(shape.block_doubles());

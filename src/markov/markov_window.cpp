@@ -91,7 +91,7 @@ void MarkovWindow::score(std::int64_t begin, std::int64_t end, bool logarithms) 
               scores_[std::size_t(k) * block_rows + std::size_t(b)] = minus_infinity;
     double *const out = emission_.data() + t * padded_;
     if (!logarithms) {
-      // Rows in the lanes; what stands past the last row may be anything.
+      // Rows in the lanes; values past the last row are arbitrary.
       for (int b = from / lanes * lanes; b < to; b += lanes) {
         simd::Vector largest = simd::all(-std::numeric_limits<double>::max());
         for (int k = 0; k < k_; ++k)

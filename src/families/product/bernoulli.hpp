@@ -43,7 +43,7 @@ struct Bernoulli : BetaProbability<Bernoulli> {
     return predictive_mean(q) * (q[1] / (q[0] + q[1]));
   }
 
-  /// The two digammas of a difference fall away.
+  /// The digammas of a + b cancel in the difference.
   double expected_terms(const double *q, double *terms) const {
     const double zero = digamma(q[1]);
     terms[0] = digamma(q[0]) - zero;
@@ -54,7 +54,7 @@ struct Bernoulli : BetaProbability<Bernoulli> {
     s[1] = weight - s[0];
   }
 
-  int form_size() const { return 1; }  // log predictive of 1 - that of 0
+  int form_size() const { return 1; }  // log predictive probability of 1 minus that of 0
   static void predictive_forms(std::span<const Bernoulli> columns, const double *q, double *forms,
                                double *constants) {
     constexpr int group = 64;
@@ -71,7 +71,7 @@ struct Bernoulli : BetaProbability<Bernoulli> {
       }
     }
   }
-  // of x = 1: zeros are all base
+  // of x = 1: zeros are covered by the constant
   template <class Form> static auto predictive_term(Form form, double) { return form(0); }
 };
 

@@ -1,9 +1,9 @@
-// A column of categories without an order, which are whole numbers: x ~ Categorical(p), p ~
+// A column of unordered categories, coded as whole numbers: x ~ Categorical(p), p ~
 // Dirichlet(alpha).
 //
-// Everything but element(), value() and allowed() sees codes 0 .. V - 1 for them.
-// Point: V probabilities. Posterior: V alphas. Statistics: the weight of every category. With two
-// categories the same as Bernoulli.
+// Everything except element(), value() and allowed() works on codes 0 .. V - 1. Point: V
+// probabilities. Posterior: V alphas. Statistics: the weight of every category. With two categories
+// the same as Bernoulli.
 #pragma once
 
 #include <array>
@@ -18,12 +18,12 @@
 
 namespace bayes {
 
-/// Whole numbers and their codes: their places in rising order.
+/// Whole numbers and their codes, their ranks from 0.
 class CategoryCodes {
  public:
   /// from the smallest to the largest
   static constexpr double widest = 1e6;
-  /// from 0, whole numbers still have room between them
+  /// distance from 0 up to which doubles resolve whole numbers
   static constexpr double farthest = 1e15;
 
   explicit CategoryCodes(std::vector<double> values)
@@ -33,7 +33,7 @@ class CategoryCodes {
       codes_[std::size_t(values_[i] - values_.front())] = int(i);
   }
   const std::vector<double> &values() const { return values_; }
-  /// -1: x is no category.
+  /// -1 if x is not a category.
   int code(double x) const {
     const double at = x - values_.front();
     return at >= 0 && at < double(codes_.size()) && at == std::floor(at) ? codes_[std::size_t(at)]
@@ -46,9 +46,9 @@ class CategoryCodes {
 };
 
 struct Categorical : ConjugateColumn<Categorical> {
-  // V; 0 while nobody has looked: then every whole number may be one
+  // V; 0 while it is unknown: then every whole number is allowed
   int categories = 0;
-  // of V values; without it the categories are their codes
+  // of the V categories; null if they are 0 .. V - 1
   std::shared_ptr<const CategoryCodes> codes = nullptr;
 
   explicit Categorical(int categories = 0, std::shared_ptr<const CategoryCodes> codes = nullptr)
@@ -81,12 +81,12 @@ struct Categorical : ConjugateColumn<Categorical> {
 
   int numbers_of_name() const { return categories; }
   int term_size() const { return categories; }  // log probabilities
-  // log predictive of every category - that of category 0
+  // log predictive probability of every category minus that of category 0
   int form_size() const { return categories; }
   int free_parameters() const { return categories - 1; }
 
-  /// The point that maximises sum_v s_v log p_v under p_v >= minimum: categories below their share
-  /// are lifted to it, the others share the rest in proportion, until no other falls below.
+  /// The point that maximises sum_v s_v log p_v under p_v >= minimum: categories below it are
+  /// raised to it, and the others share the rest in proportion, until none is below.
   void maximise(const double *s, double minimum, double *point) const {
     const double least = std::min(minimum, 1.0 / categories);
     double weight = 0;
@@ -95,7 +95,7 @@ struct Categorical : ConjugateColumn<Categorical> {
     double left = 1;
     for (bool settled = false; !settled;) {
       settled = true;
-      // Lifting one category takes from all the others, so which ones are below is asked again.
+      // Raising one category lowers all the others, so they are checked again.
       const double rate = weight > 0 ? left / weight : 0;
       for (int v = 0; v < categories; ++v)
         if (point[v] < 0 && !(s[v] * rate >= least)) {
@@ -148,7 +148,7 @@ struct Categorical : ConjugateColumn<Categorical> {
     return std::all_of(point, point + categories, [](double p) { return p > 0; }) &&
            std::abs(sum(point) - 1) < 1e-9;
   }
-  // codes are names
+  // categories have no mean
   double mean(const double *) const { return std::numeric_limits<double>::quiet_NaN(); }
   double variance(const double *) const { return std::numeric_limits<double>::quiet_NaN(); }
   bool allowed_mean(double x) const { return allowed(x); }
@@ -209,7 +209,7 @@ struct Categorical : ConjugateColumn<Categorical> {
   }
   static void add_sums(std::span<const Categorical> columns, const double *const *x, const double *,
                        const double *r, double *sums) {
-    // A sum for every lane, so that neighbouring rows of one category do not wait for each other.
+    // One sum per lane, so that neighbouring rows of one category form no dependency chain.
     for (std::size_t c = 0; c < columns.size(); sums += columns[c++].categories * simd::lanes)
       for (int b = 0; b < block_rows; b += simd::lanes)
         for (int i = 0; i < simd::lanes; ++i) sums[int(x[c][b + i]) * simd::lanes + i] += r[b + i];

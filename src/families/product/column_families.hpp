@@ -1,4 +1,4 @@
-// The families that a column of a row can have, listed once, and what a row of such columns is.
+// The list of column families, and the layout of a row of such columns.
 #pragma once
 
 #include <memory>
@@ -16,12 +16,12 @@
 
 namespace bayes {
 
-/// The list. Models know families by name, so its order may change; but components hold their
-/// numbers, and samplers draw them, in this order.
+/// Stored models refer to families by name, so the order may change; but it is the order of a
+/// component's numbers, and in which samplers draw them.
 using AnyColumnFamily =
     std::variant<Bernoulli, Categorical, Poisson, Exponential, UnivariateNormal, Geometric>;
 
-/// Which of them: the offsets in the list.
+/// A family, as its index in the list.
 enum class ColumnKind : char {};
 
 namespace detail {
@@ -40,12 +40,12 @@ constexpr ColumnKind position(std::type_identity<std::variant<F...>>) {
 template <ColumnFamily F>
 inline constexpr ColumnKind kind_of = detail::position<F>(std::type_identity<AnyColumnFamily>{});
 
-/// f(family) for every family of the list, a categorical one without categories.
+/// f(family) for every family in the list; the categorical one has no categories.
 template <class Function> void for_each_column_family(Function f) {
   detail::for_each_type(std::type_identity<AnyColumnFamily>{}, f);
 }
 
-/// What they are called, in the order of the list.
+/// Their names, in the order of the list.
 inline const std::vector<std::string_view> &column_family_names() {
   static const std::vector<std::string_view> names = [] {
     std::vector<std::string_view> out;
@@ -55,12 +55,12 @@ inline const std::vector<std::string_view> &column_family_names() {
   return names;
 }
 
-/// What a column is, as models say it.
+/// The description of a column in models.
 struct ColumnSpec {
   ColumnKind kind = kind_of<Bernoulli>;
-  /// of a categorical column, at least 1, or 0 while nobody has looked at the rows; else 0
+  /// of a categorical column at least 1, or 0 before the rows have been read; else 0
   int categories = 0;
-  /// the categories, rising whole numbers no further apart than CategoryCodes::widest; empty: 0 ..
+  /// the categories, increasing whole numbers that span at most CategoryCodes::widest; empty: 0 ..
   /// categories - 1
   std::vector<double> values = {};
 
@@ -79,16 +79,16 @@ struct ColumnSpec {
   bool operator==(const ColumnSpec &) const = default;
 };
 
-/// The columns with one family, and where their numbers begin in those of a component: one column's
-/// after the other's.
+/// The columns of one family, and the offsets of their numbers, which are contiguous, in a
+/// component's.
 template <ColumnFamily F> struct ColumnGroup {
   std::vector<F> families;
-  std::vector<int> columns;  // their numbers, rising
-  int first = 0;             // how many columns the groups before have
+  std::vector<int> columns;  // their indices, increasing
+  int first = 0;             // number of columns in the preceding groups
   int point = 0, posterior = 0, statistics = 0, terms = 0, sums = 0, forms = 0;
 };
 
-/// How many numbers of every kind, or where they begin.
+/// Sizes, or offsets, of a column's numbers of every kind.
 struct ColumnPlaces {
   int point = 0, posterior = 0, statistics = 0, terms = 0, sums = 0, forms = 0;
 
@@ -109,8 +109,8 @@ template <class... F> struct GroupsOf<std::variant<F...>> {
 };
 }  // namespace detail
 
-/// The columns of a row. A component's numbers stand group by group, columns of one family
-/// together, so that loops over columns know theirs.
+/// The columns of a row. A component's numbers are stored group by group, columns of one family
+/// together, so that loops over a group know the family statically.
 class Columns {
  public:
   explicit Columns(std::vector<ColumnSpec> specs)
@@ -141,7 +141,7 @@ class Columns {
   const AnyColumnFamily &family(int column) const { return families_[std::size_t(column)]; }
   /// of a whole component
   const ColumnPlaces &size() const { return size_; }
-  /// where a column's numbers begin
+  /// of a column's numbers
   const ColumnPlaces &offsets(int column) const { return offsets_[std::size_t(column)]; }
 
   /// f(group) for every family that has columns here, in order.

@@ -90,8 +90,8 @@ void ProductClusters::log_predictive(const double *x, double *out) const {
   for (int slot = 0; slot < size_; slot += simd::lanes)
     simd::store(out + slot, carrier + simd::load(row(0) + slot));
   columns().for_each_group([&]<class F>(const ColumnGroup<F> &group) {
-    // The columns that have something to say, first: later loops then run without a branch that
-    // cannot be foreseen.
+    // First collect the columns that contribute, so that the later loops have no unpredictable
+    // branch.
     constexpr int most = 128;
     Term terms[most];
     for (std::size_t first = 0; first < group.columns.size(); first += most) {
@@ -134,7 +134,7 @@ void ProductClusters::reserve(int slots) {
   const int capacity = (std::max(slots, 1) + simd::lanes - 1) / simd::lanes * simd::lanes;
   if (capacity <= capacity_) return;
   Buffer wider(rows() * std::size_t(capacity));
-  // Unused slots hold the prior: lanes past the last cluster are computed too.
+  // Unused slots hold the prior, as lanes past the last cluster are computed too.
   for (std::size_t r = 0; r < rows(); ++r)
     for (int slot = 0; slot < capacity; ++slot)
       wider[r * std::size_t(capacity) + std::size_t(slot)] =

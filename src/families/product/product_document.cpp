@@ -9,8 +9,8 @@
 namespace bayes {
 namespace {
 
-/// For every family an object with a member for each name: for each component the numbers of all
-/// columns of that family.
+/// For every family an object with a member for each parameter name: for each component the numbers
+/// of all columns of that family.
 template <class Names, class Offset>
 void write_numbers(Document &document, const Columns &columns, const Matrix &values, Names names,
                    Offset offset) {

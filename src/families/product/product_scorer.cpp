@@ -43,7 +43,7 @@ ProductStatistics ProductScorer::statistics(const std::vector<double> &counts,
     out.count(k) = counts[std::size_t(k)];
     const double *const sums = at, *missing = at + columns_->size().sums;
     columns_->for_each([&](int, const auto &family, const ColumnPlaces &offsets) {
-      // What is left when nearly all is missing is rounding.
+      // If nearly all is missing, the difference is rounding error.
       double weight = out.count(k) - *missing++;
       if (!(weight > 1e-12 * out.count(k))) weight = 0;
       family.statistics(weight, sums + offsets.sums, terms_.col(k).data() + offsets.terms,
@@ -159,7 +159,7 @@ void ProductScorer::Worker::reduce(double *raw) const {
 bool ProductScorer::Worker::has_hole(const double *x) {
   simd::Vector total = {};
   for (int b = 0; b < block_rows; b += simd::lanes) total += simd::load(x + b) * 0.0;
-  return simd::sum(total) != 0;  // finite numbers leave 0, a NaN stays
+  return simd::sum(total) != 0;  // 0 if all are finite, else NaN
 }
 
 template <class F>

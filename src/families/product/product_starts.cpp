@@ -42,7 +42,7 @@ std::vector<Eigen::Index> ProductStarts::spread(int k, Random &random, Control &
   std::vector<Eigen::Index> out;
   for (int i = 0; i < k; ++i) {
     control.poll();
-    // Where all that is left is at no distance, any row that was not drawn will do.
+    // If all remaining rows are at distance 0, any row that was not drawn will do.
     if (std::all_of(share.begin(), share.end(), [](double s) { return s == 0; })) {
       share = weight_;
       for (const Eigen::Index drawn : out) share[std::size_t(drawn)] = 0;
@@ -68,7 +68,7 @@ double ProductStarts::between(Eigen::Index a, Eigen::Index b) const {
   for (Eigen::Index j = 0; j < stabilised_.rows(); ++j) {
     const double difference = stabilised_(j, a) - stabilised_(j, b),
                  square = difference * difference;
-    // a missing element is anywhere
+    // a missing value is at no distance from anything
     if (square == square) total += ordered_[std::size_t(j)] ? std::min(square, 1e100) : square > 0;
   }
   return total;
