@@ -27,7 +27,7 @@ template <class M> void require_not_negative(const MemberReader &in, const char 
   if (m.size() && !(m.minCoeff() >= 0)) in.reject(key, "must not be negative");
 }
 
-/// Checks distributions: non-negative, with sum 1 up to rounding.
+/// Checks rows of probabilities (sum 1) or of Dirichlet parameters (positive, finite sum).
 template <class M>
 void require_rows(const MemberReader &in, const char *key, const M &rows, bool probabilities) {
   require_not_negative(in, key, rows);

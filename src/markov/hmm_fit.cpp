@@ -281,7 +281,7 @@ template <class E> class Fit {
                   });
     HmmDraws<P, Q> draws(sequences_, prior_, E::whole_steps, named_, options_.chains, options_.seed,
                          control_);
-    // Each chain starts from a few EM-like steps after a restart of its own.
+    // Each chain starts from a few variational iterations after a restart of its own.
     std::optional<Trial> trial;
     if (sequences_.steps > most_trial_steps) trial.emplace(sequences_, options_.seed, control_);
     const Sequences &data = trial ? trial->sequences() : sequences_;

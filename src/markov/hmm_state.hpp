@@ -34,7 +34,7 @@ using ProductHmm = HmmFitted<ProductPoint, ProductPosterior>;
 
 struct HiddenMarkovModel::State {
   std::variant<NormalHmm, ProductHmm> fitted;
-  Vector visits;       // K expected steps
+  Vector visits;       // K expected occupancies
   Matrix transitions;  // K x K expected transitions, (from, to)
   double weight = 0;   // of all steps
   bool vectors = false, whole_steps = false;

@@ -56,7 +56,7 @@ class Windows {
                 checkpoints_.data() + std::size_t(w) * width);
     checkpoints_[std::size_t(w + 1) * width - 1] = steps.scale[steps.n - 1];
   }
-  /// What was checkpoints of the window before is put in front of this one.
+  /// Puts the previous window's checkpoint in front of this one.
   void restore_checkpoint(const ChainSteps &steps, std::int64_t w) const {
     if (w == 0) return;
     const double *const from = checkpoints_.data() + std::size_t(w - 1) * std::size_t(padded_ + 1);
@@ -210,7 +210,7 @@ std::vector<StatePath> best_paths(const Sequences &one, int count, Control &cont
   if (one.steps == 0) return {{0, {}}};
   struct Candidate {
     double value;
-    std::uint16_t state, rank;  // the state before, and which of its candidates
+    std::uint16_t state, rank;  // the previous state, and the rank among its paths
   };
   const std::size_t k = std::size_t(chain.states()), n = std::size_t(count), each = k * n;
   if (double(each) * double(one.steps) * 4 > std::min(control.memory, 2e9))

@@ -13,8 +13,8 @@
 
 namespace bayes {
 
-/// Blocks that a window holds at most: as many as the second level of caches has workspace for, and
-/// not so few that scoring the blocks at its ends twice tells.
+/// The largest number of blocks in a window: small enough for the second-level cache, large enough
+/// that scoring the blocks at both ends twice costs little.
 inline std::int64_t window_blocks(int padded) {
   constexpr std::int64_t bytes = 768 * 1024;
   return std::max<std::int64_t>(8, bytes / (3 * 8 * block_rows * std::int64_t(padded)));
@@ -52,7 +52,7 @@ class BlockCache {
 
 class BAYES_API MarkovWindow {
  public:
-  /// What there is to be workspace for, beside scores.
+  /// The recursions to allocate workspace for, in addition to the scores.
   enum class Workspace { scores, forward, backward };
   /// For windows of up to `steps` steps.
   MarkovWindow(const MarkovChain &chain, const EmissionScorer &scorer, const Sequences &sequences,

@@ -9,8 +9,8 @@ namespace bayes {
 
 double WeightedRows::total() const { return std::accumulate(weight.begin(), weight.end(), 0.0); }
 
-// Rows are found again by a hash of their labels and compared label by label, so the hash decides
-// nothing but the time.
+// Rows are looked up by a hash of their labels and compared label by label, so the hash affects
+// only the time.
 Patterns::Patterns(const PartitionDraws &draws, Control &control)
     : of_row(std::size_t(draws.rows())) {
   const std::size_t n = std::size_t(draws.rows());
@@ -109,9 +109,9 @@ void Comparison::set_draw(int draw) {
   set<std::uint16_t>(own, draws_.clusters(draw));
 }
 
-// Calls visit(cluster, first, last) for every cluster of the partition that has rows: these are
-// first .. last - 1 in the order of clusters, and count_ tells how many of them the draw has in
-// each of its own.
+// Calls visit(cluster, first, last) for every nonempty cluster of the partition: its rows are first
+// .. last - 1 in the order of clusters, and count_ has their numbers in each of the draw's
+// clusters.
 template <class Visit> void Comparison::tables(int draw, Visit &&visit) const {
   constexpr std::size_t stretch = 1 << 18;
   const std::uint16_t *const label = draws_.labels(draw).data();
@@ -125,8 +125,8 @@ template <class Visit> void Comparison::tables(int draw, Visit &&visit) const {
       if (begin > first) control_.poll();
       const std::size_t end = std::min(begin + stretch, last);
       std::size_t r = begin;
-      // Four counters for a cluster, taken in turn: neighbouring rows often have the same label,
-      // and would wait for one another.
+      // Four counters per cluster, used in turn: neighbouring rows often have the same label, and
+      // would form a dependency chain.
       if (8 * own < end - begin) {
         std::uint32_t *const count_b = count + most_, *const count_c = count_b + most_,
                              *const count_d = count_c + most_;

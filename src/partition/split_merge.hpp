@@ -1,14 +1,14 @@
-// Split and merge of whole clusters: the remedy for samplers that move one row at a time, or whose
-// new clusters begin with one row.
+// Splits and merges of whole clusters, which help samplers that move one row at a time, or whose
+// new clusters begin with one row, to mix.
 //
 // Sequentially allocated merge-split (Dahl 2005), for clusters of any size. Two rows are drawn. If
-// they share a cluster its rows are allocated out to two sides that begin with these two: some,
-// drawn in random order, one after the other, each in proportion to the predictive density so far;
-// then all others at once, given what the first have taught. If the two rows are in two clusters,
-// these are joined, and the same dealing, with its outcome given, makes the probability of the way
-// back. Metropolis-Hastings on the partition, parameters integrated out; it leaves p(partition |
-// rows) unchanged, and so may stand between the sweeps of any sampler of it. Rows need not lie in
-// memory.
+// they share a cluster, its rows are allocated to two sides that start with these two: a random
+// subset sequentially, in random order, each row in proportion to its predictive density given
+// those before; then all others at once, given the subset. If the two rows are in two clusters,
+// their merger is proposed, and the same allocation, with its outcome given, yields the probability
+// of the reverse proposal. These are Metropolis-Hastings steps on the partition, parameters
+// integrated out; they leave p(partition | rows) invariant, and so can be combined with any sampler
+// of it. Rows need not be in memory.
 #pragma once
 
 #include <algorithm>
@@ -25,33 +25,33 @@
 namespace bayes {
 
 /// Proposals between two sweeps over n rows. A proposal costs up to some tenths of a sweep, so
-/// large tables get one; small ones, whose sweeps take no time, get more, as draws are then worth
-/// more each.
+/// large tables get one; small ones, whose sweeps are fast, get more, which makes draws less
+/// correlated.
 inline int moves_per_sweep(std::int64_t n) {
   return int(std::clamp<std::int64_t>(5000 / std::max<std::int64_t>(1, n), 1, 5));
 }
 
-/// What became of a proposal. The rows that move are those for which SplitMerge::second says so.
+/// The outcome of a proposal. SplitMerge::second tells which rows move.
 struct SplitMergeMove {
   bool accepted = false, split = false;
-  /// clusters before; equal for a split
+  /// the clusters of the two rows before; equal for a split
   int first = 0, second = 0;
 };
 
 namespace detail {
 
-/// Deals the rows of one or two clusters to two sides, in proportion to exp(logit); all other rows
-/// belong to none. sums.objective: log probability of the sides of all rows that were not allocated
+/// Allocates the rows of one or two clusters to two sides, in proportion to exp(logit); all other
+/// rows belong to neither. sums.objective: log probability of the sides of the rows not allocated
 /// before.
 struct SplitAllocation {
   static constexpr bool scored = true;
   /// of all rows
   const int *labels;
-  /// whose rows are concerned
+  /// the clusters concerned
   int first, second;
-  /// rows that have a side, rising
+  /// rows allocated before, increasing
   const std::vector<std::pair<std::int64_t, bool>> &allocated;
-  /// null: the sides are the two clusters
+  /// null: the sides are given by the two clusters
   const RowRandom *random;
   /// a bit for every row
   std::uint64_t *second_side;
@@ -110,7 +110,7 @@ struct SplitAllocation {
 
 template <class Q> class SplitMerge {
  public:
-  /// `most_dealt`: how many rows are allocated out one after the other. The rows must outlive this.
+  /// `most_dealt`: the largest number of rows to allocate sequentially. The rows must outlive this.
   SplitMerge(RowSource &rows, const Q &prior, std::int64_t most_dealt)
       : rows_(rows),
         prior_(prior),
@@ -118,7 +118,7 @@ template <class Q> class SplitMerge {
         pair_(prior) {}
 
   /// One proposal. `labels`: the cluster of every row; log_marginal(cluster): log p(its rows);
-  /// `clusters`: how many.
+  /// `clusters`: their number.
   template <class LogMarginal>
   SplitMergeMove propose(const PartitionPrior &prior, const int *labels, int clusters,
                          LogMarginal log_marginal, Random &random, Control &control) {
@@ -147,7 +147,7 @@ template <class Q> class SplitMerge {
       log_rows[0] = log_sides_[0], log_rows[1] = log_sides_[1];
       for (std::size_t r = 0; r < chosen_.size(); ++r) set(chosen_[r], sides_[r]);
       if (!move.split) {
-        // By the chain rule: the second's rows join the first's.
+        // By the chain rule: add the second side's rows to the first.
         const int first = 0;
         log_joined = log_rows[first];
         for (std::size_t r = 0; r < chosen_.size(); ++r) {
@@ -188,8 +188,8 @@ template <class Q> class SplitMerge {
     return move;
   }
 
-  /// After a proposal: is the row, one of the clusters concerned, on the second side? Split: these
-  /// are the new cluster; merge: these join the first.
+  /// After a proposal: is this row of the clusters concerned on the second side? In a split these
+  /// form the new cluster, in a merge they join the first.
   bool second(std::int64_t row) const { return second_[std::size_t(row) / 64] >> (row % 64) & 1; }
 
  private:
@@ -199,8 +199,8 @@ template <class Q> class SplitMerge {
     word = side ? word | bit : word & ~bit;
   }
 
-  /// chosen_: i, j, and in random order others that are concerned, all of them or as many as are
-  /// allocated out.
+  /// Sets chosen_: i, j, and in random order other rows of the clusters concerned, all of them or
+  /// as many as are allocated sequentially.
   template <class Concerned>
   void draw_rows(std::int64_t i, std::int64_t j, std::int64_t n, std::int64_t size,
                  Concerned concerned, Random &random) {
@@ -225,7 +225,7 @@ template <class Q> class SplitMerge {
     }
   }
 
-  /// Deals the chosen rows, or finds how probable their sides are.
+  /// Allocates the chosen rows, or computes the probability of their given sides.
   template <class SideOf>
   void allocate_chosen(const PartitionPrior &prior, bool split, SideOf side_of, Random &random,
                        Control &control) {
@@ -262,7 +262,7 @@ template <class Q> class SplitMerge {
   std::vector<std::int64_t> chosen_;
   std::vector<bool> sides_;  // of the chosen
   Matrix x_;                 // the chosen rows, a column each
-  // log p(the rows allocated to each side); of the way they were allocated
+  // log p(the chosen rows on each side), and log probability of their allocation
   double log_sides_[2] = {}, log_proposal_ = 0;
   std::vector<std::uint64_t> second_;
 };

@@ -36,7 +36,7 @@ struct ColumnBounds {
   /// lower bound of probabilities of values and of means of counts; of variances relative to
   /// `variance`, of means of waiting times relative to its root
   double minimum = 1e-6;
-  /// of the column over all rows
+  /// variance of the column over all rows
   double variance = 1;
   /// a component with no more weight than this keeps its previous parameters
   double least_weight = 0;

@@ -19,8 +19,8 @@
 //   natural(point)             phi, an array of finite numbers
 //   offset                     an array
 //   maximise(s, bounds, point) the point where phi . s is greatest, under bounds
-// and of the members of column.hpp those that are missing here. What it knows how to do faster or
-// more accurately it declares itself: its own member hides the one here.
+// and those members of column.hpp that are missing here. A member that it can compute faster or
+// more accurately it declares itself, which hides the one here.
 #pragma once
 
 #include <array>
