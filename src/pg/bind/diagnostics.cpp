@@ -1,4 +1,4 @@
-// Posterior draws as relations, and aggregates that judge the chains that they came from.
+// Posterior draws as relations, and aggregates that diagnose their chains.
 #include "mcmc/diagnostics.hpp"
 
 #include <map>
@@ -17,7 +17,7 @@ using namespace bayes::pg;
 
 namespace {
 
-/// The state of the aggregates: all draws so far, each chain's in the order in which they came.
+/// The transition state: all draws so far, by chain, in order of arrival.
 class CollectedDraws {
  public:
   explicit CollectedDraws(MemoryContext) {}
@@ -48,7 +48,7 @@ class CollectedDraws {
   std::size_t count_ = 0;
 };
 
-/// (internal) -> float8. The same state serves several of them, and further rows.
+/// (internal) -> float8. Several aggregates may share the state, and rows may be added afterwards.
 Datum diagnose(FunctionCallInfo fcinfo,
                std::optional<double> (*diagnostic)(std::span<const Chain>, Control &)) {
   if (PG_ARGISNULL(0)) PG_RETURN_NULL();
@@ -81,8 +81,8 @@ BAYES_FUNCTION(bayes_draws) {
   return Datum(0);
 }
 
-/// (internal, value float8 [, chain int]) -> internal. To skip a NULL would move all later draws of
-/// its chain.
+/// (internal, value float8 [, chain int]) -> internal. NULLs are refused: skipping one would shift
+/// all later draws of its chain.
 BAYES_FUNCTION(bayes_draws_transition) {
   const MemoryContext context = aggregate_context(fcinfo);
   CollectedDraws &state = PG_ARGISNULL(0)

@@ -65,7 +65,7 @@ struct NamedSequences {
   }
 };
 
-/// The rows of one sequence: its most probable path, and how probable each of its states is.
+/// The rows of one sequence: its most probable path, and the probability of each of its states.
 void emit_path(ResultRows &result, const HiddenMarkovModel &model, ElementType &type, Cell name,
                Datum array, Control &control) {
   const OpenArray sequence(array);
@@ -88,7 +88,7 @@ void emit_path(ResultRows &result, const HiddenMarkovModel &model, ElementType &
       });
 }
 
-/// The same without a model: a fit that failed under on_error = null.
+/// The same without a model, as the fit failed under on_error = null.
 void emit_nothing(ResultRows &result, Cell name, Datum array) {
   const OpenArray sequence(array);
   const std::int64_t steps = sequence.empty() ? 0 : sequence.size(0);
@@ -116,7 +116,8 @@ BAYES_FUNCTION(hmm_decode_query) {
   ResultRows result(fcinfo);
   const char *const sql = query_text(fcinfo, form_hint);
   const FitRequest request = query_request(fcinfo, hmm.family, by_k);
-  // Rows of the query come in another memory context: what must stay is made below this one.
+  // Rows of the query arrive in another memory context: what must outlive them is allocated below
+  // this one.
   const MemoryContext here = CurrentMemoryContext;
   std::optional<ScopedContext> context(std::in_place, here, "pg_bayes query");
   std::optional<SequenceCollector> data(std::in_place, *context, ItemForm{});
@@ -138,7 +139,7 @@ BAYES_FUNCTION(hmm_decode_query) {
       });
 
   const std::unique_ptr<Model> model = fit_model(hmm, request, *data);
-  data.reset();  // sequences are read again, one after another
+  data.reset();  // sequences are then read again, one at a time
   context.reset();
   const ScopedContext reading(here, "pg_bayes sequences");
   ElementType type(reading);

@@ -21,7 +21,7 @@ Datum predict_row(FunctionCallInfo fcinfo, const char *family,
   PG_RETURN_INT32(static_cast<const M &>(model).predict(x) + 1);
 }
 
-/// One for each component, and `more` behind them.
+/// One probability per component, followed by `more` others.
 template <class M>
 Datum row_probabilities(FunctionCallInfo fcinfo, const char *family,
                         TakesMissing takes_missing = nullptr, int more = 0) {
@@ -41,7 +41,7 @@ Datum row_log_density(FunctionCallInfo fcinfo, const char *family,
   PG_RETURN_FLOAT8(static_cast<const M &>(model).log_density(x));
 }
 
-/// What lives from row to row of a set-returning function.
+/// Data that live from row to row of a set-returning function.
 struct SampleGenerator {
   SampleGenerator(MemoryContext, Datum value, const char *family, std::int64_t seed)
       : model(load_model(value, family)),
@@ -53,8 +53,8 @@ struct SampleGenerator {
   std::vector<double> x;
 };
 
-/// F_sample(model, n, seed): component and row. One row for each call, so that any number of draws
-/// takes no memory.
+/// F_sample(model, n, seed): component and row. One row per call, so that memory does not grow with
+/// n.
 template <class M> Datum sample_rows(FunctionCallInfo fcinfo, const char *family) {
   if (SRF_IS_FIRSTCALL()) {
     const int n = PG_GETARG_INT32(1);

@@ -11,9 +11,9 @@ constexpr int most_roles = 4;
 /// A partition after its fit.
 struct Partition {
   explicit Partition(MemoryContext) {}
-  /// none: no rows, or a fit that failed under on_error = null
+  /// null: no rows, or the fit failed under on_error = null
   std::unique_ptr<Model> model;
-  /// for families that say so at once: of every row, from 1; 0 for a row left out
+  /// for model families with fit_labels: of every row, from 1; 0 for a row left out
   std::optional<std::vector<int>> labels;
   Missing missing = Missing::error;
   ArrayReader reader;
@@ -29,7 +29,7 @@ void expand_labels(std::vector<int> &labels, const std::vector<bool> &fitted) {
     labels[row] = fitted[row] ? labels[--left] + 1 : 0;
 }
 
-/// Reads all rows. `fitted`: of every row, is it one to fit?
+/// Reads all rows. `fitted`: for every row, is it part of the fit?
 RowCollector &collect(FunctionCallInfo fcinfo, WindowObject window, MemoryContext context,
                       const Binding<RowCollector> &binding, std::span<const Role> roles,
                       FitRequest &request, std::vector<bool> &fitted) {
@@ -37,7 +37,7 @@ RowCollector &collect(FunctionCallInfo fcinfo, WindowObject window, MemoryContex
   PartitionReader reader(window, context);
   ServerControl control;
   Parameters parameters;
-  // Constants need no look at every row.
+  // Constants need not be checked at every row.
   bool constant = true;
   for (std::size_t i = 0; i < roles.size(); ++i)
     constant &= guarded([=] { return get_fn_expr_arg_stable(fcinfo->flinfo, int(i) + 1); });
@@ -71,8 +71,7 @@ RowCollector &collect(FunctionCallInfo fcinfo, WindowObject window, MemoryContex
 void fit_partition(FunctionCallInfo fcinfo, WindowObject window, MemoryContext context,
                    Partition &partition, const Binding<RowCollector> &binding,
                    std::span<const Role> roles) {
-  // The rows have a context of their own: once the model is there they can go, before the first row
-  // is labelled.
+  // The rows have their own context, deleted after the fit, before the first row is labelled.
   const ScopedContext scratch(context, "pg_bayes partition rows");
   FitRequest request;
   std::vector<bool> fitted;

@@ -6,8 +6,8 @@
 namespace bayes::pg {
 namespace {
 
-/// What an exception said. One is enough: between saving and raising nothing else runs. Static, so
-/// that no SQL function carries these buffers in its stack frame.
+/// A saved exception. One is enough, as nothing else runs between saving and raising. Static, so
+/// that no SQL function has these buffers in its stack frame.
 struct SavedError {
   bool pending;
   int sqlstate;
@@ -27,7 +27,7 @@ void save(int sqlstate, const char *message, const char *detail = "",
   copy(saved.hint, sizeof saved.hint, hint);
 }
 
-/// A text cut by save() must not end inside a character.
+/// Text truncated by save() must not end inside a character.
 const char *clipped(char *text) {
   const int length = int(std::strlen(text));
   text[pg_mbcliplen(text, length, length)] = '\0';
