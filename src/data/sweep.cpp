@@ -87,7 +87,8 @@ class Board {
   std::condition_variable changed_;
   std::size_t claimed_, merged_, end_;
   std::vector<int> free_;
-  std::map<std::size_t, int> waiting_;  // finished segments that wait for an earlier one, and their slots
+  std::map<std::size_t, int>
+      waiting_;  // finished segments that wait for an earlier one, and their slots
   bool closed_ = false;
 };
 

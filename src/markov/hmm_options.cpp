@@ -199,7 +199,8 @@ HmmOptions read_hmm_options(int k, const Document &options, SequenceElements ele
   }
   out.batch_given = in.given("batch_size");
   out.plan.batch_rows = 16;
-  out.read_common(in, 1000, {"marginalize", "error"}, 0);  // no iteration: the model is the initialization
+  out.read_common(in, 1000, {"marginalize", "error"},
+                  0);  // no iteration: the model is the initialization
   if (!out.bayesian()) {
     if (out.products)
       out.minimum = in.number("minimum", out.minimum, 1e-12, 0.5);

@@ -9,8 +9,8 @@
 
 namespace bayes {
 
-/// Everything that depends on the family of the rows. `components` holds the clusters of all kept
-/// draws, one draw's after the other's.
+/// Everything that depends on the family of the rows. `components` holds the clusters of all stored
+/// draws, one draw after the other.
 template <class Q> struct DpmmFitted {
   Q prior;                      // one component
   Q clusters;                   // of the estimated partition, given their rows

@@ -17,7 +17,7 @@
 
 namespace bayes {
 
-/// The components in the order of falling weight.
+/// The components by decreasing weight.
 template <class Point> void reorder(MixturePoint<Point> &state, const std::vector<int> &order) {
   const Vector weights = state.weights;
   for (std::size_t to = 0; to < order.size(); ++to)
@@ -100,10 +100,9 @@ template <class Mixture, class P, class Q> class FiniteFit {
     });
   }
 
-  /// Runs every restart and keeps the best. `begin(restart)` gives its first state, `go(state,
-  /// rows)` runs it. Where there are too many rows for the sample to hold, restarts run on the
-  /// sample, whose weights are scaled to the whole, and the best goes on with all rows: its trace
-  /// is the last.
+  /// Runs all restarts and returns the best. `begin(restart)` makes the initial state, `go(state,
+  /// rows)` runs it. If there are more rows than the sample holds, restarts run on the sample, with
+  /// weights scaled to the total, and the best continues on all rows: its trace is the last.
   template <class Begin, class Go> auto best_of_restarts(Begin begin, Go go) {
     using Result = decltype(go(begin(1), data_));
     std::optional<Result> best;
@@ -134,7 +133,7 @@ template <class Mixture, class P, class Q> class FiniteFit {
         [&](int restart) {
           if (start_point_) return *start_point_;
           auto statistics = starting_statistics(restart);
-          // the unit of weights is of no account
+          // the unit of weights must not matter
           if (!options_.bayesian()) statistics.scale(double(data_.rows()) / statistics.total());
           return typename L::State{(statistics.count.array() + 1) / (statistics.total() + k_),
                                    first_point(statistics)};
@@ -170,7 +169,7 @@ template <class Mixture, class P, class Q> class FiniteFit {
             return optimize(learner, std::move(state), rows, control_, schedule_);
           auto run = optimize_stochastic(learner, std::move(state), rows, control_, schedule_,
                                          options_.plan);
-          // The estimates on the way were noisy; what is compared and reported is exact.
+          // The objectives so far were noisy estimates; the one compared and reported is exact.
           const auto exact = local_step<SoftAllocation>(rows, control_, learner.scorer(run.state),
                                                         learner.log_weights(run.state));
           run.trace.push_back(exact.sums.objective + learner.objective(run.state));
@@ -187,8 +186,8 @@ template <class Mixture, class P, class Q> class FiniteFit {
     auto found = sample_mixture<P, Q>(
         rows_, k_, pick(prior_.components, {0}), prior_.alpha(0), options_.chains, options_.method,
         options_.seed, control_, [&](int chain) {
-          // Rows begin where the first point of a restart has them; the scores may be infinitely
-          // low, the labels are dense all the same.
+          // Rows start in the most probable component of a restart's initial point. Some components
+          // may get no rows, so labels are made dense.
           std::vector<int> labels(std::size_t(rows_.rows())), dense(std::size_t(k_), -1);
           MixturePoint<P> begun;
           if (start_point_) {
@@ -248,11 +247,11 @@ template <class Mixture, class P, class Q> class FiniteFit {
   template <class Posterior>
   void order_posterior(MixturePosterior<Posterior> &posterior, const std::vector<int> &order) {
     reorder(posterior, order);
-    // added up in this order, as whoever reads the model does
+    // recomputed in this order, as when the model is read
     point_.weights = posterior.alpha / posterior.alpha.sum();
   }
 
-  /// The last thing that a fit does.
+  /// The last step of a fit.
   void describe(Document options) {
     model_->state->weight = weight_;
     ModelInfo &info = model_->info;
@@ -273,9 +272,8 @@ template <class Mixture, class P, class Q> class FiniteFit {
   Schedule schedule_;
   Sketch sketch_;
   MemoryRows sample_;
-  // What is fitted: the distinct rows with their weights if the sketch holds them all. That is the
-  // same mixture, found sooner where rows repeat, and to the last bit independent of the order in
-  // which rows came.
+  // What is fitted: the distinct rows with their weights if the sketch holds them all. That gives
+  // the same mixture, faster if rows repeat, and bit-identical for any order of the rows.
   RowSource &data_;
   double weight_ = 0;
   std::unique_ptr<Mixture> model_ = std::make_unique<Mixture>();

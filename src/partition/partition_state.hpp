@@ -354,7 +354,7 @@ template <class Loss> class SearchState {
   std::vector<std::uint32_t> members_;      // patterns of each
   std::vector<std::uint32_t> free_;         // numbers of empty ones
   double cost_ = 0;
-  std::size_t visible_ = 0;       // number of nonempty ones
+  std::size_t visible_ = 0;    // number of nonempty ones
   std::vector<double> value_;  // by cluster; zero between calls
   std::vector<std::uint32_t> touched_;
   std::vector<double> gain_;  // of adding a row, for small numbers of rows

@@ -20,8 +20,8 @@ struct Partition {
   std::int64_t row = 0;
 };
 
-/// Labels of the rows that were fitted, expand_labels over all rows of the partition: arguments are
-/// not looked at again, as volatile ones may differ.
+/// Expands the labels of the fitted rows to all rows of the partition. Arguments are not evaluated
+/// again, as volatile ones may differ.
 void expand_labels(std::vector<int> &labels, const std::vector<bool> &fitted) {
   std::size_t left = labels.size();
   labels.resize(fitted.size());
