@@ -98,7 +98,7 @@ class BAYES_API MemoryRows final : public RowSource {
   std::int64_t stretches() const override { return 1; }
   std::span<const Piece> stretch(std::int64_t) override { return pieces_; }
   void read_block(std::int64_t index, double *out) override;
-  /// keeps the memory
+  /// does not release the memory
   void clear();
   /// multiplies all weights so that they sum to `total`; the rows must be weighted
   void scale_weights(double total);

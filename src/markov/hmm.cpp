@@ -375,8 +375,8 @@ void HiddenMarkovModel::sample(
 
 // ---- the filter ----
 
-struct HiddenMarkovModel::Filter::State {
-  State(const MarkovChain &chain, const EmissionScorer &emissions, int dimension)
+struct HiddenMarkovModel::Filter::Workspace {
+  Workspace(const MarkovChain &chain, const EmissionScorer &emissions, int dimension)
       : chain(chain),
         table(emissions.table()),
         worker(table ? nullptr : emissions.worker()),
@@ -411,12 +411,12 @@ struct HiddenMarkovModel::Filter::State {
 };
 
 HiddenMarkovModel::Filter::Filter(const HiddenMarkovModel &model)
-    : state_(std::make_unique<State>(model.scorer().chain(), model.scorer().emissions(),
-                                     model.dimension())) {}
+    : workspace_(std::make_unique<Workspace>(model.scorer().chain(), model.scorer().emissions(),
+                                             model.dimension())) {}
 HiddenMarkovModel::Filter::~Filter() = default;
 
 std::span<const double> HiddenMarkovModel::Filter::next(std::span<const double> x) {
-  State &s = *state_;
+  Workspace &s = *workspace_;
   const std::size_t k = s.out.size(), padded = std::size_t(s.chain.padded());
   s.score(x);
   std::copy_n(s.forward.data() + padded, padded, s.forward.data());
@@ -444,6 +444,6 @@ std::span<const double> HiddenMarkovModel::Filter::next(std::span<const double> 
   return s.out;
 }
 
-double HiddenMarkovModel::Filter::log_predictive() const { return state_->log_predictive; }
+double HiddenMarkovModel::Filter::log_predictive() const { return workspace_->log_predictive; }
 
 }  // namespace bayes

@@ -165,8 +165,8 @@ class BAYES_API HiddenMarkovModel final : public Model {
     double log_predictive() const;
 
    private:
-    struct State;
-    std::unique_ptr<State> state_;
+    struct Workspace;
+    std::unique_ptr<Workspace> workspace_;
   };
 
   /// p(state of the next step | observations), K numbers, and the prediction of the next

@@ -70,7 +70,7 @@ class Observations final : public RowSource {
   int turn_ = 0;
 };
 
-/// A note for messages that name a sequence by its number in the store.
+/// For messages that refer to a sequence by its number in the store.
 inline std::string numbering(const Sequences &sequences) {
   return sequences.rows.skipped() > 0 ? " Sequences that were left out are not counted." : "";
 }

@@ -71,8 +71,8 @@ class BAYES_API BernoulliMixture final : public Model {
   /// all of them, component by component, element by element
   void parameters(const std::function<void(const BmmParameter &)> &take) const;
 
-  /// Mean (d) and covariance (d x d) of the rows that the whole mixture makes (001), as sample()
-  /// makes them; NaN where an element is categorical, infinite where there is none.
+  /// Mean (d) and covariance (d x d) of a row drawn from the mixture (001), as by sample(); NaN for
+  /// a categorical element, infinite if it does not exist.
   void moments(std::vector<double> &mean, std::vector<double> &covariance) const;
 
   // One row x of d numbers that their columns allow (Error(invalid_argument) names the element

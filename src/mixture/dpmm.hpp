@@ -80,14 +80,14 @@ class BAYES_API DirichletProcessMixture final : public Model {
 
  private:
   struct Predictor;
-  /// computes in memory of its own: not for two threads at a time
+  /// uses its own workspace: not for two threads at a time
   Predictor &predictor() const;
   mutable std::unique_ptr<Predictor> predictor_;
   void check_row(std::span<const double> x) const;
 };
 
-/// Reads the document form; for models/registry.cpp. Throws Error(invalid_text) naming the member
-/// that cannot be.
+/// Reads the document form; for models/registry.cpp. Throws Error(invalid_text) naming the invalid
+/// member.
 std::unique_ptr<Model> read_dirichlet_process_mixture(const Document &document);
 
 struct DpmmRowOptions {

@@ -14,7 +14,7 @@ namespace bayes {
 template <class Q> struct DpmmFitted {
   Q prior;                      // one component
   Q clusters;                   // of the estimated partition, given their rows
-  std::vector<int> sizes;       // S: clusters in every kept draw
+  std::vector<int> sizes;       // S: clusters in every stored draw
   std::vector<double> rest;     // S: weight of clusters without rows
   std::vector<double> weights;  // sum of sizes
   Q components;

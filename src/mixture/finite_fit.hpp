@@ -1,6 +1,6 @@
-// What every fit of a finite mixture goes through, whatever its components: a sample of the
-// distinct rows, restarts, learners, the order of the components, and what is said of the fit. A
-// model derives from FiniteFit and adds its prior, its starting points and its own options.
+// The steps of every fit of a finite mixture: a sample of the distinct rows, restarts, learners,
+// the order of the components, and the description of the fit. A model derives from FiniteFit and
+// adds its prior, its initialization and its own options.
 #pragma once
 
 #include <algorithm>
@@ -85,9 +85,10 @@ template <class Mixture, class P, class Q> class FiniteFit {
   /// The point that such statistics begin at.
   virtual P first_point(const Statistics &statistics) = 0;
 
-  /// Fits by the method that the options name. Every method finds its prior in prior_, its
-  /// beginning in start_point_, start_posterior_ or starting_statistics(), and leaves what it found
-  /// in point_, in posterior_ or draws_ if it has one, and in the model's counts, trace and info.
+  /// Fits by the method that the options name. Every method takes its prior from prior_, its
+  /// initialization from start_point_, start_posterior_ or starting_statistics(), and leaves its
+  /// result in point_, in posterior_ or draws_ if it has one, and in the model's counts, trace and
+  /// info.
   template <class Floor> void fit_by_method(const Floor &floor) {
     if (options_.method == "em") return fit_point(MaximumLikelihood<P, Floor>(floor));
     if (options_.method == "mcem") return fit_point(MaximumLikelihood<P, Floor>(floor), true);
@@ -147,8 +148,8 @@ template <class Mixture, class P, class Q> class FiniteFit {
     set_rows(run.sums, run.counts);
   }
 
-  /// By vi or svi, from `begun` if there is one, else from what `first` makes of statistics. Leaves
-  /// its point estimate in point_.
+  /// By vi or svi, from `begun` if given, else from first(statistics). Leaves its point estimate in
+  /// point_.
   template <class Posterior, class First>
   MixturePosterior<Posterior> fit_variational(
       const MixturePosterior<Posterior> &prior,
@@ -230,8 +231,8 @@ template <class Mixture, class P, class Q> class FiniteFit {
     set_rows(at_point.sums, counts);
   }
 
-  /// Orders counts, point_ and posterior_ by falling `size`; the order is for what else the model
-  /// has.
+  /// Orders counts, point_ and posterior_ by decreasing `size`; returns the order, for the model's
+  /// other members.
   std::vector<int> order_by(const Vector &size) {
     std::vector<int> order(static_cast<std::size_t>(k_));
     std::iota(order.begin(), order.end(), 0);

@@ -96,7 +96,7 @@ class BAYES_API GaussianMixture final : public Model {
   void write(Document &document) const override;
 
  private:
-  /// computes in memory of its own: not for two threads at a time
+  /// uses its own workspace: not for two threads at a time
   GmmScorer &scorer() const;
   mutable std::unique_ptr<GmmScorer> scorer_;
 };

@@ -112,7 +112,7 @@ class Fit final : FiniteFit<GaussianMixture, NormalPoint, NormalWishart> {
         local_step<HardAllocation>(sample_, control_, kmeans.nearest(survey_.shape, centres),
                                    std::vector<double>(std::size_t(k_), 0.0))
             .statistics;
-    if (options_.means) statistics.mean = centres;  // given means are kept
+    if (options_.means) statistics.mean = centres;  // given means are not updated
     return statistics;
   }
 
@@ -151,7 +151,7 @@ class Fit final : FiniteFit<GaussianMixture, NormalPoint, NormalWishart> {
   void fit_independent() {
     independent_ =
         fit_variational(priors_.independent, start_independent_, [&](const auto &statistics) {
-          // q(mu) needs an E[Lambda] before there is one: the linked posterior's.
+          // The first q(mu) needs an E[Lambda]: that of the linked posterior.
           const auto linked = posterior(statistics, prior_.components);
           NormalIndependent before = priors_.independent.components;
           before.a = linked.a;

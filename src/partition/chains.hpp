@@ -34,9 +34,9 @@ template <class Q> struct ChainDraws {
   explicit ChainDraws(std::int64_t rows) : partitions(rows) {}
   /// of every draw
   Draws quantities;
-  /// of the draws that were kept whole
+  /// of the draws that were stored whole
   PartitionDraws partitions;
-  /// of the draws that were kept whole
+  /// of the draws that were stored whole
   std::vector<double> log_joint;
   std::vector<MixtureDraw<Q>> kept;
   /// largest log joint of all draws

@@ -73,7 +73,7 @@ double least_loss_by_cut(const PartitionDraws &draws) {
 
 BOOST_AUTO_TEST_SUITE(bipartition)
 
-BOOST_AUTO_TEST_CASE(small_ones_are_the_best_of_all) {
+BOOST_AUTO_TEST_CASE(small_bipartitions_are_the_best_of_all) {
   for (int rep = 0; rep < 110; ++rep) {
     const auto draws = random_draws(2 + rep % 9, 1 + rep % 12, rep % 3, std::uint64_t(700 + rep));
     const auto e = estimate(draws, PartitionLoss::bipartition);
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(minimum_cut_of_any_graph) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(where_no_two_rows_are_more_often_apart_it_is_a_minimum_cut) {
+BOOST_AUTO_TEST_CASE(without_negative_weights_it_is_a_minimum_cut) {
   int uneven = 0;
   for (int rep = 0; rep < 10; ++rep) {
     // In every other draw all rows are together; else two groups, in which some rows stray and
@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(where_no_two_rows_are_more_often_apart_it_is_a_minimum_cut)
   BOOST_TEST((uneven > 2 && uneven < 8), uneven);
 }
 
-BOOST_AUTO_TEST_CASE(two_clear_clusters_are_proved) {
+BOOST_AUTO_TEST_CASE(two_clear_clusters_are_proved_optimal) {
   const auto draws = planted_draws(300, 200, 2, 0.3, 8);
   const auto e = estimate(draws, PartitionLoss::bipartition);
   BOOST_TEST(e.optimal);

@@ -25,7 +25,7 @@ struct Column {
 
 BOOST_AUTO_TEST_SUITE(compare)
 
-BOOST_AUTO_TEST_CASE(the_larger_difference_may_be_no_number) {
+BOOST_AUTO_TEST_CASE(nan_is_the_largest_difference) {
   BOOST_TEST(larger(1, 2) == 2);
   BOOST_TEST(larger(2, 1) == 2);
   BOOST_TEST(larger(1, not_a_number) == infinity);

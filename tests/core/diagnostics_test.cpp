@@ -132,7 +132,7 @@ Draws made(const Reference &r, double number) {
 
 BOOST_AUTO_TEST_SUITE(diagnostics)
 
-BOOST_AUTO_TEST_CASE(posterior_says_the_same) {
+BOOST_AUTO_TEST_CASE(results_agree_with_the_r_package_posterior) {
   double number = 0;
   for (const Reference &r : references()) {
     const Draws draws = made(r, ++number);
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(posterior_says_the_same) {
   BOOST_TEST(number > 40);
 }
 
-BOOST_AUTO_TEST_CASE(autocovariances_are_those_of_the_definition) {
+BOOST_AUTO_TEST_CASE(autocovariances_agree_with_the_definition) {
   bayes::Control control;
   for (const std::size_t n : {1u, 2u, 3u, 31u, 32u, 33u, 5000u})
     for (const std::size_t count : {1u, 2u, 3u}) {
@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(effective_size_of_autoregressive_chains) {
 // The standard error must be the deviation of means between repetitions: 400 sets of chains. The
 // deviation of 400 means is known to 3.5 %, so 20 % is more than five of its own standard errors
 // (seeds are fixed besides).
-BOOST_AUTO_TEST_CASE(standard_error_is_that_of_the_mean) {
+BOOST_AUTO_TEST_CASE(standard_error_is_the_deviation_of_means) {
   double squares = 0, claimed = 0;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     const Draws draws = autoregressive(2, 500, 0.7, 1000 + seed);
@@ -248,7 +248,7 @@ BOOST_AUTO_TEST_CASE(rhat_of_chains_that_agree_and_that_do_not) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(antithetic_draws_are_worth_more_but_not_without_end) {
+BOOST_AUTO_TEST_CASE(effective_sizes_of_antithetic_draws_are_larger_but_bounded) {
   Draws draws(1);
   for (int i = 0; i < 1000; ++i) draws[0].push_back(i % 2 == 0 ? 1 : -1);
   const double most = 1000 * std::log10(1000.0);
@@ -259,7 +259,7 @@ BOOST_AUTO_TEST_CASE(antithetic_draws_are_worth_more_but_not_without_end) {
   BOOST_TEST(close(mcse(draws), 1 / std::sqrt(most), 1e-2));
 }
 
-BOOST_AUTO_TEST_CASE(only_ranks_matter_but_to_the_standard_error) {
+BOOST_AUTO_TEST_CASE(only_ranks_matter_except_for_the_standard_error) {
   const Draws draws = autoregressive(3, 501, 0.4, 9);
   const Draws large = changed(draws, [](double x) { return 2.5e307 * x; }),
               small = changed(draws, [](double x) { return x * 0x1p-1060; });
@@ -305,7 +305,7 @@ BOOST_AUTO_TEST_CASE(rhat_of_stuck_chains) {
   BOOST_TEST(rhat(coin) < 1.2);
 }
 
-BOOST_AUTO_TEST_CASE(there_may_be_no_answer) {
+BOOST_AUTO_TEST_CASE(undefined_diagnostics_return_nothing) {
   const Draws good = autoregressive(2, 20, 0, 3);
   const auto none = [](const Draws &draws) {
     return std::isnan(rhat(draws)) && std::isnan(bulk(draws)) && std::isnan(tail(draws)) &&

@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(fits_have_the_exact_posterior) {
 
 // All draws are kept where they are few: everything that is noted or answered can be computed again
 // from their labels and concentrations.
-BOOST_AUTO_TEST_CASE(what_is_said_of_draws_is_true) {
+BOOST_AUTO_TEST_CASE(draw_summaries_agree_with_the_stored_draws) {
   for_each_base(12, [&]<class Q>(const Base<Q> &base) {
     for (const auto &method : methods) {
       if (method == "vi") continue;
@@ -241,7 +241,7 @@ BOOST_AUTO_TEST_CASE(what_is_said_of_draws_is_true) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(variational_bounds_rise_and_stay_below_the_evidence) {
+BOOST_AUTO_TEST_CASE(variational_bounds_increase_and_stay_below_the_evidence) {
   for (const int n : {1, 2, 6})
     for_each_base(n, [&]<class Q>(const Base<Q> &base) {
       auto rows = support::rows_of(base.x);
@@ -272,7 +272,7 @@ BOOST_AUTO_TEST_CASE(variational_bounds_rise_and_stay_below_the_evidence) {
 
 // The sticks' part of the bound is E_q[log p(v, alpha) - log q(v, alpha)], and its weights are
 // E_q[log weight]: by draws from q.
-BOOST_AUTO_TEST_CASE(the_bound_of_the_sticks_is_an_expectation) {
+BOOST_AUTO_TEST_CASE(the_sticks_share_of_the_bound_agrees_with_monte_carlo) {
   using Q = NormalWishart;
   const Q prior = normal_prior(full_covariance, 1);
   Vector a(3), b(3);

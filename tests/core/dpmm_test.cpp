@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(densities_integrate_to_one) {
   BOOST_TEST(std::abs(sum - 1) < 1e-3);  // a heavy tail goes on
 }
 
-BOOST_AUTO_TEST_CASE(edges) {
+BOOST_AUTO_TEST_CASE(degenerate_data) {
   for (const auto &method : methods)
     for (const int d : {1, 2, 3})
       for (const char *shape : {"full", "diagonal", "spherical"}) {
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(edges) {
 }
 
 // What a model says of its options makes it again.
-BOOST_AUTO_TEST_CASE(options_in_force_can_be_given_back) {
+BOOST_AUTO_TEST_CASE(options_in_force_can_be_passed_again) {
   const Matrix x = doubtful_rows(20, 2, 12).cwiseAbs();
   for (const auto &method : methods)
     for (const Options &kind : {Options{},
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(options_in_force_can_be_given_back) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(seeds_and_threads) {
+BOOST_AUTO_TEST_CASE(draws_depend_on_the_seed_and_not_on_threads) {
   const Matrix x = support::normal_rows(20000, 3, 9);
   auto rows = support::rows_of(x);
   for (const char *method : {"slice", "vi"}) {

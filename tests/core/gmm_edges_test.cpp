@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(more_components_than_distinct_rows) {
   for (const int k : {0, -1, 10001}) BOOST_TEST(refusal(x, k).substr(0, 5) == "k is ");
 }
 
-BOOST_AUTO_TEST_CASE(columns_without_spread) {
+BOOST_AUTO_TEST_CASE(constant_columns) {
   Matrix x = normal_rows(41, 3, 94);
   x.col(1).setConstant(7);
   check_all("constant column", x, 3);
@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(extreme_scales) {
 }
 
 // Data far from the origin lose digits only in the data themselves.
-BOOST_AUTO_TEST_CASE(far_away) {
+BOOST_AUTO_TEST_CASE(rows_far_from_the_origin) {
   // so that adding 2^26 is exact
   const Matrix grid = (normal_rows(100, 2, 96) * 1024).array().round() / 1024;
   const Matrix far = grid.array() + 67108864.0;
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(far_away) {
 }
 
 // Components that lose all rows: weight 0 or the prior's, never a NaN.
-BOOST_AUTO_TEST_CASE(components_that_die) {
+BOOST_AUTO_TEST_CASE(components_without_rows_stay_finite) {
   const Matrix x = normal_rows(50, 2, 97, 1);
   std::vector<bayes::GmmComponent> start(3, {1.0 / 3, 0, {0, 0}, {1, 0, 0, 1}});
   start[1].mean = {1e6, 1e6};

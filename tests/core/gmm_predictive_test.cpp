@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_SUITE(gmm_predictive)
 
 // Caught: nu = a for a + 1 - d, (c + 1) / c for its inverse, one chi-square for all columns of a
 // diagonal covariance.
-BOOST_AUTO_TEST_CASE(densities_are_the_definition) {
+BOOST_AUTO_TEST_CASE(densities_agree_with_the_definition) {
   for (const auto &c : cases())
     for (const int d : {1, 2, 3, 9}) {
       if (c.name == "vi independent") continue;
@@ -235,7 +235,7 @@ BOOST_AUTO_TEST_CASE(draws_of_the_independent_prior) {
   BOOST_TEST(std::abs(mean - expected) < 4.417 * std::sqrt((square - mean * mean) / n) + 1e-3);
 }
 
-BOOST_AUTO_TEST_CASE(draws_have_names) {
+BOOST_AUTO_TEST_CASE(draws_are_determined_by_seed_and_index) {
   const auto model = fit(few_rows(2), 2, {{"method", "vi"}});
   double a[2], b[2];
   BOOST_TEST(model->sample(3, 5, a) == model->sample(3, 5, b));

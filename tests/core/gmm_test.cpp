@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(units_do_not_matter) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(threads_and_storage_do_not_matter_to_the_last_bit) {
+BOOST_AUTO_TEST_CASE(results_are_bit_identical_for_any_threads_and_storage) {
   const Matrix x = normal_rows(40000, 4, 69);
   for (const bool weighted : {false, true})
     for (const auto &method : methods)
@@ -256,7 +256,7 @@ BOOST_AUTO_TEST_CASE(stochastic_steps_of_size_one_on_all_rows_are_those_of_vi) {
       }
 }
 
-BOOST_AUTO_TEST_CASE(stochastic_steps_on_samples_get_near_the_optimum) {
+BOOST_AUTO_TEST_CASE(stochastic_steps_on_minibatches_get_near_the_optimum) {
   const Matrix x = normal_rows(6000, 2, 72);
   const auto vi = fit(x, 3, {{"method", "vi"}});
   const auto svi =
@@ -282,7 +282,7 @@ BOOST_AUTO_TEST_CASE(shapes_coincide_where_they_must) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(an_update_goes_on_where_the_first_fit_ended) {
+BOOST_AUTO_TEST_CASE(an_update_continues_from_the_first_fit) {
   const Matrix x = normal_rows(90, 2, 75), first = x.topRows(35), second = x.bottomRows(55);
   for (const bool independent : {false, true})
     for (const auto &shape : shapes)
@@ -321,7 +321,7 @@ BOOST_AUTO_TEST_CASE(an_update_goes_on_where_the_first_fit_ended) {
       }
 }
 
-BOOST_AUTO_TEST_CASE(the_best_restart_is_kept_and_all_are_told) {
+BOOST_AUTO_TEST_CASE(the_best_restart_wins_and_all_are_in_the_trace) {
   const Matrix x = data_set("iris");
   for (const auto &method : methods) {
     const auto model =
@@ -340,7 +340,7 @@ BOOST_AUTO_TEST_CASE(the_best_restart_is_kept_and_all_are_told) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(figures_for_choosing_a_model) {
+BOOST_AUTO_TEST_CASE(bic_and_icl_agree_with_their_definitions) {
   const Matrix x = data_set("faithful");
   const std::map<std::string, double> free = {
       {"full", 3 * 3.0}, {"diagonal", 3 * 2.0}, {"spherical", 3.0}, {"tied", 3.0}};

@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(paths_and_parameters_have_the_joint_distribution) {
 }
 
 // The test sees what is wrong.
-BOOST_AUTO_TEST_CASE(another_prior_is_seen) {
+BOOST_AUTO_TEST_CASE(a_different_prior_is_detected) {
   const Prior prior = prior_of_world();
   Prior wrong = prior;
   wrong.transition(0, 1) += 0.3;

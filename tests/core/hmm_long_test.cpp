@@ -45,7 +45,7 @@ void check_long(const HiddenMarkovModel &model, const Known &known, const Sequen
 
 BOOST_AUTO_TEST_SUITE(hmm_long)
 
-BOOST_AUTO_TEST_CASE(a_million_symbols) {
+BOOST_AUTO_TEST_CASE(a_million_symbols_agree_with_long_double) {
   const Table a = {{0.98, 0.01, 0.01}, {0.02, 0.97, 0.01}, {0.3, 0.3, 0.4}},
               b = random_rows(3, 4, 14);
   const Fitted model = symbol_model(start3, a, b);
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(a_million_symbols) {
   BOOST_TEST(distance(together->trace[0][0], double(sum)) < 1e-10);
 }
 
-BOOST_AUTO_TEST_CASE(a_million_far_apart) {
+BOOST_AUTO_TEST_CASE(a_million_well_separated_normals_agree_with_long_double) {
   // Learned where the cycle is kept; asked where states are skipped, so that a step must pass a
   // state whose density is e^-300000 or less.
   const Table cycle = {{0.99, 0.01, 0}, {0, 0.99, 0.01}, {0.01, 0, 0.99}};
@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(a_million_far_apart) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(a_million_left_to_right) {
+BOOST_AUTO_TEST_CASE(a_million_left_to_right_steps_agree_with_long_double) {
   // 50 states in a row that can only be passed one by one. Data jump over 20 of them, so that the
   // forward probability of where they jump to is e^-1000 or less just before, and 0 in double
   // precision.

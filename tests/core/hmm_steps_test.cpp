@@ -46,7 +46,7 @@ std::vector<Real> mode(std::vector<Real> counts, const std::vector<Real> &given,
 
 BOOST_AUTO_TEST_SUITE(hmm_steps)
 
-BOOST_AUTO_TEST_CASE(one_iteration_over_symbols) {
+BOOST_AUTO_TEST_CASE(one_iteration_over_symbols_agrees_with_the_definition) {
   const Table a = random_rows(3, 3, 1), b = random_rows(3, 4, 2);
   const std::vector<Sequence> x = {{0, 1, 3, 2, 2, 0, 1}, {3}, {1, 1, hole, 0}, {2, 3}};
   const std::vector<double> heavy = {1, 2.5, 0.5, 3};
@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(one_iteration_over_symbols) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(one_iteration_over_normals) {
+BOOST_AUTO_TEST_CASE(one_iteration_over_normals_agrees_with_the_definition) {
   const Table a = random_rows(3, 3, 3);
   bayes::Random random(4);
   std::vector<Sequence> x(4);
@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(one_iteration_over_normals) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(objectives_rise_to_what_they_are) {
+BOOST_AUTO_TEST_CASE(objectives_increase_to_their_definition) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const auto x = some_sequences(5, 3, seed);
     const std::vector<double> weights = {1, 0.5, 2, 1.25, 3};

@@ -103,7 +103,7 @@ void check_answers(const HiddenMarkovModel &model, const Known &known, const Seq
 
 BOOST_AUTO_TEST_SUITE(hmm)
 
-BOOST_AUTO_TEST_CASE(given_parameters_stay_and_are_counted_with) {
+BOOST_AUTO_TEST_CASE(given_parameters_are_returned_with_exact_expected_counts) {
   const Table a = random_rows(3, 3, 1), b = random_rows(3, 4, 2);
   const std::vector<Sequence> x = {{0, 1, 3, 2, 2, 0}, {3}, {1, 1, hole, 0}};
   const std::vector<double> weights = {1, 2.5, 0.5};
@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(given_parameters_stay_and_are_counted_with) {
   BOOST_TEST(model->symbol_names() == first_letters(4));
 }
 
-BOOST_AUTO_TEST_CASE(symbols_are_those_of_all_paths) {
+BOOST_AUTO_TEST_CASE(symbols_agree_with_enumerated_paths) {
   const Table a = random_rows(3, 3, 3), b = random_rows(3, 4, 4);
   const Fitted model = symbol_model(start3, a, b);
   const Known known(*model, {"categorical"});
@@ -186,7 +186,7 @@ BOOST_AUTO_TEST_CASE(symbols_are_those_of_all_paths) {
   BOOST_TEST(std::abs(model->log_likelihood(nothing.all, control)) < 1e-14);
 }
 
-BOOST_AUTO_TEST_CASE(normals_are_those_of_all_paths) {
+BOOST_AUTO_TEST_CASE(normals_agree_with_enumerated_paths) {
   // A few iterations from given means, so that covariances are those of states.
   const Table a = random_rows(3, 3, 5);
   Sequence training = drawn(start3, a, 200, 6, [](int z, bayes::Random &random, Sequence &out) {
@@ -212,7 +212,7 @@ BOOST_AUTO_TEST_CASE(normals_are_those_of_all_paths) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(columns_are_those_of_all_paths) {
+BOOST_AUTO_TEST_CASE(columns_agree_with_enumerated_paths) {
   const Table a = random_rows(3, 3, 7);
   const Fitted counts = poisson_model(start3, a, {1, 4.5, 12});
   check_answers(*counts, Known(*counts, {"poisson"}), {0, 3, 14, hole, 5, 5, 0});
@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(columns_are_those_of_all_paths) {
       {0.5, 1, 3, 9, 4, hole, 8, 1, 2, 0, hole, hole, hole, hole, hole, hole, 7, 1, 12, 2});
 }
 
-BOOST_AUTO_TEST_CASE(zeros_of_the_structure) {
+BOOST_AUTO_TEST_CASE(structural_zeros_agree_with_enumerated_paths) {
   const Table b = random_rows(3, 4, 9);
   const Fitted cycle = symbol_model({0.6, 0, 0.4}, {{0.7, 0.3, 0}, {0, 0.5, 0.5}, {1, 0, 0}}, b);
   const Known known(*cycle, {"categorical"});
@@ -290,7 +290,7 @@ BOOST_AUTO_TEST_CASE(one_state_and_more_states_than_steps) {
   check_answers(*many, Known(*many, {"categorical"}), {3});
 }
 
-BOOST_AUTO_TEST_CASE(ties_have_an_order) {
+BOOST_AUTO_TEST_CASE(ties_are_broken_by_the_smallest_last_state) {
   const Real third = Real(1.0 / 3);
   const Table same(3, std::vector<Real>(3, third));
   // Nothing tells the states apart: all 81 paths are equal, and come in the order of the last
@@ -320,7 +320,7 @@ BOOST_AUTO_TEST_CASE(ties_have_an_order) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(identical_rows_make_a_mixture) {
+BOOST_AUTO_TEST_CASE(identical_transition_rows_give_a_mixture) {
   const std::vector<Real> rates = {1, 5, 9};
   const Fitted model = poisson_model(start3, {start3, start3, start3}, rates);
   const Sequence x = {0, 3, 3, 11, hole, 6, 8, 2, 40};
@@ -341,7 +341,7 @@ BOOST_AUTO_TEST_CASE(identical_rows_make_a_mixture) {
   BOOST_TEST(distance(model->log_likelihood(one.all, control), double(whole)) < 1e-12);
 }
 
-BOOST_AUTO_TEST_CASE(what_cannot_be_has_no_path) {
+BOOST_AUTO_TEST_CASE(impossible_sequences_have_no_path) {
   // 10^200 is further from every normal state than a double can say.
   Data data(1, {{0, 1, 0, 2, 9, 8, 10, 9}});
   const Fitted normal =
@@ -362,14 +362,14 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_has_no_path) {
 }
 
 // What option init gives no probability is lifted to the least one that there is.
-BOOST_AUTO_TEST_CASE(every_symbol_can_be) {
+BOOST_AUTO_TEST_CASE(symbols_of_probability_zero_are_raised_to_the_bound) {
   const Fitted model = symbol_model({1, 0}, {{0.5, 0.5}, {0, 1}}, {{0.5, 0.5, 0}, {0.25, 0.75, 0}});
   const Known known(*model, {"categorical"});
   for (int i = 0; i < 2; ++i) BOOST_TEST(std::abs(double(known.probability(i, 2)) - 1e-12) < 1e-20);
   check_answers(*model, known, {0, 2, 1});
 }
 
-BOOST_AUTO_TEST_CASE(documents_keep_all) {
+BOOST_AUTO_TEST_CASE(documents_round_trip) {
   const Fitted model =
       symbol_model({0.6, 0, 0.4}, {{0.7, 0.3, 0}, {0, 0.5, 0.5}, {1, 0, 0}}, random_rows(3, 4, 20));
   const std::string bytes = model->to_bytes();

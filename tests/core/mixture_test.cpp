@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(slow_special_functions) {
 
 // Caught: every term of the ELBO, of the log posterior and of the log likelihood that is dropped or
 // has a wrong factor; the updates' counts off by one; c n / (c n + 1).
-BOOST_AUTO_TEST_CASE(objectives_rise_and_are_what_they_are_said_to_be) {
+BOOST_AUTO_TEST_CASE(objectives_increase_and_agree_with_their_definitions) {
   for (const auto &c : cases()) {
     for (const auto &name : data_sets) {
       Matrix x = data_set(name);

@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(the_posterior_of_one_row_reproduces_the_marginal) {
   BOOST_TEST(std::abs(chain(0, 1, printed) - chain(1, 0, printed)) > 0.01);
 }
 
-BOOST_AUTO_TEST_CASE(clusters_come_and_go_and_rows_leave_no_trace) {
+BOOST_AUTO_TEST_CASE(opening_closing_and_removing_restore_clusters) {
   for_each_shape([](const CovarianceShape &shape, const char *name) {
     const int d = 3, k = 2 * simd::lanes + 3, n = 6 * k;
     const auto prior = normal_prior(shape, d);

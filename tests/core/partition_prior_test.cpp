@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(probabilities_sum_to_one) {
   BOOST_TEST(mean(one, 8, printed) > 9);
 }
 
-BOOST_AUTO_TEST_CASE(only_sizes_matter_in_whatever_order) {
+BOOST_AUTO_TEST_CASE(only_the_multiset_of_sizes_matters) {
   for (const auto &[name, prior] : priors)
     for_each_partition(7, [&, &p = prior](const Labels &labels, int) {
       auto counts = sizes(labels);
@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(weights_are_ratios_of_probabilities) {
 }
 
 // E K_n = sum alpha / (alpha + i - 1), and Stirling numbers of the first kind (002 L10, 003).
-BOOST_AUTO_TEST_CASE(the_number_of_clusters_has_its_law) {
+BOOST_AUTO_TEST_CASE(the_number_of_clusters_has_its_distribution) {
   const double stirling[] = {0, 5040, 13068, 13132, 6769, 1960, 322, 28, 1};
   for (const double alpha : {0.2, 1.0, 7.5}) {
     const auto prior = PartitionPrior::dirichlet_process(alpha);
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(the_number_of_clusters_has_its_law) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(finite_mixtures_forget_their_components_names) {
+BOOST_AUTO_TEST_CASE(finite_mixtures_are_exchangeable_over_components) {
   // Sum over all labelled allocations of Dirichlet-multinomial probabilities.
   const auto prior = PartitionPrior::finite(3, 0.7);
   std::map<std::int64_t, double> exact;
@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(finite_mixtures_forget_their_components_names) {
   BOOST_TEST(seen == exact.size());
 }
 
-BOOST_AUTO_TEST_CASE(draws_of_the_concentration_have_its_conditional) {
+BOOST_AUTO_TEST_CASE(draws_of_the_concentration_follow_its_conditional) {
   for (const GammaPrior prior :
        {GammaPrior{2, 4}, GammaPrior{1, 1}, GammaPrior{0.3, 0.1}, GammaPrior{20, 2}})
     for (const auto &[k, n] : std::vector<std::pair<int, int>>{

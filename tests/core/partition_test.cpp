@@ -40,7 +40,7 @@ bool same(const PartitionEstimate &a, const PartitionEstimate &b) {
 
 BOOST_AUTO_TEST_SUITE(partition)
 
-BOOST_AUTO_TEST_CASE(expected_loss_is_its_definition) {
+BOOST_AUTO_TEST_CASE(expected_loss_agrees_with_its_definition) {
   for (int rep = 0; rep < 60; ++rep) {
     const int n = 1 + rep;
     const auto draws = random_draws(n, 1 + rep % 7, rep % 3, 11);
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(losses_are_metrics_with_the_stated_scale) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(what_labels_are_called_and_where_rows_stand_is_nothing) {
+BOOST_AUTO_TEST_CASE(estimates_do_not_depend_on_label_names_or_row_order) {
   for (int rep = 0; rep < 20; ++rep) {
     const int n = 12;
     const auto draws = random_draws(n, 9, rep % 3, std::uint64_t(200 + rep));
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(the_search_finds_the_best_of_all_partitions_of_nine_rows) {
   BOOST_TEST(searched >= 16);  // the others have rows that are together in every draw
 }
 
-BOOST_AUTO_TEST_CASE(rows_together_in_every_draw_are_taken_as_one) {
+BOOST_AUTO_TEST_CASE(rows_together_in_every_draw_form_one_pattern) {
   for (const auto loss : losses)
     for (int rep = 0; rep < 12; ++rep) {
       // Nine rows of four kinds, so that some partitions divide rows of a kind; and forty of
@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(clear_clusters_are_found_at_any_size) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(equal_draws_are_the_estimate) {
+BOOST_AUTO_TEST_CASE(equal_draws_give_themselves_as_the_estimate) {
   for (const int k : {1, 3, 50, 400}) {
     PartitionDraws draws(400);
     Labels labels;
@@ -233,7 +233,7 @@ BOOST_AUTO_TEST_CASE(equal_draws_are_the_estimate) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(the_most_probable_draw) {
+BOOST_AUTO_TEST_CASE(map_is_the_draw_of_largest_log_joint) {
   const auto draws = random_draws(20, 6, 1, 5);
   const double nan = std::numeric_limits<double>::quiet_NaN(),
                inf = std::numeric_limits<double>::infinity();
@@ -251,7 +251,7 @@ BOOST_AUTO_TEST_CASE(the_most_probable_draw) {
   BOOST_TEST((error_of([&] { estimate(draws, PartitionLoss::map); }) == Errc::invalid_argument));
 }
 
-BOOST_AUTO_TEST_CASE(the_credible_ball_at_every_level) {
+BOOST_AUTO_TEST_CASE(credible_balls_agree_with_their_definition_at_every_level) {
   const auto draws = random_draws(10, 20, 2, 6);
   for (const auto loss : losses)
     for (int percent = 1; percent <= 100; ++percent)
@@ -268,7 +268,7 @@ BOOST_AUTO_TEST_CASE(estimates_depend_on_arguments_only) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(work_can_be_stopped_anywhere) {
+BOOST_AUTO_TEST_CASE(searches_can_be_cancelled_anywhere) {
   struct Stopped {};
   struct Impatient : Control {
     int left;
@@ -296,7 +296,7 @@ BOOST_AUTO_TEST_CASE(work_can_be_stopped_anywhere) {
                     Stopped);
 }
 
-BOOST_AUTO_TEST_CASE(arguments_that_cannot_be) {
+BOOST_AUTO_TEST_CASE(invalid_arguments_are_refused) {
   PartitionDraws draws(3);
   // no draws
   BOOST_TEST((error_of([&] { estimate(draws, PartitionLoss::binder); }) == Errc::invalid_argument));

@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_SUITE(product_edges)
 // Neither what other weights of the rows would make most probable, nor points drawn nearby, are
 // more probable. Caught: s + a for s + a - 1, the divisor a for a - 1, the density of the variance
 // for that of the precision, a floor that does not renormalise.
-BOOST_AUTO_TEST_CASE(modes_are_modes) {
+BOOST_AUTO_TEST_CASE(modes_maximise_the_posterior_density) {
   Random random(31);
   for_each_family([&](const auto &family, const ColumnSpec &spec) {
     const Numbers prior = prior_of(family, spec, 1);
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(priors_have_the_modes_that_they_claim) {
 }
 
 // Caught: a default prior without a mode for a column of small mean.
-BOOST_AUTO_TEST_CASE(default_priors_are_valid_have_a_mode_and_know_the_scale) {
+BOOST_AUTO_TEST_CASE(default_priors_are_valid_have_a_mode_and_follow_the_scale) {
   for_each_family([&](const auto &family, const ColumnSpec &spec) {
     const std::size_t size = prior_of(family, spec, 0).size();
     for (const double mean : {-50.0, -1e-3, 0.0, 1e-6, 0.3, 1.0, 7.5, 1e6, 1e12})
@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(floors_keep_every_value_possible_and_no_mean_from_being_lar
 
 // A mean is allowed if there is a distribution that has it, and that is no point mass without a
 // likelihood.
-BOOST_AUTO_TEST_CASE(means_that_are_allowed_are_those_that_can_be_given) {
+BOOST_AUTO_TEST_CASE(means_are_allowed_if_a_distribution_has_them) {
   for_each_family([&]<class F>(const F &family, const ColumnSpec &spec) {
     const ColumnBounds bounds{1e-6, 2, 0};
     const Numbers before = likeliest(family, sums_of(family, {0, 1, 1}), bounds);
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(means_that_are_allowed_are_those_that_can_be_given) {
 
 // Caught: a scatter updated with one mean twice, a sum that stays when its row goes, precision that
 // is lost without a word.
-BOOST_AUTO_TEST_CASE(rows_that_leave_leave_no_trace_or_say_so) {
+BOOST_AUTO_TEST_CASE(removing_a_row_undoes_adding_it_or_reports_lost_precision) {
   Random random(61);
   for_each_family([&](const auto &family, const ColumnSpec &spec) {
     const Numbers prior = prior_of(family, spec, 1),
@@ -231,7 +231,7 @@ BOOST_AUTO_TEST_CASE(rows_that_leave_leave_no_trace_or_say_so) {
 
 // Values with a unit have none on the scale of starts, nor has what is learned from them. Caught: a
 // floor without unit.
-BOOST_AUTO_TEST_CASE(modes_follow_the_unit) {
+BOOST_AUTO_TEST_CASE(modes_are_equivariant_under_changes_of_unit) {
   Random random(71);
   for_each_family([&](const auto &family, const ColumnSpec &spec) {
     if (!family.allowed(0.5)) return;
@@ -257,7 +257,7 @@ BOOST_AUTO_TEST_CASE(modes_follow_the_unit) {
 }
 
 // Chance makes differences of about 1, whatever the parameters.
-BOOST_AUTO_TEST_CASE(starts_lie_on_a_scale_of_chance) {
+BOOST_AUTO_TEST_CASE(stabilised_values_have_unit_differences) {
   Random random(81);
   for_each_family([&]<class F>(const F &family, const ColumnSpec &spec) {
     if (!F::ordered) return;

@@ -42,7 +42,7 @@ class Distribution {
 
 BOOST_AUTO_TEST_SUITE(product_families)
 
-BOOST_AUTO_TEST_CASE(names_and_values) {
+BOOST_AUTO_TEST_CASE(names_are_distinct_and_zero_is_allowed) {
   std::vector<std::string_view> names;
   for_each_column_family([&]<class F>(const F &family) {
     BOOST_TEST_CONTEXT("family " << family.name) {
@@ -224,7 +224,7 @@ BOOST_AUTO_TEST_CASE(draws_have_the_stated_mean_and_deviation) {
 
 // Caught: a sum that a row does not join, the wrong prior number that it joins, a constant of the
 // evidence.
-BOOST_AUTO_TEST_CASE(rows_one_by_one_or_at_once_leave_the_same_posterior_and_evidence) {
+BOOST_AUTO_TEST_CASE(rows_one_by_one_or_at_once_give_the_same_posterior_and_evidence) {
   Random random(41);
   for_each_family([&]<class F>(const F &family, const ColumnSpec &spec) {
     const Numbers prior = prior_of(family, spec, 1),
@@ -275,7 +275,7 @@ BOOST_AUTO_TEST_CASE(rows_one_by_one_or_at_once_leave_the_same_posterior_and_evi
 }
 
 // Caught: any term of a divergence dropped, E[log density] for log E[density].
-BOOST_AUTO_TEST_CASE(divergences_are_expectations) {
+BOOST_AUTO_TEST_CASE(divergences_agree_with_monte_carlo) {
   Random random(51);
   for_each_family([&](const auto &family, const ColumnSpec &spec) {
     const Numbers a = prior_of(family, spec, 2), b = prior_of(family, spec, 5);

@@ -44,7 +44,7 @@ void check(const Model &model, const std::function<double(const Model &)> &log_d
 
 BOOST_AUTO_TEST_SUITE(product_models)
 
-BOOST_AUTO_TEST_CASE(mixtures) {
+BOOST_AUTO_TEST_CASE(every_family_fits_mixtures_by_every_method) {
   Control control;
   for_each_family([&](const auto &family, const ColumnSpec &spec) {
     const Numbers x = two_groups(family, spec, 60);
@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(mixtures) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(hidden_markov_models) {
+BOOST_AUTO_TEST_CASE(every_family_fits_hidden_markov_models_by_every_method) {
   Control control;
   for_each_family([&](const auto &family, const ColumnSpec &spec) {
     const Numbers x = two_groups(family, spec, 60);

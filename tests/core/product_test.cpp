@@ -11,7 +11,7 @@ BOOST_AUTO_TEST_SUITE(product)
 
 // Definitions of densities, for families that have one outside this project; what every family
 // must be is in product_families_test.cpp.
-BOOST_AUTO_TEST_CASE(densities_are_those_of_the_definition) {
+BOOST_AUTO_TEST_CASE(densities_agree_with_the_definition) {
   using Real = long double;
   const auto check = [](const auto &family, std::vector<double> point, double x, Real density) {
     point.resize(std::size_t(family.point_size()));
@@ -37,7 +37,7 @@ BOOST_AUTO_TEST_CASE(densities_are_those_of_the_definition) {
 
 // Caught: a base of another column, missing elements that count, several columns with holes done at
 // once.
-BOOST_AUTO_TEST_CASE(block_scores_and_statistics_are_those_of_rows_one_by_one) {
+BOOST_AUTO_TEST_CASE(block_scores_and_statistics_agree_with_row_by_row) {
   std::vector<std::vector<ColumnSpec>> rows_of_columns = {mixed};
   for (const ColumnSpec &spec : every_family()) {
     rows_of_columns.emplace_back(13, spec);
@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(block_scores_and_statistics_are_those_of_rows_one_by_one) {
 
 // Caught: a dropped x! in the statistics, log(1 / c) left out of an expected density, c1 c2
 // (difference)^2 not divided by c.
-BOOST_AUTO_TEST_CASE(learners_climb_and_one_component_is_exact) {
+BOOST_AUTO_TEST_CASE(objectives_increase_and_one_component_is_exact) {
   for (const bool holes : {false, true}) {
     const ProductPosterior prior = some_prior(mixed);
     const int k = 4;
@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(learners_climb_and_one_component_is_exact) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(two_categories_are_a_coin) {
+BOOST_AUTO_TEST_CASE(two_categories_agree_with_bernoulli) {
   const ProductPosterior coins = some_prior(std::vector<ColumnSpec>(4, {kind_of<Bernoulli>}));
   ProductPosterior dice = some_prior(std::vector<ColumnSpec>(4, {kind_of<Categorical>, 2}));
   for (int j = 0; j < 4; ++j)

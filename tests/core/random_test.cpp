@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(philox_gives_the_published_vectors) {  // Random123's kat_v
        Block{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
-BOOST_AUTO_TEST_CASE(a_stream_never_changes) {
+BOOST_AUTO_TEST_CASE(streams_are_the_recorded_ones) {
   // Pinned: stored models name their seeds, and the same seed is to give the same fit in every
   // later version.
   Random plain(1), named(1, 2, 3, 4);
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(streams_do_not_depend_on_the_order_of_their_use) {
   BOOST_TEST((one_by_one == in_turn));
 }
 
-BOOST_AUTO_TEST_CASE(names_that_differ_anywhere_give_other_streams) {
+BOOST_AUTO_TEST_CASE(different_names_give_different_streams) {
   std::set<std::uint64_t> first;
   std::size_t names = 0;
   const auto add = [&](std::uint64_t seed, std::uint64_t a, std::uint64_t b, std::uint64_t c) {

@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(every_row_once_and_in_order) {
 }
 
 // Caught: parts merged as they come.
-BOOST_AUTO_TEST_CASE(a_segment_that_takes_long_is_still_merged_in_its_place) {
+BOOST_AUTO_TEST_CASE(slow_segments_are_merged_in_order) {
   const std::int64_t piece = RowShape{4, false}.piece_rows();
   const Matrix x = counted(6 * piece);
   for (const int slow : {0, 3}) {
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(a_segment_that_takes_long_is_still_merged_in_its_place) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(an_interrupt_that_is_let_pass_changes_nothing) {
+BOOST_AUTO_TEST_CASE(ignored_interrupts_change_nothing) {
   const std::int64_t n = 6 * RowShape{4, false}.piece_rows() - 11;
   const Matrix x = counted(n);
   Random random(4);
@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(an_interrupt_that_throws_ends_the_pass_with_threads_joined)
 
 // The main thread, done with its own share, must go on looking out for interrupts while others
 // work.
-BOOST_AUTO_TEST_CASE(an_interrupt_is_seen_while_the_main_thread_waits_for_others) {
+BOOST_AUTO_TEST_CASE(interrupts_are_seen_while_the_main_thread_waits) {
   class Late : public Control {
    public:
     std::atomic<bool> wanted{false};
@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(an_interrupt_is_seen_while_the_main_thread_waits_for_others
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_request_that_poll_does_not_grant_is_not_waited_for) {
+BOOST_AUTO_TEST_CASE(requests_that_poll_ignores_do_not_block) {
   class Deaf : public Control {
    public:
     bool pending() const noexcept override { return true; }
@@ -220,7 +220,7 @@ BOOST_AUTO_TEST_CASE(a_request_that_poll_does_not_grant_is_not_waited_for) {
   BOOST_TEST((read(rows, control, 2) == expected(20000)));
 }
 
-BOOST_AUTO_TEST_CASE(whatever_is_thrown_comes_out_with_threads_joined) {
+BOOST_AUTO_TEST_CASE(exceptions_are_rethrown_with_threads_joined) {
   const std::int64_t piece = RowShape{4, false}.piece_rows(), n = 8 * piece;
   const Matrix x = counted(n);
   for (const int threads : {1, 2, 4})

@@ -82,7 +82,7 @@ bool factor(const CovarianceShape &shape, const Matrix &scale, int d, FactoredSc
 std::vector<FactoredScale> factor_all(const CovarianceShape &shape,
                                       const std::vector<Matrix> &scales, int d, const char *what);
 
-/// trace(M A^-1) where `scale` stands for A, factored, and M is d x d or in the shape's form.
+/// trace(M A^-1), where `scale` is A, factored, and M is d x d or in the shape's form.
 double trace_solve(const CovarianceShape &shape, const Matrix &m, const FactoredScale &a);
 
 /// The policy for singular covariances.

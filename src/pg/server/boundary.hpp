@@ -1,7 +1,7 @@
 // The boundary between C++ and PostgreSQL: the only place that deals with both throw and longjmp.
 //
-// Kernels throw; PostgreSQL jumps. A longjmp over a C++ frame runs no destructors (whatever they
-// own is lost for good), a throw through a C frame is undefined. So:
+// Kernels throw; PostgreSQL jumps. A longjmp over a C++ frame runs no destructors (what they own
+// leaks), a throw through a C frame is undefined. So:
 //   * every SQL function is an entry<>: it catches everything, leaves the handler with all objects
 //     destroyed, and only then raises, with plain data alone on the stack;
 //   * every call into PostgreSQL that may raise while C++ objects live goes through guarded(),
@@ -93,7 +93,7 @@ void report(int level, const std::string &message, const std::string &detail = {
 
 }  // namespace bayes::pg
 
-/// Defines an SQL-callable function; these are the only symbols that the module shows.
+/// Defines an SQL-callable function; these are the only symbols that the module exports.
 #define BAYES_FUNCTION(name)                                                            \
   static Datum name##_body(FunctionCallInfo fcinfo);                                    \
   _Pragma("GCC visibility push(default)") extern "C" { PG_FUNCTION_INFO_V1(name); }     \

@@ -36,7 +36,7 @@ class Plain {
   struct varlena *varlena_;
 };
 
-/// Members sorted by length, then by bytes, as jsonb keeps them.
+/// Members sorted by length, then by bytes, as jsonb orders them.
 Document in_order_of_jsonb(const Document &document) {
   const auto *const object = document.as<Document::Object>();
   if (!object) return document;
