@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(missing_values_are_integrated_out) {
       const Options options = support::with(
           extra,
           {{"method", method}, {"missing", "marginalize"}, {"tol", 1e-12}, {"max_iter", 20000}});
-      // A column that is always missing says nothing.
+      // A column that is always missing has no effect.
       Matrix wide(100, rows.cols() + 1);
       wide << rows, Vector::Constant(100, hole);
       Options wide_options = options;
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(missing_values_are_integrated_out) {
       for (int i = 0; i < 100; i += 7)
         BOOST_TEST(distance(narrow->log_density(support::row(rows, i)),
                             with_hole->log_density(support::row(wide, i))) < 1e-4);
-      // A row with a hole has the probability of all ways to fill it.
+      // The probability of a row with a missing value is the sum over all its values.
       if (!extra.empty()) continue;
       std::vector<double> row = support::row(rows, 3);
       row[2] = 0;

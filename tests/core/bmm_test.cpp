@@ -1,4 +1,4 @@
-// Bernoulli mixtures against their definition, written out slowly and in long double.
+// Bernoulli mixtures against their definition, written out slowly in long double.
 #include "bmm_support.hpp"
 
 using namespace latent;
@@ -21,7 +21,7 @@ std::vector<Real> log_joint(const Matrix &x, Eigen::Index i, const std::vector<R
   return out;
 }
 
-/// EM (001) with probabilities kept in [low, 1 - low] and pseudo-counts of the prior's mode; gives
+/// EM (001) with probabilities clipped to [low, 1 - low] and pseudo-counts for the prior; returns
 /// the log-likelihood before every step, and after the last.
 std::vector<Real> slow_em(const Matrix &x, const Vector &w, std::vector<Real> &weight,
                           std::vector<std::vector<Real>> &p, Real low, int steps, Real alpha = 1,

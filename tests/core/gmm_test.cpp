@@ -17,7 +17,7 @@ Matrix covariance_of(const Matrix &x) {
 }
 std::vector<double> flat(const Matrix &m) { return {m.data(), m.data() + m.size()}; }
 
-/// A d x d matrix as the shape sees it.
+/// A d x d matrix restricted to the shape.
 Matrix seen_as(const std::string &shape, const Matrix &m) {
   if (shape == "diagonal") return Matrix(m.diagonal().asDiagonal());
   if (shape == "spherical") return m.diagonal().mean() * Matrix::Identity(m.rows(), m.cols());
@@ -35,7 +35,8 @@ Matrix shuffled(const Matrix &x, std::uint64_t seed, Vector *weights = nullptr) 
   return out;
 }
 
-/// A start for k components on the data: evenly spaced rows, everybody the covariance of all rows.
+/// A start for k components on the data: evenly spaced rows, each component with the covariance of
+/// all rows.
 Model start_on(const Matrix &x, const std::string &shape, int k) {
   std::vector<bayes::GmmComponent> start;
   Matrix spread = seen_as(shape, covariance_of(x));
@@ -301,7 +302,7 @@ BOOST_AUTO_TEST_CASE(an_update_continues_from_the_first_fit) {
         const auto p = both->posterior(0), q = all->posterior(0);
         BOOST_TEST(distance(p.alpha, q.alpha) < 1e-14);
         BOOST_TEST(distance(p.a, q.a) < 1e-14);
-        // mean-field halves do not add up; that alpha and a do is all there is
+        // the mean-field approximation is not additive; only alpha and a are
         if (independent) continue;
         BOOST_TEST(distance(p.c, q.c) < 1e-14);
         BOOST_TEST(distance(p.m, q.m) < 1e-12);

@@ -1,5 +1,5 @@
-// Fits of hidden Markov models by every method: bounds and exact posteriors, structure that stays,
-// threads and files, what is refused.
+// Fits of hidden Markov models by every method: bounds and exact posteriors, structural zeros,
+// threads and files, errors.
 #include "hmm_bound.hpp"
 
 using namespace markov;
@@ -25,7 +25,7 @@ BOOST_AUTO_TEST_CASE(the_bound_is_below_the_evidence) {
       for (const auto &run : two->trace)
         for (const double bound : run) BOOST_TEST(bound <= evidence + 1e-10);
       BOOST_TEST(two->info.objective > evidence - 3);
-      // With one state there is nothing hidden: the bound is the evidence.
+      // With one state nothing is hidden: the bound equals the evidence.
       BOOST_TEST(std::abs(one->info.objective -
                           double(exact(x, flat(1, 2, alpha, alpha, alpha)).log_evidence)) < 1e-10);
     }
@@ -59,8 +59,8 @@ BOOST_AUTO_TEST_CASE(structural_zeros_stay_zero_under_every_method) {
   }
 }
 
-// Threads share out pieces; long sequences are theirs too. What is spilled comes back stretch by
-// stretch, and is the same.
+// Pieces are divided among threads, and long sequences lie between them. Spilled rows are read back
+// stretch by stretch.
 BOOST_AUTO_TEST_CASE(fits_do_not_depend_on_threads_or_storage) {
   const Table a = random_rows(3, 3, 7), b = random_rows(3, 3, 8);
   std::vector<Sequence> x;
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(fits_do_not_depend_on_threads_or_storage) {
 // are 0.028.
 BOOST_AUTO_TEST_CASE(gibbs_means_are_the_exact_posterior_means) {
   const std::vector<Sequence> x = {{0, 0, 2, 1, 1}, {2, hole, 1, 0}, {0, 1, 2}};
-  // strong enough for the states to keep their names
+  // strong enough to prevent label switching
   const Dirichlets prior = {{40, 1}, {{30, 3}, {1, 20}}, flat(2, 3, 1, 1, 1.5).b};
   const auto begin =
       init({0.9, 0.1}, {{0.9, 0.1}, {0.1, 0.9}}, {{0.4, 0.3, 0.3}, {0.3, 0.4, 0.3}}, true);

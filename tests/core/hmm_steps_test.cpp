@@ -6,7 +6,7 @@ using namespace markov;
 
 namespace {
 
-/// What all sequences together expect, over all paths.
+/// Expectations over all paths of all sequences.
 struct Expected {
   Real log_likelihood = 0;
   std::vector<Real> initial;
@@ -33,7 +33,7 @@ Expected expect(const Known &known, const std::vector<Sequence> &x,
   return out;
 }
 
-/// The mode of a distribution given counts; where `given` is 0 it stays 0.
+/// The mode of a distribution given counts; entries that are 0 in `given` stay 0.
 std::vector<Real> mode(std::vector<Real> counts, const std::vector<Real> &given,
                        const std::vector<Real> &alpha) {
   Real whole = 0;
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(one_iteration_over_symbols_agrees_with_the_definition) {
       for (std::size_t v = 0; v < 4; ++v)
         BOOST_TEST(std::abs(double(fit.probability(int(i), double(v)) - emission[v])) < 1e-12);
     }
-    // Both objectives: where the run begins, and where it ends.
+    // The objective at the start and at the end of the run.
     const auto objective = [&](const Known &at_point) {
       Real total = expect(at_point, x, c.weights, c.labels).log_likelihood;
       if (!map) return total;
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(one_iteration_over_symbols_agrees_with_the_definition) {
     BOOST_TEST(distance(model->trace[0][1], double(objective(fit))) < 1e-12);
     BOOST_TEST(distance(model->info.objective, double(objective(fit))) < 1e-12);
   }
-  // A weight is so many sequences.
+  // A weight counts repetitions of a sequence.
   for (const std::string method : {"em", "map", "vi"}) {
     const Options options = {
         {"method", method}, {"max_iter", 7}, {"tol", 0.0}, {"init", init(start3, a, b, true)}};
@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(objectives_increase_to_their_definition) {
       BOOST_TEST(distance(vi->info.objective,
                           double(elbo(*vi, x, 3, flat(3, 3, alpha, alpha, 2 * alpha), weights))) <
                  1e-11);
-      // States come with falling visits, which are all steps, missing ones too.
+      // States are in order of decreasing occupancy, which counts missing steps too.
       double all = 0, steps = 0;
       for (int i = 0; i < 3; ++i) {
         const auto state = vi->state_at(i);

@@ -1,5 +1,5 @@
-// What all models share: their document, their bytes, and what is refused. The family here has one
-// number of its own.
+// Common to all models: document, bytes, and errors. The model family here has one member of its
+// own.
 #include "document/model.hpp"
 
 #include <algorithm>

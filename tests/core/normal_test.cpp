@@ -215,9 +215,8 @@ BOOST_AUTO_TEST_CASE(the_mode_is_where_the_posterior_density_is_largest) {
   });
 }
 
-// The slow definitions are what the rest is held against; here they are held against themselves:
-// E_q[log p / q] over a single component whose q is the posterior is the evidence. Caught: dropped
-// terms in either.
+// A check of the slow definitions with which the rest is compared: E_q[log p / q] over a single
+// component whose q is the posterior is the evidence. Caught: dropped terms in either.
 BOOST_AUTO_TEST_CASE(divergence_and_data_term_sum_to_the_evidence) {
   for_each_shape([](auto shape) {
     for (const int d : {1, 4}) {
@@ -241,9 +240,8 @@ BOOST_AUTO_TEST_CASE(divergence_and_data_term_sum_to_the_evidence) {
   });
 }
 
-// At a q that is nobody's posterior. Caught: a dropped d log 2, as in t1 of 002 L9: where a - a0
-// adds up to n, as it does in every fit, it cancels between the rows' share and the divergence, so
-// that no ELBO can tell.
+// At a q that is not a posterior. Caught: a dropped d log 2, as in t1 of 002 L9: if a - a0 sums to
+// n, as in every fit, it cancels between data term and divergence, so that no ELBO reveals it.
 BOOST_AUTO_TEST_CASE(expectations_under_an_arbitrary_q) {
   const int k = 2, d = 3;
   const Matrix x = support::normal_rows(20, d, 13);
@@ -351,7 +349,7 @@ BOOST_AUTO_TEST_CASE(the_floor_gives_the_most_likely_covariance_above_it) {
     for (int other = 0; other < 30; ++other) {
       Matrix change = Matrix::Identity(3, 3);
       for (Eigen::Index i = 0; i < 9; ++i) change.data()[i] += 0.02 * random.normal();
-      // Where it is below the floor it is lifted.
+      // Eigenvalues below the floor are raised to it.
       const SymmetricEigen eigen =
           symmetric_eigen(unit * change * best * change.transpose() * unit);
       const Matrix root = floor.deviation().asDiagonal() * eigen.vectors,

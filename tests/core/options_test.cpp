@@ -1,4 +1,4 @@
-// Options: what is read, and the words in which the rest is refused.
+// Options: values read, and the texts of errors.
 #include "document/options.hpp"
 
 #include <boost/test/unit_test.hpp>

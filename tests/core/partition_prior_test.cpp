@@ -1,5 +1,5 @@
-// The law of random partitions: it is one, it is exchangeable, and its conditionals are those that
-// samplers draw from.
+// The prior of partitions: it sums to 1, is exchangeable, and has the conditionals that samplers
+// use.
 #include "sampler_support.hpp"
 
 using namespace samplers;
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(probabilities_sum_to_one) {
     for (int n = 1; n <= 8; ++n)
       BOOST_TEST(std::abs(mean(prior, n, [](const auto &) { return 1.0; }) - 1) < 1e-12,
                  name << " n " << n);
-  // 002 L10 prints n_k! for (n_k - 1)!, which is no distribution: too much by a factor of n_k for
+  // 002 L10 prints n_k! for (n_k - 1)!, which does not sum to 1: it has an extra factor n_k for
   // every cluster.
   const PartitionPrior one = PartitionPrior::dirichlet_process(1);
   const auto printed = [](const std::vector<double> &counts) {
@@ -104,8 +104,8 @@ BOOST_AUTO_TEST_CASE(only_the_multiset_of_sizes_matters) {
     });
 }
 
-// Rows come one after another: the weights, over their total, are ratios of probabilities.
-// Marginalising the last row leaves the law of the others.
+// For rows in sequence the normalised weights are ratios of probabilities. Marginalising the last
+// row leaves the distribution of the others.
 BOOST_AUTO_TEST_CASE(weights_are_ratios_of_probabilities) {
   for (const auto &[name, prior] : priors)
     for_each_partition(6, [&, &p = prior, &title = name](const Labels &labels, int clusters) {

@@ -127,8 +127,8 @@ BOOST_AUTO_TEST_CASE(the_search_finds_the_best_of_all_partitions_of_nine_rows) {
 BOOST_AUTO_TEST_CASE(rows_together_in_every_draw_form_one_pattern) {
   for (const auto loss : losses)
     for (int rep = 0; rep < 12; ++rep) {
-      // Nine rows of four kinds, so that some partitions divide rows of a kind; and forty of
-      // eleven, which are searched.
+      // Nine rows in four patterns, so that some partitions divide a pattern; and forty in eleven,
+      // which are searched.
       for (const int n : {9, 40}) {
         const int kinds = n == 9 ? 4 : 11;
         const auto few = random_draws(kinds, 15, rep % 3, std::uint64_t(600 + rep));
@@ -167,8 +167,8 @@ BOOST_AUTO_TEST_CASE(an_estimate_is_never_worse_than_a_draw_or_a_neighbour) {
       BOOST_TEST(close(e.expected_loss, expected_loss(draws, e.labels, loss)));
       for (int m = 0; m < draws.size(); m += 1 + draws.size() / 300)
         BOOST_TEST(e.expected_loss <= expected_loss(draws, draw(draws, m), loss) + 1e-12);
-      // No move of one row, to another large cluster or to a new one, is better: the rows that are
-      // least sure of their place are tried.
+      // No move of one row, to another large cluster or to a new one, is better: the rows with the
+      // least certain membership are tried.
       std::vector<std::size_t> order(e.labels.size());
       std::iota(order.begin(), order.end(), 0);
       std::sort(order.begin(), order.end(),
@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(an_estimate_is_never_worse_than_a_draw_or_a_neighbour) {
 }
 
 BOOST_AUTO_TEST_CASE(no_merge_of_two_clusters_is_better) {
-  // Moves of single rows alone end before that here.
+  // With moves of single rows alone the search would stop earlier here.
   for (const auto &draws : {planted_draws(40, 30, 4, 0.7, 1), planted_draws(250, 30, 8, 0.9, 1)}) {
     const auto e = estimate(draws, PartitionLoss::information);
     for (int to = 0; to < e.clusters; ++to)

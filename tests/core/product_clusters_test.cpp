@@ -1,5 +1,5 @@
 // Products of columns with their parameters integrated out: conjugacy, evidence, predictive
-// densities, clusters that come and go.
+// densities, opening and closing clusters.
 //
 // Each case was seen to fail on a broken copy of the headers; the breaks are named where they are
 // caught.
@@ -10,7 +10,7 @@ using namespace products;
 BOOST_AUTO_TEST_SUITE(product_clusters)
 
 // Caught: c n / (c + n) without c, a count off by one in any posterior, log rate for log(1 + 1 /
-// rate), a dropped base of missing elements.
+// rate), a dropped constant of missing values.
 BOOST_AUTO_TEST_CASE(the_evidence_is_the_sum_of_the_log_predictives) {
   for (const bool holes : {false, true}) {
     const ProductPosterior prior = some_prior(mixed);

@@ -9,7 +9,7 @@ using namespace products;
 
 namespace {
 
-/// Two groups of rows of one column, from two draws of what the family's prior knows little of.
+/// Two groups of rows of one column, from two draws of a weak prior.
 template <class F> Numbers two_groups(const F &family, const ColumnSpec &spec, int n) {
   Random random(5);
   Numbers x;
@@ -31,7 +31,7 @@ Document options_of(const char *key, const std::string &name, const std::string 
   return out;
 }
 
-/// What is read back is what was written, and rows have a density.
+/// Models round-trip, and rows have a finite density.
 void check(const Model &model, const std::function<double(const Model &)> &log_density) {
   const std::string bytes = model.to_bytes();
   const auto copy = Model::from_bytes(bytes);

@@ -9,8 +9,8 @@ using namespace products;
 
 BOOST_AUTO_TEST_SUITE(product)
 
-// Definitions of densities, for families that have one outside this project; what every family
-// must be is in product_families_test.cpp.
+// Textbook definitions of densities; properties of all families are tested in
+// product_families_test.cpp.
 BOOST_AUTO_TEST_CASE(densities_agree_with_the_definition) {
   using Real = long double;
   const auto check = [](const auto &family, std::vector<double> point, double x, Real density) {
@@ -35,8 +35,8 @@ BOOST_AUTO_TEST_CASE(densities_agree_with_the_definition) {
   }
 }
 
-// Caught: a base of another column, missing elements that count, several columns with holes done at
-// once.
+// Caught: a constant of another column, missing values that count, several columns with missing
+// values processed at once.
 BOOST_AUTO_TEST_CASE(block_scores_and_statistics_agree_with_row_by_row) {
   std::vector<std::vector<ColumnSpec>> rows_of_columns = {mixed};
   for (const ColumnSpec &spec : every_family()) {
@@ -71,7 +71,8 @@ BOOST_AUTO_TEST_CASE(block_scores_and_statistics_agree_with_row_by_row) {
 
       const Vector w = support::random_weights(n, 7);
       std::vector<int> group;
-      for (int i = 0; i < n; ++i) group.push_back(int(random.below(2)));  // nobody is in the third
+      for (int i = 0; i < n; ++i)
+        group.push_back(int(random.below(2)));  // the third group is empty
       const auto s = statistics_of(prior, x, group, k, w);
       BOOST_TEST(s.count(2) == 0);
       const ProductPosterior at_once = posterior(s, replicate(prior, k));
@@ -134,8 +135,8 @@ BOOST_AUTO_TEST_CASE(objectives_increase_and_one_component_is_exact) {
     climbs(optimize(vi, {wide.alpha + first.count, posterior(first, wide.components)}, rows,
                     control, schedule)
                .trace);
-    // A whole step in natural parameters is the target, none is where one was; half of one is the
-    // mean of sufficient statistics.
+    // A natural-gradient step of size 1 gives the target, of size 0 changes nothing; of size 1/2 it
+    // is the mean of sufficient statistics.
     const ProductPosterior target = posterior(first, wide.components);
     BOOST_TEST((blend(wide.components, target, 1).values - target.values).cwiseAbs().maxCoeff() <
                1e-10);
