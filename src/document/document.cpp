@@ -122,7 +122,8 @@ class Writer {
                     static_cast<int>(std::min<std::size_t>(tensor->shape.size(), max_nesting + 1)));
       const auto size = static_cast<std::int64_t>(tensor->values.size());
       if (tensor_size(tensor->shape, std::numeric_limits<std::int64_t>::max()) != size)
-        throw Error(Errc::internal, "a tensor has another number of values than its shape says");
+        throw Error(Errc::internal,
+                    "a tensor has a number of values that does not match its shape");
       head(tag_tensor, tensor->shape.size());
       for (const std::int64_t extent : tensor->shape) word(static_cast<std::uint64_t>(extent));
       numbers(tensor->values);
@@ -205,8 +206,7 @@ class Reader {
 
   static double number(std::uint64_t bits) {
     const double value = std::bit_cast<double>(bits);
-    if (std::isnan(value) && bits != nan_bits)
-      fail("a NaN has other bits than the only ones allowed");
+    if (std::isnan(value) && bits != nan_bits) fail("a NaN is not the canonical one");
     return value;
   }
 
@@ -285,7 +285,8 @@ class JsonWriter {
     } else if (const auto *tensor = document.as<Tensor>()) {
       const auto size = static_cast<std::int64_t>(tensor->values.size());
       if (tensor_size(tensor->shape, std::numeric_limits<std::int64_t>::max()) != size)
-        throw Error(Errc::internal, "a tensor has another number of values than its shape says");
+        throw Error(Errc::internal,
+                    "a tensor has a number of values that does not match its shape");
       const double *at = tensor->values.data();
       extent(*tensor, 0, at);
     } else if (const auto *list = document.as<Document::List>()) {
@@ -385,7 +386,7 @@ Document &Document::set(std::string key, Document value) {
   if (is_null()) value_ = Object{};
   auto *object = std::get_if<Object>(&value_);
   if (object == nullptr)
-    throw Error(Errc::internal, "a member was set in a document that is no object");
+    throw Error(Errc::internal, "a member was set in a document that is not an object");
   for (auto &member : *object)
     if (member.first == key) {
       member.second = std::move(value);

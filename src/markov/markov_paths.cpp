@@ -16,7 +16,7 @@ constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 [[noreturn]] void impossible() {
   throw Error(Errc::numeric, "the sequence is impossible under the model",
               "No path of positive probability leads through it.",
-              "hmm_log_likelihood(model, sequence) tells such sequences: it is -Infinity.");
+              "hmm_log_likelihood(model, sequence) is -Infinity for such sequences.");
 }
 
 /// Loads a sequence window by window.

@@ -401,12 +401,12 @@ MarkovSums markov_step(const Sequences &sequences, Control &control, const Marko
     own.reduce(total);
   }
   if (total.impossible >= 0)
-    throw Error(Errc::invalid_argument,
-                "sequence " + std::to_string(number_of(sequences, total.impossible)) +
-                    " is impossible under the model",
-                "No path of positive probability leads through it.",
-                "Look at the transitions that cannot be, and at the states that are known; the "
-                "sequence is the one of this number among those that were not left out.");
+    throw Error(
+        Errc::invalid_argument,
+        "sequence " + std::to_string(number_of(sequences, total.impossible)) +
+            " is impossible under the model",
+        "No path of positive probability leads through it.",
+        "Check structural zeros and known states. Sequences that were left out are not counted.");
   return total;
 }
 

@@ -35,7 +35,7 @@ struct SamplerSetting {
                 std::string("method ") + method + " needs more than " +
                     std::to_string(most_clusters) + " clusters at once",
                 std::string("The concentration is ") + concentration +
-                    "; more clusters than that are not in reason, or their parameters not within "
+                    "; more clusters than that are not supported, or their parameters exceed "
                     "maintenance_work_mem, or 1 GB if that is more.",
                 "Give a smaller concentration, or a prior that keeps it small, or raise "
                 "maintenance_work_mem.");

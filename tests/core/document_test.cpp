@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(what_to_bytes_cannot_write_is_refused) {
   BOOST_TEST(refusal(head(boolean, 2)) == size);
   BOOST_TEST(refusal(head(integer, 1) + word(5)) == size);
   BOOST_TEST(refusal(head(number, 1) + word(5)) == size);
-  const char *const not_a_number = "a NaN has other bits than the only ones allowed";
+  const char *const not_a_number = "a NaN is not the canonical one";
   BOOST_TEST(refusal(head(number, 0) + word(0x7ff8000000000001)) == not_a_number);
   BOOST_TEST(refusal(head(tensor, 1) + word(1) + word(0xfff8000000000000)) == not_a_number);
   const char *const twice = "an object has the same key twice";

@@ -127,13 +127,13 @@ SELECT is(rhat(chain, chain), 'Infinity', 'chains that are stuck apart') FROM sl
 SELECT is(complaint(statement), said, statement) FROM (VALUES
   ('SELECT rhat(nullif(draw, 17), chain ORDER BY chain, draw) FROM slow',
    '22004 value of draw 17 is NULL | Draws of a chain are a sequence: one cannot be left out as '
-     'if it had not been. | FILTER (WHERE ... IS NOT NULL) leaves it out all the same.'),
+     'if it had not been. | To leave it out nevertheless, use FILTER (WHERE ... IS NOT NULL).'),
   ('SELECT ess_bulk(nullif(draw, 1) ORDER BY nullif(draw, 1)) FROM slow',
    '22004 value of draw 3997 is NULL | Draws of a chain are a sequence: one cannot be left out as '
-     'if it had not been. | FILTER (WHERE ... IS NOT NULL) leaves it out all the same.'),
+     'if it had not been. | To leave it out nevertheless, use FILTER (WHERE ... IS NOT NULL).'),
   ('SELECT mcse(value, NULL) FROM slow',
    '22004 chain of draw 1 is NULL | Draws of a chain are a sequence: one cannot be left out as if '
-     'it had not been. | FILTER (WHERE ... IS NOT NULL) leaves it out all the same.'),
+     'it had not been. | To leave it out nevertheless, use FILTER (WHERE ... IS NOT NULL).'),
   ('SELECT ess_tail(value, chain) FROM slow WHERE draw < 100 OR chain <> 3',
    '22023 chains have different numbers of draws | Chain 1 has 1000, chain 3 has 99. | Compare as '
      'many draws of each chain.'),

@@ -39,8 +39,8 @@ template <class Choose> std::string families_of(Choose choose) {
   if (fitted)
     throw Error(Errc::invalid_argument, message, detail,
                 likelihood == Categorical::name
-                    ? "A fit knows categories that are not among its rows if its option "
-                      "\"categories\" says how many there are."
+                    ? "A fit has categories that are not among its rows if its option "
+                      "\"categories\" gives their number."
                     : "");
   throw Error(
       Errc::invalid_argument, message, detail,

@@ -38,7 +38,7 @@ bool attempt_fit(const Collector &data, const std::function<void(Control &)> &fi
   try {
     if (data.all_weights_zero())
       throw Error(Errc::invalid_argument, "all weights are zero",
-                  message("A {} of weight 0 counts as if it were not there.", data.item_name()));
+                  message("A {} of weight 0 does not count.", data.item_name()));
     if (data.empty()) return false;
     ServerControl control;
     fit(control);

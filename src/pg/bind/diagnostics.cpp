@@ -69,7 +69,7 @@ BAYES_FUNCTION(bayes_draws) {
     throw Error(
         Errc::invalid_argument, "model has no posterior draws",
         message("It is of family {}, fitted by method {}.", model->info.family, model->info.method),
-        "Methods that sample keep draws: fit it by one of them.");
+        "Only methods that sample store draws: fit it by one of them.");
   ServerControl control;
   const double *value = draws.values.data();
   for (int chain = 1; chain <= draws.chains; ++chain)
@@ -93,8 +93,8 @@ BAYES_FUNCTION(bayes_draws_transition) {
     throw Error(
         Errc::null_value,
         message("{} of draw {} is NULL", PG_ARGISNULL(1) ? "value" : "chain", state.count() + 1),
-        "Draws of a chain are a sequence: one cannot be left out as if it had not been.",
-        "FILTER (WHERE ... IS NOT NULL) leaves it out all the same.");
+        "Draws of a chain are a sequence, from which none can be left out.",
+        "To leave it out nevertheless, use FILTER (WHERE ... IS NOT NULL).");
   state.add(has_chain ? PG_GETARG_INT32(2) : 1, PG_GETARG_FLOAT8(1));
   PG_RETURN_POINTER(&state);
 }

@@ -34,7 +34,7 @@ constexpr Binding<SequenceCollector> hmm = {
 // ---- the sequences of a query ----
 
 constexpr const char *form_hint =
-    "Select what a sequence is called and then the sequence, an array: SELECT id, array_agg(x "
+    "Select a name for the sequence and then the sequence, an array: SELECT id, array_agg(x "
     "ORDER BY t) FROM ... GROUP BY id.";
 
 /// The columns of the query: a name of any type and an array.
@@ -45,9 +45,9 @@ struct NamedSequences {
   explicit NamedSequences(TupleDesc columns) {
     if (columns->natts != 2)
       throw Error(Errc::invalid_argument,
-                  message("query returns {} {}, but two are wanted", columns->natts,
+                  message("query returns {} {}, but must return two", columns->natts,
                           columns->natts == 1 ? "column" : "columns"),
-                  "The first column is what a sequence is called, the second the sequence.",
+                  "The first column is the name of the sequence, the second the sequence.",
                   form_hint);
     name_output = output_function_of(TupleDescAttr(columns, 0)->atttypid);
     const Form_pg_attribute second = TupleDescAttr(columns, 1);

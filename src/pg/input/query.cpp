@@ -11,7 +11,7 @@ constexpr const char *form_hint =
     "(SELECT a, b, c FROM ...).";
 
 constexpr const char *named_form_hint =
-    "Select what a row is called and then the row: one array of numbers (SELECT id, x FROM ...), "
+    "Select a name for the row and then the row: one array of numbers (SELECT id, x FROM ...), "
     "or numeric columns (SELECT id, a, b, c FROM ...).";
 
 }  // namespace
@@ -118,7 +118,7 @@ Layout layout_of(TupleDesc columns, bool named, bool booleans) {
   if (named) {
     if (columns->natts == 1)
       unsuitable("returns one column",
-                 "The first column is what a row is called; the row itself must follow.",
+                 "The first column is the name of the row; the row itself must follow.",
                  layout.hint);
     const Oid declared = TupleDescAttr(columns, 0)->atttypid;
     layout.name_output = output_function_of(declared);

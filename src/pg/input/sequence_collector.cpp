@@ -75,13 +75,13 @@ double SymbolDictionary::code(std::string_view name) {
   if (names_.size() >= most_symbols)
     throw Error(Errc::too_large,
                 message("sequences have more than {} distinct symbols", most_symbols), {},
-                "If observations are measurements, not names, option emission says what they are; "
-                "else join rare symbols into one.");
+                "If observations are measurements, not names, give option emission; else combine "
+                "rare symbols into one.");
   if (name.size() > longest_symbol)
     throw Error(
         Errc::too_large,
         message("a symbol is {} bytes long, but the limit is {}", name.size(), longest_symbol), {},
-        "A symbol is a name of what is observed; md5(symbol) is a short one.");
+        "A symbol is the name of an observation; md5(symbol) is a short one.");
   names_.emplace_back(name);
   return numbers_.emplace(names_.back(), int(names_.size()) - 1).first->second;
 }
@@ -115,7 +115,7 @@ void SequenceCollector::prepare(const OpenArray &array) {
   if (elements_ == SequenceElements::symbols && !options_.symbols)
     throw Error(Errc::invalid_argument,
                 message("observations are of type {}, but must be numbers", type_.name()), {},
-                "Leave out option emission: observations that are no numbers are names.");
+                "Leave out option emission: observations that are not numbers are names.");
 
   sequences_.dimension = int(width_of(array));
   if (request_->start)

@@ -63,10 +63,10 @@ void save_current_exception() noexcept {
   } catch (const std::bad_alloc &) {
     save(ERRCODE_OUT_OF_MEMORY, "out of memory");
   } catch (const std::exception &x) {
-    save(ERRCODE_INTERNAL_ERROR, x.what(), "pg_bayes met an error that it did not foresee.");
+    save(ERRCODE_INTERNAL_ERROR, x.what(), "pg_bayes encountered an unexpected error.");
   } catch (...) {
     save(ERRCODE_INTERNAL_ERROR, "unknown C++ exception",
-         "pg_bayes met an error that it did not foresee.");
+         "pg_bayes encountered an unexpected error.");
   }
 }
 

@@ -64,7 +64,7 @@ std::unique_ptr<Model> parse(std::string_view bytes, const char *family) {
   if (family && model->info.family != family)
     throw Error(Errc::wrong_family,
                 message("model is of family {}, expected {}", model->info.family, family),
-                "bayes_info(model) tells what a model is.");
+                "bayes_info(model) shows the family of a model.");
   return model;
 }
 
