@@ -200,8 +200,8 @@ BOOST_AUTO_TEST_CASE(impossible_members_are_named) {
              start + R"("seconds" is "Infinity", but must be a finite number of at least 0.0)");
   BOOST_TEST(with("options", {}) == start + R"("options" is null, but must be an object)");
   BOOST_TEST(with("options", Document::object().set("k", Tensor{{2, 0}, {}})) ==
-             start + R"("options" cannot be stored: a tensor has another number of )"
-                     R"(values than its shape says)");
+             start + R"("options" cannot be stored: a tensor has a number of values )"
+                     R"(that does not match its shape)");
   BOOST_TEST(with("pg_bayes", 1) == start + R"("pg_bayes" is 1, but must be an object)");
   BOOST_TEST(with("pg_bayes", Document::object()) == start + R"("pg_bayes.format" is missing)");
   BOOST_TEST(with("pg_bayes", Document::object().set("format", 1).set("version", "")) ==
