@@ -19,8 +19,8 @@ class BAYES_API PartitionDraws {
   explicit PartitionDraws(std::int64_t rows);
 
   /// Adds a draw: the cluster of every row. Labels are dense from 0: every one below the number of
-  /// clusters occurs; their numbering is arbitrary. Throws, and adds nothing, invalid_argument
-  /// otherwise, too_large above 65535 clusters.
+  /// clusters occurs; their numbering is arbitrary. Throws invalid_argument otherwise, too_large
+  /// above 65535 clusters; nothing is added then.
   void add(std::span<const int> labels);
 
   std::int64_t rows() const { return rows_; }
