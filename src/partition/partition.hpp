@@ -39,9 +39,9 @@ class BAYES_API PartitionDraws {
 /// The loss whose mean over the draws a point estimate minimises.
 ///
 /// Two metrics on partitions:
-/// - the Rand loss (Binder 1978 with equal costs; 003): the share of the n(n-1)/2 pairs of rows that
-///   are together in one partition and apart in the other. In [0, 1]; everything together is 1 away
-///   from everything apart. 0 for one row.
+/// - the Rand loss (Binder 1978 with equal costs; 003): the share of the n(n-1)/2 pairs of rows
+///   that are together in one partition and apart in the other. In [0, 1]; everything together is
+///   1 away from everything apart. 0 for one row.
 /// - the variation of information (Meila 2007) in bits: H(a|b) + H(b|a). In [0, log2 n]; everything
 ///   together is log2 n away from everything apart.
 enum class PartitionLoss {
