@@ -1,5 +1,5 @@
--- What pg_bayes does, on real data; run by `make demo`. By hand: tests/lib/data.sql first, psql in
--- the top directory.
+-- A demonstration on real data, run by `make demo`. By hand: run tests/lib/data.sql first, with
+-- psql in the top directory.
 \set QUIET on
 \pset footer off
 \pset null '-'
@@ -7,15 +7,15 @@
 \echo
 \echo '== Old Faithful: 272 eruptions of a geyser, their length and the wait after them, in minutes'
 \echo
-\echo 'How many kinds of eruption are there? Fit one to five; the largest evidence bound (elbo) is'
-\echo 'the best explanation.'
+\echo 'How many kinds of eruption are there? Fit one to five; the largest evidence bound (elbo)'
+\echo 'indicates the best model.'
 \echo
 SELECT k, round(elbo::numeric, 1) AS elbo, round(bic::numeric, 1) AS bic,
        CASE WHEN elbo = max(elbo) OVER () THEN '<-- best' ELSE '' END AS " "
 FROM gmm_select('SELECT x FROM faithful', ARRAY[1, 2, 3, 4, 5])
 ORDER BY k;
 
-\echo 'Two. A model is a value: fit it once, keep it in a table.'
+\echo 'Two. A model is a value: fit it once, store it in a table.'
 \echo '  CREATE TABLE models AS SELECT ''faithful'' AS name, gmm_fit(x, 2) AS model FROM faithful;'
 \echo
 CREATE TEMP TABLE models AS SELECT 'faithful' AS name, gmm_fit(x, 2) AS model FROM faithful;
@@ -26,14 +26,14 @@ SELECT component, round(weight::numeric, 3) AS weight,
 FROM models, gmm_components(model) WHERE name = 'faithful'
 ORDER BY component;
 
-\echo 'In place, as a window function, without keeping anything:'
+\echo 'In place, as a window function, without storing anything:'
 \echo
 SELECT cluster, count(*) AS eruptions, min(eruptions) AS shortest, max(eruptions) AS longest
 FROM (SELECT eruptions, gmm_cluster(x, 2) OVER () AS cluster FROM faithful) AS clustered
 GROUP BY cluster
 ORDER BY cluster;
 
-\echo 'Every eruption gets its kind, and how sure that is. The five least certain:'
+\echo 'Every eruption gets its kind and its probability. The five least certain:'
 \echo
 SELECT id, eruptions, waiting, gmm_predict(model, x) AS component,
        ARRAY(SELECT round(p::numeric, 3)
@@ -53,7 +53,7 @@ FROM gmm_fit('SELECT long, lat, depth FROM quakes', 4)
 ORDER BY component;
 
 \echo 'As an aggregate with GROUP BY: a model for each class of magnitude, in one statement. Deep'
-\echo 'and shallow are apart in all.'
+\echo 'and shallow earthquakes are separated in all.'
 \echo
 SELECT magnitude, quakes, component, round(weight::numeric, 2) AS weight,
        round(mean[1]::numeric) AS depth_km
@@ -61,9 +61,9 @@ FROM (SELECT floor(mag) AS magnitude, count(*) AS quakes, gmm_fit(ARRAY[depth], 
       FROM quakes WHERE mag < 6 GROUP BY floor(mag)) AS fits, gmm_components(model)
 ORDER BY magnitude, depth_km;
 
-\echo '== The letters of PostgreSQL''s tutorial: 20 pages of English, all between words one _'
+\echo '== The letters of PostgreSQL''s tutorial: 20 pages of English, all else as _'
 \echo
-\echo 'A hidden Markov model of two states finds the vowels and the consonants, as they take turns:'
+\echo 'A hidden Markov model of two states finds the vowels and the consonants, as they alternate:'
 \echo
 SELECT state, string_agg(symbol, ' ' ORDER BY probability DESC) AS most_probable_symbols
 FROM (SELECT hmm_fit(string_to_array(regexp_replace(lower(body), '[^a-z]+', '_', 'g'), NULL), 2)
@@ -74,7 +74,7 @@ ORDER BY state;
 
 \echo '== Handwritten digits: 1797 pictures of 8 x 8 grey values, without their labels'
 \echo
-\echo 'Twenty shapes, the best of forty starts; this takes some seconds, so we ask for progress.'
+\echo 'Twenty shapes, the best of forty restarts; this takes some seconds, so progress is shown.'
 \echo
 SET pg_bayes.progress = on;
 CREATE TEMP TABLE shapes AS

@@ -1,8 +1,8 @@
--- pg_bayes: what all families of models share. The files of this directory are made into one
--- install script by expand.awk, which also says what DEFINE, [, argument type] and COMMENT IS mean.
+-- pg_bayes: common to all model families. expand.awk makes one install script of the files in this
+-- directory; it also explains DEFINE, [, argument type] and COMMENT IS.
 \echo Use "CREATE EXTENSION pg_bayes" to load this file. \quit
 
--- ---- what functions and aggregates have in common (the states of aggregates are large) ----
+-- ---- common attributes of functions and aggregates (transition states are large) ----
 
 DEFINE @immutable = LANGUAGE C IMMUTABLE PARALLEL SAFE;
 DEFINE @strict = LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -20,14 +20,14 @@ CREATE TYPE bayes_model;
 
 CREATE FUNCTION bayes_model_in(cstring) RETURNS bayes_model
   AS 'MODULE_PATHNAME' @strict COST 100;
-COMMENT IS 'Input function of bayes_model: JSON, as the type prints itself. 22P02 for text that '
-  'is no model.';
+COMMENT IS 'Input function of bayes_model: JSON, as the output function writes it. 22P02 for text '
+  'that is not a model.';
 CREATE FUNCTION bayes_model_out(bayes_model) RETURNS cstring
   AS 'MODULE_PATHNAME' @strict COST 100;
 COMMENT IS 'Output function of bayes_model: JSON that reads back to the same bits.';
 CREATE FUNCTION bayes_model_recv(internal) RETURNS bayes_model
   AS 'MODULE_PATHNAME' @strict COST 100;
-COMMENT IS 'Binary input function of bayes_model. 22P03 for bytes that are no model.';
+COMMENT IS 'Binary input function of bayes_model. 22P03 for bytes that are not a model.';
 CREATE FUNCTION bayes_model_send(bayes_model) RETURNS bytea
   AS 'MODULE_PATHNAME' @strict COST 100;
 COMMENT IS 'Binary output function of bayes_model: the stored bytes.';
@@ -38,8 +38,8 @@ CREATE TYPE bayes_model (
   INTERNALLENGTH = VARIABLE, ALIGNMENT = int4, STORAGE = extended
 );
 COMMENT ON TYPE bayes_model IS
-  'A fitted model of any family: its parameters, its posterior, and how it was fitted. A value '
-  'like any other: store it in a column, dump it, cast it to jsonb.';
+  'A fitted model of any model family: its parameters, its posterior, and how it was fitted. A '
+  'value like any other: store it in a column, dump it, cast it to jsonb.';
 
 CREATE FUNCTION bayes_model_to_jsonb(bayes_model) RETURNS jsonb
   AS 'MODULE_PATHNAME' @strict COST 100;
@@ -47,11 +47,12 @@ COMMENT IS 'The model as jsonb; doubles that JSON lacks are the strings "NaN", "
   '"-Infinity" and "-0".';
 CREATE FUNCTION bayes_model_from_jsonb(jsonb) RETURNS bayes_model
   AS 'MODULE_PATHNAME' @strict COST 100;
-COMMENT IS 'A model from the jsonb that one was cast to. 22P02 for what is no model.';
+COMMENT IS 'A model from jsonb, as the reverse cast gives it. 22P02 for jsonb that is not a '
+  'model.';
 CREATE CAST (bayes_model AS jsonb) WITH FUNCTION bayes_model_to_jsonb(bayes_model) AS ASSIGNMENT;
 CREATE CAST (jsonb AS bayes_model) WITH FUNCTION bayes_model_from_jsonb(jsonb);
 
--- ---- what every model tells ----
+-- ---- accessors of every model ----
 
 CREATE FUNCTION bayes_info(model bayes_model)
   RETURNS TABLE (family text, method text, rows bigint, skipped bigint, dimension int,
@@ -60,20 +61,22 @@ CREATE FUNCTION bayes_info(model bayes_model)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
 COMMENT IS 'What was fitted and how, one row. rows: used; skipped: left out because NULL, of '
   'weight 0 or, with missing = skip, incomplete; iterations: of the best restart; objective: what '
-  'the method maximises, with all constants (log-likelihood, log-posterior or ELBO); seconds: the '
-  'fit took; version: of pg_bayes that made it; options: all in force, defaults included.';
+  'the method maximises, including all constants (log-likelihood, log-posterior or ELBO); '
+  'seconds: duration of the fit; version: of pg_bayes at the fit; options: all in force, '
+  'including defaults.';
 
 CREATE FUNCTION bayes_trace(model bayes_model)
   RETURNS TABLE (restart int, iteration int, objective float8)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 100;
 COMMENT IS 'The objective at the start (iteration 0) and after every iteration of every restart, '
-  'restarts counted from 1. For svi the noisy estimate at every step, and last the exact value.';
+  'restarts counted from 1. For svi the noisy estimate at every step, followed by the exact '
+  'value.';
 
--- ---- rows on their way into a fit: for the aggregates of all families ----
+-- ---- parallel aggregation of rows, for all model families ----
 
 CREATE FUNCTION bayes_rows_support(internal) RETURNS internal
   AS 'MODULE_PATHNAME' @strict;
-COMMENT IS 'Internal. Tells the planner not to aggregate in parallel what would not fit into '
+COMMENT IS 'Internal. Makes the planner avoid parallel aggregation of data that exceed '
   'maintenance_work_mem.';
 
 CREATE FUNCTION bayes_rows_serialize(internal) RETURNS bytea
@@ -82,7 +85,7 @@ COMMENT IS 'Internal. Rows of a parallel worker as bytes. 54000 above 1 GB.';
 
 CREATE FUNCTION bayes_rows_deserialize(bytea, internal) RETURNS internal
   AS 'MODULE_PATHNAME' @strict SUPPORT bayes_rows_support;
-COMMENT IS 'Internal. The reverse of bayes_rows_serialize.';
+COMMENT IS 'Internal. The inverse of bayes_rows_serialize.';
 
 CREATE FUNCTION bayes_rows_combine(internal, internal) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;

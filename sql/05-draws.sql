@@ -1,4 +1,4 @@
--- Posterior draws, and diagnostics of the chains that made them
+-- Posterior draws, and convergence diagnostics of MCMC chains
 
 DEFINE @draws_errors =
   'Errors: 22004 NULL value or chain; 22023 chains of different length; 54000 more than 10 '
@@ -8,8 +8,8 @@ CREATE FUNCTION bayes_draws(model bayes_model)
   RETURNS TABLE (chain int, draw int, quantity text, value float8)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10000;
 COMMENT IS 'The posterior draws of a model fitted by sampling, chains and draws counted from 1, '
-  'warmup aside: quantities that do not depend on how components are numbered. A value that a '
-  'draw does not define is NaN. 22023 for a model without draws.';
+  'without warmup: quantities that do not depend on the numbering of components. A value that is '
+  'undefined for a draw is NaN. 22023 for a model without draws.';
 
 -- ---- aggregates: draws in, one number out ----
 
@@ -24,7 +24,7 @@ COMMENT IS 'Internal. Computes R-hat of the collected draws.';
 CREATE AGGREGATE rhat(value float8 [, chain int]) (
   SFUNC = bayes_draws_transition, @state, FINALFUNC = rhat_final
 );
-COMMENT IS 'The same of a single chain: rhat(value ORDER BY draw).';
+COMMENT IS 'The same for a single chain: rhat(value ORDER BY draw).';
 COMMENT IS 'Rank-normalised split R-hat of the draws of one quantity: below 1.01 when chains have '
   'converged (Vehtari and others 2021). Order matters: rhat(value, chain ORDER BY chain, draw). '
   'NULL for no rows, equal draws, a draw that is not finite, fewer than 4 draws in a chain. '
@@ -36,11 +36,11 @@ COMMENT IS 'Internal. Computes the bulk effective sample size of the collected d
 CREATE AGGREGATE ess_bulk(value float8 [, chain int]) (
   SFUNC = bayes_draws_transition, @state, FINALFUNC = ess_bulk_final
 );
-COMMENT IS 'The same of a single chain: ess_bulk(value ORDER BY draw).';
-COMMENT IS 'Bulk effective sample size: how many independent draws would tell as much about the '
-  'middle of the distribution (Vehtari and others 2021). Order matters: ess_bulk(value, chain '
-  'ORDER BY chain, draw). NULL for no rows, equal draws, a draw that is not finite, fewer than 6 '
-  'draws in a chain. '
+COMMENT IS 'The same for a single chain: ess_bulk(value ORDER BY draw).';
+COMMENT IS 'Bulk effective sample size: the number of independent draws that would give the same '
+  'precision in the middle of the distribution (Vehtari and others 2021). Order matters: '
+  'ess_bulk(value, chain ORDER BY chain, draw). NULL for no rows, equal draws, a draw that is not '
+  'finite, fewer than 6 draws in a chain. '
   @draws_errors;
 
 CREATE FUNCTION ess_tail_final(state internal) RETURNS float8
@@ -49,11 +49,11 @@ COMMENT IS 'Internal. Computes the tail effective sample size of the collected d
 CREATE AGGREGATE ess_tail(value float8 [, chain int]) (
   SFUNC = bayes_draws_transition, @state, FINALFUNC = ess_tail_final
 );
-COMMENT IS 'The same of a single chain: ess_tail(value ORDER BY draw).';
-COMMENT IS 'Tail effective sample size: the smaller one of those of the 5 % and 95 % quantiles '
-  '(Vehtari and others 2021). NULL also where one of them is not exceeded by any draw. Order '
-  'matters: ess_tail(value, chain ORDER BY chain, draw). NULL for no rows, equal draws, a draw '
-  'that is not finite, fewer than 6 draws in a chain. '
+COMMENT IS 'The same for a single chain: ess_tail(value ORDER BY draw).';
+COMMENT IS 'Tail effective sample size: the smaller of those of the 5 % and 95 % quantiles '
+  '(Vehtari and others 2021). NULL also if no draw lies beyond one of these. Order matters: '
+  'ess_tail(value, chain ORDER BY chain, draw). NULL for no rows, equal draws, a draw that is not '
+  'finite, fewer than 6 draws in a chain. '
   @draws_errors;
 
 CREATE FUNCTION mcse_final(state internal) RETURNS float8
@@ -62,7 +62,7 @@ COMMENT IS 'Internal. Computes the Monte Carlo standard error of the collected d
 CREATE AGGREGATE mcse(value float8 [, chain int]) (
   SFUNC = bayes_draws_transition, @state, FINALFUNC = mcse_final
 );
-COMMENT IS 'The same of a single chain: mcse(value ORDER BY draw).';
+COMMENT IS 'The same for a single chain: mcse(value ORDER BY draw).';
 COMMENT IS 'Monte Carlo standard error of the mean of the draws. Order matters: mcse(value, chain '
   'ORDER BY chain, draw). NULL for no rows, equal draws, a draw that is not finite, fewer than 6 '
   'draws in a chain. '

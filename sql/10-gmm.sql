@@ -2,7 +2,7 @@
 
 DEFINE @gmm_rows =
   'x: numbers, the same length 1 to 1600 in every row; a NULL x is skipped; no rows give NULL. '
-  'Errors: 22023 impossible option, argument or element, or k above the number of distinct rows; '
+  'Errors: 22023 invalid option, argument or element, or k above the number of distinct rows; '
   '22004 NULL element; 2202E rows of different length; 22003 no fit exists.';
 DEFINE @gmm_query =
   'query: one SELECT of an array column, of an array column and a numeric weight, or of numeric '
@@ -14,8 +14,8 @@ CREATE TYPE gmm_selection AS (
   bic float8, icl float8, elbo float8, converged boolean, model bayes_model
 );
 COMMENT ON TYPE gmm_selection IS
-  'One fit among several to choose from. bic, icl: smaller is better; elbo: larger is better, '
-  'NULL unless the method is variational; parameters: the number of free ones.';
+  'One of several fits to choose from. bic, icl: smaller is better; elbo: larger is better, NULL '
+  'unless the method is variational; parameters: the number of free parameters.';
 
 -- ---- aggregates: rows in, a model out ----
 
@@ -33,7 +33,7 @@ CREATE AGGREGATE gmm_fit(x float8[], k int [, options jsonb [, weight float8]]) 
   SFUNC = gmm_fit_transition, @state, FINALFUNC = gmm_fit_final, @combine
 );
 COMMENT IS 'Fits a mixture of k Gaussians (1 to 10000) to the rows x, by variational Bayes unless '
-  'told otherwise. '
+  'options name another method. '
   @gmm_rows;
 COMMENT IS 'The same with options. '
   @gmm_options;
@@ -50,8 +50,8 @@ COMMENT IS 'Internal. Adds one row.';
 CREATE AGGREGATE gmm_fit(x float8[], start bayes_model [, options jsonb [, weight float8]]) (
   SFUNC = gmm_start_transition, @state, FINALFUNC = gmm_fit_final, @combine
 );
-COMMENT IS 'Fits a Gaussian mixture, beginning at the parameters of a fitted one (for instance of '
-  'yesterday). 42804 for a model of another family. '
+COMMENT IS 'Fits a Gaussian mixture, starting from the parameters of a fitted one (for instance '
+  'yesterday''s). 42804 for a model of another family. '
   @gmm_rows;
 COMMENT IS 'The same with options. '
   @gmm_options;
@@ -81,7 +81,7 @@ COMMENT IS 'Internal. Adds one row.';
 
 CREATE FUNCTION gmm_select_final(state internal) RETURNS gmm_selection[]
   AS 'MODULE_PATHNAME' @immutable COST 1000000;
-COMMENT IS 'Internal. Fits every mixture to choose from.';
+COMMENT IS 'Internal. Fits all mixtures to choose from.';
 
 CREATE AGGREGATE gmm_select(x float8[], ks int[] [, options jsonb]) (
   SFUNC = gmm_select_transition, @state, FINALFUNC = gmm_select_final, @combine
@@ -97,7 +97,7 @@ COMMENT IS 'The same with options. '
 CREATE FUNCTION gmm_cluster(x float8[], k int [, options jsonb]) RETURNS int
   AS 'MODULE_PATHNAME' @window COST 1000;
 COMMENT IS 'Fits a mixture of k Gaussians to the whole partition, regardless of the frame, and '
-  'gives the most probable component of every row, counted from 1; NULL for a NULL row.';
+  'returns the most probable component of every row, counted from 1; NULL for a NULL row.';
 COMMENT IS 'The same with options. '
   @gmm_options;
 
@@ -106,7 +106,7 @@ COMMENT IS 'The same with options. '
 CREATE FUNCTION gmm_fit(query text, k int [, options jsonb])
   RETURNS TABLE (component int, weight float8, mean float8[], covariance float8[], count float8)
   AS 'MODULE_PATHNAME', 'gmm_fit_query' @volatile COST 1000000 ROWS 10;
-COMMENT IS 'Fits a mixture of k Gaussians to the rows of a query and gives its components, as '
+COMMENT IS 'Fits a mixture of k Gaussians to the rows of a query and returns its components, as '
   'gmm_components does. '
   @gmm_query;
 COMMENT IS 'The same with options. '
@@ -134,7 +134,7 @@ CREATE FUNCTION gmm_posterior(model bayes_model)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
 COMMENT IS 'The posterior of a model fitted by vi or svi: weights ~ Dirichlet(alpha), precision '
   'Lambda ~ Wishart(a, b) with E[Lambda] = a b^-1, mean ~ N(m, (c Lambda)^-1), s NULL; with the '
-  'independent prior mean ~ N(m, s), c NULL. b and s are d x d. 22023 for a model without '
+  'independent prior mean ~ N(m, s), c NULL. b and s are d x d. 22023 for a model without a '
   'posterior.';
 
 CREATE FUNCTION gmm_sample(model bayes_model, n int, seed bigint)
@@ -147,7 +147,7 @@ COMMENT IS 'n draws from the (predictive) mixture and the component that each ca
 
 CREATE FUNCTION gmm_predict(model bayes_model, x float8[]) RETURNS int
   AS 'MODULE_PATHNAME' @strict COST 50;
-COMMENT IS 'The most probable component of x, from 1. 2202E if x has not the length of the '
+COMMENT IS 'The most probable component of x, from 1. 2202E if x does not have the length of the '
   'model''s rows.';
 
 CREATE FUNCTION gmm_probabilities(model bayes_model, x float8[]) RETURNS float8[]

@@ -2,7 +2,7 @@
 
 DEFINE @bmm_rows =
   'x: bool[] or numbers that are 0 or 1 (others with option likelihood), the same length 1 to '
-  '1600 in every row; a NULL x is skipped; no rows give NULL. Errors: 22023 impossible option, '
+  '1600 in every row; a NULL x is skipped; no rows give NULL. Errors: 22023 invalid option, '
   'argument or element, or k above the number of distinct rows; 22004 NULL element; 2202E rows of '
   'different length; 22003 no fit exists.';
 DEFINE @bmm_query =
@@ -15,8 +15,8 @@ CREATE TYPE bmm_selection AS (
   icl float8, elbo float8, converged boolean, model bayes_model
 );
 COMMENT ON TYPE bmm_selection IS
-  'One fit among several to choose from. bic, icl: smaller is better; elbo: larger is better, '
-  'NULL unless the method is variational; parameters: the number of free ones.';
+  'One of several fits to choose from. bic, icl: smaller is better; elbo: larger is better, NULL '
+  'unless the method is variational; parameters: the number of free parameters.';
 
 -- ---- aggregates: rows in, a model out ----
 
@@ -51,8 +51,8 @@ COMMENT IS 'Internal. Adds one row.';
 CREATE AGGREGATE bmm_fit(x anyarray, start bayes_model [, options jsonb [, weight float8]]) (
   SFUNC = bmm_start_transition, @state, FINALFUNC = bmm_fit_final, @combine
 );
-COMMENT IS 'Fits a Bernoulli mixture, beginning at the parameters of a fitted one (for instance '
-  'of yesterday). 42804 for a model of another family. '
+COMMENT IS 'Fits a Bernoulli mixture, starting from the parameters of a fitted one (for instance '
+  'yesterday''s). 42804 for a model of another family. '
   @bmm_rows;
 COMMENT IS 'The same with options. '
   @bmm_options;
@@ -82,7 +82,7 @@ COMMENT IS 'Internal. Adds one row.';
 
 CREATE FUNCTION bmm_select_final(state internal) RETURNS bmm_selection[]
   AS 'MODULE_PATHNAME' @immutable COST 1000000;
-COMMENT IS 'Internal. Fits every mixture to choose from.';
+COMMENT IS 'Internal. Fits all mixtures to choose from.';
 
 CREATE AGGREGATE bmm_select(x anyarray, ks int[] [, options jsonb]) (
   SFUNC = bmm_select_transition, @state, FINALFUNC = bmm_select_final, @combine
@@ -97,7 +97,7 @@ COMMENT IS 'The same with options. '
 CREATE FUNCTION bmm_cluster(x anyarray, k int [, options jsonb]) RETURNS int
   AS 'MODULE_PATHNAME' @window COST 1000;
 COMMENT IS 'Fits a mixture of k products of Bernoulli distributions to the whole partition, '
-  'regardless of the frame, and gives the most probable component of every row, counted from 1; '
+  'regardless of the frame, and returns the most probable component of every row, counted from 1; '
   'NULL for a NULL row.';
 COMMENT IS 'The same with options. '
   @bmm_options;
@@ -126,8 +126,8 @@ CREATE FUNCTION bmm_components(model bayes_model)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
 COMMENT IS 'The components, numbered from 1 by decreasing weight: weight in [0, 1], probability '
   'of a 1 in every element (of counts, waiting times and measurements the expected value, of '
-  'categories NULL: see bmm_parameters), count the expected number of rows. Posterior means, '
-  'where a posterior is known. 42804 for a model of another family.';
+  'categories NULL: see bmm_parameters), count the expected number of rows. Posterior means if '
+  'the model has a posterior. 42804 for a model of another family.';
 
 CREATE FUNCTION bmm_parameters(model bayes_model)
   RETURNS TABLE (component int, element int, likelihood text, parameter text, category bigint,
@@ -135,21 +135,21 @@ CREATE FUNCTION bmm_parameters(model bayes_model)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 100;
 COMMENT IS 'Every parameter of every element in every component, both numbered from 1: '
   'probability (of a 1, or of each category), rate, mean, variance. sd: the posterior standard '
-  'deviation of a model fitted by vi or svi, NULL for others and where there is none.';
+  'deviation of a model fitted by vi or svi, NULL for others and if it does not exist.';
 
 CREATE FUNCTION bmm_posterior(model bayes_model)
   RETURNS TABLE (component int, alpha float8, a float8[], b float8[])
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
 COMMENT IS 'The posterior of a model fitted by vi or svi: weights ~ Dirichlet(alpha), the '
   'probability of a 1 in every element ~ Beta(a, b), NULL for elements that are not bernoulli. '
-  '22023 for a model without posterior.';
+  '22023 for a model without a posterior.';
 
 CREATE FUNCTION bmm_moments(model bayes_model)
   RETURNS TABLE (mean float8[], covariance float8[])
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
-COMMENT IS 'Mean (d) and covariance (d x d) of the rows that the whole mixture makes, as '
-  'bmm_sample does: with the uncertainty of the parameters after vi, svi, gibbs and collapsed. A '
-  'categorical element has no mean: NULL, and then there is no covariance.';
+COMMENT IS 'Mean (d) and covariance (d x d) of a row drawn from the mixture, as by bmm_sample: '
+  'including the uncertainty of the parameters after vi, svi, gibbs and collapsed. A categorical '
+  'element has no mean: NULL, and then the covariance is NULL too.';
 
 CREATE FUNCTION bmm_sample(model bayes_model, n int, seed bigint)
   RETURNS TABLE (component int, x float8[])
@@ -162,8 +162,8 @@ COMMENT IS 'n draws from the (predictive) mixture and the component that each ca
 CREATE FUNCTION bmm_predict(model bayes_model, x anyarray) RETURNS int
   AS 'MODULE_PATHNAME' @strict COST 50;
 COMMENT IS 'The most probable component of x, from 1. Elements of x may be NULL if the model was '
-  'fitted with option missing = marginalize. 2202E if x has not the length of the model''s rows, '
-  '22023 for an element that cannot be.';
+  'fitted with option missing = marginalize. 2202E if x does not have the length of the model''s '
+  'rows, 22023 for an invalid element.';
 
 CREATE FUNCTION bmm_probabilities(model bayes_model, x anyarray) RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 50;
@@ -171,5 +171,5 @@ COMMENT IS 'The posterior probability of every component for x; they sum to 1.';
 
 CREATE FUNCTION bmm_log_density(model bayes_model, x anyarray) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 50;
-COMMENT IS 'The natural logarithm of the (predictive) probability of x, or density where it has '
-  'normal elements.';
+COMMENT IS 'The natural logarithm of the (predictive) probability of x, or density if it has '
+  'continuous elements.';

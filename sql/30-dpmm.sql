@@ -21,8 +21,8 @@ CREATE AGGREGATE dpmm_fit(x float8[] [, options jsonb]) (
 );
 COMMENT IS 'Fits a mixture of any number of clusters, a Dirichlet process mixture, to the rows x: '
   'draws from its posterior, and a point estimate of the partition. x: numbers, the same length 1 '
-  'to 1600 in every row; a NULL x is skipped; no rows give NULL. Errors: 22023 impossible option, '
-  'or an element that the likelihood does not know; 22004 NULL element; 2202E rows of different '
+  'to 1600 in every row; a NULL x is skipped; no rows give NULL. Errors: 22023 invalid option, or '
+  'an element that the likelihood does not allow; 22004 NULL element; 2202E rows of different '
   'length; 54000 more rows, draws or chains than memory allows.';
 COMMENT IS 'The same with options. '
   @dpmm_options;
@@ -32,7 +32,7 @@ COMMENT IS 'The same with options. '
 CREATE FUNCTION dpmm_cluster(x float8[] [, options jsonb]) RETURNS int
   AS 'MODULE_PATHNAME' @window COST 1000;
 COMMENT IS 'Fits a Dirichlet process mixture to the whole partition, regardless of the frame, and '
-  'gives every row''s cluster in the point estimate, from 1 by decreasing size; NULL for a NULL '
+  'returns every row''s cluster in the point estimate, from 1 by decreasing size; NULL for a NULL '
   'row.';
 COMMENT IS 'The same with options. '
   @dpmm_options;
@@ -43,8 +43,8 @@ CREATE FUNCTION dpmm_cluster(query text [, options jsonb])
   RETURNS TABLE (id text, cluster int, probability float8)
   AS 'MODULE_PATHNAME', 'dpmm_cluster_query' @volatile COST 1000000 ROWS 1000;
 COMMENT IS 'Fits a Dirichlet process mixture to the rows of a query. For every row in turn its '
-  'name, its cluster in the point estimate, from 1 by decreasing size, and in [0, 1] how firmly '
-  'it belongs to it: the mean posterior probability of being together with another row of the '
+  'name, its cluster in the point estimate, from 1 by decreasing size, and the certainty of its '
+  'membership in [0, 1]: the mean posterior probability of being together with another row of the '
   'cluster (of being alone, for a cluster of one; for method vi the responsibility). cluster is '
   'NULL for a row left out. '
   @dpmm_query;
@@ -53,8 +53,8 @@ COMMENT IS 'The same with options. '
 CREATE FUNCTION dpmm_similarity(query text [, options jsonb])
   RETURNS TABLE (id1 text, id2 text, probability float8)
   AS 'MODULE_PATHNAME', 'dpmm_similarity_query' @volatile COST 1000000 ROWS 1000000;
-COMMENT IS 'For every pair of rows of a query the posterior probability that they belong to one '
-  'cluster, id1 being the one that comes first. 54000 for more than 5000 rows. '
+COMMENT IS 'For every pair of rows of a query the posterior probability that they belong to the '
+  'same cluster, id1 being the one that comes first. 54000 for more than 5000 rows. '
   @dpmm_query;
 COMMENT IS 'The same with options. '
   @dpmm_options;
@@ -77,16 +77,16 @@ CREATE FUNCTION dpmm_estimate(model bayes_model)
 COMMENT IS 'The point estimate of the partition: the loss that it minimises, its number of '
   'clusters, the mean loss over the draws (binder, bipartition, map: share of pairs of rows on '
   'which partitions differ, 0 to 1; vi: variation of information in bits, 0 to log2 rows), '
-  'whether no partition can be better, the radius of the credible ball that holds at least level '
-  'of the draws, the fewest and most clusters of the draws in it, and on how many draws all this '
-  'rests. Method vi has no draws: estimate is "variational", and of losses and balls there are '
-  'NULLs.';
+  'whether it is proved optimal, the radius of the credible ball that holds at least level of the '
+  'draws, the fewest and most clusters of the draws in it, and the number of draws used. Method '
+  'vi has no draws: estimate is "variational", and the columns about losses and the ball are '
+  'NULL.';
 
 CREATE FUNCTION dpmm_draws(model bayes_model)
   RETURNS TABLE (chain int, draw int, clusters int, concentration float8, log_joint float8)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1000;
-COMMENT IS 'Every draw: the number of clusters that have rows, the concentration, and the log of '
-  'the joint density of rows, partition and (if learned) concentration. 22023 for a model without '
+COMMENT IS 'Every draw: the number of occupied clusters, the concentration, and the log of the '
+  'joint density of rows, partition and (if learned) concentration. 22023 for a model without '
   'draws.';
 
 -- ---- a model and a row ----
@@ -94,13 +94,13 @@ COMMENT IS 'Every draw: the number of clusters that have rows, the concentration
 CREATE FUNCTION dpmm_predict(model bayes_model, x float8[]) RETURNS int
   AS 'MODULE_PATHNAME' @strict COST 1000;
 COMMENT IS 'The most probable of dpmm_probabilities, from 1; one more than the number of clusters '
-  'means a new one. 2202E if x has not the length of the model''s rows.';
+  'means a new one. 2202E if x does not have the length of the model''s rows.';
 
 CREATE FUNCTION dpmm_probabilities(model bayes_model, x float8[]) RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 1000;
-COMMENT IS 'For every cluster of the point estimate the expected share of the rows that x would '
-  'be clustered with that belong to it, then the probability that x starts a new cluster; they '
-  'sum to 1. Averaged over the draws.';
+COMMENT IS 'For every cluster of the point estimate its expected share of the rows that x would '
+  'be clustered with, then the probability that x starts a new cluster; they sum to 1. Averaged '
+  'over the draws.';
 
 CREATE FUNCTION dpmm_log_density(model bayes_model, x float8[]) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 1000;

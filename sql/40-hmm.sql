@@ -1,20 +1,20 @@
 -- Hidden Markov models
 
 DEFINE @hmm_sequences =
-  'sequence: an array, one-dimensional with an observation an element (numbers, booleans as 1 and '
-  '0, anything else as names by its text), or two-dimensional, time first, with vectors of 1 to '
-  '1600 numbers; NULL and NaN elements are missing. A NULL or empty sequence is skipped; none at '
-  'all gives NULL. Errors: 22023 impossible option, argument or element; 2202E sequences of '
-  'different shape; 22004 missing element with option missing = error; 54000 more than 10000 '
-  'distinct symbols, a symbol longer than 10000 bytes, or more parameters than memory allows; '
-  '22003 no fit exists.';
+  'sequence: an array, one-dimensional with one observation per element (numbers, booleans as 1 '
+  'and 0, anything else as names by its text), or two-dimensional, time first, with vectors of 1 '
+  'to 1600 numbers; NULL and NaN elements are missing. A NULL or empty sequence is skipped; if '
+  'there is no other the result is NULL. Errors: 22023 invalid option, argument or element; 2202E '
+  'sequences of different shape; 22004 missing element with option missing = error; 54000 more '
+  'than 10000 distinct symbols, a symbol longer than 10000 bytes, or more parameters than memory '
+  'allows; 22003 no fit exists.';
 DEFINE @hmm_partition =
   'The partition is one sequence in the order of the window, regardless of the frame. '
   'observation: a number, a boolean or a name, as the model was fitted; a vector is ROW(a, b), or '
-  'ROW(x) of an array x of numbers. A NULL observation is missing, and its row has a result all '
-  'the same; a name that the model does not know is as good as missing. NULL for a NULL model. '
-  '22023 if the model differs between the rows of a partition, or for an element that cannot be; '
-  '2202E for an observation of another shape; 42804 for a model of another family.';
+  'ROW(x) of an array x of numbers. A NULL observation is missing, but its row has a result; a '
+  'name unknown to the model counts as missing. NULL for a NULL model. 22023 if the model differs '
+  'between the rows of a partition, or for an invalid element; 2202E for an observation of another '
+  'shape; 42804 for a model of another family.';
 DEFINE @hmm_options = 'options: see docs/hmm.md; NULL means none.';
 
 -- ---- aggregates: sequences in, a model out ----
@@ -29,13 +29,13 @@ CREATE FUNCTION hmm_fit_final(state internal) RETURNS bayes_model
   AS 'MODULE_PATHNAME' @immutable COST 1000000;
 COMMENT IS 'Internal. Fits a hidden Markov model to the collected sequences.';
 
--- No combine function: symbols are numbered as they come, and sequences lie in the store as they
--- come, which parallel workers would change.
+-- No combine function: symbols are numbered, and sequences stored, in order of arrival, which
+-- parallel workers would change.
 CREATE AGGREGATE hmm_fit(sequence anyarray, k int [, options jsonb [, weight float8]]) (
   SFUNC = hmm_fit_transition, @state, FINALFUNC = hmm_fit_final
 );
-COMMENT IS 'Fits a hidden Markov model of k states (1 to 1000) to sequences, one in each row: '
-  'hmm_fit(array, k), with the array made by array_agg(x ORDER BY t) if need be. '
+COMMENT IS 'Fits a hidden Markov model of k states (1 to 1000) to sequences, one per row: '
+  'hmm_fit(array, k), where array_agg(x ORDER BY t) can make the array. '
   @hmm_sequences;
 COMMENT IS 'The same with options. '
   @hmm_options;
@@ -52,9 +52,9 @@ COMMENT IS 'Internal. Adds one sequence.';
 CREATE AGGREGATE hmm_fit(sequence anyarray, start bayes_model [, options jsonb [, weight float8]]) (
   SFUNC = hmm_start_transition, @state, FINALFUNC = hmm_fit_final
 );
-COMMENT IS 'Fits a hidden Markov model, beginning at the parameters of a fitted one (for instance '
-  'of yesterday). 42804 for a model of another family, 2202E for sequences that are not of the '
-  'shape of its own. '
+COMMENT IS 'Fits a hidden Markov model, starting from the parameters of a fitted one (for '
+  'instance yesterday''s). 42804 for a model of another family, 2202E for sequences of '
+  'another shape than the model''s. '
   @hmm_sequences;
 COMMENT IS 'The same with options. '
   @hmm_options;
@@ -71,9 +71,9 @@ COMMENT IS 'Internal. Adds one sequence.';
 CREATE AGGREGATE hmm_fit(sequence anyarray, states int[], k int [, options jsonb]) (
   SFUNC = hmm_states_transition, @state, FINALFUNC = hmm_fit_final
 );
-COMMENT IS 'Fits a hidden Markov model of k states of which some are known: states stands beside '
-  'the sequence, from 1 to k, as long as it, NULL or 0 where a state is not known; a NULL for '
-  'states that are not known at all. 2202E for another length, 22023 for a state that cannot be. '
+COMMENT IS 'Fits a hidden Markov model of k states some of which are known: states, from 1 to k, '
+  'has the length of the sequence, with NULL or 0 for an unknown state; it is NULL if none is '
+  'known. 2202E for another length, 22023 for an invalid state. '
   @hmm_sequences;
 COMMENT IS 'The same with options. '
   @hmm_options;
@@ -90,7 +90,7 @@ CREATE AGGREGATE hmm_update(
   SFUNC = hmm_update_transition, @state, FINALFUNC = hmm_fit_final
 );
 COMMENT IS 'Learns from more sequences: the posterior of the given model is the prior of the new '
-  'one. 42804 for a model of another family, 22023 for one without posterior. '
+  'one. 42804 for a model of another family, 22023 for one without a posterior. '
   @hmm_sequences;
 COMMENT IS 'The same with options. '
   @hmm_options;
@@ -126,7 +126,7 @@ COMMENT IS 'Fits a hidden Markov model of k states to the sequences of a query a
   'for every step t (from 1) of every sequence the state on the most probable path, from 1, and '
   'its probability given the whole sequence. query: one SELECT of a name for the sequence (any '
   'type) and the sequence, an array; it is run as the caller, read-only. 22023 for any other '
-  'query. state is NULL where a fit failed under option on_error = null. Other errors: as hmm_fit.';
+  'query. state is NULL if the fit failed under option on_error = null. Other errors: as hmm_fit.';
 COMMENT IS 'The same with options. '
   @hmm_options;
 
@@ -134,51 +134,52 @@ COMMENT IS 'The same with options. '
 
 CREATE FUNCTION hmm_decode(model bayes_model, sequence anyarray) RETURNS int[]
   AS 'MODULE_PATHNAME' @strict COST 1000;
-COMMENT IS 'The most probable path through a sequence (Viterbi): its states, from 1, as many as '
-  'there are steps. 22003 if no path is possible. sequence: as the model was fitted, NULL '
+COMMENT IS 'The most probable path through a sequence (Viterbi): its states, from 1, one per '
+  'step. 22003 if no path is possible. sequence: of the kind that the model was fitted to, NULL '
   'elements missing; an empty one gives {}. 2202E for a sequence of another shape, 22023 for an '
-  'element that cannot be, 42804 for a model of another family.';
+  'invalid element, 42804 for a model of another family.';
 
 CREATE FUNCTION hmm_probabilities(model bayes_model, sequence anyarray) RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 1000;
 COMMENT IS 'The probabilities of the states at every step, given the whole sequence (smoothing): '
-  'steps x K, every row sums to 1. 54000 if that does not fit into an array. sequence: as the '
-  'model was fitted, NULL elements missing; an empty one gives {}. 2202E for a sequence of '
-  'another shape, 22023 for an element that cannot be, 42804 for a model of another family.';
+  'steps x K, every row sums to 1. 54000 if that does not fit into an array. sequence: of the '
+  'kind that the model was fitted to, NULL elements missing; an empty one gives {}. 2202E for a '
+  'sequence of another shape, 22023 for an invalid element, 42804 for a model of another model '
+  'family.';
 
 CREATE FUNCTION hmm_filter(model bayes_model, sequence anyarray) RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 1000;
 COMMENT IS 'The probabilities of the states at every step, given the observations up to it '
   '(filtering): steps x K, every row sums to 1. 22003 for an observation that is impossible after '
-  'those before; 54000 if the result does not fit into an array. sequence: as the model was '
-  'fitted, NULL elements missing; an empty one gives {}. 2202E for a sequence of another shape, '
-  '22023 for an element that cannot be, 42804 for a model of another family.';
+  'those before; 54000 if the result does not fit into an array. sequence: of the kind that the '
+  'model was fitted to, NULL elements missing; an empty one gives {}. 2202E for a sequence of '
+  'another shape, 22023 for an invalid element, 42804 for a model of another family.';
 
 CREATE FUNCTION hmm_log_likelihood(model bayes_model, sequence anyarray) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 1000;
 COMMENT IS 'The natural logarithm of the probability (density, for measurements) of the sequence, '
-  'summed over all paths; -Infinity if it is impossible. sequence: as the model was fitted, NULL '
-  'elements missing; an empty one gives 0. 2202E for a sequence of another shape, 22023 for an '
-  'element that cannot be, 42804 for a model of another family.';
+  'summed over all paths; -Infinity if it is impossible. sequence: of the kind that the model was '
+  'fitted to, NULL elements missing; an empty one gives 0. 2202E for a sequence of another shape, '
+  '22023 for an invalid element, 42804 for a model of another family.';
 
 CREATE FUNCTION hmm_paths(model bayes_model, sequence anyarray, n int)
   RETURNS TABLE (rank int, log_probability float8, states int[])
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 10;
 COMMENT IS 'The n most probable paths through a sequence (1 to 1000, fewer if there are fewer), '
   'by decreasing probability: the natural logarithm of the joint probability of path and '
-  'observations, and the states, from 1. 22023 for n below 1 or above 1000. sequence: as the '
-  'model was fitted, NULL elements missing; an empty one gives one path of no states. 2202E for a '
-  'sequence of another shape, 22023 for an element that cannot be, 42804 for a model of another '
-  'family.';
+  'observations, and the states, from 1. 22023 for n below 1 or above 1000. sequence: of the kind '
+  'that the model was fitted to, NULL elements missing; an empty one gives one path of no states. '
+  '2202E for a sequence of another shape, 22023 for an invalid element, 42804 for a model of '
+  'another model family.';
 
 CREATE FUNCTION hmm_predict(model bayes_model, sequence anyarray)
   RETURNS TABLE (element int, symbol text, probability float8, mean float8, variance float8)
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 10;
-COMMENT IS 'What is observed next. Of a model of names a row for each, with its probability; else '
-  'a row for each element, with its expected value and variance, NULL where there are none '
-  '(categories). sequence: as the model was fitted, NULL elements missing; an empty one gives the '
-  'first observation of a sequence. 2202E for a sequence of another shape, 22023 for an element '
-  'that cannot be, 42804 for a model of another family.';
+COMMENT IS 'The predictive distribution of the next observation. For a model of names one row per '
+  'name, with its probability; else one row per element, with its mean and variance, NULL for '
+  'categories. sequence: of the kind that the model was fitted to, NULL elements missing; an '
+  'empty one gives the first observation of a sequence. 2202E for a sequence of another shape, '
+  '22023 for an invalid element, 42804 for a model of another family.';
 
 -- ---- a model as relations ----
 
@@ -186,12 +187,12 @@ CREATE FUNCTION hmm_states(model bayes_model)
   RETURNS TABLE (state int, initial float8, initial_sd float8, initial_alpha float8,
     stationary float8, visits float8, dwell float8)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
-COMMENT IS 'The states, numbered from 1: initial, the probability that a sequence begins there; '
+COMMENT IS 'The states, numbered from 1: initial, the probability that a sequence begins in it; '
   'initial_sd, its posterior standard deviation, and initial_alpha, the parameter of its '
-  'posterior Dirichlet, NULL without posterior; stationary, the share of time spent there in the '
-  'long run, NULL if that depends on the beginning; visits, the expected number of steps there in '
-  'the sequences of the fit; dwell, the expected number of steps of a stay, Infinity for a state '
-  'that is never left. 42804 for a model of another family.';
+  'posterior Dirichlet, NULL without a posterior; stationary, its probability under the '
+  'stationary distribution, NULL if that is not unique; visits, the expected occupancy: number of '
+  'steps in it, in the sequences of the fit; dwell, the expected sojourn time in steps, Infinity '
+  'for an absorbing state. 42804 for a model of another family.';
 
 CREATE FUNCTION hmm_transitions(model bayes_model)
   RETURNS TABLE (from_state int, to_state int, probability float8, sd float8, alpha float8,
@@ -199,17 +200,17 @@ CREATE FUNCTION hmm_transitions(model bayes_model)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 100;
 COMMENT IS 'All K x K transitions, states numbered from 1: the probability of going from one to '
   'the other in one step, its posterior standard deviation and the parameter of its posterior '
-  'Dirichlet (NULL without posterior), and the expected number of such steps in the sequences of '
-  'the fit. 42804 for a model of another family.';
+  'Dirichlet (NULL without a posterior), and the expected number of such steps in the sequences '
+  'of the fit. 42804 for a model of another family.';
 
 CREATE FUNCTION hmm_emissions(model bayes_model)
   RETURNS TABLE (state int, symbol text, probability float8, sd float8, element int, mean float8[],
     covariance float8[])
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
-COMMENT IS 'What every state emits. Of names a row for each symbol, with its probability and its '
-  'posterior standard deviation (NULL without posterior). Of numbers the mean and the covariance, '
-  'a matrix: a row for each element, from 1, or where elements are correlated one row for all, '
-  'with element NULL. 42804 for a model of another family.';
+COMMENT IS 'The emission distribution of every state. For names one row per symbol, with its '
+  'probability and its posterior standard deviation (NULL without a posterior). For numbers the '
+  'mean and the covariance matrix: one row per element, from 1, or, if elements are correlated, '
+  'one row for all, with element NULL. 42804 for a model of another family.';
 
 CREATE FUNCTION hmm_posterior(model bayes_model)
   RETURNS TABLE (state int, element int, symbol text, parameter text, value float8[])
@@ -217,11 +218,11 @@ CREATE FUNCTION hmm_posterior(model bayes_model)
 COMMENT IS 'The parameters of the conjugate posterior of the emissions, of a model fitted by vi '
   'or svi, named as in option prior: for every state, element (NULL: all together) and symbol '
   '(NULL: none) a number, a vector, or (B of a multivariate normal) a matrix. 22023 for a model '
-  'without posterior, 42804 for a model of another family.';
+  'without a posterior, 42804 for a model of another family.';
 
 CREATE FUNCTION hmm_sample(model bayes_model, n int, seed bigint)
   RETURNS TABLE (t int, state int, symbol text, x float8[])
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1000;
-COMMENT IS 'A sequence of n steps that the model makes: the state, from 1, and the observation, '
+COMMENT IS 'A sequence of n steps drawn from the model: the state, from 1, and the observation, '
   'symbol for a model of names, else x. The same seed gives the same sequence. 22023 for n < 0, '
   '54000 for n above 100000000, 42804 for a model of another family.';

@@ -1,4 +1,4 @@
-# Makes the install script from the files of this directory: SQL with three notations that save
+# Makes the install script from the files of this directory, SQL with three notations that avoid
 # repetition.
 #
 #   DEFINE @name = text;          @name stands for the text in all statements that follow, those in

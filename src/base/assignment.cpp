@@ -9,11 +9,11 @@
 
 namespace bayes {
 
-// Rows are assigned one by one. Costs are -overlap; prices of rows and columns are kept such that
-// cost - row price - column price is never negative and is zero for assigned pairs: so the
-// assignment is the cheapest one of its rows. A new row takes the shortest path, in these reduced
-// costs, to a free column (Dijkstra on a dense graph), along which the assigned pairs are
-// exchanged.
+// Rows are assigned one at a time. Costs are -overlap. The prices (dual variables) of rows and
+// columns keep every reduced cost, cost - row price - column price, non-negative and that of
+// assigned pairs zero, so the rows assigned so far are assigned at least cost. A new row follows
+// the shortest path, in reduced costs, to a free column (Dijkstra on a dense graph) and swaps the
+// assignments along it.
 std::vector<int> best_assignment(const std::vector<double> &overlap, int k) {
   if (k < 0 || overlap.size() != std::size_t(k) * std::size_t(k))
     throw Error(Errc::invalid_argument, "the matrix of overlaps has " +
@@ -25,7 +25,7 @@ std::vector<int> best_assignment(const std::vector<double> &overlap, int k) {
                   "It is entry " + std::to_string(i) + ", counted from 0.");
   const std::size_t n = std::size_t(k), none = n;
   std::vector<double> row_price(n), column_price(n + 1), distance(n);
-  // column n stands for the new row's start
+  // column n is the source: it holds the row to be assigned
   std::vector<std::size_t> row_of(n + 1, none), before(n);
   std::vector<char> done(n + 1);
   for (std::size_t row = 0; row < n; ++row) {
@@ -51,8 +51,8 @@ std::vector<int> best_assignment(const std::vector<double> &overlap, int k) {
           next = j;
         }
       }
-      // Prices move so that the nearest column can be had for nothing: distances count from here
-      // on.
+      // Adjust the prices so that the nearest column has reduced cost 0; distances are measured
+      // from it.
       for (std::size_t j = 0; j <= n; ++j) {
         if (done[j]) {
           row_price[row_of[j]] += step;

@@ -1,7 +1,7 @@
-// How long work stays answerable: cancel, progress, threads.
+// Cancellation, progress and threads of long computations.
 //
-// A kernel is handed a Control and knows nothing of who stands behind it: in the server it is the
-// backend's interrupt flag, in unit tests it is nothing at all.
+// A kernel is handed a Control and does not know what implements it: in the server the backend's
+// interrupt flag, in unit tests nothing at all.
 #pragma once
 
 #include <limits>
@@ -22,11 +22,11 @@ struct Progress {
   int max_iterations;
   /// what the method maximises
   double objective;
-  /// of the objective since the last iteration; NaN at the first
+  /// change of the objective since the previous iteration; NaN at the first
   double change;
   /// since the fit began
   double seconds;
-  /// of this restart, were every iteration used; never negative
+  /// of this restart if it uses all its iterations; never negative
   double seconds_left;
 };
 
@@ -34,7 +34,7 @@ class BAYES_API Control {
  public:
   virtual ~Control() = default;
 
-  /// Cheap, callable while worker threads run: is there anything that poll() should look at?
+  /// Does poll() have anything to look at? Cheap, and callable while worker threads run.
   virtual bool pending() const noexcept { return false; }
 
   /// Main thread only, with no worker thread alive: throws if the work is to stop, else returns.
@@ -46,16 +46,15 @@ class BAYES_API Control {
   /// The number of threads that a sweep may use, at least 1. Results do not depend on it.
   int threads = 1;
 
-  /// Bytes that a fit may take beside its rows, for parameters and statistics; a fit that needs
-  /// more refuses to begin.
+  /// Bytes that a fit may use in addition to its rows, for parameters and statistics; a fit that
+  /// needs more refuses to start.
   double memory = std::numeric_limits<double>::infinity();
 
-  /// Bytes for what is held beside the rows in proportion to them, and for the rows: posterior
-  /// draws of labels keep within it.
+  /// Bytes for the rows and whatever grows with them, such as posterior draws of labels.
   double row_memory = std::numeric_limits<double>::infinity();
 };
 
-/// The same without progress, for work inside an iteration.
+/// The same without progress reports, for work inside an iteration.
 class BAYES_API QuietControl final : public Control {
  public:
   explicit QuietControl(Control &control) : control_(control) {
@@ -70,11 +69,11 @@ class BAYES_API QuietControl final : public Control {
   Control &control_;
 };
 
-/// Makes a control the one that poll_here() asks, on this thread, for as long as the scope lives.
+/// While the scope lives, poll_here() on this thread polls this control.
 ///
-/// Between sweeps the families factor matrices, one for each component, which takes seconds for
-/// hundreds of large ones. Their formulas stay free of a control in every signature: loops over
-/// components call poll_here().
+/// Between sweeps the families factor one matrix per component, which takes seconds for hundreds of
+/// large ones. Loops over components call poll_here(), so that formulas need no control in their
+/// signatures.
 class BAYES_API PollScope {
  public:
   explicit PollScope(Control &control);

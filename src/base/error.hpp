@@ -14,20 +14,20 @@
 namespace bayes {
 
 enum class Errc {
-  invalid_argument,  // 22023: an option or argument that cannot be
+  invalid_argument,  // 22023: an invalid option or argument
   null_value,        // 22004: NULL inside a row
   array_shape,       // 2202E: rows of different length, arrays of a wrong shape
   numeric,           // 22003: numerically impossible: not positive definite, overflow
-  wrong_family,      // 42804: a model of another family
+  wrong_family,      // 42804: a model of another model family
   too_large,         // 54000: beyond a stated limit
-  invalid_text,      // 22P02: text that is no bayes_model
-  invalid_binary,    // 22P03: bytes that are no bayes_model
+  invalid_text,      // 22P02: text that is not a bayes_model
+  invalid_binary,    // 22P03: bytes that are not a bayes_model
   internal           // XX000: a bug of ours
 };
 
 class BAYES_API Error : public std::exception {
  public:
-  // Out of line: there are many places that throw, and none is worth inlining into.
+  // Out of line: many functions throw, and none is worth inlining this into.
   Error(Errc code, std::string_view message, std::string_view detail = {},
         std::string_view hint = {});
   ~Error() override;

@@ -8,8 +8,7 @@
 namespace bayes {
 namespace {
 
-/// Columns of a large matrix that are worked on between two looks at the control: some milliseconds
-/// of work.
+/// Columns of a large matrix processed between two polls: a few milliseconds of work.
 constexpr Eigen::Index columns_at_once = 64;
 
 }  // namespace

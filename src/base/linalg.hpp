@@ -1,4 +1,4 @@
-// The only header that includes Eigen; what takes long to compile, factorisations and solvers, is
+// The only header that includes Eigen. Factorisations and solvers, which are slow to compile, are
 // compiled once, in linalg.cpp.
 //
 // Eigen's assertions abort the process, and a server backend that aborts takes every session down
@@ -58,7 +58,7 @@ Matrix transposed_product(const Matrix &a, const Matrix &b);
 Vector lower_times(const Matrix &lower, const Vector &v);
 Matrix lower_times(const Matrix &lower, const Matrix &m);
 
-/// Eigenvalues, rising, and eigenvectors, one a column, of a symmetric matrix.
+/// Eigenvalues in increasing order, and eigenvectors as columns, of a symmetric matrix.
 struct SymmetricEigen {
   Vector values;
   Matrix vectors;

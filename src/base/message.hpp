@@ -1,9 +1,9 @@
-// Texts put together from a format and values, for errors and reports.
+// Text formatted from a template and values, for errors and reports.
 //
 //   message("row {} has {} elements", row, count)
 //
-// Every {} stands for the next value; there is no other syntax. That there are as many of them as
-// values is checked when the code is compiled.
+// Every {} stands for the next value; there is no other syntax. The compiler checks that there are
+// as many of them as values.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace bayes {
 
-/// A value in a message: a text, an integer, or a double, which is written in as few digits as
-/// tell it from all others (and as NaN, Infinity or -Infinity).
+/// A value in a message: text, an integer, or a double, written with the fewest digits that
+/// identify it (or as NaN, Infinity or -Infinity).
 class BAYES_API MessageValue {
  public:
   MessageValue(std::string_view text) : kind_(Kind::text), text_(text) {}
@@ -43,9 +43,9 @@ class BAYES_API MessageValue {
 /// A format for `Count` values.
 template <std::size_t Count> struct MessageFormat {
   consteval MessageFormat(const char *format) : text(format) {
-    std::size_t places = 0;
-    for (const char *c = format; *c; ++c) places += c[0] == '{' && c[1] == '}';
-    if (places != Count) throw "as many {} as values";
+    std::size_t placeholders = 0;
+    for (const char *c = format; *c; ++c) placeholders += c[0] == '{' && c[1] == '}';
+    if (placeholders != Count) throw "as many {} as values";
   }
   const char *text;
 };

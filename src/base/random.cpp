@@ -13,7 +13,7 @@ namespace {
 std::uint32_t low(std::uint64_t x) { return static_cast<std::uint32_t>(x); }
 std::uint32_t high(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); }
 
-/// A parameter that cannot be is refused: the rejection samplers below would never end with it.
+/// Invalid parameters are refused: with one, the rejection samplers below would loop for ever.
 void require_positive(double x, const char *what) {
   if (!(x > 0) || std::isinf(x))
     throw Error(Errc::numeric, std::string(what) + " is not positive and finite");
@@ -22,8 +22,8 @@ void require_positive(double x, const char *what) {
 }  // namespace
 
 // A name has 256 bits, a Philox key and the upper half of its counter have 128: Philox itself
-// condenses the one to the other, so that names that differ in few bits share nothing. The lower
-// half of the counter counts the blocks of the stream.
+// hashes the one into the other, so that names that differ in a few bits give unrelated streams.
+// The lower half of the counter counts the blocks of the stream.
 Random::Random(std::uint64_t seed, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
   std::array<std::uint32_t, 4> name =
       philox({low(a), high(a), low(b), high(b)}, {low(seed), high(seed)});
@@ -151,7 +151,7 @@ int Random::categorical(std::span<const double> weights) {
     throw Error(Errc::numeric,
                 "the weights of a categorical distribution sum to " + std::to_string(total));
   double left = uniform() * total;
-  // the last index with positive weight: where rounding leaves a remainder, it is its
+  // the last index with positive weight, which gets what rounding leaves over
   std::size_t last = 0;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     if (weights[i] == 0) continue;

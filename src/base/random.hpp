@@ -1,10 +1,10 @@
-// Random numbers by counter: Philox 4x32-10 (Salmon, Moraes, Dror, Shaw 2011).
+// Counter-based random numbers: Philox 4x32-10 (Salmon, Moraes, Dror, Shaw 2011).
 //
 // A stream is named by up to four numbers (seed, and for instance chain, sweep, row); the same name
-// gives the same numbers in any order, on any thread. On every machine bits, uniform and below are
-// the same to the last bit; the others go through the mathematical library and fused instructions,
-// so they are the same to rounding. The distributions are ours because the standard library's
-// differ between implementations.
+// gives the same numbers in any order, on any thread. bits, uniform and below give the same numbers
+// on every machine; the others use the mathematical library and fused instructions, so they agree
+// up to rounding. The standard library's distributions are not used because they differ between
+// implementations.
 #pragma once
 
 #include <array>
@@ -67,7 +67,7 @@ class BAYES_API Random {
   bool has_spare_ = false;
 };
 
-/// Two independent uniform numbers for every row of a pass, whoever asks for them and when.
+/// Two independent uniform numbers for every row of a pass, whatever thread asks for them and when.
 class RowRandom {
  public:
   RowRandom(std::uint64_t seed, std::uint64_t a, std::uint64_t b, std::uint64_t c)

@@ -1,4 +1,5 @@
-// Vectors of doubles as wide as the instruction set that this copy of the library is built for.
+// Vectors of doubles as wide as the registers of the instruction set that this copy of the library
+// is built for.
 //
 // The library is built once for each x86-64 level and the loader picks one, so there is no dispatch
 // here: the compiler's own vector type becomes SSE2, AVX2 or AVX-512 code (or NEON elsewhere) by
@@ -22,7 +23,7 @@ inline constexpr int lanes = 2;
 
 using Vector = double __attribute__((vector_size(lanes * 8)));
 using Integers = std::int64_t __attribute__((vector_size(lanes * 8)));
-/// The same in memory that is only aligned as a double is.
+/// The same, aligned only as a double is.
 using Loose = double __attribute__((vector_size(lanes * 8), aligned(8), may_alias));
 
 inline Vector load(const double *at) { return *reinterpret_cast<const Loose *>(at); }

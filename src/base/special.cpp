@@ -17,7 +17,8 @@ namespace {
 
 namespace policies = boost::math::policies;
 
-// In double itself: long double would cost several times as much for digits that are rounded away.
+// No promotion to long double: it costs several times as much for digits that are then rounded
+// away.
 using Policy = policies::policy<policies::promote_double<false>>;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -29,7 +30,7 @@ void require(bool valid, const char *what) {
   if (!valid) throw Error(Errc::numeric, what);
 }
 
-/// Boost.Math reports failure by exceptions of its own.
+/// Turns Boost.Math's exceptions into ours.
 template <class Function> double checked(const char *name, double x, Function function) {
   if (!(x > 0) || x == infinity)
     throw Error(Errc::numeric,
@@ -86,8 +87,8 @@ double trigamma(double x) {
   return checked("trigamma", x, [](double y) { return boost::math::trigamma(y, Policy()); });
 }
 
-// After Didonato and Morris (1992): Stirling's formulas are subtracted from each other on paper,
-// only their remainders in numbers.
+// After Didonato and Morris (1992): the leading terms of Stirling's formulas are cancelled
+// analytically, only their remainders are computed.
 double log_beta(double a, double b) {
   const double p = std::min(a, b), q = std::max(a, b);
   require(a > 0 && b > 0 && a + b < infinity,

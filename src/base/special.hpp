@@ -1,4 +1,4 @@
-// Special functions, all in log space where numbers would leave the range of a double.
+// Special functions, in log space where values would leave the range of a double.
 //
 // Errors are thrown as Error(numeric): an argument outside the stated range, or a result beyond the
 // largest double.
@@ -10,8 +10,8 @@
 
 namespace bayes {
 
-/// log sum_i exp(x_i) without overflow. -infinity for no numbers or only -infinities; NaN if any
-/// number is NaN.
+/// log sum_i exp(x_i) without overflow. -infinity if there are no terms or all are -infinity; NaN
+/// if any is NaN.
 BAYES_API double log_sum_exp(std::span<const double> x);
 
 /// log(1 + exp(x)), any x.

@@ -16,7 +16,7 @@ void SoftAllocation::allocate(int k, BlockRows block, const double *weight, doub
   Vector objective = {}, entropy = {};
   for (int b = 0; b < block.padded; b += lanes) {
     double *const at = logits + b;
-    // finite, so that rows infinitely far from everything are shared equally
+    // finite, so that rows infinitely far from every component get equal responsibilities
     Vector largest = all(-std::numeric_limits<double>::max());
     for (int j = 0; j < k; ++j) largest = max(load(at + j * block_rows), largest);
     Vector total = {}, mean = {};
@@ -59,13 +59,13 @@ void HardAllocation::allocate(int k, BlockRows block, const double *weight, doub
 namespace detail {
 namespace {
 
-/// What one segment adds up to.
+/// The sums over one segment.
 struct LocalPart {
   std::vector<double> counts, raw;
   RowSums sums;
 };
 
-/// A thread's own memory for a local step.
+/// One thread's workspace for a local step.
 class LocalWorker {
  public:
   LocalWorker(const BlockScorer &scorer, const std::vector<double> &log_weights,
@@ -82,7 +82,7 @@ class LocalWorker {
     worker_->clear();
     std::fill(lane_counts_.begin(), lane_counts_.end(), 0.0);
     part.sums = {};
-    // Where a block alone is milliseconds of work, the stop is asked for inside it.
+    // If a single block takes milliseconds, check for a stop inside it.
     const bool slow = scorer_.operations() * block_rows > 1e7;
     alignas(cache_line) double weight[block_rows];
     for (std::int64_t first = 0; first < segment.rows; first += block_rows) {

@@ -1,9 +1,9 @@
-// The local step that all learners share: for every row the responsibilities of the components, and
-// from them the expected sufficient statistics and the rows' share of the objective, in one pass
-// over any number of rows, on any number of threads.
+// The local step that all learners share: every row's responsibilities, and from them the expected
+// sufficient statistics and the data term of the objective, in one pass over any number of rows, on
+// any number of threads.
 //
-// Scores and allocations come in through a virtual call for a block of rows, so that the pass is
-// compiled once, whatever families and allocations there are.
+// Scorers and allocations are called through virtual functions, once per block of rows, so that the
+// pass is compiled once for all families and allocations.
 #pragma once
 
 #include <memory>
@@ -18,36 +18,36 @@ namespace bayes {
 class BlockWorker {
  public:
   virtual ~BlockWorker() = default;
-  /// Call once a block, before scoring.
+  /// Call once per block, before scoring.
   virtual void prepare(const double *block) = 0;
   /// out[b] = log density (or its expectation) of row b of the block under component k.
   virtual void score(const double *block, int k, double *out) = 0;
   /// Adds the block's rows with responsibilities r (block_rows, times the rows' weights) to
-  /// component k's statistics. The block is the one that was prepared last.
+  /// component k's statistics. The block is the last one prepared.
   virtual void accumulate(const double *block, int k, const double *r) = 0;
   virtual void clear() = 0;
-  /// Adds what was accumulated since clear() to raw sums (raw_size() doubles).
+  /// Adds the sums accumulated since clear() to raw (raw_size() doubles).
   virtual void reduce(double *raw) const = 0;
 };
 
-/// What an observation family gives for its rows to be shared out among K components: log densities
-/// and sums of sufficient statistics by blocks of rows. A family's own scorer also has a type
-/// Statistics and makes them of sums over rows: statistics(counts, raw).
+/// What an observation family provides for the local step with K components: log densities and sums
+/// of sufficient statistics, by blocks of rows. A family's own scorer also has a type Statistics,
+/// made from the sums over rows by statistics(counts, raw).
 class BlockScorer {
  public:
   virtual ~BlockScorer() = default;
   virtual int components() const = 0;
   virtual int dimension() const = 0;
-  /// Arithmetic per row of score and accumulate together (multiply-adds count 2), for deciding on
-  /// threads.
+  /// Floating-point operations per row of score and accumulate together (a multiply-add counts 2),
+  /// for choosing the number of threads.
   virtual double operations() const = 0;
   virtual std::size_t raw_size() const = 0;
   virtual std::unique_ptr<BlockWorker> worker() const = 0;
 };
 
-/// Sums over rows that come out of a local step beside the statistics.
+/// Sums over rows that a local step computes in addition to the statistics.
 struct RowSums {
-  /// sum of weight x log sum_k exp(log weight_k + score_k); hard: x the largest term
+  /// the data term: sum of weight x log sum_k exp(log weight_k + score_k); hard: x the largest term
   double objective = 0;
   /// sum of weight x entropy of the responsibilities
   double entropy = 0;
@@ -55,17 +55,17 @@ struct RowSums {
 
 /// Which rows a block holds.
 struct BlockRows {
-  /// number of the first among all rows, from 0
+  /// index of the first one among all rows
   std::int64_t first;
   /// how many
   int rows;
-  /// the same up to a multiple of the vector registers' lanes
+  /// the same, rounded up to a multiple of the lanes
   int padded;
 };
 
 /// An allocation turns the logits of one block ([component][block_rows]) into responsibilities
 /// times weights, in place, and adds them up into counts (K x lanes). weight: block_rows numbers, 0
-/// past the last row. `scored`: it looks at the scores.
+/// past the last row. `scored`: it uses the scores.
 ///
 /// Soft: responsibilities proportional to exp(logit). Hard: all to the largest logit, the first of
 /// equal ones (k-means). Others are in data/sampled_allocation.hpp.
@@ -76,13 +76,13 @@ struct SoftAllocation {
 };
 struct HardAllocation {
   static constexpr bool scored = true;
-  /// if not null: where every row's component, from 0, is written
+  /// if not null: receives every row's component, from 0
   int *labels = nullptr;
   void allocate(int k, BlockRows block, const double *weight, double *logits, double *counts,
                 RowSums &sums) const;
 };
 
-/// What a pass over the rows found.
+/// The result of a pass over the rows.
 template <class Statistics> struct LocalResult {
   Statistics statistics;
   RowSums sums;
@@ -90,7 +90,7 @@ template <class Statistics> struct LocalResult {
 
 namespace detail {
 
-/// An allocation of any type.
+/// An allocation of any type, called through a virtual function.
 class AnyAllocation {
  public:
   explicit AnyAllocation(bool scored) : scored(scored) {}

@@ -1,4 +1,4 @@
-// Rows one at a time, for samplers that visit them in turn. They must lie in memory.
+// Rows one at a time, for MCMC samplers that visit them in turn. They must be in memory.
 #pragma once
 
 #include <algorithm>
@@ -50,7 +50,7 @@ class RowAccess {
   std::vector<const double *> pieces_;
 };
 
-/// Copies rows, wherever they lie, to the columns of `out`. Of a file whole blocks are read, each
+/// Copies rows, from memory or file, to the columns of `out`. Files are read in whole blocks, each
 /// once.
 inline void gather_rows(RowSource &rows, const std::vector<std::int64_t> &which, Matrix &out,
                         Control &control) {

@@ -1,15 +1,14 @@
-// Rows of numbers as kernels see them: packed blocks, read over and over, larger than memory if
-// need be.
+// Rows of numbers as kernels see them: packed blocks that are read many times, in total possibly
+// larger than memory.
 //
-// A block holds `block_rows` rows feature by feature: feature j of row b stands at data[j *
-// block_rows + b], so that a vector register holds the same feature of neighbouring rows; after the
-// d features come, if the rows are weighted, the block's weights. The unused end of the last block
-// is filled with zeros (weight 0).
+// A block holds `block_rows` rows feature by feature: feature j of row b is at data[j * block_rows
+// + b], so that a vector register holds the same feature of neighbouring rows; the block's weights,
+// if any, follow the d features. The unused end of the last block is filled with zeros (weight 0).
 //
-// Blocks come in pieces of `piece_rows(d)` rows, a power of two that depends on nothing but the
-// shape of a row. A sweep splits the rows at fixed multiples inside the pieces; therefore a result
-// is the same to the last bit whether the pieces lie in memory or come back from a file, and
-// however many threads work on them.
+// Blocks come in pieces of `piece_rows(d)` rows, a power of two that depends on the shape of a row
+// alone. A sweep splits the rows at fixed multiples inside the pieces; therefore results are
+// bit-identical whether the pieces are in memory or are read back from a file, and for any number
+// of threads.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +23,7 @@ namespace bayes {
 
 inline constexpr int block_rows = 128;
 
-/// Rows whose features lie one after the other in memory: consecutive blocks, the last perhaps not
-/// full.
+/// Consecutive blocks in memory, the last of them possibly not full.
 struct Piece {
   /// begins on a cache line
   const double *blocks;
@@ -36,7 +34,7 @@ struct Piece {
 struct RowShape {
   /// d >= 1
   int dimension = 0;
-  /// a weight stands beside every row
+  /// every row has a weight
   bool weighted = false;
 
   std::size_t block_doubles() const {
@@ -55,7 +53,7 @@ struct RowShape {
   }
 };
 
-/// Writes one row into its place. `piece` is the piece's zero-filled memory, `row` the row's index
+/// Writes one row into a piece. `piece` is the piece's zero-filled memory, `row` the row's index
 /// inside the piece.
 inline void pack_row(const RowShape &shape, double *piece, std::int64_t row, const double *x,
                      double weight) {
@@ -67,16 +65,16 @@ inline void pack_row(const RowShape &shape, double *piece, std::int64_t row, con
 
 /// A rewindable collection of packed rows.
 ///
-/// Rows are handed out in stretches: what lies in memory at the same time. Stretch 0 is what never
-/// left memory; later ones are read back from a file. A stretch stays valid until the second next
-/// call of stretch(), so that one can be read while threads still compute on the one before.
+/// Rows are handed out in stretches, the units that are in memory at one time. Stretch 0 never left
+/// memory; later ones are read back from a file. A stretch stays valid until the second next call
+/// of stretch(), so that one can be read while threads still work on the previous one.
 class BAYES_API RowSource {
  public:
   virtual ~RowSource() = default;
   const RowShape &shape() const { return shape_; }
-  /// rows held: weight > 0, nothing missing
+  /// rows held, all of weight > 0
   std::int64_t rows() const { return rows_; }
-  /// rows left out: NULL, weight 0 or, if asked for, a missing element
+  /// rows left out: NULL, weight 0 or, with missing = skip, a missing value
   std::int64_t skipped() const { return skipped_; }
   virtual std::int64_t stretches() const = 0;
   /// main thread only; may throw
@@ -100,7 +98,7 @@ class BAYES_API MemoryRows final : public RowSource {
   std::int64_t stretches() const override { return 1; }
   std::span<const Piece> stretch(std::int64_t) override { return pieces_; }
   void read_block(std::int64_t index, double *out) override;
-  /// keeps the memory
+  /// does not release the memory
   void clear();
   /// multiplies all weights so that they sum to `total`; the rows must be weighted
   void scale_weights(double total);

@@ -9,9 +9,9 @@
 namespace bayes {
 namespace {
 
-/// Draws a label for each of `lanes` rows at column b, in proportion to exp(logits), and leaves
-/// one-hot responsibilities times weights. `u`: a uniform number for each row. Returns the labels
-/// as numbers; log_total gets log sum exp.
+/// Draws a label for each of `lanes` rows at column b, in proportion to exp(logits), and replaces
+/// the logits by one-hot responsibilities times weights. `u`: a uniform number for each row.
+/// Returns the labels as numbers; log_total gets log sum exp.
 simd::Vector draw_labels(int k, const double *u, const double *weight, double *logits,
                          double *counts, simd::Vector &log_total) {
   using namespace simd;
@@ -29,7 +29,7 @@ simd::Vector draw_labels(int k, const double *u, const double *weight, double *l
   const Vector target = load(u) * total, w = load(weight);
   Vector label = {}, before = {};
   for (int j = 0; j < k; ++j) {
-    // 1 up to the component that the target falls into, then 0.
+    // 1 up to the component whose interval contains the target, then 0.
     const Vector here = load(logits + j * block_rows) > target ? all(0.0) : all(1.0);
     const Vector chosen = j == 0 ? 1.0 - here : before - here;
     before = here;
@@ -71,7 +71,7 @@ void SampledAllocation::allocate(int k, BlockRows block, const double *weight, d
 
 void MonteCarloAllocation::allocate(int k, BlockRows block, const double *weight, double *logits,
                                     double *counts, RowSums &sums) const {
-  // The true responsibilities, one column after the other as running sums; then labels by
+  // The exact responsibilities as running sums, one column after the other; then labels by
   // inversion (004).
   std::vector<double> none(std::size_t(k) * simd::lanes, 0.0), share(std::size_t(k), 0.0);
   SoftAllocation().allocate(k, block, weight, logits, none.data(), sums);

@@ -1,4 +1,4 @@
-// Allocations that draw a label for every row, and one that is told the labels.
+// Allocations that draw a label for every row, and one with given labels.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace bayes {
 
-/// The labels that there are: only statistics are gathered.
+/// Given labels: only statistics are computed.
 struct GivenAllocation {
   static constexpr bool scored = false;
   /// of all rows, from 0
@@ -34,15 +34,15 @@ struct ScatteredAllocation {
 struct SampledAllocation {
   static constexpr bool scored = true;
   RowRandom random;
-  /// null: of no interest
+  /// may be null
   int *labels;
 
   void allocate(int k, BlockRows block, const double *weight, double *logits, double *counts,
                 RowSums &sums) const;
 };
 
-/// Responsibilities estimated by `samples` labels drawn for each row (001, Monte Carlo EM); their
-/// own entropy is that of the true ones.
+/// Responsibilities estimated by `samples` labels drawn for each row (001, Monte Carlo EM); the
+/// entropy is that of the exact ones.
 struct MonteCarloAllocation {
   static constexpr bool scored = true;
   RowRandom random;
@@ -53,17 +53,17 @@ struct MonteCarloAllocation {
                 RowSums &sums) const;
 };
 
-/// Slice sampling (Walker 2007): a row at height u below its component's weight chooses among the
-/// components whose weights are above u, in proportion to their densities alone. The height of a
-/// row is the first of its two uniform numbers times its component's weight.
+/// Slice sampling (Walker 2007): a row's slice variable u is uniform below its component's weight
+/// (the first of its two uniform numbers times that weight), and the row chooses among the
+/// components with weights above u, in proportion to their densities alone.
 struct SliceAllocation {
   static constexpr bool scored = true;
   RowRandom random;
   /// of all components
   const double *weights;
-  /// the labels that there are
+  /// the current labels
   const int *before;
-  /// those drawn; elsewhere, as a segment that is abandoned is done again
+  /// the labels drawn; a separate array, as an abandoned segment is done again
   int *labels;
 
   void allocate(int k, BlockRows block, const double *weight, double *logits, double *counts,

@@ -1,11 +1,11 @@
-// Sequences of observations, stored as rows: a row for every step, in order of time.
+// Sequences of observations, stored as rows, one row per step, in order of time.
 //
-// Rows are weighted, and the weight says where sequences begin: it is that of the sequence,
-// negative at the first step. A weight of 0 marks padding: a sequence that fits into a piece lies
-// in one, so that threads can share out pieces; a longer one begins at the beginning of a piece,
-// and is listed. NaN is a missing element; families of whole rows take only steps that are missing
-// as a whole, or not at all. If states are known, they are a last element of every row: the state
-// from 1, or 0 where it is not known.
+// A row's weight is that of its sequence, negated at the first step to mark where the sequence
+// begins. A weight of 0 marks padding: a sequence that fits into a piece lies within one, so that
+// threads can divide the pieces among themselves; a longer one starts a new piece, and is listed.
+// NaN is a missing value; families of whole rows allow only steps that are entirely missing or
+// entirely present. Known states are a last element of every row: the state from 1, or 0 where it
+// is unknown.
 #pragma once
 
 #include <cmath>
@@ -24,7 +24,7 @@ struct LongSequence {
 /// The sequences of one fit, or of one call.
 struct Sequences {
   RowSource &rows;
-  /// d of an observation, the known state not counted
+  /// d of an observation, without the known state
   int dimension = 0;
   /// rows end with a known state
   bool labelled = false;
@@ -32,19 +32,19 @@ struct Sequences {
   std::int64_t count = 0;
   /// of all sequences
   std::int64_t steps = 0;
-  /// steps, each counted with the weight of its sequence
+  /// number of steps, each weighted with the weight of its sequence
   double weight = 0;
   /// of all sequences
   double weights = 0;
-  /// steps of the longest
+  /// steps of the longest sequence
   std::int64_t longest = 0;
   std::vector<LongSequence> long_ones = {};
-  /// if not 0: observations are of one element, a whole number from 0 below this, or missing
+  /// if not 0: an observation is one whole number from 0 to values - 1, or missing
   int values = 0;
 };
 
-/// Writes sequences into a store of rows: `append(x, weight)` must take one row of d (+ 1 if
-/// labelled) numbers.
+/// Writes sequences into a store of rows: `append(x, weight)` takes one row of d (+ 1 if labelled)
+/// numbers.
 template <class Append> class SequenceWriter {
  public:
   /// `shape`: of the store's rows, weighted.
@@ -54,7 +54,7 @@ template <class Append> class SequenceWriter {
         append_(append),
         nothing_(std::size_t(shape.dimension), 0.0) {}
 
-  /// Call before the steps of a sequence, which are at least one.
+  /// Call before the steps of a sequence, of which there is at least one.
   void begin(std::int64_t steps, double weight) {
     const std::int64_t used = to_.rows.rows() % capacity_;
     if (used > 0 && used + steps > capacity_)

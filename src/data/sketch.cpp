@@ -50,19 +50,19 @@ void Sketch::prune() {
   std::nth_element(entries_.begin(), nth, entries_.end(),
                    [](const Entry &a, const Entry &b) { return a.hash < b.hash; });
   entries_.erase(nth, entries_.end());
-  std::vector<double> kept;
-  kept.reserve(2 * capacity_ * std::size_t(dimension_));
+  std::vector<double> retained;
+  retained.reserve(2 * capacity_ * std::size_t(dimension_));
   index_.clear();
   threshold_ = 0;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     Entry &entry = entries_[i];
     const auto from = values_.begin() + std::ptrdiff_t(entry.row);
-    entry.row = kept.size();
-    kept.insert(kept.end(), from, from + dimension_);
+    entry.row = retained.size();
+    retained.insert(retained.end(), from, from + dimension_);
     index_.emplace(entry.hash, i);
     threshold_ = std::max(threshold_, entry.hash);
   }
-  values_ = std::move(kept);
+  values_ = std::move(retained);
 }
 
 void Sketch::merge(const Sketch &other) {
@@ -85,8 +85,8 @@ Sketch Sketch::of(RowSource &rows, Control &control, std::uint64_t seed, std::si
       sweep.plan(4.0 * shape.dimension, std::size_t(8 * shape.dimension) *
                                             std::min(capacity, std::size_t(shape.piece_rows())));
   std::vector<Sketch> parts(std::size_t(plan.slots), total);
-  // A look at the threshold of what is merged so far saves collecting rows that the merge would
-  // drop; an old look is only wasteful.
+  // The threshold of what is merged so far saves collecting rows that the merge would drop; an
+  // outdated value costs only time.
   std::atomic<std::uint64_t> threshold{total.threshold_};
   sweep.run(
       plan,

@@ -1,4 +1,4 @@
-// A small, faithful sample of the distinct rows, for starting points.
+// A small representative sample of the distinct rows, for starting points.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ namespace bayes {
 /// The distinct rows with the smallest content hashes (a bottom-m sketch), each with the sum of its
 /// weights over the whole table.
 ///
-/// Which rows are kept depends on nothing but the set of distinct rows and the seed: not on their
-/// order, on threads or on parallel plans, so that starting points do not either; a repeated row
-/// counts like one with a larger weight.
+/// Which rows it retains depends only on the set of distinct rows and the seed, not on their order,
+/// threads or parallel plans; hence neither do starting points. A repeated row counts like one with
+/// a larger weight.
 class BAYES_API Sketch {
  public:
   Sketch(int dimension, std::uint64_t seed, std::size_t capacity)
@@ -23,16 +23,16 @@ class BAYES_API Sketch {
         seed_(seed),
         capacity_(capacity) {}
 
-  /// Reads all rows once. Capacity: rows kept at most, >= 1.
+  /// Reads all rows once. Capacity: the largest number of rows retained, >= 1.
   static Sketch of(RowSource &rows, Control &control, std::uint64_t seed, std::size_t capacity);
 
-  /// Distinct rows kept: all there are if that is below the capacity. (Two rows with equal 64-bit
-  /// hashes count as one.)
+  /// Distinct rows retained: all of them if they are fewer than the capacity. (Two rows with equal
+  /// 64-bit hashes count as one.)
   std::size_t size() const { return entries_.size(); }
-  /// nothing was left out
+  /// Are all distinct rows retained?
   bool complete() const { return threshold_ == ~std::uint64_t(0); }
 
-  /// The rows in an order that depends on their content only, weighted.
+  /// The weighted rows, in an order that depends on their contents only.
   MemoryRows sorted() const;
 
  private:
@@ -49,7 +49,7 @@ class BAYES_API Sketch {
   int dimension_;
   std::uint64_t seed_;
   std::size_t capacity_;
-  std::uint64_t threshold_ = ~std::uint64_t(0);  // hashes above it are of no interest any more
+  std::uint64_t threshold_ = ~std::uint64_t(0);  // rows with larger hashes are dropped
   std::unordered_map<std::uint64_t, std::size_t> index_;
   std::vector<Entry> entries_;
   std::vector<double> values_;

@@ -14,8 +14,7 @@
 namespace bayes {
 namespace {
 
-/// Blocks every signal for as long as it lives: threads inherit the mask of the thread that starts
-/// them.
+/// Blocks all signals while it lives: threads inherit the mask of the thread that starts them.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -30,7 +29,7 @@ class SignalsBlocked {
   sigset_t before_;
 };
 
-/// Hands out segments and slots, and sees to it that parts are merged in order.
+/// Hands out segments and slots, and merges the partial results in order.
 class Board {
  public:
   Board(std::size_t first, std::size_t end, int slots)
@@ -40,7 +39,7 @@ class Board {
     for (int slot = slots; slot-- > 0;) free_.push_back(slot);
   }
 
-  /// The next segment and a slot for it; false if there is none, or the pass was given up.
+  /// The next segment and a slot for it; false if there is none, or the pass was abandoned.
   bool claim(std::size_t &index, int &slot, const Stop &stop) {
     std::unique_lock lock(mutex_);
     wait(lock, stop, [&] { return !free_.empty() || closed_ || claimed_ == end_; });
@@ -51,7 +50,7 @@ class Board {
     return true;
   }
 
-  /// Takes a finished part, and merges what is in order now.
+  /// Accepts a finished partial result, and merges all that are next in order.
   template <class F> void finish(std::size_t index, int slot, F merge) {
     const std::lock_guard lock(mutex_);
     waiting_.emplace(index, slot);
@@ -64,8 +63,8 @@ class Board {
     changed_.notify_all();
   }
 
-  /// Until everything is merged or the pass is given up.
-  void settle(const Stop &stop) {
+  /// Waits until everything is merged or the pass is abandoned.
+  void wait_until_merged(const Stop &stop) {
     std::unique_lock lock(mutex_);
     wait(lock, stop, [&] { return merged_ == end_ || closed_; });
   }
@@ -79,7 +78,7 @@ class Board {
   std::size_t merged() const { return merged_; }
 
  private:
-  /// The main thread must go on looking out for interrupts while it waits for others.
+  /// The main thread keeps checking for interrupts while it waits for others.
   template <class F> void wait(std::unique_lock<std::mutex> &lock, const Stop &stop, F until) {
     while (!changed_.wait_for(lock, std::chrono::milliseconds(5), until))
       if (stop()) return;
@@ -88,11 +87,12 @@ class Board {
   std::condition_variable changed_;
   std::size_t claimed_, merged_, end_;
   std::vector<int> free_;
-  std::map<std::size_t, int> waiting_;  // finished segments out of order, and their slots
+  std::map<std::size_t, int>
+      waiting_;  // finished segments that wait for an earlier one, and their slots
   bool closed_ = false;
 };
 
-/// Threads that are joined on every way out.
+/// Threads, joined on every exit.
 class Crew {
  public:
   explicit Crew(const std::function<void()> &dismiss) : dismiss_(dismiss) {}
@@ -141,17 +141,18 @@ void Sweep::run(SweepPlan plan, const Process &process, const Merge &merge) {
 void Sweep::run_stretch(std::span<const Piece> pieces, std::int64_t first, SweepPlan plan,
                         const Process &process, const Merge &merge,
                         const std::function<void()> &meanwhile) {
-  // A piece is a segment: its size depends on the shape of a row alone, hence so do all sums.
+  // A piece is a segment: its size, and hence the order of all sums, depends on the shape of a row
+  // alone.
   const int threads =
       std::max(1, std::min(plan.threads, int(std::min<std::size_t>(pieces.size(), 1024))));
-  // All pieces but the last of all are full.
+  // All pieces except the very last are full.
   const std::int64_t rows_each = pieces.empty() ? 0 : pieces[0].rows;
   std::size_t done = 0;
   bool read = false;
   do {
     control_.poll();
-    // Still pending after the poll means that the server will not look at it now; waiting for it
-    // would wait for ever.
+    // If it is still pending after the poll, the server will not handle it now; waiting for that
+    // would never end.
     const Control *const watch = control_.pending() ? nullptr : &control_;
     std::atomic<bool> flag{false};
     Board board(done, pieces.size(), plan.slots);
@@ -169,7 +170,7 @@ void Sweep::run_stretch(std::span<const Piece> pieces, std::int64_t first, Sweep
           if (stop()) break;
           board.finish(index, slot, merge);
         }
-        if (worker == 0) board.settle(stop);
+        if (worker == 0) board.wait_until_merged(stop);
         if (stop()) board.close();
       } catch (...) {
         failures[std::size_t(worker)] = std::current_exception();
@@ -189,7 +190,7 @@ void Sweep::run_stretch(std::span<const Piece> pieces, std::int64_t first, Sweep
           for (int worker = 1; worker < threads; ++worker)
             crew.add([&work, worker] { work(worker, nullptr); });
         } catch (const std::system_error &) {
-          // No more threads to be had: those that there are do the work.
+          // No more threads are available: those already running do the work.
         }
       }
       if (!read) {

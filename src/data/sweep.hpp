@@ -1,13 +1,13 @@
-// One pass over all rows, shared out among threads, with the same result for any number of them.
+// One pass over all rows, divided among threads, with the same result for any number of them.
 //
 // Rows are split at fixed multiples into segments. A thread takes the next segment and works on it
-// alone; what it found is merged in the order of the segments, whoever made it. A thread that is
-// ahead does not wait for one that the machine has put aside: finished parts wait in slots, of
+// alone; partial results are merged in the order of the segments, whichever thread computed them. A
+// thread need not wait for one that the scheduler has suspended: finished results wait in slots, of
 // which there are more than threads. Threads live only inside the pass, with all signals blocked,
 // so that PostgreSQL's handlers only ever run on the main thread; they touch nothing of the server.
-// While they compute, the main thread reads the next stretch of a spilled table and looks out for
-// interrupts; it polls only when every thread has been joined. A segment abandoned on the way is
-// simply done again.
+// While they compute, the main thread reads the next stretch of a spilled table and checks for
+// interrupts; it polls only after every thread has been joined. An abandoned segment is simply done
+// again.
 #pragma once
 
 #include <atomic>
@@ -25,11 +25,11 @@ namespace bayes {
 struct Segment {
   const double *blocks;
   std::int64_t rows;
-  /// number of its first row among all rows, from 0
+  /// index of its first row among all rows
   std::int64_t first;
 };
 
-/// Asked by workers every few milliseconds of work: is the segment to be abandoned?
+/// Is the segment to be abandoned? Checked by workers every few milliseconds.
 class Stop {
  public:
   Stop(std::atomic<bool> &flag, const Control *control) : flag_(flag), control_(control) {}
@@ -40,20 +40,20 @@ class Stop {
 
  private:
   std::atomic<bool> &flag_;
-  const Control *control_;  // only the main thread's asks it
+  const Control *control_;  // null except on the main thread
 };
 
-/// How many share in a pass: threads, and places for parts that wait for their turn to be merged.
+/// The threads of a pass, and its slots for partial results that wait to be merged.
 struct SweepPlan {
   int threads = 1;
   int slots = 1;  // >= threads
 };
 
 /// A pass over the rows. It calls process(worker, slot, segment, stop) for every segment, from up
-/// to `threads` threads at a time, each with a worker number of its own (below threads), and
-/// merge(slot) after it, in the order of the segments and never two at a time; a slot (below slots)
-/// belongs to one segment from `process` to `merge`. `process` starts afresh at each call and may
-/// return at any time once stop() is true: what it did is then forgotten.
+/// to `threads` threads at a time, each with its own worker number (below threads), and then
+/// merge(slot), in the order of the segments and one at a time; a slot (below slots) belongs to one
+/// segment from `process` to `merge`. `process` starts afresh at each call and may return at any
+/// time once stop() is true; its result is then discarded.
 class BAYES_API Sweep {
  public:
   using Process =
@@ -62,11 +62,11 @@ class BAYES_API Sweep {
 
   Sweep(RowSource &rows, Control &control) : rows_(rows), control_(control) {}
 
-  /// What a pass with so much arithmetic a row, and parts of so many bytes, should use: small
+  /// The plan for a pass with this much arithmetic per row and partial results of this size: small
   /// passes are not worth a thread.
   SweepPlan plan(double operations_per_row, std::size_t part_bytes) const;
 
-  /// Throws whatever process, merge, the rows or the control throw, after all threads are joined.
+  /// Rethrows what process, merge, the rows or the control throw, after all threads are joined.
   void run(SweepPlan plan, const Process &process, const Merge &merge);
 
  private:

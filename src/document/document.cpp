@@ -8,8 +8,9 @@
 //   list            count values
 //   object          count times: a word with the length of the key, the key, a value
 // Each document has exactly one byte form: NaN has one bit pattern (text could not keep others), a
-// dimension of size zero is allowed only as the shape {0}, and keys are unique. As an element costs
-// eight bytes at least, hostile bytes cannot ask for more than a small multiple of their own size.
+// dimension of size zero is allowed only as the shape {0}, and keys are unique. As every element
+// takes at least eight bytes, hostile input cannot make the reader allocate more than a small
+// multiple of its own size.
 #include "document/document.hpp"
 
 #include <algorithm>
@@ -35,7 +36,7 @@ enum Tag : std::uint8_t {
   tag_object
 };
 
-// arrays and objects open at once; a tensor opens as many as it has dimensions
+// nesting depth of arrays and objects; a tensor counts as many as it has dimensions
 constexpr int max_nesting = 32;
 constexpr std::uint64_t nan_bits = 0x7ff8000000000000;
 
@@ -86,8 +87,8 @@ bool has_repeated_key(const Document::Object &object) {
   return std::adjacent_find(keys.begin(), keys.end()) != keys.end();
 }
 
-/// The number of values in a tensor of this shape; -1 if no tensor has the shape or its size is
-/// above `most`.
+/// The number of values in a tensor of this shape; -1 if the shape is invalid or its size above
+/// `most`.
 std::int64_t tensor_size(const std::vector<std::int64_t> &shape, std::int64_t most) {
   if (shape.size() == 1 && shape[0] == 0) return 0;
   std::int64_t size = shape.empty() ? -1 : 1;
@@ -121,7 +122,8 @@ class Writer {
                     static_cast<int>(std::min<std::size_t>(tensor->shape.size(), max_nesting + 1)));
       const auto size = static_cast<std::int64_t>(tensor->values.size());
       if (tensor_size(tensor->shape, std::numeric_limits<std::int64_t>::max()) != size)
-        throw Error(Errc::internal, "a tensor has another number of values than its shape says");
+        throw Error(Errc::internal,
+                    "a tensor has a number of values that does not match its shape");
       head(tag_tensor, tensor->shape.size());
       for (const std::int64_t extent : tensor->shape) word(static_cast<std::uint64_t>(extent));
       numbers(tensor->values);
@@ -204,8 +206,7 @@ class Reader {
 
   static double number(std::uint64_t bits) {
     const double value = std::bit_cast<double>(bits);
-    if (std::isnan(value) && bits != nan_bits)
-      fail("a NaN has other bits than the only ones allowed");
+    if (std::isnan(value) && bits != nan_bits) fail("a NaN is not the canonical one");
     return value;
   }
 
@@ -224,7 +225,7 @@ class Reader {
     return result;
   }
 
-  // Containers grow as elements are really found: a claimed count reserves nothing.
+  // Containers grow as elements are read: a claimed count reserves nothing.
   Document::List list(std::uint64_t count, int depth) {
     Document::List result;
     for (; count > 0; --count) result.push_back(value(depth));
@@ -284,7 +285,8 @@ class JsonWriter {
     } else if (const auto *tensor = document.as<Tensor>()) {
       const auto size = static_cast<std::int64_t>(tensor->values.size());
       if (tensor_size(tensor->shape, std::numeric_limits<std::int64_t>::max()) != size)
-        throw Error(Errc::internal, "a tensor has another number of values than its shape says");
+        throw Error(Errc::internal,
+                    "a tensor has a number of values that does not match its shape");
       const double *at = tensor->values.data();
       extent(*tensor, 0, at);
     } else if (const auto *list = document.as<Document::List>()) {
@@ -331,9 +333,9 @@ class JsonWriter {
     } else if (std::isinf(x)) {
       out += x > 0 ? "\"Infinity\"" : "\"-Infinity\"";
     } else if (x == 0 && std::signbit(x)) {
-      out += "\"-0\"";  // jsonb, which may stand between, has no negative zero
+      out += "\"-0\"";  // a detour through jsonb would lose the sign of zero
     } else {
-      // Whole numbers that an integer could hold are spelled out: jsonb would turn 1e+05 into
+      // Whole numbers within an integer's range are written out: jsonb would turn 1e+05 into
       // 100000, an integer.
       const bool whole = std::fabs(x) < 9223372036854775808.0 && x == std::trunc(x);
       char buffer[40];
@@ -384,7 +386,7 @@ Document &Document::set(std::string key, Document value) {
   if (is_null()) value_ = Object{};
   auto *object = std::get_if<Object>(&value_);
   if (object == nullptr)
-    throw Error(Errc::internal, "a member was set in a document that is no object");
+    throw Error(Errc::internal, "a member was set in a document that is not an object");
   for (auto &member : *object)
     if (member.first == key) {
       member.second = std::move(value);

@@ -1,9 +1,9 @@
-// A value of nested names, numbers and arrays: what JSON can say, plus exact doubles and tensors.
+// A JSON-like value with exact doubles and tensors.
 //
-// Options come in as a Document, models go out as one. Its byte form is flat, little-endian and
-// checked on reading; its text form is JSON in which every double is written with the fewest digits
-// that read back to the same bits, and the doubles that JSON lacks as the strings "NaN",
-// "Infinity", "-Infinity" and "-0".
+// Options arrive as a Document, models leave as one. Its byte form is flat, little-endian and
+// checked on reading; its text form is JSON in which every double has the fewest digits that read
+// back to the same bits, and the doubles that JSON lacks are the strings "NaN", "Infinity",
+// "-Infinity" and "-0".
 #pragma once
 
 #include <cstddef>
@@ -60,9 +60,9 @@ class BAYES_API Document {
 
   /// Appends the byte form.
   void to_bytes(std::string &out) const;
-  /// Reads the byte form, all of it. Throws Error(invalid_binary) for anything that to_bytes cannot
-  /// have written; takes time and memory in proportion to the input, whatever the input claims;
-  /// nesting is limited to 32.
+  /// Reads the byte form. Throws Error(invalid_binary) for anything that to_bytes cannot have
+  /// written; takes time and memory in proportion to the input, whatever sizes it claims; nesting
+  /// is limited to 32.
   static Document from_bytes(std::string_view bytes);
 
  private:

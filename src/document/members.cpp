@@ -8,8 +8,8 @@
 namespace bayes {
 namespace {
 
-/// Appends a number, or an array of numbers however nested, to `out`; the first path down to a
-/// number sets the shape.
+/// Appends a number, or an array of numbers however nested, to `out`; the path to the first number
+/// determines the shape.
 bool flatten(const Document &value, bool specials, std::size_t depth, Tensor &out) {
   const auto extent = [&](std::size_t size) {
     if (depth == out.shape.size() && out.values.empty())
@@ -82,7 +82,7 @@ std::string describe(const Document &value) {
   if (value.as<Document::Object>()) return "an object";
   if (const auto *text = value.as<std::string>(); text != nullptr && text->size() > 60) {
     std::size_t cut = 57;
-    // not inside a UTF-8 sequence
+    // do not cut inside a UTF-8 sequence
     while ((static_cast<unsigned char>((*text)[cut]) & 0xc0) == 0x80) --cut;
     return Document(text->substr(0, cut) + "...").to_json();
   }

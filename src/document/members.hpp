@@ -1,5 +1,5 @@
-// Reading a model's document: every member is there, of the right type, in range, or an Error names
-// it.
+// Reading a model's document: a member that is absent, of the wrong type or out of range is named
+// in an Error.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,18 @@
 
 namespace bayes {
 
-/// A number or integer as a double; with `specials` also the strings that stand for what JSON lacks
-/// ("NaN", "Infinity", "-Infinity", "-0"), since a document that came as text has them as strings.
+/// A number or integer as a double; with `specials` also the strings "NaN", "Infinity", "-Infinity"
+/// and "-0", which a document read from JSON has in place of the numbers.
 BAYES_API std::optional<double> to_number(const Document &value, bool specials);
 
-/// An integer, or a number that is whole and fits.
+/// An integer, or a whole number within its range.
 BAYES_API std::optional<std::int64_t> to_integer(const Document &value);
 
-/// A tensor, or rectangular arrays in arrays of what to_number accepts. An empty array is the
-/// tensor of shape {0}.
+/// A tensor, or a rectangular nested array of what to_number accepts. An empty array is the tensor
+/// of shape {0}.
 BAYES_API std::optional<Tensor> to_tensor(const Document &value, bool specials);
 
-/// A value as it stands in an error message: short, whatever its size.
+/// A value for an error message, abbreviated if it is long.
 BAYES_API std::string describe(const Document &value);
 /// "an array of 2 x 3 numbers"; an extent of -1 reads "d".
 BAYES_API std::string describe_shape(const std::vector<std::int64_t> &shape);
@@ -53,7 +53,7 @@ class BAYES_API MemberReader {
   Tensor tensor(std::string_view key, const std::vector<std::int64_t> &shape) const;
   MemberReader object(std::string_view key) const;
 
-  /// For a check that a getter cannot make: throws `member "<path><key>" <what>`.
+  /// For checks beyond those of the getters: throws `member "<path><key>" <what>`.
   [[noreturn]] void reject(std::string_view key, const std::string &what) const;
 
  private:

@@ -40,8 +40,8 @@ Error newer_format(Errc code, std::int64_t format) {
 }
 
 /// Two 64-bit hashes of the same bytes side by side, under different keys: eight bytes at a time,
-/// each step a bijection of the state, so that nothing read before is ever forgotten. Against
-/// chance, not against malice.
+/// each step a bijection of the state, so that no earlier byte loses its influence. Guards against
+/// accidents, not against malice.
 struct Fingerprint {
   std::uint64_t a = 0x243f6a8885a308d3, b = 0x13198a2e03707344;
 
@@ -96,7 +96,7 @@ std::vector<std::vector<double>> read_trace(const MemberReader &reader) {
     }
   } else if (const auto *tensor = value.as<Tensor>();
              tensor != nullptr && tensor->shape.size() == 2) {
-    // Runs of equal length: whoever read the text could not know that they are not one tensor.
+    // Runs of equal length, which a reader of JSON takes for one tensor.
     const std::int64_t length = tensor->shape[1];
     for (std::int64_t run = 0; run < tensor->shape[0]; ++run) {
       const auto begin = tensor->values.begin() + run * length;
@@ -119,8 +119,7 @@ Document write_draws(const Draws &draws) {
       .set("values", std::move(values));
 }
 
-/// The names begin with a letter, so that none is one of the strings that stand for numbers ("NaN",
-/// ...).
+/// The names begin with a letter, so that none reads as a number ("NaN", ...).
 std::vector<std::string> read_quantities(const MemberReader &reader) {
   const auto *const list = reader.value("quantities").as<Document::List>();
   if (list == nullptr || list->empty() || static_cast<std::int64_t>(list->size()) > max_quantities)
@@ -165,12 +164,12 @@ Draws read_draws(const Document &document) {
   return draws;
 }
 
-/// A member that the model did not take up is an error: it would be lost without a word.
-void check_members(const Document &document, const Document &taken, const std::string &path) {
+/// A member that the model does not recognise is an error: otherwise it would be lost silently.
+void check_members(const Document &document, const Document &recognised, const std::string &path) {
   const auto *object = document.as<Document::Object>();
-  if (object == nullptr || !taken.as<Document::Object>()) return;
+  if (object == nullptr || !recognised.as<Document::Object>()) return;
   for (const auto &[key, value] : *object) {
-    const Document *counterpart = taken.find(key);
+    const Document *counterpart = recognised.find(key);
     if (counterpart == nullptr)
       throw Error(Errc::invalid_text,
                   "invalid bayes_model: unknown member " + describe(path + key));
@@ -202,7 +201,7 @@ ModelInfo read_model_info(const Document &document) {
   info.seconds = reader.number("seconds", 0, std::numeric_limits<double>::infinity());
   reader.object("options");
   info.options = reader.value("options");
-  try {  // the one member of any content: what came as text may hold what bytes cannot
+  try {  // the one member of arbitrary content: text may hold what the byte form cannot
     std::string bytes;
     info.options.to_bytes(bytes);
   } catch (const Error &error) {
@@ -254,7 +253,7 @@ std::unique_ptr<Model> Model::from_document(const Document &document,
     check_members(document, model->to_document(), {});
     return model;
   } catch (const Error &error) {
-    // Whatever check a family's own code fails, to the user it is the text that is wrong.
+    // Whichever check of a family fails, to the user it is the text that is invalid.
     if (error.code() == Errc::internal || error.code() == Errc::invalid_text) throw;
     throw Error(Errc::invalid_text, error.what(), error.detail(), error.hint());
   }

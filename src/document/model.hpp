@@ -1,4 +1,4 @@
-// What every fitted model has in common: how it was fitted, its trace, and its byte and document
+// What all fitted models have in common: how they were fitted, the trace, and the byte and document
 // forms.
 #pragma once
 
@@ -25,31 +25,31 @@ struct ModelInfo {
   std::string method;
   /// rows used
   std::int64_t rows = 0;
-  /// rows left out: NULL, weight 0, missing element with missing = skip
+  /// rows left out: NULL, weight 0, missing value with missing = skip
   std::int64_t skipped = 0;
   int dimension = 0;
   int components = 0;
-  /// of the restart that was kept
+  /// of the best restart
   int iterations = 0;
   bool converged = false;
-  /// what the method maximises, with all constants
+  /// what the method maximises, including all constants
   double objective = 0;
   /// at the point estimate that the model reports
   double log_likelihood = 0;
   std::int64_t seed = 0;
   double seconds = 0;
   std::string version = library_version;
-  /// every option in force, defaults included
+  /// all options in force, including defaults
   Document options;
 };
 
 /// Posterior draws of quantities that do not depend on how components are numbered: one row of
 /// bayes_draws() for each value.
 struct Draws {
-  /// "clusters", "log_joint", ...; empty: the model has no draws
+  /// "clusters", "log_joint", ...; empty if the model has no draws
   std::vector<std::string> quantities;
   int chains = 0;
-  /// of every chain, warmup aside
+  /// of every chain, without warmup
   int draws = 0;
   /// [chain][draw][quantity]
   std::vector<double> values;
@@ -57,15 +57,14 @@ struct Draws {
 
 class Model;
 
-/// Reads a model of one family; the common members of the document are known to be good
-/// (read_model_info).
+/// Reads a model of one model family; the common members have been checked (read_model_info).
 using ModelReader = std::unique_ptr<Model> (*)(const Document &);
-/// The reader of a family, nullptr if there is no such family. The families are listed in
-/// models/registry.cpp.
+/// The reader of a model family, nullptr if there is no such family. models/registry.cpp lists
+/// them.
 BAYES_API ModelReader find_model_reader(std::string_view family);
 
-/// The members that every family has, checked: throws Error(invalid_text) that names the member
-/// that cannot be.
+/// Reads and checks the members that every model has: throws Error(invalid_text) that names the
+/// invalid member.
 BAYES_API ModelInfo read_model_info(const Document &document);
 
 class BAYES_API Model {
@@ -78,8 +77,8 @@ class BAYES_API Model {
 
   /// The whole model. The same model always gives the same document.
   Document to_document() const;
-  /// Checks everything: throws Error(invalid_text) that names the member that cannot be.
-  /// `find_reader` finds the family.
+  /// Checks everything: throws Error(invalid_text) that names the invalid member. `find_reader`
+  /// finds the reader of the model family.
   static std::unique_ptr<Model> from_document(
       const Document &document, ModelReader (*find_reader)(std::string_view) = find_model_reader);
 
@@ -90,17 +89,16 @@ class BAYES_API Model {
       std::string_view bytes, ModelReader (*find_reader)(std::string_view) = find_model_reader);
 
  protected:
-  /// the family's own members
+  /// the model family's own members
   virtual void write(Document &document) const = 0;
 };
 
 /// The bytes at the start of a model's byte form that identify its content: equal headers, equal
-/// models. Models that differ by chance have different headers; who wants to can make two models
-/// with one header, as the fingerprint is no cryptographic one.
+/// models. Different models have different headers unless someone constructs a collision: the
+/// fingerprint is not cryptographic.
 inline constexpr int model_header_bytes = 24;
 
-/// Writes the header that fits to what stands behind it over the first model_header_bytes of
-/// `bytes`, which must have as many.
+/// Overwrites the first model_header_bytes of `bytes` with the header of what follows them.
 BAYES_API void seal_model(std::string &bytes);
 
 }  // namespace bayes

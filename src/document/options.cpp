@@ -43,7 +43,8 @@ std::string_view nearest(std::string_view word, const std::vector<std::string_vi
   std::string_view best;
   std::size_t best_distance = 0;
   for (const std::string_view candidate : candidates) {
-    // Neighbouring letters exchanged count as one slip (restricted Damerau-Levenshtein distance).
+    // Two neighbouring letters exchanged count as one edit (restricted Damerau-Levenshtein
+    // distance).
     const std::size_t n = word.size(), m = candidate.size();
     const std::size_t allowed = std::min<std::size_t>(3, (m + 1) / 3);
     if (n > m + allowed || m > n + allowed) continue;

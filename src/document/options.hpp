@@ -1,4 +1,4 @@
-// Options checked key by key: every key that nobody asked for is an error.
+// Options checked key by key: a key that no getter asked for is an error.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,7 @@ class BAYES_API OptionReader {
 
   /// Call last: throws for the first key that no getter asked for. If the key is among `elsewhere`
   /// (keys that exist under other settings) the message says that it does not apply to `setting`
-  /// (e.g. "method em"), else that it is unknown, with the nearest key.
+  /// (e.g. "method em"), else that it is unknown, and suggests the nearest key.
   void finish(std::string_view setting = {},
               const std::vector<std::string_view> &elsewhere = {}) const;
 
@@ -63,8 +63,8 @@ class BAYES_API OptionReader {
   std::vector<std::string> asked_;
 };
 
-/// The candidate with the smallest edit distance to `word` if it is near enough to be a slip of the
-/// pen, else empty.
+/// The candidate with the smallest edit distance to `word` if that is small enough for a typing
+/// error, else empty.
 BAYES_API std::string_view nearest(std::string_view word,
                                    const std::vector<std::string_view> &candidates);
 

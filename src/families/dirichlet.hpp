@@ -23,7 +23,7 @@ inline double dirichlet_divergence(const Vector &q, const Vector &prior) {
          (q - prior).dot(expected_log_weights(q));
 }
 
-/// log density of weights at a point; a weight of 0 contributes nothing where its alpha is 1.
+/// Log density at a point; a weight of 0 contributes nothing if its alpha is 1.
 inline double dirichlet_log_density(const Vector &weights, const Vector &alpha) {
   double total = dirichlet_log_normaliser(alpha);
   for (Eigen::Index k = 0; k < alpha.size(); ++k)

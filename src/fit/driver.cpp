@@ -32,7 +32,7 @@ void require_finite(double objective, const char *method, int iteration) {
                 "Rescale the columns or the weights.");
 }
 
-/// Has a noisy objective stopped to change? Asked at the end of every window.
+/// Convergence of a noisy objective, checked at the end of every window.
 class NoisyConvergence {
  public:
   NoisyConvergence(const Schedule &schedule, int window) : schedule_(schedule), window_(window) {}
@@ -52,7 +52,7 @@ class NoisyConvergence {
   const Schedule &schedule_;
   const int window_;
   double before_ = std::numeric_limits<double>::infinity();
-  int stable_ = 0;  // windows running
+  int stable_ = 0;  // consecutive windows without a change: the patience is 2
 };
 
 }  // namespace

@@ -1,7 +1,8 @@
-// What every fit goes through, whatever the learner: iterations to convergence, or stochastic
-// steps; traces, progress, time limits.
+// The drivers of all learners: iterations to convergence, or stochastic steps; traces, progress,
+// time limits.
 //
-// The loops see a learner, its state and its data as one Iteration, and are compiled once.
+// The loops call a learner, its state and its data through the interface Iteration, so they are
+// compiled once.
 #pragma once
 
 #include <chrono>
@@ -21,12 +22,12 @@
 
 namespace bayes {
 
-/// When to stop, and how to say where one is.
+/// When to stop, and what progress reports contain.
 struct Schedule {
   const char *method = "";
   int restart = 1, restarts = 1;
   int max_iterations = 1000;
-  /// of the change of the objective per unit of weight
+  /// for the change of the objective per unit of weight
   double tolerance = 1e-6;
   /// for the whole fit
   double max_seconds = std::numeric_limits<double>::infinity();
@@ -39,7 +40,7 @@ struct Schedule {
   }
 };
 
-/// How a run went.
+/// The course of a run.
 struct RunTrace {
   /// objective at the start and after every iteration
   std::vector<double> trace;
@@ -49,7 +50,7 @@ struct RunTrace {
   RowSums sums;
 };
 
-/// Where a run ended.
+/// The result of a run.
 template <class State, class Statistics> struct RunOf : RunTrace {
   State state;
   /// expected rows of every component at the last local step
@@ -61,30 +62,30 @@ template <Learner L> using Run = RunOf<typename L::State, typename L::Statistics
 
 namespace detail {
 
-/// A learner at a state over data, for the loops below.
+/// A learner with its state and data, for the loops below.
 class Iteration {
  public:
   virtual ~Iteration() = default;
-  /// The local step of iteration number `index` at the state there is: sums over the rows, and
-  /// inside the statistics that update() takes.
+  /// The local step of iteration `index` at the current state: returns the sums over the rows, and
+  /// stores the statistics for update().
   virtual RowSums expectation(int index, Control &control) = 0;
-  /// What the objective has beyond the rows' share.
+  /// The objective without its data term.
   virtual double objective() const = 0;
   /// The global step.
   virtual void update(int index) = 0;
 };
 
-/// Local and global steps, at most max_iterations times. With a window of 1 until the objective
-/// changes by no more than the tolerance; with a larger one the objective is noisy, and it has
-/// converged when its mean over so many iterations changed, twice running, by no more than the
-/// tolerance or than chance explains (one standard error of the difference).
+/// Local and global steps, at most max_iterations times. With a window of 1, converged when the
+/// objective changes by no more than the tolerance. With a larger one the objective is noisy:
+/// converged when its mean over a window has changed, in two consecutive windows, by no more than
+/// the tolerance or one standard error of the difference.
 RunTrace iterate(Iteration &iteration, Control &control, const Schedule &schedule, int window = 1);
 
-/// Steps on samples, whose objective is noisy; no local step follows the last.
+/// Steps on minibatches, whose objective is noisy; no local step follows the last.
 RunTrace iterate_stochastic(Iteration &iteration, Control &control, const Schedule &schedule,
                             int window);
 
-/// The local step is the learner's own on all of the data.
+/// The local step is the learner's own, on all data.
 template <Learner L, class Data> class BatchIteration : public Iteration {
  public:
   BatchIteration(const L &learner, typename L::State state, Data &data)
@@ -125,9 +126,9 @@ Run<L> optimize(const L &learner, typename L::State state, Data &data, Control &
   return iteration.finish(detail::iterate(iteration, control, schedule));
 }
 
-/// Random samples of rows in groups of `group` neighbours: a group is one cache line of every
-/// feature, so that a sample costs no more to fetch than it holds. Groups are drawn uniformly with
-/// replacement, hence sums over a sample, scaled, are unbiased.
+/// Minibatches of rows in groups of `group` neighbours: a group is one cache line of every feature,
+/// so that no fetched memory is wasted. Groups are drawn uniformly with replacement, so scaled sums
+/// over a minibatch are unbiased.
 class RowSampler {
  public:
   static constexpr int group = 8;
@@ -135,7 +136,7 @@ class RowSampler {
 
   bool whole() const { return batch_groups_ >= groups_; }
   double scale() const { return double(groups_) / double(batch_groups_); }
-  /// of the last sample's share of the objective
+  /// for the data term of the last minibatch
   double objective_scale() const { return scale(); }
 
   RowSource &draw(Random random);
@@ -153,7 +154,8 @@ inline RowSampler sampler_of(RowSource &rows, const StochasticPlan &plan) {
 
 namespace detail {
 
-/// The local step is one on a sample, the global step a part of the way to what it says.
+/// The local step uses a minibatch, the global step is a natural-gradient step towards its
+/// posterior.
 template <StochasticLearner L, class Data>
 class SampleIteration final : public BatchIteration<L, Data> {
   using Base = BatchIteration<L, Data>;
@@ -214,10 +216,9 @@ template <RowLearner L> class MonteCarloIteration final : public BatchIteration<
 
 }  // namespace detail
 
-/// Stochastic steps on what sampler_of(data, plan) draws. The trace holds the noisy estimate of the
-/// objective from each sample. Converged when its mean over 50 steps changed, twice running, by no
-/// more than the tolerance or than chance explains. A sample as large as the rows is all of them,
-/// and then the estimates are exact.
+/// Stochastic steps on the minibatches of sampler_of(data, plan). The trace holds the noisy
+/// estimate of the objective from each. Converged as described at iterate(), with windows of 50
+/// steps. A minibatch as large as the data is all of them, and then the estimates are exact.
 template <StochasticLearner L, class Data>
 Run<L> optimize_stochastic(const L &learner, typename L::State state, Data &data, Control &control,
                            const Schedule &schedule, const StochasticPlan &plan) {
@@ -228,9 +229,8 @@ Run<L> optimize_stochastic(const L &learner, typename L::State state, Data &data
 
 /// Monte Carlo EM (001): the E step's responsibilities are estimated by `samples` labels drawn for
 /// each row. (The printed Q has the old parameters inside the logarithm; it is a function of the
-/// new ones.) The trace holds the exact log-likelihoods of where the chain of estimates goes; it
-/// has converged when their mean over 20 iterations changed, twice running, by no more than the
-/// tolerance or than chance explains.
+/// new ones.) The trace holds the exact log-likelihoods at the random sequence of estimates.
+/// Converged as described at iterate(), with windows of 20 iterations.
 template <RowLearner L>
 Run<L> optimize_monte_carlo(const L &learner, typename L::State state, RowSource &rows,
                             Control &control, const Schedule &schedule, int samples,

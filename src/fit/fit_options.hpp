@@ -16,7 +16,7 @@ struct FitOptions {
   int max_iterations = 1000;
   double tolerance = 1e-6;
   int restarts = 20;
-  bool started = false;  // at a model: there is one run, which begins there
+  bool started = false;  // from a model, which is the initialization of the single run
   std::uint64_t seed = 1;
   double max_seconds = std::numeric_limits<double>::infinity();
   std::string missing = "error";
@@ -41,10 +41,10 @@ struct FitOptions {
   void read_plan(OptionReader &in);
   /// alpha; at least 1 for method map.
   void read_alpha(OptionReader &prior);
-  /// How a message calls the setting that a key does not apply to.
+  /// The setting that a key does not apply to, for messages.
   std::string setting(bool update) const;
 
-  // The options in force, in three parts, between which a model puts its own.
+  // The options in force, in three parts, between which a model inserts its own.
   void write_iterations(Document &out) const;
   void write_common(Document &out) const;
   void write_plan(Document &out) const;

@@ -1,8 +1,7 @@
-// The learners of finite mixtures. All share the local step; they differ in the global step alone:
-// what the merged statistics make of the parameters, and what the objective has beyond the rows'
-// share.
+// The learners of finite mixtures. All share the local step; they differ only in the global step:
+// the parameters given the statistics, and the objective without its data term.
 //
-// They are written against the observation family: its point estimates (make_scorer,
+// They are templates over the observation family: its point estimates (make_scorer,
 // maximum_likelihood, maximum_posterior, log_prior) and its posteriors (make_scorer, posterior,
 // divergence, blend, point_estimate).
 #pragma once
@@ -17,9 +16,10 @@
 
 namespace bayes {
 
-/// A learner turns statistics into the next state. objective(state) + the data's share is what it
-/// maximises; update(statistics, state) never lowers it. What makes statistics of data at a state
-/// is expected_statistics(learner, state, data, control), found for each kind of learner and data.
+/// A learner turns statistics into the next state. It maximises objective(state) + the data term,
+/// which update(statistics, state) never decreases. The statistics come from
+/// expected_statistics(learner, state, data, control), overloaded for each kind of learner and
+/// data.
 template <class L>
 concept Learner = requires(const L &learner, const typename L::State &state,
                            const typename L::Statistics &statistics) {
@@ -27,8 +27,7 @@ concept Learner = requires(const L &learner, const typename L::State &state,
   { learner.update(statistics, state) } -> std::same_as<typename L::State>;
 };
 
-/// A learner whose data are rows that come each by itself: it turns a state into a scorer and log
-/// weights.
+/// A learner of exchangeable rows: it turns a state into a scorer and log weights.
 template <class L>
 concept RowLearner = Learner<L> && requires(const L &learner, const typename L::State &state) {
   typename L::Allocation;
@@ -44,8 +43,7 @@ LocalResult<typename L::Statistics> expected_statistics(const L &learner,
                                             learner.log_weights(state));
 }
 
-/// A learner whose state can also be moved part of the way, for stochastic steps on a sample of the
-/// rows.
+/// A learner that can also make natural-gradient steps, for stochastic inference on minibatches.
 template <class L>
 concept StochasticLearner = Learner<L> &&
     requires(const L &learner, const typename L::State &state, double step) {

@@ -53,8 +53,7 @@ Matrix kmeans_plus_plus(MemoryRows &sample, int k, const Vector &deviation, Rand
       share[i] = rows.weight(std::int64_t(i)) * distance[i];
     }
     distance[std::size_t(chosen)] = share[std::size_t(chosen)] = 0;
-    // Distinct rows may be too near one another for their distance to be above 0: then any that was
-    // not drawn will do.
+    // Distances of distinct rows may underflow to 0: then any row that was not drawn will do.
     if (std::all_of(share.begin(), share.end(), [](double s) { return s == 0; }))
       for (std::size_t i = 0; i < n; ++i) {
         bool drawn = false;

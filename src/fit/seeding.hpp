@@ -1,4 +1,4 @@
-// Starting points: k-means++ (Arthur and Vassilvitskii 2007) and k-means as hard EM.
+// Initialization: k-means++ (Arthur and Vassilvitskii 2007) and k-means as hard EM.
 #pragma once
 
 #include "base/random.hpp"
@@ -53,7 +53,7 @@ class KMeans {
   Vector deviation_;
 };
 
-/// Where k-means gets to from these centres in a few iterations. `weight`: of the whole sample.
+/// The centres after a few iterations of k-means. `weight`: of the whole sample.
 inline Matrix settled_centres(const KMeans &kmeans, Matrix centres, RowSource &sample,
                               double weight, Control &control) {
   Schedule brief;

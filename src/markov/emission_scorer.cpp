@@ -70,7 +70,7 @@ class BlockEmissions final : public EmissionScorer {
     }
 
    private:
-    /// The block itself, or a copy with zeros for missing steps, which are noted.
+    /// The block itself, or a copy with zeros for missing steps, which are marked in the mask.
     const double *without_missing(const double *block) {
       if (!whole_steps_) return block;
       bool any = false;
@@ -94,7 +94,7 @@ class BlockEmissions final : public EmissionScorer {
   bool whole_steps_;
 };
 
-/// Any other emissions, of observations that are whole numbers from 0 below `values`.
+/// Other emissions, tabulated for observations 0 .. values - 1.
 class TableEmissions final : public EmissionScorer {
  public:
   TableEmissions(std::unique_ptr<EmissionScorer> of, int values)
@@ -130,7 +130,7 @@ class TableEmissions final : public EmissionScorer {
   }
 
  private:
-  /// Blocks of all values, the missing one last.
+  /// Blocks of all values, the last of them missing.
   template <class F> static void for_each_block(int values, F f) {
     Buffer block(block_rows, 0.0);
     for (int first = 0; first <= values; first += block_rows) {
@@ -185,7 +185,7 @@ class TableEmissions final : public EmissionScorer {
 /// States with their parameters integrated out, for scoring only, row by row.
 class PredictiveEmissions final : public EmissionScorer {
  public:
-  /// `make`: gives what scores one row under the K states, for one thread's use.
+  /// `make`: makes a function that scores one row under the K states, for use by one thread.
   PredictiveEmissions(int states, int dimension, std::function<RowScorer()> make)
       : states_(states),
         dimension_(dimension),

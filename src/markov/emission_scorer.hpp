@@ -1,6 +1,6 @@
-// What the states of a hidden Markov model emit, as its recursions see it: scores of blocks of
-// steps, and expected sufficient statistics. Every observation family comes in through this
-// interface, so that recursions are compiled once.
+// The emissions of a hidden Markov model as its recursions see them: scores of blocks of steps, and
+// expected sufficient statistics. Observation families are called through this interface, so that
+// recursions are compiled once.
 #pragma once
 
 #include <functional>
@@ -12,8 +12,8 @@
 
 namespace bayes {
 
-/// Scores of observations that are few different numbers, [value][padded]; the last entry is that
-/// of a missing one.
+/// Tabulated scores of observations with few distinct values, [value][padded]; the last entry is
+/// that of a missing one.
 struct EmissionTable {
   /// observations are 0 .. values - 1
   int values = 0;
@@ -23,22 +23,21 @@ struct EmissionTable {
   Buffer logarithms;
 };
 
-/// A thread's share of it.
+/// One thread's part of an EmissionScorer.
 class EmissionWorker {
  public:
   virtual ~EmissionWorker() = default;
-  /// out: [state][block_rows], log density (or its expectation) of rows [from, to) of a block, and
-  /// anything for others; 0 for a missing row.
+  /// out: [state][block_rows], log density (or its expectation) of rows [from, to) of a block,
+  /// undefined for others; 0 for a missing row.
   virtual void score(const double *block, int from, int to, double *out) = 0;
-  /// Adds the rows of a block with responsibilities r ([state][block_rows], changed), zero for rows
-  /// that do not take part. The block need not be the one that was scored last.
+  /// Adds the rows of a block with responsibilities r ([state][block_rows], changed), zero for
+  /// other rows. The block need not be the last one scored.
   virtual void accumulate(const double *block, double *r) = 0;
-  /// Where there is a table: sums of responsibilities of its entries, [value][padded], in place of
-  /// accumulate().
+  /// With a table, instead of accumulate(): sums of responsibilities by entry, [value][padded].
   virtual double *table_sums() { return nullptr; }
   virtual void clear() = 0;
-  /// Adds what was accumulated since clear() to counts (K: sums of responsibilities, of steps that
-  /// are not missing as a whole where the family has such) and raw sums.
+  /// Adds the sums accumulated since clear() to raw and to counts (K: sums of responsibilities,
+  /// without entirely missing steps for families of whole rows).
   virtual void reduce(double *counts, double *raw) = 0;
 };
 
@@ -50,23 +49,24 @@ class EmissionScorer {
   virtual double operations() const = 0;
   virtual std::size_t raw_size() const = 0;
   virtual std::unique_ptr<EmissionWorker> worker() const = 0;
-  /// what saves scoring and accumulating step by step
+  /// if not null, it replaces scoring and accumulating step by step
   virtual const EmissionTable *table() const { return nullptr; }
 };
 
-/// Emissions of any observation family's scorer, which outlives them. `whole_steps`: it knows
-/// nothing of missing elements; a step of NaNs is missing. values: as in Sequences.
+/// Emissions from an observation family's scorer, which must outlive them. `whole_steps`: it does
+/// not handle missing values; a step of NaNs is missing. values: as in Sequences.
 BAYES_API std::unique_ptr<EmissionScorer> emissions_of(const BlockScorer &scorer, bool whole_steps,
                                                        int values);
 
-/// Any other emissions, of observations that are whole numbers from 0 below `values`, looked up.
+/// Other emissions, tabulated for observations 0 .. values - 1.
 std::unique_ptr<EmissionScorer> table_emissions(std::unique_ptr<EmissionScorer> of, int values);
 
-/// Scores a row of d numbers under K states: out has room for K up to a multiple of the lanes.
+/// Scores a row of d numbers under K states; `out` has K entries, rounded up to a multiple of the
+/// lanes.
 using RowScorer = std::function<void(const double *x, double *out)>;
 
-/// States with their parameters integrated out, for scoring only, row by row. `make`: gives what
-/// scores rows, for one thread's use.
+/// States with their parameters integrated out, for scoring only, row by row. `make`: makes a
+/// function that scores rows, for use by one thread.
 std::unique_ptr<EmissionScorer> predictive_emissions(int states, int dimension,
                                                      std::function<RowScorer()> make);
 

@@ -19,11 +19,11 @@ using simd::load;
 using simd::store;
 
 constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
-/// A state whose scaled number falls below it may be lost.
+/// Scaled variables below it may underflow.
 constexpr double least = 1e-200;
-/// Below it a probability is too small for scaled numbers.
+/// Probabilities below it are too small for scaled recursions.
 constexpr double least_probability = 1e-150;
-/// Vectors of a step that are held in registers at once.
+/// Vectors of a step held in registers at once.
 constexpr int most_held = 4;
 
 template <int Step> Lanes fold(Lanes v) {
@@ -38,8 +38,8 @@ template <int Step> Lanes fold(Lanes v) {
 /// The sum over the lanes, in every lane.
 inline Lanes everywhere(Lanes v) { return fold<lanes / 2>(v); }
 
-/// sum_i v[i] m[i][.], vectors `first` and following of the rows. Two chains of additions, as each
-/// waits for its own.
+/// sum_i v[i] m[i][.], vectors `first` and following of the rows. Two accumulators, to shorten the
+/// dependency chain.
 template <int NV>
 inline void product(int k, int padded, const double *v, const double *m, Lanes *out) {
   Lanes even[NV] = {}, odd[NV] = {};
@@ -59,7 +59,7 @@ inline void product(int k, int padded, const double *v, const double *m, Lanes *
   for (int j = 0; j < NV; ++j) out[j] = even[j] + odd[j];
 }
 
-/// f(number of its first vector, integral_constant of how many) for all vectors of a step.
+/// f(index of the first vector, integral_constant of their number) for tiles of a step's vectors.
 template <class F> inline void each_tile(int vectors, F f) {
   int first = 0;
   for (; first + most_held <= vectors; first += most_held)
@@ -71,8 +71,8 @@ template <class F> inline void each_tile(int vectors, F f) {
   }
 }
 
-/// One step forward: to = (from . transition) x emission x factor; gives their sum in every lane.
-/// Lost: a state that could be reached is so no more.
+/// One step forward: to = (from . transition) x emission x factor; returns the sum in every lane.
+/// `lost`: a reachable state has underflowed.
 template <bool Checked>
 inline Lanes step_forward(const MarkovChain &chain, const double *from, const double *emission,
                           Lanes factor, double *to, Lanes &lost) {
@@ -91,8 +91,8 @@ inline Lanes step_forward(const MarkovChain &chain, const double *from, const do
   return everywhere(sum);
 }
 
-/// One step back: to = transition . (later x emission) x factor; gives their sum in every lane.
-/// `weighted` is room for the product.
+/// One step backward: to = transition . (later x emission) x factor; returns the sum in every lane.
+/// `weighted`: workspace for the product.
 inline Lanes step_backward(const MarkovChain &chain, const double *later, const double *emission,
                            Lanes factor, double *weighted, double *to) {
   const int k = chain.states(), padded = chain.padded();
@@ -101,7 +101,7 @@ inline Lanes step_backward(const MarkovChain &chain, const double *later, const 
   Lanes sum = {};
   each_tile(padded / lanes, [&](int first, auto size) {
     Lanes p[size];
-    product<size>(k, padded, weighted, chain.backwards() + first * lanes, p);
+    product<size>(k, padded, weighted, chain.transition_transposed() + first * lanes, p);
     for (int j = 0; j < size; ++j) {
       store(to + (first + j) * lanes, p[j]);
       sum += p[j];
@@ -124,7 +124,7 @@ inline Lanes begin_forward(const MarkovChain &chain, const double *emission, dou
   return everywhere(sum);
 }
 
-/// Room for a step, whatever the number of states.
+/// Workspace for a step of any number of states.
 struct Step {
   alignas(cache_line) double at[most_states];
 };
@@ -225,8 +225,9 @@ MarkovChain::MarkovChain(const Vector &log_initial, const Matrix &log_transition
   const std::size_t row = std::size_t(padded_), all = row * std::size_t(k_);
   for (Buffer *buffer : {&initial_, &log_initial_})
     buffer->assign(row, buffer == &initial_ ? 0 : minus_infinity);
-  for (Buffer *buffer : {&transition_, &backwards_}) buffer->assign(all, 0);
-  for (Buffer *buffer : {&log_transition_, &log_backwards_}) buffer->assign(all, minus_infinity);
+  for (Buffer *buffer : {&transition_, &transition_transposed_}) buffer->assign(all, 0);
+  for (Buffer *buffer : {&log_transition_, &log_transition_transposed_})
+    buffer->assign(all, minus_infinity);
   for (int i = 0; i < k_; ++i) {
     log_initial_[std::size_t(i)] = log_initial(i);
     initial_[std::size_t(i)] = std::exp(log_initial(i));
@@ -234,21 +235,21 @@ MarkovChain::MarkovChain(const Vector &log_initial, const Matrix &log_transition
     for (int j = 0; j < k_; ++j) {
       const std::size_t ij = std::size_t(i) * row + std::size_t(j),
                         ji = std::size_t(j) * row + std::size_t(i);
-      log_transition_[ij] = log_backwards_[ji] = log_transition(i, j);
-      transition_[ij] = backwards_[ji] = std::exp(log_transition(i, j));
+      log_transition_[ij] = log_transition_transposed_[ji] = log_transition(i, j);
+      transition_[ij] = transition_transposed_[ji] = std::exp(log_transition(i, j));
       safe_ &= transition_[ij] >= least_probability;
     }
   }
 }
 
-namespace scaled_chain {
+namespace scaled_recursion {
 
 bool forward(const MarkovChain &chain, const ChainSteps &s, bool begins) {
   return chain.safe() ? recursions<false, false>(chain, s, begins, nullptr)
                       : recursions<true, false>(chain, s, begins, nullptr);
 }
 
-bool both(const MarkovChain &chain, const ChainSteps &s, bool begins, double *last) {
+bool forward_backward(const MarkovChain &chain, const ChainSteps &s, bool begins, double *last) {
   return chain.safe() ? recursions<false, true>(chain, s, begins, last)
                       : recursions<true, true>(chain, s, begins, last);
 }
@@ -286,8 +287,8 @@ bool posterior(const MarkovChain &chain, const ChainSteps &s, bool begins, doubl
     sum = everywhere(sum);
     good &= sum[0] >= least * s.scale[t];
     const Lanes share = weight / sum;
-    // The forward variables of the step before, divided by their sum, times the transition, times
-    // this, is the pairwise posterior.
+    // The pairwise posterior is this times the transition probability times the normalised forward
+    // variable of the previous step.
     const Lanes pair = t == 0 && begins ? Lanes{} : share / s.scale[t - 1];
     for (int j = 0; j < padded; j += lanes) {
       const Lanes later = load(b + j);
@@ -315,9 +316,9 @@ void add_transitions(int k, int padded, const ChainSteps &s, bool begins, double
   });
 }
 
-}  // namespace scaled_chain
+}  // namespace scaled_recursion
 
-namespace log_chain {
+namespace log_recursion {
 
 void forward(const MarkovChain &chain, const ChainSteps &s, bool begins) {
   const int k = chain.states(), padded = chain.padded();
@@ -356,7 +357,8 @@ void backward(const MarkovChain &chain, const ChainSteps &s, double *last) {
     for (int j = 0; j < k; ++j) weighted.at[j] = later[j] + e[j];
     for (int i = 0; i < padded; i += lanes)
       store(to + i, log_sum(k, [&](int j) {
-              return simd::all(weighted.at[j]) + load(chain.log_backwards() + j * padded + i);
+              return simd::all(weighted.at[j]) +
+                     load(chain.log_transition_transposed() + j * padded + i);
             }));
     const double largest = *std::max_element(to, to + k);
     if (largest > minus_infinity)
@@ -393,13 +395,13 @@ void posterior(const MarkovChain &chain, const ChainSteps &s, bool begins, doubl
   std::fill_n(s.emission, s.n * padded, 0.0);
 }
 
-}  // namespace log_chain
+}  // namespace log_recursion
 
 void viterbi(const MarkovChain &chain, std::int64_t n, const double *emission, bool begins,
              double *best, std::uint16_t *from) {
   const int k = chain.states(), padded = chain.padded();
-  Step room;
-  double *before = best, *after = room.at;
+  Step workspace;
+  double *before = best, *after = workspace.at;
   for (std::int64_t t = 0; t < n; ++t) {
     const double *const e = emission + t * padded;
     std::uint16_t *const chosen = from ? from + t * padded : nullptr;
@@ -409,8 +411,8 @@ void viterbi(const MarkovChain &chain, std::int64_t n, const double *emission, b
       if (chosen) std::fill_n(chosen, padded, std::uint16_t(0));
     } else {
       each_tile(padded / lanes, [&](int first, auto size) {
-        // Two chains of comparisons; what was best is looked for afterwards, while the next step
-        // has begun.
+        // Two accumulators for the maximum; the arg max is found afterwards, in parallel with the
+        // next step.
         Lanes even[size], odd[size];
         const double *const rows = chain.log_transition() + first * lanes;
         for (int j = 0; j < size; ++j)
@@ -432,7 +434,7 @@ void viterbi(const MarkovChain &chain, std::int64_t n, const double *emission, b
           store(after + (first + j) * lanes, even[j] + load(e + (first + j) * lanes));
         }
         if (!chosen) return;
-        // A number added to 2^52 stands in the lowest bits.
+        // An integer added to 2^52 appears in the lowest bits.
         Lanes state[size] = {}, number = simd::all(4503599627370496.0 + k);
         row = rows + k * padded;
         for (int i = k; i-- > 0;) {

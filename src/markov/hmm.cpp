@@ -1,4 +1,4 @@
-// What a fitted hidden Markov model answers.
+// The accessors of a fitted hidden Markov model.
 #include "markov/hmm.hpp"
 
 #include <algorithm>
@@ -24,13 +24,12 @@ double deviation(double alpha, double whole) {
   return std::sqrt(alpha / whole * ((whole - alpha) / whole) / (whole + 1));
 }
 
-/// The shares of time that the chain spends in its states in the long run, if these do not depend
-/// on where it began: if there is one set of states that it does not leave. Without subtractions
-/// (Grassmann, Taksar and Heyman 1985), so that transitions that hardly ever happen keep their
-/// digits.
+/// The stationary distribution, if it is unique: if there is only one closed class of states.
+/// Computed without subtractions (Grassmann, Taksar and Heyman 1985), so that very small transition
+/// probabilities lose no digits.
 Vector stationary(const Matrix &transition) {
   const Eigen::Index k = transition.rows();
-  // Which states can be reached from which (Warshall), a bit each.
+  // Reachability of states from each other, as bits (Warshall).
   const std::size_t words = std::size_t(k + 63) / 64;
   std::vector<std::vector<std::uint64_t>> reach(std::size_t(k),
                                                 std::vector<std::uint64_t>(words, 0));
@@ -46,20 +45,20 @@ Vector stationary(const Matrix &transition) {
       if (reaches(i, via))
         for (std::size_t w = 0; w < words; ++w)
           reach[std::size_t(i)][w] |= reach[std::size_t(via)][w];
-  // A state belongs to a set that is not left if all that it reaches reach it.
-  std::vector<Eigen::Index> kept;
+  // A state belongs to a closed class if every state that it reaches can reach it.
+  std::vector<Eigen::Index> recurrent;
   for (Eigen::Index i = 0; i < k; ++i) {
     bool closed = true;
     for (Eigen::Index j = 0; j < k; ++j) closed &= !reaches(i, j) || reaches(j, i);
     if (!closed) continue;
-    if (!kept.empty() && !reaches(kept[0], i)) return Vector::Constant(k, none);
-    kept.push_back(i);
+    if (!recurrent.empty() && !reaches(recurrent[0], i)) return Vector::Constant(k, none);
+    recurrent.push_back(i);
   }
-  const Eigen::Index n = Eigen::Index(kept.size());
+  const Eigen::Index n = Eigen::Index(recurrent.size());
   Matrix a(n, n);
   for (Eigen::Index i = 0; i < n; ++i)
     for (Eigen::Index j = 0; j < n; ++j)
-      a(i, j) = transition(kept[std::size_t(i)], kept[std::size_t(j)]);
+      a(i, j) = transition(recurrent[std::size_t(i)], recurrent[std::size_t(j)]);
   for (Eigen::Index m = n; m-- > 1;) {
     a.col(m).head(m) /= a.row(m).head(m).sum();
     a.topLeftCorner(m, m) += a.col(m).head(m) * a.row(m).head(m);
@@ -67,7 +66,7 @@ Vector stationary(const Matrix &transition) {
   Vector p = Vector::Ones(n), out = Vector::Zero(k);
   for (Eigen::Index m = 1; m < n; ++m) p(m) = p.head(m).dot(a.col(m).head(m));
   p /= p.sum();
-  for (Eigen::Index i = 0; i < n; ++i) out(kept[std::size_t(i)]) = p(i);
+  for (Eigen::Index i = 0; i < n; ++i) out(recurrent[std::size_t(i)]) = p(i);
   return out;
 }
 
@@ -288,8 +287,8 @@ HiddenMarkovModel::Prediction HiddenMarkovModel::predict_next(Sequences &one,
             variances.col(i) =
                 dense_form(shape, fitted.point.emissions.covariance[s], d).diagonal();
             if (!fitted.posterior) continue;
-            // That of the predictive Student t: B (c + 1) / (c (nu - 2)), nu = a + 1 - d for dense
-            // shapes.
+            // The covariance of the predictive Student t: B (c + 1) / (c (nu - 2)), nu = a + 1 - d
+            // for dense shapes.
             const auto &q = fitted.posterior->emissions;
             const double a = q.a(Eigen::Index(s)), nu = shape.dense ? a + 1 - d : a;
             variances.col(i) *= nu > 2 ? a * (q.c(i) + 1) / (q.c(i) * (nu - 2))
@@ -313,7 +312,7 @@ HiddenMarkovModel::Prediction HiddenMarkovModel::predict_next(Sequences &one,
             out.symbols = to_vector(p);
           }
         }
-        // A state that cannot come next says nothing, not even that its variance is infinite.
+        // A state of probability 0 does not count, even if its variance is infinite.
         for (int j = 0; j < d; ++j) {
           double mean = 0, variance = 0;
           for (int i = 0; i < k; ++i)
@@ -337,7 +336,7 @@ void HiddenMarkovModel::sample(
       [&]<class Fitted>(const Fitted &fitted) {
         std::vector<double> x(static_cast<std::size_t>(dimension())),
             row(static_cast<std::size_t>(size()));
-        // A sequence has one set of parameters: those of the point estimate.
+        // All steps use the same parameters, those of the point estimate.
         std::vector<Matrix> roots;
         if constexpr (!std::is_same_v<Fitted, ProductHmm>) {
           const CovarianceShape &shape = fitted.point.emissions.shape;
@@ -372,8 +371,8 @@ void HiddenMarkovModel::sample(
 
 // ---- the filter ----
 
-struct HiddenMarkovModel::Filter::State {
-  State(const MarkovChain &chain, const EmissionScorer &emissions, int dimension)
+struct HiddenMarkovModel::Filter::Workspace {
+  Workspace(const MarkovChain &chain, const EmissionScorer &emissions, int dimension)
       : chain(chain),
         table(emissions.table()),
         worker(table ? nullptr : emissions.worker()),
@@ -383,7 +382,7 @@ struct HiddenMarkovModel::Filter::State {
         forward(2 * std::size_t(chain.padded())),
         out(std::size_t(chain.states())) {}
 
-  /// The observation's scores go to emission.
+  /// Writes the observation's scores to emission.
   void score(std::span<const double> x) {
     const std::size_t k = out.size();
     if (table) {
@@ -402,35 +401,35 @@ struct HiddenMarkovModel::Filter::State {
   std::unique_ptr<EmissionWorker> worker;
   Buffer block, scores, emission, forward;
   std::vector<double> out;
-  double scale[2] = {};  // of the step before, and of this one
+  double scale[2] = {};  // of the previous step and of this one
   double log_predictive = 0;
   bool begins = true;
 };
 
 HiddenMarkovModel::Filter::Filter(const HiddenMarkovModel &model)
-    : state_(std::make_unique<State>(model.scorer().chain(), model.scorer().emissions(),
-                                     model.dimension())) {}
+    : workspace_(std::make_unique<Workspace>(model.scorer().chain(), model.scorer().emissions(),
+                                             model.dimension())) {}
 HiddenMarkovModel::Filter::~Filter() = default;
 
 std::span<const double> HiddenMarkovModel::Filter::next(std::span<const double> x) {
-  State &s = *state_;
+  Workspace &s = *workspace_;
   const std::size_t k = s.out.size(), padded = std::size_t(s.chain.padded());
   s.score(x);
   std::copy_n(s.forward.data() + padded, padded, s.forward.data());
   s.scale[0] = s.scale[1];
   const ChainSteps step{1,       s.emission.data(), nullptr, s.forward.data() + padded,
                         nullptr, s.scale + 1};
-  // One step costs little whatever way; but K exponentials are fewer than K x K.
+  // Prefer the scaled recursion: it takes K exponentials, not K x K.
   if (s.chain.safe()) {
     const double largest = *std::max_element(s.emission.begin(), s.emission.end());
     for (std::size_t i = 0; i < padded; ++i)
       s.emission[i] = i < k ? std::exp(s.emission[i] - largest) : 0;
-    scaled_chain::forward(s.chain, step, s.begins);
+    scaled_recursion::forward(s.chain, step, s.begins);
     s.log_predictive = std::log(s.scale[1]) + largest;
     for (std::size_t i = 0; i < k; ++i) s.out[i] = step.forward[i] / s.scale[1];
   } else {
     std::fill(s.emission.begin() + std::ptrdiff_t(k), s.emission.end(), minus_infinity);
-    log_chain::forward(s.chain, step, s.begins);
+    log_recursion::forward(s.chain, step, s.begins);
     s.log_predictive = s.scale[1];
     for (std::size_t i = 0; i < k; ++i) s.out[i] = std::exp(step.forward[i]);
   }
@@ -441,6 +440,6 @@ std::span<const double> HiddenMarkovModel::Filter::next(std::span<const double> 
   return s.out;
 }
 
-double HiddenMarkovModel::Filter::log_predictive() const { return state_->log_predictive; }
+double HiddenMarkovModel::Filter::log_predictive() const { return workspace_->log_predictive; }
 
 }  // namespace bayes

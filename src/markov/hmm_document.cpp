@@ -1,6 +1,6 @@
-// A hidden Markov model as a document, and back with every number checked.
+// A hidden Markov model as a document, and back, with every number checked.
 //
-// A model with a posterior stores that alone: its point estimate follows from it.
+// A model with a posterior stores only that, as it determines the point estimate.
 #include <cmath>
 #include <set>
 
@@ -27,7 +27,7 @@ template <class M> void require_not_negative(const MemberReader &in, const char 
   if (m.size() && !(m.minCoeff() >= 0)) in.reject(key, "must not be negative");
 }
 
-/// Distributions: not negative, and with a sum that a distribution can have.
+/// Checks rows of probabilities (sum 1) or of Dirichlet parameters (positive, finite sum).
 template <class M>
 void require_rows(const MemberReader &in, const char *key, const M &rows, bool probabilities) {
   require_not_negative(in, key, rows);
@@ -163,7 +163,7 @@ std::unique_ptr<Model> read_hidden_markov_model(const Document &document) {
                            read_scales(*shape, p, "covariances", d, k)};
       },
       0);
-  FactoredScale factored;  // dividing by a may have left the range of a double
+  FactoredScale factored;  // B / a may have left the range of a double
   for (const Matrix &scale : std::get<NormalHmm>(state.fitted).point.emissions.covariance)
     if (!factor(*shape, scale, d, factored))
       in.reject("posterior", "has a B that divided by a is not positive definite");

@@ -1,5 +1,5 @@
-// What a fit of a hidden Markov model wants of its observation family: survey, prior, bounds of
-// maximum likelihood, and where to begin.
+// What a fit of a hidden Markov model needs of its observation family: survey, prior, bounds of
+// maximum likelihood, and initialization.
 #pragma once
 
 #include <memory>
@@ -58,7 +58,7 @@ class NormalEmissions {
   Posterior prior_, neutral_;
 };
 
-/// Independent columns, among them the one of symbols.
+/// Independent columns, or the one column of symbols.
 class ProductEmissions {
  public:
   using Fitted = ProductHmm;
@@ -100,7 +100,7 @@ class ProductEmissions {
   /// Given means are kept.
   void put_means(Point &point) const;
 
-  /// The survey would name rows of the store; users know sequences and steps.
+  /// Names sequence and step in errors, where the survey would name a row of the store.
   static void check_values(const Sequences &sequences, const HmmOptions &options,
                            const Columns *known, Control &control);
 

@@ -1,5 +1,5 @@
-// Fitting a hidden Markov model: starting points, learner or sampler, the order of the states, and
-// the fitted model.
+// Fitting a hidden Markov model: initialization, learner or Gibbs sampling, the order of the
+// states, and the fitted model.
 #include <algorithm>
 #include <numeric>
 
@@ -95,7 +95,7 @@ template <class E> class Fit {
                   "Raise maintenance_work_mem, or use a smaller k.");
   }
 
-  /// Where the chain begins before anything is known, and what in it cannot be.
+  /// The initial point of the Markov chain, and its structural zeros.
   void find_start_of_chain() {
     initial_ = Vector::Constant(k_, 1.0 / k_);
     transition_ = Matrix::Constant(k_, k_, 1.0 / k_);
@@ -146,7 +146,7 @@ template <class E> class Fit {
         for (std::size_t v = 0; v < given.size(); ++v)
           if (!given[v]) out.values(Eigen::Index(v), i) = std::max(0.0, left) / double(others);
         out.values.col(i) = out.values.col(i).cwiseMax(1e-12);
-        double sum = 0;  // in order, whatever the memory that Eigen would look at
+        double sum = 0;  // in order: that of Eigen's sum depends on the alignment
         for (Eigen::Index v = 0; v < out.values.rows(); ++v) sum += out.values(v, i);
         if (std::abs(sum - 1) > exact_sum) out.values.col(i) /= sum;
       }
@@ -156,7 +156,7 @@ template <class E> class Fit {
     }
   }
 
-  /// Restarts differ in where states lie, and every third in how long they last.
+  /// Restarts differ in the initial emissions, and every third in the expected sojourn times.
   Matrix first_transition(int restart) const {
     if (options_.transitions || restart % 3 != 0) return transition_;
     Matrix out = transition_;
@@ -199,7 +199,7 @@ template <class E> class Fit {
       model_->trace.push_back(best->trace);
     }
     model_->info.iterations = best->iterations;
-    // there was nowhere to go
+    // with max_iter 0, reaching the limit is no failure
     model_->info.converged = best->converged || options_.max_iterations == 0;
     model_->info.objective = best->trace.back();
     return *std::move(best);
@@ -249,8 +249,8 @@ template <class E> class Fit {
                              return optimize(learner, std::move(state), data, control_, schedule_);
                            auto run = optimize_stochastic(learner, std::move(state), data, control_,
                                                           schedule_, options_.plan);
-                           // The estimates on the way were noisy; what is compared and reported is
-                           // exact.
+                           // The objectives so far were noisy estimates; the one compared and
+                           // reported is exact.
                            auto exact = expected_statistics(learner, run.state, data, control_);
                            run.trace.push_back(exact.sums.objective + learner.objective(run.state));
                            run.statistics = std::move(exact.statistics);
@@ -282,7 +282,7 @@ template <class E> class Fit {
                   });
     HmmDraws<P, Q> draws(sequences_, prior_, E::whole_steps, named_, options_.chains, options_.seed,
                          control_);
-    // Chains begin after some steps uphill from a restart of their own.
+    // Each chain starts from a few variational iterations after a restart of its own.
     std::optional<Trial> trial;
     if (sequences_.steps > most_trial_steps) trial.emplace(sequences_, options_.seed, control_);
     const Sequences &data = trial ? trial->sequences() : sequences_;
@@ -308,7 +308,7 @@ template <class E> class Fit {
     score_point(fitted);
   }
 
-  /// States by falling visits, unless somebody has given them their places.
+  /// Orders states by decreasing occupancy, unless the options or known states identify them.
   void order(typename E::Fitted &fitted) {
     auto &state = *model_->state;
     state.visits = state.visits.cwiseMax(0);
@@ -323,7 +323,7 @@ template <class E> class Fit {
     state.transitions = reordered(state.transitions, order);
     if (fitted.posterior) {
       fitted.posterior = reordered(*fitted.posterior, order);
-      // added up in this order, as whoever reads the model does
+      // recomputed in this order, as when the model is read
       fitted.point = mean_parameters(*fitted.posterior);
     } else {
       fitted.point = reordered(fitted.point, order);
@@ -334,8 +334,8 @@ template <class E> class Fit {
          d.emissions.size() ? pick_columns(d.emissions, order) : d.emissions};
   }
 
-  /// Symbols by name, whatever the order in which they came; those of a start model keep their
-  /// places.
+  /// Sorts symbols by name, independently of the order of appearance; those of a start model stay
+  /// first.
   void sort_symbols(typename E::Fitted &fitted) {
     if constexpr (std::is_same_v<E, ProductEmissions>) {
       if (start_ || symbols_.empty()) return;
@@ -424,7 +424,7 @@ std::unique_ptr<HiddenMarkovModel> hmm_fit(Sequences &sequences, std::vector<std
                   "Its states have no probability for it.",
                   "Fit without a start model, or leave such sequences out.");
   }
-  // A step on too few observations goes nowhere.
+  // Smaller batches make steps too noisy.
   constexpr std::int64_t least_batch_steps = 2000;
   if (!read.batch_given)
     read.plan.batch_rows =
@@ -436,8 +436,8 @@ std::unique_ptr<HiddenMarkovModel> hmm_fit(Sequences &sequences, std::vector<std
   if (read.symbols) sequences.values = int(symbols.size());
   const auto go = [&]<class E>(std::type_identity<E>) {
     auto model = Fit<E>(sequences, std::move(symbols), read, vectors, start, update, control).run();
-    // What could not be read back must not be given away: parameters may have left the range of a
-    // double.
+    // A model that cannot be read back must not be returned: parameters may have left the range of
+    // a double.
     try {
       Model::from_document(model->to_document());
     } catch (const Error &error) {

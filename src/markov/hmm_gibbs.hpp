@@ -1,7 +1,7 @@
 // Gibbs sampling of hidden Markov models: paths given parameters by forward filtering, backward
-// sampling (Chib 1996), parameters given paths from their conjugate posteriors. Paths are drawn
-// anew in every sweep and forgotten, so that memory does not grow with the sequences but for the
-// reference path by which states are named.
+// sampling (Chib 1996), parameters given paths from their conjugate posteriors. Paths are redrawn
+// in every sweep and not stored, so that memory does not grow with the sequences except for the
+// reference path that identifies the states.
 #pragma once
 
 #include <chrono>
@@ -64,7 +64,8 @@ template <class Q> auto mean_parameters(const MarkovPosterior<Q> &q) {
       point_estimate(q.emissions)};
 }
 
-/// What the draws have in common: averages over them, each given its path, so that few tell much.
+/// Averages over the draws of conditional expectations given the path (Rao-Blackwellised), for
+/// which few draws suffice.
 template <class P, class Q> class HmmDraws {
  public:
   HmmDraws(const Sequences &sequences, const MarkovPosterior<Q> &prior, bool whole_steps,
@@ -85,8 +86,8 @@ template <class P, class Q> class HmmDraws {
   Draws quantities;
   double best = -std::numeric_limits<double>::infinity();
 
-  /// `begin(chain)`: a point to begin at. Throws Error(too_large) if the reference path does not
-  /// fit into memory.
+  /// `begin(chain)`: the chain's initial point. Throws Error(too_large) if the reference path does
+  /// not fit into memory.
   template <class Begin> void run(Begin begin) {
     quantities = {{"log_joint", "log_likelihood", "states"}, plan_.chains, plan_.kept(), {}};
     if (!named_) {
@@ -103,7 +104,7 @@ template <class P, class Q> class HmmDraws {
       MarkovPoint<P> parameters = begin(chain);
       for (int sweep = 0; sweep < plan_.draws; ++sweep) {
         control_.poll();
-        // The path at the end of the first warmup names the states of all draws to come.
+        // The path at the end of the first warmup identifies the states of all later draws.
         const bool naming = !named_ && chain == 0 && sweep == plan_.warmup,
                    compare = !named_ && !naming && (chain > 0 || sweep > plan_.warmup);
         const auto scorer = make_scorer(parameters.emissions);
@@ -151,8 +152,8 @@ template <class P, class Q> class HmmDraws {
   }
 
  private:
-  /// log prior density, where it is finite: a parameter drawn as 0 under a Dirichlet below 1 has an
-  /// infinite one.
+  /// log prior density, without infinite terms: a probability drawn as 0 under a Dirichlet
+  /// parameter below 1 has infinite density.
   double density(const MarkovPoint<P> &point) const {
     const auto tamed = [](const Vector &p, const Vector &alpha) {
       return markov::log_density(p.cwiseMax(std::numeric_limits<double>::min()), alpha);
@@ -171,7 +172,7 @@ template <class P, class Q> class HmmDraws {
     Matrix within(k_, k_), emissions;
     for (int i = 0; i < k_; ++i) within.row(i) = spread(q.transition.row(i));
     if constexpr (std::is_same_v<P, ProductPoint>) {
-      // Of probabilities only: other parameters may have no variance, and nobody is told of it.
+      // Of probabilities only: other parameters may have no variance, and theirs are not reported.
       emissions = Matrix::Zero(mean.emissions.values.rows(), k_);
       q.emissions.columns->for_each([&](int j, const Column &column, const ColumnPlaces &at) {
         if (column.probabilities)

@@ -1,5 +1,5 @@
-// The observations of sequences as plain weighted rows, for what looks at each by itself: surveys
-// and starting points.
+// The observations of sequences as plain weighted rows, for surveys and initialization, which
+// ignore their order.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace bayes {
 
-/// Steps that are missing as a whole, and padding, have weight 0: their elements are NaN, or
-/// (`zeros`) 0 for families that know no missing elements.
+/// Entirely missing steps and padding have weight 0: their elements are NaN, or (`zeros`) 0 for
+/// families that do not handle missing values.
 class Observations final : public RowSource {
  public:
   /// Every `every`-th block only.
@@ -70,7 +70,7 @@ class Observations final : public RowSource {
   int turn_ = 0;
 };
 
-/// For messages that name a sequence by its number in the store.
+/// For messages that refer to a sequence by its number in the store.
 inline std::string numbering(const Sequences &sequences) {
   return sequences.rows.skipped() > 0 ? " Sequences that were left out are not counted." : "";
 }

@@ -22,8 +22,8 @@ const std::vector<std::string_view> all_keys = {"minimum",    "covariance_floor"
                                                 "covariance", "categories",
                                                 "emission"};
 
-/// Probabilities that the user gave, as they are if they sum to 1 but for rounding, so that equal
-/// ones stay equal; else divided by their sum if that is near 1.
+/// Normalises given probabilities whose sum is near 1. Sums that differ from 1 only by rounding are
+/// left alone, so that equal probabilities stay equal.
 void normalise(Eigen::Ref<Vector> row, const std::string &key) {
   for (Eigen::Index i = 0; i < row.size(); ++i)
     if (!(row(i) >= 0))
@@ -138,7 +138,7 @@ void read_prior(const Document &prior, HmmOptions &out) {
   out.prior = prior;
 }
 
-/// What the observations are if the options are silent.
+/// The default emission families.
 std::vector<std::string> default_emission(SequenceElements elements, bool vectors) {
   switch (elements) {
     case SequenceElements::symbols: return {"categorical"};
@@ -198,7 +198,8 @@ HmmOptions read_hmm_options(int k, const Document &options, SequenceElements ele
   }
   out.batch_given = in.given("batch_size");
   out.plan.batch_rows = 16;
-  out.read_common(in, 1000, {"marginalize", "error"}, 0);  // no iteration: a model of what is given
+  out.read_common(in, 1000, {"marginalize", "error"},
+                  0);  // no iteration: the model is the initialization
   if (!out.bayesian()) {
     if (out.products)
       out.minimum = in.number("minimum", out.minimum, 1e-12, 0.5);

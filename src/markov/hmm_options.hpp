@@ -9,7 +9,7 @@
 
 namespace bayes {
 
-/// Numbers of a Dirichlet: one for all entries, or each its own.
+/// Dirichlet parameters: one for all entries, or one each.
 struct DirichletOption {
   Tensor given{{}, {1.0}};
   Vector row(int k) const {
@@ -22,7 +22,7 @@ struct DirichletOption {
   }
 };
 
-/// Given probabilities that sum to 1 within this are taken as they are.
+/// Given probabilities whose sum is this close to 1 are not normalised.
 inline constexpr double exact_sum = 1e-12;
 
 struct HmmOptions : FitOptions {
@@ -30,14 +30,14 @@ struct HmmOptions : FitOptions {
   std::vector<std::string> emission;  // names of families: one for all elements or one for each
   // elements are independent columns; else one multivariate normal
   bool products = false;
-  // option batch_size; else it follows from the length of the sequences
+  // option batch_size is given; else it is derived from the lengths of the sequences
   bool batch_given = false;
   bool symbols = false;  // the one element is a name
   std::string covariance = "full";
   Document categories;  // null, or as given
   std::string topology = "ergodic";
   double minimum = 1e-6, covariance_floor = 1e-6;
-  std::optional<Vector> initial;  // where the run begins, as far as it was given
+  std::optional<Vector> initial;  // initialization, as far as it was given
   std::optional<Matrix> transitions;
   std::optional<Tensor> means;  // K x d
   Document probabilities;       // null, or K objects

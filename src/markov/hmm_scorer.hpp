@@ -1,4 +1,4 @@
-// A hidden Markov model made ready to look at sequences.
+// A hidden Markov model prepared for scoring sequences.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace bayes {
 
-/// Where there is a posterior, emissions are its predictive: a row's density with the parameters of
-/// its state integrated out.
+/// With a posterior, emissions are its predictive: a row's density with the parameters of its state
+/// integrated out.
 class HmmScorer {
  public:
   HmmScorer(const HiddenMarkovModel::State &state, int dimension)
@@ -29,7 +29,7 @@ class HmmScorer {
           } else {
             const auto scorer = std::make_shared<decltype(make_scorer(fitted.point.emissions))>(
                 make_scorer(fitted.point.emissions));
-            kept_ = scorer;
+            scorer_owner_ = scorer;
             emissions_ = emissions_of(*scorer, state.whole_steps, int(state.symbols.size()));
           }
         },
@@ -40,7 +40,7 @@ class HmmScorer {
 
  private:
   MarkovChain chain_;
-  std::shared_ptr<const void> kept_;  // what the emissions refer to
+  std::shared_ptr<const void> scorer_owner_;  // owns what the emissions refer to
   std::unique_ptr<EmissionScorer> emissions_;
 };
 

@@ -14,8 +14,8 @@
 
 namespace bayes {
 
-/// Posterior standard deviations that draws leave: of probabilities, those of Bernoulli and
-/// categorical elements included; 0 for other numbers of emissions.
+/// Posterior standard deviations estimated from draws: of probabilities, including those of
+/// Bernoulli and categorical elements; 0 for other emission parameters.
 struct HmmDeviations {
   Vector initial;
   Matrix transition;
@@ -34,7 +34,7 @@ using ProductHmm = HmmFitted<ProductPoint, ProductPosterior>;
 
 struct HiddenMarkovModel::State {
   std::variant<NormalHmm, ProductHmm> fitted;
-  Vector visits;       // K expected steps
+  Vector visits;       // K expected occupancies
   Matrix transitions;  // K x K expected transitions, (from, to)
   double weight = 0;   // of all steps
   bool vectors = false, whole_steps = false;

@@ -1,4 +1,4 @@
-// The part of many sequences on which restarts run.
+// The subset of many sequences on which restarts run.
 #pragma once
 
 #include <algorithm>
@@ -10,10 +10,10 @@
 
 namespace bayes {
 
-/// More steps than this, and restarts run on some of the sequences.
+/// Beyond this number of steps restarts run on a subset of the sequences.
 inline constexpr std::int64_t most_trial_steps = 100000;
 
-/// Some of many sequences, the longest cut short.
+/// A subset of many sequences, long ones truncated.
 class Trial {
  public:
   Trial(const Sequences &from, std::uint64_t seed, Control &control)

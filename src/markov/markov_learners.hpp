@@ -1,10 +1,10 @@
 // The learners of hidden Markov models (002 L11): EM for maximum likelihood and for the mode of the
-// posterior, and variational inference. All share the local step of markov_step.hpp; as with
-// mixtures (learners.hpp) they differ in the global step alone, and are written against the
+// posterior, and variational inference. All share the local step of markov_step.hpp; like those of
+// mixtures (learners.hpp) they differ only in the global step, and are templates over the
 // observation family.
 //
-// A Dirichlet parameter of 0, or at a point a probability of 0, stands for what cannot be: it stays
-// so, and the distribution is over the rest.
+// A Dirichlet parameter of 0, or at a point a probability of 0, is a structural zero: it stays 0,
+// and the distribution is over the other entries.
 #pragma once
 
 #include <algorithm>
@@ -49,7 +49,7 @@ template <class Emissions> struct MarkovStatistics {
 
 namespace markov {
 
-/// The entries that can be.
+/// The entries that are not structural zeros.
 inline Vector possible(const Vector &of, const Vector &alpha) {
   Vector out(of.size());
   Eigen::Index n = 0;
@@ -65,7 +65,7 @@ inline double log_density(const Vector &p, const Vector &prior) {
   return dirichlet_log_density(possible(p, prior), possible(prior, prior));
 }
 
-/// f(row of a, row of b) added up over the initial distribution and all rows of the transitions.
+/// Sum of f(row of a, row of b) over the initial distribution and all rows of the transitions.
 template <class A, class B, class F> double over_rows(const A &a, const B &b, F f) {
   double total = f(a.initial, b.initial);
   for (Eigen::Index i = 0; i < a.transition.rows(); ++i)
@@ -73,7 +73,7 @@ template <class A, class B, class F> double over_rows(const A &a, const B &b, F 
   return total;
 }
 
-/// Counts in proportion; what there was before where there are none.
+/// Normalised counts; the previous distribution if all are 0.
 inline Vector shares(const Vector &counts, const Vector &before) {
   const double sum = counts.sum();
   return sum > 0 ? Vector(counts / sum) : before;
@@ -86,8 +86,8 @@ inline Vector expected_logs(const Vector &alpha) {
   });
 }
 
-/// Number by number: where Eigen works on several at once, equal probabilities may get logarithms
-/// that differ in the last bit, and equal paths would not tie.
+/// Scalar: Eigen's vectorised logarithms of equal probabilities may differ in the last bit, and
+/// then equally probable paths would not tie.
 inline double log_of(double p) { return std::log(p); }
 
 template <class Point> MarkovChain chain_of(const MarkovPoint<Point> &point) {
@@ -193,7 +193,7 @@ template <class Posterior> class MarkovVariational {
 
 namespace markov {
 
-/// Sums as statistics of a family.
+/// The sums of a pass as statistics of a family.
 template <class Scorer>
 MarkovStatistics<typename Scorer::Statistics> statistics_of(const MarkovSums &sums,
                                                             const Scorer &scorer) {
@@ -237,8 +237,8 @@ class SequenceSampler {
   }
   bool whole() const { return size_ >= from_.count; }
   double scale() const { return double(from_.count) / double(size_); }
-  /// By steps, not by sequences: how long the drawn ones happen to be would drown what the
-  /// objective gains.
+  /// Per step, not per sequence: otherwise the random lengths of the drawn sequences would swamp
+  /// improvements of the objective.
   double objective_scale() const { return from_.weight / batch_->weight; }
 
   const Sequences &draw(Random random) {
@@ -251,7 +251,7 @@ class SequenceSampler {
     std::vector<double> x(std::size_t(shape_.dimension)), all;
     for (std::int64_t i = 0; i < size_; ++i) {
       const std::int64_t start = starts_[std::size_t(random.below(std::uint64_t(starts_.size())))];
-      // Its end shows when it is reached.
+      // Its end is known only when it is reached.
       all.clear();
       double weight = 0;
       for (std::int64_t row = start; row < from_.rows.rows(); ++row) {

@@ -16,14 +16,14 @@ constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 [[noreturn]] void impossible() {
   throw Error(Errc::numeric, "the sequence is impossible under the model",
               "No path of positive probability leads through it.",
-              "hmm_log_likelihood(model, sequence) tells such sequences: it is -Infinity.");
+              "hmm_log_likelihood(model, sequence) is -Infinity for such sequences.");
 }
 
-/// A sequence, window by window.
+/// Loads a sequence window by window.
 class Windows {
  public:
   Windows(const Sequences &one, Control &control, const MarkovChain &chain,
-          const EmissionScorer &scorer, MarkovWindow::Room room)
+          const EmissionScorer &scorer, MarkovWindow::Workspace workspace)
       : control_(control),
         n_(one.steps),
         k_(chain.states()),
@@ -32,7 +32,7 @@ class Windows {
                                      std::max<std::int64_t>(n_, 1))),
         cache_(one.rows, window_blocks(padded_) + 1),
         reader_([this](std::int64_t index) { return cache_(index); }),
-        window_(chain, scorer, one, each_, room) {}
+        window_(chain, scorer, one, each_, workspace) {}
 
   std::int64_t count() const { return (n_ + each_ - 1) / each_; }
   std::int64_t first(std::int64_t w) const { return w * each_; }
@@ -47,18 +47,19 @@ class Windows {
     return window_.steps(0, size(w));
   }
 
-  /// Forward variables at the end of a window, as the next one wants them.
-  void keep(const ChainSteps &steps, std::int64_t w) {
+  /// Saves the forward variables at the end of a window, with which the next one begins.
+  void save_checkpoint(const ChainSteps &steps, std::int64_t w) {
     const std::size_t width = std::size_t(padded_ + 1);
-    if (kept_.size() < std::size_t(w + 1) * width) kept_.resize(std::size_t(w + 1) * width);
+    if (checkpoints_.size() < std::size_t(w + 1) * width)
+      checkpoints_.resize(std::size_t(w + 1) * width);
     std::copy_n(steps.forward + (steps.n - 1) * padded_, padded_,
-                kept_.data() + std::size_t(w) * width);
-    kept_[std::size_t(w + 1) * width - 1] = steps.scale[steps.n - 1];
+                checkpoints_.data() + std::size_t(w) * width);
+    checkpoints_[std::size_t(w + 1) * width - 1] = steps.scale[steps.n - 1];
   }
-  /// What was kept of the window before is put in front of this one.
-  void restore(const ChainSteps &steps, std::int64_t w) const {
+  /// Puts the previous window's checkpoint in front of this one.
+  void restore_checkpoint(const ChainSteps &steps, std::int64_t w) const {
     if (w == 0) return;
-    const double *const from = kept_.data() + std::size_t(w - 1) * std::size_t(padded_ + 1);
+    const double *const from = checkpoints_.data() + std::size_t(w - 1) * std::size_t(padded_ + 1);
     std::copy_n(from, padded_, steps.forward - padded_);
     steps.scale[-1] = from[padded_];
   }
@@ -71,21 +72,21 @@ class Windows {
   BlockCache cache_;
   BlockReader reader_;
   MarkovWindow window_;
-  std::vector<double> kept_;
+  std::vector<double> checkpoints_;
 };
 
-/// Goes forward through all windows; f(window, its steps) after each. False: scaled numbers do not
-/// do.
+/// Runs the forward recursion through all windows, with f(window, its steps) after each. False if
+/// the scaled recursion lost a state.
 template <class F>
-bool go_forward(Windows &windows, const MarkovChain &chain, bool logarithms, F f) {
+bool forward_pass(Windows &windows, const MarkovChain &chain, bool logarithms, F f) {
   for (std::int64_t w = 0; w < windows.count(); ++w) {
     const ChainSteps steps = windows.load(w, logarithms);
-    windows.restore(steps, w);
+    windows.restore_checkpoint(steps, w);
     if (logarithms)
-      log_chain::forward(chain, steps, w == 0);
-    else if (!scaled_chain::forward(chain, steps, w == 0))
+      log_recursion::forward(chain, steps, w == 0);
+    else if (!scaled_recursion::forward(chain, steps, w == 0))
       return false;
-    windows.keep(steps, w);
+    windows.save_checkpoint(steps, w);
     f(w, steps);
   }
   return true;
@@ -97,14 +98,14 @@ SequenceEnd sequence_end(const Sequences &one, Control &control, const MarkovCha
                          const EmissionScorer &scorer) {
   const int k = chain.states();
   if (one.steps == 0) return {0, {chain.initial(), chain.initial() + k}};
-  Windows windows(one, control, chain, scorer, MarkovWindow::Room::forward);
+  Windows windows(one, control, chain, scorer, MarkovWindow::Workspace::forward);
   SequenceEnd out;
   for (const bool logarithms : {false, true}) {
     out = {0, {}};
     const bool done =
-        go_forward(windows, chain, logarithms, [&](std::int64_t w, const ChainSteps &steps) {
-          out.log_likelihood +=
-              logarithms ? log_chain::log_likelihood(steps) : scaled_chain::log_likelihood(steps);
+        forward_pass(windows, chain, logarithms, [&](std::int64_t w, const ChainSteps &steps) {
+          out.log_likelihood += logarithms ? log_recursion::log_likelihood(steps)
+                                           : scaled_recursion::log_likelihood(steps);
           if (w + 1 < windows.count()) return;
           const double *const last = steps.forward + (steps.n - 1) * chain.padded();
           for (int i = 0; i < k; ++i)
@@ -122,14 +123,14 @@ void smooth_sequence(
     const std::function<void(std::int64_t first, int steps, const double *probabilities)> &take) {
   if (one.steps == 0) return;
   const int k = chain.states(), padded = chain.padded();
-  Windows windows(one, control, chain, scorer, MarkovWindow::Room::backward);
+  Windows windows(one, control, chain, scorer, MarkovWindow::Workspace::backward);
   std::vector<double> dense, pairs(std::size_t(k) * std::size_t(padded));
-  // All or nothing may be given away: whether scaled numbers do is known at the end of a short
-  // sequence, and must be known in advance of a long one.
+  // Results once passed to `take` cannot be revoked. A single window can be recomputed if scaling
+  // fails; several windows use logarithms from the start unless scaling is safe.
   for (const bool logarithms : {!chain.safe() && windows.count() > 1, true}) {
     double total = 0;
-    if (!go_forward(windows, chain, logarithms, [&](std::int64_t, const ChainSteps &steps) {
-          total += logarithms ? log_chain::log_likelihood(steps) : 0;
+    if (!forward_pass(windows, chain, logarithms, [&](std::int64_t, const ChainSteps &steps) {
+          total += logarithms ? log_recursion::log_likelihood(steps) : 0;
         }))
       continue;
     if (!(total > minus_infinity)) impossible();
@@ -141,23 +142,23 @@ void smooth_sequence(
       const ChainSteps steps = windows.load(std::int64_t(w), logarithms);
       std::copy_n(last.data() + w * width, width, at.data());
       if (logarithms)
-        log_chain::backward(chain, steps, at.data());
+        log_recursion::backward(chain, steps, at.data());
       else
-        scaled_chain::backward(chain, steps, at.data());
+        scaled_recursion::backward(chain, steps, at.data());
       std::copy_n(at.data(), width, last.data() + (w - 1) * width);
     }
     bool good = true;
     for (std::int64_t w = 0; w < windows.count() && good; ++w) {
       const ChainSteps steps = windows.load(w, logarithms);
-      windows.restore(steps, w);
+      windows.restore_checkpoint(steps, w);
       std::copy_n(last.data() + std::size_t(w) * width, width, at.data());
       if (logarithms) {
-        log_chain::forward(chain, steps, w == 0);
-        log_chain::backward(chain, steps, at.data());
-        log_chain::posterior(chain, steps, w == 0, 1, pairs.data());
+        log_recursion::forward(chain, steps, w == 0);
+        log_recursion::backward(chain, steps, at.data());
+        log_recursion::posterior(chain, steps, w == 0, 1, pairs.data());
       } else {
-        scaled_chain::both(chain, steps, w == 0, at.data());
-        good = scaled_chain::posterior(chain, steps, w == 0, 1);
+        scaled_recursion::forward_backward(chain, steps, w == 0, at.data());
+        good = scaled_recursion::posterior(chain, steps, w == 0, 1);
       }
       if (!good) break;
       dense.clear();
@@ -173,15 +174,15 @@ StatePath best_path(const Sequences &one, Control &control, const MarkovChain &c
                     const EmissionScorer &scorer) {
   if (one.steps == 0) return {0, {}};
   const int k = chain.states(), padded = chain.padded();
-  Windows windows(one, control, chain, scorer, MarkovWindow::Room::scores);
-  // Pointers of one window at a time: making them again costs less than memory for all of them.
+  Windows windows(one, control, chain, scorer, MarkovWindow::Workspace::scores);
+  // Back pointers of one window at a time: recomputing them is cheaper than storing all.
   const auto from =
       std::make_unique_for_overwrite<std::uint16_t[]>(std::size_t(windows.size(0) * padded));
   const bool one_window = windows.count() == 1;
-  Buffer best(std::size_t(padded), minus_infinity), kept;
+  Buffer best(std::size_t(padded), minus_infinity), checkpoints;
   for (std::int64_t w = 0; w < windows.count(); ++w) {
     const ChainSteps steps = windows.load(w, true);
-    kept.insert(kept.end(), best.begin(), best.end());
+    checkpoints.insert(checkpoints.end(), best.begin(), best.end());
     viterbi(chain, steps.n, steps.emission, w == 0, best.data(), one_window ? from.get() : nullptr);
   }
   StatePath out{minus_infinity, std::vector<int>(std::size_t(one.steps))};
@@ -193,7 +194,7 @@ StatePath best_path(const Sequences &one, Control &control, const MarkovChain &c
   for (std::int64_t w = windows.count(); w-- > 0;) {
     if (!one_window) {
       const ChainSteps steps = windows.load(w, true);
-      std::copy_n(kept.data() + w * padded, padded, best.data());
+      std::copy_n(checkpoints.data() + w * padded, padded, best.data());
       viterbi(chain, steps.n, steps.emission, w == 0, best.data(), from.get());
     }
     for (std::int64_t t = windows.size(w); t-- > 0;) {
@@ -207,9 +208,9 @@ StatePath best_path(const Sequences &one, Control &control, const MarkovChain &c
 std::vector<StatePath> best_paths(const Sequences &one, int count, Control &control,
                                   const MarkovChain &chain, const EmissionScorer &scorer) {
   if (one.steps == 0) return {{0, {}}};
-  struct Way {
+  struct Candidate {
     double value;
-    std::uint16_t state, rank;  // the state before, and which of its ways
+    std::uint16_t state, rank;  // the previous state, and the rank among its paths
   };
   const std::size_t k = std::size_t(chain.states()), n = std::size_t(count), each = k * n;
   if (double(each) * double(one.steps) * 4 > std::min(control.memory, 2e9))
@@ -221,12 +222,12 @@ std::vector<StatePath> best_paths(const Sequences &one, int count, Control &cont
   struct Pointer {
     std::uint16_t state, rank;
   };
-  Windows windows(one, control, chain, scorer, MarkovWindow::Room::scores);
+  Windows windows(one, control, chain, scorer, MarkovWindow::Workspace::scores);
   std::vector<Pointer> from(each * std::size_t(one.steps));
   std::vector<double> before(each, minus_infinity), after(each, minus_infinity);
-  std::vector<Way> ways;
-  // The worse of two ways lies deeper in the heap.
-  const auto worse = [](const Way &a, const Way &b) {
+  std::vector<Candidate> candidates;
+  // Orders the heap: the best candidate is on top.
+  const auto worse = [](const Candidate &a, const Candidate &b) {
     return a.value != b.value   ? a.value < b.value
            : a.state != b.state ? a.state > b.state
                                 : a.rank > b.rank;
@@ -243,41 +244,44 @@ std::vector<StatePath> best_paths(const Sequences &one, int count, Control &cont
           after[j * n] = chain.log_initial()[j] + e[j];
           continue;
         }
-        ways.clear();
-        const double *const into = chain.log_backwards() + j * std::size_t(chain.padded());
+        candidates.clear();
+        const double *const into =
+            chain.log_transition_transposed() + j * std::size_t(chain.padded());
         for (std::size_t i = 0; i < k; ++i)
           if (before[i * n] + into[i] > minus_infinity)
-            ways.push_back({before[i * n] + into[i], std::uint16_t(i), 0});
-        std::make_heap(ways.begin(), ways.end(), worse);
-        for (std::size_t r = 0; r < n && !ways.empty(); ++r) {
-          std::pop_heap(ways.begin(), ways.end(), worse);
-          Way &way = ways.back();
-          after[j * n + r] = way.value + e[j];
-          pointers[j * n + r] = {way.state, way.rank};
-          const std::size_t next = way.rank + std::size_t(1);
-          if (next < n && before[way.state * n + next] > minus_infinity) {
-            way = {before[way.state * n + next] + into[way.state], way.state, std::uint16_t(next)};
-            std::push_heap(ways.begin(), ways.end(), worse);
+            candidates.push_back({before[i * n] + into[i], std::uint16_t(i), 0});
+        std::make_heap(candidates.begin(), candidates.end(), worse);
+        for (std::size_t r = 0; r < n && !candidates.empty(); ++r) {
+          std::pop_heap(candidates.begin(), candidates.end(), worse);
+          Candidate &candidate = candidates.back();
+          after[j * n + r] = candidate.value + e[j];
+          pointers[j * n + r] = {candidate.state, candidate.rank};
+          const std::size_t next = candidate.rank + std::size_t(1);
+          if (next < n && before[candidate.state * n + next] > minus_infinity) {
+            candidate = {before[candidate.state * n + next] + into[candidate.state],
+                         candidate.state, std::uint16_t(next)};
+            std::push_heap(candidates.begin(), candidates.end(), worse);
           } else {
-            ways.pop_back();
+            candidates.pop_back();
           }
         }
       }
       std::swap(before, after);
     }
   }
-  ways.clear();
+  candidates.clear();
   for (std::size_t i = 0; i < k; ++i)
     for (std::size_t r = 0; r < n; ++r)
       if (before[i * n + r] > minus_infinity)
-        ways.push_back({before[i * n + r], std::uint16_t(i), std::uint16_t(r)});
-  if (ways.empty()) impossible();
-  std::sort(ways.begin(), ways.end(), [&](const Way &a, const Way &b) { return worse(b, a); });
-  ways.resize(std::min(ways.size(), n));
+        candidates.push_back({before[i * n + r], std::uint16_t(i), std::uint16_t(r)});
+  if (candidates.empty()) impossible();
+  std::sort(candidates.begin(), candidates.end(),
+            [&](const Candidate &a, const Candidate &b) { return worse(b, a); });
+  candidates.resize(std::min(candidates.size(), n));
   std::vector<StatePath> out;
-  for (const Way &way : ways) {
-    StatePath path{way.value, std::vector<int>(std::size_t(one.steps))};
-    Pointer at{way.state, way.rank};
+  for (const Candidate &candidate : candidates) {
+    StatePath path{candidate.value, std::vector<int>(std::size_t(one.steps))};
+    Pointer at{candidate.state, candidate.rank};
     for (std::size_t t = path.states.size(); t-- > 0;) {
       path.states[t] = at.state;
       at = from[t * each + at.state * n + at.rank];

@@ -1,6 +1,5 @@
-// One sequence at given parameters: its likelihood, its states step by step, and its most probable
-// paths. Sequences may be longer than memory has room for what is computed of them: windows are
-// gone through from checkpoints, as in markov_step.hpp.
+// One sequence at given parameters: its likelihood, state probabilities and most probable paths.
+// Memory does not limit the length: windows are recomputed from checkpoints, as in markov_step.hpp.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +11,16 @@
 
 namespace bayes {
 
-/// What is known at the end of a sequence.
+/// The state of knowledge at the end of a sequence.
 struct SequenceEnd {
-  /// -infinity: impossible
+  /// -infinity if the sequence is impossible
   double log_likelihood;
-  /// p(last state | sequence); the chain's initial probabilities (which then sum to 1) for no
-  /// steps; empty if impossible
+  /// p(last state | sequence); for no steps the initial probabilities (which must sum to 1); empty
+  /// if impossible
   std::vector<double> states;
 };
 
-/// The sequence stands in rows 0 .. one.steps - 1, here and below.
+/// The sequence occupies rows 0 .. one.steps - 1, here and below.
 BAYES_API SequenceEnd sequence_end(const Sequences &one, Control &control, const MarkovChain &chain,
                                    const EmissionScorer &scorer);
 
@@ -36,14 +35,14 @@ struct StatePath {
   std::vector<int> states;
 };
 
-/// The most probable path (Viterbi 1967). Of equally probable ones that whose last state is
-/// smallest, then the last but one, and so on. Throws Error(numeric) if the sequence is impossible.
+/// The most probable path (Viterbi 1967). Ties go to the path whose last state is smallest, then
+/// the last but one, and so on. Throws Error(numeric) if the sequence is impossible.
 BAYES_API StatePath best_path(const Sequences &one, Control &control, const MarkovChain &chain,
                               const EmissionScorer &scorer);
 
 /// The `count` most probable paths, fewer if there are no more of positive probability (Seshadri
-/// and Sundberg 1994: every state keeps its best `count` ways in). Throws Error(too_large) if what
-/// has to be kept does not fit into control.memory.
+/// and Sundberg 1994: every state keeps the `count` best paths that end in it). Throws
+/// Error(too_large) if these do not fit into control.memory.
 BAYES_API std::vector<StatePath> best_paths(const Sequences &one, int count, Control &control,
                                             const MarkovChain &chain, const EmissionScorer &scorer);
 

@@ -11,7 +11,7 @@
 namespace bayes {
 namespace {
 
-/// A thread's share of a pass.
+/// One thread's part of a pass.
 class Worker {
  public:
   Worker(const Sequences &sequences, const MarkovChain &chain, const EmissionScorer &scorer,
@@ -40,7 +40,7 @@ class Worker {
     window_.emissions().clear();
   }
 
-  /// All sequences that lie whole in a piece. False: given up.
+  /// All sequences that lie entirely in a piece. False if the pass is stopped.
   bool piece(const Segment &segment, const Stop &stop) {
     first_ = segment.first;
     const BlockReader block = [&](std::int64_t index) {
@@ -57,7 +57,7 @@ class Worker {
       return row;
     };
     std::int64_t row = 0;
-    // What a long sequence, which begins with a piece, has here.
+    // Skip the steps of a long sequence, which begins at a piece boundary.
     if (weight(0) > 0 || end_of(0) == shape_.piece_rows()) row = end_of(0);
     while (row < segment.rows && weight(row) < 0) {
       const std::int64_t begin = row;
@@ -77,11 +77,12 @@ class Worker {
     return true;
   }
 
-  /// One sequence, rows [begin, end) of the source. `stop`: asked between windows.
-  template <class Asked>
-  bool checkpointed(const BlockReader &block, std::int64_t begin, std::int64_t end, Asked stop) {
-    // Logarithms from the beginning where scaled numbers might not do: what has been added up could
-    // not be taken back.
+  /// One sequence, rows [begin, end) of the source. `stop`: checked between windows.
+  template <class ShouldStop>
+  bool checkpointed(const BlockReader &block, std::int64_t begin, std::int64_t end,
+                    ShouldStop stop) {
+    // Unless scaling is safe, use logarithms from the start: sums already added could not be
+    // undone.
     const bool logarithms = !chain_.safe();
     const std::int64_t aligned = begin / block_rows * block_rows,
                        windows = (end - aligned + steps_each() - 1) / steps_each(),
@@ -109,15 +110,15 @@ class Worker {
       }
       return steps;
     };
-    const auto keep = [&](const ChainSteps &steps, double *checkpoint) {
+    const auto save_checkpoint = [&](const ChainSteps &steps, double *checkpoint) {
       std::copy_n(steps.forward + (steps.n - 1) * padded_, padded_, checkpoint);
       checkpoint[padded_] = steps.scale[steps.n - 1];
     };
     const auto forward = [&](std::int64_t w, const ChainSteps &steps) {
       if (logarithms)
-        log_chain::forward(chain_, steps, w == 0);
+        log_recursion::forward(chain_, steps, w == 0);
       else
-        scaled_chain::forward(chain_, steps, w == 0);
+        scaled_recursion::forward(chain_, steps, w == 0);
     };
 
     double total = 0, weight = 0;
@@ -127,11 +128,12 @@ class Worker {
           w, w % span == 0 ? outer.data() + w / span * width : inner.data() + w % span * width);
       if (w == 0) weight = -window_.weight(0);
       forward(w, steps);
-      total += logarithms ? log_chain::log_likelihood(steps) : scaled_chain::log_likelihood(steps);
+      total += logarithms ? log_recursion::log_likelihood(steps)
+                          : scaled_recursion::log_likelihood(steps);
       if (!std::isfinite(total)) return impossible(begin);
       if (w + 1 < windows)
-        keep(steps, (w + 1) % span == 0 ? outer.data() + (w + 1) / span * width
-                                        : inner.data() + (w + 1) % span * width);
+        save_checkpoint(steps, (w + 1) % span == 0 ? outer.data() + (w + 1) / span * width
+                                                   : inner.data() + (w + 1) % span * width);
     }
     objective_ += weight * total;
 
@@ -145,7 +147,7 @@ class Worker {
         const ChainSteps steps =
             load(w, w == from ? outer.data() + s * width : inner.data() + (w - from) * width);
         forward(w, steps);
-        keep(steps, inner.data() + (w + 1 - from) * width);
+        save_checkpoint(steps, inner.data() + (w + 1 - from) * width);
       }
       for (std::int64_t w = to; w-- > from;) {
         if (stop()) return false;
@@ -155,9 +157,9 @@ class Worker {
           forward(w, steps);
         else if (logarithms) {
           forward(w, steps);
-          log_chain::backward(chain_, steps, last.data());
+          log_recursion::backward(chain_, steps, last.data());
         } else
-          scaled_chain::both(chain_, steps, w == 0, last.data());
+          scaled_recursion::forward_backward(chain_, steps, w == 0, last.data());
         if (draws_)
           draw(steps, first_of(w), w == 0, logarithms, next);
         else
@@ -170,7 +172,7 @@ class Worker {
 
   void set_first(std::int64_t first) { first_ = first; }
 
-  /// Adds what was found since clear().
+  /// Adds the sums since clear().
   void reduce(MarkovSums &out) {
     const std::size_t k = std::size_t(k_), padded = std::size_t(padded_);
     for (std::size_t i = 0; i < k; ++i) {
@@ -213,13 +215,13 @@ class Worker {
   void sequence(std::int64_t first, std::int64_t begin, std::int64_t end) {
     const ChainSteps steps = window_.steps(begin, end);
     const double weight = -window_.weight(begin);
-    Room room;
-    std::fill_n(room.last, padded_, 0.0);
-    std::fill_n(room.last, k_, 1.0);
+    Workspace workspace;
+    std::fill_n(workspace.last, padded_, 0.0);
+    std::fill_n(workspace.last, k_, 1.0);
     int next = -1;
-    if (draws_ ? scaled_chain::forward(chain_, steps, true)
-               : scaled_chain::both(chain_, steps, true, room.last)) {
-      const double log_likelihood = scaled_chain::log_likelihood(steps);
+    if (draws_ ? scaled_recursion::forward(chain_, steps, true)
+               : scaled_recursion::forward_backward(chain_, steps, true, workspace.last)) {
+      const double log_likelihood = scaled_recursion::log_likelihood(steps);
       if (draws_ && std::isfinite(log_likelihood)) {
         objective_ += log_likelihood;
         return draw(steps, first + begin, true, false, next);
@@ -230,8 +232,8 @@ class Worker {
       }
     }
     window_.load_logarithms(begin, end);
-    log_chain::forward(chain_, steps, true);
-    const double log_likelihood = log_chain::log_likelihood(steps);
+    log_recursion::forward(chain_, steps, true);
+    const double log_likelihood = log_recursion::log_likelihood(steps);
     if (!std::isfinite(log_likelihood)) {
       impossible(first + begin);
       std::fill_n(steps.backward, steps.n * padded_, 0.0);
@@ -240,20 +242,20 @@ class Worker {
     }
     objective_ += weight * log_likelihood;
     if (draws_) return draw(steps, first + begin, true, true, next);
-    std::fill_n(room.last, padded_, 0.0);
-    log_chain::backward(chain_, steps, room.last);
+    std::fill_n(workspace.last, padded_, 0.0);
+    log_recursion::backward(chain_, steps, workspace.last);
     finish(steps, true, true, weight);
   }
 
-  /// Adds the posterior of consecutive steps to the sums, and leaves it in the place of backward
-  /// variables. False: it has to be done with logarithms; nothing was added.
+  /// Adds the posterior of consecutive steps to the sums, and leaves it in the backward variables.
+  /// False if logarithms are needed; then nothing was added.
   bool finish(const ChainSteps &steps, bool begins, bool logarithms, double weight) {
     if (logarithms)
-      log_chain::posterior(chain_, steps, begins, weight, transitions_.data());
-    else if (!scaled_chain::posterior(chain_, steps, begins, weight))
+      log_recursion::posterior(chain_, steps, begins, weight, transitions_.data());
+    else if (!scaled_recursion::posterior(chain_, steps, begins, weight))
       return false;
     else
-      scaled_chain::add_transitions(k_, padded_, steps, begins, pairs_.data());
+      scaled_recursion::add_transitions(k_, padded_, steps, begins, pairs_.data());
     add_visits(steps, begins);
     return true;
   }
@@ -268,26 +270,29 @@ class Worker {
     for (int j = 0; begins && j < k_; ++j) initial_[std::size_t(j)] += steps.backward[j];
   }
 
-  /// Draws the states of consecutive steps, the last first; `next`: that of the step behind them,
-  /// -1 for none, and then that of the first. row: of the first step, in the source.
+  /// Draws the states of consecutive steps, the last first; `next`: on entry the state of the
+  /// following step, -1 for none, on return that of the first. row: of the first step, in the
+  /// source.
   void draw(const ChainSteps &steps, std::int64_t row, bool begins, bool logarithms, int &next) {
-    Room room;
+    Workspace workspace;
     for (std::int64_t t = steps.n; t-- > 0;) {
       const double *const forward = steps.forward + t * padded_;
       double total = 0, largest = -std::numeric_limits<double>::infinity();
       if (logarithms) {
         for (int i = 0; i < k_; ++i)
-          room.last[i] = forward[i] + (next < 0 ? 0 : chain_.log_backwards()[next * padded_ + i]);
-        for (int i = 0; i < k_; ++i) largest = std::max(largest, room.last[i]);
-        for (int i = 0; i < k_; ++i) room.last[i] = total += std::exp(room.last[i] - largest);
+          workspace.last[i] =
+              forward[i] + (next < 0 ? 0 : chain_.log_transition_transposed()[next * padded_ + i]);
+        for (int i = 0; i < k_; ++i) largest = std::max(largest, workspace.last[i]);
+        for (int i = 0; i < k_; ++i)
+          workspace.last[i] = total += std::exp(workspace.last[i] - largest);
       } else {
         for (int i = 0; i < k_; ++i)
-          room.last[i] = total +=
-              forward[i] * (next < 0 ? 1 : chain_.backwards()[next * padded_ + i]);
+          workspace.last[i] = total +=
+              forward[i] * (next < 0 ? 1 : chain_.transition_transposed()[next * padded_ + i]);
       }
       const double target = draws_->random.uniforms(first_ + row + t)[0] * total;
       int state = 0;
-      while (state + 1 < k_ && !(room.last[state] > target)) ++state;
+      while (state + 1 < k_ && !(workspace.last[state] > target)) ++state;
       if (next >= 0)
         transitions_[std::size_t(state) * std::size_t(padded_) + std::size_t(next)] += 1;
       double *const out = steps.backward + t * padded_;
@@ -302,7 +307,7 @@ class Worker {
     if (logarithms) std::fill_n(steps.emission, steps.n * padded_, 0.0);
   }
 
-  struct Room {
+  struct Workspace {
     alignas(cache_line) double last[most_states];
   };
 
@@ -344,7 +349,7 @@ void add(MarkovSums &to, const MarkovSums &part) {
   if (to.impossible < 0) to.impossible = part.impossible;
 }
 
-/// Which sequence, from 1, begins in a row.
+/// The number, from 1, of the sequence that begins in a row.
 std::int64_t number_of(const Sequences &sequences, std::int64_t row) {
   const RowShape shape = sequences.rows.shape();
   Buffer block(shape.block_doubles());
@@ -396,12 +401,12 @@ MarkovSums markov_step(const Sequences &sequences, Control &control, const Marko
     own.reduce(total);
   }
   if (total.impossible >= 0)
-    throw Error(Errc::invalid_argument,
-                "sequence " + std::to_string(number_of(sequences, total.impossible)) +
-                    " is impossible under the model",
-                "No path of positive probability leads through it.",
-                "Look at the transitions that cannot be, and at the states that are known; the "
-                "sequence is the one of this number among those that were not left out.");
+    throw Error(
+        Errc::invalid_argument,
+        "sequence " + std::to_string(number_of(sequences, total.impossible)) +
+            " is impossible under the model",
+        "No path of positive probability leads through it.",
+        "Check structural zeros and known states. Sequences that were left out are not counted.");
   return total;
 }
 

@@ -1,11 +1,11 @@
-// The local step of hidden Markov models: expected (or drawn) visits, transitions and emission
+// The local step of hidden Markov models: expected (or drawn) occupancies, transitions and emission
 // statistics of all sequences at given parameters, in one pass over any number of rows, on any
 // number of threads.
 //
-// Threads share out pieces, in which sequences lie whole; those longer than a piece follow one
-// after the other. A sequence longer than a window is gone through forward once to leave
-// checkpoints, and then backward window by window, forward variables made again from the checkpoint
-// before: memory grows with the root of its length at most.
+// Threads divide the pieces, in which sequences lie entirely; sequences longer than a piece follow
+// one after the other. A sequence longer than a window is first run forward to save checkpoints,
+// then backward window by window, forward variables being recomputed from the previous checkpoint:
+// memory grows at most with the root of its length.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace bayes {
 
-/// What a pass over the sequences adds up to.
+/// The sums of a pass over the sequences.
 struct MarkovSums {
   /// sum of weight x log p(sequence)
   double objective = 0;
@@ -31,7 +31,7 @@ struct MarkovSums {
   std::vector<double> counts, raw;
   /// K x K, [state][reference state] of drawn paths
   std::vector<double> confusion;
-  /// row of the first sequence that has no path of positive probability
+  /// first row of the first sequence without a path of positive probability; -1: none
   std::int64_t impossible = -1;
 };
 
@@ -40,14 +40,14 @@ struct MarkovSums {
 struct PathDraws {
   /// two uniform numbers for every row
   RowRandom random;
-  /// if not null: where the state of every row is noted
+  /// if not null: receives the state of every row
   std::uint16_t *labels = nullptr;
-  /// if not null: states of another pass, to be compared with
+  /// if not null: states of another pass, for the confusion matrix
   const std::uint16_t *reference = nullptr;
 };
 
-/// Checkpoints of a sequence take no more doubles than this, unless it is so long that the root of
-/// their number does.
+/// Checkpoints of a sequence take no more doubles than this, unless the root of their number alone
+/// does.
 inline constexpr std::int64_t most_checkpoint_doubles = 1 << 20;
 
 /// Sums over all sequences. Throws Error(invalid_argument), naming the first sequence that is

@@ -13,7 +13,7 @@ constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 }  // namespace
 
 MarkovWindow::MarkovWindow(const MarkovChain &chain, const EmissionScorer &scorer,
-                           const Sequences &sequences, std::int64_t steps, Room room)
+                           const Sequences &sequences, std::int64_t steps, Workspace workspace)
     : chain_(chain),
       k_(chain.states()),
       padded_(chain.padded()),
@@ -24,8 +24,8 @@ MarkovWindow::MarkovWindow(const MarkovChain &chain, const EmissionScorer &score
       scores_(table_ ? 0 : std::size_t(k_) * block_rows),
       emission_(std::size_t(steps * padded_)),
       shift_(std::size_t(steps)),
-      forward_(room == Room::scores ? 0 : std::size_t((steps + 1) * padded_)),
-      backward_(room == Room::backward ? std::size_t(steps * padded_) : 0),
+      forward_(workspace == Workspace::scores ? 0 : std::size_t((steps + 1) * padded_)),
+      backward_(workspace == Workspace::backward ? std::size_t(steps * padded_) : 0),
       scale_(std::size_t(steps + 1)),
       weight_(std::size_t(steps)) {}
 
@@ -91,7 +91,7 @@ void MarkovWindow::score(std::int64_t begin, std::int64_t end, bool logarithms) 
               scores_[std::size_t(k) * block_rows + std::size_t(b)] = minus_infinity;
     double *const out = emission_.data() + t * padded_;
     if (!logarithms) {
-      // Rows in the lanes; what stands past the last row may be anything.
+      // Rows in the lanes; values past the last row are arbitrary.
       for (int b = from / lanes * lanes; b < to; b += lanes) {
         simd::Vector largest = simd::all(-std::numeric_limits<double>::max());
         for (int k = 0; k < k_; ++k)

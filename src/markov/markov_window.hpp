@@ -1,5 +1,5 @@
-// A window on sequences: some blocks of steps, scored under all states, and the recursions over the
-// sequences in it.
+// A window on sequences: some blocks of steps scored under all states, with workspace for the
+// recursions over them.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,18 @@
 
 namespace bayes {
 
-/// Blocks that a window holds at most: as many as the second level of caches has room for, and not
-/// so few that scoring the blocks at its ends twice tells.
+/// The largest number of blocks in a window: small enough for the second-level cache, large enough
+/// that scoring the blocks at both ends twice costs little.
 inline std::int64_t window_blocks(int padded) {
   constexpr std::int64_t bytes = 768 * 1024;
   return std::max<std::int64_t>(8, bytes / (3 * 8 * block_rows * std::int64_t(padded)));
 }
 
-/// Where blocks are: block(index) is the memory of a source's block, which stays valid until
-/// `window_blocks` others were asked for.
+/// Access to blocks: block(index) returns the memory of a source's block, which stays valid until
+/// `window_blocks` others have been requested.
 using BlockReader = std::function<const double *(std::int64_t index)>;
 
-/// Reads blocks of any source into memory of its own, for the main thread.
+/// Reads blocks of any source into its own memory, on the main thread.
 class BlockCache {
  public:
   BlockCache(RowSource &rows, std::int64_t blocks)
@@ -52,26 +52,26 @@ class BlockCache {
 
 class BAYES_API MarkovWindow {
  public:
-  /// What there is to be room for, beside scores.
-  enum class Room { scores, forward, backward };
+  /// The recursions to allocate workspace for, in addition to the scores.
+  enum class Workspace { scores, forward, backward };
   /// For windows of up to `steps` steps.
   MarkovWindow(const MarkovChain &chain, const EmissionScorer &scorer, const Sequences &sequences,
-               std::int64_t steps, Room room = Room::backward);
+               std::int64_t steps, Workspace workspace = Workspace::backward);
 
   /// Scores rows [first, first + n) of a source, n <= steps. Their likelihoods are scaled.
   void load(const BlockReader &block, std::int64_t first, std::int64_t n);
-  /// Puts the logarithms of the scores in the place of steps [begin, end) of the window, which were
-  /// scaled.
+  /// Replaces the scaled likelihoods of steps [begin, end) of the window by logarithms of the
+  /// scores.
   void load_logarithms(std::int64_t begin, std::int64_t end);
   void load_logarithms(const BlockReader &block, std::int64_t first, std::int64_t n);
 
   /// Steps [begin, end) of the window.
   ChainSteps steps(std::int64_t begin, std::int64_t end);
-  /// as stored: negative where a sequence begins, 0 padding
+  /// as stored: negative where a sequence begins, 0 for padding
   double weight(std::int64_t step) const { return weight_[std::size_t(step)]; }
   double *backward(std::int64_t step) { return backward_.data() + step * padded_; }
 
-  /// Gives the posterior probabilities that stand in the place of backward variables to the
+  /// Adds the posterior probabilities, which have replaced the backward variables, to the
   /// emissions' statistics.
   void accumulate();
   EmissionWorker &emissions() { return *worker_; }

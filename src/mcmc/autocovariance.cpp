@@ -10,12 +10,12 @@
 namespace bayes {
 namespace {
 
-/// The discrete Fourier transform of a power of two of complex numbers, real and imaginary parts in
-/// two arrays. Between the two directions the order is bit-reversed: whoever only looks at every
-/// frequency for itself never needs another one.
+/// The discrete Fourier transform of 2^n complex numbers, real and imaginary parts in two arrays.
+/// The transform is in bit-reversed order, which is no loss to code that treats every frequency
+/// alike.
 ///
-/// Halves are transformed by recursion until they fit into a cache, then level by level. Roots of
-/// unity are kept for `block` neighbours of a level; those of a later block are these turned by the
+/// Halves are transformed recursively until they fit into a cache, then level by level. Roots of
+/// unity are stored for `block` neighbours of a level; those of a later block are these times the
 /// block's first.
 class Fourier {
  public:
@@ -33,7 +33,7 @@ class Fourier {
 
   /// From natural to bit-reversed order.
   void forward(double *re, double *im) const { forward(re, im, size_); }
-  /// Back again, `size` times too large.
+  /// The inverse, without the factor 1 / size.
   void backward(double *re, double *im) const { backward(re, im, size_); }
 
  private:
@@ -42,8 +42,8 @@ class Fourier {
     Buffer cosine, sine;
   };
 
-  /// The pairs (k, k + half) of one level; `inverse` turns the other way, and before the sums
-  /// instead of after them.
+  /// The butterflies (k, k + half) of one level; `inverse` conjugates the roots, and multiplies
+  /// before the sums instead of after them.
   template <bool inverse> void level(double *re, double *im, std::size_t half) const {
     const Level &roots = levels_[static_cast<std::size_t>(std::countr_zero(half))];
     const double *const cosine = roots.cosine.data(), *const sine = roots.sine.data();
@@ -105,8 +105,8 @@ class Fourier {
   std::vector<Level> levels_;
 };
 
-/// Calls f(begin, end) for pieces of 0 to size and polls before each. Even to touch fresh memory
-/// takes its time.
+/// Calls f(begin, end) for parts of [0, size) and polls before each: even touching fresh memory
+/// takes long.
 template <class F> void in_pieces(std::size_t size, Control &control, F f) {
   constexpr std::size_t piece = 65536;
   for (std::size_t begin = 0; begin < size; begin += piece) {
@@ -117,9 +117,9 @@ template <class F> void in_pieces(std::size_t size, Control &control, F f) {
 
 }  // namespace
 
-// The transform of the autocovariances is the power spectrum. Two series go through one transform,
-// as real and imaginary part: the real part of the autocovariance of x + i y is the sum of theirs.
-// Zeros as long as the series keep its end from meeting its beginning.
+// The transform of the autocovariances is the power spectrum. Two series share one transform, as
+// real and imaginary parts: the real part of the autocovariance of x + i y is the sum of theirs.
+// Padding with as many zeros prevents circular overlap.
 std::vector<double> mean_autocovariance(std::span<const double> series, std::size_t n,
                                         Control &control) {
   const std::size_t size = 2 * std::bit_ceil(n), count = series.size() / n;
@@ -129,7 +129,7 @@ std::vector<double> mean_autocovariance(std::span<const double> series, std::siz
     buffer->reserve(size);
     in_pieces(size, control, [&](std::size_t, std::size_t end) { buffer->resize(end); });
   }
-  // A series, or none, with zeros behind it.
+  // Loads a series, or none, padded with zeros.
   const auto load = [&](std::size_t i, Buffer &part) {
     const std::size_t length = i < count ? n : 0;
     in_pieces(size, control, [&](std::size_t begin, std::size_t end) {

@@ -1,4 +1,5 @@
-// How many chains a sampler runs, how long, and which draws count: options that all samplers share.
+// The number and length of MCMC chains, and which draws are stored: options that all samplers
+// share.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +8,8 @@
 
 namespace bayes {
 
-/// A chain makes `draws` sweeps, of which the first `warmup` are forgotten, and of the others every
-/// thin-th counts.
+/// A chain makes `draws` sweeps; the first `warmup` are discarded, and every thin-th of the others
+/// is stored.
 struct ChainPlan {
   int chains = 4;
   int draws = 1000;

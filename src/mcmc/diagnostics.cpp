@@ -14,7 +14,7 @@
 namespace bayes {
 namespace {
 
-/// Counts steps of some nanoseconds each and polls now and then.
+/// Counts steps of a few nanoseconds each and polls from time to time.
 class Ticker {
  public:
   explicit Ticker(Control &control) : control(control) {}
@@ -27,13 +27,13 @@ class Ticker {
   std::size_t steps_ = 0;
 };
 
-/// The halves of all chains, one after the other.
+/// The halves of all chains, concatenated.
 struct Halves {
   std::size_t length;
   std::vector<double> values;
 };
 
-/// Each draw changed by `change` on the way.
+/// Applies `change` to every draw.
 template <class Change> Halves split(std::span<const Chain> chains, Ticker &tick, Change change) {
   const std::size_t draws = chains[0].draws.size();
   Halves halves{draws / 2, {}};
@@ -55,8 +55,8 @@ bool all_equal(const std::vector<double> &values) {
   return std::all_of(values.begin(), values.end(), [&](double x) { return x == values[0]; });
 }
 
-/// Whether there can be an answer, for halves of at least so many draws.
-bool answerable(std::span<const Chain> chains, std::size_t least, Ticker &tick) {
+/// Are the diagnostics defined, for halves of at least this many draws?
+bool diagnosable(std::span<const Chain> chains, std::size_t least, Ticker &tick) {
   if (chains.empty()) return false;
   bool finite = true;
   for (const Chain &chain : chains) {
@@ -84,7 +84,7 @@ std::vector<double> pooled(std::span<const Chain> chains, Ticker &tick) {
   return all;
 }
 
-/// The number of that rank, from 0; the smaller ones are moved before it.
+/// The number of this rank, from 0; smaller ones are moved before it.
 double order_statistic(std::vector<double> &values, std::size_t rank, Ticker &tick) {
   const auto position = values.begin() + std::ptrdiff_t(rank);
   std::nth_element(values.begin(), position, values.end(),
@@ -100,8 +100,8 @@ double median(std::vector<double> values, Ticker &tick) {
                        upper);
 }
 
-/// Every number becomes the normal quantile of its rank among all, with Blom's offset; equal
-/// numbers have their mean rank.
+/// Replaces every number by the normal quantile of its rank, with Blom's offset; ties have their
+/// mean rank.
 void rank_normalise(std::vector<double> &values, Ticker &tick) {
   std::vector<std::pair<double, std::uint32_t>> sorted;
   sorted.reserve(values.size());
@@ -115,20 +115,20 @@ void rank_normalise(std::vector<double> &values, Ticker &tick) {
     const double rank = 0.5 * (static_cast<double>(begin + 1) + static_cast<double>(end));
     const double score = normal_quantile((rank - 0.375) / (total + 0.25));
     for (std::size_t i = begin; i < end; ++i, tick()) values[sorted[i].second] = score;
-    for (int cost = 0; cost < 8; ++cost) tick();  // as much as a quantile takes
+    for (int cost = 0; cost < 8; ++cost) tick();  // the cost of a quantile
   }
 }
 
-/// Within and between the halves.
+/// Variances within and between the halves.
 struct Variances {
-  /// the mean of their variances
+  /// the mean of the halves' variances
   double within;
-  /// the variance of their means
+  /// the variance of the halves' means
   double of_means;
 };
 
-/// Takes the means away. Halves that do not move keep exact zeros: deviations are taken from a draw
-/// first.
+/// Subtracts the means. Deviations from one of the draws are taken first, so that constant halves
+/// become exact zeros.
 Variances centre(Halves &halves, Ticker &tick) {
   const auto n = static_cast<double>(halves.length);
   const double origin = halves.values[0];
@@ -166,15 +166,14 @@ std::optional<double> reduction(Halves halves, Ticker &tick) {
   return std::sqrt(variances.of_means / variances.within + (n - 1) / n);
 }
 
-/// Geyer's initial monotone sequence estimate of the autocorrelation time, sum of the
-/// autocorrelations at all lags from -n to n, where a noise that never ends has to be cut off: sums
-/// of neighbouring ones, rho(2k) + rho(2k + 1), are positive and fall for any reversible chain, so
-/// the first that is not positive ends the sum, and one that is larger than that before is lowered
-/// to it.
+/// Geyer's initial monotone sequence estimate of the autocorrelation time, the sum of the
+/// autocorrelations at all lags from -n to n, whose tail is noise: for any reversible Markov chain
+/// the sums of neighbours, rho(2k) + rho(2k + 1), are positive and decreasing, so the first that is
+/// not positive ends the sum, and one that exceeds its predecessor is lowered to it.
 template <class Correlation> double autocorrelation_time(std::size_t n, Correlation rho) {
-  // Too short for any pair but the first: posterior takes two draws for one, whatever they are. It
-  // also does so where the first pair ends the sum, of draws that alternate without fail; there the
-  // bound on the effective size is what the paper means.
+  // Too short for more than the first pair: like posterior, count two draws as one. posterior also
+  // does so if the first pair ends the sum, for strictly alternating draws; there we follow the
+  // paper, whose bound on the effective size applies.
   if (n < 6) return 2;
   double time = -1, even = 1, pair = 1 + rho(1), lowest = pair;
   std::size_t lag = 0;
@@ -185,8 +184,8 @@ template <class Correlation> double autocorrelation_time(std::size_t n, Correlat
     pair = even + rho(lag + 1);
     lowest = std::min(lowest, pair);
   }
-  // Half of the pair that ended it makes the estimate less variable for antithetic chains, whose
-  // even lags are positive.
+  // Adding the even lag of the pair that ended the sum reduces the variance for antithetic chains,
+  // whose even lags are positive.
   return time + (pair >= 0 ? even : std::max(even, 0.0));
 }
 
@@ -203,8 +202,8 @@ std::optional<double> effective_size(Halves halves, Ticker &tick) {
   return total / std::max(time, 1 / std::log10(total));
 }
 
-/// Of the indicator of the draws up to the quantile. Which draws these are, the order statistic
-/// below an interpolated quantile tells.
+/// Of the indicator of draws up to the quantile, that is up to the order statistic below the
+/// interpolated quantile.
 std::optional<double> quantile_effective_size(std::span<const Chain> chains,
                                               std::vector<double> &all, std::size_t twentieths,
                                               Ticker &tick) {
@@ -217,7 +216,7 @@ std::optional<double> quantile_effective_size(std::span<const Chain> chains,
 
 std::optional<double> rhat(std::span<const Chain> chains, Control &control) {
   Ticker tick(control);
-  if (!answerable(chains, 2, tick)) return std::nullopt;
+  if (!diagnosable(chains, 2, tick)) return std::nullopt;
   const std::optional<double> bulk = reduction(split(chains, tick), tick);
   if (!bulk) return std::nullopt;
   const double middle = median(pooled(chains, tick), tick);
@@ -228,7 +227,7 @@ std::optional<double> rhat(std::span<const Chain> chains, Control &control) {
 
 std::optional<double> ess_bulk(std::span<const Chain> chains, Control &control) {
   Ticker tick(control);
-  if (!answerable(chains, 3, tick)) return std::nullopt;
+  if (!diagnosable(chains, 3, tick)) return std::nullopt;
   Halves halves = split(chains, tick);
   rank_normalise(halves.values, tick);
   return effective_size(std::move(halves), tick);
@@ -236,7 +235,7 @@ std::optional<double> ess_bulk(std::span<const Chain> chains, Control &control) 
 
 std::optional<double> ess_tail(std::span<const Chain> chains, Control &control) {
   Ticker tick(control);
-  if (!answerable(chains, 3, tick)) return std::nullopt;
+  if (!diagnosable(chains, 3, tick)) return std::nullopt;
   std::vector<double> all = pooled(chains, tick);
   const std::optional<double> low = quantile_effective_size(chains, all, 1, tick),
                               high = quantile_effective_size(chains, all, 19, tick);
@@ -246,8 +245,8 @@ std::optional<double> ess_tail(std::span<const Chain> chains, Control &control) 
 
 std::optional<double> mcse_mean(std::span<const Chain> chains, Control &control) {
   Ticker tick(control);
-  if (!answerable(chains, 3, tick)) return std::nullopt;
-  // In a unit, a power of 2, in which squares neither overflow nor vanish.
+  if (!diagnosable(chains, 3, tick)) return std::nullopt;
+  // Scaled by a power of 2, so that squares neither overflow nor underflow.
   double largest = 0;
   for (const Chain &chain : chains)
     for (const double x : chain.draws) largest = std::max(largest, std::fabs(x));

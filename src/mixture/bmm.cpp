@@ -1,4 +1,4 @@
-// What a fitted Bernoulli mixture answers.
+// The accessors of a fitted Bernoulli mixture.
 #include "mixture/bmm.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
-/// The mixture made ready to score single rows: at the point estimate, or with the parameters
+/// The mixture prepared for scoring single rows: at the point estimate, or with the parameters
 /// integrated out.
 struct BernoulliMixture::Scorer {
   explicit Scorer(const State &state) : log_weights(log_weights_of(state.point)) {
@@ -40,8 +40,8 @@ struct BernoulliMixture::Scorer {
 BernoulliMixture::BernoulliMixture() : state(std::make_unique<State>()) { info.family = "bmm"; }
 BernoulliMixture::~BernoulliMixture() = default;
 
-/// f(weight, component, its point, its posterior) for all that make rows: the components at the
-/// point estimate, or those with the parameters integrated out (of every draw, if there are draws);
+/// f(weight, component, its point, its posterior) for the components of the predictive density: at
+/// the point estimate, or with the parameters integrated out (of every draw, if there are draws);
 /// either point or posterior is null.
 template <class F> void BernoulliMixture::for_each_maker(F f) const {
   if (state->draws) {

@@ -1,5 +1,5 @@
-// Bernoulli mixtures, that is latent class analysis (001), and mixtures of all products of columns:
-// fit, and everything that a fitted one answers.
+// Bernoulli mixtures, that is latent class analysis (001), and mixtures of products of columns:
+// fitting, and the accessors of a fitted model.
 #pragma once
 
 #include <cstdint>
@@ -71,13 +71,13 @@ class BAYES_API BernoulliMixture final : public Model {
   /// all of them, component by component, element by element
   void parameters(const std::function<void(const BmmParameter &)> &take) const;
 
-  /// Mean (d) and covariance (d x d) of the rows that the whole mixture makes (001), as sample()
-  /// makes them; NaN where an element is categorical, infinite where there is none.
+  /// Mean (d) and covariance (d x d) of a row drawn from the mixture (001), as by sample(); NaN for
+  /// a categorical element, infinite if it does not exist.
   void moments(std::vector<double> &mean, std::vector<double> &covariance) const;
 
-  // One row x of d numbers that may stand in their columns (Error(invalid_argument) names the
-  // element otherwise); NaN is a missing element, which is integrated out. With a posterior these
-  // use the posterior predictive of each component.
+  // One row x of d numbers that their columns allow (Error(invalid_argument) names the element
+  // otherwise); NaN is a missing value, which is integrated out. With a posterior these use the
+  // posterior predictive of each component.
   /// the most probable component, from 0; ties: the first
   int predict(std::span<const double> x) const;
   /// k posterior probabilities
@@ -107,23 +107,23 @@ class BAYES_API BernoulliMixture final : public Model {
  private:
   struct Scorer;
   template <class F> void for_each_maker(F f) const;
-  /// computes in memory of its own: not for two threads at a time
+  /// uses its own workspace: not for two threads at a time
   std::span<const double> log_joint(std::span<const double> x) const;
   mutable std::unique_ptr<Scorer> scorer_;
 };
 
-/// Reads the document form; for models/registry.cpp. Throws Error(invalid_text) naming the member
-/// that cannot be.
+/// Reads the document form; for models/registry.cpp. Throws Error(invalid_text) naming the invalid
+/// member.
 std::unique_ptr<Model> read_bernoulli_mixture(const Document &document);
 
-/// Options of bmm that concern the reading of rows and so are wanted before the first row: checked
+/// Options of bmm that concern the reading of rows, and so are needed before the first row; checked
 /// with all the others.
 struct BmmRowOptions {
   /// missing = skip: rows with a NULL, NaN or infinite element are left out and counted
   bool skip_missing = false;
   /// missing = marginalize: a NULL or NaN element is kept, as NaN
   bool keep_missing = false;
-  /// on_error = null: a fit that cannot be made gives NULL and a WARNING
+  /// on_error = null: a fit that fails gives NULL and a WARNING
   bool null_on_error = false;
 };
 

@@ -58,8 +58,8 @@ class Fit final : FiniteFit<BernoulliMixture, ProductPoint, ProductPosterior> {
  private:
   const std::vector<std::string> &likelihood() const { return options_.likelihood; }
 
-  /// Of the distinct rows where they are known; a row that cannot be is named by its place among
-  /// all.
+  /// Uses the distinct rows if they are known; an invalid row is named by its number among all
+  /// rows.
   ProductSurvey survey(const BernoulliMixture *start) {
     const auto of = [&](RowSource &rows) {
       return start ? survey_product(rows, start->state->point.components.columns, control_)
@@ -109,8 +109,8 @@ class Fit final : FiniteFit<BernoulliMixture, ProductPoint, ProductPosterior> {
                   "Raise maintenance_work_mem, or use a smaller k.");
   }
 
-  /// Rows drawn from the sample found a component each, and take with them the rows that these
-  /// explain best.
+  /// Each of k rows drawn from the sample starts a component; the other rows join the component
+  /// that explains them best.
   ProductStatistics starting_statistics(int restart) override {
     if (!starts_) starts_.emplace(sample_, *survey_.columns, survey_.variance);
     Random random(options_.seed, std::uint64_t(restart));
@@ -125,8 +125,8 @@ class Fit final : FiniteFit<BernoulliMixture, ProductPoint, ProductPosterior> {
         .statistics;
   }
 
-  /// Posterior means, not modes: no probability begins at 0 or 1, from where it would never come
-  /// back.
+  /// Posterior means, not modes, so that no probability starts at 0 or 1, which EM could never
+  /// leave.
   ProductPoint first_point(const ProductStatistics &statistics) override {
     return point_estimate(posterior(statistics, replicate(neutral_, k_)));
   }

@@ -13,7 +13,7 @@ namespace bayes {
 struct BmmOptions : FitOptions {
   // one for all elements of a row, or one for each
   std::vector<std::string> likelihood = {"bernoulli"};
-  // null, or what the user says of them (families/product/product_prior.hpp)
+  // null, or the user's option (families/product/product_prior.hpp)
   Document categories;
   Document prior;  // null or the user's object
   std::string init = "varied";
@@ -23,7 +23,7 @@ struct BmmOptions : FitOptions {
     return {missing == "skip", missing == "marginalize", null_on_error};
   }
 
-  /// All options in force as a document; what the data gave is added by the fit.
+  /// All options in force as a document; the fit adds what depends on the data.
   Document document() const;
 };
 

@@ -1,4 +1,4 @@
-// What a fitted Dirichlet process mixture answers.
+// The accessors of a fitted Dirichlet process mixture.
 #include "mixture/dpmm.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace bayes {
 
-/// The clusters of all kept draws, ready to score rows.
+/// The clusters of all stored draws, prepared for scoring rows.
 struct DirichletProcessMixture::Predictor {
   explicit Predictor(const State &state) {
     std::visit([this](const auto &fitted) { compile(fitted); }, state.fitted);
@@ -24,8 +24,8 @@ struct DirichletProcessMixture::Predictor {
     draws = double(fitted.rest.size());
   }
 
-  /// log (weight x predictive density of x) of every component of every draw, and of all that have
-  /// no rows together; neither divided by the number of draws.
+  /// log (weight x predictive density of x) of every component of every draw, and of all empty
+  /// clusters together; neither divided by the number of draws.
   void score(std::span<const double> x) {
     std::visit(
         [&](auto &clusters) {

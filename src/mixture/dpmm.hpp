@@ -1,4 +1,4 @@
-// Dirichlet process mixtures: fit, and everything that a fitted one answers.
+// Dirichlet process mixtures: fitting, and the accessors of a fitted model.
 #pragma once
 
 #include <cstdint>
@@ -38,13 +38,13 @@ struct DpmmEstimate {
   int clusters = 0;
   /// scale: see PartitionLoss; NaN for method vi
   double expected_loss = 0;
-  /// proved to be best under its loss
+  /// proved optimal under its loss
   bool optimal = false;
   /// of the credible ball; NaN for method vi
   double level = 0, radius = 0;
   /// in the ball
   int fewest_clusters = 0, most_clusters = 0;
-  /// that the estimate and predictions rest on
+  /// on which the estimate and predictions rest
   int draws = 0;
 };
 
@@ -56,16 +56,16 @@ class BAYES_API DirichletProcessMixture final : public Model {
   int dimension() const { return info.dimension; }
   /// clusters of the estimate
   int size() const { return info.components; }
-  /// from 0, in the order of falling count
+  /// from 0, by decreasing count
   DpmmCluster cluster(int index) const;
   const DpmmEstimate &estimate() const;
 
-  // One row x of d numbers that may stand in the columns (Error(invalid_argument) names the element
+  // One row x of d numbers that their columns allow (Error(invalid_argument) names the element
   // otherwise).
 
-  /// size() + 1 numbers that sum to 1: for every cluster of the estimate, the expected share of the
-  /// rows that x clusters with that belong to it; last, the probability that x founds a new
-  /// cluster. Averaged over the draws, each weighted with its predictive density of x.
+  /// size() + 1 numbers that sum to 1: for every cluster of the estimate, the expected share of its
+  /// rows among those that x clusters with; last, the probability that x starts a new cluster.
+  /// Averaged over the draws, each weighted with its predictive density of x.
   void probabilities(std::span<const double> x, std::span<double> out) const;
   /// The most probable of these, from 0; size() means a new one.
   int predict(std::span<const double> x) const;
@@ -80,14 +80,14 @@ class BAYES_API DirichletProcessMixture final : public Model {
 
  private:
   struct Predictor;
-  /// computes in memory of its own: not for two threads at a time
+  /// uses its own workspace: not for two threads at a time
   Predictor &predictor() const;
   mutable std::unique_ptr<Predictor> predictor_;
   void check_row(std::span<const double> x) const;
 };
 
-/// Reads the document form; for models/registry.cpp. Throws Error(invalid_text) naming the member
-/// that cannot be.
+/// Reads the document form; for models/registry.cpp. Throws Error(invalid_text) naming the invalid
+/// member.
 std::unique_ptr<Model> read_dirichlet_process_mixture(const Document &document);
 
 struct DpmmRowOptions {
@@ -98,12 +98,12 @@ struct DpmmRowOptions {
 /// Checks every option before any row is read. Throws as dpmm_fit does.
 BAYES_API DpmmRowOptions dpmm_check_options(const Document &options);
 
-/// A fit, and what it says of the rows that it was made of.
+/// A fit, and its results for the rows fitted.
 struct DpmmFit {
   std::unique_ptr<DirichletProcessMixture> model;
   /// the cluster of every row, from 0
   std::vector<int> labels;
-  /// how firmly every row belongs to it (PartitionEstimate::probability; method vi: its
+  /// the certainty of every row's membership (PartitionEstimate::probability; method vi: its
   /// responsibility)
   std::vector<double> probability;
   /// empty for method vi

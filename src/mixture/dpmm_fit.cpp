@@ -15,14 +15,13 @@
 namespace bayes {
 namespace {
 
-/// Where the user gave no base measure, it is the prior that a finite mixture of so many components
-/// has.
+/// The default base measure is the prior of a finite mixture with this many components.
 constexpr int components_of_prior = 5;
 
-/// Numbers of a model's kept draws: some tens of megabytes.
+/// Limit for the numbers of a model's stored draws: some tens of megabytes.
 constexpr double most_doubles = 2e6;
-/// Clusters that chains begin with, in turn: too few and too many, so that chains that agree have
-/// found their way.
+/// Initial numbers of clusters of successive chains: overdispersed, too few and too many, so that
+/// agreement of the chains indicates convergence.
 constexpr int starting_clusters[] = {1, 10, 3, 30};
 
 template <class Q> class Fit {
@@ -44,7 +43,7 @@ template <class Q> class Fit {
   std::int64_t n() const { return rows_.rows(); }
   const GammaPrior *learned() const { return options_.learned ? &*options_.learned : nullptr; }
 
-  /// How many clusters there can be at once, and whether that is enough to begin.
+  /// The largest number of clusters that fit into memory; throws if they are too few to begin with.
   void check_memory() {
     const double each = 8 * working_numbers(prior_, control_.threads),
                  most = control_.memory / each;
@@ -160,14 +159,14 @@ template <class Q> class Fit {
     return sum / (double(draws.values.size()) / double(width));
   }
 
-  /// The kept draws as one predictive density, so many of them as a model should hold, and how
-  /// their clusters overlap those of the estimate.
+  /// Stores draws, as many as a model should hold, as one predictive density, with the overlaps of
+  /// their clusters with those of the estimate.
   void keep(const PartitionDraws &partitions, std::vector<MixtureDraw<Q>> &kept) {
     const int clusters = model_->state->estimate.clusters;
     double doubles = 0;
     for (const auto &draw : kept)
       doubles += double(draw.weights.size()) * (parameters_of(prior_) + clusters + 1);
-    // However large, one is kept.
+    // At least one is stored, however large.
     const int every = int(std::clamp(std::ceil(doubles / most_doubles), 1.0, double(kept.size())));
     std::vector<Q> parts;
     for (std::size_t s = std::size_t(every) / 2; s < kept.size(); s += std::size_t(every)) {
@@ -247,7 +246,7 @@ template <class Q> class Fit {
     }
   }
 
-  /// Notes every row's most probable component, and how probable it is.
+  /// Stores every row's most probable component and its probability.
   struct MostProbable {
     static constexpr bool scored = true;
     int *labels;

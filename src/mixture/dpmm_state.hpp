@@ -9,12 +9,12 @@
 
 namespace bayes {
 
-/// Everything that depends on the family of the rows. `components` holds the clusters of all kept
-/// draws, one draw's after the other's.
+/// Everything that depends on the family of the rows. `components` holds the clusters of all stored
+/// draws, one draw after the other.
 template <class Q> struct DpmmFitted {
   Q prior;                      // one component
   Q clusters;                   // of the estimated partition, given their rows
-  std::vector<int> sizes;       // S: clusters in every kept draw
+  std::vector<int> sizes;       // S: clusters in every stored draw
   std::vector<double> rest;     // S: weight of clusters without rows
   std::vector<double> weights;  // sum of sizes
   Q components;

@@ -1,4 +1,4 @@
-// The draws that a sampled finite mixture keeps: its posterior predictive.
+// The stored draws of a sampled finite mixture: its posterior predictive.
 #pragma once
 
 #include <cmath>

@@ -1,6 +1,6 @@
-// What every fit of a finite mixture goes through, whatever its components: a sample of the
-// distinct rows, restarts, learners, the order of the components, and what is said of the fit. A
-// model derives from FiniteFit and adds its prior, its starting points and its own options.
+// The steps of every fit of a finite mixture: a sample of the distinct rows, restarts, learners,
+// the order of the components, and the description of the fit. A model derives from FiniteFit and
+// adds its prior, its initialization and its own options.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace bayes {
 
-/// The components in the order of falling weight.
+/// The components by decreasing weight.
 template <class Point> void reorder(MixturePoint<Point> &state, const std::vector<int> &order) {
   const Vector weights = state.weights;
   for (std::size_t to = 0; to < order.size(); ++to)
@@ -85,9 +85,10 @@ template <class Mixture, class P, class Q> class FiniteFit {
   /// The point that such statistics begin at.
   virtual P first_point(const Statistics &statistics) = 0;
 
-  /// Fits by the method that the options name. Every method finds its prior in prior_, its
-  /// beginning in start_point_, start_posterior_ or starting_statistics(), and leaves what it found
-  /// in point_, in posterior_ or draws_ if it has one, and in the model's counts, trace and info.
+  /// Fits by the method that the options name. Every method takes its prior from prior_, its
+  /// initialization from start_point_, start_posterior_ or starting_statistics(), and leaves its
+  /// result in point_, in posterior_ or draws_ if it has one, and in the model's counts, trace and
+  /// info.
   template <class Floor> void fit_by_method(const Floor &floor) {
     if (options_.method == "em") return fit_point(MaximumLikelihood<P, Floor>(floor));
     if (options_.method == "mcem") return fit_point(MaximumLikelihood<P, Floor>(floor), true);
@@ -100,10 +101,9 @@ template <class Mixture, class P, class Q> class FiniteFit {
     });
   }
 
-  /// Runs every restart and keeps the best. `begin(restart)` gives its first state, `go(state,
-  /// rows)` runs it. Where there are too many rows for the sample to hold, restarts run on the
-  /// sample, whose weights are scaled to the whole, and the best goes on with all rows: its trace
-  /// is the last.
+  /// Runs all restarts and returns the best. `begin(restart)` makes the initial state, `go(state,
+  /// rows)` runs it. If there are more rows than the sample holds, restarts run on the sample, with
+  /// weights scaled to the total, and the best continues on all rows: its trace is the last.
   template <class Begin, class Go> auto best_of_restarts(Begin begin, Go go) {
     using Result = decltype(go(begin(1), data_));
     std::optional<Result> best;
@@ -134,7 +134,7 @@ template <class Mixture, class P, class Q> class FiniteFit {
         [&](int restart) {
           if (start_point_) return *start_point_;
           auto statistics = starting_statistics(restart);
-          // the unit of weights is of no account
+          // the unit of weights must not matter
           if (!options_.bayesian()) statistics.scale(double(data_.rows()) / statistics.total());
           return typename L::State{(statistics.count.array() + 1) / (statistics.total() + k_),
                                    first_point(statistics)};
@@ -148,8 +148,8 @@ template <class Mixture, class P, class Q> class FiniteFit {
     set_rows(run.sums, run.counts);
   }
 
-  /// By vi or svi, from `begun` if there is one, else from what `first` makes of statistics. Leaves
-  /// its point estimate in point_.
+  /// By vi or svi, from `begun` if given, else from first(statistics). Leaves its point estimate in
+  /// point_.
   template <class Posterior, class First>
   MixturePosterior<Posterior> fit_variational(
       const MixturePosterior<Posterior> &prior,
@@ -170,7 +170,7 @@ template <class Mixture, class P, class Q> class FiniteFit {
             return optimize(learner, std::move(state), rows, control_, schedule_);
           auto run = optimize_stochastic(learner, std::move(state), rows, control_, schedule_,
                                          options_.plan);
-          // The estimates on the way were noisy; what is compared and reported is exact.
+          // The objectives so far were noisy estimates; the one compared and reported is exact.
           const auto exact = local_step<SoftAllocation>(rows, control_, learner.scorer(run.state),
                                                         learner.log_weights(run.state));
           run.trace.push_back(exact.sums.objective + learner.objective(run.state));
@@ -187,8 +187,8 @@ template <class Mixture, class P, class Q> class FiniteFit {
     auto found = sample_mixture<P, Q>(
         rows_, k_, pick(prior_.components, {0}), prior_.alpha(0), options_.chains, options_.method,
         options_.seed, control_, [&](int chain) {
-          // Rows begin where the first point of a restart has them; the scores may be infinitely
-          // low, the labels are dense all the same.
+          // Rows start in the most probable component of a restart's initial point. Some components
+          // may get no rows, so labels are made dense.
           std::vector<int> labels(std::size_t(rows_.rows())), dense(std::size_t(k_), -1);
           MixturePoint<P> begun;
           if (start_point_) {
@@ -231,8 +231,8 @@ template <class Mixture, class P, class Q> class FiniteFit {
     set_rows(at_point.sums, counts);
   }
 
-  /// Orders counts, point_ and posterior_ by falling `size`; the order is for what else the model
-  /// has.
+  /// Orders counts, point_ and posterior_ by decreasing `size`; returns the order, for the model's
+  /// other members.
   std::vector<int> order_by(const Vector &size) {
     std::vector<int> order(static_cast<std::size_t>(k_));
     std::iota(order.begin(), order.end(), 0);
@@ -248,11 +248,11 @@ template <class Mixture, class P, class Q> class FiniteFit {
   template <class Posterior>
   void order_posterior(MixturePosterior<Posterior> &posterior, const std::vector<int> &order) {
     reorder(posterior, order);
-    // added up in this order, as whoever reads the model does
+    // recomputed in this order, as when the model is read
     point_.weights = posterior.alpha / posterior.alpha.sum();
   }
 
-  /// The last thing that a fit does.
+  /// The last step of a fit.
   void describe(Document options) {
     model_->state->weight = weight_;
     ModelInfo &info = model_->info;
@@ -273,9 +273,8 @@ template <class Mixture, class P, class Q> class FiniteFit {
   Schedule schedule_;
   Sketch sketch_;
   MemoryRows sample_;
-  // What is fitted: the distinct rows with their weights if the sketch holds them all. That is the
-  // same mixture, found sooner where rows repeat, and to the last bit independent of the order in
-  // which rows came.
+  // What is fitted: the distinct rows with their weights if the sketch holds them all. That gives
+  // the same mixture, faster if rows repeat, and bit-identical for any order of the rows.
   RowSource &data_;
   double weight_ = 0;
   std::unique_ptr<Mixture> model_ = std::make_unique<Mixture>();

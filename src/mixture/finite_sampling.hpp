@@ -1,5 +1,4 @@
-// Finite mixtures by sampling: draws of the posterior, their components brought into one numbering,
-// and what they say together.
+// Finite mixtures by MCMC: posterior draws, relabelled consistently, and their summaries.
 #pragma once
 
 #include <algorithm>
@@ -14,9 +13,9 @@
 
 namespace bayes {
 
-/// Components 0 .. K - 1 of every draw are those of the most probable draw: a draw's clusters take
-/// the names that most of their rows have there (Papastamoulis and Iliopoulos 2010); its components
-/// without rows take the names left.
+/// Relabels the components of every draw like those of the most probable draw, to maximise the
+/// overlap of rows (Papastamoulis and Iliopoulos 2010); components without rows get the remaining
+/// labels.
 template <class Q> class RelabelledDraws {
  public:
   RelabelledDraws(ChainDraws<Q> &chains, const Q &prior, int k)
@@ -59,7 +58,7 @@ template <class Q> class RelabelledDraws {
   std::span<const std::uint16_t> reference_;
 };
 
-/// What sampling leaves of a finite mixture.
+/// The result of sampling a finite mixture.
 template <class P, class Q> struct SampledMixture {
   /// averages over the draws of each draw's posterior means given its partition
   MixturePoint<P> point;
@@ -69,11 +68,11 @@ template <class P, class Q> struct SampledMixture {
   Draws quantities;
   /// largest log joint density
   double best = 0;
-  /// the chains do
+  /// do the chains agree?
   bool agree = false;
 };
 
-/// Numbers of a model's draws: some ten megabytes.
+/// Limit for the numbers of a model's draws: some ten megabytes.
 inline constexpr double most_draw_numbers = 2e6;
 
 /// `begin(chain)`: labels to begin with, dense from 0. Throws Error(invalid_argument) for weighted

@@ -1,4 +1,4 @@
-// Gaussian mixtures: fit, and everything that a fitted one answers.
+// Gaussian mixtures: fitting, and the accessors of a fitted model.
 #pragma once
 
 #include <cstdint>
@@ -96,21 +96,21 @@ class BAYES_API GaussianMixture final : public Model {
   void write(Document &document) const override;
 
  private:
-  /// computes in memory of its own: not for two threads at a time
+  /// uses its own workspace: not for two threads at a time
   GmmScorer &scorer() const;
   mutable std::unique_ptr<GmmScorer> scorer_;
 };
 
-/// Reads the document form; for models/registry.cpp. Throws Error(invalid_text) naming the member
-/// that cannot be.
+/// Reads the document form; for models/registry.cpp. Throws Error(invalid_text) naming the invalid
+/// member.
 std::unique_ptr<Model> read_gaussian_mixture(const Document &document);
 
-/// Options of gmm that concern the reading of rows and so are wanted before the first row: checked
+/// Options of gmm that concern the reading of rows, and so are needed before the first row; checked
 /// with all the others.
 struct GmmRowOptions {
   /// missing = skip: rows with a NULL, NaN or infinite element are left out and counted
   bool skip_missing = false;
-  /// on_error = null: a fit that cannot be made gives NULL and a WARNING
+  /// on_error = null: a fit that fails gives NULL and a WARNING
   bool null_on_error = false;
 };
 

@@ -82,7 +82,7 @@ class Fit final : FiniteFit<GaussianMixture, NormalPoint, NormalWishart> {
  private:
   NormalStatistics starting_statistics(int restart) override {
     Random random(options_.seed, std::uint64_t(restart));
-    // k-means itself measures distance as it stands; a start for mixtures must not depend on the
+    // Method kmeans uses unscaled distances; the initialization of mixtures must not depend on the
     // columns' units.
     const Vector unit =
         options_.method == "kmeans" ? Vector::Ones(survey_.mean.size()) : floor_.deviation();
@@ -103,21 +103,21 @@ class Fit final : FiniteFit<GaussianMixture, NormalPoint, NormalWishart> {
       centres = anywhere ? random_rows(sample_, k_, random)
                          : kmeans_plus_plus(sample_, k_, unit, random, control_);
     }
-    // One restart in five runs k-means to its end: what it finds is often the same, and not always
-    // near the best optimum. The others begin at k-means++ and at random rows in turn
-    // (tests/statistics/gmm_peers_test.cpp is the measure).
+    // One restart in five runs k-means to convergence: its results are often the same, and not
+    // always near the best optimum. The others start alternately from k-means++ and from random
+    // rows (tests/statistics/gmm_peers_test.cpp is the measure).
     if (varied && restart % 5 == 1)
       centres = settled_centres(kmeans, std::move(centres), sample_, survey_.weight, control_);
     auto statistics =
         local_step<HardAllocation>(sample_, control_, kmeans.nearest(survey_.shape, centres),
                                    std::vector<double>(std::size_t(k_), 0.0))
             .statistics;
-    if (options_.means) statistics.mean = centres;  // given means are kept
+    if (options_.means) statistics.mean = centres;  // given means are not updated
     return statistics;
   }
 
-  /// The first covariances lean on the default prior, so that a small group does not begin as a
-  /// spike.
+  /// Initial covariances are shrunk towards the default prior, so that a small group does not start
+  /// as a spike.
   NormalPoint first_point(const NormalStatistics &statistics) override {
     NormalPoint point = maximum_posterior(statistics, prior_.components);
     if (options_.means) point.mean = statistics.mean;
@@ -135,8 +135,8 @@ class Fit final : FiniteFit<GaussianMixture, NormalPoint, NormalWishart> {
         [&](Matrix state, RowSource &rows) {
           return optimize(learner, std::move(state), rows, control_, schedule_);
         });
-    // The mixture whose hard EM this is: equal weights, one variance for all; the nearest centre is
-    // the most probable one.
+    // The mixture of which k-means is the hard EM: equal weights and one variance, so that the
+    // nearest centre is the most probable one.
     const double variance =
         std::max(-run.trace.back() / (survey_.weight * double(survey_.mean.size())),
                  1e-12 * floor_.deviation().array().square().mean());
@@ -151,7 +151,7 @@ class Fit final : FiniteFit<GaussianMixture, NormalPoint, NormalWishart> {
   void fit_independent() {
     independent_ =
         fit_variational(priors_.independent, start_independent_, [&](const auto &statistics) {
-          // q(mu) needs an E[Lambda] before there is one: the linked posterior's.
+          // The first q(mu) needs an E[Lambda]: that of the linked posterior.
           const auto linked = posterior(statistics, prior_.components);
           NormalIndependent before = priors_.independent.components;
           before.a = linked.a;

@@ -18,14 +18,14 @@ struct GmmOptions : FitOptions {
   std::optional<Tensor> means;  // k x d, instead of a named init
   double covariance_floor = 1e-6;
 
-  // The prior; what is not given is taken from the data (mixture/gmm_prior.hpp).
+  // The prior; defaults come from the data (mixture/gmm_prior.hpp).
   bool independent = false;
   NormalPriorKeys prior;
   std::optional<Tensor> C;  // if independent
 
   GmmRowOptions rows() const { return {missing == "skip", null_on_error}; }
 
-  /// All options in force as a document; what the data gave is added by the fit.
+  /// All options in force as a document; the fit adds what depends on the data.
   Document document() const;
 };
 

@@ -5,8 +5,8 @@
 
 namespace bayes {
 
-/// The prior of all k components: alpha = 1 where the user gave nothing, and that of
-/// families/normal/normal_prior.hpp; C = B / 0.01.
+/// The prior of all k components: by default alpha = 1, C = B / 0.01, and the rest as in
+/// families/normal/normal_prior.hpp.
 struct GmmPrior {
   MixturePosterior<NormalWishart> linked;
   MixturePosterior<NormalIndependent> independent;  // used if options.independent
@@ -36,7 +36,7 @@ GmmPrior make_prior(const GmmOptions &options, const Survey &rows, int k) {
   return out;
 }
 
-/// The prior in force, as options can give it.
+/// The prior in force, in the form of options.
 Document prior_document(const GmmOptions &options, const GmmPrior &prior) {
   Document out = Document::object();
   out.set("type", options.independent ? "independent" : "linked").set("alpha", options.alpha);

@@ -70,7 +70,7 @@ GmmScorer::GmmScorer(const GaussianMixture::State &state) {
                                     (log_gamma((nu + dimension) / 2) - log_gamma(nu / 2) -
                                      0.5 * dimension * std::log(nu * std::numbers::pi));
     half_[std::size_t(k)] = (nu + dimension) / 2;
-    // |W y|^2 is taken with the covariance, so its scale is made up for here
+    // |W y|^2 uses the covariance B / a, not the predictive scale; this corrects for it
     inverse_degrees_[std::size_t(k)] = std::exp(-log_scale) / nu;
   }
   if (shape.dense)
@@ -137,7 +137,7 @@ void GmmScorer::quadratic_dense(const double *x) {
     const double *w = scale_.data() + first;
     const std::ptrdiff_t stride = padded_;
     for (int i = 0; i < d_; ++i, w += stride * i) {
-      // Four chains, as a multiply-add takes four cycles and one chain would wait for itself.
+      // Four accumulators, as one would wait four cycles for each multiply-add.
       simd::Vector z[4] = {};
       int j = 0;
       for (; j + 3 <= i; j += 4)
@@ -198,11 +198,11 @@ void GmmScorer::product_of_students(const double *x) {
   }
 }
 
-/// The trapezoid rule over t = log g, in which the integrand is smooth and dies out at both ends.
-/// Its logarithm is nu + d times a function that changes over distances of about 1; so it has few
-/// peaks, none nearer to another than that, each about sqrt(2 / (nu + d)) wide: one where g makes
-/// the noise as large as the row is far, one near 0 if the uncertain mean explains the distance,
-/// and seldom others between.
+/// The trapezoid rule over t = log g, in which the integrand is smooth and vanishes at both ends.
+/// Its logarithm is nu + d times a function that varies on a scale of about 1; so it has few peaks,
+/// at least about 1 apart, each about sqrt(2 / (nu + d)) wide: one where g makes the noise explain
+/// the row's distance, one near 0 if the uncertainty of the mean explains it, and rarely others
+/// between.
 double GmmScorer::Integral::log_density(const double *x) const {
   const Eigen::Index d = mean.size();
   const Eigen::ArrayXd square =

@@ -1,5 +1,5 @@
-// A Gaussian mixture compiled for single rows: components lie in the lanes, so that one row is
-// scored under all of them at once.
+// A Gaussian mixture prepared for scoring single rows: components lie in the lanes, so that one row
+// is scored under all of them at once.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace bayes {
 
-/// Not for use by two threads at a time: it owns the memory that it computes in.
+/// Not for use by two threads at a time: it has its own workspace.
 class GmmScorer {
  public:
   explicit GmmScorer(const GaussianMixture::State &state);

@@ -11,8 +11,8 @@
 
 namespace bayes {
 
-/// Which posterior, if any: of the linked prior, (full covariance only) of the independent one, or
-/// draws.
+/// The posterior, if any: of the linked (conjugate normal-Wishart) prior, of the independent one
+/// (full covariance only), or draws.
 struct GmmFitted {
   MixturePoint<NormalPoint> point;
   std::optional<MixturePosterior<NormalWishart>> linked;

@@ -1,5 +1,4 @@
-// What the posterior of a component says of its rows: their expected values, and for normals the
-// covariance.
+// Posterior means of a component: the expected row, and for normals the covariance.
 #pragma once
 
 #include <limits>

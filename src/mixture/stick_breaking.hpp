@@ -1,5 +1,5 @@
-// Variational inference for the Dirichlet process mixture (Blei and Jordan 2006): q has T sticks,
-// the last of which takes all that is left.
+// Variational inference for the Dirichlet process mixture (Blei and Jordan 2006): q is truncated at
+// T sticks, the last of which takes the remainder.
 //
 // q(v_t) = Beta(a_t, b_t) for t < T, v_T = 1, q(alpha) = Gamma(shape, rate) if the concentration is
 // learned. The objective is a lower bound of the log evidence of the model whose sticks end at T;
@@ -71,9 +71,8 @@ template <class Posterior> class StickVariational {
     return total;
   }
 
-  /// Sticks go into the order of falling counts where that is no worse: the last stick takes all
-  /// that is left, so that with a large concentration a small component may be better off before a
-  /// large one.
+  /// Sorts sticks by decreasing count if that does not lower the bound: as the last stick takes the
+  /// remainder, with a large concentration a small component may belong before a large one.
   State update(const Statistics &statistics, const State &state) const {
     const Eigen::Index t = statistics.count.size();
     const double alpha = concentration(state);
@@ -100,12 +99,12 @@ template <class Posterior> class StickVariational {
     return learned_ ? state.concentration.shape / state.concentration.rate : fixed_;
   }
 
-  /// A state to begin with; only its concentration counts for update().
+  /// An initial state; update() uses only its concentration.
   State beginning() const {
     return {Vector(), Vector(), prior_, learned_ ? *learned_ : GammaPrior{}};
   }
 
-  /// E of the weights.
+  /// The expected weights.
   static std::vector<double> weights(const State &state) {
     std::vector<double> out;
     double left = 1;
@@ -130,7 +129,7 @@ template <class Posterior> class StickVariational {
       f(i, 1 + counts(order[std::size_t(i)]), alpha + behind);
     }
   }
-  /// What of the objective depends on the order of the sticks.
+  /// The part of the objective that depends on the order of the sticks.
   static double bound(const Vector &counts, const std::vector<int> &order, double alpha) {
     double total = 0;
     for_each_stick(counts, order, alpha,

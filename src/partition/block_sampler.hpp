@@ -1,5 +1,6 @@
-// Samplers that draw all labels of a sweep independently given weights and parameters, hence on all
-// threads: finite Gibbs sampling, and the slice sampler of the Dirichlet process.
+// MCMC samplers that draw all labels of a sweep independently given weights and parameters, hence
+// on all threads: Gibbs sampling of finite mixtures, and the slice sampler of the Dirichlet
+// process.
 #pragma once
 
 #include "fit/learners.hpp"
@@ -33,7 +34,7 @@ template <class Q> class FiniteSampler : public SampledClusters<Q> {
     for (double &weight : weights) weight = std::log(weight);
     Q all = components_;
     if (occupied < size_) {
-      // The occupied ones, then the prior for those without rows.
+      // The occupied components, then the prior for those without rows.
       std::vector<int> order(std::size_t(size_), occupied);
       for (int k = 0; k < occupied; ++k) order[std::size_t(k)] = k;
       all = pick(joined(components_, prior_), order);
@@ -51,12 +52,12 @@ template <class Q> class FiniteSampler : public SampledClusters<Q> {
 
 /// The slice sampler of a Dirichlet process mixture (003; Walker 2007), without truncation.
 ///
-/// Given the partition, the weights of its clusters and the mass of all others are Dirichlet(n_1 ..
-/// n_K, alpha), and the others are a stick broken by Beta(1, alpha): so the clusters need no order,
-/// and the sticks of the occupied ones none of the updates that make samplers of ordered sticks
-/// slow to mix (Papaspiliopoulos 2008; Ge et al. 2015). Rows get heights below their cluster's
-/// weight; sticks are broken until what is left is below all heights; a row chooses among the
-/// clusters whose weights are above its height.
+/// Given the partition, the weights of its clusters and the total weight of all others are
+/// Dirichlet(n_1 .. n_K, alpha), and the others' total is broken by Beta(1, alpha) sticks. So the
+/// clusters need no order, nor the updates of occupied sticks that make samplers with ordered
+/// sticks slow to mix (Papaspiliopoulos 2008; Ge et al. 2015). Rows get slice variables below their
+/// cluster's weight; sticks are broken until the remainder is below all of them; a row chooses
+/// among the clusters with weights above its slice variable.
 template <class Q> class SliceSampler : public SampledClusters<Q> {
   using Base = SampledClusters<Q>;
   using Base::rows_, Base::prior_, Base::setting_, Base::labels_, Base::counts_, Base::components_;
@@ -93,7 +94,7 @@ template <class Q> class SliceSampler : public SampledClusters<Q> {
       const double broken = rest * random.beta(1, alpha);
       weights.push_back(broken);
       rest -= broken;
-      setting_.check_room(int(weights.size()), "slice");
+      setting_.require_capacity(int(weights.size()), "slice");
     }
     const int occupied = this->clusters();
     std::vector<int> order(weights.size(), occupied);

@@ -1,4 +1,5 @@
-// Chains of a sampler: warmup, draws, what is noted of every draw, and which draws are kept whole.
+// MCMC chains of a partition sampler: warmup, draws, summaries of every draw, and the draws stored
+// whole.
 #pragma once
 
 #include <chrono>
@@ -17,43 +18,43 @@
 
 namespace bayes {
 
-/// One draw of a mixture kept whole, as a predictive density: sum_k weight_k p(x | rows of k) +
-/// rest p(x | no rows).
+/// One draw of a mixture, stored as a predictive density: sum_k weight_k p(x | rows of k) + rest
+/// p(x | no rows).
 template <class Q> struct MixtureDraw {
   /// of the clusters that have rows
   std::vector<double> weights;
-  /// of clusters without rows; with the weights it makes 1
+  /// total weight of clusters without rows; with the weights it sums to 1
   double rest = 0;
   /// the clusters' posteriors given their rows
   Q components;
 };
 
-/// What chains leave.
+/// The results of the chains.
 template <class Q> struct ChainDraws {
   explicit ChainDraws(std::int64_t rows) : partitions(rows) {}
   /// of every draw
   Draws quantities;
-  /// of the draws that were kept whole
+  /// of the draws that were stored whole
   PartitionDraws partitions;
-  /// of the draws that were kept whole
+  /// of the draws that were stored whole
   std::vector<double> log_joint;
   std::vector<MixtureDraw<Q>> kept;
   /// largest log joint of all draws
   double best = 0;
 };
 
-/// A number without the last 19 of its 53 bits: the same partition, put together in another order,
-/// has the same density, and rounding errors, which stay for many draws, are not taken for what
-/// tells chains apart.
+/// A number without the last 19 of its 53 bits. The density of a partition depends in its last bits
+/// on the order in which its clusters were built; these rounding errors persist over many draws,
+/// and R-hat must not take them for differences between chains.
 inline double steady(double x) {
   int exponent;
   const double mantissa = std::frexp(x, &exponent);
   return std::ldexp(std::nearbyint(std::ldexp(mantissa, 34)), exponent - 34);
 }
 
-/// What is noted of every draw; none of it depends on how clusters are numbered. log_joint: log
-/// p(rows, partition) [+ log p(concentration)]; clusters: how many have rows; largest: share of the
-/// largest; entropy: of the shares, in nats; concentration: of the Dirichlet process.
+/// The summaries of a draw, none of which depends on the numbering of clusters. log_joint: log
+/// p(rows, partition) [+ log p(concentration)]; clusters: the number of occupied ones; largest:
+/// share of the largest; entropy: of the shares, in nats; concentration: of the Dirichlet process.
 inline std::vector<double> noted(double log_joint, const std::vector<double> &counts,
                                  const double *concentration) {
   double n = 0, largest = 0, entropy = 0;
@@ -67,8 +68,8 @@ inline std::vector<double> noted(double log_joint, const std::vector<double> &co
   return out;
 }
 
-/// All components of the parts, made of them by `as`, in one. Halves by halves: one by one would
-/// take time in the square of their number.
+/// The components of all parts, converted by `as`, joined by recursive halving: one by one would
+/// take quadratic time.
 template <class Q, class As> auto joined_all(const std::vector<Q> &from, As as) {
   std::vector<std::decay_t<decltype(as(from[0]))>> parts;
   for (const Q &part : from) parts.push_back(as(part));
@@ -85,12 +86,14 @@ template <class Q, class As> auto joined_all(const std::vector<Q> &from, As as) 
   return std::move(parts[0]);
 }
 
-/// Draws kept whole at most: more tell little more of a partition or a density.
+/// The largest number of draws stored whole: more add little to the estimate of a partition or
+/// density.
 inline constexpr std::int64_t most_kept_draws = 500;
 
-/// How many draws can be kept whole: labels (2 bytes) within what rows, and the estimate of a
-/// partition (28 bytes a row: labels, patterns, probabilities), leave of the memory for rows, or an
-/// eighth of it; `parameters` numbers a component within that for parameters.
+/// The number of draws that can be stored whole: their labels (2 bytes) within what the rows and
+/// the partition estimate (28 bytes per row: labels, patterns, probabilities) leave of the memory
+/// for rows, or an eighth of it; `parameters` numbers per component within the memory for
+/// parameters.
 inline std::int64_t keepable_draws(std::int64_t rows, int dimension, double parameters,
                                    const Control &control) {
   const double row_bytes = (8.0 * dimension + 28) * double(rows), expected_clusters = 20;
@@ -101,8 +104,7 @@ inline std::int64_t keepable_draws(std::int64_t rows, int dimension, double para
       2, std::int64_t(std::min({double(most_kept_draws), labels, components})));
 }
 
-/// Have the chains forgotten where they began? By R-hat of what is noted of every draw; a quantity
-/// that never changes does not count.
+/// Do the chains agree? By R-hat of the summaries of every draw; a constant summary does not count.
 inline bool chains_agree(const Draws &draws, Control &control) {
   constexpr double largest_rhat = 1.1;
   const std::size_t width = draws.quantities.size(), length = std::size_t(draws.draws);
@@ -119,8 +121,9 @@ inline bool chains_agree(const Draws &draws, Control &control) {
   return true;
 }
 
-/// Runs the chains one after another. make(chain) gives a PartitionSampler. `most_kept`: draws kept
-/// whole, evenly spaced over all. `learned`: the concentration's prior if it is not fixed.
+/// Runs the chains one after another. make(chain) makes a PartitionSampler. `most_kept`: the
+/// largest number of draws to store whole, evenly spaced over all. `learned`: the concentration's
+/// prior if it is not fixed.
 template <class Q, class Make>
 ChainDraws<Q> run_chains(std::int64_t rows, const ChainPlan &plan, std::int64_t most_kept,
                          bool process, const GammaPrior *learned, const char *method,
@@ -164,7 +167,7 @@ ChainDraws<Q> run_chains(std::int64_t rows, const ChainPlan &plan, std::int64_t 
       const auto values = noted(log_joint, counts, process ? &alpha : nullptr);
       out.quantities.values.insert(out.quantities.values.end(), values.begin(), values.end());
       out.best = std::max(out.best, log_joint);
-      // Draw number j of `whole` is in the middle of the j-th of as many equal parts.
+      // Stored draw j of `whole` is the middle one of the j-th of `whole` equal parts.
       if (next < whole && index == (2 * next + 1) * all / (2 * whole)) {
         ++next;
         out.partitions.add(sampler.labels());

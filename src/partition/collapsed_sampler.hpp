@@ -15,10 +15,10 @@ namespace bayes {
 template <class Q> class CollapsedSampler {
  public:
   using Clusters = typename Q::Clusters;
-  /// after so many, clusters are put together anew: rounding errors of updates do not add up
+  /// sweeps after which clusters are rebuilt, so that rounding errors of updates do not accumulate
   static constexpr int sweeps_to_refresh = 50;
 
-  /// `labels`: the partition to begin with, dense from 0. The rows must outlive the sampler.
+  /// `labels`: the initial partition, dense from 0. The rows must outlive the sampler.
   CollapsedSampler(RowSource &rows, const Q &prior, SamplerSetting setting, std::vector<int> labels,
                    Control &control)
       : rows_(rows, "collapsed"),
@@ -77,7 +77,7 @@ template <class Q> class CollapsedSampler {
   }
 
  private:
-  /// Row i leaves its cluster and chooses again.
+  /// Removes row i from its cluster and draws its cluster anew.
   void step(std::int64_t i, Random &random) {
     int &label = labels_[std::size_t(i)];
     const int from = slot_[std::size_t(label)];
@@ -114,7 +114,8 @@ template <class Q> class CollapsedSampler {
     }
   }
 
-  /// A slot in proportion to weight x exp(score), or k, a new cluster, in proportion to exp(fresh).
+  /// Draws a slot in proportion to weight x exp(score), or k, a new cluster, in proportion to
+  /// exp(fresh).
   int choose(int k, double fresh, double u) {
     double largest = fresh;
     for (int j = 0; j < k; ++j) largest = std::max(largest, scores_[std::size_t(j)]);
@@ -128,14 +129,14 @@ template <class Q> class CollapsedSampler {
     double left = u * total;
     for (int j = 0; j < k; ++j)
       if ((left -= scores_[std::size_t(j)]) < 0) return j;
-    // Rounding may leave a trace where there can be no new cluster.
+    // Rounding may select a new cluster even if there can be none.
     return setting_.partition.full(k)
                ? int(std::max_element(scores_.begin(), scores_.begin() + k) - scores_.begin())
                : k;
   }
 
   int new_id() {
-    setting_.check_room(clusters_.size(), "collapsed");
+    setting_.require_capacity(clusters_.size(), "collapsed");
     const int slot = clusters_.open();
     int id = int(slot_.size());
     if (free_.empty()) {
@@ -156,7 +157,7 @@ template <class Q> class CollapsedSampler {
     id_.pop_back();
   }
 
-  /// A cluster from its rows, but for one of them.
+  /// Rebuilds a cluster from its rows, except one of them.
   void rebuild(int slot, std::int64_t but = -1) {
     clusters_.clear(slot);
     std::vector<double> x(x_.size());
@@ -198,7 +199,7 @@ template <class Q> class CollapsedSampler {
     }
   }
 
-  /// Labels become slots.
+  /// Relabels rows by slots.
   void compact() {
     for (int &label : labels_) label = slot_[std::size_t(label)];
     slot_.resize(id_.size());
@@ -209,8 +210,8 @@ template <class Q> class CollapsedSampler {
   RowAccess rows_;
   Q prior_;
   SamplerSetting setting_;
-  std::vector<int> labels_;            // identities of clusters, which stay while slots move
-  std::vector<int> slot_, id_, free_;  // slot of an identity and back; identities out of use
+  std::vector<int> labels_;            // cluster identities, which stay the same when slots move
+  std::vector<int> slot_, id_, free_;  // slot of an identity, its inverse, and unused identities
   Clusters clusters_;
   SplitMerge<Q> moves_;
   std::vector<double> x_, log_alone_;

@@ -1,10 +1,10 @@
 // Marginal Gibbs sampling of a Dirichlet process mixture: weights integrated out, the clusters'
-// parameters kept (000; 002 L10; Neal 2000, algorithm 2).
+// parameters sampled (000; 002 L10; Neal 2000, algorithm 2).
 //
 // A row chooses an occupied cluster in proportion to n_k f(x | theta_k), or a new one in proportion
-// to alpha times the marginal density of x, whose theta is then drawn given x. Between the sweeps
-// all parameters are drawn given their rows. Parameters stand still during a sweep, so rows are
-// scored block by block.
+// to alpha times the marginal density of x, whose theta is then drawn given x. Between sweeps all
+// parameters are drawn given their rows. As they are fixed during a sweep, rows are scored block by
+// block.
 #pragma once
 
 #include <memory>
@@ -66,7 +66,7 @@ template <class Q> class MarginalSampler : public SampledClusters<Q> {
     scorers_.push_back(std::make_unique<Scored>(std::make_unique<Scorer>(make_scorer(point))));
   }
 
-  /// Scores of the block's rows under components that have none yet.
+  /// Scores the block's rows under components not scored yet.
   void score() {
     logits_.resize(counts_now_.size() * block_rows);
     std::size_t k = 0;
@@ -109,7 +109,7 @@ template <class Q> class MarginalSampler : public SampledClusters<Q> {
     }
     for (int j = 0; j < access_.dimension(); ++j)
       x_[std::size_t(j)] = block_[std::size_t(j) * block_rows + std::size_t(b)];
-    setting_.check_room(int(counts_now_.size()), "gibbs");
+    setting_.require_capacity(int(counts_now_.size()), "gibbs");
     alone_.add(alone_.open(), x_.data());
     add_scorer(draw(alone_.posterior(), random));
     alone_.close(0);

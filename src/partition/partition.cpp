@@ -33,8 +33,7 @@ int most_probable(const PartitionDraws &draws, std::span<const double> log_joint
   return best;
 }
 
-// Numbers clusters in the order of falling size, equal ones in that of their first patterns, which
-// is that of their first rows.
+// Numbers clusters by decreasing size, ties by first pattern, that is by first row.
 void order_clusters(PatternPartition &partition, const WeightedRows &rows) {
   std::vector<double> size(std::size_t(partition.clusters));
   std::vector<int> order, number(size.size());

@@ -18,9 +18,9 @@ class BAYES_API PartitionDraws {
   /// rows: 1 .. 2^31 - 1; throws invalid_argument or too_large otherwise.
   explicit PartitionDraws(std::int64_t rows);
 
-  /// A draw: the cluster of every row. Labels count from 0 and are dense: every one below the
-  /// number of clusters occurs. What they are called means nothing. Throws invalid_argument if that
-  /// is not so, too_large above 65535 clusters; nothing is added then.
+  /// Adds a draw: the cluster of every row. Labels are dense from 0: every one below the number of
+  /// clusters occurs; their numbering is arbitrary. Throws invalid_argument otherwise, too_large
+  /// above 65535 clusters; nothing is added then.
   void add(std::span<const int> labels);
 
   std::int64_t rows() const { return rows_; }
@@ -36,14 +36,14 @@ class BAYES_API PartitionDraws {
   std::vector<int> clusters_;
 };
 
-/// What a point estimate minimises on average over the draws.
+/// The loss whose mean over the draws a point estimate minimises.
 ///
-/// Two distances between partitions, both metrics:
+/// Two metrics on partitions:
 /// - the Rand loss (Binder 1978 with equal costs; 003): the share of the n(n-1)/2 pairs of rows
-/// that are together in one partition and apart in
-///   the other. In [0, 1]; everything together is 1 away from everything apart. 0 for one row.
+///   that are together in one partition and apart in the other. In [0, 1]; everything together is
+///   1 away from everything apart. 0 for one row.
 /// - the variation of information (Meila 2007) in bits: H(a|b) + H(b|a). In [0, log2 n]; everything
-/// together is log2 n away from everything apart.
+///   together is log2 n away from everything apart.
 enum class PartitionLoss {
   /// the Rand loss
   binder,
@@ -51,26 +51,24 @@ enum class PartitionLoss {
   information,
   /// the Rand loss, among partitions into exactly two clusters (003)
   bipartition,
-  /// none: the draw with the largest log joint density. What is said of losses and distances is
-  /// then the Rand loss
+  /// no loss is minimised: the draw with the largest log joint density; losses and distances are
+  /// reported as Rand losses
   map
 };
 
-/// A partition, and how sure the draws are of it.
+/// A point estimate of the partition, and its uncertainty.
 struct PartitionEstimate {
-  /// of each row, from 0; clusters in the order of falling size, equal ones in that of their first
-  /// rows
+  /// of each row, from 0; clusters by decreasing size, ties by first row
   std::vector<int> labels;
   int clusters = 0;
   /// mean loss over the draws, exact; scale: see PartitionLoss
   double expected_loss = 0;
-  /// proved: no partition (bipartition: into two clusters) is better; never of map
+  /// proved: no partition (bipartition: into two clusters) is better; never for map
   bool optimal = false;
 
-  /// For each row how firmly it belongs to its cluster, in [0, 1]: the share of the cluster's other
-  /// rows that are with it in a draw, averaged over the draws (the mean posterior probability of
-  /// being together with one of them). For a cluster of one row: the share of draws in which that
-  /// row is alone.
+  /// For each row the certainty of its membership, in [0, 1]: the mean posterior probability that
+  /// it is together with another row of its cluster. For a cluster of one row: the share of draws
+  /// in which that row is alone.
   std::vector<double> probability;
 
   /// The credible ball (Wade and Ghahramani 2018): the smallest r such that at least `level` of the
@@ -82,31 +80,30 @@ struct PartitionEstimate {
 
 /// The point estimate under a loss.
 ///
-/// binder and information: greedy search (moves of rows that no draw tells apart, merges of
-/// clusters) from several starts, as SALSO does (Dahl, Johnson and Mueller 2022); exhaustive, hence
-/// optimal, if the draws tell no more than 8 rows apart. Never worse than any draw that was
-/// compared: all of them, the most promising first, as long as rows x draws^2 stays within some
-/// 10^9. The number of clusters is free.
+/// binder and information: greedy search (moves of patterns, the rows that are together in every
+/// draw, and merges of clusters) from several starts, as in SALSO (Dahl, Johnson and Mueller 2022);
+/// exhaustive, hence optimal, for up to 8 patterns. Never worse than any draw that was compared:
+/// all of them, the most promising first, while rows x draws^2 is within some 10^9. The number of
+/// clusters is free.
 ///
 /// bipartition: the minimum cut where that is the answer, else a local search; see
-/// partition_cut.cpp. At least two rows; at most 1000 that the draws tell apart, too_large beyond.
+/// partition_cut.cpp. At least two rows; at most 1000 patterns, too_large beyond.
 ///
-/// log_joint: one for each draw, used by `map` only, where NaN counts as minus infinity; may be
-/// empty otherwise. level in (0, 1]. The same arguments give the same result. Throws
-/// invalid_argument for no draws and for arguments that cannot be, too_large where the work would
-/// need more than control.memory.
+/// log_joint: one for each draw, used by `map` only, where NaN counts as -infinity; may be empty
+/// otherwise. level in (0, 1]. The same arguments give the same result. Throws invalid_argument for
+/// no draws and for invalid arguments, too_large if it would need more than control.memory.
 BAYES_API PartitionEstimate estimate_partition(const PartitionDraws &draws, PartitionLoss loss,
                                                std::span<const double> log_joint, double level,
                                                std::uint64_t seed, Control &control);
 
-/// The mean loss of a partition over the draws: its labels, one for each row, any integers. Takes
+/// The mean loss of a partition over the draws: its labels, one per row, are any integers. Takes
 /// O(rows x draws) steps.
 BAYES_API double expected_loss(const PartitionDraws &draws, std::span<const int> labels,
                                PartitionLoss loss);
 
 /// Posterior probabilities that rows are in the same cluster: for row 0, 1, ... in turn those with
-/// the rows before it. n(n-1)/2 numbers altogether, never more than a few rows' at a time in
-/// memory. There must be a draw.
+/// the rows before it, n(n-1)/2 numbers in total, only a few rows' at a time in memory. Needs at
+/// least one draw.
 BAYES_API void similarity(
     const PartitionDraws &draws, Control &control,
     const std::function<void(std::int64_t row, std::span<const double> probabilities)> &emit);

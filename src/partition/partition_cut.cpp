@@ -3,21 +3,20 @@
 // With s_ij the posterior probability that rows i and j are together, the expected number of pairs
 // on which a partition is wrong is
 //   sum_{i<j} (1 - s_ij) + sum over pairs in different clusters of (2 s_ij - 1),
-// so the best bipartition is a cut of smallest weight in the complete graph with weights 2 s_ij
-// - 1. 003 says that algorithms for minimum cuts find it. They do if no weight is negative, that is
-// if no two rows are more probably apart than together. Otherwise they do not apply, and no
-// algorithm is known that always ends in reasonable time: the problem contains that of the largest
-// cut, which is NP-hard. (Take any graph with N pairs that are not edges; one draw for each of them
-// with this pair together and all else apart, and N - 2 draws with everything together. Then 2 s_ij
-// - 1 is 0 for these pairs, and the same negative number for all edges.)
+// so the best bipartition is a minimum cut of the complete graph with weights 2 s_ij - 1. 003 says
+// that algorithms for minimum cuts find it. They do if no weight is negative, that is if no two
+// rows are more probably apart than together. Otherwise they do not apply, and no polynomial
+// algorithm is known: the problem includes the maximum cut, which is NP-hard. (Take any graph with
+// N pairs that are not edges; one draw for each of them with this pair together and all else apart,
+// and N - 2 draws with everything together. Then 2 s_ij - 1 is 0 for these pairs, and the same
+// negative number for all edges.)
 //
-// What is done here: up to 20 patterns (rows that are together in every draw) are cut in every way.
-// Else a minimum cut of the positive weights alone (Stoer and Wagner 1997), and local search in the
-// manner of Kernighan and Lin (1970) from it, from cuts between the clusters of draws, and from
-// random ones. Whatever is found, it is proved to be the best if it costs no more than that minimum
-// cut and all negative weights together, which no cut can undercut. That settles the case of the
-// minimum cut, and also that of two clusters apart from one another: there all negative weights can
-// be cut and no positive ones need be.
+// Up to 20 patterns (rows that are together in every draw) are cut in every way. Beyond that, a
+// minimum cut of the positive weights alone (Stoer and Wagner 1997), and Kernighan-Lin local search
+// (1970) from it, from cuts between the clusters of draws, and from random ones. The result is
+// proved optimal if it costs no more than that minimum cut plus all negative weights, a lower bound
+// for every cut. The bound is attained if no weight is negative, and also by two well-separated
+// clusters: there all negative weights are cut and no positive ones.
 //
 // Patterns are not cut, with one exception. By partition_table.hpp the best cut of a pattern of w
 // rows has one side empty of it, or else one side that holds nothing but t of its rows: that costs
@@ -46,7 +45,7 @@ double cost_of(const Graph &graph, const std::vector<char> &side) {
   return cost;
 }
 
-// What the cost of the cut rises by if i changes sides.
+// The increase of the cut's cost if i changes sides.
 double change(const Graph &graph, const std::vector<char> &side, std::size_t i) {
   double sum = 0;
   for (std::size_t j = 0; j < graph.size(); ++j)
@@ -54,8 +53,8 @@ double change(const Graph &graph, const std::vector<char> &side, std::size_t i) 
   return sum;
 }
 
-// Every cut, each made from the one before by moving one pattern (a Gray code). The last pattern
-// stays where it is.
+// Tries every cut, each obtained from the previous one by moving one pattern (a Gray code). The
+// last pattern never moves.
 Cut every_cut(const Graph &graph, Control &control) {
   Cut best;
   std::vector<char> side(graph.size(), 0);
@@ -71,8 +70,8 @@ Cut every_cut(const Graph &graph, Control &control) {
   return best;
 }
 
-// Passes in which every pattern changes sides once, always the one that makes the cut cheapest (or
-// least dear); the best cut on the way is where the next pass begins, until none is better.
+// Passes in which every pattern changes sides once, always the one that leaves the cheapest cut;
+// the next pass begins at the best cut found, until there is no improvement.
 void improve(const Graph &graph, Cut &cut, Control &control) {
   const std::size_t n = graph.size();
   for (bool better = true; better;) {
@@ -103,9 +102,9 @@ void improve(const Graph &graph, Cut &cut, Control &control) {
 
 }  // namespace
 
-// In each phase vertices are collected, always the one that is bound most to those
-// before; the last one alone against all others is the best cut that parts it from the last but
-// one, so these two are joined.
+// Each phase adds vertices one by one, always the one most strongly connected to those before. The
+// last one against all others is the minimum cut that separates it from the last but one, so these
+// two are then merged.
 Cut minimum_cut(Graph graph, Control &control) {
   const std::size_t n = graph.size();
   std::vector<std::size_t> left(n);
@@ -161,7 +160,7 @@ PatternPartition search_bipartition(const PartitionDraws &draws, Patterns &patte
   std::vector<int> all(std::size_t(draws.size()));
   std::iota(all.begin(), all.end(), 0);
   const Table table(draws, patterns.rows, all, work);
-  // Between two patterns, M sum_ij (2 s_ij - 1) over the rows i of one and j of the other: whole
+  // Between two patterns: M sum_ij (2 s_ij - 1) over rows i of one and j of the other, whole
   // numbers, so that sums and comparisons are exact.
   Graph graph(n), positive(n);
   double negative = 0;  // sum of the negative weights
@@ -178,7 +177,7 @@ PatternPartition search_bipartition(const PartitionDraws &draws, Patterns &patte
       negative += std::min(0.0, graph[i][j]);
     }
   }
-  // One row of a pattern of several against all others.
+  // One row of a pattern of several rows against all others.
   std::size_t divided = n;
   double alone = std::numeric_limits<double>::infinity(), alone_positive = alone;
   for (std::size_t i = 0; i < n; ++i) {
@@ -221,7 +220,7 @@ PatternPartition search_bipartition(const PartitionDraws &draws, Patterns &patte
   }
   PatternPartition partition{{best.side.begin(), best.side.end()}, 2, optimal};
   if (alone < best.cost) {
-    // The first row of the pattern stays what it is called by; the last one leaves.
+    // The last row leaves the pattern, as the first one represents it.
     std::size_t row = patterns.of_row.size();
     while (patterns.of_row[--row] != divided) {
     }

@@ -1,6 +1,5 @@
-// The prior of how rows are shared out among clusters: the Chinese restaurant process of a
-// Dirichlet process, or a finite symmetric Dirichlet mixture, both with the weights integrated out
-// and the clusters without numbers.
+// The prior of a partition: the Chinese restaurant process of a Dirichlet process, or a finite
+// symmetric Dirichlet mixture, both with the weights integrated out and the clusters unlabelled.
 //
 // p(partition) = [births] prod_clusters exp(log_cluster(n)) / normaliser. Dirichlet process:
 // alpha^K prod (n_k - 1)! / prod_{i<n} (alpha + i) (000, 003; in 002 L10 n_k! is printed). Finite
@@ -25,14 +24,14 @@ class PartitionPrior {
   void set_concentration(double alpha) { alpha_ = alpha; }
   bool full(int clusters) const { return components_ && clusters >= components_; }
 
-  /// The weight of a cluster with n > 0 rows for one more row.
+  /// The weight of a cluster with n > 0 rows for the next row.
   double weight(double n) const { return components_ ? n + alpha_ : n; }
-  /// log of the weight of a new cluster beside `clusters` others for one row; -infinity if there
-  /// can be none.
+  /// log of the weight of a new cluster for the next row, given `clusters` others; -infinity if
+  /// there can be none.
   double log_new(int clusters) const {
     return log_birth(clusters) + (components_ ? std::log(alpha_) : 0);
   }
-  /// The sum of all weights for a row that comes after n others.
+  /// The sum of all weights for a row after n others.
   double total(double n) const { return n + (components_ ? components_ * alpha_ : alpha_); }
 
   double log_birth(int clusters) const {
@@ -44,7 +43,7 @@ class PartitionPrior {
     return components_ ? log_gamma(n + alpha_) - log_gamma(alpha_) : log_gamma(n);
   }
 
-  /// log p(partition): `counts` are the sizes of its clusters, none 0.
+  /// log p(partition): `counts` are the sizes of its clusters, all positive.
   template <class Counts> double log_probability(const Counts &counts) const {
     double total_count = 0, log_p = 0;
     int clusters = 0;
@@ -59,7 +58,7 @@ class PartitionPrior {
  private:
   PartitionPrior(double alpha, int components) : alpha_(alpha), components_(components) {}
   double alpha_;
-  int components_;  // 0: any number
+  int components_;  // 0: unlimited
 };
 
 /// Concentration ~ Gamma(shape, rate), E = shape / rate.
@@ -67,8 +66,8 @@ struct GammaPrior {
   double shape = 1, rate = 1;
 };
 
-/// A draw of a Dirichlet process' concentration given that n rows have K clusters: one step that
-/// leaves its conditional distribution unchanged (Escobar and West 1995).
+/// An update of a Dirichlet process's concentration given that n rows form K clusters, which leaves
+/// its full conditional invariant (Escobar and West 1995).
 inline double draw_concentration(const GammaPrior &prior, double concentration, int clusters,
                                  double n, Random &random) {
   const double log_eta = std::log(random.beta(concentration + 1, n)), rate = prior.rate - log_eta;

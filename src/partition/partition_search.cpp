@@ -13,14 +13,14 @@ namespace {
 
 constexpr std::size_t exhaustive_patterns = 8;  // 4140 partitions
 constexpr double exhaustive_work = 3e8;         // rows x draws x partitions
-// rows x draws of a sample; up to twice as many are searched as they are
+// rows x draws of a sample; up to twice as many are searched without sampling
 constexpr double table_entries = 1 << 18;
 constexpr double least_sample = 1000;  // rows, draws
 constexpr double large_share = 0.01;   // of the rows: a large cluster
 constexpr std::size_t samples = 4, starts = 64, most_found = 2;
 
-// Entries of tables to look at: in samples, with all rows, and to compare draws. Some 10^9 take a
-// second.
+// Work budgets in table entries: for samples, for all rows, and for comparing draws. About 10^9
+// take a second.
 constexpr double sample_work = 2.5e8, full_work = 8e8, check_work = 2e9;
 
 std::vector<std::uint32_t> shuffled(std::size_t n, Random &random) {
@@ -30,8 +30,7 @@ std::vector<std::uint32_t> shuffled(std::size_t n, Random &random) {
   return order;
 }
 
-// All partitions of n patterns, as strings in which a new label is the smallest that did not occur
-// before.
+// All partitions of n patterns, as restricted growth strings.
 template <class Visit>
 void each_partition(std::vector<int> &labels, std::size_t next, int clusters, Visit &&visit) {
   if (next == labels.size()) return visit(clusters);
@@ -72,7 +71,7 @@ template <class Loss> class PartitionSearch {
   }
 
  private:
-  // Takes the partition if its exact expected loss is smaller than that of the best one so far.
+  // Accepts the partition if its exact expected loss is smaller than that of the best one so far.
   bool offer(std::span<const int> labels, int clusters) {
     comparison_.set(labels, clusters);
     const double loss = comparison_.mean<Loss>(least_);
@@ -83,7 +82,7 @@ template <class Loss> class PartitionSearch {
   }
   bool offer(const std::vector<std::uint32_t> &clusters) {
     control_.poll();
-    // there is no cluster with a larger number
+    // no cluster number is larger
     std::vector<int> labels, number(clusters.size() + most_clusters_, -1);
     int count = 0;
     for (const std::uint32_t c : clusters) {
@@ -97,8 +96,8 @@ template <class Loss> class PartitionSearch {
     return offer(labels, count);
   }
 
-  // Moves and merges until there is none that improves, or the work is done.
-  template <class Order> void improve(State<Loss> &state, Order &&order) {
+  // Moves and merges until none improves, or the work budget is spent.
+  template <class Order> void improve(SearchState<Loss> &state, Order &&order) {
     for (bool better = true; better && !work_.done();) {
       while (state.sweep(order(), true) > 0)
         for (int i = 0; i < 20 && state.sweep(order(), false) > 0; ++i) {
@@ -109,8 +108,8 @@ template <class Loss> class PartitionSearch {
     }
   }
 
-  // Draws in the order of their expected loss, as far as a sample of rows and other draws tells; up
-  // to 1000 of those given.
+  // Draws ordered by expected loss, estimated from a sample of rows and other draws; up to 1000 of
+  // those given.
   std::vector<int> promising(const WeightedRows &rows, std::vector<int> draws) {
     WeightedRows few;
     for (const std::uint32_t i : shuffled(rows.size(), random_)) {
@@ -135,9 +134,9 @@ template <class Loss> class PartitionSearch {
     return draws;
   }
 
-  // Many starts in a table that is small enough for them. If that has to be a sample of rows or
-  // draws: in several, as what is best in one need not be the best of all; and from the best of
-  // what they become when all rows are added, all of them may move.
+  // Many starts in a small enough table. If that is a sample of rows or draws, several samples are
+  // used, as the best partition of one need not be the best overall; their best partitions are
+  // extended to all rows, and the best of these improved by moving all rows.
   void search() {
     const double entries = double(patterns_.rows.size()) * draws_.size();
     if (entries <= 2 * table_entries) {
@@ -171,7 +170,7 @@ template <class Loss> class PartitionSearch {
     return {order.begin(), order.end()};
   }
 
-  // Rows are drawn with replacement, so that patterns have weights in the sample too.
+  // Rows are drawn with replacement, so patterns have weights in the sample too.
   Sample draw_sample() {
     const std::size_t p = patterns_.rows.size();
     Sample sample{{}, {}, shuffled_draws()};
@@ -200,13 +199,13 @@ template <class Loss> class PartitionSearch {
     std::vector<std::uint32_t> clusters;
   };
 
-  // The best partitions found of a sample, each with another number of large clusters, the best
-  // first. Starts are promising draws in turn with rows that join clusters one by one in random
-  // order, and everything together; a sample that comes later begins later in this list.
+  // The best partitions found for a sample, each with a different number of large clusters, the
+  // best first. Starts alternate between promising draws and rows that join clusters one by one in
+  // random order; one has everything together. Later samples start later in this list.
   std::vector<Found> search_sample(const Sample &sample, double work, std::size_t first) {
     const WeightedRows &rows = sample.rows;
     const Table table(draws_, rows, sample.draws, work_);
-    State<Loss> state(table, few_, work_);
+    SearchState<Loss> state(table, few_, work_);
     const auto order = [&] { return shuffled(rows.size(), random_); };
     std::vector<Found> found;
     const double large_size = large_share * rows.total();
@@ -239,31 +238,31 @@ template <class Loss> class PartitionSearch {
     return found;
   }
 
-  // From a partition of a sample to one of all: every other pattern goes where it is best beside
-  // clusters that are blown up to full size, which needs no change of the tables. First only the
-  // large clusters are there. A pattern that gains more in one of them than it could with all rows
+  // Extends a partition of a sample to all rows: every other pattern joins its best cluster,
+  // cluster sizes being scaled up to all rows, which leaves the tables unchanged. The large
+  // clusters are tried first. A pattern that gains more in one of them than it could with all rows
   // of a smaller one, M gain(n_c) - 2 M gain(n_c), need not be compared with the smaller ones,
-  // which are more.
+  // which are more numerous.
   std::vector<std::uint32_t> extend(const Sample &sample, const std::vector<std::uint32_t> &found) {
     const WeightedRows &rows = sample.rows;
     const std::vector<std::uint32_t> &pattern = sample.pattern;
     const std::size_t p = patterns_.rows.size();
     const double factor = std::max(1.0, patterns_.rows.total() / rows.total());
     const std::vector<double> size = sizes(found, rows);
-    const std::vector<char> kept = largest(size);
+    const std::vector<char> is_large = largest(size);
     std::vector<std::uint32_t> clusters(p, no_cluster), weight(p, 0);
-    const bool tiers = std::count(kept.begin(), kept.end(), 1) > 32;
+    const bool tiers = std::count(is_large.begin(), is_large.end(), 1) > 32;
     const double large_size = large_share * rows.total();
     const auto is_small = [&](std::uint32_t c) { return tiers && size[c] < large_size; };
-    double small = 0;  // the size of the largest one that is small
+    double small = 0;  // size of the largest small cluster
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (found[i] == no_cluster || !kept[found[i]]) continue;
+      if (found[i] == no_cluster || !is_large[found[i]]) continue;
       clusters[pattern[i]] = found[i];
       weight[pattern[i]] = std::uint32_t(factor * rows.weight[i]);
       if (is_small(found[i])) small = std::max(small, factor * size[found[i]]);
     }
     if (rows.size() == p) return clusters;
-    State<Loss> &state = full_state();
+    SearchState<Loss> &state = full_state();
     std::vector<std::uint32_t> large = clusters;
     for (std::uint32_t &c : large)
       if (c != no_cluster && is_small(c)) c = no_cluster;
@@ -295,27 +294,26 @@ template <class Loss> class PartitionSearch {
     return size;
   }
 
-  // The largest clusters of more than one row.
+  // Marks the largest clusters, of more than one row.
   std::vector<char> largest(const std::vector<double> &size) const {
     std::vector<std::size_t> order(size.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return size[a] > size[b]; });
     if (order.size() > few_) order.resize(few_);
-    std::vector<char> kept(size.size(), 0);
-    for (const std::size_t c : order) kept[c] = size[c] > 1;
-    return kept;
+    std::vector<char> is_large(size.size(), 0);
+    for (const std::size_t c : order) is_large[c] = size[c] > 1;
+    return is_large;
   }
 
-  // No draw is to be better than the estimate: the first ones to be compared are those that look
-  // best.
+  // Ensures that no draw is better than the estimate, comparing the most promising ones first.
   void check_draws() {
     std::vector<char> queued(std::size_t(draws_.size()), 0);
     for (const int d : candidates_) queued[std::size_t(d)] = 1;
     for (int d = 0; d < draws_.size(); ++d)
       if (!queued[std::size_t(d)]) candidates_.push_back(d);
-    // Of each pair the distance is taken once and added to both sums. A draw is out as soon as its
-    // sum is too large.
+    // The distance of each pair is computed once and added to both sums. A draw is eliminated as
+    // soon as its sum is too large.
     std::vector<double> sum(candidates_.size(), 0);
     const auto out = [&](std::size_t i) { return sum[i] > least_ * draws_.size(); };
     double left = check_work;
@@ -341,12 +339,12 @@ template <class Loss> class PartitionSearch {
     }
   }
 
-  // How many cells of the contingency table of two draws there are to be looked at, at most.
+  // An upper bound of the nonzero cells in the contingency table of two draws.
   double cells(int a, int b) const {
     return std::min(double(patterns_.rows.size()), double(draws_.clusters(a)) * draws_.clusters(b));
   }
 
-  // If the draw is better, the search goes on from there.
+  // If the draw is better, the search continues from it.
   void take_draw(int draw) {
     std::vector<std::uint32_t> clusters;
     for (const std::uint32_t row : patterns_.rows.row) clusters.push_back(draws_.labels(draw)[row]);
@@ -369,13 +367,13 @@ template <class Loss> class PartitionSearch {
     return order;
   }
 
-  // Of all patterns and draws; made when it is needed.
-  State<Loss> &full_state() {
+  // The search state of all patterns and draws, created when first needed.
+  SearchState<Loss> &full_state() {
     if (!state_) {
       std::vector<int> all(std::size_t(draws_.size()));
       std::iota(all.begin(), all.end(), 0);
       table_ = std::make_unique<Table>(draws_, patterns_.rows, all, work_);
-      state_ = std::make_unique<State<Loss>>(*table_, few_, work_);
+      state_ = std::make_unique<SearchState<Loss>>(*table_, few_, work_);
     }
     return *state_;
   }
@@ -390,7 +388,7 @@ template <class Loss> class PartitionSearch {
   Work work_;
   std::vector<int> candidates_;  // draws, the most promising first
   std::unique_ptr<Table> table_;
-  std::unique_ptr<State<Loss>> state_;
+  std::unique_ptr<SearchState<Loss>> state_;
   PatternPartition best_;
   double least_ = std::numeric_limits<double>::infinity();
 };

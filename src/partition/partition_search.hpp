@@ -17,13 +17,13 @@ struct PatternPartition {
   bool optimal = false;
 };
 
-/// What estimate_partition says of `binder` and `information`. Instantiated for both losses.
+/// See estimate_partition, losses binder and information. Instantiated for both.
 template <class Loss>
 PatternPartition search_partition(const PartitionDraws &draws, const Patterns &patterns,
                                   std::uint64_t seed, Control &control);
 
-/// What estimate_partition says of `bipartition`. May give a row of a pattern a pattern of its own:
-/// the last one.
+/// See estimate_partition, loss bipartition. May split one row off a pattern, as a new last
+/// pattern.
 PatternPartition search_bipartition(const PartitionDraws &draws, Patterns &patterns,
                                     std::uint64_t seed, Control &control);
 
@@ -40,7 +40,7 @@ class Graph {
   std::vector<double> weight_;
 };
 
-/// The vertices of a graph in two sides, 0 and 1, and the sum of the weights between them.
+/// A cut: the side, 0 or 1, of every vertex, and the sum of the weights between the sides.
 struct Cut {
   std::vector<char> side;
   double cost = std::numeric_limits<double>::infinity();

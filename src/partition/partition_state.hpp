@@ -1,5 +1,4 @@
-// A partition under change, as the search for point estimates needs it: moves, their worth, and how
-// much work they were.
+// The current partition of the search for point estimates: moves, their gains, and their work.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +13,7 @@ namespace bayes {
 
 constexpr std::uint32_t no_cluster = ~std::uint32_t(0);
 
-/// How much work a search may still do, counted in entries of tables looked at, so that what it
-/// finds does not depend on the clock.
+/// A search's work budget, counted in table entries, so that results do not depend on the clock.
 class Work {
  public:
   explicit Work(Control &control) : control_(control) {}
@@ -29,7 +27,7 @@ class Work {
       control_.poll();
     }
   }
-  /// Holding so many bytes more: throws if that is too much.
+  /// Counts allocated bytes; throws if they are too many.
   void hold(double bytes) {
     held_ += bytes;
     if (held_ > control_.memory)
@@ -45,12 +43,12 @@ class Work {
   Control &control_;
 };
 
-/// Some patterns in some draws, laid out pattern by pattern.
+/// The labels of some patterns in some draws, pattern by pattern.
 struct Table {
   std::size_t draws;
   std::vector<std::uint32_t> weight;
   std::vector<std::uint16_t> labels;  // [pattern][draw]
-  // the number of the draw's first cluster among all draws' clusters, and the total
+  // index of each draw's first cluster among all draws' clusters, and the total
   std::vector<std::size_t> first;
   std::vector<double> size;  // of every cluster of every draw
 
@@ -63,7 +61,7 @@ struct Table {
     for (const int m : chosen) first.push_back(first.back() + std::size_t(from.clusters(m)));
     size.assign(first.back(), 0);
     labels.resize(rows.size() * draws);
-    // Blocks of rows: writing one draw's labels at a stride would miss the cache at every row.
+    // In blocks of rows: writing a draw's labels with a stride would miss the cache at every row.
     constexpr std::size_t block = 64;
     for (std::size_t begin = 0; begin < rows.size(); begin += block) {
       work.spend(double(block * draws));
@@ -80,27 +78,26 @@ struct Table {
   std::size_t rows() const { return weight.size(); }
 };
 
-/// How many rows a cluster of ours shares with a cluster of a draw, and what one row more, and the
-/// last one, are worth.
+/// The number of rows that one of our clusters shares with a cluster of a draw, and the gains of
+/// adding a row and of its last row.
 struct Share {
   std::uint32_t cluster, rows;
   double gain, last_gain;
 };
 
-/// A partition under change. For each cluster of each draw it keeps the shares of our clusters in
-/// it, those that are not zero. With h of the loss, up to a constant and times the number M of
-/// draws the expected loss is
+/// The current partition. For each cluster of each draw it holds the nonzero shares of our
+/// clusters. With h of the loss, M times the expected loss over M draws is, up to a constant,
 ///   M sum_c h(n_c) - 2 sum_m sum_ck h(n_mck),
 /// so a row that is alone costs nothing, and M gain(n_c) - 2 sum_m gain(n_mck) in cluster c.
 ///
-/// Rows of which the draws make nothing are best left alone, above all under the Rand loss: of 10^6
-/// there may be 10^5, and every step would look at all of them. Therefore a pattern can be alone
-/// without being seen: no shares are kept of it, and it may join a cluster but cannot be joined. As
-/// long as clusters are few there is none of this kind.
-template <class Loss> class State {
+/// Rows that the draws cluster with no others are best left alone, above all under the Rand loss:
+/// of 10^6 there may be 10^5, and every step would visit all of them. Therefore a pattern that is
+/// alone can be hidden: it has no shares, and it may join a cluster but cannot be joined. While
+/// there are few clusters no pattern is hidden.
+template <class Loss> class SearchState {
  public:
-  /// few: so many clusters are few.
-  State(const Table &table, std::size_t few, Work &work)
+  /// few: the number of clusters up to which no pattern is hidden.
+  SearchState(const Table &table, std::size_t few, Work &work)
       : table_(table),
         few_(few),
         work_(work),
@@ -111,9 +108,8 @@ template <class Loss> class State {
 
   const std::vector<std::uint32_t> &clusters() const { return cluster_; }
 
-  /// Begins with a partition; `no_cluster`: alone and not seen. Weights other than the table's make
-  /// clusters that are as large as if there were more rows of a kind: good for best() of the
-  /// patterns that are alone, and for nothing else.
+  /// Sets the partition; `no_cluster`: alone and hidden. Weights other than the table's scale
+  /// cluster sizes up to all rows, which is valid only for best() of patterns that are alone.
   void start(const std::vector<std::uint32_t> &clusters) { start(clusters, table_.weight); }
   void start(const std::vector<std::uint32_t> &clusters, const std::vector<std::uint32_t> &weight) {
     std::uint32_t count = 0;
@@ -124,7 +120,7 @@ template <class Loss> class State {
     members_.assign(count, 0);
     value_.assign(count, 0);
     free_.clear();
-    seen_ = 0;
+    visible_ = 0;
     cluster_.assign(table_.rows(), no_cluster);
     near_.assign(table_.rows(), 1);
     for (std::size_t p = 0; p < clusters.size(); ++p)
@@ -135,39 +131,39 @@ template <class Loss> class State {
       if (members_[c] == 0) free_.push_back(c);
   }
 
-  /// The best cluster for a pattern; `no_cluster`: to be alone. A cluster with which it shares
-  /// nothing in any draw is never better than that. The one where it is wins unless another is
+  /// The best cluster for a pattern; `no_cluster`: to be alone, which is at least as good as a
+  /// cluster with which it shares nothing in any draw. The current one wins unless another is
   /// better by more than rounding.
   std::uint32_t best(std::size_t p) {
     return table_.weight[p] == 1 ? choose<true>(p) : choose<false>(p);
   }
 
-  /// What the last pattern that best() was asked for costs there, against being alone.
+  /// The cost of the last result of best(), relative to being alone.
   double cost() const { return cost_; }
 
-  /// Patterns that are alone and not seen go, one after the other, where they are best, and are
-  /// seen until the end, so that they can come together. Returns how many are no longer alone. If
-  /// the work ends before, the rest stays as it is.
+  /// Moves hidden patterns, one after the other, to their best clusters; those that stay alone are
+  /// visible until the end, so that they can join each other. Returns how many are no longer alone.
+  /// Stops when the work budget is spent.
   std::size_t gather(const std::vector<std::uint32_t> &order) {
-    std::vector<std::uint32_t> placed;
+    std::vector<std::uint32_t> assigned;
     work_.spend(double(order.size()));
     for (const std::uint32_t p : order) {
       if (work_.done()) break;
       if (cluster_[p] != no_cluster) continue;
-      place(p, best(p));
-      placed.push_back(p);
+      assign(p, best(p));
+      assigned.push_back(p);
     }
     std::size_t joined = 0;
-    for (const std::uint32_t p : placed) joined += members_[cluster_[p]] > 1;
-    if (seen_ > few_)
+    for (const std::uint32_t p : assigned) joined += members_[cluster_[p]] > 1;
+    if (visible_ > few_)
       for (std::size_t p = 0; p < cluster_.size(); ++p)
         if (cluster_[p] != no_cluster && table_.weight[p] == 1 && members_[cluster_[p]] == 1)
           remove(p);
     return joined;
   }
 
-  /// Moves every pattern to where it is best, in turn; or only those for which the choice was a
-  /// close one the last time. Returns the number of moves.
+  /// Moves every pattern in turn to its best cluster; or only those for which the last choice was
+  /// close. Returns the number of moves.
   std::size_t sweep(const std::vector<std::uint32_t> &order, bool all) {
     std::size_t moves = 0;
     work_.spend(double(order.size()));
@@ -177,13 +173,13 @@ template <class Loss> class State {
       const std::uint32_t c = best(p);
       if (c == cluster_[p]) continue;
       if (cluster_[p] != no_cluster) remove(p);
-      if (c != no_cluster || seen_ < few_ || table_.weight[p] > 1) place(p, c);
+      if (c != no_cluster || visible_ < few_ || table_.weight[p] > 1) assign(p, c);
       ++moves;
     }
     return moves;
   }
 
-  /// Joins the two clusters that gain most by it, if any do.
+  /// Merges the two clusters whose merger gains most, if any gains.
   bool merge() {
     const std::size_t count = size_.size();
     if (count > most_merged) return false;
@@ -212,12 +208,12 @@ template <class Loss> class State {
     for (std::size_t p = 0; p < cluster_.size(); ++p)
       if (cluster_[p] == from) {
         remove(p);
-        place(p, std::uint32_t(to));
+        assign(p, std::uint32_t(to));
       }
     return true;
   }
 
-  /// M times the expected loss over the table's draws, not scaled.
+  /// M times the expected loss over the table's draws, without the loss's scale.
   double loss() const {
     double sum = 0;
     for (std::size_t k = 0; k < shares_.size(); ++k) {
@@ -244,8 +240,8 @@ template <class Loss> class State {
     s.last_gain = gain(s.rows - 1);
   }
 
-  // Puts a pattern that is in no cluster into one; `no_cluster`: into a new one, where it is seen.
-  void place(std::size_t p, std::uint32_t c) {
+  // Puts a pattern that is in no cluster into one; `no_cluster`: into a new, visible one.
+  void assign(std::size_t p, std::uint32_t c) {
     if (c == no_cluster) {
       if (free_.empty()) {
         free_.push_back(std::uint32_t(size_.size()));
@@ -277,7 +273,7 @@ template <class Loss> class State {
     work_.spend(looked);
     cluster_[p] = c;
     size_[c] += w;
-    seen_ += members_[c]++ == 0;
+    visible_ += members_[c]++ == 0;
   }
 
   void remove(std::size_t p) {
@@ -302,7 +298,7 @@ template <class Loss> class State {
     size_[c] -= w;
     if (--members_[c] > 0) return;
     free_.push_back(c);
-    --seen_;
+    --visible_;
   }
 
   template <bool single> std::uint32_t choose(std::size_t p) {
@@ -317,7 +313,7 @@ template <class Loss> class State {
         double &value = value_[s.cluster];
         if (value == 0) {
           touched_.push_back(s.cluster);
-          value = std::numeric_limits<double>::min();  // so small that adding to it leaves no trace
+          value = std::numeric_limits<double>::min();  // nonzero, but lost in any sum
         }
         if constexpr (single)
           value += s.cluster == own ? s.last_gain : s.gain;
@@ -353,15 +349,15 @@ template <class Loss> class State {
   Work &work_;
   std::vector<std::vector<Share>> shares_;  // of every cluster of every draw
   std::vector<std::uint32_t> cluster_;      // of each pattern
-  std::vector<char> near_;                  // of each pattern: was the choice a close one?
+  std::vector<char> near_;                  // of each pattern: was the last choice close?
   std::vector<double> size_;                // rows of each of our clusters
   std::vector<std::uint32_t> members_;      // patterns of each
   std::vector<std::uint32_t> free_;         // numbers of empty ones
   double cost_ = 0;
-  std::size_t seen_ = 0;       // how many are not empty
+  std::size_t visible_ = 0;    // number of nonempty ones
   std::vector<double> value_;  // by cluster; zero between calls
   std::vector<std::uint32_t> touched_;
-  std::vector<double> gain_;  // of one row more, for small numbers of rows
+  std::vector<double> gain_;  // of adding a row, for small numbers of rows
 };
 
 }  // namespace bayes

@@ -9,8 +9,8 @@ namespace bayes {
 
 double WeightedRows::total() const { return std::accumulate(weight.begin(), weight.end(), 0.0); }
 
-// Rows are found again by a hash of their labels and compared label by label, so the hash decides
-// nothing but the time.
+// Rows are looked up by a hash of their labels and compared label by label, so the hash affects
+// only the time.
 Patterns::Patterns(const PartitionDraws &draws, Control &control)
     : of_row(std::size_t(draws.rows())) {
   const std::size_t n = std::size_t(draws.rows());
@@ -23,10 +23,10 @@ Patterns::Patterns(const PartitionDraws &draws, Control &control)
       hash[i] = mixed ^ (mixed >> 29);
     }
   }
-  std::size_t places = 2;
-  while (places < 2 * n) places *= 2;
+  std::size_t slots = 2;
+  while (slots < 2 * n) slots *= 2;
   constexpr std::uint32_t none = ~std::uint32_t(0);
-  std::vector<std::uint32_t> place(places, none);
+  std::vector<std::uint32_t> slot(slots, none);
   for (std::size_t i = 0; i < n; ++i) {
     if (i % (1 << 14) == 0) control.poll();
     const auto same = [&](std::size_t other) {
@@ -35,15 +35,15 @@ Patterns::Patterns(const PartitionDraws &draws, Control &control)
         if (draws.labels(m)[i] != draws.labels(m)[other]) return false;
       return true;
     };
-    std::size_t at = (hash[i] * 0xd6e8feb86659fd93u >> 20) & (places - 1);
-    while (place[at] != none && !same(rows.row[place[at]])) at = (at + 1) & (places - 1);
-    if (place[at] == none) {
-      place[at] = std::uint32_t(rows.size());
+    std::size_t at = (hash[i] * 0xd6e8feb86659fd93u >> 20) & (slots - 1);
+    while (slot[at] != none && !same(rows.row[slot[at]])) at = (at + 1) & (slots - 1);
+    if (slot[at] == none) {
+      slot[at] = std::uint32_t(rows.size());
       rows.row.push_back(std::uint32_t(i));
       rows.weight.push_back(0);
     }
-    of_row[i] = place[at];
-    ++rows.weight[place[at]];
+    of_row[i] = slot[at];
+    ++rows.weight[slot[at]];
   }
 }
 
@@ -109,9 +109,9 @@ void Comparison::set_draw(int draw) {
   set<std::uint16_t>(own, draws_.clusters(draw));
 }
 
-// Calls visit(cluster, first, last) for every cluster of the partition that has rows: these are
-// first .. last - 1 in the order of clusters, and count_ tells how many of them the draw has in
-// each of its own.
+// Calls visit(cluster, first, last) for every nonempty cluster of the partition: its rows are first
+// .. last - 1 in the order of clusters, and count_ has their numbers in each of the draw's
+// clusters.
 template <class Visit> void Comparison::tables(int draw, Visit &&visit) const {
   constexpr std::size_t stretch = 1 << 18;
   const std::uint16_t *const label = draws_.labels(draw).data();
@@ -125,8 +125,8 @@ template <class Visit> void Comparison::tables(int draw, Visit &&visit) const {
       if (begin > first) control_.poll();
       const std::size_t end = std::min(begin + stretch, last);
       std::size_t r = begin;
-      // Four counters for a cluster, taken in turn: neighbouring rows often have the same label,
-      // and would wait for one another.
+      // Four counters per cluster, used in turn: neighbouring rows often have the same label, and
+      // would form a dependency chain.
       if (8 * own < end - begin) {
         std::uint32_t *const count_b = count + most_, *const count_c = count_b + most_,
                              *const count_d = count_c + most_;

@@ -1,12 +1,12 @@
-// Partitions compared by counts: what partition.cpp, partition_search.cpp and partition_cut.cpp
-// share.
+// Comparison of partitions by contingency tables, for partition.cpp, partition_search.cpp and
+// partition_cut.cpp.
 //
-// Rows that are together in every draw are taken as one with a weight. For both losses this loses
-// nothing. Let t of w such rows lie in a cluster with a other rows and w - t in one with b. Up to a
-// constant the expected loss is f(t) = g(a, b, t) - (2/M) sum_m g(a_m, b_m, t) with g(a, b, t) =
-// h(a + t) + h(b + w - t), where a_m <= a and b_m <= b of the others are with them in draw m, and
-// h(x) = x^2 (Rand) or x log x (information). As h''(x) = 2 or 1/x never rises, f'' <= -g'' < 0: f
-// is concave, so one of its ends, none or all, is the best.
+// Rows that are together in every draw are treated as one pattern with a weight. For both losses an
+// optimal partition need not divide a pattern. Let t of w such rows lie in a cluster with a other
+// rows and w - t in one with b. Up to a constant the expected loss is f(t) = g(a, b, t) - (2/M)
+// sum_m g(a_m, b_m, t) with g(a, b, t) = h(a + t) + h(b + w - t), where a_m <= a and b_m <= b of
+// the other rows are with them in draw m, and h(x) = x^2 (Rand) or x log x (information). As h''(x)
+// = 2 or 1/x is nonincreasing, f'' <= -g'' < 0: f is concave, so t = 0 or t = w is best.
 #pragma once
 
 #include <cmath>
@@ -24,7 +24,7 @@ namespace bayes {
 /// scale(n) * sum of term(shared, a, b). No term is negative, and all are exactly 0 for equal
 /// partitions.
 struct RandLoss {
-  /// of computing a gain
+  /// relative cost of computing a gain
   static constexpr double effort = 1;
   static double scale(double n) { return n > 1 ? 1 / (n * (n - 1)) : 0; }
   static double term(double shared, double a, double b) {
@@ -48,14 +48,15 @@ struct InformationLoss {
   }
 };
 
-/// The loss by which a point estimate is measured: the Rand loss for all but `information`.
+/// Calls run with the loss by which a point estimate is measured: the Rand loss for all but
+/// `information`.
 template <class F> auto with_loss(PartitionLoss loss, F &&run) {
   return loss == PartitionLoss::information ? run(InformationLoss()) : run(RandLoss());
 }
 
-/// Rows with weights; all of them or some, or one for many.
+/// Weighted rows, all or some of them, each possibly standing for several.
 struct WeightedRows {
-  /// number among all rows
+  /// index among all rows
   std::vector<std::uint32_t> row;
   /// at least 1
   std::vector<std::uint32_t> weight;
@@ -65,15 +66,15 @@ struct WeightedRows {
 
 /// Rows that are together in every draw, as one pattern.
 struct Patterns {
-  /// the first row of each pattern, rising; how many there are
+  /// the first row of each pattern, increasing; weight: its number of rows
   WeightedRows rows;
   /// each row's pattern
   std::vector<std::uint32_t> of_row;
   Patterns(const PartitionDraws &draws, Control &control);
 };
 
-/// Labels renumbered from 0 without gaps, in the order of their first occurrence. Returns the
-/// number of clusters.
+/// Renumbers labels from 0 without gaps, in the order of first occurrence. Returns the number of
+/// clusters.
 int densify(std::span<const int> labels, std::vector<int> &dense);
 
 /// A partition of weighted rows, compared with draws by contingency tables: O(rows) for each.
@@ -84,16 +85,15 @@ class Comparison {
   /// The partition to compare: each weighted row's cluster, below `clusters`, some of which may be
   /// empty.
   template <class Label> void set(std::span<const Label> labels, int clusters);
-  /// One of the draws as the partition.
+  /// Sets one of the draws as the partition.
   void set_draw(int draw);
 
   template <class Loss> double distance(int draw) const;
 
-  /// The mean distance from all draws; or infinity as soon as it is certain to be above the limit.
+  /// The mean distance from all draws; infinity as soon as it must exceed the limit.
   template <class Loss> double mean(double limit = std::numeric_limits<double>::infinity()) const;
 
-  /// Adds for each weighted row, had the draw been the only one, its probability as
-  /// PartitionEstimate has it.
+  /// Adds for each weighted row PartitionEstimate::probability as if this were the only draw.
   void add_probability(int draw, std::span<double> sum) const;
 
   double size_of(int cluster) const { return size_[std::size_t(cluster)]; }
@@ -115,8 +115,8 @@ class Comparison {
   // number and weight of the rows in that order
   std::vector<std::uint32_t> row_, weight_;
   std::vector<double> size_;
-  std::size_t most_ = 0;  // clusters of a draw
-  // of one cluster's rows in each cluster of a draw, and room to count; zero between calls
+  std::size_t most_ = 0;  // largest number of clusters in a draw
+  // numbers of one cluster's rows in each cluster of a draw, and extra counters; zero between calls
   mutable std::vector<std::uint32_t> count_;
 };
 

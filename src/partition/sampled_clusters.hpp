@@ -1,5 +1,5 @@
-// What samplers share that draw the clusters' parameters: between their sweeps they know labels,
-// and the posterior of every cluster given its rows.
+// Common to samplers that draw the clusters' parameters: between sweeps they hold the labels, and
+// the posterior of every cluster given its rows.
 #pragma once
 
 #include "data/sampled_allocation.hpp"
@@ -8,8 +8,8 @@
 
 namespace bayes {
 
-/// The statistics of rows whose labels (below k) are given. The second pass takes sums about means
-/// that the first has found, so that rows far from the prior's mean keep their digits.
+/// The statistics of rows with given labels (below k). The second pass sums about the means from
+/// the first, so that rows far from the prior mean lose no digits.
 template <class Q>
 auto statistics_of_labels(RowSource &rows, const Q &prior, const int *labels, int k,
                           Control &control) {
@@ -39,28 +39,29 @@ template <class Q> class SampledClusters {
   double log_marginal() const { return log_marginal_; }
 
  protected:
-  /// Takes over the statistics of k clusters, some perhaps empty; labels become dense.
+  /// Sets the clusters from the statistics of k clusters, some possibly empty, and makes labels
+  /// dense.
   template <class Statistics> void take(const Statistics &statistics) {
     const int k = int(statistics.count.size());
     const Q prior = replicate(prior_, k);
     const Vector log_marginals = log_marginal_likelihoods(statistics, prior);
     log_marginal_ = log_marginals.sum();
     log_marginals_.clear();
-    std::vector<int> kept, dense(static_cast<std::size_t>(k));
+    std::vector<int> occupied, dense(static_cast<std::size_t>(k));
     counts_.clear();
     for (int j = 0; j < k; ++j)
       if (statistics.count(j) > 0.5) {
-        dense[std::size_t(j)] = int(kept.size());
-        kept.push_back(j);
+        dense[std::size_t(j)] = int(occupied.size());
+        occupied.push_back(j);
         counts_.push_back(statistics.count(j));
         log_marginals_.push_back(log_marginals(j));
       }
-    components_ = pick(posterior(statistics, prior), kept);
-    if (int(kept.size()) < k)
+    components_ = pick(posterior(statistics, prior), occupied);
+    if (int(occupied.size()) < k)
       for (int &label : labels_) label = dense[std::size_t(label)];
   }
 
-  /// The statistics of the labels there are. `k`: how many they may be.
+  /// Computes the statistics of the current labels, which are below k.
   void count(int k, Control &control) {
     take(statistics_of_labels(rows_, prior_, labels_.data(), k, control));
   }
@@ -72,7 +73,7 @@ template <class Q> class SampledClusters {
                              double(labels_.size()), random));
   }
 
-  /// Split and merge moves. Posteriors of changed clusters change with their labels.
+  /// Split and merge moves, which update labels and the posteriors of the clusters concerned.
   void move_clusters(Random &random, Control &control) {
     if (has_clusters(prior_)) {
       SplitMerge<Q> moves(rows_, prior_, setting_.most_dealt);
@@ -100,7 +101,7 @@ template <class Q> class SampledClusters {
   std::vector<int> labels_;
   std::vector<double> counts_;
   Q components_;
-  std::vector<double> log_marginals_;  // of the clusters
+  std::vector<double> log_marginals_;  // of each cluster
   double log_marginal_ = 0;
 };
 

@@ -1,13 +1,14 @@
-// Split and merge of whole clusters: the remedy for samplers that move one row at a time, or whose
-// new clusters begin with one row.
+// Splits and merges of whole clusters, which help samplers that move one row at a time, or whose
+// new clusters begin with one row, to mix.
 //
 // Sequentially allocated merge-split (Dahl 2005), for clusters of any size. Two rows are drawn. If
-// they share a cluster its rows are dealt out to two sides that begin with these two: some, drawn
-// in random order, one after the other, each in proportion to the predictive density so far; then
-// all others at once, given what the first have taught. If the two rows are in two clusters, these
-// are joined, and the same dealing, with its outcome given, makes the probability of the way back.
-// Metropolis-Hastings on the partition, parameters integrated out; it leaves p(partition | rows)
-// unchanged, and so may stand between the sweeps of any sampler of it. Rows need not lie in memory.
+// they share a cluster, its rows are allocated to two sides that start with these two: a random
+// subset sequentially, in random order, each row in proportion to its predictive density given
+// those before; then all others at once, given the subset. If the two rows are in two clusters,
+// their merger is proposed, and the same allocation, with its outcome given, yields the probability
+// of the reverse proposal. These are Metropolis-Hastings steps on the partition, parameters
+// integrated out; they leave p(partition | rows) invariant, and so can be combined with any sampler
+// of it. Rows need not be in memory.
 #pragma once
 
 #include <algorithm>
@@ -25,33 +26,33 @@
 namespace bayes {
 
 /// Proposals between two sweeps over n rows. A proposal costs up to some tenths of a sweep, so
-/// large tables get one; small ones, whose sweeps take no time, get more, as draws are then worth
-/// more each.
+/// large tables get one; small ones, whose sweeps are fast, get more, which makes draws less
+/// correlated.
 inline int moves_per_sweep(std::int64_t n) {
   return int(std::clamp<std::int64_t>(5000 / std::max<std::int64_t>(1, n), 1, 5));
 }
 
-/// What became of a proposal. The rows that move are those for which SplitMerge::second says so.
+/// The outcome of a proposal. SplitMerge::second tells which rows move.
 struct SplitMergeMove {
   bool accepted = false, split = false;
-  /// clusters before; equal for a split
+  /// the clusters of the two rows before; equal for a split
   int first = 0, second = 0;
 };
 
 namespace detail {
 
-/// Deals the rows of one or two clusters to two sides, in proportion to exp(logit); all other rows
-/// belong to none. sums.objective: log probability of the sides of all rows that were not dealt
+/// Allocates the rows of one or two clusters to two sides, in proportion to exp(logit); all other
+/// rows belong to neither. sums.objective: log probability of the sides of the rows not allocated
 /// before.
-struct DealtAllocation {
+struct SplitAllocation {
   static constexpr bool scored = true;
   /// of all rows
   const int *labels;
-  /// whose rows are concerned
+  /// the clusters concerned
   int first, second;
-  /// rows that have a side, rising
-  const std::vector<std::pair<std::int64_t, bool>> &dealt;
-  /// null: the sides are the two clusters
+  /// rows allocated before, increasing
+  const std::vector<std::pair<std::int64_t, bool>> &allocated;
+  /// null: the sides are given by the two clusters
   const RowRandom *random;
   /// a bit for every row
   std::uint64_t *second_side;
@@ -59,7 +60,8 @@ struct DealtAllocation {
   void allocate(int, BlockRows block, const double *, double *logits, double *counts,
                 RowSums &sums) const {
     using namespace simd;
-    auto known = std::lower_bound(dealt.begin(), dealt.end(), std::pair(block.first, false));
+    auto known =
+        std::lower_bound(allocated.begin(), allocated.end(), std::pair(block.first, false));
     alignas(cache_line) double share[lanes], log_share[2][lanes];
     double total = 0;
     for (int b = 0; b < block.padded; b += lanes) {
@@ -86,7 +88,7 @@ struct DealtAllocation {
         if (!concerned[i]) continue;
         const std::int64_t row = block.first + b + i;
         bool side;
-        if (known != dealt.end() && known->first == row) {
+        if (known != allocated.end() && known->first == row) {
           side = known++->second;
         } else {
           side = random ? random->uniforms(row)[0] < share[i] : labels[row] == second;
@@ -109,7 +111,7 @@ struct DealtAllocation {
 
 template <class Q> class SplitMerge {
  public:
-  /// `most_dealt`: how many rows are dealt out one after the other. The rows must outlive this.
+  /// `most_dealt`: the largest number of rows to allocate sequentially. The rows must outlive this.
   SplitMerge(RowSource &rows, const Q &prior, std::int64_t most_dealt)
       : rows_(rows),
         prior_(prior),
@@ -117,7 +119,7 @@ template <class Q> class SplitMerge {
         pair_(prior) {}
 
   /// One proposal. `labels`: the cluster of every row; log_marginal(cluster): log p(its rows);
-  /// `clusters`: how many.
+  /// `clusters`: their number.
   template <class LogMarginal>
   SplitMergeMove propose(const PartitionPrior &prior, const int *labels, int clusters,
                          LogMarginal log_marginal, Random &random, Control &control) {
@@ -138,15 +140,15 @@ template <class Q> class SplitMerge {
     for (std::int64_t row = 0; row < n; ++row) size += concerned(row);
     draw_rows(i, j, n, size, concerned, random);
     const auto side_of = [&](std::size_t r) { return labels[chosen_[r]] == move.second; };
-    deal(prior, move.split, side_of, random, control);
+    allocate_chosen(prior, move.split, side_of, random, control);
 
     double n0, n1, log_rows[2], log_joined = 0;
     if (size == std::int64_t(chosen_.size())) {
       n0 = pair_.count(0), n1 = pair_.count(1);
-      log_rows[0] = log_dealt_[0], log_rows[1] = log_dealt_[1];
+      log_rows[0] = log_sides_[0], log_rows[1] = log_sides_[1];
       for (std::size_t r = 0; r < chosen_.size(); ++r) set(chosen_[r], sides_[r]);
       if (!move.split) {
-        // By the chain rule: the second's rows join the first's.
+        // By the chain rule: add the second side's rows to the first.
         const int first = 0;
         log_joined = log_rows[first];
         for (std::size_t r = 0; r < chosen_.size(); ++r) {
@@ -158,16 +160,18 @@ template <class Q> class SplitMerge {
       }
     } else {
       const RowRandom of_rows(random.bits(), 0, 0, 0);
-      std::vector<std::pair<std::int64_t, bool>> dealt;
-      for (std::size_t r = 0; r < chosen_.size(); ++r) dealt.emplace_back(chosen_[r], sides_[r]);
-      std::sort(dealt.begin(), dealt.end());
+      std::vector<std::pair<std::int64_t, bool>> allocated;
+      for (std::size_t r = 0; r < chosen_.size(); ++r)
+        allocated.emplace_back(chosen_[r], sides_[r]);
+      std::sort(allocated.begin(), allocated.end());
       const auto q = pair_.posterior();
       const std::vector<double> log_weights{std::log(prior.weight(pair_.count(0))),
                                             std::log(prior.weight(pair_.count(1)))};
-      const detail::DealtAllocation allocation{
-          labels, move.first, move.second, dealt, move.split ? &of_rows : nullptr, second_.data()};
+      const detail::SplitAllocation allocation{
+          labels,        move.first, move.second, allocated, move.split ? &of_rows : nullptr,
+          second_.data()};
       const auto local = local_step(rows_, control, make_scorer(q), log_weights, allocation);
-      log_way_ += local.sums.objective;
+      log_proposal_ += local.sums.objective;
       const auto &statistics = local.statistics;
       const auto alone = replicate(prior_, 2), given = posterior(statistics, alone);
       const Vector of_each = log_marginal_likelihoods(statistics, alone);
@@ -180,13 +184,13 @@ template <class Q> class SplitMerge {
     const double apart = prior.log_birth(clusters - (move.split ? 0 : 1)) + prior.log_cluster(n0) +
                          prior.log_cluster(n1) + log_rows[0] + log_rows[1];
     const double together = prior.log_cluster(n0 + n1) + log_joined;
-    move.accepted = std::log(random.uniform()) <
-                    (move.split ? apart - together - log_way_ : together - apart + log_way_);
+    move.accepted = std::log(random.uniform()) < (move.split ? apart - together - log_proposal_
+                                                             : together - apart + log_proposal_);
     return move;
   }
 
-  /// After a proposal: is the row, one of the clusters concerned, on the second side? Split: these
-  /// are the new cluster; merge: these join the first.
+  /// After a proposal: is this row of the clusters concerned on the second side? In a split these
+  /// form the new cluster, in a merge they join the first.
   bool second(std::int64_t row) const { return second_[std::size_t(row) / 64] >> (row % 64) & 1; }
 
  private:
@@ -196,8 +200,8 @@ template <class Q> class SplitMerge {
     word = side ? word | bit : word & ~bit;
   }
 
-  /// chosen_: i, j, and in random order others that are concerned, all of them or as many as are
-  /// dealt out.
+  /// Sets chosen_: i, j, and in random order other rows of the clusters concerned, all of them or
+  /// as many as are allocated sequentially.
   template <class Concerned>
   void draw_rows(std::int64_t i, std::int64_t j, std::int64_t n, std::int64_t size,
                  Concerned concerned, Random &random) {
@@ -222,17 +226,17 @@ template <class Q> class SplitMerge {
     }
   }
 
-  /// Deals the chosen rows, or finds how probable their sides are.
+  /// Allocates the chosen rows, or computes the probability of their given sides.
   template <class SideOf>
-  void deal(const PartitionPrior &prior, bool split, SideOf side_of, Random &random,
-            Control &control) {
+  void allocate_chosen(const PartitionPrior &prior, bool split, SideOf side_of, Random &random,
+                       Control &control) {
     gather_rows(rows_, chosen_, x_, control);
     while (pair_.size() > 0) pair_.close(pair_.size() - 1);
-    log_way_ = 0;
+    log_proposal_ = 0;
     sides_.assign(chosen_.size(), false);
     for (int side = 0; side < 2; ++side) {
       const double *const x = x_.col(side).data();
-      log_dealt_[side] = pair_.log_prior_predictive(x);
+      log_sides_[side] = pair_.log_prior_predictive(x);
       pair_.add(pair_.open(), x);
       sides_[std::size_t(side)] = side;
     }
@@ -245,8 +249,8 @@ template <class Q> class SplitMerge {
           scores[1] - scores[0] +
           std::log(prior.weight(pair_.count(1)) / prior.weight(pair_.count(0)));
       const bool side = split ? std::log(random.uniform()) < -log1p_exp(-difference) : side_of(r);
-      log_way_ -= log1p_exp(side ? -difference : difference);
-      log_dealt_[side] += scores[side];
+      log_proposal_ -= log1p_exp(side ? -difference : difference);
+      log_sides_[side] += scores[side];
       pair_.add(side, x);
       sides_[r] = side;
     }
@@ -259,8 +263,8 @@ template <class Q> class SplitMerge {
   std::vector<std::int64_t> chosen_;
   std::vector<bool> sides_;  // of the chosen
   Matrix x_;                 // the chosen rows, a column each
-  // log p(the rows dealt to each side); of the way they were dealt
-  double log_dealt_[2] = {}, log_way_ = 0;
+  // log p(the chosen rows on each side), and log probability of their allocation
+  double log_sides_[2] = {}, log_proposal_ = 0;
   std::vector<std::uint64_t> second_;
 };
 

@@ -23,8 +23,8 @@ Matrix similarities(const PartitionDraws &draws) {
   return s;
 }
 
-/// The least expected Rand loss of all bipartitions, each made from the one before by moving one
-/// row; counted in pairs and draws.
+/// The least expected Rand loss of all bipartitions, each obtained from the previous one by moving
+/// one row; counted in pairs and draws.
 double least_loss(const PartitionDraws &draws) {
   const Matrix s = similarities(draws);
   const std::size_t n = s.size();
@@ -73,7 +73,7 @@ double least_loss_by_cut(const PartitionDraws &draws) {
 
 BOOST_AUTO_TEST_SUITE(bipartition)
 
-BOOST_AUTO_TEST_CASE(small_ones_are_the_best_of_all) {
+BOOST_AUTO_TEST_CASE(small_bipartitions_are_the_best_of_all) {
   for (int rep = 0; rep < 110; ++rep) {
     const auto draws = random_draws(2 + rep % 9, 1 + rep % 12, rep % 3, std::uint64_t(700 + rep));
     const auto e = estimate(draws, PartitionLoss::bipartition);
@@ -85,8 +85,8 @@ BOOST_AUTO_TEST_CASE(small_ones_are_the_best_of_all) {
 }
 
 BOOST_AUTO_TEST_CASE(the_search_finds_the_best_of_all) {
-  // 21 rows that differ are beyond exhaustive search, of ours. A local search from the minimum cut
-  // alone misses these three.
+  // 21 patterns are too many for exhaustive search. A local search from the minimum cut alone
+  // misses these three.
   for (const auto &draws :
        {random_draws(21, 12, 0, 13), random_draws(21, 12, 1, 8), random_draws(21, 12, 1, 12)}) {
     const auto e = estimate(draws, PartitionLoss::bipartition);
@@ -118,11 +118,11 @@ BOOST_AUTO_TEST_CASE(minimum_cut_of_any_graph) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(where_no_two_rows_are_more_often_apart_it_is_a_minimum_cut) {
+BOOST_AUTO_TEST_CASE(without_negative_weights_it_is_a_minimum_cut) {
   int uneven = 0;
   for (int rep = 0; rep < 10; ++rep) {
-    // In every other draw all rows are together; else two groups, in which some rows stray and
-    // which are sometimes mixed. So the cheapest cut is between the groups or around a row.
+    // In every other draw all rows are together; else there are two groups, with some misplaced
+    // rows and sometimes mixed. So the cheapest cut is between the groups or around a row.
     Random random(std::uint64_t(rep), 31);
     PartitionDraws draws(60);
     for (int m = 0; m < 400; ++m) {
@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(where_no_two_rows_are_more_often_apart_it_is_a_minimum_cut)
   BOOST_TEST((uneven > 2 && uneven < 8), uneven);
 }
 
-BOOST_AUTO_TEST_CASE(two_clear_clusters_are_proved) {
+BOOST_AUTO_TEST_CASE(two_clear_clusters_are_proved_optimal) {
   const auto draws = planted_draws(300, 200, 2, 0.3, 8);
   const auto e = estimate(draws, PartitionLoss::bipartition);
   BOOST_TEST(e.optimal);
@@ -155,15 +155,15 @@ BOOST_AUTO_TEST_CASE(two_clear_clusters_are_proved) {
 }
 
 BOOST_AUTO_TEST_CASE(rows_together_in_every_draw) {
-  // One row is parted from the rest: n-1 of the n(n-1)/2 pairs are wrong.
+  // One row is separated from the rest: n-1 of the n(n-1)/2 pairs are wrong.
   PartitionDraws one(50);
   one.add(Labels(50, 0));
   const auto single = estimate(one, PartitionLoss::bipartition);
   BOOST_TEST(single.optimal);
   BOOST_TEST(close(single.expected_loss, 49.0 / (50 * 49 / 2)));
   check_report(one, single, PartitionLoss::bipartition, 0.9);
-  // Kinds of three rows that cling to one another, more than can be searched exhaustively or fewer:
-  // to part a row from all others, its own kind among them, costs less than to part a kind.
+  // Patterns of three rows, more than can be searched exhaustively or fewer, for which separating a
+  // single row costs less than separating a pattern.
   for (const int kinds : {2, 6, 30}) {
     PartitionDraws draws(3 * kinds);
     for (int m = 0; m < 4 * kinds; ++m) {

@@ -54,14 +54,14 @@ BOOST_AUTO_TEST_CASE(stochastic_steps_of_size_one_on_all_rows_are_those_of_vi) {
              batch->info.objective - 1e-3 * std::abs(batch->info.objective));
 }
 
-BOOST_AUTO_TEST_CASE(missing_elements_are_integrated_out) {
+BOOST_AUTO_TEST_CASE(missing_values_are_integrated_out) {
   const Matrix x = binary_rows(100, 5, 41), y = mixed_rows(100, 42);
   for (const auto &[rows, extra] : {std::pair(x, Options{}), std::pair(y, mixed)})
     for (const std::string method : {"em", "vi"}) {
       const Options options = support::with(
           extra,
           {{"method", method}, {"missing", "marginalize"}, {"tol", 1e-12}, {"max_iter", 20000}});
-      // A column that is always missing says nothing.
+      // A column that is always missing has no effect.
       Matrix wide(100, rows.cols() + 1);
       wide << rows, Vector::Constant(100, hole);
       Options wide_options = options;
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(missing_elements_are_integrated_out) {
       for (int i = 0; i < 100; i += 7)
         BOOST_TEST(distance(narrow->log_density(support::row(rows, i)),
                             with_hole->log_density(support::row(wide, i))) < 1e-4);
-      // A row with a hole has the probability of all ways to fill it.
+      // The probability of a row with a missing value is the sum over all its values.
       if (!extra.empty()) continue;
       std::vector<double> row = support::row(rows, 3);
       row[2] = 0;
@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(stored_models_are_the_same_and_bad_ones_are_refused) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(what_cannot_be_is_named) {
+BOOST_AUTO_TEST_CASE(errors_name_what_is_invalid) {
   Matrix x = binary_rows(20, 3, 61);
   x(6, 2) = 2;
   const auto message = [&](Options options, const Matrix &rows, int k = 2) {

@@ -1,4 +1,4 @@
-// What the tests of Bernoulli mixtures share: rows, fits and comparisons.
+// Helpers for the tests of Bernoulli mixtures: rows, fits and comparisons.
 #pragma once
 
 #include "base/error.hpp"

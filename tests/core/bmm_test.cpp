@@ -1,4 +1,4 @@
-// Bernoulli mixtures against their definition, written out slowly and in long double.
+// Bernoulli mixtures against their definition, written out slowly in long double.
 #include "bmm_support.hpp"
 
 using namespace latent;
@@ -21,7 +21,7 @@ std::vector<Real> log_joint(const Matrix &x, Eigen::Index i, const std::vector<R
   return out;
 }
 
-/// EM (001) with probabilities kept in [low, 1 - low] and pseudo-counts of the prior's mode; gives
+/// EM (001) with probabilities clipped to [low, 1 - low] and pseudo-counts for the prior; returns
 /// the log-likelihood before every step, and after the last.
 std::vector<Real> slow_em(const Matrix &x, const Vector &w, std::vector<Real> &weight,
                           std::vector<std::vector<Real>> &p, Real low, int steps, Real alpha = 1,
@@ -109,7 +109,7 @@ Real slow_elbo(const Matrix &x, const BernoulliMixture &model) {
 
 BOOST_AUTO_TEST_SUITE(bmm)
 
-BOOST_AUTO_TEST_CASE(iterations_are_those_of_the_definition) {
+BOOST_AUTO_TEST_CASE(iterations_agree_with_the_definition) {
   const int d = 5, k = 3, n = 90;
   const Matrix x = binary_rows(n, d, 1);
   const Vector w = support::random_weights(n, 2);
@@ -232,7 +232,7 @@ BOOST_AUTO_TEST_CASE(one_component_has_a_closed_form) {
 }
 
 // Means and covariances of 100000 draws, within 5 standard errors (fixed seed).
-BOOST_AUTO_TEST_CASE(moments_are_those_of_draws) {
+BOOST_AUTO_TEST_CASE(moments_agree_with_draws) {
   const Matrix x = binary_rows(200, 4, 31), y = mixed_rows(200, 32).leftCols(3);
   const Options three = {{"likelihood", Document::List{"bernoulli", "poisson", "normal"}}};
   for (const auto &[rows, options] : {std::pair(x, Options{}), std::pair(y, three)}) {

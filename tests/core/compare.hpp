@@ -1,5 +1,5 @@
-// How far numbers are apart. What is no number is infinitely far from everything: std::max would
-// drop a NaN, and a test that asks whether a largest difference is small would pass.
+// Differences of numbers. NaN is infinitely far from everything: std::max would drop it, and a test
+// that a largest difference is small would pass.
 #pragma once
 
 #include <algorithm>
@@ -9,13 +9,13 @@
 
 namespace support {
 
-/// The larger of two differences; infinite if either is no number.
+/// The larger of two differences; infinite if either is NaN.
 inline double larger(double a, double b) {
   return a >= b ? a : b > a ? b : std::numeric_limits<double>::infinity();
 }
 
-/// The largest absolute value of a matrix; infinite if any is no number. (What Eigen's maxCoeff
-/// makes of a NaN is undefined.)
+/// The largest absolute value of a matrix; infinite if any is NaN. (Eigen's maxCoeff is undefined
+/// for NaN.)
 template <class Dense> double largest_of(const Dense &values) {
   double most = 0;
   for (decltype(values.rows()) i = 0; i < values.rows(); ++i)
@@ -24,13 +24,13 @@ template <class Dense> double largest_of(const Dense &values) {
   return most;
 }
 
-/// |a - b| as a share of the larger of them, or of 1.
+/// |a - b| relative to the larger of them, or to 1.
 inline double distance(double a, double b) {
   if (a == b) return 0;
   return larger(0, std::abs(a - b) / std::max({1.0, std::abs(a), std::abs(b)}));
 }
 
-/// The largest difference of two vectors' elements as a share of their largest finite number.
+/// The largest difference of two vectors' elements relative to their largest finite number.
 inline double distance(const std::vector<double> &a, const std::vector<double> &b) {
   if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
   double most = 0, size = 1e-300;

@@ -1,4 +1,4 @@
-// The comparisons that other tests rest on: what is no number is never near anything.
+// The comparisons used by other tests: NaN is never near anything.
 #include "compare.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -13,7 +13,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 using Vector = std::vector<double>;
 
-/// As much of a matrix as largest_of asks for.
+/// The part of a matrix's interface that largest_of uses.
 struct Column {
   Vector values;
   int rows() const { return int(values.size()); }
@@ -25,7 +25,7 @@ struct Column {
 
 BOOST_AUTO_TEST_SUITE(compare)
 
-BOOST_AUTO_TEST_CASE(the_larger_difference_may_be_no_number) {
+BOOST_AUTO_TEST_CASE(nan_is_the_largest_difference) {
   BOOST_TEST(larger(1, 2) == 2);
   BOOST_TEST(larger(2, 1) == 2);
   BOOST_TEST(larger(1, not_a_number) == infinity);

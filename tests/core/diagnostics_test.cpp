@@ -1,6 +1,6 @@
-// Diagnostics of chains: against the R package posterior on chains made here and there
-// (tests/statistics/reference_diagnostics.R), against what is known of the process that made the
-// draws, and where there is no answer.
+// Convergence diagnostics: against the R package posterior on chains generated identically in both
+// (tests/statistics/reference_diagnostics.R), against known properties of the generating process,
+// and where they are undefined.
 #include "mcmc/diagnostics.hpp"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ std::vector<Chain> view(const Draws &draws) {
   return chains;
 }
 
-/// A diagnostic's answer; NaN for none.
+/// The value of a diagnostic; NaN if it is undefined.
 template <class Diagnostic> double ask(Diagnostic diagnostic, const Draws &draws) {
   bayes::Control control;
   return diagnostic(view(draws), control).value_or(not_a_number);
@@ -70,7 +70,7 @@ bool close(double a, double b, double tolerance) {
   return a == b || (std::isnan(a) && std::isnan(b)) || std::fabs(a - b) <= tolerance * std::fabs(b);
 }
 
-/// A line of the reference: parameters, and what posterior said.
+/// A line of the reference: parameters, and posterior's results.
 struct Reference {
   std::string name;
   double chains, draws, start, rho, noise, drift, scale, shift, cube, steps;
@@ -100,8 +100,8 @@ std::vector<Reference> references() {
   return out;
 }
 
-/// Rounded by itself, never fused with a sum: ties among the draws' distances from their median
-/// hang on the last bit.
+/// Rounded on its own, never fused with a sum: ties among the draws' distances from their median
+/// depend on the last bit.
 double product(double a, double b) {
   volatile double result = a * b;
   return result;
@@ -132,11 +132,11 @@ Draws made(const Reference &r, double number) {
 
 BOOST_AUTO_TEST_SUITE(diagnostics)
 
-BOOST_AUTO_TEST_CASE(posterior_says_the_same) {
+BOOST_AUTO_TEST_CASE(results_agree_with_the_r_package_posterior) {
   double number = 0;
   for (const Reference &r : references()) {
     const Draws draws = made(r, ++number);
-    // Halves that do not move have a variance of rounding errors there, and of 0 here; see
+    // Constant halves have a variance of rounding errors there, and of 0 here; see
     // rhat_of_stuck_chains.
     if (!r.name.starts_with("stuck apart"))
       BOOST_TEST(close(rhat(draws), r.rhat, 1e-10),
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(posterior_says_the_same) {
   BOOST_TEST(number > 40);
 }
 
-BOOST_AUTO_TEST_CASE(autocovariances_are_those_of_the_definition) {
+BOOST_AUTO_TEST_CASE(autocovariances_agree_with_the_definition) {
   bayes::Control control;
   for (const std::size_t n : {1u, 2u, 3u, 31u, 32u, 33u, 5000u})
     for (const std::size_t count : {1u, 2u, 3u}) {
@@ -187,8 +187,8 @@ BOOST_AUTO_TEST_CASE(normal_quantiles) {
 }
 
 // The effective sample size of an autoregressive chain is S (1 - rho) / (1 + rho). Seeds are fixed;
-// over seeds the estimates vary by 3 to 9 %, so 25 % is far, and near enough to tell these apart
-// from those with the correlations wrong by 0.1.
+// over seeds the estimates vary by 3 to 9 %, so a tolerance of 25 % is wide, yet detects
+// correlations that are wrong by 0.1.
 BOOST_AUTO_TEST_CASE(effective_size_of_autoregressive_chains) {
   for (const double rho : {0.0, 0.3, 0.6, 0.9, -0.3, -0.6})
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(effective_size_of_autoregressive_chains) {
 // The standard error must be the deviation of means between repetitions: 400 sets of chains. The
 // deviation of 400 means is known to 3.5 %, so 20 % is more than five of its own standard errors
 // (seeds are fixed besides).
-BOOST_AUTO_TEST_CASE(standard_error_is_that_of_the_mean) {
+BOOST_AUTO_TEST_CASE(standard_error_is_the_deviation_of_means) {
   double squares = 0, claimed = 0;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     const Draws draws = autoregressive(2, 500, 0.7, 1000 + seed);
@@ -229,7 +229,7 @@ BOOST_AUTO_TEST_CASE(rhat_of_chains_that_agree_and_that_do_not) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed)
     largest = support::larger(largest, rhat(autoregressive(4, 1000, 0, seed)));
   BOOST_TEST(largest < 1.01);
-  // Power: the same draws, with one chain that has not arrived, moves more, drifts; or a single one
+  // Power: the same draws, with one chain that is shifted, varies more, or drifts; or a single one
   // that jumps half way.
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Draws draws = autoregressive(4, 1000, 0, seed);
@@ -248,7 +248,7 @@ BOOST_AUTO_TEST_CASE(rhat_of_chains_that_agree_and_that_do_not) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(antithetic_draws_are_worth_more_but_not_without_end) {
+BOOST_AUTO_TEST_CASE(effective_sizes_of_antithetic_draws_are_larger_but_bounded) {
   Draws draws(1);
   for (int i = 0; i < 1000; ++i) draws[0].push_back(i % 2 == 0 ? 1 : -1);
   const double most = 1000 * std::log10(1000.0);
@@ -259,7 +259,7 @@ BOOST_AUTO_TEST_CASE(antithetic_draws_are_worth_more_but_not_without_end) {
   BOOST_TEST(close(mcse(draws), 1 / std::sqrt(most), 1e-2));
 }
 
-BOOST_AUTO_TEST_CASE(only_ranks_matter_but_to_the_standard_error) {
+BOOST_AUTO_TEST_CASE(only_ranks_matter_except_for_the_standard_error) {
   const Draws draws = autoregressive(3, 501, 0.4, 9);
   const Draws large = changed(draws, [](double x) { return 2.5e307 * x; }),
               small = changed(draws, [](double x) { return x * 0x1p-1060; });
@@ -277,7 +277,7 @@ BOOST_AUTO_TEST_CASE(only_ranks_matter_but_to_the_standard_error) {
   BOOST_TEST(std::isfinite(bulk(small)));
   BOOST_TEST(mcse(changed(draws, [](double x) { return x * 0x1p-1000; })) ==
              std::ldexp(mcse(draws), -1000));
-  // The order of the chains and their names are of no account, that of the draws is.
+  // The order and names of the chains do not matter, the order of the draws does.
   Draws turned = {draws[2], draws[0], draws[1]};
   BOOST_TEST(close(rhat(turned), rhat(draws), 1e-12));
   BOOST_TEST(close(bulk(turned), bulk(draws), 1e-12));
@@ -305,7 +305,7 @@ BOOST_AUTO_TEST_CASE(rhat_of_stuck_chains) {
   BOOST_TEST(rhat(coin) < 1.2);
 }
 
-BOOST_AUTO_TEST_CASE(there_may_be_no_answer) {
+BOOST_AUTO_TEST_CASE(undefined_diagnostics_return_nothing) {
   const Draws good = autoregressive(2, 20, 0, 3);
   const auto none = [](const Draws &draws) {
     return std::isnan(rhat(draws)) && std::isnan(bulk(draws)) && std::isnan(tail(draws)) &&
@@ -324,7 +324,7 @@ BOOST_AUTO_TEST_CASE(there_may_be_no_answer) {
       draws[1][at] = bad;
       BOOST_TEST(none(draws));
     }
-  // A difference in nothing but the draw that is left out is none.
+  // A difference only in the dropped draw does not count.
   BOOST_TEST(none({{1, 1, 1, 2, 1, 1, 1}}));
 }
 

@@ -71,7 +71,7 @@ constexpr int null = 0, boolean = 1, integer = 2, number = 3, string = 4, tensor
 
 BOOST_AUTO_TEST_SUITE(document)
 
-BOOST_AUTO_TEST_CASE(json_of_every_kind) {
+BOOST_AUTO_TEST_CASE(every_kind_is_written_as_json) {
   BOOST_TEST(
       sample().to_json() ==
       "{\"nothing\": null, \"yes\": true, \"no\": false, \"integer\": -9223372036854775808, "
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(json_of_every_kind) {
              "\"\\\"\\\\\\b\\f\\n\\r\\t\\u0001\\u001f\x7f/\"");
 }
 
-BOOST_AUTO_TEST_CASE(doubles_in_json_stay_doubles_and_keep_their_bits) {
+BOOST_AUTO_TEST_CASE(doubles_survive_json_bit_for_bit) {
   BOOST_TEST(Document(3.0).to_json() == "3.0");
   BOOST_TEST(Document(0.0).to_json() == "0.0");
   BOOST_TEST(Document(0.1).to_json() == "0.1");
@@ -134,14 +134,14 @@ BOOST_AUTO_TEST_CASE(bytes_round_trip) {
   BOOST_TEST((appended == "before" + bytes_of(1)));
 }
 
-BOOST_AUTO_TEST_CASE(every_nan_becomes_the_same) {
+BOOST_AUTO_TEST_CASE(nans_are_canonical) {
   const auto other = std::bit_cast<double>(0xfff8000000000001);
   BOOST_TEST((bytes_of(other) == head(number, 0) + word(0x7ff8000000000000)));
   BOOST_TEST((bytes_of(Tensor{{1}, {other}}) ==
               bytes_of(Tensor{{1}, {std::numeric_limits<double>::quiet_NaN()}})));
 }
 
-BOOST_AUTO_TEST_CASE(every_truncation_and_any_tail_is_refused) {
+BOOST_AUTO_TEST_CASE(truncated_and_extended_bytes_are_refused) {
   const std::string bytes = bytes_of(sample());
   for (std::size_t size = 0; size < bytes.size(); ++size)
     if (refusal(bytes.substr(0, size)) == "accepted")
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(what_to_bytes_cannot_write_is_refused) {
   BOOST_TEST(refusal(head(boolean, 2)) == size);
   BOOST_TEST(refusal(head(integer, 1) + word(5)) == size);
   BOOST_TEST(refusal(head(number, 1) + word(5)) == size);
-  const char *const not_a_number = "a NaN has other bits than the only ones allowed";
+  const char *const not_a_number = "a NaN is not the canonical one";
   BOOST_TEST(refusal(head(number, 0) + word(0x7ff8000000000001)) == not_a_number);
   BOOST_TEST(refusal(head(tensor, 1) + word(1) + word(0xfff8000000000000)) == not_a_number);
   const char *const twice = "an object has the same key twice";
@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(what_to_bytes_cannot_write_is_refused) {
                      head(null, 0)) == "accepted");
 }
 
-BOOST_AUTO_TEST_CASE(strings_are_valid_utf_8) {
+BOOST_AUTO_TEST_CASE(strings_must_be_valid_utf_8) {
   for (const std::string &good : std::vector<std::string>{
            "", "a", "\x7f", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xef\xbf\xbf",
            "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"})
@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(strings_are_valid_utf_8) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(shapes_are_possible_and_fit) {
+BOOST_AUTO_TEST_CASE(shapes_must_be_valid_and_match_the_values) {
   const char *const shape = "a tensor has an impossible shape or ends too early";
   const std::string values = word(0) + word(0) + word(0) + word(0);
   BOOST_TEST(refusal(head(tensor, 2) + word(2) + word(2) + values) == "accepted");
@@ -223,7 +223,7 @@ BOOST_AUTO_TEST_CASE(nesting_is_limited) {
   BOOST_TEST(refusal(deep) == why);
 }
 
-BOOST_AUTO_TEST_CASE(claims_cost_nothing) {
+BOOST_AUTO_TEST_CASE(claimed_sizes_allocate_nothing) {
   const std::uint64_t huge = (std::uint64_t(1) << 56) - 1;
   const char *const early = "they end too early";
   for (const int tag : {string, list, object}) BOOST_TEST(refusal(head(tag, huge)) == early);

@@ -20,7 +20,7 @@ const GammaPrior gamma_prior{2, 1.5};
 const Options learning = {{"concentration", Options{{"shape", 2}, {"rate", 1.5}}}},
               fixed_at = {{"concentration", 1.3}};
 
-/// A base measure, and the options that say the same.
+/// A base measure, and the equivalent options.
 template <class Q> struct Base {
   std::string name;
   Q prior;
@@ -74,8 +74,8 @@ std::vector<double> log_predictives(const Q &prior, const Matrix &rows, std::spa
   return out;
 }
 
-/// What one draw says of x: its density, and that times the probabilities of the estimate's
-/// clusters and of a new one.
+/// The contribution of one draw for x: its density, and that times the probabilities of the
+/// estimate's clusters and of a new one.
 template <class Q>
 std::vector<double> predicted(const Q &prior, const Matrix &rows, std::span<const int> labels,
                               double alpha, std::span<const int> estimate,
@@ -108,8 +108,8 @@ template <class F> void for_each_base(int n, F f) {
 
 BOOST_AUTO_TEST_SUITE(dpmm_exact)
 
-// The law of what the draws say is the exact posterior's: means of the noted quantities, predictive
-// density and probabilities.
+// The distribution of the draws is the exact posterior: means of the summaries, predictive density
+// and probabilities.
 BOOST_AUTO_TEST_CASE(fits_have_the_exact_posterior) {
   const int n = 5;
   for_each_base(n, [&]<class Q>(const Base<Q> &base) {
@@ -153,13 +153,13 @@ BOOST_AUTO_TEST_CASE(fits_have_the_exact_posterior) {
               0, [](double v) { return v; },
               exact.mean([&](int p) { return exact.log_joint[std::size_t(p)]; }));
 
-        // Predictions rest on fewer draws, so far apart that they are independent: each has the
-        // posterior's own spread about the exact answer.
+        // Predictions use fewer draws, so far apart that they are independent: each varies about
+        // the exact value like the posterior.
         const double kept = model.estimate().draws;
         for (const std::vector<double> &x :
              {support::row(base.x, 0), support::row(base.x, 3),
               std::vector<double>(std::size_t(base.x.cols()), 1.0)}) {
-          // With s = alpha / (n + alpha) an answer is a + b s, given the partition.
+          // With s = alpha / (n + alpha) the prediction is a + b s, given the partition.
           std::vector<double> mean, squares;
           for (std::size_t p = 0; p < exact.labels.size(); ++p) {
             const auto now = predicted(base.prior, base.x, exact.labels[p], 1.3, fitted.labels, x),
@@ -190,9 +190,9 @@ BOOST_AUTO_TEST_CASE(fits_have_the_exact_posterior) {
   });
 }
 
-// All draws are kept where they are few: everything that is noted or answered can be computed again
-// from their labels and concentrations.
-BOOST_AUTO_TEST_CASE(what_is_said_of_draws_is_true) {
+// If there are few draws all are stored: all summaries and predictions can be recomputed from their
+// labels and concentrations.
+BOOST_AUTO_TEST_CASE(draw_summaries_agree_with_the_stored_draws) {
   for_each_base(12, [&]<class Q>(const Base<Q> &base) {
     for (const auto &method : methods) {
       if (method == "vi") continue;
@@ -241,7 +241,7 @@ BOOST_AUTO_TEST_CASE(what_is_said_of_draws_is_true) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(variational_bounds_rise_and_stay_below_the_evidence) {
+BOOST_AUTO_TEST_CASE(variational_bounds_increase_and_stay_below_the_evidence) {
   for (const int n : {1, 2, 6})
     for_each_base(n, [&]<class Q>(const Base<Q> &base) {
       auto rows = support::rows_of(base.x);
@@ -272,7 +272,7 @@ BOOST_AUTO_TEST_CASE(variational_bounds_rise_and_stay_below_the_evidence) {
 
 // The sticks' part of the bound is E_q[log p(v, alpha) - log q(v, alpha)], and its weights are
 // E_q[log weight]: by draws from q.
-BOOST_AUTO_TEST_CASE(the_bound_of_the_sticks_is_an_expectation) {
+BOOST_AUTO_TEST_CASE(the_sticks_share_of_the_bound_agrees_with_monte_carlo) {
   using Q = NormalWishart;
   const Q prior = normal_prior(full_covariance, 1);
   Vector a(3), b(3);

@@ -1,5 +1,5 @@
-// What the tests of Dirichlet process mixtures share: fits by every method, a model's answers, and
-// that all that it says fits together.
+// Helpers for the tests of Dirichlet process mixtures: fits by every method, a model's predictions,
+// and their consistency.
 #pragma once
 
 #include "base/error.hpp"
@@ -40,8 +40,8 @@ inline Options sampled(const std::string &method, int draws, int warmup = 100) {
   return {{"method", method}, {"chains", 2}, {"draws", draws}, {"warmup", warmup}, {"seed", 3}};
 }
 
-/// What a model says of x: its density, and that times the probabilities of its clusters and of a
-/// new one.
+/// A model's predictions for x: its density, and that times the probabilities of its clusters and
+/// of a new one.
 inline std::vector<double> answered(const DirichletProcessMixture &model,
                                     const std::vector<double> &x) {
   std::vector<double> p(std::size_t(model.size()) + 1), out{std::exp(model.log_density(x))};
@@ -62,7 +62,7 @@ inline std::string bits(DirichletProcessMixture &model) {
   return model.to_bytes();
 }
 
-/// Everything a model says is finite and fits together, and it survives both of its forms.
+/// All results of a model are finite and consistent, and both of its forms round-trip.
 inline void check_sound(DpmmFit &fitted, const Matrix &x) {
   DirichletProcessMixture &model = *fitted.model;
   BOOST_TEST(std::isfinite(model.info.objective));

@@ -74,10 +74,10 @@ BOOST_AUTO_TEST_CASE(densities_integrate_to_one) {
   for (double count = 0; count < 20000; ++count)
     for (const double one : {0.0, 1.0})
       sum += std::exp(fitted.model->log_density(std::vector<double>{one, count}));
-  BOOST_TEST(std::abs(sum - 1) < 1e-3);  // a heavy tail goes on
+  BOOST_TEST(std::abs(sum - 1) < 1e-3);  // the rest is in the heavy tail
 }
 
-BOOST_AUTO_TEST_CASE(edges) {
+BOOST_AUTO_TEST_CASE(degenerate_data) {
   for (const auto &method : methods)
     for (const int d : {1, 2, 3})
       for (const char *shape : {"full", "diagonal", "spherical"}) {
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(edges) {
       check_sound(fitted, x);
       if (method != "vi") BOOST_TEST(fitted.model->size() == (concentration < 1 ? 1 : 6), method);
     }
-  // A draw that is as large as a model should be is kept all the same.
+  // A draw that exceeds the size limit of a model is stored nevertheless.
   const Matrix many = support::normal_rows(3000, 1, 8);
   const DpmmFit fitted = fit(
       many,
@@ -123,8 +123,8 @@ BOOST_AUTO_TEST_CASE(edges) {
   BOOST_TEST(std::isfinite(fitted.model->log_density(std::vector<double>{0})));
 }
 
-// What a model says of its options makes it again.
-BOOST_AUTO_TEST_CASE(options_in_force_can_be_given_back) {
+// The reported options give the same model again.
+BOOST_AUTO_TEST_CASE(options_in_force_can_be_passed_again) {
   const Matrix x = doubtful_rows(20, 2, 12).cwiseAbs();
   for (const auto &method : methods)
     for (const Options &kind : {Options{},
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(options_in_force_can_be_given_back) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(seeds_and_threads) {
+BOOST_AUTO_TEST_CASE(draws_depend_on_the_seed_and_not_on_threads) {
   const Matrix x = support::normal_rows(20000, 3, 9);
   auto rows = support::rows_of(x);
   for (const char *method : {"slice", "vi"}) {

@@ -31,7 +31,7 @@ bool finite(const std::vector<double> &v) {
   return std::all_of(v.begin(), v.end(), [](double x) { return std::isfinite(x); });
 }
 
-/// Everything a model says is finite and fits together, and it survives both of its forms.
+/// All results of a model are finite and consistent, and both of its forms round-trip.
 void check_sound(GaussianMixture &model, const Matrix &x) {
   BOOST_TEST(std::isfinite(model.info.objective));
   BOOST_TEST(std::isfinite(model.info.log_likelihood));
@@ -69,8 +69,8 @@ void check_sound(GaussianMixture &model, const Matrix &x) {
   BOOST_TEST(copy.sample(2, 3, y) == model.sample(2, 3, y));
 }
 
-/// Fits by every method. Errors are allowed only where `may_fail`, and then must be of a kind that
-/// is the data's fault.
+/// Fits by every method. Errors are allowed only if `may_fail`, and then must be of a kind caused
+/// by the data.
 void check_all(const std::string &name, const Matrix &x, int k, bool may_fail = false) {
   for (const auto &c : cases()) BOOST_TEST_CONTEXT(name << " k " << k << ' ' << c.name) {
       try {
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(more_components_than_distinct_rows) {
   for (const int k : {0, -1, 10001}) BOOST_TEST(refusal(x, k).substr(0, 5) == "k is ");
 }
 
-BOOST_AUTO_TEST_CASE(columns_without_spread) {
+BOOST_AUTO_TEST_CASE(constant_columns) {
   Matrix x = normal_rows(41, 3, 94);
   x.col(1).setConstant(7);
   check_all("constant column", x, 3);
@@ -164,12 +164,12 @@ BOOST_AUTO_TEST_CASE(extreme_scales) {
 }
 
 // Data far from the origin lose digits only in the data themselves.
-BOOST_AUTO_TEST_CASE(far_away) {
+BOOST_AUTO_TEST_CASE(rows_far_from_the_origin) {
   // so that adding 2^26 is exact
   const Matrix grid = (normal_rows(100, 2, 96) * 1024).array().round() / 1024;
   const Matrix far = grid.array() + 67108864.0;
   for (const auto &c : cases()) BOOST_TEST_CONTEXT(c.name) {
-      // Starts depend on the rows' bits: hence from a start model, moved along.
+      // Starting points depend on the rows' bits, so fits start from a model that is shifted too.
       if (c.name == "kmeans") continue;
       const auto begin = fit(grid, 3, {{"method", "em"}, {"max_iter", 2}});
       std::vector<bayes::GmmComponent> moved = components(*begin);
@@ -193,12 +193,12 @@ BOOST_AUTO_TEST_CASE(far_away) {
 }
 
 // Components that lose all rows: weight 0 or the prior's, never a NaN.
-BOOST_AUTO_TEST_CASE(components_that_die) {
+BOOST_AUTO_TEST_CASE(components_without_rows_stay_finite) {
   const Matrix x = normal_rows(50, 2, 97, 1);
   std::vector<bayes::GmmComponent> start(3, {1.0 / 3, 0, {0, 0}, {1, 0, 0, 1}});
   start[1].mean = {1e6, 1e6};
   start[1].covariance = {1e-6, 0, 0, 1e-6};
-  start[2] = start[1];  // and two that are the same
+  start[2] = start[1];  // and two equal ones
   for (const auto &shape : shapes) {
     const auto begin = point_model(shape, start);
     for (const char *method : {"em", "map", "vi", "svi", "kmeans"})

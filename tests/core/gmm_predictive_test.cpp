@@ -1,5 +1,5 @@
-// What a fitted Gaussian mixture answers: densities that integrate to 1 and are the right ones,
-// draws that follow them, probabilities.
+// Predictions of a fitted Gaussian mixture: densities against their definition and integral, draws
+// against densities, probabilities.
 //
 // Draws have fixed seeds; each statistical check has a false-alarm rate of 1e-5 over the choice of
 // the seed.
@@ -68,8 +68,8 @@ double slow_independent_log_density(const GaussianMixture &model, double x) {
   return double(std::log(density));
 }
 
-/// Kolmogorov-Smirnov: 2.4705 is where the limit law has a tail of 1e-5; the factor is Stephens'
-/// correction for finite n.
+/// Kolmogorov-Smirnov: 2.4705 is the point beyond which the limit distribution has probability
+/// 1e-5; the factor is Stephens' correction for finite n.
 bool follows(std::vector<double> x, const std::function<double(double)> &cdf) {
   std::sort(x.begin(), x.end());
   const double n = double(x.size());
@@ -81,7 +81,7 @@ bool follows(std::vector<double> x, const std::function<double(double)> &cdf) {
   return (std::sqrt(n) + 0.12 + 0.11 / std::sqrt(n)) * away < 2.4705;
 }
 
-/// A component's law: centre, scale matrix, and degrees of freedom (0: normal).
+/// A component's distribution: centre, scale matrix, and degrees of freedom (0: normal).
 struct Law {
   Vector centre;
   Matrix scale;
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_SUITE(gmm_predictive)
 
 // Caught: nu = a for a + 1 - d, (c + 1) / c for its inverse, one chi-square for all columns of a
 // diagonal covariance.
-BOOST_AUTO_TEST_CASE(densities_are_the_definition) {
+BOOST_AUTO_TEST_CASE(densities_agree_with_the_definition) {
   for (const auto &c : cases())
     for (const int d : {1, 2, 3, 9}) {
       if (c.name == "vi independent") continue;
@@ -173,8 +173,8 @@ BOOST_AUTO_TEST_CASE(draws_follow_the_density) {
         const Law l = law(c, *model, k);
         const Vector z = Eigen::LLT<Matrix>(l.scale).matrixL().solve(x - l.centre);
         ++counts[std::size_t(k)];
-        // A diagonal covariance under vi: a Student t of its own for every column; else all columns
-        // share one.
+        // A diagonal covariance under vi: a separate Student t for every column; else one for all
+        // columns.
         radius[std::size_t(k)].push_back(c.name == "vi diagonal" ? z.cwiseAbs().maxCoeff()
                                                                  : z.squaredNorm() / d);
         if (d > 1 && c.name != "vi diagonal")
@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(draws_of_the_independent_prior) {
   const auto one = fit(few_rows(1), 2, cases().back().options);
   std::vector<double> x(n);
   for (int i = 0; i < n; ++i) one->sample(8, i, {&x[std::size_t(i)], 1});
-  // Its distribution function from its density, which is held against quadrature above.
+  // Its distribution function from its density, which is compared with quadrature above.
   std::vector<double> at, mass{0};
   for (double u = -12; u <= 12; u += 0.001) {
     at.push_back(std::sinh(u));
@@ -235,7 +235,7 @@ BOOST_AUTO_TEST_CASE(draws_of_the_independent_prior) {
   BOOST_TEST(std::abs(mean - expected) < 4.417 * std::sqrt((square - mean * mean) / n) + 1e-3);
 }
 
-BOOST_AUTO_TEST_CASE(draws_have_names) {
+BOOST_AUTO_TEST_CASE(draws_are_determined_by_seed_and_index) {
   const auto model = fit(few_rows(2), 2, {{"method", "vi"}});
   double a[2], b[2];
   BOOST_TEST(model->sample(3, 5, a) == model->sample(3, 5, b));
@@ -269,7 +269,7 @@ BOOST_AUTO_TEST_CASE(probabilities_and_predictions) {
     }
 }
 
-// A fuzzer's model: steps so small beside the degrees of freedom that counting them never ended.
+// Found by fuzzing: steps so small relative to the degrees of freedom that their loop did not end.
 BOOST_AUTO_TEST_CASE(any_number_of_degrees_of_freedom) {
   const auto model = fit(normal_rows(60, 2, 89), 2, {{"prior", Options{{"type", "independent"}}}});
   const std::vector<double> at = {0.3, 0.2};

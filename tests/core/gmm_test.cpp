@@ -17,7 +17,7 @@ Matrix covariance_of(const Matrix &x) {
 }
 std::vector<double> flat(const Matrix &m) { return {m.data(), m.data() + m.size()}; }
 
-/// A d x d matrix as the shape sees it.
+/// A d x d matrix restricted to the shape.
 Matrix seen_as(const std::string &shape, const Matrix &m) {
   if (shape == "diagonal") return Matrix(m.diagonal().asDiagonal());
   if (shape == "spherical") return m.diagonal().mean() * Matrix::Identity(m.rows(), m.cols());
@@ -35,7 +35,8 @@ Matrix shuffled(const Matrix &x, std::uint64_t seed, Vector *weights = nullptr) 
   return out;
 }
 
-/// A start for k components on the data: evenly spaced rows, everybody the covariance of all rows.
+/// A start for k components on the data: evenly spaced rows, each component with the covariance of
+/// all rows.
 Model start_on(const Matrix &x, const std::string &shape, int k) {
   std::vector<bayes::GmmComponent> start;
   Matrix spread = seen_as(shape, covariance_of(x));
@@ -207,7 +208,7 @@ BOOST_AUTO_TEST_CASE(units_do_not_matter) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(threads_and_storage_do_not_matter_to_the_last_bit) {
+BOOST_AUTO_TEST_CASE(results_are_bit_identical_for_any_threads_and_storage) {
   const Matrix x = normal_rows(40000, 4, 69);
   for (const bool weighted : {false, true})
     for (const auto &method : methods)
@@ -256,7 +257,7 @@ BOOST_AUTO_TEST_CASE(stochastic_steps_of_size_one_on_all_rows_are_those_of_vi) {
       }
 }
 
-BOOST_AUTO_TEST_CASE(stochastic_steps_on_samples_get_near_the_optimum) {
+BOOST_AUTO_TEST_CASE(stochastic_steps_on_minibatches_get_near_the_optimum) {
   const Matrix x = normal_rows(6000, 2, 72);
   const auto vi = fit(x, 3, {{"method", "vi"}});
   const auto svi =
@@ -282,7 +283,7 @@ BOOST_AUTO_TEST_CASE(shapes_coincide_where_they_must) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(an_update_goes_on_where_the_first_fit_ended) {
+BOOST_AUTO_TEST_CASE(an_update_continues_from_the_first_fit) {
   const Matrix x = normal_rows(90, 2, 75), first = x.topRows(35), second = x.bottomRows(55);
   for (const bool independent : {false, true})
     for (const auto &shape : shapes)
@@ -301,7 +302,7 @@ BOOST_AUTO_TEST_CASE(an_update_goes_on_where_the_first_fit_ended) {
         const auto p = both->posterior(0), q = all->posterior(0);
         BOOST_TEST(distance(p.alpha, q.alpha) < 1e-14);
         BOOST_TEST(distance(p.a, q.a) < 1e-14);
-        // mean-field halves do not add up; that alpha and a do is all there is
+        // the mean-field approximation is not additive; only alpha and a are
         if (independent) continue;
         BOOST_TEST(distance(p.c, q.c) < 1e-14);
         BOOST_TEST(distance(p.m, q.m) < 1e-12);
@@ -321,7 +322,7 @@ BOOST_AUTO_TEST_CASE(an_update_goes_on_where_the_first_fit_ended) {
       }
 }
 
-BOOST_AUTO_TEST_CASE(the_best_restart_is_kept_and_all_are_told) {
+BOOST_AUTO_TEST_CASE(the_best_restart_wins_and_all_are_in_the_trace) {
   const Matrix x = data_set("iris");
   for (const auto &method : methods) {
     const auto model =
@@ -340,7 +341,7 @@ BOOST_AUTO_TEST_CASE(the_best_restart_is_kept_and_all_are_told) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(figures_for_choosing_a_model) {
+BOOST_AUTO_TEST_CASE(bic_and_icl_agree_with_their_definitions) {
   const Matrix x = data_set("faithful");
   const std::map<std::string, double> free = {
       {"full", 3 * 3.0}, {"diagonal", 3 * 2.0}, {"spherical", 3.0}, {"tied", 3.0}};

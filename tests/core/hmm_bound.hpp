@@ -1,5 +1,5 @@
 // The lower bound of variational fits of hidden Markov models of symbols, from its definition, and
-// what else the tests of fits share.
+// other helpers for the tests of fits.
 #pragma once
 
 #include "hmm_support.hpp"
@@ -27,7 +27,7 @@ inline Dirichlets posterior_of(const HiddenMarkovModel &model, int v) {
   return q;
 }
 
-/// exp E log p of a Dirichlet; zeros of the structure are left out of it.
+/// exp E log p of a Dirichlet, without structural zeros.
 inline std::vector<Real> geometric(const std::vector<Real> &q, const std::vector<Real> &shown) {
   Real whole = 0;
   std::vector<Real> out(q.size(), 0);

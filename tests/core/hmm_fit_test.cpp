@@ -1,5 +1,5 @@
-// Fits of hidden Markov models by every method: bounds and exact posteriors, structure that stays,
-// threads and files, what is refused.
+// Fits of hidden Markov models by every method: bounds and exact posteriors, structural zeros,
+// threads and files, errors.
 #include "hmm_bound.hpp"
 
 using namespace markov;
@@ -25,13 +25,13 @@ BOOST_AUTO_TEST_CASE(the_bound_is_below_the_evidence) {
       for (const auto &run : two->trace)
         for (const double bound : run) BOOST_TEST(bound <= evidence + 1e-10);
       BOOST_TEST(two->info.objective > evidence - 3);
-      // With one state there is nothing hidden: the bound is the evidence.
+      // With one state nothing is hidden: the bound equals the evidence.
       BOOST_TEST(std::abs(one->info.objective -
                           double(exact(x, flat(1, 2, alpha, alpha, alpha)).log_evidence)) < 1e-10);
     }
 }
 
-BOOST_AUTO_TEST_CASE(zeros_stay_under_every_method) {
+BOOST_AUTO_TEST_CASE(structural_zeros_stay_zero_under_every_method) {
   const Table b = random_rows(3, 3, 5);
   const auto x = some_sequences(6, 3, 6);
   for (const std::string method : {"em", "map", "vi", "svi", "gibbs"}) {
@@ -59,9 +59,9 @@ BOOST_AUTO_TEST_CASE(zeros_stay_under_every_method) {
   }
 }
 
-// Threads share out pieces; long sequences are theirs too. What is spilled comes back stretch by
-// stretch, and is the same.
-BOOST_AUTO_TEST_CASE(threads_and_files_change_nothing) {
+// Pieces are divided among threads, and long sequences lie between them. Spilled rows are read back
+// stretch by stretch.
+BOOST_AUTO_TEST_CASE(fits_do_not_depend_on_threads_or_storage) {
   const Table a = random_rows(3, 3, 7), b = random_rows(3, 3, 8);
   std::vector<Sequence> x;
   for (std::uint64_t s = 0; s < 400; ++s)
@@ -115,9 +115,9 @@ BOOST_AUTO_TEST_CASE(threads_and_files_change_nothing) {
 // The sampler's means of parameters, against all paths. Draws are correlated: with no fewer than
 // 2000 independent ones of 20000, and posterior standard deviations below 0.25, 5 standard errors
 // are 0.028.
-BOOST_AUTO_TEST_CASE(draws_have_the_exact_means) {
+BOOST_AUTO_TEST_CASE(gibbs_means_are_the_exact_posterior_means) {
   const std::vector<Sequence> x = {{0, 0, 2, 1, 1}, {2, hole, 1, 0}, {0, 1, 2}};
-  // strong enough for the states to keep their names
+  // strong enough to prevent label switching
   const Dirichlets prior = {{40, 1}, {{30, 3}, {1, 20}}, flat(2, 3, 1, 1, 1.5).b};
   const auto begin =
       init({0.9, 0.1}, {{0.9, 0.1}, {0.1, 0.9}}, {{0.4, 0.3, 0.3}, {0.3, 0.4, 0.3}}, true);
@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(draws_have_the_exact_means) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(what_is_refused_is_named) {
+BOOST_AUTO_TEST_CASE(errors_name_what_is_invalid) {
   const std::vector<Sequence> x = {{0, 1, 2, 0}, {1, 2}};
   bayes::Errc code{};
   const auto refused = [&](Options options, const std::string &word,
@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(what_is_refused_is_named) {
   BOOST_TEST((code == bayes::Errc::invalid_argument));
 }
 
-BOOST_AUTO_TEST_CASE(stochastic_steps_come_near_the_optimum) {
+BOOST_AUTO_TEST_CASE(stochastic_steps_get_near_the_optimum) {
   const Table a = {{0.9, 0.05, 0.05}, {0.1, 0.8, 0.1}, {0.05, 0.15, 0.8}},
               b = {{0.8, 0.1, 0.1}, {0.1, 0.8, 0.1}, {0.1, 0.1, 0.8}};
   std::vector<Sequence> x;
@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(stochastic_steps_come_near_the_optimum) {
 
 // With a posterior, emissions are its predictive: Student t for normals. The bound and the mode's
 // density of normals are those of their definitions.
-BOOST_AUTO_TEST_CASE(normals_with_a_prior) {
+BOOST_AUTO_TEST_CASE(normal_emissions_under_a_prior) {
   const Table a = random_rows(2, 2, 11);
   const std::vector<Sequence> x = {
       drawn({0.5, 0.5}, a, 30, 12, [](int z, bayes::Random &random, Sequence &out) {

@@ -1,10 +1,11 @@
 // The joint-distribution test of the Gibbs sampler of hidden Markov models (Geweke 2004):
-// parameters, paths and observations drawn from the model at once, against a chain in which paths
-// are drawn by forward filtering and backward sampling, parameters given paths, and observations
-// anew given both. Both have the same distribution if the sampler is right.
+// parameters, paths and observations drawn from the model at once, against an MCMC chain in which
+// paths are drawn by forward filtering and backward sampling, parameters given paths, and
+// observations given both. Both have the same distribution if the sampler is correct.
 //
 // A case compares some 10 means by batches of 50; with a bound of 5 standard errors (Student t, 98
-// degrees of freedom) a right sampler fails in fewer than one of 10,000 runs, and seeds are fixed.
+// degrees of freedom) a correct sampler fails in fewer than one of 10,000 runs, and seeds are
+// fixed.
 #include <numeric>
 
 #include "markov/hmm_gibbs.hpp"
@@ -20,7 +21,7 @@ constexpr int k = 3, batches_each = 50;
 using Prior = MarkovPosterior<ProductPosterior>;
 using Parameters = MarkovPoint<ProductPoint>;
 
-/// One element of symbols and one count. Some transitions cannot be.
+/// One element of symbols and one count. Some transitions are structural zeros.
 Prior prior_of_world() {
   const auto columns = std::make_shared<const Columns>(
       std::vector<ColumnSpec>{{kind_of<Categorical>, 3}, {kind_of<Poisson>}});
@@ -98,8 +99,8 @@ void note(const World &world, int t, int all, Means &means) {
     means[q][std::size_t(t / (all / batches_each))] += values[q] / (all / batches_each);
 }
 
-/// The largest difference of the means, in standard errors. `believed`: what the sampler takes for
-/// the prior.
+/// The largest difference of the means, in standard errors. `believed`: the prior that the sampler
+/// uses.
 double largest_difference(const Prior &prior, const Prior &believed) {
   Random random(11, 3);
   Means independent, chain;
@@ -154,8 +155,8 @@ BOOST_AUTO_TEST_CASE(paths_and_parameters_have_the_joint_distribution) {
   BOOST_TEST(largest_difference(prior, prior) < 5);
 }
 
-// The test sees what is wrong.
-BOOST_AUTO_TEST_CASE(another_prior_is_seen) {
+// The test has power.
+BOOST_AUTO_TEST_CASE(a_different_prior_is_detected) {
   const Prior prior = prior_of_world();
   Prior wrong = prior;
   wrong.transition(0, 1) += 0.3;

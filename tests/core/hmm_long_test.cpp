@@ -1,4 +1,4 @@
-// What a fitted hidden Markov model answers on long sequences, against sums of logarithms.
+// Results of a fitted hidden Markov model on long sequences, against sums of logarithms.
 #include "hmm_support.hpp"
 
 using namespace markov;
@@ -7,7 +7,7 @@ namespace {
 
 bayes::Control control;
 
-/// All answers of a long sequence; `score(t)` are the reference's log densities.
+/// All results for a long sequence; `score(t)` are the reference's log densities.
 template <class Float, class Score>
 void check_long(const HiddenMarkovModel &model, const Known &known, const Sequence &x, Score score,
                 bool marginals = true) {
@@ -27,8 +27,8 @@ void check_long(const HiddenMarkovModel &model, const Known &known, const Sequen
       most = support::larger(most, std::abs(fast[i] - double(gamma[i])));
     BOOST_TEST(most < 1e-8);
   }
-  // The path may be another one of the same probability: what counts is that it has the best, and
-  // that it is said rightly.
+  // The path may be another one of equal probability: only its probability is compared, which must
+  // be the best, and reported correctly.
   const auto path = model.decode(one.all, control);
   BOOST_REQUIRE(std::int64_t(path.states.size()) == steps);
   Real joint = 0;
@@ -45,7 +45,7 @@ void check_long(const HiddenMarkovModel &model, const Known &known, const Sequen
 
 BOOST_AUTO_TEST_SUITE(hmm_long)
 
-BOOST_AUTO_TEST_CASE(a_million_symbols) {
+BOOST_AUTO_TEST_CASE(a_million_symbols_agree_with_long_double) {
   const Table a = {{0.98, 0.01, 0.01}, {0.02, 0.97, 0.01}, {0.3, 0.3, 0.4}},
               b = random_rows(3, 4, 14);
   const Fitted model = symbol_model(start3, a, b);
@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(a_million_symbols) {
   check_long<Real>(*model, known, x, [&](std::int64_t t) -> const std::vector<Real> & {
     return scores[at(x[at(t)])];
   });
-  // The filter gets there too, and the best paths of a long sequence are of their word.
+  // The filter ends at the same probabilities, and the best paths have the probabilities reported.
   HiddenMarkovModel::Filter filter(*model);
   Real whole = 0;
   for (const double v : x) filter.next({&v, 1}), whole += filter.log_predictive();
@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(a_million_symbols) {
       BOOST_TEST((best[i].states != best[i - 1].states &&
                   best[i].log_probability <= best[i - 1].log_probability));
   }
-  // Sequences of the fit, which cross pieces and lie between others.
+  // Sequences of the fit, some of which cross piece boundaries.
   std::vector<Sequence> many = {
       Sequence(x.begin(), x.begin() + 7),      Sequence(x.begin(), x.begin() + 16384),
       Sequence(x.begin(), x.begin() + 300001), Sequence(x.begin(), x.begin() + 10000),
@@ -93,9 +93,9 @@ BOOST_AUTO_TEST_CASE(a_million_symbols) {
   BOOST_TEST(distance(together->trace[0][0], double(sum)) < 1e-10);
 }
 
-BOOST_AUTO_TEST_CASE(a_million_far_apart) {
-  // Learned where the cycle is kept; asked where states are skipped, so that a step must pass a
-  // state whose density is e^-300000 or less.
+BOOST_AUTO_TEST_CASE(a_million_well_separated_normals_agree_with_long_double) {
+  // Fitted to data that follow the cycle, applied to data that skip states, so that a step must
+  // pass a state whose density is e^-300000 or less.
   const Table cycle = {{0.99, 0.01, 0}, {0, 0.99, 0.01}, {0.01, 0, 0.99}};
   const auto emit = [](int z, bayes::Random &random, Sequence &out) {
     out.push_back(1000 * z + random.normal());
@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(a_million_far_apart) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(a_million_left_to_right) {
+BOOST_AUTO_TEST_CASE(a_million_left_to_right_steps_agree_with_long_double) {
   // 50 states in a row that can only be passed one by one. Data jump over 20 of them, so that the
   // forward probability of where they jump to is e^-1000 or less just before, and 0 in double
   // precision.

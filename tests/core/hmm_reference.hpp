@@ -16,17 +16,17 @@ inline const Real impossible = -std::numeric_limits<Real>::infinity();
 
 inline std::size_t at(std::int64_t i) { return std::size_t(i); }
 
-/// log sum exp that knows of sums of nothing.
+/// log sum exp, also of no terms.
 inline Real log_sum(const std::vector<Real> &x) {
   return x.empty() || *std::max_element(x.begin(), x.end()) == impossible ? impossible
                                                                           : slow::log_sum_exp(x);
 }
 
-/// A chain and the logarithms of the emission densities of T observations, one row for each.
+/// A Markov chain and the log emission densities of T observations, one row each.
 struct Chain {
   std::vector<Real> initial;
   Table a, score;
-  Path known = {};  // states from 1, 0: not known; empty: none is
+  Path known = {};  // states from 1, 0: unknown; empty: all unknown
 
   int size() const { return int(initial.size()); }
   int steps() const { return int(score.size()); }
@@ -48,7 +48,7 @@ inline bool earlier(const Path &a, const Path &b) {
   return std::lexicographical_compare(a.rbegin(), a.rend(), b.rbegin(), b.rend());
 }
 
-/// What all paths together say.
+/// Sums over all paths.
 struct Enumeration {
   Real log_likelihood;
   Table smooth;                              // T x K
@@ -151,12 +151,11 @@ inline Exact exact(const std::vector<Sequence> &x, const Dirichlets &prior,
 
 /// Forward and backward sums of logarithms, for sequences of any length: `score(t)` gives the K log
 /// densities of step t. Initial and transition numbers need not be probabilities: those of a bound
-/// are not. Every step's vector is brought to the size of 1, and what it was is tallied in long
-/// double.
+/// are not. Every step's vector is normalised, and the log norms are summed in long double.
 template <class Float> struct LogSpace {
   int k;
   std::vector<Float> initial;
-  // of every state: the other end and the logarithm, zeros left out
+  // for every state: the other state and the logarithm, without zeros
   std::vector<std::vector<std::pair<int, Float>>> into, out_of;
 
   LogSpace(const std::vector<Real> &start, const Table &a)

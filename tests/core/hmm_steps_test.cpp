@@ -6,7 +6,7 @@ using namespace markov;
 
 namespace {
 
-/// What all sequences together expect, over all paths.
+/// Expectations over all paths of all sequences.
 struct Expected {
   Real log_likelihood = 0;
   std::vector<Real> initial;
@@ -33,7 +33,7 @@ Expected expect(const Known &known, const std::vector<Sequence> &x,
   return out;
 }
 
-/// The mode of a distribution given counts; where `given` is 0 it stays 0.
+/// The mode of a distribution given counts; entries that are 0 in `given` stay 0.
 std::vector<Real> mode(std::vector<Real> counts, const std::vector<Real> &given,
                        const std::vector<Real> &alpha) {
   Real whole = 0;
@@ -46,7 +46,7 @@ std::vector<Real> mode(std::vector<Real> counts, const std::vector<Real> &given,
 
 BOOST_AUTO_TEST_SUITE(hmm_steps)
 
-BOOST_AUTO_TEST_CASE(one_iteration_over_symbols) {
+BOOST_AUTO_TEST_CASE(one_iteration_over_symbols_agrees_with_the_definition) {
   const Table a = random_rows(3, 3, 1), b = random_rows(3, 4, 2);
   const std::vector<Sequence> x = {{0, 1, 3, 2, 2, 0, 1}, {3}, {1, 1, hole, 0}, {2, 3}};
   const std::vector<double> heavy = {1, 2.5, 0.5, 3};
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(one_iteration_over_symbols) {
       for (std::size_t v = 0; v < 4; ++v)
         BOOST_TEST(std::abs(double(fit.probability(int(i), double(v)) - emission[v])) < 1e-12);
     }
-    // Both objectives: where the run begins, and where it ends.
+    // The objective at the start and at the end of the run.
     const auto objective = [&](const Known &at_point) {
       Real total = expect(at_point, x, c.weights, c.labels).log_likelihood;
       if (!map) return total;
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(one_iteration_over_symbols) {
     BOOST_TEST(distance(model->trace[0][1], double(objective(fit))) < 1e-12);
     BOOST_TEST(distance(model->info.objective, double(objective(fit))) < 1e-12);
   }
-  // A weight is so many sequences.
+  // A weight counts repetitions of a sequence.
   for (const std::string method : {"em", "map", "vi"}) {
     const Options options = {
         {"method", method}, {"max_iter", 7}, {"tol", 0.0}, {"init", init(start3, a, b, true)}};
@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(one_iteration_over_symbols) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(one_iteration_over_normals) {
+BOOST_AUTO_TEST_CASE(one_iteration_over_normals_agrees_with_the_definition) {
   const Table a = random_rows(3, 3, 3);
   bayes::Random random(4);
   std::vector<Sequence> x(4);
@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(one_iteration_over_normals) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(objectives_rise_to_what_they_are) {
+BOOST_AUTO_TEST_CASE(objectives_increase_to_their_definition) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const auto x = some_sequences(5, 3, seed);
     const std::vector<double> weights = {1, 0.5, 2, 1.25, 3};
@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(objectives_rise_to_what_they_are) {
       BOOST_TEST(distance(vi->info.objective,
                           double(elbo(*vi, x, 3, flat(3, 3, alpha, alpha, 2 * alpha), weights))) <
                  1e-11);
-      // States come with falling visits, which are all steps, missing ones too.
+      // States are in order of decreasing occupancy, which counts missing steps too.
       double all = 0, steps = 0;
       for (int i = 0; i < 3; ++i) {
         const auto state = vi->state_at(i);

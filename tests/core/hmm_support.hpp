@@ -1,5 +1,5 @@
-// What the tests of hidden Markov models share: sequences, fits, and reading a model's parameters
-// back, for the definitions of hmm_reference.hpp to be evaluated at.
+// Helpers for the tests of hidden Markov models: sequences, fits, and a model's parameters in the
+// form of hmm_reference.hpp.
 #pragma once
 
 #include <functional>
@@ -116,7 +116,7 @@ inline Options init(const std::vector<Real> &initial, const Table &a, const Tabl
   return out;
 }
 
-/// A model's parameters as it says them. `kinds`: "multivariate", or a family for each element.
+/// A model's reported parameters. `kinds`: "multivariate", or a family for each element.
 class Known {
  public:
   Known(const HiddenMarkovModel &model, std::vector<std::string> kinds)
@@ -213,7 +213,7 @@ class Known {
   Table a;
 };
 
-/// A sequence drawn from a chain; emit(state, random, out).
+/// A sequence drawn from a Markov chain; emit(state, random, out).
 template <class Emit>
 Sequence drawn(const std::vector<Real> &initial, const Table &a, std::int64_t steps,
                std::uint64_t seed, Emit emit, Path *states = nullptr) {
@@ -234,15 +234,14 @@ inline auto letters_of(const Table &b) {
   };
 }
 
-/// Rows that are probability distributions, none of their numbers near 0.
+/// Rows that are probability distributions, without small entries.
 inline Table random_rows(int rows, int columns, std::uint64_t seed) {
   bayes::Random random(seed, 78);
   Table out(at(rows), std::vector<Real>(at(columns)));
   for (auto &row : out) {
     double sum = 0;
     for (Real &v : row) sum += double(v = 0.15 + random.uniform());
-    // Rounded to doubles before they are handed on, so that the options and the definition hold the
-    // same numbers.
+    // Rounded to doubles, so that the options and the definition have the same numbers.
     for (Real &v : row) v = double(v / sum);
   }
   return out;
@@ -253,7 +252,7 @@ inline std::string bits(HiddenMarkovModel &model) {
   return model.to_bytes();
 }
 
-/// What an error says, in all its parts, and its code; "no error" if there is none.
+/// All parts of an error's message, and its code; "no error" if there is none.
 template <class F> std::string message_of(F f, bayes::Errc *code = nullptr) {
   try {
     f();

@@ -1,8 +1,8 @@
-// What a fitted hidden Markov model answers, against all K^T paths.
+// Results of a fitted hidden Markov model, against all K^T paths.
 //
 // Method em with max_iter 0 leaves the parameters of option init as they are, so models of our
-// choice can be asked; where init does not say everything (variances), the parameters are read back
-// from the model.
+// choice can be tested; parameters that init does not determine (variances) are read back from the
+// model.
 #include "hmm_support.hpp"
 
 using namespace markov;
@@ -23,7 +23,7 @@ void check_answers(const HiddenMarkovModel &model, const Known &known, const Seq
     for (int i = 0; i < k; ++i)
       BOOST_TEST(std::abs(smooth[at(t * k + i)] - double(slow.smooth[at(t)][at(i)])) < 1e-12);
 
-  // All paths, and no more; where two are equal but for rounding errors their order may be either.
+  // All paths, and no more; two that differ only by rounding errors may come in either order.
   const auto paths = model.decode_best(one.all, int(slow.paths.size()) + 5, control);
   BOOST_REQUIRE(paths.size() == slow.paths.size());
   std::vector<Path> seen;
@@ -50,7 +50,7 @@ void check_answers(const HiddenMarkovModel &model, const Known &known, const Seq
   BOOST_REQUIRE(few.size() == std::min<std::size_t>(2, paths.size()));
   for (std::size_t i = 0; i < few.size(); ++i) BOOST_TEST(few[i].states == paths[i].states);
 
-  // The filter knows the beginnings; a missing step has no density of its own.
+  // The filter is exact for every prefix; a missing step has no density.
   HiddenMarkovModel::Filter filter(model);
   Real before = 0;
   Enumeration past;
@@ -103,7 +103,7 @@ void check_answers(const HiddenMarkovModel &model, const Known &known, const Seq
 
 BOOST_AUTO_TEST_SUITE(hmm)
 
-BOOST_AUTO_TEST_CASE(given_parameters_stay_and_are_counted_with) {
+BOOST_AUTO_TEST_CASE(given_parameters_are_returned_with_exact_expected_counts) {
   const Table a = random_rows(3, 3, 1), b = random_rows(3, 4, 2);
   const std::vector<Sequence> x = {{0, 1, 3, 2, 2, 0}, {3}, {1, 1, hole, 0}};
   const std::vector<double> weights = {1, 2.5, 0.5};
@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(given_parameters_stay_and_are_counted_with) {
   BOOST_TEST(distance(model->trace[0][0], double(whole)) < 1e-12);
   BOOST_TEST(distance(model->info.log_likelihood, double(whole)) < 1e-12);
   BOOST_TEST(distance(model->info.objective, double(whole)) < 1e-12);
-  // Stationary: a hundred thousand steps of the chain.
+  // Stationary distribution: a hundred thousand steps of the Markov chain.
   std::vector<Real> share = start3;
   for (int step = 0; step < 100000; ++step) {
     std::vector<Real> next(3, 0);
@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(given_parameters_stay_and_are_counted_with) {
   BOOST_TEST(model->symbol_names() == first_letters(4));
 }
 
-BOOST_AUTO_TEST_CASE(symbols_are_those_of_all_paths) {
+BOOST_AUTO_TEST_CASE(symbols_agree_with_enumerated_paths) {
   const Table a = random_rows(3, 3, 3), b = random_rows(3, 4, 4);
   const Fitted model = symbol_model(start3, a, b);
   const Known known(*model, {"categorical"});
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(symbols_are_those_of_all_paths) {
        {Sequence{0, 1, 2, 3, 3, 0, 1}, Sequence{2}, Sequence{hole}, Sequence{1, hole, 3},
         Sequence{hole, hole, 0, hole, 2, hole}, Sequence{0, 0}})
     check_answers(*model, known, x);
-  // A step that is missing is summed out: of every symbol that it might have been.
+  // A missing step is summed over all symbols.
   std::vector<Real> all;
   for (int v = 0; v < 4; ++v)
     all.push_back(enumerate(known.chain({1, double(v), 3})).log_likelihood);
@@ -186,7 +186,7 @@ BOOST_AUTO_TEST_CASE(symbols_are_those_of_all_paths) {
   BOOST_TEST(std::abs(model->log_likelihood(nothing.all, control)) < 1e-14);
 }
 
-BOOST_AUTO_TEST_CASE(normals_are_those_of_all_paths) {
+BOOST_AUTO_TEST_CASE(normals_agree_with_enumerated_paths) {
   // A few iterations from given means, so that covariances are those of states.
   const Table a = random_rows(3, 3, 5);
   Sequence training = drawn(start3, a, 200, 6, [](int z, bayes::Random &random, Sequence &out) {
@@ -212,7 +212,7 @@ BOOST_AUTO_TEST_CASE(normals_are_those_of_all_paths) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(columns_are_those_of_all_paths) {
+BOOST_AUTO_TEST_CASE(columns_agree_with_enumerated_paths) {
   const Table a = random_rows(3, 3, 7);
   const Fitted counts = poisson_model(start3, a, {1, 4.5, 12});
   check_answers(*counts, Known(*counts, {"poisson"}), {0, 3, 14, hole, 5, 5, 0});
@@ -231,7 +231,7 @@ BOOST_AUTO_TEST_CASE(columns_are_those_of_all_paths) {
   check_answers(*coin, Known(*coin, {"bernoulli"}), {0, 1, 1, hole, 0, 1});
   BOOST_TEST(std::abs(double(Known(*coin, {"bernoulli"}).probability(2, 1)) - 0.8) < 1e-15);
 
-  // A product, with missing elements: they say nothing, the others of the step do.
+  // A product with missing values, which are integrated out.
   const std::vector<std::string> kinds = {"normal", "bernoulli", "poisson", "categorical"};
   const double codes[] = {1, 2, 9};
   const Sequence training =
@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(columns_are_those_of_all_paths) {
       {0.5, 1, 3, 9, 4, hole, 8, 1, 2, 0, hole, hole, hole, hole, hole, hole, 7, 1, 12, 2});
 }
 
-BOOST_AUTO_TEST_CASE(zeros_of_the_structure) {
+BOOST_AUTO_TEST_CASE(structural_zeros_agree_with_enumerated_paths) {
   const Table b = random_rows(3, 4, 9);
   const Fitted cycle = symbol_model({0.6, 0, 0.4}, {{0.7, 0.3, 0}, {0, 0.5, 0.5}, {1, 0, 0}}, b);
   const Known known(*cycle, {"categorical"});
@@ -275,7 +275,7 @@ BOOST_AUTO_TEST_CASE(zeros_of_the_structure) {
   BOOST_TEST(std::isinf(forward->state_at(2).dwell));
   check_answers(*forward, ahead, {0, 0, 1, hole, 2, 1, 2});
 
-  // Two states that are never left: the long run depends on where it began.
+  // Two absorbing states: the stationary distribution is not unique.
   const Fitted split = symbol_model({0.5, 0.3, 0.2}, {{0.2, 0.4, 0.4}, {0, 1, 0}, {0, 0, 1}}, b);
   for (int i = 0; i < 3; ++i) BOOST_TEST(std::isnan(split->state_at(i).stationary));
   check_answers(*split, Known(*split, {"categorical"}), {0, 1, 2, 3, 3});
@@ -290,10 +290,10 @@ BOOST_AUTO_TEST_CASE(one_state_and_more_states_than_steps) {
   check_answers(*many, Known(*many, {"categorical"}), {3});
 }
 
-BOOST_AUTO_TEST_CASE(ties_have_an_order) {
+BOOST_AUTO_TEST_CASE(ties_are_broken_by_the_smallest_last_state) {
   const Real third = Real(1.0 / 3);
   const Table same(3, std::vector<Real>(3, third));
-  // Nothing tells the states apart: all 81 paths are equal, and come in the order of the last
+  // All states are equivalent: the 81 paths are equally probable, and come in the order of the last
   // state, then of the last but one, ...
   const Fitted uniform = symbol_model({third, third, third}, same, same);
   Data one(1, {{0, 2, 1, 1}});
@@ -305,8 +305,8 @@ BOOST_AUTO_TEST_CASE(ties_have_an_order) {
     BOOST_TEST(all[i].states == slow.paths[i].second);
     BOOST_TEST(all[i].log_probability == all[0].log_probability);
   }
-  // Two of three states are twins: every path has as many equals as it visits them, whose terms are
-  // the same numbers in the same order.
+  // Two of three states are equivalent: exchanging them in a path gives the same terms in the same
+  // order.
   const Fitted twins = symbol_model({0.5, 0.25, 0.25},
                                     {{0.5, 0.25, 0.25}, {0.25, 0.375, 0.375}, {0.25, 0.375, 0.375}},
                                     {{0.75, 0.25}, {0.125, 0.875}, {0.125, 0.875}});
@@ -320,7 +320,7 @@ BOOST_AUTO_TEST_CASE(ties_have_an_order) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(identical_rows_make_a_mixture) {
+BOOST_AUTO_TEST_CASE(identical_transition_rows_give_a_mixture) {
   const std::vector<Real> rates = {1, 5, 9};
   const Fitted model = poisson_model(start3, {start3, start3, start3}, rates);
   const Sequence x = {0, 3, 3, 11, hole, 6, 8, 2, 40};
@@ -341,7 +341,7 @@ BOOST_AUTO_TEST_CASE(identical_rows_make_a_mixture) {
   BOOST_TEST(distance(model->log_likelihood(one.all, control), double(whole)) < 1e-12);
 }
 
-BOOST_AUTO_TEST_CASE(what_cannot_be_has_no_path) {
+BOOST_AUTO_TEST_CASE(impossible_sequences_have_no_path) {
   // 10^200 is further from every normal state than a double can say.
   Data data(1, {{0, 1, 0, 2, 9, 8, 10, 9}});
   const Fitted normal =
@@ -361,15 +361,15 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_has_no_path) {
   BOOST_TEST((code == bayes::Errc::numeric));
 }
 
-// What option init gives no probability is lifted to the least one that there is.
-BOOST_AUTO_TEST_CASE(every_symbol_can_be) {
+// Symbols without probability in option init are raised to the lower bound.
+BOOST_AUTO_TEST_CASE(symbols_of_probability_zero_are_raised_to_the_bound) {
   const Fitted model = symbol_model({1, 0}, {{0.5, 0.5}, {0, 1}}, {{0.5, 0.5, 0}, {0.25, 0.75, 0}});
   const Known known(*model, {"categorical"});
   for (int i = 0; i < 2; ++i) BOOST_TEST(std::abs(double(known.probability(i, 2)) - 1e-12) < 1e-20);
   check_answers(*model, known, {0, 2, 1});
 }
 
-BOOST_AUTO_TEST_CASE(documents_keep_all) {
+BOOST_AUTO_TEST_CASE(documents_round_trip) {
   const Fitted model =
       symbol_model({0.6, 0, 0.4}, {{0.7, 0.3, 0}, {0, 0.5, 0.5}, {1, 0, 0}}, random_rows(3, 4, 20));
   const std::string bytes = model->to_bytes();

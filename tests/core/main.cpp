@@ -6,7 +6,7 @@
 
 namespace {
 
-/// A test case that checks nothing, as its loops found nothing to run over, makes the run fail.
+/// A test case without any check, for instance because its loops are empty, makes the run fail.
 class NothingChecked : public boost::unit_test::test_observer {
  public:
   void test_unit_start(boost::unit_test::test_unit const &) override { checked_ = false; }

@@ -1,6 +1,5 @@
-// The pass over sequences of a hidden Markov model: a long sequence goes through checkpoints, and
-// says the same whatever room they have. hmm_steps_test compares what it says of short ones with
-// definitions.
+// The pass over sequences of a hidden Markov model: results for a long sequence do not depend on
+// the memory for its checkpoints. hmm_steps_test compares short sequences with definitions.
 #include "markov/markov_step.hpp"
 
 #include <memory>

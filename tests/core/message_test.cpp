@@ -9,7 +9,7 @@ using bayes::message;
 
 BOOST_AUTO_TEST_SUITE(messages)
 
-BOOST_AUTO_TEST_CASE(every_place_takes_the_next_value) {
+BOOST_AUTO_TEST_CASE(every_placeholder_takes_the_next_value) {
   const std::string family = "gmm";
   BOOST_TEST(message("") == "");
   BOOST_TEST(message("no rows") == "no rows");
@@ -28,7 +28,7 @@ BOOST_AUTO_TEST_CASE(integers_of_every_width) {
              "-2147483648 4294967295");
 }
 
-BOOST_AUTO_TEST_CASE(doubles_are_as_short_as_they_can_be) {
+BOOST_AUTO_TEST_CASE(doubles_have_the_fewest_digits) {
   BOOST_TEST(message("{} {} {}", 0.1, 1e150, -2.0) == "0.1 1e+150 -2");
   BOOST_TEST(message("{}", 1.0 / 3) == "0.3333333333333333");
   BOOST_TEST(message("{} {} {}", std::nan(""), HUGE_VAL, -HUGE_VAL) == "NaN Infinity -Infinity");

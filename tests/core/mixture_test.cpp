@@ -1,5 +1,5 @@
-// The objectives of mixtures: exact against enumeration and an independent slow implementation,
-// never falling, flat at the end.
+// The objectives of mixtures: compared with enumeration and an independent slow implementation,
+// monotone, flat at convergence.
 //
 // Each case was seen to fail on a broken copy of the headers; the breaks are named where they are
 // caught.
@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(slow_special_functions) {
 
 // Caught: every term of the ELBO, of the log posterior and of the log likelihood that is dropped or
 // has a wrong factor; the updates' counts off by one; c n / (c n + 1).
-BOOST_AUTO_TEST_CASE(objectives_rise_and_are_what_they_are_said_to_be) {
+BOOST_AUTO_TEST_CASE(objectives_increase_and_agree_with_their_definitions) {
   for (const auto &c : cases()) {
     for (const auto &name : data_sets) {
       Matrix x = data_set(name);
@@ -160,8 +160,8 @@ BOOST_AUTO_TEST_CASE(objectives_rise_and_are_what_they_are_said_to_be) {
   }
 }
 
-// Caught: an update that stops elsewhere than the objective's maximum, though it rises (a + n - 1,
-// B without its last term).
+// Caught: an update that stops elsewhere than the objective's maximum, although that increases (a +
+// n - 1, B without its last term).
 BOOST_AUTO_TEST_CASE(at_convergence_the_objective_is_flat) {
   for (const auto &c : cases()) {
     if (c.method == "kmeans") continue;
@@ -224,13 +224,14 @@ BOOST_AUTO_TEST_CASE(the_elbo_is_below_the_evidence_by_enumeration) {
             BOOST_TEST(distance(elbo, evidence) < 1e-10);
           else
             BOOST_TEST(elbo < evidence);
-          BOOST_TEST(elbo > evidence - 3.0 * k);  // mean field is not that bad
+          BOOST_TEST(elbo > evidence - 3.0 * k);  // the mean-field gap is smaller than that
         }
       }
 }
 
 // The independent prior has no closed evidence: in one dimension the mean is left to quadrature
-// (the trapezoid rule, which converges faster than any power on a smooth integrand that dies out).
+// (the trapezoid rule, which converges faster than any power for a smooth integrand that vanishes
+// at both ends).
 BOOST_AUTO_TEST_CASE(the_elbo_of_the_independent_prior_is_below_the_evidence) {
   const int n = 6;
   const Matrix x = normal_rows(n, 1, 51, 2);

@@ -1,5 +1,5 @@
-// What all models share: their document, their bytes, and what is refused. The family here has one
-// number of its own.
+// Common to all models: document, bytes, and errors. The model family here has one member of its
+// own.
 #include "document/model.hpp"
 
 #include <algorithm>
@@ -103,7 +103,7 @@ Document without(const Document &document, const std::string &key) {
 
 BOOST_AUTO_TEST_SUITE(model)
 
-BOOST_AUTO_TEST_CASE(the_document_says_everything) {
+BOOST_AUTO_TEST_CASE(documents_have_all_members) {
   BOOST_TEST(sample().to_document().to_json() ==
              "{\"pg_bayes\": {\"format\": 1, \"version\": \"" +
                  std::string(bayes::library_version) +
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(documents_and_bytes_round_trip) {
   BOOST_TEST(again->trace.size() == 3);
 }
 
-BOOST_AUTO_TEST_CASE(what_text_makes_of_a_document_is_read_as_the_same_model) {
+BOOST_AUTO_TEST_CASE(documents_read_from_json_give_the_same_model) {
   const Sample model = sample();
   Document document = model.to_document();
   const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(what_text_makes_of_a_document_is_read_as_the_same_model) {
   BOOST_TEST(Model::from_document(document, find_sample)->trace.empty());
 }
 
-BOOST_AUTO_TEST_CASE(every_member_is_needed) {
+BOOST_AUTO_TEST_CASE(every_member_is_required) {
   const Document document = sample().to_document();
   for (const auto &member : *document.as<Document::Object>())
     BOOST_TEST(refused(without(document, member.first)) ==
@@ -200,8 +200,8 @@ BOOST_AUTO_TEST_CASE(impossible_members_are_named) {
              start + R"("seconds" is "Infinity", but must be a finite number of at least 0.0)");
   BOOST_TEST(with("options", {}) == start + R"("options" is null, but must be an object)");
   BOOST_TEST(with("options", Document::object().set("k", Tensor{{2, 0}, {}})) ==
-             start + R"("options" cannot be stored: a tensor has another number of )"
-                     R"(values than its shape says)");
+             start + R"("options" cannot be stored: a tensor has a number of values )"
+                     R"(that does not match its shape)");
   BOOST_TEST(with("pg_bayes", 1) == start + R"("pg_bayes" is 1, but must be an object)");
   BOOST_TEST(with("pg_bayes", Document::object()) == start + R"("pg_bayes.format" is missing)");
   BOOST_TEST(with("pg_bayes", Document::object().set("format", 1).set("version", "")) ==
@@ -228,7 +228,7 @@ BOOST_AUTO_TEST_CASE(unknown_members_are_refused_at_any_depth) {
              R"(invalid bayes_model: unknown member "own.extra")");
 }
 
-BOOST_AUTO_TEST_CASE(draws_are_a_member_where_there_are_any) {
+BOOST_AUTO_TEST_CASE(draws_are_a_member_if_there_are_any) {
   const Sample model = sampled();
   const Document document = model.to_document();
   BOOST_TEST(document.find("draws")->to_json() ==
@@ -321,7 +321,7 @@ BOOST_AUTO_TEST_CASE(impossible_draws_are_named) {
       start + "values\" contains \"-Infinity\", but its numbers must be finite or NaN");
 }
 
-BOOST_AUTO_TEST_CASE(a_newer_format_says_so) {
+BOOST_AUTO_TEST_CASE(newer_formats_are_refused_by_name) {
   Document document = sample().to_document();
   document.set("pg_bayes", Document::object().set("format", 2).set("version", "9.0.0"));
   const std::string says =
@@ -334,7 +334,7 @@ BOOST_AUTO_TEST_CASE(a_newer_format_says_so) {
   BOOST_TEST(refused_bytes(bytes) == says);
 }
 
-BOOST_AUTO_TEST_CASE(errors_of_the_family_become_errors_of_the_input) {
+BOOST_AUTO_TEST_CASE(errors_of_a_reader_become_invalid_input) {
   Sample model = sample();
   model.own = 0.125;
   const std::string says = "the family refuses / detail | hint";
@@ -363,7 +363,7 @@ BOOST_AUTO_TEST_CASE(changed_bytes_are_refused) {
              "was changed or lost.");
 }
 
-BOOST_AUTO_TEST_CASE(sealed_bytes_are_checked_all_the_same) {
+BOOST_AUTO_TEST_CASE(bytes_with_a_valid_fingerprint_are_checked_too) {
   std::string bytes = sample().to_bytes() + '\0';
   bayes::seal_model(bytes);
   BOOST_TEST(refused_bytes(bytes) == "invalid document bytes / there are bytes after the end");

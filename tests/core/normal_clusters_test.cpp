@@ -1,5 +1,5 @@
 // Normal clusters with their parameters integrated out, and draws of the parameters: evidence,
-// predictive densities, rows that come and go.
+// predictive densities, adding and removing rows.
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
 #include "sampler_support.hpp"
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(the_posterior_of_one_row_reproduces_the_marginal) {
   BOOST_TEST(std::abs(chain(0, 1, printed) - chain(1, 0, printed)) > 0.01);
 }
 
-BOOST_AUTO_TEST_CASE(clusters_come_and_go_and_rows_leave_no_trace) {
+BOOST_AUTO_TEST_CASE(opening_closing_and_removing_restore_clusters) {
   for_each_shape([](const CovarianceShape &shape, const char *name) {
     const int d = 3, k = 2 * simd::lanes + 3, n = 6 * k;
     const auto prior = normal_prior(shape, d);
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(clusters_come_and_go_and_rows_leave_no_trace) {
       BOOST_TEST(clusters.log_marginal(i % k) == marginal);
     }
     BOOST_TEST(distance_of(clusters.posterior(), before) < 1e-12, name);
-    // A closed cluster's place is taken by the last; an opened one is empty.
+    // The last cluster moves to a closed one's slot; a new one is empty.
     const double last = clusters.log_marginal(k - 1), first = clusters.log_marginal(0);
     clusters.close(1);
     BOOST_TEST(clusters.size() == k - 1);
@@ -215,7 +215,7 @@ BOOST_AUTO_TEST_CASE(rounding_errors_of_many_updates_stay_small) {
       for (int k = 0; k < 2; ++k)
         BOOST_TEST(distance(clusters.log_marginal(k), fresh.log_marginal(k)) < 1e-9);
     }
-    // A scale that an enormous row hid is gone: who removes the row is told.
+    // The scale is lost in that of an enormous row: removing this row reports it.
     NormalClusters clusters(normal_prior(shape, 1));
     clusters.open();
     const double near = 1, far = 1e12;
@@ -229,7 +229,7 @@ BOOST_AUTO_TEST_CASE(rounding_errors_of_many_updates_stay_small) {
     BOOST_TEST(distance_of(clusters.posterior(),
                            posterior(statistics_of(normal_prior(shape, 1), Matrix::Ones(1, 1)),
                                      normal_prior(shape, 1))) < 1e-12);
-    // Rows farther away than squares can say have a finite density.
+    // Rows so far away that squared distances overflow have a finite density.
     const double farthest = 1e200;
     BOOST_TEST(std::isfinite(clusters.log_predictive(0, &farthest)));
     BOOST_TEST(clusters.log_predictive(0, &farthest) < clusters.log_predictive(0, &far));

@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_SUITE(normal)
 
 // Caught: c n / (c + n) as n / (c n + 1) (the printed form of 000 eq. 20), n + 1 for n in a, n for
 // n d in the spherical a.
-BOOST_AUTO_TEST_CASE(a_posterior_is_the_same_by_rows_in_any_order_by_parts_and_at_once) {
+BOOST_AUTO_TEST_CASE(posteriors_do_not_depend_on_how_rows_are_batched) {
   for_each_shape([](auto shape) {
     for (const int d : {1, 3, 5}) {
       const int k = 2;
@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(the_evidence_is_the_sum_of_the_log_predictives) {
 }
 
 // Caught: (a - p) for (a - p - 1) in log_prior, a dropped c, everything in the evidence.
-BOOST_AUTO_TEST_CASE(candidates_identity) {
+BOOST_AUTO_TEST_CASE(chibs_candidate_identity_holds) {
   for_each_shape([](auto shape) {
     const int k = 2, n = 15, d = 3;
     const Matrix x = support::normal_rows(n, d, 9);
@@ -215,10 +215,9 @@ BOOST_AUTO_TEST_CASE(the_mode_is_where_the_posterior_density_is_largest) {
   });
 }
 
-// The slow definitions are what the rest is held against; here they are held against themselves:
-// E_q[log p / q] over a single component whose q is the posterior is the evidence. Caught: dropped
-// terms in either.
-BOOST_AUTO_TEST_CASE(divergence_and_scorer_make_up_the_evidence) {
+// A check of the slow definitions with which the rest is compared: E_q[log p / q] over a single
+// component whose q is the posterior is the evidence. Caught: dropped terms in either.
+BOOST_AUTO_TEST_CASE(divergence_and_data_term_sum_to_the_evidence) {
   for_each_shape([](auto shape) {
     for (const int d : {1, 4}) {
       const Matrix x = support::normal_rows(9, d, 11);
@@ -241,10 +240,9 @@ BOOST_AUTO_TEST_CASE(divergence_and_scorer_make_up_the_evidence) {
   });
 }
 
-// At a q that is nobody's posterior. Caught: a dropped d log 2, as in t1 of 002 L9: where a - a0
-// adds up to n, as it does in every fit, it cancels between the rows' share and the divergence, so
-// that no ELBO can tell.
-BOOST_AUTO_TEST_CASE(expectations_at_any_q) {
+// At a q that is not a posterior. Caught: a dropped d log 2, as in t1 of 002 L9: if a - a0 sums to
+// n, as in every fit, it cancels between data term and divergence, so that no ELBO reveals it.
+BOOST_AUTO_TEST_CASE(expectations_under_an_arbitrary_q) {
   const int k = 2, d = 3;
   const Matrix x = support::normal_rows(20, d, 13);
   const auto scores = [&](const auto &scorer, int j) {
@@ -298,7 +296,7 @@ BOOST_AUTO_TEST_CASE(expectations_at_any_q) {
   check("full", prior, q, plain_independent(prior), plain_independent(q));
 }
 
-BOOST_AUTO_TEST_CASE(a_step_in_natural_parameters) {
+BOOST_AUTO_TEST_CASE(natural_gradient_steps) {
   for_each_shape([](auto shape) {
     const int k = 2, d = 3;
     const Matrix x = support::normal_rows(30, d, 12);
@@ -351,7 +349,7 @@ BOOST_AUTO_TEST_CASE(the_floor_gives_the_most_likely_covariance_above_it) {
     for (int other = 0; other < 30; ++other) {
       Matrix change = Matrix::Identity(3, 3);
       for (Eigen::Index i = 0; i < 9; ++i) change.data()[i] += 0.02 * random.normal();
-      // Where it is below the floor it is lifted.
+      // Eigenvalues below the floor are raised to it.
       const SymmetricEigen eigen =
           symmetric_eigen(unit * change * best * change.transpose() * unit);
       const Matrix root = floor.deviation().asDiagonal() * eigen.vectors,

@@ -1,4 +1,4 @@
-// Options: what is read, and the words in which the rest is refused.
+// Options: values read, and the texts of errors.
 #include "document/options.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(absent_and_null_members_give_the_fallback) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(numbers) {
+BOOST_AUTO_TEST_CASE(numbers_are_read_and_checked) {
   const auto read = [](Document value, double low, double high, bool low_open = false) {
     return OptionReader(with("tol", std::move(value))).number("tol", 0, low, high, low_open);
   };
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(numbers) {
              R"(option "tol" is an array of 2 x 3 numbers, but must be a number from 0 to 1)");
 }
 
-BOOST_AUTO_TEST_CASE(whole_numbers) {
+BOOST_AUTO_TEST_CASE(whole_numbers_are_read_and_checked) {
   const auto read = [](Document value, std::int64_t low, std::int64_t high) {
     return OptionReader(with("restarts", std::move(value))).integer("restarts", 0, low, high);
   };
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(whole_numbers) {
              R"(option "restarts" is "NaN", but must be a whole number of at most 5)");
 }
 
-BOOST_AUTO_TEST_CASE(truth_and_text) {
+BOOST_AUTO_TEST_CASE(booleans_and_strings_are_read) {
   BOOST_TEST(OptionReader(with("a", false)).boolean("a", true) == false);
   BOOST_TEST(refusal([] { OptionReader(with("a", 1)).boolean("a", true); }) ==
              R"(option "a" is 1, but must be true or false)");
@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(choice_of_several) {
                R"(diagonal, tied, or an array of them)");
 }
 
-BOOST_AUTO_TEST_CASE(tensors) {
+BOOST_AUTO_TEST_CASE(tensors_are_read_and_checked) {
   const auto read = [](Document value, std::vector<std::int64_t> shape) {
     return *OptionReader(with("m", std::move(value))).tensor("m", shape);
   };
@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(tensors) {
              R"(option "m" contains "NaN", but its numbers must be finite)");
 }
 
-BOOST_AUTO_TEST_CASE(what_nobody_asked_for_is_an_error) {
+BOOST_AUTO_TEST_CASE(unknown_keys_are_errors) {
   const auto finish = [](const char *key, const std::string &path = {}) {
     const Document options = with(key, 1);
     OptionReader reader(options, path);
@@ -218,14 +218,14 @@ BOOST_AUTO_TEST_CASE(what_nobody_asked_for_is_an_error) {
              R"(unknown option "\"q" | There are no options here.)");
 }
 
-BOOST_AUTO_TEST_CASE(options_are_an_object) {
+BOOST_AUTO_TEST_CASE(options_must_be_an_object) {
   BOOST_TEST(refusal([] { OptionReader(Document(3)); }) ==
              "the options are 3, but must be an object");
   BOOST_TEST(refusal([] { OptionReader(Document(3), "prior."); }) ==
              R"(option "prior" is 3, but must be an object)");
 }
 
-BOOST_AUTO_TEST_CASE(nearest_is_near) {
+BOOST_AUTO_TEST_CASE(misspelt_keys_get_the_nearest_suggestion) {
   const std::vector<std::string_view> words = {"max_iter", "method", "seed", "a", "B"};
   BOOST_TEST(bayes::nearest("max_itr", words) == "max_iter");
   BOOST_TEST(bayes::nearest("maxiter", words) == "max_iter");

@@ -1,5 +1,5 @@
-// The law of random partitions: it is one, it is exchangeable, and its conditionals are those that
-// samplers draw from.
+// The prior of partitions: it sums to 1, is exchangeable, and has the conditionals that samplers
+// use.
 #include "sampler_support.hpp"
 
 using namespace samplers;
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(probabilities_sum_to_one) {
     for (int n = 1; n <= 8; ++n)
       BOOST_TEST(std::abs(mean(prior, n, [](const auto &) { return 1.0; }) - 1) < 1e-12,
                  name << " n " << n);
-  // 002 L10 prints n_k! for (n_k - 1)!, which is no distribution: too much by a factor of n_k for
+  // 002 L10 prints n_k! for (n_k - 1)!, which does not sum to 1: it has an extra factor n_k for
   // every cluster.
   const PartitionPrior one = PartitionPrior::dirichlet_process(1);
   const auto printed = [](const std::vector<double> &counts) {
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(probabilities_sum_to_one) {
   BOOST_TEST(mean(one, 8, printed) > 9);
 }
 
-BOOST_AUTO_TEST_CASE(only_sizes_matter_in_whatever_order) {
+BOOST_AUTO_TEST_CASE(only_the_multiset_of_sizes_matters) {
   for (const auto &[name, prior] : priors)
     for_each_partition(7, [&, &p = prior](const Labels &labels, int) {
       auto counts = sizes(labels);
@@ -104,8 +104,8 @@ BOOST_AUTO_TEST_CASE(only_sizes_matter_in_whatever_order) {
     });
 }
 
-// Rows come one after another: the weights, over their total, are ratios of probabilities.
-// Marginalising the last row leaves the law of the others.
+// For rows in sequence the normalised weights are ratios of probabilities. Marginalising the last
+// row leaves the distribution of the others.
 BOOST_AUTO_TEST_CASE(weights_are_ratios_of_probabilities) {
   for (const auto &[name, prior] : priors)
     for_each_partition(6, [&, &p = prior, &title = name](const Labels &labels, int clusters) {
@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(weights_are_ratios_of_probabilities) {
 }
 
 // E K_n = sum alpha / (alpha + i - 1), and Stirling numbers of the first kind (002 L10, 003).
-BOOST_AUTO_TEST_CASE(the_number_of_clusters_has_its_law) {
+BOOST_AUTO_TEST_CASE(the_number_of_clusters_has_its_distribution) {
   const double stirling[] = {0, 5040, 13068, 13132, 6769, 1960, 322, 28, 1};
   for (const double alpha : {0.2, 1.0, 7.5}) {
     const auto prior = PartitionPrior::dirichlet_process(alpha);
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(the_number_of_clusters_has_its_law) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(finite_mixtures_forget_their_components_names) {
+BOOST_AUTO_TEST_CASE(finite_mixtures_are_exchangeable_over_components) {
   // Sum over all labelled allocations of Dirichlet-multinomial probabilities.
   const auto prior = PartitionPrior::finite(3, 0.7);
   std::map<std::int64_t, double> exact;
@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(finite_mixtures_forget_their_components_names) {
   BOOST_TEST(seen == exact.size());
 }
 
-BOOST_AUTO_TEST_CASE(draws_of_the_concentration_have_its_conditional) {
+BOOST_AUTO_TEST_CASE(draws_of_the_concentration_follow_its_conditional) {
   for (const GammaPrior prior :
        {GammaPrior{2, 4}, GammaPrior{1, 1}, GammaPrior{0.3, 0.1}, GammaPrior{20, 2}})
     for (const auto &[k, n] : std::vector<std::pair<int, int>>{

@@ -1,5 +1,5 @@
-// What the tests of partitions share: draws of many kinds, and the definitions of everything that
-// an estimate says.
+// Helpers for the tests of partitions: draws of many kinds, and the definitions of all members of
+// an estimate.
 #pragma once
 
 #include <algorithm>
@@ -44,8 +44,8 @@ inline Labels draw(const PartitionDraws &draws, int m) {
   return {draws.labels(m).begin(), draws.labels(m).end()};
 }
 
-/// Draws of different kinds: anything at all, a partition with some rows put elsewhere, one with
-/// some rows put into another of its clusters.
+/// Draws of different kinds: arbitrary ones, a partition with some rows in new places, one with
+/// some rows moved between its clusters.
 inline PartitionDraws random_draws(int rows, int size, int kind, std::uint64_t seed) {
   Random random(seed, std::uint64_t(rows), std::uint64_t(kind));
   PartitionDraws draws(rows);
@@ -67,8 +67,8 @@ inline PartitionDraws random_draws(int rows, int size, int kind, std::uint64_t s
   return draws;
 }
 
-/// Rows that lie in clusters with less certain boundaries the larger `doubt` is, and draws that
-/// also divide a cluster now and then.
+/// Clusters with boundaries the less certain the larger `doubt` is, and draws that sometimes also
+/// divide a cluster.
 inline PartitionDraws planted_draws(int rows, int size, int k, double doubt, std::uint64_t seed) {
   Random random(seed);
   std::vector<double> own, sure;
@@ -134,7 +134,7 @@ inline double probability_together(const PartitionDraws &draws, std::size_t i, s
   return together / draws.size();
 }
 
-/// Everything that an estimate says beside its labels, from the definitions.
+/// All members of an estimate except its labels, from the definitions.
 inline void check_report(const PartitionDraws &draws, const PartitionEstimate &e,
                          PartitionLoss loss, double level) {
   const std::size_t n = std::size_t(draws.rows());

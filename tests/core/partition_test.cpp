@@ -40,7 +40,7 @@ bool same(const PartitionEstimate &a, const PartitionEstimate &b) {
 
 BOOST_AUTO_TEST_SUITE(partition)
 
-BOOST_AUTO_TEST_CASE(expected_loss_is_its_definition) {
+BOOST_AUTO_TEST_CASE(expected_loss_agrees_with_its_definition) {
   for (int rep = 0; rep < 60; ++rep) {
     const int n = 1 + rep;
     const auto draws = random_draws(n, 1 + rep % 7, rep % 3, 11);
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(losses_are_metrics_with_the_stated_scale) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(what_labels_are_called_and_where_rows_stand_is_nothing) {
+BOOST_AUTO_TEST_CASE(estimates_do_not_depend_on_label_names_or_row_order) {
   for (int rep = 0; rep < 20; ++rep) {
     const int n = 12;
     const auto draws = random_draws(n, 9, rep % 3, std::uint64_t(200 + rep));
@@ -124,11 +124,11 @@ BOOST_AUTO_TEST_CASE(the_search_finds_the_best_of_all_partitions_of_nine_rows) {
   BOOST_TEST(searched >= 16);  // the others have rows that are together in every draw
 }
 
-BOOST_AUTO_TEST_CASE(rows_together_in_every_draw_are_taken_as_one) {
+BOOST_AUTO_TEST_CASE(rows_together_in_every_draw_form_one_pattern) {
   for (const auto loss : losses)
     for (int rep = 0; rep < 12; ++rep) {
-      // Nine rows of four kinds, so that some partitions divide rows of a kind; and forty of
-      // eleven, which are searched.
+      // Nine rows in four patterns, so that some partitions divide a pattern; and forty in eleven,
+      // which are searched.
       for (const int n : {9, 40}) {
         const int kinds = n == 9 ? 4 : 11;
         const auto few = random_draws(kinds, 15, rep % 3, std::uint64_t(600 + rep));
@@ -167,8 +167,8 @@ BOOST_AUTO_TEST_CASE(an_estimate_is_never_worse_than_a_draw_or_a_neighbour) {
       BOOST_TEST(close(e.expected_loss, expected_loss(draws, e.labels, loss)));
       for (int m = 0; m < draws.size(); m += 1 + draws.size() / 300)
         BOOST_TEST(e.expected_loss <= expected_loss(draws, draw(draws, m), loss) + 1e-12);
-      // No move of one row, to another large cluster or to a new one, is better: the rows that are
-      // least sure of their place are tried.
+      // No move of one row, to another large cluster or to a new one, is better: the rows with the
+      // least certain membership are tried.
       std::vector<std::size_t> order(e.labels.size());
       std::iota(order.begin(), order.end(), 0);
       std::sort(order.begin(), order.end(),
@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(an_estimate_is_never_worse_than_a_draw_or_a_neighbour) {
 }
 
 BOOST_AUTO_TEST_CASE(no_merge_of_two_clusters_is_better) {
-  // Moves of single rows alone end before that here.
+  // With moves of single rows alone the search would stop earlier here.
   for (const auto &draws : {planted_draws(40, 30, 4, 0.7, 1), planted_draws(250, 30, 8, 0.9, 1)}) {
     const auto e = estimate(draws, PartitionLoss::information);
     for (int to = 0; to < e.clusters; ++to)
@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(clear_clusters_are_found_at_any_size) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(equal_draws_are_the_estimate) {
+BOOST_AUTO_TEST_CASE(equal_draws_give_themselves_as_the_estimate) {
   for (const int k : {1, 3, 50, 400}) {
     PartitionDraws draws(400);
     Labels labels;
@@ -233,7 +233,7 @@ BOOST_AUTO_TEST_CASE(equal_draws_are_the_estimate) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(the_most_probable_draw) {
+BOOST_AUTO_TEST_CASE(map_is_the_draw_of_largest_log_joint) {
   const auto draws = random_draws(20, 6, 1, 5);
   const double nan = std::numeric_limits<double>::quiet_NaN(),
                inf = std::numeric_limits<double>::infinity();
@@ -251,7 +251,7 @@ BOOST_AUTO_TEST_CASE(the_most_probable_draw) {
   BOOST_TEST((error_of([&] { estimate(draws, PartitionLoss::map); }) == Errc::invalid_argument));
 }
 
-BOOST_AUTO_TEST_CASE(the_credible_ball_at_every_level) {
+BOOST_AUTO_TEST_CASE(credible_balls_agree_with_their_definition_at_every_level) {
   const auto draws = random_draws(10, 20, 2, 6);
   for (const auto loss : losses)
     for (int percent = 1; percent <= 100; ++percent)
@@ -268,7 +268,7 @@ BOOST_AUTO_TEST_CASE(estimates_depend_on_arguments_only) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(work_can_be_stopped_anywhere) {
+BOOST_AUTO_TEST_CASE(searches_can_be_cancelled_anywhere) {
   struct Stopped {};
   struct Impatient : Control {
     int left;
@@ -296,7 +296,7 @@ BOOST_AUTO_TEST_CASE(work_can_be_stopped_anywhere) {
                     Stopped);
 }
 
-BOOST_AUTO_TEST_CASE(arguments_that_cannot_be) {
+BOOST_AUTO_TEST_CASE(invalid_arguments_are_refused) {
   PartitionDraws draws(3);
   // no draws
   BOOST_TEST((error_of([&] { estimate(draws, PartitionLoss::binder); }) == Errc::invalid_argument));

@@ -1,5 +1,5 @@
 // Products of columns with their parameters integrated out: conjugacy, evidence, predictive
-// densities, clusters that come and go.
+// densities, opening and closing clusters.
 //
 // Each case was seen to fail on a broken copy of the headers; the breaks are named where they are
 // caught.
@@ -10,7 +10,7 @@ using namespace products;
 BOOST_AUTO_TEST_SUITE(product_clusters)
 
 // Caught: c n / (c + n) without c, a count off by one in any posterior, log rate for log(1 + 1 /
-// rate), a dropped base of missing elements.
+// rate), a dropped constant of missing values.
 BOOST_AUTO_TEST_CASE(the_evidence_is_the_sum_of_the_log_predictives) {
   for (const bool holes : {false, true}) {
     const ProductPosterior prior = some_prior(mixed);
@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(the_evidence_is_the_sum_of_the_log_predictives) {
 
 // Caught: a scatter updated with one mean twice, x! that stays when its row goes, zeros left out of
 // a normal column.
-BOOST_AUTO_TEST_CASE(clusters_come_and_go_and_rows_leave_no_trace) {
+BOOST_AUTO_TEST_CASE(opening_closing_and_removing_restore_clusters) {
   for (const bool holes : {false, true}) {
     const ProductPosterior prior = some_prior(mixed);
     const int n = 200, k = 11;
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(clusters_come_and_go_and_rows_leave_no_trace) {
 }
 
 // Caught: a dropped remainder of Stirling's series.
-BOOST_AUTO_TEST_CASE(counts_of_any_size_have_a_predictive) {
+BOOST_AUTO_TEST_CASE(counts_of_any_size_have_a_finite_predictive) {
   for (const double shape : {1e-3, 0.7, 9.99, 10.0, 250.0, 1e6, 1e12})
     for (const double x : {0.0, 1.0, 3.0, 8.0, 9.0, 16.0, 17.0, 40.0, 1000.0, 1e7}) {
       const ProductPosterior q{columns_of({{kind_of<Poisson>}}), Eigen::Vector2d(shape, 3.0)};

@@ -1,5 +1,5 @@
-// What column families promise at their edges: modes, floors, default priors, rows that leave, and
-// starts. All families of the list, none by name.
+// Edge cases of column families: modes, floors, default priors, removed rows, and initialization.
+// All families of the list, none by name.
 #include "product_support.hpp"
 
 using namespace products;
@@ -8,7 +8,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// The density of a prior and of rows that may be weighted, as their statistics say.
+/// The log density of a prior and of rows, possibly weighted, given by their statistics.
 template <class F>
 double objective(const F &family, const Numbers &point, const Numbers &x, const Numbers &w) {
   double total = 0;
@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_SUITE(product_edges)
 // Neither what other weights of the rows would make most probable, nor points drawn nearby, are
 // more probable. Caught: s + a for s + a - 1, the divisor a for a - 1, the density of the variance
 // for that of the precision, a floor that does not renormalise.
-BOOST_AUTO_TEST_CASE(modes_are_modes) {
+BOOST_AUTO_TEST_CASE(modes_maximise_the_posterior_density) {
   Random random(31);
   for_each_family([&](const auto &family, const ColumnSpec &spec) {
     const Numbers prior = prior_of(family, spec, 1);
@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(modes_are_modes) {
     for (std::size_t i = 0; i < x.size(); ++i) w.push_back(random.gamma(2));
     const Numbers s = weighted_sums(family, spec, x, w), mode = most_probable(family, s, prior);
     const double best = objective(family, mode, x, w) + family.log_prior(mode.data(), prior.data());
-    // Floors that nothing reaches, and some that are in the way.
+    // Floors that are not active, and some that are.
     const ColumnBounds far{1e-9, 2, 0}, near{0.28, 4, 0};
     const Numbers ml = likeliest(family, s, far), held = likeliest(family, s, near);
     for (int turn = 0; turn < 3000; ++turn) {
@@ -86,8 +86,8 @@ BOOST_AUTO_TEST_CASE(modes_are_modes) {
   });
 }
 
-// Whether a prior has a mode is what the highest of its densities say: there is a valid point that
-// none exceeds. Caught: a bound of has_mode that is open or closed and should not be.
+// A prior has a mode if some valid point has a density that no other exceeds. Caught: a bound of
+// has_mode that is open or closed and should not be.
 BOOST_AUTO_TEST_CASE(priors_have_the_modes_that_they_claim) {
   Random random(33);
   for_each_family([&](const auto &family, const ColumnSpec &spec) {
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(priors_have_the_modes_that_they_claim) {
 }
 
 // Caught: a default prior without a mode for a column of small mean.
-BOOST_AUTO_TEST_CASE(default_priors_are_valid_have_a_mode_and_know_the_scale) {
+BOOST_AUTO_TEST_CASE(default_priors_are_valid_have_a_mode_and_follow_the_scale) {
   for_each_family([&](const auto &family, const ColumnSpec &spec) {
     const std::size_t size = prior_of(family, spec, 0).size();
     for (const double mean : {-50.0, -1e-3, 0.0, 1e-6, 0.3, 1.0, 7.5, 1e6, 1e12})
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(default_priors_are_valid_have_a_mode_and_know_the_scale) {
         const Numbers none(std::size_t(family.statistics_size()), 0.0),
             mode = most_probable(family, none, prior);
         BOOST_TEST(family.valid_point(mode.data()));
-        // It expects columns of that mean, unless they are of values that lie between bounds.
+        // Its predictive mean is the column's, unless values are bounded.
         const double expected = family.predictive_mean(prior.data());
         if (mean >= 1 && family.allowed_mean(1e12)) BOOST_TEST(distance(expected, mean) < 1e-12);
       }
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(default_priors_are_valid_have_a_mode_and_know_the_scale) {
 }
 
 // Maximum likelihood of rows that are all alike, whatever their value, leaves every value possible;
-// and no floor is in the way of a large mean. Caught: a floor dropped, a floor of 1 / mean.
+// and no floor restricts large means. Caught: a floor dropped, a floor of 1 / mean.
 BOOST_AUTO_TEST_CASE(floors_keep_every_value_possible_and_no_mean_from_being_large) {
   for_each_family([&](const auto &family, const ColumnSpec &spec) {
     Numbers values;
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(floors_keep_every_value_possible_and_no_mean_from_being_lar
       if (family.allowed_mean(1e12) && all > 0)
         BOOST_TEST(distance(family.mean(point.data()) / all, 1) < 1e-12);
     }
-    // The floor is where it is said to be: a share of a larger one is out of reach.
+    // The floor is where it is documented to be.
     const Numbers s = sums_of(family, Numbers(50, values[0]));
     const double low =
                      log_density(family, likeliest(family, s, {1e-9, 2, 0}).data(), values.back()),
@@ -167,9 +167,8 @@ BOOST_AUTO_TEST_CASE(floors_keep_every_value_possible_and_no_mean_from_being_lar
   });
 }
 
-// A mean is allowed if there is a distribution that has it, and that is no point mass without a
-// likelihood.
-BOOST_AUTO_TEST_CASE(means_that_are_allowed_are_those_that_can_be_given) {
+// A mean is allowed if a nondegenerate distribution of the family has it.
+BOOST_AUTO_TEST_CASE(means_are_allowed_if_a_distribution_has_them) {
   for_each_family([&]<class F>(const F &family, const ColumnSpec &spec) {
     const ColumnBounds bounds{1e-6, 2, 0};
     const Numbers before = likeliest(family, sums_of(family, {0, 1, 1}), bounds);
@@ -191,9 +190,9 @@ BOOST_AUTO_TEST_CASE(means_that_are_allowed_are_those_that_can_be_given) {
   });
 }
 
-// Caught: a scatter updated with one mean twice, a sum that stays when its row goes, precision that
-// is lost without a word.
-BOOST_AUTO_TEST_CASE(rows_that_leave_leave_no_trace_or_say_so) {
+// Caught: a scatter updated with one mean twice, a sum that stays when its row goes, a silent loss
+// of precision.
+BOOST_AUTO_TEST_CASE(removing_a_row_undoes_adding_it_or_reports_lost_precision) {
   Random random(61);
   for_each_family([&](const auto &family, const ColumnSpec &spec) {
     const Numbers prior = prior_of(family, spec, 1),
@@ -207,7 +206,7 @@ BOOST_AUTO_TEST_CASE(rows_that_leave_leave_no_trace_or_say_so) {
     for (std::size_t i = 0; i < 20; ++i)
       BOOST_TEST(family.remove(family.element(x[i]), prior.data(), s.data()));
     BOOST_TEST(posterior_of(family, s, prior) == prior, boost::test_tools::per_element());
-    // A sum that an enormous row hid is gone: who removes the row is told.
+    // The sum is lost in that of an enormous row: removing this row reports it.
     const double enormous = family.allowed(1e12 + 0.5) ? 1e14 : exact_counts;
     if (!family.allowed(enormous)) return;
     s = sums_of(family, {1, 2, enormous, enormous});
@@ -229,9 +228,9 @@ BOOST_AUTO_TEST_CASE(rows_that_leave_leave_no_trace_or_say_so) {
   });
 }
 
-// Values with a unit have none on the scale of starts, nor has what is learned from them. Caught: a
-// floor without unit.
-BOOST_AUTO_TEST_CASE(modes_follow_the_unit) {
+// For values with a unit, neither stabilised values nor estimates depend on it. Caught: a floor
+// without unit.
+BOOST_AUTO_TEST_CASE(modes_are_equivariant_under_changes_of_unit) {
   Random random(71);
   for_each_family([&](const auto &family, const ColumnSpec &spec) {
     if (!family.allowed(0.5)) return;
@@ -248,7 +247,7 @@ BOOST_AUTO_TEST_CASE(modes_follow_the_unit) {
         out.push_back(family.mean(point.data()) / unit);
         out.push_back(family.variance(point.data()) / (unit * unit));
       }
-      for (const double v : scaled) out.push_back(family.place(v, 2 * unit * unit));
+      for (const double v : scaled) out.push_back(family.stabilised(v, 2 * unit * unit));
       return out;
     };
     for (const double unit : {1e-30, 1e15, 1e60})
@@ -256,8 +255,8 @@ BOOST_AUTO_TEST_CASE(modes_follow_the_unit) {
   });
 }
 
-// Chance makes differences of about 1, whatever the parameters.
-BOOST_AUTO_TEST_CASE(starts_lie_on_a_scale_of_chance) {
+// Stabilised values of one component differ by about 1, whatever the parameters.
+BOOST_AUTO_TEST_CASE(stabilised_values_have_unit_differences) {
   Random random(81);
   for_each_family([&]<class F>(const F &family, const ColumnSpec &spec) {
     if (!F::ordered) return;
@@ -268,14 +267,15 @@ BOOST_AUTO_TEST_CASE(starts_lie_on_a_scale_of_chance) {
       const Numbers x = samples(family, point, 4000, random);
       double square = 0;
       for (std::size_t i = 1; i < x.size(); ++i)
-        square += std::pow(family.place(x[i], variance) - family.place(x[i - 1], variance), 2);
+        square +=
+            std::pow(family.stabilised(x[i], variance) - family.stabilised(x[i - 1], variance), 2);
       BOOST_TEST((square / 4000 > 0.5 && square / 4000 < 3));
     }
     double before = -infinity;
     for (const double x : {-1e9, -3.0, 0.0, 1.0, 2.0, 50.0, 1e9}) {
       if (!family.allowed(x)) continue;
-      BOOST_TEST(family.place(x, 1) > before);
-      before = family.place(x, 1);
+      BOOST_TEST(family.stabilised(x, 1) > before);
+      before = family.stabilised(x, 1);
     }
   });
 }

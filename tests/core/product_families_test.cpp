@@ -1,5 +1,5 @@
-// Column families one by one, all of the list: whatever family joins it is tested here, without a
-// line that names it.
+// Every column family of the list on its own: a new family is tested here without a line that names
+// it.
 #include "product_support.hpp"
 
 using namespace products;
@@ -21,8 +21,8 @@ struct Average {
   }
 };
 
-/// The largest difference of the distribution of numbers and one whose masses are given, as a
-/// multiple of what chance makes.
+/// The largest difference of the distribution of numbers and one whose masses are given, relative
+/// to its sampling error.
 class Distribution {
  public:
   explicit Distribution(Numbers x) : x_(std::move(x)) { std::sort(x_.begin(), x_.end()); }
@@ -42,7 +42,7 @@ class Distribution {
 
 BOOST_AUTO_TEST_SUITE(product_families)
 
-BOOST_AUTO_TEST_CASE(names_and_values) {
+BOOST_AUTO_TEST_CASE(names_are_distinct_and_zero_is_allowed) {
   std::vector<std::string_view> names;
   for_each_column_family([&]<class F>(const F &family) {
     BOOST_TEST_CONTEXT("family " << family.name) {
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(names_and_values) {
       BOOST_TEST(std::string_view(family.mode_requirement).size() > 0u);
       BOOST_TEST(F::parameters.size() > 0u);
       BOOST_TEST(F::prior_keys.size() > 0u);
-      BOOST_TEST(family.allowed(0));  // what stands in for missing elements
+      BOOST_TEST(family.allowed(0));  // the placeholder of missing values
       BOOST_TEST(!(F::by_value && F::ordered));
     }
   });
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(samples_have_the_stated_density_mean_and_variance) {
         BOOST_TEST(distance(family.mean(point.data()), mean) < 1e-8);
         BOOST_TEST(distance(family.variance(point.data()), square - mean * mean) < 1e-7);
       }
-      // What a point's numbers without a name are, `complete` knows.
+      // complete() computes a point's unnamed numbers.
       Numbers completed = point;
       std::fill(completed.begin() + std::ptrdiff_t(F::parameters.size()) * family.numbers_of_name(),
                 completed.end(), hole);
@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(samples_have_the_stated_density_mean_and_variance) {
   });
 }
 
-// Samplers take other ways for large parameters than for small ones. Caught: m for m - 1 events
+// Large parameters are sampled by other algorithms than small ones. Caught: m for m - 1 events
 // before the last.
 BOOST_AUTO_TEST_CASE(samples_of_any_size_have_the_stated_moments) {
   Random random(13);
@@ -134,8 +134,8 @@ BOOST_AUTO_TEST_CASE(samples_of_any_size_have_the_stated_moments) {
   });
 }
 
-// Caught: a moment of the point estimate for that of the predictive, a predictive that forgets what
-// a row adds to the prior.
+// Caught: a moment of the point estimate for that of the predictive, a predictive without the
+// contribution of the row.
 BOOST_AUTO_TEST_CASE(predictive_densities_sum_to_one_and_have_the_stated_moments) {
   Random random(21);
   for_each_family([&]<class F>(const F &family, const ColumnSpec &spec) {
@@ -164,8 +164,8 @@ BOOST_AUTO_TEST_CASE(predictive_densities_sum_to_one_and_have_the_stated_moments
         BOOST_TEST(density.agrees(predictive(v)));
       }
     }
-    // A distribution without a moment does not pretend to have one: as the prior knows less,
-    // moments grow, to infinity or to a number.
+    // Moments that do not exist are not reported as finite: with a weaker prior moments grow, to
+    // infinity or to a limit.
     Numbers last;
     for (const double number : {50.0, 5.0, 2.5, 2.0, 1.5, 1.0, 0.5}) {
       const Numbers q(prior_of(family, spec, 0).size(), number);
@@ -222,9 +222,8 @@ BOOST_AUTO_TEST_CASE(draws_have_the_stated_mean_and_deviation) {
   });
 }
 
-// Caught: a sum that a row does not join, the wrong prior number that it joins, a constant of the
-// evidence.
-BOOST_AUTO_TEST_CASE(rows_one_by_one_or_at_once_leave_the_same_posterior_and_evidence) {
+// Caught: a sum without the row, a sum added to the wrong prior number, a constant of the evidence.
+BOOST_AUTO_TEST_CASE(rows_one_by_one_or_at_once_give_the_same_posterior_and_evidence) {
   Random random(41);
   for_each_family([&]<class F>(const F &family, const ColumnSpec &spec) {
     const Numbers prior = prior_of(family, spec, 1),
@@ -238,9 +237,9 @@ BOOST_AUTO_TEST_CASE(rows_one_by_one_or_at_once_leave_the_same_posterior_and_evi
       running = posterior_of(family, sums_of(family, {v}), running);
     }
     BOOST_TEST(support::distance(running, at_once) < 1e-12);
-    double bases = 0;
-    for (const double v : x) bases += F::log_base(family.element(v));
-    const double evidence = family.log_marginal_likelihood(s.data(), prior.data()) + bases;
+    double carrier = 0;
+    for (const double v : x) carrier += F::log_carrier(family.element(v));
+    const double evidence = family.log_marginal_likelihood(s.data(), prior.data()) + carrier;
     BOOST_TEST(distance(evidence, chain) < 1e-10);
     // Candidate's identity: log p(x) = log p(x | t) + log p(t) - log p(t | x), whatever t.
     for (int turn = 0; turn < 5; ++turn) {
@@ -262,20 +261,20 @@ BOOST_AUTO_TEST_CASE(rows_one_by_one_or_at_once_leave_the_same_posterior_and_evi
     BOOST_TEST(support::distance(to_vector(posterior(all, column(spec, prior)).values.col(0)),
                                  weighted) < 1e-11);
     Numbers terms(std::size_t(family.term_size()));
-    const double base = family.expected_terms(at_once.data(), terms.data());
+    const double constant = family.expected_terms(at_once.data(), terms.data());
     std::vector<Average> density(3);
     for (int i = 0; i < 4000; ++i) {
       const Numbers at = drawn(family, at_once, random);
       for (std::size_t v = 0; v < density.size(); ++v)
-        density[v].add(log_density(family, at.data(), x[v]) - F::log_base(family.element(x[v])));
+        density[v].add(log_density(family, at.data(), x[v]) - F::log_carrier(family.element(x[v])));
     }
     for (std::size_t v = 0; v < density.size(); ++v)
-      BOOST_TEST(density[v].agrees(base + family.term(terms.data(), family.element(x[v]))));
+      BOOST_TEST(density[v].agrees(constant + family.term(terms.data(), family.element(x[v]))));
   });
 }
 
 // Caught: any term of a divergence dropped, E[log density] for log E[density].
-BOOST_AUTO_TEST_CASE(divergences_are_expectations) {
+BOOST_AUTO_TEST_CASE(divergences_agree_with_monte_carlo) {
   Random random(51);
   for_each_family([&](const auto &family, const ColumnSpec &spec) {
     const Numbers a = prior_of(family, spec, 2), b = prior_of(family, spec, 5);
@@ -290,8 +289,8 @@ BOOST_AUTO_TEST_CASE(divergences_are_expectations) {
       BOOST_TEST(ratio.agrees(divergence));
       BOOST_TEST(family.divergence(q.data(), q.data()) == 0);
     }
-    // A step in natural parameters: none, a whole one, and half of one from the prior to what n
-    // rows make of it, which is what rows of half the weight make of it.
+    // Natural-gradient steps of size 0 and 1, and one of size 1/2 from the prior to the posterior,
+    // which is the posterior of rows with half the weight.
     const Numbers x = samples(family, drawn(family, b, random), 20, random);
     Numbers s = sums_of(family, x), out(a.size());
     const Numbers target = posterior_of(family, s, a);

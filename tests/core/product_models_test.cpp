@@ -9,7 +9,7 @@ using namespace products;
 
 namespace {
 
-/// Two groups of rows of one column, from two draws of what the family's prior knows little of.
+/// Two groups of rows of one column, from two draws of a weak prior.
 template <class F> Numbers two_groups(const F &family, const ColumnSpec &spec, int n) {
   Random random(5);
   Numbers x;
@@ -31,7 +31,7 @@ Document options_of(const char *key, const std::string &name, const std::string 
   return out;
 }
 
-/// What is read back is what was written, and rows have a density.
+/// Models round-trip, and rows have a finite density.
 void check(const Model &model, const std::function<double(const Model &)> &log_density) {
   const std::string bytes = model.to_bytes();
   const auto copy = Model::from_bytes(bytes);
@@ -44,7 +44,7 @@ void check(const Model &model, const std::function<double(const Model &)> &log_d
 
 BOOST_AUTO_TEST_SUITE(product_models)
 
-BOOST_AUTO_TEST_CASE(mixtures) {
+BOOST_AUTO_TEST_CASE(every_family_fits_mixtures_by_every_method) {
   Control control;
   for_each_family([&](const auto &family, const ColumnSpec &spec) {
     const Numbers x = two_groups(family, spec, 60);
@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(mixtures) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(hidden_markov_models) {
+BOOST_AUTO_TEST_CASE(every_family_fits_hidden_markov_models_by_every_method) {
   Control control;
   for_each_family([&](const auto &family, const ColumnSpec &spec) {
     const Numbers x = two_groups(family, spec, 60);

@@ -1,4 +1,4 @@
-// What the tests of products of columns share: priors, rows, densities from their definitions,
+// Helpers for the tests of products of columns: priors, rows, densities from their definitions,
 // statistics.
 #pragma once
 
@@ -18,8 +18,8 @@ using support::distance;
 
 inline const double hole = std::numeric_limits<double>::quiet_NaN();
 
-/// A column of every family of the list; of those with a number for every value one whose values
-/// are their codes, and one whose are not.
+/// A column of every family of the list; of categorical ones one whose values are the codes, and
+/// one whose values are not.
 inline std::vector<ColumnSpec> every_family() {
   std::vector<ColumnSpec> out;
   for_each_column_family([&]<class F>(const F &) {
@@ -30,7 +30,7 @@ inline std::vector<ColumnSpec> every_family() {
   });
   return out;
 }
-/// Every family at two places of a row, so that columns of one family do not follow one another.
+/// Every family at two positions of a row, so that columns of one family do not follow one another.
 inline const std::vector<ColumnSpec> mixed = [] {
   std::vector<ColumnSpec> out = every_family();
   for (std::size_t j = out.size(); j-- > 0;) out.push_back(out[j]);
@@ -41,8 +41,8 @@ inline SharedColumns columns_of(std::vector<ColumnSpec> specs) {
   return std::make_shared<const Columns>(std::move(specs));
 }
 
-/// Numbers that a prior can have, nowhere 0 or 1, different in every column and component; the more
-/// `strength`, the more it knows.
+/// A valid prior, nowhere 0 or 1, different in every column and component; informative in
+/// proportion to `strength`.
 inline ProductPosterior some_prior(std::vector<ColumnSpec> specs, int k = 1, double strength = 0) {
   ProductPosterior out{columns_of(std::move(specs)), {}};
   out.values.resize(out.columns->size().posterior, k);
@@ -58,8 +58,8 @@ inline ProductPosterior some_prior(std::vector<ColumnSpec> specs, int k = 1, dou
   return out;
 }
 
-/// n rows from a few draws of the prior, so that there are clusters; every tenth element or so is
-/// missing if there are to be holes.
+/// n rows from a few draws of the prior, so that there are clusters; about every tenth value is
+/// missing if `holes`.
 inline Matrix some_rows(const ProductPosterior &prior, int n, std::uint64_t seed,
                         bool holes = false, int clusters = 3) {
   Random random(seed);
@@ -83,8 +83,8 @@ inline int code(const ColumnSpec &spec, double x) {
 /// log density of an element at a point of its column.
 template <class F> double log_density(const F &family, const double *point, double x) {
   std::vector<double> terms(std::size_t(family.term_size()));
-  const double base = family.point_terms(point, terms.data()), element = family.element(x);
-  return base + family.term(terms.data(), element) + F::log_base(element);
+  const double constant = family.point_terms(point, terms.data()), element = family.element(x);
+  return constant + family.term(terms.data(), element) + F::log_carrier(element);
 }
 
 /// log density of one row at a point, element by element, missing ones left out.
@@ -97,7 +97,7 @@ inline double log_density(const ProductPoint &point, int k, const std::vector<do
   return total;
 }
 
-/// The clusters that the rows make, all in one, or as `group` says.
+/// Clusters of the rows: a single one, or those of `group`.
 inline ProductClusters clusters_of(const ProductPosterior &prior, const Matrix &x,
                                    const std::vector<int> &group = {}) {
   ProductClusters out(prior);
@@ -142,8 +142,8 @@ inline double log_likelihood(const ProductPoint &point, const Matrix &x) {
   return total;
 }
 
-/// f(value, mass) for the values that may stand in a column: whole numbers with mass 1, or where
-/// there are others the points of a quadrature of smooth densities. Rising.
+/// f(value, mass) for the allowed values of a column in increasing order: whole numbers with mass
+/// 1, otherwise the points of a quadrature of smooth densities.
 template <class F, class Function> void for_each_value(const F &family, Function f) {
   if (!family.allowed(0.5)) {
     for (double x = -100; x <= 40000; ++x)

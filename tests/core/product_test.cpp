@@ -9,9 +9,9 @@ using namespace products;
 
 BOOST_AUTO_TEST_SUITE(product)
 
-// Definitions of densities, for families that have one outside this project; what every family
-// must be is in product_families_test.cpp.
-BOOST_AUTO_TEST_CASE(densities_are_those_of_the_definition) {
+// Textbook definitions of densities; properties of all families are tested in
+// product_families_test.cpp.
+BOOST_AUTO_TEST_CASE(densities_agree_with_the_definition) {
   using Real = long double;
   const auto check = [](const auto &family, std::vector<double> point, double x, Real density) {
     point.resize(std::size_t(family.point_size()));
@@ -35,9 +35,9 @@ BOOST_AUTO_TEST_CASE(densities_are_those_of_the_definition) {
   }
 }
 
-// Caught: a base of another column, missing elements that count, several columns with holes done at
-// once.
-BOOST_AUTO_TEST_CASE(block_scores_and_statistics_are_those_of_rows_one_by_one) {
+// Caught: a constant of another column, missing values that count, several columns with missing
+// values processed at once.
+BOOST_AUTO_TEST_CASE(block_scores_and_statistics_agree_with_row_by_row) {
   std::vector<std::vector<ColumnSpec>> rows_of_columns = {mixed};
   for (const ColumnSpec &spec : every_family()) {
     rows_of_columns.emplace_back(13, spec);
@@ -71,19 +71,20 @@ BOOST_AUTO_TEST_CASE(block_scores_and_statistics_are_those_of_rows_one_by_one) {
 
       const Vector w = support::random_weights(n, 7);
       std::vector<int> group;
-      for (int i = 0; i < n; ++i) group.push_back(int(random.below(2)));  // nobody is in the third
+      for (int i = 0; i < n; ++i)
+        group.push_back(int(random.below(2)));  // the third group is empty
       const auto s = statistics_of(prior, x, group, k, w);
       BOOST_TEST(s.count(2) == 0);
       const ProductPosterior at_once = posterior(s, replicate(prior, k));
       ProductPosterior one_by_one = replicate(prior, k);
-      Vector count = Vector::Zero(k), base = Vector::Zero(k);
+      Vector count = Vector::Zero(k), carrier = Vector::Zero(k);
       for (int i = 0; i < n; ++i) {
         const int c = group[std::size_t(i)];
         count(c) += w(i);
         for_each_family(*prior.columns, [&]<class F>(int j, const F &family, const ColumnPlaces &) {
           if (std::isnan(x(i, j))) return;
           const double element = family.element(x(i, j));
-          base(c) += w(i) * F::log_base(element);
+          carrier(c) += w(i) * F::log_carrier(element);
           Numbers sums = sums_of(family, {x(i, j)});
           family.scale(w(i), sums.data());
           double *const q = one_by_one.column(c, j);
@@ -92,7 +93,7 @@ BOOST_AUTO_TEST_CASE(block_scores_and_statistics_are_those_of_rows_one_by_one) {
       }
       for (int c = 0; c < k; ++c) {
         BOOST_TEST(distance(s.count(c), count(c)) < 1e-12);
-        BOOST_TEST(distance(s.base(c), base(c)) < 1e-12);
+        BOOST_TEST(distance(s.carrier(c), carrier(c)) < 1e-12);
         BOOST_TEST(distance(to_vector(at_once.values.col(c)), to_vector(one_by_one.values.col(c))) <
                    1e-11);
       }
@@ -101,7 +102,7 @@ BOOST_AUTO_TEST_CASE(block_scores_and_statistics_are_those_of_rows_one_by_one) {
 
 // Caught: a dropped x! in the statistics, log(1 / c) left out of an expected density, c1 c2
 // (difference)^2 not divided by c.
-BOOST_AUTO_TEST_CASE(learners_climb_and_one_component_is_exact) {
+BOOST_AUTO_TEST_CASE(objectives_increase_and_one_component_is_exact) {
   for (const bool holes : {false, true}) {
     const ProductPosterior prior = some_prior(mixed);
     const int k = 4;
@@ -134,8 +135,8 @@ BOOST_AUTO_TEST_CASE(learners_climb_and_one_component_is_exact) {
     climbs(optimize(vi, {wide.alpha + first.count, posterior(first, wide.components)}, rows,
                     control, schedule)
                .trace);
-    // A whole step in natural parameters is the target, none is where one was; half of one is the
-    // mean of sufficient statistics.
+    // A natural-gradient step of size 1 gives the target, of size 0 changes nothing; of size 1/2 it
+    // is the mean of sufficient statistics.
     const ProductPosterior target = posterior(first, wide.components);
     BOOST_TEST((blend(wide.components, target, 1).values - target.values).cwiseAbs().maxCoeff() <
                1e-10);
@@ -158,7 +159,7 @@ BOOST_AUTO_TEST_CASE(learners_climb_and_one_component_is_exact) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(two_categories_are_a_coin) {
+BOOST_AUTO_TEST_CASE(two_categories_agree_with_bernoulli) {
   const ProductPosterior coins = some_prior(std::vector<ColumnSpec>(4, {kind_of<Bernoulli>}));
   ProductPosterior dice = some_prior(std::vector<ColumnSpec>(4, {kind_of<Categorical>, 2}));
   for (int j = 0; j < 4; ++j)

@@ -33,8 +33,8 @@ std::vector<double> sample(const std::function<double()> &draw) {
   return x;
 }
 
-/// Kolmogorov-Smirnov: 2.4705 is where the limit law has a tail of 1e-5; the factor is Stephens'
-/// correction for finite n.
+/// Kolmogorov-Smirnov: 2.4705 is the point beyond which the limit distribution has probability
+/// 1e-5; the factor is Stephens' correction for finite n.
 bool follows(std::vector<double> x, const std::function<double(double)> &cdf) {
   std::sort(x.begin(), x.end());
   const double n = static_cast<double>(x.size());
@@ -101,9 +101,9 @@ BOOST_AUTO_TEST_CASE(philox_gives_the_published_vectors) {  // Random123's kat_v
        Block{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
-BOOST_AUTO_TEST_CASE(a_stream_never_changes) {
-  // Pinned: stored models name their seeds, and the same seed is to give the same fit in every
-  // later version.
+BOOST_AUTO_TEST_CASE(streams_are_the_recorded_ones) {
+  // Pinned: stored models contain their seeds, and a seed must give the same fit in every later
+  // version.
   Random plain(1), named(1, 2, 3, 4);
   BOOST_TEST(plain.bits() == 0xb30d84d8b4f1b821u);
   BOOST_TEST(plain.bits() == 0x7b3843c398c0e878u);
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(streams_do_not_depend_on_the_order_of_their_use) {
   BOOST_TEST((one_by_one == in_turn));
 }
 
-BOOST_AUTO_TEST_CASE(names_that_differ_anywhere_give_other_streams) {
+BOOST_AUTO_TEST_CASE(different_names_give_different_streams) {
   std::set<std::uint64_t> first;
   std::size_t names = 0;
   const auto add = [&](std::uint64_t seed, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
@@ -263,7 +263,7 @@ BOOST_AUTO_TEST_CASE(dirichlet) {
     const boost::math::beta_distribution<> marginal(alpha[j], total - alpha[j]);
     BOOST_TEST(follows(x[j], [&](double y) { return boost::math::cdf(marginal, y); }));
   }
-  // E[x1 x2] and E[(x1 x2)^2], which the marginals do not fix.
+  // E[x1 x2] and E[(x1 x2)^2], which the marginals do not determine.
   const double mean = 2 * 5.5 / (total * (total + 1));
   const double second = 2 * 3 * 5.5 * 6.5 / (total * (total + 1) * (total + 2) * (total + 3));
   BOOST_TEST(has_moments(products, mean, second - mean * mean));
@@ -281,8 +281,8 @@ BOOST_AUTO_TEST_CASE(dirichlet_of_tiny_alpha_picks_one_in_proportion) {
         BOOST_ERROR("a draw does not sum to 1");
       ++counts[std::size_t(std::max_element(draw.begin(), draw.end()) - draw.begin())];
     }
-    // With alpha 1e-4 the largest is not always all of it; what that shifts is far below what this
-    // many draws can see.
+    // With alpha 1e-4 the largest is not always exactly 1; the effect is far below the resolution
+    // of this many draws.
     BOOST_TEST(has_frequencies(counts, {0.125, 0.25, 0.625}), "scale " << scale);
   }
 }
@@ -315,7 +315,7 @@ BOOST_AUTO_TEST_CASE(impossible_parameters_are_errors) {
   BOOST_CHECK_THROW(random.categorical(std::vector<double>{1, -1e-300}), bayes::Error);
 }
 
-// The same checks must fail on generators that are a little wrong.
+// The same checks must fail for slightly wrong generators.
 BOOST_AUTO_TEST_CASE(the_checks_have_power) {
   Random random(23);
   BOOST_TEST(!follows(sample([&] { return 1.05 * random.normal(); }), normal_cdf));

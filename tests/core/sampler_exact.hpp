@@ -1,5 +1,5 @@
 // Samplers of mixtures against the exact posterior of a few rows, by enumeration of all partitions:
-// what is checked for every family.
+// the checks for every observation family.
 #pragma once
 
 #include "sampler_support.hpp"
@@ -10,8 +10,8 @@ inline const auto process = PartitionPrior::dirichlet_process(1.3);
 inline const auto three = PartitionPrior::finite(3, 0.7);
 inline const GammaPrior gamma_prior{2, 1.5};
 
-/// Every sampler that a family has against the exact posterior: of a Dirichlet process with a fixed
-/// and with a learned concentration, and of a finite mixture.
+/// Every sampler of a family against the exact posterior: of a Dirichlet process with a fixed and
+/// with a learned concentration, and of a finite mixture.
 template <class Q> void check_samplers(const Q &prior, const Matrix &x, const std::string &name) {
   auto rows = support::rows_of(x);
   RowsInFile file(x);
@@ -69,7 +69,7 @@ template <class Q> void check_conditionals(const Q &prior, const Matrix &x) {
       for (int i = 0; i < n; ++i) {
         Labels labels = exact.labels[p];
         const int now = labels[std::size_t(i)];
-        // the new cluster's place is then the old one's
+        // the new cluster then has the old one's slot
         if (sizes(labels)[std::size_t(now)] < 2) continue;
         typename Q::Clusters clusters(prior);
         for (int row = 0; row < n; ++row) {

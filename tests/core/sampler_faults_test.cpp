@@ -1,4 +1,4 @@
-// The comparisons of samplers with exact posteriors, tried on samplers that are wrong.
+// The power of the comparisons with exact posteriors, tried on faulty samplers.
 #include "sampler_exact.hpp"
 
 using namespace samplers;
@@ -66,7 +66,7 @@ template <Fault fault> NormalPoint draw(const Faulty<fault> &q, Random &random) 
   return out;
 }
 
-/// Does a run with the fault betray itself? Without one it must not.
+/// Is the fault detected? Without a fault nothing must be.
 template <template <class> class Sampler, Fault fault, class... Components>
 void expect_found(const char *name, const PartitionPrior &partition, Components... components) {
   const Matrix x = doubtful_rows(6, 2, 21);
@@ -80,7 +80,7 @@ void expect_found(const char *name, const PartitionPrior &partition, Components.
   if (fault == Fault::none)
     BOOST_TEST(largest.z < largest_z, name << ": " << largest.what);
   else
-    // Infinitely far is what a chain is that never saw something probable.
+    // The difference is infinite if a chain never visited something probable.
     BOOST_TEST(largest.z > 1.5 * largest_z, name << ": " << largest.z << ' ' << largest.what);
   BOOST_TEST_MESSAGE(name << " with fault " << int(fault) << ": " << largest.z << ' '
                           << largest.what);
@@ -90,7 +90,7 @@ void expect_found(const char *name, const PartitionPrior &partition, Components.
 
 BOOST_AUTO_TEST_SUITE(sampler_faults)
 
-// The comparisons with exact posteriors see what they should. Short runs see less.
+// The comparisons with exact posteriors detect faults. Short runs detect fewer.
 BOOST_AUTO_TEST_CASE(faults_are_found,
                      *boost::unit_test::precondition([](boost::unit_test::test_unit_id) {
                        return effort(15000) >= 15000;
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(faults_are_found,
     const double z = compare(moves, exact, effort(12000)).z;
     BOOST_TEST((z > 1.5 * largest_z && std::isfinite(z)), z);
   }
-  // A target that is wrong, for samplers that are right: n_k! for (n_k - 1)!, as 002 L10 prints it.
+  // A wrong target for correct samplers: n_k! for (n_k - 1)!, as 002 L10 prints it.
   const Exact printed = exact_posterior(6, process, nullptr, [&](const Labels &labels, int) {
     double factor = 0;
     for (const double n : sizes(labels)) factor += std::log(n);

@@ -1,6 +1,6 @@
 // The joint-distribution test of samplers (Geweke 2004): parameters and rows drawn from the model
-// at once, against a chain in which the sampler moves the parameters given the rows, and the rows
-// are drawn anew given the parameters. Both have the same distribution if the sampler is right.
+// at once, against a chain in which the sampler updates the parameters given the rows, and the rows
+// are redrawn given the parameters. Both have the same distribution if the sampler is correct.
 //
 // And simulation-based calibration of whole fits (Talts et al. 2018): what rows were drawn with has
 // a uniform rank among the draws given these rows.
@@ -16,7 +16,7 @@ namespace {
 
 const GammaPrior gamma_prior{2, 1.5};
 
-/// Everything that the model is about.
+/// All quantities of the model.
 struct World {
   double alpha = 1;
   Labels labels;
@@ -67,8 +67,7 @@ template <class Q> World draw_world(const Q &prior, SamplerSetting setting, int 
   return world;
 }
 
-/// What the two have in common: quantities of labels, rows and both, bounded where rows have heavy
-/// tails.
+/// The quantities compared: of labels, rows and both, bounded if rows have heavy tails.
 const char *const names[] = {"alpha",      "log alpha",   "K",    "K = 1",
                              "alpha K",    "together",    "rows", "rows together",
                              "rows apart", "log marginal"};
@@ -112,7 +111,7 @@ template <class Q> Means independent_means(const Q &prior, const SamplerSetting 
 }
 
 /// The largest difference from the independent draws, in standard errors. `believed`,
-/// `setting_believed`: what the sampler is told; another than the truth is a fault.
+/// `setting_believed`: what the sampler is given; a value other than the truth is a fault.
 template <class Sampler, class Q, class... Components>
 Largest geweke(const Means &independent, const Q &prior, const Q &believed,
                const SamplerSetting &setting, const SamplerSetting &setting_believed, int n,
@@ -213,7 +212,7 @@ BOOST_AUTO_TEST_CASE(fits_are_calibrated) {
         int below = 0, equal = 0;
         for (int t = 0; t < kept; ++t) {
           const double value = draws.values[std::size_t(t) * quantities.size() + q];
-          // the same partition, put together in another order
+          // the same partition, built in another order
           if (std::abs(value - truth[q]) < 1e-9)
             ++equal;
           else
@@ -251,7 +250,7 @@ BOOST_AUTO_TEST_CASE(fits_are_calibrated) {
 }
 
 BOOST_AUTO_TEST_CASE(faults_are_found) {
-  if (effort(8000) < 8000) return;  // short runs see less
+  if (effort(8000) < 8000) return;  // short runs detect less
   using Q = NormalWishart;
   const Q prior = normal_prior(full_covariance, 1);
   const Means independent = independent_means(prior, learning, 6);

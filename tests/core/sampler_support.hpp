@@ -1,5 +1,5 @@
-// What the tests of samplers of mixtures share: all partitions of a few rows, exact posteriors, and
-// comparisons of runs with them.
+// Helpers for the tests of samplers of mixtures: all partitions of a few rows, exact posteriors,
+// and comparisons of runs with them.
 #pragma once
 
 #include <cstdlib>
@@ -13,8 +13,8 @@
 
 namespace samplers {
 
-/// Clusters for which split and merge moves do nothing: what is left of a sampler must be right
-/// without their help, and shows its faults.
+/// Clusters for which split and merge moves do nothing, so that they cannot hide faults of the rest
+/// of a sampler.
 template <class Clusters> struct Unmoved : Clusters { using Clusters::Clusters; };
 template <class Clusters> inline constexpr bool unmoved = false;
 template <class Clusters> inline constexpr bool unmoved<Unmoved<Clusters>> = true;
@@ -44,10 +44,10 @@ template <class Q> struct WithoutMoves : Q {
   WithoutMoves(Q q) : Q(std::move(q)) {}
 };
 
-/// Monte Carlo tests draw the lines here. A check compares a mean with its exact value by the batch
-/// means of a run, in units of their standard error, which has `batches` - 1 degrees of freedom: a
-/// right sampler exceeds the line once in 4e8 checks. The suite makes fewer than 10 000, so that it
-/// would raise a false alarm once in 40 000 seeds; seeds are fixed besides.
+/// The limits of Monte Carlo tests. A check compares a mean with its exact value by the batch means
+/// of a run, in units of their standard error, which has `batches` - 1 degrees of freedom: a
+/// correct sampler exceeds the limit once in 4e8 checks. The suite makes fewer than 10 000, so that
+/// it would raise a false alarm once in 40 000 seeds; and seeds are fixed.
 inline constexpr int batches = 100;
 inline constexpr double largest_z = 6.5;
 
@@ -87,8 +87,8 @@ inline std::vector<double> sizes(std::span<const int> labels) {
   return out;
 }
 
-/// The partition's number among all: its labels, renamed in the order of their first rows, as the
-/// digits of a number.
+/// A number that identifies the partition: its labels, renumbered in the order of their first rows,
+/// as digits.
 inline std::int64_t name_of(std::span<const int> labels) {
   int names[64], next = 0;
   std::fill_n(names, 64, -1);
@@ -101,9 +101,9 @@ inline std::int64_t name_of(std::span<const int> labels) {
   return out;
 }
 
-/// What a gamma prior of the concentration makes of the Dirichlet process' law of K clusters of n
-/// rows: logs of the integral of alpha^K Gamma(alpha) / Gamma(alpha + n), and means of functions of
-/// alpha given K. By the trapezoidal rule in log alpha, which is exact to rounding.
+/// The distribution of K clusters of n rows under a gamma prior of the concentration: logs of the
+/// integral of alpha^K Gamma(alpha) / Gamma(alpha + n), and means of functions of alpha given K. By
+/// the trapezoidal rule in log alpha, which is exact to rounding.
 struct ConcentrationIntegral {
   GammaPrior prior;
   int n;
@@ -117,7 +117,7 @@ struct ConcentrationIntegral {
  private:
   double sum(int k, const std::function<double(double)> &f) const {
     constexpr double step = 0.02;
-    // the last keeps numbers in range
+    // the last factor avoids overflow
     const double constant =
         prior.shape * std::log(prior.rate) - std::lgamma(prior.shape) + std::lgamma(n + 1.0);
     double total = 0;
@@ -131,8 +131,7 @@ struct ConcentrationIntegral {
   }
 };
 
-/// The exact posterior of a mixture of a few rows, and the exact means of what a run's draws are
-/// compared by.
+/// The exact posterior of a mixture of a few rows, and the exact means of the quantities compared.
 struct Exact {
   int n = 0;
   std::vector<Labels> labels;
@@ -231,8 +230,8 @@ struct Largest {
   }
 };
 
-/// (mean of the batches - exact) in standard errors; 0 for what never varies and is right. `least`:
-/// a bound below the standard error, where rare events may be missing from all batches.
+/// (mean of the batches - exact) in standard errors; 0 for a constant with the right value.
+/// `least`: a bound below the standard error, where rare events may be missing from all batches.
 inline double z_score(const std::vector<double> &of_batches, double exact, double least = 0) {
   const double b = double(of_batches.size());
   double mean = 0, squares = 0;
@@ -244,7 +243,7 @@ inline double z_score(const std::vector<double> &of_batches, double exact, doubl
 }
 
 /// Runs a sampler and compares all quantities' means; the largest difference in standard errors.
-/// `sound`: what the sampler says of its partition is checked too.
+/// `sound`: the sampler's report of its partition is checked too.
 template <class Sampler>
 Largest compare(Sampler &sampler, const Exact &exact, int sweeps, bool sound = true) {
   Control control;
@@ -269,7 +268,7 @@ Largest compare(Sampler &sampler, const Exact &exact, int sweeps, bool sound = t
   Largest out;
   for (std::size_t q = 0; q < exact.names.size(); ++q) {
     const double mean = exact.means[q];
-    // A share of fewer than 100 draws has no normal error yet.
+    // The error of a share of fewer than 100 draws is not yet normal.
     if (q + 2 < exact.names.size() && std::min(mean, 1 - mean) * sweeps < 100) continue;
     std::vector<double> of_batches;
     for (const auto &batch : visits) {
@@ -286,7 +285,7 @@ Largest compare(Sampler &sampler, const Exact &exact, int sweeps, bool sound = t
   return out;
 }
 
-/// The same rows as if they lay in a file: whoever wants them one at a time does not get them.
+/// The same rows as if they were in a file, so that they cannot be read one at a time.
 class RowsInFile final : public RowSource {
  public:
   explicit RowsInFile(const Matrix &x) : memory_(support::rows_of(x)) {
@@ -303,8 +302,8 @@ class RowsInFile final : public RowSource {
   MemoryRows memory_;
 };
 
-/// Split and merge moves and nothing else. `bias` is added to the log marginal likelihood of whole
-/// clusters: a fault to be found.
+/// Split and merge moves alone. `bias`, added to the log marginal likelihood of whole clusters, is
+/// a fault to be detected.
 template <class Q> class SplitMergeAlone {
  public:
   SplitMergeAlone(RowSource &rows, const Q &prior, SamplerSetting setting, Labels labels,

@@ -1,5 +1,5 @@
-// Samplers of mixtures beside their exact posteriors: memory, large clusters, rows that say
-// nothing, real data, threads.
+// Samplers of mixtures, apart from their exact posteriors: memory, large clusters, uninformative
+// rows, real data, threads.
 #include "sampler_exact.hpp"
 
 using namespace samplers;
@@ -29,7 +29,7 @@ std::vector<std::vector<double>> batch_means(Sampler &&sampler, const Quantities
 
 BOOST_AUTO_TEST_SUITE(sampler)
 
-// No sampler holds more clusters than there is room for.
+// No sampler opens more clusters than memory allows.
 BOOST_AUTO_TEST_CASE(clusters_beyond_memory_are_refused) {
   const auto prior = normal_prior(full_covariance, 2);
   auto rows = support::rows_of(doubtful_rows(40, 2, 45));
@@ -46,8 +46,8 @@ BOOST_AUTO_TEST_CASE(clusters_beyond_memory_are_refused) {
   });
 }
 
-// Of one cluster of many rows each sampler makes the three that there are, wherever the rows lie,
-// on any number of threads, to the last bit.
+// Each sampler splits one cluster of many rows into the three true ones, bit-identically for rows
+// in memory or in a file and any number of threads.
 BOOST_AUTO_TEST_CASE(large_clusters_are_split) {
   const int n = 30000;
   Matrix x = support::normal_rows(n, 2, 71, 1);
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(large_clusters_are_split) {
   run(std::type_identity<MarginalSampler<Q>>{}, rows, 1);
 }
 
-// Rows that say nothing, of a category when there is but one: the posterior is the prior.
+// Uninformative rows, of the only category there is: the posterior is the prior.
 BOOST_AUTO_TEST_CASE(without_information_the_prior_returns) {
   const auto prior = products::some_prior({{kind_of<Categorical>, 1}});
   const WithoutMoves<ProductPosterior> unmoved(prior);
@@ -228,7 +228,7 @@ BOOST_AUTO_TEST_CASE(eight_clusters_are_found_from_one) {
                    [&](const char *name, auto &&sampler) {
                      Control control;
                      int sweeps = 0;
-                     // Every cluster of a draw in one true one, and as many of them.
+                     // The clusters of a draw are the true ones.
                      const auto found = [&] {
                        Labels of(8, -1);
                        for (int i = 0; i < n; ++i) {

@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(the_sketch_holds_every_distinct_row_with_all_its_weight) {
     const Sketch sketch = Sketch::of(rows, control, 1, 500);
     BOOST_TEST(sketch.size() == expected.size());
     BOOST_TEST(bool(content(sketch, 3) == expected));
-    // Too small for all: those that are there have their whole weight.
+    // Too small for all rows: those retained have their whole weight.
     const Sketch small = Sketch::of(rows, control, 1, 100);
     BOOST_TEST(small.size() == 100u);
     BOOST_TEST(!small.complete());
@@ -170,8 +170,8 @@ BOOST_AUTO_TEST_CASE(the_sketch_does_not_depend_on_order_threads_or_pieces) {
   BOOST_TEST(bool(content(Sketch::of(b, many, 5, 1000), 2) == expected));
   BOOST_TEST(bool(content(Sketch::of(c, many, 5, 1000), 2) == expected));
   BOOST_TEST(bool(content(Sketch::of(a, one, 6, 1000), 2) != expected));
-  // It is a fair sample: the mean of 1000 of the rows is near that of all (4.417 standard errors
-  // each way).
+  // It is a representative sample: the mean of 1000 of the rows is near that of all (4.417 standard
+  // errors each way).
   for (int j = 0; j < 2; ++j) {
     double mean = 0;
     for (const auto &[r, weight] : expected) mean += r[std::size_t(j)] / 1000;

@@ -21,7 +21,7 @@ double ulps(double y, long double exact) {
   return double(std::abs((long double)y - exact) / unit);
 }
 
-/// The largest error over n arguments drawn by `draw`, every lane with another one.
+/// The largest error over n arguments drawn by `draw`, every lane with a different one.
 template <class Draw, class F, class G> double worst(int n, Draw draw, F vector, G exact) {
   Random random(3);
   double most = 0;

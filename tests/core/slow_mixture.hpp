@@ -1,5 +1,5 @@
-// Mixtures of normals straight from their definitions, slowly, in long double and with none of the
-// library's code: what it is held against.
+// Mixtures of normals straight from their definitions, slowly, in long double and without any of
+// the library's code, for comparison with it.
 //
 // A prior or posterior of k components is a vector of GmmPosterior; every term of an objective is
 // an expectation written out on its own.
@@ -230,8 +230,8 @@ inline Real divergence(const std::string &shape, const std::vector<GmmPosterior>
   return total;
 }
 
-/// E_q[log p(x, z, pi, mu, Lambda)] - E_q[log q(z, pi, mu, Lambda)], q(z) the best there is for the
-/// rest.
+/// E_q[log p(x, z, pi, mu, Lambda)] - E_q[log q(z, pi, mu, Lambda)], with the optimal q(z) given
+/// the rest.
 inline Real elbo(const std::string &shape, const Matrix &x, const Vector &w,
                  const std::vector<GmmPosterior> &prior, const std::vector<GmmPosterior> &q) {
   const int d = int(x.cols());

@@ -28,7 +28,7 @@ struct Multivariate {
 #include "references/special.inc"
 
 /// The error in units in the last place of a double as large as the reference, or as `scale` if
-/// that is larger: the scale of what had to be added up, where the result is a difference.
+/// that is larger: the scale of the terms if the result is a difference.
 double ulps(double result, long double reference, double scale = 0) {
   const double size = std::max(std::fabs(static_cast<double>(reference)), scale);
   const double ulp = std::nextafter(size, std::numeric_limits<double>::infinity()) - size;
@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(log_gamma_within_4_ulp) {
 }
 
 BOOST_AUTO_TEST_CASE(digamma_within_4_ulp) {
-  // Near its root at 1.46 the error is held against the size of what is subtracted there.
+  // Near its root at 1.46 the error is relative to the terms that cancel.
   for (const auto &[x, value] : digamma_table) {
     const double error = ulps(bayes::digamma(x), value, std::fabs(x - 1.46) < 0.1 ? 0.1 : 0);
     BOOST_TEST(error <= 4, "digamma(" << x << ") is off by " << error << " ulp");
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(log1p_exp_within_2_ulp) {
   BOOST_TEST(std::isnan(bayes::log1p_exp(not_a_number)));
 }
 
-// of 1 where the result is smaller: it passes through zero
+// relative to 1 if the result is smaller: it passes through zero
 BOOST_AUTO_TEST_CASE(log_beta_within_8_ulp) {
   for (const auto &[a, b, value] : log_beta_table) {
     const double error = ulps(bayes::log_beta(a, b), value, 1);
@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(arguments_out_of_range_are_errors) {
     BOOST_TEST(refuses([&] { bayes::log_multivariate_gamma(bad, 1); }));
     BOOST_TEST(refuses([&] { bayes::wishart_digamma(bad, 1); }));
   }
-  BOOST_TEST(refuses([] { bayes::log_gamma(1e307); }));  // the result is no double
+  BOOST_TEST(refuses([] { bayes::log_gamma(1e307); }));  // the result overflows
   BOOST_TEST(refuses([] { bayes::trigamma(1e-200); }));
   BOOST_TEST(refuses([] { bayes::log_multivariate_gamma(1.0, 3); }));
   BOOST_TEST(refuses([] { bayes::log_multivariate_gamma(1.0, 0); }));

@@ -1,4 +1,4 @@
-// What the tests of families, inference and models share: data, rows, fits and comparisons.
+// Helpers for the tests of families, inference and models: data, rows, fits and comparisons.
 #pragma once
 
 #include <algorithm>
@@ -58,7 +58,7 @@ inline Matrix data_set(const std::string &name) {
   return Eigen::Map<const Matrix>(values.data(), columns, rows).transpose();
 }
 
-/// n rows from `clusters` normals of different sizes, shapes and places.
+/// n rows from `clusters` normals of different sizes, shapes and means.
 inline Matrix normal_rows(int n, int d, std::uint64_t seed, int clusters = 3) {
   bayes::Random random(seed);
   std::vector<Matrix> mix;
@@ -80,7 +80,7 @@ inline Matrix normal_rows(int n, int d, std::uint64_t seed, int clusters = 3) {
   return x;
 }
 
-/// n rows of which it is not clear how many clusters they are.
+/// n rows with an uncertain number of clusters.
 inline Matrix doubtful_rows(int n, int d, std::uint64_t seed) {
   bayes::Random random(seed);
   Matrix x(n, d);
@@ -109,8 +109,8 @@ inline bayes::MemoryRows rows_of(const Matrix &x, const Vector &weights = {}) {
   return rows;
 }
 
-/// Rows handed out as from a spilled table: stretch 0 stays in memory, later ones go through two
-/// buffers in turn, so that whoever looks at a stretch that is no longer valid sees other rows.
+/// Rows handed out as from a spilled table: stretch 0 stays in memory, later ones use two buffers
+/// in turn, so that a read from an invalid stretch gets other rows.
 class StretchedRows final : public bayes::RowSource {
  public:
   StretchedRows(const Matrix &x, const Vector &weights, std::size_t pieces_of_stretch)
@@ -194,7 +194,7 @@ inline double distance(const GaussianMixture &a, const GaussianMixture &b) {
   return most;
 }
 
-/// A model that says nothing of when and how long it was made: what must be equal bit for bit.
+/// A model's bytes without the duration, which must be bit-identical.
 inline std::string bits(GaussianMixture &model) {
   model.info.seconds = 0;
   return model.to_bytes();

@@ -1,5 +1,5 @@
-// The pass over all rows: every piece once and in order, whatever the threads do; and out of it on
-// every error and interrupt.
+// The pass over all rows: every piece once and in order, for any scheduling of threads; and its
+// exit on every error and interrupt.
 #include "data/sweep.hpp"
 
 #include <atomic>
@@ -19,8 +19,8 @@ struct Interrupt : std::runtime_error {
   Interrupt() : std::runtime_error("interrupt") {}
 };
 
-/// Becomes pending after a number of looks, again and again; poll throws, or returns and takes the
-/// request back.
+/// Becomes pending after a number of checks, repeatedly; poll throws, or returns and withdraws the
+/// request.
 class Nervous : public Control {
  public:
   Nervous(int looks, bool fatal) : fatal_(fatal), every_(looks), left_(looks) {}
@@ -34,7 +34,7 @@ class Nervous : public Control {
     if (left_ > 0) return;
     ++polls;
     if (fatal_) throw Interrupt();
-    left_ = every_ = every_ + 1;  // later and later, so that every segment is finished some time
+    left_ = every_ = every_ + 1;  // ever later, so that every segment is finished eventually
   }
   mutable std::atomic<bool> elsewhere{false};
   int polls = 0;
@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(every_row_once_and_in_order) {
 }
 
 // Caught: parts merged as they come.
-BOOST_AUTO_TEST_CASE(a_segment_that_takes_long_is_still_merged_in_its_place) {
+BOOST_AUTO_TEST_CASE(slow_segments_are_merged_in_order) {
   const std::int64_t piece = RowShape{4, false}.piece_rows();
   const Matrix x = counted(6 * piece);
   for (const int slow : {0, 3}) {
@@ -125,7 +125,8 @@ BOOST_AUTO_TEST_CASE(a_segment_that_takes_long_is_still_merged_in_its_place) {
         {2, 5},
         [&](int, int slot, const Segment &segment, const Stop &) {
           part[std::size_t(slot)] = int(std::int64_t(segment.blocks[0]) / piece);
-          // Until all that may overtake it have: those before it, and one or more behind.
+          // Wait until all segments that may overtake it have: those before it, and one or more
+          // after it.
           for (int i = 0; i < 1000 && part[std::size_t(slot)] == slow && finished < slow + 2; ++i)
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
           ++finished;
@@ -135,7 +136,7 @@ BOOST_AUTO_TEST_CASE(a_segment_that_takes_long_is_still_merged_in_its_place) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(an_interrupt_that_is_let_pass_changes_nothing) {
+BOOST_AUTO_TEST_CASE(ignored_interrupts_change_nothing) {
   const std::int64_t n = 6 * RowShape{4, false}.piece_rows() - 11;
   const Matrix x = counted(n);
   Random random(4);
@@ -169,9 +170,9 @@ BOOST_AUTO_TEST_CASE(an_interrupt_that_throws_ends_the_pass_with_threads_joined)
   BOOST_TEST(thrown > 10);
 }
 
-// The main thread, done with its own share, must go on looking out for interrupts while others
+// The main thread, having finished its own part, must keep checking for interrupts while others
 // work.
-BOOST_AUTO_TEST_CASE(an_interrupt_is_seen_while_the_main_thread_waits_for_others) {
+BOOST_AUTO_TEST_CASE(interrupts_are_seen_while_the_main_thread_waits) {
   class Late : public Control {
    public:
     std::atomic<bool> wanted{false};
@@ -210,7 +211,7 @@ BOOST_AUTO_TEST_CASE(an_interrupt_is_seen_while_the_main_thread_waits_for_others
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_request_that_poll_does_not_grant_is_not_waited_for) {
+BOOST_AUTO_TEST_CASE(requests_that_poll_ignores_do_not_block) {
   class Deaf : public Control {
    public:
     bool pending() const noexcept override { return true; }
@@ -220,7 +221,7 @@ BOOST_AUTO_TEST_CASE(a_request_that_poll_does_not_grant_is_not_waited_for) {
   BOOST_TEST((read(rows, control, 2) == expected(20000)));
 }
 
-BOOST_AUTO_TEST_CASE(whatever_is_thrown_comes_out_with_threads_joined) {
+BOOST_AUTO_TEST_CASE(exceptions_are_rethrown_with_threads_joined) {
   const std::int64_t piece = RowShape{4, false}.piece_rows(), n = 8 * piece;
   const Matrix x = counted(n);
   for (const int threads : {1, 2, 4})
@@ -244,8 +245,8 @@ BOOST_AUTO_TEST_CASE(whatever_is_thrown_comes_out_with_threads_joined) {
                   index[std::size_t(slot)] = number(segment);
                   --alive;
                   if (!in_merge && number(segment) == at) throw Interrupt();
-                  // Those behind it work on until they are told to stop: nobody may wait for them
-                  // for ever.
+                  // Later ones continue until they are stopped: none may be waited for
+                  // indefinitely.
                   while (!in_merge && number(segment) > at && threads > 1 && worker > 0 && !stop())
                     std::this_thread::yield();
                 },

@@ -1,9 +1,9 @@
-// Hostile bytes into the decoders: they return or throw bayes::Error, and what they accept they
-// write again.
+// Hostile bytes into the decoders: they return or throw bayes::Error, and accepted values are
+// written back.
 //
 // Besides the bytes as they are, an input is tried as a model with its fingerprint set right, and
-// with changes made to the members of its document: mutated bytes alone would hardly ever get past
-// the first checks.
+// with changes made to the members of its document: mutated bytes alone would rarely pass the first
+// checks.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -37,8 +37,8 @@ using bayes::Tensor;
 
 namespace {
 
-/// A family without members of its own, so that the members that all models share are reached
-/// however few models are accepted.
+/// A model family without members of its own, so that the common members are tested even if few
+/// models are accepted.
 class Bare final : public Model {
  protected:
   void write(Document &) const override {}
@@ -71,7 +71,7 @@ std::optional<Document> try_document(std::string_view bytes) {
   return document;
 }
 
-/// Whatever numbers an accepted model holds, its answers are answers or errors.
+/// Whatever numbers an accepted model holds, its functions return or throw Error.
 template <class Ask> void attempt(Ask ask) {
   try {
     ask();
@@ -94,7 +94,7 @@ template <class Mixture> void use_rows(const Mixture &model, double value) {
 }
 
 template <class Mixture> void use_mixture(const Mixture &model) {
-  use_rows(model, 1);  // may stand in a column of any family
+  use_rows(model, 1);  // allowed in a column of any family
   std::vector<double> x(std::size_t(model.dimension()));
   attempt([&] { model.component(0); });
   attempt([&] { model.posterior(model.size() - 1); });
@@ -163,8 +163,8 @@ bool try_model(std::string_view bytes) {
       fail("Model::from_bytes threw an error of another kind");
     return false;
   }
-  // Members in another order, or an integer where a number stands, are accepted and written as they
-  // should be; from there on nothing may change any more.
+  // Members in another order, or an integer where a number stands, are accepted and written in
+  // canonical form; after that nothing may change.
   const std::string once = model->to_bytes(),
                     twice = Model::from_bytes(once, find_reader)->to_bytes();
   if (once != twice) fail("an accepted model does not survive being written and read");
@@ -216,9 +216,8 @@ Document strange_value(Random &random) {
   }
 }
 
-/// A copy with something in it changed that bytes alone would hardly hit: a member gone, doubled,
-/// moved or of another type, a number replaced, a shape turned. The result may be no valid
-/// document.
+/// A copy with a change that mutated bytes would rarely make: a member removed, repeated, moved or
+/// of another type, a number replaced, a shape turned. The result may be no valid document.
 Document changed(const Document &document, Random &random) {
   const bool here = random.below(6) == 0;
   if (const auto *object = document.as<Document::Object>();
@@ -401,7 +400,7 @@ const std::vector<Document> &valid_models() {
   return models;
 }
 
-/// Tries the document with so many changes; which ones, `random` says.
+/// Tries the document with this many changes, chosen by `random`.
 void try_changes(const Document &document, int changes, Random &random) {
   for (; changes > 0; --changes) {
     Document other = changed(document, random);
@@ -426,8 +425,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
   const std::optional<Document> document =
       try_document(std::string_view(bytes).substr(bayes::model_header_bytes));
   bayes::seal_model(bytes);
-  // The fingerprint that the input just got says which changes to make, so that the same input
-  // always does the same.
+  // The fingerprint of the input seeds the changes, so that the same input always does the same.
   std::uint64_t seed = 0;
   for (int i = 8; i < 16; ++i) seed = seed << 8 | static_cast<unsigned char>(bytes[std::size_t(i)]);
   Random random(seed);
@@ -435,7 +433,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
     try_model(bytes);
     try_changes(*document, 4, random);
   } else {
-    // Most mutations of bytes leave no document: such an input stands for a change of a valid one.
+    // Most mutated bytes are not a document: such an input selects a change of a valid one.
     try_changes(valid_models()[random.below(valid_models().size())], 1, random);
   }
   return 0;

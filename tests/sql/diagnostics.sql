@@ -126,14 +126,14 @@ SELECT is(rhat(chain, chain), 'Infinity', 'chains that are stuck apart') FROM sl
 
 SELECT is(complaint(statement), said, statement) FROM (VALUES
   ('SELECT rhat(nullif(draw, 17), chain ORDER BY chain, draw) FROM slow',
-   '22004 value of draw 17 is NULL | Draws of a chain are a sequence: one cannot be left out as '
-     'if it had not been. | FILTER (WHERE ... IS NOT NULL) leaves it out all the same.'),
+   '22004 value of draw 17 is NULL | Draws of a chain are a sequence, from which none can be '
+     'left out. | To leave it out nevertheless, use FILTER (WHERE ... IS NOT NULL).'),
   ('SELECT ess_bulk(nullif(draw, 1) ORDER BY nullif(draw, 1)) FROM slow',
-   '22004 value of draw 3997 is NULL | Draws of a chain are a sequence: one cannot be left out as '
-     'if it had not been. | FILTER (WHERE ... IS NOT NULL) leaves it out all the same.'),
+   '22004 value of draw 3997 is NULL | Draws of a chain are a sequence, from which none can be '
+     'left out. | To leave it out nevertheless, use FILTER (WHERE ... IS NOT NULL).'),
   ('SELECT mcse(value, NULL) FROM slow',
-   '22004 chain of draw 1 is NULL | Draws of a chain are a sequence: one cannot be left out as if '
-     'it had not been. | FILTER (WHERE ... IS NOT NULL) leaves it out all the same.'),
+   '22004 chain of draw 1 is NULL | Draws of a chain are a sequence, from which none can be '
+     'left out. | To leave it out nevertheless, use FILTER (WHERE ... IS NOT NULL).'),
   ('SELECT ess_tail(value, chain) FROM slow WHERE draw < 100 OR chain <> 3',
    '22023 chains have different numbers of draws | Chain 1 has 1000, chain 3 has 99. | Compare as '
      'many draws of each chain.'),
@@ -164,8 +164,8 @@ SELECT results_eq(
   $$VALUES ('integer', 'integer', 'text', 'double precision')$$, 'types of bayes_draws');
 SELECT is((SELECT count(*) FROM bayes_draws(NULL))::int, 0, 'a NULL model has no rows');
 SELECT is(complaint('SELECT bayes_draws(plain) FROM models'),
-  '22023 model has no posterior draws | It is of family gmm, fitted by method em. | Methods that '
-    'sample keep draws: fit it by one of them.', 'a model that was not sampled');
+  '22023 model has no posterior draws | It is of family gmm, fitted by method em. | Only methods '
+    'that sample store draws: fit it by one of them.', 'a model that was not sampled');
 SELECT never($$SELECT bayes_model_send(sampled::text::bayes_model) <> bayes_model_send(sampled)
   OR bayes_model_send(sampled::jsonb::bayes_model) <> bayes_model_send(sampled)
   OR sampled::text::bayes_model::text <> sampled::text AS wrong FROM models$$,

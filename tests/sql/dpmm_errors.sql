@@ -275,10 +275,10 @@ SELECT is(advice(statement), said, statement) FROM (VALUES
   ($q$SELECT dpmm_fit(x, '{"draws": 100000000}') FROM few$q$, 'The limit is 4 million draws. | Ask for fewer chains or draws, or raise thin.'),
   ($q$SELECT dpmm_fit(CASE WHEN id = 7 THEN ARRAY[1, NULL] ELSE x END) FROM few$q$, 'Leave such rows out with WHERE or FILTER; a function with options takes {"missing": "skip"}.'),
   ($q$SELECT dpmm_draws(vi) FROM given$q$, 'Fit with option method "collapsed", "gibbs" or "slice".'),
-  ($q$SELECT dpmm_clusters(gmm) FROM given$q$, 'bayes_info(model) tells what a model is.'),
+  ($q$SELECT dpmm_clusters(gmm) FROM given$q$, 'bayes_info(model) shows the family of a model.'),
   ($q$SELECT * FROM dpmm_similarity('SELECT id, x FROM few', '{"method": "vi"}')$q$, 'Use method collapsed, gibbs or slice.'),
   ($q$SELECT * FROM dpmm_similarity('SELECT i, i FROM generate_series(1, 5001) i')$q$, 'Every pair of rows has one: 12502500 numbers. The limit is 5000 rows. | Use a sample of the rows, or dpmm_cluster, which needs no pairs.')) AS c(statement, said);
-SELECT is(advice(format('SELECT * FROM dpmm_cluster(%L)', query)), concat_ws(' | ', said, 'Select what a row is called and then the row: one array of numbers (SELECT id, x FROM ...), or numeric columns (SELECT id, a, b, c FROM ...).'), query) FROM (VALUES
+SELECT is(advice(format('SELECT * FROM dpmm_cluster(%L)', query)), concat_ws(' | ', said, 'Select a name for the row and then the row: one array of numbers (SELECT id, x FROM ...), or numeric columns (SELECT id, a, b, c FROM ...).'), query) FROM (VALUES
   ('', 'It must be one SELECT.'),
   ('SELECT 1, 2; SELECT 3, 4', 'It must be one SELECT.'),
   ('COPY few TO STDOUT', 'It must be one SELECT that returns rows.'),
@@ -286,7 +286,7 @@ SELECT is(advice(format('SELECT * FROM dpmm_cluster(%L)', query)), concat_ws(' |
   ('WITH gone AS (DELETE FROM few RETURNING id, x) SELECT id, x FROM gone', 'A query that gives rows to a fit is run read-only.'),
   ('SELECT id, x FROM few FOR SHARE', 'A query that gives rows to a fit is run read-only, without FOR UPDATE or FOR SHARE.'),
   ('SELECT FROM few', 'There is nothing to fit.'),
-  ('SELECT x FROM few', 'The first column is what a row is called; the row itself must follow.'),
+  ('SELECT x FROM few', 'The first column is the name of the row; the row itself must follow.'),
   ('SELECT id, x, x FROM few', 'An array of numbers must be the second and last column.'),
   ('SELECT id, x, 1 FROM few', 'There can be no weights.'),
   ('SELECT id, species FROM iris', 'A row is made of numbers.'),

@@ -377,7 +377,7 @@ SELECT is(advice(statement), said, statement) FROM (VALUES
   ($q$SELECT gmm_fit(x, 2, '{}', CASE WHEN id = 7 THEN -1 ELSE 1 END) FROM faithful$q$,
     'A weight is a finite number, not negative: how many times the row counts.'),
   ($q$SELECT gmm_fit(x, 2, '{}', 0) FROM faithful$q$,
-    'A row of weight 0 counts as if it were not there.'),
+    'A row of weight 0 does not count.'),
   ($q$SELECT gmm_posterior(em) FROM given$q$,
     'Only variational methods estimate a posterior distribution of the parameters. | Fit with '
     'option method "vi" or "svi".')) AS c(statement, said);

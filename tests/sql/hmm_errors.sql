@@ -296,9 +296,9 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
   ($q$SELECT hmm_decode('DELETE FROM words', 2)$q$, '22023 query is not a SELECT'),
   ($q$SELECT hmm_decode('SELECT id, x FROM words FOR UPDATE', 2)$q$, '22023 query locks rows'),
   ($q$SELECT hmm_decode('WITH gone AS (DELETE FROM words RETURNING id, x) SELECT id, x FROM gone', 2)$q$, '22023 query changes data'),
-  ($q$SELECT hmm_decode('SELECT FROM words', 2)$q$, '22023 query returns 0 columns, but two are wanted'),
-  ($q$SELECT hmm_decode('SELECT x FROM words', 2)$q$, '22023 query returns 1 column, but two are wanted'),
-  ($q$SELECT hmm_decode('SELECT id, x, 1 FROM words', 2)$q$, '22023 query returns 3 columns, but two are wanted'),
+  ($q$SELECT hmm_decode('SELECT FROM words', 2)$q$, '22023 query returns 0 columns, but must return two'),
+  ($q$SELECT hmm_decode('SELECT x FROM words', 2)$q$, '22023 query returns 1 column, but must return two'),
+  ($q$SELECT hmm_decode('SELECT id, x, 1 FROM words', 2)$q$, '22023 query returns 3 columns, but must return two'),
   ($q$SELECT hmm_decode('SELECT id, id FROM words', 2)$q$, '22023 column "id" of the query is of type integer'),
   ($q$SELECT hmm_decode('SELECT x, id AS observation FROM words', 2)$q$, '22023 column "observation" of the query is of type integer'),
   ($q$SELECT hmm_decode('SELECT id, NULL FROM words', 2)$q$, '22023 column "?column?" of the query is of type text'),
@@ -322,7 +322,7 @@ SELECT is(advice(statement), said, statement) FROM (VALUES
   ($q$SELECT hmm_fit(CASE id WHEN 4 THEN ARRAY['a', NULL] ELSE x END, 2, '{"missing": "error"}') FROM words$q$, 'NULL and NaN are missing observations, which option missing = error refuses. | Without this option missing observations are summed out.'),
   ($q$SELECT hmm_fit(CASE id WHEN 4 THEN '{Infinity}' ELSE n END, 2) FROM words$q$, 'An observation is a finite number; a NULL is a missing one.'),
   ($q$SELECT hmm_fit(ARRAY[x], 2) FROM words$q$, 'Vectors must be numbers; observations that are names stand in a one-dimensional array, one for each step. | To observe several names at once, make one of them: a || ''/'' || b.'),
-  ($q$SELECT hmm_fit(ARRAY(SELECT (id * 1000 + i)::text FROM generate_series(1, 1000) i), 1) FROM generate_series(1, 11) id$q$, 'If observations are measurements, not names, option emission says what they are; else join rare symbols into one.'),
+  ($q$SELECT hmm_fit(ARRAY(SELECT (id * 1000 + i)::text FROM generate_series(1, 1000) i), 1) FROM generate_series(1, 11) id$q$, 'If observations are measurements, not names, give option emission; else combine rare symbols into one.'),
   ($q$SELECT hmm_fit(n, 2, '{"categories": 2}') FROM words$q$, 'No element is categorical. | Leave it out, or give option "emission".'),
   ($q$SELECT hmm_fit(x, s[1:3], 2) FROM words$q$, 'There is one for each step, NULL where it is not known.'),
   ($q$SELECT hmm_fit(ARRAY['a', 'what'], (SELECT names FROM given))$q$, 'Its states have no probability for it. | Fit without a start model, or leave such sequences out.'),
@@ -331,7 +331,7 @@ SELECT is(advice(statement), said, statement) FROM (VALUES
   ($q$SELECT hmm_decode(vectors, 1) OVER () FROM given$q$, 'Give a vector as a record: ROW(a, b), or ROW(x) where x is an array of numbers.'),
   ($q$SELECT hmm_decode(CASE WHEN i > 2 THEN vi END, 'a'::text) OVER (ORDER BY i) FROM given, generate_series(1, 3) i$q$, 'It differs from the value in the first row. | To use one model for each value, PARTITION BY it.'),
   ($q$SELECT hmm_paths(names, array_fill('a'::text, '{1000000}'), 1000) FROM given$q$, 'The limit is maintenance_work_mem, or 1 GB if that is more. | Ask for fewer paths, or cut the sequence.'),
-  ($q$SELECT hmm_decode('SELECT id, id FROM words', 2)$q$, 'A sequence is an array of observations. | Select what a sequence is called and then the sequence, an array: SELECT id, array_agg(x ORDER BY t) FROM ... GROUP BY id.')) AS c(statement, said);
+  ($q$SELECT hmm_decode('SELECT id, id FROM words', 2)$q$, 'A sequence is an array of observations. | Select a name for the sequence and then the sequence, an array: SELECT id, array_agg(x ORDER BY t) FROM ... GROUP BY id.')) AS c(statement, said);
 
 -- ---- sequences that cannot be ----
 

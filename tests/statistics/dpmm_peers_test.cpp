@@ -58,8 +58,8 @@ BOOST_AUTO_TEST_CASE(number_of_clusters_as_bayesm) {
       std::map<int, double> ours;
       for (std::size_t i = 1; i < draws.values.size(); i += draws.quantities.size())
         ours[int(draws.values[i])] += 1.0 / (double(draws.chains) * draws.draws);
-      // Draws of both are worth a few hundred to a few thousand independent ones: a difference of
-      // 0.05 is more than 4 standard errors.
+      // Both have effective sample sizes of a few hundred to a few thousand: a difference of 0.05
+      // is more than 4 standard errors.
       for (const auto &[clusters, share] : shares) {
         BOOST_TEST_MESSAGE(name << ' ' << method << ' ' << clusters << ": bayesm " << share
                                 << ", ours " << ours[clusters]);

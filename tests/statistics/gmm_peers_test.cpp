@@ -38,10 +38,10 @@ std::vector<double> numbers(const std::string &text) {
 
 BOOST_AUTO_TEST_SUITE(gmm_peers)
 
-// Two standards. "usual": what a peer finds by itself (mclust from its hierarchical start,
-// scikit-learn from ten k-means starts) one of five seeds of ours must find with default options.
-// "best": the best that a peer found at all (in 31 and 60 runs) one of five seeds of ours must find
-// in 40 restarts. The table says how many seeds did.
+// Two standards. "usual": the optimum that a peer finds by default (mclust from its hierarchical
+// start, scikit-learn from ten k-means starts) must be found by one of five seeds with default
+// options. "best": the best that a peer found in all (31 and 60) runs must be found by one of five
+// seeds with 40 restarts. The table has the number of successful seeds.
 BOOST_AUTO_TEST_CASE(optima_are_at_least_as_good) {
   std::map<std::string, std::vector<double>> ours;
   std::map<std::string, int> met, asked;
@@ -79,8 +79,8 @@ BOOST_AUTO_TEST_CASE(equal_starts_give_equal_iterates) {
     const int k = std::stoi(line[1]), iterations = std::stoi(line[5]);
     const Matrix x = data_set(data);
     const auto n = x.rows(), d = x.cols();
-    // The start of reference_sklearn.py: evenly spaced rows, weights 1 : 2 : .., everybody the
-    // covariance of all rows.
+    // The start of reference_sklearn.py: evenly spaced rows, weights 1 : 2 : .., each component
+    // with the covariance of all rows.
     const Matrix centred = x.rowwise() - x.colwise().mean();
     Matrix spread = centred.transpose() * centred / double(n);
     spread = (spread + spread.transpose()).eval() / 2;

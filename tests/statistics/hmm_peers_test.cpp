@@ -1,8 +1,8 @@
 // Hidden Markov models against GHMM, on the letters of PostgreSQL's tutorial: one start, two
-// programs. Likelihoods, most probable paths, and what 50 iterations of EM make of the start.
+// programs. Likelihoods, most probable paths, and the result of 50 EM iterations.
 //
-// GHMM's figures are in reference/hmm_ghmm.csv, written by reference_ghmm.c, which says where the
-// states begin.
+// GHMM's figures are in reference/hmm_ghmm.csv, written by reference_ghmm.c, which has the initial
+// states.
 #include <cctype>
 #include <map>
 

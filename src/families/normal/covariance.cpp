@@ -114,8 +114,8 @@ Matrix CovarianceFloor::standardised(const Matrix &scale) const {
   return inverse.asDiagonal() * scale * inverse.asDiagonal();
 }
 
-/// The smallest eigenvalue is at least 1 / trace of the inverse: mostly enough to know, and much
-/// cheaper than finding it.
+/// The smallest eigenvalue is at least 1 / trace of the inverse: usually this bound suffices, and
+/// it is much cheaper.
 bool CovarianceFloor::surely_above(const Matrix &standard) const {
   Matrix lower;
   return cholesky(standard, lower) && inverse_lower(lower).squaredNorm() * relative_ <= 1;

@@ -1,13 +1,12 @@
-// The four shapes that the covariances of a normal mixture can have, and the one policy for
-// singular ones.
+// The four covariance shapes of a normal mixture, and the policy for singular covariances.
 //
 // A shape says how many scale matrices K components have (one each, or one for all), and of which
 // form: d x d, a column of d variances, or a single variance. Priors and posteriors use the same
 // forms: a Wishart(a, B) on the precision for d x d, one Wishart of dimension 1 (a gamma) for each
 // variance otherwise.
 //
-// The shape is a value, not a type: what depends on it is a branch outside of all loops over rows,
-// and so every formula is compiled once.
+// The shape is a value, not a type, so that every formula is compiled once; branches on it are
+// outside all loops over rows.
 #pragma once
 
 #include <string_view>
@@ -38,11 +37,11 @@ struct CovarianceShape {
     return count(k) * (dense ? 0.5 * d * (d + 1) : double(rows(d)));
   }
 
-  // How the d x d precision of a component is made of Wisharts: of which dimension, and how many
-  // independent ones (with the same a).
+  // A component's d x d precision consists of independent Wisharts (with the same a): their
+  // dimension and their number.
   int wishart_dimension(int d) const { return dense ? d : 1; }
   int wishart_copies(int d) const { return dense || isotropic ? 1 : d; }
-  /// The spherical precision counts in the determinant once for every column.
+  /// The spherical precision enters the determinant once for every column.
   int determinant_power(int d) const { return isotropic ? d : 1; }
 };
 
@@ -60,12 +59,12 @@ Matrix outer(const CovarianceShape &shape, const Vector &v);
 /// A d x d matrix reduced to the shape's form: itself, its diagonal, or the mean of its diagonal.
 Matrix shaped(const CovarianceShape &shape, const Matrix &full);
 
-/// The d x d matrix that a scale stands for.
+/// The d x d matrix that a scale represents.
 Matrix dense_form(const CovarianceShape &shape, const Matrix &scale, int d);
 
-/// A scale matrix factored for use: log-determinant of the d x d matrix, and what whitens a centred
-/// row. For dense shapes `whiten` is L^-1 (lower triangular, d x d); otherwise d reciprocal
-/// standard deviations.
+/// A factored scale matrix: the log determinant of the d x d matrix, and what whitens a centred
+/// row, for dense shapes L^-1 (lower triangular, d x d), otherwise d reciprocal standard
+/// deviations.
 struct FactoredScale {
   double log_determinant = 0;
   Matrix whiten;
@@ -83,16 +82,16 @@ bool factor(const CovarianceShape &shape, const Matrix &scale, int d, FactoredSc
 std::vector<FactoredScale> factor_all(const CovarianceShape &shape,
                                       const std::vector<Matrix> &scales, int d, const char *what);
 
-/// trace(M A^-1) where `scale` stands for A, factored, and M is d x d or in the shape's form.
+/// trace(M A^-1), where `scale` is A, factored, and M is d x d or in the shape's form.
 double trace_solve(const CovarianceShape &shape, const Matrix &m, const FactoredScale &a);
 
 /// The policy for singular covariances.
 ///
-/// In units of each column's standard deviation, no component may be thinner than sqrt(relative) in
-/// any direction: the eigenvalues of D^-1/2 Sigma D^-1/2 are kept at `relative` or above, D being
-/// the columns' variances over all rows (1 for a constant column). Clipping the eigenvalues is the
-/// exact maximiser of the likelihood under that constraint, so EM stays monotone with it, and the
-/// likelihood is bounded (Ingrassia and Rocci 2007, constrained ML for normal mixtures).
+/// In units of each column's standard deviation, no component may have a standard deviation below
+/// sqrt(relative) in any direction: the eigenvalues of D^-1/2 Sigma D^-1/2 are at least `relative`,
+/// D being the columns' variances over all rows (1 for a constant column). Clipping the eigenvalues
+/// is the exact maximiser of the likelihood under that constraint, so EM stays monotone with it,
+/// and the likelihood is bounded (Ingrassia and Rocci 2007, constrained ML for normal mixtures).
 class CovarianceFloor {
  public:
   CovarianceFloor(const Vector &column_variances, double relative);
@@ -100,12 +99,12 @@ class CovarianceFloor {
   /// The standard deviation of every column over all rows, 1 for a constant column.
   const Vector &deviation() const { return deviation_; }
 
-  /// Lifts the scale to the floor where it is below it. True if it was.
+  /// Raises the scale to the floor where it is below. True if it was.
   bool apply(const CovarianceShape &shape, Matrix &scale) const;
 
-  /// For a prior, which needs to be regular but not the maximiser of anything: where the scale may
-  /// be below the floor, adds the floor to every direction. Needs no eigenvalues, which take
-  /// seconds for a thousand columns.
+  /// For a prior, which must be regular but need not maximise anything: adds the floor in every
+  /// direction if the scale may be below it. Needs no eigenvalues, which take seconds for a
+  /// thousand columns.
   void regularise(const CovarianceShape &shape, Matrix &scale) const;
 
  private:

@@ -4,7 +4,7 @@
 // Rows lie in the lanes of vector registers (data/rows.hpp), features one after the other, so both
 // loops are small matrix products kept in registers: a tile of 4 outputs x 4 vectors of rows for
 // the quadratic form, of 4 x 4 features for the scatter. Everything is centred on the component's
-// own mean before anything is squared, so that data far from the origin lose no digits.
+// own mean before it is squared, so that data far from the origin lose no digits.
 #pragma once
 
 #include <cstddef>
@@ -98,9 +98,8 @@ inline void quadratic(int dimension, const double *packed, const double *y, doub
   }
 }
 
-/// Up to this dimension a scatter accumulator keeps separate sums for every lane and adds them up
-/// once a segment; beyond it those would no longer fit the caches, and lanes are added up once a
-/// block.
+/// Up to this dimension a scatter accumulator has separate sums for every lane, added up once per
+/// segment; beyond it those would not fit into the caches, and lanes are added up once per block.
 inline constexpr int lane_sums_limit = 64;
 
 /// Doubles of a scatter accumulator: lower triangular tiles of 4 x 4 elements.
@@ -111,9 +110,9 @@ inline std::size_t scatter_size(int dimension) {
 /// scatter += sum_b ry_b y_b' over a block, tile by tile of the lower triangle.
 template <bool LaneSums>
 void scatter_tiles(int p, const double *y, const double *ry, double *scatter) {
-  // With 16 registers a 4 x 4 tile would spill; half a tile at a time does not.
+  // With 16 registers a 4 x 4 tile would spill; half a tile does not.
   constexpr int columns = lanes == 8 ? tile : tile / 2;
-  constexpr int part = columns * tile;  // elements of a tile done at a time
+  constexpr int part = columns * tile;  // elements of a tile computed at a time
   static_assert(part % lanes == 0);
   for (int ti = 0; ti < p; ti += tile)
     for (int tj = 0; tj <= ti; tj += tile)
@@ -174,7 +173,7 @@ inline void accumulate(int dimension, const double *y, const double *r, double *
     scatter_tiles<false>(p, y, ry, scatter);
 }
 
-/// Adds a scatter accumulator up: out[i (i + 1) / 2 + j] += element (i, j), i >= j.
+/// Sums the lanes of a scatter accumulator: out[i (i + 1) / 2 + j] += element (i, j), i >= j.
 inline void reduce_scatter(int dimension, const double *scatter, double *out) {
   double sums[tile * tile];
   for (int ti = 0; ti < dimension; ti += tile)

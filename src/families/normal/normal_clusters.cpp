@@ -19,7 +19,7 @@ NormalClusters::NormalClusters(const NormalWishart &prior)
   if (!factor(shape_, prior.B[0], d_, factored)) not_positive_definite("prior scale B", 0);
   prior_log_normaliser_ = wishart_log_normaliser(shape_, prior.a(0), factored, d_);
   reserve(simd::lanes);
-  fill(0, prior, prior_root_);  // slot 0 for a moment: the prior's own predictive
+  fill(0, prior, prior_root_);  // in slot 0 temporarily: the prior predictive
   prior_column_.assign(column(0), column(0) + rows());
   y_.resize(std::size_t(d_) * simd::lanes);
   v_.resize(std::size_t(d_));
@@ -129,7 +129,7 @@ void NormalClusters::publish(int slot) {
 void NormalClusters::reserve(int slots) {
   const int capacity = (std::max(slots, 1) + simd::lanes - 1) / simd::lanes * simd::lanes;
   if (capacity <= capacity_) return;
-  // Unused slots hold harmless numbers: lanes past the last cluster are computed too.
+  // Unused slots hold harmless numbers, as lanes past the last cluster are computed too.
   data_.assign(rows() * std::size_t(capacity), 1.0);
   columns_.resize(rows() * std::size_t(capacity), 1.0);
   const int before = std::exchange(capacity_, capacity);
@@ -182,7 +182,8 @@ void NormalClusters::refresh(int slot, double constant) {
   const double *const scale = of + Row::size + d_;
   const double n = of[Row::count], c = of[Row::c],
                a = prior_.a(0) + (shape_.isotropic ? n * d_ : n);
-  // The product first: one logarithm instead of d, unless it leaves the range of a double.
+  // The logarithm of the product replaces d logarithms, unless the product leaves the range of a
+  // double.
   double product = 1, sum = 0;
   for (int i = 0; i < (shape_.dense ? d_ : int(scales_)); ++i) {
     product *= shape_.dense ? scale[packed(i, i)] : scale[i];

@@ -1,15 +1,15 @@
-// Normal clusters with their parameters integrated out, row by row: what collapsed samplers and
-// predictive densities need.
+// Normal clusters with their parameters integrated out, updated row by row, for collapsed samplers
+// and predictive densities.
 //
 // A cluster is its posterior (m, c, a, B). Its predictive density of a row is a Student t (002 L10
 // eq. 22): with p the dimension of the Wishart,
 //   log t = log Gamma((a + e) / 2) - log Gamma((a + e - d') / 2) - d'/2 log pi - 1/2 log |B| - d'/2
 //   log((c + 1) / c)
 //           - (a + e) / 2 log(1 + c / (c + 1) (x - m)' B^-1 (x - m))
-// with e = 1, d' = d in the dense shape, e = d' = d and |B| to the d-th power in the spherical
-// one, and a product of d terms with e = d' = 1 in the diagonal one. B is kept as its Cholesky
-// factor, updated by rank-one steps of d^2 operations; what depends on the number of rows alone
-// comes from a table. Clusters lie in the lanes, so that a row meets all of them at once.
+// with e = 1, d' = d in the dense shape, e = d' = d and |B| to the d-th power in the spherical one,
+// and a product of d terms with e = d' = 1 in the diagonal one. B is stored as its Cholesky factor,
+// updated by rank-one steps of d^2 operations; what depends only on the number of rows comes from a
+// table. Clusters lie in the lanes, so that a row is scored under all of them at once.
 #pragma once
 
 #include "base/aligned.hpp"
@@ -36,10 +36,10 @@ class NormalClusters {
   void clear(int slot) { put(slot, prior_column_.data()); }
 
   void add(int slot, const double *x);
-  /// False if precision is lost; the cluster is then to be cleared and put together again.
+  /// False if precision was lost; the cluster must then be cleared and rebuilt.
   bool remove(int slot, const double *x);
   void save(int slot) { saved_.assign(column(slot), column(slot) + rows()); }
-  /// as it was at save(); other clusters may have changed since, but not moved
+  /// Back to the state of save(); other clusters may have changed since, but not moved.
   void restore(int slot) { put(slot, saved_.data()); }
 
   void log_predictive(const double *x, double *out) const;
@@ -52,10 +52,10 @@ class NormalClusters {
   NormalWishart posterior() const;
 
  private:
-  // A cluster's numbers stand together in column(slot), where rows come and go: first these, then d
-  // means, then the scale: the columns of the Cholesky factor, each from its diagonal down, with
-  // reciprocal diagonal, in the dense shape, the entries of B otherwise. For scoring the same
-  // stands in data_ number by number, capacity_ clusters side by side.
+  // column(slot) holds a cluster's numbers, for updates: first these, then d means, then the scale:
+  // in the dense shape the columns of the Cholesky factor, each from its diagonal down, with
+  // reciprocal diagonal, otherwise the entries of B. data_ holds the same for scoring, transposed:
+  // number by number, capacity_ clusters side by side.
   struct Row {
     enum : int { count, c, log_determinant, constant, shrink, half, size };
   };
@@ -67,18 +67,18 @@ class NormalClusters {
   int packed(int i, int j) const { return j * d_ - j * (j - 1) / 2 + i - j; }
 
   void put(int slot, const double *from);
-  /// Makes what was changed in a column known to scoring.
+  /// Copies a changed column to data_.
   void publish(int slot);
 
   void reserve(int slots);
 
-  /// The scale as it is kept: packed lower triangle with reciprocal diagonal, or its entries.
+  /// The scale as it is stored: packed lower triangle with reciprocal diagonal, or its entries.
   bool factor_of(const Matrix &scale, std::vector<double> &out) const;
 
   /// A slot from a posterior of one component.
   void fill(int slot, const NormalWishart &q, const std::vector<double> &scale);
 
-  /// The part of a predictive's constant that depends on the number of rows alone.
+  /// The part of a predictive's constant that depends only on the number of rows.
   double constant_of(double n, double c) const;
   double tabled_constant(double n);
 

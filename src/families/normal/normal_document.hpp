@@ -1,4 +1,4 @@
-// The numbers of normal components as members of a model's document, and back with every number
+// The numbers of normal components as members of a model's document, and back, with every number
 // checked.
 #pragma once
 
@@ -10,26 +10,26 @@
 
 namespace bayes {
 
-/// As many numbers.
+/// A tensor of shape {size}.
 Tensor tensor(const Vector &v);
 
 /// K x d from the columns of a d x K matrix.
 Tensor columns(const Matrix &m);
 
-/// [K if there are so many][rows][columns], as the shape has them.
+/// [K, unless shared][rows][columns], as the shape has them.
 Tensor scales(const CovarianceShape &shape, const std::vector<Matrix> &m, int d);
 
-// Reading checks: throws Error(invalid_text) that names the member that cannot be.
+// Reading checks everything: throws Error(invalid_text) that names the invalid member.
 
 Vector read_vector(const MemberReader &in, const char *key, std::int64_t size);
 
 Matrix read_columns(const MemberReader &in, const char *key, std::int64_t d, std::int64_t k);
 
-/// Symmetric and positive definite ones.
+/// Symmetric, positive definite matrices.
 std::vector<Matrix> read_scales(const CovarianceShape &shape, const MemberReader &in,
                                 const char *key, int d, int k);
 
-/// Numbers that are all above the bound.
+/// Numbers, all above the bound.
 Vector read_above(const MemberReader &in, const char *key, std::int64_t size, double bound);
 
 /// Members m (K x d), c, a, B.

@@ -19,11 +19,11 @@ struct NormalIndependent {
   int dimension() const { return int(m.rows()); }
 };
 
-/// The inverse of the factored matrix, symmetric to the last bit, as stored models must be.
+/// The inverse of the factored matrix, exactly symmetric, as stored models must be.
 Matrix inverse(const FactoredScale &factored);
 
-/// One coordinate ascent: q(mu) given E[Lambda] of `previous` (eq. 30), then q(Lambda) given q(mu)
-/// (eq. 32).
+/// One step of coordinate ascent: q(mu) given E[Lambda] of `previous` (eq. 30), then q(Lambda)
+/// given q(mu) (eq. 32).
 NormalIndependent posterior(const NormalStatistics &statistics, const NormalIndependent &prior,
                             const NormalIndependent &previous);
 
@@ -33,8 +33,8 @@ NormalScorer make_scorer(const NormalIndependent &q);
 /// KL(q || prior) summed over the components.
 double divergence(const NormalIndependent &q, const NormalIndependent &prior);
 
-/// q moved by a step of size rho towards `target` in natural parameters: of q(mu) the precision and
-/// precision x mean, of q(Lambda) a and B.
+/// A natural-gradient step of size rho from q towards `target`: of q(mu) in the precision and
+/// precision x mean, of q(Lambda) in a and B.
 NormalIndependent blend(const NormalIndependent &q, const NormalIndependent &target, double rho);
 
 /// The components in this order: a subset, a permutation, or repetitions.

@@ -23,16 +23,16 @@ void accumulate(NormalPoint &sum, const NormalPoint &term, double factor);
 /// Scores rows with log N(x | mean_k, covariance_k).
 NormalScorer make_scorer(const NormalPoint &point);
 
-/// A component with less than this share of all weight has died: it keeps its mean and covariance,
-/// with weight 0.
+/// A component with less than this share of the total weight is dropped: it gets weight 0 and
+/// retains its mean and covariance.
 inline constexpr double dead_share = 1e-12;
 
 /// The maximiser of the expected log-likelihood under the floor (002 L9 eqs. 17, 19).
 NormalPoint maximum_likelihood(const NormalStatistics &statistics, const NormalPoint &previous,
                                const CovarianceFloor &floor);
 
-/// The components in this order: a subset, a permutation, or repetitions. Where components share a
-/// covariance it stays as it is.
+/// The components in this order: a subset, a permutation, or repetitions. A shared covariance stays
+/// as it is.
 NormalPoint pick(const NormalPoint &point, const std::vector<int> &order);
 
 }  // namespace bayes

@@ -10,7 +10,7 @@ namespace bayes {
 
 Survey survey(const CovarianceShape &shape, RowSource &rows, Control &control) {
   const int d = rows.shape().dimension;
-  // About the first row for the mean, then about the mean for the scatter, so that nothing cancels.
+  // The mean about the first row, then the scatter about the mean, so that no digits cancel.
   Vector first(d);
   Buffer block(rows.shape().block_doubles());
   rows.read_block(0, block.data());

@@ -1,5 +1,5 @@
-// The linked prior of normal components: from the user's options, and from a survey of the rows
-// where they are silent.
+// The conjugate normal-Wishart prior of normal components: from the user's options and, for what
+// they leave out, from a survey of the rows.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace bayes {
 
-/// What has to be known of all rows before a fit begins.
+/// The moments of all rows, needed before a fit begins.
 struct Survey {
   CovarianceShape shape = full_covariance;
   double weight;      // of all rows
@@ -23,8 +23,8 @@ struct Survey {
 /// Two passes over the rows. Throws Error(numeric) if their variance overflows.
 Survey survey(const CovarianceShape &shape, RowSource &rows, Control &control);
 
-/// A prior matrix in the shape's form from what the user gave: a number stands for that multiple of
-/// the identity.
+/// A prior matrix in the shape's form from the user's value; a number means that multiple of the
+/// identity.
 Matrix given_scale(const CovarianceShape &shape, const char *key, const Tensor &given, int d);
 
 /// Keys m, c, a, B of the prior, as far as they were given.
@@ -37,16 +37,16 @@ struct NormalPriorKeys {
   void read(OptionReader &in, bool scaled_mean = true);
 };
 
-/// The prior of one component. Where the user gave nothing: m = the mean of the rows, c = 0.01, a =
-/// p + 2 with p = d for full and tied covariances and 1 otherwise, B = the covariance of the rows
-/// (in the shape's form, lifted to the floor) / k^(2/d), so that the prior expectation of a
-/// covariance is B (Fraley and Raftery 2007).
+/// The prior of one component. Defaults: m = the mean of the rows, c = 0.01, a = p + 2 with p = d
+/// for full and tied covariances and 1 otherwise, B = the covariance of the rows (in the shape's
+/// form, lifted to the floor) / k^(2/d), so that the prior expectation of a covariance is B (Fraley
+/// and Raftery 2007).
 NormalWishart make_normal_prior(const NormalPriorKeys &given, const Survey &rows, int k);
 
-/// A prior matrix as options can give it.
+/// A prior matrix in the form of an option.
 Document scale_document(const CovarianceShape &shape, const Matrix &scale);
 
-/// The prior in force, as options can give it; without c if the mean has a scale of its own.
+/// The prior in force, in the form of options; without c if the mean has its own scale.
 void write_normal_prior(Document &out, const NormalWishart &q, bool scaled_mean = true);
 
 }  // namespace bayes

@@ -27,8 +27,8 @@ NormalScorer::NormalScorer(const CovarianceShape &shape, Matrix mean,
           packed_.data() + s * packed_triangle_size(d_));
   }
   if (shape_.shared) {
-    // One W for all components: rows are whitened once, about a common centre, and compared with
-    // whitened means.
+    // One W for all components: rows are whitened once, about a common centre, and whitened means
+    // subtracted.
     centre_ = mean_.rowwise().mean();
     whitened_ = lower_times(scales[0].whiten, Matrix(mean_.colwise() - centre_));
   }
@@ -154,8 +154,8 @@ NormalStatistics NormalScorer::statistics(const std::vector<double> &counts,
         for (int j = 0; j <= i; ++j) scatter(i, j) = scatter(j, i) = at[i * (i + 1) / 2 + j];
       out.scatter.push_back(std::move(scatter));
     } else if (shape_.isotropic) {
-      // A loop: Eigen's sum over foreign memory depends on where that lies, and so would the last
-      // bits.
+      // A loop, as the order of Eigen's sum, and so its last bits, depends on the alignment of the
+      // memory.
       double sum = 0;
       for (int j = 0; j < d_; ++j) sum += at[j];
       out.scatter.push_back(Matrix::Constant(1, 1, sum));

@@ -1,4 +1,4 @@
-// The normal family's share of a local step: log densities of a block of rows under K components,
+// The normal family's part of the local step: log densities of a block of rows under K components,
 // and sufficient statistics.
 //
 // EM, MAP, variational and stochastic variational inference all score rows as constant_k - |W_k (x
@@ -46,7 +46,7 @@ class NormalScorer final : public BlockScorer {
   std::size_t raw_size() const override;
   std::unique_ptr<BlockWorker> worker() const override;
 
-  /// How many numbers a worker holds for each number of the statistics, about.
+  /// About how many numbers a worker holds for each number of the statistics.
   static double sums_per_number(const CovarianceShape &shape, int dimension);
 
   /// The statistics from raw sums about the scorer's means. `counts`: K sums of responsibilities.

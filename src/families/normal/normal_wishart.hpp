@@ -1,5 +1,5 @@
-// The conjugate prior of normal components, linked: Lambda ~ Wishart(a, B), E[Lambda] = a B^-1, mu
-// | Lambda ~ N(m, (c Lambda)^-1).
+// The conjugate normal-Wishart prior of normal components ("linked" in options): Lambda ~
+// Wishart(a, B), E[Lambda] = a B^-1, mu | Lambda ~ N(m, (c Lambda)^-1).
 //
 // Density of the Wishart: |Lambda|^{(a-p-1)/2} e^{-tr(B Lambda)/2} |B|^{a/2} / (2^{ap/2}
 // Gamma_p(a/2)) (002 L9 eq. 22), a > p - 1. In the diagonal shape every column has a precision
@@ -17,7 +17,7 @@ class NormalClusters;  // families/normal/normal_clusters.hpp
 
 /// The parameters of K priors or posteriors.
 struct NormalWishart {
-  /// The collapsed form, row by row; there is none for the tied shape.
+  /// The collapsed form; the tied shape has none.
   using Clusters = NormalClusters;
   CovarianceShape shape = full_covariance;
   Matrix m;               // d x K
@@ -29,8 +29,7 @@ struct NormalWishart {
   int dimension() const { return int(m.rows()); }
 };
 
-/// Log determinant of B itself, in its own form: what `factor` finds, without the spherical shape's
-/// repetition.
+/// Log determinant of B in its own form: that of `factor` without the spherical shape's repetition.
 double own_log_determinant(const CovarianceShape &shape, const FactoredScale &factored, int d);
 
 /// E[log |Lambda|], Lambda the d x d precision (002 L9 eq. 23, with its d log 2).
@@ -42,11 +41,11 @@ double expected_log_determinant(const CovarianceShape &shape, double a, const Fa
 double wishart_log_normaliser(const CovarianceShape &shape, double a, const FactoredScale &b,
                               int d);
 
-/// The posterior after the statistics, exact for hard groups, and q(mu, Lambda) of variational
+/// The posterior given the statistics: exact for hard assignments, q(mu, Lambda) of variational
 /// inference for soft ones.
 NormalWishart posterior(const NormalStatistics &statistics, const NormalWishart &prior);
 
-/// The same, for learners whose posteriors need the state before.
+/// The same, for learners that pass the previous state.
 NormalWishart posterior(const NormalStatistics &statistics, const NormalWishart &prior,
                         const NormalWishart &);
 
@@ -56,29 +55,29 @@ NormalScorer make_scorer(const NormalWishart &q);
 /// KL(q || prior) summed over the components.
 double divergence(const NormalWishart &q, const NormalWishart &prior);
 
-/// q moved by a step of size rho in [0, 1] towards `target` in natural parameters (002 L8): sums of
-/// c, c m, a and B + c m m', the last two taken about the new mean so that nothing cancels.
+/// A natural-gradient step of size rho in [0, 1] from q towards `target` (002 L8): averages of c, c
+/// m, a and B + c m m', the last taken about the new mean so that no digits cancel.
 NormalWishart blend(const NormalWishart &q, const NormalWishart &target, double rho);
 
-/// Do components have a predictive density of their own, and so a collapsed form? Those that share
-/// a scale do not.
+/// Do components have their own predictive densities, and so a collapsed form? Not if they share a
+/// scale.
 inline bool has_clusters(const NormalWishart &q) { return !q.shape.shared; }
 
-/// Numbers that a component takes.
+/// Numbers per component.
 double parameters_of(const NormalWishart &q);
 
-/// Numbers that a sampler or a learner holds for a component on so many threads: posteriors before
-/// and after, factors, statistics and each thread's share of them.
+/// Numbers that a sampler or learner holds per component: posteriors before and after a step,
+/// factors, statistics and every thread's part of them.
 double working_numbers(const NormalWishart &q, int threads);
 
-/// The components in this order: a subset, a permutation, or repetitions. Where components share a
-/// scale it stays as it is.
+/// The components in this order: a subset, a permutation, or repetitions. A shared scale stays as
+/// it is.
 NormalWishart pick(const NormalWishart &q, const std::vector<int> &order);
 
 /// k copies of the first component.
 NormalWishart replicate(const NormalWishart &q, int k);
 
-/// The components of both. Where components share a scale, it is the first's.
+/// The components of both. A shared scale is the first's.
 NormalWishart joined(const NormalWishart &first, const NormalWishart &second);
 
 /// E[mu] and E[Lambda]^-1 = B / a.
@@ -88,22 +87,22 @@ NormalPoint point_estimate(const NormalWishart &q);
 /// the covariance).
 double log_prior(const NormalPoint &point, const NormalWishart &prior);
 
-/// The exponent of |Lambda| in density is half of this, summed over what shares Lambda: the divisor
-/// of the mode. `components` share the scale.
+/// The divisor of the mode: twice the exponent of |Lambda| in the density, for a scale shared by
+/// `components`.
 double mode_divisor(const CovarianceShape &shape, double a, double components, int d);
 
 /// The joint mode of (mu, Lambda) given the statistics: mean m, covariance B / (a - d) for one
 /// component with its own d x d Lambda.
 NormalPoint maximum_posterior(const NormalStatistics &statistics, const NormalWishart &prior);
 
-/// log p(rows of every group): exact for hard groups with weights 1. Groups that share a scale only
-/// have one together, which is the first's.
+/// log p(rows of every group), exact for hard assignments with weights 1. Groups that share a scale
+/// have only one in total, given as the first's.
 Vector log_marginal_likelihoods(const NormalStatistics &statistics, const NormalWishart &prior);
 
-/// log p(rows of the groups), one value for all components together.
+/// log p(all rows), the sum over the groups.
 double log_marginal_likelihood(const NormalStatistics &statistics, const NormalWishart &prior);
 
-/// Components of one scale as components with a scale each; others as they are.
+/// Components that share a scale as components with one each; others unchanged.
 NormalWishart untied(const NormalWishart &q);
 
 }  // namespace bayes

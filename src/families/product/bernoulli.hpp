@@ -11,11 +11,11 @@ namespace bayes {
 
 struct Bernoulli : BetaProbability<Bernoulli> {
   static constexpr const char *name = "bernoulli";
-  static constexpr bool zero_is_base = true, ordered = false, probabilities = true;
+  static constexpr bool zero_is_constant = true, ordered = false, probabilities = true;
 
   bool allowed(double x) const { return x == 0 || x == 1; }
   std::string requirement() const { return "0 or 1"; }
-  double place(double x, double) const { return x; }
+  double stabilised(double x, double) const { return x; }
 
   static std::array<double, 2> statistic(double x) { return {x, 1 - x}; }
   static double weight(const double *s) { return s[0] + s[1]; }
@@ -43,7 +43,7 @@ struct Bernoulli : BetaProbability<Bernoulli> {
     return predictive_mean(q) * (q[1] / (q[0] + q[1]));
   }
 
-  /// The two digammas of a difference fall away.
+  /// The digammas of a + b cancel in the difference.
   double expected_terms(const double *q, double *terms) const {
     const double zero = digamma(q[1]);
     terms[0] = digamma(q[0]) - zero;
@@ -54,9 +54,9 @@ struct Bernoulli : BetaProbability<Bernoulli> {
     s[1] = weight - s[0];
   }
 
-  int form_size() const { return 1; }  // log predictive of 1 - that of 0
+  int form_size() const { return 1; }  // log predictive probability of 1 minus that of 0
   static void predictive_forms(std::span<const Bernoulli> columns, const double *q, double *forms,
-                               double *bases) {
+                               double *constants) {
     constexpr int group = 64;
     double odds[2 * group], whole[group];
     for (int first = 0; first < int(columns.size()); first += group) {
@@ -67,11 +67,11 @@ struct Bernoulli : BetaProbability<Bernoulli> {
       log_all(n, whole, whole);
       for (int i = 0; i < n; ++i) {
         forms[first + i] = odds[2 * i] - odds[2 * i + 1];
-        bases[first + i] = odds[2 * i + 1] - whole[i];
+        constants[first + i] = odds[2 * i + 1] - whole[i];
       }
     }
   }
-  // of x = 1: zeros are all base
+  // of x = 1: zeros are covered by the constant
   template <class Form> static auto predictive_term(Form form, double) { return form(0); }
 };
 

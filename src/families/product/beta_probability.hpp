@@ -1,7 +1,7 @@
-// What the families with a probability share: its prior is Beta(a, b) (002 L1), and the likelihood
-// of an element is p^u1 (1 - p)^u2.
+// Common to families with a single probability p: the prior is Beta(a, b) (002 L1), the likelihood
+// of an element p^u1 (1 - p)^u2.
 //
-// Point: p and 1 - p (which a subtraction would lose where p is near 1). Posterior: a, b.
+// Point: p and 1 - p (whose digits a subtraction would lose if p is near 1). Posterior: a, b.
 #pragma once
 
 #include <array>

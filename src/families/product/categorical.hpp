@@ -1,9 +1,9 @@
-// A column of categories without an order, which are whole numbers: x ~ Categorical(p), p ~
+// A column of unordered categories, coded as whole numbers: x ~ Categorical(p), p ~
 // Dirichlet(alpha).
 //
-// Everything but element(), value() and allowed() sees codes 0 .. V - 1 for them.
-// Point: V probabilities. Posterior: V alphas. Statistics: the weight of every category. With two
-// categories the same as Bernoulli.
+// Everything except element(), value() and allowed() works on codes 0 .. V - 1. Point: V
+// probabilities. Posterior: V alphas. Statistics: the weight of every category. With two categories
+// the same as Bernoulli.
 #pragma once
 
 #include <array>
@@ -20,9 +20,9 @@
 namespace bayes {
 
 struct Categorical : ConjugateColumn<Categorical> {
-  // V; 0 while nobody has looked: then every whole number may be one
+  // V; 0 while it is unknown: then every whole number is allowed
   int categories = 0;
-  // of V values; without it the categories are their codes
+  // of the V categories; null if they are 0 .. V - 1
   std::shared_ptr<const CategoryCodes> codes = nullptr;
 
   explicit Categorical(int categories = 0, std::shared_ptr<const CategoryCodes> codes = nullptr)
@@ -32,8 +32,8 @@ struct Categorical : ConjugateColumn<Categorical> {
   static constexpr const char *name = "categorical";
   static constexpr std::array<const char *, 1> parameters = {"probability"};
   static constexpr std::array<const char *, 1> prior_keys = {"category_alpha"};
-  static constexpr bool zero_is_base = true, ordered = false, by_value = true, probabilities = true,
-                        whole = true;
+  static constexpr bool zero_is_constant = true, ordered = false, by_value = true,
+                        probabilities = true, whole = true;
 
   bool allowed(double x) const {
     if (codes) return codes->code(x) >= 0;
@@ -51,16 +51,16 @@ struct Categorical : ConjugateColumn<Categorical> {
   double element(double x) const { return codes ? std::max(0, codes->code(x)) : x; }
   double value(double code) const { return codes ? codes->values()[std::size_t(code)] : code; }
   bool plain() const { return !codes; }
-  double place(double x, double) const { return x; }
+  double stabilised(double x, double) const { return x; }
 
   int numbers_of_name() const { return categories; }
   int term_size() const { return categories; }  // log probabilities
-  // log predictive of every category - that of category 0
+  // log predictive probability of every category minus that of category 0
   int form_size() const { return categories; }
   int free_parameters() const { return categories - 1; }
 
-  /// The point that maximises sum_v s_v log p_v under p_v >= minimum: categories below their share
-  /// are lifted to it, the others share the rest in proportion, until no other falls below.
+  /// The point that maximises sum_v s_v log p_v under p_v >= minimum: categories below it are
+  /// raised to it, and the others share the rest in proportion, until none is below.
   void maximise(const double *s, double minimum, double *point) const {
     const double least = std::min(minimum, 1.0 / categories);
     double weight = 0;
@@ -69,7 +69,7 @@ struct Categorical : ConjugateColumn<Categorical> {
     double left = 1;
     for (bool settled = false; !settled;) {
       settled = true;
-      // Lifting one category takes from all the others, so which ones are below is asked again.
+      // Raising one category lowers all the others, so they are checked again.
       const double rate = weight > 0 ? left / weight : 0;
       for (int v = 0; v < categories; ++v)
         if (point[v] < 0 && !(s[v] * rate >= least)) {
@@ -122,7 +122,7 @@ struct Categorical : ConjugateColumn<Categorical> {
     return std::all_of(point, point + categories, [](double p) { return p > 0; }) &&
            std::abs(sum(point) - 1) < 1e-9;
   }
-  // codes are names
+  // categories have no mean
   double mean(const double *) const { return std::numeric_limits<double>::quiet_NaN(); }
   double variance(const double *) const { return std::numeric_limits<double>::quiet_NaN(); }
   bool allowed_mean(double x) const { return allowed(x); }
@@ -183,7 +183,7 @@ struct Categorical : ConjugateColumn<Categorical> {
   }
   static void add_sums(std::span<const Categorical> columns, const double *const *x, const double *,
                        const double *r, double *sums) {
-    // A sum for every lane, so that neighbouring rows of one category do not wait for each other.
+    // One sum per lane, so that neighbouring rows of one category form no dependency chain.
     for (std::size_t c = 0; c < columns.size(); sums += columns[c++].categories * simd::lanes)
       for (int b = 0; b < block_rows; b += simd::lanes)
         for (int i = 0; i < simd::lanes; ++i) sums[int(x[c][b + i]) * simd::lanes + i] += r[b + i];
@@ -193,14 +193,14 @@ struct Categorical : ConjugateColumn<Categorical> {
   }
 
   static void predictive_forms(std::span<const Categorical> columns, const double *q, double *forms,
-                               double *bases) {
+                               double *constants) {
     const double *at = q;
     for (std::size_t c = 0; c < columns.size(); at += columns[c++].categories)
-      bases[c] = columns[c].sum(at);
+      constants[c] = columns[c].sum(at);
     log_all(int(at - q), q, forms);
-    log_all(int(columns.size()), bases, bases);
+    log_all(int(columns.size()), constants, constants);
     for (std::size_t c = 0; c < columns.size(); forms += columns[c++].categories) {
-      bases[c] = forms[0] - bases[c];
+      constants[c] = forms[0] - constants[c];
       for (int v = columns[c].categories; v-- > 0;) forms[v] -= forms[0];
     }
   }

@@ -1,19 +1,19 @@
-// What the observation family of a single column of a row gives, and the loops over blocks that
-// such families share.
+// The interface of the observation family of a single column, and the loops over blocks that such
+// families share.
 //
-// Rows of columns, each with a family of its own, are products (product.hpp): whatever works for
-// products works for a new column family. Such a family is one small file and an entry in the list
-// of column_families.hpp; most of what is asked for here it gets from conjugate_column.hpp.
+// A row of columns, each with its own family, has a product distribution (product.hpp): whatever
+// works for products works for a new column family. Such a family is one small file and an entry in
+// the list of column_families.hpp; conjugate_column.hpp provides most of what is required here.
 //
-// Everything is written as an exponential family, eta . t(x) - A + h(x) (002 L7, L8), cut up by
-// what it depends on: log density of x = base + term(x) + h(x), where base and the numbers of the
-// term belong to one column of one component, h to the row alone. In block scoring, in which rows
-// lie in the lanes, the bases of all columns are added up once. In collapsed clusters, where
-// clusters lie in the lanes, base is the log predictive density of x = 0 where that can be, so that
-// zeros cost nothing.
+// Everything is written as an exponential family, eta . t(x) - A + h(x) (002 L7, L8), divided by
+// what it depends on: log density of x = constant + term(x) + h(x). The constant and the numbers of
+// the term belong to one column of one component, the log carrier h to the row alone. In block
+// scoring, where rows lie in the lanes, the constants of all columns are added up once. In
+// collapsed clusters, where clusters lie in the lanes, the constant is the log predictive density
+// of x = 0 if possible, so that zeros cost nothing.
 //
-// A column of a component is a few numbers: a point (parameters), a posterior or prior, statistics.
-// Families say how many, and what they mean.
+// A column of a component is represented by a few numbers: a point (parameters), a posterior or
+// prior, statistics. Families say how many, and what they mean.
 #pragma once
 
 #include <algorithm>
@@ -35,45 +35,46 @@ inline constexpr double exact_counts = 9007199254740992;
 inline constexpr const char *count_requirement = "a whole number from 0 to 2^53";
 inline bool allowed_count(double x) { return x >= 0 && x <= exact_counts && x == std::floor(x); }
 
-/// Numbers of a stored model that must be positive lie between 1 / this and this.
+/// Positive numbers of a stored model lie between 1 / this and this.
 inline constexpr double largest_number = 1e300;
 inline bool valid_number(double x) { return x >= 1 / largest_number && x <= largest_number; }
 
-/// Probabilities, and rates of counts, of posterior modes are kept this far from where their
-/// logarithm ends.
+/// Probabilities, and rates of counts, of posterior modes are at least this far from values with
+/// infinite logarithms.
 inline constexpr double least_mode = 1e-12;
 
 template <class F>
 concept ColumnFamily = requires(const F &family, const double *in, double *out,
                                 const double *const *columns, std::span<const F> families, double x,
                                 Random &random, const ColumnBounds &bounds) {
-  { F::name } -> std::convertible_to<const char *>;  // as users write it
-  // may the (finite) x stand in such a column? 0 may, in all
+  { F::name } -> std::convertible_to<const char *>;  // as in option likelihood
+  // is the (finite) x an allowed value? 0 is, in every family
   { family.allowed(x) } -> std::same_as<bool>;
-  { family.requirement() } -> std::convertible_to<std::string>;  // what it must be: "0 or 1"
-  // x as everything below wants it: a category's code, else x itself
+  { family.requirement() } -> std::convertible_to<std::string>;  // what a value must be: "0 or 1"
+  // x as the members below take it: a category's code, else x itself
   { family.element(x) } -> std::same_as<double>;
-  { family.value(x) } -> std::same_as<double>;   // and back
-  { family.plain() } -> std::same_as<bool>;      // is element(x) = x?
-  { F::has_base } -> std::convertible_to<bool>;  // is there an h(x)?
-  { F::log_base(x) } -> std::same_as<double>;    // h(x), of an element
-  // is the predictive density of 0 all in the base?
-  { F::zero_is_base } -> std::convertible_to<bool>;
-  // are some values further apart than others? Not those of names, nor zeros and ones
+  { family.value(x) } -> std::same_as<double>;      // its inverse
+  { family.plain() } -> std::same_as<bool>;         // is element(x) = x?
+  { F::has_carrier } -> std::convertible_to<bool>;  // is there an h(x)?
+  { F::log_carrier(x) } -> std::same_as<double>;    // h(x), of an element
+  // is the predictive density of 0 entirely in the constant?
+  { F::zero_is_constant } -> std::convertible_to<bool>;
+  // do distances between values mean anything? Not those of names, nor of zeros and ones
   { F::ordered } -> std::convertible_to<bool>;
-  // does the name of a number stand for one of every value (a categorical column's do)?
+  // does a parameter's name stand for one number per value (as in categorical columns)?
   { F::by_value } -> std::convertible_to<bool>;
-  // are the named numbers of a point probabilities of values: of each if by_value, else of 1?
+  // are the named parameters probabilities of values: of each value if by_value, else of 1?
   { F::probabilities } -> std::convertible_to<bool>;
-  // does the default prior, or place, ask for the variance of all rows?
+  // does the default prior, or stabilised(), need the variance of all rows?
   { F::needs_variance } -> std::convertible_to<bool>;
-  // an element, variance -> where it lies on a scale on which chance makes differences of about 1
-  { family.place(x, x) } -> std::same_as<double>;
+  // element, variance of the column -> variance-stabilising transform: values of one component
+  // differ by about 1
+  { family.stabilised(x, x) } -> std::same_as<double>;
 
-  // How many numbers; a family's columns follow one another, in terms, sums (each `simd::lanes`
-  // wide) and forms too. Those of a point and of a posterior have names; a name stands for one
-  // number, or for one of every category. Numbers of a prior must be positive, but for that of a
-  // key called m, a location.
+  // Numbers per column; a family's columns are contiguous, also in terms, sums (each `simd::lanes`
+  // wide) and forms. The parameters of a point and of a posterior have names; a name stands for one
+  // number, or for one per category. Numbers of a prior must be positive, except that of a key
+  // called m, a location.
   { std::size(F::parameters) } -> std::convertible_to<std::size_t>;
   { std::size(F::prior_keys) } -> std::convertible_to<std::size_t>;
   { family.numbers_of_name() } -> std::same_as<int>;
@@ -87,37 +88,37 @@ concept ColumnFamily = requires(const F &family, const double *in, double *out,
   // Points.
   // statistics, previous point -> point
   family.maximum_likelihood(in, in, bounds, out);
-  // statistics, prior that has a mode -> point
+  // statistics, prior with a mode -> point
   family.maximum_posterior(in, in, out);
   // mean and variance of the column, k^(-2/D) for k components and D columns of the family
   family.default_prior(x, x, x, out);
-  // does a prior have one, whatever the statistics?
+  // does the posterior have a mode under this prior, whatever the statistics?
   { family.has_mode(in) } -> std::same_as<bool>;
   { F::mode_requirement } -> std::convertible_to<const char *>;  // when it has
   { family.log_prior(in, in) } -> std::same_as<double>;          // point, prior
-  // E[x] at a point; NaN where x is no quantity (here and below)
+  // E[x] at a point; NaN if x is not a quantity (here and below)
   { family.mean(in) } -> std::same_as<double>;
   { family.variance(in) } -> std::same_as<double>;
   // may an element have this mean?
   { family.allowed_mean(x) } -> std::same_as<bool>;
-  // mean, variance of the column over all rows: gives a point that mean; nothing if x is no
+  // mean, variance of the column over all rows: gives a point this mean; no effect if x is not a
   // quantity
   family.set_mean(x, x, out);
   { family.sample(in, random) } -> std::same_as<double>;  // an element at a point
-  // the numbers of a point behind those that have names
+  // computes the numbers of a point that follow from the named ones
   family.complete(out);
-  { family.valid_point(in) } -> std::same_as<bool>;  // of completed points
+  { family.valid_point(in) } -> std::same_as<bool>;  // of points after complete()
   { family.free_parameters() } -> std::same_as<int>;
 
   // Posteriors.
   // statistics, prior -> posterior
   family.posterior(in, in, out);
   { family.divergence(in, in) } -> std::same_as<double>;  // KL(q || prior)
-  // q, target, step -> q moved in natural parameters
+  // q, target, step size -> q after a natural-gradient step
   family.blend(in, in, x, out);
-  // posterior -> point, the mean of the named parameters where they have one
+  // posterior -> point: posterior means of the named parameters if they exist
   family.point_estimate(in, out);
-  // of a row, parameters integrated out under a posterior; infinite where there is none
+  // mean of a value, parameters integrated out under a posterior; infinite if it does not exist
   { family.predictive_mean(in) } -> std::same_as<double>;
   { family.predictive_variance(in) } -> std::same_as<double>;
   // statistics, prior; without the sum of h(x)
@@ -129,13 +130,12 @@ concept ColumnFamily = requires(const F &family, const double *in, double *out,
   { family.valid_posterior(in) } -> std::same_as<bool>;
 
   // Statistics.
-  family.scale(x, out);  // all weights times x
-  family.add(x, out);    // one row more
-  // one row fewer; prior; false if precision was lost
+  family.scale(x, out);  // multiplies all weights by x
+  family.add(x, out);    // adds a row
+  // removes a row; needs the prior; false if precision was lost
   { family.remove(x, in, out) } -> std::same_as<bool>;
 
-  // Blocks of rows.
-  // point -> terms; gives the base
+  // Blocks of rows. point -> terms; returns the constant
   { family.point_terms(in, out) } -> std::same_as<double>;
   // posterior -> terms of E[log density]
   { family.expected_terms(in, out) } -> std::same_as<double>;
@@ -144,13 +144,12 @@ concept ColumnFamily = requires(const F &family, const double *in, double *out,
   F::add_terms(families, columns, in, out);
   // terms, responsibilities: adds to sums, lane by lane
   F::add_sums(families, columns, in, in, out);
-  // weight of the rows, added up sums, terms -> statistics
+  // weight of the rows, sums over the lanes, terms -> statistics
   family.statistics(x, in, in, out);
 
-  // Collapsed clusters.
-  // posteriors -> forms and bases
+  // Collapsed clusters. posteriors -> forms and constants
   F::predictive_forms(families, in, out, out);
-  // form(i): the i-th form, of one cluster or of a vector of them; x is not 0 if zero_is_base
+  // form(i): the i-th form, of one cluster or of a vector of them; x is not 0 if zero_is_constant
   {
     F::predictive_term([](int) { return 0.0; }, x)
     } -> std::same_as<double>;
@@ -159,13 +158,13 @@ concept ColumnFamily = requires(const F &family, const double *in, double *out,
     } -> std::same_as<simd::Vector>;
 };
 
-/// The logarithm of a probability or rate that may have underflowed: finite, so that 0 times it is
+/// The logarithm of a probability or rate that may have underflowed; finite, so that 0 times it is
 /// 0.
 inline double finite_log(double x) {
   return std::log(std::max(x, std::numeric_limits<double>::min()));
 }
 
-/// What formulas over lanes and over single numbers share.
+/// Lets formulas be written once for lanes and single numbers.
 inline double lane_log(double x) { return std::log(x); }
 inline simd::Vector lane_log(simd::Vector x) { return simd::log(x); }
 /// At most 1e300, infinity included: what lane_log takes.

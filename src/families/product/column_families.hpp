@@ -17,8 +17,8 @@
 
 namespace bayes {
 
-/// The list. Models know families by name, so its order may change; but components hold their
-/// numbers, and samplers draw them, in this order.
+/// Stored models refer to families by name, so the order may change; but it is the order of a
+/// component's numbers, and in which samplers draw them.
 using AnyColumnFamily =
     std::variant<Bernoulli, Categorical, Poisson, Exponential, UnivariateNormal, Geometric>;
 
@@ -38,7 +38,7 @@ constexpr ColumnKind position(std::type_identity<std::variant<F...>>) {
 template <ColumnFamily F>
 inline constexpr ColumnKind kind_of = detail::position<F>(std::type_identity<AnyColumnFamily>{});
 
-/// f(family) for every family of the list, a categorical one without categories.
+/// f(family) for every family in the list; the categorical one has no categories.
 template <class Function> void for_each_column_family(Function f) {
   detail::for_each_type(std::type_identity<AnyColumnFamily>{}, f);
 }
@@ -60,8 +60,8 @@ inline AnyColumnFamily family_of(const ColumnSpec &spec) {
 /// after the other's.
 template <ColumnFamily F> struct ColumnGroup {
   std::vector<F> families;
-  std::vector<int> columns;  // their numbers, rising
-  int first = 0;             // how many columns the groups before have
+  std::vector<int> columns;  // their indices, increasing
+  int first = 0;             // number of columns in the preceding groups
   int point = 0, posterior = 0, statistics = 0, terms = 0, sums = 0, forms = 0;
 };
 

@@ -1,9 +1,9 @@
-// What every conjugate family of a column has in common, derived from a few of its members, so that
-// a new family is a short file: geometric.hpp is the example.
+// Derives most of the column interface of a conjugate family from a few members, so that a new
+// family is a short file: see geometric.hpp.
 //
 // The likelihood of an element is exp(phi . u(x) + h(x)). phi depends on the parameters only and
 // has as many numbers as the prior, whose density is exp(phi . (q - offset) - log Z(q)) with q the
-// numbers that users give. So a row adds u(x) to them, and (002 L2, L7, L8)
+// hyperparameters in options. So a row adds u(x) to q, and (002 L2, L7, L8)
 //
 //   posterior                  q = prior + sum u(x)
 //   evidence                   log Z(q) - log Z(prior) + sum h(x)
@@ -11,7 +11,7 @@
 //   KL(q || p)                 (q - p) . E[phi] - log Z(q) + log Z(p)
 //   predictive density of x    log Z(q + u(x)) - log Z(q) + h(x)
 //
-// A family gives (static, all of them):
+// A family provides (all static):
 //   statistic(x)               u(x), an array of numbers that are not negative
 //   weight(s)                  how many rows have the sums s of u(x)
 //   log_normaliser(q)          log Z
@@ -19,8 +19,8 @@
 //   natural(point)             phi, an array of finite numbers
 //   offset                     an array
 //   maximise(s, bounds, point) the point where phi . s is greatest, under bounds
-// and of the members of column.hpp those that are missing here. What it knows how to do faster or
-// more accurately it declares itself: its own member hides the one here.
+// and those members of column.hpp that are missing here. A member that it can compute faster or
+// more accurately it declares itself, which hides the one here.
 #pragma once
 
 #include <array>
@@ -30,15 +30,15 @@
 
 namespace bayes {
 
-/// What most families say of themselves.
+/// Defaults that fit most families.
 template <class F> struct ColumnDefaults {
-  static constexpr bool has_base = false, zero_is_base = false, ordered = true,
+  static constexpr bool has_carrier = false, zero_is_constant = false, ordered = true,
                         needs_variance = false, by_value = false, probabilities = false;
 
   double element(double x) const { return x; }
   double value(double x) const { return x; }
   bool plain() const { return true; }
-  static double log_base(double) { return 0; }
+  static double log_carrier(double) { return 0; }
 
   int numbers_of_name() const { return 1; }
   int point_size() const { return int(F::parameters.size()) * self().numbers_of_name(); }
@@ -46,7 +46,8 @@ template <class F> struct ColumnDefaults {
   int free_parameters() const { return int(F::parameters.size()); }
   void complete(double *) const {}
 
-  /// What is right where the mean says all: the most probable point of one observation, the mean.
+  /// For families that the mean determines: the maximum likelihood point of one observation equal
+  /// to it.
   void set_mean(double mean, double variance, double *point) const {
     std::vector<double> one(std::size_t(self().statistics_size()), 0.0);
     self().add(mean, one.data());
@@ -58,12 +59,12 @@ template <class F> struct ColumnDefaults {
 };
 
 template <class F> struct ConjugateColumn : ColumnDefaults<F> {
-  /// Is u(x) = u(0) + x (u(1) - u(0))? Then blocks of rows are worked on in lanes.
+  /// Is u(x) = u(0) + x (u(1) - u(0))? Then blocks of rows are processed in lanes.
   static constexpr bool linear = false;
-  /// Are the numbers of u(x) whole? Then their sums are exact, and a row leaves no trace.
+  /// Are the numbers of u(x) whole? Then their sums are exact, and removing a row undoes adding it.
   static constexpr bool whole = false;
 
-  // Statistics: the sums of u(x); behind them, unless they are whole, bounds of their rounding
+  // Statistics: the sums of u(x), followed, unless these are whole, by bounds of their rounding
   // errors.
   int statistics_size() const { return self().posterior_size() * (F::whole ? 1 : 2); }
   int term_size() const { return F::linear ? 1 : self().posterior_size(); }
@@ -77,7 +78,7 @@ template <class F> struct ConjugateColumn : ColumnDefaults<F> {
     else
       std::copy_n(previous, self().point_size(), point);
   }
-  /// The density of the prior is a likelihood of rows that were seen before.
+  /// The prior density is the likelihood of pseudo-observations.
   void maximum_posterior(const double *s, const double *prior, double *point) const {
     auto all = F::offset;
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = s[i] + (prior[i] - F::offset[i]);
@@ -121,7 +122,7 @@ template <class F> struct ConjugateColumn : ColumnDefaults<F> {
       if constexpr (!F::whole) s[u.size() + i] += rounding * s[i];
     }
   }
-  /// What counts is the posterior, of which the sums are a part.
+  /// Precision is judged relative to the posterior, of which the sums are a part.
   bool remove(double x, const double *prior, double *s) const {
     const auto u = F::statistic(x);
     bool sound = true;
@@ -141,7 +142,7 @@ template <class F> struct ConjugateColumn : ColumnDefaults<F> {
     return sound;
   }
 
-  // Blocks of rows. The terms: phi, or its expectation; of linear families their slope in x.
+  // Blocks of rows. The terms are phi or its expectation; of linear families the slope in x.
   double point_terms(const double *point, double *terms) const {
     return terms_of(F::natural(point), terms);
   }
@@ -184,14 +185,14 @@ template <class F> struct ConjugateColumn : ColumnDefaults<F> {
     }
   }
 
-  // Collapsed clusters, straight from the definition: slow, lane after lane.
+  // Collapsed clusters, computed from the definition, lane by lane: slow.
   static void predictive_forms(std::span<const F> columns, const double *q, double *forms,
-                               double *bases) {
+                               double *constants) {
     for (std::size_t c = 0; c < columns.size(); ++c) {
       const int size = columns[c].posterior_size();
       std::copy_n(q, size, forms);
       forms[size] = F::log_normaliser(q);
-      bases[c] = 0;
+      constants[c] = 0;
       q += size;
       forms += columns[c].form_size();
     }
@@ -222,13 +223,13 @@ template <class F> struct ConjugateColumn : ColumnDefaults<F> {
       return 0;
     }
     const auto zero = F::statistic(0), one = F::statistic(1);
-    double base = 0;
+    double constant = 0;
     terms[0] = 0;
     for (std::size_t i = 0; i < phi.size(); ++i) {
-      base += phi[i] * zero[i];
+      constant += phi[i] * zero[i];
       terms[0] += phi[i] * (one[i] - zero[i]);
     }
-    return base;
+    return constant;
   }
 };
 

@@ -11,13 +11,13 @@ namespace bayes {
 
 struct Exponential : GammaRate<Exponential> {
   static constexpr const char *name = "exponential";
-  static constexpr bool zero_is_base = true, needs_variance = true;
+  static constexpr bool zero_is_constant = true, needs_variance = true;
 
   bool allowed(double x) const { return x >= 0; }
   std::string requirement() const { return "a number of at least 0"; }
-  /// The logarithms of two waiting times differ by 1.8, root mean square; below a hundredth of the
-  /// usual time differences say little.
-  double place(double x, double variance) const {
+  /// Logarithms of two waiting times differ by 1.8 (root mean square); differences below a
+  /// hundredth of a typical time mean little.
+  double stabilised(double x, double variance) const {
     return std::log(x / std::sqrt(variance) + 0.01) / 1.8;
   }
 
@@ -27,16 +27,16 @@ struct Exponential : GammaRate<Exponential> {
     point[0] = 1 / std::max(s[1] / s[0], bounds.minimum * std::sqrt(bounds.variance));
   }
 
-  /// Mean waiting times 1 / rate have the mean of the column, and as standard deviation the same,
-  /// like Poisson's rates.
+  /// Mean waiting times 1 / rate have the mean of the column as mean and standard deviation, like
+  /// Poisson's rates.
   void default_prior(double mean, double, double, double *prior) const {
     prior[0] = 3;
     prior[1] = mean > 0 ? 2 * mean : 2;
   }
-  // a rate of 0 would be no distribution
+  // a rate of 0 is not a distribution
   static constexpr const char *mode_requirement = "shape must be above 1";
   bool has_mode(const double *prior) const { return prior[0] > 1; }
-  /// Waiting times have a unit, so no rate is too small or large in itself.
+  /// Rates have a unit, so no absolute bound applies to them.
   void maximum_posterior(const double *s, const double *prior, double *point) const {
     point[0] = (prior[0] - 1 + s[0]) / (prior[1] + s[1]);
   }
@@ -57,11 +57,11 @@ struct Exponential : GammaRate<Exponential> {
   // The predictive is a Lomax density: shape / rate (1 + x / rate)^-(shape + 1).
   int form_size() const { return 2; }  // shape + 1, 1 / rate
   static void predictive_forms(std::span<const Exponential> columns, const double *q, double *forms,
-                               double *bases) {
+                               double *constants) {
     for (std::size_t c = 0; c < columns.size(); ++c, q += 2, forms += 2) {
       forms[0] = q[0] + 1;
       forms[1] = 1 / q[1];
-      bases[c] = std::log(q[0]) - std::log(q[1]);
+      constants[c] = std::log(q[0]) - std::log(q[1]);
     }
   }
   template <class Form> static auto predictive_term(Form form, double x) {

@@ -1,7 +1,6 @@
-// What the families with a rate share: its prior is Gamma(shape, rate) (002 L2), and rows are seen
-// as events in an exposure: the likelihood is rate^events exp(-rate exposure), up to what does not
-// depend on the rate. Counts have their sum as events and their number as exposure, waiting times
-// the reverse.
+// Common to families with a rate: the prior is Gamma(shape, rate) (002 L2), and rows are events
+// during an exposure: the likelihood is proportional to rate^events exp(-rate exposure). For
+// counts, events are their sum and exposure their number; for waiting times the reverse.
 //
 // Point: the rate. Posterior: shape, rate. Statistics: events, exposure.
 #pragma once
@@ -30,7 +29,7 @@ template <class F> struct GammaRate : ConjugateColumn<F> {
     return {finite_log(point[0]), -point[0]};
   }
 
-  /// Without the cancellation of log Gamma, as is the evidence.
+  /// Avoids the cancellation of log Gammas, as the evidence does.
   double divergence(const double *q, const double *prior) const {
     return (q[0] - prior[0]) * digamma(q[0]) - log_gamma(q[0]) + log_gamma(prior[0]) +
            prior[0] * std::log(q[1] / prior[1]) + q[0] * (prior[1] - q[1]) / q[1];

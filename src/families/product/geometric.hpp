@@ -15,12 +15,12 @@ struct Geometric : BetaProbability<Geometric> {
 
   bool allowed(double x) const { return allowed_count(x); }
   std::string requirement() const { return count_requirement; }
-  // of about the same variance, whatever the probability
-  double place(double x, double) const { return std::asinh(std::sqrt(x)); }
+  // its variance hardly depends on the probability
+  double stabilised(double x, double) const { return std::asinh(std::sqrt(x)); }
 
   static std::array<double, 2> statistic(double x) { return {1, x}; }
   static double weight(const double *s) { return s[0]; }
-  /// Where p is small, 1 - p has few of its digits.
+  /// log1p: if p is small, 1 - p has lost most of its digits.
   static std::array<double, 2> natural(const double *point) {
     return {finite_log(point[0]), point[0] < 0.5 ? std::log1p(-point[0]) : finite_log(point[1])};
   }
@@ -30,13 +30,13 @@ struct Geometric : BetaProbability<Geometric> {
     point[1] = mean / (1 + mean);
   }
 
-  /// Means of elements, (1 - p) / p, have the mean of the column, and about the same as standard
-  /// deviation; b is at least 1, so that there is a mode.
+  /// The mean (1 - p) / p has the mean of the column as mean and about the same standard deviation;
+  /// b is at least 1, so that there is a mode.
   void default_prior(double mean, double, double, double *prior) const {
     prior[0] = 3;
     prior[1] = std::max(1.0, 2 * mean);
   }
-  // a probability of 0 would be no distribution
+  // a probability of 0 is not a distribution
   static constexpr const char *mode_requirement = "a must be above 1, and b at least 1";
   bool has_mode(const double *prior) const { return prior[0] > 1 && prior[1] >= 1; }
   double mean(const double *point) const { return point[1] / point[0]; }

@@ -14,7 +14,7 @@ namespace bayes {
 inline double log_factorial(double x) {
   static const std::vector<double> table = [] {
     std::vector<double> out(256);
-    // products in stretches that a double holds exactly or nearly so
+    // partial products that a double holds exactly or nearly so
     double product = 1, before = 0;
     for (std::size_t i = 0; i < out.size(); ++i) {
       if (i > 0) product *= double(i);
@@ -35,13 +35,13 @@ inline double log_factorial(double x) {
 
 struct Poisson : GammaRate<Poisson> {
   static constexpr const char *name = "poisson";
-  static constexpr bool has_base = true, zero_is_base = true, whole = true;
+  static constexpr bool has_carrier = true, zero_is_constant = true, whole = true;
 
   bool allowed(double x) const { return allowed_count(x); }
   std::string requirement() const { return count_requirement; }
-  // of about the same variance, whatever the rate
-  double place(double x, double) const { return 2 * std::sqrt(x); }
-  static double log_base(double x) { return -log_factorial(x); }
+  // its variance hardly depends on the rate
+  double stabilised(double x, double) const { return 2 * std::sqrt(x); }
+  static double log_carrier(double x) { return -log_factorial(x); }
 
   static std::array<double, 2> statistic(double x) { return {x, 1}; }
   static double weight(const double *s) { return s[1]; }
@@ -66,7 +66,7 @@ struct Poisson : GammaRate<Poisson> {
   // 1))^shape (rate + 1)^-x.
   int form_size() const { return 3; }  // shape, log(1 + rate), log Gamma(shape)
   static void predictive_forms(std::span<const Poisson> columns, const double *q, double *forms,
-                               double *bases) {
+                               double *constants) {
     double rate = -1, spread = 0, rest = 0;
     for (std::size_t c = 0; c < columns.size(); ++c, q += 2, forms += 3) {
       if (q[1] != rate) {
@@ -77,7 +77,7 @@ struct Poisson : GammaRate<Poisson> {
       forms[0] = q[0];
       forms[1] = spread;
       forms[2] = q[0] < series_from ? log_gamma(q[0]) : 0;
-      bases[c] = -q[0] * rest;
+      constants[c] = -q[0] * rest;
     }
   }
   template <class Form> static auto predictive_term(Form form, double x) {
@@ -97,11 +97,11 @@ struct Poisson : GammaRate<Poisson> {
                                   y2 * (1.0 / 1188 - y2 * (691.0 / 360360 - y2 * (1.0 / 156)))))));
   }
 
-  /// log Gamma(shape + x) - log Gamma(shape) for a whole x >= 1. `log_gamma_shape` is asked for
-  /// below shape = 10 only.
+  /// log Gamma(shape + x) - log Gamma(shape) for a whole x >= 1. `log_gamma_shape` is used for
+  /// shape < 10 only.
   template <class T> static T rise(T shape, T log_gamma_shape, double x) {
     if (x <= 16) {
-      // The product itself, in stretches that cannot overflow.
+      // The product itself, in parts that cannot overflow.
       T total = {};
       for (double i = 0; i < x;) {
         T product = shape + i;
@@ -110,8 +110,8 @@ struct Poisson : GammaRate<Poisson> {
       }
       return total;
     }
-    // Stirling's formulas are subtracted on paper where both hold, so that large shapes lose
-    // nothing.
+    // Where Stirling's formula holds for both, their difference is simplified analytically, so that
+    // large shapes lose no digits.
     const T z = shape + x, log_z = lane_log(z), ratio = x / shape, one = 1.0 + ratio;
     const T slack = one - 1.0,
             log_one = slack == 0.0 ? ratio : lane_log(one) * (ratio / (slack == 0.0 ? one : slack));
@@ -121,8 +121,9 @@ struct Poisson : GammaRate<Poisson> {
     return shape < series_from ? direct : difference;
   }
 
-  /// A Poisson draw. Large rates are halved by exact steps: the waiting time for m events is gamma;
-  /// if it is beyond the rate, what came before is binomial (Ahrens and Dieter 1974).
+  /// A Poisson draw. Large rates are reduced by exact steps: the waiting time for m events is
+  /// gamma; if it exceeds the rate, the number of earlier events is binomial (Ahrens and Dieter
+  /// 1974).
   static double count(double rate, Random &random) {
     double events = 0;
     while (rate > 16) {

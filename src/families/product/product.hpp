@@ -1,4 +1,5 @@
-// All of products of columns: components, their share in a local step, and their collapsed form.
+// Everything about products of columns: components, their scorer in the local step, and their
+// collapsed form.
 #pragma once
 
 #include "families/product/product_clusters.hpp"

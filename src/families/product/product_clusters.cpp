@@ -40,13 +40,13 @@ void ProductClusters::close(int slot) {
   take(size_, scratch_.data());
   put(slot, scratch_.data());
   counts_[std::size_t(slot)] = counts_[std::size_t(size_)];
-  bases_[std::size_t(slot)] = bases_[std::size_t(size_)];
+  carriers_[std::size_t(slot)] = carriers_[std::size_t(size_)];
   std::copy_n(statistics_of(size_), columns().size().statistics, statistics_of(slot));
   std::copy_n(posterior_of(size_), columns().size().posterior, posterior_of(slot));
 }
 
 void ProductClusters::clear(int slot) {
-  counts_[std::size_t(slot)] = bases_[std::size_t(slot)] = 0;
+  counts_[std::size_t(slot)] = carriers_[std::size_t(slot)] = 0;
   std::copy(empty_.begin(), empty_.end(), statistics_of(slot));
   std::copy_n(prior_.values.data(), columns().size().posterior, posterior_of(slot));
   put(slot, prior_column_.data());
@@ -63,7 +63,7 @@ void ProductClusters::add(int slot, const double *x) {
 
 bool ProductClusters::remove(int slot, const double *x) {
   --counts_[std::size_t(slot)];
-  bases_[std::size_t(slot)] -= row_base(x);
+  carriers_[std::size_t(slot)] -= row_carrier(x);
   bool sound = true;
   for_each_family(columns(), [&](int j, const auto &family, const ColumnPlaces &at) {
     if (x[j] == x[j])
@@ -80,7 +80,7 @@ void ProductClusters::save(int slot) {
   saved_.statistics.assign(statistics_of(slot), statistics_of(slot) + columns().size().statistics);
   saved_.posterior.assign(posterior_of(slot), posterior_of(slot) + columns().size().posterior);
   saved_.count = counts_[std::size_t(slot)];
-  saved_.base = bases_[std::size_t(slot)];
+  saved_.log_carrier = carriers_[std::size_t(slot)];
 }
 
 void ProductClusters::restore(int slot) {
@@ -88,11 +88,11 @@ void ProductClusters::restore(int slot) {
   std::copy(saved_.statistics.begin(), saved_.statistics.end(), statistics_of(slot));
   std::copy(saved_.posterior.begin(), saved_.posterior.end(), posterior_of(slot));
   counts_[std::size_t(slot)] = saved_.count;
-  bases_[std::size_t(slot)] = saved_.base;
+  carriers_[std::size_t(slot)] = saved_.log_carrier;
 }
 
 void ProductClusters::log_predictive(const double *x, double *out) const {
-  const double base = row_base(x);
+  const double carrier = row_carrier(x);
   for (int slot = 0; slot < size_; slot += simd::lanes)
     simd::store(out + slot, base + simd::load(row(0) + slot));
   for_each_group(columns(), [&]<class F>(const ColumnGroup<F> &group) {
@@ -109,8 +109,8 @@ void ProductClusters::log_predictive(const double *x, double *out) const {
           subtract(std::size_t(group.first) + c, out);
           continue;
         }
-        terms[count] = {form_row(columns().place(j).forms), group.families[c].element(x[j])};
-        count += !F::zero_is_base || terms[count].x != 0;
+        terms[count] = {form_row(columns().offsets(j).forms), group.families[c].element(x[j])};
+        count += !F::zero_is_constant || terms[count].x != 0;
       }
       int slot = 0;
       for (; slot + 4 * simd::lanes <= padded(); slot += 4 * simd::lanes)
@@ -140,7 +140,7 @@ void ProductClusters::reserve(int slots) {
   const int capacity = (std::max(slots, 1) + simd::lanes - 1) / simd::lanes * simd::lanes;
   if (capacity <= capacity_) return;
   Buffer wider(rows() * std::size_t(capacity));
-  // Unused slots hold the prior: lanes past the last cluster are computed too.
+  // Unused slots hold the prior, as lanes past the last cluster are computed too.
   for (std::size_t r = 0; r < rows(); ++r)
     for (int slot = 0; slot < capacity; ++slot)
       wider[r * std::size_t(capacity) + std::size_t(slot)] =
@@ -149,7 +149,7 @@ void ProductClusters::reserve(int slots) {
   capacity_ = capacity;
   const std::size_t n = std::size_t(capacity);
   counts_.resize(n);
-  bases_.resize(n);
+  carriers_.resize(n);
   statistics_.resize(n * empty_.size());
   posteriors_.resize(n * std::size_t(columns().size().posterior));
 }
@@ -159,8 +159,8 @@ void ProductClusters::compile(const double *posterior, double *column) {
   for_each_group(columns(), [&]<class F>(const ColumnGroup<F> &group) {
     double *const bases = column + 1 + group.first;
     F::predictive_forms(group.families, posterior + group.posterior, column + form_row(group.forms),
-                        bases);
-    for (std::size_t c = 0; c < group.columns.size(); ++c) total += bases[c];
+                        constants);
+    for (std::size_t c = 0; c < group.columns.size(); ++c) total += constants[c];
   });
   column[0] = total;
 }
@@ -174,12 +174,12 @@ void ProductClusters::refresh(int slot) {
   put(slot, scratch_.data());
 }
 
-double ProductClusters::row_base(const double *x) const {
+double ProductClusters::row_carrier(const double *x) const {
   double total = 0;
   for_each_group(columns(), [&]<class F>(const ColumnGroup<F> &group) {
     if constexpr (F::has_base)
       for (const int j : group.columns)
-        if (x[j] == x[j]) total += F::log_base(x[j]);
+        if (x[j] == x[j]) total += F::log_carrier(x[j]);
   });
   return total;
 }
@@ -214,13 +214,13 @@ double ProductClusters::log_predictive(const double *x, const double *column,
   for_each_group(columns(), [&]<class F>(const ColumnGroup<F> &group) {
     for (std::size_t c = 0; c < group.columns.size(); ++c) {
       const int j = group.columns[c];
-      const std::size_t first = form_row(columns().place(j).forms);
+      const std::size_t first = form_row(columns().offsets(j).forms);
       if (x[j] != x[j]) {
         total -= column[(1 + std::size_t(group.first) + c) * stride];
         continue;
       }
       const double element = group.families[c].element(x[j]);
-      if (!F::zero_is_base || element != 0)
+      if (!F::zero_is_constant || element != 0)
         total += F::predictive_term(
             [&](int i) { return column[(first + std::size_t(i)) * stride]; }, element);
     }

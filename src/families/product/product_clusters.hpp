@@ -1,10 +1,10 @@
-// Clusters of rows of columns with their parameters integrated out, row by row: what collapsed
-// samplers and predictive densities need.
+// Clusters of product rows with their parameters integrated out, updated row by row, for collapsed
+// samplers and predictive densities.
 //
-// Of every cluster the predictive density of an element is kept ready, cut up as column.hpp says:
-// one base for the whole row of zeros, and for every column what another element adds to it.
-// Clusters lie in the lanes, so that a row meets all of them at once; zeros cost nothing.
-// Statistics are kept as such, so whole numbers stay exact and nothing drifts.
+// Every cluster's predictive density is precomputed, divided as in column.hpp: one constant for a
+// row of zeros, and for every column what another value adds to it. Clusters lie in the lanes, so
+// that a row is scored under all of them at once; zeros cost nothing. Statistics are stored as
+// such, so whole numbers stay exact and rounding errors do not accumulate.
 #pragma once
 
 #include "base/aligned.hpp"
@@ -31,19 +31,19 @@ class BAYES_API ProductClusters {
   void clear(int slot);
 
   void add(int slot, const double *x);
-  /// False if precision is lost; the cluster is then to be cleared and put together again.
+  /// False if precision was lost; the cluster must then be cleared and rebuilt.
   bool remove(int slot, const double *x);
   void save(int slot);
-  /// As it was at save(); other clusters may have changed since, but not moved.
+  /// Back to the state of save(); other clusters may have changed since, but not moved.
   void restore(int slot);
 
-  /// padded() numbers: log p(x | the rows of the cluster); those past size() are finite and mean
-  /// nothing.
+  /// padded() numbers: log p(x | the rows of the cluster); those past size() are finite but
+  /// meaningless.
   void log_predictive(const double *x, double *out) const;
   double log_predictive(int slot, const double *x) const {
     return log_predictive(x, row(0) + slot, std::size_t(capacity_));
   }
-  /// The same for x that is not constant: slot 0 could be a null pointer, and the call another.
+  /// For x that is not const: otherwise slot 0, as a null pointer, would make the call ambiguous.
   double log_predictive(int slot, double *x) const {
     return log_predictive(slot, static_cast<const double *>(x));
   }
@@ -65,12 +65,11 @@ class BAYES_API ProductClusters {
   };
   struct Saved {
     std::vector<double> column, statistics, posterior;
-    double count, base;
+    double count, log_carrier;
   };
 
-  // What scores rows: every number of a cluster has a row of its own in data_, of capacity_
-  // entries: the base of the whole row, then those of the columns (group by group), then the
-  // columns' forms.
+  // For scoring, every number of a cluster has its own row in data_, of capacity_ entries: the
+  // constant of the whole row, then those of the columns (group by group), then the columns' forms.
   std::size_t rows() const {
     return 1 + std::size_t(columns().count()) + std::size_t(columns().size().forms);
   }
@@ -102,11 +101,11 @@ class BAYES_API ProductClusters {
 
   void reserve(int slots);
 
-  /// The column of data_ that a posterior makes.
+  /// Computes a cluster's column of data_ from its posterior.
   void compile(const double *posterior, double *column);
   void refresh(int slot);
 
-  double row_base(const double *x) const;
+  double row_carrier(const double *x) const;
   void subtract(std::size_t column, double *out) const;
   template <class F, int N>
   void add_terms(const Term *terms, int count, int slot, double *out) const;
@@ -117,7 +116,7 @@ class BAYES_API ProductClusters {
   std::vector<double> empty_, scratch_, prior_column_;
   int size_ = 0, capacity_ = 0;
   Buffer data_;
-  std::vector<double> counts_, bases_, statistics_, posteriors_;
+  std::vector<double> counts_, carriers_, statistics_, posteriors_;
   Saved saved_{};
 };
 

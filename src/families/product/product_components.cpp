@@ -6,7 +6,7 @@ namespace bayes {
 
 void ProductStatistics::scale(double factor) {
   count *= factor;
-  base *= factor;
+  carrier *= factor;
   for (Eigen::Index k = 0; k < values.cols(); ++k)
     columns->for_each([&](int, const Column &column, const ColumnPlaces &at) {
       column.scale(factor, values.col(k).data() + at.statistics);
@@ -99,7 +99,7 @@ ProductPoint point_estimate(const ProductPosterior &q) {
 
 Vector log_marginal_likelihoods(const ProductStatistics &statistics,
                                 const ProductPosterior &prior) {
-  Vector out = statistics.base;
+  Vector out = statistics.carrier;
   detail::for_each_column(*prior.columns, prior.values.cols(),
                           [&](Eigen::Index k, int, const Column &column, const ColumnPlaces &at) {
                             out(k) += column.log_marginal_likelihood(

@@ -1,9 +1,9 @@
-// Rows of independent columns, each of a family of its own: K components of a product distribution,
-// at a point or with a conjugate posterior, and what learners and samplers ask of them.
+// Rows of independent columns, each with its own family: K components of a product distribution, at
+// a point or with a conjugate posterior, with the functions that learners and samplers need.
 //
-// Everything is a loop over columns (column.hpp); what is said of normals in normal_point.hpp and
-// normal_wishart.hpp holds here. A NaN in a row is a missing element, of which the likelihood says
-// nothing: it is integrated out.
+// Everything is a loop over columns (column.hpp); the functions mean what they mean for normals in
+// normal_point.hpp and normal_wishart.hpp. A NaN in a row is a missing value, which is integrated
+// out.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,7 @@ struct ProductPoint {
   int components() const { return int(values.cols()); }
   int dimension() const { return columns->count(); }
   const double *column(int component, int j) const {
-    return values.col(component).data() + columns->place(j).point;
+    return values.col(component).data() + columns->offsets(j).point;
   }
 };
 
@@ -41,20 +41,20 @@ struct ProductPosterior {
   int components() const { return int(values.cols()); }
   int dimension() const { return columns->count(); }
   const double *column(int component, int j) const {
-    return values.col(component).data() + columns->place(j).posterior;
+    return values.col(component).data() + columns->offsets(j).posterior;
   }
   double *column(int component, int j) {
-    return values.col(component).data() + columns->place(j).posterior;
+    return values.col(component).data() + columns->offsets(j).posterior;
   }
 };
 
-/// Sufficient statistics of K weighted groups of rows. Columns count the rows in which they are not
-/// missing.
+/// Sufficient statistics of K weighted groups of rows. A column's statistics cover the rows in
+/// which it is not missing.
 struct ProductStatistics {
   SharedColumns columns;
-  Vector count;   // K: sum of weights
-  Matrix values;  // statistics size x K
-  Vector base;    // K: weighted sum of h(x), the part of the log density that no parameter changes
+  Vector count;    // K: sum of weights
+  Matrix values;   // statistics size x K
+  Vector carrier;  // K: weighted sum of h(x), which no parameter changes
 
   int components() const { return int(count.size()); }
   int dimension() const { return columns->count(); }
@@ -64,10 +64,10 @@ struct ProductStatistics {
   void scale(double factor);
 };
 
-/// What keeps maximum likelihood regular (001): the bounds of every column (ColumnBounds).
+/// The bounds of every column (ColumnBounds), which keep maximum likelihood regular (001).
 struct ProductFloor {
   double minimum = 1e-6;
-  // d, of the columns over all rows; 1 for constant ones and where it means nothing
+  // d, of the columns over all rows; 1 for constant columns and those without a variance
   Vector variance;
 };
 
@@ -85,15 +85,15 @@ void for_each_column(const Columns &columns, Eigen::Index components, Function f
 
 }  // namespace detail
 
-/// The posterior after the statistics, exact for hard groups, and q of variational inference for
+/// The posterior given the statistics: exact for hard assignments, q of variational inference for
 /// soft ones.
 BAYES_API ProductPosterior posterior(const ProductStatistics &statistics,
                                      const ProductPosterior &prior);
 BAYES_API ProductPosterior posterior(const ProductStatistics &statistics,
                                      const ProductPosterior &prior, const ProductPosterior &);
 
-/// A component with less than this share of all weight has died: it keeps its parameters, with
-/// weight 0.
+/// A component with less than this share of the total weight is dropped: it gets weight 0 and
+/// retains its parameters.
 inline constexpr double dead_product_share = 1e-12;
 
 /// The maximiser of the expected log-likelihood under the floor.
@@ -111,14 +111,14 @@ BAYES_API double log_prior(const ProductPoint &point, const ProductPosterior &pr
 /// KL(q || prior) summed over the components.
 BAYES_API double divergence(const ProductPosterior &q, const ProductPosterior &prior);
 
-/// q moved by a step of size rho in [0, 1] towards `target` in natural parameters (002 L8).
+/// A natural-gradient step of size rho in [0, 1] from q towards `target` (002 L8).
 BAYES_API ProductPosterior blend(const ProductPosterior &q, const ProductPosterior &target,
                                  double rho);
 
 /// Posterior means (of a normal column the mean, and the inverse of the mean precision).
 BAYES_API ProductPoint point_estimate(const ProductPosterior &q);
 
-/// log p(rows of every group): exact for hard groups with weights 1.
+/// log p(rows of every group), exact for hard assignments with weights 1.
 BAYES_API Vector log_marginal_likelihoods(const ProductStatistics &statistics,
                                           const ProductPosterior &prior);
 BAYES_API double log_marginal_likelihood(const ProductStatistics &statistics,
@@ -134,14 +134,13 @@ BAYES_API ProductPoint pick(const ProductPoint &point, const std::vector<int> &o
 /// k copies of the first component.
 BAYES_API ProductPosterior replicate(const ProductPosterior &q, int k);
 
-/// Components have a collapsed form.
+/// Components always have a collapsed form.
 inline bool has_clusters(const ProductPosterior &) { return true; }
 
-/// Numbers that a component takes.
+/// Numbers per component.
 inline double parameters_of(const ProductPosterior &q) { return double(q.values.rows()); }
 
-/// Numbers that a sampler or a learner holds for a component on so many threads; sums are held lane
-/// by lane.
+/// Numbers that a sampler or learner holds per component; sums have one number per lane.
 BAYES_API double working_numbers(const ProductPosterior &q, int threads);
 
 inline ProductPosterior untied(const ProductPosterior &q) { return q; }

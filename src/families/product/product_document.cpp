@@ -92,7 +92,7 @@ SharedColumns read_product_columns(const MemberReader &in, int d) {
   for (const Document &each : *list) {
     const auto *name = each.as<std::string>();
     const auto kind = name ? likelihood_named(*name) : std::nullopt;
-    if (!kind) in.reject("columns", "contains " + describe(each) + ", which is no likelihood");
+    if (!kind) in.reject("columns", "contains " + describe(each) + ", which is not a likelihood");
     specs.push_back({*kind});
     categorical += is_categorical(specs.back());
   }
@@ -114,7 +114,7 @@ SharedColumns read_product_columns(const MemberReader &in, int d) {
       for (auto v = at; v != end; ++v)
         if (*v != std::floor(*v) || (v != at && !(v[-1] < *v)) ||
             !(std::abs(*v) <= CategoryCodes::farthest) || *v - *at > CategoryCodes::widest)
-          in.reject("category_values", "must be rising whole numbers for each element");
+          in.reject("category_values", "must be increasing whole numbers for each element");
       set_categories(spec, {at, end});
       at = end;
     }

@@ -1,4 +1,4 @@
-// The columns and components of product models as members of a model's document, and back with
+// The columns and components of product models as members of a model's document, and back, with
 // every number checked.
 #pragma once
 
@@ -8,8 +8,8 @@
 namespace bayes {
 
 /// Members columns: the name of every column's family; and if there are categorical ones,
-/// categories: how many each of these has, and category_values: which, one column's after the
-/// other's.
+/// categories: the number of each such column, and category_values: their values, one column after
+/// the other.
 BAYES_API void write_columns(Document &document, const Columns &columns);
 
 BAYES_API SharedColumns read_product_columns(const MemberReader &in, int d);

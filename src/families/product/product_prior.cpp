@@ -15,7 +15,7 @@ std::optional<Tensor> to_tensor_or_number(const Document &value) {
   return to_tensor(value, false);
 }
 
-/// A number of a row in a message: 2, not 2.0.
+/// A value in a message: 2, not 2.0.
 std::string shown(double x) {
   return x == std::floor(x) && std::abs(x) < 9e18 ? std::to_string(std::int64_t(x)) : describe(x);
 }
@@ -32,8 +32,8 @@ template <class Choose> std::string families_of(Choose choose) {
   return out;
 }
 
-/// An element that its column does not know; `fitted`: columns are those of a model and not up to
-/// the user any more.
+/// Rejects a value that its column does not allow; `fitted`: the columns are those of a fitted
+/// model, so options cannot help.
 [[noreturn]] void unsuitable(double x, std::string_view likelihood, const std::string &requirement,
                              int element, std::int64_t row, bool fitted = false) {
   const std::string where =
@@ -55,7 +55,7 @@ template <class Choose> std::string families_of(Choose choose) {
           ".");
 }
 
-/// How many categories the options give every element; 0 for those that they leave open.
+/// The number of categories that the options give every element; 0 if they leave it open.
 std::vector<int> given_categories(const Document &categories, std::size_t d) {
   std::vector<int> out(d, 0);
   if (categories.is_null()) return out;
@@ -68,10 +68,11 @@ std::vector<int> given_categories(const Document &categories, std::size_t d) {
   return out;
 }
 
-/// Below it a column is taken for constant: its reciprocal would leave the range of a double.
+/// A column with a smaller variance counts as constant: the reciprocal would leave the range of a
+/// double.
 constexpr double least_variance = 1e-280;
 
-/// f(block, number of its first row, rows in it) for all blocks, in order.
+/// f(block, index of its first row, number of rows) for all blocks, in order.
 template <class F> void for_each_block(RowSource &rows, Control &control, F f) {
   Buffer block(rows.shape().block_doubles());
   for (std::int64_t first = 0; first < rows.rows(); first += block_rows) {
@@ -100,7 +101,7 @@ void check_categories(const std::vector<double> &values, int element) {
                 "The limit is " + shown(CategoryCodes::widest) + ".", hint);
 }
 
-/// The whole numbers that stand in the categorical columns, rising; nothing for the others.
+/// The values of the categorical columns, increasing; empty for the others.
 std::vector<std::vector<double>> categories_seen(RowSource &rows,
                                                  const std::vector<ColumnSpec> &specs,
                                                  Control &control) {
@@ -126,7 +127,7 @@ std::vector<std::vector<double>> categories_seen(RowSource &rows,
   return seen;
 }
 
-/// Reads a family's keys: for each the given tensor or nothing, its numbers in range.
+/// Reads a family's keys: for each the given tensor, if any, its numbers checked.
 std::vector<std::optional<Tensor>> read_keys(OptionReader &in, const std::string &path,
                                              const std::string &family) {
   std::vector<std::optional<Tensor>> out;
@@ -153,7 +154,7 @@ void read_prior(const std::vector<std::string> &likelihood, const Document &prio
       families.push_back(name);
   static const Document nothing;
   for (const std::string &family : families) {
-    // with one family the keys need no name above them
+    // with one family its keys may be given without its name
     if (likelihood.size() == 1 && !in.given(family)) {
       f(family, read_keys(in, "prior.", family));
       continue;
@@ -193,7 +194,7 @@ std::vector<std::string> read_likelihood(OptionReader &in, const std::vector<std
   std::vector<std::string> out;
   for (const Document &each : *list) {
     const Document one(Document::Object{{key, each.is_null() ? Document("null") : each}});
-    OptionReader reader(one);  // each is checked as if it were the only one
+    OptionReader reader(one);  // each is checked on its own
     out.push_back(reader.choice(key, "", names));
   }
   return out;
@@ -258,7 +259,7 @@ ProductSurvey survey_product(RowSource &rows, const std::vector<std::string> &li
       for (int v = 0; v < given[j]; ++v) values.push_back(v + (lowest > 0 ? 1 : 0));
       std::sort(values.begin(), values.end());
       values.erase(std::unique(values.begin(), values.end()), values.end());
-      if (values.empty()) values = {0};  // an element that is missing in every row
+      if (values.empty()) values = {0};  // a column that is missing in every row
       check_categories(values, int(j));
       set_categories(specs[j], std::move(values));
     }

@@ -5,16 +5,16 @@
 
 namespace bayes {
 
-ProductScorer::ProductScorer(SharedColumns columns, Matrix terms, Matrix bases)
+ProductScorer::ProductScorer(SharedColumns columns, Matrix terms, Matrix constants)
     : columns_(std::move(columns)),
       k_(int(terms.cols())),
       terms_(std::move(terms)),
-      bases_(std::move(bases)),
-      base_(k_) {
+      constants_(std::move(constants)),
+      constant_(k_) {
   for (int k = 0; k < k_; ++k) {
     double total = 0;
-    for (Eigen::Index j = 0; j < bases_.rows(); ++j) total += bases_(j, k);
-    base_(k) = total;
+    for (Eigen::Index j = 0; j < constants_.rows(); ++j) total += constants_(j, k);
+    constant_(k) = total;
   }
 }
 
@@ -23,14 +23,14 @@ void ProductScorer::score(const double *x, double *out) const {
   std::copy(base_.data(), base_.data() + k_, out);
   for_each_family(*columns_, [&]<class F>(int j, const F &family, const ColumnPlaces &at) {
     if (x[j] != x[j]) {
-      for (int k = 0; k < k_; ++k) out[k] -= bases_(j, k);
+      for (int k = 0; k < k_; ++k) out[k] -= constants_(j, k);
       return;
     }
     const double element = family.element(x[j]);
-    if constexpr (F::has_base) base += F::log_base(element);
+    if constexpr (F::has_carrier) carrier += F::log_carrier(element);
     for (int k = 0; k < k_; ++k) out[k] += family.term(terms_.col(k).data() + at.terms, element);
   });
-  for (int k = 0; k < k_; ++k) out[k] += base;
+  for (int k = 0; k < k_; ++k) out[k] += carrier;
 }
 
 double ProductScorer::sums_per_component(const Columns &columns) {
@@ -57,7 +57,7 @@ ProductStatistics ProductScorer::statistics(const std::vector<double> &counts,
                         out.values.col(k).data() + place.statistics);
     });
     at = missing;
-    out.base(k) = *at++;
+    out.carrier(k) = *at++;
   }
   return out;
 }
@@ -67,8 +67,8 @@ ProductScorer::Worker::Worker(const ProductScorer &scorer)
       columns_(*scorer.columns_),
       sums_(sum_doubles() * std::size_t(scorer.k_)),
       missing_(std::size_t(columns_.count()) * std::size_t(scorer.k_)),
-      base_(std::size_t(scorer.k_)),
-      row_base_(block_rows),
+      carrier_(std::size_t(scorer.k_)),
+      row_carrier_(block_rows),
       scratch_(block_rows) {
   for_each_group(columns_, [&](const auto &group) {
     for (const int j : group.columns) order_.push_back(j);
@@ -100,12 +100,12 @@ void ProductScorer::Worker::prepare(const double *block) {
     if constexpr (F::has_base)
       for (std::size_t c = 0; c < group.columns.size(); ++c)
         for (int b = 0; b < block_rows; ++b)
-          row_base_[std::size_t(b)] += F::log_base(x_[std::size_t(group.first) + c][b]);
+          row_carrier_[std::size_t(b)] += F::log_carrier(x_[std::size_t(group.first) + c][b]);
   });
 }
 
 void ProductScorer::Worker::score(const double *, int k, double *out) {
-  for (int b = 0; b < block_rows; ++b) out[b] = scorer_.base_(k) + row_base_[std::size_t(b)];
+  for (int b = 0; b < block_rows; ++b) out[b] = scorer_.constant_(k) + row_carrier_[std::size_t(b)];
   const double *const terms = scorer_.terms_.col(k).data();
   each_run([&]<class F>(const ColumnGroup<F> &group, std::size_t first, std::size_t size,
                         const ColumnPlaces &at) {
@@ -114,22 +114,22 @@ void ProductScorer::Worker::score(const double *, int k, double *out) {
     if (!hole_[c]) return F::add_terms(families, x_.data() + c, terms + at.terms, out);
     std::fill(scratch_.begin(), scratch_.end(), 0.0);
     F::add_terms(families, x_.data() + c, terms + at.terms, scratch_.data());
-    const double base = scorer_.bases_(group.columns[first], k);
+    const double constant = scorer_.constants_(group.columns[first], k);
     for (int b = 0; b < block_rows; ++b)
-      out[b] += hole_[c][b] != 0 ? -base : scratch_[std::size_t(b)];
+      out[b] += hole_[c][b] != 0 ? -constant : scratch_[std::size_t(b)];
   });
 }
 
 void ProductScorer::Worker::accumulate(const double *, int k, const double *r) {
-  simd::Vector most = {}, base = {};
+  simd::Vector most = {}, carrier = {};
   for (int b = 0; b < block_rows; b += simd::lanes) {
     most = simd::max(most, simd::load(r + b));
-    base += simd::load(r + b) * simd::load(row_base_.data() + b);
+    carrier += simd::load(r + b) * simd::load(row_carrier_.data() + b);
   }
   bool any = false;
   for (int i = 0; i < simd::lanes; ++i) any |= most[i] > 0;
   if (!any) return;
-  base_[std::size_t(k)] += simd::sum(base);
+  carrier_[std::size_t(k)] += simd::sum(carrier);
   const double *const terms = scorer_.terms_.col(k).data();
   double *const sums = sums_.data() + std::size_t(k) * sum_doubles();
   each_run([&]<class F>(const ColumnGroup<F> &group, std::size_t first, std::size_t size,
@@ -153,7 +153,7 @@ void ProductScorer::Worker::accumulate(const double *, int k, const double *r) {
 void ProductScorer::Worker::clear() {
   std::fill(sums_.begin(), sums_.end(), 0.0);
   std::fill(missing_.begin(), missing_.end(), 0.0);
-  std::fill(base_.begin(), base_.end(), 0.0);
+  std::fill(carrier_.begin(), carrier_.end(), 0.0);
 }
 
 void ProductScorer::Worker::reduce(double *raw) const {
@@ -163,14 +163,14 @@ void ProductScorer::Worker::reduce(double *raw) const {
     for (std::size_t i = 0; i < size; ++i) *raw++ += simd::sum(simd::load(from + i * simd::lanes));
     for (std::size_t c = 0; c < order_.size(); ++c)
       *raw++ += missing_[std::size_t(k) * order_.size() + c];
-    *raw++ += base_[std::size_t(k)];
+    *raw++ += carrier_[std::size_t(k)];
   }
 }
 
 bool ProductScorer::Worker::has_hole(const double *x) {
   simd::Vector total = {};
   for (int b = 0; b < block_rows; b += simd::lanes) total += simd::load(x + b) * 0.0;
-  return simd::sum(total) != 0;  // finite numbers leave 0, a NaN stays
+  return simd::sum(total) != 0;  // 0 if all are finite, else NaN
 }
 
 template <class F>
@@ -189,31 +189,31 @@ void ProductScorer::Worker::fill(const F &family, std::size_t c, const double *x
 template <class Function> void ProductScorer::Worker::each_run(Function f) const {
   for_each_group(columns_, [&](const auto &group) {
     const std::size_t n = group.columns.size(), step = holes_ ? 1 : n;
-    for (std::size_t c = 0; c < n; c += step) f(group, c, step, columns_.place(group.columns[c]));
+    for (std::size_t c = 0; c < n; c += step) f(group, c, step, columns_.offsets(group.columns[c]));
   });
 }
 
 ProductScorer make_scorer(const ProductPoint &point) {
   Matrix terms(point.columns->size().terms, point.values.cols()),
-      bases(point.columns->count(), point.values.cols());
+      constants(point.columns->count(), point.values.cols());
   detail::for_each_column(*point.columns, point.values.cols(),
                           [&](Eigen::Index k, int j, const Column &column, const ColumnPlaces &at) {
                             bases(j, k) = column.point_terms(point.values.col(k).data() + at.point,
                                                              terms.col(k).data() + at.terms);
                           });
-  return {point.columns, std::move(terms), std::move(bases)};
+  return {point.columns, std::move(terms), std::move(constants)};
 }
 
 ProductScorer make_scorer(const ProductPosterior &q) {
   Matrix terms(q.columns->size().terms, q.values.cols()),
-      bases(q.columns->count(), q.values.cols());
+      constants(q.columns->count(), q.values.cols());
   detail::for_each_column(*q.columns, q.values.cols(),
                           [&](Eigen::Index k, int j, const Column &column, const ColumnPlaces &at) {
                             bases(j, k) =
                                 column.expected_terms(q.values.col(k).data() + at.posterior,
                                                       terms.col(k).data() + at.terms);
                           });
-  return {q.columns, std::move(terms), std::move(bases)};
+  return {q.columns, std::move(terms), std::move(constants)};
 }
 
 }  // namespace bayes

@@ -1,5 +1,5 @@
-// The share of products of columns in a local step: log densities of a block of rows under K
-// components, and sufficient statistics.
+// The products' part of the local step: log densities of a block of rows under K components, and
+// sufficient statistics.
 #pragma once
 
 #include "base/aligned.hpp"
@@ -12,22 +12,22 @@ class BAYES_API ProductScorer final : public BlockScorer {
  public:
   using Statistics = ProductStatistics;
 
-  /// terms: term size x K; bases: columns x K, in the columns' order.
-  ProductScorer(SharedColumns columns, Matrix terms, Matrix bases);
+  /// terms: term size x K; constants: columns x K, in the columns' order.
+  ProductScorer(SharedColumns columns, Matrix terms, Matrix constants);
 
   int components() const override { return k_; }
   int dimension() const override { return columns_->count(); }
 
-  /// Arithmetic per row of score and accumulate together, for deciding on threads.
+  /// Floating-point operations per row of score and accumulate together.
   double operations() const override { return 4.0 * k_ * columns_->count(); }
 
-  /// A worker's own memory.
+  /// One thread's workspace.
   class BAYES_API Worker final : public BlockWorker {
    public:
     explicit Worker(const ProductScorer &scorer);
 
-    /// Call once a block, before scoring: finds the columns, fills holes, and adds up what does not
-    /// depend on components.
+    /// Call once per block, before scoring: finds the columns, fills holes, and computes what does
+    /// not depend on components.
     void prepare(const double *block) override;
 
     /// out[b] = log density (or its expectation) of row b of the block under component k.
@@ -39,8 +39,8 @@ class BAYES_API ProductScorer final : public BlockScorer {
 
     void clear() override;
 
-    /// Adds what was accumulated since clear() to raw sums (raw_size() doubles): of each component
-    /// the sums, the weight of the rows in which a column is missing, and the sum of h(x).
+    /// Adds the sums accumulated since clear() to raw (raw_size() doubles): of each component the
+    /// sums, the weight of the rows in which a column is missing, and the sum of h(x).
     void reduce(double *raw) const override;
 
    private:
@@ -48,18 +48,18 @@ class BAYES_API ProductScorer final : public BlockScorer {
 
     static bool has_hole(const double *x);
 
-    /// A copy of a column with codes for categories and 0 (which every family allows) in its holes,
-    /// and beside it where they are.
+    /// A copy of a column with codes for categories and 0 (which every family allows) for missing
+    /// values, and a mask of these.
     template <class F>
     void fill(const F &family, std::size_t c, const double *x, std::size_t filled, bool holes);
 
-    /// f(group, first, size, places) for stretches of a group's columns that can be done at once:
+    /// f(group, first, size, offsets) for runs of a group's columns that can be processed at once:
     /// all of them, or one at a time if there are holes.
     template <class Function> void each_run(Function f) const;
 
     const ProductScorer &scorer_;
     const Columns &columns_;
-    Buffer sums_, missing_, base_, row_base_, scratch_;
+    Buffer sums_, missing_, carrier_, row_carrier_, scratch_;
     std::vector<int> order_;  // columns group by group
     std::vector<const double *> x_, hole_;
     std::vector<Buffer> filled_;
@@ -81,8 +81,8 @@ class BAYES_API ProductScorer final : public BlockScorer {
  private:
   SharedColumns columns_;
   int k_;
-  Matrix terms_, bases_;
-  Vector base_;
+  Matrix terms_, constants_;
+  Vector constant_;
 };
 
 /// Scores rows with their log densities.

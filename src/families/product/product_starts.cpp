@@ -8,7 +8,7 @@ namespace bayes {
 
 ProductStarts::ProductStarts(MemoryRows &sample, const Columns &columns, const Vector &variance)
     : rows_(columns.count(), sample.rows()),
-      places_(columns.count(), sample.rows()),
+      stabilised_(columns.count(), sample.rows()),
       weight_(std::size_t(sample.rows()), 1.0),
       ordered_(std::size_t(columns.count()), true) {
   const RowShape shape = sample.shape();
@@ -42,7 +42,7 @@ std::vector<Eigen::Index> ProductStarts::spread(int k, Random &random, Control &
   std::vector<Eigen::Index> out;
   for (int i = 0; i < k; ++i) {
     control.poll();
-    // Where all that is left is at no distance, any row that was not drawn will do.
+    // If all remaining rows are at distance 0, any row that was not drawn will do.
     if (std::all_of(share.begin(), share.end(), [](double s) { return s == 0; })) {
       share = weight_;
       for (const Eigen::Index drawn : out) share[std::size_t(drawn)] = 0;
@@ -65,9 +65,10 @@ Matrix ProductStarts::rows(const std::vector<Eigen::Index> &which) const {
 
 double ProductStarts::between(Eigen::Index a, Eigen::Index b) const {
   double total = 0;
-  for (Eigen::Index j = 0; j < places_.rows(); ++j) {
-    const double difference = places_(j, a) - places_(j, b), square = difference * difference;
-    // a missing element is anywhere
+  for (Eigen::Index j = 0; j < stabilised_.rows(); ++j) {
+    const double difference = stabilised_(j, a) - stabilised_(j, b),
+                 square = difference * difference;
+    // a missing value is at no distance from anything
     if (square == square) total += ordered_[std::size_t(j)] ? std::min(square, 1e100) : square > 0;
   }
   return total;

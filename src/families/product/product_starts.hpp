@@ -1,4 +1,5 @@
-// Where fits of products of columns begin: rows of a sample that are far from one another, or any.
+// Initialization of products of columns: rows of a sample that are far from one another, or any
+// rows.
 #pragma once
 
 #include <vector>
@@ -11,8 +12,7 @@ namespace bayes {
 /// Draws rows of a sample.
 class BAYES_API ProductStarts {
  public:
-  /// `variance`: of every column, for families that need it. The sample may be changed or go
-  /// afterwards.
+  /// `variance`: of every column, for families that need it. The sample is copied.
   ProductStarts(MemoryRows &sample, const Columns &columns, const Vector &variance);
 
   /// k distinct rows, in proportion to their weights.
@@ -22,18 +22,18 @@ class BAYES_API ProductStarts {
   /// squared distance to the nearest one drawn before (Arthur and Vassilvitskii 2007).
   std::vector<Eigen::Index> spread(int k, Random &random, Control &control) const;
 
-  /// These rows, a column each.
+  /// These rows, as columns.
   Matrix rows(const std::vector<Eigen::Index> &which) const;
 
  private:
   double between(Eigen::Index a, Eigen::Index b) const;
 
-  Matrix rows_, places_;  // d x n
+  Matrix rows_, stabilised_;  // d x n
   std::vector<double> weight_;
   std::vector<bool> ordered_;
 };
 
-/// Components of one row each: the posterior of each column of `rows` on its own.
+/// Components with one row each: the posterior given each column of `rows` alone.
 BAYES_API ProductPosterior founded_by(const Matrix &rows, const ProductPosterior &prior);
 
 }  // namespace bayes

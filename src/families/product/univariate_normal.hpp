@@ -1,7 +1,7 @@
-// A column of measurements: x ~ N(mean, variance), with the linked prior of normal_wishart.hpp in
-// one dimension: precision Lambda ~ Wishart_1(a, B), that is Gamma(a/2, rate B/2), mean | Lambda ~
-// N(m, (c Lambda)^-1) (000, 002 L10 eqs. 20, 22). Columns of a row are independent: a diagonal
-// covariance.
+// A column of measurements: x ~ N(mean, variance), with the conjugate normal-Wishart prior of
+// normal_wishart.hpp in one dimension: precision Lambda ~ Wishart_1(a, B), that is Gamma(a/2, rate
+// B/2), mean | Lambda ~ N(m, (c Lambda)^-1) (000, 002 L10 eqs. 20, 22). Columns of a row are
+// independent: a diagonal covariance.
 //
 // Point: mean, variance. Posterior: m, c, a, B. Statistics: weight of the rows, mean, scatter about
 // the mean, bound of the scatter's rounding error.
@@ -24,7 +24,7 @@ struct UnivariateNormal : ColumnDefaults<UnivariateNormal> {
 
   bool allowed(double) const { return true; }
   std::string requirement() const { return "a number"; }
-  double place(double x, double variance) const { return x / std::sqrt(2 * variance); }
+  double stabilised(double x, double variance) const { return x / std::sqrt(2 * variance); }
 
   int statistics_size() const { return 4; }
   int term_size() const { return 2; }  // centre, half the precision
@@ -84,8 +84,8 @@ struct UnivariateNormal : ColumnDefaults<UnivariateNormal> {
            log_normaliser(q[2], q[3]) - log_normaliser(prior[2], prior[3]) +
            0.5 * (ratio - 1 - std::log(ratio) + prior[1] * q[2] / q[3] * away * away);
   }
-  /// Sums of c, c m, a and B + c m^2, the last two taken about the new mean so that nothing
-  /// cancels.
+  /// Averages of c, c m, a and B + c m^2, the last taken about the new mean so that no digits
+  /// cancel.
   void blend(const double *q, const double *target, double rho, double *out) const {
     const double c1 = (1 - rho) * q[1], c2 = rho * target[1], c = c1 + c2,
                  difference = target[0] - q[0];
@@ -113,7 +113,8 @@ struct UnivariateNormal : ColumnDefaults<UnivariateNormal> {
   double predictive_variance(const double *q) const {
     return q[2] > 2 ? q[3] / (q[2] - 2) * (1 + 1 / q[1]) : std::numeric_limits<double>::infinity();
   }
-  /// Of the mean, a Student t, and of the variance, an inverse gamma; NaN where they have none.
+  /// Of the mean, which is Student t, and of the variance, which is inverse gamma; NaN where
+  /// infinite.
   void deviations(const double *q, double *out) const {
     const double none = std::numeric_limits<double>::quiet_NaN();
     out[0] = q[2] > 2 ? std::sqrt(q[3] / (q[1] * (q[2] - 2))) : none;
@@ -145,8 +146,7 @@ struct UnivariateNormal : ColumnDefaults<UnivariateNormal> {
     } else {
       s[1] = s[2] = s[3] = 0;
     }
-    // The scatter is known no better than its rounding errors; what counts is B, of which it is a
-    // part.
+    // Is the scatter's rounding error small relative to B, of which the scatter is a part?
     const bool sound = s[3] <= 1e-7 * (prior[3] + s[2]) && s[2] >= -s[3] - rounding * prior[3];
     s[2] = std::max(0.0, s[2]);
     return sound;
@@ -215,7 +215,7 @@ struct UnivariateNormal : ColumnDefaults<UnivariateNormal> {
   // The predictive is a Student t: Gamma((a + 1) / 2) / (Gamma(a / 2) Gamma(1 / 2)) sqrt(w) (1 + w
   // (x - m)^2)^-(a + 1)/2, w = c / ((c + 1) B).
   static void predictive_forms(std::span<const UnivariateNormal> columns, const double *q,
-                               double *forms, double *bases) {
+                               double *forms, double *constants) {
     double a = -1, constant = 0;
     for (std::size_t i = 0; i < columns.size(); ++i, q += 4, forms += 3) {
       if (q[2] != a) {
@@ -225,7 +225,7 @@ struct UnivariateNormal : ColumnDefaults<UnivariateNormal> {
       forms[0] = q[0];
       forms[1] = q[1] / ((q[1] + 1) * q[3]);
       forms[2] = (a + 1) / 2;
-      bases[i] = constant + 0.5 * std::log(forms[1]);
+      constants[i] = constant + 0.5 * std::log(forms[1]);
     }
   }
   template <class Form> static auto predictive_term(Form form, double x) {

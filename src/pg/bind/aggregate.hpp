@@ -1,7 +1,7 @@
 // Aggregates that fit: transition and final functions for every kind of data.
 //
-// Arguments of a transition function: state, data, then roles (fit_request.hpp), trailing ones left
-// out by the shorter signatures.
+// Arguments of a transition function: state, data, then roles (fit_request.hpp), of which shorter
+// signatures omit trailing ones.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace bayes::pg {
 
-/// The context of the aggregate that called a support function; throws if there is none.
+/// The memory context of the calling aggregate; throws if the caller is not one.
 MemoryContext aggregate_context(FunctionCallInfo fcinfo);
 
 /// The state of one aggregate call: the parameters, and all data.
@@ -21,8 +21,8 @@ template <class C> struct FitState {
   Parameters parameters;
   C data;
 
-  /// What the parameters ask for, checked. At the first item, before it is read; of a state put
-  /// together from those of other processes, at the end.
+  /// The checked request of the parameters. Called at the first item, before it is read; for a
+  /// state combined from other processes' states, at the end.
   const FitRequest &request(const char *family, typename C::Check check) {
     if (!request_) {
       request_ = parameters.request(family);
@@ -40,7 +40,7 @@ struct TransitionArguments {
   TransitionArguments(FunctionCallInfo fcinfo, std::span<const Role> all_roles, int values);
   Item item;
   ItemForm form;
-  /// what the parameters mean, and the parameters; the weight is not among them
+  /// the roles of the parameters, and the parameters, without the weight
   std::span<const Role> roles;
   const NullableDatum *parameters;
 };
@@ -69,8 +69,8 @@ Datum fit_transition(FunctionCallInfo fcinfo, const Binding<C> &binding,
   return transition<C>(fcinfo, binding.family, binding.check, roles, values);
 }
 
-/// A final function's state; nullptr: there was no row at all. Final functions may run several
-/// times on one state and leave it as it is.
+/// A final function's state; nullptr if there was no row. Final functions may run several times on
+/// one state and do not modify it.
 template <class C> FitState<C> *final_state(FunctionCallInfo fcinfo) {
   aggregate_context(fcinfo);
   return PG_ARGISNULL(0) ? nullptr : reinterpret_cast<FitState<C> *>(PG_GETARG_POINTER(0));

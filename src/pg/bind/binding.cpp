@@ -9,8 +9,8 @@
 namespace bayes::pg {
 namespace {
 
-/// The last change of the objective in the best restart: the one that ended where the
-/// model's objective is.
+/// The last change of the objective in the best restart, the one that ended at the model's
+/// objective.
 double last_change(const Model &model) {
   const std::vector<double> *best = nullptr;
   for (const auto &restart : model.trace)
@@ -27,7 +27,7 @@ double tolerance(const Model &model) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-/// WARNING that stands for an error under on_error = null.
+/// The WARNING that replaces an error under on_error = null.
 void warn_of_failure(const Error &error) {
   report(WARNING, message("no model: {}", error.what()), error.detail(), error.hint());
 }
@@ -38,7 +38,7 @@ bool attempt_fit(const Collector &data, const std::function<void(Control &)> &fi
   try {
     if (data.all_weights_zero())
       throw Error(Errc::invalid_argument, "all weights are zero",
-                  message("A {} of weight 0 counts as if it were not there.", data.item_name()));
+                  message("A {} of weight 0 does not count.", data.item_name()));
     if (data.empty()) return false;
     ServerControl control;
     fit(control);
@@ -62,7 +62,7 @@ void warn_if_not_converged(const Model &model) {
     return;
   }
   const double tol = tolerance(model);
-  if (std::isnan(tol)) return;  // a method that runs for a given time has nothing to converge to
+  if (std::isnan(tol)) return;  // a method without a convergence criterion
   const double change = last_change(model);
   char detail[160] = "";
   if (!std::isnan(change))

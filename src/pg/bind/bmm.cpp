@@ -44,7 +44,7 @@ void emit_components(ResultRows &result, const BernoulliMixture &model) {
   }
 }
 
-/// Fits of a selection, each as a row of type bmm_selection.
+/// The fits of a selection, each as a row of type bmm_selection.
 void select_models(const FitRequest &request, RowCollector &data, Control &control,
                    const TakeCells &take) {
   bmm_select(data.rows, request.ks, request.options, control,

@@ -1,4 +1,4 @@
-// Posterior draws as relations, and aggregates that judge the chains that they came from.
+// Posterior draws as relations, and aggregates that diagnose their chains.
 #include "mcmc/diagnostics.hpp"
 
 #include <map>
@@ -17,7 +17,7 @@ using namespace bayes::pg;
 
 namespace {
 
-/// The state of the aggregates: all draws so far, each chain's in the order in which they came.
+/// The transition state: all draws so far, by chain, in order of arrival.
 class CollectedDraws {
  public:
   explicit CollectedDraws(MemoryContext) {}
@@ -48,7 +48,7 @@ class CollectedDraws {
   std::size_t count_ = 0;
 };
 
-/// (internal) -> float8. The same state serves several of them, and further rows.
+/// (internal) -> float8. Several aggregates may share the state, and rows may be added afterwards.
 Datum diagnose(FunctionCallInfo fcinfo,
                std::optional<double> (*diagnostic)(std::span<const Chain>, Control &)) {
   if (PG_ARGISNULL(0)) PG_RETURN_NULL();
@@ -69,7 +69,7 @@ BAYES_FUNCTION(bayes_draws) {
     throw Error(
         Errc::invalid_argument, "model has no posterior draws",
         message("It is of family {}, fitted by method {}.", model->info.family, model->info.method),
-        "Methods that sample keep draws: fit it by one of them.");
+        "Only methods that sample store draws: fit it by one of them.");
   ServerControl control;
   const double *value = draws.values.data();
   for (int chain = 1; chain <= draws.chains; ++chain)
@@ -81,8 +81,8 @@ BAYES_FUNCTION(bayes_draws) {
   return Datum(0);
 }
 
-/// (internal, value float8 [, chain int]) -> internal. To skip a NULL would move all later draws of
-/// its chain.
+/// (internal, value float8 [, chain int]) -> internal. NULLs are refused: skipping one would shift
+/// all later draws of its chain.
 BAYES_FUNCTION(bayes_draws_transition) {
   const MemoryContext context = aggregate_context(fcinfo);
   CollectedDraws &state = PG_ARGISNULL(0)
@@ -93,8 +93,8 @@ BAYES_FUNCTION(bayes_draws_transition) {
     throw Error(
         Errc::null_value,
         message("{} of draw {} is NULL", PG_ARGISNULL(1) ? "value" : "chain", state.count() + 1),
-        "Draws of a chain are a sequence: one cannot be left out as if it had not been.",
-        "FILTER (WHERE ... IS NOT NULL) leaves it out all the same.");
+        "Draws of a chain are a sequence, from which none can be left out.",
+        "To leave it out nevertheless, use FILTER (WHERE ... IS NOT NULL).");
   state.add(has_chain ? PG_GETARG_INT32(2) : 1, PG_GETARG_FLOAT8(1));
   PG_RETURN_POINTER(&state);
 }

@@ -29,7 +29,7 @@ const DirichletProcessMixture &mixture(const Model &model) {
   return static_cast<const DirichletProcessMixture &>(model);
 }
 
-/// The draws that memory does not hold are missing from the estimate.
+/// Reports that the estimate rests on fewer draws, as memory did not hold them all.
 void report_few_draws(const DirichletProcessMixture &model) {
   const int used = model.estimate().draws, all = model.draws.chains * model.draws.draws;
   if (used >= 50 || used >= all) return;
@@ -82,8 +82,8 @@ BAYES_FUNCTION(dpmm_cluster_query) {
     report_few_draws(*fitted->model);
   }
   std::size_t row = 0;
-  names.each([&](Cell name, const NullableDatum &taken) {
-    if (!DatumGetBool(taken.value) || !fitted) return result.row({name, Cell(), Cell()});
+  names.each([&](Cell name, const NullableDatum &included) {
+    if (!DatumGetBool(included.value) || !fitted) return result.row({name, Cell(), Cell()});
     result.row({name, fitted->labels[row] + 1, fitted->probability[row]});
     ++row;
   });
@@ -94,11 +94,11 @@ BAYES_FUNCTION(dpmm_similarity_query) {
   ResultRows result(fcinfo);
   NamedValues names(BOOLOID);
   QueryRows query(fcinfo, dpmm.family, dpmm.check, by_options, &names);
-  // Names are read when there is something to say of them: then the rows are not too many.
+  // Names are read after the fit, when the number of rows is known to be within limits.
   std::vector<std::optional<std::string>> fitted;
   const auto read_names = [&] {
-    names.each([&](Cell name, const NullableDatum &taken) {
-      if (!DatumGetBool(taken.value)) return;
+    names.each([&](Cell name, const NullableDatum &included) {
+      if (!DatumGetBool(included.value)) return;
       if (name.is_null())
         fitted.emplace_back();
       else
@@ -177,7 +177,7 @@ BAYES_FUNCTION(dpmm_draws) {
 
 BAYES_FUNCTION(dpmm_predict) { return predict_row<DirichletProcessMixture>(fcinfo, dpmm.family); }
 
-/// Behind those of the clusters the probability of a new one.
+/// The probabilities of the clusters, followed by that of a new one.
 BAYES_FUNCTION(dpmm_probabilities) {
   return row_probabilities<DirichletProcessMixture>(fcinfo, dpmm.family, nullptr, 1);
 }

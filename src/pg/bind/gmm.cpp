@@ -39,7 +39,7 @@ void emit_components(ResultRows &result, const GaussianMixture &model) {
   }
 }
 
-/// Fits of a selection, each as a row of type gmm_selection.
+/// The fits of a selection, each as a row of type gmm_selection.
 void select_models(const FitRequest &request, RowCollector &data, Control &control,
                    const TakeCells &take) {
   gmm_select(

@@ -34,7 +34,7 @@ constexpr Binding<SequenceCollector> hmm = {
 // ---- the sequences of a query ----
 
 constexpr const char *form_hint =
-    "Select what a sequence is called and then the sequence, an array: SELECT id, array_agg(x "
+    "Select a name for the sequence and then the sequence, an array: SELECT id, array_agg(x "
     "ORDER BY t) FROM ... GROUP BY id.";
 
 /// The columns of the query: a name of any type and an array.
@@ -45,9 +45,9 @@ struct NamedSequences {
   explicit NamedSequences(TupleDesc columns) {
     if (columns->natts != 2)
       throw Error(Errc::invalid_argument,
-                  message("query returns {} {}, but two are wanted", columns->natts,
+                  message("query returns {} {}, but must return two", columns->natts,
                           columns->natts == 1 ? "column" : "columns"),
-                  "The first column is what a sequence is called, the second the sequence.",
+                  "The first column is the name of the sequence, the second the sequence.",
                   form_hint);
     name_output = output_function_of(TupleDescAttr(columns, 0)->atttypid);
     const Form_pg_attribute second = TupleDescAttr(columns, 1);
@@ -65,7 +65,7 @@ struct NamedSequences {
   }
 };
 
-/// The rows of one sequence: its most probable path, and how probable each of its states is.
+/// The rows of one sequence: its most probable path, and the probability of each of its states.
 void emit_path(ResultRows &result, const HiddenMarkovModel &model, ElementType &type, Cell name,
                Datum array, Control &control) {
   const OpenArray sequence(array);
@@ -88,7 +88,7 @@ void emit_path(ResultRows &result, const HiddenMarkovModel &model, ElementType &
       });
 }
 
-/// The same without a model: a fit that failed under on_error = null.
+/// The same without a model, as the fit failed under on_error = null.
 void emit_nothing(ResultRows &result, Cell name, Datum array) {
   const OpenArray sequence(array);
   const std::int64_t steps = sequence.empty() ? 0 : sequence.size(0);
@@ -116,7 +116,8 @@ BAYES_FUNCTION(hmm_decode_query) {
   ResultRows result(fcinfo);
   const char *const sql = query_text(fcinfo, form_hint);
   const FitRequest request = query_request(fcinfo, hmm.family, by_k);
-  // Rows of the query come in another memory context: what must stay is made below this one.
+  // Rows of the query arrive in another memory context: what must outlive them is allocated below
+  // this one.
   const MemoryContext here = CurrentMemoryContext;
   std::optional<ScopedContext> context(std::in_place, here, "pg_bayes query");
   std::optional<SequenceCollector> data(std::in_place, *context, ItemForm{});
@@ -138,7 +139,7 @@ BAYES_FUNCTION(hmm_decode_query) {
       });
 
   const std::unique_ptr<Model> model = fit_model(hmm, request, *data);
-  data.reset();  // sequences are read again, one after another
+  data.reset();  // sequences are then read again, one at a time
   context.reset();
   const ScopedContext reading(here, "pg_bayes sequences");
   ElementType type(reading);

@@ -1,4 +1,4 @@
-// Hidden Markov models in SQL: what their functions share.
+// Hidden Markov models in SQL: helpers of their functions.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ inline const HiddenMarkovModel &hidden(const Model &model) {
   return static_cast<const HiddenMarkovModel &>(model);
 }
 
-/// The model argument of a function that needs it once.
+/// The model argument of a function called once.
 inline std::unique_ptr<Model> hmm_argument(Datum value) { return load_model(value, hmm_family); }
 
 }  // namespace bayes::pg

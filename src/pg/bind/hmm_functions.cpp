@@ -1,4 +1,4 @@
-// Functions of a fitted hidden Markov model and a sequence, an array.
+// Functions of a fitted hidden Markov model and a sequence, given as an array.
 #include <algorithm>
 
 #include "base/message.hpp"
@@ -12,7 +12,7 @@ using namespace bayes::pg;
 
 namespace {
 
-/// What lives from call to call.
+/// Data that live from call to call.
 struct CallSite {
   explicit CallSite(MemoryContext context) : models(hmm_family), type(context) {}
   ModelCache models;
@@ -38,11 +38,11 @@ class ModelAndSequence {
 
  public:
   const HiddenMarkovModel &model;
-  /// 0: an empty sequence
+  /// 0 for an empty sequence
   const std::int64_t steps;
 };
 
-/// The same in a store, for what has to go back and forth.
+/// The same in a store, for algorithms that pass over it more than once.
 class StoredSequence {
  public:
   explicit StoredSequence(ModelAndSequence &from)
@@ -159,7 +159,7 @@ BAYES_FUNCTION(hmm_paths) {
     throw Error(Errc::invalid_argument,
                 message("n is {}, the number of paths must be from 1 to {}", n, most));
   ModelAndSequence given(fcinfo);
-  std::vector<HmmPath> paths = {{0, {}}};  // of no steps there is one, and it is certain
+  std::vector<HmmPath> paths = {{0, {}}};  // the one path of an empty sequence has probability 1
   if (given.steps > 0) {
     StoredSequence one(given);
     paths = given.model.decode_best(one, n, one.control);

@@ -1,4 +1,4 @@
-// A hidden Markov model as relations, and sequences that it makes.
+// A hidden Markov model as relations, and sequences sampled from it.
 #include "base/message.hpp"
 #include "pg/bind/hmm.hpp"
 #include "pg/server/server_control.hpp"
@@ -24,14 +24,14 @@ bool all_nan(std::span<const double> x) {
 
 Cell text_or_null(const std::string *text) { return text ? Cell::text(*text) : Cell(); }
 
-/// NULL for all elements together.
+/// NULL stands for all elements together.
 Cell element_of(int element) { return element < 0 ? Cell() : Cell(element + 1); }
 
 Cell vector_or_null(std::span<const double> x) {
   return all_nan(x) ? Cell() : Cell::vector_with_nulls(x);
 }
 
-/// Square.
+/// A square matrix, or NULL.
 Cell matrix_or_null(std::span<const double> x) {
   return x.empty() || any_nan(x)
              ? Cell()
@@ -86,8 +86,8 @@ BAYES_FUNCTION(hmm_posterior) {
   return Datum(0);
 }
 
-/// hmm_sample(model, n, seed). All steps go to a tuplestore, which spills: a sequence takes no
-/// memory, but may take the disk.
+/// hmm_sample(model, n, seed). All steps go to a tuplestore, which spills to disk, so that memory
+/// does not limit the length.
 BAYES_FUNCTION(hmm_sample) {
   ResultRows result(fcinfo);
   const int n = PG_GETARG_INT32(1);

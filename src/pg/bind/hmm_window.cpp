@@ -1,7 +1,7 @@
 // Hidden Markov models as window functions: a partition is one sequence, in the order of the
 // window, regardless of the frame.
 //
-// hmm_decode and hmm_probabilities read the whole partition at its first row; hmm_filter takes it
+// hmm_decode and hmm_probabilities read the whole partition at its first row; hmm_filter reads it
 // row by row, in constant memory.
 #include <algorithm>
 #include <optional>
@@ -19,14 +19,14 @@ namespace {
 
 constexpr int model_argument = 0, observation_argument = 1;
 
-/// What lives from partition to partition.
+/// Data that live from partition to partition.
 struct CallSite {
   CallSite(MemoryContext context, FunctionCallInfo fcinfo)
       : constant_model(
             guarded([fcinfo] { return get_fn_expr_arg_stable(fcinfo->flinfo, model_argument); })),
         models(hmm_family),
         observations(context, type_of_observations(fcinfo)) {}
-  /// needs no look at every row
+  /// need not be checked at every row
   const bool constant_model;
   ModelCache models;
   ObservationReader observations;
@@ -43,7 +43,7 @@ struct CallSite {
 
 CallSite &site_of(FunctionCallInfo fcinfo) { return call_site<CallSite>(fcinfo, fcinfo); }
 
-/// The model of a partition, from its first row on: the same for all of them.
+/// The model of a partition, which must be the same in all its rows.
 class PartitionModel {
  public:
   void first(CallSite &site, const NullableDatum &value) {
@@ -51,7 +51,7 @@ class PartitionModel {
     if (model_) site.observations.begin(*model_);
   }
   void check_same(CallSite &site, const NullableDatum &value) const {
-    // The cache knows equal models by their contents, and keeps the one used last.
+    // The cache identifies equal models by their contents, and retains the last one used.
     if (value.isnull ? model_ != nullptr : model_ != &site.models.get(value.value))
       throw Error(Errc::invalid_argument, "model must be the same for all rows of a partition",
                   "It differs from the value in the first row.",
@@ -64,7 +64,7 @@ class PartitionModel {
   const HiddenMarkovModel *model_ = nullptr;
 };
 
-/// An argument of a row that is known to be there.
+/// An argument of a row that is known to exist.
 NullableDatum argument_at(PartitionReader &reader, std::int64_t row, int argument) {
   NullableDatum value;
   if (!reader.get(row, argument, value))
@@ -72,12 +72,12 @@ NullableDatum argument_at(PartitionReader &reader, std::int64_t row, int argumen
   return value;
 }
 
-/// Reads a whole partition and calls use(model, sequence, steps). Not called if the model is NULL.
+/// Reads a whole partition and, unless the model is NULL, calls use(model, sequence, steps).
 template <class F>
 void with_partition(WindowObject window, CallSite &site, MemoryContext context, F use) {
   const std::int64_t rows = guarded([window] { return WinGetPartitionRowCount(window); });
   check_rows(rows);
-  // What is read has contexts of its own: they go before the first result is given.
+  // The rows read have their own contexts, which are deleted before the first result is returned.
   const ScopedContext memory(context, "pg_bayes sequence");
   PartitionReader reader(window, context);
   PartitionModel model;
@@ -106,7 +106,7 @@ void with_partition(WindowObject window, CallSite &site, MemoryContext context, 
 
 struct DecodedPartition {
   explicit DecodedPartition(MemoryContext) {}
-  /// none: the model is NULL
+  /// empty if the model is NULL
   std::vector<int> states;
 };
 
@@ -167,18 +167,18 @@ class SmoothedPartition {
   }
 
   MemoryContext context_;
-  /// all of them, or a part on its way to or from the file
+  /// all of them, or a buffer for the file
   std::vector<double> numbers_;
   std::unique_ptr<SpillFile> file_;
   std::size_t states_ = 0;
   std::int64_t rows_ = 0, rows_at_once_ = 0, first_ = 0, held_ = 0;
 };
 
-/// The past of a partition, in constant memory.
+/// The filter of a partition, in constant memory.
 struct FilteredPartition {
   explicit FilteredPartition(MemoryContext) {}
   PartitionModel model;
-  /// none: the model is NULL
+  /// empty if the model is NULL
   std::optional<HiddenMarkovModel::Filter> filter;
   std::int64_t row = 0;
 };
@@ -232,7 +232,7 @@ BAYES_FUNCTION(hmm_filter_window) {
   if (partition.row > 0 && !site.constant_model)
     partition.model.check_same(site, current_argument(window, model_argument));
   ++partition.row;
-  // Rows behind this one are not wanted again: PostgreSQL need not keep them.
+  // Earlier rows are not needed again: PostgreSQL may drop them.
   guarded([window] { WinSetMarkPosition(window, WinGetCurrentPosition(window)); });
   if (!partition.filter) PG_RETURN_NULL();
   const NullableDatum observation = current_argument(window, observation_argument);

@@ -21,7 +21,7 @@ Datum predict_row(FunctionCallInfo fcinfo, const char *family,
   PG_RETURN_INT32(static_cast<const M &>(model).predict(x) + 1);
 }
 
-/// One for each component, and `more` behind them.
+/// One probability per component, followed by `more` others.
 template <class M>
 Datum row_probabilities(FunctionCallInfo fcinfo, const char *family,
                         TakesMissing takes_missing = nullptr, int more = 0) {
@@ -41,9 +41,9 @@ Datum row_log_density(FunctionCallInfo fcinfo, const char *family,
   PG_RETURN_FLOAT8(static_cast<const M &>(model).log_density(x));
 }
 
-/// What lives from row to row of a set-returning function.
-struct MixtureSampler {
-  MixtureSampler(MemoryContext, Datum value, const char *family, std::int64_t seed)
+/// Data that live from row to row of a set-returning function.
+struct SampleGenerator {
+  SampleGenerator(MemoryContext, Datum value, const char *family, std::int64_t seed)
       : model(load_model(value, family)),
         seed(std::uint64_t(seed)) {
     x.resize(std::size_t(model->info.dimension));
@@ -53,8 +53,8 @@ struct MixtureSampler {
   std::vector<double> x;
 };
 
-/// F_sample(model, n, seed): component and row. One row for each call, so that any number of draws
-/// takes no memory.
+/// F_sample(model, n, seed): component and row. One row per call, so that memory does not grow with
+/// n.
 template <class M> Datum sample_rows(FunctionCallInfo fcinfo, const char *family) {
   if (SRF_IS_FIRSTCALL()) {
     const int n = PG_GETARG_INT32(1);
@@ -63,18 +63,19 @@ template <class M> Datum sample_rows(FunctionCallInfo fcinfo, const char *family
                   message("n is {}, the number of draws cannot be negative", n));
     FuncCallContext *const context = SRF_FIRSTCALL_INIT();
     context->max_calls = std::uint64_t(n);
-    context->user_fctx = make_in<MixtureSampler>(context->multi_call_memory_ctx, "pg_bayes sampler",
-                                                 PG_GETARG_DATUM(0), family, PG_GETARG_INT64(2));
+    context->user_fctx =
+        make_in<SampleGenerator>(context->multi_call_memory_ctx, "pg_bayes sampler",
+                                 PG_GETARG_DATUM(0), family, PG_GETARG_INT64(2));
     const MemoryContext before = MemoryContextSwitchTo(context->multi_call_memory_ctx);
     context->tuple_desc = result_row(fcinfo);
     MemoryContextSwitchTo(before);
   }
   FuncCallContext *const context = SRF_PERCALL_SETUP();
   if (context->call_cntr >= context->max_calls) SRF_RETURN_DONE(context);
-  MixtureSampler &sampler = *static_cast<MixtureSampler *>(context->user_fctx);
-  const int component = static_cast<const M &>(*sampler.model)
-                            .sample(sampler.seed, std::int64_t(context->call_cntr), sampler.x);
-  const Cell cells[] = {component + 1, Cell::vector(sampler.x)};
+  SampleGenerator &generator = *static_cast<SampleGenerator *>(context->user_fctx);
+  const int component = static_cast<const M &>(*generator.model)
+                            .sample(generator.seed, std::int64_t(context->call_cntr), generator.x);
+  const Cell cells[] = {component + 1, Cell::vector(generator.x)};
   const Datum row = composite(context->tuple_desc, cells);
   SRF_RETURN_NEXT(context, row);
 }

@@ -1,4 +1,4 @@
-// What window functions share: the partition that they are called for.
+// Helpers of window functions: access to the current partition.
 #pragma once
 
 #include "pg/server/context.hpp"
@@ -13,8 +13,8 @@ inline WindowObject window_of(FunctionCallInfo fcinfo) {
   return window;
 }
 
-/// The partition's own P, which goes with it. `first` is called once, on a new one, with the memory
-/// context of the partition.
+/// The partition's P, which lives as long as the partition. `first` is called once, on a new one,
+/// with the partition's memory context.
 template <class P, class F> P &partition_of(WindowObject window, F first) {
   auto **const local = static_cast<P **>(
       guarded([window] { return WinGetPartitionLocalMemory(window, sizeof(P *)); }));
@@ -36,15 +36,15 @@ inline NullableDatum current_argument(WindowObject window, int argument) {
   });
 }
 
-/// Reads arguments of any row of a partition. Evaluating them allocates memory, in a context of
-/// this reader, which next_row() empties.
+/// Reads arguments of any row of a partition. Evaluating them allocates memory in this reader's
+/// context, which next_row() resets.
 class PartitionReader {
  public:
   PartitionReader(WindowObject window, MemoryContext parent)
       : window_(window),
         scratch_(parent, "pg_bayes window row") {}
 
-  /// An argument of row `row`, from 0. False: there is no such row.
+  /// An argument of row `row`, from 0. False if there is no such row.
   bool get(std::int64_t row, int argument, NullableDatum &value) {
     bool outside = false;
     const WindowObject window = window_;
@@ -58,7 +58,7 @@ class PartitionReader {
     return !outside;
   }
   void next_row() { MemoryContextReset(scratch_); }
-  /// For what else is needed for a row only.
+  /// For other memory needed for one row only.
   MemoryContext scratch() const { return scratch_; }
 
  private:

@@ -1,4 +1,4 @@
-// Functions of a query text: what is asked, and the rows of the query.
+// Functions of a query text: the request, and the rows of the query.
 #pragma once
 
 #include <span>
@@ -11,10 +11,10 @@ namespace bayes::pg {
 /// The text of the query of a function F(query text, roles...); `hint` is for a NULL.
 const char *query_text(FunctionCallInfo fcinfo, const char *hint);
 
-/// What the other arguments of such a function ask for.
+/// The request in the other arguments of such a function.
 FitRequest query_request(FunctionCallInfo fcinfo, const char *family, std::span<const Role> roles);
 
-/// The rows of a function F(query text, roles...), and what is asked of them.
+/// The rows of a function F(query text, roles...), and the request.
 class QueryRows {
  public:
   QueryRows(FunctionCallInfo fcinfo, const char *family, RowCollector::Check check,

@@ -1,5 +1,5 @@
-// Aggregates over rows of numbers in parallel: their states, sent between processes. One set of
-// functions serves all families.
+// Parallel aggregation of rows of numbers: serialisation of transition states. One set of functions
+// serves all model families.
 #include "base/message.hpp"
 #include "pg/bind/aggregate.hpp"
 
@@ -10,14 +10,14 @@ namespace {
 
 using RowState = FitState<RowCollector>;
 
-/// What another process sent, until it is combined: bytes that lie in the tuple that brought them.
-/// Nothing is copied.
+/// A state received from another process: its bytes, not copied from the tuple until they are
+/// combined.
 struct Received {
   const char *data;
   std::size_t size;
 };
 
-/// of the bytes; both ends are always the same version of the module
+/// marks the bytes; sender and receiver are always the same version of the module
 constexpr std::uint32_t format = 0x62617901;
 constexpr std::size_t largest_state = MaxAllocSize - VARHDRSZ - 65536;
 
@@ -58,7 +58,7 @@ BAYES_FUNCTION(bayes_rows_deserialize) {
   PG_RETURN_POINTER(received);
 }
 
-/// (internal, internal) -> internal: the second is always one that deserialize made.
+/// (internal, internal) -> internal: the second comes from deserialize.
 BAYES_FUNCTION(bayes_rows_combine) {
   const MemoryContext context = aggregate_context(fcinfo);
   auto *state = PG_ARGISNULL(0) ? nullptr : reinterpret_cast<RowState *>(PG_GETARG_POINTER(0));

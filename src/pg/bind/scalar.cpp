@@ -5,7 +5,7 @@
 namespace bayes::pg {
 namespace {
 
-/// What lives from call to call.
+/// Data that live from call to call.
 struct CallSite {
   CallSite(MemoryContext, const char *family) : models(family) {}
   ModelCache models;

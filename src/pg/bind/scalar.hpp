@@ -1,4 +1,4 @@
-// Functions of a model and one row, called for row after row.
+// Functions of a model and one row, called once per row.
 #pragma once
 
 #include <span>
@@ -8,15 +8,15 @@
 
 namespace bayes::pg {
 
-/// A model, parsed once for many calls, and the row of this call, of the model's dimension, ready
-/// to be scored.
+/// A model, parsed once for many calls, and the row of this call, checked against the model's
+/// dimension.
 struct ModelAndRow {
   const Model &model;
   std::span<const double> x;
 };
 
-/// Reads the arguments (model, row) of a strict function. `takes_missing`: may elements of this
-/// model's rows be missing? Without it they may not.
+/// Reads the arguments (model, row) of a strict function. `takes_missing`: does this model allow
+/// missing values? null: no model does.
 ModelAndRow model_and_row(FunctionCallInfo fcinfo, const char *family,
                           bool (*takes_missing)(const Model &) = nullptr);
 

@@ -1,4 +1,4 @@
-// Functions that fit several models to choose from: an aggregate, and a relation over the rows of a
+// Functions that fit several models for comparison: an aggregate, and a relation over the rows of a
 // query.
 #pragma once
 

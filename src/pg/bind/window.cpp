@@ -11,33 +11,33 @@ constexpr int most_roles = 4;
 /// A partition after its fit.
 struct Partition {
   explicit Partition(MemoryContext) {}
-  /// none: no rows, or a fit that failed under on_error = null
+  /// null: no rows, or the fit failed under on_error = null
   std::unique_ptr<Model> model;
-  /// for families that say so at once: of every row, from 1; 0 for a row left out
+  /// for model families with fit_labels: of every row, from 1; 0 for a row left out
   std::optional<std::vector<int>> labels;
   Missing missing = Missing::error;
   ArrayReader reader;
   std::int64_t row = 0;
 };
 
-/// Labels of the rows that were fitted, spread over all rows of the partition: arguments are not
-/// looked at again, as volatile ones may differ.
-void spread(std::vector<int> &labels, const std::vector<bool> &taken) {
+/// Expands the labels of the fitted rows to all rows of the partition. Arguments are not evaluated
+/// again, as volatile ones may differ.
+void expand_labels(std::vector<int> &labels, const std::vector<bool> &fitted) {
   std::size_t left = labels.size();
-  labels.resize(taken.size());
-  for (std::size_t row = taken.size(); row-- > 0;)
-    labels[row] = taken[row] ? labels[--left] + 1 : 0;
+  labels.resize(fitted.size());
+  for (std::size_t row = fitted.size(); row-- > 0;)
+    labels[row] = fitted[row] ? labels[--left] + 1 : 0;
 }
 
-/// Reads all rows. `taken`: of every row, is it one to fit?
+/// Reads all rows. `fitted`: for every row, is it part of the fit?
 RowCollector &collect(FunctionCallInfo fcinfo, WindowObject window, MemoryContext context,
                       const Binding<RowCollector> &binding, std::span<const Role> roles,
-                      FitRequest &request, std::vector<bool> &taken) {
+                      FitRequest &request, std::vector<bool> &fitted) {
   RowCollector &data = *make_in<RowCollector>(context, "pg_bayes data", ItemForm{});
   PartitionReader reader(window, context);
   ServerControl control;
   Parameters parameters;
-  // Constants need no look at every row.
+  // Constants need not be checked at every row.
   bool constant = true;
   for (std::size_t i = 0; i < roles.size(); ++i)
     constant &= guarded([=] { return get_fn_expr_arg_stable(fcinfo->flinfo, int(i) + 1); });
@@ -61,7 +61,7 @@ RowCollector &collect(FunctionCallInfo fcinfo, WindowObject window, MemoryContex
     }
     const std::int64_t before = data.rows.rows();
     data.add({&x, nullptr});
-    if (binding.fit_labels) taken.push_back(data.rows.rows() > before);
+    if (binding.fit_labels) fitted.push_back(data.rows.rows() > before);
     reader.next_row();
     control.poll();
   }
@@ -71,12 +71,11 @@ RowCollector &collect(FunctionCallInfo fcinfo, WindowObject window, MemoryContex
 void fit_partition(FunctionCallInfo fcinfo, WindowObject window, MemoryContext context,
                    Partition &partition, const Binding<RowCollector> &binding,
                    std::span<const Role> roles) {
-  // The rows have a context of their own: once the model is there they can go, before the first row
-  // is labelled.
+  // The rows have their own context, deleted after the fit, before the first row is labelled.
   const ScopedContext scratch(context, "pg_bayes partition rows");
   FitRequest request;
-  std::vector<bool> taken;
-  RowCollector &data = collect(fcinfo, window, scratch, binding, roles, request, taken);
+  std::vector<bool> fitted;
+  RowCollector &data = collect(fcinfo, window, scratch, binding, roles, request, fitted);
   partition.missing = data.policy().missing;
   if (!binding.fit_labels) {
     partition.model = fit_model(binding, request, data);
@@ -85,7 +84,7 @@ void fit_partition(FunctionCallInfo fcinfo, WindowObject window, MemoryContext c
   attempt_fit(data, [&](Control &control) {
     partition.labels = binding.fit_labels(request, data, control);
   });
-  if (partition.labels) spread(*partition.labels, taken);
+  if (partition.labels) expand_labels(*partition.labels, fitted);
 }
 
 }  // namespace

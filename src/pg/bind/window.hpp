@@ -1,4 +1,4 @@
-// Window functions that fit a model to a partition and say of every row where it belongs.
+// Window functions that fit a model to a partition and return every row's component.
 #pragma once
 
 #include <span>
@@ -7,8 +7,8 @@
 
 namespace bayes::pg {
 
-/// F_cluster(row, roles...) OVER (...): the row's component, from 1. Frames do not matter, the
-/// whole partition is fitted.
+/// F_cluster(row, roles...) OVER (...): the row's component, from 1. The whole partition is fitted,
+/// whatever the frame.
 Datum cluster_window(FunctionCallInfo fcinfo, const Binding<RowCollector> &binding,
                      std::span<const Role> roles);
 

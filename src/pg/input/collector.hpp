@@ -1,14 +1,13 @@
-// What the collectors of all kinds of data have in common.
+// Common to the collectors of all kinds of data.
 //
 // A collector reads the data of one fit item by item (a row of numbers, a sequence), from an
 // aggregate, a window function or a query. The functions in pg/bind are written against the members
 // that all collectors have:
 //
-//   C(context, form)                   memory is taken in this context
-//   C::Check                           checks a request, and says how items are to be read
-//   begin(request, check)              before the first item; the request must stay
-//   add(item)
-//   empty(), all_weights_zero(), null_on_error(), item_name()
+//   C(context, form)                   memory is taken in this context C::Check checks a request,
+//   and holds how items are to be read begin(request, check)              before the first item;
+//   the request must outlive the items add(item) empty(), all_weights_zero(), null_on_error(),
+//   item_name()
 #pragma once
 
 #include "pg/input/fit_request.hpp"
@@ -21,11 +20,11 @@ namespace bayes::pg {
 struct Item {
   /// the arguments that hold the data; the first is the row or sequence itself
   const NullableDatum *values;
-  /// a float8; nullptr: the function has no weights
+  /// a float8; nullptr if the function has no weights
   const NullableDatum *weight;
 };
 
-/// How the items of a function come.
+/// The form of a function's items.
 struct ItemForm {
   bool weighted = false;
   /// arguments that hold the data
@@ -38,9 +37,9 @@ class Collector {
   RowStore rows;
 
   bool empty() const { return rows.rows() == 0; }
-  /// Nothing is left only because nothing counts.
+  /// There are items, but all have weight 0.
   bool all_weights_zero() const { return empty() && zero_weights_ > 0; }
-  /// Option on_error = null; known once there is an item.
+  /// Option on_error = null, known from the first item on.
   bool null_on_error() const { return null_on_error_; }
   /// "row", "sequence"
   const char *item_name() const { return item_name_; }
@@ -50,8 +49,7 @@ class Collector {
       : rows(context, weighted),
         item_name_(item_name) {}
 
-  /// Is an item to be taken, by its weight? One of weight 0 or NULL is left out. Throws for a
-  /// weight that cannot be.
+  /// Is an item to be used? One of weight 0 or NULL is left out. Throws for an invalid weight.
   bool admit(const NullableDatum *weight) {
     if (!weight) return true;
     if (!weight->isnull && usable(DatumGetFloat8(weight->value))) return true;
@@ -60,7 +58,7 @@ class Collector {
   }
 
   bool null_on_error_ = false;
-  /// items so far, those left out too
+  /// items so far, including those left out
   std::int64_t seen_ = 0;
   std::int64_t zero_weights_ = 0;
 
@@ -71,7 +69,7 @@ class Collector {
   const char *item_name_;
 };
 
-/// The weight of an item that admit() lets pass.
+/// The weight of an admitted item.
 inline double weight_of(const Item &item) {
   return item.weight ? DatumGetFloat8(item.weight->value) : 1;
 }

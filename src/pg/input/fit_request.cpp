@@ -28,7 +28,7 @@ bool is_model(Role role) { return role == Role::start || role == Role::prior; }
               "To fit one model for each value, GROUP BY it.");
 }
 
-/// What identifies a varlena without reading more of it than necessary.
+/// Identifies a varlena without reading more of it than necessary.
 ModelIdentity identity(Role role, Datum value) {
   if (is_model(role)) return ModelIdentity::of(value);
   const char *const datum = DatumGetPointer(value);
@@ -36,7 +36,7 @@ ModelIdentity identity(Role role, Datum value) {
   return {'r', VARSIZE_ANY(datum), {datum, std::size_t(VARSIZE_ANY(datum))}};
 }
 
-/// A copy of stored bytes where PostgreSQL's functions can read it.
+/// An aligned copy of stored bytes, as PostgreSQL's functions need it.
 Datum aligned_copy(const std::string &contents) {
   return guarded([&contents] {
     void *const copy = palloc(contents.size());
@@ -113,7 +113,7 @@ bool Parameters::looks_same(const Value &value, const NullableDatum &argument) {
   return id.form == value.form && id.form != 'x' && id.size == value.size && id.bytes == value.seen;
 }
 
-/// Other bytes may still be the same value: toasted elsewhere, or not.
+/// Different bytes may still be the same value, toasted differently.
 void Parameters::check_contents(Value &value, const NullableDatum &argument) {
   if (value.null || argument.isnull || by_value(value.role) ||
       contents_of(value.role, argument.value) != value.contents)

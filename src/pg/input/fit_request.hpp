@@ -1,4 +1,4 @@
-// What a user asks of a fit, beside the rows: the arguments after the row, the same for every row.
+// The request of a fit: the arguments after the row, which are the same for every row.
 #pragma once
 
 #include <memory>
@@ -12,13 +12,13 @@
 
 namespace bayes::pg {
 
-/// What an argument means. The order of a function's arguments is a list of roles; trailing ones
-/// may be left out.
+/// The role of an argument. A function's signature is a list of roles, of which trailing ones may
+/// be omitted.
 enum class Role : char { k, ks, options, start, prior, weight };
 
 /// The arguments, read.
 struct FitRequest {
-  /// that of `start` if there is one
+  /// that of `start` if it is given
   int k = 0;
   std::vector<int> ks;
   Document options;
@@ -27,19 +27,19 @@ struct FitRequest {
   bool update = false;
 };
 
-/// The arguments as they stood in the first row, as bytes: compared with those of every further row
-/// and of other processes, and sent between processes.
+/// The arguments of the first row, as bytes: compared with those of every further row and of other
+/// processes, and sent between processes.
 class Parameters {
  public:
   void read(std::span<const Role> roles, const NullableDatum *arguments);
-  /// Throws Error naming the argument that is not as in the first row. Cheap.
+  /// Throws Error naming an argument that differs from the first row's. Cheap.
   void check_same(const NullableDatum *arguments) {
     for (std::size_t i = 0; i < values_.size(); ++i)
       if (!looks_same(values_[i], arguments[i])) check_contents(values_[i], arguments[i]);
   }
   void check_same(const Parameters &other) const;
 
-  /// `family` is what a start model must be.
+  /// `family`: the model family that a start model must have.
   FitRequest request(const char *family) const;
 
   void write(std::string &out) const;
@@ -51,7 +51,7 @@ class Parameters {
     bool null;
     /// an int's 4 bytes, or a whole plain varlena
     std::string contents;
-    /// what identified it when it was seen last
+    /// its identity when it was last seen
     std::string seen;
     char form = 0;
     std::size_t size = 0;

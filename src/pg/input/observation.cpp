@@ -104,7 +104,7 @@ std::span<const double> ObservationReader::read(const HiddenMarkovModel &model,
   return x_;
 }
 
-/// What the columns of the record are: numbers and booleans, or one array.
+/// Determines the columns of the record: numbers and booleans, or one array.
 void ObservationReader::inspect_fields() {
   std::vector<Field> fields;
   for (int i = 0; i < description_->natts; ++i) {

@@ -1,5 +1,5 @@
-// Observations for a fitted hidden Markov model: a sequence from an array, or one observation for
-// each row.
+// Observations for a fitted hidden Markov model: a sequence from an array, or one observation per
+// row.
 #pragma once
 
 #include <functional>
@@ -13,8 +13,7 @@
 
 namespace bayes::pg {
 
-/// The numbers that names have in a model. One that it does not know is as good as missing: it
-/// carries no evidence.
+/// The codes of names in a model. A name unknown to the model counts as missing.
 class ModelSymbols final : public SymbolCodes {
  public:
   explicit ModelSymbols(const HiddenMarkovModel &model) : model_(model) {}
@@ -27,18 +26,19 @@ class ModelSymbols final : public SymbolCodes {
   const HiddenMarkovModel &model_;
 };
 
-/// The steps of an array, of which it is known that they suit a model: 0 for an empty one. Throws
-/// Error(array_shape) naming both. `type` is made that of the array.
+/// The number of steps of an array, 0 for an empty one, after checking that it suits the model.
+/// Throws Error(array_shape) naming both shapes. Sets `type` to that of the array.
 std::int64_t steps_for(const HiddenMarkovModel &model, const OpenArray &array, ElementType &type);
 
-/// Gives every step of an array that steps_for() has seen to take(x), checked; NaN: missing.
+/// Passes every step of an array checked by steps_for() to take(x), with values checked; NaN:
+/// missing.
 void each_step(const HiddenMarkovModel &model, const OpenArray &array, ElementType &type,
                const std::function<void(std::span<const double> x)> &take);
 
 /// One sequence for a model, in a store that spills.
 class ModelSequence {
  public:
-  /// Memory is taken below `context`, which must live longer than this.
+  /// Memory is allocated below `context`, which must outlive this.
   ModelSequence(MemoryContext context, const HiddenMarkovModel &model)
       : rows_(context, true),
         sequences{rows_, model.dimension()},
@@ -64,19 +64,19 @@ class ModelSequence {
   SequenceWriter<Append> writer_;
 };
 
-/// Reads observations of one type, row by row: a value, or a record that stands for a vector.
+/// Reads observations of one type, row by row: a value, or a record as a vector.
 class ObservationReader {
  public:
-  /// `type`: of the observations. What PostgreSQL allocates lies below `context`, which must live
-  /// as long as this.
+  /// `type`: of the observations. PostgreSQL's allocations go below `context`, which must outlive
+  /// this.
   ObservationReader(MemoryContext context, Oid type);
 
-  /// Another sequence, or another model. Throws Error for a type that the model's observations
-  /// cannot have.
+  /// Begins another sequence, or another model. Throws Error for a type that the model's
+  /// observations cannot have.
   void begin(const HiddenMarkovModel &model);
 
   /// The observation of step `step` (from 1), checked, valid until the next call. A NULL is a
-  /// missing one.
+  /// missing observation.
   std::span<const double> read(const HiddenMarkovModel &model, const NullableDatum &value,
                                std::int64_t step);
 
@@ -95,7 +95,7 @@ class ObservationReader {
   bool record_ = false, symbols_ = false, whole_ = false, vectors_ = false;
   std::vector<double> x_;
 
-  /// of the record seen last; a copy
+  /// a copy of the last record's
   TupleDesc description_ = nullptr;
   std::vector<Field> fields_;
   std::vector<Datum> values_;

@@ -11,7 +11,7 @@ constexpr const char *form_hint =
     "(SELECT a, b, c FROM ...).";
 
 constexpr const char *named_form_hint =
-    "Select what a row is called and then the row: one array of numbers (SELECT id, x FROM ...), "
+    "Select a name for the row and then the row: one array of numbers (SELECT id, x FROM ...), "
     "or numeric columns (SELECT id, a, b, c FROM ...).";
 
 }  // namespace
@@ -20,10 +20,10 @@ const char *query_hint(bool named) { return named ? named_form_hint : form_hint;
 
 namespace {
 
-/// What a row of the query is made of.
+/// The layout of a row of the query.
 struct Layout {
   bool array = false, weighted = false;
-  /// column of the row itself: 1 behind a name, else 0
+  /// first column of the row itself: 1 after a name, else 0
   int first = 0;
   /// base types of the columns
   std::vector<Oid> types;
@@ -31,12 +31,12 @@ struct Layout {
   const char *hint;
 };
 
-/// Stands in for the client at the end of the executor's pipeline. The callbacks below are called
-/// by C code: errors leave them as ERRORs.
+/// The executor's destination in place of a client. C code calls the callbacks below: errors leave
+/// them as ERRORs.
 struct Receiver {
   DestReceiver pub;
   const std::function<void(TupleTableSlot *)> *take;
-  /// for what reading a value allocates; emptied for every row
+  /// for memory allocated when reading values; reset for every row
   MemoryContext scratch;
 };
 
@@ -75,7 +75,7 @@ bool receive(TupleTableSlot *slot, DestReceiver *self) {
   throw Error(Errc::invalid_argument, message("query {}", why), detail, hint);
 }
 
-/// The one SELECT that a plan must be.
+/// The single SELECT of a plan; throws for anything else.
 CachedPlanSource *only_select(SPIPlanPtr plan, const char *hint) {
   List *const sources = SPI_plan_get_plan_sources(plan);
   if (list_length(sources) != 1)
@@ -118,7 +118,7 @@ Layout layout_of(TupleDesc columns, bool named, bool booleans) {
   if (named) {
     if (columns->natts == 1)
       unsuitable("returns one column",
-                 "The first column is what a row is called; the row itself must follow.",
+                 "The first column is the name of the row; the row itself must follow.",
                  layout.hint);
     const Oid declared = TupleDescAttr(columns, 0)->atttypid;
     layout.name_output = output_function_of(declared);
@@ -155,7 +155,7 @@ Layout layout_of(TupleDesc columns, bool named, bool booleans) {
   return layout;
 }
 
-/// Functions that the query calls must not write either.
+/// Functions called by the query must not write either.
 struct ReadOnly {
   const bool before = XactReadOnly;
   ReadOnly() { XactReadOnly = true; }
@@ -240,7 +240,7 @@ void run_query(const char *text, const char *hint, const std::function<void(Tupl
   receiver.pub.rStartup = [](DestReceiver *, int, TupleDesc) {};
   receiver.pub.rShutdown = [](DestReceiver *) {};
   receiver.pub.rDestroy = [](DestReceiver *) {};
-  // any but DestNone and DestSPI, which SPI treats in its own way
+  // any but DestNone and DestSPI, which SPI handles specially
   receiver.pub.mydest = DestTuplestore;
   receiver.take = &take;
   receiver.scratch = guarded([] {

@@ -1,4 +1,4 @@
-// Collects rows of numbers: checked, counted, weighted, left out where that is asked for.
+// Collects rows of numbers: checks, counts and weights them, and leaves out those that options say.
 #pragma once
 
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace bayes::pg {
 
-/// What a request says of the reading of rows.
+/// How rows are to be read.
 struct RowPolicy {
   Missing missing = Missing::error;
   /// columns of a query may be booleans, which count as 1 and 0
@@ -39,16 +39,16 @@ class RowCollector : public Collector {
     else
       rows.skip();
   }
-  /// A row put together from `length` columns: `value(i, x)` sets x, or returns false for NULL.
+  /// Adds a row of `length` columns: `value(i, x)` sets x, or returns false for NULL.
   template <class Value> void add_columns(int length, Value value);
 
-  /// What is known of the rows beside them, as bytes for another process.
+  /// Everything about the rows except their blocks, as bytes for another process.
   void write_counts(std::string &out) const;
-  /// of what write_blocks() writes
+  /// written by write_blocks()
   std::size_t bytes() const;
   /// The rows themselves; may throw Pending.
   void write_blocks(char *to);
-  /// Appends the rows of another process, written by write_counts() and write_blocks().
+  /// Appends the rows of another process, as written by write_counts() and write_blocks().
   void absorb(const char *at, const char *end);
 
  private:
@@ -59,9 +59,9 @@ class RowCollector : public Collector {
   void check_length(std::size_t length);
 
   RowPolicy policy_;
-  /// of all rows; 0: not known yet
+  /// of all rows; 0 while it is unknown
   int dimension_ = 0;
-  /// what says so
+  /// where it comes from, for messages
   const char *expected_by_ = "the first row";
   ArrayReader reader_;
 };

@@ -9,9 +9,9 @@
 namespace bayes::pg {
 namespace {
 
-/// bytes read back at once: beyond this nothing is gained
+/// bytes read back at once: more is no faster
 constexpr std::size_t largest_buffer = 4 << 20;
-/// and the widest vector register
+/// of the widest vector register too
 constexpr std::size_t cache_line = 64;
 constexpr std::size_t huge_page = 2 << 20;
 constexpr std::size_t largest_slab = 32 << 20;
@@ -41,9 +41,9 @@ RowStore::Memory RowStore::allocate(std::size_t bytes, std::size_t alignment) {
   return memory;
 }
 
-/// Has the C library give memory back to the system once that of the rows is freed: it would keep
-/// up to a hundred megabytes for an idle backend. A context's callbacks run after its children are
-/// gone, so this one waits in the parent.
+/// Makes the C library return memory to the system after the rows are freed; otherwise an idle
+/// backend would hold up to a hundred megabytes. A context's callbacks run after its children are
+/// deleted, so this one is registered with the parent.
 void RowStore::trim_afterwards() {
   auto *const callback = static_cast<MemoryContextCallback *>(guarded([this] {
     return MemoryContextAllocZero(MemoryContextGetParent(context_), sizeof(MemoryContextCallback));
@@ -52,9 +52,8 @@ void RowStore::trim_afterwards() {
   MemoryContextRegisterResetCallback(MemoryContextGetParent(context_), callback);
 }
 
-/// Memory for one more full piece. Once there are many rows it comes in slabs of huge pages:
-/// touching memory for the first time costs as much as filling it otherwise, and a sweep over it
-/// misses fewer address translations.
+/// Memory for another full piece. For many rows it comes in slabs of huge pages: otherwise the
+/// first touch of memory costs as much as filling it; and sweeps have fewer TLB misses.
 double *RowStore::next_piece() {
   const std::size_t piece = shape_.piece_doubles() * sizeof(double), used = full_pieces_ * piece;
   if (slab_left_ == 0) {
@@ -66,7 +65,7 @@ double *RowStore::next_piece() {
       trim_afterwards();
       trimmed_ = true;
     }
-    // advice: it may be ignored
+    // advice, which may be ignored
     if (huge) madvise(slab_, slab_left_ * piece / huge_page * huge_page, MADV_HUGEPAGE);
   }
   double *const next = slab_;
@@ -80,12 +79,13 @@ void RowStore::release(Memory &memory) {
   memory = {};
 }
 
-/// The unfinished piece is full, or there is none yet.
-void RowStore::make_room(int dimension) {
+/// Called if the unfinished piece is full, or there is none yet.
+void RowStore::extend_tail(int dimension) {
   if (shape_.dimension == 0) set_shape(dimension);
   const std::int64_t full = shape_.piece_rows();
 
-  // the first piece grows by doubling: a group of ten rows must not cost a quarter of a megabyte
+  // the first piece grows by doubling, so that a group of ten rows does not take a quarter of a
+  // megabyte
   if (tail_capacity_ < full) {
     const std::int64_t capacity = std::max<std::int64_t>(block_rows, 2 * tail_capacity_);
     const auto doubles = [this](std::int64_t rows) {
@@ -98,7 +98,7 @@ void RowStore::make_room(int dimension) {
     tail_memory_ = grown.doubles;
     tail_capacity_ = capacity;
   } else if (full_pieces_ < pieces_in_memory_) {
-    // what the full piece lies in now stays until the context goes
+    // the full piece stays where it is until the context is deleted
     double *const next = next_piece();
     pieces_.resize(full_pieces_);
     pieces_.push_back(tail_);
@@ -110,13 +110,12 @@ void RowStore::make_room(int dimension) {
     if (!file_) file_ = std::make_unique<SpillFile>(context_);
     file_->append(tail_memory_, shape_.piece_doubles() * sizeof(double));
     tail_.rows = 0;
-    for (Buffer &buffer : buffers_) buffer.stretch = 0;  // the last stretch has grown
+    for (Buffer &buffer : buffers_) buffer.stretch = 0;  // the last stretch is outdated
   }
   tail_.blocks = tail_memory_;
 }
 
-/// A block's unused rows must be zero, and touching it all at once is what brings it into the
-/// cache.
+/// A block's unused rows must be zero, and touching it as a whole brings it into the cache.
 void RowStore::clear_block() {
   std::memset(tail_memory_ + std::size_t(tail_.rows / block_rows) * shape_.block_doubles(), 0,
               shape_.block_doubles() * sizeof(double));
@@ -155,7 +154,7 @@ std::span<const Piece> RowStore::stretch(std::int64_t index) {
     buffer.pieces.clear();
     for (std::size_t i = 0; i < count; ++i)
       buffer.pieces.push_back({buffer.memory.doubles + i * piece, shape_.piece_rows()});
-    buffer.pieces.push_back({nullptr, 0});  // the tail's place
+    buffer.pieces.push_back({nullptr, 0});  // for the tail
   }
   Buffer &buffer = buffers_[chosen];
   last_buffer_ = chosen;

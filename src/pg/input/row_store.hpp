@@ -11,18 +11,19 @@ namespace bayes::pg {
 
 /// Packed rows of one shape, in the order of arrival.
 ///
-/// Memory is bounded by maintenance_work_mem (as it stood at the first row), in PostgreSQL's memory
-/// contexts, so that hash aggregation and memory reports count it. The first pieces stay in memory;
-/// when they fill the budget, every further piece goes to a file as soon as it is full. The last,
-/// unfinished piece is always in memory, and read at the end of the last stretch: pieces come in
-/// the same order whether they were spilled or not, and so results are the same to the last bit.
+/// Memory is bounded by maintenance_work_mem (at the time of the first row), and allocated in
+/// PostgreSQL's memory contexts, so that hash aggregation and memory reports count it. The first
+/// pieces stay in memory; once they fill the budget, every further piece goes to a file as soon as
+/// it is full. The last, unfinished piece is always in memory, and comes at the end of the last
+/// stretch: pieces are in the same order whether they were spilled or not, so results are
+/// bit-identical.
 class RowStore final : public RowSource {
  public:
   /// The dimension is that of the first row.
   RowStore(MemoryContext context, bool weighted);
 
   void append(const double *x, int dimension, double weight) {
-    if (tail_.rows == tail_capacity_) make_room(dimension);
+    if (tail_.rows == tail_capacity_) extend_tail(dimension);
     if (tail_.rows % block_rows == 0) clear_block();
     pack_row(shape_, tail_memory_, tail_.rows, x, weight);
     ++tail_.rows;
@@ -45,39 +46,39 @@ class RowStore final : public RowSource {
   double *next_piece();
   void trim_afterwards();
   void set_shape(int dimension);
-  void make_room(int dimension);
+  void extend_tail(int dimension);
   void clear_block();
   std::size_t file_pieces() const;
 
   MemoryContext context_;
-  /// that the budget allows, the unfinished one and the read buffers aside
+  /// allowed by the budget, without the unfinished one and the read buffers
   std::size_t pieces_in_memory_ = 0;
   std::size_t pieces_in_buffer_ = 0;
 
-  /// what the unfinished piece lies in while it grows
+  /// memory of the unfinished piece while it grows
   Memory tail_owner_;
   double *tail_memory_ = nullptr;
   Piece tail_ = {};
   std::int64_t tail_capacity_ = 0;
 
-  /// Memory of many pieces at once, of which `slab_left_` are not in use yet.
+  /// Memory for many pieces, of which `slab_left_` are unused.
   double *slab_ = nullptr;
   std::size_t slab_left_ = 0;
-  /// or going to be
+  /// or about to be
   bool trimmed_ = false;
 
-  /// full, in memory; while stretch 0 is handed out the tail may follow
+  /// full pieces in memory; while stretch 0 is handed out possibly followed by the tail
   std::vector<Piece> pieces_;
   std::size_t full_pieces_ = 0;
 
   std::unique_ptr<SpillFile> file_;
   struct Buffer {
     Memory memory;
-    /// which one it holds, 0 for none
+    /// the stretch that it holds, 0 for none
     std::int64_t stretch = 0;
     std::vector<Piece> pieces;
   } buffers_[2];
-  /// the one handed out last; the other is the one to overwrite
+  /// the one handed out last; the other one is overwritten next
   int last_buffer_ = 0;
 };
 

@@ -9,7 +9,7 @@ namespace bayes::pg {
 namespace {
 
 constexpr std::size_t most_symbols = 10000;
-/// bytes: a model holds every name
+/// in bytes, limited because models hold every name
 constexpr std::size_t longest_symbol = 10000;
 
 std::string describe(const StepPosition &position, std::size_t element) {
@@ -37,7 +37,7 @@ void clean_unusable_step(std::span<double> x, const StepPosition &position, bool
         throw Error(Errc::null_value, message("{} is missing", describe(position, i)),
                     "NULL and NaN are missing observations, which option missing = error refuses.",
                     "Without this option missing observations are summed out.");
-      v = missing_value;  // always the same one
+      v = missing_value;  // always the same NaN
       any_missing = true;
     } else if (std::isinf(v)) {
       throw Error(Errc::invalid_argument, message("{} is {}", describe(position, i), shown(v)),
@@ -75,13 +75,13 @@ double SymbolDictionary::code(std::string_view name) {
   if (names_.size() >= most_symbols)
     throw Error(Errc::too_large,
                 message("sequences have more than {} distinct symbols", most_symbols), {},
-                "If observations are measurements, not names, option emission says what they are; "
-                "else join rare symbols into one.");
+                "If observations are measurements, not names, give option emission; else combine "
+                "rare symbols into one.");
   if (name.size() > longest_symbol)
     throw Error(
         Errc::too_large,
         message("a symbol is {} bytes long, but the limit is {}", name.size(), longest_symbol), {},
-        "A symbol is a name of what is observed; md5(symbol) is a short one.");
+        "A symbol is the name of an observation; md5(symbol) is a short one.");
   names_.emplace_back(name);
   return numbers_.emplace(names_.back(), int(names_.size()) - 1).first->second;
 }
@@ -101,7 +101,7 @@ void SequenceCollector::begin(const FitRequest &request, Check check) {
 
 std::string SequenceCollector::name() const { return message("sequence {}", seen_); }
 
-/// The first sequence says what all are, as far as a start model does not.
+/// Determines the kind of all sequences from the first one, as far as a start model does not.
 void SequenceCollector::prepare(const OpenArray &array) {
   if (array.dimensions() > 2) too_many_dimensions(name(), array.dimensions());
   element_type_ = array.element_type();
@@ -115,7 +115,7 @@ void SequenceCollector::prepare(const OpenArray &array) {
   if (elements_ == SequenceElements::symbols && !options_.symbols)
     throw Error(Errc::invalid_argument,
                 message("observations are of type {}, but must be numbers", type_.name()), {},
-                "Leave out option emission: observations that are no numbers are names.");
+                "Leave out option emission: observations that are not numbers are names.");
 
   sequences_.dimension = int(width_of(array));
   if (request_->start)
@@ -137,7 +137,7 @@ void SequenceCollector::check_start(const HiddenMarkovModel &start) {
     throw Error(Errc::array_shape, message("{} is of {}, but the model of {}", name(),
                                            observations(vectors_, sequences_.dimension),
                                            observations(start.vectors(), start.dimension())));
-  if (options_.symbols)  // its names keep their numbers, those that are new follow
+  if (options_.symbols)  // its names retain their codes; new ones follow
     for (const std::string &symbol : start.symbol_names()) symbols_.code(symbol);
 }
 
@@ -150,7 +150,7 @@ void SequenceCollector::check_shape(const OpenArray &array) const {
                         first_ ? message("sequence {}", first_) : "the model",
                         observations(vectors_, sequences_.dimension)),
                 "The observations of all sequences of one model have the same elements.");
-  // Only columns of type anyarray, as in pg_stats, hold arrays of several types.
+  // Only columns of type anyarray, as in pg_stats, can hold arrays of several types.
   if (array.element_type() != element_type_)
     throw SqlError(ERRCODE_DATATYPE_MISMATCH,
                    message("{} is an array of another type than those before", name()),
@@ -169,7 +169,7 @@ void SequenceCollector::check_states(const OpenArray &array, const OpenArray &st
                 "There is one for each step, NULL where it is not known.");
 }
 
-/// As it is stored: 0 if it is not known.
+/// A known state as it is stored: 0 if it is unknown.
 double SequenceCollector::known_state(double state, std::int64_t step) const {
   if (std::isnan(state)) return 0;
   if (state >= 0 && state <= request_->k) return state;

@@ -1,4 +1,4 @@
-// Collects sequences: arrays, read step by step into a store of rows (data/sequences.hpp).
+// Collects sequences, given as arrays, step by step into a store of rows (data/sequences.hpp).
 #pragma once
 
 #include <optional>
@@ -11,24 +11,24 @@
 
 namespace bayes::pg {
 
-/// Elements of arrays that are read at once.
+/// Array elements read at once.
 inline constexpr std::int64_t elements_at_once = 8192;
 
-/// Where a step stands, for messages. All counted from 1.
+/// The position of a step, for messages. All numbers count from 1.
 struct StepPosition {
-  /// 0: there is only one
+  /// 0 if there is only one
   std::int64_t sequence;
   std::int64_t step;
-  /// elements have numbers of their own
+  /// elements are numbered within the step
   bool vectors;
 };
 
-/// What is wrong with a step that may hold NaN, infinite or huge elements; makes it as kernels want
-/// it. `whole`: a missing element makes the whole step missing.
+/// Checks a step with NaN, infinite or huge elements, and converts it for kernels. `whole`: a
+/// missing value makes the entire step missing.
 void clean_unusable_step(std::span<double> x, const StepPosition &position, bool whole,
                          bool refuse_missing);
 
-/// Every step that is read goes through here. Throws for an element that cannot be; NaN is missing.
+/// Applied to every step read. Throws for an invalid element; NaN is missing.
 inline void clean_step(std::span<double> x, const StepPosition &position, bool whole,
                        bool refuse_missing) {
   bool usable = true;
@@ -36,7 +36,7 @@ inline void clean_step(std::span<double> x, const StepPosition &position, bool w
   if (!usable) clean_unusable_step(x, position, whole, refuse_missing);
 }
 
-/// What the observations of a sequence are, in words: "single values", "vectors of 3 elements".
+/// The kind of observations in words: "single values", "vectors of 3 elements".
 std::string observations(bool vectors, std::int64_t dimension);
 
 /// Throws: `what` (as "sequence 2") is an array of this many dimensions.
@@ -45,7 +45,7 @@ std::string observations(bool vectors, std::int64_t dimension);
 /// Throws: `what` is an array of arrays of names.
 [[noreturn]] void vectors_of_symbols(const std::string &what);
 
-/// Names in the order in which they first appear, and their numbers.
+/// Names in order of first appearance, and their codes.
 class SymbolDictionary final : public SymbolCodes {
  public:
   double code(std::string_view name) override;
@@ -62,11 +62,11 @@ class SymbolDictionary final : public SymbolCodes {
   std::vector<std::string> names_;
 };
 
-/// The sequences of one fit, each an array; with known states beside it, an int[], where an item
-/// has two values.
+/// The sequences of one fit, each an array; an item with two values also has the known states, an
+/// int[].
 ///
-/// What they are is known when the first one comes that is neither NULL nor empty: then the options
-/// are checked.
+/// Their kind is known from the first one that is neither NULL nor empty: then the options are
+/// checked.
 class SequenceCollector : public Collector {
  public:
   using Check = HmmRowOptions (*)(const FitRequest &request, SequenceElements elements,
@@ -77,7 +77,7 @@ class SequenceCollector : public Collector {
   void begin(const FitRequest &request, Check check);
   void add(const Item &item);
 
-  // Known unless empty().
+  // Valid unless empty().
   SequenceElements elements() const { return elements_; }
   bool vectors() const { return vectors_; }
   Sequences &sequences() { return sequences_; }
@@ -107,7 +107,7 @@ class SequenceCollector : public Collector {
   HmmRowOptions options_;
   SequenceElements elements_ = SequenceElements::numbers;
   Oid element_type_ = InvalidOid;
-  /// the sequence that said what all are; 0: the start model did
+  /// the sequence that determined the kind; 0: the start model did
   std::int64_t first_ = 0;
 
   ElementType type_, state_type_;

@@ -6,8 +6,8 @@
 namespace bayes::pg {
 namespace {
 
-/// What an exception said. One is enough: between saving and raising nothing else runs. Static, so
-/// that no SQL function carries these buffers in its stack frame.
+/// A saved exception. One is enough, as nothing else runs between saving and raising. Static, so
+/// that no SQL function has these buffers in its stack frame.
 struct SavedError {
   bool pending;
   int sqlstate;
@@ -27,7 +27,7 @@ void save(int sqlstate, const char *message, const char *detail = "",
   copy(saved.hint, sizeof saved.hint, hint);
 }
 
-/// A text cut by save() must not end inside a character.
+/// Text truncated by save() must not end inside a character.
 const char *clipped(char *text) {
   const int length = int(std::strlen(text));
   text[pg_mbcliplen(text, length, length)] = '\0';
@@ -63,10 +63,10 @@ void save_current_exception() noexcept {
   } catch (const std::bad_alloc &) {
     save(ERRCODE_OUT_OF_MEMORY, "out of memory");
   } catch (const std::exception &x) {
-    save(ERRCODE_INTERNAL_ERROR, x.what(), "pg_bayes met an error that it did not foresee.");
+    save(ERRCODE_INTERNAL_ERROR, x.what(), "pg_bayes encountered an unexpected error.");
   } catch (...) {
     save(ERRCODE_INTERNAL_ERROR, "unknown C++ exception",
-         "pg_bayes met an error that it did not foresee.");
+         "pg_bayes encountered an unexpected error.");
   }
 }
 

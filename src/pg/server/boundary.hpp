@@ -1,7 +1,7 @@
-// The boundary between C++ and PostgreSQL: the one place that knows both throw and longjmp.
+// The boundary between C++ and PostgreSQL: the only place that deals with both throw and longjmp.
 //
-// Kernels throw; PostgreSQL jumps. A longjmp over a C++ frame runs no destructors (whatever they
-// own is lost for good), a throw through a C frame is undefined. So:
+// Kernels throw; PostgreSQL jumps. A longjmp over a C++ frame runs no destructors (what they own
+// leaks), a throw through a C frame is undefined. So:
 //   * every SQL function is an entry<>: it catches everything, leaves the handler with all objects
 //     destroyed, and only then raises, with plain data alone on the stack;
 //   * every call into PostgreSQL that may raise while C++ objects live goes through guarded(),
@@ -19,11 +19,11 @@
 
 namespace bayes::pg {
 
-/// Thrown by guarded(): PostgreSQL's error stack holds the error. No std::exception, so that nobody
-/// swallows it by accident.
+/// Thrown by guarded(): PostgreSQL's error stack holds the error. Not a std::exception, so that no
+/// handler swallows it by accident.
 struct Pending {};
 
-/// An Error with an SQLSTATE that kernels have no word for.
+/// An Error with an SQLSTATE that Errc does not have.
 class SqlError final : public Error {
  public:
   SqlError(int sqlstate, std::string message, std::string detail = {}, std::string hint = {})
@@ -37,13 +37,12 @@ class SqlError final : public Error {
 
 int sqlstate(Errc code) noexcept;
 
-/// Calls f(), which calls PostgreSQL: an ERROR raised inside arrives here as a Pending. f's own
-/// frame is jumped over, so it may hold plain data only; that it captures by reference is what
-/// makes it so.
+/// Calls f(), which calls PostgreSQL: an ERROR raised inside becomes a Pending. The longjmp skips
+/// f's frame, so it may hold plain data only; capturing by reference ensures that.
 template <class F> auto guarded(F f) -> decltype(f()) {
   static_assert(std::is_trivially_destructible_v<F>, "the longjmp crosses this frame");
-  // Restored on every way out, a throw by f included. The jump lands in this very frame, so it
-  // skips no destructor.
+  // Restored on every exit, including a throw by f. The jump lands in this very frame, so it skips
+  // no destructor.
   struct Restore {
     sigjmp_buf *const jump = PG_exception_stack;
     ErrorContextCallback *const callbacks = error_context_stack;
@@ -62,14 +61,14 @@ template <class F> auto guarded(F f) -> decltype(f()) {
   throw Pending{};
 }
 
-/// Long loops call this now and then: throws if the query is to stop.
+/// Called from time to time in long loops: throws if the query is to stop.
 inline void poll_interrupts() {
   if (InterruptPending) guarded([] { ProcessInterrupts(); });
 }
 
-/// Only inside a handler: saves what the current exception says as plain data.
+/// Only inside a handler: saves the current exception as plain data.
 void save_current_exception() noexcept;
-/// Raises what was saved.
+/// Raises the saved exception.
 [[noreturn]] void raise_saved();
 
 /// Calls f(), which may throw, from a place where only PostgreSQL's ERRORs may leave.
@@ -94,7 +93,7 @@ void report(int level, const std::string &message, const std::string &detail = {
 
 }  // namespace bayes::pg
 
-/// Defines an SQL-callable function; these are the only symbols that the module shows.
+/// Defines an SQL-callable function; these are the only symbols that the module exports.
 #define BAYES_FUNCTION(name)                                                            \
   static Datum name##_body(FunctionCallInfo fcinfo);                                    \
   _Pragma("GCC visibility push(default)") extern "C" { PG_FUNCTION_INFO_V1(name); }     \

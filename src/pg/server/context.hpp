@@ -35,8 +35,8 @@ class CurrentContext {
   MemoryContext before_;
 };
 
-/// Makes a T(context, args...) in a context of its own below `parent`. When that context goes,
-/// normally, after an error or by cancel, the T is destroyed: nothing can be left behind.
+/// Makes a T(context, args...) in a context of its own below `parent`. The T is destroyed with that
+/// context, also after an error or cancel, so nothing can leak.
 template <class T, class... A> T *make_in(MemoryContext parent, const char *name, A &&...args) {
   struct Owner {
     MemoryContextCallback callback;
@@ -54,8 +54,8 @@ template <class T, class... A> T *make_in(MemoryContext parent, const char *name
   return owner->object;
 }
 
-/// A T that belongs to one call site, a function call in a query plan: made at the first call, it
-/// lives through all of them.
+/// A T of one call site, that is a function call in a query plan: made at the first call, it lives
+/// through all of them.
 template <class T, class... A> T &call_site(FunctionCallInfo fcinfo, A &&...args) {
   FmgrInfo &function = *fcinfo->flinfo;
   if (!function.fn_extra)

@@ -1,4 +1,4 @@
-// What PostgreSQL sees when it loads the module: the magic block and the settings.
+// The magic block and the settings.
 #include "document/model.hpp"
 #include "pg/server/server_control.hpp"
 

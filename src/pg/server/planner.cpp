@@ -1,10 +1,9 @@
-// Advice to the planner: when not to aggregate in parallel.
+// A support function that tells the planner when not to aggregate in parallel.
 //
 // A parallel aggregate sends all rows of each worker to the leader as one value, whose size is
-// limited and which lies in memory as a whole; a serial one needs no more than
-// maintenance_work_mem. For small inputs behind an expensive plan the parallel form is worth
-// having, for large ones it would break the promise about memory. The planner asks this function
-// what deserialising costs.
+// limited and which must fit in memory; a serial one needs no more than maintenance_work_mem. The
+// parallel form pays for small inputs from an expensive plan; for large ones it would exceed the
+// memory limit. The planner asks this function for the cost of deserialising.
 #include "pg/server/boundary.hpp"
 
 using namespace bayes::pg;
@@ -13,10 +12,10 @@ namespace {
 
 /// as the planner's own disable_cost
 constexpr double forbidding = 1e10;
-/// what parallel_tuple_cost is for: sending rows in bulk costs no less than sending them as tuples
+/// a tuple for parallel_tuple_cost: sending rows in bulk costs no less than sending them as tuples
 constexpr double tuple_bytes = 100;
 
-/// Bytes that all rows of the query's join take, or -1 if that cannot be told.
+/// Bytes of all rows of the query's join, or -1 if unknown.
 double input_bytes(PlannerInfo *root) {
 #if PG_VERSION_NUM >= 160000
   const Relids relations = root->all_query_rels;

@@ -1,8 +1,8 @@
-// The one include of PostgreSQL's headers, and what has to be undone after it.
+// The only include of PostgreSQL's headers; undoes their redefinitions of library names.
 //
 // PostgreSQL redefines names of the C library as macros (snprintf, printf, strerror, gettext); a
-// standard C++ header read after that no longer compiles. Here they are taken back, so the order of
-// includes cannot matter.
+// standard C++ header read after that no longer compiles. These are undone here, so that the order
+// of includes does not matter.
 #pragma once
 #pragma GCC system_header  // PostgreSQL's headers are C: our warnings are not about them
 

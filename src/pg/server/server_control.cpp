@@ -30,8 +30,8 @@ ServerControl::ServerControl() {
     threads = threads_setting;
   else
     threads = std::min(max_parallel_workers_per_gather + 1, usable_processors());
-  // Rows have maintenance_work_mem to themselves; parameters may take as much again, or what any
-  // server can spare.
+  // Rows alone may take maintenance_work_mem; parameters may take as much again, or 1 GB if that is
+  // more.
   memory = std::max(maintenance_work_mem * 1024.0, 1073741824.0);
   row_memory = maintenance_work_mem * 1024.0;
 }

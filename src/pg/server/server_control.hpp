@@ -1,5 +1,4 @@
-// The Control that stands for a PostgreSQL backend: cancel, timeouts, progress lines, number of
-// threads.
+// The Control of a PostgreSQL backend: cancel, timeouts, progress lines, number of threads.
 #pragma once
 
 #include "base/control.hpp"
@@ -22,7 +21,7 @@ class ServerControl final : public Control {
   void progress(const Progress &line) override;
 
  private:
-  /// seconds of the line shown last
+  /// time of the last line shown, in seconds
   double last_line_ = -1;
 };
 

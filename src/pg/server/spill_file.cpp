@@ -46,7 +46,7 @@ void SpillFile::append(const void *data, std::size_t bytes) {
       ereport(ERROR,
               (errcode_for_file_access(), errmsg("could not seek in temporary file of pg_bayes")));
     BufFileWrite(file_, const_cast<void *>(data), bytes);
-    // Going elsewhere makes BufFile write its buffer out.
+    // Seeking makes BufFile write out its buffer.
     if (BufFileSeek(file_, 0, 0, SEEK_SET) != 0)
       ereport(ERROR,
               (errcode_for_file_access(), errmsg("could not seek in temporary file of pg_bayes")));

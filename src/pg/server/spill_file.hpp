@@ -1,5 +1,5 @@
-// A temporary file of PostgreSQL's: counted against temp_file_limit, placed in temp_tablespaces,
-// gone after an error.
+// A PostgreSQL temporary file: counted by temp_file_limit, placed in temp_tablespaces, removed
+// after an error.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,11 @@
 
 namespace bayes::pg {
 
-/// Bytes written one after another, read from anywhere, as often as wanted.
+/// Bytes written sequentially, and read at any position, any number of times.
 ///
-/// Two parties may close the file: we, when the memory context that owns the rows goes in the
-/// normal course of a query, and the resource owner that PostgreSQL registered it with, after an
-/// error. Either may come first, so we listen to the resource owner and forget the file when it is
-/// released.
+/// The file may be closed by us, when the memory context that owns the rows is deleted in the
+/// normal course of a query, or by the resource owner with which PostgreSQL registered it, after an
+/// error. Either may come first, so a callback of the resource owner makes us forget the file.
 class SpillFile {
  public:
   /// the file's small bookkeeping lives in `context`
@@ -31,7 +30,7 @@ class SpillFile {
 
   BufFile *file_ = nullptr;
   ResourceOwner owner_;
-  /// BufFileClose writes what is buffered and may fail at that, which a destructor may not
+  /// BufFileClose writes the buffer, which may fail; a destructor must not fail
   bool flushed_ = true;
   std::int64_t size_ = 0;
   /// in the list of all open files

@@ -9,9 +9,9 @@
 namespace bayes::pg {
 namespace {
 
-/// integers below this find their code in an array
+/// codes of integers below this are stored in an array
 constexpr std::int64_t most_flat = 16384;
-/// codes remembered of other values
+/// largest number of cached codes of other values
 constexpr std::size_t most_others = 65536;
 
 SequenceElements kind_of(Oid base) {
@@ -46,7 +46,7 @@ bool OpenArray::empty() const {
 }
 
 void ElementType::look_up(Oid type) {
-  type_ = InvalidOid;  // until all of it is known
+  type_ = InvalidOid;  // until the lookup is complete
   forget();
   guarded([this, type] {
     base_ = getBaseType(type);
@@ -55,7 +55,7 @@ void ElementType::look_up(Oid type) {
     Oid output_of_text;
     getTypeOutputInfo(type, &output_function_, &varlena);
     getTypeOutputInfo(TEXTOID, &output_of_text, &varlena);
-    // Their output is their bytes.
+    // The text of these types is their bytes.
     text_ = length_ == -1 && (base_ == TEXTOID || base_ == VARCHAROID || base_ == BPCHAROID ||
                               output_function_ == output_of_text);
     output_.fn_oid = InvalidOid;
@@ -90,7 +90,7 @@ double ElementType::remember(std::int64_t value, double code) {
       flat_.resize(std::min(std::size_t(most_flat), std::max(at + 1, 2 * flat_.size())), unset);
     flat_[at] = code;
   } else {
-    // all different: there is nothing to gain, but memory to lose
+    // all different: caching gains nothing and takes memory
     if (others_.size() >= most_others) others_.clear();
     others_.emplace(value, code);
   }
@@ -143,7 +143,7 @@ double ElementType::symbol(Datum value, SymbolCodes &codes) {
   return by_output(value, codes);
 }
 
-/// Elements as wide as they are aligned: they lie side by side.
+/// Elements whose width equals their alignment are contiguous.
 template <class T, class F> void ArrayWalk::fixed(std::span<double> out, F f) {
   const auto load = [this] {
     T value;

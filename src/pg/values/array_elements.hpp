@@ -29,7 +29,7 @@ class OpenArray {
   bool empty() const;
   const char *data() const { return ARR_DATA_PTR(array_); }
   const char *end() const { return reinterpret_cast<const char *>(array_) + VARSIZE(array_); }
-  /// nullptr: no element is NULL
+  /// nullptr if no element is NULL
   const bits8 *null_bitmap() const { return ARR_NULLBITMAP(array_); }
 
  private:
@@ -37,21 +37,19 @@ class OpenArray {
   ArrayType *array_;
 };
 
-/// Numbers for names. NaN: a name that has none.
+/// Codes of names. NaN for a name without one.
 class SymbolCodes {
  public:
   virtual ~SymbolCodes() = default;
   virtual double code(std::string_view name) = 0;
 };
 
-/// What the elements of arrays of one type are, and what they are called: the text of their output
-/// function.
+/// The element type of arrays, and the names of its values: the text of its output function.
 ///
-/// Names of values that fit into a Datum are made once for a value, and their codes remembered:
-/// forget() when other codes are asked for.
+/// Codes of pass-by-value elements are cached: call forget() before using other codes.
 class ElementType {
  public:
-  /// What PostgreSQL allocates lies below `context`, which must live as long as this.
+  /// PostgreSQL's allocations go below `context`, which must outlive this.
   explicit ElementType(MemoryContext context) : context_(context) {}
   ElementType(const ElementType &) = delete;
   ElementType &operator=(const ElementType &) = delete;
@@ -61,7 +59,7 @@ class ElementType {
   }
   void forget();
   SequenceElements kind() const { return kind_; }
-  /// of a domain the type behind it
+  /// for a domain its base type
   Oid base() const { return base_; }
   /// for messages
   std::string name() const;
@@ -98,7 +96,7 @@ class ElementType {
   std::unordered_map<std::int64_t, double> others_;
 };
 
-/// The way through an array's elements, from the first to the last.
+/// Iterates over an array's elements.
 class ArrayWalk {
  public:
   /// With `codes` elements are names, else they must be numbers or booleans. `type` is that of the
@@ -110,8 +108,7 @@ class ArrayWalk {
         end_(array.end()),
         nulls_(array.null_bitmap()) {}
 
-  /// The next elements, as many as `out` has room for; NaN for a NULL or NaN. There must be as many
-  /// left.
+  /// The next out.size() elements, of which there must be as many; NaN for a NULL or NaN.
   void next(std::span<double> out);
 
  private:

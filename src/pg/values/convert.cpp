@@ -12,15 +12,14 @@ namespace {
 /// An array's header, which may lie at any address: a short varlena is not aligned.
 struct Header {
   int dimensions;
-  /// 0: no null bitmap
+  /// 0 if there is no null bitmap
   int data_offset;
   Oid element_type;
-  /// of the first dimension
+  /// extent of the first dimension
   int length;
 };
 
-/// `body` is what follows the varlena header; offsets inside an array are counted from 4 bytes
-/// before it.
+/// `body` is what follows the varlena header; offsets in an array count from 4 bytes before it.
 Header read_header(const char *body, std::size_t size) {
   struct {
     std::int32_t dimensions, data_offset;
@@ -51,14 +50,14 @@ constexpr const char *missing_hint =
     "Leave such rows out with WHERE or FILTER; a function with options takes {\"missing\": "
     "\"skip\"}.";
 
-/// Is every element finite and within bounds? Without branches, so that it costs next to nothing.
+/// Is every element finite and within bounds? Branch-free, so that it costs almost nothing.
 bool all_usable(std::span<const double> x) {
   bool usable = true;
   for (const double v : x) usable &= std::fabs(v) <= largest_element;  // false for NaN
   return usable;
 }
 
-/// Elements of fixed size that follow one another, wherever they lie.
+/// Copies contiguous elements of fixed size at any address.
 template <class T>
 bool copy_elements(const char *from, std::size_t bytes, std::vector<double> &out) {
   if (bytes < out.size() * sizeof(T))
@@ -71,7 +70,7 @@ bool copy_elements(const char *from, std::size_t bytes, std::vector<double> &out
   return true;
 }
 
-/// False for a type that needs PostgreSQL to be read.
+/// False for a type that only PostgreSQL's functions can read.
 bool copy_elements(Oid type, const char *from, std::size_t bytes, std::vector<double> &out) {
   switch (type) {
     case FLOAT8OID: return copy_elements<double>(from, bytes, out);
@@ -186,7 +185,7 @@ std::optional<std::span<const double>> ArrayReader::read(Datum array, std::int64
   return x;
 }
 
-/// NaN, always the same one, for NULL and NaN; other elements are checked.
+/// Replaces NULL and NaN by always the same NaN; checks other elements.
 std::span<const double> ArrayReader::keep_missing(std::span<const double> x, std::int64_t row) {
   if (x.data() != buffer_.data()) buffer_.assign(x.begin(), x.end());
   for (std::size_t i = 0; i < buffer_.size(); ++i) {

@@ -1,4 +1,4 @@
-// Arrays and numbers of PostgreSQL as numbers of ours.
+// Conversion of PostgreSQL's arrays and numbers.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ inline constexpr double largest_element = 1e150;
 
 /// Is a value of this type a number that number_of() reads? Domains: ask for the base type.
 bool is_number_type(Oid type);
-/// also of booleans: 1 and 0; may throw Pending
+/// booleans are 1 and 0; may throw Pending
 double number_of(Datum value, Oid type);
 
 /// A number in a message.
@@ -29,19 +29,19 @@ std::string shown(double x);
 /// scalar function.
 void check_element(double x, int element, std::int64_t row);
 
-/// What becomes of a row with a NULL or NaN in it: an error, nothing, or a NaN in that place.
+/// A row with a NULL or NaN raises an error, is skipped, or gets a NaN there.
 enum class Missing : char { error, skip, keep };
 
 /// Reads arrays of numbers (or booleans) as rows, one after another.
 class ArrayReader {
  public:
   /// The elements of a non-null array, each checked. The span points into the datum itself or into
-  /// this reader, and stays valid until the next call or until the datum goes. nullopt: an element
-  /// is NULL, NaN or infinite, and `missing` says to leave such rows out. Throws Error naming
-  /// element and row (from 1; 0: a scalar function's only row).
+  /// this reader, and stays valid until the next call or until the datum goes. nullopt if an
+  /// element is NULL, NaN or infinite and `missing` is skip. Throws Error naming element and row
+  /// (from 1; 0: a scalar function's only row).
   std::optional<std::span<const double>> read(Datum array, std::int64_t row, Missing missing);
 
-  /// Room for a row that is put together from columns.
+  /// Buffer for a row assembled from columns.
   std::vector<double> &buffer() { return buffer_; }
 
  private:
@@ -49,7 +49,7 @@ class ArrayReader {
   void unpack(const char *array, std::size_t size);
   std::span<const double> keep_missing(std::span<const double> x, std::int64_t row);
   std::vector<double> buffer_;
-  /// beside buffer_; empty if no element is NULL
+  /// parallel to buffer_; empty if no element is NULL
   std::vector<bool> nulls_;
 };
 

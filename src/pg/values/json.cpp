@@ -62,7 +62,7 @@ Document list(Document::List items) {
   return tensor;
 }
 
-/// Every key once.
+/// Throws for a repeated key.
 Document object(Document::Object members) {
   std::vector<std::string_view> keys;
   for (const auto &[key, value] : members) keys.push_back(key);
@@ -72,7 +72,7 @@ Document object(Document::Object members) {
   return members;
 }
 
-/// Puts a Document together from what the parser meets.
+/// Builds a Document from the parser's events.
 class Builder {
  public:
   Document document;
@@ -105,7 +105,7 @@ class Builder {
     /// inside an object
     std::optional<std::string> key;
   };
-  // inlined, it makes g++ 12 see uninitialised memory where there is none
+  // if it is inlined, g++ 12 warns of uninitialised memory that is not there
   [[gnu::noinline]] void add(Document value) {
     if (levels_.empty())
       document = std::move(value);
@@ -117,7 +117,7 @@ class Builder {
   std::vector<Level> levels_;
 };
 
-// The parser's callbacks: called by C code, so errors leave them as ERRORs.
+// The parser's callbacks, called by C code: errors leave them as ERRORs.
 #if PG_VERSION_NUM >= 160000
 using ParseResult = JsonParseErrorType;
 constexpr ParseResult parsed = JSON_SUCCESS;

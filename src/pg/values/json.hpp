@@ -8,11 +8,11 @@ namespace bayes::pg {
 
 /// Reads JSON text, a C string, with PostgreSQL's own parser. Numbers without fraction and exponent
 /// become integers, others doubles; arrays of numbers that are rectangular become tensors; inside
-/// them the strings "NaN", "Infinity", "-Infinity" and "-0" are numbers too. What a Document writes
-/// as JSON reads back to the same Document.
+/// them the strings "NaN", "Infinity", "-Infinity" and "-0" are numbers too. A Document written as
+/// JSON is read back as the same Document.
 Document document_of_json(const char *text);
 
-/// The same for a jsonb, any varlena form of it.
+/// The same for a jsonb, in any varlena form.
 Document document_of_jsonb(Datum jsonb);
 
 /// A Document as jsonb.

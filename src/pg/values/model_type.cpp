@@ -1,4 +1,4 @@
-// The type bayes_model: text and binary forms, casts, and what every model tells about itself.
+// The type bayes_model: text and binary forms, casts, and accessors common to all models.
 #include "pg/values/json.hpp"
 #include "pg/values/model_value.hpp"
 #include "pg/values/results.hpp"
@@ -29,11 +29,11 @@ BAYES_FUNCTION(bayes_model_recv) {
   auto *const message = reinterpret_cast<StringInfo>(PG_GETARG_POINTER(0));
   const int size = message->len - message->cursor;
   const std::string_view bytes(pq_getmsgbytes(message, size), std::size_t(size));
-  Model::from_bytes(bytes);  // throws if it is none
+  Model::from_bytes(bytes);  // throws if it is not a model
   return store_bytes(bytes);
 }
 
-/// The stored bytes as they are, once they have been seen to be sound.
+/// The stored bytes, after they have been checked.
 BAYES_FUNCTION(bayes_model_send) {
   bytea *const plain = DatumGetByteaPCopy(PG_GETARG_DATUM(0));
   load_model(PointerGetDatum(plain));

@@ -8,12 +8,12 @@
 namespace bayes::pg {
 namespace {
 
-/// models cached however large they are
+/// number of models cached whatever their size
 constexpr std::size_t least_cached = 8;
-/// bytes in memory for a stored byte, roughly
+/// rough ratio of a parsed model's bytes to its stored bytes
 constexpr std::size_t parsed_per_stored = 4;
 
-/// A value detoasted, and freed again if that took a copy.
+/// A detoasted value, freed on destruction if it is a copy.
 class Plain {
  public:
   explicit Plain(Datum value) : original_(DatumGetPointer(value)) {
@@ -36,7 +36,7 @@ class Plain {
   struct varlena *varlena_;
 };
 
-/// Members sorted by length, then by bytes, as jsonb keeps them.
+/// Members sorted by length, then by bytes, as jsonb orders them.
 Document in_order_of_jsonb(const Document &document) {
   const auto *const object = document.as<Document::Object>();
   if (!object) return document;
@@ -51,7 +51,7 @@ Document in_order_of_jsonb(const Document &document) {
 std::unique_ptr<Model> parse(std::string_view bytes, const char *family) {
   std::unique_ptr<Model> model;
   ServerControl control;
-  const PollScope scope(control);  // large matrices are factored to be checked
+  const PollScope scope(control);  // checks factor large matrices
   try {
     model = Model::from_bytes(bytes);
   } catch (const Error &error) {
@@ -64,7 +64,7 @@ std::unique_ptr<Model> parse(std::string_view bytes, const char *family) {
   if (family && model->info.family != family)
     throw Error(Errc::wrong_family,
                 message("model is of family {}, expected {}", model->info.family, family),
-                "bayes_info(model) tells what a model is.");
+                "bayes_info(model) shows the family of a model.");
   return model;
 }
 
@@ -96,7 +96,7 @@ ModelIdentity ModelIdentity::of(Datum value) {
   const char *const datum = DatumGetPointer(value);
   if (VARATT_IS_EXTERNAL_ONDISK(datum))
     return {'e', VARSIZE_EXTERNAL(datum), {datum, std::size_t(VARSIZE_EXTERNAL(datum))}};
-  // expanded or indirect: only its contents tell
+  // expanded or indirect: identified by its contents
   if (VARATT_IS_EXTERNAL(datum)) return {'x', 0, {}};
   if (VARATT_IS_4B_C(datum))
     return {'c', VARSIZE_4B(datum), {datum, std::size_t(VARSIZE_4B(datum))}};
@@ -137,7 +137,7 @@ const Model &ModelCache::parse_and_cache(Datum value, const ModelIdentity &ident
     entries_.pop_back();
   }
   memory_ += entry.memory;
-  by_bytes_.erase(entry.bytes);  // one of equal bytes and another form
+  by_bytes_.erase(entry.bytes);  // an entry with the same bytes but another plain form
   entries_.push_front(std::move(entry));
   by_bytes_.emplace(entries_.front().bytes, entries_.begin());
   return *entries_.front().model;

@@ -1,5 +1,4 @@
-// bayes_model values: reading and writing them, and keeping parsed models over the calls of a
-// function.
+// bayes_model values: reading, writing, and caching parsed models between calls of a function.
 #pragma once
 
 #include <list>
@@ -13,21 +12,21 @@
 
 namespace bayes::pg {
 
-/// Parses a stored value in any of its forms. Bytes that are no model are corrupted data here, not
-/// bad input: XX001. `family`, if given, must be the model's: 42804.
+/// Parses a stored value in any of its forms. Bytes that are not a model are corrupted data here,
+/// not invalid input: XX001. `family`, if given, must be the model family: 42804.
 std::unique_ptr<Model> load_model(Datum value, const char *family = nullptr);
 
-/// The model's byte form, its options in the order of jsonb: the same whether they came from there
-/// or not.
+/// The model's byte form, with options in jsonb's order, so that it does not depend on whether they
+/// came from jsonb.
 std::string bytes_of(Model &model);
 
 /// A new value in CurrentMemoryContext.
 Datum store_bytes(std::string_view bytes);
 inline Datum store_model(Model &model) { return store_bytes(bytes_of(model)); }
 
-/// What tells a stored value apart without reading all of it: the toast pointer of one stored out
-/// of line, all bytes of a compressed one, the header with its fingerprint of a plain one. Equal
-/// identities, equal models; the reverse does not hold.
+/// Identifies a stored value without reading all of it: by the toast pointer if it is stored out of
+/// line, by all bytes if it is compressed, by the header with its fingerprint if it is plain. Equal
+/// identities imply equal models, but not the reverse.
 struct ModelIdentity {
   char form;
   std::size_t size;
@@ -36,9 +35,9 @@ struct ModelIdentity {
   static ModelIdentity of(Datum value);
 };
 
-/// Parsed models of one call site, those used last: as many as work_mem allows, but always a few.
-/// Pointers alone say nothing: PL/pgSQL keeps a function's state while its variables change, and
-/// memory is used again.
+/// The most recently used parsed models of one call site: as many as work_mem allows, but always a
+/// few. Addresses identify nothing: PL/pgSQL keeps a function's state while its variables change,
+/// and memory is reused.
 class ModelCache {
  public:
   explicit ModelCache(const char *family) : family_(family) {}
@@ -48,7 +47,7 @@ class ModelCache {
   struct Entry {
     char form;
     std::size_t size;
-    /// identity of the value as it came; the key
+    /// identity of the value as it was passed; the key
     std::string bytes;
     /// identity of the plain value
     std::string fingerprint;
@@ -60,7 +59,7 @@ class ModelCache {
   };
   const Model &parse_and_cache(Datum value, const ModelIdentity &identity);
   const char *family_;
-  /// the last used first
+  /// most recently used first
   std::list<Entry> entries_;
   std::unordered_map<std::string_view, std::list<Entry>::iterator> by_bytes_;
   std::size_t memory_ = 0;

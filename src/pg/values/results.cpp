@@ -32,7 +32,7 @@ bool is_model_type(Oid type) {
   return name && std::strcmp(name, "bayes_model_out") == 0;
 }
 
-/// Plain arrays for PostgreSQL's row-forming functions, columns checked. Raises.
+/// Fills arrays for PostgreSQL's tuple-forming functions, checking the columns. Raises.
 void fill(TupleDesc description, Cells cells, Datum *values, bool *nulls) {
   if (std::size_t(description->natts) != cells.size())
     elog(ERROR, "pg_bayes: function returns %d columns where %d are declared", int(cells.size()),

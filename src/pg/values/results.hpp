@@ -1,4 +1,4 @@
-// Rows of results: from our values to PostgreSQL's.
+// Result rows: conversion of our values to PostgreSQL's.
 #pragma once
 
 #include <initializer_list>
@@ -10,7 +10,7 @@
 
 namespace bayes::pg {
 
-/// A view of one value of a result row.
+/// A view of one value in a result row.
 class Cell {
  public:
   /// NULL
@@ -84,7 +84,7 @@ class Cell {
 
 using Cells = std::span<const Cell>;
 
-/// A float8[] in CurrentMemoryContext, its elements to be filled in. Raises.
+/// A float8[] in CurrentMemoryContext, with elements not yet set. Raises.
 ArrayType *new_float8_array(int dimensions, const int *sizes, double **elements);
 
 /// The description of the rows that a function returns.
