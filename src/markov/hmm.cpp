@@ -154,7 +154,7 @@ void HiddenMarkovModel::emissions(const std::function<void(const HmmEmission &)>
                 column.deviations(fitted.posterior->emissions.column(k, j), deviations.data());
               else if (fitted.deviations)
                 std::copy_n(
-                    fitted.deviations->emissions.col(k).data() + point.columns->place(j).point,
+                    fitted.deviations->emissions.col(k).data() + point.columns->offsets(j).point,
                     column.size().point, deviations.data());
               if (column.probabilities && column.by_value) {
                 for (int v = 0; v < column.numbers_of_name(); ++v) {

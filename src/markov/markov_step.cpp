@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "base/simd.hpp"
 #include "data/sweep.hpp"
 
 namespace bayes {

@@ -85,7 +85,7 @@ template <class Function> void for_each_group(const Columns &columns, Function f
 template <class Function> void for_each_family(const Columns &columns, Function f) {
   for_each_group(columns, [&](const auto &group) {
     for (std::size_t c = 0; c < group.columns.size(); ++c)
-      f(group.columns[c], group.families[c], columns.place(group.columns[c]));
+      f(group.columns[c], group.families[c], columns.offsets(group.columns[c]));
   });
 }
 

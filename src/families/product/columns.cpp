@@ -21,7 +21,7 @@ template <ColumnFamily F> class ColumnOf final : public Column {
   std::string requirement() const override { return f_.requirement(); }
   double element(double x) const override { return f_.element(x); }
   double value(double x) const override { return f_.value(x); }
-  double place(double x, double variance) const override { return f_.place(x, variance); }
+  double stabilised(double x, double variance) const override { return f_.stabilised(x, variance); }
 
   int numbers_of_name() const override { return f_.numbers_of_name(); }
   ColumnPlaces size() const override {
@@ -139,7 +139,7 @@ const std::vector<std::string_view> &column_family_names() {
 Columns::Columns(std::vector<ColumnSpec> specs)
     : specs_(std::move(specs)),
       columns_(specs_.size()),
-      places_(specs_.size()) {
+      offsets_(specs_.size()) {
   auto groups = std::make_unique<ColumnGroups>();
   int columns = 0;
   const auto fill = [&]<class F>(ColumnGroup<F> &group) {
@@ -152,7 +152,7 @@ Columns::Columns(std::vector<ColumnSpec> specs)
       group.families.push_back(std::get<F>(family_of(specs_[j])));
       group.columns.push_back(int(j));
       columns_[j] = std::make_unique<ColumnOf<F>>(group.families.back());
-      places_[j] = size_;
+      offsets_[j] = size_;
       advance(size_, columns_[j]->size());
       ++columns;
     }

@@ -68,7 +68,7 @@ class BAYES_API Column : public ColumnTraits {
   virtual std::string requirement() const = 0;
   virtual double element(double x) const = 0;
   virtual double value(double x) const = 0;
-  virtual double place(double x, double variance) const = 0;
+  virtual double stabilised(double x, double variance) const = 0;
 
   virtual int numbers_of_name() const = 0;
   /// all sizes
@@ -139,14 +139,14 @@ class BAYES_API Columns {
   /// of a whole component
   const ColumnPlaces &size() const { return size_; }
   /// where a column's numbers begin
-  const ColumnPlaces &place(int column) const { return places_[std::size_t(column)]; }
+  const ColumnPlaces &offsets(int column) const { return offsets_[std::size_t(column)]; }
   /// The numbers of the columns with one family, rising, for every family that has columns here.
   const std::vector<std::vector<int>> &by_family() const { return by_family_; }
 
   /// f(column's number, column, place) for every column, group by group.
   template <class Function> void for_each(Function f) const {
     for (const std::vector<int> &group : by_family_)
-      for (const int j : group) f(j, column(j), place(j));
+      for (const int j : group) f(j, column(j), offsets(j));
   }
 
   /// For loops over rows, which know the families.
@@ -155,7 +155,7 @@ class BAYES_API Columns {
  private:
   std::vector<ColumnSpec> specs_;
   std::vector<std::unique_ptr<const Column>> columns_;
-  std::vector<ColumnPlaces> places_;
+  std::vector<ColumnPlaces> offsets_;
   ColumnPlaces size_;
   std::vector<std::vector<int>> by_family_;
   std::unique_ptr<const ColumnGroups> groups_;

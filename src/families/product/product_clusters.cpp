@@ -54,7 +54,7 @@ void ProductClusters::clear(int slot) {
 
 void ProductClusters::add(int slot, const double *x) {
   ++counts_[std::size_t(slot)];
-  bases_[std::size_t(slot)] += row_base(x);
+  carriers_[std::size_t(slot)] += row_carrier(x);
   for_each_family(columns(), [&](int j, const auto &family, const ColumnPlaces &at) {
     if (x[j] == x[j]) family.add(family.element(x[j]), statistics_of(slot) + at.statistics);
   });
@@ -94,7 +94,7 @@ void ProductClusters::restore(int slot) {
 void ProductClusters::log_predictive(const double *x, double *out) const {
   const double carrier = row_carrier(x);
   for (int slot = 0; slot < size_; slot += simd::lanes)
-    simd::store(out + slot, base + simd::load(row(0) + slot));
+    simd::store(out + slot, carrier + simd::load(row(0) + slot));
   for_each_group(columns(), [&]<class F>(const ColumnGroup<F> &group) {
     // The columns that have something to say, first: later loops then run without a branch that
     // cannot be foreseen.
@@ -121,7 +121,7 @@ void ProductClusters::log_predictive(const double *x, double *out) const {
 }
 
 double ProductClusters::log_marginal(int slot) const {
-  double total = bases_[std::size_t(slot)];
+  double total = carriers_[std::size_t(slot)];
   for_each_family(columns(), [&](int, const auto &family, const ColumnPlaces &at) {
     total += family.log_marginal_likelihood(statistics_of(slot) + at.statistics,
                                             prior_.values.data() + at.posterior);
@@ -157,7 +157,7 @@ void ProductClusters::reserve(int slots) {
 void ProductClusters::compile(const double *posterior, double *column) {
   double total = 0;
   for_each_group(columns(), [&]<class F>(const ColumnGroup<F> &group) {
-    double *const bases = column + 1 + group.first;
+    double *const constants = column + 1 + group.first;
     F::predictive_forms(group.families, posterior + group.posterior, column + form_row(group.forms),
                         constants);
     for (std::size_t c = 0; c < group.columns.size(); ++c) total += constants[c];
@@ -177,7 +177,7 @@ void ProductClusters::refresh(int slot) {
 double ProductClusters::row_carrier(const double *x) const {
   double total = 0;
   for_each_group(columns(), [&]<class F>(const ColumnGroup<F> &group) {
-    if constexpr (F::has_base)
+    if constexpr (F::has_carrier)
       for (const int j : group.columns)
         if (x[j] == x[j]) total += F::log_carrier(x[j]);
   });
@@ -210,7 +210,7 @@ void ProductClusters::add_terms(const Term *terms, int count, int slot, double *
 
 double ProductClusters::log_predictive(const double *x, const double *column,
                                        std::size_t stride) const {
-  double total = column[0] + row_base(x);
+  double total = column[0] + row_carrier(x);
   for_each_group(columns(), [&]<class F>(const ColumnGroup<F> &group) {
     for (std::size_t c = 0; c < group.columns.size(); ++c) {
       const int j = group.columns[c];

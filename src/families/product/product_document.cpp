@@ -27,7 +27,7 @@ void write_numbers(Document &document, const Columns &columns, const Matrix &val
         for (const int j : group) {
           const int each = columns.column(j).numbers_of_name();
           const double *const from =
-              values.col(k).data() + columns.place(j).*place + int(name) * each;
+              values.col(k).data() + columns.offsets(j).*place + int(name) * each;
           t.values.insert(t.values.end(), from, from + each);
         }
       t.shape[1] = std::int64_t(t.values.size()) / std::max<std::int64_t>(1, t.shape[0]);
@@ -52,13 +52,13 @@ void read_numbers(const MemberReader &in, const Columns &columns, Matrix &values
         for (const int j : group) {
           const int each = columns.column(j).numbers_of_name();
           std::copy_n(from, each,
-                      values.col(k).data() + columns.place(j).*place + int(name) * each);
+                      values.col(k).data() + columns.offsets(j).*place + int(name) * each);
           from += each;
         }
     }
     for (Eigen::Index k = 0; k < values.cols(); ++k)
       for (const int j : group)
-        if (!finish(columns.column(j), values.col(k).data() + columns.place(j).*place))
+        if (!finish(columns.column(j), values.col(k).data() + columns.offsets(j).*place))
           in.reject(family.name, "has numbers for component " + std::to_string(k + 1) +
                                      ", element " + std::to_string(j + 1) + " that cannot be");
   }

@@ -19,8 +19,8 @@ ProductScorer::ProductScorer(SharedColumns columns, Matrix terms, Matrix constan
 }
 
 void ProductScorer::score(const double *x, double *out) const {
-  double base = 0;
-  std::copy(base_.data(), base_.data() + k_, out);
+  double carrier = 0;
+  std::copy(constant_.data(), constant_.data() + k_, out);
   for_each_family(*columns_, [&]<class F>(int j, const F &family, const ColumnPlaces &at) {
     if (x[j] != x[j]) {
       for (int k = 0; k < k_; ++k) out[k] -= constants_(j, k);
@@ -95,9 +95,9 @@ void ProductScorer::Worker::prepare(const double *block) {
       if (hole || !group.families[i].plain()) fill(group.families[i], c, x, filled++, hole);
     }
   });
-  std::fill(row_base_.begin(), row_base_.end(), 0.0);
+  std::fill(row_carrier_.begin(), row_carrier_.end(), 0.0);
   for_each_group(columns_, [&]<class F>(const ColumnGroup<F> &group) {
-    if constexpr (F::has_base)
+    if constexpr (F::has_carrier)
       for (std::size_t c = 0; c < group.columns.size(); ++c)
         for (int b = 0; b < block_rows; ++b)
           row_carrier_[std::size_t(b)] += F::log_carrier(x_[std::size_t(group.first) + c][b]);
@@ -198,8 +198,9 @@ ProductScorer make_scorer(const ProductPoint &point) {
       constants(point.columns->count(), point.values.cols());
   detail::for_each_column(*point.columns, point.values.cols(),
                           [&](Eigen::Index k, int j, const Column &column, const ColumnPlaces &at) {
-                            bases(j, k) = column.point_terms(point.values.col(k).data() + at.point,
-                                                             terms.col(k).data() + at.terms);
+                            constants(j, k) =
+                                column.point_terms(point.values.col(k).data() + at.point,
+                                                   terms.col(k).data() + at.terms);
                           });
   return {point.columns, std::move(terms), std::move(constants)};
 }
@@ -209,7 +210,7 @@ ProductScorer make_scorer(const ProductPosterior &q) {
       constants(q.columns->count(), q.values.cols());
   detail::for_each_column(*q.columns, q.values.cols(),
                           [&](Eigen::Index k, int j, const Column &column, const ColumnPlaces &at) {
-                            bases(j, k) =
+                            constants(j, k) =
                                 column.expected_terms(q.values.col(k).data() + at.posterior,
                                                       terms.col(k).data() + at.terms);
                           });

@@ -22,7 +22,7 @@ ProductStarts::ProductStarts(MemoryRows &sample, const Columns &columns, const V
   columns.for_each([&](int j, const Column &column, const ColumnPlaces &) {
     ordered_[std::size_t(j)] = column.ordered;
     for (Eigen::Index i = 0; i < rows_.cols(); ++i)
-      places_(j, i) = column.place(rows_(j, i), variance(j));
+      stabilised_(j, i) = column.stabilised(rows_(j, i), variance(j));
   });
 }
 
