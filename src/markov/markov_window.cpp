@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "base/simd.hpp"
+
 namespace bayes {
 
 using simd::lanes;
