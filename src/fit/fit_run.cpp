@@ -18,8 +18,9 @@ void require_model_size(const std::string &what, double doubles, const std::stri
 void require_memory(const MemoryNeed &need, const Control &control) {
   if (need.bytes > control.memory)
     throw Error(Errc::too_large,
-                "fitting " + need.what + " takes about " + megabytes(need.bytes) + " MB beside the " +
-                    need.data + ", but the limit is " + megabytes(control.memory) + " MB",
+                "fitting " + need.what + " takes about " + megabytes(need.bytes) +
+                    " MB beside the " + need.data + ", but the limit is " +
+                    megabytes(control.memory) + " MB",
                 "The limit is maintenance_work_mem, or 1 GB if that is more." +
                     (need.detail.empty() ? "" : " " + need.detail),
                 "Raise maintenance_work_mem, " + need.hint);

@@ -30,7 +30,7 @@ struct MemoryNeed {
   /// beside which data
   const char *data = "rows";
   /// more to say of what is needed, or empty
-  std::string detail;
+  std::string detail = {};
   /// what to do but to raise maintenance_work_mem, after a comma
   std::string hint = "or use a smaller k.";
 };
@@ -77,16 +77,15 @@ class FitRun {
   auto best_of_restarts(Data &all, TrialData<Data> trial, Begin begin, Go go) {
     std::optional<decltype(go(begin(1), all))> best, run;
     if (plan_.restarts == 1) trial.data = nullptr;
-    const Restarts restarts{
-        [&](int restart) -> const RunTrace & {
-          run = go(begin(restart), trial.data ? *trial.data : all);
-          return *run;
-        },
-        [&] { best = std::move(run); },
-        [&]() -> const RunTrace & {
-          best = go(std::move(best->state), all);
-          return *best;
-        }};
+    const Restarts restarts{[&](int restart) -> const RunTrace & {
+                              run = go(begin(restart), trial.data ? *trial.data : all);
+                              return *run;
+                            },
+                            [&] { best = std::move(run); },
+                            [&]() -> const RunTrace & {
+                              best = go(std::move(best->state), all);
+                              return *best;
+                            }};
     run_restarts(restarts, trial.data ? &trial.weight : nullptr);
     return *std::move(best);
   }

@@ -18,8 +18,8 @@ namespace bayes {
 class ChainSampler {
  public:
   virtual ~ChainSampler() = default;
-  /// Sweep number `index` (0, 1, ...), which names the random numbers. Returns the log joint density
-  /// of the draw that it leads to.
+  /// Sweep number `index` (0, 1, ...), which names the random numbers. Returns the log joint
+  /// density of the draw that it leads to.
   virtual double sweep(int index, Control &control) = 0;
   /// Appends the quantities of that draw; called for draws that count. None of them may depend on
   /// how components are numbered.

@@ -61,6 +61,16 @@ class PartitionChain final : public ChainSampler {
 
 }  // namespace
 
+void make_dense(std::vector<int> &labels, int k) {
+  std::vector<int> names(std::size_t(k), -1);
+  int next = 0;
+  for (int &label : labels) {
+    int &name = names[std::size_t(label)];
+    if (name < 0) name = next++;
+    label = name;
+  }
+}
+
 std::vector<double> partition_quantities(const std::vector<double> &counts,
                                          const double *concentration) {
   double n = 0, largest = 0, entropy = 0;
@@ -84,11 +94,11 @@ std::int64_t keepable_draws(std::int64_t rows, int dimension, double parameters,
   return std::max<std::int64_t>(2, std::int64_t(std::min({most, labels, components})));
 }
 
-void run_partition_chains(
-    PartitionChains &out, const SamplerSetting &setting, const std::string &method,
-    const ChainPlan &plan, std::int64_t most_kept, Control &control,
-    const std::function<std::unique_ptr<PartitionSampler>(int chain)> &begin,
-    const std::function<void(const PartitionSampler &)> &keep) {
+void run_partition_chains(PartitionChains &out, const SamplerSetting &setting,
+                          const std::string &method, const ChainPlan &plan, std::int64_t most_kept,
+                          Control &control,
+                          const std::function<std::unique_ptr<PartitionSampler>(int chain)> &begin,
+                          const std::function<void(const PartitionSampler &)> &keep) {
   ChainSettings settings{method.c_str(), plan, {"clusters", "largest", "entropy"}, most_kept};
   if (!setting.partition.components()) settings.quantities.push_back("concentration");
   const GammaPrior *const learned = setting.learn_concentration ? &setting.concentration : nullptr;

@@ -39,8 +39,8 @@ template <class Q> struct ChainDraws : PartitionChains {
 };
 
 /// What is recorded of every draw beside its density; none of it depends on how clusters are
-/// numbered. clusters: how many have rows; largest: share of the largest; entropy: of the shares, in
-/// nats; concentration: of the Dirichlet process, if not null.
+/// numbered. clusters: how many have rows; largest: share of the largest; entropy: of the shares,
+/// in nats; concentration: of the Dirichlet process, if not null.
 std::vector<double> partition_quantities(const std::vector<double> &counts,
                                          const double *concentration);
 
@@ -52,13 +52,17 @@ std::int64_t keepable_draws(std::int64_t rows, int dimension, double parameters,
 
 /// Runs the chains. `begin(chain)` begins one; `keep` is called with every sampler whose draw is
 /// kept whole, for what depends on the family.
-void run_partition_chains(
-    PartitionChains &out, const SamplerSetting &setting, const std::string &method,
-    const ChainPlan &plan, std::int64_t most_kept, Control &control,
-    const std::function<std::unique_ptr<PartitionSampler>(int chain)> &begin,
-    const std::function<void(const PartitionSampler &)> &keep);
+void run_partition_chains(PartitionChains &out, const SamplerSetting &setting,
+                          const std::string &method, const ChainPlan &plan, std::int64_t most_kept,
+                          Control &control,
+                          const std::function<std::unique_ptr<PartitionSampler>(int chain)> &begin,
+                          const std::function<void(const PartitionSampler &)> &keep);
 
-/// Samples partitions of the rows by the method. `begin(chain)`: labels to begin with, dense from 0.
+/// Names labels below k anew in the order in which they first occur, from 0.
+void make_dense(std::vector<int> &labels, int k);
+
+/// Samples partitions of the rows by the method. `begin(chain)`: labels to begin with, dense from
+/// 0.
 template <class Q>
 ChainDraws<Q> sample_partitions(RowSource &rows, const Q &prior, SamplerSetting setting,
                                 const std::string &method, const ChainPlan &plan, Control &control,
@@ -77,8 +81,8 @@ ChainDraws<Q> sample_partitions(RowSource &rows, const Q &prior, SamplerSetting 
   return out;
 }
 
-/// All components of the parts in one. Halves by halves: one by one would take time in the square of
-/// their number.
+/// All components of the parts in one. Halves by halves: one by one would take time in the square
+/// of their number.
 template <class Q> Q joined_all(std::vector<Q> parts) {
   while (parts.size() > 1) {
     std::size_t halves = 0;

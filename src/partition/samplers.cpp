@@ -16,8 +16,7 @@ namespace {
 template <class Q, class Sampler> class AnySampler final : public MixtureSampler<Q> {
  public:
   template <class... Arguments>
-  explicit AnySampler(Arguments &&...arguments)
-      : sampler_(std::forward<Arguments>(arguments)...) {}
+  explicit AnySampler(Arguments &&...arguments) : sampler_(std::forward<Arguments>(arguments)...) {}
   void sweep(int index, Control &control) override { sampler_.sweep(index, control); }
   std::span<const int> labels() const override { return sampler_.labels(); }
   std::vector<double> counts() const override { return sampler_.counts(); }
@@ -49,9 +48,11 @@ std::unique_ptr<MixtureSampler<Q>> make_sampler(const std::string &method, RowSo
                                                              std::move(labels), control);
 }
 
-template std::unique_ptr<MixtureSampler<NormalWishart>> make_sampler(
-    const std::string &, RowSource &, const NormalWishart &, const SamplerSetting &,
-    std::vector<int>, Control &);
+template std::unique_ptr<MixtureSampler<NormalWishart>> make_sampler(const std::string &,
+                                                                     RowSource &,
+                                                                     const NormalWishart &,
+                                                                     const SamplerSetting &,
+                                                                     std::vector<int>, Control &);
 template std::unique_ptr<MixtureSampler<ProductPosterior>> make_sampler(
     const std::string &, RowSource &, const ProductPosterior &, const SamplerSetting &,
     std::vector<int>, Control &);
