@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "fit/fit_run.hpp"
 #include "markov/hmm_emissions.hpp"
 #include "markov/hmm_gibbs.hpp"
 #include "markov/hmm_trial.hpp"
@@ -23,16 +24,13 @@ template <class E> class Fit {
         k_(options.k),
         update_(update),
         control_(control),
+        run_(*model_, options, control),
         start_(start ? &std::get<typename E::Fitted>(start->state->fitted) : nullptr),
         emissions_(sequences, options, start_, symbols_, control) {
+    run_.set_weight(sequences.weight);
     check_memory();
     model_->state->vectors = vectors;
     model_->state->whole_steps = E::whole_steps;
-    schedule_.method = options_.method.c_str();
-    schedule_.max_iterations = options_.max_iterations;
-    schedule_.tolerance = options_.tolerance;
-    schedule_.max_seconds = options_.max_seconds;
-    schedule_.weight = sequences.weight;
     find_start_of_chain();
     if (update) {
       prior_ = *start_->posterior;
@@ -75,23 +73,14 @@ template <class E> class Fit {
   void check_memory() const {
     const double states = double(k_) * k_, each = emissions_.numbers(emissions_.dimension(), k_),
                  sums = emissions_.sums(emissions_.dimension(), k_);
-    if (8 * (3 * states + 2 * each) > 9e8)
-      throw Error(
-          Errc::too_large,
-          "a model of " + std::to_string(k_) + " states would be larger than a value can be (1 GB)",
-          {}, "Use a smaller k.");
+    require_model_size(std::to_string(k_) + " states", 3 * states + 2 * each, "Use a smaller k.");
     const double window =
         3.0 * double(window_blocks(padded_states(k_)) * block_rows) * padded_states(k_);
-    const double bytes =
-        8 * (8 * each + 10 * states + (1 + control_.threads) * (sums + 3 * states + window));
-    if (bytes > control_.memory)
-      throw Error(Errc::too_large,
-                  "fitting " + std::to_string(k_) + " states takes about " +
-                      std::to_string(std::int64_t(bytes / 1048576)) +
-                      " MB beside the sequences, but the limit is " +
-                      std::to_string(std::int64_t(control_.memory / 1048576)) + " MB",
-                  "The limit is maintenance_work_mem, or 1 GB if that is more.",
-                  "Raise maintenance_work_mem, or use a smaller k.");
+    require_memory({.what = std::to_string(k_) + " states",
+                    .bytes = 8 * (8 * each + 10 * states +
+                                  (1 + control_.threads) * (sums + 3 * states + window)),
+                    .data = "sequences"},
+                   control_);
   }
 
   /// Where the chain begins before anything is known, and what in it cannot be.
@@ -172,36 +161,15 @@ template <class E> class Fit {
     return emissions_.starting_statistics(restart);
   }
 
-  /// As FiniteFit::best_of_restarts: where there are too many steps, restarts run on some of the
-  /// sequences, and the best goes on with all.
+  /// Where there are too many steps, restarts run on some of the sequences.
   template <class Begin, class Go> auto best_of_restarts(Begin begin, Go go) {
-    using Result = decltype(go(begin(1), sequences_));
-    const bool trials = options_.restarts > 1 && sequences_.steps > most_trial_steps;
     std::optional<Trial> trial;
-    if (trials) trial.emplace(sequences_, options_.seed, control_);
-    const Sequences &data = trials ? trial->sequences() : sequences_;
-    std::optional<Result> best;
-    schedule_.restarts = options_.restarts + trials;
-    schedule_.weight = data.weight;
-    for (int restart = 1; restart <= options_.restarts; ++restart) {
-      control_.poll();
-      schedule_.restart = restart;
-      Result run = go(begin(restart), data);
-      model_->trace.push_back(run.trace);
-      if (!best || run.trace.back() > best->trace.back()) best = std::move(run);
-      if (schedule_.seconds() >= options_.max_seconds) break;
+    TrialData<const Sequences> data;
+    if (options_.restarts > 1 && sequences_.steps > most_trial_steps) {
+      trial.emplace(sequences_, options_.seed, control_);
+      data = {&trial->sequences(), trial->sequences().weight};
     }
-    if (trials) {
-      schedule_.restart = schedule_.restarts;
-      schedule_.weight = sequences_.weight;
-      best = go(std::move(best->state), sequences_);
-      model_->trace.push_back(best->trace);
-    }
-    model_->info.iterations = best->iterations;
-    // there was nowhere to go
-    model_->info.converged = best->converged || options_.max_iterations == 0;
-    model_->info.objective = best->trace.back();
-    return *std::move(best);
+    return run_.best_of_restarts(sequences_, data, std::move(begin), std::move(go));
   }
 
   template <class Statistics> void set_counts(const Statistics &statistics) {
@@ -216,11 +184,11 @@ template <class E> class Fit {
   }
 
   template <class L> void fit_point(const L &learner, typename E::Fitted &fitted) {
-    auto run =
-        best_of_restarts([&](int restart) { return begin_point(restart); },
-                         [&](auto state, const Sequences &data) {
-                           return optimize(learner, std::move(state), data, control_, schedule_);
-                         });
+    auto run = best_of_restarts([&](int restart) { return begin_point(restart); },
+                                [&](auto state, const Sequences &data) {
+                                  return optimize(learner, std::move(state), data, control_,
+                                                  run_.schedule());
+                                });
     set_counts(*run.statistics);
     model_->info.log_likelihood = run.sums.objective;
     fitted.point = std::move(run.state);
@@ -241,20 +209,20 @@ template <class E> class Fit {
 
   void fit_variational(typename E::Fitted &fitted) {
     const MarkovVariational<Q> learner(prior_, E::whole_steps);
-    auto run =
-        best_of_restarts([&](int restart) { return begin_posterior(learner, restart); },
-                         [&](auto state, const Sequences &data) {
-                           if (!options_.stochastic())
-                             return optimize(learner, std::move(state), data, control_, schedule_);
-                           auto run = optimize_stochastic(learner, std::move(state), data, control_,
-                                                          schedule_, options_.plan);
-                           // The estimates on the way were noisy; what is compared and reported is
-                           // exact.
-                           auto exact = expected_statistics(learner, run.state, data, control_);
-                           run.trace.push_back(exact.sums.objective + learner.objective(run.state));
-                           run.statistics = std::move(exact.statistics);
-                           return run;
-                         });
+    auto run = best_of_restarts(
+        [&](int restart) { return begin_posterior(learner, restart); },
+        [&](auto state, const Sequences &data) {
+          if (!options_.stochastic())
+            return optimize(learner, std::move(state), data, control_, run_.schedule());
+          auto run = optimize_stochastic(learner, std::move(state), data, control_, run_.schedule(),
+                                         options_.plan);
+          // The estimates on the way were noisy; what is compared and reported is
+          // exact.
+          auto exact = expected_statistics(learner, run.state, data, control_);
+          run.trace.push_back(exact.sums.objective + learner.objective(run.state));
+          run.statistics = std::move(exact.statistics);
+          return run;
+        });
     set_counts(*run.statistics);
     fitted.point = mean_parameters(run.state);
     fitted.posterior = std::move(run.state);
@@ -279,14 +247,12 @@ template <class E> class Fit {
                                   "It draws a state for every step." + numbering(sequences_),
                                   "Use method vi or em, or leave the weights out.");
                   });
-    HmmDraws<P, Q> draws(sequences_, prior_, E::whole_steps, named_, options_.chains, options_.seed,
-                         control_);
     // Chains begin after some steps uphill from a restart of their own.
     std::optional<Trial> trial;
     if (sequences_.steps > most_trial_steps) trial.emplace(sequences_, options_.seed, control_);
     const Sequences &data = trial ? trial->sequences() : sequences_;
     const MarkovVariational<Q> learner(prior_, E::whole_steps);
-    draws.run([&](int chain) {
+    const std::function<MarkovPoint<P>(int)> begin = [&](int chain) {
       if (start_point_) return *start_point_;
       Schedule brief;
       brief.max_iterations = 20;
@@ -295,15 +261,14 @@ template <class E> class Fit {
       QuietControl quiet(control_);
       return mean_parameters(
           optimize(learner, begin_posterior(learner, chain + 1), data, quiet, brief).state);
-    });
+    };
+    SampledHmm<P, Q> draws = sample_hmm(sequences_, prior_, E::whole_steps, named_, options_.chains,
+                                        options_.seed, control_, begin);
     fitted.point = std::move(draws.point);
     fitted.deviations = std::move(draws.deviations);
-    model_->state->visits = draws.visits;
-    model_->state->transitions = draws.transitions;
-    model_->info.converged = chains_agree(draws.quantities, control_);
-    model_->info.iterations = options_.chains.draws;
-    model_->info.objective = draws.best;
-    model_->draws = std::move(draws.quantities);
+    model_->state->visits = std::move(draws.visits);
+    model_->state->transitions = std::move(draws.transitions);
+    run_.take(std::move(draws.chains), options_.chains);
     score_point(fitted);
   }
 
@@ -318,8 +283,8 @@ template <class E> class Fit {
     if (!named_)
       std::stable_sort(order.begin(), order.end(),
                        [&](int a, int b) { return visits(a) > visits(b); });
-    state.visits = reordered(visits, order);
-    state.transitions = reordered(state.transitions, order);
+    state.visits = pick_entries(visits, order);
+    state.transitions = markov::reordered(state.transitions, order);
     if (fitted.posterior) {
       fitted.posterior = reordered(*fitted.posterior, order);
       // added up in this order, as whoever reads the model does
@@ -329,7 +294,7 @@ template <class E> class Fit {
     }
     if (!fitted.deviations) return;
     HmmDeviations &d = *fitted.deviations;
-    d = {reordered(d.initial, order), reordered(d.transition, order),
+    d = {pick_entries(d.initial, order), markov::reordered(d.transition, order),
          d.emissions.size() ? pick_columns(d.emissions, order) : d.emissions};
   }
 
@@ -357,16 +322,13 @@ template <class E> class Fit {
   }
 
   void describe() {
-    ModelInfo &info = model_->info;
-    info.method = options_.method;
-    info.rows = sequences_.count;
-    info.skipped = sequences_.rows.skipped();
-    info.dimension = sequences_.dimension;
-    info.components = k_;
-    info.seed = std::int64_t(options_.seed);
-    info.seconds = schedule_.seconds();
-    info.options = options_.document();
-    if (!options_.bayesian() || update_) return;
+    Document options = options_.document();
+    if (options_.bayesian() && !update_) options.set("prior", prior_document());
+    run_.describe(sequences_.count, sequences_.rows.skipped(), sequences_.dimension, k_,
+                  std::move(options));
+  }
+
+  Document prior_document() const {
     Document prior = Document::object();
     const auto number_or_all = [](const Tensor &t) {
       return t.shape.empty() ? Document(t.values[0]) : Document(t);
@@ -374,7 +336,7 @@ template <class E> class Fit {
     prior.set("initial", number_or_all(options_.initial_prior.given))
         .set("transition", number_or_all(options_.transition_prior.given));
     emissions_.write_prior(prior);
-    info.options.set("prior", std::move(prior));
+    return prior;
   }
 
   const Sequences &sequences_;
@@ -383,15 +345,15 @@ template <class E> class Fit {
   const int k_;
   const bool update_;
   Control &control_;
+  std::unique_ptr<HiddenMarkovModel> model_ = std::make_unique<HiddenMarkovModel>();
+  FitRun run_;
   const typename E::Fitted *start_;
   E emissions_;
-  Schedule schedule_;
   bool named_ = false;
   Vector initial_;
   Matrix transition_;
   MarkovPosterior<Q> prior_;
   std::optional<MarkovPoint<P>> start_point_;
-  std::unique_ptr<HiddenMarkovModel> model_ = std::make_unique<HiddenMarkovModel>();
 };
 
 }  // namespace
