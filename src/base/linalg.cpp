@@ -28,6 +28,12 @@ Matrix pick_columns(const Matrix &from, const std::vector<int> &order) {
   return out;
 }
 
+Vector pick_entries(const Vector &from, const std::vector<int> &order) {
+  Vector out(static_cast<Eigen::Index>(order.size()));
+  for (std::size_t i = 0; i < order.size(); ++i) out(Eigen::Index(i)) = from(order[i]);
+  return out;
+}
+
 bool cholesky(const Matrix &a, Matrix &lower) {
   const Eigen::Index n = a.rows();
   lower = a.triangularView<Eigen::Lower>();

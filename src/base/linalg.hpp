@@ -31,8 +31,9 @@ inline std::vector<double> to_vector(const Vector &v) { return {v.data(), v.data
 /// The numbers of a matrix row by row.
 std::vector<double> row_major(const Matrix &m);
 
-/// The columns in this order: a subset, a permutation, or repetitions.
+/// The columns, or entries, in this order: a subset, a permutation, or repetitions.
 Matrix pick_columns(const Matrix &from, const std::vector<int> &order);
+Vector pick_entries(const Vector &from, const std::vector<int> &order);
 
 /// The lower Cholesky factor of a symmetric matrix (lower triangle read); false if it is not
 /// numerically positive definite. Polls (control.hpp) while it works on a large one.

@@ -5,10 +5,8 @@
 // compiled once.
 #pragma once
 
-#include <chrono>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -18,39 +16,12 @@
 #include "base/random.hpp"
 #include "data/sampled_allocation.hpp"
 #include "fit/learners.hpp"
+#include "fit/schedule.hpp"
 #include "fit/stochastic_plan.hpp"
 
 namespace bayes {
 
-/// When to stop, and what progress reports contain.
-struct Schedule {
-  const char *method = "";
-  int restart = 1, restarts = 1;
-  int max_iterations = 1000;
-  /// for the change of the objective per unit of weight
-  double tolerance = 1e-6;
-  /// for the whole fit
-  double max_seconds = std::numeric_limits<double>::infinity();
-  /// of all rows
-  double weight = 1;
-  std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
-
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  }
-};
-
-/// The course of a run.
-struct RunTrace {
-  /// objective at the start and after every iteration
-  std::vector<double> trace;
-  bool converged = false;
-  int iterations = 0;
-  /// of the rows at the last local step
-  RowSums sums;
-};
-
-/// The result of a run.
+/// Where a run ended.
 template <class State, class Statistics> struct RunOf : RunTrace {
   State state;
   /// expected rows of every component at the last local step

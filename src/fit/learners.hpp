@@ -56,9 +56,21 @@ template <class Point> struct MixturePoint {
   Point components;
 };
 
-template <class Point> std::vector<double> log_weights_of(const MixturePoint<Point> &state) {
-  return to_vector(state.weights.array().log().matrix());
-}
+// The global step of the weights, and their share of the objective; compiled once.
+
+std::vector<double> log_weights_of(const Vector &weights);
+/// E[log weight] under Dirichlet(alpha)
+std::vector<double> expected_log_weights_of(const Vector &alpha);
+/// E[weight] under Dirichlet(alpha)
+Vector mean_weights(const Vector &alpha);
+/// Shares of the counts, which sum to `total`.
+Vector shares_of(const Vector &counts, double total);
+/// The same with one row more in every component.
+Vector smoothed_shares(const Vector &counts, double total);
+/// The mode of Dirichlet(alpha + counts).
+Vector mode_of_weights(const Vector &counts, const Vector &alpha);
+/// A step of size rho from one vector to another.
+Vector step_between(const Vector &from, const Vector &to, double rho);
 
 /// EM for maximum likelihood (002 L9). The floor keeps the likelihood bounded.
 template <class Point, class Floor> class MaximumLikelihood {
@@ -71,10 +83,12 @@ template <class Point, class Floor> class MaximumLikelihood {
   explicit MaximumLikelihood(const Floor &floor) : floor_(floor) {}
 
   Scorer scorer(const State &state) const { return make_scorer(state.components); }
-  std::vector<double> log_weights(const State &state) const { return log_weights_of(state); }
+  std::vector<double> log_weights(const State &state) const {
+    return log_weights_of(state.weights);
+  }
   double objective(const State &) const { return 0; }
   State update(const Statistics &statistics, const State &state) const {
-    return {statistics.count / statistics.total(),
+    return {shares_of(statistics.count, statistics.total()),
             maximum_likelihood(statistics, state.components, floor_)};
   }
 
@@ -96,13 +110,14 @@ template <class Point, class Prior> class MaximumPosterior {
         prior_(std::move(prior)) {}
 
   Scorer scorer(const State &state) const { return make_scorer(state.components); }
-  std::vector<double> log_weights(const State &state) const { return log_weights_of(state); }
+  std::vector<double> log_weights(const State &state) const {
+    return log_weights_of(state.weights);
+  }
   double objective(const State &state) const {
     return dirichlet_log_density(state.weights, alpha_) + log_prior(state.components, prior_);
   }
   State update(const Statistics &statistics, const State &) const {
-    const Vector mass = statistics.count.array() + (alpha_.array() - 1);
-    return {mass / mass.sum(), maximum_posterior(statistics, prior_)};
+    return {mode_of_weights(statistics.count, alpha_), maximum_posterior(statistics, prior_)};
   }
 
  private:
@@ -129,7 +144,7 @@ template <class Posterior> class Variational {
 
   Scorer scorer(const State &state) const { return make_scorer(state.components); }
   std::vector<double> log_weights(const State &state) const {
-    return to_vector(expected_log_weights(state.alpha));
+    return expected_log_weights_of(state.alpha);
   }
   double objective(const State &state) const {
     return -dirichlet_divergence(state.alpha, prior_.alpha) -
@@ -140,7 +155,7 @@ template <class Posterior> class Variational {
             posterior(statistics, prior_.components, state.components)};
   }
   State move(const State &from, const State &to, double step) const {
-    return {(1 - step) * from.alpha + step * to.alpha, blend(from.components, to.components, step)};
+    return {step_between(from.alpha, to.alpha, step), blend(from.components, to.components, step)};
   }
 
  private:

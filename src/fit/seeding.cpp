@@ -77,4 +77,26 @@ Matrix random_rows(MemoryRows &sample, int k, Random &random) {
   return centres;
 }
 
+NormalScorer KMeans::nearest(const CovarianceShape &shape, const Matrix &centres) const {
+  FactoredScale scale;
+  const Vector whiten = std::sqrt(2.0) * deviation_.cwiseInverse();
+  if (shape.dense)
+    scale.whiten = whiten.asDiagonal();
+  else
+    scale.whiten = whiten;
+  return {shape, centres,
+          std::vector<FactoredScale>(std::size_t(shape.count(int(centres.cols()))), scale),
+          Vector::Zero(centres.cols())};
+}
+
+Matrix settled_centres(const KMeans &kmeans, Matrix centres, RowSource &sample, double weight,
+                       Control &control) {
+  Schedule brief;
+  brief.max_iterations = 20;
+  brief.tolerance = 1e-3;
+  brief.weight = weight;
+  QuietControl quiet(control);
+  return optimize(kmeans, std::move(centres), sample, quiet, brief).state;
+}
+
 }  // namespace bayes

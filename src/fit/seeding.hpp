@@ -29,17 +29,7 @@ class KMeans {
   explicit KMeans(const Vector &deviation) : deviation_(deviation) {}
 
   /// A scorer of the wanted shape whose hard allocation is to the nearest centre.
-  NormalScorer nearest(const CovarianceShape &shape, const Matrix &centres) const {
-    FactoredScale scale;
-    const Vector whiten = std::sqrt(2.0) * deviation_.cwiseInverse();
-    if (shape.dense)
-      scale.whiten = whiten.asDiagonal();
-    else
-      scale.whiten = whiten;
-    return {shape, centres,
-            std::vector<FactoredScale>(std::size_t(shape.count(int(centres.cols()))), scale),
-            Vector::Zero(centres.cols())};
-  }
+  NormalScorer nearest(const CovarianceShape &shape, const Matrix &centres) const;
 
   Scorer scorer(const State &centres) const { return nearest(diagonal_covariance, centres); }
   std::vector<double> log_weights(const State &centres) const {
@@ -53,15 +43,8 @@ class KMeans {
   Vector deviation_;
 };
 
-/// The centres after a few iterations of k-means. `weight`: of the whole sample.
-inline Matrix settled_centres(const KMeans &kmeans, Matrix centres, RowSource &sample,
-                              double weight, Control &control) {
-  Schedule brief;
-  brief.max_iterations = 20;
-  brief.tolerance = 1e-3;
-  brief.weight = weight;
-  QuietControl quiet(control);
-  return optimize(kmeans, std::move(centres), sample, quiet, brief).state;
-}
+/// Where k-means gets to from these centres in a few iterations. `weight`: of the whole sample.
+Matrix settled_centres(const KMeans &kmeans, Matrix centres, RowSource &sample, double weight,
+                       Control &control);
 
 }  // namespace bayes

@@ -7,7 +7,6 @@
 #include "families/normal/normal_document.hpp"
 #include "families/normal/normal_prior.hpp"
 #include "families/product/product_document.hpp"
-#include "markov/hmm_gibbs.hpp"
 #include "markov/hmm_scorer.hpp"
 
 namespace bayes {

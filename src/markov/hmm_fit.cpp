@@ -1,401 +1,126 @@
-// Fitting a hidden Markov model: initialization, learner or Gibbs sampling, the order of the
-// states, and the fitted model.
+// Fitting a hidden Markov model: what does not depend on the kind of observations.
 #include <algorithm>
 #include <numeric>
 
-#include "document/members.hpp"
-#include "markov/hmm_emissions.hpp"
-#include "markov/hmm_gibbs.hpp"
-#include "markov/hmm_trial.hpp"
+#include "markov/hmm_family_fit.hpp"
 
 namespace bayes {
-namespace {
 
-template <class E> class Fit {
-  using P = typename E::Point;
-  using Q = typename E::Posterior;
+HmmFitBase::HmmFitBase(HmmTask task, const MarkovWeights *start)
+    : sequences_(task.sequences),
+      symbols_(std::move(task.symbols)),
+      options_(task.options),
+      k_(task.options.k),
+      update_(task.update),
+      control_(task.control),
+      run_(*model_, task.options, task.control) {
+  run_.set_weight(sequences_.weight);
+  model_->state->vectors = task.vectors;
+  model_->state->weight = sequences_.weight;
+  find_start_of_chain(start);
+}
 
- public:
-  Fit(const Sequences &sequences, std::vector<std::string> symbols, const HmmOptions &options,
-      bool vectors, const HiddenMarkovModel *start, bool update, Control &control)
-      : sequences_(sequences),
-        symbols_(std::move(symbols)),
-        options_(options),
-        k_(options.k),
-        update_(update),
-        control_(control),
-        start_(start ? &std::get<typename E::Fitted>(start->state->fitted) : nullptr),
-        emissions_(sequences, options, start_, symbols_, control) {
-    check_memory();
-    model_->state->vectors = vectors;
-    model_->state->whole_steps = E::whole_steps;
-    schedule_.method = options_.method.c_str();
-    schedule_.max_iterations = options_.max_iterations;
-    schedule_.tolerance = options_.tolerance;
-    schedule_.max_seconds = options_.max_seconds;
-    schedule_.weight = sequences.weight;
-    find_start_of_chain();
-    if (update) {
-      prior_ = *start_->posterior;
-    } else {
-      const auto over = [](const auto &prior, const auto &possible) {
-        return (possible.array() > 0).select(prior, 0.0);
-      };
-      prior_ = {over(options.initial_prior.row(k_), initial_),
-                over(options.transition_prior.square(k_), transition_),
-                replicate(emissions_.prior(), k_)};
-    }
-    if (start_)
-      start_point_ = start_->point;
-    else if (!options.probabilities.is_null())
-      start_point_ = MarkovPoint<P>{initial_, transition_, given_probabilities()};
-  }
+void HmmFitBase::check_memory(double each, double sums) const {
+  const double states = double(k_) * k_;
+  require_model_size(std::to_string(k_) + " states", 3 * states + 2 * each, "Use a smaller k.");
+  const double window =
+      3.0 * double(window_blocks(padded_states(k_)) * block_rows) * padded_states(k_);
+  require_memory({.what = std::to_string(k_) + " states",
+                  .bytes = 8 * (8 * each + 10 * states +
+                                (1 + control_.threads) * (sums + 3 * states + window)),
+                  .data = "sequences"},
+                 control_);
+}
 
-  std::unique_ptr<HiddenMarkovModel> run() {
-    typename E::Fitted fitted;
-    if (options_.method == "em")
-      fit_point(MarkovMaximumLikelihood<P, std::decay_t<decltype(emissions_.floor())>>(
-                    emissions_.floor(), E::whole_steps),
-                fitted);
-    else if (options_.method == "map")
-      fit_point(MarkovMaximumPosterior<P, Q>(prior_, E::whole_steps), fitted);
-    else if (options_.method == "gibbs")
-      sample(fitted);
-    else
-      fit_variational(fitted);
-    model_->state->weight = sequences_.weight;
-    order(fitted);
-    sort_symbols(fitted);
-    model_->state->fitted = std::move(fitted);
-    model_->state->symbols = std::move(symbols_);
-    describe();
-    return std::move(model_);
-  }
-
- private:
-  void check_memory() const {
-    const double states = double(k_) * k_, each = emissions_.numbers(emissions_.dimension(), k_),
-                 sums = emissions_.sums(emissions_.dimension(), k_);
-    if (8 * (3 * states + 2 * each) > 9e8)
-      throw Error(
-          Errc::too_large,
-          "a model of " + std::to_string(k_) + " states would be larger than a value can be (1 GB)",
-          {}, "Use a smaller k.");
-    const double window =
-        3.0 * double(window_blocks(padded_states(k_)) * block_rows) * padded_states(k_);
-    const double bytes =
-        8 * (8 * each + 10 * states + (1 + control_.threads) * (sums + 3 * states + window));
-    if (bytes > control_.memory)
-      throw Error(Errc::too_large,
-                  "fitting " + std::to_string(k_) + " states takes about " +
-                      std::to_string(std::int64_t(bytes / 1048576)) +
-                      " MB beside the sequences, but the limit is " +
-                      std::to_string(std::int64_t(control_.memory / 1048576)) + " MB",
-                  "The limit is maintenance_work_mem, or 1 GB if that is more.",
-                  "Raise maintenance_work_mem, or use a smaller k.");
-  }
-
-  /// The initial point of the Markov chain, and its structural zeros.
-  void find_start_of_chain() {
-    initial_ = Vector::Constant(k_, 1.0 / k_);
-    transition_ = Matrix::Constant(k_, k_, 1.0 / k_);
-    if (options_.topology == "left-to-right") {
-      initial_.setZero();
-      initial_(0) = 1;
-      for (int i = 0; i < k_; ++i)
-        transition_.row(i).setZero(), transition_.row(i).tail(k_ - i).setConstant(1.0 / (k_ - i));
-    }
-    const auto restrict_to = [](auto row, const auto &given, const char *key) {
-      for (Eigen::Index i = 0; i < row.size(); ++i)
-        if (given(i) > 0 && row(i) == 0)
-          throw Error(
-              Errc::invalid_argument,
-              std::string("option \"init.") + key + "\" allows what option topology forbids", {},
-              "Leave one of them out.");
-      row = given;
-    };
-    if (options_.initial) restrict_to(initial_.head(k_), *options_.initial, "initial");
-    for (int i = 0; options_.transitions && i < k_; ++i)
-      restrict_to(transition_.row(i), options_.transitions->row(i), "transitions");
-    if (start_) initial_ = start_->point.initial, transition_ = start_->point.transition;
-    named_ =
-        start_ || options_.given_start() || options_.topology != "ergodic" || sequences_.labelled;
-  }
-
-  P given_probabilities() {
-    if constexpr (std::is_same_v<E, ProductEmissions>) {
-      P out{emissions_.shared_columns(), Matrix::Zero(Eigen::Index(symbols_.size()), k_)};
-      const auto &states = *options_.probabilities.template as<Document::List>();
-      for (int i = 0; i < k_; ++i) {
-        double left = 1;
-        std::vector<bool> given(symbols_.size(), false);
-        for (const auto &[symbol, p] : *states[std::size_t(i)].template as<Document::Object>()) {
-          const auto at = std::find(symbols_.begin(), symbols_.end(), symbol);
-          if (at == symbols_.end())
-            throw Error(Errc::invalid_argument, "option \"init.probabilities\" names symbol \"" +
-                                                    symbol + "\", which no sequence has");
-          given[std::size_t(at - symbols_.begin())] = true;
-          left -= out.values(at - symbols_.begin(), i) = *to_number(p, false);
-        }
-        const auto others = std::count(given.begin(), given.end(), false);
-        if (others == 0 && left > 1e-6)
-          throw Error(Errc::invalid_argument,
-                      "option \"init.probabilities\" names all symbols for state " +
-                          std::to_string(i + 1) + ", but their probabilities do not sum to 1",
-                      "They leave " + bayes::describe(left) + ".");
-        for (std::size_t v = 0; v < given.size(); ++v)
-          if (!given[v]) out.values(Eigen::Index(v), i) = std::max(0.0, left) / double(others);
-        out.values.col(i) = out.values.col(i).cwiseMax(1e-12);
-        double sum = 0;  // in order: that of Eigen's sum depends on the alignment
-        for (Eigen::Index v = 0; v < out.values.rows(); ++v) sum += out.values(v, i);
-        if (std::abs(sum - 1) > exact_sum) out.values.col(i) /= sum;
-      }
-      return out;
-    } else {
-      throw Error(Errc::internal, "probabilities of normals");
-    }
-  }
-
-  /// Restarts differ in the initial emissions, and every third in the expected sojourn times.
-  Matrix first_transition(int restart) const {
-    if (options_.transitions || restart % 3 != 0) return transition_;
-    Matrix out = transition_;
+void HmmFitBase::find_start_of_chain(const MarkovWeights *start) {
+  first_.initial = Vector::Constant(k_, 1.0 / k_);
+  first_.transition = Matrix::Constant(k_, k_, 1.0 / k_);
+  if (options_.topology == "left-to-right") {
+    first_.initial.setZero();
+    first_.initial(0) = 1;
     for (int i = 0; i < k_; ++i)
-      if (out(i, i) > 0 && out(i, i) < 1) {
-        out.row(i) *= 0.2 / (1 - out(i, i));
-        out(i, i) = 0.8;
-      }
-    return out;
+      first_.transition.row(i).setZero(),
+          first_.transition.row(i).tail(k_ - i).setConstant(1.0 / (k_ - i));
   }
+  const auto restrict_to = [](auto row, const auto &given, const char *key) {
+    for (Eigen::Index i = 0; i < row.size(); ++i)
+      if (given(i) > 0 && row(i) == 0)
+        throw Error(Errc::invalid_argument,
+                    std::string("option \"init.") + key + "\" allows what option topology forbids",
+                    {}, "Leave one of them out.");
+    row = given;
+  };
+  if (options_.initial) restrict_to(first_.initial.head(k_), *options_.initial, "initial");
+  for (int i = 0; options_.transitions && i < k_; ++i)
+    restrict_to(first_.transition.row(i), options_.transitions->row(i), "transitions");
+  if (start) first_.initial = start->initial, first_.transition = start->transition;
+  named_ = start || options_.given_start() || options_.topology != "ergodic" || sequences_.labelled;
+}
 
-  auto starting_statistics(int restart) {
-    emissions_.sample().scale_weights(sequences_.weight);
-    return emissions_.starting_statistics(restart);
-  }
-
-  /// As FiniteFit::best_of_restarts: where there are too many steps, restarts run on some of the
-  /// sequences, and the best goes on with all.
-  template <class Begin, class Go> auto best_of_restarts(Begin begin, Go go) {
-    using Result = decltype(go(begin(1), sequences_));
-    const bool trials = options_.restarts > 1 && sequences_.steps > most_trial_steps;
-    std::optional<Trial> trial;
-    if (trials) trial.emplace(sequences_, options_.seed, control_);
-    const Sequences &data = trials ? trial->sequences() : sequences_;
-    std::optional<Result> best;
-    schedule_.restarts = options_.restarts + trials;
-    schedule_.weight = data.weight;
-    for (int restart = 1; restart <= options_.restarts; ++restart) {
-      control_.poll();
-      schedule_.restart = restart;
-      Result run = go(begin(restart), data);
-      model_->trace.push_back(run.trace);
-      if (!best || run.trace.back() > best->trace.back()) best = std::move(run);
-      if (schedule_.seconds() >= options_.max_seconds) break;
+Matrix HmmFitBase::first_transition(int restart) const {
+  if (options_.transitions || restart % 3 != 0) return first_.transition;
+  Matrix out = first_.transition;
+  for (int i = 0; i < k_; ++i)
+    if (out(i, i) > 0 && out(i, i) < 1) {
+      out.row(i) *= 0.2 / (1 - out(i, i));
+      out(i, i) = 0.8;
     }
-    if (trials) {
-      schedule_.restart = schedule_.restarts;
-      schedule_.weight = sequences_.weight;
-      best = go(std::move(best->state), sequences_);
-      model_->trace.push_back(best->trace);
-    }
-    model_->info.iterations = best->iterations;
-    // with max_iter 0, reaching the limit is no failure
-    model_->info.converged = best->converged || options_.max_iterations == 0;
-    model_->info.objective = best->trace.back();
-    return *std::move(best);
-  }
+  return out;
+}
 
-  template <class Statistics> void set_counts(const Statistics &statistics) {
-    model_->state->visits = statistics.count;
-    model_->state->transitions = statistics.transitions;
-  }
+MarkovWeights HmmFitBase::prior_of_options() const {
+  return {(first_.initial.array() > 0).select(options_.initial_prior.row(k_), 0.0),
+          (first_.transition.array() > 0).select(options_.transition_prior.square(k_), 0.0)};
+}
 
-  MarkovPoint<P> begin_point(int restart) {
-    if (start_point_) return *start_point_;
-    return {initial_, first_transition(restart),
-            emissions_.first_point(starting_statistics(restart))};
-  }
+const Sequences *HmmFitBase::trial() {
+  if (sequences_.steps <= most_trial_steps) return nullptr;
+  if (!trial_) trial_.emplace(sequences_, options_.seed, control_);
+  return &trial_->sequences();
+}
 
-  template <class L> void fit_point(const L &learner, typename E::Fitted &fitted) {
-    auto run =
-        best_of_restarts([&](int restart) { return begin_point(restart); },
-                         [&](auto state, const Sequences &data) {
-                           return optimize(learner, std::move(state), data, control_, schedule_);
-                         });
-    set_counts(*run.statistics);
-    model_->info.log_likelihood = run.sums.objective;
-    fitted.point = std::move(run.state);
-  }
+void HmmFitBase::require_no_weights() const {
+  for_each_step(sequences_, control_,
+                [&](const double *, std::int64_t sequence, std::int64_t, double weight) {
+                  if (weight != 1)
+                    throw Error(Errc::invalid_argument,
+                                "method gibbs takes no weights, but that of sequence " +
+                                    std::to_string(sequence) + " is " + bayes::describe(weight),
+                                "It draws a state for every step." + numbering(sequences_),
+                                "Use method vi or em, or leave the weights out.");
+                });
+}
 
-  MarkovPosterior<Q> begin_posterior(const MarkovVariational<Q> &learner, int restart) {
-    if (start_ && start_->posterior) return *start_->posterior;
-    if (start_point_) {  // one pass with the point gives the first posterior
-      const auto scorer = make_scorer(start_point_->emissions);
-      const MarkovSums sums = markov_step(sequences_, control_, markov::chain_of(*start_point_),
-                                          *emissions_of(scorer, E::whole_steps, sequences_.values));
-      return learner.update(markov::statistics_of(sums, scorer), prior_);
-    }
-    const Matrix moves = first_transition(restart) * (sequences_.weight / k_);
-    return learner.update(
-        {initial_ * sequences_.weights, moves, Vector(), starting_statistics(restart)}, prior_);
-  }
+std::vector<int> HmmFitBase::order_states() {
+  HiddenMarkovModel::State &state = *model_->state;
+  state.visits = state.visits.cwiseMax(0);
+  state.transitions = state.transitions.cwiseMax(0);
+  std::vector<int> order(static_cast<std::size_t>(k_));
+  std::iota(order.begin(), order.end(), 0);
+  const Vector visits = state.visits;
+  if (!named_)
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int a, int b) { return visits(a) > visits(b); });
+  state.visits = pick_entries(visits, order);
+  state.transitions = markov::reordered(state.transitions, order);
+  return order;
+}
 
-  void fit_variational(typename E::Fitted &fitted) {
-    const MarkovVariational<Q> learner(prior_, E::whole_steps);
-    auto run =
-        best_of_restarts([&](int restart) { return begin_posterior(learner, restart); },
-                         [&](auto state, const Sequences &data) {
-                           if (!options_.stochastic())
-                             return optimize(learner, std::move(state), data, control_, schedule_);
-                           auto run = optimize_stochastic(learner, std::move(state), data, control_,
-                                                          schedule_, options_.plan);
-                           // The objectives so far were noisy estimates; the one compared and
-                           // reported is exact.
-                           auto exact = expected_statistics(learner, run.state, data, control_);
-                           run.trace.push_back(exact.sums.objective + learner.objective(run.state));
-                           run.statistics = std::move(exact.statistics);
-                           return run;
-                         });
-    set_counts(*run.statistics);
-    fitted.point = mean_parameters(run.state);
-    fitted.posterior = std::move(run.state);
-    score_point(fitted);
-  }
-
-  void score_point(const typename E::Fitted &fitted) {
-    const auto scorer = make_scorer(fitted.point.emissions);
-    model_->info.log_likelihood =
-        markov_step(sequences_, control_, markov::chain_of(fitted.point),
-                    *emissions_of(scorer, E::whole_steps, sequences_.values))
-            .objective;
-  }
-
-  void sample(typename E::Fitted &fitted) {
-    for_each_step(sequences_, control_,
-                  [&](const double *, std::int64_t sequence, std::int64_t, double weight) {
-                    if (weight != 1)
-                      throw Error(Errc::invalid_argument,
-                                  "method gibbs takes no weights, but that of sequence " +
-                                      std::to_string(sequence) + " is " + bayes::describe(weight),
-                                  "It draws a state for every step." + numbering(sequences_),
-                                  "Use method vi or em, or leave the weights out.");
-                  });
-    HmmDraws<P, Q> draws(sequences_, prior_, E::whole_steps, named_, options_.chains, options_.seed,
-                         control_);
-    // Each chain starts from a few variational iterations after a restart of its own.
-    std::optional<Trial> trial;
-    if (sequences_.steps > most_trial_steps) trial.emplace(sequences_, options_.seed, control_);
-    const Sequences &data = trial ? trial->sequences() : sequences_;
-    const MarkovVariational<Q> learner(prior_, E::whole_steps);
-    draws.run([&](int chain) {
-      if (start_point_) return *start_point_;
-      Schedule brief;
-      brief.max_iterations = 20;
-      brief.tolerance = 1e-4;
-      brief.weight = data.weight;
-      QuietControl quiet(control_);
-      return mean_parameters(
-          optimize(learner, begin_posterior(learner, chain + 1), data, quiet, brief).state);
-    });
-    fitted.point = std::move(draws.point);
-    fitted.deviations = std::move(draws.deviations);
-    model_->state->visits = draws.visits;
-    model_->state->transitions = draws.transitions;
-    model_->info.converged = chains_agree(draws.quantities, control_);
-    model_->info.iterations = options_.chains.draws;
-    model_->info.objective = draws.best;
-    model_->draws = std::move(draws.quantities);
-    score_point(fitted);
-  }
-
-  /// Orders states by decreasing occupancy, unless the options or known states identify them.
-  void order(typename E::Fitted &fitted) {
-    auto &state = *model_->state;
-    state.visits = state.visits.cwiseMax(0);
-    state.transitions = state.transitions.cwiseMax(0);
-    std::vector<int> order(static_cast<std::size_t>(k_));
-    std::iota(order.begin(), order.end(), 0);
-    const Vector visits = state.visits;
-    if (!named_)
-      std::stable_sort(order.begin(), order.end(),
-                       [&](int a, int b) { return visits(a) > visits(b); });
-    state.visits = reordered(visits, order);
-    state.transitions = reordered(state.transitions, order);
-    if (fitted.posterior) {
-      fitted.posterior = reordered(*fitted.posterior, order);
-      // recomputed in this order, as when the model is read
-      fitted.point = mean_parameters(*fitted.posterior);
-    } else {
-      fitted.point = reordered(fitted.point, order);
-    }
-    if (!fitted.deviations) return;
-    HmmDeviations &d = *fitted.deviations;
-    d = {reordered(d.initial, order), reordered(d.transition, order),
-         d.emissions.size() ? pick_columns(d.emissions, order) : d.emissions};
-  }
-
-  /// Sorts symbols by name, independently of the order of appearance; those of a start model stay
-  /// first.
-  void sort_symbols(typename E::Fitted &fitted) {
-    if constexpr (std::is_same_v<E, ProductEmissions>) {
-      if (start_ || symbols_.empty()) return;
-      std::vector<int> by_name(symbols_.size());
-      std::iota(by_name.begin(), by_name.end(), 0);
-      std::sort(by_name.begin(), by_name.end(), [this](int a, int b) {
-        return symbols_[std::size_t(a)] < symbols_[std::size_t(b)];
-      });
-      const auto sort = [&by_name](Matrix &values) {
-        values = pick_columns(values.transpose(), by_name).transpose().eval();
-      };
-      sort(fitted.point.emissions.values);
-      if (fitted.posterior) {
-        sort(fitted.posterior->emissions.values);
-        fitted.point = mean_parameters(*fitted.posterior);
-      }
-      if (fitted.deviations) sort(fitted.deviations->emissions);
-      std::sort(symbols_.begin(), symbols_.end());
-    }
-  }
-
-  void describe() {
-    ModelInfo &info = model_->info;
-    info.method = options_.method;
-    info.rows = sequences_.count;
-    info.skipped = sequences_.rows.skipped();
-    info.dimension = sequences_.dimension;
-    info.components = k_;
-    info.seed = std::int64_t(options_.seed);
-    info.seconds = schedule_.seconds();
-    info.options = options_.document();
-    if (!options_.bayesian() || update_) return;
-    Document prior = Document::object();
+void HmmFitBase::describe(const Document &emissions) {
+  Document options = options_.document();
+  if (options_.bayesian() && !update_) {
     const auto number_or_all = [](const Tensor &t) {
       return t.shape.empty() ? Document(t.values[0]) : Document(t);
     };
+    Document prior = Document::object();
     prior.set("initial", number_or_all(options_.initial_prior.given))
         .set("transition", number_or_all(options_.transition_prior.given));
-    emissions_.write_prior(prior);
-    info.options.set("prior", std::move(prior));
+    for (const auto &[key, value] : *emissions.as<Document::Object>()) prior.set(key, value);
+    options.set("prior", std::move(prior));
   }
-
-  const Sequences &sequences_;
-  std::vector<std::string> symbols_;
-  const HmmOptions &options_;
-  const int k_;
-  const bool update_;
-  Control &control_;
-  const typename E::Fitted *start_;
-  E emissions_;
-  Schedule schedule_;
-  bool named_ = false;
-  Vector initial_;
-  Matrix transition_;
-  MarkovPosterior<Q> prior_;
-  std::optional<MarkovPoint<P>> start_point_;
-  std::unique_ptr<HiddenMarkovModel> model_ = std::make_unique<HiddenMarkovModel>();
-};
-
-}  // namespace
+  run_.describe(sequences_.count, sequences_.rows.skipped(), sequences_.dimension, k_,
+                std::move(options));
+}
 
 std::unique_ptr<HiddenMarkovModel> hmm_fit(Sequences &sequences, std::vector<std::string> symbols,
                                            int k, const Document &options,
@@ -434,23 +159,20 @@ std::unique_ptr<HiddenMarkovModel> hmm_fit(Sequences &sequences, std::vector<std
     throw Error(Errc::invalid_argument, "all observations are missing", {},
                 "Leave such sequences out.");
   if (read.symbols) sequences.values = int(symbols.size());
-  const auto go = [&]<class E>(std::type_identity<E>) {
-    auto model = Fit<E>(sequences, std::move(symbols), read, vectors, start, update, control).run();
-    // A model that cannot be read back must not be returned: parameters may have left the range of
-    // a double.
-    try {
-      Model::from_document(model->to_document());
-    } catch (const Error &error) {
-      throw Error(Errc::numeric, "the fit led to parameters that cannot be", error.what(),
-                  "Rescale the observations.");
-    }
-    return model;
-  };
-  if (read.products) return go(std::type_identity<ProductEmissions>{});
-  if (start &&
+  if (!read.products && start &&
       read.covariance != std::get<NormalHmm>(start->state->fitted).point.emissions.shape.name)
     throw Error(Errc::internal, "the start model has another covariance");
-  return go(std::type_identity<NormalEmissions>{});
+  const HmmTask task{sequences, std::move(symbols), read, vectors, start, update, control};
+  auto model = read.products ? fit_product_hmm(task) : fit_normal_hmm(task);
+  // What could not be read back must not be given away: parameters may have left the range of a
+  // double.
+  try {
+    Model::from_document(model->to_document());
+  } catch (const Error &error) {
+    throw Error(Errc::numeric, "the fit led to parameters that cannot be", error.what(),
+                "Rescale the observations.");
+  }
+  return model;
 }
 
 }  // namespace bayes

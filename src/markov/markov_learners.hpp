@@ -7,100 +7,87 @@
 // and the distribution is over the other entries.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
+#include <concepts>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "families/dirichlet.hpp"
 #include "fit/driver.hpp"
 #include "markov/markov_step.hpp"
 
 namespace bayes {
 
-template <class Point> struct MarkovPoint {
+/// Of a chain alone: probabilities, or the parameters of their Dirichlet distributions.
+struct MarkovWeights {
   Vector initial;     // K
-  Matrix transition;  // K x K, (from, to): rows sum to 1
-  Point emissions;
+  Matrix transition;  // K x K, (from, to)
 };
-
+template <class Point> struct MarkovPoint : MarkovWeights { Point emissions; };
 /// q(initial) and q of each row of the transitions are Dirichlet.
-template <class Posterior> struct MarkovPosterior {
-  Vector initial;     // K
-  Matrix transition;  // K x K
-  Posterior emissions;
-};
+template <class Posterior> struct MarkovPosterior : MarkovWeights { Posterior emissions; };
 
-template <class Emissions> struct MarkovStatistics {
+struct MarkovCounts {
   Vector initial;      // K: weight of the sequences that begin in a state
   Matrix transitions;  // K x K, (from, to)
   Vector count;        // K: steps
+
+  void scale(double factor);
+};
+template <class Emissions> struct MarkovStatistics : MarkovCounts {
   Emissions emissions;
 
   void scale(double factor) {
-    initial *= factor;
-    transitions *= factor;
-    count *= factor;
+    MarkovCounts::scale(factor);
     emissions.scale(factor);
   }
 };
 
+// What learners do with the chain, whatever the emissions; compiled once.
 namespace markov {
 
-/// The entries that are not structural zeros.
-inline Vector possible(const Vector &of, const Vector &alpha) {
-  Vector out(of.size());
-  Eigen::Index n = 0;
-  for (Eigen::Index i = 0; i < of.size(); ++i)
-    if (alpha(i) > 0) out(n++) = of(i);
-  return out.head(n);
-}
+/// Counts in proportion; what there was before where there are none.
+MarkovWeights maximum_likelihood(const MarkovCounts &counts, const MarkovWeights &before);
+/// The modes of the posterior's Dirichlet distributions; what there was before where there are
+/// none.
+MarkovWeights maximum_posterior(const MarkovCounts &counts, const MarkovWeights &prior,
+                                const MarkovWeights &before);
+MarkovWeights posterior(const MarkovCounts &counts, const MarkovWeights &prior);
+/// A step of size rho from one to the other.
+MarkovWeights blend(const MarkovWeights &from, const MarkovWeights &to, double rho);
+/// of probabilities
+double log_density(const MarkovWeights &point, const MarkovWeights &prior);
+double divergence(const MarkovWeights &q, const MarkovWeights &prior);
+/// E[probabilities]
+MarkovWeights mean(const MarkovWeights &q);
+/// The states in this order.
+MarkovWeights reordered(const MarkovWeights &of, const std::vector<int> &order);
+Matrix reordered(const Matrix &transition, const std::vector<int> &order);
 
-inline double divergence(const Vector &q, const Vector &prior) {
-  return dirichlet_divergence(possible(q, prior), possible(prior, prior));
-}
-inline double log_density(const Vector &p, const Vector &prior) {
-  return dirichlet_log_density(possible(p, prior), possible(prior, prior));
-}
-
-/// Sum of f(row of a, row of b) over the initial distribution and all rows of the transitions.
-template <class A, class B, class F> double over_rows(const A &a, const B &b, F f) {
-  double total = f(a.initial, b.initial);
-  for (Eigen::Index i = 0; i < a.transition.rows(); ++i)
-    total += f(Vector(a.transition.row(i)), Vector(b.transition.row(i)));
-  return total;
-}
-
-/// Normalised counts; the previous distribution if all are 0.
-inline Vector shares(const Vector &counts, const Vector &before) {
-  const double sum = counts.sum();
-  return sum > 0 ? Vector(counts / sum) : before;
-}
-
-inline Vector expected_logs(const Vector &alpha) {
-  const double whole = digamma(alpha.sum());
-  return alpha.unaryExpr([whole](double a) {
-    return a > 0 ? digamma(a) - whole : -std::numeric_limits<double>::infinity();
-  });
-}
-
-/// Scalar: Eigen's vectorised logarithms of equal probabilities may differ in the last bit, and
-/// then equally probable paths would not tie.
-inline double log_of(double p) { return std::log(p); }
-
+/// With logs of probabilities.
+MarkovChain log_chain(const MarkovWeights &point);
+/// With expected logs.
+MarkovChain expected_log_chain(const MarkovWeights &q);
 template <class Point> MarkovChain chain_of(const MarkovPoint<Point> &point) {
-  return {point.initial.unaryExpr(&log_of), point.transition.unaryExpr(&log_of)};
+  return log_chain(point);
 }
 template <class Posterior> MarkovChain chain_of(const MarkovPosterior<Posterior> &q) {
-  Matrix transition(q.transition.rows(), q.transition.cols());
-  for (Eigen::Index i = 0; i < transition.rows(); ++i)
-    transition.row(i) = expected_logs(q.transition.row(i));
-  return {expected_logs(q.initial), transition};
+  return expected_log_chain(q);
 }
 
 }  // namespace markov
+
+/// Posterior means.
+template <class Q> auto mean_parameters(const MarkovPosterior<Q> &q) {
+  return MarkovPoint<decltype(point_estimate(q.emissions))>{markov::mean(q),
+                                                            point_estimate(q.emissions)};
+}
+
+/// The states in this order.
+template <template <class> class M, class T>
+requires std::derived_from<M<T>, MarkovWeights> M<T> reordered(const M<T> &of,
+                                                               const std::vector<int> &order) {
+  return {markov::reordered(of, order), pick(of.emissions, order)};
+}
 
 /// EM for maximum likelihood (Baum and Welch).
 template <class Point, class Floor> class MarkovMaximumLikelihood {
@@ -114,11 +101,8 @@ template <class Point, class Floor> class MarkovMaximumLikelihood {
         floor_(floor) {}
   double objective(const State &) const { return 0; }
   State update(const Statistics &s, const State &state) const {
-    State out{markov::shares(s.initial, state.initial), state.transition,
-              maximum_likelihood(s.emissions, state.emissions, floor_)};
-    for (Eigen::Index i = 0; i < out.transition.rows(); ++i)
-      out.transition.row(i) = markov::shares(s.transitions.row(i), state.transition.row(i));
-    return out;
+    return {markov::maximum_likelihood(s, state),
+            maximum_likelihood(s.emissions, state.emissions, floor_)};
   }
   const bool whole_steps;
 
@@ -137,20 +121,11 @@ template <class Point, class Prior> class MarkovMaximumPosterior {
       : whole_steps(whole_steps),
         prior_(std::move(prior)) {}
   double objective(const State &state) const {
-    return markov::over_rows(state, prior_, markov::log_density) +
-           log_prior(state.emissions, prior_.emissions);
+    return markov::log_density(state, prior_) + log_prior(state.emissions, prior_.emissions);
   }
   State update(const Statistics &s, const State &state) const {
-    const auto mode = [](const Vector &counts, const Vector &alpha, const Vector &before) {
-      return markov::shares(counts + alpha.unaryExpr([](double a) { return a > 0 ? a - 1 : 0; }),
-                            before);
-    };
-    State out{mode(s.initial, prior_.initial, state.initial), state.transition,
-              maximum_posterior(s.emissions, prior_.emissions)};
-    for (Eigen::Index i = 0; i < out.transition.rows(); ++i)
-      out.transition.row(i) =
-          mode(s.transitions.row(i), prior_.transition.row(i), state.transition.row(i));
-    return out;
+    return {markov::maximum_posterior(s, prior_, state),
+            maximum_posterior(s.emissions, prior_.emissions)};
   }
   const bool whole_steps;
 
@@ -170,20 +145,14 @@ template <class Posterior> class MarkovVariational {
       : whole_steps(whole_steps),
         prior_(std::move(prior)) {}
   double objective(const State &state) const {
-    return -markov::over_rows(state, prior_, markov::divergence) -
-           divergence(state.emissions, prior_.emissions);
+    return -markov::divergence(state, prior_) - divergence(state.emissions, prior_.emissions);
   }
   State update(const Statistics &s, const State &state) const {
-    const auto add = [](const auto &prior, const auto &counts) {
-      return (prior.array() > 0).select(prior + counts, 0.0);
-    };
-    return {add(prior_.initial, s.initial), add(prior_.transition, s.transitions),
+    return {markov::posterior(s, prior_),
             posterior(s.emissions, prior_.emissions, state.emissions)};
   }
   State move(const State &from, const State &to, double step) const {
-    return {(1 - step) * from.initial + step * to.initial,
-            (1 - step) * from.transition + step * to.transition,
-            blend(from.emissions, to.emissions, step)};
+    return {markov::blend(from, to, step), blend(from.emissions, to.emissions, step)};
   }
   const bool whole_steps;
 
@@ -193,15 +162,13 @@ template <class Posterior> class MarkovVariational {
 
 namespace markov {
 
-/// The sums of a pass as statistics of a family.
+MarkovCounts counts_of(const MarkovSums &sums);
+
+/// Sums as statistics of a family.
 template <class Scorer>
 MarkovStatistics<typename Scorer::Statistics> statistics_of(const MarkovSums &sums,
                                                             const Scorer &scorer) {
-  const Eigen::Index k = Eigen::Index(sums.initial.size());
-  return {Eigen::Map<const Vector>(sums.initial.data(), k),
-          Eigen::Map<const Matrix>(sums.transitions.data(), k, k).transpose(),
-          Eigen::Map<const Vector>(sums.visits.data(), k),
-          scorer.statistics(sums.counts, sums.raw)};
+  return {counts_of(sums), scorer.statistics(sums.counts, sums.raw)};
 }
 
 }  // namespace markov
@@ -221,53 +188,14 @@ LocalResult<typename L::Statistics> expected_statistics(const L &learner,
 /// Random samples of whole sequences, drawn uniformly with replacement.
 class SequenceSampler {
  public:
-  SequenceSampler(const Sequences &from, std::int64_t batch)
-      : from_(from),
-        size_(batch),
-        shape_(from.rows.shape()),
-        rows_(shape_) {
-    if (whole()) return;
-    Buffer block(shape_.block_doubles());
-    for (std::int64_t row = 0; row < from.rows.rows(); ++row) {
-      if (row % block_rows == 0) from_.rows.read_block(row / block_rows, block.data());
-      const double weight =
-          block[std::size_t(shape_.dimension) * block_rows + std::size_t(row % block_rows)];
-      if (weight < 0) starts_.push_back(row);
-    }
-  }
+  SequenceSampler(const Sequences &from, std::int64_t batch);
   bool whole() const { return size_ >= from_.count; }
   double scale() const { return double(from_.count) / double(size_); }
   /// Per step, not per sequence: otherwise the random lengths of the drawn sequences would swamp
   /// improvements of the objective.
   double objective_scale() const { return from_.weight / batch_->weight; }
 
-  const Sequences &draw(Random random) {
-    rows_.clear();
-    batch_.emplace(Sequences{rows_, from_.dimension, from_.labelled});
-    batch_->values = from_.values;
-    SequenceWriter writer(*batch_, shape_,
-                          [this](const double *x, double weight) { rows_.append(x, weight); });
-    Buffer block(shape_.block_doubles());
-    std::vector<double> x(std::size_t(shape_.dimension)), all;
-    for (std::int64_t i = 0; i < size_; ++i) {
-      const std::int64_t start = starts_[std::size_t(random.below(std::uint64_t(starts_.size())))];
-      // Its end is known only when it is reached.
-      all.clear();
-      double weight = 0;
-      for (std::int64_t row = start; row < from_.rows.rows(); ++row) {
-        if (row == start || row % block_rows == 0)
-          from_.rows.read_block(row / block_rows, block.data());
-        const double *const at = block.data() + row % block_rows;
-        const double w = at[std::size_t(shape_.dimension) * block_rows];
-        if (row > start && !(w > 0)) break;
-        weight = std::abs(w);
-        for (std::size_t j = 0; j < x.size(); ++j) all.push_back(at[j * block_rows]);
-      }
-      writer.begin(std::int64_t(all.size() / x.size()), weight);
-      for (std::size_t at = 0; at < all.size(); at += x.size()) writer.step(all.data() + at);
-    }
-    return *batch_;
-  }
+  const Sequences &draw(Random random);
 
  private:
   const Sequences &from_;

@@ -19,7 +19,7 @@ constexpr double none = std::numeric_limits<double>::quiet_NaN();
 /// The mixture prepared for scoring single rows: at the point estimate, or with the parameters
 /// integrated out.
 struct BernoulliMixture::Scorer {
-  explicit Scorer(const State &state) : log_weights(log_weights_of(state.point)) {
+  explicit Scorer(const State &state) : log_weights(log_weights_of(state.point.weights)) {
     if (state.draws) {
       draws.emplace(*state.draws);
     } else if (state.posterior) {

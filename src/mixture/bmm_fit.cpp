@@ -11,38 +11,51 @@
 namespace bayes {
 namespace {
 
-class Fit final : FiniteFit<BernoulliMixture, ProductPoint, ProductPosterior> {
+class Fit {
  public:
   Fit(RowSource &rows, int k, const BmmOptions &options, const BernoulliMixture *start, bool update,
       Control &control)
-      : FiniteFit(rows, k, options, update, control),
-        options_(options),
+      : options_(options),
+        k_(k),
+        update_(update),
+        control_(control),
+        run_(*model_, options, control),
+        rows_(rows, k, options.seed, control),
         survey_(survey(start)),
         floor_{options.minimum, survey_.variance},
-        neutral_(make_product_prior(survey_, likelihood(), {}, k)) {
+        neutral_(make_product_prior(survey_, likelihood(), {}, k)),
+        fit_(run_, rows_, k, options,
+             {[this](int restart) { return starting_statistics(restart); },
+              [this](const ProductStatistics &statistics) { return first_point(statistics); }}) {
     check_memory();
-    begin(survey_.weight);
+    if (!update) rows_.require_distinct_rows(k);
+    run_.set_weight(survey_.weight);
+    rows_.set_weight(survey_.weight);
     if (start) {
-      start_point_ = start->state->point;
-      start_posterior_ = start->state->posterior;
+      fit_.start_point = start->state->point;
+      fit_.start_posterior = start->state->posterior;
     }
     if (update) {
-      prior_ = *start->state->posterior;
+      fit_.prior = *start->state->posterior;
     } else {
       own_prior_ = make_product_prior(survey_, likelihood(), options.prior, k, {"alpha"});
       if (options.method == "map") check_mode();
-      prior_ = {Vector::Constant(k, options.alpha), replicate(own_prior_, k)};
+      fit_.prior = {Vector::Constant(k, options.alpha), replicate(own_prior_, k)};
     }
   }
 
   std::unique_ptr<BernoulliMixture> run() {
-    fit_by_method(floor_);
-    score_point();
-    const Vector size = point_.weights;
-    order_by(size);
-    model_->state->point = std::move(point_);
-    model_->state->posterior = std::move(posterior_);
-    model_->state->draws = std::move(draws_);
+    fit_.fit(floor_);
+    const RowSums sums = fit_.score_point();
+    fit_.order_by(fit_.found.point.weights);
+    BernoulliMixture::State &state = *model_->state;
+    state.point = std::move(fit_.found.point);
+    state.posterior = std::move(fit_.found.posterior);
+    state.draws = std::move(fit_.found.draws);
+    state.counts = std::move(fit_.found.counts);
+    state.weight = run_.weight();
+    state.entropy = std::max(0.0, sums.entropy);
+    model_->info.log_likelihood = sums.objective;
     Document options = options_.document();
     if (options_.bayesian() && !update_) {
       Document prior = Document::object();
@@ -51,7 +64,8 @@ class Fit final : FiniteFit<BernoulliMixture, ProductPoint, ProductPosterior> {
       for (const auto &[key, value] : *own.as<Document::Object>()) prior.set(key, value);
       options.set("prior", std::move(prior));
     }
-    describe(std::move(options));
+    run_.describe(rows_.all.rows(), rows_.all.skipped(), rows_.all.shape().dimension, k_,
+                  std::move(options));
     return std::move(model_);
   }
 
@@ -66,9 +80,9 @@ class Fit final : FiniteFit<BernoulliMixture, ProductPoint, ProductPosterior> {
                    : survey_product(rows, likelihood(), options_.categories, control_);
     };
     try {
-      return of(data_);
+      return of(rows_.data);
     } catch (const Error &) {
-      if (&data_ != &rows_) of(rows_);
+      if (&rows_.data != &rows_.all) of(rows_.all);
       throw;
     }
   }
@@ -86,33 +100,25 @@ class Fit final : FiniteFit<BernoulliMixture, ProductPoint, ProductPosterior> {
   void check_memory() const {
     const ColumnPlaces &each = survey_.columns->size();
     const double doubles = double(k_) * (each.posterior + 2.0 * survey_.columns->count());
-    if (doubles * 8 > 9e8)
-      throw Error(Errc::too_large,
-                  "a model of " + std::to_string(k_) + " components of " +
-                      std::to_string(each.posterior) +
-                      " numbers would be larger than a value can be (1 GB)",
-                  {}, "Use a smaller k.");
+    require_model_size(
+        std::to_string(k_) + " components of " + std::to_string(each.posterior) + " numbers",
+        doubles, "Use a smaller k.");
     // Parameters before and after a step, the prior, their scores, statistics and, lane by lane, a
     // share of them for every thread.
     const double bytes =
         8 * double(k_) *
         (6.0 * each.posterior +
-         (1 + control_.threads) * ProductScorer::sums_per_component(*survey_.columns));
-    if (bytes > control_.memory)
-      throw Error(Errc::too_large,
-                  "fitting " + std::to_string(k_) + " components of " +
-                      std::to_string(survey_.columns->count()) + " elements takes about " +
-                      std::to_string(std::int64_t(bytes / 1048576)) +
-                      " MB beside the rows, but the limit is " +
-                      std::to_string(std::int64_t(control_.memory / 1048576)) + " MB",
-                  "The limit is maintenance_work_mem, or 1 GB if that is more.",
-                  "Raise maintenance_work_mem, or use a smaller k.");
+         (1 + control_.threads) * (double(each.sums) * simd::lanes + survey_.columns->count()));
+    require_memory({.what = std::to_string(k_) + " components of " +
+                            std::to_string(survey_.columns->count()) + " elements",
+                    .bytes = bytes},
+                   control_);
   }
 
-  /// Each of k rows drawn from the sample starts a component; the other rows join the component
-  /// that explains them best.
-  ProductStatistics starting_statistics(int restart) override {
-    if (!starts_) starts_.emplace(sample_, *survey_.columns, survey_.variance);
+  /// Rows drawn from the sample found a component each, and take with them the rows that these
+  /// explain best.
+  ProductStatistics starting_statistics(int restart) {
+    if (!starts_) starts_.emplace(rows_.sample, *survey_.columns, survey_.variance);
     Random random(options_.seed, std::uint64_t(restart));
     const bool anywhere =
         options_.init == "random" || (options_.init == "varied" && restart % 2 == 0);
@@ -120,23 +126,30 @@ class Fit final : FiniteFit<BernoulliMixture, ProductPoint, ProductPosterior> {
         founded_by(starts_->rows(anywhere ? starts_->anywhere(k_, random)
                                           : starts_->spread(k_, random, control_)),
                    neutral_);
-    return local_step<HardAllocation>(sample_, control_, make_scorer(founded),
+    return local_step<HardAllocation>(rows_.sample, control_, make_scorer(founded),
                                       std::vector<double>(std::size_t(k_), 0.0))
         .statistics;
   }
 
-  /// Posterior means, not modes, so that no probability starts at 0 or 1, which EM could never
-  /// leave.
-  ProductPoint first_point(const ProductStatistics &statistics) override {
+  /// Posterior means, not modes: no probability begins at 0 or 1, from where it would never come
+  /// back.
+  ProductPoint first_point(const ProductStatistics &statistics) const {
     return point_estimate(posterior(statistics, replicate(neutral_, k_)));
   }
 
   const BmmOptions &options_;
+  const int k_;
+  const bool update_;
+  Control &control_;
+  std::unique_ptr<BernoulliMixture> model_ = std::make_unique<BernoulliMixture>();
+  FitRun run_;
+  FiniteRows rows_;
   ProductSurvey survey_;
   ProductFloor floor_;
   ProductPosterior neutral_;    // the default prior of one component
   ProductPosterior own_prior_;  // the one in force
   std::optional<ProductStarts> starts_;
+  FiniteFit<ProductPoint, ProductPosterior> fit_;
 };
 
 std::unique_ptr<BernoulliMixture> fit(RowSource &rows, int k, const BmmOptions &options,

@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <numeric>
 
+#include "data/row_access.hpp"
 #include "data/sketch.hpp"
-#include "families/normal/normal_draw.hpp"
 #include "families/product/product_prior.hpp"
+#include "fit/fit_run.hpp"
 #include "fit/seeding.hpp"
 #include "mixture/dpmm_options.hpp"
 #include "mixture/dpmm_state.hpp"
 #include "mixture/stick_breaking.hpp"
-#include "partition/samplers.hpp"
+#include "partition/chains.hpp"
+#include "partition/statistics_of_labels.hpp"
 
 namespace bayes {
 namespace {
@@ -24,73 +26,33 @@ constexpr double most_doubles = 2e6;
 /// agreement of the chains indicates convergence.
 constexpr int starting_clusters[] = {1, 10, 3, 30};
 
-template <class Q> class Fit {
+/// Partitions to begin with: rows at the nearest of some rows drawn far from each other.
+class StartingPartitions {
  public:
-  Fit(RowSource &rows, Q prior, const DpmmOptions &options, Control &control)
+  StartingPartitions(RowSource &rows, std::uint64_t seed, Control &control)
       : rows_(rows),
-        prior_(std::move(prior)),
-        options_(options),
+        seed_(seed),
         control_(control) {}
 
-  DpmmFit run() {
-    check_memory();
-    options_.sampled() ? sample() : fit_variational();
-    finish();
-    return {std::move(model_), std::move(labels_), std::move(probability_), std::move(draws_)};
-  }
-
- private:
-  std::int64_t n() const { return rows_.rows(); }
-  const GammaPrior *learned() const { return options_.learned ? &*options_.learned : nullptr; }
-
-  /// The largest number of clusters that fit into memory; throws if they are too few to begin with.
-  void check_memory() {
-    const double each = 8 * working_numbers(prior_, control_.threads),
-                 most = control_.memory / each;
-    const std::int64_t needed =
-        options_.sampled()
-            ? std::min<std::int64_t>(n(), *std::max_element(std::begin(starting_clusters),
-                                                            std::end(starting_clusters)))
-            : options_.truncation;
-    if (double(needed) > most)
-      throw Error(
-          Errc::too_large,
-          "fitting " + std::to_string(needed) + " clusters of " +
-              std::to_string(prior_.dimension()) + " elements takes about " +
-              std::to_string(std::int64_t(double(needed) * each / 1048576)) +
-              " MB beside the rows, but the limit is " +
-              std::to_string(std::int64_t(control_.memory / 1048576)) + " MB",
-          "The limit is maintenance_work_mem, or 1 GB if that is more. So many clusters are " +
-              std::string(options_.sampled() ? "what chains begin with." : "the truncation."),
-          std::string("Raise maintenance_work_mem, or take fewer elements or categories") +
-              (options_.sampled() ? "." : ", or a smaller truncation."));
-    most_clusters_ = int(std::min(most, double(std::numeric_limits<int>::max())));
-  }
-
-  /// A partition to begin with: rows at the nearest of `clusters` rows drawn far from each other.
-  std::vector<int> starting_partition(int clusters, std::uint64_t stream) {
-    std::vector<int> labels(std::size_t(n()), 0);
+  /// Dense from 0. `stream` names the random numbers.
+  std::vector<int> of(int clusters, std::uint64_t stream) {
+    std::vector<int> labels(std::size_t(rows_.rows()), 0);
     if (!sample_) {
-      sketch_.emplace(Sketch::of(rows_, control_, options_.seed, 2000));
+      sketch_.emplace(Sketch::of(rows_, control_, seed_, 2000));
       sample_.emplace(sketch_->sorted());
       unit_ = deviations(*sample_);
     }
     const int k = int(std::min<std::size_t>(std::size_t(clusters), sketch_->size()));
     if (k == 1) return labels;
-    Random random(options_.seed, stream, 0, 3);
+    Random random(seed_, stream, 0, 3);
     const Matrix centres = kmeans_plus_plus(*sample_, k, unit_, random, control_);
     local_step<HardAllocation>(rows_, control_, KMeans(unit_).nearest(diagonal_covariance, centres),
                                std::vector<double>(std::size_t(k), 0.0), {labels.data()});
-    std::vector<int> dense(std::size_t(k), -1);
-    int next = 0;
-    for (int &label : labels) {
-      int &name = dense[std::size_t(label)];
-      if (name < 0) name = next++;
-      label = name;
-    }
+    make_dense(labels, k);
     return labels;
   }
 
+ private:
   /// Of every column; 1 for a constant one.
   static Vector deviations(MemoryRows &rows) {
     const RowAccess access(rows, "");
@@ -106,207 +68,285 @@ template <class Q> class Fit {
     });
   }
 
-  void sample() {
-    SamplerSetting setting;
-    setting.seed = options_.seed;
-    setting.most_clusters = most_clusters_;
-    setting.learn_concentration = options_.learned.has_value();
-    if (learned()) setting.concentration = *learned();
-    setting.partition = PartitionPrior::dirichlet_process(
-        learned() ? std::max(1e-3, learned()->shape / learned()->rate) : options_.concentration);
-    const auto run = [&]<class Sampler>(std::type_identity<Sampler>) {
-      return run_chains<Q>(
-          n(), options_.chains,
-          keepable_draws(n(), prior_.dimension(), parameters_of(prior_), control_), true, learned(),
-          options_.method.c_str(), control_, [&](int chain) {
-            setting.chain = std::uint64_t(chain);
-            const int clusters =
-                options_.one_start ? 1 : starting_clusters[chain % std::ssize(starting_clusters)];
-            return Sampler(rows_, prior_, setting,
-                           starting_partition(clusters, std::uint64_t(chain)), control_);
-          });
-    };
-    ChainDraws<Q> chains =
-        options_.method == "gibbs"   ? run(std::type_identity<MarginalSampler<Q>>())
-        : options_.method == "slice" ? run(std::type_identity<SliceSampler<Q>>())
-                                     : run(std::type_identity<CollapsedSampler<Q>>());
-    PartitionEstimate estimate =
-        estimate_partition(chains.partitions, options_.loss(), chains.log_joint, options_.level,
-                           options_.seed, control_);
-    DpmmEstimate &out = model_->state->estimate;
-    out = {options_.estimate,        estimate.clusters,      estimate.expected_loss,
-           estimate.optimal,         options_.level,         estimate.radius,
-           estimate.fewest_clusters, estimate.most_clusters, chains.partitions.size()};
-    labels_ = std::move(estimate.labels);
-    probability_ = std::move(estimate.probability);
+  RowSource &rows_;
+  const std::uint64_t seed_;
+  Control &control_;
+  std::optional<Sketch> sketch_;
+  std::optional<MemoryRows> sample_;
+  Vector unit_;
+};
 
-    model_->state->concentration = mean_of(chains.quantities, "concentration");
-    model_->info.objective = chains.best;
-    model_->info.iterations = options_.chains.draws;
-    model_->info.converged = chains_agree(chains.quantities, control_);
-    model_->draws = std::move(chains.quantities);
-    keep(chains.partitions, chains.kept);
-    draws_ = std::move(chains.partitions);
-  }
-
-  static double mean_of(const Draws &draws, const char *name) {
-    const std::size_t width = draws.quantities.size(),
-                      at = std::size_t(
-                          std::find(draws.quantities.begin(), draws.quantities.end(), name) -
-                          draws.quantities.begin());
-    double sum = 0;
-    for (std::size_t i = at; i < draws.values.size(); i += width) sum += draws.values[i];
-    return sum / (double(draws.values.size()) / double(width));
-  }
-
-  /// Stores draws, as many as a model should hold, as one predictive density, with the overlaps of
-  /// their clusters with those of the estimate.
-  void keep(const PartitionDraws &partitions, std::vector<MixtureDraw<Q>> &kept) {
-    const int clusters = model_->state->estimate.clusters;
-    double doubles = 0;
-    for (const auto &draw : kept)
-      doubles += double(draw.weights.size()) * (parameters_of(prior_) + clusters + 1);
-    // At least one is stored, however large.
-    const int every = int(std::clamp(std::ceil(doubles / most_doubles), 1.0, double(kept.size())));
-    std::vector<Q> parts;
-    for (std::size_t s = std::size_t(every) / 2; s < kept.size(); s += std::size_t(every)) {
-      control_.poll();
-      MixtureDraw<Q> &draw = kept[s];
-      const std::size_t k = draw.weights.size();
-      std::vector<double> shares(k * std::size_t(clusters), 0.0), sizes(k, 0.0);
-      const auto labels = partitions.labels(int(s));
-      for (std::size_t i = 0; i < labels.size(); ++i) {
-        shares[labels[i] * std::size_t(clusters) + std::size_t(labels_[i])] += 1;
-        sizes[labels[i]] += 1;
-      }
-      for (std::size_t j = 0; j < shares.size(); ++j) shares[j] /= sizes[j / std::size_t(clusters)];
-      fitted_.sizes.push_back(int(k));
-      fitted_.rest.push_back(draw.rest);
-      fitted_.weights.insert(fitted_.weights.end(), draw.weights.begin(), draw.weights.end());
-      fitted_.shares.insert(fitted_.shares.end(), shares.begin(), shares.end());
-      parts.push_back(std::move(draw.components));
+/// Writes down every row's most probable component, and how probable it is.
+struct MostProbable {
+  static constexpr bool scored = true;
+  int *labels;
+  double *probability;
+  void allocate(int k, BlockRows block, const double *weight, double *logits, double *counts,
+                RowSums &sums) const {
+    SoftAllocation().allocate(k, block, weight, logits, counts, sums);
+    for (int b = 0; b < block.rows; ++b) {
+      int best = 0;
+      for (int j = 1; j < k; ++j)
+        if (logits[j * block_rows + b] > logits[best * block_rows + b]) best = j;
+      labels[block.first + b] = best;
+      probability[block.first + b] = std::min(1.0, logits[best * block_rows + b]);
     }
-    fitted_.components = joined_all(parts, [](const Q &q) { return q; });
   }
+};
 
-  void fit_variational() {
-    const int sticks = options_.truncation;
-    const StickVariational<Q> learner(replicate(prior_, sticks), options_.concentration, learned());
-    Schedule schedule;
-    schedule.method = "vi";
-    schedule.restarts = options_.restarts;
-    schedule.max_iterations = options_.max_iterations;
-    schedule.tolerance = options_.tolerance;
-    schedule.weight = double(n());
-    std::optional<Run<StickVariational<Q>>> best;
-    for (int restart = 1; restart <= options_.restarts; ++restart) {
-      schedule.restart = restart;
-      const int clusters = std::min(sticks, restart == 1 ? sticks : 1 + restart);
-      const std::vector<int> labels = starting_partition(clusters, 1000 + std::uint64_t(restart));
-      auto state =
-          learner.update(statistics_of_labels(rows_, prior_, labels.data(), sticks, control_),
-                         learner.beginning());
-      auto run = optimize(learner, std::move(state), rows_, control_, schedule);
-      model_->trace.push_back(run.trace);
-      if (!best || run.trace.back() > best->trace.back()) best = std::move(run);
-    }
-    model_->info.objective = best->trace.back();
-    model_->info.iterations = best->iterations;
-    model_->info.converged = best->converged;
-    model_->state->concentration = learner.concentration(best->state);
+/// Components by falling number of rows; the labels are renamed so.
+struct ByCounts {
+  std::vector<int> order;
+  int clusters = 0;  // that have rows
 
-    // The clusters are the sticks that are the most probable of some row.
-    labels_.resize(std::size_t(n()));
-    probability_.resize(std::size_t(n()));
-    const MostProbable most{labels_.data(), probability_.data()};
-    local_step<MostProbable>(rows_, control_, learner.scorer(best->state),
-                             learner.log_weights(best->state), most);
-    std::vector<std::int64_t> counts(std::size_t(sticks), 0);
-    for (const int label : labels_) ++counts[std::size_t(label)];
-    std::vector<int> order(static_cast<std::size_t>(sticks)), name(order.size());
+  ByCounts(std::vector<int> &labels, int components) : order(std::size_t(components)) {
+    std::vector<std::int64_t> counts(order.size(), 0);
+    std::vector<int> name(order.size());
+    for (const int label : labels) ++counts[std::size_t(label)];
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(),
                      [&](int a, int b) { return counts[std::size_t(a)] > counts[std::size_t(b)]; });
     for (std::size_t i = 0; i < order.size(); ++i) name[std::size_t(order[i])] = int(i);
-    for (int &label : labels_) label = name[std::size_t(label)];
-    const int clusters =
+    for (int &label : labels) label = name[std::size_t(label)];
+    clusters =
         int(std::count_if(counts.begin(), counts.end(), [](std::int64_t c) { return c > 0; }));
+  }
+};
+
+double mean_of(const Draws &draws, const char *name) {
+  const std::size_t width = draws.quantities.size(),
+                    at = std::size_t(
+                        std::find(draws.quantities.begin(), draws.quantities.end(), name) -
+                        draws.quantities.begin());
+  double sum = 0;
+  for (std::size_t i = at; i < draws.values.size(); i += width) sum += draws.values[i];
+  return sum / (double(draws.values.size()) / double(width));
+}
+
+/// [component][cluster]: the share of the rows with a label in a draw that are in a cluster of the
+/// estimate.
+std::vector<double> shares_of_clusters(std::span<const std::uint16_t> drawn, std::size_t k,
+                                       const std::vector<int> &estimate, int clusters) {
+  std::vector<double> shares(k * std::size_t(clusters), 0.0), sizes(k, 0.0);
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    shares[drawn[i] * std::size_t(clusters) + std::size_t(estimate[i])] += 1;
+    sizes[drawn[i]] += 1;
+  }
+  for (std::size_t j = 0; j < shares.size(); ++j) shares[j] /= sizes[j / std::size_t(clusters)];
+  return shares;
+}
+
+FitPlan plan_of(const DpmmOptions &options) {
+  FitPlan out;
+  out.method = options.method;
+  out.seed = options.seed;
+  out.restarts = options.restarts;
+  out.max_iterations = options.max_iterations;
+  out.tolerance = options.tolerance;
+  return out;
+}
+
+Document prior_document(const ProductPosterior &prior, const DpmmOptions &options) {
+  return product_prior_options(prior, options.likelihood);
+}
+Document prior_document(const NormalWishart &prior, const DpmmOptions &) {
+  Document out = Document::object();
+  write_normal_prior(out, prior);
+  return out;
+}
+
+/// All that does not depend on the family of the rows.
+class FitBase {
+ public:
+  FitBase(RowSource &rows, const DpmmOptions &options, Control &control)
+      : rows_(rows),
+        options_(options),
+        control_(control),
+        run_(*model_, plan_of(options), control),
+        starts_(rows, options.seed, control) {
+    run_.set_weight(double(rows.rows()));
+  }
+
+ protected:
+  const GammaPrior *learned() const { return options_.learned ? &*options_.learned : nullptr; }
+
+  /// How many clusters there can be at once, and whether that is enough to begin. `each`: bytes of
+  /// a cluster.
+  int most_clusters(double each, int dimension) const {
+    const double most = control_.memory / each;
+    const bool sampled = options_.sampled();
+    const std::int64_t needed =
+        sampled
+            ? std::min<std::int64_t>(rows_.rows(), *std::max_element(std::begin(starting_clusters),
+                                                                     std::end(starting_clusters)))
+            : options_.truncation;
+    require_memory(
+        {.what = std::to_string(needed) + " clusters of " + std::to_string(dimension) + " elements",
+         .bytes = double(needed) * each,
+         .detail = std::string("So many clusters are ") +
+                   (sampled ? "what chains begin with." : "the truncation."),
+         .hint = std::string("or take fewer elements or categories") +
+                 (sampled ? "." : ", or a smaller truncation.")},
+        control_);
+    return int(std::min(most, double(std::numeric_limits<int>::max())));
+  }
+
+  SamplerSetting setting(int most_clusters) const {
+    SamplerSetting out;
+    out.seed = options_.seed;
+    out.most_clusters = most_clusters;
+    out.learn_concentration = options_.learned.has_value();
+    if (learned()) out.concentration = *learned();
+    out.partition = PartitionPrior::dirichlet_process(
+        learned() ? std::max(1e-3, learned()->shape / learned()->rate) : options_.concentration);
+    return out;
+  }
+  std::vector<int> chain_start(int chain) {
+    return starts_.of(
+        options_.one_start ? 1 : starting_clusters[chain % std::ssize(starting_clusters)],
+        std::uint64_t(chain));
+  }
+
+  /// What the chains say of the partition. Their partitions and quantities go.
+  void estimate(PartitionChains &chains) {
+    PartitionEstimate found =
+        estimate_partition(chains.partitions, options_.loss(), chains.log_joint, options_.level,
+                           options_.seed, control_);
+    model_->state->estimate = {
+        options_.estimate,     found.clusters,      found.expected_loss,
+        found.optimal,         options_.level,      found.radius,
+        found.fewest_clusters, found.most_clusters, chains.partitions.size()};
+    labels_ = std::move(found.labels);
+    probability_ = std::move(found.probability);
+    model_->state->concentration = mean_of(chains.quantities, "concentration");
+    run_.take(std::move(static_cast<ChainRun &>(chains)), options_.chains);
+  }
+
+  DpmmFit result() {
+    return {std::move(model_), std::move(labels_), std::move(probability_), std::move(draws_)};
+  }
+
+  RowSource &rows_;
+  const DpmmOptions &options_;
+  Control &control_;
+  std::unique_ptr<DirichletProcessMixture> model_ = std::make_unique<DirichletProcessMixture>();
+  FitRun run_;
+  StartingPartitions starts_;
+  std::vector<int> labels_;
+  std::vector<double> probability_;
+  PartitionDraws draws_{1};
+};
+
+template <class Q> class Fit : FitBase {
+ public:
+  Fit(RowSource &rows, Q prior, const DpmmOptions &options, Control &control)
+      : FitBase(rows, options, control),
+        prior_(std::move(prior)) {}
+
+  DpmmFit run() {
+    const int most =
+        most_clusters(8 * working_numbers(prior_, control_.threads), prior_.dimension());
+    options_.sampled() ? sample(most) : fit_variational();
+    finish();
+    return result();
+  }
+
+ private:
+  void sample(int most) {
+    ChainDraws<Q> chains =
+        sample_partitions(rows_, prior_, setting(most), options_.method, options_.chains, control_,
+                          [this](int chain) { return chain_start(chain); });
+    estimate(chains);
+    keep(chains);
+    draws_ = std::move(chains.partitions);
+  }
+
+  /// The kept draws as one predictive density, so many of them as a model should hold, and how
+  /// their clusters overlap those of the estimate.
+  void keep(ChainDraws<Q> &chains) {
+    const int clusters = model_->state->estimate.clusters;
+    const std::size_t size = chains.weights.size();
+    double doubles = 0;
+    for (const DrawnWeights &draw : chains.weights)
+      doubles += double(draw.weights.size()) * (parameters_of(prior_) + clusters + 1);
+    // However large, one is kept.
+    const int every = int(std::clamp(std::ceil(doubles / most_doubles), 1.0, double(size)));
+    std::vector<Q> parts;
+    for (std::size_t s = std::size_t(every) / 2; s < size; s += std::size_t(every)) {
+      control_.poll();
+      const DrawnWeights &draw = chains.weights[s];
+      const std::size_t k = draw.weights.size();
+      const auto shares =
+          shares_of_clusters(chains.partitions.labels(int(s)), k, labels_, clusters);
+      fitted_.sizes.push_back(int(k));
+      fitted_.rest.push_back(draw.rest);
+      fitted_.weights.insert(fitted_.weights.end(), draw.weights.begin(), draw.weights.end());
+      fitted_.shares.insert(fitted_.shares.end(), shares.begin(), shares.end());
+      parts.push_back(std::move(chains.components[s]));
+    }
+    fitted_.components = joined_all(std::move(parts));
+  }
+
+  void fit_variational() {
+    using Learner = StickVariational<Q>;
+    const int sticks = options_.truncation;
+    const Learner learner(replicate(prior_, sticks), options_.concentration, learned());
+    const Run<Learner> best = run_.best_of_restarts(
+        rows_,
+        [&](int restart) {
+          const int clusters = std::min(sticks, restart == 1 ? sticks : 1 + restart);
+          const std::vector<int> labels = starts_.of(clusters, 1000 + std::uint64_t(restart));
+          return learner.update(
+              statistics_of_labels(rows_, prior_, labels.data(), sticks, control_),
+              learner.beginning());
+        },
+        [&](StickPosterior<Q> state, RowSource &rows) {
+          return optimize(learner, std::move(state), rows, control_, run_.schedule());
+        });
+    model_->state->concentration = learner.concentration(best.state);
+
+    // The clusters are the sticks that are the most probable of some row.
+    labels_.resize(std::size_t(rows_.rows()));
+    probability_.resize(labels_.size());
+    local_step<MostProbable>(rows_, control_, learner.scorer(best.state),
+                             learner.log_weights(best.state),
+                             {labels_.data(), probability_.data()});
+    const ByCounts by_counts(labels_, sticks);
+    const int clusters = by_counts.clusters;
     const double none = std::numeric_limits<double>::quiet_NaN();
     model_->state->estimate = {"variational", clusters, none,     false, none,
                                none,          clusters, clusters, 1};
 
-    const std::vector<double> weights = StickVariational<Q>::weights(best->state);
-    fitted_.components = pick(best->state.components, order);
+    const std::vector<double> weights = learner.weights(best.state);
+    fitted_.components = pick(best.state.components, by_counts.order);
     fitted_.sizes = {sticks};
     fitted_.rest = {0};
     fitted_.shares.assign(std::size_t(sticks) * std::size_t(clusters), 0.0);
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      fitted_.weights.push_back(weights[std::size_t(order[i])]);
-      if (int(i) < clusters) fitted_.shares[i * std::size_t(clusters) + i] = 1;
+    for (int i = 0; i < sticks; ++i) {
+      fitted_.weights.push_back(weights[std::size_t(by_counts.order[std::size_t(i)])]);
+      if (i < clusters) fitted_.shares[std::size_t(i) * std::size_t(clusters + 1)] = 1;
     }
   }
 
-  /// Stores every row's most probable component and its probability.
-  struct MostProbable {
-    static constexpr bool scored = true;
-    int *labels;
-    double *probability;
-    void allocate(int k, BlockRows block, const double *weight, double *logits, double *counts,
-                  RowSums &sums) const {
-      SoftAllocation().allocate(k, block, weight, logits, counts, sums);
-      for (int b = 0; b < block.rows; ++b) {
-        int best = 0;
-        for (int j = 1; j < k; ++j)
-          if (logits[j * block_rows + b] > logits[best * block_rows + b]) best = j;
-        labels[block.first + b] = best;
-        probability[block.first + b] = std::min(1.0, logits[best * block_rows + b]);
-      }
-    }
-  };
-
   void finish() {
     auto &state = *model_->state;
-    ModelInfo &info = model_->info;
     const int clusters = state.estimate.clusters;
     const auto statistics = statistics_of_labels(rows_, prior_, labels_.data(), clusters, control_);
     const Q all = replicate(prior_, clusters);
-    info.log_likelihood = log_marginal_likelihood(statistics, all);
+    model_->info.log_likelihood = log_marginal_likelihood(statistics, all);
     fitted_.clusters = posterior(statistics, all);
     fitted_.prior = prior_;
     for (int k = 0; k < clusters; ++k)
       state.counts.push_back(std::int64_t(std::llround(statistics.count(k))));
     state.fitted = std::move(fitted_);
-    info.method = options_.method;
-    info.rows = n();
-    info.skipped = rows_.skipped();
-    info.dimension = rows_.shape().dimension;
-    info.components = clusters;
-    info.seed = std::int64_t(options_.seed);
-    info.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-    info.options = options_.document();
-    if constexpr (std::is_same_v<Q, ProductPosterior>)
-      info.options.set("prior", product_prior_options(prior_, options_.likelihood));
-    else {
-      Document prior = Document::object();
-      write_normal_prior(prior, prior_);
-      info.options.set("prior", std::move(prior));
-    }
+    Document options = options_.document();
+    options.set("prior", prior_document(prior_, options_));
+    run_.describe(rows_.rows(), rows_.skipped(), rows_.shape().dimension, clusters,
+                  std::move(options));
   }
 
-  RowSource &rows_;
   Q prior_;
-  const DpmmOptions &options_;
-  Control &control_;
-  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  int most_clusters_ = 0;  // at once, by memory
-  std::optional<Sketch> sketch_;
-  std::optional<MemoryRows> sample_;
-  Vector unit_;
-  std::vector<int> labels_;
-  std::vector<double> probability_;
-  PartitionDraws draws_{1};
   DpmmFitted<Q> fitted_;
-  std::unique_ptr<DirichletProcessMixture> model_ = std::make_unique<DirichletProcessMixture>();
 };
 
 }  // namespace

@@ -1,7 +1,5 @@
 // Fitting a Gaussian mixture: survey of the rows, default prior, starting points, learner, and the
 // fitted model.
-#include "families/normal/normal_clusters.hpp"
-#include "families/normal/normal_draw.hpp"
 #include "fit/seeding.hpp"
 #include "mixture/finite_fit.hpp"
 #include "mixture/gmm_prior.hpp"
@@ -32,31 +30,35 @@ MixturePoint<NormalPoint> convert_point(const CovarianceShape &shape,
 }
 
 /// A fit with one covariance shape.
-class Fit final : FiniteFit<GaussianMixture, NormalPoint, NormalWishart> {
-  using Base = FiniteFit<GaussianMixture, NormalPoint, NormalWishart>;
-  using Base::control_, Base::data_, Base::k_, Base::model_, Base::point_, Base::posterior_,
-      Base::prior_, Base::sample_, Base::schedule_, Base::start_point_, Base::start_posterior_,
-      Base::update_;
-
+class Fit {
  public:
   Fit(const CovarianceShape &shape, RowSource &rows, int k, const GmmOptions &options,
       const GaussianMixture *start, bool update, Control &control)
-      : Base(rows, k, options, update, control),
-        options_(options),
-        survey_(survey(shape, data_, control)),
+      : options_(options),
+        k_(k),
+        update_(update),
+        control_(control),
+        run_(*model_, options, control),
+        rows_(rows, k, options.seed, control),
+        survey_(survey(shape, rows_.data, control)),
         floor_(survey_.variance, options.covariance_floor),
-        priors_(make_prior(options, survey_, k)) {
-    begin(survey_.weight);
-    if (start) start_point_ = convert_point(shape, *start);
+        priors_(make_prior(options, survey_, k)),
+        fit_(run_, rows_, k, options,
+             {[this](int restart) { return starting_statistics(restart); },
+              [this](const NormalStatistics &statistics) { return first_point(statistics); }}) {
+    if (!update) rows_.require_distinct_rows(k);
+    run_.set_weight(survey_.weight);
+    rows_.set_weight(survey_.weight);
+    if (start) fit_.start_point = convert_point(shape, *start);
     if (start && start->state->fitted.shape() == shape) {
-      start_posterior_ = start->state->fitted.linked;
+      fit_.start_posterior = start->state->fitted.linked;
       start_independent_ = start->state->fitted.independent;
     }
     if (update) {  // the posterior of the start model becomes the prior
-      if (start_posterior_) priors_.linked = *start_posterior_;
+      if (fit_.start_posterior) priors_.linked = *fit_.start_posterior;
       if (start_independent_) priors_.independent = *start_independent_;
     }
-    prior_ = priors_.linked;
+    fit_.prior = priors_.linked;
   }
 
   std::unique_ptr<GaussianMixture> run() {
@@ -66,21 +68,27 @@ class Fit final : FiniteFit<GaussianMixture, NormalPoint, NormalWishart> {
     else if (options_.independent || (update_ && start_independent_))
       fit_independent();
     else
-      fit_by_method(floor_);
-    score_point();
-    const Vector size = kmeans ? model_->state->counts : point_.weights;
-    const std::vector<int> order = order_by(size);
-    if (independent_) order_posterior(*independent_, order);
-    model_->state->fitted = GmmFitted{std::move(point_), std::move(posterior_),
-                                      std::move(independent_), std::move(draws_)};
+      fit_.fit(floor_);
+    const RowSums sums = fit_.score_point();
+    const std::vector<int> order =
+        fit_.order_by(kmeans ? fit_.found.counts : fit_.found.point.weights);
+    if (independent_) fit_.order_posterior(*independent_, order);
+    GaussianMixture::State &state = *model_->state;
+    state.fitted = GmmFitted{std::move(fit_.found.point), std::move(fit_.found.posterior),
+                             std::move(independent_), std::move(fit_.found.draws)};
+    state.counts = std::move(fit_.found.counts);
+    state.weight = run_.weight();
+    state.entropy = std::max(0.0, sums.entropy);
+    model_->info.log_likelihood = sums.objective;
     Document options = options_.document();
     if (options_.bayesian() && !update_) options.set("prior", prior_document(options_, priors_));
-    describe(std::move(options));
+    run_.describe(rows_.all.rows(), rows_.all.skipped(), int(survey_.mean.size()), k_,
+                  std::move(options));
     return std::move(model_);
   }
 
  private:
-  NormalStatistics starting_statistics(int restart) override {
+  NormalStatistics starting_statistics(int restart) {
     Random random(options_.seed, std::uint64_t(restart));
     // Method kmeans uses unscaled distances; the initialization of mixtures must not depend on the
     // columns' units.
@@ -100,26 +108,26 @@ class Fit final : FiniteFit<GaussianMixture, NormalPoint, NormalWishart> {
     } else {
       const bool anywhere =
           options_.init == "random" || (varied && restart % 5 > 1 && restart % 2 == 1);
-      centres = anywhere ? random_rows(sample_, k_, random)
-                         : kmeans_plus_plus(sample_, k_, unit, random, control_);
+      centres = anywhere ? random_rows(rows_.sample, k_, random)
+                         : kmeans_plus_plus(rows_.sample, k_, unit, random, control_);
     }
     // One restart in five runs k-means to convergence: its results are often the same, and not
     // always near the best optimum. The others start alternately from k-means++ and from random
     // rows (tests/statistics/gmm_peers_test.cpp is the measure).
     if (varied && restart % 5 == 1)
-      centres = settled_centres(kmeans, std::move(centres), sample_, survey_.weight, control_);
+      centres = settled_centres(kmeans, std::move(centres), rows_.sample, survey_.weight, control_);
     auto statistics =
-        local_step<HardAllocation>(sample_, control_, kmeans.nearest(survey_.shape, centres),
+        local_step<HardAllocation>(rows_.sample, control_, kmeans.nearest(survey_.shape, centres),
                                    std::vector<double>(std::size_t(k_), 0.0))
             .statistics;
     if (options_.means) statistics.mean = centres;  // given means are not updated
     return statistics;
   }
 
-  /// Initial covariances are shrunk towards the default prior, so that a small group does not start
-  /// as a spike.
-  NormalPoint first_point(const NormalStatistics &statistics) override {
-    NormalPoint point = maximum_posterior(statistics, prior_.components);
+  /// The first covariances lean on the default prior, so that a small group does not begin as a
+  /// spike.
+  NormalPoint first_point(const NormalStatistics &statistics) const {
+    NormalPoint point = maximum_posterior(statistics, fit_.prior.components);
     if (options_.means) point.mean = statistics.mean;
     return point;
   }
@@ -127,32 +135,33 @@ class Fit final : FiniteFit<GaussianMixture, NormalPoint, NormalWishart> {
   void fit_kmeans() {
     const CovarianceShape &shape = survey_.shape;
     const KMeans learner(Vector::Ones(survey_.mean.size()));
-    auto run = best_of_restarts(
+    Run<KMeans> run = fit_.best_of_restarts(
         [&](int restart) {
-          return start_point_ ? start_point_->components.mean
-                              : Matrix(starting_statistics(restart).mean);
+          return fit_.start_point ? fit_.start_point->components.mean
+                                  : Matrix(starting_statistics(restart).mean);
         },
         [&](Matrix state, RowSource &rows) {
-          return optimize(learner, std::move(state), rows, control_, schedule_);
+          return optimize(learner, std::move(state), rows, control_, run_.schedule());
         });
     // The mixture of which k-means is the hard EM: equal weights and one variance, so that the
     // nearest centre is the most probable one.
     const double variance =
         std::max(-run.trace.back() / (survey_.weight * double(survey_.mean.size())),
                  1e-12 * floor_.deviation().array().square().mean());
-    point_ = {Vector::Constant(k_, 1.0 / k_),
-              {shape, run.state,
-               std::vector<Matrix>(std::size_t(shape.count(k_)),
-                                   variance * shaped(shape, Matrix::Identity(run.state.rows(),
-                                                                             run.state.rows())))}};
-    model_->state->counts = run.counts;
+    fit_.found.point = {
+        Vector::Constant(k_, 1.0 / k_),
+        {shape, run.state,
+         std::vector<Matrix>(
+             std::size_t(shape.count(k_)),
+             variance * shaped(shape, Matrix::Identity(run.state.rows(), run.state.rows())))}};
+    fit_.found.counts = std::move(run.counts);
   }
 
   void fit_independent() {
-    independent_ =
-        fit_variational(priors_.independent, start_independent_, [&](const auto &statistics) {
-          // The first q(mu) needs an E[Lambda]: that of the linked posterior.
-          const auto linked = posterior(statistics, prior_.components);
+    independent_ = fit_.fit_variational<NormalIndependent>(
+        priors_.independent, start_independent_, [&](const NormalStatistics &statistics) {
+          // q(mu) needs an E[Lambda] before there is one: the linked posterior's.
+          const NormalWishart linked = posterior(statistics, fit_.prior.components);
           NormalIndependent before = priors_.independent.components;
           before.a = linked.a;
           before.B = linked.B;
@@ -163,9 +172,16 @@ class Fit final : FiniteFit<GaussianMixture, NormalPoint, NormalWishart> {
   }
 
   const GmmOptions &options_;
+  const int k_;
+  const bool update_;
+  Control &control_;
+  std::unique_ptr<GaussianMixture> model_ = std::make_unique<GaussianMixture>();
+  FitRun run_;
+  FiniteRows rows_;
   Survey survey_;
   CovarianceFloor floor_;
   GmmPrior priors_;
+  FiniteFit<NormalPoint, NormalWishart> fit_;
   std::optional<MixturePosterior<NormalIndependent>> start_independent_, independent_;
 };
 
@@ -184,23 +200,15 @@ std::unique_ptr<GaussianMixture> fit(RowSource &rows, int k, const GmmOptions &o
                                        std::to_string(start->dimension()));
   const CovarianceShape &shape = *covariance_named(options.covariance[0]);
   const double doubles = shape.count(k) * double(shape.rows(d)) * shape.columns(d) + 2.0 * k * d;
-  if (doubles * 8 > 9e8)
-    throw Error(Errc::too_large,
-                "a model of " + std::to_string(k) + " components of dimension " +
-                    std::to_string(d) + " would be larger than a value can be (1 GB)",
-                {}, "Use a smaller k, or covariance diagonal.");
+  const std::string what = std::to_string(k) + " components of dimension " + std::to_string(d);
+  require_model_size(what, doubles, "Use a smaller k, or covariance diagonal.");
   // Parameters before and after a step, the prior, their factors, statistics and a share of them
   // for every thread.
-  const double each = NormalScorer::sums_per_number(shape, d),
-               bytes = 8 * doubles * (8 + each * control.threads);
-  if (bytes > control.memory)
-    throw Error(Errc::too_large,
-                "fitting " + std::to_string(k) + " components of dimension " + std::to_string(d) +
-                    " takes about " + std::to_string(std::int64_t(bytes / 1048576)) +
-                    " MB beside the rows, but the limit is " +
-                    std::to_string(std::int64_t(control.memory / 1048576)) + " MB",
-                "The limit is maintenance_work_mem, or 1 GB if that is more.",
-                "Raise maintenance_work_mem, use a smaller k, or covariance diagonal.");
+  const double each = NormalScorer::sums_per_number(shape, d);
+  require_memory({.what = what,
+                  .bytes = 8 * doubles * (8 + each * control.threads),
+                  .hint = "use a smaller k, or covariance diagonal."},
+                 control);
   return Fit(shape, rows, k, options, start, update, control).run();
 }
 

@@ -22,6 +22,8 @@ class PartitionPrior {
 
   double concentration() const { return alpha_; }
   void set_concentration(double alpha) { alpha_ = alpha; }
+  /// how many clusters there can be; 0: any number
+  int components() const { return components_; }
   bool full(int clusters) const { return components_ && clusters >= components_; }
 
   /// The weight of a cluster with n > 0 rows for the next row.

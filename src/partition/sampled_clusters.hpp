@@ -2,25 +2,11 @@
 // the posterior of every cluster given its rows.
 #pragma once
 
-#include "data/sampled_allocation.hpp"
 #include "partition/sampler.hpp"
 #include "partition/split_merge.hpp"
+#include "partition/statistics_of_labels.hpp"
 
 namespace bayes {
-
-/// The statistics of rows with given labels (below k). The second pass sums about the means from
-/// the first, so that rows far from the prior mean lose no digits.
-template <class Q>
-auto statistics_of_labels(RowSource &rows, const Q &prior, const int *labels, int k,
-                          Control &control) {
-  const Q all = replicate(prior, k);
-  const std::vector<double> zeros(std::size_t(k), 0.0);
-  const auto pass = [&](const Q &about) {
-    return local_step<GivenAllocation>(rows, control, make_scorer(about), zeros, {labels})
-        .statistics;
-  };
-  return pass(posterior(pass(all), all));
-}
 
 template <class Q> class SampledClusters {
  public:

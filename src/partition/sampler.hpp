@@ -1,15 +1,17 @@
 // The settings and the interface of partition samplers (MCMC).
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <cstdio>
 #include <limits>
+#include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/control.hpp"
 #include "base/error.hpp"
+#include "data/rows.hpp"
 #include "partition/partition_prior.hpp"
 
 namespace bayes {
@@ -42,23 +44,35 @@ struct SamplerSetting {
   }
 };
 
-template <class Sampler>
-concept PartitionSampler = requires(Sampler &sampler, const Sampler &known, int index,
-                                    Control &control) {
-  // index: 0, 1, ..., which selects the random stream
-  sampler.sweep(index, control);
-  // dense from 0 after every sweep
-  { known.labels() } -> std::convertible_to<std::span<const int>>;
-  { known.clusters() } -> std::same_as<int>;  // nonempty ones
-  // rows of every cluster
-  { known.counts()[0] } -> std::convertible_to<double>;
-  { known.concentration() } -> std::same_as<double>;
-  // with the current concentration
-  { known.partition() } -> std::convertible_to<const PartitionPrior &>;
-  // the posterior of every cluster given its rows
-  known.components();
-  // log p(rows | partition)
-  { known.log_marginal() } -> std::same_as<double>;
+/// A chain over partitions of the rows, whatever the family.
+class PartitionSampler {
+ public:
+  virtual ~PartitionSampler() = default;
+  /// index: 0, 1, ..., which names the random numbers
+  virtual void sweep(int index, Control &control) = 0;
+  /// dense from 0 after every sweep
+  virtual std::span<const int> labels() const = 0;
+  /// rows of every cluster that has any
+  virtual std::vector<double> counts() const = 0;
+  virtual double concentration() const = 0;
+  /// with the concentration as it is now
+  virtual const PartitionPrior &partition() const = 0;
+  /// log p(rows | partition)
+  virtual double log_marginal() const = 0;
 };
+
+template <class Q> class MixtureSampler : public PartitionSampler {
+ public:
+  /// the posterior of every cluster given its rows
+  virtual Q components() const = 0;
+};
+
+/// The sampler that users call `method`: collapsed, gibbs, and for a Dirichlet process slice.
+/// `labels`: the partition to begin with, dense from 0. The rows must outlive the sampler. Compiled
+/// in samplers.cpp, once for each family of rows.
+template <class Q>
+std::unique_ptr<MixtureSampler<Q>> make_sampler(const std::string &method, RowSource &rows,
+                                                const Q &prior, const SamplerSetting &setting,
+                                                std::vector<int> labels, Control &control);
 
 }  // namespace bayes

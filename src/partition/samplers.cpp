@@ -11,4 +11,50 @@ template class FiniteSampler<ProductPosterior>;
 template class SliceSampler<NormalWishart>;
 template class SliceSampler<ProductPosterior>;
 
+namespace {
+
+template <class Q, class Sampler> class AnySampler final : public MixtureSampler<Q> {
+ public:
+  template <class... Arguments>
+  explicit AnySampler(Arguments &&...arguments) : sampler_(std::forward<Arguments>(arguments)...) {}
+  void sweep(int index, Control &control) override { sampler_.sweep(index, control); }
+  std::span<const int> labels() const override { return sampler_.labels(); }
+  std::vector<double> counts() const override { return sampler_.counts(); }
+  double concentration() const override { return sampler_.concentration(); }
+  const PartitionPrior &partition() const override { return sampler_.partition(); }
+  double log_marginal() const override { return sampler_.log_marginal(); }
+  Q components() const override { return sampler_.components(); }
+
+ private:
+  Sampler sampler_;
+};
+
+}  // namespace
+
+template <class Q>
+std::unique_ptr<MixtureSampler<Q>> make_sampler(const std::string &method, RowSource &rows,
+                                                const Q &prior, const SamplerSetting &setting,
+                                                std::vector<int> labels, Control &control) {
+  if (method == "collapsed")
+    return std::make_unique<AnySampler<Q, CollapsedSampler<Q>>>(rows, prior, setting,
+                                                                std::move(labels), control);
+  if (const int components = setting.partition.components())
+    return std::make_unique<AnySampler<Q, FiniteSampler<Q>>>(
+        rows, prior, setting, std::move(labels), components, control);
+  if (method == "slice")
+    return std::make_unique<AnySampler<Q, SliceSampler<Q>>>(rows, prior, setting, std::move(labels),
+                                                            control);
+  return std::make_unique<AnySampler<Q, MarginalSampler<Q>>>(rows, prior, setting,
+                                                             std::move(labels), control);
+}
+
+template std::unique_ptr<MixtureSampler<NormalWishart>> make_sampler(const std::string &,
+                                                                     RowSource &,
+                                                                     const NormalWishart &,
+                                                                     const SamplerSetting &,
+                                                                     std::vector<int>, Control &);
+template std::unique_ptr<MixtureSampler<ProductPosterior>> make_sampler(
+    const std::string &, RowSource &, const ProductPosterior &, const SamplerSetting &,
+    std::vector<int>, Control &);
+
 }  // namespace bayes

@@ -282,7 +282,7 @@ BOOST_AUTO_TEST_CASE(the_sticks_share_of_the_bound_agrees_with_monte_carlo) {
   Random random(5);
   for (const bool learned : {false, true}) {
     const StickVariational<Q> learner(replicate(prior, 3), 1.3, learned ? &gamma_prior : nullptr);
-    const StickPosterior<Q> state{a, b, replicate(prior, 3), q_alpha};
+    const StickPosterior<Q> state{{a, b, q_alpha}, replicate(prior, 3)};
     const int draws = effort(20000);
     std::vector<std::vector<double>> means(5, std::vector<double>(batches));
     const auto log_gamma_density = [](double x, const GammaPrior &g) {

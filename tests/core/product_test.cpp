@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(objectives_increase_and_one_component_is_exact) {
                                            draw(replicate(prior, k), random)};
     const MixturePosterior<ProductPosterior> wide{Vector::Ones(k), replicate(prior, k)};
     const auto first = local_step<SoftAllocation>(rows, control, make_scorer(start.components),
-                                                  log_weights_of(start))
+                                                  log_weights_of(start.weights))
                            .statistics;
     const auto climbs = [](const std::vector<double> &trace) {
       BOOST_TEST(trace.size() > 5u);

@@ -200,9 +200,9 @@ BOOST_AUTO_TEST_CASE(fits_are_calibrated) {
           replicate(prior, int(counts.size())));
       const double a = world.alpha,
                    log_prior = 2 * std::log(1.5) - std::lgamma(2) + std::log(a) - 1.5 * a;
-      const auto truth = noted(
-          PartitionPrior::dirichlet_process(a).log_probability(counts) + log_marginal + log_prior,
-          counts, &a);
+      auto truth = partition_quantities(counts, &a);
+      truth.insert(truth.begin(), PartitionPrior::dirichlet_process(a).log_probability(counts) +
+                                      log_marginal + log_prior);
       auto seeded = options;
       seeded.emplace_back("seed", r + 1);
       const Draws draws = dpmm_fit(rows, Document(seeded), control).model->draws;

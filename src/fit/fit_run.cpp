@@ -1,0 +1,97 @@
+#include "fit/fit_run.hpp"
+
+#include "base/error.hpp"
+
+namespace bayes {
+namespace {
+
+std::string megabytes(double bytes) { return std::to_string(std::int64_t(bytes / 1048576)); }
+
+}  // namespace
+
+void require_model_size(const std::string &what, double doubles, const std::string &hint) {
+  if (doubles * 8 > 9e8)
+    throw Error(Errc::too_large,
+                "a model of " + what + " would be larger than a value can be (1 GB)", {}, hint);
+}
+
+void require_memory(const MemoryNeed &need, const Control &control) {
+  if (need.bytes > control.memory)
+    throw Error(Errc::too_large,
+                "fitting " + need.what + " takes about " + megabytes(need.bytes) +
+                    " MB beside the " + need.data + ", but the limit is " +
+                    megabytes(control.memory) + " MB",
+                "The limit is maintenance_work_mem, or 1 GB if that is more." +
+                    (need.detail.empty() ? "" : " " + need.detail),
+                "Raise maintenance_work_mem, " + need.hint);
+}
+
+FitPlan::FitPlan(const FitOptions &options)
+    : method(options.method),
+      seed(options.seed),
+      restarts(options.restarts),
+      max_iterations(options.max_iterations),
+      tolerance(options.tolerance),
+      max_seconds(options.max_seconds) {}
+
+FitRun::FitRun(Model &model, FitPlan plan, Control &control)
+    : model_(model),
+      plan_(std::move(plan)),
+      control_(control) {
+  schedule_.method = plan_.method.c_str();
+  schedule_.restarts = plan_.restarts;
+  schedule_.max_iterations = plan_.max_iterations;
+  schedule_.tolerance = plan_.tolerance;
+  schedule_.max_seconds = plan_.max_seconds;
+}
+
+void FitRun::run_restarts(const Restarts &restarts, const double *trial_weight) {
+  ModelInfo &info = model_.info;
+  const auto take = [&](const RunTrace &run) {
+    info.iterations = run.iterations;
+    // with no iterations allowed there was nowhere to go
+    info.converged = run.converged || plan_.max_iterations == 0;
+    info.objective = run.trace.back();
+  };
+  schedule_.restarts = plan_.restarts + (trial_weight ? 1 : 0);
+  if (trial_weight) schedule_.weight = *trial_weight;
+  for (int restart = 1; restart <= plan_.restarts; ++restart) {
+    control_.poll();
+    schedule_.restart = restart;
+    const RunTrace &run = restarts.run(restart);
+    model_.trace.push_back(run.trace);
+    if (restart == 1 || run.trace.back() > info.objective) {
+      take(run);
+      restarts.keep();
+    }
+    if (schedule_.seconds() >= plan_.max_seconds) break;
+  }
+  if (!trial_weight) return;
+  schedule_.restart = schedule_.restarts;
+  schedule_.weight = weight_;
+  const RunTrace &last = restarts.go_on();
+  model_.trace.push_back(last.trace);
+  take(last);
+}
+
+void FitRun::take(ChainRun chains, const ChainPlan &plan) {
+  model_.info.objective = chains.best;
+  model_.info.iterations = plan.draws;
+  model_.info.converged = chains.agree;
+  model_.draws = std::move(chains.quantities);
+}
+
+void FitRun::describe(std::int64_t rows, std::int64_t skipped, int dimension, int components,
+                      Document options) {
+  ModelInfo &info = model_.info;
+  info.method = plan_.method;
+  info.rows = rows;
+  info.skipped = skipped;
+  info.dimension = dimension;
+  info.components = components;
+  info.seed = std::int64_t(plan_.seed);
+  info.seconds = schedule_.seconds();
+  info.options = std::move(options);
+}
+
+}  // namespace bayes

@@ -1,0 +1,121 @@
+// What every fit goes through, whatever the model: limits of memory and time, restarts of which the
+// best is kept, and what is said of the fit at its end.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/control.hpp"
+#include "document/model.hpp"
+#include "fit/fit_options.hpp"
+#include "fit/schedule.hpp"
+#include "mcmc/run_chains.hpp"
+
+namespace bayes {
+
+/// Throws Error(too_large) if a model of `what`, so many doubles, would not fit into a value.
+/// `hint`: what to use.
+void require_model_size(const std::string &what, double doubles, const std::string &hint);
+
+/// How much memory a fit takes beside its data, and how to say so.
+struct MemoryNeed {
+  /// "3 components of dimension 2"
+  std::string what;
+  double bytes = 0;
+  /// beside which data
+  const char *data = "rows";
+  /// more to say of what is needed, or empty
+  std::string detail = {};
+  /// what to do but to raise maintenance_work_mem, after a comma
+  std::string hint = "or use a smaller k.";
+};
+/// Throws Error(too_large) if that is more than the control allows.
+void require_memory(const MemoryNeed &need, const Control &control);
+
+/// The options of a fit that a FitRun looks at.
+struct FitPlan {
+  FitPlan() = default;
+  FitPlan(const FitOptions &options);
+
+  std::string method;
+  std::uint64_t seed = 1;
+  int restarts = 1, max_iterations = 1000;
+  double tolerance = 1e-6;
+  double max_seconds = std::numeric_limits<double>::infinity();
+};
+
+/// Data on which restarts run where all of it would take too long. `weight`: the weight of the
+/// objective on them.
+template <class Data> struct TrialData {
+  Data *data = nullptr;
+  double weight = 0;
+};
+
+/// One fit, from when it is made. What it finds out goes into the model's info, trace and draws.
+class FitRun {
+ public:
+  FitRun(Model &model, FitPlan plan, Control &control);
+  FitRun(const FitRun &) = delete;
+
+  const FitPlan &plan() const { return plan_; }
+  Control &control() const { return control_; }
+  /// of the restart that runs
+  const Schedule &schedule() const { return schedule_; }
+  /// The weight of all data: the tolerance is in its unit.
+  void set_weight(double weight) { schedule_.weight = weight_ = weight; }
+  double weight() const { return weight_; }
+
+  /// Runs every restart and keeps the best: `begin(restart)`, from 1, gives its first state,
+  /// `go(state, data)` runs it. If there are trial data and several restarts, these run there, and
+  /// the best goes on with all data: its trace is the last.
+  template <class Data, class Begin, class Go>
+  auto best_of_restarts(Data &all, TrialData<Data> trial, Begin begin, Go go) {
+    std::optional<decltype(go(begin(1), all))> best, run;
+    if (plan_.restarts == 1) trial.data = nullptr;
+    const Restarts restarts{[&](int restart) -> const RunTrace & {
+                              run = go(begin(restart), trial.data ? *trial.data : all);
+                              return *run;
+                            },
+                            [&] { best = std::move(run); },
+                            [&]() -> const RunTrace & {
+                              best = go(std::move(best->state), all);
+                              return *best;
+                            }};
+    run_restarts(restarts, trial.data ? &trial.weight : nullptr);
+    return *std::move(best);
+  }
+  template <class Data, class Begin, class Go>
+  auto best_of_restarts(Data &all, Begin begin, Go go) {
+    return best_of_restarts(all, TrialData<Data>{}, std::move(begin), std::move(go));
+  }
+
+  /// What chains found.
+  void take(ChainRun chains, const ChainPlan &plan);
+
+  /// The last thing that a fit does.
+  void describe(std::int64_t rows, std::int64_t skipped, int dimension, int components,
+                Document options);
+
+ private:
+  struct Restarts {
+    std::function<const RunTrace &(int restart)> run;
+    /// what ran last is the best so far
+    std::function<void()> keep;
+    std::function<const RunTrace &()> go_on;
+  };
+  /// `trial_weight`: null if restarts run on all data.
+  void run_restarts(const Restarts &restarts, const double *trial_weight);
+
+  Model &model_;
+  const FitPlan plan_;
+  Control &control_;
+  Schedule schedule_;
+  double weight_ = 1;
+};
+
+}  // namespace bayes

@@ -1,0 +1,40 @@
+// How long a run of a learner may go on, and how it went.
+#pragma once
+
+#include <chrono>
+#include <limits>
+#include <vector>
+
+#include "data/local_step.hpp"
+
+namespace bayes {
+
+/// When to stop, and how to say where one is.
+struct Schedule {
+  const char *method = "";
+  int restart = 1, restarts = 1;
+  int max_iterations = 1000;
+  /// of the change of the objective per unit of weight
+  double tolerance = 1e-6;
+  /// for the whole fit
+  double max_seconds = std::numeric_limits<double>::infinity();
+  /// of all rows
+  double weight = 1;
+  std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
+
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+};
+
+/// How a run went.
+struct RunTrace {
+  /// objective at the start and after every iteration
+  std::vector<double> trace;
+  bool converged = false;
+  int iterations = 0;
+  /// of the rows at the last local step
+  RowSums sums;
+};
+
+}  // namespace bayes

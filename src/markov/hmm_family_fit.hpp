@@ -1,0 +1,299 @@
+// The fit of a hidden Markov model whose states emit observations of one kind. For the files
+// hmm_fit.cpp, hmm_normal_fit.cpp and hmm_product_fit.cpp, which share the work of compiling it.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fit/fit_run.hpp"
+#include "markov/hmm_emissions.hpp"
+#include "markov/hmm_gibbs.hpp"
+#include "markov/hmm_trial.hpp"
+
+namespace bayes {
+
+/// What a fit is given.
+struct HmmTask {
+  const Sequences &sequences;
+  std::vector<std::string> symbols;
+  const HmmOptions &options;
+  bool vectors;
+  const HiddenMarkovModel *start;
+  bool update;
+  Control &control;
+};
+
+/// All that does not depend on the kind of observations.
+class HmmFitBase {
+ protected:
+  /// `start`: the chain of the start model, or null.
+  HmmFitBase(HmmTask task, const MarkovWeights *start);
+
+  /// `each`: numbers of all states' emissions; `sums`: those of a thread's statistics.
+  void check_memory(double each, double sums) const;
+  /// Restarts differ in where states lie, and every third in how long they last.
+  Matrix first_transition(int restart) const;
+  MarkovWeights prior_of_options() const;
+  void require_no_weights() const;
+  /// A part of the sequences on which restarts, and searches for where chains begin, run; null if
+  /// there are not too many steps.
+  const Sequences *trial();
+  void set_counts(const MarkovCounts &counts) {
+    model_->state->visits = counts.count;
+    model_->state->transitions = counts.transitions;
+  }
+  /// States by falling visits, unless somebody has given them their places.
+  std::vector<int> order_states();
+  /// `emissions`: the prior of the emissions as options give it.
+  void describe(const Document &emissions);
+
+  template <class Begin, class Go> auto best_of_restarts(Begin begin, Go go) {
+    TrialData<const Sequences> data;
+    if (const Sequences *const some = options_.restarts > 1 ? trial() : nullptr)
+      data = {some, some->weight};
+    return run_.best_of_restarts(sequences_, data, std::move(begin), std::move(go));
+  }
+
+  const Sequences &sequences_;
+  std::vector<std::string> symbols_;
+  const HmmOptions &options_;
+  const int k_;
+  const bool update_;
+  Control &control_;
+  std::unique_ptr<HiddenMarkovModel> model_ = std::make_unique<HiddenMarkovModel>();
+  FitRun run_;
+  /// where the chain begins before anything is known, and what in it cannot be
+  MarkovWeights first_;
+  /// states have their places already
+  bool named_ = false;
+
+ private:
+  void find_start_of_chain(const MarkovWeights *start);
+
+  std::optional<Trial> trial_;
+};
+
+/// E: what the states emit (hmm_emissions.hpp).
+template <class E> class HmmFit : HmmFitBase {
+  using P = typename E::Point;
+  using Q = typename E::Posterior;
+  using Fitted = typename E::Fitted;
+
+ public:
+  explicit HmmFit(const HmmTask &task)
+      : HmmFitBase(task, task.start ? &std::get<Fitted>(task.start->state->fitted).point : nullptr),
+        start_(task.start ? &std::get<Fitted>(task.start->state->fitted) : nullptr),
+        emissions_(sequences_, options_, start_, symbols_, control_) {
+    check_memory(emissions_.numbers(emissions_.dimension(), k_),
+                 emissions_.sums(emissions_.dimension(), k_));
+    model_->state->whole_steps = E::whole_steps;
+    prior_ = update_ ? *start_->posterior
+                     : MarkovPosterior<Q>{prior_of_options(), replicate(emissions_.prior(), k_)};
+    if (start_)
+      start_point_ = start_->point;
+    else if (!options_.probabilities.is_null())
+      start_point_ = MarkovPoint<P>{first_, given_probabilities()};
+  }
+
+  std::unique_ptr<HiddenMarkovModel> run() {
+    Fitted fitted;
+    if (options_.method == "em")
+      fit_point(MarkovMaximumLikelihood<P, std::decay_t<decltype(emissions_.floor())>>(
+                    emissions_.floor(), E::whole_steps),
+                fitted);
+    else if (options_.method == "map")
+      fit_point(MarkovMaximumPosterior<P, Q>(prior_, E::whole_steps), fitted);
+    else if (options_.method == "gibbs")
+      sample(fitted);
+    else
+      fit_variational(fitted);
+    order(fitted);
+    sort_symbols(fitted);
+    model_->state->fitted = std::move(fitted);
+    model_->state->symbols = std::move(symbols_);
+    Document prior = Document::object();
+    emissions_.write_prior(prior);
+    describe(prior);
+    return std::move(model_);
+  }
+
+ private:
+  P given_probabilities() {
+    if constexpr (std::is_same_v<E, ProductEmissions>) {
+      P out{emissions_.shared_columns(), Matrix::Zero(Eigen::Index(symbols_.size()), k_)};
+      const auto &states = *options_.probabilities.template as<Document::List>();
+      for (int i = 0; i < k_; ++i) {
+        double left = 1;
+        std::vector<bool> given(symbols_.size(), false);
+        for (const auto &[symbol, p] : *states[std::size_t(i)].template as<Document::Object>()) {
+          const auto at = std::find(symbols_.begin(), symbols_.end(), symbol);
+          if (at == symbols_.end())
+            throw Error(Errc::invalid_argument, "option \"init.probabilities\" names symbol \"" +
+                                                    symbol + "\", which no sequence has");
+          given[std::size_t(at - symbols_.begin())] = true;
+          left -= out.values(at - symbols_.begin(), i) = *to_number(p, false);
+        }
+        const auto others = std::count(given.begin(), given.end(), false);
+        if (others == 0 && left > 1e-6)
+          throw Error(Errc::invalid_argument,
+                      "option \"init.probabilities\" names all symbols for state " +
+                          std::to_string(i + 1) + ", but their probabilities do not sum to 1",
+                      "They leave " + bayes::describe(left) + ".");
+        for (std::size_t v = 0; v < given.size(); ++v)
+          if (!given[v]) out.values(Eigen::Index(v), i) = std::max(0.0, left) / double(others);
+        out.values.col(i) = out.values.col(i).cwiseMax(1e-12);
+        double sum = 0;  // in order, whatever the memory that Eigen would look at
+        for (Eigen::Index v = 0; v < out.values.rows(); ++v) sum += out.values(v, i);
+        if (std::abs(sum - 1) > exact_sum) out.values.col(i) /= sum;
+      }
+      return out;
+    } else {
+      throw Error(Errc::internal, "probabilities of normals");
+    }
+  }
+
+  auto starting_statistics(int restart) {
+    emissions_.sample().scale_weights(sequences_.weight);
+    return emissions_.starting_statistics(restart);
+  }
+
+  MarkovPoint<P> begin_point(int restart) {
+    if (start_point_) return *start_point_;
+    return {{first_.initial, first_transition(restart)},
+            emissions_.first_point(starting_statistics(restart))};
+  }
+
+  template <class L> void fit_point(const L &learner, Fitted &fitted) {
+    auto run = best_of_restarts([&](int restart) { return begin_point(restart); },
+                                [&](auto state, const Sequences &data) {
+                                  return optimize(learner, std::move(state), data, control_,
+                                                  run_.schedule());
+                                });
+    set_counts(*run.statistics);
+    model_->info.log_likelihood = run.sums.objective;
+    fitted.point = std::move(run.state);
+  }
+
+  MarkovPosterior<Q> begin_posterior(const MarkovVariational<Q> &learner, int restart) {
+    if (start_ && start_->posterior) return *start_->posterior;
+    if (start_point_) {  // one pass with the point gives the first posterior
+      const auto scorer = make_scorer(start_point_->emissions);
+      const MarkovSums sums = markov_step(sequences_, control_, markov::chain_of(*start_point_),
+                                          *emissions_of(scorer, E::whole_steps, sequences_.values));
+      return learner.update(markov::statistics_of(sums, scorer), prior_);
+    }
+    const Matrix moves = first_transition(restart) * (sequences_.weight / k_);
+    return learner.update(
+        {{first_.initial * sequences_.weights, moves, Vector()}, starting_statistics(restart)},
+        prior_);
+  }
+
+  void fit_variational(Fitted &fitted) {
+    const MarkovVariational<Q> learner(prior_, E::whole_steps);
+    auto run = best_of_restarts(
+        [&](int restart) { return begin_posterior(learner, restart); },
+        [&](auto state, const Sequences &data) {
+          if (!options_.stochastic())
+            return optimize(learner, std::move(state), data, control_, run_.schedule());
+          auto run = optimize_stochastic(learner, std::move(state), data, control_, run_.schedule(),
+                                         options_.plan);
+          // The estimates on the way were noisy; what is compared and reported is
+          // exact.
+          auto exact = expected_statistics(learner, run.state, data, control_);
+          run.trace.push_back(exact.sums.objective + learner.objective(run.state));
+          run.statistics = std::move(exact.statistics);
+          return run;
+        });
+    set_counts(*run.statistics);
+    fitted.point = mean_parameters(run.state);
+    fitted.posterior = std::move(run.state);
+    score_point(fitted);
+  }
+
+  void score_point(const Fitted &fitted) {
+    const auto scorer = make_scorer(fitted.point.emissions);
+    model_->info.log_likelihood =
+        markov_step(sequences_, control_, markov::chain_of(fitted.point),
+                    *emissions_of(scorer, E::whole_steps, sequences_.values))
+            .objective;
+  }
+
+  void sample(Fitted &fitted) {
+    require_no_weights();
+    // Chains begin after some steps uphill from a restart of their own.
+    const Sequences *const some = trial();
+    const Sequences &data = some ? *some : sequences_;
+    const MarkovVariational<Q> learner(prior_, E::whole_steps);
+    const std::function<MarkovPoint<P>(int)> begin = [&](int chain) {
+      if (start_point_) return *start_point_;
+      Schedule brief;
+      brief.max_iterations = 20;
+      brief.tolerance = 1e-4;
+      brief.weight = data.weight;
+      QuietControl quiet(control_);
+      return mean_parameters(
+          optimize(learner, begin_posterior(learner, chain + 1), data, quiet, brief).state);
+    };
+    SampledHmm<P, Q> draws = sample_hmm(sequences_, prior_, E::whole_steps, named_, options_.chains,
+                                        options_.seed, control_, begin);
+    fitted.point = std::move(draws.point);
+    fitted.deviations = std::move(draws.deviations);
+    model_->state->visits = std::move(draws.visits);
+    model_->state->transitions = std::move(draws.transitions);
+    run_.take(std::move(draws.chains), options_.chains);
+    score_point(fitted);
+  }
+
+  void order(Fitted &fitted) {
+    const std::vector<int> order = order_states();
+    if (fitted.posterior) {
+      fitted.posterior = reordered(*fitted.posterior, order);
+      // added up in this order, as whoever reads the model does
+      fitted.point = mean_parameters(*fitted.posterior);
+    } else {
+      fitted.point = reordered(fitted.point, order);
+    }
+    if (!fitted.deviations) return;
+    HmmDeviations &d = *fitted.deviations;
+    d = {pick_entries(d.initial, order), markov::reordered(d.transition, order),
+         d.emissions.size() ? pick_columns(d.emissions, order) : d.emissions};
+  }
+
+  /// Symbols by name, whatever the order in which they came; those of a start model keep their
+  /// places.
+  void sort_symbols(Fitted &fitted) {
+    if constexpr (std::is_same_v<E, ProductEmissions>) {
+      if (start_ || symbols_.empty()) return;
+      std::vector<int> by_name(symbols_.size());
+      std::iota(by_name.begin(), by_name.end(), 0);
+      std::sort(by_name.begin(), by_name.end(), [this](int a, int b) {
+        return symbols_[std::size_t(a)] < symbols_[std::size_t(b)];
+      });
+      const auto sort = [&by_name](Matrix &values) {
+        values = pick_columns(values.transpose(), by_name).transpose().eval();
+      };
+      sort(fitted.point.emissions.values);
+      if (fitted.posterior) {
+        sort(fitted.posterior->emissions.values);
+        fitted.point = mean_parameters(*fitted.posterior);
+      }
+      if (fitted.deviations) sort(fitted.deviations->emissions);
+      std::sort(symbols_.begin(), symbols_.end());
+    }
+  }
+
+  const Fitted *start_;
+  E emissions_;
+  MarkovPosterior<Q> prior_;
+  std::optional<MarkovPoint<P>> start_point_;
+};
+
+std::unique_ptr<HiddenMarkovModel> fit_normal_hmm(const HmmTask &task);
+std::unique_ptr<HiddenMarkovModel> fit_product_hmm(const HmmTask &task);
+
+}  // namespace bayes

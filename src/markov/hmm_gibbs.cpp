@@ -1,0 +1,265 @@
+#include "markov/hmm_gibbs.hpp"
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <optional>
+
+#include "base/assignment.hpp"
+
+namespace bayes {
+namespace {
+
+/// E[p^2] of the entries of a Dirichlet.
+Vector squares_of(const Vector &alpha) {
+  const double whole = alpha.sum();
+  const Vector mean = alpha / whole;
+  return (alpha.array() / whole * ((whole - alpha.array()) / whole) / (whole + 1) +
+          mean.array().square())
+      .matrix();
+}
+
+/// E[p^2] of what is a probability among the emissions' parameters. Other parameters may have no
+/// variance, and nobody is told of it.
+Matrix squares_of(const ProductPosterior &q, const ProductPoint &mean) {
+  Matrix out = Matrix::Zero(mean.values.rows(), mean.values.cols());
+  q.columns->for_each([&]<class F>(int j, const F &family, const ColumnPlaces &at) {
+    if constexpr (F::probabilities)
+      for (Eigen::Index i = 0; i < out.cols(); ++i) {
+        double *const own = out.col(i).data() + at.point;
+        const double *const means = mean.values.col(i).data() + at.point;
+        family.deviations(q.column(int(i), j), own);
+        for (int n = 0; n < family.numbers_of_name(); ++n)
+          own[n] = own[n] * own[n] + means[n] * means[n];
+      }
+  });
+  return out;
+}
+Matrix squares_of(const NormalWishart &, const NormalPoint &) { return {}; }
+
+Matrix deviations_of(const ProductPoint &point, const Matrix &squares) {
+  return (squares - point.values.cwiseProduct(point.values)).cwiseMax(0).cwiseSqrt();
+}
+Matrix deviations_of(const NormalPoint &, const Matrix &) { return {}; }
+
+/// Sums over draws of the chain's parameters and counts.
+class WeightSums {
+ public:
+  void add(const MarkovWeights &q, const MarkovCounts &counts) {
+    const MarkovWeights mean = markov::mean(q);
+    MarkovWeights squares{squares_of(q.initial), q.transition};
+    for (Eigen::Index i = 0; i < q.transition.rows(); ++i)
+      squares.transition.row(i) = squares_of(q.transition.row(i));
+    if (draws_++ == 0) {
+      mean_ = mean;
+      squares_ = squares;
+      visits_ = counts.count;
+      transitions_ = counts.transitions;
+      return;
+    }
+    mean_.initial += mean.initial;
+    mean_.transition += mean.transition;
+    squares_.initial += squares.initial;
+    squares_.transition += squares.transition;
+    visits_ += counts.count;
+    transitions_ += counts.transitions;
+  }
+  int draws() const { return draws_; }
+  double share() const { return 1.0 / draws_; }
+
+  MarkovWeights mean() const {
+    MarkovWeights out{mean_.initial * share(), mean_.transition * share()};
+    out.initial /= out.initial.sum();
+    out.transition.array().colwise() /= out.transition.rowwise().sum().eval().array();
+    return out;
+  }
+  MarkovWeights deviations(const MarkovWeights &mean) const {
+    const auto root = [&](const auto &squares, const auto &means) {
+      return (squares * share() - means.cwiseProduct(means)).cwiseMax(0).cwiseSqrt().eval();
+    };
+    return {root(squares_.initial, mean.initial), root(squares_.transition, mean.transition)};
+  }
+  Vector visits() const { return visits_ * share(); }
+  Matrix transitions() const { return transitions_ * share(); }
+
+ private:
+  MarkovWeights mean_, squares_;
+  Vector visits_;
+  Matrix transitions_;
+  int draws_ = 0;
+};
+
+template <class P, class Q> class Sampling {
+ public:
+  Sampling(const Sequences &sequences, const MarkovPosterior<Q> &prior, bool whole_steps,
+           bool named, const ChainPlan &plan, std::uint64_t seed)
+      : sequences_(sequences),
+        prior_(prior),
+        learner_(prior, whole_steps),
+        named_(named),
+        warmup_(plan.warmup),
+        seed_(seed) {
+    if (!named) reference_.assign(std::size_t(sequences.rows.rows()), 0);
+  }
+
+  class Chain;
+
+  SampledHmm<P, Q> result(ChainRun chains) {
+    SampledHmm<P, Q> out;
+    static_cast<MarkovWeights &>(out.point) = weights_.mean();
+    accumulate(emissions_, P(emissions_), weights_.share() - 1);
+    out.point.emissions = std::move(emissions_);
+    MarkovWeights deviations = weights_.deviations(out.point);
+    out.deviations = {std::move(deviations.initial), std::move(deviations.transition),
+                      deviations_of(out.point.emissions, squares_ * weights_.share())};
+    out.visits = weights_.visits();
+    out.transitions = weights_.transitions();
+    out.chains = std::move(chains);
+    return out;
+  }
+
+ private:
+  void add(const MarkovPosterior<Q> &q, const MarkovCounts &counts) {
+    const P mean = point_estimate(q.emissions);
+    const Matrix squares = squares_of(q.emissions, mean);
+    if (weights_.draws() == 0) {
+      emissions_ = mean;
+      squares_ = squares;
+    } else {
+      accumulate(emissions_, mean, 1);
+      squares_ += squares;
+    }
+    weights_.add(q, counts);
+  }
+
+  const Sequences &sequences_;
+  const MarkovPosterior<Q> &prior_;
+  const MarkovVariational<Q> learner_;
+  const bool named_;
+  const int warmup_;
+  const std::uint64_t seed_;
+  std::vector<std::uint16_t> reference_;
+  WeightSums weights_;
+  P emissions_;
+  Matrix squares_;
+};
+
+template <class P, class Q> class Sampling<P, Q>::Chain final : public ChainSampler {
+ public:
+  Chain(Sampling &all, int number, MarkovPoint<P> begin)
+      : all_(all),
+        number_(number),
+        parameters_(std::move(begin)) {}
+
+  double sweep(int index, Control &control) override {
+    if (posterior_) {
+      Random random(all_.seed_, std::uint64_t(number_), std::uint64_t(index - 1), 8);
+      parameters_ = draw_parameters<P>(*posterior_, random);
+    }
+    // The path at the end of the first warmup names the states of all draws to come.
+    const bool naming = !all_.named_ && number_ == 0 && index == all_.warmup_;
+    compared_ = !all_.named_ && !naming && (number_ > 0 || index > all_.warmup_);
+    const auto scorer = make_scorer(parameters_.emissions);
+    const PathDraws draws{RowRandom(all_.seed_, std::uint64_t(number_), std::uint64_t(index), 7),
+                          naming ? all_.reference_.data() : nullptr,
+                          compared_ ? all_.reference_.data() : nullptr};
+    const MarkovSums sums = markov_step(
+        all_.sequences_, control, markov::chain_of(parameters_),
+        *emissions_of(scorer, all_.learner_.whole_steps, all_.sequences_.values), &draws);
+    log_likelihood_ = sums.objective;
+    confusion_ = sums.confusion;
+    const double log_joint = log_likelihood_ + density();
+    if (!std::isfinite(log_joint)) return log_joint;
+    const auto statistics = markov::statistics_of(sums, scorer);
+    counts_ = statistics;
+    posterior_ = all_.learner_.update(statistics, all_.prior_);
+    return log_joint;
+  }
+
+  void record(std::vector<double> &values) const override {
+    values.push_back(without_rounding_errors(log_likelihood_));
+    values.push_back(double((counts_.count.array() > 0).count()));
+  }
+
+  void keep(double) override {
+    std::vector<int> order(std::size_t(counts_.count.size()));
+    std::iota(order.begin(), order.end(), 0);
+    if (compared_) {
+      const std::vector<int> name = best_assignment(confusion_, int(order.size()));
+      for (std::size_t i = 0; i < order.size(); ++i) order[std::size_t(name[i])] = int(i);
+    }
+    all_.add(
+        reordered(*posterior_, order),
+        {{}, markov::reordered(counts_.transitions, order), pick_entries(counts_.count, order)});
+  }
+
+ private:
+  /// log prior density, where it is finite: a parameter drawn as 0 under a Dirichlet below 1 has an
+  /// infinite one.
+  double density() const {
+    constexpr double least = std::numeric_limits<double>::min();
+    const MarkovWeights above{parameters_.initial.cwiseMax(least),
+                              parameters_.transition.cwiseMax(least)};
+    return markov::log_density(above, all_.prior_) +
+           log_prior(parameters_.emissions, all_.prior_.emissions);
+  }
+
+  Sampling &all_;
+  const int number_;
+  MarkovPoint<P> parameters_;
+  // of the last sweep
+  bool compared_ = false;
+  double log_likelihood_ = 0;
+  std::vector<double> confusion_;
+  MarkovCounts counts_;
+  std::optional<MarkovPosterior<Q>> posterior_;
+};
+
+}  // namespace
+
+Vector draw_distribution(const Vector &alpha, Random &random) {
+  Vector out = Vector::Zero(alpha.size());
+  std::vector<double> possible, drawn;
+  for (const double a : alpha)
+    if (a > 0) possible.push_back(a);
+  drawn.resize(possible.size());
+  random.dirichlet(possible, drawn);
+  auto at = drawn.begin();
+  for (Eigen::Index i = 0; i < alpha.size(); ++i)
+    if (alpha(i) > 0) out(i) = *at++;
+  return out;
+}
+
+Matrix draw_distributions(const Matrix &alpha, Random &random) {
+  Matrix out(alpha.rows(), alpha.cols());
+  for (Eigen::Index i = 0; i < alpha.rows(); ++i)
+    out.row(i) = draw_distribution(alpha.row(i), random);
+  return out;
+}
+
+template <class P, class Q>
+SampledHmm<P, Q> sample_hmm(const Sequences &sequences, const MarkovPosterior<Q> &prior,
+                            bool whole_steps, bool named, const ChainPlan &plan, std::uint64_t seed,
+                            Control &control,
+                            const std::function<MarkovPoint<P>(int chain)> &begin) {
+  if (!named && 2.0 * double(sequences.rows.rows()) > std::max(control.row_memory, 64e6))
+    throw Error(Errc::too_large,
+                "method gibbs keeps the states of one path, which for " +
+                    std::to_string(sequences.steps) + " steps do not fit into maintenance_work_mem",
+                {}, "Raise maintenance_work_mem, or use method vi or svi.");
+  Sampling<P, Q> all(sequences, prior, whole_steps, named, plan, seed);
+  const ChainSettings settings{
+      "gibbs", plan, {"log_likelihood", "states"}, plan.all_kept(), "observations"};
+  return all.result(run_chains(settings, control, [&](int chain) {
+    return std::make_unique<typename Sampling<P, Q>::Chain>(all, chain, begin(chain));
+  }));
+}
+
+template SampledHmm<NormalPoint, NormalWishart> sample_hmm(
+    const Sequences &, const MarkovPosterior<NormalWishart> &, bool, bool, const ChainPlan &,
+    std::uint64_t, Control &, const std::function<MarkovPoint<NormalPoint>(int)> &);
+template SampledHmm<ProductPoint, ProductPosterior> sample_hmm(
+    const Sequences &, const MarkovPosterior<ProductPosterior> &, bool, bool, const ChainPlan &,
+    std::uint64_t, Control &, const std::function<MarkovPoint<ProductPoint>(int)> &);
+
+}  // namespace bayes

@@ -1,0 +1,181 @@
+#include "markov/markov_learners.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "base/special.hpp"
+#include "families/dirichlet.hpp"
+
+namespace bayes {
+namespace {
+
+/// The entries that can be.
+Vector possible(const Vector &of, const Vector &alpha) {
+  Vector out(of.size());
+  Eigen::Index n = 0;
+  for (Eigen::Index i = 0; i < of.size(); ++i)
+    if (alpha(i) > 0) out(n++) = of(i);
+  return out.head(n);
+}
+
+double divergence_of(const Vector &q, const Vector &prior) {
+  return dirichlet_divergence(possible(q, prior), possible(prior, prior));
+}
+double log_density_of(const Vector &p, const Vector &prior) {
+  return dirichlet_log_density(possible(p, prior), possible(prior, prior));
+}
+
+/// f(row of a, row of b) added up over the initial distribution and all rows of the transitions.
+double over_rows(const MarkovWeights &a, const MarkovWeights &b,
+                 double (*f)(const Vector &, const Vector &)) {
+  double total = f(a.initial, b.initial);
+  for (Eigen::Index i = 0; i < a.transition.rows(); ++i)
+    total += f(a.transition.row(i), b.transition.row(i));
+  return total;
+}
+
+Vector shares(const Vector &counts, const Vector &before) {
+  const double sum = counts.sum();
+  return sum > 0 ? Vector(counts / sum) : before;
+}
+
+Vector mode(const Vector &counts, const Vector &alpha, const Vector &before) {
+  return shares(counts + alpha.unaryExpr([](double a) { return a > 0 ? a - 1 : 0; }), before);
+}
+
+Vector expected_logs(const Vector &alpha) {
+  const double whole = digamma(alpha.sum());
+  return alpha.unaryExpr([whole](double a) {
+    return a > 0 ? digamma(a) - whole : -std::numeric_limits<double>::infinity();
+  });
+}
+
+/// Number by number: where Eigen works on several at once, equal probabilities may get logarithms
+/// that differ in the last bit, and equal paths would not tie.
+double log_of(double p) { return std::log(p); }
+
+}  // namespace
+
+void MarkovCounts::scale(double factor) {
+  initial *= factor;
+  transitions *= factor;
+  count *= factor;
+}
+
+namespace markov {
+
+MarkovWeights maximum_likelihood(const MarkovCounts &counts, const MarkovWeights &before) {
+  MarkovWeights out{shares(counts.initial, before.initial), before.transition};
+  for (Eigen::Index i = 0; i < out.transition.rows(); ++i)
+    out.transition.row(i) = shares(counts.transitions.row(i), before.transition.row(i));
+  return out;
+}
+
+MarkovWeights maximum_posterior(const MarkovCounts &counts, const MarkovWeights &prior,
+                                const MarkovWeights &before) {
+  MarkovWeights out{mode(counts.initial, prior.initial, before.initial), before.transition};
+  for (Eigen::Index i = 0; i < out.transition.rows(); ++i)
+    out.transition.row(i) =
+        mode(counts.transitions.row(i), prior.transition.row(i), before.transition.row(i));
+  return out;
+}
+
+MarkovWeights posterior(const MarkovCounts &counts, const MarkovWeights &prior) {
+  return {(prior.initial.array() > 0).select(prior.initial + counts.initial, 0.0),
+          (prior.transition.array() > 0).select(prior.transition + counts.transitions, 0.0)};
+}
+
+MarkovWeights blend(const MarkovWeights &from, const MarkovWeights &to, double rho) {
+  return {(1 - rho) * from.initial + rho * to.initial,
+          (1 - rho) * from.transition + rho * to.transition};
+}
+
+double log_density(const MarkovWeights &point, const MarkovWeights &prior) {
+  return over_rows(point, prior, log_density_of);
+}
+
+double divergence(const MarkovWeights &q, const MarkovWeights &prior) {
+  return over_rows(q, prior, divergence_of);
+}
+
+MarkovWeights mean(const MarkovWeights &q) {
+  return {q.initial / q.initial.sum(),
+          q.transition.array().colwise() / q.transition.rowwise().sum().array()};
+}
+
+Matrix reordered(const Matrix &transition, const std::vector<int> &order) {
+  Matrix out(transition.rows(), transition.cols());
+  for (std::size_t i = 0; i < order.size(); ++i)
+    for (std::size_t j = 0; j < order.size(); ++j)
+      out(Eigen::Index(i), Eigen::Index(j)) = transition(order[i], order[j]);
+  return out;
+}
+
+MarkovWeights reordered(const MarkovWeights &of, const std::vector<int> &order) {
+  return {pick_entries(of.initial, order), reordered(of.transition, order)};
+}
+
+MarkovChain log_chain(const MarkovWeights &point) {
+  return {point.initial.unaryExpr(&log_of), point.transition.unaryExpr(&log_of)};
+}
+
+MarkovChain expected_log_chain(const MarkovWeights &q) {
+  Matrix transition(q.transition.rows(), q.transition.cols());
+  for (Eigen::Index i = 0; i < transition.rows(); ++i)
+    transition.row(i) = expected_logs(q.transition.row(i));
+  return {expected_logs(q.initial), transition};
+}
+
+MarkovCounts counts_of(const MarkovSums &sums) {
+  const Eigen::Index k = Eigen::Index(sums.initial.size());
+  return {Eigen::Map<const Vector>(sums.initial.data(), k),
+          Eigen::Map<const Matrix>(sums.transitions.data(), k, k).transpose(),
+          Eigen::Map<const Vector>(sums.visits.data(), k)};
+}
+
+}  // namespace markov
+
+SequenceSampler::SequenceSampler(const Sequences &from, std::int64_t batch)
+    : from_(from),
+      size_(batch),
+      shape_(from.rows.shape()),
+      rows_(shape_) {
+  if (whole()) return;
+  Buffer block(shape_.block_doubles());
+  for (std::int64_t row = 0; row < from.rows.rows(); ++row) {
+    if (row % block_rows == 0) from_.rows.read_block(row / block_rows, block.data());
+    const double weight =
+        block[std::size_t(shape_.dimension) * block_rows + std::size_t(row % block_rows)];
+    if (weight < 0) starts_.push_back(row);
+  }
+}
+
+const Sequences &SequenceSampler::draw(Random random) {
+  rows_.clear();
+  batch_.emplace(Sequences{rows_, from_.dimension, from_.labelled});
+  batch_->values = from_.values;
+  SequenceWriter writer(*batch_, shape_,
+                        [this](const double *x, double weight) { rows_.append(x, weight); });
+  Buffer block(shape_.block_doubles());
+  std::vector<double> x(std::size_t(shape_.dimension)), all;
+  for (std::int64_t i = 0; i < size_; ++i) {
+    const std::int64_t start = starts_[std::size_t(random.below(std::uint64_t(starts_.size())))];
+    // Its end shows when it is reached.
+    all.clear();
+    double weight = 0;
+    for (std::int64_t row = start; row < from_.rows.rows(); ++row) {
+      if (row == start || row % block_rows == 0)
+        from_.rows.read_block(row / block_rows, block.data());
+      const double *const at = block.data() + row % block_rows;
+      const double w = at[std::size_t(shape_.dimension) * block_rows];
+      if (row > start && !(w > 0)) break;
+      weight = std::abs(w);
+      for (std::size_t j = 0; j < x.size(); ++j) all.push_back(at[j * block_rows]);
+    }
+    writer.begin(std::int64_t(all.size() / x.size()), weight);
+    for (std::size_t at = 0; at < all.size(); at += x.size()) writer.step(all.data() + at);
+  }
+  return *batch_;
+}
+
+}  // namespace bayes

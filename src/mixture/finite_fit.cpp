@@ -1,0 +1,42 @@
+#include "mixture/finite_fit.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace bayes {
+namespace {
+
+/// Distinct rows to begin on: enough for good starting points, in at most 32 MB.
+std::size_t sketch_capacity(int dimension, int k) {
+  const std::size_t affordable = std::size_t(32) * 1024 * 1024 / 8 / std::size_t(dimension);
+  return std::max(
+      {std::size_t(k), std::size_t(2000),
+       std::min(std::max(std::size_t(10000), std::size_t(50) * std::size_t(k)), affordable)});
+}
+
+}  // namespace
+
+FiniteRows::FiniteRows(RowSource &rows, int k, std::uint64_t seed, Control &control)
+    : all(rows),
+      sketch_(Sketch::of(rows, control, seed, sketch_capacity(rows.shape().dimension, k))),
+      sample(sketch_.sorted()),
+      data(sketch_.complete() ? static_cast<RowSource &>(sample) : rows) {}
+
+void FiniteRows::require_distinct_rows(int k) const {
+  const std::int64_t distinct = std::int64_t(sketch_.size());
+  if (distinct < k)
+    throw Error(Errc::invalid_argument,
+                "k is " + std::to_string(k) + ", but there " +
+                    (distinct == 1 ? "is only 1 distinct row"
+                                   : "are only " + std::to_string(distinct) + " distinct rows"),
+                "Every component needs at least one row of its own.", "Lower k.");
+}
+
+std::vector<int> falling_order(const Vector &size) {
+  std::vector<int> order(static_cast<std::size_t>(size.size()));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return size(a) > size(b); });
+  return order;
+}
+
+}  // namespace bayes

@@ -1,0 +1,120 @@
+#include "mixture/finite_sampling.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/assignment.hpp"
+#include "families/normal/normal_wishart.hpp"
+#include "families/product/product_components.hpp"
+#include "partition/chains.hpp"
+
+namespace bayes {
+namespace {
+
+/// Numbers of a model's draws: some ten megabytes.
+constexpr double most_draw_numbers = 2e6;
+
+/// Components 0 .. K - 1 of every draw are those of the most probable draw: a draw's clusters take
+/// the names that most of their rows have there (Papastamoulis and Iliopoulos 2010); its components
+/// without rows take the names left.
+class Relabelling {
+ public:
+  Relabelling(const PartitionChains &chains, int k) : chains_(chains), k_(k) {
+    const auto best = std::max_element(chains.log_joint.begin(), chains.log_joint.end());
+    reference_ = chains.partitions.labels(int(best - chains.log_joint.begin()));
+  }
+
+  int size() const { return chains_.partitions.size(); }
+
+  /// Draw s, by name: K weights and K numbers of rows, and which of its clusters each component is;
+  /// one without rows is number `occupied`.
+  struct Draw {
+    std::vector<double> weights, counts;
+    std::vector<int> order;
+  };
+  Draw get(int s) const {
+    const DrawnWeights &draw = chains_.weights[std::size_t(s)];
+    const std::size_t occupied = draw.weights.size(), k = std::size_t(k_);
+    std::vector<double> overlap(k * k, 0.0), rows(k, 0.0);
+    const auto labels = chains_.partitions.labels(s);
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      overlap[labels[i] * k + reference_[i]] += 1;
+      rows[labels[i]] += 1;
+    }
+    const std::vector<int> name = best_assignment(overlap, k_);
+    Draw out{std::vector<double>(k, occupied < k ? draw.rest / double(k - occupied) : 0.0),
+             std::vector<double>(k, 0.0), std::vector<int>(k, int(occupied))};
+    for (std::size_t j = 0; j < occupied; ++j) {
+      const std::size_t at = std::size_t(name[j]);
+      out.order[at] = int(j);
+      out.weights[at] = draw.weights[j];
+      out.counts[at] = rows[j];
+    }
+    return out;
+  }
+
+ private:
+  const PartitionChains &chains_;
+  int k_;
+  std::span<const std::uint16_t> reference_;
+};
+
+}  // namespace
+
+template <class P, class Q>
+SampledMixture<P, Q> sample_mixture(RowSource &rows, int k, const Q &prior, double alpha,
+                                    const ChainPlan &plan, const std::string &method,
+                                    std::uint64_t seed, Control &control,
+                                    const std::function<std::vector<int>(int chain)> &begin) {
+  if (rows.shape().weighted)
+    throw Error(Errc::invalid_argument, "method " + method + " takes no weights",
+                "It draws a label for every row.",
+                "Use method vi or em, or leave the weights out.");
+  SamplerSetting setting;
+  setting.seed = seed;
+  setting.partition = PartitionPrior::finite(k, alpha);
+  const ChainDraws<Q> chains =
+      sample_partitions(rows, prior, setting, method, plan, control, begin);
+
+  SampledMixture<P, Q> out;
+  const Relabelling relabelling(chains, k);
+  const double each = double(k) * (parameters_of(prior) + 1);
+  const int size = relabelling.size(),
+            every = std::max(1, int(std::ceil(each * size / most_draw_numbers)));
+  std::vector<Q> kept;
+  std::vector<double> weights(std::size_t(k), 0.0), counts = weights;
+  for (int s = 0; s < size; ++s) {
+    control.poll();
+    const auto draw = relabelling.get(s);
+    Q components = pick(joined(chains.components[std::size_t(s)], prior), draw.order);
+    const P point = point_estimate(components);
+    if (s == 0) {
+      out.point.components = point;
+      accumulate(out.point.components, point, -1);
+    }
+    for (std::size_t j = 0; j < weights.size(); ++j) {
+      weights[j] += draw.weights[j] / size;
+      counts[j] += draw.counts[j] / size;
+    }
+    accumulate(out.point.components, point, 1.0 / size);
+    if (s % every != every / 2) continue;
+    out.draws.weights.insert(out.draws.weights.end(), draw.weights.begin(), draw.weights.end());
+    kept.push_back(untied(components));
+  }
+  out.point.weights = Eigen::Map<const Vector>(weights.data(), k);
+  out.point.weights /= out.point.weights.sum();
+  out.counts = Eigen::Map<const Vector>(counts.data(), k);
+  out.draws.draws = int(kept.size());
+  out.draws.components = joined_all(std::move(kept));
+  out.chains = static_cast<const ChainRun &>(chains);
+  return out;
+}
+
+template SampledMixture<NormalPoint, NormalWishart> sample_mixture(
+    RowSource &, int, const NormalWishart &, double, const ChainPlan &, const std::string &,
+    std::uint64_t, Control &, const std::function<std::vector<int>(int)> &);
+template SampledMixture<ProductPoint, ProductPosterior> sample_mixture(
+    RowSource &, int, const ProductPosterior &, double, const ChainPlan &, const std::string &,
+    std::uint64_t, Control &, const std::function<std::vector<int>(int)> &);
+
+}  // namespace bayes

@@ -1,0 +1,110 @@
+#include "partition/chains.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/special.hpp"
+
+namespace bayes {
+namespace {
+
+class PartitionChain final : public ChainSampler {
+ public:
+  PartitionChain(std::unique_ptr<PartitionSampler> sampler, const GammaPrior *learned,
+                 PartitionChains &out, const std::function<void(const PartitionSampler &)> &keep)
+      : sampler_(std::move(sampler)),
+        learned_(learned),
+        out_(out),
+        keep_(keep) {}
+
+  double sweep(int index, Control &control) override {
+    sampler_->sweep(index, control);
+    counts_ = sampler_->counts();
+    const double alpha = sampler_->concentration();
+    double log_joint = sampler_->partition().log_probability(counts_) + sampler_->log_marginal();
+    if (learned_)
+      log_joint += learned_->shape * std::log(learned_->rate) - log_gamma(learned_->shape) +
+                   (learned_->shape - 1) * std::log(alpha) - learned_->rate * alpha;
+    return log_joint;
+  }
+
+  void record(std::vector<double> &values) const override {
+    const double alpha = sampler_->concentration();
+    const auto own =
+        partition_quantities(counts_, sampler_->partition().components() ? nullptr : &alpha);
+    values.insert(values.end(), own.begin(), own.end());
+  }
+
+  void keep(double log_joint) override {
+    out_.partitions.add(sampler_->labels());
+    out_.log_joint.push_back(log_joint);
+    double n = 0;
+    for (const double count : counts_) n += count;
+    const double total = sampler_->partition().total(n);
+    DrawnWeights draw{{}, 1};
+    for (const double count : counts_) {
+      draw.weights.push_back(sampler_->partition().weight(count) / total);
+      draw.rest -= draw.weights.back();
+    }
+    draw.rest = std::max(0.0, draw.rest);
+    out_.weights.push_back(std::move(draw));
+    keep_(*sampler_);
+  }
+
+ private:
+  const std::unique_ptr<PartitionSampler> sampler_;
+  const GammaPrior *const learned_;
+  PartitionChains &out_;
+  const std::function<void(const PartitionSampler &)> &keep_;
+  std::vector<double> counts_;
+};
+
+}  // namespace
+
+void make_dense(std::vector<int> &labels, int k) {
+  std::vector<int> names(std::size_t(k), -1);
+  int next = 0;
+  for (int &label : labels) {
+    int &name = names[std::size_t(label)];
+    if (name < 0) name = next++;
+    label = name;
+  }
+}
+
+std::vector<double> partition_quantities(const std::vector<double> &counts,
+                                         const double *concentration) {
+  double n = 0, largest = 0, entropy = 0;
+  for (const double count : counts) {
+    n += count;
+    largest = std::max(largest, count);
+  }
+  for (const double count : counts) entropy -= count / n * std::log(count / n);
+  std::vector<double> out{double(counts.size()), largest / n, without_rounding_errors(entropy)};
+  if (concentration) out.push_back(*concentration);
+  return out;
+}
+
+std::int64_t keepable_draws(std::int64_t rows, int dimension, double parameters,
+                            const Control &control) {
+  constexpr double most = 500;  // more tell little more of a partition or a density
+  const double row_bytes = (8.0 * dimension + 28) * double(rows), expected_clusters = 20;
+  const double labels =
+      std::max(control.row_memory - row_bytes, control.row_memory / 8) / (2.0 * double(rows));
+  const double components = control.memory / 4 / (8 * expected_clusters * parameters);
+  return std::max<std::int64_t>(2, std::int64_t(std::min({most, labels, components})));
+}
+
+void run_partition_chains(PartitionChains &out, const SamplerSetting &setting,
+                          const std::string &method, const ChainPlan &plan, std::int64_t most_kept,
+                          Control &control,
+                          const std::function<std::unique_ptr<PartitionSampler>(int chain)> &begin,
+                          const std::function<void(const PartitionSampler &)> &keep) {
+  ChainSettings settings{method.c_str(), plan, {"clusters", "largest", "entropy"}, most_kept};
+  if (!setting.partition.components()) settings.quantities.push_back("concentration");
+  const GammaPrior *const learned = setting.learn_concentration ? &setting.concentration : nullptr;
+  static_cast<ChainRun &>(out) = run_chains(settings, control, [&](int chain) {
+    return std::make_unique<PartitionChain>(begin(chain), learned, out, keep);
+  });
+}
+
+}  // namespace bayes
