@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "document/members.hpp"
 #include "fit/fit_run.hpp"
 #include "markov/hmm_emissions.hpp"
 #include "markov/hmm_gibbs.hpp"

@@ -23,13 +23,13 @@ Vector squares_of(const Vector &alpha) {
 /// variance, and nobody is told of it.
 Matrix squares_of(const ProductPosterior &q, const ProductPoint &mean) {
   Matrix out = Matrix::Zero(mean.values.rows(), mean.values.cols());
-  q.columns->for_each([&]<class F>(int j, const F &family, const ColumnPlaces &at) {
-    if constexpr (F::probabilities)
+  q.columns->for_each([&](int j, const Column &column, const ColumnPlaces &at) {
+    if (column.probabilities)
       for (Eigen::Index i = 0; i < out.cols(); ++i) {
         double *const own = out.col(i).data() + at.point;
         const double *const means = mean.values.col(i).data() + at.point;
-        family.deviations(q.column(int(i), j), own);
-        for (int n = 0; n < family.numbers_of_name(); ++n)
+        column.deviations(q.column(int(i), j), own);
+        for (int n = 0; n < column.numbers_of_name(); ++n)
           own[n] = own[n] * own[n] + means[n] * means[n];
       }
   });

@@ -108,7 +108,7 @@ class Fit {
     const double bytes =
         8 * double(k_) *
         (6.0 * each.posterior +
-         (1 + control_.threads) * (double(each.sums) * simd::lanes + survey_.columns->count()));
+         (1 + control_.threads) * ProductScorer::sums_per_component(*survey_.columns));
     require_memory({.what = std::to_string(k_) + " components of " +
                             std::to_string(survey_.columns->count()) + " elements",
                     .bytes = bytes},
