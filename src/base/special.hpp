@@ -31,8 +31,8 @@ BAYES_API double log_beta(double a, double b);
 /// alpha_i > 0, at least one.
 BAYES_API double log_dirichlet_normaliser(std::span<const double> alpha);
 
-/// log Gamma_p(a) = p (p - 1) / 4 log pi + sum_{j=1..p} log Gamma(a + (1 - j) / 2); p >= 1, a > (p
-/// - 1) / 2.
+/// log Gamma_p(a) = p (p - 1) / 4 log pi + sum_{j=1..p} log Gamma(a + (1 - j) / 2);
+/// p >= 1, a > (p - 1) / 2.
 BAYES_API double log_multivariate_gamma(double a, int p);
 /// sum_{j=1..p} digamma((a + 1 - j) / 2); p >= 1, a > p - 1. With log |B| and p log 2 it makes up E
 /// log |Lambda| of a Wishart(a, B): p log 2 - log |B| + this.

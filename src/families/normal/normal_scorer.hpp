@@ -1,8 +1,9 @@
 // The normal family's part of the local step: log densities of a block of rows under K components,
 // and sufficient statistics.
 //
-// EM, MAP, variational and stochastic variational inference all score rows as constant_k - |W_k (x
-// - m_k)|^2 / 2; they differ in where constant, W and m come from.
+// EM, MAP, variational and stochastic variational inference all score rows as
+//   constant_k - |W_k (x - m_k)|^2 / 2;
+// they differ in where constant, W and m come from.
 #pragma once
 
 #include <memory>
