@@ -89,6 +89,10 @@ std::string describe(const Document &value) {
   return value.to_json();
 }
 
+std::string describe_number(double x) {
+  return x == std::floor(x) && std::fabs(x) < 9e18 ? std::to_string(std::int64_t(x)) : describe(x);
+}
+
 MemberReader::MemberReader(const Document &document, std::string path)
     : document_(document),
       path_(std::move(path)) {

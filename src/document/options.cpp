@@ -24,13 +24,6 @@ template <class Names> std::string listed(const Names &names, std::string_view p
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-std::string printed(double x) {
-  const Document value = std::fabs(x) < 1e15 && x == std::trunc(x)
-                             ? Document(static_cast<std::int64_t>(x))
-                             : Document(x);
-  return value.to_json();
-}
-
 std::string did_you_mean(std::string_view word, const std::vector<std::string_view> &candidates,
                          const std::string &prefix = {}) {
   const std::string_view near = nearest(word, candidates);
@@ -89,13 +82,12 @@ void OptionReader::reject(std::string_view key, const Document &value,
 
 const Document *OptionReader::find(std::string_view key) {
   if (std::find(asked_.begin(), asked_.end(), key) == asked_.end()) asked_.emplace_back(key);
-  const Document *value = options_.find(key);
-  return value == nullptr || value->is_null() ? nullptr : value;
+  return given(key);
 }
 
-bool OptionReader::given(std::string_view key) const {
+const Document *OptionReader::given(std::string_view key) const {
   const Document *value = options_.find(key);
-  return value != nullptr && !value->is_null();
+  return value == nullptr || value->is_null() ? nullptr : value;
 }
 
 bool OptionReader::has(std::string_view key) { return find(key) != nullptr; }
@@ -110,14 +102,14 @@ double OptionReader::number(std::string_view key, double fallback, double low, d
   if (x && std::isfinite(*x) && *x >= low && *x <= high && !(low_open && *x == low)) return *x;
   std::string constraint = "a number";
   const bool has_low = std::isfinite(low), has_high = std::isfinite(high);
-  if (has_low && low_open) constraint += " greater than " + printed(low);
+  if (has_low && low_open) constraint += " greater than " + describe_number(low);
   if (has_low && !low_open)
-    constraint += has_high ? " from " + printed(low) : " of at least " + printed(low);
+    constraint += has_high ? " from " + describe_number(low) : " of at least " + describe_number(low);
   if (has_high)
     constraint += (has_low && !low_open ? " to "
                    : has_low            ? " and at most "
                                         : " of at most ") +
-                  printed(high);
+                  describe_number(high);
   reject(key, *value, constraint);
 }
 

@@ -79,6 +79,15 @@ HiddenMarkovModel::~HiddenMarkovModel() = default;
 bool HiddenMarkovModel::vectors() const { return state->vectors; }
 bool HiddenMarkovModel::symbols() const { return state->is_symbols(); }
 bool HiddenMarkovModel::whole_steps() const { return state->whole_steps; }
+std::vector<std::string> HiddenMarkovModel::emission() const {
+  const auto *products = std::get_if<ProductHmm>(&state->fitted);
+  return products ? names_of(*products->point.emissions.columns)
+                  : std::vector<std::string>{UnivariateNormal::name};
+}
+std::string HiddenMarkovModel::covariance() const {
+  const auto *normals = std::get_if<NormalHmm>(&state->fitted);
+  return normals ? normals->point.emissions.shape.name : "";
+}
 const std::vector<std::string> &HiddenMarkovModel::symbol_names() const { return state->symbols; }
 
 int HiddenMarkovModel::code(std::string_view symbol) const {

@@ -10,6 +10,7 @@
 #include "mixture/dpmm_options.hpp"
 #include "mixture/dpmm_state.hpp"
 #include "mixture/stick_breaking.hpp"
+#include "partition/chains.hpp"
 #include "partition/samplers.hpp"
 
 namespace bayes {

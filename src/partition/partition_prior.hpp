@@ -13,6 +13,7 @@
 
 #include "base/random.hpp"
 #include "base/special.hpp"
+#include "partition/gamma_prior.hpp"
 
 namespace bayes {
 
@@ -60,11 +61,6 @@ class PartitionPrior {
   PartitionPrior(double alpha, int components) : alpha_(alpha), components_(components) {}
   double alpha_;
   int components_;  // 0: any number
-};
-
-/// Concentration ~ Gamma(shape, rate), E = shape / rate.
-struct GammaPrior {
-  double shape = 1, rate = 1;
 };
 
 /// A draw of a Dirichlet process' concentration given that n rows have K clusters: one step that

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <variant>
@@ -9,6 +10,7 @@
 
 #include "families/product/bernoulli.hpp"
 #include "families/product/categorical.hpp"
+#include "families/product/column_names.hpp"
 #include "families/product/exponential.hpp"
 #include "families/product/geometric.hpp"
 #include "families/product/poisson.hpp"
@@ -45,16 +47,6 @@ template <class Function> void for_each_column_family(Function f) {
   detail::for_each_type(std::type_identity<AnyColumnFamily>{}, f);
 }
 
-/// What they are called, in the order of the list.
-inline const std::vector<std::string_view> &column_family_names() {
-  static const std::vector<std::string_view> names = [] {
-    std::vector<std::string_view> out;
-    for_each_column_family([&](const auto &family) { out.push_back(family.name); });
-    return out;
-  }();
-  return names;
-}
-
 /// What a column is, as models say it.
 struct ColumnSpec {
   ColumnKind kind = kind_of<Bernoulli>;
@@ -64,17 +56,7 @@ struct ColumnSpec {
   /// categories - 1
   std::vector<double> values = {};
 
-  AnyColumnFamily family() const {
-    if (kind == kind_of<Categorical>)
-      return Categorical{categories,
-                         values.empty() ? nullptr : std::make_shared<const CategoryCodes>(values)};
-    AnyColumnFamily out;
-    int at = 0;
-    for_each_column_family([&](const auto &each) {
-      if (ColumnKind(at++) == kind) out = each;
-    });
-    return out;
-  }
+  AnyColumnFamily family() const;
   const char *name() const { return column_family_names()[std::size_t(kind)].data(); }
   bool operator==(const ColumnSpec &) const = default;
 };
@@ -113,28 +95,7 @@ template <class... F> struct GroupsOf<std::variant<F...>> {
 /// together, so that loops over columns know theirs.
 class Columns {
  public:
-  explicit Columns(std::vector<ColumnSpec> specs)
-      : specs_(std::move(specs)),
-        places_(specs_.size()) {
-    for (const ColumnSpec &spec : specs_) families_.push_back(spec.family());
-    int columns = 0;
-    const auto fill = [&]<class F>(ColumnGroup<F> &group) {
-      group.first = columns;
-      group.point = size_.point, group.posterior = size_.posterior,
-      group.statistics = size_.statistics;
-      group.terms = size_.terms, group.sums = size_.sums, group.forms = size_.forms;
-      for (std::size_t j = 0; j < specs_.size(); ++j) {
-        const F *family = std::get_if<F>(&families_[j]);
-        if (!family) continue;
-        group.families.push_back(*family);
-        group.columns.push_back(int(j));
-        places_[j] = size_;
-        size_.advance(*family);
-        ++columns;
-      }
-    };
-    std::apply([&](auto &...group) { (fill(group), ...); }, groups_);
-  }
+  explicit Columns(std::vector<ColumnSpec> specs);
 
   int count() const { return int(specs_.size()); }
   const std::vector<ColumnSpec> &specs() const { return specs_; }
@@ -164,5 +125,8 @@ class Columns {
   ColumnPlaces size_;
   detail::GroupsOf<AnyColumnFamily>::Type groups_;
 };
+
+/// The name of every column's family.
+std::vector<std::string> names_of(const Columns &columns);
 
 }  // namespace bayes

@@ -4,20 +4,9 @@
 #include <cmath>
 
 #include "document/members.hpp"
-#include "document/options.hpp"
 
 namespace bayes {
 namespace {
-
-std::optional<Tensor> to_tensor_or_number(const Document &value) {
-  if (const auto number = to_number(value, false)) return Tensor{{}, {*number}};
-  return to_tensor(value, false);
-}
-
-/// A number of a row in a message: 2, not 2.0.
-std::string shown(double x) {
-  return x == std::floor(x) && std::abs(x) < 9e18 ? std::to_string(std::int64_t(x)) : describe(x);
-}
 
 /// The names of the families that `choose` takes, as messages list them.
 template <class Choose> std::string families_of(Choose choose) {
@@ -34,7 +23,7 @@ template <class Choose> std::string families_of(Choose choose) {
                              int element, std::int64_t row, bool fitted = false) {
   const std::string where =
       "element " + std::to_string(element + 1) + (row ? " of row " + std::to_string(row) : "");
-  const std::string message = where + " is " + shown(x) + ", but must be " + requirement,
+  const std::string message = where + " is " + describe_number(x) + ", but must be " + requirement,
                     detail = "Its likelihood is " + std::string(likelihood) + ".";
   if (fitted)
     throw Error(Errc::invalid_argument, message, detail,
@@ -55,7 +44,7 @@ template <class Choose> std::string families_of(Choose choose) {
 std::vector<int> given_categories(const Document &categories, std::size_t d) {
   std::vector<int> out(d, 0);
   if (categories.is_null()) return out;
-  const Tensor given = *to_tensor_or_number(categories);
+  const Tensor given = read_categories(categories);
   if (!given.shape.empty() && given.values.size() != d)
     throw Error(Errc::invalid_argument,
                 "option \"categories\" has " + std::to_string(given.values.size()) +
@@ -91,9 +80,9 @@ void check_categories(const std::vector<double> &values, int element) {
                 hint);
   if (values.back() - values.front() > CategoryCodes::widest)
     throw Error(Errc::too_large,
-                "the categories of " + where + " reach from " + shown(values.front()) + " to " +
-                    shown(values.back()) + ", which is too far apart",
-                "The limit is " + shown(CategoryCodes::widest) + ".", hint);
+                "the categories of " + where + " reach from " + describe_number(values.front()) + " to " +
+                    describe_number(values.back()) + ", which is too far apart",
+                "The limit is " + describe_number(CategoryCodes::widest) + ".", hint);
 }
 
 /// The whole numbers that stand in the categorical columns, rising; nothing for the others.
@@ -122,53 +111,6 @@ std::vector<std::vector<double>> categories_seen(RowSource &rows,
   return seen;
 }
 
-/// Reads a family's keys: for each the given tensor or nothing, its numbers in range.
-std::vector<std::optional<Tensor>> read_keys(OptionReader &in, const std::string &path,
-                                             const std::string &family) {
-  std::vector<std::optional<Tensor>> out;
-  for_each_column_family([&](const auto &each) {
-    if (family != each.name) return;
-    for (const char *key : each.prior_keys) {
-      out.push_back(in.number_or_tensor(key));
-      if (!out.back() || std::string_view(key) == "m") continue;
-      for (const double value : out.back()->values)
-        if (!(value > 0))
-          throw Error(Errc::invalid_argument, "option \"" + path + key + "\" contains " +
-                                                  describe(value) + ", but must be greater than 0");
-    }
-  });
-  return out;
-}
-
-/// f(family, its keys' tensors) for every family.
-template <class F>
-void read_prior(const std::vector<std::string> &likelihood, const Document &prior,
-                const std::vector<std::string_view> &others, F f) {
-  OptionReader in(prior, "prior.");
-  for (const std::string_view other : others) in.raw(other);
-  std::vector<std::string> families;
-  for (const std::string &name : likelihood)
-    if (std::find(families.begin(), families.end(), name) == families.end())
-      families.push_back(name);
-  static const Document nothing;
-  for (const std::string &family : families) {
-    // with one family the keys need no name above them
-    if (likelihood.size() == 1 && !in.given(family)) {
-      f(family, read_keys(in, "prior.", family));
-      continue;
-    }
-    const Document *own = in.raw(family);
-    const std::string path = "prior." + family + ".";
-    if (own && !own->is_null() && !own->as<Document::Object>())
-      throw Error(Errc::invalid_argument, "option \"prior." + family + "\" is " + describe(*own) +
-                                              ", but must be an object");
-    OptionReader reader(own ? *own : nothing, path);
-    f(family, read_keys(reader, path, family));
-    reader.finish();
-  }
-  in.finish();
-}
-
 }  // namespace
 
 void check_product_row(const Columns &columns, std::span<const double> x, std::int64_t row) {
@@ -177,61 +119,6 @@ void check_product_row(const Columns &columns, std::span<const double> x, std::i
     if (!family.allowed(value) && !std::isnan(value))
       unsuitable(value, family.name, family.requirement(), j, row, true);
   });
-}
-
-std::vector<std::string> read_likelihood(OptionReader &in, const std::vector<std::string> &fallback,
-                                         const char *key) {
-  static const std::vector<std::string_view> names = column_family_names();
-  const Document *value = in.raw(key);
-  if (!value || value->is_null()) return fallback;
-  const auto *list = value->as<Document::List>();
-  if (!list) return {in.choice(key, "", names)};
-  if (list->empty())
-    throw Error(Errc::invalid_argument, std::string("option \"") + key + "\" is an empty array",
-                "It has one name for each element of a row.");
-  std::vector<std::string> out;
-  for (const Document &each : *list) {
-    const Document one(Document::Object{{key, each.is_null() ? Document("null") : each}});
-    OptionReader reader(one);  // each is checked as if it were the only one
-    out.push_back(reader.choice(key, "", names));
-  }
-  return out;
-}
-
-Document read_categories(OptionReader &in, const std::vector<std::string> &likelihood,
-                         const char *key) {
-  if (!in.given("categories")) return {};
-  if (std::find(likelihood.begin(), likelihood.end(), Categorical::name) == likelihood.end())
-    throw Error(
-        Errc::invalid_argument, std::string("option \"categories\" does not apply to this ") + key,
-        "No element is categorical.", std::string("Leave it out, or give option \"") + key + "\".");
-  const Document &categories = *in.raw("categories");
-  check_categories_option(categories);
-  return categories;
-}
-
-void check_categories_option(const Document &categories) {
-  const auto given = to_tensor_or_number(categories);
-  if (!given || given->shape.size() > 1)
-    throw Error(
-        Errc::invalid_argument,
-        "option \"categories\" is " + describe(categories) +
-            ", but must be a number or an array of numbers: how many categories elements have");
-  for (const double n : given->values)
-    if (!(n >= 0 && n <= most_categories && n == std::floor(n)))
-      throw Error(Errc::invalid_argument, "option \"categories\" contains " + shown(n) +
-                                              ", but must hold whole numbers from 1 to " +
-                                              std::to_string(most_categories) +
-                                              " (0 for an element that is not categorical)");
-}
-
-void check_likelihood_count(const std::vector<std::string> &likelihood, int d, const char *key) {
-  if (likelihood.size() != 1 && likelihood.size() != std::size_t(d))
-    throw Error(Errc::invalid_argument,
-                std::string("option \"") + key + "\" names " + std::to_string(likelihood.size()) +
-                    " elements, but " +
-                    (std::string_view(key) == "emission" ? "observations" : "the rows") + " have " +
-                    std::to_string(d));
 }
 
 ProductSurvey survey_product(RowSource &rows, const std::vector<std::string> &likelihood,
@@ -245,7 +132,7 @@ ProductSurvey survey_product(RowSource &rows, const std::vector<std::string> &li
     specs.push_back({kind, kind == kind_of<Categorical>});
     any |= kind == kind_of<Categorical>;
   }
-  if (!categories.is_null()) check_categories_option(categories);
+  if (!categories.is_null()) read_categories(categories);
   if (any) {
     std::vector<std::vector<double>> seen = categories_seen(rows, specs, control);
     const std::vector<int> given = given_categories(categories, std::size_t(d));
@@ -309,25 +196,13 @@ ProductSurvey survey_product(RowSource &rows, const SharedColumns &columns, Cont
   return out;
 }
 
-void check_product_prior(const std::vector<std::string> &likelihood, const Document &prior,
-                         const std::vector<std::string_view> &others) {
-  if (!prior.is_null())
-    read_prior(likelihood, prior, others, [](const std::string &, const auto &) {});
-}
-
 ProductPosterior make_product_prior(const ProductSurvey &survey,
                                     const std::vector<std::string> &likelihood,
-                                    const Document &prior, double k,
-                                    const std::vector<std::string_view> &others) {
+                                    const ProductPriorKeys &given, double k) {
   const Columns &columns = *survey.columns;
   ProductPosterior out{survey.columns, Matrix(columns.size().posterior, 1)};
-  std::vector<std::pair<std::string, std::vector<std::optional<Tensor>>>> given;
-  if (!prior.is_null())
-    read_prior(likelihood, prior, others, [&](const std::string &family, auto keys) {
-      given.emplace_back(family, std::move(keys));
-    });
   columns.for_each_group([&]<class F>(const ColumnGroup<F> &group) {
-    const auto own = std::find_if(given.begin(), given.end(),
+    const auto own = std::find_if(given.families.begin(), given.families.end(),
                                   [](const auto &each) { return each.first == F::name; });
     const std::size_t members = group.columns.size();
     const double share = std::pow(k, -2.0 / double(members));
@@ -336,7 +211,7 @@ ProductPosterior make_product_prior(const ProductSurvey &survey,
       const int j = group.columns[c], each = family.numbers_of_name();
       double *const at = out.column(0, j);
       family.default_prior(survey.mean(j), survey.variance(j), share, at);
-      if (own == given.end()) continue;
+      if (own == given.families.end()) continue;
       for (std::size_t key = 0; key < own->second.size(); ++key) {
         const auto &tensor = own->second[key];
         if (!tensor) continue;

@@ -10,31 +10,17 @@
 #include "base/control.hpp"
 #include "data/rows.hpp"
 #include "document/document.hpp"
-#include "document/options.hpp"
 #include "families/product/product_components.hpp"
+#include "families/product/product_options.hpp"
 
 namespace bayes {
 
-/// of one column
-inline constexpr int most_categories = 10000;
-
 /// The family that users call so.
 inline std::optional<ColumnKind> likelihood_named(std::string_view name) {
-  const auto names = column_family_names();
+  const auto &names = column_family_names();
   const auto at = std::find(names.begin(), names.end(), name);
   return at == names.end() ? std::nullopt : std::optional(ColumnKind(at - names.begin()));
 }
-
-/// Option likelihood, or `key`: a name, or an array of names. Throws Error(invalid_argument).
-BAYES_API std::vector<std::string> read_likelihood(OptionReader &in,
-                                                   const std::vector<std::string> &fallback,
-                                                   const char *key = "likelihood");
-/// Option categories, null if it is not given, checked as far as that can be before there are rows.
-/// Throws Error(invalid_argument).
-BAYES_API Document read_categories(OptionReader &in, const std::vector<std::string> &likelihood,
-                                   const char *key = "likelihood");
-/// What option categories can be checked for before there are rows. Throws Error(invalid_argument).
-BAYES_API void check_categories_option(const Document &categories);
 
 /// Makes the values, rising whole numbers, the categories of a column.
 inline void set_categories(ColumnSpec &spec, std::vector<double> values) {
@@ -66,28 +52,17 @@ BAYES_API ProductSurvey survey_product(RowSource &rows, const std::vector<std::s
 BAYES_API ProductSurvey survey_product(RowSource &rows, const SharedColumns &columns,
                                        Control &control);
 
-/// Throws Error(invalid_argument) unless `likelihood` is one name or has d.
-BAYES_API void check_likelihood_count(const std::vector<std::string> &likelihood, int d,
-                                      const char *key = "likelihood");
-
 /// Throws Error(invalid_argument) for an element of a row that its column does not know; with `row`
 /// from 1, or 0 for the row of a scalar function. NaN is missing.
 BAYES_API void check_product_row(const Columns &columns, std::span<const double> x,
                                  std::int64_t row = 0);
 
-/// Checks the keys of a prior for these likelihoods before there are rows; see make_product_prior.
-BAYES_API void check_product_prior(const std::vector<std::string> &likelihood,
-                                   const Document &prior,
-                                   const std::vector<std::string_view> &others = {});
-
-/// The prior of one component. `prior`, null or an object, has the keys of the column family if
-/// there is one `likelihood`, else an object of them for each family: numbers, or arrays with one
-/// for each element of that family. `others`: keys that are read elsewhere. What is not given is
-/// the family's default_prior.
+/// The prior of one component. Given keys are numbers, or arrays with one for each element of that
+/// family; what is not given is the family's default_prior. Throws Error(invalid_argument) for
+/// arrays of another length.
 BAYES_API ProductPosterior make_product_prior(const ProductSurvey &survey,
                                               const std::vector<std::string> &likelihood,
-                                              const Document &prior, double k,
-                                              const std::vector<std::string_view> &others = {});
+                                              const ProductPriorKeys &given, double k);
 
 /// The prior in force, as options can give it.
 BAYES_API Document product_prior_options(const ProductPosterior &prior,
