@@ -57,16 +57,17 @@ struct Draws {
 
 class Model;
 
-/// Reads a model of one family; the common members of the document are known to be good
-/// (read_model_info).
+/// Reads a model of one family: its `info` (read_model_info) and the family's own members; the
+/// format of the document is one that this version reads.
 using ModelReader = std::unique_ptr<Model> (*)(const Document &);
 /// The reader of a family, nullptr if there is no such family. The families are listed in
 /// models/registry.cpp.
 BAYES_API ModelReader find_model_reader(std::string_view family);
 
-/// The members that every family has, checked: throws Error(invalid_text) that names the member
-/// that cannot be.
-BAYES_API ModelInfo read_model_info(const Document &document);
+/// The members that every family has, checked against what the family allows: throws
+/// Error(invalid_text) that names the member that cannot be.
+BAYES_API ModelInfo read_model_info(const Document &document, int max_dimension,
+                                    int max_components);
 
 class BAYES_API Model {
  public:

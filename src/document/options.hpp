@@ -58,6 +58,8 @@ class BAYES_API OptionReader {
   const Document *find(std::string_view key);
   [[noreturn]] void reject(std::string_view key, const Document &value,
                            const std::string &constraint) const;
+  /// option "path.key"
+  std::string name_of(std::string_view key) const;
   const Document &options_;
   std::string path_;
   std::vector<std::string> asked_;

@@ -9,12 +9,17 @@
 
 #include "data/sketch.hpp"
 #include "document/members.hpp"
+#include "families/normal/normal_clusters.hpp"
+#include "families/normal/normal_draw.hpp"
+#include "families/normal/normal_prior.hpp"
+#include "families/product/product.hpp"
 #include "families/product/product_prior.hpp"
 #include "families/product/product_starts.hpp"
 #include "fit/seeding.hpp"
 #include "markov/hmm_observations.hpp"
 #include "markov/hmm_options.hpp"
 #include "markov/hmm_state.hpp"
+#include "markov/markov_learners.hpp"
 
 namespace bayes {
 

@@ -12,6 +12,7 @@
 
 #include "base/assignment.hpp"
 #include "markov/hmm_state.hpp"
+#include "markov/markov_learners.hpp"
 #include "partition/chains.hpp"
 
 namespace bayes {
@@ -54,14 +55,6 @@ MarkovPoint<P> draw_parameters(const MarkovPosterior<Q> &q, Random &random) {
   for (Eigen::Index i = 0; i < q.transition.rows(); ++i)
     out.transition.row(i) = row(q.transition.row(i));
   return out;
-}
-
-/// Posterior means.
-template <class Q> auto mean_parameters(const MarkovPosterior<Q> &q) {
-  return MarkovPoint<decltype(point_estimate(q.emissions))>{
-      q.initial / q.initial.sum(),
-      q.transition.array().colwise() / q.transition.rowwise().sum().array(),
-      point_estimate(q.emissions)};
 }
 
 /// What the draws have in common: averages over them, each given its path, so that few tell much.

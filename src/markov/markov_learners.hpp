@@ -16,22 +16,10 @@
 
 #include "families/dirichlet.hpp"
 #include "fit/driver.hpp"
+#include "markov/markov_parameters.hpp"
 #include "markov/markov_step.hpp"
 
 namespace bayes {
-
-template <class Point> struct MarkovPoint {
-  Vector initial;     // K
-  Matrix transition;  // K x K, (from, to): rows sum to 1
-  Point emissions;
-};
-
-/// q(initial) and q of each row of the transitions are Dirichlet.
-template <class Posterior> struct MarkovPosterior {
-  Vector initial;     // K
-  Matrix transition;  // K x K
-  Posterior emissions;
-};
 
 template <class Emissions> struct MarkovStatistics {
   Vector initial;      // K: weight of the sequences that begin in a state

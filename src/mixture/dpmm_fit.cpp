@@ -4,7 +4,10 @@
 #include <numeric>
 
 #include "data/sketch.hpp"
+#include "families/normal/normal_clusters.hpp"
 #include "families/normal/normal_draw.hpp"
+#include "families/normal/normal_prior.hpp"
+#include "families/product/product.hpp"
 #include "families/product/product_prior.hpp"
 #include "fit/seeding.hpp"
 #include "mixture/dpmm_options.hpp"

@@ -1,6 +1,6 @@
 #include "families/product/column_families.hpp"
 
-#include <iterator>
+#include <algorithm>
 
 #include "families/product/product_options.hpp"
 
@@ -27,6 +27,19 @@ std::span<const char *const> column_prior_keys(std::string_view family) {
   return out;
 }
 
+std::optional<ColumnKind> likelihood_named(std::string_view name) {
+  const auto &names = column_family_names();
+  const auto at = std::find(names.begin(), names.end(), name);
+  return at == names.end() ? std::nullopt : std::optional(ColumnKind(at - names.begin()));
+}
+
+void ColumnSpec::set_categories(std::vector<double> categorical) {
+  categories = int(categorical.size());
+  const bool plain =
+      categorical.front() == 0 && categorical.back() == double(categorical.size()) - 1;
+  values = plain ? std::vector<double>() : std::move(categorical);
+}
+
 AnyColumnFamily ColumnSpec::family() const {
   if (kind == kind_of<Categorical>)
     return Categorical{categories,
@@ -39,9 +52,7 @@ AnyColumnFamily ColumnSpec::family() const {
   return out;
 }
 
-Columns::Columns(std::vector<ColumnSpec> specs)
-    : specs_(std::move(specs)),
-      places_(specs_.size()) {
+Columns::Columns(std::vector<ColumnSpec> specs) : specs_(std::move(specs)), places_(specs_.size()) {
   for (const ColumnSpec &spec : specs_) families_.push_back(spec.family());
   int columns = 0;
   const auto fill = [&]<class F>(ColumnGroup<F> &group) {

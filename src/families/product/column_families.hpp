@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -47,6 +48,9 @@ template <class Function> void for_each_column_family(Function f) {
   detail::for_each_type(std::type_identity<AnyColumnFamily>{}, f);
 }
 
+/// The family that users call so.
+std::optional<ColumnKind> likelihood_named(std::string_view name);
+
 /// What a column is, as models say it.
 struct ColumnSpec {
   ColumnKind kind = kind_of<Bernoulli>;
@@ -57,6 +61,8 @@ struct ColumnSpec {
   std::vector<double> values = {};
 
   AnyColumnFamily family() const;
+  /// Makes the values, rising whole numbers, the categories of a column.
+  void set_categories(std::vector<double> categorical);
   const char *name() const { return column_family_names()[std::size_t(kind)].data(); }
   bool operator==(const ColumnSpec &) const = default;
 };

@@ -1,69 +1,117 @@
 #include "families/product/product_document.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "families/product/product_prior.hpp"
+#include "base/message.hpp"
+#include "families/product/product_options.hpp"
 
 namespace bayes {
 namespace {
 
-/// For every family an object with a member for each name: for each component the numbers of all
-/// columns of that family.
-template <class Names, class Place>
-void write_numbers(Document &document, const Columns &columns, const Matrix &values, Names names,
-                   Place place) {
-  columns.for_each_group([&]<class F>(const ColumnGroup<F> &group) {
-    Document own = Document::object();
-    for (std::size_t name = 0; name < std::size(names(group.families[0])); ++name) {
-      Tensor t{{values.cols(), 0}, {}};
-      for (Eigen::Index k = 0; k < values.cols(); ++k)
-        for (std::size_t c = 0; c < group.columns.size(); ++c) {
-          const int each = group.families[c].numbers_of_name();
-          const double *const from =
-              values.col(k).data() + place(columns.place(group.columns[c])) + int(name) * each;
-          t.values.insert(t.values.end(), from, from + each);
-        }
-      t.shape[1] = std::int64_t(t.values.size()) / std::max<std::int64_t>(1, t.shape[0]);
-      own.set(names(group.families[0])[name], std::move(t));
+/// The numbers of the columns of one family, as the document names them. Not a template over
+/// families: this says all that reading and writing need of one.
+struct NamedNumbers {
+  const char *family;
+  std::span<const char *const> names;
+  struct Column {
+    int number;  // of the column
+    int offset;  // of its first number in a component
+    int each;    // numbers of one name
+  };
+  std::vector<Column> columns;
+  /// of all columns, under one name
+  std::int64_t width = 0;
+};
+
+/// `names_of(family)`; `place`: where a column's numbers begin.
+template <class NamesOf>
+std::vector<NamedNumbers> named_numbers(const Columns &columns, int ColumnPlaces::*place,
+                                        NamesOf names_of) {
+  std::vector<NamedNumbers> out;
+  columns.for_each_group([&](const auto &group) {
+    NamedNumbers &own = out.emplace_back();
+    own.family = group.families[0].name;
+    own.names = names_of(group.families[0]);
+    for (std::size_t c = 0; c < group.columns.size(); ++c) {
+      const int j = group.columns[c], each = group.families[c].numbers_of_name();
+      own.columns.push_back({j, columns.place(j).*place, each});
+      own.width += each;
     }
-    document.set(F::name, std::move(own));
+  });
+  return out;
+}
+
+std::vector<NamedNumbers> of_posterior(const Columns &columns) {
+  return named_numbers(columns, &ColumnPlaces::posterior, []<class F>(const F &) {
+    return std::span<const char *const>(F::prior_keys);
+  });
+}
+std::vector<NamedNumbers> of_point(const Columns &columns) {
+  return named_numbers(columns, &ColumnPlaces::point, []<class F>(const F &) {
+    return std::span<const char *const>(F::parameters);
   });
 }
 
-template <class Names, class Place, class Finish>
-void read_numbers(const MemberReader &in, const Columns &columns, Matrix &values, Names names,
-                  Place place, Finish finish) {
-  columns.for_each_group([&]<class F>(const ColumnGroup<F> &group) {
-    const MemberReader own = in.object(F::name);
-    std::int64_t width = 0;
-    for (const F &family : group.families) width += family.numbers_of_name();
-    for (std::size_t name = 0; name < std::size(names(group.families[0])); ++name) {
-      const Tensor t = own.tensor(names(group.families[0])[name], {values.cols(), width});
+/// For every family an object with a member for each name: for each component the numbers of all
+/// columns of that family.
+void write_numbers(Document &document, const std::vector<NamedNumbers> &families,
+                   const Matrix &values) {
+  for (const NamedNumbers &family : families) {
+    Document own = Document::object();
+    for (std::size_t name = 0; name < family.names.size(); ++name) {
+      Tensor t{{values.cols(), family.width}, {}};
+      for (Eigen::Index k = 0; k < values.cols(); ++k)
+        for (const auto &column : family.columns) {
+          const double *const from = values.col(k).data() + column.offset + int(name) * column.each;
+          t.values.insert(t.values.end(), from, from + column.each);
+        }
+      own.set(family.names[name], std::move(t));
+    }
+    document.set(family.family, std::move(own));
+  }
+}
+
+/// `complete(family, numbers of a column)` fills in what is not stored, and says if the numbers can
+/// be.
+void read_numbers(const MemberReader &in, const std::vector<NamedNumbers> &families,
+                  const Columns &columns, Matrix &values,
+                  bool (*complete)(const AnyColumnFamily &, double *)) {
+  for (const NamedNumbers &family : families) {
+    const MemberReader own = in.object(family.family);
+    for (std::size_t name = 0; name < family.names.size(); ++name) {
+      const Tensor t = own.tensor(family.names[name], {values.cols(), family.width});
       const double *from = t.values.data();
       for (Eigen::Index k = 0; k < values.cols(); ++k)
-        for (std::size_t c = 0; c < group.columns.size(); ++c) {
-          const int each = group.families[c].numbers_of_name();
-          std::copy_n(
-              from, each,
-              values.col(k).data() + place(columns.place(group.columns[c])) + int(name) * each);
-          from += each;
+        for (const auto &column : family.columns) {
+          std::copy_n(from, column.each,
+                      values.col(k).data() + column.offset + int(name) * column.each);
+          from += column.each;
         }
     }
     for (Eigen::Index k = 0; k < values.cols(); ++k)
-      for (std::size_t c = 0; c < group.columns.size(); ++c)
-        if (!finish(group.families[c],
-                    values.col(k).data() + place(columns.place(group.columns[c]))))
-          in.reject(F::name, "has numbers for component " + std::to_string(k + 1) + ", element " +
-                                 std::to_string(group.columns[c] + 1) + " that cannot be");
-  });
+      for (const auto &column : family.columns)
+        if (!complete(columns.family(column.number), values.col(k).data() + column.offset))
+          in.reject(family.family,
+                    message("has numbers for component {}, element {} that cannot be", k + 1,
+                            column.number + 1));
+  }
 }
 
-inline constexpr auto prior_keys = [](const auto &family) { return family.prior_keys; };
-inline constexpr auto parameters = [](const auto &family) { return family.parameters; };
-inline constexpr auto posterior_place = [](const ColumnPlaces &at) { return at.posterior; };
-inline constexpr auto point_place = [](const ColumnPlaces &at) { return at.point; };
+bool complete_posterior(const AnyColumnFamily &any, double *q) {
+  return std::visit([q](const auto &family) { return family.valid_posterior(q); }, any);
+}
+bool complete_point(const AnyColumnFamily &any, double *point) {
+  return std::visit(
+      [point](const auto &family) {
+        family.complete(point);
+        return family.valid_point(point);
+      },
+      any);
+}
 
 }  // namespace
 
@@ -87,13 +135,13 @@ void write_columns(Document &document, const Columns &columns) {
 SharedColumns read_product_columns(const MemberReader &in, int d) {
   const auto *list = in.value("columns").as<Document::List>();
   if (!list || list->size() != std::size_t(d))
-    in.reject("columns", "must be an array of " + std::to_string(d) + " names");
+    in.reject("columns", message("must be an array of {} names", d));
   std::vector<ColumnSpec> specs;
   std::int64_t categorical = 0;
   for (const Document &each : *list) {
     const auto *name = each.as<std::string>();
     const auto kind = name ? likelihood_named(*name) : std::nullopt;
-    if (!kind) in.reject("columns", "contains " + describe(each) + ", which is no likelihood");
+    if (!kind) in.reject("columns", message("contains {}, which is no likelihood", describe(each)));
     specs.push_back({*kind});
     categorical += *kind == kind_of<Categorical>;
   }
@@ -102,8 +150,7 @@ SharedColumns read_product_columns(const MemberReader &in, int d) {
     std::size_t all = 0;
     for (const double n : counts.values) {
       if (!(n >= 1 && n <= most_categories && n == std::floor(n)))
-        in.reject("categories",
-                  "must be whole numbers from 1 to " + std::to_string(most_categories));
+        in.reject("categories", message("must be whole numbers from 1 to {}", most_categories));
       all += std::size_t(n);
     }
     const Tensor values = in.tensor("category_values", {std::int64_t(all)});
@@ -116,7 +163,7 @@ SharedColumns read_product_columns(const MemberReader &in, int d) {
         if (*v != std::floor(*v) || (v != at && !(v[-1] < *v)) ||
             !(std::abs(*v) <= CategoryCodes::farthest) || *v - *at > CategoryCodes::widest)
           in.reject("category_values", "must be rising whole numbers for each element");
-      set_categories(spec, {at, end});
+      spec.set_categories({at, end});
       at = end;
     }
   }
@@ -124,27 +171,22 @@ SharedColumns read_product_columns(const MemberReader &in, int d) {
 }
 
 void write_posterior(Document &document, const ProductPosterior &q) {
-  write_numbers(document, *q.columns, q.values, prior_keys, posterior_place);
+  write_numbers(document, of_posterior(*q.columns), q.values);
 }
 
 ProductPosterior read_posterior(const MemberReader &in, const SharedColumns &columns, int k) {
   ProductPosterior out{columns, Matrix(columns->size().posterior, k)};
-  read_numbers(in, *columns, out.values, prior_keys, posterior_place,
-               [](const auto &family, double *q) { return family.valid_posterior(q); });
+  read_numbers(in, of_posterior(*columns), *columns, out.values, complete_posterior);
   return out;
 }
 
 void write_point(Document &document, const ProductPoint &point) {
-  write_numbers(document, *point.columns, point.values, parameters, point_place);
+  write_numbers(document, of_point(*point.columns), point.values);
 }
 
 ProductPoint read_point(const MemberReader &in, const SharedColumns &columns, int k) {
   ProductPoint out{columns, Matrix(columns->size().point, k)};
-  read_numbers(in, *columns, out.values, parameters, point_place,
-               [](const auto &family, double *point) {
-                 family.complete(point);
-                 return family.valid_point(point);
-               });
+  read_numbers(in, of_point(*columns), *columns, out.values, complete_point);
   return out;
 }
 

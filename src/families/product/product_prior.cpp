@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/message.hpp"
 #include "document/members.hpp"
 
 namespace bayes {
@@ -21,18 +22,19 @@ template <class Choose> std::string families_of(Choose choose) {
 /// the user any more.
 [[noreturn]] void unsuitable(double x, std::string_view likelihood, const std::string &requirement,
                              int element, std::int64_t row, bool fitted = false) {
-  const std::string where =
-      "element " + std::to_string(element + 1) + (row ? " of row " + std::to_string(row) : "");
-  const std::string message = where + " is " + describe_number(x) + ", but must be " + requirement,
-                    detail = "Its likelihood is " + std::string(likelihood) + ".";
+  const std::string where = row ? message("element {} of row {}", element + 1, row)
+                                : message("element {}", element + 1),
+                    what =
+                        message("{} is {}, but must be {}", where, describe_number(x), requirement),
+                    detail = message("Its likelihood is {}.", likelihood);
   if (fitted)
-    throw Error(Errc::invalid_argument, message, detail,
+    throw Error(Errc::invalid_argument, what, detail,
                 likelihood == Categorical::name
                     ? "A fit knows categories that are not among its rows if its option "
                       "\"categories\" says how many there are."
                     : "");
   throw Error(
-      Errc::invalid_argument, message, detail,
+      Errc::invalid_argument, what, detail,
       "One name is for all elements, an array has one for each; such a value may stand under " +
           families_of([&]<class F>(const F &family) {
             return family.allowed(x) && family.name != likelihood;
@@ -47,8 +49,8 @@ std::vector<int> given_categories(const Document &categories, std::size_t d) {
   const Tensor given = read_categories(categories);
   if (!given.shape.empty() && given.values.size() != d)
     throw Error(Errc::invalid_argument,
-                "option \"categories\" has " + std::to_string(given.values.size()) +
-                    " numbers, but the rows have " + std::to_string(d) + " elements");
+                message("option \"categories\" has {} numbers, but the rows have {} elements",
+                        given.values.size(), d));
   for (std::size_t j = 0; j < d; ++j) out[j] = int(given.values[given.shape.empty() ? 0 : j]);
   return out;
 }
@@ -67,7 +69,7 @@ template <class F> void for_each_block(RowSource &rows, Control &control, F f) {
 }
 
 void check_categories(const std::vector<double> &values, int element) {
-  const std::string where = "element " + std::to_string(element + 1);
+  const std::string where = message("element {}", element + 1);
   const std::string hint =
       "Measurements and counts have likelihoods of their own, " +
       families_of([&]<class F>(const F &family) {
@@ -75,14 +77,13 @@ void check_categories(const std::vector<double> &values, int element) {
       }) +
       "; number categories from 1.";
   if (values.size() > std::size_t(most_categories))
-    throw Error(Errc::too_large,
-                where + " has more than " + std::to_string(most_categories) + " categories", {},
-                hint);
+    throw Error(Errc::too_large, message("{} has more than {} categories", where, most_categories),
+                {}, hint);
   if (values.back() - values.front() > CategoryCodes::widest)
     throw Error(Errc::too_large,
-                "the categories of " + where + " reach from " + describe_number(values.front()) + " to " +
-                    describe_number(values.back()) + ", which is too far apart",
-                "The limit is " + describe_number(CategoryCodes::widest) + ".", hint);
+                message("the categories of {} reach from {} to {}, which is too far apart", where,
+                        describe_number(values.front()), describe_number(values.back())),
+                message("The limit is {}.", describe_number(CategoryCodes::widest)), hint);
 }
 
 /// The whole numbers that stand in the categorical columns, rising; nothing for the others.
@@ -147,7 +148,7 @@ ProductSurvey survey_product(RowSource &rows, const std::vector<std::string> &li
       values.erase(std::unique(values.begin(), values.end()), values.end());
       if (values.empty()) values = {0};  // an element that is missing in every row
       check_categories(values, int(j));
-      set_categories(specs[j], std::move(values));
+      specs[j].set_categories(std::move(values));
     }
   }
   return survey_product(rows, std::make_shared<const Columns>(std::move(specs)), control);
@@ -217,12 +218,12 @@ ProductPosterior make_product_prior(const ProductSurvey &survey,
         if (!tensor) continue;
         if (tensor->shape.size() > 1 ||
             (tensor->shape.size() == 1 && tensor->values.size() != members))
-          throw Error(Errc::invalid_argument,
-                      std::string("option \"prior.") +
-                          (likelihood.size() == 1 ? "" : F::name + std::string(".")) +
-                          F::prior_keys[key] + "\" is " + describe_shape(tensor->shape) +
-                          ", but must be a number or an array of " + std::to_string(members) +
-                          " numbers, one for each " + F::name + " element");
+          throw Error(
+              Errc::invalid_argument,
+              message("option \"prior.{}{}{}\" is {}, but must be a number or an array of "
+                      "{} numbers, one for each {} element",
+                      likelihood.size() == 1 ? "" : F::name, likelihood.size() == 1 ? "" : ".",
+                      F::prior_keys[key], describe_shape(tensor->shape), members, F::name));
         std::fill_n(at + int(key) * each, each, tensor->values[tensor->shape.empty() ? 0 : c]);
       }
     }

@@ -15,20 +15,6 @@
 
 namespace bayes {
 
-/// The family that users call so.
-inline std::optional<ColumnKind> likelihood_named(std::string_view name) {
-  const auto &names = column_family_names();
-  const auto at = std::find(names.begin(), names.end(), name);
-  return at == names.end() ? std::nullopt : std::optional(ColumnKind(at - names.begin()));
-}
-
-/// Makes the values, rising whole numbers, the categories of a column.
-inline void set_categories(ColumnSpec &spec, std::vector<double> values) {
-  spec.categories = int(values.size());
-  const bool plain = values.front() == 0 && values.back() == double(values.size()) - 1;
-  spec.values = plain ? std::vector<double>() : std::move(values);
-}
-
 /// The columns of the rows, every value checked against its likelihood, and what the default prior
 /// is made of.
 struct ProductSurvey {
