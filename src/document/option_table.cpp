@@ -25,8 +25,7 @@ bool OptionTable::skips(std::string_view key, bool applies) {
   return !applies;
 }
 
-void OptionTable::choice(std::string_view key, std::string &member, const Names &names,
-                         bool applies) {
+void OptionTable::choice(std::string_view key, std::string &member, Names names, bool applies) {
   if (skips(key, applies)) return;
   if (reader_)
     member = reader_->choice(key, member, names);
@@ -42,16 +41,16 @@ void OptionTable::either(std::string_view key, bool &member, std::string_view no
 }
 
 void OptionTable::choices(std::string_view key, std::vector<std::string> &member,
-                          const Names &names, bool several, bool applies) {
+                          std::span<const std::string_view> names, bool several, bool applies) {
   if (skips(key, applies)) return;
+  const std::vector<std::string_view> all(names.begin(), names.end());
   if (!reader_)
-    written_.set(key, member.size() == 1
-                                       ? Document(member[0])
-                                       : Document::List(member.begin(), member.end()));
+    written_.set(key, member.size() == 1 ? Document(member[0])
+                                         : Document::List(member.begin(), member.end()));
   else if (several)
-    member = reader_->choices(key, member[0], names);
+    member = reader_->choices(key, member[0], all);
   else
-    member = {reader_->choice(key, member[0], names)};
+    member = {reader_->choice(key, member[0], all)};
 }
 
 void OptionTable::integer(std::string_view key, int &member, int low, int high, bool applies) {
@@ -105,8 +104,7 @@ void OptionTable::number_or_tensor(std::string_view key, std::optional<Tensor> &
   if (skips(key, applies)) return;
   if (!reader_) {
     if (member)
-      written_.set(key,
-                   member->shape.empty() ? Document(member->values[0]) : Document(*member));
+      written_.set(key, member->shape.empty() ? Document(member->values[0]) : Document(*member));
   } else if (auto given = reader_->number_or_tensor(key)) {
     member = std::move(given);
   }

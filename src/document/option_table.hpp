@@ -13,8 +13,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,7 +34,8 @@ inline OptionRange above(double low, double high) { return {low, high, true}; }
 
 class BAYES_API OptionTable {
  public:
-  using Names = std::vector<std::string_view>;
+  /// Names to choose from.
+  using Names = std::initializer_list<std::string_view>;
 
   /// The lines read: throws Error(invalid_argument) as OptionReader does, with the same `path`.
   /// `options` has to live as long as the table.
@@ -45,13 +48,13 @@ class BAYES_API OptionTable {
   const Document *given(std::string_view key) const;
 
   /// One of the names.
-  void choice(std::string_view key, std::string &member, const Names &names, bool applies = true);
+  void choice(std::string_view key, std::string &member, Names names, bool applies = true);
   /// One of two names, of which the second is true.
   void either(std::string_view key, bool &member, std::string_view no, std::string_view yes,
               bool applies = true);
   /// One of the names; with `several` also an array of them.
-  void choices(std::string_view key, std::vector<std::string> &member, const Names &names,
-               bool several, bool applies = true);
+  void choices(std::string_view key, std::vector<std::string> &member,
+               std::span<const std::string_view> names, bool several, bool applies = true);
   void integer(std::string_view key, int &member, int low, int high, bool applies = true);
   void integer(std::string_view key, std::int64_t &member, std::int64_t low, std::int64_t high,
                bool applies = true);
@@ -82,7 +85,7 @@ class BAYES_API OptionTable {
   bool skips(std::string_view key, bool applies);
 
   std::optional<OptionReader> reader_;
-  Names elsewhere_;  // keys that do not apply
+  std::vector<std::string_view> elsewhere_;  // keys that do not apply
   Document written_;
 };
 

@@ -5,8 +5,11 @@
 
 namespace bayes {
 
-void FitOptions::method_line(OptionTable &t, const OptionTable::Names &methods) {
-  t.choice("method", method, update ? OptionTable::Names{"vi", "svi"} : methods);
+void FitOptions::method_line(OptionTable &t, OptionTable::Names methods) {
+  if (update)
+    t.choice("method", method, {"vi", "svi"});
+  else
+    t.choice("method", method, methods);
 }
 
 void FitOptions::iteration_lines(OptionTable &t, int default_iterations, int least_iterations) {
@@ -25,8 +28,8 @@ void FitOptions::restart_line(OptionTable &t, bool one_run) {
   t.integer("restarts", restarts, 1, 1000, !one_run);
 }
 
-void FitOptions::common_lines(OptionTable &t, const OptionTable::Names &missing_choices) {
-  if (t.reads()) missing = missing_choices.front();
+void FitOptions::common_lines(OptionTable &t, OptionTable::Names missing_choices) {
+  if (t.reads()) missing = *missing_choices.begin();
   t.seed("seed", seed);
   t.number("max_seconds", max_seconds, above(0, 1e9), !sampled());
   t.choice("missing", missing, missing_choices);

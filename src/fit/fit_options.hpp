@@ -43,13 +43,13 @@ struct FitOptions {
   // own. The first part begins every table, as the others depend on the method.
 
   /// method, one of these; of an update one that has a posterior in closed form
-  void method_line(OptionTable &t, const OptionTable::Names &methods);
+  void method_line(OptionTable &t, OptionTable::Names methods);
   /// max_iter and tol, whose defaults are the method's, or the chains of a sampler; of mcem samples
   void iteration_lines(OptionTable &t, int default_iterations = 1000, int least_iterations = 1);
   /// restarts, unless there is `one_run`
   void restart_line(OptionTable &t, bool one_run);
   /// seed, max_seconds, missing (one of these, the first by default), on_error
-  void common_lines(OptionTable &t, const OptionTable::Names &missing_choices);
+  void common_lines(OptionTable &t, OptionTable::Names missing_choices);
   /// batch_size, kappa, t0
   void plan_lines(OptionTable &t);
   /// alpha of the prior; at least 1 for method map

@@ -8,8 +8,8 @@
 namespace bayes {
 namespace {
 
-const OptionTable::Names shapes = {full_covariance.name, diagonal_covariance.name,
-                                   spherical_covariance.name, tied_covariance.name};
+constexpr std::string_view shapes[] = {full_covariance.name, diagonal_covariance.name,
+                                       spherical_covariance.name, tied_covariance.name};
 
 void prior_lines(OptionTable &t, GmmOptions &o) {
   t.either("type", o.independent, "linked", "independent");
@@ -35,9 +35,10 @@ void lines(OptionTable &t, GmmOptions &o, std::int64_t k, bool select) {
   o.method_line(t, {"em", "map", "vi", "svi", "gibbs", "collapsed", "mcem", "kmeans"});
   const bool kmeans = o.method == "kmeans";
   if (kmeans) o.covariance = {spherical_covariance.name};
+  const std::string of_prior = o.covariance[0];
+  const std::string_view one[] = {of_prior};
   t.choices("covariance", o.covariance,
-            o.update ? OptionTable::Names{o.covariance[0]} : shapes,  // the prior has this shape
-            select, !kmeans);
+            o.update ? std::span<const std::string_view>(one) : std::span(shapes), select, !kmeans);
   o.iteration_lines(t, kmeans ? 300 : 1000);
   const Document *const init = t.given("init");
   const bool means = o.means || (init && !init->as<std::string>());
@@ -47,8 +48,8 @@ void lines(OptionTable &t, GmmOptions &o, std::int64_t k, bool select) {
   o.common_lines(t, {"error", "skip"});
   t.number("covariance_floor", o.covariance_floor, above(0, 1), !o.bayesian() && !kmeans);
   o.plan_lines(t);
-  t.other("prior", [&](const Document &given) { read_prior(given, o); }, {},
-          o.bayesian() && !o.update);
+  t.other(
+      "prior", [&](const Document &given) { read_prior(given, o); }, {}, o.bayesian() && !o.update);
 }
 
 }  // namespace
