@@ -16,9 +16,9 @@ void normalise(double *p, std::int64_t size, const char *key) {
   double sum = 0;
   for (std::int64_t i = 0; i < size; ++i) {
     if (!(p[i] >= 0))
-      throw Error(Errc::invalid_argument,
-                  message("option \"{}\" contains {}, but must hold probabilities", key,
-                          describe(p[i])));
+      throw Error(
+          Errc::invalid_argument,
+          message("option \"{}\" contains {}, but must hold probabilities", key, describe(p[i])));
     sum += p[i];
   }
   if (!(std::abs(sum - 1) < 1e-6))
@@ -86,7 +86,8 @@ void init_lines(OptionTable &t, HmmOptions &o) {
     check_probabilities(given, o.k);
     o.probabilities = given;
   };
-  t.other("probabilities", read_probabilities, [&] { return o.probabilities; }, o.symbols);
+  t.other(
+      "probabilities", read_probabilities, [&] { return o.probabilities; }, o.symbols);
   if (!t.reads()) return;
   check_means(o.means, o.k);
   if (initial) {
@@ -130,12 +131,12 @@ void dirichlet_line(OptionTable &t, const char *key, DirichletOption &member,
                         describe_shape(given->shape), describe_shape(shape)));
   for (const double a : given->values) {
     if (!(a > 0))
-      throw Error(Errc::invalid_argument,
-                  message("option \"prior.{}\" contains {}, but must be greater than 0", key,
-                          describe(a)),
-                  {},
-                  "What cannot be is said by zeros in option init.transitions or init.initial, or "
-                  "by option topology.");
+      throw Error(
+          Errc::invalid_argument,
+          message("option \"prior.{}\" contains {}, but must be greater than 0", key, describe(a)),
+          {},
+          "What cannot be is said by zeros in option init.transitions or init.initial, or "
+          "by option topology.");
     if (mode && a < 1)
       throw Error(Errc::invalid_argument,
                   message("option \"prior.{}\" contains {}, but method map needs Dirichlet "
@@ -186,8 +187,8 @@ void lines(OptionTable &t, HmmOptions &o) {
   t.number("minimum", o.minimum, {1e-12, 0.5}, !o.bayesian() && o.products);
   t.number("covariance_floor", o.covariance_floor, above(0, 1), !o.bayesian() && !o.products);
   o.plan_lines(t);
-  t.other("prior", [&](const Document &given) { read_prior(given, o); }, {},
-          o.bayesian() && !o.update);
+  t.other(
+      "prior", [&](const Document &given) { read_prior(given, o); }, {}, o.bayesian() && !o.update);
 }
 
 /// What the observations are if the options are silent.

@@ -59,13 +59,11 @@ Matrix given_scale(const CovarianceShape &shape, const char *key, const Tensor &
       wrong_shape(key, given, message("a number or an array of {} x {} numbers", d, d));
     out = Eigen::Map<const Matrix>(given.values.data(), d, d);
     if (out != out.transpose())
-      throw Error(Errc::invalid_argument,
-                  message("option \"prior.{}\" is not symmetric", key));
+      throw Error(Errc::invalid_argument, message("option \"prior.{}\" is not symmetric", key));
   } else {
     if (shape.isotropic || given.shape != std::vector<std::int64_t>{d})
       wrong_shape(key, given,
-                  shape.isotropic ? "a number"
-                                  : message("a number or an array of {} numbers", d));
+                  shape.isotropic ? "a number" : message("a number or an array of {} numbers", d));
     out = Eigen::Map<const Vector>(given.values.data(), d);
   }
   FactoredScale factored;
@@ -100,11 +98,8 @@ NormalWishart make_normal_prior(const NormalPriorKeys &given, const Survey &rows
   if (!(a > p - 1))
     throw Error(Errc::invalid_argument,
                 message("option \"prior.a\" is {}, but must be above {}", describe(a), p - 1));
-  return {shape,
-          mean,
-          Vector::Constant(1, given.c.value_or(0.01)),
-          Vector::Constant(1, a),
-          {scale}};
+  return {
+      shape, mean, Vector::Constant(1, given.c.value_or(0.01)), Vector::Constant(1, a), {scale}};
 }
 
 Tensor scale_tensor(const CovarianceShape &shape, const Matrix &scale) {

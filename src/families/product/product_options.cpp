@@ -66,15 +66,15 @@ void categories_line(OptionTable &t, Document &categories,
   const bool categorical = among(likelihood, categorical_family);
   const auto read = [&](const Document &given) {
     if (!categorical)
-      throw Error(Errc::invalid_argument,
-                  message("option \"categories\" does not apply to this {}", key),
-                  "No element is categorical.",
-                  message("Leave it out, or give option \"{}\".", key));
+      throw Error(
+          Errc::invalid_argument, message("option \"categories\" does not apply to this {}", key),
+          "No element is categorical.", message("Leave it out, or give option \"{}\".", key));
     read_categories(given);
     categories = given;
   };
-  t.other("categories", read, [&] { return categories; },
-          applies && (categorical || t.given("categories") || !t.reads()));
+  t.other(
+      "categories", read, [&] { return categories; },
+      applies && (categorical || t.given("categories") || !t.reads()));
 }
 
 Tensor read_categories(const Document &given) {
