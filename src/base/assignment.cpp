@@ -6,6 +6,7 @@
 
 #include "base/control.hpp"
 #include "base/error.hpp"
+#include "base/message.hpp"
 
 namespace bayes {
 
@@ -16,13 +17,13 @@ namespace bayes {
 // assignments along it.
 std::vector<int> best_assignment(const std::vector<double> &overlap, int k) {
   if (k < 0 || overlap.size() != std::size_t(k) * std::size_t(k))
-    throw Error(Errc::invalid_argument, "the matrix of overlaps has " +
-                                            std::to_string(overlap.size()) + " entries, not " +
-                                            std::to_string(k) + " x " + std::to_string(k));
+    throw Error(
+        Errc::invalid_argument,
+        message("the matrix of overlaps has {} entries, not {} x {}", overlap.size(), k, k));
   for (std::size_t i = 0; i < overlap.size(); ++i)
     if (!std::isfinite(overlap[i]))
       throw Error(Errc::invalid_argument, "an overlap is not finite",
-                  "It is entry " + std::to_string(i) + ", counted from 0.");
+                  message("It is entry {}, counted from 0.", i));
   const std::size_t n = std::size_t(k), none = n;
   std::vector<double> row_price(n), column_price(n + 1), distance(n);
   // column n is the source: it holds the row to be assigned

@@ -9,6 +9,7 @@
 #include "base/control.hpp"
 #include "base/error.hpp"
 #include "base/linalg.hpp"
+#include "base/message.hpp"
 #include "data/rows.hpp"
 
 namespace bayes {
@@ -22,10 +23,10 @@ class RowAccess {
     if (!possible(rows))
       throw Error(
           Errc::too_large,
-          std::string("the rows do not fit into memory, but method ") + method +
-              " visits them one at a time",
-          std::to_string(rows_) + " rows of " + std::to_string(shape_.dimension) +
-              " elements take more than maintenance_work_mem.",
+          message("the rows do not fit into memory, but method {} visits them one at a time",
+                  method),
+          message("{} rows of {} elements take more than maintenance_work_mem.", rows_,
+                  shape_.dimension),
           "Raise maintenance_work_mem, or use method slice or vi, which read the rows in order.");
     if (rows.stretches() == 1)
       for (const Piece &piece : rows.stretch(0)) pieces_.push_back(piece.blocks);

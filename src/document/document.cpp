@@ -375,6 +375,32 @@ class JsonWriter {
 
 }  // namespace
 
+Document::Document() = default;
+Document::Document(bool value) : value_(value) {}
+Document::Document(std::int64_t value) : value_(value) {}
+Document::Document(int value) : value_(std::int64_t(value)) {}
+Document::Document(double value) : value_(value) {}
+Document::Document(const char *value) : value_(std::string(value)) {}
+Document::Document(std::string value) : value_(std::move(value)) {}
+Document::Document(Tensor value) : value_(std::move(value)) {}
+Document::Document(List value) : value_(std::move(value)) {}
+Document::Document(Object value) : value_(std::move(value)) {}
+Document::Document(const Document &) = default;
+Document::Document(Document &&) noexcept = default;
+Document &Document::operator=(const Document &) = default;
+Document &Document::operator=(Document &&) noexcept = default;
+Document::~Document() = default;
+Document Document::object() { return Object{}; }
+
+template <class T> const T *Document::as() const { return std::get_if<T>(&value_); }
+template const bool *Document::as() const;
+template const std::int64_t *Document::as() const;
+template const double *Document::as() const;
+template const std::string *Document::as() const;
+template const Tensor *Document::as() const;
+template const Document::List *Document::as() const;
+template const Document::Object *Document::as() const;
+
 const Document *Document::find(std::string_view key) const {
   if (const auto *object = as<Object>())
     for (const auto &[name, value] : *object)
@@ -382,7 +408,7 @@ const Document *Document::find(std::string_view key) const {
   return nullptr;
 }
 
-Document &Document::set(std::string key, Document value) {
+Document &Document::set(std::string_view key, Document value) {
   if (is_null()) value_ = Object{};
   auto *object = std::get_if<Object>(&value_);
   if (object == nullptr)
@@ -392,7 +418,7 @@ Document &Document::set(std::string key, Document value) {
       member.second = std::move(value);
       return *this;
     }
-  object->emplace_back(std::move(key), std::move(value));
+  object->emplace_back(key, std::move(value));
   return *this;
 }
 

@@ -32,26 +32,32 @@ class BAYES_API Document {
   using Object = std::vector<Member>;  // in the order of insertion; keys are unique
   using List = std::vector<Document>;
 
-  Document() = default;  // null
-  Document(bool value) : value_(value) {}
-  Document(std::int64_t value) : value_(value) {}
-  Document(int value) : value_(std::int64_t(value)) {}
-  Document(double value) : value_(value) {}
-  Document(const char *value) : value_(std::string(value)) {}
-  Document(std::string value) : value_(std::move(value)) {}
-  Document(Tensor value) : value_(std::move(value)) {}
-  Document(List value) : value_(std::move(value)) {}
-  Document(Object value) : value_(std::move(value)) {}
-  static Document object() { return Document(Object{}); }
+  // Out of line: many files make documents, and each would compile the variant anew.
+  Document();  // null
+  Document(bool value);
+  Document(std::int64_t value);
+  Document(int value);
+  Document(double value);
+  Document(const char *value);
+  Document(std::string value);
+  Document(Tensor value);
+  Document(List value);
+  Document(Object value);
+  Document(const Document &);
+  Document(Document &&) noexcept;
+  Document &operator=(const Document &);
+  Document &operator=(Document &&) noexcept;
+  ~Document();
+  static Document object();
 
-  bool is_null() const { return std::holds_alternative<std::monostate>(value_); }
+  bool is_null() const { return value_.index() == 0; }
   // bool, int64_t, double, string, Tensor, List, Object
-  template <class T> const T *as() const { return std::get_if<T>(&value_); }
+  template <class T> const T *as() const;
 
   /// The member of an object, or nullptr (also if this is no object).
   const Document *find(std::string_view key) const;
   /// Adds or replaces a member; a null Document becomes an object first.
-  Document &set(std::string key, Document value);
+  Document &set(std::string_view key, Document value);
 
   /// "null", "boolean", "integer", "number", "string", "array of numbers", "array" or "object".
   const char *kind() const;
@@ -69,5 +75,13 @@ class BAYES_API Document {
   std::variant<std::monostate, bool, std::int64_t, double, std::string, Tensor, List, Object>
       value_;
 };
+
+extern template const bool *Document::as() const;
+extern template const std::int64_t *Document::as() const;
+extern template const double *Document::as() const;
+extern template const std::string *Document::as() const;
+extern template const Tensor *Document::as() const;
+extern template const Document::List *Document::as() const;
+extern template const Document::Object *Document::as() const;
 
 }  // namespace bayes

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/message.hpp"
 
 namespace bayes {
 namespace {
@@ -89,24 +90,28 @@ std::string describe(const Document &value) {
   return value.to_json();
 }
 
+std::string describe_number(double x) {
+  return x == std::floor(x) && std::fabs(x) < 9e18 ? std::to_string(std::int64_t(x)) : describe(x);
+}
+
 MemberReader::MemberReader(const Document &document, std::string path)
     : document_(document),
       path_(std::move(path)) {
   if (document_.as<Document::Object>()) return;
   const std::string subject =
-      path_.empty() ? std::string("it") : "member " + describe(path_.substr(0, path_.size() - 1));
-  throw Error(Errc::invalid_text, "invalid bayes_model: " + subject + " is " + describe(document_) +
-                                      ", but must be an object");
+      path_.empty() ? "it" : message("member {}", describe(path_.substr(0, path_.size() - 1)));
+  throw Error(Errc::invalid_text, message("invalid bayes_model: {} is {}, but must be an object",
+                                          subject, describe(document_)));
 }
 
 void MemberReader::reject(std::string_view key, const std::string &what) const {
-  throw Error(Errc::invalid_text,
-              "invalid bayes_model: member " + describe(path_ + std::string(key)) + " " + what);
+  throw Error(Errc::invalid_text, message("invalid bayes_model: member {} {}",
+                                          describe(message("{}{}", path_, key)), what));
 }
 
 void MemberReader::must_be(std::string_view key, const Document &value,
                            const std::string &constraint) const {
-  reject(key, "is " + describe(value) + ", but must be " + constraint);
+  reject(key, message("is {}, but must be {}", describe(value), constraint));
 }
 
 bool MemberReader::has(std::string_view key) const {
@@ -125,8 +130,7 @@ std::int64_t MemberReader::integer(std::string_view key, std::int64_t low,
   const Document &found = value(key);
   const std::optional<std::int64_t> x = to_integer(found);
   if (!x || *x < low || *x > high)
-    must_be(key, found,
-            "a whole number from " + std::to_string(low) + " to " + std::to_string(high));
+    must_be(key, found, message("a whole number from {} to {}", low, high));
   return *x;
 }
 
@@ -174,15 +178,16 @@ Tensor MemberReader::tensor(std::string_view key, const std::vector<std::int64_t
   for (std::size_t i = 0; fits && i < shape.size(); ++i)
     fits = shape[i] < 0 || result->shape[i] == shape[i];
   if (!fits)
-    reject(key, "is " + describe_shape(result->shape) + ", but must be " + describe_shape(shape));
+    reject(key,
+           message("is {}, but must be {}", describe_shape(result->shape), describe_shape(shape)));
   for (const double x : result->values)
     if (!std::isfinite(x))
-      reject(key, "contains " + describe(x) + ", but its numbers must be finite");
+      reject(key, message("contains {}, but its numbers must be finite", describe(x)));
   return std::move(*result);
 }
 
 MemberReader MemberReader::object(std::string_view key) const {
-  return MemberReader(value(key), path_ + std::string(key) + ".");
+  return MemberReader(value(key), message("{}{}.", path_, key));
 }
 
 }  // namespace bayes

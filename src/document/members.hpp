@@ -26,6 +26,8 @@ BAYES_API std::optional<Tensor> to_tensor(const Document &value, bool specials);
 
 /// A value for an error message, abbreviated if it is long.
 BAYES_API std::string describe(const Document &value);
+/// A number as users write it: 2, not 2.0.
+BAYES_API std::string describe_number(double x);
 /// "an array of 2 x 3 numbers"; an extent of -1 reads "d".
 BAYES_API std::string describe_shape(const std::vector<std::int64_t> &shape);
 

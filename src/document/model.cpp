@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/message.hpp"
 #include "document/members.hpp"
 
 namespace bayes {
@@ -21,7 +22,6 @@ const char *const library_version = BAYES_VERSION;
 
 namespace {
 
-constexpr int max_dimension = 1600, max_components = 10000;
 constexpr std::size_t max_runs = 10000, max_steps = 10'000'000;  // of a trace
 constexpr std::int64_t max_quantities = 64, max_chains = 10000, max_draws = 10'000'000;
 constexpr std::size_t max_quantity_name = 63;  // bytes, as of PostgreSQL's own names
@@ -33,9 +33,9 @@ const char *const upgrade_hint =
 
 Error newer_format(Errc code, std::int64_t format) {
   return Error(code,
-               "unsupported bayes_model: its format is " + std::to_string(format) +
-                   ", but this version of pg_bayes reads formats up to " +
-                   std::to_string(model_format),
+               message("unsupported bayes_model: its format is {}, but this version of pg_bayes "
+                       "reads formats up to {}",
+                       format, model_format),
                {}, upgrade_hint);
 }
 
@@ -123,19 +123,18 @@ Document write_draws(const Draws &draws) {
 std::vector<std::string> read_quantities(const MemberReader &reader) {
   const auto *const list = reader.value("quantities").as<Document::List>();
   if (list == nullptr || list->empty() || static_cast<std::int64_t>(list->size()) > max_quantities)
-    reader.reject("quantities",
-                  "is not an array of 1 to " + std::to_string(max_quantities) + " names");
+    reader.reject("quantities", message("is not an array of 1 to {} names", max_quantities));
   std::vector<std::string> names;
   for (const Document &element : *list) {
     const auto *const name = element.as<std::string>();
     if (name == nullptr || name->empty() || name->size() > max_quantity_name ||
         name->front() < 'a' || name->front() > 'z')
-      reader.reject("quantities", "contains " + describe(element) +
-                                      ", but its names are strings of at most " +
-                                      std::to_string(max_quantity_name) +
-                                      " bytes that begin with a letter from a to z");
+      reader.reject("quantities",
+                    message("contains {}, but its names are strings of at most {} bytes that begin "
+                            "with a letter from a to z",
+                            describe(element), max_quantity_name));
     if (std::find(names.begin(), names.end(), *name) != names.end())
-      reader.reject("quantities", "contains " + describe(element) + " twice");
+      reader.reject("quantities", message("contains {} twice", describe(element)));
     names.push_back(*name);
   }
   return names;
@@ -153,13 +152,13 @@ Draws read_draws(const Document &document) {
   std::optional<Tensor> values = to_tensor(reader.value("values"), true);
   if (!values || values->shape != shape)
     reader.reject("values",
-                  "is " +
-                      (values ? describe_shape(values->shape) : describe(reader.value("values"))) +
-                      ", but must be " + describe_shape(shape));
+                  message("is {}, but must be {}",
+                          values ? describe_shape(values->shape) : describe(reader.value("values")),
+                          describe_shape(shape)));
   for (const double x : values->values)
     if (std::isinf(x))
       reader.reject("values",
-                    "contains " + describe(x) + ", but its numbers must be finite or NaN");
+                    message("contains {}, but its numbers must be finite or NaN", describe(x)));
   draws.values = std::move(values->values);
   return draws;
 }
@@ -172,20 +171,17 @@ void check_members(const Document &document, const Document &recognised, const s
     const Document *counterpart = recognised.find(key);
     if (counterpart == nullptr)
       throw Error(Errc::invalid_text,
-                  "invalid bayes_model: unknown member " + describe(path + key));
+                  message("invalid bayes_model: unknown member {}", describe(path + key)));
     check_members(value, *counterpart, path + key + ".");
   }
 }
 
 }  // namespace
 
-ModelInfo read_model_info(const Document &document) {
+ModelInfo read_model_info(const Document &document, int max_dimension, int max_components) {
   const MemberReader reader(document);
-  const MemberReader origin = reader.object("pg_bayes");
-  const std::int64_t format = origin.integer("format", 1, max_count);
-  if (format > model_format) throw newer_format(Errc::invalid_text, format);
   ModelInfo info;
-  info.version = origin.text("version");
+  info.version = reader.object("pg_bayes").text("version");
   info.family = reader.text("family");
   info.method = reader.text("method");
   info.rows = reader.integer("rows", 1, max_count);
@@ -239,15 +235,17 @@ Document Model::to_document() const {
 std::unique_ptr<Model> Model::from_document(const Document &document,
                                             ModelReader (*find_reader)(std::string_view)) {
   try {
-    ModelInfo info = read_model_info(document);
-    std::vector<std::vector<double>> trace = read_trace(MemberReader(document));
-    Draws draws = read_draws(document);
-    const ModelReader read = find_reader(info.family);
+    const MemberReader reader(document);
+    const std::int64_t format = reader.object("pg_bayes").integer("format", 1, max_count);
+    if (format > model_format) throw newer_format(Errc::invalid_text, format);
+    const std::string family = reader.text("family");
+    const ModelReader read = find_reader(family);
     if (read == nullptr)
       throw Error(Errc::invalid_text,
-                  "invalid bayes_model: unknown family " + describe(info.family));
+                  message("invalid bayes_model: unknown family {}", describe(family)));
+    std::vector<std::vector<double>> trace = read_trace(reader);
+    Draws draws = read_draws(document);
     std::unique_ptr<Model> model = read(document);
-    model->info = std::move(info);
     model->trace = std::move(trace);
     model->draws = std::move(draws);
     check_members(document, model->to_document(), {});

@@ -57,15 +57,17 @@ struct Draws {
 
 class Model;
 
-/// Reads a model of one model family; the common members have been checked (read_model_info).
+/// Reads a model of one family: its `info` (read_model_info) and the family's own members; the
+/// format of the document is one that this version reads.
 using ModelReader = std::unique_ptr<Model> (*)(const Document &);
 /// The reader of a model family, nullptr if there is no such family. models/registry.cpp lists
 /// them.
 BAYES_API ModelReader find_model_reader(std::string_view family);
 
-/// Reads and checks the members that every model has: throws Error(invalid_text) that names the
-/// invalid member.
-BAYES_API ModelInfo read_model_info(const Document &document);
+/// The members that every family has, checked against what the family allows: throws
+/// Error(invalid_text) that names the member that cannot be.
+BAYES_API ModelInfo read_model_info(const Document &document, int max_dimension,
+                                    int max_components);
 
 class BAYES_API Model {
  public:

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/message.hpp"
 #include "document/members.hpp"
 
 namespace bayes {
@@ -24,17 +25,10 @@ template <class Names> std::string listed(const Names &names, std::string_view p
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-std::string printed(double x) {
-  const Document value = std::fabs(x) < 1e15 && x == std::trunc(x)
-                             ? Document(static_cast<std::int64_t>(x))
-                             : Document(x);
-  return value.to_json();
-}
-
 std::string did_you_mean(std::string_view word, const std::vector<std::string_view> &candidates,
                          const std::string &prefix = {}) {
   const std::string_view near = nearest(word, candidates);
-  return near.empty() ? std::string() : "Did you mean " + quoted(prefix + std::string(near)) + "?";
+  return near.empty() ? "" : message("Did you mean {}?", quoted(message("{}{}", prefix, near)));
 }
 
 }  // namespace
@@ -77,26 +71,29 @@ OptionReader::OptionReader(const Document &options, std::string path)
   if (!name.empty() && name.back() == '.') name.pop_back();
   if (name.empty())
     throw Error(Errc::invalid_argument,
-                "the options are " + describe(options_) + ", but must be an object");
+                message("the options are {}, but must be an object", describe(options_)));
   throw Error(Errc::invalid_argument,
-              "option " + quoted(name) + " is " + describe(options_) + ", but must be an object");
+              message("option {} is {}, but must be an object", quoted(name), describe(options_)));
 }
 
 void OptionReader::reject(std::string_view key, const Document &value,
                           const std::string &constraint) const {
-  throw Error(Errc::invalid_argument, "option " + quoted(path_ + std::string(key)) + " is " +
-                                          describe(value) + ", but must be " + constraint);
+  throw Error(Errc::invalid_argument,
+              message("{} is {}, but must be {}", name_of(key), describe(value), constraint));
+}
+
+std::string OptionReader::name_of(std::string_view key) const {
+  return message("option {}", quoted(message("{}{}", path_, key)));
 }
 
 const Document *OptionReader::find(std::string_view key) {
   if (std::find(asked_.begin(), asked_.end(), key) == asked_.end()) asked_.emplace_back(key);
-  const Document *value = options_.find(key);
-  return value == nullptr || value->is_null() ? nullptr : value;
+  return given(key);
 }
 
-bool OptionReader::given(std::string_view key) const {
+const Document *OptionReader::given(std::string_view key) const {
   const Document *value = options_.find(key);
-  return value != nullptr && !value->is_null();
+  return value == nullptr || value->is_null() ? nullptr : value;
 }
 
 bool OptionReader::has(std::string_view key) { return find(key) != nullptr; }
@@ -111,14 +108,15 @@ double OptionReader::number(std::string_view key, double fallback, double low, d
   if (x && std::isfinite(*x) && *x >= low && *x <= high && !(low_open && *x == low)) return *x;
   std::string constraint = "a number";
   const bool has_low = std::isfinite(low), has_high = std::isfinite(high);
-  if (has_low && low_open) constraint += " greater than " + printed(low);
+  if (has_low && low_open) constraint += message(" greater than {}", describe_number(low));
   if (has_low && !low_open)
-    constraint += has_high ? " from " + printed(low) : " of at least " + printed(low);
+    constraint +=
+        has_high ? " from " + describe_number(low) : " of at least " + describe_number(low);
   if (has_high)
     constraint += (has_low && !low_open ? " to "
                    : has_low            ? " and at most "
                                         : " of at most ") +
-                  printed(high);
+                  describe_number(high);
   reject(key, *value, constraint);
 }
 
@@ -157,10 +155,10 @@ std::string OptionReader::choice(std::string_view key, std::string_view fallback
   const auto *x = value->as<std::string>();
   if (x != nullptr && std::find(choices.begin(), choices.end(), *x) != choices.end()) return *x;
   const std::string hint = x == nullptr ? std::string() : did_you_mean(*x, choices);
-  throw Error(Errc::invalid_argument,
-              "option " + quoted(path_ + std::string(key)) + " is " + describe(*value) +
-                  ", but must be one of " + listed(choices),
-              {}, hint);
+  throw Error(
+      Errc::invalid_argument,
+      message("{} is {}, but must be one of {}", name_of(key), describe(*value), listed(choices)),
+      {}, hint);
 }
 
 std::vector<std::string> OptionReader::choices(std::string_view key, std::string_view fallback,
@@ -169,18 +167,18 @@ std::vector<std::string> OptionReader::choices(std::string_view key, std::string
   if (value == nullptr || value->as<std::string>()) return {choice(key, fallback, choices)};
   const auto *list = value->as<Document::List>();
   if (list == nullptr || list->empty())
-    reject(key, *value, "one of " + listed(choices) + ", or an array of them");
+    reject(key, *value, message("one of {}, or an array of them", listed(choices)));
   std::vector<std::string> result;
   for (const Document &element : *list) {
     const auto *x = element.as<std::string>();
     if (x == nullptr || std::find(choices.begin(), choices.end(), *x) == choices.end())
       throw Error(Errc::invalid_argument,
-                  "option " + quoted(path_ + std::string(key)) + " contains " + describe(element) +
-                      ", but its elements must be among " + listed(choices),
+                  message("{} contains {}, but its elements must be among {}", name_of(key),
+                          describe(element), listed(choices)),
                   {}, x == nullptr ? std::string() : did_you_mean(*x, choices));
     if (std::find(result.begin(), result.end(), *x) != result.end())
-      throw Error(Errc::invalid_argument, "option " + quoted(path_ + std::string(key)) +
-                                              " contains " + quoted(*x) + " twice");
+      throw Error(Errc::invalid_argument,
+                  message("{} contains {} twice", name_of(key), quoted(*x)));
     result.push_back(*x);
   }
   return result;
@@ -199,9 +197,8 @@ std::optional<Tensor> OptionReader::tensor(std::string_view key,
   const auto bad = std::find_if(result->values.begin(), result->values.end(),
                                 [](double x) { return !std::isfinite(x); });
   if (bad != result->values.end())
-    throw Error(Errc::invalid_argument, "option " + quoted(path_ + std::string(key)) +
-                                            " contains " + describe(*bad) +
-                                            ", but its numbers must be finite");
+    throw Error(Errc::invalid_argument, message("{} contains {}, but its numbers must be finite",
+                                                name_of(key), describe(*bad)));
   return result;
 }
 
@@ -226,18 +223,20 @@ void OptionReader::finish(std::string_view setting,
   std::sort(known.begin(), known.end());
   for (const auto &[key, value] : *object) {
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-    const std::string name = "option " + quoted(path_ + key);
-    const std::string allowed = known.empty() ? "There are no options here."
-                                              : "The options are " + listed(known, path_) + ".";
+    const std::string name = name_of(key);
+    const std::string allowed = known.empty()
+                                    ? "There are no options here."
+                                    : message("The options are {}.", listed(known, path_));
     if (std::find(elsewhere.begin(), elsewhere.end(), key) != elsewhere.end())
       throw Error(Errc::invalid_argument,
-                  name + " does not apply" +
-                      (setting.empty() ? std::string(" here") : " to " + std::string(setting)),
+                  setting.empty() ? message("{} does not apply here", name)
+                                  : message("{} does not apply to {}", name, setting),
                   {}, allowed);
     std::vector<std::string_view> candidates = known;
     candidates.insert(candidates.end(), elsewhere.begin(), elsewhere.end());
     const std::string near = did_you_mean(key, candidates, path_);
-    throw Error(Errc::invalid_argument, "unknown " + name, {}, near.empty() ? allowed : near);
+    throw Error(Errc::invalid_argument, message("unknown {}", name), {},
+                near.empty() ? allowed : near);
   }
 }
 

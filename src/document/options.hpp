@@ -23,8 +23,8 @@ class BAYES_API OptionReader {
 
   /// present and not null; counts as asked for
   bool has(std::string_view key);
-  /// present and not null; does not count
-  bool given(std::string_view key) const;
+  /// The member, nullptr if it is absent or null; does not count.
+  const Document *given(std::string_view key) const;
 
   double number(std::string_view key, double fallback,
                 double low = -std::numeric_limits<double>::infinity(),
@@ -58,6 +58,8 @@ class BAYES_API OptionReader {
   const Document *find(std::string_view key);
   [[noreturn]] void reject(std::string_view key, const Document &value,
                            const std::string &constraint) const;
+  /// option "path.key"
+  std::string name_of(std::string_view key) const;
   const Document &options_;
   std::string path_;
   std::vector<std::string> asked_;

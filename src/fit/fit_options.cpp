@@ -1,79 +1,73 @@
 #include "fit/fit_options.hpp"
 
-#include <cmath>
-
 #include "base/error.hpp"
-#include "mcmc/chain_plan.hpp"
+#include "base/message.hpp"
 
 namespace bayes {
 
-void FitOptions::read_common(OptionReader &in, int default_iterations,
-                             const std::vector<std::string_view> &missing_choices,
-                             int least_iterations) {
-  if (sampled()) {
-    read_chain_plan(in, chains);
-  } else {
-    max_iterations = int(in.integer("max_iter", stochastic() ? 2000 : default_iterations,
-                                    least_iterations, 1000000));
-    tolerance = in.number("tol", stochastic() ? 1e-3 : 1e-6, 0, 1e6);
-    max_seconds = in.number("max_seconds", max_seconds, 0, 1e9, true);
-  }
-  if (method == "mcem") samples = int(in.integer("samples", samples, 1, 10000));
-  seed = std::uint64_t(in.integer("seed", 1, 0, std::numeric_limits<std::int64_t>::max()));
-  missing = in.choice("missing", missing_choices.front(), missing_choices);
-  null_on_error = in.choice("on_error", "error", {"error", "null"}) == "null";
+void FitOptions::method_line(OptionTable &t, OptionTable::Names methods) {
+  if (update)
+    t.choice("method", method, {"vi", "svi"});
+  else
+    t.choice("method", method, methods);
 }
 
-void FitOptions::read_plan(OptionReader &in) {
-  if (!stochastic()) return;
-  plan.batch_rows = in.integer("batch_size", plan.batch_rows, 1, 100000000);
-  plan.kappa = in.number("kappa", plan.kappa, 0, 1);
-  plan.t0 = in.number("t0", plan.t0, 1, 1e9);
+void FitOptions::iteration_lines(OptionTable &t, int default_iterations, int least_iterations) {
+  chains.lines(t, sampled());
+  if (t.reads()) {
+    max_iterations = stochastic() ? 2000 : default_iterations;
+    tolerance = stochastic() ? 1e-3 : 1e-6;
+  }
+  t.integer("max_iter", max_iterations, least_iterations, 1000000, !sampled());
+  t.number("tol", tolerance, {0, 1e6}, !sampled());
+  t.integer("samples", samples, 1, 10000, method == "mcem");
+}
+
+void FitOptions::restart_line(OptionTable &t, bool one_run) {
+  if (one_run) restarts = 1;
+  t.integer("restarts", restarts, 1, 1000, !one_run);
+}
+
+void FitOptions::common_lines(OptionTable &t, OptionTable::Names missing_choices) {
+  if (t.reads()) missing = *missing_choices.begin();
+  t.seed("seed", seed);
+  t.number("max_seconds", max_seconds, above(0, 1e9), !sampled());
+  t.choice("missing", missing, missing_choices);
+  t.either("on_error", null_on_error, "error", "null");
+}
+
+void FitOptions::plan_lines(OptionTable &t) {
+  t.integer("batch_size", plan.batch_rows, 1, 100000000, stochastic());
+  t.number("kappa", plan.kappa, {0, 1}, stochastic());
+  t.number("t0", plan.t0, {1, 1e9}, stochastic());
   plan.seed = seed;
 }
 
-void FitOptions::read_alpha(OptionReader &prior) {
-  alpha = prior.number("alpha", alpha, method == "map" ? 1 : 0, 1e9, method != "map");
+void FitOptions::alpha_line(OptionTable &prior) {
+  prior.number("alpha", alpha, method == "map" ? OptionRange{1, 1e9} : above(0, 1e9));
 }
 
-std::string FitOptions::setting(bool update) const {
+std::string FitOptions::setting() const {
   return (update    ? "an update by method "
           : started ? "a fit that starts from a model by method "
                     : "method ") +
          method;
 }
 
-void FitOptions::write_iterations(Document &out) const {
-  if (sampled())
-    write_chain_plan(out, chains);
-  else
-    out.set("max_iter", max_iterations).set("tol", tolerance);
-  if (method == "mcem") out.set("samples", samples);
-}
-
-void FitOptions::write_common(Document &out) const {
-  out.set("seed", std::int64_t(seed));
-  if (std::isfinite(max_seconds)) out.set("max_seconds", max_seconds);
-  out.set("missing", missing).set("on_error", null_on_error ? "null" : "error");
-}
-
-void FitOptions::write_plan(Document &out) const {
-  if (stochastic())
-    out.set("batch_size", plan.batch_rows).set("kappa", plan.kappa).set("t0", plan.t0);
-}
-
 void require_object(const Document &options, const char *example) {
   if (!options.is_null() && !options.as<Document::Object>())
     throw Error(Errc::invalid_argument,
-                std::string("options must be a JSON object, but are of kind ") + options.kind(), {},
-                std::string("Write options as '") + example + "'.");
+                message("options must be a JSON object, but are of kind {}", options.kind()), {},
+                message("Write options as '{}'.", example));
 }
 
-void require_components(int k, int most) {
-  if (k < 1 || k > most)
-    throw Error(Errc::invalid_argument, "k is " + std::to_string(k) +
-                                            ", but must be a whole number from 1 to " +
-                                            std::to_string(most));
+void require_components(std::span<const int> ks, int most) {
+  if (ks.empty())
+    throw Error(Errc::invalid_argument, "there is no k to try: the array of ks is empty");
+  for (const int k : ks)
+    if (k < 1 || k > most)
+      throw Error(Errc::invalid_argument,
+                  message("k is {}, but must be a whole number from 1 to {}", k, most));
 }
 
 }  // namespace bayes

@@ -1,11 +1,12 @@
-// Options that the fits of all finite mixtures share, read and checked.
+// Options that the fits of all models with a fixed number of components share.
 #pragma once
 
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 
-#include "document/options.hpp"
+#include "document/option_table.hpp"
 #include "fit/stochastic_plan.hpp"
 #include "mcmc/chain_plan.hpp"
 
@@ -16,15 +17,21 @@ struct FitOptions {
   int max_iterations = 1000;
   double tolerance = 1e-6;
   int restarts = 20;
-  bool started = false;  // from a model, which is the initialization of the single run
+  /// at a model: there is one run, which begins there
+  bool started = false;
+  /// and the posterior of that model is the prior
+  bool update = false;
   std::uint64_t seed = 1;
   double max_seconds = std::numeric_limits<double>::infinity();
   std::string missing = "error";
   bool null_on_error = false;
   StochasticPlan plan;
-  ChainPlan chains;  // of a sampler
-  int samples = 10;  // labels drawn for each row in an iteration of mcem
-  double alpha = 1;  // of the prior of the weights
+  /// of a sampler
+  ChainPlan chains;
+  /// labels drawn for each row in an iteration of mcem
+  int samples = 10;
+  /// of the prior of the weights
+  double alpha = 1;
 
   bool bayesian() const {
     return method == "map" || method == "vi" || method == "svi" || sampled();
@@ -32,27 +39,29 @@ struct FitOptions {
   bool sampled() const { return method == "gibbs" || method == "collapsed"; }
   bool stochastic() const { return method == "svi"; }
 
-  /// Keys max_iter, tol, max_seconds (of samplers those of mcmc/chain_plan.hpp instead), seed,
-  /// missing (one of `missing_choices`, the first by default), on_error; the defaults of the first
-  /// two are the method's. Of mcem also samples.
-  void read_common(OptionReader &in, int default_iterations,
-                   const std::vector<std::string_view> &missing_choices, int least_iterations = 1);
-  /// batch_size, kappa, t0 if the method is stochastic.
-  void read_plan(OptionReader &in);
-  /// alpha; at least 1 for method map.
-  void read_alpha(OptionReader &prior);
-  /// The setting that a key does not apply to, for messages.
-  std::string setting(bool update) const;
+  // Lines of a model's table (document/option_table.hpp), in parts between which a model puts its
+  // own. The first part begins every table, as the others depend on the method.
 
-  // The options in force, in three parts, between which a model inserts its own.
-  void write_iterations(Document &out) const;
-  void write_common(Document &out) const;
-  void write_plan(Document &out) const;
+  /// method, one of these; of an update one that has a posterior in closed form
+  void method_line(OptionTable &t, OptionTable::Names methods);
+  /// max_iter and tol, whose defaults are the method's, or the chains of a sampler; of mcem samples
+  void iteration_lines(OptionTable &t, int default_iterations = 1000, int least_iterations = 1);
+  /// restarts, unless there is `one_run`
+  void restart_line(OptionTable &t, bool one_run);
+  /// seed, max_seconds, missing (one of these, the first by default), on_error
+  void common_lines(OptionTable &t, OptionTable::Names missing_choices);
+  /// batch_size, kappa, t0
+  void plan_lines(OptionTable &t);
+  /// alpha of the prior; at least 1 for method map
+  void alpha_line(OptionTable &prior);
+
+  /// What a message calls the setting that a key does not apply to.
+  std::string setting() const;
 };
 
 /// Throws Error(invalid_argument) unless options are null or an object; `example` is for the hint.
 void require_object(const Document &options, const char *example);
-/// Throws Error(invalid_argument) unless 1 <= k <= most.
-void require_components(int k, int most);
+/// Throws Error(invalid_argument) unless there are ks, and all from 1 to `most`.
+void require_components(std::span<const int> ks, int most);
 
 }  // namespace bayes

@@ -8,6 +8,7 @@
 
 #include "document/members.hpp"
 #include "families/normal/normal_draw.hpp"
+#include "families/product/product_options.hpp"
 #include "families/product/product_prior.hpp"
 #include "markov/hmm_scorer.hpp"
 #include "markov/hmm_state.hpp"
@@ -78,6 +79,15 @@ HiddenMarkovModel::~HiddenMarkovModel() = default;
 bool HiddenMarkovModel::vectors() const { return state->vectors; }
 bool HiddenMarkovModel::symbols() const { return state->is_symbols(); }
 bool HiddenMarkovModel::whole_steps() const { return state->whole_steps; }
+std::vector<std::string> HiddenMarkovModel::emission() const {
+  const auto *products = std::get_if<ProductHmm>(&state->fitted);
+  return products ? names_of(*products->point.emissions.columns)
+                  : std::vector<std::string>{std::string(normal_family)};
+}
+std::string HiddenMarkovModel::covariance() const {
+  const auto *normals = std::get_if<NormalHmm>(&state->fitted);
+  return normals ? normals->point.emissions.shape.name : "";
+}
 const std::vector<std::string> &HiddenMarkovModel::symbol_names() const { return state->symbols; }
 
 int HiddenMarkovModel::code(std::string_view symbol) const {

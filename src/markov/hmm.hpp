@@ -121,7 +121,12 @@ class BAYES_API HiddenMarkovModel final : public Model {
   bool symbols() const;
   /// as in HmmRowOptions
   bool whole_steps() const;
-  /// its index in symbol_names(); -1 if it is unknown, which counts as missing
+  /// the name of every element's family; of multivariate normals one for all
+  std::vector<std::string> emission() const;
+  /// of multivariate normals: full, diagonal, spherical or tied; else empty
+  std::string covariance() const;
+  /// its number in the store, from 0 (by name, not as in the fit's store); -1: unknown, which is
+  /// stored as a NaN: it carries no evidence
   int code(std::string_view symbol) const;
   /// fitted by vi or svi
   bool has_posterior() const;

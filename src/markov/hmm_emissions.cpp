@@ -125,8 +125,7 @@ ProductEmissions::ProductEmissions(const Sequences &sequences, const HmmOptions 
       survey_(look(sequences, options, start, symbols, control)),
       sample_(starting_sample(sequences, false, options.seed, control)),
       floor_{options.minimum, survey_.variance},
-      prior_(make_product_prior(survey_, options.emission, options.prior, k_,
-                                {"initial", "transition"})),
+      prior_(make_product_prior(survey_, options.emission, options.prior, k_)),
       neutral_(make_product_prior(survey_, options.emission, {}, k_)) {
   if (options.symbols) sort_sample(symbols);
   if (options.method == "map")

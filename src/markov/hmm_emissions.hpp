@@ -7,11 +7,15 @@
 #include <string>
 #include <utility>
 
+#include "families/normal/normal_prior.hpp"
+#include "families/normal/normal_scorer.hpp"
 #include "families/product/product_prior.hpp"
+#include "families/product/product_scorer.hpp"
 #include "families/product/product_starts.hpp"
 #include "fit/seeding.hpp"
 #include "markov/hmm_options.hpp"
 #include "markov/hmm_state.hpp"
+#include "markov/markov_learners.hpp"
 
 namespace bayes {
 

@@ -6,6 +6,9 @@
 #include <optional>
 
 #include "base/assignment.hpp"
+#include "families/normal/normal_draw.hpp"
+#include "families/normal/normal_scorer.hpp"
+#include "families/product/product.hpp"
 
 namespace bayes {
 namespace {

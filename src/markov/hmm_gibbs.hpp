@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "markov/hmm_state.hpp"
+#include "markov/markov_learners.hpp"
 #include "mcmc/run_chains.hpp"
 
 namespace bayes {

@@ -1,239 +1,252 @@
 #include "markov/hmm_options.hpp"
 
-#include <algorithm>
 #include <cmath>
 
+#include "base/error.hpp"
+#include "base/message.hpp"
 #include "document/members.hpp"
-#include "document/options.hpp"
-#include "families/product/product_prior.hpp"
-#include "markov/hmm_state.hpp"
+#include "families/normal/covariance.hpp"
 
 namespace bayes {
 namespace {
 
-const std::vector<std::string_view> all_keys = {"minimum",    "covariance_floor",
-                                                "prior",      "batch_size",
-                                                "kappa",      "t0",
-                                                "restarts",   "max_iter",
-                                                "tol",        "max_seconds",
-                                                "chains",     "draws",
-                                                "warmup",     "thin",
-                                                "init",       "topology",
-                                                "covariance", "categories",
-                                                "emission"};
-
-/// Normalises given probabilities whose sum is near 1. Sums that differ from 1 only by rounding are
-/// left alone, so that equal probabilities stay equal.
-void normalise(Eigen::Ref<Vector> row, const std::string &key) {
-  for (Eigen::Index i = 0; i < row.size(); ++i)
-    if (!(row(i) >= 0))
-      throw Error(Errc::invalid_argument, "option \"" + key + "\" contains " + describe(row(i)) +
-                                              ", but must hold probabilities");
+/// A distribution that the user gave: as it is if it sums to 1 but for rounding, so that equal
+/// probabilities stay equal; else divided by its sum if that is near 1.
+void normalise(double *p, std::int64_t size, const char *key) {
   double sum = 0;
-  for (Eigen::Index i = 0; i < row.size(); ++i) sum += row(i);
-  if (!(std::abs(sum - 1) < 1e-6))
-    throw Error(Errc::invalid_argument,
-                "option \"" + key + "\" has numbers that sum to " + describe(sum) +
-                    ", but probabilities sum to 1",
-                {}, "Divide them by their sum.");
-  if (std::abs(sum - 1) > exact_sum) row /= sum;
-}
-
-void read_init(const Document &init, HmmOptions &out) {
-  OptionReader in(init, "init.");
-  const std::int64_t k = out.k;
-  if (const auto given = in.tensor("initial", {k})) {
-    Vector row = Eigen::Map<const Vector>(given->values.data(), k);
-    normalise(row, "init.initial");
-    out.initial = row;
-  }
-  if (const auto given = in.tensor("transitions", {k, k})) {
-    // a column for each row of the user's
-    Matrix rows = Eigen::Map<const Matrix>(given->values.data(), k, k);
-    for (Eigen::Index i = 0; i < k; ++i) normalise(rows.col(i), "init.transitions");
-    out.transitions = rows.transpose();
-  }
-  if (out.symbols) {
-    if (const Document *given = in.raw("probabilities"); given && !given->is_null()) {
-      const auto *list = given->as<Document::List>();
-      if (!list || std::int64_t(list->size()) != k)
-        throw Error(Errc::invalid_argument,
-                    "option \"init.probabilities\" is " + describe(*given) +
-                        ", but must be an array of " + std::to_string(k) +
-                        " objects: the probabilities of symbols in every state");
-      for (const Document &state : *list) {
-        const auto *object = state.as<Document::Object>();
-        double sum = 0;
-        for (std::size_t i = 0; object && i < object->size(); ++i) {
-          const auto p = to_number((*object)[i].second, false);
-          if (!p || !(*p >= 0 && *p <= 1))
-            throw Error(Errc::invalid_argument, "option \"init.probabilities\" contains " +
-                                                    describe((*object)[i].second) +
-                                                    ", but must hold probabilities");
-          sum += *p;
-        }
-        if (!object || sum > 1 + 1e-6)
-          throw Error(
-              Errc::invalid_argument,
-              "option \"init.probabilities\" has " +
-                  (object ? "probabilities that sum to " + describe(sum) : describe(state)) +
-                  " for state " + std::to_string(1 + (&state - list->data())) +
-                  ", but must hold objects {\"symbol\": probability, ...} whose probabilities sum "
-                  "to 1 at most",
-              "Symbols that are not named share what is left.");
-      }
-      out.probabilities = *given;
-    }
-  } else if (const Document *given = in.raw("means"); given && !given->is_null()) {
-    std::optional<Tensor> means = in.number_or_tensor("means");
-    if (means->shape.size() == 1 && means->shape[0] == k) means->shape.push_back(1);
-    if (means->shape.size() != 2 || means->shape[0] != k)
+  for (std::int64_t i = 0; i < size; ++i) {
+    if (!(p[i] >= 0))
       throw Error(
           Errc::invalid_argument,
-          "option \"init.means\" is " +
-              (means->shape.empty() ? describe(means->values[0]) : describe_shape(means->shape)) +
-              ", but must be an array of " + std::to_string(k) +
-              " x d numbers: an observation for every state");
-    out.means = std::move(means);
+          message("option \"{}\" contains {}, but must hold probabilities", key, describe(p[i])));
+    sum += p[i];
   }
-  in.finish(out.symbols ? "observations that are symbols" : "observations that are numbers",
-            {"probabilities", "means"});
+  if (!(std::abs(sum - 1) < 1e-6))
+    throw Error(Errc::invalid_argument,
+                message("option \"{}\" has numbers that sum to {}, but probabilities sum to 1", key,
+                        describe(sum)),
+                {}, "Divide them by their sum.");
+  if (std::abs(sum - 1) > exact_sum)
+    for (std::int64_t i = 0; i < size; ++i) p[i] /= sum;
 }
 
-/// A Dirichlet's parameters: a number, or one for each of these entries.
-void read_dirichlet(OptionReader &in, const char *key, const std::vector<std::int64_t> &shape,
-                    bool mode, DirichletOption &out) {
-  const auto given = in.number_or_tensor(key);
+/// As many objects {"symbol": probability, ...} as states.
+void check_probabilities(const Document &given, int k) {
+  const auto *list = given.as<Document::List>();
+  if (!list || list->size() != std::size_t(k))
+    throw Error(Errc::invalid_argument,
+                message("option \"init.probabilities\" is {}, but must be an array of {} objects: "
+                        "the probabilities of symbols in every state",
+                        describe(given), k));
+  for (const Document &state : *list) {
+    const auto *object = state.as<Document::Object>();
+    double sum = 0;
+    for (std::size_t i = 0; object && i < object->size(); ++i) {
+      const Document &value = (*object)[i].second;
+      const auto p = to_number(value, false);
+      if (!p || !(*p >= 0 && *p <= 1))
+        throw Error(Errc::invalid_argument,
+                    message("option \"init.probabilities\" contains {}, but must hold "
+                            "probabilities",
+                            describe(value)));
+      sum += *p;
+    }
+    if (!object || sum > 1 + 1e-6)
+      throw Error(
+          Errc::invalid_argument,
+          message("option \"init.probabilities\" has {} for state {}, but must hold objects "
+                  "{\"symbol\": probability, ...} whose probabilities sum to 1 at most",
+                  object ? "probabilities that sum to " + describe(sum) : describe(state),
+                  1 + (&state - list->data())),
+          "Symbols that are not named share what is left.");
+  }
+}
+
+void check_means(std::optional<Tensor> &means, int k) {
+  if (!means) return;
+  if (means->shape.size() == 1 && means->shape[0] == k) means->shape.push_back(1);
+  if (means->shape.size() != 2 || means->shape[0] != k)
+    throw Error(
+        Errc::invalid_argument,
+        message("option \"init.means\" is {}, but must be an array of {} x d numbers: an "
+                "observation for every state",
+                means->shape.empty() ? describe(means->values[0]) : describe_shape(means->shape),
+                k));
+}
+
+void init_lines(OptionTable &t, HmmOptions &o) {
+  const std::int64_t k = o.k;
+  std::optional<Tensor> initial, transitions;  // row by row
+  if (o.initial) initial = Tensor{{k}, to_vector(*o.initial)};
+  if (o.transitions) transitions = Tensor{{k, k}, row_major(*o.transitions)};
+  t.tensor("initial", initial, {k});
+  t.tensor("transitions", transitions, {k, k});
+  t.number_or_tensor("means", o.means, !o.symbols);
+  const auto read_probabilities = [&](const Document &given) {
+    check_probabilities(given, o.k);
+    o.probabilities = given;
+  };
+  t.other(
+      "probabilities", read_probabilities, [&] { return o.probabilities; }, o.symbols);
+  if (!t.reads()) return;
+  check_means(o.means, o.k);
+  if (initial) {
+    normalise(initial->values.data(), k, "init.initial");
+    o.initial = Eigen::Map<const Vector>(initial->values.data(), k);
+  }
+  if (transitions) {
+    double *const p = transitions->values.data();
+    for (std::int64_t i = 0; i < k; ++i) normalise(p + i * k, k, "init.transitions");
+    o.transitions = Eigen::Map<const Matrix>(p, k, k).transpose();
+  }
+}
+
+void read_init(const Document &given, HmmOptions &o) {
+  if (!given.as<Document::Object>())
+    throw Error(Errc::invalid_argument,
+                message("option \"init\" is {}, but must be an object with initial, transitions, "
+                        "and {}",
+                        describe(given), o.symbols ? "probabilities" : "means"));
+  OptionTable t = OptionTable::reading(given, "init.");
+  init_lines(t, o);
+  t.finish(o.symbols ? "observations that are symbols" : "observations that are numbers");
+}
+
+Document write_init(HmmOptions &o) {
+  if (!o.given_start()) return {};
+  OptionTable t = OptionTable::writing();
+  init_lines(t, o);
+  return t.document();
+}
+
+/// A Dirichlet's parameters: a number, or one for each of these entries; with `mode` none below 1.
+void dirichlet_line(OptionTable &t, const char *key, DirichletOption &member,
+                    const std::vector<std::int64_t> &shape, bool mode) {
+  std::optional<Tensor> given;
+  t.number_or_tensor(key, given);
   if (!given) return;
-  const std::string name = std::string("option \"prior.") + key + "\"";
   if (!given->shape.empty() && given->shape != shape)
-    throw Error(Errc::invalid_argument, name + " is " + describe_shape(given->shape) +
-                                            ", but must be a number or " + describe_shape(shape));
+    throw Error(Errc::invalid_argument,
+                message("option \"prior.{}\" is {}, but must be a number or {}", key,
+                        describe_shape(given->shape), describe_shape(shape)));
   for (const double a : given->values) {
     if (!(a > 0))
-      throw Error(Errc::invalid_argument,
-                  name + " contains " + describe(a) + ", but must be greater than 0", {},
-                  "What cannot be is said by zeros in option init.transitions or init.initial, or "
-                  "by option topology.");
+      throw Error(
+          Errc::invalid_argument,
+          message("option \"prior.{}\" contains {}, but must be greater than 0", key, describe(a)),
+          {},
+          "What cannot be is said by zeros in option init.transitions or init.initial, or "
+          "by option topology.");
     if (mode && a < 1)
       throw Error(Errc::invalid_argument,
-                  name + " contains " + describe(a) +
-                      ", but method map needs Dirichlet parameters of at least 1",
+                  message("option \"prior.{}\" contains {}, but method map needs Dirichlet "
+                          "parameters of at least 1",
+                          key, describe(a)),
                   "Below 1 the density has no mode inside.", "Use method vi.");
   }
-  out.given = *given;
+  member.given = std::move(*given);
 }
 
-void read_prior(const Document &prior, HmmOptions &out) {
-  OptionReader in(prior, "prior.");
-  const bool map = out.method == "map";
-  read_dirichlet(in, "initial", {out.k}, map, out.initial_prior);
-  read_dirichlet(in, "transition", {out.k, out.k}, map, out.transition_prior);
-  if (out.products)
-    check_product_prior(out.emission, prior, {"initial", "transition"});
-  else {
-    out.normal_prior.read(in);
-    in.finish();
-  }
-  out.prior = prior;
+void read_prior(const Document &given, HmmOptions &o) {
+  OptionTable t = OptionTable::reading(given, "prior.");
+  const bool map = o.method == "map";
+  dirichlet_line(t, "initial", o.initial_prior, {o.k}, map);
+  dirichlet_line(t, "transition", o.transition_prior, {o.k, o.k}, map);
+  o.products ? o.prior.lines(t, o.emission) : o.normal_prior.lines(t);
+  t.finish();
 }
 
-/// The default emission families.
-std::vector<std::string> default_emission(SequenceElements elements, bool vectors) {
+/// The method, and what states emit, on which all the rest depends.
+void emission_lines(OptionTable &t, HmmOptions &o) {
+  // A fit that starts from a model has that model's emissions.
+  const bool open = !o.started || !t.reads();
+  const auto read_names = [&](const Document &given) {
+    o.emission = read_likelihood(given, "emission");
+    o.products = given.as<Document::List>() || o.emission[0] != normal_family;
+  };
+  const auto write_names = [&] {
+    return likelihood_document(o.emission, o.products && o.emission[0] == normal_family);
+  };
+  o.method_line(t, {"em", "map", "vi", "svi", "gibbs"});
+  t.other("emission", read_names, write_names, open);
+  t.choice("covariance", o.covariance,
+           {full_covariance.name, diagonal_covariance.name, spherical_covariance.name,
+            tied_covariance.name},
+           open && !o.products);
+}
+
+void lines(OptionTable &t, HmmOptions &o) {
+  categories_line(t, o.categories, o.emission, "emission", !o.started && !o.symbols);
+  t.choice("topology", o.topology, {"ergodic", "left-to-right"}, !o.started);
+  o.iteration_lines(t, 1000, 0);  // no iteration: a model of what is given
+  o.restart_line(t, o.started || o.sampled());
+  t.other(
+      "init", [&](const Document &given) { read_init(given, o); }, [&] { return write_init(o); },
+      !o.started);
+  o.common_lines(t, {"marginalize", "error"});
+  t.number("minimum", o.minimum, {1e-12, 0.5}, !o.bayesian() && o.products);
+  t.number("covariance_floor", o.covariance_floor, above(0, 1), !o.bayesian() && !o.products);
+  o.plan_lines(t);
+  t.other(
+      "prior", [&](const Document &given) { read_prior(given, o); }, {}, o.bayesian() && !o.update);
+}
+
+/// What the observations are if the options are silent.
+const char *default_emission(SequenceElements elements, bool vectors) {
   switch (elements) {
-    case SequenceElements::symbols: return {"categorical"};
-    case SequenceElements::booleans: return {"bernoulli"};
-    case SequenceElements::integers: return {vectors ? "normal" : "categorical"};
+    case SequenceElements::symbols: return categorical_family;
+    case SequenceElements::booleans: return bernoulli_family;
+    case SequenceElements::integers: return vectors ? normal_family : categorical_family;
     case SequenceElements::numbers: break;
   }
-  return {"normal"};
+  return normal_family;
+}
+
+/// The emissions that were chosen can be those of such sequences.
+void check_emission(HmmOptions &o, SequenceElements elements, bool vectors) {
+  o.symbols = !vectors && o.emission.size() == 1 && o.emission[0] == categorical_family;
+  if (elements == SequenceElements::symbols && !o.symbols)
+    throw Error(
+        Errc::invalid_argument,
+        message("option \"emission\" is \"{}\", but the elements of the sequences are no numbers",
+                o.emission[0]),
+        {}, "Leave it out, or cast the elements.");
+  if (!vectors) check_likelihood_count(o.emission, 1, "emission");
 }
 
 }  // namespace
 
 HmmOptions read_hmm_options(int k, const Document &options, SequenceElements elements, bool vectors,
                             const HiddenMarkovModel *start, bool update) {
-  require_components(k, hmm_max_states);
+  require_components({&k, 1}, hmm_max_states);
   require_object(options, "{\"method\": \"em\", \"restarts\": 10}");
   // throws, saying why
   if (update && !start->has_posterior()) start->posterior([](const HmmPosterior &) {});
 
   HmmOptions out;
   out.k = k;
-  OptionReader in(options);
-  out.method = in.choice("method", start ? start->info.method : out.method,
-                         update ? std::vector<std::string_view>{"vi", "svi"}
-                                : std::vector<std::string_view>{"em", "map", "vi", "svi", "gibbs"});
-  if (start) {
-    std::visit(
-        [&]<class Fitted>(const Fitted &fitted) {
-          out.products = std::is_same_v<Fitted, ProductHmm>;
-          if constexpr (std::is_same_v<Fitted, ProductHmm>) {
-            for (const ColumnSpec &spec : fitted.point.emissions.columns->specs())
-              out.emission.emplace_back(spec.name());
-          } else {
-            out.emission = {"normal"};
-            out.covariance = fitted.point.emissions.shape.name;
-          }
-        },
-        start->state->fitted);
-    out.symbols = start->symbols();
-  } else {
-    const Document *emission = in.raw("emission");
-    out.emission = read_likelihood(in, default_emission(elements, vectors), "emission");
-    out.products = (emission && emission->as<Document::List>()) || out.emission[0] != "normal";
-    out.symbols = !vectors && out.emission.size() == 1 && out.emission[0] == "categorical";
-    if (elements == SequenceElements::symbols && !out.symbols)
-      throw Error(Errc::invalid_argument,
-                  "option \"emission\" is \"" + out.emission[0] +
-                      "\", but the elements of the sequences are no numbers",
-                  {}, "Leave it out, or cast the elements.");
-    if (!vectors) check_likelihood_count(out.emission, 1, "emission");
-    if (!out.products)
-      out.covariance = in.choice("covariance", out.covariance,
-                                 {full_covariance.name, diagonal_covariance.name,
-                                  spherical_covariance.name, tied_covariance.name});
-    if (!out.symbols) out.categories = read_categories(in, out.emission, "emission");
-    out.topology = in.choice("topology", out.topology, {"ergodic", "left-to-right"});
-  }
-  out.batch_given = in.given("batch_size");
-  out.plan.batch_rows = 16;
-  out.read_common(in, 1000, {"marginalize", "error"},
-                  0);  // no iteration: the model is the initialization
-  if (!out.bayesian()) {
-    if (out.products)
-      out.minimum = in.number("minimum", out.minimum, 1e-12, 0.5);
-    else
-      out.covariance_floor = in.number("covariance_floor", out.covariance_floor, 0, 1, true);
-  }
-  out.restarts = 1;
   out.started = start != nullptr;
-  if (!start) {
-    if (const Document *init = in.raw("init"); init && !init->is_null()) {
-      if (!init->as<Document::Object>())
-        throw Error(Errc::invalid_argument,
-                    "option \"init\" is " + describe(*init) +
-                        ", but must be an object with initial, transitions, and " +
-                        (out.symbols ? "probabilities" : "means"));
-      read_init(*init, out);
-    }
-    if (!out.sampled())
-      out.restarts = int(in.integer(
-          "restarts", out.given_start() && (out.means || !out.probabilities.is_null()) ? 1 : 10, 1,
-          1000));
+  out.update = update;
+  out.emission = {default_emission(elements, vectors)};
+  out.plan.batch_rows = 16;
+  out.restarts = 0;
+  if (start) {
+    out.method = start->info.method;
+    out.emission = start->emission();
+    out.symbols = start->symbols();
+    if (start->whole_steps()) out.covariance = start->covariance();
   }
-  out.read_plan(in);
-  if (out.bayesian() && !update)
-    if (const Document *prior = in.raw("prior"); prior && !prior->is_null()) {
-      if (!prior->as<Document::Object>())
-        throw Error(Errc::invalid_argument,
-                    "option \"prior\" is " + describe(*prior) + ", but must be an object");
-      read_prior(*prior, out);
-    }
-  in.finish(out.setting(update) + (out.symbols    ? " with symbols"
-                                   : out.products ? " with these emissions"
-                                                  : " with multivariate normals"),
-            all_keys);
+  out.products = start ? !start->whole_steps() : out.emission[0] != normal_family;
+  OptionTable t = OptionTable::reading(options);
+  emission_lines(t, out);
+  if (!start) check_emission(out, elements, vectors);
+  lines(t, out);
+  out.batch_given = t.given("batch_size");
+  // Given emissions leave nothing to chance.
+  if (out.restarts == 0) out.restarts = out.means || !out.probabilities.is_null() ? 1 : 10;
+  t.finish(out.setting() + (out.symbols    ? " with symbols"
+                            : out.products ? " with these emissions"
+                                           : " with multivariate normals"));
   return out;
 }
 
@@ -242,36 +255,11 @@ HmmRowOptions HmmOptions::rows() const {
 }
 
 Document HmmOptions::document() const {
-  Document out = Document::object();
-  out.set("method", method);
-  if (emission.size() == 1 && !(products && emission[0] == "normal")) {
-    out.set("emission", emission[0]);
-  } else {
-    Document::List names(emission.begin(), emission.end());
-    out.set("emission", std::move(names));
-  }
-  if (!products) out.set("covariance", covariance);
-  if (!categories.is_null()) out.set("categories", categories);
-  if (!started) out.set("topology", topology);
-  write_iterations(out);
-  if (!started && !sampled()) out.set("restarts", restarts);
-  if (given_start()) {
-    Document init = Document::object();
-    const auto by_rows = [](const Matrix &m) {
-      const Matrix rows = m.transpose();
-      return Tensor{{m.rows(), m.cols()}, {rows.data(), rows.data() + rows.size()}};
-    };
-    if (initial) init.set("initial", Tensor{{initial->size()}, to_vector(*initial)});
-    if (transitions) init.set("transitions", by_rows(*transitions));
-    if (means) init.set("means", *means);
-    if (!probabilities.is_null()) init.set("probabilities", probabilities);
-    out.set("init", std::move(init));
-  }
-  write_common(out);
-  if (method == "em")
-    products ? out.set("minimum", minimum) : out.set("covariance_floor", covariance_floor);
-  write_plan(out);
-  return out;
+  HmmOptions in_force = *this;
+  OptionTable t = OptionTable::writing();
+  emission_lines(t, in_force);
+  lines(t, in_force);
+  return t.document();
 }
 
 HmmRowOptions hmm_check_options(int k, const Document &options, SequenceElements elements,

@@ -1,9 +1,13 @@
-// The options of hidden Markov models, read and checked.
+// The options of hidden Markov models.
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
-#include "families/normal/normal_prior.hpp"
+#include "base/linalg.hpp"
+#include "families/normal/normal_options.hpp"
+#include "families/product/product_options.hpp"
 #include "fit/fit_options.hpp"
 #include "markov/hmm.hpp"
 
@@ -42,8 +46,8 @@ struct HmmOptions : FitOptions {
   std::optional<Tensor> means;  // K x d
   Document probabilities;       // null, or K objects
   DirichletOption initial_prior, transition_prior;
-  Document prior;  // null, or the user's object
-  NormalPriorKeys normal_prior;
+  ProductPriorKeys prior;        // of the emissions, if they are products
+  NormalPriorKeys normal_prior;  // if not
 
   bool given_start() const { return initial || transitions || means || !probabilities.is_null(); }
   HmmRowOptions rows() const;

@@ -4,7 +4,10 @@
 #include <memory>
 #include <optional>
 
+#include "families/normal/normal_clusters.hpp"
+#include "families/product/product.hpp"
 #include "markov/hmm_state.hpp"
+#include "markov/markov_learners.hpp"
 
 namespace bayes {
 

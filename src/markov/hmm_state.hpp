@@ -6,11 +6,10 @@
 #include <variant>
 #include <vector>
 
-#include "families/normal/normal_clusters.hpp"
-#include "families/normal/normal_draw.hpp"
-#include "families/product/product.hpp"
+#include "families/normal/normal_wishart.hpp"
+#include "families/product/product_components.hpp"
 #include "markov/hmm.hpp"
-#include "markov/markov_learners.hpp"
+#include "markov/markov_parameters.hpp"
 
 namespace bayes {
 

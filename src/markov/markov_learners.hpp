@@ -13,18 +13,10 @@
 #include <vector>
 
 #include "fit/driver.hpp"
+#include "markov/markov_parameters.hpp"
 #include "markov/markov_step.hpp"
 
 namespace bayes {
-
-/// Of a chain alone: probabilities, or the parameters of their Dirichlet distributions.
-struct MarkovWeights {
-  Vector initial;     // K
-  Matrix transition;  // K x K, (from, to)
-};
-template <class Point> struct MarkovPoint : MarkovWeights { Point emissions; };
-/// q(initial) and q of each row of the transitions are Dirichlet.
-template <class Posterior> struct MarkovPosterior : MarkovWeights { Posterior emissions; };
 
 struct MarkovCounts {
   Vector initial;      // K: weight of the sequences that begin in a state
@@ -57,8 +49,6 @@ MarkovWeights blend(const MarkovWeights &from, const MarkovWeights &to, double r
 /// of probabilities
 double log_density(const MarkovWeights &point, const MarkovWeights &prior);
 double divergence(const MarkovWeights &q, const MarkovWeights &prior);
-/// E[probabilities]
-MarkovWeights mean(const MarkovWeights &q);
 /// The states in this order.
 MarkovWeights reordered(const MarkovWeights &of, const std::vector<int> &order);
 Matrix reordered(const Matrix &transition, const std::vector<int> &order);
@@ -75,12 +65,6 @@ template <class Posterior> MarkovChain chain_of(const MarkovPosterior<Posterior>
 }
 
 }  // namespace markov
-
-/// Posterior means.
-template <class Q> auto mean_parameters(const MarkovPosterior<Q> &q) {
-  return MarkovPoint<decltype(point_estimate(q.emissions))>{markov::mean(q),
-                                                            point_estimate(q.emissions)};
-}
 
 /// The states in this order.
 template <template <class> class M, class T>

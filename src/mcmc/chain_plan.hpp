@@ -4,12 +4,12 @@
 
 #include <cstdint>
 
-#include "document/options.hpp"
-
 namespace bayes {
 
-/// A chain makes `draws` sweeps; the first `warmup` are discarded, and every thin-th of the others
-/// is stored.
+class OptionTable;
+
+/// A chain makes `draws` sweeps, of which the first `warmup` are forgotten, and of the others every
+/// thin-th counts.
 struct ChainPlan {
   int chains = 4;
   int draws = 1000;
@@ -18,11 +18,10 @@ struct ChainPlan {
   /// of one chain
   int kept() const { return (draws - warmup) / thin; }
   std::int64_t all_kept() const { return std::int64_t(chains) * kept(); }
-};
 
-/// Keys chains, draws, warmup, thin. Throws Error: invalid_argument, or too_large for more draws
-/// than a model can hold.
-void read_chain_plan(OptionReader &in, ChainPlan &plan);
-void write_chain_plan(Document &out, const ChainPlan &plan);
+  /// Options chains, draws, warmup, thin. Throws Error: invalid_argument, or too_large for more
+  /// draws than a model can hold.
+  void lines(OptionTable &t, bool applies);
+};
 
 }  // namespace bayes

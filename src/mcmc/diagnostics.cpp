@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/message.hpp"
 #include "base/special.hpp"
 #include "mcmc/autocovariance.hpp"
 
@@ -62,10 +63,8 @@ bool diagnosable(std::span<const Chain> chains, std::size_t least, Ticker &tick)
   for (const Chain &chain : chains) {
     if (chain.draws.size() != chains[0].draws.size())
       throw Error(Errc::invalid_argument, "chains have different numbers of draws",
-                  "Chain " + std::to_string(chains[0].number) + " has " +
-                      std::to_string(chains[0].draws.size()) + ", chain " +
-                      std::to_string(chain.number) + " has " + std::to_string(chain.draws.size()) +
-                      ".",
+                  message("Chain {} has {}, chain {} has {}.", chains[0].number,
+                          chains[0].draws.size(), chain.number, chain.draws.size()),
                   "Compare as many draws of each chain.");
     finite = finite && std::all_of(chain.draws.begin(), chain.draws.end(),
                                    [&](double x) { return tick(), std::isfinite(x); });

@@ -57,6 +57,8 @@ template <class F> void BernoulliMixture::for_each_maker(F f) const {
   }
 }
 
+std::vector<std::string> BernoulliMixture::likelihood() const { return names_of(state->columns()); }
+
 BmmComponent BernoulliMixture::component(int index) const {
   BmmComponent out{state->point.weights(index), state->counts(index),
                    std::vector<double>(std::size_t(dimension()))};

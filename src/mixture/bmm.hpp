@@ -62,6 +62,8 @@ class BAYES_API BernoulliMixture final : public Model {
   int dimension() const { return info.dimension; }
   int size() const { return info.components; }
 
+  /// the name of every element's family
+  std::vector<std::string> likelihood() const;
   /// from 0
   BmmComponent component(int index) const;
   /// fitted by vi or svi

@@ -30,7 +30,8 @@ void BernoulliMixture::write(Document &document) const {
 std::unique_ptr<Model> read_bernoulli_mixture(const Document &document) {
   auto model = std::make_unique<BernoulliMixture>();
   const MemberReader in(document);
-  const ModelInfo info = read_model_info(document);
+  const ModelInfo &info = model->info =
+      read_model_info(document, bmm_max_dimension, bmm_max_components);
   const int d = info.dimension, k = info.components;
   auto &state = *model->state;
   state.weight = in.number("weight", 0, 1e300, true);

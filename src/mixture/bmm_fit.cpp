@@ -6,6 +6,7 @@
 #include "families/product/product_prior.hpp"
 #include "families/product/product_starts.hpp"
 #include "mixture/bmm_options.hpp"
+#include "mixture/bmm_state.hpp"
 #include "mixture/finite_fit.hpp"
 
 namespace bayes {
@@ -38,7 +39,7 @@ class Fit {
     if (update) {
       fit_.prior = *start->state->posterior;
     } else {
-      own_prior_ = make_product_prior(survey_, likelihood(), options.prior, k, {"alpha"});
+      own_prior_ = make_product_prior(survey_, likelihood(), options.prior, k);
       if (options.method == "map") check_mode();
       fit_.prior = {Vector::Constant(k, options.alpha), replicate(own_prior_, k)};
     }

@@ -2,84 +2,77 @@
 
 #include <algorithm>
 
-#include "document/members.hpp"
-#include "families/product/product_prior.hpp"
+#include "base/error.hpp"
 
 namespace bayes {
 namespace {
 
-const std::vector<std::string_view> all_keys = {
-    "minimum",     "prior",  "batch_size", "kappa",  "t0",   "restarts", "max_iter", "tol",
-    "max_seconds", "chains", "draws",      "warmup", "thin", "samples",  "init",     "categories"};
+/// A fit that starts from a model has its likelihood, and may say so.
+void check_likelihood(const std::vector<std::string> &given, const std::vector<std::string> &known,
+                      int dimension) {
+  if (given != known &&
+      !(known.size() == 1 && std::count(given.begin(), given.end(), known[0]) == dimension))
+    throw Error(Errc::invalid_argument,
+                "option \"likelihood\" is not that of the model which the fit starts from", {},
+                "Leave it out.");
+}
+
+/// dimension: of the model that a fit starts from.
+void lines(OptionTable &t, BmmOptions &o, int dimension) {
+  const auto read_names = [&](const Document &given) {
+    std::vector<std::string> names = read_likelihood(given);
+    if (o.started)
+      check_likelihood(names, o.likelihood, dimension);
+    else
+      o.likelihood = std::move(names);
+  };
+  const auto read_prior = [&](const Document &given) {
+    OptionTable prior = OptionTable::reading(given, "prior.");
+    o.alpha_line(prior);
+    o.prior.lines(prior, o.likelihood);
+    prior.finish();
+  };
+  o.method_line(t, {"em", "map", "vi", "svi", "gibbs", "collapsed", "mcem"});
+  t.other("likelihood", read_names, [&] { return likelihood_document(o.likelihood); });
+  categories_line(t, o.categories, o.likelihood, "likelihood", !o.started);
+  o.iteration_lines(t);
+  o.restart_line(t, o.started || o.sampled());
+  t.choice("init", o.init, {"varied", "kmeans++", "random"}, !o.started);
+  o.common_lines(t, {"error", "skip", "marginalize"});
+  t.number("minimum", o.minimum, {1e-12, 0.5}, !o.bayesian());
+  o.plan_lines(t);
+  t.other("prior", read_prior, {}, o.bayesian() && !o.update);
+}
 
 }  // namespace
 
 BmmOptions read_bmm_options(std::span<const int> ks, const Document &options,
                             const BernoulliMixture *start, bool update) {
-  if (ks.empty())
-    throw Error(Errc::invalid_argument, "there is no k to try: the array of ks is empty");
-  for (const int k : ks) require_components(k, bmm_max_components);
+  require_components(ks, bmm_max_components);
   require_object(options, "{\"method\": \"em\", \"restarts\": 10}");
   if (update && !start->has_posterior()) start->posterior(0);  // throws, saying why
 
   BmmOptions out;
-  OptionReader in(options);
-  out.method = in.choice("method", start ? start->info.method : out.method,
-                         update ? std::vector<std::string_view>{"vi", "svi"}
-                                : std::vector<std::string_view>{"em", "map", "vi", "svi", "gibbs",
-                                                                "collapsed", "mcem"});
+  out.started = start != nullptr;
+  out.update = update;
   if (start) {
-    std::vector<std::string> known;
-    for (const ColumnSpec &spec : start->state->columns().specs()) known.emplace_back(spec.name());
-    if (std::equal(known.begin() + 1, known.end(), known.begin())) known.resize(1);
-    out.likelihood = read_likelihood(in, known);
-    if (out.likelihood != known &&
-        !(known.size() == 1 &&
-          std::count(out.likelihood.begin(), out.likelihood.end(), known[0]) == start->dimension()))
-      throw Error(Errc::invalid_argument,
-                  "option \"likelihood\" is not that of the model which the fit starts from", {},
-                  "Leave it out.");
-    out.likelihood = known;
-  } else {
-    out.likelihood = read_likelihood(in, out.likelihood);
-    out.categories = read_categories(in, out.likelihood);
+    out.method = start->info.method;
+    out.likelihood = start->likelihood();
+    if (std::count(out.likelihood.begin(), out.likelihood.end(), out.likelihood[0]) ==
+        std::ssize(out.likelihood))
+      out.likelihood.resize(1);
   }
-  out.read_common(in, 1000, {"error", "skip", "marginalize"});
-  if (!out.bayesian()) out.minimum = in.number("minimum", out.minimum, 1e-12, 0.5);
-  if (!start) {
-    out.init = in.choice("init", out.init, {"varied", "kmeans++", "random"});
-    out.restarts = out.sampled() ? 1 : int(in.integer("restarts", out.restarts, 1, 1000));
-  } else {
-    out.started = true;
-    out.restarts = 1;
-  }
-  out.read_plan(in);
-  if (out.bayesian() && !update)
-    if (const Document *prior = in.raw("prior"); prior && !prior->is_null()) {
-      OptionReader own(*prior, "prior.");
-      out.read_alpha(own);
-      check_product_prior(out.likelihood, *prior, {"alpha"});
-      out.prior = *prior;
-    }
-  in.finish(out.setting(update), all_keys);
+  OptionTable t = OptionTable::reading(options);
+  lines(t, out, start ? start->dimension() : 0);
+  t.finish(out.setting());
   return out;
 }
 
 Document BmmOptions::document() const {
-  Document out = Document::object();
-  out.set("method", method);
-  if (likelihood.size() == 1)
-    out.set("likelihood", likelihood[0]);
-  else
-    out.set("likelihood", Document::List(likelihood.begin(), likelihood.end()));
-  if (!categories.is_null()) out.set("categories", categories);
-  write_iterations(out);
-  if (!started && !sampled()) out.set("restarts", restarts);
-  if (!started) out.set("init", init);
-  write_common(out);
-  if (method == "em" || method == "mcem") out.set("minimum", minimum);
-  write_plan(out);
-  return out;
+  BmmOptions in_force = *this;
+  OptionTable t = OptionTable::writing();
+  lines(t, in_force, 0);
+  return t.document();
 }
 
 }  // namespace bayes

@@ -1,21 +1,21 @@
-// The options of the Bernoulli mixture, read and checked.
+// The options of the Bernoulli mixture.
 #pragma once
 
 #include <span>
 #include <string>
 #include <vector>
 
+#include "families/product/product_options.hpp"
 #include "fit/fit_options.hpp"
-#include "mixture/bmm_state.hpp"
+#include "mixture/bmm.hpp"
 
 namespace bayes {
 
 struct BmmOptions : FitOptions {
   // one for all elements of a row, or one for each
-  std::vector<std::string> likelihood = {"bernoulli"};
-  // null, or the user's option (families/product/product_prior.hpp)
-  Document categories;
-  Document prior;  // null or the user's object
+  std::vector<std::string> likelihood = {bernoulli_family};
+  Document categories;  // null, or as given
+  ProductPriorKeys prior;
   std::string init = "varied";
   double minimum = 1e-6;
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "families/normal/normal_clusters.hpp"
+#include "families/product/product.hpp"
 #include "families/product/product_prior.hpp"
 #include "mixture/dpmm_state.hpp"
 #include "mixture/posterior_means.hpp"

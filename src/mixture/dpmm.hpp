@@ -18,6 +18,8 @@ namespace bayes {
 
 /// a row's elements
 inline constexpr int dpmm_max_dimension = 1600;
+/// of the estimate of a stored model
+inline constexpr int dpmm_max_clusters = 10000;
 
 /// One cluster of the estimated partition.
 struct DpmmCluster {

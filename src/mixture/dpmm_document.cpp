@@ -1,6 +1,7 @@
 // A Dirichlet process mixture as a document, and back with every number checked.
 #include <cmath>
 
+#include "base/message.hpp"
 #include "families/normal/normal_document.hpp"
 #include "families/product/product_document.hpp"
 #include "mixture/dpmm_state.hpp"
@@ -18,7 +19,7 @@ std::vector<T> read_counts(const MemberReader &in, const char *key, std::int64_t
   std::vector<T> out;
   for (const double value : in.tensor(key, {size}).values) {
     if (!(value >= low && value <= 2147483647.0 && value == std::floor(value)))
-      in.reject(key, "must hold whole numbers of at least " + std::to_string(int(low)));
+      in.reject(key, message("must hold whole numbers of at least {}", low));
     out.push_back(T(value));
   }
   return out;
@@ -103,7 +104,8 @@ void DirichletProcessMixture::write(Document &document) const {
 std::unique_ptr<Model> read_dirichlet_process_mixture(const Document &document) {
   auto model = std::make_unique<DirichletProcessMixture>();
   const MemberReader in(document);
-  const ModelInfo info = read_model_info(document);
+  const ModelInfo &info = model->info =
+      read_model_info(document, dpmm_max_dimension, dpmm_max_clusters);
   const int d = info.dimension, k = info.components;
   auto &state = *model->state;
   state.concentration = in.number("concentration", 0, 1e300, true);

@@ -5,6 +5,10 @@
 
 #include "data/row_access.hpp"
 #include "data/sketch.hpp"
+#include "families/normal/normal_clusters.hpp"
+#include "families/normal/normal_draw.hpp"
+#include "families/normal/normal_prior.hpp"
+#include "families/product/product.hpp"
 #include "families/product/product_prior.hpp"
 #include "fit/fit_run.hpp"
 #include "fit/seeding.hpp"

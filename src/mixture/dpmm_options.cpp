@@ -1,39 +1,79 @@
 #include "mixture/dpmm_options.hpp"
 
-#include <algorithm>
-
 #include "base/error.hpp"
+#include "base/message.hpp"
 #include "document/members.hpp"
-#include "document/options.hpp"
-#include "families/product/product_prior.hpp"
-#include "mcmc/chain_plan.hpp"
+#include "fit/fit_options.hpp"
 
 namespace bayes {
 namespace {
 
-const std::vector<std::string_view> all_keys = {
-    "chains",     "draws",    "warmup",   "thin", "init",       "estimate",  "level",
-    "truncation", "restarts", "max_iter", "tol",  "covariance", "categories"};
+void gamma_lines(OptionTable &t, GammaPrior &prior) {
+  t.number("shape", prior.shape, above(0, 1e9));
+  t.number("rate", prior.rate, above(0, 1e9));
+}
 
-void read_concentration(OptionReader &in, DpmmOptions &out) {
-  const Document *raw = in.raw("concentration");
-  if (!raw || raw->is_null()) return;
-  if (raw->as<Document::Object>()) {
-    OptionReader prior(*raw, "concentration.");
-    out.learned->shape = prior.number("shape", out.learned->shape, 0, 1e9, true);
-    out.learned->rate = prior.number("rate", out.learned->rate, 0, 1e9, true);
-    prior.finish();
+void read_concentration(const Document &given, DpmmOptions &o) {
+  if (given.as<Document::Object>()) {
+    OptionTable t = OptionTable::reading(given, "concentration.");
+    gamma_lines(t, *o.learned);
+    t.finish();
     return;
   }
-  if (!to_number(*raw, false))
+  if (!to_number(given, false))
     throw Error(Errc::invalid_argument,
-                "option \"concentration\" is " + describe(*raw) +
-                    ", but must be a number greater than 0, or an object with shape and rate",
+                message("option \"concentration\" is {}, but must be a number greater than 0, or "
+                        "an object with shape and rate",
+                        describe(given)),
                 {},
                 "Write {\"concentration\": 1} for a fixed one, or {\"concentration\": {\"shape\": "
                 "2, \"rate\": 4}} for a gamma prior.");
-  out.concentration = in.number("concentration", 1, 0, 1e9, true);
-  out.learned.reset();
+  const Document options(Document::Object{{"concentration", given}});
+  OptionTable::reading(options).number("concentration", o.concentration, above(0, 1e9));
+  o.learned.reset();
+}
+
+Document write_concentration(DpmmOptions &o) {
+  if (!o.learned) return o.concentration;
+  OptionTable t = OptionTable::writing();
+  gamma_lines(t, *o.learned);
+  return t.document();
+}
+
+void read_prior(const Document &given, DpmmOptions &o) {
+  OptionTable t = OptionTable::reading(given, "prior.");
+  o.products ? o.prior.lines(t, o.likelihood) : o.normal_prior.lines(t);
+  t.finish();
+}
+
+void lines(OptionTable &t, DpmmOptions &o) {
+  const auto read_names = [&](const Document &given) {
+    o.likelihood = read_likelihood(given);
+    // one normal for all elements is multivariate
+    o.products = given.as<Document::List>() || o.likelihood[0] != normal_family;
+  };
+  const auto write_names = [&] {
+    return likelihood_document(o.likelihood, o.products && o.likelihood[0] == normal_family);
+  };
+  t.choice("method", o.method, {"collapsed", "gibbs", "slice", "vi"});
+  t.other("likelihood", read_names, write_names);
+  t.choice("covariance", o.covariance, {"full", "diagonal", "spherical"}, !o.products);
+  categories_line(t, o.categories, o.likelihood);
+  t.other(
+      "concentration", [&](const Document &given) { read_concentration(given, o); },
+      [&] { return write_concentration(o); });
+  t.seed("seed", o.seed);
+  t.either("missing", o.rows.skip_missing, "error", "skip");
+  t.either("on_error", o.rows.null_on_error, "error", "null");
+  t.other("prior", [&](const Document &given) { read_prior(given, o); });
+  o.chains.lines(t, o.sampled());
+  t.either("init", o.one_start, "varied", "one", o.sampled());
+  t.choice("estimate", o.estimate, {"binder", "vi", "bipartition", "map"}, o.sampled());
+  t.number("level", o.level, above(0, 1), o.sampled());
+  t.integer("truncation", o.truncation, 2, 10000, !o.sampled());
+  t.integer("restarts", o.restarts, 1, 1000, !o.sampled());
+  t.integer("max_iter", o.max_iterations, 1, 1000000, !o.sampled());
+  t.number("tol", o.tolerance, {0, 1e6}, !o.sampled());
 }
 
 }  // namespace
@@ -46,83 +86,19 @@ PartitionLoss DpmmOptions::loss() const {
 }
 
 DpmmOptions read_dpmm_options(const Document &options) {
-  if (!options.is_null() && !options.as<Document::Object>())
-    throw Error(Errc::invalid_argument,
-                std::string("options must be a JSON object, but are of kind ") + options.kind(), {},
-                "Write options as '{\"method\": \"slice\", \"draws\": 2000}'.");
+  require_object(options, "{\"method\": \"slice\", \"draws\": 2000}");
   DpmmOptions out;
-  OptionReader in(options);
-  out.method = in.choice("method", out.method, {"collapsed", "gibbs", "slice", "vi"});
-  const Document *likelihood = in.raw("likelihood");
-  out.likelihood = read_likelihood(in, out.likelihood);
-  // one normal for all elements is multivariate
-  out.products = (likelihood && likelihood->as<Document::List>()) || out.likelihood[0] != "normal";
-  if (!out.products)
-    out.covariance = in.choice("covariance", out.covariance, {"full", "diagonal", "spherical"});
-  out.categories = read_categories(in, out.likelihood);
-  read_concentration(in, out);
-  out.seed = std::uint64_t(in.integer("seed", 1, 0, std::numeric_limits<std::int64_t>::max()));
-  out.rows.skip_missing = in.choice("missing", "error", {"error", "skip"}) == "skip";
-  out.rows.null_on_error = in.choice("on_error", "error", {"error", "null"}) == "null";
-  if (const Document *prior = in.raw("prior"); prior && !prior->is_null()) {
-    out.prior = *prior;
-    if (!out.prior.as<Document::Object>())
-      throw Error(Errc::invalid_argument,
-                  "option \"prior\" is " + describe(out.prior) + ", but must be an object");
-    if (out.products)
-      check_product_prior(out.likelihood, out.prior);
-    else {
-      OptionReader own(out.prior, "prior.");
-      out.normal_prior.read(own);
-      own.finish();
-    }
-  }
-  if (out.sampled()) {
-    read_chain_plan(in, out.chains);
-    out.one_start = in.choice("init", "varied", {"varied", "one"}) == "one";
-    out.estimate = in.choice("estimate", out.estimate, {"binder", "vi", "bipartition", "map"});
-    out.level = in.number("level", out.level, 0, 1, true);
-  } else {
-    out.truncation = int(in.integer("truncation", out.truncation, 2, 10000));
-    out.restarts = int(in.integer("restarts", out.restarts, 1, 1000));
-    out.max_iterations = int(in.integer("max_iter", out.max_iterations, 1, 1000000));
-    out.tolerance = in.number("tol", out.tolerance, 0, 1e6);
-  }
-  in.finish(
-      out.products ? "method " + out.method + " with this likelihood" : "method " + out.method,
-      all_keys);
+  OptionTable t = OptionTable::reading(options);
+  lines(t, out);
+  t.finish("method " + out.method + (out.products ? " with this likelihood" : ""));
   return out;
 }
 
 Document DpmmOptions::document() const {
-  Document out = Document::object();
-  out.set("method", method);
-  if (likelihood.size() == 1 && !(products && likelihood[0] == "normal")) {
-    out.set("likelihood", likelihood[0]);
-  } else {
-    Document::List names(likelihood.begin(), likelihood.end());
-    out.set("likelihood", std::move(names));
-  }
-  if (!products) out.set("covariance", covariance);
-  if (!categories.is_null()) out.set("categories", categories);
-  if (learned)
-    out.set("concentration",
-            Document::object().set("shape", learned->shape).set("rate", learned->rate));
-  else
-    out.set("concentration", concentration);
-  out.set("seed", std::int64_t(seed))
-      .set("missing", rows.skip_missing ? "skip" : "error")
-      .set("on_error", rows.null_on_error ? "null" : "error");
-  if (sampled()) {
-    write_chain_plan(out, chains);
-    out.set("init", one_start ? "one" : "varied").set("estimate", estimate).set("level", level);
-  } else {
-    out.set("truncation", truncation)
-        .set("restarts", restarts)
-        .set("max_iter", max_iterations)
-        .set("tol", tolerance);
-  }
-  return out;
+  DpmmOptions in_force = *this;
+  OptionTable t = OptionTable::writing();
+  lines(t, in_force);
+  return t.document();
 }
 
 DpmmRowOptions dpmm_check_options(const Document &options) {

@@ -1,26 +1,28 @@
-// The options of the Dirichlet process mixture, read and checked.
+// The options of the Dirichlet process mixture.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "families/normal/normal_prior.hpp"
+#include "families/normal/normal_options.hpp"
+#include "families/product/product_options.hpp"
+#include "mcmc/chain_plan.hpp"
 #include "mixture/dpmm.hpp"
-#include "partition/chains.hpp"
+#include "partition/gamma_prior.hpp"
 
 namespace bayes {
 
 struct DpmmOptions {
   std::string method = "collapsed";
   // one for all elements of a row, or one for each
-  std::vector<std::string> likelihood = {"normal"};
+  std::vector<std::string> likelihood = {normal_family};
   // not the multivariate normal: every element is independent of the others
   bool products = false;
   std::string covariance = "full";  // of the multivariate normal
-  Document categories;              // null, or how many categories elements have
-  Document prior;                   // null or the user's object
-  NormalPriorKeys normal_prior;     // the same, of the multivariate normal
+  Document categories;              // null, or as given
+  ProductPriorKeys prior;           // of products
+  NormalPriorKeys normal_prior;     // of the multivariate normal
   double concentration = 1;         // if it is fixed
   std::optional<GammaPrior> learned = GammaPrior{2, 4};
   std::uint64_t seed = 1;

@@ -3,8 +3,8 @@
 
 #include <variant>
 
-#include "families/normal/normal_clusters.hpp"
-#include "families/product/product.hpp"
+#include "families/normal/normal_wishart.hpp"
+#include "families/product/product_components.hpp"
 #include "mixture/dpmm.hpp"
 
 namespace bayes {

@@ -40,8 +40,6 @@ GmmComponent GaussianMixture::component(int index) const {
 
 bool GaussianMixture::has_posterior() const {
   const GmmFitted &fitted = state->fitted;
-  const CovarianceShape &shape = fitted.shape();
-
   return fitted.linked.has_value() || fitted.independent.has_value();
 }
 

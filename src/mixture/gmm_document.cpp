@@ -4,8 +4,6 @@
 #include <cmath>
 
 #include "families/normal/normal_document.hpp"
-#include "families/normal/normal_prior.hpp"
-#include "mixture/gmm_scorer.hpp"
 #include "mixture/gmm_state.hpp"
 
 namespace bayes {
@@ -46,7 +44,8 @@ void GaussianMixture::write(Document &document) const {
 std::unique_ptr<Model> read_gaussian_mixture(const Document &document) {
   auto model = std::make_unique<GaussianMixture>();
   const MemberReader in(document);
-  const ModelInfo info = read_model_info(document);
+  const ModelInfo &info = model->info =
+      read_model_info(document, gmm_max_dimension, gmm_max_components);
   const int d = info.dimension, k = info.components;
   auto &state = *model->state;
   state.weight = in.number("weight", 0, 1e300, true);

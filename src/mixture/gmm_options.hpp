@@ -1,4 +1,4 @@
-// The options of the Gaussian mixture, read and checked.
+// The options of the Gaussian mixture.
 #pragma once
 
 #include <optional>
@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "families/normal/normal_prior.hpp"
+#include "families/normal/normal_options.hpp"
 #include "fit/fit_options.hpp"
-#include "mixture/gmm_state.hpp"
+#include "mixture/gmm.hpp"
 
 namespace bayes {
 
@@ -27,6 +27,8 @@ struct GmmOptions : FitOptions {
 
   /// All options in force as a document; the fit adds what depends on the data.
   Document document() const;
+  /// The prior's alone.
+  Document prior_document() const;
 };
 
 /// Reads and checks. `start` gives the defaults of method and covariance; with `select` several

@@ -1,7 +1,9 @@
 // The prior of a Gaussian mixture's components.
 #pragma once
 
+#include "families/normal/normal_prior.hpp"
 #include "mixture/gmm_options.hpp"
+#include "mixture/gmm_state.hpp"
 
 namespace bayes {
 
@@ -38,12 +40,11 @@ GmmPrior make_prior(const GmmOptions &options, const Survey &rows, int k) {
 
 /// The prior in force, in the form of options.
 Document prior_document(const GmmOptions &options, const GmmPrior &prior) {
-  Document out = Document::object();
-  out.set("type", options.independent ? "independent" : "linked").set("alpha", options.alpha);
+  GmmOptions in_force = options;
+  in_force.prior = keys_of(prior.linked.components);
   if (options.independent)
-    out.set("C", scale_document(full_covariance, prior.independent.components.C[0]));
-  write_normal_prior(out, prior.linked.components, !options.independent);
-  return out;
+    in_force.C = scale_tensor(full_covariance, prior.independent.components.C[0]);
+  return in_force.prior_document();
 }
 
 }  // namespace bayes

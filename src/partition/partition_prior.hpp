@@ -12,6 +12,7 @@
 
 #include "base/random.hpp"
 #include "base/special.hpp"
+#include "partition/gamma_prior.hpp"
 
 namespace bayes {
 
@@ -61,11 +62,6 @@ class PartitionPrior {
   PartitionPrior(double alpha, int components) : alpha_(alpha), components_(components) {}
   double alpha_;
   int components_;  // 0: unlimited
-};
-
-/// Concentration ~ Gamma(shape, rate), E = shape / rate.
-struct GammaPrior {
-  double shape = 1, rate = 1;
 };
 
 /// An update of a Dirichlet process's concentration given that n rows form K clusters, which leaves

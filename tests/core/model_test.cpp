@@ -30,6 +30,7 @@ class Sample final : public Model {
 
 std::unique_ptr<Model> read_sample(const Document &document) {
   auto model = std::make_unique<Sample>();
+  model->info = bayes::read_model_info(document, 1600, 10000);
   model->own = bayes::MemberReader(document).object("own").number("number", 0, 1);
   if (model->own == 0.125)
     throw bayes::Error(Errc::numeric, "the family refuses", "detail", "hint");

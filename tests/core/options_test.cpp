@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "base/error.hpp"
+#include "document/option_table.hpp"
 
 using bayes::Document;
 using bayes::OptionReader;
@@ -238,6 +239,78 @@ BOOST_AUTO_TEST_CASE(misspelt_keys_get_the_nearest_suggestion) {
   BOOST_TEST(bayes::nearest("", words) == "");
   BOOST_TEST(bayes::nearest(std::string(100000, 'x'), words) == "");
   BOOST_TEST(bayes::nearest("x", {}) == "");
+}
+
+/// A table with a line of every kind; what applies depends on the first.
+struct Toy {
+  std::string method = "em";
+  bool skip = false;
+  std::vector<std::string> shapes = {"round"};
+  int steps = 10;
+  std::uint64_t seed = 1;
+  double limit = std::numeric_limits<double>::infinity(), floor = 0.5;
+  std::optional<double> scale;
+  std::optional<Tensor> centre, spread;
+  Document extra;
+
+  void lines(bayes::OptionTable &t) {
+    const std::string_view known[] = {"round", "flat"};
+    t.choice("method", method, {"em", "vi"});
+    t.either("missing", skip, "error", "skip");
+    t.choices("shape", shapes, known, true);
+    t.integer("steps", steps, 1, 100);
+    t.seed("seed", seed);
+    t.number("limit", limit, bayes::above(0, 1e9));
+    t.number("floor", floor, {0, 1}, method == "em");
+    t.number("scale", scale, bayes::above(0, 1), method == "vi");
+    t.tensor("centre", centre, {2});
+    t.number_or_tensor("spread", spread);
+    t.other(
+        "extra", [this](const Document &given) { extra = given; }, [this] { return extra; });
+  }
+  Document written() {
+    auto t = bayes::OptionTable::writing();
+    lines(t);
+    return t.document();
+  }
+};
+
+BOOST_AUTO_TEST_CASE(a_table_reads_and_writes_what_applies) {
+  const auto read = [](const Document &options) {
+    Toy toy;
+    auto t = bayes::OptionTable::reading(options);
+    toy.lines(t);
+    t.finish("method " + toy.method);
+    return toy;
+  };
+  BOOST_TEST(read({}).written().to_json() ==
+             R"({"method": "em", "missing": "error", "shape": "round", "steps": 10, "seed": 1, )"
+             R"("floor": 0.5})");
+  const Document all = Document::object()
+                           .set("extra", true)
+                           .set("spread", 2)
+                           .set("centre", Tensor{{2}, {1, 2}})
+                           .set("scale", 0.25)
+                           .set("limit", 7)
+                           .set("seed", 3)
+                           .set("steps", 4)
+                           .set("shape", Document::List{"flat", "round"})
+                           .set("missing", "skip")
+                           .set("method", "vi");
+  const Document written = read(all).written();
+  BOOST_TEST(written.to_json() ==
+             R"({"method": "vi", "missing": "skip", "shape": ["flat", "round"], "steps": 4, )"
+             R"("seed": 3, "limit": 7.0, "scale": 0.25, "centre": [1.0, 2.0], "spread": 2.0, )"
+             R"("extra": true})");
+  BOOST_TEST(read(written).written().to_json() == written.to_json());
+  BOOST_TEST(
+      refusal([&] { read(with("scale", 0.25)); }) ==
+      R"(option "scale" does not apply to method em | The options are centre, extra, floor, )"
+      R"(limit, method, missing, seed, shape, spread, steps.)");
+  BOOST_TEST(refusal([&] { read(with("flor", 1)); }) ==
+             R"(unknown option "flor" | Did you mean "floor"?)");
+  BOOST_TEST(refusal([&] { read(with("floor", 2)); }) ==
+             R"(option "floor" is 2, but must be a number from 0 to 1)");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -44,7 +44,11 @@ class Bare final : public Model {
   void write(Document &) const override {}
 };
 
-std::unique_ptr<Model> read_bare(const Document &) { return std::make_unique<Bare>(); }
+std::unique_ptr<Model> read_bare(const Document &document) {
+  auto model = std::make_unique<Bare>();
+  model->info = bayes::read_model_info(document, 1600, 10000);
+  return model;
+}
 
 bayes::ModelReader find_reader(std::string_view family) {
   return family == "bare" ? read_bare : bayes::find_model_reader(family);

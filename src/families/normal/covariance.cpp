@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "base/message.hpp"
 
 namespace bayes {
 
@@ -55,8 +56,7 @@ bool factor(const CovarianceShape &shape, const Matrix &scale, int d, FactoredSc
 
 void not_positive_definite(const char *what, int component) {
   throw Error(Errc::numeric,
-              std::string("the ") + what + " of component " + std::to_string(component + 1) +
-                  " is not positive definite",
+              message("the {} of component {} is not positive definite", what, component + 1),
               "A matrix that must be invertible is singular or has overflowed.",
               "Check for columns with extreme values, and rescale them.");
 }

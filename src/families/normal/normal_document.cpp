@@ -1,5 +1,7 @@
 #include "families/normal/normal_document.hpp"
 
+#include "base/message.hpp"
+
 namespace bayes {
 
 Tensor tensor(const Vector &v) { return {{v.size()}, to_vector(v)}; }
@@ -47,10 +49,10 @@ std::vector<Matrix> read_scales(const CovarianceShape &shape, const MemberReader
     Matrix m =
         Eigen::Map<const Matrix>(t.values.data() + std::ptrdiff_t(c) * rows * cols, rows, cols);
     if (shape.dense && m != m.transpose())
-      in.reject(key, "must hold symmetric matrices; number " + std::to_string(c + 1) + " is not");
+      in.reject(key, message("must hold symmetric matrices; number {} is not", c + 1));
     FactoredScale factored;
     if (!factor(shape, m, d, factored))
-      in.reject(key, "must be positive definite; number " + std::to_string(c + 1) + " is not");
+      in.reject(key, message("must be positive definite; number {} is not", c + 1));
     out.push_back(std::move(m));
   }
   return out;
@@ -58,12 +60,11 @@ std::vector<Matrix> read_scales(const CovarianceShape &shape, const MemberReader
 
 Vector read_above(const MemberReader &in, const char *key, std::int64_t size, double bound) {
   Vector v = read_vector(in, key, size);
-  if (!(v.minCoeff() > bound)) in.reject(key, "must be above " + std::to_string(int(bound)));
+  if (!(v.minCoeff() > bound)) in.reject(key, message("must be above {}", bound));
   return v;
 }
 
 void write_posterior(Document &document, const NormalWishart &q) {
-  const CovarianceShape &shape = q.shape;
   document.set("m", columns(q.m))
       .set("c", tensor(q.c))
       .set("a", tensor(q.a))

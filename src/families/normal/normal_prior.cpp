@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/aligned.hpp"
+#include "base/message.hpp"
 #include "data/local_step.hpp"
 #include "document/members.hpp"
 
@@ -42,8 +43,8 @@ Survey survey(const CovarianceShape &shape, RowSource &rows, Control &control) {
 namespace {
 
 [[noreturn]] void wrong_shape(const char *key, const Tensor &given, const std::string &wanted) {
-  throw Error(Errc::invalid_argument, std::string("option \"prior.") + key + "\" is " +
-                                          describe_shape(given.shape) + ", but must be " + wanted);
+  throw Error(Errc::invalid_argument, message("option \"prior.{}\" is {}, but must be {}", key,
+                                              describe_shape(given.shape), wanted));
 }
 
 }  // namespace
@@ -55,24 +56,20 @@ Matrix given_scale(const CovarianceShape &shape, const char *key, const Tensor &
                       : Matrix::Constant(shape.rows(d), 1, given.values[0]);
   } else if (shape.dense) {
     if (given.shape != std::vector<std::int64_t>{d, d})
-      wrong_shape(
-          key, given,
-          "a number or an array of " + std::to_string(d) + " x " + std::to_string(d) + " numbers");
+      wrong_shape(key, given, message("a number or an array of {} x {} numbers", d, d));
     out = Eigen::Map<const Matrix>(given.values.data(), d, d);
     if (out != out.transpose())
-      throw Error(Errc::invalid_argument,
-                  std::string("option \"prior.") + key + "\" is not symmetric");
+      throw Error(Errc::invalid_argument, message("option \"prior.{}\" is not symmetric", key));
   } else {
     if (shape.isotropic || given.shape != std::vector<std::int64_t>{d})
       wrong_shape(key, given,
-                  shape.isotropic ? "a number"
-                                  : "a number or an array of " + std::to_string(d) + " numbers");
+                  shape.isotropic ? "a number" : message("a number or an array of {} numbers", d));
     out = Eigen::Map<const Vector>(given.values.data(), d);
   }
   FactoredScale factored;
   if (!factor(shape, out, d, factored))
     throw Error(Errc::invalid_argument,
-                std::string("option \"prior.") + key + "\" is not positive definite");
+                message("option \"prior.{}\" is not positive definite", key));
   return out;
 }
 
@@ -89,41 +86,42 @@ NormalWishart make_normal_prior(const NormalPriorKeys &given, const Survey &rows
   CovarianceFloor(rows.variance, 1e-6).regularise(shape, scale);
   scale /= std::pow(double(k), 2.0 / d);
   if (given.B) scale = given_scale(shape, "B", *given.B, d);
-  if (given.m && given.m->size() != d)
-    throw Error(Errc::invalid_argument, "option \"prior.m\" has " +
-                                            std::to_string(given.m->size()) +
-                                            " numbers, but the rows have " + std::to_string(d));
+  Vector mean = rows.mean;
+  if (given.m) {
+    const std::vector<double> &m = given.m->values;
+    if (m.size() != std::size_t(d))
+      throw Error(Errc::invalid_argument,
+                  message("option \"prior.m\" has {} numbers, but the rows have {}", m.size(), d));
+    mean = Eigen::Map<const Vector>(m.data(), d);
+  }
   const double a = given.a.value_or(p + 2.0);
   if (!(a > p - 1))
-    throw Error(Errc::invalid_argument, "option \"prior.a\" is " + describe(a) +
-                                            ", but must be above " + std::to_string(p - 1));
-  return {shape,
-          given.m.value_or(rows.mean),
-          Vector::Constant(1, given.c.value_or(0.01)),
-          Vector::Constant(1, a),
-          {scale}};
+    throw Error(Errc::invalid_argument,
+                message("option \"prior.a\" is {}, but must be above {}", describe(a), p - 1));
+  return {
+      shape, mean, Vector::Constant(1, given.c.value_or(0.01)), Vector::Constant(1, a), {scale}};
 }
 
-Document scale_document(const CovarianceShape &shape, const Matrix &scale) {
-  if (shape.isotropic) return scale(0, 0);
-  std::vector<std::int64_t> size{scale.rows()};
-  if (shape.dense) size.push_back(scale.cols());
-  return Tensor{std::move(size), std::vector<double>(scale.data(), scale.data() + scale.size())};
+Tensor scale_tensor(const CovarianceShape &shape, const Matrix &scale) {
+  Tensor out{{}, {scale.data(), scale.data() + scale.size()}};
+  if (!shape.isotropic) out.shape.push_back(scale.rows());
+  if (shape.dense) out.shape.push_back(scale.cols());
+  return out;
 }
 
-void write_normal_prior(Document &out, const NormalWishart &q, bool scaled_mean) {
-  const CovarianceShape &shape = q.shape;
-  out.set("m", Tensor{{q.m.rows()}, to_vector(q.m.col(0))});
-  if (scaled_mean) out.set("c", q.c(0));
-  out.set("a", q.a(0)).set("B", scale_document(q.shape, q.B[0]));
+NormalPriorKeys keys_of(const NormalWishart &prior) {
+  NormalPriorKeys out;
+  out.m = Tensor{{prior.m.rows()}, to_vector(prior.m.col(0))};
+  out.c = prior.c(0);
+  out.a = prior.a(0);
+  out.B = scale_tensor(prior.shape, prior.B[0]);
+  return out;
 }
 
-void NormalPriorKeys::read(OptionReader &in, bool scaled_mean) {
-  if (const auto given = in.tensor("m", {-1}))
-    m = Eigen::Map<const Vector>(given->values.data(), Eigen::Index(given->values.size()));
-  if (scaled_mean && in.has("c")) c = in.number("c", 0, 0, 1e9, true);
-  if (in.has("a")) a = in.number("a", 0, 0, 1e9, true);
-  B = in.number_or_tensor("B");
+void write_normal_prior(Document &out, const NormalWishart &prior) {
+  OptionTable t = OptionTable::writing(std::move(out));
+  keys_of(prior).lines(t);
+  out = t.document();
 }
 
 }  // namespace bayes

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "data/rows.hpp"
-#include "document/options.hpp"
+#include "families/normal/normal_options.hpp"
 #include "families/normal/normal_wishart.hpp"
 
 namespace bayes {
@@ -27,26 +27,17 @@ Survey survey(const CovarianceShape &shape, RowSource &rows, Control &control);
 /// identity.
 Matrix given_scale(const CovarianceShape &shape, const char *key, const Tensor &given, int d);
 
-/// Keys m, c, a, B of the prior, as far as they were given.
-struct NormalPriorKeys {
-  std::optional<Vector> m;
-  std::optional<double> c, a;
-  std::optional<Tensor> B;
-
-  /// Without `scaled_mean` there is no c.
-  void read(OptionReader &in, bool scaled_mean = true);
-};
-
-/// The prior of one component. Defaults: m = the mean of the rows, c = 0.01, a = p + 2 with p = d
-/// for full and tied covariances and 1 otherwise, B = the covariance of the rows (in the shape's
-/// form, lifted to the floor) / k^(2/d), so that the prior expectation of a covariance is B (Fraley
-/// and Raftery 2007).
+/// The prior of one component. Where the user gave nothing: m = the mean of the rows, c = 0.01, a =
+/// p + 2 with p = d for full and tied covariances and 1 otherwise, B = the covariance of the rows
+/// (in the shape's form, lifted to the floor) / k^(2/d), so that the prior expectation of a
+/// covariance is B (Fraley and Raftery 2007).
 NormalWishart make_normal_prior(const NormalPriorKeys &given, const Survey &rows, int k);
 
-/// A prior matrix in the form of an option.
-Document scale_document(const CovarianceShape &shape, const Matrix &scale);
+/// A prior matrix as options can give it.
+Tensor scale_tensor(const CovarianceShape &shape, const Matrix &scale);
 
-/// The prior in force, in the form of options; without c if the mean has its own scale.
-void write_normal_prior(Document &out, const NormalWishart &q, bool scaled_mean = true);
+/// The prior in force, as options can give it.
+NormalPriorKeys keys_of(const NormalWishart &prior);
+void write_normal_prior(Document &out, const NormalWishart &prior);
 
 }  // namespace bayes

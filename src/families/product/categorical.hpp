@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/message.hpp"
 #include "base/special.hpp"
 #include "families/product/category_codes.hpp"
 #include "families/product/conjugate_column.hpp"
@@ -41,11 +42,11 @@ struct Categorical : ConjugateColumn<Categorical> {
   }
   std::string requirement() const {
     if (categories == 0) return "a whole number";
-    if (!codes) return "a whole number from 0 to " + std::to_string(categories - 1);
+    if (!codes) return message("a whole number from 0 to {}", categories - 1);
     constexpr std::size_t most = 12;
     std::string out = "one of the categories ";
     for (std::size_t i = 0; i < codes->values().size() && i < most; ++i)
-      out += (i ? ", " : "") + std::to_string(std::int64_t(codes->values()[i]));
+      out += message("{}{}", i ? ", " : "", std::int64_t(codes->values()[i]));
     return out + (codes->values().size() > most ? ", ..." : "");
   }
   double element(double x) const { return codes ? std::max(0, codes->code(x)) : x; }

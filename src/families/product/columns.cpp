@@ -1,8 +1,16 @@
 #include "families/product/columns.hpp"
 
+#include <algorithm>
+
 #include "families/product/column_families.hpp"
+#include "families/product/product_options.hpp"
 
 namespace bayes {
+
+static_assert(std::string_view(Bernoulli::name) == bernoulli_family &&
+              std::string_view(Categorical::name) == categorical_family &&
+              std::string_view(UnivariateNormal::name) == normal_family);
+
 namespace {
 
 template <ColumnFamily F> class ColumnOf final : public Column {
@@ -162,5 +170,29 @@ Columns::Columns(std::vector<ColumnSpec> specs)
   groups_ = std::move(groups);
 }
 Columns::~Columns() = default;
+
+std::span<const char *const> column_prior_keys(std::string_view family) {
+  const auto kind = likelihood_named(family);
+  return kind ? column_family(*kind).prior_keys : std::span<const char *const>();
+}
+
+std::optional<ColumnKind> likelihood_named(std::string_view name) {
+  const auto &names = column_family_names();
+  const auto at = std::find(names.begin(), names.end(), name);
+  return at == names.end() ? std::nullopt : std::optional(ColumnKind(at - names.begin()));
+}
+
+void ColumnSpec::set_categories(std::vector<double> categorical) {
+  categories = int(categorical.size());
+  const bool plain =
+      categorical.front() == 0 && categorical.back() == double(categorical.size()) - 1;
+  values = plain ? std::vector<double>() : std::move(categorical);
+}
+
+std::vector<std::string> names_of(const Columns &columns) {
+  std::vector<std::string> out;
+  for (const ColumnSpec &spec : columns.specs()) out.emplace_back(spec.name());
+  return out;
+}
 
 }  // namespace bayes

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
+#include "families/product/column_names.hpp"
 
 namespace bayes {
 
@@ -46,6 +48,8 @@ struct ColumnSpec {
   std::vector<double> values = {};
 
   BAYES_API const char *name() const;
+  /// Makes the values, increasing whole numbers, the categories of the column.
+  BAYES_API void set_categories(std::vector<double> categorical);
   bool operator==(const ColumnSpec &) const = default;
 };
 
@@ -112,8 +116,8 @@ class BAYES_API Column : public ColumnTraits {
 
 /// Every family of the list, in its order; a categorical one without categories.
 BAYES_API std::span<const Column *const> every_column_family();
-/// What families are called, in the order of the list.
-BAYES_API const std::vector<std::string_view> &column_family_names();
+/// The family that users call so.
+BAYES_API std::optional<ColumnKind> likelihood_named(std::string_view name);
 
 inline const Column &column_family(ColumnKind kind) {
   return *every_column_family()[std::size_t(kind)];
@@ -160,5 +164,8 @@ class BAYES_API Columns {
   std::vector<std::vector<int>> by_family_;
   std::unique_ptr<const ColumnGroups> groups_;
 };
+
+/// The names of the columns' families.
+BAYES_API std::vector<std::string> names_of(const Columns &columns);
 
 }  // namespace bayes

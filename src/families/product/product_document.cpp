@@ -4,8 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "base/message.hpp"
 #include "families/product/category_codes.hpp"
-#include "families/product/product_prior.hpp"
+#include "families/product/product_options.hpp"
 
 namespace bayes {
 namespace {
@@ -59,8 +60,8 @@ void read_numbers(const MemberReader &in, const Columns &columns, Matrix &values
     for (Eigen::Index k = 0; k < values.cols(); ++k)
       for (const int j : group)
         if (!finish(columns.column(j), values.col(k).data() + columns.offsets(j).*place))
-          in.reject(family.name, "has numbers for component " + std::to_string(k + 1) +
-                                     ", element " + std::to_string(j + 1) + " that cannot be");
+          in.reject(family.name, message("has numbers for component {}, element {} that cannot be",
+                                         k + 1, j + 1));
   }
 }
 
@@ -86,13 +87,14 @@ void write_columns(Document &document, const Columns &columns) {
 SharedColumns read_product_columns(const MemberReader &in, int d) {
   const auto *list = in.value("columns").as<Document::List>();
   if (!list || list->size() != std::size_t(d))
-    in.reject("columns", "must be an array of " + std::to_string(d) + " names");
+    in.reject("columns", message("must be an array of {} names", d));
   std::vector<ColumnSpec> specs;
   std::int64_t categorical = 0;
   for (const Document &each : *list) {
     const auto *name = each.as<std::string>();
     const auto kind = name ? likelihood_named(*name) : std::nullopt;
-    if (!kind) in.reject("columns", "contains " + describe(each) + ", which is not a likelihood");
+    if (!kind)
+      in.reject("columns", message("contains {}, which is not a likelihood", describe(each)));
     specs.push_back({*kind});
     categorical += is_categorical(specs.back());
   }
@@ -101,8 +103,7 @@ SharedColumns read_product_columns(const MemberReader &in, int d) {
     std::size_t all = 0;
     for (const double n : counts.values) {
       if (!(n >= 1 && n <= most_categories && n == std::floor(n)))
-        in.reject("categories",
-                  "must be whole numbers from 1 to " + std::to_string(most_categories));
+        in.reject("categories", message("must be whole numbers from 1 to {}", most_categories));
       all += std::size_t(n);
     }
     const Tensor values = in.tensor("category_values", {std::int64_t(all)});
@@ -115,7 +116,7 @@ SharedColumns read_product_columns(const MemberReader &in, int d) {
         if (*v != std::floor(*v) || (v != at && !(v[-1] < *v)) ||
             !(std::abs(*v) <= CategoryCodes::farthest) || *v - *at > CategoryCodes::widest)
           in.reject("category_values", "must be increasing whole numbers for each element");
-      set_categories(spec, {at, end});
+      spec.set_categories({at, end});
       at = end;
     }
   }

@@ -3,26 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/message.hpp"
 #include "document/members.hpp"
-#include "document/options.hpp"
 #include "families/product/category_codes.hpp"
 
 namespace bayes {
 namespace {
-
-std::optional<Tensor> to_tensor_or_number(const Document &value) {
-  if (const auto number = to_number(value, false)) return Tensor{{}, {*number}};
-  return to_tensor(value, false);
-}
-
-/// A value in a message: 2, not 2.0.
-std::string shown(double x) {
-  return x == std::floor(x) && std::abs(x) < 9e18 ? std::to_string(std::int64_t(x)) : describe(x);
-}
-
-bool is_categorical_name(std::string_view likelihood) {
-  return column_family(*likelihood_named(likelihood)).by_value;
-}
 
 /// The names of the families that `choose` takes, as messages list them.
 template <class Choose> std::string families_of(Choose choose) {
@@ -36,18 +22,19 @@ template <class Choose> std::string families_of(Choose choose) {
 /// model, so options cannot help.
 [[noreturn]] void unsuitable(double x, std::string_view likelihood, const std::string &requirement,
                              int element, std::int64_t row, bool fitted = false) {
-  const std::string where =
-      "element " + std::to_string(element + 1) + (row ? " of row " + std::to_string(row) : "");
-  const std::string message = where + " is " + shown(x) + ", but must be " + requirement,
-                    detail = "Its likelihood is " + std::string(likelihood) + ".";
+  const std::string where = row ? message("element {} of row {}", element + 1, row)
+                                : message("element {}", element + 1),
+                    what =
+                        message("{} is {}, but must be {}", where, describe_number(x), requirement),
+                    detail = message("Its likelihood is {}.", likelihood);
   if (fitted)
-    throw Error(Errc::invalid_argument, message, detail,
-                is_categorical_name(likelihood)
+    throw Error(Errc::invalid_argument, what, detail,
+                likelihood == categorical_family
                     ? "A fit knows categories that are not among its rows if its option "
                       "\"categories\" says how many there are."
                     : "");
   throw Error(
-      Errc::invalid_argument, message, detail,
+      Errc::invalid_argument, what, detail,
       "One name is for all elements, an array has one for each; such a value may stand under " +
           families_of([&](const Column &family) {
             return family.allowed(x) && family.name != likelihood;
@@ -59,11 +46,11 @@ template <class Choose> std::string families_of(Choose choose) {
 std::vector<int> given_categories(const Document &categories, std::size_t d) {
   std::vector<int> out(d, 0);
   if (categories.is_null()) return out;
-  const Tensor given = *to_tensor_or_number(categories);
+  const Tensor given = read_categories(categories);
   if (!given.shape.empty() && given.values.size() != d)
     throw Error(Errc::invalid_argument,
-                "option \"categories\" has " + std::to_string(given.values.size()) +
-                    " numbers, but the rows have " + std::to_string(d) + " elements");
+                message("option \"categories\" has {} numbers, but the rows have {} elements",
+                        given.values.size(), d));
   for (std::size_t j = 0; j < d; ++j) out[j] = int(given.values[given.shape.empty() ? 0 : j]);
   return out;
 }
@@ -83,7 +70,7 @@ template <class F> void for_each_block(RowSource &rows, Control &control, F f) {
 }
 
 void check_categories(const std::vector<double> &values, int element) {
-  const std::string where = "element " + std::to_string(element + 1);
+  const std::string where = message("element {}", element + 1);
   const std::string hint =
       "Measurements and counts have likelihoods of their own, " +
       families_of([&](const Column &family) {
@@ -91,14 +78,13 @@ void check_categories(const std::vector<double> &values, int element) {
       }) +
       "; number categories from 1.";
   if (values.size() > std::size_t(most_categories))
-    throw Error(Errc::too_large,
-                where + " has more than " + std::to_string(most_categories) + " categories", {},
-                hint);
+    throw Error(Errc::too_large, message("{} has more than {} categories", where, most_categories),
+                {}, hint);
   if (values.back() - values.front() > CategoryCodes::widest)
     throw Error(Errc::too_large,
-                "the categories of " + where + " reach from " + shown(values.front()) + " to " +
-                    shown(values.back()) + ", which is too far apart",
-                "The limit is " + shown(CategoryCodes::widest) + ".", hint);
+                message("the categories of {} reach from {} to {}, which is too far apart", where,
+                        describe_number(values.front()), describe_number(values.back())),
+                message("The limit is {}.", describe_number(CategoryCodes::widest)), hint);
 }
 
 /// The values of the categorical columns, increasing; empty for the others.
@@ -127,50 +113,6 @@ std::vector<std::vector<double>> categories_seen(RowSource &rows,
   return seen;
 }
 
-/// Reads a family's keys: for each the given tensor, if any, its numbers checked.
-std::vector<std::optional<Tensor>> read_keys(OptionReader &in, const std::string &path,
-                                             const std::string &family) {
-  std::vector<std::optional<Tensor>> out;
-  for (const char *key : column_family(*likelihood_named(family)).prior_keys) {
-    out.push_back(in.number_or_tensor(key));
-    if (!out.back() || std::string_view(key) == "m") continue;
-    for (const double value : out.back()->values)
-      if (!(value > 0))
-        throw Error(Errc::invalid_argument, "option \"" + path + key + "\" contains " +
-                                                describe(value) + ", but must be greater than 0");
-  }
-  return out;
-}
-
-/// f(family, its keys' tensors) for every family.
-template <class F>
-void read_prior(const std::vector<std::string> &likelihood, const Document &prior,
-                const std::vector<std::string_view> &others, F f) {
-  OptionReader in(prior, "prior.");
-  for (const std::string_view other : others) in.raw(other);
-  std::vector<std::string> families;
-  for (const std::string &name : likelihood)
-    if (std::find(families.begin(), families.end(), name) == families.end())
-      families.push_back(name);
-  static const Document nothing;
-  for (const std::string &family : families) {
-    // with one family its keys may be given without its name
-    if (likelihood.size() == 1 && !in.given(family)) {
-      f(family, read_keys(in, "prior.", family));
-      continue;
-    }
-    const Document *own = in.raw(family);
-    const std::string path = "prior." + family + ".";
-    if (own && !own->is_null() && !own->as<Document::Object>())
-      throw Error(Errc::invalid_argument, "option \"prior." + family + "\" is " + describe(*own) +
-                                              ", but must be an object");
-    OptionReader reader(own ? *own : nothing, path);
-    f(family, read_keys(reader, path, family));
-    reader.finish();
-  }
-  in.finish();
-}
-
 }  // namespace
 
 void check_product_row(const Columns &columns, std::span<const double> x, std::int64_t row) {
@@ -179,61 +121,6 @@ void check_product_row(const Columns &columns, std::span<const double> x, std::i
     if (!column.allowed(value) && !std::isnan(value))
       unsuitable(value, column.name, column.requirement(), j, row, true);
   });
-}
-
-std::vector<std::string> read_likelihood(OptionReader &in, const std::vector<std::string> &fallback,
-                                         const char *key) {
-  static const std::vector<std::string_view> names = column_family_names();
-  const Document *value = in.raw(key);
-  if (!value || value->is_null()) return fallback;
-  const auto *list = value->as<Document::List>();
-  if (!list) return {in.choice(key, "", names)};
-  if (list->empty())
-    throw Error(Errc::invalid_argument, std::string("option \"") + key + "\" is an empty array",
-                "It has one name for each element of a row.");
-  std::vector<std::string> out;
-  for (const Document &each : *list) {
-    const Document one(Document::Object{{key, each.is_null() ? Document("null") : each}});
-    OptionReader reader(one);  // each is checked on its own
-    out.push_back(reader.choice(key, "", names));
-  }
-  return out;
-}
-
-Document read_categories(OptionReader &in, const std::vector<std::string> &likelihood,
-                         const char *key) {
-  if (!in.given("categories")) return {};
-  if (std::none_of(likelihood.begin(), likelihood.end(), is_categorical_name))
-    throw Error(
-        Errc::invalid_argument, std::string("option \"categories\" does not apply to this ") + key,
-        "No element is categorical.", std::string("Leave it out, or give option \"") + key + "\".");
-  const Document &categories = *in.raw("categories");
-  check_categories_option(categories);
-  return categories;
-}
-
-void check_categories_option(const Document &categories) {
-  const auto given = to_tensor_or_number(categories);
-  if (!given || given->shape.size() > 1)
-    throw Error(
-        Errc::invalid_argument,
-        "option \"categories\" is " + describe(categories) +
-            ", but must be a number or an array of numbers: how many categories elements have");
-  for (const double n : given->values)
-    if (!(n >= 0 && n <= most_categories && n == std::floor(n)))
-      throw Error(Errc::invalid_argument, "option \"categories\" contains " + shown(n) +
-                                              ", but must hold whole numbers from 1 to " +
-                                              std::to_string(most_categories) +
-                                              " (0 for an element that is not categorical)");
-}
-
-void check_likelihood_count(const std::vector<std::string> &likelihood, int d, const char *key) {
-  if (likelihood.size() != 1 && likelihood.size() != std::size_t(d))
-    throw Error(Errc::invalid_argument,
-                std::string("option \"") + key + "\" names " + std::to_string(likelihood.size()) +
-                    " elements, but " +
-                    (std::string_view(key) == "emission" ? "observations" : "the rows") + " have " +
-                    std::to_string(d));
 }
 
 ProductSurvey survey_product(RowSource &rows, const std::vector<std::string> &likelihood,
@@ -246,7 +133,7 @@ ProductSurvey survey_product(RowSource &rows, const std::vector<std::string> &li
     specs.push_back({*likelihood_named(likelihood[likelihood.size() == 1 ? 0 : std::size_t(j)])});
     any |= is_categorical(specs.back());
   }
-  if (!categories.is_null()) check_categories_option(categories);
+  if (!categories.is_null()) read_categories(categories);
   if (any) {
     std::vector<std::vector<double>> seen = categories_seen(rows, specs, control);
     const std::vector<int> given = given_categories(categories, std::size_t(d));
@@ -261,7 +148,7 @@ ProductSurvey survey_product(RowSource &rows, const std::vector<std::string> &li
       values.erase(std::unique(values.begin(), values.end()), values.end());
       if (values.empty()) values = {0};  // a column that is missing in every row
       check_categories(values, int(j));
-      set_categories(specs[j], std::move(values));
+      specs[j].set_categories(std::move(values));
     }
   }
   return survey_product(rows, std::make_shared<const Columns>(std::move(specs)), control);
@@ -311,26 +198,14 @@ ProductSurvey survey_product(RowSource &rows, const SharedColumns &columns, Cont
   return out;
 }
 
-void check_product_prior(const std::vector<std::string> &likelihood, const Document &prior,
-                         const std::vector<std::string_view> &others) {
-  if (!prior.is_null())
-    read_prior(likelihood, prior, others, [](const std::string &, const auto &) {});
-}
-
 ProductPosterior make_product_prior(const ProductSurvey &survey,
                                     const std::vector<std::string> &likelihood,
-                                    const Document &prior, double k,
-                                    const std::vector<std::string_view> &others) {
+                                    const ProductPriorKeys &given, double k) {
   const Columns &columns = *survey.columns;
   ProductPosterior out{survey.columns, Matrix(columns.size().posterior, 1)};
-  std::vector<std::pair<std::string, std::vector<std::optional<Tensor>>>> given;
-  if (!prior.is_null())
-    read_prior(likelihood, prior, others, [&](const std::string &family, auto keys) {
-      given.emplace_back(family, std::move(keys));
-    });
   for (const std::vector<int> &group : columns.by_family()) {
     const char *const family = columns.column(group[0]).name;
-    const auto own = std::find_if(given.begin(), given.end(),
+    const auto own = std::find_if(given.families.begin(), given.families.end(),
                                   [&](const auto &each) { return each.first == family; });
     const std::size_t members = group.size();
     const double share = std::pow(k, -2.0 / double(members));
@@ -340,18 +215,18 @@ ProductPosterior make_product_prior(const ProductSurvey &survey,
       const int each = column.numbers_of_name();
       double *const at = out.column(0, j);
       column.default_prior(survey.mean(j), survey.variance(j), share, at);
-      if (own == given.end()) continue;
+      if (own == given.families.end()) continue;
       for (std::size_t key = 0; key < own->second.size(); ++key) {
         const auto &tensor = own->second[key];
         if (!tensor) continue;
         if (tensor->shape.size() > 1 ||
             (tensor->shape.size() == 1 && tensor->values.size() != members))
-          throw Error(Errc::invalid_argument,
-                      std::string("option \"prior.") +
-                          (likelihood.size() == 1 ? "" : family + std::string(".")) +
-                          column.prior_keys[key] + "\" is " + describe_shape(tensor->shape) +
-                          ", but must be a number or an array of " + std::to_string(members) +
-                          " numbers, one for each " + family + " element");
+          throw Error(
+              Errc::invalid_argument,
+              message("option \"prior.{}{}{}\" is {}, but must be a number or an array of "
+                      "{} numbers, one for each {} element",
+                      likelihood.size() == 1 ? "" : family, likelihood.size() == 1 ? "" : ".",
+                      column.prior_keys[key], describe_shape(tensor->shape), members, family));
         std::fill_n(at + int(key) * each, each, tensor->values[tensor->shape.empty() ? 0 : c]);
       }
     }

@@ -1,0 +1,28 @@
+// Parameters of a hidden Markov model: a point, and a posterior.
+#pragma once
+
+#include "base/linalg.hpp"
+
+namespace bayes {
+
+/// Of a chain alone: probabilities, or the parameters of their Dirichlet distributions.
+struct MarkovWeights {
+  Vector initial;     // K
+  Matrix transition;  // K x K, (from, to)
+};
+template <class Point> struct MarkovPoint : MarkovWeights { Point emissions; };
+/// q(initial) and q of each row of the transitions are Dirichlet.
+template <class Posterior> struct MarkovPosterior : MarkovWeights { Posterior emissions; };
+
+namespace markov {
+/// E[probabilities]
+MarkovWeights mean(const MarkovWeights &q);
+}  // namespace markov
+
+/// Posterior means.
+template <class Q> auto mean_parameters(const MarkovPosterior<Q> &q) {
+  return MarkovPoint<decltype(point_estimate(q.emissions))>{markov::mean(q),
+                                                            point_estimate(q.emissions)};
+}
+
+}  // namespace bayes
