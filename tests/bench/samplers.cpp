@@ -149,7 +149,7 @@ template <class Sampler> void effective(const char *name, const char *method, co
 int main(int count, char **arguments) {
   const bool brief = count > 1 && std::string_view(arguments[1]) == "short";
   const int all = int(std::max(1u, std::thread::hardware_concurrency()));
-  const double work = brief ? 2e5 : 1e6;
+  const double work = brief ? 5e5 : 1e6;
   std::puts("rows moved a second");
   struct Case {
     int n, d, clusters;
