@@ -5,7 +5,7 @@
 -- are compared with others of the same run, or with exact
 -- posteriors to more than 5 Monte Carlo standard errors, which a correct sampler exceeds in fewer
 -- than one of 10^6 such tests.
-SELECT plan(0);
+SELECT plan(64);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -215,6 +215,11 @@ SELECT results_eq($$SELECT id1, id2 FROM dpmm_similarity('VALUES (''a'', 1), (NU
   'NULL), (NULL, 7)', '{"draws": 10, "missing": "skip"}')$$, $$VALUES ('a', NULL), ('a', NULL),
   (NULL, NULL)$$, 'ids may repeat or be NULL, rows left out are in no pair');
 
+SELECT never($$SELECT f.data, f.shape, restart, iteration, objective < before - 1e-9
+  * abs(before) AS wrong FROM (SELECT *, lag(objective) OVER (PARTITION BY data, f.shape, restart
+  ORDER BY iteration) AS before FROM fits f, bayes_trace(model) WHERE method = 'vi') AS f
+  WHERE before IS NOT NULL$$, 'and rises in every iteration');
+
 -- ---- a model and a row ----
 
 CREATE TABLE scores AS SELECT data, method, shape, id, x, dpmm_predict(model, x) AS label,
@@ -250,6 +255,27 @@ SELECT is((SELECT count(*) FROM dpmm_clusters(NULL)) + (SELECT count(*) FROM dpm
 SELECT same((SELECT dpmm_predict(model => model, x => '{3,70}') FROM fits
   WHERE data = 'faithful' LIMIT 1), (SELECT dpmm_predict(model, ARRAY[3, 70]::int[]) FROM fits
   WHERE data = 'faithful' LIMIT 1), 'arguments have names, and rows any type of number');
+
+-- ---- the same again ----
+
+SELECT never($$SELECT method, shape, bits(model) <> (SELECT bits(dpmm_fit(x, options ORDER BY id))
+  FROM iris) AS wrong FROM fits f WHERE data = 'iris'$$,
+  'the same rows and options make the same model');
+SELECT never($$SELECT method, shape, bits(model) <> (SELECT bits(dpmm_fit(x, i.options ORDER BY id))
+  FROM galaxies) AS wrong FROM infos i JOIN fits f USING (data, method, shape)
+  WHERE data = 'galaxies'$$, 'so do the options of bayes_info');
+SELECT isnt((SELECT bits(dpmm_fit(x, '{"draws": 10, "seed": 2}' ORDER BY id)) FROM galaxies),
+  (SELECT bits(dpmm_fit(x, '{"draws": 10, "seed": 3}' ORDER BY id)) FROM galaxies),
+  'another seed makes another');
+SET pg_bayes.threads = 1;
+CREATE TABLE one_thread AS SELECT m, (SELECT bits(dpmm_fit(x, m ORDER BY id)) FROM digits) AS b
+  FROM unnest(ARRAY['{"method": "slice", "covariance": "diagonal", "draws": 6}',
+  '{"method": "vi", "covariance": "spherical", "max_iter": 5, "restarts": 2, "tol": 1e6}']::jsonb[])
+  m;
+SET pg_bayes.threads = 2;
+SELECT never($$SELECT m, b <> (SELECT bits(dpmm_fit(x, m ORDER BY id)) FROM digits) AS wrong
+  FROM one_thread$$, 'two threads make the same as one');
+RESET pg_bayes.threads;
 
 -- ---- stored, written, read ----
 

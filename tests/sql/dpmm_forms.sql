@@ -1,42 +1,12 @@
--- Dirichlet process mixtures: the forms of fits, rows left out, rows that are alike, ids, threads.
+-- Dirichlet process mixtures: the forms of fits, rows left out, rows that are alike, and ids.
 -- See dpmm.sql for how numbers are compared.
-SELECT plan(0);
+SELECT plan(49);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
 -- All of a model that could differ.
 CREATE FUNCTION bits(model bayes_model) RETURNS text RETURN (model::jsonb - 'seconds')::text;
 CREATE TABLE nothing (id int, x float8[]);
-
--- ---- types ----
-
-SELECT is((SELECT pg_typeof(dpmm_fit(x, '{"draws": 4}'))::text FROM galaxies), 'bayes_model',
-  'the aggregate gives a model');
-SELECT is((SELECT DISTINCT pg_typeof(dpmm_cluster(x, '{"draws": 4}') OVER ())::text FROM galaxies),
-  'integer', 'a label is an integer');
-SELECT results_eq($$SELECT pg_typeof(id)::text, pg_typeof(cluster)::text,
-  pg_typeof(probability)::text FROM dpmm_cluster('SELECT 1, 2')$$,
-  $$VALUES ('text', 'integer', 'double precision')$$, 'columns of dpmm_cluster');
-SELECT results_eq($$SELECT pg_typeof(id1)::text, pg_typeof(id2)::text, pg_typeof(probability)::text
-  FROM dpmm_similarity('VALUES (1, 2), (3, 4)', '{"draws": 4}')$$,
-  $$VALUES ('text', 'text', 'double precision')$$, 'columns of dpmm_similarity');
-SELECT results_eq($$SELECT pg_typeof(cluster)::text, pg_typeof(weight)::text, pg_typeof(mean)::text,
-  pg_typeof(covariance)::text, pg_typeof(count)::text FROM one_row, dpmm_clusters(model) LIMIT 1$$,
-  $$VALUES ('integer', 'double precision', 'double precision[]', 'double precision[]', 'bigint')$$,
-  'columns of dpmm_clusters');
-SELECT results_eq($$SELECT pg_typeof(chain)::text, pg_typeof(draw)::text, pg_typeof(clusters)::text,
-  pg_typeof(concentration)::text, pg_typeof(log_joint)::text
-  FROM one_row, dpmm_draws(model) LIMIT 1$$, $$VALUES ('integer', 'integer', 'integer',
-  'double precision', 'double precision')$$, 'columns of dpmm_draws');
-SELECT results_eq($$SELECT pg_typeof(estimate)::text, pg_typeof(clusters)::text,
-  pg_typeof(expected_loss)::text, pg_typeof(optimal)::text, pg_typeof(level)::text,
-  pg_typeof(radius)::text, pg_typeof(fewest_clusters)::text, pg_typeof(most_clusters)::text,
-  pg_typeof(draws)::text FROM one_row, dpmm_estimate(model) LIMIT 1$$,
-  $$VALUES ('text', 'integer', 'double precision', 'boolean', 'double precision',
-    'double precision', 'integer', 'integer', 'integer')$$, 'columns of dpmm_estimate');
-SELECT is((SELECT pg_typeof(dpmm_predict(model, '{1}'))::text || ' '
-  || pg_typeof(dpmm_probabilities(model, '{1}')) || ' ' || pg_typeof(dpmm_log_density(model, '{1}'))
-  FROM one_row LIMIT 1), 'integer double precision[] double precision', 'types of scores');
 
 -- ---- the forms say the same ----
 
@@ -203,26 +173,5 @@ SELECT is((SELECT count(*) FROM dpmm_similarity('SELECT repeat(''x'', 50) || i, 
   'WHEN i % 500 = 0 THEN ARRAY[i] END FROM generate_series(1, 20000) i', '{"draws": 4}')),
   780::bigint, 'or of some');
 RESET work_mem;
-
--- ---- the same again ----
-
-SELECT never($$SELECT method, shape, bits(model) <> (SELECT bits(dpmm_fit(x, options ORDER BY id))
-  FROM iris) AS wrong FROM fits f WHERE data = 'iris'$$,
-  'the same rows and options make the same model');
-SELECT never($$SELECT method, shape, bits(model) <> (SELECT bits(dpmm_fit(x, i.options ORDER BY id))
-  FROM galaxies) AS wrong FROM infos i JOIN fits f USING (data, method, shape)
-  WHERE data = 'galaxies'$$, 'so do the options of bayes_info');
-SELECT isnt((SELECT bits(dpmm_fit(x, '{"draws": 10, "seed": 2}' ORDER BY id)) FROM galaxies),
-  (SELECT bits(dpmm_fit(x, '{"draws": 10, "seed": 3}' ORDER BY id)) FROM galaxies),
-  'another seed makes another');
-SET pg_bayes.threads = 1;
-CREATE TABLE one_thread AS SELECT m, (SELECT bits(dpmm_fit(x, m ORDER BY id)) FROM digits) AS b
-  FROM unnest(ARRAY['{"method": "slice", "covariance": "diagonal", "draws": 6}',
-  '{"method": "vi", "covariance": "spherical", "max_iter": 5, "restarts": 2, "tol": 1e6}']::jsonb[])
-  m;
-SET pg_bayes.threads = 2;
-SELECT never($$SELECT m, b <> (SELECT bits(dpmm_fit(x, m ORDER BY id)) FROM digits) AS wrong
-  FROM one_thread$$, 'two threads make the same as one');
-RESET pg_bayes.threads;
 
 SELECT * FROM finish();
