@@ -36,6 +36,7 @@ help:
 	@echo 'make test           everything that can find a wrong answer, on throwaway servers;'
 	@echo '                    parts: $(addprefix test-,$(tests))'
 	@echo '                    make test-core SUITES="bmm gmm" builds and runs these suites alone'
+	@echo '                    TEST_EFFORT=1 runs what draws at random at its full length'
 	@echo 'make test-all       that and more: $(addprefix test-,$(more))'
 	@echo 'make test-faults    whether the tests find small faults in the kernel; takes hours'
 	@echo 'UPDATE_DOCS=1 make test-docs     write what the examples print into the documentation'

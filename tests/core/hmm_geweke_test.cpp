@@ -13,7 +13,7 @@
 #include "sampler_support.hpp"
 
 using namespace bayes;
-using samplers::effort;
+using samplers::full_effort;
 
 namespace {
 
@@ -104,7 +104,7 @@ void note(const World &world, int t, int all, Means &means) {
 double largest_difference(const Prior &prior, const Prior &believed) {
   Random random(11, 3);
   Means independent, chain;
-  const int all = effort(20000), sweeps = effort(12000);
+  const int all = full_effort(20000), sweeps = full_effort(12000);
   for (int t = 0; t < all; ++t) note(draw_world(prior, random), t, all, independent);
   World world = draw_world(prior, random);
   Control control;

@@ -44,25 +44,22 @@ template <class Q> struct WithoutMoves : Q {
   WithoutMoves(Q q) : Q(std::move(q)) {}
 };
 
-/// The limits of Monte Carlo tests. A check compares a mean with its exact value by the batch means
-/// of a run, in units of their standard error, which has `batches` - 1 degrees of freedom: a
-/// correct sampler exceeds the limit once in 4e8 checks. The suite makes fewer than 10 000, so that
-/// it would raise a false alarm once in 40 000 seeds; and seeds are fixed.
+/// Monte Carlo tests draw the lines here. A check compares a mean with its exact value by the batch
+/// means of a run, in units of their standard error, which has `batches` - 1 degrees of freedom: a
+/// right sampler exceeds the line once in 4e8 checks. The suite makes fewer than 10 000, so that it
+/// would raise a false alarm once in 40 000 seeds; seeds are fixed besides. How small a fault is
+/// found depends on the effort: see support::effort.
 inline constexpr int batches = 100;
 inline constexpr double largest_z = 6.5;
 
-/// Iterations, fewer under a sanitizer. BAYES_TEST_EFFORT multiplies them: 100 in the environment
-/// makes an exhaustive run.
+/// The iterations of a run, in whole batches.
 inline int effort(int iterations) {
-#if defined(__SANITIZE_ADDRESS__)
-  constexpr double usual = 0.1;
-#else
-  constexpr double usual = 1;
-#endif
-  static const char *const asked = std::getenv("BAYES_TEST_EFFORT");
-  return std::max(batches,
-                  int(iterations * (asked ? std::atof(asked) : usual)) / batches * batches);
+  return std::max(batches, support::effort(iterations) / batches * batches);
 }
+
+/// The same for what needs its full length in the short form too: chains that mix slowly, whose
+/// batches would be too short to be independent, and faults that must be found.
+inline int full_effort(int iterations) { return std::max(iterations, effort(iterations)); }
 
 /// f(labels, clusters) for every partition of n rows, once; labels count from 0 in the order of
 /// their first rows.
