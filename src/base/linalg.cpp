@@ -69,8 +69,13 @@ Matrix inverse_lower(const Matrix &lower) {
 
 Matrix product(const Matrix &a, const Matrix &b) { return a * b; }
 Vector product(const Matrix &a, const Vector &b) { return a * b; }
-Matrix product_transposed(const Matrix &a, const Matrix &b) { return a * b.transpose(); }
-Matrix transposed_product(const Matrix &a, const Matrix &b) { return a.transpose() * b; }
+// A transposed copy costs little beside the product, and another of Eigen's kernels a second.
+Matrix product_transposed(const Matrix &a, const Matrix &b) {
+  return product(a, Matrix(b.transpose()));
+}
+Matrix transposed_product(const Matrix &a, const Matrix &b) {
+  return product(Matrix(a.transpose()), b);
+}
 
 Vector lower_times(const Matrix &lower, const Vector &v) {
   return lower.triangularView<Eigen::Lower>() * v;

@@ -344,8 +344,8 @@ SELECT is(advice(statement), said, statement) FROM (VALUES
     'Vectors must be numbers; observations that are names stand in a one-dimensional array, one '
     'for each step. | To observe several names at once, make one of them: a || ''/'' || b.'),
   ($q$SELECT hmm_fit(ARRAY(SELECT (id * 1000 + i)::text FROM generate_series(1, 1000) i), 1)
-    FROM generate_series(1, 11) id$q$, 'If observations are measurements, not names, option '
-    'emission says what they are; else join rare symbols into one.'),
+    FROM generate_series(1, 11) id$q$, 'If observations are measurements, not names, give option '
+    'emission; else combine rare symbols into one.'),
   ($q$SELECT hmm_fit(n, 2, '{"categories": 2}') FROM words$q$,
     'No element is categorical. | Leave it out, or give option "emission".'),
   ($q$SELECT hmm_fit(x, s[1:3], 2) FROM words$q$,

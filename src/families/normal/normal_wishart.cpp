@@ -155,7 +155,6 @@ NormalWishart joined(const NormalWishart &first, const NormalWishart &second) {
 }
 
 NormalPoint point_estimate(const NormalWishart &q) {
-  const CovarianceShape &shape = q.shape;
   NormalPoint out{q.shape, q.m, q.B};
   for (std::size_t s = 0; s < q.B.size(); ++s) out.covariance[s] /= q.a(Eigen::Index(s));
   return out;
@@ -215,7 +214,6 @@ double log_marginal_likelihood(const NormalStatistics &statistics, const NormalW
 }
 
 NormalWishart untied(const NormalWishart &q) {
-  const CovarianceShape &shape = q.shape;
   if (!q.shape.shared) return q;
   return {full_covariance, q.m, q.c, Vector::Constant(q.components(), q.a(0)),
           std::vector<Matrix>(std::size_t(q.components()), q.B[0])};
