@@ -10,9 +10,9 @@ OptionTable OptionTable::reading(const Document &options, std::string path) {
   return out;
 }
 
-OptionTable OptionTable::writing(Document begun) {
+OptionTable OptionTable::writing(Document given) {
   OptionTable out;
-  out.written_ = std::move(begun);
+  out.written_ = std::move(given);
   return out;
 }
 

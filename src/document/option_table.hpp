@@ -40,8 +40,8 @@ class BAYES_API OptionTable {
   /// The lines read: throws Error(invalid_argument) as OptionReader does, with the same `path`.
   /// `options` has to live as long as the table.
   static OptionTable reading(const Document &options, std::string path = {});
-  /// The lines write, behind what `begun` has.
-  static OptionTable writing(Document begun = Document::object());
+  /// The lines write, behind what `given` has.
+  static OptionTable writing(Document given = Document::object());
 
   bool reads() const { return reader_.has_value(); }
   /// The member of the options, nullptr if it is absent or null, or if the lines write.

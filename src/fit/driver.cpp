@@ -98,14 +98,14 @@ RunTrace iterate_stochastic(Iteration &iteration, Control &control, const Schedu
 
 }  // namespace detail
 
-RowSampler::RowSampler(RowSource &rows, std::int64_t batch_rows)
+RowMinibatches::RowMinibatches(RowSource &rows, std::int64_t batch_rows)
     : rows_(rows),
       groups_((rows.rows() + group - 1) / group),
       batch_groups_((batch_rows + group - 1) / group),
       batch_({rows.shape().dimension, true}),
       block_(rows.shape().block_doubles()) {}
 
-RowSource &RowSampler::draw(Random random) {
+RowSource &RowMinibatches::draw(Random random) {
   batch_.clear();
   const RowShape shape = rows_.shape();
   std::vector<double> x(std::size_t(shape.dimension));

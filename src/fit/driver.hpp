@@ -100,10 +100,10 @@ Run<L> optimize(const L &learner, typename L::State state, Data &data, Control &
 /// Minibatches of rows in groups of `group` neighbours: a group is one cache line of every feature,
 /// so that no fetched memory is wasted. Groups are drawn uniformly with replacement, so scaled sums
 /// over a minibatch are unbiased.
-class RowSampler {
+class RowMinibatches {
  public:
   static constexpr int group = 8;
-  RowSampler(RowSource &rows, std::int64_t batch_rows);
+  RowMinibatches(RowSource &rows, std::int64_t batch_rows);
 
   bool whole() const { return batch_groups_ >= groups_; }
   double scale() const { return double(groups_) / double(batch_groups_); }
@@ -119,7 +119,7 @@ class RowSampler {
   Buffer block_;
 };
 
-inline RowSampler sampler_of(RowSource &rows, const StochasticPlan &plan) {
+inline RowMinibatches minibatches_of(RowSource &rows, const StochasticPlan &plan) {
   return {rows, plan.batch_rows};
 }
 
@@ -138,7 +138,7 @@ class SampleIteration final : public BatchIteration<L, Data> {
       : Base(learner, std::move(state), data),
         restart_(restart),
         plan_(plan),
-        sampler_(sampler_of(data, plan)) {}
+        sampler_(minibatches_of(data, plan)) {}
   RowSums expectation(int index, Control &control) override {
     control.poll();
     if (sampler_.whole())
@@ -158,7 +158,7 @@ class SampleIteration final : public BatchIteration<L, Data> {
  private:
   const int restart_;
   const StochasticPlan plan_;
-  decltype(sampler_of(std::declval<Data &>(), std::declval<const StochasticPlan &>())) sampler_;
+  decltype(minibatches_of(std::declval<Data &>(), std::declval<const StochasticPlan &>())) sampler_;
 };
 
 /// The local step's responsibilities are estimated by labels drawn for each row.
@@ -187,7 +187,7 @@ template <RowLearner L> class MonteCarloIteration final : public BatchIteration<
 
 }  // namespace detail
 
-/// Stochastic steps on the minibatches of sampler_of(data, plan). The trace holds the noisy
+/// Stochastic steps on the minibatches of minibatches_of(data, plan). The trace holds the noisy
 /// estimate of the objective from each. Converged as described at iterate(), with windows of 50
 /// steps. A minibatch as large as the data is all of them, and then the estimates are exact.
 template <StochasticLearner L, class Data>

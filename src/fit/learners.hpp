@@ -3,7 +3,7 @@
 //
 // They are templates over the observation family: its point estimates (make_scorer,
 // maximum_likelihood, maximum_posterior, log_prior) and its posteriors (make_scorer, posterior,
-// divergence, blend, point_estimate).
+// divergence, natural_gradient_step, point_estimate).
 #pragma once
 
 #include <concepts>
@@ -155,7 +155,8 @@ template <class Posterior> class Variational {
             posterior(statistics, prior_.components, state.components)};
   }
   State move(const State &from, const State &to, double step) const {
-    return {step_between(from.alpha, to.alpha, step), blend(from.components, to.components, step)};
+    return {step_between(from.alpha, to.alpha, step),
+            natural_gradient_step(from.components, to.components, step)};
   }
 
  private:

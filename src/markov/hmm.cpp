@@ -232,7 +232,8 @@ void HiddenMarkovModel::posterior(const std::function<void(const HmmPosterior &)
 void HiddenMarkovModel::check(std::span<const double> x, std::int64_t step) const {
   const auto *fitted = std::get_if<ProductHmm>(&state->fitted);
   if (!fitted || symbols()) return;
-  fitted->point.emissions.columns->for_each([&](int j, const Column &column, const ColumnPlaces &) {
+  fitted->point.emissions.columns->for_each([&](int j, const Column &column,
+                                                const ColumnOffsets &) {
     const double value = x[std::size_t(j)];
     if (value == value && !column.allowed(value))
       throw Error(Errc::invalid_argument,
@@ -306,7 +307,7 @@ HiddenMarkovModel::Prediction HiddenMarkovModel::predict_next(Sequences &one,
           }
         } else {
           fitted.point.emissions.columns->for_each([&](int j, const Column &column,
-                                                       const ColumnPlaces &) {
+                                                       const ColumnOffsets &) {
             for (int i = 0; i < k; ++i) {
               means(j, i) = fitted.posterior
                                 ? column.predictive_mean(fitted.posterior->emissions.column(i, j))

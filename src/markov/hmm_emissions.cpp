@@ -129,7 +129,7 @@ ProductEmissions::ProductEmissions(const Sequences &sequences, const HmmOptions 
       neutral_(make_product_prior(survey_, options.emission, {}, k_)) {
   if (options.symbols) sort_sample(symbols);
   if (options.method == "map")
-    columns().for_each([&](int j, const Column &column, const ColumnPlaces &) {
+    columns().for_each([&](int j, const Column &column, const ColumnOffsets &) {
       if (!column.has_mode(prior_.column(0, j)))
         throw Error(Errc::invalid_argument,
                     "method map needs a prior with a mode, but that of element " +
@@ -147,8 +147,8 @@ ProductEmissions::Statistics ProductEmissions::starting_statistics(int restart) 
   Random random(options_.seed, std::uint64_t(restart));
   bool ordered = false;
   columns().for_each(
-      [&](int, const Column &column, const ColumnPlaces &) { ordered |= column.ordered; });
-  std::optional<Matrix> founders;
+      [&](int, const Column &column, const ColumnOffsets &) { ordered |= column.ordered; });
+  std::optional<Matrix> first_rows;
   if (options_.means) {
     const Tensor &means = *options_.means;
     if (means.shape[1] != dimension())
@@ -157,16 +157,16 @@ ProductEmissions::Statistics ProductEmissions::starting_statistics(int restart) 
                                               " numbers for a state, but an observation has " +
                                               std::to_string(dimension()));
     check_means();
-    founders = Eigen::Map<const Matrix>(means.values.data(), dimension(), k_);
+    first_rows = Eigen::Map<const Matrix>(means.values.data(), dimension(), k_);
   } else if (ordered && sample_.rows() >= k_) {
     if (!starts_) starts_.emplace(sample_, columns(), survey_.variance);
-    founders = starts_->rows(restart % 2 == 0 ? starts_->anywhere(k_, random)
-                                              : starts_->spread(k_, random, control_));
+    first_rows = starts_->rows(restart % 2 == 0 ? starts_->anywhere(k_, random)
+                                                : starts_->spread(k_, random, control_));
   }
   const std::vector<double> even(std::size_t(k_), 0.0);
-  if (founders)
+  if (first_rows)
     return local_step<HardAllocation>(sample_, control_,
-                                      make_scorer(founded_by(*founders, neutral_)), even)
+                                      make_scorer(one_row_posteriors(*first_rows, neutral_)), even)
         .statistics;
   // Names are as far from each other as can be, all of them: nothing is gained by looking.
   return local_step<ScatteredAllocation>(sample_, control_, make_scorer(replicate(neutral_, k_)),
@@ -214,7 +214,7 @@ void ProductEmissions::sort_sample(const std::vector<std::string> &symbols) {
 }
 
 void ProductEmissions::check_means() const {
-  columns().for_each([&](int j, const Column &column, const ColumnPlaces &) {
+  columns().for_each([&](int j, const Column &column, const ColumnOffsets &) {
     for (int i = 0; i < k_; ++i) {
       const double mean =
           options_.means->values[std::size_t(i) * std::size_t(dimension()) + std::size_t(j)];
@@ -230,7 +230,7 @@ void ProductEmissions::check_means() const {
 
 void ProductEmissions::put_means(Point &point) const {
   for (int i = 0; i < k_; ++i)
-    columns().for_each([&](int j, const Column &column, const ColumnPlaces &at) {
+    columns().for_each([&](int j, const Column &column, const ColumnOffsets &at) {
       const double mean =
           options_.means->values[std::size_t(i) * std::size_t(dimension()) + std::size_t(j)];
       column.set_mean(mean, survey_.variance(j), point.values.col(i).data() + at.point);
@@ -247,7 +247,7 @@ void ProductEmissions::check_values(const Sequences &sequences, const HmmOptions
   const Columns any(known ? known->specs() : specs);
   for_each_step(
       sequences, control, [&](const double *x, std::int64_t sequence, std::int64_t step, double) {
-        any.for_each([&](int j, const Column &column, const ColumnPlaces &) {
+        any.for_each([&](int j, const Column &column, const ColumnOffsets &) {
           const double value = x[std::size_t(j) * block_rows];
           if (value == value && !column.allowed(value))
             throw Error(Errc::invalid_argument,

@@ -26,7 +26,7 @@ Vector squares_of(const Vector &alpha) {
 /// variance, and nobody is told of it.
 Matrix squares_of(const ProductPosterior &q, const ProductPoint &mean) {
   Matrix out = Matrix::Zero(mean.values.rows(), mean.values.cols());
-  q.columns->for_each([&](int j, const Column &column, const ColumnPlaces &at) {
+  q.columns->for_each([&](int j, const Column &column, const ColumnOffsets &at) {
     if (column.probabilities)
       for (Eigen::Index i = 0; i < out.cols(); ++i) {
         double *const own = out.col(i).data() + at.point;
@@ -252,7 +252,7 @@ SampledHmm<P, Q> sample_hmm(const Sequences &sequences, const MarkovPosterior<Q>
                 {}, "Raise maintenance_work_mem, or use method vi or svi.");
   Sampling<P, Q> all(sequences, prior, whole_steps, named, plan, seed);
   const ChainSettings settings{
-      "gibbs", plan, {"log_likelihood", "states"}, plan.all_kept(), "observations"};
+      "gibbs", plan, {"log_likelihood", "states"}, plan.all_stored(), "observations"};
   return all.result(run_chains(settings, control, [&](int chain) {
     return std::make_unique<typename Sampling<P, Q>::Chain>(all, chain, begin(chain));
   }));

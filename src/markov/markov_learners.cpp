@@ -85,7 +85,8 @@ MarkovWeights posterior(const MarkovCounts &counts, const MarkovWeights &prior) 
           (prior.transition.array() > 0).select(prior.transition + counts.transitions, 0.0)};
 }
 
-MarkovWeights blend(const MarkovWeights &from, const MarkovWeights &to, double rho) {
+MarkovWeights natural_gradient_step(const MarkovWeights &from, const MarkovWeights &to,
+                                    double rho) {
   return {(1 - rho) * from.initial + rho * to.initial,
           (1 - rho) * from.transition + rho * to.transition};
 }
@@ -135,7 +136,7 @@ MarkovCounts counts_of(const MarkovSums &sums) {
 
 }  // namespace markov
 
-SequenceSampler::SequenceSampler(const Sequences &from, std::int64_t batch)
+SequenceMinibatches::SequenceMinibatches(const Sequences &from, std::int64_t batch)
     : from_(from),
       size_(batch),
       shape_(from.rows.shape()),
@@ -150,7 +151,7 @@ SequenceSampler::SequenceSampler(const Sequences &from, std::int64_t batch)
   }
 }
 
-const Sequences &SequenceSampler::draw(Random random) {
+const Sequences &SequenceMinibatches::draw(Random random) {
   rows_.clear();
   batch_.emplace(Sequences{rows_, from_.dimension, from_.labelled});
   batch_->values = from_.values;

@@ -45,7 +45,7 @@ MarkovWeights maximum_posterior(const MarkovCounts &counts, const MarkovWeights 
                                 const MarkovWeights &before);
 MarkovWeights posterior(const MarkovCounts &counts, const MarkovWeights &prior);
 /// A step of size rho from one to the other.
-MarkovWeights blend(const MarkovWeights &from, const MarkovWeights &to, double rho);
+MarkovWeights natural_gradient_step(const MarkovWeights &from, const MarkovWeights &to, double rho);
 /// of probabilities
 double log_density(const MarkovWeights &point, const MarkovWeights &prior);
 double divergence(const MarkovWeights &q, const MarkovWeights &prior);
@@ -136,7 +136,8 @@ template <class Posterior> class MarkovVariational {
             posterior(s.emissions, prior_.emissions, state.emissions)};
   }
   State move(const State &from, const State &to, double step) const {
-    return {markov::blend(from, to, step), blend(from.emissions, to.emissions, step)};
+    return {markov::natural_gradient_step(from, to, step),
+            natural_gradient_step(from.emissions, to.emissions, step)};
   }
   const bool whole_steps;
 
@@ -170,9 +171,9 @@ LocalResult<typename L::Statistics> expected_statistics(const L &learner,
 }
 
 /// Random samples of whole sequences, drawn uniformly with replacement.
-class SequenceSampler {
+class SequenceMinibatches {
  public:
-  SequenceSampler(const Sequences &from, std::int64_t batch);
+  SequenceMinibatches(const Sequences &from, std::int64_t batch);
   bool whole() const { return size_ >= from_.count; }
   double scale() const { return double(from_.count) / double(size_); }
   /// Per step, not per sequence: otherwise the random lengths of the drawn sequences would swamp
@@ -190,7 +191,7 @@ class SequenceSampler {
   std::vector<std::int64_t> starts_;
 };
 
-inline SequenceSampler sampler_of(const Sequences &sequences, const StochasticPlan &plan) {
+inline SequenceMinibatches minibatches_of(const Sequences &sequences, const StochasticPlan &plan) {
   return {sequences, plan.batch_rows};
 }
 

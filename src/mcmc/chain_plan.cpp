@@ -14,15 +14,15 @@ void check(const ChainPlan &plan) {
                         plan.warmup, plan.draws),
                 "A chain makes as many sweeps as draws says, and forgets the first ones of them, "
                 "the warmup.");
-  if (plan.kept() < 1)
+  if (plan.stored() < 1)
     throw Error(Errc::invalid_argument,
                 message("option \"thin\" is {}, but only {} draws follow the warmup", plan.thin,
                         plan.draws - plan.warmup),
                 "Every thin-th of them is kept, which leaves none.", "Lower thin.");
-  if (plan.all_kept() > 4000000)
+  if (plan.all_stored() > 4000000)
     throw Error(
         Errc::too_large,
-        message("{} chains of {} draws are more than a model can hold", plan.chains, plan.kept()),
+        message("{} chains of {} draws are more than a model can hold", plan.chains, plan.stored()),
         "The limit is 4 million draws.", "Ask for fewer chains or draws, or raise thin.");
 }
 

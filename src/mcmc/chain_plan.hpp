@@ -16,8 +16,8 @@ struct ChainPlan {
   int warmup = 500;
   int thin = 1;
   /// of one chain
-  int kept() const { return (draws - warmup) / thin; }
-  std::int64_t all_kept() const { return std::int64_t(chains) * kept(); }
+  int stored() const { return (draws - warmup) / thin; }
+  std::int64_t all_stored() const { return std::int64_t(chains) * stored(); }
 
   /// Options chains, draws, warmup, thin. Throws Error: invalid_argument, or too_large for more
   /// draws than a model can hold.

@@ -43,10 +43,10 @@ ChainRun run_chains(const ChainSettings &settings, Control &control,
   out.quantities.quantities.insert(out.quantities.quantities.end(), settings.quantities.begin(),
                                    settings.quantities.end());
   out.quantities.chains = plan.chains;
-  out.quantities.draws = plan.kept();
+  out.quantities.draws = plan.stored();
   out.best = -std::numeric_limits<double>::infinity();
-  const std::int64_t all = plan.all_kept(),
-                     whole = std::max<std::int64_t>(1, std::min(settings.most_kept, all));
+  const std::int64_t all = plan.all_stored(),
+                     whole = std::max<std::int64_t>(1, std::min(settings.most_stored, all));
   std::int64_t index = 0, next = 0;  // of draws that count; of draws to keep whole
   const auto begin = std::chrono::steady_clock::now();
   for (int chain = 0; chain < plan.chains; ++chain) {

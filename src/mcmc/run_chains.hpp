@@ -34,7 +34,7 @@ struct ChainSettings {
   /// what record() appends; log_joint comes before them
   std::vector<std::string> quantities;
   /// draws kept whole at most, evenly spaced over all that count
-  std::int64_t most_kept = 0;
+  std::int64_t most_stored = 0;
   /// what a user would rescale if a density overflows
   const char *data = "columns";
 };

@@ -43,7 +43,7 @@ BernoulliMixture::~BernoulliMixture() = default;
 /// f(weight, component, its point, its posterior) for the components of the predictive density: at
 /// the point estimate, or with the parameters integrated out (of every draw, if there are draws);
 /// either point or posterior is null.
-template <class F> void BernoulliMixture::for_each_maker(F f) const {
+template <class F> void BernoulliMixture::for_each_predictive_component(F f) const {
   if (state->draws) {
     const auto &draws = *state->draws;
     for (std::size_t i = 0; i < draws.weights.size(); ++i)
@@ -63,9 +63,9 @@ BmmComponent BernoulliMixture::component(int index) const {
   BmmComponent out{state->point.weights(index), state->counts(index),
                    std::vector<double>(std::size_t(dimension()))};
   const double each = state->draws ? 1.0 / state->draws->draws : 1;
-  for_each_maker([&](double, int k, const double *point, const double *posterior) {
+  for_each_predictive_component([&](double, int k, const double *point, const double *posterior) {
     if (k != index) return;
-    state->columns().for_each([&](int j, const Column &column, const ColumnPlaces &at) {
+    state->columns().for_each([&](int j, const Column &column, const ColumnOffsets &at) {
       out.mean[std::size_t(j)] += each * (point ? column.mean(point + at.point)
                                                 : column.predictive_mean(posterior + at.posterior));
     });
@@ -119,20 +119,21 @@ void BernoulliMixture::parameters(const std::function<void(const BmmParameter &)
 /// without its cancellation.
 void BernoulliMixture::moments(std::vector<double> &mean, std::vector<double> &covariance) const {
   const int d = dimension();
-  const Eigen::Index makers = state->draws ? Eigen::Index(state->draws->weights.size()) : size();
-  Matrix means(d, makers);
-  Vector within = Vector::Zero(d), weights(makers);
+  const Eigen::Index terms = state->draws ? Eigen::Index(state->draws->weights.size()) : size();
+  Matrix means(d, terms);
+  Vector within = Vector::Zero(d), weights(terms);
   Eigen::Index i = 0;
-  for_each_maker([&](double weight, int, const double *point, const double *posterior) {
-    weights(i) = weight;
-    state->columns().for_each([&](int j, const Column &column, const ColumnPlaces &at) {
-      means(j, i) =
-          point ? column.mean(point + at.point) : column.predictive_mean(posterior + at.posterior);
-      within(j) += weight * (point ? column.variance(point + at.point)
-                                   : column.predictive_variance(posterior + at.posterior));
-    });
-    ++i;
-  });
+  for_each_predictive_component(
+      [&](double weight, int, const double *point, const double *posterior) {
+        weights(i) = weight;
+        state->columns().for_each([&](int j, const Column &column, const ColumnOffsets &at) {
+          means(j, i) = point ? column.mean(point + at.point)
+                              : column.predictive_mean(posterior + at.posterior);
+          within(j) += weight * (point ? column.variance(point + at.point)
+                                       : column.predictive_variance(posterior + at.posterior));
+        });
+        ++i;
+      });
   const Vector centre = product(means, weights);
   const Matrix away = means.colwise() - centre;
   Matrix all = product_transposed(away * weights.asDiagonal(), away);
@@ -202,7 +203,7 @@ int BernoulliMixture::sample(std::uint64_t seed, std::int64_t index, std::span<d
 double BernoulliMixture::free_parameters() const {
   double each = 0;
   state->columns().for_each(
-      [&](int, const Column &column, const ColumnPlaces &) { each += column.free_parameters(); });
+      [&](int, const Column &column, const ColumnOffsets &) { each += column.free_parameters(); });
   return size() - 1 + size() * each;
 }
 

@@ -108,7 +108,7 @@ class BAYES_API BernoulliMixture final : public Model {
 
  private:
   struct Scorer;
-  template <class F> void for_each_maker(F f) const;
+  template <class F> void for_each_predictive_component(F f) const;
   /// uses its own workspace: not for two threads at a time
   std::span<const double> log_joint(std::span<const double> x) const;
   mutable std::unique_ptr<Scorer> scorer_;

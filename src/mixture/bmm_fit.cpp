@@ -89,7 +89,7 @@ class Fit {
   }
 
   void check_mode() const {
-    own_prior_.columns->for_each([&](int j, const Column &column, const ColumnPlaces &) {
+    own_prior_.columns->for_each([&](int j, const Column &column, const ColumnOffsets &) {
       if (!column.has_mode(own_prior_.column(0, j)))
         throw Error(Errc::invalid_argument,
                     "method map needs a prior with a mode, but that of element " +
@@ -99,7 +99,7 @@ class Fit {
   }
 
   void check_memory() const {
-    const ColumnPlaces &each = survey_.columns->size();
+    const ColumnOffsets &each = survey_.columns->size();
     const double doubles = double(k_) * (each.posterior + 2.0 * survey_.columns->count());
     require_model_size(
         std::to_string(k_) + " components of " + std::to_string(each.posterior) + " numbers",
@@ -123,11 +123,11 @@ class Fit {
     Random random(options_.seed, std::uint64_t(restart));
     const bool anywhere =
         options_.init == "random" || (options_.init == "varied" && restart % 2 == 0);
-    const ProductPosterior founded =
-        founded_by(starts_->rows(anywhere ? starts_->anywhere(k_, random)
-                                          : starts_->spread(k_, random, control_)),
-                   neutral_);
-    return local_step<HardAllocation>(rows_.sample, control_, make_scorer(founded),
+    const ProductPosterior started =
+        one_row_posteriors(starts_->rows(anywhere ? starts_->anywhere(k_, random)
+                                                  : starts_->spread(k_, random, control_)),
+                           neutral_);
+    return local_step<HardAllocation>(rows_.sample, control_, make_scorer(started),
                                       std::vector<double>(std::size_t(k_), 0.0))
         .statistics;
   }

@@ -261,19 +261,19 @@ template <class Q> class Fit : FitBase {
         sample_partitions(rows_, prior_, setting(most), options_.method, options_.chains, control_,
                           [this](int chain) { return chain_start(chain); });
     estimate(chains);
-    keep(chains);
+    store_draws(chains);
     draws_ = std::move(chains.partitions);
   }
 
-  /// The kept draws as one predictive density, so many of them as a model should hold, and how
+  /// The stored draws as one predictive density, so many of them as a model should hold, and how
   /// their clusters overlap those of the estimate.
-  void keep(ChainDraws<Q> &chains) {
+  void store_draws(ChainDraws<Q> &chains) {
     const int clusters = model_->state->estimate.clusters;
     const std::size_t size = chains.weights.size();
     double doubles = 0;
     for (const DrawnWeights &draw : chains.weights)
       doubles += double(draw.weights.size()) * (parameters_of(prior_) + clusters + 1);
-    // However large, one is kept.
+    // However large, one is stored.
     const int every = int(std::clamp(std::ceil(doubles / most_doubles), 1.0, double(size)));
     std::vector<Q> parts;
     for (std::size_t s = std::size_t(every) / 2; s < size; s += std::size_t(every)) {
@@ -302,7 +302,7 @@ template <class Q> class Fit : FitBase {
           const std::vector<int> labels = starts_.of(clusters, 1000 + std::uint64_t(restart));
           return learner.update(
               statistics_of_labels(rows_, prior_, labels.data(), sticks, control_),
-              learner.beginning());
+              learner.initial_state());
         },
         [&](StickPosterior<Q> state, RowSource &rows) {
           return optimize(learner, std::move(state), rows, control_, run_.schedule());

@@ -120,18 +120,18 @@ template <class P, class Q> class FiniteFit {
     });
   }
 
-  /// By vi or svi, from `begun` if there is one, else from what `first` makes of statistics. Leaves
-  /// its point estimate in `found.point`.
+  /// By vi or svi, from `initial` if there is one, else from what `first` makes of statistics.
+  /// Leaves its point estimate in `found.point`.
   template <class Posterior>
   MixturePosterior<Posterior> fit_variational(
       const MixturePosterior<Posterior> &own_prior,
-      const std::optional<MixturePosterior<Posterior>> &begun,
+      const std::optional<MixturePosterior<Posterior>> &initial,
       const std::function<MixturePosterior<Posterior>(const Statistics &)> &first) {
     using Learner = Variational<Posterior>;
     const Learner learner(own_prior);
     Run<Learner> run = best_of_restarts(
         [&](int restart) {
-          if (begun) return *begun;
+          if (initial) return *initial;
           if (!start_point) return first(start_.statistics(restart));
           // A start without a posterior: one pass with its point estimate gives the first one.
           return first(local_step<SoftAllocation>(rows_.data, run_.control(),
@@ -216,11 +216,11 @@ template <class P, class Q> class FiniteFit {
         options_.method, options_.seed, run_.control(), [&](int chain) {
           // Rows begin where the first point of a restart has them; the scores may be infinitely
           // low, the labels are dense all the same.
-          const MixturePoint<P> begun =
+          const MixturePoint<P> initial =
               start_point ? *start_point : begin_point(start_.statistics(chain + 1));
           std::vector<int> labels(std::size_t(rows_.all.rows()));
-          local_step<HardAllocation>(rows_.all, run_.control(), make_scorer(begun.components),
-                                     log_weights_of(begun.weights), {labels.data()});
+          local_step<HardAllocation>(rows_.all, run_.control(), make_scorer(initial.components),
+                                     log_weights_of(initial.weights), {labels.data()});
           make_dense(labels, k_);
           return labels;
         });

@@ -81,7 +81,7 @@ SampledMixture<P, Q> sample_mixture(RowSource &rows, int k, const Q &prior, doub
   const double each = double(k) * (parameters_of(prior) + 1);
   const int size = relabelling.size(),
             every = std::max(1, int(std::ceil(each * size / most_draw_numbers)));
-  std::vector<Q> kept;
+  std::vector<Q> stored;
   std::vector<double> weights(std::size_t(k), 0.0), counts = weights;
   for (int s = 0; s < size; ++s) {
     control.poll();
@@ -99,13 +99,13 @@ SampledMixture<P, Q> sample_mixture(RowSource &rows, int k, const Q &prior, doub
     accumulate(out.point.components, point, 1.0 / size);
     if (s % every != every / 2) continue;
     out.draws.weights.insert(out.draws.weights.end(), draw.weights.begin(), draw.weights.end());
-    kept.push_back(untied(components));
+    stored.push_back(untied(components));
   }
   out.point.weights = Eigen::Map<const Vector>(weights.data(), k);
   out.point.weights /= out.point.weights.sum();
   out.counts = Eigen::Map<const Vector>(counts.data(), k);
-  out.draws.draws = int(kept.size());
-  out.draws.components = joined_all(std::move(kept));
+  out.draws.draws = int(stored.size());
+  out.draws.components = joined_all(std::move(stored));
   out.chains = static_cast<const ChainRun &>(chains);
   return out;
 }

@@ -25,7 +25,7 @@ inline void posterior_means(const ProductPosterior &q, int component, std::vecto
                             std::vector<double> &covariance) {
   mean.resize(std::size_t(q.dimension()));
   covariance.clear();
-  q.columns->for_each([&](int j, const Column &column, const ColumnPlaces &) {
+  q.columns->for_each([&](int j, const Column &column, const ColumnOffsets &) {
     mean[std::size_t(j)] = column.predictive_mean(q.column(component, j));
   });
 }

@@ -81,7 +81,7 @@ template <class Posterior> class StickVariational {
             pick(posterior(statistics, prior_, state.components), order)};
   }
   double concentration(const State &state) const { return weights_.concentration(state.sticks); }
-  State beginning() const { return {weights_.beginning(), prior_}; }
+  State initial_state() const { return {weights_.beginning(), prior_}; }
   static std::vector<double> weights(const State &state) {
     return StickWeights::weights(state.sticks);
   }

@@ -84,7 +84,7 @@ std::vector<double> partition_quantities(const std::vector<double> &counts,
   return out;
 }
 
-std::int64_t keepable_draws(std::int64_t rows, int dimension, double parameters,
+std::int64_t storable_draws(std::int64_t rows, int dimension, double parameters,
                             const Control &control) {
   constexpr double most = 500;  // more tell little more of a partition or a density
   const double row_bytes = (8.0 * dimension + 28) * double(rows), expected_clusters = 20;
@@ -95,11 +95,11 @@ std::int64_t keepable_draws(std::int64_t rows, int dimension, double parameters,
 }
 
 void run_partition_chains(PartitionChains &out, const SamplerSetting &setting,
-                          const std::string &method, const ChainPlan &plan, std::int64_t most_kept,
-                          Control &control,
+                          const std::string &method, const ChainPlan &plan,
+                          std::int64_t most_stored, Control &control,
                           const std::function<std::unique_ptr<PartitionSampler>(int chain)> &begin,
                           const std::function<void(const PartitionSampler &)> &keep) {
-  ChainSettings settings{method.c_str(), plan, {"clusters", "largest", "entropy"}, most_kept};
+  ChainSettings settings{method.c_str(), plan, {"clusters", "largest", "entropy"}, most_stored};
   if (!setting.partition.components()) settings.quantities.push_back("concentration");
   const GammaPrior *const learned = setting.learn_concentration ? &setting.concentration : nullptr;
   static_cast<ChainRun &>(out) = run_chains(settings, control, [&](int chain) {

@@ -47,14 +47,14 @@ std::vector<double> partition_quantities(const std::vector<double> &counts,
 /// How many draws can be kept whole: labels (2 bytes) within what rows, and the estimate of a
 /// partition (28 bytes a row: labels, patterns, probabilities), leave of the memory for rows, or an
 /// eighth of it; `parameters` numbers a component within that for parameters.
-std::int64_t keepable_draws(std::int64_t rows, int dimension, double parameters,
+std::int64_t storable_draws(std::int64_t rows, int dimension, double parameters,
                             const Control &control);
 
 /// Runs the chains. `begin(chain)` begins one; `keep` is called with every sampler whose draw is
 /// kept whole, for what depends on the family.
 void run_partition_chains(PartitionChains &out, const SamplerSetting &setting,
-                          const std::string &method, const ChainPlan &plan, std::int64_t most_kept,
-                          Control &control,
+                          const std::string &method, const ChainPlan &plan,
+                          std::int64_t most_stored, Control &control,
                           const std::function<std::unique_ptr<PartitionSampler>(int chain)> &begin,
                           const std::function<void(const PartitionSampler &)> &keep);
 
@@ -70,7 +70,7 @@ ChainDraws<Q> sample_partitions(RowSource &rows, const Q &prior, SamplerSetting 
   ChainDraws<Q> out(rows.rows());
   run_partition_chains(
       out, setting, method, plan,
-      keepable_draws(rows.rows(), rows.shape().dimension, parameters_of(prior), control), control,
+      storable_draws(rows.rows(), rows.shape().dimension, parameters_of(prior), control), control,
       [&](int chain) -> std::unique_ptr<PartitionSampler> {
         setting.chain = std::uint64_t(chain);
         return make_sampler(method, rows, prior, setting, begin(chain), control);

@@ -24,7 +24,7 @@ struct SamplerSetting {
   bool learn_concentration = false;
   GammaPrior concentration;
   /// rows of a split that are allocated sequentially; see split_merge.hpp
-  std::int64_t most_dealt = 1000;
+  std::int64_t most_sequential = 1000;
   /// clusters whose parameters fit into memory
   int most_clusters = std::numeric_limits<int>::max();
 

@@ -303,10 +303,10 @@ BOOST_AUTO_TEST_CASE(natural_gradient_steps) {
     const auto prior = some_prior(shape, d, k);
     const auto p = posterior(statistics_of(shape, x, groups(30, k, 7), k), prior),
                q = posterior(statistics_of(shape, -x, groups(30, k, 8), k), prior);
-    BOOST_TEST(distance(blend(p, q, 0.0), p) < 1e-14);
-    BOOST_TEST(distance(blend(p, q, 1.0), q) < 1e-14);
+    BOOST_TEST(distance(natural_gradient_step(p, q, 0.0), p) < 1e-14);
+    BOOST_TEST(distance(natural_gradient_step(p, q, 1.0), q) < 1e-14);
     // Halfway by definition: sums of c, c m, a, B + c m m'.
-    const auto half = blend(p, q, 0.5);
+    const auto half = natural_gradient_step(p, q, 0.5);
     for (int j = 0; j < k; ++j) {
       BOOST_TEST(distance(half.c(j), (p.c(j) + q.c(j)) / 2) < 1e-14);
       BOOST_TEST(

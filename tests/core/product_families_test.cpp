@@ -294,11 +294,11 @@ BOOST_AUTO_TEST_CASE(divergences_agree_with_monte_carlo) {
     const Numbers x = samples(family, drawn(family, b, random), 20, random);
     Numbers s = sums_of(family, x), out(a.size());
     const Numbers target = posterior_of(family, s, a);
-    family.blend(a.data(), target.data(), 0, out.data());
+    family.natural_gradient_step(a.data(), target.data(), 0, out.data());
     BOOST_TEST(support::distance(out, a) < 1e-14);
-    family.blend(a.data(), target.data(), 1, out.data());
+    family.natural_gradient_step(a.data(), target.data(), 1, out.data());
     BOOST_TEST(support::distance(out, target) < 1e-13);
-    family.blend(a.data(), target.data(), 0.25, out.data());
+    family.natural_gradient_step(a.data(), target.data(), 0.25, out.data());
     family.scale(0.25, s.data());
     BOOST_TEST(support::distance(out, posterior_of(family, s, a)) < 1e-12);
   });

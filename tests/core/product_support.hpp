@@ -47,7 +47,7 @@ inline ProductPosterior some_prior(std::vector<ColumnSpec> specs, int k = 1, dou
   ProductPosterior out{columns_of(std::move(specs)), {}};
   out.values.resize(out.columns->size().posterior, k);
   for (int c = 0; c < k; ++c)
-    for_each_family(*out.columns, [&]<class F>(int j, const F &family, const ColumnPlaces &at) {
+    for_each_family(*out.columns, [&]<class F>(int j, const F &family, const ColumnOffsets &at) {
       double *q = out.values.col(c).data() + at.posterior;
       for (std::size_t key = 0; key < F::prior_keys.size(); ++key)
         for (int i = 0; i < family.numbers_of_name(); ++i)
@@ -90,7 +90,7 @@ template <class F> double log_density(const F &family, const double *point, doub
 /// log density of one row at a point, element by element, missing ones left out.
 inline double log_density(const ProductPoint &point, int k, const std::vector<double> &x) {
   double total = 0;
-  for_each_family(*point.columns, [&](int j, const auto &family, const ColumnPlaces &) {
+  for_each_family(*point.columns, [&](int j, const auto &family, const ColumnOffsets &) {
     const double v = x[std::size_t(j)];
     if (!std::isnan(v)) total += log_density(family, point.column(k, j), v);
   });

@@ -73,7 +73,8 @@ double divergence(const NormalIndependent &q, const NormalIndependent &prior) {
   return total;
 }
 
-NormalIndependent blend(const NormalIndependent &q, const NormalIndependent &target, double rho) {
+NormalIndependent natural_gradient_step(const NormalIndependent &q, const NormalIndependent &target,
+                                        double rho) {
   const CovarianceShape &shape = full_covariance;
   NormalIndependent out = q;
   const int d = q.dimension();

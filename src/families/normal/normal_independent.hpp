@@ -35,7 +35,8 @@ double divergence(const NormalIndependent &q, const NormalIndependent &prior);
 
 /// A natural-gradient step of size rho from q towards `target`: of q(mu) in the precision and
 /// precision x mean, of q(Lambda) in a and B.
-NormalIndependent blend(const NormalIndependent &q, const NormalIndependent &target, double rho);
+NormalIndependent natural_gradient_step(const NormalIndependent &q, const NormalIndependent &target,
+                                        double rho);
 
 /// The components in this order: a subset, a permutation, or repetitions.
 NormalIndependent pick(const NormalIndependent &q, const std::vector<int> &order);

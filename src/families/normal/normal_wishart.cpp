@@ -89,7 +89,8 @@ double divergence(const NormalWishart &q, const NormalWishart &prior) {
   return total;
 }
 
-NormalWishart blend(const NormalWishart &q, const NormalWishart &target, double rho) {
+NormalWishart natural_gradient_step(const NormalWishart &q, const NormalWishart &target,
+                                    double rho) {
   const CovarianceShape &shape = q.shape;
   NormalWishart out = q;
   out.a = (1 - rho) * q.a + rho * target.a;

@@ -57,7 +57,8 @@ double divergence(const NormalWishart &q, const NormalWishart &prior);
 
 /// A natural-gradient step of size rho in [0, 1] from q towards `target` (002 L8): averages of c, c
 /// m, a and B + c m m', the last taken about the new mean so that no digits cancel.
-NormalWishart blend(const NormalWishart &q, const NormalWishart &target, double rho);
+NormalWishart natural_gradient_step(const NormalWishart &q, const NormalWishart &target,
+                                    double rho);
 
 /// Do components have their own predictive densities, and so a collapsed form? Not if they share a
 /// scale.

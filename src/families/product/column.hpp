@@ -115,7 +115,7 @@ concept ColumnFamily = requires(const F &family, const double *in, double *out,
   family.posterior(in, in, out);
   { family.divergence(in, in) } -> std::same_as<double>;  // KL(q || prior)
   // q, target, step size -> q after a natural-gradient step
-  family.blend(in, in, x, out);
+  family.natural_gradient_step(in, in, x, out);
   // posterior -> point: posterior means of the named parameters if they exist
   family.point_estimate(in, out);
   // mean of a value, parameters integrated out under a posterior; infinite if it does not exist

@@ -32,7 +32,7 @@ template <ColumnFamily F> class ColumnOf final : public Column {
   double stabilised(double x, double variance) const override { return f_.stabilised(x, variance); }
 
   int numbers_of_name() const override { return f_.numbers_of_name(); }
-  ColumnPlaces size() const override {
+  ColumnOffsets size() const override {
     return {f_.point_size(), f_.posterior_size(), f_.statistics_size(),
             f_.term_size(),  f_.sum_size(),       f_.form_size()};
   }
@@ -71,8 +71,9 @@ template <ColumnFamily F> class ColumnOf final : public Column {
   double divergence(const double *q, const double *prior) const override {
     return f_.divergence(q, prior);
   }
-  void blend(const double *q, const double *target, double rho, double *out) const override {
-    f_.blend(q, target, rho, out);
+  void natural_gradient_step(const double *q, const double *target, double rho,
+                             double *out) const override {
+    f_.natural_gradient_step(q, target, rho, out);
   }
   void point_estimate(const double *q, double *point) const override {
     f_.point_estimate(q, point);
@@ -107,7 +108,7 @@ template <ColumnFamily F> class ColumnOf final : public Column {
 };
 
 /// sum += each
-void advance(ColumnPlaces &sum, const ColumnPlaces &each) {
+void advance(ColumnOffsets &sum, const ColumnOffsets &each) {
   sum.point += each.point;
   sum.posterior += each.posterior;
   sum.statistics += each.statistics;

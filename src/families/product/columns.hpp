@@ -31,7 +31,7 @@ struct ColumnBounds {
 };
 
 /// How many numbers of every kind, or where they begin.
-struct ColumnPlaces {
+struct ColumnOffsets {
   int point = 0, posterior = 0, statistics = 0, terms = 0, sums = 0, forms = 0;
 };
 
@@ -76,7 +76,7 @@ class BAYES_API Column : public ColumnTraits {
 
   virtual int numbers_of_name() const = 0;
   /// all sizes
-  virtual ColumnPlaces size() const = 0;
+  virtual ColumnOffsets size() const = 0;
   virtual int free_parameters() const = 0;
 
   virtual void maximum_likelihood(const double *statistics, const double *previous,
@@ -96,7 +96,8 @@ class BAYES_API Column : public ColumnTraits {
 
   virtual void posterior(const double *statistics, const double *prior, double *q) const = 0;
   virtual double divergence(const double *q, const double *prior) const = 0;
-  virtual void blend(const double *q, const double *target, double rho, double *out) const = 0;
+  virtual void natural_gradient_step(const double *q, const double *target, double rho,
+                                     double *out) const = 0;
   virtual void point_estimate(const double *q, double *point) const = 0;
   virtual double predictive_mean(const double *q) const = 0;
   virtual double predictive_variance(const double *q) const = 0;
@@ -141,9 +142,9 @@ class BAYES_API Columns {
   const std::vector<ColumnSpec> &specs() const { return specs_; }
   const Column &column(int j) const { return *columns_[std::size_t(j)]; }
   /// of a whole component
-  const ColumnPlaces &size() const { return size_; }
+  const ColumnOffsets &size() const { return size_; }
   /// where a column's numbers begin
-  const ColumnPlaces &offsets(int column) const { return offsets_[std::size_t(column)]; }
+  const ColumnOffsets &offsets(int column) const { return offsets_[std::size_t(column)]; }
   /// The numbers of the columns with one family, rising, for every family that has columns here.
   const std::vector<std::vector<int>> &by_family() const { return by_family_; }
 
@@ -159,8 +160,8 @@ class BAYES_API Columns {
  private:
   std::vector<ColumnSpec> specs_;
   std::vector<std::unique_ptr<const Column>> columns_;
-  std::vector<ColumnPlaces> offsets_;
-  ColumnPlaces size_;
+  std::vector<ColumnOffsets> offsets_;
+  ColumnOffsets size_;
   std::vector<std::vector<int>> by_family_;
   std::unique_ptr<const ColumnGroups> groups_;
 };

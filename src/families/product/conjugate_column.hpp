@@ -100,7 +100,7 @@ template <class F> struct ConjugateColumn : ColumnDefaults<F> {
     for (std::size_t i = 0; i < phi.size(); ++i) total += (q[i] - prior[i]) * phi[i];
     return total;
   }
-  void blend(const double *q, const double *target, double rho, double *out) const {
+  void natural_gradient_step(const double *q, const double *target, double rho, double *out) const {
     for (int i = 0; i < self().posterior_size(); ++i) out[i] = (1 - rho) * q[i] + rho * target[i];
   }
   double log_marginal_likelihood(const double *s, const double *prior) const {

@@ -55,7 +55,7 @@ void ProductClusters::clear(int slot) {
 void ProductClusters::add(int slot, const double *x) {
   ++counts_[std::size_t(slot)];
   carriers_[std::size_t(slot)] += row_carrier(x);
-  for_each_family(columns(), [&](int j, const auto &family, const ColumnPlaces &at) {
+  for_each_family(columns(), [&](int j, const auto &family, const ColumnOffsets &at) {
     if (x[j] == x[j]) family.add(family.element(x[j]), statistics_of(slot) + at.statistics);
   });
   refresh(slot);
@@ -65,7 +65,7 @@ bool ProductClusters::remove(int slot, const double *x) {
   --counts_[std::size_t(slot)];
   carriers_[std::size_t(slot)] -= row_carrier(x);
   bool sound = true;
-  for_each_family(columns(), [&](int j, const auto &family, const ColumnPlaces &at) {
+  for_each_family(columns(), [&](int j, const auto &family, const ColumnOffsets &at) {
     if (x[j] == x[j])
       sound &= family.remove(family.element(x[j]), prior_.values.data() + at.posterior,
                              statistics_of(slot) + at.statistics);
@@ -122,7 +122,7 @@ void ProductClusters::log_predictive(const double *x, double *out) const {
 
 double ProductClusters::log_marginal(int slot) const {
   double total = carriers_[std::size_t(slot)];
-  for_each_family(columns(), [&](int, const auto &family, const ColumnPlaces &at) {
+  for_each_family(columns(), [&](int, const auto &family, const ColumnOffsets &at) {
     total += family.log_marginal_likelihood(statistics_of(slot) + at.statistics,
                                             prior_.values.data() + at.posterior);
   });
@@ -166,7 +166,7 @@ void ProductClusters::compile(const double *posterior, double *column) {
 }
 
 void ProductClusters::refresh(int slot) {
-  for_each_family(columns(), [&](int, const auto &family, const ColumnPlaces &at) {
+  for_each_family(columns(), [&](int, const auto &family, const ColumnOffsets &at) {
     family.posterior(statistics_of(slot) + at.statistics, prior_.values.data() + at.posterior,
                      posterior_of(slot) + at.posterior);
   });

@@ -8,7 +8,7 @@ void ProductStatistics::scale(double factor) {
   count *= factor;
   carrier *= factor;
   for (Eigen::Index k = 0; k < values.cols(); ++k)
-    columns->for_each([&](int, const Column &column, const ColumnPlaces &at) {
+    columns->for_each([&](int, const Column &column, const ColumnOffsets &at) {
       column.scale(factor, values.col(k).data() + at.statistics);
     });
 }
@@ -16,7 +16,7 @@ void ProductStatistics::scale(double factor) {
 ProductPosterior posterior(const ProductStatistics &statistics, const ProductPosterior &prior) {
   ProductPosterior out = prior;
   detail::for_each_column(*prior.columns, prior.values.cols(),
-                          [&](Eigen::Index k, int, const Column &column, const ColumnPlaces &at) {
+                          [&](Eigen::Index k, int, const Column &column, const ColumnOffsets &at) {
                             column.posterior(statistics.values.col(k).data() + at.statistics,
                                              prior.values.col(k).data() + at.posterior,
                                              out.values.col(k).data() + at.posterior);
@@ -33,21 +33,21 @@ ProductPoint maximum_likelihood(const ProductStatistics &statistics, const Produ
                                 const ProductFloor &floor) {
   ProductPoint out = previous;
   const double least = dead_product_share * statistics.total();
-  detail::for_each_column(*previous.columns, previous.values.cols(),
-                          [&](Eigen::Index k, int j, const Column &column, const ColumnPlaces &at) {
-                            column.maximum_likelihood(
-                                statistics.values.col(k).data() + at.statistics,
-                                previous.values.col(k).data() + at.point,
-                                {floor.minimum, floor.variance(j), least},
-                                out.values.col(k).data() + at.point);
-                          });
+  detail::for_each_column(
+      *previous.columns, previous.values.cols(),
+      [&](Eigen::Index k, int j, const Column &column, const ColumnOffsets &at) {
+        column.maximum_likelihood(statistics.values.col(k).data() + at.statistics,
+                                  previous.values.col(k).data() + at.point,
+                                  {floor.minimum, floor.variance(j), least},
+                                  out.values.col(k).data() + at.point);
+      });
   return out;
 }
 
 ProductPoint maximum_posterior(const ProductStatistics &statistics, const ProductPosterior &prior) {
   ProductPoint out{prior.columns, Matrix(prior.columns->size().point, prior.values.cols())};
   detail::for_each_column(*prior.columns, prior.values.cols(),
-                          [&](Eigen::Index k, int, const Column &column, const ColumnPlaces &at) {
+                          [&](Eigen::Index k, int, const Column &column, const ColumnOffsets &at) {
                             column.maximum_posterior(
                                 statistics.values.col(k).data() + at.statistics,
                                 prior.values.col(k).data() + at.posterior,
@@ -59,7 +59,7 @@ ProductPoint maximum_posterior(const ProductStatistics &statistics, const Produc
 double log_prior(const ProductPoint &point, const ProductPosterior &prior) {
   double total = 0;
   detail::for_each_column(*prior.columns, prior.values.cols(),
-                          [&](Eigen::Index k, int, const Column &column, const ColumnPlaces &at) {
+                          [&](Eigen::Index k, int, const Column &column, const ColumnOffsets &at) {
                             total += column.log_prior(point.values.col(k).data() + at.point,
                                                       prior.values.col(k).data() + at.posterior);
                           });
@@ -69,20 +69,22 @@ double log_prior(const ProductPoint &point, const ProductPosterior &prior) {
 double divergence(const ProductPosterior &q, const ProductPosterior &prior) {
   double total = 0;
   detail::for_each_column(*prior.columns, q.values.cols(),
-                          [&](Eigen::Index k, int, const Column &column, const ColumnPlaces &at) {
+                          [&](Eigen::Index k, int, const Column &column, const ColumnOffsets &at) {
                             total += column.divergence(q.values.col(k).data() + at.posterior,
                                                        prior.values.col(k).data() + at.posterior);
                           });
   return total;
 }
 
-ProductPosterior blend(const ProductPosterior &q, const ProductPosterior &target, double rho) {
+ProductPosterior natural_gradient_step(const ProductPosterior &q, const ProductPosterior &target,
+                                       double rho) {
   ProductPosterior out = q;
   detail::for_each_column(*q.columns, q.values.cols(),
-                          [&](Eigen::Index k, int, const Column &column, const ColumnPlaces &at) {
-                            column.blend(q.values.col(k).data() + at.posterior,
-                                         target.values.col(k).data() + at.posterior, rho,
-                                         out.values.col(k).data() + at.posterior);
+                          [&](Eigen::Index k, int, const Column &column, const ColumnOffsets &at) {
+                            column.natural_gradient_step(q.values.col(k).data() + at.posterior,
+                                                         target.values.col(k).data() + at.posterior,
+                                                         rho,
+                                                         out.values.col(k).data() + at.posterior);
                           });
   return out;
 }
@@ -90,7 +92,7 @@ ProductPosterior blend(const ProductPosterior &q, const ProductPosterior &target
 ProductPoint point_estimate(const ProductPosterior &q) {
   ProductPoint out{q.columns, Matrix(q.columns->size().point, q.values.cols())};
   detail::for_each_column(*q.columns, q.values.cols(),
-                          [&](Eigen::Index k, int, const Column &column, const ColumnPlaces &at) {
+                          [&](Eigen::Index k, int, const Column &column, const ColumnOffsets &at) {
                             column.point_estimate(q.values.col(k).data() + at.posterior,
                                                   out.values.col(k).data() + at.point);
                           });
@@ -101,7 +103,7 @@ Vector log_marginal_likelihoods(const ProductStatistics &statistics,
                                 const ProductPosterior &prior) {
   Vector out = statistics.carrier;
   detail::for_each_column(*prior.columns, prior.values.cols(),
-                          [&](Eigen::Index k, int, const Column &column, const ColumnPlaces &at) {
+                          [&](Eigen::Index k, int, const Column &column, const ColumnOffsets &at) {
                             out(k) += column.log_marginal_likelihood(
                                 statistics.values.col(k).data() + at.statistics,
                                 prior.values.col(k).data() + at.posterior);
@@ -116,7 +118,7 @@ double log_marginal_likelihood(const ProductStatistics &statistics, const Produc
 ProductPoint draw(const ProductPosterior &q, Random &random) {
   ProductPoint out{q.columns, Matrix(q.columns->size().point, q.values.cols())};
   detail::for_each_column(*q.columns, q.values.cols(),
-                          [&](Eigen::Index k, int, const Column &column, const ColumnPlaces &at) {
+                          [&](Eigen::Index k, int, const Column &column, const ColumnOffsets &at) {
                             column.draw(q.values.col(k).data() + at.posterior, random,
                                         out.values.col(k).data() + at.point);
                           });
@@ -136,7 +138,7 @@ ProductPosterior replicate(const ProductPosterior &q, int k) {
 }
 
 double working_numbers(const ProductPosterior &q, int threads) {
-  const ColumnPlaces &each = q.columns->size();
+  const ColumnOffsets &each = q.columns->size();
   return 6.0 * each.posterior + 2.0 * each.forms +
          (1.0 + threads) * ProductScorer::sums_per_component(*q.columns);
 }
@@ -154,7 +156,7 @@ ProductPosterior joined(const ProductPosterior &first, const ProductPosterior &s
 }
 
 void sample(const ProductPoint &point, int component, Random &random, double *x) {
-  point.columns->for_each([&](int j, const Column &column, const ColumnPlaces &at) {
+  point.columns->for_each([&](int j, const Column &column, const ColumnOffsets &at) {
     x[j] = column.value(column.sample(point.values.col(component).data() + at.point, random));
   });
 }

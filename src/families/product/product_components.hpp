@@ -79,7 +79,7 @@ void for_each_column(const Columns &columns, Eigen::Index components, Function f
   for (Eigen::Index k = 0; k < components; ++k) {
     poll_here();
     columns.for_each(
-        [&](int j, const Column &column, const ColumnPlaces &at) { f(k, j, column, at); });
+        [&](int j, const Column &column, const ColumnOffsets &at) { f(k, j, column, at); });
   }
 }
 
@@ -112,8 +112,8 @@ BAYES_API double log_prior(const ProductPoint &point, const ProductPosterior &pr
 BAYES_API double divergence(const ProductPosterior &q, const ProductPosterior &prior);
 
 /// A natural-gradient step of size rho in [0, 1] from q towards `target` (002 L8).
-BAYES_API ProductPosterior blend(const ProductPosterior &q, const ProductPosterior &target,
-                                 double rho);
+BAYES_API ProductPosterior natural_gradient_step(const ProductPosterior &q,
+                                                 const ProductPosterior &target, double rho);
 
 /// Posterior means (of a normal column the mean, and the inverse of the mean precision).
 BAYES_API ProductPoint point_estimate(const ProductPosterior &q);

@@ -13,7 +13,7 @@ namespace {
 
 /// Which names and numbers of a family: of points or of posteriors.
 using Names = std::span<const char *const> ColumnTraits::*;
-using Place = int ColumnPlaces::*;
+using Place = int ColumnOffsets::*;
 
 /// For every family an object with a member for each name: for each component the numbers of all
 /// columns of that family.
@@ -125,24 +125,24 @@ SharedColumns read_product_columns(const MemberReader &in, int d) {
 
 void write_posterior(Document &document, const ProductPosterior &q) {
   write_numbers(document, *q.columns, q.values, &ColumnTraits::prior_keys,
-                &ColumnPlaces::posterior);
+                &ColumnOffsets::posterior);
 }
 
 ProductPosterior read_posterior(const MemberReader &in, const SharedColumns &columns, int k) {
   ProductPosterior out{columns, Matrix(columns->size().posterior, k)};
-  read_numbers(in, *columns, out.values, &ColumnTraits::prior_keys, &ColumnPlaces::posterior,
+  read_numbers(in, *columns, out.values, &ColumnTraits::prior_keys, &ColumnOffsets::posterior,
                [](const Column &column, double *q) { return column.valid_posterior(q); });
   return out;
 }
 
 void write_point(Document &document, const ProductPoint &point) {
   write_numbers(document, *point.columns, point.values, &ColumnTraits::parameters,
-                &ColumnPlaces::point);
+                &ColumnOffsets::point);
 }
 
 ProductPoint read_point(const MemberReader &in, const SharedColumns &columns, int k) {
   ProductPoint out{columns, Matrix(columns->size().point, k)};
-  read_numbers(in, *columns, out.values, &ColumnTraits::parameters, &ColumnPlaces::point,
+  read_numbers(in, *columns, out.values, &ColumnTraits::parameters, &ColumnOffsets::point,
                [](const Column &column, double *point) {
                  column.complete(point);
                  return column.valid_point(point);

@@ -116,7 +116,7 @@ std::vector<std::vector<double>> categories_seen(RowSource &rows,
 }  // namespace
 
 void check_product_row(const Columns &columns, std::span<const double> x, std::int64_t row) {
-  columns.for_each([&](int j, const Column &column, const ColumnPlaces &) {
+  columns.for_each([&](int j, const Column &column, const ColumnOffsets &) {
     const double value = x[std::size_t(j)];
     if (!column.allowed(value) && !std::isnan(value))
       unsuitable(value, column.name, column.requirement(), j, row, true);
@@ -162,7 +162,7 @@ ProductSurvey survey_product(RowSource &rows, const SharedColumns &columns, Cont
   for_each_block(rows, control, [&](const double *block, std::int64_t first, int size) {
     const double *const weight = block + std::size_t(d) * block_rows;
     for (int b = 0; b < size; ++b) out.weight += weighted ? weight[b] : 1;
-    columns->for_each([&](int j, const Column &column, const ColumnPlaces &) {
+    columns->for_each([&](int j, const Column &column, const ColumnOffsets &) {
       const double *const at = block + std::size_t(j) * block_rows;
       if (const int b = column.first_refused(at, size); b < size)
         unsuitable(at[b], column.name, column.requirement(), j, first + b + 1);

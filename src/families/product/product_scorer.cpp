@@ -21,7 +21,7 @@ ProductScorer::ProductScorer(SharedColumns columns, Matrix terms, Matrix constan
 void ProductScorer::score(const double *x, double *out) const {
   double carrier = 0;
   std::copy(constant_.data(), constant_.data() + k_, out);
-  for_each_family(*columns_, [&]<class F>(int j, const F &family, const ColumnPlaces &at) {
+  for_each_family(*columns_, [&]<class F>(int j, const F &family, const ColumnOffsets &at) {
     if (x[j] != x[j]) {
       for (int k = 0; k < k_; ++k) out[k] -= constants_(j, k);
       return;
@@ -49,7 +49,7 @@ ProductStatistics ProductScorer::statistics(const std::vector<double> &counts,
   for (int k = 0; k < k_; ++k) {
     out.count(k) = counts[std::size_t(k)];
     const double *const sums = at, *missing = at + columns_->size().sums;
-    columns_->for_each([&](int, const Column &column, const ColumnPlaces &place) {
+    columns_->for_each([&](int, const Column &column, const ColumnOffsets &place) {
       // What is left when nearly all is missing is rounding.
       double weight = out.count(k) - *missing++;
       if (!(weight > 1e-12 * out.count(k))) weight = 0;
@@ -108,7 +108,7 @@ void ProductScorer::Worker::score(const double *, int k, double *out) {
   for (int b = 0; b < block_rows; ++b) out[b] = scorer_.constant_(k) + row_carrier_[std::size_t(b)];
   const double *const terms = scorer_.terms_.col(k).data();
   each_run([&]<class F>(const ColumnGroup<F> &group, std::size_t first, std::size_t size,
-                        const ColumnPlaces &at) {
+                        const ColumnOffsets &at) {
     const std::size_t c = std::size_t(group.first) + first;
     const std::span<const F> families(group.families.data() + first, size);
     if (!hole_[c]) return F::add_terms(families, x_.data() + c, terms + at.terms, out);
@@ -133,7 +133,7 @@ void ProductScorer::Worker::accumulate(const double *, int k, const double *r) {
   const double *const terms = scorer_.terms_.col(k).data();
   double *const sums = sums_.data() + std::size_t(k) * sum_doubles();
   each_run([&]<class F>(const ColumnGroup<F> &group, std::size_t first, std::size_t size,
-                        const ColumnPlaces &at) {
+                        const ColumnOffsets &at) {
     const std::size_t c = std::size_t(group.first) + first;
     const double *weight = r;
     if (hole_[c]) {
@@ -196,24 +196,24 @@ template <class Function> void ProductScorer::Worker::each_run(Function f) const
 ProductScorer make_scorer(const ProductPoint &point) {
   Matrix terms(point.columns->size().terms, point.values.cols()),
       constants(point.columns->count(), point.values.cols());
-  detail::for_each_column(*point.columns, point.values.cols(),
-                          [&](Eigen::Index k, int j, const Column &column, const ColumnPlaces &at) {
-                            constants(j, k) =
-                                column.point_terms(point.values.col(k).data() + at.point,
-                                                   terms.col(k).data() + at.terms);
-                          });
+  detail::for_each_column(
+      *point.columns, point.values.cols(),
+      [&](Eigen::Index k, int j, const Column &column, const ColumnOffsets &at) {
+        constants(j, k) = column.point_terms(point.values.col(k).data() + at.point,
+                                             terms.col(k).data() + at.terms);
+      });
   return {point.columns, std::move(terms), std::move(constants)};
 }
 
 ProductScorer make_scorer(const ProductPosterior &q) {
   Matrix terms(q.columns->size().terms, q.values.cols()),
       constants(q.columns->count(), q.values.cols());
-  detail::for_each_column(*q.columns, q.values.cols(),
-                          [&](Eigen::Index k, int j, const Column &column, const ColumnPlaces &at) {
-                            constants(j, k) =
-                                column.expected_terms(q.values.col(k).data() + at.posterior,
-                                                      terms.col(k).data() + at.terms);
-                          });
+  detail::for_each_column(
+      *q.columns, q.values.cols(),
+      [&](Eigen::Index k, int j, const Column &column, const ColumnOffsets &at) {
+        constants(j, k) = column.expected_terms(q.values.col(k).data() + at.posterior,
+                                                terms.col(k).data() + at.terms);
+      });
   return {q.columns, std::move(terms), std::move(constants)};
 }
 

@@ -19,7 +19,7 @@ ProductStarts::ProductStarts(MemoryRows &sample, const Columns &columns, const V
     for (int j = 0; j < shape.dimension; ++j) rows_(j, i) = at[std::size_t(j) * block_rows];
     if (shape.weighted) weight_[std::size_t(i)] = at[std::size_t(shape.dimension) * block_rows];
   }
-  columns.for_each([&](int j, const Column &column, const ColumnPlaces &) {
+  columns.for_each([&](int j, const Column &column, const ColumnOffsets &) {
     ordered_[std::size_t(j)] = column.ordered;
     for (Eigen::Index i = 0; i < rows_.cols(); ++i)
       stabilised_(j, i) = column.stabilised(rows_(j, i), variance(j));
@@ -74,12 +74,12 @@ double ProductStarts::between(Eigen::Index a, Eigen::Index b) const {
   return total;
 }
 
-ProductPosterior founded_by(const Matrix &rows, const ProductPosterior &prior) {
+ProductPosterior one_row_posteriors(const Matrix &rows, const ProductPosterior &prior) {
   const int k = int(rows.cols());
   ProductStatistics statistics{prior.columns, Vector::Ones(k),
                                Matrix::Zero(prior.columns->size().statistics, k), Vector::Zero(k)};
   detail::for_each_column(
-      *prior.columns, k, [&](Eigen::Index i, int j, const Column &column, const ColumnPlaces &at) {
+      *prior.columns, k, [&](Eigen::Index i, int j, const Column &column, const ColumnOffsets &at) {
         if (rows(j, i) == rows(j, i))
           column.add(column.element(rows(j, i)), statistics.values.col(i).data() + at.statistics);
       });

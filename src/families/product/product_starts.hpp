@@ -34,6 +34,6 @@ class BAYES_API ProductStarts {
 };
 
 /// Components with one row each: the posterior given each column of `rows` alone.
-BAYES_API ProductPosterior founded_by(const Matrix &rows, const ProductPosterior &prior);
+BAYES_API ProductPosterior one_row_posteriors(const Matrix &rows, const ProductPosterior &prior);
 
 }  // namespace bayes

@@ -86,7 +86,7 @@ struct UnivariateNormal : ColumnDefaults<UnivariateNormal> {
   }
   /// Averages of c, c m, a and B + c m^2, the last taken about the new mean so that no digits
   /// cancel.
-  void blend(const double *q, const double *target, double rho, double *out) const {
+  void natural_gradient_step(const double *q, const double *target, double rho, double *out) const {
     const double c1 = (1 - rho) * q[1], c2 = rho * target[1], c = c1 + c2,
                  difference = target[0] - q[0];
     out[0] = q[0] + c2 / c * difference;
