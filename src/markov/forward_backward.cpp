@@ -1,16 +1,17 @@
 #include "markov/forward_backward.hpp"
 
-#include "base/simd.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
 
+#include "base/simd.hpp"
+
 namespace bayes {
 
 int padded_states(int k) { return (k + simd::lanes - 1) / simd::lanes * simd::lanes; }
+
 namespace {
 
 using simd::lanes;

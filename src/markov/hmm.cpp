@@ -25,52 +25,6 @@ double deviation(double alpha, double whole) {
   return std::sqrt(alpha / whole * ((whole - alpha) / whole) / (whole + 1));
 }
 
-/// The stationary distribution, if it is unique: if there is only one closed class of states.
-/// Computed without subtractions (Grassmann, Taksar and Heyman 1985), so that very small transition
-/// probabilities lose no digits.
-Vector stationary(const Matrix &transition) {
-  const Eigen::Index k = transition.rows();
-  // Reachability of states from each other, as bits (Warshall).
-  const std::size_t words = std::size_t(k + 63) / 64;
-  std::vector<std::vector<std::uint64_t>> reach(std::size_t(k),
-                                                std::vector<std::uint64_t>(words, 0));
-  const auto reaches = [&](Eigen::Index i, Eigen::Index j) {
-    return reach[std::size_t(i)][std::size_t(j) / 64] >> (j % 64) & 1;
-  };
-  for (Eigen::Index i = 0; i < k; ++i)
-    for (Eigen::Index j = 0; j < k; ++j)
-      if (i == j || transition(i, j) > 0)
-        reach[std::size_t(i)][std::size_t(j) / 64] |= std::uint64_t(1) << (j % 64);
-  for (Eigen::Index via = 0; via < k; ++via)
-    for (Eigen::Index i = 0; i < k; ++i)
-      if (reaches(i, via))
-        for (std::size_t w = 0; w < words; ++w)
-          reach[std::size_t(i)][w] |= reach[std::size_t(via)][w];
-  // A state belongs to a closed class if every state that it reaches can reach it.
-  std::vector<Eigen::Index> recurrent;
-  for (Eigen::Index i = 0; i < k; ++i) {
-    bool closed = true;
-    for (Eigen::Index j = 0; j < k; ++j) closed &= !reaches(i, j) || reaches(j, i);
-    if (!closed) continue;
-    if (!recurrent.empty() && !reaches(recurrent[0], i)) return Vector::Constant(k, none);
-    recurrent.push_back(i);
-  }
-  const Eigen::Index n = Eigen::Index(recurrent.size());
-  Matrix a(n, n);
-  for (Eigen::Index i = 0; i < n; ++i)
-    for (Eigen::Index j = 0; j < n; ++j)
-      a(i, j) = transition(recurrent[std::size_t(i)], recurrent[std::size_t(j)]);
-  for (Eigen::Index m = n; m-- > 1;) {
-    a.col(m).head(m) /= a.row(m).head(m).sum();
-    a.topLeftCorner(m, m) += a.col(m).head(m) * a.row(m).head(m);
-  }
-  Vector p = Vector::Ones(n), out = Vector::Zero(k);
-  for (Eigen::Index m = 1; m < n; ++m) p(m) = p.head(m).dot(a.col(m).head(m));
-  p /= p.sum();
-  for (Eigen::Index i = 0; i < n; ++i) out(recurrent[std::size_t(i)]) = p(i);
-  return out;
-}
-
 }  // namespace
 
 HiddenMarkovModel::HiddenMarkovModel() : state(std::make_unique<State>()) { info.family = "hmm"; }
@@ -109,7 +63,8 @@ HmmState HiddenMarkovModel::state_at(int index) const {
       [&](const auto &fitted) {
         const double leave = fitted.point.transition.row(index).head(index).sum() +
                              fitted.point.transition.row(index).tail(size() - 1 - index).sum();
-        if (stationary_.empty()) stationary_ = to_vector(stationary(fitted.point.transition));
+        if (stationary_.empty())
+          stationary_ = to_vector(markov::stationary(fitted.point.transition));
         HmmState out{fitted.point.initial(index), none,     none, stationary_[std::size_t(index)],
                      state->visits(index),        1 / leave};
         if (fitted.posterior) {

@@ -17,6 +17,12 @@ template <class Posterior> struct MarkovPosterior : MarkovWeights { Posterior em
 namespace markov {
 /// E[probabilities]
 MarkovWeights mean(const MarkovWeights &q);
+
+/// The stationary distribution, if it is unique: if there is only one closed class of states.
+/// Computed without subtractions (Grassmann, Taksar and Heyman 1985), so that very small transition
+/// probabilities lose no digits.
+Vector stationary(const Matrix &transition);
+
 }  // namespace markov
 
 /// Posterior means.
