@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(default_priors_are_valid_have_a_mode_and_follow_the_scale) 
 // Maximum likelihood of rows that are all alike, whatever their value, leaves every value possible;
 // and no floor restricts large means. Caught: a floor dropped, a floor of 1 / mean.
 BOOST_AUTO_TEST_CASE(floors_keep_every_value_possible_and_no_mean_from_being_large) {
-  for_each_family([&](const auto &family, const ColumnSpec &spec) {
+  for_each_family([&](const auto &family, const ColumnSpec &) {
     Numbers values;
     for (const double x : {-1e6, -3.0, 0.0, 0.25, 1.0, 2.0, 7.0, 90.0, 1e6, 1e12})
       if (family.allowed(x)) values.push_back(x);
@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(floors_keep_every_value_possible_and_no_mean_from_being_lar
 
 // A mean is allowed if a nondegenerate distribution of the family has it.
 BOOST_AUTO_TEST_CASE(means_are_allowed_if_a_distribution_has_them) {
-  for_each_family([&]<class F>(const F &family, const ColumnSpec &spec) {
+  for_each_family([&]<class F>(const F &family, const ColumnSpec &) {
     const ColumnBounds bounds{1e-6, 2, 0};
     const Numbers before = likeliest(family, sums_of(family, {0, 1, 1}), bounds);
     for (const double mean : {-50.0, -1.0, 0.0, 0.25, 1.0, 2.0, 90.0, 1e12}) {
