@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/message.hpp"
 #include "data/local_step.hpp"
 #include "data/sampled_allocation.hpp"
 #include "data/sketch.hpp"
@@ -30,6 +31,18 @@ MemoryRows starting_sample(const Sequences &sequences, bool zeros, std::uint64_t
     out.append(x.data(), at[x.size() * block_rows]);
   }
   return out;
+}
+
+/// Option init.means, a column for each state. Throws Error(invalid_argument) unless observations
+/// have d numbers.
+Matrix given_means(const HmmOptions &options, int d) {
+  const Tensor &means = *options.means;
+  if (means.shape[1] != d)
+    throw Error(
+        Errc::invalid_argument,
+        message("option \"init.means\" has {} numbers for a state, but an observation has {}",
+                means.shape[1], d));
+  return Eigen::Map<const Matrix>(means.values.data(), d, options.k);
 }
 
 }  // namespace
@@ -64,13 +77,7 @@ NormalEmissions::Statistics NormalEmissions::starting_statistics(int restart) {
   Random random(options_.seed, std::uint64_t(restart));
   const KMeans kmeans(floor_.deviation());
   if (options_.means) {
-    const Tensor &means = *options_.means;
-    if (means.shape[1] != dimension())
-      throw Error(Errc::invalid_argument, "option \"init.means\" has " +
-                                              std::to_string(means.shape[1]) +
-                                              " numbers for a state, but an observation has " +
-                                              std::to_string(dimension()));
-    const Matrix centres = Eigen::Map<const Matrix>(means.values.data(), dimension(), k_);
+    const Matrix centres = given_means(options_, dimension());
     Statistics out = shared_out(kmeans, centres);
     out.mean = centres;
     return out;
@@ -150,14 +157,8 @@ ProductEmissions::Statistics ProductEmissions::starting_statistics(int restart) 
       [&](int, const Column &column, const ColumnOffsets &) { ordered |= column.ordered; });
   std::optional<Matrix> first_rows;
   if (options_.means) {
-    const Tensor &means = *options_.means;
-    if (means.shape[1] != dimension())
-      throw Error(Errc::invalid_argument, "option \"init.means\" has " +
-                                              std::to_string(means.shape[1]) +
-                                              " numbers for a state, but an observation has " +
-                                              std::to_string(dimension()));
+    first_rows = given_means(options_, dimension());
     check_means();
-    first_rows = Eigen::Map<const Matrix>(means.values.data(), dimension(), k_);
   } else if (ordered && sample_.rows() >= k_) {
     if (!starts_) starts_.emplace(sample_, columns(), survey_.variance);
     first_rows = starts_->rows(restart % 2 == 0 ? starts_->anywhere(k_, random)

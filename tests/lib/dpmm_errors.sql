@@ -1,30 +1,11 @@
--- What the SQL tests of errors of Dirichlet process mixtures share: how a statement fails, and
--- models. Read by psql's
--- \ir.
+-- What the SQL tests of errors of Dirichlet process mixtures share. Read by psql's \ir.
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
--- How a statement fails: SQLSTATE and message.
-CREATE FUNCTION complaint(statement text) RETURNS text LANGUAGE plpgsql AS $$
-BEGIN
-  EXECUTE statement;
-  RETURN 'no error';
-EXCEPTION WHEN OTHERS THEN
-  RETURN SQLSTATE || ' ' || SQLERRM;
-END $$;
+\ir ../lib/errors.sql
 -- The families that elements can have, as the extension itself lists them.
 SELECT substring(complaint($$SELECT bmm_fit(ARRAY[1], 1, '{"likelihood": "?"}')$$)
   FROM 'must be one of (.*)$') AS families \gset
--- What it says beside: DETAIL and HINT.
-CREATE FUNCTION advice(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE detail text; hint text;
-BEGIN
-  EXECUTE statement;
-  RETURN 'no error';
-EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
-  RETURN concat_ws(' | ', nullif(detail, ''), nullif(hint, ''));
-END $$;
 CREATE TABLE given AS SELECT dpmm_fit(x, '{"draws": 20}') AS normal,
   dpmm_fit(x, '{"method": "vi"}') AS vi, gmm_fit(x, 2) AS gmm,
   dpmm_fit(ARRAY[id % 2, id / 200], '{"draws": 20, "likelihood": "bernoulli"}') AS bernoulli,

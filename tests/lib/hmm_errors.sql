@@ -1,29 +1,10 @@
--- What the SQL tests of errors of hidden Markov models share: how a statement fails, and models.
--- Read by psql's
--- \ir.
+-- What the SQL tests of errors of hidden Markov models share. Read by psql's \ir.
 SET client_min_messages = error;
 
--- How a statement fails: SQLSTATE and message.
-CREATE FUNCTION complaint(statement text) RETURNS text LANGUAGE plpgsql AS $$
-BEGIN
-  EXECUTE statement;
-  RETURN 'no error';
-EXCEPTION WHEN OTHERS THEN
-  RETURN SQLSTATE || ' ' || SQLERRM;
-END $$;
+\ir ../lib/errors.sql
 -- The families that elements can have, as the extension itself lists them.
 SELECT substring(complaint($$SELECT bmm_fit(ARRAY[1], 1, '{"likelihood": "?"}')$$)
   FROM 'must be one of (.*)$') AS families \gset
--- What it says beside: DETAIL and HINT.
-CREATE FUNCTION advice(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE detail text; hint text;
-BEGIN
-  EXECUTE statement;
-  RETURN 'no error';
-EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
-  RETURN concat_ws(' | ', nullif(detail, ''), nullif(hint, ''));
-END $$;
 CREATE TABLE words (id int, x text[], n float8[], v float8[], b boolean[], s int[]);
 INSERT INTO words SELECT id, ARRAY(SELECT chr(97 + id * i % 3) FROM generate_series(1, 6) i
   ORDER BY i), ARRAY(SELECT sin(id * i) FROM generate_series(1, 6) i ORDER BY i),

@@ -3,24 +3,7 @@
 SELECT plan(112);
 SET client_min_messages = error;
 
--- How a statement fails: SQLSTATE and message.
-CREATE FUNCTION complaint(statement text) RETURNS text LANGUAGE plpgsql AS $$
-BEGIN
-  EXECUTE statement;
-  RETURN 'no error';
-EXCEPTION WHEN OTHERS THEN
-  RETURN SQLSTATE || ' ' || SQLERRM;
-END $$;
--- What it says beside: DETAIL and HINT.
-CREATE FUNCTION advice(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE detail text; hint text;
-BEGIN
-  EXECUTE statement;
-  RETURN 'no error';
-EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
-  RETURN concat_ws(' | ', nullif(detail, ''), nullif(hint, ''));
-END $$;
+\ir ../lib/errors.sql
 CREATE TABLE given (a int);
 CREATE TABLE written (a int);
 CREATE FUNCTION writes() RETURNS int LANGUAGE sql AS 'INSERT INTO written VALUES (1) RETURNING a';
