@@ -1,8 +1,8 @@
 #include "base/linalg.hpp"
 
 #include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
+#include <numeric>
 #include <string>
 
 namespace bayes {
@@ -32,6 +32,14 @@ Vector pick_entries(const Vector &from, const std::vector<int> &order) {
   Vector out(static_cast<Eigen::Index>(order.size()));
   for (std::size_t i = 0; i < order.size(); ++i) out(Eigen::Index(i)) = from(order[i]);
   return out;
+}
+
+std::vector<int> descending_order(const Vector &entries) {
+  std::vector<int> order(static_cast<std::size_t>(entries.size()));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return entries(a) > entries(b); });
+  return order;
 }
 
 bool cholesky(const Matrix &a, Matrix &lower) {
@@ -82,11 +90,6 @@ Vector lower_times(const Matrix &lower, const Vector &v) {
 }
 Matrix lower_times(const Matrix &lower, const Matrix &m) {
   return lower.triangularView<Eigen::Lower>() * m;
-}
-
-SymmetricEigen symmetric_eigen(const Matrix &symmetric) {
-  const Eigen::SelfAdjointEigenSolver<Matrix> solver(symmetric);
-  return {solver.eigenvalues(), solver.eigenvectors()};
 }
 
 }  // namespace bayes

@@ -1,5 +1,5 @@
 // The only header that includes Eigen. Factorisations and solvers, which are slow to compile, are
-// compiled once, in linalg.cpp.
+// instantiated once, in linalg.cpp and symmetric_eigen.cpp.
 //
 // Eigen's assertions abort the process, and a server backend that aborts takes every session down
 // with it; here they throw.
@@ -34,6 +34,8 @@ std::vector<double> row_major(const Matrix &m);
 /// The columns, or entries, in this order: a subset, a permutation, or repetitions.
 Matrix pick_columns(const Matrix &from, const std::vector<int> &order);
 Vector pick_entries(const Vector &from, const std::vector<int> &order);
+/// The order in which the entries descend; equal ones stay as they are.
+std::vector<int> descending_order(const Vector &entries);
 
 /// The lower Cholesky factor of a symmetric matrix (lower triangle read); false if it is not
 /// numerically positive definite. Polls (control.hpp) while it works on a large one.
@@ -58,12 +60,5 @@ Matrix transposed_product(const Matrix &a, const Matrix &b);
 /// L v and L M for lower triangular L (what stands above its diagonal is not read).
 Vector lower_times(const Matrix &lower, const Vector &v);
 Matrix lower_times(const Matrix &lower, const Matrix &m);
-
-/// Eigenvalues in increasing order, and eigenvectors as columns, of a symmetric matrix.
-struct SymmetricEigen {
-  Vector values;
-  Matrix vectors;
-};
-SymmetricEigen symmetric_eigen(const Matrix &symmetric);
 
 }  // namespace bayes

@@ -58,6 +58,15 @@ double stirling_remainder(double x) {
 
 }  // namespace
 
+void softmax(std::span<const double> x, std::span<double> out) {
+  // Not exp(x - log_sum_exp(x)): where the largest is around -1e299, adding the logarithm of a sum
+  // to it has no effect.
+  const double largest = *std::max_element(x.begin(), x.end());
+  double sum = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) sum += out[i] = std::exp(x[i] - largest);
+  for (double &p : out) p /= sum;
+}
+
 double log_sum_exp(std::span<const double> x) {
   double largest = -infinity;
   for (const double value : x) {

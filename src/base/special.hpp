@@ -14,6 +14,9 @@ namespace bayes {
 /// if any is NaN.
 BAYES_API double log_sum_exp(std::span<const double> x);
 
+/// exp(x_i) / sum_j exp(x_j) into out, of the length of x; x has at least one term that is finite.
+BAYES_API void softmax(std::span<const double> x, std::span<double> out);
+
 /// log(1 + exp(x)), any x.
 BAYES_API double log1p_exp(double x);
 

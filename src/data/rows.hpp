@@ -23,6 +23,17 @@ namespace bayes {
 
 inline constexpr int block_rows = 128;
 
+/// Options of a fit that concern the reading of rows, and so are needed before the first row;
+/// checked with all the others.
+struct RowOptions {
+  /// missing = skip: rows with a NULL, NaN or infinite element are left out and counted
+  bool skip_missing = false;
+  /// missing = marginalize: a NULL or NaN element is stored, as NaN
+  bool keep_missing = false;
+  /// on_error = null: a fit that fails gives NULL and a WARNING
+  bool null_on_error = false;
+};
+
 /// Consecutive blocks in memory, the last of them possibly not full.
 struct Piece {
   /// begins on a cache line

@@ -422,6 +422,11 @@ Document &Document::set(std::string_view key, Document value) {
   return *this;
 }
 
+Document &Document::set_all(const Document &members) {
+  for (const auto &[key, value] : std::get<Object>(members.value_)) set(key, value);
+  return *this;
+}
+
 const char *Document::kind() const {
   static constexpr const char *names[] = {"null",   "boolean",          "integer", "number",
                                           "string", "array of numbers", "array",   "object"};

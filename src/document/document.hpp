@@ -58,6 +58,8 @@ class BAYES_API Document {
   const Document *find(std::string_view key) const;
   /// Adds or replaces a member; a null Document becomes an object first.
   Document &set(std::string_view key, Document value);
+  /// Sets every member of an object.
+  Document &set_all(const Document &members);
 
   /// "null", "boolean", "integer", "number", "string", "array of numbers", "array" or "object".
   const char *kind() const;

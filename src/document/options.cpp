@@ -96,8 +96,6 @@ const Document *OptionReader::given(std::string_view key) const {
   return value == nullptr || value->is_null() ? nullptr : value;
 }
 
-bool OptionReader::has(std::string_view key) { return find(key) != nullptr; }
-
 const Document *OptionReader::raw(std::string_view key) { return find(key); }
 
 double OptionReader::number(std::string_view key, double fallback, double low, double high,
@@ -132,20 +130,6 @@ std::int64_t OptionReader::integer(std::string_view key, std::int64_t fallback, 
   if (has_low) constraint += (has_high ? " from " : " of at least ") + std::to_string(low);
   if (has_high) constraint += (has_low ? " to " : " of at most ") + std::to_string(high);
   reject(key, *value, constraint);
-}
-
-bool OptionReader::boolean(std::string_view key, bool fallback) {
-  const Document *value = find(key);
-  if (value == nullptr) return fallback;
-  if (const auto *x = value->as<bool>()) return *x;
-  reject(key, *value, "true or false");
-}
-
-std::string OptionReader::text(std::string_view key, std::string_view fallback) {
-  const Document *value = find(key);
-  if (value == nullptr) return std::string(fallback);
-  if (const auto *x = value->as<std::string>()) return *x;
-  reject(key, *value, "a string");
 }
 
 std::string OptionReader::choice(std::string_view key, std::string_view fallback,

@@ -21,8 +21,6 @@ class BAYES_API OptionReader {
   /// in messages ("prior.").
   explicit OptionReader(const Document &options, std::string path = {});
 
-  /// present and not null; counts as asked for
-  bool has(std::string_view key);
   /// The member, nullptr if it is absent or null; does not count.
   const Document *given(std::string_view key) const;
 
@@ -31,8 +29,6 @@ class BAYES_API OptionReader {
                 double high = std::numeric_limits<double>::infinity(), bool low_open = false);
   std::int64_t integer(std::string_view key, std::int64_t fallback, std::int64_t low,
                        std::int64_t high);
-  bool boolean(std::string_view key, bool fallback);
-  std::string text(std::string_view key, std::string_view fallback);
   /// One of `choices`; the message lists them and names the nearest.
   std::string choice(std::string_view key, std::string_view fallback,
                      const std::vector<std::string_view> &choices);

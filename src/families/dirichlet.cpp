@@ -5,23 +5,26 @@
 #include "base/special.hpp"
 
 namespace bayes {
+namespace {
+
+/// The logarithm of the factor before the product in the density.
+double log_constant(const Vector &alpha) {
+  return -log_dirichlet_normaliser({alpha.data(), std::size_t(alpha.size())});
+}
+
+}  // namespace
 
 Vector expected_log_weights(const Vector &alpha) {
   const double whole = digamma(alpha.sum());
   return alpha.unaryExpr([whole](double a) { return digamma(a) - whole; });
 }
 
-double dirichlet_log_normaliser(const Vector &alpha) {
-  return -log_dirichlet_normaliser({alpha.data(), std::size_t(alpha.size())});
-}
-
 double dirichlet_divergence(const Vector &q, const Vector &prior) {
-  return dirichlet_log_normaliser(q) - dirichlet_log_normaliser(prior) +
-         (q - prior).dot(expected_log_weights(q));
+  return log_constant(q) - log_constant(prior) + (q - prior).dot(expected_log_weights(q));
 }
 
 double dirichlet_log_density(const Vector &weights, const Vector &alpha) {
-  double total = dirichlet_log_normaliser(alpha);
+  double total = log_constant(alpha);
   for (Eigen::Index k = 0; k < alpha.size(); ++k)
     if (alpha(k) != 1) total += (alpha(k) - 1) * std::log(weights(k));
   return total;

@@ -8,9 +8,6 @@ namespace bayes {
 /// E[log pi_k] (002 L9, t4).
 Vector expected_log_weights(const Vector &alpha);
 
-/// log of the density's normaliser: log Gamma(sum alpha) - sum log Gamma(alpha_k).
-double dirichlet_log_normaliser(const Vector &alpha);
-
 /// KL(Dirichlet(q) || Dirichlet(prior)).
 double dirichlet_divergence(const Vector &q, const Vector &prior);
 

@@ -20,6 +20,9 @@ void FitOptions::iteration_lines(OptionTable &t, int default_iterations, int lea
   }
   t.integer("max_iter", max_iterations, least_iterations, 1000000, !sampled());
   t.number("tol", tolerance, {0, 1e6}, !sampled());
+}
+
+void FitOptions::sample_line(OptionTable &t) {
   t.integer("samples", samples, 1, 10000, method == "mcem");
 }
 

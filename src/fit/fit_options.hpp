@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "data/rows.hpp"
 #include "document/option_table.hpp"
 #include "fit/stochastic_plan.hpp"
 #include "mcmc/chain_plan.hpp"
@@ -38,14 +39,17 @@ struct FitOptions {
   }
   bool sampled() const { return method == "gibbs" || method == "collapsed"; }
   bool stochastic() const { return method == "svi"; }
+  RowOptions rows() const { return {missing == "skip", missing == "marginalize", null_on_error}; }
 
   // Lines of a model's table (document/option_table.hpp), in parts between which a model puts its
   // own. The first part begins every table, as the others depend on the method.
 
   /// method, one of these; of an update one that has a posterior in closed form
   void method_line(OptionTable &t, OptionTable::Names methods);
-  /// max_iter and tol, whose defaults are the method's, or the chains of a sampler; of mcem samples
+  /// max_iter and tol, whose defaults are the method's, or the chains of a sampler
   void iteration_lines(OptionTable &t, int default_iterations = 1000, int least_iterations = 1);
+  /// samples, of method mcem
+  void sample_line(OptionTable &t);
   /// restarts, unless there is `one_run`
   void restart_line(OptionTable &t, bool one_run);
   /// seed, max_seconds, missing (one of these, the first by default), on_error

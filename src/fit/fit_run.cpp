@@ -1,6 +1,7 @@
 #include "fit/fit_run.hpp"
 
 #include "base/error.hpp"
+#include "base/message.hpp"
 
 namespace bayes {
 namespace {
@@ -8,6 +9,17 @@ namespace {
 std::string megabytes(double bytes) { return std::to_string(std::int64_t(bytes / 1048576)); }
 
 }  // namespace
+
+void require_rows(const RowSource &rows, const char *what, int most_elements, const Model *start) {
+  if (rows.rows() == 0) throw Error(Errc::invalid_argument, "there are no rows to fit");
+  const int d = rows.shape().dimension;
+  if (d > most_elements)
+    throw Error(Errc::too_large,
+                message("rows have {} elements, but {} takes at most {}", d, what, most_elements));
+  if (start && start->info.dimension != d)
+    throw Error(Errc::array_shape, message("rows have {} elements, but the start model has {}", d,
+                                           start->info.dimension));
+}
 
 void require_model_size(const std::string &what, double doubles, const std::string &hint) {
   if (doubles * 8 > 9e8)

@@ -11,12 +11,19 @@
 #include <vector>
 
 #include "base/control.hpp"
+#include "data/rows.hpp"
 #include "document/model.hpp"
 #include "fit/fit_options.hpp"
 #include "fit/schedule.hpp"
 #include "mcmc/run_chains.hpp"
 
 namespace bayes {
+
+/// Throws Error if there are no rows (invalid_argument), or rows of more elements than `what`, such
+/// as "a Gaussian mixture", takes (too_large), or of another number than those of the model that
+/// the fit starts from, if there is one (array_shape).
+void require_rows(const RowSource &rows, const char *what, int most_elements,
+                  const Model *start = nullptr);
 
 /// Throws Error(too_large) if a model of `what`, so many doubles, would not fit into a value.
 /// `hint`: what to use.
@@ -62,7 +69,6 @@ class FitRun {
   FitRun(Model &model, FitPlan plan, Control &control);
   FitRun(const FitRun &) = delete;
 
-  const FitPlan &plan() const { return plan_; }
   Control &control() const { return control_; }
   /// of the restart that runs
   const Schedule &schedule() const { return schedule_; }
@@ -78,11 +84,13 @@ class FitRun {
     std::optional<decltype(go(begin(1), all))> best, run;
     if (plan_.restarts == 1) trial.data = nullptr;
     const Restarts restarts{[&](int restart) -> const RunTrace & {
+                              run.reset();  // memory is reckoned for one run beside the best
                               run = go(begin(restart), trial.data ? *trial.data : all);
                               return *run;
                             },
                             [&] { best = std::move(run); },
                             [&]() -> const RunTrace & {
+                              run.reset();
                               best = go(std::move(best->state), all);
                               return *best;
                             }};

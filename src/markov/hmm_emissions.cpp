@@ -135,19 +135,11 @@ ProductEmissions::ProductEmissions(const Sequences &sequences, const HmmOptions 
       prior_(make_product_prior(survey_, options.emission, options.prior, k_)),
       neutral_(make_product_prior(survey_, options.emission, {}, k_)) {
   if (options.symbols) sort_sample(symbols);
-  if (options.method == "map")
-    columns().for_each([&](int j, const Column &column, const ColumnOffsets &) {
-      if (!column.has_mode(prior_.column(0, j)))
-        throw Error(Errc::invalid_argument,
-                    "method map needs a prior with a mode, but that of element " +
-                        std::to_string(j + 1) + " (" + column.name + ") has none",
-                    "There " + std::string(column.mode_requirement) + ".");
-    });
+  if (options.method == "map") require_mode(prior_);
 }
 
 void ProductEmissions::write_prior(Document &out) const {
-  const Document own = product_prior_options(prior_, options_.emission);
-  for (const auto &[key, value] : *own.as<Document::Object>()) out.set(key, value);
+  out.set_all(product_prior_options(prior_, options_.emission));
 }
 
 ProductEmissions::Statistics ProductEmissions::starting_statistics(int restart) {

@@ -48,7 +48,7 @@ class HmmFitBase {
     model_->state->visits = counts.count;
     model_->state->transitions = counts.transitions;
   }
-  /// States by falling visits, unless somebody has given them their places.
+  /// States by descending visits, unless somebody has given them their places.
   std::vector<int> order_states();
   /// `emissions`: the prior of the emissions as options give it.
   void describe(const Document &emissions);
@@ -254,7 +254,7 @@ template <class E> class HmmFit : HmmFitBase {
     const std::vector<int> order = order_states();
     if (fitted.posterior) {
       fitted.posterior = reordered(*fitted.posterior, order);
-      // added up in this order, as whoever reads the model does
+      // added up in this order, as a reader of the model does
       fitted.point = mean_parameters(*fitted.posterior);
     } else {
       fitted.point = reordered(fitted.point, order);

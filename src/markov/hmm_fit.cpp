@@ -95,13 +95,9 @@ std::vector<int> HmmFitBase::order_states() {
   HiddenMarkovModel::State &state = *model_->state;
   state.visits = state.visits.cwiseMax(0);
   state.transitions = state.transitions.cwiseMax(0);
-  std::vector<int> order(static_cast<std::size_t>(k_));
-  std::iota(order.begin(), order.end(), 0);
-  const Vector visits = state.visits;
-  if (!named_)
-    std::stable_sort(order.begin(), order.end(),
-                     [&](int a, int b) { return visits(a) > visits(b); });
-  state.visits = pick_entries(visits, order);
+  // Those that somebody has named keep their places.
+  const std::vector<int> order = descending_order(named_ ? Vector(Vector::Zero(k_)) : state.visits);
+  state.visits = pick_entries(state.visits, order);
   state.transitions = markov::reordered(state.transitions, order);
   return order;
 }
@@ -115,7 +111,7 @@ void HmmFitBase::describe(const Document &emissions) {
     Document prior = Document::object();
     prior.set("initial", number_or_all(options_.initial_prior.given))
         .set("transition", number_or_all(options_.transition_prior.given));
-    for (const auto &[key, value] : *emissions.as<Document::Object>()) prior.set(key, value);
+    prior.set_all(emissions);
     options.set("prior", std::move(prior));
   }
   run_.describe(sequences_.count, sequences_.rows.skipped(), sequences_.dimension, k_,

@@ -184,7 +184,7 @@ template <class P, class Q> class Sampling<P, Q>::Chain final : public ChainSamp
     values.push_back(double((counts_.count.array() > 0).count()));
   }
 
-  void keep(double) override {
+  void store(double) override {
     std::vector<int> order(std::size_t(counts_.count.size()));
     std::iota(order.begin(), order.end(), 0);
     if (compared_) {

@@ -12,7 +12,7 @@ void check(const ChainPlan &plan) {
     throw Error(Errc::invalid_argument,
                 message("option \"warmup\" is {}, but must be below option \"draws\", which is {}",
                         plan.warmup, plan.draws),
-                "A chain makes as many sweeps as draws says, and forgets the first ones of them, "
+                "A chain makes as many sweeps as draws says, and discards the first ones, "
                 "the warmup.");
   if (plan.stored() < 1)
     throw Error(Errc::invalid_argument,

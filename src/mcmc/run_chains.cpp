@@ -46,8 +46,8 @@ ChainRun run_chains(const ChainSettings &settings, Control &control,
   out.quantities.draws = plan.stored();
   out.best = -std::numeric_limits<double>::infinity();
   const std::int64_t all = plan.all_stored(),
-                     whole = std::max<std::int64_t>(1, std::min(settings.most_stored, all));
-  std::int64_t index = 0, next = 0;  // of draws that count; of draws to keep whole
+                     stored = std::max<std::int64_t>(1, std::min(settings.most_stored, all));
+  std::int64_t index = 0, next = 0;  // of draws that count; of draws to store
   const auto begin = std::chrono::steady_clock::now();
   for (int chain = 0; chain < plan.chains; ++chain) {
     const std::unique_ptr<ChainSampler> sampler = make(chain);
@@ -72,10 +72,10 @@ ChainRun run_chains(const ChainSettings &settings, Control &control,
       out.quantities.values.push_back(log_joint);
       sampler->record(out.quantities.values);
       out.best = std::max(out.best, log_joint);
-      // Draw number j of `whole` is in the middle of the j-th of as many equal parts.
-      if (next < whole && index == (2 * next + 1) * all / (2 * whole)) {
+      // Draw number j of `stored` is in the middle of the j-th of as many equal parts.
+      if (next < stored && index == (2 * next + 1) * all / (2 * stored)) {
         ++next;
-        sampler->keep(log_joint);
+        sampler->store(log_joint);
       }
       ++index;
     }

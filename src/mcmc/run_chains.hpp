@@ -1,5 +1,5 @@
 // One way to run chains, for a sampler of anything: warmup and thinning, progress, what is recorded
-// of every draw that counts, which draws are kept whole, and whether the chains agree.
+// of every draw that counts, which draws are stored, and whether the chains agree.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ class ChainSampler {
   /// Appends the quantities of that draw; called for draws that count. None of them may depend on
   /// how components are numbered.
   virtual void record(std::vector<double> &values) const = 0;
-  /// Keeps that draw whole.
-  virtual void keep(double log_joint) = 0;
+  /// Stores that draw.
+  virtual void store(double log_joint) = 0;
 };
 
 struct ChainSettings {
@@ -33,13 +33,13 @@ struct ChainSettings {
   ChainPlan plan;
   /// what record() appends; log_joint comes before them
   std::vector<std::string> quantities;
-  /// draws kept whole at most, evenly spaced over all that count
+  /// draws stored at most, evenly spaced over all that count
   std::int64_t most_stored = 0;
   /// what a user would rescale if a density overflows
   const char *data = "columns";
 };
 
-/// What chains leave beside the draws that were kept whole.
+/// What chains leave beside the stored draws.
 struct ChainRun {
   Draws quantities;
   /// largest log joint density of all draws that count

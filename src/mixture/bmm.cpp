@@ -164,11 +164,7 @@ int BernoulliMixture::predict(std::span<const double> x) const {
 }
 
 void BernoulliMixture::probabilities(std::span<const double> x, std::span<double> out) const {
-  const auto joint = log_joint(x);
-  const double largest = *std::max_element(joint.begin(), joint.end());
-  double whole = 0;
-  for (std::size_t k = 0; k < out.size(); ++k) whole += out[k] = std::exp(joint[k] - largest);
-  for (double &p : out) p /= whole;
+  softmax(log_joint(x), out);
 }
 
 double BernoulliMixture::log_density(std::span<const double> x) const {

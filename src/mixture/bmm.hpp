@@ -118,22 +118,11 @@ class BAYES_API BernoulliMixture final : public Model {
 /// member.
 std::unique_ptr<Model> read_bernoulli_mixture(const Document &document);
 
-/// Options of bmm that concern the reading of rows, and so are needed before the first row; checked
-/// with all the others.
-struct BmmRowOptions {
-  /// missing = skip: rows with a NULL, NaN or infinite element are left out and counted
-  bool skip_missing = false;
-  /// missing = marginalize: a NULL or NaN element is kept, as NaN
-  bool keep_missing = false;
-  /// on_error = null: a fit that fails gives NULL and a WARNING
-  bool null_on_error = false;
-};
-
 /// Checks every option that can be checked before any row is read. Throws as bmm_fit does. `start`
 /// and `update` as for bmm_fit.
-BAYES_API BmmRowOptions bmm_check_options(int k, const Document &options,
-                                          const BernoulliMixture *start = nullptr,
-                                          bool update = false);
+BAYES_API RowOptions bmm_check_options(int k, const Document &options,
+                                       const BernoulliMixture *start = nullptr,
+                                       bool update = false);
 
 /// Fits a mixture of k products of columns to the rows; a NaN in a row is a missing element.
 ///
@@ -150,6 +139,6 @@ BAYES_API std::unique_ptr<BernoulliMixture> bmm_fit(RowSource &rows, int k, cons
 BAYES_API void bmm_select(RowSource &rows, std::span<const int> ks, const Document &options,
                           Control &control,
                           const std::function<void(std::unique_ptr<BernoulliMixture>)> &emit);
-BAYES_API BmmRowOptions bmm_check_select_options(std::span<const int> ks, const Document &options);
+BAYES_API RowOptions bmm_check_select_options(std::span<const int> ks, const Document &options);
 
 }  // namespace bayes

@@ -34,22 +34,17 @@ std::unique_ptr<Model> read_bernoulli_mixture(const Document &document) {
       read_model_info(document, bmm_max_dimension, bmm_max_components);
   const int d = info.dimension, k = info.components;
   auto &state = *model->state;
-  state.weight = in.number("weight", 0, 1e300, true);
-  state.entropy = in.number("entropy", 0, 1e300);
-  state.counts = read_vector(in, "counts", k);
-  if (!(state.counts.minCoeff() >= 0)) in.reject("counts", "must not be negative");
+  read_totals(in, k, state);
   const SharedColumns columns = read_product_columns(in, d);
   if (in.has("posterior")) {
     const MemberReader q = in.object("posterior");
     const Vector alpha = read_above(q, "alpha", k, 0);
     if (!std::isfinite(alpha.sum())) q.reject("alpha", "must have a finite sum");
     state.posterior = {alpha, read_posterior(q, columns, k)};
-    state.point = {alpha / alpha.sum(), point_estimate(state.posterior->components)};
+    state.point = {mean_weights(alpha), point_estimate(state.posterior->components)};
   } else {
     const MemberReader point = in.object("point");
-    state.point.weights = read_vector(point, "weights", k);
-    if (!(state.point.weights.minCoeff() >= 0) || !(std::abs(state.point.weights.sum() - 1) < 1e-9))
-      point.reject("weights", "must not be negative and must sum to 1");
+    state.point.weights = read_weights(point, k);
     state.point.components = read_point(point, columns, k);
     if (in.has("posterior_draws"))
       state.draws = read_draws<ProductPosterior>(in.object("posterior_draws"), k,

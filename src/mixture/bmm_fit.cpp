@@ -40,7 +40,7 @@ class Fit {
       fit_.prior = *start->state->posterior;
     } else {
       own_prior_ = make_product_prior(survey_, likelihood(), options.prior, k);
-      if (options.method == "map") check_mode();
+      if (options.method == "map") require_mode(own_prior_);
       fit_.prior = {Vector::Constant(k, options.alpha), replicate(own_prior_, k)};
     }
   }
@@ -53,20 +53,14 @@ class Fit {
     state.point = std::move(fit_.found.point);
     state.posterior = std::move(fit_.found.posterior);
     state.draws = std::move(fit_.found.draws);
-    state.counts = std::move(fit_.found.counts);
-    state.weight = run_.weight();
-    state.entropy = std::max(0.0, sums.entropy);
-    model_->info.log_likelihood = sums.objective;
     Document options = options_.document();
     if (options_.bayesian() && !update_) {
       Document prior = Document::object();
       prior.set("alpha", options_.alpha);
-      const Document own = product_prior_options(own_prior_, likelihood());
-      for (const auto &[key, value] : *own.as<Document::Object>()) prior.set(key, value);
+      prior.set_all(product_prior_options(own_prior_, likelihood()));
       options.set("prior", std::move(prior));
     }
-    run_.describe(rows_.all.rows(), rows_.all.skipped(), rows_.all.shape().dimension, k_,
-                  std::move(options));
+    fit_.finish(*model_, state, sums, std::move(options));
     return std::move(model_);
   }
 
@@ -86,16 +80,6 @@ class Fit {
       if (&rows_.data != &rows_.all) of(rows_.all);
       throw;
     }
-  }
-
-  void check_mode() const {
-    own_prior_.columns->for_each([&](int j, const Column &column, const ColumnOffsets &) {
-      if (!column.has_mode(own_prior_.column(0, j)))
-        throw Error(Errc::invalid_argument,
-                    "method map needs a prior with a mode, but that of element " +
-                        std::to_string(j + 1) + " (" + column.name + ") has none",
-                    "There " + std::string(column.mode_requirement) + ".");
-    });
   }
 
   void check_memory() const {
@@ -157,28 +141,19 @@ std::unique_ptr<BernoulliMixture> fit(RowSource &rows, int k, const BmmOptions &
                                       const BernoulliMixture *start, bool update,
                                       Control &control) {
   const PollScope scope(control);
-  const int d = rows.shape().dimension;
-  if (rows.rows() == 0) throw Error(Errc::invalid_argument, "there are no rows to fit");
-  if (d > bmm_max_dimension)
-    throw Error(Errc::too_large, "rows have " + std::to_string(d) +
-                                     " elements, but a Bernoulli mixture takes at most " +
-                                     std::to_string(bmm_max_dimension));
-  if (start && start->dimension() != d)
-    throw Error(Errc::array_shape, "rows have " + std::to_string(d) +
-                                       " elements, but the start model has " +
-                                       std::to_string(start->dimension()));
+  require_rows(rows, "a Bernoulli mixture", bmm_max_dimension, start);
   return Fit(rows, k, options, start, update, control).run();
 }
 
 }  // namespace
 
-BmmRowOptions bmm_check_options(int k, const Document &options, const BernoulliMixture *start,
-                                bool update) {
+RowOptions bmm_check_options(int k, const Document &options, const BernoulliMixture *start,
+                             bool update) {
   const int ks[] = {start ? start->size() : k};
   return read_bmm_options(ks, options, start, update).rows();
 }
 
-BmmRowOptions bmm_check_select_options(std::span<const int> ks, const Document &options) {
+RowOptions bmm_check_select_options(std::span<const int> ks, const Document &options) {
   return read_bmm_options(ks, options, nullptr, false).rows();
 }
 

@@ -19,10 +19,6 @@ struct BmmOptions : FitOptions {
   std::string init = "varied";
   double minimum = 1e-6;
 
-  BmmRowOptions rows() const {
-    return {missing == "skip", missing == "marginalize", null_on_error};
-  }
-
   /// All options in force as a document; the fit adds what depends on the data.
   Document document() const;
 };

@@ -7,16 +7,14 @@
 #include "fit/learners.hpp"
 #include "mixture/bmm.hpp"
 #include "mixture/finite_draws.hpp"
+#include "mixture/finite_totals.hpp"
 
 namespace bayes {
 
-struct BernoulliMixture::State {
+struct BernoulliMixture::State : FiniteTotals {
   MixturePoint<ProductPoint> point;
   std::optional<MixturePosterior<ProductPosterior>> posterior;
   std::optional<FiniteDraws<ProductPosterior>> draws;
-  Vector counts;       // K expected numbers of rows
-  double weight = 0;   // of all rows
-  double entropy = 0;  // of the responsibilities at the point estimate, summed over the rows
 
   const Columns &columns() const { return *point.components.columns; }
 };

@@ -92,13 +92,8 @@ class BAYES_API DirichletProcessMixture final : public Model {
 /// member.
 std::unique_ptr<Model> read_dirichlet_process_mixture(const Document &document);
 
-struct DpmmRowOptions {
-  bool skip_missing = false;
-  bool null_on_error = false;
-};
-
 /// Checks every option before any row is read. Throws as dpmm_fit does.
-BAYES_API DpmmRowOptions dpmm_check_options(const Document &options);
+BAYES_API RowOptions dpmm_check_options(const Document &options);
 
 /// A fit, and its results for the rows fitted.
 struct DpmmFit {

@@ -98,22 +98,19 @@ struct MostProbable {
   }
 };
 
-/// Components by falling number of rows; the labels are renamed so.
+/// Components by descending number of rows; the labels are renamed so.
 struct ByCounts {
   std::vector<int> order;
   int clusters = 0;  // that have rows
 
-  ByCounts(std::vector<int> &labels, int components) : order(std::size_t(components)) {
-    std::vector<std::int64_t> counts(order.size(), 0);
+  ByCounts(std::vector<int> &labels, int components) {
+    Vector counts = Vector::Zero(components);
+    for (const int label : labels) ++counts(label);
+    order = descending_order(counts);
     std::vector<int> name(order.size());
-    for (const int label : labels) ++counts[std::size_t(label)];
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](int a, int b) { return counts[std::size_t(a)] > counts[std::size_t(b)]; });
     for (std::size_t i = 0; i < order.size(); ++i) name[std::size_t(order[i])] = int(i);
     for (int &label : labels) label = name[std::size_t(label)];
-    clusters =
-        int(std::count_if(counts.begin(), counts.end(), [](std::int64_t c) { return c > 0; }));
+    clusters = int((counts.array() > 0).count());
   }
 };
 
@@ -358,8 +355,7 @@ template <class Q> class Fit : FitBase {
 DpmmFit dpmm_fit(RowSource &rows, const Document &document, Control &control) {
   const PollScope scope(control);
   const DpmmOptions options = read_dpmm_options(document);
-  const int d = rows.shape().dimension;
-  if (rows.rows() == 0) throw Error(Errc::invalid_argument, "there are no rows to fit");
+  require_rows(rows, "a Dirichlet process mixture", dpmm_max_dimension);
   if (rows.shape().weighted)
     throw Error(Errc::invalid_argument, "a Dirichlet process mixture takes no weights");
   if (rows.rows() > std::numeric_limits<int>::max())
@@ -367,10 +363,6 @@ DpmmFit dpmm_fit(RowSource &rows, const Document &document, Control &control) {
         Errc::too_large,
         std::to_string(rows.rows()) + " rows are more than a Dirichlet process mixture takes",
         "The limit is 2147483647.");
-  if (d > dpmm_max_dimension)
-    throw Error(Errc::too_large, "rows have " + std::to_string(d) +
-                                     " elements, but a Dirichlet process mixture takes at most " +
-                                     std::to_string(dpmm_max_dimension));
   if (options.products) {
     const ProductSurvey known =
         survey_product(rows, options.likelihood, options.categories, control);

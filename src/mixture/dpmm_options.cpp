@@ -101,8 +101,6 @@ Document DpmmOptions::document() const {
   return t.document();
 }
 
-DpmmRowOptions dpmm_check_options(const Document &options) {
-  return read_dpmm_options(options).rows;
-}
+RowOptions dpmm_check_options(const Document &options) { return read_dpmm_options(options).rows; }
 
 }  // namespace bayes

@@ -1,7 +1,6 @@
 #include "mixture/finite_fit.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace bayes {
 namespace {
@@ -30,13 +29,6 @@ void FiniteRows::require_distinct_rows(int k) const {
                     (distinct == 1 ? "is only 1 distinct row"
                                    : "are only " + std::to_string(distinct) + " distinct rows"),
                 "Every component needs at least one row of its own.", "Lower k.");
-}
-
-std::vector<int> falling_order(const Vector &size) {
-  std::vector<int> order(static_cast<std::size_t>(size.size()));
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return size(a) > size(b); });
-  return order;
 }
 
 }  // namespace bayes

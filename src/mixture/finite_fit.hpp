@@ -12,6 +12,7 @@
 #include "fit/driver.hpp"
 #include "fit/fit_run.hpp"
 #include "mixture/finite_sampling.hpp"
+#include "mixture/finite_totals.hpp"
 #include "partition/chains.hpp"
 
 namespace bayes {
@@ -54,9 +55,6 @@ class FiniteRows {
   RowSource &data;
 };
 
-/// The numbers in falling order; equal ones as they are.
-std::vector<int> falling_order(const Vector &size);
-
 /// P: parameters of K components at a point; Q: their conjugate posterior.
 template <class P, class Q> class FiniteFit {
  public:
@@ -93,31 +91,64 @@ template <class P, class Q> class FiniteFit {
     std::optional<FiniteDraws<Q>> draws;
   } found;
 
-  /// Fits by the method that the options name.
+  /// Fits by the method that the options name. A model with fewer methods calls those below; what
+  /// a family has only for the others need not be there.
   template <class Floor> void fit(const Floor &floor) {
-    if (options_.sampled()) return sample();
-    if (options_.method == "map")
-      return fit_point(MaximumPosterior<P, Q>(prior.alpha, prior.components),
-                       [this](const auto &learner, auto state, RowSource &rows) {
-                         return optimize(learner, std::move(state), rows, run_.control(),
-                                         run_.schedule());
-                       });
-    if (options_.bayesian()) {
-      found.posterior =
-          fit_variational<Q>(prior, start_posterior, [&](const Statistics &statistics) {
-            return MixturePosterior<Q>{prior.alpha + statistics.count,
-                                       posterior(statistics, prior.components)};
-          });
-      return;
-    }
-    // With mcem the E step of every iteration is a Monte Carlo estimate.
-    fit_point(MaximumLikelihood<P, Floor>(floor), [this](const auto &learner, auto state,
-                                                         RowSource &rows) {
-      return options_.method == "mcem"
-                 ? optimize_monte_carlo(learner, std::move(state), rows, run_.control(),
-                                        run_.schedule(), options_.samples, options_.seed)
-                 : optimize(learner, std::move(state), rows, run_.control(), run_.schedule());
+    if (options_.sampled())
+      sample();
+    else if (options_.method == "mcem")
+      maximise_likelihood_by_sampling(floor);
+    else if (options_.method == "map")
+      maximise_posterior();
+    else if (options_.bayesian())
+      fit_posterior();
+    else
+      maximise_likelihood(floor);
+  }
+
+  /// By em.
+  template <class Floor> void maximise_likelihood(const Floor &floor) {
+    fit_point(MaximumLikelihood<P, Floor>(floor), by_sweeps());
+  }
+  /// By mcem: the E step of every iteration is a Monte Carlo estimate.
+  template <class Floor> void maximise_likelihood_by_sampling(const Floor &floor) {
+    fit_point(MaximumLikelihood<P, Floor>(floor),
+              [this](const auto &learner, auto state, RowSource &rows) {
+                return optimize_monte_carlo(learner, std::move(state), rows, run_.control(),
+                                            run_.schedule(), options_.samples, options_.seed);
+              });
+  }
+  /// By map.
+  void maximise_posterior() {
+    fit_point(MaximumPosterior<P, Q>(prior.alpha, prior.components), by_sweeps());
+  }
+  /// By vi or svi.
+  void fit_posterior() {
+    found.posterior = fit_variational<Q>(prior, start_posterior, [&](const Statistics &statistics) {
+      return MixturePosterior<Q>{prior.alpha + statistics.count,
+                                 posterior(statistics, prior.components)};
     });
+  }
+
+  /// By gibbs or collapsed. Leaves the point that the draws have in common in `found.point`.
+  void sample() {
+    SampledMixture<P, Q> sampled = sample_mixture<P, Q>(
+        rows_.all, k_, pick(prior.components, {0}), prior.alpha(0), options_.chains,
+        options_.method, options_.seed, run_.control(), [&](int chain) {
+          // Rows begin where the first point of a restart has them; the scores may be infinitely
+          // low, the labels are dense all the same.
+          const MixturePoint<P> initial =
+              start_point ? *start_point : begin_point(start_.statistics(chain + 1));
+          std::vector<int> labels(std::size_t(rows_.all.rows()));
+          local_step<HardAllocation>(rows_.all, run_.control(), make_scorer(initial.components),
+                                     log_weights_of(initial.weights), {labels.data()});
+          make_dense(labels, k_);
+          return labels;
+        });
+    found.point = std::move(sampled.point);
+    found.draws = std::move(sampled.draws);
+    found.counts = std::move(sampled.counts);
+    run_.take(std::move(sampled.chains), options_.chains);
   }
 
   /// By vi or svi, from `initial` if there is one, else from what `first` makes of statistics.
@@ -169,9 +200,9 @@ template <class P, class Q> class FiniteFit {
         .sums;
   }
 
-  /// Orders all that the fit left by falling `size`; the order is for what else the model has.
+  /// Orders all that the fit left by descending `size`; the order is for what else the model has.
   std::vector<int> order_by(const Vector &size) {
-    const std::vector<int> order = falling_order(size);
+    const std::vector<int> order = descending_order(size);
     found.counts = pick_entries(found.counts, order).cwiseMax(0);
     reorder(found.point, order);
     if (found.posterior) order_posterior(*found.posterior, order);
@@ -181,13 +212,30 @@ template <class P, class Q> class FiniteFit {
   template <class Posterior>
   void order_posterior(MixturePosterior<Posterior> &own, const std::vector<int> &order) {
     reorder(own, order);
-    // added up in this order, as whoever reads the model does
+    // added up in this order, as a reader of the model does
     found.point.weights = mean_weights(own.alpha);
+  }
+
+  /// The last step: the totals, and what the model says of its fit. `sums`: score_point(), before
+  /// the components were ordered.
+  void finish(Model &model, FiniteTotals &totals, const RowSums &sums, Document options) {
+    totals.counts = std::move(found.counts);
+    totals.weight = run_.weight();
+    totals.entropy = std::max(0.0, sums.entropy);
+    model.info.log_likelihood = sums.objective;
+    run_.describe(rows_.all.rows(), rows_.all.skipped(), rows_.all.shape().dimension, k_,
+                  std::move(options));
   }
 
  private:
   MixturePoint<P> begin_point(const Statistics &statistics) const {
     return {smoothed_shares(statistics.count, statistics.total()), start_.point(statistics)};
+  }
+
+  auto by_sweeps() {
+    return [this](const auto &learner, auto state, RowSource &rows) {
+      return optimize(learner, std::move(state), rows, run_.control(), run_.schedule());
+    };
   }
 
   /// Every method of a point; `go` runs the learner.
@@ -207,27 +255,6 @@ template <class P, class Q> class FiniteFit {
     found.point = std::move(run.state);
     found.counts = std::move(run.counts);
     at_point_ = run.sums;
-  }
-
-  /// By gibbs or collapsed. Leaves the point that the draws have in common in `found.point`.
-  void sample() {
-    SampledMixture<P, Q> sampled = sample_mixture<P, Q>(
-        rows_.all, k_, pick(prior.components, {0}), prior.alpha(0), options_.chains,
-        options_.method, options_.seed, run_.control(), [&](int chain) {
-          // Rows begin where the first point of a restart has them; the scores may be infinitely
-          // low, the labels are dense all the same.
-          const MixturePoint<P> initial =
-              start_point ? *start_point : begin_point(start_.statistics(chain + 1));
-          std::vector<int> labels(std::size_t(rows_.all.rows()));
-          local_step<HardAllocation>(rows_.all, run_.control(), make_scorer(initial.components),
-                                     log_weights_of(initial.weights), {labels.data()});
-          make_dense(labels, k_);
-          return labels;
-        });
-    found.point = std::move(sampled.point);
-    found.draws = std::move(sampled.draws);
-    found.counts = std::move(sampled.counts);
-    run_.take(std::move(sampled.chains), options_.chains);
   }
 
   FitRun &run_;

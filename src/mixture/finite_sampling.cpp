@@ -73,8 +73,7 @@ SampledMixture<P, Q> sample_mixture(RowSource &rows, int k, const Q &prior, doub
   SamplerSetting setting;
   setting.seed = seed;
   setting.partition = PartitionPrior::finite(k, alpha);
-  const ChainDraws<Q> chains =
-      sample_partitions(rows, prior, setting, method, plan, control, begin);
+  ChainDraws<Q> chains = sample_partitions(rows, prior, setting, method, plan, control, begin);
 
   SampledMixture<P, Q> out;
   const Relabelling relabelling(chains, k);
@@ -106,7 +105,7 @@ SampledMixture<P, Q> sample_mixture(RowSource &rows, int k, const Q &prior, doub
   out.counts = Eigen::Map<const Vector>(counts.data(), k);
   out.draws.draws = int(stored.size());
   out.draws.components = joined_all(std::move(stored));
-  out.chains = static_cast<const ChainRun &>(chains);
+  out.chains = std::move(static_cast<ChainRun &>(chains));
   return out;
 }
 

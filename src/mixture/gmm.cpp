@@ -85,13 +85,7 @@ int GaussianMixture::predict(std::span<const double> x) const {
 }
 
 void GaussianMixture::probabilities(std::span<const double> x, std::span<double> out) const {
-  const auto joint = scorer().log_joint(x);
-  // Not exp(joint - log_sum_exp(joint)): far from all components, joint is around -1e299, and
-  // adding the logarithm of a sum to it has no effect.
-  const double largest = *std::max_element(joint.begin(), joint.end());
-  double whole = 0;
-  for (std::size_t k = 0; k < out.size(); ++k) whole += out[k] = std::exp(joint[k] - largest);
-  for (double &p : out) p /= whole;
+  softmax(scorer().log_joint(x), out);
 }
 
 double GaussianMixture::log_density(std::span<const double> x) const {

@@ -105,20 +105,10 @@ class BAYES_API GaussianMixture final : public Model {
 /// member.
 std::unique_ptr<Model> read_gaussian_mixture(const Document &document);
 
-/// Options of gmm that concern the reading of rows, and so are needed before the first row; checked
-/// with all the others.
-struct GmmRowOptions {
-  /// missing = skip: rows with a NULL, NaN or infinite element are left out and counted
-  bool skip_missing = false;
-  /// on_error = null: a fit that fails gives NULL and a WARNING
-  bool null_on_error = false;
-};
-
 /// Checks every option before any row is read. Throws as gmm_fit does. `start` and `update` as for
 /// gmm_fit.
-BAYES_API GmmRowOptions gmm_check_options(int k, const Document &options,
-                                          const GaussianMixture *start = nullptr,
-                                          bool update = false);
+BAYES_API RowOptions gmm_check_options(int k, const Document &options,
+                                       const GaussianMixture *start = nullptr, bool update = false);
 
 /// Fits a Gaussian mixture with k components to the rows.
 ///
@@ -135,6 +125,6 @@ BAYES_API std::unique_ptr<GaussianMixture> gmm_fit(RowSource &rows, int k, const
 BAYES_API void gmm_select(RowSource &rows, std::span<const int> ks, const Document &options,
                           Control &control,
                           const std::function<void(std::unique_ptr<GaussianMixture>)> &emit);
-BAYES_API GmmRowOptions gmm_check_select_options(std::span<const int> ks, const Document &options);
+BAYES_API RowOptions gmm_check_select_options(std::span<const int> ks, const Document &options);
 
 }  // namespace bayes

@@ -1,8 +1,6 @@
 // A Gaussian mixture as a document, and back with every number checked.
 //
 // A model with a posterior stores that alone: its point estimate follows from it.
-#include <cmath>
-
 #include "families/normal/normal_document.hpp"
 #include "mixture/gmm_state.hpp"
 
@@ -48,20 +46,14 @@ std::unique_ptr<Model> read_gaussian_mixture(const Document &document) {
       read_model_info(document, gmm_max_dimension, gmm_max_components);
   const int d = info.dimension, k = info.components;
   auto &state = *model->state;
-  state.weight = in.number("weight", 0, 1e300, true);
-  state.entropy = in.number("entropy", 0, 1e300);
-  state.counts = read_vector(in, "counts", k);
-  if (!(state.counts.minCoeff() >= 0)) in.reject("counts", "must not be negative");
+  read_totals(in, k, state);
   const std::string covariance = in.text("covariance");
   const CovarianceShape *const named = covariance_named(covariance);
   if (!named) in.reject("covariance", "must be full, diagonal, spherical or tied");
   const CovarianceShape &shape = *named;
   GmmFitted &fitted = state.fitted;
   if (!in.has("posterior")) {
-    fitted.point.weights = read_vector(in, "weights", k);
-    if (!(fitted.point.weights.minCoeff() >= 0) ||
-        !(std::abs(fitted.point.weights.sum() - 1) < 1e-9))
-      in.reject("weights", "must not be negative and must sum to 1");
+    fitted.point.weights = read_weights(in, k);
     fitted.point.components = {shape, read_columns(in, "means", d, k),
                                read_scales(shape, in, "covariances", d, k)};
     if (in.has("posterior_draws")) {
@@ -88,7 +80,7 @@ std::unique_ptr<Model> read_gaussian_mixture(const Document &document) {
     } else {
       q.reject("prior", "must be linked, or with full covariance independent");
     }
-    fitted.point.weights = alpha / alpha.sum();
+    fitted.point.weights = mean_weights(alpha);
     FactoredScale factored;  // dividing by a may have left the range of a double
     for (const Matrix &scale : fitted.point.components.covariance)
       if (!factor(shape, scale, d, factored))

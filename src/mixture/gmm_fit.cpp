@@ -76,14 +76,9 @@ class Fit {
     GaussianMixture::State &state = *model_->state;
     state.fitted = GmmFitted{std::move(fit_.found.point), std::move(fit_.found.posterior),
                              std::move(independent_), std::move(fit_.found.draws)};
-    state.counts = std::move(fit_.found.counts);
-    state.weight = run_.weight();
-    state.entropy = std::max(0.0, sums.entropy);
-    model_->info.log_likelihood = sums.objective;
     Document options = options_.document();
     if (options_.bayesian() && !update_) options.set("prior", prior_document(options_, priors_));
-    run_.describe(rows_.all.rows(), rows_.all.skipped(), int(survey_.mean.size()), k_,
-                  std::move(options));
+    fit_.finish(*model_, state, sums, std::move(options));
     return std::move(model_);
   }
 
@@ -189,15 +184,7 @@ std::unique_ptr<GaussianMixture> fit(RowSource &rows, int k, const GmmOptions &o
                                      const GaussianMixture *start, bool update, Control &control) {
   const PollScope scope(control);
   const int d = rows.shape().dimension;
-  if (rows.rows() == 0) throw Error(Errc::invalid_argument, "there are no rows to fit");
-  if (d > gmm_max_dimension)
-    throw Error(Errc::too_large, "rows have " + std::to_string(d) +
-                                     " elements, but a Gaussian mixture takes at most " +
-                                     std::to_string(gmm_max_dimension));
-  if (start && start->dimension() != d)
-    throw Error(Errc::array_shape, "rows have " + std::to_string(d) +
-                                       " elements, but the start model has " +
-                                       std::to_string(start->dimension()));
+  require_rows(rows, "a Gaussian mixture", gmm_max_dimension, start);
   const CovarianceShape &shape = *covariance_named(options.covariance[0]);
   const double doubles = shape.count(k) * double(shape.rows(d)) * shape.columns(d) + 2.0 * k * d;
   const std::string what = std::to_string(k) + " components of dimension " + std::to_string(d);
@@ -214,13 +201,13 @@ std::unique_ptr<GaussianMixture> fit(RowSource &rows, int k, const GmmOptions &o
 
 }  // namespace
 
-GmmRowOptions gmm_check_options(int k, const Document &options, const GaussianMixture *start,
-                                bool update) {
+RowOptions gmm_check_options(int k, const Document &options, const GaussianMixture *start,
+                             bool update) {
   const int ks[] = {start ? start->size() : k};
   return read_gmm_options(ks, options, start, update, false).rows();
 }
 
-GmmRowOptions gmm_check_select_options(std::span<const int> ks, const Document &options) {
+RowOptions gmm_check_select_options(std::span<const int> ks, const Document &options) {
   return read_gmm_options(ks, options, nullptr, false, true).rows();
 }
 

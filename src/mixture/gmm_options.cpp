@@ -40,6 +40,7 @@ void lines(OptionTable &t, GmmOptions &o, std::int64_t k, bool select) {
   t.choices("covariance", o.covariance,
             o.update ? std::span<const std::string_view>(one) : std::span(shapes), select, !kmeans);
   o.iteration_lines(t, kmeans ? 300 : 1000);
+  o.sample_line(t);
   const Document *const init = t.given("init");
   const bool means = o.means || (init && !init->as<std::string>());
   o.restart_line(t, o.started || o.sampled() || means);
@@ -72,9 +73,9 @@ GmmOptions read_gmm_options(std::span<const int> ks, const Document &options,
   if (out.method == "collapsed" &&
       std::count(out.covariance.begin(), out.covariance.end(), tied_covariance.name))
     throw Error(Errc::invalid_argument,
-                "option \"covariance\" is \"tied\", which method collapsed does not know",
-                "It integrates every component's parameters out by themselves; a covariance that "
-                "all share ties them together.",
+                "option \"covariance\" is \"tied\", which method collapsed cannot fit",
+                "It integrates the parameters out component by component; a covariance that all "
+                "share ties the components together.",
                 "Use method gibbs.");
   if (out.means && ks.size() > 1)
     throw Error(Errc::invalid_argument,

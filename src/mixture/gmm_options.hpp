@@ -23,8 +23,6 @@ struct GmmOptions : FitOptions {
   NormalPriorKeys prior;
   std::optional<Tensor> C;  // if independent
 
-  GmmRowOptions rows() const { return {missing == "skip", null_on_error}; }
-
   /// All options in force as a document; the fit adds what depends on the data.
   Document document() const;
   /// The prior's alone.

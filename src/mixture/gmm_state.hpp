@@ -7,6 +7,7 @@
 #include "families/normal/normal_wishart.hpp"
 #include "fit/learners.hpp"
 #include "mixture/finite_draws.hpp"
+#include "mixture/finite_totals.hpp"
 #include "mixture/gmm.hpp"
 
 namespace bayes {
@@ -22,11 +23,8 @@ struct GmmFitted {
   const CovarianceShape &shape() const { return point.components.shape; }
 };
 
-struct GaussianMixture::State {
+struct GaussianMixture::State : FiniteTotals {
   GmmFitted fitted;
-  Vector counts;       // K expected numbers of rows
-  double weight = 0;   // of all rows
-  double entropy = 0;  // of the responsibilities at the point estimate, summed over the rows
 };
 
 }  // namespace bayes

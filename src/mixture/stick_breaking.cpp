@@ -69,8 +69,7 @@ std::vector<int> StickWeights::best_order(const Vector &counts, const Sticks &be
   const double alpha = concentration(before);
   std::vector<int> as_they_are(static_cast<std::size_t>(counts.size()));
   std::iota(as_they_are.begin(), as_they_are.end(), 0);
-  std::vector<int> order = as_they_are;
-  std::stable_sort(order.begin(), order.end(), [&](int i, int j) { return counts(i) > counts(j); });
+  std::vector<int> order = descending_order(counts);
   return bound(counts, order, alpha) < bound(counts, as_they_are, alpha) ? as_they_are : order;
 }
 

@@ -35,8 +35,8 @@ class StickWeights {
   double concentration(const Sticks &sticks) const {
     return learned_ ? sticks.concentration.shape / sticks.concentration.rate : fixed_;
   }
-  /// The order of falling counts where that is no worse: the last stick takes all that is left, so
-  /// that with a large concentration a small component may be better off before a large one.
+  /// The order of descending counts where that is no worse: the last stick takes all that is left,
+  /// so that with a large concentration a small component may be better off before a large one.
   std::vector<int> best_order(const Vector &counts, const Sticks &before) const;
   /// q given the counts in this order.
   Sticks update(const Vector &counts, const std::vector<int> &order, const Sticks &before) const;

@@ -11,11 +11,11 @@ namespace {
 class PartitionChain final : public ChainSampler {
  public:
   PartitionChain(std::unique_ptr<PartitionSampler> sampler, const GammaPrior *learned,
-                 PartitionChains &out, const std::function<void(const PartitionSampler &)> &keep)
+                 PartitionChains &out, const std::function<void(const PartitionSampler &)> &store)
       : sampler_(std::move(sampler)),
         learned_(learned),
         out_(out),
-        keep_(keep) {}
+        store_(store) {}
 
   double sweep(int index, Control &control) override {
     sampler_->sweep(index, control);
@@ -35,7 +35,7 @@ class PartitionChain final : public ChainSampler {
     values.insert(values.end(), own.begin(), own.end());
   }
 
-  void keep(double log_joint) override {
+  void store(double log_joint) override {
     out_.partitions.add(sampler_->labels());
     out_.log_joint.push_back(log_joint);
     double n = 0;
@@ -48,14 +48,14 @@ class PartitionChain final : public ChainSampler {
     }
     draw.rest = std::max(0.0, draw.rest);
     out_.weights.push_back(std::move(draw));
-    keep_(*sampler_);
+    store_(*sampler_);
   }
 
  private:
   const std::unique_ptr<PartitionSampler> sampler_;
   const GammaPrior *const learned_;
   PartitionChains &out_;
-  const std::function<void(const PartitionSampler &)> &keep_;
+  const std::function<void(const PartitionSampler &)> &store_;
   std::vector<double> counts_;
 };
 
@@ -98,12 +98,12 @@ void run_partition_chains(PartitionChains &out, const SamplerSetting &setting,
                           const std::string &method, const ChainPlan &plan,
                           std::int64_t most_stored, Control &control,
                           const std::function<std::unique_ptr<PartitionSampler>(int chain)> &begin,
-                          const std::function<void(const PartitionSampler &)> &keep) {
+                          const std::function<void(const PartitionSampler &)> &store) {
   ChainSettings settings{method.c_str(), plan, {"clusters", "largest", "entropy"}, most_stored};
   if (!setting.partition.components()) settings.quantities.push_back("concentration");
   const GammaPrior *const learned = setting.learn_concentration ? &setting.concentration : nullptr;
   static_cast<ChainRun &>(out) = run_chains(settings, control, [&](int chain) {
-    return std::make_unique<PartitionChain>(begin(chain), learned, out, keep);
+    return std::make_unique<PartitionChain>(begin(chain), learned, out, store);
   });
 }
 

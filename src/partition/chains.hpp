@@ -1,5 +1,5 @@
 // Chains of a sampler of partitions: what is recorded of every draw, and what a draw of a mixture
-// is when it is kept whole.
+// is when it is stored.
 #pragma once
 
 #include <cstdint>
@@ -27,14 +27,14 @@ struct DrawnWeights {
 /// What chains leave, whatever the family of the rows.
 struct PartitionChains : ChainRun {
   explicit PartitionChains(std::int64_t rows) : partitions(rows) {}
-  // of the draws that were kept whole
+  // of the stored draws
   PartitionDraws partitions;
   std::vector<double> log_joint;
   std::vector<DrawnWeights> weights;
 };
 template <class Q> struct ChainDraws : PartitionChains {
   explicit ChainDraws(std::int64_t rows) : PartitionChains(rows) {}
-  /// of the draws that were kept whole: the clusters' posteriors given their rows
+  /// of the stored draws: the clusters' posteriors given their rows
   std::vector<Q> components;
 };
 
@@ -44,19 +44,19 @@ template <class Q> struct ChainDraws : PartitionChains {
 std::vector<double> partition_quantities(const std::vector<double> &counts,
                                          const double *concentration);
 
-/// How many draws can be kept whole: labels (2 bytes) within what rows, and the estimate of a
+/// How many draws can be stored: labels (2 bytes) within what rows, and the estimate of a
 /// partition (28 bytes a row: labels, patterns, probabilities), leave of the memory for rows, or an
 /// eighth of it; `parameters` numbers a component within that for parameters.
 std::int64_t storable_draws(std::int64_t rows, int dimension, double parameters,
                             const Control &control);
 
-/// Runs the chains. `begin(chain)` begins one; `keep` is called with every sampler whose draw is
-/// kept whole, for what depends on the family.
+/// Runs the chains. `begin(chain)` begins one; `store` is called with every sampler whose draw is
+/// stored, for what depends on the family.
 void run_partition_chains(PartitionChains &out, const SamplerSetting &setting,
                           const std::string &method, const ChainPlan &plan,
                           std::int64_t most_stored, Control &control,
                           const std::function<std::unique_ptr<PartitionSampler>(int chain)> &begin,
-                          const std::function<void(const PartitionSampler &)> &keep);
+                          const std::function<void(const PartitionSampler &)> &store);
 
 /// Names labels below k anew in the order in which they first occur, from 0.
 void make_dense(std::vector<int> &labels, int k);

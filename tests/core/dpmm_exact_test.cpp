@@ -213,7 +213,8 @@ BOOST_AUTO_TEST_CASE(draw_summaries_agree_with_the_stored_draws) {
       double best = -1e300;
       for (int s = 0; s < 90; ++s) {
         const Labels labels(fitted.draws.labels(s).begin(), fitted.draws.labels(s).end());
-        const double *const noted = draws.values.data() + std::size_t(s) * 5, alpha = noted[4];
+        const double *const reported = draws.values.data() + std::size_t(s) * 5,
+                            alpha = reported[4];
         const auto counts = sizes(labels);
         const int k = int(counts.size());
         double entropy = 0;
@@ -224,13 +225,13 @@ BOOST_AUTO_TEST_CASE(draw_summaries_agree_with_the_stored_draws) {
                 replicate(base.prior, k)) +
             PartitionPrior::dirichlet_process(alpha).log_probability(counts) + 2 * std::log(1.5) -
             std::lgamma(2) + std::log(alpha) - 1.5 * alpha;
-        BOOST_TEST(distance(noted[0], log_joint) < 1e-10);
-        BOOST_TEST(noted[1] == k);
-        BOOST_TEST(distance(noted[2], *std::max_element(counts.begin(), counts.end()) / 12) <
+        BOOST_TEST(distance(reported[0], log_joint) < 1e-10);
+        BOOST_TEST(reported[1] == k);
+        BOOST_TEST(distance(reported[2], *std::max_element(counts.begin(), counts.end()) / 12) <
                    1e-14);
-        BOOST_TEST(std::abs(noted[3] - entropy) < 1e-9);
-        BOOST_TEST(std::isfinite(noted[0]));
-        best = std::max(best, noted[0]);
+        BOOST_TEST(std::abs(reported[3] - entropy) < 1e-9);
+        BOOST_TEST(std::isfinite(reported[0]));
+        best = std::max(best, reported[0]);
         const auto one = predicted(base.prior, base.x, labels, alpha, fitted.labels, x);
         mean.resize(one.size());
         for (std::size_t q = 0; q < one.size(); ++q) mean[q] += one[q] / 90;

@@ -37,11 +37,8 @@ BOOST_AUTO_TEST_SUITE(options)
 BOOST_AUTO_TEST_CASE(absent_and_null_members_give_the_fallback) {
   for (const Document &options : {Document(), Document::object(), with("k", {})}) {
     OptionReader reader(options);
-    BOOST_TEST(!reader.has("k"));
     BOOST_TEST(reader.number("k", 1.5) == 1.5);
     BOOST_TEST(reader.integer("k", 7, 1, 3) == 7);
-    BOOST_TEST(reader.boolean("k", true));
-    BOOST_TEST(reader.text("k", "t") == "t");
     BOOST_TEST(reader.choice("k", "c", {"a"}) == "c");
     BOOST_TEST((reader.choices("k", "c", {"a"}) == std::vector<std::string>{"c"}));
     BOOST_TEST(!reader.tensor("k", {1}).has_value());
@@ -106,15 +103,6 @@ BOOST_AUTO_TEST_CASE(whole_numbers_are_read_and_checked) {
              R"(option "restarts" is 9223372036854775808.0, but must be a whole number)");
   BOOST_TEST(refused(std::nan(""), least, 5) ==
              R"(option "restarts" is "NaN", but must be a whole number of at most 5)");
-}
-
-BOOST_AUTO_TEST_CASE(booleans_and_strings_are_read) {
-  BOOST_TEST(OptionReader(with("a", false)).boolean("a", true) == false);
-  BOOST_TEST(refusal([] { OptionReader(with("a", 1)).boolean("a", true); }) ==
-             R"(option "a" is 1, but must be true or false)");
-  BOOST_TEST(OptionReader(with("a", "x")).text("a", "") == "x");
-  BOOST_TEST(refusal([] { OptionReader(with("a", 1)).text("a", ""); }) ==
-             R"(option "a" is 1, but must be a string)");
 }
 
 BOOST_AUTO_TEST_CASE(long_values_are_cut_between_characters) {

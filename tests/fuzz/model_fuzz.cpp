@@ -155,6 +155,8 @@ void use(const Model &model) {
     attempt([&] { dpmm->cluster(dpmm->size() - 1); });
   } else if (const auto *hmm = dynamic_cast<const bayes::HiddenMarkovModel *>(&model)) {
     use_chain(*hmm);
+  } else if (!dynamic_cast<const Bare *>(&model)) {
+    fail("a model that this fuzzer does not use");
   }
 }
 

@@ -34,10 +34,10 @@ INSERT INTO asked
 SELECT family, NULL, 'scores', format(
   'SELECT %1$s_predict(%%1$s, x), %1$s_probabilities(%%1$s, x), %1$s_log_density(%%1$s, x)
    FROM (SELECT x FROM %%2$s WHERE id %%%% 23 = 1 ORDER BY id LIMIT 5) AS r', family)
-FROM unnest('{gmm,bmm,dpmm}'::text[]) AS family
+FROM (SELECT DISTINCT family FROM cases WHERE family <> 'hmm') AS f
 UNION ALL
 SELECT family, methods, called, statement
-FROM unnest('{gmm,bmm,dpmm,hmm}'::text[]) AS family, (VALUES
+FROM (SELECT DISTINCT family FROM cases) AS f, (VALUES
   (NULL::text[], 'info',
    'SELECT family, method, rows, skipped, dimension, components, iterations, converged, objective,
            log_likelihood, seed, options FROM bayes_info(%1$s)'),

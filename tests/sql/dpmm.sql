@@ -50,7 +50,7 @@ SELECT never($$SELECT data, method, shape, cluster <> number AS wrong
   FROM clusters) c$$, 'clusters count from 1');
 SELECT never($$SELECT *, b.count > a.count AS wrong
   FROM clusters a JOIN clusters b USING (data, method, shape) WHERE b.cluster = a.cluster + 1$$,
-  'by falling count');
+  'by descending count');
 SELECT never($$SELECT data, method, shape, cluster, count IS DISTINCT FROM n AS wrong FROM clusters
   FULL JOIN (SELECT data, method, shape, cluster, count(*) AS n FROM labels GROUP BY 1, 2, 3, 4) l
   USING (data, method, shape, cluster)$$, 'and the relation has as many rows of each');
@@ -240,7 +240,7 @@ SELECT never($$SELECT f.data, f.method, f.shape, p[components + 1] < 0.5 AS wron
   FROM fits f JOIN infos i USING (data, method, shape),
   LATERAL (SELECT dpmm_probabilities(model, (SELECT array_agg(1e6 * (j % 2 * 2 - 1)::float8)
   FROM generate_series(1, dimension) j)) AS p) q WHERE f.method <> 'vi'$$,
-  'a row far from all founds a cluster');
+  'a row far from all starts a cluster');
 SELECT never($$SELECT f.method, sum(p), abs(sum(p) - 1) > 3e-3 AS wrong
   FROM fits f, generate_series(-20000, 23000) AS v,
   LATERAL (SELECT exp(greatest(dpmm_log_density(model, ARRAY[v / 50.0]), -700)) / 50 AS p) AS d

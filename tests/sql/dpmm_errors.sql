@@ -172,7 +172,7 @@ SELECT is(advice(statement), said, statement) FROM (VALUES
   ($q$SELECT dpmm_fit(x, '[]') FROM few$q$, 'Write options as ''{"method": "slice", "draws": '
     '2000}''.'),
   ($q$SELECT dpmm_fit(x, '{"draws": 10, "warmup": 10}') FROM few$q$,
-    'A chain makes as many sweeps as draws says, and forgets the first ones of them, the warmup.'),
+    'A chain makes as many sweeps as draws says, and discards the first ones, the warmup.'),
   ($q$SELECT dpmm_fit(x, '{"draws": 10, "thin": 6}') FROM few$q$,
     'Every thin-th of them is kept, which leaves none. | Lower thin.'),
   ($q$SELECT dpmm_fit(x, '{"draws": 100000000}') FROM few$q$,

@@ -53,10 +53,10 @@ SELECT never($$SELECT data, method, shape, count(*), sum(weight),
   2, 3, k$$, 'k components whose weights are probabilities');
 SELECT never($$SELECT *, b.weight > a.weight AS wrong FROM components a
   JOIN components b USING (data, method, shape) WHERE b.component = a.component + 1 AND a.method
-  <> 'kmeans'$$, 'in the order of falling weight');
+  <> 'kmeans'$$, 'in the order of descending weight');
 SELECT never($$SELECT *, (b.count > a.count OR b.weight <> 1.0 / a.k) AS wrong FROM components a
   JOIN components b USING (data, method) WHERE b.component = a.component + 1 AND a.method
-  = 'kmeans'$$, 'or, for kmeans, of falling count');
+  = 'kmeans'$$, 'or, for kmeans, of descending count');
 SELECT never($$SELECT data, method, shape, sum(count),
   NOT near(sum(count),
   (SELECT i.rows FROM fits f, bayes_info(model) i WHERE (f.data, f.method)

@@ -28,7 +28,7 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
   ($q$SELECT gmm_fit(x, 2, '{"method": "gibbs", "draws": 7, "warmup": 7}') FROM faithful$q$,
     '22023 option "warmup" is 7, but must be below option "draws", which is 7'),
   ($q$SELECT gmm_fit(x, 2, '{"method": "collapsed", "covariance": "tied"}') FROM faithful$q$,
-    '22023 option "covariance" is "tied", which method collapsed does not know'),
+    '22023 option "covariance" is "tied", which method collapsed cannot fit'),
   ($q$SELECT gmm_fit(x, 2, '{"method": "collapsed"}', 2) FROM faithful$q$,
     '22023 method collapsed takes no weights'),
   ($q$SELECT gmm_fit(x, 2, '{"covariance": "diag"}') FROM faithful$q$,

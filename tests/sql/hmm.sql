@@ -26,7 +26,7 @@ SELECT never($$SELECT data, method, NOT near(sum(initial), 1) OR NOT near(sum(vi
   'states: probabilities sum to 1, visits to the steps');
 SELECT never($$SELECT a.data, a.method, b.visits > a.visits + 1e-9 AS wrong
   FROM states a JOIN states b USING (data, method) WHERE b.state = a.state + 1$$,
-  'by falling visits');
+  'by descending visits');
 SELECT never($$SELECT data, method, from_state, NOT near(sum(probability), 1)
   OR min(probability) < 0 AS wrong FROM transitions GROUP BY 1, 2, 3$$, 'transitions sum to 1');
 SELECT never($$SELECT data, method, NOT near(sum(count), steps - sequences, 1e-6) AS wrong

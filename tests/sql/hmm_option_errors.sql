@@ -1,5 +1,5 @@
 -- Hidden Markov models: every way to ask for options that cannot be, and what is said about it.
-SELECT plan(104);
+SELECT plan(105);
 \ir ../lib/hmm_errors.sql
 
 -- ---- options ----
@@ -13,6 +13,7 @@ SELECT is(complaint(format('SELECT hmm_fit(x, 2, %L) FROM words', options)),
   ('{"method": 1}', '22023 option "method" is 1, but must be one of em, map, vi, svi, gibbs'),
   ('{"metod": "em"}', '22023 unknown option "metod"'),
   ('{"k": 3}', '22023 unknown option "k"'),
+  ('{"samples": 3}', '22023 unknown option "samples"'),
   ('{"likelihood": "normal"}', '22023 unknown option "likelihood"'),
   ('{"emission": "gaussian"}', '22023 option "emission" is "gaussian", but must be one of '
     '<families>'),

@@ -32,16 +32,14 @@ CREATE TABLE calls (signature text PRIMARY KEY, query text);
 INSERT INTO calls
   SELECT name || '(bayes_model)',
     format('SELECT r.* FROM models, %I(model) AS r %s', name, condition)
-  FROM (VALUES
-    ('bayes_info', ''), ('bayes_trace', ''), ('bayes_draws', 'WHERE family = ''dpmm'''),
-    ('gmm_components', 'WHERE family = ''gmm'''), ('gmm_posterior', 'WHERE family = ''gmm'''),
-    ('bmm_components', 'WHERE family = ''bmm'''), ('bmm_parameters', 'WHERE family = ''bmm'''),
-    ('bmm_posterior', 'WHERE family = ''bmm'''), ('bmm_moments', 'WHERE family = ''bmm'''),
-    ('dpmm_clusters', 'WHERE family = ''dpmm'''), ('dpmm_estimate', 'WHERE family = ''dpmm'''),
-    ('dpmm_draws', 'WHERE family = ''dpmm'''),
-    ('hmm_states', 'WHERE family = ''hmm'''), ('hmm_transitions', 'WHERE family = ''hmm'''),
-    ('hmm_emissions', 'WHERE family = ''hmm'''), ('hmm_posterior', 'WHERE family = ''hmm'''))
-    AS f(name, condition);
+  FROM (VALUES ('bayes_info', ''), ('bayes_trace', ''),
+    ('bayes_draws', 'WHERE family = ''dpmm''')) AS f(name, condition);
+INSERT INTO calls
+  SELECT oid::regprocedure::text, format('SELECT r.* FROM models, %s(model) AS r WHERE family = %L',
+    oid::regproc, family)
+  FROM pg_proc, (SELECT DISTINCT family FROM models) AS f
+  WHERE proretset AND pronargs = 1 AND proargtypes[0] = 'bayes_model'::regtype
+    AND starts_with(proname, family || '_');
 INSERT INTO calls VALUES
   ('gmm_sample(bayes_model,integer,bigint)',
    'SELECT r.* FROM models, gmm_sample(model, 2, 1) AS r WHERE family = ''gmm'''),

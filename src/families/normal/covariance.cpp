@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/message.hpp"
+#include "base/symmetric_eigen.hpp"
 
 namespace bayes {
 

@@ -81,7 +81,7 @@ template <class Function> void for_each_group(const Columns &columns, Function f
   std::apply([&](const auto &...group) { ((group.columns.empty() ? void() : f(group)), ...); },
              columns.groups().all);
 }
-/// f(column's number, family, place) for every column, group by group, as Columns::for_each.
+/// f(column's number, family, offsets) for every column, group by group, as Columns::for_each.
 template <class Function> void for_each_family(const Columns &columns, Function f) {
   for_each_group(columns, [&](const auto &group) {
     for (std::size_t c = 0; c < group.columns.size(); ++c)

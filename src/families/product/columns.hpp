@@ -148,7 +148,7 @@ class BAYES_API Columns {
   /// The numbers of the columns with one family, rising, for every family that has columns here.
   const std::vector<std::vector<int>> &by_family() const { return by_family_; }
 
-  /// f(column's number, column, place) for every column, group by group.
+  /// f(column's number, column, offsets) for every column, group by group.
   template <class Function> void for_each(Function f) const {
     for (const std::vector<int> &group : by_family_)
       for (const int j : group) f(j, column(j), offsets(j));

@@ -73,7 +73,7 @@ struct ProductFloor {
 
 namespace detail {
 
-/// f(component, column's number, column, place) for all components and columns, with polls.
+/// f(component, column's number, column, offsets) for all components and columns, with polls.
 template <class Function>
 void for_each_column(const Columns &columns, Eigen::Index components, Function f) {
   for (Eigen::Index k = 0; k < components; ++k) {

@@ -234,6 +234,17 @@ ProductPosterior make_product_prior(const ProductSurvey &survey,
   return out;
 }
 
+void require_mode(const ProductPosterior &prior) {
+  prior.columns->for_each([&](int j, const Column &column, const ColumnOffsets &) {
+    if (!column.has_mode(prior.column(0, j)))
+      throw Error(Errc::invalid_argument,
+                  message("method map needs a prior with a mode, but that of element {} ({}) has "
+                          "none",
+                          j + 1, column.name),
+                  message("There {}.", column.mode_requirement));
+  });
+}
+
 Document product_prior_options(const ProductPosterior &prior,
                                const std::vector<std::string> &likelihood) {
   Document out = Document::object();

@@ -49,6 +49,9 @@ BAYES_API ProductPosterior make_product_prior(const ProductSurvey &survey,
                                               const std::vector<std::string> &likelihood,
                                               const ProductPriorKeys &given, double k);
 
+/// Throws Error(invalid_argument) naming the first element whose prior has no mode.
+void require_mode(const ProductPosterior &prior);
+
 /// The prior in force, in the form of options.
 BAYES_API Document product_prior_options(const ProductPosterior &prior,
                                          const std::vector<std::string> &likelihood);

@@ -49,12 +49,12 @@ ProductStatistics ProductScorer::statistics(const std::vector<double> &counts,
   for (int k = 0; k < k_; ++k) {
     out.count(k) = counts[std::size_t(k)];
     const double *const sums = at, *missing = at + columns_->size().sums;
-    columns_->for_each([&](int, const Column &column, const ColumnOffsets &place) {
+    columns_->for_each([&](int, const Column &column, const ColumnOffsets &offsets) {
       // What is left when nearly all is missing is rounding.
       double weight = out.count(k) - *missing++;
       if (!(weight > 1e-12 * out.count(k))) weight = 0;
-      column.statistics(weight, sums + place.sums, terms_.col(k).data() + place.terms,
-                        out.values.col(k).data() + place.statistics);
+      column.statistics(weight, sums + offsets.sums, terms_.col(k).data() + offsets.terms,
+                        out.values.col(k).data() + offsets.statistics);
     });
     at = missing;
     out.carrier(k) = *at++;

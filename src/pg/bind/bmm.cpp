@@ -12,14 +12,7 @@ using namespace bayes::pg;
 
 namespace {
 
-RowPolicy policy(BmmRowOptions options) {
-  return {.missing = options.skip_missing   ? Missing::skip
-                     : options.keep_missing ? Missing::keep
-                                            : Missing::error,
-          .booleans = true,
-          .null_on_error = options.null_on_error,
-          .max_dimension = bmm_max_dimension};
-}
+RowPolicy policy(const RowOptions &options) { return row_policy(options, bmm_max_dimension, true); }
 
 const BernoulliMixture *start_of(const FitRequest &request) {
   return static_cast<const BernoulliMixture *>(request.start.get());

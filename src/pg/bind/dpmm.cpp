@@ -18,11 +18,7 @@ using namespace bayes::pg;
 namespace {
 
 RowPolicy check_fit(const FitRequest &request) {
-  const DpmmRowOptions options = dpmm_check_options(request.options);
-  return {.missing = options.skip_missing ? Missing::skip : Missing::error,
-          .booleans = true,
-          .null_on_error = options.null_on_error,
-          .max_dimension = dpmm_max_dimension};
+  return row_policy(dpmm_check_options(request.options), dpmm_max_dimension, true);
 }
 
 const DirichletProcessMixture &mixture(const Model &model) {

@@ -10,11 +10,7 @@ using namespace bayes::pg;
 
 namespace {
 
-RowPolicy policy(GmmRowOptions options) {
-  return {.missing = options.skip_missing ? Missing::skip : Missing::error,
-          .null_on_error = options.null_on_error,
-          .max_dimension = gmm_max_dimension};
-}
+RowPolicy policy(const RowOptions &options) { return row_policy(options, gmm_max_dimension); }
 
 const GaussianMixture *start_of(const FitRequest &request) {
   return static_cast<const GaussianMixture *>(request.start.get());

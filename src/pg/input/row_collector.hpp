@@ -20,6 +20,15 @@ struct RowPolicy {
   int max_dimension = 0;
 };
 
+inline RowPolicy row_policy(const RowOptions &options, int max_dimension, bool booleans = false) {
+  return {.missing = options.skip_missing   ? Missing::skip
+                     : options.keep_missing ? Missing::keep
+                                            : Missing::error,
+          .booleans = booleans,
+          .null_on_error = options.null_on_error,
+          .max_dimension = max_dimension};
+}
+
 class RowCollector : public Collector {
  public:
   using Check = RowPolicy (*)(const FitRequest &request);

@@ -1,0 +1,23 @@
+#include "mixture/finite_totals.hpp"
+
+#include <cmath>
+
+#include "families/normal/normal_document.hpp"
+
+namespace bayes {
+
+void read_totals(const MemberReader &in, int components, FiniteTotals &totals) {
+  totals.weight = in.number("weight", 0, 1e300, true);
+  totals.entropy = in.number("entropy", 0, 1e300);
+  totals.counts = read_vector(in, "counts", components);
+  if (!(totals.counts.minCoeff() >= 0)) in.reject("counts", "must not be negative");
+}
+
+Vector read_weights(const MemberReader &in, int components) {
+  Vector weights = read_vector(in, "weights", components);
+  if (!(weights.minCoeff() >= 0) || !(std::abs(weights.sum() - 1) < 1e-9))
+    in.reject("weights", "must not be negative and must sum to 1");
+  return weights;
+}
+
+}  // namespace bayes

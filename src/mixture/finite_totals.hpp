@@ -1,0 +1,26 @@
+// What every fitted mixture with a fixed number of components has beside its parameters, and its
+// parts of the document form.
+#pragma once
+
+#include "base/linalg.hpp"
+#include "document/members.hpp"
+
+namespace bayes {
+
+struct FiniteTotals {
+  /// K expected numbers of rows
+  Vector counts;
+  /// of all rows
+  double weight = 0;
+  /// of the responsibilities at the point estimate, summed over the rows; in nats
+  double entropy = 0;
+};
+
+// Both throw Error(invalid_text) naming the invalid member.
+
+/// Members weight, entropy and counts.
+void read_totals(const MemberReader &in, int components, FiniteTotals &totals);
+/// Member weights: numbers that are not negative and sum to 1.
+Vector read_weights(const MemberReader &in, int components);
+
+}  // namespace bayes

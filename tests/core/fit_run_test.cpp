@@ -1,0 +1,76 @@
+// Restarts of a fit: the best run is the result, and no more runs are in memory than are reckoned.
+#include "fit/fit_run.hpp"
+
+#include "support.hpp"
+
+namespace {
+
+using namespace bayes;
+
+class Nothing final : public Model {
+  void write(Document &) const override {}
+};
+
+/// A run's state; counts those that are alive.
+struct State {
+  double objective;
+  explicit State(double value) : objective(value) { ++alive; }
+  State(State &&from) noexcept : objective(from.objective) { ++alive; }
+  State(const State &) = delete;
+  State &operator=(State &&from) noexcept {
+    objective = from.objective;
+    return *this;
+  }
+  ~State() { --alive; }
+  inline static int alive = 0;
+};
+
+struct Run : RunTrace {
+  State state;
+  explicit Run(State from) : state(std::move(from)) { trace = {state.objective}; }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(fit_run)
+
+BOOST_AUTO_TEST_CASE(one_run_beside_the_best_is_in_memory) {
+  for (const std::vector<double> &objectives :
+       {std::vector<double>{3, 2, 1}, {1, 2, 3}, {2, 3, 1}, {1, 3, 2}}) {
+    for (const bool trial : {false, true}) {
+      Nothing model;
+      FitPlan plan;
+      plan.restarts = int(objectives.size());
+      Control control;
+      FitRun run(model, plan, control);
+      int all = 0, some = 1, at_most = 0, last = -1;
+      const Run best = run.best_of_restarts(
+          all, TrialData<int>{trial ? &some : nullptr, 1},
+          [&](int restart) { return State(objectives[std::size_t(restart) - 1]); },
+          [&](State state, int &data) {
+            at_most = std::max(at_most, State::alive);
+            last = data;
+            return Run(std::move(state));
+          });
+      BOOST_TEST(best.state.objective == 3);
+      BOOST_TEST(model.info.objective == 3);
+      BOOST_TEST(model.trace.size() == objectives.size() + (trial ? 1 : 0));
+      BOOST_TEST(last == 0);
+      // The best so far, and the one that goes.
+      BOOST_TEST(at_most <= 2);
+    }
+  }
+  BOOST_TEST(State::alive == 0);
+}
+
+BOOST_AUTO_TEST_CASE(rows_must_suit_the_model) {
+  const MemoryRows rows = support::rows_of(Matrix::Ones(2, 3)), none(RowShape{3, false});
+  Nothing start;
+  start.info.dimension = 2;
+  require_rows(rows, "a mixture", 3);
+  BOOST_CHECK_THROW(require_rows(none, "a mixture", 3), Error);
+  BOOST_CHECK_THROW(require_rows(rows, "a mixture", 2), Error);
+  BOOST_CHECK_THROW(require_rows(rows, "a mixture", 3, &start), Error);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
