@@ -1,5 +1,8 @@
 # Parallel aggregation: the plan is really used, gives what the serial plan gives, and is not chosen
 # where rows would not fit into memory; any number of threads gives the same bits.
+#
+# How long, for the runner:
+# seconds: 25
 use strict;
 use warnings;
 use Server;
