@@ -29,7 +29,7 @@ CREATE TABLE chains AS SELECT hmm_fit(x, 3,
   hmm_fit(x, 20, '{"method": "vi", "restarts": 1, "max_iter": 2, "tol": 1e6}') AS large
 FROM sequences WHERE id <= 100;
 CREATE TABLE processes AS SELECT dpmm_fit(x, '{"concentration": 20, "draws": 200}') AS model,
-  dpmm_fit(x, '{"chains": 1, "draws": 50000}') AS long FROM cloud WHERE id <= 60;
+  dpmm_fit(x, '{"chains": 1, "draws": 20000}') AS long FROM cloud WHERE id <= 60;
 ANALYZE;
 SQL
 

@@ -361,7 +361,8 @@ for my $function (@functions) {
         }
     }
     # And everything adverse at once.
-    push @picks, [map { my $v = $from{$_}; $v->[rand @$v] } @types] for 1 .. (@types > 1 ? 40 : 0);
+    push @picks, [map { my $v = $from{$_}; $v->[rand @$v] } @types] 
+        for 1 .. (@types > 1 ? effort(40) : 0);
     for my $pick (@picks) {
         my @all = grep { !$seen{$_}++ } calls_of($kind, $returns_set eq 't', $name, \@types,
             @$pick);

@@ -162,7 +162,7 @@ SKIP: {
     my $rows = 200000 / 1048576;
     for my $memory (2, 16) {
         for my $what (['slice', '"method": "slice", "draws": 40, "chains": 1'],
-            ['slice, binder', '"method": "slice", "estimate": "binder", "draws": 40, "chains": 2'],
+            ['slice, binder', '"method": "slice", "estimate": "binder", "draws": 20, "chains": 2'],
             ['slice, three chains',
             '"method": "slice", "estimate": "map", "draws": 10, "chains": 3'],
             ['vi', '"method": "vi", "max_iter": 5, "restarts": 1, "tol": 0']) {
