@@ -2,7 +2,7 @@
 # where rows would not fit into memory; any number of threads gives the same bits.
 #
 # How long, for the runner:
-# seconds: 25
+# seconds: 20
 use strict;
 use warnings;
 use Server;

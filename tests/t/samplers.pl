@@ -3,7 +3,7 @@
 # session leave nothing behind.
 #
 # How long, for the runner:
-# seconds: 40
+# seconds: 30
 use strict;
 use warnings;
 use Effort;
