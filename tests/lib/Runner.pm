@@ -28,19 +28,19 @@ sub lines {
     return @lines;
 }
 
-# Runs jobs, so many at a time. A job is a hash of name, command, count and perhaps size,
+# Runs jobs, so many at a time. A job is a hash of name, command, count and perhaps seconds, size,
 # environment and limit in seconds; count is given the output and the exit status and returns
 # (passed, failed, notes).
 #
 # The longest come first, so that no processor waits in the end for one that began last. How long
-# each takes is known from an earlier run; before there was one, the larger is thought to be the
-# longer.
+# each takes is known from an earlier run; before there was one, from its seconds; else the larger
+# is thought to be the longer.
 sub run {
     my ($at_once, @jobs) = @_;
     mkdir 'build';
     mkdir $logs;
     my %seconds = -e "$logs/seconds" ? map { split /\t/ } lines("$logs/seconds") : ();
-    my $weight = sub { $seconds{$_[0]{name}} // 1e6 + ($_[0]{size} // 0) };
+    my $weight = sub { $seconds{$_[0]{name}} // $_[0]{seconds} // 1e6 + ($_[0]{size} // 0) };
     @jobs = sort { $weight->($b) <=> $weight->($a) } @jobs if $at_once > 1;
     while (@jobs || %children) {
         while (@jobs && keys %children < $at_once) {

@@ -248,6 +248,23 @@ sub private_kb {
     return ($resident - $shared) * POSIX::sysconf(&POSIX::_SC_PAGESIZE) / 1024;
 }
 
+# By how much memory grows, in kB, while something is done so many times: the least of some rounds,
+# as what is lost is lost in every round, and what the C library sets aside is not. Rounds end once
+# one grew by no more than $enough; one in which memory shrinks by more than that says nothing.
+sub growth_kb {
+    my ($self, $times, $enough, $action) = @_;
+    my $growth;
+    for my $round (1 .. 6) {
+        my $start = $self->private_kb;
+        $action->() for 1 .. $times;
+        my $more = $self->private_kb - $start;
+        next if $more < -$enough && $round < 6;
+        $growth = $more if !defined $growth || $more < $growth;
+        last if $growth <= $enough;
+    }
+    return $growth;
+}
+
 # The highest that the backend's memory, shared pages included, rises above where it was while it
 # runs the statement, in MB. Undefined where the kernel does not let the peak be reset.
 sub peak_rise {

@@ -1,7 +1,11 @@
 # More rows than maintenance_work_mem holds: they go to a temporary file, which PostgreSQL counts,
 # limits and removes; the model is the same to the last bit, and memory stays within the budget.
+#
+# How long, for the runner:
+# seconds: 12
 use strict;
 use warnings;
+use Effort;
 use Server;
 use Test::More;
 use Time::HiRes qw(time sleep);
@@ -54,9 +58,10 @@ my %statements = (
           FROM gmm_select('SELECT x, w FROM rows', '{2,3}', '{$quick}')",
     'window' => "SELECT md5(string_agg(c::text, ' ' ORDER BY id))
           FROM (SELECT id, gmm_cluster(x, 5, '{$quick}') OVER () AS c FROM rows) AS r",
-    'growing frame' => "SELECT md5(string_agg(m, ' ' ORDER BY id))
-          FROM (SELECT DISTINCT ON (id / 8000) id, timeless(gmm_fit(x, 2, '{$quick}')
-          OVER (ORDER BY id / 8000)) AS m FROM rows ORDER BY id / 8000, id) AS r",
+    # One fit to a frame, and one model of it read: one to a row would take all the time.
+    'growing frame' => "SELECT md5(string_agg(timeless(m), ' ' ORDER BY id))
+          FROM (SELECT id, gmm_fit(x, 2, '{$quick}') OVER (ORDER BY id / 8000) AS m FROM rows) AS r
+          WHERE id % 8000 = 1 OR id = 40000",
     'groups' => "SELECT md5(string_agg(m, ' ' ORDER BY g))
           FROM (SELECT id % 3 AS g, timeless(gmm_fit(x, 2, '{$quick}')) AS m FROM rows
           GROUP BY 1) AS r",
@@ -122,7 +127,7 @@ my %failing = (
           FROM rows GROUP BY 1 OFFSET 0) AS r",
 );
 for my $what (sort keys %failing) {
-    like($session->run($failing{$what}, 120), qr/^ERROR:  (?!XX)/, "error in $what");
+    like($session->run($failing{$what}, 120), qr/^ERROR:  22/, "error in $what");
     is_deeply([$server->temporary_files], [], 'no file is left');
 }
 $session->run('CREATE FUNCTION caught(
@@ -202,10 +207,11 @@ SKIP: {
 }
 
 # Many groups at once: PostgreSQL counts what they hold, and spills whole groups.
+my $groups = effort(3000);
 like($session->run("SET work_mem = '1MB'; SET maintenance_work_mem = '1MB'; SET enable_sort = off;
       SELECT count(m), sum((SELECT i.rows FROM bayes_info(m) AS i))
-      FROM (SELECT gmm_fit(x, 1) AS m FROM rows GROUP BY id % 3000) AS r", 120),
-    qr/^3000\|40000$/, 'three thousand groups in little memory');
+      FROM (SELECT gmm_fit(x, 1) AS m FROM rows GROUP BY id % $groups) AS r", 120),
+    qr/^$groups\|40000$/, "$groups groups in little memory");
 is_deeply([$server->temporary_files], [], 'no file is left');
 
 done_testing;

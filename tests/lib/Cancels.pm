@@ -1,0 +1,258 @@
+# Statements of every kind of fit, the tables that they read, and how they are cancelled; for the
+# tests of what happens then.
+package Cancels;
+use strict;
+use warnings;
+use Time::HiRes qw(time sleep);
+
+my $tables = <<'SQL';
+CREATE TABLE rows AS SELECT i AS id,
+  ARRAY(SELECT sin(i * j * 0.7) + j * (i % 7) FROM generate_series(1, 8) AS j) AS x
+FROM generate_series(1, 60000) AS i;
+CREATE TABLE wide AS SELECT i AS id,
+  ARRAY(SELECT sin(i * j * 0.37) FROM generate_series(1, 300) AS j) AS x
+FROM generate_series(1, 1000) AS i;
+CREATE TABLE models AS SELECT gmm_fit(x, 8, '{"restarts": 1, "max_iter": 2, "tol": 1e6}') AS model
+FROM rows WHERE id <= 5000;
+CREATE TABLE cloud AS SELECT i AS id, ARRAY[sin(i * 1.1) * exp(cos(i)), cos(i * 1.3)] AS x,
+  ARRAY[i % 2, i / 3 % 2, i / 7 % 2] AS bits, ARRAY[i % 11, i % 13 * (i % 2)] AS counts
+FROM generate_series(1, 40000) AS i;
+CREATE TABLE sequences AS SELECT id,
+  ARRAY(SELECT sin(id * i * 0.7) + 3 * (id * i / 7 % 3) FROM generate_series(1, 100) AS i) AS x,
+  ARRAY(SELECT chr(97 + (id * i / 5 % 3 * 2 + i * i % 3) % 6)
+  FROM generate_series(1, 100) AS i) AS names FROM generate_series(1, 2000) AS id;
+CREATE TABLE series AS SELECT array_agg(sin(i * 1.7) + 3 * (i / 50 % 3)) AS x,
+  array_agg(ARRAY[sin(i * 1.7), cos(i * 0.3) + i / 70 % 3]) AS v
+FROM generate_series(1, 500000) AS i;
+CREATE TABLE chains AS SELECT hmm_fit(x, 3,
+  '{"method": "em", "restarts": 1, "max_iter": 3, "tol": 1e6}') AS model,
+  hmm_fit(x, 20, '{"method": "vi", "restarts": 1, "max_iter": 2, "tol": 1e6}') AS large
+FROM sequences WHERE id <= 100;
+CREATE TABLE processes AS SELECT dpmm_fit(x, '{"concentration": 20, "draws": 200}') AS model,
+  dpmm_fit(x, '{"chains": 1, "draws": 20000}') AS long FROM cloud WHERE id <= 60;
+ANALYZE;
+SQL
+
+# None of these ends by itself in a second.
+our $endless = '"max_iter": 1000000, "tol": 0, "restarts": 1000';
+my $sampling = '"draws": 100000000, "thin": 1000000';
+our %kinds = (
+    (map { ($_ => "SELECT gmm_fit(x, 8, '{\"method\": \"$_\", $endless}')
+          FROM rows") } qw(em map vi kmeans)),
+    svi => "SELECT gmm_fit(x, 8, '{\"method\": \"svi\", $endless}') FROM rows",
+    'svi, large batches' => "SELECT gmm_fit(x, 8,
+          '{\"method\": \"svi\", \"batch_size\": 1000000, $endless}') FROM rows",
+    'vi, independent prior'
+        => "SELECT gmm_fit(x, 8, '{\"prior\": {\"type\": \"independent\"}, $endless}') FROM rows",
+    (map { ("em $_" => "SELECT gmm_fit(x, 8,
+          '{\"method\": \"em\", \"covariance\": \"$_\", $endless}') FROM rows") }
+        qw(diagonal spherical tied)),
+    'wide rows' => "SELECT gmm_fit(x, 4, '{\"method\": \"em\", $endless}') FROM wide",
+    'wide rows by vi' => "SELECT gmm_fit(x, 4, '{$endless}') FROM wide",
+    'many components' => "SELECT gmm_fit(x, 2000, '{$endless}') FROM rows",
+    'start from a model' => "SELECT gmm_fit(x, (SELECT model FROM models),
+          '{\"max_iter\": 1000000, \"tol\": 0, \"method\": \"em\"}') FROM rows,
+          generate_series(1, 3)",
+    'update' => "SELECT gmm_update(x, (SELECT model FROM models),
+          '{\"max_iter\": 1000000, \"tol\": 0}') FROM rows, generate_series(1, 3)",
+    'window' => "SELECT count(gmm_cluster) FROM (SELECT gmm_cluster(x, 8, '{$endless}') OVER ()
+          FROM rows) AS r",
+    'relation' => "SELECT * FROM gmm_fit('SELECT x FROM rows', 8, '{$endless}')",
+    'select' => "SELECT gmm_select(x, '{2,3,4,5,6,7,8}',
+          '{\"covariance\": [\"full\", \"tied\"], $endless}') FROM rows",
+    'select from a query'
+        => "SELECT * FROM gmm_select('SELECT x FROM rows', '{2,3,4}', '{$endless}')",
+    'reading rows' => "SELECT gmm_fit(ARRAY[i, sin(i)], 2) FROM generate_series(1, 100000000) AS i",
+    'reading a query' => "SELECT *
+          FROM gmm_fit('SELECT i, sin(i) FROM generate_series(1, 100000000) AS i', 2)",
+    'reading a partition'
+        => "SELECT count(gmm_cluster) FROM (SELECT gmm_cluster(x, 8, '{$endless}')
+          OVER (PARTITION BY id % 2) FROM rows, generate_series(1, 20)) AS r",
+    'many groups' => "SELECT id, gmm_fit(x, 1) FROM rows GROUP BY id",
+    'spilled rows' => "SET LOCAL maintenance_work_mem = '1MB';
+          SELECT gmm_fit(x, 8, '{\"method\": \"em\", $endless}') FROM rows",
+    'spilled rows of a query'
+        => "SET LOCAL maintenance_work_mem = '1MB';
+          SELECT * FROM gmm_fit('SELECT x FROM rows', 8, '{$endless}')",
+    'spilled rows of a partition'
+        => "SET LOCAL maintenance_work_mem = '1MB';
+          SELECT count(gmm_cluster) FROM (SELECT gmm_cluster(x, 8, '{$endless}') OVER ()
+          FROM rows) AS r",
+    'two threads' => "SET LOCAL pg_bayes.threads = 2; SELECT gmm_fit(x, 8, '{$endless}') FROM rows",
+    'two threads, spilled'
+        => "SET LOCAL pg_bayes.threads = 2; SET LOCAL maintenance_work_mem = '1MB';
+          SELECT gmm_fit(x, 8, '{\"method\": \"em\", $endless}') FROM rows",
+    'parallel plan' => "SET LOCAL parallel_setup_cost = 0; SET LOCAL parallel_tuple_cost = 0;
+          SET LOCAL min_parallel_table_scan_size = 0; SET LOCAL max_parallel_workers_per_gather = 2;
+          SELECT gmm_fit(x, 8, '{$endless}') FROM rows",
+    'prediction' => "SELECT sum(gmm_predict(model, x)) FROM rows, models, generate_series(1, 1000)",
+    'draws' => "SELECT count(*) FROM models, gmm_sample(model, 2000000000, 1)",
+    'progress' => "SET LOCAL pg_bayes.progress = on;
+          SELECT gmm_fit(x, 8, '{\"method\": \"em\", $endless}') FROM rows",
+    'error means NULL' => "SELECT gmm_fit(x, 8, '{\"on_error\": \"null\", $endless}') FROM rows",
+    (map { ("dpmm $_" => "SELECT dpmm_fit(x, '{\"method\": \"$_\", $sampling}')
+          FROM rows") } qw(collapsed gibbs slice)),
+    'dpmm vi' => "SELECT dpmm_fit(x, '{\"method\": \"vi\", $endless}') FROM rows",
+    (map { ("dpmm $_, wide rows"
+        => "SELECT dpmm_fit(x, '{\"method\": \"$_\", $sampling}')
+          FROM wide") } qw(collapsed slice)),
+    (map { ("dpmm $_, many clusters"
+        => "SELECT dpmm_fit(x, '{\"method\": \"$_\", \"concentration\": 1000, $sampling}')
+          FROM cloud") } qw(collapsed gibbs slice)),
+    'dpmm of bits' => "SELECT dpmm_fit(bits, '{\"likelihood\": \"bernoulli\", $sampling}')
+          FROM cloud",
+    'dpmm of counts by gibbs'
+        => "SELECT dpmm_fit(counts,
+          '{\"likelihood\": \"poisson\", \"method\": \"gibbs\", $sampling}') FROM cloud",
+    'dpmm of categories by slice'
+        => "SELECT dpmm_fit(counts,
+          '{\"likelihood\": \"categorical\", \"method\": \"slice\", $sampling}') FROM cloud",
+    'dpmm estimate' => "SELECT dpmm_fit(x,
+          '{\"method\": \"slice\", \"chains\": 8, \"draws\": 4, \"warmup\": 0,
+          \"concentration\": 30}') FROM cloud",
+    'dpmm estimate, binder'
+        => "SELECT dpmm_fit(x,
+          '{\"method\": \"slice\", \"chains\": 8, \"draws\": 4, \"warmup\": 0,
+          \"concentration\": 30, \"estimate\": \"binder\"}') FROM cloud",
+    'dpmm estimate, bipartition'
+        => "SELECT dpmm_fit(x,
+          '{\"chains\": 4, \"draws\": 10, \"warmup\": 0, \"concentration\": 30,
+          \"estimate\": \"bipartition\"}') FROM cloud WHERE id <= 1000",
+    'dpmm similarity' => "SELECT count(*) FROM dpmm_similarity('SELECT id, x FROM cloud LIMIT 5000',
+          '{\"method\": \"slice\", \"chains\": 1, \"draws\": 20}')",
+    'dpmm window' => "SELECT count(c)
+          FROM (SELECT dpmm_cluster(x, '{\"method\": \"slice\", $sampling}') OVER () AS c
+          FROM rows) AS r",
+    'dpmm relation' => "SELECT * FROM dpmm_cluster('SELECT id, x FROM rows', '{$sampling}')",
+    'dpmm, reading a query'
+        => "SELECT * FROM dpmm_cluster(
+          'SELECT i, i, sin(i) FROM generate_series(1, 100000000) AS i')",
+    'dpmm, spilled rows' => "SET LOCAL maintenance_work_mem = '1MB';
+          SELECT dpmm_fit(x, '{\"method\": \"slice\", $sampling}') FROM rows",
+    'dpmm, two threads' => "SET LOCAL pg_bayes.threads = 2;
+          SELECT dpmm_fit(x, '{\"method\": \"slice\", $sampling}') FROM rows",
+    'dpmm gibbs, wide rows' => "SELECT dpmm_fit(x, '{\"method\": \"gibbs\", $sampling}') FROM wide",
+    'dpmm vi, wide rows' => "SELECT dpmm_fit(x, '{\"method\": \"vi\", $endless}') FROM wide",
+    # Few rows, many draws: the search for the partition is what takes the time.
+    (map { ("dpmm estimate of many draws, $_"
+        => "SELECT dpmm_fit(x,
+          '{\"chains\": 4, \"draws\": 250, \"warmup\": 125, \"method\": \"slice\",
+          \"concentration\": 30, \"estimate\": \"$_\"}') FROM cloud WHERE id <= 2500") }
+        qw(vi binder)),
+    'dpmm estimate of many draws, bipartition'
+        => "SELECT dpmm_fit(x,
+          '{\"chains\": 4, \"draws\": 250, \"warmup\": 125, \"method\": \"slice\",
+          \"concentration\": 30, \"estimate\": \"bipartition\"}') FROM cloud WHERE id <= 900",
+    (map { ("bmm $_" => "SELECT bmm_fit(bits, 3, '{\"method\": \"$_\", $endless}')
+          FROM cloud") } qw(em vi svi mcem)),
+    (map { ("bmm $_" => "SELECT bmm_fit(bits, 3, '{\"method\": \"$_\", $sampling}')
+          FROM cloud") } qw(gibbs collapsed)),
+    'bmm of categories' => "SELECT bmm_fit(counts, 20,
+          '{\"likelihood\": \"categorical\", \"method\": \"em\", $endless}') FROM cloud",
+    'bmm, spilled rows' => "SET LOCAL maintenance_work_mem = '1MB';
+          SELECT bmm_fit(counts, 4,
+          '{\"likelihood\": \"poisson\", \"method\": \"gibbs\", $sampling}') FROM cloud,
+          generate_series(1, 3)",
+    'bmm window' => "SELECT count(c)
+          FROM (SELECT bmm_cluster(bits, 3, '{\"method\": \"collapsed\", $sampling}') OVER () AS c
+          FROM cloud) AS r",
+    (map { ("gmm $_" => "SELECT gmm_fit(x, 8, '{\"method\": \"$_\", $sampling}')
+          FROM rows") } qw(gibbs collapsed)),
+    'gmm mcem' => "SELECT gmm_fit(x, 8, '{\"method\": \"mcem\", $endless}') FROM rows",
+    'gmm collapsed, wide rows'
+        => "SELECT gmm_fit(x, 4, '{\"method\": \"collapsed\", $sampling}') FROM wide",
+    (map { ("hmm $_" => "SELECT hmm_fit(x, 3, '{\"method\": \"$_\", $endless}')
+          FROM sequences") } qw(em map vi svi)),
+    'hmm gibbs' => "SELECT hmm_fit(x, 3, '{\"method\": \"gibbs\", $sampling}') FROM sequences",
+    (map { ("hmm $_ of names"
+        => "SELECT hmm_fit(names, 4, '{\"method\": \"$_\", $endless}')
+          FROM sequences") } qw(em vi)),
+    'hmm, many states' => "SELECT hmm_fit(names, 300, '{\"method\": \"em\", $endless}')
+          FROM sequences",
+    'hmm, one long sequence'
+        => "SELECT hmm_fit(x, 3, '{\"method\": \"em\", $endless}') FROM series",
+    'hmm, one long sequence by gibbs'
+        => "SELECT hmm_fit(x, 3, '{\"method\": \"gibbs\", $sampling}') FROM series",
+    'hmm, vectors, two threads'
+        => "SET LOCAL pg_bayes.threads = 2; SELECT hmm_fit(v, 3, '{\"method\": \"em\", $endless}')
+          FROM series",
+    'hmm, left to right' => "SELECT hmm_fit(x, 5,
+          '{\"method\": \"em\", \"topology\": \"left-to-right\", $endless}') FROM series",
+    'hmm, spilled' => "SET LOCAL maintenance_work_mem = '1MB';
+          SELECT hmm_fit(x, 3, '{\"method\": \"em\", $endless}') FROM sequences,
+          generate_series(1, 3)",
+    'hmm, reading sequences' => "SELECT hmm_fit(x, 2) FROM sequences, generate_series(1, 100000)",
+    'hmm relation' => "SELECT * FROM hmm_decode('SELECT id, x FROM sequences', 3, '{$endless}')",
+    'hmm relation, reading'
+        => "SELECT * FROM hmm_decode(
+          'SELECT i, ARRAY[i, sin(i)] FROM generate_series(1, 100000000) AS i', 2)",
+    'hmm decode window' => "SELECT count(d) FROM (SELECT hmm_decode(large, x) OVER () AS d
+          FROM chains, (SELECT unnest(x) AS x FROM series, generate_series(1, 10)) AS s) AS r",
+    'hmm probabilities window'
+        => "SELECT count(p) FROM (SELECT hmm_probabilities(large, x) OVER () AS p FROM chains,
+          (SELECT unnest(x) AS x FROM series, generate_series(1, 10)) AS s) AS r",
+    'hmm filter window' => "SELECT count(f) FROM (SELECT hmm_filter(large, x) OVER () AS f
+          FROM chains, (SELECT unnest(x) AS x FROM series, generate_series(1, 10)) AS s) AS r",
+    'hmm decode' => "SELECT count(hmm_decode(large, x)) FROM chains, series,
+          generate_series(1, 100)",
+    'hmm probabilities' => "SELECT count(hmm_probabilities(large, x)) FROM chains, series,
+          generate_series(1, 100)",
+    'hmm filter' => "SELECT count(hmm_filter(large, x)) FROM chains, series,
+          generate_series(1, 100)",
+    'hmm log likelihood' => "SELECT count(hmm_log_likelihood(large, x)) FROM chains, series,
+          generate_series(1, 100)",
+    'hmm paths' => "SELECT count(*) FROM chains, sequences, hmm_paths(large, x, 1000)",
+    'hmm paths, a long sequence'
+        => "SELECT count(*) FROM chains, series, hmm_paths(model, x[1:50000], 300)",
+    'hmm sample' => "SELECT count(*) FROM chains, hmm_sample(model, 100000000, 1)",
+    'dpmm prediction' => "SELECT sum(dpmm_predict(model, x)) FROM cloud, processes,
+          generate_series(1, 1000)",
+    'dpmm draws' => "SELECT count(*) FROM processes, generate_series(1, 1000) AS g,
+          LATERAL (SELECT * FROM dpmm_draws(long) OFFSET 0 * g) AS d",
+);
+# What comes after the sampling of these begins about so many seconds after the statement.
+our %later = ('dpmm estimate' => 1, 'dpmm estimate, binder' => 1, 'dpmm similarity' => 0.1,
+    map({ ("dpmm estimate of many draws, $_->[0]" => $_->[1]) } ['vi', 1.8], ['binder', 1.8],
+    ['bipartition', 1]));
+
+# Makes the tables, or those that are named, in the server's database.
+sub make_tables {
+    my ($server, @names) = @_;
+    my @wanted = $tables =~ /^(CREATE TABLE .*?;)\n/msg;
+    @wanted = grep { my $table = $_; grep { $table =~ /^CREATE TABLE $_ / } @names } @wanted
+        if @names;
+    $server->query(join "\n", @wanted, 'ANALYZE;');
+}
+
+# A session where one process with one thread does all the work, unless a statement says otherwise.
+sub session {
+    my ($server) = @_;
+    my $session = $server->session;
+    $session->run('SET max_parallel_workers_per_gather = 0; SET pg_bayes.threads = 1');
+    return $session;
+}
+
+# One cancel: (SQLSTATE, seconds from the signal to the error in the client's hands).
+sub once {
+    my ($session, $name, $delay, $timeout) = @_;
+    my $begin = 'BEGIN;' . ($timeout ? ' SET LOCAL statement_timeout = ' . int(1000 * $delay + 1)
+        . ';' : '');
+    $session->run($begin);
+    my ($setting, $statement) = $kinds{$name} =~ /^((?:SET[^;]*;\s*)*)(.*)$/s;
+    $session->run($setting) if $setting;
+    my $start = time;
+    $session->send($statement);
+    my $signalled = $start + int(1000 * $delay + 1) / 1000;
+    unless ($timeout) {
+        sleep($delay);
+        $signalled = time;
+        kill 'INT', $session->pid;    # as pg_cancel_backend does
+    }
+    my $said = $session->wait(60);
+    my $seconds = time - $signalled;
+    $session->run('ROLLBACK');
+    my ($state) = $said =~ /^ERROR:  (\w{5}):/m;
+    return ($state // "none: $said", $seconds);
+}
+
+1;
