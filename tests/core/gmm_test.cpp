@@ -1,7 +1,6 @@
 // Gaussian mixtures in limits that must coincide: closed forms, weights, order, units, threads,
 // storage, batches, updates.
 #include <Eigen/LU>
-#include <Eigen/QR>
 #include <numeric>
 
 #include "slow_mixture.hpp"
@@ -22,6 +21,17 @@ Matrix seen_as(const std::string &shape, const Matrix &m) {
   if (shape == "diagonal") return Matrix(m.diagonal().asDiagonal());
   if (shape == "spherical") return m.diagonal().mean() * Matrix::Identity(m.rows(), m.cols());
   return m;
+}
+
+/// Of a 3 x 3 matrix.
+double determinant(const Matrix &m) { return Eigen::Matrix3d(m).determinant(); }
+
+/// A rotation: two reflections.
+Matrix rotation_by(const Vector &a, const Vector &b) {
+  const auto reflected = [](const Matrix &m, const Vector &v) {
+    return Matrix(m - 2 / v.squaredNorm() * v * (v.transpose() * m));
+  };
+  return reflected(reflected(Matrix::Identity(a.size(), a.size()), a), b);
 }
 
 Matrix shuffled(const Matrix &x, std::uint64_t seed, Vector *weights = nullptr) {
@@ -65,7 +75,7 @@ BOOST_AUTO_TEST_CASE(one_component_has_a_closed_form) {
       BOOST_TEST(distance(em->component(0).covariance, flat(s)) < 1e-13);
       BOOST_TEST(em->component(0).weight == 1);
       BOOST_TEST(distance(em->info.objective,
-                          -n / 2 * (d * std::log(2 * M_PI) + std::log(s.determinant()) + d)) <
+                          -n / 2 * (d * std::log(2 * M_PI) + std::log(determinant(s)) + d)) <
                  1e-12);
       BOOST_TEST(em->info.converged);
 
@@ -138,7 +148,8 @@ BOOST_AUTO_TEST_CASE(units_do_not_matter) {
   const int n = 120, d = 3, k = 3;
   const Matrix x = normal_rows(n, d, 66);
   const Vector shift = Vector::LinSpaced(d, -300, 500);
-  const Matrix rotation = Eigen::HouseholderQR<Matrix>(normal_rows(d, d, 67)).householderQ();
+  const Matrix rotation =
+      rotation_by(normal_rows(1, d, 67).transpose(), normal_rows(1, d, 69).transpose());
   for (const bool independent : {false, true})
     for (const auto &shape : shapes) {
       if (independent && shape != "full") continue;
@@ -146,7 +157,7 @@ BOOST_AUTO_TEST_CASE(units_do_not_matter) {
       if (shape == "spherical") A = 7 * rotation;
       if (shape == "diagonal") A = Matrix(Vector::LinSpaced(d, 0.01, 100).asDiagonal());
       const Matrix y = (x * A.transpose()).rowwise() + shift.transpose();
-      const double change = -n * std::log(std::abs(A.determinant()));
+      const double change = -n * std::log(std::abs(determinant(A)));
       const auto start = start_on(x, shape, k);
       std::vector<bayes::GmmComponent> moved = components(*start);
       for (auto &c : moved) {
