@@ -44,22 +44,7 @@ SELECT never(
   'they know how they were made');
 
 -- The same numbers as store_models.sql asks for.
-CREATE FUNCTION answers(model bayes_model, type text, x text) RETURNS float8[]
-LANGUAGE plpgsql AS $$
-DECLARE
-  family text := (SELECT info.family FROM bayes_info(model) AS info);
-  numbers float8[];
-BEGIN
-  EXECUTE format(CASE family
-    WHEN 'hmm' THEN
-      'SELECT hmm_log_likelihood($1, s) || hmm_decode($1, s)::float8[]
-        || ARRAY(SELECT unnest(hmm_probabilities($1, s)))'
-    ELSE
-      'SELECT ARRAY[%1$s_predict($1, s), %1$s_log_density($1, s)] || %1$s_probabilities($1, s)' END
-    || ' FROM (SELECT %2$L::%3$s AS s) AS given', family, x, type)
-  INTO numbers USING model;
-  RETURN numbers;
-END $$;
+\ir ../lib/model_answers.sql
 SELECT never(
   $$SELECT name, place, now, before, NOT near(now, before, 1e-12) AS wrong
     FROM (SELECT name, answers, answers(from_bytes, type, x) AS answers_now FROM together) AS t,

@@ -7,6 +7,7 @@
 use strict;
 use warnings;
 use Effort;
+use Memory;
 use Server;
 use Test::More;
 
@@ -204,20 +205,6 @@ my %many = (
           SELECT dpmm_fit(CASE WHEN id < 190 THEN x ELSE '{1,2,3}' END, '{"draws": 20}') FROM small;
           SELECT bmm_fit(CASE WHEN id < 190 THEN bits ELSE '{5,5,5,5}' END, 2) FROM small},
 );
-my $times = effort(50);
-for my $name (sort keys %many) {
-    my $fresh = $server->session;
-    $fresh->run(settings(1, '64MB'));
-    # Nothing is flat that does not run.
-    my $said = $fresh->run($many{$name}, 60);
-    is(join(' ', $said =~ /^ERROR:  (\w\w)\w{3}:/mg), $name eq 'refused' ? '22 22 22' : '',
-        "$name: it runs, or is refused") or diag($said);
-    $fresh->run($many{$name}, 60) for 1 .. 3;
-    my $growth = $fresh->growth_kb($times, 2 * $times, sub { $fresh->run($many{$name}, 60) });
-    diag("$times times $name: memory grew by $growth kB");
-    cmp_ok($growth, '<=', 8 * $times, "memory is flat over many fits: $name");
-    is($fresh->run(q{SELECT count(*) FROM pg_backend_memory_contexts WHERE name LIKE 'pg_bayes%'}),
-        '0', 'no memory context is left');
-}
+memory_is_flat($server, settings(1, '64MB'), effort(50), 8, %many);
 
 done_testing;

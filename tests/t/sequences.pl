@@ -7,6 +7,7 @@
 use strict;
 use warnings;
 use Effort;
+use Memory;
 use Server;
 use Test::More;
 use Time::HiRes qw(time sleep);
@@ -245,20 +246,6 @@ my %many = (
           OVER () FROM steps, models WHERE i <= 1000;
           SELECT hmm_decode(model, '{1,Infinity}'::float8[]) FROM models},
 );
-my $times = effort(40);
-for my $name (sort keys %many) {
-    my $fresh = $server->session;
-    $fresh->run(settings(1, '64MB'));
-    # Nothing is flat that does not run.
-    my $said = $fresh->run($many{$name}, 60);
-    is(join(' ', $said =~ /^ERROR:  (\w\w)\w{3}:/mg), $name eq 'refused' ? '22 22 22' : '',
-        "$name: it runs, or is refused") or diag($said);
-    $fresh->run($many{$name}, 60) for 1 .. 4;
-    my $growth = $fresh->growth_kb($times, 2.5 * $times, sub { $fresh->run($many{$name}, 60) });
-    diag("$times times $name: memory grew by $growth kB");
-    cmp_ok($growth, '<=', 10 * $times, "memory is flat over many times: $name");
-    is($fresh->run(q{SELECT count(*) FROM pg_backend_memory_contexts WHERE name LIKE 'pg_bayes%'}),
-        '0', 'no memory context is left');
-}
+memory_is_flat($server, settings(1, '64MB'), effort(40), 10, %many);
 
 done_testing;
