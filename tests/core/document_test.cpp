@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
+#include "document/members.hpp"
 
 using bayes::Document;
 using bayes::Tensor;
@@ -221,6 +222,17 @@ BOOST_AUTO_TEST_CASE(nesting_is_limited) {
   BOOST_TEST(refusal(head(tensor, 1000000) + std::string(100, '\0')) == why);
   for (int i = 0; i < 100000; ++i) deep += head(list, 1);
   BOOST_TEST(refusal(deep) == why);
+}
+
+BOOST_AUTO_TEST_CASE(numbers_that_json_lacks_are_read_from_their_names) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double x : {-0.0, infinity, -infinity, std::nan("")}) {
+    const std::string json = Document(x).to_json(), name = json.substr(1, json.size() - 2);
+    const auto read = bayes::to_number(Document(name), true);
+    BOOST_TEST_REQUIRE(read.has_value());
+    BOOST_TEST(std::bit_cast<std::uint64_t>(*read) == std::bit_cast<std::uint64_t>(x));
+    BOOST_TEST(!bayes::to_number(Document(name), false).has_value());
+  }
 }
 
 BOOST_AUTO_TEST_CASE(claimed_sizes_allocate_nothing) {
