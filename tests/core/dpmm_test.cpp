@@ -25,8 +25,8 @@ BOOST_AUTO_TEST_CASE(impossible_options_are_named) {
     const std::string message = message_of(options);
     BOOST_TEST(message.find(word) != std::string::npos, word << ": " << message);
   };
-  expect({{"draws", 100}, {"warmup", 100}}, "warmup");
-  expect({{"draws", 100}, {"warmup", 50}, {"thin", 51}}, "thin");
+  expect({{"draws", 100}, {"warmup", 100}}, "option \"warmup\" is 100");
+  expect({{"draws", 100}, {"warmup", 50}, {"thin", 51}}, "option \"thin\" is 51");
   expect({{"draws", 0}}, "draws");
   expect({{"chains", 0}}, "chains");
   expect({{"concentration", 0}}, "concentration");
@@ -50,6 +50,15 @@ BOOST_AUTO_TEST_CASE(impossible_options_are_named) {
   expect({{"prior", Options{{"c", 0}}}}, "prior.c");
   expect({{"prior", Options{{"x", 1}}}}, "prior.x");
   BOOST_CHECK_THROW(fit(Matrix(0, 2), {}), Error);
+}
+
+BOOST_AUTO_TEST_CASE(half_of_the_sweeps_are_warmup_unless_options_say_otherwise) {
+  const DpmmFit fitted = fit(doubtful_rows(5, 2, 1), {{"draws", 40}, {"chains", 3}});
+  const Document *const warmup = fitted.model->info.options.find("warmup");
+  BOOST_TEST_REQUIRE(warmup);
+  BOOST_TEST(*warmup->as<std::int64_t>() == 20);
+  BOOST_TEST(fitted.model->draws.draws == 20);
+  BOOST_TEST(fitted.model->draws.chains == 3);
 }
 
 BOOST_AUTO_TEST_CASE(densities_integrate_to_one) {
