@@ -109,13 +109,17 @@ override with_llvm = no
 
 include $(PGXS)
 
-# CMake is told of the levels when they change, and knows itself what else is out of date.
+# CMake is told of the levels when they change, and knows itself what else is out of date. The
+# compiler it is told once: named again, even if it is the same, it would begin anew and forget the
+# levels.
 levels_option := $(if $(LEVELS),-DBAYES_LEVELS='$(LEVELS)')
 
 kernel:
-	@if [ ! -e build/CMakeCache.txt ] || { [ -n '$(LEVELS)' ] && \
-	    ! grep -qxF 'BAYES_LEVELS:STRING=$(LEVELS)' build/CMakeCache.txt; }; then \
+	@if [ ! -e build/CMakeCache.txt ]; then \
 	  cmake -S . -B build -DCMAKE_CXX_COMPILER=$(firstword $(CXX)) $(levels_option); \
+	elif [ -n '$(LEVELS)' ] && \
+	    ! grep -qxF 'BAYES_LEVELS:STRING=$(LEVELS)' build/CMakeCache.txt; then \
+	  cmake -S . -B build $(levels_option); \
 	fi
 	@MAKEFLAGS=--no-print-directory cmake --build build --target kernel --parallel $(JOBS)
 
