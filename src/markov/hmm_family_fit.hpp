@@ -165,8 +165,9 @@ template <class E> class HmmFit : HmmFitBase {
 
   MarkovPoint<P> begin_point(int restart) {
     if (start_point_) return *start_point_;
-    return {{first_.initial, first_transition(restart)},
-            emissions_.first_point(starting_statistics(restart))};
+    // What may throw comes before the braces: g++ 16 destroys the members before it twice.
+    auto emissions = emissions_.first_point(starting_statistics(restart));
+    return {{first_.initial, first_transition(restart)}, std::move(emissions)};
   }
 
   template <class L> void fit_point(const L &learner, Fitted &fitted) {
@@ -188,10 +189,10 @@ template <class E> class HmmFit : HmmFitBase {
                                           *emissions_of(scorer, E::whole_steps, sequences_.values));
       return learner.update(markov::statistics_of(sums, scorer), prior_);
     }
+    auto emissions = starting_statistics(restart);  // before the braces, as in begin_point
     const Matrix moves = first_transition(restart) * (sequences_.weight / k_);
     return learner.update(
-        {{first_.initial * sequences_.weights, moves, Vector()}, starting_statistics(restart)},
-        prior_);
+        {{first_.initial * sequences_.weights, moves, Vector()}, std::move(emissions)}, prior_);
   }
 
   void fit_variational(Fitted &fitted) {
