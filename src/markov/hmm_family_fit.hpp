@@ -165,7 +165,6 @@ template <class E> class HmmFit : HmmFitBase {
 
   MarkovPoint<P> begin_point(int restart) {
     if (start_point_) return *start_point_;
-    // What may throw comes before the braces: g++ 16 destroys the members before it twice.
     auto emissions = emissions_.first_point(starting_statistics(restart));
     return {{first_.initial, first_transition(restart)}, std::move(emissions)};
   }
@@ -189,7 +188,9 @@ template <class E> class HmmFit : HmmFitBase {
                                           *emissions_of(scorer, E::whole_steps, sequences_.values));
       return learner.update(markov::statistics_of(sums, scorer), prior_);
     }
-    auto emissions = starting_statistics(restart);  // before the braces, as in begin_point
+    // Not amid the braces: if it throws there, g++ 16 with Eigen 5 destroys the empty vector that it
+    // has not made yet.
+    auto emissions = starting_statistics(restart);
     const Matrix moves = first_transition(restart) * (sequences_.weight / k_);
     return learner.update(
         {{first_.initial * sequences_.weights, moves, Vector()}, std::move(emissions)}, prior_);
