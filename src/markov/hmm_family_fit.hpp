@@ -188,8 +188,8 @@ template <class E> class HmmFit : HmmFitBase {
                                           *emissions_of(scorer, E::whole_steps, sequences_.values));
       return learner.update(markov::statistics_of(sums, scorer), prior_);
     }
-    // Not amid the braces: if it throws there, g++ 16 with Eigen 5 destroys the empty vector that it
-    // has not made yet.
+    // Not amid the braces: if it throws there, g++ 16 with Eigen 5 destroys the empty vector that
+    // it has not made yet.
     auto emissions = starting_statistics(restart);
     const Matrix moves = first_transition(restart) * (sequences_.weight / k_);
     return learner.update(
