@@ -1,5 +1,5 @@
-// Apart from the rest of linear algebra because it is slow to compile and rarely runs: it is
-// compiled once for all levels.
+// Apart from the rest of linear algebra because it is slow to compile: both take half the time side
+// by side.
 #pragma once
 
 #include "base/linalg.hpp"
