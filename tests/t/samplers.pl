@@ -6,7 +6,6 @@
 # seconds: 30
 use strict;
 use warnings;
-use Effort;
 use Memory;
 use Server;
 use Test::More;
