@@ -19,3 +19,7 @@ EXCEPTION WHEN OTHERS THEN
   GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
   RETURN concat_ws(' | ', nullif(detail, ''), nullif(hint, ''));
 END $$;
+
+-- All of it.
+CREATE FUNCTION whole_complaint(statement text) RETURNS text LANGUAGE sql
+RETURN concat_ws(' | ', complaint(statement), nullif(advice(statement), ''));

@@ -3,16 +3,7 @@ SELECT plan(56);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
--- How a statement fails: SQLSTATE and message, DETAIL and HINT.
-CREATE FUNCTION complaint(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE detail text; hint text;
-BEGIN
-  EXECUTE statement;
-  RETURN 'no error';
-EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
-  RETURN concat_ws(' | ', SQLSTATE || ' ' || SQLERRM, nullif(detail, ''), nullif(hint, ''));
-END $$;
+\ir ../lib/errors.sql
 
 -- ---- against the R package posterior ----
 
@@ -124,7 +115,7 @@ SELECT is(rhat(chain, chain), 'Infinity', 'chains that are stuck apart') FROM sl
 
 -- ---- errors ----
 
-SELECT is(complaint(statement), said, statement) FROM (VALUES
+SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
   ('SELECT rhat(nullif(draw, 17), chain ORDER BY chain, draw) FROM slow',
    '22004 value of draw 17 is NULL | Draws of a chain are a sequence, from which none can be '
      'left out. | To leave it out nevertheless, use FILTER (WHERE ... IS NOT NULL).'),
@@ -163,7 +154,7 @@ SELECT results_eq(
   'pg_typeof(value)::text FROM models, bayes_draws(model => sampled) LIMIT 1',
   $$VALUES ('integer', 'integer', 'text', 'double precision')$$, 'types of bayes_draws');
 SELECT is((SELECT count(*) FROM bayes_draws(NULL))::int, 0, 'a NULL model has no rows');
-SELECT is(complaint('SELECT bayes_draws(plain) FROM models'),
+SELECT is(whole_complaint('SELECT bayes_draws(plain) FROM models'),
   '22023 model has no posterior draws | It is of family gmm, fitted by method em. | Only methods '
     'that sample store draws: fit it by one of them.', 'a model that was not sampled');
 SELECT never($$SELECT bayes_model_send(sampled::text::bayes_model) <> bayes_model_send(sampled)
@@ -187,7 +178,7 @@ SELECT results_eq(
   'SELECT quantity, agree(ess_bulk(value, chain ORDER BY chain, draw), 280.71409032758129), '
   'count(*) FROM models, bayes_draws(sampled) GROUP BY quantity ORDER BY 1',
   $$VALUES ('next', true, 4000::bigint), ('x', true, 4000)$$, 'a whole posterior');
-SELECT is(complaint(format('SELECT %L::bayes_model',
+SELECT is(whole_complaint(format('SELECT %L::bayes_model',
   jsonb_set(sampled::jsonb, ARRAY['draws', key], value))), said,
   key || ' ' || left(value::text, 40)) FROM models, (VALUES
   ('quantities', '["x"]'::jsonb,

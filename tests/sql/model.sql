@@ -1,15 +1,7 @@
 -- bayes_model, the type: text, JSON and stored forms are exact, and what is no model is refused.
 SELECT plan(53);
 \ir ../lib/checks.sql
-
--- How a statement went: 'ok', or SQLSTATE and message.
-CREATE FUNCTION outcome(statement text) RETURNS text LANGUAGE plpgsql AS $$
-BEGIN
-  EXECUTE statement;
-  RETURN 'ok';
-EXCEPTION WHEN OTHERS THEN
-  RETURN SQLSTATE || ' ' || SQLERRM;
-END $$;
+\ir ../lib/errors.sql
 
 -- One model of every kind: methods, covariances, priors; skipped rows, weights, one column, one
 -- component.
@@ -176,33 +168,34 @@ CREATE TEMP TABLE paths AS
 SELECT cmp_ok((SELECT count(*) FROM paths), '>', 60::bigint, 'there are many members to break');
 
 SELECT never($$SELECT name, path, said, said NOT LIKE '22P02 invalid bayes_model: member %'
-  AND NOT (said = 'ok' AND path[1:2] = '{trace,0}') AS wrong
-  FROM (SELECT name, path, outcome(format('SELECT %L::bayes_model', m #- path)) AS said FROM paths
+  AND NOT (said = 'no error' AND path[1:2] = '{trace,0}') AS wrong
+  FROM (SELECT name, path, complaint(format('SELECT %L::bayes_model', m #- path)) AS said FROM paths
   JOIN sound USING (name)) AS tried$$, 'without any member or element: 22P02 that names it');
 SELECT never($$SELECT name, path, said, said NOT LIKE '22P02 invalid bayes_model: %'
-  AND NOT (said = 'ok' AND path IN ('{method}', '{pg_bayes,version}')) AS wrong
+  AND NOT (said = 'no error' AND path IN ('{method}', '{pg_bayes,version}')) AS wrong
   FROM (SELECT name, path,
-  outcome(format('SELECT %L::bayes_model', jsonb_set(m, path, '"hostile"'))) AS said FROM paths
+  complaint(format('SELECT %L::bayes_model', jsonb_set(m, path, '"hostile"'))) AS said FROM paths
   JOIN sound USING (name)) AS tried$$, 'a string instead: 22P02');
 SELECT never($$SELECT name, path, other, said, said NOT LIKE '22P02 invalid bayes_model: %'
-  AND NOT (said = 'ok' AND (path[1] = 'trace' OR path = '{converged}')) AS wrong
+  AND NOT (said = 'no error' AND (path[1] = 'trace' OR path = '{converged}')) AS wrong
   FROM (SELECT name, path, other,
-  outcome(format('SELECT %L::bayes_model', jsonb_set(m, path, other))) AS said
+  complaint(format('SELECT %L::bayes_model', jsonb_set(m, path, other))) AS said
     FROM paths JOIN sound USING (name),
       jsonb_array_elements(
       '[null, true, {}, [], [[]], "", [1], [[1]], ["a"]]') AS other) AS tried$$,
       'a member of another type: 22P02');
-SELECT never($$SELECT name, path, other, said, said <> 'ok'
+SELECT never($$SELECT name, path, other, said, said <> 'no error'
   AND said NOT LIKE '22P02 invalid bayes_model: %'
   AND NOT (path = '{pg_bayes,format}' AND said LIKE '22P02 unsupported bayes_model: %') AS wrong
   FROM (SELECT name, path, other,
-  outcome(format('SELECT %L::bayes_model', jsonb_set(m, path, other))) AS said
+  complaint(format('SELECT %L::bayes_model', jsonb_set(m, path, other))) AS said
     FROM paths JOIN sound USING (name),
       jsonb_array_elements(
       '["NaN", "Infinity", "-Infinity", -1, 1e300, -1e300, 0.5, 9223372036854775807,
       1e19]') AS other) AS tried$$, 'numbers that cannot be: 22P02 or harmless');
 SELECT never($$SELECT path, other,
-  outcome(format('SELECT %L::bayes_model', jsonb_set(m, path, other))) = 'ok' AS wrong FROM paths
+  complaint(format('SELECT %L::bayes_model', jsonb_set(m, path, other))) = 'no error' AS wrong
+  FROM paths
   JOIN sound USING (name), jsonb_array_elements('["NaN", "Infinity"]') AS other
   WHERE path[1] IN ('weights', 'means', 'covariances', 'counts', 'weight', 'rows', 'dimension',
   'components', 'posterior')$$, 'NaN and Infinity nowhere among the parameters');
@@ -237,7 +230,7 @@ FROM template;
 
 -- No JSON at all, or JSON that PostgreSQL itself would take.
 SELECT never($$SELECT text, said, said NOT LIKE '22P02 %' AS wrong
-  FROM (SELECT text, outcome(format('SELECT %L::bayes_model', text)) AS said FROM (
+  FROM (SELECT text, complaint(format('SELECT %L::bayes_model', text)) AS said FROM (
     VALUES (''), (' '), ('model'), ('{'), ('{}'), ('[]'), ('[[]]'), ('null'), ('true'), ('1'),
       ('"a"'), ('{"pg_bayes": 1}'), ('{"pg_bayes": {"format": 1}}'), ('{"a": 1, "a": 1}'),
       ('{"a": NaN}'), ('{"rows": 99999999999999999999999}'), (repeat('[', 100000)),
@@ -249,7 +242,7 @@ SELECT throws_ok($$SELECT '{"a": "\u0000"}'::bayes_model$$, '22P05', NULL,
 SELECT throws_ok($$SELECT '[1e999]'::bayes_model$$, '22003',
   'number 1e999 is too large for double precision', 'a number out of range: as for float8');
 SELECT never($$SELECT said, said NOT LIKE '22P02 %' AS wrong
-  FROM (SELECT outcome(format('SELECT %L::bayes_model', left(m::text, n))) AS said FROM template,
+  FROM (SELECT complaint(format('SELECT %L::bayes_model', left(m::text, n))) AS said FROM template,
   generate_series(0, length(m::text) - 1, 7) AS n) AS tried$$,
   'text cut short anywhere: 22P02');
 SELECT is((SELECT count(*) FROM models, gmm_components(model) WHERE name = 'em full'), 2::bigint,
@@ -264,16 +257,17 @@ SELECT lives_ok('SELECT gmm_components(b::bayes_model) FROM sound_bytes',
   'untouched bytes are a model');
 SELECT never($$SELECT at, said, said NOT LIKE 'XX001 stored bayes_model is corrupted: %' AS wrong
   FROM (SELECT at,
-  outcome(format('SELECT gmm_components(set_byte(%L::bytea, %s, get_byte(%1$L::bytea, %2$s) # '
+  complaint(format('SELECT gmm_components(set_byte(%L::bytea, %s, get_byte(%1$L::bytea, %2$s) # '
   '16)::bayes_model)', b, at)) AS said
     FROM sound_bytes, generate_series(0, length(b) - 1, 5) AS at) AS tried$$,
       'one bit flipped anywhere: data corrupted');
 SELECT never($$SELECT n, said, said NOT LIKE 'XX001 stored bayes_model is corrupted: %' AS wrong
-  FROM (SELECT n, outcome(format('SELECT gmm_components(substr(%L::bytea, 1, %s)::bayes_model)', b,
+  FROM (SELECT n,
+  complaint(format('SELECT gmm_components(substr(%L::bytea, 1, %s)::bayes_model)', b,
   n)) AS said FROM sound_bytes, generate_series(0, length(b) - 1, 9) AS n) AS tried$$,
   'cut short anywhere: data corrupted');
 SELECT never($$SELECT call, said, said NOT LIKE 'XX001 stored bayes_model is corrupted: %' AS wrong
-  FROM (SELECT call, outcome(format('SELECT ' || call, '\x50474d42'::bytea)) AS said
+  FROM (SELECT call, complaint(format('SELECT ' || call, '\x50474d42'::bytea)) AS said
   FROM unnest(ARRAY['bayes_model_out(%L::bytea::bayes_model)',
   'bayes_model_send(%L::bytea::bayes_model)', '%L::bytea::bayes_model::jsonb',
     'bayes_info(%L::bytea::bayes_model)', 'bayes_trace(%L::bytea::bayes_model)',
