@@ -1,6 +1,7 @@
 #include "base/linalg.hpp"
 
 #include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <numeric>
 #include <string>
@@ -90,6 +91,11 @@ Vector lower_times(const Matrix &lower, const Vector &v) {
 }
 Matrix lower_times(const Matrix &lower, const Matrix &m) {
   return lower.triangularView<Eigen::Lower>() * m;
+}
+
+SymmetricEigen symmetric_eigen(const Matrix &symmetric) {
+  const Eigen::SelfAdjointEigenSolver<Matrix> solver(symmetric);
+  return {solver.eigenvalues(), solver.eigenvectors()};
 }
 
 }  // namespace bayes

@@ -1,5 +1,5 @@
 // The only header that includes Eigen. Factorisations and solvers, which are slow to compile, are
-// instantiated once, in linalg.cpp and symmetric_eigen.cpp.
+// instantiated once, in linalg.cpp, where they share kernels.
 //
 // Eigen's assertions abort the process, and a server backend that aborts takes every session down
 // with it; here they throw.
@@ -60,5 +60,12 @@ Matrix transposed_product(const Matrix &a, const Matrix &b);
 /// L v and L M for lower triangular L (what stands above its diagonal is not read).
 Vector lower_times(const Matrix &lower, const Vector &v);
 Matrix lower_times(const Matrix &lower, const Matrix &m);
+
+/// Eigenvalues in increasing order, and eigenvectors as columns, of a symmetric matrix.
+struct SymmetricEigen {
+  Vector values;
+  Matrix vectors;
+};
+SymmetricEigen symmetric_eigen(const Matrix &symmetric);
 
 }  // namespace bayes

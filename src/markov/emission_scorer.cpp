@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/simd.hpp"
+#include "markov/forward_backward.hpp"
 
 namespace bayes {
 namespace {
@@ -104,7 +105,7 @@ class TableEmissions final : public EmissionScorer {
     table_.values = values;
     table_.likelihoods.assign(std::size_t(values + 1) * padded, 0.0);
     table_.logarithms.assign(std::size_t(values + 1) * padded,
-                             -std::numeric_limits<double>::infinity());
+                             minus_infinity);
     table_.shifts.assign(std::size_t(values + 1), 0.0);
     const auto worker = of_->worker();
     Buffer scores(k * block_rows);

@@ -19,7 +19,6 @@ using Lanes = simd::Vector;
 using simd::load;
 using simd::store;
 
-constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 /// Scaled variables below it may underflow.
 constexpr double least = 1e-200;
 /// Probabilities below it are too small for scaled recursions.

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -19,6 +20,8 @@
 
 namespace bayes {
 
+/// the logarithm of an impossible event's probability
+inline constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 /// a multiple of every number of lanes
 inline constexpr int most_states = 1000;
 

@@ -17,8 +17,7 @@
 namespace bayes {
 namespace {
 
-constexpr double none = std::numeric_limits<double>::quiet_NaN(),
-                 minus_infinity = -std::numeric_limits<double>::infinity();
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
 /// Standard deviation of one entry of a Dirichlet.
 double deviation(double alpha, double whole) {

@@ -46,7 +46,7 @@ Vector mode(const Vector &counts, const Vector &alpha, const Vector &before) {
 Vector expected_logs(const Vector &alpha) {
   const double whole = digamma(alpha.sum());
   return alpha.unaryExpr([whole](double a) {
-    return a > 0 ? digamma(a) - whole : -std::numeric_limits<double>::infinity();
+    return a > 0 ? digamma(a) - whole : minus_infinity;
   });
 }
 

@@ -11,8 +11,6 @@
 namespace bayes {
 namespace {
 
-constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
-
 [[noreturn]] void impossible() {
   throw Error(Errc::numeric, "the sequence is impossible under the model",
               "No path of positive probability leads through it.",

@@ -278,7 +278,7 @@ class Worker {
     Workspace workspace;
     for (std::int64_t t = steps.n; t-- > 0;) {
       const double *const forward = steps.forward + t * padded_;
-      double total = 0, largest = -std::numeric_limits<double>::infinity();
+      double total = 0, largest = minus_infinity;
       if (logarithms) {
         for (int i = 0; i < k_; ++i)
           workspace.last[i] =

@@ -8,12 +8,6 @@ namespace bayes {
 
 using simd::lanes;
 
-namespace {
-
-constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
-
-}  // namespace
-
 MarkovWindow::MarkovWindow(const MarkovChain &chain, const EmissionScorer &scorer,
                            const Sequences &sequences, std::int64_t steps, Workspace workspace)
     : chain_(chain),

@@ -12,9 +12,9 @@
 namespace bayes {
 namespace {
 
-class Fit {
+class BmmFit {
  public:
-  Fit(RowSource &rows, int k, const BmmOptions &options, const BernoulliMixture *start, bool update,
+  BmmFit(RowSource &rows, int k, const BmmOptions &options, const BernoulliMixture *start, bool update,
       Control &control)
       : options_(options),
         k_(k),
@@ -142,7 +142,7 @@ std::unique_ptr<BernoulliMixture> fit(RowSource &rows, int k, const BmmOptions &
                                       Control &control) {
   const PollScope scope(control);
   require_rows(rows, "a Bernoulli mixture", bmm_max_dimension, start);
-  return Fit(rows, k, options, start, update, control).run();
+  return BmmFit(rows, k, options, start, update, control).run();
 }
 
 }  // namespace

@@ -157,9 +157,9 @@ Document prior_document(const NormalWishart &prior, const DpmmOptions &) {
 }
 
 /// All that does not depend on the family of the rows.
-class FitBase {
+class ProcessFitBase {
  public:
-  FitBase(RowSource &rows, const DpmmOptions &options, Control &control)
+  ProcessFitBase(RowSource &rows, const DpmmOptions &options, Control &control)
       : rows_(rows),
         options_(options),
         control_(control),
@@ -238,10 +238,10 @@ class FitBase {
   PartitionDraws draws_{1};
 };
 
-template <class Q> class Fit : FitBase {
+template <class Q> class ProcessFit : ProcessFitBase {
  public:
-  Fit(RowSource &rows, Q prior, const DpmmOptions &options, Control &control)
-      : FitBase(rows, options, control),
+  ProcessFit(RowSource &rows, Q prior, const DpmmOptions &options, Control &control)
+      : ProcessFitBase(rows, options, control),
         prior_(std::move(prior)) {}
 
   DpmmFit run() {
@@ -366,7 +366,7 @@ DpmmFit dpmm_fit(RowSource &rows, const Document &document, Control &control) {
   if (options.products) {
     const ProductSurvey known =
         survey_product(rows, options.likelihood, options.categories, control);
-    return Fit<ProductPosterior>(
+    return ProcessFit<ProductPosterior>(
                rows,
                make_product_prior(known, options.likelihood, options.prior, components_of_prior),
                options, control)
@@ -376,7 +376,7 @@ DpmmFit dpmm_fit(RowSource &rows, const Document &document, Control &control) {
   if (shape.shared) throw Error(Errc::internal, "tied covariances have no predictive of their own");
   const NormalWishart prior =
       make_normal_prior(options.normal_prior, survey(shape, rows, control), components_of_prior);
-  return Fit<NormalWishart>(rows, prior, options, control).run();
+  return ProcessFit<NormalWishart>(rows, prior, options, control).run();
 }
 
 void dpmm_similarity(

@@ -30,9 +30,9 @@ MixturePoint<NormalPoint> convert_point(const CovarianceShape &shape,
 }
 
 /// A fit with one covariance shape.
-class Fit {
+class GmmFit {
  public:
-  Fit(const CovarianceShape &shape, RowSource &rows, int k, const GmmOptions &options,
+  GmmFit(const CovarianceShape &shape, RowSource &rows, int k, const GmmOptions &options,
       const GaussianMixture *start, bool update, Control &control)
       : options_(options),
         k_(k),
@@ -196,7 +196,7 @@ std::unique_ptr<GaussianMixture> fit(RowSource &rows, int k, const GmmOptions &o
                   .bytes = 8 * doubles * (8 + each * control.threads),
                   .hint = "use a smaller k, or covariance diagonal."},
                  control);
-  return Fit(shape, rows, k, options, start, update, control).run();
+  return GmmFit(shape, rows, k, options, start, update, control).run();
 }
 
 }  // namespace

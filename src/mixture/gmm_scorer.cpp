@@ -3,7 +3,6 @@
 #include <numbers>
 
 #include "base/simd.hpp"
-#include "base/symmetric_eigen.hpp"
 #include "families/normal/normal_clusters.hpp"
 
 namespace bayes {

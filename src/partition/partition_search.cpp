@@ -11,7 +11,7 @@
 namespace bayes {
 namespace {
 
-constexpr std::size_t exhaustive_patterns = 8;  // 4140 partitions
+constexpr std::size_t enumerated_patterns = 8;  // 4140 partitions
 constexpr double exhaustive_work = 3e8;         // rows x draws x partitions
 // rows x draws of a sample; up to twice as many are searched without sampling
 constexpr double table_entries = 1 << 18;
@@ -57,8 +57,8 @@ template <class Loss> class PartitionSearch {
 
   PatternPartition run() {
     const std::size_t p = patterns_.rows.size();
-    constexpr double partitions[exhaustive_patterns + 1] = {1, 1, 2, 5, 15, 52, 203, 877, 4140};
-    if (p <= exhaustive_patterns && partitions[p] * double(p) * draws_.size() <= exhaustive_work) {
+    constexpr double partitions[enumerated_patterns + 1] = {1, 1, 2, 5, 15, 52, 203, 877, 4140};
+    if (p <= enumerated_patterns && partitions[p] * double(p) * draws_.size() <= exhaustive_work) {
       std::vector<int> labels(p);
       each_partition(labels, 0, 0, [&](int clusters) { offer(labels, clusters); });
       best_.optimal = true;

@@ -6,7 +6,6 @@
 
 #include <numeric>
 
-#include "base/symmetric_eigen.hpp"
 #include "families/normal/normal_independent.hpp"
 #include "families/normal/normal_prior.hpp"
 #include "slow_mixture.hpp"

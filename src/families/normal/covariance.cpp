@@ -5,7 +5,6 @@
 
 #include "base/error.hpp"
 #include "base/message.hpp"
-#include "base/symmetric_eigen.hpp"
 
 namespace bayes {
 
