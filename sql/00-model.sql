@@ -52,6 +52,64 @@ COMMENT IS 'A model from jsonb, as the reverse cast gives it. 22P02 for jsonb th
 CREATE CAST (bayes_model AS jsonb) WITH FUNCTION bayes_model_to_jsonb(bayes_model) AS ASSIGNMENT;
 CREATE CAST (jsonb AS bayes_model) WITH FUNCTION bayes_model_from_jsonb(jsonb);
 
+-- ---- equality and order: of the stored bytes, by PostgreSQL's own functions for bytea ----
+
+DEFINE @bytes = LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION bayes_model_eq(bayes_model, bayes_model) RETURNS boolean
+  AS 'byteaeq' @bytes;
+COMMENT IS 'Are two models the same to the last bit of every number, of how they were fitted too '
+  '(seconds included)?';
+CREATE FUNCTION bayes_model_ne(bayes_model, bayes_model) RETURNS boolean
+  AS 'byteane' @bytes;
+COMMENT IS 'Do two models differ in any bit?';
+CREATE FUNCTION bayes_model_lt(bayes_model, bayes_model) RETURNS boolean
+  AS 'bytealt' @bytes;
+COMMENT IS 'Order of bayes_model for sorting and indexes; it has no other meaning.';
+CREATE FUNCTION bayes_model_le(bayes_model, bayes_model) RETURNS boolean
+  AS 'byteale' @bytes;
+COMMENT IS 'Order of bayes_model for sorting and indexes; it has no other meaning.';
+CREATE FUNCTION bayes_model_gt(bayes_model, bayes_model) RETURNS boolean
+  AS 'byteagt' @bytes;
+COMMENT IS 'Order of bayes_model for sorting and indexes; it has no other meaning.';
+CREATE FUNCTION bayes_model_ge(bayes_model, bayes_model) RETURNS boolean
+  AS 'byteage' @bytes;
+COMMENT IS 'Order of bayes_model for sorting and indexes; it has no other meaning.';
+CREATE FUNCTION bayes_model_cmp(bayes_model, bayes_model) RETURNS int
+  AS 'byteacmp' @bytes;
+COMMENT IS 'Order of bayes_model for btree: negative, 0 or positive.';
+CREATE FUNCTION bayes_model_hash(bayes_model) RETURNS int
+  AS 'hashvarlena' @bytes;
+COMMENT IS 'Hash of the stored bytes.';
+CREATE FUNCTION bayes_model_hash_extended(bayes_model, bigint) RETURNS bigint
+  AS 'hashvarlenaextended' @bytes;
+COMMENT IS 'Hash of the stored bytes, 64 bits, with a seed.';
+
+CREATE OPERATOR = (FUNCTION = bayes_model_eq,
+  LEFTARG = bayes_model, RIGHTARG = bayes_model, COMMUTATOR = =, NEGATOR = <>,
+  RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES);
+CREATE OPERATOR <> (FUNCTION = bayes_model_ne,
+  LEFTARG = bayes_model, RIGHTARG = bayes_model, COMMUTATOR = <>, NEGATOR = =,
+  RESTRICT = neqsel, JOIN = neqjoinsel);
+CREATE OPERATOR < (FUNCTION = bayes_model_lt,
+  LEFTARG = bayes_model, RIGHTARG = bayes_model, COMMUTATOR = >, NEGATOR = >=,
+  RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+CREATE OPERATOR <= (FUNCTION = bayes_model_le,
+  LEFTARG = bayes_model, RIGHTARG = bayes_model, COMMUTATOR = >=, NEGATOR = >,
+  RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+CREATE OPERATOR > (FUNCTION = bayes_model_gt,
+  LEFTARG = bayes_model, RIGHTARG = bayes_model, COMMUTATOR = <, NEGATOR = <=,
+  RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+CREATE OPERATOR >= (FUNCTION = bayes_model_ge,
+  LEFTARG = bayes_model, RIGHTARG = bayes_model, COMMUTATOR = <=, NEGATOR = <,
+  RESTRICT = scalargesel, JOIN = scalargejoinsel);
+
+CREATE OPERATOR CLASS bayes_model_ops DEFAULT FOR TYPE bayes_model USING btree AS
+  OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+  FUNCTION 1 bayes_model_cmp(bayes_model, bayes_model);
+CREATE OPERATOR CLASS bayes_model_ops DEFAULT FOR TYPE bayes_model USING hash AS
+  OPERATOR 1 =, FUNCTION 1 bayes_model_hash(bayes_model),
+  FUNCTION 2 bayes_model_hash_extended(bayes_model, bigint);
+
 -- ---- accessors of every model ----
 
 CREATE FUNCTION bayes_info(model bayes_model)

@@ -4,6 +4,7 @@
 // interrupt flag, in unit tests nothing at all.
 #pragma once
 
+#include <cstddef>
 #include <limits>
 
 #include "base/api.hpp"
@@ -87,5 +88,10 @@ class BAYES_API PollScope {
 /// Main thread of a fit only, with no worker thread alive: throws if the work is to stop. Does
 /// nothing outside a PollScope.
 BAYES_API void poll_here();
+
+/// The same in step i of a loop whose steps are too small for a poll each.
+inline void poll_in_loop(std::size_t i) {
+  if (i % 4096 == 4095) poll_here();
+}
 
 }  // namespace bayes

@@ -20,6 +20,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/control.hpp"
 #include "base/error.hpp"
 
 namespace bayes {
@@ -104,6 +105,7 @@ class Writer {
   explicit Writer(std::string &out) : out_(out) {}
 
   void value(const Document &document, int depth) {
+    poll_here();
     if (document.is_null()) {
       head(tag_null, 0);
     } else if (const auto *boolean = document.as<bool>()) {
@@ -166,9 +168,9 @@ class Writer {
 
   void numbers(std::span<const double> values) {
     char *at = grow(values.size() * 8);
-    for (const double value : values) {
-      store_word(at, std::isnan(value) ? nan_bits : std::bit_cast<std::uint64_t>(value));
-      at += 8;
+    for (std::size_t i = 0; i < values.size(); ++i, at += 8) {
+      poll_in_loop(i);
+      store_word(at, std::isnan(values[i]) ? nan_bits : std::bit_cast<std::uint64_t>(values[i]));
     }
   }
 
@@ -220,8 +222,10 @@ class Reader {
     if (size < 0) fail("a tensor has an impossible shape or ends too early");
     const std::string_view taken = take(std::uint64_t(size) * 8);
     result.values.resize(std::size_t(size));
-    for (std::size_t i = 0; i < result.values.size(); ++i)
+    for (std::size_t i = 0; i < result.values.size(); ++i) {
+      poll_in_loop(i);
       result.values[i] = number(load_word(taken.data() + 8 * i));
+    }
     return result;
   }
 
@@ -243,6 +247,7 @@ class Reader {
   }
 
   Document value(int depth) {
+    poll_here();
     const std::uint64_t head = word();
     const std::uint64_t count = head >> 8;
     const auto tag = static_cast<std::uint8_t>(head);
@@ -271,6 +276,7 @@ class Reader {
 class JsonWriter {
  public:
   void value(const Document &document) {
+    poll_here();
     if (document.is_null()) {
       out += "null";
     } else if (const auto *boolean = document.as<bool>()) {
@@ -318,6 +324,7 @@ class JsonWriter {
   void extent(const Tensor &tensor, std::size_t dimension, const double *&at) {
     out += '[';
     for (std::int64_t i = 0; i < tensor.shape[dimension]; ++i) {
+      poll_in_loop(std::size_t(i));
       if (i > 0) out += ", ";
       if (dimension + 1 < tensor.shape.size())
         extent(tensor, dimension + 1, at);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/control.hpp"
 #include "base/error.hpp"
 #include "base/message.hpp"
 #include "document/members.hpp"
@@ -165,14 +166,23 @@ Draws read_draws(const Document &document) {
 
 /// A member that the model does not recognise is an error: otherwise it would be lost silently.
 void check_members(const Document &document, const Document &recognised, const std::string &path) {
-  const auto *object = document.as<Document::Object>();
-  if (object == nullptr || !recognised.as<Document::Object>()) return;
+  const auto *const object = document.as<Document::Object>();
+  const auto *const known = recognised.as<Document::Object>();
+  if (object == nullptr || known == nullptr) return;
+  // Options of any number are members too: searching for each from the start would take minutes.
+  std::vector<const Document::Member *> sorted;
+  for (const Document::Member &member : *known) sorted.push_back(&member);
+  const auto name = [](const Document::Member *member) -> const std::string & {
+    return member->first;
+  };
+  std::ranges::sort(sorted, {}, name);
   for (const auto &[key, value] : *object) {
-    const Document *counterpart = recognised.find(key);
-    if (counterpart == nullptr)
+    poll_here();
+    const auto found = std::ranges::lower_bound(sorted, key, {}, name);
+    if (found == sorted.end() || name(*found) != key)
       throw Error(Errc::invalid_text,
                   message("invalid bayes_model: unknown member {}", describe(path + key)));
-    check_members(value, *counterpart, path + key + ".");
+    check_members(value, (*found)->second, path + key + ".");
   }
 }
 

@@ -104,8 +104,7 @@ class TableEmissions final : public EmissionScorer {
     const std::size_t padded = std::size_t(padded_), k = std::size_t(of_->states());
     table_.values = values;
     table_.likelihoods.assign(std::size_t(values + 1) * padded, 0.0);
-    table_.logarithms.assign(std::size_t(values + 1) * padded,
-                             minus_infinity);
+    table_.logarithms.assign(std::size_t(values + 1) * padded, minus_infinity);
     table_.shifts.assign(std::size_t(values + 1), 0.0);
     const auto worker = of_->worker();
     Buffer scores(k * block_rows);

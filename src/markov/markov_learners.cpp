@@ -45,9 +45,7 @@ Vector mode(const Vector &counts, const Vector &alpha, const Vector &before) {
 
 Vector expected_logs(const Vector &alpha) {
   const double whole = digamma(alpha.sum());
-  return alpha.unaryExpr([whole](double a) {
-    return a > 0 ? digamma(a) - whole : minus_infinity;
-  });
+  return alpha.unaryExpr([whole](double a) { return a > 0 ? digamma(a) - whole : minus_infinity; });
 }
 
 /// Number by number: where Eigen works on several at once, equal probabilities may get logarithms

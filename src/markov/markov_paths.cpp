@@ -281,6 +281,7 @@ std::vector<StatePath> best_paths(const Sequences &one, int count, Control &cont
     StatePath path{candidate.value, std::vector<int>(std::size_t(one.steps))};
     Pointer at{candidate.state, candidate.rank};
     for (std::size_t t = path.states.size(); t-- > 0;) {
+      if (t % 4096 == 0) control.poll();
       path.states[t] = at.state;
       at = from[t * each + at.state * n + at.rank];
     }

@@ -14,8 +14,8 @@ namespace {
 
 class BmmFit {
  public:
-  BmmFit(RowSource &rows, int k, const BmmOptions &options, const BernoulliMixture *start, bool update,
-      Control &control)
+  BmmFit(RowSource &rows, int k, const BmmOptions &options, const BernoulliMixture *start,
+         bool update, Control &control)
       : options_(options),
         k_(k),
         update_(update),

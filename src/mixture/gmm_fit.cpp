@@ -33,7 +33,7 @@ MixturePoint<NormalPoint> convert_point(const CovarianceShape &shape,
 class GmmFit {
  public:
   GmmFit(const CovarianceShape &shape, RowSource &rows, int k, const GmmOptions &options,
-      const GaussianMixture *start, bool update, Control &control)
+         const GaussianMixture *start, bool update, Control &control)
       : options_(options),
         k_(k),
         update_(update),

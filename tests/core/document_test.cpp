@@ -8,6 +8,7 @@
 #include <limits>
 #include <string>
 
+#include "base/control.hpp"
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "document/members.hpp"
@@ -133,6 +134,30 @@ BOOST_AUTO_TEST_CASE(bytes_round_trip) {
   std::string appended = "before";
   Document(1).to_bytes(appended);
   BOOST_TEST((appended == "before" + bytes_of(1)));
+}
+
+BOOST_AUTO_TEST_CASE(reading_and_writing_are_polled) {
+  struct Counting final : bayes::Control {
+    int polls = 0;
+    void poll() override { ++polls; }
+  };
+  const auto polls = [](auto work) {
+    Counting control;
+    const bayes::PollScope scope(control);
+    work();
+    return control.polls;
+  };
+  const std::int64_t n = 100000;
+  const Document numbers = Tensor{{n}, std::vector<double>(n, 0.5)};
+  Document::Object members;
+  for (std::int64_t i = 0; i < 1000; ++i) members.emplace_back(std::to_string(i), i);
+  const Document object = members;
+  for (const Document &each : {numbers, object}) {
+    const std::string bytes = bytes_of(each);
+    BOOST_TEST(polls([&] { bytes_of(each); }) > 20);
+    BOOST_TEST(polls([&] { Document::from_bytes(bytes); }) > 20);
+    BOOST_TEST(polls([&] { each.to_json(); }) > 20);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(nans_are_canonical) {

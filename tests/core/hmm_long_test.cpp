@@ -93,6 +93,20 @@ BOOST_AUTO_TEST_CASE(a_million_symbols_agree_with_long_double) {
   BOOST_TEST(distance(together->trace[0][0], double(sum)) < 1e-10);
 }
 
+BOOST_AUTO_TEST_CASE(tracing_many_paths_is_polled) {
+  struct Counting final : bayes::Control {
+    int polls = 0;
+    void poll() override { ++polls; }
+  } counting;
+  const Table a = {{0.9, 0.1}, {0.2, 0.8}}, b = random_rows(2, 3, 20);
+  const Fitted model = symbol_model({0.5, 0.5}, a, b);
+  const int steps = 10000, paths = 500;
+  Data one(1, {drawn({0.5, 0.5}, a, steps, 21, letters_of(b))});
+  BOOST_TEST(model->decode_best(one.all, paths, counting).size() == at(paths));
+  // a poll for 64 steps forward, and one for 4096 steps back of each path
+  BOOST_TEST(counting.polls > steps / 64 + paths * (steps / 4096));
+}
+
 BOOST_AUTO_TEST_CASE(a_million_well_separated_normals_agree_with_long_double) {
   // Fitted to data that follow the cycle, applied to data that skip states, so that a step must
   // pass a state whose density is e^-300000 or less.

@@ -30,6 +30,10 @@ CREATE TABLE chains AS SELECT hmm_fit(x, 3,
 FROM sequences WHERE id <= 100;
 CREATE TABLE processes AS SELECT dpmm_fit(x, '{"concentration": 20, "draws": 200}') AS model,
   dpmm_fit(x, '{"chains": 1, "draws": 20000}') AS long FROM cloud WHERE id <= 60;
+CREATE TABLE options AS SELECT jsonb_set(model::jsonb, '{options}',
+  (SELECT jsonb_object_agg('option ' || i, i) FROM generate_series(1, 300000) AS i))::bayes_model
+  AS model FROM (SELECT gmm_fit(x, 2) AS model FROM cloud WHERE id <= 100) AS f;
+CREATE TABLE texts AS SELECT model::text AS model FROM options;
 ANALYZE;
 SQL
 
@@ -204,6 +208,16 @@ our %kinds = (
     'hmm paths' => "SELECT count(*) FROM chains, sequences, hmm_paths(large, x, 1000)",
     'hmm paths, a long sequence'
         => "SELECT count(*) FROM chains, series, hmm_paths(model, x[1:50000], 300)",
+    'reading a model from text' => "SELECT count(model::bayes_model) FROM texts,
+          generate_series(1, 1000)",
+    'reading a model from jsonb' => "SELECT count(model::jsonb::bayes_model) FROM texts,
+          generate_series(1, 1000)",
+    'writing a model as text' => "SELECT sum(length(model::text)) FROM options,
+          generate_series(1, 1000)",
+    'writing a model as bytes' => "SELECT sum(length(bayes_model_send(model))) FROM options,
+          generate_series(1, 1000)",
+    'information about a model' => "SELECT count(i.options) FROM options, generate_series(1, 1000),
+          bayes_info(model) AS i",
     'hmm sample' => "SELECT count(*) FROM chains, hmm_sample(model, 100000000, 1)",
     'dpmm prediction' => "SELECT sum(dpmm_predict(model, x)) FROM cloud, processes,
           generate_series(1, 1000)",

@@ -1,5 +1,5 @@
 -- The interface of the extension, pinned: what is changed here changes for every user.
-SELECT plan(42);
+SELECT plan(44);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -34,8 +34,26 @@ SELECT results_eq($$
     'integer, iterations integer, converged boolean, objective double precision, log_likelihood '
     'double precision, seed bigint, seconds double precision, version text, options jsonb)',
     'immutable', true, 'safe'),
+  ('bayes_model_cmp(bayes_model,bayes_model)', 'function', 'bayes_model, bayes_model', 'integer',
+    'immutable', true, 'safe'),
+  ('bayes_model_eq(bayes_model,bayes_model)', 'function', 'bayes_model, bayes_model', 'boolean',
+    'immutable', true, 'safe'),
   ('bayes_model_from_jsonb(jsonb)', 'function', 'jsonb', 'bayes_model', 'immutable', true, 'safe'),
+  ('bayes_model_ge(bayes_model,bayes_model)', 'function', 'bayes_model, bayes_model', 'boolean',
+    'immutable', true, 'safe'),
+  ('bayes_model_gt(bayes_model,bayes_model)', 'function', 'bayes_model, bayes_model', 'boolean',
+    'immutable', true, 'safe'),
+  ('bayes_model_hash(bayes_model)', 'function', 'bayes_model', 'integer',
+    'immutable', true, 'safe'),
+  ('bayes_model_hash_extended(bayes_model,bigint)', 'function', 'bayes_model, bigint', 'bigint',
+    'immutable', true, 'safe'),
   ('bayes_model_in(cstring)', 'function', 'cstring', 'bayes_model', 'immutable', true, 'safe'),
+  ('bayes_model_le(bayes_model,bayes_model)', 'function', 'bayes_model, bayes_model', 'boolean',
+    'immutable', true, 'safe'),
+  ('bayes_model_lt(bayes_model,bayes_model)', 'function', 'bayes_model, bayes_model', 'boolean',
+    'immutable', true, 'safe'),
+  ('bayes_model_ne(bayes_model,bayes_model)', 'function', 'bayes_model, bayes_model', 'boolean',
+    'immutable', true, 'safe'),
   ('bayes_model_out(bayes_model)', 'function', 'bayes_model', 'cstring', 'immutable', true, 'safe'),
   ('bayes_model_recv(internal)', 'function', 'internal', 'bayes_model', 'immutable', true, 'safe'),
   ('bayes_model_send(bayes_model)', 'function', 'bayes_model', 'bytea', 'immutable', true, 'safe'),
@@ -326,8 +344,18 @@ SELECT results_eq($$SELECT castsource::regtype::text, casttarget::regtype::text,
   FROM members JOIN pg_cast c ON classid = 'pg_cast'::regclass AND objid = c.oid ORDER BY 1$$,
   $$VALUES ('bayes_model', 'jsonb', 'a'), ('jsonb', 'bayes_model', 'e')$$,
   'the casts: to jsonb on assignment, from jsonb when asked for');
+SELECT results_eq($$SELECT objid::regoperator::text FROM members
+  WHERE classid = 'pg_operator'::regclass ORDER BY objid::regoperator::text COLLATE "C"$$,
+  $$VALUES ('<(bayes_model,bayes_model)'), ('<=(bayes_model,bayes_model)'),
+    ('<>(bayes_model,bayes_model)'), ('=(bayes_model,bayes_model)'), ('>(bayes_model,bayes_model)'),
+    ('>=(bayes_model,bayes_model)')$$, 'the operators');
+SELECT results_eq($$SELECT amname::text COLLATE "default", opcdefault FROM members
+  JOIN pg_opclass c ON classid = 'pg_opclass'::regclass AND objid = c.oid
+  JOIN pg_am a ON a.oid = opcmethod WHERE opcintype = 'bayes_model'::regtype ORDER BY 1$$,
+  $$VALUES ('btree', true), ('hash', true)$$, 'the operator classes');
 SELECT never($$SELECT classid::regclass, objid,
-  classid NOT IN ('pg_proc'::regclass, 'pg_type'::regclass, 'pg_cast'::regclass)
+  classid NOT IN ('pg_proc'::regclass, 'pg_type'::regclass, 'pg_cast'::regclass,
+    'pg_operator'::regclass, 'pg_opclass'::regclass, 'pg_opfamily'::regclass)
   AND NOT (classid = 'pg_class'::regclass AND objid = 'gmm_selection'::regclass) AS wrong
   FROM members$$, 'nothing else is installed');
 

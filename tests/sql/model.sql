@@ -1,5 +1,5 @@
 -- bayes_model, the type: text, JSON and stored forms are exact, and what is no model is refused.
-SELECT plan(53);
+SELECT plan(60);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 
@@ -32,6 +32,36 @@ INSERT INTO models SELECT 'prior',
 INSERT INTO models SELECT 'large', gmm_fit(x, 10, '{"restarts": 1, "tol": 1}') FROM digits;
 SELECT cmp_ok((SELECT count(*) FROM models WHERE model IS NOT NULL), '=', 26::bigint,
   'all models were fitted');
+
+-- ---- equality ----
+
+SELECT never($$SELECT a.name, b.name, (a.model = b.model) <> (a.name = b.name)
+  OR (a.model <> b.model) = (a.name = b.name)
+  OR (a.model IS DISTINCT FROM b.model) = (a.name = b.name) AS wrong FROM models a, models b$$,
+  'a model equals itself alone');
+SELECT never($$SELECT a.name, b.name, (a.model < b.model)::int + (a.model = b.model)::int
+  + (a.model > b.model)::int <> 1 OR (a.model <= b.model) = (a.model > b.model)
+  OR (a.model >= b.model) = (a.model < b.model) AS wrong FROM models a, models b$$,
+  'of two models one is less, or they are equal');
+SELECT results_eq($$SELECT count(DISTINCT model) FROM (SELECT model FROM models UNION ALL
+  SELECT model::text::bayes_model FROM models) AS twice$$, $$VALUES (26::bigint)$$,
+  'DISTINCT finds copies');
+SELECT results_eq($$SELECT count(*) FROM (SELECT model FROM models UNION
+  SELECT model::text::bayes_model FROM models) AS once$$, $$VALUES (26::bigint)$$, 'so does UNION');
+SELECT results_eq($$SELECT count, count(*) FROM (SELECT count(*) FROM models, generate_series(1, 3)
+  GROUP BY model) AS groups GROUP BY count$$, $$VALUES (3::bigint, 26::bigint)$$,
+  'and GROUP BY');
+CREATE FUNCTION joined(setting text) RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM set_config('enable_' || other, (other = setting)::text, true)
+    FROM unnest('{hashjoin,mergejoin,nestloop}'::text[]) AS other;
+  RETURN (SELECT count(*) FROM models AS a JOIN models AS b ON a.model = b.model);
+END $$;
+SELECT results_eq($$SELECT joined(method) FROM unnest('{hashjoin,mergejoin,nestloop}'::text[])
+  AS method$$, $$VALUES (26::bigint), (26), (26)$$, 'every kind of join compares alike');
+SELECT results_eq($$SELECT count(DISTINCT hashed) FROM (SELECT bayes_model_hash_extended(model, 1)
+  AS hashed FROM models UNION ALL SELECT bayes_model_hash_extended(model, 2) FROM models) AS h$$,
+  $$VALUES (52::bigint)$$, 'hashes depend on the model and on the seed');
 
 -- ---- round trips ----
 

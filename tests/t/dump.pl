@@ -6,6 +6,7 @@ use warnings;
 use Server;
 use Test::More;
 use File::Temp qw(tempdir);
+use Time::HiRes qw(sleep);
 
 my $server = Server->new(data => 1, settings => {wal_level => 'logical',
     max_prepared_transactions => 2});
@@ -162,6 +163,50 @@ my ($text) = $change =~ /model\[bayes_model\]:'((?:[^']|'')*)'/;
 is($server->query("SELECT bayes_model_send('$text'::bayes_model) = bayes_model_send(model)
       FROM models WHERE name = 'em full'"), 't', 'logical decoding carries a model');
 $server->query("SELECT pg_drop_replication_slot('changes')");
+
+# A subscriber without a key finds rows by comparing all columns.
+my $main = $server->database;
+my $connection = 'host=' . $server->host . " port=5432 user=postgres dbname=$main";
+$server->query(<<"SQL");
+CREATE TABLE keyless AS SELECT name, model FROM models WHERE model IS NOT NULL;
+ALTER TABLE keyless REPLICA IDENTITY FULL;
+CREATE PUBLICATION keyless FOR TABLE keyless;
+CREATE DATABASE subscriber;
+\\c subscriber
+CREATE EXTENSION pg_bayes;
+CREATE TABLE keyless (name text, model bayes_model);
+\\c $main
+SELECT pg_create_logical_replication_slot('keyless', 'pgoutput');
+\\c subscriber
+CREATE SUBSCRIPTION keyless CONNECTION '$connection' PUBLICATION keyless
+  WITH (create_slot = false, slot_name = keyless);
+SQL
+# Waits for the subscriber: whether a query there gives true.
+my $arrives = sub {
+    my ($query) = @_;
+    for (1 .. 300) {
+        return 1 if $server->query("\\c subscriber\n$query") =~ /^t$/m;
+        sleep 0.1;
+    }
+    return 0;
+};
+my $all = $server->query('SELECT count(*) FROM keyless');
+ok($arrives->("SELECT count(*) = $all FROM keyless"), 'a subscriber gets models');
+$server->query("UPDATE keyless SET name = 'changed' WHERE name = 'em full';
+      DELETE FROM keyless WHERE name = 'vi full'");
+ok($arrives->("SELECT count(*) = $all - 1 AND bool_or(name = 'changed') FROM keyless"),
+    'and finds them by comparison under REPLICA IDENTITY FULL');
+$server->query(<<"SQL");
+\\c subscriber
+ALTER SUBSCRIPTION keyless DISABLE;
+ALTER SUBSCRIPTION keyless SET (slot_name = NONE);
+DROP SUBSCRIPTION keyless;
+\\c $main
+SELECT pg_drop_replication_slot('keyless');
+DROP PUBLICATION keyless;
+DROP DATABASE subscriber WITH (FORCE);
+DROP TABLE keyless;
+SQL
 
 # ---- prepared transactions, DROP EXTENSION ----
 

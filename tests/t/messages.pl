@@ -60,6 +60,19 @@ like($said, qr/^WARNING:  \w{5}: no model: k is 300, but there are only 256 dist
     'an error that gives NULL is told as a WARNING');
 like($said, qr/^t$/m, 'and the query goes on');
 
+# ---- symbols that no model knows ----
+
+$session->run(q{CREATE TABLE letters AS SELECT hmm_fit(x, 2, '{"tol": 1e6}') AS model
+      FROM (VALUES ('{a,b,a,a,b}'::text[])) AS v(x)});
+my $score = 'SELECT count(hmm_log_likelihood(model, x)) FROM letters, (VALUES ';
+$said = $session->run("$score ('{z,y,NULL}'::text[]), ('{q}')) AS v(x)");
+@warnings = $said =~ /^WARNING:  \w{5}: the model knows none of the symbols of a sequence$/mg;
+is(scalar @warnings, 1, 'a WARNING, once in a statement');
+like($said, qr/^DETAIL:  The first of them is "z"; one of the model's is "[ab]"/m,
+    'that shows a symbol of both');
+unlike($session->run("$score ('{z,a}'::text[]), ('{NULL}'), ('{}')) AS v(x)"), qr/WARNING/,
+    'nothing if one is known, or all are missing');
+
 # ---- progress ----
 
 my $fit = q{SELECT count(m)

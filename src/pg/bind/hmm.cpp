@@ -74,7 +74,8 @@ void emit_path(ResultRows &result, const HiddenMarkovModel &model, ElementType &
   const ScopedContext context(CurrentMemoryContext, "pg_bayes sequence");
   ModelSequence one(context, model);
   one.begin(steps);
-  each_step(model, sequence, type, [&one](std::span<const double> x) { one.step(x); });
+  bool warned = false;
+  each_step(model, sequence, type, warned, [&one](std::span<const double> x) { one.step(x); });
   const HmmPath path = model.decode(one.sequences, control);
   const std::size_t k = std::size_t(model.size());
   model.smooth(

@@ -17,6 +17,8 @@ struct CallSite {
   explicit CallSite(MemoryContext context) : models(hmm_family), type(context) {}
   ModelCache models;
   ElementType type;
+  /// of symbols that no model knows
+  bool warned = false;
 };
 
 /// The arguments (model, sequence, ...) of a strict function.
@@ -29,7 +31,7 @@ class ModelAndSequence {
         steps(steps_for(model, array_, site_.type)) {}
 
   void each(const std::function<void(std::span<const double> x)> &take) {
-    each_step(model, array_, site_.type, take);
+    each_step(model, array_, site_.type, site_.warned, take);
   }
 
  private:

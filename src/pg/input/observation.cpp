@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/message.hpp"
+#include "document/members.hpp"
 #include "pg/input/sequence_collector.hpp"
 
 namespace bayes::pg {
@@ -36,7 +37,7 @@ std::int64_t steps_for(const HiddenMarkovModel &model, const OpenArray &array, E
 }
 
 void each_step(const HiddenMarkovModel &model, const OpenArray &array, ElementType &type,
-               const std::function<void(std::span<const double> x)> &take) {
+               bool &warned, const std::function<void(std::span<const double> x)> &take) {
   const std::int64_t steps = array.size(0), width = model.dimension(),
                      at_once = std::max<std::int64_t>(1, elements_at_once / width);
   const std::size_t d = std::size_t(width);
@@ -46,6 +47,7 @@ void each_step(const HiddenMarkovModel &model, const OpenArray &array, ElementTy
   ArrayWalk walk(array, type, symbols ? &codes : nullptr);
   std::vector<double> buffer(std::size_t(std::min(at_once, steps)) * d);
   StepPosition position = {0, 1, model.vectors()};
+  bool known = false;
   for (std::int64_t done = 0; done < steps;) {
     const std::size_t count = std::size_t(std::min(at_once, steps - done));
     walk.next(std::span(buffer).first(count * d));
@@ -53,11 +55,19 @@ void each_step(const HiddenMarkovModel &model, const OpenArray &array, ElementTy
       const std::span<double> x = std::span(buffer).subspan(i * d, d);
       clean_step(x, position, whole, false);
       if (!symbols) model.check(x, position.step);
+      known |= x[0] == x[0];
       take(x);
     }
     done += std::int64_t(count);
     poll_interrupts();
   }
+  if (known || warned || codes.unknown().empty()) return;
+  warned = true;
+  report(WARNING, "the model knows none of the symbols of a sequence",
+         message("The first of them is {}; one of the model's is {}. Unknown symbols count as "
+                 "missing.",
+                 describe(codes.unknown()), describe(model.symbol_names().at(0))),
+         "Give symbols as they were at the fit: a value's symbol is its text.");
 }
 
 ObservationReader::ObservationReader(MemoryContext context, Oid type)

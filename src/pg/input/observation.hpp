@@ -19,11 +19,16 @@ class ModelSymbols final : public SymbolCodes {
   explicit ModelSymbols(const HiddenMarkovModel &model) : model_(model) {}
   double code(std::string_view name) override {
     const int number = model_.code(name);
-    return number < 0 ? missing_value : number;
+    if (number >= 0) return number;
+    if (unknown_.empty()) unknown_ = name;
+    return missing_value;
   }
+  /// the first name asked for that the model does not know; empty if there is none
+  const std::string &unknown() const { return unknown_; }
 
  private:
   const HiddenMarkovModel &model_;
+  std::string unknown_;
 };
 
 /// The number of steps of an array, 0 for an empty one, after checking that it suits the model.
@@ -31,9 +36,10 @@ class ModelSymbols final : public SymbolCodes {
 std::int64_t steps_for(const HiddenMarkovModel &model, const OpenArray &array, ElementType &type);
 
 /// Passes every step of an array checked by steps_for() to take(x), with values checked; NaN:
-/// missing.
+/// missing. A WARNING, unless there was one (`warned`), if symbols are given and the model knows
+/// none of them.
 void each_step(const HiddenMarkovModel &model, const OpenArray &array, ElementType &type,
-               const std::function<void(std::span<const double> x)> &take);
+               bool &warned, const std::function<void(std::span<const double> x)> &take);
 
 /// One sequence for a model, in a store that spills.
 class ModelSequence {

@@ -4,6 +4,9 @@
 #include <new>
 
 namespace bayes::pg {
+
+Interrupts interrupts;
+
 namespace {
 
 /// A saved exception. One is enough, as nothing else runs between saving and raising. Static, so

@@ -14,6 +14,7 @@
 
 #include <type_traits>
 
+#include "base/control.hpp"
 #include "base/error.hpp"
 #include "pg/server/postgres.hpp"
 
@@ -82,8 +83,19 @@ template <class F> auto raising(F f) -> decltype(f()) {
   raise_saved();  // the handler is left, all objects are destroyed
 }
 
+/// The Control of every SQL function that has no better one: it polls.
+class Interrupts final : public Control {
+ public:
+  bool pending() const noexcept override { return InterruptPending != 0; }
+  void poll() override { poll_interrupts(); }
+};
+extern Interrupts interrupts;
+
 template <Datum (*Body)(FunctionCallInfo)> Datum entry(FunctionCallInfo fcinfo) {
-  return raising([fcinfo] { return Body(fcinfo); });
+  return raising([fcinfo] {
+    const PollScope scope(interrupts);
+    return Body(fcinfo);
+  });
 }
 
 /// WARNING (or any level below ERROR) from anywhere. The texts are copied; empty detail or hint:

@@ -24,6 +24,47 @@ SequenceElements kind_of(Oid base) {
   }
 }
 
+/// Is the text of a type's values the same whatever the settings of a session are?
+bool same_text_everywhere(Oid base) {
+  switch (base) {
+    case TEXTOID:
+    case VARCHAROID:
+    case BPCHAROID:
+    case NAMEOID:
+    case CHAROID:
+    case NUMERICOID:
+    case OIDOID:
+    case UUIDOID:
+    case INETOID:
+    case CIDROID:
+    case MACADDROID:
+    case MACADDR8OID:
+    case BITOID:
+    case VARBITOID:
+    case JSONOID:
+    case JSONBOID: return true;
+    case FLOAT4OID:
+    case FLOAT8OID: return false;
+    default: return kind_of(base) != SequenceElements::symbols || type_is_enum(base);
+  }
+}
+
+/// The text of a value under settings of our own: an IMMUTABLE function must not name a date or a
+/// number after the settings of the session. For guarded() only: after an ERROR the transaction's
+/// end brings the session's settings back.
+const char *text_under_fixed_settings(FmgrInfo *output, Datum value) {
+  static constexpr const char *settings[][2] = {
+      {"datestyle", "ISO, YMD"},   {"intervalstyle", "postgres"}, {"timezone", "UTC"},
+      {"extra_float_digits", "1"}, {"bytea_output", "hex"},       {"lc_monetary", "C"},
+      {"search_path", ""}};
+  const int level = NewGUCNestLevel();
+  for (const auto &[name, fixed] : settings)
+    set_config_option(name, fixed, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+  const char *const text = OutputFunctionCall(output, value);
+  AtEOXact_GUC(true, level);
+  return text;
+}
+
 [[noreturn]] void cut_short() {
   throw Error(Errc::internal, "array is shorter than its header says");
 }
@@ -58,6 +99,7 @@ void ElementType::look_up(Oid type) {
     // The text of these types is their bytes.
     text_ = length_ == -1 && (base_ == TEXTOID || base_ == VARCHAROID || base_ == BPCHAROID ||
                               output_function_ == output_of_text);
+    same_text_ = same_text_everywhere(base_);
     output_.fn_oid = InvalidOid;
   });
   kind_ = kind_of(base_);
@@ -110,7 +152,8 @@ double ElementType::by_output(Datum value, SymbolCodes &codes) {
       scratch_ = AllocSetContextCreate(context_, "pg_bayes symbol", ALLOCSET_SMALL_SIZES);
     if (!OidIsValid(output_.fn_oid)) fmgr_info_cxt(output_function_, &output_, context_);
     const MemoryContext before = MemoryContextSwitchTo(scratch_);
-    const char *const text = OutputFunctionCall(&output_, value);
+    const char *const text = same_text_ ? OutputFunctionCall(&output_, value)
+                                        : text_under_fixed_settings(&output_, value);
     MemoryContextSwitchTo(before);
     return text;
   });

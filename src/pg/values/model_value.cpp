@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/message.hpp"
-#include "pg/server/server_control.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -50,8 +49,6 @@ Document in_order_of_jsonb(const Document &document) {
 
 std::unique_ptr<Model> parse(std::string_view bytes, const char *family) {
   std::unique_ptr<Model> model;
-  ServerControl control;
-  const PollScope scope(control);  // checks factor large matrices
   try {
     model = Model::from_bytes(bytes);
   } catch (const Error &error) {
