@@ -28,6 +28,8 @@ BOOST_AUTO_TEST_CASE(densities_agree_with_the_definition) {
             std::exp(-Real(double(p))) * std::pow(Real(double(p)), x) / std::tgamma(x + 1.0L));
     }
   }
+  // 1 - p in double precision has lost half its digits
+  check(Geometric{}, {1e-9}, 1e6, 1e-9 * std::pow(1 - Real(1e-9), 1000000));
   for (const double x : {0.0, 0.3, 4.0}) {
     check(Exponential{}, {0.7}, x, Real(0.7) * std::exp(-Real(0.7) * x));
     check(UnivariateNormal{}, {1.5, 2}, x,

@@ -10,6 +10,7 @@
 #include "pg/bind/mixture_functions.hpp"
 #include "pg/bind/query_rows.hpp"
 #include "pg/bind/window.hpp"
+#include "pg/server/encoding.hpp"
 #include "pg/server/server_control.hpp"
 
 using namespace bayes;
@@ -98,7 +99,8 @@ BAYES_FUNCTION(dpmm_similarity_query) {
       if (name.is_null())
         fitted.emplace_back();
       else
-        fitted.emplace_back(guarded([&name] { return TextDatumGetCString(name.to_datum()); }));
+        fitted.emplace_back(
+            utf8_of_server(guarded([&name] { return TextDatumGetCString(name.to_datum()); })));
     });
   };
   const auto cell = [&](std::int64_t row) {

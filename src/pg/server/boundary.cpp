@@ -3,6 +3,8 @@
 #include <exception>
 #include <new>
 
+#include "pg/server/encoding.hpp"
+
 namespace bayes::pg {
 
 Interrupts interrupts;
@@ -75,6 +77,9 @@ void save_current_exception() noexcept {
 
 void raise_saved() {
   if (saved.pending) PG_RE_THROW();
+  message_for_server(saved.message, sizeof saved.message);
+  message_for_server(saved.detail, sizeof saved.detail);
+  message_for_server(saved.hint, sizeof saved.hint);
   ereport(ERROR, (errcode(saved.sqlstate), errmsg_internal("%s", clipped(saved.message)),
                   saved.detail[0] ? errdetail_internal("%s", clipped(saved.detail)) : 0,
                   saved.hint[0] ? errhint("%s", clipped(saved.hint)) : 0));
@@ -83,8 +88,17 @@ void raise_saved() {
 
 void report(int level, const std::string &message, const std::string &detail,
             const std::string &hint) {
-  const char *const texts[] = {message.c_str(), detail.c_str(), hint.c_str()};
+  const char *texts[] = {message.c_str(), detail.c_str(), hint.c_str()};
   guarded([level, &texts] {
+    if (!server_is_utf8())
+      for (const char *&text : texts) {
+        // No character takes more than four bytes, in whatever encoding.
+        const std::size_t size = 4 * std::strlen(text) + 1;
+        char *const copy = static_cast<char *>(palloc(size));
+        std::strcpy(copy, text);
+        message_for_server(copy, size);
+        text = copy;
+      }
     ereport(level,
             (errmsg_internal("%s", texts[0]), texts[1][0] ? errdetail_internal("%s", texts[1]) : 0,
              texts[2][0] ? errhint("%s", texts[2]) : 0));

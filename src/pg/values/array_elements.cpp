@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "pg/server/encoding.hpp"
 #include "pg/values/convert.hpp"
 
 namespace bayes::pg {
@@ -63,6 +64,10 @@ const char *text_under_fixed_settings(FmgrInfo *output, Datum value) {
   const char *const text = OutputFunctionCall(output, value);
   AtEOXact_GUC(true, level);
   return text;
+}
+
+double code_of(std::string_view name, SymbolCodes &codes) {
+  return server_is_utf8() ? codes.code(name) : codes.code(utf8_of_server(name));
 }
 
 [[noreturn]] void cut_short() {
@@ -158,7 +163,7 @@ double ElementType::by_output(Datum value, SymbolCodes &codes) {
     return text;
   });
   const double code =
-      base_ == NUMERICOID && std::string_view(text) == "NaN" ? missing_value : codes.code(text);
+      base_ == NUMERICOID && std::string_view(text) == "NaN" ? missing_value : code_of(text, codes);
   MemoryContextReset(scratch_);
   return code;
 }
@@ -182,7 +187,7 @@ double ElementType::symbol(Datum value, SymbolCodes &codes) {
   }
   const char *const datum = DatumGetPointer(value);
   if (text_ && !VARATT_IS_EXTERNAL(datum) && !VARATT_IS_COMPRESSED(datum))
-    return codes.code({VARDATA_ANY(datum), std::size_t(VARSIZE_ANY_EXHDR(datum))});
+    return code_of({VARDATA_ANY(datum), std::size_t(VARSIZE_ANY_EXHDR(datum))}, codes);
   return by_output(value, codes);
 }
 

@@ -37,7 +37,7 @@ class OpenArray {
   ArrayType *array_;
 };
 
-/// Codes of names. NaN for a name without one.
+/// Codes of names, which are UTF-8. NaN for a name without one.
 class SymbolCodes {
  public:
   virtual ~SymbolCodes() = default;

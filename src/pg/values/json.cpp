@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/message.hpp"
+#include "pg/server/encoding.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -87,10 +88,10 @@ class Builder {
     levels_.pop_back();
     add(array ? list(std::move(level.items)) : object(std::move(level.members)));
   }
-  void key(const char *name) { levels_.back().key = name; }
+  void key(const char *name) { levels_.back().key = utf8_of_server(name); }
   void scalar(const char *token, JsonTokenType type) {
     switch (type) {
-      case JSON_TOKEN_STRING: return add(std::string(token));
+      case JSON_TOKEN_STRING: return add(utf8_of_server(token));
       case JSON_TOKEN_NUMBER: return add(number(token));
       case JSON_TOKEN_TRUE: return add(true);
       case JSON_TOKEN_FALSE: return add(false);
@@ -194,7 +195,10 @@ Document document_of_jsonb(Datum datum) {
 Datum jsonb_of(const Document &document) {
   const std::string text = document.to_json();
   const char *const chars = text.c_str();
-  return guarded([chars] { return DirectFunctionCall1(jsonb_in, CStringGetDatum(chars)); });
+  const std::size_t size = text.size();
+  return guarded([chars, size] {
+    return DirectFunctionCall1(jsonb_in, CStringGetDatum(server_of_utf8(chars, size)));
+  });
 }
 
 }  // namespace bayes::pg

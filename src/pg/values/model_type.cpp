@@ -1,4 +1,5 @@
 // The type bayes_model: text and binary forms, casts, and accessors common to all models.
+#include "pg/server/encoding.hpp"
 #include "pg/values/json.hpp"
 #include "pg/values/model_value.hpp"
 #include "pg/values/results.hpp"
@@ -14,7 +15,11 @@ Datum model_of_document(const Document &document) {
 
 Datum text_datum(const std::string &text) {
   const char *const chars = text.c_str();
-  return guarded([chars] { return CStringGetDatum(pstrdup(chars)); });
+  const std::size_t size = text.size();
+  return guarded([chars, size] {
+    const char *const converted = server_of_utf8(chars, size);
+    return CStringGetDatum(converted == chars ? pstrdup(chars) : converted);
+  });
 }
 
 }  // namespace

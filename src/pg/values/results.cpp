@@ -1,5 +1,7 @@
 #include "pg/values/results.hpp"
 
+#include "pg/server/encoding.hpp"
+
 namespace bayes::pg {
 namespace {
 
@@ -92,7 +94,10 @@ Datum Cell::to_datum() const {
     case Kind::number: return Float8GetDatum(scalar_.number);
     case Kind::boolean: return BoolGetDatum(scalar_.boolean);
     case Kind::datum: return scalar_.datum;
-    case Kind::text:
+    case Kind::text: {
+      const char *const text = server_of_utf8(static_cast<const char *>(data_), size_);
+      return bytes(text, text == data_ ? size_ : std::strlen(text));
+    }
     case Kind::model: return bytes(data_, size_);
     case Kind::vector_with_nulls:
       return array_with_nulls(static_cast<const double *>(data_), int(size_));

@@ -21,6 +21,7 @@ class Cell {
   Cell(bool value) : kind_(Kind::boolean) { scalar_.boolean = value; }
   /// NULL for a NaN.
   static Cell or_null(double value) { return value != value ? Cell() : Cell(value); }
+  /// UTF-8
   static Cell text(std::string_view value) { return {Kind::text, value.data(), value.size()}; }
   static Cell model(std::string_view bytes) { return {Kind::model, bytes.data(), bytes.size()}; }
   static Cell vector(std::span<const double> values) {

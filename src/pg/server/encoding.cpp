@@ -1,0 +1,35 @@
+#include "pg/server/encoding.hpp"
+
+namespace bayes::pg {
+
+std::string utf8_of_server(std::string_view text) {
+  if (server_is_utf8() || text.empty()) return std::string(text);
+  const char *const from = text.data();
+  const int size = int(text.size());
+  // As it is if nothing was to be converted, then without a zero byte at its end.
+  const char *const to = guarded([from, size] { return pg_server_to_any(from, size, PG_UTF8); });
+  if (to == from) return std::string(text);
+  std::string out = to;
+  pfree(const_cast<char *>(to));
+  return out;
+}
+
+const char *server_of_utf8(const char *text, std::size_t size) {
+  if (size == 0) return "";
+  return pg_any_to_server(text, int(size), PG_UTF8);
+}
+
+void message_for_server(char *text, std::size_t size) {
+  const int length = int(std::strlen(text));
+  if (server_is_utf8() || GetDatabaseEncoding() == PG_SQL_ASCII || !IsTransactionState() ||
+      pg_is_ascii(text) || !pg_verify_mbstr(PG_UTF8, text, length, true))
+    return;
+  const Oid conversion = FindDefaultConversionProc(PG_UTF8, GetDatabaseEncoding());
+  if (!OidIsValid(conversion)) return;
+  auto *const from = reinterpret_cast<unsigned char *>(pstrdup(text));
+  pg_do_encoding_conversion_buf(conversion, PG_UTF8, GetDatabaseEncoding(), from, length,
+                                reinterpret_cast<unsigned char *>(text), int(size), true);
+  pfree(from);
+}
+
+}  // namespace bayes::pg

@@ -1,0 +1,28 @@
+// Texts of the kernel are UTF-8; those of the server are in the database's encoding. They are
+// converted where they pass from one to the other.
+//
+// A database of SQL_ASCII converts nothing: there texts must be valid UTF-8 (22021 if not).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "pg/server/boundary.hpp"
+
+namespace bayes::pg {
+
+inline bool server_is_utf8() { return GetDatabaseEncoding() == PG_UTF8; }
+
+/// A text of the server as UTF-8. May throw Pending.
+std::string utf8_of_server(std::string_view text);
+
+/// The reverse, ending in a zero byte, in CurrentMemoryContext or where it was; a text as long as
+/// `size` says. Raises 22P05 for a character that the database's encoding does not have, so call it
+/// under guarded().
+const char *server_of_utf8(const char *text, std::size_t size);
+
+/// The reverse for a message, in place: what cannot be converted ends it; a text that is not UTF-8
+/// stays as it is. Under guarded() or where raising is allowed.
+void message_for_server(char *text, std::size_t size);
+
+}  // namespace bayes::pg

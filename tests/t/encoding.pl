@@ -1,0 +1,93 @@
+# Databases of other encodings than UTF-8: symbols and options are the same there, models pass from
+# one to the other, and what an encoding does not have is an error that says so.
+use strict;
+use warnings;
+use utf8;
+use Server;
+use Test::More;
+
+binmode(Test::More->builder->$_, ':encoding(UTF-8)') for qw(output failure_output todo_output);
+my $server = Server->shared;
+my %databases = (utf8 => 'UTF8', latin => 'LATIN1', cyrillic => 'KOI8R', ascii => 'SQL_ASCII');
+for my $name (sort keys %databases) {
+    $server->query("CREATE DATABASE encoding_$name ENCODING '$databases{$name}' LC_COLLATE 'C'
+          LC_CTYPE 'C' TEMPLATE template0");
+    query($name, 'CREATE EXTENSION pg_bayes');
+}
+
+# In a database, by a client that speaks UTF-8.
+sub attempt {
+    my ($name, $sql) = @_;
+    my $script = "\\c encoding_$name\nSET client_encoding = 'UTF8';\n$sql";
+    utf8::encode($script);
+    my ($out, $err) = $server->attempt($script);
+    utf8::decode($_) for $out, $err;
+    return ($out, $err);
+}
+sub query {
+    my ($name, $sql) = @_;
+    my ($out, $err) = attempt($name, $sql);
+    die "$name: $sql\n$err" if $err =~ /ERROR/;
+    return $out;
+}
+
+my $fit = q{SELECT hmm_fit(x, 2, '{"tol": 1e6, "topology": "ergodic"}') AS model
+      FROM (VALUES ('{é,a,ü,é,é,a}'::text[]), ('{a,é,NULL,ü}')) AS v(x)};
+my $content = "SELECT (model::jsonb - 'seconds')::text FROM ($fit) AS f";
+my $want = query('utf8', $content);
+like($want, qr/"symbols": \["a", "é", "ü"\]/, 'symbols are in the model');
+for my $name (qw(latin ascii)) {
+    is(query($name, $content), $want, "$databases{$name}: the same model");
+    is(query($name, "SELECT string_agg(DISTINCT symbol, ' ') FROM ($fit) AS f,
+          hmm_emissions(model)"), 'a é ü', 'whose symbols are texts of the database');
+    is(query($name, "SELECT hmm_log_likelihood(model, '{é,ü}'::text[]) = hmm_log_likelihood(model,
+          '{é,zz}'::text[]) FROM ($fit) AS f"), 'f', 'a symbol is known');
+    is(query($name, "SELECT bool_and(model::text::bayes_model = model
+          AND model::jsonb::bayes_model = model) FROM ($fit) AS f"), 't',
+        'text and jsonb read back to the same bytes');
+}
+
+# A model with symbols that the other database cannot write comes there as bytes.
+my $file = $server->directory . '/data/model';
+query('utf8', "COPY (SELECT model FROM (SELECT hmm_fit(x, 2, '{\"tol\": 1e6}') AS model
+      FROM (VALUES ('{é,a,中,é,é,a}'::text[])) AS v(x)) AS f) TO '$file' (FORMAT binary)");
+query('latin', "CREATE TABLE other (model bayes_model); COPY other FROM '$file' (FORMAT binary)");
+is(query('latin', "SELECT hmm_log_likelihood(model, '{é,a}'::text[]) < 0 FROM other"), 't',
+    'a model with a Chinese symbol is read in LATIN1, and scores');
+for my $use ('model::text', 'model::jsonb', '(SELECT max(symbol) FROM hmm_emissions(model))') {
+    my ($out, $err) = attempt('latin', "SELECT $use FROM other");
+    like($err, qr/ERROR:  22P05: character .* has no equivalent in encoding "LATIN1"/,
+        "$use: an error names the character");
+}
+is(query('latin', 'SELECT count(*) FROM other WHERE length(bayes_model_send(model)) > 100'), '1',
+    'its bytes can be sent');
+
+# Messages.
+for my $name (qw(utf8 latin ascii)) {
+    my ($out, $err) = attempt($name, q{SELECT hmm_fit(x, 2, '{"é": 1}')
+          FROM (VALUES ('{a,b}'::text[])) AS v(x)});
+    like($err, qr/ERROR:  22023: unknown option "é"/, "$databases{$name}: an option in a message");
+    ($out, $err) = attempt($name,
+        "SELECT hmm_log_likelihood(model, '{ö}'::text[]) FROM ($fit) AS f");
+    like($err, qr/DETAIL:  The first of them is "ö"/, 'a symbol in a WARNING');
+}
+query('utf8', "COPY (SELECT model FROM (SELECT hmm_fit(x, 2, '{\"tol\": 1e6}') AS model
+      FROM (VALUES ('{é,中,é,é}'::text[])) AS v(x)) AS f) TO '$file' (FORMAT binary)");
+query('cyrillic', "CREATE TABLE other (model bayes_model);
+      COPY other FROM '$file' (FORMAT binary)");
+my ($out, $err) = attempt('cyrillic',
+    "SELECT hmm_log_likelihood(model, '{ж}'::text[]) FROM other");
+like($err, qr/DETAIL:  The first of them is "ж"; one of the model's is "$/m,
+    'what a message cannot show ends it');
+is(query('cyrillic', q{SELECT string_agg(DISTINCT symbol, ' ') FROM (SELECT
+      hmm_fit(x, 2, '{"tol": 1e6}') AS model FROM (VALUES ('{ж,a,ж}'::text[])) AS v(x)) AS f,
+      hmm_emissions(model)}), 'a ж', 'Cyrillic symbols in KOI8R');
+
+# SQL_ASCII has bytes, of which no one knows what they mean.
+($out, $err) = attempt('ascii',
+    q{SELECT hmm_fit(ARRAY[convert_from('\xe9', 'SQL_ASCII'), 'a'], 1)});
+like($err, qr/ERROR:  22021: invalid byte sequence for encoding "UTF8"/,
+    'SQL_ASCII: bytes that are no UTF-8 are refused');
+
+$server->query("DROP DATABASE encoding_$_ WITH (FORCE)") for sort keys %databases;
+done_testing;
