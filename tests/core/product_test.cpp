@@ -37,6 +37,17 @@ BOOST_AUTO_TEST_CASE(densities_agree_with_the_definition) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(logarithms_of_factorials_agree_with_their_sum) {
+  long double sum = 0;
+  for (int x = 1; x <= 3000; ++x) {
+    sum += std::log(static_cast<long double>(x));
+    BOOST_TEST(distance(bayes::log_factorial(x), double(sum)) < 1e-14);
+  }
+  BOOST_TEST(bayes::log_factorial(0) == 0);
+  for (const double x : {1e6, 1e12})
+    BOOST_TEST(distance(bayes::log_factorial(x), double(std::lgamma(x + 1.0L))) < 1e-14);
+}
+
 // Caught: a constant of another column, missing values that count, several columns with missing
 // values processed at once.
 BOOST_AUTO_TEST_CASE(block_scores_and_statistics_agree_with_row_by_row) {
