@@ -162,6 +162,26 @@ is($session->run(q{
           ELSE 3 END) THEN RAISE EXCEPTION 'wrong model in round %', i; END IF;
       END LOOP;
     END $$}), '', 'nor do two that alternate in one variable mix');
+
+# ---- many models in one place: as many are cached as fit into 32 MB or work_mem ----
+
+$session->run(q{SET work_mem = '4MB'; CREATE TABLE large AS SELECT id,
+      jsonb_set(model::jsonb, '{options}', (SELECT jsonb_object_agg('option ' || i, id)
+        FROM generate_series(1, 20000) AS i))::bayes_model AS model
+      FROM models, generate_series(1, 40) AS id WHERE name = 'a'});
+my $size = $session->run('SELECT max(length(bayes_model_send(model))) FROM large');
+cmp_ok(40 * 4 * $size, '>', 64e6, '40 large models are more than is cached');
+sub twice {
+    my ($models) = @_;
+    return "DO \$\$ DECLARE r record; label int; BEGIN FOR pass IN 1 .. 2 LOOP
+          FOR r IN SELECT model FROM large WHERE id <= $models ORDER BY id LOOP
+            label := gmm_predict(r.model, '{3, 60}'); END LOOP; END LOOP; END \$\$";
+}
+parses(5, twice(5), 'five of them');
+parses(80, twice(40), '40 of them, one after another');
+parses(40, "SET work_mem = '1GB'; " . twice(40), 'with more work_mem');
+$session->run('RESET work_mem');
+
 # PL/pgSQL keeps arrays in a form of its own while it changes them.
 is($session->run(q{
     DO $$

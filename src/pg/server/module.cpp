@@ -18,6 +18,11 @@ void _PG_init(void) {
                           "processors. Results do not depend on it.",
                           &bayes::pg::threads_setting, 0, 0, 64, PGC_USERSET, 0, nullptr, nullptr,
                           nullptr);
+  DefineCustomIntVariable(
+      "pg_bayes.max_threads", "Threads that one fit may use whatever pg_bayes.threads says.",
+      "For the administrator: only superusers, and roles that they grant it "
+      "to, may change it.",
+      &bayes::pg::most_threads_setting, 64, 1, 64, PGC_SUSET, 0, nullptr, nullptr, nullptr);
   DefineCustomBoolVariable("pg_bayes.progress", "Shows the progress of a fit as INFO messages.",
                            nullptr, &bayes::pg::progress_setting, false, PGC_USERSET, 0, nullptr,
                            nullptr, nullptr);

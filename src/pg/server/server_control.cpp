@@ -7,7 +7,7 @@
 
 namespace bayes::pg {
 
-int threads_setting = 0;
+int threads_setting = 0, most_threads_setting = 64;
 bool progress_setting = false;
 
 namespace {
@@ -30,6 +30,7 @@ ServerControl::ServerControl() {
     threads = threads_setting;
   else
     threads = std::min(max_parallel_workers_per_gather + 1, usable_processors());
+  threads = std::min(threads, most_threads_setting);
   // Rows alone may take maintenance_work_mem; parameters may take as much again, or 1 GB if that is
   // more.
   memory = std::max(maintenance_work_mem * 1024.0, 1073741824.0);

@@ -6,8 +6,8 @@
 
 namespace bayes::pg {
 
-/// The settings pg_bayes.threads and pg_bayes.progress.
-extern int threads_setting;
+/// The settings pg_bayes.threads, pg_bayes.max_threads and pg_bayes.progress.
+extern int threads_setting, most_threads_setting;
 extern bool progress_setting;
 
 class ServerControl final : public Control {

@@ -7,8 +7,9 @@
 namespace bayes::pg {
 namespace {
 
-/// number of models cached whatever their size
-constexpr std::size_t least_cached = 8;
+/// bytes of the models cached in one place of a query, if work_mem is not more; the last one used
+/// is cached whatever its size
+constexpr std::size_t least_cache = 32 << 20;
 /// rough ratio of a parsed model's bytes to its stored bytes
 constexpr std::size_t parsed_per_stored = 4;
 
@@ -128,7 +129,8 @@ const Model &ModelCache::parse_and_cache(Datum value, const ModelIdentity &ident
     guarded([] { elog(DEBUG1, "pg_bayes: model parsed"); });
   }
 
-  while (entries_.size() >= least_cached && memory_ + entry.memory > std::size_t(work_mem) * 1024) {
+  const std::size_t most = std::max(least_cache, std::size_t(work_mem) * 1024);
+  while (!entries_.empty() && memory_ + entry.memory > most) {
     by_bytes_.erase(entries_.back().bytes);
     memory_ -= entries_.back().memory;
     entries_.pop_back();
