@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "base/message.hpp"
 
 namespace bayes {
 namespace {
@@ -30,15 +31,20 @@ void require(bool valid, const char *what) {
   if (!valid) throw Error(Errc::numeric, what);
 }
 
+constexpr const char *beyond =
+    "Weights of rows, or parameters of a prior, are too small or too large: rescale them.";
+
 /// Turns Boost.Math's exceptions into ours.
 template <class Function> double checked(const char *name, double x, Function function) {
   if (!(x > 0) || x == infinity)
-    throw Error(Errc::numeric,
-                std::string(name) + " was asked for an argument that is not positive and finite");
+    throw Error(
+        Errc::numeric,
+        message("{} of {} does not exist: its argument must be positive and finite", name, x), {},
+        beyond);
   try {
     return function(x);
-  } catch (const std::exception &error) {
-    throw Error(Errc::numeric, std::string(name) + " failed", error.what());
+  } catch (const std::exception &) {
+    throw Error(Errc::numeric, message("{} of {} is beyond double precision", name, x), {}, beyond);
   }
 }
 
@@ -85,15 +91,18 @@ double log1p_exp(double x) {
 }
 
 double log_gamma(double x) {
-  return checked("log_gamma", x, [](double y) { return boost::math::lgamma(y, Policy()); });
+  return checked("the logarithm of the gamma function", x,
+                 [](double y) { return boost::math::lgamma(y, Policy()); });
 }
 
 double digamma(double x) {
-  return checked("digamma", x, [](double y) { return boost::math::digamma(y, Policy()); });
+  return checked("the digamma function", x,
+                 [](double y) { return boost::math::digamma(y, Policy()); });
 }
 
 double trigamma(double x) {
-  return checked("trigamma", x, [](double y) { return boost::math::trigamma(y, Policy()); });
+  return checked("the trigamma function", x,
+                 [](double y) { return boost::math::trigamma(y, Policy()); });
 }
 
 // After Didonato and Morris (1992): the leading terms of Stirling's formulas are cancelled
@@ -140,7 +149,7 @@ double wishart_digamma(double a, int p) {
 
 double normal_quantile(double p) {
   require(p < 1, "normal_quantile was asked for a probability that is not between 0 and 1");
-  return -root_two * checked("normal_quantile", p,
+  return -root_two * checked("the normal quantile", p,
                              [](double x) { return boost::math::erfc_inv(2 * x, Policy()); });
 }
 

@@ -1,4 +1,5 @@
 // A Dirichlet process mixture as a document, and back with every number checked.
+#include <algorithm>
 #include <cmath>
 
 #include "base/message.hpp"
@@ -31,6 +32,19 @@ std::vector<double> read_shares(const MemberReader &in, const char *key,
   for (const double value : out)
     if (!(value >= 0 && value <= 1)) in.reject(key, "must hold numbers from 0 to 1");
   return out;
+}
+
+/// What dpmm_draws shows of every draw must be there.
+void require_quantities(const MemberReader &in) {
+  if (!in.has("draws")) return;
+  const MemberReader draws = in.object("draws");
+  const auto *const given = draws.value("quantities").as<Document::List>();
+  for (const char *const name : {"log_joint", "clusters", "concentration"})
+    if (!given || std::none_of(given->begin(), given->end(), [&](const Document &each) {
+          const auto *const text = each.as<std::string>();
+          return text && *text == name;
+        }))
+      draws.reject("quantities", message("lacks {}", describe(name)));
 }
 
 template <class Q>
@@ -108,6 +122,7 @@ std::unique_ptr<Model> read_dirichlet_process_mixture(const Document &document) 
       read_model_info(document, dpmm_max_dimension, dpmm_max_clusters);
   const int d = info.dimension, k = info.components;
   auto &state = *model->state;
+  require_quantities(in);
   state.concentration = in.number("concentration", 0, 1e300, true);
   const MemberReader estimate = in.object("estimate");
   DpmmEstimate &e = state.estimate;

@@ -128,6 +128,17 @@ BOOST_AUTO_TEST_CASE(the_dirichlet_normaliser_is_the_sum_of_its_gammas) {
   BOOST_TEST(ulps(bayes::log_dirichlet_normaliser(large), stirling) <= 16);
 }
 
+BOOST_AUTO_TEST_CASE(what_a_double_cannot_hold_is_an_error_that_says_so) {
+  try {
+    bayes::digamma(1e-320);
+    BOOST_ERROR("no error");
+  } catch (const bayes::Error &error) {
+    BOOST_TEST(error.what() == std::string("the digamma function of 1e-320 is beyond double "
+                                           "precision"));
+    BOOST_TEST(error.hint().find("rescale") != std::string::npos);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(arguments_out_of_range_are_errors) {
   const auto refuses = [](auto function) {
     try {

@@ -1,6 +1,6 @@
 -- Dirichlet process mixtures: every way to ask for what cannot be, and what is said about it.
 -- SQLSTATEs as the manual promises; messages name the culprit.
-SELECT plan(182);
+SELECT plan(183);
 \ir ../lib/dpmm_errors.sql
 
 -- ---- rows ----
@@ -268,7 +268,7 @@ SELECT is(complaint(format('SELECT %L::bayes_model', jsonb_set(normal::jsonb, pa
   FROM given, (VALUES ('{concentration}', '-1'), ('{concentration}', '"x"'), ('{counts}', '[1, 2]'),
     ('{counts,0}', '-1'), ('{counts,0}', '1.5'), ('{estimate}', '3'), ('{estimate,loss}', '1'),
     ('{estimate,draws}', '0'), ('{likelihood}', '"full "'), ('{likelihood}', '"product"'),
-    ('{base}', '{}'), ('{clusters}', '{}'),
+    ('{base}', '{}'), ('{clusters}', '{}'), ('{draws,quantities,1}', '"other"'),
     ('{components_of_draws,sizes,0}', '0'), ('{components_of_draws,sizes,0}', '1e9'),
       ('{components_of_draws,sizes}', '[]'), ('{components_of_draws,rest,0}', '0.9'),
       ('{components_of_draws,weights,0}', '2'), ('{components_of_draws,shares,0,0}', '-1'),
