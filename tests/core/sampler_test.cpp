@@ -146,22 +146,33 @@ BOOST_AUTO_TEST_CASE(without_information_the_prior_returns) {
     // Finite mixtures: j given components of three hold all rows with probability P(j); inclusion
     // and exclusion make P(K = k).
     Control control;
-    FiniteSampler<ProductPosterior> finite(rows, prior, setting_of(three, 52),
-                                           Labels(std::size_t(n), 0), 3, control);
-    CollapsedSampler<ProductPosterior> collapsed(rows, prior, setting_of(three, 53),
-                                                 Labels(std::size_t(n), 0), control);
-    const auto within = [&](int j) {
-      return j == 0 ? 0
-                    : std::exp(std::lgamma(2.1) + std::lgamma(n + 0.7 * j) - std::lgamma(0.7 * j) -
-                               std::lgamma(n + 2.1));
-    };
-    const double exact[] = {3 * within(1), 3 * (within(2) - 2 * within(1)),
-                            1 - 3 * within(2) + 3 * within(1)};
-    const auto a = batch_means(finite, quantities, 20, sweeps),
-               b = batch_means(collapsed, quantities, 20, sweeps);
-    for (std::size_t k = 0; k < 3 && int(k) < n; ++k) {
-      BOOST_TEST(std::abs(z_score(a[k], exact[k])) < largest_z);
-      BOOST_TEST(std::abs(z_score(b[k], exact[k])) < largest_z);
+    for (const double alpha : {0.7, 5.0}) {
+      const auto of_three = PartitionPrior::finite(3, alpha);
+      FiniteSampler<ProductPosterior> finite(rows, prior, setting_of(of_three, 52),
+                                             Labels(std::size_t(n), 0), 3, control);
+      CollapsedSampler<ProductPosterior> collapsed(rows, prior, setting_of(of_three, 53),
+                                                   Labels(std::size_t(n), 0), control);
+      const auto within = [&](int j) {
+        return j == 0 ? 0
+                      : std::exp(std::lgamma(3 * alpha) + std::lgamma(n + alpha * j) -
+                                 std::lgamma(alpha * j) - std::lgamma(n + 3 * alpha));
+      };
+      const double exact[] = {3 * within(1), 3 * (within(2) - 2 * within(1)),
+                              1 - 3 * within(2) + 3 * within(1)};
+      const auto a = batch_means(finite, quantities, 20, sweeps),
+                 b = batch_means(collapsed, quantities, 20, sweeps);
+      for (std::size_t k = 0; k < 3 && int(k) < n; ++k) {
+        // too seldom for a normal approximation
+        if (exact[k] * sweeps < 100) continue;
+        BOOST_TEST(std::abs(z_score(a[k], exact[k])) < largest_z);
+        BOOST_TEST(std::abs(z_score(b[k], exact[k])) < largest_z);
+      }
+      for (std::size_t q = 0; q < quantities.size(); ++q)
+        if (quantities[q].first == "together") {
+          const double together = (1 + alpha) / (1 + 3 * alpha);
+          BOOST_TEST(std::abs(z_score(a[q], together)) < largest_z);
+          BOOST_TEST(std::abs(z_score(b[q], together)) < largest_z);
+        }
     }
   }
 }
