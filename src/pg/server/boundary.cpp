@@ -92,8 +92,8 @@ void report(int level, const std::string &message, const std::string &detail,
   guarded([level, &texts] {
     if (!server_is_utf8())
       for (const char *&text : texts) {
-        // No character takes more than four bytes, in whatever encoding.
-        const std::size_t size = 4 * std::strlen(text) + 1;
+        // As PostgreSQL reckons: each byte may become four, and so may the one at the end.
+        const std::size_t size = 4 * (std::strlen(text) + 1);
         char *const copy = static_cast<char *>(palloc(size));
         std::strcpy(copy, text);
         message_for_server(copy, size);
