@@ -5,9 +5,12 @@ SELECT plan(12);
 CREATE TABLE given AS SELECT id, date '2026-01-30' + id % 3 AS day,
   timestamp '2026-01-30 12:34:56.7' + id % 3 * interval '31 hours' AS at,
   timestamptz '2026-01-30 12:34:56+00' + id % 3 * interval '1 day' AS moment,
-  id % 3 * interval '1 day 2 hours' AS span, 0.1 + 1e-14 * (id % 3) AS number,
-  (0.3 + 1e-3 * (id % 3))::float4 AS short, int4range(id % 3, 5) AS range,
-  decode('0' || id % 3 || '5c', 'hex') AS bytes, (id % 3 + 1)::text::money AS price
+  id % 3 * interval '1 day 2 hours' AS span, (0.1 + 1e-14 * (id % 3))::float8 AS number,
+  (0.3 + 1e-3 * (id % 3))::float4 AS short,
+  tstzrange('2026-01-30 00:00:00+00', '2026-01-30 12:00:00+00'::timestamptz + id % 3
+    * interval '1 day') AS range,
+  decode('0' || id % 3 || '5c', 'hex') AS bytes,
+  ('{pg_class,pg_type,pg_proc}'::regclass[])[1 + id % 3] AS catalog
 FROM generate_series(1, 30) AS id;
 
 -- For every column: a model and a score under the settings here, and the score under others.
@@ -15,7 +18,8 @@ CREATE TABLE settings (value text);
 INSERT INTO settings VALUES ('SET datestyle = ''German'''), ('SET datestyle = ''SQL, DMY'''),
   ('SET intervalstyle = ''iso_8601'''), ('SET timezone = ''Asia/Kathmandu'''),
   ('SET extra_float_digits = -5'), ('SET extra_float_digits = 0'),
-  ('SET bytea_output = ''escape''');
+  ('SET bytea_output = ''escape'''), ('SET quote_all_identifiers = on'),
+  ('SET search_path = public');
 CREATE FUNCTION outcomes(name text) RETURNS TABLE (setting text, wrong boolean) LANGUAGE plpgsql
 AS $$
 DECLARE
@@ -42,12 +46,14 @@ BEGIN
     RESET timezone;
     RESET extra_float_digits;
     RESET bytea_output;
+    RESET quote_all_identifiers;
+    RESET search_path;
   END LOOP;
 END $$;
 SET client_min_messages = error;
 SELECT never(format('SELECT * FROM outcomes(%L)', name),
   name || ': the same model and the same score under all settings')
-FROM unnest('{day,at,moment,span,number,short,range,bytes,price}'::text[]) AS name;
+FROM unnest('{day,at,moment,span,number,short,range,bytes,catalog}'::text[]) AS name;
 SELECT same_rows($$SELECT DISTINCT symbol FROM (SELECT hmm_fit(x, 2, '{"tol": 1e6}') AS model
     FROM (SELECT array_agg(moment ORDER BY id) AS x FROM given) AS g) AS f, hmm_emissions(model)
     ORDER BY 1$$,

@@ -202,6 +202,13 @@ ALTER SUBSCRIPTION keyless DISABLE;
 ALTER SUBSCRIPTION keyless SET (slot_name = NONE);
 DROP SUBSCRIPTION keyless;
 \\c $main
+-- The slot's process may take a moment to notice.
+DO \$\$ BEGIN
+  FOR i IN 1 .. 300 LOOP
+    EXIT WHEN NOT (SELECT active FROM pg_replication_slots WHERE slot_name = 'keyless');
+    PERFORM pg_sleep(0.1);
+  END LOOP;
+END \$\$;
 SELECT pg_drop_replication_slot('keyless');
 DROP PUBLICATION keyless;
 DROP DATABASE subscriber WITH (FORCE);

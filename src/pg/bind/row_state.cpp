@@ -52,10 +52,12 @@ BAYES_FUNCTION(bayes_rows_serialize) {
 /// (bytea, internal) -> internal
 BAYES_FUNCTION(bayes_rows_deserialize) {
   aggregate_context(fcinfo);
-  bytea *const bytes = PG_GETARG_BYTEA_PP(0);
-  auto *const received = static_cast<Received *>(palloc(sizeof(Received)));
-  *received = {VARDATA_ANY(bytes), std::size_t(VARSIZE_ANY_EXHDR(bytes))};
-  PG_RETURN_POINTER(received);
+  return guarded([fcinfo] {
+    bytea *const bytes = PG_GETARG_BYTEA_PP(0);
+    auto *const received = static_cast<Received *>(palloc(sizeof(Received)));
+    *received = {VARDATA_ANY(bytes), std::size_t(VARSIZE_ANY_EXHDR(bytes))};
+    return PointerGetDatum(received);
+  });
 }
 
 /// (internal, internal) -> internal: the second comes from deserialize.

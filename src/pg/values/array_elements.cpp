@@ -25,8 +25,19 @@ SequenceElements kind_of(Oid base) {
   }
 }
 
-/// Is the text of a type's values the same whatever the settings of a session are?
-bool same_text_everywhere(Oid base) {
+/// Settings that texts of values depend on, fixed: an IMMUTABLE function must not name a date or a
+/// number after the settings of the session.
+constexpr const char *fixed_settings[][2] = {
+    {"datestyle", "ISO, YMD"},     {"timezone", "UTC"},
+    {"intervalstyle", "postgres"}, {"bytea_output", "hex"},
+    {"lc_monetary", "C"},          {"extra_float_digits", "1"},
+    {"search_path", ""},           {"quote_all_identifiers", "off"}};
+/// their bits, in that order
+constexpr unsigned by_datestyle = 1, by_timezone = 2, by_intervalstyle = 4, by_bytea_output = 8,
+                   by_monetary = 16, by_digits = 32, by_any = 255;
+
+/// Those that the text of a type's values depends on, as bits.
+unsigned settings_of(Oid base) {
   switch (base) {
     case TEXTOID:
     case VARCHAROID:
@@ -43,24 +54,26 @@ bool same_text_everywhere(Oid base) {
     case BITOID:
     case VARBITOID:
     case JSONOID:
-    case JSONBOID: return true;
+    case JSONBOID: return 0;
     case FLOAT4OID:
-    case FLOAT8OID: return false;
-    default: return kind_of(base) != SequenceElements::symbols || type_is_enum(base);
+    case FLOAT8OID: return by_digits;
+    case DATEOID:
+    case TIMESTAMPOID: return by_datestyle;
+    case TIMESTAMPTZOID: return by_datestyle | by_timezone;
+    case INTERVALOID: return by_intervalstyle;
+    case BYTEAOID: return by_bytea_output;
+    case CASHOID: return by_monetary;
+    default: return kind_of(base) != SequenceElements::symbols || type_is_enum(base) ? 0 : by_any;
   }
 }
 
-/// The text of a value under settings of our own: an IMMUTABLE function must not name a date or a
-/// number after the settings of the session. For guarded() only: after an ERROR the transaction's
-/// end brings the session's settings back.
-const char *text_under_fixed_settings(FmgrInfo *output, Datum value) {
-  static constexpr const char *settings[][2] = {
-      {"datestyle", "ISO, YMD"},   {"intervalstyle", "postgres"}, {"timezone", "UTC"},
-      {"extra_float_digits", "1"}, {"bytea_output", "hex"},       {"lc_monetary", "C"},
-      {"search_path", ""}};
+/// For guarded() only: after an ERROR the transaction's end brings the session's settings back.
+const char *text_under_fixed_settings(FmgrInfo *output, Datum value, unsigned settings) {
   const int level = NewGUCNestLevel();
-  for (const auto &[name, fixed] : settings)
-    set_config_option(name, fixed, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+  for (std::size_t i = 0; i < std::size(fixed_settings); ++i)
+    if (settings >> i & 1)
+      set_config_option(fixed_settings[i][0], fixed_settings[i][1], PGC_USERSET, PGC_S_SESSION,
+                        GUC_ACTION_SAVE, true, 0, false);
   const char *const text = OutputFunctionCall(output, value);
   AtEOXact_GUC(true, level);
   return text;
@@ -104,7 +117,7 @@ void ElementType::look_up(Oid type) {
     // The text of these types is their bytes.
     text_ = length_ == -1 && (base_ == TEXTOID || base_ == VARCHAROID || base_ == BPCHAROID ||
                               output_function_ == output_of_text);
-    same_text_ = same_text_everywhere(base_);
+    settings_ = settings_of(base_);
     output_.fn_oid = InvalidOid;
   });
   kind_ = kind_of(base_);
@@ -157,8 +170,8 @@ double ElementType::by_output(Datum value, SymbolCodes &codes) {
       scratch_ = AllocSetContextCreate(context_, "pg_bayes symbol", ALLOCSET_SMALL_SIZES);
     if (!OidIsValid(output_.fn_oid)) fmgr_info_cxt(output_function_, &output_, context_);
     const MemoryContext before = MemoryContextSwitchTo(scratch_);
-    const char *const text = same_text_ ? OutputFunctionCall(&output_, value)
-                                        : text_under_fixed_settings(&output_, value);
+    const char *const text = settings_ == 0 ? OutputFunctionCall(&output_, value)
+                                            : text_under_fixed_settings(&output_, value, settings_);
     MemoryContextSwitchTo(before);
     return text;
   });

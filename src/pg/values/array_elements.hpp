@@ -46,7 +46,7 @@ class SymbolCodes {
 
 /// The element type of arrays, and the names of its values: the text of its output function, with
 /// DateStyle ISO, IntervalStyle postgres, TimeZone UTC, extra_float_digits 1, bytea_output hex,
-/// lc_monetary C and an empty search_path, whatever the session has.
+/// lc_monetary C, an empty search_path and quote_all_identifiers off, whatever the session has.
 ///
 /// Codes of pass-by-value elements are cached: call forget() before using other codes.
 class ElementType {
@@ -87,7 +87,9 @@ class ElementType {
   Oid type_ = InvalidOid, base_ = InvalidOid;
   SequenceElements kind_ = SequenceElements::symbols;
   std::int16_t length_ = 0;
-  bool by_value_ = false, text_ = false, same_text_ = false;
+  bool by_value_ = false, text_ = false;
+  /// those that texts of values depend on, as bits
+  unsigned settings_ = 0;
   char align_ = 0;
   Oid output_function_ = InvalidOid;
   FmgrInfo output_ = {};

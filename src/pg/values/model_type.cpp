@@ -33,14 +33,15 @@ BAYES_FUNCTION(bayes_model_out) {
 BAYES_FUNCTION(bayes_model_recv) {
   auto *const message = reinterpret_cast<StringInfo>(PG_GETARG_POINTER(0));
   const int size = message->len - message->cursor;
-  const std::string_view bytes(pq_getmsgbytes(message, size), std::size_t(size));
+  const std::string_view bytes(guarded([message, size] { return pq_getmsgbytes(message, size); }),
+                               std::size_t(size));
   Model::from_bytes(bytes);  // throws if it is not a model
   return store_bytes(bytes);
 }
 
 /// The stored bytes, after they have been checked.
 BAYES_FUNCTION(bayes_model_send) {
-  bytea *const plain = DatumGetByteaPCopy(PG_GETARG_DATUM(0));
+  bytea *const plain = guarded([fcinfo] { return DatumGetByteaPCopy(PG_GETARG_DATUM(0)); });
   load_model(PointerGetDatum(plain));
   PG_RETURN_BYTEA_P(plain);
 }

@@ -7,9 +7,10 @@
 namespace bayes::pg {
 namespace {
 
-/// bytes of the models cached in one place of a query, if work_mem is not more; the last one used
-/// is cached whatever its size
+/// bytes of the models cached in one place of a query, if work_mem is not more
 constexpr std::size_t least_cache = 32 << 20;
+/// models cached whatever their size, so that two may alternate; and at most, as all are searched
+constexpr std::size_t fewest_cached = 2, most_cached = 256;
 /// rough ratio of a parsed model's bytes to its stored bytes
 constexpr std::size_t parsed_per_stored = 4;
 
@@ -130,7 +131,8 @@ const Model &ModelCache::parse_and_cache(Datum value, const ModelIdentity &ident
   }
 
   const std::size_t most = std::max(least_cache, std::size_t(work_mem) * 1024);
-  while (!entries_.empty() && memory_ + entry.memory > most) {
+  while (entries_.size() >= most_cached ||
+         (entries_.size() >= fewest_cached && memory_ + entry.memory > most)) {
     by_bytes_.erase(entries_.back().bytes);
     memory_ -= entries_.back().memory;
     entries_.pop_back();

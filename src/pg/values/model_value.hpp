@@ -35,8 +35,8 @@ struct ModelIdentity {
   static ModelIdentity of(Datum value);
 };
 
-/// The most recently used parsed models of one call site: as many as work_mem allows, but always a
-/// few. Addresses identify nothing: PL/pgSQL keeps a function's state while its variables change,
+/// The most recently used parsed models of one call site: 256 at most, and no more than fit into 32
+/// MB, or into work_mem if that is more, but always two. Addresses identify nothing: PL/pgSQL keeps a function's state while its variables change,
 /// and memory is reused.
 class ModelCache {
  public:
