@@ -36,8 +36,8 @@ struct ModelIdentity {
 };
 
 /// The most recently used parsed models of one call site: 256 at most, and no more than fit into 32
-/// MB, or into work_mem if that is more, but always two. Addresses identify nothing: PL/pgSQL keeps a function's state while its variables change,
-/// and memory is reused.
+/// MB, or into work_mem if that is more, but always two. Addresses identify nothing: PL/pgSQL keeps
+/// a function's state while its variables change, and memory is reused.
 class ModelCache {
  public:
   explicit ModelCache(const char *family) : family_(family) {}
