@@ -68,9 +68,11 @@ SELECT is(current_setting('datestyle') || current_setting('timezone'),
 CREATE TABLE scored AS SELECT id, ARRAY[day] AS x FROM given;
 DO $$
 BEGIN
+  -- named with their schema, as PostgreSQL 17 makes indexes without a search_path
   EXECUTE format('CREATE FUNCTION score(x date[]) RETURNS float8 IMMUTABLE LANGUAGE sql AS %L',
-    format('SELECT hmm_log_likelihood(%L::bayes_model, x)', (SELECT hmm_fit(x, 2, '{"tol": 1e6}')
-      FROM (SELECT array_agg(day ORDER BY id) AS x FROM given) AS g)));
+    format('SELECT public.hmm_log_likelihood(%L::public.bayes_model, x)',
+      (SELECT hmm_fit(x, 2, '{"tol": 1e6}')
+       FROM (SELECT array_agg(day ORDER BY id) AS x FROM given) AS g)));
 END $$;
 CREATE INDEX ON scored (score(x));
 SET datestyle = 'German';
