@@ -344,7 +344,7 @@ for my $function (@functions) {
         my $said = $session->run("SELECT $name(" . join(', ',
             map { "($from{$_}[0])" . ($_ =~ /^(?:internal|anyarray|anynonarray)$/ ? ''
             : "::$_") } @types) . ')');
-        push @callable, "$name: $said" unless $said =~ /^ERROR:  42883:/m;
+        push @callable, "$name: $said" unless $said =~ /^ERROR:  (?:42883|0A000):/m;
         next;
     }
     my @picks = ([@sound]);
