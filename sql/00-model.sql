@@ -87,21 +87,27 @@ COMMENT IS 'Hash of the stored bytes, 64 bits, with a seed.';
 CREATE OPERATOR = (FUNCTION = bayes_model_eq,
   LEFTARG = bayes_model, RIGHTARG = bayes_model, COMMUTATOR = =, NEGATOR = <>,
   RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES);
+COMMENT ON OPERATOR = (bayes_model, bayes_model) IS 'equal';
 CREATE OPERATOR <> (FUNCTION = bayes_model_ne,
   LEFTARG = bayes_model, RIGHTARG = bayes_model, COMMUTATOR = <>, NEGATOR = =,
   RESTRICT = neqsel, JOIN = neqjoinsel);
+COMMENT ON OPERATOR <> (bayes_model, bayes_model) IS 'not equal';
 CREATE OPERATOR < (FUNCTION = bayes_model_lt,
   LEFTARG = bayes_model, RIGHTARG = bayes_model, COMMUTATOR = >, NEGATOR = >=,
   RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR < (bayes_model, bayes_model) IS 'less than';
 CREATE OPERATOR <= (FUNCTION = bayes_model_le,
   LEFTARG = bayes_model, RIGHTARG = bayes_model, COMMUTATOR = >=, NEGATOR = >,
   RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <= (bayes_model, bayes_model) IS 'less than or equal';
 CREATE OPERATOR > (FUNCTION = bayes_model_gt,
   LEFTARG = bayes_model, RIGHTARG = bayes_model, COMMUTATOR = <, NEGATOR = <=,
   RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR > (bayes_model, bayes_model) IS 'greater than';
 CREATE OPERATOR >= (FUNCTION = bayes_model_ge,
   LEFTARG = bayes_model, RIGHTARG = bayes_model, COMMUTATOR = <=, NEGATOR = <,
   RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >= (bayes_model, bayes_model) IS 'greater than or equal';
 
 CREATE OPERATOR CLASS bayes_model_ops DEFAULT FOR TYPE bayes_model USING btree AS
   OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,

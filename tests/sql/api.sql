@@ -1,5 +1,5 @@
 -- The interface of the extension, pinned: what is changed here changes for every user.
-SELECT plan(44);
+SELECT plan(45);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -363,6 +363,8 @@ SELECT never($$SELECT classid::regclass, objid,
 
 SELECT never($$SELECT signature, length(coalesce(obj_description(oid, 'pg_proc'), '')) < 20 AS wrong
   FROM functions$$, 'every function has a comment');
+SELECT never($$SELECT objid::regoperator, obj_description(objid, 'pg_operator') IS NULL AS wrong
+  FROM members WHERE classid = 'pg_operator'::regclass$$, 'so has every operator');
 SELECT never($$SELECT objid::regtype, length(coalesce(obj_description(objid, 'pg_type'), ''))
   < 20 AS wrong FROM members WHERE classid = 'pg_type'::regclass$$, 'every type has a comment');
 SELECT never($$SELECT signature, obj_description(oid, 'pg_proc') NOT LIKE 'Internal. %' AS wrong

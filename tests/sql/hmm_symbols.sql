@@ -2,6 +2,8 @@
 SELECT plan(12);
 \ir ../lib/checks.sql
 
+CREATE SCHEMA elsewhere;
+CREATE TABLE elsewhere.place ();
 CREATE TABLE given AS SELECT id, date '2026-01-30' + id % 3 AS day,
   timestamp '2026-01-30 12:34:56.7' + id % 3 * interval '31 hours' AS at,
   timestamptz '2026-01-30 12:34:56+00' + id % 3 * interval '1 day' AS moment,
@@ -10,7 +12,7 @@ CREATE TABLE given AS SELECT id, date '2026-01-30' + id % 3 AS day,
   tstzrange('2026-01-30 00:00:00+00', '2026-01-30 12:00:00+00'::timestamptz + id % 3
     * interval '1 day') AS range,
   decode('0' || id % 3 || '5c', 'hex') AS bytes,
-  ('{pg_class,pg_type,pg_proc}'::regclass[])[1 + id % 3] AS catalog
+  ('{pg_class,elsewhere.place,pg_proc}'::regclass[])[1 + id % 3] AS catalog
 FROM generate_series(1, 30) AS id;
 
 -- For every column: a model and a score under the settings here, and the score under others.
@@ -19,7 +21,7 @@ INSERT INTO settings VALUES ('SET datestyle = ''German'''), ('SET datestyle = ''
   ('SET intervalstyle = ''iso_8601'''), ('SET timezone = ''Asia/Kathmandu'''),
   ('SET extra_float_digits = -5'), ('SET extra_float_digits = 0'),
   ('SET bytea_output = ''escape'''), ('SET quote_all_identifiers = on'),
-  ('SET search_path = public');
+  ('SET search_path = public, elsewhere');
 CREATE FUNCTION outcomes(name text) RETURNS TABLE (setting text, wrong boolean) LANGUAGE plpgsql
 AS $$
 DECLARE

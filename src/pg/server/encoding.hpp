@@ -16,9 +16,9 @@ inline bool server_is_utf8() { return GetDatabaseEncoding() == PG_UTF8; }
 /// A text of the server as UTF-8. May throw Pending.
 std::string utf8_of_server(std::string_view text);
 
-/// The reverse, ending in a zero byte, in CurrentMemoryContext or where it was; a text as long as
-/// `size` says. Raises 22P05 for a character that the database's encoding does not have, so call it
-/// under guarded().
+/// The reverse: `text` itself if nothing has to be converted, else a copy in CurrentMemoryContext
+/// that ends in a zero byte. Raises 22P05 for a character that the database's encoding does not
+/// have, so call it under guarded().
 const char *server_of_utf8(const char *text, std::size_t size);
 
 /// The reverse for a message, in place: what cannot be converted ends it; a text that is not UTF-8
