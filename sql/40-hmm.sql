@@ -103,17 +103,20 @@ COMMENT IS 'The same with options and weights. A sequence of weight 0 or NULL is
 CREATE FUNCTION hmm_decode(model bayes_model, observation anynonarray) RETURNS int
   AS 'MODULE_PATHNAME', 'hmm_decode_window' @window COST 100;
 COMMENT IS 'The state of every row on the most probable path through the partition (Viterbi), '
-  'from 1. '
+  'from 1; after gibbs on the path with the largest average of log p(path, observations) over the '
+  'stored draws of the parameters. '
   @hmm_partition;
 CREATE FUNCTION hmm_probabilities(model bayes_model, observation anynonarray) RETURNS float8[]
   AS 'MODULE_PATHNAME', 'hmm_probabilities_window' @window COST 100;
 COMMENT IS 'The probabilities of the K states at every row, given all observations of the '
-  'partition (smoothing); they sum to 1. '
+  'partition (smoothing); they sum to 1; after gibbs their averages over the stored draws of the '
+  'parameters. '
   @hmm_partition;
 CREATE FUNCTION hmm_filter(model bayes_model, observation anynonarray) RETURNS float8[]
   AS 'MODULE_PATHNAME', 'hmm_filter_window' @window COST 100;
 COMMENT IS 'The probabilities of the K states at every row, given the observations up to it '
-  '(filtering); they sum to 1. Reads row by row in constant memory. 22003 for an observation that '
+  '(filtering); they sum to 1; after gibbs their averages over the stored draws of the '
+  'parameters. Reads row by row in constant memory. 22003 for an observation that '
   'is impossible after those before. '
   @hmm_partition;
 
@@ -134,15 +137,18 @@ COMMENT IS 'The same with options. '
 
 CREATE FUNCTION hmm_decode(model bayes_model, sequence anyarray) RETURNS int[]
   AS 'MODULE_PATHNAME' @strict COST 1000;
-COMMENT IS 'The most probable path through a sequence (Viterbi): its states, from 1, one per '
-  'step. 22003 if no path is possible. sequence: of the kind that the model was fitted to, NULL '
-  'elements missing; an empty one gives {}. 2202E for a sequence of another shape, 22023 for an '
-  'invalid element, 42804 for a model of another family.';
+COMMENT IS 'The most probable path through a sequence (Viterbi), after gibbs the one with the '
+  'largest average of log p(path, observations) over the stored draws of the parameters: its '
+  'states, from 1, one per step. 22003 if no path is possible. sequence: of the kind that the '
+  'model was fitted to, NULL elements missing; an empty one gives {}. 2202E for a sequence of '
+  'another shape, 22023 for an invalid element, 42804 for a model of another family.';
 
 CREATE FUNCTION hmm_probabilities(model bayes_model, sequence anyarray) RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 1000;
 COMMENT IS 'The probabilities of the states at every step, given the whole sequence (smoothing): '
-  'steps x K, every row sums to 1. 54000 if that does not fit into an array. sequence: of the '
+  'steps x K, every row sums to 1; after gibbs their averages over the stored draws of the '
+  'parameters. 22003 if the sequence is impossible, 54000 if the result does not fit into an '
+  'array. sequence: of the '
   'kind that the model was fitted to, NULL elements missing; an empty one gives {}. 2202E for a '
   'sequence of another shape, 22023 for an invalid element, 42804 for a model of another model '
   'family.';
@@ -150,7 +156,8 @@ COMMENT IS 'The probabilities of the states at every step, given the whole seque
 CREATE FUNCTION hmm_filter(model bayes_model, sequence anyarray) RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 1000;
 COMMENT IS 'The probabilities of the states at every step, given the observations up to it '
-  '(filtering): steps x K, every row sums to 1. 22003 for an observation that is impossible after '
+  '(filtering): steps x K, every row sums to 1; after gibbs their averages over the stored draws '
+  'of the parameters. 22003 for an observation that is impossible after '
   'those before; 54000 if the result does not fit into an array. sequence: of the kind that the '
   'model was fitted to, NULL elements missing; an empty one gives {}. 2202E for a sequence of '
   'another shape, 22023 for an invalid element, 42804 for a model of another family.';
@@ -158,28 +165,30 @@ COMMENT IS 'The probabilities of the states at every step, given the observation
 CREATE FUNCTION hmm_log_likelihood(model bayes_model, sequence anyarray) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 1000;
 COMMENT IS 'The natural logarithm of the probability (density, for measurements) of the sequence, '
-  'summed over all paths; -Infinity if it is impossible. sequence: of the kind that the model was '
-  'fitted to, NULL elements missing; an empty one gives 0. 2202E for a sequence of another shape, '
-  '22023 for an invalid element, 42804 for a model of another family.';
+  'summed over all paths, after gibbs averaged over the stored draws of the parameters; -Infinity '
+  'if it is impossible. sequence: of the kind that the model was fitted to, NULL elements missing; '
+  'an empty one gives 0. 2202E for a sequence of another shape, 22023 for an invalid element, '
+  '42804 for a model of another family.';
 
 CREATE FUNCTION hmm_paths(model bayes_model, sequence anyarray, n int)
   RETURNS TABLE (rank int, log_probability float8, states int[])
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 10;
-COMMENT IS 'The n most probable paths through a sequence (1 to 1000, fewer if there are fewer), '
-  'by decreasing probability: the natural logarithm of the joint probability of path and '
-  'observations, and the states, from 1. 22023 for n below 1 or above 1000. sequence: of the kind '
-  'that the model was fitted to, NULL elements missing; an empty one gives one path of no states. '
-  '2202E for a sequence of another shape, 22023 for an invalid element, 42804 for a model of '
-  'another model family.';
+COMMENT IS 'The n most probable paths through a sequence (1 to 1000, fewer if there are fewer), by '
+  'decreasing probability: the natural logarithm of the joint probability of path and observations '
+  '(after gibbs the average of that over the stored draws of the parameters), and the states, from '
+  '1. 22023 for n below 1 or above 1000. sequence: of the kind that the model was fitted to, NULL '
+  'elements missing; an empty one gives one path of no states. 2202E for a sequence of another '
+  'shape, 22023 for an invalid element, 42804 for a model of another model family.';
 
 CREATE FUNCTION hmm_predict(model bayes_model, sequence anyarray)
   RETURNS TABLE (element int, symbol text, probability float8, mean float8, variance float8)
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 10;
-COMMENT IS 'The predictive distribution of the next observation. For a model of names one row per '
-  'name, with its probability; else one row per element, with its mean and variance, NULL for '
-  'categories. sequence: of the kind that the model was fitted to, NULL elements missing; an '
-  'empty one gives the first observation of a sequence. 2202E for a sequence of another shape, '
-  '22023 for an invalid element, 42804 for a model of another family.';
+COMMENT IS 'The predictive distribution of the next observation: for every element, from 1, its '
+  'mean and variance; for an element of names or categories a row for each of them, with its '
+  'probability. After gibbs the average of those under the stored draws of the parameters, whose '
+  'spread is part of the variance. sequence: of the kind that the model was fitted to, NULL '
+  'elements missing; an empty one gives the first observation of a sequence. 2202E for a sequence '
+  'of another shape, 22023 for an invalid element, 42804 for a model of another family.';
 
 -- ---- a model as relations ----
 
@@ -223,6 +232,7 @@ COMMENT IS 'The parameters of the conjugate posterior of the emissions, of a mod
 CREATE FUNCTION hmm_sample(model bayes_model, n int, seed bigint)
   RETURNS TABLE (t int, state int, symbol text, x float8[])
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1000;
-COMMENT IS 'A sequence of n steps drawn from the model: the state, from 1, and the observation, '
-  'symbol for a model of names, else x. The same seed gives the same sequence. 22023 for n < 0, '
-  '54000 for n above 100000000, 42804 for a model of another family.';
+COMMENT IS 'A sequence of n steps drawn from the model, after gibbs from one of its stored draws '
+  'of the parameters, else from the point estimate: the state, from 1, and the observation, symbol '
+  'for a model of names, else x. The same seed gives the same sequence. 22023 for n < 0, 54000 for '
+  'n above 100000000, 42804 for a model of another family.';

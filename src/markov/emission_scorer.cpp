@@ -235,6 +235,58 @@ class PredictiveEmissions final : public EmissionScorer {
   std::function<RowScorer()> make_;
 };
 
+/// The averages of scores.
+class AveragedEmissions final : public EmissionScorer {
+ public:
+  explicit AveragedEmissions(std::vector<const EmissionScorer *> parts)
+      : parts_(std::move(parts)) {}
+  int states() const override { return parts_[0]->states(); }
+  double operations() const override { return double(parts_.size()) * parts_[0]->operations(); }
+  std::size_t raw_size() const override { return 0; }
+  std::unique_ptr<EmissionWorker> worker() const override {
+    return std::make_unique<Worker>(*this);
+  }
+
+ private:
+  class Worker final : public EmissionWorker {
+   public:
+    explicit Worker(const AveragedEmissions &of)
+        : scores_(std::size_t(of.states()) * block_rows),
+          possible_(scores_.size()) {
+      for (const EmissionScorer *const part : of.parts_) workers_.push_back(part->worker());
+    }
+    void score(const double *block, int from, int to, double *out) override {
+      const std::size_t k = scores_.size() / block_rows;
+      const double least = std::log(std::numeric_limits<double>::min());
+      std::fill_n(out, scores_.size(), 0.0);
+      std::fill(possible_.begin(), possible_.end(), false);
+      for (const auto &worker : workers_) {
+        worker->score(block, from, to, scores_.data());
+        for (std::size_t j = 0; j < k; ++j)
+          for (std::size_t at = j * block_rows + std::size_t(from),
+                           end = j * block_rows + std::size_t(to);
+               at < end; ++at) {
+            const bool possible = scores_[at] > minus_infinity;
+            possible_[at] = possible_[at] || possible;
+            out[at] += possible ? scores_[at] : least;
+          }
+      }
+      for (std::size_t at = 0; at < scores_.size(); ++at)
+        out[at] = possible_[at] ? out[at] / double(workers_.size()) : minus_infinity;
+    }
+    void accumulate(const double *, double *) override {}
+    void clear() override {}
+    void reduce(double *, double *) override {}
+
+   private:
+    std::vector<std::unique_ptr<EmissionWorker>> workers_;
+    Buffer scores_;
+    std::vector<char> possible_;
+  };
+
+  std::vector<const EmissionScorer *> parts_;
+};
+
 }  // namespace
 
 std::unique_ptr<EmissionScorer> emissions_of(const BlockScorer &scorer, bool whole_steps,
@@ -252,6 +304,10 @@ std::unique_ptr<EmissionScorer> table_emissions(std::unique_ptr<EmissionScorer> 
 std::unique_ptr<EmissionScorer> predictive_emissions(int states, int dimension,
                                                      std::function<RowScorer()> make) {
   return std::make_unique<PredictiveEmissions>(states, dimension, std::move(make));
+}
+
+std::unique_ptr<EmissionScorer> averaged_emissions(std::vector<const EmissionScorer *> parts) {
+  return std::make_unique<AveragedEmissions>(std::move(parts));
 }
 
 }  // namespace bayes

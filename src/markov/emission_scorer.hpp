@@ -70,4 +70,8 @@ using RowScorer = std::function<void(const double *x, double *out)>;
 std::unique_ptr<EmissionScorer> predictive_emissions(int states, int dimension,
                                                      std::function<RowScorer()> make);
 
+/// For scoring only: the averages of the scores under several emissions, which must outlive them. A
+/// density of 0 under some, but not all of them, counts as the smallest positive number.
+std::unique_ptr<EmissionScorer> averaged_emissions(std::vector<const EmissionScorer *> parts);
+
 }  // namespace bayes

@@ -1,4 +1,4 @@
-// The accessors of a fitted hidden Markov model.
+// The parameters of a fitted hidden Markov model as its accessors give them.
 #include "markov/hmm.hpp"
 
 #include <algorithm>
@@ -7,12 +7,10 @@
 #include <unordered_map>
 
 #include "document/members.hpp"
-#include "families/normal/normal_draw.hpp"
 #include "families/product/product_options.hpp"
 #include "families/product/product_prior.hpp"
 #include "markov/hmm_scorer.hpp"
 #include "markov/hmm_state.hpp"
-#include "markov/markov_paths.hpp"
 
 namespace bayes {
 namespace {
@@ -55,6 +53,10 @@ int HiddenMarkovModel::code(std::string_view symbol) const {
 
 bool HiddenMarkovModel::has_posterior() const {
   return std::visit([](const auto &fitted) { return fitted.posterior.has_value(); }, state->fitted);
+}
+
+int HiddenMarkovModel::draws() const {
+  return std::visit([](const auto &fitted) { return int(fitted.draws.size()); }, state->fitted);
 }
 
 HmmState HiddenMarkovModel::state_at(int index) const {
@@ -197,214 +199,5 @@ void HiddenMarkovModel::check(std::span<const double> x, std::int64_t step) cons
                   std::string("Its emission is ") + column.name + ".");
   });
 }
-
-HmmScorer &HiddenMarkovModel::scorer() const {
-  if (!scorer_) scorer_ = std::make_unique<HmmScorer>(*state, dimension());
-  return *scorer_;
-}
-
-double HiddenMarkovModel::log_likelihood(Sequences &one, Control &control) const {
-  return sequence_end(one, control, scorer().chain(), scorer().emissions()).log_likelihood;
-}
-
-HmmPath HiddenMarkovModel::decode(Sequences &one, Control &control) const {
-  StatePath path = best_path(one, control, scorer().chain(), scorer().emissions());
-  return {path.log_probability, std::move(path.states)};
-}
-
-std::vector<HmmPath> HiddenMarkovModel::decode_best(Sequences &one, int count,
-                                                    Control &control) const {
-  std::vector<HmmPath> out;
-  for (StatePath &path : best_paths(one, count, control, scorer().chain(), scorer().emissions()))
-    out.push_back({path.log_probability, std::move(path.states)});
-  return out;
-}
-
-void HiddenMarkovModel::smooth(Sequences &one, Control &control,
-                               const std::function<void(std::int64_t first, int steps,
-                                                        const double *probabilities)> &take) const {
-  smooth_sequence(one, control, scorer().chain(), scorer().emissions(), take);
-}
-
-HiddenMarkovModel::Prediction HiddenMarkovModel::predict_next(Sequences &one,
-                                                              Control &control) const {
-  const SequenceEnd end = sequence_end(one, control, scorer().chain(), scorer().emissions());
-  if (end.states.empty())
-    throw Error(Errc::numeric, "the sequence is impossible under the model",
-                "No path of positive probability leads through it.");
-  const int k = size(), d = dimension();
-  return std::visit(
-      [&]<class Fitted>(const Fitted &fitted) {
-        const Vector last = Eigen::Map<const Vector>(end.states.data(), k),
-                     next = one.steps == 0
-                                ? last
-                                : product(Matrix(fitted.point.transition.transpose()), last);
-        Prediction out{to_vector(next),
-                       std::vector<double>(std::size_t(d), 0.0),
-                       std::vector<double>(std::size_t(d), 0.0),
-                       {}};
-        Matrix means(d, k), variances(d, k);
-        if constexpr (!std::is_same_v<Fitted, ProductHmm>) {
-          const CovarianceShape &shape = fitted.point.emissions.shape;
-          means = fitted.point.emissions.mean;
-          for (int i = 0; i < k; ++i) {
-            const std::size_t s = std::size_t(shape.index(i));
-            variances.col(i) =
-                dense_form(shape, fitted.point.emissions.covariance[s], d).diagonal();
-            if (!fitted.posterior) continue;
-            // The covariance of the predictive Student t: B (c + 1) / (c (nu - 2)), nu = a + 1 - d
-            // for dense shapes.
-            const auto &q = fitted.posterior->emissions;
-            const double a = q.a(Eigen::Index(s)), nu = shape.dense ? a + 1 - d : a;
-            variances.col(i) *= nu > 2 ? a * (q.c(i) + 1) / (q.c(i) * (nu - 2))
-                                       : std::numeric_limits<double>::infinity();
-          }
-        } else {
-          fitted.point.emissions.columns->for_each([&](int j, const Column &column,
-                                                       const ColumnOffsets &) {
-            for (int i = 0; i < k; ++i) {
-              means(j, i) = fitted.posterior
-                                ? column.predictive_mean(fitted.posterior->emissions.column(i, j))
-                                : column.mean(fitted.point.emissions.column(i, j));
-              variances(j, i) =
-                  fitted.posterior
-                      ? column.predictive_variance(fitted.posterior->emissions.column(i, j))
-                      : column.variance(fitted.point.emissions.column(i, j));
-            }
-          });
-          if (symbols()) {
-            const Vector p = product(fitted.point.emissions.values, next);
-            out.symbols = to_vector(p);
-          }
-        }
-        // A state of probability 0 does not count, even if its variance is infinite.
-        for (int j = 0; j < d; ++j) {
-          double mean = 0, variance = 0;
-          for (int i = 0; i < k; ++i)
-            if (next(i) > 0) mean += next(i) * means(j, i);
-          for (int i = 0; i < k; ++i)
-            if (next(i) > 0)
-              variance += next(i) * (variances(j, i) + (means(j, i) - mean) * (means(j, i) - mean));
-          out.mean[std::size_t(j)] = mean;
-          out.variance[std::size_t(j)] = variance;
-        }
-        return out;
-      },
-      state->fitted);
-}
-
-void HiddenMarkovModel::sample(
-    std::uint64_t seed, std::int64_t index, std::int64_t steps,
-    const std::function<void(int state, std::span<const double> x)> &take) const {
-  Random random(seed, std::uint64_t(index));
-  std::visit(
-      [&]<class Fitted>(const Fitted &fitted) {
-        std::vector<double> x(static_cast<std::size_t>(dimension())),
-            row(static_cast<std::size_t>(size()));
-        // All steps use the same parameters, those of the point estimate.
-        std::vector<Matrix> roots;
-        if constexpr (!std::is_same_v<Fitted, ProductHmm>) {
-          const CovarianceShape &shape = fitted.point.emissions.shape;
-          for (int k = 0; k < size(); ++k) {
-            Matrix lower;
-            if (!cholesky(dense_form(shape,
-                                     fitted.point.emissions.covariance[std::size_t(shape.index(k))],
-                                     dimension()),
-                          lower))
-              not_positive_definite("covariance", k);
-            roots.push_back(std::move(lower));
-          }
-        }
-        int at = 0;
-        for (std::int64_t t = 0; t < steps; ++t) {
-          for (int k = 0; k < size(); ++k)
-            row[std::size_t(k)] = t == 0 ? fitted.point.initial(k) : fitted.point.transition(at, k);
-          at = random.categorical(row);
-          if constexpr (std::is_same_v<Fitted, ProductHmm>) {
-            bayes::sample(fitted.point.emissions, at, random, x.data());
-          } else {
-            Vector z(dimension());
-            for (int j = 0; j < dimension(); ++j) z(j) = random.normal();
-            Eigen::Map<Vector>(x.data(), dimension()) =
-                fitted.point.emissions.mean.col(at) + product(roots[std::size_t(at)], z);
-          }
-          take(at, x);
-        }
-      },
-      state->fitted);
-}
-
-// ---- the filter ----
-
-struct HiddenMarkovModel::Filter::Workspace {
-  Workspace(const MarkovChain &chain, const EmissionScorer &emissions, int dimension)
-      : chain(chain),
-        table(emissions.table()),
-        worker(table ? nullptr : emissions.worker()),
-        block(table ? 0 : std::size_t(dimension) * block_rows),
-        scores(table ? 0 : std::size_t(chain.states()) * block_rows),
-        emission(std::size_t(chain.padded()), minus_infinity),
-        forward(2 * std::size_t(chain.padded())),
-        out(std::size_t(chain.states())) {}
-
-  /// Writes the observation's scores to emission.
-  void score(std::span<const double> x) {
-    const std::size_t k = out.size();
-    if (table) {
-      const std::size_t value = x[0] == x[0] ? std::size_t(x[0]) : std::size_t(table->values);
-      std::copy_n(table->logarithms.data() + value * std::size_t(chain.padded()), k,
-                  emission.data());
-      return;
-    }
-    for (std::size_t j = 0; j < x.size(); ++j) block[j * block_rows] = x[j];
-    worker->score(block.data(), 0, 1, scores.data());
-    for (std::size_t i = 0; i < k; ++i) emission[i] = scores[i * block_rows];
-  }
-
-  const MarkovChain &chain;
-  const EmissionTable *table;
-  std::unique_ptr<EmissionWorker> worker;
-  Buffer block, scores, emission, forward;
-  std::vector<double> out;
-  double scale[2] = {};  // of the previous step and of this one
-  double log_predictive = 0;
-  bool begins = true;
-};
-
-HiddenMarkovModel::Filter::Filter(const HiddenMarkovModel &model)
-    : workspace_(std::make_unique<Workspace>(model.scorer().chain(), model.scorer().emissions(),
-                                             model.dimension())) {}
-HiddenMarkovModel::Filter::~Filter() = default;
-
-std::span<const double> HiddenMarkovModel::Filter::next(std::span<const double> x) {
-  Workspace &s = *workspace_;
-  const std::size_t k = s.out.size(), padded = std::size_t(s.chain.padded());
-  s.score(x);
-  std::copy_n(s.forward.data() + padded, padded, s.forward.data());
-  s.scale[0] = s.scale[1];
-  const ChainSteps step{1,       s.emission.data(), nullptr, s.forward.data() + padded,
-                        nullptr, s.scale + 1};
-  // Prefer the scaled recursion: it takes K exponentials, not K x K.
-  if (s.chain.safe()) {
-    const double largest = *std::max_element(s.emission.begin(), s.emission.end());
-    for (std::size_t i = 0; i < padded; ++i)
-      s.emission[i] = i < k ? std::exp(s.emission[i] - largest) : 0;
-    scaled_recursion::forward(s.chain, step, s.begins);
-    s.log_predictive = std::log(s.scale[1]) + largest;
-    for (std::size_t i = 0; i < k; ++i) s.out[i] = step.forward[i] / s.scale[1];
-  } else {
-    std::fill(s.emission.begin() + std::ptrdiff_t(k), s.emission.end(), minus_infinity);
-    log_recursion::forward(s.chain, step, s.begins);
-    s.log_predictive = s.scale[1];
-    for (std::size_t i = 0; i < k; ++i) s.out[i] = std::exp(step.forward[i]);
-  }
-  if (!(std::abs(s.log_predictive) < std::numeric_limits<double>::max()))
-    throw Error(Errc::numeric, "the observation is impossible after those before it",
-                "No path of positive probability leads through it.");
-  s.begins = false;
-  return s.out;
-}
-
-double HiddenMarkovModel::Filter::log_predictive() const { return workspace_->log_predictive; }
 
 }  // namespace bayes

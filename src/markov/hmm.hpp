@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/aligned.hpp"
 #include "base/control.hpp"
 #include "data/sequences.hpp"
 #include "document/document.hpp"
@@ -100,7 +101,7 @@ struct HmmPosterior {
 
 /// A most probable path.
 struct HmmPath {
-  /// log p(path, observations)
+  /// log p(path, observations); after gibbs its average over the draws
   double log_probability;
   /// from 0
   std::vector<int> states;
@@ -130,6 +131,8 @@ class BAYES_API HiddenMarkovModel final : public Model {
   int code(std::string_view symbol) const;
   /// fitted by vi or svi
   bool has_posterior() const;
+  /// stored draws of the parameters; 0 unless fitted by gibbs
+  int draws() const;
 
   /// from 0
   HmmState state_at(int index) const;
@@ -144,11 +147,14 @@ class BAYES_API HiddenMarkovModel final : public Model {
   void check(std::span<const double> x, std::int64_t step) const;
 
   // One sequence, without known states. All use the point estimate of the parameters, and for
-  // emissions the posterior predictive if there is a posterior.
+  // emissions the posterior predictive if there is a posterior. After gibbs all are averages over
+  // the stored draws of the parameters, not weighted by the sequence; draws under which it is
+  // impossible do not count, except in the likelihood.
   /// log p(observations); -infinity if they are impossible
   double log_likelihood(Sequences &one, Control &control) const;
-  /// Viterbi; ties go to the path whose last state is smallest, then the last but one, and so on.
-  /// Throws Error(numeric) if no path is possible.
+  /// Viterbi; after gibbs the path with the largest average of log p(path, observations). Ties go
+  /// to the path whose last state is smallest, then the last but one, and so on. Throws
+  /// Error(numeric) if no path is possible.
   HmmPath decode(Sequences &one, Control &control) const;
   /// the `count` most probable paths (fewer if there are fewer), most probable first
   std::vector<HmmPath> decode_best(Sequences &one, int count, Control &control) const;
@@ -166,24 +172,37 @@ class BAYES_API HiddenMarkovModel final : public Model {
     /// Processes the next observation (d numbers; NaN: missing); returns p(state | observations so
     /// far), K numbers, valid until the next call. Throws Error(numeric) if it is impossible.
     std::span<const double> next(std::span<const double> x);
-    /// log p(the last observation | those before); 0 for a missing one.
+    /// log p(the last observation | those before); 0 for a missing one. After gibbs the logarithm
+    /// of the average over the draws under which those before are possible.
     double log_predictive() const;
 
    private:
-    struct Workspace;
-    std::unique_ptr<Workspace> workspace_;
+    class Part;
+    std::vector<Part> parts_;  // one for each draw, or one
+    Buffer block_, scores_;
+    std::vector<double> out_;
+    double log_predictive_ = 0;
   };
 
   /// p(state of the next step | observations), K numbers, and the prediction of the next
-  /// observation: each element's mean and variance (NaN for a category), for symbols the
-  /// probability of each.
+  /// observation: each element's mean and variance (NaN for a category), and the probabilities of
+  /// categories().
   struct Prediction {
-    std::vector<double> states, mean, variance, symbols;
+    std::vector<double> states, mean, variance, categories;
   };
   Prediction predict_next(Sequences &one, Control &control) const;
 
+  /// A category of a categorical element, a symbol among them.
+  struct Category {
+    int element;  // from 0
+    std::string name;
+  };
+  /// element by element
+  std::vector<Category> categories() const;
+
   /// A sequence of `steps` observations, number `index` of the stream `seed`: take(state from 0,
-  /// observation), step by step.
+  /// observation), step by step. After gibbs under one of the stored draws, else under the point
+  /// estimate.
   void sample(std::uint64_t seed, std::int64_t index, std::int64_t steps,
               const std::function<void(int state, std::span<const double> x)> &take) const;
 

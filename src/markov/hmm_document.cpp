@@ -5,6 +5,7 @@
 #include <set>
 #include <span>
 
+#include "base/control.hpp"
 #include "base/message.hpp"
 #include "families/normal/normal_document.hpp"
 #include "families/product/product_document.hpp"
@@ -66,21 +67,29 @@ void HiddenMarkovModel::write(Document &document) const {
           write_columns(document, *fitted.point.emissions.columns);
         else
           document.set("covariance", fitted.point.emissions.shape.name);
-        Document numbers = Document::object();
         if (fitted.posterior) {
+          Document numbers = Document::object();
           write_chain(numbers, *fitted.posterior);
           write_posterior(numbers, fitted.posterior->emissions);
           document.set("posterior", std::move(numbers));
           return;
         }
-        write_chain(numbers, fitted.point);
-        if constexpr (products)
-          write_point(numbers, fitted.point.emissions);
-        else
-          numbers.set("means", columns(fitted.point.emissions.mean))
-              .set("covariances",
-                   scales(fitted.point.emissions.shape, fitted.point.emissions.covariance, d));
-        document.set("point", std::move(numbers));
+        const auto write_numbers = [d](const auto &point) {
+          Document out = Document::object();
+          write_chain(out, point);
+          if constexpr (products)
+            write_point(out, point.emissions);
+          else
+            out.set("means", columns(point.emissions.mean))
+                .set("covariances", scales(point.emissions.shape, point.emissions.covariance, d));
+          return out;
+        };
+        document.set("point", write_numbers(fitted.point));
+        if (!fitted.draws.empty()) {
+          Document::List draws;
+          for (const auto &draw : fitted.draws) draws.push_back(write_numbers(draw));
+          document.set("draws_of_parameters", std::move(draws));
+        }
         if (!fitted.deviations) return;
         Document deviations = Document::object();
         write_chain(deviations, *fitted.deviations);
@@ -114,9 +123,25 @@ std::unique_ptr<Model> read_hidden_markov_model(const Document &document) {
       fitted.posterior->emissions = posterior(q);
       fitted.point = mean_parameters(*fitted.posterior);
     } else {
-      const MemberReader numbers = in.object("point");
-      read_chain(numbers, k, true, fitted.point);
-      fitted.point.emissions = point(numbers);
+      const auto read_numbers = [&](const MemberReader &numbers) {
+        auto out = fitted.point;
+        read_chain(numbers, k, true, out);
+        out.emissions = point(numbers);
+        return out;
+      };
+      fitted.point = read_numbers(in.object("point"));
+      // Models stored by the first version have none.
+      constexpr const char *key = "draws_of_parameters";
+      if (in.has(key)) {
+        const auto *const list = in.value(key).as<Document::List>();
+        if (!list) in.reject(key, "must be a list of objects");
+        for (std::size_t s = 0; s < list->size(); ++s) {
+          poll_here();
+          if (!(*list)[s].as<Document::Object>()) in.reject(key, "must be a list of objects");
+          fitted.draws.push_back(
+              read_numbers(MemberReader((*list)[s], message("{}[{}].", key, s))));
+        }
+      }
       if (in.has("deviations")) {
         const MemberReader from = in.object("deviations");
         HmmDeviations out{read_vector(from, "initial", k), read_rows(from, "transition", k, k), {}};

@@ -248,8 +248,9 @@ template <class E> class HmmFit : HmmFitBase {
     fitted.deviations = std::move(draws.deviations);
     model_->state->visits = std::move(draws.visits);
     model_->state->transitions = std::move(draws.transitions);
+    fitted.draws = std::move(draws.draws);
+    model_->info.log_likelihood = draws.log_likelihood;
     run_.take(std::move(draws.chains), options_.chains);
-    score_point(fitted);
   }
 
   void order(Fitted &fitted) {
@@ -261,6 +262,7 @@ template <class E> class HmmFit : HmmFitBase {
     } else {
       fitted.point = reordered(fitted.point, order);
     }
+    for (MarkovPoint<P> &draw : fitted.draws) draw = reordered(draw, order);
     if (!fitted.deviations) return;
     HmmDeviations &d = *fitted.deviations;
     d = {pick_entries(d.initial, order), markov::reordered(d.transition, order),
@@ -286,6 +288,7 @@ template <class E> class HmmFit : HmmFitBase {
         fitted.point = mean_parameters(*fitted.posterior);
       }
       if (fitted.deviations) sort(fitted.deviations->emissions);
+      for (MarkovPoint<P> &draw : fitted.draws) sort(draw.emissions.values);
       std::sort(symbols_.begin(), symbols_.end());
     }
   }

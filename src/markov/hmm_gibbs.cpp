@@ -1,11 +1,13 @@
 #include "markov/hmm_gibbs.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <optional>
 
 #include "base/assignment.hpp"
+#include "base/special.hpp"
 #include "families/normal/normal_draw.hpp"
 #include "families/normal/normal_scorer.hpp"
 #include "families/product/product.hpp"
@@ -44,6 +46,16 @@ Matrix deviations_of(const ProductPoint &point, const Matrix &squares) {
   return (squares - point.values.cwiseProduct(point.values)).cwiseMax(0).cwiseSqrt();
 }
 Matrix deviations_of(const NormalPoint &, const Matrix &) { return {}; }
+
+/// Draws of the parameters to store: at most 500, and some megabytes.
+template <class Q>
+std::int64_t most_stored_draws(const MarkovPosterior<Q> &prior, std::int64_t all) {
+  constexpr double most_numbers = 5e5;
+  const double k = double(prior.initial.size()),
+               each = k * (1 + k + parameters_of(prior.emissions));
+  return std::clamp<std::int64_t>(std::int64_t(most_numbers / each), 1,
+                                  std::min<std::int64_t>(all, 500));
+}
 
 /// Sums over draws of the chain's parameters and counts.
 class WeightSums {
@@ -101,7 +113,9 @@ template <class P, class Q> class Sampling {
         learner_(prior, whole_steps),
         named_(named),
         warmup_(plan.warmup),
-        seed_(seed) {
+        seed_(seed),
+        all_draws_(plan.all_stored()),
+        most_draws_(most_stored_draws(prior, all_draws_)) {
     if (!named) reference_.assign(std::size_t(sequences.rows.rows()), 0);
   }
 
@@ -117,6 +131,8 @@ template <class P, class Q> class Sampling {
                       deviations_of(out.point.emissions, squares_ * weights_.share())};
     out.visits = weights_.visits();
     out.transitions = weights_.transitions();
+    out.draws = std::move(draws_);
+    out.log_likelihood = log_sum_exp(log_likelihoods_) - std::log(double(log_likelihoods_.size()));
     out.chains = std::move(chains);
     return out;
   }
@@ -135,6 +151,12 @@ template <class P, class Q> class Sampling {
     weights_.add(q, counts);
   }
 
+  /// Evenly spaced, as run_chains does it.
+  bool keeps_next() {
+    const std::int64_t kept = std::int64_t(draws_.size());
+    return kept < most_draws_ && next_++ == (2 * kept + 1) * all_draws_ / (2 * most_draws_);
+  }
+
   const Sequences &sequences_;
   const MarkovPosterior<Q> &prior_;
   const MarkovVariational<Q> learner_;
@@ -145,6 +167,10 @@ template <class P, class Q> class Sampling {
   WeightSums weights_;
   P emissions_;
   Matrix squares_;
+  const std::int64_t all_draws_, most_draws_;
+  std::int64_t next_ = 0;
+  std::vector<MarkovPoint<P>> draws_;
+  std::vector<double> log_likelihoods_;  // of draws_
 };
 
 template <class P, class Q> class Sampling<P, Q>::Chain final : public ChainSampler {
@@ -194,6 +220,9 @@ template <class P, class Q> class Sampling<P, Q>::Chain final : public ChainSamp
     all_.add(
         reordered(*posterior_, order),
         {{}, markov::reordered(counts_.transitions, order), pick_entries(counts_.count, order)});
+    if (!all_.keeps_next()) return;
+    all_.draws_.push_back(reordered(parameters_, order));
+    all_.log_likelihoods_.push_back(log_likelihood_);
   }
 
  private:

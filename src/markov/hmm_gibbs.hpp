@@ -28,6 +28,10 @@ MarkovPoint<P> draw_parameters(const MarkovPosterior<Q> &q, Random &random) {
 template <class P, class Q> struct SampledHmm {
   MarkovPoint<P> point;
   HmmDeviations deviations;
+  /// some draws of the parameters, evenly spaced
+  std::vector<MarkovPoint<P>> draws;
+  /// log of the average over these of the likelihood
+  double log_likelihood = 0;
   Vector visits;
   Matrix transitions;
   ChainRun chains;

@@ -2,49 +2,92 @@
 #pragma once
 
 #include <memory>
-#include <optional>
+#include <vector>
 
 #include "families/normal/normal_clusters.hpp"
 #include "families/product/product.hpp"
 #include "markov/hmm_state.hpp"
 #include "markov/markov_learners.hpp"
+#include "markov/markov_paths.hpp"
 
 namespace bayes {
 
-/// With a posterior, emissions are its predictive: a row's density with the parameters of its state
+/// Under each draw of the parameters, if there are draws, else under the point estimate. With a
+/// posterior, emissions are its predictive: a row's density with the parameters of its state
 /// integrated out.
 class HmmScorer {
  public:
-  HmmScorer(const HiddenMarkovModel::State &state, int dimension)
-      : chain_(std::visit([](const auto &fitted) { return markov::chain_of(fitted.point); },
-                          state.fitted)) {
+  HmmScorer(const HiddenMarkovModel::State &state, int dimension) {
     std::visit(
         [&]<class Fitted>(const Fitted &fitted) {
-          if (fitted.posterior) {
-            const auto q = untied(fitted.posterior->emissions);
-            using Clusters = typename std::decay_t<decltype(q)>::Clusters;
-            emissions_ = predictive_emissions(chain_.states(), dimension, [q]() -> RowScorer {
-              const auto clusters = std::make_shared<Clusters>(pick(q, {0}), q);
-              return [clusters](const double *x, double *out) { clusters->log_predictive(x, out); };
-            });
-            if (state.is_symbols())
-              emissions_ = table_emissions(std::move(emissions_), int(state.symbols.size()));
-          } else {
-            const auto scorer = std::make_shared<decltype(make_scorer(fitted.point.emissions))>(
-                make_scorer(fitted.point.emissions));
-            scorer_owner_ = scorer;
-            emissions_ = emissions_of(*scorer, state.whole_steps, int(state.symbols.size()));
-          }
+          fitted.for_each_point([&](const auto &point) {
+            poll_here();
+            auto part = std::make_unique<Part>(markov::chain_of(point));
+            if (fitted.posterior)
+              part->emissions = predictive(fitted.posterior->emissions, state, dimension);
+            else
+              part->take(std::make_shared<decltype(make_scorer(point.emissions))>(
+                             make_scorer(point.emissions)),
+                         state);
+            points_.push_back({&part->chain, part->emissions.get()});
+            parts_.push_back(std::move(part));
+          });
+          if (points_.size() > 1) average(fitted.draws, state);
         },
         state.fitted);
+    if (!average_) path_point_ = points_[0];
   }
-  const MarkovChain &chain() const { return chain_; }
-  const EmissionScorer &emissions() const { return *emissions_; }
+
+  /// One for each draw, or one.
+  const std::vector<ScoredChain> &points() const { return points_; }
+  /// What paths are found under: the expected logarithms of all densities over the draws, or the
+  /// one point.
+  const ScoredChain &path_point() const { return path_point_; }
 
  private:
-  MarkovChain chain_;
-  std::shared_ptr<const void> scorer_owner_;  // owns what the emissions refer to
-  std::unique_ptr<EmissionScorer> emissions_;
+  struct Part {
+    explicit Part(MarkovChain chain) : chain(std::move(chain)) {}
+    template <class Scorer>
+    void take(std::shared_ptr<Scorer> scorer, const HiddenMarkovModel::State &state) {
+      emissions = emissions_of(*scorer, state.whole_steps, int(state.symbols.size()));
+      owner = std::move(scorer);
+    }
+    MarkovChain chain;
+    std::shared_ptr<const void> owner;  // of what the emissions refer to
+    std::unique_ptr<EmissionScorer> emissions;
+  };
+
+  template <class Q>
+  static std::unique_ptr<EmissionScorer> predictive(const Q &posterior,
+                                                    const HiddenMarkovModel::State &state,
+                                                    int dimension) {
+    const auto q = untied(posterior);
+    using Clusters = typename std::decay_t<decltype(q)>::Clusters;
+    auto out = predictive_emissions(q.components(), dimension, [q]() -> RowScorer {
+      const auto clusters = std::make_shared<Clusters>(pick(q, {0}), q);
+      return [clusters](const double *x, double *scores) { clusters->log_predictive(x, scores); };
+    });
+    if (!state.is_symbols()) return out;
+    return table_emissions(std::move(out), int(state.symbols.size()));
+  }
+
+  template <class Draws> void average(const Draws &draws, const HiddenMarkovModel::State &state) {
+    std::vector<const MarkovWeights *> weights;
+    std::vector<const EmissionScorer *> emissions;
+    for (const auto &draw : draws) weights.push_back(&draw);
+    for (const ScoredChain &point : points_) emissions.push_back(point.emissions);
+    average_ = std::make_unique<Part>(markov::average_log_chain(weights));
+    average_->emissions = averaged_emissions(std::move(emissions));
+    if (state.is_symbols())
+      average_->emissions =
+          table_emissions(std::move(average_->emissions), int(state.symbols.size()));
+    path_point_ = {&average_->chain, average_->emissions.get()};
+  }
+
+  std::vector<std::unique_ptr<Part>> parts_;
+  std::unique_ptr<Part> average_;
+  std::vector<ScoredChain> points_;
+  ScoredChain path_point_;
 };
 
 }  // namespace bayes

@@ -27,6 +27,14 @@ template <class P, class Q> struct HmmFitted {
   MarkovPoint<P> point;
   std::optional<MarkovPosterior<Q>> posterior;  // of vi and svi
   std::optional<HmmDeviations> deviations;      // of gibbs
+  /// of gibbs: draws of the parameters, states numbered as in `point`
+  std::vector<MarkovPoint<P>> draws;
+
+  /// f(point) for all points that sequences are scored under: the draws, if there are any
+  template <class F> void for_each_point(F f) const {
+    if (draws.empty()) return f(point);
+    for (const MarkovPoint<P> &draw : draws) f(draw);
+  }
 };
 using NormalHmm = HmmFitted<NormalPoint, NormalWishart>;
 using ProductHmm = HmmFitted<ProductPoint, ProductPosterior>;

@@ -125,6 +125,24 @@ MarkovChain expected_log_chain(const MarkovWeights &q) {
   return {expected_logs(q.initial), transition};
 }
 
+MarkovChain average_log_chain(std::span<const MarkovWeights *const> points) {
+  const auto average = [points](auto entries) {
+    auto sum = entries(*points[0]).eval(), possible = sum;
+    sum.setZero();
+    possible.setZero();
+    for (const MarkovWeights *const point : points) {
+      poll_here();
+      sum += entries(*point).cwiseMax(std::numeric_limits<double>::min()).unaryExpr(&log_of);
+      possible += entries(*point);
+    }
+    for (Eigen::Index i = 0; i < sum.size(); ++i)
+      sum(i) = possible(i) > 0 ? sum(i) / double(points.size()) : minus_infinity;
+    return sum;
+  };
+  return {average([](const MarkovWeights &point) -> const Vector & { return point.initial; }),
+          average([](const MarkovWeights &point) -> const Matrix & { return point.transition; })};
+}
+
 MarkovCounts counts_of(const MarkovSums &sums) {
   const Eigen::Index k = Eigen::Index(sums.initial.size());
   return {Eigen::Map<const Vector>(sums.initial.data(), k),

@@ -9,6 +9,7 @@
 
 #include <concepts>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -57,6 +58,9 @@ Matrix reordered(const Matrix &transition, const std::vector<int> &order);
 MarkovChain log_chain(const MarkovWeights &point);
 /// With expected logs.
 MarkovChain expected_log_chain(const MarkovWeights &q);
+/// With the averages of logs over several points. A probability of 0 in some, but not all of them,
+/// counts as the smallest positive number.
+MarkovChain average_log_chain(std::span<const MarkovWeights *const> points);
 template <class Point> MarkovChain chain_of(const MarkovPoint<Point> &point) {
   return log_chain(point);
 }

@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "base/error.hpp"
 
@@ -20,17 +21,19 @@ namespace {
 /// Loads a sequence window by window.
 class Windows {
  public:
-  Windows(const Sequences &one, Control &control, const MarkovChain &chain,
-          const EmissionScorer &scorer, MarkovWindow::Workspace workspace)
+  Windows(const Sequences &one, Control &control, const ScoredChain &point,
+          MarkovWindow::Workspace workspace)
       : control_(control),
         n_(one.steps),
-        k_(chain.states()),
-        padded_(chain.padded()),
+        padded_(point.chain->padded()),
         each_(std::min<std::int64_t>(window_blocks(padded_) * block_rows,
                                      std::max<std::int64_t>(n_, 1))),
         cache_(one.rows, window_blocks(padded_) + 1),
         reader_([this](std::int64_t index) { return cache_(index); }),
-        window_(chain, scorer, one, each_, workspace) {}
+        window_(*point.chain, *point.emissions, one, each_, workspace) {}
+
+  /// Goes on with another point, with as many states.
+  void use(const EmissionScorer &emissions) { window_.use(emissions); }
 
   std::int64_t count() const { return (n_ + each_ - 1) / each_; }
   std::int64_t first(std::int64_t w) const { return w * each_; }
@@ -45,63 +48,155 @@ class Windows {
     return window_.steps(0, size(w));
   }
 
-  /// Saves the forward variables at the end of a window, with which the next one begins.
-  void save_checkpoint(const ChainSteps &steps, std::int64_t w) {
-    const std::size_t width = std::size_t(padded_ + 1);
-    if (checkpoints_.size() < std::size_t(w + 1) * width)
-      checkpoints_.resize(std::size_t(w + 1) * width);
-    std::copy_n(steps.forward + (steps.n - 1) * padded_, padded_,
-                checkpoints_.data() + std::size_t(w) * width);
-    checkpoints_[std::size_t(w + 1) * width - 1] = steps.scale[steps.n - 1];
-  }
-  /// Puts the previous window's checkpoint in front of this one.
-  void restore_checkpoint(const ChainSteps &steps, std::int64_t w) const {
-    if (w == 0) return;
-    const double *const from = checkpoints_.data() + std::size_t(w - 1) * std::size_t(padded_ + 1);
-    std::copy_n(from, padded_, steps.forward - padded_);
-    steps.scale[-1] = from[padded_];
-  }
-
  private:
   Control &control_;
   std::int64_t n_;
-  int k_, padded_;
+  int padded_;
   std::int64_t each_;
   BlockCache cache_;
   BlockReader reader_;
   MarkovWindow window_;
-  std::vector<double> checkpoints_;
+};
+
+/// The forward variables at the ends of all windows, with which the next ones begin.
+class Checkpoints {
+ public:
+  void save(const MarkovChain &chain, const ChainSteps &steps, std::int64_t w) {
+    const int padded = chain.padded();
+    const std::size_t width = std::size_t(padded + 1);
+    if (numbers_.size() < std::size_t(w + 1) * width) numbers_.resize(std::size_t(w + 1) * width);
+    std::copy_n(steps.forward + (steps.n - 1) * padded, padded,
+                numbers_.data() + std::size_t(w) * width);
+    numbers_[std::size_t(w + 1) * width - 1] = steps.scale[steps.n - 1];
+  }
+  /// Puts the previous window's in front of this one.
+  void restore(const MarkovChain &chain, const ChainSteps &steps, std::int64_t w) const {
+    if (w == 0) return;
+    const int padded = chain.padded();
+    const double *const from = numbers_.data() + std::size_t(w - 1) * std::size_t(padded + 1);
+    std::copy_n(from, padded, steps.forward - padded);
+    steps.scale[-1] = from[padded];
+  }
+
+ private:
+  std::vector<double> numbers_;
 };
 
 /// Runs the forward recursion through all windows, with f(window, its steps) after each. False if
 /// the scaled recursion lost a state.
 template <class F>
-bool forward_pass(Windows &windows, const MarkovChain &chain, bool logarithms, F f) {
+bool forward_pass(Windows &windows, const MarkovChain &chain, bool logarithms,
+                  Checkpoints &checkpoints, F f) {
   for (std::int64_t w = 0; w < windows.count(); ++w) {
     const ChainSteps steps = windows.load(w, logarithms);
-    windows.restore_checkpoint(steps, w);
+    checkpoints.restore(chain, steps, w);
     if (logarithms)
       log_recursion::forward(chain, steps, w == 0);
     else if (!scaled_recursion::forward(chain, steps, w == 0))
       return false;
-    windows.save_checkpoint(steps, w);
+    checkpoints.save(chain, steps, w);
     f(w, steps);
   }
   return true;
 }
 
+/// Smoothing under one point: what is known at the ends of windows, from which each is computed.
+class Smoother {
+ public:
+  explicit Smoother(const ScoredChain &point) : point_(point) {}
+
+  /// False if the sequence is impossible.
+  bool prepare(Windows &windows) {
+    // Results once passed on cannot be revoked. A single window can be recomputed if scaling fails;
+    // several windows use logarithms from the start unless scaling is safe.
+    logarithms_ = !point_.chain->safe() && windows.count() > 1;
+    return pass(windows) || (!std::exchange(logarithms_, true) && pass(windows));
+  }
+
+  /// Adds share x the probabilities of a window's steps to out, [step][state].
+  void add(Windows &windows, std::int64_t w, double share, double *out) {
+    ChainSteps steps = posterior(windows, w);
+    if (steps.n == 0) {
+      logarithms_ = true;
+      pass(windows);
+      steps = posterior(windows, w);
+    }
+    const int k = point_.chain->states(), padded = point_.chain->padded();
+    for (std::int64_t t = 0; t < steps.n; ++t)
+      for (int i = 0; i < k; ++i) out[t * k + i] += share * steps.backward[t * padded + i];
+  }
+
+ private:
+  /// Forward and backward; false if scaling lost a state, or the sequence is impossible.
+  bool pass(Windows &windows) {
+    const MarkovChain &chain = *point_.chain;
+    windows.use(*point_.emissions);
+    bool possible = true;
+    if (!forward_pass(windows, chain, logarithms_, forward_,
+                      [&](std::int64_t, const ChainSteps &steps) {
+                        // of logarithms, the scale of a step is its log density
+                        const double *const logs = logarithms_ ? steps.scale : steps.shift;
+                        for (std::int64_t t = 0; t < steps.n; ++t)
+                          possible &= logs[t] > minus_infinity;
+                      }))
+      return false;
+    if (!possible) return false;
+    const std::size_t count = std::size_t(windows.count()), width = std::size_t(chain.padded());
+    backward_.assign(count * width, 0.0);
+    Buffer at(width);
+    std::fill_n(backward_.end() - std::ptrdiff_t(width), chain.states(), logarithms_ ? 0.0 : 1.0);
+    for (std::size_t w = count; w-- > 1;) {
+      const ChainSteps steps = windows.load(std::int64_t(w), logarithms_);
+      std::copy_n(backward_.data() + w * width, width, at.data());
+      if (logarithms_)
+        log_recursion::backward(chain, steps, at.data());
+      else
+        scaled_recursion::backward(chain, steps, at.data());
+      std::copy_n(at.data(), width, backward_.data() + (w - 1) * width);
+    }
+    return true;
+  }
+
+  /// No steps if scaling lost the posterior.
+  ChainSteps posterior(Windows &windows, std::int64_t w) {
+    const MarkovChain &chain = *point_.chain;
+    const std::size_t width = std::size_t(chain.padded());
+    windows.use(*point_.emissions);
+    const ChainSteps steps = windows.load(w, logarithms_);
+    forward_.restore(chain, steps, w);
+    Buffer at(backward_.begin() + std::ptrdiff_t(std::size_t(w) * width),
+              backward_.begin() + std::ptrdiff_t(std::size_t(w + 1) * width));
+    if (logarithms_) {
+      std::vector<double> pairs(std::size_t(chain.states()) * width);
+      log_recursion::forward(chain, steps, w == 0);
+      log_recursion::backward(chain, steps, at.data());
+      log_recursion::posterior(chain, steps, w == 0, 1, pairs.data());
+    } else {
+      scaled_recursion::forward_backward(chain, steps, w == 0, at.data());
+      if (!scaled_recursion::posterior(chain, steps, w == 0, 1)) return {};
+    }
+    return steps;
+  }
+
+  ScoredChain point_;
+  bool logarithms_ = false;
+  Checkpoints forward_;
+  Buffer backward_;  // at the end of every window
+};
+
 }  // namespace
 
-SequenceEnd sequence_end(const Sequences &one, Control &control, const MarkovChain &chain,
-                         const EmissionScorer &scorer) {
+SequenceEnd sequence_end(const Sequences &one, Control &control, const ScoredChain &point) {
+  const MarkovChain &chain = *point.chain;
   const int k = chain.states();
   if (one.steps == 0) return {0, {chain.initial(), chain.initial() + k}};
-  Windows windows(one, control, chain, scorer, MarkovWindow::Workspace::forward);
+  Windows windows(one, control, point, MarkovWindow::Workspace::forward);
   SequenceEnd out;
   for (const bool logarithms : {false, true}) {
     out = {0, {}};
-    const bool done =
-        forward_pass(windows, chain, logarithms, [&](std::int64_t w, const ChainSteps &steps) {
+    Checkpoints checkpoints;
+    const bool done = forward_pass(
+        windows, chain, logarithms, checkpoints, [&](std::int64_t w, const ChainSteps &steps) {
           out.log_likelihood += logarithms ? log_recursion::log_likelihood(steps)
                                            : scaled_recursion::log_likelihood(steps);
           if (w + 1 < windows.count()) return;
@@ -117,62 +212,30 @@ SequenceEnd sequence_end(const Sequences &one, Control &control, const MarkovCha
 }
 
 void smooth_sequence(
-    const Sequences &one, Control &control, const MarkovChain &chain, const EmissionScorer &scorer,
+    const Sequences &one, Control &control, std::span<const ScoredChain> points,
     const std::function<void(std::int64_t first, int steps, const double *probabilities)> &take) {
   if (one.steps == 0) return;
-  const int k = chain.states(), padded = chain.padded();
-  Windows windows(one, control, chain, scorer, MarkovWindow::Workspace::backward);
-  std::vector<double> dense, pairs(std::size_t(k) * std::size_t(padded));
-  // Results once passed to `take` cannot be revoked. A single window can be recomputed if scaling
-  // fails; several windows use logarithms from the start unless scaling is safe.
-  for (const bool logarithms : {!chain.safe() && windows.count() > 1, true}) {
-    double total = 0;
-    if (!forward_pass(windows, chain, logarithms, [&](std::int64_t, const ChainSteps &steps) {
-          total += logarithms ? log_recursion::log_likelihood(steps) : 0;
-        }))
-      continue;
-    if (!(total > minus_infinity)) impossible();
-    // Backward variables at the end of every window.
-    const std::size_t count = std::size_t(windows.count()), width = std::size_t(padded);
-    Buffer last(count * width, 0.0), at(width);
-    std::fill_n(last.end() - padded, k, logarithms ? 0.0 : 1.0);
-    for (std::size_t w = count; w-- > 1;) {
-      const ChainSteps steps = windows.load(std::int64_t(w), logarithms);
-      std::copy_n(last.data() + w * width, width, at.data());
-      if (logarithms)
-        log_recursion::backward(chain, steps, at.data());
-      else
-        scaled_recursion::backward(chain, steps, at.data());
-      std::copy_n(at.data(), width, last.data() + (w - 1) * width);
-    }
-    bool good = true;
-    for (std::int64_t w = 0; w < windows.count() && good; ++w) {
-      const ChainSteps steps = windows.load(w, logarithms);
-      windows.restore_checkpoint(steps, w);
-      std::copy_n(last.data() + std::size_t(w) * width, width, at.data());
-      if (logarithms) {
-        log_recursion::forward(chain, steps, w == 0);
-        log_recursion::backward(chain, steps, at.data());
-        log_recursion::posterior(chain, steps, w == 0, 1, pairs.data());
-      } else {
-        scaled_recursion::forward_backward(chain, steps, w == 0, at.data());
-        good = scaled_recursion::posterior(chain, steps, w == 0, 1);
-      }
-      if (!good) break;
-      dense.clear();
-      for (std::int64_t t = 0; t < steps.n; ++t)
-        dense.insert(dense.end(), steps.backward + t * padded, steps.backward + t * padded + k);
-      take(windows.first(w), int(steps.n), dense.data());
-    }
-    if (good) return;
+  Windows windows(one, control, points[0], MarkovWindow::Workspace::backward);
+  std::vector<Smoother> possible;
+  for (const ScoredChain &point : points) {
+    Smoother smoother(point);
+    if (smoother.prepare(windows)) possible.push_back(std::move(smoother));
+  }
+  if (possible.empty()) impossible();
+  std::vector<double> out;
+  for (std::int64_t w = 0; w < windows.count(); ++w) {
+    out.assign(std::size_t(windows.size(w)) * std::size_t(points[0].chain->states()), 0.0);
+    for (Smoother &smoother : possible)
+      smoother.add(windows, w, 1.0 / double(possible.size()), out.data());
+    take(windows.first(w), int(windows.size(w)), out.data());
   }
 }
 
-StatePath best_path(const Sequences &one, Control &control, const MarkovChain &chain,
-                    const EmissionScorer &scorer) {
+StatePath best_path(const Sequences &one, Control &control, const ScoredChain &point) {
   if (one.steps == 0) return {0, {}};
+  const MarkovChain &chain = *point.chain;
   const int k = chain.states(), padded = chain.padded();
-  Windows windows(one, control, chain, scorer, MarkovWindow::Workspace::scores);
+  Windows windows(one, control, point, MarkovWindow::Workspace::scores);
   // Back pointers of one window at a time: recomputing them is cheaper than storing all.
   const auto from =
       std::make_unique_for_overwrite<std::uint16_t[]>(std::size_t(windows.size(0) * padded));
@@ -204,8 +267,9 @@ StatePath best_path(const Sequences &one, Control &control, const MarkovChain &c
 }
 
 std::vector<StatePath> best_paths(const Sequences &one, int count, Control &control,
-                                  const MarkovChain &chain, const EmissionScorer &scorer) {
+                                  const ScoredChain &point) {
   if (one.steps == 0) return {{0, {}}};
+  const MarkovChain &chain = *point.chain;
   struct Candidate {
     double value;
     std::uint16_t state, rank;  // the previous state, and the rank among its paths
@@ -220,7 +284,7 @@ std::vector<StatePath> best_paths(const Sequences &one, int count, Control &cont
   struct Pointer {
     std::uint16_t state, rank;
   };
-  Windows windows(one, control, chain, scorer, MarkovWindow::Workspace::scores);
+  Windows windows(one, control, point, MarkovWindow::Workspace::scores);
   std::vector<Pointer> from(each * std::size_t(one.steps));
   std::vector<double> before(each, minus_infinity), after(each, minus_infinity);
   std::vector<Candidate> candidates;

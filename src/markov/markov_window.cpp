@@ -10,8 +10,7 @@ using simd::lanes;
 
 MarkovWindow::MarkovWindow(const MarkovChain &chain, const EmissionScorer &scorer,
                            const Sequences &sequences, std::int64_t steps, Workspace workspace)
-    : chain_(chain),
-      k_(chain.states()),
+    : k_(chain.states()),
       padded_(chain.padded()),
       dimension_(sequences.dimension),
       labelled_(sequences.labelled),
@@ -24,6 +23,11 @@ MarkovWindow::MarkovWindow(const MarkovChain &chain, const EmissionScorer &score
       backward_(workspace == Workspace::backward ? std::size_t(steps * padded_) : 0),
       scale_(std::size_t(steps + 1)),
       weight_(std::size_t(steps)) {}
+
+void MarkovWindow::use(const EmissionScorer &scorer) {
+  worker_ = scorer.worker();
+  table_ = labelled_ ? nullptr : scorer.table();
+}
 
 ChainSteps MarkovWindow::steps(std::int64_t begin, std::int64_t end) {
   return {end - begin,

@@ -58,6 +58,9 @@ class BAYES_API MarkovWindow {
   MarkovWindow(const MarkovChain &chain, const EmissionScorer &scorer, const Sequences &sequences,
                std::int64_t steps, Workspace workspace = Workspace::backward);
 
+  /// Goes on with the emissions of another point, with as many states and the same kind of values.
+  void use(const EmissionScorer &scorer);
+
   /// Scores rows [first, first + n) of a source, n <= steps. Their likelihoods are scaled.
   void load(const BlockReader &block, std::int64_t first, std::int64_t n);
   /// Replaces the scaled likelihoods of steps [begin, end) of the window by logarithms of the
@@ -79,7 +82,6 @@ class BAYES_API MarkovWindow {
  private:
   void score(std::int64_t begin, std::int64_t end, bool logarithms);
   void look_up(const double *x, std::int64_t step, int n, bool logarithms);
-  const MarkovChain &chain_;
   int k_, padded_, dimension_;
   bool labelled_;
   std::unique_ptr<EmissionWorker> worker_;

@@ -72,11 +72,11 @@ void check_answers(const HiddenMarkovModel &model, const Known &known, const Seq
   for (int j = 0; j < k; ++j)
     BOOST_TEST(std::abs(next.states[at(j)] - double(states[at(j)])) < 1e-12);
   if (model.symbols()) {
-    BOOST_REQUIRE(next.symbols.size() == model.symbol_names().size());
-    for (std::size_t v = 0; v < next.symbols.size(); ++v) {
+    BOOST_REQUIRE(next.categories.size() == model.symbol_names().size());
+    for (std::size_t v = 0; v < next.categories.size(); ++v) {
       Real p = 0;
       for (int j = 0; j < k; ++j) p += states[at(j)] * known.probability(j, double(v));
-      BOOST_TEST(std::abs(next.symbols[v] - double(p)) < 1e-12);
+      BOOST_TEST(std::abs(next.categories[v] - double(p)) < 1e-12);
     }
   } else {
     BOOST_REQUIRE(int(next.mean.size()) == d);

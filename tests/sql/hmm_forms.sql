@@ -99,8 +99,9 @@ CREATE TABLE gaps AS SELECT id, ARRAY(SELECT CASE WHEN (id + i) % 3 > 0 THEN s E
   FROM unnest(x) WITH ORDINALITY u(s, i) ORDER BY i) AS n FROM short;
 SELECT never($$SELECT method, log_likelihood, l, NOT near(log_likelihood, l) AS wrong
   FROM (SELECT o.method, m, log_likelihood FROM methods o, LATERAL (SELECT hmm_fit(x, 2, o) AS m
-  FROM gaps) f, bayes_info(m) i) f, LATERAL (SELECT sum(hmm_log_likelihood(m, x)) AS l FROM gaps)
-  g$$, 'missing steps are summed out, in fits as in answers');
+  FROM gaps) f, bayes_info(m) i WHERE o.method <> 'gibbs') f,
+  LATERAL (SELECT sum(hmm_log_likelihood(m, x)) AS l FROM gaps) g$$,
+  'missing steps are summed out, in fits as in answers');
 SELECT never($$SELECT log_likelihood, l, NOT near(log_likelihood, l) AS wrong
   FROM (SELECT hmm_fit(n, 2, '{"method": "em"}') AS m FROM gaps) f, bayes_info(m) i,
   LATERAL (SELECT sum(hmm_log_likelihood(m, n)) AS l FROM gaps) g$$, 'numbers too');

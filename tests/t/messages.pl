@@ -72,6 +72,14 @@ like($said, qr/^DETAIL:  The first of them is "z"; one of the model's is "[ab]"/
     'that shows a symbol of both');
 unlike($session->run("$score ('{z,a}'::text[]), ('{NULL}'), ('{}')) AS v(x)"), qr/WARNING/,
     'nothing if one is known, or all are missing');
+my $by = 'OVER (PARTITION BY s ORDER BY t), s FROM letters, (VALUES ';
+$said = $session->run("SELECT count(d) FROM (SELECT hmm_decode(model, x) $by
+      (1, 1, 'z'), (1, 2, NULL), (2, 1, 'q')) AS v(s, t, x)) AS w(d)");
+@warnings = $said =~ /^WARNING:  \w{5}: the model knows none of the symbols of a sequence$/mg;
+is(scalar @warnings, 1, 'as of partitions');
+unlike($session->run("SELECT count(d) FROM (SELECT hmm_probabilities(model, x) $by
+      (1, 1, 'z'), (1, 2, 'a'), (2, 1, NULL)) AS v(s, t, x)) AS w(d)"), qr/WARNING/,
+    'nothing there either');
 
 # ---- progress ----
 

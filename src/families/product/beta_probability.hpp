@@ -4,8 +4,10 @@
 // Point: p and 1 - p (whose digits a subtraction would lose if p is near 1). Posterior: a, b.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "base/special.hpp"
 #include "families/product/conjugate_column.hpp"
@@ -41,6 +43,8 @@ template <class F> struct BetaProbability : ConjugateColumn<F> {
   }
   void draw(const double *q, Random &random, double *point) const {
     random.dirichlet({q, 2}, {point, 2});
+    for (int i = 0; i < 2; ++i)
+      point[i] = std::clamp(point[i], std::numeric_limits<double>::min(), 1 - 0x1p-53);
   }
 };
 

@@ -160,6 +160,8 @@ struct Categorical : ConjugateColumn<Categorical> {
   }
   void draw(const double *q, Random &random, double *point) const {
     random.dirichlet({q, std::size_t(categories)}, {point, std::size_t(categories)});
+    for (int v = 0; v < categories; ++v)
+      point[v] = std::max(point[v], std::numeric_limits<double>::min());
   }
 
   void add(double x, double *s) const { ++s[int(x)]; }

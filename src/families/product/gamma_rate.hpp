@@ -5,6 +5,7 @@
 // Point: the rate. Posterior: shape, rate. Statistics: events, exposure.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -43,7 +44,7 @@ template <class F> struct GammaRate : ConjugateColumn<F> {
   void point_estimate(const double *q, double *point) const { point[0] = q[0] / q[1]; }
   void deviations(const double *q, double *out) const { out[0] = std::sqrt(q[0]) / q[1]; }
   void draw(const double *q, Random &random, double *point) const {
-    point[0] = random.gamma(q[0]) / q[1];
+    point[0] = std::clamp(random.gamma(q[0]) / q[1], 1 / largest_number, largest_number);
   }
 };
 

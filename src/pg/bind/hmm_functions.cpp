@@ -181,14 +181,16 @@ BAYES_FUNCTION(hmm_predict) {
   ModelAndSequence given(fcinfo);
   StoredSequence one(given);
   const HiddenMarkovModel::Prediction next = given.model.predict_next(one, one.control);
-  const std::vector<std::string> &names = given.model.symbol_names();
-  if (given.model.symbols()) {
-    for (std::size_t i = 0; i < names.size() && i < next.symbols.size(); ++i)
-      result.row({1, Cell::text(names[i]), Cell::or_null(next.symbols[i]), Cell(), Cell()});
-  } else {
-    for (std::size_t i = 0; i < next.mean.size(); ++i)
-      result.row({int(i) + 1, Cell(), Cell(), Cell::or_null(next.mean[i]),
-                  Cell::or_null(next.variance[i])});
+  const std::vector<HiddenMarkovModel::Category> categories = given.model.categories();
+  auto category = categories.begin();
+  for (int i = 0; i < int(next.mean.size()); ++i) {
+    if (category == categories.end() || category->element != i)
+      result.row({i + 1, Cell(), Cell(), Cell::or_null(next.mean[std::size_t(i)]),
+                  Cell::or_null(next.variance[std::size_t(i)])});
+    for (; category != categories.end() && category->element == i; ++category)
+      result.row({i + 1, Cell::text(category->name),
+                  Cell::or_null(next.categories[std::size_t(category - categories.begin())]),
+                  Cell(), Cell()});
   }
   return Datum(0);
 }

@@ -101,7 +101,9 @@ void with_partition(WindowObject window, CallSite &site, MemoryContext context, 
     reader.next_row();
     site.control.poll();
   }
-  if (model) use(*model, sequence->sequences, rows);
+  if (!model) return;
+  site.observations.end(*model);
+  use(*model, sequence->sequences, rows);
 }
 
 struct DecodedPartition {

@@ -1,6 +1,7 @@
 #include "pg/input/observation.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/message.hpp"
 #include "document/members.hpp"
@@ -13,6 +14,17 @@ namespace {
   throw Error(
       Errc::invalid_argument,
       message("observations are of type {}, but those of the model are numbers", type.name()));
+}
+
+/// A WARNING, unless there was one, that no symbol of a sequence is known; `first`: the first of
+/// them, empty if all are missing.
+void warn_of_unknown(const HiddenMarkovModel &model, const std::string &first, bool &warned) {
+  if (first.empty() || std::exchange(warned, true)) return;
+  report(WARNING, "the model knows none of the symbols of a sequence",
+         message("The first of them is {}; one of the model's is {}. Unknown symbols count as "
+                 "missing.",
+                 describe(first), describe(model.symbol_names().at(0))),
+         "Give symbols as they were at the fit: a value's symbol is its text.");
 }
 
 constexpr const char *vector_hint =
@@ -61,13 +73,7 @@ void each_step(const HiddenMarkovModel &model, const OpenArray &array, ElementTy
     done += std::int64_t(count);
     poll_interrupts();
   }
-  if (known || warned || codes.unknown().empty()) return;
-  warned = true;
-  report(WARNING, "the model knows none of the symbols of a sequence",
-         message("The first of them is {}; one of the model's is {}. Unknown symbols count as "
-                 "missing.",
-                 describe(codes.unknown()), describe(model.symbol_names().at(0))),
-         "Give symbols as they were at the fit: a value's symbol is its text.");
+  if (!known) warn_of_unknown(model, codes.unknown(), warned);
 }
 
 ObservationReader::ObservationReader(MemoryContext context, Oid type)
@@ -84,6 +90,8 @@ void ObservationReader::begin(const HiddenMarkovModel &model) {
   vectors_ = model.vectors();
   x_.resize(std::size_t(model.dimension()));
   type_.forget();  // codes of another model
+  known_ = false;
+  unknown_.clear();
   if (symbols_) return;
   if (record_ != vectors_)
     throw Error(
@@ -103,6 +111,8 @@ std::span<const double> ObservationReader::read(const HiddenMarkovModel &model,
   if (symbols_) {
     ModelSymbols codes(model);
     x_[0] = type_.symbol(value.value, codes);
+    known_ |= x_[0] == x_[0];
+    if (unknown_.empty()) unknown_ = codes.unknown();
     return x_;
   }
   if (record_)
@@ -112,6 +122,10 @@ std::span<const double> ObservationReader::read(const HiddenMarkovModel &model,
   clean_step(x_, {0, step, vectors_}, whole_, false);
   model.check(x_, step);
   return x_;
+}
+
+void ObservationReader::end(const HiddenMarkovModel &model) {
+  if (!known_) warn_of_unknown(model, unknown_, warned_);
 }
 
 /// Determines the columns of the record: numbers and booleans, or one array.

@@ -86,6 +86,10 @@ class ObservationReader {
   std::span<const double> read(const HiddenMarkovModel &model, const NullableDatum &value,
                                std::int64_t step);
 
+  /// Ends a sequence. A WARNING, unless there was one, if symbols were read and the model knows
+  /// none of them.
+  void end(const HiddenMarkovModel &model);
+
  private:
   struct Field {
     int index;
@@ -100,6 +104,9 @@ class ObservationReader {
   ElementType type_;
   bool record_ = false, symbols_ = false, whole_ = false, vectors_ = false;
   std::vector<double> x_;
+  /// symbols of this sequence; `unknown_` is the first that the model does not know
+  bool known_ = false, warned_ = false;
+  std::string unknown_;
 
   /// a copy of the last record's
   TupleDesc description_ = nullptr;
