@@ -50,7 +50,9 @@ CREATE FUNCTION bayes_model_from_jsonb(jsonb) RETURNS bayes_model
 COMMENT IS 'A model from jsonb, as the reverse cast gives it. 22P02 for jsonb that is not a '
   'model.';
 CREATE CAST (bayes_model AS jsonb) WITH FUNCTION bayes_model_to_jsonb(bayes_model) AS ASSIGNMENT;
+COMMENT ON CAST (bayes_model AS jsonb) IS 'the model as jsonb';
 CREATE CAST (jsonb AS bayes_model) WITH FUNCTION bayes_model_from_jsonb(jsonb);
+COMMENT ON CAST (jsonb AS bayes_model) IS 'a model from jsonb';
 
 -- ---- equality and order: of the stored bytes, by PostgreSQL's own functions for bytea ----
 
