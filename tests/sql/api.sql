@@ -317,8 +317,10 @@ SELECT never($$SELECT signature,
   <> (aggdeserialfn = 0) OR aggfinalfn = 0 AS wrong FROM functions f
   JOIN pg_aggregate a ON a.aggfnoid = f.oid$$,
   'every aggregate for which order is nothing can be computed in parallel');
-SELECT never($$SELECT signature, a.aggtransspace = 0 AS wrong FROM functions f
-  JOIN pg_aggregate a ON a.aggfnoid = f.oid$$, 'and tells the planner that its state is large');
+SELECT never($$SELECT signature, a.aggtransspace
+  <> CASE WHEN proname IN ('rhat', 'ess_bulk', 'ess_tail', 'mcse') THEN 32768
+    ELSE 64 * 1024 * 1024 END AS wrong FROM functions f
+  JOIN pg_aggregate a ON a.aggfnoid = f.oid$$, 'and tells the planner how large its state is');
 SELECT never($$SELECT signature, a.aggfinalmodify <> 'r' OR a.aggkind <> 'n' AS wrong
   FROM functions f JOIN pg_aggregate a ON a.aggfnoid = f.oid$$,
   'its final function may run again on a growing state');

@@ -278,7 +278,8 @@ SELECT never($$SELECT value, kept, kept IS DISTINCT FROM value AS wrong
     [1, 2.5, "-0", "NaN", "Infinity", "-Infinity", 9007199254740993, null, 1], [[1, 2], [3, 4]],
     [[1, 2], [3]], [[1], 2], [1, [2]], [[1], [2], "x"], [[[1], [2]], [[3], [4]]], [[[1]], [[2, 3]]],
     [[1, 2], {"b": [1]}, 3], [true, 1], [1, true], ["x", 1, [1]], [{}, 1], [[], 1],
-    [["NaN"], ["x"]], [[[1, 2], [3]], [[4, 5], [6]]], [9007199254740993, "x"], [[1, 2], null, [3, 4]]]') AS value,
+    [["NaN"], ["x"]], [[[1, 2], [3]], [[4, 5], [6]]], [9007199254740993, "x"],
+    [[1, 2], null, [3, 4]]]') AS value,
     LATERAL (SELECT jsonb_set(m, '{options}', jsonb_build_object('a', value))::text::bayes_model
       ::jsonb #> '{options,a}' AS kept) AS k$$, 'arrays of all kinds are kept as they are');
 SELECT lives_ok(format('SELECT %L::bayes_model', jsonb_set(m, '{options,many}', ('[[2'
