@@ -2,14 +2,18 @@
 -- directory; it also explains DEFINE, [, argument type] and COMMENT IS.
 \echo Use "CREATE EXTENSION pg_bayes" to load this file. \quit
 
--- ---- common attributes of functions and aggregates (transition states are large) ----
+-- ---- common attributes of functions and aggregates ----
 
 DEFINE @immutable = LANGUAGE C IMMUTABLE PARALLEL SAFE;
 DEFINE @strict = LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 DEFINE @volatile = LANGUAGE C VOLATILE PARALLEL UNSAFE;
 DEFINE @window = LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE;
 
-DEFINE @state = STYPE = internal, SSPACE = 32768, PARALLEL = SAFE;
+-- A state that holds rows takes up to maintenance_work_mem, 64 MB by default. The planner, told so,
+-- sorts groups, and one state exists at a time; where it hashes, few of them do.
+DEFINE @state = STYPE = internal, SSPACE = 67108864, PARALLEL = SAFE;
+-- one that holds a number for each draw
+DEFINE @draws_state = STYPE = internal, SSPACE = 32768, PARALLEL = SAFE;
 DEFINE @combine =
   COMBINEFUNC = bayes_rows_combine,
   SERIALFUNC = bayes_rows_serialize, DESERIALFUNC = bayes_rows_deserialize;
@@ -50,7 +54,9 @@ CREATE FUNCTION bayes_model_from_jsonb(jsonb) RETURNS bayes_model
 COMMENT IS 'A model from jsonb, as the reverse cast gives it. 22P02 for jsonb that is not a '
   'model.';
 CREATE CAST (bayes_model AS jsonb) WITH FUNCTION bayes_model_to_jsonb(bayes_model) AS ASSIGNMENT;
+COMMENT ON CAST (bayes_model AS jsonb) IS 'the model as jsonb';
 CREATE CAST (jsonb AS bayes_model) WITH FUNCTION bayes_model_from_jsonb(jsonb);
+COMMENT ON CAST (jsonb AS bayes_model) IS 'a model from jsonb';
 
 -- ---- equality and order: of the stored bytes, by PostgreSQL's own functions for bytea ----
 

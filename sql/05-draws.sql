@@ -22,7 +22,7 @@ CREATE FUNCTION rhat_final(state internal) RETURNS float8
   AS 'MODULE_PATHNAME' @immutable COST 10000;
 COMMENT IS 'Internal. Computes R-hat of the collected draws.';
 CREATE AGGREGATE rhat(value float8 [, chain int]) (
-  SFUNC = bayes_draws_transition, @state, FINALFUNC = rhat_final
+  SFUNC = bayes_draws_transition, @draws_state, FINALFUNC = rhat_final
 );
 COMMENT IS 'The same for a single chain: rhat(value ORDER BY draw).';
 COMMENT IS 'Rank-normalised split R-hat of the draws of one quantity: below 1.01 when chains have '
@@ -34,7 +34,7 @@ CREATE FUNCTION ess_bulk_final(state internal) RETURNS float8
   AS 'MODULE_PATHNAME' @immutable COST 10000;
 COMMENT IS 'Internal. Computes the bulk effective sample size of the collected draws.';
 CREATE AGGREGATE ess_bulk(value float8 [, chain int]) (
-  SFUNC = bayes_draws_transition, @state, FINALFUNC = ess_bulk_final
+  SFUNC = bayes_draws_transition, @draws_state, FINALFUNC = ess_bulk_final
 );
 COMMENT IS 'The same for a single chain: ess_bulk(value ORDER BY draw).';
 COMMENT IS 'Bulk effective sample size: the number of independent draws that would give the same '
@@ -47,7 +47,7 @@ CREATE FUNCTION ess_tail_final(state internal) RETURNS float8
   AS 'MODULE_PATHNAME' @immutable COST 10000;
 COMMENT IS 'Internal. Computes the tail effective sample size of the collected draws.';
 CREATE AGGREGATE ess_tail(value float8 [, chain int]) (
-  SFUNC = bayes_draws_transition, @state, FINALFUNC = ess_tail_final
+  SFUNC = bayes_draws_transition, @draws_state, FINALFUNC = ess_tail_final
 );
 COMMENT IS 'The same for a single chain: ess_tail(value ORDER BY draw).';
 COMMENT IS 'Tail effective sample size: the smaller of those of the 5 % and 95 % quantiles '
@@ -60,7 +60,7 @@ CREATE FUNCTION mcse_final(state internal) RETURNS float8
   AS 'MODULE_PATHNAME' @immutable COST 10000;
 COMMENT IS 'Internal. Computes the Monte Carlo standard error of the collected draws.';
 CREATE AGGREGATE mcse(value float8 [, chain int]) (
-  SFUNC = bayes_draws_transition, @state, FINALFUNC = mcse_final
+  SFUNC = bayes_draws_transition, @draws_state, FINALFUNC = mcse_final
 );
 COMMENT IS 'The same for a single chain: mcse(value ORDER BY draw).';
 COMMENT IS 'Monte Carlo standard error of the mean of the draws. Order matters: mcse(value, chain '

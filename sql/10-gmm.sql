@@ -103,7 +103,7 @@ COMMENT IS 'The same with options. '
 
 -- ---- relations: a query in, a relation out ----
 
-CREATE FUNCTION gmm_fit(query text, k int [, options jsonb])
+CREATE FUNCTION gmm_fit(query bayes_query, k int [, options jsonb])
   RETURNS TABLE (component int, weight float8, mean float8[], covariance float8[], count float8)
   AS 'MODULE_PATHNAME', 'gmm_fit_query' @volatile COST 1000000 ROWS 10;
 COMMENT IS 'Fits a mixture of k Gaussians to the rows of a query and returns its components, as '
@@ -111,7 +111,8 @@ COMMENT IS 'Fits a mixture of k Gaussians to the rows of a query and returns its
   @gmm_query;
 COMMENT IS 'The same with options. '
   @gmm_options;
-CREATE FUNCTION gmm_select(query text, ks int[] [, options jsonb]) RETURNS SETOF gmm_selection
+CREATE FUNCTION gmm_select(query bayes_query, ks int[] [, options jsonb])
+  RETURNS SETOF gmm_selection
   AS 'MODULE_PATHNAME', 'gmm_select_query' @volatile COST 1000000 ROWS 10;
 COMMENT IS 'Fits a Gaussian mixture for every k in ks (and every covariance in '
   'options.covariance) to the rows of a query. '

@@ -104,7 +104,7 @@ COMMENT IS 'The same with options. '
 
 -- ---- relations: a query in, a relation out ----
 
-CREATE FUNCTION bmm_fit(query text, k int [, options jsonb])
+CREATE FUNCTION bmm_fit(query bayes_query, k int [, options jsonb])
   RETURNS TABLE (component int, weight float8, probability float8[], count float8)
   AS 'MODULE_PATHNAME', 'bmm_fit_query' @volatile COST 1000000 ROWS 10;
 COMMENT IS 'Fits a mixture of k products of Bernoulli distributions to the rows of a query and '
@@ -112,7 +112,8 @@ COMMENT IS 'Fits a mixture of k products of Bernoulli distributions to the rows 
   @bmm_query;
 COMMENT IS 'The same with options. '
   @bmm_options;
-CREATE FUNCTION bmm_select(query text, ks int[] [, options jsonb]) RETURNS SETOF bmm_selection
+CREATE FUNCTION bmm_select(query bayes_query, ks int[] [, options jsonb])
+  RETURNS SETOF bmm_selection
   AS 'MODULE_PATHNAME', 'bmm_select_query' @volatile COST 1000000 ROWS 10;
 COMMENT IS 'Fits a Bernoulli mixture for every k in ks to the rows of a query. '
   @bmm_query;

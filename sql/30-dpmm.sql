@@ -39,7 +39,7 @@ COMMENT IS 'The same with options. '
 
 -- ---- relations: a query in, a relation out ----
 
-CREATE FUNCTION dpmm_cluster(query text [, options jsonb])
+CREATE FUNCTION dpmm_cluster(query bayes_query [, options jsonb])
   RETURNS TABLE (id text, cluster int, probability float8)
   AS 'MODULE_PATHNAME', 'dpmm_cluster_query' @volatile COST 1000000 ROWS 1000;
 COMMENT IS 'Fits a Dirichlet process mixture to the rows of a query. For every row in turn its '
@@ -50,7 +50,7 @@ COMMENT IS 'Fits a Dirichlet process mixture to the rows of a query. For every r
   @dpmm_query;
 COMMENT IS 'The same with options. '
   @dpmm_options;
-CREATE FUNCTION dpmm_similarity(query text [, options jsonb])
+CREATE FUNCTION dpmm_similarity(query bayes_query [, options jsonb])
   RETURNS TABLE (id1 text, id2 text, probability float8)
   AS 'MODULE_PATHNAME', 'dpmm_similarity_query' @volatile COST 1000000 ROWS 1000000;
 COMMENT IS 'For every pair of rows of a query the posterior probability that they belong to the '

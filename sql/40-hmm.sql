@@ -122,7 +122,7 @@ COMMENT IS 'The probabilities of the K states at every row, given the observatio
 
 -- ---- a relation: a query in, a relation out ----
 
-CREATE FUNCTION hmm_decode(query text, k int [, options jsonb])
+CREATE FUNCTION hmm_decode(query bayes_query, k int [, options jsonb])
   RETURNS TABLE (sequence text, t bigint, state int, probability float8)
   AS 'MODULE_PATHNAME', 'hmm_decode_query' @volatile COST 1000000 ROWS 1000;
 COMMENT IS 'Fits a hidden Markov model of k states to the sequences of a query and decodes them: '

@@ -143,6 +143,12 @@ sub ctl {
         or die "pg_ctl @action";
 }
 
+# pg_upgrade into a new cluster, which takes the place of this one.
+sub upgrade {
+    my ($self) = @_;
+    system("$root/tests/lib/server", 'upgrade', $self->{directory}) == 0 or die 'pg_upgrade';
+}
+
 # Temporary files that the server has on disk. On a shared server those of backends that work for
 # other tests, that is in other databases, do not count; a file has the number of its process in its
 # name.

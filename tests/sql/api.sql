@@ -1,5 +1,5 @@
 -- The interface of the extension, pinned: what is changed here changes for every user.
-SELECT plan(45);
+SELECT plan(47);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -59,6 +59,10 @@ SELECT results_eq($$
   ('bayes_model_send(bayes_model)', 'function', 'bayes_model', 'bytea', 'immutable', true, 'safe'),
   ('bayes_model_to_jsonb(bayes_model)', 'function', 'bayes_model', 'jsonb', 'immutable', true,
     'safe'),
+  ('bayes_query_in(cstring)', 'function', 'cstring', 'bayes_query', 'immutable', true, 'safe'),
+  ('bayes_query_out(bayes_query)', 'function', 'bayes_query', 'cstring', 'immutable', true, 'safe'),
+  ('bayes_query_recv(internal)', 'function', 'internal', 'bayes_query', 'stable', true, 'safe'),
+  ('bayes_query_send(bayes_query)', 'function', 'bayes_query', 'bytea', 'stable', true, 'safe'),
   ('bayes_trace(bayes_model)', 'function', 'model bayes_model',
     'TABLE(restart integer, iteration integer, objective double precision)', 'immutable', true,
     'safe'),
@@ -83,10 +87,10 @@ SELECT results_eq($$
   ('bmm_fit(anyarray,integer,jsonb,double precision)', 'aggregate',
     'x anyarray, k integer, options jsonb, weight double precision', 'bayes_model', 'immutable',
     false, 'safe'),
-  ('bmm_fit(text,integer)', 'function', 'query text, k integer',
+  ('bmm_fit(bayes_query,integer)', 'function', 'query bayes_query, k integer',
     'TABLE(component integer, weight double precision, probability double precision[], count '
     'double precision)', 'volatile', false, 'unsafe'),
-  ('bmm_fit(text,integer,jsonb)', 'function', 'query text, k integer, options jsonb',
+  ('bmm_fit(bayes_query,integer,jsonb)', 'function', 'query bayes_query, k integer, options jsonb',
     'TABLE(component integer, weight double precision, probability double precision[], count '
     'double precision)', 'volatile', false, 'unsafe'),
   ('bmm_log_density(bayes_model,anyarray)', 'function', 'model bayes_model, x anyarray',
@@ -110,10 +114,11 @@ SELECT results_eq($$
     'immutable', false, 'safe'),
   ('bmm_select(anyarray,integer[],jsonb)', 'aggregate', 'x anyarray, ks integer[], options jsonb',
     'bmm_selection[]', 'immutable', false, 'safe'),
-  ('bmm_select(text,integer[])', 'function', 'query text, ks integer[]', 'SETOF bmm_selection',
-    'volatile', false, 'unsafe'),
-  ('bmm_select(text,integer[],jsonb)', 'function', 'query text, ks integer[], options jsonb',
+  ('bmm_select(bayes_query,integer[])', 'function', 'query bayes_query, ks integer[]',
     'SETOF bmm_selection', 'volatile', false, 'unsafe'),
+  ('bmm_select(bayes_query,integer[],jsonb)', 'function',
+    'query bayes_query, ks integer[], options jsonb', 'SETOF bmm_selection', 'volatile', false,
+    'unsafe'),
   ('bmm_update(anyarray,bayes_model)', 'aggregate', 'x anyarray, prior bayes_model', 'bayes_model',
     'immutable', false, 'safe'),
   ('bmm_update(anyarray,bayes_model,jsonb)', 'aggregate',
@@ -121,14 +126,14 @@ SELECT results_eq($$
   ('bmm_update(anyarray,bayes_model,jsonb,double precision)', 'aggregate',
     'x anyarray, prior bayes_model, options jsonb, weight double precision', 'bayes_model',
     'immutable', false, 'safe'),
+  ('dpmm_cluster(bayes_query)', 'function', 'query bayes_query',
+    'TABLE(id text, cluster integer, probability double precision)', 'volatile', false, 'unsafe'),
+  ('dpmm_cluster(bayes_query,jsonb)', 'function', 'query bayes_query, options jsonb',
+    'TABLE(id text, cluster integer, probability double precision)', 'volatile', false, 'unsafe'),
   ('dpmm_cluster(double precision[])', 'window', 'x double precision[]', 'integer', 'immutable',
     false, 'safe'),
   ('dpmm_cluster(double precision[],jsonb)', 'window', 'x double precision[], options jsonb',
     'integer', 'immutable', false, 'safe'),
-  ('dpmm_cluster(text)', 'function', 'query text',
-    'TABLE(id text, cluster integer, probability double precision)', 'volatile', false, 'unsafe'),
-  ('dpmm_cluster(text,jsonb)', 'function', 'query text, options jsonb',
-    'TABLE(id text, cluster integer, probability double precision)', 'volatile', false, 'unsafe'),
   ('dpmm_clusters(bayes_model)', 'function', 'model bayes_model',
     'TABLE(cluster integer, weight double precision, mean double precision[], covariance double '
     'precision[], count bigint)', 'immutable', true, 'safe'),
@@ -149,9 +154,9 @@ SELECT results_eq($$
     'model bayes_model, x double precision[]', 'integer', 'immutable', true, 'safe'),
   ('dpmm_probabilities(bayes_model,double precision[])', 'function',
     'model bayes_model, x double precision[]', 'double precision[]', 'immutable', true, 'safe'),
-  ('dpmm_similarity(text)', 'function', 'query text',
+  ('dpmm_similarity(bayes_query)', 'function', 'query bayes_query',
     'TABLE(id1 text, id2 text, probability double precision)', 'volatile', false, 'unsafe'),
-  ('dpmm_similarity(text,jsonb)', 'function', 'query text, options jsonb',
+  ('dpmm_similarity(bayes_query,jsonb)', 'function', 'query bayes_query, options jsonb',
     'TABLE(id1 text, id2 text, probability double precision)', 'volatile', false, 'unsafe'),
   ('ess_bulk(double precision)', 'aggregate', 'value double precision', 'double precision',
     'immutable', false, 'safe'),
@@ -168,6 +173,12 @@ SELECT results_eq($$
   ('gmm_components(bayes_model)', 'function', 'model bayes_model',
     'TABLE(component integer, weight double precision, mean double precision[], covariance double '
     'precision[], count double precision)', 'immutable', true, 'safe'),
+  ('gmm_fit(bayes_query,integer)', 'function', 'query bayes_query, k integer',
+    'TABLE(component integer, weight double precision, mean double precision[], covariance double '
+    'precision[], count double precision)', 'volatile', false, 'unsafe'),
+  ('gmm_fit(bayes_query,integer,jsonb)', 'function', 'query bayes_query, k integer, options jsonb',
+    'TABLE(component integer, weight double precision, mean double precision[], covariance double '
+    'precision[], count double precision)', 'volatile', false, 'unsafe'),
   ('gmm_fit(double precision[],bayes_model)', 'aggregate',
     'x double precision[], start bayes_model', 'bayes_model', 'immutable', false, 'safe'),
   ('gmm_fit(double precision[],bayes_model,jsonb)', 'aggregate',
@@ -183,12 +194,6 @@ SELECT results_eq($$
   ('gmm_fit(double precision[],integer,jsonb,double precision)', 'aggregate',
     'x double precision[], k integer, options jsonb, weight double precision', 'bayes_model',
     'immutable', false, 'safe'),
-  ('gmm_fit(text,integer)', 'function', 'query text, k integer',
-    'TABLE(component integer, weight double precision, mean double precision[], covariance double '
-    'precision[], count double precision)', 'volatile', false, 'unsafe'),
-  ('gmm_fit(text,integer,jsonb)', 'function', 'query text, k integer, options jsonb',
-    'TABLE(component integer, weight double precision, mean double precision[], covariance double '
-    'precision[], count double precision)', 'volatile', false, 'unsafe'),
   ('gmm_log_density(bayes_model,double precision[])', 'function',
     'model bayes_model, x double precision[]', 'double precision', 'immutable', true, 'safe'),
   ('gmm_posterior(bayes_model)', 'function', 'model bayes_model',
@@ -201,15 +206,16 @@ SELECT results_eq($$
   ('gmm_sample(bayes_model,integer,bigint)', 'function',
     'model bayes_model, n integer, seed bigint', 'TABLE(component integer, x double precision[])',
     'immutable', true, 'safe'),
+  ('gmm_select(bayes_query,integer[])', 'function', 'query bayes_query, ks integer[]',
+    'SETOF gmm_selection', 'volatile', false, 'unsafe'),
+  ('gmm_select(bayes_query,integer[],jsonb)', 'function',
+    'query bayes_query, ks integer[], options jsonb', 'SETOF gmm_selection', 'volatile', false,
+    'unsafe'),
   ('gmm_select(double precision[],integer[])', 'aggregate', 'x double precision[], ks integer[]',
     'gmm_selection[]', 'immutable', false, 'safe'),
   ('gmm_select(double precision[],integer[],jsonb)', 'aggregate',
     'x double precision[], ks integer[], options jsonb', 'gmm_selection[]', 'immutable', false,
     'safe'),
-  ('gmm_select(text,integer[])', 'function', 'query text, ks integer[]', 'SETOF gmm_selection',
-    'volatile', false, 'unsafe'),
-  ('gmm_select(text,integer[],jsonb)', 'function', 'query text, ks integer[], options jsonb',
-    'SETOF gmm_selection', 'volatile', false, 'unsafe'),
   ('gmm_update(double precision[],bayes_model)', 'aggregate',
     'x double precision[], prior bayes_model', 'bayes_model', 'immutable', false, 'safe'),
   ('gmm_update(double precision[],bayes_model,jsonb)', 'aggregate',
@@ -222,10 +228,11 @@ SELECT results_eq($$
     'integer[]', 'immutable', true, 'safe'),
   ('hmm_decode(bayes_model,anynonarray)', 'window', 'model bayes_model, observation anynonarray',
     'integer', 'immutable', false, 'safe'),
-  ('hmm_decode(text,integer)', 'function', 'query text, k integer',
+  ('hmm_decode(bayes_query,integer)', 'function', 'query bayes_query, k integer',
     'TABLE(sequence text, t bigint, state integer, probability double precision)', 'volatile',
     false, 'unsafe'),
-  ('hmm_decode(text,integer,jsonb)', 'function', 'query text, k integer, options jsonb',
+  ('hmm_decode(bayes_query,integer,jsonb)', 'function',
+    'query bayes_query, k integer, options jsonb',
     'TABLE(sequence text, t bigint, state integer, probability double precision)', 'volatile',
     false, 'unsafe'),
   ('hmm_emissions(bayes_model)', 'function', 'model bayes_model',
@@ -310,8 +317,10 @@ SELECT never($$SELECT signature,
   <> (aggdeserialfn = 0) OR aggfinalfn = 0 AS wrong FROM functions f
   JOIN pg_aggregate a ON a.aggfnoid = f.oid$$,
   'every aggregate for which order is nothing can be computed in parallel');
-SELECT never($$SELECT signature, a.aggtransspace = 0 AS wrong FROM functions f
-  JOIN pg_aggregate a ON a.aggfnoid = f.oid$$, 'and tells the planner that its state is large');
+SELECT never($$SELECT signature, a.aggtransspace
+  <> CASE WHEN proname IN ('rhat', 'ess_bulk', 'ess_tail', 'mcse') THEN 32768
+    ELSE 64 * 1024 * 1024 END AS wrong FROM functions f
+  JOIN pg_aggregate a ON a.aggfnoid = f.oid$$, 'and tells the planner how large its state is');
 SELECT never($$SELECT signature, a.aggfinalmodify <> 'r' OR a.aggkind <> 'n' AS wrong
   FROM functions f JOIN pg_aggregate a ON a.aggfnoid = f.oid$$,
   'its final function may run again on a growing state');
@@ -331,8 +340,8 @@ SELECT never($$SELECT signature, lanname NOT IN ('c', 'internal')
 -- ---- types, casts ----
 
 SELECT results_eq($$SELECT objid::regtype::text FROM members
-  WHERE classid = 'pg_type'::regclass ORDER BY 1$$, $$VALUES ('bayes_model'), ('bmm_selection'),
-  ('gmm_selection')$$, 'the types');
+  WHERE classid = 'pg_type'::regclass ORDER BY 1$$, $$VALUES ('bayes_model'), ('bayes_query'),
+  ('bmm_selection'), ('gmm_selection')$$, 'the types');
 SELECT results_eq($$SELECT format('%s %s', attname,
   format_type(atttypid, atttypmod)) COLLATE "default" FROM pg_attribute
 WHERE attrelid = 'gmm_selection'::regclass AND attnum > 0 ORDER BY attnum$$,
@@ -341,9 +350,15 @@ WHERE attrelid = 'gmm_selection'::regclass AND attnum > 0 ORDER BY attnum$$,
     ('icl double precision'), ('elbo double precision'), ('converged boolean'),
     ('model bayes_model')$$, 'the columns of gmm_selection');
 SELECT results_eq($$SELECT castsource::regtype::text, casttarget::regtype::text, castcontext::text
-  FROM members JOIN pg_cast c ON classid = 'pg_cast'::regclass AND objid = c.oid ORDER BY 1$$,
-  $$VALUES ('bayes_model', 'jsonb', 'a'), ('jsonb', 'bayes_model', 'e')$$,
-  'the casts: to jsonb on assignment, from jsonb when asked for');
+  FROM members JOIN pg_cast c ON classid = 'pg_cast'::regclass AND objid = c.oid ORDER BY 1, 2$$,
+  $$VALUES ('bayes_model', 'jsonb', 'a'), ('bayes_query', 'text', 'a'),
+    ('character', 'bayes_query', 'e'), ('character varying', 'bayes_query', 'e'),
+    ('jsonb', 'bayes_model', 'e'), ('name', 'bayes_query', 'e'), ('text', 'bayes_query', 'e')$$,
+  'the casts: from the types on assignment, to them when asked for');
+SELECT results_eq($$SELECT typname::text COLLATE "default", typcategory::text, typispreferred
+  FROM pg_type WHERE typname IN ('bayes_model', 'bayes_query') ORDER BY 1$$,
+  $$VALUES ('bayes_model', 'U', false), ('bayes_query', 'S', false)$$,
+  'a literal is taken for a query, and for nothing else');
 SELECT results_eq($$SELECT objid::regoperator::text FROM members
   WHERE classid = 'pg_operator'::regclass ORDER BY objid::regoperator::text COLLATE "C"$$,
   $$VALUES ('<(bayes_model,bayes_model)'), ('<=(bayes_model,bayes_model)'),
@@ -365,13 +380,18 @@ SELECT never($$SELECT signature, length(coalesce(obj_description(oid, 'pg_proc')
   FROM functions$$, 'every function has a comment');
 SELECT never($$SELECT objid::regoperator, obj_description(objid, 'pg_operator') IS NULL AS wrong
   FROM members WHERE classid = 'pg_operator'::regclass$$, 'so has every operator');
+SELECT never($$SELECT castsource::regtype, casttarget::regtype,
+  obj_description(objid, 'pg_cast') IS NULL AS wrong
+  FROM members JOIN pg_cast c ON classid = 'pg_cast'::regclass AND objid = c.oid$$,
+  'so has every cast');
 SELECT never($$SELECT objid::regtype, length(coalesce(obj_description(objid, 'pg_type'), ''))
   < 20 AS wrong FROM members WHERE classid = 'pg_type'::regclass$$, 'every type has a comment');
 SELECT never($$SELECT signature, obj_description(oid, 'pg_proc') NOT LIKE 'Internal. %' AS wrong
   FROM functions WHERE internal$$, 'comments on internal functions say so');
 SELECT never($$SELECT signature,
   EXISTS (SELECT FROM unnest(proargnames) name WHERE name IS NULL OR name = '') AS wrong
-  FROM functions WHERE NOT internal AND proname NOT LIKE 'bayes_model_%'$$, 'arguments have names');
+  FROM functions WHERE NOT internal AND proname !~ '^bayes_(model|query)_'$$,
+  'arguments have names');
 SELECT lives_ok($$SELECT gmm_predict(model => m, x => '{1,2}'),
   gmm_log_density(x => '{1,2}', model => m) FROM (SELECT gmm_fit(x, 1) AS m FROM faithful) AS f$$,
   'which can be used');

@@ -28,8 +28,9 @@ CREATE TABLE fits AS
       END AS options) AS all_options;
 CREATE TABLE labels AS
   SELECT f.data, f.method, f.shape, c.id::int, c.cluster, c.probability FROM fits f,
-    LATERAL dpmm_cluster(format('SELECT id, x FROM data WHERE data = %L ORDER BY id', f.data),
-    f.options) c;
+    LATERAL dpmm_cluster(
+      format('SELECT id, x FROM data WHERE data = %L ORDER BY id', f.data)::bayes_query,
+      f.options) c;
 CREATE TABLE infos AS SELECT f.data, f.method, f.shape, i.rows, i.skipped, i.dimension,
   i.components, i.iterations, i.converged, i.objective, i.log_likelihood, i.seed, i.options,
   i.method AS told, i.family FROM fits f, bayes_info(model) i;

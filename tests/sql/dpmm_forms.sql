@@ -56,7 +56,8 @@ SELECT never($$SELECT id, a <> b AS wrong FROM (SELECT id, dpmm_cluster(x, '{"dr
 SELECT never($$SELECT w.id, c IS DISTINCT FROM cluster AS wrong
   FROM (SELECT species, id, dpmm_cluster(x, '{"draws": 20}') OVER (PARTITION BY species
   ORDER BY id) AS c FROM iris) w FULL JOIN (SELECT r.* FROM (SELECT DISTINCT species FROM iris) s,
-  LATERAL dpmm_cluster(format('SELECT id, x FROM iris WHERE species = %L ORDER BY id', species),
+  LATERAL dpmm_cluster(
+  format('SELECT id, x FROM iris WHERE species = %L ORDER BY id', species)::bayes_query,
   '{"draws": 20}') r) r ON r.id = w.id::text$$, 'partitions are fitted apart');
 SELECT never($$SELECT *, b <> (SELECT bits(dpmm_fit(x, '{"draws": 20}' ORDER BY id)) FROM iris
   WHERE species = g.species) AS wrong FROM (SELECT species,
@@ -145,8 +146,8 @@ SELECT is((SELECT count(*) FROM unnest('{collapsed,gibbs,slice,vi}'::text[]) m,
   'columns that are constant');
 SELECT results_eq($$SELECT id, cluster, probability FROM dpmm_cluster('SELECT ''only'', 3')$$,
   $$VALUES ('only', 1, 1::float8)$$, 'one row is one cluster of one');
-SELECT is((SELECT array_agg(id) FROM dpmm_cluster(statement, '{"draws": 4}')), ids::text[],
-  'ids: ' || statement) FROM (VALUES
+SELECT is((SELECT array_agg(id) FROM dpmm_cluster(statement::bayes_query, '{"draws": 4}')),
+  ids::text[], 'ids: ' || statement) FROM (VALUES
   ('VALUES (1, 5), (1, 6), (NULL, 7)', '{1,1,NULL}'),
   ('VALUES (''a b'', 5), ('''', 6), (''é'', 7)', '{a b,"",é}'),
   ('VALUES (true, 5), (false, 6)', '{t,f}'),

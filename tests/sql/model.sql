@@ -1,5 +1,5 @@
 -- bayes_model, the type: text, JSON and stored forms are exact, and what is no model is refused.
-SELECT plan(60);
+SELECT plan(67);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 
@@ -272,6 +272,23 @@ SELECT never($$SELECT text, said, said NOT LIKE '22P02 %' AS wrong
         'text that is no model: 22P02') ;
 SELECT throws_ok($$SELECT '{"a": "\u0000"}'::bayes_model$$, '22P05', NULL,
   'a NUL character: as for jsonb');
+-- Arrays of every kind keep their elements, whichever of them make them no array of numbers.
+SELECT never($$SELECT value, kept, kept IS DISTINCT FROM value AS wrong
+  FROM template, jsonb_array_elements('[[], [1], [1, 2.5, -3e300], ["NaN", 1, "-0"], [1, "x"],
+    [1, 2.5, "-0", "NaN", "Infinity", "-Infinity", 9007199254740993, null, 1], [[1, 2], [3, 4]],
+    [[1, 2], [3]], [[1], 2], [1, [2]], [[1], [2], "x"], [[[1], [2]], [[3], [4]]], [[[1]], [[2, 3]]],
+    [[1, 2], {"b": [1]}, 3], [true, 1], [1, true], ["x", 1, [1]], [{}, 1], [[], 1],
+    [["NaN"], ["x"]], [[[1, 2], [3]], [[4, 5], [6]]], [9007199254740993, "x"],
+    [[1, 2], null, [3, 4]]]') AS value,
+    LATERAL (SELECT jsonb_set(m, '{options}', jsonb_build_object('a', value))::text::bayes_model
+      ::jsonb #> '{options,a}' AS kept) AS k$$, 'arrays of all kinds are kept as they are');
+SELECT lives_ok(format('SELECT %L::bayes_model', jsonb_set(m, '{options,many}', ('[[2'
+  || repeat(', 1', 1000000) || ']]')::jsonb)), 'a million numbers are no large text') FROM template;
+SELECT throws_ok(format('SELECT %L::bayes_model', replace(m::text, '"options": {',
+  '"options": {"many": [' || start || repeat(', ' || element, 1000000) || last || '], ')), '22P02',
+  'JSON has more than 1000000 values', 'a million values of another kind are too many: ' || element)
+FROM template, (VALUES ('1', '"x"', ''), ('[]', '1', ''), ('1', '1', ', "x"'),
+  ('[1]', '[1]', ', "x"'), ('{}', '[]', '')) AS v(start, element, last);
 SELECT throws_ok($$SELECT '[1e999]'::bayes_model$$, '22003',
   'number 1e999 is too large for double precision', 'a number out of range: as for float8');
 SELECT never($$SELECT said, said NOT LIKE '22P02 %' AS wrong

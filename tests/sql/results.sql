@@ -54,27 +54,30 @@ INSERT INTO calls VALUES
     UNION ALL
     SELECT r.*
     FROM (SELECT hmm_fit(s, 2) AS m FROM numbers) AS f, numbers, hmm_predict(m, s) AS r'),
-  ('gmm_fit(text,integer)', 'SELECT * FROM gmm_fit(''SELECT x FROM faithful'', 2)'),
-  ('gmm_fit(text,integer,jsonb)', 'SELECT * FROM gmm_fit(''SELECT x FROM faithful'', 2, NULL)'),
-  ('gmm_select(text,integer[])', 'SELECT * FROM gmm_select(''SELECT x FROM faithful'', ''{1}'')'),
-  ('gmm_select(text,integer[],jsonb)',
+  ('gmm_fit(bayes_query,integer)', 'SELECT * FROM gmm_fit(''SELECT x FROM faithful'', 2)'),
+  ('gmm_fit(bayes_query,integer,jsonb)',
+   'SELECT * FROM gmm_fit(''SELECT x FROM faithful'', 2, NULL)'),
+  ('gmm_select(bayes_query,integer[])',
+   'SELECT * FROM gmm_select(''SELECT x FROM faithful'', ''{1}'')'),
+  ('gmm_select(bayes_query,integer[],jsonb)',
    'SELECT * FROM gmm_select(''SELECT x FROM faithful'', ''{1}'', NULL)'),
-  ('bmm_fit(text,integer)', 'SELECT * FROM bmm_fit(''SELECT a - 1 FROM role_conflict'', 1)'),
-  ('bmm_fit(text,integer,jsonb)',
+  ('bmm_fit(bayes_query,integer)', 'SELECT * FROM bmm_fit(''SELECT a - 1 FROM role_conflict'', 1)'),
+  ('bmm_fit(bayes_query,integer,jsonb)',
    'SELECT * FROM bmm_fit(''SELECT a - 1 FROM role_conflict'', 1, NULL)'),
-  ('bmm_select(text,integer[])',
+  ('bmm_select(bayes_query,integer[])',
    'SELECT * FROM bmm_select(''SELECT a - 1 FROM role_conflict'', ''{1}'')'),
-  ('bmm_select(text,integer[],jsonb)',
+  ('bmm_select(bayes_query,integer[],jsonb)',
    'SELECT * FROM bmm_select(''SELECT a - 1 FROM role_conflict'', ''{1}'', NULL)'),
-  ('dpmm_cluster(text)', 'SELECT * FROM dpmm_cluster(''SELECT id, x FROM galaxies LIMIT 20'')'),
-  ('dpmm_cluster(text,jsonb)',
+  ('dpmm_cluster(bayes_query)',
+   'SELECT * FROM dpmm_cluster(''SELECT id, x FROM galaxies LIMIT 20'')'),
+  ('dpmm_cluster(bayes_query,jsonb)',
    'SELECT * FROM dpmm_cluster(''SELECT id, x FROM galaxies'', ''{"draws": 4}'')'),
-  ('dpmm_similarity(text)',
+  ('dpmm_similarity(bayes_query)',
    'SELECT * FROM dpmm_similarity(''SELECT id, x FROM galaxies LIMIT 20'')'),
-  ('dpmm_similarity(text,jsonb)',
+  ('dpmm_similarity(bayes_query,jsonb)',
    'SELECT * FROM dpmm_similarity(''SELECT id, x FROM galaxies'', ''{"draws": 4}'')'),
-  ('hmm_decode(text,integer)', 'SELECT * FROM hmm_decode(''SELECT 1, s FROM names'', 2)'),
-  ('hmm_decode(text,integer,jsonb)',
+  ('hmm_decode(bayes_query,integer)', 'SELECT * FROM hmm_decode(''SELECT 1, s FROM names'', 2)'),
+  ('hmm_decode(bayes_query,integer,jsonb)',
    'SELECT * FROM hmm_decode(''SELECT 1, s FROM names'', 2, NULL)');
 
 SELECT set_eq($$SELECT p.oid::regprocedure::text
@@ -137,7 +140,7 @@ CREATE FUNCTION wrong_sample(bayes_model, int, bigint) RETURNS TABLE (component 
 SELECT throws_ok($$SELECT * FROM models, wrong_sample(model, 1, 1) WHERE family = 'gmm'$$, 'XX000',
   'pg_bayes: column "x" of the result is declared as integer[], but the value is not',
   'a row alone');
-CREATE FUNCTION wrong_select(text, int[]) RETURNS TABLE (k int, covariance text, method text,
+CREATE FUNCTION wrong_select(bayes_query, int[]) RETURNS TABLE (k int, covariance text, method text,
   objective float8, log_likelihood float8, parameters float8, bic float8, icl float8, elbo float8,
   converged boolean, model bytea)
   AS '$libdir/pg_bayes', 'gmm_select_query' LANGUAGE C;

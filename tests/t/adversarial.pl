@@ -227,13 +227,13 @@ my %values = (
             'ROW(' . join(', ', (1) x 1600) . ')', "'[0,1]'::int4range", "'(0,1)'::point",
             '(SELECT bits FROM given)', "'pg_class'::regclass"],
     bayes_model => [@models, 'NULL'],
-    text => [map { my $text = $_; $text =~ s/'/''/g; "'$text'" } @queries],
+    bayes_query => [map { my $text = $_; $text =~ s/'/''/g; "'$text'" } @queries],
     cstring => ['NULL', map({ "'$_'" } '', '{}', '[', '{"pg_bayes": 1}',
         '{"pg_bayes": {"format": 99}}'), map({ "($_)::text::cstring" } $models[0])],
     bytea => ['NULL', q{'\x'}, q{'\x00'}, q{'\x50474d42'}, "bayes_model_send($models[0])"],
     internal => ['NULL'],
 );
-push @{$values{text}}, 'NULL';
+push @{$values{bayes_query}}, 'NULL';
 
 # For functions of a family: its own models, options and rows first.
 sub values_of {
@@ -242,7 +242,8 @@ sub values_of {
     return $values{$type} unless defined $family;
     my @first = $type eq 'bayes_model' ? @{$models{$family}} : $type eq 'jsonb'
         ? ($family =~ /^[gh]mm$/ ? "'{}'" : q{'{"draws": 20}'}, @{$options{$family}})
-        : $type ne 'text' || $family eq 'gmm' ? () : $family eq 'bmm' ? q{'SELECT bits FROM good'}
+        : $type ne 'bayes_query' || $family eq 'gmm' ? ()
+        : $family eq 'bmm' ? q{'SELECT bits FROM good'}
         : $family eq 'hmm' ? q{'SELECT id, series FROM good'} : q{'SELECT id, x FROM good'};
     @first = q{'{0.5,0.25}'::float8[]} if $family eq 'hmm' && $type eq 'anyarray';
     return $values{$type} unless @first || $family =~ /^[dg]p?mm$/;

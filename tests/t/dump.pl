@@ -26,6 +26,10 @@ CREATE TABLE labelled (m bayes_model, x float8[],
 INSERT INTO labelled SELECT model, x FROM models, faithful WHERE name = 'vi full' AND id <= 20;
 CREATE INDEX ON labelled (gmm_log_density(m, x));
 CREATE VIEW components AS SELECT name, c.* FROM models, gmm_components(model) AS c;
+CREATE VIEW found AS
+  SELECT component, weight FROM gmm_fit('SELECT x FROM faithful', 2, options => '{"seed": 3}');
+CREATE TABLE queries (query bayes_query DEFAULT 'SELECT 1', CHECK (query::text <> ''));
+INSERT INTO queries VALUES ('SELECT x FROM faithful -- é'), (NULL);
 CREATE MATERIALIZED VIEW refit AS SELECT gmm_fit(x, 2, '{"method": "em"}') AS model FROM faithful;
 CREATE TABLE tried AS SELECT gmm_select(x, '{1,2}') AS choices FROM faithful;
 CREATE AGGREGATE my_sum(float8) (SFUNC = float8pl, STYPE = float8);
@@ -42,7 +46,10 @@ my $fingerprint = q{
   UNION ALL SELECT md5(string_agg(c::text, ' ' ORDER BY name, component)) FROM components AS c
   UNION ALL SELECT string_agg(k || bic::text || md5(bayes_model_send(model)::text), ' ' ORDER BY k)
   FROM tried, unnest(choices)
-  UNION ALL SELECT count(*)::text FROM refit WHERE model IS NOT NULL};
+  UNION ALL SELECT count(*)::text FROM refit WHERE model IS NOT NULL
+  UNION ALL SELECT md5(string_agg(f::text, ' ' ORDER BY component)) FROM found AS f
+  UNION ALL SELECT string_agg(coalesce(query::text, 'NULL'), ' ' ORDER BY query::text) FROM queries
+  UNION ALL SELECT sum(weight)::text FROM queries, gmm_fit(query, 1) WHERE query IS NOT NULL};
 my $want = $server->query($fingerprint);
 like($want, qr/large\w{32}kept.*none/s, 'there is something to lose');
 

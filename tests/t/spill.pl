@@ -206,6 +206,21 @@ SKIP: {
     }
 }
 
+# Groups: one after the other, sorted; few at a time, if they are hashed all the same.
+my $grouped = "SELECT count(m) FROM (SELECT gmm_fit(x, 2, '{\"method\": \"em\", $quick}') AS m
+      FROM rows, generate_series(1, 10) GROUP BY id % 20) AS r";
+like($server->query("EXPLAIN $grouped"), qr/GroupAggregate.*Sort/s, 'groups are sorted');
+SKIP: {
+    skip 'the peak of a process cannot be reset here', 2 unless defined rise('4MB', 'SELECT 1');
+    for my $case (['sorted', '', 1], ['hashed', 'SET enable_sort = off;', 3]) {
+        my ($how, $before, $times) = @$case;
+        my $rise = rise('4MB', "$before $grouped");
+        diag(sprintf '20 groups of %.1f MB, %s, maintenance_work_mem 4 MB: memory rose by %.1f MB',
+            $megabytes / 2, $how, $rise);
+        cmp_ok($rise, '<', 4 * $times + 14, "groups, $how: memory is that of few of them");
+    }
+}
+
 # Many groups at once: PostgreSQL counts what they hold, and spills whole groups.
 my $groups = effort(3000);
 like($session->run("SET work_mem = '1MB'; SET maintenance_work_mem = '1MB'; SET enable_sort = off;

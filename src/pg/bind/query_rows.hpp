@@ -8,13 +8,13 @@
 
 namespace bayes::pg {
 
-/// The text of the query of a function F(query text, roles...); `hint` is for a NULL.
+/// The text of the query of a function F(query bayes_query, roles...); `hint` is for a NULL.
 const char *query_text(FunctionCallInfo fcinfo, const char *hint);
 
 /// The request in the other arguments of such a function.
 FitRequest query_request(FunctionCallInfo fcinfo, const char *family, std::span<const Role> roles);
 
-/// The rows of a function F(query text, roles...), and the request.
+/// The rows of a function F(query bayes_query, roles...), and the request.
 class QueryRows {
  public:
   QueryRows(FunctionCallInfo fcinfo, const char *family, RowCollector::Check check,

@@ -1,6 +1,7 @@
 #include "pg/values/json.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -17,6 +18,8 @@ namespace {
 
 /// as in a Document's byte form
 constexpr std::size_t deepest = 32;
+/// numbers in tensors aside; models have some ten thousand at most: names and members
+constexpr std::size_t most_documents = 1'000'000;
 
 Document number(std::string_view token) {
   if (token.find_first_of(".eE") == token.npos) {
@@ -30,38 +33,103 @@ Document number(std::string_view token) {
                                      token.substr(0, 40), token.size() > 40 ? "..." : ""));
 }
 
-std::optional<double> as_number(const Document &value) {
-  if (const auto *x = value.as<double>()) return *x;
-  if (const auto *x = value.as<std::int64_t>()) return double(*x);
-  if (const auto *x = value.as<std::string>()) {
-    if (*x == "NaN") return std::numeric_limits<double>::quiet_NaN();
-    if (*x == "Infinity") return std::numeric_limits<double>::infinity();
-    if (*x == "-Infinity") return -std::numeric_limits<double>::infinity();
-    if (*x == "-0") return -0.0;
-  }
+/// What a text has for a double that JSON lacks.
+std::optional<double> special(std::string_view text) {
+  if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
+  if (text == "Infinity") return std::numeric_limits<double>::infinity();
+  if (text == "-Infinity") return -std::numeric_limits<double>::infinity();
+  if (text == "-0") return -0.0;
   return std::nullopt;
 }
 
-/// A list of numbers, or of tensors of one shape, as a tensor.
-Document list(Document::List items) {
-  Tensor tensor;
-  tensor.shape = {std::int64_t(items.size())};
-  for (const Document &item : items) {
-    if (const Tensor *inner = item.as<Tensor>()) {
-      if (&item == &items.front())
-        tensor.shape.insert(tensor.shape.end(), inner->shape.begin(), inner->shape.end());
-      else if (!std::equal(tensor.shape.begin() + 1, tensor.shape.end(), inner->shape.begin(),
-                           inner->shape.end()))
-        return items;
-      tensor.values.insert(tensor.values.end(), inner->values.begin(), inner->values.end());
-    } else if (const auto x = as_number(item); x && tensor.shape.size() == 1) {
-      tensor.values.push_back(*x);
-    } else {
-      return items;
-    }
+/// Counts the Documents that are made, which take much more memory than their text.
+class Budget {
+ public:
+  void spend(std::size_t documents = 1) {
+    if (documents > left_)
+      throw Error(Errc::invalid_text, message("JSON has more than {} values", most_documents),
+                  "Numbers in arrays of nothing but numbers do not count.");
+    left_ -= documents;
   }
-  return tensor;
-}
+
+ private:
+  std::size_t left_ = most_documents;
+};
+
+/// The elements of an array. Numbers, and arrays of numbers of one shape, do not take a Document
+/// each: a model's text is made of them.
+class Elements {
+ public:
+  /// a scalar: an integer, a double or a string
+  void add_scalar(Document value, Budget &budget) {
+    const auto *const integer = value.as<std::int64_t>();
+    const auto *const real = value.as<double>();
+    const auto *const text = value.as<std::string>();
+    const std::optional<double> named = text ? special(*text) : std::nullopt;
+    if (!(integer || real || named) || (count_ > 0 && form_ != Form::numbers))
+      return add(std::move(value), budget);
+    form_ = Form::numbers;
+    numbers_.push_back(integer ? std::bit_cast<double>(*integer) : real ? *real : *named);
+    integers_.push_back(integer);
+    named_.push_back(!integer && !real);
+    ++count_;
+  }
+
+  void add(Document value, Budget &budget) {
+    const Tensor *const tensor = value.as<Tensor>();
+    if (tensor && (count_ == 0 || (form_ == Form::tensors && tensor->shape == shape_))) {
+      form_ = Form::tensors;
+      if (count_ == 0) shape_ = tensor->shape;
+      numbers_.insert(numbers_.end(), tensor->values.begin(), tensor->values.end());
+    } else {
+      if (form_ != Form::documents) take_apart(budget);
+      budget.spend();
+      documents_.push_back(std::move(value));
+    }
+    ++count_;
+  }
+
+  Document document() {
+    if (form_ == Form::documents) return std::move(documents_);
+    for (std::size_t i = 0; i < integers_.size(); ++i)
+      if (integers_[i]) numbers_[i] = double(std::bit_cast<std::int64_t>(numbers_[i]));
+    shape_.insert(shape_.begin(), count_);
+    return Tensor{std::move(shape_), std::move(numbers_)};
+  }
+
+ private:
+  /// A Document for each, as another value follows that makes the array no tensor.
+  void take_apart(Budget &budget) {
+    budget.spend(std::size_t(count_));
+    const std::size_t each = count_ ? numbers_.size() / std::size_t(count_) : 0;
+    for (std::size_t i = 0; i < std::size_t(count_); ++i) {
+      const auto first = numbers_.begin() + std::ptrdiff_t(i * each);
+      if (form_ == Form::tensors)
+        documents_.emplace_back(Tensor{shape_, {first, first + std::ptrdiff_t(each)}});
+      else if (integers_[i])
+        documents_.emplace_back(std::bit_cast<std::int64_t>(*first));
+      else if (named_[i])
+        documents_.emplace_back(std::isnan(*first)   ? "NaN"
+                                : std::isinf(*first) ? (*first > 0 ? "Infinity" : "-Infinity")
+                                                     : "-0");
+      else
+        documents_.emplace_back(*first);
+    }
+    form_ = Form::documents;
+    numbers_ = {};
+    integers_ = {};
+    named_ = {};
+  }
+
+  enum class Form { numbers, tensors, documents } form_ = Form::numbers;
+  std::int64_t count_ = 0;
+  /// of numbers; an integer's bits are in the place of a double's
+  std::vector<double> numbers_;
+  std::vector<bool> integers_, named_;
+  /// of each tensor
+  std::vector<std::int64_t> shape_;
+  Document::List documents_;
+};
 
 /// Throws for a repeated key.
 Document object(Document::Object members) {
@@ -86,13 +154,13 @@ class Builder {
   void close(bool array) {
     Level level = std::move(levels_.back());
     levels_.pop_back();
-    add(array ? list(std::move(level.items)) : object(std::move(level.members)));
+    add(array ? level.elements.document() : object(std::move(level.members)));
   }
   void key(const char *name) { levels_.back().key = utf8_of_server(name); }
   void scalar(const char *token, JsonTokenType type) {
     switch (type) {
-      case JSON_TOKEN_STRING: return add(utf8_of_server(token));
-      case JSON_TOKEN_NUMBER: return add(number(token));
+      case JSON_TOKEN_STRING: return add_scalar(utf8_of_server(token));
+      case JSON_TOKEN_NUMBER: return add_scalar(number(token));
       case JSON_TOKEN_TRUE: return add(true);
       case JSON_TOKEN_FALSE: return add(false);
       default: return add({});
@@ -101,24 +169,34 @@ class Builder {
 
  private:
   struct Level {
-    Document::List items;
+    Elements elements;
     Document::Object members;
     /// inside an object
     std::optional<std::string> key;
   };
+  void add_scalar(Document value) {
+    if (levels_.empty() || levels_.back().key)
+      add(std::move(value));
+    else
+      levels_.back().elements.add_scalar(std::move(value), budget_);
+  }
   // if it is inlined, g++ 12 warns of uninitialised memory that is not there
   [[gnu::noinline]] void add(Document value) {
-    if (levels_.empty())
+    if (levels_.empty()) {
       document = std::move(value);
-    else if (Level &level = levels_.back(); level.key)
+    } else if (Level &level = levels_.back(); level.key) {
+      budget_.spend();
       level.members.emplace_back(std::move(*level.key), std::move(value));
-    else
-      level.items.push_back(std::move(value));
+    } else {
+      level.elements.add(std::move(value), budget_);
+    }
   }
   std::vector<Level> levels_;
+  Budget budget_;
 };
 
-// The parser's callbacks, called by C code: errors leave them as ERRORs.
+// The parser's callbacks, called by C code: errors leave them as ERRORs. Names and scalars are
+// theirs to free.
 #if PG_VERSION_NUM >= 160000
 using ParseResult = JsonParseErrorType;
 constexpr ParseResult parsed = JSON_SUCCESS;
@@ -146,10 +224,12 @@ ParseResult close_array(void *state) {
 }
 ParseResult key(void *state, char *name, bool) {
   build(state, [name](Builder &b) { b.key(name); });
+  pfree(name);
   return parsed;
 }
 ParseResult scalar(void *state, char *token, JsonTokenType type) {
   build(state, [token, type](Builder &b) { b.scalar(token, type); });
+  pfree(token);
   return parsed;
 }
 #undef parsed

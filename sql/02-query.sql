@@ -1,0 +1,44 @@
+-- The type of query texts, which are run. Functions of a query share their names with aggregates of
+-- rows, so a text must not be taken for a query by mistake: SELECT gmm_fit(x, 2) FROM t, where x is
+-- text, would run what is in the rows. So the type is not text, and nothing becomes a query but a
+-- literal, a parameter without a type, and what is cast to it in so many words. Being of the string
+-- category, it is what a literal is taken for if a function also exists for arrays.
+
+CREATE TYPE bayes_query;
+
+DEFINE @as_text = LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+-- the client's encoding is a setting
+DEFINE @as_client_text = LANGUAGE internal STABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION bayes_query_in(cstring) RETURNS bayes_query
+  AS 'textin' @as_text;
+COMMENT IS 'Input function of bayes_query: any text. It is parsed when it is run.';
+CREATE FUNCTION bayes_query_out(bayes_query) RETURNS cstring
+  AS 'textout' @as_text;
+COMMENT IS 'Output function of bayes_query: its text.';
+CREATE FUNCTION bayes_query_recv(internal) RETURNS bayes_query
+  AS 'textrecv' @as_client_text;
+COMMENT IS 'Binary input function of bayes_query: the text in the client''s encoding.';
+CREATE FUNCTION bayes_query_send(bayes_query) RETURNS bytea
+  AS 'textsend' @as_client_text;
+COMMENT IS 'Binary output function of bayes_query: the text in the client''s encoding.';
+
+CREATE TYPE bayes_query (
+  INPUT = bayes_query_in, OUTPUT = bayes_query_out,
+  RECEIVE = bayes_query_recv, SEND = bayes_query_send,
+  LIKE = text, CATEGORY = 'S'
+);
+COMMENT ON TYPE bayes_query IS
+  'The text of a query, which gmm_fit(query, k) and its like run as the caller. Literals are taken '
+  'for it; other texts must be cast: format(...)::bayes_query.';
+
+-- On request only: without these casts PostgreSQL would assign any string to a column of the type.
+CREATE CAST (text AS bayes_query) WITHOUT FUNCTION;
+COMMENT ON CAST (text AS bayes_query) IS 'on request only: the text will be run';
+CREATE CAST (varchar AS bayes_query) WITHOUT FUNCTION;
+COMMENT ON CAST (varchar AS bayes_query) IS 'on request only: the text will be run';
+CREATE CAST (bpchar AS bayes_query) WITH INOUT;
+COMMENT ON CAST (bpchar AS bayes_query) IS 'on request only: the text will be run';
+CREATE CAST (name AS bayes_query) WITH INOUT;
+COMMENT ON CAST (name AS bayes_query) IS 'on request only: the text will be run';
+CREATE CAST (bayes_query AS text) WITHOUT FUNCTION AS ASSIGNMENT;
+COMMENT ON CAST (bayes_query AS text) IS 'the text of the query';

@@ -1,0 +1,50 @@
+# Texts that are no model, by the ten megabytes: reading them takes a small multiple of their size,
+# and an idle backend does not keep it.
+#
+# How long, for the runner:
+# seconds: 15
+use strict;
+use warnings;
+use Server;
+use Test::More;
+
+my $server = Server->shared;
+$server->query(<<'SQL');
+CREATE FUNCTION refused(text text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
+  PERFORM text::bayes_model;
+  RETURN false;
+EXCEPTION WHEN invalid_text_representation THEN
+  RETURN true;
+END $$;
+SQL
+
+# Twelve million bytes each. A server that makes such a text and passes it on has four copies of it
+# in memory at one time, and the numbers of the first take four times its size.
+my %texts = (
+    numbers => q{'[' || repeat('1,', 6000000) || '1]'},
+    'arrays of numbers' => q{'[' || repeat('[1],', 3000000) || '[1]]'},
+    'empty arrays' => q{'[' || repeat('[],', 4000000) || '[]]'},
+    mixtures => q{'[' || repeat('1,[],', 2400000) || '1]'},
+    names => q{'[' || repeat('"a",', 3000000) || '1]'},
+    'numbers in what begins as a model' =>
+        q{'{"pg_bayes": {"format": 1}, "family": "gmm", "means": [' || repeat('1,', 6000000)
+          || '1]}'},
+    'no JSON' => q{repeat('a', 12000000)},
+);
+for my $name (sort keys %texts) {
+    my $session = $server->session;
+    $session->run("SELECT refused('{}')");
+    my $before = $session->private_kb;
+    my $rise = $session->peak_rise("DO \$\$ BEGIN
+      IF NOT refused($texts{$name}) THEN RAISE 'taken for a model'; END IF; END \$\$");
+    my $kept = ($session->private_kb - $before) / 1024;
+    diag(sprintf '%s: memory rose by %.0f MB, %.0f MB were kept', $name, $rise // 0, $kept);
+    SKIP: {
+        skip 'the peak of a process cannot be reset here', 1 unless defined $rise;
+        cmp_ok($rise, '<', 240, "$name: memory stays within twenty times the text");
+    }
+    # The C library keeps up to 64 MB for later, of the server's own copies too.
+    cmp_ok($kept, '<', 100, 'and is given back');
+}
+
+done_testing;
