@@ -11,11 +11,13 @@ DEFINE @gmm_options = 'options: see docs/gmm.md; NULL means none.';
 
 CREATE TYPE gmm_selection AS (
   k int, covariance text, method text, objective float8, log_likelihood float8, parameters float8,
-  bic float8, icl float8, elbo float8, converged boolean, model bayes_model
+  bic float8, icl float8, elbo float8, converged boolean, degenerate boolean, model bayes_model
 );
 COMMENT ON TYPE gmm_selection IS
   'One of several fits to choose from. bic, icl: smaller is better; elbo: larger is better, NULL '
-  'unless the method is variational; parameters: the number of free parameters.';
+  'unless the method is variational; parameters: the number of free parameters; degenerate: a '
+  'bound holds components where the likelihood would rise beyond it, so bic and icl cannot be '
+  'compared.';
 
 -- ---- aggregates: rows in, a model out ----
 

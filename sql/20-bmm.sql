@@ -12,11 +12,13 @@ DEFINE @bmm_options = 'options: see docs/bmm.md; NULL means none.';
 
 CREATE TYPE bmm_selection AS (
   k int, method text, objective float8, log_likelihood float8, parameters float8, bic float8,
-  icl float8, elbo float8, converged boolean, model bayes_model
+  icl float8, elbo float8, converged boolean, degenerate boolean, model bayes_model
 );
 COMMENT ON TYPE bmm_selection IS
   'One of several fits to choose from. bic, icl: smaller is better; elbo: larger is better, NULL '
-  'unless the method is variational; parameters: the number of free parameters.';
+  'unless the method is variational; parameters: the number of free parameters; degenerate: a '
+  'bound holds components where the likelihood would rise beyond it, so bic and icl cannot be '
+  'compared.';
 
 -- ---- aggregates: rows in, a model out ----
 

@@ -164,6 +164,20 @@ Draws read_draws(const Document &document) {
   return draws;
 }
 
+/// Components, numbered from 1 and rising, as numbers from 0.
+std::vector<int> read_degenerate(const MemberReader &reader, int components) {
+  std::vector<int> out;
+  if (!reader.has("degenerate")) return out;
+  for (const double number : reader.tensor("degenerate", {-1}).values) {
+    if (!(number >= 1 && number <= components) || number != std::floor(number) ||
+        (!out.empty() && number <= out.back() + 1))
+      reader.reject("degenerate", message("must be rising whole numbers from 1 to {}", components));
+    out.push_back(static_cast<int>(number) - 1);
+  }
+  if (out.empty()) reader.reject("degenerate", "must not be empty");
+  return out;
+}
+
 /// A member that the model does not recognise is an error: otherwise it would be lost silently.
 void check_members(const Document &document, const Document &recognised, const std::string &path) {
   const auto *const object = document.as<Document::Object>();
@@ -201,6 +215,7 @@ ModelInfo read_model_info(const Document &document, int max_dimension, int max_c
   info.iterations =
       static_cast<int>(reader.integer("iterations", 0, std::numeric_limits<int>::max()));
   info.converged = reader.boolean("converged");
+  info.degenerate = read_degenerate(reader, info.components);
   info.objective = reader.number_or_nan("objective");
   info.log_likelihood = reader.number_or_nan("log_likelihood");
   info.seed = reader.integer("seed", std::numeric_limits<std::int64_t>::min(), max_count);
@@ -228,6 +243,12 @@ Document Model::to_document() const {
   document.set("components", info.components);
   document.set("iterations", info.iterations);
   document.set("converged", info.converged);
+  // Only if there are any: models without stay as earlier versions wrote them.
+  if (!info.degenerate.empty()) {
+    Tensor numbers{{std::int64_t(info.degenerate.size())}, {}};
+    for (const int k : info.degenerate) numbers.values.push_back(k + 1);
+    document.set("degenerate", std::move(numbers));
+  }
   document.set("objective", info.objective);
   document.set("log_likelihood", info.log_likelihood);
   document.set("seed", info.seed);

@@ -32,6 +32,9 @@ struct ModelInfo {
   /// of the best restart
   int iterations = 0;
   bool converged = false;
+  /// components, from 0, that a bound of maximum likelihood holds, rising: the likelihood is what
+  /// the bound makes it
+  std::vector<int> degenerate;
   /// what the method maximises, including all constants
   double objective = 0;
   /// at the point estimate that the model reports

@@ -59,6 +59,13 @@ class NoisyConvergence {
 
 namespace detail {
 
+std::vector<int> with_rows(const std::vector<bool> &among, const Vector &counts) {
+  std::vector<int> out;
+  for (std::size_t k = 0; k < among.size(); ++k)
+    if (among[k] && counts(Eigen::Index(k)) > 1e-12 * counts.sum()) out.push_back(int(k));
+  return out;
+}
+
 RunTrace iterate(Iteration &iteration, Control &control, const Schedule &schedule, int window) {
   RunTrace run;
   const double run_began = schedule.seconds();

@@ -56,6 +56,9 @@ RunTrace iterate(Iteration &iteration, Control &control, const Schedule &schedul
 RunTrace iterate_stochastic(Iteration &iteration, Control &control, const Schedule &schedule,
                             int window);
 
+/// The numbers of the components, from 0, that are among these and have more than a trace of rows.
+std::vector<int> with_rows(const std::vector<bool> &among, const Vector &counts);
+
 /// The local step is the learner's own, on all data.
 template <Learner L, class Data> class BatchIteration : public Iteration {
  public:
@@ -72,6 +75,8 @@ template <Learner L, class Data> class BatchIteration : public Iteration {
 
   Run<L> finish(RunTrace trace) {
     static_cast<RunTrace &>(run_) = std::move(trace);
+    if constexpr (requires { learner_.degenerate(run_.state); })
+      run_.degenerate = with_rows(learner_.degenerate(run_.state), run_.counts);
     return std::move(run_);
   }
 

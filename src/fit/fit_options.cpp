@@ -31,6 +31,10 @@ void FitOptions::restart_line(OptionTable &t, bool one_run) {
   t.integer("restarts", restarts, 1, 1000, !one_run);
 }
 
+void FitOptions::degenerate_line(OptionTable &t, bool bounds) {
+  t.either("degenerate", degenerate, "avoid", "allow", bounds);
+}
+
 void FitOptions::common_lines(OptionTable &t, OptionTable::Names missing_choices) {
   if (t.reads()) missing = *missing_choices.begin();
   t.seed("seed", seed);

@@ -33,6 +33,8 @@ struct FitOptions {
   int samples = 10;
   /// of the prior of the weights
   double alpha = 1;
+  /// of maximum likelihood: a restart that ends with a degenerate component may be the best
+  bool degenerate = false;
 
   bool bayesian() const {
     return method == "map" || method == "vi" || method == "svi" || sampled();
@@ -52,6 +54,8 @@ struct FitOptions {
   void sample_line(OptionTable &t);
   /// restarts, unless there is `one_run`
   void restart_line(OptionTable &t, bool one_run);
+  /// degenerate, where maximum likelihood has bounds
+  void degenerate_line(OptionTable &t, bool bounds);
   /// seed, max_seconds, missing (one of these, the first by default), on_error
   void common_lines(OptionTable &t, OptionTable::Names missing_choices);
   /// batch_size, kappa, t0

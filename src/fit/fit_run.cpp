@@ -1,5 +1,7 @@
 #include "fit/fit_run.hpp"
 
+#include <algorithm>
+
 #include "base/error.hpp"
 #include "base/message.hpp"
 
@@ -44,7 +46,8 @@ FitPlan::FitPlan(const FitOptions &options)
       restarts(options.restarts),
       max_iterations(options.max_iterations),
       tolerance(options.tolerance),
-      max_seconds(options.max_seconds) {}
+      max_seconds(options.max_seconds),
+      degenerate(options.degenerate) {}
 
 FitRun::FitRun(Model &model, FitPlan plan, Control &control)
     : model_(model),
@@ -64,6 +67,12 @@ void FitRun::run_restarts(const Restarts &restarts, const double *trial_weight) 
     // with no iterations allowed there was nowhere to go
     info.converged = run.converged || plan_.max_iterations == 0;
     info.objective = run.trace.back();
+    info.degenerate = run.degenerate;
+  };
+  const auto better = [&](const RunTrace &run) {
+    const bool proper = run.degenerate.empty(), best_proper = info.degenerate.empty();
+    if (!plan_.degenerate && proper != best_proper) return proper;
+    return run.trace.back() > info.objective;
   };
   schedule_.restarts = plan_.restarts + (trial_weight ? 1 : 0);
   if (trial_weight) schedule_.weight = *trial_weight;
@@ -72,7 +81,7 @@ void FitRun::run_restarts(const Restarts &restarts, const double *trial_weight) 
     schedule_.restart = restart;
     const RunTrace &run = restarts.run(restart);
     model_.trace.push_back(run.trace);
-    if (restart == 1 || run.trace.back() > info.objective) {
+    if (restart == 1 || better(run)) {
       take(run);
       restarts.keep();
     }
@@ -84,6 +93,12 @@ void FitRun::run_restarts(const Restarts &restarts, const double *trial_weight) 
   const RunTrace &last = restarts.go_on();
   model_.trace.push_back(last.trace);
   take(last);
+}
+
+void FitRun::reorder(const std::vector<int> &order) {
+  std::vector<int> &degenerate = model_.info.degenerate;
+  for (int &k : degenerate) k = int(std::find(order.begin(), order.end(), k) - order.begin());
+  std::sort(degenerate.begin(), degenerate.end());
 }
 
 void FitRun::take(ChainRun chains, const ChainPlan &plan) {

@@ -54,6 +54,8 @@ struct FitPlan {
   int restarts = 1, max_iterations = 1000;
   double tolerance = 1e-6;
   double max_seconds = std::numeric_limits<double>::infinity();
+  /// a restart that ends with a degenerate component may be the best
+  bool degenerate = true;
 };
 
 /// Data on which restarts run where all of it would take too long. `weight`: the weight of the
@@ -76,7 +78,8 @@ class FitRun {
   void set_weight(double weight) { schedule_.weight = weight_ = weight; }
   double weight() const { return weight_; }
 
-  /// Runs every restart and keeps the best: `begin(restart)`, from 1, gives its first state,
+  /// Runs every restart and keeps the best, if the plan says so one without degenerate components
+  /// if there is any: `begin(restart)`, from 1, gives its first state,
   /// `go(state, data)` runs it. If there are trial data and several restarts, these run there, and
   /// the best goes on with all data: its trace is the last.
   template <class Data, class Begin, class Go>
@@ -101,6 +104,9 @@ class FitRun {
   auto best_of_restarts(Data &all, Begin begin, Go go) {
     return best_of_restarts(all, TrialData<Data>{}, std::move(begin), std::move(go));
   }
+
+  /// The components get these places: to be called with the order of what a fit left.
+  void reorder(const std::vector<int> &order);
 
   /// What chains found.
   void take(ChainRun chains, const ChainPlan &plan);

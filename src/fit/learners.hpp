@@ -91,6 +91,9 @@ template <class Point, class Floor> class MaximumLikelihood {
     return {shares_of(statistics.count, statistics.total()),
             maximum_likelihood(statistics, state.components, floor_)};
   }
+  std::vector<bool> degenerate(const State &state) const {
+    return at_floor(state.components, floor_);
+  }
 
  private:
   const Floor &floor_;

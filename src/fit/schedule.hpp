@@ -35,6 +35,9 @@ struct RunTrace {
   int iterations = 0;
   /// of the rows at the last local step
   RowSums sums;
+  /// Components with rows, from 0, that a bound of maximum likelihood holds: without it the
+  /// likelihood would be higher, as a rule without limit.
+  std::vector<int> degenerate;
 };
 
 }  // namespace bayes

@@ -54,7 +54,7 @@ NormalEmissions::NormalEmissions(const Sequences &sequences, const HmmOptions &o
       control_(control),
       survey_(look(*covariance_named(options.covariance), sequences, control)),
       sample_(starting_sample(sequences, true, options.seed, control)),
-      floor_(survey_.variance, options.covariance_floor),
+      floor_(survey_.variance, options.covariance_floor, survey_.covariance),
       prior_(make_normal_prior(options.normal_prior, survey_, k_)),
       neutral_(make_normal_prior({}, survey_, k_)) {
   const CovarianceShape &shape = survey_.shape;
@@ -131,7 +131,7 @@ ProductEmissions::ProductEmissions(const Sequences &sequences, const HmmOptions 
       control_(control),
       survey_(look(sequences, options, start, symbols, control)),
       sample_(starting_sample(sequences, false, options.seed, control)),
-      floor_{options.minimum, survey_.variance},
+      floor_{options.minimum, survey_.variance, survey_.constant},
       prior_(make_product_prior(survey_, options.emission, options.prior, k_)),
       neutral_(make_product_prior(survey_, options.emission, {}, k_)) {
   if (options.symbols) sort_sample(symbols);

@@ -99,6 +99,7 @@ std::vector<int> HmmFitBase::order_states() {
   const std::vector<int> order = descending_order(named_ ? Vector(Vector::Zero(k_)) : state.visits);
   state.visits = pick_entries(state.visits, order);
   state.transitions = markov::reordered(state.transitions, order);
+  run_.reorder(order);
   return order;
 }
 

@@ -186,6 +186,7 @@ void lines(OptionTable &t, HmmOptions &o) {
   o.common_lines(t, {"marginalize", "error"});
   t.number("minimum", o.minimum, {1e-12, 0.5}, !o.bayesian() && o.products);
   t.number("covariance_floor", o.covariance_floor, above(0, 1), !o.bayesian() && !o.products);
+  o.degenerate_line(t, !o.bayesian());
   o.plan_lines(t);
   t.other(
       "prior", [&](const Document &given) { read_prior(given, o); }, {}, o.bayesian() && !o.update);

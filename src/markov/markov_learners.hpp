@@ -92,6 +92,9 @@ template <class Point, class Floor> class MarkovMaximumLikelihood {
     return {markov::maximum_likelihood(s, state),
             maximum_likelihood(s.emissions, state.emissions, floor_)};
   }
+  std::vector<bool> degenerate(const State &state) const {
+    return at_floor(state.emissions, floor_);
+  }
   const bool whole_steps;
 
  private:

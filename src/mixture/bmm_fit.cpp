@@ -23,7 +23,7 @@ class BmmFit {
         run_(*model_, options, control),
         rows_(rows, k, options.seed, control),
         survey_(survey(start)),
-        floor_{options.minimum, survey_.variance},
+        floor_{options.minimum, survey_.variance, survey_.constant},
         neutral_(make_product_prior(survey_, likelihood(), {}, k)),
         fit_(run_, rows_, k, options,
              {[this](int restart) { return starting_statistics(restart); },

@@ -41,6 +41,7 @@ void lines(OptionTable &t, BmmOptions &o, int dimension) {
   t.choice("init", o.init, {"varied", "kmeans++", "random"}, !o.started);
   o.common_lines(t, {"error", "skip", "marginalize"});
   t.number("minimum", o.minimum, {1e-12, 0.5}, !o.bayesian());
+  o.degenerate_line(t, !o.bayesian());
   o.plan_lines(t);
   t.other("prior", read_prior, {}, o.bayesian() && !o.update);
 }

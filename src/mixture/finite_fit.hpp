@@ -207,6 +207,7 @@ template <class P, class Q> class FiniteFit {
     reorder(found.point, order);
     if (found.posterior) order_posterior(*found.posterior, order);
     if (found.draws) reorder(*found.draws, order);
+    run_.reorder(order);
     return order;
   }
   template <class Posterior>

@@ -41,7 +41,7 @@ class GmmFit {
         run_(*model_, options, control),
         rows_(rows, k, options.seed, control),
         survey_(survey(shape, rows_.data, control)),
-        floor_(survey_.variance, options.covariance_floor),
+        floor_(survey_.variance, options.covariance_floor, survey_.covariance),
         priors_(make_prior(options, survey_, k)),
         fit_(run_, rows_, k, options,
              {[this](int restart) { return starting_statistics(restart); },

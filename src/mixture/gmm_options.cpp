@@ -48,6 +48,7 @@ void lines(OptionTable &t, GmmOptions &o, std::int64_t k, bool select) {
   t.tensor("init", o.means, {k, -1}, !o.started && means);
   o.common_lines(t, {"error", "skip"});
   t.number("covariance_floor", o.covariance_floor, above(0, 1), !o.bayesian() && !kmeans);
+  o.degenerate_line(t, !o.bayesian() && !kmeans);
   o.plan_lines(t);
   t.other(
       "prior", [&](const Document &given) { read_prior(given, o); }, {}, o.bayesian() && !o.update);

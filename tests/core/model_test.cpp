@@ -229,6 +229,20 @@ BOOST_AUTO_TEST_CASE(unknown_members_are_refused_at_any_depth) {
              R"(invalid bayes_model: unknown member "own.extra")");
 }
 
+BOOST_AUTO_TEST_CASE(degenerate_components_are_a_member_if_there_are_any) {
+  Sample model = sample();
+  BOOST_TEST(!model.to_document().find("degenerate"));
+  model.info.components = 4;
+  model.info.degenerate = {0, 3};
+  Document document = model.to_document();
+  BOOST_TEST(document.find("degenerate")->to_json() == "[1.0, 4.0]");
+  BOOST_TEST((Model::from_document(document, find_sample)->info.degenerate == std::vector{0, 3}));
+  BOOST_TEST((Model::from_bytes(model.to_bytes(), find_sample)->to_bytes() == model.to_bytes()));
+  for (const std::vector<double> &bad : {std::vector<double>{0}, {5}, {1.5}, {2, 1}, {2, 2}, {}})
+    BOOST_TEST(refused(document.set("degenerate", Tensor{{std::int64_t(bad.size())}, bad}))
+                   .find("invalid bayes_model: member \"degenerate\" must") == 0);
+}
+
 BOOST_AUTO_TEST_CASE(draws_are_a_member_if_there_are_any) {
   const Sample model = sampled();
   const Document document = model.to_document();

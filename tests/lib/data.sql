@@ -74,6 +74,13 @@ CREATE TABLE galaxies (
   x float8[] GENERATED ALWAYS AS (ARRAY[velocity / 1000]) STORED);
 \copy galaxies (velocity) FROM 'tests/data/galaxies.csv' CSV HEADER
 
+-- Acidity of 155 lakes in Wisconsin: the logarithm of the acid neutralizing capacity. (Crawford and
+-- others 1992; R: mclust::acidity)
+CREATE TABLE acidity (
+  id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, index float8,
+  x float8[] GENERATED ALWAYS AS (ARRAY[index]) STORED);
+\copy acidity (index) FROM 'tests/data/acidity.csv' CSV HEADER
+
 -- Answers 1 or 2 to four situations of role conflict, and how many of 216 people gave them.
 -- (Stouffer and Toby 1951; R: poLCA::values)
 CREATE TABLE role_conflict (

@@ -39,8 +39,8 @@ UNION ALL
 SELECT family, methods, called, statement
 FROM (SELECT DISTINCT family FROM cases) AS f, (VALUES
   (NULL::text[], 'info',
-   'SELECT family, method, rows, skipped, dimension, components, iterations, converged, objective,
-           log_likelihood, seed, options FROM bayes_info(%1$s)'),
+   'SELECT family, method, rows, skipped, dimension, components, iterations, converged,
+           degenerate, objective, log_likelihood, seed, options FROM bayes_info(%1$s)'),
   (NULL, 'trace', 'SELECT * FROM bayes_trace(%1$s)'),
   ('{collapsed,gibbs,slice}', 'diagnostics',
    'SELECT quantity, rhat(value, chain ORDER BY chain, draw),
@@ -67,10 +67,10 @@ END $$;
 
 CREATE FUNCTION selections(s gmm_selection[]) RETURNS text RETURN
   (SELECT string_agg((k, covariance, method, objective, log_likelihood, parameters, bic, icl, elbo,
-                      converged, told(model))::text, ' ') FROM unnest(s));
+                      converged, degenerate, told(model))::text, ' ') FROM unnest(s));
 CREATE FUNCTION selections(s bmm_selection[]) RETURNS text RETURN
   (SELECT string_agg((k, method, objective, log_likelihood, parameters, bic, icl, elbo, converged,
-                      told(model))::text, ' ') FROM unnest(s));
+                      degenerate, told(model))::text, ' ') FROM unnest(s));
 
 CALL record('gmm window', $$
   SELECT array_agg(c ORDER BY id)

@@ -31,9 +31,9 @@ SELECT results_eq($$
     'safe'),
   ('bayes_info(bayes_model)', 'function', 'model bayes_model',
     'TABLE(family text, method text, rows bigint, skipped bigint, dimension integer, components '
-    'integer, iterations integer, converged boolean, objective double precision, log_likelihood '
-    'double precision, seed bigint, seconds double precision, version text, options jsonb)',
-    'immutable', true, 'safe'),
+    'integer, iterations integer, converged boolean, degenerate integer[], objective double '
+    'precision, log_likelihood double precision, seed bigint, seconds double precision, version '
+    'text, options jsonb)', 'immutable', true, 'safe'),
   ('bayes_model_cmp(bayes_model,bayes_model)', 'function', 'bayes_model, bayes_model', 'integer',
     'immutable', true, 'safe'),
   ('bayes_model_eq(bayes_model,bayes_model)', 'function', 'bayes_model, bayes_model', 'boolean',
@@ -348,7 +348,7 @@ WHERE attrelid = 'gmm_selection'::regclass AND attnum > 0 ORDER BY attnum$$,
   $$VALUES ('k integer'), ('covariance text'), ('method text'), ('objective double precision'),
     ('log_likelihood double precision'), ('parameters double precision'), ('bic double precision'),
     ('icl double precision'), ('elbo double precision'), ('converged boolean'),
-    ('model bayes_model')$$, 'the columns of gmm_selection');
+    ('degenerate boolean'), ('model bayes_model')$$, 'the columns of gmm_selection');
 SELECT results_eq($$SELECT castsource::regtype::text, casttarget::regtype::text, castcontext::text
   FROM members JOIN pg_cast c ON classid = 'pg_cast'::regclass AND objid = c.oid ORDER BY 1, 2$$,
   $$VALUES ('bayes_model', 'jsonb', 'a'), ('bayes_query', 'text', 'a'),

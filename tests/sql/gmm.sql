@@ -186,8 +186,8 @@ SELECT is((SELECT jsonb_object_agg(f.method,
   (SELECT string_agg(key, ' ' ORDER BY key) FROM jsonb_object_keys(i.options) key)) FROM fits f,
   bayes_info(model) i WHERE data = 'iris' AND coalesce(f.covariance, 'full') = 'full' AND f.method
   <> 'independent'),
-  '{"em": "covariance covariance_floor init max_iter method missing on_error restarts seed tol",
-    "map": "covariance init max_iter method missing on_error prior restarts seed tol",
+  '{"em": "covariance covariance_floor degenerate init max_iter method missing on_error restarts seed'
+    ' tol", "map": "covariance init max_iter method missing on_error prior restarts seed tol",
     "kmeans": "init max_iter method missing on_error restarts seed tol",
     "vi": "covariance init max_iter method missing on_error prior restarts seed tol",
     "svi": "batch_size covariance init kappa max_iter method missing on_error prior restarts seed'

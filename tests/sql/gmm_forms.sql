@@ -260,7 +260,8 @@ CREATE TABLE selection AS SELECT s.* FROM unnest('{em,map,vi,kmeans}'::text[]) m
   CASE m WHEN 'kmeans' THEN '{"method": "kmeans"}' ELSE jsonb_build_object('method', m,
   'covariance', '["full","diagonal","spherical","tied"]'::jsonb) END) s;
 SELECT never($$SELECT *, s.k <> i.components OR s.method <> i.method OR s.objective <> i.objective
-  OR s.log_likelihood <> i.log_likelihood OR s.converged <> i.converged OR s.covariance
+  OR s.log_likelihood <> i.log_likelihood OR s.converged <> i.converged
+  OR s.degenerate <> (i.degenerate <> '{}') OR s.covariance
   <> coalesce(i.options->>'covariance', 'spherical') AS wrong FROM selection s,
   bayes_info(model) i$$, 'each line is its model''s');
 SELECT never($$SELECT s.k, s.method, bits(m) <> bits(model) AS wrong FROM selection s,

@@ -147,12 +147,14 @@ SELECT is((SELECT count(*) FROM stored), 4::bigint, 'and can be updated');
 
 SELECT results_eq($$SELECT pg_typeof(family)::text, pg_typeof(method)::text, pg_typeof(rows)::text,
   pg_typeof(skipped)::text, pg_typeof(dimension)::text, pg_typeof(components)::text,
-    pg_typeof(iterations)::text, pg_typeof(converged)::text, pg_typeof(objective)::text,
+    pg_typeof(iterations)::text, pg_typeof(converged)::text,
+    pg_typeof(degenerate)::text, pg_typeof(objective)::text,
       pg_typeof(log_likelihood)::text, pg_typeof(seed)::text, pg_typeof(seconds)::text,
     pg_typeof(version)::text, pg_typeof(options)::text FROM models, bayes_info(model)
       WHERE name = 'em full'$$,
   $$VALUES ('text', 'text', 'bigint', 'bigint', 'integer', 'integer', 'integer', 'boolean',
-    'double precision', 'double precision', 'bigint', 'double precision', 'text', 'jsonb')$$,
+    'integer[]', 'double precision', 'double precision', 'bigint', 'double precision',
+    'text', 'jsonb')$$,
   'types of bayes_info');
 SELECT results_eq($$SELECT DISTINCT pg_typeof(restart)::text, pg_typeof(iteration)::text,
   pg_typeof(objective)::text FROM models, bayes_trace(model) WHERE name = 'em full'$$,

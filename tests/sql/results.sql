@@ -124,13 +124,15 @@ FROM (VALUES
   ('dpmm_estimate', 'e varchar, c int, l float8, o boolean, v float8, r float8, f int, m int,
    d int', 'e', 'character varying'),
   ('bayes_info', 'family text, method text, rows bigint, skipped bigint, dimension int,
-    components int, iterations int, converged int, objective float8, log_likelihood float8,
-    seed bigint, seconds float8, version text, options jsonb', 'converged', 'integer'),
+    components int, iterations int, converged int, degenerate int[], objective float8,
+    log_likelihood float8, seed bigint, seconds float8, version text, options jsonb',
+    'converged', 'integer'),
   ('bmm_parameters', 'c int, e int, l text, p text, k int, v float8, sd float8', 'k', 'integer'))
   AS wrong(name, columns, bad, type);
 CREATE FUNCTION wrong_info(bayes_model) RETURNS TABLE (family text, method text, rows bigint,
   skipped bigint, dimension int, components int, iterations int, converged boolean,
-  objective float8, log_likelihood float8, seed bigint, seconds float8, version text, options json)
+  degenerate int[], objective float8, log_likelihood float8, seed bigint, seconds float8,
+  version text, options json)
   AS '$libdir/pg_bayes', 'bayes_info' LANGUAGE C IMMUTABLE STRICT;
 SELECT throws_ok('SELECT * FROM models, wrong_info(model)', 'XX000',
   'pg_bayes: column "options" of the result is declared as json, but the value is not',
@@ -142,7 +144,7 @@ SELECT throws_ok($$SELECT * FROM models, wrong_sample(model, 1, 1) WHERE family 
   'a row alone');
 CREATE FUNCTION wrong_select(bayes_query, int[]) RETURNS TABLE (k int, covariance text, method text,
   objective float8, log_likelihood float8, parameters float8, bic float8, icl float8, elbo float8,
-  converged boolean, model bytea)
+  converged boolean, degenerate boolean, model bytea)
   AS '$libdir/pg_bayes', 'gmm_select_query' LANGUAGE C;
 SELECT throws_ok($$SELECT * FROM wrong_select('SELECT x FROM faithful', '{1}')$$, 'XX000',
   'pg_bayes: column "model" of the result is declared as bytea, but the value is not', 'a model');

@@ -14,7 +14,7 @@ $session->run('SET max_parallel_workers_per_gather = 0;
 
 # ---- a fit that did not converge ----
 
-my $hurried = q{'{"method": "em", "max_iter": 2, "tol": 1e-9,
+my $hurried = q{'{"method": "em", "degenerate": "allow", "max_iter": 2, "tol": 1e-9,
     "init": [[0, 0, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0]]}'};
 my %forms = (
     aggregate => "SELECT count(m) FROM (SELECT gmm_fit(x, 3, $hurried) AS m FROM rows) AS r",
@@ -44,7 +44,31 @@ my $said = $session->run(
       \'{"max_iter": 1, "tol": 1e-12, "restarts": 1}\') AS m FROM faithful GROUP BY 1) AS f');
 my @warnings = $said =~ /^WARNING/mg;
 is(scalar @warnings, 4, 'every group has its WARNING');
-# Out of time.
+
+# ---- a fit at the edge ----
+
+for my $case (['gmm', '{"method": "em", "restarts": 3}', 'covariance_floor'],
+    ['bmm', '{"method": "em", "restarts": 3, "likelihood": "normal"}', 'minimum']) {
+    my ($family, $options, $bound) = @$case;
+    my $fit = qq{SELECT f.degenerate FROM (SELECT ${family}_fit(x, 2, '$options') AS m
+          FROM (SELECT x FROM acidity UNION ALL VALUES (ARRAY[1e3])) AS r) AS r,
+          bayes_info(m) AS f};
+    my $said = $session->run($fit);
+    my $what = 'is degenerate: component 2 is at the bound of option';
+    like($said, qr/^WARNING:  \w{5}: $family fit by em $what $bound$/m,
+        "$family: a component of one row is told");
+    like($said, qr/^HINT:  .*method map or vi.* or a larger $bound; "degenerate": "allow"/m,
+        'with what to do');
+    like($said, qr/^\{2\}$/m, 'and the model knows it');
+    unlike($session->run($fit =~ s/"restarts"/"degenerate": "allow", "restarts"/r), qr/WARNING/,
+        'nothing is said where it is allowed');
+}
+$said = $session->run(q{SELECT degenerate
+      FROM gmm_select('SELECT x FROM acidity', '{3,4}', '{"method": "em"}')});
+is($said, "f\nf", 'of the lakes there are four groups without any of one row');
+
+# ---- a fit that is out of time ----
+
 my $start = time;
 $said = $session->run(
     q{SELECT i.converged FROM (SELECT gmm_fit(x, 20,

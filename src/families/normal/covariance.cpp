@@ -1,7 +1,10 @@
 #include "families/normal/covariance.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/message.hpp"
@@ -77,8 +80,10 @@ double trace_solve(const CovarianceShape &shape, const Matrix &m, const Factored
   return (m.col(0).array() * a.whiten.col(0).array().square()).sum();
 }
 
-CovarianceFloor::CovarianceFloor(const Vector &column_variances, double relative)
-    : relative_(relative) {
+CovarianceFloor::CovarianceFloor(const Vector &column_variances, double relative, Matrix covariance)
+    : relative_(relative),
+      covariance_(std::move(covariance)) {
+  for (const double v : column_variances) constant_.push_back(!(v > 0));
   deviation_ = column_variances.unaryExpr([](double v) { return v > 0 ? std::sqrt(v) : 1.0; });
   mean_variance_ = deviation_.array().square().mean();
 }
@@ -92,7 +97,7 @@ bool CovarianceFloor::apply(const CovarianceShape &shape, Matrix &scale) const {
     return low;
   }
   Matrix standard = standardised(scale);
-  if (surely_above(standard)) return false;
+  if (surely_above(standard, relative_)) return false;
   const SymmetricEigen eigen = symmetric_eigen(standard);
   if (eigen.values(0) >= relative_) return false;
   standard = product_transposed(eigen.vectors * eigen.values.cwiseMax(relative_).asDiagonal(),
@@ -105,7 +110,7 @@ bool CovarianceFloor::apply(const CovarianceShape &shape, Matrix &scale) const {
 void CovarianceFloor::regularise(const CovarianceShape &shape, Matrix &scale) const {
   if (!shape.dense)
     apply(shape, scale);
-  else if (!surely_above(standardised(scale)))
+  else if (!surely_above(standardised(scale), relative_))
     scale.diagonal() += relative_ * deviation_.array().square().matrix();
 }
 
@@ -116,9 +121,45 @@ Matrix CovarianceFloor::standardised(const Matrix &scale) const {
 
 /// The smallest eigenvalue is at least 1 / trace of the inverse: usually this bound suffices, and
 /// it is much cheaper.
-bool CovarianceFloor::surely_above(const Matrix &standard) const {
+bool CovarianceFloor::surely_above(const Matrix &standard, double least) const {
   Matrix lower;
-  return cholesky(standard, lower) && inverse_lower(lower).squaredNorm() * relative_ <= 1;
+  return cholesky(standard, lower) && inverse_lower(lower).squaredNorm() * least <= 1;
+}
+
+/// A basis of the directions in which the standard deviation of the rows is at least ten times the
+/// floor's.
+Matrix CovarianceFloor::directions_of_rows() const {
+  const SymmetricEigen eigen = symmetric_eigen(standardised(covariance_));
+  const Eigen::Index all = eigen.values.size();
+  Eigen::Index wide = 0;
+  while (wide < all && eigen.values(all - 1 - wide) >= 100 * relative_) ++wide;
+  return eigen.vectors.rightCols(wide);
+}
+
+std::vector<bool> CovarianceFloor::reached(const CovarianceShape &shape,
+                                           const std::vector<Matrix> &scales) const {
+  const double edge = 1.001 * relative_;  // clipped eigenvalues have rounding errors
+  const auto varies = [this](Eigen::Index j) { return !constant_[std::size_t(j)]; };
+  std::vector<bool> out;
+  std::optional<Matrix> directions;
+  for (const Matrix &scale : scales) {
+    poll_here();
+    bool low = false;
+    if (shape.isotropic) {
+      low = scale(0, 0) <= edge * mean_variance_ &&
+            std::find(constant_.begin(), constant_.end(), false) != constant_.end();
+    } else if (!shape.dense) {
+      for (Eigen::Index j = 0; j < scale.rows(); ++j)
+        low |= varies(j) && scale(j, 0) <= edge * deviation_(j) * deviation_(j);
+    } else if (const Matrix standard = standardised(scale); !surely_above(standard, edge)) {
+      if (!directions) directions = directions_of_rows();
+      const Matrix &v = *directions;
+      low = v.cols() > 0 &&
+            symmetric_eigen(transposed_product(v, product(standard, v))).values(0) <= edge;
+    }
+    out.push_back(low);
+  }
+  return out;
 }
 
 }  // namespace bayes

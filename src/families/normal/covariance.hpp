@@ -94,13 +94,19 @@ double trace_solve(const CovarianceShape &shape, const Matrix &m, const Factored
 /// and the likelihood is bounded (Ingrassia and Rocci 2007, constrained ML for normal mixtures).
 class CovarianceFloor {
  public:
-  CovarianceFloor(const Vector &column_variances, double relative);
+  /// `covariance`: of all rows, d x d, for dense shapes.
+  CovarianceFloor(const Vector &column_variances, double relative, Matrix covariance = {});
 
   /// The standard deviation of every column over all rows, 1 for a constant column.
   const Vector &deviation() const { return deviation_; }
 
   /// Raises the scale to the floor where it is below. True if it was.
   bool apply(const CovarianceShape &shape, Matrix &scale) const;
+
+  /// Which of the scales are at the floor in a direction in which the rows vary? Where they do not,
+  /// as in a constant column or among columns that depend on each other, every scale is at the
+  /// floor, whatever rows it describes.
+  std::vector<bool> reached(const CovarianceShape &shape, const std::vector<Matrix> &scales) const;
 
   /// For a prior, which must be regular but need not maximise anything: adds the floor in every
   /// direction if the scale may be below it. Needs no eigenvalues, which take seconds for a
@@ -109,10 +115,14 @@ class CovarianceFloor {
 
  private:
   Matrix standardised(const Matrix &scale) const;
-  bool surely_above(const Matrix &standard) const;
+  bool surely_above(const Matrix &standard, double least) const;
+  Matrix directions_of_rows() const;
 
   double relative_, mean_variance_;
   Vector deviation_;
+  /// of the columns
+  std::vector<bool> constant_;
+  Matrix covariance_;
 };
 
 }  // namespace bayes

@@ -43,6 +43,14 @@ NormalPoint maximum_likelihood(const NormalStatistics &statistics, const NormalP
   return out;
 }
 
+std::vector<bool> at_floor(const NormalPoint &point, const CovarianceFloor &floor) {
+  const std::vector<bool> scales = floor.reached(point.shape, point.covariance);
+  std::vector<bool> out;
+  for (int k = 0; k < point.components(); ++k)
+    out.push_back(scales[std::size_t(point.shape.index(k))]);
+  return out;
+}
+
 NormalPoint pick(const NormalPoint &point, const std::vector<int> &order) {
   NormalPoint out{point.shape, Matrix(point.mean.rows(), Eigen::Index(order.size())),
                   point.covariance};

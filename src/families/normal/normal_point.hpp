@@ -31,6 +31,9 @@ inline constexpr double dead_share = 1e-12;
 NormalPoint maximum_likelihood(const NormalStatistics &statistics, const NormalPoint &previous,
                                const CovarianceFloor &floor);
 
+/// Which components the floor holds where their likelihood would rise below it?
+std::vector<bool> at_floor(const NormalPoint &point, const CovarianceFloor &floor);
+
 /// The components in this order: a subset, a permutation, or repetitions. A shared covariance stays
 /// as it is.
 NormalPoint pick(const NormalPoint &point, const std::vector<int> &order);

@@ -88,6 +88,8 @@ concept ColumnFamily = requires(const F &family, const double *in, double *out,
   // Points.
   // statistics, previous point -> point
   family.maximum_likelihood(in, in, bounds, out);
+  // does a bound hold a density that would grow without limit beyond it?
+  { family.at_bound(in, bounds) } -> std::same_as<bool>;
   // statistics, prior with a mode -> point
   family.maximum_posterior(in, in, out);
   // mean and variance of the column, k^(-2/D) for k components and D columns of the family

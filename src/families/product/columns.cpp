@@ -42,6 +42,9 @@ template <ColumnFamily F> class ColumnOf final : public Column {
                           const ColumnBounds &bounds, double *point) const override {
     f_.maximum_likelihood(statistics, previous, bounds, point);
   }
+  bool at_bound(const double *point, const ColumnBounds &bounds) const override {
+    return f_.at_bound(point, bounds);
+  }
   void maximum_posterior(const double *statistics, const double *prior,
                          double *point) const override {
     f_.maximum_posterior(statistics, prior, point);

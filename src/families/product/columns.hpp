@@ -81,6 +81,7 @@ class BAYES_API Column : public ColumnTraits {
 
   virtual void maximum_likelihood(const double *statistics, const double *previous,
                                   const ColumnBounds &bounds, double *point) const = 0;
+  virtual bool at_bound(const double *point, const ColumnBounds &bounds) const = 0;
   virtual void maximum_posterior(const double *statistics, const double *prior,
                                  double *point) const = 0;
   virtual void default_prior(double mean, double variance, double share, double *prior) const = 0;

@@ -45,6 +45,8 @@ template <class F> struct ColumnDefaults {
   int posterior_size() const { return int(F::prior_keys.size()) * self().numbers_of_name(); }
   int free_parameters() const { return int(F::parameters.size()); }
   void complete(double *) const {}
+  /// Probabilities of values are at most 1, whatever the bounds.
+  bool at_bound(const double *, const ColumnBounds &) const { return false; }
 
   /// For families that the mean determines: the maximum likelihood point of one observation equal
   /// to it.

@@ -26,6 +26,9 @@ struct Exponential : GammaRate<Exponential> {
   static void maximise(const double *s, const ColumnBounds &bounds, double *point) {
     point[0] = 1 / std::max(s[1] / s[0], bounds.minimum * std::sqrt(bounds.variance));
   }
+  bool at_bound(const double *point, const ColumnBounds &bounds) const {
+    return 1 <= 1.001 * point[0] * bounds.minimum * std::sqrt(bounds.variance);
+  }
 
   /// Mean waiting times 1 / rate have the mean of the column as mean and standard deviation, like
   /// Poisson's rates.

@@ -44,6 +44,19 @@ ProductPoint maximum_likelihood(const ProductStatistics &statistics, const Produ
   return out;
 }
 
+std::vector<bool> at_floor(const ProductPoint &point, const ProductFloor &floor) {
+  std::vector<bool> out(std::size_t(point.components()), false);
+  detail::for_each_column(
+      *point.columns, point.values.cols(),
+      [&](Eigen::Index k, int j, const Column &column, const ColumnOffsets &at) {
+        if (!floor.constant[std::size_t(j)] &&
+            column.at_bound(point.values.col(k).data() + at.point,
+                            {floor.minimum, floor.variance(j), 0}))
+          out[std::size_t(k)] = true;
+      });
+  return out;
+}
+
 ProductPoint maximum_posterior(const ProductStatistics &statistics, const ProductPosterior &prior) {
   ProductPoint out{prior.columns, Matrix(prior.columns->size().point, prior.values.cols())};
   detail::for_each_column(*prior.columns, prior.values.cols(),

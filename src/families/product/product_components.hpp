@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "base/control.hpp"
 #include "base/linalg.hpp"
@@ -69,6 +70,8 @@ struct ProductFloor {
   double minimum = 1e-6;
   // d, of the columns over all rows; 1 for constant columns and those without a variance
   Vector variance;
+  /// d: the column has one value only
+  std::vector<bool> constant;
 };
 
 namespace detail {
@@ -99,6 +102,10 @@ inline constexpr double dead_product_share = 1e-12;
 /// The maximiser of the expected log-likelihood under the floor.
 BAYES_API ProductPoint maximum_likelihood(const ProductStatistics &statistics,
                                           const ProductPoint &previous, const ProductFloor &floor);
+
+/// Which components the floor holds where their likelihood would rise beyond it? Constant columns
+/// are at the floor in every component, and do not count.
+BAYES_API std::vector<bool> at_floor(const ProductPoint &point, const ProductFloor &floor);
 
 /// The mode of the parameters given the statistics (of precisions, not variances). The prior must
 /// have one, as has_mode of the columns' families says.

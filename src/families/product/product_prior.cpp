@@ -157,7 +157,8 @@ ProductSurvey survey_product(RowSource &rows, const std::vector<std::string> &li
 ProductSurvey survey_product(RowSource &rows, const SharedColumns &columns, Control &control) {
   const int d = rows.shape().dimension;
   const bool weighted = rows.shape().weighted;
-  ProductSurvey out{columns, 0, Vector::Zero(d), Vector::Zero(d)};
+  ProductSurvey out{columns, 0, Vector::Zero(d), Vector::Zero(d),
+                    std::vector<bool>(std::size_t(d), false)};
   Vector count = Vector::Zero(d);
   for_each_block(rows, control, [&](const double *block, std::int64_t first, int size) {
     const double *const weight = block + std::size_t(d) * block_rows;
@@ -189,7 +190,9 @@ ProductSurvey survey_product(RowSource &rows, const SharedColumns &columns, Cont
   });
   for (int j = 0; j < d; ++j) {
     if (count(j) > 0) out.variance(j) /= count(j);
-    if (!(out.variance(j) > least_variance)) out.variance(j) = 1;
+    if (out.variance(j) > least_variance) continue;
+    out.constant[std::size_t(j)] = columns->column(j).needs_variance;
+    out.variance(j) = 1;
   }
   if (!out.mean.allFinite() || !out.variance.allFinite())
     throw Error(Errc::numeric, "the variance of the rows overflows",

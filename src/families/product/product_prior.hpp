@@ -23,6 +23,8 @@ struct ProductSurvey {
   /// d, maximum likelihood estimates from the values that are not missing; the variance is 1 if the
   /// family does not need it or the column is constant
   Vector mean, variance;
+  /// d: the family needs the variance, and the column has one value only
+  std::vector<bool> constant;
 };
 
 /// `likelihood`: one name of a column family for all elements, or one for each. The categories of

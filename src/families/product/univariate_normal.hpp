@@ -37,6 +37,9 @@ struct UnivariateNormal : ColumnDefaults<UnivariateNormal> {
     point[0] = alive ? s[1] : previous[0];
     point[1] = alive ? std::max(s[2] / s[0], bounds.minimum * bounds.variance) : previous[1];
   }
+  bool at_bound(const double *point, const ColumnBounds &bounds) const {
+    return point[1] <= 1.001 * bounds.minimum * bounds.variance;
+  }
   void default_prior(double mean, double variance, double share, double *prior) const {
     prior[0] = mean;
     prior[1] = 0.01;

@@ -79,4 +79,29 @@ void warn_if_not_converged(const Model &model) {
                  limited ? "max_seconds, max_iter or tol" : "max_iter or tol"));
 }
 
+void warn_if_degenerate(const Model &model) {
+  const ModelInfo &info = model.info;
+  const Document *const option = info.options.find("degenerate");
+  const std::string *const chosen = option ? option->as<std::string>() : nullptr;
+  if (info.degenerate.empty() || (chosen && *chosen == "allow")) return;
+  constexpr std::size_t most = 10;
+  std::string numbers;
+  for (std::size_t i = 0; i < std::min(most, info.degenerate.size()); ++i)
+    numbers += (i ? ", " : "") + std::to_string(info.degenerate[i] + 1);
+  if (info.degenerate.size() > most) numbers += ", ...";
+  const bool one = info.degenerate.size() == 1, hmm = info.family == "hmm";
+  const char *const bound = info.options.find("minimum") ? "minimum" : "covariance_floor";
+  report(WARNING,
+         message("{} fit by {} is degenerate: {}{} {} {} at the bound of option {}", info.family,
+                 info.method, hmm ? "state" : "component", one ? "" : "s", numbers,
+                 one ? "is" : "are", bound),
+         "Without the bound the likelihood would be higher, as a rule without limit: a variance of "
+         "rows that are alone or equal goes to 0. The log-likelihood, and bic and icl with it, "
+         "depends on the bound and cannot be compared with those of other fits.",
+         message("Use fewer {}, method map or vi{}, or a larger {}; \"degenerate\": \"allow\" "
+                 "accepts such a fit.",
+                 hmm ? "states" : "components",
+                 info.options.find("restarts") ? ", more restarts" : "", bound));
+}
+
 }  // namespace bayes::pg

@@ -58,13 +58,20 @@ bool attempt_fit(const Collector &data, const std::function<void(Control &)> &fi
 /// WARNING if the fit ran out of iterations, with last change and tolerance, or if its chains
 /// disagree.
 void warn_if_not_converged(const Model &model);
+/// WARNING if components are at a bound of maximum likelihood, unless options allow it.
+void warn_if_degenerate(const Model &model);
+/// All that is to be said of a fit.
+inline void warn_of(const Model &model) {
+  warn_if_not_converged(model);
+  warn_if_degenerate(model);
+}
 
 /// Fits, with WARNINGs. nullptr if there are no data, or if the fit failed under on_error = null.
 template <class C>
 std::unique_ptr<Model> fit_model(const Binding<C> &binding, const FitRequest &request, C &data) {
   std::unique_ptr<Model> model;
   attempt_fit(data, [&](Control &control) { model = binding.fit(request, data, control); });
-  if (model) warn_if_not_converged(*model);
+  if (model) warn_of(*model);
   return model;
 }
 

@@ -42,7 +42,7 @@ void select_models(const FitRequest &request, RowCollector &data, Control &contr
                    const TakeCells &take) {
   bmm_select(data.rows, request.ks, request.options, control,
              [&take](std::unique_ptr<BernoulliMixture> model) {
-               warn_if_not_converged(*model);
+               warn_of(*model);
                const ModelInfo &info = model->info;
                const std::string bytes = bytes_of(*model);
                const Cell cells[] = {info.components,
@@ -54,6 +54,7 @@ void select_models(const FitRequest &request, RowCollector &data, Control &contr
                                      model->icl(),
                                      model->has_posterior() ? Cell(info.objective) : Cell(),
                                      info.converged,
+                                     !info.degenerate.empty(),
                                      Cell::model(bytes)};
                take(cells);
              });

@@ -38,20 +38,26 @@ void emit_components(ResultRows &result, const GaussianMixture &model) {
 /// The fits of a selection, each as a row of type gmm_selection.
 void select_models(const FitRequest &request, RowCollector &data, Control &control,
                    const TakeCells &take) {
-  gmm_select(
-      data.rows, request.ks, request.options, control,
-      [&take](std::unique_ptr<GaussianMixture> model) {
-        warn_if_not_converged(*model);
-        const ModelInfo &info = model->info;
-        const std::string covariance = model->covariance(), bytes = bytes_of(*model);
-        const bool variational = info.method == "vi" || info.method == "svi";
-        const Cell cells[] = {
-            info.components, Cell::text(covariance), Cell::text(info.method),
-            info.objective,  info.log_likelihood,    model->parameters(),
-            model->bic(),    model->icl(),           variational ? Cell(info.objective) : Cell(),
-            info.converged,  Cell::model(bytes)};
-        take(cells);
-      });
+  gmm_select(data.rows, request.ks, request.options, control,
+             [&take](std::unique_ptr<GaussianMixture> model) {
+               warn_of(*model);
+               const ModelInfo &info = model->info;
+               const std::string covariance = model->covariance(), bytes = bytes_of(*model);
+               const bool variational = info.method == "vi" || info.method == "svi";
+               const Cell cells[] = {info.components,
+                                     Cell::text(covariance),
+                                     Cell::text(info.method),
+                                     info.objective,
+                                     info.log_likelihood,
+                                     model->parameters(),
+                                     model->bic(),
+                                     model->icl(),
+                                     variational ? Cell(info.objective) : Cell(),
+                                     info.converged,
+                                     !info.degenerate.empty(),
+                                     Cell::model(bytes)};
+               take(cells);
+             });
 }
 
 constexpr Binding<RowCollector> gmm = {

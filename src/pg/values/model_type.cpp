@@ -22,6 +22,17 @@ Datum text_datum(const std::string &text) {
   });
 }
 
+/// Components as an int[], numbered from 1.
+Datum numbers_of(const std::vector<int> &components) {
+  return guarded([&components] {
+    Datum *const numbers = static_cast<Datum *>(palloc(sizeof(Datum) * (components.size() + 1)));
+    for (std::size_t i = 0; i < components.size(); ++i)
+      numbers[i] = Int32GetDatum(components[i] + 1);
+    return PointerGetDatum(
+        construct_array(numbers, int(components.size()), INT4OID, 4, true, TYPALIGN_INT));
+  });
+}
+
 }  // namespace
 
 BAYES_FUNCTION(bayes_model_in) { return model_of_document(document_of_json(PG_GETARG_CSTRING(0))); }
@@ -59,7 +70,8 @@ BAYES_FUNCTION(bayes_info) {
   const std::unique_ptr<Model> model = load_model(PG_GETARG_DATUM(0));
   const ModelInfo &info = model->info;
   rows.row({Cell::text(info.family), Cell::text(info.method), info.rows, info.skipped,
-            info.dimension, info.components, info.iterations, info.converged, info.objective,
+            info.dimension, info.components, info.iterations, info.converged,
+            Cell::datum(numbers_of(info.degenerate), INT4ARRAYOID), info.objective,
             info.log_likelihood, info.seed, info.seconds, Cell::text(info.version),
             Cell::datum(jsonb_of(info.options), JSONBOID)});
   return Datum(0);
