@@ -68,11 +68,15 @@ INSERT INTO calls VALUES
    'SELECT * FROM bmm_select(''SELECT a - 1 FROM role_conflict'', ''{1}'', NULL)'),
   ('dpmm_cluster(text)', 'SELECT * FROM dpmm_cluster(''SELECT id, x FROM galaxies LIMIT 20'')'),
   ('dpmm_cluster(text,jsonb)',
-   'SELECT * FROM dpmm_cluster(''SELECT id, x FROM galaxies'', ''{"draws": 4}'')'),
+   'SELECT * FROM dpmm_cluster(''SELECT id, x FROM galaxies'', ''{"draws": 40}'')'),
+  ('dpmm_credible_bounds(text)',
+   'SELECT * FROM dpmm_credible_bounds(''SELECT id, x FROM galaxies LIMIT 20'')'),
+  ('dpmm_credible_bounds(text,jsonb)',
+   'SELECT * FROM dpmm_credible_bounds(''SELECT id, x FROM galaxies'', ''{"draws": 4}'')'),
   ('dpmm_similarity(text)',
    'SELECT * FROM dpmm_similarity(''SELECT id, x FROM galaxies LIMIT 20'')'),
   ('dpmm_similarity(text,jsonb)',
-   'SELECT * FROM dpmm_similarity(''SELECT id, x FROM galaxies'', ''{"draws": 4}'')'),
+   'SELECT * FROM dpmm_similarity(''SELECT id, x FROM galaxies'', ''{"draws": 40}'')'),
   ('hmm_decode(text,integer)', 'SELECT * FROM hmm_decode(''SELECT 1, s FROM names'', 2)'),
   ('hmm_decode(text,integer,jsonb)',
    'SELECT * FROM hmm_decode(''SELECT 1, s FROM names'', 2, NULL)');
@@ -119,15 +123,17 @@ FROM (VALUES
   ('bmm_moments', 'mean float8[], covariance float4[]', 'covariance', 'real[]'),
   ('dpmm_clusters', 'c int, w float8, m float8[], v float8[], n int', 'n', 'integer'),
   ('dpmm_estimate', 'e varchar, c int, l float8, o boolean, v float8, r float8, f int, m int,
-   d int', 'e', 'character varying'),
+   d int, s float8', 'e', 'character varying'),
   ('bayes_info', 'family text, method text, rows bigint, skipped bigint, dimension int,
     components int, iterations int, converged int, objective float8, log_likelihood float8,
-    seed bigint, seconds float8, version text, options jsonb', 'converged', 'integer'),
+    seed bigint, seconds float8, version text, options jsonb, draws bigint, stored_draws bigint',
+    'converged', 'integer'),
   ('bmm_parameters', 'c int, e int, l text, p text, k int, v float8, sd float8', 'k', 'integer'))
   AS wrong(name, columns, bad, type);
 CREATE FUNCTION wrong_info(bayes_model) RETURNS TABLE (family text, method text, rows bigint,
   skipped bigint, dimension int, components int, iterations int, converged boolean,
-  objective float8, log_likelihood float8, seed bigint, seconds float8, version text, options json)
+  objective float8, log_likelihood float8, seed bigint, seconds float8, version text, options json,
+  draws bigint, stored_draws bigint)
   AS '$libdir/pg_bayes', 'bayes_info' LANGUAGE C IMMUTABLE STRICT;
 SELECT throws_ok('SELECT * FROM models, wrong_info(model)', 'XX000',
   'pg_bayes: column "options" of the result is declared as json, but the value is not',
