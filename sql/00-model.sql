@@ -127,7 +127,8 @@ CREATE OPERATOR CLASS bayes_model_ops DEFAULT FOR TYPE bayes_model USING hash AS
 CREATE FUNCTION bayes_info(model bayes_model)
   RETURNS TABLE (family text, method text, rows bigint, skipped bigint, dimension int,
     components int, iterations int, converged boolean, degenerate int[], objective float8,
-    log_likelihood float8, seed bigint, seconds float8, version text, options jsonb)
+    log_likelihood float8, seed bigint, seconds float8, version text, options jsonb, draws bigint,
+    stored_draws bigint)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
 COMMENT IS 'What was fitted and how, one row. rows: used; skipped: left out because NULL, of '
   'weight 0 or, with missing = skip, incomplete; iterations: of the best restart; degenerate: '
@@ -135,7 +136,8 @@ COMMENT IS 'What was fitted and how, one row. rows: used; skipped: left out beca
   'likelihood would rise beyond it, as a rule without limit; objective: what '
   'the method maximises, including all constants (log-likelihood, log-posterior or ELBO); '
   'seconds: duration of the fit; version: of pg_bayes at the fit; options: all in force, '
-  'including defaults.';
+  'including defaults; draws: of all chains, after warmup and thinning; stored_draws: how many of '
+  'them the model stores whole, for its predictions (both NULL if there are none).';
 
 CREATE FUNCTION bayes_trace(model bayes_model)
   RETURNS TABLE (restart int, iteration int, objective float8)

@@ -160,3 +160,14 @@ COMMENT IS 'The posterior probability of every component for x; they sum to 1.';
 CREATE FUNCTION gmm_log_density(model bayes_model, x float8[]) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 50;
 COMMENT IS 'The natural logarithm of the (predictive) density at x.';
+
+CREATE FUNCTION gmm_probabilities_mcse(model bayes_model, x float8[]) RETURNS float8[]
+  AS 'MODULE_PATHNAME' @strict COST 10000;
+COMMENT IS 'The Monte Carlo standard error of each of gmm_probabilities, an average over the draws '
+  'that the model stores; NULL for one that does not differ between draws. 22023 for a model '
+  'without draws.';
+
+CREATE FUNCTION gmm_log_density_mcse(model bayes_model, x float8[]) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10000;
+COMMENT IS 'The Monte Carlo standard error of gmm_log_density, the log of an average over the '
+  'draws that the model stores; NULL if they are too few. 22023 for a model without draws.';

@@ -176,3 +176,14 @@ CREATE FUNCTION bmm_log_density(model bayes_model, x anyarray) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 50;
 COMMENT IS 'The natural logarithm of the (predictive) probability of x, or density if it has '
   'continuous elements.';
+
+CREATE FUNCTION bmm_probabilities_mcse(model bayes_model, x anyarray) RETURNS float8[]
+  AS 'MODULE_PATHNAME' @strict COST 10000;
+COMMENT IS 'The Monte Carlo standard error of each of bmm_probabilities, an average over the draws '
+  'that the model stores; NULL for one that does not differ between draws. 22023 for a model '
+  'without draws.';
+
+CREATE FUNCTION bmm_log_density_mcse(model bayes_model, x anyarray) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10000;
+COMMENT IS 'The Monte Carlo standard error of bmm_log_density, the log of an average over the '
+  'draws that the model stores; NULL if they are too few. 22023 for a model without draws.';

@@ -40,21 +40,34 @@ COMMENT IS 'The same with options. '
 -- ---- relations: a query in, a relation out ----
 
 CREATE FUNCTION dpmm_cluster(query bayes_query [, options jsonb])
-  RETURNS TABLE (id text, cluster int, probability float8)
+  RETURNS TABLE (id text, cluster int, probability float8, mcse float8)
   AS 'MODULE_PATHNAME', 'dpmm_cluster_query' @volatile COST 1000000 ROWS 1000;
 COMMENT IS 'Fits a Dirichlet process mixture to the rows of a query. For every row in turn its '
   'name, its cluster in the point estimate, from 1 by decreasing size, and the certainty of its '
   'membership in [0, 1]: the mean posterior probability of being together with another row of the '
-  'cluster (of being alone, for a cluster of one; for method vi the responsibility). cluster is '
-  'NULL for a row left out. '
+  'cluster (of being alone, for a cluster of one; for method vi the responsibility); mcse is the '
+  'Monte Carlo standard error of that, NULL if the draws do not differ. cluster is NULL for a row '
+  'left out. '
   @dpmm_query;
 COMMENT IS 'The same with options. '
   @dpmm_options;
 CREATE FUNCTION dpmm_similarity(query bayes_query [, options jsonb])
-  RETURNS TABLE (id1 text, id2 text, probability float8)
+  RETURNS TABLE (id1 text, id2 text, probability float8, mcse float8)
   AS 'MODULE_PATHNAME', 'dpmm_similarity_query' @volatile COST 1000000 ROWS 1000000;
 COMMENT IS 'For every pair of rows of a query the posterior probability that they belong to the '
-  'same cluster, id1 being the one that comes first. 54000 for more than 5000 rows. '
+  'same cluster, id1 being the one that comes first, and its Monte Carlo standard error, NULL if '
+  'the draws do not differ. 54000 for more than 5000 rows. '
+  @dpmm_query;
+COMMENT IS 'The same with options. '
+  @dpmm_options;
+CREATE FUNCTION dpmm_credible_bounds(query bayes_query [, options jsonb])
+  RETURNS TABLE (id text, cluster int, upper int, lower int, horizontal int)
+  AS 'MODULE_PATHNAME', 'dpmm_credible_bounds_query' @volatile COST 1000000 ROWS 1000;
+COMMENT IS 'The bounds of the credible ball around the estimated partition of the rows of a query '
+  '(Wade and Ghahramani 2018): for every row in turn its name, its cluster in the point estimate, '
+  'and its cluster in three draws of the ball, each the furthest from the estimate: upper, of '
+  'those with the fewest clusters; lower, of those with the most; horizontal, of all. Clusters are '
+  'numbered from 1 by decreasing size, NULL for a row left out. '
   @dpmm_query;
 COMMENT IS 'The same with options. '
   @dpmm_options;
@@ -72,15 +85,15 @@ COMMENT IS 'The clusters of the point estimate, numbered from 1 by decreasing co
 
 CREATE FUNCTION dpmm_estimate(model bayes_model)
   RETURNS TABLE (estimate text, clusters int, expected_loss float8, optimal boolean, level float8,
-    radius float8, fewest_clusters int, most_clusters int, draws int)
+    radius float8, fewest_clusters int, most_clusters int, draws int, mcse float8)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
 COMMENT IS 'The point estimate of the partition: the loss that it minimises, its number of '
   'clusters, the mean loss over the draws (binder, bipartition, map: share of pairs of rows on '
   'which partitions differ, 0 to 1; vi: variation of information in bits, 0 to log2 rows), '
   'whether it is proved optimal, the radius of the credible ball that holds at least level of the '
-  'draws, the fewest and most clusters of the draws in it, and the number of draws used. Method '
-  'vi has no draws: estimate is "variational", and the columns about losses and the ball are '
-  'NULL.';
+  'draws, the fewest and most clusters of the draws in it, the number of draws used, and the Monte '
+  'Carlo standard error of the expected loss. Method vi has no draws: estimate is "variational", '
+  'and the columns about losses and the ball are NULL.';
 
 CREATE FUNCTION dpmm_draws(model bayes_model)
   RETURNS TABLE (chain int, draw int, clusters int, concentration float8, log_joint float8)
@@ -106,3 +119,14 @@ CREATE FUNCTION dpmm_log_density(model bayes_model, x float8[]) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 1000;
 COMMENT IS 'The natural logarithm of the posterior predictive density (probability, for discrete '
   'likelihoods) at x, averaged over the draws.';
+
+CREATE FUNCTION dpmm_probabilities_mcse(model bayes_model, x float8[]) RETURNS float8[]
+  AS 'MODULE_PATHNAME' @strict COST 10000;
+COMMENT IS 'The Monte Carlo standard error of each of dpmm_probabilities, an average over the '
+  'draws that the model stores; NULL for one that does not differ between draws. 22023 for a '
+  'model without draws.';
+
+CREATE FUNCTION dpmm_log_density_mcse(model bayes_model, x float8[]) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10000;
+COMMENT IS 'The Monte Carlo standard error of dpmm_log_density, the log of an average over the '
+  'draws that the model stores; NULL if they are too few. 22023 for a model without draws.';

@@ -80,6 +80,9 @@ class BAYES_API Model {
   std::vector<std::vector<double>> trace;
   Draws draws;
 
+  /// How many of these draws the model stores whole, for its predictions; 0 if it stores none.
+  virtual std::int64_t stored_draws() const { return 0; }
+
   /// The whole model. The same model always gives the same document.
   Document to_document() const;
   /// Checks everything: throws Error(invalid_text) that names the invalid member. `find_reader`

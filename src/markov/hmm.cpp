@@ -55,8 +55,9 @@ bool HiddenMarkovModel::has_posterior() const {
   return std::visit([](const auto &fitted) { return fitted.posterior.has_value(); }, state->fitted);
 }
 
-int HiddenMarkovModel::draws() const {
-  return std::visit([](const auto &fitted) { return int(fitted.draws.size()); }, state->fitted);
+std::int64_t HiddenMarkovModel::stored_draws() const {
+  return std::visit([](const auto &fitted) { return std::int64_t(fitted.draws.size()); },
+                    state->fitted);
 }
 
 HmmState HiddenMarkovModel::state_at(int index) const {

@@ -131,8 +131,8 @@ class BAYES_API HiddenMarkovModel final : public Model {
   int code(std::string_view symbol) const;
   /// fitted by vi or svi
   bool has_posterior() const;
-  /// stored draws of the parameters; 0 unless fitted by gibbs
-  int draws() const;
+  /// draws of the parameters; 0 unless fitted by gibbs
+  std::int64_t stored_draws() const override;
 
   /// from 0
   HmmState state_at(int index) const;

@@ -11,6 +11,7 @@
 #include "families/normal/normal_draw.hpp"
 #include "families/normal/normal_scorer.hpp"
 #include "families/product/product.hpp"
+#include "mcmc/stored_draws.hpp"
 
 namespace bayes {
 namespace {
@@ -47,14 +48,16 @@ Matrix deviations_of(const ProductPoint &point, const Matrix &squares) {
 }
 Matrix deviations_of(const NormalPoint &, const Matrix &) { return {}; }
 
-/// Draws of the parameters to store: at most 500, and some megabytes.
+/// How many draws of the parameters to hold while the chains run. Not more than 500 unless asked
+/// for, as sequences are scored under each that is stored.
 template <class Q>
-std::int64_t most_stored_draws(const MarkovPosterior<Q> &prior, std::int64_t all) {
-  constexpr double most_numbers = 5e5;
+std::int64_t held_draws(const MarkovPosterior<Q> &prior, const ChainPlan &plan,
+                        const Control &control) {
   const double k = double(prior.initial.size()),
-               each = k * (1 + k + parameters_of(prior.emissions));
-  return std::clamp<std::int64_t>(std::int64_t(most_numbers / each), 1,
-                                  std::min<std::int64_t>(all, 500));
+               each = k * (1 + k + parameters_of(prior.emissions)),
+               held = std::clamp(control.memory / 4 / (8 * each), 1.0, 1e9);
+  return plan.stored_draws > 0 ? collected_draws(plan, std::int64_t(held))
+                               : equal_draws(plan, std::min({held, 500.0, 5e5 / each}));
 }
 
 /// Sums over draws of the chain's parameters and counts.
@@ -107,21 +110,22 @@ class WeightSums {
 template <class P, class Q> class Sampling {
  public:
   Sampling(const Sequences &sequences, const MarkovPosterior<Q> &prior, bool whole_steps,
-           bool named, const ChainPlan &plan, std::uint64_t seed)
+           bool named, const ChainPlan &plan, std::uint64_t seed, const Control &control)
       : sequences_(sequences),
         prior_(prior),
         learner_(prior, whole_steps),
         named_(named),
         warmup_(plan.warmup),
         seed_(seed),
-        all_draws_(plan.all_stored()),
-        most_draws_(most_stored_draws(prior, all_draws_)) {
+        plan_(plan),
+        held_(held_draws(prior, plan, control)),
+        holds_(plan.all_stored(), held_) {
     if (!named) reference_.assign(std::size_t(sequences.rows.rows()), 0);
   }
 
   class Chain;
 
-  SampledHmm<P, Q> result(ChainRun chains) {
+  SampledHmm<P, Q> result(ChainRun chains, Control &control) {
     SampledHmm<P, Q> out;
     static_cast<MarkovWeights &>(out.point) = weights_.mean();
     accumulate(emissions_, P(emissions_), weights_.share() - 1);
@@ -131,8 +135,14 @@ template <class P, class Q> class Sampling {
                       deviations_of(out.point.emissions, squares_ * weights_.share())};
     out.visits = weights_.visits();
     out.transitions = weights_.transitions();
-    out.draws = std::move(draws_);
-    out.log_likelihood = log_sum_exp(log_likelihoods_) - std::log(double(log_likelihoods_.size()));
+    const double k = double(weights_.mean().initial.size()),
+                 numbers = k * (1 + k + parameters_of(prior_.emissions)) * double(draws_.size());
+    std::vector<double> logs;
+    for (const int index : draws_to_store(plan_, chains.quantities, held_, numbers, control)) {
+      out.draws.push_back(std::move(draws_[std::size_t(index)]));
+      logs.push_back(log_likelihoods_[std::size_t(index)]);
+    }
+    out.log_likelihood = log_sum_exp(logs) - std::log(double(logs.size()));
     out.chains = std::move(chains);
     return out;
   }
@@ -151,12 +161,6 @@ template <class P, class Q> class Sampling {
     weights_.add(q, counts);
   }
 
-  /// Evenly spaced, as run_chains does it.
-  bool keeps_next() {
-    const std::int64_t kept = std::int64_t(draws_.size());
-    return kept < most_draws_ && next_++ == (2 * kept + 1) * all_draws_ / (2 * most_draws_);
-  }
-
   const Sequences &sequences_;
   const MarkovPosterior<Q> &prior_;
   const MarkovVariational<Q> learner_;
@@ -167,7 +171,9 @@ template <class P, class Q> class Sampling {
   WeightSums weights_;
   P emissions_;
   Matrix squares_;
-  const std::int64_t all_draws_, most_draws_;
+  const ChainPlan plan_;
+  const std::int64_t held_;
+  EvenlySpaced holds_;
   std::int64_t next_ = 0;
   std::vector<MarkovPoint<P>> draws_;
   std::vector<double> log_likelihoods_;  // of draws_
@@ -220,7 +226,7 @@ template <class P, class Q> class Sampling<P, Q>::Chain final : public ChainSamp
     all_.add(
         reordered(*posterior_, order),
         {{}, markov::reordered(counts_.transitions, order), pick_entries(counts_.count, order)});
-    if (!all_.keeps_next()) return;
+    if (!all_.holds_.takes(all_.next_++)) return;
     all_.draws_.push_back(reordered(parameters_, order));
     all_.log_likelihoods_.push_back(log_likelihood_);
   }
@@ -279,12 +285,13 @@ SampledHmm<P, Q> sample_hmm(const Sequences &sequences, const MarkovPosterior<Q>
                 "method gibbs keeps the states of one path, which for " +
                     std::to_string(sequences.steps) + " steps do not fit into maintenance_work_mem",
                 {}, "Raise maintenance_work_mem, or use method vi or svi.");
-  Sampling<P, Q> all(sequences, prior, whole_steps, named, plan, seed);
+  Sampling<P, Q> all(sequences, prior, whole_steps, named, plan, seed, control);
   const ChainSettings settings{
       "gibbs", plan, {"log_likelihood", "states"}, plan.all_stored(), "observations"};
-  return all.result(run_chains(settings, control, [&](int chain) {
+  ChainRun chains = run_chains(settings, control, [&](int chain) {
     return std::make_unique<typename Sampling<P, Q>::Chain>(all, chain, begin(chain));
-  }));
+  });
+  return all.result(std::move(chains), control);
 }
 
 template SampledHmm<NormalPoint, NormalWishart> sample_hmm(

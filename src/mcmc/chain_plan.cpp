@@ -37,4 +37,9 @@ void ChainPlan::lines(OptionTable &t, bool applies) {
   if (t.reads()) check(*this);
 }
 
+void ChainPlan::stored_line(OptionTable &t, bool applies) {
+  // Written only if it was given: what is chosen otherwise depends on the draws.
+  if (t.reads() || stored_draws > 0) t.integer("stored_draws", stored_draws, 1, 1000000, applies);
+}
+
 }  // namespace bayes

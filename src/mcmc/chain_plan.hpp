@@ -15,6 +15,8 @@ struct ChainPlan {
   int draws = 1000;
   int warmup = 500;
   int thin = 1;
+  /// How many draws a model stores whole; 0: as many as draws_to_store chooses.
+  int stored_draws = 0;
   /// of one chain
   int stored() const { return (draws - warmup) / thin; }
   std::int64_t all_stored() const { return std::int64_t(chains) * stored(); }
@@ -22,6 +24,8 @@ struct ChainPlan {
   /// Options chains, draws, warmup, thin. Throws Error: invalid_argument, or too_large for more
   /// draws than a model can hold.
   void lines(OptionTable &t, bool applies);
+  /// Option stored_draws, for a model that stores draws whole.
+  void stored_line(OptionTable &t, bool applies);
 };
 
 }  // namespace bayes

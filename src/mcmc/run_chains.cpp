@@ -6,23 +6,16 @@
 #include <limits>
 
 #include "base/error.hpp"
-#include "mcmc/diagnostics.hpp"
+#include "mcmc/stored_draws.hpp"
 
 namespace bayes {
 namespace {
 
 bool chains_agree(const Draws &draws, Control &control) {
   constexpr double largest_rhat = 1.1;
-  const std::size_t width = draws.quantities.size(), length = std::size_t(draws.draws);
-  for (std::size_t q = 0; q < width; ++q) {
-    std::vector<std::vector<double>> values(std::size_t(draws.chains), std::vector<double>(length));
-    std::vector<Chain> chains;
-    for (std::size_t c = 0; c < values.size(); ++c) {
-      for (std::size_t t = 0; t < length; ++t)
-        values[c][t] = draws.values[(c * length + t) * width + q];
-      chains.push_back({std::int64_t(c) + 1, values[c]});
-    }
-    if (const auto r = rhat(chains, control); r && !(*r < largest_rhat)) return false;
+  for (std::size_t q = 0; q < draws.quantities.size(); ++q) {
+    const ChainSeries series(draws, q);
+    if (const auto r = rhat(series.chains(), control); r && !(*r < largest_rhat)) return false;
   }
   return true;
 }
@@ -46,8 +39,10 @@ ChainRun run_chains(const ChainSettings &settings, Control &control,
   out.quantities.draws = plan.stored();
   out.best = -std::numeric_limits<double>::infinity();
   const std::int64_t all = plan.all_stored(),
-                     stored = std::max<std::int64_t>(1, std::min(settings.most_stored, all));
-  std::int64_t index = 0, next = 0;  // of draws that count; of draws to store
+                     stored = std::max<std::int64_t>(1, std::min(settings.most_stored, all)),
+                     kept = std::clamp(settings.most_kept, stored, all);
+  std::int64_t index = 0, next = 0;  // of draws that count; of those kept
+  EvenlySpaced keeps(all, kept), stores(kept, stored);
   const auto begin = std::chrono::steady_clock::now();
   for (int chain = 0; chain < plan.chains; ++chain) {
     const std::unique_ptr<ChainSampler> sampler = make(chain);
@@ -72,12 +67,9 @@ ChainRun run_chains(const ChainSettings &settings, Control &control,
       out.quantities.values.push_back(log_joint);
       sampler->record(out.quantities.values);
       out.best = std::max(out.best, log_joint);
-      // Draw number j of `stored` is in the middle of the j-th of as many equal parts.
-      if (next < stored && index == (2 * next + 1) * all / (2 * stored)) {
-        ++next;
-        sampler->store(log_joint);
-      }
-      ++index;
+      if (!keeps.takes(index++)) continue;
+      sampler->keep(log_joint);
+      if (stores.takes(next++)) sampler->store(log_joint);
     }
   }
   out.agree = chains_agree(out.quantities, control);

@@ -24,7 +24,9 @@ class ChainSampler {
   /// Appends the quantities of that draw; called for draws that count. None of them may depend on
   /// how components are numbered.
   virtual void record(std::vector<double> &values) const = 0;
-  /// Stores that draw.
+  /// Keeps that draw, while the chains run, for what is estimated from all of them.
+  virtual void keep(double /*log_joint*/) {}
+  /// Stores that draw, which is one of those kept.
   virtual void store(double log_joint) = 0;
 };
 
@@ -33,10 +35,12 @@ struct ChainSettings {
   ChainPlan plan;
   /// what record() appends; log_joint comes before them
   std::vector<std::string> quantities;
-  /// draws stored at most, evenly spaced over all that count
+  /// draws stored at most, evenly spaced over those kept
   std::int64_t most_stored = 0;
   /// what a user would rescale if a density overflows
   const char *data = "columns";
+  /// draws kept at most, evenly spaced over all that count; not fewer than are stored
+  std::int64_t most_kept = 0;
 };
 
 /// What chains leave beside the stored draws.

@@ -73,6 +73,10 @@ BmmComponent BernoulliMixture::component(int index) const {
   return out;
 }
 
+std::int64_t BernoulliMixture::stored_draws() const {
+  return state->draws ? state->draws->draws : 0;
+}
+
 bool BernoulliMixture::has_posterior() const { return state->posterior.has_value(); }
 
 BmmPosterior BernoulliMixture::posterior(int index) const {
@@ -169,6 +173,13 @@ void BernoulliMixture::probabilities(std::span<const double> x, std::span<double
 
 double BernoulliMixture::log_density(std::span<const double> x) const {
   return log_sum_exp(log_joint(x));
+}
+
+PredictiveErrors BernoulliMixture::mcse(std::span<const double> x, Control &control) const {
+  require_posterior_draws(*this);
+  log_joint(x);  // checks the row, and makes the scorer
+  return predictive_errors(scorer_->draws->masses(x.data()), std::size_t(size()), draws.chains,
+                           control);
 }
 
 bool BernoulliMixture::takes_missing() const {

@@ -13,6 +13,7 @@
 #include "data/rows.hpp"
 #include "document/document.hpp"
 #include "document/model.hpp"
+#include "mcmc/stored_draws.hpp"
 
 namespace bayes {
 
@@ -66,6 +67,7 @@ class BAYES_API BernoulliMixture final : public Model {
   std::vector<std::string> likelihood() const;
   /// from 0
   BmmComponent component(int index) const;
+  std::int64_t stored_draws() const override;
   /// fitted by vi or svi
   bool has_posterior() const;
   /// from 0; throws Error(invalid_argument) without posterior
@@ -86,6 +88,9 @@ class BAYES_API BernoulliMixture final : public Model {
   void probabilities(std::span<const double> x, std::span<double> out) const;
   /// log predictive density
   double log_density(std::span<const double> x) const;
+  /// Monte Carlo standard errors of log_density and probabilities: of averages over the stored
+  /// draws. Throws Error(invalid_argument) for a model without draws.
+  PredictiveErrors mcse(std::span<const double> x, Control &control) const;
   /// was it fitted with option missing = marginalize?
   bool takes_missing() const;
 

@@ -36,6 +36,7 @@ void lines(OptionTable &t, BmmOptions &o, int dimension) {
   t.other("likelihood", read_names, [&] { return likelihood_document(o.likelihood); });
   categories_line(t, o.categories, o.likelihood, "likelihood", !o.started);
   o.iteration_lines(t);
+  o.chains.stored_line(t, o.sampled());
   o.sample_line(t);
   o.restart_line(t, o.started || o.sampled());
   t.choice("init", o.init, {"varied", "kmeans++", "random"}, !o.started);

@@ -64,6 +64,12 @@ DirichletProcessMixture::Predictor &DirichletProcessMixture::predictor() const {
 
 const DpmmEstimate &DirichletProcessMixture::estimate() const { return state->estimate; }
 
+std::int64_t DirichletProcessMixture::stored_draws() const {
+  if (draws.quantities.empty()) return 0;
+  return std::visit([](const auto &fitted) { return std::int64_t(fitted.sizes.size()); },
+                    state->fitted);
+}
+
 DpmmCluster DirichletProcessMixture::cluster(int index) const {
   const std::int64_t count = state->counts[std::size_t(index)];
   DpmmCluster out{count, double(count) / (double(info.rows) + state->concentration), {}, {}};
@@ -115,6 +121,33 @@ double DirichletProcessMixture::log_density(std::span<const double> x) const {
   double whole = std::exp(p.alone - largest);
   for (const double score : p.scores()) whole += std::exp(score - largest);
   return largest + std::log(whole) - std::log(p.draws);
+}
+
+PredictiveErrors DirichletProcessMixture::mcse(std::span<const double> x, Control &control) const {
+  require_posterior_draws(*this);
+  check_row(x);
+  Predictor &p = predictor();
+  p.score(x);
+  const double largest = p.largest();
+  const std::size_t k = std::size_t(size());
+  std::vector<double> masses;
+  std::visit(
+      [&](const auto &fitted) {
+        // of all empty clusters of all draws together
+        const double alone = std::exp(p.alone - largest) / p.new_weight;
+        std::size_t i = 0;
+        for (std::size_t s = 0; s < fitted.sizes.size(); ++s) {
+          std::vector<double> own(k + 1, 0.0);
+          own[k] = fitted.rest[s] * alone;
+          for (const std::size_t end = i + std::size_t(fitted.sizes[s]); i < end; ++i) {
+            const double mass = std::exp(p.scores()[i] - largest);
+            for (std::size_t c = 0; c < k; ++c) own[c] += mass * fitted.shares[i * k + c];
+          }
+          masses.insert(masses.end(), own.begin(), own.end());
+        }
+      },
+      state->fitted);
+  return predictive_errors(masses, k + 1, draws.chains, control);
 }
 
 void DirichletProcessMixture::check_row(std::span<const double> x) const {

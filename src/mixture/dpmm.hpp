@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 #include "data/rows.hpp"
 #include "document/document.hpp"
 #include "document/model.hpp"
+#include "mcmc/stored_draws.hpp"
 #include "partition/partition.hpp"
 
 namespace bayes {
@@ -40,13 +42,15 @@ struct DpmmEstimate {
   int clusters = 0;
   /// scale: see PartitionLoss; NaN for method vi
   double expected_loss = 0;
+  /// its Monte Carlo standard error; NaN for method vi and if unknown
+  double mcse = std::numeric_limits<double>::quiet_NaN();
   /// proved optimal under its loss
   bool optimal = false;
   /// of the credible ball; NaN for method vi
   double level = 0, radius = 0;
   /// in the ball
   int fewest_clusters = 0, most_clusters = 0;
-  /// on which the estimate and predictions rest
+  /// on which the estimate rests
   int draws = 0;
 };
 
@@ -61,6 +65,7 @@ class BAYES_API DirichletProcessMixture final : public Model {
   /// from 0, by decreasing count
   DpmmCluster cluster(int index) const;
   const DpmmEstimate &estimate() const;
+  std::int64_t stored_draws() const override;
 
   // One row x of d numbers that their columns allow (Error(invalid_argument) names the element
   // otherwise).
@@ -73,6 +78,9 @@ class BAYES_API DirichletProcessMixture final : public Model {
   int predict(std::span<const double> x) const;
   /// log of the posterior predictive density, averaged over the draws
   double log_density(std::span<const double> x) const;
+  /// Monte Carlo standard errors of log_density and probabilities: of averages over the stored
+  /// draws. Throws Error(invalid_argument) for a model without draws.
+  PredictiveErrors mcse(std::span<const double> x, Control &control) const;
 
   struct State;
   std::unique_ptr<State> state;
@@ -103,8 +111,11 @@ struct DpmmFit {
   /// the certainty of every row's membership (PartitionEstimate::probability; method vi: its
   /// responsibility)
   std::vector<double> probability;
-  /// empty for method vi
+  /// those on which the estimate rests, chain after chain, as many of each; none for method vi
   PartitionDraws draws;
+  int chains = 0;
+  /// Which of them bound the credible ball; see PartitionEstimate.
+  int upper = 0, lower = 0, horizontal = 0;
 };
 
 /// Fits a Dirichlet process mixture to the rows.
@@ -116,10 +127,22 @@ BAYES_API DpmmFit dpmm_fit(RowSource &rows, const Document &options, Control &co
 inline constexpr std::int64_t dpmm_most_similar_rows = 5000;
 
 /// Samples the posterior and gives, for row 0, 1, ... in turn, the probabilities that it is in one
-/// cluster with each row before it. Throws Error: too_large for more rows than
-/// dpmm_most_similar_rows, and whatever dpmm_fit throws; invalid_argument for method vi.
+/// cluster with each row before it, and their Monte Carlo standard errors (see similarity). Throws
+/// Error: too_large for more rows than dpmm_most_similar_rows, and whatever dpmm_fit throws;
+/// invalid_argument for method vi.
 BAYES_API void dpmm_similarity(
     RowSource &rows, const Document &options, Control &control,
-    const std::function<void(std::int64_t row, std::span<const double> probabilities)> &emit);
+    const std::function<void(std::int64_t row, std::span<const double> probabilities,
+                             std::span<const double> mcse)> &emit);
+
+/// The bounds of the credible ball: clusters of every row, from 0 by decreasing size.
+struct DpmmBounds {
+  /// of the estimate, and of the draws that bound the ball; see PartitionEstimate
+  std::vector<int> estimate, upper, lower, horizontal;
+};
+
+/// Throws Error as dpmm_fit does; invalid_argument for method vi.
+BAYES_API DpmmBounds dpmm_credible_bounds(RowSource &rows, const Document &options,
+                                          Control &control);
 
 }  // namespace bayes

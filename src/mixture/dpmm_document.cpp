@@ -105,6 +105,7 @@ void DirichletProcessMixture::write(Document &document) const {
       .set("most_clusters", e.most_clusters);
   if (!std::isnan(e.expected_loss))
     estimate.set("expected_loss", e.expected_loss).set("level", e.level).set("radius", e.radius);
+  if (!std::isnan(e.mcse)) estimate.set("mcse", e.mcse);
   document.set("concentration", state->concentration).set("estimate", std::move(estimate));
   document.set("counts", numbers({state->counts.begin(), state->counts.end()}));
   std::visit(
@@ -137,6 +138,7 @@ std::unique_ptr<Model> read_dirichlet_process_mixture(const Document &document) 
     e.expected_loss = estimate.number("expected_loss", 0, 64);
     e.level = estimate.number("level", 0, 1, true);
     e.radius = estimate.number("radius", 0, 64);
+    if (estimate.has("mcse")) e.mcse = estimate.number("mcse", 0, 64);
   }
   state.counts = read_counts<std::int64_t>(in, "counts", k, 1);
   const std::string likelihood = in.text("likelihood");

@@ -12,6 +12,7 @@
 #include "families/product/product_prior.hpp"
 #include "fit/fit_run.hpp"
 #include "fit/seeding.hpp"
+#include "mcmc/stored_draws.hpp"
 #include "mixture/dpmm_options.hpp"
 #include "mixture/dpmm_state.hpp"
 #include "mixture/stick_breaking.hpp"
@@ -24,8 +25,6 @@ namespace {
 /// The default base measure is the prior of a finite mixture with this many components.
 constexpr int components_of_prior = 5;
 
-/// Limit for the numbers of a model's stored draws: some tens of megabytes.
-constexpr double most_doubles = 2e6;
 /// Initial numbers of clusters of successive chains: overdispersed, too few and too many, so that
 /// agreement of the chains indicates convergence.
 constexpr int starting_clusters[] = {1, 10, 3, 30};
@@ -208,23 +207,27 @@ class ProcessFitBase {
         std::uint64_t(chain));
   }
 
-  /// What the chains say of the partition. Their partitions and quantities go.
+  /// What the chains say of the partition.
   void estimate(PartitionChains &chains) {
     PartitionEstimate found =
         estimate_partition(chains.partitions, options_.loss(), chains.log_joint, options_.level,
-                           options_.seed, control_);
+                           options_.seed, control_, options_.chains.chains);
     model_->state->estimate = {
-        options_.estimate,     found.clusters,      found.expected_loss,
-        found.optimal,         options_.level,      found.radius,
-        found.fewest_clusters, found.most_clusters, chains.partitions.size()};
-    labels_ = std::move(found.labels);
-    probability_ = std::move(found.probability);
+        options_.estimate,   found.clusters,          found.expected_loss, found.mcse,
+        found.optimal,       options_.level,          found.radius,        found.fewest_clusters,
+        found.most_clusters, chains.partitions.size()};
+    fit_.labels = std::move(found.labels);
+    fit_.probability = std::move(found.probability);
+    fit_.chains = options_.chains.chains;
+    fit_.upper = found.upper;
+    fit_.lower = found.lower;
+    fit_.horizontal = found.horizontal;
     model_->state->concentration = mean_of(chains.quantities, "concentration");
-    run_.take(std::move(static_cast<ChainRun &>(chains)), options_.chains);
   }
 
   DpmmFit result() {
-    return {std::move(model_), std::move(labels_), std::move(probability_), std::move(draws_)};
+    fit_.model = std::move(model_);
+    return std::move(fit_);
   }
 
   RowSource &rows_;
@@ -233,9 +236,7 @@ class ProcessFitBase {
   std::unique_ptr<DirichletProcessMixture> model_ = std::make_unique<DirichletProcessMixture>();
   FitRun run_;
   StartingPartitions starts_;
-  std::vector<int> labels_;
-  std::vector<double> probability_;
-  PartitionDraws draws_{1};
+  DpmmFit fit_{{}, {}, {}, PartitionDraws(1)};
 };
 
 template <class Q> class ProcessFit : ProcessFitBase {
@@ -259,26 +260,27 @@ template <class Q> class ProcessFit : ProcessFitBase {
                           [this](int chain) { return chain_start(chain); });
     estimate(chains);
     store_draws(chains);
-    draws_ = std::move(chains.partitions);
+    run_.take(std::move(static_cast<ChainRun &>(chains)), options_.chains);
+    fit_.draws = std::move(chains.partitions);
   }
 
   /// The stored draws as one predictive density, so many of them as a model should hold, and how
   /// their clusters overlap those of the estimate.
   void store_draws(ChainDraws<Q> &chains) {
     const int clusters = model_->state->estimate.clusters;
-    const std::size_t size = chains.weights.size();
-    double doubles = 0;
+    double numbers = 0;
     for (const DrawnWeights &draw : chains.weights)
-      doubles += double(draw.weights.size()) * (parameters_of(prior_) + clusters + 1);
-    // However large, one is stored.
-    const int every = int(std::clamp(std::ceil(doubles / most_doubles), 1.0, double(size)));
+      numbers += double(draw.weights.size()) * (parameters_of(prior_) + clusters + 1);
     std::vector<Q> parts;
-    for (std::size_t s = std::size_t(every) / 2; s < size; s += std::size_t(every)) {
+    for (const int stored :
+         draws_to_store(options_.chains, chains.quantities, std::int64_t(chains.weights.size()),
+                        numbers, control_)) {
       control_.poll();
+      const std::size_t s = std::size_t(stored);
       const DrawnWeights &draw = chains.weights[s];
       const std::size_t k = draw.weights.size();
       const auto shares =
-          shares_of_clusters(chains.partitions.labels(int(s)), k, labels_, clusters);
+          shares_of_clusters(chains.partitions.labels(chains.whole[s]), k, fit_.labels, clusters);
       fitted_.sizes.push_back(int(k));
       fitted_.rest.push_back(draw.rest);
       fitted_.weights.insert(fitted_.weights.end(), draw.weights.begin(), draw.weights.end());
@@ -307,16 +309,16 @@ template <class Q> class ProcessFit : ProcessFitBase {
     model_->state->concentration = learner.concentration(best.state);
 
     // The clusters are the sticks that are the most probable of some row.
-    labels_.resize(std::size_t(rows_.rows()));
-    probability_.resize(labels_.size());
+    fit_.labels.resize(std::size_t(rows_.rows()));
+    fit_.probability.resize(fit_.labels.size());
     local_step<MostProbable>(rows_, control_, learner.scorer(best.state),
                              learner.log_weights(best.state),
-                             {labels_.data(), probability_.data()});
-    const ByCounts by_counts(labels_, sticks);
+                             {fit_.labels.data(), fit_.probability.data()});
+    const ByCounts by_counts(fit_.labels, sticks);
     const int clusters = by_counts.clusters;
     const double none = std::numeric_limits<double>::quiet_NaN();
-    model_->state->estimate = {"variational", clusters, none,     false, none,
-                               none,          clusters, clusters, 1};
+    model_->state->estimate = {"variational", clusters, none,     none,     false,
+                               none,          none,     clusters, clusters, 1};
 
     const std::vector<double> weights = learner.weights(best.state);
     fitted_.components = pick(best.state.components, by_counts.order);
@@ -332,7 +334,8 @@ template <class Q> class ProcessFit : ProcessFitBase {
   void finish() {
     auto &state = *model_->state;
     const int clusters = state.estimate.clusters;
-    const auto statistics = statistics_of_labels(rows_, prior_, labels_.data(), clusters, control_);
+    const auto statistics =
+        statistics_of_labels(rows_, prior_, fit_.labels.data(), clusters, control_);
     const Q all = replicate(prior_, clusters);
     model_->info.log_likelihood = log_marginal_likelihood(statistics, all);
     fitted_.clusters = posterior(statistics, all);
@@ -349,6 +352,12 @@ template <class Q> class ProcessFit : ProcessFitBase {
   Q prior_;
   DpmmFitted<Q> fitted_;
 };
+
+void require_draws(const Document &options, const std::string &why) {
+  if (!read_dpmm_options(options).sampled())
+    throw Error(Errc::invalid_argument, why + ", but method vi has none", {},
+                "Use method collapsed, gibbs or slice.");
+}
 
 }  // namespace
 
@@ -381,10 +390,9 @@ DpmmFit dpmm_fit(RowSource &rows, const Document &document, Control &control) {
 
 void dpmm_similarity(
     RowSource &rows, const Document &options, Control &control,
-    const std::function<void(std::int64_t row, std::span<const double> probabilities)> &emit) {
-  if (!read_dpmm_options(options).sampled())
-    throw Error(Errc::invalid_argument, "similarities need draws, but method vi has none", {},
-                "Use method collapsed, gibbs or slice.");
+    const std::function<void(std::int64_t row, std::span<const double> probabilities,
+                             std::span<const double> mcse)> &emit) {
+  require_draws(options, "similarities need draws");
   if (rows.rows() > dpmm_most_similar_rows)
     throw Error(
         Errc::too_large, "similarities of " + std::to_string(rows.rows()) + " rows are too many",
@@ -392,7 +400,15 @@ void dpmm_similarity(
             " numbers. The limit is " + std::to_string(dpmm_most_similar_rows) + " rows.",
         "Use a sample of the rows, or dpmm_cluster, which needs no pairs.");
   const DpmmFit fitted = dpmm_fit(rows, options, control);
-  similarity(fitted.draws, control, emit);
+  similarity(fitted.draws, fitted.chains, control, emit);
+}
+
+DpmmBounds dpmm_credible_bounds(RowSource &rows, const Document &options, Control &control) {
+  require_draws(options, "a credible ball needs draws");
+  DpmmFit fitted = dpmm_fit(rows, options, control);
+  return {std::move(fitted.labels), labels_by_size(fitted.draws, fitted.upper),
+          labels_by_size(fitted.draws, fitted.lower),
+          labels_by_size(fitted.draws, fitted.horizontal)};
 }
 
 }  // namespace bayes

@@ -67,6 +67,7 @@ void lines(OptionTable &t, DpmmOptions &o) {
   t.either("on_error", o.rows.null_on_error, "error", "null");
   t.other("prior", [&](const Document &given) { read_prior(given, o); });
   o.chains.lines(t, o.sampled());
+  o.chains.stored_line(t, o.sampled());
   t.either("init", o.one_start, "varied", "one", o.sampled());
   t.choice("estimate", o.estimate, {"binder", "vi", "bipartition", "map"}, o.sampled());
   t.number("level", o.level, above(0, 1), o.sampled());

@@ -1,6 +1,7 @@
 // The stored draws of a sampled finite mixture: its posterior predictive.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 #include <string>
@@ -44,6 +45,16 @@ template <class Q> class FiniteDrawsScorer {
       joint_[j] = log_sum_exp(column_);
     }
     return joint_;
+  }
+
+  /// [draw][component]: what these are means of, divided by the largest.
+  std::vector<double> masses(const double *x) {
+    clusters_.log_predictive(x, scores_.data());
+    std::vector<double> out = log_weights_;
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] += scores_[i];
+    const double largest = *std::max_element(out.begin(), out.end());
+    for (double &mass : out) mass = std::exp(mass - largest);
+    return out;
   }
 
  private:

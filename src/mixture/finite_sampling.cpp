@@ -6,13 +6,11 @@
 #include "base/assignment.hpp"
 #include "families/normal/normal_wishart.hpp"
 #include "families/product/product_components.hpp"
+#include "mcmc/stored_draws.hpp"
 #include "partition/chains.hpp"
 
 namespace bayes {
 namespace {
-
-/// Numbers of a model's draws: some ten megabytes.
-constexpr double most_draw_numbers = 2e6;
 
 /// Components 0 .. K - 1 of every draw are those of the most probable draw: a draw's clusters take
 /// the names that most of their rows have there (Papastamoulis and Iliopoulos 2010); its components
@@ -73,13 +71,15 @@ SampledMixture<P, Q> sample_mixture(RowSource &rows, int k, const Q &prior, doub
   SamplerSetting setting;
   setting.seed = seed;
   setting.partition = PartitionPrior::finite(k, alpha);
-  ChainDraws<Q> chains = sample_partitions(rows, prior, setting, method, plan, control, begin);
+  // All draws are relabelled and averaged, of which those go into the model that it stores.
+  ChainDraws<Q> chains =
+      sample_partitions(rows, prior, setting, method, plan, control, begin, true);
 
   SampledMixture<P, Q> out;
   const Relabelling relabelling(chains, k);
-  const double each = double(k) * (parameters_of(prior) + 1);
-  const int size = relabelling.size(),
-            every = std::max(1, int(std::ceil(each * size / most_draw_numbers)));
+  const int size = relabelling.size();
+  const std::vector<int> to_store = draws_to_store(
+      plan, chains.quantities, size, double(k) * (parameters_of(prior) + 1) * size, control);
   std::vector<Q> stored;
   std::vector<double> weights(std::size_t(k), 0.0), counts = weights;
   for (int s = 0; s < size; ++s) {
@@ -96,7 +96,7 @@ SampledMixture<P, Q> sample_mixture(RowSource &rows, int k, const Q &prior, doub
       counts[j] += draw.counts[j] / size;
     }
     accumulate(out.point.components, point, 1.0 / size);
-    if (s % every != every / 2) continue;
+    if (stored.size() == to_store.size() || s != to_store[stored.size()]) continue;
     out.draws.weights.insert(out.draws.weights.end(), draw.weights.begin(), draw.weights.end());
     stored.push_back(untied(components));
   }

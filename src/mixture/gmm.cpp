@@ -38,6 +38,10 @@ GmmComponent GaussianMixture::component(int index) const {
                       row_major(dense_form(shape, scale, dimension()))};
 }
 
+std::int64_t GaussianMixture::stored_draws() const {
+  return state->fitted.draws ? state->fitted.draws->draws : 0;
+}
+
 bool GaussianMixture::has_posterior() const {
   const GmmFitted &fitted = state->fitted;
   return fitted.linked.has_value() || fitted.independent.has_value();
@@ -90,6 +94,11 @@ void GaussianMixture::probabilities(std::span<const double> x, std::span<double>
 
 double GaussianMixture::log_density(std::span<const double> x) const {
   return log_sum_exp(scorer().log_joint(x));
+}
+
+PredictiveErrors GaussianMixture::mcse(std::span<const double> x, Control &control) const {
+  require_posterior_draws(*this);
+  return predictive_errors(scorer().masses(x), std::size_t(size()), draws.chains, control);
 }
 
 int GaussianMixture::sample(std::uint64_t seed, std::int64_t index, std::span<double> out) const {

@@ -13,6 +13,7 @@
 #include "data/rows.hpp"
 #include "document/document.hpp"
 #include "document/model.hpp"
+#include "mcmc/stored_draws.hpp"
 
 namespace bayes {
 
@@ -62,6 +63,7 @@ class BAYES_API GaussianMixture final : public Model {
 
   /// from 0
   GmmComponent component(int index) const;
+  std::int64_t stored_draws() const override;
   /// fitted by vi or svi
   bool has_posterior() const;
   /// from 0; throws Error(invalid_argument) without posterior
@@ -75,6 +77,9 @@ class BAYES_API GaussianMixture final : public Model {
   void probabilities(std::span<const double> x, std::span<double> out) const;
   /// log predictive density
   double log_density(std::span<const double> x) const;
+  /// Monte Carlo standard errors of log_density and probabilities: of averages over the stored
+  /// draws. Throws Error(invalid_argument) for a model without draws.
+  PredictiveErrors mcse(std::span<const double> x, Control &control) const;
 
   /// Draw `index` of the stream `seed` from the (predictive) mixture: writes d numbers, returns the
   /// component, from 0.

@@ -32,8 +32,9 @@ GmmScorer::GmmScorer(const GaussianMixture::State &state) {
   half_.assign(std::size_t(padded_), 0.0);
   inverse_degrees_.assign(std::size_t(padded_), 0.0);
   if (fitted.draws) {
-    drawn_ = [scorer = std::make_shared<FiniteDrawsScorer<NormalWishart>>(*fitted.draws)](
-                 const double *x) { return scorer->log_joint(x); };
+    const auto scorer = std::make_shared<FiniteDrawsScorer<NormalWishart>>(*fitted.draws);
+    drawn_ = [scorer](const double *x) { return scorer->log_joint(x); };
+    masses_ = [scorer](const double *x) { return scorer->masses(x); };
     return;
   }
   if (fitted.independent) {

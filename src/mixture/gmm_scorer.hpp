@@ -20,6 +20,9 @@ class GmmScorer {
   /// valid until the next call.
   std::span<const double> log_joint(std::span<const double> x);
 
+  /// FiniteDrawsScorer::masses, of a model with draws.
+  std::vector<double> masses(std::span<const double> x) const { return masses_(x.data()); }
+
  private:
   void compile_dense(const CovarianceShape &shape, const std::vector<FactoredScale> &scales);
   void compile_variances(const CovarianceShape &shape, const std::vector<FactoredScale> &scales);
@@ -48,6 +51,7 @@ class GmmScorer {
   std::vector<Integral> integrals_;
   // of a model with draws: all of log_joint
   std::function<std::span<const double>(const double *x)> drawn_;
+  std::function<std::vector<double>(const double *x)> masses_;
 };
 
 }  // namespace bayes

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/special.hpp"
+#include "mcmc/stored_draws.hpp"
 
 namespace bayes {
 namespace {
@@ -35,9 +36,13 @@ class PartitionChain final : public ChainSampler {
     values.insert(values.end(), own.begin(), own.end());
   }
 
-  void store(double log_joint) override {
+  void keep(double log_joint) override {
     out_.partitions.add(sampler_->labels());
     out_.log_joint.push_back(log_joint);
+  }
+
+  void store(double) override {
+    out_.whole.push_back(out_.partitions.size() - 1);
     double n = 0;
     for (const double count : counts_) n += count;
     const double total = sampler_->partition().total(n);
@@ -84,22 +89,29 @@ std::vector<double> partition_quantities(const std::vector<double> &counts,
   return out;
 }
 
-std::int64_t storable_draws(std::int64_t rows, int dimension, double parameters,
-                            const Control &control) {
-  constexpr double most = 500;  // more tell little more of a partition or a density
-  const double row_bytes = (8.0 * dimension + 28) * double(rows), expected_clusters = 20;
-  const double labels =
-      std::max(control.row_memory - row_bytes, control.row_memory / 8) / (2.0 * double(rows));
-  const double components = control.memory / 4 / (8 * expected_clusters * parameters);
-  return std::max<std::int64_t>(2, std::int64_t(std::min({most, labels, components})));
+DrawCounts draw_counts(const RowSource &rows, double components, double parameters,
+                       const ChainPlan &plan, bool everything, const Control &control) {
+  const double n = double(rows.rows()), row_bytes = (8.0 * rows.shape().dimension + 28) * n,
+               labels = std::max(control.row_memory - row_bytes, control.row_memory / 8) / (2 * n),
+               whole = control.memory / 4 / (8 * components * (parameters + 2));
+  constexpr double most = 1e9;  // no limit
+  // at least two
+  const auto least = [&](double count) { return std::max(2.0, std::min(count, most)); };
+  if (everything) {
+    const std::int64_t both = equal_draws(plan, least(std::min(labels, whole)));
+    return {both, both};
+  }
+  const std::int64_t kept = equal_draws(plan, least(labels));
+  return {kept, collected_draws(plan, std::min(kept, std::int64_t(least(whole))))};
 }
 
 void run_partition_chains(PartitionChains &out, const SamplerSetting &setting,
                           const std::string &method, const ChainPlan &plan,
-                          std::int64_t most_stored, Control &control,
+                          const DrawCounts &counts, Control &control,
                           const std::function<std::unique_ptr<PartitionSampler>(int chain)> &begin,
                           const std::function<void(const PartitionSampler &)> &store) {
-  ChainSettings settings{method.c_str(), plan, {"clusters", "largest", "entropy"}, most_stored};
+  ChainSettings settings{method.c_str(), plan, {"clusters", "largest", "entropy"}, counts.stored};
+  settings.most_kept = counts.kept;
   if (!setting.partition.components()) settings.quantities.push_back("concentration");
   const GammaPrior *const learned = setting.learn_concentration ? &setting.concentration : nullptr;
   static_cast<ChainRun &>(out) = run_chains(settings, control, [&](int chain) {

@@ -24,13 +24,15 @@ struct DrawnWeights {
   double rest = 0;
 };
 
-/// What chains leave, whatever the family of the rows.
+/// What chains leave, whatever the family of the rows. Each chain has as many draws as any other.
 struct PartitionChains : ChainRun {
   explicit PartitionChains(std::int64_t rows) : partitions(rows) {}
-  // of the stored draws
+  // of the draws kept
   PartitionDraws partitions;
   std::vector<double> log_joint;
+  // of the stored draws; which of those kept they are
   std::vector<DrawnWeights> weights;
+  std::vector<int> whole;
 };
 template <class Q> struct ChainDraws : PartitionChains {
   explicit ChainDraws(std::int64_t rows) : PartitionChains(rows) {}
@@ -44,17 +46,23 @@ template <class Q> struct ChainDraws : PartitionChains {
 std::vector<double> partition_quantities(const std::vector<double> &counts,
                                          const double *concentration);
 
-/// How many draws can be stored: labels (2 bytes) within what rows, and the estimate of a
-/// partition (28 bytes a row: labels, patterns, probabilities), leave of the memory for rows, or an
-/// eighth of it; `parameters` numbers a component within that for parameters.
-std::int64_t storable_draws(std::int64_t rows, int dimension, double parameters,
-                            const Control &control);
+/// How many draws are kept, and how many of these are stored whole.
+struct DrawCounts {
+  std::int64_t kept, stored;
+};
+/// Kept are the labels of all draws, or of as many as fit: 2 bytes each, within what rows, and the
+/// estimate of a partition (28 bytes a row: labels, patterns, probabilities), leave of the memory
+/// for rows, or an eighth of it. Draws are held whole, with `parameters` numbers for each of so
+/// many components, within a quarter of that for parameters: `everything` that is kept, or
+/// collected_draws.
+DrawCounts draw_counts(const RowSource &rows, double components, double parameters,
+                       const ChainPlan &plan, bool everything, const Control &control);
 
 /// Runs the chains. `begin(chain)` begins one; `store` is called with every sampler whose draw is
 /// stored, for what depends on the family.
 void run_partition_chains(PartitionChains &out, const SamplerSetting &setting,
                           const std::string &method, const ChainPlan &plan,
-                          std::int64_t most_stored, Control &control,
+                          const DrawCounts &counts, Control &control,
                           const std::function<std::unique_ptr<PartitionSampler>(int chain)> &begin,
                           const std::function<void(const PartitionSampler &)> &store);
 
@@ -62,15 +70,20 @@ void run_partition_chains(PartitionChains &out, const SamplerSetting &setting,
 void make_dense(std::vector<int> &labels, int k);
 
 /// Samples partitions of the rows by the method. `begin(chain)`: labels to begin with, dense from
-/// 0.
+/// 0. everything: every draw that is kept is stored whole.
 template <class Q>
 ChainDraws<Q> sample_partitions(RowSource &rows, const Q &prior, SamplerSetting setting,
                                 const std::string &method, const ChainPlan &plan, Control &control,
-                                const std::function<std::vector<int>(int chain)> &begin) {
+                                const std::function<std::vector<int>(int chain)> &begin,
+                                bool everything = false) {
   ChainDraws<Q> out(rows.rows());
+  constexpr int expected_clusters = 20;  // of a Dirichlet process
+  const int components = setting.partition.components();
   run_partition_chains(
       out, setting, method, plan,
-      storable_draws(rows.rows(), rows.shape().dimension, parameters_of(prior), control), control,
+      draw_counts(rows, components ? components : expected_clusters, parameters_of(prior), plan,
+                  everything, control),
+      control,
       [&](int chain) -> std::unique_ptr<PartitionSampler> {
         setting.chain = std::uint64_t(chain);
         return make_sampler(method, rows, prior, setting, begin(chain), control);

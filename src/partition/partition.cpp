@@ -7,11 +7,46 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "mcmc/stored_draws.hpp"
 #include "partition/partition_search.hpp"
 #include "partition/partition_table.hpp"
 
 namespace bayes {
 namespace {
+
+// Every row on its own.
+WeightedRows single_rows(std::size_t n) {
+  WeightedRows rows;
+  rows.row.resize(n);
+  std::iota(rows.row.begin(), rows.row.end(), 0u);
+  rows.weight.assign(n, 1);
+  return rows;
+}
+
+void require_labels(const PartitionDraws &draws, std::span<const int> labels) {
+  if (std::int64_t(labels.size()) != draws.rows())
+    throw Error(Errc::invalid_argument, "a partition has " + std::to_string(labels.size()) +
+                                            " labels for " + std::to_string(draws.rows()) +
+                                            " rows");
+}
+
+// All draws in runs of at most 65535, the blocks first.
+std::vector<std::pair<int, int>> runs_of(const DrawBlocks &blocks, int draws) {
+  std::vector<std::pair<int, int>> out, left;
+  int next = 0;
+  const auto leave = [&](int end) {
+    for (; next < end; next = left.back().second)
+      left.emplace_back(next, std::min(end, next + std::numeric_limits<std::uint16_t>::max()));
+  };
+  for (int b = 0; b < blocks.size(); ++b) {
+    leave(int(blocks.first(b)));
+    next += blocks.length;
+    out.emplace_back(next - blocks.length, next);
+  }
+  leave(draws);
+  out.insert(out.end(), left.begin(), left.end());
+  return out;
+}
 
 void require_draws(const PartitionDraws &draws) {
   if (draws.size() == 0) throw Error(Errc::invalid_argument, "there are no draws of a partition");
@@ -58,8 +93,15 @@ void credible_ball(const PartitionDraws &draws, std::span<const double> distance
   estimate.radius = *last;
   bool first = true;
   for (int m = 0; m < draws.size(); ++m) {
-    if (!(distance[std::size_t(m)] <= estimate.radius)) continue;
+    const double d = distance[std::size_t(m)];
+    if (!(d <= estimate.radius)) continue;
     const int k = draws.clusters(m);
+    const auto bound = [&](int &draw, bool beyond, bool level_with) {
+      if (first || beyond || (level_with && d > distance[std::size_t(draw)])) draw = m;
+    };
+    bound(estimate.upper, k < estimate.fewest_clusters, k == estimate.fewest_clusters);
+    bound(estimate.lower, k > estimate.most_clusters, k == estimate.most_clusters);
+    bound(estimate.horizontal, false, true);
     estimate.fewest_clusters = first ? k : std::min(estimate.fewest_clusters, k);
     estimate.most_clusters = first ? k : std::max(estimate.most_clusters, k);
     first = false;
@@ -68,7 +110,8 @@ void credible_ball(const PartitionDraws &draws, std::span<const double> distance
 
 PatternPartition find(const PartitionDraws &draws, Patterns &patterns, PartitionLoss loss,
                       std::span<const double> log_joint, std::uint64_t seed, Control &control) {
-  if (loss == PartitionLoss::bipartition) return search_bipartition(draws, patterns, seed, control);
+  if (loss == PartitionLoss::bipartition)
+    return search_bipartition_of_many(draws, patterns, seed, control);
   if (loss != PartitionLoss::map)
     return with_loss(loss, [&]<class Loss>(Loss) {
       return search_partition<Loss>(draws, patterns, seed, control);
@@ -111,13 +154,25 @@ void PartitionDraws::add(std::span<const int> labels) {
   if (missing != occurs.end())
     throw Error(Errc::invalid_argument, "the labels of a draw of a partition leave a number out",
                 "No row has label " + std::to_string(missing - occurs.begin()) + ".");
-  labels_.emplace_back(labels.begin(), labels.end());
+  labels_.push_back(
+      std::make_shared<const std::vector<std::uint16_t>>(labels.begin(), labels.end()));
   clusters_.push_back(clusters);
+}
+
+PartitionDraws PartitionDraws::evenly_spaced(int count) const {
+  PartitionDraws out(rows_);
+  EvenlySpaced spaced(size(), count);
+  for (int m = 0; m < size(); ++m)
+    if (spaced.takes(m)) {
+      out.labels_.push_back(labels_[std::size_t(m)]);
+      out.clusters_.push_back(clusters(m));
+    }
+  return out;
 }
 
 PartitionEstimate estimate_partition(const PartitionDraws &draws, PartitionLoss loss,
                                      std::span<const double> log_joint, double level,
-                                     std::uint64_t seed, Control &control) {
+                                     std::uint64_t seed, Control &control, int chains) {
   require_draws(draws);
   if (!(level > 0 && level <= 1))
     throw Error(Errc::invalid_argument,
@@ -144,19 +199,14 @@ PartitionEstimate estimate_partition(const PartitionDraws &draws, PartitionLoss 
     estimate.probability.push_back(std::min(1.0, probability[p] / draws.size()));
   }
   credible_ball(draws, distance, level, estimate);
+  estimate.mcse = mcse_of(std::move(distance), chains, control);
   return estimate;
 }
 
 double expected_loss(const PartitionDraws &draws, std::span<const int> labels, PartitionLoss loss) {
   require_draws(draws);
-  if (std::int64_t(labels.size()) != draws.rows())
-    throw Error(Errc::invalid_argument, "a partition has " + std::to_string(labels.size()) +
-                                            " labels for " + std::to_string(draws.rows()) +
-                                            " rows");
-  WeightedRows rows;
-  rows.row.resize(labels.size());
-  std::iota(rows.row.begin(), rows.row.end(), 0u);
-  rows.weight.assign(labels.size(), 1);
+  require_labels(draws, labels);
+  const WeightedRows rows = single_rows(labels.size());
   Control control;
   Comparison comparison(draws, rows, control);
   std::vector<int> dense;
@@ -165,26 +215,76 @@ double expected_loss(const PartitionDraws &draws, std::span<const int> labels, P
   return with_loss(loss, [&]<class Loss>(Loss) { return comparison.mean<Loss>(); });
 }
 
+std::vector<int> labels_by_size(const PartitionDraws &draws, int draw) {
+  const auto labels = draws.labels(draw);
+  PatternPartition partition{{labels.begin(), labels.end()}, draws.clusters(draw)};
+  order_clusters(partition, single_rows(labels.size()));
+  return std::move(partition.labels);
+}
+
+std::vector<double> membership_mcse(const PartitionDraws &draws, std::span<const int> labels,
+                                    int chains, Control &control) {
+  require_draws(draws);
+  require_labels(draws, labels);
+  std::vector<double> out(labels.size(), std::numeric_limits<double>::quiet_NaN());
+  const DrawBlocks blocks(draws.size(), chains);
+  const std::size_t size = std::size_t(blocks.size());
+  // Rows of a cluster that are together in every draw have one series.
+  PartitionDraws with_labels = draws;
+  std::vector<int> dense;
+  const int clusters = densify(labels, dense);
+  with_labels.add(dense);
+  const Patterns patterns(with_labels, control);
+  const std::size_t p = patterns.rows.size();
+  if (size == 0 || 4.0 * double(p * size) > control.row_memory / 4) return out;
+  Comparison comparison(draws, patterns.rows, control);
+  std::vector<int> own;
+  for (const std::uint32_t row : patterns.rows.row) own.push_back(dense[row]);
+  comparison.set<int>(own, clusters);
+  std::vector<float> series(p * size);
+  std::vector<double> sum(p);
+  for (std::size_t b = 0; b < size; ++b) {
+    std::fill(sum.begin(), sum.end(), 0.0);
+    const int first = int(blocks.first(int(b)));
+    for (int m = first; m < first + blocks.length; ++m) {
+      control.poll();
+      comparison.add_probability(m, sum);
+    }
+    for (std::size_t q = 0; q < p; ++q) series[q * size + b] = float(sum[q] / blocks.length);
+  }
+  std::vector<double> of_pattern(p);
+  for (std::size_t q = 0; q < p; ++q) {
+    if (q % 256 == 0) control.poll();
+    const float *const from = series.data() + q * size;
+    of_pattern[q] = mcse_of({from, from + size}, chains, control);
+  }
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = of_pattern[patterns.of_row[i]];
+  return out;
+}
+
 // Pairs are counted in tiles of rows: a tile's labels in all draws stay in the cache while the rows
-// of a block are compared with them.
-void similarity(const PartitionDraws &draws, Control &control,
-                const std::function<void(std::int64_t, std::span<const double>)> &emit) {
+// of a block are compared with them. Draws are counted by runs of at most 65535, those of
+// DrawBlocks first.
+void similarity(const PartitionDraws &draws, int chains, Control &control,
+                const std::function<void(std::int64_t, std::span<const double>,
+                                         std::span<const double>)> &emit) {
   require_draws(draws);
   constexpr std::size_t block = 16, tile = 256;
-  constexpr int most = std::numeric_limits<std::uint16_t>::max();
   const std::size_t n = std::size_t(draws.rows());
-  std::vector<double> probability(block * n);
+  const DrawBlocks blocks(draws.size(), chains);
+  const std::vector<std::pair<int, int>> runs = runs_of(blocks, draws.size());
+  std::vector<double> probability(block * n), mcse(block * n), series(std::size_t(blocks.size()));
+  std::vector<std::uint16_t> counts(runs.size() * tile);
   for (std::size_t begin = 0; begin < n; begin += block) {
     const std::size_t end = std::min(begin + block, n);
-    std::fill(probability.begin(), probability.end(), 0.0);
     for (std::size_t from = 0; from < end; from += tile) {
       const std::size_t columns = std::min(tile, n - from);
-      for (int first = 0; first < draws.size(); first += most) {
+      for (std::size_t i = begin; i < end; ++i) {
         control.poll();
-        const int last = int(std::min<std::int64_t>(draws.size(), std::int64_t(first) + most));
-        for (std::size_t i = begin; i < end; ++i) {
-          std::uint16_t together[tile] = {};
-          for (int m = first; m < last; ++m) {
+        std::fill(counts.begin(), counts.end(), std::uint16_t(0));
+        for (std::size_t r = 0; r < runs.size(); ++r) {
+          std::uint16_t *const together = counts.data() + r * tile;
+          for (int m = runs[r].first; m < runs[r].second; ++m) {
             const std::uint16_t *const labels = draws.labels(m).data();
             const std::uint16_t own = labels[i];
             if (columns == tile) {
@@ -195,16 +295,23 @@ void similarity(const PartitionDraws &draws, Control &control,
                 together[j] = std::uint16_t(together[j] + (labels[from + j] == own));
             }
           }
-          for (std::size_t j = 0; j < columns; ++j)
-            probability[(i - begin) * n + from + j] += together[j];
+        }
+        for (std::size_t j = 0; j < columns && from + j < i; ++j) {
+          std::int64_t together = 0;
+          for (std::size_t r = 0; r < runs.size(); ++r) together += counts[r * tile + j];
+          const std::size_t at = (i - begin) * n + from + j;
+          probability[at] = double(together) / draws.size();
+          mcse[at] = std::numeric_limits<double>::quiet_NaN();
+          if (together == 0 || together == draws.size() || series.empty()) continue;
+          for (std::size_t b = 0; b < series.size(); ++b)
+            series[b] = double(counts[b * tile + j]) / blocks.length;
+          mcse[at] = mcse_of(series, chains, control);
         }
       }
     }
-    for (std::size_t i = begin; i < end; ++i) {
-      double *const row = probability.data() + (i - begin) * n;
-      for (std::size_t j = 0; j < i; ++j) row[j] /= draws.size();
-      emit(std::int64_t(i), {row, i});
-    }
+    for (std::size_t i = begin; i < end; ++i)
+      emit(std::int64_t(i), {probability.data() + (i - begin) * n, i},
+           {mcse.data() + (i - begin) * n, i});
   }
 }
 

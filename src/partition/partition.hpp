@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -28,11 +29,14 @@ class BAYES_API PartitionDraws {
   int size() const { return int(labels_.size()); }
   int clusters(int draw) const { return clusters_[std::size_t(draw)]; }
   /// as they were added
-  std::span<const std::uint16_t> labels(int draw) const { return labels_[std::size_t(draw)]; }
+  std::span<const std::uint16_t> labels(int draw) const { return *labels_[std::size_t(draw)]; }
+
+  /// So many of these draws, evenly spaced, without a copy of their labels.
+  PartitionDraws evenly_spaced(int count) const;
 
  private:
   std::int64_t rows_;
-  std::vector<std::vector<std::uint16_t>> labels_;
+  std::vector<std::shared_ptr<const std::vector<std::uint16_t>>> labels_;
   std::vector<int> clusters_;
 };
 
@@ -63,6 +67,8 @@ struct PartitionEstimate {
   int clusters = 0;
   /// mean loss over the draws, exact; scale: see PartitionLoss
   double expected_loss = 0;
+  /// its Monte Carlo standard error; NaN where mcse_mean is undefined
+  double mcse = 0;
   /// proved: no partition (bipartition: into two clusters) is better; never for map
   bool optimal = false;
 
@@ -76,6 +82,10 @@ struct PartitionEstimate {
   double radius = 0;
   /// of the draws in the ball
   int fewest_clusters = 0, most_clusters = 0;
+  /// The ball's bounds (the same, section 4), each a draw, the first of several: of the draws with
+  /// the fewest clusters in the ball, of those with the most, and of all in it, the one furthest
+  /// from the estimate.
+  int upper = 0, lower = 0, horizontal = 0;
 };
 
 /// The point estimate under a loss.
@@ -84,28 +94,44 @@ struct PartitionEstimate {
 /// draw, and merges of clusters) from several starts, as in SALSO (Dahl, Johnson and Mueller 2022);
 /// exhaustive, hence optimal, for up to 8 patterns. Never worse than any draw that was compared:
 /// all of them, the most promising first, while rows x draws^2 is within some 10^9. The number of
-/// clusters is free.
+/// clusters is free. Of more than 500 draws as many, evenly spaced, are searched; of what is best
+/// among them with several numbers of clusters, that with the smallest loss over all draws is
+/// taken, after moves and merges that all draws favour while patterns x draws is within some 10^6.
 ///
 /// bipartition: the minimum cut where that is the answer, else a local search; see
 /// partition_cut.cpp. At least two rows; at most 1000 patterns, too_large beyond.
 ///
 /// log_joint: one for each draw, used by `map` only, where NaN counts as -infinity; may be empty
-/// otherwise. level in (0, 1]. The same arguments give the same result. Throws invalid_argument for
-/// no draws and for invalid arguments, too_large if it would need more than control.memory.
+/// otherwise. level in (0, 1]. The draws are those of so many chains, one after the other, as many
+/// of each. The same arguments give the same result. Throws invalid_argument for no draws and for
+/// invalid arguments, too_large if it would need more than control.memory.
 BAYES_API PartitionEstimate estimate_partition(const PartitionDraws &draws, PartitionLoss loss,
                                                std::span<const double> log_joint, double level,
-                                               std::uint64_t seed, Control &control);
+                                               std::uint64_t seed, Control &control,
+                                               int chains = 1);
 
 /// The mean loss of a partition over the draws: its labels, one per row, are any integers. Takes
 /// O(rows x draws) steps.
 BAYES_API double expected_loss(const PartitionDraws &draws, std::span<const int> labels,
                                PartitionLoss loss);
 
+/// The Monte Carlo standard error of PartitionEstimate::probability for each row of a partition, of
+/// draws of so many chains, by the means of up to 128 runs of draws. NaN where mcse_mean is
+/// undefined, and for all rows if these means would not fit into a quarter of the memory for rows.
+BAYES_API std::vector<double> membership_mcse(const PartitionDraws &draws,
+                                              std::span<const int> labels, int chains,
+                                              Control &control);
+
+/// The clusters of a draw's rows, numbered from 0 by decreasing size, ties by first row.
+BAYES_API std::vector<int> labels_by_size(const PartitionDraws &draws, int draw);
+
 /// Posterior probabilities that rows are in the same cluster: for row 0, 1, ... in turn those with
-/// the rows before it, n(n-1)/2 numbers in total, only a few rows' at a time in memory. Needs at
-/// least one draw.
+/// the rows before it, n(n-1)/2 numbers in total, only a few rows' at a time in memory; and their
+/// Monte Carlo standard errors, of draws of so many chains, by the means of up to 128 runs of draws
+/// (NaN where mcse_mean is undefined). Needs at least one draw.
 BAYES_API void similarity(
-    const PartitionDraws &draws, Control &control,
-    const std::function<void(std::int64_t row, std::span<const double> probabilities)> &emit);
+    const PartitionDraws &draws, int chains, Control &control,
+    const std::function<void(std::int64_t row, std::span<const double> probabilities,
+                             std::span<const double> mcse)> &emit);
 
 }  // namespace bayes

@@ -234,4 +234,26 @@ PatternPartition search_bipartition(const PartitionDraws &draws, Patterns &patte
   return partition;
 }
 
+// What decides is the number of comparisons: patterns^2 x draws, which for 500 draws is within
+// bounds.
+PatternPartition search_bipartition_of_many(const PartitionDraws &draws, Patterns &patterns,
+                                            std::uint64_t seed, Control &control) {
+  constexpr int most_searched = 500;
+  const double n = double(patterns.rows.size());
+  if (draws.size() <= most_searched || (n <= double(most_patterns) && n * n * draws.size() <= 1e8))
+    return search_bipartition(draws, patterns, seed, control);
+  const PartitionDraws some = draws.evenly_spaced(most_searched);
+  Patterns of_some(some, control);
+  const PatternPartition found = search_bipartition(some, of_some, seed, control);
+  std::vector<int> labels;
+  for (const std::uint32_t p : of_some.of_row) labels.push_back(found.labels[p]);
+  // Rows of a pattern are to be on one side.
+  PartitionDraws with_labels = draws;
+  with_labels.add(labels);
+  patterns = Patterns(with_labels, control);
+  PatternPartition out{{}, 2, false};
+  for (const std::uint32_t row : patterns.rows.row) out.labels.push_back(labels[row]);
+  return out;
+}
+
 }  // namespace bayes

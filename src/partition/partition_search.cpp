@@ -18,6 +18,11 @@ constexpr double table_entries = 1 << 18;
 constexpr double least_sample = 1000;  // rows, draws
 constexpr double large_share = 0.01;   // of the rows: a large cluster
 constexpr std::size_t samples = 4, starts = 64, most_found = 2;
+// Of more draws only so many are searched; what is found there, with up to four numbers of
+// clusters, is compared over all, and improved if patterns x draws are few enough.
+constexpr int most_searched = 500;
+constexpr std::size_t most_candidates = 4;
+constexpr double most_improved = 1 << 21;
 
 // Work budgets in table entries: for samples, for all rows, and for comparing draws. About 10^9
 // take a second.
@@ -55,17 +60,38 @@ template <class Loss> class PartitionSearch {
     few_ = std::max(few_, 2 * most_clusters_);
   }
 
-  PatternPartition run() {
+  bool exhaustible() const {
     const std::size_t p = patterns_.rows.size();
     constexpr double partitions[enumerated_patterns + 1] = {1, 1, 2, 5, 15, 52, 203, 877, 4140};
-    if (p <= enumerated_patterns && partitions[p] * double(p) * draws_.size() <= exhaustive_work) {
-      std::vector<int> labels(p);
+    return p <= enumerated_patterns && partitions[p] * double(p) * draws_.size() <= exhaustive_work;
+  }
+
+  PatternPartition run() {
+    if (exhaustible()) {
+      std::vector<int> labels(patterns_.rows.size());
       each_partition(labels, 0, 0, [&](int clusters) { offer(labels, clusters); });
       best_.optimal = true;
       return best_;
     }
     search();
     check_draws();
+    best_.optimal = least_ == 0;
+    return best_;
+  }
+
+  // After run(): the best partition, and the best with other numbers of clusters.
+  std::vector<std::vector<int>> candidates() {
+    others_.insert(others_.begin(), best_.labels);
+    return std::move(others_);
+  }
+
+  // The best of these partitions of the patterns, improved.
+  PatternPartition best_of(const std::vector<std::vector<int>> &candidates) {
+    const bool improved = double(patterns_.rows.size()) * draws_.size() <= most_improved;
+    for (const std::vector<int> &labels : candidates) {
+      offer(labels, *std::max_element(labels.begin(), labels.end()) + 1);
+      if (improved) improve_from({labels.begin(), labels.end()}, full_work / 16);
+    }
     best_.optimal = least_ == 0;
     return best_;
   }
@@ -82,8 +108,14 @@ template <class Loss> class PartitionSearch {
   }
   bool offer(const std::vector<std::uint32_t> &clusters) {
     control_.poll();
+    std::vector<int> labels;
+    const int count = number_clusters(clusters, labels);
+    return offer(labels, count);
+  }
+  // Dense labels, hidden patterns each on its own. Returns the number of clusters.
+  int number_clusters(const std::vector<std::uint32_t> &clusters, std::vector<int> &labels) const {
     // no cluster number is larger
-    std::vector<int> labels, number(clusters.size() + most_clusters_, -1);
+    std::vector<int> number(clusters.size() + most_clusters_, -1);
     int count = 0;
     for (const std::uint32_t c : clusters) {
       if (c == no_cluster) {
@@ -93,7 +125,7 @@ template <class Loss> class PartitionSearch {
       if (number[c] < 0) number[c] = count++;
       labels.push_back(number[c]);
     }
-    return offer(labels, count);
+    return count;
   }
 
   // Moves and merges until none improves, or the work budget is spent.
@@ -142,14 +174,17 @@ template <class Loss> class PartitionSearch {
     if (entries <= 2 * table_entries) {
       Sample whole{patterns_.rows, {}, shuffled_draws()};
       candidates_ = promising(whole.rows, whole.draws);
-      offer(search_sample(whole, sample_work, 0)[0].clusters);
+      const std::vector<Found> found = search_sample(whole, sample_work, 0, most_candidates);
+      offer(found[0].clusters);
+      for (std::size_t i = 1; i < found.size(); ++i)
+        number_clusters(found[i].clusters, others_.emplace_back());
       return;
     }
     std::vector<std::uint32_t> best;
     for (std::size_t i = 0; i < samples; ++i) {
       const Sample sample = draw_sample();
       if (i == 0) candidates_ = promising(sample.rows, sample.draws);
-      const std::vector<Found> found = search_sample(sample, sample_work / samples, i);
+      const std::vector<Found> found = search_sample(sample, sample_work / samples, i, most_found);
       work_.allow(full_work / samples);
       for (const Found &each : found) {
         std::vector<std::uint32_t> extended = extend(sample, each.clusters);
@@ -202,7 +237,8 @@ template <class Loss> class PartitionSearch {
   // The best partitions found for a sample, each with a different number of large clusters, the
   // best first. Starts alternate between promising draws and rows that join clusters one by one in
   // random order; one has everything together. Later samples start later in this list.
-  std::vector<Found> search_sample(const Sample &sample, double work, std::size_t first) {
+  std::vector<Found> search_sample(const Sample &sample, double work, std::size_t first,
+                                   std::size_t most) {
     const WeightedRows &rows = sample.rows;
     const Table table(draws_, rows, sample.draws, work_);
     SearchState<Loss> state(table, few_, work_);
@@ -234,7 +270,7 @@ template <class Loss> class PartitionSearch {
     }
     std::sort(found.begin(), found.end(),
               [](const Found &a, const Found &b) { return a.loss < b.loss; });
-    if (found.size() > most_found) found.resize(most_found);
+    if (found.size() > most) found.resize(most);
     return found;
   }
 
@@ -390,6 +426,7 @@ template <class Loss> class PartitionSearch {
   std::unique_ptr<Table> table_;
   std::unique_ptr<SearchState<Loss>> state_;
   PatternPartition best_;
+  std::vector<std::vector<int>> others_;  // the next best, of other numbers of clusters
   double least_ = std::numeric_limits<double>::infinity();
 };
 
@@ -398,7 +435,20 @@ template <class Loss> class PartitionSearch {
 template <class Loss>
 PatternPartition search_partition(const PartitionDraws &draws, const Patterns &patterns,
                                   std::uint64_t seed, Control &control) {
-  return PartitionSearch<Loss>(draws, patterns, seed, control).run();
+  PartitionSearch<Loss> search(draws, patterns, seed, control);
+  if (draws.size() <= most_searched || search.exhaustible()) return search.run();
+  std::vector<std::vector<int>> candidates;
+  {
+    const PartitionDraws some = draws.evenly_spaced(most_searched);
+    const Patterns of_some(some, control);
+    PartitionSearch<Loss> first(some, of_some, seed, control);
+    first.run();
+    for (const std::vector<int> &labels : first.candidates()) {
+      std::vector<int> &own = candidates.emplace_back();
+      for (const std::uint32_t row : patterns.rows.row) own.push_back(labels[of_some.of_row[row]]);
+    }
+  }
+  return search.best_of(candidates);
 }
 
 template PatternPartition search_partition<RandLoss>(const PartitionDraws &, const Patterns &,

@@ -27,6 +27,10 @@ PatternPartition search_partition(const PartitionDraws &draws, const Patterns &p
 PatternPartition search_bipartition(const PartitionDraws &draws, Patterns &patterns,
                                     std::uint64_t seed, Control &control);
 
+/// The same of draws of which there may be so many that only some are searched.
+PatternPartition search_bipartition_of_many(const PartitionDraws &draws, Patterns &patterns,
+                                            std::uint64_t seed, Control &control);
+
 /// A complete graph with a weight on every edge: a symmetric matrix, zero on its diagonal.
 class Graph {
  public:

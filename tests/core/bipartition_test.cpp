@@ -17,7 +17,7 @@ using Matrix = std::vector<std::vector<double>>;
 
 Matrix similarities(const PartitionDraws &draws) {
   Matrix s(std::size_t(draws.rows()));
-  similarity(draws, control, [&](std::int64_t row, std::span<const double> p) {
+  similarity(draws, 1, control, [&](std::int64_t row, std::span<const double> p, auto) {
     s[std::size_t(row)].assign(p.begin(), p.end());
   });
   return s;
@@ -188,21 +188,74 @@ BOOST_AUTO_TEST_CASE(similarity_is_the_share_of_draws_together) {
     const auto draws = random_draws(n, 7, n % 3, 9);
     std::int64_t next = 0;
     bool right = true;
-    similarity(draws, control, [&](std::int64_t row, std::span<const double> probabilities) {
-      right = right && row == next++ && std::int64_t(probabilities.size()) == row;
-      for (std::size_t j = 0; j < probabilities.size(); ++j)
-        right = right && probabilities[j] == probability_together(draws, std::size_t(row), j);
-    });
+    similarity(
+        draws, 1, control, [&](std::int64_t row, std::span<const double> probabilities, auto) {
+          right = right && row == next++ && std::int64_t(probabilities.size()) == row;
+          for (std::size_t j = 0; j < probabilities.size(); ++j)
+            right = right && probabilities[j] == probability_together(draws, std::size_t(row), j);
+        });
     BOOST_TEST(right);
     BOOST_TEST(next == n);
   }
   // More draws than a counter of two bytes holds.
   PartitionDraws many(3);
   for (int m = 0; m < 70000; ++m) many.add(m % 7 ? Labels{0, 0, 1} : Labels{0, 1, 0});
-  similarity(many, control, [&](std::int64_t row, std::span<const double> probabilities) {
+  similarity(many, 3, control, [&](std::int64_t row, std::span<const double> probabilities, auto) {
     if (row == 1) BOOST_TEST(probabilities[0] == 60000.0 / 70000);
     if (row == 2) BOOST_TEST((probabilities[0] == 10000.0 / 70000 && probabilities[1] == 0));
   });
+}
+
+// Of independent draws the standard error is known. Chains that disagree have a larger one.
+BOOST_AUTO_TEST_CASE(standard_errors_of_similarities) {
+  for (const bool agree : {true, false})
+    for (const int size : {60, 2000, 9001}) {
+      const int chains = size == 9001 ? 1 : 4;
+      Random random(3, std::uint64_t(size));
+      PartitionDraws draws(40);
+      for (int m = 0; m < size; ++m) {
+        Labels labels(40, 0);
+        const double share = agree ? 0.6 : 0.3 + 0.6 * (chains * m / size % 2) * double(chains > 1);
+        for (int i = 20; i < 40; ++i) labels[std::size_t(i)] = random.uniform() < share;
+        draws.add(dense(labels));
+      }
+      double sum = 0, count = 0;
+      const auto share_of = [&](double p, double error) {
+        sum += error * error / (p * (1 - p) / size);
+        ++count;
+      };
+      similarity(draws, chains, control, [&](std::int64_t row, auto p, auto mcse) {
+        for (std::size_t j = 0; j < std::size_t(row); ++j)
+          if (row < 20)
+            BOOST_TEST((p[j] == 1 && std::isnan(mcse[j])));
+          else
+            share_of(p[j], mcse[j]);
+      });
+      const auto expected = [&](double ratio) {
+        if (agree || chains == 1)
+          BOOST_TEST((ratio > 0.8 && ratio < 1.5), size << ' ' << ratio);
+        else
+          BOOST_TEST(ratio > 0.02 * size, size << ' ' << ratio);
+      };
+      expected(sum / count);
+      // each of the last row's certainty is the mean of its pairs
+      Labels halves(40, 0);
+      halves[39] = halves[38] = 1;
+      sum = count = 0;
+      const std::vector<double> errors = membership_mcse(draws, halves, chains, control);
+      share_of(probability_together(draws, 38, 39), errors[39]);
+      BOOST_TEST(errors[38] == errors[39]);
+      if (agree) BOOST_TEST((sum > 0.3 && sum < 3), size << ' ' << sum);
+    }
+  // too few draws, or not as many of each chain
+  for (const int chains : {2, 3}) {
+    const auto few = random_draws(6, 10, 0, 4);
+    similarity(few, chains, control, [](std::int64_t, auto, auto mcse) {
+      for (const double error : mcse) BOOST_TEST(std::isnan(error));
+    });
+    for (const double error : membership_mcse(few, Labels(6, 0), chains, control))
+      BOOST_TEST(std::isnan(error));
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

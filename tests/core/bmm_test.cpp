@@ -280,4 +280,39 @@ BOOST_AUTO_TEST_CASE(moments_agree_with_draws) {
   BOOST_TEST(std::abs(sum - 1) < 1e-12);
 }
 
+// Components are averages over all draws, predictions over those stored; their errors say how far
+// these are from those.
+BOOST_AUTO_TEST_CASE(components_of_all_draws_and_predictions_of_some) {
+  const Matrix x = binary_rows(40, 4, 3);
+  const auto row = support::row(x, 0);
+  bayes::Control control;
+  for (const char *method : {"gibbs", "collapsed"}) {
+    const Options options = {{"method", method}, {"chains", 2}, {"draws", 1000}};
+    const auto sampled = [&](int stored) {
+      return fitted(x, 2, support::with(options, {{"stored_draws", stored}}));
+    };
+    const Fitted few = sampled(60), all = sampled(1000), usual = fitted(x, 2, options);
+    BOOST_TEST((few->stored_draws() == 60 && all->stored_draws() == 1000));
+    BOOST_TEST(usual->stored_draws() == 500);
+    BOOST_TEST(fitted(x, 2, {{"method", "vi"}})->stored_draws() == 0);
+    for (int k = 0; k < 2; ++k) {
+      BOOST_TEST(few->component(k).weight == all->component(k).weight);
+      BOOST_TEST(few->component(k).count == all->component(k).count);
+    }
+    const bayes::PredictiveErrors rough = few->mcse(row, control), fine = all->mcse(row, control);
+    BOOST_TEST(rough.probabilities.size() == 2u);
+    BOOST_TEST(rough.log_density > fine.log_density);
+    BOOST_TEST(fine.log_density > 0);
+    const double apart = std::abs(few->log_density(row) - all->log_density(row));
+    BOOST_TEST((apart > 0 && apart < 6.5 * (rough.log_density + fine.log_density)));
+    double a[2], b[2];
+    few->probabilities(row, a);
+    all->probabilities(row, b);
+    BOOST_TEST(std::abs(a[0] - b[0]) <
+               6.5 * (rough.probabilities[0] + fine.probabilities[0]) + 1e-12);
+    BOOST_TEST(distance(rough.probabilities[0], rough.probabilities[1]) < 1e-6);
+  }
+  BOOST_CHECK_THROW(fitted(x, 2, {{"method", "em"}})->mcse(row, control), bayes::Error);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -170,6 +170,100 @@ BOOST_AUTO_TEST_CASE(draws_depend_on_the_seed_and_not_on_threads) {
   }
 }
 
+// The estimate rests on all draws, of which the model stores some.
+BOOST_AUTO_TEST_CASE(all_draws_count_and_some_are_stored) {
+  const Matrix x = doubtful_rows(9, 2, 21);
+  const auto fitted = [&](Options options) {
+    return fit(x, with(Options{{"chains", 2}, {"draws", 1600}, {"warmup", 100}}, options));
+  };
+  const DpmmFit usual = fitted({}), few = fitted({{"stored_draws", 41}});
+  BOOST_TEST(usual.draws.size() == 3000);
+  BOOST_TEST(usual.model->estimate().draws == 3000);
+  BOOST_TEST(usual.chains == 2);
+  BOOST_TEST((usual.model->stored_draws() >= 500 && usual.model->stored_draws() <= 750));
+  BOOST_TEST(few.model->stored_draws() == 40);
+  BOOST_TEST(fitted({{"stored_draws", 100000}}).model->stored_draws() == 3000);
+  BOOST_TEST((usual.labels == few.labels && usual.probability == few.probability));
+  BOOST_TEST(usual.model->estimate().expected_loss == few.model->estimate().expected_loss);
+  BOOST_TEST(usual.model->estimate().mcse > 0);
+  const auto &options = *few.model->info.options.as<Document::Object>();
+  DpmmFit again = fit(x, options);
+  BOOST_TEST(bool(bits(*again.model) == bits(*few.model)));
+  const auto copy = Model::from_bytes(few.model->to_bytes());
+  BOOST_TEST(copy->stored_draws() == 40);
+  BOOST_TEST(dynamic_cast<const DirichletProcessMixture &>(*copy).estimate().mcse ==
+             few.model->estimate().mcse);
+  BOOST_TEST(fit(x, {{"method", "vi"}}).model->stored_draws() == 0);
+  // Labels of 10 draws fit into memory.
+  auto rows = support::rows_of(support::normal_rows(1000, 1, 8));
+  Control poor;
+  poor.row_memory = 56000;
+  const DpmmFit kept =
+      dpmm_fit(rows, Document(Options{{"chains", 2}, {"draws", 30}, {"stored_draws", 20}}), poor);
+  BOOST_TEST((kept.draws.size() == 10 && kept.model->stored_draws() == 10));
+}
+
+// The deviations of fits with several seeds are as large as each says.
+BOOST_AUTO_TEST_CASE(standard_errors_of_predictions) {
+  const Matrix x = doubtful_rows(12, 1, 21);
+  const std::vector<double> row = {0.4};
+  Control control;
+  double sum = 0, squares = 0, said = 0, of_new = 0, squares_of_new = 0, said_of_new = 0;
+  constexpr int seeds = 30;
+  for (int seed = 1; seed <= seeds; ++seed) {
+    const DpmmFit fitted =
+        fit(x, {{"draws", 400}, {"seed", seed}, {"stored_draws", 120}, {"concentration", 1.0}});
+    const bayes::PredictiveErrors errors = fitted.model->mcse(row, control);
+    const auto p = answered(*fitted.model, row);
+    BOOST_TEST(errors.probabilities.size() == std::size_t(fitted.model->size()) + 1);
+    sum += std::log(p[0]);
+    squares += std::log(p[0]) * std::log(p[0]);
+    said += errors.log_density * errors.log_density;
+    of_new += p.back() / p[0];
+    squares_of_new += p.back() / p[0] * p.back() / p[0];
+    said_of_new += errors.probabilities.back() * errors.probabilities.back();
+  }
+  const auto ratio = [](double sum, double squares, double said) {
+    return (squares - sum * sum / seeds) / (seeds - 1) / (said / seeds);
+  };
+  BOOST_TEST((ratio(sum, squares, said) > 0.4 && ratio(sum, squares, said) < 2.2));
+  BOOST_TEST((ratio(of_new, squares_of_new, said_of_new) > 0.4 &&
+              ratio(of_new, squares_of_new, said_of_new) < 2.2));
+  BOOST_CHECK_THROW(fit(x, {{"method", "vi"}}).model->mcse(row, control), Error);
+  BOOST_CHECK_THROW(fit(Matrix::Ones(3, 1), {{"likelihood", "bernoulli"}, {"draws", 20}})
+                        .model->mcse(row, control),
+                    Error);
+}
+
+BOOST_AUTO_TEST_CASE(bounds_of_the_credible_ball) {
+  const Matrix x = doubtful_rows(12, 2, 21);
+  const Options options = {{"draws", 200}, {"estimate", "binder"}};
+  auto rows = support::rows_of(x);
+  Control control;
+  const bayes::DpmmBounds bounds = dpmm_credible_bounds(rows, Document(options), control);
+  const DpmmFit fitted = fit(x, options);
+  const bayes::DpmmEstimate &e = fitted.model->estimate();
+  const auto clusters = [](const std::vector<int> &labels) {
+    return *std::max_element(labels.begin(), labels.end()) + 1;
+  };
+  const auto from_estimate = [&](const std::vector<int> &labels) {
+    double sum = 0;
+    for (std::size_t i = 0; i < 12; ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        sum += (labels[i] == labels[j]) != (bounds.estimate[i] == bounds.estimate[j]);
+    return sum / 66;
+  };
+  BOOST_TEST((bounds.estimate == fitted.labels));
+  BOOST_TEST(clusters(bounds.upper) == e.fewest_clusters);
+  BOOST_TEST(clusters(bounds.lower) == e.most_clusters);
+  BOOST_TEST(e.fewest_clusters < e.most_clusters);
+  BOOST_TEST(distance(from_estimate(bounds.horizontal), e.radius) < 1e-12);
+  BOOST_TEST(from_estimate(bounds.upper) <= e.radius + 1e-12);
+  BOOST_TEST(from_estimate(bounds.lower) <= e.radius + 1e-12);
+  BOOST_CHECK_THROW(dpmm_credible_bounds(rows, Document(Options{{"method", "vi"}}), control),
+                    Error);
+}
+
 BOOST_AUTO_TEST_CASE(similarities_are_shares_of_the_draws) {
   const Matrix x = doubtful_rows(7, 2, 21);
   const Options options = with(sampled("collapsed", 150, 50), {{"concentration", 1.3}});
@@ -178,7 +272,7 @@ BOOST_AUTO_TEST_CASE(similarities_are_shares_of_the_draws) {
   Control control;
   std::int64_t next = 0;
   dpmm_similarity(
-      rows, Document(options), control, [&](std::int64_t row, std::span<const double> p) {
+      rows, Document(options), control, [&](std::int64_t row, std::span<const double> p, auto) {
         BOOST_TEST(row == next++);
         BOOST_TEST(std::int64_t(p.size()) == row);
         for (std::size_t j = 0; j < p.size(); ++j) {
@@ -190,7 +284,7 @@ BOOST_AUTO_TEST_CASE(similarities_are_shares_of_the_draws) {
       });
   BOOST_TEST(next == 7);
   BOOST_CHECK_THROW(
-      dpmm_similarity(rows, Document(Options{{"method", "vi"}}), control, [](auto, auto) {}),
+      dpmm_similarity(rows, Document(Options{{"method", "vi"}}), control, [](auto, auto, auto) {}),
       Error);
 }
 

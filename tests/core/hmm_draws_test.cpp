@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(gibbs_averages_over_its_draws) {
     const std::vector<Fitted> draws = draws_of(model);
     const std::size_t n = draws.size(), k = at(model.size()), d = at(model.dimension()),
                       steps = x.size() / d;
-    BOOST_REQUIRE(n == at(model.draws()));
+    BOOST_REQUIRE(n == at(model.stored_draws()));
     std::vector<Real> likelihoods;
     Table smooth(steps, std::vector<Real>(k, 0)), filter = smooth;
     std::vector<Real> states(k, 0), mean(d, 0), square(d, 0);
@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(gibbs_averages_over_its_draws) {
 
   const std::vector<Sequence> x = {{0, 0, 2, 1, 1}, {2, hole, 1, 0}, {0, 1, 2}};
   const Fitted names = fitted_symbols(x, 3, 2, options);
-  BOOST_TEST(names->draws() == 80);
+  BOOST_TEST(names->stored_draws() == 80);
   for (const Sequence &each : x) check(*names, {"categorical"}, each);
 
   Data numbers(1, {{0.1, 3.2, 2.9, hole, -0.4, 0.3, 3.3}});
@@ -129,13 +129,18 @@ BOOST_AUTO_TEST_CASE(gibbs_averages_over_its_draws) {
   for (const int at_most : {1, 7}) {  // fewer draws than would be stored
     const Fitted few = fitted_symbols(
         x, 3, 2, {{"method", "gibbs"}, {"draws", at_most + 1}, {"warmup", 1}, {"chains", 1}});
-    BOOST_TEST(few->draws() == at_most);
+    BOOST_TEST(few->stored_draws() == at_most);
     check(*few, {"categorical"}, x[0]);
   }
+  const Fitted asked = fitted_symbols(x, 3, 2, with(options, {{"stored_draws", 11}}));
+  BOOST_TEST(asked->stored_draws() == 10);  // as many of both chains
   // and more
+  BOOST_TEST(fitted_symbols(x, 3, 2, {{"method", "gibbs"}, {"draws", 1001}, {"warmup", 1}})
+                 ->stored_draws() == 500);
   BOOST_TEST(
-      fitted_symbols(x, 3, 2, {{"method", "gibbs"}, {"draws", 1001}, {"warmup", 1}})->draws() ==
-      500);
+      fitted_symbols(x, 3, 2,
+                     {{"method", "gibbs"}, {"draws", 1001}, {"warmup", 1}, {"stored_draws", 900}})
+          ->stored_draws() == 900);
 }
 
 // A draw under which a sequence is impossible says nothing about its states.
@@ -207,7 +212,7 @@ BOOST_AUTO_TEST_CASE(draws_are_numbered_like_the_model) {
   Data data(1, {x});
   const Fitted model = fitted(data, 2, {{"method", "gibbs"}, {"draws", 60}, {"chains", 8}});
   const Known known(*model, {"multivariate"});
-  BOOST_TEST(model->draws() == 240);
+  BOOST_TEST(model->stored_draws() == 240);
   for (const Fitted &draw : draws_of(*model)) {
     const Known one(*draw, {"multivariate"});
     for (int i = 0; i < 2; ++i) BOOST_TEST(std::abs(one.mean(i)[0] - known.mean(i)[0]) < 3);
@@ -219,7 +224,7 @@ BOOST_AUTO_TEST_CASE(draws_at_the_edge_are_stored) {
   const Options weak = {{"method", "gibbs"}, {"draws", 40}, {"chains", 1}};
   const auto check = [](const HiddenMarkovModel &model, Data &data) {
     bayes::Control control;
-    BOOST_TEST(model.draws() == 20);
+    BOOST_TEST(model.stored_draws() == 20);
     BOOST_TEST(std::isfinite(model.log_likelihood(data.all, control)));
     BOOST_TEST(std::isfinite(model.decode(data.all, control).log_probability));
   };

@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
+#include "mcmc/diagnostics.hpp"
 #include "partition/partition.hpp"
 
 namespace partition_support {
@@ -173,6 +174,23 @@ inline void check_report(const PartitionDraws &draws, const PartitionEstimate &e
   };
   BOOST_TEST(within(e.radius) >= level * draws.size() - 1e-9);
   BOOST_TEST(within(e.radius - 1e-9) < level * draws.size() - 1e-9);
+  const Chain chain[] = {{1, distance}};
+  const double error = mcse_mean(chain, control).value_or(-1);
+  BOOST_TEST((error < 0 ? std::isnan(e.mcse) || e.mcse < 1e-9
+                        : std::abs(e.mcse - error) <= 1e-6 * error + 1e-12));
+  const auto distant = [&](int m) { return distance[std::size_t(m)]; };
+  for (int m = 0; m < draws.size(); ++m) {
+    if (distant(m) > e.radius + 1e-12) continue;
+    BOOST_TEST(distant(m) <= distant(e.horizontal) + 1e-12);
+    if (draws.clusters(m) == draws.clusters(e.upper))
+      BOOST_TEST(distant(m) <= distant(e.upper) + 1e-12);
+    if (draws.clusters(m) == draws.clusters(e.lower))
+      BOOST_TEST(distant(m) <= distant(e.lower) + 1e-12);
+  }
+  BOOST_TEST(draws.clusters(e.upper) == e.fewest_clusters);
+  BOOST_TEST(draws.clusters(e.lower) == e.most_clusters);
+  for (const int bound : {e.upper, e.lower, e.horizontal})
+    BOOST_TEST(distant(bound) <= e.radius + 1e-12);
   int fewest = 1 << 30, most = 0;
   for (int m = 0; m < draws.size(); ++m) {
     if (distance[std::size_t(m)] > e.radius + 1e-12) continue;

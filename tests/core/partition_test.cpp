@@ -258,6 +258,57 @@ BOOST_AUTO_TEST_CASE(credible_balls_agree_with_their_definition_at_every_level) 
       check_report(draws, estimate(draws, loss, percent / 100.0), loss, percent / 100.0);
 }
 
+// Of many draws only some are searched, but the report is of all.
+BOOST_AUTO_TEST_CASE(estimates_of_many_draws_rest_on_all) {
+  for (const auto loss :
+       {PartitionLoss::binder, PartitionLoss::information, PartitionLoss::bipartition}) {
+    for (const auto &draws : {planted_draws(60, 1700, 4, 0.9, 4), planted_draws(7, 900, 3, 0.9, 5),
+                              planted_draws(1400, 600, 4, 0.9, 6)}) {
+      if (loss == PartitionLoss::bipartition && draws.rows() > 1000) continue;
+      const auto e = estimate(draws, loss);
+      if (draws.rows() < 100) check_report(draws, e, loss, 0.9);
+      BOOST_TEST(close(e.expected_loss, expected_loss(draws, e.labels, loss)));
+      const auto some = estimate(draws.evenly_spaced(500), loss);
+      BOOST_TEST(e.expected_loss <= expected_loss(draws, some.labels, loss) + 1e-12);
+      if (draws.rows() == 7 && loss != PartitionLoss::bipartition) {
+        BOOST_TEST(e.optimal);
+        BOOST_TEST(close(e.expected_loss, least_expected_loss(draws, loss)));
+      }
+    }
+  }
+  // The draws searched, every third, have another best partition than all.
+  PartitionDraws draws(40);
+  Labels even(40), odd(40), both(40);
+  for (int i = 0; i < 40; ++i) {
+    even[std::size_t(i)] = i % 2 * (i / 20 + 1);
+    odd[std::size_t(i)] = i % 2 ? 0 : i / 20 + 1;
+    both[std::size_t(i)] = i % 2;
+  }
+  for (int m = 0; m < 1500; ++m) draws.add(dense(m % 3 == 1 ? even : m % 3 == 0 ? odd : both));
+  for (const auto loss : losses) {
+    const auto e = estimate(draws, loss);
+    BOOST_TEST(e.expected_loss < expected_loss(draws, even, loss));
+    BOOST_TEST(close(e.expected_loss, expected_loss(draws, both, loss)));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(draws_numbered_by_size_and_some_of_them) {
+  const auto draws = random_draws(50, 9, 1, 8);
+  for (int m = 0; m < draws.size(); ++m) {
+    const Labels labels = labels_by_size(draws, m);
+    BOOST_TEST(naive_loss(labels, draw(draws, m), PartitionLoss::binder) == 0);
+    PartitionDraws one(50);
+    one.add(draw(draws, m));
+    BOOST_TEST(labels == estimate(one, PartitionLoss::binder).labels);
+  }
+  const auto some = draws.evenly_spaced(3);
+  BOOST_TEST((some.size() == 3 && some.rows() == 50));
+  for (int j = 0; j < 3; ++j) {
+    BOOST_TEST(draw(some, j) == draw(draws, 1 + 3 * j));
+    BOOST_TEST(some.clusters(j) == draws.clusters(1 + 3 * j));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(estimates_depend_on_arguments_only) {
   Control busy;
   busy.threads = 7;
@@ -292,8 +343,7 @@ BOOST_AUTO_TEST_CASE(searches_can_be_cancelled_anywhere) {
     BOOST_TEST(polls > 100);
   }
   Impatient impatient(3);
-  BOOST_CHECK_THROW(similarity(draws, impatient, [](std::int64_t, std::span<const double>) {}),
-                    Stopped);
+  BOOST_CHECK_THROW(similarity(draws, 1, impatient, [](auto, auto, auto) {}), Stopped);
 }
 
 BOOST_AUTO_TEST_CASE(invalid_arguments_are_refused) {
@@ -303,9 +353,8 @@ BOOST_AUTO_TEST_CASE(invalid_arguments_are_refused) {
   BOOST_TEST((error_of([&] {
                 expected_loss(draws, Labels{0, 0, 0}, PartitionLoss::binder);
               }) == Errc::invalid_argument));
-  BOOST_TEST((error_of([&] {
-                similarity(draws, control, [](std::int64_t, std::span<const double>) {});
-              }) == Errc::invalid_argument));
+  BOOST_TEST((error_of([&] { similarity(draws, 1, control, [](auto, auto, auto) {}); }) ==
+              Errc::invalid_argument));
   for (const Labels &labels :
        {Labels{0, 0}, Labels{0, 1, 3}, Labels{0, -1, 1}, Labels{1, 1, 1}, Labels{-1, -1, -1}})
     BOOST_TEST((error_of([&] { draws.add(labels); }) == Errc::invalid_argument));

@@ -1,5 +1,5 @@
 -- Bernoulli mixtures and mixtures of products.
-SELECT plan(69);
+SELECT plan(72);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -64,6 +64,12 @@ SELECT ok(abs((SELECT sum(p) FROM unnest(bmm_probabilities(vi, '{0,1,0,1}'::int[
 SELECT ok(abs(mean[1] - 0.21) < 0.01 AND covariance[1][2] = covariance[2][1] AND covariance[1][2]
   > 0, 'moments of the mixture') FROM m, bmm_moments(em);
 SELECT is((SELECT count(*) FROM m, bmm_sample(gibbs, 10, 1)), 10::bigint, 'it can be sampled');
+SELECT ok(bmm_log_density_mcse(gibbs, x) BETWEEN 1e-9 AND 0.1 AND (SELECT max(p) BETWEEN 1e-12
+  AND 0.1 FROM unnest(bmm_probabilities_mcse(gibbs, x)) AS p), 'predictions have standard errors')
+  FROM (SELECT gibbs, array_fill(1, ARRAY[dimension]) AS x FROM m, bayes_info(gibbs)) AS r;
+SELECT throws_ok('SELECT bmm_probabilities_mcse(vi, ''{1,1,1,1}''::int[]) FROM m', '22023',
+  'model has no posterior draws', 'after sampling');
+SELECT is((SELECT stored_draws FROM m, bayes_info(gibbs)), 500::bigint, 'of 500 draws');
 SELECT is((SELECT count(*) FROM m, bmm_parameters(vi) WHERE sd > 0), 8::bigint,
   'parameters have deviations');
 SELECT is((SELECT count(*) FROM m, bmm_posterior(vi)), 2::bigint, 'and a posterior');

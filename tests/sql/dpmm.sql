@@ -5,7 +5,7 @@
 -- are compared with others of the same run, or with exact
 -- posteriors to more than 5 Monte Carlo standard errors, which a correct sampler exceeds in fewer
 -- than one of 10^6 such tests.
-SELECT plan(64);
+SELECT plan(72);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -33,7 +33,8 @@ CREATE TABLE labels AS
       f.options) c;
 CREATE TABLE infos AS SELECT f.data, f.method, f.shape, i.rows, i.skipped, i.dimension,
   i.components, i.iterations, i.converged, i.objective, i.log_likelihood, i.seed, i.options,
-  i.method AS told, i.family FROM fits f, bayes_info(model) i;
+  i.method AS told, i.family, i.draws AS counted, i.stored_draws AS stored
+  FROM fits f, bayes_info(model) i;
 CREATE TABLE clusters AS SELECT f.data, f.method, f.shape, c.* FROM fits f, dpmm_clusters(model) c;
 CREATE TABLE draws AS SELECT f.data, f.method, f.shape, d.* FROM fits f, dpmm_draws(model) d
   WHERE f.method <> 'vi';
@@ -173,6 +174,36 @@ SELECT ok((SELECT all_true(b.expected_loss <= e.expected_loss + 1e-12)
   WHERE l.loss IN ('map', 'bipartition') AND m.loss = 'binder'),
   'no other is better by the Rand loss than binder');
 
+SELECT never($$SELECT e.*, counted <> 60 OR stored <> 60 OR (mcse IS NULL
+  AND expected_loss > 0) OR mcse > 3 AS wrong FROM estimates e JOIN infos i
+  USING (data, method, shape) WHERE method <> 'vi'$$, 'it has a standard error');
+SELECT never($$SELECT *, num_nonnulls(counted, stored) > 0 AS wrong FROM infos
+  WHERE method = 'vi'$$, 'where there are draws');
+SELECT results_eq($$SELECT i.draws, stored_draws, e.draws, options ->> 'stored_draws'
+  FROM (SELECT dpmm_fit(x, o) AS m FROM galaxies, (VALUES ('{"draws": 400}'::jsonb),
+  ('{"draws": 400, "stored_draws": 20}'), ('{"draws": 400, "chains": 3, "stored_draws": 20}'))
+  v(o) GROUP BY o ORDER BY o) f, bayes_info(m) i, dpmm_estimate(m) e$$,
+  $$VALUES (800::bigint, 500::bigint, 800, NULL), (800, 20, 800, '20'), (600, 18, 600, '20')$$,
+  'all draws count, and as many are stored as asked for, as many of each chain');
+CREATE TABLE bounds AS SELECT loss, b.*
+  FROM unnest('{binder,map}'::text[]) loss, LATERAL dpmm_credible_bounds(
+  'SELECT id, CASE WHEN id <> 7 THEN x END FROM galaxies ORDER BY id',
+  jsonb_build_object('estimate', loss, 'draws', 300)) b;
+CREATE TABLE bounded AS SELECT loss, dpmm_fit(x, jsonb_build_object('estimate', loss, 'draws', 300)
+  ORDER BY id) AS model FROM galaxies, unnest('{binder,map}'::text[]) loss WHERE id <> 7 GROUP BY 1;
+SELECT never($$SELECT loss, clusters, fewest_clusters, most_clusters, max(cluster) <> clusters
+  OR max(upper) <> fewest_clusters OR max(lower) <> most_clusters OR count(cluster) <> 81
+  OR count(*) <> 82 OR num_nonnulls(VARIADIC array_agg(horizontal)) <> 81 AS wrong
+  FROM bounds JOIN bounded USING (loss), dpmm_estimate(model) GROUP BY 1, 2, 3, 4$$,
+  'bounds of the ball: draws with the fewest and most clusters in it');
+SELECT never($$SELECT loss, upper, lower, horizontal, radius, NOT near(horizontal, radius, 1e-9)
+  OR greatest(upper, lower) > radius + 1e-9 AS wrong
+  FROM (SELECT loss, avg(((a.cluster = b.cluster) <> (a.upper = b.upper))::int)::float8 AS upper,
+    avg(((a.cluster = b.cluster) <> (a.lower = b.lower))::int)::float8 AS lower,
+    avg(((a.cluster = b.cluster) <> (a.horizontal = b.horizontal))::int)::float8 AS horizontal
+    FROM bounds a JOIN bounds b USING (loss) WHERE a.id < b.id GROUP BY 1) d JOIN bounded
+    USING (loss), dpmm_estimate(model)$$, 'none is further than the radius, the furthest as far');
+
 -- ---- similarities ----
 
 SELECT results_eq($$SELECT id1, id2 FROM dpmm_similarity('SELECT id * 10, x FROM galaxies '
@@ -256,6 +287,16 @@ SELECT is((SELECT count(*) FROM dpmm_clusters(NULL)) + (SELECT count(*) FROM dpm
 SELECT same((SELECT dpmm_predict(model => model, x => '{3,70}') FROM fits
   WHERE data = 'faithful' LIMIT 1), (SELECT dpmm_predict(model, ARRAY[3, 70]::int[]) FROM fits
   WHERE data = 'faithful' LIMIT 1), 'arguments have names, and rows any type of number');
+
+SELECT never($$SELECT f.method, f.shape, d.error IS NULL OR NOT d.error BETWEEN 1e-9 AND 1
+  OR array_length(p, 1) <> components + 1 OR NOT (SELECT max(v) BETWEEN 1e-9 AND 1
+  FROM unnest(p) v) AS wrong FROM fits f JOIN infos USING (data, method, shape),
+  LATERAL (SELECT dpmm_log_density_mcse(model, '{20.5}') AS error,
+  dpmm_probabilities_mcse(model, '{20.5}') AS p) d WHERE f.data = 'galaxies'
+  AND f.method <> 'vi'$$, 'predictions have standard errors');
+SELECT throws_ok(format('SELECT dpmm_%s_mcse(model, ''{20.5}'') FROM fits WHERE method = ''vi'' '
+  'AND data = ''galaxies''', f), '22023', 'model has no posterior draws', f || ' of vi')
+  FROM unnest('{log_density,probabilities}'::text[]) f;
 
 -- ---- the same again ----
 

@@ -1,6 +1,6 @@
 -- Dirichlet process mixtures: every way to ask for what cannot be, and what is said about it.
 -- SQLSTATEs as the manual promises; messages name the culprit.
-SELECT plan(183);
+SELECT plan(185);
 \ir ../lib/dpmm_errors.sql
 
 -- ---- rows ----
@@ -85,6 +85,10 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
     '22023 unknown option "metod"'),
   ($q$SELECT * FROM dpmm_similarity('SELECT id, x FROM few', '{"method": "vi"}')$q$,
     '22023 similarities need draws, but method vi has none'),
+  ($q$SELECT * FROM dpmm_credible_bounds('SELECT id, x FROM few', '{"method": "vi"}')$q$,
+    '22023 a credible ball needs draws, but method vi has none'),
+  ($q$SELECT * FROM dpmm_credible_bounds('SELECT x FROM few')$q$,
+    '22023 query returns one column'),
   ($q$SELECT * FROM dpmm_similarity('SELECT i, i FROM generate_series(1, 5001) i')$q$,
     '54000 similarities of 5001 rows are too many'),
   ($q$SELECT * FROM dpmm_similarity('SELECT id, x FROM few', '{"draws": 0}')$q$,
@@ -165,7 +169,7 @@ SELECT is(advice(statement), said, statement) FROM (VALUES
     'The options are prior.B, prior.a, prior.c, prior.m.'),
   ($q$SELECT dpmm_fit(x, '{"colour": "red"}') FROM few$q$,
     'The options are chains, concentration, covariance, draws, estimate, init, level, likelihood, '
-    'method, missing, on_error, prior, seed, thin, warmup.'),
+    'method, missing, on_error, prior, seed, stored_draws, thin, warmup.'),
   ($q$SELECT dpmm_fit(x, '{"method": "vi", "draws": 3}') FROM few$q$,
     'The options are concentration, covariance, likelihood, max_iter, method, missing, on_error, '
     'prior, restarts, seed, tol, truncation.'),

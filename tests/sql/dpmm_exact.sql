@@ -1,6 +1,6 @@
 -- Dirichlet process mixtures of a few rows against posteriors computed in full; and types.
 -- See dpmm.sql for how numbers are compared.
-SELECT plan(19);
+SELECT plan(21);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -53,12 +53,17 @@ SELECT never($$SELECT method, k, e.p, d.share, abs(e.p - d.share) > 0.06 AS wron
   / 20000.0 AS share FROM dpmm_draws(model)) d ON true$$,
   'how many clusters: the exact posterior, by every sampler');
 SELECT cmp_ok((SELECT max(p) FROM exact_k), '<', 0.7::float8, 'which is not on one number');
--- 500 draws far apart: the standard error is at most 0.0224.
-SELECT never($$SELECT m, e.id1, e.id2, e.p, s.probability, abs(e.p - s.probability) > 0.13 AS wrong
+CREATE TABLE shares AS SELECT m, e.id1, e.id2, e.p, s.probability, s.mcse
   FROM unnest('{collapsed,gibbs,slice}'::text[]) m,
   LATERAL dpmm_similarity('SELECT id, v FROM few ORDER BY id', exact_options(m)) s JOIN exact_same e
-  ON (e.id1::text, e.id2::text) = (s.id1, s.id2)$$,
-  'who is with whom: the exact posterior, by every sampler');
+  ON (e.id1::text, e.id2::text) = (s.id1, s.id2);
+SELECT never($$SELECT *, abs(p - probability) > 0.06 OR abs(p - probability) > 6.5 * mcse AS wrong
+  FROM shares$$, 'who is with whom: the exact posterior, by every sampler');
+SELECT ok(avg(mcse) < 0.01 AND sum((p - probability) ^ 2) BETWEEN 0.2 * sum(mcse ^ 2)
+  AND 4 * sum(mcse ^ 2), 'as nearly as the standard errors say') FROM shares;
+SELECT ok(all_true(near(probability * 20000, round(probability * 20000), 1e-9))
+  AND NOT all_true(near(probability * 500, round(probability * 500), 1e-9)),
+  'they are shares of all draws') FROM shares;
 SELECT ok((SELECT max(p) - min(p) FROM exact_same) > 0.3, 'which differs between pairs');
 -- The log joint density of a draw is that of one of the partitions.
 SELECT never($$SELECT method, log_joint, NOT EXISTS (SELECT FROM enumerated e WHERE e.k = d.clusters
@@ -104,11 +109,13 @@ SELECT is((SELECT pg_typeof(dpmm_fit(x, '{"draws": 4}'))::text FROM galaxies), '
 SELECT is((SELECT DISTINCT pg_typeof(dpmm_cluster(x, '{"draws": 4}') OVER ())::text FROM galaxies),
   'integer', 'a label is an integer');
 SELECT results_eq($$SELECT pg_typeof(id)::text, pg_typeof(cluster)::text,
-  pg_typeof(probability)::text FROM dpmm_cluster('SELECT 1, 2')$$,
-  $$VALUES ('text', 'integer', 'double precision')$$, 'columns of dpmm_cluster');
-SELECT results_eq($$SELECT pg_typeof(id1)::text, pg_typeof(id2)::text, pg_typeof(probability)::text
-  FROM dpmm_similarity('VALUES (1, 2), (3, 4)', '{"draws": 4}')$$,
-  $$VALUES ('text', 'text', 'double precision')$$, 'columns of dpmm_similarity');
+  pg_typeof(probability)::text, pg_typeof(mcse)::text FROM dpmm_cluster('SELECT 1, 2')$$,
+  $$VALUES ('text', 'integer', 'double precision', 'double precision')$$,
+  'columns of dpmm_cluster');
+SELECT results_eq($$SELECT pg_typeof(id1)::text, pg_typeof(id2)::text, pg_typeof(probability)::text,
+  pg_typeof(mcse)::text FROM dpmm_similarity('VALUES (1, 2), (3, 4)', '{"draws": 4}')$$,
+  $$VALUES ('text', 'text', 'double precision', 'double precision')$$,
+  'columns of dpmm_similarity');
 SELECT results_eq($$SELECT pg_typeof(cluster)::text, pg_typeof(weight)::text, pg_typeof(mean)::text,
   pg_typeof(covariance)::text, pg_typeof(count)::text FROM one_row, dpmm_clusters(model) LIMIT 1$$,
   $$VALUES ('integer', 'double precision', 'double precision[]', 'double precision[]', 'bigint')$$,

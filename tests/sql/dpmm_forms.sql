@@ -98,7 +98,8 @@ SELECT is_empty($$SELECT * FROM dpmm_cluster('SELECT id, x FROM nothing')$$, 'no
 SELECT results_eq('SELECT dpmm_cluster(x) OVER () FROM (VALUES (NULL::float8[]), (NULL)) v(x)',
   'VALUES (NULL::int), (NULL)', 'NULL rows have no label');
 SELECT results_eq($$SELECT * FROM dpmm_cluster('VALUES (1, NULL::float8[]), (2, NULL)')$$,
-  $$VALUES ('1', NULL::int, NULL::float8), ('2', NULL, NULL)$$, 'but a row in the relation');
+  $$VALUES ('1', NULL::int, NULL::float8, NULL::float8), ('2', NULL, NULL, NULL)$$,
+  'but a row in the relation');
 SELECT never($$SELECT w.id, c IS DISTINCT FROM cluster AS wrong
   FROM (SELECT id, dpmm_cluster(CASE WHEN id % 4 > 0 THEN x END, '{"draws": 20}')
   OVER (ORDER BY id) AS c FROM faithful) w FULL

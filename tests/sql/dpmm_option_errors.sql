@@ -1,6 +1,6 @@
 -- Dirichlet process mixtures: every way to ask for options that cannot be, and what is said about
 -- it.
-SELECT plan(114);
+SELECT plan(116);
 \ir ../lib/dpmm_errors.sql
 
 -- ---- options ----
@@ -51,6 +51,10 @@ SELECT is(complaint(format('SELECT dpmm_fit(x, %L) FROM few', options)), said, o
   ('{"thin": 501}', '22023 option "thin" is 501, but only 500 draws follow the warmup'),
   ('{"draws": 10, "warmup": 9, "thin": 2}', '22023 option "thin" is 2, but only 1 draws follow the '
     'warmup'),
+  ('{"stored_draws": 0}', '22023 option "stored_draws" is 0, but must be a whole number from 1 to '
+    '1000000'),
+  ('{"method": "vi", "stored_draws": 10}',
+    '22023 option "stored_draws" does not apply to method vi'),
   ('{"chains": 0}', '22023 option "chains" is 0, but must be a whole number from 1 to 1000'),
   ('{"chains": 1001}', '22023 option "chains" is 1001, but must be a whole number from 1 to 1000'),
   ('{"chains": 2.5}', '22023 option "chains" is 2.5, but must be a whole number from 1 to 1000'),

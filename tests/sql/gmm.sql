@@ -1,5 +1,5 @@
 -- Gaussian mixtures: what a fitted model says, on real data, for every method and covariance.
-SELECT plan(67);
+SELECT plan(72);
 \ir ../lib/checks.sql
 
 
@@ -268,6 +268,20 @@ SELECT ok(abs(s.weight - v.weight) < 0.02 AND abs(s.mean[1] - v.mean[1]) < 0.05
 SELECT ok(abs(gmm_log_density(gibbs, x) - gmm_log_density(vi, x)) < 0.1
   AND abs(gmm_log_density(gibbs, x) - gmm_log_density(collapsed, x)) < 0.05, 'and on the density')
 FROM sampled, (VALUES ('{2,54}'::float8[]), ('{4.3,80}')) AS v(x);
+SELECT ok(gmm_log_density_mcse(gibbs, x) BETWEEN 1e-9 AND 0.1 AND (SELECT max(p) BETWEEN 1e-12
+  AND 0.1 FROM unnest(gmm_probabilities_mcse(gibbs, x)) AS p), 'with their standard errors')
+FROM sampled, (VALUES ('{2,54}'::float8[])) AS v(x);
+SELECT throws_ok('SELECT gmm_log_density_mcse(vi, ''{1,2}'') FROM sampled', '22023',
+  'model has no posterior draws', 'which vi has not');
+SELECT is((SELECT row(i.draws, i.stored_draws, v.draws, v.stored_draws)::text
+  FROM sampled, bayes_info(gibbs) AS i, bayes_info(vi) AS v), '(2000,500,,)',
+  'of all draws some are stored');
+SELECT is((SELECT array_agg(stored_draws ORDER BY o) FROM (SELECT o, gmm_fit(x, 2, o) AS model
+  FROM faithful, unnest(ARRAY['{"method": "gibbs", "draws": 40, "stored_draws": 7}',
+  '{"method": "gibbs", "draws": 40, "stored_draws": 700}']::jsonb[]) AS o GROUP BY o) AS f,
+  bayes_info(model)), '{4,80}', 'as many as asked for');
+SELECT throws_ok('SELECT gmm_fit(x, 2, ''{"stored_draws": 7}'') FROM faithful', '22023',
+  'option "stored_draws" does not apply to method vi', 'where there are draws');
 SELECT same((SELECT (gibbs::text::bayes_model)::text FROM sampled),
   (SELECT gibbs::text FROM sampled), 'text and back with draws');
 SELECT same((SELECT (tied::text::bayes_model)::text FROM sampled), (SELECT tied::text FROM sampled),

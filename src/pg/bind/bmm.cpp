@@ -153,3 +153,11 @@ BAYES_FUNCTION(bmm_probabilities) {
 BAYES_FUNCTION(bmm_log_density) {
   return row_log_density<BernoulliMixture>(fcinfo, bmm.family, takes_missing);
 }
+
+BAYES_FUNCTION(bmm_probabilities_mcse) {
+  return row_probabilities_mcse<BernoulliMixture>(fcinfo, bmm.family, takes_missing);
+}
+
+BAYES_FUNCTION(bmm_log_density_mcse) {
+  return row_log_density_mcse<BernoulliMixture>(fcinfo, bmm.family, takes_missing);
+}

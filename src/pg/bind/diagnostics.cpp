@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/message.hpp"
+#include "mcmc/stored_draws.hpp"
 #include "pg/bind/aggregate.hpp"
 #include "pg/server/server_control.hpp"
 
@@ -65,11 +66,7 @@ BAYES_FUNCTION(bayes_draws) {
   ResultRows rows(fcinfo);
   const std::unique_ptr<Model> model = load_model(PG_GETARG_DATUM(0));
   const Draws &draws = model->draws;
-  if (draws.quantities.empty())
-    throw Error(
-        Errc::invalid_argument, "model has no posterior draws",
-        message("It is of family {}, fitted by method {}.", model->info.family, model->info.method),
-        "Only methods that sample store draws: fit it by one of them.");
+  require_posterior_draws(*model);
   ServerControl control;
   const double *value = draws.values.data();
   for (int chain = 1; chain <= draws.chains; ++chain)

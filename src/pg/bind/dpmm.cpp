@@ -71,8 +71,13 @@ BAYES_FUNCTION(dpmm_cluster_query) {
   NamedValues names(BOOLOID);
   QueryRows query(fcinfo, dpmm.family, dpmm.check, by_options, &names);
   std::optional<DpmmFit> fitted;
+  std::vector<double> mcse;
   attempt_fit(query.data(), [&](Control &control) {
-    fitted.emplace(dpmm_fit(query.data().rows, query.request.options, control));
+    DpmmFit made = dpmm_fit(query.data().rows, query.request.options, control);
+    mcse = made.draws.size() > 0
+               ? membership_mcse(made.draws, made.labels, made.chains, control)
+               : std::vector<double>(made.labels.size(), std::numeric_limits<double>::quiet_NaN());
+    fitted.emplace(std::move(made));
   });
   if (fitted) {
     warn_if_not_converged(*fitted->model);
@@ -80,8 +85,8 @@ BAYES_FUNCTION(dpmm_cluster_query) {
   }
   std::size_t row = 0;
   names.each([&](Cell name, const NullableDatum &included) {
-    if (!DatumGetBool(included.value) || !fitted) return result.row({name, Cell(), Cell()});
-    result.row({name, fitted->labels[row] + 1, fitted->probability[row]});
+    if (!DatumGetBool(included.value) || !fitted) return result.row({name, Cell(), Cell(), Cell()});
+    result.row({name, fitted->labels[row] + 1, fitted->probability[row], Cell::or_null(mcse[row])});
     ++row;
   });
   return Datum(0);
@@ -107,14 +112,35 @@ BAYES_FUNCTION(dpmm_similarity_query) {
     return fitted[std::size_t(row)] ? Cell::text(*fitted[std::size_t(row)]) : Cell();
   };
   attempt_fit(query.data(), [&](Control &control) {
-    dpmm_similarity(query.data().rows, query.request.options, control,
-                    [&](std::int64_t row, std::span<const double> probabilities) {
-                      if (fitted.empty()) read_names();
-                      for (std::size_t other = 0; other < probabilities.size(); ++other)
-                        result.row({cell(std::int64_t(other)), cell(row), probabilities[other]});
-                    });
+    dpmm_similarity(
+        query.data().rows, query.request.options, control,
+        [&](std::int64_t row, std::span<const double> probabilities, std::span<const double> mcse) {
+          if (fitted.empty()) read_names();
+          for (std::size_t other = 0; other < probabilities.size(); ++other)
+            result.row({cell(std::int64_t(other)), cell(row), probabilities[other],
+                        Cell::or_null(mcse[other])});
+        });
   });
   names.close();
+  return Datum(0);
+}
+
+BAYES_FUNCTION(dpmm_credible_bounds_query) {
+  ResultRows result(fcinfo);
+  NamedValues names(BOOLOID);
+  QueryRows query(fcinfo, dpmm.family, dpmm.check, by_options, &names);
+  std::optional<DpmmBounds> bounds;
+  attempt_fit(query.data(), [&](Control &control) {
+    bounds.emplace(dpmm_credible_bounds(query.data().rows, query.request.options, control));
+  });
+  std::size_t row = 0;
+  names.each([&](Cell name, const NullableDatum &included) {
+    if (!DatumGetBool(included.value) || !bounds)
+      return result.row({name, Cell(), Cell(), Cell(), Cell()});
+    result.row({name, bounds->estimate[row] + 1, bounds->upper[row] + 1, bounds->lower[row] + 1,
+                bounds->horizontal[row] + 1});
+    ++row;
+  });
   return Datum(0);
 }
 
@@ -140,7 +166,7 @@ BAYES_FUNCTION(dpmm_estimate) {
   result.row({Cell::text(e.loss), e.clusters, Cell::or_null(e.expected_loss),
               sampled ? Cell(e.optimal) : Cell(), Cell::or_null(e.level), Cell::or_null(e.radius),
               sampled ? Cell(e.fewest_clusters) : Cell(), sampled ? Cell(e.most_clusters) : Cell(),
-              e.draws});
+              e.draws, Cell::or_null(e.mcse)});
   return Datum(0);
 }
 
@@ -182,4 +208,12 @@ BAYES_FUNCTION(dpmm_probabilities) {
 
 BAYES_FUNCTION(dpmm_log_density) {
   return row_log_density<DirichletProcessMixture>(fcinfo, dpmm.family);
+}
+
+BAYES_FUNCTION(dpmm_probabilities_mcse) {
+  return row_probabilities_mcse<DirichletProcessMixture>(fcinfo, dpmm.family);
+}
+
+BAYES_FUNCTION(dpmm_log_density_mcse) {
+  return row_log_density_mcse<DirichletProcessMixture>(fcinfo, dpmm.family);
 }

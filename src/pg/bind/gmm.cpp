@@ -128,3 +128,11 @@ BAYES_FUNCTION(gmm_sample) { return sample_rows<GaussianMixture>(fcinfo, gmm.fam
 BAYES_FUNCTION(gmm_predict) { return predict_row<GaussianMixture>(fcinfo, gmm.family); }
 BAYES_FUNCTION(gmm_probabilities) { return row_probabilities<GaussianMixture>(fcinfo, gmm.family); }
 BAYES_FUNCTION(gmm_log_density) { return row_log_density<GaussianMixture>(fcinfo, gmm.family); }
+
+BAYES_FUNCTION(gmm_probabilities_mcse) {
+  return row_probabilities_mcse<GaussianMixture>(fcinfo, gmm.family);
+}
+
+BAYES_FUNCTION(gmm_log_density_mcse) {
+  return row_log_density_mcse<GaussianMixture>(fcinfo, gmm.family);
+}

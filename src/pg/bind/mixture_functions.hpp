@@ -2,11 +2,13 @@
 // mixtures, which has predict, probabilities, log_density, sample and size.
 #pragma once
 
+#include <cmath>
 #include <vector>
 
 #include "base/message.hpp"
 #include "pg/bind/scalar.hpp"
 #include "pg/server/context.hpp"
+#include "pg/server/server_control.hpp"
 #include "pg/values/model_value.hpp"
 #include "pg/values/results.hpp"
 
@@ -39,6 +41,27 @@ Datum row_log_density(FunctionCallInfo fcinfo, const char *family,
                       TakesMissing takes_missing = nullptr) {
   const auto [model, x] = model_and_row(fcinfo, family, takes_missing);
   PG_RETURN_FLOAT8(static_cast<const M &>(model).log_density(x));
+}
+
+/// The Monte Carlo standard error of that; NULL where it is undefined.
+template <class M>
+Datum row_log_density_mcse(FunctionCallInfo fcinfo, const char *family,
+                           TakesMissing takes_missing = nullptr) {
+  const auto [model, x] = model_and_row(fcinfo, family, takes_missing);
+  ServerControl control;
+  const double error = static_cast<const M &>(model).mcse(x, control).log_density;
+  if (std::isnan(error)) PG_RETURN_NULL();
+  PG_RETURN_FLOAT8(error);
+}
+
+/// Those of the probabilities.
+template <class M>
+Datum row_probabilities_mcse(FunctionCallInfo fcinfo, const char *family,
+                             TakesMissing takes_missing = nullptr) {
+  const auto [model, x] = model_and_row(fcinfo, family, takes_missing);
+  ServerControl control;
+  const PredictiveErrors errors = static_cast<const M &>(model).mcse(x, control);
+  return Cell::vector_with_nulls(errors.probabilities).to_datum();
 }
 
 /// Data that live from row to row of a set-returning function.
