@@ -285,7 +285,7 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
     '42809 window function hmm_decode requires an OVER clause'),
   ($q$SELECT hmm_decode(names, '{a}') FROM given$q$,
     '42809 window function hmm_decode requires an OVER clause'),
-  ($q$SELECT hmm_decode(NULL::text, 2)$q$, '22004 query must not be NULL'),
+  ($q$SELECT hmm_decode(NULL::bayes_query, 2)$q$, '22004 query must not be NULL'),
   ($q$SELECT hmm_decode('SELECT id, x FROM words', NULL::int)$q$, '22004 k must not be NULL'),
   ($q$SELECT hmm_decode('SELECT id, x FROM words', 0)$q$,
     '22023 k is 0, but must be a whole number from 1 to 1000'),
