@@ -170,4 +170,5 @@ COMMENT IS 'The Monte Carlo standard error of each of gmm_probabilities, an aver
 CREATE FUNCTION gmm_log_density_mcse(model bayes_model, x float8[]) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 10000;
 COMMENT IS 'The Monte Carlo standard error of gmm_log_density, the log of an average over the '
-  'draws that the model stores; NULL if they are too few. 22023 for a model without draws.';
+  'draws that the model stores; NULL if they are too few, or not as many of each chain. '
+  '22023 for a model without draws.';

@@ -186,4 +186,5 @@ COMMENT IS 'The Monte Carlo standard error of each of bmm_probabilities, an aver
 CREATE FUNCTION bmm_log_density_mcse(model bayes_model, x anyarray) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 10000;
 COMMENT IS 'The Monte Carlo standard error of bmm_log_density, the log of an average over the '
-  'draws that the model stores; NULL if they are too few. 22023 for a model without draws.';
+  'draws that the model stores; NULL if they are too few, or not as many of each chain. '
+  '22023 for a model without draws.';

@@ -85,6 +85,13 @@ double mcse_of(std::vector<double> values, int chains, Control &control) {
   return mcse_mean(series.chains(), control).value_or(none);
 }
 
+void require_stored_draws(const Model &model) {
+  require_posterior_draws(model);
+  if (model.stored_draws() == 0)
+    throw Error(Errc::invalid_argument, "model stores no draws", "It has their quantities only.",
+                "Fit it anew.");
+}
+
 void require_posterior_draws(const Model &model) {
   if (model.draws.quantities.empty())
     throw Error(
@@ -101,7 +108,7 @@ PredictiveErrors predictive_errors(std::span<const double> masses, std::size_t o
   for (std::size_t s = 0; s < draws; ++s)
     for (std::size_t c = 0; c < outcomes; ++c) {
       const double mass = masses[s * outcomes + c] / double(draws);
-      density[s] += mass * double(draws);
+      density[s] += masses[s * outcomes + c];
       share[c] += mass;
       mean += mass;
     }
@@ -116,10 +123,11 @@ PredictiveErrors predictive_errors(std::span<const double> masses, std::size_t o
 }
 
 DrawBlocks::DrawBlocks(std::int64_t draws, int chain_count) : chains(std::max(chain_count, 1)) {
-  constexpr std::int64_t most_blocks = 128, longest = 65535;
+  // The diagnostics need a dozen of each chain.
+  constexpr std::int64_t most_blocks = 128, least_of_chain = 24, longest = 65535;
   if (draws % chains != 0) return;
   draws_of_chain_ = draws / chains;
-  const std::int64_t most = std::max<std::int64_t>(8, most_blocks / chains);
+  const std::int64_t most = std::max(least_of_chain, most_blocks / chains);
   length = int(std::min(longest, (draws_of_chain_ + most - 1) / most));
   if (length > 0) of_chain = int(draws_of_chain_ / length);
 }

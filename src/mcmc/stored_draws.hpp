@@ -67,6 +67,8 @@ BAYES_API double mcse_of(std::vector<double> values, int chains, Control &contro
 
 /// Throws Error(invalid_argument) for a model without draws.
 BAYES_API void require_posterior_draws(const Model &model);
+/// Throws Error(invalid_argument) for a model that stores none whole either.
+BAYES_API void require_stored_draws(const Model &model);
 
 /// Monte Carlo standard errors of what predictions average over draws; NaN where undefined.
 struct PredictiveErrors {
@@ -80,9 +82,9 @@ struct PredictiveErrors {
 BAYES_API PredictiveErrors predictive_errors(std::span<const double> masses, std::size_t outcomes,
                                              int chains, Control &control);
 
-/// Runs of consecutive draws of one chain, all of one length, at most 128 in all unless there are
-/// more chains: the means over them are a short series with the same mean, of which the Monte Carlo
-/// standard error is found quickly. A chain's last draws may be in none.
+/// Runs of consecutive draws of one chain, all of one length, at most 128 in all, or 24 of each
+/// chain if that is more: the means over them are a short series with the same mean, of which the
+/// Monte Carlo standard error is found quickly. A chain's last draws may be in none.
 struct BAYES_API DrawBlocks {
   /// 0 if the chains have different numbers of draws, or none has any
   int length = 0;

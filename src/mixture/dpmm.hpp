@@ -137,6 +137,7 @@ BAYES_API void dpmm_similarity(
 
 /// The bounds of the credible ball: clusters of every row, from 0 by decreasing size.
 struct DpmmBounds {
+  std::unique_ptr<DirichletProcessMixture> model;
   /// of the estimate, and of the draws that bound the ball; see PartitionEstimate
   std::vector<int> estimate, upper, lower, horizontal;
 };

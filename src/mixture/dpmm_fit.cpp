@@ -406,8 +406,8 @@ void dpmm_similarity(
 DpmmBounds dpmm_credible_bounds(RowSource &rows, const Document &options, Control &control) {
   require_draws(options, "a credible ball needs draws");
   DpmmFit fitted = dpmm_fit(rows, options, control);
-  return {std::move(fitted.labels), labels_by_size(fitted.draws, fitted.upper),
-          labels_by_size(fitted.draws, fitted.lower),
+  return {std::move(fitted.model), std::move(fitted.labels),
+          labels_by_size(fitted.draws, fitted.upper), labels_by_size(fitted.draws, fitted.lower),
           labels_by_size(fitted.draws, fitted.horizontal)};
 }
 

@@ -92,8 +92,9 @@ std::vector<double> partition_quantities(const std::vector<double> &counts,
 DrawCounts draw_counts(const RowSource &rows, double components, double parameters,
                        const ChainPlan &plan, bool everything, const Control &control) {
   const double n = double(rows.rows()), row_bytes = (8.0 * rows.shape().dimension + 28) * n,
-               labels = std::max(control.row_memory - row_bytes, control.row_memory / 8) / (2 * n),
-               whole = control.memory / 4 / (8 * components * (parameters + 2));
+               labels = std::max(control.row_memory - row_bytes, control.row_memory / 8) /
+                        (2 * n + 8 * components + 200),
+               whole = control.memory / 4 / (8 * (components * (parameters + 10) + 40));
   constexpr double most = 1e9;  // no limit
   // at least two
   const auto least = [&](double count) { return std::max(2.0, std::min(count, most)); };

@@ -233,6 +233,7 @@ std::vector<double> membership_mcse(const PartitionDraws &draws, std::span<const
   PartitionDraws with_labels = draws;
   std::vector<int> dense;
   const int clusters = densify(labels, dense);
+  if (clusters > std::numeric_limits<std::uint16_t>::max()) return out;
   with_labels.add(dense);
   const Patterns patterns(with_labels, control);
   const std::size_t p = patterns.rows.size();

@@ -116,7 +116,7 @@ BAYES_API double expected_loss(const PartitionDraws &draws, std::span<const int>
                                PartitionLoss loss);
 
 /// The Monte Carlo standard error of PartitionEstimate::probability for each row of a partition, of
-/// draws of so many chains, by the means of up to 128 runs of draws. NaN where mcse_mean is
+/// draws of so many chains, by the means of runs of draws (DrawBlocks). NaN where mcse_mean is
 /// undefined, and for all rows if these means would not fit into a quarter of the memory for rows.
 BAYES_API std::vector<double> membership_mcse(const PartitionDraws &draws,
                                               std::span<const int> labels, int chains,
@@ -127,8 +127,8 @@ BAYES_API std::vector<int> labels_by_size(const PartitionDraws &draws, int draw)
 
 /// Posterior probabilities that rows are in the same cluster: for row 0, 1, ... in turn those with
 /// the rows before it, n(n-1)/2 numbers in total, only a few rows' at a time in memory; and their
-/// Monte Carlo standard errors, of draws of so many chains, by the means of up to 128 runs of draws
-/// (NaN where mcse_mean is undefined). Needs at least one draw.
+/// Monte Carlo standard errors, of draws of so many chains, by the means of runs of draws
+/// (DrawBlocks) (NaN where mcse_mean is undefined). Needs at least one draw.
 BAYES_API void similarity(
     const PartitionDraws &draws, int chains, Control &control,
     const std::function<void(std::int64_t row, std::span<const double> probabilities,

@@ -133,6 +133,10 @@ BAYES_FUNCTION(dpmm_credible_bounds_query) {
   attempt_fit(query.data(), [&](Control &control) {
     bounds.emplace(dpmm_credible_bounds(query.data().rows, query.request.options, control));
   });
+  if (bounds) {
+    warn_if_not_converged(*bounds->model);
+    report_few_draws(*bounds->model);
+  }
   std::size_t row = 0;
   names.each([&](Cell name, const NullableDatum &included) {
     if (!DatumGetBool(included.value) || !bounds)
