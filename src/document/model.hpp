@@ -37,7 +37,8 @@ struct ModelInfo {
   std::vector<int> degenerate;
   /// what the method maximises, including all constants
   double objective = 0;
-  /// at the point estimate that the model reports
+  /// at the point estimate that the model reports; of hmm after gibbs the logarithm of its average
+  /// over the stored draws
   double log_likelihood = 0;
   std::int64_t seed = 0;
   double seconds = 0;

@@ -257,10 +257,12 @@ class AveragedEmissions final : public EmissionScorer {
     }
     void score(const double *block, int from, int to, double *out) override {
       const std::size_t k = scores_.size() / block_rows;
-      const double least = std::log(std::numeric_limits<double>::min());
+      // what has overflowed: finite logarithms may be as small
+      constexpr double least = -1e290;
       std::fill_n(out, scores_.size(), 0.0);
       std::fill(possible_.begin(), possible_.end(), false);
       for (const auto &worker : workers_) {
+        poll_here();
         worker->score(block, from, to, scores_.data());
         for (std::size_t j = 0; j < k; ++j)
           for (std::size_t at = j * block_rows + std::size_t(from),

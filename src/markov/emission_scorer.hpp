@@ -71,7 +71,7 @@ std::unique_ptr<EmissionScorer> predictive_emissions(int states, int dimension,
                                                      std::function<RowScorer()> make);
 
 /// For scoring only: the averages of the scores under several emissions, which must outlive them. A
-/// density of 0 under some, but not all of them, counts as the smallest positive number.
+/// density whose logarithm has overflowed under some, but not all of them, counts as exp(-1e290).
 std::unique_ptr<EmissionScorer> averaged_emissions(std::vector<const EmissionScorer *> parts);
 
 }  // namespace bayes

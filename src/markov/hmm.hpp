@@ -146,10 +146,10 @@ class BAYES_API HiddenMarkovModel final : public Model {
   /// allowed; NaN is missing.
   void check(std::span<const double> x, std::int64_t step) const;
 
-  // One sequence, without known states. All use the point estimate of the parameters, and for
-  // emissions the posterior predictive if there is a posterior. After gibbs all are averages over
-  // the stored draws of the parameters, not weighted by the sequence; draws under which it is
-  // impossible do not count, except in the likelihood.
+  // One sequence, without known states. After gibbs all are averages over the stored draws of the
+  // parameters, not weighted by the sequence; draws under which it is impossible do not count,
+  // except in the likelihood. Else all use the point estimate of the parameters, and for emissions
+  // the posterior predictive if there is a posterior.
   /// log p(observations); -infinity if they are impossible
   double log_likelihood(Sequences &one, Control &control) const;
   /// Viterbi; after gibbs the path with the largest average of log p(path, observations). Ties go

@@ -39,6 +39,64 @@ void require_rows(const MemberReader &in, const char *key, const Matrix &rows, b
   }
 }
 
+/// Draws one after the other, as a chain and emissions with so many times K states. A tied
+/// covariance, one of each draw, is a full one.
+struct JoinedChain {
+  Matrix initial;     // draws x K
+  Matrix transition;  // (draws x K) x K
+};
+template <class P> JoinedChain joined_chain(const std::vector<MarkovPoint<P>> &draws) {
+  const Eigen::Index k = draws[0].initial.size(), n = Eigen::Index(draws.size());
+  JoinedChain out{Matrix(n, k), Matrix(n * k, k)};
+  for (Eigen::Index s = 0; s < n; ++s)
+    for (Eigen::Index i = 0; i < k; ++i) {
+      out.initial(s, i) = draws[std::size_t(s)].initial(i);
+      for (Eigen::Index j = 0; j < k; ++j)
+        out.transition(s * k + i, j) = draws[std::size_t(s)].transition(i, j);
+    }
+  return out;
+}
+
+CovarianceShape shape_of_draws(const CovarianceShape &shape) {
+  return shape.shared ? full_covariance : shape;
+}
+
+NormalPoint joined_emissions(const std::vector<MarkovPoint<NormalPoint>> &draws) {
+  const NormalPoint &first = draws[0].emissions;
+  const Eigen::Index k = first.mean.cols();
+  NormalPoint out{
+      shape_of_draws(first.shape), Matrix(first.mean.rows(), k * Eigen::Index(draws.size())), {}};
+  for (std::size_t s = 0; s < draws.size(); ++s) {
+    const NormalPoint &from = draws[s].emissions;
+    out.mean.middleCols(Eigen::Index(s) * k, k) = from.mean;
+    out.covariance.insert(out.covariance.end(), from.covariance.begin(), from.covariance.end());
+  }
+  return out;
+}
+ProductPoint joined_emissions(const std::vector<MarkovPoint<ProductPoint>> &draws) {
+  const ProductPoint &first = draws[0].emissions;
+  const Eigen::Index k = first.values.cols();
+  ProductPoint out{first.columns, Matrix(first.values.rows(), k * Eigen::Index(draws.size()))};
+  for (std::size_t s = 0; s < draws.size(); ++s)
+    out.values.middleCols(Eigen::Index(s) * k, k) = draws[s].emissions.values;
+  return out;
+}
+
+/// Number s of draws that were joined.
+NormalPoint separated(const NormalPoint &all, const CovarianceShape &shape, int s, int k) {
+  const auto first = all.covariance.begin() + s * shape.count(k);
+  return {shape, all.mean.middleCols(Eigen::Index(s) * k, k), {first, first + shape.count(k)}};
+}
+ProductPoint separated(const ProductPoint &all, int s, int k) {
+  return {all.columns, all.values.middleCols(Eigen::Index(s) * k, k)};
+}
+
+void write_emissions(Document &out, const ProductPoint &point, int) { write_point(out, point); }
+void write_emissions(Document &out, const NormalPoint &point, int d) {
+  out.set("means", columns(point.mean))
+      .set("covariances", scales(point.shape, point.covariance, d));
+}
+
 template <class Emissions> void write_chain(Document &out, const Emissions &of) {
   out.set("initial", tensor(of.initial)).set("transition", by_rows(of.transition));
 }
@@ -48,6 +106,22 @@ template <class M> void read_chain(const MemberReader &in, int k, bool probabili
   out.transition = read_rows(in, "transition", k, k);
   require_rows(in, "initial", out.initial.transpose(), probabilities);
   require_rows(in, "transition", out.transition, probabilities);
+}
+
+/// `emissions(in, count)` reads those of all draws, and gives a function of a draw's number.
+template <class Emissions> auto read_draws(const MemberReader &in, int k, Emissions emissions) {
+  const int count = int(in.integer("count", 1, 1000000));
+  const Matrix initial = read_rows(in, "initial", count, k),
+               transition = read_rows(in, "transition", std::int64_t(count) * k, k);
+  require_rows(in, "initial", initial, true);
+  require_rows(in, "transition", transition, true);
+  const auto separate = emissions(in, count);
+  std::vector<MarkovPoint<decltype(separate(0))>> out;
+  for (int s = 0; s < count; ++s) {
+    poll_here();
+    out.push_back({{initial.row(s), transition.middleRows(Eigen::Index(s) * k, k)}, separate(s)});
+  }
+  return out;
 }
 
 }  // namespace
@@ -67,27 +141,23 @@ void HiddenMarkovModel::write(Document &document) const {
           write_columns(document, *fitted.point.emissions.columns);
         else
           document.set("covariance", fitted.point.emissions.shape.name);
+        Document numbers = Document::object();
         if (fitted.posterior) {
-          Document numbers = Document::object();
           write_chain(numbers, *fitted.posterior);
           write_posterior(numbers, fitted.posterior->emissions);
           document.set("posterior", std::move(numbers));
           return;
         }
-        const auto write_numbers = [d](const auto &point) {
-          Document out = Document::object();
-          write_chain(out, point);
-          if constexpr (products)
-            write_point(out, point.emissions);
-          else
-            out.set("means", columns(point.emissions.mean))
-                .set("covariances", scales(point.emissions.shape, point.emissions.covariance, d));
-          return out;
-        };
-        document.set("point", write_numbers(fitted.point));
+        write_chain(numbers, fitted.point);
+        write_emissions(numbers, fitted.point.emissions, d);
+        document.set("point", std::move(numbers));
         if (!fitted.draws.empty()) {
-          Document::List draws;
-          for (const auto &draw : fitted.draws) draws.push_back(write_numbers(draw));
+          const JoinedChain chain = joined_chain(fitted.draws);
+          Document draws = Document::object();
+          draws.set("count", int(fitted.draws.size()))
+              .set("initial", by_rows(chain.initial))
+              .set("transition", by_rows(chain.transition));
+          write_emissions(draws, joined_emissions(fitted.draws), d);
           document.set("draws_of_parameters", std::move(draws));
         }
         if (!fitted.deviations) return;
@@ -115,7 +185,8 @@ std::unique_ptr<Model> read_hidden_markov_model(const Document &document) {
   if (!state.vectors && d != 1)
     in.reject("vectors", "must be true for observations of more than one element");
 
-  const auto read = [&](auto fitted, auto posterior, auto point, int deviations) {
+  // `draws`: reads the emissions of so many draws, and gives a function that separates them
+  const auto read = [&](auto fitted, auto posterior, auto point, auto draws, int deviations) {
     if (in.has("posterior")) {
       const MemberReader q = in.object("posterior");
       fitted.posterior.emplace();
@@ -123,25 +194,12 @@ std::unique_ptr<Model> read_hidden_markov_model(const Document &document) {
       fitted.posterior->emissions = posterior(q);
       fitted.point = mean_parameters(*fitted.posterior);
     } else {
-      const auto read_numbers = [&](const MemberReader &numbers) {
-        auto out = fitted.point;
-        read_chain(numbers, k, true, out);
-        out.emissions = point(numbers);
-        return out;
-      };
-      fitted.point = read_numbers(in.object("point"));
+      const MemberReader numbers = in.object("point");
+      read_chain(numbers, k, true, fitted.point);
+      fitted.point.emissions = point(numbers);
       // Models stored by the first version have none.
-      constexpr const char *key = "draws_of_parameters";
-      if (in.has(key)) {
-        const auto *const list = in.value(key).as<Document::List>();
-        if (!list) in.reject(key, "must be a list of objects");
-        for (std::size_t s = 0; s < list->size(); ++s) {
-          poll_here();
-          if (!(*list)[s].as<Document::Object>()) in.reject(key, "must be a list of objects");
-          fitted.draws.push_back(
-              read_numbers(MemberReader((*list)[s], message("{}[{}].", key, s))));
-        }
-      }
+      if (in.has("draws_of_parameters"))
+        fitted.draws = read_draws(in.object("draws_of_parameters"), k, draws);
       if (in.has("deviations")) {
         const MemberReader from = in.object("deviations");
         HmmDeviations out{read_vector(from, "initial", k), read_rows(from, "transition", k, k), {}};
@@ -158,7 +216,12 @@ std::unique_ptr<Model> read_hidden_markov_model(const Document &document) {
     const SharedColumns columns = read_product_columns(in, d);
     read(
         ProductHmm(), [&](const MemberReader &q) { return read_posterior(q, columns, k); },
-        [&](const MemberReader &p) { return read_point(p, columns, k); }, columns->size().point);
+        [&](const MemberReader &p) { return read_point(p, columns, k); },
+        [&](const MemberReader &p, int count) {
+          return
+              [all = read_point(p, columns, count * k), k](int s) { return separated(all, s, k); };
+        },
+        columns->size().point);
     if (in.has("symbols")) {
       const ColumnSpec &spec = columns->specs()[0];
       const auto *list = in.value("symbols").as<Document::List>();
@@ -185,6 +248,12 @@ std::unique_ptr<Model> read_hidden_markov_model(const Document &document) {
       [&](const MemberReader &p) {
         return NormalPoint{*shape, read_columns(p, "means", d, k),
                            read_scales(*shape, p, "covariances", d, k)};
+      },
+      [&](const MemberReader &p, int count) {
+        const CovarianceShape dense = shape_of_draws(*shape);
+        NormalPoint all{dense, read_columns(p, "means", d, count * k),
+                        read_scales(dense, p, "covariances", d, count * int(shape->count(k)))};
+        return [all = std::move(all), shape, k](int s) { return separated(all, *shape, s, k); };
       },
       0);
   FactoredScale factored;  // B / a may have left the range of a double

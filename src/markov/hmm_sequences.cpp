@@ -79,7 +79,8 @@ std::vector<double> shares(const ProductPoint &point, const Vector &states) {
 std::vector<double> shares(const NormalPoint &, const Vector &) { return {}; }
 
 [[noreturn]] void impossible(const char *what) {
-  throw Error(Errc::numeric, what, "No path of positive probability leads through it.");
+  throw Error(Errc::numeric, what, "No path of positive probability leads through it.",
+              "hmm_log_likelihood(model, sequence) is -Infinity for such sequences.");
 }
 
 /// Draws observations at a point.
@@ -297,10 +298,15 @@ std::span<const double> HiddenMarkovModel::Filter::next(std::span<const double> 
   for (std::size_t j = 0; j < x.size(); ++j) block_[j * block_rows] = x[j];
   std::fill(out_.begin(), out_.end(), 0.0);
   std::vector<double> logs;
-  std::erase_if(parts_, [&](Part &part) {
+  std::size_t left = 0;
+  for (Part &part : parts_) {
+    if (logs.size() % 16 == 15) poll_here();
     logs.push_back(part.add(x, block_.data(), scores_.data(), out_));
-    return !(logs.back() > minus_infinity);
-  });
+    if (!(logs.back() > minus_infinity)) continue;
+    if (&part != &parts_[left]) parts_[left] = std::move(part);
+    ++left;
+  }
+  parts_.erase(parts_.begin() + std::ptrdiff_t(left), parts_.end());
   if (parts_.empty()) impossible("the observation is impossible after those before it");
   if (parts_.size() > 1)
     for (double &p : out_) p /= double(parts_.size());

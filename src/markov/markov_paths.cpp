@@ -216,6 +216,13 @@ void smooth_sequence(
     const std::function<void(std::int64_t first, int steps, const double *probabilities)> &take) {
   if (one.steps == 0) return;
   Windows windows(one, control, points[0], MarkovWindow::Workspace::backward);
+  const double each = double(windows.count()) * (2 * points[0].chain->padded() + 1) * 8;
+  if (points.size() > 1 && double(points.size()) * each > control.memory)
+    throw Error(Errc::too_large,
+                "smoothing " + std::to_string(one.steps) + " steps under " +
+                    std::to_string(points.size()) + " draws needs too much memory",
+                "The limit is maintenance_work_mem, or 1 GB if that is more.",
+                "Cut the sequence, or store fewer draws (option stored_draws).");
   std::vector<Smoother> possible;
   for (const ScoredChain &point : points) {
     Smoother smoother(point);

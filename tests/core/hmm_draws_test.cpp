@@ -8,26 +8,48 @@ using namespace markov;
 
 namespace {
 
+/// What stands for draw s of `count` in a member of all of them, one after the other.
+Document draw_of(const Document &all, int s, int count) {
+  Document out = Document::object();
+  for (const auto &[key, value] : *all.as<Document::Object>()) {
+    if (value.as<Document::Object>()) {
+      out.set(key, draw_of(value, s, count));
+    } else if (const Tensor *const tensor = value.as<Tensor>()) {
+      const std::size_t each = tensor->values.size() / at(count);
+      Tensor part{tensor->shape, {}};
+      part.values.assign(tensor->values.begin() + std::ptrdiff_t(at(s) * each),
+                         tensor->values.begin() + std::ptrdiff_t(at(s + 1) * each));
+      part.shape[0] /= count;
+      // the one initial distribution, and the one tied covariance
+      if (part.shape[0] == 1) part.shape.erase(part.shape.begin());
+      out.set(key, std::move(part));
+    }
+  }
+  return out;
+}
+
 /// The stored draws of a model, each as a model of its own.
 std::vector<Fitted> draws_of(const HiddenMarkovModel &model) {
   std::vector<Fitted> out;
   const Document document = model.to_document();
-  for (const Document &draw : *document.find("draws_of_parameters")->as<Document::List>()) {
+  const int count = int(model.stored_draws());
+  for (int s = 0; s < count; ++s) {
     Document one = Document::object();
     for (const auto &[key, value] : *document.as<Document::Object>())
-      if (key != "draws_of_parameters") one.set(key, key == "point" ? draw : value);
+      if (key == "point")
+        one.set(key, draw_of(*document.find("draws_of_parameters"), s, count));
+      else if (key != "draws_of_parameters")
+        one.set(key, value);
     out.emplace_back(static_cast<HiddenMarkovModel *>(bayes::Model::from_document(one).release()));
   }
   return out;
 }
 
-/// Draws number 0 and 1 of a model, with these emissions instead.
+/// A model of two states and two draws, with other emissions in these.
 std::unique_ptr<bayes::Model> with_emissions(const HiddenMarkovModel &model,
-                                             const std::vector<Document> &emissions) {
-  Document document = model.to_document();
-  Document::List draws = *document.find("draws_of_parameters")->as<Document::List>();
-  draws.resize(emissions.size());
-  for (std::size_t s = 0; s < draws.size(); ++s) draws[s].set_all(emissions[s]);
+                                             const Document &emissions) {
+  Document document = model.to_document(), draws = *document.find("draws_of_parameters");
+  draws.set_all(emissions);
   document.set("draws_of_parameters", std::move(draws));
   return bayes::Model::from_document(document);
 }
@@ -147,13 +169,13 @@ BOOST_AUTO_TEST_CASE(gibbs_averages_over_its_draws) {
 BOOST_AUTO_TEST_CASE(draws_that_exclude_a_sequence_count_in_its_likelihood_only) {
   Data numbers(1, {{0.1, 3.2, 2.9, 0.4}});
   const Fitted model = fitted(numbers, 2, with(two_draws, {{"emission", "normal"}}));
-  const auto normals = [](double variance) {
+  const auto normals = [](double first, double second) {
     return Document::object()
-        .set("means", Tensor{{2, 1}, {0, 1}})
-        .set("covariances", Tensor{{2, 1, 1}, {variance, variance}});
+        .set("means", Tensor{{4, 1}, {0, 1, 0, 1}})
+        .set("covariances", Tensor{{4, 1, 1}, {first, first, second, second}});
   };
-  const auto none = with_emissions(*model, {normals(1), normals(1)}),
-             both = with_emissions(*model, {normals(1), normals(1e290)});
+  const auto none = with_emissions(*model, normals(1, 1)),
+             both = with_emissions(*model, normals(1, 1e290));
   const auto &two = static_cast<const HiddenMarkovModel &>(*both);
   const Fitted one = std::move(draws_of(two)[1]);
   bayes::Control control;
@@ -187,13 +209,11 @@ BOOST_AUTO_TEST_CASE(draws_that_exclude_a_sequence_count_in_its_likelihood_only)
 
 BOOST_AUTO_TEST_CASE(a_sequence_is_drawn_from_one_of_the_draws) {
   const Fitted model = fitted_symbols({{0, 0, 2, 1, 1}, {2, 1, 0}}, 3, 2, two_draws);
-  const auto only = [](std::size_t v) {
-    Tensor p{{2, 3}, std::vector<double>(6, 1e-300)};
-    p.values[v] = p.values[3 + v] = 1;
-    return Document::object().set("categorical",
-                                  Document::object().set("probability", std::move(p)));
-  };
-  const auto either = with_emissions(*model, {only(0), only(1)});
+  // only the first symbol, or only the second
+  Tensor p{{4, 3}, std::vector<double>(12, 1e-300)};
+  p.values[0] = p.values[3] = p.values[7] = p.values[10] = 1;
+  const auto either = with_emissions(
+      *model, Document::object().set("categorical", Document::object().set("probability", p)));
   int ones = 0;
   for (int seed = 0; seed < 60; ++seed) {
     Sequence drawn;
@@ -217,6 +237,54 @@ BOOST_AUTO_TEST_CASE(draws_are_numbered_like_the_model) {
     const Known one(*draw, {"multivariate"});
     for (int i = 0; i < 2; ++i) BOOST_TEST(std::abs(one.mean(i)[0] - known.mean(i)[0]) < 3);
   }
+}
+
+// Sequences of several windows: what is known at their ends is kept for every draw.
+BOOST_AUTO_TEST_CASE(long_sequences_are_averaged_alike) {
+  const auto check = [](const HiddenMarkovModel &model, Data &data) {
+    const std::vector<Fitted> draws = draws_of(model);
+    bayes::Control control;
+    const std::vector<double> together = smoothed(model, data);
+    std::vector<double> sum(together.size(), 0), logs;
+    for (const Fitted &draw : draws) {
+      const std::vector<double> one = smoothed(*draw, data);
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += one[i] / double(draws.size());
+      logs.push_back(draw->log_likelihood(data.all, control));
+    }
+    double worst = 0;
+    for (std::size_t i = 0; i < sum.size(); ++i)
+      worst = std::max(worst, std::abs(sum[i] - together[i]));
+    BOOST_TEST(worst < 1e-12);
+    const double largest = *std::max_element(logs.begin(), logs.end());
+    double likelihood = 0;
+    for (const double l : logs) likelihood += std::exp(l - largest) / double(logs.size());
+    BOOST_TEST(distance(model.log_likelihood(data.all, control), largest + std::log(likelihood)) <
+               1e-12);
+    const auto path = model.decode(data.all, control);
+    double joint = 0;
+    for (const Fitted &draw : draws) joint += draw->decode(data.all, control).log_probability;
+    BOOST_TEST(path.log_probability <= joint / double(draws.size()));
+  };
+  const std::int64_t steps = 40000;
+  const Options some = {{"method", "gibbs"}, {"draws", 4}, {"warmup", 1}, {"chains", 1}};
+  const Table a = {{0.99, 0.01}, {0.02, 0.98}};
+  Data names(1, {drawn({0.5, 0.5}, a, steps, 1, letters_of({{0.6, 0.3, 0.1}, {0.1, 0.3, 0.6}}))});
+  names.named(first_letters(3));
+  names.all.values = 3;
+  check(*fitted(names, 2, some), names);
+  Data numbers(1, {drawn({0.5, 0.5}, a, steps, 2, [](int z, bayes::Random &random, Sequence &out) {
+                 out.push_back(2 * z + random.normal());
+               })});
+  check(*fitted(numbers, 2, some), numbers);
+  // Logarithms from the start: states that cannot be entered again.
+  check(*fitted(numbers, 3, with(some, {{"topology", "left-to-right"}})), numbers);
+
+  bayes::Control little;
+  little.memory = 1000;
+  const Fitted model = fitted(numbers, 2, some);
+  bayes::Errc code{};
+  message_of([&] { smoothed(*model, numbers, little); }, &code);
+  BOOST_TEST((code == bayes::Errc::too_large));
 }
 
 // Priors so weak that drawn probabilities and rates underflow.

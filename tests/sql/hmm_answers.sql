@@ -46,9 +46,17 @@ CREATE FUNCTION densities2(m bayes_model, x float8[]) RETURNS float8[]
 
 -- Models of method gibbs, and each of their draws as a model of its own; below without draws.
 CREATE TABLE sampled AS SELECT data, model FROM fits WHERE method = 'gibbs';
-CREATE TABLE single AS SELECT data, (jsonb_set(m, '{point}', draw) - 'draws_of_parameters')::text
+CREATE FUNCTION part(a jsonb, s int, n int) RETURNS jsonb RETURN (SELECT jsonb_agg(e ORDER BY i)
+  FROM jsonb_array_elements(a) WITH ORDINALITY AS r(e, i)
+  WHERE (i - 1) / (jsonb_array_length(a) / n) = s);
+CREATE TABLE single AS SELECT data, (jsonb_set(m, '{point}', point) - 'draws_of_parameters')::text
   ::bayes_model AS model FROM sampled, LATERAL (SELECT model::text::jsonb) AS j(m),
-  jsonb_array_elements(m -> 'draws_of_parameters') AS draw;
+  LATERAL (SELECT (m #>> '{draws_of_parameters,count}')::int) AS c(n), generate_series(0, n - 1) s,
+  LATERAL (SELECT jsonb_object_agg(key, CASE WHEN key = 'initial' THEN value -> s
+    WHEN jsonb_typeof(value) = 'array' THEN part(value, s, n)
+    ELSE (SELECT jsonb_object_agg(k, part(v, s, n)) FROM jsonb_each(value) AS f(k, v)) END)
+    FROM jsonb_each(m -> 'draws_of_parameters') WHERE key <> 'count') AS d(point)
+  WHERE data <> 'duo tied';
 UPDATE fits SET model = (model::text::jsonb - 'draws_of_parameters')::text::bayes_model
   WHERE method = 'gibbs';
 

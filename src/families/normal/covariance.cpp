@@ -127,12 +127,13 @@ bool CovarianceFloor::surely_above(const Matrix &standard, double least) const {
 }
 
 /// A basis of the directions in which the standard deviation of the rows is at least ten times the
-/// floor's.
+/// floor's, or of a high floor the geometric mean of it and 1.
 Matrix CovarianceFloor::directions_of_rows() const {
   const SymmetricEigen eigen = symmetric_eigen(standardised(covariance_));
   const Eigen::Index all = eigen.values.size();
+  const double least = std::min(100 * relative_, std::sqrt(relative_));
   Eigen::Index wide = 0;
-  while (wide < all && eigen.values(all - 1 - wide) >= 100 * relative_) ++wide;
+  while (wide < all && eigen.values(all - 1 - wide) >= least) ++wide;
   return eigen.vectors.rightCols(wide);
 }
 

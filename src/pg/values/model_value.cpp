@@ -11,8 +11,9 @@ namespace {
 constexpr std::size_t least_cache = 32 << 20;
 /// models cached whatever their size, so that two may alternate; and at most, as all are searched
 constexpr std::size_t fewest_cached = 2, most_cached = 256;
-/// rough ratio of a parsed model's bytes to its stored bytes
-constexpr std::size_t parsed_per_stored = 4;
+/// rough ratio of a parsed model's bytes to its stored bytes; with draws, each of which is prepared
+/// for scoring
+constexpr std::size_t parsed_per_stored = 4, parsed_per_stored_draws = 16;
 
 /// A detoasted value, freed on destruction if it is a copy.
 class Plain {
@@ -121,7 +122,7 @@ const Model &ModelCache::parse_and_cache(Datum value, const ModelIdentity &ident
               identity.size,
               std::string(identity.bytes),
               message("{}:{}", contents.size, contents.bytes),
-              contents.size * parsed_per_stored,
+              0,
               nullptr};
   for (const Entry &other : entries_)  // the same model in another form
     if (other.fingerprint == entry.fingerprint) entry.model = other.model;
@@ -129,6 +130,8 @@ const Model &ModelCache::parse_and_cache(Datum value, const ModelIdentity &ident
     entry.model = parse(plain.bytes(), family_);
     guarded([] { elog(DEBUG1, "pg_bayes: model parsed"); });
   }
+  entry.memory = contents.size *
+                 (entry.model->stored_draws() > 0 ? parsed_per_stored_draws : parsed_per_stored);
 
   const std::size_t most = std::max(least_cache, std::size_t(work_mem) * 1024);
   while (entries_.size() >= most_cached ||
