@@ -14,10 +14,10 @@ CREATE TYPE gmm_selection AS (
   bic float8, icl float8, elbo float8, converged boolean, degenerate boolean, model bayes_model
 );
 COMMENT ON TYPE gmm_selection IS
-  'One of several fits to choose from. bic, icl: smaller is better; elbo: larger is better, NULL '
-  'unless the method is variational; parameters: the number of free parameters; degenerate: a '
-  'bound holds components where the likelihood would rise beyond it, so bic and icl cannot be '
-  'compared.';
+  'One of several fits to choose from. bic, icl: smaller is better, NULL if the method samples; '
+  'elbo: larger is better, NULL unless the method is variational; parameters: the number of free '
+  'parameters; degenerate: a bound holds components where the likelihood would rise beyond it, so '
+  'bic and icl cannot be compared.';
 
 -- ---- aggregates: rows in, a model out ----
 

@@ -15,10 +15,10 @@ CREATE TYPE bmm_selection AS (
   icl float8, elbo float8, converged boolean, degenerate boolean, model bayes_model
 );
 COMMENT ON TYPE bmm_selection IS
-  'One of several fits to choose from. bic, icl: smaller is better; elbo: larger is better, NULL '
-  'unless the method is variational; parameters: the number of free parameters; degenerate: a '
-  'bound holds components where the likelihood would rise beyond it, so bic and icl cannot be '
-  'compared.';
+  'One of several fits to choose from. bic, icl: smaller is better, NULL if the method samples; '
+  'elbo: larger is better, NULL unless the method is variational; parameters: the number of free '
+  'parameters; degenerate: a bound holds components where the likelihood would rise beyond it, so '
+  'bic and icl cannot be compared.';
 
 -- ---- aggregates: rows in, a model out ----
 
@@ -138,7 +138,8 @@ CREATE FUNCTION bmm_parameters(model bayes_model)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 100;
 COMMENT IS 'Every parameter of every element in every component, both numbered from 1: '
   'probability (of a 1, or of each category), rate, mean, variance. sd: the posterior standard '
-  'deviation of a model fitted by vi or svi, NULL for others and if it does not exist.';
+  'deviation in the mean-field approximation of vi or svi, NULL for other methods and if it does '
+  'not exist. It is too small, as that takes labels and parameters as independent.';
 
 CREATE FUNCTION bmm_posterior(model bayes_model)
   RETURNS TABLE (component int, alpha float8, a float8[], b float8[])

@@ -1,6 +1,11 @@
 #include "data/rows.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/error.hpp"
+#include "base/message.hpp"
 
 namespace bayes {
 
@@ -34,6 +39,30 @@ void MemoryRows::scale_weights(double total) {
   };
   each([&sum](double weight) { sum += weight; });
   if (sum != total) each([factor = total / sum](double &weight) { weight *= factor; });
+}
+
+void require_constant(RowSource &rows, int column, Control &control) {
+  const RowShape shape = rows.shape();
+  Buffer block(shape.block_doubles());
+  const double *const x = block.data() + std::size_t(column) * block_rows,
+                      *const weight = block.data() + std::size_t(shape.dimension) * block_rows;
+  double first = std::numeric_limits<double>::quiet_NaN();
+  for (std::int64_t begin = 0; begin < rows.rows(); begin += block_rows) {
+    control.poll();
+    rows.read_block(begin / block_rows, block.data());
+    const std::int64_t size = std::min<std::int64_t>(block_rows, rows.rows() - begin);
+    for (std::int64_t b = 0; b < size; ++b) {
+      if (std::isnan(x[b]) || (shape.weighted && !(weight[b] > 0))) continue;
+      if (std::isnan(first)) first = x[b];
+      if (x[b] != first)
+        throw Error(Errc::numeric,
+                    message("the values of element {} differ by so little that their squares "
+                            "underflow",
+                            column + 1),
+                    message("Their variance is below {}.", least_variance),
+                    "Rescale the element: multiply it by a constant.");
+    }
+  }
 }
 
 void MemoryRows::clear() {

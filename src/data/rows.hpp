@@ -18,6 +18,7 @@
 
 #include "base/aligned.hpp"
 #include "base/api.hpp"
+#include "base/control.hpp"
 
 namespace bayes {
 
@@ -118,5 +119,13 @@ class BAYES_API MemoryRows final : public RowSource {
   std::vector<Buffer> memory_;
   std::vector<Piece> pieces_;
 };
+
+/// A column of less variance is refused: squares of differences in it, and shares of its variance,
+/// would leave the range of a double.
+inline constexpr double least_variance = 1e-280;
+
+/// For a column of less variance: throws Error(numeric) unless it is constant, all its values being
+/// equal but for those that are missing (NaN) or of weight 0.
+BAYES_API void require_constant(RowSource &rows, int column, Control &control);
 
 }  // namespace bayes

@@ -32,17 +32,52 @@ void require_finite(double objective, const char *method, int iteration) {
                 "Rescale the columns or the weights.");
 }
 
+/// Convergence of an objective that rises in ever smaller steps. A step that is r times the one
+/// before, r below 1, will be followed by r + r^2 + ... = r / (1 - r) times itself (Aitken's
+/// estimate; for EM Bohning and others 1994, McLachlan and Krishnan 2008, section 4.9). A slow rise
+/// is thus told from one that is nearly over, which the step alone does not tell.
+class Convergence {
+ public:
+  explicit Convergence(const Schedule &schedule) : schedule_(schedule) {}
+
+  bool reached(double objective) {
+    const double now = in_nats(objective), step = now - last_, before = before_;
+    // Sums of many rows have rounding errors.
+    const double allowed =
+        schedule_.tolerance > 0
+            ? std::max(schedule_.tolerance,
+                       8 * std::numeric_limits<double>::epsilon() * std::abs(now))
+            : 0;
+    last_ = now;
+    before_ = step;
+    if (!(step > 0)) return std::abs(step) <= allowed;
+    if (step > allowed || !(step < before)) return false;
+    return step * step / (before - step) <= allowed;
+  }
+
+ private:
+  double in_nats(double objective) const {
+    if (schedule_.squares == 0) return objective;
+    return -schedule_.squares / 2 * std::log(std::max(-objective, least_square));
+  }
+
+  static constexpr double least_square = std::numeric_limits<double>::min();
+  const Schedule &schedule_;
+  double last_ = std::numeric_limits<double>::quiet_NaN();
+  double before_ = std::numeric_limits<double>::quiet_NaN();
+};
+
 /// Convergence of a noisy objective, checked at the end of every window.
 class NoisyConvergence {
  public:
   NoisyConvergence(const Schedule &schedule, int window) : schedule_(schedule), window_(window) {}
   bool reached(const std::vector<double> &trace) {
+    if (schedule_.tolerance == 0) return false;
     const Vector last =
         Eigen::Map<const Vector>(trace.data() + trace.size() - std::size_t(window_), window_);
     const double mean = last.mean(),
                  variance = (last.array() - mean).square().sum() / (window_ - 1);
-    const double allowed =
-        std::max(schedule_.tolerance * schedule_.weight, std::sqrt(2 * variance / window_));
+    const double allowed = std::max(schedule_.tolerance, std::sqrt(2 * variance / window_));
     stable_ = std::abs(mean - before_) <= allowed ? stable_ + 1 : 0;
     before_ = mean;
     return stable_ == 2;
@@ -69,16 +104,17 @@ std::vector<int> with_rows(const std::vector<bool> &among, const Vector &counts)
 RunTrace iterate(Iteration &iteration, Control &control, const Schedule &schedule, int window) {
   RunTrace run;
   const double run_began = schedule.seconds();
+  Convergence exact(schedule);
   NoisyConvergence noisy(schedule, window);
   for (;; ++run.iterations) {
     run.sums = iteration.expectation(run.iterations, control);
     run.trace.push_back(run.sums.objective + iteration.objective());
     require_finite(run.trace.back(), schedule.method, run.iterations);
     const bool late = report(control, schedule, run.iterations, run.trace, run_began);
-    if (run.iterations > 0 && run.iterations % window == 0)
-      run.converged = window > 1 ? noisy.reached(run.trace)
-                                 : std::abs(run.trace.back() - run.trace[run.trace.size() - 2]) <=
-                                       schedule.tolerance * schedule.weight;
+    if (window == 1)
+      run.converged = exact.reached(run.trace.back());
+    else if (run.iterations > 0 && run.iterations % window == 0)
+      run.converged = noisy.reached(run.trace);
     if (run.converged || late || run.iterations == schedule.max_iterations) return run;
     iteration.update(run.iterations);
   }

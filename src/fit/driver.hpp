@@ -46,10 +46,11 @@ class Iteration {
   virtual void update(int index) = 0;
 };
 
-/// Local and global steps, at most max_iterations times. With a window of 1, converged when the
-/// objective changes by no more than the tolerance. With a larger one the objective is noisy:
-/// converged when its mean over a window has changed, in two consecutive windows, by no more than
-/// the tolerance or one standard error of the difference.
+/// Local and global steps, at most max_iterations times. With a window of 1, converged when neither
+/// the last change of the objective nor the estimate of all that are left exceeds the tolerance.
+/// With a larger one the objective is noisy: converged when its mean over a window has changed, in
+/// two consecutive windows, by no more than the tolerance or one standard error of the difference;
+/// never with a tolerance of 0.
 RunTrace iterate(Iteration &iteration, Control &control, const Schedule &schedule, int window = 1);
 
 /// Steps on minibatches, whose objective is noisy; no local step follows the last.
@@ -93,8 +94,7 @@ template <Learner L, class Data> class BatchIteration : public Iteration {
 
 }  // namespace detail
 
-/// Iterates local and global steps until the objective changes by no more than the tolerance, at
-/// most max_iterations times.
+/// Iterates local and global steps until the objective has converged, at most max_iterations times.
 template <Learner L, class Data>
 Run<L> optimize(const L &learner, typename L::State state, Data &data, Control &control,
                 const Schedule &schedule) {

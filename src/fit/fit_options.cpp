@@ -16,7 +16,7 @@ void FitOptions::iteration_lines(OptionTable &t, int default_iterations, int lea
   chains.lines(t, sampled());
   if (t.reads()) {
     max_iterations = stochastic() ? 2000 : default_iterations;
-    tolerance = stochastic() ? 1e-3 : 1e-6;
+    tolerance = stochastic() ? 0.01 : 1e-4;
   }
   t.integer("max_iter", max_iterations, least_iterations, 1000000, !sampled());
   t.number("tol", tolerance, {0, 1e6}, !sampled());

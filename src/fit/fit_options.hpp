@@ -15,8 +15,9 @@ namespace bayes {
 
 struct FitOptions {
   std::string method = "vi";
-  int max_iterations = 1000;
-  double tolerance = 1e-6;
+  int max_iterations = 10000;
+  /// of the objective
+  double tolerance = 1e-4;
   int restarts = 20;
   /// at a model: there is one run, which begins there
   bool started = false;
@@ -41,6 +42,8 @@ struct FitOptions {
   }
   bool sampled() const { return method == "gibbs" || method == "collapsed"; }
   bool stochastic() const { return method == "svi"; }
+  /// Is the objective known only by noisy estimates?
+  bool noisy() const { return stochastic() || method == "mcem"; }
   RowOptions rows() const { return {missing == "skip", missing == "marginalize", null_on_error}; }
 
   // Lines of a model's table (document/option_table.hpp), in parts between which a model puts its
@@ -49,7 +52,7 @@ struct FitOptions {
   /// method, one of these; of an update one that has a posterior in closed form
   void method_line(OptionTable &t, OptionTable::Names methods);
   /// max_iter and tol, whose defaults are the method's, or the chains of a sampler
-  void iteration_lines(OptionTable &t, int default_iterations = 1000, int least_iterations = 1);
+  void iteration_lines(OptionTable &t, int default_iterations = 10000, int least_iterations = 1);
   /// samples, of method mcem
   void sample_line(OptionTable &t);
   /// restarts, unless there is `one_run`

@@ -47,6 +47,7 @@ FitPlan::FitPlan(const FitOptions &options)
       max_iterations(options.max_iterations),
       tolerance(options.tolerance),
       max_seconds(options.max_seconds),
+      resumes(!options.noisy()),
       degenerate(options.degenerate) {}
 
 FitRun::FitRun(Model &model, FitPlan plan, Control &control)
@@ -56,14 +57,20 @@ FitRun::FitRun(Model &model, FitPlan plan, Control &control)
   schedule_.method = plan_.method.c_str();
   schedule_.restarts = plan_.restarts;
   schedule_.max_iterations = plan_.max_iterations;
-  schedule_.tolerance = plan_.tolerance;
+  schedule_.tolerance = tolerance_ = plan_.tolerance;
   schedule_.max_seconds = plan_.max_seconds;
+}
+
+void FitRun::set_weight(double weight, std::int64_t rows) {
+  weight_ = weight;
+  // Weights below 1 say how rows compare, not that there is hardly a row.
+  schedule_.tolerance = tolerance_ = plan_.tolerance * std::min(1.0, weight / double(rows));
 }
 
 void FitRun::run_restarts(const Restarts &restarts, const double *trial_weight) {
   ModelInfo &info = model_.info;
-  const auto take = [&](const RunTrace &run) {
-    info.iterations = run.iterations;
+  const auto take = [&](const RunTrace &run, int before) {
+    info.iterations = before + run.iterations;
     // with no iterations allowed there was nowhere to go
     info.converged = run.converged || plan_.max_iterations == 0;
     info.objective = run.trace.back();
@@ -74,25 +81,39 @@ void FitRun::run_restarts(const Restarts &restarts, const double *trial_weight) 
     if (!plan_.degenerate && proper != best_proper) return proper;
     return run.trace.back() > info.objective;
   };
+  const bool goes_on = plan_.restarts > 1 && plan_.resumes;
   schedule_.restarts = plan_.restarts + (trial_weight ? 1 : 0);
-  if (trial_weight) schedule_.weight = *trial_weight;
+  // Optima differ by more than a millionth of a nat for a row, as a rule.
+  if (goes_on)
+    schedule_.tolerance = std::max(tolerance_, 1e-6 * (trial_weight ? *trial_weight : weight_));
+  std::size_t best = 0;
   for (int restart = 1; restart <= plan_.restarts; ++restart) {
     control_.poll();
     schedule_.restart = restart;
     const RunTrace &run = restarts.run(restart);
     model_.trace.push_back(run.trace);
     if (restart == 1 || better(run)) {
-      take(run);
+      best = model_.trace.size() - 1;
+      take(run, 0);
       restarts.keep();
     }
     if (schedule_.seconds() >= plan_.max_seconds) break;
   }
-  if (!trial_weight) return;
-  schedule_.restart = schedule_.restarts;
-  schedule_.weight = weight_;
-  const RunTrace &last = restarts.go_on();
-  model_.trace.push_back(last.trace);
-  take(last);
+  const bool loose = schedule_.tolerance > tolerance_;
+  schedule_.tolerance = tolerance_;
+  if (trial_weight) {
+    schedule_.restart = schedule_.restarts;
+    const RunTrace &last = restarts.go_on();
+    model_.trace.push_back(last.trace);
+    take(last, 0);
+  } else if (loose) {
+    schedule_.restart = int(best) + 1;
+    schedule_.max_iterations = plan_.max_iterations - info.iterations;
+    const RunTrace &last = restarts.go_on();
+    // it begins with the objective that is there already
+    model_.trace[best].insert(model_.trace[best].end(), last.trace.begin() + 1, last.trace.end());
+    take(last, info.iterations);
+  }
 }
 
 void FitRun::reorder(const std::vector<int> &order) {

@@ -52,8 +52,10 @@ struct FitPlan {
   std::string method;
   std::uint64_t seed = 1;
   int restarts = 1, max_iterations = 1000;
-  double tolerance = 1e-6;
+  double tolerance = 1e-4;
   double max_seconds = std::numeric_limits<double>::infinity();
+  /// A run may stop early and go on from its state, as if nothing had happened.
+  bool resumes = true;
   /// a restart that ends with a degenerate component may be the best
   bool degenerate = true;
 };
@@ -74,14 +76,15 @@ class FitRun {
   Control &control() const { return control_; }
   /// of the restart that runs
   const Schedule &schedule() const { return schedule_; }
-  /// The weight of all data: the tolerance is in its unit.
-  void set_weight(double weight) { schedule_.weight = weight_ = weight; }
+  /// The weight of all rows (or steps), and their number.
+  void set_weight(double weight, std::int64_t rows);
   double weight() const { return weight_; }
 
   /// Runs every restart and keeps the best, if the plan says so one without degenerate components
-  /// if there is any: `begin(restart)`, from 1, gives its first state,
-  /// `go(state, data)` runs it. If there are trial data and several restarts, these run there, and
-  /// the best goes on with all data: its trace is the last.
+  /// if there is any: `begin(restart)`, from 1, gives its first state, `go(state, data)` runs it.
+  /// If there are several restarts, they stop where they hardly change and show which is the best,
+  /// and that one alone goes on to the tolerance; if there are trial data, they run there, and the
+  /// best goes on with all data: its trace is the last.
   template <class Data, class Begin, class Go>
   auto best_of_restarts(Data &all, TrialData<Data> trial, Begin begin, Go go) {
     std::optional<decltype(go(begin(1), all))> best, run;
@@ -129,7 +132,7 @@ class FitRun {
   const FitPlan plan_;
   Control &control_;
   Schedule schedule_;
-  double weight_ = 1;
+  double weight_ = 1, tolerance_ = 0;
 };
 
 }  // namespace bayes

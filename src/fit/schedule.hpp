@@ -14,12 +14,13 @@ struct Schedule {
   const char *method = "";
   int restart = 1, restarts = 1;
   int max_iterations = 1000;
-  /// of the change of the objective per unit of weight
-  double tolerance = 1e-6;
+  /// Converged when the objective will hardly rise by more than this; 0: when it stands still.
+  double tolerance = 1e-4;
+  /// If the objective is minus a sum of squares: of how many numbers. Then the tolerance is for the
+  /// log-likelihood of normals with their mean square as variance.
+  double squares = 0;
   /// for the whole fit
   double max_seconds = std::numeric_limits<double>::infinity();
-  /// of all rows
-  double weight = 1;
   std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
 
   double seconds() const {

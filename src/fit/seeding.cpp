@@ -93,8 +93,7 @@ Matrix settled_centres(const KMeans &kmeans, Matrix centres, RowSource &sample, 
                        Control &control) {
   Schedule brief;
   brief.max_iterations = 20;
-  brief.tolerance = 1e-3;
-  brief.weight = weight;
+  brief.tolerance = 1e-3 * weight;
   QuietControl quiet(control);
   return optimize(kmeans, std::move(centres), sample, quiet, brief).state;
 }

@@ -48,7 +48,8 @@ struct HmmRowOptions {
 
 /// A state at the model's point estimate (posterior means for vi, svi, gibbs).
 struct HmmState {
-  /// initial probability and its posterior standard deviation (NaN: none)
+  /// Initial probability and its posterior standard deviation (NaN: none). That of vi and svi is
+  /// too small, here and below: q takes the paths and the parameters as independent.
   double initial, initial_deviation;
   /// of the posterior Dirichlet; NaN: none
   double initial_alpha;

@@ -236,8 +236,7 @@ template <class E> class HmmFit : HmmFitBase {
       if (start_point_) return *start_point_;
       Schedule brief;
       brief.max_iterations = 20;
-      brief.tolerance = 1e-4;
-      brief.weight = data.weight;
+      brief.tolerance = 1e-4 * data.weight;
       QuietControl quiet(control_);
       return mean_parameters(
           optimize(learner, begin_posterior(learner, chain + 1), data, quiet, brief).state);

@@ -14,7 +14,7 @@ HmmFitBase::HmmFitBase(HmmTask task, const MarkovWeights *start)
       update_(task.update),
       control_(task.control),
       run_(*model_, task.options, task.control) {
-  run_.set_weight(sequences_.weight);
+  run_.set_weight(sequences_.weight, sequences_.steps);
   model_->state->vectors = task.vectors;
   model_->state->weight = sequences_.weight;
   find_start_of_chain(start);

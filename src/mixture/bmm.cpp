@@ -215,6 +215,7 @@ double BernoulliMixture::free_parameters() const {
 }
 
 double BernoulliMixture::bic() const {
+  if (state->draws) return std::numeric_limits<double>::quiet_NaN();
   return -2 * info.log_likelihood + free_parameters() * std::log(state->weight);
 }
 

@@ -51,7 +51,8 @@ struct BmmParameter {
   /// of a categorical element; NaN for others
   double category;
   double value;
-  /// its posterior standard deviation; NaN where there is none
+  /// Its standard deviation under q of vi or svi, too small as q takes labels and parameters as
+  /// independent; NaN where there is none.
   double deviation;
 };
 
@@ -100,7 +101,8 @@ class BAYES_API BernoulliMixture final : public Model {
 
   /// of the point estimate, for BIC
   double free_parameters() const;
-  /// -2 log_likelihood + free_parameters log(total weight); smaller is better
+  /// -2 log_likelihood + free_parameters log(total weight); smaller is better. NaN after gibbs and
+  /// collapsed: an average over draws maximises nothing.
   double bic() const;
   /// bic + 2 x entropy of the responsibilities
   double icl() const;

@@ -30,7 +30,7 @@ class BmmFit {
               [this](const ProductStatistics &statistics) { return first_point(statistics); }}) {
     check_memory();
     if (!update) rows_.require_distinct_rows(k);
-    run_.set_weight(survey_.weight);
+    run_.set_weight(survey_.weight, rows.rows());
     rows_.set_weight(survey_.weight);
     if (start) {
       fit_.start_point = start->state->point;

@@ -164,7 +164,7 @@ class ProcessFitBase {
         control_(control),
         run_(*model_, plan_of(options), control),
         starts_(rows, options.seed, control) {
-    run_.set_weight(double(rows.rows()));
+    run_.set_weight(double(rows.rows()), rows.rows());
   }
 
  protected:

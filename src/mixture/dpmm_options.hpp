@@ -35,8 +35,8 @@ struct DpmmOptions {
   double level = 0.95;
 
   // Variational inference.
-  int truncation = 30, restarts = 10, max_iterations = 1000;
-  double tolerance = 1e-6;
+  int truncation = 30, restarts = 10, max_iterations = 10000;
+  double tolerance = 1e-4;
 
   bool sampled() const { return method != "vi"; }
   PartitionLoss loss() const;

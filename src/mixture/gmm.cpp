@@ -157,6 +157,7 @@ double GaussianMixture::parameters() const {
 }
 
 double GaussianMixture::bic() const {
+  if (state->fitted.draws) return std::numeric_limits<double>::quiet_NaN();
   return -2 * info.log_likelihood + parameters() * std::log(state->weight);
 }
 

@@ -87,7 +87,8 @@ class BAYES_API GaussianMixture final : public Model {
 
   /// free parameters of the point estimate, for BIC
   double parameters() const;
-  /// -2 log_likelihood + parameters log(total weight); smaller is better
+  /// -2 log_likelihood + parameters log(total weight); smaller is better. NaN after gibbs and
+  /// collapsed: an average over draws maximises nothing.
   double bic() const;
   /// bic + 2 x entropy of the responsibilities
   double icl() const;

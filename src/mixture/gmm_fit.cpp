@@ -47,7 +47,7 @@ class GmmFit {
              {[this](int restart) { return starting_statistics(restart); },
               [this](const NormalStatistics &statistics) { return first_point(statistics); }}) {
     if (!update) rows_.require_distinct_rows(k);
-    run_.set_weight(survey_.weight);
+    run_.set_weight(survey_.weight, rows.rows());
     rows_.set_weight(survey_.weight);
     if (start) fit_.start_point = convert_point(shape, *start);
     if (start && start->state->fitted.shape() == shape) {
@@ -136,7 +136,9 @@ class GmmFit {
                                   : Matrix(starting_statistics(restart).mean);
         },
         [&](Matrix state, RowSource &rows) {
-          return optimize(learner, std::move(state), rows, control_, run_.schedule());
+          Schedule schedule = run_.schedule();
+          schedule.squares = survey_.weight * double(survey_.mean.size());
+          return optimize(learner, std::move(state), rows, control_, schedule);
         });
     // The mixture of which k-means is the hard EM: equal weights and one variance, so that the
     // nearest centre is the most probable one.

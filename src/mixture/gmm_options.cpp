@@ -39,7 +39,7 @@ void lines(OptionTable &t, GmmOptions &o, std::int64_t k, bool select) {
   const std::string_view one[] = {of_prior};
   t.choices("covariance", o.covariance,
             o.update ? std::span<const std::string_view>(one) : std::span(shapes), select, !kmeans);
-  o.iteration_lines(t, kmeans ? 300 : 1000);
+  o.iteration_lines(t, kmeans ? 300 : 10000);
   o.chains.stored_line(t, o.sampled());
   o.sample_line(t);
   const Document *const init = t.given("init");

@@ -143,7 +143,37 @@ BOOST_AUTO_TEST_CASE(constant_columns) {
   x.col(1).setZero();
   x.col(0).setConstant(-1e-300);
   x(3, 0) = 1e-300;
-  check_all("nothing but 1e-300", x, 2);
+  check_all("nothing but 1e-300", x, 2, true);
+}
+
+// Squares of tiny differences would be 0, as those of a constant column are.
+BOOST_AUTO_TEST_CASE(differences_whose_squares_underflow_are_refused) {
+  const auto complaint = [](const auto &fit) -> std::string {
+    try {
+      fit();
+    } catch (const bayes::Error &error) {
+      BOOST_TEST((error.code() == bayes::Errc::numeric));
+      return error.what();
+    }
+    return "accepted";
+  };
+  const std::string refused =
+      "the values of element 2 differ by so little that their squares underflow";
+  Matrix x = normal_rows(40, 2, 101);
+  const Vector column = x.col(1);
+  for (const double factor : {1e-320, 1e-200, 1e-150})
+    for (const double weight : {0.0, 1.0}) {
+      x.col(1) = factor * column;
+      const Vector weights = weight > 0 ? Vector(Vector::Constant(40, weight)) : Vector();
+      for (const char *method : {"em", "vi", "gibbs"})
+        if (weight == 0 || method != std::string("gibbs"))
+          BOOST_TEST(complaint([&] { fit(x, 2, {{"method", method}}, weights); }) == refused);
+    }
+  x.col(1) = 1e-135 * column;
+  BOOST_TEST(complaint([&] { fit(x, 2, {{"method", "em"}}); }) == "accepted");
+  const auto drawn = fit(x, 2, {{"method", "gibbs"}, {"draws", 100}, {"chains", 1}});
+  for (Eigen::Index i = 0; i < x.rows(); ++i)
+    BOOST_TEST(std::isfinite(drawn->log_density(row(x, i))));
 }
 
 BOOST_AUTO_TEST_CASE(extreme_scales) {

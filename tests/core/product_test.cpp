@@ -127,7 +127,8 @@ BOOST_AUTO_TEST_CASE(objectives_increase_and_one_component_is_exact) {
     Schedule schedule;
     schedule.max_iterations = 100;
     schedule.tolerance = 0;
-    const ProductFloor floor{1e-3, Vector::Ones(prior.dimension())};
+    const ProductFloor floor{1e-3, Vector::Ones(prior.dimension()),
+                             std::vector<bool>(std::size_t(prior.dimension()), false)};
     const MixturePoint<ProductPoint> start{Vector::Constant(k, 1.0 / k),
                                            draw(replicate(prior, k), random)};
     const MixturePosterior<ProductPosterior> wide{Vector::Ones(k), replicate(prior, k)};
@@ -187,7 +188,7 @@ BOOST_AUTO_TEST_CASE(two_categories_agree_with_bernoulli) {
   BOOST_TEST(distance(log_prior(maximum_posterior(s, coins), coins),
                       log_prior(maximum_posterior(t, dice), dice)) < 1e-12);
   const ProductClusters a = clusters_of(coins, x), b = clusters_of(dice, x);
-  const ProductFloor floor{0.3, Vector::Ones(4)};
+  const ProductFloor floor{0.3, Vector::Ones(4), std::vector<bool>(4, false)};
   const auto u = maximum_likelihood(s, point_estimate(p), floor),
              v = maximum_likelihood(t, point_estimate(q), floor);
   for (int i = 0; i < 50; ++i) {

@@ -35,7 +35,7 @@ CREATE TABLE returns AS SELECT array_agg(ARRAY[d, s, c, f] ORDER BY day) AS x,
 CREATE FUNCTION options_of(method text) RETURNS jsonb RETURN jsonb_build_object('method', method)
   || CASE method WHEN 'gibbs' THEN '{"draws": 20, "chains": 2}'
   WHEN 'svi' THEN '{"restarts": 2, "max_iter": 40}'
-  ELSE '{"restarts": 2, "max_iter": 30, "tol": 1e-4}' END::jsonb;
+  ELSE '{"restarts": 2, "max_iter": 30, "tol": 0.03}' END::jsonb;
 CREATE TABLE methods AS SELECT method, options_of(method) AS o
   FROM unnest('{em,map,vi,svi,gibbs}'::text[]) method;
 CREATE TABLE fits AS

@@ -1,6 +1,6 @@
 -- Gaussian mixtures: the forms of a fit (aggregate, relation, window, selection, update) say the
 -- same, and each keeps the manners of its kind.
-SELECT plan(103);
+SELECT plan(104);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -271,6 +271,9 @@ SELECT never($$SELECT s.k, s.method, bits(m) <> bits(model) AS wrong FROM select
 SELECT never($$SELECT k, covariance, parameters, parameters <> k - 1 + 4 * k + CASE covariance
   WHEN 'full' THEN 10 * k WHEN 'diagonal' THEN 4 * k WHEN 'spherical' THEN k ELSE 10 END AS wrong
   FROM selection WHERE method <> 'kmeans'$$, 'free parameters');
+SELECT same_rows($$SELECT bic, icl, log_likelihood < 0 FROM gmm_select('SELECT x FROM iris', '{2}',
+  '{"method": "gibbs", "draws": 20, "chains": 1}')$$, 'SELECT NULL::float8, NULL::float8, true',
+  'no bic of an average over draws');
 SELECT never($$SELECT *, NOT near(bic, -2 * log_likelihood + parameters * ln(150)) AS wrong
   FROM selection$$, 'bic');
 SELECT never($$SELECT s.k, s.method,

@@ -172,7 +172,7 @@ SELECT never($$SELECT method, e.state, init, abs(mean[1] - CASE jsonb_typeof(ini
 -- Going on from a model.
 SELECT never($$SELECT f.method, i.iterations, i.objective, o.objective, i.method <> f.method
   OR i.iterations > 5 OR i.objective < o.objective - 1e-9 * abs(o.objective) AS wrong
-  FROM (SELECT method, hmm_fit(x, 2, options_of(method) || '{"max_iter": 500, "tol": 1e-7}'
+  FROM (SELECT method, hmm_fit(x, 2, options_of(method) || '{"max_iter": 10000, "tol": 1e-7}'
   ORDER BY id) AS model FROM short, unnest('{em,map,vi}'::text[]) method GROUP BY 1) f,
   LATERAL (SELECT hmm_fit(x, model ORDER BY id) AS m FROM short) g, bayes_info(m) i,
   bayes_info(model) o$$, 'a fit that starts from a model has little left to do');

@@ -28,7 +28,7 @@ for my $form (sort keys %forms) {
     like($said, qr/^WARNING:  \w{5}: gmm fit by em did not converge in 2 iterations$/m,
         "$form: a WARNING");
     my $last = 'The objective changed by \d\S* in the last iteration';
-    like($said, qr/^DETAIL:  $last; the tolerance is \S+ per row\.$/m,
+    like($said, qr/^DETAIL:  $last; option tol is \S+\.$/m,
         'with the last change and the tolerance');
     like($said, qr/^HINT:  Raise max_iter or tol/m, 'and what to do');
     my @warnings = $said =~ /^WARNING/mg;

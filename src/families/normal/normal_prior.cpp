@@ -37,6 +37,8 @@ Survey survey(const CovarianceShape &shape, RowSource &rows, Control &control) {
     throw Error(Errc::numeric, "the variance of the rows overflows",
                 "Values or weights are too large for double precision.",
                 "Rescale the columns or the weights.");
+  for (int j = 0; j < d; ++j)
+    if (out.variance(j) < least_variance) require_constant(rows, j, control);
   return out;
 }
 

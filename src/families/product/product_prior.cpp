@@ -55,10 +55,6 @@ std::vector<int> given_categories(const Document &categories, std::size_t d) {
   return out;
 }
 
-/// A column with a smaller variance counts as constant: the reciprocal would leave the range of a
-/// double.
-constexpr double least_variance = 1e-280;
-
 /// f(block, index of its first row, number of rows) for all blocks, in order.
 template <class F> void for_each_block(RowSource &rows, Control &control, F f) {
   Buffer block(rows.shape().block_doubles());
@@ -193,6 +189,7 @@ ProductSurvey survey_product(RowSource &rows, const SharedColumns &columns, Cont
     if (out.variance(j) > least_variance) continue;
     out.constant[std::size_t(j)] = columns->column(j).needs_variance;
     out.variance(j) = 1;
+    if (out.constant[std::size_t(j)]) require_constant(rows, j, control);
   }
   if (!out.mean.allFinite() || !out.variance.allFinite())
     throw Error(Errc::numeric, "the variance of the rows overflows",

@@ -66,10 +66,9 @@ void warn_if_not_converged(const Model &model) {
   const double change = last_change(model);
   char detail[160] = "";
   if (!std::isnan(change))
-    std::snprintf(
-        detail, sizeof detail,
-        "The objective changed by %.3g in the last iteration; the tolerance is %.3g per row.",
-        change, tol);
+    std::snprintf(detail, sizeof detail,
+                  "The objective changed by %.3g in the last iteration; option tol is %.3g.",
+                  change, tol);
   const bool limited = info.options.find("max_seconds") != nullptr;
   report(WARNING,
          message("{} fit by {} did not converge in {} iterations", info.family, info.method,
