@@ -386,7 +386,8 @@ std::span<const double> HiddenMarkovModel::Filter::next(std::span<const double> 
                         nullptr, s.scale + 1};
   // Prefer the scaled recursion: it takes K exponentials, not K x K.
   if (s.chain.safe()) {
-    const double largest = *std::max_element(s.emission.begin(), s.emission.end());
+    const auto end = s.emission.begin() + std::ptrdiff_t(k);
+    const double largest = *std::max_element(s.emission.begin(), end);
     for (std::size_t i = 0; i < padded; ++i)
       s.emission[i] = i < k ? std::exp(s.emission[i] - largest) : 0;
     scaled_recursion::forward(s.chain, step, s.begins);
