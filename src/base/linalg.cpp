@@ -1,18 +1,12 @@
 #include "base/linalg.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <numeric>
 #include <string>
 
+#include "base/dense.hpp"
+
 namespace bayes {
-namespace {
-
-/// Columns of a large matrix processed between two polls: a few milliseconds of work.
-constexpr Eigen::Index columns_at_once = 64;
-
-}  // namespace
 
 void eigen_assertion_failed(const char *condition) {
   throw Error(Errc::internal, std::string("linear algebra assertion failed: ") + condition);
@@ -44,40 +38,28 @@ std::vector<int> descending_order(const Vector &entries) {
 }
 
 bool cholesky(const Matrix &a, Matrix &lower) {
-  const Eigen::Index n = a.rows();
   lower = a.triangularView<Eigen::Lower>();
-  for (Eigen::Index j = 0; j < n; j += columns_at_once) {
-    if (j) poll_here();
-    const Eigen::Index size = std::min(columns_at_once, n - j), rest = n - j - size;
-    const Eigen::LLT<Matrix> factor(lower.block(j, j, size, size));
-    if (factor.info() != Eigen::Success) return false;
-    lower.block(j, j, size, size) = factor.matrixL();
-    if (rest == 0) break;
-    auto panel = lower.block(j + size, j, rest, size);
-    factor.matrixL().transpose().solveInPlace<Eigen::OnTheRight>(panel);
-    lower.block(j + size, j + size, rest, rest)
-        .selfadjointView<Eigen::Lower>()
-        .rankUpdate(panel, -1);
-  }
-  return lower.diagonal().minCoeff() > 0 && lower.allFinite();
+  return dense::cholesky(lower.rows(), lower.data());
 }
 
 double log_determinant(const Matrix &lower) { return 2 * lower.diagonal().array().log().sum(); }
 
 Matrix inverse_lower(const Matrix &lower) {
-  const Eigen::Index n = lower.rows();
-  Matrix out = Matrix::Identity(n, n);
-  for (Eigen::Index j = 0; j < n; j += columns_at_once) {
-    if (j) poll_here();
-    // Above the block the columns of L^-1 are zero.
-    auto columns = out.block(j, j, n - j, std::min(columns_at_once, n - j));
-    lower.block(j, j, n - j, n - j).triangularView<Eigen::Lower>().solveInPlace(columns);
-  }
+  Matrix out = Matrix::Identity(lower.rows(), lower.rows());
+  dense::inverse_lower(lower.rows(), lower.data(), out.data());
   return out;
 }
 
-Matrix product(const Matrix &a, const Matrix &b) { return a * b; }
-Vector product(const Matrix &a, const Vector &b) { return a * b; }
+Matrix product(const Matrix &a, const Matrix &b) {
+  Matrix out(a.rows(), b.cols());
+  dense::product(a.rows(), a.cols(), b.cols(), a.data(), b.data(), out.data());
+  return out;
+}
+Vector product(const Matrix &a, const Vector &b) {
+  Vector out(a.rows());
+  dense::product(a.rows(), a.cols(), a.data(), b.data(), out.data());
+  return out;
+}
 // A transposed copy costs little beside the product, and another of Eigen's kernels a second.
 Matrix product_transposed(const Matrix &a, const Matrix &b) {
   return product(a, Matrix(b.transpose()));
@@ -87,15 +69,20 @@ Matrix transposed_product(const Matrix &a, const Matrix &b) {
 }
 
 Vector lower_times(const Matrix &lower, const Vector &v) {
-  return lower.triangularView<Eigen::Lower>() * v;
+  Vector out(v.size());
+  dense::lower_times(lower.rows(), lower.data(), v.data(), out.data());
+  return out;
 }
 Matrix lower_times(const Matrix &lower, const Matrix &m) {
-  return lower.triangularView<Eigen::Lower>() * m;
+  Matrix out(m.rows(), m.cols());
+  dense::lower_times(lower.rows(), m.cols(), lower.data(), m.data(), out.data());
+  return out;
 }
 
 SymmetricEigen symmetric_eigen(const Matrix &symmetric) {
-  const Eigen::SelfAdjointEigenSolver<Matrix> solver(symmetric);
-  return {solver.eigenvalues(), solver.eigenvectors()};
+  SymmetricEigen out{Vector(symmetric.rows()), Matrix(symmetric.rows(), symmetric.rows())};
+  dense::symmetric_eigen(symmetric.rows(), symmetric.data(), out.values.data(), out.vectors.data());
+  return out;
 }
 
 }  // namespace bayes

@@ -1,5 +1,8 @@
-// The only header that includes Eigen. Factorisations and solvers, which are slow to compile, are
-// instantiated once, in linalg.cpp, where they share kernels.
+// The only header that includes Eigen. Factorisations, solvers and products, which are slow to
+// compile, and whose speed matters, are in dense.cpp.
+//
+// Everywhere else Eigen's vectors are those of plain x86-64 at every level, so that its sums have
+// one order, and an inline function of Eigen is the same whichever object the linker takes it from.
 //
 // Eigen's assertions abort the process, and a server backend that aborts takes every session down
 // with it; here they throw.
@@ -19,7 +22,19 @@ namespace bayes {
     if (!(x)) ::bayes::eigen_assertion_failed(#x); \
   } while (false)
 #define EIGEN_DONT_PARALLELIZE
+#pragma push_macro("__AVX__")
+#pragma push_macro("__AVX2__")
+#pragma push_macro("__FMA__")
+#pragma push_macro("__AVX512F__")
+#undef __AVX__
+#undef __AVX2__
+#undef __FMA__
+#undef __AVX512F__
 #include <Eigen/Core>
+#pragma pop_macro("__AVX__")
+#pragma pop_macro("__AVX2__")
+#pragma pop_macro("__FMA__")
+#pragma pop_macro("__AVX512F__")
 
 namespace bayes {
 
@@ -48,7 +63,6 @@ double log_determinant(const Matrix &lower);
 /// large one.
 BAYES_API Matrix inverse_lower(const Matrix &lower);
 
-// Products of matrices are compiled here and not where they are used: Eigen's kernels take seconds.
 /// a b
 Matrix product(const Matrix &a, const Matrix &b);
 Vector product(const Matrix &a, const Vector &b);

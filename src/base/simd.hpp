@@ -1,6 +1,11 @@
 // Vectors of doubles as wide as the registers of the instruction set that this copy of the library
 // is built for.
 //
+// Every level that has fused multiply-add (all but plain x86-64) computes the same to the last bit.
+// Therefore sums over rows have as many partial sums at every level (`sum_lanes`), and
+// multiplications are fused with additions where `madd` stands, and nowhere else: the compiler,
+// which would choose otherwise for vectors of another width, is told not to (CMakeLists.txt).
+//
 // The library is built once for each x86-64 level and the loader picks one, so there is no dispatch
 // here: the compiler's own vector type becomes SSE2, AVX2 or AVX-512 code (or NEON elsewhere) by
 // the flags of the build.
@@ -10,6 +15,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+
+#if defined(__FMA__)
+#include <immintrin.h>
+#endif
 
 namespace bayes::simd {
 
@@ -31,11 +40,41 @@ inline void store(double *at, Vector v) { *reinterpret_cast<Loose *>(at) = v; }
 inline Vector all(double x) { return x - Vector{}; }
 inline Vector max(Vector a, Vector b) { return a > b ? a : b; }
 
-/// The sum over the lanes, always in the same order.
-inline double sum(Vector v) {
+/// a b + c, rounded once where the processor can (all levels but plain x86-64).
+inline Vector madd(Vector a, Vector b, Vector c) {
+#if defined(__AVX512F__)
+  return _mm512_fmadd_pd(a, b, c);
+#elif defined(__FMA__)
+  return _mm256_fmadd_pd(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+inline Vector madd(double a, Vector b, Vector c) { return madd(all(a), b, c); }
+inline double madd(double a, double b, double c) {
+#if defined(__FMA__)
+  return __builtin_fma(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
+/// Partial sums of a sum over rows: row b goes to number b % sum_lanes. In memory they are
+/// consecutive numbers, in registers an array of vectors of which row b belongs to
+/// [b / lanes % registers].
+inline constexpr int sum_lanes = 8;
+inline constexpr int registers = sum_lanes / lanes;
+
+/// The sum of partial sums, always in the same order.
+inline double sum(const double *partial) {
   double total = 0;
-  for (int i = 0; i < lanes; ++i) total += v[i];
+  for (int i = 0; i < sum_lanes; ++i) total += partial[i];
   return total;
+}
+inline double sum(const Vector (&partial)[registers]) {
+  double in_memory[sum_lanes];
+  for (int i = 0; i < registers; ++i) store(in_memory + i * lanes, partial[i]);
+  return sum(in_memory);
 }
 
 namespace detail {
@@ -50,14 +89,21 @@ template <int Step> inline Vector sums(const double *at) {
   if constexpr (Step == 0)
     return load(at);
   else
-    return add_neighbours<Step>(sums<Step / 2>(at), sums<Step / 2>(at + Step * lanes),
+    return add_neighbours<Step>(sums<Step / 2>(at), sums<Step / 2>(at + Step * sum_lanes),
                                 std::make_index_sequence<lanes>{});
+}
+/// The sum of registers a, ..., a + N - 1 of each group.
+template <int N> inline Vector registers_sum(const double *at) {
+  if constexpr (N == 1)
+    return sums<lanes / 2>(at);
+  else
+    return registers_sum<N / 2>(at) + registers_sum<N / 2>(at + N / 2 * lanes);
 }
 }  // namespace detail
 
-/// Lane i of the result is the sum over the lanes of the i-th of `lanes` consecutive vectors at
-/// `at`.
-inline Vector sums(const double *at) { return detail::sums<lanes / 2>(at); }
+/// Lane i of the result is the sum of the i-th of `lanes` consecutive groups of partial sums at
+/// `at`; of a group p it is ((p0 + p1) + (p2 + p3)) + ((p4 + p5) + (p6 + p7)).
+inline Vector sums(const double *at) { return detail::registers_sum<registers>(at); }
 
 /// e^x within 3 ulp for x in [-708, 709]; 0 below (also for -inf), where a double would turn
 /// subnormal; x <= 709 and not NaN is the caller's promise. Method: x = n ln 2 + r, |r| <= ln 2 /
@@ -67,20 +113,21 @@ inline Vector exp(Vector x) {
   const Vector shifter = all(6755399441055744.0);
   const Vector low = all(-708.0);
   const Vector clamped = max(x, low);
-  const Vector shifted = clamped * 1.4426950408889634 + shifter;
+  const Vector shifted = madd(1.4426950408889634, clamped, shifter);
   const Vector n = shifted - shifter;
   // ln 2 in two parts; the first has enough trailing zeros for n times it to be exact.
-  Vector r = clamped - n * 6.93147180369123816490e-01;
-  r = r - n * 1.90821492927058770002e-10;
+  Vector r = madd(-6.93147180369123816490e-01, n, clamped);
+  r = madd(-1.90821492927058770002e-10, n, r);
   // Estrin's scheme: the short dependency chain matters more than the extra multiplications.
   const Vector r2 = r * r, r4 = r2 * r2, r8 = r4 * r4;
-  const Vector p01 = 1.0 + r, p23 = 0.5 + r * (1.0 / 6);
-  const Vector p45 = 1.0 / 24 + r * (1.0 / 120), p67 = 1.0 / 720 + r * (1.0 / 5040);
-  const Vector p89 = 1.0 / 40320 + r * (1.0 / 362880), pab = 1.0 / 3628800 + r * (1.0 / 39916800);
-  const Vector pcd = 1.0 / 479001600 + r * (1.0 / 6227020800.0);
-  const Vector low_half = (p01 + r2 * p23) + r4 * (p45 + r2 * p67);
-  const Vector high_half = (p89 + r2 * pab) + r4 * pcd;
-  const Vector p = low_half + r8 * high_half;
+  const auto linear = [&](double a, double b) { return madd(b, r, all(a)); };
+  const Vector p01 = 1.0 + r, p23 = linear(0.5, 1.0 / 6);
+  const Vector p45 = linear(1.0 / 24, 1.0 / 120), p67 = linear(1.0 / 720, 1.0 / 5040);
+  const Vector p89 = linear(1.0 / 40320, 1.0 / 362880), pab = linear(1.0 / 3628800, 1.0 / 39916800);
+  const Vector pcd = linear(1.0 / 479001600, 1.0 / 6227020800.0);
+  const Vector low_half = madd(r4, madd(r2, p67, p45), madd(r2, p23, p01));
+  const Vector high_half = madd(r4, pcd, madd(r2, pab, p89));
+  const Vector p = madd(r8, high_half, low_half);
   const Integers exponent = (std::bit_cast<Integers>(shifted) - std::bit_cast<Integers>(shifter))
                             << 52;
   const Vector result = std::bit_cast<Vector>(std::bit_cast<Integers>(p) + exponent);
@@ -106,19 +153,20 @@ inline Vector log(Vector x) {
   // 2 atanh(s) = 2 s + s^3 (2/3 + 2/5 s^2 + ...); |s| <= 0.1716, so the term in s^23 is below
   // 2^-57.
   Vector series = all(2.0 / 21);
-  series = series * s2 + 2.0 / 19;
-  series = series * s2 + 2.0 / 17;
-  series = series * s2 + 2.0 / 15;
-  series = series * s2 + 2.0 / 13;
-  series = series * s2 + 2.0 / 11;
-  series = series * s2 + 2.0 / 9;
-  series = series * s2 + 2.0 / 7;
-  series = series * s2 + 2.0 / 5;
-  series = series * s2 + 2.0 / 3;
+  series = madd(series, s2, all(2.0 / 19));
+  series = madd(series, s2, all(2.0 / 17));
+  series = madd(series, s2, all(2.0 / 15));
+  series = madd(series, s2, all(2.0 / 13));
+  series = madd(series, s2, all(2.0 / 11));
+  series = madd(series, s2, all(2.0 / 9));
+  series = madd(series, s2, all(2.0 / 7));
+  series = madd(series, s2, all(2.0 / 5));
+  series = madd(series, s2, all(2.0 / 3));
   // log(1 + f) = f - f^2/2 + s (f^2/2 + s^2 series): the large part f is exact.
   const Vector half = 0.5 * f * f;
-  const Vector tail = s * (half + s2 * series);
-  return e * 6.93147180369123816490e-01 + (f - (half - (tail + e * 1.90821492927058770002e-10)));
+  const Vector tail = s * madd(s2, series, half);
+  return madd(6.93147180369123816490e-01, e,
+              f - (half - madd(1.90821492927058770002e-10, e, tail)));
 }
 
 }  // namespace bayes::simd

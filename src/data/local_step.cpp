@@ -13,7 +13,7 @@ void SoftAllocation::allocate(int k, BlockRows block, const double *weight, doub
                               double *counts, RowSums &sums) const {
   using namespace simd;
   using simd::Vector;
-  Vector objective = {}, entropy = {};
+  Vector objective[registers] = {}, entropy[registers] = {};
   for (int b = 0; b < block.padded; b += lanes) {
     double *const at = logits + b;
     // finite, so that rows infinitely far from every component get equal responsibilities
@@ -26,17 +26,19 @@ void SoftAllocation::allocate(int k, BlockRows block, const double *weight, doub
       const Vector e = exp(shifted);
       total += e;
       // Where e is 0, `shifted` may be huge: the product must not become a NaN.
-      mean += e * max(shifted, all(-1000.0));
+      mean = madd(e, max(shifted, all(-1000.0)), mean);
       store(at + j * block_rows, e);
     }
     const Vector w = load(weight + b), share = w / total, log_total = log(total);
     for (int j = 0; j < k; ++j) {
       const Vector r = load(at + j * block_rows) * share;
       store(at + j * block_rows, r);
-      store(counts + j * lanes, load(counts + j * lanes) + r);
+      double *const count = counts + j * sum_lanes + b % sum_lanes;
+      store(count, load(count) + r);
     }
-    objective += w * (largest + log_total);
-    entropy += w * log_total - share * mean;
+    const int part = b / lanes % registers;
+    objective[part] = madd(w, largest + log_total, objective[part]);
+    entropy[part] += w * log_total - share * mean;
   }
   sums.objective += sum(objective);
   sums.entropy += sum(entropy);
@@ -52,7 +54,7 @@ void HardAllocation::allocate(int k, BlockRows block, const double *weight, doub
     // past the last row it may be -infinity
     if (weight[b] > 0) sums.objective += weight[b] * logits[best * block_rows + b];
     for (int j = 0; j < k; ++j) logits[j * block_rows + b] = j == best ? weight[b] : 0;
-    counts[best * simd::lanes + b % simd::lanes] += weight[b];
+    counts[best * simd::sum_lanes + b % simd::sum_lanes] += weight[b];
   }
 }
 
@@ -75,12 +77,12 @@ class LocalWorker {
         allocation_(allocation),
         worker_(scorer.worker()),
         logits_(std::size_t(scorer.components()) * block_rows),
-        lane_counts_(std::size_t(scorer.components()) * simd::lanes) {}
+        partial_counts_(std::size_t(scorer.components()) * simd::sum_lanes) {}
 
   void process(const Segment &segment, const RowShape &shape, const Stop &stop, LocalPart &part) {
     const int k = scorer_.components();
     worker_->clear();
-    std::fill(lane_counts_.begin(), lane_counts_.end(), 0.0);
+    std::fill(partial_counts_.begin(), partial_counts_.end(), 0.0);
     part.sums = {};
     // If a single block takes milliseconds, check for a stop inside it.
     const bool slow = scorer_.operations() * block_rows > 1e7;
@@ -105,7 +107,7 @@ class LocalWorker {
       }
       const int full_vectors = (rows + simd::lanes - 1) / simd::lanes * simd::lanes;
       allocation_.allocate(k, {segment.first + first, rows, full_vectors}, weight, logits_.data(),
-                           lane_counts_.data(), part.sums);
+                           partial_counts_.data(), part.sums);
       for (int j = 0; j < k; ++j) {
         double *const r = logits_.data() + std::size_t(j) * block_rows;
         std::fill(r + full_vectors, r + block_rows, 0.0);
@@ -116,7 +118,7 @@ class LocalWorker {
     part.counts.resize(std::size_t(k));
     for (int j = 0; j < k; ++j)
       part.counts[std::size_t(j)] =
-          simd::sum(simd::load(lane_counts_.data() + std::size_t(j) * simd::lanes));
+          simd::sum(partial_counts_.data() + std::size_t(j) * simd::sum_lanes);
     part.raw.assign(scorer_.raw_size(), 0.0);
     worker_->reduce(part.raw.data());
   }
@@ -126,7 +128,7 @@ class LocalWorker {
   const std::vector<double> &log_weights_;
   const AnyAllocation &allocation_;
   std::unique_ptr<BlockWorker> worker_;
-  Buffer logits_, lane_counts_;
+  Buffer logits_, partial_counts_;
 };
 
 }  // namespace

@@ -64,7 +64,8 @@ struct BlockRows {
 };
 
 /// An allocation turns the logits of one block ([component][block_rows]) into responsibilities
-/// times weights, in place, and adds them up into counts (K x lanes). weight: block_rows numbers, 0
+/// times weights, in place, and adds them up into counts (K x simd::sum_lanes, row b
+/// in number b % sum_lanes). weight: block_rows numbers, 0
 /// past the last row. `scored`: it uses the scores.
 ///
 /// Soft: responsibilities proportional to exp(logit). Hard: all to the largest logit, the first of

@@ -36,7 +36,7 @@ simd::Vector draw_labels(int k, const double *u, const double *weight, double *l
     label += here;
     const Vector r = chosen * w;
     store(logits + j * block_rows, r);
-    store(counts + j * lanes, load(counts + j * lanes) + r);
+    store(counts + j * sum_lanes, load(counts + j * sum_lanes) + r);
   }
   return label;
 }
@@ -49,7 +49,7 @@ void GivenAllocation::allocate(int k, BlockRows block, const double *weight, dou
   for (int b = 0; b < block.rows; ++b) {
     const int label = labels[block.first + b];
     logits[label * block_rows + b] = weight[b];
-    counts[label * simd::lanes + b % simd::lanes] += weight[b];
+    counts[label * simd::sum_lanes + b % simd::sum_lanes] += weight[b];
   }
 }
 
@@ -57,12 +57,12 @@ void SampledAllocation::allocate(int k, BlockRows block, const double *weight, d
                                  double *counts, RowSums &sums) const {
   using namespace simd;
   alignas(cache_line) double u[lanes], label[lanes];
-  simd::Vector objective = {};
+  simd::Vector objective[registers] = {};
   for (int b = 0; b < block.padded; b += lanes) {
     for (int i = 0; i < lanes; ++i) u[i] = random.uniforms(block.first + b + i)[0];
     simd::Vector log_total;
-    store(label, draw_labels(k, u, weight + b, logits + b, counts, log_total));
-    objective += load(weight + b) * log_total;
+    store(label, draw_labels(k, u, weight + b, logits + b, counts + b % sum_lanes, log_total));
+    objective[b / lanes % registers] += load(weight + b) * log_total;
     for (int i = 0; labels && i < lanes && b + i < block.rows; ++i)
       labels[block.first + b + i] = int(label[i]);
   }
@@ -73,7 +73,7 @@ void MonteCarloAllocation::allocate(int k, BlockRows block, const double *weight
                                     double *counts, RowSums &sums) const {
   // The exact responsibilities as running sums, one column after the other; then labels by
   // inversion (004).
-  std::vector<double> none(std::size_t(k) * simd::lanes, 0.0), share(std::size_t(k), 0.0);
+  std::vector<double> none(std::size_t(k) * simd::sum_lanes, 0.0), share(std::size_t(k), 0.0);
   SoftAllocation().allocate(k, block, weight, logits, none.data(), sums);
   for (int b = 0; b < block.rows; ++b) {
     if (!(weight[b] > 0)) continue;
@@ -87,7 +87,7 @@ void MonteCarloAllocation::allocate(int k, BlockRows block, const double *weight
     }
     for (int j = 0; j < k; ++j) {
       logits[j * block_rows + b] = share[std::size_t(j)];
-      counts[j * simd::lanes + b % simd::lanes] += share[std::size_t(j)];
+      counts[j * simd::sum_lanes + b % simd::sum_lanes] += share[std::size_t(j)];
     }
   }
 }
@@ -103,7 +103,8 @@ void ScatteredAllocation::allocate(int k, BlockRows block, const double *weight,
       total += logits[j * block_rows + b] = e * e;
     }
     for (int j = 0; j < k; ++j)
-      counts[j * simd::lanes + b % simd::lanes] += logits[j * block_rows + b] *= weight[b] / total;
+      counts[j * simd::sum_lanes + b % simd::sum_lanes] += logits[j * block_rows + b] *=
+          weight[b] / total;
   }
 }
 
@@ -112,7 +113,7 @@ void SliceAllocation::allocate(int k, BlockRows block, const double *weight, dou
   using namespace simd;
   const simd::Vector never = all(-std::numeric_limits<double>::infinity());
   alignas(cache_line) double height[lanes], u[lanes], label[lanes];
-  simd::Vector objective = {};
+  simd::Vector objective[registers] = {};
   for (int b = 0; b < block.padded; b += lanes) {
     for (int i = 0; i < lanes; ++i) {
       const bool real = b + i < block.rows;
@@ -126,8 +127,8 @@ void SliceAllocation::allocate(int k, BlockRows block, const double *weight, dou
       store(at, all(weights[j]) > low ? load(at) : never);
     }
     simd::Vector log_total;
-    store(label, draw_labels(k, u, weight + b, logits + b, counts, log_total));
-    objective += load(weight + b) * log_total;
+    store(label, draw_labels(k, u, weight + b, logits + b, counts + b % sum_lanes, log_total));
+    objective[b / lanes % registers] += load(weight + b) * log_total;
     for (int i = 0; i < lanes && b + i < block.rows; ++i)
       labels[block.first + b + i] = int(label[i]);
   }

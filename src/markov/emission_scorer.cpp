@@ -30,7 +30,7 @@ class BlockEmissions final : public EmissionScorer {
         : scorer_(scorer),
           worker_(scorer.worker()),
           whole_steps_(whole_steps),
-          counts_(std::size_t(scorer.components()) * simd::lanes) {}
+          counts_(std::size_t(scorer.components()) * simd::sum_lanes) {}
 
     void score(const double *block, int, int, double *out) override {
       const double *const usable = without_missing(block);
@@ -51,10 +51,12 @@ class BlockEmissions final : public EmissionScorer {
         if (usable != block)
           for (int b = 0; b < block_rows; ++b)
             if (missing_[b]) r[b] = 0;
-        double *const count = counts_.data() + std::size_t(k) * simd::lanes;
-        simd::Vector sum = simd::load(count);
-        for (int b = 0; b < block_rows; b += simd::lanes) sum += simd::load(r + b);
-        simd::store(count, sum);
+        for (int at = 0; at < simd::sum_lanes; at += simd::lanes) {
+          double *const count = counts_.data() + std::size_t(k) * simd::sum_lanes + at;
+          simd::Vector sum = simd::load(count);
+          for (int b = at; b < block_rows; b += simd::sum_lanes) sum += simd::load(r + b);
+          simd::store(count, sum);
+        }
         worker_->accumulate(usable, k, r);
       }
     }
@@ -66,7 +68,7 @@ class BlockEmissions final : public EmissionScorer {
 
     void reduce(double *counts, double *raw) override {
       for (int k = 0; k < scorer_.components(); ++k)
-        counts[k] += simd::sum(simd::load(counts_.data() + std::size_t(k) * simd::lanes));
+        counts[k] += simd::sum(counts_.data() + std::size_t(k) * simd::sum_lanes);
       worker_->reduce(raw);
     }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/simd.hpp"
+#include "markov/state_sums.hpp"
 
 namespace bayes {
 
@@ -15,8 +16,9 @@ int padded_states(int k) { return (k + simd::lanes - 1) / simd::lanes * simd::la
 namespace {
 
 using simd::lanes;
-using Lanes = simd::Vector;
 using simd::load;
+using simd::madd;
+using simd::registers;
 using simd::store;
 
 /// Scaled variables below it may underflow.
@@ -25,18 +27,6 @@ constexpr double least = 1e-200;
 constexpr double least_probability = 1e-150;
 /// Vectors of a step held in registers at once.
 constexpr int most_held = 4;
-
-template <int Step> Lanes fold(Lanes v) {
-  if constexpr (Step == 0)
-    return v;
-  else {
-    return fold<Step / 2>(v + [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return __builtin_shufflevector(v, v, int((I + Step) % lanes)...);
-    }(std::make_index_sequence<lanes>{}));
-  }
-}
-/// The sum over the lanes, in every lane.
-inline Lanes everywhere(Lanes v) { return fold<lanes / 2>(v); }
 
 /// sum_i v[i] m[i][.], vectors `first` and following of the rows. Two accumulators, to shorten the
 /// dependency chain.
@@ -48,13 +38,13 @@ inline void product(int k, int padded, const double *v, const double *m, Lanes *
     const Lanes a = simd::all(v[i]), b = simd::all(v[i + 1]);
 #pragma GCC unroll 4
     for (int j = 0; j < NV; ++j) {
-      even[j] += a * load(m + j * lanes);
-      odd[j] += b * load(m + padded + j * lanes);
+      even[j] = madd(a, load(m + j * lanes), even[j]);
+      odd[j] = madd(b, load(m + padded + j * lanes), odd[j]);
     }
   }
   if (i < k)
 #pragma GCC unroll 4
-    for (int j = 0; j < NV; ++j) even[j] += simd::all(v[i]) * load(m + j * lanes);
+    for (int j = 0; j < NV; ++j) even[j] = madd(v[i], load(m + j * lanes), even[j]);
 #pragma GCC unroll 4
   for (int j = 0; j < NV; ++j) out[j] = even[j] + odd[j];
 }
@@ -77,7 +67,7 @@ template <bool Checked>
 inline Lanes step_forward(const MarkovChain &chain, const double *from, const double *emission,
                           Lanes factor, double *to, Lanes &lost) {
   const int k = chain.states(), padded = chain.padded();
-  Lanes sum = {};
+  StateSums sum;
   each_tile(padded / lanes, [&](int first, auto size) {
     Lanes p[size];
     product<size>(k, padded, from, chain.transition() + first * lanes, p);
@@ -85,10 +75,10 @@ inline Lanes step_forward(const MarkovChain &chain, const double *from, const do
       const Lanes value = p[j] * load(emission + (first + j) * lanes) * factor;
       if constexpr (Checked) lost = p[j] > 0.0 ? (value >= least ? lost : simd::all(1.0)) : lost;
       store(to + (first + j) * lanes, value);
-      sum += value;
+      sum.add(j, value);
     }
   });
-  return everywhere(sum);
+  return sum.everywhere();
 }
 
 /// One step backward: to = transition . (later x emission) x factor; returns the sum in every lane.
@@ -98,30 +88,30 @@ inline Lanes step_backward(const MarkovChain &chain, const double *later, const 
   const int k = chain.states(), padded = chain.padded();
   for (int j = 0; j < padded; j += lanes)
     store(weighted + j, load(later + j) * load(emission + j) * factor);
-  Lanes sum = {};
+  StateSums sum;
   each_tile(padded / lanes, [&](int first, auto size) {
     Lanes p[size];
     product<size>(k, padded, weighted, chain.transition_transposed() + first * lanes, p);
     for (int j = 0; j < size; ++j) {
       store(to + (first + j) * lanes, p[j]);
-      sum += p[j];
+      sum.add(j, p[j]);
     }
   });
-  return everywhere(sum);
+  return sum.everywhere();
 }
 
 /// The first step of a sequence.
 template <bool Checked>
 inline Lanes begin_forward(const MarkovChain &chain, const double *emission, double *to,
                            Lanes &lost) {
-  Lanes sum = {};
+  StateSums sum;
   for (int j = 0; j < chain.padded(); j += lanes) {
     const Lanes p = load(chain.initial() + j), value = p * load(emission + j);
     if constexpr (Checked) lost = p > 0.0 ? (value >= least ? lost : simd::all(1.0)) : lost;
     store(to + j, value);
-    sum += value;
+    sum.add(j / lanes, value);
   }
-  return everywhere(sum);
+  return sum.everywhere();
 }
 
 /// Workspace for a step of any number of states.
@@ -137,8 +127,7 @@ bool recursions(const MarkovChain &chain, const ChainSteps &s, bool begins, doub
   if constexpr (Backward) {
     double *const end = s.backward + (s.n - 1) * padded;
     std::copy_n(last, padded, end);
-    for (int j = 0; j < padded; j += lanes) later += load(end + j);
-    later = everywhere(later);
+    later = step_sum(padded, end);
   }
   for (std::int64_t t = 0; t < s.n; ++t) {
     if (t == 0 && begins)
@@ -154,7 +143,7 @@ bool recursions(const MarkovChain &chain, const ChainSteps &s, bool begins, doub
                             weighted.at, at > 0 ? s.backward + (at - 1) * padded : last);
     }
   }
-  return !Checked || everywhere(lost)[0] == 0;
+  return !Checked || in_every_lane(lost)[0] == 0;
 }
 
 /// sums[rows i of `Rows`][tile] += sum_t forward[t - 1][i] factor[t][tile], all of it held in
@@ -175,7 +164,7 @@ void add_outer(int padded, std::int64_t first, std::int64_t n, const double *for
 #pragma GCC unroll 8
     for (int i = 0; i < Rows; ++i)
 #pragma GCC unroll 4
-      for (int j = 0; j < NV; ++j) total[i][j] += simd::all(a[i]) * v[j];
+      for (int j = 0; j < NV; ++j) total[i][j] = madd(a[i], v[j], total[i][j]);
   }
 #pragma GCC unroll 8
   for (int i = 0; i < Rows; ++i)
@@ -257,20 +246,20 @@ bool forward_backward(const MarkovChain &chain, const ChainSteps &s, bool begins
 double log_likelihood(const ChainSteps &s) {
   double total = 0;
   std::int64_t t = 0;
-  Lanes sum = {};
-  for (; t + lanes <= s.n; t += lanes) sum += simd::log(load(s.scale + t)) + load(s.shift + t);
+  StateSums sum;
+  for (; t + simd::sum_lanes <= s.n; t += simd::sum_lanes)
+    for (int i = 0; i < registers; ++i)
+      sum.add(i, simd::log(load(s.scale + t + i * lanes)) + load(s.shift + t + i * lanes));
   for (; t < s.n; ++t) total += std::log(s.scale[t]) + s.shift[t];
-  return total + everywhere(sum)[0];
+  return total + sum.everywhere()[0];
 }
 
 void backward(const MarkovChain &chain, const ChainSteps &s, double *last) {
   const int padded = chain.padded();
   Step weighted;
-  Lanes later = {};
   double *const end = s.backward + (s.n - 1) * padded;
   std::copy_n(last, padded, end);
-  for (int j = 0; j < padded; j += lanes) later += load(end + j);
-  later = everywhere(later);
+  Lanes later = step_sum(padded, end);
   for (std::int64_t t = s.n - 1; t >= 0; --t)
     later = step_backward(chain, s.backward + t * padded, s.emission + t * padded, 1.0 / later,
                           weighted.at, t > 0 ? s.backward + (t - 1) * padded : last);
@@ -282,9 +271,9 @@ bool posterior(const MarkovChain &chain, const ChainSteps &s, bool begins, doubl
   for (std::int64_t t = 0; t < s.n; ++t) {
     const double *const a = s.forward + t * padded;
     double *const b = s.backward + t * padded, *const e = s.emission + t * padded;
-    Lanes sum = {};
-    for (int j = 0; j < padded; j += lanes) sum += load(a + j) * load(b + j);
-    sum = everywhere(sum);
+    StateSums products;
+    for (int j = 0; j < padded; j += lanes) products.add(j / lanes, load(a + j) * load(b + j));
+    const Lanes sum = products.everywhere();
     good &= sum[0] >= least * s.scale[t];
     const Lanes share = weight / sum;
     // The pairwise posterior is this times the transition probability times the normalised forward

@@ -14,10 +14,12 @@
 namespace bayes {
 
 /// The largest number of blocks in a window: small enough for the second-level cache, large enough
-/// that scoring the blocks at both ends twice costs little.
+/// that scoring the blocks at both ends twice costs little. The same at every level, whose padding
+/// differs below a multiple of 8.
 inline std::int64_t window_blocks(int padded) {
   constexpr std::int64_t bytes = 768 * 1024;
-  return std::max<std::int64_t>(8, bytes / (3 * 8 * block_rows * std::int64_t(padded)));
+  const std::int64_t states = (padded + 7) / 8 * 8;
+  return std::max<std::int64_t>(8, bytes / (3 * 8 * block_rows * states));
 }
 
 /// Access to blocks: block(index) returns the memory of a source's block, which stays valid until

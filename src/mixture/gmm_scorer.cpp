@@ -9,6 +9,7 @@ namespace bayes {
 namespace {
 
 using simd::lanes;
+using simd::madd;
 
 constexpr double log_two_pi = 1.8378770664093454836;
 // Larger squared distances than any meaningful one, small enough to stay in the range that
@@ -144,10 +145,12 @@ void GmmScorer::quadratic_dense(const double *x) {
       for (; j + 3 <= i; j += 4)
 #pragma GCC unroll 4
         for (int u = 0; u < 4; ++u)
-          z[u] += simd::load(w + (j + u) * stride) * simd::load(y_.data() + (j + u) * lanes);
-      for (; j <= i; ++j) z[0] += simd::load(w + j * stride) * simd::load(y_.data() + j * lanes);
+          z[u] =
+              madd(simd::load(w + (j + u) * stride), simd::load(y_.data() + (j + u) * lanes), z[u]);
+      for (; j <= i; ++j)
+        z[0] = madd(simd::load(w + j * stride), simd::load(y_.data() + j * lanes), z[0]);
       const simd::Vector sum = (z[0] + z[1]) + (z[2] + z[3]);
-      q += sum * sum;
+      q = madd(sum, sum, q);
     }
     simd::store(out_.data() + first, q);
   }
@@ -161,7 +164,7 @@ void GmmScorer::quadratic_tied(const double *x) {
     simd::Vector q = {};
     for (int j = 0; j < d_; ++j) {
       const simd::Vector z = y_[std::size_t(j)] - simd::load(mean_.data() + j * padded_ + first);
-      q += z * z;
+      q = madd(z, z, q);
     }
     simd::store(out_.data() + first, q);
   }
@@ -173,7 +176,7 @@ void GmmScorer::quadratic_variances(const double *x) {
     for (int j = 0; j < d_; ++j) {
       const simd::Vector z = (x[j] - simd::load(mean_.data() + j * padded_ + first)) *
                              simd::load(scale_.data() + j * padded_ + first);
-      q += z * z;
+      q = madd(z, z, q);
     }
     simd::store(out_.data() + first, q);
   }
@@ -188,7 +191,7 @@ void GmmScorer::product_of_students(const double *x) {
     for (int j = 0; j < d_; ++j) {
       const simd::Vector z = (x[j] - simd::load(mean_.data() + j * padded_ + first)) *
                              simd::load(scale_.data() + j * padded_ + first);
-      const simd::Vector factor = 1.0 + z * z * inverse;
+      const simd::Vector factor = madd(z * z, inverse, one);
       product *= factor < limit ? factor : limit;
       if (j % 8 == 7) {
         sum += simd::log(product);

@@ -95,7 +95,7 @@ struct SplitAllocation {
           total += log_share[side][i];
         }
         logits[side * block_rows + b + i] = 1;
-        counts[side * lanes + i] += 1;
+        counts[side * sum_lanes + (b + i) % sum_lanes] += 1;
         sides |= std::uint64_t(side) << i;
       }
       const std::int64_t at = block.first + b;

@@ -58,7 +58,8 @@ double read_bandwidth() {
            for (std::size_t i = 0; i < memory.size(); i += 8 * simd::lanes)
              for (int j = 0; j < 8; ++j)
                sum[j] += simd::load(memory.data() + i + std::size_t(j * simd::lanes));
-           for (const auto &s : sum) sink = sink + simd::sum(s);
+           for (const auto &s : sum)
+             for (int i = 0; i < simd::lanes; ++i) sink = sink + s[i];
          });
 }
 

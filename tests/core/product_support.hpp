@@ -119,7 +119,7 @@ struct ByGroup {
       for (int j = 0; j < k; ++j) {
         const bool in = b < block.rows && (*group)[std::size_t(block.first + b)] == j;
         logits[j * block_rows + b] = in ? weight[b] : 0;
-        counts[j * simd::lanes + b % simd::lanes] += in ? weight[b] : 0;
+        counts[j * simd::sum_lanes + b % simd::sum_lanes] += in ? weight[b] : 0;
       }
   }
 };

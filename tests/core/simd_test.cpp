@@ -79,15 +79,20 @@ BOOST_AUTO_TEST_CASE(log_within_one_ulp) {
 }
 
 BOOST_AUTO_TEST_CASE(loads_stores_sums_and_maxima) {
-  double x[lanes * lanes + 1], y[lanes];
-  for (int i = 0; i <= lanes * lanes; ++i) x[i] = (i * 37 % 101) * 0.25 - 7;
+  double x[lanes * simd::sum_lanes + 1], y[lanes];
+  for (int i = 0; i <= lanes * simd::sum_lanes; ++i) x[i] = (i * 37 % 101) * 0.1 - 7;
   const double *const loose = x + 1;  // not on a vector's boundary
   for (int i = 0; i < lanes; ++i) {
+    // The order of the additions is the same at every level.
+    const double *const p = loose + i * simd::sum_lanes;
     double total = 0;
-    for (int l = 0; l < lanes; ++l) total += loose[i * lanes + l];
-    // exact numbers: any order gives the same
-    BOOST_TEST(simd::sum(simd::load(loose + i * lanes)) == total);
-    BOOST_TEST(simd::sums(loose)[i] == total);
+    for (int l = 0; l < simd::sum_lanes; ++l) total += p[l];
+    BOOST_TEST(simd::sum(p) == total);
+    simd::Vector in_registers[simd::registers];
+    for (int r = 0; r < simd::registers; ++r) in_registers[r] = simd::load(p + r * lanes);
+    BOOST_TEST(simd::sum(in_registers) == total);
+    BOOST_TEST(simd::sums(loose)[i] ==
+               ((p[0] + p[1]) + (p[2] + p[3])) + ((p[4] + p[5]) + (p[6] + p[7])));
   }
   simd::store(y, simd::max(simd::load(x), simd::all(0)));
   for (int l = 0; l < lanes; ++l) BOOST_TEST(y[l] == std::max(x[l], 0.0));
@@ -95,6 +100,23 @@ BOOST_AUTO_TEST_CASE(loads_stores_sums_and_maxima) {
   BOOST_TEST(simd::max(simd::all(std::nan("")), simd::all(1))[0] == 1);
   BOOST_TEST(simd::max(simd::all(-std::numeric_limits<double>::infinity()), simd::all(-5))[0] ==
              -5);
+}
+
+// Caught: a product that is rounded before it is added at a level that need not.
+BOOST_AUTO_TEST_CASE(multiply_add_rounds_once_where_it_can) {
+  const double a = 1 + 0x1p-30, c = -1;
+#if defined(__FP_FAST_FMA)
+  const double want = 0x1p-29 + 0x1p-60;
+#else
+  const double want = 0x1p-29;
+#endif
+  BOOST_TEST(simd::madd(a, a, c) == want);
+  BOOST_TEST(simd::madd(a, simd::all(a), simd::all(c))[lanes - 1] == want);
+#if defined(__x86_64__)
+  // Elsewhere the compiler fuses nothing.
+  volatile double b = a;
+  BOOST_TEST(b * b + c == 0x1p-29);
+#endif
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,5 +1,5 @@
 -- Answers of hidden Markov models against sums over all paths, written out in SQL.
-SELECT plan(33);
+SELECT plan(34);
 \ir ../lib/hmm.sql
 
 -- All paths through the steps whose densities under every state are e (steps x K), and their joint
@@ -249,6 +249,14 @@ SELECT never($$SELECT n, NOT near(best, by_hand, 1e-8) AS wrong FROM tiny, lengt
   0) + (SELECT sum(ln(CASE s[t] || x[t] WHEN '1a' THEN 0.9 WHEN '1b' THEN 0.1 WHEN '2a' THEN 0.25
   ELSE 0.75 END)) FROM generate_series(1, n) t) AS by_hand) h WHERE n < 5000$$,
   'whose probability is that of its moves');
+-- However improbable an observation is under all states, the filter goes on.
+SELECT never($$SELECT t, NOT near(row_of(f, t), row_of(hmm_probabilities(m, x[1:t]), t))
+    OR (f IS NULL) AS wrong
+  FROM (SELECT hmm_fit(days, 3, '{"method": "em", "max_iter": 0}') AS m
+        FROM (SELECT array_agg(waiting ORDER BY t) AS days FROM geyser WHERE t <= 100) AS s) AS m,
+       (VALUES ('{70,1e6,60,-1e6,70}'::float8[])) AS v(x),
+       LATERAL (SELECT hmm_filter(m, x) AS f OFFSET 0) AS a, generate_series(1, 5) AS t$$,
+  'steps far from every state');
 
 -- Categories of an element of a vector.
 CREATE TABLE kinds AS SELECT hmm_fit(mixed, 2, '{"method": "em", "restarts": 2,

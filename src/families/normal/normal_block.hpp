@@ -16,6 +16,9 @@
 namespace bayes::normal_block {
 
 using simd::lanes;
+using simd::madd;
+using simd::registers;
+using simd::sum_lanes;
 using simd::Vector;
 
 inline constexpr int tile = 4;                            // features of a tile, each way
@@ -60,7 +63,7 @@ inline void transform(int dimension, const double *packed, const double *y, doub
       for (int j = 0; j < tile * (t + 1); ++j) {
         const Vector column = simd::load(y + j * block_rows + v * lanes);
 #pragma GCC unroll 4
-        for (int i = 0; i < tile; ++i) sum[i] += packed[j * tile + i] * column;
+        for (int i = 0; i < tile; ++i) sum[i] = madd(packed[j * tile + i], column, sum[i]);
       }
 #pragma GCC unroll 4
       for (int i = 0; i < tile; ++i)
@@ -85,12 +88,12 @@ inline void quadratic(int dimension, const double *packed, const double *y, doub
 #pragma GCC unroll 4
         for (int i = 0; i < tile; ++i)
 #pragma GCC unroll 4
-          for (int v = 0; v < row_vectors; ++v) z[i][v] += w[i] * column[v];
+          for (int v = 0; v < row_vectors; ++v) z[i][v] = madd(w[i], column[v], z[i][v]);
       }
 #pragma GCC unroll 4
       for (int i = 0; i < tile; ++i)
 #pragma GCC unroll 4
-        for (int v = 0; v < row_vectors; ++v) q[v] += z[i][v] * z[i][v];
+        for (int v = 0; v < row_vectors; ++v) q[v] = madd(z[i][v], z[i][v], q[v]);
     }
 #pragma GCC unroll 4
     for (int v = 0; v < row_vectors; ++v)
@@ -98,13 +101,13 @@ inline void quadratic(int dimension, const double *packed, const double *y, doub
   }
 }
 
-/// Up to this dimension a scatter accumulator has separate sums for every lane, added up once per
-/// segment; beyond it those would not fit into the caches, and lanes are added up once per block.
+/// Up to this dimension a scatter accumulator has partial sums, added up once per segment; beyond
+/// it those would not fit into the caches, and they are added up once per block.
 inline constexpr int lane_sums_limit = 64;
 
 /// Doubles of a scatter accumulator: lower triangular tiles of 4 x 4 elements.
 inline std::size_t scatter_size(int dimension) {
-  return packed_triangle_size(dimension) * (dimension <= lane_sums_limit ? lanes : 1);
+  return packed_triangle_size(dimension) * (dimension <= lane_sums_limit ? sum_lanes : 1);
 }
 
 /// scatter += sum_b ry_b y_b' over a block, tile by tile of the lower triangle.
@@ -114,58 +117,68 @@ void scatter_tiles(int p, const double *y, const double *ry, double *scatter) {
   constexpr int columns = lanes == 8 ? tile : tile / 2;
   constexpr int part = columns * tile;  // elements of a tile computed at a time
   static_assert(part % lanes == 0);
+  alignas(64) double separate[LaneSums ? 1 : part * sum_lanes];
   for (int ti = 0; ti < p; ti += tile)
     for (int tj = 0; tj <= ti; tj += tile)
-      for (int half = 0; half < tile; half += columns, scatter += part * (LaneSums ? lanes : 1)) {
-        Vector s[columns][tile];
+      for (int half = 0; half < tile;
+           half += columns, scatter += part * (LaneSums ? sum_lanes : 1)) {
+        double *const sums = LaneSums ? scatter : separate;
+        for (int at = 0; at < sum_lanes; at += lanes) {
+          Vector s[columns][tile];
 #pragma GCC unroll 4
-        for (int j = 0; j < columns; ++j)
+          for (int j = 0; j < columns; ++j)
 #pragma GCC unroll 4
-          for (int i = 0; i < tile; ++i)
-            s[j][i] = LaneSums ? simd::load(scatter + (j * tile + i) * lanes) : Vector{};
-        const double *left = ry + ti * block_rows, *right = y + (tj + half) * block_rows;
-        for (int v = 0; v < block_vectors; ++v, left += lanes, right += lanes) {
-          Vector a[tile];
+            for (int i = 0; i < tile; ++i)
+              s[j][i] = LaneSums ? simd::load(sums + (j * tile + i) * sum_lanes + at) : Vector{};
+          const double *left = ry + ti * block_rows, *right = y + (tj + half) * block_rows;
+          for (int b = at; b < block_rows; b += sum_lanes) {
+            Vector a[tile];
 #pragma GCC unroll 4
-          for (int i = 0; i < tile; ++i) a[i] = simd::load(left + i * block_rows);
+            for (int i = 0; i < tile; ++i) a[i] = simd::load(left + i * block_rows + b);
 #pragma GCC unroll 4
-          for (int j = 0; j < columns; ++j) {
-            const Vector b = simd::load(right + j * block_rows);
+            for (int j = 0; j < columns; ++j) {
+              const Vector column = simd::load(right + j * block_rows + b);
 #pragma GCC unroll 4
-            for (int i = 0; i < tile; ++i) s[j][i] += a[i] * b;
+              for (int i = 0; i < tile; ++i) s[j][i] = madd(a[i], column, s[j][i]);
+            }
           }
+#pragma GCC unroll 4
+          for (int j = 0; j < columns; ++j)
+#pragma GCC unroll 4
+            for (int i = 0; i < tile; ++i)
+              simd::store(sums + (j * tile + i) * sum_lanes + at, s[j][i]);
         }
-        alignas(64) double separate[LaneSums ? 1 : part * lanes];
-        double *const to = LaneSums ? scatter : separate;
-#pragma GCC unroll 4
-        for (int j = 0; j < columns; ++j)
-#pragma GCC unroll 4
-          for (int i = 0; i < tile; ++i) simd::store(to + (j * tile + i) * lanes, s[j][i]);
         if constexpr (!LaneSums)
           for (int e = 0; e < part; e += lanes)
-            simd::store(scatter + e, simd::load(scatter + e) + simd::sums(separate + e * lanes));
+            simd::store(scatter + e,
+                        simd::load(scatter + e) + simd::sums(separate + e * sum_lanes));
       }
 }
 
-/// mean_sums[j] += sum_b r_b y_bj (d vectors) and scatter += sum_b r_b y_b y_b' over a block, lane
-/// by lane. y centred and padded; ry: scratch as large as y; r: block_rows responsibilities.
+/// mean_sums[j] += sum_b r_b y_bj (d times sum_lanes numbers) and scatter += sum_b r_b y_b y_b'
+/// over a block, in partial sums. y centred and padded; ry: scratch as large as y; r: block_rows
+/// responsibilities.
 inline void accumulate(int dimension, const double *y, const double *r, double *ry,
                        double *mean_sums, double *scatter) {
   Vector weight[block_vectors];
   for (int v = 0; v < block_vectors; ++v) weight[v] = simd::load(r + v * lanes);
   const int p = padded(dimension);
   for (int j = 0; j < p; ++j) {
-    Vector sum = simd::load(mean_sums + j * lanes), other = {};
+    Vector sum[2][registers] = {};
 #pragma GCC unroll 4
-    for (int v = 0; v < block_vectors; v += 2) {
-      const Vector a = weight[v] * simd::load(y + j * block_rows + v * lanes);
-      const Vector b = weight[v + 1] * simd::load(y + j * block_rows + (v + 1) * lanes);
-      simd::store(ry + j * block_rows + v * lanes, a);
-      simd::store(ry + j * block_rows + (v + 1) * lanes, b);
-      sum += a;
-      other += b;
-    }
-    simd::store(mean_sums + j * lanes, sum + other);
+    for (int i = 0; i < registers; ++i)
+      sum[0][i] = simd::load(mean_sums + j * sum_lanes + i * lanes);
+#pragma GCC unroll 4
+    for (int v = 0; v < block_vectors; v += 2 * registers)
+#pragma GCC unroll 8
+      for (int i = 0; i < 2 * registers; ++i) {
+        const Vector a = weight[v + i] * simd::load(y + j * block_rows + (v + i) * lanes);
+        simd::store(ry + j * block_rows + (v + i) * lanes, a);
+        sum[i / registers][i % registers] += a;
+      }
+#pragma GCC unroll 4
+    for (int i = 0; i < registers; ++i)
+      simd::store(mean_sums + j * sum_lanes + i * lanes, sum[0][i] + sum[1][i]);
   }
   if (dimension <= lane_sums_limit)
     scatter_tiles<true>(p, y, ry, scatter);
@@ -173,13 +186,14 @@ inline void accumulate(int dimension, const double *y, const double *r, double *
     scatter_tiles<false>(p, y, ry, scatter);
 }
 
-/// Sums the lanes of a scatter accumulator: out[i (i + 1) / 2 + j] += element (i, j), i >= j.
+/// Adds up the partial sums of a scatter accumulator: out[i (i + 1) / 2 + j] += element (i, j), i
+/// >= j.
 inline void reduce_scatter(int dimension, const double *scatter, double *out) {
   double sums[tile * tile];
   for (int ti = 0; ti < dimension; ti += tile)
     for (int tj = 0; tj <= ti; tj += tile) {
       if (dimension <= lane_sums_limit)
-        for (int e = 0; e < tile * tile; e += lanes, scatter += lanes * lanes)
+        for (int e = 0; e < tile * tile; e += lanes, scatter += lanes * sum_lanes)
           simd::store(sums + e, simd::sums(scatter));
       else
         for (int e = 0; e < tile * tile; ++e) sums[e] = *scatter++;
@@ -189,10 +203,9 @@ inline void reduce_scatter(int dimension, const double *scatter, double *out) {
     }
 }
 
-/// out[j] += the sum over the lanes of sums[j], j = 0 .. d-1.
+/// out[j] += the sum of the partial sums of j = 0 .. d-1.
 inline void reduce_sums(int dimension, const double *sums, double *out) {
-  for (int j = 0; j < dimension; ++j)
-    out[j] += simd::sum(simd::load(sums + std::size_t(j) * lanes));
+  for (int j = 0; j < dimension; ++j) out[j] += simd::sum(sums + std::size_t(j) * sum_lanes);
 }
 
 /// out[b] = constant - sum_j (s_j (x_bj - m_j))^2 / 2 over a block.
@@ -207,7 +220,7 @@ inline void diagonal_quadratic(int dimension, const double *x, const double *mea
 #pragma GCC unroll 4
       for (int v = 0; v < group; ++v) {
         const Vector z = (simd::load(at + v * lanes) - m) * scale;
-        q[v] += z * z;
+        q[v] = madd(z, z, q[v]);
       }
     }
 #pragma GCC unroll 4
@@ -215,26 +228,33 @@ inline void diagonal_quadratic(int dimension, const double *x, const double *mea
   }
 }
 
-/// mean_sums[j] += sum_b r_b y_bj and square_sums[j] += sum_b r_b y_bj^2 over a block (d vectors
-/// each, lane by lane).
+/// mean_sums[j] += sum_b r_b y_bj and square_sums[j] += sum_b r_b y_bj^2 over a block, in
+/// partial sums.
 inline void diagonal_accumulate(int dimension, const double *x, const double *mean, const double *r,
                                 double *mean_sums, double *square_sums) {
   Vector weight[block_vectors];
   for (int v = 0; v < block_vectors; ++v) weight[v] = simd::load(r + v * lanes);
   for (int j = 0; j < dimension; ++j) {
     const Vector m = simd::all(mean[j]);
-    constexpr int chains = 2;
-    Vector first[chains] = {simd::load(mean_sums + j * lanes)},
-           second[chains] = {simd::load(square_sums + j * lanes)};
+    constexpr int chains = 2 * registers;
+    Vector first[chains] = {}, second[chains] = {};
+#pragma GCC unroll 4
+    for (int i = 0; i < registers; ++i) {
+      first[i] = simd::load(mean_sums + j * sum_lanes + i * lanes);
+      second[i] = simd::load(square_sums + j * sum_lanes + i * lanes);
+    }
 #pragma GCC unroll 8
     for (int v = 0; v < block_vectors; ++v) {
       const Vector y = simd::load(x + j * block_rows + v * lanes) - m;
       const Vector a = weight[v] * y;
       first[v % chains] += a;
-      second[v % chains] += a * y;
+      second[v % chains] = madd(a, y, second[v % chains]);
     }
-    simd::store(mean_sums + j * lanes, first[0] + first[1]);
-    simd::store(square_sums + j * lanes, second[0] + second[1]);
+#pragma GCC unroll 4
+    for (int i = 0; i < registers; ++i) {
+      simd::store(mean_sums + j * sum_lanes + i * lanes, first[i] + first[registers + i]);
+      simd::store(square_sums + j * sum_lanes + i * lanes, second[i] + second[registers + i]);
+    }
   }
 }
 

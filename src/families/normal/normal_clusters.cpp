@@ -214,14 +214,14 @@ bool NormalClusters::change(int slot, const double *x, double w, double step, in
   if (shape_.dense) {
     for (int j = 0; j < d_; scale += d_ - j, ++j) {
       // The diagonal holds 1 / L_jj.
-      const double ratio = v[j] * scale[0], squared = 1 + sign * ratio * ratio;
+      const double ratio = v[j] * scale[0], squared = simd::madd(sign * ratio, ratio, 1);
       if (!(squared > 1e-12)) sound = false;
       // L_jj / L'_jj, and L'_jj / L_jj
       const double inverse = 1 / std::sqrt(std::max(squared, 1e-12)), stretch = squared * inverse;
       scale[0] *= inverse;
       for (int i = 1; i < d_ - j; ++i) {
-        const double entry = (scale[i] + sign * ratio * v[j + i]) * inverse;
-        v[j + i] = stretch * v[j + i] - ratio * entry;
+        const double entry = simd::madd(sign * ratio, v[j + i], scale[i]) * inverse;
+        v[j + i] = simd::madd(-ratio, entry, stretch * v[j + i]);
         scale[i] = entry;
       }
     }
@@ -265,25 +265,25 @@ void NormalClusters::lanes_predictive(const double *x, int first, double *out) c
       simd::Vector even = x[i] - load(means + std::size_t(i) * stride), odd = {};
       int j = 0;
       for (; j + 1 < i; j += 2) {
-        even -= load(entry) * load(y + j * lanes);
+        even = madd(-load(entry), load(y + j * lanes), even);
         entry += std::size_t(d_ - j - 1) * stride;
-        odd -= load(entry) * load(y + (j + 1) * lanes);
+        odd = madd(-load(entry), load(y + (j + 1) * lanes), odd);
         entry += std::size_t(d_ - j - 2) * stride;
       }
       if (j < i) {
-        even -= load(entry) * load(y + j * lanes);
+        even = madd(-load(entry), load(y + j * lanes), even);
         entry += std::size_t(d_ - j - 1) * stride;
       }
       even = (even + odd) * load(entry);
       store(y + i * lanes, even);
-      quadratic += even * even;
+      quadratic = madd(even, even, quadratic);
     }
     store(out, row(Row::constant) - half * log(1.0 + least(shrink * quadratic, farthest)));
   } else if (shape_.isotropic) {
     simd::Vector squares = {};
     for (int i = 0; i < d_; ++i) {
       const simd::Vector difference = x[i] - row(Row::size + i);
-      squares += difference * difference;
+      squares = madd(difference, difference, squares);
     }
     store(out, row(Row::constant) -
                    half * log(1.0 + least(shrink * squares / row(Row::size + d_), farthest)));

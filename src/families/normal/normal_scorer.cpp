@@ -55,14 +55,14 @@ class NormalScorer::Worker final : public BlockWorker {
   explicit Worker(const NormalScorer &scorer)
       : scorer_(scorer),
         scatter_doubles_(scorer.shape_.dense ? normal_block::scatter_size(scorer.d_)
-                                             : std::size_t(scorer.d_) * normal_block::lanes) {
+                                             : std::size_t(scorer.d_) * normal_block::sum_lanes) {
     using namespace normal_block;
     const std::size_t block = std::size_t(padded(scorer.d_)) * block_rows;
     if (scorer.shape_.dense) {
       y_.resize(block);
       ry_.resize(block);
     }
-    mean_sums_.resize(std::size_t(padded(scorer.d_)) * lanes * std::size_t(scorer.k_));
+    mean_sums_.resize(std::size_t(padded(scorer.d_)) * sum_lanes * std::size_t(scorer.k_));
     scatter_.resize(scatter_doubles_ * std::size_t(scorer.shape_.count(scorer.k_)));
     if (scorer.shape_.shared) ones_.setOnes(scorer.d_);
   }
@@ -93,7 +93,7 @@ class NormalScorer::Worker final : public BlockWorker {
     const NormalScorer &s = scorer_;
     double *const sums = mean_sums_.data() + std::size_t(k) *
                                                  std::size_t(normal_block::padded(s.d_)) *
-                                                 normal_block::lanes;
+                                                 normal_block::sum_lanes;
     double *const scatter = scatter_.data() + std::size_t(s.shape_.index(k)) * scatter_doubles_;
     if (s.shape_.dense) {
       normal_block::centre(s.d_, block, s.mean_.col(k).data(), y_.data());
@@ -110,7 +110,7 @@ class NormalScorer::Worker final : public BlockWorker {
 
   void reduce(double *raw) const override {
     const NormalScorer &s = scorer_;
-    const std::size_t stride = std::size_t(normal_block::padded(s.d_)) * normal_block::lanes;
+    const std::size_t stride = std::size_t(normal_block::padded(s.d_)) * normal_block::sum_lanes;
     for (int k = 0; k < s.k_; ++k)
       normal_block::reduce_sums(s.d_, mean_sums_.data() + std::size_t(k) * stride,
                                 raw + std::size_t(k) * std::size_t(s.d_));
@@ -132,7 +132,8 @@ class NormalScorer::Worker final : public BlockWorker {
 };
 
 double NormalScorer::sums_per_number(const CovarianceShape &shape, int dimension) {
-  return shape.dense && dimension <= normal_block::lane_sums_limit ? 0.5 * simd::lanes + 0.5 : 1;
+  return shape.dense && dimension <= normal_block::lane_sums_limit ? 0.5 * simd::sum_lanes + 0.5
+                                                                   : 1;
 }
 
 std::unique_ptr<BlockWorker> NormalScorer::worker() const {

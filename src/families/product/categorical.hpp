@@ -186,10 +186,11 @@ struct Categorical : ConjugateColumn<Categorical> {
   }
   static void add_sums(std::span<const Categorical> columns, const double *const *x, const double *,
                        const double *r, double *sums) {
-    // One sum per lane, so that neighbouring rows of one category form no dependency chain.
-    for (std::size_t c = 0; c < columns.size(); sums += columns[c++].categories * simd::lanes)
-      for (int b = 0; b < block_rows; b += simd::lanes)
-        for (int i = 0; i < simd::lanes; ++i) sums[int(x[c][b + i]) * simd::lanes + i] += r[b + i];
+    // Partial sums, so that neighbouring rows of one category form no dependency chain.
+    constexpr int lanes = simd::sum_lanes;
+    for (std::size_t c = 0; c < columns.size(); sums += columns[c++].categories * lanes)
+      for (int b = 0; b < block_rows; b += lanes)
+        for (int i = 0; i < lanes; ++i) sums[int(x[c][b + i]) * lanes + i] += r[b + i];
   }
   void statistics(double, const double *sums, const double *, double *s) const {
     std::copy_n(sums, categories, s);

@@ -71,10 +71,10 @@ concept ColumnFamily = requires(const F &family, const double *in, double *out,
   // differ by about 1
   { family.stabilised(x, x) } -> std::same_as<double>;
 
-  // Numbers per column; a family's columns are contiguous, also in terms, sums (each `simd::lanes`
-  // wide) and forms. The parameters of a point and of a posterior have names; a name stands for one
-  // number, or for one per category. Numbers of a prior must be positive, except that of a key
-  // called m, a location.
+  // Numbers per column; a family's columns are contiguous, also in terms, sums (each
+  // `simd::sum_lanes` wide) and forms. The parameters of a point and of a posterior have names; a
+  // name stands for one number, or for one per category. Numbers of a prior must be positive,
+  // except that of a key called m, a location.
   { std::size(F::parameters) } -> std::convertible_to<std::size_t>;
   { std::size(F::prior_keys) } -> std::convertible_to<std::size_t>;
   { family.numbers_of_name() } -> std::same_as<int>;
@@ -144,9 +144,9 @@ concept ColumnFamily = requires(const F &family, const double *in, double *out,
   { family.term(in, x) } -> std::same_as<double>;  // of one element
   // out[b] += sum over columns of term(x_b)
   F::add_terms(families, columns, in, out);
-  // terms, responsibilities: adds to sums, lane by lane
+  // terms, responsibilities: adds to partial sums
   F::add_sums(families, columns, in, in, out);
-  // weight of the rows, sums over the lanes, terms -> statistics
+  // weight of the rows, their sums, terms -> statistics
   family.statistics(x, in, in, out);
 
   // Collapsed clusters. posteriors -> forms and constants
@@ -184,6 +184,9 @@ inline void log_all(int n, const double *in, double *out) {
 namespace column_block {
 
 using simd::lanes;
+using simd::madd;
+using simd::registers;
+using simd::sum_lanes;
 using simd::Vector;
 
 inline constexpr int vectors = block_rows / lanes;
@@ -199,37 +202,40 @@ inline void add_linear(int columns, const double *const *x, const double *slope,
       const Vector s = simd::all(slope[c]);
       const double *const at = x[c] + first;
 #pragma GCC unroll 8
-      for (int v = 0; v < group; ++v) sum[v] += s * simd::load(at + v * lanes);
+      for (int v = 0; v < group; ++v) sum[v] = madd(s, simd::load(at + v * lanes), sum[v]);
     }
 #pragma GCC unroll 8
     for (int v = 0; v < group; ++v) simd::store(out + first + v * lanes, sum[v]);
   }
 }
 
-/// sums[c] += sum_b r_b x_c[b] over a block, lane by lane.
+/// sums[c] += sum_b r_b x_c[b] over a block, in partial sums.
 inline void add_dots(int columns, const double *const *x, const double *r, double *sums) {
   constexpr int group = 4;
   int c = 0;
   for (; c + group <= columns; c += group) {
-    Vector sum[group];
+    for (int at = 0; at < sum_lanes; at += lanes) {
+      Vector sum[group];
 #pragma GCC unroll 4
-    for (int i = 0; i < group; ++i) sum[i] = simd::load(sums + (c + i) * lanes);
-    for (int v = 0; v < vectors; ++v) {
-      const Vector weight = simd::load(r + v * lanes);
+      for (int i = 0; i < group; ++i) sum[i] = simd::load(sums + (c + i) * sum_lanes + at);
+      for (int b = at; b < block_rows; b += sum_lanes) {
+        const Vector weight = simd::load(r + b);
 #pragma GCC unroll 4
-      for (int i = 0; i < group; ++i) sum[i] += weight * simd::load(x[c + i] + v * lanes);
+        for (int i = 0; i < group; ++i) sum[i] = madd(weight, simd::load(x[c + i] + b), sum[i]);
+      }
+#pragma GCC unroll 4
+      for (int i = 0; i < group; ++i) simd::store(sums + (c + i) * sum_lanes + at, sum[i]);
     }
-#pragma GCC unroll 4
-    for (int i = 0; i < group; ++i) simd::store(sums + (c + i) * lanes, sum[i]);
   }
-  for (; c < columns; ++c) {
-    Vector even = simd::load(sums + c * lanes), odd = {};
-    for (int v = 0; v < vectors; v += 2) {
-      even += simd::load(r + v * lanes) * simd::load(x[c] + v * lanes);
-      odd += simd::load(r + (v + 1) * lanes) * simd::load(x[c] + (v + 1) * lanes);
+  for (; c < columns; ++c)
+    for (int at = 0; at < sum_lanes; at += lanes) {
+      Vector even = simd::load(sums + c * sum_lanes + at), odd = {};
+      for (int b = at; b < block_rows; b += 2 * sum_lanes) {
+        even = madd(simd::load(r + b), simd::load(x[c] + b), even);
+        odd = madd(simd::load(r + b + sum_lanes), simd::load(x[c] + b + sum_lanes), odd);
+      }
+      simd::store(sums + c * sum_lanes + at, even + odd);
     }
-    simd::store(sums + c * lanes, even + odd);
-  }
 }
 
 }  // namespace column_block

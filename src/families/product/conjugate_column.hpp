@@ -167,11 +167,11 @@ template <class F> struct ConjugateColumn : ColumnDefaults<F> {
   static void add_sums(std::span<const F> columns, const double *const *x, const double *,
                        const double *r, double *sums) {
     if constexpr (F::linear) return column_block::add_dots(int(columns.size()), x, r, sums);
-    for (std::size_t c = 0; c < columns.size(); sums += columns[c++].sum_size() * simd::lanes)
+    for (std::size_t c = 0; c < columns.size(); sums += columns[c++].sum_size() * simd::sum_lanes)
       for (int b = 0; b < block_rows; ++b) {
         const auto u = F::statistic(x[c][b]);
         for (std::size_t i = 0; i < u.size(); ++i)
-          sums[int(i) * simd::lanes + b % simd::lanes] += r[b] * u[i];
+          sums[int(i) * simd::sum_lanes + b % simd::sum_lanes] += r[b] * u[i];
       }
   }
   void statistics(double weight, const double *sums, const double *, double *s) const {

@@ -34,7 +34,7 @@ void ProductScorer::score(const double *x, double *out) const {
 }
 
 double ProductScorer::sums_per_component(const Columns &columns) {
-  return double(columns.size().sums) * simd::lanes + columns.count();
+  return double(columns.size().sums) * simd::sum_lanes + columns.count();
 }
 
 std::size_t ProductScorer::raw_size() const {
@@ -78,7 +78,7 @@ ProductScorer::Worker::Worker(const ProductScorer &scorer)
 }
 
 std::size_t ProductScorer::Worker::sum_doubles() const {
-  return std::size_t(columns_.size().sums) * simd::lanes;
+  return std::size_t(columns_.size().sums) * simd::sum_lanes;
 }
 
 void ProductScorer::Worker::prepare(const double *block) {
@@ -121,10 +121,11 @@ void ProductScorer::Worker::score(const double *, int k, double *out) {
 }
 
 void ProductScorer::Worker::accumulate(const double *, int k, const double *r) {
-  simd::Vector most = {}, carrier = {};
+  simd::Vector most = {}, carrier[simd::registers] = {};
   for (int b = 0; b < block_rows; b += simd::lanes) {
     most = simd::max(most, simd::load(r + b));
-    carrier += simd::load(r + b) * simd::load(row_carrier_.data() + b);
+    carrier[b / simd::lanes % simd::registers] +=
+        simd::load(r + b) * simd::load(row_carrier_.data() + b);
   }
   bool any = false;
   for (int i = 0; i < simd::lanes; ++i) any |= most[i] > 0;
@@ -146,7 +147,7 @@ void ProductScorer::Worker::accumulate(const double *, int k, const double *r) {
       weight = scratch_.data();
     }
     F::add_sums(std::span<const F>(group.families.data() + first, size), x_.data() + c,
-                terms + at.terms, weight, sums + std::size_t(at.sums) * simd::lanes);
+                terms + at.terms, weight, sums + std::size_t(at.sums) * simd::sum_lanes);
   });
 }
 
@@ -160,7 +161,7 @@ void ProductScorer::Worker::reduce(double *raw) const {
   const std::size_t size = std::size_t(columns_.size().sums);
   for (int k = 0; k < scorer_.k_; ++k) {
     const double *const from = sums_.data() + std::size_t(k) * sum_doubles();
-    for (std::size_t i = 0; i < size; ++i) *raw++ += simd::sum(simd::load(from + i * simd::lanes));
+    for (std::size_t i = 0; i < size; ++i) *raw++ += simd::sum(from + i * simd::sum_lanes);
     for (std::size_t c = 0; c < order_.size(); ++c)
       *raw++ += missing_[std::size_t(k) * order_.size() + c];
     *raw++ += carrier_[std::size_t(k)];
@@ -168,8 +169,9 @@ void ProductScorer::Worker::reduce(double *raw) const {
 }
 
 bool ProductScorer::Worker::has_hole(const double *x) {
-  simd::Vector total = {};
-  for (int b = 0; b < block_rows; b += simd::lanes) total += simd::load(x + b) * 0.0;
+  simd::Vector total[simd::registers] = {};
+  for (int b = 0; b < block_rows; b += simd::lanes)
+    total[b / simd::lanes % simd::registers] += simd::load(x + b) * 0.0;
   return simd::sum(total) != 0;  // 0 if all are finite, else NaN
 }
 

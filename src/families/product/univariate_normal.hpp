@@ -179,7 +179,7 @@ struct UnivariateNormal : ColumnDefaults<UnivariateNormal> {
 #pragma GCC unroll 4
         for (int v = 0; v < group; ++v) {
           const simd::Vector y = simd::load(x[c] + first + v * lanes) - centre;
-          sum[v] += half * y * y;
+          sum[v] = simd::madd(half * y, y, sum[v]);
         }
       }
 #pragma GCC unroll 4
@@ -189,20 +189,23 @@ struct UnivariateNormal : ColumnDefaults<UnivariateNormal> {
   }
   static void add_sums(std::span<const UnivariateNormal> columns, const double *const *x,
                        const double *terms, const double *r, double *sums) {
-    using simd::lanes;
-    for (std::size_t c = 0; c < columns.size(); ++c, sums += 2 * lanes) {
+    using simd::sum_lanes;
+    for (std::size_t c = 0; c < columns.size(); ++c, sums += 2 * sum_lanes) {
       const simd::Vector centre = simd::all(terms[2 * c]);
-      simd::Vector first[2] = {simd::load(sums)}, second[2] = {simd::load(sums + lanes)};
-      for (int v = 0; v < column_block::vectors; v += 2)
+      for (int at = 0; at < sum_lanes; at += simd::lanes) {
+        simd::Vector first[2] = {simd::load(sums + at)},
+                     second[2] = {simd::load(sums + sum_lanes + at)};
+        for (int b = at; b < block_rows; b += 2 * sum_lanes)
 #pragma GCC unroll 2
-        for (int i = 0; i < 2; ++i) {
-          const simd::Vector y = simd::load(x[c] + (v + i) * lanes) - centre,
-                             weighted = simd::load(r + (v + i) * lanes) * y;
-          first[i] += weighted;
-          second[i] += weighted * y;
-        }
-      simd::store(sums, first[0] + first[1]);
-      simd::store(sums + lanes, second[0] + second[1]);
+          for (int i = 0; i < 2; ++i) {
+            const simd::Vector y = simd::load(x[c] + b + i * sum_lanes) - centre,
+                               weighted = simd::load(r + b + i * sum_lanes) * y;
+            first[i] += weighted;
+            second[i] = simd::madd(weighted, y, second[i]);
+          }
+        simd::store(sums + at, first[0] + first[1]);
+        simd::store(sums + sum_lanes + at, second[0] + second[1]);
+      }
     }
   }
   /// From the scorer's centre to the rows' own mean: sum (x - mean)^2 = sum y^2 - n (mean -
