@@ -381,7 +381,8 @@ DpmmFit dpmm_fit(RowSource &rows, const Document &document, Control &control) {
 
 void dpmm_similarity(
     RowSource &rows, const Document &options, Control &control,
-    const std::function<void(std::int64_t row, std::span<const double> probabilities)> &emit) {
+    const std::function<void(std::int64_t row, std::span<const double> probabilities)> &emit,
+    std::span<const std::uint32_t> order) {
   if (!read_dpmm_options(options).sampled())
     throw Error(Errc::invalid_argument, "similarities need draws, but method vi has none", {},
                 "Use method collapsed, gibbs or slice.");
@@ -392,7 +393,14 @@ void dpmm_similarity(
             " numbers. The limit is " + std::to_string(dpmm_most_similar_rows) + " rows.",
         "Use a sample of the rows, or dpmm_cluster, which needs no pairs.");
   const DpmmFit fitted = dpmm_fit(rows, options, control);
-  similarity(fitted.draws, control, emit);
+  if (order.empty()) return similarity(fitted.draws, control, emit);
+  PartitionDraws draws(rows.rows());
+  std::vector<int> labels(order.size());
+  for (int m = 0; m < fitted.draws.size(); ++m) {
+    for (std::size_t i = 0; i < order.size(); ++i) labels[order[i]] = fitted.draws.labels(m)[i];
+    draws.add(labels);
+  }
+  similarity(draws, control, emit);
 }
 
 }  // namespace bayes

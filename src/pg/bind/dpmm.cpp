@@ -19,7 +19,9 @@ using namespace bayes::pg;
 namespace {
 
 RowPolicy check_fit(const FitRequest &request) {
-  return row_policy(dpmm_check_options(request.options), dpmm_max_dimension, true);
+  RowPolicy policy = row_policy(dpmm_check_options(request.options), dpmm_max_dimension, true);
+  policy.labelled = true;
+  return policy;
 }
 
 const DirichletProcessMixture &mixture(const Model &model) {
@@ -50,6 +52,7 @@ constexpr Binding<RowCollector> dpmm = {
           DpmmFit fitted = dpmm_fit(data.rows, request.options, control);
           warn_if_not_converged(*fitted.model);
           report_few_draws(*fitted.model);
+          data.restore_order(fitted.labels);
           return std::move(fitted.labels);
         },
 };
@@ -73,6 +76,8 @@ BAYES_FUNCTION(dpmm_cluster_query) {
   std::optional<DpmmFit> fitted;
   attempt_fit(query.data(), [&](Control &control) {
     fitted.emplace(dpmm_fit(query.data().rows, query.request.options, control));
+    query.data().restore_order(fitted->labels);
+    query.data().restore_order(fitted->probability);
   });
   if (fitted) {
     warn_if_not_converged(*fitted->model);
@@ -107,12 +112,14 @@ BAYES_FUNCTION(dpmm_similarity_query) {
     return fitted[std::size_t(row)] ? Cell::text(*fitted[std::size_t(row)]) : Cell();
   };
   attempt_fit(query.data(), [&](Control &control) {
-    dpmm_similarity(query.data().rows, query.request.options, control,
-                    [&](std::int64_t row, std::span<const double> probabilities) {
-                      if (fitted.empty()) read_names();
-                      for (std::size_t other = 0; other < probabilities.size(); ++other)
-                        result.row({cell(std::int64_t(other)), cell(row), probabilities[other]});
-                    });
+    dpmm_similarity(
+        query.data().rows, query.request.options, control,
+        [&](std::int64_t row, std::span<const double> probabilities) {
+          if (fitted.empty()) read_names();
+          for (std::size_t other = 0; other < probabilities.size(); ++other)
+            result.row({cell(std::int64_t(other)), cell(row), probabilities[other]});
+        },
+        query.data().order());
   });
   names.close();
   return Datum(0);
