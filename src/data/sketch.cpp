@@ -2,36 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 
+#include "data/row_order.hpp"
 #include "data/sweep.hpp"
 
 namespace bayes {
-namespace {
-
-constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // 2^64 / golden ratio
-
-/// Content hashes of the rows of a block: equal rows, equal hashes (0 and -0 are equal).
-void hash_block(int dimension, std::uint64_t seed, const double *block, std::uint64_t *out) {
-  for (int b = 0; b < block_rows; ++b) out[b] = seed * odd + 0x632be59bd9b4e019;
-  for (int j = 0; j < dimension; ++j) {
-    const double *at = block + std::size_t(j) * block_rows;
-    for (int b = 0; b < block_rows; ++b) {
-      const std::uint64_t h = (out[b] ^ std::bit_cast<std::uint64_t>(at[b] + 0.0)) * odd;
-      out[b] = h ^ (h >> 29);
-    }
-  }
-  // The finaliser of SplitMix64: every input bit reaches every output bit.
-  for (int b = 0; b < block_rows; ++b) {
-    std::uint64_t h = out[b];
-    h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9;
-    h = (h ^ (h >> 27)) * 0x94d049bb133111eb;
-    out[b] = h ^ (h >> 31);
-  }
-}
-
-}  // namespace
-
 void Sketch::add(std::uint64_t hash, const double *x, std::size_t stride, double weight) {
   if (hash > threshold_) return;
   const auto [at, fresh] = index_.try_emplace(hash, entries_.size());

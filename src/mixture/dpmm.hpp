@@ -127,13 +127,15 @@ BAYES_API DpmmFit dpmm_fit(RowSource &rows, const Document &options, Control &co
 inline constexpr std::int64_t dpmm_most_similar_rows = 5000;
 
 /// Samples the posterior and gives, for row 0, 1, ... in turn, the probabilities that it is in one
-/// cluster with each row before it, and their Monte Carlo standard errors (see similarity). Throws
-/// Error: too_large for more rows than dpmm_most_similar_rows, and whatever dpmm_fit throws;
+/// cluster with each row before it, and their Monte Carlo standard errors (see similarity). Rows
+/// are named and ordered by their numbers order[i], or as they lie if there are none. Throws Error:
+/// too_large for more rows than dpmm_most_similar_rows, and whatever dpmm_fit throws;
 /// invalid_argument for method vi.
 BAYES_API void dpmm_similarity(
     RowSource &rows, const Document &options, Control &control,
     const std::function<void(std::int64_t row, std::span<const double> probabilities,
-                             std::span<const double> mcse)> &emit);
+                             std::span<const double> mcse)> &emit,
+    std::span<const std::uint32_t> order = {});
 
 /// The bounds of the credible ball: clusters of every row, from 0 by decreasing size.
 struct DpmmBounds {

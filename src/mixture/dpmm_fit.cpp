@@ -391,7 +391,8 @@ DpmmFit dpmm_fit(RowSource &rows, const Document &document, Control &control) {
 void dpmm_similarity(
     RowSource &rows, const Document &options, Control &control,
     const std::function<void(std::int64_t row, std::span<const double> probabilities,
-                             std::span<const double> mcse)> &emit) {
+                             std::span<const double> mcse)> &emit,
+    std::span<const std::uint32_t> order) {
   require_draws(options, "similarities need draws");
   if (rows.rows() > dpmm_most_similar_rows)
     throw Error(
@@ -400,7 +401,15 @@ void dpmm_similarity(
             " numbers. The limit is " + std::to_string(dpmm_most_similar_rows) + " rows.",
         "Use a sample of the rows, or dpmm_cluster, which needs no pairs.");
   const DpmmFit fitted = dpmm_fit(rows, options, control);
-  similarity(fitted.draws, fitted.chains, control, emit);
+  if (order.empty()) return similarity(fitted.draws, fitted.chains, control, emit);
+  PartitionDraws draws(rows.rows());
+  std::vector<int> labels(order.size());
+  for (int m = 0; m < fitted.draws.size(); ++m) {
+    control.poll();
+    for (std::size_t i = 0; i < order.size(); ++i) labels[order[i]] = fitted.draws.labels(m)[i];
+    draws.add(labels);
+  }
+  similarity(draws, fitted.chains, control, emit);
 }
 
 DpmmBounds dpmm_credible_bounds(RowSource &rows, const Document &options, Control &control) {

@@ -1,5 +1,6 @@
 # More rows than maintenance_work_mem holds: they go to a temporary file, which PostgreSQL counts,
-# limits and removes; the model is the same to the last bit, and memory stays within the budget.
+# limits and removes; the model is the same to the last bit for any budget, that of rows in memory
+# up to rounding (there they have another order), and memory stays within the budget.
 #
 # How long, for the runner:
 # seconds: 12
@@ -74,14 +75,25 @@ is_deeply([grep { $want{$_} !~ /^(?:\{|\w{32}$|1\|)/ } sort keys %want], [], 'al
 my $said = $session->run("SET log_temp_files = 0; SET client_min_messages = log;
       $statements{'aggregate, em'}; RESET log_temp_files", 120);
 unlike($said, qr/temporary file/, 'rows that fit into memory need no file');
+my %spilled;
+my $objective = qr/"objective": (-?\d[^,]*)/;
 for my $case ([1, '1MB'], [2, '1MB'], [2, '3MB'], [5, '1MB']) {
     my ($threads, $memory) = @$case;
     $session->run(settings($threads, $memory));
     my @names = $memory eq '1MB' && $threads < 3 ? sort keys %statements
         : ('aggregate, em', 'aggregate, svi', 'relation', 'window', 'groups', 'weights');
-    my @different = grep { $session->run($statements{$_}, 120) ne $want{$_} } @names;
-    is_deeply(\@different, [],
-        "maintenance_work_mem = $memory, threads: $threads: the same to the last bit");
+    my %got = map { $_ => $session->run($statements{$_}, 120) } @names;
+    # Of what is a third of the rows, 3 MB leave nothing to spill.
+    @names = grep { $_ ne 'groups' } @names if $memory eq '3MB';
+    $spilled{$_} //= $got{$_} for @names;
+    my $what = "maintenance_work_mem = $memory, threads: $threads";
+    is_deeply([grep { $got{$_} ne $spilled{$_} } @names], [], "$what: the same to the last bit");
+    # The minibatches of svi are others.
+    my @models = grep { !/svi/ && $got{$_} =~ $objective } @names;
+    is_deeply([map {
+        my ($one, $other) = map { $_ =~ $objective } $got{$_}, $want{$_};
+        abs($one - $other) <= 1e-9 * abs($one) ? () : "$_: $one / $other"
+    } @models], [], "$what: near that of rows in memory");
 }
 
 # ---- files: counted, limited, removed ----
@@ -157,7 +169,7 @@ $session->run("BEGIN; SAVEPOINT s; DECLARE c CURSOR FOR SELECT id,
       FETCH 1 FROM c; SAVEPOINT t; MOVE 30000 IN c; FETCH 1 FROM c; ROLLBACK TO t; COMMIT", 120);
 is_deeply([$server->temporary_files], [], 'nor one that outlived its subtransaction');
 is($session->run("DECLARE h CURSOR WITH HOLD FOR $statements{'aggregate, em'}; FETCH 1 FROM h;
-      CLOSE h", 120), $want{'aggregate, em'}, 'a cursor WITH HOLD');
+      CLOSE h", 120), $spilled{'aggregate, em'}, 'a cursor WITH HOLD');
 is_deeply([$server->temporary_files], [], 'leaves none');
 
 # Cancel while writing and while reading.

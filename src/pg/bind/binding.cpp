@@ -34,7 +34,7 @@ void warn_of_failure(const Error &error) {
 
 }  // namespace
 
-bool attempt_fit(const Collector &data, const std::function<void(Control &)> &fit) {
+bool attempt(const Collector &data, const std::function<void(Control &)> &fit) {
   try {
     if (data.all_weights_zero())
       throw Error(Errc::invalid_argument, "all weights are zero",

@@ -53,7 +53,15 @@ inline constexpr Role by_ks[] = {Role::ks, Role::options};
 
 /// Calls `fit` if there are data. False if there are none, or if the fit failed under on_error =
 /// null, with a WARNING.
-bool attempt_fit(const Collector &data, const std::function<void(Control &)> &fit);
+bool attempt(const Collector &data, const std::function<void(Control &)> &fit);
+
+/// The same; rows that are exchangeable are put in order before.
+template <class C> bool attempt_fit(C &data, const std::function<void(Control &)> &fit) {
+  return attempt(data, [&](Control &control) {
+    if constexpr (requires { data.arrange(control); }) data.arrange(control);
+    fit(control);
+  });
+}
 
 /// WARNING if the fit ran out of iterations, with last change and tolerance, or if its chains
 /// disagree.

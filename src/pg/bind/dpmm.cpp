@@ -19,7 +19,9 @@ using namespace bayes::pg;
 namespace {
 
 RowPolicy check_fit(const FitRequest &request) {
-  return row_policy(dpmm_check_options(request.options), dpmm_max_dimension, true);
+  RowPolicy policy = row_policy(dpmm_check_options(request.options), dpmm_max_dimension, true);
+  policy.labelled = true;
+  return policy;
 }
 
 const DirichletProcessMixture &mixture(const Model &model) {
@@ -50,6 +52,7 @@ constexpr Binding<RowCollector> dpmm = {
           DpmmFit fitted = dpmm_fit(data.rows, request.options, control);
           warn_if_not_converged(*fitted.model);
           report_few_draws(*fitted.model);
+          data.restore_order(fitted.labels);
           return std::move(fitted.labels);
         },
 };
@@ -77,6 +80,9 @@ BAYES_FUNCTION(dpmm_cluster_query) {
     mcse = made.draws.size() > 0
                ? membership_mcse(made.draws, made.labels, made.chains, control)
                : std::vector<double>(made.labels.size(), std::numeric_limits<double>::quiet_NaN());
+    query.data().restore_order(made.labels);
+    query.data().restore_order(made.probability);
+    query.data().restore_order(mcse);
     fitted.emplace(std::move(made));
   });
   if (fitted) {
@@ -119,7 +125,8 @@ BAYES_FUNCTION(dpmm_similarity_query) {
           for (std::size_t other = 0; other < probabilities.size(); ++other)
             result.row({cell(std::int64_t(other)), cell(row), probabilities[other],
                         Cell::or_null(mcse[other])});
-        });
+        },
+        query.data().order());
   });
   names.close();
   return Datum(0);
@@ -132,6 +139,9 @@ BAYES_FUNCTION(dpmm_credible_bounds_query) {
   std::optional<DpmmBounds> bounds;
   attempt_fit(query.data(), [&](Control &control) {
     bounds.emplace(dpmm_credible_bounds(query.data().rows, query.request.options, control));
+    for (auto *const labels :
+         {&bounds->estimate, &bounds->upper, &bounds->lower, &bounds->horizontal})
+      query.data().restore_order(*labels);
   });
   if (bounds) {
     warn_if_not_converged(*bounds->model);

@@ -19,6 +19,13 @@ void RowCollector::begin(const FitRequest &request, const RowPolicy &policy) {
   expected_by_ = "the model";
 }
 
+void RowCollector::arrange(Control &control) {
+  if (arranged_ == rows.rows()) return;
+  auto order = rows.arrange(control);
+  if (policy_.labelled) order_ = std::move(order);
+  arranged_ = rows.rows();
+}
+
 void RowCollector::check_length(std::size_t length) {
   if (dimension_) wrong_length(length, std::size_t(dimension_), expected_by_, seen_);
   const int limit = policy_.max_dimension;

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <new>
 
+#include "data/row_order.hpp"
+
 namespace bayes::pg {
 namespace {
 
@@ -123,6 +125,11 @@ void RowStore::clear_block() {
 
 std::size_t RowStore::file_pieces() const {
   return file_ ? std::size_t(file_->size()) / (shape_.piece_doubles() * sizeof(double)) : 0;
+}
+
+std::vector<std::uint32_t> RowStore::arrange(Control &control) {
+  if (rows_ == 0 || file_ || rows_ > most_arranged_rows) return {};
+  return arrange_rows(*this, control);
 }
 
 std::int64_t RowStore::stretches() const {

@@ -9,7 +9,7 @@
 
 namespace bayes::pg {
 
-/// Packed rows of one shape, in the order of arrival.
+/// Packed rows of one shape, in the order of arrival until they are arranged.
 ///
 /// Memory is bounded by maintenance_work_mem (at the time of the first row), and allocated in
 /// PostgreSQL's memory contexts, so that hash aggregation and memory reports count it. The first
@@ -30,6 +30,11 @@ class RowStore final : public RowSource {
     ++rows_;
   }
   void skip(std::int64_t count = 1) { skipped_ += count; }
+
+  /// Puts the rows in an order that depends on nothing but their contents, if all are in memory
+  /// (data/row_order.hpp). Returns the former number of every row; nothing if they stay as they
+  /// are. Rows may be appended afterwards.
+  std::vector<std::uint32_t> arrange(Control &control);
 
   std::int64_t stretches() const override;
   std::span<const Piece> stretch(std::int64_t index) override;

@@ -1,0 +1,30 @@
+// An order of rows that depends on nothing but their contents.
+//
+// Rows of a mixture are exchangeable, but sums of doubles are not associative, and random numbers
+// are named by the number of a row. A table has no order, and parallel workers deliver rows in any:
+// so rows in memory are put in this one before a fit.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/api.hpp"
+#include "base/control.hpp"
+#include "data/rows.hpp"
+
+namespace bayes {
+
+/// Content hashes of the rows of a block, of which they have this many numbers: equal rows, equal
+/// hashes (0 and -0 are equal, and so are all NaNs). out: block_rows numbers.
+BAYES_API void hash_block(int numbers, std::uint64_t seed, const double *block, std::uint64_t *out);
+
+/// The most rows that can be put in order.
+inline constexpr std::int64_t most_arranged_rows = 0xffffffff;
+
+/// Puts rows in the order of a hash of elements and weight, in their memory: all of them are in
+/// stretch 0, in pieces whose memory is the caller's to change. (Rows with equal 64-bit hashes
+/// count as equal.) Returns the former number of every row, or nothing if they were in order. Takes
+/// 24 bytes a row while it works. Throws what the control throws; the rows may then be lost.
+BAYES_API std::vector<std::uint32_t> arrange_rows(RowSource &rows, Control &control);
+
+}  // namespace bayes
