@@ -85,8 +85,8 @@ double mcse_of(std::vector<double> values, int chains, Control &control) {
   return mcse_mean(series.chains(), control).value_or(none);
 }
 
-void require_posterior_draws(const Model &model) {
-  if (model.draws.quantities.empty())
+void require_posterior_draws(const Model &model, bool stored) {
+  if (model.draws.quantities.empty() || (stored && model.stored_draws() == 0))
     throw Error(
         Errc::invalid_argument, "model has no posterior draws",
         message("It is of family {}, fitted by method {}.", model.info.family, model.info.method),

@@ -124,7 +124,7 @@ double DirichletProcessMixture::log_density(std::span<const double> x) const {
 }
 
 PredictiveErrors DirichletProcessMixture::mcse(std::span<const double> x, Control &control) const {
-  require_posterior_draws(*this);
+  require_posterior_draws(*this, true);
   check_row(x);
   Predictor &p = predictor();
   p.score(x);
@@ -134,7 +134,7 @@ PredictiveErrors DirichletProcessMixture::mcse(std::span<const double> x, Contro
   std::visit(
       [&](const auto &fitted) {
         // of all empty clusters of all draws together
-        const double alone = std::exp(p.alone - largest) / p.new_weight;
+        const double alone = p.new_weight > 0 ? std::exp(p.alone - largest) / p.new_weight : 0;
         std::size_t i = 0;
         for (std::size_t s = 0; s < fitted.sizes.size(); ++s) {
           std::vector<double> own(k + 1, 0.0);
