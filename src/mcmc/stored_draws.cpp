@@ -85,15 +85,8 @@ double mcse_of(std::vector<double> values, int chains, Control &control) {
   return mcse_mean(series.chains(), control).value_or(none);
 }
 
-void require_stored_draws(const Model &model) {
-  require_posterior_draws(model);
-  if (model.stored_draws() == 0)
-    throw Error(Errc::invalid_argument, "model stores no draws", "It has their quantities only.",
-                "Fit it anew.");
-}
-
-void require_posterior_draws(const Model &model) {
-  if (model.draws.quantities.empty())
+void require_posterior_draws(const Model &model, bool stored) {
+  if (model.draws.quantities.empty() || (stored && model.stored_draws() == 0))
     throw Error(
         Errc::invalid_argument, "model has no posterior draws",
         message("It is of family {}, fitted by method {}.", model.info.family, model.info.method),

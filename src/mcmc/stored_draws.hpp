@@ -65,10 +65,8 @@ class BAYES_API ChainSeries {
 /// undefined, and if chains have different numbers of draws.
 BAYES_API double mcse_of(std::vector<double> values, int chains, Control &control);
 
-/// Throws Error(invalid_argument) for a model without draws.
-BAYES_API void require_posterior_draws(const Model &model);
-/// Throws Error(invalid_argument) for a model that stores none whole either.
-BAYES_API void require_stored_draws(const Model &model);
+/// Throws Error(invalid_argument) for a model without draws, or without `stored` ones.
+BAYES_API void require_posterior_draws(const Model &model, bool stored = false);
 
 /// Monte Carlo standard errors of what predictions average over draws; NaN where undefined.
 struct PredictiveErrors {

@@ -176,7 +176,7 @@ double BernoulliMixture::log_density(std::span<const double> x) const {
 }
 
 PredictiveErrors BernoulliMixture::mcse(std::span<const double> x, Control &control) const {
-  require_stored_draws(*this);
+  require_posterior_draws(*this, true);
   log_joint(x);  // checks the row, and makes the scorer
   return predictive_errors(scorer_->draws->masses(x.data()), std::size_t(size()), draws.chains,
                            control);

@@ -124,7 +124,7 @@ double DirichletProcessMixture::log_density(std::span<const double> x) const {
 }
 
 PredictiveErrors DirichletProcessMixture::mcse(std::span<const double> x, Control &control) const {
-  require_stored_draws(*this);
+  require_posterior_draws(*this, true);
   check_row(x);
   Predictor &p = predictor();
   p.score(x);

@@ -97,7 +97,7 @@ double GaussianMixture::log_density(std::span<const double> x) const {
 }
 
 PredictiveErrors GaussianMixture::mcse(std::span<const double> x, Control &control) const {
-  require_stored_draws(*this);
+  require_posterior_draws(*this, true);
   return predictive_errors(scorer().masses(x), std::size_t(size()), draws.chains, control);
 }
 

@@ -312,7 +312,11 @@ BOOST_AUTO_TEST_CASE(components_of_all_draws_and_predictions_of_some) {
                6.5 * (rough.probabilities[0] + fine.probabilities[0]) + 1e-12);
     BOOST_TEST(distance(rough.probabilities[0], rough.probabilities[1]) < 1e-6);
   }
-  BOOST_CHECK_THROW(fitted(x, 2, {{"method", "em"}})->mcse(row, control), bayes::Error);
+  // draws of quantities alone, as of another model
+  const Fitted point = fitted(x, 2, {{"method", "em"}});
+  BOOST_CHECK_THROW(point->mcse(row, control), bayes::Error);
+  point->draws = fitted(x, 2, {{"method", "gibbs"}, {"draws", 20}})->draws;
+  BOOST_CHECK_THROW(point->mcse(row, control), bayes::Error);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

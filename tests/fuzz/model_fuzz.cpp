@@ -95,8 +95,10 @@ template <class Mixture> void use_rows(const Mixture &model, double value) {
                                       !std::is_same_v<Mixture, bayes::DirichletProcessMixture>));
   });
   attempt([&] { model.log_density(x); });
-  bayes::Control control;
-  attempt([&] { model.mcse(x, control); });
+  attempt([&] {
+    bayes::Control control;
+    model.mcse(x, control);
+  });
 }
 
 template <class Mixture> void use_mixture(const Mixture &model) {
