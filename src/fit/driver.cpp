@@ -50,6 +50,7 @@ class Convergence {
             : 0;
     last_ = now;
     before_ = step;
+    if (std::abs(step) <= schedule_.pause) return true;
     if (!(step > 0)) return std::abs(step) <= allowed;
     if (step > allowed || !(step < before)) return false;
     return step * step / (before - step) <= allowed;

@@ -57,14 +57,14 @@ FitRun::FitRun(Model &model, FitPlan plan, Control &control)
   schedule_.method = plan_.method.c_str();
   schedule_.restarts = plan_.restarts;
   schedule_.max_iterations = plan_.max_iterations;
-  schedule_.tolerance = tolerance_ = plan_.tolerance;
+  schedule_.tolerance = plan_.tolerance;
   schedule_.max_seconds = plan_.max_seconds;
 }
 
 void FitRun::set_weight(double weight, std::int64_t rows) {
   weight_ = weight;
   // Weights below 1 say how rows compare, not that there is hardly a row.
-  schedule_.tolerance = tolerance_ = plan_.tolerance * std::min(1.0, weight / double(rows));
+  schedule_.tolerance = plan_.tolerance * std::min(1.0, weight / double(rows));
 }
 
 void FitRun::run_restarts(const Restarts &restarts, const double *trial_weight) {
@@ -81,11 +81,10 @@ void FitRun::run_restarts(const Restarts &restarts, const double *trial_weight) 
     if (!plan_.degenerate && proper != best_proper) return proper;
     return run.trace.back() > info.objective;
   };
-  const bool goes_on = plan_.restarts > 1 && plan_.resumes;
   schedule_.restarts = plan_.restarts + (trial_weight ? 1 : 0);
-  // Optima differ by more than a millionth of a nat for a row, as a rule.
-  if (goes_on)
-    schedule_.tolerance = std::max(tolerance_, 1e-6 * (trial_weight ? *trial_weight : weight_));
+  // What a restart can still gain then seldom decides which is the best.
+  if (plan_.restarts > 1 && plan_.resumes)
+    schedule_.pause = 1e-6 * (trial_weight ? *trial_weight : weight_);
   std::size_t best = 0;
   for (int restart = 1; restart <= plan_.restarts; ++restart) {
     control_.poll();
@@ -99,14 +98,13 @@ void FitRun::run_restarts(const Restarts &restarts, const double *trial_weight) 
     }
     if (schedule_.seconds() >= plan_.max_seconds) break;
   }
-  const bool loose = schedule_.tolerance > tolerance_;
-  schedule_.tolerance = tolerance_;
+  const bool paused = std::exchange(schedule_.pause, 0) > 0;
   if (trial_weight) {
     schedule_.restart = schedule_.restarts;
     const RunTrace &last = restarts.go_on();
     model_.trace.push_back(last.trace);
     take(last, 0);
-  } else if (loose) {
+  } else if (paused) {
     schedule_.restart = int(best) + 1;
     schedule_.max_iterations = plan_.max_iterations - info.iterations;
     const RunTrace &last = restarts.go_on();

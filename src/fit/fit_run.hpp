@@ -132,7 +132,7 @@ class FitRun {
   const FitPlan plan_;
   Control &control_;
   Schedule schedule_;
-  double weight_ = 1, tolerance_ = 0;
+  double weight_ = 1;
 };
 
 }  // namespace bayes

@@ -16,6 +16,8 @@ struct Schedule {
   int max_iterations = 1000;
   /// Converged when the objective will hardly rise by more than this; 0: when it stands still.
   double tolerance = 1e-4;
+  /// A change of no more than this ends the run too, for now: it may go on from its state.
+  double pause = 0;
   /// If the objective is minus a sum of squares: of how many numbers. Then the tolerance is for the
   /// log-likelihood of normals with their mean square as variance.
   double squares = 0;

@@ -119,23 +119,25 @@ BOOST_AUTO_TEST_CASE(more_rows_do_not_loosen_it) {
       const auto exact = fit(x, 3, {{"tol", 1e-9}, {"max_iter", 100000}}, {}, found.get());
       BOOST_TEST(found->info.converged);
       BOOST_TEST(exact->info.objective - found->info.objective < 3e-4);
-      BOOST_TEST(deviations_between(*found, *exact) < 0.05);
+      BOOST_TEST(deviations_between(*found, *exact) < 0.1);
     }
 }
 
 BOOST_AUTO_TEST_CASE(the_best_restart_alone_goes_on) {
   const Matrix x = overlapping_rows(2000);
   const auto model = fit(x, 3, {{"restarts", 4}, {"max_iter", 10000}});
-  std::size_t longest = 0;
   int ending = 0;
   for (const auto &trace : model->trace) {
-    longest = std::max(longest, trace.size());
-    ending += trace.back() == model->info.objective;
+    const bool best = trace.back() == model->info.objective;
+    ending += best;
+    if (best) BOOST_TEST(model->info.iterations + 1 == int(trace.size()));
+    // the others stop earlier
+    const double change = trace.back() - trace[trace.size() - 2];
+    BOOST_TEST((best ? change < 1e-4 : change > 1e-5));
     for (std::size_t t = 1; t < trace.size(); ++t) BOOST_TEST(trace[t] > trace[t - 1] - 1e-9);
   }
   BOOST_TEST(model->trace.size() == 4);
   BOOST_TEST(ending == 1);
-  BOOST_TEST(model->info.iterations + 1 == int(longest));
   // Together they have no more iterations than the option says.
   const auto limited = fit(x, 3, {{"restarts", 4}, {"max_iter", 60}});
   BOOST_TEST(!limited->info.converged);
