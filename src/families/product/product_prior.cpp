@@ -100,7 +100,8 @@ std::vector<std::vector<double>> categories_seen(RowSource &rows,
         const auto at = std::lower_bound(values.begin(), values.end(), x);
         if (at != values.end() && *at == x) continue;
         if (x != std::floor(x) || std::abs(x) > CategoryCodes::farthest)
-          unsuitable(x, column_family(specs[j].kind).name, "a whole number", int(j), first + b + 1);
+          unsuitable(x, column_family(specs[j].kind).name, "a whole number", int(j),
+                     rows.number_of(first + b) + 1);
         values.insert(at, x + 0.0);  // 0, not -0
         check_categories(values, int(j));
       }
@@ -162,7 +163,7 @@ ProductSurvey survey_product(RowSource &rows, const SharedColumns &columns, Cont
     columns->for_each([&](int j, const Column &column, const ColumnOffsets &) {
       const double *const at = block + std::size_t(j) * block_rows;
       if (const int b = column.first_refused(at, size); b < size)
-        unsuitable(at[b], column.name, column.requirement(), j, first + b + 1);
+        unsuitable(at[b], column.name, column.requirement(), j, rows.number_of(first + b) + 1);
       double n = 0, sum = 0;
       for (int b = 0; b < size; ++b) {
         const double x = at[b];

@@ -19,9 +19,7 @@ using namespace bayes::pg;
 namespace {
 
 RowPolicy check_fit(const FitRequest &request) {
-  RowPolicy policy = row_policy(dpmm_check_options(request.options), dpmm_max_dimension, true);
-  policy.labelled = true;
-  return policy;
+  return row_policy(dpmm_check_options(request.options), dpmm_max_dimension, true);
 }
 
 const DirichletProcessMixture &mixture(const Model &model) {
@@ -126,7 +124,7 @@ BAYES_FUNCTION(dpmm_similarity_query) {
             result.row({cell(std::int64_t(other)), cell(row), probabilities[other],
                         Cell::or_null(mcse[other])});
         },
-        query.data().order());
+        query.data().rows.order());
   });
   names.close();
   return Datum(0);

@@ -21,8 +21,7 @@ void RowCollector::begin(const FitRequest &request, const RowPolicy &policy) {
 
 void RowCollector::arrange(Control &control) {
   if (arranged_ == rows.rows()) return;
-  auto order = rows.arrange(control);
-  if (policy_.labelled) order_ = std::move(order);
+  rows.arrange(control);
   arranged_ = rows.rows();
 }
 

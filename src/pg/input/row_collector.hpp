@@ -18,8 +18,6 @@ struct RowPolicy {
   bool null_on_error = false;
   /// of a row; 0: no limit
   int max_dimension = 0;
-  /// results are about single rows: their order is remembered
-  bool labelled = false;
 };
 
 inline RowPolicy row_policy(const RowOptions &options, int max_dimension, bool booleans = false) {
@@ -56,13 +54,11 @@ class RowCollector : public Collector {
   /// Makes a fit independent of the order of the rows, which a plan changes, as far as they are in
   /// memory; called once they are read.
   void arrange(Control &control);
-  /// The numbers in the input of rows that are arranged; none if they are in that order.
-  std::span<const std::uint32_t> order() const { return order_; }
   /// What a fit says of every row, in the order of the input.
   template <class T> void restore_order(std::vector<T> &of_rows) const {
-    if (order_.empty()) return;
+    if (rows.order().empty()) return;
     std::vector<T> out(of_rows.size());
-    for (std::size_t i = 0; i < out.size(); ++i) out[order_[i]] = of_rows[i];
+    for (std::size_t i = 0; i < out.size(); ++i) out[rows.order()[i]] = of_rows[i];
     of_rows = std::move(out);
   }
 
@@ -88,7 +84,6 @@ class RowCollector : public Collector {
   /// where it comes from, for messages
   const char *expected_by_ = "the first row";
   ArrayReader reader_;
-  std::vector<std::uint32_t> order_;
   /// so many rows are in order
   std::int64_t arranged_ = 0;
 };

@@ -127,9 +127,14 @@ std::size_t RowStore::file_pieces() const {
   return file_ ? std::size_t(file_->size()) / (shape_.piece_doubles() * sizeof(double)) : 0;
 }
 
-std::vector<std::uint32_t> RowStore::arrange(Control &control) {
-  if (rows_ == 0 || file_ || rows_ > most_arranged_rows) return {};
-  return arrange_rows(*this, control);
+void RowStore::arrange(Control &control) {
+  if (rows_ == 0 || file_ || rows_ > most_arranged_rows) return;
+  std::vector<std::uint32_t> order = arrange_rows(*this, control);
+  if (order.empty()) return;
+  // Those that were in order before had other numbers still.
+  for (std::uint32_t &number : order)
+    if (number < order_.size()) number = order_[number];
+  order_ = std::move(order);
 }
 
 std::int64_t RowStore::stretches() const {

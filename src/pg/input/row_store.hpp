@@ -32,15 +32,20 @@ class RowStore final : public RowSource {
   void skip(std::int64_t count = 1) { skipped_ += count; }
 
   /// Puts the rows in an order that depends on nothing but their contents, if all are in memory
-  /// (data/row_order.hpp). Returns the former number of every row; nothing if they stay as they
-  /// are. Rows may be appended afterwards.
-  std::vector<std::uint32_t> arrange(Control &control);
+  /// (data/row_order.hpp). Rows may be appended afterwards.
+  void arrange(Control &control);
+  /// The number that every row had when it came; nothing if they lie in that order.
+  std::span<const std::uint32_t> order() const { return order_; }
+  std::int64_t number_of(std::int64_t row) const override {
+    return std::size_t(row) < order_.size() ? order_[std::size_t(row)] : row;
+  }
 
   std::int64_t stretches() const override;
   std::span<const Piece> stretch(std::int64_t index) override;
   void read_block(std::int64_t index, double *out) override;
 
  private:
+  std::vector<std::uint32_t> order_;
   struct Memory {
     void *raw = nullptr;
     /// aligned
