@@ -1,8 +1,8 @@
 -- The type of query texts, which are run. Functions of a query share their names with aggregates of
 -- rows, so a text must not be taken for a query by mistake: SELECT gmm_fit(x, 2) FROM t, where x is
--- text, would run what is in the rows. So the type is not text, and no argument becomes a query but a
--- literal, a parameter without a type, and what is cast to it in so many words. Being of the string
--- category, it is what a literal is taken for if a function also exists for arrays.
+-- text, would run what is in the rows. So the type is not text, and no argument becomes a query but
+-- a literal, a parameter without a type, and what is cast to it in so many words. Being of the
+-- string category, it is what a literal is taken for if a function also exists for arrays.
 
 CREATE TYPE bayes_query;
 

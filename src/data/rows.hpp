@@ -92,8 +92,8 @@ class BAYES_API RowSource {
   /// main thread only; may throw
   virtual std::span<const Piece> stretch(std::int64_t index) = 0;
 
-  /// The number that a row had when it came, from 0, for messages: rows may have been put in another
-  /// order (data/row_order.hpp).
+  /// The number that a row had when it came, from 0, for messages: rows may have been put in
+  /// another order (data/row_order.hpp).
   virtual std::int64_t number_of(std::int64_t row) const { return row; }
 
   /// Copies block `index` (counted over all rows) to `out` (shape().block_doubles() doubles):
