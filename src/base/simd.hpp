@@ -39,6 +39,12 @@ inline Vector load(const double *at) { return *reinterpret_cast<const Loose *>(a
 inline void store(double *at, Vector v) { *reinterpret_cast<Loose *>(at) = v; }
 inline Vector all(double x) { return x - Vector{}; }
 inline Vector max(Vector a, Vector b) { return a > b ? a : b; }
+/// Keeps it in a register; GCC would rather load what is used twice again.
+inline void hold([[maybe_unused]] Vector &v) {
+#if defined(__x86_64__)
+  asm("" : "+v"(v));
+#endif
+}
 
 /// a b + c, rounded once where the processor can (all levels but plain x86-64).
 inline Vector madd(Vector a, Vector b, Vector c) {

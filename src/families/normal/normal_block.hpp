@@ -134,7 +134,10 @@ void scatter_tiles(int p, const double *y, const double *ry, double *scatter) {
           for (int b = at; b < block_rows; b += sum_lanes) {
             Vector a[tile];
 #pragma GCC unroll 4
-            for (int i = 0; i < tile; ++i) a[i] = simd::load(left + i * block_rows + b);
+            for (int i = 0; i < tile; ++i) {
+              a[i] = simd::load(left + i * block_rows + b);
+              simd::hold(a[i]);
+            }
 #pragma GCC unroll 4
             for (int j = 0; j < columns; ++j) {
               const Vector column = simd::load(right + j * block_rows + b);
