@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(all_draws_count_and_some_are_stored) {
   // Labels of 10 draws fit into memory.
   auto rows = support::rows_of(support::normal_rows(1000, 1, 8));
   Control poor;
-  poor.row_memory = 56000;
+  poor.row_memory = 60000;
   const DpmmFit kept =
       dpmm_fit(rows, Document(Options{{"chains", 2}, {"draws", 30}, {"stored_draws", 20}}), poor);
   BOOST_TEST((kept.draws.size() == 10 && kept.model->stored_draws() == 10));

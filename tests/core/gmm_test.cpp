@@ -251,7 +251,7 @@ BOOST_AUTO_TEST_CASE(stochastic_steps_of_size_one_on_all_rows_are_those_of_vi) {
         const Options common = {
             {"covariance", shape},
             {"max_iter", 12},
-            {"restarts", 2},
+            {"restarts", 1},
             {"tol", 0.0},
             {"prior", Options{{"type", independent ? "independent" : "linked"}}}};
         const auto vi = fit(x, 3, with(common, {{"method", "vi"}})),
@@ -261,10 +261,10 @@ BOOST_AUTO_TEST_CASE(stochastic_steps_of_size_one_on_all_rows_are_those_of_vi) {
         BOOST_TEST(distance(*vi, *svi) < 1e-7);  // rounding, enlarged by twelve iterations
         // vi ends where the objective does not change at all; svi takes all its steps, and
         // evaluates once more.
-        auto steps = svi->trace[1];
-        BOOST_REQUIRE(vi->trace[1].size() <= steps.size());
-        steps.resize(vi->trace[1].size());
-        BOOST_TEST(distance(vi->trace[1], steps) < 1e-12);
+        auto steps = svi->trace[0];
+        BOOST_REQUIRE(vi->trace[0].size() <= steps.size());
+        steps.resize(vi->trace[0].size());
+        BOOST_TEST(distance(vi->trace[0], steps) < 1e-12);
       }
 }
 

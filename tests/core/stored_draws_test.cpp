@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(blocks_lie_within_chains) {
       const DrawBlocks blocks(each * chains, chains);
       BOOST_TEST(blocks.size() == blocks.of_chain * chains);
       BOOST_TEST((blocks.length >= 1 && blocks.length <= 65535));
-      if (each < 1000000) BOOST_TEST(blocks.size() <= std::max(128, 8 * chains));
+      if (each < 1000000) BOOST_TEST(blocks.size() <= std::max(128, 24 * chains));
       BOOST_TEST(std::int64_t(blocks.length) * (blocks.of_chain + 1) > each);
       for (const int b : {0, blocks.of_chain - 1, blocks.size() - 1}) {
         const std::int64_t first = blocks.first(b), last = first + blocks.length - 1;
