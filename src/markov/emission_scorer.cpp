@@ -184,8 +184,22 @@ class TableEmissions final : public EmissionScorer {
   EmissionTable table_;
 };
 
-/// States with their parameters integrated out, for scoring only, row by row.
-class PredictiveEmissions final : public EmissionScorer {
+/// For scoring only: there are no statistics.
+class ScoringEmissions : public EmissionScorer {
+ public:
+  std::size_t raw_size() const override { return 0; }
+
+ protected:
+  class ScoringWorker : public EmissionWorker {
+   public:
+    void accumulate(const double *, double *) override {}
+    void clear() override {}
+    void reduce(double *, double *) override {}
+  };
+};
+
+/// States with their parameters integrated out, row by row.
+class PredictiveEmissions final : public ScoringEmissions {
  public:
   /// `make`: makes a function that scores one row under the K states, for use by one thread.
   PredictiveEmissions(int states, int dimension, std::function<RowScorer()> make)
@@ -194,13 +208,12 @@ class PredictiveEmissions final : public EmissionScorer {
         make_(std::move(make)) {}
   int states() const override { return states_; }
   double operations() const override { return 10.0 * states_ * dimension_; }
-  std::size_t raw_size() const override { return 0; }
   std::unique_ptr<EmissionWorker> worker() const override {
     return std::make_unique<Worker>(*this);
   }
 
  private:
-  class Worker final : public EmissionWorker {
+  class Worker final : public ScoringWorker {
    public:
     explicit Worker(const PredictiveEmissions &scorer)
         : states_(scorer.states_),
@@ -222,9 +235,6 @@ class PredictiveEmissions final : public EmissionScorer {
           out[std::size_t(k) * block_rows + std::size_t(b)] = out_[std::size_t(k)];
       }
     }
-    void accumulate(const double *, double *) override {}
-    void clear() override {}
-    void reduce(double *, double *) override {}
 
    private:
     int states_;
@@ -238,19 +248,18 @@ class PredictiveEmissions final : public EmissionScorer {
 };
 
 /// The averages of scores.
-class AveragedEmissions final : public EmissionScorer {
+class AveragedEmissions final : public ScoringEmissions {
  public:
   explicit AveragedEmissions(std::vector<const EmissionScorer *> parts)
       : parts_(std::move(parts)) {}
   int states() const override { return parts_[0]->states(); }
   double operations() const override { return double(parts_.size()) * parts_[0]->operations(); }
-  std::size_t raw_size() const override { return 0; }
   std::unique_ptr<EmissionWorker> worker() const override {
     return std::make_unique<Worker>(*this);
   }
 
  private:
-  class Worker final : public EmissionWorker {
+  class Worker final : public ScoringWorker {
    public:
     explicit Worker(const AveragedEmissions &of)
         : scores_(std::size_t(of.states()) * block_rows),
@@ -278,9 +287,6 @@ class AveragedEmissions final : public EmissionScorer {
       for (std::size_t at = 0; at < scores_.size(); ++at)
         out[at] = possible_[at] ? out[at] / double(workers_.size()) : minus_infinity;
     }
-    void accumulate(const double *, double *) override {}
-    void clear() override {}
-    void reduce(double *, double *) override {}
 
    private:
     std::vector<std::unique_ptr<EmissionWorker>> workers_;

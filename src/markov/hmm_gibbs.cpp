@@ -48,13 +48,18 @@ Matrix deviations_of(const ProductPoint &point, const Matrix &squares) {
 }
 Matrix deviations_of(const NormalPoint &, const Matrix &) { return {}; }
 
+/// Numbers of a draw of the parameters.
+template <class Q> double numbers_of_draw(const MarkovPosterior<Q> &prior) {
+  const double k = double(prior.initial.size());
+  return k * (1 + k + parameters_of(prior.emissions));
+}
+
 /// How many draws of the parameters to hold while the chains run. Not more than 500 unless asked
 /// for, as sequences are scored under each that is stored.
 template <class Q>
 std::int64_t held_draws(const MarkovPosterior<Q> &prior, const ChainPlan &plan,
                         const Control &control) {
-  const double k = double(prior.initial.size()),
-               each = k * (1 + k + parameters_of(prior.emissions)),
+  const double each = numbers_of_draw(prior),
                held = std::clamp(control.memory / 4 / (8 * each), 1.0, 1e9);
   return plan.stored_draws > 0 ? collected_draws(plan, std::int64_t(held))
                                : equal_draws(plan, std::min({held, 500.0, 5e5 / each}));
@@ -135,8 +140,7 @@ template <class P, class Q> class Sampling {
                       deviations_of(out.point.emissions, squares_ * weights_.share())};
     out.visits = weights_.visits();
     out.transitions = weights_.transitions();
-    const double k = double(weights_.mean().initial.size()),
-                 numbers = k * (1 + k + parameters_of(prior_.emissions)) * double(draws_.size());
+    const double numbers = numbers_of_draw(prior_) * double(draws_.size());
     std::vector<double> logs;
     for (const int index : draws_to_store(plan_, chains.quantities, held_, numbers, control)) {
       out.draws.push_back(std::move(draws_[std::size_t(index)]));
