@@ -1,22 +1,16 @@
 // One pass over all rows, divided among threads, with the same result for any number of them.
 //
-// Rows are split at fixed multiples into segments. A thread takes the next segment and works on it
-// alone; partial results are merged in the order of the segments, whichever thread computed them. A
-// thread need not wait for one that the scheduler has suspended: finished results wait in slots, of
-// which there are more than threads. Threads live only inside the pass, with all signals blocked,
-// so that PostgreSQL's handlers only ever run on the main thread; they touch nothing of the server.
-// While they compute, the main thread reads the next stretch of a spilled table and checks for
-// interrupts; it polls only after every thread has been joined. An abandoned segment is simply done
-// again.
+// Rows are split at fixed multiples into segments, each a task (data/ordered_tasks.hpp). While
+// threads compute, the main thread reads the next stretch of a spilled table.
 #pragma once
 
-#include <atomic>
 #include <concepts>
 #include <functional>
 #include <utility>
 #include <vector>
 
 #include "base/control.hpp"
+#include "data/ordered_tasks.hpp"
 #include "data/rows.hpp"
 
 namespace bayes {
@@ -27,26 +21,6 @@ struct Segment {
   std::int64_t rows;
   /// index of its first row among all rows
   std::int64_t first;
-};
-
-/// Is the segment to be abandoned? Checked by workers every few milliseconds.
-class Stop {
- public:
-  Stop(std::atomic<bool> &flag, const Control *control) : flag_(flag), control_(control) {}
-  bool operator()() const {
-    if (control_ && control_->pending()) flag_.store(true, std::memory_order_relaxed);
-    return flag_.load(std::memory_order_relaxed);
-  }
-
- private:
-  std::atomic<bool> &flag_;
-  const Control *control_;  // null except on the main thread
-};
-
-/// The threads of a pass, and its slots for partial results that wait to be merged.
-struct SweepPlan {
-  int threads = 1;
-  int slots = 1;  // >= threads
 };
 
 /// A pass over the rows. It calls process(worker, slot, segment, stop) for every segment, from up

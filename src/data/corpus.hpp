@@ -1,0 +1,133 @@
+// Documents as kernels see them: packed one after another, read many times, in total possibly
+// larger than memory.
+//
+// A document is its distinct terms, ascending, and how often each occurs. Documents come in pieces
+// whose ends depend on the documents alone, so that results do not depend on whether pieces are in
+// memory or read back from a file, nor on the number of threads.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "base/aligned.hpp"
+#include "base/api.hpp"
+#include "base/control.hpp"
+#include "data/ordered_tasks.hpp"
+
+namespace bayes {
+
+/// The distinct terms of a document, ascending, and their counts > 0.
+struct DocumentTerms {
+  std::span<const std::int32_t> terms;
+  std::span<const double> counts;
+
+  std::size_t size() const { return terms.size(); }
+  /// the sum of the counts, in order
+  double tokens() const {
+    double sum = 0;
+    for (const double count : counts) sum += count;
+    return sum;
+  }
+};
+
+/// Whole documents in memory, packed by pack_document.
+struct CorpusPiece {
+  const double *data;
+  std::int64_t documents;
+  /// index of its first document among all
+  std::int64_t first;
+};
+
+/// Packed size of a document of so many distinct terms, in doubles: its number of terms, its
+/// counts, its terms two by two.
+inline std::size_t packed_doubles(std::size_t terms) { return 1 + terms + (terms + 1) / 2; }
+BAYES_API void pack_document(const DocumentTerms &document, double *to);
+
+/// Calls f(index, document) for the documents of a piece, until it returns false.
+template <class F> void each_document(const CorpusPiece &piece, F f) {
+  const double *at = piece.data;
+  for (std::int64_t i = 0; i < piece.documents; ++i) {
+    const std::size_t n = std::size_t(at[0]);
+    const auto *const terms = reinterpret_cast<const std::int32_t *>(at + 1 + n);
+    if (!f(piece.first + i, DocumentTerms{{terms, n}, {at + 1, n}})) return;
+    at += packed_doubles(n);
+  }
+}
+
+/// What is known of all documents together.
+struct CorpusTotals {
+  std::int64_t documents = 0;
+  /// documents left out (NULL)
+  std::int64_t skipped = 0;
+  /// V, the number of terms that documents may have
+  std::int32_t vocabulary = 0;
+  /// distinct terms, summed over the documents
+  std::int64_t entries = 0;
+  /// the sum of all counts
+  double tokens = 0;
+  /// distinct terms, and tokens, of the largest document
+  std::int64_t most_entries = 0;
+  double most_tokens = 0;
+  /// all counts are whole numbers
+  bool whole = true;
+
+  void add(const DocumentTerms &document);
+};
+
+/// A piece ends with the document with which it has this many distinct terms. As partial sums are
+/// of the size of the vocabulary, it must have many more terms than that for adding up sums to cost
+/// little.
+inline std::int64_t piece_entries(std::int32_t vocabulary) {
+  return std::clamp<std::int64_t>(2 * std::int64_t(vocabulary), 4096, 65536);
+}
+
+/// A rewindable collection of documents.
+///
+/// Pieces are handed out in stretches, the units that are in memory at one time. A stretch stays
+/// valid until the second next call of stretch(), so that one can be read while threads still work
+/// on the previous one. An order that does not depend on how documents came is the caller's affair.
+class BAYES_API Corpus {
+ public:
+  virtual ~Corpus() = default;
+  const CorpusTotals &totals() const { return totals_; }
+  virtual std::int64_t stretches() const = 0;
+  /// main thread only; may throw
+  virtual std::span<const CorpusPiece> stretch(std::int64_t index) = 0;
+
+ protected:
+  CorpusTotals totals_;
+};
+
+/// Documents in ordinary memory, for minibatches and for work without a server.
+class BAYES_API MemoryCorpus final : public Corpus {
+ public:
+  explicit MemoryCorpus(std::int32_t vocabulary) { totals_.vocabulary = vocabulary; }
+  void append(const DocumentTerms &document);
+  std::int64_t stretches() const override { return 1; }
+  std::span<const CorpusPiece> stretch(std::int64_t) override;
+  /// does not release the memory
+  void clear();
+
+ private:
+  struct Extent {
+    std::size_t begin;
+    std::int64_t documents, first, entries;
+  };
+  Buffer data_;
+  std::size_t used_ = 0;
+  std::vector<Extent> extents_;
+  std::vector<CorpusPiece> pieces_;
+};
+
+/// A pass over all documents: process(worker, slot, piece, stop) and merge(slot) as run_in_order
+/// calls them, for pieces in order.
+BAYES_API void sweep_corpus(Corpus &corpus, SweepPlan plan, Control &control,
+                            const std::function<void(int worker, int slot, const CorpusPiece &piece,
+                                                     const Stop &stop)> &process,
+                            const std::function<void(int slot)> &merge);
+
+}  // namespace bayes

@@ -1,0 +1,188 @@
+#include "data/ordered_tasks.hpp"
+
+#include <csignal>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+namespace bayes {
+namespace {
+
+/// Blocks all signals while it lives: threads inherit the mask of the thread that starts them.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked &) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+/// Hands out tasks and slots, and merges the partial results in order.
+class Board {
+ public:
+  Board(std::size_t first, std::size_t end, int slots)
+      : claimed_(first),
+        merged_(first),
+        end_(end) {
+    for (int slot = slots; slot-- > 0;) free_.push_back(slot);
+  }
+
+  /// The next segment and a slot for it; false if there is none, or the pass was abandoned.
+  bool claim(std::size_t &index, int &slot, const Stop &stop) {
+    std::unique_lock lock(mutex_);
+    wait(lock, stop, [&] { return !free_.empty() || closed_ || claimed_ == end_; });
+    if (closed_ || claimed_ == end_ || free_.empty()) return false;
+    index = claimed_++;
+    slot = free_.back();
+    free_.pop_back();
+    return true;
+  }
+
+  /// Accepts a finished partial result, and merges all that are next in order.
+  template <class F> void finish(std::size_t index, int slot, F merge) {
+    const std::lock_guard lock(mutex_);
+    waiting_.emplace(index, slot);
+    for (auto first = waiting_.begin(); first != waiting_.end() && first->first == merged_;
+         first = waiting_.erase(first)) {
+      merge(first->second);
+      ++merged_;
+      free_.push_back(first->second);
+    }
+    changed_.notify_all();
+  }
+
+  /// Waits until everything is merged or the pass is abandoned.
+  void wait_until_merged(const Stop &stop) {
+    std::unique_lock lock(mutex_);
+    wait(lock, stop, [&] { return merged_ == end_ || closed_; });
+  }
+
+  void close() {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    changed_.notify_all();
+  }
+
+  std::size_t merged() const { return merged_; }
+
+ private:
+  /// The main thread keeps checking for interrupts while it waits for others.
+  template <class F> void wait(std::unique_lock<std::mutex> &lock, const Stop &stop, F until) {
+    while (!changed_.wait_for(lock, std::chrono::milliseconds(5), until))
+      if (stop()) return;
+  }
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t claimed_, merged_, end_;
+  std::vector<int> free_;
+  std::map<std::size_t, int>
+      waiting_;  // finished tasks that wait for an earlier one, and their slots
+  bool closed_ = false;
+};
+
+/// Threads, joined on every exit.
+class Crew {
+ public:
+  explicit Crew(const std::function<void()> &dismiss) : dismiss_(dismiss) {}
+  ~Crew() {
+    if (!threads_.empty() && threads_.back().joinable()) dismiss_();
+    join();
+  }
+  template <class F> void add(F body) { threads_.emplace_back(std::move(body)); }
+  void join() {
+    for (auto &thread : threads_)
+      if (thread.joinable()) thread.join();
+  }
+
+ private:
+  const std::function<void()> &dismiss_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace
+
+SweepPlan plan_tasks(double operations, std::size_t part_bytes, const Control &control) {
+  // Starting and joining a thread costs about as much as a few hundred thousand operations.
+  const double worthwhile = 1 + operations / 2e6;
+  const int threads = int(std::min(double(std::max(1, control.threads)), worthwhile));
+  if (threads == 1) return {1, 1};
+  constexpr std::size_t spare_bytes = 16 * 1024 * 1024;
+  return {threads,
+          threads + int(std::min<std::size_t>(3 * std::size_t(threads),
+                                              spare_bytes / std::max<std::size_t>(1, part_bytes)))};
+}
+
+void run_in_order(
+    std::size_t tasks, SweepPlan plan, Control &control,
+    const std::function<void(int worker, int slot, std::size_t task, const Stop &stop)> &process,
+    const std::function<void(int slot)> &merge, const std::function<void()> &meanwhile) {
+  const int threads = std::max(1, std::min(plan.threads, int(std::min<std::size_t>(tasks, 1024))));
+  std::size_t done = 0;
+  bool called = !meanwhile;
+  do {
+    control.poll();
+    // If it is still pending after the poll, the server will not handle it now; waiting for that
+    // would never end.
+    const Control *const watch = control.pending() ? nullptr : &control;
+    std::atomic<bool> flag{false};
+    Board board(done, tasks, plan.slots);
+    std::vector<std::exception_ptr> failures(std::size_t(threads), nullptr);
+    const auto work = [&](int worker, const Control *watched) {
+      try {
+        const Stop stop(flag, watched);
+        std::size_t index;
+        int slot;
+        while (!stop() && board.claim(index, slot, stop)) {
+          process(worker, slot, index, stop);
+          if (stop()) break;
+          board.finish(index, slot, merge);
+        }
+        if (worker == 0) board.wait_until_merged(stop);
+        if (stop()) board.close();
+      } catch (...) {
+        failures[std::size_t(worker)] = std::current_exception();
+        flag.store(true);
+        board.close();
+      }
+    };
+    {
+      const std::function<void()> dismiss = [&] {
+        flag.store(true);
+        board.close();
+      };
+      Crew crew(dismiss);
+      {
+        const SignalsBlocked blocked;
+        try {
+          for (int worker = 1; worker < threads; ++worker)
+            crew.add([&work, worker] { work(worker, nullptr); });
+        } catch (const std::system_error &) {
+          // No more threads are available: those already running do the work.
+        }
+      }
+      if (!called) {
+        meanwhile();
+        called = true;
+      }
+      work(0, watch);
+      crew.join();
+    }
+    for (const auto &failure : failures)
+      if (failure) std::rethrow_exception(failure);
+    done = board.merged();
+  } while (done < tasks);
+}
+
+}  // namespace bayes

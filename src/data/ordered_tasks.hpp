@@ -1,0 +1,57 @@
+// Tasks divided among threads, with the same result for any number of them.
+//
+// A thread takes the next task and works on it alone; partial results are merged in the order of
+// the tasks, whichever thread computed them. A thread need not wait for one that the scheduler has
+// suspended: finished results wait in slots, of which there are more than threads. Threads live
+// only inside a call, with all signals blocked, so that PostgreSQL's handlers only ever run on the
+// main thread; they touch nothing of the server. The main thread works too and checks for
+// interrupts; it polls only after every thread has been joined. An abandoned task is simply done
+// again.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+
+#include "base/api.hpp"
+#include "base/control.hpp"
+
+namespace bayes {
+
+/// Is the task to be abandoned? Checked by workers every few milliseconds.
+class Stop {
+ public:
+  Stop(std::atomic<bool> &flag, const Control *control) : flag_(flag), control_(control) {}
+  bool operator()() const {
+    if (control_ && control_->pending()) flag_.store(true, std::memory_order_relaxed);
+    return flag_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<bool> &flag_;
+  const Control *control_;  // null except on the main thread
+};
+
+/// The threads of a pass, and its slots for partial results that wait to be merged.
+struct SweepPlan {
+  int threads = 1;
+  int slots = 1;  // >= threads
+};
+
+/// The plan for work of so many operations in all and partial results of this size: little work is
+/// not worth a thread.
+BAYES_API SweepPlan plan_tasks(double operations, std::size_t part_bytes, const Control &control);
+
+/// Calls process(worker, slot, task, stop) for every task from 0 to tasks - 1, from up to
+/// `plan.threads` threads at a time, each with its own worker number (below threads), and then
+/// merge(slot), in the order of the tasks and one at a time; a slot (below slots) belongs to one
+/// task from `process` to `merge`. `process` starts afresh at each call and may return at any time
+/// once stop() is true; its result is then discarded. `meanwhile` is called once, on the main
+/// thread, while others work. Rethrows what these or the control throw, after all threads are
+/// joined.
+BAYES_API void run_in_order(
+    std::size_t tasks, SweepPlan plan, Control &control,
+    const std::function<void(int worker, int slot, std::size_t task, const Stop &stop)> &process,
+    const std::function<void(int slot)> &merge, const std::function<void()> &meanwhile = {});
+
+}  // namespace bayes

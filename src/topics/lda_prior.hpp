@@ -1,0 +1,33 @@
+// The prior of a topic model, its parameters given or as they are learned.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "topics/term_topics.hpp"
+
+namespace bayes {
+
+struct LdaPrior {
+  /// K, of a document's proportions
+  std::vector<double> alpha;
+  /// of a topic's terms
+  double eta = 0;
+  /// what seeded topics, or the posterior of the model that is updated, add to eta; empty: nothing
+  TermTopics added;
+};
+
+/// What samplers leave of the topics.
+struct SampledTopics {
+  LdaPrior prior;
+  /// Posterior mean of the expected number of tokens n_kw of every term and topic, topics matched
+  /// between draws and chains.
+  TermTopics counts;
+  /// Some draws of n_kw, whose topics are those of `counts`; chain after chain.
+  std::vector<TermTopics> draws;
+  /// of every stored draw
+  std::vector<LdaPrior> draw_priors;
+};
+
+}  // namespace bayes
