@@ -75,7 +75,7 @@ struct CorpusTotals {
   /// all counts are whole numbers
   bool whole = true;
 
-  void add(const DocumentTerms &document);
+  BAYES_API void add(const DocumentTerms &document);
 };
 
 /// A piece ends with the document with which it has this many distinct terms. As partial sums are
