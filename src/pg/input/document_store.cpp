@@ -79,4 +79,11 @@ std::span<const CorpusPiece> DocumentStore::stretch(std::int64_t index) {
   return buffer.pieces;
 }
 
+std::int64_t DocumentStore::stretch_of(std::int64_t document) {
+  const auto next = std::upper_bound(
+      stretches_.begin(), stretches_.end(), document,
+      [](std::int64_t number, const Stretch &s) { return number < s.pieces.front().first; });
+  return next - stretches_.begin();
+}
+
 }  // namespace bayes::pg

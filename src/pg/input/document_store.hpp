@@ -24,6 +24,7 @@ class DocumentStore final : public Corpus {
 
   std::int64_t stretches() const override { return 1 + std::int64_t(stretches_.size()); }
   std::span<const CorpusPiece> stretch(std::int64_t index) override;
+  std::int64_t stretch_of(std::int64_t document) override;
 
  private:
   /// A piece in the file: where it begins in its stretch, in doubles.
