@@ -40,7 +40,7 @@ UNION ALL
 SELECT 'lda', format('lda %s %s', called, option), rows, rows, call('lda_fit', k, o || option)
 FROM lda, (VALUES
     ('{"prior": {"eta": 0.3}}'::jsonb),
-    ('{"prior": {"terms": [{"a": 9, "b": 5}, null, {"z": 4}]}}')) AS p(option)
+    ('{"prior": {"terms": [{"a": 9, "b": 5}, null, {"s": 4}]}}')) AS p(option)
 WHERE kind = 'basket' AND method <> 'em'
 UNION ALL
 SELECT 'lda', format('lda %s batches', called), rows, rows,
