@@ -3,17 +3,18 @@
 #include <cmath>
 
 #include "base/message.hpp"
+#include "document/members.hpp"
 
 namespace bayes {
 namespace {
 
-/// in standard deviations
-constexpr double step = 1e-3;
+// in standard deviations
+constexpr double step = 1e-3, farthest = 0.1;
 
 /// A factor in coordinates of covariance I.
 struct Whitened {
   Eigen::Index first, size;
-  Matrix lower, inverse;  // L and L^-1
+  Matrix upper, inverse;  // L' and L^-1
 };
 
 std::vector<Whitened> whiten(const std::vector<PosteriorFactor> &factors) {
@@ -25,12 +26,14 @@ std::vector<Whitened> whiten(const std::vector<PosteriorFactor> &factors) {
     Whitened own{first, n, Matrix::Zero(n, n), Matrix::Zero(n, n)};
     // What cannot vary, as the only weight of one component, responds to nothing.
     if (n > 1 || factor.covariance(0, 0) != 0) {
-      if (!cholesky(factor.covariance, own.lower))
+      Matrix lower;
+      if (!cholesky(factor.covariance, lower))
         throw Error(Errc::numeric,
                     "option \"linear_response\": a posterior is too narrow for double precision",
                     "Its covariance is not numerically positive definite.",
                     "Rescale the weights, or leave the option out.");
-      own.inverse = inverse_lower(own.lower);
+      own.upper = lower.transpose();
+      own.inverse = inverse_lower(lower);
     }
     out.push_back(std::move(own));
     first += n;
@@ -38,24 +41,43 @@ std::vector<Whitened> whiten(const std::vector<PosteriorFactor> &factors) {
   return out;
 }
 
+/// L' x
+Vector times_upper(const std::vector<Whitened> &factors, const Vector &x) {
+  Vector out(x.size());
+  for (const auto &[first, size, upper, inverse] : factors)
+    out.segment(first, size) = product(upper, Vector(x.segment(first, size)));
+  return out;
+}
+
 /// M = L' H L
 Matrix response(const Vector &natural, const std::vector<Whitened> &factors,
                 const std::function<Vector(const Vector &)> &pass) {
   Matrix out = Matrix::Zero(natural.size(), natural.size());
-  for (const Whitened &from : factors)
-    for (Eigen::Index j = 0; j < from.size; ++j) {
-      const Vector move = step * from.inverse.row(j).transpose();
+  for (const auto &[first, size, upper, inverse] : factors)
+    for (Eigen::Index j = 0; j < size; ++j) {
+      const Vector move = step * inverse.row(j).transpose();
       if (move.isZero(0)) continue;
       Vector up = natural, down = natural;
-      up.segment(from.first, from.size) += move;
-      down.segment(from.first, from.size) -= move;
-      const Vector change = (pass(up) - pass(down)) / (2 * step);
-      for (const Whitened &to : factors)
-        out.col(from.first + j).segment(to.first, to.size) =
-            product(Matrix(to.lower.transpose()), Vector(change.segment(to.first, to.size)));
+      up.segment(first, size) += move;
+      down.segment(first, size) -= move;
+      out.col(first + j) = times_upper(factors, (pass(up) - pass(down)) / (2 * step));
     }
   // It is symmetric but for rounding and higher orders of the step.
   return (out + out.transpose()) / 2;
+}
+
+/// The fit must have ended where the bound is largest. What is left, in standard deviations, is by
+/// Newton's method (I - M)^-1 L' (pass - natural). `root`: of (I - M)^-1, which is root' root.
+void require_converged(const std::vector<Whitened> &factors, const Matrix &root,
+                       const Vector &change) {
+  const Vector left =
+      product(Matrix(root.transpose()), lower_times(root, times_upper(factors, change)));
+  if (!(left.norm() <= farthest))
+    throw Error(Errc::numeric, "option \"linear_response\": the fit has not converged",
+                message("The maximum of its objective is more than {} posterior standard "
+                        "deviations away.",
+                        describe_number(farthest)),
+                "Lower tol, or raise max_iter or max_seconds.");
 }
 
 }  // namespace
@@ -84,10 +106,11 @@ Vector linear_response(const Vector &natural, const std::vector<PosteriorFactor>
                 "standard deviations follow from it.",
                 "Lower tol or raise max_iter, use a smaller k, or method gibbs.");
   const Matrix root = inverse_lower(lower);
+  require_converged(whitened, root, pass(natural) - natural);
   std::vector<double> out;
   for (std::size_t i = 0; i < factors.size(); ++i) {
     poll_here();
-    const auto &[first, size, own, inverse] = whitened[i];
+    const auto &[first, size, upper, inverse] = whitened[i];
     const Matrix w = product(inverse, factors[i].with_quantities),
                  responding = product(Matrix(root.middleCols(first, size)), w);
     for (Eigen::Index g = 0; g < w.cols(); ++g) {

@@ -62,8 +62,8 @@ Vector linear_response(const Vector &natural, const std::vector<PosteriorFactor>
 }  // namespace detail
 
 /// The standard deviations of the quantities of all factors of q, where a variational fit to the
-/// data ended; not finite where they are not under q. Throws Error(numeric) if that is no maximum
-/// of the bound.
+/// data ended; not finite where they are not under q. Throws Error(numeric) if that is not near a
+/// maximum of the bound.
 template <Learner L, class Data>
 Vector linear_response(const L &learner, const typename L::State &q, Data &data, Control &control) {
   return detail::linear_response(

@@ -362,46 +362,56 @@ BOOST_AUTO_TEST_CASE(transition_deviations_are_the_derivative_of_the_mean) {
 // What mean field leaves out: with it deviations are those of a long chain. The Gibbs sampler of
 // two classes is this test's own.
 BOOST_AUTO_TEST_CASE(bernoulli_deviations_are_those_of_a_long_chain) {
-  const int n = 300, d = 4;
-  const Matrix x = vague_rows(n, d, 1);
-  Random random(9);
   using chains::at;
-  std::vector<int> z(at(n));
-  for (int i = 0; i < n; ++i) z[at(i)] = x.row(i).sum() < d / 2;
-  Vector sum = Vector::Zero(2 * d), squares = sum;
-  const int draws = 20000;
-  for (int draw = -500; draw < draws; ++draw) {
-    Matrix ones = Matrix::Ones(2, d), zeros = ones, odds(2, d);
-    Vector count = Vector::Ones(2);
-    for (int i = 0; i < n; ++i) {
-      count(z[at(i)])++;
-      for (int j = 0; j < d; ++j) (x(i, j) == 1 ? ones : zeros)(z[at(i)], j)++;
+  const Matrix counted = support::data_set("role_conflict");  // docs/bmm.md
+  std::vector<double> answers;
+  for (Eigen::Index i = 0; i < counted.rows(); ++i)
+    for (int n = 0; n < counted(i, 4); ++n)
+      for (int j = 0; j < 4; ++j) answers.push_back(counted(i, j) - 1);
+  const Matrix persons =
+      Eigen::Map<const Matrix>(answers.data(), 4, Eigen::Index(answers.size()) / 4).transpose();
+  const int d = 4, draws = 40000;
+  for (const Matrix &x : {vague_rows(300, d, 1), persons}) {
+    Random random(9);
+    std::vector<int> z(at(x.rows()));
+    for (Eigen::Index i = 0; i < x.rows(); ++i) z[at(i)] = x.row(i).sum() < d / 2;
+    Vector sum = Vector::Zero(2 * d), squares = sum;
+    for (int draw = -500; draw < draws; ++draw) {
+      Matrix ones = Matrix::Ones(2, d), zeros = ones, odds(2, d);
+      Vector count = Vector::Ones(2);
+      for (Eigen::Index i = 0; i < x.rows(); ++i) {
+        count(z[at(i)])++;
+        for (int j = 0; j < d; ++j) (x(i, j) == 1 ? ones : zeros)(z[at(i)], j)++;
+      }
+      const double share = random.beta(count(0), count(1));
+      Matrix p(2, d);
+      for (int k = 0; k < 2; ++k)
+        for (int j = 0; j < d; ++j) p(k, j) = random.beta(ones(k, j), zeros(k, j));
+      for (int j = 0; j < d; ++j) {
+        odds(1, j) = std::log(p(0, j) / p(1, j));
+        odds(0, j) = std::log((1 - p(0, j)) / (1 - p(1, j)));
+      }
+      for (Eigen::Index i = 0; i < x.rows(); ++i) {
+        double log_odds = std::log(share / (1 - share));
+        for (int j = 0; j < d; ++j) log_odds += odds(x(i, j) == 1, j);
+        z[at(i)] = random.uniform() * (1 + std::exp(-log_odds)) > 1;
+      }
+      if (draw < 0) continue;
+      const Vector all = p.transpose().reshaped();
+      sum += all;
+      squares += all.cwiseAbs2();
     }
-    const double share = random.beta(count(0), count(1));
-    Matrix p(2, d);
-    for (int k = 0; k < 2; ++k)
-      for (int j = 0; j < d; ++j) p(k, j) = random.beta(ones(k, j), zeros(k, j));
-    for (int j = 0; j < d; ++j)
-      odds(1, j) = std::log(p(0, j) / p(1, j)),
-              odds(0, j) = std::log((1 - p(0, j)) / (1 - p(1, j)));
-    for (int i = 0; i < n; ++i) {
-      double log_odds = std::log(share / (1 - share));
-      for (int j = 0; j < d; ++j) log_odds += odds(x(i, j) == 1, j);
-      z[at(i)] = random.uniform() * (1 + std::exp(-log_odds)) > 1;
+    const auto plain = deviations(*latent::fitted(x, 2, {})),
+               found = deviations(*latent::fitted(x, 2, {{"linear_response", true}}));
+    double least = 1;
+    for (int i = 0; i < 2 * d; ++i) {
+      const double mean = sum(i) / draws, truth = std::sqrt(squares(i) / draws - mean * mean);
+      BOOST_TEST_MESSAGE(truth << ": " << plain[at(i)] / truth << " " << found[at(i)] / truth);
+      BOOST_TEST(plain[at(i)] < 0.95 * truth);
+      BOOST_TEST(std::abs(found[at(i)] / truth - 1) < 0.1);
+      least = std::min(least, plain[at(i)] / truth);
     }
-    if (draw < 0) continue;
-    const Vector all = p.transpose().reshaped();
-    sum += all;
-    squares += all.cwiseAbs2();
-  }
-  const auto plain = deviations(*latent::fitted(x, 2, {})),
-             found = deviations(*latent::fitted(x, 2, {{"linear_response", true}}));
-  for (int i = 0; i < 2 * d; ++i) {
-    const double mean = sum(i) / draws, truth = std::sqrt(squares(i) / draws - mean * mean);
-    BOOST_TEST_MESSAGE("bernoulli " << i << ": " << plain[at(i)] / truth << " "
-                                    << found[at(i)] / truth);
-    BOOST_TEST(plain[at(i)] < 0.75 * truth);
-    BOOST_TEST(std::abs(found[at(i)] / truth - 1) < 0.1);
+    BOOST_TEST(least < 0.6);
   }
 }
 

@@ -1,5 +1,5 @@
 -- Bernoulli mixtures and mixtures of products.
-SELECT plan(89);
+SELECT plan(90);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -107,6 +107,8 @@ SELECT throws_ok($$SELECT bmm_fit(x, 2, '{"linear_response": "yes"}') FROM each$
 SELECT throws_ok($$SELECT bmm_fit(array_fill(i % 2, ARRAY[500]), 2, '{"linear_response": true}')
   FROM generate_series(1, 4) AS i$$, '54000', 'option "linear_response" takes posteriors of at '
   'most 2000 numbers, but that of this model has 2002', 'of moderate size');
+SELECT throws_ok($$SELECT bmm_fit(x, 2, '{"linear_response": true, "tol": 1}') FROM each$$,
+  '22003', 'option "linear_response": the fit has not converged', 'near a maximum');
 -- Equal components stay equal, as at a saddle.
 CREATE TABLE saddle AS SELECT bayes_model(jsonb_set(jsonb_set(bmm_fit(x, 2,
   '{"method": "em"}')::jsonb, '{point,weights}', '[0.5, 0.5]'), '{point,bernoulli,probability}',
