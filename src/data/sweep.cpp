@@ -111,62 +111,29 @@ class Crew {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace
-
-SweepPlan Sweep::plan(double operations_per_row, std::size_t part_bytes) const {
-  // Starting and joining a thread costs about as much as a few hundred thousand operations.
-  const double worthwhile = 1 + double(rows_.rows()) * operations_per_row / 2e6;
-  const int threads = int(std::min(double(std::max(1, control_.threads)), worthwhile));
-  if (threads == 1) return {1, 1};
-  constexpr std::size_t spare_bytes = 16 * 1024 * 1024;
-  return {threads,
-          threads + int(std::min<std::size_t>(3 * std::size_t(threads),
-                                              spare_bytes / std::max<std::size_t>(1, part_bytes)))};
-}
-
-void Sweep::run(SweepPlan plan, const Process &process, const Merge &merge) {
-  if (rows_.stretches() == 0) return;
-  std::span<const Piece> pieces = rows_.stretch(0), following;
-  std::int64_t first = 0;
-  for (std::int64_t index = 0; index < rows_.stretches(); ++index) {
-    const bool more = index + 1 < rows_.stretches();
-    run_stretch(pieces, first, plan, process, merge, [&] {
-      if (more) following = rows_.stretch(index + 1);
-    });
-    for (const Piece &piece : pieces) first += piece.rows;
-    pieces = following;
-  }
-}
-
-void Sweep::run_stretch(std::span<const Piece> pieces, std::int64_t first, SweepPlan plan,
-                        const Process &process, const Merge &merge,
-                        const std::function<void()> &meanwhile) {
-  // A piece is a segment: its size, and hence the order of all sums, depends on the shape of a row
-  // alone.
-  const int threads =
-      std::max(1, std::min(plan.threads, int(std::min<std::size_t>(pieces.size(), 1024))));
-  // All pieces except the very last are full.
-  const std::int64_t rows_each = pieces.empty() ? 0 : pieces[0].rows;
+/// Calls process(worker, slot, job, stop) for all jobs and merge(slot) in their order, and
+/// `meanwhile` once, while threads work.
+template <class Process, class Merge, class Meanwhile>
+void run_in_order(Control &control, SweepPlan plan, std::size_t jobs, const Process &process,
+                  const Merge &merge, const Meanwhile &meanwhile) {
+  const int threads = std::max(1, std::min(plan.threads, int(std::min<std::size_t>(jobs, 1024))));
   std::size_t done = 0;
   bool read = false;
   do {
-    control_.poll();
+    control.poll();
     // If it is still pending after the poll, the server will not handle it now; waiting for that
     // would never end.
-    const Control *const watch = control_.pending() ? nullptr : &control_;
+    const Control *const watch = control.pending() ? nullptr : &control;
     std::atomic<bool> flag{false};
-    Board board(done, pieces.size(), plan.slots);
+    Board board(done, jobs, plan.slots);
     std::vector<std::exception_ptr> failures(std::size_t(threads), nullptr);
-    const auto work = [&](int worker, const Control *control) {
+    const auto work = [&](int worker, const Control *watched) {
       try {
-        const Stop stop(flag, control);
+        const Stop stop(flag, watched);
         std::size_t index;
         int slot;
         while (!stop() && board.claim(index, slot, stop)) {
-          process(
-              worker, slot,
-              {pieces[index].blocks, pieces[index].rows, first + std::int64_t(index) * rows_each},
-              stop);
+          process(worker, slot, index, stop);
           if (stop()) break;
           board.finish(index, slot, merge);
         }
@@ -203,7 +170,57 @@ void Sweep::run_stretch(std::span<const Piece> pieces, std::int64_t first, Sweep
     for (const auto &failure : failures)
       if (failure) std::rethrow_exception(failure);
     done = board.merged();
-  } while (done < pieces.size());
+  } while (done < jobs);
+}
+
+}  // namespace
+
+SweepPlan Sweep::plan(double operations_per_row, std::size_t part_bytes) const {
+  // Starting and joining a thread costs about as much as a few hundred thousand operations.
+  const double worthwhile = 1 + double(rows_.rows()) * operations_per_row / 2e6;
+  const int threads = int(std::min(double(std::max(1, control_.threads)), worthwhile));
+  if (threads == 1) return {1, 1};
+  constexpr std::size_t spare_bytes = 16 * 1024 * 1024;
+  return {threads,
+          threads + int(std::min<std::size_t>(3 * std::size_t(threads),
+                                              spare_bytes / std::max<std::size_t>(1, part_bytes)))};
+}
+
+void Sweep::run(SweepPlan plan, const Process &process, const Merge &merge) {
+  if (rows_.stretches() == 0) return;
+  std::span<const Piece> pieces = rows_.stretch(0), following;
+  std::int64_t first = 0;
+  for (std::int64_t index = 0; index < rows_.stretches(); ++index) {
+    const bool more = index + 1 < rows_.stretches();
+    run_stretch(pieces, first, plan, process, merge, [&] {
+      if (more) following = rows_.stretch(index + 1);
+    });
+    for (const Piece &piece : pieces) first += piece.rows;
+    pieces = following;
+  }
+}
+
+void Sweep::run_stretch(std::span<const Piece> pieces, std::int64_t first, SweepPlan plan,
+                        const Process &process, const Merge &merge,
+                        const std::function<void()> &meanwhile) {
+  // A piece is a segment: its size, and hence the order of all sums, depends on the shape of a row
+  // alone. All pieces except the very last are full.
+  const std::int64_t rows_each = pieces.empty() ? 0 : pieces[0].rows;
+  run_in_order(
+      control_, plan, pieces.size(),
+      [&](int worker, int slot, std::size_t index, const Stop &stop) {
+        process(worker, slot,
+                {pieces[index].blocks, pieces[index].rows, first + std::int64_t(index) * rows_each},
+                stop);
+      },
+      merge, meanwhile);
+}
+
+void run_jobs(Control &control, int threads, std::size_t jobs,
+              const std::function<void(std::size_t job, const Stop &stop)> &process) {
+  run_in_order(
+      control, {threads, int(jobs)}, jobs,
+      [&](int, int, std::size_t job, const Stop &stop) { process(job, stop); }, [](int) {}, [] {});
 }
 
 }  // namespace bayes

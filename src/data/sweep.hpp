@@ -77,4 +77,10 @@ class BAYES_API Sweep {
   Control &control_;
 };
 
+/// Calls process(job, stop) for jobs 0, 1, ... below `jobs`, from up to `threads` threads at a
+/// time. What holds of a sweep's segments holds of jobs, except that nothing is merged: they must
+/// not depend on each other, and one that was abandoned is done again.
+BAYES_API void run_jobs(Control &control, int threads, std::size_t jobs,
+                        const std::function<void(std::size_t job, const Stop &stop)> &process);
+
 }  // namespace bayes
