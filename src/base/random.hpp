@@ -7,6 +7,7 @@
 // implementations.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -79,6 +80,39 @@ class RowRandom {
                                stream_.counter_[2], stream_.counter_[3]},
                               stream_.key_);
     return {uniform(block[0], block[1]), uniform(block[2], block[3])};
+  }
+
+  /// The uniforms of `rows` rows, one row after the other.
+  void fill(std::int64_t first, int rows, double *out) const {
+    constexpr int at_once = 16;
+    std::uint32_t c[4][at_once];
+    for (int done = 0; done < rows; done += at_once) {
+      for (int i = 0; i < at_once; ++i) {
+        const std::uint64_t row = std::uint64_t(first + done + i);
+        c[0][i] = std::uint32_t(row);
+        c[1][i] = std::uint32_t(row >> 32);
+        c[2][i] = stream_.counter_[2];
+        c[3][i] = stream_.counter_[3];
+      }
+      std::uint32_t key[2] = {stream_.key_[0], stream_.key_[1]};
+      for (int round = 0; round < 10; ++round) {
+        for (int i = 0; i < at_once; ++i) {
+          const std::uint64_t p0 = std::uint64_t(0xD2511F53) * c[0][i];
+          const std::uint64_t p1 = std::uint64_t(0xCD9E8D57) * c[2][i];
+          c[0][i] = std::uint32_t(p1 >> 32) ^ c[1][i] ^ key[0];
+          c[1][i] = std::uint32_t(p1);
+          c[2][i] = std::uint32_t(p0 >> 32) ^ c[3][i] ^ key[1];
+          c[3][i] = std::uint32_t(p0);
+        }
+        key[0] += 0x9E3779B9;
+        key[1] += 0xBB67AE85;
+      }
+      const int count = std::min(at_once, rows - done);
+      for (int i = 0; i < count; ++i) {
+        out[2 * (done + i)] = uniform(c[0][i], c[1][i]);
+        out[2 * (done + i) + 1] = uniform(c[2][i], c[3][i]);
+      }
+    }
   }
 
   /// A seed for a stream of the row's own.

@@ -24,6 +24,13 @@ void CorpusTotals::add(const DocumentTerms &document) {
   for (const double count : document.counts) whole = whole && count == std::floor(count);
 }
 
+std::int64_t Corpus::stretch_of(std::int64_t document) {
+  for (std::int64_t index = 0;; ++index) {
+    const std::span<const CorpusPiece> pieces = stretch(index);
+    if (!pieces.empty() && document < pieces.back().first + pieces.back().documents) return index;
+  }
+}
+
 void MemoryCorpus::append(const DocumentTerms &document) {
   const std::size_t doubles = packed_doubles(document.size());
   if (used_ + doubles > data_.size())

@@ -75,7 +75,7 @@ struct CorpusTotals {
   /// all counts are whole numbers
   bool whole = true;
 
-  void add(const DocumentTerms &document);
+  BAYES_API void add(const DocumentTerms &document);
 };
 
 /// A piece ends with the document with which it has this many distinct terms. As partial sums are
@@ -97,6 +97,9 @@ class BAYES_API Corpus {
   virtual std::int64_t stretches() const = 0;
   /// main thread only; may throw
   virtual std::span<const CorpusPiece> stretch(std::int64_t index) = 0;
+  /// The stretch that holds a document. Where stretches end depends on the memory that there is, so
+  /// what is chosen at random has to be a document. This reads stretches until it is found.
+  virtual std::int64_t stretch_of(std::int64_t document);
 
  protected:
   CorpusTotals totals_;
@@ -109,6 +112,7 @@ class BAYES_API MemoryCorpus final : public Corpus {
   void append(const DocumentTerms &document);
   std::int64_t stretches() const override { return 1; }
   std::span<const CorpusPiece> stretch(std::int64_t) override;
+  std::int64_t stretch_of(std::int64_t) override { return 0; }
   /// does not release the memory
   void clear();
 

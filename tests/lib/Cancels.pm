@@ -33,6 +33,11 @@ CREATE TABLE processes AS SELECT dpmm_fit(x, '{"concentration": 20, "draws": 200
 CREATE TABLE options AS SELECT jsonb_set(model::jsonb, '{options}',
   (SELECT jsonb_object_agg('option ' || i, i) FROM generate_series(1, 300000) AS i))::bayes_model
   AS model FROM (SELECT gmm_fit(x, 2) AS model FROM cloud WHERE id <= 100) AS f;
+CREATE TABLE documents AS SELECT id,
+  ARRAY(SELECT 't' || (id * i * i + 7 * i) % 3001 FROM generate_series(1, 60) AS i) AS words
+FROM generate_series(1, 20000) AS id;
+CREATE TABLE topics AS SELECT lda_fit(words, 20, '{"max_iter": 2, "tol": 1e6}') AS model
+FROM documents WHERE id <= 1000;
 CREATE TABLE texts AS SELECT model::text AS model FROM options;
 ANALYZE;
 SQL
@@ -210,6 +215,31 @@ our %kinds = (
     'hmm paths' => "SELECT count(*) FROM chains, sequences, hmm_paths(large, x, 1000)",
     'hmm paths, a long sequence'
         => "SELECT count(*) FROM chains, series, hmm_paths(model, x[1:50000], 300)",
+    (map { ("lda $_" => "SELECT lda_fit(words, 20, '{\"method\": \"$_\", $endless}')
+          FROM documents") } qw(vi svi em)),
+    (map { ("lda $_" => "SELECT lda_fit(words, 20, '{\"method\": \"$_\", $sampling}')
+          FROM documents") } qw(gibbs collapsed)),
+    'lda, many topics' => "SELECT lda_fit(words, 500, '{$endless}') FROM documents",
+    'lda, two threads' => "SET LOCAL pg_bayes.threads = 2;
+          SELECT lda_fit(words, 20, '{$endless}') FROM documents",
+    'lda, spilled' => "SET LOCAL maintenance_work_mem = '1MB';
+          SELECT lda_fit(words, 20, '{\"method\": \"svi\", $endless}') FROM documents",
+    'lda, reading documents' => "SELECT lda_fit(words, 2) FROM documents,
+          generate_series(1, 100000)",
+    'lda, reading documents to a file' => "SET LOCAL maintenance_work_mem = '1MB';
+          SELECT lda_fit(words, 2) FROM documents, generate_series(1, 100000)",
+    'lda, reading rows' => "SET LOCAL maintenance_work_mem = '1MB'; SELECT lda_fit(id, term, 1, 2)
+          FROM documents, unnest(words) AS term, generate_series(1, 100000)",
+    'lda, sorting rows' => "SELECT lda_fit(id, term, 1, 2)
+          FROM (SELECT id, unnest(words) AS term FROM documents LIMIT 600000) AS r",
+    'lda, many terms' => "SELECT lda_fit(ARRAY[i::text], 2)
+          FROM generate_series(1, 100000000) AS i",
+    'lda relation' => "SELECT * FROM lda_topics('SELECT id, words FROM documents', 20,
+          '{$endless}')",
+    'lda proportions' => "SELECT count(lda_proportions(model, words)) FROM topics, documents,
+          generate_series(1, 100)",
+    'lda relevance' => "SELECT count(*) FROM topics, generate_series(1, 1000000),
+          lda_relevance(model, 0.5)",
     'reading a model from text' => "SELECT count(model::bayes_model) FROM texts,
           generate_series(1, 1000)",
     'reading a model from jsonb' => "SELECT count(model::jsonb::bayes_model) FROM texts,
@@ -228,6 +258,7 @@ our %kinds = (
 );
 # What comes after the sampling of these begins about so many seconds after the statement.
 our %later = ('dpmm estimate' => 1, 'dpmm estimate, binder' => 1, 'dpmm similarity' => 0.1,
+    'lda, sorting rows' => 0.5,
     map({ ("dpmm estimate of many draws, $_->[0]" => $_->[1]) } ['vi', 1.8], ['binder', 1.8],
     ['bipartition', 1]));
 

@@ -112,6 +112,13 @@ CREATE TABLE geyser (t int PRIMARY KEY, waiting float8, duration float8);
 CREATE TABLE tutorial (page text PRIMARY KEY, title text, body text);
 \copy tutorial FROM 'tests/data/tutorial.tsv' CSV HEADER DELIMITER E'\t' QUOTE E'\b'
 
+-- The pages of PostgreSQL's manual (version 15), the first 600 characters of each; in words, their
+-- words as the text search sees them.
+CREATE TABLE manual (
+  page text PRIMARY KEY, title text, body text,
+  words tsvector GENERATED ALWAYS AS (to_tsvector('english', body)) STORED);
+\copy manual (page, title, body) FROM 'tests/data/manual.tsv' CSV HEADER DELIMITER E'\t' QUOTE E'\b'
+
 ANALYZE;
 \unset ON_ERROR_STOP
 \unset QUIET

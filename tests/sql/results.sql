@@ -1,7 +1,7 @@
 -- The columns of every function that returns rows: what the module writes is of the declared type.
 -- Values are compared with the declaration when they are written, so every function is called, with
 -- models that leave no column NULL.
-SELECT plan(52);
+SELECT plan(60);
 SET client_min_messages = error;
 
 CREATE TABLE models (family text, model bayes_model);
@@ -26,6 +26,8 @@ INSERT INTO models
   SELECT 'hmm', hmm_fit(s, 2, '{"method": "vi"}') FROM numbers
   UNION ALL
   SELECT 'hmm', hmm_fit(s, 2, '{"method": "vi"}') FROM vectors;
+
+INSERT INTO models SELECT 'lda', lda_fit(s, 2) FROM names;
 
 CREATE TABLE calls (signature text PRIMARY KEY, query text);
 -- Functions of a model alone.
@@ -54,6 +56,15 @@ INSERT INTO calls VALUES
     UNION ALL
     SELECT r.*
     FROM (SELECT hmm_fit(s, 2) AS m FROM numbers) AS f, numbers, hmm_predict(m, s) AS r'),
+  ('lda_topics(bayes_model,integer)',
+   'SELECT r.* FROM models, lda_topics(model, 2) AS r WHERE family = ''lda'''),
+  ('lda_relevance(bayes_model,double precision)',
+   'SELECT r.* FROM models, lda_relevance(model, 0.5) AS r WHERE family = ''lda'''),
+  ('lda_relevance(bayes_model,double precision,integer)',
+   'SELECT r.* FROM models, lda_relevance(model, 0.5, 2) AS r WHERE family = ''lda'''),
+  ('lda_topics(bayes_query,integer)', 'SELECT * FROM lda_topics(''SELECT s FROM names'', 2)'),
+  ('lda_topics(bayes_query,integer,jsonb)',
+   'SELECT * FROM lda_topics(''SELECT s FROM names'', 2, NULL)'),
   ('gmm_fit(bayes_query,integer)', 'SELECT * FROM gmm_fit(''SELECT x FROM faithful'', 2)'),
   ('gmm_fit(bayes_query,integer,jsonb)',
    'SELECT * FROM gmm_fit(''SELECT x FROM faithful'', 2, NULL)'),

@@ -50,6 +50,11 @@ CREATE TABLE chains AS SELECT hmm_fit(series, 2, '{"method": "em"}') AS chain,
   hmm_fit(bits, 2, '{"method": "vi"}') AS chain_symbols, hmm_fit(bits::bool[], 2) AS chain_bits,
   hmm_fit(vectors, 2, '{"method": "vi"}') AS chain_vectors, hmm_fit(series, 1) AS chain_narrow
   FROM good;
+CREATE TABLE libraries AS SELECT lda_fit(ARRAY[word, 'c', chr(97 + id)], 2) AS topics,
+  lda_fit(ARRAY[word, 'c', chr(97 + id)], 3, '{"method": "em"}') AS topics_em,
+  lda_fit(ARRAY[word, 'c', chr(97 + id)], 2, '{"method": "svi"}') AS topics_svi,
+  lda_fit(ARRAY[word, 'c', chr(97 + id)], 2, '{"method": "gibbs", "draws": 20}') AS topics_sampled,
+  lda_fit('{"x": 1}'::jsonb, 1) AS topic FROM good;
 SQL
 
 # ---- what may be given for a type; the first value is sound ----
@@ -57,10 +62,11 @@ SQL
 my %named = (gmm => [qw(vi em kmeans narrow independent sampled)],
     bmm => [qw(bits bits_em bits_sampled categories mixed counts)],
     dpmm => [qw(process process_narrow process_bits process_vi halves)],
-    hmm => [qw(chain chain_vi chain_words chain_symbols chain_bits chain_vectors chain_narrow)]);
-my %models = map { my $from = $_ eq 'hmm' ? 'chains' : 'given'; $_
+    hmm => [qw(chain chain_vi chain_words chain_symbols chain_bits chain_vectors chain_narrow)],
+    lda => [qw(topics topics_em topics_svi topics_sampled topic)]);
+my %models = map { my $from = {hmm => 'chains', lda => 'libraries'}->{$_} // 'given'; $_
     => [map { "(SELECT $_ FROM $from)" } @{$named{$_}}] } keys %named;
-my @models = map { @{$models{$_}} } qw(gmm bmm dpmm hmm);
+my @models = map { @{$models{$_}} } qw(gmm bmm dpmm hmm lda);
 my $query = q{SELECT x FROM good};
 my @queries = ($query, '', ' ', ';', '--', 'SELECT', 'SELECT 1', 'SELECT 1; SELECT 2',
     'SELECT FROM good', 'SELECT x FROM nowhere', 'SELEC x', 'SELECT NULL', "SELECT 'a'",
@@ -94,7 +100,11 @@ my @queries = ($query, '', ' ', ';', '--', 'SELECT', 'SELECT 1', 'SELECT 1; SELE
     'SELECT id, series, id FROM good', 'SELECT id, word FROM good',
         'SELECT NULL, ARRAY[good] FROM good', "SELECT id, '{NULL,NULL}'::text[] FROM good",
         'SELECT id, NULL::int[] FROM good', "SELECT id, '{Infinity}'::float8[] FROM good",
-        'SELECT ARRAY[id, NULL] FROM good', 'SELECT pg_sleep(0)');
+        'SELECT ARRAY[id, NULL] FROM good', 'SELECT pg_sleep(0)',
+    'SELECT word, ARRAY[word, NULL]::text[], 1 FROM good', 'SELECT id, word, 1 FROM good',
+    'SELECT word, word, -1 FROM good', 'SELECT id, word, id / 8.0 FROM good',
+    "SELECT 'a:1 b:2'::tsvector FROM good", q{SELECT '{"a": 1}'::jsonb FROM good},
+    q{SELECT id, CASE WHEN id > 3 THEN '{"a": 1}' ELSE '3' END::jsonb FROM good});
 
 my @options = ('NULL', map { "'$_'" } '{}', 'null', '[]', '[{}]', '1', '"x"', 'true', '{"": 1}',
     '{"metod": "em"}', '{"method": "em"}', '{"method": "map"}', '{"method": "svi"}',
@@ -146,6 +156,10 @@ my %family = (
             map({ "prior.$_" } qw(alpha m c a B b shape rate category_alpha initial transitions
                 sticky))],
         methods => [qw(em map vi svi gibbs)]},
+    lda => {keys => [qw(method restarts max_iter tol seed max_seconds on_error batch_size kappa t0
+            chains draws warmup thin stored_draws min_documents max_share max_terms vocabulary
+            prior), map({ "prior.$_" } qw(alpha eta terms))],
+        methods => [qw(vi em svi gibbs collapsed)]},
 );
 my @likelihoods = ('"normal"', '"bernoulli"', '"poisson"', '"categorical"', '["poisson", "normal"]',
     '["categorical", "bernoulli"]');
@@ -167,8 +181,9 @@ for my $name (sort keys %family) {
                 method => "\"$family{$name}{methods}[rand @{$family{$name}{methods}}]\"",
                 chains => 2);
             $all{$name eq 'hmm' ? 'emission' : 'likelihood'} = $likelihoods[rand @likelihoods]
-                if $name ne 'gmm' && rand() < 0.8;
-            delete @all{qw(draws chains)} if $name eq 'hmm' && $all{method} ne '"gibbs"';
+                if $name !~ /^(?:gmm|lda)$/ && rand() < 0.8;
+            delete @all{qw(draws chains)} if $name eq 'hmm' && $all{method} ne '"gibbs"'
+                || $name eq 'lda' && $all{method} !~ /gibbs|collapsed/;
             $all{$outer} = $inside;
             push @{$options{$name}},
                 q{'{} . join(', ', map { "\"$_\": $all{$_}" } sort keys %all) . q{}'};
@@ -227,6 +242,19 @@ my %values = (
             'ROW(' . join(', ', (1) x 1600) . ')', "'[0,1]'::int4range", "'(0,1)'::point",
             '(SELECT bits FROM given)', "'pg_class'::regclass"],
     bayes_model => [@models, 'NULL'],
+    # Documents.
+    tsvector => ["'a:1,3 c:2'", 'NULL', map({ "'$_'" } '', 'a b c', 'c:16383', 'é:1A,2B,3C,4D'),
+        q{to_tsvector('simple', repeat('c ', 300))},
+        '(SELECT array_to_tsvector(array_agg(i::text)) FROM generate_series(1, 3000) AS i)'],
+    'text[]' => ["'{a,c,a}'", 'NULL', map({ "'$_'" } '{}', '{NULL}', '{a,NULL}', '{""}', '{x,y}',
+        '{{a,b},{c,d}}', '[7:8]={a,b}'), "array_fill('a'::text, '{100000}')",
+        "ARRAY[repeat('y', 10001)]", "ARRAY[repeat('y', 1000000)]",
+        '(SELECT array_agg(i::text) FROM generate_series(1, 3000) AS i)'],
+    text => ["'c'", 'NULL', "''", "repeat('y', 10001)", "repeat('y', 10000)"],
+    anyelement => ['1::integer', 'NULL::integer', "'a'::text", "'NaN'::float8", "'{1,2}'::int[]",
+        'ROW(1, 2)', "'{}'::json", "'(0,1)'::point", "repeat('y', 100000)",
+        '(SELECT topic FROM libraries)', "'pg_class'::regclass", 'true', 'NULL::json',
+        "'a'::name", "'[0,1]'::int4range", q{'{"a": 1}'::jsonb}],
     bayes_query => [map { my $text = $_; $text =~ s/'/''/g; "'$text'" } @queries],
     cstring => ['NULL', map({ "'$_'" } '', '{}', '[', '{"pg_bayes": 1}',
         '{"pg_bayes": {"format": 99}}'), map({ "($_)::text::cstring" } $models[0])],
@@ -238,13 +266,14 @@ push @{$values{bayes_query}}, 'NULL';
 # For functions of a family: its own models, options and rows first.
 sub values_of {
     my ($name, $type) = @_;
-    my ($family) = $name =~ /\b(gmm|bmm|dpmm|hmm)_/;
+    my ($family) = $name =~ /\b(gmm|bmm|dpmm|hmm|lda)_/;
     return $values{$type} unless defined $family;
     my @first = $type eq 'bayes_model' ? @{$models{$family}} : $type eq 'jsonb'
         ? ($family =~ /^[gh]mm$/ ? "'{}'" : q{'{"draws": 20}'}, @{$options{$family}})
         : $type ne 'bayes_query' || $family eq 'gmm' ? ()
         : $family eq 'bmm' ? q{'SELECT bits FROM good'}
-        : $family eq 'hmm' ? q{'SELECT id, series FROM good'} : q{'SELECT id, x FROM good'};
+        : $family eq 'hmm' ? q{'SELECT id, series FROM good'}
+        : $family eq 'lda' ? q{'SELECT ARRAY[word] FROM good'} : q{'SELECT id, x FROM good'};
     @first = q{'{0.5,0.25}'::float8[]} if $family eq 'hmm' && $type eq 'anyarray';
     return $values{$type} unless @first || $family =~ /^[dg]p?mm$/;
     my %seen;
@@ -306,7 +335,7 @@ sub try_call {
 # Aggregates and windows take arguments row by row: adverse in one row, or in all.
 sub calls_of {
     my ($kind, $returns_set, $name, $types, @arguments) = @_;
-    my @typed = map { $types->[$_] =~ /^(?:cstring|internal|anyarray|anynonarray)$/ ? $arguments[$_]
+    my @typed = map { $types->[$_] =~ /^(?:cstring|internal|any\w+)$/ ? $arguments[$_]
         : "($arguments[$_])::$types->[$_]" } 0 .. $#$types;
     return $returns_set ? ("SELECT $name(" . join(', ', @typed) . ') LIMIT 3')
         : ("SELECT $name(" . join(', ', @typed) . ')') if $kind eq 'f';
@@ -317,12 +346,15 @@ sub calls_of {
         if $types->[0] eq 'anyarray';
     $sound = 'bits' if $types->[0] eq 'anyarray' && $typed[0] =~ /^array_fill\(1/;
     $sound = 'series' if $name =~ /\bhmm_/ && $typed[0] =~ /::(?:float8|numeric)\[\]$/;
-    $sound = $typed[0] if $types->[0] eq 'bayes_model';
+    $sound = $typed[0] if $types->[0] =~ /^(?:bayes_model|anyelement)$/;
+    $sound = "($values{$types->[0]}[0])::$types->[0]" if $types->[0] =~ /^(?:tsvector|text\[\])$/;
+    $sound = q('{"a": 1, "c": 2}'::jsonb) if $types->[0] eq 'jsonb';
     $sound = 'bits::boolean[]' if $types->[0] eq 'anyarray' && $typed[0]
         =~ /^array_fill\(true|::boolean\[\]$/;
     my @rows = map {
         my $which = $_;
-        join ', ', map { $_ == 0 && $types->[0] =~ /^(?:double precision\[\]|anyarray)$/
+        join ', ', map { $_ == 0
+            && $types->[0] =~ /^(?:double precision\[\]|anyarray|tsvector|text\[\]|jsonb)$/
             ? "CASE WHEN $which THEN $typed[0] ELSE $sound END" : $typed[$_] } 0 .. $#typed
     } 'id = 4', 'true', 'false';
     # The other arguments, differing between rows.
@@ -343,7 +375,7 @@ for my $function (@functions) {
         # SQL has no value of type internal to give, NULL included: such functions are for
         # PostgreSQL alone.
         my $said = $session->run("SELECT $name(" . join(', ',
-            map { "($from{$_}[0])" . ($_ =~ /^(?:internal|anyarray|anynonarray)$/ ? ''
+            map { "($from{$_}[0])" . ($_ =~ /^(?:internal|any\w+)$/ ? ''
             : "::$_") } @types) . ')');
         push @callable, "$name: $said" unless $said =~ /^ERROR:  (?:42883|0A000):/m;
         next;

@@ -62,6 +62,27 @@ for my $use ('model::text', 'model::jsonb', '(SELECT max(symbol) FROM hmm_emissi
 is(query('latin', 'SELECT count(*) FROM other WHERE length(bayes_model_send(model)) > 100'), '1',
     'its bytes can be sent');
 
+# Terms of documents likewise.
+my $topics = q{SELECT lda_fit(x, 2, '{"max_iter": 2, "tol": 1e6}') AS model
+      FROM (VALUES ('{é,a,ü,é,é,a}'::text[]), ('{a,é,NULL,ü}'), ('{zz,ü}')) AS v(x)};
+$content = "SELECT (model::jsonb - 'seconds')::text FROM ($topics) AS f";
+$want = query('utf8', $content);
+like($want, qr/"terms": \["a", "zz", "é", "ü"\]/, 'terms are in the model, in the order of UTF-8');
+for my $name (qw(latin ascii)) {
+    is(query($name, $content), $want, "$databases{$name}: the same model of documents");
+    is(query($name, "SELECT string_agg(DISTINCT term, ' ' ORDER BY term) FROM ($topics) AS f,
+          lda_topics(model)"), 'a zz é ü', 'whose terms are texts of the database');
+    for my $document (q{'{é,é}'::text[]}, q{'{"é": 2}'::jsonb}, q{'é:1,2'::tsvector}) {
+        is(query($name, "SELECT lda_proportions(model, $document) <>
+              lda_proportions(model, '{}'::text[]) FROM ($topics) AS f"), 't',
+            "a term of $document is known");
+    }
+    is(query($name, "SELECT (model::jsonb - 'seconds')::text = ($content) FROM (SELECT
+          lda_fit(d, t, 1, 2, '{\"max_iter\": 2, \"tol\": 1e6}') AS model
+          FROM (VALUES (1, '{é,a,ü,é,é,a}'::text[]), (2, '{a,é,NULL,ü}'), (3, '{zz,ü}')) AS v(d, x),
+          unnest(x) AS t) AS f"), 't', 'rows of terms');
+}
+
 # Messages.
 for my $name (qw(utf8 latin ascii)) {
     my ($out, $err) = attempt($name, q{SELECT hmm_fit(x, 2, '{"é": 1}')
@@ -71,6 +92,14 @@ for my $name (qw(utf8 latin ascii)) {
         "SELECT hmm_log_likelihood(model, '{ö}'::text[]) FROM ($fit) AS f");
     like($err, qr/DETAIL:  The first of them is "ö"; .* count as missing\.$/m,
         'a symbol in a WARNING, which is whole');
+}
+for my $name (qw(utf8 latin ascii)) {
+    my ($out, $err) = attempt($name, q{SELECT lda_fit('{"ö": -1}'::jsonb, 2)});
+    like($err, qr/ERROR:  22023: count of term "ö" of document 1 is -1$/m,
+        "$databases{$name}: a term in a message");
+    ($out, $err) = attempt($name, "SELECT lda_predict(model, '{ö}'::text[]) FROM ($topics) AS f");
+    like($err, qr/DETAIL:  The first of them is "ö"; one of the model's is "a"\./,
+        'a term in a WARNING');
 }
 query('utf8', "COPY (SELECT model FROM (SELECT hmm_fit(x, 2, '{\"tol\": 1e6}') AS model
       FROM (VALUES ('{é,中,é,é}'::text[])) AS v(x)) AS f) TO '$file' (FORMAT binary)");

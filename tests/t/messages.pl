@@ -67,6 +67,31 @@ $said = $session->run(q{SELECT degenerate
       FROM gmm_select('SELECT x FROM acidity', '{3,4}', '{"method": "em"}')});
 is($said, "f\nf", 'of the lakes there are four groups without any of one row');
 
+# ---- documents ----
+
+my $documents = q{SELECT count(m) FROM (SELECT lda_fit(d, 1) AS m
+      FROM (VALUES (to_tsvector('simple', repeat('word ', 300))), ('b:1'), ('c:16383'),
+      (array_to_tsvector('{word}'))) AS v(d) WHERE d <> 'c:16383' OR %s) AS f};
+$said = $session->run(sprintf $documents, 'true');
+like($said, qr/^WARNING:  \w{5}: 2 of 4 documents have terms that may occur more often than they/m,
+    'positions that PostgreSQL left out are told');
+like($said, qr/^DETAIL:  .*255 positions of a lexeme, and no positions beyond 16383\.$/m,
+    'and why');
+like($said, qr/^HINT:  .*counted in full as text\[\], as jsonb of counts, or as rows/m,
+    'and what to do');
+@warnings = $session->run(sprintf $documents, 'false') =~ /^(WARNING.*)/mg;
+is(scalar @warnings, 1, 'once');
+like($warnings[0], qr/: 1 of 3 documents/, 'for those that have them');
+my $model = q{(SELECT lda_fit(ARRAY['a', 'b'], 1) AS model) AS f};
+$said = $session->run("SELECT lda_predict(model, x) FROM $model,
+      (VALUES ('{x,y}'::text[]), ('{z}'), ('{}'), ('{a}')) AS v(x)");
+@warnings = $said =~ /^(WARNING.*)/mg;
+is(scalar @warnings, 1, 'documents without any term that a model knows: one WARNING');
+like($warnings[0], qr/: the model knows none of the document's terms$/, 'says so');
+like($said, qr/^DETAIL:  The first of them is "x"; one of the model's is "a"\./m, 'names some');
+unlike($session->run("SELECT lda_predict(model, x) FROM $model,
+      (VALUES ('{a,y}'::text[]), ('{}')) AS v(x)"), qr/WARNING/, 'others are scored in silence');
+
 # ---- a fit that is out of time ----
 
 my $start = time;

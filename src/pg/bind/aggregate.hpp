@@ -52,7 +52,10 @@ Datum transition(FunctionCallInfo fcinfo, const char *family, typename C::Check 
   const TransitionArguments arguments(fcinfo, roles, values);
   FitState<C> *state;
   if (PG_ARGISNULL(0)) {
-    state = make_in<FitState<C>>(aggregate_context(fcinfo), "pg_bayes data", arguments.form);
+    ItemForm form = arguments.form;
+    form.type = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); });
+    form.collation = PG_GET_COLLATION();
+    state = make_in<FitState<C>>(aggregate_context(fcinfo), "pg_bayes data", form);
     state->parameters.read(arguments.roles, arguments.parameters);
     state->request(family, check);
   } else {

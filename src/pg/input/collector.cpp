@@ -4,14 +4,14 @@
 
 namespace bayes::pg {
 
-void Collector::leave_out(const NullableDatum &weight) {
+void WeightedCollector::leave_out(const NullableDatum &weight) {
   if (!weight.isnull) {
     const double w = DatumGetFloat8(weight.value);
     if (w != 0)
       throw Error(
-          Errc::invalid_argument, message("weight of {} {} is {}", item_name_, seen_, shown(w)),
+          Errc::invalid_argument, message("weight of {} {} is {}", item_name(), seen_, shown(w)),
           message("A weight is a finite number, not negative: how many times the {} counts.",
-                  item_name_));
+                  item_name()));
     ++zero_weights_;
   }
   rows.skip();

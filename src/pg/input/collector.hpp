@@ -1,6 +1,6 @@
 // Common to the collectors of all kinds of data.
 //
-// A collector reads the data of one fit item by item (a row of numbers, a sequence), from an
+// A collector reads the data of one fit item by item (a row, a sequence, a document), from an
 // aggregate, a window function or a query. The functions in pg/bind are written against the members
 // that all collectors have:
 //
@@ -29,25 +29,46 @@ struct ItemForm {
   bool weighted = false;
   /// arguments that hold the data
   int values = 1;
+  /// of the first of them
+  Oid type = InvalidOid, collation = InvalidOid;
 };
 
 class Collector {
  public:
-  /// The data: items, one after another.
-  RowStore rows;
-
-  bool empty() const { return rows.rows() == 0; }
+  virtual ~Collector() = default;
+  /// There are no items that count.
+  virtual bool empty() const = 0;
   /// There are items, but all have weight 0.
-  bool all_weights_zero() const { return empty() && zero_weights_ > 0; }
+  virtual bool all_weights_zero() const { return false; }
   /// Option on_error = null, known from the first item on.
   bool null_on_error() const { return null_on_error_; }
-  /// "row", "sequence"
+  /// "row", "sequence", "document"
   const char *item_name() const { return item_name_; }
 
  protected:
-  Collector(MemoryContext context, bool weighted, const char *item_name)
-      : rows(context, weighted),
-        item_name_(item_name) {}
+  explicit Collector(const char *item_name) : item_name_(item_name) {}
+
+  bool null_on_error_ = false;
+  /// items so far, including those left out
+  std::int64_t seen_ = 0;
+
+ private:
+  const char *item_name_;
+};
+
+/// Items that may have weights, in a store of rows.
+class WeightedCollector : public Collector {
+ public:
+  /// The data: items, one after another.
+  RowStore rows;
+
+  bool empty() const override { return rows.rows() == 0; }
+  bool all_weights_zero() const override { return empty() && zero_weights_ > 0; }
+
+ protected:
+  WeightedCollector(MemoryContext context, bool weighted, const char *item_name)
+      : Collector(item_name),
+        rows(context, weighted) {}
 
   /// Is an item to be used? One of weight 0 or NULL is left out. Throws for an invalid weight.
   bool admit(const NullableDatum *weight) {
@@ -57,16 +78,11 @@ class Collector {
     return false;
   }
 
-  bool null_on_error_ = false;
-  /// items so far, including those left out
-  std::int64_t seen_ = 0;
   std::int64_t zero_weights_ = 0;
 
  private:
   static bool usable(double weight) { return weight > 0 && weight <= largest_element; }
   void leave_out(const NullableDatum &weight);
-
-  const char *item_name_;
 };
 
 /// The weight of an admitted item.

@@ -29,11 +29,12 @@ inline RowPolicy row_policy(const RowOptions &options, int max_dimension, bool b
           .max_dimension = max_dimension};
 }
 
-class RowCollector : public Collector {
+class RowCollector : public WeightedCollector {
  public:
   using Check = RowPolicy (*)(const FitRequest &request);
 
-  RowCollector(MemoryContext context, ItemForm form) : Collector(context, form.weighted, "row") {}
+  RowCollector(MemoryContext context, ItemForm form)
+      : WeightedCollector(context, form.weighted, "row") {}
 
   void begin(const FitRequest &request, const RowPolicy &policy);
   void begin(const FitRequest &request, Check check) { begin(request, check(request)); }

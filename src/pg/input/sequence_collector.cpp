@@ -87,7 +87,7 @@ double SymbolDictionary::code(std::string_view name) {
 }
 
 SequenceCollector::SequenceCollector(MemoryContext context, ItemForm form)
-    : Collector(context, true, "sequence"),
+    : WeightedCollector(context, true, "sequence"),
       sequences_{rows},
       type_(context),
       state_type_(context) {

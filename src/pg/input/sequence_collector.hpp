@@ -67,7 +67,7 @@ class SymbolDictionary final : public SymbolCodes {
 ///
 /// Their kind is known from the first one that is neither NULL nor empty: then the options are
 /// checked.
-class SequenceCollector : public Collector {
+class SequenceCollector : public WeightedCollector {
  public:
   using Check = HmmRowOptions (*)(const FitRequest &request, SequenceElements elements,
                                   bool vectors);

@@ -1,0 +1,313 @@
+-- Topic models: latent Dirichlet allocation
+
+DEFINE @lda_documents =
+  'document: a tsvector (each lexeme counts as often as it has positions, once if it was stripped; '
+  'PostgreSQL keeps at most 255 positions of a lexeme and none beyond 16383: a WARNING tells how '
+  'many documents that concerns), an array of words in any order (NULL elements are left out), or '
+  'a jsonb object of terms and their counts, from 0 to 1e15, not necessarily whole. A NULL is '
+  'skipped, an empty document is not; if there is no document the result is NULL. Neither the '
+  'order of documents nor that of terms matters. Errors: 22023 invalid option or argument, a '
+  'count that is no number, negative or not finite, or no terms; 22003 a count above 1e15; 54000 '
+  'more than 500000 terms in the vocabulary, more than 4000000 terms read, a term longer than '
+  '10000 bytes, or more parameters than memory allows.';
+DEFINE @lda_rows =
+  'Each row tells how often a term occurs in a document, which is a value of any type that can be '
+  'sorted; rows come in any order, and those of one document and term are added up. Without term '
+  'or count (NULL or 0) a row says that the document exists; a row without document is skipped. '
+  'If there is no row the result is NULL. Errors: 22023 invalid option or argument, a count '
+  'negative or not finite, or no terms; 22003 a count above 1e15; 54000 more than 500000 terms in '
+  'the vocabulary, more than 4000000 terms read, a term longer than 10000 bytes, or more '
+  'parameters than memory allows; 42883 documents of a type that cannot be sorted.';
+DEFINE @lda_document =
+  'document: a tsvector, an array of words, or a jsonb object of counts, as in lda_fit. Terms that '
+  'the model does not know are no evidence (a WARNING, once, if it knows none of a document); '
+  'without any the result is that of the prior. 22023 or 22003 for a count that cannot be, 42804 '
+  'for a model of another family.';
+DEFINE @lda_options = 'options: see docs/lda.md; NULL means none.';
+DEFINE @lda_fits =
+  'Fits a topic model (latent Dirichlet allocation) of k topics (1 to 10000) to documents. ';
+DEFINE @lda_starts =
+  'Fits a topic model to documents, starting from the topics of a fitted one, whose numbers stand '
+  'and whose terms stay in the vocabulary. 42804 for a model of another family. ';
+DEFINE @lda_updates =
+  'Learns from more documents: the posterior of the given model is the prior of the new one; '
+  'topics keep their numbers, and new terms are added. 42804 for a model of another family, 22023 '
+  'for one without a posterior. ';
+DEFINE @lda_mean =
+  'The expected proportions of the K topics in a document; they sum to 1. Inference is '
+  'variational, given the topics'' posterior means. ';
+DEFINE @lda_deviation =
+  'The posterior standard deviations of the proportions of the K topics in a document (those of '
+  'the variational approximation, which are rather too small). ';
+DEFINE @lda_largest =
+  'The topic of the largest expected proportion in a document, from 1. ';
+
+-- ---- aggregates: documents in, a model out ----
+
+CREATE FUNCTION lda_fit_final(state internal) RETURNS bayes_model
+  AS 'MODULE_PATHNAME' @immutable COST 1000000;
+COMMENT IS 'Internal. Fits a topic model to the collected documents.';
+
+-- No combine function: documents are sorted, and their terms numbered, by one process. Once a final
+-- function has put the documents in order none can be added, so these are no window functions.
+CREATE FUNCTION lda_fit_transition(
+  state internal, document tsvector, k int [, options jsonb]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds one document.';
+CREATE FUNCTION lda_fit_transition(
+  state internal, document text[], k int [, options jsonb]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds one document.';
+CREATE FUNCTION lda_fit_transition(
+  state internal, document jsonb, k int [, options jsonb]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds one document.';
+
+CREATE AGGREGATE lda_fit(document tsvector, k int [, options jsonb]) (
+  SFUNC = lda_fit_transition, @state, FINALFUNC = lda_fit_final,
+  FINALFUNC_MODIFY = SHAREABLE
+);
+COMMENT IS @lda_fits
+  @lda_documents;
+COMMENT IS 'The same with options. '
+  @lda_options;
+CREATE AGGREGATE lda_fit(document text[], k int [, options jsonb]) (
+  SFUNC = lda_fit_transition, @state, FINALFUNC = lda_fit_final,
+  FINALFUNC_MODIFY = SHAREABLE
+);
+COMMENT IS @lda_fits
+  @lda_documents;
+COMMENT IS 'The same with options. '
+  @lda_options;
+CREATE AGGREGATE lda_fit(document jsonb, k int [, options jsonb]) (
+  SFUNC = lda_fit_transition, @state, FINALFUNC = lda_fit_final,
+  FINALFUNC_MODIFY = SHAREABLE
+);
+COMMENT IS @lda_fits
+  @lda_documents;
+COMMENT IS 'The same with options. '
+  @lda_options;
+
+CREATE FUNCTION lda_rows_transition(
+  state internal, document anyelement, term text, count float8, k int [, options jsonb]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds one row.';
+
+CREATE AGGREGATE lda_fit(document anyelement, term text, count float8, k int [, options jsonb]) (
+  SFUNC = lda_rows_transition, @state, FINALFUNC = lda_fit_final,
+  FINALFUNC_MODIFY = SHAREABLE
+);
+COMMENT IS @lda_fits
+  @lda_rows;
+COMMENT IS 'The same with options. '
+  @lda_options;
+
+CREATE FUNCTION lda_start_transition(
+  state internal, document tsvector, start bayes_model [, options jsonb]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds one document.';
+CREATE FUNCTION lda_start_transition(
+  state internal, document text[], start bayes_model [, options jsonb]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds one document.';
+CREATE FUNCTION lda_start_transition(
+  state internal, document jsonb, start bayes_model [, options jsonb]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds one document.';
+
+CREATE AGGREGATE lda_fit(document tsvector, start bayes_model [, options jsonb]) (
+  SFUNC = lda_start_transition, @state, FINALFUNC = lda_fit_final,
+  FINALFUNC_MODIFY = SHAREABLE
+);
+COMMENT IS @lda_starts
+  @lda_documents;
+COMMENT IS 'The same with options. '
+  @lda_options;
+CREATE AGGREGATE lda_fit(document text[], start bayes_model [, options jsonb]) (
+  SFUNC = lda_start_transition, @state, FINALFUNC = lda_fit_final,
+  FINALFUNC_MODIFY = SHAREABLE
+);
+COMMENT IS @lda_starts
+  @lda_documents;
+COMMENT IS 'The same with options. '
+  @lda_options;
+CREATE AGGREGATE lda_fit(document jsonb, start bayes_model [, options jsonb]) (
+  SFUNC = lda_start_transition, @state, FINALFUNC = lda_fit_final,
+  FINALFUNC_MODIFY = SHAREABLE
+);
+COMMENT IS @lda_starts
+  @lda_documents;
+COMMENT IS 'The same with options. '
+  @lda_options;
+
+CREATE FUNCTION lda_rows_start_transition(
+  state internal, document anyelement, term text, count float8, start bayes_model [, options jsonb]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds one row.';
+
+CREATE AGGREGATE lda_fit(
+  document anyelement, term text, count float8, start bayes_model [, options jsonb]
+) (
+  SFUNC = lda_rows_start_transition, @state, FINALFUNC = lda_fit_final,
+  FINALFUNC_MODIFY = SHAREABLE
+);
+COMMENT IS @lda_starts
+  @lda_rows;
+COMMENT IS 'The same with options. '
+  @lda_options;
+
+CREATE FUNCTION lda_update_transition(
+  state internal, document tsvector, prior bayes_model [, options jsonb]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds one document.';
+CREATE FUNCTION lda_update_transition(
+  state internal, document text[], prior bayes_model [, options jsonb]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds one document.';
+CREATE FUNCTION lda_update_transition(
+  state internal, document jsonb, prior bayes_model [, options jsonb]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds one document.';
+
+CREATE AGGREGATE lda_update(document tsvector, prior bayes_model [, options jsonb]) (
+  SFUNC = lda_update_transition, @state, FINALFUNC = lda_fit_final,
+  FINALFUNC_MODIFY = SHAREABLE
+);
+COMMENT IS @lda_updates
+  @lda_documents;
+COMMENT IS 'The same with options. '
+  @lda_options;
+CREATE AGGREGATE lda_update(document text[], prior bayes_model [, options jsonb]) (
+  SFUNC = lda_update_transition, @state, FINALFUNC = lda_fit_final,
+  FINALFUNC_MODIFY = SHAREABLE
+);
+COMMENT IS @lda_updates
+  @lda_documents;
+COMMENT IS 'The same with options. '
+  @lda_options;
+CREATE AGGREGATE lda_update(document jsonb, prior bayes_model [, options jsonb]) (
+  SFUNC = lda_update_transition, @state, FINALFUNC = lda_fit_final,
+  FINALFUNC_MODIFY = SHAREABLE
+);
+COMMENT IS @lda_updates
+  @lda_documents;
+COMMENT IS 'The same with options. '
+  @lda_options;
+
+CREATE FUNCTION lda_rows_update_transition(
+  state internal, document anyelement, term text, count float8, prior bayes_model [, options jsonb]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds one row.';
+
+CREATE AGGREGATE lda_update(
+  document anyelement, term text, count float8, prior bayes_model [, options jsonb]
+) (
+  SFUNC = lda_rows_update_transition, @state, FINALFUNC = lda_fit_final,
+  FINALFUNC_MODIFY = SHAREABLE
+);
+COMMENT IS @lda_updates
+  @lda_rows;
+COMMENT IS 'The same with options. '
+  @lda_options;
+
+-- ---- a relation: a query in, a relation out ----
+
+CREATE FUNCTION lda_topics(query bayes_query, k int [, options jsonb])
+  RETURNS TABLE (topic int, rank int, term text, probability float8)
+  AS 'MODULE_PATHNAME', 'lda_topics_query' @volatile COST 1000000 ROWS 100;
+COMMENT IS 'Fits a topic model of k topics to the documents of a query, and shows the ten most '
+  'probable terms of each topic: topics and ranks from 1, and the probability of the term in the '
+  'topic. query: one SELECT of a document (tsvector, text[] or jsonb), of a name and a document, '
+  'or of document, term and count; it is run as the caller, read-only. 22023 for any other query. '
+  'Other errors: as lda_fit.';
+COMMENT IS 'The same with options. '
+  @lda_options;
+
+-- ---- a model as relations ----
+
+CREATE FUNCTION lda_topics(model bayes_model [, top int])
+  RETURNS TABLE (topic int, rank int, term text, probability float8)
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 100;
+COMMENT IS 'The ten most probable terms of every topic: topics and ranks from 1, and the '
+  'probability of the term in the topic (posterior mean; after em the estimate). 42804 for a model '
+  'of another family.';
+COMMENT IS 'The most probable terms of every topic, so many of each (all, if there are fewer). '
+  '22023 for top below 1, 42804 for a model of another family.';
+
+CREATE FUNCTION lda_relevance(model bayes_model, lambda float8 [, top int])
+  RETURNS TABLE (topic int, rank int, term text, probability float8, relevance float8)
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 100;
+COMMENT IS 'The ten most relevant terms of every topic (Sievert and Shirley 2014): relevance is '
+  'lambda log p(term | topic) + (1 - lambda) log(p(term | topic) / p(term)), where p(term) is the '
+  'average over the topics by their weights. lambda, from 0 to 1: 1 is the order of probability, '
+  'smaller values prefer terms that other topics do not have; 0.6 is a good choice. 22023 for '
+  'another lambda, 42804 for a model of another family.';
+COMMENT IS 'The same, so many terms of each topic. 22023 also for top below 1.';
+
+CREATE FUNCTION lda_topic_weights(model bayes_model)
+  RETURNS TABLE (topic int, weight float8, alpha float8, eta float8, effective_terms float8)
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
+COMMENT IS 'The topics, numbered from 1: weight, the expected share of all tokens of the fit; '
+  'alpha, the parameter of the Dirichlet prior of a document''s proportions, and eta, that of the '
+  'topic''s terms, given or learned; effective_terms, exp of the entropy of the topic: as many '
+  'equally probable terms would be as uncertain. 42804 for a model of another family.';
+
+CREATE FUNCTION lda_posterior(model bayes_model)
+  RETURNS TABLE (topic int, term text, lambda float8)
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1000;
+COMMENT IS 'The posterior of every topic, a Dirichlet over the terms, of a model fitted by vi or '
+  'svi: its parameters. 22023 for a model without a posterior, 42804 for a model of another '
+  'family.';
+
+-- ---- a model and a document ----
+
+CREATE FUNCTION lda_proportions(model bayes_model, document tsvector) RETURNS float8[]
+  AS 'MODULE_PATHNAME' @strict COST 1000;
+COMMENT IS @lda_mean
+  @lda_document;
+CREATE FUNCTION lda_proportions(model bayes_model, document text[]) RETURNS float8[]
+  AS 'MODULE_PATHNAME' @strict COST 1000;
+COMMENT IS @lda_mean
+  @lda_document;
+CREATE FUNCTION lda_proportions(model bayes_model, document jsonb) RETURNS float8[]
+  AS 'MODULE_PATHNAME' @strict COST 1000;
+COMMENT IS @lda_mean
+  @lda_document;
+
+CREATE FUNCTION lda_proportions_sd(model bayes_model, document tsvector) RETURNS float8[]
+  AS 'MODULE_PATHNAME' @strict COST 1000;
+COMMENT IS @lda_deviation
+  @lda_document;
+CREATE FUNCTION lda_proportions_sd(model bayes_model, document text[]) RETURNS float8[]
+  AS 'MODULE_PATHNAME' @strict COST 1000;
+COMMENT IS @lda_deviation
+  @lda_document;
+CREATE FUNCTION lda_proportions_sd(model bayes_model, document jsonb) RETURNS float8[]
+  AS 'MODULE_PATHNAME' @strict COST 1000;
+COMMENT IS @lda_deviation
+  @lda_document;
+
+CREATE FUNCTION lda_predict(model bayes_model, document tsvector) RETURNS int
+  AS 'MODULE_PATHNAME' @strict COST 1000;
+COMMENT IS @lda_largest
+  @lda_document;
+CREATE FUNCTION lda_predict(model bayes_model, document text[]) RETURNS int
+  AS 'MODULE_PATHNAME' @strict COST 1000;
+COMMENT IS @lda_largest
+  @lda_document;
+CREATE FUNCTION lda_predict(model bayes_model, document jsonb) RETURNS int
+  AS 'MODULE_PATHNAME' @strict COST 1000;
+COMMENT IS @lda_largest
+  @lda_document;

@@ -1,0 +1,94 @@
+// Functions of a fitted topic model and a document.
+#include <algorithm>
+
+#include "base/message.hpp"
+#include "pg/bind/lda.hpp"
+#include "pg/server/context.hpp"
+
+using namespace bayes;
+using namespace bayes::pg;
+
+namespace {
+
+/// Data that live from call to call.
+struct CallSite {
+  CallSite(MemoryContext, Oid type) : models(lda_family), document(type) {}
+  ModelCache models;
+  ModelDocument document;
+};
+
+/// The arguments (model, document) of a strict function.
+struct ModelAndDocument {
+  explicit ModelAndDocument(FunctionCallInfo fcinfo)
+      : ModelAndDocument(fcinfo, call_site<CallSite>(fcinfo, type_of(fcinfo))) {}
+  const TopicModel &model;
+  DocumentTerms document;
+
+  static Oid type_of(FunctionCallInfo fcinfo) {
+    return guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); });
+  }
+
+ private:
+  ModelAndDocument(FunctionCallInfo fcinfo, CallSite &site)
+      : model(topics(site.models.get(PG_GETARG_DATUM(0)))),
+        document(site.document.read(model, PG_GETARG_DATUM(1))) {}
+};
+
+Datum array_of(const std::vector<double> &values) {
+  return guarded([&values] { return Cell::vector(values).to_datum(); });
+}
+
+}  // namespace
+
+DocumentTerms ModelDocument::read(const TopicModel &model, Datum document) {
+  entries_.clear();
+  std::string unknown;
+  bool any = false;
+  reader_.read(document, 0, [&](std::string_view term, double count) {
+    const std::int32_t code = model.code(term);
+    if (code >= 0)
+      entries_.emplace_back(code, count);
+    else if (!any && !warned_)
+      unknown = term;
+    any = any || code < 0;
+  });
+  if (entries_.empty() && any && !warned_) {
+    warned_ = true;
+    report(
+        WARNING, "the model knows none of the document's terms",
+        message("The first of them is \"{}\"; one of the model's is \"{}\". Terms that a model "
+                "does not know say nothing about a document.",
+                unknown, model.terms().front()),
+        "Documents are to be read as those of the fit were, for instance by the same text search "
+        "configuration.");
+  }
+  std::sort(entries_.begin(), entries_.end());
+  terms_.clear();
+  counts_.clear();
+  for (const auto &[term, count] : entries_) {
+    if (terms_.empty() || terms_.back() != term) {
+      terms_.push_back(term);
+      counts_.push_back(0);
+    }
+    counts_.back() += count;
+  }
+  return {terms_, counts_};
+}
+
+/// lda_proportions(model, document) -> float8[]
+BAYES_FUNCTION(lda_proportions) {
+  const ModelAndDocument given(fcinfo);
+  return array_of(given.model.proportions(given.document).mean);
+}
+
+BAYES_FUNCTION(lda_proportions_sd) {
+  const ModelAndDocument given(fcinfo);
+  return array_of(given.model.proportions(given.document).deviation);
+}
+
+/// The topic of the largest share, from 1.
+BAYES_FUNCTION(lda_predict) {
+  const ModelAndDocument given(fcinfo);
+  const std::vector<double> mean = given.model.proportions(given.document).mean;
+  PG_RETURN_INT32(int(std::max_element(mean.begin(), mean.end()) - mean.begin()) + 1);
+}

@@ -1,0 +1,84 @@
+// Collects documents, makes their vocabulary, and puts them into an order of their own.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pg/input/collector.hpp"
+#include "pg/input/document_reader.hpp"
+#include "pg/input/document_store.hpp"
+#include "pg/input/term_dictionary.hpp"
+#include "pg/server/sorter.hpp"
+#include "topics/lda.hpp"
+
+namespace bayes::pg {
+
+/// The documents of one fit: each a value, or many rows of document, term and count in any order.
+///
+/// Terms have provisional numbers, in order of appearance, until all are known. Documents are
+/// sorted by a hash of their contents that does not depend on these, so that neither the order of
+/// documents nor that of terms, nor how rows are split, changes anything. Sorts and documents share
+/// maintenance_work_mem; what does not fit lies in temporary files.
+class DocumentCollector final : public Collector {
+ public:
+  using Check = LdaRowOptions (*)(const FitRequest &request);
+
+  /// An item of three values is a row: a document's name, a term, and a count.
+  DocumentCollector(MemoryContext context, ItemForm form);
+
+  void begin(const FitRequest &request, Check check);
+  /// Only the terms of a model, in whose order they are numbered: for what evaluates it.
+  void begin(const TopicModel &model);
+  void add(const Item &item);
+  bool empty() const override { return documents_ == 0 && !rows_; }
+
+  /// The vocabulary, and the documents over it; called once they are read. Nothing can be added
+  /// afterwards.
+  void arrange(Control &control);
+  Corpus &corpus() { return *corpus_; }
+  /// in the order of their bytes
+  const std::vector<std::string> &terms() const { return terms_; }
+
+ private:
+  void add_row(const NullableDatum *values);
+  void begin_rows();
+  void group_rows();
+  void count_term(std::int32_t number, double count);
+  void add_document();
+  std::vector<std::int32_t> choose_terms();
+  void write_documents(const std::vector<std::int32_t> &codes);
+  void warn_of_truncated() const;
+  std::string name_of_row(Datum document) const;
+
+  MemoryContext context_;
+  ItemForm form_;
+  LdaRowOptions options_;
+  /// of the start model, whose terms have the first numbers and stay
+  std::int32_t known_terms_ = 0;
+  /// in bytes
+  std::size_t budget_ = 0;
+  std::optional<DocumentReader> reader_;
+  TermDictionary dictionary_;
+
+  /// documents so far, and those that were NULL, or whose positions are not all known
+  std::int64_t documents_ = 0, skipped_ = 0, truncated_ = 0;
+  /// the current document: numbers of its terms, their counts, and where a number stands (-1:
+  /// nowhere)
+  std::vector<std::int32_t> numbers_, slots_;
+  std::vector<double> counts_;
+  std::vector<char> packed_;
+
+  /// (hash, packed document)
+  std::unique_ptr<Sorter> sorted_;
+  /// (document, number of the term, count)
+  std::unique_ptr<Sorter> rows_;
+  std::string word_;
+
+  bool arranged_ = false;
+  std::vector<std::string> terms_;
+  std::unique_ptr<DocumentStore> corpus_;
+};
+
+}  // namespace bayes::pg

@@ -1,0 +1,60 @@
+// Documents as PostgreSQL has them: tsvector, text[], and jsonb objects of counts.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "pg/server/boundary.hpp"
+
+namespace bayes::pg {
+
+/// No term may occur more often in a document: beyond this, doubles no longer count every one.
+inline constexpr double largest_count = 1e15;
+
+/// Throws Error unless a count is from 0 to the largest. `document` as in name_of_document().
+void check_count(double count, std::string_view term, const std::string &document);
+
+/// Throws Error unless a count is a whole number, which samplers need.
+void require_whole(double count, std::string_view term, const std::string &document);
+
+/// "document 3"; of 0, for functions of one document, "the document".
+std::string name_of_document(std::int64_t number);
+
+/// Is this a type of documents? Domains: ask for the base type.
+bool is_document_type(Oid base);
+
+/// Reads documents of one type.
+class DocumentReader {
+ public:
+  using Take = std::function<void(std::string_view term, double count)>;
+
+  /// tsvector, text[] (or varchar[]), jsonb, or a domain over one of them
+  explicit DocumentReader(Oid type);
+
+  /// Calls take(term, count) for the terms of a document, in UTF-8, with counts > 0; words of an
+  /// array come one by one, with count 1, as often as they stand there. Throws Error naming
+  /// document and term for a count that cannot be.
+  void read(Datum document, std::int64_t number, const Take &take);
+
+  /// Of the tsvector read last: did PostgreSQL leave out positions, so that counts may be too
+  /// small?
+  bool truncated() const { return truncated_; }
+
+ private:
+  void read_lexemes(Datum document, const Take &take);
+  void read_words(Datum document, const Take &take);
+  void read_counts(Datum document, std::int64_t number, const Take &take);
+  std::string_view utf8(std::string_view text);
+
+  enum class Kind : char { lexemes, words, counts } kind_;
+  bool truncated_ = false;
+  /// a converted text
+  std::string text_;
+};
+
+/// A text of the server in UTF-8: itself if nothing has to be converted, else in `buffer`.
+std::string_view utf8_view(std::string_view text, std::string &buffer);
+
+}  // namespace bayes::pg

@@ -1,0 +1,104 @@
+#include "pg/server/sorter.hpp"
+
+#include <exception>
+
+namespace bayes::pg {
+namespace {
+
+constexpr std::size_t most_columns = 8;
+
+}  // namespace
+
+/// Calls f(), which calls PostgreSQL with the sort's memory as the current context.
+template <class F> auto Sorter::busy(F f) {
+  interrupted_ = true;
+  const MemoryContext memory = memory_;
+  struct Done {
+    bool &interrupted;
+    const int before = std::uncaught_exceptions();
+    ~Done() { interrupted = std::uncaught_exceptions() > before; }
+  } done{interrupted_};
+  return guarded([&f, memory] {
+    const MemoryContext before = MemoryContextSwitchTo(memory);
+    auto result = f();
+    MemoryContextSwitchTo(before);
+    return result;
+  });
+}
+
+Sorter::Sorter(MemoryContext context, std::span<const SortColumn> columns, int kilobytes) {
+  memory_ = guarded(
+      [context] { return AllocSetContextCreate(context, "pg_bayes sort", ALLOCSET_SMALL_SIZES); });
+  busy([this, columns, kilobytes] {
+    const TupleDesc description = CreateTemplateTupleDesc(int(columns.size()));
+    AttrNumber numbers[most_columns];
+    Oid less[most_columns], collations[most_columns];
+    bool nulls_first[most_columns];
+    int keys = 0;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      TupleDescInitEntry(description, AttrNumber(i + 1), "", columns[i].type, -1, 0);
+      if (!OidIsValid(columns[i].less)) continue;
+      numbers[keys] = AttrNumber(i + 1);
+      less[keys] = columns[i].less;
+      collations[keys] = columns[i].collation;
+      nulls_first[keys++] = false;
+    }
+    state_ = tuplesort_begin_heap(description, keys, numbers, less, collations, nulls_first,
+                                  kilobytes, nullptr, TUPLESORT_NONE);
+    in_ = MakeSingleTupleTableSlot(description, &TTSOpsVirtual);
+    out_ = MakeSingleTupleTableSlot(description, &TTSOpsMinimalTuple);
+    // Children of a context are deleted in the reverse order of their creation: this one, and with
+    // it the sort is ended, before the sort's own memory goes.
+    const MemoryContext last =
+        AllocSetContextCreate(CurrentMemoryContext, "pg_bayes sort end", ALLOCSET_SMALL_SIZES);
+    auto *const callback = static_cast<MemoryContextCallback *>(
+        MemoryContextAllocZero(last, sizeof(MemoryContextCallback)));
+    callback->func = [](void *sorter) { static_cast<Sorter *>(sorter)->end(); };
+    callback->arg = this;
+    MemoryContextRegisterResetCallback(last, callback);
+    return true;
+  });
+}
+
+Sorter::~Sorter() {
+  if (memory_) MemoryContextDelete(memory_);
+}
+
+void Sorter::end() {
+  memory_ = nullptr;
+  Tuplesortstate *const state = state_;
+  state_ = nullptr;
+  if (state && !interrupted_ && IsTransactionState() && std::uncaught_exceptions() == 0)
+    tuplesort_end(state);
+}
+
+void Sorter::put(const Datum *values, const bool *nulls) {
+  busy([this, values, nulls] {
+    ExecClearTuple(in_);
+    const std::size_t columns = std::size_t(in_->tts_tupleDescriptor->natts);
+    std::memcpy(in_->tts_values, values, columns * sizeof(Datum));
+    std::memcpy(in_->tts_isnull, nulls, columns * sizeof(bool));
+    ExecStoreVirtualTuple(in_);
+    tuplesort_puttupleslot(state_, in_);
+    return true;
+  });
+}
+
+void Sorter::sort() {
+  busy([this] {
+    tuplesort_performsort(state_);
+    return true;
+  });
+}
+
+TupleTableSlot *Sorter::next() {
+  const bool more = busy([this] {
+    CHECK_FOR_INTERRUPTS();
+    const bool found = tuplesort_gettupleslot(state_, true, false, out_, nullptr);
+    if (found) slot_getallattrs(out_);
+    return found;
+  });
+  return more ? out_ : nullptr;
+}
+
+}  // namespace bayes::pg

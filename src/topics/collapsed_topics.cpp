@@ -1,0 +1,284 @@
+#include <algorithm>
+#include <cmath>
+
+#include "topics/topic_samplers.hpp"
+#include "topics/topic_step.hpp"
+
+namespace bayes {
+namespace {
+
+using namespace topic_step;
+
+/// The topics of a term and how many of its tokens are in each, for terms that have few.
+class TermLists {
+ public:
+  TermLists(std::int32_t terms, int most)
+      : most_(most),
+        size_(std::size_t(terms), most > 0 ? 0 : dense),
+        entries_(std::size_t(terms) * std::size_t(most)) {}
+
+  struct Entry {
+    std::int32_t topic, tokens;
+  };
+  bool has(std::int32_t w) const { return size_[std::size_t(w)] != dense; }
+  std::span<Entry> of(std::int32_t w) {
+    return {entries_.data() + std::size_t(w) * std::size_t(most_),
+            std::size_t(size_[std::size_t(w)])};
+  }
+  /// Makes the list anew; none if it would have more than half of the most topics, as it may grow
+  /// before the next time.
+  void make(std::int32_t w, const std::int32_t *n, int topics, bool allowed) {
+    std::int32_t &size = size_[std::size_t(w)];
+    size = dense;
+    if (most_ == 0 || !allowed) return;
+    Entry *const to = entries_.data() + std::size_t(w) * std::size_t(most_);
+    int found = 0;
+    for (int k = 0; k < topics; ++k)
+      if (n[k] > 0) {
+        if (2 * found >= most_ && topics > most_) return;
+        to[found++] = {k, n[k]};
+      }
+    size = found;
+  }
+  void add(std::int32_t w, int topic) {
+    for (Entry &entry : of(w))
+      if (entry.topic == topic) {
+        ++entry.tokens;
+        return;
+      }
+    std::int32_t &size = size_[std::size_t(w)];
+    if (size == most_)
+      size = dense;
+    else
+      entries_[std::size_t(w) * std::size_t(most_) + std::size_t(size++)] = {topic, 1};
+  }
+  void remove(std::int32_t w, int topic) {
+    const auto entries = of(w);
+    for (Entry &entry : entries)
+      if (entry.topic == topic) {
+        if (--entry.tokens > 0) return;
+        entry = entries.back();
+        --size_[std::size_t(w)];
+        return;
+      }
+  }
+
+ private:
+  static constexpr std::int32_t dense = -1;
+  int most_;
+  std::vector<std::int32_t> size_;
+  std::vector<Entry> entries_;
+};
+
+/// Lists longer than this cost more than all topics in vector lanes.
+int longest_list(int topics, Sparsity sparsity) {
+  if (sparsity == Sparsity::never) return 0;
+  if (sparsity == Sparsity::always) return topics;
+  return topics < 128 ? 0 : topics / 12;
+}
+
+class CollapsedTopics final : public TopicSampler {
+ public:
+  CollapsedTopics(TopicChain &chain, Sparsity sparsity)
+      : chain_(chain),
+        stride_(chain.counts.stride()),
+        lists_(chain.terms(), longest_list(chain.topics(), sparsity)),
+        document_(chain.topics()),
+        inverse_(std::size_t(stride_), 0.0),
+        inverse_less_(std::size_t(stride_), 0.0) {}
+
+  void sweep(int index, Control &control) override {
+    TokenUniforms uniforms(topic_stream(chain_, index, TopicStream::tokens));
+    pass<false>(uniforms, control);
+  }
+  void begin(Control &control) {
+    TokenUniforms uniforms(topic_stream(chain_, 0, TopicStream::beginning));
+    pass<true>(uniforms, control);
+  }
+
+ private:
+  /// `First`: tokens have no topic yet.
+  template <bool First> void pass(TokenUniforms &uniforms, Control &control) {
+    for (int k = 0; k < chain_.topics(); ++k) {
+      count_topic(k);
+      document_.factor[std::size_t(k)] = base(k);
+    }
+    for (std::int32_t w = 0; w < chain_.terms(); ++w)
+      lists_.make(w, chain_.counts.of(w), chain_.topics(), !chain_.added(w));
+    chain_.histogram.clear();
+    std::int64_t polled = 0;
+    for (std::int64_t s = 0; s < chain_.corpus.stretches(); ++s)
+      for (const CorpusPiece &piece : chain_.corpus.stretch(s))
+        each_document(piece, [&](std::int64_t d, const DocumentTerms &terms) {
+          const std::int64_t begin = chain_.tokens.begin[std::size_t(d)];
+          if (begin - polled >= 1 << 16) {
+            polled = begin;
+            control.poll();
+          }
+          uniforms.seek(begin);
+          document<First>(terms, chain_.assigned.data() + begin, uniforms, control);
+          return true;
+        });
+  }
+
+  void count_topic(int k) {
+    const double n = chain_.prior_total(k) + double(chain_.totals[std::size_t(k)]);
+    inverse_[std::size_t(k)] = 1 / n;
+    inverse_less_[std::size_t(k)] = 1 / (n - 1);
+  }
+  double alpha(int k) const { return chain_.prior.alpha[std::size_t(k)]; }
+  double base(int k) const { return alpha(k) * inverse_[std::size_t(k)]; }
+  void set_factor(int k) {
+    double &f = document_.factor[std::size_t(k)];
+    const double now =
+        (alpha(k) + double(document_.count[std::size_t(k)])) * inverse_[std::size_t(k)];
+    factors_ += now - f;
+    f = now;
+  }
+
+  template <bool First>
+  void document(const DocumentTerms &terms, std::uint16_t *topics, TokenUniforms &uniforms,
+                Control &control) {
+    if (!First) {
+      std::int64_t i = 0;
+      for (std::size_t e = 0; e < terms.size(); ++e)
+        for (auto left = std::int64_t(terms.counts[e]); left > 0; --left)
+          document_.add(topics[i++]);
+      for (int i = 0; i < document_.size; ++i) set_factor(document_.list[std::size_t(i)]);
+    }
+    // Anew for each document, so that rounding errors do not add up.
+    factors_ = sum(document_.factor.data(), stride_);
+    std::int64_t done = 0;
+    for (std::size_t e = 0; e < terms.size(); ++e) {
+      const std::int32_t w = terms.terms[e];
+      for (auto left = std::int64_t(terms.counts[e]); left > 0; --left) {
+        if (++done % (1 << 16) == 0) control.poll();
+        token<First>(w, *topics++, uniforms.next());
+      }
+    }
+    for (int i = 0; i < document_.size; ++i) {
+      const int k = document_.list[std::size_t(i)];
+      chain_.histogram.add(k, document_.count[std::size_t(k)]);
+      document_.count[std::size_t(k)] = 0;
+      document_.factor[std::size_t(k)] = base(k);
+    }
+    document_.size = 0;
+  }
+
+  template <bool First> void token(std::int32_t w, std::uint16_t &topic, double u) {
+    const std::int32_t *const n = chain_.counts.of(w);
+    int next;
+    if (lists_.has(w))
+      next = choose_listed<First>(w, n, topic, u);
+    else if (const double *const added = chain_.added(w))
+      next = choose<First>(Seeded{n, added}, topic, u);
+    else
+      next = choose<First>(Counted{n}, topic, u);
+    if (First) {
+      move(w, -1, next);
+    } else {
+      if (next == topic) return;
+      move(w, topic, next);
+    }
+    topic = std::uint16_t(next);
+  }
+
+  /// The weight of a token's own topic without the token, and that of all others.
+  struct Weights {
+    double own, others;
+  };
+  Weights weights(int old, double g, double sum) const {
+    const double eta = chain_.prior.eta;
+    const double own = (alpha(old) + double(document_.count[std::size_t(old)] - 1)) *
+                       inverse_less_[std::size_t(old)] * (g - 1 + eta);
+    const double f = document_.factor[std::size_t(old)];
+    return {own, std::max(0.0, sum - f * g + eta * (factors_ - f))};
+  }
+
+  template <bool First, class Row> int choose(Row row, int old, double u) {
+    const double *const f = document_.factor.data();
+    const double eta = chain_.prior.eta, all = dot(f, row, stride_);
+    double *const running = document_.running.data();
+    if (First) return search(f, row, eta, stride_, -1, u * (all + eta * factors_), running);
+    const Weights weight = weights(old, row[old], all);
+    const double t = u * (weight.own + weight.others) - weight.own;
+    if (t < 0) return old;
+    const int next = search(f, row, eta, stride_, old, t, running);
+    return next < 0 ? old : next;
+  }
+
+  template <bool First>
+  int choose_listed(std::int32_t w, const std::int32_t *n, int old, double u) {
+    const double *const f = document_.factor.data();
+    const double eta = chain_.prior.eta;
+    const auto entries = lists_.of(w);
+    double all = 0, odd = 0;
+    std::size_t i = 0;
+    for (; i + 1 < entries.size(); i += 2) {
+      all += f[entries[i].topic] * double(entries[i].tokens);
+      odd += f[entries[i + 1].topic] * double(entries[i + 1].tokens);
+    }
+    if (i < entries.size()) all += f[entries[i].topic] * double(entries[i].tokens);
+    all += odd;
+    double t;
+    if (First) {
+      t = u * (all + eta * factors_);
+    } else {
+      const Weights weight = weights(old, double(n[old]), all);
+      t = u * (weight.own + weight.others) - weight.own;
+      if (t < 0) return old;
+    }
+    for (const auto &entry : entries) {
+      if (!First && entry.topic == old) continue;
+      t -= f[entry.topic] * double(entry.tokens);
+      if (t < 0) return entry.topic;
+    }
+    // What remains is the share of eta.
+    const int next =
+        search(f, Nothing{}, 1.0, stride_, First ? -1 : old, t / eta, document_.running.data());
+    return next < 0 ? old : next;
+  }
+  struct Nothing {
+    simd::Vector at(int) const { return simd::Vector{}; }
+  };
+
+  /// A token leaves a topic (-1: none) for another.
+  void move(std::int32_t w, int from, int to) {
+    std::int32_t *const n = chain_.counts.of(w);
+    if (from >= 0) {
+      --n[from];
+      --chain_.totals[std::size_t(from)];
+      count_topic(from);
+      document_.remove(from);
+      set_factor(from);
+      if (lists_.has(w)) lists_.remove(w, from);
+    }
+    ++n[to];
+    ++chain_.totals[std::size_t(to)];
+    count_topic(to);
+    document_.add(to);
+    set_factor(to);
+    if (lists_.has(w)) lists_.add(w, to);
+  }
+
+  TopicChain &chain_;
+  const int stride_;
+  TermLists lists_;
+  DocumentTopics document_;
+  /// 1 / (V eta + n_k), and with one token less
+  std::vector<double> inverse_, inverse_less_;
+  /// the sum of all factors of the document
+  double factors_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<TopicSampler> collapsed_topics(TopicChain &chain, Sparsity sparsity) {
+  return std::make_unique<CollapsedTopics>(chain, sparsity);
+}
+
+void begin_topics(TopicChain &chain, Control &control) {
+  CollapsedTopics(chain, Sparsity::automatic).begin(control);
+}
+
+}  // namespace bayes

@@ -1,0 +1,319 @@
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+
+#include "topics/topic_samplers.hpp"
+#include "topics/topic_step.hpp"
+
+namespace bayes {
+namespace {
+
+using namespace topic_step;
+
+/// A gamma variate of shape a < 1 by Ahrens and Dieter's rejection (1974), from these two uniform
+/// numbers or, if they are rejected, from others.
+double small_gamma(double a, double u, double v, Random random) {
+  const double b = 1 + a / 2.718281828459045;
+  for (;; u = random.uniform(), v = random.uniform()) {
+    const double p = b * u;
+    if (p <= 1) {
+      const double x = std::pow(p, 1 / a);
+      if (v <= std::exp(-x)) return x;
+    } else {
+      const double x = -std::log((b - p) / a);
+      if (v <= std::pow(x, a - 1)) return x;
+    }
+  }
+}
+
+class GibbsTopics final : public TopicSampler {
+ public:
+  GibbsTopics(TopicChain &chain, Sparsity sparsity)
+      : chain_(chain),
+        topics_(chain.topics()),
+        stride_(chain.counts.stride()),
+        sparsity_(sparsity),
+        drawn_(chain.terms(), topics_),
+        inverse_(std::size_t(stride_), 0.0),
+        base_(std::size_t(stride_), 0.0),
+        smooth_(std::size_t(chain.terms()), 0.0),
+        done_(std::size_t(chain.tokens.documents()), 0) {}
+
+  void sweep(int index, Control &control) override {
+    draw_terms(index, control);
+    draw_tokens(index, control);
+  }
+
+ private:
+  // ---- the topics' terms ----
+
+  std::int32_t terms_of_task() const { return std::max(1, 16384 / stride_); }
+  std::size_t tasks() const {
+    return std::size_t((chain_.terms() + terms_of_task() - 1) / terms_of_task());
+  }
+  template <class F> void each_term(std::size_t task, const Stop &stop, F f) {
+    const std::int32_t first = std::int32_t(task) * terms_of_task(),
+                       end = std::min(chain_.terms(), first + terms_of_task());
+    for (std::int32_t w = first; w < end && !stop(); ++w) f(w);
+  }
+
+  /// Gamma variates, whose shares of their sum over the terms are the topic's probabilities.
+  void draw_terms(int index, Control &control) {
+    const RowRandom random = topic_stream(chain_, index, TopicStream::topics);
+    const double entries = double(chain_.terms()) * topics_;
+    const SweepPlan plan = plan_tasks(entries * 20, std::size_t(stride_) * 8, control);
+    std::vector<Buffer> sums(std::size_t(plan.slots));
+    std::vector<double> totals(std::size_t(topics_), 0.0);
+    run_in_order(
+        tasks(), plan, control,
+        [&](int, int slot, std::size_t task, const Stop &stop) {
+          Buffer &own = sums[std::size_t(slot)];
+          own.assign(std::size_t(stride_), 0.0);
+          Buffer space(std::size_t(2 * stride_ + 64));
+          each_term(task, stop, [&](std::int32_t w) {
+            double *const g = drawn_.of(w);
+            draw_term(w, random, space.data(), g);
+            for (int k = 0; k < stride_; ++k) own[std::size_t(k)] += g[k];
+          });
+        },
+        [&](int slot) {
+          for (std::size_t k = 0; k < totals.size(); ++k) totals[k] += sums[std::size_t(slot)][k];
+        });
+    for (int k = 0; k < topics_; ++k) {
+      if (!(totals[std::size_t(k)] > 1e-200)) totals[std::size_t(k)] = draw_whole_topic(k, random);
+      inverse_[std::size_t(k)] = 1 / totals[std::size_t(k)];
+      base_[std::size_t(k)] = chain_.prior.alpha[std::size_t(k)] * inverse_[std::size_t(k)];
+    }
+    if (!sparse_at_all()) return;
+    run_in_order(
+        tasks(), plan, control,
+        [&](int, int, std::size_t task, const Stop &stop) {
+          each_term(task, stop, [&](std::int32_t w) {
+            smooth_[std::size_t(w)] = dot(base_.data(), Drawn{drawn_.of(w)}, stride_);
+          });
+        },
+        [](int) {});
+  }
+
+  /// A term's gamma variates, of shapes eta + n_kw. Those that underflow are 0: they are of topics
+  /// without tokens of the term, and beside its others they do not show.
+  void draw_term(std::int32_t w, const RowRandom &random, double *uniforms, double *g) {
+    using namespace simd;
+    const std::int32_t *const n = chain_.counts.of(w);
+    const double *const added = chain_.added(w);
+    const double eta = chain_.prior.eta;
+    const std::int64_t first = std::int64_t(w) * stride_;
+    random.fill(first, stride_, uniforms);
+    const double *const second = uniforms + stride_;
+    for (int k = 0; k < stride_; k += lanes) {
+      simd::Vector shape = Counted{n}.at(k) + eta;
+      if (added) shape += load(added + k);
+      const simd::Vector p = load(uniforms + k) * (1.0 + shape / 2.718281828459045);
+      const simd::Vector x = exp(log(p) / max(shape, all(1e-5)));
+      // 1 - x <= exp(-x)
+      const auto accepted =
+          (shape < 1.0) & (shape >= 1e-5) & (p <= 1.0) & (load(second + k) <= 1.0 - x);
+      store(g + k, accepted ? x : all(-1.0));
+    }
+    for (int k = 0; k < topics_; ++k) {
+      if (g[k] >= 0) continue;
+      const double shape = double(n[k]) + eta + (added ? added[k] : 0);
+      Random own(random.bits(-1 - (first + k)));
+      g[k] = shape < 1 ? small_gamma(shape, uniforms[k], second[k], own) : own.gamma(shape);
+    }
+    std::fill(g + topics_, g + stride_, 0.0);
+  }
+
+  /// For a topic all of whose variates underflowed, by their logarithms.
+  double draw_whole_topic(int k, const RowRandom &random) {
+    std::vector<double> shapes(std::size_t(chain_.terms())), out(shapes.size());
+    for (std::int32_t w = 0; w < chain_.terms(); ++w) {
+      const double *const added = chain_.added(w);
+      shapes[std::size_t(w)] =
+          chain_.prior.eta + (added ? added[k] : 0) + double(chain_.counts.of(w)[k]);
+    }
+    Random own(random.bits(-1 - std::int64_t(chain_.terms()) * stride_ - k));
+    own.dirichlet(shapes, out);
+    for (std::int32_t w = 0; w < chain_.terms(); ++w) drawn_.of(w)[k] = out[std::size_t(w)];
+    return 1;
+  }
+
+  // ---- the topics of tokens ----
+
+  struct Worker {
+    Worker(const GibbsTopics &all, const RowRandom &random)
+        : document(all.topics_),
+          weights(std::size_t(all.topics_), 0.0),
+          uniforms(random),
+          moved(std::size_t(all.topics_), 0),
+          histogram(all.topics_, all.chain_.tokens.longest()) {}
+    DocumentTopics document;
+    /// n_dk / (sum of the topic's variates), in the order of the document's topics
+    std::vector<double> weights;
+    TokenUniforms uniforms;
+    /// changes of n_k
+    std::vector<std::int64_t> moved;
+    DocumentHistogram histogram;
+  };
+
+  void draw_tokens(int index, Control &control) {
+    const SweepPlan plan = plan_tasks(double(chain_.tokens.tokens()) * 100, 1, control);
+    shared_ = plan.threads > 1;
+    const RowRandom random = topic_stream(chain_, index, TopicStream::tokens);
+    std::vector<Worker> workers;
+    for (int i = 0; i < plan.threads; ++i) workers.emplace_back(*this, random);
+    std::fill(done_.begin(), done_.end(), 0);
+    sweep_corpus(
+        chain_.corpus, plan, control,
+        [&](int worker, int, const CorpusPiece &piece, const Stop &stop) {
+          Worker &own = workers[std::size_t(worker)];
+          std::copy(base_.begin(), base_.end(), own.document.factor.begin());
+          each_document(piece, [&](std::int64_t d, const DocumentTerms &terms) {
+            // What a document changes is changed in place and once: an abandoned piece goes on
+            // where it was.
+            if (done_[std::size_t(d)]) return true;
+            if (stop()) return false;
+            const std::int64_t begin = chain_.tokens.begin[std::size_t(d)];
+            own.uniforms.seek(begin);
+            document(terms, chain_.assigned.data() + begin, own);
+            done_[std::size_t(d)] = 1;
+            return true;
+          });
+        },
+        [](int) {});
+    chain_.histogram.clear();
+    for (Worker &worker : workers) {
+      chain_.histogram.add(worker.histogram);
+      for (std::size_t k = 0; k < worker.moved.size(); ++k) chain_.totals[k] += worker.moved[k];
+    }
+  }
+
+  double weight(int k, int tokens) const { return double(tokens) * inverse_[std::size_t(k)]; }
+  void weigh(int k, Worker &own) const {
+    const int tokens = own.document.count[std::size_t(k)];
+    own.document.factor[std::size_t(k)] = base_[std::size_t(k)] + weight(k, tokens);
+    if (tokens > 0)
+      own.weights[std::size_t(own.document.place[std::size_t(k)])] = weight(k, tokens);
+  }
+
+  void document(const DocumentTerms &terms, std::uint16_t *topics, Worker &own) {
+    DocumentTopics &document = own.document;
+    std::int64_t i = 0;
+    for (std::size_t e = 0; e < terms.size(); ++e)
+      for (auto left = std::int64_t(terms.counts[e]); left > 0; --left) document.add(topics[i++]);
+    for (int j = 0; j < document.size; ++j) weigh(document.list[std::size_t(j)], own);
+    for (std::size_t e = 0; e < terms.size(); ++e) {
+      const std::int32_t w = terms.terms[e];
+      const double *const g = drawn_.of(w);
+      for (auto left = std::int64_t(terms.counts[e]); left > 0; --left, ++topics) {
+        const int old = *topics;
+        const double u = own.uniforms.next();
+        const int next =
+            sparse(document.size) ? choose_listed(w, g, old, u, own) : choose(g, old, u, own);
+        if (next == old) continue;
+        *topics = std::uint16_t(next);
+        move(w, old, next, own);
+      }
+    }
+    for (int j = 0; j < document.size; ++j) {
+      const int k = document.list[std::size_t(j)];
+      own.histogram.add(k, document.count[std::size_t(k)]);
+      document.count[std::size_t(k)] = 0;
+      document.factor[std::size_t(k)] = base_[std::size_t(k)];
+    }
+    document.size = 0;
+  }
+
+  bool sparse_at_all() const {
+    return sparsity_ == Sparsity::always || (sparsity_ == Sparsity::automatic && stride_ >= 128);
+  }
+  bool sparse(int size) const {
+    return sparsity_ == Sparsity::always || (sparse_at_all() && 12 * size < stride_);
+  }
+
+  int choose(const double *g, int old, double u, Worker &own) const {
+    const double *const f = own.document.factor.data();
+    const double sum = dot(f, Drawn{g}, stride_), mine = f[old] * g[old],
+                 stay = mine - inverse_[std::size_t(old)] * g[old],
+                 others = std::max(0.0, sum - mine);
+    const double t = u * (stay + others) - stay;
+    if (t < 0) return old;
+    const int next = search(f, Drawn{g}, 0, stride_, old, t, own.document.running.data());
+    return next < 0 ? old : next;
+  }
+
+  int choose_listed(std::int32_t w, const double *g, int old, double u, Worker &own) const {
+    const DocumentTopics &document = own.document;
+    const std::int32_t *const list = document.list.data();
+    const double *const weights = own.weights.data();
+    double sum = 0, odd = 0;
+    int i = 0;
+    for (; i + 1 < document.size; i += 2) {
+      sum += weights[i] * g[list[i]];
+      odd += weights[i + 1] * g[list[i + 1]];
+    }
+    if (i < document.size) sum += weights[i] * g[list[i]];
+    sum += odd;
+    const double mine = weights[document.place[std::size_t(old)]] * g[old],
+                 stay = weight(old, document.count[std::size_t(old)] - 1) * g[old],
+                 others = std::max(0.0, sum - mine);
+    double t = u * (stay + others + smooth_[std::size_t(w)]) - stay;
+    if (t < 0) return old;
+    if (t < others)
+      for (i = 0; i < document.size; ++i) {
+        if (list[i] == old) continue;
+        t -= weights[i] * g[list[i]];
+        if (t < 0) return list[i];
+      }
+    else
+      t -= others;
+    const int next = search(base_.data(), Drawn{g}, 0, stride_, -1, std::max(0.0, t),
+                            own.document.running.data());
+    return next < 0 ? old : next;
+  }
+
+  void move(std::int32_t w, int from, int to, Worker &own) {
+    std::int32_t *const n = chain_.counts.of(w);
+    if (shared_) {
+      // Sums of whole numbers are the same in any order.
+      std::atomic_ref(n[from]).fetch_sub(1, std::memory_order_relaxed);
+      std::atomic_ref(n[to]).fetch_add(1, std::memory_order_relaxed);
+    } else {
+      --n[from];
+      ++n[to];
+    }
+    --own.moved[std::size_t(from)];
+    ++own.moved[std::size_t(to)];
+    DocumentTopics &document = own.document;
+    document.remove(from);
+    if (document.count[std::size_t(from)] == 0) {
+      // The last of the list took its place.
+      const int place = document.place[std::size_t(from)];
+      if (place < document.size)
+        own.weights[std::size_t(place)] = own.weights[std::size_t(document.size)];
+    }
+    weigh(from, own);
+    document.add(to);
+    weigh(to, own);
+  }
+
+  TopicChain &chain_;
+  const int topics_, stride_;
+  const Sparsity sparsity_;
+  TermTopics drawn_;
+  /// one divided by the sum of the topic's variates; alpha_k times that
+  Buffer inverse_, base_;
+  /// of every term the sum of its variates times `base_`
+  std::vector<double> smooth_;
+  /// documents that this sweep has done
+  std::vector<char> done_;
+  bool shared_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<TopicSampler> gibbs_topics(TopicChain &chain, Sparsity sparsity) {
+  return std::make_unique<GibbsTopics>(chain, sparsity);
+}
+
+}  // namespace bayes

@@ -1,0 +1,222 @@
+#include "topics/lda_sampling.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <optional>
+
+#include "base/error.hpp"
+#include "base/message.hpp"
+#include "mcmc/stored_draws.hpp"
+#include "topics/topic_matching.hpp"
+#include "topics/topic_samplers.hpp"
+
+namespace bayes {
+namespace {
+
+double numbers_of_draw(const Corpus &corpus, int k) {
+  return double(k) * (double(corpus.totals().vocabulary) + 1);
+}
+
+/// How many draws to hold while the chains run: unless asked for, not more than are stored.
+std::int64_t held_topic_draws(const ChainPlan &plan, double numbers, const Control &control) {
+  const double held = std::clamp(control.memory / 4 / (8 * numbers), 1.0, 1e9);
+  return plan.stored_draws > 0 ? collected_draws(plan, std::int64_t(held))
+                               : equal_draws(plan, std::min({held, 500.0, 2e6 / numbers}));
+}
+
+bool names_topics(const LdaPrior &prior, bool alpha_given) {
+  return prior.added.terms() > 0 ||
+         (alpha_given && std::adjacent_find(prior.alpha.begin(), prior.alpha.end(),
+                                            std::not_equal_to<>()) != prior.alpha.end());
+}
+
+void require_tokens(const Corpus &corpus, const LdaOptions &options, double numbers,
+                    const Control &control) {
+  const CorpusTotals &totals = corpus.totals();
+  if (!totals.whole)
+    throw Error(Errc::invalid_argument,
+                "method " + options.method + " takes whole counts only, but some are fractions",
+                "It draws a topic for every token.", "Use method vi, em or svi.");
+  // Two bytes a token, and what the index of documents takes.
+  const double bytes = 2 * totals.tokens + 9 * double(totals.documents) + 16 * totals.most_tokens;
+  if (bytes > std::max(control.row_memory, 64e6) || totals.tokens >= 0x1p31)
+    throw Error(Errc::too_large,
+                message("method {} keeps the topic of every token, which for {} tokens do not fit "
+                        "into maintenance_work_mem",
+                        options.method, std::int64_t(totals.tokens)),
+                {}, "Raise maintenance_work_mem, or use method svi or vi.");
+  const double held = double(held_topic_draws(options.chains, numbers, control));
+  // Counts, variates or lists, their mean, two references, the draws; overlaps of topics.
+  require_memory(
+      {message("{} topics of {} terms", options.k, totals.vocabulary),
+       (4 + 8 + 8 + 16 + 8 * held) * numbers + 16.0 * options.k * options.k, "documents"},
+      control);
+}
+
+class SampledLda {
+ public:
+  SampledLda(Corpus &corpus, const LdaOptions &options, LdaPrior prior, Control &control)
+      : corpus_(corpus),
+        options_(options),
+        prior_(std::move(prior)),
+        control_(control),
+        index_(corpus, control),
+        named_(names_topics(prior_, options.alpha.has_value())),
+        numbers_(numbers_of_draw(corpus, options.k)),
+        held_(held_topic_draws(options.chains, numbers_, control)),
+        holds_(most_added(), held_),
+        sums_(corpus.totals().vocabulary, options.k),
+        alpha_(std::size_t(options.k), 0.0) {
+    drawn_.alpha = !options.alpha && options.learn_alpha != Learned::no;
+    drawn_.symmetric = options.learn_alpha == Learned::symmetric;
+    drawn_.eta = !options.eta && options.learn_eta;
+  }
+
+  class Chain;
+
+  /// How many draws are added up. Matching and adding one costs much less than a sweep, unless
+  /// there are few tokens for the terms and topics.
+  std::int64_t most_added() const {
+    const auto all = options_.chains.all_stored();
+    const double sweeps = 10 * std::max(1.0, corpus_.totals().tokens) / numbers_;
+    return std::min(all, std::int64_t(std::max(500.0, std::min(1.0, sweeps) * double(all))));
+  }
+
+  SampledTopics result(const Draws &quantities) {
+    SampledTopics out;
+    const double share = 1 / double(added_);
+    for (double &x : sums_.values()) x *= share;
+    for (double &a : alpha_) a *= share;
+    out.prior.alpha = std::move(alpha_);
+    out.prior.eta = eta_ * share;
+    out.prior.added = std::move(prior_.added);
+    out.counts = std::move(sums_);
+    for (const int s :
+         draws_to_store(options_.chains, quantities, held_, numbers_ * double(held_), control_)) {
+      out.draws.push_back(std::move(draws_[std::size_t(s)]));
+      out.draw_priors.push_back(std::move(draw_priors_[std::size_t(s)]));
+    }
+    return out;
+  }
+
+ private:
+  /// A draw of a chain, whose topics have these names.
+  void add(const TopicChain &chain, const std::vector<int> &names) {
+    const auto k = std::size_t(options_.k);
+    const bool hold = holds_.takes(added_++);
+    TermTopics draw;
+    if (hold) draw = TermTopics(chain.terms(), options_.k);
+    for (std::int32_t w = 0; w < chain.terms(); ++w) {
+      const std::int32_t *const n = chain.counts.of(w);
+      double *const to = sums_.of(w);
+      for (std::size_t i = 0; i < k; ++i) to[names[i]] += double(n[i]);
+      if (hold)
+        for (std::size_t i = 0; i < k; ++i) draw.of(w)[names[i]] = double(n[i]);
+    }
+    LdaPrior prior{std::vector<double>(k), chain.prior.eta, {}};
+    for (std::size_t i = 0; i < k; ++i) prior.alpha[std::size_t(names[i])] = chain.prior.alpha[i];
+    for (std::size_t i = 0; i < k; ++i) alpha_[i] += prior.alpha[i];
+    eta_ += prior.eta;
+    if (!hold) return;
+    draws_.push_back(std::move(draw));
+    draw_priors_.push_back(std::move(prior));
+  }
+
+  Corpus &corpus_;
+  const LdaOptions &options_;
+  LdaPrior prior_;
+  Control &control_;
+  const TokenIndex index_;
+  const bool named_;
+  const double numbers_;
+  const std::int64_t held_;
+  EvenlySpaced holds_;
+  DrawnPrior drawn_;
+  std::int64_t added_ = 0;
+  /// of the draws
+  TermTopics sums_;
+  std::vector<double> alpha_;
+  double eta_ = 0;
+  std::vector<TermTopics> draws_;
+  std::vector<LdaPrior> draw_priors_;
+  /// the first draw that counts
+  std::optional<TopicReference> reference_;
+};
+
+class SampledLda::Chain final : public ChainSampler {
+ public:
+  Chain(SampledLda &all, int number)
+      : all_(all),
+        chain_(all.corpus_, all.index_, all.prior_, all.options_.seed, number),
+        sampler_(all.options_.method == "gibbs" ? gibbs_topics(chain_) : collapsed_topics(chain_)) {
+  }
+
+  double sweep(int index, Control &control) override {
+    if (index == 0) begin_topics(chain_, control);
+    sampler_->sweep(index, control);
+    Random random(chain_.seed, std::uint64_t(chain_.number), std::uint64_t(index),
+                  std::uint64_t(TopicStream::prior));
+    draw_prior(chain_, all_.drawn_, random);
+    chain_.score();
+    return chain_.log_joint() + all_.drawn_.log_density(chain_.prior);
+  }
+
+  void record(std::vector<double> &values) const override {
+    values.push_back(without_rounding_errors(chain_.log_likelihood()));
+    values.push_back(without_rounding_errors(chain_.entropy()));
+    values.push_back(std::accumulate(chain_.prior.alpha.begin(), chain_.prior.alpha.end(), 0.0));
+    values.push_back(chain_.prior.eta);
+  }
+
+  void store(double) override {
+    std::vector<int> names(std::size_t(chain_.topics()));
+    std::iota(names.begin(), names.end(), 0);
+    if (!all_.named_) {
+      // A chain's draws resemble its own first one most, and chains are matched as wholes.
+      QuietControl control(all_.control_);
+      if (!own_) {
+        own_.emplace(chain_.counts);
+        own_names_ = names;
+        if (all_.reference_)
+          own_names_ = all_.reference_->names_of(chain_.counts, control);
+        else
+          all_.reference_ = own_;
+      }
+      names = own_->names_of(chain_.counts, control);
+      for (int &name : names) name = own_names_[std::size_t(name)];
+    }
+    all_.add(chain_, names);
+  }
+
+ private:
+  SampledLda &all_;
+  TopicChain chain_;
+  const std::unique_ptr<TopicSampler> sampler_;
+  /// the chain's first draw that counts, and what its topics are called
+  std::optional<TopicReference> own_;
+  std::vector<int> own_names_;
+};
+
+}  // namespace
+
+SampledTopics sample_topics(Corpus &corpus, const LdaOptions &options, LdaPrior prior, FitRun &run,
+                            Control &control) {
+  const double numbers = numbers_of_draw(corpus, options.k);
+  require_tokens(corpus, options, numbers, control);
+  run.set_weight(corpus.totals().tokens, corpus.totals().documents);
+  SampledLda all(corpus, options, std::move(prior), control);
+  const ChainSettings settings{options.method.c_str(),
+                               options.chains,
+                               {"log_likelihood", "entropy", "alpha", "eta"},
+                               all.most_added(),
+                               "counts"};
+  ChainRun chains = run_chains(settings, control, [&](int chain) {
+    return std::make_unique<SampledLda::Chain>(all, chain);
+  });
+  SampledTopics out = all.result(chains.quantities);
+  run.take(std::move(chains), options.chains);
+  return out;
+}
+
+}  // namespace bayes

@@ -1,0 +1,151 @@
+// The draw of one token's topic, for both samplers: sums over topics in vector lanes.
+//
+// A topic's weight is f_k g_k: f is of the document and the topic, g of the term. Weights of all
+// topics are only added up; a token that keeps its topic needs no more, and most of them do.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "base/aligned.hpp"
+#include "base/simd.hpp"
+#include "topics/term_topics.hpp"
+
+namespace bayes::topic_step {
+
+static_assert(topic_lanes == simd::sum_lanes);
+
+/// g of a term as the number of its tokens in each topic.
+struct Counted {
+  const std::int32_t *n;
+  double operator[](int k) const { return double(n[k]); }
+  simd::Vector at(int k) const {
+    using Whole = std::int32_t __attribute__((vector_size(simd::lanes * 4), aligned(4), may_alias));
+    return __builtin_convertvector(*reinterpret_cast<const Whole *>(n + k), simd::Vector);
+  }
+};
+/// The same and what the prior adds.
+struct Seeded {
+  const std::int32_t *n;
+  const double *added;
+  double operator[](int k) const { return double(n[k]) + added[k]; }
+  simd::Vector at(int k) const { return Counted{n}.at(k) + simd::load(added + k); }
+};
+/// g as a draw.
+struct Drawn {
+  const double *g;
+  double operator[](int k) const { return g[k]; }
+  simd::Vector at(int k) const { return simd::load(g + k); }
+};
+
+inline double tree(const double *s) {
+  return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+}
+inline double total(const simd::Vector (&sums)[simd::registers]) {
+  alignas(cache_line) double s[simd::sum_lanes];
+  for (int r = 0; r < simd::registers; ++r) simd::store(s + r * simd::lanes, sums[r]);
+  return tree(s);
+}
+
+/// The sum of f_k g_k.
+template <class Row> double dot(const double *f, Row row, int stride) {
+  using namespace simd;
+  simd::Vector a[registers] = {}, b[registers] = {};
+  int k = 0;
+  for (; k + sum_lanes < stride; k += 2 * sum_lanes)
+    for (int r = 0; r < registers; ++r) {
+      const int i = k + r * lanes;
+      a[r] = madd(load(f + i), row.at(i), a[r]);
+      b[r] = madd(load(f + i + sum_lanes), row.at(i + sum_lanes), b[r]);
+    }
+  for (int r = 0; r < registers; ++r) {
+    if (k < stride) a[r] = madd(load(f + k + r * lanes), row.at(k + r * lanes), a[r]);
+    a[r] += b[r];
+  }
+  return total(a);
+}
+
+inline double sum(const double *f, int stride) {
+  using namespace simd;
+  simd::Vector a[registers] = {};
+  for (int k = 0; k < stride; k += sum_lanes)
+    for (int r = 0; r < registers; ++r) a[r] += load(f + k + r * lanes);
+  return total(a);
+}
+
+/// The topic, not `old`, in which a point t of the line falls on which topics follow each other
+/// with lengths f_k (g_k + eta), those of one lane first. `running`: stride numbers of workspace.
+/// Returns -1 if all lengths are 0.
+template <class Row>
+int search(const double *f, Row row, double eta, int stride, int old, double t, double *running) {
+  using namespace simd;
+  simd::Vector sums[registers] = {}, place[registers];
+  for (int i = 0; i < sum_lanes; ++i) place[i / lanes][i % lanes] = i;
+  const simd::Vector left_out = all(double(old)), more = all(eta);
+  for (int k = 0; k < stride; k += sum_lanes)
+    for (int r = 0; r < registers; ++r) {
+      const int i = k + r * lanes;
+      const simd::Vector length = load(f + i) * (row.at(i) + more);
+      sums[r] += place[r] == left_out ? simd::Vector{} : length;
+      store(running + i, sums[r]);
+      place[r] += double(sum_lanes);
+    }
+  const double *const last = running + stride - sum_lanes;
+  int lane = 0;
+  while (lane < sum_lanes - 1 && t >= last[lane]) t -= last[lane++];
+  // Rounding may leave t at the end of all.
+  while (lane > 0 && !(last[lane] > 0)) t = last[--lane];
+  if (!(last[lane] > 0)) {
+    while (lane < sum_lanes && !(last[lane] > 0)) ++lane;
+    if (lane == sum_lanes) return -1;
+    t = 0;
+  }
+  if (!(t < last[lane])) {
+    // the last topic of a length
+    int block = stride / sum_lanes - 1;
+    while (block > 0 && running[(block - 1) * sum_lanes + lane] == last[lane]) --block;
+    return block * sum_lanes + lane;
+  }
+  int low = 0, high = stride / sum_lanes - 1;
+  while (low < high) {
+    const int middle = (low + high) / 2;
+    if (running[middle * sum_lanes + lane] > t)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low * sum_lanes + lane;
+}
+
+/// The topics of a document.
+struct DocumentTopics {
+  explicit DocumentTopics(int topics)
+      : factor(std::size_t(padded_topics(topics)), 0.0),
+        running(factor.size(), 0.0),
+        count(factor.size(), 0),
+        place(factor.size(), 0),
+        list(factor.size(), 0) {}
+
+  void add(int k) {
+    if (count[std::size_t(k)]++ > 0) return;
+    place[std::size_t(k)] = size;
+    list[std::size_t(size++)] = k;
+  }
+  void remove(int k) {
+    if (--count[std::size_t(k)] > 0) return;
+    const std::int32_t last = list[std::size_t(--size)];
+    list[std::size_t(place[std::size_t(k)])] = last;
+    place[std::size_t(last)] = place[std::size_t(k)];
+  }
+
+  /// f, padded with 0; workspace
+  Buffer factor, running;
+  /// n_dk; where the topic is in `list`, if the document has it
+  std::vector<std::int32_t> count, place;
+  /// the first `size` are the topics that the document has
+  std::vector<std::int32_t> list;
+  int size = 0;
+};
+
+}  // namespace bayes::topic_step

@@ -1,0 +1,206 @@
+-- Topic models: every function of a fitted model, against what defines it.
+SELECT plan(48);
+\ir ../lib/checks.sql
+\ir ../lib/errors.sql
+SET client_min_messages = error;
+CREATE FUNCTION timeless(model bayes_model) RETURNS text LANGUAGE sql RETURN (model::jsonb
+  - 'seconds')::text;
+
+-- Documents of two kinds: of fruit, of tools, and of both.
+CREATE TABLE shopping AS SELECT id, ARRAY(SELECT (CASE WHEN id % 3 = 0 OR id % 3 = 2 AND i % 2 = 0
+    THEN '{apple,pear,plum,quince}' ELSE '{hammer,nail,pliers,saw,screw}' END::text[])
+    [1 + (id * i + i * i / 3 + id / 5) % (4 + (id % 3 = 1)::int)]
+  FROM generate_series(1, 8 + id % 5) AS i) AS words FROM generate_series(1, 90) AS id;
+UPDATE shopping SET words = array_remove(words, NULL);
+CREATE TABLE models AS
+SELECT way, lda_fit(words, 2, jsonb_build_object('method', way) || CASE
+  WHEN way IN ('gibbs', 'collapsed') THEN '{"draws": 60, "chains": 2}'::jsonb
+  ELSE '{"restarts": 3}' END) AS model
+FROM shopping, unnest('{vi,em,svi,gibbs,collapsed}'::text[]) AS way GROUP BY way;
+CREATE TABLE given AS SELECT model FROM models WHERE way = 'vi';
+
+-- ---- the models ----
+
+SELECT is((SELECT string_agg(DISTINCT topics, ' | ') FROM (SELECT way, string_agg(kind, ' '
+    ORDER BY kind) AS topics FROM (SELECT way, topic,
+      CASE WHEN bool_and(term IN ('apple', 'pear', 'plum', 'quince')) THEN 'fruit'
+        WHEN bool_and(term IN ('hammer', 'nail', 'pliers', 'saw', 'screw')) THEN 'tools'
+        ELSE 'both' END AS kind
+      FROM models, lda_topics(model, 4) GROUP BY way, topic) AS t GROUP BY way) AS m),
+  'fruit tools', 'every method finds both kinds');
+SELECT same_rows('SELECT way, (family, rows, skipped, dimension, components) FROM models,
+    bayes_info(model) ORDER BY method', $$SELECT way, ('lda'::text, 90::bigint, 0::bigint, 9, 2)
+    FROM models ORDER BY way$$, 'what is known of every model');
+SELECT never('SELECT way, (draws IS NOT NULL) <> (way IN (''gibbs'', ''collapsed'')) AS wrong
+  FROM models, bayes_info(model)', 'samplers have draws');
+SELECT never('SELECT m.way, NOT (model::text::bayes_model = model
+  AND model::jsonb::bayes_model = model) AS wrong FROM models AS m',
+  'text and jsonb are read back to the same bytes');
+SELECT never($$SELECT m.way, timeless(model) <> timeless(again) AS wrong FROM models AS m,
+  LATERAL (SELECT lda_fit(words, 2, i.options ORDER BY random()) AS again
+    FROM shopping, bayes_info(model) AS i) AS f$$,
+  'the options in force give the same model again, with documents in any order');
+
+-- ---- topics ----
+
+SELECT never('SELECT way, topic, abs(sum(probability) - 1) > 1e-12 OR count(*) <> 9
+    OR min(rank) <> 1 OR max(rank) <> 9 OR count(DISTINCT term) <> 9 AS wrong
+  FROM models, lda_topics(model, 100) GROUP BY way, topic', 'a topic is a distribution');
+SELECT never('SELECT way, topic, ordered <> terms AS wrong FROM (SELECT way, topic,
+    array_agg(term ORDER BY rank) AS terms,
+    array_agg(term ORDER BY probability DESC, term COLLATE "C") AS ordered
+  FROM models, lda_topics(model, 9) GROUP BY way, topic) AS t', 'by probability, then by name');
+SELECT same_rows('SELECT * FROM given, lda_topics(model, 3) AS t',
+  'SELECT * FROM given, lda_topics(model) AS t WHERE rank <= 3', 'ten terms, or as many as asked');
+SELECT is(complaint('SELECT lda_topics(model, 0) FROM given'),
+  '22023 top is 0, the number of terms must be at least 1', 'at least one');
+SELECT same_rows($$SELECT * FROM lda_topics('SELECT id, words FROM shopping', 2,
+    '{"restarts": 3}')$$, 'SELECT t.* FROM given, lda_topics(model) AS t',
+  'a query, the same topics');
+
+-- ---- relevance ----
+
+SELECT same_rows('SELECT topic, rank, term, probability FROM given, lda_relevance(model, 1)',
+  'SELECT t.* FROM given, lda_topics(model) AS t', 'lambda = 1: by probability');
+SELECT never('SELECT lambda, topic, rank, term, NOT near(relevance, lambda * ln(r.probability)
+    + (1 - lambda) * ln(r.probability / p)) AS wrong
+  FROM given, (VALUES (0::float8), (0.3), (1)) AS l(lambda), lda_relevance(model, lambda, 9) AS r
+  JOIN (SELECT term, sum(weight * probability) AS p FROM given, lda_topics(model, 9)
+    JOIN lda_topic_weights((SELECT model FROM given)) USING (topic) GROUP BY term) AS m
+  USING (term)', 'relevance is what it says');
+SELECT never('SELECT topic, ordered <> terms AS wrong FROM (SELECT topic,
+    array_agg(term ORDER BY rank) AS terms, array_agg(term ORDER BY relevance DESC) AS ordered
+  FROM given, lda_relevance(model, 0.3) GROUP BY topic) AS t', 'and the order is by it');
+SELECT is(complaint(format('SELECT lda_relevance(model, %L) FROM given', lambda)),
+  format('22023 lambda is %s, but must be from 0 to 1', lambda), 'lambda ' || lambda)
+FROM unnest('{-0.1,1.5,NaN}'::text[]) AS lambda;
+
+-- ---- weights ----
+
+SELECT never('SELECT way, abs(sum(weight) - 1) > 1e-12 OR min(alpha) <= 0 OR min(eta) <= 0
+    AND way <> ''em'' OR array_agg(weight ORDER BY topic) <> array_agg(weight ORDER BY weight
+    DESC) AS wrong FROM models, lda_topic_weights(model) GROUP BY way',
+  'weights are shares, the largest first');
+SELECT never('SELECT way, topic, NOT near(w.effective_terms, e.terms) AS wrong
+  FROM models, lda_topic_weights(model) AS w JOIN LATERAL (SELECT topic,
+    exp(-sum(probability * ln(nullif(probability, 0)))) AS terms FROM lda_topics(model, 9)
+    GROUP BY topic) AS e USING (topic)', 'effective terms are exp of the entropy');
+
+-- ---- the posterior ----
+
+SELECT never('SELECT way, topic, term, NOT near(lambda / sum(lambda) OVER (PARTITION BY way,
+    topic), probability) AS wrong
+  FROM models, lda_posterior(model) AS p JOIN lda_topics(model, 9) AS t USING (topic, term)
+  WHERE way IN (''vi'', ''svi'')', 'probabilities are the means of the posterior');
+SELECT is((SELECT near(sum(lambda), (SELECT sum(cardinality(words)) FROM shopping)
+  + 18 * max(eta)) FROM given, lda_posterior(model) JOIN lda_topic_weights((SELECT model
+  FROM given)) USING (topic)), true, 'every token is in it once, and the prior');
+SELECT is(complaint(format('SELECT lda_posterior(model) FROM models WHERE way = %L', way)),
+  format('22023 model fitted by %s has no posterior in closed form', way), way)
+FROM unnest('{em,gibbs,collapsed}'::text[]) AS way;
+
+-- ---- documents ----
+
+SELECT never('SELECT way, id, NOT (near((SELECT sum(p) FROM unnest(p) AS p), 1)
+    AND cardinality(p) = 2 AND (SELECT bool_and(p > 0) FROM unnest(p) AS p)) AS wrong
+  FROM (SELECT way, id, lda_proportions(model, words) AS p FROM models, shopping) AS s',
+  'proportions sum to 1');
+SELECT never('SELECT way, id, NOT ((SELECT bool_and(sd > 0 AND sd * sd <= p * (1 - p))
+    FROM unnest(p, sd) AS u(p, sd)) AND near(sd[1], sd[2])) AS wrong
+  FROM (SELECT way, id, lda_proportions(model, words) AS p,
+    lda_proportions_sd(model, words) AS sd FROM models, shopping) AS s',
+  'of two that sum to 1 deviations are equal');
+SELECT never('SELECT way, id, lda_predict(model, words) <> CASE WHEN p[1] >= p[2] THEN 1
+    ELSE 2 END AS wrong
+  FROM (SELECT way, id, model, words, lda_proportions(model, words) AS p
+    FROM models, shopping) AS s', 'the prediction is the largest');
+SELECT never($$SELECT way, kind, share < 0.8 AS wrong FROM models, (VALUES ('pear'), ('saw'))
+    AS v(kind), LATERAL (SELECT max(p) AS share FROM unnest(lda_proportions(model,
+    array_fill(kind, '{40}'))) AS p) AS s$$, 'forty of a kind leave little doubt');
+SELECT never($$SELECT way, (lda_proportions(model, '{pear,saw,pear}'::text[]) <>
+      lda_proportions(model, '{"saw": 1, "pear": 2}'::jsonb)
+    OR lda_proportions(model, '{pear,saw,pear}'::text[]) <>
+      lda_proportions(model, 'pear:1,2 saw:7'::tsvector)
+    OR lda_proportions(model, '{saw,pear,NULL,pear}'::text[]) <>
+      lda_proportions(model, '{pear,pear,saw}'::text[])) AS wrong FROM models$$,
+  'the kinds of documents are the same to the last bit, words in any order');
+SELECT never($$SELECT way, lda_proportions(model, '{pear,saw,egg,pear}'::text[]) <>
+      lda_proportions(model, '{pear,pear,saw}'::text[]) AS wrong FROM models$$,
+  'an unknown term is no evidence');
+SELECT never($$SELECT way, NOT near(lda_proportions(model, words), alpha, 1e-9) AS wrong
+  FROM models, (VALUES ('{}'::text[]), ('{egg}')) AS v(words),
+  LATERAL (SELECT array_agg(alpha / sum ORDER BY topic) AS alpha FROM lda_topic_weights(model),
+    LATERAL (SELECT sum(alpha) FROM lda_topic_weights(model)) AS s) AS a$$,
+  'without evidence they are those of the prior');
+SELECT is((lda_proportions(NULL, '{a}'::text[]), lda_predict(model, NULL::jsonb),
+  lda_proportions_sd(model, NULL::tsvector)), (NULL::float8[], NULL::int, NULL::float8[]), 'strict')
+FROM given;
+SELECT is(complaint($$SELECT lda_proportions(model, '{"saw": -1}'::jsonb) FROM given$$),
+  '22023 count of term "saw" of the document is -1', 'a count that cannot be');
+SELECT is(complaint($$SELECT lda_predict(m, '{a}'::text[]) FROM (SELECT gmm_fit(x, 1) AS m
+  FROM faithful) AS f$$), '42804 model is of family gmm, expected lda', 'another family');
+SELECT is(complaint($$SELECT gmm_predict(model, '{1}') FROM given$$),
+  '42804 model is of family lda, expected gmm', 'and the other way round');
+
+-- ---- groups, starts, updates ----
+
+SELECT same_rows('SELECT id % 2, timeless(lda_fit(words, 2)) FROM shopping GROUP BY 1 ORDER BY 1',
+  'SELECT h, timeless((SELECT lda_fit(words, 2) FROM shopping WHERE id % 2 = h))
+   FROM generate_series(0, 1) AS h', 'a model for every group');
+SELECT is(complaint('SELECT lda_fit(words, 2) OVER () FROM shopping'),
+  '0A000 aggregate function lda_fit(text[],integer) does not support use as a window function',
+  'no window function');
+-- the topics of the model, the other way round
+CREATE TABLE turned AS SELECT lda_fit(words, 2, jsonb_build_object('prior',
+  jsonb_build_object('terms', jsonb_build_array(CASE WHEN first = 'pear' THEN '{"saw": 50}'
+  ELSE '{"pear": 50}' END::jsonb, NULL)))) AS model
+FROM shopping, (SELECT CASE WHEN (SELECT count(*) FROM given, lda_topics(model, 4)
+  WHERE topic = 1 AND term IN ('apple', 'pear', 'plum', 'quince')) = 4 THEN 'pear' ELSE 'saw' END
+  AS first) AS f;
+SELECT never('SELECT g.topic, overlap < 3 AS wrong FROM (SELECT 3 - g.topic AS topic,
+    count(*) AS overlap FROM given, turned, lda_topics(given.model, 4) AS g
+    JOIN lda_topics(turned.model, 4) AS t ON t.term = g.term AND t.topic = 3 - g.topic
+    GROUP BY g.topic) AS g', 'seeded topics have the numbers of their seeds');
+SELECT never('SELECT t.topic, overlap < 3 AS wrong FROM (SELECT t.topic, count(*) AS overlap
+    FROM turned, (SELECT lda_fit(words, model) AS again FROM shopping, turned) AS f,
+    lda_topics(model, 4) AS t JOIN lda_topics(again, 4) AS a USING (topic, term)
+    GROUP BY t.topic) AS t', 'a start gives the numbers of the topics');
+CREATE TABLE updated AS SELECT lda_update(words, model) AS model
+FROM turned, (VALUES ('{pear,plum,kiwi,kiwi}'::text[]), ('{saw,drill,nail,drill}'), (NULL))
+  AS v(words);
+SELECT is((i.rows, i.skipped, i.dimension, i.method), (2::bigint, 1::bigint, 11, 'vi'::text),
+  'an update tells of the new documents, and has their terms') FROM updated, bayes_info(model) AS i;
+SELECT ok((SELECT sum(lambda) FROM updated, lda_posterior(model)) BETWEEN 7.99 + before
+  AND 8.01 + before + 4 * (SELECT max(eta) FROM turned, lda_topic_weights(model)),
+  'tokens are added to the posterior')
+FROM (SELECT sum(lambda) AS before FROM turned, lda_posterior(model)) AS b;
+SELECT is((SELECT array_agg(DISTINCT t.topic) FROM updated, lda_topics(model, 5) AS t
+  WHERE term IN ('kiwi', 'pear')), (SELECT array_agg(DISTINCT t.topic) FROM turned,
+  lda_topics(model, 4) AS t WHERE term = 'pear'), 'a new fruit is among the fruit');
+SELECT is(complaint(format('SELECT lda_update(words, model) FROM shopping, models
+  WHERE way = %L', way)), '22023 this model cannot be updated: it was fitted by method '
+  || way, way) FROM unnest('{em,gibbs,collapsed}'::text[]) AS way;
+SELECT is(complaint('SELECT lda_fit(words, m) FROM shopping, (SELECT gmm_fit(x, 2) AS m
+  FROM faithful) AS f'), '42804 model is of family gmm, expected lda', 'a start of another family');
+SELECT is((i.dimension, i.components), (9, 2), 'terms of a start stay, those of documents come')
+FROM (SELECT lda_fit(ARRAY['saw', 'pear'], model) AS m FROM given) AS f, bayes_info(m) AS i;
+
+-- ---- the edges ----
+
+SELECT never('SELECT what, way, (SELECT bool_or(probability < 0 OR probability > 1
+    OR probability = ''NaN'') IS NOT FALSE FROM lda_topics(m)) AS wrong
+  FROM (SELECT what, way, lda_fit(x, k, jsonb_build_object(''method'', way) || CASE
+    WHEN way IN (''gibbs'', ''collapsed'') THEN ''{"draws": 8, "chains": 1}''::jsonb
+    ELSE ''{"max_iter": 20}'' END) AS m
+  FROM (VALUES (''one document'', 2, ''{"a": 3, "b": 1}''::jsonb), (''one term'', 3, ''{"a": 2}''),
+    (''more topics than terms'', 7, ''{"a": 1, "b": 2}''), (''more topics than terms'', 7, ''{}''),
+    (''large counts'', 2, ''{"a": 1e5, "b": 1}''), (''large counts'', 2, ''{"b": 3}''))
+    AS v(what, k, x), unnest(''{vi,em,svi,gibbs,collapsed}''::text[]) AS way
+  GROUP BY what, way, k) AS f', 'what is hardly a corpus');
+SELECT never('SELECT way, (SELECT bool_or(probability = ''NaN'') IS NOT FALSE
+    FROM lda_topics(m)) AS wrong FROM (SELECT way, lda_fit(x, 2, jsonb_build_object(''method'',
+    way)) AS m FROM (VALUES (''{"a": 1e9, "b": 0.25}''::jsonb), (''{"b": 1e15, "c": 1e-300}''))
+    AS v(x), unnest(''{vi,em,svi}''::text[]) AS way GROUP BY way) AS f',
+  'counts that are huge, and tiny');
+
+SELECT * FROM finish();
