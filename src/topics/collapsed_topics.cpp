@@ -151,6 +151,7 @@ class CollapsedTopics final : public TopicSampler {
     std::int64_t done = 0;
     for (std::size_t e = 0; e < terms.size(); ++e) {
       const std::int32_t w = terms.terms[e];
+      if (e + 3 < terms.size()) fetch_term(terms.terms[e + 3]);
       for (auto left = std::int64_t(terms.counts[e]); left > 0; --left) {
         if (++done % (1 << 16) == 0) control.poll();
         token<First>(w, *topics++, uniforms.next());
@@ -163,6 +164,13 @@ class CollapsedTopics final : public TopicSampler {
       document_.factor[std::size_t(k)] = base(k);
     }
     document_.size = 0;
+  }
+
+  void fetch_term(std::int32_t w) {
+    if (lists_.has(w))
+      fetch(lists_.of(w).data(), int(lists_.of(w).size()));
+    else
+      fetch(chain_.counts.of(w), stride_);
   }
 
   template <bool First> void token(std::int32_t w, std::uint16_t &topic, double u) {
