@@ -82,7 +82,7 @@ struct CorpusTotals {
 /// of the size of the vocabulary, it must have many more terms than that for adding up sums to cost
 /// little.
 inline std::int64_t piece_entries(std::int32_t vocabulary) {
-  return std::clamp<std::int64_t>(2 * std::int64_t(vocabulary), 4096, 65536);
+  return std::clamp<std::int64_t>(8 * std::int64_t(vocabulary), 4096, 131072);
 }
 
 /// A rewindable collection of documents.

@@ -4,6 +4,7 @@
 #include "mixture/bmm.hpp"
 #include "mixture/dpmm.hpp"
 #include "mixture/gmm.hpp"
+#include "topics/lda.hpp"
 
 namespace bayes {
 namespace {
@@ -18,6 +19,7 @@ constexpr Family families[] = {
     {"bmm", read_bernoulli_mixture},
     {"dpmm", read_dirichlet_process_mixture},
     {"hmm", read_hidden_markov_model},
+    {"lda", read_topic_model},
 };
 
 }  // namespace

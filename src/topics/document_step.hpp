@@ -1,0 +1,156 @@
+// The local step of variational inference for documents (002 L7; Blei, Ng and Jordan 2003): given
+// the topics, the posterior of a document's proportions, its bound, and what it adds to the
+// statistics of the topics.
+//
+// With q(theta) = Dirichlet(gamma), t_k = exp(E log theta_k) and b_wk = exp(E log beta_kw) (of
+// point estimates beta_kw itself), token i of term w has topic k with probability t_k b_wk / n_w,
+// where n_w = sum_k t_k b_wk, and a document of c_w tokens of term w has
+//
+//   gamma_k = alpha_k + t_k sum_w c_w b_wk / n_w
+//   bound   = sum_w c_w log n_w - KL(q(theta) || p(theta)).
+//
+// Topics lie in the lanes. Everything has 8 partial sums at every level.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "data/corpus.hpp"
+#include "topics/term_topics.hpp"
+
+namespace bayes {
+
+/// The parameters of Dirichlet distributions of topics: scale * counts + eta + added.
+struct TopicParameters {
+  const TermTopics &counts;
+  double scale = 1;
+  double eta = 0;
+  /// null: nothing
+  const TermTopics *added = nullptr;
+};
+
+/// Sums over terms and topics of what the divergence of the topics from their prior consists of.
+struct TopicSums {
+  /// log Gamma of the parameters
+  double log_gamma = 0;
+  /// E log beta
+  double logs = 0;
+  /// counts * E log beta
+  double counted_logs = 0;
+
+  void add(const TopicSums &other) {
+    log_gamma += other.log_gamma;
+    logs += other.logs;
+    counted_logs += other.counted_logs;
+  }
+};
+
+/// For terms, b_wk up to a factor: the largest of a term's is 1, and those below 1e-148 of it count
+/// as that, as its products with t_k must not underflow.
+class TopicFactors {
+ public:
+  TopicFactors() = default;
+  TopicFactors(std::int32_t terms, int topics);
+
+  /// Of one term, with digamma of each topic's total (padded_topics numbers, of the padding 0).
+  TopicSums expect(std::int32_t term, const TopicParameters &parameters, const double *digammas);
+  /// Of one term, from its probability in each topic.
+  void take(std::int32_t term, const TermTopics &probabilities);
+
+  const TermTopics &values() const { return factors_; }
+  const double *of(std::int32_t term) const { return factors_.of(term); }
+  /// the logarithm of what a term's factors have to be multiplied by
+  double log_scale(std::int32_t term) const { return logs_[std::size_t(term)]; }
+
+ private:
+  TermTopics factors_;
+  std::vector<double> logs_;
+  Buffer live_;  // 1, and for the padding 0
+};
+
+/// The prior of proportions.
+struct ProportionPrior {
+  explicit ProportionPrior(const std::vector<double> &alpha);
+  /// padded_topics numbers, of the padding 1: log Gamma(1) = 0
+  Buffer alpha;
+  double sum = 0;
+  /// sum_k log Gamma(alpha_k) - log Gamma(sum)
+  double log_normaliser = 0;
+};
+
+/// When q(theta) is good enough: after so many updates, or when an update moves no more than this
+/// share of the tokens from topic to topic.
+struct LocalLimits {
+  int updates = 100;
+  double moved = 1e-3;
+};
+
+/// The inference for one document after another: memory of a thread.
+class DocumentStep {
+ public:
+  /// both must live as long
+  DocumentStep(const TopicFactors &factors, const ProportionPrior &prior);
+
+  /// Improves the tokens expected of each topic (padded_topics numbers), with which q(theta) has
+  /// gamma = alpha + tokens; if `fresh` begins anew. Returns the bound at q(theta), before the
+  /// last improvement.
+  double infer(const DocumentTerms &document, LocalLimits limits, bool fresh, double *tokens);
+
+  // Of the last document, at the q(theta) of its bound.
+
+  /// E log theta, padded_topics numbers
+  const double *expected_logs() const { return logs_.data(); }
+  /// c_w / n_w
+  const double *ratios() const { return ratios_.data(); }
+  /// t_k
+  const double *weights() const { return weights_.data(); }
+
+ private:
+  void take(const DocumentTerms &document);
+  /// t_k from gamma, with the digamma of its sum
+  void weigh(const double *tokens);
+  /// n_w, the ratios, and sum_w c_w b_wk / n_w
+  void divide();
+
+  const TopicFactors &factors_;
+  const ProportionPrior &prior_;
+  const int stride_;
+  std::size_t blocks_ = 0;
+  double digamma_of_sum_ = 0, inverse_ = 0;
+  std::vector<const double *> rows_;
+  Buffer ones_, counts_, norms_, ratios_, weights_, sums_, logs_;
+};
+
+/// Sums over documents. Terms that none of them has take no memory but an index.
+class TopicStatistics {
+ public:
+  TopicStatistics(std::int32_t terms, int topics);
+
+  /// What `step` found of a document whose improved tokens are these.
+  void add(const DocumentTerms &document, const DocumentStep &step, double bound,
+           const double *tokens);
+  void add(const TopicStatistics &other);
+  void clear();
+
+  /// sum_d c_w / n_w t_k of the terms that there are, in the order of `terms`; expected tokens are
+  /// this times the topic factors
+  const double *of(std::size_t index) const { return rows_.data() + index * std::size_t(stride_); }
+  const std::vector<std::int32_t> &terms() const { return terms_; }
+  /// padded_topics numbers each: tokens, and sums of E log theta
+  const Buffer &tokens() const { return tokens_; }
+  const Buffer &logs() const { return logs_; }
+  double bound() const { return bound_; }
+  std::int64_t documents() const { return documents_; }
+
+ private:
+  /// the row of a term; `added` is whether it is new, and then undefined
+  double *row(std::int32_t term, bool &added);
+
+  int stride_;
+  std::vector<std::int32_t> index_, terms_;
+  Buffer rows_, tokens_, logs_;
+  double bound_ = 0;
+  std::int64_t documents_ = 0;
+};
+
+}  // namespace bayes

@@ -1,0 +1,108 @@
+// The parameters of a fitted topic model as its accessors give them, and proportions of documents.
+#include "topics/lda.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/special.hpp"
+#include "topics/document_step.hpp"
+#include "topics/lda_state.hpp"
+#include "topics/lda_variational.hpp"
+
+namespace bayes {
+namespace {
+
+/// The posterior of a document's proportions under some topics, as parameters of a Dirichlet.
+std::vector<double> proportions_under(const FittedTopics &topics, const std::string &method,
+                                      const DocumentTerms &document) {
+  const std::int32_t terms = std::int32_t(document.size());
+  const int k = topics.numbers.topics();
+  // Of the terms of the document alone.
+  TermTopics rows(terms, k);
+  std::vector<std::int32_t> places(document.size());
+  TopicFactors factors(terms, k);
+  const bool expected = method == "vi" || method == "svi";
+  for (std::int32_t i = 0; i < terms; ++i) {
+    places[std::size_t(i)] = i;
+    const double *const from = topics.numbers.of(document.terms[std::size_t(i)]);
+    double *const to = rows.of(i);
+    for (int j = 0; j < k; ++j)
+      to[j] = expected ? from[j] : from[j] / topics.totals[std::size_t(j)];
+  }
+  if (expected) {
+    Buffer digammas(std::size_t(rows.stride()), 0.0);
+    for (int j = 0; j < k; ++j) digammas[std::size_t(j)] = digamma(topics.totals[std::size_t(j)]);
+    for (std::int32_t i = 0; i < terms; ++i) factors.expect(i, {rows}, digammas.data());
+  } else {
+    for (std::int32_t i = 0; i < terms; ++i) factors.take(i, rows);
+  }
+  return infer_proportions({places, document.counts}, factors, topics.alpha);
+}
+
+}  // namespace
+
+void FittedTopics::sum_up() {
+  totals.assign(std::size_t(numbers.topics()), 0.0);
+  for (std::int32_t w = 0; w < numbers.terms(); ++w)
+    for (std::size_t k = 0; k < totals.size(); ++k) totals[k] += numbers.of(w)[k];
+}
+
+TopicModel::TopicModel() : state(std::make_unique<State>()) { info.family = "lda"; }
+TopicModel::~TopicModel() = default;
+
+const std::vector<std::string> &TopicModel::terms() const { return state->terms; }
+
+std::int32_t TopicModel::code(std::string_view term) const {
+  const auto &terms = state->terms;
+  const auto at = std::lower_bound(terms.begin(), terms.end(), term);
+  return at == terms.end() || *at != term ? -1 : std::int32_t(at - terms.begin());
+}
+
+std::vector<double> TopicModel::topic(int index) const {
+  const FittedTopics &fitted = state->fitted;
+  std::vector<double> out(state->terms.size());
+  for (std::size_t w = 0; w < out.size(); ++w)
+    out[w] = fitted.numbers.of(std::int32_t(w))[index] / fitted.totals[std::size_t(index)];
+  return out;
+}
+
+std::vector<double> TopicModel::topic_posterior(int index) const {
+  if (info.method != "vi" && info.method != "svi") return {};
+  std::vector<double> out(state->terms.size());
+  for (std::size_t w = 0; w < out.size(); ++w)
+    out[w] = state->fitted.numbers.of(std::int32_t(w))[index];
+  return out;
+}
+
+const std::vector<double> &TopicModel::weights() const { return state->weights; }
+const std::vector<double> &TopicModel::alpha() const { return state->fitted.alpha; }
+double TopicModel::eta() const { return state->fitted.eta; }
+std::int64_t TopicModel::stored_draws() const { return std::int64_t(state->draws.size()); }
+
+LdaProportions TopicModel::proportions(const DocumentTerms &document) const {
+  const std::size_t k = std::size_t(size());
+  LdaProportions out{std::vector<double>(k, 0.0), std::vector<double>(k, 0.0)};
+  std::vector<double> &mean = out.mean, &deviation = out.deviation;
+  // Over draws: the mean of the means; the mean of the variances, and the variance of the means.
+  std::vector<double> variance(k, 0.0);
+  double draws = 0;
+  const auto add = [&](const FittedTopics &topics) {
+    const std::vector<double> gamma = proportions_under(topics, info.method, document);
+    double sum = 0;
+    for (const double g : gamma) sum += g;
+    ++draws;
+    for (std::size_t i = 0; i < k; ++i) {
+      const double p = gamma[i] / sum, change = p - mean[i];
+      mean[i] += change / draws;
+      deviation[i] += change * (p - mean[i]);
+      variance[i] += p * ((sum - gamma[i]) / sum) / (sum + 1);
+    }
+  };
+  if (state->draws.empty()) add(state->fitted);
+  for (const FittedTopics &draw : state->draws) add(draw);
+  for (std::size_t i = 0; i < k; ++i)
+    deviation[i] = std::sqrt((deviation[i] + variance[i]) / draws);
+  return out;
+}
+
+}  // namespace bayes

@@ -1,0 +1,150 @@
+// A topic model as a document, and back, with every number checked.
+#include <cmath>
+
+#include "base/control.hpp"
+#include "base/message.hpp"
+#include "document/members.hpp"
+#include "topics/lda_state.hpp"
+
+namespace bayes {
+namespace {
+
+constexpr double most_parameter = 1e15;
+
+Tensor by_topic(const TermTopics &numbers) {
+  Tensor out{{numbers.topics(), numbers.terms()}, {}};
+  out.values.reserve(std::size_t(numbers.topics()) * std::size_t(numbers.terms()));
+  for (int k = 0; k < numbers.topics(); ++k) {
+    poll_here();
+    for (std::int32_t w = 0; w < numbers.terms(); ++w) out.values.push_back(numbers.of(w)[k]);
+  }
+  return out;
+}
+
+TermTopics by_term(std::span<const double> values, std::int32_t terms, int topics) {
+  TermTopics out(terms, topics);
+  for (int k = 0; k < topics; ++k) {
+    poll_here();
+    for (std::int32_t w = 0; w < terms; ++w)
+      out.of(w)[k] = values[std::size_t(k) * std::size_t(terms) + std::size_t(w)];
+  }
+  return out;
+}
+
+void require_positive(const MemberReader &in, const char *key, std::span<const double> values) {
+  for (const double x : values)
+    if (!(x > 0 && x <= most_parameter))
+      in.reject(key, message("contains {}, but its numbers must be greater than 0 and at most {}",
+                             describe(x), describe_number(most_parameter)));
+}
+
+/// Topics that are probabilities: not negative, each with a sum of 1.
+void require_probabilities(const MemberReader &in, const char *key, const FittedTopics &topics) {
+  for (const double x : topics.numbers.values())
+    if (!(x >= 0)) in.reject(key, "must not be negative");
+  for (const double sum : topics.totals)
+    if (!(std::abs(sum - 1) < 1e-9)) in.reject(key, "must have topics that sum to 1");
+}
+
+/// Terms, in the order of their bytes.
+std::vector<std::string> read_terms(const MemberReader &in, int count) {
+  const auto *const list = in.value("terms").as<Document::List>();
+  if (!list || list->size() != std::size_t(count))
+    in.reject("terms", message("must be an array of {} terms", count));
+  std::vector<std::string> out;
+  out.reserve(list->size());
+  for (const Document &each : *list) {
+    const auto *const term = each.as<std::string>();
+    if (!term) in.reject("terms", message("contains {}, which is no term", describe(each)));
+    if (!out.empty() && !(out.back() < *term))
+      in.reject("terms", message("contains {} after {}, but must rise in the order of bytes",
+                                 describe(each), describe(out.back())));
+    out.push_back(*term);
+  }
+  return out;
+}
+
+void write_draws(Document &document, const std::vector<FittedTopics> &draws) {
+  const std::int64_t count = std::int64_t(draws.size()), k = draws[0].numbers.topics(),
+                     v = draws[0].numbers.terms();
+  Tensor topics{{count, k, v}, {}}, alpha{{count, k}, {}}, eta{{count}, {}};
+  for (const FittedTopics &draw : draws) {
+    const Tensor numbers = by_topic(draw.numbers);
+    topics.values.insert(topics.values.end(), numbers.values.begin(), numbers.values.end());
+    alpha.values.insert(alpha.values.end(), draw.alpha.begin(), draw.alpha.end());
+    eta.values.push_back(draw.eta);
+  }
+  document.set("draws_of_topics", Document::object()
+                                      .set("topics", std::move(topics))
+                                      .set("alpha", std::move(alpha))
+                                      .set("eta", std::move(eta)));
+}
+
+std::vector<FittedTopics> read_topic_draws(const MemberReader &in, std::int32_t v, int k) {
+  const Tensor eta = in.tensor("eta", {-1});
+  const std::int64_t count = eta.shape[0];
+  if (count == 0) in.reject("eta", "must not be empty");
+  const Tensor topics = in.tensor("topics", {count, k, v}), alpha = in.tensor("alpha", {count, k});
+  require_positive(in, "topics", topics.values);
+  require_positive(in, "alpha", alpha.values);
+  require_positive(in, "eta", eta.values);
+  std::vector<FittedTopics> out(static_cast<std::size_t>(count));
+  const std::size_t each = std::size_t(k) * std::size_t(v);
+  for (std::size_t s = 0; s < out.size(); ++s) {
+    out[s].numbers = by_term({topics.values.data() + s * each, each}, v, k);
+    out[s].sum_up();
+    out[s].alpha.assign(alpha.values.begin() + std::ptrdiff_t(s) * k,
+                        alpha.values.begin() + std::ptrdiff_t(s + 1) * k);
+    out[s].eta = eta.values[s];
+  }
+  return out;
+}
+
+}  // namespace
+
+void TopicModel::write(Document &document) const {
+  const State &s = *state;
+  const std::int64_t k = s.fitted.numbers.topics();
+  document.set("terms", Document::List(s.terms.begin(), s.terms.end()))
+      .set("weights", Tensor{{k}, s.weights})
+      .set("alpha", Tensor{{k}, s.fitted.alpha})
+      .set("topics", by_topic(s.fitted.numbers));
+  if (info.method != "em") document.set("eta", s.fitted.eta);
+  if (!s.draws.empty()) write_draws(document, s.draws);
+}
+
+std::unique_ptr<Model> read_topic_model(const Document &document) {
+  auto model = std::make_unique<TopicModel>();
+  const MemberReader in(document);
+  const ModelInfo &info = model->info = read_model_info(document, lda_max_terms, lda_max_topics);
+  const int k = info.components, v = info.dimension;
+  TopicModel::State &state = *model->state;
+  const bool point = info.method == "em",
+             sampled = info.method == "gibbs" || info.method == "collapsed";
+  if (!point && !sampled && info.method != "vi" && info.method != "svi")
+    in.reject("method", "is not one of topic models");
+  state.terms = read_terms(in, v);
+  state.weights = in.tensor("weights", {k}).values;
+  double sum = 0;
+  for (const double w : state.weights) {
+    if (!(w >= 0)) in.reject("weights", "must not be negative");
+    sum += w;
+  }
+  if (!(std::abs(sum - 1) < 1e-9)) in.reject("weights", "must sum to 1");
+  state.fitted.alpha = in.tensor("alpha", {k}).values;
+  require_positive(in, "alpha", state.fitted.alpha);
+  const Tensor topics = in.tensor("topics", {k, v});
+  state.fitted.numbers = by_term(topics.values, v, k);
+  state.fitted.sum_up();
+  if (point) {
+    require_probabilities(in, "topics", state.fitted);
+  } else {
+    require_positive(in, "topics", topics.values);
+    state.fitted.eta = in.number("eta", 0, most_parameter, true);
+  }
+  if (sampled && in.has("draws_of_topics"))
+    state.draws = read_topic_draws(in.object("draws_of_topics"), v, k);
+  return model;
+}
+
+}  // namespace bayes

@@ -1,0 +1,288 @@
+// Fitting a topic model: prior, start, learner or sampler, and the fitted model.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "base/error.hpp"
+#include "base/message.hpp"
+#include "document/members.hpp"
+#include "topics/lda_options.hpp"
+#include "topics/lda_sampling.hpp"
+#include "topics/lda_state.hpp"
+#include "topics/lda_variational.hpp"
+
+namespace bayes {
+namespace {
+
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+
+/// The tolerance is for the objective of a token.
+FitPlan plan_of(const LdaOptions &options, double tokens) {
+  FitPlan out(options);
+  out.tolerance *= tokens;
+  return out;
+}
+
+TermTopics reordered(const TermTopics &from, const std::vector<int> &order) {
+  TermTopics out(from.terms(), from.topics());
+  for (std::int32_t w = 0; w < from.terms(); ++w)
+    for (std::size_t k = 0; k < order.size(); ++k) out.of(w)[k] = from.of(w)[order[k]];
+  return out;
+}
+
+std::vector<double> reordered(const std::vector<double> &from, const std::vector<int> &order) {
+  std::vector<double> out(order.size());
+  for (std::size_t k = 0; k < order.size(); ++k) out[k] = from[std::size_t(order[k])];
+  return out;
+}
+
+class TopicFit {
+ public:
+  TopicFit(Corpus &corpus, std::vector<std::string> terms, LdaOptions options,
+           const TopicModel *start, Control &control)
+      : corpus_(corpus),
+        options_(std::move(options)),
+        start_(start),
+        control_(control),
+        k_(options_.k),
+        v_(std::int32_t(terms.size())),
+        run_(*model_, plan_of(options_, corpus.totals().tokens), control) {
+    model_->state->terms = std::move(terms);
+    check_size();
+    find_prior();
+  }
+
+  std::unique_ptr<TopicModel> run() {
+    options_.sampled() ? sample() : fit();
+    order();
+    const CorpusTotals &totals = corpus_.totals();
+    run_.describe(totals.documents, totals.skipped, int(v_), k_, options_.document());
+    return std::move(model_);
+  }
+
+ private:
+  const std::vector<std::string> &terms() const { return model_->state->terms; }
+
+  void check_size() const {
+    const std::string what = message("{} topics of {} terms", k_, v_);
+    require_model_size(what, double(k_) * v_,
+                       "Use a smaller k, or fewer terms: options min_documents, max_terms.");
+    if (options_.sampled()) return;
+    const bool batch = !options_.stochastic();
+    require_memory(
+        {.what = what,
+         .bytes = 8 * topic_run_doubles(corpus_, options_, control_),
+         .data = "documents",
+         .detail = batch ? "Of them, 8 bytes for each document and topic." : "",
+         .hint = batch ? "or use method svi, a smaller k, or fewer terms: options min_documents, "
+                         "max_terms."
+                       : "or use a smaller k, or fewer terms: options min_documents, max_terms."},
+        control_);
+  }
+
+  void find_prior() {
+    // Where they are learned, what learning begins with.
+    prior_.alpha = std::vector<double>(std::size_t(k_), std::min(0.1, 5.0 / k_));
+    prior_.eta = 0.05;
+    if (start_) {
+      prior_.alpha = start_->alpha();
+      if (start_->eta() > 0) prior_.eta = start_->eta();
+    }
+    if (options_.alpha)
+      prior_.alpha = options_.alpha->shape.empty()
+                         ? std::vector<double>(std::size_t(k_), options_.alpha->values[0])
+                         : options_.alpha->values;
+    if (options_.eta) prior_.eta = *options_.eta;
+    if (options_.update) {
+      prior_.added = numbers_of_start();
+      // at least 0, whatever was rounded
+      for (std::int32_t w = 0; w < v_; ++w)
+        for (int k = 0; k < k_; ++k)
+          prior_.added.of(w)[k] = std::max(0.0, prior_.added.of(w)[k] - prior_.eta);
+    } else if (const auto *const seeds = options_.terms.as<Document::List>()) {
+      prior_.added = TermTopics(v_, k_);
+      for (int k = 0; k < k_; ++k)
+        if (const auto *const topic = (*seeds)[std::size_t(k)].as<Document::Object>())
+          for (const auto &[term, count] : *topic) {
+            const auto at = std::lower_bound(terms().begin(), terms().end(), term);
+            if (at == terms().end() || *at != term)
+              throw Error(Errc::invalid_argument,
+                          message("option \"prior.terms\" names {}, which is no term of the "
+                                  "documents",
+                                  describe(term)),
+                          "Terms are as the documents have them, in a tsvector without endings.");
+            prior_.added.of(std::int32_t(at - terms().begin()))[k] += *to_number(count, false);
+          }
+    }
+  }
+
+  /// What the start model stores of the terms; 0 for those that it does not know.
+  TermTopics numbers_of_start() const {
+    TermTopics out(v_, k_);
+    for (std::int32_t w = 0; w < v_; ++w) {
+      poll_in_loop(std::size_t(w));
+      if (const std::int32_t from = start_->code(terms()[std::size_t(w)]); from >= 0)
+        std::copy_n(start_->state->fitted.numbers.of(from), k_, out.of(w));
+    }
+    return out;
+  }
+
+  TopicState first_state(const TopicTask &task, int restart) const {
+    TopicState out;
+    if (!start_) {
+      out = first_topics(task, terms(), restart, prior_.alpha, prior_.eta, control_);
+      return out;
+    }
+    out.alpha = prior_.alpha;
+    out.eta = prior_.eta;
+    if (options_.update) {  // the posterior is the prior
+      out.counts = TermTopics(v_, k_);
+      return out;
+    }
+    out.counts = numbers_of_start();
+    const bool from_point = start_->info.method == "em", to_point = options_.method == "em";
+    const std::vector<double> &totals = start_->state->fitted.totals;
+    for (int k = 0; k < k_; ++k) {
+      // Terms that are new have the prior; of point estimates the average of all.
+      const double scale = to_point ? 1 / totals[std::size_t(k)]
+                           : from_point
+                               ? corpus_.totals().tokens * start_->weights()[std::size_t(k)]
+                               : 1;
+      double sum = 0;
+      for (std::int32_t w = 0; w < v_; ++w) {
+        double &x = out.counts.of(w)[k];
+        const bool known = x > 0;
+        x *= scale;
+        if (to_point)
+          sum += x = known ? x : 1.0 / v_;
+        else
+          x = known && !from_point ? x - prior_.eta : x;
+      }
+      for (std::int32_t w = 0; to_point && w < v_; ++w) out.counts.of(w)[k] /= sum;
+    }
+    return out;
+  }
+
+  void fit() {
+    const TopicTask task{corpus_, options_, prior_.added};
+    TopicRun best = run_.best_of_restarts(
+        corpus_, [&](int restart) { return first_state(task, restart); },
+        [&](TopicState state, Corpus &) {
+          return run_topics(task, std::move(state), run_.schedule(), control_);
+        });
+    TopicState &state = best.state;
+    FittedTopics &fitted = model_->state->fitted;
+    fitted.alpha = std::move(state.alpha);
+    fitted.numbers = std::move(state.counts);
+    if (options_.method != "em") {
+      fitted.eta = state.eta;
+      for (std::int32_t w = 0; w < v_; ++w)
+        for (int k = 0; k < k_; ++k)
+          fitted.numbers.of(w)[k] +=
+              fitted.eta + (prior_.added.terms() ? prior_.added.of(w)[k] : 0.0);
+    }
+    fitted.sum_up();
+    set_weights(std::move(state.tokens));
+    if (options_.method == "em")
+      model_->info.log_likelihood = model_->info.objective;
+    else
+      set_log_likelihood(state.documents);
+  }
+
+  void set_log_likelihood(const Buffer &documents) {
+    const FittedTopics &fitted = model_->state->fitted;
+    TermTopics means = fitted.numbers;
+    for (std::int32_t w = 0; w < v_; ++w)
+      for (int k = 0; k < k_; ++k) means.of(w)[k] /= fitted.totals[std::size_t(k)];
+    model_->info.log_likelihood =
+        topics_log_likelihood(corpus_, means, fitted.alpha, documents, control_);
+  }
+
+  void sample() {
+    SampledTopics found = sample_topics(corpus_, options_, std::move(prior_), run_, control_);
+    TopicModel::State &state = *model_->state;
+    std::vector<double> tokens(std::size_t(k_), 0.0);
+    for (std::int32_t w = 0; w < v_; ++w)
+      for (int k = 0; k < k_; ++k) tokens[std::size_t(k)] += found.counts.of(w)[k];
+    set_weights(std::move(tokens));
+    state.fitted = fitted_of(std::move(found.counts), found.prior);
+    for (std::size_t s = 0; s < found.draws.size(); ++s)
+      state.draws.push_back(fitted_of(std::move(found.draws[s]), found.draw_priors[s]));
+    model_->info.log_likelihood = none;
+  }
+
+  static FittedTopics fitted_of(TermTopics counts, const LdaPrior &prior) {
+    FittedTopics out;
+    out.numbers = std::move(counts);
+    for (std::int32_t w = 0; w < out.numbers.terms(); ++w)
+      for (int k = 0; k < out.numbers.topics(); ++k)
+        out.numbers.of(w)[k] += prior.eta + (prior.added.terms() ? prior.added.of(w)[k] : 0.0);
+    out.alpha = prior.alpha;
+    out.eta = prior.eta;
+    out.sum_up();
+    return out;
+  }
+
+  void set_weights(std::vector<double> tokens) {
+    double sum = 0;
+    for (double &x : tokens) sum += x = std::max(x, 0.0);
+    for (double &x : tokens) x = sum > 0 ? x / sum : 1.0 / k_;
+    model_->state->weights = std::move(tokens);
+  }
+
+  /// By descending weight, unless somebody has named the topics.
+  void order() {
+    if (start_ || !options_.terms.is_null() || (options_.alpha && !options_.alpha->shape.empty()))
+      return;
+    TopicModel::State &state = *model_->state;
+    std::vector<int> order(static_cast<std::size_t>(k_));
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+      return state.weights[std::size_t(a)] > state.weights[std::size_t(b)];
+    });
+    state.weights = reordered(state.weights, order);
+    const auto reorder = [&](FittedTopics &topics) {
+      topics.numbers = reordered(topics.numbers, order);
+      topics.totals = reordered(topics.totals, order);
+      topics.alpha = reordered(topics.alpha, order);
+    };
+    reorder(state.fitted);
+    for (FittedTopics &draw : state.draws) reorder(draw);
+  }
+
+  Corpus &corpus_;
+  LdaOptions options_;
+  const TopicModel *const start_;
+  Control &control_;
+  const int k_;
+  const std::int32_t v_;
+  LdaPrior prior_;
+  std::unique_ptr<TopicModel> model_ = std::make_unique<TopicModel>();
+  FitRun run_;
+};
+
+}  // namespace
+
+std::unique_ptr<TopicModel> lda_fit(Corpus &corpus, std::vector<std::string> terms, int k,
+                                    const Document &options, const TopicModel *start, bool update,
+                                    Control &control) {
+  const PollScope scope(control);
+  LdaOptions read = read_lda_options(start ? start->size() : k, options, start, update);
+  const CorpusTotals &totals = corpus.totals();
+  if (totals.documents == 0) throw Error(Errc::invalid_argument, "there are no documents to fit");
+  if (terms.empty())
+    throw Error(
+        Errc::invalid_argument, "there are no terms to fit", "No document has any.",
+        "If options min_documents, max_share or vocabulary leave out too many, change them.");
+  if (terms.size() > std::size_t(lda_max_terms))
+    throw Error(Errc::too_large,
+                message("the documents have {} terms, but a topic model takes at most {}",
+                        terms.size(), lda_max_terms),
+                {}, "Leave out rare terms: options min_documents, max_terms.");
+  if (terms.size() != std::size_t(totals.vocabulary))
+    throw Error(Errc::internal, "terms are not those of the corpus");
+  return TopicFit(corpus, std::move(terms), std::move(read), start, control).run();
+}
+
+}  // namespace bayes

@@ -1,0 +1,301 @@
+#include "topics/lda_variational.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/special.hpp"
+#include "fit/driver.hpp"
+#include "topics/lda_stochastic.hpp"
+#include "topics/prior_learning.hpp"
+#include "topics/topic_side.hpp"
+#include "topics/topic_starts.hpp"
+
+namespace bayes {
+namespace {
+
+/// Priors are learned from this pass on: before, topics are alike and documents have all of them.
+constexpr int passes_before_learning = 5;
+
+/// The local step for documents that were visited before goes on from there, and so may be stuck at
+/// what early topics made of them. In turns every so many passes a document begins anew as well,
+/// and takes what is better.
+constexpr std::int64_t passes_between_doubts = 8;
+constexpr LocalLimits doubtful{30, 1e-2};
+
+/// Partial sums of a pass: a slot's statistics, and the tokens of the documents of its piece.
+struct PassSlot {
+  TopicStatistics statistics;
+  Buffer tokens, others;
+  std::int64_t first = 0;
+};
+
+/// The local step for all documents of a corpus. `documents` is where each one's tokens begin and
+/// end, or empty: then every document begins afresh.
+TopicStatistics local_pass(Corpus &corpus, const TopicFactors &factors,
+                           const ProportionPrior &prior, LocalLimits limits, bool fresh, int pass,
+                           Buffer &documents, Control &control) {
+  const std::int32_t terms = factors.values().terms();
+  const int topics = factors.values().topics(), stride = factors.values().stride();
+  const CorpusTotals &totals = corpus.totals();
+  const double rows = std::min<double>(terms, double(piece_entries(terms) + totals.most_entries));
+  const SweepPlan plan = plan_tasks(operations_of_entry(topics) * double(totals.entries),
+                                    std::size_t(8 * rows * stride + 4.0 * terms), control);
+  TopicStatistics all(terms, topics);
+  std::vector<PassSlot> slots(std::size_t(plan.slots), {TopicStatistics(terms, topics), {}, {}, 0});
+  std::vector<DocumentStep> steps(std::size_t(plan.threads), DocumentStep(factors, prior));
+  const std::size_t each = std::size_t(stride);
+  sweep_corpus(
+      corpus, plan, control,
+      [&](int worker, int slot, const CorpusPiece &piece, const Stop &stop) {
+        PassSlot &here = slots[std::size_t(slot)];
+        here.statistics.clear();
+        here.first = piece.first;
+        // What is known of the documents changes only when the piece is merged: it may be
+        // abandoned.
+        here.tokens.resize(std::size_t(documents.empty() ? 1 : piece.documents) * each);
+        each_document(piece, [&](std::int64_t index, const DocumentTerms &document) {
+          if (stop()) return false;
+          double *tokens = here.tokens.data();
+          if (!documents.empty()) {
+            tokens += std::size_t(index - piece.first) * each;
+            if (!fresh) std::copy_n(documents.data() + std::size_t(index) * each, each, tokens);
+          }
+          DocumentStep &step = steps[std::size_t(worker)];
+          double bound = step.infer(document, limits, fresh, tokens);
+          if (!fresh && (index + pass) % passes_between_doubts == 0) {
+            here.others.resize(each);
+            if (step.infer(document, doubtful, true, here.others.data()) > bound)
+              std::copy(here.others.begin(), here.others.end(), tokens);
+            bound = step.infer(document, {0, 0}, false, tokens);
+          }
+          here.statistics.add(document, step, bound, tokens);
+          return true;
+        });
+      },
+      [&](int slot) {
+        const PassSlot &here = slots[std::size_t(slot)];
+        if (!documents.empty())
+          std::copy(here.tokens.begin(), here.tokens.end(),
+                    documents.data() + std::size_t(here.first) * each);
+        all.add(here.statistics);
+      });
+  return all;
+}
+
+/// Passes over all documents; with method svi the global step goes part of the way.
+class BatchTopics final : public detail::Iteration {
+ public:
+  BatchTopics(const TopicTask &task, TopicState state, Control &control)
+      : task_(task),
+        options_(task.options),
+        state_(std::move(state)),
+        side_(task, state_.counts.terms(), state_.counts.topics()),
+        statistics_(0, state_.counts.topics()) {
+    sum_counts(control);
+    if (options_.method == "em") normalise();
+  }
+
+  RowSums expectation(int index, Control &control) override {
+    side_.factor(state_, count_totals_, control);
+    const ProportionPrior prior(state_.alpha);
+    const bool fresh = state_.documents.empty();
+    if (fresh)
+      state_.documents.resize(std::size_t(task_.corpus.totals().documents) *
+                              std::size_t(state_.counts.stride()));
+    statistics_ = local_pass(task_.corpus, side_.factors, prior, limits(index), fresh, index,
+                             state_.documents, control);
+    state_.tokens.assign(statistics_.tokens().begin(),
+                         statistics_.tokens().begin() + state_.counts.topics());
+    control_ = &control;
+    return {statistics_.bound(), 0};
+  }
+
+  double objective() const override { return -side_.divergence(state_, count_totals_); }
+
+  void update(int index) override {
+    const double rho =
+        options_.stochastic() ? std::pow(options_.plan.t0 + index, -options_.plan.kappa) : 1;
+    if (index >= passes_before_learning) learn(rho);
+    take_counts(rho);
+    sum_counts(*control_);
+    if (options_.method == "em") normalise();
+  }
+
+  TopicState take() && { return std::move(state_); }
+
+ private:
+  /// Few updates in a pass: later ones go on from there. Given topics are better not blurred at
+  /// once by proportions that do not fit them yet.
+  LocalLimits limits(int index) const { return {options_.started && index == 0 ? 100 : 4, 1e-3}; }
+
+  void learn(double rho) {
+    const double documents = double(statistics_.documents());
+    if (!options_.alpha) {
+      const std::size_t k = state_.alpha.size();
+      if (logs_.empty()) logs_.assign(k, 0.0);
+      for (std::size_t i = 0; i < k; ++i)
+        logs_[i] = first_logs_ ? statistics_.logs()[i] / documents
+                               : (1 - rho) * logs_[i] + rho * statistics_.logs()[i] / documents;
+      first_logs_ = false;
+      std::vector<double> alpha = state_.alpha;
+      if (options_.learn_alpha == Learned::asymmetric)
+        learn_asymmetric(alpha, 1, logs_);
+      else if (options_.learn_alpha == Learned::symmetric)
+        alpha.assign(
+            k, learn_symmetric(1, double(k), std::accumulate(logs_.begin(), logs_.end(), 0.0)));
+      state_.alpha = std::move(alpha);
+    }
+    if (options_.method != "em" && !options_.eta && options_.learn_eta)
+      state_.eta = (1 - rho) * state_.eta + rho * side_.learn_eta();
+  }
+
+  void take_counts(double rho) {
+    const int stride = state_.counts.stride();
+    Buffer &values = state_.counts.values();
+    if (rho == 1)
+      std::fill(values.begin(), values.end(), 0.0);
+    else
+      for (double &x : values) x *= 1 - rho;
+    for (std::size_t i = 0; i < statistics_.terms().size(); ++i) {
+      const std::int32_t w = statistics_.terms()[i];
+      double *const to = state_.counts.of(w);
+      const double *const from = statistics_.of(i), *const factors = side_.factors.of(w);
+      for (int k = 0; k < stride; ++k) to[k] += rho * (from[k] * factors[k]);
+    }
+  }
+
+  void sum_counts(Control &control) {
+    const std::size_t stride = std::size_t(state_.counts.stride());
+    std::vector<Buffer> slots(std::size_t(most_slots(control)), Buffer(stride));
+    count_totals_.assign(stride, 0.0);
+    each_chunk(
+        state_.counts.terms(), 2.0 * double(stride), control,
+        [&](std::int32_t first, std::int32_t last, int slot) {
+          Buffer &sums = slots[std::size_t(slot)];
+          std::fill(sums.begin(), sums.end(), 0.0);
+          for (std::int32_t w = first; w < last; ++w)
+            for (std::size_t k = 0; k < stride; ++k) sums[k] += state_.counts.of(w)[k];
+        },
+        [&](int slot) {
+          for (std::size_t k = 0; k < stride; ++k) count_totals_[k] += slots[std::size_t(slot)][k];
+        });
+  }
+
+  /// Counts in proportion. A topic without any keeps its terms.
+  void normalise() {
+    const int topics = state_.counts.topics();
+    for (std::int32_t w = 0; w < state_.counts.terms(); ++w)
+      for (int k = 0; k < topics; ++k) {
+        double &x = state_.counts.of(w)[k];
+        const double total = count_totals_[std::size_t(k)];
+        x = total > 0 ? x / total : 1.0 / state_.counts.terms();
+      }
+  }
+
+  const TopicTask &task_;
+  const LdaOptions &options_;
+  TopicState state_;
+  TopicSide side_;
+  TopicStatistics statistics_;
+  Buffer count_totals_;
+  std::vector<double> logs_;  // mean E log theta of documents
+  bool first_logs_ = true;
+  Control *control_ = nullptr;
+};
+
+}  // namespace
+
+double topic_run_doubles(const Corpus &corpus, const LdaOptions &options, const Control &control) {
+  const CorpusTotals &totals = corpus.totals();
+  const double stride = padded_topics(options.k), table = double(totals.vocabulary) * stride;
+  const bool batches = options.stochastic() && options.plan.batch_rows < totals.documents;
+  // counts, factors, statistics; another state, the best of several restarts; slots
+  const double slots = double(most_slots(control)) *
+                       std::min(double(totals.vocabulary),
+                                double(piece_entries(totals.vocabulary) + totals.most_entries)) *
+                       stride;
+  const int states = options.restarts > 1 ? 2 : 1;
+  return table * (2 + states) + (batches ? 0 : states * double(totals.documents) * stride) +
+         std::min(slots, 2e6 + 2 * double(control.threads) * table);
+}
+
+TopicState first_topics(const TopicTask &task, const std::vector<std::string> &terms, int restart,
+                        const std::vector<double> &alpha, double eta, Control &control) {
+  TopicState out;
+  out.counts =
+      starting_topics(task.corpus, terms, task.options.k, task.options.seed, restart, control);
+  out.alpha = alpha;
+  out.eta = eta;
+  return out;
+}
+
+TopicRun run_topics(const TopicTask &task, TopicState state, const Schedule &schedule,
+                    Control &control) {
+  TopicRun run;
+  if (task.options.stochastic() && task.options.plan.batch_rows < task.corpus.totals().documents) {
+    return run_minibatches(task, std::move(state), schedule, control);
+  } else {
+    BatchTopics iteration(task, std::move(state), control);
+    static_cast<RunTrace &>(run) =
+        task.options.stochastic() ? detail::iterate_stochastic(iteration, control, schedule, 50)
+                                  : detail::iterate(iteration, control, schedule);
+    run.state = std::move(iteration).take();
+  }
+  return run;
+}
+
+double topics_log_likelihood(Corpus &corpus, const TermTopics &probabilities,
+                             const std::vector<double> &alpha, const Buffer &start,
+                             Control &control) {
+  TopicFactors factors(probabilities.terms(), probabilities.topics());
+  for (std::int32_t w = 0; w < probabilities.terms(); ++w) factors.take(w, probabilities);
+  Buffer documents = start;
+  return local_pass(corpus, factors, ProportionPrior(alpha), {50, 1e-4}, start.empty(), 0,
+                    documents, control)
+      .bound();
+}
+
+// An update moves tokens ever less along directions in which topics hardly differ. So from two
+// updates a longer step is extrapolated (Varadhan and Roland 2008, SQUAREM), and taken if the bound
+// is not lower there.
+std::vector<double> infer_proportions(const DocumentTerms &document, const TopicFactors &factors,
+                                      const std::vector<double> &alpha) {
+  const ProportionPrior prior(alpha);
+  DocumentStep step(factors, prior);
+  const double all = document.tokens();
+  constexpr LocalLimits once{0, 0};
+  Buffer tokens(prior.alpha.size());
+  step.infer(document, {4, 0}, true, tokens.data());
+  for (int round = 0; round < 300; ++round) {
+    Buffer first = tokens;
+    step.infer(document, once, false, first.data());
+    Buffer second = first;
+    const double bound = step.infer(document, once, false, second.data());
+    double moved = 0, steps = 0, bends = 0;
+    for (std::size_t k = 0; k < tokens.size(); ++k) {
+      const double r = first[k] - tokens[k], v = second[k] - first[k] - r;
+      moved += std::abs(r);
+      steps += r * r;
+      bends += v * v;
+    }
+    if (!(moved > 1e-12 * all)) break;
+    const double length = bends > 0 ? std::sqrt(steps / bends) : 1;
+    Buffer far = second;
+    if (length > 1) {
+      double sum = 0;
+      for (std::size_t k = 0; k < tokens.size(); ++k) {
+        const double r = first[k] - tokens[k], v = second[k] - first[k] - r;
+        sum += far[k] = std::max(0.0, tokens[k] + length * (2 * r + length * v));
+      }
+      for (double &n : far) n *= all / sum;
+      if (!(step.infer(document, once, false, far.data()) >= bound)) far = second;
+    }
+    tokens = std::move(far);
+  }
+  std::vector<double> out(alpha.size());
+  for (std::size_t k = 0; k < out.size(); ++k) out[k] = alpha[k] + tokens[k];
+  return out;
+}
+
+}  // namespace bayes

@@ -1,0 +1,102 @@
+#include "topics/prior_learning.hpp"
+
+#include <algorithm>
+#include <boost/math/tools/toms748_solve.hpp>
+#include <cmath>
+
+#include "base/special.hpp"
+
+namespace bayes {
+namespace {
+
+/// The root of a slope that falls, on a logarithmic scale, or the nearest bound.
+template <class Slope> double root_of(Slope slope) {
+  const double low = std::log(least_concentration), high = std::log(most_concentration);
+  const auto at = [&](double x) { return slope(std::exp(x)); };
+  const double at_low = at(low), at_high = at(high);
+  if (!(at_low > 0)) return least_concentration;
+  if (!(at_high < 0)) return most_concentration;
+  std::uintmax_t most = 200;
+  const auto bracket = boost::math::tools::toms748_solve(
+      at, low, high, at_low, at_high, boost::math::tools::eps_tolerance<double>(40), most);
+  return std::exp((bracket.first + bracket.second) / 2);
+}
+
+double prior_of(const std::vector<double> &alpha, double groups, std::span<const double> logs) {
+  double sum = 0, of_entries = 0, linear = 0;
+  for (std::size_t k = 0; k < alpha.size(); ++k) {
+    sum += alpha[k];
+    of_entries += log_gamma(alpha[k]);
+    linear += alpha[k] * logs[k];
+  }
+  return groups * (log_gamma(sum) - of_entries) + linear;
+}
+
+}  // namespace
+
+double learn_symmetric(double groups, double size, double logs) {
+  if (size < 2) return 1;  // every prior says the same
+  return root_of([&](double a) { return groups * size * (digamma(size * a) - digamma(a)) + logs; });
+}
+
+double learn_symmetric(const TermTopics &added, double logs) {
+  const double size = added.terms();
+  std::vector<double> totals(std::size_t(added.topics()), 0.0), not_zero;
+  for (std::int32_t w = 0; w < added.terms(); ++w)
+    for (int k = 0; k < added.topics(); ++k)
+      if (const double a = added.of(w)[k]; a > 0) {
+        totals[std::size_t(k)] += a;
+        not_zero.push_back(a);
+      }
+  const double zeros = size * added.topics() - double(not_zero.size());
+  return root_of([&](double a) {
+    double slope = logs - zeros * digamma(a);
+    for (const double total : totals) slope += size * digamma(size * a + total);
+    for (const double each : not_zero) slope -= digamma(a + each);
+    return slope;
+  });
+}
+
+void learn_asymmetric(std::vector<double> &alpha, double groups, std::span<const double> logs) {
+  const std::size_t k = alpha.size();
+  if (k < 2) {
+    alpha.assign(k, 1.0);
+    return;
+  }
+  std::vector<double> gradient(k), curvature(k), next(k);
+  double value = prior_of(alpha, groups, logs);
+  for (int iteration = 0; iteration < 30; ++iteration) {
+    // Newton's step, of a Hessian that is diagonal but for a constant.
+    double sum = 0, weighted = 0, inverse = 0;
+    for (const double a : alpha) sum += a;
+    const double of_sum = digamma(sum);
+    for (std::size_t i = 0; i < k; ++i) {
+      gradient[i] = groups * (of_sum - digamma(alpha[i])) + logs[i];
+      curvature[i] = -groups * trigamma(alpha[i]);
+      weighted += gradient[i] / curvature[i];
+      inverse += 1 / curvature[i];
+    }
+    const double common = weighted / (1 / (groups * trigamma(sum)) + inverse);
+    bool moved = false;
+    double largest = 0;
+    for (double step = 1; step > 1e-4 && !moved; step /= 2) {
+      largest = 0;
+      for (std::size_t i = 0; i < k; ++i) {
+        // never to another order of magnitude, where the quadratic is worth nothing
+        next[i] = std::clamp(alpha[i] - step * (gradient[i] - common) / curvature[i],
+                             std::max(alpha[i] / 8, least_concentration),
+                             std::min(alpha[i] * 8, most_concentration));
+        largest = std::max(largest, std::abs(next[i] / alpha[i] - 1));
+      }
+      const double there = prior_of(next, groups, logs);
+      moved = there >= value;
+      if (moved) {
+        value = there;
+        alpha = next;
+      }
+    }
+    if (!moved || largest < 1e-8) return;
+  }
+}
+
+}  // namespace bayes
