@@ -72,6 +72,15 @@ WHERE probability > 0.02
 GROUP BY state
 ORDER BY state;
 
+\echo '== PostgreSQL''s manual: the first 600 characters of its 1115 pages'
+\echo
+\echo 'A topic model finds what they are about, from words that occur together:'
+\echo
+SELECT topic, string_agg(term, ' ' ORDER BY rank) AS terms
+FROM lda_topics('SELECT words FROM manual', 10, '{"min_documents": 5, "max_share": 0.2}')
+GROUP BY topic
+ORDER BY topic;
+
 \echo '== Handwritten digits: 1797 pictures of 8 x 8 grey values, without their labels'
 \echo
 \echo 'Twenty shapes, the best of forty restarts; this takes some seconds, so progress is shown.'

@@ -41,9 +41,17 @@ DEFINE @lda_deviation =
   'the variational approximation, which are rather too small). ';
 DEFINE @lda_largest =
   'The topic of the largest expected proportion in a document, from 1. ';
+DEFINE @lda_alike =
+  'How similar the expected proportions of two documents are: 1 less their Hellinger distance, 1 '
+  'for equal proportions, 0 for documents without a common topic. ';
 
 -- ---- aggregates: documents in, a model out ----
 
+DEFINE @lda_perplex =
+  'The perplexity of documents, exp(-log probability / tokens): as many equally probable terms '
+  'would be as hard to predict. By document completion: proportions are inferred from one half of '
+  'a document''s tokens, and the other half is predicted. NULL if there are no tokens that the '
+  'model knows. ';
 CREATE FUNCTION lda_fit_final(state internal) RETURNS bayes_model
   AS 'MODULE_PATHNAME' @immutable COST 1000000;
 COMMENT IS 'Internal. Fits a topic model to the collected documents.';
@@ -222,6 +230,52 @@ COMMENT IS @lda_updates
 COMMENT IS 'The same with options. '
   @lda_options;
 
+-- ---- how good a model is ----
+
+CREATE FUNCTION lda_perplexity_transition(
+  state internal, model bayes_model, document tsvector [, options jsonb]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds one document.';
+CREATE FUNCTION lda_perplexity_transition(
+  state internal, model bayes_model, document text[] [, options jsonb]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds one document.';
+CREATE FUNCTION lda_perplexity_transition(
+  state internal, model bayes_model, document jsonb [, options jsonb]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds one document.';
+CREATE FUNCTION lda_perplexity_final(state internal) RETURNS float8
+  AS 'MODULE_PATHNAME' @immutable COST 1000000;
+COMMENT IS 'Internal. Evaluates the collected documents.';
+
+CREATE AGGREGATE lda_perplexity(model bayes_model, document tsvector [, options jsonb]) (
+  SFUNC = lda_perplexity_transition, @state, FINALFUNC = lda_perplexity_final,
+  FINALFUNC_MODIFY = SHAREABLE
+);
+COMMENT IS @lda_perplex
+  @lda_document;
+COMMENT IS 'The same with options: method "completion" or "left-to-right", and for the latter '
+  'particles and seed; see docs/lda.md. NULL means none.';
+CREATE AGGREGATE lda_perplexity(model bayes_model, document text[] [, options jsonb]) (
+  SFUNC = lda_perplexity_transition, @state, FINALFUNC = lda_perplexity_final,
+  FINALFUNC_MODIFY = SHAREABLE
+);
+COMMENT IS @lda_perplex
+  @lda_document;
+COMMENT IS 'The same with options: method "completion" or "left-to-right", and for the latter '
+  'particles and seed; see docs/lda.md. NULL means none.';
+CREATE AGGREGATE lda_perplexity(model bayes_model, document jsonb [, options jsonb]) (
+  SFUNC = lda_perplexity_transition, @state, FINALFUNC = lda_perplexity_final,
+  FINALFUNC_MODIFY = SHAREABLE
+);
+COMMENT IS @lda_perplex
+  @lda_document;
+COMMENT IS 'The same with options: method "completion" or "left-to-right", and for the latter '
+  'particles and seed; see docs/lda.md. NULL means none.';
+
 -- ---- a relation: a query in, a relation out ----
 
 CREATE FUNCTION lda_topics(query bayes_query, k int [, options jsonb])
@@ -234,6 +288,27 @@ COMMENT IS 'Fits a topic model of k topics to the documents of a query, and show
   'Other errors: as lda_fit.';
 COMMENT IS 'The same with options. '
   @lda_options;
+
+CREATE FUNCTION lda_select(query bayes_query, ks int[] [, options jsonb])
+  RETURNS TABLE (k int, perplexity float8, tokens float8, objective float8, iterations int,
+    converged boolean, model bayes_model)
+  AS 'MODULE_PATHNAME' @volatile COST 1000000 ROWS 10;
+COMMENT IS 'Fits a topic model for every k to nine tenths of the documents of a query, drawn by a '
+  'hash of their contents, and tells how well it predicts the others: the perplexity of so many '
+  'tokens by document completion; the model is that of the nine tenths. query and errors: as '
+  'lda_topics; 22023 also for fewer than ten documents.';
+COMMENT IS 'The same with options. '
+  @lda_options;
+
+CREATE FUNCTION lda_coherence(query bayes_query, model bayes_model [, top int])
+  RETURNS TABLE (topic int, umass float8, npmi float8)
+  AS 'MODULE_PATHNAME' @volatile COST 100000 ROWS 10;
+COMMENT IS 'The coherence of every topic in the documents of a query: how often its ten most '
+  'probable terms are in the same documents. umass (Mimno and others 2011): the sum over pairs of '
+  'log((D(l, m) + 1) / D(l)), at most about 0; npmi, the mean of normalized pointwise mutual '
+  'information, from -1 to 1. query: as lda_topics, usually the documents of the fit. 42804 for a '
+  'model of another family, 22004 if it is NULL, 22023 for any other query.';
+COMMENT IS 'The same of so many terms, 2 to 1000. 22023 for another number.';
 
 -- ---- a model as relations ----
 
@@ -310,4 +385,20 @@ COMMENT IS @lda_largest
 CREATE FUNCTION lda_predict(model bayes_model, document jsonb) RETURNS int
   AS 'MODULE_PATHNAME' @strict COST 1000;
 COMMENT IS @lda_largest
+  @lda_document;
+
+CREATE FUNCTION lda_similarity(model bayes_model, document tsvector, other tsvector)
+  RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 2000;
+COMMENT IS @lda_alike
+  @lda_document;
+CREATE FUNCTION lda_similarity(model bayes_model, document text[], other text[])
+  RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 2000;
+COMMENT IS @lda_alike
+  @lda_document;
+CREATE FUNCTION lda_similarity(model bayes_model, document jsonb, other jsonb)
+  RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 2000;
+COMMENT IS @lda_alike
   @lda_document;

@@ -25,12 +25,11 @@ void Minibatches::enter(std::int64_t stretch) {
 }
 
 void Minibatches::begin_pass() {
-  enter(std::int64_t(random_.below(std::uint64_t(corpus_.stretches()))));
-  piece_ = std::size_t(random_.below(pieces_.size()));
-  const std::int64_t skipped = std::int64_t(
-      random_.below(std::uint64_t(std::max<std::int64_t>(1, pieces_[piece_].documents))));
   left_ = corpus_.totals().documents;
-  for (std::int64_t i = 0; i < skipped; ++i) document();
+  const std::int64_t first = std::int64_t(random_.below(std::uint64_t(left_)));
+  enter(corpus_.stretch_of(first));
+  while (first >= pieces_[piece_].first + pieces_[piece_].documents) ++piece_;
+  for (std::int64_t i = pieces_[piece_].first; i < first; ++i) document();
 }
 
 const double *Minibatches::document() {

@@ -28,6 +28,7 @@
 #include "mixture/bmm.hpp"
 #include "mixture/dpmm.hpp"
 #include "mixture/gmm.hpp"
+#include "topics/lda.hpp"
 
 using bayes::Document;
 using bayes::Error;
@@ -145,6 +146,17 @@ void use_chain(const bayes::HiddenMarkovModel &model) {
   attempt([&] { model.sample(1, 2, 3, [](int, std::span<const double>) {}); });
 }
 
+void use_topics(const bayes::TopicModel &model) {
+  const int last = model.size() - 1;
+  attempt([&] { model.topic(last); });
+  attempt([&] { model.topic_posterior(last); });
+  attempt([&] { model.code(model.terms().back()); });
+  const std::int32_t term = std::int32_t(model.terms().size()) - 1;
+  const double count = 2;
+  attempt([&] { model.proportions({}); });
+  attempt([&] { model.proportions({{&term, 1}, {&count, 1}}); });
+}
+
 void use(const Model &model) {
   if (const auto *gmm = dynamic_cast<const bayes::GaussianMixture *>(&model)) {
     use_mixture(*gmm);
@@ -159,6 +171,8 @@ void use(const Model &model) {
     attempt([&] { dpmm->cluster(dpmm->size() - 1); });
   } else if (const auto *hmm = dynamic_cast<const bayes::HiddenMarkovModel *>(&model)) {
     use_chain(*hmm);
+  } else if (const auto *lda = dynamic_cast<const bayes::TopicModel *>(&model)) {
+    use_topics(*lda);
   } else if (!dynamic_cast<const Bare *>(&model)) {
     fail("a model that this fuzzer does not use");
   }
@@ -402,6 +416,17 @@ std::vector<Document> fit_models() {
   chain(true, chains("gibbs"));
   chain(false, chains("gibbs"));
   chain(false, chains("gibbs").set("emission", emission));
+
+  bayes::MemoryCorpus documents(3);
+  for (std::int32_t i = 0; i < 6; ++i) {
+    const std::int32_t terms[] = {i % 2, 2};
+    const double counts[] = {double(1 + i), 1};
+    documents.append({terms, counts});
+  }
+  for (const Document &options :
+       {brief("em"), brief("vi"), brief("svi"), chains("gibbs"), chains("collapsed")})
+    models.push_back(bayes::lda_fit(documents, {"a", "b", "c"}, 2, options, nullptr, false, control)
+                         ->to_document());
   return models;
 }
 

@@ -29,12 +29,19 @@ INSERT INTO asked VALUES
   ('hmm', NULL, 'paths',
    'SELECT * FROM hmm_paths(%1$s, (SELECT x[1:7] FROM %2$s ORDER BY id LIMIT 1), 3)'),
   ('hmm', NULL, 'prediction',
-   'SELECT * FROM hmm_predict(%1$s, (SELECT x[1:7] FROM %2$s ORDER BY id LIMIT 1))');
+   'SELECT * FROM hmm_predict(%1$s, (SELECT x[1:7] FROM %2$s ORDER BY id LIMIT 1))'),
+  ('lda', NULL, 'topics', 'SELECT * FROM lda_topics(%1$s)'),
+  ('lda', NULL, 'relevance', 'SELECT * FROM lda_relevance(%1$s, 0.5, 5)'),
+  ('lda', NULL, 'weights', 'SELECT * FROM lda_topic_weights(%1$s)'),
+  ('lda', '{vi,svi}', 'posterior', 'SELECT * FROM lda_posterior(%1$s) LIMIT 20'),
+  ('lda', NULL, 'scores',
+   'SELECT lda_predict(%1$s, x), lda_proportions(%1$s, x), lda_proportions_sd(%1$s, x)
+    FROM (SELECT x FROM %2$s WHERE id %% 23 = 1 ORDER BY id LIMIT 5) AS r');
 INSERT INTO asked
 SELECT family, NULL, 'scores', format(
   'SELECT %1$s_predict(%%1$s, x), %1$s_probabilities(%%1$s, x), %1$s_log_density(%%1$s, x)
    FROM (SELECT x FROM %%2$s WHERE id %%%% 23 = 1 ORDER BY id LIMIT 5) AS r', family)
-FROM (SELECT DISTINCT family FROM cases WHERE family <> 'hmm') AS f
+FROM (SELECT DISTINCT family FROM cases WHERE family NOT IN ('hmm', 'lda')) AS f
 UNION ALL
 SELECT family, methods, called, statement
 FROM (SELECT DISTINCT family FROM cases) AS f, (VALUES

@@ -1,5 +1,5 @@
 -- Topic models: every function of a fitted model, against what defines it.
-SELECT plan(48);
+SELECT plan(67);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 SET client_min_messages = error;
@@ -132,6 +132,13 @@ SELECT never($$SELECT way, NOT near(lda_proportions(model, words), alpha, 1e-9) 
   LATERAL (SELECT array_agg(alpha / sum ORDER BY topic) AS alpha FROM lda_topic_weights(model),
     LATERAL (SELECT sum(alpha) FROM lda_topic_weights(model)) AS s) AS a$$,
   'without evidence they are those of the prior');
+SELECT never($$SELECT way, NOT (near(lda_similarity(model, a, b), 1 - sqrt(0.5 * (
+      SELECT sum((sqrt(p) - sqrt(q)) ^ 2) FROM unnest(lda_proportions(model, a),
+        lda_proportions(model, b)) AS u(p, q))))
+    AND lda_similarity(model, a, b) < 0.8 AND lda_similarity(model, a, a) = 1
+    AND lda_similarity(model, b, a) = lda_similarity(model, a, b)) AS wrong
+  FROM models, (VALUES ('{pear,plum,plum}'::text[], '{saw,nail,saw}'::text[])) AS v(a, b)$$,
+  'similarity is 1 less the Hellinger distance');
 SELECT is((lda_proportions(NULL, '{a}'::text[]), lda_predict(model, NULL::jsonb),
   lda_proportions_sd(model, NULL::tsvector)), (NULL::float8[], NULL::int, NULL::float8[]), 'strict')
 FROM given;
@@ -141,6 +148,67 @@ SELECT is(complaint($$SELECT lda_predict(m, '{a}'::text[]) FROM (SELECT gmm_fit(
   FROM faithful) AS f$$), '42804 model is of family gmm, expected lda', 'another family');
 SELECT is(complaint($$SELECT gmm_predict(model, '{1}') FROM given$$),
   '42804 model is of family lda, expected gmm', 'and the other way round');
+
+-- ---- how good a model is ----
+
+-- Documents of even counts: half of the tokens of every term are observed, the others scored.
+CREATE TABLE pairs AS SELECT id, words || words AS words, words AS half FROM shopping;
+SELECT never('SELECT way, NOT near(perplexity, expected) AS wrong
+  FROM (SELECT way, lda_perplexity(model, words) AS perplexity FROM models, pairs GROUP BY way) AS p
+  JOIN (SELECT way, exp(-sum(ln(p)) / count(*)) AS expected
+    FROM (SELECT way, id, n, sum(share * probability) AS p
+      FROM (SELECT way, model, id, half, lda_proportions(model, half) AS shares
+        FROM models, pairs) AS s, unnest(half) WITH ORDINALITY AS h(term, n),
+        unnest(shares) WITH ORDINALITY AS u(share, topic)
+        JOIN LATERAL (SELECT topic, term, probability FROM lda_topics(model, 9)) AS t
+          USING (topic) WHERE t.term = h.term GROUP BY way, id, n) AS w GROUP BY way) AS e
+  USING (way)', 'perplexity by document completion');
+CREATE TABLE single AS SELECT lda_fit(words, 1) AS model FROM shopping;
+SELECT is(near(lda_perplexity(model, words, '{"method": "left-to-right"}'), (SELECT
+  exp(-sum(ln(probability)) / count(*)) FROM pairs, unnest(words) AS w JOIN lda_topics((SELECT model
+  FROM single), 9) AS t ON term = w)), true, 'from left to right, of one topic')
+FROM single, pairs;
+SELECT never($$SELECT way, NOT (ratio BETWEEN 0.8 AND 1.25) AS wrong FROM (SELECT way,
+    lda_perplexity(model, words) / lda_perplexity(model, words, '{"method": "left-to-right"}')
+    AS ratio FROM models, pairs GROUP BY way) AS p$$, 'the estimators are about the same');
+SELECT same(lda_perplexity(model, words, o), lda_perplexity(model, words, o ORDER BY id % 7, -id),
+  'in any order: ' || o::text) FROM given, pairs, (VALUES ('{}'::jsonb),
+  ('{"method": "left-to-right", "particles": 5, "seed": 3}')) AS v(o) GROUP BY o;
+SELECT is((lda_perplexity(model, words), lda_perplexity(model, NULL::jsonb), lda_perplexity(model,
+  '{egg}'::text[])), (NULL::float8, NULL::float8, NULL::float8), 'no tokens, no perplexity')
+FROM given, (VALUES ('{}'::text[])) AS v(words);
+SELECT is(complaint(statement), said, statement) FROM (VALUES
+  ('SELECT lda_perplexity(NULL, words) FROM pairs', '22004 model must not be NULL'),
+  ('SELECT lda_perplexity(model, words) FROM pairs, models',
+   '22023 model must be the same for all rows of one fit'),
+  ('SELECT lda_perplexity(model, words, ''{"method": "right"}'') FROM pairs, given',
+   '22023 option "method" is "right", but must be one of completion, left-to-right'),
+  ('SELECT lda_perplexity(model, words, ''{"particles": 3}'') FROM pairs, given',
+   '22023 option "particles" does not apply to method completion'),
+  ('SELECT lda_perplexity(model, ''{"saw": 0.5}''::jsonb, ''{"method": "left-to-right"}'')
+    FROM given', '22023 count of term "saw" of document 1 is 0.5, which is no whole number'))
+  AS v(statement, said);
+SELECT never($$SELECT topic, NOT (near(c.umass, e.umass) AND near(c.npmi, e.npmi)) AS wrong
+  FROM given, lda_coherence('SELECT id, words FROM shopping', model, 4) AS c
+  JOIN (SELECT topic, sum(ln((both + 1.0) / upper)) AS umass, avg(CASE WHEN both = 0 THEN -1
+      ELSE ln(both * 90.0 / (upper * lower)) / -ln(both / 90.0) END) AS npmi
+    FROM (SELECT a.topic, count(*) FILTER (WHERE a.term = ANY (words) AND b.term = ANY (words))
+        AS both, count(*) FILTER (WHERE a.term = ANY (words)) AS upper,
+        count(*) FILTER (WHERE b.term = ANY (words)) AS lower
+      FROM given, lda_topics(model, 4) AS a JOIN lda_topics((SELECT model FROM given), 4) AS b
+        ON a.topic = b.topic AND a.rank < b.rank, shopping GROUP BY a.topic, a.rank, b.rank) AS p
+    GROUP BY topic) AS e USING (topic)$$, 'coherence');
+SELECT is(complaint('SELECT lda_coherence(''SELECT words FROM shopping'', model, 1) FROM given'),
+  '22023 top is 1, the number of terms must be from 2 to 1000', 'of two terms at least');
+SELECT is((array_agg(s.k), bool_and(i.components = s.k AND i.rows = 81 AND s.tokens > 20
+    AND s.converged), min(perplexity) FILTER (WHERE s.k = 2) < min(perplexity)
+    FILTER (WHERE s.k = 1)), ('{1,2,4}'::int[], true, true),
+  'two kinds are predicted by two topics')
+FROM lda_select('SELECT words FROM shopping', '{1,2,4}') AS s, bayes_info(s.model) AS i;
+SELECT is(complaint($$SELECT lda_select('SELECT words FROM shopping LIMIT 9', '{2}')$$),
+  '22023 there are 9 documents, too few to choose k by', 'ten at least');
+SELECT is(complaint($$SELECT lda_select('SELECT words FROM shopping', '{2,0}')$$),
+  '22023 k is 0, but must be a whole number from 1 to 10000', 'every k is checked before');
 
 -- ---- groups, starts, updates ----
 

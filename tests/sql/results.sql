@@ -1,7 +1,7 @@
 -- The columns of every function that returns rows: what the module writes is of the declared type.
 -- Values are compared with the declaration when they are written, so every function is called, with
 -- models that leave no column NULL.
-SELECT plan(60);
+SELECT plan(64);
 SET client_min_messages = error;
 
 CREATE TABLE models (family text, model bayes_model);
@@ -65,6 +65,16 @@ INSERT INTO calls VALUES
   ('lda_topics(bayes_query,integer)', 'SELECT * FROM lda_topics(''SELECT s FROM names'', 2)'),
   ('lda_topics(bayes_query,integer,jsonb)',
    'SELECT * FROM lda_topics(''SELECT s FROM names'', 2, NULL)'),
+  ('lda_select(bayes_query,integer[])',
+   'SELECT * FROM lda_select(''SELECT ARRAY[species] FROM iris'', ''{2}'')'),
+  ('lda_select(bayes_query,integer[],jsonb)',
+   'SELECT * FROM lda_select(''SELECT ARRAY[species] FROM iris'', ''{2}'', NULL)'),
+  ('lda_coherence(bayes_query,bayes_model)',
+   'SELECT r.* FROM models, lda_coherence(''SELECT s FROM names'', model) AS r
+    WHERE family = ''lda'''),
+  ('lda_coherence(bayes_query,bayes_model,integer)',
+   'SELECT r.* FROM models, lda_coherence(''SELECT s FROM names'', model, 2) AS r
+    WHERE family = ''lda'''),
   ('gmm_fit(bayes_query,integer)', 'SELECT * FROM gmm_fit(''SELECT x FROM faithful'', 2)'),
   ('gmm_fit(bayes_query,integer,jsonb)',
    'SELECT * FROM gmm_fit(''SELECT x FROM faithful'', 2, NULL)'),

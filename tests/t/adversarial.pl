@@ -287,6 +287,7 @@ sub values_of {
             $value =~ s/'\{200\}'/'{$elements}'/;
         }
         $value =~ s/'\{(?:1601|100000)\}'/'{1000}'/ if $family eq 'hmm';
+        $value = 300 if $family eq 'lda' && $value eq '10000';
         $value
     } $type eq 'jsonb' ? () : @{$values{$type}};
     return [grep { !$seen{$_}++ } @first, @rest];

@@ -3,8 +3,8 @@
 
 #include "base/message.hpp"
 #include "pg/bind/aggregate.hpp"
+#include "pg/bind/lda_documents.hpp"
 #include "pg/bind/query_rows.hpp"
-#include "pg/input/document_collector.hpp"
 
 using namespace bayes;
 using namespace bayes::pg;
@@ -26,65 +26,6 @@ constexpr Binding<DocumentCollector> lda = {
       return lda_fit(data.corpus(), data.terms(), request.k, request.options, start_of(request),
                      request.update, control);
     },
-};
-
-// ---- the documents of a query ----
-
-constexpr const char *form_hint =
-    "Select a document for each row (SELECT to_tsvector('english', body) FROM ...), a name and a "
-    "document, or document, term and count.";
-
-/// The columns of the query: a document; a name and a document; or document, term and count.
-class DocumentColumns {
- public:
-  explicit DocumentColumns(TupleDesc columns) : first_(columns->natts == 2) {
-    if (columns->natts < 1 || columns->natts > 3)
-      throw Error(Errc::invalid_argument,
-                  message("query returns {} columns, but must return one to three", columns->natts),
-                  {}, form_hint);
-    form.values = columns->natts == 3 ? 3 : 1;
-    form.type = TupleDescAttr(columns, first_)->atttypid;
-    form.collation = TupleDescAttr(columns, first_)->attcollation;
-    if (form.values == 1) {
-      require(columns, first_, is_document_type(base(columns, first_)),
-              "A document is a tsvector, an array of text, or a jsonb object of counts.");
-    } else {
-      const Oid term = base(columns, 1);
-      require(columns, 1, term == TEXTOID || term == VARCHAROID, "A term is a text.");
-      count_ = base(columns, 2);
-      require(columns, 2, is_number_type(count_), "A count is a number.");
-    }
-  }
-
-  ItemForm form;
-
-  /// Valid while the row is.
-  bayes::pg::Item item(TupleTableSlot *row) {
-    for (int i = 0; i < form.values; ++i)
-      values_[i] = {row->tts_values[first_ + i], row->tts_isnull[first_ + i]};
-    if (form.values == 3 && !values_[2].isnull)
-      values_[2].value = Float8GetDatum(number_of(values_[2].value, count_));
-    return {values_, nullptr};
-  }
-
- private:
-  static Oid base(TupleDesc columns, int index) {
-    const Oid declared = TupleDescAttr(columns, index)->atttypid;
-    return guarded([declared] { return getBaseType(declared); });
-  }
-  static void require(TupleDesc columns, int index, bool suits, const char *expected) {
-    if (suits) return;
-    const Form_pg_attribute column = TupleDescAttr(columns, index);
-    const Oid type = column->atttypid;
-    const char *const name = guarded([type] { return format_type_be(type); });
-    throw Error(Errc::invalid_argument,
-                message("column \"{}\" of the query is of type {}", NameStr(column->attname), name),
-                expected, form_hint);
-  }
-
-  int first_;
-  Oid count_ = InvalidOid;
-  NullableDatum values_[3] = {};
 };
 
 }  // namespace
@@ -113,22 +54,52 @@ BAYES_FUNCTION(lda_fit_final) { return fit_final(fcinfo, lda); }
 
 BAYES_FUNCTION(lda_topics_query) {
   ResultRows result(fcinfo);
-  const char *const sql = query_text(fcinfo, form_hint);
   const FitRequest request = query_request(fcinfo, lda.family, by_k);
-  // Rows of the query arrive in another memory context: what must outlive them is allocated below
-  // this one.
   const ScopedContext context(CurrentMemoryContext, "pg_bayes query");
-  std::optional<DocumentColumns> columns;
   std::optional<DocumentCollector> data;
-  run_query(
-      sql, form_hint,
-      [&](TupleDesc description) {
-        columns.emplace(description);
-        data.emplace(context, columns->form);
-        data->begin(request, lda.check);
-      },
-      [&](TupleTableSlot *row) { data->add(columns->item(row)); });
+  collect_documents(fcinfo, context, data, [&request](DocumentCollector &documents) {
+    documents.begin(request, lda.check);
+  });
   const std::unique_ptr<Model> model = fit_model(lda, request, *data);
   if (model) show_topics(result, topics(*model), shown_terms);
+  return Datum(0);
+}
+
+/// lda_select(query, ks int[] [, options]): a model for every k, fitted to nine tenths of the
+/// documents, and its perplexity on the others.
+BAYES_FUNCTION(lda_select) {
+  ResultRows result(fcinfo);
+  const FitRequest request = query_request(fcinfo, lda.family, by_ks);
+  if (request.ks.empty())
+    throw Error(Errc::invalid_argument, "there is no k to try: the array of ks is empty");
+  const ScopedContext context(CurrentMemoryContext, "pg_bayes query");
+  std::optional<DocumentCollector> data;
+  collect_documents(fcinfo, context, data, [&request](DocumentCollector &documents) {
+    documents.begin(request, [](const FitRequest &given) {
+      LdaRowOptions options;
+      for (const int k : given.ks) options = lda_check_options(k, given.options, nullptr, false);
+      return options;
+    });
+    documents.hold_out(10);
+  });
+  attempt_fit(*data, [&](Control &control) {
+    if (data->held_out().totals().documents == 0)
+      throw Error(Errc::invalid_argument,
+                  message("there are {} documents, too few to choose k by",
+                          data->corpus().totals().documents),
+                  "Every tenth document is held out, to see how well a model predicts it.");
+    for (const int k : request.ks) {
+      const std::unique_ptr<TopicModel> model =
+          lda_fit(data->corpus(), data->terms(), k, request.options, nullptr, false, control);
+      warn_of(*model);
+      const HeldOut found = evaluate(*model, data->held_out(), {}, control);
+      const auto perplexity = found.perplexity();
+      const ModelInfo &info = model->info;
+      const std::string bytes = bytes_of(*model);
+      result.row({k, perplexity ? Cell(*perplexity) : Cell(), found.tokens,
+                  Cell::or_null(info.objective), info.iterations, info.converged,
+                  Cell::model(bytes)});
+    }
+  });
   return Datum(0);
 }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "pg/input/document_reader.hpp"
@@ -19,6 +21,10 @@ inline constexpr int shown_terms = 10;
 inline const TopicModel &topics(const Model &model) {
   return static_cast<const TopicModel &>(model);
 }
+
+/// The indexes of the largest values, of equal ones the first; in `order`.
+std::span<const std::int32_t> largest(std::span<const double> values, std::size_t top,
+                                      std::vector<std::int32_t> &order);
 
 /// Rows (topic, rank, term, probability) of the most probable terms of every topic.
 void show_topics(ResultRows &result, const TopicModel &model, std::size_t top);

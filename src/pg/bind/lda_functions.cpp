@@ -4,6 +4,7 @@
 #include "base/message.hpp"
 #include "pg/bind/lda.hpp"
 #include "pg/server/context.hpp"
+#include "topics/lda_evaluation.hpp"
 
 using namespace bayes;
 using namespace bayes::pg;
@@ -12,26 +13,25 @@ namespace {
 
 /// Data that live from call to call.
 struct CallSite {
-  CallSite(MemoryContext, Oid type) : models(lda_family), document(type) {}
+  CallSite(MemoryContext, Oid type) : models(lda_family), document(type), other(type) {}
   ModelCache models;
-  ModelDocument document;
+  ModelDocument document, other;
 };
 
 /// The arguments (model, document) of a strict function.
 struct ModelAndDocument {
-  explicit ModelAndDocument(FunctionCallInfo fcinfo)
-      : ModelAndDocument(fcinfo, call_site<CallSite>(fcinfo, type_of(fcinfo))) {}
-  const TopicModel &model;
-  DocumentTerms document;
-
-  static Oid type_of(FunctionCallInfo fcinfo) {
-    return guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); });
-  }
-
- private:
+  explicit ModelAndDocument(FunctionCallInfo fcinfo) : ModelAndDocument(fcinfo, site_of(fcinfo)) {}
   ModelAndDocument(FunctionCallInfo fcinfo, CallSite &site)
       : model(topics(site.models.get(PG_GETARG_DATUM(0)))),
         document(site.document.read(model, PG_GETARG_DATUM(1))) {}
+
+  static CallSite &site_of(FunctionCallInfo fcinfo) {
+    const Oid type = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); });
+    return call_site<CallSite>(fcinfo, type);
+  }
+
+  const TopicModel &model;
+  DocumentTerms document;
 };
 
 Datum array_of(const std::vector<double> &values) {
@@ -91,4 +91,14 @@ BAYES_FUNCTION(lda_predict) {
   const ModelAndDocument given(fcinfo);
   const std::vector<double> mean = given.model.proportions(given.document).mean;
   PG_RETURN_INT32(int(std::max_element(mean.begin(), mean.end()) - mean.begin()) + 1);
+}
+
+/// lda_similarity(model, document, other) -> float8: 1 less the Hellinger distance.
+BAYES_FUNCTION(lda_similarity) {
+  CallSite &site = ModelAndDocument::site_of(fcinfo);
+  const ModelAndDocument given(fcinfo, site);
+  const std::vector<double>
+      p = given.model.proportions(given.document).mean,
+      q = given.model.proportions(site.other.read(given.model, PG_GETARG_DATUM(2))).mean;
+  PG_RETURN_FLOAT8(1 - hellinger_distance(p, q));
 }

@@ -27,19 +27,6 @@ std::size_t top_argument(FunctionCallInfo fcinfo, int index) {
   return std::size_t(top);
 }
 
-/// The indexes of the largest values, of equal ones the first; `order` is reused.
-std::span<const std::int32_t> largest(std::span<const double> values, std::size_t top,
-                                      std::vector<std::int32_t> &order) {
-  order.resize(values.size());
-  std::iota(order.begin(), order.end(), 0);
-  const auto end = order.begin() + std::ptrdiff_t(std::min(top, order.size()));
-  std::partial_sort(order.begin(), end, order.end(), [&values](auto a, auto b) {
-    const double x = values[std::size_t(a)], y = values[std::size_t(b)];
-    return x != y ? x > y : a < b;
-  });
-  return {order.begin(), end};
-}
-
 /// The probability of every term in the documents as the model sees them.
 std::vector<double> marginals(const TopicModel &model) {
   std::vector<double> out(model.terms().size(), 0.0);
@@ -61,6 +48,18 @@ double effective_terms(std::span<const double> topic) {
 }
 
 }  // namespace
+
+std::span<const std::int32_t> bayes::pg::largest(std::span<const double> values, std::size_t top,
+                                                 std::vector<std::int32_t> &order) {
+  order.resize(values.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto end = order.begin() + std::ptrdiff_t(std::min(top, order.size()));
+  std::partial_sort(order.begin(), end, order.end(), [&values](auto a, auto b) {
+    const double x = values[std::size_t(a)], y = values[std::size_t(b)];
+    return x != y ? x > y : a < b;
+  });
+  return {order.begin(), end};
+}
 
 void bayes::pg::show_topics(ResultRows &result, const TopicModel &model, std::size_t top) {
   std::vector<std::int32_t> order;

@@ -66,7 +66,8 @@ void DocumentCollector::begin(const FitRequest &request, Check check) {
   dictionary_.close();
 }
 
-void DocumentCollector::begin(const TopicModel &model) {
+void DocumentCollector::begin(const TopicModel &model, bool whole_counts) {
+  options_.whole_counts = whole_counts;
   for (const std::string &term : model.terms()) dictionary_.number(term);
   known_terms_ = dictionary_.size();
   dictionary_.close();
@@ -284,10 +285,14 @@ void DocumentCollector::write_documents(const std::vector<std::int32_t> &codes) 
   // The sort has the other quarter.
   corpus_ = std::make_unique<DocumentStore>(context_, std::int32_t(terms_.size()), skipped_,
                                             budget_ / 4 * 3);
+  if (hold_out_ > 0)
+    held_out_ = std::make_unique<DocumentStore>(context_, std::int32_t(terms_.size()), 0,
+                                                budget_ / std::size_t(hold_out_));
   std::vector<std::pair<std::int32_t, double>> entries;
   std::vector<std::int32_t> terms;
   std::vector<double> counts;
   if (sorted_) sorted_->sort();
+  std::int64_t number = 0;
   while (TupleTableSlot *const row = sorted_ ? sorted_->next() : nullptr) {
     const char *const packed = DatumGetPointer(row->tts_values[1]);
     const std::size_t n =
@@ -309,9 +314,11 @@ void DocumentCollector::write_documents(const std::vector<std::int32_t> &codes) 
       terms.push_back(code);
       counts.push_back(count);
     }
-    corpus_->append({terms, counts});
+    const bool apart = held_out_ && ++number % hold_out_ == 0;
+    (apart ? held_out_ : corpus_)->append({terms, counts});
   }
   corpus_->finish();
+  if (held_out_) held_out_->finish();
   sorted_.reset();
 }
 

@@ -30,7 +30,9 @@ class DocumentCollector final : public Collector {
 
   void begin(const FitRequest &request, Check check);
   /// Only the terms of a model, in whose order they are numbered: for what evaluates it.
-  void begin(const TopicModel &model);
+  void begin(const TopicModel &model, bool whole_counts);
+  /// Every so many-th document is kept apart; called before the end.
+  void hold_out(int every) { hold_out_ = every; }
   void add(const Item &item);
   bool empty() const override { return documents_ == 0 && !rows_; }
 
@@ -38,6 +40,7 @@ class DocumentCollector final : public Collector {
   /// afterwards.
   void arrange(Control &control);
   Corpus &corpus() { return *corpus_; }
+  Corpus &held_out() { return *held_out_; }
   /// in the order of their bytes
   const std::vector<std::string> &terms() const { return terms_; }
 
@@ -78,7 +81,8 @@ class DocumentCollector final : public Collector {
 
   bool arranged_ = false;
   std::vector<std::string> terms_;
-  std::unique_ptr<DocumentStore> corpus_;
+  int hold_out_ = 0;
+  std::unique_ptr<DocumentStore> corpus_, held_out_;
 };
 
 }  // namespace bayes::pg

@@ -14,12 +14,15 @@ const char *name_of(Role role) {
     case Role::options: return "options";
     case Role::start: return "start";
     case Role::prior: return "prior";
+    case Role::model: return "model";
     case Role::weight: return "weight";
   }
   return "";
 }
 
-bool is_model(Role role) { return role == Role::start || role == Role::prior; }
+bool is_model(Role role) {
+  return role == Role::start || role == Role::prior || role == Role::model;
+}
 
 [[noreturn]] void changed(Role role) {
   throw Error(Errc::invalid_argument,
@@ -148,6 +151,7 @@ FitRequest Parameters::request(const char *family) const {
       case Role::options: request.options = document_of_jsonb(aligned_copy(value.contents)); break;
       case Role::start:
       case Role::prior:
+      case Role::model:
         request.start = load_model(aligned_copy(value.contents), family);
         request.k = request.start->info.components;
         request.update = value.role == Role::prior;

@@ -14,7 +14,7 @@ namespace bayes::pg {
 
 /// The role of an argument. A function's signature is a list of roles, of which trailing ones may
 /// be omitted.
-enum class Role : char { k, ks, options, start, prior, weight };
+enum class Role : char { k, ks, options, start, prior, model, weight };
 
 /// The arguments, read.
 struct FitRequest {
@@ -22,6 +22,7 @@ struct FitRequest {
   int k = 0;
   std::vector<int> ks;
   Document options;
+  /// or the model that is evaluated
   std::unique_ptr<Model> start;
   /// start's posterior is also the prior
   bool update = false;

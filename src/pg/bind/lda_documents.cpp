@@ -1,0 +1,83 @@
+#include "pg/bind/lda_documents.hpp"
+
+#include "base/message.hpp"
+#include "pg/bind/query_rows.hpp"
+#include "pg/server/context.hpp"
+
+namespace bayes::pg {
+namespace {
+
+constexpr const char *form_hint =
+    "Select a document for each row (SELECT to_tsvector('english', body) FROM ...), a name and a "
+    "document, or document, term and count.";
+
+/// The columns of the query: a document; a name and a document; or document, term and count.
+class DocumentColumns {
+ public:
+  explicit DocumentColumns(TupleDesc columns) : first_(columns->natts == 2) {
+    if (columns->natts < 1 || columns->natts > 3)
+      throw Error(Errc::invalid_argument,
+                  message("query returns {} columns, but must return one to three", columns->natts),
+                  {}, form_hint);
+    form.values = columns->natts == 3 ? 3 : 1;
+    form.type = TupleDescAttr(columns, first_)->atttypid;
+    form.collation = TupleDescAttr(columns, first_)->attcollation;
+    if (form.values == 1) {
+      require(columns, first_, is_document_type(base(columns, first_)),
+              "A document is a tsvector, an array of text, or a jsonb object of counts.");
+    } else {
+      const Oid term = base(columns, 1);
+      require(columns, 1, term == TEXTOID || term == VARCHAROID, "A term is a text.");
+      count_ = base(columns, 2);
+      require(columns, 2, is_number_type(count_), "A count is a number.");
+    }
+  }
+
+  ItemForm form;
+
+  /// Valid while the row is.
+  bayes::pg::Item item(TupleTableSlot *row) {
+    for (int i = 0; i < form.values; ++i)
+      values_[i] = {row->tts_values[first_ + i], row->tts_isnull[first_ + i]};
+    if (form.values == 3 && !values_[2].isnull)
+      values_[2].value = Float8GetDatum(number_of(values_[2].value, count_));
+    return {values_, nullptr};
+  }
+
+ private:
+  static Oid base(TupleDesc columns, int index) {
+    const Oid declared = TupleDescAttr(columns, index)->atttypid;
+    return guarded([declared] { return getBaseType(declared); });
+  }
+  static void require(TupleDesc columns, int index, bool suits, const char *expected) {
+    if (suits) return;
+    const Form_pg_attribute column = TupleDescAttr(columns, index);
+    const Oid type = column->atttypid;
+    const char *const name = guarded([type] { return format_type_be(type); });
+    throw Error(Errc::invalid_argument,
+                message("column \"{}\" of the query is of type {}", NameStr(column->attname), name),
+                expected, form_hint);
+  }
+
+  int first_;
+  Oid count_ = InvalidOid;
+  NullableDatum values_[3] = {};
+};
+
+}  // namespace
+
+void collect_documents(FunctionCallInfo fcinfo, MemoryContext context,
+                       std::optional<DocumentCollector> &data,
+                       const std::function<void(DocumentCollector &documents)> &begin) {
+  std::optional<DocumentColumns> columns;
+  run_query(
+      query_text(fcinfo, form_hint), form_hint,
+      [&](TupleDesc description) {
+        columns.emplace(description);
+        data.emplace(context, columns->form);
+        begin(*data);
+      },
+      [&](TupleTableSlot *row) { data->add(columns->item(row)); });
+}
+
+}  // namespace bayes::pg
