@@ -66,9 +66,9 @@ INSERT INTO calls VALUES
   ('lda_topics(bayes_query,integer,jsonb)',
    'SELECT * FROM lda_topics(''SELECT s FROM names'', 2, NULL)'),
   ('lda_select(bayes_query,integer[])',
-   'SELECT * FROM lda_select(''SELECT ARRAY[species] FROM iris'', ''{2}'')'),
+   'SELECT * FROM lda_select(''SELECT ARRAY[species, species] FROM iris'', ''{2}'')'),
   ('lda_select(bayes_query,integer[],jsonb)',
-   'SELECT * FROM lda_select(''SELECT ARRAY[species] FROM iris'', ''{2}'', NULL)'),
+   'SELECT * FROM lda_select(''SELECT ARRAY[species, species] FROM iris'', ''{2}'', NULL)'),
   ('lda_coherence(bayes_query,bayes_model)',
    'SELECT r.* FROM models, lda_coherence(''SELECT s FROM names'', model) AS r
     WHERE family = ''lda'''),
