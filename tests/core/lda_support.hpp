@@ -51,29 +51,32 @@ inline TermTopics added(std::int32_t terms, int k,
   return out;
 }
 
-/// log p(w, z | alpha, eta), from the definition. z: of all tokens, document after document.
-inline double slow_log_joint(const std::vector<Tokens> &documents, std::int32_t terms,
-                             const LdaPrior &prior, const std::vector<int> &z) {
-  const auto k = prior.alpha.size(), v = std::size_t(terms);
-  std::vector<double> of_topics(k * v, 0.0);
+/// log p(z | alpha), from the definition. z: of all tokens, document after document.
+inline double slow_log_assignment(const std::vector<Tokens> &documents,
+                                  const std::vector<double> &alpha, const std::vector<int> &z) {
   double out = 0;
   std::size_t i = 0;
   for (const Tokens &tokens : documents) {
-    std::vector<double> parameters = prior.alpha;
-    const double before = log_dirichlet_normaliser(parameters);
-    for (const std::int32_t w : tokens) {
-      parameters[std::size_t(z[i])] += 1;
-      of_topics[std::size_t(z[i++]) * v + std::size_t(w)] += 1;
-    }
-    out += log_dirichlet_normaliser(parameters) - before;
+    std::vector<double> parameters = alpha;
+    for (std::size_t n = 0; n < tokens.size(); ++n) parameters[std::size_t(z[i++])] += 1;
+    out += log_dirichlet_normaliser(parameters) - log_dirichlet_normaliser(alpha);
   }
-  for (std::size_t j = 0; j < k; ++j) {
-    std::vector<double> parameters(v, prior.eta);
+  return out;
+}
+/// log p(w | z, eta)
+inline double slow_log_likelihood(const std::vector<Tokens> &documents, std::int32_t terms,
+                                  const LdaPrior &prior, const std::vector<int> &z) {
+  double out = 0;
+  for (std::size_t k = 0; k < prior.alpha.size(); ++k) {
+    std::vector<double> parameters(std::size_t(terms), prior.eta);
     if (prior.added.terms() > 0)
-      for (std::size_t w = 0; w < v; ++w) parameters[w] += prior.added.of(std::int32_t(w))[j];
-    const double before = log_dirichlet_normaliser(parameters);
-    for (std::size_t w = 0; w < v; ++w) parameters[w] += of_topics[j * v + w];
-    out += log_dirichlet_normaliser(parameters) - before;
+      for (std::int32_t w = 0; w < terms; ++w) parameters[std::size_t(w)] += prior.added.of(w)[k];
+    out -= log_dirichlet_normaliser(parameters);
+    std::size_t i = 0;
+    for (const Tokens &tokens : documents)
+      for (const std::int32_t w : tokens)
+        if (std::size_t(z[i++]) == k) parameters[std::size_t(w)] += 1;
+    out += log_dirichlet_normaliser(parameters);
   }
   return out;
 }
