@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-#include "lda_support.hpp"
+#include "lda_sampler_support.hpp"
 
 using namespace topics;
 using support::distance;

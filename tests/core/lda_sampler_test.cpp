@@ -2,7 +2,7 @@
 // joint-distribution tests; chains, matching of topics, errors.
 #include <numeric>
 
-#include "lda_support.hpp"
+#include "lda_sampler_support.hpp"
 
 using namespace topics;
 
