@@ -129,10 +129,48 @@ class TopicFit {
     return out;
   }
 
+  /// Seeded topics begin where seeds would otherwise hardly bring them: as those of the topics
+  /// found that have most of their seeds, and with all tokens of these terms.
+  void plant_seeds(TermTopics &counts) const {
+    std::vector<std::int32_t> seeds;
+    std::vector<bool> seeded(std::size_t(k_), false);
+    for (std::int32_t w = 0; w < v_; ++w) {
+      const double *const added = prior_.added.of(w);
+      if (std::any_of(added, added + k_, [](double x) { return x > 0; })) seeds.push_back(w);
+      for (int k = 0; k < k_; ++k) seeded[std::size_t(k)] = seeded[std::size_t(k)] || added[k] > 0;
+    }
+    std::vector<bool> placed(std::size_t(k_), false);
+    std::vector<double> share(std::size_t(k_), 0.0);
+    for (int k = 0; k < k_; ++k) {
+      if (!seeded[std::size_t(k)]) continue;
+      poll_here();
+      std::fill(share.begin(), share.end(), 0.0);
+      for (const std::int32_t w : seeds) {
+        const double *const row = counts.of(w);
+        const double all = std::accumulate(row, row + k_, 0.0), weight = prior_.added.of(w)[k];
+        for (int j = 0; all > 0 && j < k_; ++j) share[std::size_t(j)] += weight * row[j] / all;
+      }
+      int best = k;
+      for (int j = 0; j < k_; ++j)
+        if (!placed[std::size_t(j)] && share[std::size_t(j)] > share[std::size_t(best)]) best = j;
+      placed[std::size_t(k)] = true;
+      for (std::int32_t w = 0; best != k && w < v_; ++w)
+        std::swap(counts.of(w)[k], counts.of(w)[best]);
+    }
+    for (const std::int32_t w : seeds) {
+      double *const row = counts.of(w);
+      const double *const added = prior_.added.of(w);
+      const double all = std::accumulate(row, row + k_, 0.0),
+                   sum = std::accumulate(added, added + k_, 0.0);
+      for (int k = 0; k < k_; ++k) row[k] = all * added[k] / sum;
+    }
+  }
+
   TopicState first_state(const TopicTask &task, int restart) const {
     TopicState out;
     if (!start_) {
       out = first_topics(task, terms(), restart, prior_.alpha, prior_.eta, control_);
+      if (prior_.added.terms()) plant_seeds(out.counts);
       return out;
     }
     out.alpha = prior_.alpha;

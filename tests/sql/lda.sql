@@ -1,5 +1,5 @@
 -- Topic models: every function of a fitted model, against what defines it.
-SELECT plan(67);
+SELECT plan(65);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 SET client_min_messages = error;
