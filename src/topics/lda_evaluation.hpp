@@ -31,7 +31,7 @@ struct HeldOut {
   }
   /// exp(- log probability / tokens): of uniform probabilities, the number of terms. Nothing
   /// without tokens.
-  std::optional<double> perplexity() const;
+  BAYES_API std::optional<double> perplexity() const;
 };
 
 /// Numbers that order terms as if at random, the same in every vocabulary: hashes of their bytes.

@@ -4,12 +4,12 @@
 
 #include <numeric>
 
-#include "lda_sampler_support.hpp"
+#include "topic_sampler_support.hpp"
 
 using namespace topics;
 using support::distance;
 
-BOOST_AUTO_TEST_SUITE(lda_evaluation)
+BOOST_AUTO_TEST_SUITE(topic_evaluation)
 
 namespace {
 

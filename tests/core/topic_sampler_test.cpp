@@ -2,11 +2,11 @@
 // joint-distribution tests; chains, matching of topics, errors.
 #include <numeric>
 
-#include "lda_sampler_support.hpp"
+#include "topic_sampler_support.hpp"
 
 using namespace topics;
 
-BOOST_AUTO_TEST_SUITE(lda_sampler)
+BOOST_AUTO_TEST_SUITE(topic_sampler)
 
 namespace {
 
