@@ -84,10 +84,16 @@ else
 
 version := $(shell sed -n "s/^default_version *= *'\(.*\)'.*/\1/p" control/pg_bayes.control)
 sources := $(wildcard src/pg/*/*.cpp)
+# What a folder's files include takes longer to compile than they do, so they are compiled together.
+# Files of a model are compiled alone: the functions of one model are called like those of another.
+models := bmm dpmm gmm hmm
+alone := $(foreach model,$(models),$(wildcard src/pg/bind/$(model).cpp src/pg/bind/$(model)_*.cpp))
+together := $(filter-out $(alone),$(sources))
+folders := $(sort $(patsubst %/,%,$(dir $(together))))
 fragments := $(sort $(wildcard sql/[0-9]*.sql))
 
 MODULE_big = pg_bayes
-OBJS = $(patsubst src/pg/%.cpp,build/pg/%.o,$(sources))
+OBJS = $(patsubst src/pg/%.cpp,build/pg/%.o,$(alone)) $(folders:src/pg/%=build/pg/%.o)
 EXTENSION = control/pg_bayes
 DATA_built = build/pg_bayes--$(version).sql
 DATA = $(wildcard sql/updates/*.sql)
@@ -123,11 +129,24 @@ kernel:
 	fi
 	@MAKEFLAGS=--no-print-directory cmake --build build --target kernel --parallel $(JOBS)
 
-$(OBJS): build/pg/%.o: src/pg/%.cpp Makefile
+$(sources:src/pg/%.cpp=build/pg/%.o): build/pg/%.o: src/pg/%.cpp Makefile
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
 
+# An included source file looks to gcc like a header, where one option would be a mistake.
+define folder_object
+$(1:src/%=build/%.o): $(filter $(1)/%,$(together)) Makefile
+	@mkdir -p $$(@D)
+	printf '#include "%s"\n' $$(filter %.cpp,$$(sort $$^)) | $$(CXX) $$(CXXFLAGS) $$(CPPFLAGS) \
+	  -Wno-subobject-linkage -iquote . -MMD -MP -MF $$(@:.o=.d) -MT $$@ -c -o $$@ -x c++ -
+endef
+$(foreach folder,$(folders),$(eval $(call folder_object,$(folder))))
+
 -include $(OBJS:.o=.d)
+
+# So that no file leans on the includes of another.
+module-single: $(sources:src/pg/%.cpp=build/pg/%.o)
+.PHONY: module-single
 
 build/pg_bayes--$(version).sql: sql/expand.awk $(fragments) control/pg_bayes.control Makefile
 	@mkdir -p $(@D)

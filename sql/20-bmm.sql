@@ -139,7 +139,8 @@ CREATE FUNCTION bmm_parameters(model bayes_model)
 COMMENT IS 'Every parameter of every element in every component, both numbered from 1: '
   'probability (of a 1, or of each category), rate, mean, variance. sd: the posterior standard '
   'deviation in the mean-field approximation of vi or svi, NULL for other methods and if it does '
-  'not exist. It is too small, as that takes labels and parameters as independent.';
+  'not exist. It is too small, as that takes labels and parameters as independent; option '
+  'linear_response corrects it.';
 
 CREATE FUNCTION bmm_posterior(model bayes_model)
   RETURNS TABLE (component int, alpha float8, a float8[], b float8[])

@@ -198,12 +198,12 @@ CREATE FUNCTION hmm_states(model bayes_model)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
 COMMENT IS 'The states, numbered from 1: initial, the probability that a sequence begins in it; '
   'initial_sd, its posterior standard deviation (after vi and svi that of the mean-field '
-  'approximation, which is too small: it takes paths and parameters as independent; method gibbs '
-  'gives that of the posterior), and initial_alpha, the parameter of its posterior Dirichlet, '
-  'NULL without a posterior; stationary, its probability under the stationary distribution, NULL '
-  'if that is not unique; visits, the expected occupancy: number of steps in it, in the '
-  'sequences of the fit; dwell, the expected sojourn time in steps, Infinity for an absorbing '
-  'state. 42804 for a model of another family.';
+  'approximation, which is too small: it takes paths and parameters as independent; option '
+  'linear_response corrects it, method gibbs gives that of the posterior), and initial_alpha, '
+  'the parameter of its posterior Dirichlet, NULL without a posterior; stationary, its '
+  'probability under the stationary distribution, NULL if that is not unique; visits, the '
+  'expected occupancy: number of steps in it, in the sequences of the fit; dwell, the expected '
+  'sojourn time in steps, Infinity for an absorbing state. 42804 for a model of another family.';
 
 CREATE FUNCTION hmm_transitions(model bayes_model)
   RETURNS TABLE (from_state int, to_state int, probability float8, sd float8, alpha float8,
@@ -211,9 +211,9 @@ CREATE FUNCTION hmm_transitions(model bayes_model)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 100;
 COMMENT IS 'All K x K transitions, states numbered from 1: the probability of going from one to '
   'the other in one step, its posterior standard deviation (as in hmm_states too small after vi '
-  'and svi) and the parameter of its posterior Dirichlet (NULL without a posterior), and the '
-  'expected number of such steps in the sequences of the fit. 42804 for a model of another '
-  'family.';
+  'and svi without linear_response) and the parameter of its posterior Dirichlet (NULL without a '
+  'posterior), and the expected number of such steps in the sequences of the fit. 42804 for a '
+  'model of another family.';
 
 CREATE FUNCTION hmm_emissions(model bayes_model)
   RETURNS TABLE (state int, symbol text, probability float8, sd float8, element int, mean float8[],
@@ -221,9 +221,9 @@ CREATE FUNCTION hmm_emissions(model bayes_model)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
 COMMENT IS 'The emission distribution of every state. For names one row per symbol, with its '
   'probability and its posterior standard deviation (NULL without a posterior; as in hmm_states '
-  'too small after vi and svi). For numbers the mean and the covariance matrix: one row per '
-  'element, from 1, or, if elements are correlated, one row for all, with element NULL. 42804 for '
-  'a model of another family.';
+  'too small after vi and svi without linear_response). For numbers the mean and the covariance '
+  'matrix: one row per element, from 1, or, if elements are correlated, one row for all, with '
+  'element NULL. 42804 for a model of another family.';
 
 CREATE FUNCTION hmm_posterior(model bayes_model)
   RETURNS TABLE (state int, element int, symbol text, parameter text, value float8[])

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <new>
+#include <utility>
 #include <vector>
 
 namespace bayes {
@@ -18,6 +19,17 @@ template <class T> struct CacheAligned {
   }
   void deallocate(T *p, std::size_t) { ::operator delete(p, std::align_val_t(cache_line)); }
   bool operator==(const CacheAligned &) const = default;
+};
+
+/// The same for memory that is written before it is read: a vector's elements are not initialized,
+/// so that its pages are first touched by the threads that fill them.
+template <class T> struct Untouched : CacheAligned<T> {
+  Untouched() = default;
+  template <class U> Untouched(const Untouched<U> &) {}
+  template <class U> void construct(U *p) { ::new (static_cast<void *>(p)) U; }
+  template <class U, class... A> void construct(U *p, A &&...a) {
+    ::new (static_cast<void *>(p)) U(std::forward<A>(a)...);
+  }
 };
 
 using Buffer = std::vector<double, CacheAligned<double>>;

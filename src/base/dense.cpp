@@ -3,17 +3,9 @@
 #include <algorithm>
 
 #include "base/control.hpp"
+#include "base/eigen_settings.hpp"
 #include "base/error.hpp"
 
-namespace bayes {
-[[noreturn]] BAYES_API void eigen_assertion_failed(const char *condition);
-}  // namespace bayes
-
-#define eigen_assert(x)                            \
-  do {                                             \
-    if (!(x)) ::bayes::eigen_assertion_failed(#x); \
-  } while (false)
-#define EIGEN_DONT_PARALLELIZE
 // Not asked for its caches: the size of blocks, and with it the order of sums, would be the
 // machine's.
 #define EIGEN_NO_CPUID

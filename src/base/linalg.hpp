@@ -3,25 +3,14 @@
 //
 // Everywhere else Eigen's vectors are those of plain x86-64 at every level, so that its sums have
 // one order, and an inline function of Eigen is the same whichever object the linker takes it from.
-//
-// Eigen's assertions abort the process, and a server backend that aborts takes every session down
-// with it; here they throw.
 #pragma once
 
 #include <vector>
 
 #include "base/control.hpp"
+#include "base/eigen_settings.hpp"
 #include "base/error.hpp"
 
-namespace bayes {
-[[noreturn]] BAYES_API void eigen_assertion_failed(const char *condition);
-}  // namespace bayes
-
-#define eigen_assert(x)                            \
-  do {                                             \
-    if (!(x)) ::bayes::eigen_assertion_failed(#x); \
-  } while (false)
-#define EIGEN_DONT_PARALLELIZE
 #pragma push_macro("__AVX__")
 #pragma push_macro("__AVX2__")
 #pragma push_macro("__FMA__")

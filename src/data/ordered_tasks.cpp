@@ -185,4 +185,11 @@ void run_in_order(
   } while (done < tasks);
 }
 
+void run_tasks(std::size_t tasks, int threads, Control &control,
+               const std::function<void(std::size_t task, const Stop &stop)> &process) {
+  run_in_order(
+      tasks, {threads, int(tasks)}, control,
+      [&](int, int, std::size_t task, const Stop &stop) { process(task, stop); }, [](int) {});
+}
+
 }  // namespace bayes

@@ -54,4 +54,8 @@ BAYES_API void run_in_order(
     const std::function<void(int worker, int slot, std::size_t task, const Stop &stop)> &process,
     const std::function<void(int slot)> &merge, const std::function<void()> &meanwhile = {});
 
+/// The same for tasks that leave nothing to merge and do not depend on each other.
+BAYES_API void run_tasks(std::size_t tasks, int threads, Control &control,
+                         const std::function<void(std::size_t task, const Stop &stop)> &process);
+
 }  // namespace bayes

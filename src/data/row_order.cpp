@@ -4,119 +4,260 @@
 #include <bit>
 #include <limits>
 
-#include "data/sweep.hpp"
+#include "data/ordered_tasks.hpp"
 
 namespace bayes {
 namespace {
 
 constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // 2^64 / golden ratio
 
-/// The upper half of a row's hash, and the row's number below.
-using Entry = std::uint64_t;
-inline std::uint32_t number(Entry e) { return std::uint32_t(e); }
-
-/// Calls process(segment) for all rows, on all threads.
-template <class F>
-void for_each_segment(RowSource &rows, Control &control, double cost, F process) {
-  Sweep sweep(rows, control);
-  sweep.run(
-      sweep.plan(cost, 0),
-      [&](int, int, const Segment &segment, const Stop &) { process(segment); }, [](int) {});
+/// Announces a write to where a stream that is written at `place` goes on.
+template <class T> void prefetch_next(T *place) {
+  __builtin_prefetch(reinterpret_cast<char *>(place) + cache_line + cache_line / 4, 1);
 }
 
-std::vector<std::uint64_t> hashes_of(RowSource &rows, Control &control) {
-  const RowShape shape = rows.shape();
-  const int numbers = shape.dimension + shape.weighted;
-  std::vector<std::uint64_t> out(std::size_t(rows.rows()));
-  for_each_segment(rows, control, 3.0 * numbers, [&](const Segment &segment) {
-    std::uint64_t hash[block_rows];
-    for (std::int64_t first = 0; first < segment.rows; first += block_rows) {
-      hash_block(numbers, 0,
-                 segment.blocks + std::size_t(first / block_rows) * shape.block_doubles(), hash);
-      std::copy_n(hash, std::min<std::int64_t>(block_rows, segment.rows - first),
-                  out.begin() + segment.first + first);
-    }
-  });
-  return out;
-}
+/// Sorts rows by passes that read and write memory in order, or in as many streams as there are
+/// buckets: a random access takes longer than all else. First hashes go to buckets, by their
+/// highest bits; there they are sorted, in the cache; then columns follow, two at a time, into
+/// their bucket first and from there to their place. (More at a time take more memory, and are no
+/// faster.)
+class Arrangement {
+ public:
+  Arrangement(RowSource &rows, Control &control)
+      : control_(control),
+        shape_(rows.shape()),
+        pieces_(rows.stretch(0)),
+        rows_(std::size_t(rows.rows())),
+        threads_(plan_tasks(20 * double(rows.rows()), 0, control).threads),
+        bits_(std::clamp(int(std::bit_width(rows_ / rows_of_bucket)), 1, most_bits)),
+        pieces_of_chunk_((pieces_.size() + most_chunks - 1) / most_chunks),
+        chunks_((pieces_.size() + pieces_of_chunk_ - 1) / pieces_of_chunk_),
+        position_(rows_),
+        buffer_(2 * rows_) {}
 
-/// Sorts by the upper halves, keeping the order of equal ones: by 11 bits at a time, the lowest
-/// first.
-void sort_entries(std::vector<Entry> &entries, Control &control) {
-  constexpr std::size_t between_polls = 1 << 20;
-  std::vector<Entry> sorted(entries.size());
-  for (const int shift : {32, 43, 53}) {
-    const auto digit = [shift](Entry e) { return std::size_t(e >> shift) % 2048; };
-    std::vector<std::size_t> next(2049);
-    for (const Entry e : entries) ++next[digit(e) + 1];
-    for (std::size_t d = 1; d < next.size(); ++d) next[d] += next[d - 1];
-    for (std::size_t first = 0; first < entries.size(); first += between_polls) {
-      if (control.pending()) control.poll();
-      const std::size_t end = std::min(first + between_polls, entries.size());
-      for (std::size_t i = first; i < end; ++i) sorted[next[digit(entries[i])]++] = entries[i];
-    }
-    std::swap(entries, sorted);
+  /// Nothing if the rows are in order.
+  RowNumbers run() {
+    if (hash_rows()) return {};
+    source_.resize(rows_);
+    fill_buckets();
+    sort_buckets();
+    const int numbers = shape_.dimension + shape_.weighted;
+    for (int j = 0; j < numbers; j += 2)
+      if (j + 1 < numbers)
+        move_columns<2>(j);
+      else
+        move_columns<1>(j);
+    move_numbers();
+    return std::move(position_);
   }
-}
 
-/// Sorts runs of equal upper halves by the whole hash. Most are repeated rows.
-void sort_runs(std::vector<Entry> &entries, const std::vector<std::uint64_t> &hashes) {
-  for (std::size_t begin = 0, end = 0; begin < entries.size(); begin = end) {
-    bool equal = true;
-    for (end = begin + 1; end < entries.size() && entries[end] >> 32 == entries[begin] >> 32; ++end)
-      equal &= hashes[number(entries[end])] == hashes[number(entries[begin])];
-    if (!equal)
-      std::sort(entries.begin() + std::ptrdiff_t(begin), entries.begin() + std::ptrdiff_t(end),
-                [&](Entry a, Entry b) { return hashes[number(a)] < hashes[number(b)]; });
-  }
-}
+ private:
+  static constexpr std::size_t rows_of_bucket = 2048, most_chunks = 64;
+  static constexpr int most_bits = 12;  // more places to write to than that do not fit into caches
 
-/// The row that is to be the first, and so on.
-std::vector<std::uint32_t> canonical_order(RowSource &rows, Control &control) {
-  const std::vector<std::uint64_t> hashes = hashes_of(rows, control);
-  std::vector<Entry> entries(hashes.size());
-  for (std::size_t i = 0; i < hashes.size(); ++i)
-    entries[i] = (hashes[i] >> 32 << 32) + std::uint64_t(i);
-  sort_entries(entries, control);
-  sort_runs(entries, hashes);
-  std::vector<std::uint32_t> out(entries.size());
-  std::transform(entries.begin(), entries.end(), out.begin(), number);
-  return out;
-}
+  std::size_t buckets() const { return std::size_t(1) << bits_; }
+  std::size_t bucket_of(std::uint64_t hash) const { return hash >> (64 - bits_); }
 
-/// Row order[i] becomes row i. Two columns at a time: less memory than rows, and fewer pages are
-/// touched than by one.
-void permute_rows(RowSource &rows, const std::vector<std::uint32_t> &order, Control &control) {
-  constexpr int at_once = 2;
-  const RowShape shape = rows.shape();
-  const std::span<const Piece> pieces = rows.stretch(0);
-  const int numbers = shape.dimension + shape.weighted,
-            shift = std::countr_zero(std::uint64_t(shape.piece_rows()));
-  std::vector<double> buffer(at_once * order.size());
-  for (int j = 0; j < numbers; j += at_once) {
-    const int columns = std::min(at_once, numbers - j);
-    for_each_segment(rows, control, 20, [&](const Segment &segment) {
-      double *to = buffer.data() + at_once * segment.first;
-      for (std::int64_t i = segment.first; i < segment.first + segment.rows; ++i, to += at_once) {
-        const std::size_t row = order[std::size_t(i)],
-                          inside = row & ((std::size_t(1) << shift) - 1);
-        const double *const from = pieces[row >> shift].blocks +
-                                   inside / block_rows * shape.block_doubles() +
-                                   inside % block_rows + std::size_t(j) * block_rows;
-        for (int c = 0; c < columns; ++c) to[c] = from[c * block_rows];
-      }
-    });
-    for_each_segment(rows, control, 4, [&](const Segment &segment) {
-      const double *from = buffer.data() + at_once * segment.first;
-      for (std::int64_t i = 0; i < segment.rows; ++i, from += at_once) {
-        double *const to = const_cast<double *>(segment.blocks) +
-                           std::size_t(i / block_rows) * shape.block_doubles() +
-                           std::size_t(i % block_rows) + std::size_t(j) * block_rows;
-        for (int c = 0; c < columns; ++c) to[c * block_rows] = from[c];
-      }
+  /// Calls process(chunk, first, piece) for the pieces of every chunk, in order, on all threads;
+  /// `first`: the number of the piece's first row.
+  template <class Begin, class Process> void for_each_piece(Begin begin, Process process) {
+    run_tasks(chunks_, threads_, control_, [&](std::size_t chunk, const Stop &stop) {
+      auto state = begin(chunk);
+      const std::size_t end = std::min((chunk + 1) * pieces_of_chunk_, pieces_.size());
+      for (std::size_t p = chunk * pieces_of_chunk_; p < end && !stop(); ++p)
+        process(state, p * std::size_t(shape_.piece_rows()), pieces_[p]);
     });
   }
-}
+  template <class Process> void for_each_piece(Process process) {
+    for_each_piece([](std::size_t) { return 0; },
+                   [&](int, std::size_t first, const Piece &piece) { process(first, piece); });
+  }
+
+  /// Calls process(block, first, rows) for the blocks of a piece, whose first row has this number.
+  template <class Process>
+  void for_each_block(std::size_t first, const Piece &piece, Process process) const {
+    double *block = const_cast<double *>(piece.blocks);
+    for (std::int64_t at = 0; at < piece.rows; at += block_rows, block += shape_.block_doubles())
+      process(block, first + std::size_t(at),
+              int(std::min<std::int64_t>(block_rows, piece.rows - at)));
+  }
+  template <class Process> void for_each_block(Process process) {
+    for_each_piece(
+        [&](std::size_t first, const Piece &piece) { for_each_block(first, piece, process); });
+  }
+
+  /// The hashes go to the first half of the buffer; counts those of every bucket and chunk. True if
+  /// they are in order.
+  bool hash_rows() {
+    counts_.resize(chunks_ * buckets());
+    struct State {
+      std::uint64_t last;
+      std::size_t chunk;
+    };
+    // of each chunk
+    std::vector<char> sorted(chunks_);
+    for_each_piece(
+        [&](std::size_t chunk) {
+          std::fill_n(counts_.begin() + std::ptrdiff_t(chunk * buckets()), buckets(), 0U);
+          sorted[chunk] = true;
+          return State{0, chunk};
+        },
+        [&](State &state, std::size_t first, const Piece &piece) {
+          std::uint32_t *const counts = counts_.data() + state.chunk * buckets();
+          bool ordered = true;
+          for_each_block(first, piece, [&](const double *block, std::size_t row, int rows) {
+            std::uint64_t hash[block_rows];
+            hash_block(shape_.dimension + shape_.weighted, 0, block, hash);
+            for (int b = 0; b < rows; ++b) {
+              ordered &= hash[b] >= state.last;
+              state.last = hash[b];
+              ++counts[bucket_of(hash[b])];
+            }
+            std::copy_n(hash, rows, hashes() + row);
+          });
+          if (!ordered) sorted[state.chunk] = false;
+        });
+    for (std::size_t chunk = 1; chunk < chunks_; ++chunk) {
+      const std::size_t first = chunk * pieces_of_chunk_ * std::size_t(shape_.piece_rows());
+      sorted[0] &= sorted[chunk] && hashes()[first] >= hashes()[first - 1];
+    }
+    return sorted[0];
+  }
+
+  /// Hashes go to their buckets, in the second half of the buffer; equal ones stay in order.
+  void fill_buckets() {
+    // Counts become the place of the first.
+    starts_.assign(buckets() + 1, 0);
+    for (std::size_t chunk = 0; chunk < chunks_; ++chunk)
+      for (std::size_t b = 0; b < buckets(); ++b) starts_[b + 1] += counts_[chunk * buckets() + b];
+    for (std::size_t b = 0; b < buckets(); ++b) starts_[b + 1] += starts_[b];
+    std::vector<std::size_t> next = starts_;
+    for (std::size_t chunk = 0; chunk < chunks_; ++chunk)
+      for (std::size_t b = 0; b < buckets(); ++b) {
+        const std::size_t count = counts_[chunk * buckets() + b];
+        counts_[chunk * buckets() + b] = std::uint32_t(next[b]);
+        next[b] += count;
+      }
+    for_each_piece(
+        [&](std::size_t chunk) {
+          const auto begin = counts_.begin() + std::ptrdiff_t(chunk * buckets());
+          return std::vector<std::uint32_t>(begin, begin + std::ptrdiff_t(buckets()));
+        },
+        [&](std::vector<std::uint32_t> &places, std::size_t first, const Piece &piece) {
+          std::uint32_t *const next = places.data();
+          for (std::size_t row = first; row < first + std::size_t(piece.rows); ++row) {
+            const std::uint64_t hash = hashes()[row];
+            const std::uint32_t place = next[bucket_of(hash)]++;
+            keys()[place] = hash;
+            prefetch_next(keys() + place);
+            position_[row] = place;
+          }
+        });
+  }
+
+  void sort_buckets() {
+    const std::size_t at_once = (buckets() + most_chunks - 1) / most_chunks;
+    run_tasks((buckets() + at_once - 1) / at_once, threads_, control_,
+              [&](std::size_t task, const Stop &stop) {
+                std::vector<std::uint32_t> bins;
+                const std::size_t end = std::min((task + 1) * at_once, buckets());
+                for (std::size_t b = task * at_once; b < end && !stop(); ++b)
+                  sort_bucket(starts_[b], starts_[b + 1], bins);
+              });
+  }
+
+  /// Into bins by the bits of the hash that follow, which leaves few to insert.
+  void sort_bucket(std::size_t begin, std::size_t end, std::vector<std::uint32_t> &bins) {
+    const std::size_t size = end - begin;
+    const int width = std::clamp(int(std::bit_width(size)) + 1, 1, 16);
+    const auto bin = [&](std::size_t i) { return (keys()[i] << bits_) >> (64 - width); };
+    bins.assign((std::size_t(1) << width) + 1, 0);
+    for (std::size_t i = begin; i < end; ++i) ++bins[bin(i) + 1];
+    std::uint32_t total = std::uint32_t(begin);
+    for (std::uint32_t &b : bins) b = total += b;
+    std::uint32_t *const source = source_.data();
+    for (std::size_t i = begin; i < end; ++i) source[bins[bin(i)]++] = std::uint32_t(i);
+
+    std::size_t moves = 0;
+    std::uint64_t previous = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::uint32_t from = source[i];
+      const std::uint64_t key = keys()[from];
+      if (key >= previous) {
+        previous = key;
+        continue;
+      }
+      std::size_t to = i;
+      for (; to > begin && keys()[source[to - 1]] > key; --to) source[to] = source[to - 1];
+      source[to] = from;
+      moves += i - to;
+      // Rows that are repeated often may meet in a bin.
+      if (moves > 32 * size)
+        return std::stable_sort(
+            source + begin, source + end,
+            [this](std::uint32_t a, std::uint32_t b) { return keys()[a] < keys()[b]; });
+    }
+  }
+
+  /// Columns j, ..., j + count - 1.
+  template <int count> void move_columns(int j) {
+    const std::size_t column = std::size_t(j) * block_rows;
+    for_each_block([&](const double *block, std::size_t first, int rows) {
+      const double *const from = block + column;
+      const std::uint32_t *const position = position_.data() + first;
+      for (int b = 0; b < rows; ++b) {
+        double *const to = buffer_.data() + count * std::size_t(position[b]);
+        for (int c = 0; c < count; ++c) to[c] = from[c * block_rows + b];
+        prefetch_next(to);
+      }
+    });
+    for_each_block([&](double *block, std::size_t first, int rows) {
+      double *const to = block + column;
+      const std::uint32_t *const source = source_.data() + first;
+      for (int b = 0; b < rows; ++b) {
+        const double *const from = buffer_.data() + count * std::size_t(source[b]);
+        for (int c = 0; c < count; ++c) to[c * block_rows + b] = from[c];
+      }
+    });
+  }
+
+  /// Former numbers take the way of the columns, and the memory of the positions.
+  void move_numbers() {
+    std::uint32_t *const buffer = reinterpret_cast<std::uint32_t *>(buffer_.data());
+    for_each_piece([&](std::size_t first, const Piece &piece) {
+      for (std::size_t row = first; row < first + std::size_t(piece.rows); ++row) {
+        buffer[position_[row]] = std::uint32_t(row);
+        prefetch_next(buffer + position_[row]);
+      }
+    });
+    for_each_piece([&](std::size_t first, const Piece &piece) {
+      for (std::size_t row = first; row < first + std::size_t(piece.rows); ++row)
+        position_[row] = buffer[source_[row]];
+    });
+  }
+
+  std::uint64_t *hashes() { return reinterpret_cast<std::uint64_t *>(buffer_.data()); }
+  std::uint64_t *keys() { return hashes() + rows_; }
+
+  Control &control_;
+  const RowShape shape_;
+  const std::span<const Piece> pieces_;
+  const std::size_t rows_;
+  const int threads_;
+  /// of a hash, that name its bucket
+  const int bits_;
+  /// a chunk's pieces follow each other, and are one thread's work
+  const std::size_t pieces_of_chunk_, chunks_;
+  /// for each chunk, one for each bucket
+  std::vector<std::uint32_t> counts_;
+  /// of each bucket, and where the last one ends
+  std::vector<std::size_t> starts_;
+  /// Where in the buckets a row goes; at last its former number.
+  RowNumbers position_;
+  /// Where in the buckets it comes from.
+  RowNumbers source_;
+  std::vector<double, Untouched<double>> buffer_;
+};
 
 }  // namespace
 
@@ -139,11 +280,9 @@ void hash_block(int numbers, std::uint64_t seed, const double *block, std::uint6
   }
 }
 
-std::vector<std::uint32_t> arrange_rows(RowSource &rows, Control &control) {
-  std::vector<std::uint32_t> order = canonical_order(rows, control);
-  if (std::is_sorted(order.begin(), order.end())) return {};
-  permute_rows(rows, order, control);
-  return order;
+RowNumbers arrange_rows(RowSource &rows, Control &control) {
+  if (rows.rows() == 0) return {};
+  return Arrangement(rows, control).run();
 }
 
 }  // namespace bayes

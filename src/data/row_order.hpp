@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/aligned.hpp"
 #include "base/api.hpp"
 #include "base/control.hpp"
 #include "data/rows.hpp"
@@ -18,13 +19,16 @@ namespace bayes {
 /// hashes (0 and -0 are equal, and so are all NaNs). out: block_rows numbers.
 BAYES_API void hash_block(int numbers, std::uint64_t seed, const double *block, std::uint64_t *out);
 
+using RowNumbers = std::vector<std::uint32_t, Untouched<std::uint32_t>>;
+
 /// The most rows that can be put in order.
 inline constexpr std::int64_t most_arranged_rows = 0xffffffff;
 
 /// Puts rows in the order of a hash of elements and weight, in their memory: all of them are in
 /// stretch 0, in pieces whose memory is the caller's to change. (Rows with equal 64-bit hashes
-/// count as equal.) Returns the former number of every row, or nothing if they were in order. Takes
-/// 24 bytes a row while it works. Throws what the control throws; the rows may then be lost.
-BAYES_API std::vector<std::uint32_t> arrange_rows(RowSource &rows, Control &control);
+/// count as equal, and keep their order.) Works on all threads, with the same result for any number
+/// of them. Returns the former number of every row, or nothing if they were in order. Takes 24
+/// bytes a row while it works. Throws what the control throws; the rows may then be lost.
+BAYES_API RowNumbers arrange_rows(RowSource &rows, Control &control);
 
 }  // namespace bayes

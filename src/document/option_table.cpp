@@ -40,6 +40,14 @@ void OptionTable::either(std::string_view key, bool &member, std::string_view no
   member = name == yes;
 }
 
+void OptionTable::flag(std::string_view key, bool &member, bool applies) {
+  if (skips(key, applies)) return;
+  if (reader_)
+    member = reader_->boolean(key, member);
+  else if (member)
+    written_.set(key, member);
+}
+
 void OptionTable::choices(std::string_view key, std::vector<std::string> &member,
                           std::span<const std::string_view> names, bool several, bool applies) {
   if (skips(key, applies)) return;

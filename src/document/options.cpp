@@ -132,6 +132,13 @@ std::int64_t OptionReader::integer(std::string_view key, std::int64_t fallback, 
   reject(key, *value, constraint);
 }
 
+bool OptionReader::boolean(std::string_view key, bool fallback) {
+  const Document *value = find(key);
+  if (value == nullptr) return fallback;
+  if (const bool *given = value->as<bool>()) return *given;
+  reject(key, *value, "true or false");
+}
+
 std::string OptionReader::choice(std::string_view key, std::string_view fallback,
                                  const std::vector<std::string_view> &choices) {
   const Document *value = find(key);

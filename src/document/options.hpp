@@ -29,6 +29,7 @@ class BAYES_API OptionReader {
                 double high = std::numeric_limits<double>::infinity(), bool low_open = false);
   std::int64_t integer(std::string_view key, std::int64_t fallback, std::int64_t low,
                        std::int64_t high);
+  bool boolean(std::string_view key, bool fallback);
   /// One of `choices`; the message lists them and names the nearest.
   std::string choice(std::string_view key, std::string_view fallback,
                      const std::vector<std::string_view> &choices);

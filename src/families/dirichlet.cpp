@@ -30,4 +30,21 @@ double dirichlet_log_density(const Vector &weights, const Vector &alpha) {
   return total;
 }
 
+double dirichlet_deviation(double alpha, double whole) {
+  return std::sqrt(alpha / whole * ((whole - alpha) / whole) / (whole + 1));
+}
+
+PosteriorFactor dirichlet_factor(const Vector &alpha) {
+  const Eigen::Index k = alpha.size();
+  const double whole = alpha.sum();
+  PosteriorFactor out{Matrix::Constant(k, k, -trigamma(whole)), Matrix(k, k), Vector(k)};
+  for (Eigen::Index j = 0; j < k; ++j) {
+    out.covariance(j, j) += trigamma(alpha(j));
+    for (Eigen::Index i = 0; i < k; ++i)
+      out.with_quantities(i, j) = ((i == j ? whole : 0) - alpha(j)) / whole / whole;
+    out.deviation(j) = dirichlet_deviation(alpha(j), whole);
+  }
+  return out;
+}
+
 }  // namespace bayes

@@ -1,7 +1,7 @@
 // The weights of a finite mixture: pi ~ Dirichlet(alpha_1 .. alpha_K).
 #pragma once
 
-#include "base/linalg.hpp"
+#include "families/posterior_factor.hpp"
 
 namespace bayes {
 
@@ -13,5 +13,11 @@ double dirichlet_divergence(const Vector &q, const Vector &prior);
 
 /// log density of weights at a point; a weight of 0 contributes nothing where its alpha is 1.
 double dirichlet_log_density(const Vector &weights, const Vector &alpha);
+
+/// The standard deviation of an entry with parameter alpha, of `whole` all together.
+double dirichlet_deviation(double alpha, double whole);
+
+/// Its natural parameters are alpha, the quantities are the weights.
+PosteriorFactor dirichlet_factor(const Vector &alpha);
 
 }  // namespace bayes

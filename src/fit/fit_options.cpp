@@ -12,11 +12,16 @@ void FitOptions::method_line(OptionTable &t, OptionTable::Names methods) {
     t.choice("method", method, methods);
 }
 
+void FitOptions::linear_response_line(OptionTable &t) {
+  t.flag("linear_response", linear_response, method == "vi");
+}
+
 void FitOptions::iteration_lines(OptionTable &t, int default_iterations, int least_iterations) {
   chains.lines(t, sampled());
   if (t.reads()) {
     max_iterations = stochastic() ? 2000 : default_iterations;
-    tolerance = stochastic() ? 0.01 : 1e-4;
+    // Linear response holds at the optimum itself.
+    tolerance = stochastic() ? 0.01 : linear_response ? 1e-8 : 1e-4;
   }
   t.integer("max_iter", max_iterations, least_iterations, 1000000, !sampled());
   t.number("tol", tolerance, {0, 1e6}, !sampled());

@@ -37,6 +37,9 @@ struct FitOptions {
   /// of maximum likelihood: a restart that ends with a degenerate component may be the best
   bool degenerate = false;
 
+  /// of vi: standard deviations of the parameters are corrected (fit/linear_response.hpp)
+  bool linear_response = false;
+
   bool bayesian() const {
     return method == "map" || method == "vi" || method == "svi" || sampled();
   }
@@ -51,6 +54,8 @@ struct FitOptions {
 
   /// method, one of these; of an update one that has a posterior in closed form
   void method_line(OptionTable &t, OptionTable::Names methods);
+  /// linear_response, of method vi; stands before iteration_lines
+  void linear_response_line(OptionTable &t);
   /// max_iter and tol, whose defaults are the method's, or the chains of a sampler
   void iteration_lines(OptionTable &t, int default_iterations = 10000, int least_iterations = 1);
   /// samples, of method mcem

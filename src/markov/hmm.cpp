@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "document/members.hpp"
+#include "families/dirichlet.hpp"
 #include "families/product/product_options.hpp"
 #include "families/product/product_prior.hpp"
 #include "markov/hmm_scorer.hpp"
@@ -16,11 +17,6 @@ namespace bayes {
 namespace {
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
-
-/// Standard deviation of one entry of a Dirichlet.
-double deviation(double alpha, double whole) {
-  return std::sqrt(alpha / whole * ((whole - alpha) / whole) / (whole + 1));
-}
 
 }  // namespace
 
@@ -71,10 +67,10 @@ HmmState HiddenMarkovModel::state_at(int index) const {
                      state->visits(index),        1 / leave};
         if (fitted.posterior) {
           out.initial_alpha = fitted.posterior->initial(index);
-          out.initial_deviation = deviation(out.initial_alpha, fitted.posterior->initial.sum());
-        } else if (fitted.deviations) {
-          out.initial_deviation = fitted.deviations->initial(index);
+          out.initial_deviation =
+              dirichlet_deviation(out.initial_alpha, fitted.posterior->initial.sum());
         }
+        if (fitted.deviations) out.initial_deviation = fitted.deviations->initial(index);
         return out;
       },
       state->fitted);
@@ -89,10 +85,10 @@ void HiddenMarkovModel::transitions(const std::function<void(const HmmTransition
                               none, none, state->transitions(i, j)};
             if (fitted.posterior) {
               out.alpha = fitted.posterior->transition(i, j);
-              out.deviation = deviation(out.alpha, fitted.posterior->transition.row(i).sum());
-            } else if (fitted.deviations) {
-              out.deviation = fitted.deviations->transition(i, j);
+              out.deviation =
+                  dirichlet_deviation(out.alpha, fitted.posterior->transition.row(i).sum());
             }
+            if (fitted.deviations) out.deviation = fitted.deviations->transition(i, j);
             take(out);
           }
       },
@@ -119,7 +115,7 @@ void HiddenMarkovModel::emissions(const std::function<void(const HmmEmission &)>
               std::fill(deviations.begin(), deviations.end(), none);
               if (fitted.posterior)
                 column.deviations(fitted.posterior->emissions.column(k, j), deviations.data());
-              else if (fitted.deviations)
+              if (fitted.deviations)
                 std::copy_n(
                     fitted.deviations->emissions.col(k).data() + point.columns->offsets(j).point,
                     column.size().point, deviations.data());

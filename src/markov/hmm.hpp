@@ -48,8 +48,8 @@ struct HmmRowOptions {
 
 /// A state at the model's point estimate (posterior means for vi, svi, gibbs).
 struct HmmState {
-  /// Initial probability and its posterior standard deviation (NaN: none). That of vi and svi is
-  /// too small, here and below: q takes the paths and the parameters as independent.
+  /// Initial probability and its posterior standard deviation (NaN: none). Without linear response
+  /// that of vi and svi is too small, here and below: q takes paths and parameters as independent.
   double initial, initial_deviation;
   /// of the posterior Dirichlet; NaN: none
   double initial_alpha;

@@ -146,11 +146,11 @@ void HiddenMarkovModel::write(Document &document) const {
           write_chain(numbers, *fitted.posterior);
           write_posterior(numbers, fitted.posterior->emissions);
           document.set("posterior", std::move(numbers));
-          return;
+        } else {
+          write_chain(numbers, fitted.point);
+          write_emissions(numbers, fitted.point.emissions, d);
+          document.set("point", std::move(numbers));
         }
-        write_chain(numbers, fitted.point);
-        write_emissions(numbers, fitted.point.emissions, d);
-        document.set("point", std::move(numbers));
         if (!fitted.draws.empty()) {
           const JoinedChain chain = joined_chain(fitted.draws);
           Document draws = Document::object();
@@ -200,15 +200,15 @@ std::unique_ptr<Model> read_hidden_markov_model(const Document &document) {
       // Models stored by the first version have none.
       if (in.has("draws_of_parameters"))
         fitted.draws = read_draws(in.object("draws_of_parameters"), k, draws);
-      if (in.has("deviations")) {
-        const MemberReader from = in.object("deviations");
-        HmmDeviations out{read_vector(from, "initial", k), read_rows(from, "transition", k, k), {}};
-        if (deviations) out.emissions = read_columns(from, "emissions", deviations, k);
-        require_not_negative(from, "initial", out.initial);
-        require_not_negative(from, "transition", out.transition);
-        require_not_negative(from, "emissions", out.emissions);
-        fitted.deviations = std::move(out);
-      }
+    }
+    if (in.has("deviations")) {
+      const MemberReader from = in.object("deviations");
+      HmmDeviations out{read_vector(from, "initial", k), read_rows(from, "transition", k, k), {}};
+      if (deviations) out.emissions = read_columns(from, "emissions", deviations, k);
+      require_not_negative(from, "initial", out.initial);
+      require_not_negative(from, "transition", out.transition);
+      require_not_negative(from, "emissions", out.emissions);
+      fitted.deviations = std::move(out);
     }
     state.fitted = std::move(fitted);
   };

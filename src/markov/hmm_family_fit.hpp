@@ -11,10 +11,13 @@
 #include <vector>
 
 #include "document/members.hpp"
+#include "families/normal/normal_response.hpp"
+#include "families/product/product_response.hpp"
 #include "fit/fit_run.hpp"
 #include "markov/hmm_emissions.hpp"
 #include "markov/hmm_gibbs.hpp"
 #include "markov/hmm_trial.hpp"
+#include "markov/markov_response.hpp"
 
 namespace bayes {
 
@@ -95,6 +98,9 @@ template <class E> class HmmFit : HmmFitBase {
     model_->state->whole_steps = E::whole_steps;
     prior_ = update_ ? *start_->posterior
                      : MarkovPosterior<Q>{prior_of_options(), replicate(emissions_.prior(), k_)};
+    if (options_.linear_response)
+      require_linear_response_size(double(markov::natural_parameters(prior_).size()) +
+                                   natural_size(prior_.emissions));
     if (start_)
       start_point_ = start_->point;
     else if (!options_.probabilities.is_null())
@@ -213,6 +219,14 @@ template <class E> class HmmFit : HmmFitBase {
           return run;
         });
     set_counts(*run.statistics);
+    if (options_.linear_response) {
+      Vector emissions;
+      MarkovWeights chain = markov::deviations(
+          linear_response(learner, run.state, sequences_, control_), run.state, emissions);
+      fitted.deviations = {std::move(chain.initial), std::move(chain.transition), {}};
+      if constexpr (std::is_same_v<E, ProductEmissions>)
+        fitted.deviations->emissions = named_deviations(emissions_.columns(), emissions);
+    }
     fitted.point = mean_parameters(run.state);
     fitted.posterior = std::move(run.state);
     score_point(fitted);

@@ -178,6 +178,7 @@ void emission_lines(OptionTable &t, HmmOptions &o) {
 void lines(OptionTable &t, HmmOptions &o) {
   categories_line(t, o.categories, o.emission, "emission", !o.started && !o.symbols);
   t.choice("topology", o.topology, {"ergodic", "left-to-right"}, !o.started);
+  o.linear_response_line(t);
   o.iteration_lines(t, 10000, 0);  // no iteration: a model of what is given
   o.chains.stored_line(t, o.sampled());
   o.restart_line(t, o.started || o.sampled());

@@ -13,8 +13,8 @@
 
 namespace bayes {
 
-/// Posterior standard deviations estimated from draws: of probabilities, including those of
-/// Bernoulli and categorical elements; 0 for other emission parameters.
+/// Posterior standard deviations from draws, or by linear response: of probabilities, including
+/// those of Bernoulli and categorical elements; of other emission parameters whatever there is.
 struct HmmDeviations {
   Vector initial;
   Matrix transition;
@@ -26,7 +26,7 @@ template <class P, class Q> struct HmmFitted {
   using Posterior = Q;
   MarkovPoint<P> point;
   std::optional<MarkovPosterior<Q>> posterior;  // of vi and svi
-  std::optional<HmmDeviations> deviations;      // of gibbs
+  std::optional<HmmDeviations> deviations;      // of gibbs, and of vi with linear response
   /// of gibbs: draws of the parameters, states numbered as in `point`
   std::vector<MarkovPoint<P>> draws;
 

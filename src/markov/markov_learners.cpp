@@ -9,14 +9,7 @@
 namespace bayes {
 namespace {
 
-/// The entries that can be.
-Vector possible(const Vector &of, const Vector &alpha) {
-  Vector out(of.size());
-  Eigen::Index n = 0;
-  for (Eigen::Index i = 0; i < of.size(); ++i)
-    if (alpha(i) > 0) out(n++) = of(i);
-  return out.head(n);
-}
+using markov::possible;
 
 double divergence_of(const Vector &q, const Vector &prior) {
   return dirichlet_divergence(possible(q, prior), possible(prior, prior));
@@ -61,6 +54,14 @@ void MarkovCounts::scale(double factor) {
 }
 
 namespace markov {
+
+Vector possible(const Vector &of, const Vector &alpha) {
+  Vector out(of.size());
+  Eigen::Index n = 0;
+  for (Eigen::Index i = 0; i < of.size(); ++i)
+    if (alpha(i) > 0) out(n++) = of(i);
+  return out.head(n);
+}
 
 MarkovWeights maximum_likelihood(const MarkovCounts &counts, const MarkovWeights &before) {
   MarkovWeights out{shares(counts.initial, before.initial), before.transition};

@@ -38,6 +38,9 @@ template <class Emissions> struct MarkovStatistics : MarkovCounts {
 // What learners do with the chain, whatever the emissions; compiled once.
 namespace markov {
 
+/// The entries that can be: those where alpha is not 0.
+Vector possible(const Vector &of, const Vector &alpha);
+
 /// Counts in proportion; what there was before where there are none.
 MarkovWeights maximum_likelihood(const MarkovCounts &counts, const MarkovWeights &before);
 /// The modes of the posterior's Dirichlet distributions; what there was before where there are

@@ -112,9 +112,12 @@ void BernoulliMixture::parameters(const std::function<void(const BmmParameter &)
       for (std::size_t name = 0; name < column.parameters.size(); ++name)
         for (int i = 0; i < each; ++i) {
           const int at = int(name) * each + i;
+          double deviation = state->posterior ? deviations[std::size_t(at)] : none;
+          if (state->deviations && std::isfinite(deviation))
+            deviation = (*state->deviations)(state->columns().offsets(j).point + at, k);
           take({k, j, column.name, column.parameters[name],
                 column.by_value ? column.value(i) : none, state->point.components.column(k, j)[at],
-                state->posterior ? deviations[std::size_t(at)] : none});
+                deviation});
         }
     }
 }

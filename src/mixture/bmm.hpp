@@ -51,8 +51,8 @@ struct BmmParameter {
   /// of a categorical element; NaN for others
   double category;
   double value;
-  /// Its standard deviation under q of vi or svi, too small as q takes labels and parameters as
-  /// independent; NaN where there is none.
+  /// Its standard deviation by linear response, or else under q of vi or svi, too small as q takes
+  /// labels and parameters as independent; NaN where there is none.
   double deviation;
 };
 

@@ -19,6 +19,7 @@ void BernoulliMixture::write(Document &document) const {
     numbers.set("alpha", tensor(state->posterior->alpha));
     write_posterior(numbers, state->posterior->components);
     document.set("posterior", std::move(numbers));
+    if (state->deviations) document.set("deviations", bayes::columns(*state->deviations));
   } else {
     numbers.set("weights", tensor(state->point.weights));
     write_point(numbers, state->point.components);
@@ -42,6 +43,10 @@ std::unique_ptr<Model> read_bernoulli_mixture(const Document &document) {
     if (!std::isfinite(alpha.sum())) q.reject("alpha", "must have a finite sum");
     state.posterior = {alpha, read_posterior(q, columns, k)};
     state.point = {mean_weights(alpha), point_estimate(state.posterior->components)};
+    if (in.has("deviations")) {
+      state.deviations = bayes::read_columns(in, "deviations", columns->size().point, k);
+      if (!(state.deviations->minCoeff() >= 0)) in.reject("deviations", "must not be negative");
+    }
   } else {
     const MemberReader point = in.object("point");
     state.point.weights = read_weights(point, k);

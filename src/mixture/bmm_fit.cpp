@@ -4,6 +4,7 @@
 
 #include "document/members.hpp"
 #include "families/product/product_prior.hpp"
+#include "families/product/product_response.hpp"
 #include "families/product/product_starts.hpp"
 #include "mixture/bmm_options.hpp"
 #include "mixture/bmm_state.hpp"
@@ -29,6 +30,7 @@ class BmmFit {
              {[this](int restart) { return starting_statistics(restart); },
               [this](const ProductStatistics &statistics) { return first_point(statistics); }}) {
     check_memory();
+    if (options.linear_response) require_linear_response_size(natural_size(neutral_) * k + k);
     if (!update) rows_.require_distinct_rows(k);
     run_.set_weight(survey_.weight, rows.rows());
     rows_.set_weight(survey_.weight);
@@ -48,8 +50,13 @@ class BmmFit {
   std::unique_ptr<BernoulliMixture> run() {
     fit_.fit(floor_);
     const RowSums sums = fit_.score_point();
-    fit_.order_by(fit_.found.point.weights);
     BernoulliMixture::State &state = *model_->state;
+    if (options_.linear_response) {
+      const Vector found = fit_.linear_response();
+      state.deviations = named_deviations(*survey_.columns, found.tail(found.size() - k_));
+    }
+    const std::vector<int> order = fit_.order_by(fit_.found.point.weights);
+    if (state.deviations) state.deviations = pick_columns(*state.deviations, order);
     state.point = std::move(fit_.found.point);
     state.posterior = std::move(fit_.found.posterior);
     state.draws = std::move(fit_.found.draws);

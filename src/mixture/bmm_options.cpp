@@ -35,6 +35,7 @@ void lines(OptionTable &t, BmmOptions &o, int dimension) {
   o.method_line(t, {"em", "map", "vi", "svi", "gibbs", "collapsed", "mcem"});
   t.other("likelihood", read_names, [&] { return likelihood_document(o.likelihood); });
   categories_line(t, o.categories, o.likelihood, "likelihood", !o.started);
+  o.linear_response_line(t);
   o.iteration_lines(t);
   o.chains.stored_line(t, o.sampled());
   o.sample_line(t);

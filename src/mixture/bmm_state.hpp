@@ -15,6 +15,9 @@ struct BernoulliMixture::State : FiniteTotals {
   MixturePoint<ProductPoint> point;
   std::optional<MixturePosterior<ProductPosterior>> posterior;
   std::optional<FiniteDraws<ProductPosterior>> draws;
+  /// point size x K: standard deviations of the parameters by linear response; 0 where there is
+  /// none
+  std::optional<Matrix> deviations;
 
   const Columns &columns() const { return *point.components.columns; }
 };

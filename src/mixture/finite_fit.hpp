@@ -11,6 +11,7 @@
 #include "data/sketch.hpp"
 #include "fit/driver.hpp"
 #include "fit/fit_run.hpp"
+#include "fit/linear_response.hpp"
 #include "mixture/finite_sampling.hpp"
 #include "mixture/finite_totals.hpp"
 #include "partition/chains.hpp"
@@ -128,6 +129,13 @@ template <class P, class Q> class FiniteFit {
       return MixturePosterior<Q>{prior.alpha + statistics.count,
                                  posterior(statistics, prior.components)};
     });
+  }
+
+  /// The standard deviations of what a component is described by (fit/linear_response.hpp), after
+  /// fit_posterior() by vi and before components are ordered; first come those of the weights.
+  Vector linear_response() const {
+    return bayes::linear_response(Variational<Q>(prior), *found.posterior, rows_.data,
+                                  run_.control());
   }
 
   /// By gibbs or collapsed. Leaves the point that the draws have in common in `found.point`.

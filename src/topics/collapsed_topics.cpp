@@ -1,5 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <span>
+#include <vector>
 
 #include "topics/topic_samplers.hpp"
 #include "topics/topic_step.hpp"
@@ -89,16 +92,6 @@ class CollapsedTopics final : public TopicSampler {
 
   void sweep(int index, Control &control) override {
     TokenUniforms uniforms(topic_stream(chain_, index, TopicStream::tokens));
-    pass<false>(uniforms, control);
-  }
-  void begin(Control &control) {
-    TokenUniforms uniforms(topic_stream(chain_, 0, TopicStream::beginning));
-    pass<true>(uniforms, control);
-  }
-
- private:
-  /// `First`: tokens have no topic yet.
-  template <bool First> void pass(TokenUniforms &uniforms, Control &control) {
     for (int k = 0; k < chain_.topics(); ++k) {
       count_topic(k);
       document_.factor[std::size_t(k)] = base(k);
@@ -116,7 +109,7 @@ class CollapsedTopics final : public TopicSampler {
             control.poll();
           }
           uniforms.seek(begin);
-          document<First>(terms, chain_.assigned.data() + begin, uniforms, control);
+          document(terms, chain_.assigned.data() + begin, uniforms, control);
           return true;
         });
   }
@@ -136,24 +129,21 @@ class CollapsedTopics final : public TopicSampler {
     f = now;
   }
 
-  template <bool First>
   void document(const DocumentTerms &terms, std::uint16_t *topics, TokenUniforms &uniforms,
                 Control &control) {
-    if (!First) {
-      std::int64_t i = 0;
-      for (std::size_t e = 0; e < terms.size(); ++e)
-        for (auto left = std::int64_t(terms.counts[e]); left > 0; --left)
-          document_.add(topics[i++]);
-      for (int i = 0; i < document_.size; ++i) set_factor(document_.list[std::size_t(i)]);
-    }
+    std::int64_t i = 0;
+    for (std::size_t e = 0; e < terms.size(); ++e)
+      for (auto left = std::int64_t(terms.counts[e]); left > 0; --left) document_.add(topics[i++]);
+    for (int j = 0; j < document_.size; ++j) set_factor(document_.list[std::size_t(j)]);
     // Anew for each document, so that rounding errors do not add up.
     factors_ = sum(document_.factor.data(), stride_);
     std::int64_t done = 0;
     for (std::size_t e = 0; e < terms.size(); ++e) {
       const std::int32_t w = terms.terms[e];
+      if (e + 3 < terms.size()) fetch_term(terms.terms[e + 3]);
       for (auto left = std::int64_t(terms.counts[e]); left > 0; --left) {
         if (++done % (1 << 16) == 0) control.poll();
-        token<First>(w, *topics++, uniforms.next());
+        token(w, *topics++, uniforms.next());
       }
     }
     for (int i = 0; i < document_.size; ++i) {
@@ -165,21 +155,24 @@ class CollapsedTopics final : public TopicSampler {
     document_.size = 0;
   }
 
-  template <bool First> void token(std::int32_t w, std::uint16_t &topic, double u) {
+  void fetch_term(std::int32_t w) {
+    if (lists_.has(w))
+      fetch(lists_.of(w).data(), int(lists_.of(w).size()));
+    else
+      fetch(chain_.counts.of(w), stride_);
+  }
+
+  void token(std::int32_t w, std::uint16_t &topic, double u) {
     const std::int32_t *const n = chain_.counts.of(w);
     int next;
     if (lists_.has(w))
-      next = choose_listed<First>(w, n, topic, u);
+      next = choose_listed(w, n, topic, u);
     else if (const double *const added = chain_.added(w))
-      next = choose<First>(Seeded{n, added}, topic, u);
+      next = choose(Seeded{n, added}, topic, u);
     else
-      next = choose<First>(Counted{n}, topic, u);
-    if (First) {
-      move(w, -1, next);
-    } else {
-      if (next == topic) return;
-      move(w, topic, next);
-    }
+      next = choose(Counted{n}, topic, u);
+    if (next == topic) return;
+    move(w, topic, next);
     topic = std::uint16_t(next);
   }
 
@@ -195,22 +188,17 @@ class CollapsedTopics final : public TopicSampler {
     return {own, std::max(0.0, sum - f * g + eta * (factors_ - f))};
   }
 
-  template <bool First, class Row> int choose(Row row, int old, double u) {
+  template <class Row> int choose(Row row, int old, double u) {
     const double *const f = document_.factor.data();
-    const double eta = chain_.prior.eta, all = dot(f, row, stride_);
-    double *const running = document_.running.data();
-    if (First) return search(f, row, eta, stride_, -1, u * (all + eta * factors_), running);
-    const Weights weight = weights(old, row[old], all);
+    const Weights weight = weights(old, row[old], dot(f, row, stride_));
     const double t = u * (weight.own + weight.others) - weight.own;
     if (t < 0) return old;
-    const int next = search(f, row, eta, stride_, old, t, running);
+    const int next = search(f, row, chain_.prior.eta, stride_, old, t, document_.running.data());
     return next < 0 ? old : next;
   }
 
-  template <bool First>
   int choose_listed(std::int32_t w, const std::int32_t *n, int old, double u) {
     const double *const f = document_.factor.data();
-    const double eta = chain_.prior.eta;
     const auto entries = lists_.of(w);
     double all = 0, odd = 0;
     std::size_t i = 0;
@@ -219,46 +207,39 @@ class CollapsedTopics final : public TopicSampler {
       odd += f[entries[i + 1].topic] * double(entries[i + 1].tokens);
     }
     if (i < entries.size()) all += f[entries[i].topic] * double(entries[i].tokens);
-    all += odd;
-    double t;
-    if (First) {
-      t = u * (all + eta * factors_);
-    } else {
-      const Weights weight = weights(old, double(n[old]), all);
-      t = u * (weight.own + weight.others) - weight.own;
-      if (t < 0) return old;
-    }
+    const Weights weight = weights(old, double(n[old]), all + odd);
+    double t = u * (weight.own + weight.others) - weight.own;
+    if (t < 0) return old;
     for (const auto &entry : entries) {
-      if (!First && entry.topic == old) continue;
+      if (entry.topic == old) continue;
       t -= f[entry.topic] * double(entry.tokens);
       if (t < 0) return entry.topic;
     }
     // What remains is the share of eta.
     const int next =
-        search(f, Nothing{}, 1.0, stride_, First ? -1 : old, t / eta, document_.running.data());
+        search(f, Nothing{}, 1.0, stride_, old, t / chain_.prior.eta, document_.running.data());
     return next < 0 ? old : next;
   }
   struct Nothing {
     simd::Vector at(int) const { return simd::Vector{}; }
   };
 
-  /// A token leaves a topic (-1: none) for another.
   void move(std::int32_t w, int from, int to) {
     std::int32_t *const n = chain_.counts.of(w);
-    if (from >= 0) {
-      --n[from];
-      --chain_.totals[std::size_t(from)];
-      count_topic(from);
-      document_.remove(from);
-      set_factor(from);
-      if (lists_.has(w)) lists_.remove(w, from);
-    }
+    --n[from];
     ++n[to];
+    --chain_.totals[std::size_t(from)];
     ++chain_.totals[std::size_t(to)];
-    count_topic(to);
+    document_.remove(from);
     document_.add(to);
-    set_factor(to);
-    if (lists_.has(w)) lists_.add(w, to);
+    for (const int k : {from, to}) {
+      count_topic(k);
+      set_factor(k);
+    }
+    if (lists_.has(w)) {
+      lists_.remove(w, from);
+      lists_.add(w, to);
+    }
   }
 
   TopicChain &chain_;
@@ -275,10 +256,6 @@ class CollapsedTopics final : public TopicSampler {
 
 std::unique_ptr<TopicSampler> collapsed_topics(TopicChain &chain, Sparsity sparsity) {
   return std::make_unique<CollapsedTopics>(chain, sparsity);
-}
-
-void begin_topics(TopicChain &chain, Control &control) {
-  CollapsedTopics(chain, Sparsity::automatic).begin(control);
 }
 
 }  // namespace bayes

@@ -205,6 +205,10 @@ class GibbsTopics final : public TopicSampler {
     for (std::size_t e = 0; e < terms.size(); ++e) {
       const std::int32_t w = terms.terms[e];
       const double *const g = drawn_.of(w);
+      if (e + 3 < terms.size()) {
+        fetch(drawn_.of(terms.terms[e + 3]), stride_);
+        fetch(chain_.counts.of(terms.terms[e + 3]), stride_);
+      }
       for (auto left = std::int64_t(terms.counts[e]); left > 0; --left, ++topics) {
         const int old = *topics;
         const double u = own.uniforms.next();

@@ -82,9 +82,10 @@ class TopicFit {
   }
 
   void find_prior() {
-    // Where they are learned, what learning begins with.
-    prior_.alpha = std::vector<double>(std::size_t(k_), std::min(0.1, 5.0 / k_));
-    prior_.eta = 0.05;
+    // Where they are learned, what learning begins with: documents of many topics, topics of few
+    // terms. From documents of few topics, what topics have in common would be learned to stay.
+    prior_.alpha = std::vector<double>(std::size_t(k_), std::min(0.5, 25.0 / k_));
+    prior_.eta = 0.02;
     if (start_) {
       prior_.alpha = start_->alpha();
       if (start_->eta() > 0) prior_.eta = start_->eta();

@@ -26,7 +26,7 @@ struct SampledTopics {
   TermTopics counts;
   /// Some draws of n_kw, whose topics are those of `counts`; chain after chain.
   std::vector<TermTopics> draws;
-  /// of every stored draw
+  /// of every stored draw; `added` is empty, as it is that of `prior`
   std::vector<LdaPrior> draw_priors;
 };
 

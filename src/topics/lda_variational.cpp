@@ -14,14 +14,21 @@
 namespace bayes {
 namespace {
 
-/// Priors are learned from this pass on: before, topics are alike and documents have all of them.
-constexpr int passes_before_learning = 5;
+/// Priors are learned from this pass on. Before, topics are alike and documents have all of them;
+/// learned from that, priors would keep topics so.
+constexpr int passes_before_learning = 10;
 
 /// The local step for documents that were visited before goes on from there, and so may be stuck at
 /// what early topics made of them. In turns every so many passes a document begins anew as well,
 /// and takes what is better.
 constexpr std::int64_t passes_between_doubts = 8;
 constexpr LocalLimits doubtful{30, 1e-2};
+/// Whose turn it is depends on the document, not on its place among the others.
+bool doubts(const DocumentTerms &document, int pass) {
+  std::int64_t name = pass + std::int64_t(document.size());
+  for (const std::int32_t term : document.terms) name += term;
+  return name % passes_between_doubts == 0;
+}
 
 /// Partial sums of a pass: a slot's statistics, and the tokens of the documents of its piece.
 struct PassSlot {
@@ -63,7 +70,7 @@ TopicStatistics local_pass(Corpus &corpus, const TopicFactors &factors,
           }
           DocumentStep &step = steps[std::size_t(worker)];
           double bound = step.infer(document, limits, fresh, tokens);
-          if (!fresh && (index + pass) % passes_between_doubts == 0) {
+          if (!fresh && doubts(document, pass)) {
             here.others.resize(each);
             if (step.infer(document, doubtful, true, here.others.data()) > bound)
               std::copy(here.others.begin(), here.others.end(), tokens);

@@ -233,4 +233,37 @@ void draw_prior(TopicChain &chain, const DrawnPrior &drawn, Random &random) {
   }
 }
 
+void begin_topics(TopicChain &chain, Control &control) {
+  TokenUniforms uniforms(topic_stream(chain, 0, TopicStream::beginning));
+  const auto k = std::size_t(chain.topics());
+  std::vector<double> running(k);
+  for (std::int64_t s = 0; s < chain.corpus.stretches(); ++s)
+    for (const CorpusPiece &piece : chain.corpus.stretch(s)) {
+      control.poll();
+      each_document(piece, [&](std::int64_t d, const DocumentTerms &document) {
+        std::int64_t at = chain.tokens.begin[std::size_t(d)];
+        for (std::size_t e = 0; e < document.size(); ++e) {
+          const std::int32_t w = document.terms[e];
+          const double *const added = chain.added(w);
+          double sum = 0;
+          for (std::size_t j = 0; added && j < k; ++j)
+            running[j] = sum += (chain.prior.eta + added[j]) / chain.prior_total(int(j));
+          for (auto left = std::int64_t(document.counts[e]); left > 0; --left, ++at) {
+            if (at % (1 << 20) == 0) control.poll();
+            uniforms.seek(at);
+            const double u = uniforms.next();
+            const std::size_t z =
+                added ? std::size_t(std::upper_bound(running.begin(), running.end() - 1, u * sum) -
+                                    running.begin())
+                      : std::min(k - 1, std::size_t(u * double(k)));
+            chain.assigned[std::size_t(at)] = std::uint16_t(z);
+            ++chain.counts.of(w)[z];
+            ++chain.totals[z];
+          }
+        }
+        return true;
+      });
+    }
+}
+
 }  // namespace bayes

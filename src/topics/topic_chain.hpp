@@ -183,8 +183,8 @@ class TopicSampler {
   virtual void sweep(int index, Control &control) = 0;
 };
 
-/// Gives every token its first topic: drawn given those of all tokens before it, so that chains
-/// begin at places as different as the prior allows.
+/// Gives every token its first topic, all with the same probability; of a term to which the prior
+/// adds something in proportion to eta_kw / sum_w eta_kw.
 void begin_topics(TopicChain &chain, Control &control);
 
 }  // namespace bayes

@@ -21,8 +21,13 @@ struct Counted {
   const std::int32_t *n;
   double operator[](int k) const { return double(n[k]); }
   simd::Vector at(int k) const {
+#if defined(__AVX512F__)
+    return _mm512_mask_cvtepi32_pd(simd::Vector{}, 0xff,
+                                   _mm256_loadu_si256(reinterpret_cast<const __m256i *>(n + k)));
+#else
     using Whole = std::int32_t __attribute__((vector_size(simd::lanes * 4), aligned(4), may_alias));
     return __builtin_convertvector(*reinterpret_cast<const Whole *>(n + k), simd::Vector);
+#endif
   }
 };
 /// The same and what the prior adds.
@@ -40,7 +45,7 @@ struct Drawn {
 };
 
 inline double tree(const double *s) {
-  return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+  return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
 }
 inline double total(const simd::Vector (&sums)[simd::registers]) {
   alignas(cache_line) double s[simd::sum_lanes];
@@ -48,8 +53,16 @@ inline double total(const simd::Vector (&sums)[simd::registers]) {
   return tree(s);
 }
 
+/// Numbers of a term that will be needed soon: of many topics not all, as others would have to
+/// leave.
+template <class T> void fetch(const T *row, int stride) {
+  constexpr int each = int(cache_line / sizeof(T));
+  for (int k = 0; k < std::min(stride, 16 * each); k += each) __builtin_prefetch(row + k);
+}
+
 /// The sum of f_k g_k.
-template <class Row> double dot(const double *f, Row row, int stride) {
+template <class Row>
+[[gnu::always_inline]] inline double dot(const double *f, Row row, int stride) {
   using namespace simd;
   simd::Vector a[registers] = {}, b[registers] = {};
   int k = 0;

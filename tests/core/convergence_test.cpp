@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(tolerance_0_makes_all_steps_of_a_noisy_objective) {
   BOOST_TEST(run(noise, 0, 20).iterations == 100000);
 }
 
-BOOST_AUTO_TEST_CASE(more_rows_do_not_loosen_it) {
+BOOST_AUTO_TEST_CASE(more_rows_do_not_loosen_it, *boost::unit_test::label("long")) {
   for (const int rows : {1000, 30000}) BOOST_TEST_CONTEXT(rows << " rows") {
       const Matrix x = overlapping_rows(rows);
       const auto found = fit(x, 3, {{"restarts", 2}, {"max_iter", 10000}});
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(the_unit_of_weights_does_not_matter) {
 }
 
 // Steps that get smaller reach the optimum in the end.
-BOOST_AUTO_TEST_CASE(stochastic_steps_approach_the_optimum) {
+BOOST_AUTO_TEST_CASE(stochastic_steps_approach_the_optimum, *boost::unit_test::label("long")) {
   const Matrix x = overlapping_rows(20000);
   const auto begin = fit(x, 3, {{"restarts", 1}, {"max_iter", 5}, {"tol", 0.0}});
   const auto exact = fit(x, 3, {{"tol", 1e-6}, {"max_iter", 100000}}, {}, begin.get());

@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_SUITE(dpmm_exact)
 
 // The distribution of the draws is the exact posterior: means of the summaries, predictive density
 // and probabilities.
-BOOST_AUTO_TEST_CASE(fits_have_the_exact_posterior) {
+BOOST_AUTO_TEST_CASE(fits_have_the_exact_posterior, *boost::unit_test::label("long")) {
   const int n = 5;
   for_each_base(n, [&]<class Q>(const Base<Q> &base) {
     auto rows = support::rows_of(base.x);

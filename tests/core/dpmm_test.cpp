@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(half_of_the_sweeps_are_warmup_unless_options_say_otherwise)
   BOOST_TEST(fitted.model->draws.chains == 3);
 }
 
-BOOST_AUTO_TEST_CASE(densities_integrate_to_one) {
+BOOST_AUTO_TEST_CASE(densities_integrate_to_one, *boost::unit_test::label("long")) {
   for (const auto &method : methods)
     for (const auto *shape : {"full", "spherical"}) {
       Options options = with(sampled(method, 150), {{"covariance", shape}});

@@ -15,12 +15,12 @@ using namespace support;
 
 namespace {
 
-struct Case {
+struct Predictive {
   std::string name, shape;
   Options options;
 };
-std::vector<Case> cases() {
-  std::vector<Case> out;
+std::vector<Predictive> predictives() {
+  std::vector<Predictive> out;
   for (const auto &shape : shapes)
     for (const char *method : {"em", "vi"})
       out.push_back(
@@ -35,7 +35,8 @@ Matrix few_rows(int d) { return normal_rows(14, d, 80 + std::uint64_t(d), 2); }
 
 /// log of the mixture's predictive density straight from the definition: for vi the ratio of two
 /// evidences.
-double slow_log_density(const Case &c, const GaussianMixture &model, const std::vector<double> &x) {
+double slow_log_density(const Predictive &c, const GaussianMixture &model,
+                        const std::vector<double> &x) {
   const int d = model.dimension();
   const Matrix one = Eigen::Map<const Matrix>(x.data(), 1, d);
   if (!model.has_posterior()) return double(slow::log_likelihood(one, {}, components(model)));
@@ -87,7 +88,7 @@ struct Law {
   Matrix scale;
   double degrees;
 };
-Law law(const Case &c, const GaussianMixture &model, int k) {
+Law law(const Predictive &c, const GaussianMixture &model, int k) {
   const int d = model.dimension();
   if (!model.has_posterior()) {
     const auto p = model.component(k);
@@ -107,7 +108,7 @@ BOOST_AUTO_TEST_SUITE(gmm_predictive)
 // Caught: nu = a for a + 1 - d, (c + 1) / c for its inverse, one chi-square for all columns of a
 // diagonal covariance.
 BOOST_AUTO_TEST_CASE(densities_agree_with_the_definition) {
-  for (const auto &c : cases())
+  for (const auto &c : predictives())
     for (const int d : {1, 2, 3, 9}) {
       if (c.name == "vi independent") continue;
       const Matrix x = normal_rows(30, d, 85);
@@ -122,7 +123,7 @@ BOOST_AUTO_TEST_CASE(densities_agree_with_the_definition) {
 }
 
 BOOST_AUTO_TEST_CASE(densities_of_the_independent_prior) {
-  const auto model = fit(few_rows(1), 2, cases().back().options);
+  const auto model = fit(few_rows(1), 2, predictives().back().options);
   for (const double x : {-8.0, -3.0, 0.0, 0.7, 2.5, 9.0}) {
     const double exact = slow_independent_log_density(*model, x);
     BOOST_TEST(std::abs(model->log_density({&x, 1}) - exact) < 1e-6,
@@ -130,8 +131,8 @@ BOOST_AUTO_TEST_CASE(densities_of_the_independent_prior) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(densities_integrate_to_one) {
-  for (const auto &c : cases()) {
+BOOST_AUTO_TEST_CASE(densities_integrate_to_one, *boost::unit_test::label("long")) {
+  for (const auto &c : predictives()) {
     BOOST_TEST_CONTEXT(c.name) {
       // x = centre + width sinh(u): the trapezoid rule in u converges fast even with tails that
       // fall like a power of x.
@@ -159,9 +160,9 @@ BOOST_AUTO_TEST_CASE(densities_integrate_to_one) {
 
 // Caught: as for the densities; spread and divisor mixed up; a component drawn from counts instead
 // of weights.
-BOOST_AUTO_TEST_CASE(draws_follow_the_density) {
+BOOST_AUTO_TEST_CASE(draws_follow_the_density, *boost::unit_test::label("long")) {
   const int n = 20000;
-  for (const auto &c : cases())
+  for (const auto &c : predictives())
     for (const int d : {1, 3}) {
       if (c.name == "vi independent") continue;
       const auto model = fit(normal_rows(14, d, 86, 2), 2, c.options);
@@ -201,9 +202,9 @@ BOOST_AUTO_TEST_CASE(draws_follow_the_density) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(draws_of_the_independent_prior) {
+BOOST_AUTO_TEST_CASE(draws_of_the_independent_prior, *boost::unit_test::label("long")) {
   const int n = 20000;
-  const auto one = fit(few_rows(1), 2, cases().back().options);
+  const auto one = fit(few_rows(1), 2, predictives().back().options);
   std::vector<double> x(n);
   for (int i = 0; i < n; ++i) one->sample(8, i, {&x[std::size_t(i)], 1});
   // Its distribution function from its density, which is compared with quadrature above.
@@ -218,7 +219,7 @@ BOOST_AUTO_TEST_CASE(draws_of_the_independent_prior) {
     return std::min(1.0, mass[i]);
   }));
   // In two dimensions: that the log density has the mean over draws that it has over the plane.
-  const auto two = fit(few_rows(2), 2, cases().back().options);
+  const auto two = fit(few_rows(2), 2, predictives().back().options);
   double mean = 0, square = 0, expected = 0;
   for (int i = 0; i < n; ++i) {
     double y[2];
@@ -247,7 +248,7 @@ BOOST_AUTO_TEST_CASE(draws_are_determined_by_seed_and_index) {
 }
 
 BOOST_AUTO_TEST_CASE(probabilities_and_predictions) {
-  for (const auto &c : cases())
+  for (const auto &c : predictives())
     for (const int k : {1, 3, 9}) {
       const Matrix x = normal_rows(60, 2, 88);
       const auto model = fit(x, k, with(c.options, {{"restarts", 1}, {"max_iter", 20}}));

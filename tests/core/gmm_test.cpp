@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(the_order_of_rows_does_not_matter) {
 }
 
 // y = A x + b: log-likelihood and ELBO change by -n log |det A|, parameters map.
-BOOST_AUTO_TEST_CASE(units_do_not_matter) {
+BOOST_AUTO_TEST_CASE(units_do_not_matter, *boost::unit_test::label("long")) {
   const int n = 120, d = 3, k = 3;
   const Matrix x = normal_rows(n, d, 66);
   const Vector shift = Vector::LinSpaced(d, -300, 500);
@@ -268,7 +268,8 @@ BOOST_AUTO_TEST_CASE(stochastic_steps_of_size_one_on_all_rows_are_those_of_vi) {
       }
 }
 
-BOOST_AUTO_TEST_CASE(stochastic_steps_on_minibatches_get_near_the_optimum) {
+BOOST_AUTO_TEST_CASE(stochastic_steps_on_minibatches_get_near_the_optimum,
+                     *boost::unit_test::label("long")) {
   const Matrix x = normal_rows(6000, 2, 72);
   const auto vi = fit(x, 3, {{"method", "vi"}});
   const auto svi =

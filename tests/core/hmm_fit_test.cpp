@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(fits_do_not_depend_on_threads_or_storage) {
 // The sampler's means of parameters, against all paths. Draws are correlated: with no fewer than
 // 2000 independent ones of 20000, and posterior standard deviations below 0.25, 5 standard errors
 // are 0.028.
-BOOST_AUTO_TEST_CASE(gibbs_means_are_the_exact_posterior_means) {
+BOOST_AUTO_TEST_CASE(gibbs_means_are_the_exact_posterior_means, *boost::unit_test::label("long")) {
   const std::vector<Sequence> x = {{0, 0, 2, 1, 1}, {2, hole, 1, 0}, {0, 1, 2}};
   // strong enough to prevent label switching
   const Dirichlets prior = {{40, 1}, {{30, 3}, {1, 20}}, flat(2, 3, 1, 1, 1.5).b};

@@ -1,128 +1,240 @@
-// Helpers for the tests of topic models: small corpora, and all assignments of their tokens.
+// Helpers for the tests of topic models: documents, fits, and slow computations in long double.
 #pragma once
 
+#include <boost/math/special_functions/digamma.hpp>
+#include <boost/math/special_functions/gamma.hpp>
+#include <boost/test/unit_test.hpp>
 #include <cmath>
-#include <functional>
+#include <cstdio>
 #include <map>
+#include <memory>
 #include <string>
-#include <tuple>
 #include <vector>
 
-#include "base/special.hpp"
-#include "support.hpp"
-#include "topics/lda_sampling.hpp"
-#include "topics/topic_samplers.hpp"
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "compare.hpp"
+#include "topics/lda.hpp"
 
 namespace topics {
 
-using namespace bayes;
+using bayes::Control;
+using bayes::Document;
+using bayes::DocumentTerms;
+using bayes::Error;
+using bayes::LdaProportions;
+using bayes::MemoryCorpus;
+using bayes::Tensor;
+using bayes::TopicModel;
+using support::distance;
+using Options = Document::Object;
+using Fitted = std::unique_ptr<TopicModel>;
+using Real = long double;
 
-/// The terms of a document's tokens, ascending.
-using Tokens = std::vector<std::int32_t>;
+/// Terms and counts, in any order.
+using Counts = std::map<std::int32_t, double>;
+using Corpus = std::vector<Counts>;
 
-inline void append(MemoryCorpus &corpus, const Tokens &tokens, double each = 1) {
-  std::map<std::int32_t, double> counts;
-  for (const std::int32_t w : tokens) counts[w] += each;
+inline std::size_t at(std::int64_t i) { return std::size_t(i); }
+
+/// A document as kernels see it.
+struct Packed {
+  explicit Packed(const Counts &counts) {
+    for (const auto &[term, count] : counts) terms.push_back(term), numbers.push_back(count);
+  }
+  operator DocumentTerms() const { return {terms, numbers}; }
   std::vector<std::int32_t> terms;
   std::vector<double> numbers;
-  for (const auto &[w, n] : counts) {
-    terms.push_back(w);
-    numbers.push_back(n);
-  }
-  corpus.append({terms, numbers});
-}
-inline MemoryCorpus corpus_of(const std::vector<Tokens> &documents, std::int32_t vocabulary) {
+};
+
+inline MemoryCorpus corpus_of(const Corpus &documents, int vocabulary) {
   MemoryCorpus out(vocabulary);
-  for (const Tokens &tokens : documents) append(out, tokens);
+  for (const Counts &each : documents) out.append(Packed(each));
   return out;
 }
 
-/// A model of no kind, for what a FitRun says.
-class NoModel final : public Model {
- protected:
-  void write(Document &) const override {}
-};
-
-/// What a prior adds to eta: all zeros but these.
-inline TermTopics added(std::int32_t terms, int k,
-                        const std::vector<std::tuple<int, int, double>> &entries) {
-  TermTopics out(terms, k);
-  for (const auto &[w, topic, more] : entries) out.of(w)[topic] = more;
+inline std::vector<std::string> names(int vocabulary) {
+  std::vector<std::string> out;
+  char name[16];
+  for (int w = 0; w < vocabulary; ++w) {
+    std::snprintf(name, sizeof name, "t%05d", w);
+    out.push_back(name);
+  }
   return out;
 }
 
-/// log p(w, z | alpha, eta), from the definition. z: of all tokens, document after document.
-inline double slow_log_joint(const std::vector<Tokens> &documents, std::int32_t terms,
-                             const LdaPrior &prior, const std::vector<int> &z) {
-  const auto k = prior.alpha.size(), v = std::size_t(terms);
-  std::vector<double> of_topics(k * v, 0.0);
-  double out = 0;
-  std::size_t i = 0;
-  for (const Tokens &tokens : documents) {
-    std::vector<double> parameters = prior.alpha;
-    const double before = log_dirichlet_normaliser(parameters);
-    for (const std::int32_t w : tokens) {
-      parameters[std::size_t(z[i])] += 1;
-      of_topics[std::size_t(z[i++]) * v + std::size_t(w)] += 1;
+inline Fitted fitted(bayes::Corpus &corpus, int k, Options options, int threads = 1,
+                     const TopicModel *start = nullptr, bool update = false) {
+  Control control;
+  control.threads = threads;
+  return bayes::lda_fit(corpus, names(corpus.totals().vocabulary), k, Document(std::move(options)),
+                        start, update, control);
+}
+inline Fitted fitted(const Corpus &documents, int vocabulary, int k, Options options,
+                     int threads = 1, const TopicModel *start = nullptr, bool update = false) {
+  MemoryCorpus corpus = corpus_of(documents, vocabulary);
+  return fitted(corpus, k, std::move(options), threads, start, update);
+}
+inline Document prior(Options members) { return Document(std::move(members)); }
+
+/// A model's bytes without the duration, which must be bit-identical.
+inline std::string bits(TopicModel &model) {
+  model.info.seconds = 0;
+  return model.to_bytes();
+}
+
+inline std::string message_of(const std::function<void()> &work) {
+  try {
+    work();
+  } catch (const Error &error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+/// Documents from topics over neighbouring terms, of about this many tokens.
+inline Corpus synthetic(int documents, int vocabulary, int topics, int tokens, std::uint64_t seed) {
+  bayes::Random random(seed);
+  Corpus out;
+  std::vector<double> theta(at(topics)), alpha(at(topics), 0.3);
+  for (int d = 0; d < documents; ++d) {
+    random.dirichlet(alpha, theta);
+    Counts counts;
+    for (int i = 0; i < tokens; ++i) {
+      const int topic = random.categorical(theta);
+      const double spread = vocabulary / double(topics);
+      const int term = int(spread * (topic + 1.3 * random.uniform())) % vocabulary;
+      counts[term] += 1;
     }
-    out += log_dirichlet_normaliser(parameters) - before;
-  }
-  for (std::size_t j = 0; j < k; ++j) {
-    std::vector<double> parameters(v, prior.eta);
-    if (prior.added.terms() > 0)
-      for (std::size_t w = 0; w < v; ++w) parameters[w] += prior.added.of(std::int32_t(w))[j];
-    const double before = log_dirichlet_normaliser(parameters);
-    for (std::size_t w = 0; w < v; ++w) parameters[w] += of_topics[j * v + w];
-    out += log_dirichlet_normaliser(parameters) - before;
+    out.push_back(counts);
   }
   return out;
 }
 
-/// f(z) for all assignments of n tokens to k topics.
-inline void each_assignment(int n, int k, const std::function<void(const std::vector<int> &)> &f) {
-  std::vector<int> z(std::size_t(n), 0);
+/// The ten bars of Griffiths and Steyvers (2004): rows and columns of 5 x 5 terms.
+inline std::vector<std::vector<double>> bars() {
+  std::vector<std::vector<double>> out(10, std::vector<double>(25, 0.0));
+  for (int bar = 0; bar < 5; ++bar)
+    for (int i = 0; i < 5; ++i) {
+      out[at(bar)][at(bar * 5 + i)] = 0.2;
+      out[at(5 + bar)][at(i * 5 + bar)] = 0.2;
+    }
+  return out;
+}
+inline Corpus documents_of_bars(int documents, int tokens, std::uint64_t seed) {
+  bayes::Random random(seed);
+  const auto topics = bars();
+  std::vector<double> theta(10), alpha(10, 1.0);
+  Corpus out;
+  for (int d = 0; d < documents; ++d) {
+    random.dirichlet(alpha, theta);
+    Counts counts;
+    for (int i = 0; i < tokens; ++i)
+      counts[random.categorical(topics[at(random.categorical(theta))])] += 1;
+    out.push_back(counts);
+  }
+  return out;
+}
+
+// ---- slow computations from the definitions ----
+
+inline Real lgam(Real x) { return boost::math::lgamma(x); }
+inline Real psi(Real x) { return boost::math::digamma(x); }
+using Reals = std::vector<Real>;
+using Table = std::vector<Reals>;
+
+inline Real total(const Reals &x) {
+  Real sum = 0;
+  for (const Real each : x) sum += each;
+  return sum;
+}
+/// log of the Dirichlet's normaliser
+inline Real log_normaliser(const Reals &a) {
+  Real out = -lgam(total(a));
+  for (const Real each : a) out += lgam(each);
+  return out;
+}
+inline Reals expected_logs(const Reals &a) {
+  Reals out;
+  const Real of_sum = psi(total(a));
+  for (const Real each : a) out.push_back(psi(each) - of_sum);
+  return out;
+}
+/// E log p - E log q of a distribution with these parameters
+inline Real minus_divergence(const Reals &q, const Reals &prior) {
+  const Reals logs = expected_logs(q);
+  Real out = log_normaliser(q) - log_normaliser(prior);
+  for (std::size_t i = 0; i < q.size(); ++i) out += (prior[i] - q[i]) * logs[i];
+  return out;
+}
+
+/// The bound of a document's log-likelihood with q(theta) = Dirichlet(gamma) and the best q(z),
+/// from log weights [k][w] of the terms; adds expected tokens to `tokens` [k][w], and to
+/// `of_topics`.
+inline Real document_bound(const Counts &document, const Reals &alpha, const Reals &gamma,
+                           const Table &log_weights, Table *tokens = nullptr,
+                           Reals *of_topics = nullptr) {
+  const Reals logs = expected_logs(gamma);
+  Real out = minus_divergence(gamma, alpha);
+  for (const auto &[w, count] : document) {
+    Reals joint(alpha.size());
+    for (std::size_t k = 0; k < alpha.size(); ++k)
+      joint[k] = std::exp(logs[k] + log_weights[k][at(w)]);
+    const Real sum = total(joint);
+    out += count * std::log(sum);
+    for (std::size_t k = 0; k < alpha.size(); ++k) {
+      if (tokens) (*tokens)[k][at(w)] += count * joint[k] / sum;
+      if (of_topics) (*of_topics)[k] += count * joint[k] / sum;
+    }
+  }
+  return out;
+}
+
+inline Reals reals(const std::vector<double> &x) { return {x.begin(), x.end()}; }
+
+/// q(theta) of a document after many updates from equal shares.
+inline Reals slow_gamma(const Counts &document, const Reals &alpha, const Table &log_weights,
+                        int updates = 800) {
+  Real tokens = 0;
+  for (const auto &[w, count] : document) tokens += count;
+  Reals gamma = alpha;
+  for (Real &g : gamma) g += tokens / Real(alpha.size());
+  for (int i = 0; i < updates; ++i) {
+    Reals next(alpha.size(), 0);
+    document_bound(document, alpha, gamma, log_weights, nullptr, &next);
+    for (std::size_t k = 0; k < alpha.size(); ++k) gamma[k] = alpha[k] + next[k];
+  }
+  return gamma;
+}
+
+/// log p(documents) by the sum over all assignments of topics to tokens; counts are whole.
+inline Real log_evidence(const Corpus &documents, int vocabulary, const Reals &alpha, Real eta) {
+  struct Token {
+    std::size_t document, term;
+  };
+  std::vector<Token> all;
+  for (std::size_t d = 0; d < documents.size(); ++d)
+    for (const auto &[w, count] : documents[d])
+      for (int i = 0; i < count; ++i) all.push_back({d, at(w)});
+  const std::size_t k = alpha.size();
+  Real sum = 0;
+  std::vector<std::size_t> z(all.size(), 0);
   for (;;) {
-    f(z);
-    int i = 0;
-    while (i < n && ++z[std::size_t(i)] == k) z[std::size_t(i++)] = 0;
-    if (i == n) return;
+    Table of_documents(documents.size(), alpha), of_topics(k, Reals(at(vocabulary), eta));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      of_documents[all[i].document][z[i]] += 1;
+      of_topics[z[i]][all[i].term] += 1;
+    }
+    Real log_joint = 0;
+    for (const Reals &each : of_documents)
+      log_joint += log_normaliser(each) - log_normaliser(alpha);
+    for (const Reals &each : of_topics)
+      log_joint += log_normaliser(each) - log_normaliser(Reals(at(vocabulary), eta));
+    sum += std::exp(log_joint);
+    std::size_t i = 0;
+    while (i < z.size() && ++z[i] == k) z[i++] = 0;
+    if (i == z.size()) return std::log(sum);
   }
 }
-
-/// Batch means of a run against exact means, in standard errors: see sampler_support.hpp for what
-/// the line at 6.5 with 100 batches means. A check raises a false alarm once in 4e8.
-inline constexpr int batches = 100;
-inline constexpr double largest_z = 6.5;
-inline int effort(int iterations) {
-  return std::max(batches, support::effort(iterations) / batches * batches);
-}
-class BatchMeans {
- public:
-  explicit BatchMeans(int iterations) : length_(iterations / batches) {}
-  void add(const std::vector<double> &values) {
-    if (draws_ % length_ == 0) means_.emplace_back(values.size(), 0.0);
-    for (std::size_t q = 0; q < values.size(); ++q) means_.back()[q] += values[q] / length_;
-    ++draws_;
-  }
-  double z_score(std::size_t q, double expected) const {
-    double mean = 0, squares = 0;
-    for (const auto &batch : means_) mean += batch[q] / double(means_.size());
-    for (const auto &batch : means_) squares += (batch[q] - mean) * (batch[q] - mean);
-    const double error =
-        std::sqrt(squares / double(means_.size()) / double(means_.size() - 1)) + 1e-12;
-    return std::abs(mean - expected) / error;
-  }
-  std::size_t quantities() const { return means_[0].size(); }
-  /// of this run and another, which are independent
-  double z_score(std::size_t q, const BatchMeans &other) const {
-    BatchMeans difference(*this);
-    for (std::size_t b = 0; b < means_.size(); ++b) difference.means_[b][q] -= other.means_[b][q];
-    return difference.z_score(q, 0);
-  }
-
- private:
-  int length_, draws_ = 0;
-  std::vector<std::vector<double>> means_;
-};
 
 }  // namespace topics

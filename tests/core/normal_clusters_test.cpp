@@ -8,7 +8,7 @@ using namespace samplers;
 
 namespace {
 
-template <class F> void for_each_shape(F f) {
+template <class F> void for_each_prior(F f) {
   f(full_covariance, "full");
   f(diagonal_covariance, "diagonal");
   f(spherical_covariance, "spherical");
@@ -26,7 +26,7 @@ double distance_of(const NormalWishart &a, const NormalWishart &b) {
   return most;
 }
 
-NormalStatistics statistics_of(const NormalWishart &prior, const Matrix &x) {
+NormalStatistics statistics_under(const NormalWishart &prior, const Matrix &x) {
   auto rows = support::rows_of(x);
   const Labels one(std::size_t(x.rows()), 0);
   Control control;
@@ -51,7 +51,7 @@ long double log_student(const Vector &x, const Vector &m, double c, double a, co
 BOOST_AUTO_TEST_SUITE(normal_clusters)
 
 BOOST_AUTO_TEST_CASE(the_evidence_is_the_sum_of_the_log_predictives) {
-  for_each_shape([](const CovarianceShape &shape, const char *name) {
+  for_each_prior([](const CovarianceShape &shape, const char *name) {
     for (const int d : {1, 2, 3, 5, 12}) {
       const auto prior = normal_prior(shape, d);
       const Matrix x = support::normal_rows(40, d, 7);
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(the_evidence_is_the_sum_of_the_log_predictives) {
             name);
         clusters.add(0, row.data());
         chain += predictive;
-        const auto statistics = statistics_of(prior, x.topRows(i + 1));
+        const auto statistics = statistics_under(prior, x.topRows(i + 1));
         const double evidence = log_marginal_likelihood(statistics, prior);
         BOOST_TEST(distance(chain, evidence) < 1e-10, name << " d " << d);
         BOOST_TEST(distance(clusters.log_marginal(0), evidence) < 1e-10, name << " d " << d);
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(the_evidence_is_the_sum_of_the_log_predictives) {
 }
 
 BOOST_AUTO_TEST_CASE(predictive_densities_integrate_to_one) {
-  for_each_shape([](const CovarianceShape &shape, const char *name) {
+  for_each_prior([](const CovarianceShape &shape, const char *name) {
     for (const int n : {0, 1, 4}) {
       // One dimension, and two: the trapezoidal rule over x = sinh(u), times 100 where tails are
       // long.
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(the_posterior_of_one_row_reproduces_the_marginal) {
         log_student(y, m, c, a, prior.B[0]) +
         log_student(z, after, c + 1, a + 1, prior.B[0] + factor * (y - m) * (y - m).transpose()));
   };
-  const double evidence = log_marginal_likelihood(statistics_of(prior, x), prior),
+  const double evidence = log_marginal_likelihood(statistics_under(prior, x), prior),
                right = c / (c + 1), printed = 1 / (a + 1);
   for (const int first : {0, 1}) {
     BOOST_TEST(distance(chain(first, 1 - first, right), evidence) < 1e-12);
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(the_posterior_of_one_row_reproduces_the_marginal) {
 }
 
 BOOST_AUTO_TEST_CASE(opening_closing_and_removing_restore_clusters) {
-  for_each_shape([](const CovarianceShape &shape, const char *name) {
+  for_each_prior([](const CovarianceShape &shape, const char *name) {
     const int d = 3, k = 2 * simd::lanes + 3, n = 6 * k;
     const auto prior = normal_prior(shape, d);
     const Matrix x = support::normal_rows(n, d, 9);
@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(opening_closing_and_removing_restore_clusters) {
 }
 
 BOOST_AUTO_TEST_CASE(rounding_errors_of_many_updates_stay_small) {
-  for_each_shape([](const CovarianceShape &shape, const char *name) {
+  for_each_prior([](const CovarianceShape &shape, const char *name) {
     for (const double away : {0.0, 1e4}) {
       const int d = 3, n = 200;
       auto prior = normal_prior(shape, d);
@@ -227,7 +227,7 @@ BOOST_AUTO_TEST_CASE(rounding_errors_of_many_updates_stay_small) {
     clusters.add(0, &near);
     BOOST_TEST(clusters.remove(0, &near));
     BOOST_TEST(distance_of(clusters.posterior(),
-                           posterior(statistics_of(normal_prior(shape, 1), Matrix::Ones(1, 1)),
+                           posterior(statistics_under(normal_prior(shape, 1), Matrix::Ones(1, 1)),
                                      normal_prior(shape, 1))) < 1e-12);
     // Rows so far away that squared distances overflow have a finite density.
     const double farthest = 1e200;
@@ -237,7 +237,7 @@ BOOST_AUTO_TEST_CASE(rounding_errors_of_many_updates_stay_small) {
 }
 
 BOOST_AUTO_TEST_CASE(components_are_picked_and_joined) {
-  for_each_shape([](const CovarianceShape &shape, const char *) {
+  for_each_prior([](const CovarianceShape &shape, const char *) {
     const auto prior = normal_prior(shape, 2);
     NormalClusters clusters(prior);
     const Matrix x = support::normal_rows(9, 2, 17);
@@ -333,7 +333,7 @@ BOOST_AUTO_TEST_CASE(parameters_are_drawn_from_their_distribution) {
       BOOST_TEST(std::abs(z_score(means[q], exact[q])) < largest_z,
                  name << ' ' << names[q] << ' ' << z_score(means[q], exact[q]));
   };
-  for_each_shape(check);
+  for_each_prior(check);
   check(tied_covariance, "tied");
 }
 

@@ -151,7 +151,8 @@ BOOST_AUTO_TEST_CASE(rows_together_in_every_draw_form_one_pattern) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(an_estimate_is_never_worse_than_a_draw_or_a_neighbour) {
+BOOST_AUTO_TEST_CASE(an_estimate_is_never_worse_than_a_draw_or_a_neighbour,
+                     *boost::unit_test::label("long")) {
   struct Case {
     int rows, draws, clusters;
     double doubt;
@@ -259,7 +260,7 @@ BOOST_AUTO_TEST_CASE(credible_balls_agree_with_their_definition_at_every_level) 
 }
 
 // Of many draws only some are searched, but the report is of all.
-BOOST_AUTO_TEST_CASE(estimates_of_many_draws_rest_on_all) {
+BOOST_AUTO_TEST_CASE(estimates_of_many_draws_rest_on_all, *boost::unit_test::label("long")) {
   for (const auto loss :
        {PartitionLoss::binder, PartitionLoss::information, PartitionLoss::bipartition}) {
     for (const auto &draws : {planted_draws(60, 1700, 4, 0.9, 4), planted_draws(7, 900, 3, 0.9, 5),

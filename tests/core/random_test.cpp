@@ -208,7 +208,7 @@ BOOST_AUTO_TEST_CASE(exponential) {
   BOOST_TEST(has_moments(x, 1, 1));
 }
 
-BOOST_AUTO_TEST_CASE(gamma_and_its_logarithm) {
+BOOST_AUTO_TEST_CASE(gamma_and_its_logarithm, *boost::unit_test::label("long")) {
   for (const double shape : {0.05, 0.3, 0.999, 1.0, 1.5, 4.0, 100.0, 1e6}) {
     Random random(15, std::uint64_t(shape * 1000));
     const std::vector<double> x = sample([&] { return random.gamma(shape); });
@@ -233,7 +233,7 @@ BOOST_AUTO_TEST_CASE(chi_square) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(beta) {
+BOOST_AUTO_TEST_CASE(beta, *boost::unit_test::label("long")) {
   for (const auto &[a, b] :
        std::vector<std::pair<double, double>>{{1, 1}, {0.5, 0.5}, {0.2, 3}, {2, 5}, {300, 100}}) {
     Random random(18);
@@ -246,7 +246,7 @@ BOOST_AUTO_TEST_CASE(beta) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(dirichlet) {
+BOOST_AUTO_TEST_CASE(dirichlet, *boost::unit_test::label("long")) {
   const std::vector<double> alpha = {0.3, 2, 5.5};
   const double total = 7.8;
   std::vector<std::vector<double>> x(3);

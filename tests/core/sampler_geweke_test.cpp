@@ -14,7 +14,7 @@ using namespace samplers;
 
 namespace {
 
-const GammaPrior gamma_prior{2, 1.5};
+const GammaPrior concentration_prior{2, 1.5};
 
 /// All quantities of the model.
 struct World {
@@ -139,8 +139,8 @@ Largest geweke(const Means &independent, const Q &prior, const Q &believed,
   return out;
 }
 
-const auto learning = setting_of(PartitionPrior::dirichlet_process(1), 5, &gamma_prior);
-const auto three = setting_of(PartitionPrior::finite(3, 0.7), 6);
+const auto learning = setting_of(PartitionPrior::dirichlet_process(1), 5, &concentration_prior);
+const auto three_components = setting_of(PartitionPrior::finite(3, 0.7), 6);
 
 template <class Sampler, class Q, class... Components>
 void check(const std::string &name, const Means &independent, const Q &prior,
@@ -153,12 +153,12 @@ void check(const std::string &name, const Means &independent, const Q &prior,
 }
 template <class Q> void check_all(const std::string &name, const Q &prior, int n) {
   const Means of_process = independent_means(prior, learning, n),
-              of_three = independent_means(prior, three, n);
+              of_three = independent_means(prior, three_components, n);
   check<CollapsedSampler<Q>>(name + ", collapsed", of_process, prior, learning, n);
   check<MarginalSampler<Q>>(name + ", gibbs", of_process, prior, learning, n);
   check<SliceSampler<Q>>(name + ", slice", of_process, prior, learning, n);
-  check<CollapsedSampler<Q>>(name + ", collapsed finite", of_three, prior, three, n);
-  check<FiniteSampler<Q>>(name + ", finite", of_three, prior, three, n, 3);
+  check<CollapsedSampler<Q>>(name + ", collapsed finite", of_three, prior, three_components, n);
+  check<FiniteSampler<Q>>(name + ", finite", of_three, prior, three_components, n, 3);
 }
 
 }  // namespace
@@ -168,7 +168,8 @@ BOOST_AUTO_TEST_SUITE(sampler_geweke)
 BOOST_AUTO_TEST_CASE(normal_rows) {
   check_all("full", normal_prior(full_covariance, 2), 7);
   const auto tied = normal_prior(tied_covariance, 2);
-  check<FiniteSampler<NormalWishart>>("tied", independent_means(tied, three, 7), tied, three, 7, 3);
+  check<FiniteSampler<NormalWishart>>("tied", independent_means(tied, three_components, 7), tied,
+                                      three_components, 7, 3);
 }
 
 BOOST_AUTO_TEST_CASE(columns) {
@@ -184,8 +185,8 @@ BOOST_AUTO_TEST_CASE(fits_are_calibrated) {
                     {"warmup", 40},
                     {"draws", 40 + 6 * kept},
                     {"thin", 6},
-                    {"concentration",
-                     Document::Object{{"shape", gamma_prior.shape}, {"rate", gamma_prior.rate}}}});
+                    {"concentration", Document::Object{{"shape", concentration_prior.shape},
+                                                       {"rate", concentration_prior.rate}}}});
     Random random(91);
     Control control;
     std::vector<std::string> quantities;

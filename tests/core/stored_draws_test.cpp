@@ -49,7 +49,9 @@ BOOST_AUTO_TEST_CASE(evenly_spaced_draws_are_in_the_middle_of_equal_parts) {
       int taken = 0;
       for (int i = 0; i < all; ++i)
         if (spaced.takes(i)) {
-          BOOST_TEST((i * count >= taken * all - count && i * count < (taken + 1) * all));
+          // The middle lies between this draw and the next.
+          const int middle = (2 * taken + 1) * all;
+          BOOST_TEST((2 * i * count <= middle && middle < 2 * (i + 1) * count));
           ++taken;
         }
       BOOST_TEST(taken == count);

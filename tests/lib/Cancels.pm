@@ -99,6 +99,8 @@ our %kinds = (
     'progress' => "SET LOCAL pg_bayes.progress = on;
           SELECT gmm_fit(x, 8, '{\"method\": \"em\", $endless}') FROM rows",
     'error means NULL' => "SELECT gmm_fit(x, 8, '{\"on_error\": \"null\", $endless}') FROM rows",
+    'linear response' => "SELECT hmm_fit(x, 20, '{\"linear_response\": true, \"restarts\": 1,
+          \"max_iter\": 1, \"tol\": 1e6}') FROM sequences",
     (map { ("dpmm $_" => "SELECT dpmm_fit(x, '{\"method\": \"$_\", $sampling}')
           FROM rows") } qw(collapsed gibbs slice)),
     'dpmm vi' => "SELECT dpmm_fit(x, '{\"method\": \"vi\", $endless}') FROM rows",

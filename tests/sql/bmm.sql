@@ -1,5 +1,5 @@
 -- Bernoulli mixtures and mixtures of products.
-SELECT plan(72);
+SELECT plan(90);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -77,6 +77,55 @@ SELECT same((SELECT (model::text::bayes_model)::text FROM (SELECT vi AS model FR
   (SELECT vi::text FROM m), 'text and back');
 SELECT same((SELECT (gibbs::text::bayes_model)::text FROM m), (SELECT gibbs::text FROM m),
   'with draws too');
+
+-- ---- linear response ----
+
+CREATE TABLE births AS SELECT ARRAY[age, CASE WHEN age <> 20 THEN smoke END, race, ftv] AS x
+  FROM birthwt;
+CREATE TABLE o AS SELECT '{"likelihood": ["normal", "bernoulli", "categorical", "poisson"],
+  "missing": "marginalize"}'::jsonb AS o;
+CREATE TABLE corrected AS SELECT bmm_fit(x, 2, '{"linear_response": true}') AS model FROM each;
+SELECT ok(bool_and(l.sd BETWEEN v.sd AND 3 * v.sd) AND max(l.sd / v.sd) > 1.2
+  AND bool_and(abs(l.value - v.value) < 1e-3), 'linear response widens deviations alone')
+  FROM corrected, m, bmm_parameters(model) AS l JOIN LATERAL (SELECT * FROM m, bmm_parameters(vi))
+  AS v USING (component, element);
+SELECT same((SELECT (model::text::bayes_model)::text FROM corrected),
+  (SELECT model::text FROM corrected), 'text and back');
+SELECT is((SELECT options -> 'linear_response' || (options -> 'tol') FROM corrected,
+  bayes_info(model)), '[true, 1e-8]', 'it is among the options, with its tolerance');
+SELECT ok(NOT vi::jsonb ? 'deviations' AND NOT options ? 'linear_response',
+  'without it nothing is stored') FROM m, bayes_info(vi);
+SELECT ok(bool_and(abs(a.sd / b.sd - 1) < 1e-9), 'a weighted row is a repeated one')
+  FROM corrected, bmm_parameters(model) AS a JOIN
+  bmm_parameters((SELECT bmm_fit(x, 2, '{"linear_response": true}', count) FROM answers)) AS b
+  USING (component, element);
+SELECT throws_ok(format($$SELECT bmm_fit(x, 2, '{"linear_response": true, "method": "%s"}')
+  FROM each$$, method), '22023', 'option "linear_response" does not apply to method ' || method,
+  'not for method ' || method) FROM unnest('{svi,em,map,gibbs,collapsed,mcem}'::text[]) AS method;
+SELECT throws_ok($$SELECT bmm_fit(x, 2, '{"linear_response": "yes"}') FROM each$$, '22023',
+  'option "linear_response" is "yes", but must be true or false', 'it is true or false');
+SELECT throws_ok($$SELECT bmm_fit(array_fill(i % 2, ARRAY[500]), 2, '{"linear_response": true}')
+  FROM generate_series(1, 4) AS i$$, '54000', 'option "linear_response" takes posteriors of at '
+  'most 2000 numbers, but that of this model has 2002', 'of moderate size');
+SELECT throws_ok($$SELECT bmm_fit(x, 2, '{"linear_response": true, "tol": 1}') FROM each$$,
+  '22003', 'option "linear_response": the fit has not converged', 'near a maximum');
+-- Equal components stay equal, as at a saddle.
+CREATE TABLE saddle AS SELECT bayes_model(jsonb_set(jsonb_set(bmm_fit(x, 2,
+  '{"method": "em"}')::jsonb, '{point,weights}', '[0.5, 0.5]'), '{point,bernoulli,probability}',
+  '[[0.5, 0.5, 0.5, 0.5], [0.5, 0.5, 0.5, 0.5]]')::text) AS model FROM each;
+SELECT throws_ok($$SELECT bmm_fit(x, (SELECT model FROM saddle),
+  '{"linear_response": true, "method": "vi"}') FROM each$$, '22003',
+  'option "linear_response": the fit has not ended at a maximum of its objective', 'at a maximum');
+SELECT is((SELECT bmm_fit(x, (SELECT model FROM saddle),
+  '{"linear_response": true, "method": "vi", "on_error": "null"}') FROM each), NULL,
+  'or there is no model');
+SELECT throws_like(format('SELECT %L::bayes_model', jsonb_set(model::jsonb, '{deviations}',
+  to_jsonb('{{-1,0,0,0,0,0,0,0},{0,0,0,0,0,0,0,0}}'::float8[]))),
+  '%member "deviations" must not be negative', 'stored deviations are checked') FROM corrected;
+SELECT ok(bool_and(l.sd > v.sd) AND count(*) = 14, 'rows with missing values, of any likelihoods')
+  FROM bmm_parameters((SELECT bmm_fit(x, 2, o || '{"linear_response": true}') FROM births, o)) AS l
+  JOIN bmm_parameters((SELECT bmm_fit(x, 2, o) FROM births, o)) AS v
+  USING (component, element, parameter) WHERE l.category IS NOT DISTINCT FROM v.category;
 
 -- ---- other likelihoods ----
 

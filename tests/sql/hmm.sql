@@ -1,6 +1,6 @@
 -- Hidden Markov models: what fits say in every form, on real data; models stored, written and read;
 -- and the sequences that a model makes.
-SELECT plan(50);
+SELECT plan(55);
 \ir ../lib/hmm.sql
 
 SELECT is((SELECT count(*) FROM fits WHERE model IS NOT NULL), 60::bigint,
@@ -187,6 +187,39 @@ SELECT never($$SELECT t, state < before AS wrong FROM stairs,
 SELECT is((SELECT count(*) FROM fits, LATERAL (SELECT array_agg(symbol ORDER BY t) AS x
   FROM hmm_sample(model, 500, 1)) s WHERE data = 'letters' AND hmm_log_likelihood(model, x) < 0),
   5::bigint, 'a model knows what it has made');
+
+-- ---- linear response ----
+
+CREATE TABLE responses AS SELECT data, hmm_fit(x, 2, o) AS plain,
+    hmm_fit(x, 2, o || '{"linear_response": true}') AS model
+  FROM (SELECT 'letters', string_to_array(string_agg(left(array_to_string(x, ''), 200), ''
+      ORDER BY page), NULL), '{}'::jsonb FROM letters) AS l(data, x, o) GROUP BY data
+  UNION ALL SELECT 'mixed', hmm_fit(mixed, 2, o),
+    hmm_fit(mixed, 2, o || '{"linear_response": true}')
+  FROM eruptions, (VALUES ('{"emission": ["normal", "bernoulli"]}'::jsonb)) AS v(o)
+  UNION ALL SELECT 'tied', hmm_fit(duo, 2, o), hmm_fit(duo, 2, o || '{"linear_response": true}')
+  FROM eruptions, (VALUES ('{"covariance": "tied", "topology": "left-to-right"}'::jsonb)) AS v(o);
+CREATE VIEW sds AS SELECT data, 'initial' AS what, state, 0 AS other, l.initial_sd AS sd,
+    v.initial_sd AS mean_field
+  FROM responses, hmm_states(model) AS l JOIN LATERAL hmm_states(plain) AS v USING (state)
+  UNION ALL SELECT data, 'transition', from_state, to_state, l.sd, v.sd FROM responses,
+    hmm_transitions(model) AS l
+    JOIN LATERAL hmm_transitions(plain) AS v USING (from_state, to_state)
+  UNION ALL SELECT data, 'emission', state, ascii(symbol), l.sd, v.sd FROM responses,
+    hmm_emissions(model) AS l JOIN LATERAL hmm_emissions(plain) AS v USING (state, symbol)
+    WHERE symbol IS NOT NULL;
+SELECT never('SELECT *, sd IS NULL OR sd < 0.99 * mean_field OR sd > 10 * mean_field AS wrong '
+  'FROM sds', 'linear response widens deviations');
+SELECT never('SELECT data, max(sd / mean_field) < 1.1 AS wrong FROM sds WHERE mean_field > 0 '
+  'GROUP BY data', 'more than a little');
+SELECT never('SELECT data, (model::text::bayes_model)::text <> model::text AS wrong FROM responses',
+  'text and back');
+SELECT never($$SELECT data, plain::jsonb ? 'deviations' OR NOT model::jsonb ? 'deviations'
+  OR model::jsonb->'options'->>'linear_response' <> 'true' AS wrong FROM responses$$,
+  'stored where it was asked for');
+SELECT throws_ok($$SELECT hmm_fit(x, 45, '{"linear_response": true}') FROM eruptions,
+  LATERAL (SELECT waiting AS x) AS w$$, '54000', 'option "linear_response" takes posteriors of at '
+  'most 2000 numbers, but that of this model has 2250', 'of moderate size');
 
 -- ---- what reviews found ----
 

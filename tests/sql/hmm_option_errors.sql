@@ -1,5 +1,5 @@
 -- Hidden Markov models: every way to ask for options that cannot be, and what is said about it.
-SELECT plan(105);
+SELECT plan(108);
 \ir ../lib/hmm_errors.sql
 
 -- ---- options ----
@@ -55,6 +55,11 @@ SELECT is(complaint(format('SELECT hmm_fit(x, 2, %L) FROM words', options)),
     '22023 option "covariance_floor" does not apply to method em with symbols'),
   ('{"method": "em", "prior": {"transition": 1}}',
     '22023 option "prior" does not apply to method em with symbols'),
+  ('{"linear_response": 1}', '22023 option "linear_response" is 1, but must be true or false'),
+  ('{"method": "svi", "linear_response": true}',
+    '22023 option "linear_response" does not apply to method svi with symbols'),
+  ('{"method": "em", "linear_response": true}',
+    '22023 option "linear_response" does not apply to method em with symbols'),
   ('{"method": "em", "draws": 10}', '22023 option "draws" does not apply to method em with '
     'symbols'),
   ('{"method": "em", "batch_size": 10}', '22023 option "batch_size" does not apply to method em '

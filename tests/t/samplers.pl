@@ -6,6 +6,7 @@
 # seconds: 30
 use strict;
 use warnings;
+use Effort;
 use Memory;
 use Server;
 use Test::More;
@@ -204,6 +205,6 @@ my %many = (
           SELECT dpmm_fit(CASE WHEN id < 190 THEN x ELSE '{1,2,3}' END, '{"draws": 20}') FROM small;
           SELECT bmm_fit(CASE WHEN id < 190 THEN bits ELSE '{5,5,5,5}' END, 2) FROM small},
 );
-memory_is_flat($server, settings(1, '64MB'), 50, 8, %many);
+memory_is_flat($server, settings(1, '64MB'), effort(100), 8, %many);
 
 done_testing;

@@ -6,6 +6,7 @@
 # seconds: 12
 use strict;
 use warnings;
+use Digest::MD5 qw(md5_hex);
 use Effort;
 use Server;
 use Test::More;
@@ -95,6 +96,17 @@ for my $case ([1, '1MB'], [2, '1MB'], [2, '3MB'], [5, '1MB']) {
         abs($one - $other) <= 1e-9 * abs($one) ? () : "$_: $one / $other"
     } @models], [], "$what: near that of rows in memory");
 }
+
+# ---- in any order, if the aggregate is told one ----
+
+$session->run(settings(2, '1MB'));
+my %ordered = map {
+    $session->run("SELECT md5(timeless(gmm_fit(x, 5, '{\"method\": \"svi\", $quick}' ORDER BY id)))
+          FROM (SELECT * FROM rows ORDER BY $_ OFFSET 0) AS r", 120) => $_
+} 'id', 'id DESC', 'md5(id::text)';
+is(join(' ', keys %ordered), md5_hex($spilled{'aggregate, svi'}),
+    'ORDER BY in the aggregate: the same to the last bit in any order of the rows')
+    or diag(%ordered);
 
 # ---- files: counted, limited, removed ----
 

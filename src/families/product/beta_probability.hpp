@@ -41,6 +41,14 @@ template <class F> struct BetaProbability : ConjugateColumn<F> {
     const double whole = q[0] + q[1];
     out[0] = std::sqrt(q[0] / whole * (q[1] / whole) / (whole + 1));
   }
+  void covariances(const double *q, double *phi, double *named) const {
+    const double whole = q[0] + q[1], both = trigamma(whole);
+    phi[0] = trigamma(q[0]) - both;
+    phi[1] = phi[2] = -both;
+    phi[3] = trigamma(q[1]) - both;
+    named[0] = q[1] / whole / whole;
+    named[1] = -q[0] / whole / whole;
+  }
   void draw(const double *q, Random &random, double *point) const {
     random.dirichlet({q, 2}, {point, 2});
     for (int i = 0; i < 2; ++i)

@@ -158,6 +158,14 @@ struct Categorical : ConjugateColumn<Categorical> {
     for (int v = 0; v < categories; ++v)
       out[v] = std::sqrt(q[v] / whole * ((whole - q[v]) / whole) / (whole + 1));
   }
+  void covariances(const double *q, double *phi, double *named) const {
+    const double whole = sum(q), all = trigamma(whole);
+    for (int v = 0; v < categories; ++v)
+      for (int u = 0; u < categories; ++u) {
+        phi[v * categories + u] = (u == v ? trigamma(q[v]) : 0) - all;
+        named[v * categories + u] = ((u == v ? whole : 0) - q[v]) / whole / whole;
+      }
+  }
   void draw(const double *q, Random &random, double *point) const {
     random.dirichlet({q, std::size_t(categories)}, {point, std::size_t(categories)});
     for (int v = 0; v < categories; ++v)

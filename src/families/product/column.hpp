@@ -129,6 +129,14 @@ concept ColumnFamily = requires(const F &family, const double *in, double *out,
   family.draw(in, random, out);
   // posterior -> standard deviations of the named parameters
   family.deviations(in, out);
+  // The posterior as an exponential family, its density proportional to exp(eta . phi) with as many
+  // numbers eta as it has, to which rows add theirs.
+  // posterior, another one of the column as the origin of locations -> eta, and back
+  family.natural_parameters(in, in, out);
+  family.from_natural_parameters(in, in, out);
+  // posterior, which is the origin itself -> Cov[phi], and Cov[phi, g] for each named parameter g,
+  // one after the other; of one without a variance anything
+  family.covariances(in, out, out);
   { family.valid_posterior(in) } -> std::same_as<bool>;
 
   // Statistics.

@@ -90,6 +90,16 @@ template <ColumnFamily F> class ColumnOf final : public Column {
     f_.draw(q, random, point);
   }
   void deviations(const double *q, double *out) const override { f_.deviations(q, out); }
+  void natural_parameters(const double *q, const double *about, double *out) const override {
+    f_.natural_parameters(q, about, out);
+  }
+  void from_natural_parameters(const double *natural, const double *about,
+                               double *q) const override {
+    f_.from_natural_parameters(natural, about, q);
+  }
+  void covariances(const double *q, double *phi, double *named) const override {
+    f_.covariances(q, phi, named);
+  }
   bool valid_posterior(const double *q) const override { return f_.valid_posterior(q); }
 
   void scale(double factor, double *statistics) const override { f_.scale(factor, statistics); }

@@ -105,6 +105,10 @@ class BAYES_API Column : public ColumnTraits {
   virtual double log_marginal_likelihood(const double *statistics, const double *prior) const = 0;
   virtual void draw(const double *q, Random &random, double *point) const = 0;
   virtual void deviations(const double *q, double *out) const = 0;
+  virtual void natural_parameters(const double *q, const double *about, double *out) const = 0;
+  virtual void from_natural_parameters(const double *natural, const double *about,
+                                       double *q) const = 0;
+  virtual void covariances(const double *q, double *phi, double *named) const = 0;
   virtual bool valid_posterior(const double *q) const = 0;
 
   virtual void scale(double factor, double *statistics) const = 0;

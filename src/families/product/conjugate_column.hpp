@@ -19,6 +19,8 @@
 //   natural(point)             phi, an array of finite numbers
 //   offset                     an array
 //   maximise(s, bounds, point) the point where phi . s is greatest, under bounds
+//   covariances(q, phi, named) Cov[phi], the second derivatives of log Z, and Cov[phi, g], the
+//                              gradient of E[g], for each named parameter g
 // and those members of column.hpp that are missing here. A member that it can compute faster or
 // more accurately it declares itself, which hides the one here.
 #pragma once
@@ -104,6 +106,13 @@ template <class F> struct ConjugateColumn : ColumnDefaults<F> {
   }
   void natural_gradient_step(const double *q, const double *target, double rho, double *out) const {
     for (int i = 0; i < self().posterior_size(); ++i) out[i] = (1 - rho) * q[i] + rho * target[i];
+  }
+  /// They are the numbers of the posterior, wherever locations begin.
+  void natural_parameters(const double *q, const double *, double *out) const {
+    std::copy_n(q, self().posterior_size(), out);
+  }
+  void from_natural_parameters(const double *natural, const double *, double *q) const {
+    std::copy_n(natural, self().posterior_size(), q);
   }
   double log_marginal_likelihood(const double *s, const double *prior) const {
     auto q = F::offset;

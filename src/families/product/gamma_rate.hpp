@@ -43,6 +43,13 @@ template <class F> struct GammaRate : ConjugateColumn<F> {
   }
   void point_estimate(const double *q, double *point) const { point[0] = q[0] / q[1]; }
   void deviations(const double *q, double *out) const { out[0] = std::sqrt(q[0]) / q[1]; }
+  void covariances(const double *q, double *phi, double *named) const {
+    phi[0] = trigamma(q[0]);
+    phi[1] = phi[2] = -1 / q[1];
+    phi[3] = q[0] / q[1] / q[1];
+    named[0] = 1 / q[1];
+    named[1] = -q[0] / q[1] / q[1];
+  }
   void draw(const double *q, Random &random, double *point) const {
     point[0] = std::clamp(random.gamma(q[0]) / q[1], 1 / largest_number, largest_number);
   }

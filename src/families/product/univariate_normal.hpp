@@ -123,6 +123,36 @@ struct UnivariateNormal : ColumnDefaults<UnivariateNormal> {
     out[0] = q[2] > 2 ? std::sqrt(q[3] / (q[1] * (q[2] - 2))) : none;
     out[1] = q[2] > 4 ? q[3] / (q[2] - 2) * std::sqrt(2 / (q[2] - 4)) : none;
   }
+  // With y the mean and O the origin of locations, eta is c (m - O), c, a, B + c (m - O)^2, and phi
+  // is Lambda y, -Lambda y^2 / 2, log(Lambda) / 2, -Lambda / 2. About m c Lambda y^2 is chi-square
+  // whatever Lambda is.
+  void natural_parameters(const double *q, const double *about, double *out) const {
+    const double away = q[0] - about[0];
+    out[0] = q[1] * away;
+    out[1] = q[1];
+    out[2] = q[2];
+    out[3] = q[3] + q[1] * away * away;
+  }
+  void from_natural_parameters(const double *natural, const double *about, double *q) const {
+    const double away = natural[0] / natural[1];
+    q[0] = about[0] + away;
+    q[1] = natural[1];
+    q[2] = natural[2];
+    q[3] = natural[3] - natural[0] * away;
+  }
+  void covariances(const double *q, double *phi, double *named) const {
+    const double c = q[1], a = q[2], b = q[3];
+    std::fill_n(phi, 16, 0.0);
+    phi[0] = a / b / c;
+    phi[5] = 0.5 / c / c;
+    phi[10] = trigamma(a / 2) / 4;
+    phi[11] = phi[14] = -0.5 / b;
+    phi[15] = a / 2 / b / b;
+    std::fill_n(named, 8, 0.0);
+    named[0] = 1 / c;
+    named[6] = -b / (a - 2) / (a - 2);
+    named[7] = 1 / (a - 2);
+  }
   void draw(const double *q, Random &random, double *point) const {
     point[1] =
         std::clamp(q[3] / random.chi_square(q[2]), std::numeric_limits<double>::min(), 1e300);

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <new>
 
-#include "data/row_order.hpp"
-
 namespace bayes::pg {
 namespace {
 
@@ -129,7 +127,7 @@ std::size_t RowStore::file_pieces() const {
 
 void RowStore::arrange(Control &control) {
   if (rows_ == 0 || file_ || rows_ > most_arranged_rows) return;
-  std::vector<std::uint32_t> order = arrange_rows(*this, control);
+  RowNumbers order = arrange_rows(*this, control);
   if (order.empty()) return;
   // Those that were in order before had other numbers still.
   for (std::uint32_t &number : order)

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "data/row_order.hpp"
 #include "data/rows.hpp"
 #include "pg/server/spill_file.hpp"
 
@@ -45,7 +46,7 @@ class RowStore final : public RowSource {
   void read_block(std::int64_t index, double *out) override;
 
  private:
-  std::vector<std::uint32_t> order_;
+  RowNumbers order_;
   struct Memory {
     void *raw = nullptr;
     /// aligned

@@ -1,0 +1,22 @@
+// Posteriors of normal components for linear response (fit/linear_response.hpp).
+#pragma once
+
+#include <vector>
+
+#include "families/normal/normal_wishart.hpp"
+#include "families/posterior_factor.hpp"
+
+namespace bayes {
+
+/// How many natural parameters there are.
+double natural_size(const NormalWishart &q);
+
+/// Those of q: of every component c (m - o) and c, o being the mean m of `about`; then of every
+/// scale a and, of the symmetric B + c (m - o)(m - o)', the lower triangle column by column.
+Vector natural_parameters(const NormalWishart &q, const NormalWishart &about);
+/// Their inverse.
+NormalWishart from_natural_parameters(const Vector &natural, const NormalWishart &about);
+/// About q itself, in the same order, without quantities.
+std::vector<PosteriorFactor> posterior_factors(const NormalWishart &q);
+
+}  // namespace bayes

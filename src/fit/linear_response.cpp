@@ -1,0 +1,129 @@
+#include "fit/linear_response.hpp"
+
+#include <cmath>
+
+#include "base/message.hpp"
+#include "document/members.hpp"
+
+namespace bayes {
+namespace {
+
+// in standard deviations
+constexpr double step = 1e-3, farthest = 0.1;
+
+/// A factor in coordinates of covariance I.
+struct Whitened {
+  Eigen::Index first, size;
+  Matrix upper, inverse;  // L' and L^-1
+};
+
+std::vector<Whitened> whiten(const std::vector<PosteriorFactor> &factors) {
+  std::vector<Whitened> out;
+  Eigen::Index first = 0;
+  for (const PosteriorFactor &factor : factors) {
+    poll_here();
+    const Eigen::Index n = factor.covariance.rows();
+    Whitened own{first, n, Matrix::Zero(n, n), Matrix::Zero(n, n)};
+    // What cannot vary, as the only weight of one component, responds to nothing.
+    if (n > 1 || factor.covariance(0, 0) != 0) {
+      Matrix lower;
+      if (!cholesky(factor.covariance, lower))
+        throw Error(Errc::numeric,
+                    "option \"linear_response\": a posterior is too narrow for double precision",
+                    "Its covariance is not numerically positive definite.",
+                    "Rescale the weights, or leave the option out.");
+      own.upper = lower.transpose();
+      own.inverse = inverse_lower(lower);
+    }
+    out.push_back(std::move(own));
+    first += n;
+  }
+  return out;
+}
+
+/// L' x
+Vector times_upper(const std::vector<Whitened> &factors, const Vector &x) {
+  Vector out(x.size());
+  for (const auto &[first, size, upper, inverse] : factors)
+    out.segment(first, size) = product(upper, Vector(x.segment(first, size)));
+  return out;
+}
+
+/// M = L' H L
+Matrix response(const Vector &natural, const std::vector<Whitened> &factors,
+                const std::function<Vector(const Vector &)> &pass) {
+  Matrix out = Matrix::Zero(natural.size(), natural.size());
+  for (const auto &[first, size, upper, inverse] : factors)
+    for (Eigen::Index j = 0; j < size; ++j) {
+      const Vector move = step * inverse.row(j).transpose();
+      if (move.isZero(0)) continue;
+      Vector up = natural, down = natural;
+      up.segment(first, size) += move;
+      down.segment(first, size) -= move;
+      out.col(first + j) = times_upper(factors, (pass(up) - pass(down)) / (2 * step));
+    }
+  // It is symmetric but for rounding and higher orders of the step.
+  return (out + out.transpose()) / 2;
+}
+
+/// The fit must have ended where the bound is largest. What is left, in standard deviations, is by
+/// Newton's method (I - M)^-1 L' (pass - natural). `root`: of (I - M)^-1, which is root' root.
+void require_converged(const std::vector<Whitened> &factors, const Matrix &root,
+                       const Vector &change) {
+  const Vector left =
+      product(Matrix(root.transpose()), lower_times(root, times_upper(factors, change)));
+  if (!(left.norm() <= farthest))
+    throw Error(Errc::numeric, "option \"linear_response\": the fit has not converged",
+                message("The maximum of its objective is more than {} posterior standard "
+                        "deviations away.",
+                        describe_number(farthest)),
+                "Lower tol, or raise max_iter or max_seconds.");
+}
+
+}  // namespace
+
+void require_linear_response_size(double natural_parameters) {
+  if (natural_parameters > most_linear_response)
+    throw Error(Errc::too_large,
+                message("option \"linear_response\" takes posteriors of at most {} numbers, but "
+                        "that of this model has {}",
+                        most_linear_response, std::int64_t(natural_parameters)),
+                "It passes over the data twice for each number.",
+                "Leave it out, use a smaller k, or method gibbs.");
+}
+
+namespace detail {
+
+Vector linear_response(const Vector &natural, const std::vector<PosteriorFactor> &factors,
+                       const std::function<Vector(const Vector &)> &pass) {
+  const std::vector<Whitened> whitened = whiten(factors);
+  const Matrix m = response(natural, whitened, pass);
+  Matrix lower;
+  if (!cholesky(Matrix::Identity(m.rows(), m.cols()) - m, lower))
+    throw Error(Errc::numeric,
+                "option \"linear_response\": the fit has not ended at a maximum of its objective",
+                "The matrix I - V H of linear response is not positive definite there, so no "
+                "standard deviations follow from it.",
+                "Lower tol or raise max_iter, use a smaller k, or method gibbs.");
+  const Matrix root = inverse_lower(lower);
+  require_converged(whitened, root, pass(natural) - natural);
+  std::vector<double> out;
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    poll_here();
+    const auto &[first, size, upper, inverse] = whitened[i];
+    const Matrix w = product(inverse, factors[i].with_quantities),
+                 responding = product(Matrix(root.middleCols(first, size)), w);
+    for (Eigen::Index g = 0; g < w.cols(); ++g) {
+      const double deviation = factors[i].deviation(g),
+                   added = responding.col(g).squaredNorm() - w.col(g).squaredNorm();
+      // `added` is rounding alone where nothing responds.
+      out.push_back(deviation > 0
+                        ? deviation * std::sqrt(1 + std::max(0.0, added) / deviation / deviation)
+                        : deviation);
+    }
+  }
+  return Eigen::Map<const Vector>(out.data(), Eigen::Index(out.size()));
+}
+
+}  // namespace detail
+}  // namespace bayes

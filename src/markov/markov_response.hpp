@@ -1,0 +1,42 @@
+// Posteriors of hidden Markov models for linear response (fit/linear_response.hpp).
+#pragma once
+
+#include <vector>
+
+#include "families/posterior_factor.hpp"
+#include "fit/linear_response.hpp"
+#include "markov/markov_learners.hpp"
+
+namespace bayes {
+
+// Of the chain: what can be of the initial distribution, and then of each row of the transitions.
+namespace markov {
+Vector natural_parameters(const MarkovWeights &q);
+/// `natural` may go on.
+MarkovWeights from_natural_parameters(const Vector &natural, const MarkovWeights &about);
+std::vector<PosteriorFactor> posterior_factors(const MarkovWeights &q);
+/// What linear response found, as deviations of the chain, and the rest of it.
+MarkovWeights deviations(const Vector &found, const MarkovWeights &q, Vector &rest);
+}  // namespace markov
+
+template <class Q>
+Vector natural_parameters(const MarkovPosterior<Q> &q, const MarkovPosterior<Q> &about) {
+  const Vector chain = markov::natural_parameters(q),
+               emissions = natural_parameters(q.emissions, about.emissions);
+  Vector out(chain.size() + emissions.size());
+  out << chain, emissions;
+  return out;
+}
+template <class Q>
+MarkovPosterior<Q> from_natural_parameters(const Vector &natural, const MarkovPosterior<Q> &about) {
+  const Eigen::Index chain = markov::natural_parameters(about).size();
+  return {markov::from_natural_parameters(natural, about),
+          from_natural_parameters(Vector(natural.tail(natural.size() - chain)), about.emissions)};
+}
+template <class Q> std::vector<PosteriorFactor> posterior_factors(const MarkovPosterior<Q> &q) {
+  std::vector<PosteriorFactor> out = markov::posterior_factors(q);
+  for (PosteriorFactor &factor : posterior_factors(q.emissions)) out.push_back(std::move(factor));
+  return out;
+}
+
+}  // namespace bayes

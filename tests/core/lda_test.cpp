@@ -1,0 +1,488 @@
+// Topic models fitted by vi, em and svi, seen from outside.
+#include "topics/lda.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <numeric>
+
+#include "document/members.hpp"
+#include "lda_support.hpp"
+
+using namespace topics;
+
+namespace {
+
+const Corpus small = synthetic(60, 30, 4, 25, 5);
+
+Table log_weights_of(const TopicModel &model) {
+  Table out;
+  for (int k = 0; k < model.size(); ++k) {
+    if (model.info.method == "em") {
+      Reals logs;
+      for (const double p : model.topic(k)) logs.push_back(std::log(std::max<Real>(p, 1e-4000L)));
+      out.push_back(logs);
+    } else {
+      out.push_back(expected_logs(reals(model.topic_posterior(k))));
+    }
+  }
+  return out;
+}
+
+/// The bound at the returned parameters, with the best proportions of every document.
+Real slow_bound(const TopicModel &model, const Corpus &documents) {
+  const Table log_weights = log_weights_of(model);
+  const Reals alpha = reals(model.alpha());
+  Real out = 0;
+  for (const Counts &each : documents)
+    out += document_bound(each, alpha, slow_gamma(each, alpha, log_weights), log_weights);
+  if (model.info.method != "em")
+    for (int k = 0; k < model.size(); ++k)
+      out += minus_divergence(reals(model.topic_posterior(k)),
+                              Reals(model.terms().size(), model.eta()));
+  return out;
+}
+
+double largest_drop(const std::vector<double> &trace) {
+  double most = 0;
+  for (std::size_t i = 1; i < trace.size(); ++i)
+    most = support::larger(most, (trace[i - 1] - trace[i]) / std::abs(trace[i]));
+  return most;
+}
+
+/// For every topic of the first, the distance (half the sum of differences) of the nearest.
+double worst_match(const std::vector<std::vector<double>> &truth, const TopicModel &model) {
+  double worst = 0;
+  for (const auto &topic : truth) {
+    double best = 1;
+    for (int k = 0; k < model.size(); ++k) {
+      const std::vector<double> found = model.topic(k);
+      double sum = 0;
+      for (std::size_t w = 0; w < topic.size(); ++w) sum += std::abs(topic[w] - found[w]) / 2;
+      best = std::min(best, sum);
+    }
+    worst = support::larger(worst, best);
+  }
+  return worst;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(lda)
+
+BOOST_AUTO_TEST_CASE(the_objective_is_the_bound_of_the_returned_parameters) {
+  for (const Options &options :
+       {Options{{"method", "vi"}},
+        Options{{"method", "vi"}, {"prior", prior({{"alpha", 0.3}, {"eta", 0.2}})}},
+        Options{{"method", "vi"}, {"prior", prior({{"alpha", "symmetric"}})}},
+        Options{{"method", "em"}}}) {
+    Options all = options;
+    all.emplace_back("tol", 0);
+    all.emplace_back("max_iter", 3000);
+    const Fitted model = fitted(small, 30, 4, all);
+    BOOST_TEST(distance(model->info.objective, double(slow_bound(*model, small))) < 1e-9,
+               Document(options).to_json()
+                   << " " << model->info.objective << " " << double(slow_bound(*model, small)));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(every_iteration_raises_the_objective) {
+  for (const char *const method : {"vi", "em"})
+    for (const char *const alpha : {"symmetric", "asymmetric"})
+      for (int k : {1, 2, 7, 40}) {
+        const Fitted model = fitted(small, 30, k,
+                                    {{"method", method},
+                                     {"tol", 0},
+                                     {"max_iter", 150},
+                                     {"prior", prior({{"alpha", alpha}})}});
+        BOOST_TEST(largest_drop(model->trace[0]) < 1e-12,
+                   method << " " << alpha << " " << k << ": " << largest_drop(model->trace[0]));
+      }
+  const Fitted given =
+      fitted(small, 30, 5,
+             {{"tol", 0}, {"max_iter", 150}, {"prior", prior({{"alpha", 0.05}, {"eta", 0.01}})}});
+  BOOST_TEST(largest_drop(given->trace[0]) < 1e-12);
+  BOOST_TEST(given->eta() == 0.01);
+  BOOST_TEST(given->alpha() == std::vector<double>(5, 0.05));
+}
+
+// Learned priors are at a maximum: from there, the bound is lower with others.
+BOOST_AUTO_TEST_CASE(learned_priors_beat_others) {
+  const Corpus documents = synthetic(300, 30, 3, 60, 6);
+  const Options options = {
+      {"tol", 0}, {"max_iter", 1000}, {"prior", prior({{"alpha", "symmetric"}})}};
+  const Fitted learned = fitted(documents, 30, 3, options);
+  const double a = learned->alpha()[0], e = learned->eta();
+  BOOST_TEST(learned->alpha() == std::vector<double>(3, a));
+  for (const double factor : {0.9, 1.1})
+    for (const bool scale : {true, false}) {
+      const Fitted other = fitted(
+          documents, 30, 0,
+          {{"tol", 0},
+           {"max_iter", 1000},
+           {"prior", prior({{"alpha", scale ? a * factor : a}, {"eta", scale ? e : e * factor}})}},
+          1, learned.get());
+      BOOST_TEST(other->info.objective < learned->info.objective, factor << scale);
+      BOOST_TEST(other->info.objective > learned->info.objective - 5);
+    }
+  const Fitted each = fitted(documents, 30, 0, {{"tol", 0}, {"max_iter", 1000}}, 1, learned.get());
+  BOOST_TEST(each->info.objective > learned->info.objective);
+}
+
+BOOST_AUTO_TEST_CASE(the_bound_is_below_the_evidence) {
+  const Corpus tiny = {{{0, 2}, {1, 1}}, {{1, 1}, {2, 2}}, {{3, 2}}, {}};
+  const double evidence = double(log_evidence(tiny, 4, {0.4, 0.7}, 0.5));
+  for (int seed = 1; seed <= 5; ++seed) {
+    const Fitted model =
+        fitted(tiny, 4, 2,
+               {{"seed", seed},
+                {"tol", 0},
+                {"prior", prior({{"alpha", Tensor{{2}, {0.4, 0.7}}}, {"eta", 0.5}})}});
+    BOOST_TEST(model->info.objective < evidence);
+    BOOST_TEST(model->info.objective > evidence - 6);
+  }
+  // With one topic nothing is approximated.
+  const Fitted one = fitted(tiny, 4, 1, {{"prior", prior({{"alpha", 0.4}, {"eta", 0.5}})}});
+  BOOST_TEST(distance(one->info.objective, double(log_evidence(tiny, 4, {0.4}, 0.5))) < 1e-12);
+}
+
+BOOST_AUTO_TEST_CASE(svi_with_all_documents_and_whole_steps_is_vi) {
+  for (const int iterations : {1, 3, 20}) {
+    const Fitted batch = fitted(small, 30, 5, {{"tol", 0}, {"max_iter", iterations}});
+    // Its last step is not followed by a local one.
+    const Fitted steps = fitted(small, 30, 5,
+                                {{"method", "svi"},
+                                 {"tol", 0},
+                                 {"max_iter", iterations},
+                                 {"kappa", 0},
+                                 {"batch_size", 60}});
+    BOOST_TEST(batch->size() == steps->size());
+    std::vector<double> a, b;
+    for (int k = 0; k < 5; ++k) {
+      const auto p = batch->topic_posterior(k), q = steps->topic_posterior(k);
+      a.insert(a.end(), p.begin(), p.end());
+      b.insert(b.end(), q.begin(), q.end());
+    }
+    std::sort(a.begin(), a.end());
+    std::sort(b.begin(), b.end());
+    BOOST_TEST(distance(a, b) == 0);
+    BOOST_TEST(distance(batch->eta(), steps->eta()) == 0);
+    for (int i = 0; i < iterations; ++i)
+      BOOST_TEST(batch->trace[0][at(i)] == steps->trace[0][at(i)]);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(svi_comes_near_vi) {
+  const Corpus documents = synthetic(2000, 60, 6, 40, 8);
+  const Document priors = prior({{"alpha", 0.3}, {"eta", 0.1}});
+  const Fitted batch = fitted(documents, 60, 6, {{"prior", priors}});
+  const Fitted steps = fitted(
+      documents, 60, 6,
+      {{"method", "svi"}, {"batch_size", 100}, {"max_iter", 800}, {"tol", 0}, {"prior", priors}});
+  BOOST_TEST(steps->info.iterations == 800);
+  BOOST_TEST(steps->info.log_likelihood > batch->info.log_likelihood * 1.01);
+  std::vector<std::vector<double>> topics;
+  for (int k = 0; k < 6; ++k) topics.push_back(batch->topic(k));
+  BOOST_TEST(worst_match(topics, *steps) < 0.1);
+  // With a tolerance it stops by itself.
+  const Fitted stopped =
+      fitted(documents, 60, 6, {{"method", "svi"}, {"batch_size", 100}, {"max_iter", 5000}});
+  BOOST_TEST(stopped->info.converged);
+}
+
+BOOST_AUTO_TEST_CASE(threads_change_nothing) {
+  const Corpus documents = synthetic(3000, 400, 8, 50, 9);
+  for (const char *const method : {"vi", "em", "svi"}) {
+    Options options = {{"method", method}, {"max_iter", 12}};
+    if (std::strcmp(method, "svi") == 0) options.emplace_back("batch_size", 1500);
+    const std::string one = bits(*fitted(documents, 400, 20, options, 1));
+    for (const int threads : {2, 3})
+      BOOST_TEST((bits(*fitted(documents, 400, 20, options, threads)) == one), method << threads);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(seeds_and_restarts) {
+  const auto objective = [](Options options) {
+    options.emplace_back("max_iter", 200);
+    return fitted(small, 30, 6, options);
+  };
+  BOOST_TEST((bits(*objective({})) == bits(*objective({{"seed", 1}}))));
+  BOOST_TEST((bits(*objective({})) != bits(*objective({{"seed", 2}}))));
+  const Fitted several = objective({{"restarts", 4}});
+  BOOST_TEST(several->trace.size() == 4);
+  for (const auto &run : several->trace) BOOST_TEST(several->info.objective >= run.back());
+}
+
+BOOST_AUTO_TEST_CASE(equal_documents_have_equal_proportions) {
+  Corpus documents = small;
+  documents.push_back(small[3]);
+  const Fitted model = fitted(documents, 30, 4, {});
+  const LdaProportions a = model->proportions(Packed(documents[3])),
+                       b = model->proportions(Packed(documents.back()));
+  BOOST_TEST(a.mean == b.mean);
+  BOOST_TEST(distance(std::accumulate(a.mean.begin(), a.mean.end(), 0.0), 1) < 1e-14);
+}
+
+// No updates of the slow reference find a better bound, and few a bound as good.
+BOOST_AUTO_TEST_CASE(proportions_are_those_of_the_slow_reference) {
+  for (const char *const method : {"vi", "em"}) {
+    const Fitted model = fitted(small, 30, 4, {{"method", method}});
+    const Table log_weights = log_weights_of(*model);
+    const Reals alpha = reals(model->alpha());
+    for (const Counts &document :
+         {small[0], small[7], Counts{}, Counts{{3, 0.25}}, Counts{{1, 1e6}, {9, 3}}}) {
+      Real sum = total(alpha);
+      for (const auto &[w, n] : document) sum += n;
+      const LdaProportions found = model->proportions(Packed(document));
+      Reals gamma;
+      for (std::size_t k = 0; k < alpha.size(); ++k) {
+        const Real p = found.mean[k];
+        gamma.push_back(p * sum);
+        BOOST_TEST(distance(found.deviation[k], double(std::sqrt(p * (1 - p) / (sum + 1)))) <
+                   1e-12);
+      }
+      const Real bound = document_bound(document, alpha, gamma, log_weights),
+                 slow = document_bound(document, alpha, slow_gamma(document, alpha, log_weights),
+                                       log_weights);
+      BOOST_TEST(double(bound) > double(slow) - 1e-9 * std::abs(double(slow)) - 1e-9);
+      Reals next = alpha;
+      document_bound(document, alpha, gamma, log_weights, nullptr, &next);
+      for (std::size_t k = 0; k < alpha.size(); ++k)
+        BOOST_TEST(std::abs(double(next[k] - gamma[k])) < 1e-9 * double(sum));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_order_of_documents_hardly_matters) {
+  Corpus documents = small;
+  std::reverse(documents.begin(), documents.end());
+  const Fitted a = fitted(small, 30, 4, {{"tol", 0}, {"max_iter", 300}}),
+               b = fitted(documents, 30, 4, {{"tol", 0}, {"max_iter", 300}});
+  BOOST_TEST(distance(a->info.objective, b->info.objective) < 1e-12);
+  for (int k = 0; k < 4; ++k) BOOST_TEST(distance(a->topic(k), b->topic(k)) < 1e-6);
+}
+
+BOOST_AUTO_TEST_CASE(terms_that_no_document_has_change_no_topic) {
+  // Those of the others, renamed: random numbers follow the text of a term.
+  MemoryCorpus corpus = corpus_of(small, 30), wider(31);
+  std::vector<std::string> terms = names(30), more = terms;
+  more.insert(more.begin(), "a");
+  for (const Counts &each : small) {
+    Counts shifted;
+    for (const auto &[w, n] : each) shifted[w + 1] = n;
+    wider.append(Packed(shifted));
+  }
+  Control control;
+  const Document options(Options{{"method", "em"}, {"max_iter", 60}, {"tol", 0}});
+  const Fitted a = bayes::lda_fit(corpus, terms, 4, options, nullptr, false, control),
+               b = bayes::lda_fit(wider, more, 4, options, nullptr, false, control);
+  for (int k = 0; k < 4; ++k) {
+    std::vector<double> topic = b->topic(k);
+    BOOST_TEST(topic[0] < 1e-100);
+    topic.erase(topic.begin());
+    BOOST_TEST(distance(a->topic(k), topic) < 1e-3);
+  }
+}
+
+// A document with counts twice as large is as sure as twice as many tokens make it; em with
+// documents listed twice is the same as once.
+BOOST_AUTO_TEST_CASE(doubled_data) {
+  Corpus twice = small, counts = small;
+  twice.insert(twice.end(), small.begin(), small.end());
+  for (Counts &each : counts)
+    for (auto &[w, n] : each) n *= 2;
+  const Options options = {
+      {"method", "em"}, {"tol", 0}, {"max_iter", 400}, {"prior", prior({{"alpha", 0.4}})}};
+  const Fitted once = fitted(small, 30, 4, options), listed = fitted(twice, 30, 4, options),
+               doubled = fitted(counts, 30, 4, options);
+  BOOST_TEST(distance(2 * once->info.objective, listed->info.objective) < 1e-6);
+  for (int k = 0; k < 4; ++k) BOOST_TEST(distance(once->topic(k), listed->topic(k)) < 1e-3);
+  BOOST_TEST(distance(2 * once->info.objective, doubled->info.objective) > 1e-3);
+  const Fitted model = fitted(small, 30, 4, {});
+  for (int d : {0, 5})
+    for (std::size_t k = 0; k < 4; ++k)
+      if (model->proportions(Packed(small[at(d)])).mean[k] > 0.9)
+        BOOST_TEST(model->proportions(Packed(counts[at(d)])).deviation[k] <
+                   model->proportions(Packed(small[at(d)])).deviation[k]);
+}
+
+BOOST_AUTO_TEST_CASE(edges) {
+  const Corpus empty_ones = {{}, {{0, 1}}, {}, {{1, 2.5}, {2, 0.125}}};
+  const Corpus huge = {{{0, 1e9}, {1, 3e9}}, {{1, 1e9}, {2, 1}}, {{2, 5e8}}};
+  const Corpus one = {{{0, 3}, {2, 1}}};
+  for (const char *const method : {"vi", "em", "svi"})
+    for (const Corpus &documents : {empty_ones, huge, one, Corpus{{}}})
+      for (const int k : {1, 3, 20}) {
+        Options options = {{"method", method}, {"max_iter", 50}};
+        if (std::strcmp(method, "svi") == 0) options.emplace_back("batch_size", 2);
+        const Fitted model = fitted(documents, 3, k, options);
+        BOOST_TEST(std::isfinite(model->info.objective), method << k);
+        BOOST_TEST(std::isfinite(model->info.log_likelihood));
+        BOOST_TEST(model->info.rows == std::int64_t(documents.size()));
+        BOOST_TEST((bits(*model) == bits(dynamic_cast<TopicModel &>(
+                                        *bayes::Model::from_document(model->to_document())))));
+        double weights = 0;
+        for (const double w : model->weights()) weights += w;
+        BOOST_TEST(distance(weights, 1) < 1e-12);
+        const LdaProportions found = model->proportions(Packed(documents.back()));
+        for (const double p : found.mean) BOOST_TEST((p > 0 && p <= 1));
+      }
+  BOOST_TEST(message_of([] { fitted(Corpus{}, 3, 2, {}); }) == "there are no documents to fit");
+  BOOST_TEST(message_of([] { fitted(Corpus{{}}, 0, 2, {}); }) == "there are no terms to fit");
+}
+
+BOOST_AUTO_TEST_CASE(the_ten_bars_are_found) {
+  const Corpus documents = documents_of_bars(600, 100, 3);
+  for (const char *const method : {"vi", "em"}) {
+    const Fitted model = fitted(documents, 25, 10, {{"method", method}, {"restarts", 6}});
+    BOOST_TEST(worst_match(bars(), *model) < 0.12, method << worst_match(bars(), *model));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(topics_fall_in_weight_unless_somebody_named_them) {
+  const Fitted model = fitted(small, 30, 5, {});
+  BOOST_TEST(std::is_sorted(model->weights().rbegin(), model->weights().rend()));
+  Document::List seeds(5);
+  seeds[4] = Document(Options{{"t00000", 50}, {"t00001", 50}});
+  seeds[0] = Document(Options{{"t00020", 50}});
+  const Fitted seeded = fitted(small, 30, 5, {{"prior", prior({{"terms", seeds}})}});
+  const auto likes = [&](int term) {
+    int best = 0;
+    for (int k = 1; k < 5; ++k)
+      if (seeded->topic(k)[at(term)] > seeded->topic(best)[at(term)]) best = k;
+    return best;
+  };
+  BOOST_TEST(likes(0) == 4);
+  BOOST_TEST(likes(1) == 4);
+  BOOST_TEST(likes(20) == 0);
+  BOOST_TEST(message_of([&] {
+               seeds[1] = Document(Options{{"tx", 1}});
+               fitted(small, 30, 5, {{"prior", prior({{"terms", seeds}})}});
+             }) == "option \"prior.terms\" names \"tx\", which is no term of the documents");
+}
+
+BOOST_AUTO_TEST_CASE(a_fit_begins_at_a_model) {
+  const Corpus documents = synthetic(300, 30, 3, 60, 6);
+  for (const char *const method : {"vi", "em"}) {
+    const Fitted first =
+        fitted(documents, 30, 3, {{"method", method}, {"max_iter", 1000}, {"tol", 0}});
+    const Fitted again = fitted(documents, 30, 0, {{"max_iter", 1000}, {"tol", 0}}, 1, first.get());
+    BOOST_TEST(again->info.method == method);
+    BOOST_TEST(distance(first->info.objective, again->info.objective) < 1e-4);
+    BOOST_TEST(distance(first->info.objective, again->trace[0][0]) < 1e-3);
+    for (int k = 0; k < 3; ++k) BOOST_TEST(distance(first->topic(k), again->topic(k)) < 1e-2);
+  }
+}
+
+// Documents one after the other are worth about as much as all at once.
+BOOST_AUTO_TEST_CASE(updates_take_the_posterior_as_prior) {
+  const Corpus documents = synthetic(400, 40, 4, 40, 11);
+  const Corpus first(documents.begin(), documents.begin() + 200),
+      second(documents.begin() + 200, documents.end());
+  const Options options = {{"prior", prior({{"alpha", 0.3}, {"eta", 0.1}})}};
+  const Fitted one = fitted(first, 40, 4, options), all = fitted(documents, 40, 4, options);
+  const Fitted both = fitted(second, 40, 0, {}, 1, one.get(), true);
+  BOOST_TEST(both->eta() == 0.1);
+  BOOST_TEST(both->alpha() == std::vector<double>(4, 0.3));
+  std::vector<std::vector<double>> topics;
+  double mass = 0, whole = 0;
+  for (int k = 0; k < 4; ++k) {
+    topics.push_back(all->topic(k));
+    for (const double x : both->topic_posterior(k)) mass += x;
+    for (const double x : all->topic_posterior(k)) whole += x;
+  }
+  BOOST_TEST(distance(mass, whole) < 1e-9);
+  BOOST_TEST(worst_match(topics, *both) < 0.05);
+  const Fitted point = fitted(first, 40, 4, {{"method", "em"}});
+  BOOST_TEST(message_of([&] { fitted(second, 40, 0, {}, 1, point.get(), true); }) ==
+             "this model cannot be updated: it was fitted by method em");
+}
+
+BOOST_AUTO_TEST_CASE(a_fit_can_be_cancelled) {
+  struct Impatient final : Control {
+    int polls = 0;
+    bool pending() const noexcept override { return polls > 0; }
+    void poll() override {
+      if (++polls > 3) throw Error(bayes::Errc::internal, "cancelled");
+    }
+  };
+  MemoryCorpus corpus = corpus_of(small, 30);
+  for (const char *const method : {"vi", "em", "svi"}) {
+    Impatient control;
+    control.threads = 2;
+    const Document options(Options{{"method", method}, {"tol", 0}});
+    BOOST_TEST(message_of([&] {
+                 bayes::lda_fit(corpus, names(30), 4, options, nullptr, false, control);
+               }) == "cancelled");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(too_much_memory_is_refused_before_it_is_taken) {
+  MemoryCorpus corpus = corpus_of(small, 30);
+  Control control;
+  control.memory = 100000;
+  const auto fit = [&](const char *method, int k) {
+    return message_of([&] {
+      bayes::lda_fit(corpus, names(30), k, Document(Options{{"method", method}}), nullptr, false,
+                     control);
+    });
+  };
+  BOOST_TEST(fit("vi", 2000).find("fitting 2000 topics of 30 terms takes about") == 0,
+             fit("vi", 2000));
+  BOOST_TEST(fit("vi", 4) == "no error");
+}
+
+BOOST_AUTO_TEST_CASE(options_are_checked) {
+  const auto refused = [](Options options) {
+    return message_of([&] { fitted(small, 30, 3, std::move(options)); });
+  };
+  const auto with = [&](const char *key, Document value) {
+    return refused({{"prior", prior({{key, std::move(value)}})}});
+  };
+  BOOST_TEST(with("alpha", 0) ==
+             "option \"prior.alpha\" contains 0.0, but must be greater than 0 and at most 1000000");
+  const std::string alpha =
+      ", but must be a number greater than 0, an array of 3 of them, "
+      "\"symmetric\" or \"asymmetric\"";
+  BOOST_TEST(with("alpha", "flat") == "option \"prior.alpha\" is \"flat\"" + alpha);
+  BOOST_TEST(with("alpha", Tensor{{2}, {1, 1}}) ==
+             "option \"prior.alpha\" is an array of 2 numbers" + alpha);
+  BOOST_TEST(with("eta", -1) ==
+             "option \"prior.eta\" is -1, but must be a number greater than 0, "
+             "or \"learned\"");
+  BOOST_TEST(with("beta", 1).find("unknown option \"prior.beta\"") == 0);
+  BOOST_TEST(
+      with("terms", Document::List(2)).find("option \"prior.terms\" is an array, but must") == 0);
+  BOOST_TEST(refused({{"method", "em"}, {"prior", prior({{"eta", 1}})}})
+                 .find("option \"prior.eta\" does not apply to method em") == 0);
+  BOOST_TEST(refused({{"batch_size", 5}}).find("option \"batch_size\" does not apply") == 0);
+  BOOST_TEST(refused({{"max_share", 1.5}}) != "no error");
+  BOOST_TEST(refused({{"vocabulary", 3}}).find("option \"vocabulary\" is 3") == 0);
+  BOOST_TEST(message_of([] { fitted(small, 30, 0, {}); }) ==
+             "k is 0, but must be a whole number from 1 to 10000");
+  const bayes::LdaRowOptions rows =
+      bayes::lda_check_options(2,
+                               Document(Options{{"method", "gibbs"},
+                                                {"min_documents", 3},
+                                                {"max_share", 0.5},
+                                                {"max_terms", 7},
+                                                {"on_error", "null"},
+                                                {"vocabulary", Document::List{"a", "b"}}}),
+                               nullptr, false);
+  BOOST_TEST(rows.min_documents == 3);
+  BOOST_TEST(rows.max_share == 0.5);
+  BOOST_TEST(rows.max_terms == 7);
+  BOOST_TEST(rows.null_on_error);
+  BOOST_TEST(rows.whole_counts);
+  BOOST_TEST((rows.vocabulary == std::vector<std::string>{"a", "b"}));
+}
+
+BOOST_AUTO_TEST_CASE(options_in_force_can_be_used_again) {
+  for (const char *const method : {"vi", "em", "svi"}) {
+    const Fitted a = fitted(small, 30, 3, {{"method", method}, {"max_iter", 20}});
+    const Fitted b = fitted(small, 30, 3, *a->info.options.as<Document::Object>());
+    BOOST_TEST((bits(*a) == bits(*b)));
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,219 @@
+// Held-out probabilities of documents and coherence of topics, against enumeration, slow
+// implementations and numbers computed by hand.
+#include "topics/lda_evaluation.hpp"
+
+#include <numeric>
+
+#include "topic_sampler_support.hpp"
+
+using namespace topics;
+using support::distance;
+
+BOOST_AUTO_TEST_SUITE(topic_evaluation)
+
+namespace {
+
+const std::vector<std::string> names = {"a", "b", "c", "d", "e", "f", "g", "h"};
+
+struct Document {
+  std::vector<std::int32_t> terms;
+  std::vector<double> counts;
+  DocumentTerms all() const { return {terms, counts}; }
+};
+
+TermTopics random_topics(std::int32_t v, int k, std::uint64_t seed) {
+  Random random(seed);
+  TermTopics out(v, k);
+  std::vector<double> alpha(std::size_t(v), 0.5), beta(alpha.size());
+  for (int j = 0; j < k; ++j) {
+    random.dirichlet(alpha, beta);
+    for (std::int32_t w = 0; w < v; ++w) out.of(w)[j] = beta[std::size_t(w)];
+  }
+  return out;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(halves_are_the_tokens_in_turn) {
+  const auto hashes = term_hashes(names);
+  // One token after the other.
+  const Document document{{0, 1, 3, 4, 7}, {3, 1, 4, 1, 2}};
+  std::vector<std::size_t> order(document.terms.size());
+  std::iota(order.begin(), order.end(), std::size_t(0));
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return hashes[std::size_t(document.terms[a])] < hashes[std::size_t(document.terms[b])];
+  });
+  std::map<std::int32_t, double> observed, scored;
+  int number = 0;
+  for (const std::size_t i : order)
+    for (int c = 0; c < int(document.counts[i]); ++c)
+      ++(number++ % 2 == 0 ? observed : scored)[document.terms[i]];
+  const DocumentHalves halves = split_document(document.all(), hashes);
+  const auto as_map = [](const DocumentTerms &half) {
+    std::map<std::int32_t, double> out;
+    for (std::size_t i = 0; i < half.size(); ++i) out[half.terms[i]] = half.counts[i];
+    return out;
+  };
+  BOOST_TEST((as_map(halves.observed()) == observed));
+  BOOST_TEST((as_map(halves.scored()) == scored));
+  BOOST_TEST(std::is_sorted(halves.observed_terms.begin(), halves.observed_terms.end()));
+
+  // Fractions are parts of tokens; a huge count is halved.
+  const DocumentHalves parts = split_document(Document{{2}, {2.75}}.all(), hashes);
+  BOOST_TEST(parts.observed_counts.at(0) == 1.75);
+  BOOST_TEST(parts.scored_counts.at(0) == 1);
+  const DocumentHalves huge = split_document(Document{{2}, {1e9}}.all(), hashes);
+  BOOST_TEST(huge.observed_counts.at(0) == 5e8);
+  const DocumentHalves one = split_document(Document{{5}, {1}}.all(), hashes);
+  BOOST_TEST(one.observed().size() == 1);
+  BOOST_TEST(one.scored().size() == 0);
+  BOOST_TEST(split_document({}, hashes).observed().size() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(hashes_do_not_depend_on_the_vocabulary) {
+  const auto all = term_hashes(names), some = term_hashes(std::vector<std::string>{"b", "h"});
+  BOOST_TEST(all[1] == some[0]);
+  BOOST_TEST(all[7] == some[1]);
+  BOOST_TEST(all[0] != all[1]);
+}
+
+BOOST_AUTO_TEST_CASE(completion_is_its_definition) {
+  const auto hashes = term_hashes(names);
+  const TermTopics topics = random_topics(8, 3, 1);
+  const Document document{{0, 2, 3, 6}, {2, 1, 3.5, 1}};
+  const DocumentHalves halves = split_document(document.all(), hashes);
+  const std::vector<double> theta = {0.5, 0.3, 0.2};
+  const HeldOut score =
+      score_completion(document.all(), hashes, topics, [&](const DocumentTerms &observed) {
+        BOOST_TEST(std::equal(observed.counts.begin(), observed.counts.end(),
+                              halves.observed_counts.begin(), halves.observed_counts.end()));
+        return theta;
+      });
+  double log_p = 0, tokens = 0;
+  for (std::size_t i = 0; i < halves.scored_terms.size(); ++i) {
+    double p = 0;
+    for (int k = 0; k < 3; ++k) p += theta[std::size_t(k)] * topics.of(halves.scored_terms[i])[k];
+    log_p += halves.scored_counts[i] * std::log(p);
+    tokens += halves.scored_counts[i];
+  }
+  BOOST_TEST(distance(score.log_probability, log_p) < 1e-14);
+  BOOST_TEST(distance(score.tokens, tokens) < 1e-14);
+  BOOST_TEST(distance(*score.perplexity(), std::exp(-log_p / tokens)) < 1e-14);
+  BOOST_TEST(score.documents == 1);
+
+  HeldOut sum = score;
+  sum.add({2, 10, -20});
+  BOOST_TEST(sum.documents == 3);
+  BOOST_TEST(distance(*sum.perplexity(), std::exp((20 - log_p) / (tokens + 10))) < 1e-14);
+  BOOST_TEST(!HeldOut().perplexity());
+}
+
+BOOST_AUTO_TEST_CASE(left_to_right_is_unbiased) {
+  // p(document | topics, alpha) by all assignments of its tokens.
+  const auto hashes = term_hashes(names);
+  const std::vector<double> alpha = {0.3, 0.8, 0.1};
+  const TermTopics topics = random_topics(8, 3, 2);
+  const Document document{{0, 1, 4, 6}, {3, 1, 2, 1}};
+  double exact = 0;
+  each_assignment(7, 3, [&](const std::vector<int> &z) {
+    double p = std::exp(slow_log_assignment({Tokens(7, 0)}, alpha, z));
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < document.terms.size(); ++i)
+      for (int c = 0; c < int(document.counts[i]); ++c) p *= topics.of(document.terms[i])[z[at++]];
+    exact += p;
+  });
+  Control control;
+  for (const int particles : {1, 2, 5}) {
+    const int runs = effort(40000);
+    BatchMeans means(runs);
+    double logs = 0;
+    for (int run = 0; run < runs; ++run) {
+      const HeldOut score = score_left_to_right(document.all(), hashes, topics, alpha,
+                                                {particles, std::uint64_t(run)}, control);
+      means.add({std::exp(score.log_probability) / exact});
+      logs += score.log_probability / runs;
+    }
+    BOOST_TEST(means.z_score(0, 1) < largest_z,
+               particles << " particles: " << means.z_score(0, 1) << " standard errors off");
+    // Below on average, and little for several particles.
+    BOOST_TEST(logs < std::log(exact));
+    if (particles == 5) BOOST_TEST(logs > std::log(exact) - 0.1);
+  }
+  // Many particles come close.
+  const HeldOut close =
+      score_left_to_right(document.all(), hashes, topics, alpha, {20000, 1}, control);
+  BOOST_TEST(close.tokens == 7);
+  BOOST_TEST(std::abs(close.log_probability - std::log(exact)) < 0.03);
+  // The same document, the same numbers.
+  BOOST_TEST(close.log_probability ==
+             score_left_to_right(document.all(), hashes, topics, alpha, {20000, 1}, control)
+                 .log_probability);
+  BOOST_TEST(score_left_to_right({}, hashes, topics, alpha, {}, control).log_probability == 0);
+}
+
+BOOST_AUTO_TEST_CASE(left_to_right_with_one_topic_is_exact) {
+  const auto hashes = term_hashes(names);
+  const TermTopics topics = random_topics(8, 1, 3);
+  const Document document{{0, 5}, {40, 2}};
+  Control control;
+  const HeldOut score = score_left_to_right(document.all(), hashes, topics,
+                                            std::vector<double>{0.7}, {3, 1}, control);
+  BOOST_TEST(distance(score.log_probability,
+                      40 * std::log(topics.of(0)[0]) + 2 * std::log(topics.of(5)[0])) < 1e-12);
+}
+
+BOOST_AUTO_TEST_CASE(left_to_right_takes_whole_counts) {
+  Control control;
+  BOOST_CHECK_EXCEPTION(
+      score_left_to_right(Document{{0}, {1.5}}.all(), term_hashes(names), random_topics(8, 2, 1),
+                          std::vector<double>{1, 1}, {}, control),
+      Error, [](const Error &e) {
+        return e.code() == Errc::invalid_argument &&
+               std::string(e.what()).find("1.5") != std::string::npos && !e.hint().empty();
+      });
+}
+
+BOOST_AUTO_TEST_CASE(coherence_by_hand) {
+  // Four documents; terms 0 and 1 together in two, 0 and 2 in one, 1 and 2 in none.
+  const std::vector<Document> documents = {
+      {{0, 1}, {2, 1}}, {{0, 1, 5}, {1, 1, 1}}, {{0, 2}, {1, 3}}, {{3}, {1}}};
+  TopicCoherence coherence({{0, 1, 2}, {2, 6}, {3}, {1, 0}}), part = coherence, whole = coherence;
+  for (std::size_t d = 0; d < documents.size(); ++d) {
+    whole.add(documents[d].all());
+    (d < 2 ? coherence : part).add(documents[d].all());
+  }
+  coherence.add(part);
+  for (const TopicCoherence &c : {whole, coherence}) {
+    BOOST_TEST(c.documents() == 4);
+    // D(0) = 3, D(1) = 2
+    BOOST_TEST(distance(*c.umass(0), std::log(3.0 / 3) + std::log(2.0 / 3) + std::log(1.0 / 2)) <
+               1e-14);
+    // p(0) = 3/4, p(1) = 1/2, p(2) = 1/4; p(0, 1) = 1/2, p(0, 2) = 1/4
+    const double first = std::log(0.5 / (0.75 * 0.5)) / -std::log(0.5),
+                 second = std::log(0.25 / (0.75 * 0.25)) / -std::log(0.25);
+    BOOST_TEST(distance(*c.npmi(0), (first + second - 1) / 3) < 1e-14);
+    // 6 is in no document; as the lower term it counts.
+    BOOST_TEST(distance(*c.umass(1), std::log(1.0 / 1)) < 1e-14);
+    BOOST_TEST(*c.npmi(1) == -1);
+    BOOST_TEST(!c.umass(2));
+    BOOST_TEST(!c.npmi(2));
+    BOOST_TEST(distance(*c.umass(3), std::log(3.0 / 2)) < 1e-14);
+  }
+  TopicCoherence always({{0, 1}}), none({{0, 1}}), unknown({{6, 7}});
+  always.add(documents[0].all());
+  unknown.add(documents[0].all());
+  BOOST_TEST(*always.npmi(0) == 1);
+  BOOST_TEST(!none.npmi(0));
+  BOOST_TEST(!none.umass(0));
+  BOOST_TEST(!unknown.umass(0));
+}
+
+BOOST_AUTO_TEST_CASE(hellinger) {
+  const std::vector<double> p = {0.5, 0.5, 0}, q = {0, 0, 1}, r = {0.25, 0.5, 0.25};
+  BOOST_TEST(hellinger_distance(p, p) == 0);
+  BOOST_TEST(hellinger_distance(p, q) == 1);
+  BOOST_TEST(distance(hellinger_distance(p, r), std::sqrt(1 - std::sqrt(0.125) - 0.5)) < 1e-14);
+  BOOST_CHECK_THROW(hellinger_distance(p, std::vector<double>{1}), Error);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
