@@ -14,7 +14,7 @@ namespace {
 /// of rows without a term: their document exists
 constexpr std::int32_t no_term = -1;
 
-constexpr const char *fewer_terms_hint =
+constexpr const char *smaller_vocabulary_hint =
     "Options min_documents and max_terms leave out rare terms, as in {\"min_documents\": 5, "
     "\"max_terms\": 100000}; option vocabulary names those that count.";
 
@@ -266,7 +266,7 @@ std::vector<std::int32_t> DocumentCollector::choose_terms() {
     throw Error(Errc::too_large,
                 message("documents have {} distinct terms, but the limit is {}", kept.size(),
                         lda_max_terms),
-                "A model holds every term.", fewer_terms_hint);
+                "A model holds every term.", smaller_vocabulary_hint);
 
   std::sort(kept.begin(), kept.end(), [this](auto a, auto b) {
     poll_interrupts();
