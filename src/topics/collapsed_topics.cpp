@@ -77,7 +77,7 @@ class TermLists {
 int longest_list(int topics, Sparsity sparsity) {
   if (sparsity == Sparsity::never) return 0;
   if (sparsity == Sparsity::always) return topics;
-  return topics < 128 ? 0 : topics / 12;
+  return topics < 128 ? 0 : topics / 3;
 }
 
 class CollapsedTopics final : public TopicSampler {

@@ -25,9 +25,9 @@ std::int64_t held_topic_draws(const ChainPlan &plan, double numbers, const Contr
                                : equal_draws(plan, std::min({held, 500.0, 2e6 / numbers}));
 }
 
-bool names_topics(const LdaPrior &prior, bool alpha_given) {
+bool names_topics(const LdaPrior &prior, bool alpha_fixed) {
   return prior.added.terms() > 0 ||
-         (alpha_given && std::adjacent_find(prior.alpha.begin(), prior.alpha.end(),
+         (alpha_fixed && std::adjacent_find(prior.alpha.begin(), prior.alpha.end(),
                                             std::not_equal_to<>()) != prior.alpha.end());
 }
 
@@ -62,7 +62,7 @@ class SampledLda {
         prior_(std::move(prior)),
         control_(control),
         index_(corpus, control),
-        named_(names_topics(prior_, options.alpha.has_value())),
+        named_(names_topics(prior_, options.alpha || options.learn_alpha == Learned::no)),
         numbers_(numbers_of_draw(corpus, options.k)),
         held_(held_topic_draws(options.chains, numbers_, control)),
         holds_(most_added(), held_),
