@@ -77,7 +77,7 @@ ORDER BY state;
 \echo 'A topic model finds what they are about, from words that occur together:'
 \echo
 SELECT topic, string_agg(term, ' ' ORDER BY rank) AS terms
-FROM lda_topics('SELECT words FROM manual', 10, '{"min_documents": 5, "max_share": 0.2}')
+FROM lda_topics('SELECT words FROM manual', 20, '{"min_documents": 5, "max_share": 0.3}')
 GROUP BY topic
 ORDER BY topic;
 

@@ -92,6 +92,10 @@ like($said, qr/^DETAIL:  The first of them is "x"; one of the model's is "a"\./m
 unlike($session->run("SELECT lda_predict(model, x) FROM $model,
       (VALUES ('{a,y}'::text[]), ('{}')) AS v(x)"), qr/WARNING/, 'others are scored in silence');
 
+like($session->run("SELECT count(m) FROM (SELECT lda_fit(ARRAY[chr(97 + i % 5), chr(98 + i % 7)], 2,
+      '{\"max_iter\": 1}') AS m FROM generate_series(1, 50) AS i) AS f"),
+    qr/^DETAIL:  .* option tol is 0\.0001 for each token\.$/m, 'the tolerance of topic models');
+
 # ---- a fit that is out of time ----
 
 my $start = time;

@@ -67,8 +67,8 @@ void warn_if_not_converged(const Model &model) {
   char detail[160] = "";
   if (!std::isnan(change))
     std::snprintf(detail, sizeof detail,
-                  "The objective changed by %.3g in the last iteration; option tol is %.3g.",
-                  change, tol);
+                  "The objective changed by %.3g in the last iteration; option tol is %.3g%s.",
+                  change, tol, info.family == "lda" ? " for each token" : "");
   const bool limited = info.options.find("max_seconds") != nullptr;
   report(WARNING,
          message("{} fit by {} did not converge in {} iterations", info.family, info.method,
