@@ -4,11 +4,11 @@
 #include <numeric>
 
 #include "base/assignment.hpp"
-#include "lda_support.hpp"
+#include "topic_sampler_support.hpp"
 
 using namespace topics;
 
-BOOST_AUTO_TEST_SUITE(lda_chains)
+BOOST_AUTO_TEST_SUITE(topic_chains)
 
 namespace {
 
