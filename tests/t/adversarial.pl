@@ -275,7 +275,7 @@ sub values_of {
         : $family eq 'hmm' ? q{'SELECT id, series FROM good'}
         : $family eq 'lda' ? q{'SELECT ARRAY[word] FROM good'} : q{'SELECT id, x FROM good'};
     @first = q{'{0.5,0.25}'::float8[]} if $family eq 'hmm' && $type eq 'anyarray';
-    return $values{$type} unless @first || $family =~ /^[dg]p?mm$/;
+    return $values{$type} unless @first || $family =~ /^(?:[dg]p?mm|lda)$/;
     my %seen;
     # Fitting 1600 columns is no error, only slow (every step a factor of a 1600 x 1600 matrix), and
     # so are 200 and long sequences: fewer will do here, for all but one function.

@@ -6,6 +6,12 @@ namespace bayes::pg {
 namespace {
 
 constexpr std::size_t most_columns = 8;
+/// read once, from the beginning to the end
+#if PG_VERSION_NUM >= 150000
+constexpr int access_once = TUPLESORT_NONE;
+#else
+constexpr bool access_once = false;
+#endif
 
 }  // namespace
 
@@ -44,7 +50,7 @@ Sorter::Sorter(MemoryContext context, std::span<const SortColumn> columns, int k
       nulls_first[keys++] = false;
     }
     state_ = tuplesort_begin_heap(description, keys, numbers, less, collations, nulls_first,
-                                  kilobytes, nullptr, TUPLESORT_NONE);
+                                  kilobytes, nullptr, access_once);
     in_ = MakeSingleTupleTableSlot(description, &TTSOpsVirtual);
     out_ = MakeSingleTupleTableSlot(description, &TTSOpsMinimalTuple);
     // Children of a context are deleted in the reverse order of their creation: this one, and with
