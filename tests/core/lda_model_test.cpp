@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(impossible_members_are_named) {
   BOOST_TEST(with(vi, "alpha", Tensor{{2}, {0.5, 0}}).find("\"alpha\" contains 0.0") == 0);
   BOOST_TEST(with(vi, "eta", 0) ==
              "\"eta\" is 0, but must be a finite number greater than 0.0 and "
-             "at most 1e+15");
+             "at most 1000000000000000.0");
   BOOST_TEST(with(vi, "method", "map") == "\"method\" is not one of topic models");
   BOOST_TEST(with(em, "eta", 1).find("invalid bayes_model: unknown member") == 0);
   BOOST_TEST(with(vi, "dimension", 7) == "\"terms\" must be an array of 7 terms");
