@@ -332,7 +332,7 @@ BOOST_AUTO_TEST_CASE(edges) {
 }
 
 BOOST_AUTO_TEST_CASE(the_ten_bars_are_found) {
-  const Corpus documents = documents_of_bars(600, 100, 3);
+  const Corpus documents = documents_of_bars(1000, 100, 3);
   for (const char *const method : {"vi", "em"}) {
     const Fitted model = fitted(documents, 25, 10, {{"method", method}, {"restarts", 20}});
     BOOST_TEST(worst_match(bars(), *model) < 0.12, method << worst_match(bars(), *model));

@@ -1,0 +1,222 @@
+// The parts of variational inference for topic models: the step of a document, minibatches, the
+// learning of priors, and passes that are interrupted.
+#include <atomic>
+
+#include "lda_support.hpp"
+#include "topics/document_step.hpp"
+#include "topics/minibatches.hpp"
+#include "topics/prior_learning.hpp"
+
+using namespace topics;
+using bayes::TermTopics;
+
+namespace {
+
+/// Parameters of topics, and their expected logs [k][w].
+struct Topics {
+  Topics(int terms, int k, std::uint64_t seed) : parameters(terms, k), factors(terms, k) {
+    bayes::Random random(seed);
+    Table all(at(k), Reals(at(terms)));
+    for (int w = 0; w < terms; ++w)
+      for (int i = 0; i < k; ++i)
+        all[at(i)][at(w)] = parameters.of(w)[i] = random.gamma(0.4) + 0.01;
+    bayes::Buffer digammas(at(parameters.stride()), 0.0);
+    for (int i = 0; i < k; ++i) {
+      logs.push_back(expected_logs(all[at(i)]));
+      digammas[at(i)] = double(psi(total(all[at(i)])));
+    }
+    for (int w = 0; w < terms; ++w) {
+      const bayes::TopicSums sums = factors.expect(w, {parameters}, digammas.data());
+      Real log_gamma = 0, of_logs = 0, counted = 0;
+      for (int i = 0; i < k; ++i) {
+        log_gamma += lgam(all[at(i)][at(w)]);
+        of_logs += logs[at(i)][at(w)];
+        counted += all[at(i)][at(w)] * logs[at(i)][at(w)];
+      }
+      BOOST_TEST(distance(sums.log_gamma, double(log_gamma)) < 1e-13);
+      BOOST_TEST(distance(sums.logs, double(of_logs)) < 1e-13);
+      BOOST_TEST(distance(sums.counted_logs, double(counted)) < 1e-13);
+    }
+  }
+  TermTopics parameters;
+  bayes::TopicFactors factors;
+  Table logs;
+};
+
+Counts random_document(int terms, int tokens, bayes::Random &random) {
+  Counts out;
+  for (int i = 0; i < tokens; ++i) out[int(random.below(at(terms)))] += 0.5 + random.uniform();
+  return out;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(lda_steps)
+
+BOOST_AUTO_TEST_CASE(a_document_is_inferred_as_by_the_slow_reference) {
+  bayes::Random random(4);
+  for (const int k : {1, 2, 7, 8, 9, 23})
+    for (const int tokens : {0, 1, 3, 8, 40}) {
+      const Topics topics(20, k, std::uint64_t(k));
+      const Counts document = random_document(20, tokens, random);
+      std::vector<double> alpha;
+      for (int i = 0; i < k; ++i) alpha.push_back(0.05 + random.uniform());
+      const bayes::ProportionPrior prior(alpha);
+      bayes::DocumentStep step(topics.factors, prior);
+      bayes::TopicStatistics statistics(20, k);
+      bayes::Buffer n(at(topics.parameters.stride()));
+      const Packed packed(document);
+      const double bound = step.infer(packed, {5, 0}, true, n.data());
+      statistics.add(packed, step, bound, n.data());
+
+      // From equal weights one update, then five.
+      Reals gamma = reals(alpha);
+      for (const auto &[w, count] : document) {
+        Real sum = 0;
+        for (int i = 0; i < k; ++i) sum += std::exp(topics.logs[at(i)][at(w)]);
+        for (int i = 0; i < k; ++i)
+          gamma[at(i)] += count * std::exp(topics.logs[at(i)][at(w)]) / sum;
+      }
+      Real slow = 0;
+      Reals of_topics;
+      Table of_terms;
+      for (int update = 0; update <= 5; ++update) {
+        if (update > 0)
+          for (int i = 0; i < k; ++i) gamma[at(i)] = alpha[at(i)] + of_topics[at(i)];
+        of_topics.assign(at(k), 0);
+        of_terms.assign(at(k), Reals(20, 0));
+        slow = document_bound(document, reals(alpha), gamma, topics.logs, &of_terms, &of_topics);
+      }
+      BOOST_TEST(distance(bound, double(slow)) < 1e-12);
+      const Reals logs = expected_logs(gamma);
+      for (int i = 0; i < k; ++i) {
+        BOOST_TEST(distance(n[at(i)], double(of_topics[at(i)])) < 1e-11);
+        BOOST_TEST(distance(statistics.tokens()[at(i)], double(of_topics[at(i)])) < 1e-11);
+        BOOST_TEST(distance(statistics.logs()[at(i)], double(logs[at(i)])) < 1e-12);
+      }
+      BOOST_TEST(statistics.terms().size() == document.size());
+      for (std::size_t t = 0; t < statistics.terms().size(); ++t)
+        for (int i = 0; i < k; ++i) {
+          const std::int32_t w = statistics.terms()[t];
+          const double found = statistics.of(t)[i] * topics.factors.of(w)[i];
+          BOOST_TEST(distance(found, double(of_terms[at(i)][at(w)])) < 1e-11);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(statistics_add_up) {
+  const Topics topics(20, 3, 1);
+  const bayes::ProportionPrior prior(std::vector<double>(3, 0.2));
+  bayes::DocumentStep step(topics.factors, prior);
+  bayes::TopicStatistics all(20, 3), a(20, 3), b(20, 3);
+  bayes::Random random(2);
+  bayes::Buffer n(8);
+  for (int d = 0; d < 10; ++d) {
+    const Packed document(random_document(20, 6, random));
+    const double bound = step.infer(document, {3, 0}, true, n.data());
+    for (bayes::TopicStatistics *each : {&all, d < 5 ? &a : &b})
+      each->add(document, step, bound, n.data());
+  }
+  a.add(b);
+  BOOST_TEST(a.documents() == 10);
+  BOOST_TEST(distance(a.bound(), all.bound()) < 1e-14);
+  BOOST_TEST((a.terms() == all.terms()));
+  for (std::size_t t = 0; t < a.terms().size(); ++t)
+    for (int i = 0; i < 3; ++i) BOOST_TEST(distance(a.of(t)[i], all.of(t)[i]) < 1e-13);
+  a.clear();
+  BOOST_TEST(a.terms().empty());
+  BOOST_TEST(a.documents() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(minibatches_visit_every_document_once_in_a_pass) {
+  Corpus documents;
+  for (int d = 0; d < 1000; ++d) {
+    Counts counts;
+    for (int i = 0; i <= d % 60; ++i) counts[i] = d + 1;
+    documents.push_back(counts);
+  }
+  MemoryCorpus corpus = corpus_of(documents, 60);
+  bayes::Minibatches batches(corpus, 100, bayes::Random(1));
+  std::vector<int> begins;
+  for (int pass = 0; pass < 3; ++pass) {
+    std::vector<int> visits(1000, 0);
+    for (int batch = 0; batch < 10; ++batch) {
+      const bayes::Minibatch &next = batches.next();
+      std::vector<bool> has(60, false);
+      std::int64_t entries = 0, count = 0;
+      for (const bayes::CorpusPiece &piece : next.pieces)
+        bayes::each_document(piece, [&](std::int64_t, const DocumentTerms &document) {
+          const int d = int(document.counts[0]) - 1;
+          if (batch == 0 && count == 0) begins.push_back(d);
+          ++visits[at(d)];
+          ++count;
+          entries += std::int64_t(document.size());
+          BOOST_TEST(document.size() == at(d % 60 + 1));
+          for (const std::int32_t w : document.terms) has[at(w)] = true;
+          return true;
+        });
+      BOOST_TEST(count == 100);
+      BOOST_TEST(entries == next.entries);
+      BOOST_TEST(next.terms.size() == at(std::count(has.begin(), has.end(), true)));
+    }
+    BOOST_TEST((visits == std::vector<int>(1000, 1)));
+  }
+  BOOST_TEST((begins[0] != begins[1] || begins[1] != begins[2]));
+}
+
+// A pass that is abandoned for a poll and done again leaves nothing behind.
+BOOST_AUTO_TEST_CASE(interruptions_change_nothing) {
+  struct Busy final : Control {
+    mutable std::atomic<int> asked{0};
+    bool pending() const noexcept override { return ++asked % 1009 == 0; }
+  };
+  const Corpus documents = synthetic(400, 50, 4, 30, 3);
+  MemoryCorpus corpus = corpus_of(documents, 50);
+  for (const char *const method : {"vi", "em", "svi"}) {
+    Options options = {{"method", method}, {"max_iter", 20}};
+    if (method[0] == 's') options.emplace_back("batch_size", 100);
+    const Fitted quiet = fitted(corpus, 5, options);
+    Busy control;
+    control.threads = 2;
+    const Fitted busy =
+        bayes::lda_fit(corpus, names(50), 5, Document(options), nullptr, false, control);
+    BOOST_TEST(control.asked > 1100);
+    BOOST_TEST((bits(*quiet) == bits(*busy)), method);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(learned_parameters_are_at_the_maximum) {
+  bayes::Random random(8);
+  const std::vector<double> truth = {0.2, 3, 0.05, 1};
+  std::vector<double> logs(4, 0.0), draw(4);
+  double sum = 0;
+  for (int d = 0; d < 500; ++d) {
+    random.dirichlet(truth, draw);
+    for (std::size_t k = 0; k < 4; ++k) {
+      const double x = std::log(std::max(draw[k], 1e-200));
+      logs[k] += x;
+      sum += x;
+    }
+  }
+  const auto value = [&](const std::vector<double> &a) {
+    Real out = -500 * log_normaliser(reals(a));
+    for (std::size_t k = 0; k < 4; ++k) out += a[k] * logs[k];
+    return out;
+  };
+  std::vector<double> found(4, 1.0);
+  bayes::learn_asymmetric(found, 500, logs);
+  const double same = bayes::learn_symmetric(500, 4, sum);
+  for (const double factor : {0.999, 1.001}) {
+    for (std::size_t k = 0; k < 4; ++k) {
+      std::vector<double> other = found;
+      other[k] *= factor;
+      BOOST_TEST(double(value(other)) < double(value(found)));
+    }
+    BOOST_TEST(double(value(std::vector<double>(4, same * factor))) <
+               double(value(std::vector<double>(4, same))));
+  }
+  // What is added to none is nothing.
+  BOOST_TEST(distance(bayes::learn_symmetric(TermTopics(4, 500), sum), same) < 1e-9);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
