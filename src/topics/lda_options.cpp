@@ -151,6 +151,10 @@ LdaOptions read_lda_options(int k, const Document &options, const TopicModel *st
   out.update = update;
   out.restarts = 1;
   out.plan.batch_rows = 256;
+  // Chains tend to end in different modes, whose averages blur the topics.
+  out.chains.chains = 1;
+  out.chains.draws = 500;
+  out.chains.warmup = 250;
   if (start) out.method = start->info.method;
   if (update && (out.method != "vi" && out.method != "svi"))
     throw Error(Errc::invalid_argument,
