@@ -331,10 +331,10 @@ BOOST_AUTO_TEST_CASE(edges) {
   BOOST_TEST(message_of([] { fitted(Corpus{{}}, 0, 2, {}); }) == "there are no terms to fit");
 }
 
-BOOST_AUTO_TEST_CASE(the_ten_bars_are_found) {
+BOOST_AUTO_TEST_CASE(the_ten_bars_are_found, *boost::unit_test::label("long")) {
   const Corpus documents = documents_of_bars(1000, 100, 3);
   for (const char *const method : {"vi", "em"}) {
-    const Fitted model = fitted(documents, 25, 10, {{"method", method}, {"restarts", 20}});
+    const Fitted model = fitted(documents, 25, 10, {{"method", method}, {"restarts", 6}});
     BOOST_TEST(worst_match(bars(), *model) < 0.12, method << worst_match(bars(), *model));
   }
 }
