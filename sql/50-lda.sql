@@ -1,5 +1,7 @@
 -- Topic models: latent Dirichlet allocation
 
+-- What a document may be.
+DEFINE @lda_kinds = {tsvector | text[] | jsonb};
 DEFINE @lda_documents =
   'document: a tsvector (each lexeme counts as often as it has positions, once if it was stripped; '
   'PostgreSQL keeps at most 255 positions of a lexeme and none beyond 16383: a WARNING tells how '
@@ -33,25 +35,17 @@ DEFINE @lda_updates =
   'Learns from more documents: the posterior of the given model is the prior of the new one; '
   'topics keep their numbers, and new terms are added. 42804 for a model of another family, 22023 '
   'for one without a posterior. ';
-DEFINE @lda_mean =
-  'The expected proportions of the K topics in a document; they sum to 1. Inference is '
-  'variational, given the topics'' posterior means. ';
-DEFINE @lda_deviation =
-  'The posterior standard deviations of the proportions of the K topics in a document (those of '
-  'the variational approximation, which are rather too small). ';
-DEFINE @lda_largest =
-  'The topic of the largest expected proportion in a document, from 1. ';
-DEFINE @lda_alike =
-  'How similar the expected proportions of two documents are: 1 less their Hellinger distance, 1 '
-  'for equal proportions, 0 for documents without a common topic. ';
-
--- ---- aggregates: documents in, a model out ----
-
 DEFINE @lda_perplex =
   'The perplexity of documents, exp(-log probability / tokens): as many equally probable terms '
   'would be as hard to predict. By document completion: proportions are inferred from one half of '
-  'a document''s tokens, and the other half is predicted. NULL if there are no tokens that the '
-  'model knows. ';
+  'a document''s tokens, and the other half is predicted, after gibbs and collapsed by averages '
+  'over at most 20 stored draws. NULL if there are no tokens that the model knows. ';
+DEFINE @lda_perplex_options =
+  'The same with options: method "completion" or "left-to-right", and for the latter particles and '
+  'seed; see docs/lda.md. NULL means none.';
+
+-- ---- aggregates: documents in, a model out ----
+
 CREATE FUNCTION lda_fit_final(state internal) RETURNS bayes_model
   AS 'MODULE_PATHNAME' @immutable COST 1000000;
 COMMENT IS 'Internal. Fits a topic model to the collected documents.';
@@ -59,38 +53,12 @@ COMMENT IS 'Internal. Fits a topic model to the collected documents.';
 -- No combine function: documents are sorted, and their terms numbered, by one process. Once a final
 -- function has put the documents in order none can be added, so these are no window functions.
 CREATE FUNCTION lda_fit_transition(
-  state internal, document tsvector, k int [, options jsonb]
-) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Adds one document.';
-CREATE FUNCTION lda_fit_transition(
-  state internal, document text[], k int [, options jsonb]
-) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Adds one document.';
-CREATE FUNCTION lda_fit_transition(
-  state internal, document jsonb, k int [, options jsonb]
+  state internal, document @lda_kinds, k int [, options jsonb]
 ) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
 COMMENT IS 'Internal. Adds one document.';
 
-CREATE AGGREGATE lda_fit(document tsvector, k int [, options jsonb]) (
-  SFUNC = lda_fit_transition, @state, FINALFUNC = lda_fit_final,
-  FINALFUNC_MODIFY = SHAREABLE
-);
-COMMENT IS @lda_fits
-  @lda_documents;
-COMMENT IS 'The same with options. '
-  @lda_options;
-CREATE AGGREGATE lda_fit(document text[], k int [, options jsonb]) (
-  SFUNC = lda_fit_transition, @state, FINALFUNC = lda_fit_final,
-  FINALFUNC_MODIFY = SHAREABLE
-);
-COMMENT IS @lda_fits
-  @lda_documents;
-COMMENT IS 'The same with options. '
-  @lda_options;
-CREATE AGGREGATE lda_fit(document jsonb, k int [, options jsonb]) (
+CREATE AGGREGATE lda_fit(document @lda_kinds, k int [, options jsonb]) (
   SFUNC = lda_fit_transition, @state, FINALFUNC = lda_fit_final,
   FINALFUNC_MODIFY = SHAREABLE
 );
@@ -115,38 +83,12 @@ COMMENT IS 'The same with options. '
   @lda_options;
 
 CREATE FUNCTION lda_start_transition(
-  state internal, document tsvector, start bayes_model [, options jsonb]
-) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Adds one document.';
-CREATE FUNCTION lda_start_transition(
-  state internal, document text[], start bayes_model [, options jsonb]
-) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Adds one document.';
-CREATE FUNCTION lda_start_transition(
-  state internal, document jsonb, start bayes_model [, options jsonb]
+  state internal, document @lda_kinds, start bayes_model [, options jsonb]
 ) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
 COMMENT IS 'Internal. Adds one document.';
 
-CREATE AGGREGATE lda_fit(document tsvector, start bayes_model [, options jsonb]) (
-  SFUNC = lda_start_transition, @state, FINALFUNC = lda_fit_final,
-  FINALFUNC_MODIFY = SHAREABLE
-);
-COMMENT IS @lda_starts
-  @lda_documents;
-COMMENT IS 'The same with options. '
-  @lda_options;
-CREATE AGGREGATE lda_fit(document text[], start bayes_model [, options jsonb]) (
-  SFUNC = lda_start_transition, @state, FINALFUNC = lda_fit_final,
-  FINALFUNC_MODIFY = SHAREABLE
-);
-COMMENT IS @lda_starts
-  @lda_documents;
-COMMENT IS 'The same with options. '
-  @lda_options;
-CREATE AGGREGATE lda_fit(document jsonb, start bayes_model [, options jsonb]) (
+CREATE AGGREGATE lda_fit(document @lda_kinds, start bayes_model [, options jsonb]) (
   SFUNC = lda_start_transition, @state, FINALFUNC = lda_fit_final,
   FINALFUNC_MODIFY = SHAREABLE
 );
@@ -173,38 +115,12 @@ COMMENT IS 'The same with options. '
   @lda_options;
 
 CREATE FUNCTION lda_update_transition(
-  state internal, document tsvector, prior bayes_model [, options jsonb]
-) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Adds one document.';
-CREATE FUNCTION lda_update_transition(
-  state internal, document text[], prior bayes_model [, options jsonb]
-) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Adds one document.';
-CREATE FUNCTION lda_update_transition(
-  state internal, document jsonb, prior bayes_model [, options jsonb]
+  state internal, document @lda_kinds, prior bayes_model [, options jsonb]
 ) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
 COMMENT IS 'Internal. Adds one document.';
 
-CREATE AGGREGATE lda_update(document tsvector, prior bayes_model [, options jsonb]) (
-  SFUNC = lda_update_transition, @state, FINALFUNC = lda_fit_final,
-  FINALFUNC_MODIFY = SHAREABLE
-);
-COMMENT IS @lda_updates
-  @lda_documents;
-COMMENT IS 'The same with options. '
-  @lda_options;
-CREATE AGGREGATE lda_update(document text[], prior bayes_model [, options jsonb]) (
-  SFUNC = lda_update_transition, @state, FINALFUNC = lda_fit_final,
-  FINALFUNC_MODIFY = SHAREABLE
-);
-COMMENT IS @lda_updates
-  @lda_documents;
-COMMENT IS 'The same with options. '
-  @lda_options;
-CREATE AGGREGATE lda_update(document jsonb, prior bayes_model [, options jsonb]) (
+CREATE AGGREGATE lda_update(document @lda_kinds, prior bayes_model [, options jsonb]) (
   SFUNC = lda_update_transition, @state, FINALFUNC = lda_fit_final,
   FINALFUNC_MODIFY = SHAREABLE
 );
@@ -233,17 +149,7 @@ COMMENT IS 'The same with options. '
 -- ---- how good a model is ----
 
 CREATE FUNCTION lda_perplexity_transition(
-  state internal, model bayes_model, document tsvector [, options jsonb]
-) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Adds one document.';
-CREATE FUNCTION lda_perplexity_transition(
-  state internal, model bayes_model, document text[] [, options jsonb]
-) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Adds one document.';
-CREATE FUNCTION lda_perplexity_transition(
-  state internal, model bayes_model, document jsonb [, options jsonb]
+  state internal, model bayes_model, document @lda_kinds [, options jsonb]
 ) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
 COMMENT IS 'Internal. Adds one document.';
@@ -251,30 +157,32 @@ CREATE FUNCTION lda_perplexity_final(state internal) RETURNS float8
   AS 'MODULE_PATHNAME' @immutable COST 1000000;
 COMMENT IS 'Internal. Evaluates the collected documents.';
 
-CREATE AGGREGATE lda_perplexity(model bayes_model, document tsvector [, options jsonb]) (
+CREATE AGGREGATE lda_perplexity(model bayes_model, document @lda_kinds [, options jsonb]) (
   SFUNC = lda_perplexity_transition, @state, FINALFUNC = lda_perplexity_final,
   FINALFUNC_MODIFY = SHAREABLE
 );
 COMMENT IS @lda_perplex
   @lda_document;
-COMMENT IS 'The same with options: method "completion" or "left-to-right", and for the latter '
-  'particles and seed; see docs/lda.md. NULL means none.';
-CREATE AGGREGATE lda_perplexity(model bayes_model, document text[] [, options jsonb]) (
-  SFUNC = lda_perplexity_transition, @state, FINALFUNC = lda_perplexity_final,
+COMMENT IS @lda_perplex_options;
+
+CREATE FUNCTION lda_perplexity_rows_transition(
+  state internal, model bayes_model, document anyelement, term text, count float8
+  [, options jsonb]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds one row.';
+
+CREATE AGGREGATE lda_perplexity(
+  model bayes_model, document anyelement, term text, count float8 [, options jsonb]
+) (
+  SFUNC = lda_perplexity_rows_transition, @state, FINALFUNC = lda_perplexity_final,
   FINALFUNC_MODIFY = SHAREABLE
 );
 COMMENT IS @lda_perplex
-  @lda_document;
-COMMENT IS 'The same with options: method "completion" or "left-to-right", and for the latter '
-  'particles and seed; see docs/lda.md. NULL means none.';
-CREATE AGGREGATE lda_perplexity(model bayes_model, document jsonb [, options jsonb]) (
-  SFUNC = lda_perplexity_transition, @state, FINALFUNC = lda_perplexity_final,
-  FINALFUNC_MODIFY = SHAREABLE
-);
-COMMENT IS @lda_perplex
-  @lda_document;
-COMMENT IS 'The same with options: method "completion" or "left-to-right", and for the latter '
-  'particles and seed; see docs/lda.md. NULL means none.';
+  'Each row tells how often a term occurs in a document, as in lda_fit: in any order, those of one '
+  'document and term are added up. 22023 or 22003 for a count that cannot be, 42804 for a model of '
+  'another family, 42883 for documents of a type that cannot be sorted.';
+COMMENT IS @lda_perplex_options;
 
 -- ---- a relation: a query in, a relation out ----
 
@@ -295,8 +203,8 @@ CREATE FUNCTION lda_select(query bayes_query, ks int[] [, options jsonb])
   AS 'MODULE_PATHNAME' @volatile COST 1000000 ROWS 10;
 COMMENT IS 'Fits a topic model for every k to nine tenths of the documents of a query, drawn by a '
   'hash of their contents, and tells how well it predicts the others: the perplexity of so many '
-  'tokens by document completion; the model is that of the nine tenths. query and errors: as '
-  'lda_topics; 22023 also for fewer than ten documents.';
+  'tokens by document completion, of terms that the nine tenths have; the model is that of the '
+  'nine tenths. query and errors: as lda_topics; 22023 also for fewer than ten documents.';
 COMMENT IS 'The same with options. '
   @lda_options;
 
@@ -309,6 +217,19 @@ COMMENT IS 'The coherence of every topic in the documents of a query: how often 
   'information, from -1 to 1. query: as lda_topics, usually the documents of the fit. 42804 for a '
   'model of another family, 22004 if it is NULL, 22023 for any other query.';
 COMMENT IS 'The same of so many terms, 2 to 1000. 22023 for another number.';
+
+CREATE FUNCTION lda_typical_documents(query bayes_query, model bayes_model [, top int])
+  RETURNS TABLE (topic int, rank int, document text, proportion float8, sd float8)
+  AS 'MODULE_PATHNAME' @volatile COST 100000 ROWS 100;
+COMMENT IS 'The ten most typical documents of every topic, among those of a query: topics and '
+  'ranks from 1, the document''s name, its expected proportion of the topic and the posterior '
+  'standard deviation of that, as lda_proportions and lda_proportions_sd have them. The order is '
+  'by ln(proportion) - 2 sd / proportion, then by name: a short document may be all of one topic, '
+  'but only long ones are so beyond doubt. query: one SELECT of a name and a document (tsvector, '
+  'text[] or jsonb), or of document, term and count; it is run as the caller, read-only. 22023 '
+  'for any other query, 22004 if an argument is NULL, 42804 for a model of another family.';
+COMMENT IS 'The same, so many documents of each topic. 22023 also for top below 1, or above '
+  '1000000 divided by the number of topics.';
 
 -- ---- a model as relations ----
 
@@ -348,57 +269,34 @@ COMMENT IS 'The posterior of every topic, a Dirichlet over the terms, of a model
 
 -- ---- a model and a document ----
 
-CREATE FUNCTION lda_proportions(model bayes_model, document tsvector) RETURNS float8[]
+CREATE FUNCTION lda_proportions(model bayes_model, document @lda_kinds) RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 1000;
-COMMENT IS @lda_mean
-  @lda_document;
-CREATE FUNCTION lda_proportions(model bayes_model, document text[]) RETURNS float8[]
-  AS 'MODULE_PATHNAME' @strict COST 1000;
-COMMENT IS @lda_mean
-  @lda_document;
-CREATE FUNCTION lda_proportions(model bayes_model, document jsonb) RETURNS float8[]
-  AS 'MODULE_PATHNAME' @strict COST 1000;
-COMMENT IS @lda_mean
+COMMENT IS 'The expected proportions of the K topics in a document; they sum to 1. Inference is '
+  'variational, given the topics'' posterior means. '
   @lda_document;
 
-CREATE FUNCTION lda_proportions_sd(model bayes_model, document tsvector) RETURNS float8[]
+CREATE FUNCTION lda_proportions_sd(model bayes_model, document @lda_kinds) RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 1000;
-COMMENT IS @lda_deviation
-  @lda_document;
-CREATE FUNCTION lda_proportions_sd(model bayes_model, document text[]) RETURNS float8[]
-  AS 'MODULE_PATHNAME' @strict COST 1000;
-COMMENT IS @lda_deviation
-  @lda_document;
-CREATE FUNCTION lda_proportions_sd(model bayes_model, document jsonb) RETURNS float8[]
-  AS 'MODULE_PATHNAME' @strict COST 1000;
-COMMENT IS @lda_deviation
+COMMENT IS 'The posterior standard deviations of the proportions of the K topics in a document '
+  '(those of the variational approximation, which are rather too small). '
   @lda_document;
 
-CREATE FUNCTION lda_predict(model bayes_model, document tsvector) RETURNS int
+CREATE FUNCTION lda_predict(model bayes_model, document @lda_kinds) RETURNS int
   AS 'MODULE_PATHNAME' @strict COST 1000;
-COMMENT IS @lda_largest
-  @lda_document;
-CREATE FUNCTION lda_predict(model bayes_model, document text[]) RETURNS int
-  AS 'MODULE_PATHNAME' @strict COST 1000;
-COMMENT IS @lda_largest
-  @lda_document;
-CREATE FUNCTION lda_predict(model bayes_model, document jsonb) RETURNS int
-  AS 'MODULE_PATHNAME' @strict COST 1000;
-COMMENT IS @lda_largest
+COMMENT IS 'The topic of the largest expected proportion in a document, from 1. '
   @lda_document;
 
-CREATE FUNCTION lda_similarity(model bayes_model, document tsvector, other tsvector)
-  RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 2000;
-COMMENT IS @lda_alike
+CREATE FUNCTION lda_top_topics(model bayes_model, document @lda_kinds [, top int])
+  RETURNS TABLE (topic int, rank int, proportion float8, sd float8)
+  AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 3;
+COMMENT IS 'The three topics with the largest expected proportions in a document: topics and '
+  'ranks from 1, the proportion, and its posterior standard deviation. '
   @lda_document;
-CREATE FUNCTION lda_similarity(model bayes_model, document text[], other text[])
+COMMENT IS 'The same, so many topics (all, if there are fewer). 22023 also for top below 1.';
+
+CREATE FUNCTION lda_similarity(model bayes_model, document @lda_kinds, other @lda_kinds)
   RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 2000;
-COMMENT IS @lda_alike
-  @lda_document;
-CREATE FUNCTION lda_similarity(model bayes_model, document jsonb, other jsonb)
-  RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 2000;
-COMMENT IS @lda_alike
+COMMENT IS 'How similar the expected proportions of two documents are: 1 less their Hellinger '
+  'distance, 1 for equal proportions, 0 for documents without a common topic. '
   @lda_document;

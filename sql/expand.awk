@@ -1,4 +1,4 @@
-# Makes the install script from the files of this directory, SQL with three notations that avoid
+# Makes the install script from the files of this directory, SQL with four notations that avoid
 # repetition.
 #
 #   DEFINE @name = text;          @name stands for the text in all statements that follow, those in
@@ -7,6 +7,10 @@
 #   CREATE FUNCTION f(a int [, b int [, c int]]) ...;
 #                                 a function (or aggregate) for each number of arguments: f(a int),
 #                                 f(a int, b int) and f(a int, b int, c int)
+#
+#   CREATE FUNCTION f(a {int | text}, b {int | text}) ...;
+#                                 a function for each alternative: f(a int, b int) and f(a text, b
+#                                 text), both for each number of arguments if that varies too
 #
 #   COMMENT IS 'text';            the comment on the function or aggregate just created. Of several
 #                                 comments the first is for the fewest arguments, the second for one
@@ -39,9 +43,28 @@ function define(statement,    name) {
   definitions[name] = expanded(substr(statement, RLENGTH + 1, length(statement) - RLENGTH - 1))
 }
 
-# CREATE FUNCTION name(arguments) rest, or AGGREGATE: remembers the statement for each number of
-# arguments.
-function create(statement,    open, end, rest, parts, brackets, arguments, i) {
+# How many alternatives the first braces have.
+function alternatives(arguments,    inside, parts) {
+  if (!match(arguments, /[{][^}]*[}]/)) return 1
+  inside = substr(arguments, RSTART, RLENGTH)
+  return split(inside, parts, /[|]/)
+}
+
+# The arguments with one of the alternatives of each braces.
+function chosen(arguments, kind,    done, parts) {
+  done = ""
+  while (match(arguments, /[{][^}]*[}]/)) {
+    if (split(substr(arguments, RSTART + 1, RLENGTH - 2), parts, / *[|] */) != kinds)
+      fail("braces have different numbers of alternatives")
+    done = done substr(arguments, 1, RSTART - 1) parts[kind]
+    arguments = substr(arguments, RSTART + RLENGTH)
+  }
+  return done arguments
+}
+
+# CREATE FUNCTION name(arguments) rest, or AGGREGATE: remembers the statement for each alternative
+# and number of arguments.
+function create(statement,    open, end, rest, parts, brackets, arguments, i, kind, at) {
   open = index(statement, "(")
   end = match(statement, /\)[ \n]/)
   if (!end) fail("the list of arguments has no end")
@@ -54,22 +77,27 @@ function create(statement,    open, end, rest, parts, brackets, arguments, i) {
   brackets = substr(parts[forms], length(parts[forms]) - forms + 2)
   if (brackets !~ /^]*$/) fail("optional arguments are not nested as in [, a int [, b int]]")
   parts[forms] = substr(parts[forms], 1, length(parts[forms]) - forms + 1)
+  kinds = alternatives(parts[1])
   for (i = 1; i <= forms; ++i) {
     arguments = i == 1 ? parts[1] : arguments ", " parts[i]
-    signature[i] = created "(" arguments ")"
-    text[i] = "CREATE " signature[i] rest
+    for (kind = 1; kind <= kinds; ++kind) {
+      at = (kind - 1) * forms + i
+      signature[at] = created "(" chosen(arguments, kind) ")"
+      text[at] = "CREATE " signature[at] rest
+    }
   }
   comments = 0
 }
 
 # Writes what was created last, each with its comment.
-function flush_created(    i) {
+function flush_created(    at, i) {
   if (forms == 0) return
   if (comments > forms) fail(created " has more comments than it has numbers of arguments")
-  for (i = 1; i <= forms; ++i) {
-    print text[i]
+  for (at = 1; at <= kinds * forms; ++at) {
+    print text[at]
+    i = (at - 1) % forms + 1
     if (comments > 0)
-      printf "COMMENT ON %s IS%s\n", signature[i], comment[i < comments ? i : comments]
+      printf "COMMENT ON %s IS%s\n", signature[at], comment[i < comments ? i : comments]
   }
   forms = 0
 }

@@ -85,13 +85,30 @@ class BAYES_API PollScope {
   Control *before_;
 };
 
-/// Main thread of a fit only, with no worker thread alive: throws if the work is to stop. Does
-/// nothing outside a PollScope.
+/// Throws if the work is to stop: on the main thread of a fit, with no worker thread alive; or on
+/// any thread inside a task, which is then abandoned (data/ordered_tasks.hpp). Does nothing outside
+/// a PollScope.
 BAYES_API void poll_here();
 
 /// The same in step i of a loop whose steps are too small for a poll each.
 inline void poll_in_loop(std::size_t i) {
   if (i % 4096 == 4095) poll_here();
 }
+
+/// The same where steps differ in size.
+class WorkPoll {
+ public:
+  /// After about so many operations on numbers.
+  void operator()(std::size_t operations) {
+    if ((work_ += operations) < between_polls) return;
+    work_ = 0;
+    poll_here();
+  }
+
+ private:
+  /// a few milliseconds
+  static constexpr std::size_t between_polls = 1 << 21;
+  std::size_t work_ = 0;
+};
 
 }  // namespace bayes

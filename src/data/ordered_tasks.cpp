@@ -29,6 +29,22 @@ class SignalsBlocked {
   sigset_t before_;
 };
 
+/// Thrown by what polls inside a task that is to be abandoned.
+struct Abandoned {};
+
+/// What poll_here() asks inside a task.
+class TaskControl final : public Control {
+ public:
+  explicit TaskControl(const Stop &stop) : stop_(stop) {}
+  bool pending() const noexcept override { return stop_(); }
+  void poll() override {
+    if (stop_()) throw Abandoned{};
+  }
+
+ private:
+  const Stop &stop_;
+};
+
 /// Hands out tasks and slots, and merges the partial results in order.
 class Board {
  public:
@@ -142,10 +158,16 @@ void run_in_order(
     const auto work = [&](int worker, const Control *watched) {
       try {
         const Stop stop(flag, watched);
+        TaskControl inside(stop);
         std::size_t index;
         int slot;
         while (!stop() && board.claim(index, slot, stop)) {
-          process(worker, slot, index, stop);
+          try {
+            const PollScope scope(inside);
+            process(worker, slot, index, stop);
+          } catch (const Abandoned &) {
+            break;
+          }
           if (stop()) break;
           board.finish(index, slot, merge);
         }

@@ -46,9 +46,9 @@ BAYES_API SweepPlan plan_tasks(double operations, std::size_t part_bytes, const 
 /// `plan.threads` threads at a time, each with its own worker number (below threads), and then
 /// merge(slot), in the order of the tasks and one at a time; a slot (below slots) belongs to one
 /// task from `process` to `merge`. `process` starts afresh at each call and may return at any time
-/// once stop() is true; its result is then discarded. `meanwhile` is called once, on the main
-/// thread, while others work. Rethrows what these or the control throw, after all threads are
-/// joined.
+/// once stop() is true; its result is then discarded. poll_here() inside it does that, however deep
+/// it is called. `meanwhile` is called once, on the main thread, while others work. Rethrows what
+/// these or the control throw, after all threads are joined.
 BAYES_API void run_in_order(
     std::size_t tasks, SweepPlan plan, Control &control,
     const std::function<void(int worker, int slot, std::size_t task, const Stop &stop)> &process,

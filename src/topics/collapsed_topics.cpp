@@ -96,20 +96,19 @@ class CollapsedTopics final : public TopicSampler {
       count_topic(k);
       document_.factor[std::size_t(k)] = base(k);
     }
-    for (std::int32_t w = 0; w < chain_.terms(); ++w)
+    const PollScope scope(control);
+    WorkPoll poll;
+    for (std::int32_t w = 0; w < chain_.terms(); ++w) {
       lists_.make(w, chain_.counts.of(w), chain_.topics(), !chain_.added(w));
+      poll(std::size_t(stride_));
+    }
     chain_.histogram.clear();
-    std::int64_t polled = 0;
     for (std::int64_t s = 0; s < chain_.corpus.stretches(); ++s)
       for (const CorpusPiece &piece : chain_.corpus.stretch(s))
         each_document(piece, [&](std::int64_t d, const DocumentTerms &terms) {
           const std::int64_t begin = chain_.tokens.begin[std::size_t(d)];
-          if (begin - polled >= 1 << 16) {
-            polled = begin;
-            control.poll();
-          }
           uniforms.seek(begin);
-          document(terms, chain_.assigned.data() + begin, uniforms, control);
+          document(terms, chain_.assigned.data() + begin, uniforms, poll);
           return true;
         });
   }
@@ -130,19 +129,18 @@ class CollapsedTopics final : public TopicSampler {
   }
 
   void document(const DocumentTerms &terms, std::uint16_t *topics, TokenUniforms &uniforms,
-                Control &control) {
+                WorkPoll &poll) {
     std::int64_t i = 0;
     for (std::size_t e = 0; e < terms.size(); ++e)
       for (auto left = std::int64_t(terms.counts[e]); left > 0; --left) document_.add(topics[i++]);
     for (int j = 0; j < document_.size; ++j) set_factor(document_.list[std::size_t(j)]);
     // Anew for each document, so that rounding errors do not add up.
     factors_ = sum(document_.factor.data(), stride_);
-    std::int64_t done = 0;
     for (std::size_t e = 0; e < terms.size(); ++e) {
       const std::int32_t w = terms.terms[e];
       if (e + 3 < terms.size()) fetch_term(terms.terms[e + 3]);
       for (auto left = std::int64_t(terms.counts[e]); left > 0; --left) {
-        if (++done % (1 << 16) == 0) control.poll();
+        poll(64 + std::size_t(stride_));
         token(w, *topics++, uniforms.next());
       }
     }

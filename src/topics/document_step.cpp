@@ -5,6 +5,7 @@
 
 #include "base/simd_gamma.hpp"
 #include "base/special.hpp"
+#include "topics/topic_lanes.hpp"
 
 namespace bayes {
 namespace {
@@ -17,18 +18,6 @@ const double log_least_factor = std::log(least_factor);
 
 /// Terms that are worked on together.
 constexpr int group = 8;
-
-/// Sums with 8 partial sums, whatever the lanes.
-struct Sum {
-  simd::Vector partial[simd::registers] = {};
-  double total() const { return simd::sum(partial); }
-};
-
-/// f(offset, register) for all vectors of a row.
-template <class F> inline void each_vector(int stride, F f) {
-  for (int k = 0; k < stride; k += simd::sum_lanes)
-    for (int g = 0; g < simd::registers; ++g) f(k + g * lanes, g);
-}
 
 }  // namespace
 
@@ -45,7 +34,7 @@ TopicSums TopicFactors::expect(std::int32_t term, const TopicParameters &paramet
   const double *const added = parameters.added ? parameters.added->of(term) : nullptr;
   double *const out = factors_.of(term);
   const int topics = factors_.topics(), stride = factors_.stride();
-  Sum log_gamma, logs, counted;
+  LaneSum log_gamma, logs, counted;
   double largest = -1e300;
   // The padding has parameters of 1, and counts for nothing.
   each_vector(stride, [&](int at, int g) {
@@ -126,6 +115,7 @@ void DocumentStep::divide() {
   alignas(cache_line) double partial[group * simd::sum_lanes];
   const double *const weights = weights_.data();
   for (std::size_t block = 0; block < blocks_; ++block) {
+    poll_(2 * group * std::size_t(stride_));
     const double *const *const rows = rows_.data() + block * group;
     for (int half = 0; half < group; half += 4) {
       simd::Vector p[4][simd::registers] = {};
@@ -171,7 +161,7 @@ double DocumentStep::infer(const DocumentTerms &document, LocalLimits limits, bo
   for (int update = 0;; ++update) {
     weigh(tokens);
     divide();
-    Sum moved;
+    LaneSum moved;
     each_vector(stride_, [&](int at, int g) {
       const simd::Vector next = simd::load(weights_.data() + at) * simd::load(sums_.data() + at);
       const simd::Vector change = next - simd::load(tokens + at);
@@ -181,7 +171,7 @@ double DocumentStep::infer(const DocumentTerms &document, LocalLimits limits, bo
     if (update >= limits.updates || moved.total() <= limits.moved * all_tokens) break;
     std::copy(sums_.begin(), sums_.end(), tokens);
   }
-  Sum log_norms, bound;
+  LaneSum log_norms, bound;
   for (std::size_t i = 0; i < blocks_ * group; i += simd::sum_lanes)
     for (int g = 0; g < simd::registers; ++g) {
       const std::size_t at = i + std::size_t(g * lanes);
@@ -225,7 +215,10 @@ double *TopicStatistics::row(std::int32_t term, bool &added) {
 void TopicStatistics::add(const DocumentTerms &document, const DocumentStep &step, double bound,
                           const double *tokens) {
   const double *const weights = step.weights();
+  const std::size_t most = std::min(terms_.size() + document.size(), index_.size());
+  if (most * std::size_t(stride_) > 2 * rows_.size()) grow(rows_, most * std::size_t(stride_));
   for (std::size_t i = 0; i < document.size(); ++i) {
+    poll_(std::size_t(stride_));
     const double ratio = step.ratios()[i];
     bool added;
     double *const to = row(document.terms[i], added);
@@ -238,15 +231,39 @@ void TopicStatistics::add(const DocumentTerms &document, const DocumentStep &ste
       });
   }
   each_vector(stride_, [&](int at, int) {
-    simd::store(tokens_.data() + at, simd::load(tokens_.data() + at) + simd::load(tokens + at));
     simd::store(logs_.data() + at,
                 simd::load(logs_.data() + at) + simd::load(step.expected_logs() + at));
+  });
+  count(bound, tokens);
+}
+
+void TopicStatistics::add(const DocumentTerms &document, const float *shares, double bound,
+                          const double *tokens) {
+  for (std::size_t i = 0; i < document.size(); ++i, shares += stride_) {
+    const double c = document.counts[i];
+    bool added;
+    double *const to = row(document.terms[i], added);
+    if (added)
+      each_vector(stride_,
+                  [&](int at, int) { simd::store(to + at, c * load_floats(shares + at)); });
+    else
+      each_vector(stride_, [&](int at, int) {
+        simd::store(to + at, simd::madd(c, load_floats(shares + at), simd::load(to + at)));
+      });
+  }
+  count(bound, tokens);
+}
+
+void TopicStatistics::count(double bound, const double *tokens) {
+  each_vector(stride_, [&](int at, int) {
+    simd::store(tokens_.data() + at, simd::load(tokens_.data() + at) + simd::load(tokens + at));
   });
   bound_ += bound;
   ++documents_;
 }
 
-void TopicStatistics::add(const TopicStatistics &other) {
+void TopicStatistics::merge(TopicStatistics &other) {
+  if (documents_ == 0 && terms_.empty()) return std::swap(*this, other);
   for (std::size_t i = 0; i < other.terms_.size(); ++i) {
     const double *const from = other.of(i);
     bool added;

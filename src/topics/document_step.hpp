@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/control.hpp"
 #include "data/corpus.hpp"
 #include "topics/term_topics.hpp"
 
@@ -85,7 +86,8 @@ struct LocalLimits {
   double moved = 1e-3;
 };
 
-/// The inference for one document after another: memory of a thread.
+/// The inference for one document after another: memory of a thread. Polls, as documents may be
+/// large.
 class DocumentStep {
  public:
   /// both must live as long
@@ -119,6 +121,7 @@ class DocumentStep {
   double digamma_of_sum_ = 0, inverse_ = 0;
   std::vector<const double *> rows_;
   Buffer ones_, counts_, norms_, ratios_, weights_, sums_, logs_;
+  WorkPoll poll_;
 };
 
 /// Sums over documents. Terms that none of them has take no memory but an index.
@@ -126,14 +129,19 @@ class TopicStatistics {
  public:
   TopicStatistics(std::int32_t terms, int topics);
 
-  /// What `step` found of a document whose improved tokens are these.
+  /// What `step` found of a document whose improved tokens are these. Polls; if it is left there,
+  /// all is to be cleared.
   void add(const DocumentTerms &document, const DocumentStep &step, double bound,
            const double *tokens);
-  void add(const TopicStatistics &other);
+  /// A document whose tokens are divided among topics, padded_topics shares for each of its terms:
+  /// in all these tokens. It has no logs.
+  void add(const DocumentTerms &document, const float *shares, double bound, const double *tokens);
+  /// Adds what was found elsewhere, and may take its memory: what is left there is to be cleared.
+  void merge(TopicStatistics &other);
   void clear();
 
   /// sum_d c_w / n_w t_k of the terms that there are, in the order of `terms`; expected tokens are
-  /// this times the topic factors
+  /// this times the topic factors. Of shares the expected tokens themselves.
   const double *of(std::size_t index) const { return rows_.data() + index * std::size_t(stride_); }
   const std::vector<std::int32_t> &terms() const { return terms_; }
   /// padded_topics numbers each: tokens, and sums of E log theta
@@ -145,12 +153,14 @@ class TopicStatistics {
  private:
   /// the row of a term; `added` is whether it is new, and then undefined
   double *row(std::int32_t term, bool &added);
+  void count(double bound, const double *tokens);
 
   int stride_;
   std::vector<std::int32_t> index_, terms_;
   Buffer rows_, tokens_, logs_;
   double bound_ = 0;
   std::int64_t documents_ = 0;
+  WorkPoll poll_;
 };
 
 }  // namespace bayes

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <map>
+#include <mutex>
 
 #include "topics/topic_samplers.hpp"
 #include "topics/topic_step.hpp"
@@ -37,7 +39,7 @@ class GibbsTopics final : public TopicSampler {
         inverse_(std::size_t(stride_), 0.0),
         base_(std::size_t(stride_), 0.0),
         smooth_(std::size_t(chain.terms()), 0.0),
-        done_(std::size_t(chain.tokens.documents()), 0) {}
+        progress_(std::size_t(chain.tokens.documents()), Progress::none) {}
 
   void sweep(int index, Control &control) override {
     draw_terms(index, control);
@@ -154,6 +156,20 @@ class GibbsTopics final : public TopicSampler {
     /// changes of n_k
     std::vector<std::int64_t> moved;
     DocumentHistogram histogram;
+    /// operations since the last look at whether to stop
+    std::size_t work = 0;
+  };
+
+  /// How far a document is in this sweep.
+  enum class Progress : char { none, begun, done };
+  /// A document that was left before its end: the next token, and what depends on the order in
+  /// which topics came and went.
+  struct Begun {
+    std::size_t entry;
+    /// of its entry, and of the document
+    std::int64_t of_entry, token;
+    DocumentTopics document;
+    std::vector<double> weights;
   };
 
   void draw_tokens(int index, Control &control) {
@@ -162,7 +178,7 @@ class GibbsTopics final : public TopicSampler {
     const RowRandom random = topic_stream(chain_, index, TopicStream::tokens);
     std::vector<Worker> workers;
     for (int i = 0; i < plan.threads; ++i) workers.emplace_back(*this, random);
-    std::fill(done_.begin(), done_.end(), 0);
+    std::fill(progress_.begin(), progress_.end(), Progress::none);
     sweep_corpus(
         chain_.corpus, plan, control,
         [&](int worker, int, const CorpusPiece &piece, const Stop &stop) {
@@ -171,13 +187,8 @@ class GibbsTopics final : public TopicSampler {
           each_document(piece, [&](std::int64_t d, const DocumentTerms &terms) {
             // What a document changes is changed in place and once: an abandoned piece goes on
             // where it was.
-            if (done_[std::size_t(d)]) return true;
-            if (stop()) return false;
-            const std::int64_t begin = chain_.tokens.begin[std::size_t(d)];
-            own.uniforms.seek(begin);
-            document(terms, chain_.assigned.data() + begin, own);
-            done_[std::size_t(d)] = 1;
-            return true;
+            if (progress_[std::size_t(d)] == Progress::done) return true;
+            return !stop() && document(d, terms, own, stop);
           });
         },
         [](int) {});
@@ -188,6 +199,9 @@ class GibbsTopics final : public TopicSampler {
     }
   }
 
+  /// a few milliseconds
+  static constexpr std::size_t work_between_looks = 1 << 21;
+
   double weight(int k, int tokens) const { return double(tokens) * inverse_[std::size_t(k)]; }
   void weigh(int k, Worker &own) const {
     const int tokens = own.document.count[std::size_t(k)];
@@ -196,26 +210,50 @@ class GibbsTopics final : public TopicSampler {
       own.weights[std::size_t(own.document.place[std::size_t(k)])] = weight(k, tokens);
   }
 
-  void document(const DocumentTerms &terms, std::uint16_t *topics, Worker &own) {
+  /// Returns whether it came to the end.
+  bool document(std::int64_t d, const DocumentTerms &terms, Worker &own, const Stop &stop) {
+    const std::int64_t begin = chain_.tokens.begin[std::size_t(d)];
+    std::uint16_t *const topics = chain_.assigned.data() + begin;
     DocumentTopics &document = own.document;
-    std::int64_t i = 0;
-    for (std::size_t e = 0; e < terms.size(); ++e)
-      for (auto left = std::int64_t(terms.counts[e]); left > 0; --left) document.add(topics[i++]);
-    for (int j = 0; j < document.size; ++j) weigh(document.list[std::size_t(j)], own);
-    for (std::size_t e = 0; e < terms.size(); ++e) {
+    std::size_t e = 0;
+    std::int64_t i = 0, of_entry = 0;
+    if (progress_[std::size_t(d)] == Progress::begun) {
+      const std::lock_guard lock(mutex_);
+      Begun from = std::move(begun_.extract(d).mapped());
+      e = from.entry;
+      of_entry = from.of_entry;
+      i = from.token;
+      document = std::move(from.document);
+      own.weights = std::move(from.weights);
+    } else {
+      for (const std::int64_t end = chain_.tokens.begin[std::size_t(d) + 1] - begin; i < end; ++i)
+        document.add(topics[i]);
+      for (int j = 0; j < document.size; ++j) weigh(document.list[std::size_t(j)], own);
+      i = 0;
+    }
+    own.uniforms.seek(begin + i);
+    for (; e < terms.size(); ++e, of_entry = 0) {
       const std::int32_t w = terms.terms[e];
       const double *const g = drawn_.of(w);
-      if (e + 3 < terms.size()) {
-        fetch(drawn_.of(terms.terms[e + 3]), stride_);
-        fetch(chain_.counts.of(terms.terms[e + 3]), stride_);
-      }
-      for (auto left = std::int64_t(terms.counts[e]); left > 0; --left, ++topics) {
-        const int old = *topics;
+      if (e + 3 < terms.size()) fetch_term(terms.terms[e + 3], document);
+      for (const auto count = std::int64_t(terms.counts[e]); of_entry < count; ++of_entry, ++i) {
+        if ((own.work += 64 + std::size_t(stride_)) > work_between_looks) {
+          own.work = 0;
+          if (stop()) {
+            const std::lock_guard lock(mutex_);
+            progress_[std::size_t(d)] = Progress::begun;
+            begun_.emplace(d, Begun{e, of_entry, i, std::move(document), std::move(own.weights)});
+            document = DocumentTopics(topics_);
+            own.weights.assign(std::size_t(topics_), 0.0);
+            return false;
+          }
+        }
+        const int old = topics[i];
         const double u = own.uniforms.next();
         const int next =
             sparse(document.size) ? choose_listed(w, g, old, u, own) : choose(g, old, u, own);
         if (next == old) continue;
-        *topics = std::uint16_t(next);
+        topics[i] = std::uint16_t(next);
         move(w, old, next, own);
       }
     }
@@ -226,6 +264,19 @@ class GibbsTopics final : public TopicSampler {
       document.factor[std::size_t(k)] = base_[std::size_t(k)];
     }
     document.size = 0;
+    progress_[std::size_t(d)] = Progress::done;
+    return true;
+  }
+
+  void fetch_term(std::int32_t w, const DocumentTopics &document) const {
+    const double *const g = drawn_.of(w);
+    if (sparse(document.size)) {
+      // Of many topics the document's own are far apart.
+      for (int i = 0; i < document.size; ++i) __builtin_prefetch(g + document.list[std::size_t(i)]);
+      return;
+    }
+    fetch(g, stride_);
+    fetch(chain_.counts.of(w), stride_);
   }
 
   bool sparse_at_all() const {
@@ -309,8 +360,10 @@ class GibbsTopics final : public TopicSampler {
   Buffer inverse_, base_;
   /// of every term the sum of its variates times `base_`
   std::vector<double> smooth_;
-  /// documents that this sweep has done
-  std::vector<char> done_;
+  /// of every document
+  std::vector<Progress> progress_;
+  std::map<std::int64_t, Begun> begun_;
+  std::mutex mutex_;
   bool shared_ = false;
 };
 

@@ -5,7 +5,9 @@
 #include <cmath>
 
 #include "base/special.hpp"
+#include "mcmc/stored_draws.hpp"
 #include "topics/document_step.hpp"
+#include "topics/lda_evaluation.hpp"
 #include "topics/lda_state.hpp"
 #include "topics/lda_variational.hpp"
 
@@ -13,8 +15,11 @@ namespace bayes {
 namespace {
 
 /// The posterior of a document's proportions under some topics, as parameters of a Dirichlet.
-std::vector<double> proportions_under(const FittedTopics &topics, const std::string &method,
-                                      const DocumentTerms &document) {
+std::vector<double> proportions_under(const TopicDraw &topics, const std::string &method,
+                                      const DocumentTerms &whole) {
+  const PartOfDocument possible(
+      whole, [&topics](std::int32_t term) { return is_possible(term, topics.numbers); });
+  const DocumentTerms document = possible.terms();
   const std::int32_t terms = std::int32_t(document.size());
   const int k = topics.numbers.topics();
   // Of the terms of the document alone.
@@ -39,12 +44,19 @@ std::vector<double> proportions_under(const FittedTopics &topics, const std::str
   return infer_proportions({places, document.counts}, factors, topics.alpha);
 }
 
+TopicDraw view_of(const FittedTopics &topics) {
+  return {topics.numbers, topics.totals, topics.alpha};
+}
+
 }  // namespace
 
 void FittedTopics::sum_up() {
   totals.assign(std::size_t(numbers.topics()), 0.0);
-  for (std::int32_t w = 0; w < numbers.terms(); ++w)
+  WorkPoll poll;
+  for (std::int32_t w = 0; w < numbers.terms(); ++w) {
     for (std::size_t k = 0; k < totals.size(); ++k) totals[k] += numbers.of(w)[k];
+    poll(totals.size());
+  }
 }
 
 TopicModel::TopicModel() : state(std::make_unique<State>()) { info.family = "lda"; }
@@ -55,7 +67,9 @@ const std::vector<std::string> &TopicModel::terms() const { return state->terms;
 std::int32_t TopicModel::code(std::string_view term) const {
   const auto &terms = state->terms;
   const auto at = std::lower_bound(terms.begin(), terms.end(), term);
-  return at == terms.end() || *at != term ? -1 : std::int32_t(at - terms.begin());
+  if (at == terms.end() || *at != term) return -1;
+  const std::int32_t code = std::int32_t(at - terms.begin());
+  return is_possible(code, state->fitted.numbers) ? code : -1;
 }
 
 std::vector<double> TopicModel::topic(int index) const {
@@ -87,7 +101,7 @@ LdaProportions TopicModel::proportions(const DocumentTerms &document) const {
   std::vector<double> variance(k, 0.0);
   double draws = 0;
   const auto add = [&](const FittedTopics &topics) {
-    const std::vector<double> gamma = proportions_under(topics, info.method, document);
+    const std::vector<double> gamma = proportions_under(view_of(topics), info.method, document);
     double sum = 0;
     for (const double g : gamma) sum += g;
     ++draws;
@@ -102,6 +116,25 @@ LdaProportions TopicModel::proportions(const DocumentTerms &document) const {
   for (const FittedTopics &draw : state->draws) add(draw);
   for (std::size_t i = 0; i < k; ++i)
     deviation[i] = std::sqrt((deviation[i] + variance[i]) / draws);
+  return out;
+}
+
+std::vector<TopicDraw> TopicModel::scoring_draws(std::int64_t most) const {
+  const std::vector<FittedTopics> &draws = state->draws;
+  if (draws.empty()) return {view_of(state->fitted)};
+  std::vector<TopicDraw> out;
+  EvenlySpaced chosen(stored_draws(), std::min(most, stored_draws()));
+  for (std::size_t s = 0; s < draws.size(); ++s)
+    if (chosen.takes(std::int64_t(s))) out.push_back(view_of(draws[s]));
+  return out;
+}
+
+std::vector<double> TopicModel::proportions(const DocumentTerms &document,
+                                            const TopicDraw &draw) const {
+  std::vector<double> out = proportions_under(draw, info.method, document);
+  double sum = 0;
+  for (const double g : out) sum += g;
+  for (double &p : out) p /= sum;
   return out;
 }
 

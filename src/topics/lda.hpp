@@ -16,6 +16,7 @@
 #include "data/corpus.hpp"
 #include "document/document.hpp"
 #include "document/model.hpp"
+#include "topics/term_topics.hpp"
 
 namespace bayes {
 
@@ -47,6 +48,15 @@ struct LdaProportions {
   std::vector<double> deviation;
 };
 
+/// Topics that documents are scored under: their estimate, or a draw of them. A view of a model.
+struct TopicDraw {
+  /// V x K numbers, divided by `totals` the probabilities of terms given topics
+  const TermTopics &numbers;
+  const std::vector<double> &totals;
+  /// of the prior of proportions
+  const std::vector<double> &alpha;
+};
+
 class BAYES_API TopicModel final : public Model {
  public:
   TopicModel();
@@ -56,7 +66,8 @@ class BAYES_API TopicModel final : public Model {
   int size() const { return info.components; }
   /// V terms, in the order of their bytes
   const std::vector<std::string> &terms() const;
-  /// its index among terms(), -1 if the model does not know it
+  /// its index among terms(), -1 if the model does not know it: it is none of them, or no document
+  /// of a fit by em had it, so that its probability is 0 in all topics
   std::int32_t code(std::string_view term) const;
   /// V probabilities of a topic's terms, topic from 0: posterior means; for em the estimates
   std::vector<double> topic(int index) const;
@@ -71,8 +82,15 @@ class BAYES_API TopicModel final : public Model {
   /// draws of the topics; 0 unless fitted by gibbs or collapsed
   std::int64_t stored_draws() const override;
 
-  /// Of a document, from 0 and ascending terms that the model knows. No terms: those of the prior.
+  /// Of a document, from 0 and ascending terms. Those of probability 0 in all topics are left out;
+  /// without others the proportions are those of the prior.
   LdaProportions proportions(const DocumentTerms &document) const;
+
+  /// What held-out documents are scored under: after gibbs and collapsed the stored draws, of more
+  /// than `most` so many, evenly spaced; after other methods the estimate.
+  std::vector<TopicDraw> scoring_draws(std::int64_t most) const;
+  /// Expected proportions of a document given one of them.
+  std::vector<double> proportions(const DocumentTerms &document, const TopicDraw &draw) const;
 
   struct State;
   const std::unique_ptr<State> state;

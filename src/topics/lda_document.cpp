@@ -10,6 +10,8 @@ namespace bayes {
 namespace {
 
 constexpr double most_parameter = 1e15;
+/// of topics: a count may be 1e15, and several documents may have it
+constexpr double most_number = 1e18;
 
 Tensor by_topic(const TermTopics &numbers) {
   Tensor out{{numbers.topics(), numbers.terms()}, {}};
@@ -31,11 +33,12 @@ TermTopics by_term(std::span<const double> values, std::int32_t terms, int topic
   return out;
 }
 
-void require_positive(const MemberReader &in, const char *key, std::span<const double> values) {
+void require_positive(const MemberReader &in, const char *key, std::span<const double> values,
+                      double most = most_parameter) {
   for (const double x : values)
-    if (!(x > 0 && x <= most_parameter))
+    if (!(x > 0 && x <= most))
       in.reject(key, message("contains {}, but its numbers must be greater than 0 and at most {}",
-                             describe(x), describe_number(most_parameter)));
+                             describe(x), describe_number(most)));
 }
 
 /// Topics that are probabilities: not negative, each with a sum of 1.
@@ -85,7 +88,7 @@ std::vector<FittedTopics> read_topic_draws(const MemberReader &in, std::int32_t 
   const std::int64_t count = eta.shape[0];
   if (count == 0) in.reject("eta", "must not be empty");
   const Tensor topics = in.tensor("topics", {count, k, v}), alpha = in.tensor("alpha", {count, k});
-  require_positive(in, "topics", topics.values);
+  require_positive(in, "topics", topics.values, most_number);
   require_positive(in, "alpha", alpha.values);
   require_positive(in, "eta", eta.values);
   std::vector<FittedTopics> out(static_cast<std::size_t>(count));
@@ -121,7 +124,7 @@ std::unique_ptr<Model> read_topic_model(const Document &document) {
   TopicModel::State &state = *model->state;
   const bool point = info.method == "em",
              sampled = info.method == "gibbs" || info.method == "collapsed";
-  if (!point && !sampled && info.method != "vi" && info.method != "svi")
+  if (!point && !sampled && info.method != "vi" && info.method != "svi" && info.method != "cvb0")
     in.reject("method", "is not one of topic models");
   state.terms = read_terms(in, v);
   state.weights = in.tensor("weights", {k}).values;
@@ -139,7 +142,7 @@ std::unique_ptr<Model> read_topic_model(const Document &document) {
   if (point) {
     require_probabilities(in, "topics", state.fitted);
   } else {
-    require_positive(in, "topics", topics.values);
+    require_positive(in, "topics", topics.values, most_number);
     state.fitted.eta = in.number("eta", 0, most_parameter, true);
   }
   if (sampled && in.has("draws_of_topics"))

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/message.hpp"
 #include "base/random.hpp"
+#include "base/special.hpp"
 
 namespace bayes {
 namespace {
@@ -16,6 +17,14 @@ namespace {
 double in_even_units(double x) {
   const double pairs = std::floor(x / 2);
   return pairs + std::min(x - 2 * pairs, 1.0);
+}
+
+/// Whether a term has a probability above 0 under some draw.
+std::function<bool(std::int32_t)> possible_under(std::span<const TopicDraw> draws) {
+  return [draws](std::int32_t term) {
+    return std::any_of(draws.begin(), draws.end(),
+                       [term](const TopicDraw &draw) { return is_possible(term, draw.numbers); });
+  };
 }
 
 std::vector<std::size_t> order_of(const DocumentTerms &document,
@@ -39,14 +48,16 @@ struct Particle {
 
 class ParticleFilter {
  public:
-  ParticleFilter(const TermTopics &topics, std::span<const double> alpha,
-                 const LeftToRight &options, Random random)
+  ParticleFilter(const TopicDraw &topics, const LeftToRight &options, Random random)
       : topics_(topics),
-        total_(std::accumulate(alpha.begin(), alpha.end(), 0.0)),
-        particles_(std::size_t(options.particles), Particle{{}, {alpha.begin(), alpha.end()}}),
+        total_(std::accumulate(topics.alpha.begin(), topics.alpha.end(), 0.0)),
+        particles_(std::size_t(options.particles), Particle{{}, topics.alpha}),
         weights_(particles_.size(), 1.0 / options.particles),
-        running_(alpha.size()),
-        random_(random) {}
+        inverse_(topics.alpha.size()),
+        running_(topics.alpha.size()),
+        random_(random) {
+    for (std::size_t k = 0; k < inverse_.size(); ++k) inverse_[k] = 1 / topics.totals[k];
+  }
 
   /// log p of the next token given those before it
   double add(std::int32_t term) {
@@ -74,10 +85,11 @@ class ParticleFilter {
  private:
   /// Running sums of the weights of all topics for a token.
   double weigh(const Particle &particle, std::int32_t term) {
-    const double *const beta = topics_.of(term);
+    poll_(running_.size());
+    const double *const of_term = topics_.numbers.of(term);
     double sum = 0;
     for (std::size_t k = 0; k < running_.size(); ++k)
-      running_[k] = sum += particle.numbers[k] * beta[k];
+      running_[k] = sum += particle.numbers[k] * (of_term[k] * inverse_[k]);
     return sum;
   }
   std::int32_t draw(Particle &particle, std::int32_t term) {
@@ -113,12 +125,16 @@ class ParticleFilter {
     std::fill(weights_.begin(), weights_.end(), each);
   }
 
-  const TermTopics &topics_;
+  const TopicDraw &topics_;
   const double total_;
   std::vector<std::int32_t> terms_;
   std::vector<Particle> particles_;
-  std::vector<double> weights_, running_;
+  std::vector<double> weights_;
+  /// one divided by the topics' totals
+  std::vector<double> inverse_;
+  std::vector<double> running_;
   Random random_;
+  WorkPoll poll_;
 };
 
 }  // namespace
@@ -126,6 +142,23 @@ class ParticleFilter {
 std::optional<double> HeldOut::perplexity() const {
   if (!(tokens > 0)) return std::nullopt;
   return std::exp(-log_probability / tokens);
+}
+
+bool is_possible(std::int32_t term, const TermTopics &topics) {
+  const double *const row = topics.of(term);
+  return std::any_of(row, row + topics.topics(), [](double x) { return x > 0; });
+}
+
+PartOfDocument::PartOfDocument(const DocumentTerms &document,
+                               const std::function<bool(std::int32_t term)> &counts)
+    : part_(document) {
+  if (std::all_of(document.terms.begin(), document.terms.end(), counts)) return;
+  for (std::size_t i = 0; i < document.size(); ++i) {
+    if (!counts(document.terms[i])) continue;
+    terms_.push_back(document.terms[i]);
+    counts_.push_back(document.counts[i]);
+  }
+  part_ = {terms_, counts_};
 }
 
 std::vector<std::uint64_t> term_hashes(std::span<const std::string> terms) {
@@ -166,24 +199,36 @@ DocumentHalves split_document(const DocumentTerms &document,
 }
 
 HeldOut score_completion(
-    const DocumentTerms &document, std::span<const std::uint64_t> hashes, const TermTopics &topics,
-    const std::function<std::vector<double>(const DocumentTerms &observed)> &proportions) {
-  const DocumentHalves halves = split_document(document, hashes);
+    const DocumentTerms &whole, std::span<const std::uint64_t> hashes,
+    std::span<const TopicDraw> draws,
+    const std::function<std::vector<double>(const DocumentTerms &observed, const TopicDraw &draw)>
+        &proportions) {
+  const PartOfDocument possible(whole, possible_under(draws));
+  const DocumentHalves halves = split_document(possible.terms(), hashes);
   HeldOut out{1, halves.scored().tokens(), 0};
   if (out.tokens == 0) return out;
-  const std::vector<double> theta = proportions(halves.observed());
-  for (std::size_t i = 0; i < halves.scored_terms.size(); ++i) {
-    const double *const beta = topics.of(halves.scored_terms[i]);
-    double p = 0;
-    for (std::size_t k = 0; k < theta.size(); ++k) p += theta[k] * beta[k];
-    out.log_probability += halves.scored_counts[i] * std::log(p);
+  // Each token is predicted by the average over the draws.
+  std::vector<double> sums(halves.scored_terms.size(), 0.0);
+  WorkPoll poll;
+  for (const TopicDraw &draw : draws) {
+    const std::vector<double> theta = proportions(halves.observed(), draw);
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      const double *const numbers = draw.numbers.of(halves.scored_terms[i]);
+      double p = 0;
+      for (std::size_t k = 0; k < theta.size(); ++k) p += theta[k] * (numbers[k] / draw.totals[k]);
+      sums[i] += p;
+      poll(4 * theta.size());
+    }
   }
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    out.log_probability += halves.scored_counts[i] * std::log(sums[i] / double(draws.size()));
   return out;
 }
 
-HeldOut score_left_to_right(const DocumentTerms &document, std::span<const std::uint64_t> hashes,
-                            const TermTopics &topics, std::span<const double> alpha,
-                            const LeftToRight &options, Control &control) {
+HeldOut score_left_to_right(const DocumentTerms &whole, std::span<const std::uint64_t> hashes,
+                            std::span<const TopicDraw> draws, const LeftToRight &options) {
+  const PartOfDocument possible(whole, possible_under(draws));
+  const DocumentTerms document = possible.terms();
   for (std::size_t i = 0; i < document.size(); ++i)
     if (document.counts[i] != std::floor(document.counts[i]))
       throw Error(Errc::invalid_argument,
@@ -196,13 +241,16 @@ HeldOut score_left_to_right(const DocumentTerms &document, std::span<const std::
   for (std::size_t i = 0; i < document.size(); ++i)
     name = (name ^ hashes[std::size_t(document.terms[i])] ^ std::uint64_t(document.counts[i])) *
            0x100000001b3;
-  ParticleFilter filter(topics, alpha, options, Random(options.seed, name, 40));
-  std::int64_t tokens = 0;
-  for (const std::size_t i : order_of(document, hashes))
-    for (double left = document.counts[i]; left > 0; --left) {
-      if (tokens++ % 64 == 0) control.poll();
-      out.log_probability += filter.add(document.terms[i]);
-    }
+  const std::vector<std::size_t> order = order_of(document, hashes);
+  std::vector<double> logs(draws.size(), 0.0);
+  for (std::size_t s = 0; s < draws.size(); ++s) {
+    ParticleFilter filter(draws[s], options, Random(options.seed, name, 40, s));
+    for (const std::size_t i : order)
+      for (double left = document.counts[i]; left > 0; --left)
+        logs[s] += filter.add(document.terms[i]);
+  }
+  out.log_probability =
+      draws.size() == 1 ? logs[0] : log_sum_exp(logs) - std::log(double(draws.size()));
   return out;
 }
 

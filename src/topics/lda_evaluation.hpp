@@ -12,9 +12,8 @@
 #include <vector>
 
 #include "base/api.hpp"
-#include "base/control.hpp"
 #include "data/corpus.hpp"
-#include "topics/term_topics.hpp"
+#include "topics/lda.hpp"
 
 namespace bayes {
 
@@ -34,6 +33,26 @@ struct HeldOut {
   BAYES_API std::optional<double> perplexity() const;
 };
 
+/// Whether a term has a probability above 0 in some topic. Maximum likelihood gives 0 to terms that
+/// no document of the fit had. They are left out like terms that a model does not know: nothing was
+/// learned of them, and every document with one of them would be impossible.
+BAYES_API bool is_possible(std::int32_t term, const TermTopics &topics);
+
+/// A document without the terms that do not count.
+class BAYES_API PartOfDocument {
+ public:
+  /// the document must live as long
+  PartOfDocument(const DocumentTerms &document,
+                 const std::function<bool(std::int32_t term)> &counts);
+  PartOfDocument(const PartOfDocument &) = delete;
+  DocumentTerms terms() const { return part_; }
+
+ private:
+  DocumentTerms part_;
+  std::vector<std::int32_t> terms_;
+  std::vector<double> counts_;
+};
+
 /// Numbers that order terms as if at random, the same in every vocabulary: hashes of their bytes.
 BAYES_API std::vector<std::uint64_t> term_hashes(std::span<const std::string> terms);
 
@@ -50,30 +69,37 @@ struct DocumentHalves {
 BAYES_API DocumentHalves split_document(const DocumentTerms &document,
                                         std::span<const std::uint64_t> hashes);
 
+/// Of how many draws held-out probabilities are averages: more of them change little.
+inline constexpr std::int64_t most_scoring_draws = 20;
+
 /// Document completion: the log probability of the scored half, sum over its terms of count x log
-/// sum_k theta_k beta_kw. `topics`: V x K probabilities of terms given topics. `proportions`: K
-/// expected proportions theta given the observed half. Tokens are those of the scored half.
+/// p(term), where p(term) is the average over the draws of sum_k theta_k beta_kw. `proportions`: K
+/// expected proportions theta given the observed half, under a draw. Tokens are those of the scored
+/// half. Terms that are not possible belong to neither half. `hashes`: of the V terms. Polls.
 BAYES_API HeldOut score_completion(
-    const DocumentTerms &document, std::span<const std::uint64_t> hashes, const TermTopics &topics,
-    const std::function<std::vector<double>(const DocumentTerms &observed)> &proportions);
+    const DocumentTerms &document, std::span<const std::uint64_t> hashes,
+    std::span<const TopicDraw> draws,
+    const std::function<std::vector<double>(const DocumentTerms &observed, const TopicDraw &draw)>
+        &proportions);
 
 /// The left-to-right estimator of the log probability of a whole document given topics and prior
 /// of proportions (Wallach, Murray, Salakhutdinov and Mimno 2009; Buntine 2009), as a particle
 /// filter: one token after the other, each with the probability that the topics of those before it
 /// give it, averaged over the particles; where their weights have become unequal the particles are
 /// resampled, and topics of earlier tokens are drawn anew. The probability is estimated without
-/// bias, so its logarithm is below on average; more particles bring it closer.
+/// bias, so its logarithm is below on average; more particles bring it closer. Of several draws of
+/// the topics it is the logarithm of the average probability. Terms that are not possible do not
+/// count.
 ///
-/// `random` names the random numbers; a document's are the same whenever they are asked for.
-/// Counts are whole numbers: Error(invalid_argument) otherwise. Polls the control.
+/// `seed` names the random numbers; a document's are the same whenever they are asked for.
+/// Counts are whole numbers: Error(invalid_argument) otherwise. Polls.
 struct LeftToRight {
   int particles = 20;
   std::uint64_t seed = 1;
 };
 BAYES_API HeldOut score_left_to_right(const DocumentTerms &document,
                                       std::span<const std::uint64_t> hashes,
-                                      const TermTopics &topics, std::span<const double> alpha,
-                                      const LeftToRight &options, Control &control);
+                                      std::span<const TopicDraw> draws, const LeftToRight &options);
 
 /// Coherence of topics: how often their top terms are in the same documents.
 class BAYES_API TopicCoherence {

@@ -11,6 +11,7 @@
 #include "topics/lda_sampling.hpp"
 #include "topics/lda_state.hpp"
 #include "topics/lda_variational.hpp"
+#include "topics/topic_starts.hpp"
 
 namespace bayes {
 namespace {
@@ -24,10 +25,20 @@ FitPlan plan_of(const LdaOptions &options, double tokens) {
   return out;
 }
 
+/// f(w) for all terms, with polls for so many topics each.
+template <class F> void each_term(const TermTopics &of, F f) {
+  WorkPoll poll;
+  for (std::int32_t w = 0; w < of.terms(); ++w) {
+    f(w);
+    poll(2 * std::size_t(of.topics()));
+  }
+}
+
 TermTopics reordered(const TermTopics &from, const std::vector<int> &order) {
   TermTopics out(from.terms(), from.topics());
-  for (std::int32_t w = 0; w < from.terms(); ++w)
+  each_term(from, [&](std::int32_t w) {
     for (std::size_t k = 0; k < order.size(); ++k) out.of(w)[k] = from.of(w)[order[k]];
+  });
   return out;
 }
 
@@ -69,15 +80,21 @@ class TopicFit {
     require_model_size(what, double(k_) * v_,
                        "Use a smaller k, or fewer terms: options min_documents, max_terms.");
     if (options_.sampled()) return;
-    const bool batch = !options_.stochastic();
+    const bool batch = !options_.stochastic(), collapsed = options_.method == "cvb0";
     require_memory(
         {.what = what,
          .bytes = 8 * topic_run_doubles(corpus_, options_, control_),
          .data = "documents",
-         .detail = batch ? "Of them, 8 bytes for each document and topic." : "",
-         .hint = batch ? "or use method svi, a smaller k, or fewer terms: options min_documents, "
-                         "max_terms."
-                       : "or use a smaller k, or fewer terms: options min_documents, max_terms."},
+         .detail = collapsed
+                       ? message("Of them, 4 bytes for each of {} distinct terms of the documents, "
+                                 "and each topic.",
+                                 corpus_.totals().entries)
+                   : batch ? "Of them, 8 bytes for each document and topic."
+                           : "",
+         .hint = message("or use {}a smaller k, or fewer terms: options min_documents, max_terms.",
+                         collapsed ? "method vi, svi or collapsed, "
+                         : batch   ? "method svi, "
+                                   : "")},
         control_);
   }
 
@@ -98,9 +115,10 @@ class TopicFit {
     if (options_.update) {
       prior_.added = numbers_of_start();
       // at least 0, whatever was rounded
-      for (std::int32_t w = 0; w < v_; ++w)
+      each_term(prior_.added, [&](std::int32_t w) {
         for (int k = 0; k < k_; ++k)
           prior_.added.of(w)[k] = std::max(0.0, prior_.added.of(w)[k] - prior_.eta);
+      });
     } else if (const auto *const seeds = options_.terms.as<Document::List>()) {
       prior_.added = TermTopics(v_, k_);
       for (int k = 0; k < k_; ++k)
@@ -121,24 +139,24 @@ class TopicFit {
   /// What the start model stores of the terms; 0 for those that it does not know.
   TermTopics numbers_of_start() const {
     TermTopics out(v_, k_);
-    for (std::int32_t w = 0; w < v_; ++w) {
-      poll_in_loop(std::size_t(w));
+    each_term(out, [&](std::int32_t w) {
       if (const std::int32_t from = start_->code(terms()[std::size_t(w)]); from >= 0)
         std::copy_n(start_->state->fitted.numbers.of(from), k_, out.of(w));
-    }
+    });
     return out;
   }
 
   /// Seeded topics begin where seeds would otherwise hardly bring them: as those of the topics
   /// found that have most of their seeds, and with all tokens of these terms.
-  void plant_seeds(TermTopics &counts) const {
+  void plant_seeds(TopicStart &start) const {
+    TermTopics &counts = start.counts;
     std::vector<std::int32_t> seeds;
     std::vector<bool> seeded(std::size_t(k_), false);
-    for (std::int32_t w = 0; w < v_; ++w) {
+    each_term(prior_.added, [&](std::int32_t w) {
       const double *const added = prior_.added.of(w);
       if (std::any_of(added, added + k_, [](double x) { return x > 0; })) seeds.push_back(w);
       for (int k = 0; k < k_; ++k) seeded[std::size_t(k)] = seeded[std::size_t(k)] || added[k] > 0;
-    }
+    });
     std::vector<bool> placed(std::size_t(k_), false);
     std::vector<double> share(std::size_t(k_), 0.0);
     for (int k = 0; k < k_; ++k) {
@@ -156,6 +174,7 @@ class TopicFit {
       placed[std::size_t(k)] = true;
       for (std::int32_t w = 0; best != k && w < v_; ++w)
         std::swap(counts.of(w)[k], counts.of(w)[best]);
+      if (!options_.alpha) std::swap(start.alpha[std::size_t(k)], start.alpha[std::size_t(best)]);
     }
     for (const std::int32_t w : seeds) {
       double *const row = counts.of(w);
@@ -166,23 +185,46 @@ class TopicFit {
     }
   }
 
-  TopicState first_state(const TopicTask &task, int restart) const {
-    TopicState out;
-    if (!start_) {
-      out = first_topics(task, terms(), restart, prior_.alpha, prior_.eta, control_);
-      if (prior_.added.terms()) plant_seeds(out.counts);
-      return out;
+  /// Where a restart or a chain begins.
+  TopicStart first_topics(int number) const {
+    if (start_) return topics_of_start();
+    TopicStart out = starting_topics(corpus_, {prior_.alpha, prior_.eta, {}}, options_.drawn(),
+                                     options_.seed, number, control_);
+    if (prior_.added.terms()) plant_seeds(out);
+    if (!options_.sampled() && options_.method != "cvb0") mix(out);
+    return out;
+  }
+
+  /// A term that a topic has not begun with would hardly come into it, at all with method em: so
+  /// topics begin with a little of all terms.
+  void mix(TopicStart &start) const {
+    constexpr double share = 0.1;
+    const std::size_t topics = std::size_t(k_);
+    std::vector<double> totals(topics, 0.0);
+    WorkPoll poll;
+    for (std::int32_t w = 0; w < v_; ++w) {
+      poll(2 * topics);
+      for (std::size_t k = 0; k < topics; ++k) totals[k] += start.counts.of(w)[k] + start.eta;
     }
-    out.alpha = prior_.alpha;
-    out.eta = prior_.eta;
-    if (options_.update) {  // the posterior is the prior
-      out.counts = TermTopics(v_, k_);
-      return out;
+    const double all = std::accumulate(totals.begin(), totals.end(), 0.0);
+    for (std::int32_t w = 0; w < v_; ++w) {
+      poll(4 * topics);
+      double *const row = start.counts.of(w);
+      const double tokens = std::accumulate(row, row + k_, double(k_) * start.eta);
+      for (std::size_t k = 0; k < topics; ++k)
+        row[k] = (1 - share) * row[k] + share * tokens * totals[k] / all;
     }
-    out.counts = numbers_of_start();
+  }
+
+  TopicStart topics_of_start() const {
+    // In an update the posterior is the prior.
+    TopicStart out{options_.update ? TermTopics(v_, k_) : numbers_of_start(), prior_.alpha,
+                   prior_.eta};
+    if (options_.update) return out;
     const bool from_point = start_->info.method == "em", to_point = options_.method == "em";
     const std::vector<double> &totals = start_->state->fitted.totals;
     for (int k = 0; k < k_; ++k) {
+      poll_here();
       // Terms that are new have the prior; of point estimates the average of all.
       const double scale = to_point ? 1 / totals[std::size_t(k)]
                            : from_point
@@ -206,7 +248,15 @@ class TopicFit {
   void fit() {
     const TopicTask task{corpus_, options_, prior_.added};
     TopicRun best = run_.best_of_restarts(
-        corpus_, [&](int restart) { return first_state(task, restart); },
+        corpus_,
+        [&](int restart) {
+          TopicStart start = first_topics(restart);
+          TopicState state;
+          state.counts = std::move(start.counts);
+          state.alpha = std::move(start.alpha);
+          state.eta = start.eta;
+          return state;
+        },
         [&](TopicState state, Corpus &) {
           return run_topics(task, std::move(state), run_.schedule(), control_);
         });
@@ -216,10 +266,11 @@ class TopicFit {
     fitted.numbers = std::move(state.counts);
     if (options_.method != "em") {
       fitted.eta = state.eta;
-      for (std::int32_t w = 0; w < v_; ++w)
+      each_term(fitted.numbers, [&](std::int32_t w) {
         for (int k = 0; k < k_; ++k)
           fitted.numbers.of(w)[k] +=
               fitted.eta + (prior_.added.terms() ? prior_.added.of(w)[k] : 0.0);
+      });
     }
     fitted.sum_up();
     set_weights(std::move(state.tokens));
@@ -231,19 +282,23 @@ class TopicFit {
 
   void set_log_likelihood(const Buffer &documents) {
     const FittedTopics &fitted = model_->state->fitted;
-    TermTopics means = fitted.numbers;
-    for (std::int32_t w = 0; w < v_; ++w)
-      for (int k = 0; k < k_; ++k) means.of(w)[k] /= fitted.totals[std::size_t(k)];
+    TermTopics means(v_, k_);
+    each_term(means, [&](std::int32_t w) {
+      const double *const from = fitted.numbers.of(w);
+      for (int k = 0; k < k_; ++k) means.of(w)[k] = from[k] / fitted.totals[std::size_t(k)];
+    });
     model_->info.log_likelihood =
         topics_log_likelihood(corpus_, means, fitted.alpha, documents, control_);
   }
 
   void sample() {
-    SampledTopics found = sample_topics(corpus_, options_, std::move(prior_), run_, control_);
+    SampledTopics found = sample_topics(
+        corpus_, options_, prior_, [&](int chain) { return first_topics(chain); }, run_, control_);
     TopicModel::State &state = *model_->state;
     std::vector<double> tokens(std::size_t(k_), 0.0);
-    for (std::int32_t w = 0; w < v_; ++w)
+    each_term(found.counts, [&](std::int32_t w) {
       for (int k = 0; k < k_; ++k) tokens[std::size_t(k)] += found.counts.of(w)[k];
+    });
     set_weights(std::move(tokens));
     state.fitted = fitted_of(std::move(found.counts), found.prior);
     for (std::size_t s = 0; s < found.draws.size(); ++s)
@@ -254,9 +309,10 @@ class TopicFit {
   static FittedTopics fitted_of(TermTopics counts, const LdaPrior &prior) {
     FittedTopics out;
     out.numbers = std::move(counts);
-    for (std::int32_t w = 0; w < out.numbers.terms(); ++w)
+    each_term(out.numbers, [&](std::int32_t w) {
       for (int k = 0; k < out.numbers.topics(); ++k)
         out.numbers.of(w)[k] += prior.eta + (prior.added.terms() ? prior.added.of(w)[k] : 0.0);
+    });
     out.alpha = prior.alpha;
     out.eta = prior.eta;
     out.sum_up();

@@ -116,7 +116,7 @@ void read_vocabulary(const Document &given, LdaOptions &o) {
 }
 
 void lines(OptionTable &t, LdaOptions &o) {
-  o.method_line(t, {"vi", "em", "svi", "gibbs", "collapsed"});
+  o.method_line(t, {"vi", "em", "svi", "cvb0", "gibbs", "collapsed"});
   o.iteration_lines(t, 1000);
   o.chains.stored_line(t, o.sampled());
   o.restart_line(t, o.started || o.sampled());
@@ -159,7 +159,7 @@ LdaOptions read_lda_options(int k, const Document &options, const TopicModel *st
   if (update && (out.method != "vi" && out.method != "svi"))
     throw Error(Errc::invalid_argument,
                 "this model cannot be updated: it was fitted by method " + out.method,
-                "Only variational methods leave a posterior that can be the prior of more "
+                "Only methods vi and svi leave a posterior that can be the prior of more "
                 "documents.",
                 "Fit with option method \"vi\" or \"svi\".");
   if (update) {
@@ -180,6 +180,11 @@ Document LdaOptions::document() const {
   OptionTable t = OptionTable::writing();
   lines(t, in_force);
   return t.document();
+}
+
+DrawnPrior LdaOptions::drawn() const {
+  return {!alpha && learn_alpha != Learned::no, learn_alpha == Learned::symmetric,
+          !eta && learn_eta};
 }
 
 LdaRowOptions lda_check_options(int k, const Document &options, const TopicModel *start,

@@ -8,6 +8,7 @@
 
 #include "fit/fit_options.hpp"
 #include "topics/lda.hpp"
+#include "topics/lda_prior.hpp"
 
 namespace bayes {
 
@@ -28,6 +29,8 @@ struct LdaOptions : FitOptions {
   Document terms;
 
   Document document() const;
+  /// What is learned, as samplers draw it.
+  DrawnPrior drawn() const;
 };
 
 LdaOptions read_lda_options(int k, const Document &options, const TopicModel *start, bool update);

@@ -18,6 +18,16 @@ struct LdaPrior {
   TermTopics added;
 };
 
+/// Gamma hyperpriors of what is learned of the prior: alpha_k (or the alpha of all topics) and eta.
+inline constexpr double lda_hyper_shape = 1, lda_hyper_rate = 1;
+
+/// What of the prior a chain draws.
+struct DrawnPrior {
+  bool alpha = false, symmetric = false, eta = false;
+  /// log of its density
+  double log_density(const LdaPrior &prior) const;
+};
+
 /// What samplers leave of the topics.
 struct SampledTopics {
   LdaPrior prior;

@@ -37,7 +37,7 @@ void require_tokens(const Corpus &corpus, const LdaOptions &options, double numb
   if (!totals.whole)
     throw Error(Errc::invalid_argument,
                 "method " + options.method + " takes whole counts only, but some are fractions",
-                "It draws a topic for every token.", "Use method vi, em or svi.");
+                "It draws a topic for every token.", "Use method vi, em, svi or cvb0.");
   // Two bytes a token, and what the index of documents takes.
   const double bytes = 2 * totals.tokens + 9 * double(totals.documents) + 16 * totals.most_tokens;
   if (bytes > std::max(control.row_memory, 64e6) || totals.tokens >= 0x1p31)
@@ -56,10 +56,12 @@ void require_tokens(const Corpus &corpus, const LdaOptions &options, double numb
 
 class SampledLda {
  public:
-  SampledLda(Corpus &corpus, const LdaOptions &options, LdaPrior prior, Control &control)
+  SampledLda(Corpus &corpus, const LdaOptions &options, const LdaPrior &prior,
+             const std::function<TopicStart(int)> &start, Control &control)
       : corpus_(corpus),
         options_(options),
-        prior_(std::move(prior)),
+        prior_(prior),
+        start_(start),
         control_(control),
         index_(corpus, control),
         named_(names_topics(prior_, options.alpha || options.learn_alpha == Learned::no)),
@@ -67,11 +69,8 @@ class SampledLda {
         held_(held_topic_draws(options.chains, numbers_, control)),
         holds_(most_added(), held_),
         sums_(corpus.totals().vocabulary, options.k),
-        alpha_(std::size_t(options.k), 0.0) {
-    drawn_.alpha = !options.alpha && options.learn_alpha != Learned::no;
-    drawn_.symmetric = options.learn_alpha == Learned::symmetric;
-    drawn_.eta = !options.eta && options.learn_eta;
-  }
+        drawn_(options.drawn()),
+        alpha_(std::size_t(options.k), 0.0) {}
 
   class Chain;
 
@@ -90,7 +89,7 @@ class SampledLda {
     for (double &a : alpha_) a *= share;
     out.prior.alpha = std::move(alpha_);
     out.prior.eta = eta_ * share;
-    out.prior.added = std::move(prior_.added);
+    out.prior.added = prior_.added;
     out.counts = std::move(sums_);
     for (const int s :
          draws_to_store(options_.chains, quantities, held_, numbers_ * double(held_), control_)) {
@@ -107,7 +106,9 @@ class SampledLda {
     const bool hold = holds_.takes(added_++);
     TermTopics draw;
     if (hold) draw = TermTopics(chain.terms(), options_.k);
+    WorkPoll poll;
     for (std::int32_t w = 0; w < chain.terms(); ++w) {
+      poll(4 * k);
       const std::int32_t *const n = chain.counts.of(w);
       double *const to = sums_.of(w);
       for (std::size_t i = 0; i < k; ++i) to[names[i]] += double(n[i]);
@@ -125,17 +126,18 @@ class SampledLda {
 
   Corpus &corpus_;
   const LdaOptions &options_;
-  LdaPrior prior_;
+  const LdaPrior &prior_;
+  const std::function<TopicStart(int)> &start_;
   Control &control_;
   const TokenIndex index_;
   const bool named_;
   const double numbers_;
   const std::int64_t held_;
   EvenlySpaced holds_;
-  DrawnPrior drawn_;
   std::int64_t added_ = 0;
   /// of the draws
   TermTopics sums_;
+  const DrawnPrior drawn_;
   std::vector<double> alpha_;
   double eta_ = 0;
   std::vector<TermTopics> draws_;
@@ -153,13 +155,20 @@ class SampledLda::Chain final : public ChainSampler {
   }
 
   double sweep(int index, Control &control) override {
-    if (index == 0) begin_topics(chain_, control);
+    if (index == 0) begin(control);
     sampler_->sweep(index, control);
     Random random(chain_.seed, std::uint64_t(chain_.number), std::uint64_t(index),
                   std::uint64_t(TopicStream::prior));
     draw_prior(chain_, all_.drawn_, random);
     chain_.score();
     return chain_.log_joint() + all_.drawn_.log_density(chain_.prior);
+  }
+
+  void begin(Control &control) {
+    const TopicStart start = all_.start_(chain_.number);
+    if (all_.drawn_.alpha) chain_.prior.alpha = start.alpha;
+    if (all_.drawn_.eta) chain_.prior.eta = start.eta;
+    begin_topics(chain_, &start.counts, control);
   }
 
   void record(std::vector<double> &values) const override {
@@ -200,12 +209,13 @@ class SampledLda::Chain final : public ChainSampler {
 
 }  // namespace
 
-SampledTopics sample_topics(Corpus &corpus, const LdaOptions &options, LdaPrior prior, FitRun &run,
+SampledTopics sample_topics(Corpus &corpus, const LdaOptions &options, const LdaPrior &prior,
+                            const std::function<TopicStart(int)> &start, FitRun &run,
                             Control &control) {
   const double numbers = numbers_of_draw(corpus, options.k);
   require_tokens(corpus, options, numbers, control);
   run.set_weight(corpus.totals().tokens, corpus.totals().documents);
-  SampledLda all(corpus, options, std::move(prior), control);
+  SampledLda all(corpus, options, prior, start, control);
   const ChainSettings settings{options.method.c_str(),
                                options.chains,
                                {"log_likelihood", "entropy", "alpha", "eta"},

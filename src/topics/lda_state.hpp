@@ -11,8 +11,8 @@ namespace bayes {
 
 /// Topics that documents are scored under.
 struct FittedTopics {
-  /// vi, svi, gibbs, collapsed: parameters of the Dirichlet distributions of topics, for the
-  /// samplers given the labels; em: probabilities
+  /// vi, svi, cvb0, gibbs, collapsed: parameters of the Dirichlet distributions of topics, for the
+  /// samplers given the labels, for cvb0 given their expected counts; em: probabilities
   TermTopics numbers;
   /// sum of each topic's
   std::vector<double> totals;

@@ -29,9 +29,12 @@ class StochasticTopics final : public detail::Iteration {
                  Random(options_.seed, std::uint64_t(restart), 0, stream_of_passes)),
         documents_(double(task.corpus.totals().documents)),
         count_totals_(std::size_t(state_.counts.stride()), 0.0) {
-    for (std::int32_t w = 0; w < state_.counts.terms(); ++w)
+    WorkPoll poll;
+    for (std::int32_t w = 0; w < state_.counts.terms(); ++w) {
+      poll(count_totals_.size());
       for (int k = 0; k < state_.counts.stride(); ++k)
         count_totals_[std::size_t(k)] += state_.counts.of(w)[k];
+    }
   }
 
   RowSums expectation(int, Control &control) override {
@@ -51,8 +54,11 @@ class StochasticTopics final : public detail::Iteration {
     run_in_order((batch.terms.size() + 63) / 64, plan, control,
                  [&](int, int, std::size_t task, const Stop &) {
                    const std::size_t last = std::min(batch.terms.size(), (task + 1) * 64);
-                   for (std::size_t i = task * 64; i < last; ++i)
+                   WorkPoll poll;
+                   for (std::size_t i = task * 64; i < last; ++i) {
                      side_.factors.expect(batch.terms[i], from, digammas.data());
+                     poll(20 * std::size_t(topics));
+                   }
                  },
                  [](int) {});
     const ProportionPrior prior(state_.alpha);
@@ -75,7 +81,7 @@ class StochasticTopics final : public detail::Iteration {
             return true;
           });
         },
-        [&](int slot) { statistics_.add(slots_[std::size_t(slot)]); });
+        [&](int slot) { statistics_.merge(slots_[std::size_t(slot)]); });
     visited_ += double(batch.terms.size());
     share_ = documents_ / double(statistics_.documents());
     return {share_ * statistics_.bound(), 0};
@@ -89,12 +95,11 @@ class StochasticTopics final : public detail::Iteration {
     if (index >= steps_before_learning) learn(rho);
     state_.scale *= 1 - rho;
     for (double &total : count_totals_) total *= 1 - rho;
-    if (state_.scale < 1e-100) {
-      for (double &x : state_.counts.values()) x *= state_.scale;
-      state_.scale = 1;
-    }
+    if (state_.scale < 1e-100) unscale();
     const double step = rho * share_;
+    WorkPoll poll;
     for (std::size_t i = 0; i < statistics_.terms().size(); ++i) {
+      poll(stride);
       const std::int32_t w = statistics_.terms()[i];
       double *const to = state_.counts.of(w);
       const double *const from = statistics_.of(i), *const factors = side_.factors.of(w);
@@ -108,14 +113,23 @@ class StochasticTopics final : public detail::Iteration {
   }
 
   TopicState take() && {
-    for (double &x : state_.counts.values()) x *= state_.scale;
-    state_.scale = 1;
+    unscale();
     state_.tokens.assign(count_totals_.begin(), count_totals_.begin() + state_.counts.topics());
     return std::move(state_);
   }
 
  private:
   static constexpr int steps_before_learning = 20;
+
+  void unscale() {
+    WorkPoll poll;
+    for (std::int32_t w = 0; w < state_.counts.terms(); ++w) {
+      double *const row = state_.counts.of(w);
+      for (int k = 0; k < state_.counts.stride(); ++k) row[k] *= state_.scale;
+      poll(std::size_t(state_.counts.stride()));
+    }
+    state_.scale = 1;
+  }
 
   void learn(double rho) {
     const double documents = double(statistics_.documents());

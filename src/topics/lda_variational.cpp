@@ -6,17 +6,17 @@
 
 #include "base/special.hpp"
 #include "fit/driver.hpp"
+#include "topics/lda_collapsed.hpp"
 #include "topics/lda_stochastic.hpp"
 #include "topics/prior_learning.hpp"
 #include "topics/topic_side.hpp"
-#include "topics/topic_starts.hpp"
 
 namespace bayes {
 namespace {
 
-/// Priors are learned from this pass on. Before, topics are alike and documents have all of them;
-/// learned from that, priors would keep topics so.
-constexpr int passes_before_learning = 10;
+/// Priors are learned from this pass on. Before, topics have more terms in common than they will
+/// have (TopicFit::mix); learned from that, priors would keep topics so.
+constexpr int passes_before_learning = 5;
 
 /// The local step for documents that were visited before goes on from there, and so may be stuck at
 /// what early topics made of them. In turns every so many passes a document begins anew as well,
@@ -81,13 +81,26 @@ TopicStatistics local_pass(Corpus &corpus, const TopicFactors &factors,
         });
       },
       [&](int slot) {
-        const PassSlot &here = slots[std::size_t(slot)];
+        PassSlot &here = slots[std::size_t(slot)];
         if (!documents.empty())
           std::copy(here.tokens.begin(), here.tokens.end(),
                     documents.data() + std::size_t(here.first) * each);
-        all.add(here.statistics);
+        all.merge(here.statistics);
       });
   return all;
+}
+
+/// Copies documents until they have together so many distinct terms.
+void append_first(Corpus &corpus, std::int64_t entries, MemoryCorpus &to, Control &control) {
+  for (std::int64_t s = 0; s < corpus.stretches() && to.totals().entries < entries; ++s)
+    for (const CorpusPiece &piece : corpus.stretch(s)) {
+      control.poll();
+      each_document(piece, [&](std::int64_t, const DocumentTerms &document) {
+        to.append(document);
+        return to.totals().entries < entries;
+      });
+      if (to.totals().entries >= entries) return;
+    }
 }
 
 /// Passes over all documents; with method svi the global step goes part of the way.
@@ -108,8 +121,8 @@ class BatchTopics final : public detail::Iteration {
     const ProportionPrior prior(state_.alpha);
     const bool fresh = state_.documents.empty();
     if (fresh)
-      state_.documents.resize(std::size_t(task_.corpus.totals().documents) *
-                              std::size_t(state_.counts.stride()));
+      grow(state_.documents,
+           std::size_t(task_.corpus.totals().documents) * std::size_t(state_.counts.stride()));
     statistics_ = local_pass(task_.corpus, side_.factors, prior, limits(index), fresh, index,
                              state_.documents, control);
     state_.tokens.assign(statistics_.tokens().begin(),
@@ -159,12 +172,17 @@ class BatchTopics final : public detail::Iteration {
 
   void take_counts(double rho) {
     const int stride = state_.counts.stride();
-    Buffer &values = state_.counts.values();
-    if (rho == 1)
-      std::fill(values.begin(), values.end(), 0.0);
-    else
-      for (double &x : values) x *= 1 - rho;
+    WorkPoll poll;
+    for (std::int32_t w = 0; w < state_.counts.terms(); ++w) {
+      double *const row = state_.counts.of(w);
+      poll(std::size_t(stride));
+      if (rho == 1)
+        std::fill_n(row, stride, 0.0);
+      else
+        for (int k = 0; k < stride; ++k) row[k] *= 1 - rho;
+    }
     for (std::size_t i = 0; i < statistics_.terms().size(); ++i) {
+      poll(std::size_t(stride));
       const std::int32_t w = statistics_.terms()[i];
       double *const to = state_.counts.of(w);
       const double *const from = statistics_.of(i), *const factors = side_.factors.of(w);
@@ -181,8 +199,11 @@ class BatchTopics final : public detail::Iteration {
         [&](std::int32_t first, std::int32_t last, int slot) {
           Buffer &sums = slots[std::size_t(slot)];
           std::fill(sums.begin(), sums.end(), 0.0);
-          for (std::int32_t w = first; w < last; ++w)
+          WorkPoll poll;
+          for (std::int32_t w = first; w < last; ++w) {
             for (std::size_t k = 0; k < stride; ++k) sums[k] += state_.counts.of(w)[k];
+            poll(stride);
+          }
         },
         [&](int slot) {
           for (std::size_t k = 0; k < stride; ++k) count_totals_[k] += slots[std::size_t(slot)][k];
@@ -192,12 +213,15 @@ class BatchTopics final : public detail::Iteration {
   /// Counts in proportion. A topic without any keeps its terms.
   void normalise() {
     const int topics = state_.counts.topics();
-    for (std::int32_t w = 0; w < state_.counts.terms(); ++w)
+    WorkPoll poll;
+    for (std::int32_t w = 0; w < state_.counts.terms(); ++w) {
+      poll(std::size_t(topics));
       for (int k = 0; k < topics; ++k) {
         double &x = state_.counts.of(w)[k];
         const double total = count_totals_[std::size_t(k)];
         x = total > 0 ? x / total : 1.0 / state_.counts.terms();
       }
+    }
   }
 
   const TopicTask &task_;
@@ -223,18 +247,11 @@ double topic_run_doubles(const Corpus &corpus, const LdaOptions &options, const 
                                 double(piece_entries(totals.vocabulary) + totals.most_entries)) *
                        stride;
   const int states = options.restarts > 1 ? 2 : 1;
-  return table * (2 + states) + (batches ? 0 : states * double(totals.documents) * stride) +
+  const double documents = options.method == "cvb0" ? collapsed_doubles(totals, options.k, states)
+                           : batches                ? 0
+                                                    : states * double(totals.documents) * stride;
+  return table * (2 + states) + documents +
          std::min(slots, 2e6 + 2 * double(control.threads) * table);
-}
-
-TopicState first_topics(const TopicTask &task, const std::vector<std::string> &terms, int restart,
-                        const std::vector<double> &alpha, double eta, Control &control) {
-  TopicState out;
-  out.counts =
-      starting_topics(task.corpus, terms, task.options.k, task.options.seed, restart, control);
-  out.alpha = alpha;
-  out.eta = eta;
-  return out;
 }
 
 TopicRun run_topics(const TopicTask &task, TopicState state, const Schedule &schedule,
@@ -242,6 +259,8 @@ TopicRun run_topics(const TopicTask &task, TopicState state, const Schedule &sch
   TopicRun run;
   if (task.options.stochastic() && task.options.plan.batch_rows < task.corpus.totals().documents) {
     return run_minibatches(task, std::move(state), schedule, control);
+  } else if (task.options.method == "cvb0") {
+    return run_collapsed(task, std::move(state), schedule, control);
   } else {
     BatchTopics iteration(task, std::move(state), control);
     static_cast<RunTrace &>(run) =
@@ -254,9 +273,20 @@ TopicRun run_topics(const TopicTask &task, TopicState state, const Schedule &sch
 
 double topics_log_likelihood(Corpus &corpus, const TermTopics &probabilities,
                              const std::vector<double> &alpha, const Buffer &start,
-                             Control &control) {
+                             Control &control, std::int64_t most_entries) {
+  if (start.empty() && corpus.totals().entries > most_entries) {
+    // All documents would take longer than the minibatches did.
+    MemoryCorpus some(corpus.totals().vocabulary);
+    append_first(corpus, most_entries, some, control);
+    return corpus.totals().tokens / some.totals().tokens *
+           topics_log_likelihood(some, probabilities, alpha, start, control, some.totals().entries);
+  }
   TopicFactors factors(probabilities.terms(), probabilities.topics());
-  for (std::int32_t w = 0; w < probabilities.terms(); ++w) factors.take(w, probabilities);
+  WorkPoll poll;
+  for (std::int32_t w = 0; w < probabilities.terms(); ++w) {
+    factors.take(w, probabilities);
+    poll(4 * std::size_t(probabilities.topics()));
+  }
   Buffer documents = start;
   return local_pass(corpus, factors, ProportionPrior(alpha), {50, 1e-4}, start.empty(), 0,
                     documents, control)

@@ -1,9 +1,8 @@
 // Learners of topic models: variational inference (002 L7; Blei, Ng and Jordan 2003; Hoffman, Blei
-// and Bach 2010), its stochastic form (002 L8; Hoffman and others 2013), and EM with topics that
-// are point estimates (004).
+// and Bach 2010), its stochastic form (002 L8; Hoffman and others 2013), its collapsed form
+// (lda_collapsed.hpp), and EM with topics that are point estimates (004).
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "data/corpus.hpp"
@@ -25,6 +24,9 @@ struct TopicState {
   /// tokens of every document expected of every topic, padded; empty before the first pass, and
   /// with minibatches
   Buffer documents;
+  /// of cvb0: the responsibilities of every term of every document, padded; empty before the first
+  /// pass
+  std::vector<float, CacheAligned<float>> shares;
   /// tokens of each topic
   std::vector<double> tokens;
 };
@@ -44,19 +46,16 @@ struct TopicTask {
 /// Doubles that a run has in memory, with its state, documents and what threads need.
 double topic_run_doubles(const Corpus &corpus, const LdaOptions &options, const Control &control);
 
-/// A first state, from random numbers named by seed, restart, topic and the text of a term.
-TopicState first_topics(const TopicTask &task, const std::vector<std::string> &terms, int restart,
-                        const std::vector<double> &alpha, double eta, Control &control);
-
-/// Method vi, svi or em, from this state.
+/// Method vi, svi, em or cvb0, from this state.
 TopicRun run_topics(const TopicTask &task, TopicState state, const Schedule &schedule,
                     Control &control);
 
-/// The bound of the log-likelihood of all documents, and each topic's tokens if `tokens` is not
-/// null, for topics that are probabilities. `start`: documents of a state, or empty.
+/// The bound of the log-likelihood of all documents, for topics that are probabilities. `start`:
+/// documents of a state, or empty, that is after minibatches: then it is estimated from the first
+/// documents, which are as good as random ones, that have together `most_entries` distinct terms.
 double topics_log_likelihood(Corpus &corpus, const TermTopics &probabilities,
                              const std::vector<double> &alpha, const Buffer &start,
-                             Control &control);
+                             Control &control, std::int64_t most_entries = 1'000'000);
 
 /// The posterior of one document's proportions: K parameters, with converged local inference.
 std::vector<double> infer_proportions(const DocumentTerms &document, const TopicFactors &factors,

@@ -1,10 +1,12 @@
 // Numbers for every term and topic.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 #include "base/aligned.hpp"
+#include "base/control.hpp"
 
 namespace bayes {
 
@@ -14,6 +16,16 @@ inline int padded_topics(int topics) {
   return (topics + topic_lanes - 1) / topic_lanes * topic_lanes;
 }
 
+/// Appends zeros up to a size, with polls: the first touch of much memory takes a while.
+inline void grow(Buffer &values, std::size_t size) {
+  constexpr std::size_t step = 1 << 20;
+  values.reserve(size);
+  while (values.size() < size) {
+    poll_here();
+    values.resize(std::min(size, values.size() + step), 0.0);
+  }
+}
+
 /// V x K numbers, those of a term side by side; the padding is 0.
 class TermTopics {
  public:
@@ -21,8 +33,9 @@ class TermTopics {
   TermTopics(std::int32_t terms, int topics)
       : terms_(terms),
         topics_(topics),
-        stride_(padded_topics(topics)),
-        values_(std::size_t(terms) * std::size_t(stride_), 0.0) {}
+        stride_(padded_topics(topics)) {
+    grow(values_, std::size_t(terms) * std::size_t(stride_));
+  }
   std::int32_t terms() const { return terms_; }
   int topics() const { return topics_; }
   int stride() const { return stride_; }

@@ -3,31 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/special.hpp"
+#include "topics/log_rising.hpp"
 
 namespace bayes {
 namespace {
-
-/// log Gamma(a + n) / Gamma(a)
-double log_rising(double a, double n) { return log_gamma(a + n) - log_gamma(a); }
-
-/// The same for n = 1, 2, ... in turn.
-class LogRising {
- public:
-  explicit LogRising(double a) : a_(a) {}
-  double operator()(std::int64_t n) {
-    if (n - n_ > 16) {
-      sum_ = log_rising(a_, double(n));
-      n_ = n;
-    }
-    while (n_ < n) sum_ += std::log(a_ + double(n_++));
-    return sum_;
-  }
-
- private:
-  double a_, sum_ = 0;
-  std::int64_t n_ = 0;
-};
 
 /// The number of successes of so many trials of probability p, by the numbers of failures between
 /// them.
@@ -42,6 +21,9 @@ std::int64_t draw_binomial(std::int64_t trials, double p, Random &random) {
   return successes;
 }
 
+/// A random number takes as long as about so many operations.
+constexpr std::size_t operations_of_draw = 50;
+
 /// more[j]: how many counts are above j.
 using Above = std::vector<std::int64_t>;
 void add_count(Above &more, std::int64_t n, std::int64_t times) {
@@ -55,9 +37,12 @@ void sum_up(Above &more) {
 /// 1) over all counts n.
 double draw_exponent(const Above &more, double alpha, Random &random) {
   double out = 0;
-  for (std::size_t j = 0; j < more.size(); ++j)
+  WorkPoll poll;
+  for (std::size_t j = 0; j < more.size(); ++j) {
+    poll(operations_of_draw);
     out += j == 0 ? double(more[0])
                   : double(draw_binomial(more[j], alpha / (alpha + double(j)), random));
+  }
   return out;
 }
 
@@ -144,7 +129,9 @@ void TopicChain::score() {
   for (int k = 0; k < topics(); ++k)
     log_terms -= log_rising(prior_total(k), double(totals[std::size_t(k)]));
   std::vector<std::int64_t> entries(1024, 0);  // how often n_kw is this number
+  WorkPoll poll;
   for (std::int32_t w = 0; w < terms(); ++w) {
+    poll(2 * std::size_t(topics()));
     const std::int32_t *const n = counts.of(w);
     const double *const more = added(w);
     for (int k = 0; k < topics(); ++k) {
@@ -191,9 +178,12 @@ void draw_prior(TopicChain &chain, const DrawnPrior &drawn, Random &random) {
     // -log u of a document is a sum of exponential variates with rates A, A + 1, ..., A + n - 1.
     double whole = 0, rate = lda_hyper_rate;
     for (const double a : prior.alpha) whole += a;
-    for (std::size_t j = 0; j < chain.tokens.longer.size(); ++j)
+    WorkPoll poll;
+    for (std::size_t j = 0; j < chain.tokens.longer.size(); ++j) {
+      poll(operations_of_draw);
       rate += (drawn.symmetric ? double(chain.topics()) : 1) *
               random.gamma(double(chain.tokens.longer[j])) / (whole + double(j));
+    }
     std::vector<Above> more(prior.alpha.size());
     chain.histogram.each([&](int k, std::int32_t n, std::int64_t documents) {
       add_count(more[std::size_t(k)], n, documents);
@@ -217,7 +207,9 @@ void draw_prior(TopicChain &chain, const DrawnPrior &drawn, Random &random) {
         rate +=
             double(chain.terms()) * draw_minus_log_beta(chain.prior_total(k), double(n), random);
     Above more;
+    WorkPoll poll;
     for (std::int32_t w = 0; w < chain.terms(); ++w) {
+      poll(2 * std::size_t(chain.topics()));
       const std::int32_t *const n = chain.counts.of(w);
       const double *const added = chain.added(w);
       for (int k = 0; k < chain.topics(); ++k) {
@@ -233,29 +225,31 @@ void draw_prior(TopicChain &chain, const DrawnPrior &drawn, Random &random) {
   }
 }
 
-void begin_topics(TopicChain &chain, Control &control) {
+void begin_topics(TopicChain &chain, const TermTopics *start, Control &control) {
   TokenUniforms uniforms(topic_stream(chain, 0, TopicStream::beginning));
   const auto k = std::size_t(chain.topics());
   std::vector<double> running(k);
+  const PollScope scope(control);
+  WorkPoll poll;
   for (std::int64_t s = 0; s < chain.corpus.stretches(); ++s)
     for (const CorpusPiece &piece : chain.corpus.stretch(s)) {
-      control.poll();
       each_document(piece, [&](std::int64_t d, const DocumentTerms &document) {
         std::int64_t at = chain.tokens.begin[std::size_t(d)];
         for (std::size_t e = 0; e < document.size(); ++e) {
           const std::int32_t w = document.terms[e];
+          const double *const counts = start ? start->of(w) : nullptr;
           const double *const added = chain.added(w);
           double sum = 0;
-          for (std::size_t j = 0; added && j < k; ++j)
-            running[j] = sum += (chain.prior.eta + added[j]) / chain.prior_total(int(j));
+          poll(4 * k);
+          for (std::size_t j = 0; j < k; ++j)
+            running[j] = sum +=
+                chain.prior.eta + (counts ? counts[j] : 0.0) + (added ? added[j] : 0.0);
           for (auto left = std::int64_t(document.counts[e]); left > 0; --left, ++at) {
-            if (at % (1 << 20) == 0) control.poll();
+            poll(operations_of_draw);
             uniforms.seek(at);
-            const double u = uniforms.next();
-            const std::size_t z =
-                added ? std::size_t(std::upper_bound(running.begin(), running.end() - 1, u * sum) -
-                                    running.begin())
-                      : std::min(k - 1, std::size_t(u * double(k)));
+            const std::size_t z = std::size_t(
+                std::upper_bound(running.begin(), running.end() - 1, uniforms.next() * sum) -
+                running.begin());
             chain.assigned[std::size_t(at)] = std::uint16_t(z);
             ++chain.counts.of(w)[z];
             ++chain.totals[z];

@@ -127,16 +127,6 @@ struct TopicChain {
   double log_terms = 0, log_documents = 0;
 };
 
-/// Gamma hyperpriors of what is learned of the prior: alpha_k (or the alpha of all topics) and eta.
-inline constexpr double lda_hyper_shape = 1, lda_hyper_rate = 1;
-
-/// What of the prior a chain draws.
-struct DrawnPrior {
-  bool alpha = false, symmetric = false, eta = false;
-  /// log of its density
-  double log_density(const LdaPrior &prior) const;
-};
-
 /// Draws the parameters of the prior given the counts, from their exact conditional distribution:
 /// with auxiliary variables (Teh, Jordan, Beal and Blei 2006; Newman, Asuncion, Smyth and Welling
 /// 2009) for the ratios of gamma functions it is a gamma distribution.
@@ -168,7 +158,7 @@ class TokenUniforms {
 };
 
 /// What random numbers are for.
-enum class TopicStream : std::uint64_t { beginning = 30, tokens, topics, prior };
+enum class TopicStream : std::uint64_t { beginning = 30, tokens, topics, prior, moves };
 inline RowRandom topic_stream(const TopicChain &chain, int sweep, TopicStream stream) {
   return RowRandom(chain.seed, std::uint64_t(chain.number), std::uint64_t(sweep),
                    std::uint64_t(stream));
@@ -183,8 +173,8 @@ class TopicSampler {
   virtual void sweep(int index, Control &control) = 0;
 };
 
-/// Gives every token its first topic, all with the same probability; of a term to which the prior
-/// adds something in proportion to eta_kw / sum_w eta_kw.
-void begin_topics(TopicChain &chain, Control &control);
+/// Gives every token its first topic, in proportion to eta_kw and what `start` counts of the term,
+/// if it is not null.
+void begin_topics(TopicChain &chain, const TermTopics *start, Control &control);
 
 }  // namespace bayes

@@ -10,19 +10,25 @@ namespace bayes {
 
 TopicReference::TopicReference(const TopicCounts &counts)
     : roots_(counts.terms(), counts.topics()) {
-  for (std::int32_t w = 0; w < counts.terms(); ++w)
+  WorkPoll poll;
+  for (std::int32_t w = 0; w < counts.terms(); ++w) {
     for (int k = 0; k < counts.topics(); ++k) roots_.of(w)[k] = std::sqrt(double(counts.of(w)[k]));
+    poll(4 * std::size_t(counts.topics()));
+  }
 }
 
 std::vector<int> TopicReference::names_of(const TopicCounts &counts, Control &control) const {
   const int topics = counts.topics(), stride = counts.stride();
   const auto k = std::size_t(topics);
   Buffer rows(k * std::size_t(stride), 0.0);
+  const PollScope scope(control);
+  WorkPoll poll;
   for (std::int32_t w = 0; w < counts.terms(); ++w) {
-    if (w % 4096 == 0) control.poll();
+    poll(k);
     const double *const root = roots_.of(w);
     for (int i = 0; i < topics; ++i) {
       if (counts.of(w)[i] == 0) continue;
+      poll(k);
       const double own = std::sqrt(double(counts.of(w)[i]));
       double *const to = rows.data() + std::size_t(i) * std::size_t(stride);
       for (int j = 0; j < stride; j += simd::lanes)

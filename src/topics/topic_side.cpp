@@ -11,12 +11,15 @@ TopicSide::TopicSide(const TopicTask &task, std::int32_t terms, int topics)
       point_(task.options.method == "em"),
       added_totals_(std::size_t(padded_topics(topics)), 0.0) {
   if (!added_) return;
-  for (std::int32_t w = 0; w < terms; ++w)
+  WorkPoll poll;
+  for (std::int32_t w = 0; w < terms; ++w) {
+    poll(std::size_t(topics));
     for (int k = 0; k < topics; ++k) {
       const double a = added_->of(w)[k];
       added_totals_[std::size_t(k)] += a;
       if (a > 0) not_zero_.push_back(a);
     }
+  }
 }
 
 std::vector<double> TopicSide::totals(const TopicState &state, const Buffer &count_totals) const {
@@ -39,7 +42,11 @@ void TopicSide::factor(const TopicState &state, const Buffer &count_totals, Cont
     each_chunk(
         state.counts.terms(), 4.0 * topics, control,
         [&](std::int32_t first, std::int32_t last, int) {
-          for (std::int32_t w = first; w < last; ++w) factors.take(w, state.counts);
+          WorkPoll poll;
+          for (std::int32_t w = first; w < last; ++w) {
+            factors.take(w, state.counts);
+            poll(4 * std::size_t(topics));
+          }
         },
         [](int) {});
     return;
@@ -52,8 +59,11 @@ void TopicSide::factor(const TopicState &state, const Buffer &count_totals, Cont
       state.counts.terms(), 60.0 * topics, control,
       [&](std::int32_t first, std::int32_t last, int slot) {
         TopicSums &here = slots[std::size_t(slot)] = {};
-        for (std::int32_t w = first; w < last; ++w)
+        WorkPoll poll;
+        for (std::int32_t w = first; w < last; ++w) {
           here.add(factors.expect(w, from, of_totals.data()));
+          poll(20 * std::size_t(topics));
+        }
       },
       [&](int slot) { sums_.add(slots[std::size_t(slot)]); });
 }
@@ -64,7 +74,11 @@ double TopicSide::divergence(const TopicState &state, const Buffer &count_totals
   double out = sums_.counted_logs - sums_.log_gamma;
   for (const double total : totals(state, count_totals)) out += log_gamma(total);
   out += (v * k - double(not_zero_.size())) * log_gamma(state.eta);
-  for (const double a : not_zero_) out += log_gamma(state.eta + a);
+  WorkPoll poll;
+  for (const double a : not_zero_) {
+    out += log_gamma(state.eta + a);
+    poll(20);
+  }
   for (int i = 0; i < int(k); ++i) out -= log_gamma(v * state.eta + added_totals_[std::size_t(i)]);
   return out;
 }

@@ -12,8 +12,8 @@
 
 namespace bayes {
 
-/// f(first, last, slot) for the terms in chunks, on all threads, and merge(slot) in their order.
-/// `each`: operations for a term.
+/// f(first, last, slot) for the terms in chunks, on all threads, and merge(slot) in their order. f
+/// polls. `each`: operations for a term.
 template <class F, class M>
 void each_chunk(std::int32_t terms, double each, Control &control, F f, M merge) {
   constexpr std::int32_t chunk = 512;

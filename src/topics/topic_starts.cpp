@@ -2,231 +2,155 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <memory>
 
-#include "base/random.hpp"
-#include "base/simd.hpp"
+#include "topics/topic_moves.hpp"
+#include "topics/topic_samplers.hpp"
 
 namespace bayes {
 namespace {
 
-/// Of the corpus so many entries are looked at.
-constexpr std::int64_t most_entries = 2'000'000;
-/// Of so many numbers the projections of words may consist.
-constexpr std::size_t most_projected = 4'000'000;
-/// How much of a topic's start is its anchor's company; the rest is the average of all.
-constexpr double share_of_company = 0.3;
+/// Topics are found in this many tokens, more with many topics, and settle in more.
+constexpr double few_tokens = 2.5e5, tokens_of_topic = 5e3, many_tokens = 1e6;
+constexpr double most_tokens_of_document = 1e4;
+/// With fewer tokens than these chains are longer, up to 12 times: sweeps cost little, and what
+/// looks like two topics in one may only be slow to come apart.
+constexpr double patient_tokens = 1e6;
 
-constexpr std::uint64_t stream = 1;
+/// Topics are moved for the first time when they have begun to differ, and then until nothing
+/// moves twice, with sweeps between in which tokens settle.
+constexpr int sweeps_before_moves = 15, sweeps_between_moves = 10, most_moves = 10;
+/// Sweeps in which tokens settle before the last ones, which are averaged.
+constexpr int settling_sweeps = 10, averaged_sweeps = 10;
 
-std::uint64_t hash_of(const std::string &text) {
-  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-  for (const char c : text) hash = (hash ^ std::uint8_t(c)) * 0x100000001b3;
-  return hash ^ hash >> 29;
-}
-
-/// to += factor * from, and the scalar product; of a multiple of 8 numbers.
-void add_multiple(double *to, double factor, const double *from, int size) {
-  for (int i = 0; i < size; i += simd::lanes)
-    simd::store(to + i, simd::madd(factor, simd::load(from + i), simd::load(to + i)));
-}
-double scalar_product(const double *a, const double *b, int size) {
-  simd::Vector sums[simd::registers] = {};
-  for (int i = 0; i < size; i += simd::sum_lanes)
-    for (int g = 0; g < simd::registers; ++g)
-      sums[g] = simd::madd(simd::load(a + i + g * simd::lanes), simd::load(b + i + g * simd::lanes),
-                           sums[g]);
-  return simd::sum(sums);
-}
-
-/// f(document) for the first documents.
-template <class F> void each_first(Corpus &corpus, Control &control, F f) {
-  std::int64_t entries = 0;
-  for (std::int64_t s = 0; s < corpus.stretches() && entries < most_entries; ++s)
+/// The first documents, with whole counts. Their order does not depend on anything but what is in
+/// them, so that they are as good as drawn at random.
+MemoryCorpus sample_of(Corpus &corpus, double most_tokens, Control &control) {
+  const CorpusTotals &totals = corpus.totals();
+  MemoryCorpus out(totals.vocabulary);
+  // Weights may be small numbers.
+  const double usual = totals.whole || !(totals.tokens > 0)
+                           ? 1
+                           : std::max(1.0, double(totals.entries) / totals.tokens);
+  std::vector<std::int32_t> terms;
+  std::vector<double> counts;
+  double tokens = 0;
+  WorkPoll poll;
+  for (std::int64_t s = 0; s < corpus.stretches() && tokens < most_tokens; ++s)
     for (const CorpusPiece &piece : corpus.stretch(s)) {
       control.poll();
       each_document(piece, [&](std::int64_t, const DocumentTerms &document) {
-        f(document);
-        return (entries += std::int64_t(document.size())) < most_entries;
+        const double scale =
+            std::min(usual, most_tokens_of_document / std::max(1e-300, document.tokens()));
+        terms.clear();
+        counts.clear();
+        double sum = 0, taken = 0;
+        poll(4 * document.size());
+        for (std::size_t e = 0; e < document.size(); ++e) {
+          sum += scale * document.counts[e];
+          const double count = std::floor(sum + 0.5) - taken;
+          if (!(count > 0)) continue;
+          taken += count;
+          terms.push_back(document.terms[e]);
+          counts.push_back(count);
+        }
+        out.append({terms, counts});
+        return (tokens += taken) < most_tokens;
       });
-      if (entries >= most_entries) return;
+      if (tokens >= most_tokens) break;
     }
+  return out;
 }
 
-class Anchors {
+/// A short chain of a sampler, whose last sweeps are averaged.
+class ShortChain {
  public:
-  Anchors(Corpus &corpus, const std::vector<std::string> &terms, int topics, std::uint64_t seed,
-          int restart, Control &control)
-      : corpus_(corpus),
-        control_(control),
-        v_(std::int32_t(terms.size())),
-        k_(topics),
-        size_(std::clamp((2 * topics + 63) / 64 * 64, 128, 1024)),
-        signs_(std::size_t(v_) * std::size_t(size_ / 64)),
-        places_(std::size_t(v_), -1) {
-    for (std::int32_t w = 0; w < v_; ++w) {
-      poll_in_loop(std::size_t(w));
-      Random random(seed, std::uint64_t(restart), hash_of(terms[std::size_t(w)]), stream);
-      for (int i = 0; i < size_ / 64; ++i)
-        signs_[std::size_t(w) * std::size_t(size_ / 64) + std::size_t(i)] = random.bits();
+  ShortChain(Corpus &sample, const LdaPrior &prior, const DrawnPrior &drawn, std::uint64_t seed,
+             int name, const TermTopics *start, Control &control)
+      : index_(sample, control),
+        chain_(sample, index_, prior, seed, name),
+        sampler_(collapsed_topics(chain_)),
+        drawn_(drawn),
+        control_(control) {
+    begin_topics(chain_, start, control);
+  }
+
+  void sweep(int times) {
+    for (; times > 0; --times) {
+      sampler_->sweep(sweeps_, control_);
+      Random random(chain_.seed, std::uint64_t(chain_.number), std::uint64_t(sweeps_),
+                    std::uint64_t(TopicStream::prior));
+      draw_prior(chain_, drawn_, random);
+      ++sweeps_;
     }
   }
 
-  /// Terms, at most as many as topics.
-  std::vector<std::int32_t> find() {
-    choose_candidates();
-    project();
-    return corners();
-  }
-
- private:
-  /// Words of too few documents have company by chance.
-  void choose_candidates() {
-    std::vector<std::int64_t> documents_of(std::size_t(v_), 0);
-    std::int64_t documents = 0;
-    each_first(corpus_, control_, [&](const DocumentTerms &document) {
-      ++documents;
-      for (const std::int32_t w : document.terms) ++documents_of[std::size_t(w)];
-    });
-    const std::int64_t least = std::int64_t(std::sqrt(double(documents)) / 2);
-    for (std::int32_t w = 0; w < v_; ++w)
-      if (documents_of[std::size_t(w)] >= std::max<std::int64_t>(1, least))
-        candidates_.push_back(w);
-    const std::size_t most = most_projected / std::size_t(size_);
-    if (candidates_.size() > most) {
-      std::stable_sort(candidates_.begin(), candidates_.end(), [&](std::int32_t a, std::int32_t b) {
-        return documents_of[std::size_t(a)] > documents_of[std::size_t(b)];
-      });
-      candidates_.resize(most);
+  void move() {
+    const double tokens = double(std::max<std::int64_t>(1, index_.tokens()));
+    const int patience = int(std::clamp(patient_tokens / tokens, 1.0, 12.0));
+    sweep(patience * sweeps_before_moves);
+    for (int calls = 0, idle = 0; calls < most_moves && idle < 2; ++calls) {
+      const bool own_alphas = drawn_.alpha && !drawn_.symmetric;
+      idle = move_topics(chain_, own_alphas, calls, control_) > 0 ? 0 : idle + 1;
+      if (idle < 2) sweep((patience + 1) / 2 * sweeps_between_moves);
     }
-    for (std::size_t i = 0; i < candidates_.size(); ++i)
-      places_[std::size_t(candidates_[i])] = std::int32_t(i);
   }
 
-  /// The company of the candidates, a distribution over terms, in random directions.
-  void project() {
-    rows_.assign(candidates_.size() * std::size_t(size_), 0.0);
-    weights_.assign(candidates_.size(), 0.0);
-    const std::size_t size = std::size_t(size_);
-    Buffer direction(size), sum(size);
-    each_first(corpus_, control_, [&](const DocumentTerms &document) {
-      const double tokens = document.tokens();
-      if (!(tokens > 1)) return;
-      std::fill(sum.begin(), sum.end(), 0.0);
-      for (std::size_t i = 0; i < document.size(); ++i) {
-        look(document.terms[i], direction);
-        add_multiple(sum.data(), document.counts[i], direction.data(), size_);
+  TopicStart average() {
+    TopicStart out{TermTopics(chain_.terms(), chain_.topics()),
+                   std::vector<double>(std::size_t(chain_.topics()), 0.0), 0};
+    constexpr double share = 1.0 / averaged_sweeps;
+    WorkPoll poll;
+    for (int i = 0; i < averaged_sweeps; ++i) {
+      sweep(1);
+      for (std::int32_t w = 0; w < chain_.terms(); ++w) {
+        poll(2 * std::size_t(chain_.topics()));
+        const std::int32_t *const n = chain_.counts.of(w);
+        for (int k = 0; k < chain_.topics(); ++k) out.counts.of(w)[k] += share * double(n[k]);
       }
-      for (std::size_t i = 0; i < document.size(); ++i) {
-        const std::int32_t place = places_[std::size_t(document.terms[i])];
-        if (place < 0) continue;
-        // A token is not company of its own.
-        const double weight = document.counts[i] / tokens;
-        double *const to = row(place);
-        look(document.terms[i], direction);
-        add_multiple(to, weight / (tokens - 1), sum.data(), size_);
-        add_multiple(to, -weight / (tokens - 1), direction.data(), size_);
-        weights_[std::size_t(place)] += weight;
-      }
-    });
-    Buffer mean(std::size_t(size_), 0.0);
-    double all = 0;
-    for (std::size_t i = 0; i < candidates_.size(); ++i) {
-      add_multiple(mean.data(), 1, row(std::int32_t(i)), size_);
-      all += weights_[i];
-    }
-    for (std::size_t i = 0; i < candidates_.size(); ++i) {
-      double *const of = row(std::int32_t(i));
-      if (weights_[i] > 0)
-        for (int j = 0; j < size_; ++j) of[j] /= weights_[i];
-      if (all > 0) add_multiple(of, -1 / all, mean.data(), size_);
-    }
-  }
-
-  /// Again and again the one that is farthest from the span of those before.
-  std::vector<std::int32_t> corners() {
-    std::vector<std::int32_t> out;
-    std::vector<double> squares(candidates_.size());
-    for (std::size_t i = 0; i < squares.size(); ++i)
-      squares[i] = scalar_product(row(std::int32_t(i)), row(std::int32_t(i)), size_);
-    const double largest = squares.empty() ? 0 : *std::max_element(squares.begin(), squares.end());
-    Buffer direction(static_cast<std::size_t>(size_));
-    while (int(out.size()) < std::min(k_, size_ / 2)) {
-      control_.poll();
-      const auto farthest = std::max_element(squares.begin(), squares.end());
-      if (farthest == squares.end() || !(*farthest > 1e-9 * largest)) break;
-      const std::int32_t place = std::int32_t(farthest - squares.begin());
-      out.push_back(candidates_[std::size_t(place)]);
-      std::copy_n(row(place), size_, direction.data());
-      const double length = std::sqrt(*farthest);
-      for (double &x : direction) x /= length;
-      for (std::size_t i = 0; i < squares.size(); ++i) {
-        double *const of = row(std::int32_t(i));
-        add_multiple(of, -scalar_product(of, direction.data(), size_), direction.data(), size_);
-        squares[i] = scalar_product(of, of, size_);
-      }
-      squares[std::size_t(place)] = 0;
+      for (std::size_t k = 0; k < out.alpha.size(); ++k)
+        out.alpha[k] += share * chain_.prior.alpha[k];
+      out.eta += share * chain_.prior.eta;
     }
     return out;
   }
 
-  double *row(std::int32_t place) { return rows_.data() + std::size_t(place) * std::size_t(size_); }
-  /// A term's signs as numbers.
-  void look(std::int32_t term, Buffer &direction) const {
-    const std::uint64_t *const bits = signs_.data() + std::size_t(term) * std::size_t(size_ / 64);
-    for (int i = 0; i < size_; ++i)
-      direction[std::size_t(i)] = bits[i / 64] >> (i % 64) & 1 ? 1.0 : -1.0;
-  }
-
-  Corpus &corpus_;
+ private:
+  const TokenIndex index_;
+  TopicChain chain_;
+  const std::unique_ptr<TopicSampler> sampler_;
+  const DrawnPrior &drawn_;
   Control &control_;
-  const std::int32_t v_;
-  const int k_, size_;
-  std::vector<std::uint64_t> signs_;
-  std::vector<std::int32_t> candidates_, places_;
-  Buffer rows_;
-  std::vector<double> weights_;
+  int sweeps_ = 0;
 };
 
 }  // namespace
 
-TermTopics starting_topics(Corpus &corpus, const std::vector<std::string> &terms, int topics,
-                           std::uint64_t seed, int restart, Control &control) {
-  const std::int32_t v = std::int32_t(terms.size());
-  const std::vector<std::int32_t> anchors =
-      Anchors(corpus, terms, topics, seed, restart, control).find();
-  std::vector<int> topic_of(std::size_t(v), -1);
-  for (std::size_t k = 0; k < anchors.size(); ++k) topic_of[std::size_t(anchors[k])] = int(k);
-  // What documents with an anchor are about, and all documents together.
-  TermTopics out(v, topics);
-  std::vector<double> average(std::size_t(v), 0.0), totals(std::size_t(topics), 0.0);
-  double all = 0;
-  each_first(corpus, control, [&](const DocumentTerms &document) {
-    const double tokens = document.tokens();
-    all += tokens;
-    for (std::size_t i = 0; i < document.size(); ++i) {
-      average[std::size_t(document.terms[i])] += document.counts[i];
-      const int topic = topic_of[std::size_t(document.terms[i])];
-      if (topic < 0) continue;
-      const double weight = document.counts[i] / tokens;
-      for (std::size_t j = 0; j < document.size(); ++j)
-        out.of(document.terms[j])[topic] += weight * document.counts[j];
-      totals[std::size_t(topic)] += weight * tokens;
-    }
-  });
-  const double each = corpus.totals().tokens / topics;
-  for (std::int32_t w = 0; w < v; ++w) {
-    poll_in_loop(std::size_t(w));
-    Random random(seed, std::uint64_t(restart), hash_of(terms[std::size_t(w)]), stream + 1);
-    // Those of later documents only may be any of them.
-    const double usual = (average[std::size_t(w)] + 1.0 / v) / (all + 1);
-    for (int k = 0; k < topics; ++k) {
-      double &x = out.of(w)[k];
-      const double noise = 0.5 + random.uniform(), total = totals[std::size_t(k)];
-      x = each * (total > 0 ? share_of_company * x / total + (1 - share_of_company) * usual * noise
-                            : usual * noise);
-    }
+TopicStart starting_topics(Corpus &corpus, const LdaPrior &prior, const DrawnPrior &drawn,
+                           std::uint64_t seed, int number, Control &control) {
+  // Not the name of a chain that goes on from here, which would have the same random numbers.
+  const int name = -2 * (number + 1);
+  const double few =
+      std::clamp(tokens_of_topic * double(prior.alpha.size()), few_tokens, many_tokens);
+  TopicStart out;
+  {
+    MemoryCorpus sample = sample_of(corpus, few, control);
+    ShortChain chain(sample, prior, drawn, seed, name, nullptr, control);
+    chain.move();
+    out = chain.average();
   }
+  if (few < many_tokens && corpus.totals().tokens > few) {
+    MemoryCorpus sample = sample_of(corpus, many_tokens, control);
+    ShortChain chain(sample, {out.alpha, out.eta, {}}, drawn, seed, name - 1, &out.counts, control);
+    chain.sweep(settling_sweeps);
+    out = chain.average();
+  }
+  // Averages of what was given have rounding errors.
+  if (!drawn.alpha) out.alpha = prior.alpha;
+  if (!drawn.eta) out.eta = prior.eta;
+  double sum = 0;
+  for (const double x : out.counts.values()) sum += x;
+  for (double &x : out.counts.values()) x *= sum > 0 ? corpus.totals().tokens / sum : 0;
   return out;
 }
 

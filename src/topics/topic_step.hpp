@@ -87,6 +87,9 @@ inline double sum(const double *f, int stride) {
   return total(a);
 }
 
+alignas(cache_line) inline constexpr double first_places[simd::sum_lanes] = {0, 1, 2, 3,
+                                                                             4, 5, 6, 7};
+
 /// The topic, not `old`, in which a point t of the line falls on which topics follow each other
 /// with lengths f_k (g_k + eta), those of one lane first. `running`: stride numbers of workspace.
 /// Returns -1 if all lengths are 0.
@@ -94,7 +97,7 @@ template <class Row>
 int search(const double *f, Row row, double eta, int stride, int old, double t, double *running) {
   using namespace simd;
   simd::Vector sums[registers] = {}, place[registers];
-  for (int i = 0; i < sum_lanes; ++i) place[i / lanes][i % lanes] = i;
+  for (int r = 0; r < registers; ++r) place[r] = load(first_places + r * lanes);
   const simd::Vector left_out = all(double(old)), more = all(eta);
   for (int k = 0; k < stride; k += sum_lanes)
     for (int r = 0; r < registers; ++r) {
@@ -120,7 +123,14 @@ int search(const double *f, Row row, double eta, int stride, int old, double t, 
     while (block > 0 && running[(block - 1) * sum_lanes + lane] == last[lane]) --block;
     return block * sum_lanes + lane;
   }
-  int low = 0, high = stride / sum_lanes - 1;
+  const int blocks = stride / sum_lanes;
+  if (blocks <= 16) {
+    // Where a search would go left or right cannot be predicted; that all are compared, can.
+    int before = 0;
+    for (int b = 0; b + 1 < blocks; ++b) before += running[b * sum_lanes + lane] <= t;
+    return before * sum_lanes + lane;
+  }
+  int low = 0, high = blocks - 1;
   while (low < high) {
     const int middle = (low + high) / 2;
     if (running[middle * sum_lanes + lane] > t)

@@ -145,7 +145,7 @@ void measure_speed(const std::vector<int> &topics) {
       const LdaPrior prior{std::vector<double>(std::size_t(k), 5.0 / k), 0.02, {}};
       TopicChain chain(corpus, index, prior, 1, 0);
       const double begin = cpu_seconds();
-      begin_topics(chain, control);
+      begin_topics(chain, nullptr, control);
       const double first = cpu_seconds() - begin;
       const auto sampler = make(method, chain);
       double best = 1e9, early = 0;
@@ -179,7 +179,7 @@ void measure_perplexity(const std::string &directory, int k, int sweeps, int war
     double cpu = 0;
     double mark = cpu_seconds();
     TopicChain chain(corpus, index, prior, 1, 0);
-    begin_topics(chain, control);
+    begin_topics(chain, nullptr, control);
     const auto sampler = make(method, chain);
     TermTopics sums(corpus.totals().vocabulary, k);
     int added = 0;

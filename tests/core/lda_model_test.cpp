@@ -62,6 +62,24 @@ BOOST_AUTO_TEST_CASE(documents_and_bytes_keep_everything) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(terms_of_probability_0_are_not_known) {
+  // Term 6 is in no document.
+  const Fitted em = fitted(documents, 7, 2, {{"method", "em"}, {"max_iter", 20}}),
+               vi = fitted(documents, 7, 2, {{"max_iter", 20}});
+  BOOST_TEST(em->topic(0)[6] == 0);
+  BOOST_TEST(em->terms()[6] == "t00006");
+  BOOST_TEST(em->code("t00006") == -1);
+  BOOST_TEST(em->code("t00005") == 5);
+  BOOST_TEST(vi->code("t00006") == 6);
+  const Counts document = {{0, 2}, {3, 1}}, more = {{0, 2}, {3, 1}, {6, 5}}, only = {{6, 4}};
+  BOOST_TEST(em->proportions(Packed(document)).mean == em->proportions(Packed(more)).mean);
+  BOOST_TEST(em->proportions(Packed(document)).deviation ==
+             em->proportions(Packed(more)).deviation);
+  BOOST_TEST(em->proportions(Packed(Counts{})).mean == em->proportions(Packed(only)).mean);
+  BOOST_TEST(vi->proportions(Packed(document)).deviation !=
+             vi->proportions(Packed(more)).deviation);
+}
+
 BOOST_AUTO_TEST_CASE(stored_draws_are_averaged) {
   const Document document = sampled_document();
   BOOST_TEST(refused(document) == "read");
@@ -110,7 +128,7 @@ BOOST_AUTO_TEST_CASE(impossible_members_are_named) {
   topics.values[3] = 0;
   BOOST_TEST(with(vi, "topics", topics) ==
              "\"topics\" contains 0.0, but its numbers must be greater than 0 and at most "
-             "1000000000000000");
+             "1000000000000000000");
   topics.shape = {6, 2};
   BOOST_TEST(with(vi, "topics", topics) ==
              "\"topics\" is an array of 6 x 2 numbers, but must be an array of 2 x 6 numbers");

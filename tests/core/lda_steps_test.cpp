@@ -2,8 +2,11 @@
 // learning of priors, and passes that are interrupted.
 #include <atomic>
 
+#include <utility>
+
 #include "lda_support.hpp"
 #include "topics/document_step.hpp"
+#include "topics/lda_variational.hpp"
 #include "topics/minibatches.hpp"
 #include "topics/prior_learning.hpp"
 
@@ -117,7 +120,7 @@ BOOST_AUTO_TEST_CASE(statistics_add_up) {
     for (bayes::TopicStatistics *each : {&all, d < 5 ? &a : &b})
       each->add(document, step, bound, n.data());
   }
-  a.add(b);
+  a.merge(b);
   BOOST_TEST(a.documents() == 10);
   BOOST_TEST(distance(a.bound(), all.bound()) < 1e-14);
   BOOST_TEST((a.terms() == all.terms()));
@@ -126,6 +129,51 @@ BOOST_AUTO_TEST_CASE(statistics_add_up) {
   a.clear();
   BOOST_TEST(a.terms().empty());
   BOOST_TEST(a.documents() == 0);
+  a.merge(all);
+  BOOST_TEST(a.documents() == 10);
+  BOOST_TEST(!a.terms().empty());
+}
+
+namespace {
+
+struct CountedPolls final : Control {
+  int polls = 0;
+  void poll() override { ++polls; }
+};
+
+/// Of every other term one or two tokens.
+Packed large_document(int vocabulary) {
+  Counts counts;
+  for (int w = 0; w < vocabulary; w += 2) counts[w] = 1 + w % 3;
+  return Packed(counts);
+}
+
+}  // namespace
+
+// It may take longer than a cancel may.
+BOOST_AUTO_TEST_CASE(steps_poll_inside_a_large_document) {
+  const int v = 40000, k = 64;
+  const Packed document(large_document(v));
+  CountedPolls control;
+  const bayes::PollScope scope(control);
+  const auto polls = [&control] { return std::exchange(control.polls, 0); };
+  bayes::TermTopics probabilities(v, k);
+  BOOST_TEST(polls() > 1);
+  std::fill(probabilities.values().begin(), probabilities.values().end(), 1.0 / v);
+  bayes::TopicFactors factors(v, k);
+  for (int w = 0; w < v; ++w) factors.take(w, probabilities);
+  const std::vector<double> alpha(at(k), 0.1);
+  const bayes::ProportionPrior prior(alpha);
+  bayes::DocumentStep step(factors, prior);
+  bayes::Buffer tokens(at(k));
+  polls();
+  const double bound = step.infer(document, {9, 0}, true, tokens.data());
+  BOOST_TEST(polls() >= 10);
+  bayes::TopicStatistics statistics(v, k);
+  for (int i = 0; i < 5; ++i) statistics.add(document, step, bound, tokens.data());
+  BOOST_TEST(polls() >= 2);
+  bayes::infer_proportions(document, factors, alpha);
+  BOOST_TEST(polls() >= 5);
 }
 
 BOOST_AUTO_TEST_CASE(minibatches_visit_every_document_once_in_a_pass) {
@@ -165,6 +213,34 @@ BOOST_AUTO_TEST_CASE(minibatches_visit_every_document_once_in_a_pass) {
 }
 
 // A pass that is abandoned for a poll and done again leaves nothing behind.
+BOOST_AUTO_TEST_CASE(the_log_likelihood_after_minibatches_is_estimated_from_some_documents) {
+  bayes::Random random(3);
+  topics::Corpus documents(3000);
+  for (topics::Counts &each : documents)
+    for (int i = 0; i < 30; ++i) ++each[std::int32_t(random.below(random.below(2) ? 10 : 40))];
+  MemoryCorpus corpus = topics::corpus_of(documents, 40);
+  TermTopics given(40, 2);
+  for (int w = 0; w < 40; ++w) {
+    given.of(w)[0] = w < 10 ? 0.09 : 0.1 / 30;
+    given.of(w)[1] = 1.0 / 40;
+  }
+  Control control;
+  const std::vector<double> alpha{1, 1};
+  const auto found = [&](std::int64_t most) {
+    return bayes::topics_log_likelihood(corpus, given, alpha, {}, control, most);
+  };
+  const std::int64_t all = corpus.totals().entries;
+  const double whole = found(all), part = found(all / 5);
+  BOOST_TEST(part != whole);
+  BOOST_TEST(distance(part, whole) < 0.01);
+  // the first documents, as if they were all
+  MemoryCorpus first(40);
+  for (std::size_t i = 0; first.totals().entries < all / 5; ++i)
+    first.append(topics::Packed(documents[i]));
+  BOOST_TEST(distance(part, bayes::topics_log_likelihood(first, given, alpha, {}, control) *
+                                corpus.totals().tokens / first.totals().tokens) < 1e-12);
+}
+
 BOOST_AUTO_TEST_CASE(interruptions_change_nothing) {
   struct Busy final : Control {
     mutable std::atomic<int> asked{0};
@@ -172,7 +248,7 @@ BOOST_AUTO_TEST_CASE(interruptions_change_nothing) {
   };
   const Corpus documents = synthetic(400, 50, 4, 30, 3);
   MemoryCorpus corpus = corpus_of(documents, 50);
-  for (const char *const method : {"vi", "em", "svi"}) {
+  for (const char *const method : {"vi", "em", "svi", "cvb0"}) {
     Options options = {{"method", method}, {"max_iter", 20}};
     if (method[0] == 's') options.emplace_back("batch_size", 100);
     const Fitted quiet = fitted(corpus, 5, options);
@@ -182,6 +258,39 @@ BOOST_AUTO_TEST_CASE(interruptions_change_nothing) {
         bayes::lda_fit(corpus, names(50), 5, Document(options), nullptr, false, control);
     BOOST_TEST(control.asked > 1100);
     BOOST_TEST((bits(*quiet) == bits(*busy)), method);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(interruptions_of_a_large_document_change_nothing) {
+  struct Rare final : Control {
+    mutable std::atomic<int> asked{0};
+    int polls = 0;
+    bool pending() const noexcept override {
+      const int n = ++asked;
+      return n == 40 || n == 400 || n == 403 || n == 500 || n == 1000;
+    }
+    void poll() override { ++polls; }
+  };
+  const int v = 20000;
+  MemoryCorpus corpus(v);
+  corpus.append(Packed({{1, 2}, {5, 1}}));
+  corpus.append(large_document(v));
+  for (const char *const method : {"vi", "em", "svi", "gibbs", "collapsed"}) {
+    Options options = {{"method", method}};
+    if (method[0] == 'g' || method[0] == 'c')
+      options.insert(options.end(), {{"draws", 6}, {"warmup", 3}});
+    else
+      options.emplace_back("max_iter", 6);
+    if (method[0] == 's') options.emplace_back("batch_size", 1);
+    const Fitted quiet = fitted(corpus, 60, options);
+    for (const int threads : {1, 2}) {
+      Rare control;
+      control.threads = threads;
+      const Fitted busy =
+          bayes::lda_fit(corpus, names(v), 60, Document(options), nullptr, false, control);
+      BOOST_TEST(control.polls > 0);
+      BOOST_TEST((bits(*quiet) == bits(*busy)), method << ", " << threads);
+    }
   }
 }
 

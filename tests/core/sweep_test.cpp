@@ -211,6 +211,27 @@ BOOST_AUTO_TEST_CASE(interrupts_are_seen_while_the_main_thread_waits) {
   }
 }
 
+// What is called in a task polls without knowing of it.
+BOOST_AUTO_TEST_CASE(polls_inside_a_task_abandon_it) {
+  for (const int threads : {1, 2}) {
+    Nervous control(20, false);
+    std::atomic<int> unfinished{0};
+    std::vector<int> part(std::size_t(threads), -1), merged;
+    run_in_order(
+        5, {threads, threads}, control,
+        [&](int, int slot, std::size_t task, const Stop &) {
+          ++unfinished;
+          for (int i = 0; i < 100; ++i) poll_here();
+          --unfinished;
+          part[std::size_t(slot)] = int(task);
+        },
+        [&](int slot) { merged.push_back(part[std::size_t(slot)]); });
+    BOOST_TEST((merged == std::vector<int>{0, 1, 2, 3, 4}));
+    BOOST_TEST(control.polls > 20);
+    BOOST_TEST(unfinished > 20);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(requests_that_poll_ignores_do_not_block) {
   class Deaf : public Control {
    public:

@@ -30,7 +30,10 @@ struct Fit {
 Fit fit(Corpus &corpus, const LdaOptions &options, const LdaPrior &prior, Control &control) {
   Fit out;
   FitRun run(out.model, FitPlan(options), control);
-  out.topics = sample_topics(corpus, options, prior, run, control);
+  const auto start = [&](int) {
+    return TopicStart{TermTopics(corpus.totals().vocabulary, options.k), prior.alpha, prior.eta};
+  };
+  out.topics = sample_topics(corpus, options, prior, start, run, control);
   return out;
 }
 Fit fit(Corpus &corpus, const LdaOptions &options, const LdaPrior &prior) {
@@ -141,6 +144,19 @@ class Interrupted final : public Control {
   mutable std::atomic<int> asked_{0};
 };
 
+class Rare final : public Control {
+ public:
+  bool pending() const noexcept override {
+    ++asked;
+    return ++since_ == 20;
+  }
+  void poll() override { since_ = 0; }
+  mutable std::atomic<int> asked{0};
+
+ private:
+  mutable std::atomic<int> since_{0};
+};
+
 class Cancelled final : public Control {
  public:
   bool pending() const noexcept override { return cancelled; }
@@ -233,13 +249,65 @@ BOOST_AUTO_TEST_CASE(threads_files_and_interrupts_change_nothing) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(histograms_know_large_counts_too) {
+  // Of so many topics counts from 64 on are listed one by one.
+  constexpr int topics = 20000;
+  using Entry = std::tuple<int, std::int32_t, std::int64_t>;
+  const auto entries_of = [](DocumentHistogram &histogram) {
+    std::vector<Entry> out;
+    histogram.each([&](int k, std::int32_t n, std::int64_t documents) {
+      if (!out.empty() && std::get<0>(out.back()) == k && std::get<1>(out.back()) == n)
+        std::get<2>(out.back()) += documents;
+      else
+        out.emplace_back(k, n, documents);
+    });
+    return out;
+  };
+  DocumentHistogram histogram(topics, 1000), other = histogram;
+  for (const std::int32_t n : {65, 64, 63, 64, 1, 63}) histogram.add(3, n);
+  histogram.add(topics - 1, 1000);
+  other.add(3, 64);
+  other.add(4, 64);
+  other.add(0, 1);
+  histogram.add(other);
+  const std::vector<Entry> expected = {{0, 1, 1},  {3, 1, 1},  {3, 63, 2},           {3, 64, 3},
+                                       {3, 65, 1}, {4, 64, 1}, {topics - 1, 1000, 1}};
+  BOOST_TEST((entries_of(histogram) == expected));
+  histogram.clear();
+  BOOST_TEST(entries_of(histogram).empty());
+}
+
+// A document that is left in its middle goes on there, with its topics in the order they had.
+BOOST_AUTO_TEST_CASE(interrupts_inside_a_document_change_nothing) {
+  MemoryCorpus corpus(3);
+  const std::vector<std::int32_t> terms = {0, 1, 2};
+  const std::vector<double> counts = {300000, 1, 500000};
+  corpus.append({terms, counts});
+  const auto swept = [&corpus](int threads, Control &control) {
+    control.threads = threads;
+    const TokenIndex index(corpus, control);
+    TopicChain chain(corpus, index, prior_of(100, 0.1, 0.5), 1, 0);
+    begin_topics(chain, nullptr, control);
+    const auto sampler = gibbs_topics(chain, Sparsity::always);
+    for (int t = 0; t < 3; ++t) sampler->sweep(t, control);
+    return chain.assigned;
+  };
+  Control quiet;
+  const auto expected = swept(1, quiet);
+  for (const int threads : {1, 2}) {
+    Rare rare;
+    BOOST_TEST((swept(threads, rare) == expected));
+    BOOST_TEST(rare.asked > 150);  // in each sweep about 60 times
+  }
+}
+
 BOOST_AUTO_TEST_CASE(chains_begin_at_different_places_and_agree) {
   MemoryCorpus corpus = corpus_of(many_documents(), 400);
   Control control;
   const TokenIndex index(corpus, control);
   TopicChain a(corpus, index, prior_of(20), 1, 0), b(corpus, index, prior_of(20), 1, 1);
-  begin_topics(a, control);
-  begin_topics(b, control);
+  begin_topics(a, nullptr, control);
+  begin_topics(b, nullptr, control);
   std::int64_t equal = 0;
   for (std::size_t i = 0; i < a.assigned.size(); ++i) equal += a.assigned[i] == b.assigned[i];
   BOOST_TEST(equal < 2000);  // of 27000
@@ -251,6 +319,30 @@ BOOST_AUTO_TEST_CASE(chains_begin_at_different_places_and_agree) {
   for (int t = 0; t < 30; ++t) sampler->sweep(t, control);
   a.score();
   BOOST_TEST(a.log_joint() > before + 1000);
+}
+
+BOOST_AUTO_TEST_CASE(alphas_go_with_their_topics) {
+  // Most documents are of one topic. Chains do not agree on which number it has.
+  std::vector<Tokens> documents(36, Tokens(12, 0));
+  documents.resize(42, Tokens(12, 1));
+  MemoryCorpus corpus = corpus_of(documents, 2);
+  for (const char *const method : {"collapsed", "gibbs"})
+    for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6}) {
+      LdaOptions options = options_of(method, 2);
+      options.seed = seed;
+      options.learn_alpha = Learned::asymmetric;
+      options.learn_eta = false;
+      const Fit found = fit(corpus, options, prior_of(2, 1, 0.02));
+      const auto large = std::size_t(found.topics.counts.of(0)[1] > found.topics.counts.of(0)[0]);
+      const auto log_ratio = [large](const LdaPrior &prior) {
+        return std::log(prior.alpha[large] / prior.alpha[1 - large]);
+      };
+      double mean = 0;
+      for (const LdaPrior &prior : found.topics.draw_priors)
+        mean += log_ratio(prior) / double(found.topics.draw_priors.size());
+      BOOST_TEST(mean > 0.7, method << ", seed " << seed << ": " << mean);
+      BOOST_TEST(log_ratio(found.topics.prior) > 0.7);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(seeded_topics_keep_their_names) {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "topic_sampler_support.hpp"
+#include "topics/typical_documents.hpp"
 
 using namespace topics;
 using support::distance;
@@ -30,6 +31,24 @@ TermTopics random_topics(std::int32_t v, int k, std::uint64_t seed) {
     for (std::int32_t w = 0; w < v; ++w) out.of(w)[j] = beta[std::size_t(w)];
   }
   return out;
+}
+
+/// What documents are scored under: topics as numbers that sum to this, and a prior.
+struct Scoring {
+  Scoring(const TermTopics &topics, std::vector<double> prior, double total = 1)
+      : numbers(topics),
+        totals(std::size_t(topics.topics()), total),
+        alpha(std::move(prior)) {
+    for (double &x : numbers.values()) x *= total;
+  }
+  operator TopicDraw() const { return {numbers, totals, alpha}; }
+  TermTopics numbers;
+  std::vector<double> totals, alpha;
+};
+
+HeldOut left_to_right(const DocumentTerms &document, const std::vector<TopicDraw> &draws,
+                      const LeftToRight &options) {
+  return score_left_to_right(document, term_hashes(names), draws, options);
 }
 
 }  // namespace
@@ -83,8 +102,11 @@ BOOST_AUTO_TEST_CASE(completion_is_its_definition) {
   const Document document{{0, 2, 3, 6}, {2, 1, 3.5, 1}};
   const DocumentHalves halves = split_document(document.all(), hashes);
   const std::vector<double> theta = {0.5, 0.3, 0.2};
-  const HeldOut score =
-      score_completion(document.all(), hashes, topics, [&](const DocumentTerms &observed) {
+  const Scoring scoring(topics, {1, 1, 1});
+  const std::vector<TopicDraw> draws = {scoring};
+  const HeldOut score = score_completion(
+      document.all(), hashes, draws, [&](const DocumentTerms &observed, const TopicDraw &draw) {
+        BOOST_TEST(&draw.numbers == &scoring.numbers);
         BOOST_TEST(std::equal(observed.counts.begin(), observed.counts.end(),
                               halves.observed_counts.begin(), halves.observed_counts.end()));
         return theta;
@@ -108,9 +130,80 @@ BOOST_AUTO_TEST_CASE(completion_is_its_definition) {
   BOOST_TEST(!HeldOut().perplexity());
 }
 
+BOOST_AUTO_TEST_CASE(terms_of_probability_0_in_all_topics_do_not_count) {
+  const auto hashes = term_hashes(names);
+  TermTopics topics = random_topics(8, 3, 4);
+  std::fill_n(topics.of(1), 3, 0.0);
+  std::fill_n(topics.of(4), 2, 0.0);  // the third topic has it
+  std::fill_n(topics.of(6), 3, 0.0);
+  BOOST_TEST(!is_possible(1, topics));
+  BOOST_TEST(is_possible(4, topics));
+  const Document document{{0, 1, 2, 4, 6}, {3, 5, 2, 1, 1}}, rest{{0, 2, 4}, {3, 2, 1}},
+      nothing{{1, 6}, {2, 3}};
+  const auto proportions = [&](const DocumentTerms &observed, const TopicDraw &) {
+    for (const std::int32_t w : observed.terms) BOOST_TEST((w != 1 && w != 6));
+    return std::vector<double>{0.2, 0.5, 0.3};
+  };
+  const Scoring scoring(topics, {0.3, 0.8, 0.1});
+  const std::vector<TopicDraw> draws = {scoring};
+  const auto scores = [&](const Document &d) {
+    return std::pair(score_completion(d.all(), hashes, draws, proportions),
+                     left_to_right(d.all(), draws, {3, 1}));
+  };
+  const auto [completion, from_left] = scores(document);
+  const auto [of_rest, rest_left_to_right] = scores(rest);
+  BOOST_TEST(std::isfinite(completion.log_probability));
+  BOOST_TEST(completion.log_probability == of_rest.log_probability);
+  BOOST_TEST(completion.tokens == of_rest.tokens);
+  BOOST_TEST(std::isfinite(from_left.log_probability));
+  BOOST_TEST(from_left.log_probability == rest_left_to_right.log_probability);
+  BOOST_TEST(from_left.tokens == 6);
+  const auto [none, none_left_to_right] = scores(nothing);
+  BOOST_TEST(none.documents == 1);
+  BOOST_TEST(!none.perplexity());
+  BOOST_TEST(!none_left_to_right.perplexity());
+}
+
+// Every token is predicted by the average of its probabilities under the draws.
+BOOST_AUTO_TEST_CASE(completion_averages_over_draws) {
+  const auto hashes = term_hashes(names);
+  const Scoring first(random_topics(8, 3, 1), {1, 1, 1}, 7),
+      second(random_topics(8, 3, 2), {2, 2, 2}, 300);
+  const std::vector<TopicDraw> draws = {first, second};
+  const std::vector<double> theta[] = {{0.5, 0.3, 0.2}, {0.1, 0.1, 0.8}};
+  const Document document{{0, 2, 3, 6}, {2, 1, 3.5, 1}};
+  const HeldOut score = score_completion(
+      document.all(), hashes, draws,
+      [&](const DocumentTerms &, const TopicDraw &draw) { return theta[draw.alpha[0] == 2]; });
+  const DocumentHalves halves = split_document(document.all(), hashes);
+  double log_p = 0;
+  for (std::size_t i = 0; i < halves.scored_terms.size(); ++i) {
+    double p = 0;
+    for (std::size_t k = 0; k < 3; ++k)
+      p += theta[0][k] * first.numbers.of(halves.scored_terms[i])[k] / 7 / 2 +
+           theta[1][k] * second.numbers.of(halves.scored_terms[i])[k] / 300 / 2;
+    log_p += halves.scored_counts[i] * std::log(p);
+  }
+  BOOST_TEST(distance(score.log_probability, log_p) < 1e-14);
+}
+
+BOOST_AUTO_TEST_CASE(left_to_right_averages_over_draws) {
+  // Of one topic a document's probability is the product of its tokens'.
+  const Scoring first(random_topics(8, 1, 3), {0.7}, 5), second(random_topics(8, 1, 4), {0.2});
+  const Document document{{0, 5}, {4, 2}};
+  const double of_first = left_to_right(document.all(), {first}, {}).log_probability,
+               of_second = left_to_right(document.all(), {second}, {}).log_probability;
+  BOOST_TEST(std::abs(of_first - of_second) > 0.1);
+  BOOST_TEST(distance(left_to_right(document.all(), {first, second}, {}).log_probability,
+                      std::log((std::exp(of_first) + std::exp(of_second)) / 2)) < 1e-13);
+  // Draws have random numbers of their own.
+  const Scoring topics(random_topics(8, 3, 5), {0.3, 0.8, 0.1});
+  const double one = left_to_right(document.all(), {topics}, {}).log_probability;
+  BOOST_TEST(one != left_to_right(document.all(), {topics, topics}, {}).log_probability);
+}
+
 BOOST_AUTO_TEST_CASE(left_to_right_is_unbiased) {
   // p(document | topics, alpha) by all assignments of its tokens.
-  const auto hashes = term_hashes(names);
   const std::vector<double> alpha = {0.3, 0.8, 0.1};
   const TermTopics topics = random_topics(8, 3, 2);
   const Document document{{0, 1, 4, 6}, {3, 1, 2, 1}};
@@ -122,14 +215,14 @@ BOOST_AUTO_TEST_CASE(left_to_right_is_unbiased) {
       for (int c = 0; c < int(document.counts[i]); ++c) p *= topics.of(document.terms[i])[z[at++]];
     exact += p;
   });
-  Control control;
+  const Scoring scoring(topics, alpha);
   for (const int particles : {1, 2, 5}) {
     const int runs = effort(40000);
     BatchMeans means(runs);
     double logs = 0;
     for (int run = 0; run < runs; ++run) {
-      const HeldOut score = score_left_to_right(document.all(), hashes, topics, alpha,
-                                                {particles, std::uint64_t(run)}, control);
+      const HeldOut score =
+          left_to_right(document.all(), {scoring}, {particles, std::uint64_t(run)});
       means.add({std::exp(score.log_probability) / exact});
       logs += score.log_probability / runs;
     }
@@ -140,34 +233,28 @@ BOOST_AUTO_TEST_CASE(left_to_right_is_unbiased) {
     if (particles == 5) BOOST_TEST(logs > std::log(exact) - 0.1);
   }
   // Many particles come close.
-  const HeldOut close =
-      score_left_to_right(document.all(), hashes, topics, alpha, {20000, 1}, control);
+  const HeldOut close = left_to_right(document.all(), {scoring}, {20000, 1});
   BOOST_TEST(close.tokens == 7);
   BOOST_TEST(std::abs(close.log_probability - std::log(exact)) < 0.03);
   // The same document, the same numbers.
   BOOST_TEST(close.log_probability ==
-             score_left_to_right(document.all(), hashes, topics, alpha, {20000, 1}, control)
-                 .log_probability);
-  BOOST_TEST(score_left_to_right({}, hashes, topics, alpha, {}, control).log_probability == 0);
+             left_to_right(document.all(), {scoring}, {20000, 1}).log_probability);
+  BOOST_TEST(left_to_right({}, {scoring}, {}).log_probability == 0);
 }
 
 BOOST_AUTO_TEST_CASE(left_to_right_with_one_topic_is_exact) {
-  const auto hashes = term_hashes(names);
   const TermTopics topics = random_topics(8, 1, 3);
   const Document document{{0, 5}, {40, 2}};
-  Control control;
-  const HeldOut score = score_left_to_right(document.all(), hashes, topics,
-                                            std::vector<double>{0.7}, {3, 1}, control);
+  const Scoring scoring(topics, {0.7});
+  const HeldOut score = left_to_right(document.all(), {scoring}, {3, 1});
   BOOST_TEST(distance(score.log_probability,
                       40 * std::log(topics.of(0)[0]) + 2 * std::log(topics.of(5)[0])) < 1e-12);
 }
 
 BOOST_AUTO_TEST_CASE(left_to_right_takes_whole_counts) {
-  Control control;
+  const Scoring scoring(random_topics(8, 2, 1), {1, 1});
   BOOST_CHECK_EXCEPTION(
-      score_left_to_right(Document{{0}, {1.5}}.all(), term_hashes(names), random_topics(8, 2, 1),
-                          std::vector<double>{1, 1}, {}, control),
-      Error, [](const Error &e) {
+      left_to_right(Document{{0}, {1.5}}.all(), {scoring}, {}), Error, [](const Error &e) {
         return e.code() == Errc::invalid_argument &&
                std::string(e.what()).find("1.5") != std::string::npos && !e.hint().empty();
       });
@@ -206,6 +293,39 @@ BOOST_AUTO_TEST_CASE(coherence_by_hand) {
   BOOST_TEST(!none.npmi(0));
   BOOST_TEST(!none.umass(0));
   BOOST_TEST(!unknown.umass(0));
+}
+
+BOOST_AUTO_TEST_CASE(typical_documents_are_so_beyond_doubt) {
+  // name, proportions and deviations of two topics
+  const auto add = [](TypicalDocuments &to, TypicalDocuments::Name name, double p, double sd) {
+    to.add(name, {{p, 1 - p}, {sd, sd}});
+  };
+  const auto ranked = [](const TypicalDocuments &from, int topic) {
+    std::string out;
+    for (const auto &entry : from.ranked(topic)) out += entry.name->value_or("?") + " ";
+    return out;
+  };
+  TypicalDocuments few(2, 3), all(2, 100), none(2, 5);
+  for (TypicalDocuments *const each : {&few, &all}) {
+    add(*each, "short", 0.95, 0.2);
+    add(*each, std::nullopt, 0.9, 0.01);
+    add(*each, "b", 0.9, 0.01);
+    add(*each, "other", 0.1, 0.01);
+    add(*each, "a", 0.9, 0.01);
+    add(*each, "long", 0.85, 0.001);
+  }
+  BOOST_TEST(ranked(all, 0) == "a b ? long short other ");
+  BOOST_TEST(ranked(few, 0) == "a b ? ");
+  BOOST_TEST(ranked(all, 1) == "other long a b ? short ");
+  BOOST_TEST(ranked(few, 1) == "other long a ");
+  BOOST_TEST(few.ranked(1)[1].proportion == 1 - 0.85);
+  BOOST_TEST(few.ranked(1)[1].deviation == 0.001);
+  BOOST_TEST(none.ranked(0).empty());
+  // Where no document is about a topic for certain, those that may be come first.
+  add(none, "without", 0.0008, 0.008);
+  add(none, "never", 0, 0);
+  add(none, "perhaps", 0.18, 0.34);
+  BOOST_TEST(ranked(none, 0) == "perhaps without never ");
 }
 
 BOOST_AUTO_TEST_CASE(hellinger) {

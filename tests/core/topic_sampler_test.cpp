@@ -58,7 +58,7 @@ void check(const LdaPrior &prior, const DrawnPrior &drawn, const std::vector<dou
   for (const Path &path : paths) {
     TopicChain chain(corpus, index, prior, 21, 0);
     const auto sampler = path.make(chain, path.sparsity);
-    begin_topics(chain, control);
+    begin_topics(chain, nullptr, control);
     BatchMeans means(iterations);
     for (int t = 0; t < iterations; ++t) {
       sampler->sweep(t, control);
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(log_joint_is_the_definition) {
         LdaPrior{{0.5, 0.8}, 0.2, added(terms, 2, {{0, 0, 1.5}, {2, 1, 0.3}})}})
     for (const Path &path : paths) {
       TopicChain chain(corpus, index, prior, 31, 0);
-      begin_topics(chain, control);
+      begin_topics(chain, nullptr, control);
       const auto sampler = path.make(chain, path.sparsity);
       for (int t = 0; t < 5; ++t) {
         sampler->sweep(t, control);
@@ -189,6 +189,38 @@ BOOST_AUTO_TEST_CASE(log_joint_is_the_definition) {
                                      slow_log_likelihood(documents, terms, prior, z)) < 1e-11);
       }
     }
+}
+
+BOOST_AUTO_TEST_CASE(weights_follow_when_a_document_loses_a_topic) {
+  // Term 0 is of topics 0 and 1, term 1 of 1 and 2, term 2 of 2, of which the document is full. As
+  // a rule the first token leaves topic 0, which nothing else is in; then the second finds topic 2.
+  const LdaPrior prior{
+      {0.1, 0.1, 0.1},
+      0.01,
+      added(3, 3, {{0, 0, 1e6}, {0, 1, 1e6}, {1, 1, 1e6}, {1, 2, 1e6}, {2, 2, 1e6}})};
+  Tokens tokens(102, 2);
+  tokens[0] = 0;
+  tokens[1] = 1;
+  MemoryCorpus corpus = corpus_of({tokens}, 3);
+  Control control;
+  const TokenIndex index(corpus, control);
+  for (const Path &path : paths) {
+    int left = 0, found = 0;
+    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+      TopicChain chain(corpus, index, prior, seed, 0);
+      for (std::size_t i = 0; i < tokens.size(); ++i) {
+        const int z = tokens[i];
+        chain.assigned[i] = std::uint16_t(z);
+        ++chain.counts.of(tokens[i])[z];
+        ++chain.totals[std::size_t(z)];
+      }
+      path.make(chain, path.sparsity)->sweep(0, control);
+      left += chain.assigned[0] == 1;
+      found += chain.assigned[1] == 2;
+    }
+    BOOST_TEST(left > 200, path.name << ": " << left);
+    BOOST_TEST(found > 280, path.name << ": " << found);  // 297 are expected
+  }
 }
 
 namespace {

@@ -423,8 +423,8 @@ std::vector<Document> fit_models() {
     const double counts[] = {double(1 + i), 1};
     documents.append({terms, counts});
   }
-  for (const Document &options :
-       {brief("em"), brief("vi"), brief("svi"), chains("gibbs"), chains("collapsed")})
+  for (const Document &options : {brief("em"), brief("vi"), brief("svi"), brief("cvb0"),
+                                  chains("gibbs"), chains("collapsed")})
     models.push_back(bayes::lda_fit(documents, {"a", "b", "c"}, 2, options, nullptr, false, control)
                          ->to_document());
   return models;

@@ -38,6 +38,10 @@ CREATE TABLE documents AS SELECT id,
 FROM generate_series(1, 20000) AS id;
 CREATE TABLE topics AS SELECT lda_fit(words, 20, '{"max_iter": 2, "tol": 1e6}') AS model
 FROM documents WHERE id <= 1000;
+CREATE TABLE volumes AS
+SELECT jsonb_object_agg('t' || i, 1 + i % 3) AS words FROM generate_series(1, 60000) AS i;
+CREATE TABLE shelves AS SELECT lda_fit(words, 50, '{"max_iter": 1, "tol": 1e6}') AS model
+FROM volumes;
 CREATE TABLE texts AS SELECT model::text AS model FROM options;
 ANALYZE;
 SQL
@@ -248,6 +252,16 @@ our %kinds = (
           lda_coherence('SELECT words FROM documents, generate_series(1, 20)', model)",
     'lda relevance' => "SELECT count(*) FROM topics, generate_series(1, 1000000),
           lda_relevance(model, 0.5)",
+    (map { ("lda $_, a large document" => "SELECT lda_fit(words, 300,
+          '{\"method\": \"$_\", $endless}') FROM volumes") } qw(vi em)),
+    'lda gibbs, a large document' => "SELECT lda_fit(words, 300, '{\"method\": \"gibbs\",
+          $sampling}') FROM volumes",
+    'lda proportions of a large document' => "SELECT count(lda_proportions(model, words))
+          FROM shelves, volumes, generate_series(1, 100)",
+    'lda perplexity of a large document' => "SELECT lda_perplexity(model, words)
+          FROM shelves, volumes, generate_series(1, 100)",
+    'lda typical documents' => "SELECT count(*) FROM topics,
+          lda_typical_documents('SELECT id, words FROM documents, generate_series(1, 5)', model)",
     'reading a model from text' => "SELECT count(model::bayes_model) FROM texts,
           generate_series(1, 1000)",
     'reading a model from jsonb' => "SELECT count(model::jsonb::bayes_model) FROM texts,

@@ -20,7 +20,7 @@ CREATE TABLE lda AS
          method_options('lda', method) || more AS o
   FROM (SELECT method, CASE WHEN method IN ('gibbs', 'collapsed') THEN '{}'::jsonb
                ELSE '{"restarts": 2}' END AS more
-        FROM unnest('{vi,em,svi,gibbs,collapsed}'::text[]) AS method) AS m,
+        FROM unnest('{vi,em,svi,cvb0,gibbs,collapsed}'::text[]) AS method) AS m,
        (VALUES ('page', 7), ('basket', 3), ('weighted', 3)) AS d(kind, k)
   WHERE kind <> 'weighted' OR more <> '{}';
 
@@ -53,13 +53,13 @@ FROM lda WHERE kind = 'basket'
 UNION ALL
 SELECT 'lda', format('lda spilled %s', method), 'library_rows', 'library_rows',
   call('lda_fit', 5, o || '{"max_iter": 3, "restarts": 1}')
-FROM lda WHERE kind = 'basket' AND method IN ('vi', 'em', 'svi');
+FROM lda WHERE kind = 'basket' AND method IN ('vi', 'em', 'svi', 'cvb0');
 CALL fit_all();
 
 INSERT INTO cases (family, name, source, rows, expression)
 SELECT 'lda', format('lda %s start', called), rows, rows,
   format('lda_fit(x, model(%L))', 'lda ' || called)
-FROM lda WHERE kind = 'basket' AND method IN ('vi', 'em')
+FROM lda WHERE kind = 'basket' AND method IN ('vi', 'em', 'cvb0')
 UNION ALL
 SELECT 'lda', format('lda %s update', called), rows, rows,
   format('lda_update(x || ARRAY[''new'', ''a''], model(%L))', 'lda ' || called)

@@ -1,5 +1,5 @@
 -- Topic models: every function of a fitted model, against what defines it.
-SELECT plan(65);
+SELECT plan(74);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 SET client_min_messages = error;
@@ -16,7 +16,7 @@ CREATE TABLE models AS
 SELECT way, lda_fit(words, 2, jsonb_build_object('method', way) || CASE
   WHEN way IN ('gibbs', 'collapsed') THEN '{"draws": 60, "chains": 2}'::jsonb
   ELSE '{"restarts": 3}' END) AS model
-FROM shopping, unnest('{vi,em,svi,gibbs,collapsed}'::text[]) AS way GROUP BY way;
+FROM shopping, unnest('{vi,em,svi,cvb0,gibbs,collapsed}'::text[]) AS way GROUP BY way;
 CREATE TABLE given AS SELECT model FROM models WHERE way = 'vi';
 
 -- ---- the models ----
@@ -86,6 +86,15 @@ SELECT never('SELECT way, topic, NOT near(w.effective_terms, e.terms) AS wrong
     exp(-sum(probability * ln(nullif(probability, 0)))) AS terms FROM lda_topics(model, 9)
     GROUP BY topic) AS e USING (topic)', 'effective terms are exp of the entropy');
 
+CREATE TABLE alike AS SELECT lda_fit(words, same, '{"prior": {"alpha": 0.5}}') AS model
+FROM shopping, (SELECT jsonb_set(model::jsonb, '{topics,1}', model::jsonb #> '{topics,0}')
+  ::bayes_model AS same FROM given) AS s;
+SELECT is((array_agg(topic), near(min(weight), 0.5), near(max(weight), 0.5),
+    near(min(effective_terms), max(effective_terms))), ('{1,2}'::int[], true, true, true),
+  'topics that are equal have equal weights') FROM alike, lda_topic_weights(model);
+SELECT is((lda_predict(model, '{saw}'::text[]), lda_proportions(model, '{saw}'::text[])),
+  (1, '{0.5,0.5}'::float8[]), 'and the first of them is predicted') FROM alike;
+
 -- ---- the posterior ----
 
 SELECT never('SELECT way, topic, term, NOT near(lambda / sum(lambda) OVER (PARTITION BY way,
@@ -97,7 +106,7 @@ SELECT is((SELECT near(sum(lambda), (SELECT sum(cardinality(words)) FROM shoppin
   FROM given)) USING (topic)), true, 'every token is in it once, and the prior');
 SELECT is(complaint(format('SELECT lda_posterior(model) FROM models WHERE way = %L', way)),
   format('22023 model fitted by %s has no posterior in closed form', way), way)
-FROM unnest('{em,gibbs,collapsed}'::text[]) AS way;
+FROM unnest('{em,cvb0,gibbs,collapsed}'::text[]) AS way;
 
 -- ---- documents ----
 
@@ -131,7 +140,7 @@ SELECT never($$SELECT way, NOT near(lda_proportions(model, words), alpha, 1e-9) 
   FROM models, (VALUES ('{}'::text[]), ('{egg}')) AS v(words),
   LATERAL (SELECT array_agg(alpha / sum ORDER BY topic) AS alpha FROM lda_topic_weights(model),
     LATERAL (SELECT sum(alpha) FROM lda_topic_weights(model)) AS s) AS a
-  WHERE way IN ('vi', 'svi', 'em')$$,
+  WHERE way IN ('vi', 'svi', 'em', 'cvb0')$$,
   'without evidence they are those of the prior');
 SELECT never($$SELECT way, NOT (near(lda_similarity(model, a, b), 1 - sqrt(0.5 * (
       SELECT sum((sqrt(p) - sqrt(q)) ^ 2) FROM unnest(lda_proportions(model, a),
@@ -163,7 +172,7 @@ SELECT never('SELECT way, NOT near(perplexity, expected) AS wrong
         unnest(shares) WITH ORDINALITY AS u(share, topic)
         JOIN LATERAL (SELECT topic, term, probability FROM lda_topics(model, 9)) AS t
           USING (topic) WHERE t.term = h.term GROUP BY way, id, n) AS w GROUP BY way) AS e
-  USING (way)', 'perplexity by document completion');
+  USING (way) WHERE way IN (''vi'', ''em'', ''svi'')', 'perplexity by document completion');
 CREATE TABLE single AS SELECT lda_fit(words, 1) AS model FROM shopping;
 SELECT is(near(lda_perplexity(model, words, '{"method": "left-to-right"}'), (SELECT
   exp(-sum(ln(probability)) / count(*)) FROM pairs, unnest(words) AS w JOIN lda_topics((SELECT model
@@ -248,11 +257,34 @@ SELECT is((SELECT array_agg(DISTINCT t.topic) FROM updated, lda_topics(model, 5)
   lda_topics(model, 4) AS t WHERE term = 'pear'), 'a new fruit is among the fruit');
 SELECT is(complaint(format('SELECT lda_update(words, model) FROM shopping, models
   WHERE way = %L', way)), '22023 this model cannot be updated: it was fitted by method '
-  || way, way) FROM unnest('{em,gibbs,collapsed}'::text[]) AS way;
+  || way, way) FROM unnest('{em,cvb0,gibbs,collapsed}'::text[]) AS way;
 SELECT is(complaint('SELECT lda_fit(words, m) FROM shopping, (SELECT gmm_fit(x, 2) AS m
   FROM faithful) AS f'), '42804 model is of family gmm, expected lda', 'a start of another family');
 SELECT is((i.dimension, i.components), (9, 2), 'terms of a start stay, those of documents come')
 FROM (SELECT lda_fit(ARRAY['saw', 'pear'], model) AS m FROM given) AS f, bayes_info(m) AS i;
+
+-- ---- terms of probability 0 ----
+
+CREATE TABLE unread AS SELECT lda_fit(array_remove(words, 'nail'), model) AS model
+FROM shopping, models WHERE way = 'em';
+SELECT is((count(*), sum(probability)), (2::bigint, 0::float8),
+  'after em a term that no document of the fit had')
+FROM unread, lda_topics(model, 9) WHERE term = 'nail';
+SELECT is((lda_proportions(model, '{saw,nail,nail}'::text[]), lda_proportions_sd(model,
+    '{"saw": 1, "nail": 9}'::jsonb), lda_predict(model, 'nail'::tsvector),
+    lda_similarity(model, '{saw,nail}'::text[], '{saw}'::text[])),
+  (lda_proportions(model, '{saw}'::text[]), lda_proportions_sd(model, '{"saw": 1}'::jsonb),
+    lda_predict(model, '{}'::text[]), 1::float8), 'is no evidence') FROM unread;
+SELECT never($$SELECT how, perplexity = 'Infinity' OR NOT near(perplexity, of_others) AS wrong
+  FROM (SELECT how, lda_perplexity(model, words, how) AS perplexity,
+      lda_perplexity(model, array_remove(words, 'nail'), how) AS of_others
+    FROM unread, pairs, (VALUES ('{}'::jsonb), ('{"method": "left-to-right"}')) AS v(how)
+    GROUP BY how) AS p$$, 'and is not predicted');
+SELECT is(lda_perplexity(model, '{nail,nail}'::text[]), NULL, 'alone it leaves nothing to predict')
+FROM unread;
+SELECT is((array_agg(k), max(perplexity) < 'Infinity', min(tokens) = max(tokens)),
+  ('{1,2}'::int[], true, true), 'terms of held-out documents only are not predicted by em')
+FROM lda_select('SELECT words || (''w'' || id) FROM shopping', '{1,2}', '{"method": "em"}');
 
 -- ---- the edges ----
 
@@ -264,12 +296,12 @@ SELECT never('SELECT what, way, (SELECT bool_or(probability < 0 OR probability >
   FROM (VALUES (''one document'', 2, ''{"a": 3, "b": 1}''::jsonb), (''one term'', 3, ''{"a": 2}''),
     (''more topics than terms'', 7, ''{"a": 1, "b": 2}''), (''more topics than terms'', 7, ''{}''),
     (''large counts'', 2, ''{"a": 1e5, "b": 1}''), (''large counts'', 2, ''{"b": 3}''))
-    AS v(what, k, x), unnest(''{vi,em,svi,gibbs,collapsed}''::text[]) AS way
+    AS v(what, k, x), unnest(''{vi,em,svi,cvb0,gibbs,collapsed}''::text[]) AS way
   GROUP BY what, way, k) AS f', 'what is hardly a corpus');
 SELECT never('SELECT way, (SELECT bool_or(probability = ''NaN'') IS NOT FALSE
     FROM lda_topics(m)) AS wrong FROM (SELECT way, lda_fit(x, 2, jsonb_build_object(''method'',
     way)) AS m FROM (VALUES (''{"a": 1e9, "b": 0.25}''::jsonb), (''{"b": 1e15, "c": 1e-300}''))
-    AS v(x), unnest(''{vi,em,svi}''::text[]) AS way GROUP BY way) AS f',
+    AS v(x), unnest(''{vi,em,svi,cvb0}''::text[]) AS way GROUP BY way) AS f',
   'counts that are huge, and tiny');
 
 SELECT * FROM finish();

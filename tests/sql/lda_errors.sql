@@ -1,5 +1,5 @@
 -- Topic models: every way to ask for what cannot be, and what is said about it.
-SELECT plan(54);
+SELECT plan(56);
 SET client_min_messages = error;
 \ir ../lib/errors.sql
 
@@ -29,7 +29,8 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
   ($q$SELECT lda_fit(x, 2, '{"metod": "em"}') FROM words$q$,
     '22023 unknown option "metod" | Did you mean "method"?'),
   ($q$SELECT lda_fit(x, 2, '{"method": "map"}') FROM words$q$,
-    '22023 option "method" is "map", but must be one of vi, em, svi, gibbs, collapsed'),
+    '22023 option "method" is "map", but must be one of vi, em, svi, cvb0, '
+    'gibbs, collapsed'),
   ($q$SELECT lda_fit(x, 2, '[]') FROM words$q$,
     '22023 options must be a JSON object, but are of kind array of numbers | Write options as '
     '''{"method": "svi", "seed": 2}''.'),
@@ -72,42 +73,12 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
   ($q$SELECT lda_fit('{"a": -1}'::jsonb, 2)$q$,
     '22023 count of term "a" of document 1 is -1 | A count is a finite number, not negative: '
     'how often the term occurs.'),
-  ($q$SELECT lda_fit('{"a": "x"}'::jsonb, 2)$q$,
-    '22023 count of term "a" of document 1 is a string | A document as jsonb is an object of '
-    'terms and their counts: {"index": 3, "scan": 1}.'),
-  ($q$SELECT lda_fit('{"a": null}'::jsonb, 2)$q$,
-    '22023 count of term "a" of document 1 is null | A document as jsonb is an object of '
-    'terms and their counts: {"index": 3, "scan": 1}.'),
-  ($q$SELECT lda_fit('{"a": true}'::jsonb, 2)$q$,
-    '22023 count of term "a" of document 1 is a boolean | A document as jsonb is an object of '
-    'terms and their counts: {"index": 3, "scan": 1}.'),
-  ($q$SELECT lda_fit('{"a": {"b": 1}}'::jsonb, 2)$q$,
-    '22023 count of term "a" of document 1 is an object | A document as jsonb is an object of '
-    'terms and their counts: {"index": 3, "scan": 1}.'),
-  ($q$SELECT lda_fit('{"a": [1]}'::jsonb, 2)$q$,
-    '22023 count of term "a" of document 1 is an array | A document as jsonb is an object of '
-    'terms and their counts: {"index": 3, "scan": 1}.'),
   ($q$SELECT lda_fit('{"a": 1e400}'::jsonb, 2)$q$,
     '22023 count of term "a" of document 1 is Infinity | A count is a finite number, not '
     'negative: how often the term occurs.'),
   ($q$SELECT lda_fit('{"a": 1e16}'::jsonb, 2)$q$,
     '22003 count of term "a" of document 1 is 1e+16, too large to compute with | The largest '
     'count that a term may have is 1e15.'),
-  ($q$SELECT lda_fit('[1]'::jsonb, 2)$q$,
-    '22023 document 1 is an array | A document as jsonb is an object of terms and their '
-    'counts: {"index": 3, "scan": 1}. | For a list of words use text[].'),
-  ($q$SELECT lda_fit('"a"'::jsonb, 2)$q$,
-    '22023 document 1 is a single value | A document as jsonb is an object of terms and their '
-    'counts: {"index": 3, "scan": 1}. | For a list of words use text[].'),
-  ($q$SELECT lda_fit('null'::jsonb, 2)$q$,
-    '22023 document 1 is a single value | A document as jsonb is an object of terms and their '
-    'counts: {"index": 3, "scan": 1}. | For a list of words use text[].'),
-  ($q$SELECT lda_fit('{"a": 0.5}'::jsonb, 2, '{"method": "gibbs"}')$q$,
-    '22023 count of term "a" of document 1 is 0.5, which is no whole number | A sampler draws '
-    'a topic for every token. | Methods vi, svi and em take fractional counts.'),
-  ($q$SELECT lda_fit(id, 'a', 0.3, 2, '{"method": "collapsed"}') FROM words$q$,
-    '22023 count of term "a" of document 1 is 0.3, which is no whole number | A sampler draws '
-    'a topic for every token. | Methods vi, svi and em take fractional counts.'),
   ($q$SELECT lda_fit('doc', 'a', 'NaN', 2) FROM words$q$,
     '42804 could not determine polymorphic type because input has type unknown'),
   ($q$SELECT lda_fit(id, 'a', -0.5, 2) FROM words$q$,
@@ -128,44 +99,57 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
   ($q$SELECT lda_fit(1, repeat('x', 1000000), 1, 2) FROM words$q$,
     '54000 a term is 1000000 bytes long, but the limit is 10000 | A term is a word, or the '
     'name of an item; md5(term) is a short one.'),
-  ($q$SELECT lda_topics('SELECT 1', 2)$q$,
-    '22023 column "?column?" of the query is of type integer | A document is a tsvector, an '
-    'array of text, or a jsonb object of counts. | Select a document for each row (SELECT '
-    'to_tsvector(''english'', body) FROM ...), a name and a document, or document, term and '
-    'count.'),
-  ($q$SELECT lda_topics('SELECT 1, 2, 3, 4', 2)$q$,
-    '22023 query returns 4 columns, but must return one to three | Select a document for each '
-    'row (SELECT to_tsvector(''english'', body) FROM ...), a name and a document, or '
-    'document, term and count.'),
-  ($q$SELECT lda_topics('SELECT id, id FROM words', 2)$q$,
-    '22023 column "id" of the query is of type integer | A document is a tsvector, an array '
-    'of text, or a jsonb object of counts. | Select a document for each row (SELECT '
-    'to_tsvector(''english'', body) FROM ...), a name and a document, or document, term and '
-    'count.'),
-  ($q$SELECT lda_topics('SELECT id, id, id FROM words', 2)$q$,
-    '22023 column "id" of the query is of type integer | A term is a text. | Select a '
-    'document for each row (SELECT to_tsvector(''english'', body) FROM ...), a name and a '
-    'document, or document, term and count.'),
-  ($q$SELECT lda_topics('SELECT id, ''a''::text, ''b''::text FROM words', 2)$q$,
-    '22023 column "text" of the query is of type text | A count is a number. | Select a '
-    'document for each row (SELECT to_tsvector(''english'', body) FROM ...), a name and a '
-    'document, or document, term and count.'),
-  ($q$SELECT lda_topics('DELETE FROM words', 2)$q$,
-    '22023 query is not a SELECT | It must be one SELECT that returns rows. | Select a '
-    'document for each row (SELECT to_tsvector(''english'', body) FROM ...), a name and a '
-    'document, or document, term and count.'),
-  ($q$SELECT lda_topics(NULL, 2)$q$,
-    '22004 query must not be NULL | Select a document for each row (SELECT '
-    'to_tsvector(''english'', body) FROM ...), a name and a document, or document, term and '
-    'count.'),
   ($q$SELECT lda_topics('SELECT x FROM words', 0)$q$,
     '22023 k is 0, but must be a whole number from 1 to 10000'),
   ($q$SELECT lda_fit(x, em) FROM words, given$q$,
     'no error | no error'),
   ($q$SELECT lda_update(x, em) FROM words, given$q$,
-    '22023 this model cannot be updated: it was fitted by method em | Only variational '
-    'methods leave a posterior that can be the prior of more documents. | Fit with option '
+    '22023 this model cannot be updated: it was fitted by method em | Only methods vi '
+    'and svi leave a posterior that can be the prior of more documents. | Fit with option '
     'method "vi" or "svi".')
   ) AS v(statement, said);
+
+-- ---- documents as jsonb ----
+
+SELECT is(whole_complaint(format('SELECT lda_fit(%L::jsonb, 2)', document)), said
+    || ' | A document as jsonb is an object of terms and their counts: {"index": 3, "scan": 1}.'
+    || CASE WHEN document LIKE '{%' THEN '' ELSE ' | For a list of words use text[].' END, document)
+FROM (VALUES
+  ('{"a": "x"}', '22023 count of term "a" of document 1 is a string'),
+  ('{"a": null}', '22023 count of term "a" of document 1 is null'),
+  ('{"a": true}', '22023 count of term "a" of document 1 is a boolean'),
+  ('{"a": {"b": 1}}', '22023 count of term "a" of document 1 is an object'),
+  ('{"a": [1]}', '22023 count of term "a" of document 1 is an array'),
+  ('[1]', '22023 document 1 is an array'),
+  ('"a"', '22023 document 1 is a single value'),
+  ('null', '22023 document 1 is a single value')) AS v(document, said);
+
+-- ---- counts that a sampler does not take ----
+
+SELECT is(whole_complaint(format('SELECT lda_fit(%s, 2, ''{"method": "%s"}'') FROM words', item,
+    method)), format('22023 count of term "a" of document 1 is %s, which is no whole number | A '
+    'sampler draws a topic for every token. | Methods vi, svi, em and cvb0 take fractional '
+    'counts.',
+    count), item || ', ' || method)
+FROM (VALUES (0.5, $$'{"a": 0.5}'::jsonb$$), (0.3, $$id, 'a', 0.3$$)) AS v(count, item),
+  unnest('{gibbs,collapsed}'::text[]) AS method;
+
+-- ---- queries that give no documents ----
+
+SELECT is(whole_complaint(format('SELECT lda_topics(%L, 2)', query)), said || ' | Select a '
+    'document for each row (SELECT to_tsvector(''english'', body) FROM ...), a name and a '
+    'document, or document, term and count.', coalesce(query, 'NULL'))
+FROM (VALUES
+  ('SELECT 1', '22023 column "?column?" of the query is of type integer | A document is a '
+    'tsvector, an array of text, or a jsonb object of counts.'),
+  ('SELECT 1, 2, 3, 4', '22023 query returns 4 columns, but must return one to three'),
+  ('SELECT id, id FROM words', '22023 column "id" of the query is of type integer | A document is '
+    'a tsvector, an array of text, or a jsonb object of counts.'),
+  ('SELECT id, id, id FROM words', '22023 column "id" of the query is of type integer | A term is '
+    'a text.'),
+  ('SELECT id, ''a''::text, ''b''::text FROM words', '22023 column "text" of the query is of type '
+    'text | A count is a number.'),
+  ('DELETE FROM words', '22023 query is not a SELECT | It must be one SELECT that returns rows.'),
+  (NULL, '22004 query must not be NULL')) AS v(query, said);
 
 SELECT * FROM finish();

@@ -1,7 +1,7 @@
 -- The columns of every function that returns rows: what the module writes is of the declared type.
 -- Values are compared with the declaration when they are written, so every function is called, with
 -- models that leave no column NULL.
-SELECT plan(64);
+SELECT plan(72);
 SET client_min_messages = error;
 
 CREATE TABLE models (family text, model bayes_model);
@@ -42,6 +42,13 @@ INSERT INTO calls
   FROM pg_proc, (SELECT DISTINCT family FROM models) AS f
   WHERE proretset AND pronargs = 1 AND proargtypes[0] = 'bayes_model'::regtype
     AND starts_with(proname, family || '_');
+INSERT INTO calls
+  SELECT format('lda_top_topics(bayes_model,%s%s)', type, more),
+    format('SELECT r.* FROM models, lda_top_topics(model, %L::%s%s) AS r WHERE family = ''lda''',
+      document, type, number)
+  FROM (VALUES ('tsvector', 'a:1 b:2'), ('text[]', '{a,b}'), ('jsonb', '{"a": 1}'))
+      AS d(type, document),
+    (VALUES ('', ''), (',integer', ', 2')) AS n(more, number);
 INSERT INTO calls VALUES
   ('gmm_sample(bayes_model,integer,bigint)',
    'SELECT r.* FROM models, gmm_sample(model, 2, 1) AS r WHERE family = ''gmm'''),
@@ -74,6 +81,12 @@ INSERT INTO calls VALUES
     WHERE family = ''lda'''),
   ('lda_coherence(bayes_query,bayes_model,integer)',
    'SELECT r.* FROM models, lda_coherence(''SELECT s FROM names'', model, 2) AS r
+    WHERE family = ''lda'''),
+  ('lda_typical_documents(bayes_query,bayes_model)',
+   'SELECT r.* FROM models, lda_typical_documents(''SELECT 1, s FROM names'', model) AS r
+    WHERE family = ''lda'''),
+  ('lda_typical_documents(bayes_query,bayes_model,integer)',
+   'SELECT r.* FROM models, lda_typical_documents(''SELECT 1, s FROM names'', model, 2) AS r
     WHERE family = ''lda'''),
   ('gmm_fit(bayes_query,integer)', 'SELECT * FROM gmm_fit(''SELECT x FROM faithful'', 2)'),
   ('gmm_fit(bayes_query,integer,jsonb)',

@@ -159,7 +159,7 @@ my %family = (
     lda => {keys => [qw(method restarts max_iter tol seed max_seconds on_error batch_size kappa t0
             chains draws warmup thin stored_draws min_documents max_share max_terms vocabulary
             prior), map({ "prior.$_" } qw(alpha eta terms))],
-        methods => [qw(vi em svi gibbs collapsed)]},
+        methods => [qw(vi em svi cvb0 gibbs collapsed)]},
 );
 my @likelihoods = ('"normal"', '"bernoulli"', '"poisson"', '"categorical"', '["poisson", "normal"]',
     '["categorical", "bernoulli"]');

@@ -7,8 +7,8 @@ use strict;
 use warnings;
 use Memory;
 use Server;
+use Spill;
 use Test::More;
-use Time::HiRes qw(sleep);
 
 my $server = Server->shared;
 $server->query(<<'SQL');
@@ -23,9 +23,6 @@ CREATE FUNCTION timeless(model bayes_model) RETURNS text LANGUAGE sql RETURN (mo
 VACUUM ANALYZE;
 SQL
 my $session = $server->session;
-sub settings { "SET client_min_messages = error; SET max_parallel_workers_per_gather = 0;
-      SET work_mem = '4MB'; SET jit = off; SET pg_bayes.threads = $_[0];
-      SET maintenance_work_mem = '$_[1]'" }
 
 # ---- the same model wherever the documents lie ----
 
@@ -33,7 +30,7 @@ my $quick = '"max_iter": 4, "tol": 0';
 my $few = '"chains": 1, "draws": 6, "warmup": 3';
 my %statements = (
     (map { ($_ => "SELECT timeless(lda_fit(words, 5, '{\"method\": \"$_\", $quick}'))
-          FROM many") } qw(vi svi em)),
+          FROM many") } qw(vi svi em cvb0)),
     (map { ($_ => "SELECT timeless(lda_fit(words, 5, '{\"method\": \"$_\", $few}'))
           FROM many") } qw(gibbs collapsed)),
     rows => "SELECT timeless(lda_fit(id, term, count, 5, '{$quick}')) FROM rows",
@@ -46,16 +43,11 @@ my %statements = (
     update => "SELECT timeless(lda_update(words || ('z' || id % 3), model, '{$quick}')) FROM many,
           models",
 );
-my %want;
 $session->run(settings(1, '256MB'));
-$want{$_} = $session->run($statements{$_}, 120) for sort keys %statements;
-is_deeply([map { "$_: "
-    . substr($want{$_}, 0, 300) } grep { $want{$_} !~ /^(?:\{|\w{32})/ } sort keys %want], [],
-    'all forms fit');
+my %want = results_of($session, %statements);
 is($want{rows}, $want{vi}, 'rows are documents');
 is($want{'words as rows'}, $want{vi}, 'rows of single words too');
-unlike($session->run("SET log_temp_files = 0; SET client_min_messages = log;
-      $statements{rows}; RESET log_temp_files", 120), qr/temporary file/,
+unlike(files_of($session, $statements{rows}), qr/temporary file/,
     'documents that fit into memory need no file');
 # The labels of samplers have to fit into memory: 2 MB of it.
 my @names = sort keys %statements;
@@ -69,12 +61,10 @@ $session->run(settings(1, '1MB'));
 is_deeply([grep { $session->run($statements{$_}, 120) ne $want{$_} } grep { !/gibbs|collapsed/ }
     @names], [], 'and with 1MB');
 for my $name (qw(vi rows relation)) {
-    like($session->run("SET log_temp_files = 0; SET client_min_messages = log; $statements{$name};
-          RESET log_temp_files", 120), qr/temporary file: path/,
+    like(files_of($session, $statements{$name}), qr/temporary file: path/,
         "$name: what does not fit lies in a file");
-    $session->run('SET client_min_messages = error');
 }
-is_deeply([$server->temporary_files], [], 'no temporary files are left');
+no_file_is_left($server, 'no temporary files are left');
 
 # ---- errors, limits and cancels ----
 
@@ -95,11 +85,11 @@ for my $what (sort keys %failing) {
     my $said = $session->run($failing{$what}, 120);
     like($said, qr/^ERROR:  22/m, "error in $what");
     unlike($said, qr/WARNING/, 'and nothing else');
-    is_deeply([$server->temporary_files], [], 'no file is left');
+    no_file_is_left($server);
     $said = $session->run("DO \$do\$ BEGIN PERFORM r FROM ($failing{$what}) AS s(r);
           EXCEPTION WHEN OTHERS THEN RAISE NOTICE 'caught %', SQLSTATE; END \$do\$;", 120);
     unlike($said, qr/WARNING/, 'within a transaction that goes on neither');
-    is_deeply([$server->temporary_files], [], 'and then too the file is gone');
+    no_file_is_left($server, 'and then too the file is gone');
 }
 my $said = $session->run(q{SELECT lda_fit(words, 3, '{"min_documents": 6000, "on_error": "null"}')
       IS NULL FROM many}, 120);
@@ -109,26 +99,14 @@ is_deeply([$said =~ /^(WARNING:  \w+: (?:no model|temporary file).*)/mg],
     'with one WARNING, and files are closed');
 $session->run("BEGIN; DECLARE c CURSOR FOR SELECT id % 5, lda_fit(words, 2, '{$quick}') FROM many,
       generate_series(1, 5) GROUP BY 1; FETCH 1 FROM c; CLOSE c; COMMIT", 120);
-is_deeply([$server->temporary_files], [], 'nor does a cursor leave one');
-$session->run("SET temp_file_limit = '512kB'; SET client_min_messages = error");
-for my $name (qw(vi rows relation)) {
-    like($session->run($statements{$name}, 60), qr/^ERROR:  53400: /m,
-        "$name: temp_file_limit is kept");
-    is_deeply([$server->temporary_files], [], 'the file is gone');
-}
-$session->run('RESET temp_file_limit');
+no_file_is_left($server, 'nor does a cursor leave one');
+$session->run('SET client_min_messages = error');
+limit_of_files_is_kept($server, $session, \%statements, qw(vi rows relation));
 my $endless = '"max_iter": 1000000, "tol": 0';
-for my $statement ("SELECT lda_fit(words, 3, '{$endless}') FROM many",
+cancels_leave_nothing($server, $session, [0.02, 0.1, 0.3, 0.8],
+    "SELECT lda_fit(words, 3, '{$endless}') FROM many",
     "SELECT lda_fit(id, term, count, 3, '{$endless}') FROM rows",
-    "SELECT lda_topics('SELECT words FROM many', 3, '{\"method\": \"svi\", $endless}')") {
-    for my $delay (0.02, 0.1, 0.3, 0.8) {
-        $session->send($statement);
-        sleep $delay;
-        kill 'INT', $session->pid;
-        like($session->wait(60), qr/57014/, "cancelled after $delay s");
-    }
-}
-is_deeply([$server->temporary_files], [], 'no file is left by any of them');
+    "SELECT lda_topics('SELECT words FROM many', 3, '{\"method\": \"svi\", $endless}')");
 is($session->run(q{SELECT count(*) FROM pg_backend_memory_contexts WHERE name LIKE 'pg_bayes%'}),
     '0', 'nor any memory context of ours');
 is($session->run($statements{'the vocabulary'}, 120), $want{'the vocabulary'},
@@ -147,33 +125,13 @@ for my $case (['600000', 'documents have 600001 distinct terms, but the limit is
 
 # ---- memory ----
 
-sub rise {
-    my ($memory, $statement) = @_;
-    my $fresh = $server->session;
-    $fresh->run(settings(1, "${memory}MB")
-        . "; SELECT max(words[1]) FROM many; SELECT max(term) FROM rows;
-          SELECT lda_fit(words, 3, '{$quick}') FROM many WHERE id <= 100", 120);
-    return $fresh->peak_rise($statement);
-}
-SKIP: {
-    skip 'the peak of a process cannot be reset here', 4 unless defined rise(4, 'SELECT 1');
-    my @cases = (
-        ['documents', "SELECT timeless(lda_fit(words, 3, '{\"method\": \"svi\", $quick}'))
-              FROM many, generate_series(1, 4)"],
-        ['rows', "SELECT timeless(lda_fit(id * 10 + i, term, count, 3, '{\"method\": \"svi\",
-              $quick}')) FROM rows, generate_series(1, 3) AS i"],
-    );
-    for my $case (@cases) {
-        my ($what, $statement) = @$case;
-        for my $memory (1, 8) {
-            my $rise = rise($memory, $statement);
-            diag(sprintf '%s, maintenance_work_mem %d MB: memory rose by %.1f MB', $what, $memory,
-                $rise);
-            cmp_ok($rise, '<', $memory + 8,
-                "$what: memory stays near maintenance_work_mem = $memory MB");
-        }
-    }
-}
+# 8 MB, and what finds the starting point holds of the first million tokens.
+memory_stays_near($server, "SELECT max(words[1]) FROM many; SELECT max(term) FROM rows;
+      SELECT lda_fit(words, 3, '{$quick}') FROM many WHERE id <= 100",
+    ['documents', "SELECT timeless(lda_fit(words, 3, '{\"method\": \"svi\", $quick}'))
+          FROM many, generate_series(1, 4)", 44],
+    ['rows', "SELECT timeless(lda_fit(id * 10 + i, term, count, 3, '{\"method\": \"svi\",
+          $quick}')) FROM rows, generate_series(1, 3) AS i", 44]);
 
 # ---- many fits in one session ----
 
@@ -181,7 +139,7 @@ my %many = (
     'all methods' => q{SELECT pg_column_size(lda_fit(words, 2,
           jsonb_build_object('method', m) || CASE WHEN m IN ('gibbs', 'collapsed')
           THEN '{"draws": 10}' ELSE '{"max_iter": 5}' END::jsonb)) FROM many,
-          unnest('{vi,svi,em,gibbs,collapsed}'::text[]) AS m WHERE id <= 20 GROUP BY m},
+          unnest('{vi,svi,em,cvb0,gibbs,collapsed}'::text[]) AS m WHERE id <= 20 GROUP BY m},
     'rows' => q{SELECT pg_column_size(lda_fit(id, term, count, 2, '{"max_iter": 5}'))
           FROM rows WHERE id <= 20 GROUP BY id % 3},
     'relations' => q{SELECT count(*) FROM lda_topics('SELECT words FROM many WHERE id <= 20', 2,
@@ -189,7 +147,12 @@ my %many = (
           SELECT count(*) FROM models, lda_relevance(model, 0.5, 20);
           SELECT count(*) FROM models, lda_posterior(model)},
     'documents' => q{SELECT count(lda_proportions(model, words)), sum(lda_predict(model, words)),
-          count(lda_proportions_sd(model, words)) FROM many, models WHERE id <= 200},
+          count(lda_proportions_sd(model, words)) FROM many, models WHERE id <= 200;
+          SELECT count(*) FROM many, models, lda_top_topics(model, words) WHERE id <= 200},
+    'evaluation' => q{SELECT count(*) FROM models, lda_typical_documents('SELECT id, words FROM many
+          WHERE id <= 100', model); SELECT count(*) FROM models, lda_typical_documents('SELECT id,
+          term, count FROM rows WHERE id <= 20', model); SELECT lda_perplexity(model, id, term,
+          count) FROM rows, models WHERE id <= 20},
     'refused' => q{SELECT lda_fit(CASE WHEN id < 150 THEN '{"a": 1}' ELSE '{"a": -1}' END::jsonb, 2)
           FROM many WHERE id <= 200; SELECT lda_topics('SELECT words FROM many WHERE id < 20', 2,
           '{"min_documents": 100}'); SELECT lda_predict(model, '{"a": -1}'::jsonb) FROM models},

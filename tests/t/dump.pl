@@ -21,11 +21,26 @@ INSERT INTO models SELECT 'large', gmm_fit(x, 5, '{"restarts": 1, "max_iter": 5}
 INSERT INTO models VALUES ('none', NULL);
 CREATE TABLE scores AS SELECT name, id, gmm_log_density(model, x) AS density FROM faithful, models
 WHERE name <> 'large' AND model IS NOT NULL;
+CREATE VIEW components AS SELECT name, c.* FROM models,
+  gmm_components(CASE WHEN name NOT LIKE 'topics %' THEN model END) AS c;
+-- Models of which the terms are a part.
+INSERT INTO models SELECT 'topics ' || m, lda_fit(words, 3, jsonb_build_object('method', m,
+  'max_terms', 50) || CASE WHEN m IN ('gibbs', 'collapsed') THEN '{"draws": 20}'::jsonb
+  ELSE '{"max_iter": 5}' END) FROM manual, unnest('{vi,em,svi,gibbs,collapsed}'::text[]) AS m
+WHERE page LIKE 'spi-%' GROUP BY m;
+CREATE TABLE pages (name text, page text, m bayes_model, words tsvector, shares float8[],
+  topic int GENERATED ALWAYS AS (lda_predict(m, words)) STORED);
+INSERT INTO pages SELECT name, page, model, words, lda_proportions(model, words)
+FROM models, manual WHERE name LIKE 'topics %' AND page LIKE 'trigger%';
+CREATE INDEX ON pages (((lda_proportions(m, words))[1]));
+CREATE VIEW topics AS SELECT name, t.* FROM models,
+  lda_topics(CASE WHEN name LIKE 'topics %' THEN model END, 7) AS t;
+CREATE VIEW topics_found AS SELECT * FROM
+  lda_topics($$SELECT words FROM manual WHERE page LIKE 'spi-%'$$, 2, '{"max_iter": 3}');
 CREATE TABLE labelled (m bayes_model, x float8[],
   label int GENERATED ALWAYS AS (gmm_predict(m, x)) STORED, CHECK (gmm_log_density(m, x) < 1000));
 INSERT INTO labelled SELECT model, x FROM models, faithful WHERE name = 'vi full' AND id <= 20;
 CREATE INDEX ON labelled (gmm_log_density(m, x));
-CREATE VIEW components AS SELECT name, c.* FROM models, gmm_components(model) AS c;
 CREATE VIEW found AS
   SELECT component, weight FROM gmm_fit('SELECT x FROM faithful', 2, options => '{"seed": 3}');
 CREATE TABLE queries (query bayes_query DEFAULT 'SELECT 1', CHECK (query::text <> ''));
@@ -46,12 +61,15 @@ my $fingerprint = q{
   UNION ALL SELECT md5(string_agg(c::text, ' ' ORDER BY name, component)) FROM components AS c
   UNION ALL SELECT string_agg(k || bic::text || md5(bayes_model_send(model)::text), ' ' ORDER BY k)
   FROM tried, unnest(choices)
+  UNION ALL SELECT string_agg(topic || shares::text, ' ' ORDER BY name, page) FROM pages
+  UNION ALL SELECT md5(string_agg(t::text, ' ' ORDER BY name, topic, rank)) FROM topics AS t
+  UNION ALL SELECT md5(string_agg(t::text, ' ' ORDER BY topic, rank)) FROM topics_found AS t
   UNION ALL SELECT count(*)::text FROM refit WHERE model IS NOT NULL
   UNION ALL SELECT md5(string_agg(f::text, ' ' ORDER BY component)) FROM found AS f
   UNION ALL SELECT string_agg(coalesce(query::text, 'NULL'), ' ' ORDER BY query::text) FROM queries
   UNION ALL SELECT sum(weight)::text FROM queries, gmm_fit(query, 1) WHERE query IS NOT NULL};
 my $want = $server->query($fingerprint);
-like($want, qr/large\w{32}kept.*none/s, 'there is something to lose');
+like($want, qr/large\w{32}kept.*none.*topics vi\w{32}/s, 'there is something to lose');
 
 # ---- pg_dump ----
 
@@ -72,6 +90,9 @@ for my $form (['plain', ['-Fp'], ['psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f']]
     is($server->query("SELECT count(*) FROM scores s JOIN models m USING (name)
           JOIN faithful f USING (id) WHERE gmm_log_density(m.model, f.x) <> s.density"), '0',
         'restored models score as before');
+    is($server->query('SELECT count(*) > 0, count(*) FILTER (WHERE topic <> lda_predict(m, words)
+          OR shares <> lda_proportions(m, words)) FROM pages'), 't|0',
+        'and documents have the same topics');
 }
 open(my $file, '<', "$files/plain") or die "plain: $!";
 my $script = join '', <$file>;
@@ -110,12 +131,7 @@ sub receive {
     close $out;
     return $session->run("\\copy received FROM '$files/hostile' (FORMAT binary)");
 }
-my $sound = pack 'H*',
-    $server->query("SELECT encode(bayes_model_send(model), 'hex') FROM models
-      WHERE name = 'vi full'");
-is(receive($sound), '', 'sound bytes are received');
-srand(20260703);
-my %said;
+my (%said, $sound);
 my $tries = 0;
 my $try = sub {
     my ($bytes) = @_;
@@ -123,17 +139,24 @@ my $try = sub {
     my ($state) = receive($bytes) =~ /^ERROR:  (\w{5}):/m;
     $said{$state // 'received'}++;
 };
-$try->('');
-$try->(substr($sound, 0, $_)) for 1 .. 30, map { int rand length $sound } 1 .. 60;
-for (1 .. 150) {
-    my $bytes = $sound;
-    substr($bytes, rand length $bytes, 1) = chr int rand 256 for 1 .. 1 + int rand 3;
-    $try->($bytes) unless $bytes eq $sound;
+srand(20260703);
+for my $name ('topics gibbs', 'vi full') {
+    $sound = pack 'H*',
+        $server->query("SELECT encode(bayes_model_send(model), 'hex') FROM models
+          WHERE name = '$name'");
+    is(receive($sound), '', "sound bytes are received: $name");
+    $try->(substr($sound, 0, $_)) for 1 .. 30, map { int rand length $sound } 1 .. 60;
+    for (1 .. 150) {
+        my $bytes = $sound;
+        substr($bytes, rand length $bytes, 1) = chr int rand 256 for 1 .. 1 + int rand 3;
+        $try->($bytes) unless $bytes eq $sound;
+    }
+    $try->($sound . 'x');
+    $try->(substr($sound, 0, 24) . join '', map { chr int rand 256 } 1 .. 500) for 1 .. 20;
 }
-$try->($sound . 'x');
+$try->('');
 $try->("\0" x $_) for 1, 24, 1000;
 $try->(join '', map { chr int rand 256 } 1 .. 500) for 1 .. 20;
-$try->(substr($sound, 0, 24) . join '', map { chr int rand 256 } 1 .. 500) for 1 .. 20;
 is_deeply([keys %said], ['22P03'], "hostile bytes: always 22P03 ($tries tries)")
     or diag(explain(\%said));
 my $newer = $sound;
@@ -141,8 +164,8 @@ substr($newer, 4, 2) = pack 'v', 2;
 like(receive($newer),
     qr/^ERROR:  22P03: unsupported bayes_model: its format is 2, but .* reads formats up to 1$/m,
     'a newer format is named');
-is($session->run('SELECT count(*) FROM received, gmm_components(model)'), '2',
-    'the session goes on, with the one sound model');
+is($session->run("SELECT family, components FROM received, bayes_info(model) ORDER BY family"),
+    "gmm|2\nlda|3", 'the session goes on, with the sound models');
 
 # ---- restart and crash ----
 

@@ -83,6 +83,23 @@ for my $name (qw(latin ascii)) {
           unnest(x) AS t) AS f"), 't', 'rows of terms');
 }
 
+query('utf8', "COPY (SELECT model FROM (SELECT lda_fit(x, 2, '{\"tol\": 1e6}') AS model
+      FROM (VALUES ('{é,a,中,é,é,a}'::text[]), ('{a,中}')) AS v(x)) AS f)
+      TO '$file' (FORMAT binary)");
+query('latin', "TRUNCATE other; COPY other FROM '$file' (FORMAT binary)");
+is(query('latin', "SELECT lda_proportions(model, '{é}'::text[]) <> lda_proportions(model,
+      '{}'::text[]), lda_perplexity(model, '{é,a}'::text[]) > 1 FROM other GROUP BY model"), 't|t',
+    'a model with a Chinese term is read in LATIN1, and knows the others');
+for my $use ('model::text', '(SELECT max(term) FROM lda_topics(model))',
+    '(SELECT max(term) FROM lda_relevance(model, 0.5))',
+    '(SELECT max(term) FROM lda_posterior(model))') {
+    my ($out, $err) = attempt('latin', "SELECT $use FROM other");
+    like($err, qr/ERROR:  22P05: character .* has no equivalent in encoding "LATIN1"/,
+        "$use: an error names the character");
+}
+is(query('latin', "SELECT dimension FROM (SELECT lda_update('{é,ß}'::text[], model) AS m FROM other
+      GROUP BY model) AS u, bayes_info(m)"), '4', 'it can be updated there');
+
 # Messages.
 for my $name (qw(utf8 latin ascii)) {
     my ($out, $err) = attempt($name, q{SELECT hmm_fit(x, 2, '{"é": 1}')

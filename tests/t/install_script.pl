@@ -38,6 +38,16 @@ is(expanded("CREATE AGGREGATE f(\n  x int[] [, b int]\n) (SFUNC = g);\n"),
     each_of("CREATE AGGREGATE f(ARGUMENTS) (SFUNC = g);\n", 'x int[]', 'x int[], b int'),
     'or an aggregate');
 
+is(expanded("CREATE FUNCTION f(a {int | text[]}, b {int[] | text[]}) AS 'f';\n"),
+    each_of("CREATE FUNCTION f(ARGUMENTS) AS 'f';\n", 'a int, b int[]', 'a text[], b text[]'),
+    'a function for each alternative');
+is(expanded("DEFINE \@any = {int | text};\n"
+        . "CREATE FUNCTION f(a \@any [, b \@any]) AS 'f';\nCOMMENT IS 'one';\nCOMMENT IS 'two';\n"),
+    join('', map { each_of("CREATE FUNCTION f(ARGUMENTS) AS 'f';\n"
+            . "COMMENT ON FUNCTION f(ARGUMENTS) IS '$_->[1]';\n", $_->[0]) }
+        ['a int', 'one'], ['a int, b int', 'two'], ['a text', 'one'], ['a text, b text', 'two']),
+    'and number of arguments, with their comments');
+
 is(expanded("CREATE FUNCTION f(a int [, b int [, c int]]) AS 'f';\n"
         . "COMMENT IS 'one';\nCOMMENT IS 'more;'\n  ' yes';\n"),
     "CREATE FUNCTION f(a int) AS 'f';\nCOMMENT ON FUNCTION f(a int) IS 'one';\n"
@@ -62,6 +72,8 @@ my %errors = (
     "CREATE FUNCTION f(a int [, b int [, c int]) AS 'f';\n" =>
         "1: optional arguments are not nested as in [, a int [, b int]]\n",
     "CREATE FUNCTION f(a int;\n" => "1: the list of arguments has no end\n",
+    "CREATE FUNCTION f(a {int | text}, b {int | text | jsonb}) AS 'f';\n" =>
+        "1: braces have different numbers of alternatives\n",
     "COMMENT IS 'f';\n" => "1: COMMENT IS does not follow what it comments on\n",
     "$f\nCOMMENT IS 'f';\n" => "3: COMMENT IS does not follow what it comments on\n",
     "${f}COMMENT IS 'f';\nCOMMENT IS 'g';\n" =>

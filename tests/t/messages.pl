@@ -92,9 +92,31 @@ like($said, qr/^DETAIL:  The first of them is "x"; one of the model's is "a"\./m
 unlike($session->run("SELECT lda_predict(model, x) FROM $model,
       (VALUES ('{a,y}'::text[]), ('{}')) AS v(x)"), qr/WARNING/, 'others are scored in silence');
 
+# A term of the start model that no document of a fit by em had.
+$said = $session->run(q{SELECT lda_predict(model, '{a}'::text[]) FROM (SELECT lda_fit('{b}'::text[],
+      first.model) AS model FROM (SELECT lda_fit('{a,b}'::text[], 1, '{"method": "em"}') AS model)
+      AS first GROUP BY first.model) AS f});
+like($said, qr/^WARNING: .* the model knows none of the document's terms$/m,
+    'a term of probability 0 is one that the model does not know');
+like($said, qr/^DETAIL:  The first of them is "a"; one of the model's is "b"\./m,
+    'and not one that is shown as its own');
+
 like($session->run("SELECT count(m) FROM (SELECT lda_fit(ARRAY[chr(97 + i % 5), chr(98 + i % 7)], 2,
       '{\"max_iter\": 1}') AS m FROM generate_series(1, 50) AS i) AS f"),
     qr/^DETAIL:  .* option tol is 0\.0001 for each token\.$/m, 'the tolerance of topic models');
+
+# Chains of topic models, which end in different modes; a fit of documents that fails.
+$said = $session->run(q{SELECT components FROM (SELECT lda_fit(ARRAY(SELECT chr(97
+      + (i * i + id * (i % 3)) % 20) FROM generate_series(1, 40) AS i), 5,
+      '{"method": "collapsed", "chains": 4, "draws": 20}') AS m FROM generate_series(1, 60) AS id)
+      AS f, bayes_info(m)});
+like($said, qr/^WARNING:  \w{5}: .*chains/m, 'chains of topics that disagree') or diag($said);
+like($said, qr/^HINT:  /m, 'with what to do');
+$said = $session->run(q{SELECT lda_fit(x, 2, '{"min_documents": 3, "on_error": "null"}') IS NULL
+      FROM (VALUES ('{a,b}'::text[]), ('{c}')) AS v(x)});
+like($said, qr/^WARNING:  \w{5}: no model: none of the 3 terms of the documents is left$/m,
+    'documents without a term that counts, and NULL instead of an error');
+like($said, qr/^t$/m, 'and the query goes on');
 
 # ---- a fit that is out of time ----
 
@@ -157,6 +179,14 @@ like($session->run("SELECT count(c)
       FROM (SELECT gmm_cluster(x, 6,
       '{\"method\": \"em\", \"max_iter\": 30, \"tol\": 0, \"restarts\": 2}') OVER () AS c
       FROM rows) AS r"), qr/^INFO/m, 'and in a window');
+
+$said = $session->run("SELECT length(lda_fit(ARRAY[chr(97 + i % 9), chr(97 + i % 7)], 2, o)::text)
+      FROM generate_series(1, 500) AS i, (VALUES
+      ('{\"max_iter\": 5, \"tol\": 0, \"restarts\": 2}'::jsonb),
+      ('{\"method\": \"gibbs\", \"draws\": 20}')) AS v(o) GROUP BY o");
+like($said, qr{^INFO:  .*vi: restart 2/2, iteration \d/5, objective $number, change $number}m,
+    'of topic models');
+like($said, qr{^INFO:  .*gibbs: }m, 'and of their samplers');
 
 # ---- settings ----
 

@@ -230,6 +230,25 @@ for my $score ('hmm_decode', 'hmm_probabilities', 'hmm_filter', 'hmm_log_likelih
         "$score, two models that alternate"), '544', 'for every row');
 }
 
+# ---- documents ----
+
+$session->run("CREATE TABLE topics AS SELECT n AS name, lda_fit(words, 2,
+      jsonb_build_object('max_iter', 3, 'max_terms', 100, 'seed', n)) AS model
+      FROM manual, generate_series(1, 2) AS n WHERE page LIKE 's%' GROUP BY n");
+for my $score ('lda_predict(model, %s)', 'lda_proportions(model, %s)',
+    'lda_proportions_sd(model, %s)', 'lda_similarity(model, %1$s, %1$s)') {
+    for my $document ('words', 'tsvector_to_array(words)',
+        "jsonb_build_object('allow', length(page))") {
+        my $call = sprintf $score, $document;
+        is(parses(1, "SELECT count($call) FROM manual, topics WHERE page LIKE 'p%' AND name = 1",
+            $call), $session->run("SELECT count(*) FROM manual WHERE page LIKE 'p%'"),
+            'for every row');
+    }
+    my $call = sprintf $score, 'words';
+    parses(2, "SELECT count($call) FROM manual CROSS JOIN LATERAL (SELECT * FROM topics
+          WHERE page <> '') AS t WHERE page LIKE 'p%'", "$call, two models that alternate");
+}
+
 # ---- other functions with models ----
 
 is(parses(0, "SELECT count(*) FROM models, gmm_components(model)",

@@ -9,6 +9,7 @@ use warnings;
 use Effort;
 use Memory;
 use Server;
+use Spill;
 use Test::More;
 
 my $server = Server->shared;
@@ -28,9 +29,6 @@ CREATE FUNCTION timeless(model bayes_model) RETURNS text LANGUAGE sql RETURN (mo
 VACUUM ANALYZE;
 SQL
 my $session = $server->session;
-sub settings { "SET client_min_messages = error; SET max_parallel_workers_per_gather = 0;
-      SET work_mem = '64MB'; SET jit = off; SET pg_bayes.threads = $_[0];
-      SET maintenance_work_mem = '$_[1]'" }
 
 # ---- rows in a file: the same, and without draws near the same as in memory ----
 
@@ -77,12 +75,8 @@ my %statements = (
     'gmm gibbs' => "SELECT timeless(gmm_fit(x, 3, '{\"method\": \"gibbs\", $few}' ORDER BY id))
           FROM rows",
 );
-my %want;
 $session->run(settings(1, '256MB'));
-$want{$_} = $session->run($statements{$_}, 120) for sort keys %statements;
-is_deeply([map { "$_: "
-    . substr($want{$_}, 0, 300) } grep { $want{$_} !~ /^(?:\{|\w{32}$)/ } sort keys %want], [],
-    'all forms fit');
+my %want = results_of($session, %statements);
 my %spilled;
 for my $case ([1, '1MB'], [2, '1MB'], [2, '1500kB']) {
     $session->run(settings(@$case));
@@ -102,7 +96,7 @@ for my $case ([1, '1MB'], [2, '1MB'], [2, '1500kB']) {
     is_deeply(\@elsewhere, [],
         "$what: the same to the last bit as with any other number of threads and size of the file");
 }
-is_deeply([$server->temporary_files], [], 'no temporary files are left');
+no_file_is_left($server, 'no temporary files are left');
 
 # Who gets an estimate that rests on few draws is told.
 $session->run(settings(1, '1MB') . '; SET client_min_messages = notice');
@@ -127,36 +121,26 @@ for my $statement (
     my $said = $session->run($statement, 60);
     like($said, qr/^ERROR:  54000: .*^DETAIL:  .*^HINT:  .*maintenance_work_mem/ms,
         "$statement: refused, and why and what to do is said") or diag($said);
-    is_deeply([$server->temporary_files], [], 'the file is gone');
+    no_file_is_left($server, 'the file is gone');
 }
 my $said = $session->run("SELECT count(*) FROM dpmm_similarity('SELECT id, x FROM rows')", 60);
 like($said, qr/^ERROR:  54000: /m, 'similarities of too many rows');
-is_deeply([$server->temporary_files], [], 'the file is gone');
+no_file_is_left($server, 'the file is gone');
 
 # ---- no room on disk ----
 
-$session->run("SET temp_file_limit = '512kB'");
-for my $name ('dpmm slice', 'dpmm vi', 'dpmm relation', 'dpmm window', 'bmm gibbs', 'gmm gibbs') {
-    like($session->run($statements{$name}, 60), qr/^ERROR:  53400: /m,
-        "$name: temp_file_limit is kept");
-    is_deeply([$server->temporary_files], [], 'the file is gone');
-}
+limit_of_files_is_kept($server, $session, \%statements, 'dpmm slice', 'dpmm vi', 'dpmm relation',
+    'dpmm window', 'bmm gibbs', 'gmm gibbs');
 is($session->run("SELECT count(*) FROM dpmm_cluster('SELECT id, x FROM small', '{\"draws\": 20}')"),
     '200', 'the session goes on');
-$session->run('RESET temp_file_limit');
 
 # ---- memory of one fit ----
 
-# The highest that the backend's memory rises above where it was, in MB; the table is read before,
-# as pages of shared_buffers count once they are touched.
 sub rise {
     my ($memory, $statement) = @_;
-    my $fresh = $server->session;
-    $fresh->run(settings(1, "${memory}MB")
-        . "; SET work_mem = '1MB'; SELECT sum(x[1]) FROM large;
+    return peak_rise_with($server, $memory, "SELECT sum(x[1]) FROM large;
           SELECT dpmm_fit(x, '{\"method\": \"slice\", \"draws\": 4}') FROM large WHERE id <= 1000",
-        120);
-    return $fresh->peak_rise($statement);
+        $statement);
 }
 SKIP: {
     skip 'the peak of a process cannot be reset here', 8 unless defined rise(4, 'SELECT 1');

@@ -8,8 +8,9 @@ use strict;
 use warnings;
 use Memory;
 use Server;
+use Spill;
 use Test::More;
-use Time::HiRes qw(time sleep);
+use Time::HiRes qw(time);
 
 my $server = Server->shared;
 $server->query(<<'SQL');
@@ -32,9 +33,6 @@ CREATE FUNCTION timeless(model bayes_model) RETURNS text LANGUAGE sql RETURN (mo
 VACUUM ANALYZE;
 SQL
 my $session = $server->session;
-sub settings { "SET client_min_messages = error; SET max_parallel_workers_per_gather = 0;
-      SET work_mem = '64MB'; SET jit = off; SET pg_bayes.threads = $_[0];
-      SET maintenance_work_mem = '$_[1]'" }
 
 # ---- sequences in a file: the same model ----
 
@@ -75,14 +73,9 @@ my %statements = (
     'array' => "SELECT md5(hmm_decode(model, x)::text) || hmm_log_likelihood(model, x) FROM long,
           models",
 );
-my %want;
 $session->run(settings(1, '256MB'));
-$want{$_} = $session->run($statements{$_}, 120) for sort keys %statements;
-is_deeply([map { "$_: "
-    . substr($want{$_}, 0, 300) } grep { $want{$_} !~ /^(?:\{|\w{32})/ } sort keys %want], [],
-    'all forms fit');
-unlike($session->run("SET log_temp_files = 0; SET client_min_messages = log;
-      $statements{'em of one long sequence'}; RESET log_temp_files", 120), qr/temporary file/,
+my %want = results_of($session, %statements);
+unlike(files_of($session, $statements{'em of one long sequence'}), qr/temporary file/,
     'sequences that fit into memory need no file');
 # Threads on what lies in memory: one form for each way of going over sequences.
 my @names = sort keys %statements;
@@ -104,12 +97,10 @@ for my $case ([1, '1MB', @names], [2, '1MB', @names], [2, '256MB', @ways]) {
 }
 $session->run(settings(1, '1MB'));
 for my $name ('em of numbers', 'em of one long sequence', 'relation') {
-    like($session->run("SET log_temp_files = 0; SET client_min_messages = log; $statements{$name};
-          RESET log_temp_files", 120), qr/temporary file: path/,
+    like(files_of($session, $statements{$name}), qr/temporary file: path/,
         "$name: what does not fit lies in a file");
-    $session->run('SET client_min_messages = error');
 }
-is_deeply([$server->temporary_files], [], 'no temporary files are left');
+no_file_is_left($server, 'no temporary files are left');
 
 # ---- errors, limits and cancels ----
 
@@ -125,27 +116,15 @@ my %failing = (
 );
 for my $what (sort keys %failing) {
     like($session->run($failing{$what}, 120), qr/^ERROR:  22/m, "error in $what");
-    is_deeply([$server->temporary_files], [], 'no file is left');
+    no_file_is_left($server);
 }
-$session->run("SET temp_file_limit = '512kB'");
-for my $name ('em of numbers', 'em of one long sequence', 'relation') {
-    like($session->run($statements{$name}, 60), qr/^ERROR:  53400: /m,
-        "$name: temp_file_limit is kept");
-    is_deeply([$server->temporary_files], [], 'the file is gone');
-}
-$session->run('RESET temp_file_limit');
+limit_of_files_is_kept($server, $session, \%statements, 'em of numbers', 'em of one long sequence',
+    'relation');
 my $endless = '"method": "em", "max_iter": 1000000, "tol": 0, "restarts": 1000';
-for my $statement ("SELECT hmm_fit(x, 3, '{$endless}') FROM many",
+cancels_leave_nothing($server, $session, [0.05, 0.2, 0.6],
+    "SELECT hmm_fit(x, 3, '{$endless}') FROM many",
     "SELECT hmm_fit(x, 3, '{$endless}') FROM long",
-    "SELECT hmm_decode('SELECT 1, x FROM long', 3, '{$endless}')") {
-    for my $delay (0.05, 0.2, 0.6) {
-        $session->send($statement);
-        sleep $delay;
-        kill 'INT', $session->pid;
-        like($session->wait(60), qr/57014/, "cancelled after $delay s");
-    }
-}
-is_deeply([$server->temporary_files], [], 'no file is left by any of them');
+    "SELECT hmm_decode('SELECT 1, x FROM long', 3, '{$endless}')");
 
 # ---- windows ----
 
@@ -178,51 +157,25 @@ $session->run("BEGIN; DECLARE c CURSOR FOR SELECT hmm_probabilities(model, x) OV
 like($session->run("SELECT 1 / (i - 40000) FROM (SELECT i,
       hmm_probabilities(model, x) OVER (ORDER BY i) AS p FROM models, steps WHERE i <= 60000
       OFFSET 0) AS r WHERE p IS NOT NULL", 120), qr/22012/, 'an error amid the results');
-is_deeply([$server->temporary_files], [], 'no temporary files are left');
+no_file_is_left($server, 'no temporary files are left');
 is($session->run(q{SELECT count(*) FROM pg_backend_memory_contexts WHERE name LIKE 'pg_bayes%'}),
     '0', 'nor any memory context of ours');
 
 # ---- memory ----
 
-# The highest that the backend's memory rises above where it was, in MB; the tables are read before,
-# as pages of shared_buffers count once they are touched.
-sub rise {
-    my ($memory, $statement) = @_;
-    my $fresh = $server->session;
-    $fresh->run(settings(1, "${memory}MB")
-        . "; SET work_mem = '1MB'; SELECT sum(x[1]), max(v[1][1]), max(names[1]) FROM many;
-          SELECT cardinality(x), cardinality(names) FROM long; SELECT sum(x) FROM steps;
-          SELECT hmm_fit(x, 3, '{$quick}') FROM many WHERE id <= 100", 120);
-    return $fresh->peak_rise($statement);
-}
-SKIP: {
-    skip 'the peak of a process cannot be reset here', 8 unless defined rise(4, 'SELECT 1');
-    # What a statement holds besides: the array of 400,000 steps (3.2 MB, in its own and in
-    # decompressed form), states and checkpoints of long sequences, the start's sample, a model.
-    my @cases = (
-        ['many sequences', 8,
-            "SELECT timeless(hmm_fit(x, 3, '{\"method\": \"em\", $quick}')) FROM many,
-              generate_series(1, 8)"],
-        ['many sequences by gibbs', 12,
-            "SELECT timeless(hmm_fit(x, 3, '{\"method\": \"gibbs\", $few}')) FROM many,
-              generate_series(1, 8)"],
-        ['one long sequence', 12,
-            "SELECT timeless(hmm_fit(x, 3, '{\"method\": \"em\", $quick, $given}')) FROM long"],
-        ['a window over a long partition', 10,
-            "SELECT count(d) FROM (SELECT hmm_decode(model, x) OVER (ORDER BY i) AS d FROM models,
-              steps) AS r"],
-    );
-    for my $case (@cases) {
-        my ($what, $beside, $statement) = @$case;
-        for my $memory (1, 8) {
-            my $rise = rise($memory, $statement);
-            diag(sprintf '%s, maintenance_work_mem %d MB: memory rose by %.1f MB', $what, $memory,
-                $rise);
-            cmp_ok($rise, '<', $memory + $beside,
-                "$what: memory stays near maintenance_work_mem = $memory MB");
-        }
-    }
-}
+# What a statement holds besides: the array of 400,000 steps (3.2 MB, in its own and in decompressed
+# form), states and checkpoints of long sequences, the start's sample, a model.
+memory_stays_near($server, "SELECT sum(x[1]), max(v[1][1]), max(names[1]) FROM many;
+      SELECT cardinality(x), cardinality(names) FROM long; SELECT sum(x) FROM steps;
+      SELECT hmm_fit(x, 3, '{$quick}') FROM many WHERE id <= 100",
+    ['many sequences', "SELECT timeless(hmm_fit(x, 3, '{\"method\": \"em\", $quick}')) FROM many,
+          generate_series(1, 8)", 8],
+    ['many sequences by gibbs', "SELECT timeless(hmm_fit(x, 3, '{\"method\": \"gibbs\", $few}'))
+          FROM many, generate_series(1, 8)", 12],
+    ['one long sequence', "SELECT timeless(hmm_fit(x, 3, '{\"method\": \"em\", $quick, $given}'))
+          FROM long", 12],
+    ['a window over a long partition', "SELECT count(d) FROM (SELECT hmm_decode(model, x)
+          OVER (ORDER BY i) AS d FROM models, steps) AS r", 10]);
 
 # ---- many fits in one session ----
 

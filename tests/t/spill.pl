@@ -9,8 +9,8 @@ use warnings;
 use Digest::MD5 qw(md5_hex);
 use Effort;
 use Server;
+use Spill;
 use Test::More;
-use Time::HiRes qw(time sleep);
 
 my $server = Server->shared;
 $server->query(<<'SQL');
@@ -26,9 +26,6 @@ SQL
 my $megabytes = 40000 * 16 * 8 / 1048576;
 
 my $session = $server->session;
-sub settings { "SET client_min_messages = error; SET max_parallel_workers_per_gather = 0;
-      SET work_mem = '64MB'; SET pg_bayes.threads = $_[0]; SET maintenance_work_mem = '$_[1]';
-      SET jit = off" }
 
 # ---- the same model ----
 
@@ -68,14 +65,11 @@ my %statements = (
           FROM (SELECT id % 3 AS g, timeless(gmm_fit(x, 2, '{$quick}')) AS m FROM rows
           GROUP BY 1) AS r",
 );
-my %want;
 $session->run(settings(1, '256MB'));
-$want{$_} = $session->run($statements{$_}, 120) for sort keys %statements;
-is_deeply([grep { $want{$_} !~ /^(?:\{|\w{32}$|1\|)/ } sort keys %want], [], 'all forms fit');
+my %want = results_of($session, %statements);
 # What is not spilled leaves no trace of a file.
-my $said = $session->run("SET log_temp_files = 0; SET client_min_messages = log;
-      $statements{'aggregate, em'}; RESET log_temp_files", 120);
-unlike($said, qr/temporary file/, 'rows that fit into memory need no file');
+unlike(files_of($session, $statements{'aggregate, em'}), qr/temporary file/,
+    'rows that fit into memory need no file');
 my %spilled;
 my $objective = qr/"objective": (-?\d[^,]*)/;
 for my $case ([1, '1MB'], [2, '1MB'], [2, '3MB'], [5, '1MB']) {
@@ -114,21 +108,19 @@ $session->run(settings(1, '1MB'));
 my %one_fit = ('aggregate' => $statements{'aggregate, em'}, 'relation' => $statements{relation},
     'window' => $statements{window});
 for my $form (sort keys %one_fit) {
-    $said = $session->run("SET log_temp_files = 0; SET client_min_messages = log; $one_fit{$form}",
-        120);
-    my @sizes = $said =~ /^LOG:  \w+: temporary file: path "[^"]*", size (\d+)/mg;
+    my @sizes = files_of($session, $one_fit{$form})
+        =~ /^LOG:  \w+: temporary file: path "[^"]*", size (\d+)/mg;
     my ($size) = sort { $b <=> $a } @sizes;
     $size //= 0;
     diag(sprintf '%s: %.1f MB of rows, file of %.1f MB', $form, $megabytes, $size / 1048576);
     cmp_ok($size, '>', ($megabytes - 1.5) * 1048576,
         "$form: the file has what does not fit, and log_temp_files tells");
     cmp_ok($size, '<', ($megabytes + 0.5) * 1048576, 'and no more') if $form ne 'window';
-    is_deeply([$server->temporary_files], [], 'it is gone when the query is done');
-    $session->run("RESET log_temp_files; SET client_min_messages = error;
-          SET temp_file_limit = '2MB'");
+    no_file_is_left($server, 'it is gone when the query is done');
+    $session->run("SET temp_file_limit = '2MB'");
     like($session->run($one_fit{$form}, 120), qr/^ERROR:  53400:/,
         "$form: temp_file_limit is kept");
-    is_deeply([$server->temporary_files], [], 'and what was written by then is gone');
+    no_file_is_left($server, 'and what was written by then is gone');
     like($session->run('BEGIN; SAVEPOINT a; ' . $one_fit{$form}
         . '; ROLLBACK TO a; SELECT 77; COMMIT', 120), qr/^77$/m, 'in a subtransaction too');
     $session->run('RESET temp_file_limit');
@@ -152,7 +144,7 @@ my %failing = (
 );
 for my $what (sort keys %failing) {
     like($session->run($failing{$what}, 120), qr/^ERROR:  22/, "error in $what");
-    is_deeply([$server->temporary_files], [], 'no file is left');
+    no_file_is_left($server);
 }
 $session->run('CREATE FUNCTION caught(
       statement text) RETURNS text LANGUAGE plpgsql AS $$ BEGIN EXECUTE statement; RETURN 0;
@@ -163,82 +155,55 @@ unlike($session->run("SELECT caught(s) FROM unnest(ARRAY[$list]) AS s", 120), qr
 $session->run("BEGIN; SELECT caught('SELECT gmm_fit(x, 2) FROM rows, nothing');
       SELECT caught('$_') FROM generate_series(1, 3)", 120)
     for map { my $s = $failing{'a bad row'}; $s =~ s/'/''/g; $s } 1;
-is_deeply([$server->temporary_files], [],
-    'files of a caught error are gone before the transaction ends');
+no_file_is_left($server, 'files of a caught error are gone before the transaction ends');
 $session->run('COMMIT');
 
 # A portal that is not read to its end.
 $session->run("BEGIN; DECLARE c CURSOR FOR SELECT id,
       gmm_cluster(x, 5, '{$quick}') OVER (PARTITION BY id % 2) FROM rows; FETCH 3 FROM c", 120);
 $session->run('CLOSE c');
-is_deeply([$server->temporary_files], [], 'a cursor closed early leaves no file');
+no_file_is_left($server, 'a cursor closed early leaves no file');
 $session->run("DECLARE c CURSOR FOR SELECT id % 2, gmm_fit(x, 2, '{$quick}') FROM rows GROUP BY 1;
       FETCH 1 FROM c; SAVEPOINT s; FETCH 1 FROM c; ROLLBACK TO s", 120);
 $session->run('COMMIT');
-is_deeply([$server->temporary_files], [], 'nor does one that the end of the transaction closed');
+no_file_is_left($server, 'nor does one that the end of the transaction closed');
 $session->run("BEGIN; SAVEPOINT s; DECLARE c CURSOR FOR SELECT id,
       gmm_cluster(x, 5, '{$quick}') OVER (PARTITION BY id % 2) FROM rows; FETCH 3 FROM c; RELEASE s;
       FETCH 1 FROM c; SAVEPOINT t; MOVE 30000 IN c; FETCH 1 FROM c; ROLLBACK TO t; COMMIT", 120);
-is_deeply([$server->temporary_files], [], 'nor one that outlived its subtransaction');
+no_file_is_left($server, 'nor one that outlived its subtransaction');
 is($session->run("DECLARE h CURSOR WITH HOLD FOR $statements{'aggregate, em'}; FETCH 1 FROM h;
       CLOSE h", 120), $spilled{'aggregate, em'}, 'a cursor WITH HOLD');
-is_deeply([$server->temporary_files], [], 'leaves none');
+no_file_is_left($server, 'leaves none');
 
 # Cancel while writing and while reading.
-for my $delay (0.02, 0.05, 0.1, 0.2, 0.4, 0.8) {
-    $session->send("SELECT gmm_fit(x, 8, '{\"method\": \"em\", \"max_iter\": 1000000, \"tol\": 0}')
-          FROM rows");
-    sleep $delay;
-    kill 'INT', $session->pid;
-    like($session->wait(60), qr/57014/, "cancelled after $delay s");
-}
-is_deeply([$server->temporary_files], [], 'no file is left by any of them');
+cancels_leave_nothing($server, $session, [0.02, 0.05, 0.1, 0.2, 0.4, 0.8],
+    "SELECT gmm_fit(x, 8, '{\"method\": \"em\", \"max_iter\": 1000000, \"tol\": 0}') FROM rows");
 
 # ---- memory ----
 
-# The highest that the backend's memory rises above where it was, in MB. Pages of shared_buffers are
-# counted as a process first touches them, so the table is read before.
-sub rise {
-    my ($memory, $statement) = @_;
-    my $fresh = $server->session;
-    $fresh->run(settings(1, $memory)
-        . '; SET work_mem = \'1MB\'; SELECT sum(x[1]) FROM rows;
-          SELECT gmm_fit(x, 2, \'{"max_iter": 2, "restarts": 1, "tol": 1e6}\') FROM rows
-          WHERE id <= 1000;', 120);
-    return $fresh->peak_rise($statement);
-}
-my %large = (
-    aggregate => "SELECT gmm_fit(x, 5, '{\"method\": \"em\", $quick}') FROM rows,
-          generate_series(1, 5)",
-    relation => "SELECT * FROM gmm_fit('SELECT x FROM rows, generate_series(1, 5)', 5,
-          '{\"method\": \"em\", $quick}')",
-    window => "SELECT count(c) FROM (SELECT gmm_cluster(x, 5, '{\"method\": \"em\", $quick}')
-          OVER () AS c FROM rows, generate_series(1, 5)) AS r",
-);
-SKIP: {
-    skip 'the peak of a process cannot be reset here', 6 unless defined rise('4MB', 'SELECT 1');
-    for my $form (sort keys %large) {
-        for my $memory (1, 8) {
-            my $rise = rise("${memory}MB", $large{$form});
-            diag(sprintf '%s: %.0f MB of rows, maintenance_work_mem %d MB: memory rose by %.1f MB',
-                $form, 5 * $megabytes, $memory, $rise);
-            # The rest: the start's sample of 10,000 rows, the model's statistics, what any query
-            # takes.
-            cmp_ok($rise, '<', $memory + 12,
-                "$form: memory stays near maintenance_work_mem = $memory MB");
-        }
-    }
-}
+my $before = 'SELECT sum(x[1]) FROM rows;
+      SELECT gmm_fit(x, 2, \'{"max_iter": 2, "restarts": 1, "tol": 1e6}\') FROM rows
+      WHERE id <= 1000';
+# Beside the budget: the start's sample of 10,000 rows, the model's statistics, what any query
+# takes.
+memory_stays_near($server, $before,
+    ['aggregate', "SELECT gmm_fit(x, 5, '{\"method\": \"em\", $quick}') FROM rows,
+          generate_series(1, 5)", 12],
+    ['relation', "SELECT * FROM gmm_fit('SELECT x FROM rows, generate_series(1, 5)', 5,
+          '{\"method\": \"em\", $quick}')", 12],
+    ['window', "SELECT count(c) FROM (SELECT gmm_cluster(x, 5, '{\"method\": \"em\", $quick}')
+          OVER () AS c FROM rows, generate_series(1, 5)) AS r", 12]);
 
 # Groups: one after the other, sorted; few at a time, if they are hashed all the same.
 my $grouped = "SELECT count(m) FROM (SELECT gmm_fit(x, 2, '{\"method\": \"em\", $quick}') AS m
       FROM rows, generate_series(1, 10) GROUP BY id % 20) AS r";
 like($server->query("EXPLAIN $grouped"), qr/GroupAggregate.*Sort/s, 'groups are sorted');
 SKIP: {
-    skip 'the peak of a process cannot be reset here', 2 unless defined rise('4MB', 'SELECT 1');
+    skip 'the peak of a process cannot be reset here', 2
+        unless defined peak_rise_with($server, 4, $before, 'SELECT 1');
     for my $case (['sorted', '', 1], ['hashed', 'SET enable_sort = off;', 3]) {
-        my ($how, $before, $times) = @$case;
-        my $rise = rise('4MB', "$before $grouped");
+        my ($how, $first, $times) = @$case;
+        my $rise = peak_rise_with($server, 4, $before, "$first $grouped");
         diag(sprintf '20 groups of %.1f MB, %s, maintenance_work_mem 4 MB: memory rose by %.1f MB',
             $megabytes / 2, $how, $rise);
         cmp_ok($rise, '<', 4 * $times + 14, "groups, $how: memory is that of few of them");
@@ -251,6 +216,6 @@ like($session->run("SET work_mem = '1MB'; SET maintenance_work_mem = '1MB'; SET 
       SELECT count(m), sum((SELECT i.rows FROM bayes_info(m) AS i))
       FROM (SELECT gmm_fit(x, 1) AS m FROM rows GROUP BY id % $groups) AS r", 120),
     qr/^$groups\|40000$/, "$groups groups in little memory");
-is_deeply([$server->temporary_files], [], 'no file is left');
+no_file_is_left($server);
 
 done_testing;

@@ -92,7 +92,7 @@ BAYES_FUNCTION(lda_select) {
       const std::unique_ptr<TopicModel> model =
           lda_fit(data->corpus(), data->terms(), k, request.options, nullptr, false, control);
       warn_of(*model);
-      const HeldOut found = evaluate(*model, data->held_out(), {}, control);
+      const HeldOut found = evaluate(*model, data->held_out(), {}, data->in_fit(), control);
       const auto perplexity = found.perplexity();
       const ModelInfo &info = model->info;
       const std::string bytes = bytes_of(*model);

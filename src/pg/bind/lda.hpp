@@ -17,10 +17,15 @@ inline constexpr const char *lda_family = "lda";
 
 /// Terms of each topic that are shown unless somebody says how many.
 inline constexpr int shown_terms = 10;
+/// Topics of a document, and documents of a topic, likewise.
+inline constexpr int shown_topics = 3, shown_documents = 10;
 
 inline const TopicModel &topics(const Model &model) {
   return static_cast<const TopicModel &>(model);
 }
+
+/// The argument that says how many of `what` are to be shown, at least 1.
+std::size_t top_argument(int top, const char *what);
 
 /// The indexes of the largest values, of equal ones the first; in `order`.
 std::span<const std::int32_t> largest(std::span<const double> values, std::size_t top,

@@ -11,6 +11,10 @@ constexpr const char *form_hint =
     "Select a document for each row (SELECT to_tsvector('english', body) FROM ...), a name and a "
     "document, or document, term and count.";
 
+constexpr const char *named_form_hint =
+    "Select a name and a document for each row (SELECT id, to_tsvector('english', body) FROM ...), "
+    "or document, term and count.";
+
 /// The columns of the query: a document; a name and a document; or document, term and count.
 class DocumentColumns {
  public:
@@ -34,6 +38,20 @@ class DocumentColumns {
   }
 
   ItemForm form;
+
+  bool named() const { return form.values == 3 || first_ == 1; }
+  /// The name of a document in the column before it, UTF-8.
+  std::optional<std::string> name(TupleTableSlot *row) {
+    if (first_ == 0) return std::nullopt;
+    if (!output_)
+      output_ = output_function_of(TupleDescAttr(row->tts_tupleDescriptor, 0)->atttypid);
+    const NullableDatum text = text_of_column(row, 0, output_);
+    if (text.isnull) return std::nullopt;
+    auto *const value = reinterpret_cast<struct varlena *>(DatumGetPointer(text.value));
+    std::string buffer;
+    return std::string(
+        utf8_view({VARDATA_ANY(value), std::size_t(VARSIZE_ANY_EXHDR(value))}, buffer));
+  }
 
   /// Valid while the row is.
   bayes::pg::Item item(TupleTableSlot *row) {
@@ -60,7 +78,7 @@ class DocumentColumns {
   }
 
   int first_;
-  Oid count_ = InvalidOid;
+  Oid count_ = InvalidOid, output_ = InvalidOid;
   NullableDatum values_[3] = {};
 };
 
@@ -78,6 +96,24 @@ void collect_documents(FunctionCallInfo fcinfo, MemoryContext context,
         begin(*data);
       },
       [&](TupleTableSlot *row) { data->add(columns->item(row)); });
+}
+
+void each_named_document(FunctionCallInfo fcinfo, MemoryContext context, const TopicModel &model,
+                         const DocumentCollector::Take &take) {
+  std::optional<DocumentColumns> columns;
+  std::optional<DocumentCollector> data;
+  run_query(
+      query_text(fcinfo, named_form_hint), named_form_hint,
+      [&](TupleDesc description) {
+        columns.emplace(description);
+        if (!columns->named())
+          throw Error(Errc::invalid_argument, "query returns one column",
+                      "Documents must have names.", named_form_hint);
+        data.emplace(context, columns->form);
+        data->begin(model, take);
+      },
+      [&](TupleTableSlot *row) { data->add(columns->item(row), columns->name(row)); });
+  data->finish();
 }
 
 }  // namespace bayes::pg

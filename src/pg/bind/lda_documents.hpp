@@ -16,6 +16,11 @@ void collect_documents(FunctionCallInfo fcinfo, MemoryContext context,
                        std::optional<DocumentCollector> &data,
                        const std::function<void(DocumentCollector &documents)> &begin);
 
+/// Reads the documents of such a function one by one, over the terms of a model, with their names,
+/// UTF-8: the query must have some. `context` is for what is read and not yet handed on.
+void each_named_document(FunctionCallInfo fcinfo, MemoryContext context, const TopicModel &model,
+                         const DocumentCollector::Take &take);
+
 /// How documents are evaluated.
 struct Evaluation {
   /// document completion, or the left-to-right estimator
@@ -23,7 +28,9 @@ struct Evaluation {
   LeftToRight plan;
 };
 
-/// The log probability of documents that a model has not seen, on all threads.
-HeldOut evaluate(const TopicModel &model, Corpus &corpus, const Evaluation &how, Control &control);
+/// The log probability of documents that a model has not seen, on all threads. `known`: for every
+/// term whether it counts; empty: all do.
+HeldOut evaluate(const TopicModel &model, Corpus &corpus, const Evaluation &how,
+                 std::span<const char> known, Control &control);
 
 }  // namespace bayes::pg

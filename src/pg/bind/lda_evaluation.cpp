@@ -13,33 +13,6 @@ using namespace bayes::pg;
 
 namespace {
 
-/// Thrown by what a thread is told to abandon.
-struct Abandoned {};
-
-/// The Control of a document on a thread of a sweep.
-class StoppedByOthers final : public Control {
- public:
-  explicit StoppedByOthers(const Stop &stop) : stop_(stop) {}
-  bool pending() const noexcept override { return stop_(); }
-  void poll() override {
-    if (stop_()) throw Abandoned{};
-  }
-
- private:
-  const Stop &stop_;
-};
-
-/// The probabilities of all terms, topics side by side.
-TermTopics probabilities_of(const TopicModel &model) {
-  TermTopics out(std::int32_t(model.terms().size()), model.size());
-  for (int k = 0; k < model.size(); ++k) {
-    poll_interrupts();
-    const std::vector<double> topic = model.topic(k);
-    for (std::size_t w = 0; w < topic.size(); ++w) out.of(std::int32_t(w))[k] = topic[w];
-  }
-  return out;
-}
-
 Evaluation read_evaluation(const Document &options) {
   Evaluation out;
   if (options.is_null()) return out;
@@ -66,14 +39,15 @@ struct EvaluationState {
 }  // namespace
 
 HeldOut bayes::pg::evaluate(const TopicModel &model, Corpus &corpus, const Evaluation &how,
-                            Control &control) {
-  const TermTopics probabilities = probabilities_of(model);
+                            std::span<const char> known, Control &control) {
   const std::vector<std::uint64_t> hashes = term_hashes(model.terms());
-  const auto proportions = [&model](const DocumentTerms &observed) {
-    return model.proportions(observed).mean;
+  const std::vector<TopicDraw> draws = model.scoring_draws(most_scoring_draws);
+  const auto proportions = [&model](const DocumentTerms &observed, const TopicDraw &draw) {
+    return model.proportions(observed, draw);
   };
-  const SweepPlan plan =
-      plan_tasks(100.0 * double(corpus.totals().entries) * model.size(), 0, control);
+  const double operations =
+      100.0 * double(corpus.totals().entries) * model.size() * double(draws.size());
+  const SweepPlan plan = plan_tasks(operations, 0, control);
   std::vector<HeldOut> slots(std::size_t(plan.slots));
   HeldOut total;
   sweep_corpus(
@@ -81,31 +55,33 @@ HeldOut bayes::pg::evaluate(const TopicModel &model, Corpus &corpus, const Evalu
       [&](int, int slot, const CorpusPiece &piece, const Stop &stop) {
         HeldOut &sum = slots[std::size_t(slot)];
         sum = {};
-        StoppedByOthers stopped(stop);
-        try {
-          each_document(piece, [&](std::int64_t, const DocumentTerms &document) {
-            sum.add(how.method == "completion"
-                        ? score_completion(document, hashes, probabilities, proportions)
-                        : score_left_to_right(document, hashes, probabilities, model.alpha(),
-                                              how.plan, stopped));
-            return !stop();
-          });
-        } catch (const Abandoned &) {
-        }
+        const auto counts = [known](std::int32_t term) {
+          return known.empty() || known[std::size_t(term)];
+        };
+        each_document(piece, [&](std::int64_t, const DocumentTerms &all) {
+          const PartOfDocument part(all, counts);
+          const DocumentTerms document = part.terms();
+          sum.add(how.method == "completion"
+                      ? score_completion(document, hashes, draws, proportions)
+                      : score_left_to_right(document, hashes, draws, how.plan));
+          return !stop();
+        });
       },
       [&](int slot) { total.add(slots[std::size_t(slot)]); });
   return total;
 }
 
-/// (internal, model, document [, options jsonb]) -> internal
-BAYES_FUNCTION(lda_perplexity_transition) {
-  const bool with_options = PG_NARGS() == 4;
-  const NullableDatum given[] = {fcinfo->args[1],
-                                 with_options ? fcinfo->args[3] : NullableDatum{Datum(0), true}};
+/// One document or row, which `values` arguments hold.
+static Datum add_to_evaluation(FunctionCallInfo fcinfo, int values) {
+  const int after = 2 + values;
+  const NullableDatum given[] = {
+      fcinfo->args[1], PG_NARGS() > after ? fcinfo->args[after] : NullableDatum{Datum(0), true}};
   EvaluationState *state;
   if (PG_ARGISNULL(0)) {
     ItemForm form;
+    form.values = values;
     form.type = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 2); });
+    form.collation = PG_GET_COLLATION();
     state = make_in<EvaluationState>(aggregate_context(fcinfo), "pg_bayes data", form);
     state->parameters.read(of_evaluation, given);
     state->request = state->parameters.request(lda_family);
@@ -119,6 +95,12 @@ BAYES_FUNCTION(lda_perplexity_transition) {
   PG_RETURN_POINTER(state);
 }
 
+/// (internal, model, document [, options jsonb]) -> internal
+BAYES_FUNCTION(lda_perplexity_transition) { return add_to_evaluation(fcinfo, 1); }
+
+/// (internal, model, document anyelement, term text, count float8 [, options jsonb]) -> internal
+BAYES_FUNCTION(lda_perplexity_rows_transition) { return add_to_evaluation(fcinfo, 3); }
+
 BAYES_FUNCTION(lda_perplexity_final) {
   aggregate_context(fcinfo);
   if (PG_ARGISNULL(0)) PG_RETURN_NULL();
@@ -127,7 +109,8 @@ BAYES_FUNCTION(lda_perplexity_final) {
   ServerControl control;
   state.data.arrange(control);
   const auto perplexity =
-      evaluate(topics(*state.request.start), state.data.corpus(), state.how, control).perplexity();
+      evaluate(topics(*state.request.start), state.data.corpus(), state.how, {}, control)
+          .perplexity();
   if (!perplexity) PG_RETURN_NULL();
   PG_RETURN_FLOAT8(*perplexity);
 }

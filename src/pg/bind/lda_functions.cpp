@@ -54,11 +54,13 @@ DocumentTerms ModelDocument::read(const TopicModel &model, Datum document) {
   });
   if (entries_.empty() && any && !warned_) {
     warned_ = true;
+    const auto known = std::find_if(model.terms().begin(), model.terms().end(),
+                                    [&model](const auto &term) { return model.code(term) >= 0; });
     report(
         WARNING, "the model knows none of the document's terms",
         message("The first of them is \"{}\"; one of the model's is \"{}\". Terms that a model "
                 "does not know say nothing about a document.",
-                unknown, model.terms().front()),
+                unknown, known == model.terms().end() ? "" : *known),
         "Documents are to be read as those of the fit were, for instance by the same text search "
         "configuration.");
   }
@@ -91,6 +93,20 @@ BAYES_FUNCTION(lda_predict) {
   const ModelAndDocument given(fcinfo);
   const std::vector<double> mean = given.model.proportions(given.document).mean;
   PG_RETURN_INT32(int(std::max_element(mean.begin(), mean.end()) - mean.begin()) + 1);
+}
+
+/// lda_top_topics(model, document [, top int])
+BAYES_FUNCTION(lda_top_topics) {
+  ResultRows result(fcinfo);
+  const std::size_t top =
+      PG_NARGS() > 2 ? top_argument(PG_GETARG_INT32(2), "topics") : shown_topics;
+  const ModelAndDocument given(fcinfo);
+  const LdaProportions found = given.model.proportions(given.document);
+  std::vector<std::int32_t> order;
+  int rank = 0;
+  for (const std::int32_t k : largest(found.mean, top, order))
+    result.row({int(k) + 1, ++rank, found.mean[std::size_t(k)], found.deviation[std::size_t(k)]});
+  return Datum(0);
 }
 
 /// lda_similarity(model, document, other) -> float8: 1 less the Hellinger distance.

@@ -17,14 +17,9 @@ std::unique_ptr<Model> model_argument(FunctionCallInfo fcinfo) {
   return load_model(PG_GETARG_DATUM(0), lda_family);
 }
 
-/// The argument that says how many terms of a topic are to be shown.
-std::size_t top_argument(FunctionCallInfo fcinfo, int index) {
-  if (PG_NARGS() <= index) return shown_terms;
-  const int top = PG_GETARG_INT32(index);
-  if (top < 1)
-    throw Error(Errc::invalid_argument,
-                message("top is {}, the number of terms must be at least 1", top));
-  return std::size_t(top);
+/// How many terms of a topic are to be shown.
+std::size_t top_terms(FunctionCallInfo fcinfo, int index) {
+  return PG_NARGS() > index ? top_argument(PG_GETARG_INT32(index), "terms") : shown_terms;
 }
 
 /// The probability of every term in the documents as the model sees them.
@@ -48,6 +43,13 @@ double effective_terms(std::span<const double> topic) {
 }
 
 }  // namespace
+
+std::size_t bayes::pg::top_argument(int top, const char *what) {
+  if (top < 1)
+    throw Error(Errc::invalid_argument,
+                message("top is {}, the number of {} must be at least 1", top, what));
+  return std::size_t(top);
+}
 
 std::span<const std::int32_t> bayes::pg::largest(std::span<const double> values, std::size_t top,
                                                  std::vector<std::int32_t> &order) {
@@ -75,7 +77,7 @@ void bayes::pg::show_topics(ResultRows &result, const TopicModel &model, std::si
 /// lda_topics(model [, top int])
 BAYES_FUNCTION(lda_topics) {
   ResultRows result(fcinfo);
-  const std::size_t top = top_argument(fcinfo, 1);
+  const std::size_t top = top_terms(fcinfo, 1);
   const auto model = model_argument(fcinfo);
   show_topics(result, topics(*model), top);
   return Datum(0);
@@ -89,7 +91,7 @@ BAYES_FUNCTION(lda_relevance) {
     throw Error(Errc::invalid_argument, message("lambda is {}, but must be from 0 to 1", lambda),
                 "1 orders terms by their probability in the topic, 0 by how much more probable "
                 "they are there than in all documents.");
-  const std::size_t top = top_argument(fcinfo, 2);
+  const std::size_t top = top_terms(fcinfo, 2);
   const auto owner = model_argument(fcinfo);
   const TopicModel &model = topics(*owner);
   const std::vector<double> marginal = marginals(model);

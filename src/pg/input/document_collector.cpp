@@ -18,6 +18,23 @@ constexpr const char *smaller_vocabulary_hint =
     "Options min_documents and max_terms leave out rare terms, as in {\"min_documents\": 5, "
     "\"max_terms\": 100000}; option vocabulary names those that count.";
 
+/// Terms and counts of a document.
+using Entries = std::vector<std::pair<std::int32_t, double>>;
+
+void sort_entries(Entries &entries, std::vector<std::int32_t> &terms, std::vector<double> &counts) {
+  WorkPoll poll;
+  std::sort(entries.begin(), entries.end(), [&poll](const auto &a, const auto &b) {
+    poll(8);
+    return a < b;
+  });
+  terms.clear();
+  counts.clear();
+  for (const auto &[term, count] : entries) {
+    terms.push_back(term);
+    counts.push_back(count);
+  }
+}
+
 /// An operator of a type, and the function behind it.
 struct Comparison {
   Oid less, equal;
@@ -73,7 +90,12 @@ void DocumentCollector::begin(const TopicModel &model, bool whole_counts) {
   dictionary_.close();
 }
 
-void DocumentCollector::add(const Item &item) {
+void DocumentCollector::begin(const TopicModel &model, Take take) {
+  begin(model, false);
+  take_ = std::move(take);
+}
+
+void DocumentCollector::add(const Item &item, const std::optional<std::string> &name) {
   if (corpus_) throw Error(Errc::internal, "document added after the end");
   ++seen_;
   if (item.values[0].isnull) {
@@ -88,7 +110,7 @@ void DocumentCollector::add(const Item &item) {
     if (number != no_term) count_term(number, count);
   });
   truncated_ += reader_->truncated();
-  add_document();
+  add_document(name);
 }
 
 void DocumentCollector::count_term(std::int32_t number, double count) {
@@ -103,8 +125,10 @@ void DocumentCollector::count_term(std::int32_t number, double count) {
   }
 }
 
-/// The current document goes to the sort.
-void DocumentCollector::add_document() {
+/// The current document goes to the sort, or is handed on.
+void DocumentCollector::add_document(const std::optional<std::string> &name) {
+  ++documents_;
+  if (take_) return hand_on(name);
   const std::size_t n = numbers_.size();
   std::uint64_t hash = n;
   for (std::size_t i = 0; i < n; ++i) {
@@ -131,21 +155,41 @@ void DocumentCollector::add_document() {
                           PointerGetDatum(packed_.data())};
   const bool nulls[] = {false, false};
   sorted_->put(values, nulls);
-  ++documents_;
+}
+
+void DocumentCollector::hand_on(const std::optional<std::string> &name) {
+  // The numbers of terms are those of the model.
+  Entries entries;
+  for (std::size_t i = 0; i < numbers_.size(); ++i) {
+    entries.emplace_back(numbers_[i], counts_[i]);
+    slots_[std::size_t(numbers_[i])] = -1;
+  }
+  sort_entries(entries, numbers_, counts_);
+  take_(name, {numbers_, counts_});
+  numbers_.clear();
+  counts_.clear();
 }
 
 // ---- long rows ----
 
-std::string DocumentCollector::name_of_row(Datum document) const {
+/// UTF-8; what the output function takes is in this context.
+std::string DocumentCollector::text_of_name(Datum document, MemoryContext context) const {
   const Oid type = form_.type;
-  const char *const text = guarded([type, document] {
+  const char *const text = guarded([type, document, context] {
+    const MemoryContext before = MemoryContextSwitchTo(context);
     Oid output;
     bool varlena;
     getTypeOutputInfo(type, &output, &varlena);
-    return OidOutputFunctionCall(output, document);
+    const char *const out = OidOutputFunctionCall(output, document);
+    MemoryContextSwitchTo(before);
+    return out;
   });
   std::string buffer;
-  return message("document {}", utf8_view(text, buffer));
+  return std::string(utf8_view(text, buffer));
+}
+
+std::string DocumentCollector::name_of_row(Datum document) const {
+  return message("document {}", text_of_name(document, CurrentMemoryContext));
 }
 
 void DocumentCollector::begin_rows() {
@@ -201,7 +245,7 @@ void DocumentCollector::group_rows() {
         require_whole(count, term, name_of_row(document));
       }
     }
-    add_document();
+    add_document(take_ ? std::optional(text_of_name(document, of_current)) : std::nullopt);
   };
   rows_->sort();
   while (TupleTableSlot *const row = rows_->next()) {
@@ -285,10 +329,11 @@ void DocumentCollector::write_documents(const std::vector<std::int32_t> &codes) 
   // The sort has the other quarter.
   corpus_ = std::make_unique<DocumentStore>(context_, std::int32_t(terms_.size()), skipped_,
                                             budget_ / 4 * 3);
+  if (hold_out_ > 0) in_fit_.assign(terms_.size(), 0);
   if (hold_out_ > 0)
     held_out_ = std::make_unique<DocumentStore>(context_, std::int32_t(terms_.size()), 0,
                                                 budget_ / std::size_t(hold_out_));
-  std::vector<std::pair<std::int32_t, double>> entries;
+  Entries entries;
   std::vector<std::int32_t> terms;
   std::vector<double> counts;
   if (sorted_) sorted_->sort();
@@ -307,15 +352,11 @@ void DocumentCollector::write_documents(const std::vector<std::int32_t> &codes) 
     for (std::size_t i = 0; i < n; ++i)
       if (const std::int32_t code = codes[std::size_t(terms[i])]; code >= 0)
         entries.emplace_back(code, counts[i]);
-    std::sort(entries.begin(), entries.end());
-    terms.clear();
-    counts.clear();
-    for (const auto &[code, count] : entries) {
-      terms.push_back(code);
-      counts.push_back(count);
-    }
+    sort_entries(entries, terms, counts);
     const bool apart = held_out_ && ++number % hold_out_ == 0;
     (apart ? held_out_ : corpus_)->append({terms, counts});
+    if (held_out_ && !apart)
+      for (const std::int32_t term : terms) in_fit_[std::size_t(term)] = 1;
   }
   corpus_->finish();
   if (held_out_) held_out_->finish();
@@ -332,11 +373,15 @@ void DocumentCollector::warn_of_truncated() const {
          "document, term and count.");
 }
 
+void DocumentCollector::finish() {
+  if (rows_) group_rows();
+  warn_of_truncated();
+}
+
 void DocumentCollector::arrange(Control &) {
   if (arranged_) return;
   if (corpus_) throw Error(Errc::internal, "documents were not put in order");
-  if (rows_) group_rows();
-  warn_of_truncated();
+  finish();
   write_documents(choose_terms());
   arranged_ = true;
 }

@@ -31,16 +31,27 @@ class DocumentCollector final : public Collector {
   void begin(const FitRequest &request, Check check);
   /// Only the terms of a model, in whose order they are numbered: for what evaluates it.
   void begin(const TopicModel &model, bool whole_counts);
+  /// Documents over the terms of a model are not kept but handed on, in any order and with their
+  /// names, UTF-8, if they have one.
+  using Take =
+      std::function<void(const std::optional<std::string> &name, const DocumentTerms &document)>;
+  void begin(const TopicModel &model, Take take);
   /// Every so many-th document is kept apart; called before the end.
   void hold_out(int every) { hold_out_ = every; }
-  void add(const Item &item);
+  /// `name`: of a document that is handed on; rows have it among their values.
+  void add(const Item &item, const std::optional<std::string> &name = {});
   bool empty() const override { return documents_ == 0 && !rows_; }
+
+  /// After the last document, if they are handed on.
+  void finish();
 
   /// The vocabulary, and the documents over it; called once they are read. Nothing can be added
   /// afterwards.
   void arrange(Control &control);
   Corpus &corpus() { return *corpus_; }
   Corpus &held_out() { return *held_out_; }
+  /// for every term whether a document has it that is not kept apart; if any are
+  const std::vector<char> &in_fit() const { return in_fit_; }
   /// in the order of their bytes
   const std::vector<std::string> &terms() const { return terms_; }
 
@@ -49,10 +60,12 @@ class DocumentCollector final : public Collector {
   void begin_rows();
   void group_rows();
   void count_term(std::int32_t number, double count);
-  void add_document();
+  void add_document(const std::optional<std::string> &name);
+  void hand_on(const std::optional<std::string> &name);
   std::vector<std::int32_t> choose_terms();
   void write_documents(const std::vector<std::int32_t> &codes);
   void warn_of_truncated() const;
+  std::string text_of_name(Datum document, MemoryContext context) const;
   std::string name_of_row(Datum document) const;
 
   MemoryContext context_;
@@ -72,6 +85,7 @@ class DocumentCollector final : public Collector {
   std::vector<std::int32_t> numbers_, slots_;
   std::vector<double> counts_;
   std::vector<char> packed_;
+  Take take_;
 
   /// (hash, packed document)
   std::unique_ptr<Sorter> sorted_;
@@ -81,6 +95,7 @@ class DocumentCollector final : public Collector {
 
   bool arranged_ = false;
   std::vector<std::string> terms_;
+  std::vector<char> in_fit_;
   int hold_out_ = 0;
   std::unique_ptr<DocumentStore> corpus_, held_out_;
 };

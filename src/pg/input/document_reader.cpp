@@ -93,7 +93,7 @@ void require_whole(double count, std::string_view term, const std::string &docum
               message("count of term \"{}\" of {} is {}, which is no whole number",
                       shown_term(term), document, shown(count)),
               "A sampler draws a topic for every token.",
-              "Methods vi, svi and em take fractional counts.");
+              "Methods vi, svi, em and cvb0 take fractional counts.");
 }
 
 std::string_view utf8_view(std::string_view text, std::string &buffer) {

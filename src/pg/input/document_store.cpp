@@ -64,19 +64,15 @@ void DocumentStore::finish() {
 
 std::span<const CorpusPiece> DocumentStore::stretch(std::int64_t index) {
   if (index == 0) return pieces_;
-  if (buffers_[last_buffer_].stretch != index) last_buffer_ = 1 - last_buffer_;
-  ReadBuffer &buffer = buffers_[last_buffer_];
-  if (buffer.stretch != index) {
+  const auto read = [&](Buffers::Buffer &buffer) {
     const Stretch &stretch = stretches_[std::size_t(index - 1)];
-    buffer.stretch = 0;
     if (buffer.memory.size() < stretch.doubles) buffer.memory.resize(stretch.doubles);
     file_->read(stretch.offset, buffer.memory.data(), stretch.doubles * sizeof(double));
     buffer.pieces.clear();
     for (const Extent &piece : stretch.pieces)
       buffer.pieces.push_back({buffer.memory.data() + piece.begin, piece.documents, piece.first});
-    buffer.stretch = index;
-  }
-  return buffer.pieces;
+  };
+  return buffers_.with(index, read).pieces;
 }
 
 std::int64_t DocumentStore::stretch_of(std::int64_t document) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "data/corpus.hpp"
+#include "pg/input/read_buffers.hpp"
 #include "pg/server/spill_file.hpp"
 
 namespace bayes::pg {
@@ -52,14 +53,8 @@ class DocumentStore final : public Corpus {
 
   std::unique_ptr<SpillFile> file_;
   std::vector<Stretch> stretches_;
-  struct ReadBuffer {
-    Buffer memory;
-    /// the stretch that it holds, 0 for none
-    std::int64_t stretch = 0;
-    std::vector<CorpusPiece> pieces;
-  } buffers_[2];
-  /// the one handed out last; the other one is overwritten next
-  int last_buffer_ = 0;
+  using Buffers = ReadBuffers<Buffer, CorpusPiece>;
+  Buffers buffers_;
 };
 
 }  // namespace bayes::pg

@@ -110,7 +110,7 @@ void RowStore::extend_tail(int dimension) {
     if (!file_) file_ = std::make_unique<SpillFile>(context_);
     file_->append(tail_memory_, shape_.piece_doubles() * sizeof(double));
     tail_.rows = 0;
-    for (Buffer &buffer : buffers_) buffer.stretch = 0;  // the last stretch is outdated
+    buffers_.forget();  // the last stretch is outdated
   }
   tail_.blocks = tail_memory_;
 }
@@ -148,26 +148,20 @@ std::span<const Piece> RowStore::stretch(std::int64_t index) {
     return pieces_;
   }
 
-  int chosen = buffers_[0].stretch == index ? 0 : buffers_[1].stretch == index ? 1 : -1;
-  if (chosen < 0) {
-    chosen = 1 - last_buffer_;
-    Buffer &buffer = buffers_[chosen];
+  const auto read = [&](Buffers::Buffer &buffer) {
     const std::size_t piece = shape_.piece_doubles(),
                       first = std::size_t(index - 1) * pieces_in_buffer_;
     const std::size_t count = std::min(pieces_in_buffer_, file_pieces() - first);
     if (!buffer.memory.raw)
       buffer.memory = allocate(pieces_in_buffer_ * piece * sizeof(double), cache_line);
-    buffer.stretch = 0;
     file_->read(std::int64_t(first * piece * sizeof(double)), buffer.memory.doubles,
                 count * piece * sizeof(double));
-    buffer.stretch = index;
     buffer.pieces.clear();
     for (std::size_t i = 0; i < count; ++i)
       buffer.pieces.push_back({buffer.memory.doubles + i * piece, shape_.piece_rows()});
     buffer.pieces.push_back({nullptr, 0});  // for the tail
-  }
-  Buffer &buffer = buffers_[chosen];
-  last_buffer_ = chosen;
+  };
+  Buffers::Buffer &buffer = buffers_.with(index, read);
   buffer.pieces.back() = tail_;
   return std::span<const Piece>(buffer.pieces)
       .first(buffer.pieces.size() - (last && tail_.rows ? 0 : 1));

@@ -6,6 +6,7 @@
 
 #include "data/row_order.hpp"
 #include "data/rows.hpp"
+#include "pg/input/read_buffers.hpp"
 #include "pg/server/spill_file.hpp"
 
 namespace bayes::pg {
@@ -83,14 +84,8 @@ class RowStore final : public RowSource {
   std::size_t full_pieces_ = 0;
 
   std::unique_ptr<SpillFile> file_;
-  struct Buffer {
-    Memory memory;
-    /// the stretch that it holds, 0 for none
-    std::int64_t stretch = 0;
-    std::vector<Piece> pieces;
-  } buffers_[2];
-  /// the one handed out last; the other one is overwritten next
-  int last_buffer_ = 0;
+  using Buffers = ReadBuffers<Memory, Piece>;
+  Buffers buffers_;
 };
 
 }  // namespace bayes::pg

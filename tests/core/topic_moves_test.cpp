@@ -1,0 +1,157 @@
+// Moves of whole topics, and where topics begin.
+#include <algorithm>
+#include <numeric>
+
+#include "topic_sampler_support.hpp"
+#include "topics/topic_moves.hpp"
+#include "topics/topic_starts.hpp"
+
+namespace {
+
+using namespace topics;
+
+constexpr int subjects = 4, terms_of_subject = 6;
+/// Documents of one or two of four subjects, which share no terms.
+std::vector<Tokens> documents_of_subjects(int documents) {
+  Random random(5);
+  std::vector<Tokens> out;
+  for (int d = 0; d < documents; ++d) {
+    const int first = d % subjects, second = d % 3 == 0 ? (d / 3) % subjects : first;
+    Tokens tokens;
+    for (int i = 0; i < 30; ++i)
+      tokens.push_back(terms_of_subject * (i % 3 == 0 ? second : first) +
+                       int(random.below(terms_of_subject)));
+    std::sort(tokens.begin(), tokens.end());
+    out.push_back(tokens);
+  }
+  return out;
+}
+
+/// Gives the tokens these topics.
+template <class F> void assign(TopicChain &chain, const std::vector<Tokens> &documents, F topic) {
+  std::size_t at = 0;
+  for (const Tokens &tokens : documents)
+    for (const std::int32_t w : tokens) {
+      const int k = topic(w / terms_of_subject, at);
+      chain.assigned[at++] = std::uint16_t(k);
+      ++chain.counts.of(w)[k];
+      ++chain.totals[std::size_t(k)];
+    }
+}
+
+/// log p(w, z) from the definition
+double log_joint(const TopicChain &chain, const std::vector<Tokens> &documents) {
+  const std::vector<int> z(chain.assigned.begin(), chain.assigned.end());
+  return slow_log_assignment(documents, chain.prior.alpha, z) +
+         slow_log_likelihood(documents, chain.terms(), chain.prior, z);
+}
+
+void check_counts(const TopicChain &chain, const std::vector<Tokens> &documents) {
+  TopicCounts counts(chain.terms(), chain.topics());
+  std::size_t at = 0;
+  for (const Tokens &tokens : documents)
+    for (const std::int32_t w : tokens) ++counts.of(w)[chain.assigned[at++]];
+  for (int k = 0; k < chain.topics(); ++k) {
+    std::int64_t total = 0;
+    for (std::int32_t w = 0; w < chain.terms(); ++w) {
+      BOOST_TEST(counts.of(w)[k] == chain.counts.of(w)[k]);
+      total += counts.of(w)[k];
+    }
+    BOOST_TEST(total == chain.totals[std::size_t(k)]);
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(topic_moves)
+
+// Topic 0 is two subjects, and topics 1 and 2 are one; or topic 3 is empty.
+BOOST_AUTO_TEST_CASE(a_topic_of_two_subjects_is_split_and_two_of_one_merged) {
+  const std::vector<Tokens> documents = documents_of_subjects(200);
+  MemoryCorpus corpus = corpus_of(documents, subjects * terms_of_subject);
+  for (const bool empty : {false, true})
+    for (const bool own_alphas : {false, true}) {
+      std::vector<std::uint16_t> before;
+      for (const int threads : {1, 3}) {
+        Control control;
+        control.threads = threads;
+        const TokenIndex index(corpus, control);
+        TopicChain chain(corpus, index, {{0.1, 0.1, 0.1, 0.1}, 0.05, {}}, 7, 0);
+        assign(chain, documents, [&](int subject, std::size_t token) {
+          if (subject < 2) return 0;
+          if (subject == 3) return empty ? 2 : 3;
+          return !empty && token % 2 == 0 ? 2 : 1;
+        });
+        const double joint = log_joint(chain, documents);
+        BOOST_TEST(move_topics(chain, own_alphas, 0, control) == 1);
+        check_counts(chain, documents);
+        BOOST_TEST(log_joint(chain, documents) > joint + 100);
+        std::vector<int> topics;
+        for (int subject = 0; subject < subjects; ++subject) {
+          const std::int32_t *const n = chain.counts.of(subject * terms_of_subject);
+          topics.push_back(int(std::max_element(n, n + subjects) - n));
+          for (int i = 0; i < terms_of_subject; ++i) {
+            const std::int32_t *const row = chain.counts.of(subject * terms_of_subject + i);
+            BOOST_TEST(row[topics.back()] == std::accumulate(row, row + subjects, 0));
+          }
+        }
+        std::sort(topics.begin(), topics.end());
+        BOOST_TEST((topics == std::vector<int>{0, 1, 2, 3}));
+        const std::vector<double> &alpha = chain.prior.alpha;
+        BOOST_TEST(std::abs(std::accumulate(alpha.begin(), alpha.end(), 0.0) -
+                            (own_alphas && empty ? 0.3 : 0.4)) < 1e-12);
+        BOOST_TEST(alpha[0] == (own_alphas ? 0.05 : 0.1));
+        if (threads == 1) before = chain.assigned;
+        BOOST_TEST((chain.assigned == before));
+        // nothing is left to be moved
+        BOOST_TEST(move_topics(chain, own_alphas, 1, control) == 0);
+      }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(nothing_moves_where_there_is_nothing) {
+  for (const std::vector<Tokens> &documents :
+       {std::vector<Tokens>{{}}, {{}, {0}}, {{0, 0, 1, 1}}, {{0}, {1}, {2}}})
+    for (const int k : {1, 2, 5}) {
+      MemoryCorpus corpus = corpus_of(documents, 3);
+      Control control;
+      const TokenIndex index(corpus, control);
+      TopicChain chain(corpus, index, {std::vector<double>(std::size_t(k), 0.5), 0.1, {}}, 1, 0);
+      begin_topics(chain, nullptr, control);
+      const double joint = log_joint(chain, documents);
+      const int made = move_topics(chain, false, 0, control);
+      check_counts(chain, documents);
+      BOOST_TEST(log_joint(chain, documents) >= joint);
+      BOOST_TEST((made == 0 || log_joint(chain, documents) > joint));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(topics_begin_as_the_subjects) {
+  const std::vector<Tokens> documents = documents_of_subjects(200);
+  for (const double each : {1.0, 0.01, 1e9}) {
+    MemoryCorpus corpus(subjects * terms_of_subject);
+    for (const Tokens &tokens : documents) append(corpus, tokens, each);
+    for (const bool drawn : {true, false}) {
+      const LdaPrior prior{std::vector<double>(subjects, 0.1), 0.05, {}};
+      Control control;
+      const TopicStart start = starting_topics(corpus, prior, {drawn, false, drawn}, 1, 0, control);
+      double all = 0;
+      for (std::int32_t w = 0; w < start.counts.terms(); ++w) {
+        const double *const row = start.counts.of(w);
+        const double sum = std::accumulate(row, row + subjects, 0.0);
+        BOOST_TEST(*std::max_element(row, row + subjects) > 0.8 * sum);
+        BOOST_TEST(
+            (std::max_element(row, row + subjects) - row ==
+             std::max_element(start.counts.of(w / terms_of_subject * terms_of_subject),
+                              start.counts.of(w / terms_of_subject * terms_of_subject) + subjects) -
+                 start.counts.of(w / terms_of_subject * terms_of_subject)));
+        all += sum;
+      }
+      BOOST_TEST(std::abs(all / corpus.totals().tokens - 1) < 1e-9);
+      BOOST_TEST((start.alpha == prior.alpha) != drawn);
+      BOOST_TEST((start.eta == prior.eta) != drawn);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
