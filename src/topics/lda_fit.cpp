@@ -189,7 +189,7 @@ class TopicFit {
   TopicStart first_topics(int number) const {
     if (start_) return topics_of_start();
     TopicStart out = starting_topics(corpus_, {prior_.alpha, prior_.eta, {}}, options_.drawn(),
-                                     options_.seed, number, control_);
+                                     options_.seed, number, run_.schedule(), control_);
     if (prior_.added.terms()) plant_seeds(out);
     if (!options_.sampled() && options_.method != "cvb0") mix(out);
     return out;

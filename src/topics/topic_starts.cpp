@@ -66,17 +66,19 @@ MemoryCorpus sample_of(Corpus &corpus, double most_tokens, Control &control) {
 class ShortChain {
  public:
   ShortChain(Corpus &sample, const LdaPrior &prior, const DrawnPrior &drawn, std::uint64_t seed,
-             int name, const TermTopics *start, Control &control)
+             int name, const TermTopics *start, const Schedule &schedule, Control &control)
       : index_(sample, control),
         chain_(sample, index_, prior, seed, name),
         sampler_(collapsed_topics(chain_)),
         drawn_(drawn),
+        schedule_(schedule),
         control_(control) {
     begin_topics(chain_, start, control);
   }
 
+  /// As often, while there is time.
   void sweep(int times) {
-    for (; times > 0; --times) {
+    for (; times > 0 && !late(); --times) {
       sampler_->sweep(sweeps_, control_);
       Random random(chain_.seed, std::uint64_t(chain_.number), std::uint64_t(sweeps_),
                     std::uint64_t(TopicStream::prior));
@@ -89,7 +91,7 @@ class ShortChain {
     const double tokens = double(std::max<std::int64_t>(1, index_.tokens()));
     const int patience = int(std::clamp(patient_tokens / tokens, 1.0, 12.0));
     sweep(patience * sweeps_before_moves);
-    for (int calls = 0, idle = 0; calls < most_moves && idle < 2; ++calls) {
+    for (int calls = 0, idle = 0; calls < most_moves && idle < 2 && !late(); ++calls) {
       const bool own_alphas = drawn_.alpha && !drawn_.symmetric;
       idle = move_topics(chain_, own_alphas, calls, control_) > 0 ? 0 : idle + 1;
       if (idle < 2) sweep((patience + 1) / 2 * sweeps_between_moves);
@@ -99,9 +101,10 @@ class ShortChain {
   TopicStart average() {
     TopicStart out{TermTopics(chain_.terms(), chain_.topics()),
                    std::vector<double>(std::size_t(chain_.topics()), 0.0), 0};
-    constexpr double share = 1.0 / averaged_sweeps;
+    const int times = late() ? 1 : averaged_sweeps;
+    const double share = 1.0 / times;
     WorkPoll poll;
-    for (int i = 0; i < averaged_sweeps; ++i) {
+    for (int i = 0; i < times; ++i) {
       sweep(1);
       for (std::int32_t w = 0; w < chain_.terms(); ++w) {
         poll(2 * std::size_t(chain_.topics()));
@@ -116,10 +119,13 @@ class ShortChain {
   }
 
  private:
+  bool late() const { return schedule_.seconds() >= schedule_.max_seconds; }
+
   const TokenIndex index_;
   TopicChain chain_;
   const std::unique_ptr<TopicSampler> sampler_;
   const DrawnPrior &drawn_;
+  const Schedule &schedule_;
   Control &control_;
   int sweeps_ = 0;
 };
@@ -127,7 +133,8 @@ class ShortChain {
 }  // namespace
 
 TopicStart starting_topics(Corpus &corpus, const LdaPrior &prior, const DrawnPrior &drawn,
-                           std::uint64_t seed, int number, Control &control) {
+                           std::uint64_t seed, int number, const Schedule &schedule,
+                           Control &control) {
   // Not the name of a chain that goes on from here, which would have the same random numbers.
   const int name = -2 * (number + 1);
   const double few =
@@ -135,13 +142,14 @@ TopicStart starting_topics(Corpus &corpus, const LdaPrior &prior, const DrawnPri
   TopicStart out;
   {
     MemoryCorpus sample = sample_of(corpus, few, control);
-    ShortChain chain(sample, prior, drawn, seed, name, nullptr, control);
+    ShortChain chain(sample, prior, drawn, seed, name, nullptr, schedule, control);
     chain.move();
     out = chain.average();
   }
   if (few < many_tokens && corpus.totals().tokens > few) {
     MemoryCorpus sample = sample_of(corpus, many_tokens, control);
-    ShortChain chain(sample, {out.alpha, out.eta, {}}, drawn, seed, name - 1, &out.counts, control);
+    ShortChain chain(sample, {out.alpha, out.eta, {}}, drawn, seed, name - 1, &out.counts, schedule,
+                     control);
     chain.sweep(settling_sweeps);
     out = chain.average();
   }

@@ -10,6 +10,7 @@
 
 #include "base/control.hpp"
 #include "data/corpus.hpp"
+#include "fit/schedule.hpp"
 #include "topics/lda_prior.hpp"
 
 namespace bayes {
@@ -24,8 +25,10 @@ struct TopicStart {
 /// `prior` is what learning begins with and adds nothing; what `drawn` says is learned. Random
 /// numbers are named by seed and number, that of a restart or a chain. Looks at the first million
 /// tokens only if there are more, and at counts that are no whole numbers as the nearest whole
-/// ones, in a document together as many. Polls.
+/// ones, in a document together as many. What time the schedule does not leave, it does without.
+/// Polls.
 TopicStart starting_topics(Corpus &corpus, const LdaPrior &prior, const DrawnPrior &drawn,
-                           std::uint64_t seed, int number, Control &control);
+                           std::uint64_t seed, int number, const Schedule &schedule,
+                           Control &control);
 
 }  // namespace bayes

@@ -134,7 +134,8 @@ BOOST_AUTO_TEST_CASE(topics_begin_as_the_subjects) {
     for (const bool drawn : {true, false}) {
       const LdaPrior prior{std::vector<double>(subjects, 0.1), 0.05, {}};
       Control control;
-      const TopicStart start = starting_topics(corpus, prior, {drawn, false, drawn}, 1, 0, control);
+      const TopicStart start =
+          starting_topics(corpus, prior, {drawn, false, drawn}, 1, 0, {}, control);
       double all = 0;
       for (std::int32_t w = 0; w < start.counts.terms(); ++w) {
         const double *const row = start.counts.of(w);
@@ -152,6 +153,25 @@ BOOST_AUTO_TEST_CASE(topics_begin_as_the_subjects) {
       BOOST_TEST((start.eta == prior.eta) != drawn);
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(topics_begin_in_the_time_there_is) {
+  const std::vector<Tokens> documents = documents_of_subjects(200);
+  MemoryCorpus corpus(subjects * terms_of_subject);
+  for (const Tokens &tokens : documents) append(corpus, tokens, 1);
+  const LdaPrior prior{std::vector<double>(subjects, 0.1), 0.05, {}};
+  Schedule schedule;
+  schedule.max_seconds = 1e-9;
+  Control control;
+  const TopicStart start =
+      starting_topics(corpus, prior, {true, false, true}, 1, 0, schedule, control);
+  double all = 0;
+  for (const double count : start.counts.values()) {
+    BOOST_TEST(count == std::floor(count));  // no average
+    all += count;
+  }
+  BOOST_TEST(all == corpus.totals().tokens);
+  BOOST_TEST((start.alpha == prior.alpha));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
