@@ -1,0 +1,55 @@
+// Tables of numbers by row and column, as factorizations see them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "data/corpus.hpp"
+
+namespace bayes {
+
+/// A model holds a number for every key and factor, and every key.
+inline constexpr std::int32_t factor_max_keys = 10'000'000;
+inline constexpr int factor_max_factors = 1000;
+
+/// What the keys of a table are.
+enum class Side : char { row, column };
+inline Side other(Side side) { return side == Side::row ? Side::column : Side::row; }
+
+/// A table that is mostly empty, by lines: of the two sides that with more keys, of equally many
+/// the rows. A line is a document of a corpus, whose terms are the keys of the other side,
+/// ascending, with the numbers of their cells. Zeros are absent where absent means zero. Lines
+/// without a cell are there.
+struct FactorTable {
+  Corpus &lines;
+  /// the same table by the other side; null unless it was asked for
+  Corpus *transposed = nullptr;
+  /// what lines are
+  Side of_lines = Side::row;
+  /// keys of both sides, in the order of their bytes, or of rows of arrays and their elements by
+  /// number
+  std::vector<std::string> line_keys, other_keys;
+  /// cells that were left out: a key or the number NULL
+  std::int64_t skipped = 0;
+};
+
+/// How a fit wants its table read, known before the first cell is.
+struct FactorTableOptions {
+  enum class Repeated : char { add, refuse, average, last };
+  /// cells that occur more than once
+  Repeated repeated = Repeated::add;
+  /// the numbers must not be negative
+  bool non_negative = false;
+  /// absent cells are missing, and zeros are kept
+  bool missing = false;
+  /// the table by both sides is needed
+  bool transposed = false;
+  /// on_error = null
+  bool null_on_error = false;
+  /// of the model and the fit for each key, in bytes; more keys than memory allows are refused as
+  /// soon as they are read
+  double bytes_of_key = 0;
+};
+
+}  // namespace bayes

@@ -1,0 +1,88 @@
+// Non-negative matrix factorization (002 L12; Lee and Seung 1999, 2001; Cemgil 2009; Gopalan,
+// Hofman and Blei 2015). Fitting, and the accessors of a fitted model.
+//
+// A cell x_ij of a table with non-negative numbers has the mean sum_k w_ik v_kj: a row's weights of
+// K factors, and a factor's numbers for the columns, all not negative.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/control.hpp"
+#include "document/document.hpp"
+#include "document/model.hpp"
+#include "factor/factor_table.hpp"
+
+namespace bayes {
+
+/// The mean of a cell, and its variance.
+struct CellPrediction {
+  double mean;
+  /// of a new count: the Poisson distribution's and that of its mean; NaN for methods without a
+  /// posterior
+  double variance;
+};
+
+/// A row's weights.
+struct NmfWeights {
+  /// K numbers
+  std::vector<double> value;
+  /// of vi and svi, the posterior gamma distributions; empty otherwise
+  std::vector<double> shape, rate;
+};
+
+class BAYES_API NmfModel final : public Model {
+ public:
+  NmfModel();
+  ~NmfModel() override;
+
+  /// K
+  int size() const { return info.components; }
+  /// in the order of the table's
+  const std::vector<std::string> &keys(Side side) const;
+  /// its index among keys(side), -1 if the model does not know it
+  std::int32_t code(Side side, std::string_view key) const;
+  /// Of one key, index from 0. Of point estimates shape and rate are empty. Factors are in
+  /// descending order of their share of the sum of all cells.
+  NmfWeights weights(Side side, std::int32_t index) const;
+  /// K shares of the sum of all cells
+  const std::vector<double> &shares() const;
+
+  /// Of a cell. A key that the model does not know (-1) has the prior's distribution; of a point
+  /// estimate the mean of the others.
+  CellPrediction predict(std::int32_t row, std::int32_t column) const;
+  /// The weights of a line of the table that was not fitted: `side` is what it would be, `cells`
+  /// its cells by keys of the other side, ascending.
+  NmfWeights transform(Side side, const DocumentTerms &cells) const;
+
+  struct State;
+  const std::unique_ptr<State> state;
+
+ protected:
+  void write(Document &document) const override;
+};
+
+/// How well a model describes its table.
+struct NmfError {
+  /// of all cells
+  double squared_error, divergence;
+  /// of the divergence from the table's mean: 1 - divergence / that
+  double explained;
+};
+
+/// Throws Error(invalid_argument) for options that cannot be.
+BAYES_API FactorTableOptions nmf_check_options(int k, const Document &options,
+                                               const NmfModel *start);
+
+/// Fits k factors. With a start model, keys that it knows begin with its weights, and factors keep
+/// its numbers.
+BAYES_API std::unique_ptr<NmfModel> nmf_fit(FactorTable &table, int k, const Document &options,
+                                            const NmfModel *start, Control &control);
+
+std::unique_ptr<Model> read_nmf_model(const Document &document);
+
+}  // namespace bayes
