@@ -48,12 +48,12 @@ COMMENT IS 'The same with options. '
   @nmf_options;
 
 CREATE FUNCTION nmf_cells_transition(
-  state internal, "row" "any", "column" "any", value float8, k int [, options jsonb]
+  state internal, row_key "any", column_key "any", value float8, k int [, options jsonb]
 ) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
 COMMENT IS 'Internal. Adds one cell.';
 
-CREATE AGGREGATE nmf_fit("row" "any", "column" "any", value float8, k int [, options jsonb]) (
+CREATE AGGREGATE nmf_fit(row_key "any", column_key "any", value float8, k int [, options jsonb]) (
   SFUNC = nmf_cells_transition, @state, FINALFUNC = nmf_fit_final,
   FINALFUNC_MODIFY = SHAREABLE
 );
@@ -78,13 +78,13 @@ COMMENT IS 'The same with options. '
   @nmf_options;
 
 CREATE FUNCTION nmf_cells_start_transition(
-  state internal, "row" "any", "column" "any", value float8, start bayes_model [, options jsonb]
+  state internal, row_key "any", column_key "any", value float8, start bayes_model [, options jsonb]
 ) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
 COMMENT IS 'Internal. Adds one cell.';
 
 CREATE AGGREGATE nmf_fit(
-  "row" "any", "column" "any", value float8, start bayes_model [, options jsonb]
+  row_key "any", column_key "any", value float8, start bayes_model [, options jsonb]
 ) (
   SFUNC = nmf_cells_start_transition, @state, FINALFUNC = nmf_fit_final,
   FINALFUNC_MODIFY = SHAREABLE
@@ -125,7 +125,7 @@ COMMENT IS 'The factors, numbered from 1, and the share of each in the expected 
 
 -- ---- a model and a cell, or a row ----
 
-CREATE FUNCTION nmf_predict(model bayes_model, "row" "any", "column" "any")
+CREATE FUNCTION nmf_predict(model bayes_model, row_key "any", column_key "any")
   RETURNS TABLE (mean float8, variance float8)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
 COMMENT IS 'The expected number of a cell, by the keys of its row and its column, and the variance '

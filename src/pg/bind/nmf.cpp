@@ -76,7 +76,7 @@ BAYES_FUNCTION(nmf_start_transition) {
   return fit_transition(fcinfo, nmf, without_weight(by_start));
 }
 
-/// (internal, "row" "any", "column" "any", value float8, k int [, options jsonb]) -> internal
+/// (internal, row_key "any", column_key "any", value float8, k int [, options jsonb]) -> internal
 BAYES_FUNCTION(nmf_cells_transition) {
   return fit_transition(fcinfo, nmf, without_weight(by_k), 3);
 }
@@ -119,7 +119,7 @@ BAYES_FUNCTION(nmf_shares) {
 
 // ---- a model and a cell, or a row ----
 
-/// nmf_predict(model, "row" "any", "column" "any")
+/// nmf_predict(model, row_key "any", column_key "any")
 BAYES_FUNCTION(nmf_predict) {
   ResultRows result(fcinfo);
   auto &site = call_site<FactorCallSite>(fcinfo, nmf_family);
