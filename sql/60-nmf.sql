@@ -123,15 +123,24 @@ CREATE FUNCTION nmf_shares(model bayes_model)
 COMMENT IS 'The factors, numbered from 1, and the share of each in the expected sum of all cells. '
   '42804 for a model of another family.';
 
+CREATE FUNCTION nmf_error(model bayes_model)
+  RETURNS TABLE (squared float8, divergence float8, explained float8)
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
+COMMENT IS 'How well the expected numbers of all cells describe the table of the fit: the sum of '
+  'squared errors; the divergence, the sum of x ln(x / mean) - x + mean, half of the deviance of '
+  'Poisson counts; and the share of it that is explained, 1 - divergence / that from the mean of '
+  'all cells. The last two are NULL if a cell has a number but mean 0, the last also if all cells '
+  'are equal. 42804 for a model of another family.';
+
 -- ---- a model and a cell, or a row ----
 
 CREATE FUNCTION nmf_predict(model bayes_model, row_key "any", column_key "any")
   RETURNS TABLE (mean float8, variance float8)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
 COMMENT IS 'The expected number of a cell, by the keys of its row and its column, and the variance '
-  'of a new count there, NULL after methods without a posterior. A key that the model does not '
-  'know has the prior''s distribution; after methods without a posterior it is like the mean of '
-  'the others. 42804 for a model of another family.';
+  'of a new count there, NULL after method squared. A key that the model does not know has the '
+  'prior''s distribution; after methods without a posterior it is like the mean of the others. '
+  'Keys are values of any type; a NULL gives no row. 42804 for a model of another family.';
 
 CREATE FUNCTION nmf_transform(model bayes_model, cells {jsonb | float8[]}) RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 1000;

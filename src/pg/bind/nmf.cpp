@@ -57,10 +57,10 @@ NmfWeights transformed(FunctionCallInfo fcinfo, std::string *method = nullptr) {
   auto &site = call_site<FactorCallSite>(fcinfo, nmf_family);
   const NmfModel &model = nmf_model(site.models.get(PG_GETARG_DATUM(0)));
   if (method) *method = model.info.method;
-  return model.transform(Side::row, site.cells(fcinfo, 1, true, model.keys(Side::column),
-                                               [&model](std::string_view key) {
-                                                 return model.code(Side::column, key);
-                                               }));
+  return model.transform(
+      Side::row,
+      site.cells(fcinfo, 1, {.non_negative = true, .keep_zeros = false}, model.keys(Side::column),
+                 [&model](std::string_view key) { return model.code(Side::column, key); }));
 }
 
 Datum array_of(const std::vector<double> &values) {
@@ -118,6 +118,15 @@ BAYES_FUNCTION(nmf_shares) {
   return Datum(0);
 }
 
+/// nmf_error(model): how well it describes its table.
+BAYES_FUNCTION(nmf_error) {
+  ResultRows result(fcinfo);
+  const std::unique_ptr<Model> model = load_model(PG_GETARG_DATUM(0), nmf_family);
+  const NmfError &error = nmf_model(*model).error();
+  result.row({error.squared, Cell::or_null(error.divergence), Cell::or_null(error.explained)});
+  return Datum(0);
+}
+
 // ---- a model and a cell, or a row ----
 
 /// nmf_predict(model, row_key "any", column_key "any")
@@ -143,7 +152,7 @@ BAYES_FUNCTION(nmf_transform_sd) {
   NmfWeights weights = transformed(fcinfo, &method);
   if (weights.shape.empty())
     throw Error(Errc::invalid_argument, message("model fitted by {} has no posterior", method),
-                "Weights have a gamma posterior after methods vi and svi.",
+                "Weights have a gamma posterior after method vi.",
                 "nmf_transform(model, cells) gives the estimate.");
   for (std::size_t k = 0; k < weights.value.size(); ++k)
     weights.value[k] = std::sqrt(weights.shape[k]) / weights.rate[k];
