@@ -1,7 +1,7 @@
 -- The columns of every function that returns rows: what the module writes is of the declared type.
 -- Values are compared with the declaration when they are written, so every function is called, with
 -- models that leave no column NULL.
-SELECT plan(72);
+SELECT plan(77);
 SET client_min_messages = error;
 
 CREATE TABLE models (family text, model bayes_model);
@@ -28,6 +28,7 @@ INSERT INTO models
   SELECT 'hmm', hmm_fit(s, 2, '{"method": "vi"}') FROM vectors;
 
 INSERT INTO models SELECT 'lda', lda_fit(s, 2) FROM names;
+INSERT INTO models SELECT 'nmf', nmf_fit(a, b, count, 2) FROM role_conflict;
 
 CREATE TABLE calls (signature text PRIMARY KEY, query text);
 -- Functions of a model alone.
@@ -114,6 +115,11 @@ INSERT INTO calls VALUES
    'SELECT * FROM dpmm_similarity(''SELECT id, x FROM galaxies LIMIT 20'')'),
   ('dpmm_similarity(bayes_query,jsonb)',
    'SELECT * FROM dpmm_similarity(''SELECT id, x FROM galaxies'', ''{"draws": 40}'')'),
+  ('nmf_predict(bayes_model,"any","any")',
+   'SELECT r.* FROM models, nmf_predict(model, 1, 2) AS r WHERE family = ''nmf'''),
+  ('nmf_factorize(bayes_query,integer)', 'SELECT * FROM nmf_factorize(''SELECT 1, 2, 3'', 1)'),
+  ('nmf_factorize(bayes_query,integer,jsonb)',
+   'SELECT * FROM nmf_factorize(''SELECT 1, 2, 3'', 1, NULL)'),
   ('hmm_decode(bayes_query,integer)', 'SELECT * FROM hmm_decode(''SELECT 1, s FROM names'', 2)'),
   ('hmm_decode(bayes_query,integer,jsonb)',
    'SELECT * FROM hmm_decode(''SELECT 1, s FROM names'', 2, NULL)');
@@ -127,9 +133,9 @@ SELECT set_eq($$SELECT p.oid::regprocedure::text
 -- The columns of a query that are NULL in all rows.
 CREATE FUNCTION empty_columns(query text, OUT names text) LANGUAGE plpgsql AS $$
 BEGIN
-  EXECUTE format('SELECT string_agg(key, '', '')
-    FROM (SELECT key FROM (%s) AS r, jsonb_each(to_jsonb(r)) AS c(key, content)
-    GROUP BY key HAVING bool_and(content = ''null'')) AS k', query) INTO names;
+  EXECUTE format('SELECT string_agg(field, '', '')
+    FROM (SELECT c.field FROM (%s) AS r, jsonb_each(to_jsonb(r)) AS c(field, content)
+    GROUP BY c.field HAVING bool_and(content = ''null'')) AS k', query) INTO names;
 END $$;
 SELECT is(empty_columns(query), NULL, signature || ' fills every column')
 FROM calls ORDER BY signature;
