@@ -8,16 +8,17 @@ DEFINE @nmf_cells =
   'negative or not finite; 22003 repeated cells that add up to more than a number can be; 54000 a '
   'key longer than 10000 bytes, more than 10000000 keys, or more parameters than memory allows.';
 DEFINE @nmf_arrays =
-  'x: the numbers of one row of a table, finite and not negative, of the same length in every row; '
-  'the keys of rows are ''1'', ''2'', ... in the order in which they come, and those of columns the '
-  'positions in the array. A NULL x is skipped, a NULL element is a cell without a number; no rows '
-  'give NULL. Errors: 22023 invalid option or argument, or a number negative or not finite; 2202E '
-  'rows of different length; 54000 more parameters than memory allows.';
+  'x: the numbers of one row of a table, finite and not negative, of the same length in every '
+  'row; the keys of rows are ''1'', ''2'', ... in the order in which they come, and those of '
+  'columns the positions in the array. A NULL x is skipped, a NULL element is a cell without a '
+  'number; no rows give NULL. Errors: 22023 invalid option or argument, or a number negative or '
+  'not finite; 2202E rows of different length; 54000 more parameters than memory allows.';
 DEFINE @nmf_fits =
   'Fits a non-negative factorization with k factors (1 to 1000) to a table. ';
 DEFINE @nmf_starts =
   'Fits a non-negative factorization to a table, starting from a fitted one: factors keep their '
-  'numbers, and rows and columns that it knows their weights. 42804 for a model of another family. ';
+  'numbers, and rows and columns that it knows their weights. 42804 for a model of another '
+  'family. ';
 DEFINE @nmf_options = 'options: see docs/nmf.md; NULL means none.';
 DEFINE @nmf_row =
   'cells: those of a row that was not fitted, as a jsonb object of column keys and numbers, or, of '
@@ -105,6 +106,19 @@ COMMENT IS 'Factorizes the table of a query with k factors, and shows the weight
   'query: one SELECT of row, column and number of each cell, of an array of numbers for each row, '
   'or of a key and such an array; it is run as the caller, read-only. 22023 for any other query. '
   'Other errors: as nmf_fit.';
+COMMENT IS 'The same with options. '
+  @nmf_options;
+
+CREATE FUNCTION nmf_select(query bayes_query, ks int[] [, options jsonb])
+  RETURNS TABLE (k int, log_likelihood float8, cells float8, objective float8, iterations int,
+    converged boolean, model bayes_model)
+  AS 'MODULE_PATHNAME' @volatile COST 1000000 ROWS 10;
+COMMENT IS 'Factorizes nine tenths of the table of a query for every k, and tells how well the '
+  'model predicts the others: of the rows, or of the columns if there are more, every tenth is held out, '
+  'drawn by a hash of its key. Its weights are inferred from the cells of one half of the keys of '
+  'the other side; log_likelihood is that of the cells of the other half, so many cells. The model '
+  'is that of the nine tenths. query and errors: as nmf_factorize; 22023 also for fewer than ten '
+  'rows and columns.';
 COMMENT IS 'The same with options. '
   @nmf_options;
 

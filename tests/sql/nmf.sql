@@ -1,5 +1,5 @@
 -- Non-negative factorizations: every function of a fitted model, against what defines it.
-SELECT plan(40);
+SELECT plan(47);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 SET client_min_messages = error;
@@ -44,7 +44,8 @@ SELECT never('SELECT m.way, NOT (model::text::bayes_model = model
 SELECT never($$SELECT m.way, timeless(model) <> timeless(again) AS wrong FROM models AS m,
   LATERAL (SELECT nmf_fit(customer, item, amount, 2, i.options) AS again
     FROM sales, bayes_info(model) AS i) AS f$$, 'the options in force give the same model again');
-SELECT never('SELECT way, iteration, objective < lag(objective, 1, objective) OVER (PARTITION BY way,
+SELECT never('SELECT way, iteration, objective < lag(objective, 1,
+    objective) OVER (PARTITION BY way,
     restart ORDER BY iteration) - 1e-9 * abs(objective) AS wrong FROM models, bayes_trace(model)',
   'objectives never decrease');
 
@@ -90,7 +91,8 @@ SELECT never($$SELECT r, c, NOT near(mean, r_sum * c_sum / total) AS wrong
 SELECT never('SELECT way, abs(sum(share) - 1) > 1e-12 OR array_agg(share ORDER BY factor)
     <> array_agg(share ORDER BY share DESC) OR array_agg(factor) <> ARRAY[1, 2] AS wrong
   FROM models, nmf_shares(model) GROUP BY way', 'shares, the largest first');
-SELECT never($$SELECT way, factor, NOT near(share, part / sum(part) OVER (PARTITION BY way)) AS wrong
+SELECT never($$SELECT way, factor, NOT near(share, part / sum(part) OVER (PARTITION BY way))
+    AS wrong
   FROM (SELECT way, factor, sum(value) FILTER (WHERE side = 'row')
       * sum(value) FILTER (WHERE side = 'column') AS part
     FROM models, nmf_factors(model) GROUP BY way, factor) AS p
@@ -142,7 +144,8 @@ SELECT is((SELECT count(*) FROM given, nmf_predict(model, NULL::text, 'tool 1'))
 -- ---- rows not seen ----
 
 SELECT never($$SELECT way, customer, NOT near(nmf_transform(model, cells), weights, 1e-3) AS wrong
-  FROM models, (SELECT customer, jsonb_object_agg(item, amount) AS cells FROM sales GROUP BY 1) AS c,
+  FROM models, (SELECT customer, jsonb_object_agg(item, amount) AS cells FROM sales
+    GROUP BY 1) AS c,
     LATERAL (SELECT array_agg(value ORDER BY factor) AS weights FROM nmf_factors(model)
       WHERE side = 'row' AND key = customer) AS w$$, 'rows of the fit have the weights of the fit');
 SELECT never($$SELECT customer, NOT near(nmf_transform_sd(model, cells), deviations, 1e-3) AS wrong
@@ -150,13 +153,15 @@ SELECT never($$SELECT customer, NOT near(nmf_transform_sd(model, cells), deviati
     LATERAL (SELECT array_agg(sqrt(shape) / rate ORDER BY factor) AS deviations
       FROM nmf_factors(model) WHERE side = 'row' AND key = customer) AS w$$,
   'and standard deviations');
-SELECT never($$SELECT way, nmf_transform(model, '{"tool 1": 2, "unheard": 5, "fruit 1": null}'::jsonb)
+SELECT never($$SELECT way, nmf_transform(model, '{"tool 1": 2, "unheard": 5,
+    "fruit 1": null}'::jsonb)
     <> nmf_transform(model, '{"tool 1": 2, "fruit 2": 0}'::jsonb) AS wrong FROM models$$,
   'unknown columns, NULLs and zeros are no evidence');
 SELECT never($$SELECT way, nmf_transform(model, '{}'::jsonb) <> '{0,0}' AS wrong FROM models
   WHERE way <> 'vi'$$, 'nothing has no weights');
 SELECT ok(near(nmf_transform(model, '{}'::jsonb), (SELECT array_agg(a / (b + sum) ORDER BY factor)
-    FROM (SELECT factor, sum(value) FROM nmf_factors(model) WHERE side = 'column' GROUP BY 1) AS s)),
+    FROM (SELECT factor, sum(value) FROM nmf_factors(model) WHERE side = 'column' GROUP BY 1)
+    AS s)),
   'by vi those of the prior and of zeros')
 FROM given, bayes_info(model) AS i, jsonb_to_record(i.options->'prior') AS p(a float8, b float8);
 SELECT never($$SELECT id, nmf_transform(model, x) <> nmf_transform(model, cells) AS wrong
@@ -176,11 +181,13 @@ SELECT never($$SELECT way, NOT near(i.objective, j.objective, 1e-6) OR j.iterati
 SELECT same_rows($$SELECT way, factor, string_agg(DISTINCT split_part(key, ' ', 1), ' ')
   FROM (SELECT way, f.*, max(value) OVER (PARTITION BY way, factor) AS most FROM (SELECT way,
     (SELECT nmf_fit(customer, item, amount * CASE WHEN item LIKE 'tool %' THEN 9 ELSE 1 END, model)
-     FROM sales) AS again FROM models WHERE way <> 'squared') AS m, nmf_factors(again) AS f WHERE side = 'column') AS s
+     FROM sales) AS again FROM models WHERE way <> 'squared') AS m, nmf_factors(again) AS f
+     WHERE side = 'column') AS s
   WHERE value > most / 3 GROUP BY way, factor ORDER BY way, factor$$,
   $$SELECT way, factor, string_agg(DISTINCT split_part(key, ' ', 1), ' ') FROM (SELECT way, f.*,
     max(value) OVER (PARTITION BY way, factor) AS most FROM models, nmf_factors(model) AS f
-    WHERE side = 'column' AND way <> 'squared') AS s WHERE value > most / 3 GROUP BY way, factor ORDER BY way, factor$$,
+    WHERE side = 'column' AND way <> 'squared') AS s WHERE value > most / 3 GROUP BY way,
+    factor ORDER BY way, factor$$,
   'factors keep their numbers, whatever their shares become');
 SELECT is((i.components, i.dimension, i.method), (2, 11, 'em'::text),
   'new rows and columns join, and the method stays')
@@ -188,12 +195,48 @@ FROM (SELECT nmf_fit(c, i, n, model) AS m FROM models, LATERAL (SELECT customer 
   amount AS n FROM sales UNION ALL SELECT 'new', 'fruit 9', 4) AS s WHERE way = 'em' GROUP BY way)
   AS f, bayes_info(m) AS i;
 
+-- ---- cells that are missing ----
+
+CREATE TABLE part AS SELECT customer, item, x FROM cells WHERE way = 'em' AND md5(customer || item)
+  < 'b';
+CREATE TABLE missing AS SELECT way, nmf_fit(customer, item, x, 2, jsonb_build_object('method', way,
+  'absent', 'missing', 'tol', 1e-8)) AS model FROM part, unnest('{vi,em}'::text[]) AS way
+    GROUP BY way;
+SELECT never('SELECT way, NOT near(squared, (SELECT sum((x - mean) ^ 2) FROM part,
+    nmf_predict(model, customer, item))) AS wrong FROM missing, nmf_error(model)',
+  'errors are those of the cells that are given, zeros too');
+SELECT never('SELECT way, rows <> (SELECT count(*) FROM part) AS wrong FROM missing,
+  bayes_info(model)', 'which are counted');
+SELECT never($$SELECT way, nmf_transform(model, '{"tool 1": 2}'::jsonb)
+    = nmf_transform(model, '{"tool 1": 2, "tool 2": 0}'::jsonb) OR nmf_transform(model,
+      '{"tool 1": 2}'::jsonb) <> nmf_transform(model, '{"tool 1": 2, "tool 2": null}'::jsonb)
+      AS wrong
+  FROM missing$$, 'of a row not seen a 0 is a number, a NULL is none');
+SELECT never($$SELECT way, NOT near(nmf_transform(model, given), weights, 1e-3) AS wrong
+  FROM missing, (SELECT customer, jsonb_object_agg(item, x) AS given FROM part GROUP BY 1) AS c,
+    LATERAL (SELECT array_agg(value ORDER BY factor) AS weights FROM nmf_factors(model)
+      WHERE side = 'row' AND key = customer) AS w WHERE way = 'vi'$$,
+  'rows of the fit have its weights');
+
+-- ---- how many factors ----
+
+CREATE TABLE tried AS SELECT * FROM nmf_select('SELECT * FROM sales', '{1,2,4}', '{"tol": 1e-6}');
+SELECT is((SELECT k FROM tried ORDER BY log_likelihood DESC LIMIT 1), 2, 'as many as there are');
+SELECT never($$SELECT k, (SELECT count(DISTINCT key) FROM nmf_factors(model) WHERE side = 'row')
+    <> 54 OR (SELECT count(DISTINCT key) FROM nmf_factors(model) WHERE side = 'column') <> 10
+    OR components <> k OR i.objective <> tried.objective OR cells NOT BETWEEN 6 AND 54 AS wrong
+  FROM tried, bayes_info(model) AS i$$, 'models of nine tenths of the rows');
+SELECT same_rows($$SELECT k, log_likelihood, cells, objective FROM nmf_select('SELECT item,
+    customer, amount FROM sales ORDER BY random()', '{1,2,4}', '{"tol": 1e-6}')$$,
+  'SELECT k, log_likelihood, cells, objective FROM tried', 'of columns, if there are more');
+
 -- ---- groups, failures ----
 
 SELECT same_rows('SELECT customer > ''c3'', timeless(nmf_fit(customer, item, amount, 2))
     FROM sales GROUP BY 1 ORDER BY 1',
   'SELECT b, (SELECT timeless(nmf_fit(customer, item, amount, 2)) FROM sales
-    WHERE (customer > ''c3'') = b) FROM (VALUES (false), (true)) AS v(b)', 'a model for each group');
+    WHERE (customer > ''c3'') = b) FROM (VALUES (false), (true)) AS v(b)',
+    'a model for each group');
 SELECT is(nmf_fit(customer, item, 0, 2, '{"on_error": "null"}'), NULL, 'on_error = null')
 FROM sales;
 SELECT is(complaint('SELECT nmf_factors(gmm_fit(x, 1)) FROM faithful'),

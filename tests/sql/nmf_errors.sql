@@ -1,9 +1,10 @@
 -- Non-negative factorizations: every way to ask for what cannot be, and what is said about it.
-SELECT plan(54);
+SELECT plan(60);
 SET client_min_messages = error;
 \ir ../lib/errors.sql
 
-CREATE TABLE cells AS SELECT 'r' || id AS r, 'c' || id % 3 AS c, id % 4 AS v, ARRAY[id, 1, 2] AS x, id
+CREATE TABLE cells AS SELECT 'r' || id AS r, 'c' || id % 3 AS c, id % 4 AS v, ARRAY[id, 1, 2]
+    AS x, id
 FROM generate_series(1, 10) AS id;
 CREATE TABLE given AS SELECT nmf_fit(r, c, v, 2) AS model, nmf_fit(x, 2, '{"method": "em"}') AS em
 FROM cells;
@@ -35,11 +36,12 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
     '22023 option "prior.a" is 0, but must be a number from 0.002 to 1000000000000, or '
     '"learned"'),
   ($q$SELECT nmf_fit(r, c, v, 2, '{"method": "em", "prior": {"a": 1}}') FROM cells$q$,
-    '22023 option "prior" does not apply to method em | The options are init, max_iter, '
-    'max_seconds, method, on_error, restarts, seed, tol.'),
+    '22023 option "prior" does not apply to method em | The options are absent, init, '
+    'max_iter, max_seconds, method, on_error, restarts, seed, tol.'),
   ($q$SELECT nmf_fit(r, c, v, model, '{"init": "random"}') FROM cells, given$q$,
     '22023 option "init" does not apply to a fit that starts from a model by method vi | The '
-    'options are max_iter, max_seconds, method, on_error, prior, seed, tol.'),
+    'options are absent, hierarchical, max_iter, max_seconds, method, on_error, prior, seed, '
+    'tol.'),
   ($q$SELECT nmf_fit(r, c, -v, 2) FROM cells$q$,
     '22023 number of row "r1" and column "c1" is -1 | Numbers are finite and not negative. | Leave '
     'such cells out with WHERE or FILTER, or give NULL.'),
@@ -107,7 +109,23 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
   ($q$SELECT nmf_predict(gmm_fit, 1, 2) FROM (SELECT gmm_fit(x, 1) FROM faithful) AS g$q$,
     '42804 model is of family gmm, expected nmf | bayes_info(model) shows the family of a model.'),
   ($q$SELECT nmf_factorize('SELECT r, c, v FROM cells', 0)$q$,
-    '22023 k is 0, but must be a whole number from 1 to 1000')
+    '22023 k is 0, but must be a whole number from 1 to 1000'),
+  ($q$SELECT nmf_select('SELECT r, c, v FROM cells', '{}')$q$,
+    '2202E ks must be a one-dimensional array of at least one number of components'),
+  ($q$SELECT nmf_select('SELECT r, c, v FROM cells', '{2,NULL}')$q$,
+    '22004 ks must not contain NULL'),
+  ($q$SELECT nmf_select('SELECT r, c, v FROM cells', '{2,0}')$q$,
+    '22023 k is 0, but must be a whole number from 1 to 1000'),
+  ($q$SELECT nmf_select('SELECT r, c, v FROM cells WHERE id < 10', '{2}')$q$,
+    '22023 there are 9 rows, too few to choose k by | Every tenth row or column, of what there are '
+    'more, is held out, to see how well a model predicts it.'),
+  ($q$SELECT nmf_fit(r, c, v, 2, '{"method": "squared", "absent": "missing"}') FROM cells$q$,
+    '22023 option "absent" does not apply to method squared | The options are init, max_iter, '
+    'max_seconds, method, on_error, restarts, seed, tol.'),
+  ($q$SELECT nmf_fit(r, c, v, 2, '{"hierarchical": true, "prior": {"a": "learned"}}') FROM cells$q$,
+    '22023 nothing of the prior can be learned with option hierarchical | Options prior.a,
+    prior.b, '
+    'prior.c and prior.d must then be numbers.')
   ) AS v(statement, said);
 
 -- ---- cells as jsonb ----
