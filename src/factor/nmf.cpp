@@ -74,6 +74,7 @@ NmfModel::~NmfModel() = default;
 const std::vector<std::string> &NmfModel::keys(Side side) const { return state->side(side).keys; }
 const std::vector<double> &NmfModel::shares() const { return state->shares; }
 const NmfError &NmfModel::error() const { return state->error; }
+bool NmfModel::missing() const { return state->missing; }
 
 std::int32_t NmfModel::code(Side which, std::string_view key) const {
   const NmfSide &side = state->side(which);

@@ -64,6 +64,8 @@ class BAYES_API NmfModel final : public Model {
   /// K shares of the sum of all cells
   const std::vector<double> &shares() const;
   const NmfError &error() const;
+  /// Cells that are absent are missing, not 0.
+  bool missing() const;
 
   /// Of a cell. A key that the model does not know (-1) has the prior's distribution; of a point
   /// estimate the mean of the others.
