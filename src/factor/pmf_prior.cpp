@@ -31,12 +31,12 @@ double trace_of(const PmfSums &sums, int rank) {
   return out;
 }
 
-/// mu and Lambda of one side, and how spread its means are.
-NormalWishart wishart_prior(int rank) {
+/// Of mu and Lambda of one side.
+NormalWishart wishart_prior(const PmfPrior &prior, int rank) {
   NormalWishart out;
   out.m = Matrix::Zero(rank, 1);
   out.c = Vector::Constant(1, 2);
-  out.a = Vector::Constant(1, rank);
+  out.a = Vector::Constant(1, rank + prior.more_degrees);
   out.B = {Matrix::Identity(rank, rank)};
   return out;
 }
@@ -59,9 +59,8 @@ void take_c(double c, int rank, PmfParameters &parameters) {
 }
 
 /// The posterior of (mu, Lambda) given the vectors of a side.
-NormalWishart wishart_posterior(const PmfSums &sums, double keys, int rank) {
-  NormalWishart out = wishart_prior(rank);
-  if (keys == 0) return out;
+NormalWishart wishart_posterior(const PmfPrior &prior, const PmfSums &sums, double keys, int rank) {
+  NormalWishart out = wishart_prior(prior, rank);
   Vector mean(rank);
   Matrix products(rank, rank);
   for (int q = 0; q < rank; ++q) {
@@ -116,7 +115,7 @@ void draw_side_prior(const PmfPrior &prior, const PmfSums &sums, double keys, st
   PmfSidePrior &own = parameters.sides[side];
   const int rank = int(own.center.size());
   if (prior.hierarchical) {
-    const NormalPoint drawn = draw(wishart_posterior(sums, keys, rank), random);
+    const NormalPoint drawn = draw(wishart_posterior(prior, sums, keys, rank), random);
     own.center = to_vector(drawn.mean.col(0));
     Matrix lower;
     if (!cholesky(drawn.covariance[0], lower))
@@ -185,7 +184,7 @@ double pmf_log_joint(const PmfPrior &prior, const PmfSides<PmfSums> &sums,
     const PmfSidePrior &own = parameters.sides[side];
     out += log_normals(sums[side], own, keys[side], rank);
     if (prior.hierarchical)
-      out += log_prior(point_of(parameters.populations[side], rank), wishart_prior(rank));
+      out += log_prior(point_of(parameters.populations[side], rank), wishart_prior(prior, rank));
     if (!prior.means) continue;
     out += log_density(prior.spread_prior, own.spread) -
            0.5 * (keys[side] * (log_two_pi + std::log(own.spread)) +

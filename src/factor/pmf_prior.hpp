@@ -31,6 +31,8 @@ struct PmfPrior {
   std::optional<double> noise, c;
   PrecisionPrior noise_prior, c_prior, spread_prior;
   bool means = true, hierarchical = false;
+  /// degrees of freedom of the Wishart distribution beyond the rank, nu_0 - rank
+  double more_degrees = 0;
 };
 
 /// The sides of a table as the sampler has them.
