@@ -75,7 +75,8 @@ class PmfDraws {
     if (!covariance) return state_.c[draw] * product(a, b);
     double out = 0;
     for (std::size_t i = 0; i < rank_; ++i) out += a[i] * product(covariance + i * rank_, b);
-    return out;
+    // A covariance that is nearly singular may have rounding errors.
+    return a == b ? std::max(0.0, out) : out;
   }
 
  private:

@@ -5,7 +5,6 @@
 
 #include "base/linalg.hpp"
 #include "base/special.hpp"
-#include "families/normal/normal_draw.hpp"
 
 namespace bayes {
 namespace {
@@ -31,25 +30,19 @@ double trace_of(const PmfSums &sums, int rank) {
   return out;
 }
 
-/// Of mu and Lambda of one side.
-NormalWishart wishart_prior(const PmfPrior &prior, int rank) {
-  NormalWishart out;
-  out.m = Matrix::Zero(rank, 1);
-  out.c = Vector::Constant(1, 2);
-  out.a = Vector::Constant(1, rank + prior.more_degrees);
-  out.B = {Matrix::Identity(rank, rank)};
-  return out;
-}
+/// beta_0
+constexpr double count_of_center = 2;
 
-NormalPoint point_of(const PmfPopulation &population, int rank) {
-  NormalPoint out;
-  out.mean = Eigen::Map<const Vector>(population.center.data(), rank);
-  out.covariance = {Eigen::Map<const Matrix>(population.covariance.data(), rank, rank)};
-  return out;
+double degrees_of(const PmfPrior &prior, int rank) { return rank + prior.more_degrees; }
+
+/// The numbers of a matrix that is symmetric but for rounding errors.
+std::vector<double> symmetric_numbers(const Matrix &m) {
+  const Matrix even = (m + m.transpose()) / 2;
+  return {even.data(), even.data() + even.size()};
 }
 
 void take_precision(const Matrix &precision, PmfSidePrior &side) {
-  side.precision.assign(precision.data(), precision.data() + precision.size());
+  side.precision = symmetric_numbers(precision);
 }
 
 void take_c(double c, int rank, PmfParameters &parameters) {
@@ -58,28 +51,65 @@ void take_c(double c, int rank, PmfParameters &parameters) {
     take_precision(Matrix::Identity(rank, rank) / c, side);
 }
 
-/// The posterior of (mu, Lambda) given the vectors of a side.
-NormalWishart wishart_posterior(const PmfPrior &prior, const PmfSums &sums, double keys, int rank) {
-  NormalWishart out = wishart_prior(prior, rank);
+Matrix precision_of(const PmfSidePrior &side, int rank) {
+  return Eigen::Map<const Matrix>(side.precision.data(), rank, rank);
+}
+
+/// Draws mu and Lambda of a side given its vectors: Lambda ~ Wishart(a, B), mu | Lambda ~ N(m, (c
+/// Lambda)^-1). With B = L L' and Bartlett's lower triangular A, Lambda = (A' L^-1)' (A' L^-1), so
+/// that nothing is inverted that may be nearly singular but A, which is triangular.
+void draw_center_and_precision(const PmfPrior &prior, const PmfSums &sums, double keys,
+                               Random &random, PmfSidePrior &side, PmfCovariance &covariance) {
+  const int rank = int(side.center.size());
   Vector mean(rank);
   Matrix products(rank, rank);
   for (int q = 0; q < rank; ++q) {
     mean(q) = sums.vectors[std::size_t(q)] / keys;
     for (int p = 0; p <= q; ++p) products(p, q) = products(q, p) = sums.product(p, q);
   }
-  const double c = out.c(0);
+  const double c = count_of_center + keys, a = degrees_of(prior, rank) + keys;
   // The sum of squares about the mean, and c n / (c + n) mean mean', as the center of mu is 0.
-  out.B[0] += products - keys * keys / (c + keys) * mean * mean.transpose();
-  out.m.col(0) = keys / (c + keys) * mean;
-  out.c(0) += keys;
-  out.a(0) += keys;
-  return out;
+  const Matrix scale =
+      Matrix::Identity(rank, rank) + products - keys * keys / c * mean * mean.transpose();
+  Matrix lower, bartlett = Matrix::Zero(rank, rank);
+  if (!cholesky(scale, lower))
+    throw Error(Errc::numeric, "the vectors of the factorization have become too large",
+                "Their prior is hierarchical, and the table says hardly anything of them.",
+                "Use a smaller rank, or leave out option prior.hierarchical.");
+  double log_determinant = 0;
+  for (int i = 0; i < rank; ++i) {
+    for (int j = 0; j < i; ++j) bartlett(i, j) = random.normal();
+    // A draw that underflows is as likely as one of 1e-300.
+    const double square = std::max(random.chi_square(a - i), 1e-300);
+    bartlett(i, i) = std::sqrt(square);
+    log_determinant += std::log(square) - 2 * std::log(lower(i, i));
+  }
+  const Matrix root = product_transposed(lower, inverse_lower(bartlett)),
+               inverse = transposed_product(bartlett, inverse_lower(lower));
+  Vector z(rank);
+  for (int k = 0; k < rank; ++k) z(k) = random.normal();
+  side.center = to_vector(keys / c * mean + product(root, z) / std::sqrt(c));
+  take_precision(transposed_product(inverse, inverse), side);
+  covariance.values = symmetric_numbers(product_transposed(root, root));
+  covariance.log_determinant_of_inverse = log_determinant;
 }
 
-double log_normals(const PmfSums &sums, const PmfSidePrior &side, double keys, int rank) {
-  const Eigen::Map<const Matrix> precision(side.precision.data(), rank, rank);
-  Matrix lower;
-  if (!cholesky(precision, lower)) throw Error(Errc::numeric, "a prior's precision is singular");
+/// log p(mu, Lambda)
+double log_hyperprior(const PmfPrior &prior, const PmfSidePrior &side, double log_determinant,
+                      int rank) {
+  const Matrix precision = precision_of(side, rank);
+  const Vector center = Eigen::Map<const Vector>(side.center.data(), rank);
+  const double degrees = degrees_of(prior, rank);
+  return 0.5 * ((degrees - rank - 1) * log_determinant - precision.trace() -
+                degrees * rank * std::log(2.0)) -
+         log_multivariate_gamma(degrees / 2, rank) +
+         0.5 * (rank * (std::log(count_of_center) - log_two_pi) + log_determinant -
+                count_of_center * center.dot(product(precision, center)));
+}
+
+double log_normals(const PmfSums &sums, const PmfSidePrior &side, double log_determinant,
+                   double keys, int rank) {
+  const Matrix precision = precision_of(side, rank);
   double squares = 0;
   for (int p = 0; p < rank; ++p)
     for (int q = 0; q < rank; ++q) {
@@ -88,7 +118,7 @@ double log_normals(const PmfSums &sums, const PmfSidePrior &side, double keys, i
                  (sums.product(std::min(p, q), std::max(p, q)) - m * sums.vectors[std::size_t(q)] -
                   n * sums.vectors[std::size_t(p)] + keys * m * n);
     }
-  return 0.5 * (keys * (log_determinant(lower) - rank * log_two_pi) - squares);
+  return 0.5 * (keys * (log_determinant - rank * log_two_pi) - squares);
 }
 
 double squares_of_means(const PmfSums &sums, const PmfSidePrior &side, double keys) {
@@ -113,22 +143,8 @@ PmfParameters first_parameters(const PmfPrior &prior, int rank) {
 void draw_side_prior(const PmfPrior &prior, const PmfSums &sums, double keys, std::size_t side,
                      Random &random, PmfParameters &parameters) {
   PmfSidePrior &own = parameters.sides[side];
-  const int rank = int(own.center.size());
-  if (prior.hierarchical) {
-    const NormalPoint drawn = draw(wishart_posterior(prior, sums, keys, rank), random);
-    own.center = to_vector(drawn.mean.col(0));
-    Matrix lower;
-    if (!cholesky(drawn.covariance[0], lower))
-      throw Error(Errc::numeric, "the covariance of the vectors of a side has become singular",
-                  "Their prior is hierarchical, and the table says hardly anything of them.",
-                  "Use a smaller rank, or option prior.hierarchical = false.");
-    const Matrix inverse = inverse_lower(lower);
-    take_precision(transposed_product(inverse, inverse), own);
-    PmfPopulation &population = parameters.populations[side];
-    population.center = own.center;
-    population.covariance.assign(drawn.covariance[0].data(),
-                                 drawn.covariance[0].data() + rank * rank);
-  }
+  if (prior.hierarchical)
+    draw_center_and_precision(prior, sums, keys, random, own, parameters.covariances[side]);
   if (!prior.means) return;
   own.spread = draw_variance(prior.spread_prior, keys, squares_of_means(sums, own, keys), random);
   if (side != pmf_lines) return;
@@ -164,8 +180,9 @@ double draw_scale(PmfSides<PmfSums> &sums, int rank, Random &random, PmfParamete
     const double factor = side == pmf_lines ? x : 1 / x;
     for (double &p : parameters.sides[side].precision) p /= factor * factor;
     for (double &m : parameters.sides[side].center) m *= factor;
-    for (double &m : parameters.populations[side].center) m *= factor;
-    for (double &v : parameters.populations[side].covariance) v *= factor * factor;
+    PmfCovariance &covariance = parameters.covariances[side];
+    for (double &v : covariance.values) v *= factor * factor;
+    covariance.log_determinant_of_inverse -= 2 * rank * std::log(factor);
     for (double &v : sums[side].vectors) v *= factor;
     for (double &v : sums[side].products) v *= factor * factor;
   }
@@ -182,9 +199,11 @@ double pmf_log_joint(const PmfPrior &prior, const PmfSides<PmfSums> &sums,
   if (!prior.hierarchical && !prior.c) out += log_density(prior.c_prior, parameters.c);
   for (std::size_t side = 0; side < 2; ++side) {
     const PmfSidePrior &own = parameters.sides[side];
-    out += log_normals(sums[side], own, keys[side], rank);
-    if (prior.hierarchical)
-      out += log_prior(point_of(parameters.populations[side], rank), wishart_prior(prior, rank));
+    const double log_determinant = prior.hierarchical
+                                       ? parameters.covariances[side].log_determinant_of_inverse
+                                       : -rank * std::log(parameters.c);
+    out += log_normals(sums[side], own, log_determinant, keys[side], rank);
+    if (prior.hierarchical) out += log_hyperprior(prior, own, log_determinant, rank);
     if (!prior.means) continue;
     out += log_density(prior.spread_prior, own.spread) -
            0.5 * (keys[side] * (log_two_pi + std::log(own.spread)) +

@@ -39,10 +39,12 @@ struct PmfPrior {
 enum : std::size_t { pmf_lines, pmf_others };
 template <class T> using PmfSides = std::array<T, 2>;
 
-/// Of a side, what predictions for keys that it does not have need.
-struct PmfPopulation {
-  /// u ~ Normal(center, covariance): rank, rank x rank
-  std::vector<double> center, covariance;
+/// Under the hierarchical prior, the inverse of a side's precision, and the logarithm of that one's
+/// determinant.
+struct PmfCovariance {
+  /// rank x rank
+  std::vector<double> values;
+  double log_determinant_of_inverse = 0;
 };
 
 struct PmfParameters {
@@ -51,7 +53,7 @@ struct PmfParameters {
   double c = 1;
   PmfSides<PmfSidePrior> sides;
   /// of the hierarchical prior
-  PmfSides<PmfPopulation> populations;
+  PmfSides<PmfCovariance> covariances;
 };
 
 /// Where chains begin.

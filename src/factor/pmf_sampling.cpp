@@ -35,12 +35,12 @@ class SampledPmf final : public ChainSampler {
     state_.noise.push_back(drawn.noise);
     if (!hierarchical_) state_.c.push_back(drawn.c);
     for (std::size_t side = 0; side < 2; ++side)
-      store_side(chain_.side(side), drawn.sides[side], drawn.populations[side],
+      store_side(chain_.side(side), drawn.sides[side], drawn.covariances[side],
                  state_.of(side == pmf_lines ? of_lines_ : other(of_lines_)));
   }
 
  private:
-  void store_side(const PmfSide &from, const PmfSidePrior &prior, const PmfPopulation &population,
+  void store_side(const PmfSide &from, const PmfSidePrior &prior, const PmfCovariance &covariance,
                   PmfSideDraws &to) const {
     WorkPoll poll;
     for (std::int32_t i = 0; i < from.vectors.terms(); ++i) {
@@ -57,8 +57,8 @@ class SampledPmf final : public ChainSampler {
       all.insert(all.end(), values.begin(), values.end());
     };
     if (!hierarchical_) return;
-    append(population.center, to.center);
-    append(population.covariance, to.covariance);
+    append(prior.center, to.center);
+    append(covariance.values, to.covariance);
   }
 
   PmfChain chain_;
