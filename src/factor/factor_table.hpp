@@ -17,10 +17,11 @@ inline constexpr int factor_max_factors = 1000;
 enum class Side : char { row, column };
 inline Side other(Side side) { return side == Side::row ? Side::column : Side::row; }
 
-/// A table that is mostly empty, by lines: of the two sides that with more keys, of equally many
-/// the rows. A line is a document of a corpus, whose terms are the keys of the other side,
-/// ascending, with the numbers of their cells. Zeros are absent where absent means zero. Lines
-/// without a cell are there.
+/// A table that is mostly empty, by lines: of the two sides that with more keys; of equally many
+/// that whose list of keys comes first, or, if they are the same, one that follows from the cells,
+/// so that a transposed table gives the same lines. A line is a document of a corpus, whose terms
+/// are the keys of the other side, ascending, with the numbers of their cells. Zeros are absent
+/// where absent means zero. Lines without a cell are there.
 struct FactorTable {
   Corpus &lines;
   /// the same table by the other side; null unless it was asked for

@@ -35,6 +35,18 @@ struct NmfWeights {
   std::vector<double> shape, rate;
 };
 
+/// How well the expected cells describe the table that was fitted.
+struct NmfError {
+  /// sum over all cells of (x - mean)^2
+  double squared;
+  /// sum over all cells of x log(x / mean) - x + mean: half of the deviance of Poisson counts; NaN
+  /// if a cell with a number has mean 0
+  double divergence;
+  /// 1 - divergence / that from the mean of all cells: the share of the deviance that is explained;
+  /// NaN with it, or if all cells are equal
+  double explained;
+};
+
 class BAYES_API NmfModel final : public Model {
  public:
   NmfModel();
@@ -51,6 +63,7 @@ class BAYES_API NmfModel final : public Model {
   NmfWeights weights(Side side, std::int32_t index) const;
   /// K shares of the sum of all cells
   const std::vector<double> &shares() const;
+  const NmfError &error() const;
 
   /// Of a cell. A key that the model does not know (-1) has the prior's distribution; of a point
   /// estimate the mean of the others.
@@ -64,14 +77,6 @@ class BAYES_API NmfModel final : public Model {
 
  protected:
   void write(Document &document) const override;
-};
-
-/// How well a model describes its table.
-struct NmfError {
-  /// of all cells
-  double squared_error, divergence;
-  /// of the divergence from the table's mean: 1 - divergence / that
-  double explained;
 };
 
 /// Throws Error(invalid_argument) for options that cannot be.

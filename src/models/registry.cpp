@@ -1,5 +1,6 @@
 // The families that a stored model can be of: one line each.
 #include "document/model.hpp"
+#include "factor/nmf.hpp"
 #include "factor/pmf.hpp"
 #include "markov/hmm.hpp"
 #include "mixture/bmm.hpp"
@@ -21,6 +22,7 @@ constexpr Family families[] = {
     {"dpmm", read_dirichlet_process_mixture},
     {"hmm", read_hidden_markov_model},
     {"lda", read_topic_model},
+    {"nmf", read_nmf_model},
     {"pmf", read_pmf_model},
 };
 

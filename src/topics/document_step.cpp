@@ -10,14 +10,9 @@
 namespace bayes {
 namespace {
 
-using simd::lanes;
-
 /// Two of them multiplied are a normal number.
 constexpr double least_factor = 1e-148;
 const double log_least_factor = std::log(least_factor);
-
-/// Terms that are worked on together.
-constexpr int group = 8;
 
 }  // namespace
 
@@ -77,121 +72,52 @@ ProportionPrior::ProportionPrior(const std::vector<double> &given)
 }
 
 DocumentStep::DocumentStep(const TopicFactors &factors, const ProportionPrior &prior)
-    : factors_(factors),
+    : division_(factors),
       prior_(prior),
       stride_(factors.values().stride()),
-      ones_(std::size_t(stride_), 1.0),
       weights_(std::size_t(stride_)),
-      sums_(std::size_t(stride_)),
       logs_(std::size_t(stride_)) {}
-
-void DocumentStep::take(const DocumentTerms &document) {
-  blocks_ = (document.size() + group - 1) / group;
-  const std::size_t padded = blocks_ * group;
-  if (counts_.size() < padded) {
-    for (Buffer *const each : {&counts_, &norms_, &ratios_}) each->resize(padded);
-    rows_.resize(padded);
-  }
-  for (std::size_t i = 0; i < document.size(); ++i) {
-    rows_[i] = factors_.of(document.terms[i]);
-    counts_[i] = document.counts[i];
-  }
-  for (std::size_t i = document.size(); i < padded; ++i) rows_[i] = ones_.data(), counts_[i] = 0;
-  const double sum = prior_.sum + document.tokens();
-  digamma_of_sum_ = digamma(sum);
-  inverse_ = 1 / simd::exp_digamma(simd::all(sum))[0];
-}
-
-void DocumentStep::weigh(const double *tokens) {
-  each_vector(stride_, [&](int at, int) {
-    const simd::Vector gamma = simd::load(prior_.alpha.data() + at) + simd::load(tokens + at);
-    simd::store(weights_.data() + at,
-                simd::max(simd::exp_digamma(gamma) * inverse_, simd::all(least_factor)));
-  });
-}
-
-void DocumentStep::divide() {
-  std::fill(sums_.begin(), sums_.end(), 0.0);
-  alignas(cache_line) double partial[group * simd::sum_lanes];
-  const double *const weights = weights_.data();
-  for (std::size_t block = 0; block < blocks_; ++block) {
-    poll_(2 * group * std::size_t(stride_));
-    const double *const *const rows = rows_.data() + block * group;
-    for (int half = 0; half < group; half += 4) {
-      simd::Vector p[4][simd::registers] = {};
-      for (int k = 0; k < stride_; k += simd::sum_lanes)
-        for (int g = 0; g < simd::registers; ++g) {
-          const simd::Vector t = simd::load(weights + k + g * lanes);
-          for (int i = 0; i < 4; ++i)
-            p[i][g] = simd::madd(simd::load(rows[half + i] + k + g * lanes), t, p[i][g]);
-        }
-      for (int i = 0; i < 4; ++i)
-        for (int g = 0; g < simd::registers; ++g)
-          simd::store(partial + (half + i) * simd::sum_lanes + g * lanes, p[i][g]);
-    }
-    double *const ratios = ratios_.data() + block * group;
-    for (int i = 0; i < group; i += lanes) {
-      const simd::Vector norm = simd::sums(partial + i * simd::sum_lanes);
-      simd::store(norms_.data() + block * group + std::size_t(i), norm);
-      simd::store(ratios + i, simd::load(counts_.data() + block * group + std::size_t(i)) / norm);
-    }
-    simd::Vector ratio[group];
-    for (int i = 0; i < group; ++i) ratio[i] = simd::all(ratios[i]);
-    each_vector(stride_, [&](int at, int) {
-      simd::Vector even = simd::load(sums_.data() + at), odd = {};
-      for (int i = 0; i < group; i += 2) {
-        even = simd::madd(ratio[i], simd::load(rows[i] + at), even);
-        odd = simd::madd(ratio[i + 1], simd::load(rows[i + 1] + at), odd);
-      }
-      simd::store(sums_.data() + at, even + odd);
-    });
-  }
-}
 
 double DocumentStep::infer(const DocumentTerms &document, LocalLimits limits, bool fresh,
                            double *tokens) {
-  take(document);
-  const double all_tokens = document.tokens();
+  division_.take(document);
+  const double all_tokens = document.tokens(), sum = prior_.sum + all_tokens;
+  const double digamma_of_sum = digamma(sum), inverse = 1 / simd::exp_digamma(simd::all(sum))[0];
+  double *const sums = division_.sums();
   if (fresh) {
     std::fill(weights_.begin(), weights_.end(), 1.0);
-    divide();
-    std::copy(sums_.begin(), sums_.end(), tokens);
+    division_.divide(weights_.data());
+    std::copy_n(sums, stride_, tokens);
   }
   // The padding of the sums is that of the rows, 0, but of a row of ones that is not there.
   for (int update = 0;; ++update) {
-    weigh(tokens);
-    divide();
+    each_vector(stride_, [&](int at, int) {
+      const simd::Vector gamma = simd::load(prior_.alpha.data() + at) + simd::load(tokens + at);
+      simd::store(weights_.data() + at,
+                  simd::max(simd::exp_digamma(gamma) * inverse, simd::all(least_factor)));
+    });
+    division_.divide(weights_.data());
     LaneSum moved;
     each_vector(stride_, [&](int at, int g) {
-      const simd::Vector next = simd::load(weights_.data() + at) * simd::load(sums_.data() + at);
+      const simd::Vector next = simd::load(weights_.data() + at) * simd::load(sums + at);
       const simd::Vector change = next - simd::load(tokens + at);
       moved.partial[g] += simd::max(change, -change);
-      simd::store(sums_.data() + at, next);
+      simd::store(sums + at, next);
     });
     if (update >= limits.updates || moved.total() <= limits.moved * all_tokens) break;
-    std::copy(sums_.begin(), sums_.end(), tokens);
+    std::copy_n(sums, stride_, tokens);
   }
-  LaneSum log_norms, bound;
-  for (std::size_t i = 0; i < blocks_ * group; i += simd::sum_lanes)
-    for (int g = 0; g < simd::registers; ++g) {
-      const std::size_t at = i + std::size_t(g * lanes);
-      log_norms.partial[g] =
-          simd::madd(simd::load(counts_.data() + at), simd::log(simd::load(norms_.data() + at)),
-                     log_norms.partial[g]);
-    }
-  double of_terms = log_norms.total();
-  for (std::size_t i = 0; i < document.size(); ++i)
-    of_terms += document.counts[i] * factors_.log_scale(document.terms[i]);
+  LaneSum bound;
   each_vector(stride_, [&](int at, int g) {
     const simd::Vector n = simd::load(tokens + at);
     const simd::GammaPair pair =
         simd::digamma_and_log_gamma(simd::load(prior_.alpha.data() + at) + n);
-    const simd::Vector logs = pair.digamma - digamma_of_sum_;
+    const simd::Vector logs = pair.digamma - digamma_of_sum;
     simd::store(logs_.data() + at, logs);
     bound.partial[g] += pair.log_gamma - n * logs;
   });
-  std::copy(sums_.begin(), sums_.end(), tokens);
-  return of_terms + bound.total() - log_gamma(prior_.sum + all_tokens) - prior_.log_normaliser;
+  std::copy_n(sums, stride_, tokens);
+  return division_.log_norms(document) + bound.total() - log_gamma(sum) - prior_.log_normaliser;
 }
 
 TopicStatistics::TopicStatistics(std::int32_t terms, int topics)
@@ -212,14 +138,14 @@ double *TopicStatistics::row(std::int32_t term, bool &added) {
   return rows_.data() + std::size_t(index) * std::size_t(stride_);
 }
 
-void TopicStatistics::add(const DocumentTerms &document, const DocumentStep &step, double bound,
+void TopicStatistics::add(const DocumentTerms &document, const DividedTokens &divided, double bound,
                           const double *tokens) {
-  const double *const weights = step.weights();
+  const double *const weights = divided.weights;
   const std::size_t most = std::min(terms_.size() + document.size(), index_.size());
   if (most * std::size_t(stride_) > 2 * rows_.size()) grow(rows_, most * std::size_t(stride_));
   for (std::size_t i = 0; i < document.size(); ++i) {
     poll_(std::size_t(stride_));
-    const double ratio = step.ratios()[i];
+    const double ratio = divided.ratios[i];
     bool added;
     double *const to = row(document.terms[i], added);
     if (added)
@@ -231,8 +157,7 @@ void TopicStatistics::add(const DocumentTerms &document, const DocumentStep &ste
       });
   }
   each_vector(stride_, [&](int at, int) {
-    simd::store(logs_.data() + at,
-                simd::load(logs_.data() + at) + simd::load(step.expected_logs() + at));
+    simd::store(logs_.data() + at, simd::load(logs_.data() + at) + simd::load(divided.logs + at));
   });
   count(bound, tokens);
 }

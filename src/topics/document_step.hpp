@@ -18,6 +18,7 @@
 #include "base/control.hpp"
 #include "data/corpus.hpp"
 #include "topics/term_topics.hpp"
+#include "topics/token_division.hpp"
 
 namespace bayes {
 
@@ -86,6 +87,16 @@ struct LocalLimits {
   double moved = 1e-3;
 };
 
+/// How the tokens of a document are divided among topics.
+struct DividedTokens {
+  /// c_w / n_w of its terms
+  const double *ratios;
+  /// t_k, padded_topics numbers
+  const double *weights;
+  /// E log t_k, padded_topics numbers
+  const double *logs;
+};
+
 /// The inference for one document after another: memory of a thread. Polls, as documents may be
 /// large.
 class DocumentStep {
@@ -98,30 +109,14 @@ class DocumentStep {
   /// last improvement.
   double infer(const DocumentTerms &document, LocalLimits limits, bool fresh, double *tokens);
 
-  // Of the last document, at the q(theta) of its bound.
-
-  /// E log theta, padded_topics numbers
-  const double *expected_logs() const { return logs_.data(); }
-  /// c_w / n_w
-  const double *ratios() const { return ratios_.data(); }
-  /// t_k
-  const double *weights() const { return weights_.data(); }
+  /// Of the last document, at the q(theta) of its bound.
+  DividedTokens divided() const { return {division_.ratios(), weights_.data(), logs_.data()}; }
 
  private:
-  void take(const DocumentTerms &document);
-  /// t_k from gamma, with the digamma of its sum
-  void weigh(const double *tokens);
-  /// n_w, the ratios, and sum_w c_w b_wk / n_w
-  void divide();
-
-  const TopicFactors &factors_;
+  TokenDivision division_;
   const ProportionPrior &prior_;
   const int stride_;
-  std::size_t blocks_ = 0;
-  double digamma_of_sum_ = 0, inverse_ = 0;
-  std::vector<const double *> rows_;
-  Buffer ones_, counts_, norms_, ratios_, weights_, sums_, logs_;
-  WorkPoll poll_;
+  Buffer weights_, logs_;
 };
 
 /// Sums over documents. Terms that none of them has take no memory but an index.
@@ -129,9 +124,9 @@ class TopicStatistics {
  public:
   TopicStatistics(std::int32_t terms, int topics);
 
-  /// What `step` found of a document whose improved tokens are these. Polls; if it is left there,
-  /// all is to be cleared.
-  void add(const DocumentTerms &document, const DocumentStep &step, double bound,
+  /// What a local step found of a document whose improved tokens are these. Polls; if it is left
+  /// there, all is to be cleared.
+  void add(const DocumentTerms &document, const DividedTokens &divided, double bound,
            const double *tokens);
   /// A document whose tokens are divided among topics, padded_topics shares for each of its terms:
   /// in all these tokens. It has no logs.

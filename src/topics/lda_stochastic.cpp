@@ -77,7 +77,7 @@ class StochasticTopics final : public detail::Iteration {
           each_document(batch.pieces[task], [&](std::int64_t, const DocumentTerms &document) {
             if (stop()) return false;
             const double bound = step.infer(document, {50, 1e-3}, true, n);
-            here.add(document, step, bound, n);
+            here.add(document, step.divided(), bound, n);
             return true;
           });
         },

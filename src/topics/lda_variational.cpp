@@ -6,9 +6,11 @@
 
 #include "base/special.hpp"
 #include "fit/driver.hpp"
+#include "topics/document_pass.hpp"
 #include "topics/lda_collapsed.hpp"
 #include "topics/lda_stochastic.hpp"
 #include "topics/prior_learning.hpp"
+#include "topics/token_convergence.hpp"
 #include "topics/topic_side.hpp"
 
 namespace bayes {
@@ -30,64 +32,30 @@ bool doubts(const DocumentTerms &document, int pass) {
   return name % passes_between_doubts == 0;
 }
 
-/// Partial sums of a pass: a slot's statistics, and the tokens of the documents of its piece.
-struct PassSlot {
-  TopicStatistics statistics;
-  Buffer tokens, others;
-  std::int64_t first = 0;
-};
-
 /// The local step for all documents of a corpus. `documents` is where each one's tokens begin and
 /// end, or empty: then every document begins afresh.
 TopicStatistics local_pass(Corpus &corpus, const TopicFactors &factors,
                            const ProportionPrior &prior, LocalLimits limits, bool fresh, int pass,
                            Buffer &documents, Control &control) {
   const std::int32_t terms = factors.values().terms();
-  const int topics = factors.values().topics(), stride = factors.values().stride();
-  const CorpusTotals &totals = corpus.totals();
-  const double rows = std::min<double>(terms, double(piece_entries(terms) + totals.most_entries));
-  const SweepPlan plan = plan_tasks(operations_of_entry(topics) * double(totals.entries),
-                                    std::size_t(8 * rows * stride + 4.0 * terms), control);
-  TopicStatistics all(terms, topics);
-  std::vector<PassSlot> slots(std::size_t(plan.slots), {TopicStatistics(terms, topics), {}, {}, 0});
+  const int topics = factors.values().topics();
+  const std::size_t stride = std::size_t(factors.values().stride());
+  const SweepPlan plan = plan_documents(corpus.totals(), topics, control);
   std::vector<DocumentStep> steps(std::size_t(plan.threads), DocumentStep(factors, prior));
-  const std::size_t each = std::size_t(stride);
-  sweep_corpus(
-      corpus, plan, control,
-      [&](int worker, int slot, const CorpusPiece &piece, const Stop &stop) {
-        PassSlot &here = slots[std::size_t(slot)];
-        here.statistics.clear();
-        here.first = piece.first;
-        // What is known of the documents changes only when the piece is merged: it may be
-        // abandoned.
-        here.tokens.resize(std::size_t(documents.empty() ? 1 : piece.documents) * each);
-        each_document(piece, [&](std::int64_t index, const DocumentTerms &document) {
-          if (stop()) return false;
-          double *tokens = here.tokens.data();
-          if (!documents.empty()) {
-            tokens += std::size_t(index - piece.first) * each;
-            if (!fresh) std::copy_n(documents.data() + std::size_t(index) * each, each, tokens);
-          }
-          DocumentStep &step = steps[std::size_t(worker)];
-          double bound = step.infer(document, limits, fresh, tokens);
-          if (!fresh && doubts(document, pass)) {
-            here.others.resize(each);
-            if (step.infer(document, doubtful, true, here.others.data()) > bound)
-              std::copy(here.others.begin(), here.others.end(), tokens);
-            bound = step.infer(document, {0, 0}, false, tokens);
-          }
-          here.statistics.add(document, step, bound, tokens);
-          return true;
-        });
-      },
-      [&](int slot) {
-        PassSlot &here = slots[std::size_t(slot)];
-        if (!documents.empty())
-          std::copy(here.tokens.begin(), here.tokens.end(),
-                    documents.data() + std::size_t(here.first) * each);
-        all.merge(here.statistics);
-      });
-  return all;
+  std::vector<Buffer> others(std::size_t(plan.threads), Buffer(stride));
+  return document_pass(corpus, plan, TopicStatistics(terms, topics), stride, documents, control,
+                       [&](int worker, const DocumentTerms &document, std::int64_t, double *tokens,
+                           TopicStatistics &here) {
+                         DocumentStep &step = steps[std::size_t(worker)];
+                         double bound = step.infer(document, limits, fresh, tokens);
+                         if (!fresh && doubts(document, pass)) {
+                           Buffer &other = others[std::size_t(worker)];
+                           if (step.infer(document, doubtful, true, other.data()) > bound)
+                             std::copy(other.begin(), other.end(), tokens);
+                           bound = step.infer(document, {0, 0}, false, tokens);
+                         }
+                         here.add(document, step.divided(), bound, tokens);
+                       });
 }
 
 /// Copies documents until they have together so many distinct terms.
@@ -190,25 +158,7 @@ class BatchTopics final : public detail::Iteration {
     }
   }
 
-  void sum_counts(Control &control) {
-    const std::size_t stride = std::size_t(state_.counts.stride());
-    std::vector<Buffer> slots(std::size_t(most_slots(control)), Buffer(stride));
-    count_totals_.assign(stride, 0.0);
-    each_chunk(
-        state_.counts.terms(), 2.0 * double(stride), control,
-        [&](std::int32_t first, std::int32_t last, int slot) {
-          Buffer &sums = slots[std::size_t(slot)];
-          std::fill(sums.begin(), sums.end(), 0.0);
-          WorkPoll poll;
-          for (std::int32_t w = first; w < last; ++w) {
-            for (std::size_t k = 0; k < stride; ++k) sums[k] += state_.counts.of(w)[k];
-            poll(stride);
-          }
-        },
-        [&](int slot) {
-          for (std::size_t k = 0; k < stride; ++k) count_totals_[k] += slots[std::size_t(slot)][k];
-        });
-  }
+  void sum_counts(Control &control) { count_totals_ = sums_of_terms(state_.counts, control); }
 
   /// Counts in proportion. A topic without any keeps its terms.
   void normalise() {
@@ -293,43 +243,15 @@ double topics_log_likelihood(Corpus &corpus, const TermTopics &probabilities,
       .bound();
 }
 
-// An update moves tokens ever less along directions in which topics hardly differ. So from two
-// updates a longer step is extrapolated (Varadhan and Roland 2008, SQUAREM), and taken if the bound
-// is not lower there.
 std::vector<double> infer_proportions(const DocumentTerms &document, const TopicFactors &factors,
                                       const std::vector<double> &alpha) {
   const ProportionPrior prior(alpha);
   DocumentStep step(factors, prior);
-  const double all = document.tokens();
-  constexpr LocalLimits once{0, 0};
   Buffer tokens(prior.alpha.size());
   step.infer(document, {4, 0}, true, tokens.data());
-  for (int round = 0; round < 300; ++round) {
-    Buffer first = tokens;
-    step.infer(document, once, false, first.data());
-    Buffer second = first;
-    const double bound = step.infer(document, once, false, second.data());
-    double moved = 0, steps = 0, bends = 0;
-    for (std::size_t k = 0; k < tokens.size(); ++k) {
-      const double r = first[k] - tokens[k], v = second[k] - first[k] - r;
-      moved += std::abs(r);
-      steps += r * r;
-      bends += v * v;
-    }
-    if (!(moved > 1e-12 * all)) break;
-    const double length = bends > 0 ? std::sqrt(steps / bends) : 1;
-    Buffer far = second;
-    if (length > 1) {
-      double sum = 0;
-      for (std::size_t k = 0; k < tokens.size(); ++k) {
-        const double r = first[k] - tokens[k], v = second[k] - first[k] - r;
-        sum += far[k] = std::max(0.0, tokens[k] + length * (2 * r + length * v));
-      }
-      for (double &n : far) n *= all / sum;
-      if (!(step.infer(document, once, false, far.data()) >= bound)) far = second;
-    }
-    tokens = std::move(far);
-  }
+  converge_tokens(tokens, document.tokens(), [&](Buffer &improved) {
+    return step.infer(document, {0, 0}, false, improved.data());
+  });
   std::vector<double> out(alpha.size());
   for (std::size_t k = 0; k < out.size(); ++k) out[k] = alpha[k] + tokens[k];
   return out;

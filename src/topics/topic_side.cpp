@@ -5,6 +5,27 @@
 
 namespace bayes {
 
+Buffer sums_of_terms(const TermTopics &values, Control &control) {
+  const std::size_t stride = std::size_t(values.stride());
+  std::vector<Buffer> slots(std::size_t(most_slots(control)), Buffer(stride));
+  Buffer out(stride, 0.0);
+  each_chunk(
+      values.terms(), 2.0 * double(stride), control,
+      [&](std::int32_t first, std::int32_t last, int slot) {
+        Buffer &sums = slots[std::size_t(slot)];
+        std::fill(sums.begin(), sums.end(), 0.0);
+        WorkPoll poll;
+        for (std::int32_t w = first; w < last; ++w) {
+          for (std::size_t k = 0; k < stride; ++k) sums[k] += values.of(w)[k];
+          poll(stride);
+        }
+      },
+      [&](int slot) {
+        for (std::size_t k = 0; k < stride; ++k) out[k] += slots[std::size_t(slot)][k];
+      });
+  return out;
+}
+
 TopicSide::TopicSide(const TopicTask &task, std::int32_t terms, int topics)
     : factors(terms, topics),
       added_(task.added.terms() ? &task.added : nullptr),

@@ -34,6 +34,17 @@ inline int most_slots(const Control &control) { return 4 * std::max(1, control.t
 /// Operations of the local step for one entry of a document.
 inline double operations_of_entry(int topics) { return 20.0 * padded_topics(topics); }
 
+/// The plan of a pass over documents whose sums have rows for terms.
+inline SweepPlan plan_documents(const CorpusTotals &totals, int topics, const Control &control) {
+  const double v = totals.vocabulary,
+               rows = std::min(v, double(piece_entries(totals.vocabulary) + totals.most_entries));
+  return plan_tasks(operations_of_entry(topics) * double(totals.entries),
+                    std::size_t(8 * rows * padded_topics(topics) + 4 * v), control);
+}
+
+/// Over all terms, for every topic: stride() numbers.
+Buffer sums_of_terms(const TermTopics &values, Control &control);
+
 /// What a bound says of the topics: minus their divergence from the prior, and how to factor them.
 class TopicSide {
  public:

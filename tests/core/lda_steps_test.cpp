@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(a_document_is_inferred_as_by_the_slow_reference) {
       bayes::Buffer n(at(topics.parameters.stride()));
       const Packed packed(document);
       const double bound = step.infer(packed, {5, 0}, true, n.data());
-      statistics.add(packed, step, bound, n.data());
+      statistics.add(packed, step.divided(), bound, n.data());
 
       // From equal weights one update, then five.
       Reals gamma = reals(alpha);
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(statistics_add_up) {
     const Packed document(random_document(20, 6, random));
     const double bound = step.infer(document, {3, 0}, true, n.data());
     for (bayes::TopicStatistics *each : {&all, d < 5 ? &a : &b})
-      each->add(document, step, bound, n.data());
+      each->add(document, step.divided(), bound, n.data());
   }
   a.merge(b);
   BOOST_TEST(a.documents() == 10);
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(steps_poll_inside_a_large_document) {
   const double bound = step.infer(document, {9, 0}, true, tokens.data());
   BOOST_TEST(polls() >= 10);
   bayes::TopicStatistics statistics(v, k);
-  for (int i = 0; i < 5; ++i) statistics.add(document, step, bound, tokens.data());
+  for (int i = 0; i < 5; ++i) statistics.add(document, step.divided(), bound, tokens.data());
   BOOST_TEST(polls() >= 2);
   bayes::infer_proportions(document, factors, alpha);
   BOOST_TEST(polls() >= 5);

@@ -1,7 +1,7 @@
 -- The columns of every function that returns rows: what the module writes is of the declared type.
 -- Values are compared with the declaration when they are written, so every function is called, with
 -- models that leave no column NULL.
-SELECT plan(72);
+SELECT plan(77);
 SET client_min_messages = error;
 
 CREATE TABLE models (family text, model bayes_model);
@@ -28,6 +28,7 @@ INSERT INTO models
   SELECT 'hmm', hmm_fit(s, 2, '{"method": "vi"}') FROM vectors;
 
 INSERT INTO models SELECT 'lda', lda_fit(s, 2) FROM names;
+INSERT INTO models SELECT 'nmf', nmf_fit(a, b, count, 2) FROM role_conflict;
 
 CREATE TABLE calls (signature text PRIMARY KEY, query text);
 -- Functions of a model alone.
@@ -114,6 +115,11 @@ INSERT INTO calls VALUES
    'SELECT * FROM dpmm_similarity(''SELECT id, x FROM galaxies LIMIT 20'')'),
   ('dpmm_similarity(bayes_query,jsonb)',
    'SELECT * FROM dpmm_similarity(''SELECT id, x FROM galaxies'', ''{"draws": 40}'')'),
+  ('nmf_predict(bayes_model,"any","any")',
+   'SELECT r.* FROM models, nmf_predict(model, 1, 2) AS r WHERE family = ''nmf'''),
+  ('nmf_factorize(bayes_query,integer)', 'SELECT * FROM nmf_factorize(''SELECT 1, 2, 3'', 1)'),
+  ('nmf_factorize(bayes_query,integer,jsonb)',
+   'SELECT * FROM nmf_factorize(''SELECT 1, 2, 3'', 1, NULL)'),
   ('hmm_decode(bayes_query,integer)', 'SELECT * FROM hmm_decode(''SELECT 1, s FROM names'', 2)'),
   ('hmm_decode(bayes_query,integer,jsonb)',
    'SELECT * FROM hmm_decode(''SELECT 1, s FROM names'', 2, NULL)');

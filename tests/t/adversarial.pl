@@ -55,6 +55,10 @@ CREATE TABLE libraries AS SELECT lda_fit(ARRAY[word, 'c', chr(97 + id)], 2) AS t
   lda_fit(ARRAY[word, 'c', chr(97 + id)], 2, '{"method": "svi"}') AS topics_svi,
   lda_fit(ARRAY[word, 'c', chr(97 + id)], 2, '{"method": "gibbs", "draws": 20}') AS topics_sampled,
   lda_fit('{"x": 1}'::jsonb, 1) AS topic FROM good;
+CREATE TABLE factors AS SELECT nmf_fit(word, id, id % 5, 2) AS cells,
+  nmf_fit(bits::float8[], 2, '{"method": "em"}') AS arrays_em,
+  nmf_fit(id, word, 1, 3, '{"method": "squared"}') AS cells_squared,
+  nmf_fit(id % 4, 'c', id, 1, '{"method": "svi"}') AS column FROM good;
 SQL
 
 # ---- what may be given for a type; the first value is sound ----
@@ -63,10 +67,11 @@ my %named = (gmm => [qw(vi em kmeans narrow independent sampled)],
     bmm => [qw(bits bits_em bits_sampled categories mixed counts)],
     dpmm => [qw(process process_narrow process_bits process_vi halves)],
     hmm => [qw(chain chain_vi chain_words chain_symbols chain_bits chain_vectors chain_narrow)],
-    lda => [qw(topics topics_em topics_svi topics_sampled topic)]);
-my %models = map { my $from = {hmm => 'chains', lda => 'libraries'}->{$_} // 'given'; $_
-    => [map { "(SELECT $_ FROM $from)" } @{$named{$_}}] } keys %named;
-my @models = map { @{$models{$_}} } qw(gmm bmm dpmm hmm lda);
+    lda => [qw(topics topics_em topics_svi topics_sampled topic)],
+    nmf => [qw(cells arrays_em cells_squared column)]);
+my %models = map { my $from = {hmm => 'chains', lda => 'libraries', nmf => 'factors'}->{$_}
+    // 'given'; $_ => [map { "(SELECT $_ FROM $from)" } @{$named{$_}}] } keys %named;
+my @models = map { @{$models{$_}} } qw(gmm bmm dpmm hmm lda nmf);
 my $query = q{SELECT x FROM good};
 my @queries = ($query, '', ' ', ';', '--', 'SELECT', 'SELECT 1', 'SELECT 1; SELECT 2',
     'SELECT FROM good', 'SELECT x FROM nowhere', 'SELEC x', 'SELECT NULL', "SELECT 'a'",
@@ -160,6 +165,9 @@ my %family = (
             chains draws warmup thin stored_draws min_documents max_share max_terms vocabulary
             prior), map({ "prior.$_" } qw(alpha eta terms))],
         methods => [qw(vi em svi cvb0 gibbs collapsed)]},
+    nmf => {keys => [qw(method restarts max_iter tol seed max_seconds on_error batch_size kappa t0
+            init missing prior hierarchical), map({ "prior.$_" } qw(a b c d))],
+        methods => [qw(vi em squared svi)]},
 );
 my @likelihoods = ('"normal"', '"bernoulli"', '"poisson"', '"categorical"', '["poisson", "normal"]',
     '["categorical", "bernoulli"]');
@@ -181,9 +189,9 @@ for my $name (sort keys %family) {
                 method => "\"$family{$name}{methods}[rand @{$family{$name}{methods}}]\"",
                 chains => 2);
             $all{$name eq 'hmm' ? 'emission' : 'likelihood'} = $likelihoods[rand @likelihoods]
-                if $name !~ /^(?:gmm|lda)$/ && rand() < 0.8;
+                if $name !~ /^(?:gmm|lda|nmf)$/ && rand() < 0.8;
             delete @all{qw(draws chains)} if $name eq 'hmm' && $all{method} ne '"gibbs"'
-                || $name eq 'lda' && $all{method} !~ /gibbs|collapsed/;
+                || $name eq 'lda' && $all{method} !~ /gibbs|collapsed/ || $name eq 'nmf';
             $all{$outer} = $inside;
             push @{$options{$name}},
                 q{'{} . join(', ', map { "\"$_\": $all{$_}" } sort keys %all) . q{}'};
@@ -250,6 +258,11 @@ my %values = (
         '{{a,b},{c,d}}', '[7:8]={a,b}'), "array_fill('a'::text, '{100000}')",
         "ARRAY[repeat('y', 10001)]", "ARRAY[repeat('y', 1000000)]",
         '(SELECT array_agg(i::text) FROM generate_series(1, 3000) AS i)'],
+    # Keys: of any type, literals among them.
+    '"any"' => ["'c'", 'NULL', 'NULL::int', 'id', 'word', '1.5', "'NaN'::float8", 'x', 'good',
+        "repeat('y', 10001)", "repeat(word, 10000)", "repeat('y', 1000000)", "'pg_class'::regclass",
+        "'(0,1)'::point", 'now()', "'1 day'::interval", "'{\"a\": 1}'::jsonb", "'x'::bytea",
+        '(SELECT column FROM factors)', "''"],
     text => ["'c'", 'NULL', "''", "repeat('y', 10001)", "repeat('y', 10000)"],
     anyelement => ['1::integer', 'NULL::integer', "'a'::text", "'NaN'::float8", "'{1,2}'::int[]",
         'ROW(1, 2)', "'{}'::json", "'(0,1)'::point", "repeat('y', 100000)",
@@ -266,16 +279,17 @@ push @{$values{bayes_query}}, 'NULL';
 # For functions of a family: its own models, options and rows first.
 sub values_of {
     my ($name, $type) = @_;
-    my ($family) = $name =~ /\b(gmm|bmm|dpmm|hmm|lda)_/;
+    my ($family) = $name =~ /\b(gmm|bmm|dpmm|hmm|lda|nmf)_/;
     return $values{$type} unless defined $family;
     my @first = $type eq 'bayes_model' ? @{$models{$family}} : $type eq 'jsonb'
-        ? ($family =~ /^[gh]mm$/ ? "'{}'" : q{'{"draws": 20}'}, @{$options{$family}})
+        ? ($family =~ /^(?:[gh]mm|nmf)$/ ? "'{}'" : q{'{"draws": 20}'}, @{$options{$family}})
         : $type ne 'bayes_query' || $family eq 'gmm' ? ()
         : $family eq 'bmm' ? q{'SELECT bits FROM good'}
         : $family eq 'hmm' ? q{'SELECT id, series FROM good'}
-        : $family eq 'lda' ? q{'SELECT ARRAY[word] FROM good'} : q{'SELECT id, x FROM good'};
+        : $family eq 'lda' ? q{'SELECT ARRAY[word] FROM good'}
+        : $family eq 'nmf' ? q{'SELECT id, word, 2 FROM good'} : q{'SELECT id, x FROM good'};
     @first = q{'{0.5,0.25}'::float8[]} if $family eq 'hmm' && $type eq 'anyarray';
-    return $values{$type} unless @first || $family =~ /^(?:[dg]p?mm|lda)$/;
+    return $values{$type} unless @first || $family =~ /^(?:[dg]p?mm|lda|nmf)$/;
     my %seen;
     # Fitting 1600 columns is no error, only slow (every step a factor of a 1600 x 1600 matrix), and
     # so are 200 and long sequences: fewer will do here, for all but one function.
@@ -336,18 +350,19 @@ sub try_call {
 # Aggregates and windows take arguments row by row: adverse in one row, or in all.
 sub calls_of {
     my ($kind, $returns_set, $name, $types, @arguments) = @_;
-    my @typed = map { $types->[$_] =~ /^(?:cstring|internal|any\w+)$/ ? $arguments[$_]
+    my @typed = map { $types->[$_] =~ /^(?:cstring|internal|any\w+|"any")$/ ? $arguments[$_]
         : "($arguments[$_])::$types->[$_]" } 0 .. $#$types;
-    return $returns_set ? ("SELECT $name(" . join(', ', @typed) . ') LIMIT 3')
-        : ("SELECT $name(" . join(', ', @typed) . ')') if $kind eq 'f';
+    my $from = grep({ $_ eq '"any"' } @$types) ? ' FROM good' : '';
+    return $returns_set ? ("SELECT $name(" . join(', ', @typed) . ")$from LIMIT 3")
+        : ("SELECT $name(" . join(', ', @typed) . ")$from") if $kind eq 'f';
     my @over = $kind eq 'w' ? (' OVER ()', ' OVER (PARTITION BY id % 2 ORDER BY id)') : ('');
     # The sound row: of the type of the adverse one, where functions take any.
-    my $sound = $name =~ /\bdpmm_/ ? 'bits::float8[]' : 'x';
+    my $sound = $name =~ /\b(?:dpmm|nmf)_/ ? 'bits::float8[]' : 'x';
     $sound = $typed[0] =~ /::([\w ]+\[\])$/ ? "bits::text[]::$1" : $typed[0]
         if $types->[0] eq 'anyarray';
     $sound = 'bits' if $types->[0] eq 'anyarray' && $typed[0] =~ /^array_fill\(1/;
     $sound = 'series' if $name =~ /\bhmm_/ && $typed[0] =~ /::(?:float8|numeric)\[\]$/;
-    $sound = $typed[0] if $types->[0] =~ /^(?:bayes_model|anyelement)$/;
+    $sound = $typed[0] if $types->[0] =~ /^(?:bayes_model|anyelement|"any")$/;
     $sound = "($values{$types->[0]}[0])::$types->[0]" if $types->[0] =~ /^(?:tsvector|text\[\])$/;
     $sound = q('{"a": 1, "c": 2}'::jsonb) if $types->[0] eq 'jsonb';
     $sound = 'bits::boolean[]' if $types->[0] eq 'anyarray' && $typed[0]
@@ -361,7 +376,7 @@ sub calls_of {
     # The other arguments, differing between rows.
     push @rows, join ', ', map { $_ == 0 ? $sound : "CASE WHEN id < 9 THEN ("
         . values_of($name, $types->[$_])->[0] . ')'
-        . ($types->[$_] =~ /^any/ ? '' : "::$types->[$_]") . " ELSE $typed[$_] END" } 0 .. $#typed;
+        . ($types->[$_] =~ /^"?any/ ? '' : "::$types->[$_]") . " ELSE $typed[$_] END" } 0 .. $#typed;
     return map { my $row = $_; map { "SELECT $name($row)$_ FROM good" } @over } @rows;
 }
 
@@ -376,7 +391,7 @@ for my $function (@functions) {
         # SQL has no value of type internal to give, NULL included: such functions are for
         # PostgreSQL alone.
         my $said = $session->run("SELECT $name(" . join(', ',
-            map { "($from{$_}[0])" . ($_ =~ /^(?:internal|any\w+)$/ ? ''
+            map { "($from{$_}[0])" . ($_ =~ /^(?:internal|any\w+|"any")$/ ? ''
             : "::$_") } @types) . ')');
         push @callable, "$name: $said" unless $said =~ /^ERROR:  (?:42883|0A000):/m;
         next;

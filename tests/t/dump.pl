@@ -37,6 +37,16 @@ CREATE VIEW topics AS SELECT name, t.* FROM models,
   lda_topics(CASE WHEN name LIKE 'topics %' THEN model END, 7) AS t;
 CREATE VIEW topics_found AS SELECT * FROM
   lda_topics($$SELECT words FROM manual WHERE page LIKE 'spi-%'$$, 2, '{"max_iter": 3}');
+-- Models of which the keys of a table are a part.
+CREATE TABLE factored (name text, m bayes_model, cells jsonb,
+  weights float8[] GENERATED ALWAYS AS (nmf_transform(m, cells)) STORED);
+INSERT INTO factored SELECT o->>'method', nmf_fit(page, lexeme, cardinality(positions), 3, o),
+  '{"cursor": 2, "é": 1}' FROM manual, unnest(words), unnest(ARRAY['{"method": "vi", "max_iter": 3}',
+  '{"method": "em", "max_iter": 3}', '{"method": "squared", "max_iter": 3}']::jsonb[]) AS o
+WHERE page LIKE 'spi-%' GROUP BY o;
+CREATE VIEW factors AS SELECT name, f.* FROM factored, nmf_factors(m) AS f;
+CREATE VIEW factors_found AS SELECT * FROM nmf_factorize('SELECT id, x FROM faithful', 1,
+  '{"max_iter": 3}');
 CREATE TABLE labelled (m bayes_model, x float8[],
   label int GENERATED ALWAYS AS (gmm_predict(m, x)) STORED, CHECK (gmm_log_density(m, x) < 1000));
 INSERT INTO labelled SELECT model, x FROM models, faithful WHERE name = 'vi full' AND id <= 20;
@@ -64,6 +74,10 @@ my $fingerprint = q{
   UNION ALL SELECT string_agg(topic || shares::text, ' ' ORDER BY name, page) FROM pages
   UNION ALL SELECT md5(string_agg(t::text, ' ' ORDER BY name, topic, rank)) FROM topics AS t
   UNION ALL SELECT md5(string_agg(t::text, ' ' ORDER BY topic, rank)) FROM topics_found AS t
+  UNION ALL SELECT string_agg(md5(bayes_model_send(m)::text) || weights::text, ' ' ORDER BY name)
+  FROM factored
+  UNION ALL SELECT md5(string_agg(f::text, ' ' ORDER BY name, side, key, factor)) FROM factors AS f
+  UNION ALL SELECT md5(string_agg(f::text, ' ' ORDER BY side, key, factor)) FROM factors_found AS f
   UNION ALL SELECT count(*)::text FROM refit WHERE model IS NOT NULL
   UNION ALL SELECT md5(string_agg(f::text, ' ' ORDER BY component)) FROM found AS f
   UNION ALL SELECT string_agg(coalesce(query::text, 'NULL'), ' ' ORDER BY query::text) FROM queries

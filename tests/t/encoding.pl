@@ -100,6 +100,33 @@ for my $use ('model::text', '(SELECT max(term) FROM lda_topics(model))',
 is(query('latin', "SELECT dimension FROM (SELECT lda_update('{é,ß}'::text[], model) AS m FROM other
       GROUP BY model) AS u, bayes_info(m)"), '4', 'it can be updated there');
 
+# Keys of tables likewise.
+my $factors = q{SELECT nmf_fit(r, c, 1, 1, '{"max_iter": 2, "tol": 1e6}') AS model
+      FROM (VALUES ('é', 'ü'), ('zz', 'a'), ('a', 'ü')) AS v(r, c)};
+$content = "SELECT (model::jsonb - 'seconds')::text FROM ($factors) AS f";
+$want = query('utf8', $content);
+for my $name (qw(latin ascii)) {
+    is(query($name, $content), $want, "$databases{$name}: the same factors");
+    is(query($name, "SELECT string_agg(key, ' ' ORDER BY ordinality) FROM ($factors) AS f,
+          nmf_factors(model) WITH ORDINALITY WHERE side = 'row'"), 'a zz é',
+        'whose keys are texts of the database');
+    is(query($name, "SELECT p.mean = q.mean, p.mean <> r.mean FROM ($factors) AS f,
+          nmf_predict(model, 'é', 'ü') AS p, nmf_predict(model, 'é'::text, 'ü'::varchar) AS q,
+          nmf_predict(model, 'é', 'a') AS r"), 't|t', 'and are known');
+    is(query($name, "SELECT nmf_transform(model, '{\"ü\": 2}') <> nmf_transform(model, '{}')
+          FROM ($factors) AS f"), 't', 'in cells too');
+}
+query('utf8', "COPY (SELECT nmf_fit('中', x, 1, 1, '{\"tol\": 1e6}')
+      FROM (VALUES ('é'), ('a')) AS v(x)) TO '$file' (FORMAT binary)");
+query('latin', "TRUNCATE other; COPY other FROM '$file' (FORMAT binary)");
+is(query('latin', "SELECT mean > 0 FROM other, nmf_predict(model, 'b', 'é')"), 't',
+    'a model with a Chinese key is read in LATIN1, and knows the others');
+for my $use ('model::text', '(SELECT max(key) FROM nmf_factors(model))') {
+    my ($out, $err) = attempt('latin', "SELECT $use FROM other");
+    like($err, qr/ERROR:  22P05: character .* has no equivalent in encoding "LATIN1"/,
+        "$use: an error names the character");
+}
+
 # Messages.
 for my $name (qw(utf8 latin ascii)) {
     my ($out, $err) = attempt($name, q{SELECT hmm_fit(x, 2, '{"é": 1}')
@@ -117,6 +144,17 @@ for my $name (qw(utf8 latin ascii)) {
     ($out, $err) = attempt($name, "SELECT lda_predict(model, '{ö}'::text[]) FROM ($topics) AS f");
     like($err, qr/DETAIL:  The first of them is "ö"; one of the model's is "a"\./,
         'a term in a WARNING');
+}
+for my $name (qw(utf8 latin ascii)) {
+    my ($out, $err) = attempt($name, q{SELECT nmf_fit('ö', 'ä', -1, 2)});
+    like($err, qr/ERROR:  22023: number of row "ö" and column "ä" is -1$/m,
+        "$databases{$name}: keys in a message");
+    ($out, $err) = attempt($name, "SELECT nmf_fit(repeat('ö', 10001), 1, 1, 2)");
+    like($err, qr/DETAIL:  It begins with "ö{40}\.\.\."$/m, 'the beginning of a long one');
+    ($out, $err) = attempt($name, "SELECT nmf_transform(model, '{\"ö\": 1}')
+          FROM ($factors) AS f");
+    like($err, qr/DETAIL:  The first of them is "ö"; one of the model's is "a"\./,
+        'a key in a WARNING');
 }
 query('utf8', "COPY (SELECT model FROM (SELECT hmm_fit(x, 2, '{\"tol\": 1e6}') AS model
       FROM (VALUES ('{é,中,é,é}'::text[])) AS v(x)) AS f) TO '$file' (FORMAT binary)");

@@ -118,6 +118,24 @@ like($said, qr/^WARNING:  \w{5}: no model: none of the 3 terms of the documents 
     'documents without a term that counts, and NULL instead of an error');
 like($said, qr/^t$/m, 'and the query goes on');
 
+# ---- tables ----
+
+my $factors = q{(SELECT nmf_fit('r', 'a', 1, 1) AS model) AS f};
+$said = $session->run("SELECT nmf_transform(model, x) FROM $factors,
+      (VALUES ('{\"x\": 1, \"y\": 2}'::jsonb), ('{\"z\": 1}'), ('{}'), ('{\"a\": 2}')) AS v(x)");
+@warnings = $said =~ /^(WARNING.*)/mg;
+is(scalar @warnings, 1, 'rows without any column that a model knows: one WARNING');
+like($warnings[0], qr/: the model knows none of the columns of the cells$/, 'says so');
+like($said, qr/^DETAIL:  The first of them is "x"; one of the model's is "a"\./m, 'names some');
+unlike($session->run("SELECT nmf_transform(model, x) FROM $factors,
+      (VALUES ('{\"a\": 1, \"y\": 2}'::jsonb), ('{}')) AS v(x)"), qr/WARNING/,
+    'others are transformed in silence');
+$said = $session->run(q{SELECT nmf_fit(r, c, v, 1, '{"on_error": "null"}') IS NULL
+      FROM (VALUES ('a', 'x', 1e308), ('a', 'x', 1e308)) AS v(r, c, v)});
+like($said, qr/^WARNING:  \w{5}: no model: the numbers of row "a" and column "x" add up to more /m,
+    'a table that cannot be put together, and NULL instead of an error');
+like($said, qr/^t$/m, 'and the query goes on');
+
 # ---- a fit that is out of time ----
 
 my $start = time;
@@ -187,6 +205,10 @@ $said = $session->run("SELECT length(lda_fit(ARRAY[chr(97 + i % 9), chr(97 + i %
 like($said, qr{^INFO:  .*vi: restart 2/2, iteration \d/5, objective $number, change $number}m,
     'of topic models');
 like($said, qr{^INFO:  .*gibbs: }m, 'and of their samplers');
+$said = $session->run("SELECT length(nmf_fit(i % 50, i % 7, i, 2, '{\"max_iter\": 5, \"tol\": 0}')
+      ::text) FROM generate_series(1, 500) AS i");
+like($said, qr{^INFO:  .*vi: restart 1/\d, iteration \d/5, objective $number, change $number}m,
+    'and of factorizations');
 
 # ---- settings ----
 

@@ -249,6 +249,21 @@ for my $score ('lda_predict(model, %s)', 'lda_proportions(model, %s)',
           WHERE page <> '') AS t WHERE page LIKE 'p%'", "$call, two models that alternate");
 }
 
+# ---- tables ----
+
+$session->run("CREATE TABLE factors AS SELECT n AS name, nmf_fit(left(page, 2), lexeme, 1, 2,
+      jsonb_build_object('max_iter', 3, 'seed', n)) AS model
+      FROM manual, unnest(words), generate_series(1, 2) AS n WHERE page LIKE 's%' GROUP BY n");
+for my $call ("nmf_transform(model, jsonb_build_object('allow', length(page)))",
+    "nmf_transform_sd(model, jsonb_build_object('allow', length(page)))",
+    "(SELECT mean FROM nmf_predict(model, left(page, 2), 'allow'))") {
+    is(parses(1, "SELECT count($call) FROM manual, factors WHERE page LIKE 'p%' AND name = 1",
+        $call), $session->run("SELECT count(*) FROM manual WHERE page LIKE 'p%'"),
+        'for every row');
+    parses(2, "SELECT count($call) FROM manual CROSS JOIN LATERAL (SELECT * FROM factors
+          WHERE page <> '') AS t WHERE page LIKE 'p%'", "$call, two models that alternate");
+}
+
 # ---- other functions with models ----
 
 is(parses(0, "SELECT count(*) FROM models, gmm_components(model)",

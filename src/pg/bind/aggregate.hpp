@@ -54,6 +54,8 @@ Datum transition(FunctionCallInfo fcinfo, const char *family, typename C::Check 
   if (PG_ARGISNULL(0)) {
     ItemForm form = arguments.form;
     form.type = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); });
+    if (values > 1)
+      form.second_type = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 2); });
     form.collation = PG_GET_COLLATION();
     state = make_in<FitState<C>>(aggregate_context(fcinfo), "pg_bayes data", form);
     state->parameters.read(arguments.roles, arguments.parameters);

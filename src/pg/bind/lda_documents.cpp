@@ -3,6 +3,7 @@
 #include "base/message.hpp"
 #include "pg/bind/query_rows.hpp"
 #include "pg/server/context.hpp"
+#include "pg/server/encoding.hpp"
 
 namespace bayes::pg {
 namespace {

@@ -31,6 +31,8 @@ struct ItemForm {
   int values = 1;
   /// of the first of them
   Oid type = InvalidOid, collation = InvalidOid;
+  /// of the second of them, if there is one
+  Oid second_type = InvalidOid;
 };
 
 class Collector {

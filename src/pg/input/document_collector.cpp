@@ -7,6 +7,7 @@
 
 #include "base/message.hpp"
 #include "pg/server/context.hpp"
+#include "pg/server/encoding.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -17,6 +18,29 @@ constexpr std::int32_t no_term = -1;
 constexpr const char *smaller_vocabulary_hint =
     "Options min_documents and max_terms leave out rare terms, as in {\"min_documents\": 5, "
     "\"max_terms\": 100000}; option vocabulary names those that count.";
+
+/// Throws: why a term is not taken.
+void refuse_term(TermDictionary::Excess excess, std::string_view term) {
+  constexpr const char *fewer_terms_hint =
+      "Option vocabulary names the terms that count; stemming, as to_tsvector does it, leaves "
+      "fewer.";
+  switch (excess) {
+    case TermDictionary::Excess::length:
+      throw Error(
+          Errc::too_large,
+          message("a term is {} bytes long, but the limit is {}", term.size(), longest_term), {},
+          "A term is a word, or the name of an item; md5(term) is a short one.");
+    case TermDictionary::Excess::number:
+      throw Error(Errc::too_large,
+                  message("documents have more than {} distinct terms", most_read_terms), {},
+                  fewer_terms_hint);
+    case TermDictionary::Excess::bytes:
+      throw Error(
+          Errc::too_large,
+          message("distinct terms of documents take more than {} MB", most_read_bytes >> 20), {},
+          fewer_terms_hint);
+  }
+}
 
 /// Terms and counts of a document.
 using Entries = std::vector<std::pair<std::int32_t, double>>;
@@ -67,7 +91,8 @@ DocumentCollector::DocumentCollector(MemoryContext context, ItemForm form)
     : Collector("document"),
       context_(context),
       form_(form),
-      budget_(std::size_t(maintenance_work_mem) * 1024) {
+      budget_(std::size_t(maintenance_work_mem) * 1024),
+      dictionary_(most_read_terms, refuse_term) {
   if (form.values == 1) reader_.emplace(form.type);
 }
 

@@ -15,6 +15,9 @@
 
 namespace bayes::pg {
 
+/// So many distinct terms may be read; a model has fewer.
+inline constexpr std::size_t most_read_terms = 4000000;
+
 /// The documents of one fit: each a value, or many rows of document, term and count in any order.
 ///
 /// Terms have provisional numbers, in order of appearance, until all are known. Documents are

@@ -4,9 +4,11 @@
 #include <cmath>
 
 #include "base/message.hpp"
+#include "pg/server/detoasted.hpp"
 #include "pg/server/encoding.hpp"
 #include "pg/values/array_elements.hpp"
 #include "pg/values/convert.hpp"
+#include "pg/values/json.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -17,57 +19,12 @@ constexpr int most_positions = MAXNUMPOS - 1, last_position = MAXENTRYPOS - 1;
 
 bool is_text(Oid base) { return base == TEXTOID || base == VARCHAROID; }
 
-/// A detoasted value, freed on destruction if it is a copy.
-class Detoasted {
- public:
-  explicit Detoasted(Datum value) : original_(DatumGetPointer(value)) {
-    plain_ = guarded([value] { return PG_DETOAST_DATUM(value); });
-  }
-  ~Detoasted() {
-    if (reinterpret_cast<Pointer>(plain_) != original_) pfree(plain_);
-  }
-  Detoasted(const Detoasted &) = delete;
-  Detoasted &operator=(const Detoasted &) = delete;
-  struct varlena *get() const {
-    return plain_;
-  }
-
- private:
-  Pointer original_;
-  struct varlena *plain_;
-};
-
-/// A term in a message.
-std::string shown_term(std::string_view term) {
-  constexpr std::size_t most = 80;
-  if (term.size() <= most) return std::string(term);
-  std::size_t end = most;
-  while (end > 0 && (static_cast<unsigned char>(term[end]) & 0xc0) == 0x80) --end;
-  return std::string(term.substr(0, end)) + "...";
-}
-
-bool is_ascii(std::string_view text) {
-  return std::all_of(text.begin(), text.end(),
-                     [](char c) { return static_cast<unsigned char>(c) < 128; });
-}
-
 [[noreturn]] void no_count(std::string_view term, const std::string &document, const char *what) {
   throw Error(
       Errc::invalid_argument,
-      message("count of term \"{}\" of {} is {}", shown_term(term), document, what),
+      message("count of term \"{}\" of {} is {}", beginning_of(term), document, what),
       "A document as jsonb is an object of terms and their counts: {\"index\": 3, \"scan\": "
       "1}.");
-}
-
-/// What stands in place of a count.
-const char *what_stands(const JsonbValue &value) {
-  switch (value.type) {
-    case jbvNull: return "null";
-    case jbvString: return "a string";
-    case jbvBool: return "a boolean";
-    case jbvBinary: return JsonContainerIsArray(value.val.binary.data) ? "an array" : "an object";
-    default: return "no number";
-  }
 }
 
 }  // namespace
@@ -79,7 +36,7 @@ std::string name_of_document(std::int64_t number) {
 void check_count(double count, std::string_view term, const std::string &document) {
   if (count >= 0 && count <= largest_count) return;
   const std::string what =
-      message("count of term \"{}\" of {} is {}", shown_term(term), document, shown(count));
+      message("count of term \"{}\" of {} is {}", beginning_of(term), document, shown(count));
   if (count > largest_count && !std::isinf(count))
     throw Error(Errc::numeric, message("{}, too large to compute with", what),
                 "The largest count that a term may have is 1e15.");
@@ -91,15 +48,9 @@ void require_whole(double count, std::string_view term, const std::string &docum
   if (count == std::floor(count)) return;
   throw Error(Errc::invalid_argument,
               message("count of term \"{}\" of {} is {}, which is no whole number",
-                      shown_term(term), document, shown(count)),
+                      beginning_of(term), document, shown(count)),
               "A sampler draws a topic for every token.",
               "Methods vi, svi, em and cvb0 take fractional counts.");
-}
-
-std::string_view utf8_view(std::string_view text, std::string &buffer) {
-  if (server_is_utf8() || is_ascii(text)) return text;
-  buffer = utf8_of_server(text);
-  return buffer;
 }
 
 bool is_document_type(Oid base) {
@@ -163,34 +114,21 @@ void DocumentReader::read_words(Datum document, const Take &take) {
 }
 
 void DocumentReader::read_counts(Datum document, std::int64_t number, const Take &take) {
-  const Detoasted plain(document);
-  JsonbContainer *const root = &reinterpret_cast<Jsonb *>(plain.get())->root;
-  if (!JsonContainerIsObject(root))
+  const JsonbObject object(document);
+  if (!object.is_object())
     throw Error(Errc::invalid_argument,
-                message("{} is {}", name_of_document(number),
-                        JsonContainerIsScalar(root) ? "a single value" : "an array"),
+                message("{} is {}", name_of_document(number), object.form()),
                 "A document as jsonb is an object of terms and their counts: {\"index\": 3, "
                 "\"scan\": 1}.",
                 "For a list of words use text[].");
-  JsonbIterator *iterator = guarded([root] { return JsonbIteratorInit(root); });
-  const auto next = [&iterator](JsonbValue *value) {
-    return guarded([&iterator, value] { return JsonbIteratorNext(&iterator, value, true); });
-  };
-  JsonbValue key, value;
-  next(&key);  // the beginning of the object
-  for (std::size_t i = 0; next(&key) == WJB_KEY; ++i) {
-    if (i % between_polls == between_polls - 1) poll_interrupts();
-    const std::string_view term = utf8({key.val.string.val, std::size_t(key.val.string.len)});
-    next(&value);
-    if (value.type != jbvNumeric) no_count(term, name_of_document(number), what_stands(value));
-    const Numeric numeric = value.val.numeric;
-    const double count = guarded([numeric] {
-      return DatumGetFloat8(
-          DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(numeric)));
-    });
-    if (!(count >= 0 && count <= largest_count)) check_count(count, term, name_of_document(number));
-    if (count > 0) take(term, count);
-  }
+  object.each([&](std::string_view key, const JsonbValue &value) {
+    const std::string_view term = utf8(key);
+    const std::optional<double> count = number_in(value);
+    if (!count) no_count(term, name_of_document(number), form_of(value));
+    if (!(*count >= 0 && *count <= largest_count))
+      check_count(*count, term, name_of_document(number));
+    if (*count > 0) take(term, *count);
+  });
 }
 
 }  // namespace bayes::pg

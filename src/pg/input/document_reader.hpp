@@ -54,7 +54,4 @@ class DocumentReader {
   std::string text_;
 };
 
-/// A text of the server in UTF-8: itself if nothing has to be converted, else in `buffer`.
-std::string_view utf8_view(std::string_view text, std::string &buffer);
-
 }  // namespace bayes::pg

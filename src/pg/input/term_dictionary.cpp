@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
-
-#include "base/error.hpp"
-#include "base/message.hpp"
+#include <utility>
 
 namespace bayes::pg {
 namespace {
@@ -21,12 +19,12 @@ std::uint64_t hash_of(std::string_view text) {
   return hash;
 }
 
-constexpr const char *fewer_terms_hint =
-    "Option vocabulary names the terms that count; stemming, as to_tsvector does it, leaves fewer.";
-
 }  // namespace
 
-TermDictionary::TermDictionary() : slots_(1024, -1) {}
+TermDictionary::TermDictionary(std::size_t most_terms, Refuse refuse)
+    : most_terms_(most_terms),
+      refuse_(std::move(refuse)),
+      slots_(1024, -1) {}
 
 std::int32_t TermDictionary::number(std::string_view term) {
   const std::uint64_t hash = hash_of(term);
@@ -39,18 +37,9 @@ std::int32_t TermDictionary::number(std::string_view term) {
 }
 
 std::int32_t TermDictionary::add(std::string_view term, std::uint64_t hash, std::size_t slot) {
-  if (term.size() > longest_term)
-    throw Error(Errc::too_large,
-                message("a term is {} bytes long, but the limit is {}", term.size(), longest_term),
-                {}, "A term is a word, or the name of an item; md5(term) is a short one.");
-  if (entries_.size() >= most_read_terms)
-    throw Error(Errc::too_large,
-                message("documents have more than {} distinct terms", most_read_terms), {},
-                fewer_terms_hint);
-  if (bytes_ + term.size() > most_read_bytes)
-    throw Error(Errc::too_large,
-                message("distinct terms of documents take more than {} MB", most_read_bytes >> 20),
-                {}, fewer_terms_hint);
+  if (term.size() > longest_term) refuse_(Excess::length, term);
+  if (entries_.size() >= most_terms_) refuse_(Excess::number, term);
+  if (bytes_ + term.size() > most_read_bytes) refuse_(Excess::bytes, term);
   if (term.size() > left_in_chunk_) {
     left_in_chunk_ = entries_.empty() ? std::max<std::size_t>(4096, term.size()) : chunk_bytes;
     chunks_.push_back(std::make_unique_for_overwrite<char[]>(left_in_chunk_));

@@ -1,15 +1,15 @@
-// Terms of documents while they are collected, numbered in order of appearance.
+// Terms of documents, or keys of tables, while they are collected, numbered in order of appearance.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
 
 namespace bayes::pg {
 
-/// So many distinct terms may be read, and so many bytes of them; a model has fewer.
-inline constexpr std::size_t most_read_terms = 4000000;
+/// of all distinct terms together
 inline constexpr std::size_t most_read_bytes = 256 << 20;
 /// in bytes, limited because models hold every term
 inline constexpr std::size_t longest_term = 10000;
@@ -24,10 +24,15 @@ inline std::uint64_t mixed(std::uint64_t x) {
 /// The terms, which are UTF-8, in about 40 bytes each besides their text.
 class TermDictionary {
  public:
-  TermDictionary();
+  /// Why a term is not taken: it is too long, or with it terms are too many or take too much.
+  enum class Excess : char { length, number, bytes };
+  /// Throws Error(too_large).
+  using Refuse = std::function<void(Excess, std::string_view term)>;
 
-  /// The number of a term; a new one gets the next, unless no more are taken: then -1. Throws
-  /// Error(too_large) for a term too long, or one too many.
+  TermDictionary(std::size_t most_terms, Refuse refuse);
+
+  /// The number of a term; a new one gets the next, unless no more are taken: then -1. Refuses a
+  /// term too long, or one too many.
   std::int32_t number(std::string_view term);
   /// Takes no more terms.
   void close() { closed_ = true; }
@@ -55,6 +60,8 @@ class TermDictionary {
   std::int32_t add(std::string_view term, std::uint64_t hash, std::size_t slot);
   void grow();
 
+  std::size_t most_terms_;
+  Refuse refuse_;
   std::vector<Entry> entries_;
   /// open addressing: numbers, -1 for none; a power of two, at most half of them used
   std::vector<std::int32_t> slots_;

@@ -1,6 +1,16 @@
 #include "pg/server/encoding.hpp"
 
+#include <algorithm>
+
 namespace bayes::pg {
+namespace {
+
+bool is_ascii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) < 128; });
+}
+
+}  // namespace
 
 std::string utf8_of_server(std::string_view text) {
   if (server_is_utf8() || text.empty()) return std::string(text);
@@ -12,6 +22,12 @@ std::string utf8_of_server(std::string_view text) {
   std::string out = to;
   pfree(const_cast<char *>(to));
   return out;
+}
+
+std::string_view utf8_view(std::string_view text, std::string &buffer) {
+  if (server_is_utf8() || is_ascii(text)) return text;
+  buffer = utf8_of_server(text);
+  return buffer;
 }
 
 const char *server_of_utf8(const char *text, std::size_t size) {

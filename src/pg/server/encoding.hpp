@@ -16,6 +16,9 @@ inline bool server_is_utf8() { return GetDatabaseEncoding() == PG_UTF8; }
 /// A text of the server as UTF-8. May throw Pending.
 std::string utf8_of_server(std::string_view text);
 
+/// The same without a copy where nothing has to be converted: `text` itself, else `buffer`.
+std::string_view utf8_view(std::string_view text, std::string &buffer);
+
 /// The reverse: `text` itself if nothing has to be converted, else a copy in CurrentMemoryContext
 /// that ends in a zero byte. Raises 22P05 for a character that the database's encoding does not
 /// have, so call it under guarded().

@@ -54,7 +54,8 @@ unsigned settings_of(Oid base) {
     case BITOID:
     case VARBITOID:
     case JSONOID:
-    case JSONBOID: return 0;
+    case JSONBOID:
+    case UNKNOWNOID: return 0;
     case FLOAT4OID:
     case FLOAT8OID: return by_digits;
     case DATEOID:
@@ -77,10 +78,6 @@ const char *text_under_fixed_settings(FmgrInfo *output, Datum value, unsigned se
   const char *const text = OutputFunctionCall(output, value);
   AtEOXact_GUC(true, level);
   return text;
-}
-
-double code_of(std::string_view name, SymbolCodes &codes) {
-  return server_is_utf8() ? codes.code(name) : codes.code(utf8_of_server(name));
 }
 
 [[noreturn]] void cut_short() {
@@ -159,12 +156,17 @@ double ElementType::remember(std::int64_t value, double code) {
 
 double ElementType::other_integer(std::int64_t value, SymbolCodes &codes) {
   if (const double *const code = known_code(value)) return *code;
-  char text[24];
-  const auto written = std::to_chars(text, text + sizeof text, value);
-  return remember(value, codes.code({text, std::size_t(written.ptr - text)}));
+  return remember(value, codes.code(text_of_integer(value)));
 }
 
-double ElementType::by_output(Datum value, SymbolCodes &codes) {
+std::string_view ElementType::text_of_integer(std::int64_t value) {
+  digits_.resize(24);
+  const auto written = std::to_chars(digits_.data(), digits_.data() + digits_.size(), value);
+  return {digits_.data(), std::size_t(written.ptr - digits_.data())};
+}
+
+std::string_view ElementType::text_by_output(Datum value) {
+  if (scratch_) MemoryContextReset(scratch_);
   const char *const text = guarded([this, value] {
     if (!scratch_)
       scratch_ = AllocSetContextCreate(context_, "pg_bayes symbol", ALLOCSET_SMALL_SIZES);
@@ -175,10 +177,28 @@ double ElementType::by_output(Datum value, SymbolCodes &codes) {
     MemoryContextSwitchTo(before);
     return text;
   });
-  const double code =
-      base_ == NUMERICOID && std::string_view(text) == "NaN" ? missing_value : code_of(text, codes);
-  MemoryContextReset(scratch_);
-  return code;
+  return utf8_view(text, converted_);
+}
+
+std::optional<std::string_view> ElementType::text(Datum value) {
+  switch (base_) {
+    case INT2OID: return text_of_integer(DatumGetInt16(value));
+    case INT4OID: return text_of_integer(DatumGetInt32(value));
+    case INT8OID: return text_of_integer(DatumGetInt64(value));
+    case FLOAT4OID:
+      if (std::isnan(DatumGetFloat4(value))) return std::nullopt;
+      break;
+    case FLOAT8OID:
+      if (std::isnan(DatumGetFloat8(value))) return std::nullopt;
+      break;
+    default: break;
+  }
+  const char *const datum = DatumGetPointer(value);
+  if (text_ && !VARATT_IS_EXTERNAL(datum) && !VARATT_IS_COMPRESSED(datum))
+    return utf8_view({VARDATA_ANY(datum), std::size_t(VARSIZE_ANY_EXHDR(datum))}, converted_);
+  const std::string_view text = text_by_output(value);
+  if (base_ == NUMERICOID && text == "NaN") return std::nullopt;
+  return text;
 }
 
 double ElementType::symbol(Datum value, SymbolCodes &codes) {
@@ -186,22 +206,13 @@ double ElementType::symbol(Datum value, SymbolCodes &codes) {
     case INT2OID: return integer_symbol(DatumGetInt16(value), codes);
     case INT4OID: return integer_symbol(DatumGetInt32(value), codes);
     case INT8OID: return integer_symbol(DatumGetInt64(value), codes);
-    case FLOAT4OID:
-      if (std::isnan(DatumGetFloat4(value))) return missing_value;
-      break;
-    case FLOAT8OID:
-      if (std::isnan(DatumGetFloat8(value))) return missing_value;
-      break;
     default: break;
   }
-  if (by_value_) {
-    const double *const code = known_code(std::int64_t(value));
-    return code ? *code : remember(std::int64_t(value), by_output(value, codes));
-  }
-  const char *const datum = DatumGetPointer(value);
-  if (text_ && !VARATT_IS_EXTERNAL(datum) && !VARATT_IS_COMPRESSED(datum))
-    return code_of({VARDATA_ANY(datum), std::size_t(VARSIZE_ANY_EXHDR(datum))}, codes);
-  return by_output(value, codes);
+  if (by_value_)
+    if (const double *const code = known_code(std::int64_t(value))) return *code;
+  const auto name = text(value);
+  const double code = name ? codes.code(*name) : missing_value;
+  return by_value_ && name ? remember(std::int64_t(value), code) : code;
 }
 
 /// Elements whose width equals their alignment are contiguous.

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -66,7 +68,11 @@ class ElementType {
   /// for messages
   std::string name() const;
 
-  /// The code of a value's name; NaN for a NaN, which is missing.
+  /// A value's name, UTF-8, valid until the next call; none for a NaN, which is missing.
+  std::optional<std::string_view> text(Datum value);
+  /// of an integer type
+  std::string_view text_of_integer(std::int64_t value);
+  /// The code of a value's name; NaN for a NaN.
   double symbol(Datum value, SymbolCodes &codes);
   double integer_symbol(std::int64_t value, SymbolCodes &codes) {
     if (value >= 0 && std::size_t(value) < flat_.size() && flat_[std::size_t(value)] != unset)
@@ -79,7 +85,7 @@ class ElementType {
   static constexpr double unset = -1;
   void look_up(Oid type);
   double other_integer(std::int64_t value, SymbolCodes &codes);
-  double by_output(Datum value, SymbolCodes &codes);
+  std::string_view text_by_output(Datum value);
   const double *known_code(std::int64_t value) const;
   double remember(std::int64_t value, double code);
 
@@ -93,6 +99,7 @@ class ElementType {
   char align_ = 0;
   Oid output_function_ = InvalidOid;
   FmgrInfo output_ = {};
+  std::string digits_, converted_;
 
   /// codes of small integers
   std::vector<double> flat_;

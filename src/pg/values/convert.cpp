@@ -122,6 +122,14 @@ std::string shown(double x) {
   return text;
 }
 
+std::string beginning_of(std::string_view text) {
+  constexpr std::size_t most = 80;
+  if (text.size() <= most) return std::string(text);
+  std::size_t end = most;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return std::string(text.substr(0, end)) + "...";
+}
+
 void missing_element(const char *what, Errc code, int element, std::int64_t row) {
   throw Error(code, message("element {} of {} is {}", element, name_of_row(row), what), {},
               row > 0 ? missing_hint : "Leave such rows out with WHERE.");

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "pg/server/boundary.hpp"
@@ -21,6 +23,9 @@ double number_of(Datum value, Oid type);
 
 /// A number in a message.
 std::string shown(double x);
+
+/// A text in a message, UTF-8: whole characters at its beginning if it is long.
+std::string beginning_of(std::string_view text);
 
 /// Throws: element `element` (from 1) of a row is `what`, NULL or NaN.
 [[noreturn]] void missing_element(const char *what, Errc code, int element, std::int64_t row);

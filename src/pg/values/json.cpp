@@ -281,4 +281,40 @@ Datum jsonb_of(const Document &document) {
   });
 }
 
+void JsonbObject::each(
+    const std::function<void(std::string_view key, const JsonbValue &value)> &take) const {
+  constexpr std::size_t between_polls = 4096;
+  JsonbContainer *const object = root();
+  JsonbIterator *iterator = guarded([object] { return JsonbIteratorInit(object); });
+  const auto next = [&iterator](JsonbValue *value) {
+    return guarded([&iterator, value] { return JsonbIteratorNext(&iterator, value, true); });
+  };
+  JsonbValue key, value;
+  next(&key);  // the beginning of the object
+  for (std::size_t i = 0; next(&key) == WJB_KEY; ++i) {
+    if (i % between_polls == between_polls - 1) poll_interrupts();
+    next(&value);
+    take({key.val.string.val, std::size_t(key.val.string.len)}, value);
+  }
+}
+
+std::optional<double> number_in(const JsonbValue &value) {
+  if (value.type != jbvNumeric) return std::nullopt;
+  const Numeric numeric = value.val.numeric;
+  return guarded([numeric] {
+    return DatumGetFloat8(
+        DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(numeric)));
+  });
+}
+
+const char *form_of(const JsonbValue &value) {
+  switch (value.type) {
+    case jbvNull: return "null";
+    case jbvString: return "a string";
+    case jbvBool: return "a boolean";
+    case jbvBinary: return JsonContainerIsArray(value.val.binary.data) ? "an array" : "an object";
+    default: return "no number";
+  }
+}
+
 }  // namespace bayes::pg

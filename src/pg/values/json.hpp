@@ -1,8 +1,12 @@
 // JSON and Documents.
 #pragma once
 
+#include <functional>
+#include <optional>
+#include <string_view>
+
 #include "document/document.hpp"
-#include "pg/server/boundary.hpp"
+#include "pg/server/detoasted.hpp"
 
 namespace bayes::pg {
 
@@ -20,5 +24,25 @@ Document document_of_jsonb(Datum jsonb);
 
 /// A Document as jsonb.
 Datum jsonb_of(const Document &document);
+
+/// A jsonb object, member by member.
+class JsonbObject {
+ public:
+  explicit JsonbObject(Datum jsonb) : plain_(jsonb) {}
+  bool is_object() const { return JsonContainerIsObject(root()); }
+  /// what it is if it is no object, for messages
+  const char *form() const { return JsonContainerIsScalar(root()) ? "a single value" : "an array"; }
+  /// Of an object; keys are in the server's encoding.
+  void each(const std::function<void(std::string_view key, const JsonbValue &value)> &take) const;
+
+ private:
+  JsonbContainer *root() const { return &reinterpret_cast<Jsonb *>(plain_.get())->root; }
+  Detoasted plain_;
+};
+
+/// The number that a value is, infinite beyond doubles; none if it is something else.
+std::optional<double> number_in(const JsonbValue &value);
+/// What else it is, for messages.
+const char *form_of(const JsonbValue &value);
 
 }  // namespace bayes::pg

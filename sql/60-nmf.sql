@@ -1,0 +1,147 @@
+-- Non-negative matrix factorization
+
+DEFINE @nmf_cells =
+  'Each row tells the number of one cell of a table: keys of its row and its column, of any types, '
+  'which are stored by their text, and a number, finite and not negative. Cells come in any order. '
+  'A NULL number says that row and column exist; a cell with a NULL is skipped, and if there are '
+  'no rows or no columns the result is NULL. Errors: 22023 invalid option or argument, or a number '
+  'negative or not finite; 22003 repeated cells that add up to more than a number can be; 54000 a '
+  'key longer than 10000 bytes, more than 10000000 keys, or more parameters than memory allows.';
+DEFINE @nmf_arrays =
+  'x: the numbers of one row of a table, finite and not negative, of the same length in every row; '
+  'the keys of rows are ''1'', ''2'', ... in the order in which they come, and those of columns the '
+  'positions in the array. A NULL x is skipped, a NULL element is a cell without a number; no rows '
+  'give NULL. Errors: 22023 invalid option or argument, or a number negative or not finite; 2202E '
+  'rows of different length; 54000 more parameters than memory allows.';
+DEFINE @nmf_fits =
+  'Fits a non-negative factorization with k factors (1 to 1000) to a table. ';
+DEFINE @nmf_starts =
+  'Fits a non-negative factorization to a table, starting from a fitted one: factors keep their '
+  'numbers, and rows and columns that it knows their weights. 42804 for a model of another family. ';
+DEFINE @nmf_options = 'options: see docs/nmf.md; NULL means none.';
+DEFINE @nmf_row =
+  'cells: those of a row that was not fitted, as a jsonb object of column keys and numbers, or, of '
+  'a model of arrays, as an array. Columns that the model does not know are no evidence (a '
+  'WARNING, once, if it knows none of a row). 22023 for a number negative or not finite, 2202E for '
+  'an array of another length, 42804 for a model of another family.';
+
+-- ---- aggregates: cells in, a model out ----
+
+CREATE FUNCTION nmf_fit_final(state internal) RETURNS bayes_model
+  AS 'MODULE_PATHNAME' @immutable COST 1000000;
+COMMENT IS 'Internal. Factorizes the collected table.';
+
+-- No combine function: keys are numbered, and cells sorted, by one process. Once a final function
+-- has put the table in order nothing can be added, so these are no window functions.
+CREATE FUNCTION nmf_fit_transition(state internal, x float8[], k int [, options jsonb])
+  RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds one row.';
+
+CREATE AGGREGATE nmf_fit(x float8[], k int [, options jsonb]) (
+  SFUNC = nmf_fit_transition, @state, FINALFUNC = nmf_fit_final,
+  FINALFUNC_MODIFY = SHAREABLE
+);
+COMMENT IS @nmf_fits
+  @nmf_arrays;
+COMMENT IS 'The same with options. '
+  @nmf_options;
+
+CREATE FUNCTION nmf_cells_transition(
+  state internal, row_key "any", column_key "any", value float8, k int [, options jsonb]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds one cell.';
+
+CREATE AGGREGATE nmf_fit(row_key "any", column_key "any", value float8, k int [, options jsonb]) (
+  SFUNC = nmf_cells_transition, @state, FINALFUNC = nmf_fit_final,
+  FINALFUNC_MODIFY = SHAREABLE
+);
+COMMENT IS @nmf_fits
+  @nmf_cells;
+COMMENT IS 'The same with options. '
+  @nmf_options;
+
+CREATE FUNCTION nmf_start_transition(
+  state internal, x float8[], start bayes_model [, options jsonb]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds one row.';
+
+CREATE AGGREGATE nmf_fit(x float8[], start bayes_model [, options jsonb]) (
+  SFUNC = nmf_start_transition, @state, FINALFUNC = nmf_fit_final,
+  FINALFUNC_MODIFY = SHAREABLE
+);
+COMMENT IS @nmf_starts
+  @nmf_arrays;
+COMMENT IS 'The same with options. '
+  @nmf_options;
+
+CREATE FUNCTION nmf_cells_start_transition(
+  state internal, row_key "any", column_key "any", value float8, start bayes_model [, options jsonb]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds one cell.';
+
+CREATE AGGREGATE nmf_fit(
+  row_key "any", column_key "any", value float8, start bayes_model [, options jsonb]
+) (
+  SFUNC = nmf_cells_start_transition, @state, FINALFUNC = nmf_fit_final,
+  FINALFUNC_MODIFY = SHAREABLE
+);
+COMMENT IS @nmf_starts
+  @nmf_cells;
+COMMENT IS 'The same with options. '
+  @nmf_options;
+
+-- ---- a relation: a query in, a relation out ----
+
+CREATE FUNCTION nmf_factorize(query bayes_query, k int [, options jsonb])
+  RETURNS TABLE (side text, key text, factor int, value float8, shape float8, rate float8)
+  AS 'MODULE_PATHNAME' @volatile COST 1000000 ROWS 1000;
+COMMENT IS 'Factorizes the table of a query with k factors, and shows the weights of every row and '
+  'column: side ''row'' or ''column'', the key, the factor, numbered from 1, and its weight; after '
+  'methods with a posterior the posterior mean, and shape and rate of its gamma distribution. '
+  'query: one SELECT of row, column and number of each cell, of an array of numbers for each row, '
+  'or of a key and such an array; it is run as the caller, read-only. 22023 for any other query. '
+  'Other errors: as nmf_fit.';
+COMMENT IS 'The same with options. '
+  @nmf_options;
+
+-- ---- a model as relations ----
+
+CREATE FUNCTION nmf_factors(model bayes_model)
+  RETURNS TABLE (side text, key text, factor int, value float8, shape float8, rate float8)
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1000;
+COMMENT IS 'The weights of every row and column: side ''row'' or ''column'', the key, the factor, '
+  'numbered from 1, and its weight; after methods with a posterior the posterior mean, and shape '
+  'and rate of its gamma distribution, NULL after others. 42804 for a model of another family.';
+
+CREATE FUNCTION nmf_shares(model bayes_model)
+  RETURNS TABLE (factor int, share float8)
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
+COMMENT IS 'The factors, numbered from 1, and the share of each in the expected sum of all cells. '
+  '42804 for a model of another family.';
+
+-- ---- a model and a cell, or a row ----
+
+CREATE FUNCTION nmf_predict(model bayes_model, row_key "any", column_key "any")
+  RETURNS TABLE (mean float8, variance float8)
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
+COMMENT IS 'The expected number of a cell, by the keys of its row and its column, and the variance '
+  'of a new count there, NULL after methods without a posterior. A key that the model does not '
+  'know has the prior''s distribution; after methods without a posterior it is like the mean of '
+  'the others. 42804 for a model of another family.';
+
+CREATE FUNCTION nmf_transform(model bayes_model, cells {jsonb | float8[]}) RETURNS float8[]
+  AS 'MODULE_PATHNAME' @strict COST 1000;
+COMMENT IS 'The weights of the K factors for a row that was not fitted, given its cells: the '
+  'posterior mean, or the estimate. '
+  @nmf_row;
+
+CREATE FUNCTION nmf_transform_sd(model bayes_model, cells {jsonb | float8[]}) RETURNS float8[]
+  AS 'MODULE_PATHNAME' @strict COST 1000;
+COMMENT IS 'The posterior standard deviations of the weights of the K factors for a row that was '
+  'not fitted (those of the variational approximation, which are rather too small). 22023 also '
+  'for a model without a posterior. '
+  @nmf_row;

@@ -1,0 +1,154 @@
+// The parameters of a fitted non-negative factorization, cells that it predicts, and lines that it
+// has not seen.
+#include "factor/nmf.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "factor/line_step.hpp"
+#include "factor/nmf_state.hpp"
+
+namespace bayes {
+namespace {
+
+/// A gamma distribution's mean and mean square; a point has no variance.
+struct Moments {
+  double mean, square;
+};
+
+Moments moments_of(const NmfSide &side, bool gamma, std::int32_t key, int factor) {
+  if (gamma) {
+    const double shape = key < 0 ? side.prior.shape : side.numbers.of(key)[factor],
+                 rate = key < 0 ? side.prior.rate : side.rates[std::size_t(factor)];
+    return {shape / rate, shape * (shape + 1) / (rate * rate)};
+  }
+  const double point = key < 0 ? side.totals[std::size_t(factor)] / double(side.keys.size())
+                               : side.expected(key, factor);
+  return {point, point * point};
+}
+
+}  // namespace
+
+void NmfSide::sum_up() {
+  totals.assign(rates.size(), 0.0);
+  WorkPoll poll;
+  for (std::int32_t j = 0; j < numbers.terms(); ++j) {
+    for (std::size_t k = 0; k < totals.size(); ++k) totals[k] += numbers.of(j)[k];
+    poll(totals.size());
+  }
+  for (std::size_t k = 0; k < totals.size(); ++k) totals[k] /= rates[k];
+  order.clear();
+  if (std::is_sorted(keys.begin(), keys.end())) return;
+  order.resize(keys.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
+    poll(10);
+    return keys[std::size_t(a)] < keys[std::size_t(b)];
+  });
+}
+
+void NmfModel::State::sum_up() {
+  row.sum_up();
+  column.sum_up();
+  shares.resize(row.rates.size());
+  double sum = 0;
+  for (std::size_t k = 0; k < shares.size(); ++k)
+    sum += shares[k] = row.totals[k] * column.totals[k];
+  for (double &share : shares) share = sum > 0 ? share / sum : 1 / double(shares.size());
+}
+
+NmfModel::NmfModel() : state(std::make_unique<State>()) { info.family = "nmf"; }
+NmfModel::~NmfModel() = default;
+
+const std::vector<std::string> &NmfModel::keys(Side side) const { return state->side(side).keys; }
+const std::vector<double> &NmfModel::shares() const { return state->shares; }
+const NmfError &NmfModel::error() const { return state->error; }
+
+std::int32_t NmfModel::code(Side which, std::string_view key) const {
+  const NmfSide &side = state->side(which);
+  const auto name = [&side](std::size_t place) -> const std::string & {
+    return side.keys[side.order.empty() ? place : std::size_t(side.order[place])];
+  };
+  std::size_t low = 0, high = side.keys.size();
+  while (low < high) {
+    const std::size_t middle = (low + high) / 2;
+    if (name(middle) < key)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == side.keys.size() || name(low) != key) return -1;
+  return side.order.empty() ? std::int32_t(low) : side.order[low];
+}
+
+NmfWeights NmfModel::weights(Side which, std::int32_t index) const {
+  const NmfSide &side = state->side(which);
+  NmfWeights out;
+  for (int k = 0; k < size(); ++k) out.value.push_back(side.expected(index, k));
+  if (info.method != "vi") return out;
+  out.shape.assign(side.numbers.of(index), side.numbers.of(index) + size());
+  out.rate = side.rates;
+  return out;
+}
+
+CellPrediction NmfModel::predict(std::int32_t row, std::int32_t column) const {
+  const bool gamma = info.method == "vi";
+  double mean = 0, variance = 0;
+  for (int k = 0; k < size(); ++k) {
+    const Moments w = moments_of(state->row, gamma, row, k),
+                  v = moments_of(state->column, gamma, column, k);
+    mean += w.mean * v.mean;
+    if (gamma) variance += w.square * v.square - w.mean * w.mean * v.mean * v.mean;
+  }
+  if (info.method == "squared") return {mean, std::numeric_limits<double>::quiet_NaN()};
+  return {mean, mean + variance};
+}
+
+NmfWeights NmfModel::transform(Side which, const DocumentTerms &cells) const {
+  const NmfSide &others = state->side(other(which));
+  const int factors = size();
+  // Of the keys of the line alone.
+  const std::int32_t count = std::int32_t(cells.size());
+  TermTopics numbers(count, factors);
+  std::vector<std::int32_t> places(cells.size());
+  for (std::int32_t i = 0; i < count; ++i) {
+    places[std::size_t(i)] = i;
+    const std::int32_t key = cells.terms[std::size_t(i)];
+    for (int k = 0; k < factors; ++k)
+      numbers.of(i)[k] = info.method == "vi" ? others.numbers.of(key)[k] : others.expected(key, k);
+  }
+  const DocumentTerms line{places, cells.counts};
+  NmfWeights out;
+  if (info.method == "squared") {
+    out.value = least_squares(line, numbers, others.numbers);
+    return out;
+  }
+  const bool gamma = info.method == "vi";
+  const double shape = gamma ? state->side(which).prior.shape : 0;
+  TopicFactors of_cells(count, factors);
+  Buffer logs(std::size_t(numbers.stride()), 0.0), inverse(std::size_t(numbers.stride()), 1.0);
+  std::vector<double> rates(std::size_t(factors), 0.0);
+  for (std::size_t k = 0; k < rates.size(); ++k) {
+    logs[k] = std::log(others.rates[k]);
+    rates[k] = others.totals[k] + (gamma ? state->side(which).prior.rate : 0);
+    // A factor without any number explains nothing.
+    inverse[k] = rates[k] > 0 ? 1 / rates[k] : 0;
+  }
+  for (std::int32_t i = 0; i < count; ++i) {
+    if (gamma)
+      of_cells.expect(i, {numbers}, logs.data());
+    else
+      of_cells.take(i, numbers);
+  }
+  const Buffer parts = converged_parts(line, of_cells, shape, inverse);
+  for (std::size_t k = 0; k < rates.size(); ++k)
+    out.value.push_back((shape + parts[k]) * inverse[k]);
+  if (!gamma) return out;
+  for (std::size_t k = 0; k < rates.size(); ++k) out.shape.push_back(shape + parts[k]);
+  out.rate = rates;
+  return out;
+}
+
+}  // namespace bayes

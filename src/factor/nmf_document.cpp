@@ -1,0 +1,117 @@
+// A non-negative factorization as a document, and back, with every number checked.
+#include <cmath>
+
+#include "base/control.hpp"
+#include "base/message.hpp"
+#include "document/members.hpp"
+#include "factor/nmf_state.hpp"
+
+namespace bayes {
+namespace {
+
+constexpr double largest_weight = 1e200;
+
+Document written(const NmfSide &side, bool gamma) {
+  const std::int64_t keys = side.numbers.terms(), factors = side.numbers.topics();
+  Tensor numbers{{keys, factors}, {}};
+  numbers.values.reserve(std::size_t(keys) * std::size_t(factors));
+  WorkPoll poll;
+  for (std::int32_t i = 0; i < side.numbers.terms(); ++i) {
+    numbers.values.insert(numbers.values.end(), side.numbers.of(i), side.numbers.of(i) + factors);
+    poll(4 * std::size_t(factors));
+  }
+  Document out = Document::object()
+                     .set("keys", Document::List(side.keys.begin(), side.keys.end()))
+                     .set(gamma ? "shape" : "value", std::move(numbers));
+  if (gamma)
+    out.set("rate", Tensor{{factors}, side.rates})
+        .set("prior",
+             Document::object().set("shape", side.prior.shape).set("rate", side.prior.rate));
+  return out;
+}
+
+/// Numbers from `least`, which they may be themselves if it is 0.
+void require_weights(const MemberReader &in, const char *key, std::span<const double> values,
+                     bool positive) {
+  for (const double x : values)
+    if (!((positive ? x > 0 : x >= 0) && x <= largest_weight))
+      in.reject(key, message("contains {}, but its numbers must be {} and at most {}", describe(x),
+                             positive ? "greater than 0" : "at least 0",
+                             describe_number(largest_weight)));
+}
+
+NmfSide read_side(const MemberReader &in, int factors, bool gamma) {
+  NmfSide out;
+  const auto *const list = in.value("keys").as<Document::List>();
+  if (!list || list->empty() || list->size() > std::size_t(factor_max_keys))
+    in.reject("keys", message("must be an array of 1 to {} keys", factor_max_keys));
+  out.keys.reserve(list->size());
+  for (const Document &each : *list) {
+    const auto *const key = each.as<std::string>();
+    if (!key) in.reject("keys", message("contains {}, which is no key", describe(each)));
+    out.keys.push_back(*key);
+  }
+  const std::int64_t keys = std::int64_t(out.keys.size());
+  const char *const name = gamma ? "shape" : "value";
+  const Tensor numbers = in.tensor(name, {keys, factors});
+  require_weights(in, name, numbers.values, gamma);
+  out.numbers = TermTopics(std::int32_t(keys), factors);
+  WorkPoll poll;
+  for (std::int32_t i = 0; i < out.numbers.terms(); ++i) {
+    std::copy_n(numbers.values.data() + std::size_t(i) * std::size_t(factors), factors,
+                out.numbers.of(i));
+    poll(4 * std::size_t(factors));
+  }
+  out.rates.assign(std::size_t(factors), 1.0);
+  if (gamma) {
+    out.rates = in.tensor("rate", {factors}).values;
+    require_weights(in, "rate", out.rates, true);
+    const MemberReader prior = in.object("prior");
+    out.prior = {prior.number("shape", 0, largest_weight, true),
+                 prior.number("rate", 0, largest_weight, true)};
+  }
+  out.sum_up();
+  // Looked up by name, keys must differ.
+  for (std::size_t i = 1; i < out.keys.size(); ++i) {
+    const auto at = [&](std::size_t place) -> const std::string & {
+      return out.keys[out.order.empty() ? place : std::size_t(out.order[place])];
+    };
+    if (at(i - 1) == at(i)) in.reject("keys", message("contains {} twice", describe(at(i))));
+    poll(10);
+  }
+  return out;
+}
+
+}  // namespace
+
+void NmfModel::write(Document &document) const {
+  const bool gamma = info.method == "vi";
+  document.set("row", written(state->row, gamma))
+      .set("column", written(state->column, gamma))
+      .set("error", Document::object()
+                        .set("squared", state->error.squared)
+                        .set("divergence", state->error.divergence)
+                        .set("explained", state->error.explained));
+}
+
+std::unique_ptr<Model> read_nmf_model(const Document &document) {
+  auto model = std::make_unique<NmfModel>();
+  const MemberReader in(document);
+  const ModelInfo &info = model->info =
+      read_model_info(document, factor_max_keys, factor_max_factors);
+  const bool gamma = info.method == "vi";
+  if (!gamma && info.method != "em" && info.method != "squared")
+    in.reject("method", "is not one of factorizations");
+  NmfModel::State &state = *model->state;
+  state.row = read_side(in.object("row"), info.components, gamma);
+  state.column = read_side(in.object("column"), info.components, gamma);
+  if (state.column.keys.size() != std::size_t(info.dimension))
+    in.reject("column", message("must have {} keys", info.dimension));
+  const MemberReader error = in.object("error");
+  state.error = {error.number("squared", 0, std::numeric_limits<double>::max()),
+                 error.number_or_nan("divergence"), error.number_or_nan("explained")};
+  state.sum_up();
+  return model;
+}
+
+}  // namespace bayes

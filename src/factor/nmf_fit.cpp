@@ -1,0 +1,292 @@
+// Fitting a non-negative factorization: prior, start, learner, and the fitted model.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "base/error.hpp"
+#include "base/message.hpp"
+#include "document/members.hpp"
+#include "factor/nmf_starts.hpp"
+#include "factor/nmf_state.hpp"
+#include "fit/fit_run.hpp"
+
+namespace bayes {
+namespace {
+
+/// Of weights: most of a line's are near 0.
+constexpr double default_shape = 0.3;
+/// Beyond these, sums lose digits or overflow.
+constexpr double most_counts = 1e15, most_to_square = 1e100;
+
+/// The tolerance is for the objective of a unit of the table's sum.
+FitPlan plan_of_table(const NmfOptions &options, const CorpusTotals &totals) {
+  FitPlan out(options);
+  out.tolerance *=
+      options.squared() ? double(totals.entries) : std::min(totals.tokens, double(totals.entries));
+  return out;
+}
+
+class NmfFit {
+ public:
+  NmfFit(FactorTable &table, NmfOptions options, const NmfModel *start, Control &control)
+      : table_(table),
+        totals_(table.lines.totals()),
+        options_(std::move(options)),
+        start_(start),
+        control_(control),
+        k_(options_.k),
+        run_(*model_, plan_of_table(options_, totals_), control) {
+    check_size();
+    if (options_.gamma()) find_priors();
+  }
+
+  std::unique_ptr<NmfModel> run() {
+    const FactorTask task = this->task();
+    FactorRun best = run_.best_of_restarts(
+        table_.lines, [&](int restart) { return first_state(restart); },
+        [&](FactorState state, Corpus &) {
+          return run_factors(task, std::move(state), run_.schedule(), control_);
+        });
+    take(best.state);
+    describe();
+    return std::move(model_);
+  }
+
+ private:
+  bool by_rows() const { return table_.of_lines == Side::row; }
+  WeightPrior &of_lines() { return by_rows() ? options_.row : options_.column; }
+  WeightPrior &of_others() { return by_rows() ? options_.column : options_.row; }
+  std::size_t stride() const { return std::size_t(padded_topics(k_)); }
+
+  void check_size() const {
+    const double largest = options_.squared() ? most_to_square : most_counts;
+    if (!(totals_.most_tokens <= largest))
+      throw Error(Errc::numeric,
+                  message("the numbers of a {} add up to {}, but to at most {} with method {}",
+                          by_rows() ? "row" : "column", totals_.most_tokens,
+                          describe_number(largest), options_.method),
+                  {}, "Divide all numbers by a constant.");
+    const std::string what = message("{} factors of {} rows and columns", k_,
+                                     table_.line_keys.size() + table_.other_keys.size());
+    require_model_size(
+        what, (double(k_) + 2) * double(table_.line_keys.size() + table_.other_keys.size()),
+        "Use a smaller k, or fewer rows or columns.");
+    require_memory({.what = what,
+                    .bytes = 8 * factor_run_doubles(table_, options_, control_),
+                    .data = "cells",
+                    .hint = "or use a smaller k, or fewer rows or columns."},
+                   control_);
+  }
+
+  /// Both sides have the same mean, of which k products make up that of a cell.
+  void find_priors() {
+    const double mean = totals_.tokens / (double(totals_.documents) * totals_.vocabulary),
+                 of_weight = std::sqrt(mean / k_);
+    const auto find = [of_weight](WeightPrior &side) {
+      const double shape = side.shape.value_or(default_shape);
+      side.shape = shape;
+      side.rate = side.rate.value_or(shape / of_weight);
+    };
+    find(options_.row);
+    find(options_.column);
+  }
+
+  FactorTask task() {
+    const WeightPrior &lines = of_lines(), &others = of_others();
+    return {table_,           options_,           lines.learn_shape,
+            lines.learn_rate, others.learn_shape, others.learn_rate};
+  }
+
+  /// Where a restart begins.
+  FactorState first_state(int restart) {
+    const bool by_vectors = options_.init == "nndsvd" && restart == 1;
+    FactorStart start = start_       ? from_model()
+                        : by_vectors ? nndsvd_start(table_.lines, k_, options_.seed, control_)
+                                     : random_start(table_.lines, k_, options_.seed, restart);
+    FactorState out;
+    out.others = std::move(start.others);
+    out.lines = std::move(start.lines);
+    if (options_.gamma()) {
+      out.line_prior = {*of_lines().shape, *of_lines().rate};
+      out.other_prior = {*of_others().shape, *of_others().rate};
+    }
+    if (!options_.squared()) make_parts(out);
+    return out;
+  }
+
+  /// Points become the parts that they explain.
+  void make_parts(FactorState &state) const {
+    const std::size_t width = stride();
+    std::vector<double> others(width, 0.0), lines(width, 0.0);
+    WorkPoll poll;
+    for (std::int32_t j = 0; j < totals_.vocabulary; ++j) {
+      for (std::size_t k = 0; k < width; ++k) others[k] += state.others.of(j)[k];
+      poll(width);
+    }
+    for (std::size_t i = 0; i < state.lines.size(); ++i) {
+      lines[i % width] += state.lines[i];
+      state.lines[i] *= others[i % width];
+      poll(4);
+    }
+    for (std::int32_t j = 0; j < totals_.vocabulary; ++j) {
+      for (std::size_t k = 0; k < std::size_t(k_); ++k)
+        state.others.of(j)[k] *= state.lines.empty() ? totals_.tokens / (k_ * others[k]) : lines[k];
+      poll(width);
+    }
+  }
+
+  /// Its weights; of keys that it does not know the mean of the others.
+  FactorStart from_model() const {
+    const auto weights = [this](Side which, const std::vector<std::string> &keys, auto to) {
+      const NmfSide &side = start_->state->side(which);
+      WorkPoll poll;
+      for (std::size_t i = 0; i < keys.size(); ++i) {
+        const std::int32_t from = start_->code(which, keys[i]);
+        for (int k = 0; k < k_; ++k)
+          to(i)[k] = from < 0 ? side.totals[std::size_t(k)] / double(side.keys.size())
+                              : side.expected(from, k);
+        poll(40 + std::size_t(k_));
+      }
+    };
+    FactorStart out{TermTopics(totals_.vocabulary, k_), {}};
+    grow(out.lines, table_.line_keys.size() * stride());
+    weights(table_.of_lines, table_.line_keys,
+            [&](std::size_t i) { return out.lines.data() + i * stride(); });
+    weights(other(table_.of_lines), table_.other_keys,
+            [&](std::size_t j) { return out.others.of(std::int32_t(j)); });
+    return out;
+  }
+
+  /// The model's numbers, from the state of the best run.
+  void take(FactorState &state) {
+    NmfSide &lines = model_->state->side(table_.of_lines),
+            &others = model_->state->side(other(table_.of_lines));
+    lines.keys = std::move(table_.line_keys);
+    others.keys = std::move(table_.other_keys);
+    lines.numbers = TermTopics(std::int32_t(totals_.documents), k_);
+    others.numbers = std::move(state.others);
+    lines.prior = state.line_prior;
+    others.prior = state.other_prior;
+    lines.rates = others.rates = std::vector<double>(std::size_t(k_), 1.0);
+    const bool gamma = options_.gamma();
+    if (gamma) {
+      lines.rates = state.line_rates;
+      others.rates = state.other_rates;
+    }
+    WorkPoll poll;
+    for (std::int32_t i = 0; i < lines.numbers.terms(); ++i) {
+      for (int k = 0; k < k_; ++k)
+        lines.numbers.of(i)[k] =
+            lines.prior.shape + state.lines[std::size_t(i) * stride() + std::size_t(k)];
+      poll(stride());
+    }
+    for (std::int32_t j = 0; gamma && j < others.numbers.terms(); ++j) {
+      for (int k = 0; k < k_; ++k) others.numbers.of(j)[k] += others.prior.shape;
+      poll(stride());
+    }
+    model_->state->sum_up();
+    if (!gamma) scale();
+    order();
+    measure(state.lines);
+  }
+
+  /// A factor's points of the columns add up to 1.
+  void scale() {
+    NmfSide &row = model_->state->row, &column = model_->state->column;
+    WorkPoll poll;
+    const auto multiply = [&](NmfSide &side, int k, double by) {
+      for (std::int32_t i = 0; i < side.numbers.terms(); ++i) {
+        side.numbers.of(i)[k] *= by;
+        poll(1);
+      }
+    };
+    for (int k = 0; k < k_; ++k) {
+      const double sum = column.totals[std::size_t(k)];
+      if (!(sum > 0)) continue;
+      multiply(row, k, sum);
+      multiply(column, k, 1 / sum);
+    }
+    model_->state->sum_up();
+  }
+
+  /// By descending share, unless the start model has given them their numbers.
+  void order() {
+    if (start_) return;
+    std::vector<int> order(static_cast<std::size_t>(k_));
+    std::iota(order.begin(), order.end(), 0);
+    const std::vector<double> &shares = model_->state->shares;
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int a, int b) { return shares[std::size_t(a)] > shares[std::size_t(b)]; });
+    for (NmfSide *const side : {&model_->state->row, &model_->state->column}) {
+      std::vector<double> before(static_cast<std::size_t>(k_));
+      WorkPoll poll;
+      for (std::int32_t i = 0; i < side->numbers.terms(); ++i) {
+        std::copy_n(side->numbers.of(i), k_, before.begin());
+        for (int k = 0; k < k_; ++k)
+          side->numbers.of(i)[k] = before[std::size_t(order[std::size_t(k)])];
+        poll(stride());
+      }
+      before = side->rates;
+      for (int k = 0; k < k_; ++k)
+        side->rates[std::size_t(k)] = before[std::size_t(order[std::size_t(k)])];
+    }
+    model_->state->sum_up();
+  }
+
+  /// `memory`: of the lines, which is used again.
+  void measure(Buffer &memory) {
+    const NmfSide &lines = model_->state->side(table_.of_lines),
+                  &others = model_->state->side(other(table_.of_lines));
+    TermTopics means(others.numbers.terms(), k_);
+    WorkPoll poll;
+    for (std::int32_t j = 0; j < means.terms(); ++j) {
+      for (int k = 0; k < k_; ++k) means.of(j)[k] = others.expected(j, k);
+      poll(stride());
+    }
+    for (std::int32_t i = 0; i < lines.numbers.terms(); ++i) {
+      for (int k = 0; k < k_; ++k)
+        memory[std::size_t(i) * stride() + std::size_t(k)] = lines.expected(i, k);
+      poll(stride());
+    }
+    model_->state->error = error_of(table_.lines, means, memory, control_);
+  }
+
+  void describe() {
+    ModelInfo &info = model_->info;
+    info.log_likelihood =
+        options_.method == "em" ? info.objective : std::numeric_limits<double>::quiet_NaN();
+    NmfOptions in_force = options_;
+    run_.describe(totals_.entries, table_.skipped, int(model_->state->column.keys.size()), k_,
+                  in_force.document());
+  }
+
+  FactorTable &table_;
+  const CorpusTotals totals_;
+  NmfOptions options_;
+  const NmfModel *const start_;
+  Control &control_;
+  const int k_;
+  std::unique_ptr<NmfModel> model_ = std::make_unique<NmfModel>();
+  FitRun run_;
+};
+
+}  // namespace
+
+std::unique_ptr<NmfModel> nmf_fit(FactorTable &table, int k, const Document &options,
+                                  const NmfModel *start, Control &control) {
+  const PollScope scope(control);
+  NmfOptions read = read_nmf_options(start ? start->size() : k, options, start);
+  const CorpusTotals &totals = table.lines.totals();
+  if (std::size_t(totals.documents) != table.line_keys.size() ||
+      std::size_t(totals.vocabulary) != table.other_keys.size())
+    throw Error(Errc::internal, "keys are not those of the table");
+  if (totals.documents == 0 || totals.vocabulary == 0)
+    throw Error(Errc::invalid_argument, "there are no cells to fit");
+  if (totals.entries == 0)
+    throw Error(Errc::invalid_argument, "every cell of the table is 0",
+                "A factorization describes where a table is not 0.");
+  return NmfFit(table, std::move(read), start, control).run();
+}
+
+}  // namespace bayes

@@ -1,0 +1,80 @@
+// Learners of non-negative factorizations: variational inference under gamma priors (002 L12;
+// Cemgil 2009), maximum likelihood of Poisson counts by EM, whose steps are those of Lee and Seung
+// (2001) for the divergence, and least squares by coordinates (Cichocki and Phan 2009).
+#pragma once
+
+#include <vector>
+
+#include "factor/factor_table.hpp"
+#include "factor/nmf_options.hpp"
+#include "fit/schedule.hpp"
+#include "topics/document_step.hpp"
+#include "topics/term_topics.hpp"
+
+namespace bayes {
+
+/// Gamma(shape, rate) of all weights of a side.
+struct GammaPrior {
+  double shape = 0, rate = 0;
+};
+
+/// Where a run is. Lines have weights w, the keys of the other side v.
+struct FactorState {
+  /// of the other side, keys x K: of vi the parts m of its cells, so that q(v) = Gamma(shape + m,
+  /// rate); else the points v
+  TermTopics others;
+  /// of the lines, padded: of vi and em the parts n of their cells, so that q(w) = Gamma(shape + n,
+  /// rate), or w = n / rate; of squared the points w. Empty before the first pass if they are to be
+  /// found.
+  Buffer lines;
+  /// K rates of each side; of em those of the lines are the sums of v
+  std::vector<double> line_rates, other_rates;
+  /// of vi
+  GammaPrior line_prior, other_prior;
+};
+
+struct FactorRun : RunTrace {
+  FactorState state;
+};
+
+/// What a run needs beside its state. All must live as long.
+struct FactorTask {
+  FactorTable &table;
+  const NmfOptions &options;
+  /// of vi: what of the prior is learned
+  bool learn_line_shape = false, learn_line_rate = false;
+  bool learn_other_shape = false, learn_other_rate = false;
+};
+
+/// Doubles that a run has in memory, with its state and what threads need.
+double factor_run_doubles(const FactorTable &table, const NmfOptions &options,
+                          const Control &control);
+
+/// From this state: the objective is the log-likelihood (em), the ELBO (vi), or minus the sum of
+/// squares (squared), with all constants.
+FactorRun run_factors(const FactorTask &task, FactorState state, const Schedule &schedule,
+                      Control &control);
+
+/// Method squared (nmf_squared.cpp).
+FactorRun run_squared(const FactorTask &task, FactorState state, const Schedule &schedule,
+                      Control &control);
+
+/// The parts of a line that its cells have of each factor, converged, for `shape` and 1 / rates as
+/// in LineStep.
+Buffer converged_parts(const DocumentTerms &cells, const TopicFactors &factors, double shape,
+                       const Buffer &inverse_rates);
+
+/// The points w >= 0 of a line for which |x - V w|^2 is least, for cells by rows of `points`, V'V
+/// being that of `all_points`, the points of all keys.
+std::vector<double> least_squares(const DocumentTerms &cells, const TermTopics &points,
+                                  const TermTopics &all_points);
+
+/// How well points describe the table. `lines`: padded.
+NmfError error_of(Corpus &lines, const TermTopics &others, const Buffer &points_of_lines,
+                  Control &control);
+
+/// The shape that maximises the density of gamma variables, given the mean of their expected values
+/// and of their expected logarithms; the rate is then shape / mean.
+double learn_gamma_shape(double mean, double mean_log);
+
+}  // namespace bayes

@@ -1,0 +1,101 @@
+#include "factor/nmf_options.hpp"
+
+#include "base/error.hpp"
+#include "base/message.hpp"
+#include "document/members.hpp"
+
+namespace bayes {
+namespace {
+
+constexpr double largest_hyperparameter = 1e12;
+
+void hyperparameter(OptionTable &t, const char *key, std::optional<double> &member, bool &learn,
+                    double least) {
+  t.other(
+      key,
+      [&member, &learn, key, least](const Document &given) {
+        member.reset();
+        const auto *const name = given.as<std::string>();
+        learn = name && *name == "learned";
+        if (learn) return;
+        const auto number = to_number(given, false);
+        if (!number || !(*number >= least && *number <= largest_hyperparameter))
+          throw Error(Errc::invalid_argument,
+                      message("option \"prior.{}\" is {}, but must be a number from {} to {}, or "
+                              "\"learned\"",
+                              key, describe(given), describe_number(least),
+                              describe_number(largest_hyperparameter)));
+        member = *number;
+      },
+      [&member, &learn] {
+        return learn ? Document("learned") : member ? Document(*member) : Document();
+      });
+}
+
+/// The letters of 002 L12.
+void nmf_prior_lines(OptionTable &t, NmfOptions &o) {
+  constexpr double least_shape = 0.002, least_rate = 1e-12;
+  hyperparameter(t, "a", o.row.shape, o.row.learn_shape, least_shape);
+  hyperparameter(t, "b", o.row.rate, o.row.learn_rate, least_rate);
+  hyperparameter(t, "c", o.column.shape, o.column.learn_shape, least_shape);
+  hyperparameter(t, "d", o.column.rate, o.column.learn_rate, least_rate);
+}
+
+void lines(OptionTable &t, NmfOptions &o) {
+  o.method_line(t, {"vi", "em", "squared"});
+  o.iteration_lines(t, 1000);
+  o.restart_line(t, o.started);
+  if (o.started) o.init = "start";
+  t.choice("init", o.init, {"nndsvd", "random"}, !o.started);
+  t.seed("seed", o.seed);
+  t.number("max_seconds", o.max_seconds, above(0, 1e9));
+  t.either("on_error", o.null_on_error, "error", "null");
+  t.other(
+      "prior",
+      [&](const Document &given) {
+        OptionTable prior = OptionTable::reading(given, "prior.");
+        nmf_prior_lines(prior, o);
+        prior.finish(o.setting());
+      },
+      [&] {
+        OptionTable prior = OptionTable::writing();
+        nmf_prior_lines(prior, o);
+        return prior.document();
+      },
+      o.gamma());
+}
+
+}  // namespace
+
+NmfOptions read_nmf_options(int k, const Document &options, const NmfModel *start) {
+  require_components({&k, 1}, factor_max_factors);
+  require_object(options, "{\"method\": \"em\", \"seed\": 2}");
+  NmfOptions out;
+  out.k = k;
+  out.started = start != nullptr;
+  out.restarts = 1;
+  if (start) out.method = start->info.method;
+  OptionTable t = OptionTable::reading(options);
+  lines(t, out);
+  t.finish(out.setting());
+  return out;
+}
+
+Document NmfOptions::document() const {
+  NmfOptions in_force = *this;
+  OptionTable t = OptionTable::writing();
+  lines(t, in_force);
+  return t.document();
+}
+
+FactorTableOptions nmf_check_options(int k, const Document &options, const NmfModel *start) {
+  const NmfOptions read = read_nmf_options(start ? start->size() : k, options, start);
+  FactorTableOptions out;
+  out.non_negative = true;
+  out.null_on_error = read.null_on_error;
+  // a key's numbers in the run and in the model
+  out.bytes_of_key = 8.0 * (read.gamma() ? 5 : 4) * read.k;
+  return out;
+}
+
+}  // namespace bayes

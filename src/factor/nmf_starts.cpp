@@ -1,0 +1,248 @@
+#include "factor/nmf_starts.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/linalg.hpp"
+#include "base/random.hpp"
+#include "topics/document_pass.hpp"
+#include "topics/topic_lanes.hpp"
+#include "topics/topic_side.hpp"
+
+namespace bayes {
+namespace {
+
+/// Vectors beyond those that are asked for, and multiplications by X'X.
+constexpr int more_vectors = 10, powers = 6;
+/// A vector that has lost all but this share of its length depends on those before it.
+constexpr double dependent = 1e-10;
+
+constexpr std::uint64_t stream_of_start = 11;
+
+TermTopics random_points(std::int32_t keys, int factors, std::uint64_t seed, int restart) {
+  TermTopics out(keys, factors);
+  WorkPoll poll;
+  for (std::int32_t j = 0; j < keys; ++j) {
+    Random random(seed, std::uint64_t(restart), std::uint64_t(j), stream_of_start);
+    for (int k = 0; k < factors; ++k) out.of(j)[k] = 0.1 + random.uniform();
+    poll(10 * std::size_t(factors));
+  }
+  return out;
+}
+
+/// Makes columns orthonormal, one after another (Gram and Schmidt, twice); 0 what depends on those
+/// before.
+void orthonormalise(TermTopics &q) {
+  const int columns = q.topics();
+  const std::int32_t rows = q.terms();
+  WorkPoll poll;
+  std::vector<double> shares(static_cast<std::size_t>(columns));
+  const auto length = [&](int k) {
+    double sum = 0;
+    for (std::int32_t j = 0; j < rows; ++j) sum += q.of(j)[k] * q.of(j)[k];
+    return std::sqrt(sum);
+  };
+  for (int k = 0; k < columns; ++k) {
+    const double before = length(k);
+    for (int twice = 0; twice < 2; ++twice) {
+      std::fill(shares.begin(), shares.end(), 0.0);
+      for (std::int32_t j = 0; j < rows; ++j) {
+        const double *const row = q.of(j);
+        for (int l = 0; l < k; ++l) shares[std::size_t(l)] += row[l] * row[k];
+        poll(std::size_t(2 * k));
+      }
+      for (std::int32_t j = 0; j < rows; ++j) {
+        double *const row = q.of(j);
+        for (int l = 0; l < k; ++l) row[k] -= shares[std::size_t(l)] * row[l];
+        poll(std::size_t(2 * k));
+      }
+    }
+    const double after = length(k), scale = after > dependent * before ? 1 / after : 0;
+    for (std::int32_t j = 0; j < rows; ++j) q.of(j)[k] *= scale;
+  }
+}
+
+/// y = X_i Q of a line.
+void project(const DocumentTerms &cells, const TermTopics &q, double *y, WorkPoll &poll) {
+  std::fill_n(y, q.stride(), 0.0);
+  for (std::size_t e = 0; e < cells.size(); ++e) {
+    const double *const row = q.of(cells.terms[e]);
+    const double x = cells.counts[e];
+    each_vector(q.stride(), [&](int at, int) {
+      simd::store(y + at, simd::madd(x, simd::load(row + at), simd::load(y + at)));
+    });
+    poll(std::size_t(q.stride()));
+  }
+}
+
+/// X'XQ.
+TermTopics multiplied(Corpus &lines, const TermTopics &q, Control &control) {
+  const std::size_t stride = std::size_t(q.stride());
+  const SweepPlan plan = plan_documents(lines.totals(), q.topics(), control);
+  std::vector<Buffer> memory(std::size_t(plan.threads), Buffer(stride));
+  const Buffer none(stride, 0.0);
+  Buffer kept;
+  const TopicStatistics sums = document_pass(
+      lines, plan, TopicStatistics(q.terms(), q.topics()), stride, kept, control,
+      [&](int worker, const DocumentTerms &cells, std::int64_t, double *, TopicStatistics &here) {
+        double *const y = memory[std::size_t(worker)].data();
+        WorkPoll poll;
+        project(cells, q, y, poll);
+        here.add(cells, {cells.counts.data(), y, none.data()}, 0, y);
+      });
+  TermTopics out(q.terms(), q.topics());
+  for (std::size_t i = 0; i < sums.terms().size(); ++i)
+    std::copy_n(sums.of(i), stride, out.of(sums.terms()[i]));
+  return out;
+}
+
+/// Sums over lines of y y', or of the squares of the positive and the negative parts of y.
+struct ProjectionSums {
+  int size;
+  std::vector<double> products, positive, negative;
+
+  explicit ProjectionSums(int n)
+      : size(n),
+        products(std::size_t(n) * std::size_t(n), 0.0),
+        positive(std::size_t(n), 0.0),
+        negative(std::size_t(n), 0.0) {}
+  void clear() {
+    for (auto *const each : {&products, &positive, &negative})
+      std::fill(each->begin(), each->end(), 0.0);
+  }
+  void merge(ProjectionSums &other) {
+    for (std::size_t i = 0; i < products.size(); ++i) products[i] += other.products[i];
+    for (std::size_t i = 0; i < positive.size(); ++i) {
+      positive[i] += other.positive[i];
+      negative[i] += other.negative[i];
+    }
+  }
+};
+
+/// Calls f(y, line's numbers, sums) for every line's y = X_i Q.
+template <class F>
+ProjectionSums each_projection(Corpus &lines, const TermTopics &q, Buffer &kept, std::size_t each,
+                               Control &control, F f) {
+  const SweepPlan plan = plan_documents(lines.totals(), q.topics(), control);
+  std::vector<Buffer> memory(std::size_t(plan.threads), Buffer(std::size_t(q.stride())));
+  return document_pass(lines, plan, ProjectionSums(q.topics()), each, kept, control,
+                       [&](int worker, const DocumentTerms &cells, std::int64_t, double *numbers,
+                           ProjectionSums &here) {
+                         double *const y = memory[std::size_t(worker)].data();
+                         WorkPoll poll;
+                         project(cells, q, y, poll);
+                         f(y, numbers, here);
+                       });
+}
+
+struct RightVectors {
+  /// keys x K singular vectors, and the values, which descend
+  TermTopics vectors;
+  std::vector<double> values;
+};
+
+RightVectors singular_vectors(Corpus &lines, int count, std::uint64_t seed, Control &control) {
+  const std::int32_t keys = lines.totals().vocabulary;
+  const int width =
+      int(std::min<std::int64_t>({count + more_vectors, keys, lines.totals().documents}));
+  TermTopics q(keys, width);
+  WorkPoll poll;
+  for (std::int32_t j = 0; j < keys; ++j) {
+    Random random(seed, 0, std::uint64_t(j), stream_of_start + 1);
+    for (int k = 0; k < width; ++k) q.of(j)[k] = random.normal();
+    poll(40 * std::size_t(width));
+  }
+  for (int i = 0; i < powers; ++i) {
+    q = multiplied(lines, q, control);
+    orthonormalise(q);
+  }
+  Buffer none;
+  const ProjectionSums sums = each_projection(
+      lines, q, none, 0, control, [width](const double *y, double *, ProjectionSums &here) {
+        for (int a = 0; a < width; ++a)
+          for (int b = 0; b < width; ++b) here.products[std::size_t(a * width + b)] += y[a] * y[b];
+      });
+  Matrix products(width, width);
+  for (int a = 0; a < width; ++a)
+    for (int b = 0; b < width; ++b) products(a, b) = sums.products[std::size_t(a * width + b)];
+  const SymmetricEigen eigen = symmetric_eigen(products);
+  const int found = std::min(count, width);
+  RightVectors out{TermTopics(keys, found), {}};
+  for (int k = 0; k < found; ++k)
+    out.values.push_back(std::sqrt(std::max(0.0, eigen.values(width - 1 - k))));
+  for (std::int32_t j = 0; j < keys; ++j) {
+    poll(std::size_t(width * found));
+    for (int k = 0; k < found; ++k) {
+      double sum = 0;
+      for (int a = 0; a < width; ++a) sum += q.of(j)[a] * eigen.vectors(a, width - 1 - k);
+      out.vectors.of(j)[k] = sum;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+FactorStart random_start(Corpus &lines, int factors, std::uint64_t seed, int restart) {
+  return {random_points(lines.totals().vocabulary, factors, seed, restart), {}};
+}
+
+FactorStart nndsvd_start(Corpus &lines, int factors, std::uint64_t seed, Control &control) {
+  const CorpusTotals &totals = lines.totals();
+  const RightVectors right = singular_vectors(lines, factors, seed, control);
+  const int found = right.vectors.topics();
+  // Of each pair of vectors either the positive or the negative parts.
+  std::vector<double> positive(std::size_t(found), 0.0), negative = positive;
+  for (std::int32_t j = 0; j < totals.vocabulary; ++j)
+    for (int k = 0; k < found; ++k) {
+      const double v = right.vectors.of(j)[k];
+      (v > 0 ? positive : negative)[std::size_t(k)] += v * v;
+    }
+  Buffer none;
+  const ProjectionSums sums =
+      each_projection(lines, right.vectors, none, 0, control,
+                      [found](const double *y, double *, ProjectionSums &here) {
+                        for (int k = 0; k < found; ++k)
+                          (y[k] > 0 ? here.positive : here.negative)[std::size_t(k)] += y[k] * y[k];
+                      });
+  const double mean =
+      totals.tokens / std::max(1.0, double(totals.documents)) / std::max(1, totals.vocabulary);
+  std::vector<double> sign(std::size_t(found), 0.0), of_lines = sign, of_others = sign;
+  for (std::size_t k = 0; k < sign.size(); ++k) {
+    const double plus = std::sqrt(sums.positive[k] * positive[k]),
+                 minus = std::sqrt(sums.negative[k] * negative[k]);
+    if (!(std::max(plus, minus) > 1e-10 * right.values[0])) continue;  // beyond the rank
+    sign[k] = plus >= minus ? 1 : -1;
+    // the lengths of the parts of the lines' vectors are those of y / value
+    const double y = std::sqrt(plus >= minus ? sums.positive[k] : sums.negative[k]),
+                 v = std::sqrt(plus >= minus ? positive[k] : negative[k]);
+    const double scale = std::sqrt(std::max(plus, minus));
+    of_lines[k] = scale / y;
+    of_others[k] = scale / v;
+  }
+  FactorStart out{random_points(totals.vocabulary, factors, seed, 0), {}};
+  const std::size_t stride = std::size_t(out.others.stride());
+  const double level = std::sqrt(mean / factors);
+  const auto filled = [mean](double x) { return x > 0 ? x : mean; };
+  for (std::int32_t j = 0; j < totals.vocabulary; ++j)
+    for (int k = 0; k < factors; ++k) {
+      double &to = out.others.of(j)[k];
+      const bool within = k < found && sign[std::size_t(k)] != 0;
+      to = within
+               ? filled(sign[std::size_t(k)] * right.vectors.of(j)[k] * of_others[std::size_t(k)])
+               : level * to;
+    }
+  grow(out.lines, std::size_t(totals.documents) * stride);
+  each_projection(
+      lines, right.vectors, out.lines, stride, control,
+      [&](const double *y, double *to, ProjectionSums &) {
+        for (int k = 0; k < factors; ++k) {
+          const bool within = k < found && sign[std::size_t(k)] != 0;
+          to[k] = within ? filled(sign[std::size_t(k)] * y[k] * of_lines[std::size_t(k)]) : level;
+        }
+      });
+  return out;
+}
+
+}  // namespace bayes

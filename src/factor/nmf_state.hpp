@@ -1,0 +1,45 @@
+// The inside of a fitted non-negative factorization, for the files of this model only.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "factor/nmf.hpp"
+#include "factor/nmf_learners.hpp"
+
+namespace bayes {
+
+/// The keys of one side, and their weights.
+struct NmfSide {
+  std::vector<std::string> keys;
+  /// keys x K: shapes of the posterior gamma distributions (vi), or points
+  TermTopics numbers;
+  /// K rates of the posterior; of points 1
+  std::vector<double> rates;
+  /// of vi
+  GammaPrior prior;
+
+  // What follows from these.
+  /// sum over the keys of the expected weights
+  std::vector<double> totals;
+  /// indices of the keys in the order of their bytes; empty if that is how they are
+  std::vector<std::int32_t> order;
+
+  double expected(std::int32_t key, int factor) const {
+    return numbers.of(key)[factor] / rates[std::size_t(factor)];
+  }
+  void sum_up();
+};
+
+struct NmfModel::State {
+  NmfSide row, column;
+  std::vector<double> shares;
+  NmfError error{};
+
+  NmfSide &side(Side which) { return which == Side::row ? row : column; }
+  const NmfSide &side(Side which) const { return which == Side::row ? row : column; }
+  /// totals, orders and shares, from the numbers
+  void sum_up();
+};
+
+}  // namespace bayes

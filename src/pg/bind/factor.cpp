@@ -1,0 +1,194 @@
+#include "pg/bind/factor.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/message.hpp"
+#include "pg/bind/query_rows.hpp"
+#include "pg/server/encoding.hpp"
+#include "pg/values/array_elements.hpp"
+#include "pg/values/json.hpp"
+
+namespace bayes::pg {
+namespace {
+
+constexpr const char *table_hint =
+    "Select row, column and number of each cell (SELECT customer, item, amount FROM ...), or an "
+    "array of numbers for each row, which a key may precede (SELECT id, x FROM ...).";
+
+Oid base_of_column(TupleDesc columns, int index) {
+  const Oid declared = TupleDescAttr(columns, index)->atttypid;
+  return guarded([declared] { return getBaseType(declared); });
+}
+
+/// The columns of the query: row, column and number; or an array; or a key and an array.
+class TableColumns {
+ public:
+  explicit TableColumns(TupleDesc columns) : count_(columns->natts) {
+    if (count_ < 1 || count_ > 3)
+      throw Error(Errc::invalid_argument,
+                  message("query returns {} columns, but must return one to three", count_), {},
+                  table_hint);
+    form.values = count_;
+    form.type = TupleDescAttr(columns, 0)->atttypid;
+    form.second_type = count_ > 1 ? TupleDescAttr(columns, 1)->atttypid : InvalidOid;
+    const Oid last = base_of_column(columns, count_ - 1);
+    number_ = last;
+    if (count_ == 3)
+      require(columns, is_number_type(last), "The third column is the number of a cell.");
+    else
+      require(columns, is_number_type(guarded([last] {
+                const Oid element = get_element_type(last);
+                return OidIsValid(element) ? getBaseType(element) : InvalidOid;
+              })),
+              "A row of a table is an array of numbers.");
+  }
+
+  ItemForm form;
+
+  /// Valid while the row is.
+  bayes::pg::Item item(TupleTableSlot *row) {
+    for (int i = 0; i < count_; ++i) values_[i] = {row->tts_values[i], row->tts_isnull[i]};
+    if (count_ == 3 && !values_[2].isnull)
+      values_[2].value = Float8GetDatum(number_of(values_[2].value, number_));
+    return {values_, nullptr};
+  }
+
+ private:
+  /// of the last column
+  static void require(TupleDesc columns, bool suits, const char *expected) {
+    if (suits) return;
+    const Form_pg_attribute column = TupleDescAttr(columns, columns->natts - 1);
+    const Oid type = column->atttypid;
+    const char *const name = guarded([type] { return format_type_be(type); });
+    throw Error(Errc::invalid_argument,
+                message("column \"{}\" of the query is of type {}", NameStr(column->attname), name),
+                expected, table_hint);
+  }
+
+  int count_;
+  Oid number_ = InvalidOid;
+  NullableDatum values_[3] = {};
+};
+
+void check_number(double number, std::string_view key, bool non_negative) {
+  if (std::isfinite(number) && !(non_negative && number < 0)) return;
+  throw Error(Errc::invalid_argument,
+              message("number of column \"{}\" is {}", beginning_of(key), shown(number)),
+              non_negative ? "Numbers are finite and not negative." : "Numbers are finite.");
+}
+
+}  // namespace
+
+void collect_table(FunctionCallInfo fcinfo, MemoryContext context,
+                   std::optional<TripleCollector> &data,
+                   const std::function<void(TripleCollector &table)> &begin) {
+  std::optional<TableColumns> columns;
+  run_query(
+      query_text(fcinfo, table_hint), table_hint,
+      [&](TupleDesc description) {
+        columns.emplace(description);
+        data.emplace(context, columns->form);
+        begin(*data);
+      },
+      [&](TupleTableSlot *row) { data->add(columns->item(row)); });
+}
+
+std::optional<std::string_view> FactorCallSite::key(FunctionCallInfo fcinfo, int argument,
+                                                    int index) {
+  ElementType &type = types_[index];
+  type.use(guarded([fcinfo, argument] { return get_fn_expr_argtype(fcinfo->flinfo, argument); }));
+  return type.text(fcinfo->args[argument].value);
+}
+
+DocumentTerms FactorCallSite::cells(FunctionCallInfo fcinfo, int argument, bool non_negative,
+                                    const std::vector<std::string> &columns,
+                                    const std::function<std::int32_t(std::string_view key)> &code) {
+  const Oid type =
+      guarded([fcinfo, argument] { return get_fn_expr_argtype(fcinfo->flinfo, argument); });
+  entries_.clear();
+  any_ = false;
+  if (guarded([type] { return getBaseType(type); }) == JSONBOID)
+    read_object(fcinfo->args[argument].value, non_negative, code);
+  else
+    read_array(fcinfo->args[argument].value, non_negative, columns.size(), code);
+  if (entries_.empty() && any_ && !warned_) {
+    warned_ = true;
+    report(
+        WARNING, "the model knows none of the columns of the cells",
+        message("The first of them is \"{}\"; one of the model's is \"{}\". Columns that a model "
+                "does not know say nothing about a row.",
+                beginning_of(unknown_), columns.empty() ? "" : beginning_of(columns[0])));
+  }
+  std::sort(entries_.begin(), entries_.end());
+  codes_.clear();
+  numbers_.clear();
+  for (const auto &[column, number] : entries_) {
+    codes_.push_back(column);
+    numbers_.push_back(number);
+  }
+  return {codes_, numbers_};
+}
+
+void FactorCallSite::read_object(Datum cells, bool non_negative,
+                                 const std::function<std::int32_t(std::string_view key)> &code) {
+  const JsonbObject object(cells);
+  if (!object.is_object())
+    throw Error(Errc::invalid_argument, message("cells are {}", object.form()),
+                "Cells as jsonb are an object of column keys and numbers: {\"index\": 3, \"scan\": "
+                "1}.");
+  std::string buffer;
+  object.each([&](std::string_view raw, const JsonbValue &value) {
+    const std::string_view key = utf8_view(raw, buffer);
+    if (value.type == jbvNull) return;
+    const std::optional<double> number = number_in(value);
+    if (!number)
+      throw Error(Errc::invalid_argument,
+                  message("number of column \"{}\" is {}", beginning_of(key), form_of(value)),
+                  "Cells as jsonb are an object of column keys and numbers: {\"index\": 3, "
+                  "\"scan\": 1}.");
+    check_number(*number, key, non_negative);
+    const std::int32_t column = code(key);
+    if (column >= 0)
+      entries_.emplace_back(column, *number);
+    else if (!any_)
+      unknown_ = key;
+    any_ = any_ || column < 0;
+  });
+}
+
+void FactorCallSite::read_array(Datum cells, bool non_negative, std::size_t columns,
+                                const std::function<std::int32_t(std::string_view key)> &code) {
+  const OpenArray array(cells);
+  if (array.dimensions() > 1)
+    throw Error(Errc::array_shape,
+                message("the array of cells has {} dimensions", array.dimensions()),
+                "A row of numbers is a one-dimensional array.");
+  const std::size_t length = array.empty() ? 0 : std::size_t(array.size(0));
+  if (length != columns)
+    throw Error(Errc::array_shape,
+                message("the array has {} elements, but the model {} columns", length, columns),
+                "An element is the number of a cell, in the order of the columns '1', '2', ... of "
+                "a model of arrays.",
+                "For a model with other keys give the cells as jsonb: {\"index\": 3, \"scan\": "
+                "1}.");
+  types_[0].use(array.element_type());
+  numbers_.resize(length);
+  ArrayWalk(array, types_[0], nullptr).next(numbers_);
+  const bits8 *const nulls = array.null_bitmap();
+  for (std::size_t i = 0; i < length; ++i) {
+    poll_in_loop(i);
+    if (nulls && !(nulls[i / 8] & (1 << (i % 8)))) continue;
+    const std::string key = std::to_string(i + 1);
+    check_number(numbers_[i], key, non_negative);
+    const std::int32_t column = code(key);
+    if (column < 0)
+      throw Error(Errc::invalid_argument, message("the model has no column \"{}\"", key),
+                  "Elements of an array are the columns '1', '2', ... of a model of arrays.",
+                  "For a model with other keys give the cells as jsonb: {\"index\": 3, \"scan\": "
+                  "1}.");
+    if (numbers_[i] != 0) entries_.emplace_back(column, numbers_[i]);
+  }
+}
+
+}  // namespace bayes::pg

@@ -1,0 +1,58 @@
+// Factorizations of tables in SQL: what nmf and pmf have in common.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/corpus.hpp"
+#include "pg/input/triple_collector.hpp"
+#include "pg/values/model_value.hpp"
+
+namespace bayes::pg {
+
+/// Reads the table of a function F(query bayes_query, ...) into `data`, which is made below
+/// `context`; `begin` is called before the query runs.
+void collect_table(FunctionCallInfo fcinfo, MemoryContext context,
+                   std::optional<TripleCollector> &data,
+                   const std::function<void(TripleCollector &table)> &begin);
+
+/// Data that live from call to call of a function of a model and keys or cells.
+class FactorCallSite {
+ public:
+  FactorCallSite(MemoryContext context, const char *family)
+      : models(family),
+        types_{ElementType(context), ElementType(context)} {}
+  ModelCache models;
+
+  /// The key in an argument, UTF-8, valid until the next call with this argument; `index` 0 or 1
+  /// tells keys of different types apart. None for a NaN.
+  std::optional<std::string_view> key(FunctionCallInfo fcinfo, int argument, int index);
+
+  /// Cells of a line that was not fitted: its other keys, and numbers. `argument`: jsonb, an object
+  /// of column keys and numbers, or a float8[], whose elements are the columns '1', '2', ... NULLs
+  /// are left out. Keys that the model does not know are no evidence; a WARNING, once, for cells
+  /// none of whose keys it knows. Throws Error naming the column of a number that cannot be.
+  DocumentTerms cells(FunctionCallInfo fcinfo, int argument, bool non_negative,
+                      const std::vector<std::string> &columns,
+                      const std::function<std::int32_t(std::string_view key)> &code);
+
+ private:
+  void read_object(Datum cells, bool non_negative,
+                   const std::function<std::int32_t(std::string_view key)> &code);
+  void read_array(Datum cells, bool non_negative, std::size_t columns,
+                  const std::function<std::int32_t(std::string_view key)> &code);
+
+  ElementType types_[2];
+  bool warned_ = false;
+  /// code and number
+  std::vector<std::pair<std::int32_t, double>> entries_;
+  std::string unknown_;
+  bool any_ = false;
+  std::vector<std::int32_t> codes_;
+  std::vector<double> numbers_;
+};
+
+}  // namespace bayes::pg

@@ -1,0 +1,150 @@
+// Non-negative matrix factorization in SQL.
+#include <cmath>
+
+#include "factor/nmf.hpp"
+
+#include "base/message.hpp"
+#include "pg/bind/aggregate.hpp"
+#include "pg/bind/factor.hpp"
+#include "pg/bind/query_rows.hpp"
+
+using namespace bayes;
+using namespace bayes::pg;
+
+namespace {
+
+constexpr const char *nmf_family = "nmf";
+
+const NmfModel &nmf_model(const Model &model) { return static_cast<const NmfModel &>(model); }
+
+const NmfModel *start_of(const FitRequest &request) {
+  return static_cast<const NmfModel *>(request.start.get());
+}
+
+constexpr Binding<TripleCollector> nmf = {
+    .family = nmf_family,
+    .check =
+        [](const FitRequest &request) {
+          return nmf_check_options(request.k, request.options, start_of(request));
+        },
+    .fit = [](const FitRequest &request, TripleCollector &data,
+              Control &control) -> std::unique_ptr<Model> {
+      return nmf_fit(data.table(), request.k, request.options, start_of(request), control);
+    },
+};
+
+std::span<const Role> without_weight(std::span<const Role> roles) { return roles.first(2); }
+
+/// Rows (side, key, factor, value, shape, rate).
+void show_factors(ResultRows &result, const NmfModel &model) {
+  for (const Side side : {Side::row, Side::column}) {
+    const std::vector<std::string> &keys = model.keys(side);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      poll_interrupts();
+      const NmfWeights weights = model.weights(side, std::int32_t(i));
+      const bool posterior = !weights.shape.empty();
+      for (std::size_t k = 0; k < weights.value.size(); ++k)
+        result.row({Cell::text(side == Side::row ? "row" : "column"), Cell::text(keys[i]),
+                    int(k) + 1, weights.value[k], posterior ? Cell(weights.shape[k]) : Cell(),
+                    posterior ? Cell(weights.rate[k]) : Cell()});
+    }
+  }
+}
+
+/// The weights of the arguments (model, cells) of a strict function.
+NmfWeights transformed(FunctionCallInfo fcinfo, std::string *method = nullptr) {
+  auto &site = call_site<FactorCallSite>(fcinfo, nmf_family);
+  const NmfModel &model = nmf_model(site.models.get(PG_GETARG_DATUM(0)));
+  if (method) *method = model.info.method;
+  return model.transform(Side::row, site.cells(fcinfo, 1, true, model.keys(Side::column),
+                                               [&model](std::string_view key) {
+                                                 return model.code(Side::column, key);
+                                               }));
+}
+
+Datum array_of(const std::vector<double> &values) {
+  return guarded([&values] { return Cell::vector(values).to_datum(); });
+}
+
+}  // namespace
+
+// ---- aggregates ----
+
+/// (internal, x float8[], k int [, options jsonb]) -> internal
+BAYES_FUNCTION(nmf_fit_transition) { return fit_transition(fcinfo, nmf, without_weight(by_k)); }
+BAYES_FUNCTION(nmf_start_transition) {
+  return fit_transition(fcinfo, nmf, without_weight(by_start));
+}
+
+/// (internal, row_key "any", column_key "any", value float8, k int [, options jsonb]) -> internal
+BAYES_FUNCTION(nmf_cells_transition) {
+  return fit_transition(fcinfo, nmf, without_weight(by_k), 3);
+}
+BAYES_FUNCTION(nmf_cells_start_transition) {
+  return fit_transition(fcinfo, nmf, without_weight(by_start), 3);
+}
+
+BAYES_FUNCTION(nmf_fit_final) { return fit_final(fcinfo, nmf); }
+
+// ---- a relation: factorizes the table of a query ----
+
+BAYES_FUNCTION(nmf_factorize) {
+  ResultRows result(fcinfo);
+  const FitRequest request = query_request(fcinfo, nmf.family, by_k);
+  const ScopedContext context(CurrentMemoryContext, "pg_bayes query");
+  std::optional<TripleCollector> data;
+  collect_table(fcinfo, context, data,
+                [&request](TripleCollector &table) { table.begin(request, nmf.check); });
+  const std::unique_ptr<Model> model = fit_model(nmf, request, *data);
+  if (model) show_factors(result, nmf_model(*model));
+  return Datum(0);
+}
+
+// ---- a model as relations ----
+
+BAYES_FUNCTION(nmf_factors) {
+  ResultRows result(fcinfo);
+  const std::unique_ptr<Model> model = load_model(PG_GETARG_DATUM(0), nmf_family);
+  show_factors(result, nmf_model(*model));
+  return Datum(0);
+}
+
+BAYES_FUNCTION(nmf_shares) {
+  ResultRows result(fcinfo);
+  const std::unique_ptr<Model> model = load_model(PG_GETARG_DATUM(0), nmf_family);
+  int factor = 0;
+  for (const double share : nmf_model(*model).shares()) result.row({++factor, share});
+  return Datum(0);
+}
+
+// ---- a model and a cell, or a row ----
+
+/// nmf_predict(model, row_key "any", column_key "any")
+BAYES_FUNCTION(nmf_predict) {
+  ResultRows result(fcinfo);
+  auto &site = call_site<FactorCallSite>(fcinfo, nmf_family);
+  const NmfModel &model = nmf_model(site.models.get(PG_GETARG_DATUM(0)));
+  const auto code = [&](Side side, int argument) {
+    const auto key = site.key(fcinfo, argument, argument - 1);
+    return key ? model.code(side, *key) : std::int32_t(-1);
+  };
+  const std::int32_t row = code(Side::row, 1), column = code(Side::column, 2);
+  const CellPrediction found = model.predict(row, column);
+  result.row({found.mean, Cell::or_null(found.variance)});
+  return Datum(0);
+}
+
+/// nmf_transform(model, cells) -> float8[]
+BAYES_FUNCTION(nmf_transform) { return array_of(transformed(fcinfo).value); }
+
+BAYES_FUNCTION(nmf_transform_sd) {
+  std::string method;
+  NmfWeights weights = transformed(fcinfo, &method);
+  if (weights.shape.empty())
+    throw Error(Errc::invalid_argument, message("model fitted by {} has no posterior", method),
+                "Weights have a gamma posterior after methods vi and svi.",
+                "nmf_transform(model, cells) gives the estimate.");
+  for (std::size_t k = 0; k < weights.value.size(); ++k)
+    weights.value[k] = std::sqrt(weights.shape[k]) / weights.rate[k];
+  return array_of(weights.value);
+}

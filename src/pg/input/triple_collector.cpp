@@ -1,0 +1,243 @@
+#include "pg/input/triple_collector.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "base/message.hpp"
+#include "pg/server/server_control.hpp"
+
+namespace bayes::pg {
+namespace {
+
+/// "row \"a\" and column \"b\"", whichever side the lines are.
+std::string name_of_cell(const FactorTable &table, std::int32_t line, std::int32_t other) {
+  const bool by_row = table.of_lines == Side::row;
+  return message("row \"{}\" and column \"{}\"",
+                 beginning_of(by_row ? table.line_keys[std::size_t(line)]
+                                     : table.other_keys[std::size_t(other)]),
+                 beginning_of(by_row ? table.other_keys[std::size_t(other)]
+                                     : table.line_keys[std::size_t(line)]));
+}
+
+std::uint64_t hash_of_cell(std::int32_t line, std::int32_t other, double number) {
+  return mixed(mixed(std::uint64_t(line) << 32 | std::uint32_t(other)) ^
+               std::bit_cast<std::uint64_t>(number));
+}
+
+std::string elements(std::int32_t n) {
+  return message("{} {}", n, n == 1 ? "element" : "elements");
+}
+
+}  // namespace
+
+TripleCollector::TripleCollector(MemoryContext context, ItemForm form)
+    : Collector(form.values == 3 ? "cell" : "row"),
+      context_(context),
+      form_(form),
+      budget_(std::size_t(maintenance_work_mem) * 1024),
+      rows_(context, Side::row),
+      columns_(context, Side::column),
+      elements_(context) {
+  if (form.values > 1) rows_.use(form.type);
+  if (form.values == 3) columns_.use(form.second_type);
+}
+
+void TripleCollector::begin(const FitRequest &request, Check check) {
+  options_ = check(request);
+  null_on_error_ = options_.null_on_error;
+  drop_zeros_ = !options_.missing &&
+                (form_.values == 1 || options_.repeated == FactorTableOptions::Repeated::add);
+  key_memory_ = ServerControl().memory;
+  if (options_.bytes_of_key > 0)
+    most_keys_ = std::min(most_keys_, std::int64_t(key_memory_ / options_.bytes_of_key));
+  // A cell takes 16 bytes, 12 more while cells are put in order, and 12 in the table; the second
+  // table is made from the first.
+  cells_ = std::make_unique<CellStore>(context_,
+                                       options_.transposed ? budget_ / 5 * 2 : budget_ / 7 * 4);
+}
+
+void TripleCollector::add(const Item &item) {
+  if (lines_) throw Error(Errc::internal, "cell added after the end");
+  ++seen_;
+  if (form_.values == 3)
+    add_cell(item.values);
+  else
+    add_row(item);
+}
+
+void TripleCollector::add_cell(const NullableDatum *values) {
+  const std::int32_t row = values[0].isnull ? -1 : rows_.number(values[0].value);
+  const std::int32_t column = values[1].isnull ? -1 : columns_.number(values[1].value);
+  check_keys();
+  if (row < 0 || column < 0 || values[2].isnull) {
+    ++skipped_;
+    return;
+  }
+  add_number(row, column, DatumGetFloat8(values[2].value));
+}
+
+void TripleCollector::add_row(const Item &item) {
+  const NullableDatum &numbers = item.values[form_.values - 1];
+  const bool known = form_.values == 1 || !item.values[0].isnull;
+  std::int32_t row = rows_.size();
+  if (form_.values == 2 && known) row = rows_.number(item.values[0].value);
+  if (!known || row < 0 || numbers.isnull) {
+    ++skipped_;
+    return check_keys();
+  }
+  rows_.count_to(row + 1);
+  const OpenArray array(numbers.value);
+  if (array.dimensions() > 1)
+    throw Error(Errc::array_shape,
+                message("{} is an array of {} dimensions", rows_.name(row), array.dimensions()),
+                "A row of numbers is a one-dimensional array.");
+  if (array.empty())
+    throw Error(Errc::array_shape, message("{} is an empty array", rows_.name(row)),
+                "A row of numbers has at least one element.");
+  const std::int32_t length = array.size(0);
+  if (length_ == 0) {
+    length_ = length;
+    first_row_ = row;
+    columns_.count_to(length);
+  } else if (length != length_) {
+    throw Error(Errc::array_shape,
+                message("{} has {}, but {} has {}", rows_.name(row), elements(length),
+                        rows_.name(first_row_), elements(length_)),
+                "All rows of one model have the same length.");
+  }
+  check_keys();
+  elements_.use(array.element_type());
+  numbers_.resize(std::size_t(length));
+  ArrayWalk(array, elements_, nullptr).next(numbers_);
+  const bits8 *const nulls = array.null_bitmap();
+  for (std::int32_t i = 0; i < length; ++i) {
+    if (nulls && !(nulls[i / 8] & (1 << (i % 8))))
+      ++skipped_;
+    else
+      add_number(row, i, numbers_[std::size_t(i)]);
+  }
+}
+
+void TripleCollector::add_number(std::int32_t row, std::int32_t column, double number) {
+  if (!std::isfinite(number) || (options_.non_negative && number < 0))
+    refuse_number(row, column, number);
+  if (number == 0) {
+    if (drop_zeros_) return;
+    number = 0;  // not -0
+  }
+  cells_->add({row, column, number});
+}
+
+void TripleCollector::refuse_number(std::int32_t row, std::int32_t column, double number) const {
+  throw Error(
+      Errc::invalid_argument,
+      message("number of {} and {} is {}", rows_.name(row), columns_.name(column), shown(number)),
+      options_.non_negative ? "Numbers are finite and not negative." : "Numbers are finite.",
+      "Leave such cells out with WHERE or FILTER, or give NULL.");
+}
+
+void TripleCollector::check_keys() const {
+  const std::int64_t keys = std::int64_t(rows_.size()) + columns_.size();
+  if (keys <= most_keys_) return;
+  if (most_keys_ == factor_max_keys)
+    throw Error(Errc::too_large,
+                message("table has more than {} rows and columns together", factor_max_keys),
+                "A model holds numbers for every key.");
+  throw Error(Errc::too_large,
+              message("fitting a table of more than {} rows and columns together takes more than "
+                      "{} MB beside the table",
+                      most_keys_, std::int64_t(key_memory_ / 1048576)),
+              "The limit is maintenance_work_mem, or 1 GB if that is more.",
+              "Raise maintenance_work_mem, or use a smaller k.");
+}
+
+/// The side with more keys; of equally many that whose keys come first; if they have the same keys,
+/// that by which a hash of all cells is smaller. If that is the same too, so is the transposed
+/// table.
+Side TripleCollector::choose_lines(const std::vector<std::string> &row_keys,
+                                   const std::vector<std::string> &column_keys,
+                                   const std::vector<std::int32_t> &row_places,
+                                   const std::vector<std::int32_t> &column_places) const {
+  if (row_keys.size() != column_keys.size())
+    return row_keys.size() > column_keys.size() ? Side::row : Side::column;
+  if (row_keys != column_keys) return row_keys < column_keys ? Side::row : Side::column;
+  std::uint64_t by_row = 0, by_column = 0;
+  cells_->each([&](std::span<const TableCell> some) {
+    for (const TableCell &cell : some) {
+      const std::int32_t row = row_places[std::size_t(cell.line)],
+                         column = column_places[std::size_t(cell.other)];
+      by_row += hash_of_cell(row, column, cell.number);
+      by_column += hash_of_cell(column, row, cell.number);
+    }
+  });
+  return by_row <= by_column ? Side::row : Side::column;
+}
+
+void TripleCollector::arrange(Control &) {
+  if (table_) return;
+  if (lines_) throw Error(Errc::internal, "table was not put in order");
+  cells_->finish();
+  std::vector<std::int32_t> row_places, column_places;
+  std::vector<std::string> row_keys = rows_.arrange(row_places),
+                           column_keys = columns_.arrange(column_places);
+  const Side of_lines = choose_lines(row_keys, column_keys, row_places, column_places);
+  const bool by_row = of_lines == Side::row;
+  std::vector<std::string> &line_keys = by_row ? row_keys : column_keys,
+                           &other_keys = by_row ? column_keys : row_keys;
+  // What is in memory stays there.
+  const std::size_t of_stores = cells_->in_memory()   ? budget_
+                                : options_.transposed ? budget_ / 8 * 3
+                                                      : budget_ / 4 * 3;
+  lines_ = std::make_unique<DocumentStore>(context_, std::int32_t(other_keys.size()), skipped_,
+                                           of_stores);
+  if (options_.transposed)
+    transposed_ = std::make_unique<DocumentStore>(context_, std::int32_t(line_keys.size()),
+                                                  skipped_, of_stores);
+  FactorTable table = {
+      *lines_, transposed_.get(), of_lines, std::move(line_keys), std::move(other_keys), skipped_};
+  CellRules rules = {
+      options_.repeated, options_.missing,
+      [&table](std::int32_t line, std::int32_t other, double first, double second) {
+        throw Error(Errc::invalid_argument,
+                    message("there is more than one number of {}: {} and {}",
+                            name_of_cell(table, line, other), shown(first), shown(second)),
+                    "A cell of the table has one number.",
+                    "GROUP BY row and column before, or say by option repeated what becomes of "
+                    "such numbers.");
+      },
+      [&table](std::int32_t line, std::int32_t other) {
+        throw Error(Errc::numeric, message("the numbers of {} add up to more than a number can be",
+                                           name_of_cell(table, line, other)));
+      }};
+  const bool in_memory = cells_->in_memory();
+  write_lines({row_places, column_places, !by_row}, rules);
+  if (transposed_) write_transposed(rules, in_memory ? budget_ : budget_ / 8);
+  cells_.reset();
+  table_.emplace(std::move(table));
+}
+
+void TripleCollector::write_lines(const CellMap &map, const CellRules &rules) {
+  const auto lines = std::int32_t((map.transposed ? map.others : map.lines).size());
+  CellOrder order(context_, lines, budget_ / 4, rules);
+  order.run(*cells_, map, [this](const DocumentTerms &line) { lines_->append(line); });
+  lines_->finish();
+}
+
+/// `bytes`: of cells in memory.
+void TripleCollector::write_transposed(const CellRules &rules, std::size_t bytes) {
+  CellStore cells(context_, bytes);
+  for (std::int64_t i = 0; i < lines_->stretches(); ++i)
+    for (const CorpusPiece &piece : lines_->stretch(i))
+      each_document(piece, [&cells](std::int64_t index, const DocumentTerms &line) {
+        for (std::size_t e = 0; e < line.size(); ++e)
+          cells.add({line.terms[e], std::int32_t(index), line.counts[e]});
+        return true;
+      });
+  cells.finish();
+  CellOrder order(context_, lines_->totals().vocabulary, budget_ / 4, rules);
+  order.run(cells, {}, [this](const DocumentTerms &line) { transposed_->append(line); });
+  transposed_->finish();
+}
+
+}  // namespace bayes::pg

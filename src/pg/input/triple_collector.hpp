@@ -1,0 +1,76 @@
+// Collects the cells of a table, finds the keys of its rows and columns, and puts it in order.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "factor/factor_table.hpp"
+#include "pg/input/cell_order.hpp"
+#include "pg/input/cell_store.hpp"
+#include "pg/input/collector.hpp"
+#include "pg/input/document_store.hpp"
+#include "pg/input/table_keys.hpp"
+
+namespace bayes::pg {
+
+/// The table of one fit: from cells, each with the keys of its row and column and a number, in any
+/// order; or from rows, each an array of numbers, with or without a key.
+///
+/// Keys have provisional numbers, in order of appearance, until all are known. Nothing about them
+/// but their order by bytes, and nothing about the order of cells, changes the table; which side
+/// its lines are does not depend on which one is called rows. Cells, and then the table, share
+/// maintenance_work_mem; what does not fit lies in temporary files.
+class TripleCollector final : public Collector {
+ public:
+  using Check = FactorTableOptions (*)(const FitRequest &request);
+
+  /// An item of three values is a cell: keys of any type, and a float8. One of two is the key of a
+  /// row, and its numbers, an array; one of one is such an array, whose key is its number.
+  TripleCollector(MemoryContext context, ItemForm form);
+
+  void begin(const FitRequest &request, Check check);
+  void add(const Item &item);
+  bool empty() const override { return rows_.size() == 0 || columns_.size() == 0; }
+
+  /// The table; called once all is read. Nothing can be added afterwards.
+  void arrange(Control &control);
+  FactorTable &table() { return *table_; }
+
+ private:
+  void add_cell(const NullableDatum *values);
+  void add_row(const Item &item);
+  void add_number(std::int32_t row, std::int32_t column, double number);
+  void check_keys() const;
+  [[noreturn]] void refuse_number(std::int32_t row, std::int32_t column, double number) const;
+  Side choose_lines(const std::vector<std::string> &row_keys,
+                    const std::vector<std::string> &column_keys,
+                    const std::vector<std::int32_t> &row_places,
+                    const std::vector<std::int32_t> &column_places) const;
+  void write_lines(const CellMap &map, const CellRules &rules);
+  void write_transposed(const CellRules &rules, std::size_t bytes);
+
+  MemoryContext context_;
+  ItemForm form_;
+  FactorTableOptions options_;
+  /// in bytes
+  std::size_t budget_ = 0;
+  /// of rows and columns together
+  std::int64_t most_keys_ = factor_max_keys;
+  double key_memory_ = 0;
+
+  TableKeys rows_, columns_;
+  /// of arrays, whose elements are the columns; the first of them
+  ElementType elements_;
+  std::int32_t length_ = 0, first_row_ = 0;
+  std::vector<double> numbers_;
+  /// A zero says nothing.
+  bool drop_zeros_ = false;
+  std::int64_t skipped_ = 0;
+  std::unique_ptr<CellStore> cells_;
+
+  std::unique_ptr<DocumentStore> lines_, transposed_;
+  std::optional<FactorTable> table_;
+};
+
+}  // namespace bayes::pg

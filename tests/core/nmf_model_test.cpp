@@ -1,0 +1,217 @@
+// Fitted non-negative factorizations: cells and lines that they predict, starting points, learned
+// priors, documents, and tables that are hard.
+#include <cmath>
+
+#include "base/special.hpp"
+#include "factor/nmf_learners.hpp"
+#include "factor/nmf_starts.hpp"
+#include "nmf_support.hpp"
+
+using namespace factors;
+
+BOOST_AUTO_TEST_SUITE(nmf_model)
+
+namespace {
+
+std::string message_of_fit(const Cells &x, int k, Options options) {
+  return topics::message_of([&] { fitted(x, k, std::move(options)); });
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(cells_have_the_moments_of_the_posterior) {
+  const Cells x = counts(8, 5, 2, 10, 1);
+  const double a = 0.4, b = 0.5, c = 0.6, d = 0.9;
+  const Model model = fitted(x, 2, {{"prior", Options{{"a", a}, {"b", b}, {"c", c}, {"d", d}}}});
+  bayes::Random random(4);
+  for (const auto &[row, column] : {std::pair{3, 2}, {-1, 2}, {3, -1}, {-1, -1}}) {
+    double mean = 0, square = 0;
+    const int draws = 400000;
+    const auto draw = [&](Side side, int key, double shape, double rate, std::size_t k) {
+      if (key < 0) return random.gamma(shape) / rate;
+      const NmfWeights of = model->weights(side, key);
+      return random.gamma(of.shape[k]) / of.rate[k];
+    };
+    for (int i = 0; i < draws; ++i) {
+      double sum = 0;
+      for (std::size_t k = 0; k < 2; ++k)
+        sum += draw(Side::row, row, a, b, k) * draw(Side::column, column, c, d, k);
+      mean += sum / draws;
+      square += sum * sum / draws;
+    }
+    const auto found = model->predict(row, column);
+    const double variance = square - mean * mean;
+    BOOST_TEST(std::abs(found.mean - mean) < 6 * std::sqrt(variance / draws));
+    BOOST_TEST(std::abs(found.variance - mean - variance) < 0.1 * variance);
+  }
+  const Model points = fitted(x, 2, {{"method", "em"}});
+  BOOST_TEST(points->predict(1, 1).variance == points->predict(1, 1).mean);
+  double average = 0;
+  for (int i = 0; i < 8; ++i) average += points->predict(i, 3).mean / 8;
+  BOOST_TEST(distance(points->predict(-1, 3).mean, average) < 1e-12);
+  BOOST_TEST(std::isnan(fitted(x, 2, {{"method", "squared"}})->predict(1, 1).variance));
+}
+
+// A line of the fit is found again.
+BOOST_AUTO_TEST_CASE(lines_of_the_fit_have_the_weights_of_the_fit) {
+  const Cells x = counts(12, 7, 2, 25, 12);
+  for (const char *const method : {"vi", "em", "squared"}) {
+    const Model model = fitted(x, 2, {{"method", method}, {"max_iter", 20000}, {"tol", 1e-13}});
+    for (const Side side : {Side::row, Side::column}) {
+      const Cells cells = side == Side::row ? x : transposed(x);
+      for (std::size_t i = 0; i < cells.size(); ++i) {
+        topics::Counts line;
+        for (std::size_t j = 0; j < cells[i].size(); ++j)
+          if (cells[i][j] > 0) line[std::int32_t(j)] = cells[i][j];
+        const NmfWeights found = model->transform(side, topics::Packed(line)),
+                         fit = model->weights(side, std::int32_t(i));
+        for (std::size_t k = 0; k < 2; ++k)
+          BOOST_TEST(std::abs(found.value[k] - fit.value[k]) < 2e-4 * (0.01 + fit.value[k]),
+                     method << " " << i << " " << found.value[k] << " " << fit.value[k]);
+        BOOST_TEST(found.shape.size() == fit.shape.size());
+      }
+    }
+    // nothing is known of a line without cells
+    const NmfWeights empty = model->transform(Side::row, topics::Packed(topics::Counts()));
+    for (const double value : empty.value) BOOST_TEST((method[0] == 'v' ? value > 0 : value == 0));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_table_of_low_rank_is_found_by_its_singular_vectors) {
+  // Blocks: singular vectors are not negative.
+  Cells x(9, std::vector<double>(6, 0.0));
+  for (std::size_t i = 0; i < 9; ++i)
+    for (std::size_t j = 0; j < 6; ++j)
+      if (i / 3 == j / 2) x[i][j] = double((1 + i) * (1 + j % 2));
+  MemoryCorpus lines = lines_of(x);
+  Control control;
+  const bayes::FactorStart start = bayes::nndsvd_start(lines, 3, 1, control);
+  double mean = 0;
+  for (const auto &line : x) mean += std::accumulate(line.begin(), line.end(), 0.0) / 54;
+  for (std::size_t i = 0; i < 9; ++i)
+    for (std::size_t j = 0; j < 6; ++j) {
+      double sum = 0, filled = 0;
+      for (int k = 0; k < 3; ++k) {
+        const double w = start.lines[i * 8 + std::size_t(k)], v = start.others.of(int(j))[k];
+        // zeros are filled by the mean of the table
+        (w == mean || v == mean ? filled : sum) += w * v;
+      }
+      BOOST_TEST(std::abs(sum - x[i][j]) < 1e-9);
+      BOOST_TEST((filled > 0));
+    }
+  // A factor beyond the rank begins at random.
+  const bayes::FactorStart more = bayes::nndsvd_start(lines, 5, 1, control);
+  for (int j = 0; j < 6; ++j) BOOST_TEST(more.others.of(j)[4] > 0);
+  BOOST_TEST(more.others.of(0)[4] != more.others.of(1)[4]);
+}
+
+BOOST_AUTO_TEST_CASE(learned_priors_are_at_the_maximum) {
+  for (const double shape : {0.01, 0.3, 2.0, 50.0}) {
+    const double mean = 1.7, mean_log = bayes::digamma(shape) - std::log(shape / mean);
+    BOOST_TEST(distance(bayes::learn_gamma_shape(mean, mean_log), shape) < 1e-9);
+  }
+  const Cells x = counts(60, 30, 3, 40, 21);
+  const auto learned = [&](Options prior) {
+    return fitted(x, 3, {{"prior", std::move(prior)}, {"max_iter", 20000}, {"tol", 1e-10}});
+  };
+  const Options all = {{"a", "learned"}, {"b", "learned"}, {"c", "learned"}, {"d", "learned"}};
+  const double best = learned(all)->info.objective;
+  for (const char *const left_out : {"a", "b", "c", "d"}) {
+    Options some;
+    for (const auto &[key, value] : all)
+      if (key != left_out) some.emplace_back(key, value);
+    const Model model = learned(some);
+    for (const auto &trace : model->trace)
+      for (std::size_t i = 1; i < trace.size(); ++i)
+        BOOST_TEST(trace[i] >= trace[i - 1] - 1e-9 * std::abs(trace[i]));
+    BOOST_TEST(model->info.objective < best + 1e-4, left_out);
+    BOOST_TEST(model->info.objective > learned({})->info.objective - 1e-4);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_start_model_keeps_its_numbers) {
+  const Cells x = counts(20, 8, 3, 30, 13);
+  for (const char *const method : {"vi", "em", "squared"}) {
+    const Model first = fitted(x, 3, {{"method", method}, {"max_iter", 3000}, {"tol", 1e-9}}),
+                again = fitted(x, 7, {}, Control(), first.get());
+    BOOST_TEST(again->size() == 3);
+    BOOST_TEST(again->info.method == method);
+    BOOST_TEST(again->info.iterations < first->info.iterations);
+    BOOST_TEST(again->info.objective > first->info.objective - 0.02);
+    // fewer rows, whose factors stand in the order of the first model
+    const Model fewer = fitted(Cells(x.begin() + 10, x.end()), 3, {}, Control(), first.get());
+    const Cells a = values(*first, Side::column), b = values(*fewer, Side::column);
+    for (std::size_t k = 0; k < 3; ++k) {
+      double same = 0, squares_a = 0, squares_b = 0;
+      for (std::size_t j = 0; j < a.size(); ++j) {
+        same += a[j][k] * b[j][k];
+        squares_a += a[j][k] * a[j][k];
+        squares_b += b[j][k] * b[j][k];
+      }
+      BOOST_TEST(same > 0.7 * std::sqrt(squares_a * squares_b));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(hard_tables) {
+  for (const char *const method : {"vi", "em", "squared"}) {
+    const auto check = [&](const Cells &x, int k) {
+      const Model model = fitted(x, k, {{"method", method}, {"restarts", 2}});
+      BOOST_TEST(std::isfinite(model->info.objective));
+      for (const Side side : {Side::row, Side::column})
+        for (const auto &each : values(*model, side))
+          for (const double value : each) BOOST_TEST((value >= 0 && std::isfinite(value)));
+      const std::string bytes = model->to_bytes();
+      BOOST_TEST((bayes::Model::from_bytes(bytes)->to_bytes() == bytes));
+      BOOST_TEST((bayes::Model::from_document(model->to_document())->to_bytes() == bytes));
+      return model->predict(0, 0).mean;
+    };
+    check({{3}}, 1);
+    check({{3}}, 4);
+    check({{1, 2, 0, 4}}, 6);
+    check({{0, 0, 0}, {0, 5, 1}, {0, 0, 0}}, 2);
+    check({{0.5, 1e-300}, {1e-300, 0}}, 2);
+    check({{7, 7}, {7, 7}}, 3);
+    BOOST_TEST(std::abs(check({{1e14, 0}, {0, 1}}, 2) / 1e14 - 1) < 0.01);
+    BOOST_TEST((message_of_fit({{1e300, 1}, {1, 1}}, 1, {{"method", method}}).find("add up to") !=
+                std::string::npos));
+    BOOST_TEST(
+        (message_of_fit({{0, 0}}, 1, {{"method", method}}) == "every cell of the table is 0"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(options_that_cannot_be_are_refused) {
+  const Cells x = {{1, 2}, {2, 1}};
+  const auto has = [&](Options options, const char *text) {
+    const std::string message = message_of_fit(x, 1, std::move(options));
+    BOOST_TEST((message.find(text) != std::string::npos), message);
+  };
+  has({{"method", "gibbs"}}, "method");
+  has({{"init", "start"}}, "init");
+  has({{"method", "em"}, {"prior", Options{}}}, "prior");
+  has({{"prior", Options{{"a", 0}}}}, "prior.a");
+  has({{"prior", Options{{"b", "large"}}}}, "prior.b");
+  has({{"prior", Options{{"e", 1}}}}, "prior.e");
+  BOOST_TEST((message_of_fit(x, 0, {}).find("k is 0") != std::string::npos));
+}
+
+BOOST_AUTO_TEST_CASE(documents_that_cannot_be_are_refused) {
+  const Model model = fitted(counts(4, 3, 1, 10, 2), 2, {});
+  const auto message = [&](const char *side, const char *key, Document value) {
+    Document document = model->to_document();
+    Document changed = *document.find(side);
+    changed.set(key, std::move(value));
+    document.set(side, std::move(changed));
+    return topics::message_of([&] { bayes::Model::from_document(document); });
+  };
+  for (const auto &[key, value] : {std::pair<const char *, Document>{"shape", 1},
+                                   {"rate", Document::List{}},
+                                   {"keys", Document::List{}},
+                                   {"keys", Document::List{"a", "b", "a", "c"}},
+                                   {"keys", Document::List{1, 2, 3, 4}},
+                                   {"prior", 3}})
+    BOOST_TEST((message("row", key, value).find(key) != std::string::npos),
+               message("row", key, value));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

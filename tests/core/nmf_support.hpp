@@ -1,0 +1,111 @@
+// Helpers for the tests of non-negative factorizations: tables, fits, and slow computations.
+#pragma once
+
+#include <numeric>
+
+#include "factor/nmf.hpp"
+#include "lda_support.hpp"
+
+namespace factors {
+
+using bayes::Control;
+using bayes::Document;
+using bayes::FactorTable;
+using bayes::MemoryCorpus;
+using bayes::NmfModel;
+using bayes::NmfWeights;
+using bayes::Side;
+using support::distance;
+using topics::at;
+using topics::Real;
+using Options = Document::Object;
+using Cells = std::vector<std::vector<double>>;
+using Model = std::unique_ptr<NmfModel>;
+
+inline std::vector<std::string> keys(const char *letter, std::size_t count) {
+  std::vector<std::string> out;
+  char name[32];
+  for (std::size_t i = 0; i < count; ++i) {
+    std::snprintf(name, sizeof name, "%s%05zu", letter, i);
+    out.push_back(name);
+  }
+  return out;
+}
+
+inline MemoryCorpus lines_of(const Cells &cells) {
+  MemoryCorpus out(std::int32_t(cells[0].size()));
+  for (const std::vector<double> &line : cells) {
+    topics::Counts counts;
+    for (std::size_t j = 0; j < line.size(); ++j)
+      if (line[j] != 0) counts[std::int32_t(j)] = line[j];
+    out.append(topics::Packed(counts));
+  }
+  return out;
+}
+
+inline Cells transposed(const Cells &cells) {
+  Cells out(cells[0].size(), std::vector<double>(cells.size()));
+  for (std::size_t i = 0; i < cells.size(); ++i)
+    for (std::size_t j = 0; j < out.size(); ++j) out[j][i] = cells[i][j];
+  return out;
+}
+
+/// Lines are rows, unless `columns`: then they are the columns of the transposed table.
+inline Model fitted(const Cells &cells, int k, Options options, Control &&control = Control(),
+                    const NmfModel *start = nullptr, bool columns = false) {
+  MemoryCorpus lines = lines_of(cells);
+  FactorTable table{lines,
+                    nullptr,
+                    columns ? Side::column : Side::row,
+                    keys(columns ? "c" : "r", cells.size()),
+                    keys(columns ? "r" : "c", cells[0].size()),
+                    0};
+  return bayes::nmf_fit(table, k, Document(std::move(options)), start, control);
+}
+inline Model fitted_with(int threads, const Cells &cells, int k, Options options) {
+  Control control;
+  control.threads = threads;
+  return fitted(cells, k, std::move(options), std::move(control));
+}
+
+/// [key][factor]
+inline Cells values(const NmfModel &model, Side side) {
+  Cells out;
+  for (std::size_t i = 0; i < model.keys(side).size(); ++i)
+    out.push_back(model.weights(side, std::int32_t(i)).value);
+  return out;
+}
+
+inline Cells means(const Cells &w, const Cells &v) {
+  Cells out(w.size(), std::vector<double>(v.size(), 0.0));
+  for (std::size_t i = 0; i < w.size(); ++i)
+    for (std::size_t j = 0; j < v.size(); ++j)
+      for (std::size_t k = 0; k < w[i].size(); ++k) out[i][j] += w[i][k] * v[j][k];
+  return out;
+}
+
+/// Counts from a few factors.
+inline Cells counts(int rows, int columns, int k, double size, std::uint64_t seed) {
+  bayes::Random random(seed);
+  const auto weights = [&](int n) {
+    Cells out(at(n), std::vector<double>(at(k)));
+    for (auto &each : out)
+      for (double &x : each) x = random.gamma(0.4);
+    return out;
+  };
+  Cells out = means(weights(rows), weights(columns));
+  for (auto &line : out)
+    for (double &x : line) {
+      double count = 0;
+      for (double time = random.exponential(); time < size * x; time += random.exponential())
+        ++count;
+      x = count;
+    }
+  return out;
+}
+
+inline Real log_poisson(Real x, Real mean) {
+  return x * std::log(mean) - mean - boost::math::lgamma(x + 1);
+}
+
+}  // namespace factors

@@ -1,0 +1,72 @@
+-- The interface of non-negative factorizations, pinned as that of the others is in api.sql.
+SELECT plan(2);
+SET client_min_messages = error;
+
+SELECT results_eq($$
+  SELECT p.oid::regprocedure::text, CASE prokind WHEN 'f' THEN 'function' WHEN 'a' THEN 'aggregate'
+    WHEN 'w' THEN 'window' END, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid),
+    CASE provolatile WHEN 'i' THEN 'immutable' WHEN 's' THEN 'stable' ELSE 'volatile' END,
+    proisstrict, CASE proparallel WHEN 's' THEN 'safe' WHEN 'r' THEN 'restricted'
+    ELSE 'unsafe' END
+  FROM pg_depend d JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass
+    AND d.refobjid = e.oid AND extname = 'pg_bayes' AND d.deptype = 'e'
+    JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
+  WHERE proname LIKE 'nmf%' AND proname !~ '_(transition|final)$'
+  ORDER BY p.oid::regprocedure::text COLLATE "C"$$, $$VALUES
+  ('nmf_factorize(bayes_query,integer)', 'function', 'query bayes_query, k integer',
+    'TABLE(side text, key text, factor integer, value double precision, shape double precision, '
+    'rate double precision)', 'volatile', false, 'unsafe'),
+  ('nmf_factorize(bayes_query,integer,jsonb)', 'function',
+    'query bayes_query, k integer, options jsonb',
+    'TABLE(side text, key text, factor integer, value double precision, shape double precision, '
+    'rate double precision)', 'volatile', false, 'unsafe'),
+  ('nmf_factors(bayes_model)', 'function', 'model bayes_model',
+    'TABLE(side text, key text, factor integer, value double precision, shape double precision, '
+    'rate double precision)', 'immutable', true, 'safe'),
+  ('nmf_fit("any","any",double precision,bayes_model)', 'aggregate',
+    'row_key "any", column_key "any", value double precision, start bayes_model', 'bayes_model',
+    'immutable', false, 'safe'),
+  ('nmf_fit("any","any",double precision,bayes_model,jsonb)', 'aggregate',
+    'row_key "any", column_key "any", value double precision, start bayes_model, options jsonb',
+    'bayes_model', 'immutable', false, 'safe'),
+  ('nmf_fit("any","any",double precision,integer)', 'aggregate',
+    'row_key "any", column_key "any", value double precision, k integer', 'bayes_model', 'immutable',
+    false, 'safe'),
+  ('nmf_fit("any","any",double precision,integer,jsonb)', 'aggregate',
+    'row_key "any", column_key "any", value double precision, k integer, options jsonb',
+    'bayes_model', 'immutable', false, 'safe'),
+  ('nmf_fit(double precision[],bayes_model)', 'aggregate',
+    'x double precision[], start bayes_model', 'bayes_model', 'immutable', false, 'safe'),
+  ('nmf_fit(double precision[],bayes_model,jsonb)', 'aggregate',
+    'x double precision[], start bayes_model, options jsonb', 'bayes_model', 'immutable', false,
+    'safe'),
+  ('nmf_fit(double precision[],integer)', 'aggregate', 'x double precision[], k integer',
+    'bayes_model', 'immutable', false, 'safe'),
+  ('nmf_fit(double precision[],integer,jsonb)', 'aggregate',
+    'x double precision[], k integer, options jsonb', 'bayes_model', 'immutable', false, 'safe'),
+  ('nmf_predict(bayes_model,"any","any")', 'function',
+    'model bayes_model, row_key "any", column_key "any"',
+    'TABLE(mean double precision, variance double precision)', 'immutable', true, 'safe'),
+  ('nmf_shares(bayes_model)', 'function', 'model bayes_model',
+    'TABLE(factor integer, share double precision)', 'immutable', true, 'safe'),
+  ('nmf_transform(bayes_model,double precision[])', 'function',
+    'model bayes_model, cells double precision[]', 'double precision[]', 'immutable', true,
+    'safe'),
+  ('nmf_transform(bayes_model,jsonb)', 'function', 'model bayes_model, cells jsonb',
+    'double precision[]', 'immutable', true, 'safe'),
+  ('nmf_transform_sd(bayes_model,double precision[])', 'function',
+    'model bayes_model, cells double precision[]', 'double precision[]', 'immutable', true,
+    'safe'),
+  ('nmf_transform_sd(bayes_model,jsonb)', 'function', 'model bayes_model, cells jsonb',
+    'double precision[]', 'immutable', true, 'safe')$$,
+  'functions and aggregates');
+
+SELECT lives_ok($$SELECT q.key, p.mean, nmf_transform(cells => '{"2": 1}'::jsonb, model => m),
+  nmf_transform(cells => '{1,1}'::float8[], model => m),
+  nmf_transform_sd(model => m, cells => '{}'::jsonb)
+  FROM (SELECT nmf_fit(ARRAY[i, 2.5], 1) AS m FROM generate_series(1, 3) AS i) AS f,
+  nmf_factors(model => m), nmf_shares(model => m), nmf_predict(column_key => '2', row_key => 3,
+  model => m) AS p, nmf_factorize(k => 1, query => 'SELECT 1, 2, 3', options => '{}') AS q$$,
+  'arguments have names, which can be used');
+
+SELECT * FROM finish();

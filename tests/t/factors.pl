@@ -1,0 +1,143 @@
+# Tables with little memory: those that lie in a file give the same model to the last bit, with any
+# number of threads; files leave nothing behind, memory is bounded, and limits are told in time.
+#
+# How long, for the runner:
+# seconds: 30
+use strict;
+use warnings;
+use Memory;
+use Server;
+use Spill;
+use Test::More;
+
+my $server = Server->shared;
+$server->query(<<'SQL');
+CREATE TABLE cells AS SELECT id, (id::bigint * id * 7 + id / 3) % 3001 AS r, 'i' || (id * 31 + id
+  / 50) % 1009 AS c, (id % 7 + 0.25)::float8 AS v FROM generate_series(1, 150000) AS id;
+CREATE TABLE arrays AS SELECT id, ARRAY(SELECT (id * i * i + 7 * i) % 5 FROM
+  generate_series(1, 200) AS i)::float8[] AS x FROM generate_series(1, 700) AS id;
+-- One row that alone does not fit into memory, most of whose cells are repeated.
+CREATE TABLE repeated AS SELECT id % 2 AS r, (id * 7 % 11) AS c, 1 / (1.5 + id % 13) AS v
+FROM generate_series(1, 150000) AS id;
+CREATE TABLE models AS SELECT nmf_fit(r, c, v, 3, '{"max_iter": 2, "tol": 1e6}') AS model FROM cells
+WHERE id <= 3000;
+CREATE FUNCTION timeless(model bayes_model) RETURNS text LANGUAGE sql RETURN (model::jsonb
+  - 'seconds')::text;
+VACUUM ANALYZE;
+SQL
+my $session = $server->session;
+
+# ---- the same model wherever the cells lie ----
+
+my $quick = '"max_iter": 4, "tol": 0';
+my %statements = (
+    (map { ($_ => "SELECT timeless(nmf_fit(r, c, v, 5, '{\"method\": \"$_\", $quick}'))
+          FROM cells") } qw(vi em squared svi)),
+    transposed => "SELECT timeless(nmf_fit(c, r, v, 5, '{$quick}')) FROM cells",
+    arrays => "SELECT timeless(nmf_fit(x, 5, '{$quick}' ORDER BY id)) FROM arrays",
+    'one line' => "SELECT timeless(nmf_fit(1, c, v, 2, '{$quick}')) FROM repeated",
+    'few lines' => "SELECT timeless(nmf_fit(r, c, v, 2, '{$quick}')) FROM repeated",
+    relation => "SELECT md5(string_agg(t::text, ' '))
+          FROM nmf_factorize('SELECT r, c, v FROM cells', 5, '{$quick}') AS t",
+    start => "SELECT timeless(nmf_fit(r, c, v, model, '{$quick}')) FROM cells, models",
+);
+$session->run(settings(1, '256MB'));
+my %want = results_of($session, %statements);
+for my $order ('id DESC', 'md5(id::text)') {
+    is($session->run($statements{vi} =~ s/FROM cells/FROM (SELECT * FROM cells ORDER BY $order)
+          AS o/r, 120), $want{vi}, "the order of cells does not matter: $order");
+}
+unlike(files_of($session, $statements{vi}), qr/temporary file/,
+    'cells that fit into memory need no file');
+my @names = sort keys %statements;
+for my $case ([1, '1MB'], [2, '1MB'], [2, '3MB'], [2, '256MB']) {
+    $session->run(settings(@$case));
+    my @different = grep { $session->run($statements{$_}, 120) ne $want{$_} } @names;
+    is_deeply(\@different, [],
+        "maintenance_work_mem = $case->[1], threads: $case->[0]: the same to the last bit");
+}
+$session->run(settings(1, '1MB'));
+for my $name ('vi', 'relation', 'one line') {
+    like(files_of($session, $statements{$name}), qr/temporary file: path/,
+        "$name: what does not fit lies in a file");
+}
+no_file_is_left($server, 'no temporary files are left');
+
+# ---- errors, limits and cancels ----
+
+my %failing = (
+    'the last cell' => 'SELECT nmf_fit(r, c, CASE WHEN id < 150000 THEN v ELSE -1 END, 3 ORDER BY
+          id) FROM cells',
+    'the last array' => 'SELECT nmf_fit(x || CASE WHEN id = 700 THEN -1 ELSE 1 END, 3 ORDER BY id)
+          FROM arrays',
+    'a sum' => "SELECT nmf_fit(r, c, 1e305, 3) FROM repeated",
+    'a query' => "SELECT nmf_factorize('SELECT id, r, 1 / (150000 - id) FROM cells', 3)",
+    'after the fit' => "SELECT 1 / (length(nmf_fit(r, c, v, 1, '{$quick}')::text) * 0) FROM cells",
+);
+$session->run('SET client_min_messages = warning');
+for my $what (sort keys %failing) {
+    my $said = $session->run($failing{$what}, 120);
+    like($said, qr/^ERROR:  22/m, "error in $what");
+    is_deeply([grep { !/did not converge/ } $said =~ /^(WARNING:.*)/mg], [], 'and nothing else');
+    no_file_is_left($server);
+    $said = $session->run("DO \$do\$ BEGIN PERFORM r FROM ($failing{$what}) AS s(r);
+          EXCEPTION WHEN OTHERS THEN RAISE NOTICE 'caught %', SQLSTATE; END \$do\$;", 120);
+    is_deeply([grep { !/did not converge/ } $said =~ /^(WARNING:.*)/mg], [],
+        'within a transaction that goes on neither');
+    no_file_is_left($server, 'and then too the file is gone');
+}
+$session->run("BEGIN; DECLARE c CURSOR FOR SELECT id % 5, nmf_fit(r, c, v, 2, '{$quick}') FROM
+      cells GROUP BY 1; FETCH 1 FROM c; CLOSE c; COMMIT", 120);
+no_file_is_left($server, 'nor does a cursor leave one');
+$session->run('SET client_min_messages = error');
+limit_of_files_is_kept($server, $session, \%statements, 'vi', 'one line', 'relation');
+my $endless = '"max_iter": 1000000, "tol": 0';
+cancels_leave_nothing($server, $session, [0.02, 0.1, 0.3, 0.8],
+    "SELECT nmf_fit(r, c, v, 3, '{$endless}') FROM cells",
+    "SELECT nmf_fit(r, c, v, 3, '{\"method\": \"em\", $endless}') FROM cells",
+    "SELECT nmf_fit(1, c, v, 3) FROM repeated, generate_series(1, 50)",
+    "SELECT nmf_factorize('SELECT r, c, v FROM cells', 3, '{$endless}')");
+is($session->run(q{SELECT count(*) FROM pg_backend_memory_contexts WHERE name LIKE 'pg_bayes%'}),
+    '0', 'nor any memory context of ours');
+is($session->run($statements{'few lines'}, 120), $want{'few lines'}, 'and the session goes on');
+
+# ---- keys beyond the limits ----
+
+my $said = $session->run('SELECT nmf_fit(i, i, 1, 2) FROM generate_series(1, 20000000) AS i', 120);
+like($said, qr/^ERROR:  54000: .*(?:more than \d+ rows and columns together)/m,
+    'millions of keys are refused before all are read');
+$said = $session->run("SELECT nmf_fit(1, repeat('k', 9990) || i, 1, 2)
+      FROM generate_series(1, 30000) AS i", 120);
+like($said, qr/^ERROR:  54000: distinct column keys take more than 256 MB$/m, 'long ones too');
+
+# ---- memory ----
+
+memory_stays_near($server, "SELECT max(c), max(r) FROM cells;
+      SELECT nmf_fit(r, c, v, 3, '{$quick}') FROM cells WHERE id <= 100",
+    ['cells', "SELECT timeless(nmf_fit(r, c, v + i, 3, '{$quick}'))
+          FROM cells, generate_series(1, 4) AS i", 24],
+    ['one line', "SELECT timeless(nmf_fit(1, c, v + i, 3, '{$quick}'))
+          FROM repeated, generate_series(1, 4) AS i", 24]);
+
+# ---- many fits in one session ----
+
+my %many = (
+    'all methods' => q{SELECT pg_column_size(nmf_fit(r, c, v, 2, jsonb_build_object('method', m,
+          'max_iter', 3))) FROM cells, unnest('{vi,em,squared,svi}'::text[]) AS m WHERE id <= 50
+          GROUP BY m},
+    'arrays' => q{SELECT pg_column_size(nmf_fit(x, 2, '{"max_iter": 3}')) FROM arrays
+          WHERE id <= 10 GROUP BY id % 3},
+    'relations' => q{SELECT count(*) FROM nmf_factorize('SELECT r, c, v FROM cells WHERE id <= 50',
+          2, '{"max_iter": 3}'); SELECT count(*) FROM models, nmf_factors(model);
+          SELECT count(*) FROM models, nmf_shares(model)},
+    'cells and rows' => q{SELECT sum(mean) FROM models, cells, nmf_predict(model, r, c)
+          WHERE id <= 50; SELECT count(nmf_transform(model, jsonb_build_object(c, v))),
+          count(nmf_transform_sd(model, jsonb_build_object(c, v))) FROM models, cells
+          WHERE id <= 50},
+    'refused' => q{SELECT nmf_fit(r, c, CASE WHEN id < 150 THEN 1 ELSE -1 END, 2) FROM cells
+          WHERE id <= 200; SELECT nmf_factorize('SELECT 1, 2, -1', 2);
+          SELECT nmf_transform(model, '{"a": -1}'::jsonb) FROM models},
+);
+memory_is_flat($server, settings(1, '64MB'), 40, 10, %many);
+
+done_testing;
