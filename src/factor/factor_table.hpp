@@ -35,6 +35,11 @@ struct FactorTable {
   std::int64_t skipped = 0;
 };
 
+/// The number of cells that count.
+inline double cells_of(const CorpusTotals &totals, bool missing) {
+  return missing ? double(totals.entries) : double(totals.documents) * totals.vocabulary;
+}
+
 /// How a fit wants its table read, known before the first cell is.
 struct FactorTableOptions {
   enum class Repeated : char { add, refuse, average, last };

@@ -13,15 +13,25 @@
 namespace bayes {
 namespace {
 
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
 /// A gamma distribution's mean and mean square; a point has no variance.
 struct Moments {
   double mean, square;
 };
 
 Moments moments_of(const NmfSide &side, bool gamma, std::int32_t key, int factor) {
+  if (gamma && key < 0) {
+    const GammaPrior &prior = side.prior;
+    const double a = prior.shape, h = prior.scale_shape,
+                 b = prior.hierarchical() ? prior.rate / h : prior.rate;
+    if (!prior.hierarchical()) return {a / b, a * (a + 1) / (b * b)};
+    // over the inverse of the rate
+    return {h > 1 ? a / b / (h - 1) : infinite,
+            h > 2 ? a * (a + 1) / (b * b) / ((h - 1) * (h - 2)) : infinite};
+  }
   if (gamma) {
-    const double shape = key < 0 ? side.prior.shape : side.numbers.of(key)[factor],
-                 rate = key < 0 ? side.prior.rate : side.rates[std::size_t(factor)];
+    const double shape = side.numbers.of(key)[factor], rate = side.rate(key, factor);
     return {shape / rate, shape * (shape + 1) / (rate * rate)};
   }
   const double point = key < 0 ? side.totals[std::size_t(factor)] / double(side.keys.size())
@@ -32,13 +42,12 @@ Moments moments_of(const NmfSide &side, bool gamma, std::int32_t key, int factor
 }  // namespace
 
 void NmfSide::sum_up() {
-  totals.assign(rates.size(), 0.0);
+  totals.assign(std::size_t(numbers.topics()), 0.0);
   WorkPoll poll;
   for (std::int32_t j = 0; j < numbers.terms(); ++j) {
-    for (std::size_t k = 0; k < totals.size(); ++k) totals[k] += numbers.of(j)[k];
+    for (std::size_t k = 0; k < totals.size(); ++k) totals[k] += expected(j, int(k));
     poll(totals.size());
   }
-  for (std::size_t k = 0; k < totals.size(); ++k) totals[k] /= rates[k];
   order.clear();
   if (std::is_sorted(keys.begin(), keys.end())) return;
   order.resize(keys.size());
@@ -52,7 +61,7 @@ void NmfSide::sum_up() {
 void NmfModel::State::sum_up() {
   row.sum_up();
   column.sum_up();
-  shares.resize(row.rates.size());
+  shares.resize(row.totals.size());
   double sum = 0;
   for (std::size_t k = 0; k < shares.size(); ++k)
     sum += shares[k] = row.totals[k] * column.totals[k];
@@ -89,7 +98,7 @@ NmfWeights NmfModel::weights(Side which, std::int32_t index) const {
   for (int k = 0; k < size(); ++k) out.value.push_back(side.expected(index, k));
   if (info.method != "vi") return out;
   out.shape.assign(side.numbers.of(index), side.numbers.of(index) + size());
-  out.rate = side.rates;
+  for (int k = 0; k < size(); ++k) out.rate.push_back(side.rate(index, k));
   return out;
 }
 
@@ -102,7 +111,10 @@ CellPrediction NmfModel::predict(std::int32_t row, std::int32_t column) const {
     mean += w.mean * v.mean;
     if (gamma) variance += w.square * v.square - w.mean * w.mean * v.mean * v.mean;
   }
-  if (info.method == "squared") return {mean, std::numeric_limits<double>::quiet_NaN()};
+  // Without a posterior, or without moments of the prior, as the variance of infinite weights.
+  const double unknown = std::numeric_limits<double>::quiet_NaN();
+  if (!std::isfinite(mean)) return {unknown, unknown};
+  if (info.method == "squared" || !std::isfinite(variance)) return {mean, unknown};
   return {mean, mean + variance};
 }
 
@@ -126,27 +138,43 @@ NmfWeights NmfModel::transform(Side which, const DocumentTerms &cells) const {
     return out;
   }
   const bool gamma = info.method == "vi";
-  const double shape = gamma ? state->side(which).prior.shape : 0;
+  const GammaPrior &prior = state->side(which).prior;
   TopicFactors of_cells(count, factors);
   Buffer logs(std::size_t(numbers.stride()), 0.0), inverse(std::size_t(numbers.stride()), 1.0);
-  std::vector<double> rates(std::size_t(factors), 0.0);
-  for (std::size_t k = 0; k < rates.size(); ++k) {
-    logs[k] = std::log(others.rates[k]);
-    rates[k] = others.totals[k] + (gamma ? state->side(which).prior.rate : 0);
-    // A factor without any number explains nothing.
-    inverse[k] = rates[k] > 0 ? 1 / rates[k] : 0;
-  }
+  std::vector<double> sums = others.totals, rates(std::size_t(factors), 0.0);
+  if (state->missing) std::fill(sums.begin(), sums.end(), 0.0);
   for (std::int32_t i = 0; i < count; ++i) {
+    const std::int32_t key = cells.terms[std::size_t(i)];
+    for (int k = 0; k < factors; ++k) {
+      logs[std::size_t(k)] = std::log(others.rate(key, k));
+      if (state->missing) sums[std::size_t(k)] += others.expected(key, k);
+    }
     if (gamma)
-      of_cells.expect(i, {numbers}, logs.data());
+      of_cells.expect(i, {numbers, 1, 0}, logs.data());
     else
       of_cells.take(i, numbers);
   }
-  const Buffer parts = converged_parts(line, of_cells, shape, inverse);
+  Buffer parts;
+  // Of a hierarchical prior, the parts and the rate in turn.
+  double rate = prior.hierarchical() ? ScalePosterior(prior, factors).mean() : prior.rate;
+  for (int round = 0; round < (prior.hierarchical() ? 1000 : 1); ++round) {
+    double weights = 0;
+    for (std::size_t k = 0; k < rates.size(); ++k) {
+      rates[k] = sums[k] + rate;
+      // A factor without any number explains nothing.
+      inverse[k] = rates[k] > 0 ? 1 / rates[k] : 0;
+    }
+    parts = converged_parts(line, of_cells, prior.shape, inverse);
+    for (std::size_t k = 0; k < rates.size(); ++k) weights += (prior.shape + parts[k]) * inverse[k];
+    if (!prior.hierarchical()) break;
+    const double before = rate;
+    rate = ScalePosterior(prior, factors, weights).mean();
+    if (std::abs(rate - before) <= 1e-12 * rate) break;
+  }
   for (std::size_t k = 0; k < rates.size(); ++k)
-    out.value.push_back((shape + parts[k]) * inverse[k]);
+    out.value.push_back((prior.shape + parts[k]) * inverse[k]);
   if (!gamma) return out;
-  for (std::size_t k = 0; k < rates.size(); ++k) out.shape.push_back(shape + parts[k]);
+  for (std::size_t k = 0; k < rates.size(); ++k) out.shape.push_back(prior.shape + parts[k]);
   out.rate = rates;
   return out;
 }

@@ -11,22 +11,42 @@ namespace {
 
 constexpr double largest_weight = 1e200;
 
-Document written(const NmfSide &side, bool gamma) {
-  const std::int64_t keys = side.numbers.terms(), factors = side.numbers.topics();
-  Tensor numbers{{keys, factors}, {}};
-  numbers.values.reserve(std::size_t(keys) * std::size_t(factors));
+Tensor tensor_of(const TermTopics &table) {
+  Tensor out{{table.terms(), table.topics()}, {}};
+  out.values.reserve(std::size_t(table.terms()) * std::size_t(table.topics()));
   WorkPoll poll;
-  for (std::int32_t i = 0; i < side.numbers.terms(); ++i) {
-    numbers.values.insert(numbers.values.end(), side.numbers.of(i), side.numbers.of(i) + factors);
+  for (std::int32_t i = 0; i < table.terms(); ++i) {
+    out.values.insert(out.values.end(), table.of(i), table.of(i) + table.topics());
+    poll(4 * std::size_t(table.topics()));
+  }
+  return out;
+}
+
+TermTopics table_of(const Tensor &tensor) {
+  const std::int32_t keys = std::int32_t(tensor.shape[0]);
+  const int factors = int(tensor.shape[1]);
+  TermTopics out(keys, factors);
+  WorkPoll poll;
+  for (std::int32_t i = 0; i < keys; ++i) {
+    std::copy_n(tensor.values.data() + std::size_t(i) * std::size_t(factors), factors, out.of(i));
     poll(4 * std::size_t(factors));
   }
+  return out;
+}
+
+Document written(const NmfSide &side, bool gamma) {
+  const std::int64_t factors = side.numbers.topics();
   Document out = Document::object()
                      .set("keys", Document::List(side.keys.begin(), side.keys.end()))
-                     .set(gamma ? "shape" : "value", std::move(numbers));
-  if (gamma)
-    out.set("rate", Tensor{{factors}, side.rates})
-        .set("prior",
-             Document::object().set("shape", side.prior.shape).set("rate", side.prior.rate));
+                     .set(gamma ? "shape" : "value", tensor_of(side.numbers));
+  if (!gamma) return out;
+  if (side.own_rates.terms())
+    out.set("rates", tensor_of(side.own_rates));
+  else
+    out.set("rate", Tensor{{factors}, side.rates});
+  Document prior = Document::object().set("shape", side.prior.shape).set("rate", side.prior.rate);
+  if (side.prior.hierarchical()) prior.set("scale_shape", side.prior.scale_shape);
+  out.set("prior", std::move(prior));
   return out;
 }
 
@@ -55,23 +75,23 @@ NmfSide read_side(const MemberReader &in, int factors, bool gamma) {
   const char *const name = gamma ? "shape" : "value";
   const Tensor numbers = in.tensor(name, {keys, factors});
   require_weights(in, name, numbers.values, gamma);
-  out.numbers = TermTopics(std::int32_t(keys), factors);
-  WorkPoll poll;
-  for (std::int32_t i = 0; i < out.numbers.terms(); ++i) {
-    std::copy_n(numbers.values.data() + std::size_t(i) * std::size_t(factors), factors,
-                out.numbers.of(i));
-    poll(4 * std::size_t(factors));
-  }
+  out.numbers = table_of(numbers);
   out.rates.assign(std::size_t(factors), 1.0);
   if (gamma) {
-    out.rates = in.tensor("rate", {factors}).values;
-    require_weights(in, "rate", out.rates, true);
+    const bool own = in.has("rates");
+    const Tensor rates = own ? in.tensor("rates", {keys, factors}) : in.tensor("rate", {factors});
+    require_weights(in, own ? "rates" : "rate", rates.values, true);
+    out.rates = own ? std::vector<double>() : rates.values;
+    if (own) out.own_rates = table_of(rates);
     const MemberReader prior = in.object("prior");
     out.prior = {prior.number("shape", 0, largest_weight, true),
                  prior.number("rate", 0, largest_weight, true)};
+    if (prior.has("scale_shape"))
+      out.prior.scale_shape = prior.number("scale_shape", 0, largest_weight, true);
   }
   out.sum_up();
   // Looked up by name, keys must differ.
+  WorkPoll poll;
   for (std::size_t i = 1; i < out.keys.size(); ++i) {
     const auto at = [&](std::size_t place) -> const std::string & {
       return out.keys[out.order.empty() ? place : std::size_t(out.order[place])];
@@ -92,6 +112,7 @@ void NmfModel::write(Document &document) const {
                         .set("squared", state->error.squared)
                         .set("divergence", state->error.divergence)
                         .set("explained", state->error.explained));
+  if (state->missing) document.set("missing", true);
 }
 
 std::unique_ptr<Model> read_nmf_model(const Document &document) {
@@ -110,6 +131,7 @@ std::unique_ptr<Model> read_nmf_model(const Document &document) {
   const MemberReader error = in.object("error");
   state.error = {error.number("squared", 0, std::numeric_limits<double>::max()),
                  error.number_or_nan("divergence"), error.number_or_nan("explained")};
+  state.missing = in.has("missing") && in.boolean("missing");
   state.sum_up();
   return model;
 }

@@ -81,7 +81,7 @@ class NmfFit {
 
   /// Both sides have the same mean, of which k products make up that of a cell.
   void find_priors() {
-    const double mean = totals_.tokens / (double(totals_.documents) * totals_.vocabulary),
+    const double mean = totals_.tokens / cells_of(totals_, options_.missing_cells),
                  of_weight = std::sqrt(mean / k_);
     const auto find = [of_weight](WeightPrior &side) {
       const double shape = side.shape.value_or(default_shape);
@@ -107,11 +107,14 @@ class NmfFit {
     FactorState out;
     out.others = std::move(start.others);
     out.lines = std::move(start.lines);
+    const double scale_shape = options_.hierarchical ? options_.scale_shape : 0;
     if (options_.gamma()) {
-      out.line_prior = {*of_lines().shape, *of_lines().rate};
-      out.other_prior = {*of_others().shape, *of_others().rate};
+      out.line_prior = {*of_lines().shape, *of_lines().rate, scale_shape};
+      out.other_prior = {*of_others().shape, *of_others().rate, scale_shape};
     }
-    if (!options_.squared()) make_parts(out);
+    if (options_.gamma() || (options_.method == "em" && !options_.missing_cells)) make_parts(out);
+    // Lines with rates of their own are found.
+    if (options_.own_rates()) out.lines = Buffer();
     return out;
   }
 
@@ -169,16 +172,29 @@ class NmfFit {
     lines.prior = state.line_prior;
     others.prior = state.other_prior;
     lines.rates = others.rates = std::vector<double>(std::size_t(k_), 1.0);
-    const bool gamma = options_.gamma();
-    if (gamma) {
+    const bool gamma = options_.gamma(), own = options_.own_rates();
+    model_->state->missing = options_.missing_cells;
+    if (gamma && own) {
+      lines.rates.clear();
+      others.rates.clear();
+      lines.own_rates = TermTopics(lines.numbers.terms(), k_);
+      others.own_rates = std::move(state.own_other_rates);
+    } else if (gamma) {
       lines.rates = state.line_rates;
       others.rates = state.other_rates;
     }
     WorkPoll poll;
     for (std::int32_t i = 0; i < lines.numbers.terms(); ++i) {
-      for (int k = 0; k < k_; ++k)
-        lines.numbers.of(i)[k] =
-            lines.prior.shape + state.lines[std::size_t(i) * stride() + std::size_t(k)];
+      const double *const parts = state.lines.data() + std::size_t(i) * stride() * (own ? 2 : 1),
+                          *const inverse = parts + stride();
+      for (int k = 0; k < k_; ++k) {
+        double &to = lines.numbers.of(i)[k];
+        to = lines.prior.shape + parts[k];
+        if (own && gamma)
+          lines.own_rates.of(i)[k] = 1 / inverse[k];
+        else if (own)
+          to *= inverse[k];
+      }
       poll(stride());
     }
     for (std::int32_t j = 0; gamma && j < others.numbers.terms(); ++j) {
@@ -221,12 +237,14 @@ class NmfFit {
     for (NmfSide *const side : {&model_->state->row, &model_->state->column}) {
       std::vector<double> before(static_cast<std::size_t>(k_));
       WorkPoll poll;
-      for (std::int32_t i = 0; i < side->numbers.terms(); ++i) {
-        std::copy_n(side->numbers.of(i), k_, before.begin());
-        for (int k = 0; k < k_; ++k)
-          side->numbers.of(i)[k] = before[std::size_t(order[std::size_t(k)])];
-        poll(stride());
-      }
+      for (TermTopics *const numbers : {&side->numbers, &side->own_rates})
+        for (std::int32_t i = 0; i < numbers->terms(); ++i) {
+          std::copy_n(numbers->of(i), k_, before.begin());
+          for (int k = 0; k < k_; ++k)
+            numbers->of(i)[k] = before[std::size_t(order[std::size_t(k)])];
+          poll(stride());
+        }
+      if (side->rates.empty()) continue;
       before = side->rates;
       for (int k = 0; k < k_; ++k)
         side->rates[std::size_t(k)] = before[std::size_t(order[std::size_t(k)])];
@@ -249,7 +267,7 @@ class NmfFit {
         memory[std::size_t(i) * stride() + std::size_t(k)] = lines.expected(i, k);
       poll(stride());
     }
-    model_->state->error = error_of(table_.lines, means, memory, control_);
+    model_->state->error = error_of(table_.lines, options_.missing_cells, means, memory, control_);
   }
 
   void describe() {
@@ -283,7 +301,7 @@ std::unique_ptr<NmfModel> nmf_fit(FactorTable &table, int k, const Document &opt
     throw Error(Errc::internal, "keys are not those of the table");
   if (totals.documents == 0 || totals.vocabulary == 0)
     throw Error(Errc::invalid_argument, "there are no cells to fit");
-  if (totals.entries == 0)
+  if (!(totals.tokens > 0))
     throw Error(Errc::invalid_argument, "every cell of the table is 0",
                 "A factorization describes where a table is not 0.");
   return NmfFit(table, std::move(read), start, control).run();

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <optional>
 
 #include "base/special.hpp"
 #include "factor/line_step.hpp"
@@ -13,8 +13,6 @@
 
 namespace bayes {
 namespace {
-
-constexpr double least_learned_shape = 0.002, most_learned_shape = 1e6;
 
 /// Updates of a line in a pass: later passes go on from there.
 constexpr int updates_at_first = 10, updates_of_pass = 1;
@@ -39,31 +37,55 @@ double log_factorials(Corpus &lines, Control &control) {
       .value;
 }
 
-/// Within what a learned shape may be. Newton's method (Minka 2000, Estimating a Dirichlet
-/// distribution, appendix C).
-double inverse_digamma(double y) {
-  double x = y >= -2.22 ? std::exp(std::min(y, 15.0)) + 0.5 : -1 / (y + 0.5772156649015329);
-  for (int i = 0; i < 20; ++i)
-    x = std::clamp(x - (digamma(x) - y) / trigamma(x), least_learned_shape, most_learned_shape);
-  return x;
-}
-
 /// What lines add up to.
 struct LineSums {
   TopicStatistics cells;
   /// parts of the lines at the q of the bound
   Buffer parts;
+  /// expected weights of the lines: of all, and by cells that may be missing
+  Buffer weights;
+  std::optional<TopicStatistics> weights_of_cells;
 
-  LineSums(std::int32_t others, int factors)
+  LineSums(std::int32_t others, int factors, bool missing)
       : cells(others, factors),
-        parts(std::size_t(padded_topics(factors)), 0.0) {}
+        parts(std::size_t(padded_topics(factors)), 0.0),
+        weights(parts) {
+    if (missing) weights_of_cells.emplace(others, factors);
+  }
   void clear() {
     cells.clear();
     std::fill(parts.begin(), parts.end(), 0.0);
+    std::fill(weights.begin(), weights.end(), 0.0);
+    if (weights_of_cells) weights_of_cells->clear();
   }
   void merge(LineSums &other) {
     cells.merge(other.cells);
-    for (std::size_t k = 0; k < parts.size(); ++k) parts[k] += other.parts[k];
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      parts[k] += other.parts[k];
+      weights[k] += other.weights[k];
+    }
+    if (weights_of_cells) weights_of_cells->merge(*other.weights_of_cells);
+  }
+};
+
+/// What the keys of the other side add up to.
+struct OtherSums {
+  /// minus the divergence of q(v), but for constants that do not depend on q
+  double bound = 0;
+  /// sums of E log v
+  double logs = 0;
+  /// sums of E v
+  Buffer means;
+
+  explicit OtherSums(std::size_t stride) : means(stride, 0.0) {}
+  void clear() {
+    bound = logs = 0;
+    std::fill(means.begin(), means.end(), 0.0);
+  }
+  void add(const OtherSums &other) {
+    bound += other.bound;
+    logs += other.logs;
+    for (std::size_t k = 0; k < means.size(); ++k) means[k] += other.means[k];
   }
 };
 
@@ -73,116 +95,192 @@ class PoissonFactors final : public detail::Iteration {
   PoissonFactors(const FactorTask &task, FactorState state, Control &control)
       : task_(task),
         gamma_(task.options.gamma()),
+        missing_(task.options.missing_cells),
+        own_(task.options.own_rates()),
         state_(std::move(state)),
-        factors_(state_.others.terms(), state_.others.topics()),
-        statistics_(0, state_.others.topics()),
-        constant_(-log_factorials(task.table.lines, control)),
-        others_(std::size_t(state_.others.stride()), 0.0) {
-    sum_others(control);
-    state_.line_rates.assign(std::size_t(state_.others.topics()), 1.0);
+        topics_(state_.others.topics()),
+        stride_(std::size_t(state_.others.stride())),
+        factors_(state_.others.terms(), topics_),
+        statistics_(0, topics_, missing_),
+        others_(stride_),
+        constant_(-log_factorials(task.table.lines, control)) {
+    state_.line_rates.assign(std::size_t(topics_), 1.0);
     state_.other_rates = state_.line_rates;
+    const Buffer sums = sums_of_terms(state_.others, control);
     if (gamma_)
-      balance(others_);
-    else
-      normalise();
+      balance(sums, sums);
+    else if (!missing_)
+      normalise(sums);
+    if (gamma_ && own_) begin_own_rates();
   }
 
   RowSums expectation(int index, Control &control) override {
-    const std::size_t stride = std::size_t(state_.others.stride());
+    control_ = &control;
     factor(control);
-    inverse_rates_.assign(stride, 1.0);
+    Buffer common(stride_, 1.0);
     for (std::size_t k = 0; k < state_.line_rates.size(); ++k) {
-      state_.line_rates[k] = gamma_ ? state_.line_prior.rate + sum_of_others(k) : others_[k];
-      inverse_rates_[k] = 1 / state_.line_rates[k];
+      state_.line_rates[k] = state_.line_prior.rate + others_.means[k];
+      common[k] = 1 / state_.line_rates[k];
     }
     Corpus &lines = task_.table.lines;
+    const std::size_t width = own_ ? 2 * stride_ : stride_;
     const bool fresh = state_.lines.empty();
-    if (fresh) grow(state_.lines, std::size_t(lines.totals().documents) * stride);
-    const int topics = state_.others.topics();
-    const SweepPlan plan = plan_documents(lines.totals(), topics, control);
-    std::vector<LineStep> steps(std::size_t(plan.threads),
-                                LineStep(factors_, gamma_ ? state_.line_prior.shape : 0));
+    if (fresh) grow(state_.lines, std::size_t(lines.totals().documents) * width);
+    const SweepPlan plan = plan_documents(lines.totals(), topics_, control);
+    struct Memory {
+      LineStep step;
+      Buffer ones, weights, none;
+    };
+    std::vector<Memory> memory(std::size_t(plan.threads),
+                               {LineStep(factors_, state_.line_prior.shape),
+                                {},
+                                Buffer(stride_, 0.0),
+                                Buffer(stride_, 0.0)});
     const int updates = index == 0 && fresh ? updates_at_first : updates_of_pass;
     statistics_ = document_pass(
-        lines, plan, LineSums(state_.others.terms(), topics), stride, state_.lines, control,
+        lines, plan, LineSums(state_.others.terms(), topics_, missing_), width, state_.lines,
+        control,
         [&](int worker, const DocumentTerms &cells, std::int64_t, double *parts, LineSums &here) {
-          LineStep &step = steps[std::size_t(worker)];
-          const double bound = step.infer(cells, inverse_rates_.data(), updates, fresh, parts);
-          here.cells.add(cells, step.divided(), bound, parts);
-          for (std::size_t k = 0; k < stride; ++k) here.parts[k] += step.parts()[k];
+          Memory &m = memory[std::size_t(worker)];
+          double *const inverse = own_ ? parts + stride_ : common.data();
+          double bound = own_ ? find_rates(cells, fresh, parts, inverse) : 0;
+          bound += m.step.infer(cells, inverse, updates, fresh, parts);
+          here.cells.add(cells, m.step.divided(), bound, parts);
+          for (std::size_t k = 0; k < stride_; ++k) here.parts[k] += m.step.parts()[k];
+          if (!own_) return;
+          for (std::size_t k = 0; k < std::size_t(topics_); ++k)
+            here.weights[k] += m.weights[k] = (state_.line_prior.shape + parts[k]) * inverse[k];
+          if (!missing_) return;
+          if (m.ones.size() < cells.size()) m.ones.resize(cells.size(), 1.0);
+          here.weights_of_cells->add(cells, {m.ones.data(), m.weights.data(), m.none.data()}, 0,
+                                     parts);
         });
-    control_ = &control;
     return {statistics_.cells.bound(), 0};
   }
 
   double objective() const override {
     if (!gamma_) return constant_;
     const GammaPrior &w = state_.line_prior, &v = state_.other_prior;
-    const double k = state_.others.topics(), cells = double(state_.others.terms()) * k;
-    double out = constant_ + double(task_.table.lines.totals().documents) * k *
-                                 (w.shape * std::log(w.rate) - log_gamma(w.shape));
-    // minus the divergence of q(v)
-    out += sums_.log_gamma - sums_.counted_logs - cells * log_gamma(v.shape);
-    for (std::size_t i = 0; i < state_.other_rates.size(); ++i) {
-      const double rate = state_.other_rates[i], j = state_.others.terms();
-      out -= others_[i] * std::log(rate) + v.shape * j * std::log(rate / v.rate) +
-             sum_of_others(i) * (v.rate - rate);
-    }
+    const double lines = double(task_.table.lines.totals().documents) * topics_,
+                 others = double(state_.others.terms()) * topics_;
+    double out =
+        constant_ + others_.bound - lines * log_gamma(w.shape) - others * log_gamma(v.shape);
+    if (!w.hierarchical()) out += lines * w.shape * std::log(w.rate);
+    if (!v.hierarchical()) out += others * v.shape * std::log(v.rate);
     return out;
   }
 
   void update(int) override {
-    if (gamma_) learn();
+    if (gamma_ && !own_) learn();
     take_parts();
-    sum_others(*control_);
-    if (gamma_)
-      balance(statistics_.cells.tokens());
+    if (own_)
+      gamma_ ? move_own_rates() : divide_by_weights();
+    else if (const Buffer sums = sums_of_terms(state_.others, *control_); gamma_)
+      balance(sums, statistics_.cells.tokens());
     else
-      normalise();
+      normalise(sums);
   }
 
   FactorState take() && { return std::move(state_); }
 
  private:
-  /// sum_j E v_jk
-  double sum_of_others(std::size_t k) const {
-    return (state_.other_prior.shape * state_.others.terms() + others_[k]) / state_.other_rates[k];
+  /// 1 / r of a line. Returns what the q of its rate's scale adds to the bound.
+  double find_rates(const DocumentTerms &cells, bool fresh, const double *parts,
+                    double *inverse) const {
+    const GammaPrior &prior = state_.line_prior;
+    double rate = prior.rate, bound = 0;
+    if (prior.hierarchical()) {
+      double weights = 0;
+      for (int k = 0; !fresh && k < topics_; ++k) weights += (prior.shape + parts[k]) * inverse[k];
+      const ScalePosterior scale =
+          fresh ? ScalePosterior(prior, topics_) : ScalePosterior(prior, topics_, weights);
+      rate = scale.mean();
+      bound = scale.bound(prior, topics_);
+    }
+    std::fill_n(inverse, stride_, 0.0);
+    if (missing_) {
+      WorkPoll poll;
+      for (const std::int32_t key : cells.terms) {
+        const double *const mean = means_.of(key);
+        for (std::size_t k = 0; k < stride_; ++k) inverse[k] += mean[k];
+        poll(stride_);
+      }
+    } else {
+      std::copy_n(others_.means.data(), stride_, inverse);
+    }
+    for (std::size_t k = 0; k < stride_; ++k) {
+      const double r = rate + inverse[k];
+      inverse[k] = k < std::size_t(topics_) ? (r > 0 ? 1 / r : 0) : 1;
+    }
+    return bound;
   }
 
+  /// The factors of all keys of the other side, what they add up to, and if cells may be missing
+  /// each one's means.
   void factor(Control &control) {
-    const std::size_t stride = std::size_t(state_.others.stride());
-    Buffer log_rates(stride, 0.0);
-    for (std::size_t k = 0; gamma_ && k < state_.other_rates.size(); ++k)
-      log_rates[k] = std::log(state_.other_rates[k]);
-    const TopicParameters from{state_.others, 1, state_.other_prior.shape};
-    std::vector<TopicSums> slots(std::size_t(most_slots(control)));
-    sums_ = {};
+    if (missing_ && means_.terms() == 0) means_ = TermTopics(state_.others.terms(), topics_);
+    Buffer log_rates(stride_, 0.0), rates(stride_, 1.0);
+    for (std::size_t k = 0; k < std::size_t(topics_) && gamma_; ++k) {
+      rates[k] = state_.other_rates[k];
+      log_rates[k] = std::log(rates[k]);
+    }
+    others_.clear();
+    std::vector<OtherSums> slots(std::size_t(most_slots(control)), others_);
     each_chunk(
-        state_.others.terms(), (gamma_ ? 60.0 : 4.0) * double(stride), control,
+        state_.others.terms(), (gamma_ ? 80.0 : 6.0) * double(stride_), control,
         [&](std::int32_t first, std::int32_t last, int slot) {
-          TopicSums &here = slots[std::size_t(slot)] = {};
+          OtherSums &here = slots[std::size_t(slot)];
+          here.clear();
+          Buffer own_rates = rates, own_logs = log_rates;
           WorkPoll poll;
           for (std::int32_t j = first; j < last; ++j) {
-            if (gamma_)
-              here.add(factors_.expect(j, from, log_rates.data()));
-            else
-              factors_.take(j, state_.others);
-            poll(20 * stride);
+            for (std::size_t k = 0; k < std::size_t(topics_) && gamma_ && own_; ++k) {
+              own_rates[k] = state_.own_other_rates.of(j)[k];
+              own_logs[k] = std::log(own_rates[k]);
+            }
+            factor(j, own_rates, own_logs, here);
+            poll(20 * stride_);
           }
         },
-        [&](int slot) { sums_.add(slots[std::size_t(slot)]); });
+        [&](int slot) { others_.add(slots[std::size_t(slot)]); });
+  }
+
+  void factor(std::int32_t j, const Buffer &rates, const Buffer &log_rates, OtherSums &here) {
+    const double *const parts = state_.others.of(j);
+    if (!gamma_) {
+      factors_.take(j, state_.others);
+      for (std::size_t k = 0; k < stride_; ++k) here.means[k] += parts[k];
+      if (missing_) std::copy_n(parts, stride_, means_.of(j));
+      return;
+    }
+    const GammaPrior &prior = state_.other_prior;
+    const TopicSums sums = factors_.expect(j, {state_.others, 1, prior.shape}, log_rates.data());
+    here.logs += sums.logs;
+    double bound = sums.log_gamma - sums.counted_logs, rate = prior.rate;
+    if (prior.hierarchical()) {
+      ScalePosterior scale(prior, topics_);
+      scale.rate = state_.other_scales[std::size_t(j)];
+      rate = scale.mean();
+      bound += scale.bound(prior, topics_);
+    }
+    for (std::size_t k = 0; k < std::size_t(topics_); ++k) {
+      const double shape = prior.shape + parts[k], mean = shape / rates[k];
+      bound -= shape * log_rates[k] + mean * (rate - rates[k]);
+      here.means[k] += mean;
+      if (missing_) means_.of(j)[k] = mean;
+    }
+    here.bound += bound;
   }
 
   /// What is learned of the prior maximises the bound, given q.
   void learn() {
-    const double k = state_.others.topics();
     const auto learn = [](GammaPrior &prior, bool shape, bool rate, double count, double sum,
                           double logs) {
       const double mean = sum / count;
       if (shape && rate)
         prior.shape = learn_gamma_shape(mean, logs / count);
       else if (shape)
-        prior.shape = inverse_digamma(std::log(prior.rate) + logs / count);
+        prior.shape = learn_gamma_shape_of_rate(prior.rate, logs / count);
       if (rate) prior.rate = prior.shape / mean;
     };
     double lines = 0, line_logs = 0, others = 0;
@@ -190,37 +288,35 @@ class PoissonFactors final : public detail::Iteration {
     for (std::size_t i = 0; i < state_.line_rates.size(); ++i) {
       lines += (n * state_.line_prior.shape + statistics_.parts[i]) / state_.line_rates[i];
       line_logs += statistics_.cells.logs()[i];
-      others += sum_of_others(i);
+      others += others_.means[i];
     }
-    learn(state_.line_prior, task_.learn_line_shape, task_.learn_line_rate, n * k, lines,
+    learn(state_.line_prior, task_.learn_line_shape, task_.learn_line_rate, n * topics_, lines,
           line_logs);
     learn(state_.other_prior, task_.learn_other_shape, task_.learn_other_rate,
-          double(state_.others.terms()) * k, others, sums_.logs);
+          double(state_.others.terms()) * topics_, others, others_.logs);
   }
 
   void take_parts() {
-    const int stride = state_.others.stride();
     std::fill(state_.others.values().begin(), state_.others.values().end(), 0.0);
+    const TopicStatistics &cells = statistics_.cells;
     WorkPoll poll;
-    for (std::size_t i = 0; i < statistics_.cells.terms().size(); ++i) {
-      poll(std::size_t(stride));
-      const std::int32_t j = statistics_.cells.terms()[i];
+    for (std::size_t i = 0; i < cells.terms().size(); ++i) {
+      poll(stride_);
+      const std::int32_t j = cells.terms()[i];
       double *const to = state_.others.of(j);
-      const double *const from = statistics_.cells.of(i), *const factors = factors_.of(j);
-      for (int k = 0; k < stride; ++k) to[k] = from[k] * factors[k];
+      const double *const from = cells.of(i), *const factors = factors_.of(j);
+      for (std::size_t k = 0; k < stride_; ++k) to[k] = from[k] * factors[k];
     }
   }
 
-  void sum_others(Control &control) { others_ = sums_of_terms(state_.others, control); }
-
-  /// The rates of both sides depend on each other, r = h + sum E v and likewise: given all parts,
-  /// of the lines these, both are best at the solution of a quadratic equation.
-  void balance(const Buffer &line_parts) {
+  /// Common rates of both sides depend on each other, r = h + sum E v and likewise: given all
+  /// parts, which add up to these, both are best at the solution of a quadratic equation.
+  void balance(const Buffer &other_parts, const Buffer &line_parts) {
     const double n = double(task_.table.lines.totals().documents);
     const GammaPrior &w = state_.line_prior, &v = state_.other_prior;
     for (std::size_t k = 0; k < state_.line_rates.size(); ++k) {
       const double lines = n * w.shape + line_parts[k],
-                   others = v.shape * state_.others.terms() + others_[k],
+                   others = v.shape * state_.others.terms() + other_parts[k],
                    b = lines - w.rate * v.rate - others,
                    root = std::sqrt(b * b + 4 * v.rate * w.rate * lines);
       const double r = b > 0 ? 2 * w.rate * lines / (b + root) : (root - b) / (2 * v.rate);
@@ -229,31 +325,86 @@ class PoissonFactors final : public detail::Iteration {
     }
   }
 
-  /// Points of a factor sum to 1: then its parts are the weights of the lines.
-  void normalise() {
-    const int topics = state_.others.topics();
+  void begin_own_rates() {
+    state_.own_other_rates = TermTopics(state_.others.terms(), topics_);
     WorkPoll poll;
     for (std::int32_t j = 0; j < state_.others.terms(); ++j) {
-      poll(std::size_t(topics));
-      for (int k = 0; k < topics; ++k) {
-        double &v = state_.others.of(j)[k];
-        const double sum = others_[std::size_t(k)];
-        v = sum > 0 ? v / sum : 1.0 / state_.others.terms();
+      std::copy(state_.other_rates.begin(), state_.other_rates.end(), state_.own_other_rates.of(j));
+      poll(stride_);
+    }
+    if (state_.other_prior.hierarchical())
+      state_.other_scales.assign(std::size_t(state_.others.terms()),
+                                 ScalePosterior(state_.other_prior, topics_).rate);
+  }
+
+  /// Each key's rates, and then the q of their scale.
+  void move_own_rates() {
+    const GammaPrior &prior = state_.other_prior;
+    WorkPoll poll;
+    if (missing_) {
+      for (std::int32_t j = 0; j < state_.others.terms(); ++j) {
+        std::fill_n(state_.own_other_rates.of(j), topics_, 0.0);
+        poll(stride_);
+      }
+      const TopicStatistics &weights = *statistics_.weights_of_cells;
+      for (std::size_t i = 0; i < weights.terms().size(); ++i) {
+        std::copy_n(weights.of(i), topics_, state_.own_other_rates.of(weights.terms()[i]));
+        poll(stride_);
       }
     }
-    std::fill_n(others_.begin(), topics, 1.0);
+    for (std::int32_t j = 0; j < state_.others.terms(); ++j) {
+      double *const rates = state_.own_other_rates.of(j);
+      if (!missing_) std::copy_n(statistics_.weights.data(), topics_, rates);
+      ScalePosterior scale(prior, topics_);
+      if (prior.hierarchical()) scale.rate = state_.other_scales[std::size_t(j)];
+      const double rate = prior.hierarchical() ? scale.mean() : prior.rate;
+      double weights = 0;
+      for (int k = 0; k < topics_; ++k) {
+        rates[k] += rate;
+        weights += (prior.shape + state_.others.of(j)[k]) / rates[k];
+      }
+      if (prior.hierarchical())
+        state_.other_scales[std::size_t(j)] = ScalePosterior(prior, topics_, weights).rate;
+      poll(4 * stride_);
+    }
+  }
+
+  /// Points of keys that not all lines have: their parts, by the weights of the lines that do. What
+  /// no line explains stays 0.
+  void divide_by_weights() {
+    const TopicStatistics &weights = *statistics_.weights_of_cells;
+    WorkPoll poll;
+    for (std::size_t i = 0; i < weights.terms().size(); ++i) {
+      double *const points = state_.others.of(weights.terms()[i]);
+      for (std::size_t k = 0; k < std::size_t(topics_); ++k)
+        points[k] = weights.of(i)[k] > 0 ? points[k] / weights.of(i)[k] : 0;
+      poll(stride_);
+    }
+  }
+
+  /// Points of a factor sum to 1: then its parts are the weights of the lines.
+  void normalise(const Buffer &sums) {
+    WorkPoll poll;
+    for (std::int32_t j = 0; j < state_.others.terms(); ++j) {
+      poll(stride_);
+      for (std::size_t k = 0; k < std::size_t(topics_); ++k) {
+        double &v = state_.others.of(j)[k];
+        v = sums[k] > 0 ? v / sums[k] : 1.0 / state_.others.terms();
+      }
+    }
   }
 
   const FactorTask &task_;
-  const bool gamma_;
+  const bool gamma_, missing_, own_;
   FactorState state_;
+  const int topics_;
+  const std::size_t stride_;
   TopicFactors factors_;
-  TopicSums sums_;
+  /// of the other side, if cells may be missing
+  TermTopics means_;
   LineSums statistics_;
+  OtherSums others_;
   const double constant_;
-  /// sums of the others' parts, or points
-  Buffer others_;
-  Buffer inverse_rates_;
   Control *control_ = nullptr;
 };
 
@@ -269,9 +420,11 @@ double factor_run_doubles(const FactorTable &table, const NmfOptions &options,
                                 double(piece_entries(totals.vocabulary) + totals.most_entries)) *
                        stride;
   const int states = options.restarts > 1 ? 2 : 1;
-  // others, factors or products, statistics
-  return states * (others + lines) + 2 * others +
-         std::min(slots, 2e6 + 2 * double(control.threads) * others);
+  // others, factors or products, statistics; own rates, and what missing cells need
+  const double tables = options.missing_cells ? 2 : 1,
+               own = options.own_rates() ? states * (others + lines) : 0;
+  return states * (others + lines) + own + (1 + 2 * tables) * others +
+         tables * std::min(slots, 2e6 + 2 * double(control.threads) * others);
 }
 
 FactorRun run_factors(const FactorTask &task, FactorState state, const Schedule &schedule,
@@ -293,24 +446,6 @@ Buffer converged_parts(const DocumentTerms &cells, const TopicFactors &factors, 
     return step.infer(cells, inverse_rates.data(), 0, false, improved.data());
   });
   return parts;
-}
-
-// Newton's method in 1 / shape (Minka 2002, Estimating a gamma distribution).
-double learn_gamma_shape(double mean, double mean_log) {
-  const double s = std::log(mean) - mean_log;
-  constexpr double least = least_learned_shape, most = most_learned_shape;
-  if (!(s > 0)) return most;
-  double shape =
-      std::clamp((3 - s + std::sqrt((s - 3) * (s - 3) + 24 * s)) / (12 * s), least, most);
-  for (int i = 0; i < 50; ++i) {
-    const double slope = std::log(shape) - digamma(shape) - s;
-    const double next = 1 / (1 / shape + slope / (shape * shape * (1 / shape - trigamma(shape))));
-    const double inside = std::clamp(next > 0 ? next : most, least, most);
-    const bool there = std::abs(inside - shape) <= 1e-12 * shape;
-    shape = inside;
-    if (there) break;
-  }
-  return shape;
 }
 
 }  // namespace bayes

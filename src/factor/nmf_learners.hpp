@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "factor/factor_table.hpp"
+#include "factor/gamma_prior.hpp"
 #include "factor/nmf_options.hpp"
 #include "fit/schedule.hpp"
 #include "topics/document_step.hpp"
@@ -13,22 +14,23 @@
 
 namespace bayes {
 
-/// Gamma(shape, rate) of all weights of a side.
-struct GammaPrior {
-  double shape = 0, rate = 0;
-};
-
 /// Where a run is. Lines have weights w, the keys of the other side v.
+///
+/// Rates are common to all keys of a side, unless cells may be missing or the prior is
+/// hierarchical: then each key has its own.
 struct FactorState {
   /// of the other side, keys x K: of vi the parts m of its cells, so that q(v) = Gamma(shape + m,
   /// rate); else the points v
   TermTopics others;
   /// of the lines, padded: of vi and em the parts n of their cells, so that q(w) = Gamma(shape + n,
-  /// rate), or w = n / rate; of squared the points w. Empty before the first pass if they are to be
-  /// found.
+  /// rate), or w = n / rate, behind them with own rates 1 / rate; of squared the points w. Empty
+  /// before the first pass if they are to be found.
   Buffer lines;
-  /// K rates of each side; of em those of the lines are the sums of v
+  /// K common rates of each side
   std::vector<double> line_rates, other_rates;
+  /// own rates of the other side, keys x K, and the rates of the q of their scales
+  TermTopics own_other_rates;
+  std::vector<double> other_scales;
   /// of vi
   GammaPrior line_prior, other_prior;
 };
@@ -69,12 +71,9 @@ Buffer converged_parts(const DocumentTerms &cells, const TopicFactors &factors, 
 std::vector<double> least_squares(const DocumentTerms &cells, const TermTopics &points,
                                   const TermTopics &all_points);
 
-/// How well points describe the table. `lines`: padded.
-NmfError error_of(Corpus &lines, const TermTopics &others, const Buffer &points_of_lines,
-                  Control &control);
-
-/// The shape that maximises the density of gamma variables, given the mean of their expected values
-/// and of their expected logarithms; the rate is then shape / mean.
-double learn_gamma_shape(double mean, double mean_log);
+/// How well points describe the table, or those of its cells that are not missing. Points of lines
+/// are padded.
+NmfError error_of(Corpus &lines, bool missing, const TermTopics &others,
+                  const Buffer &points_of_lines, Control &control);
 
 }  // namespace bayes

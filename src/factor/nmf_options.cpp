@@ -39,13 +39,17 @@ void nmf_prior_lines(OptionTable &t, NmfOptions &o) {
   hyperparameter(t, "b", o.row.rate, o.row.learn_rate, least_rate);
   hyperparameter(t, "c", o.column.shape, o.column.learn_shape, least_shape);
   hyperparameter(t, "d", o.column.rate, o.column.learn_rate, least_rate);
+  t.number("h", o.scale_shape, {0.01, 1e6}, o.hierarchical);
 }
 
 void lines(OptionTable &t, NmfOptions &o) {
   o.method_line(t, {"vi", "em", "squared"});
   o.iteration_lines(t, 1000);
   o.restart_line(t, o.started);
-  if (o.started) o.init = "start";
+  t.either("absent", o.missing_cells, "zero", "missing", !o.squared());
+  t.flag("hierarchical", o.hierarchical, o.gamma());
+  // Singular vectors are those of a table in which what is absent is 0.
+  if (t.reads()) o.init = o.started ? "start" : o.missing_cells ? "random" : "nndsvd";
   t.choice("init", o.init, {"nndsvd", "random"}, !o.started);
   t.seed("seed", o.seed);
   t.number("max_seconds", o.max_seconds, above(0, 1e9));
@@ -78,6 +82,11 @@ NmfOptions read_nmf_options(int k, const Document &options, const NmfModel *star
   OptionTable t = OptionTable::reading(options);
   lines(t, out);
   t.finish(out.setting());
+  if (out.own_rates() && (out.row.learns() || out.column.learns()))
+    throw Error(Errc::invalid_argument,
+                message("nothing of the prior can be learned with option {}",
+                        out.hierarchical ? "hierarchical" : "\"absent\": \"missing\""),
+                {}, "Options prior.a, prior.b, prior.c and prior.d must then be numbers.");
   return out;
 }
 
@@ -92,9 +101,10 @@ FactorTableOptions nmf_check_options(int k, const Document &options, const NmfMo
   const NmfOptions read = read_nmf_options(start ? start->size() : k, options, start);
   FactorTableOptions out;
   out.non_negative = true;
+  out.missing = read.missing_cells;
   out.null_on_error = read.null_on_error;
   // a key's numbers in the run and in the model
-  out.bytes_of_key = 8.0 * (read.gamma() ? 5 : 4) * read.k;
+  out.bytes_of_key = 8.0 * (read.own_rates() ? 7 : read.gamma() ? 5 : 4) * read.k;
   return out;
 }
 

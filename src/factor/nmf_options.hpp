@@ -12,17 +12,26 @@ namespace bayes {
 struct WeightPrior {
   std::optional<double> shape, rate;
   bool learn_shape = false, learn_rate = false;
+
+  bool learns() const { return learn_shape || learn_rate; }
 };
 
 struct NmfOptions : FitOptions {
   int k = 1;
   /// "nndsvd", "random"
   std::string init = "nndsvd";
+  /// absent cells are missing, not 0
+  bool missing_cells = false;
   /// of rows, and of columns; of method vi
   WeightPrior row, column;
+  bool hierarchical = false;
+  /// of a hierarchical prior: of the gamma distribution of each key's rate
+  double scale_shape = 3;
 
   bool gamma() const { return method == "vi"; }
   bool squared() const { return method == "squared"; }
+  /// Each key has its own rates.
+  bool own_rates() const { return missing_cells || (gamma() && hierarchical); }
   Document document() const;
 };
 

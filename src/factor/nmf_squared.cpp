@@ -176,8 +176,8 @@ std::vector<double> least_squares(const DocumentTerms &cells, const TermTopics &
   return {w.begin(), w.begin() + factors};
 }
 
-NmfError error_of(Corpus &lines, const TermTopics &others, const Buffer &points_of_lines,
-                  Control &control) {
+NmfError error_of(Corpus &lines, bool missing, const TermTopics &others,
+                  const Buffer &points_of_lines, Control &control) {
   struct Sums {
     Products products;
     double cells = 0, logs = 0, total = 0, entropy = 0;
@@ -211,13 +211,15 @@ NmfError error_of(Corpus &lines, const TermTopics &others, const Buffer &points_
             sum.partial[g] = simd::madd(simd::load(w + at), simd::load(v + at), sum.partial[g]);
           });
           const double x = cells.counts[e], mean = sum.total();
-          here.cells += x * (x - 2 * mean);
+          here.cells += missing ? (x - mean) * (x - mean) : x * (x - 2 * mean);
+          if (missing) here.total += mean;
           if (x > 0) {
             here.logs += x * std::log(mean);
             here.entropy += x * std::log(x);
           }
           poll(std::size_t(others.stride()) + 20);
         }
+        if (missing) return;
         for (int k = 0; k < topics; ++k) here.total += w[k] * sum_of_others[std::size_t(k)];
         here.products.add(w);
       });
@@ -225,7 +227,7 @@ NmfError error_of(Corpus &lines, const TermTopics &others, const Buffer &points_
   for (std::size_t i = 0; i < of_others.values.size(); ++i)
     out.squared += of_others.values[i] * sums.products.values[i];
   out.squared = std::max(0.0, out.squared);
-  const double mean = totals.tokens / (double(totals.documents) * totals.vocabulary),
+  const double mean = totals.tokens / cells_of(totals, missing),
                whole = sums.entropy - totals.tokens * std::log(mean);
   // A cell whose mean is 0 may have a number, after least squares.
   if (!std::isfinite(out.divergence)) out.divergence = std::numeric_limits<double>::quiet_NaN();

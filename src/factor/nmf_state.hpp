@@ -16,6 +16,8 @@ struct NmfSide {
   TermTopics numbers;
   /// K rates of the posterior; of points 1
   std::vector<double> rates;
+  /// keys x K, if each has its own rates; then there are no others
+  TermTopics own_rates;
   /// of vi
   GammaPrior prior;
 
@@ -25,8 +27,11 @@ struct NmfSide {
   /// indices of the keys in the order of their bytes; empty if that is how they are
   std::vector<std::int32_t> order;
 
+  double rate(std::int32_t key, int factor) const {
+    return own_rates.terms() ? own_rates.of(key)[factor] : rates[std::size_t(factor)];
+  }
   double expected(std::int32_t key, int factor) const {
-    return numbers.of(key)[factor] / rates[std::size_t(factor)];
+    return numbers.of(key)[factor] / rate(key, factor);
   }
   void sum_up();
 };
@@ -35,6 +40,8 @@ struct NmfModel::State {
   NmfSide row, column;
   std::vector<double> shares;
   NmfError error{};
+  /// absent cells are missing
+  bool missing = false;
 
   NmfSide &side(Side which) { return which == Side::row ? row : column; }
   const NmfSide &side(Side which) const { return which == Side::row ? row : column; }

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "base/special.hpp"
-#include "factor/nmf_learners.hpp"
+#include "factor/gamma_prior.hpp"
 #include "factor/nmf_starts.hpp"
 #include "nmf_support.hpp"
 

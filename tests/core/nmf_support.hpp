@@ -32,12 +32,13 @@ inline std::vector<std::string> keys(const char *letter, std::size_t count) {
   return out;
 }
 
-inline MemoryCorpus lines_of(const Cells &cells) {
+/// What is NaN is missing; zeros are cells only if `zeros`.
+inline MemoryCorpus lines_of(const Cells &cells, bool zeros = false) {
   MemoryCorpus out(std::int32_t(cells[0].size()));
   for (const std::vector<double> &line : cells) {
     topics::Counts counts;
     for (std::size_t j = 0; j < line.size(); ++j)
-      if (line[j] != 0) counts[std::int32_t(j)] = line[j];
+      if (zeros ? !std::isnan(line[j]) : line[j] != 0) counts[std::int32_t(j)] = line[j];
     out.append(topics::Packed(counts));
   }
   return out;
@@ -53,7 +54,9 @@ inline Cells transposed(const Cells &cells) {
 /// Lines are rows, unless `columns`: then they are the columns of the transposed table.
 inline Model fitted(const Cells &cells, int k, Options options, Control &&control = Control(),
                     const NmfModel *start = nullptr, bool columns = false) {
-  MemoryCorpus lines = lines_of(cells);
+  const bool missing = std::any_of(options.begin(), options.end(),
+                                   [](const auto &each) { return each.first == "absent"; });
+  MemoryCorpus lines = lines_of(cells, missing);
   FactorTable table{lines,
                     nullptr,
                     columns ? Side::column : Side::row,

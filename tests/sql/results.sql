@@ -133,9 +133,9 @@ SELECT set_eq($$SELECT p.oid::regprocedure::text
 -- The columns of a query that are NULL in all rows.
 CREATE FUNCTION empty_columns(query text, OUT names text) LANGUAGE plpgsql AS $$
 BEGIN
-  EXECUTE format('SELECT string_agg(key, '', '')
-    FROM (SELECT key FROM (%s) AS r, jsonb_each(to_jsonb(r)) AS c(key, content)
-    GROUP BY key HAVING bool_and(content = ''null'')) AS k', query) INTO names;
+  EXECUTE format('SELECT string_agg(field, '', '')
+    FROM (SELECT c.field FROM (%s) AS r, jsonb_each(to_jsonb(r)) AS c(field, content)
+    GROUP BY c.field HAVING bool_and(content = ''null'')) AS k', query) INTO names;
 END $$;
 SELECT is(empty_columns(query), NULL, signature || ' fills every column')
 FROM calls ORDER BY signature;

@@ -58,7 +58,7 @@ CREATE TABLE libraries AS SELECT lda_fit(ARRAY[word, 'c', chr(97 + id)], 2) AS t
 CREATE TABLE factors AS SELECT nmf_fit(word, id, id % 5, 2) AS cells,
   nmf_fit(bits::float8[], 2, '{"method": "em"}') AS arrays_em,
   nmf_fit(id, word, 1, 3, '{"method": "squared"}') AS cells_squared,
-  nmf_fit(id % 4, 'c', id, 1, '{"method": "svi"}') AS column FROM good;
+  nmf_fit(id % 4, 'c', id, 1, '{"method": "em"}') AS column FROM good;
 SQL
 
 # ---- what may be given for a type; the first value is sound ----
@@ -165,9 +165,9 @@ my %family = (
             chains draws warmup thin stored_draws min_documents max_share max_terms vocabulary
             prior), map({ "prior.$_" } qw(alpha eta terms))],
         methods => [qw(vi em svi cvb0 gibbs collapsed)]},
-    nmf => {keys => [qw(method restarts max_iter tol seed max_seconds on_error batch_size kappa t0
-            init missing prior hierarchical), map({ "prior.$_" } qw(a b c d))],
-        methods => [qw(vi em squared svi)]},
+    nmf => {keys => [qw(method restarts max_iter tol seed max_seconds on_error init prior),
+            map({ "prior.$_" } qw(a b c d))],
+        methods => [qw(vi em squared)]},
 );
 my @likelihoods = ('"normal"', '"bernoulli"', '"poisson"', '"categorical"', '["poisson", "normal"]',
     '["categorical", "bernoulli"]');

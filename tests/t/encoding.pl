@@ -113,7 +113,8 @@ for my $name (qw(latin ascii)) {
     is(query($name, "SELECT p.mean = q.mean, p.mean <> r.mean FROM ($factors) AS f,
           nmf_predict(model, 'é', 'ü') AS p, nmf_predict(model, 'é'::text, 'ü'::varchar) AS q,
           nmf_predict(model, 'é', 'a') AS r"), 't|t', 'and are known');
-    is(query($name, "SELECT nmf_transform(model, '{\"ü\": 2}') <> nmf_transform(model, '{}')
+    is(query($name, "SELECT nmf_transform(model, '{\"ü\": 2}'::jsonb) <>
+          nmf_transform(model, '{}'::jsonb)
           FROM ($factors) AS f"), 't', 'in cells too');
 }
 query('utf8', "COPY (SELECT nmf_fit('中', x, 1, 1, '{\"tol\": 1e6}')
@@ -151,7 +152,7 @@ for my $name (qw(utf8 latin ascii)) {
         "$databases{$name}: keys in a message");
     ($out, $err) = attempt($name, "SELECT nmf_fit(repeat('ö', 10001), 1, 1, 2)");
     like($err, qr/DETAIL:  It begins with "ö{40}\.\.\."$/m, 'the beginning of a long one');
-    ($out, $err) = attempt($name, "SELECT nmf_transform(model, '{\"ö\": 1}')
+    ($out, $err) = attempt($name, "SELECT nmf_transform(model, '{\"ö\": 1}'::jsonb)
           FROM ($factors) AS f");
     like($err, qr/DETAIL:  The first of them is "ö"; one of the model's is "a"\./,
         'a key in a WARNING');

@@ -32,7 +32,7 @@ my $session = $server->session;
 my $quick = '"max_iter": 4, "tol": 0';
 my %statements = (
     (map { ($_ => "SELECT timeless(nmf_fit(r, c, v, 5, '{\"method\": \"$_\", $quick}'))
-          FROM cells") } qw(vi em squared svi)),
+          FROM cells") } qw(vi em squared)),
     transposed => "SELECT timeless(nmf_fit(c, r, v, 5, '{$quick}')) FROM cells",
     arrays => "SELECT timeless(nmf_fit(x, 5, '{$quick}' ORDER BY id)) FROM arrays",
     'one line' => "SELECT timeless(nmf_fit(1, c, v, 2, '{$quick}')) FROM repeated",
@@ -123,7 +123,7 @@ memory_stays_near($server, "SELECT max(c), max(r) FROM cells;
 
 my %many = (
     'all methods' => q{SELECT pg_column_size(nmf_fit(r, c, v, 2, jsonb_build_object('method', m,
-          'max_iter', 3))) FROM cells, unnest('{vi,em,squared,svi}'::text[]) AS m WHERE id <= 50
+          'max_iter', 3))) FROM cells, unnest('{vi,em,squared}'::text[]) AS m WHERE id <= 50
           GROUP BY m},
     'arrays' => q{SELECT pg_column_size(nmf_fit(x, 2, '{"max_iter": 3}')) FROM arrays
           WHERE id <= 10 GROUP BY id % 3},

@@ -29,7 +29,8 @@ constexpr Binding<TripleCollector> nmf = {
         },
     .fit = [](const FitRequest &request, TripleCollector &data,
               Control &control) -> std::unique_ptr<Model> {
-      return nmf_fit(data.table(), request.k, request.options, start_of(request), control);
+      FactorTable table = data.table();  // of which the model takes the keys
+      return nmf_fit(table, request.k, request.options, start_of(request), control);
     },
 };
 

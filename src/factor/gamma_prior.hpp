@@ -1,0 +1,44 @@
+// Gamma priors of the weights of one side of a factorization.
+#pragma once
+
+namespace bayes {
+
+/// Weights are Gamma(shape, rate), or, in a hierarchical prior (Gopalan, Hofman and Blei 2015),
+/// Gamma(shape, a rate of each key), these rates being Gamma(scale_shape, scale_shape / rate).
+struct GammaPrior {
+  double shape = 0, rate = 0;
+  /// 0: not hierarchical
+  double scale_shape = 0;
+
+  bool hierarchical() const { return scale_shape > 0; }
+};
+
+/// q of the rate of one key in a hierarchical prior: Gamma(shape, rate).
+struct ScalePosterior {
+  double shape, rate;
+  double mean() const { return shape / rate; }
+
+  /// Given the sum of the expected weights of K factors.
+  ScalePosterior(const GammaPrior &prior, int factors, double weights)
+      : shape(prior.scale_shape + factors * prior.shape),
+        rate(prior.scale_shape / prior.rate + weights) {}
+  /// With the mean of the prior: before the weights are known.
+  ScalePosterior(const GammaPrior &prior, int factors)
+      : shape(prior.scale_shape + factors * prior.shape),
+        rate(shape / prior.rate) {}
+
+  /// K shape E log rate - KL(q || p): what it adds to a bound whose terms that are linear in the
+  /// rate are elsewhere.
+  double bound(const GammaPrior &prior, int factors) const;
+};
+
+/// What is learned stays within these.
+inline constexpr double least_learned_shape = 0.002, most_learned_shape = 1e6;
+
+/// The shape that maximises the density of gamma variables, given the mean of their expected values
+/// and of their expected logarithms; the rate is then shape / mean.
+double learn_gamma_shape(double mean, double mean_log);
+/// The same where the rate is given.
+double learn_gamma_shape_of_rate(double rate, double mean_log);
+
+}  // namespace bayes
