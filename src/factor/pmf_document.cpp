@@ -12,7 +12,7 @@ namespace bayes {
 namespace {
 
 /// of vectors and means; their products and squares must not overflow
-constexpr double most_of_vector = 1e100;
+constexpr double most_of_vector = 1e60;
 constexpr double most_variance = 1e100;
 
 // ---- which cells had numbers ----

@@ -22,6 +22,7 @@
 #include "data/sequences.hpp"
 #include "document/document.hpp"
 #include "document/model.hpp"
+#include "factor/pmf.hpp"
 #include "families/product/column_families.hpp"
 #include "fuzz.hpp"
 #include "markov/hmm.hpp"
@@ -157,6 +158,22 @@ void use_topics(const bayes::TopicModel &model) {
   attempt([&] { model.proportions({{&term, 1}, {&count, 1}}); });
 }
 
+void use_ratings(const bayes::PmfModel &model) {
+  const auto last = [&](bayes::Side side) { return std::int32_t(model.keys(side).size()) - 1; };
+  for (const std::int32_t row : {-1, last(bayes::Side::row)})
+    for (const std::int32_t column : {-1, last(bayes::Side::column)})
+      attempt([&] {
+        const bayes::PmfPrediction p = model.predict(row, column);
+        if (std::isnan(p.mean) || std::isnan(p.sd)) fail("a prediction is not a number");
+      });
+  for (const bayes::Side side : {bayes::Side::row, bayes::Side::column}) {
+    attempt([&] { model.code(side, model.keys(side).back()); });
+    attempt([&] { model.similar(side, last(side), 2); });
+  }
+  attempt([&] { model.recommend(last(bayes::Side::row), 2, false); });
+  attempt([&] { model.recommend(-1, 2, true); });
+}
+
 void use(const Model &model) {
   if (const auto *gmm = dynamic_cast<const bayes::GaussianMixture *>(&model)) {
     use_mixture(*gmm);
@@ -173,6 +190,8 @@ void use(const Model &model) {
     use_chain(*hmm);
   } else if (const auto *lda = dynamic_cast<const bayes::TopicModel *>(&model)) {
     use_topics(*lda);
+  } else if (const auto *pmf = dynamic_cast<const bayes::PmfModel *>(&model)) {
+    use_ratings(*pmf);
   } else if (!dynamic_cast<const Bare *>(&model)) {
     fail("a model that this fuzzer does not use");
   }
@@ -427,6 +446,25 @@ std::vector<Document> fit_models() {
                                   chains("gibbs"), chains("collapsed")})
     models.push_back(bayes::lda_fit(documents, {"a", "b", "c"}, 2, options, nullptr, false, control)
                          ->to_document());
+
+  // Rows b and c have no number in column y.
+  bayes::MemoryCorpus by_row(2), by_column(3);
+  const std::int32_t codes[] = {0, 1, 2};
+  const double numbers[] = {1.5, -2, 3};
+  by_row.append({{codes, 2}, {numbers, 2}});
+  by_row.append({{codes, 1}, {numbers + 1, 1}});
+  by_row.append({{codes, 1}, {numbers + 2, 1}});
+  by_column.append({{codes, 3}, {numbers, 3}});
+  by_column.append({{codes, 1}, {numbers + 1, 1}});
+  for (const bool hierarchical : {false, true}) {
+    bayes::FactorTable table = {by_row,          &by_column, bayes::Side::row,
+                                {"a", "b", "c"}, {"x", "y"}, 0};
+    const Document options =
+        chains("gibbs")
+            .set("means", !hierarchical)
+            .set("prior", Document::object().set("hierarchical", hierarchical));
+    models.push_back(bayes::pmf_fit(table, 2, options, control)->to_document());
+  }
   return models;
 }
 
