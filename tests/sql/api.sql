@@ -25,7 +25,7 @@ SELECT results_eq($$
     CASE provolatile WHEN 'i' THEN 'immutable' WHEN 's' THEN 'stable' ELSE 'volatile' END,
       proisstrict, CASE proparallel WHEN 's' THEN 'safe' WHEN 'r' THEN 'restricted'
       ELSE 'unsafe' END
-  FROM functions WHERE NOT internal AND proname !~ '^(lda|nmf|pmf)_' -- those are in files of their own
+  FROM functions WHERE NOT internal AND proname !~ '^(lda|nmf|pmf)_' -- those have own files
   ORDER BY signature COLLATE "C"$$, $$VALUES
   ('bayes_draws(bayes_model)', 'function', 'model bayes_model',
     'TABLE(chain integer, draw integer, quantity text, value double precision)', 'immutable', true,
@@ -479,9 +479,8 @@ SELECT is((SELECT elsewhere.lda_predict(m, 'x:1'::tsvector)
   FROM (SELECT elsewhere.lda_fit('x:1 y:2'::tsvector, 1) AS m) AS f), 1, 'topic models too');
 SELECT is((SELECT count(*) FROM elsewhere.nmf_factorize('SELECT 1, 2, 3', 1)), 2::bigint,
   'and factorizations');
-SELECT is((SELECT count(*) FROM (SELECT elsewhere.pmf_fit(i, i % 2, i, 1, '{"draws": 4}') AS m
-  FROM generate_series(1, 4) AS i) AS f, elsewhere.pmf_predict(m, 1, 1),
-  elsewhere.pmf_recommend(m, 1, 3)), 1::bigint, 'of ratings too');
+SELECT is((SELECT count(*) FROM (SELECT elsewhere.pmf_fit(1, 2, 3, 1, '{"draws": 4}') AS m) AS f,
+  elsewhere.pmf_predict(m, 1, 1)), 1::bigint, 'of ratings too');
 SELECT is((SELECT elsewhere.ess_bulk(value, chain ORDER BY chain, draw) IS NOT NULL
   FROM (SELECT elsewhere.dpmm_fit(x, '{"draws": 60}') AS m FROM faithful) AS f,
   elsewhere.bayes_draws(m) WHERE quantity = 'log_joint'), true, 'and so do diagnostics');
