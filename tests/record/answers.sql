@@ -36,12 +36,18 @@ INSERT INTO asked VALUES
   ('lda', '{vi,svi}', 'posterior', 'SELECT * FROM lda_posterior(%1$s) LIMIT 20'),
   ('lda', NULL, 'scores',
    'SELECT lda_predict(%1$s, x), lda_proportions(%1$s, x), lda_proportions_sd(%1$s, x)
-    FROM (SELECT x FROM %2$s WHERE id %% 23 = 1 ORDER BY id LIMIT 5) AS r');
+    FROM (SELECT x FROM %2$s WHERE id %% 23 = 1 ORDER BY id LIMIT 5) AS r'),
+  ('pmf', NULL, 'scores',
+   'SELECT p.*, n.* FROM (SELECT * FROM %2$s WHERE id %% 23 = 1 ORDER BY id LIMIT 5) AS r,
+      pmf_predict(%1$s, r, c) AS p, pmf_predict(%1$s, r, 0) AS n'),
+  ('pmf', NULL, 'recommendations', 'SELECT * FROM pmf_recommend(%1$s, 7, 9, true)'),
+  ('pmf', NULL, 'similarities', 'SELECT * FROM pmf_similar(%1$s, 7, 9)');
 INSERT INTO asked
 SELECT family, NULL, 'scores', format(
   'SELECT %1$s_predict(%%1$s, x), %1$s_probabilities(%%1$s, x), %1$s_log_density(%%1$s, x)
    FROM (SELECT x FROM %%2$s WHERE id %%%% 23 = 1 ORDER BY id LIMIT 5) AS r', family)
-FROM (SELECT DISTINCT family FROM cases WHERE family NOT IN ('hmm', 'lda')) AS f
+FROM (SELECT DISTINCT family FROM cases
+      WHERE family NOT IN (SELECT family FROM asked WHERE called = 'scores')) AS f
 UNION ALL
 SELECT family, methods, called, statement
 FROM (SELECT DISTINCT family FROM cases) AS f, (VALUES
