@@ -48,6 +48,14 @@ void OptionTable::flag(std::string_view key, bool &member, bool applies) {
     written_.set(key, member);
 }
 
+void OptionTable::boolean(std::string_view key, bool &member, bool applies) {
+  if (skips(key, applies)) return;
+  if (reader_)
+    member = reader_->boolean(key, member);
+  else
+    written_.set(key, member);
+}
+
 void OptionTable::choices(std::string_view key, std::vector<std::string> &member,
                           std::span<const std::string_view> names, bool several, bool applies) {
   if (skips(key, applies)) return;

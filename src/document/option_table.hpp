@@ -54,6 +54,8 @@ class BAYES_API OptionTable {
               bool applies = true);
   /// false until it is given; written only if it is true.
   void flag(std::string_view key, bool &member, bool applies = true);
+  /// true or false.
+  void boolean(std::string_view key, bool &member, bool applies = true);
   /// One of the names; with `several` also an array of them.
   void choices(std::string_view key, std::vector<std::string> &member,
                std::span<const std::string_view> names, bool several, bool applies = true);

@@ -1,6 +1,7 @@
 // The families that a stored model can be of: one line each.
 #include "document/model.hpp"
 #include "factor/nmf.hpp"
+#include "factor/pmf.hpp"
 #include "markov/hmm.hpp"
 #include "mixture/bmm.hpp"
 #include "mixture/dpmm.hpp"
@@ -22,6 +23,7 @@ constexpr Family families[] = {
     {"hmm", read_hidden_markov_model},
     {"lda", read_topic_model},
     {"nmf", read_nmf_model},
+    {"pmf", read_pmf_model},
 };
 
 }  // namespace

@@ -22,14 +22,17 @@
 #include "data/sequences.hpp"
 #include "document/document.hpp"
 #include "document/model.hpp"
+#include "factor/pmf.hpp"
 #include "families/product/column_families.hpp"
 #include "fuzz.hpp"
 #include "markov/hmm.hpp"
 #include "mixture/bmm.hpp"
 #include "mixture/dpmm.hpp"
 #include "mixture/gmm.hpp"
+#include "model_uses.hpp"
 #include "topics/lda.hpp"
 
+using namespace model_uses;
 using bayes::Document;
 using bayes::Error;
 using bayes::Model;
@@ -55,11 +58,6 @@ bayes::ModelReader find_reader(std::string_view family) {
   return family == "bare" ? read_bare : bayes::find_model_reader(family);
 }
 
-[[noreturn]] void fail(const char *what) {
-  std::fprintf(stderr, "model_fuzz: %s\n", what);
-  std::abort();
-}
-
 std::optional<Document> try_document(std::string_view bytes) {
   Document document;
   try {
@@ -74,87 +72,6 @@ std::optional<Document> try_document(std::string_view bytes) {
   if (again != bytes) fail("an accepted document is written otherwise than it was read");
   document.to_json();
   return document;
-}
-
-/// Whatever numbers an accepted model holds, its functions return or throw Error.
-template <class Ask> void attempt(Ask ask) {
-  try {
-    ask();
-  } catch (const Error &error) {
-    if (error.code() == bayes::Errc::internal) fail("an accepted model has an internal error");
-  }
-}
-
-template <class Mixture> void use_rows(const Mixture &model, double value) {
-  // one more for a new cluster
-  std::vector<double> x(std::size_t(model.dimension()), value),
-      probabilities(std::size_t(model.size()) + 1);
-  attempt([&] { model.predict(x); });
-  attempt([&] {
-    model.probabilities(x, std::span(probabilities)
-                               .first(probabilities.size() -
-                                      !std::is_same_v<Mixture, bayes::DirichletProcessMixture>));
-  });
-  attempt([&] { model.log_density(x); });
-  attempt([&] {
-    bayes::Control control;
-    model.mcse(x, control);
-  });
-}
-
-template <class Mixture> void use_mixture(const Mixture &model) {
-  use_rows(model, 1);  // allowed in a column of any family
-  std::vector<double> x(std::size_t(model.dimension()));
-  attempt([&] { model.component(0); });
-  attempt([&] { model.posterior(model.size() - 1); });
-  attempt([&] { model.icl(); });
-  attempt([&] { model.sample(1, 2, x); });
-}
-
-void use_chain(const bayes::HiddenMarkovModel &model) {
-  const int d = model.dimension();
-  const std::vector<double> missing(std::size_t(d), std::numeric_limits<double>::quiet_NaN());
-  std::vector<double> x(std::size_t(d), model.symbols() ? 0.0 : 1.0);
-  bool known = false;
-  attempt([&] {
-    model.check(x, 1);
-    known = true;
-  });
-  if (!known) x = missing;
-  bayes::MemoryRows rows({d, true});
-  bayes::Sequences one{rows, d};
-  bayes::SequenceWriter writer(
-      one, rows.shape(), [&rows](const double *step, double weight) { rows.append(step, weight); });
-  writer.begin(3, 1);
-  for (const std::vector<double> *step : {&std::as_const(x), &missing, &std::as_const(x)})
-    writer.step(step->data());
-  bayes::Control control;
-  attempt([&] { model.log_likelihood(one, control); });
-  attempt([&] { model.decode(one, control); });
-  attempt([&] { model.decode_best(one, 3, control); });
-  attempt([&] { model.smooth(one, control, [](std::int64_t, int, const double *) {}); });
-  attempt([&] { model.predict_next(one, control); });
-  attempt([&] {
-    bayes::HiddenMarkovModel::Filter filter(model);
-    filter.next(x);
-    filter.next(missing);
-  });
-  attempt([&] { model.state_at(model.size() - 1); });
-  attempt([&] { model.transitions([](const bayes::HmmTransition &) {}); });
-  attempt([&] { model.emissions([](const bayes::HmmEmission &) {}); });
-  attempt([&] { model.posterior([](const bayes::HmmPosterior &) {}); });
-  attempt([&] { model.sample(1, 2, 3, [](int, std::span<const double>) {}); });
-}
-
-void use_topics(const bayes::TopicModel &model) {
-  const int last = model.size() - 1;
-  attempt([&] { model.topic(last); });
-  attempt([&] { model.topic_posterior(last); });
-  attempt([&] { model.code(model.terms().back()); });
-  const std::int32_t term = std::int32_t(model.terms().size()) - 1;
-  const double count = 2;
-  attempt([&] { model.proportions({}); });
-  attempt([&] { model.proportions({{&term, 1}, {&count, 1}}); });
 }
 
 void use(const Model &model) {
@@ -173,6 +90,8 @@ void use(const Model &model) {
     use_chain(*hmm);
   } else if (const auto *lda = dynamic_cast<const bayes::TopicModel *>(&model)) {
     use_topics(*lda);
+  } else if (const auto *pmf = dynamic_cast<const bayes::PmfModel *>(&model)) {
+    use_ratings(*pmf);
   } else if (!dynamic_cast<const Bare *>(&model)) {
     fail("a model that this fuzzer does not use");
   }
@@ -427,6 +346,25 @@ std::vector<Document> fit_models() {
                                   chains("gibbs"), chains("collapsed")})
     models.push_back(bayes::lda_fit(documents, {"a", "b", "c"}, 2, options, nullptr, false, control)
                          ->to_document());
+
+  // Rows b and c have no number in column y.
+  bayes::MemoryCorpus by_row(2), by_column(3);
+  const std::int32_t codes[] = {0, 1, 2};
+  const double numbers[] = {1.5, -2, 3};
+  by_row.append({{codes, 2}, {numbers, 2}});
+  by_row.append({{codes, 1}, {numbers + 1, 1}});
+  by_row.append({{codes, 1}, {numbers + 2, 1}});
+  by_column.append({{codes, 3}, {numbers, 3}});
+  by_column.append({{codes, 1}, {numbers + 1, 1}});
+  for (const bool hierarchical : {false, true}) {
+    bayes::FactorTable table = {by_row,          &by_column, bayes::Side::row,
+                                {"a", "b", "c"}, {"x", "y"}, 0};
+    const Document options =
+        chains("gibbs")
+            .set("means", !hierarchical)
+            .set("prior", Document::object().set("hierarchical", hierarchical));
+    models.push_back(bayes::pmf_fit(table, 2, options, control)->to_document());
+  }
   return models;
 }
 

@@ -1,5 +1,5 @@
 -- The interface of the extension, pinned: what is changed here changes for every user.
-SELECT plan(46);
+SELECT plan(47);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -25,7 +25,7 @@ SELECT results_eq($$
     CASE provolatile WHEN 'i' THEN 'immutable' WHEN 's' THEN 'stable' ELSE 'volatile' END,
       proisstrict, CASE proparallel WHEN 's' THEN 'safe' WHEN 'r' THEN 'restricted'
       ELSE 'unsafe' END
-  FROM functions WHERE NOT internal AND proname !~ '^(lda|nmf)_' -- those are in files of their own
+  FROM functions WHERE NOT internal AND proname !~ '^(lda|nmf|pmf)_' -- those have own files
   ORDER BY signature COLLATE "C"$$, $$VALUES
   ('bayes_draws(bayes_model)', 'function', 'model bayes_model',
     'TABLE(chain integer, draw integer, quantity text, value double precision)', 'immutable', true,
@@ -336,7 +336,7 @@ SELECT never($$SELECT signature, (provolatile <> 'i' OR proparallel <> 's') AS w
 -- What depends on the order of the rows cannot: parallel workers would change it.
 SELECT never($$SELECT signature,
   (proname IN ('dpmm_fit', 'hmm_fit', 'hmm_update', 'rhat', 'ess_bulk', 'ess_tail', 'mcse')
-    OR proname ~ '^(lda|nmf)_') <> (aggcombinefn = 0) OR (aggcombinefn = 0) <> (aggserialfn = 0)
+    OR proname ~ '^(lda|nmf|pmf)_') <> (aggcombinefn = 0) OR (aggcombinefn = 0) <> (aggserialfn = 0)
   OR (aggcombinefn = 0) <> (aggdeserialfn = 0) OR aggfinalfn = 0 AS wrong FROM functions f
   JOIN pg_aggregate a ON a.aggfnoid = f.oid$$,
   'every aggregate for which order is nothing can be computed in parallel');
@@ -345,7 +345,7 @@ SELECT never($$SELECT signature, a.aggtransspace
     ELSE 64 * 1024 * 1024 END AS wrong FROM functions f
   JOIN pg_aggregate a ON a.aggfnoid = f.oid$$, 'and tells the planner how large its state is');
 -- Documents and cells are sorted once.
-SELECT never($$SELECT signature, a.aggfinalmodify <> CASE WHEN proname ~ '^(lda|nmf)_' THEN 's'
+SELECT never($$SELECT signature, a.aggfinalmodify <> CASE WHEN proname ~ '^(lda|nmf|pmf)_' THEN 's'
   ELSE 'r' END OR a.aggkind <> 'n' AS wrong FROM functions f
   JOIN pg_aggregate a ON a.aggfnoid = f.oid$$,
   'its final function may run again on a growing state');
@@ -479,6 +479,8 @@ SELECT is((SELECT elsewhere.lda_predict(m, 'x:1'::tsvector)
   FROM (SELECT elsewhere.lda_fit('x:1 y:2'::tsvector, 1) AS m) AS f), 1, 'topic models too');
 SELECT is((SELECT count(*) FROM elsewhere.nmf_factorize('SELECT 1, 2, 3', 1)), 2::bigint,
   'and factorizations');
+SELECT is((SELECT count(*) FROM (SELECT elsewhere.pmf_fit(1, 2, 3, 1, '{"draws": 4}') AS m) AS f,
+  elsewhere.pmf_predict(m, 1, 1)), 1::bigint, 'of ratings too');
 SELECT is((SELECT elsewhere.ess_bulk(value, chain ORDER BY chain, draw) IS NOT NULL
   FROM (SELECT elsewhere.dpmm_fit(x, '{"draws": 60}') AS m FROM faithful) AS f,
   elsewhere.bayes_draws(m) WHERE quantity = 'log_joint'), true, 'and so do diagnostics');

@@ -1,7 +1,7 @@
 -- The columns of every function that returns rows: what the module writes is of the declared type.
 -- Values are compared with the declaration when they are written, so every function is called, with
 -- models that leave no column NULL.
-SELECT plan(80);
+SELECT plan(85);
 SET client_min_messages = error;
 
 CREATE TABLE models (family text, model bayes_model);
@@ -28,6 +28,8 @@ INSERT INTO models
   SELECT 'hmm', hmm_fit(s, 2, '{"method": "vi"}') FROM vectors;
 
 INSERT INTO models SELECT 'lda', lda_fit(s, 2) FROM names;
+INSERT INTO models SELECT 'pmf', pmf_fit(a, b, count, 2, '{"draws": 20, "repeated": "last"}')
+  FROM role_conflict;
 INSERT INTO models SELECT 'nmf', nmf_fit(a, b, count, 2) FROM role_conflict;
 
 CREATE TABLE calls (signature text PRIMARY KEY, query text);
@@ -121,6 +123,16 @@ INSERT INTO calls VALUES
    'SELECT * FROM nmf_select(''SELECT id, x FROM faithful'', ''{2}'')'),
   ('nmf_select(bayes_query,integer[],jsonb)',
    'SELECT * FROM nmf_select(''SELECT id, x FROM faithful'', ''{2}'', NULL)'),
+  ('pmf_predict(bayes_model,"any","any")',
+   'SELECT r.* FROM models, pmf_predict(model, 1, 2) AS r WHERE family = ''pmf'''),
+  ('pmf_recommend(bayes_model,"any",integer)',
+   'SELECT r.* FROM models, pmf_recommend(model, 9, 2) AS r WHERE family = ''pmf'''),
+  ('pmf_recommend(bayes_model,"any",integer,boolean)',
+   'SELECT r.* FROM models, pmf_recommend(model, 1, 2, true) AS r WHERE family = ''pmf'''),
+  ('pmf_similar(bayes_model,"any",integer)',
+   'SELECT r.* FROM models, pmf_similar(model, 2, 2) AS r WHERE family = ''pmf'''),
+  ('pmf_similar(bayes_model,"any",integer,text)',
+   'SELECT r.* FROM models, pmf_similar(model, 2, 2, ''row'') AS r WHERE family = ''pmf'''),
   ('nmf_factorize(bayes_query,integer)', 'SELECT * FROM nmf_factorize(''SELECT 1, 2, 3'', 1)'),
   ('nmf_factorize(bayes_query,integer,jsonb)',
    'SELECT * FROM nmf_factorize(''SELECT 1, 2, 3'', 1, NULL)'),

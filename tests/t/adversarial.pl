@@ -59,6 +59,10 @@ CREATE TABLE factors AS SELECT nmf_fit(word, id, id % 5, 2) AS cells,
   nmf_fit(bits::float8[], 2, '{"method": "em"}') AS arrays_em,
   nmf_fit(id, word, 1, 3, '{"method": "squared"}') AS cells_squared,
   nmf_fit(id % 4, 'c', id, 1, '{"method": "em"}') AS one_column FROM good;
+CREATE TABLE ratings AS SELECT pmf_fit(word, id, id % 5, 2, '{"draws": 20}') AS rated,
+  pmf_fit(id, word, id, 3, '{"draws": 20, "prior": {"hierarchical": true}}') AS rated_hierarchical,
+  pmf_fit(id % 4, 'c', id, 1, '{"draws": 20, "means": false, "rated": false, "repeated": "last"}')
+  AS rated_forgotten FROM good;
 SQL
 
 # ---- what may be given for a type; the first value is sound ----
@@ -68,10 +72,12 @@ my %named = (gmm => [qw(vi em kmeans narrow independent sampled)],
     dpmm => [qw(process process_narrow process_bits process_vi halves)],
     hmm => [qw(chain chain_vi chain_words chain_symbols chain_bits chain_vectors chain_narrow)],
     lda => [qw(topics topics_em topics_svi topics_sampled topic)],
-    nmf => [qw(cells arrays_em cells_squared one_column)]);
-my %models = map { my $from = {hmm => 'chains', lda => 'libraries', nmf => 'factors'}->{$_}
-    // 'given'; $_ => [map { "(SELECT $_ FROM $from)" } @{$named{$_}}] } keys %named;
-my @models = map { @{$models{$_}} } qw(gmm bmm dpmm hmm lda nmf);
+    nmf => [qw(cells arrays_em cells_squared one_column)],
+    pmf => [qw(rated rated_hierarchical rated_forgotten)]);
+my %table = (hmm => 'chains', lda => 'libraries', nmf => 'factors', pmf => 'ratings');
+my %models = map { my $from = $table{$_} // 'given';
+    $_ => [map { "(SELECT $_ FROM $from)" } @{$named{$_}}] } keys %named;
+my @models = map { @{$models{$_}} } qw(gmm bmm dpmm hmm lda nmf pmf);
 my $query = q{SELECT x FROM good};
 my @queries = ($query, '', ' ', ';', '--', 'SELECT', 'SELECT 1', 'SELECT 1; SELECT 2',
     'SELECT FROM good', 'SELECT x FROM nowhere', 'SELEC x', 'SELECT NULL', "SELECT 'a'",
@@ -168,6 +174,9 @@ my %family = (
     nmf => {keys => [qw(method restarts max_iter tol seed max_seconds on_error init prior),
             map({ "prior.$_" } qw(a b c d))],
         methods => [qw(vi em squared)]},
+    pmf => {keys => [qw(method chains draws warmup thin stored_draws seed on_error repeated means
+            rated prior), map({ "prior.$_" } qw(noise_variance c hierarchical)),
+            'prior.c.shape', 'prior.noise_variance.rate'], methods => [qw(gibbs)]},
 );
 my @likelihoods = ('"normal"', '"bernoulli"', '"poisson"', '"categorical"', '["poisson", "normal"]',
     '["categorical", "bernoulli"]');
@@ -189,7 +198,7 @@ for my $name (sort keys %family) {
                 method => "\"$family{$name}{methods}[rand @{$family{$name}{methods}}]\"",
                 chains => 2);
             $all{$name eq 'hmm' ? 'emission' : 'likelihood'} = $likelihoods[rand @likelihoods]
-                if $name !~ /^(?:gmm|lda|nmf)$/ && rand() < 0.8;
+                if $name !~ /^(?:gmm|lda|[np]mf)$/ && rand() < 0.8;
             delete @all{qw(draws chains)} if $name eq 'hmm' && $all{method} ne '"gibbs"'
                 || $name eq 'lda' && $all{method} !~ /gibbs|collapsed/ || $name eq 'nmf';
             $all{$outer} = $inside;
@@ -263,6 +272,7 @@ my %values = (
         "repeat('y', 10001)", "repeat(word, 10000)", "repeat('y', 1000000)", "'pg_class'::regclass",
         "'(0,1)'::point", 'now()', "'1 day'::interval", "'{\"a\": 1}'::jsonb", "'x'::bytea",
         '(SELECT one_column FROM factors)', "''"],
+    boolean => ['true', 'NULL', 'false'],
     text => ["'c'", 'NULL', "''", "repeat('y', 10001)", "repeat('y', 10000)"],
     anyelement => ['1::integer', 'NULL::integer', "'a'::text", "'NaN'::float8", "'{1,2}'::int[]",
         'ROW(1, 2)', "'{}'::json", "'(0,1)'::point", "repeat('y', 100000)",
@@ -279,7 +289,7 @@ push @{$values{bayes_query}}, 'NULL';
 # For functions of a family: its own models, options and rows first.
 sub values_of {
     my ($name, $type) = @_;
-    my ($family) = $name =~ /\b(gmm|bmm|dpmm|hmm|lda|nmf)_/;
+    my ($family) = $name =~ /\b(gmm|bmm|dpmm|hmm|lda|nmf|pmf)_/;
     return $values{$type} unless defined $family;
     my @first = $type eq 'bayes_model' ? @{$models{$family}} : $type eq 'jsonb'
         ? ($family =~ /^(?:[gh]mm|nmf)$/ ? "'{}'" : q{'{"draws": 20}'}, @{$options{$family}})
@@ -289,7 +299,7 @@ sub values_of {
         : $family eq 'lda' ? q{'SELECT ARRAY[word] FROM good'}
         : $family eq 'nmf' ? q{'SELECT id, word, 2 FROM good'} : q{'SELECT id, x FROM good'};
     @first = q{'{0.5,0.25}'::float8[]} if $family eq 'hmm' && $type eq 'anyarray';
-    return $values{$type} unless @first || $family =~ /^(?:[dg]p?mm|lda|nmf)$/;
+    return $values{$type} unless @first || $family =~ /^(?:[dg]p?mm|lda|[np]mf)$/;
     my %seen;
     # Fitting 1600 columns is no error, only slow (every step a factor of a 1600 x 1600 matrix), and
     # so are 200 and long sequences: fewer will do here, for all but one function.

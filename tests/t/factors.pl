@@ -21,6 +21,8 @@ CREATE TABLE repeated AS SELECT id % 2 AS r, (id * 7 % 11) AS c, 1 / (1.5 + id %
 FROM generate_series(1, 150000) AS id;
 CREATE TABLE models AS SELECT nmf_fit(r, c, v, 3, '{"max_iter": 2, "tol": 1e6}') AS model FROM cells
 WHERE id <= 3000;
+CREATE TABLE ratings AS SELECT pmf_fit(r, c, v, 3, '{"draws": 4, "repeated": "last"}') AS model
+FROM cells WHERE id <= 3000;
 CREATE FUNCTION timeless(model bayes_model) RETURNS text LANGUAGE sql RETURN (model::jsonb
   - 'seconds')::text;
 VACUUM ANALYZE;
@@ -30,6 +32,7 @@ my $session = $server->session;
 # ---- the same model wherever the cells lie ----
 
 my $quick = '"max_iter": 4, "tol": 0';
+my $few = '"draws": 4, "chains": 2, "stored_draws": 2';
 my %statements = (
     (map { ($_ => "SELECT timeless(nmf_fit(r, c, v, 5, '{\"method\": \"$_\", $quick}'))
           FROM cells") } qw(vi em squared)),
@@ -39,6 +42,10 @@ my %statements = (
     'few lines' => "SELECT timeless(nmf_fit(r, c, v, 2, '{$quick}')) FROM repeated",
     relation => "SELECT md5(string_agg(t::text, ' '))
           FROM nmf_factorize('SELECT r, c, v FROM cells', 5, '{$quick}') AS t",
+    ratings => "SELECT timeless(pmf_fit(r, c, v, 5, '{$few, \"repeated\": \"average\"}'))
+          FROM cells",
+    hierarchical => "SELECT timeless(pmf_fit(c, r, v, 9, '{$few, \"repeated\": \"last\",
+          \"prior\": {\"hierarchical\": true}}' ORDER BY id)) FROM cells",
     start => "SELECT timeless(nmf_fit(r, c, v, model, '{$quick}')) FROM cells, models",
 );
 $session->run(settings(1, '256MB'));
@@ -57,7 +64,7 @@ for my $case ([1, '1MB'], [2, '1MB'], [2, '3MB'], [2, '256MB']) {
         "maintenance_work_mem = $case->[1], threads: $case->[0]: the same to the last bit");
 }
 $session->run(settings(1, '1MB'));
-for my $name ('vi', 'relation', 'one line') {
+for my $name ('vi', 'ratings', 'relation', 'one line') {
     like(files_of($session, $statements{$name}), qr/temporary file: path/,
         "$name: what does not fit lies in a file");
 }
@@ -95,6 +102,9 @@ my $endless = '"max_iter": 1000000, "tol": 0';
 cancels_leave_nothing($server, $session, [0.02, 0.1, 0.3, 0.8],
     "SELECT nmf_fit(r, c, v, 3, '{$endless}') FROM cells",
     "SELECT nmf_fit(r, c, v, 3, '{\"method\": \"em\", $endless}') FROM cells",
+    q{SELECT pmf_fit(r, c, v, 30, '{"draws": 1000000, "repeated": "last"}') FROM cells},
+    q{SELECT pmf_fit(r, c, v, 600, '{"draws": 10, "repeated": "last",
+      "prior": {"hierarchical": true}}') FROM cells},
     "SELECT nmf_fit(1, c, v, 3) FROM repeated, generate_series(1, 50)",
     "SELECT nmf_factorize('SELECT r, c, v FROM cells', 3, '{$endless}')");
 is($session->run(q{SELECT count(*) FROM pg_backend_memory_contexts WHERE name LIKE 'pg_bayes%'}),
@@ -134,6 +144,10 @@ my %many = (
           WHERE id <= 50; SELECT count(nmf_transform(model, jsonb_build_object(c, v))),
           count(nmf_transform_sd(model, jsonb_build_object(c, v))) FROM models, cells
           WHERE id <= 50},
+    'ratings' => q{SELECT pg_column_size(pmf_fit(r, c, v, 2, '{"draws": 4, "repeated": "last"}'))
+          FROM cells WHERE id <= 50 GROUP BY id % 3; SELECT sum(mean) FROM ratings, cells,
+          pmf_predict(model, r, c) WHERE id <= 50; SELECT count(*) FROM ratings,
+          pmf_recommend(model, 3, 10); SELECT count(*) FROM ratings, pmf_similar(model, 'i1', 10)},
     'refused' => q{SELECT nmf_fit(r, c, CASE WHEN id < 150 THEN 1 ELSE -1 END, 2) FROM cells
           WHERE id <= 200; SELECT nmf_factorize('SELECT 1, 2, -1', 2);
           SELECT nmf_transform(model, '{"a": -1}'::jsonb) FROM models},

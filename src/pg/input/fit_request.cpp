@@ -10,6 +10,7 @@ namespace {
 const char *name_of(Role role) {
   switch (role) {
     case Role::k: return "k";
+    case Role::rank: return "rank";
     case Role::ks: return "ks";
     case Role::options: return "options";
     case Role::start: return "start";
@@ -141,7 +142,8 @@ FitRequest Parameters::request(const char *family) const {
       throw Error(Errc::null_value, message("{} must not be NULL", name_of(value.role)));
     }
     switch (value.role) {
-      case Role::k: {
+      case Role::k:
+      case Role::rank: {
         std::int32_t k;
         std::memcpy(&k, value.contents.data(), sizeof k);
         request.k = k;

@@ -14,11 +14,11 @@ namespace bayes::pg {
 
 /// The role of an argument. A function's signature is a list of roles, of which trailing ones may
 /// be omitted.
-enum class Role : char { k, ks, options, start, prior, model, weight };
+enum class Role : char { k, rank, ks, options, start, prior, model, weight };
 
 /// The arguments, read.
 struct FitRequest {
-  /// that of `start` if it is given
+  /// or the rank; that of `start` if it is given
   int k = 0;
   std::vector<int> ks;
   Document options;
@@ -57,7 +57,7 @@ class Parameters {
     char form = 0;
     std::size_t size = 0;
   };
-  static bool by_value(Role role) { return role == Role::k; }
+  static bool by_value(Role role) { return role == Role::k || role == Role::rank; }
   static std::string contents_of(Role role, Datum value);
   static void remember(Value &value, Datum seen);
   static bool looks_same(const Value &value, const NullableDatum &argument);

@@ -1,0 +1,62 @@
+-- Probabilistic matrix factorization
+
+DEFINE @pmf_options = 'options: see docs/pmf.md; NULL means none.';
+
+-- ---- aggregates: cells in, a model out ----
+
+CREATE FUNCTION pmf_fit_final(state internal) RETURNS bayes_model
+  AS 'MODULE_PATHNAME' @immutable COST 1000000;
+COMMENT IS 'Internal. Factorizes the collected table.';
+
+-- No combine function, as for nmf_fit.
+CREATE FUNCTION pmf_fit_transition(
+  state internal, row_key "any", column_key "any", value float8, rank int [, options jsonb]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds one cell.';
+
+CREATE AGGREGATE pmf_fit(
+  row_key "any", column_key "any", value float8, rank int [, options jsonb]
+) (
+  SFUNC = pmf_fit_transition, @state, FINALFUNC = pmf_fit_final,
+  FINALFUNC_MODIFY = SHAREABLE
+);
+COMMENT IS 'Fits a probabilistic matrix factorization to ratings, or any numbers of pairs, by '
+  'Gibbs sampling. Each row tells the number of one cell of a table: keys of its row and its '
+  'column, of any types, which are stored by their text, and a finite number. Cells that are '
+  'absent are missing, and are predicted. Cells come in any order. rank: how many numbers the vectors of '
+  'rows and columns have, 1 to 1000. A NULL number says that row and column exist; a cell with a '
+  'NULL is skipped, and if there are no rows or no columns the result is NULL. Errors: 22023 '
+  'invalid option or argument, a cell that occurs twice (see option repeated), a number that is '
+  'not finite, or no numbers at all; 22003 a number beyond 1e300; 54000 a key longer than 10000 '
+  'bytes, more than 10000000 keys, or more numbers than memory allows.';
+COMMENT IS 'The same with options. '
+  @pmf_options;
+
+-- ---- a model and keys ----
+
+CREATE FUNCTION pmf_predict(model bayes_model, row_key "any", column_key "any")
+  RETURNS TABLE (mean float8, sd float8)
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
+COMMENT IS 'The expected number of a cell, by the keys of its row and its column, and the standard '
+  'deviation of a new number there, both averages over the stored draws. A key that the model does '
+  'not know has the distribution of those that it knows. 42804 for a model of another family.';
+
+CREATE FUNCTION pmf_recommend(model bayes_model, row_key "any", n int [, rated boolean])
+  RETURNS TABLE (key text, mean float8, sd float8)
+  AS 'MODULE_PATHNAME' @strict COST 10000 ROWS 10;
+COMMENT IS 'The n columns with the largest expected numbers for a row, in descending order, '
+  'without those for which the row had a number: their keys, and what pmf_predict says of them. '
+  'For a row that the model does not know those with the largest numbers altogether. 22023 if n is '
+  'less than 1, or if the model was fitted with option rated = false; 42804 for a model of another '
+  'family.';
+COMMENT IS 'The same; if rated is true, with the columns for which the row had a number.';
+
+CREATE FUNCTION pmf_similar(model bayes_model, key "any", n int [, side text])
+  RETURNS TABLE (key text, similarity float8, sd float8)
+  AS 'MODULE_PATHNAME' @strict COST 10000 ROWS 10;
+COMMENT IS 'The n columns whose numbers are most like those of one column, in descending order: '
+  'the posterior mean and standard deviation of the correlation of both over rows, without noise '
+  'and without the rows'' own means. No row for a column that the model does not know. 22023 if n '
+  'is less than 1; 42804 for a model of another family.';
+COMMENT IS 'The same for columns or rows. side: ''column'' or ''row''; 22023 if it is neither.';

@@ -1,0 +1,216 @@
+// Predictions of a fitted probabilistic matrix factorization: averages over its stored draws.
+#include "factor/pmf.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/control.hpp"
+#include "base/error.hpp"
+#include "base/message.hpp"
+#include "factor/pmf_state.hpp"
+
+namespace bayes {
+namespace {
+
+/// The stored draws of a model.
+class PmfDraws {
+ public:
+  explicit PmfDraws(const PmfModel::State &state, std::size_t rank) : state_(state), rank_(rank) {}
+
+  /// What a draw has of a key; of one that the model does not know (-1) the distribution.
+  struct Key {
+    const double *vector;  // null for zeros
+    double mean;
+    bool known;
+    /// of the vector of a key that is not known: rank x rank, or null for c I
+    const double *covariance;
+    double spread;
+  };
+  Key key(Side side, std::int32_t index, std::size_t draw) const {
+    const PmfSideDraws &of = state_.of(side);
+    Key out{nullptr, 0, index >= 0, nullptr, 0};
+    if (out.known) {
+      const std::size_t at = draw * of.keys.size() + std::size_t(index);
+      out.vector = of.vectors.data() + at * rank_;
+      if (!of.means.empty()) out.mean = of.means[at];
+      return out;
+    }
+    if (state_.hierarchical()) {
+      out.vector = of.center.data() + draw * rank_;
+      out.covariance = covariance(side, draw);
+    }
+    if (!of.level.empty()) {
+      out.mean = of.level[draw];
+      out.spread = of.spread[draw];
+    }
+    return out;
+  }
+
+  /// Mean and variance of a new number, in units of the table.
+  struct Moments {
+    double mean, variance;
+  };
+  Moments cell(const Key &row, const Key &column, std::size_t draw) const {
+    double mean = row.mean + column.mean;
+    if (row.vector && column.vector) mean += product(row.vector, column.vector);
+    double variance = state_.noise[draw] + row.spread + column.spread;
+    if (!row.known) variance += form(row.covariance, column.vector, column.vector, draw);
+    if (!column.known) variance += form(column.covariance, row.vector, row.vector, draw);
+    if (!row.known && !column.known)
+      variance += row.covariance ? dot(row.covariance, column.covariance, rank_ * rank_)
+                                 : double(rank_) * state_.c[draw] * state_.c[draw];
+    return {mean, variance};
+  }
+
+  /// rank x rank, or null for c I
+  const double *covariance(Side side, std::size_t draw) const {
+    return state_.hierarchical() ? state_.of(side).covariance.data() + draw * rank_ * rank_
+                                 : nullptr;
+  }
+  double product(const double *a, const double *b) const { return dot(a, b, rank_); }
+  /// a' covariance b; 0 if there is no a
+  double form(const double *covariance, const double *a, const double *b, std::size_t draw) const {
+    if (!a) return 0;
+    if (!covariance) return state_.c[draw] * product(a, b);
+    double out = 0;
+    for (std::size_t i = 0; i < rank_; ++i) out += a[i] * product(covariance + i * rank_, b);
+    // A covariance that is nearly singular may have rounding errors.
+    return a == b ? std::max(0.0, out) : out;
+  }
+
+ private:
+  static double dot(const double *a, const double *b, std::size_t n) {
+    double out = 0;
+    for (std::size_t i = 0; i < n; ++i) out += a[i] * b[i];
+    return out;
+  }
+  const PmfModel::State &state_;
+  const std::size_t rank_;
+};
+
+/// Mean and variance of a series, one number after another.
+struct RunningMean {
+  double count = 0, mean = 0, squares = 0;
+  void add(double x) {
+    const double change = x - mean;
+    mean += change / ++count;
+    squares += change * (x - mean);
+  }
+  double variance() const { return squares / count; }
+};
+
+/// What draws say of a cell.
+struct CellSummary {
+  RunningMean means;
+  double variance = 0;
+  void add(const PmfDraws::Moments &moments) {
+    means.add(moments.mean);
+    variance += moments.variance;
+  }
+  PmfPrediction prediction(const PmfModel::State &state) const {
+    return {state.center + state.scale * means.mean,
+            state.scale * std::sqrt(means.variance() + variance / means.count)};
+  }
+};
+
+/// The first n of them in this order.
+template <class T, class Before>
+void keep_first(std::vector<T> &all, std::int64_t n, Before before) {
+  const auto count = std::min<std::size_t>(all.size(), std::size_t(std::max<std::int64_t>(0, n)));
+  std::partial_sort(all.begin(), all.begin() + std::ptrdiff_t(count), all.end(), before);
+  all.resize(count);
+}
+
+}  // namespace
+
+PmfModel::PmfModel() : state(std::make_unique<State>()) { info.family = "pmf"; }
+PmfModel::~PmfModel() = default;
+
+std::int64_t PmfModel::stored_draws() const { return std::int64_t(state->noise.size()); }
+
+const std::vector<std::string> &PmfModel::keys(Side side) const { return state->of(side).keys; }
+
+std::int32_t PmfModel::code(Side side, std::string_view key) const {
+  const std::vector<std::string> &all = keys(side);
+  const auto at = std::lower_bound(all.begin(), all.end(), key);
+  return at == all.end() || *at != key ? -1 : std::int32_t(at - all.begin());
+}
+
+PmfPrediction PmfModel::predict(std::int32_t row, std::int32_t column) const {
+  const PmfDraws draws(*state, std::size_t(rank()));
+  CellSummary out;
+  for (std::size_t s = 0; s < state->noise.size(); ++s)
+    out.add(draws.cell(draws.key(Side::row, row, s), draws.key(Side::column, column, s), s));
+  return out.prediction(*state);
+}
+
+std::vector<PmfRecommendation> PmfModel::recommend(std::int32_t row, std::int64_t n,
+                                                   bool all) const {
+  if (!all && !state->knows_rated)
+    throw Error(Errc::invalid_argument, "the model does not know which cells had numbers",
+                "It was fitted with option rated = false.",
+                "Ask for all columns, or fit with option rated = true.");
+  const PmfDraws draws(*state, std::size_t(rank()));
+  const std::size_t columns = keys(Side::column).size();
+  std::vector<CellSummary> cells(columns);
+  WorkPoll poll;
+  for (std::size_t s = 0; s < state->noise.size(); ++s) {
+    const PmfDraws::Key of_row = draws.key(Side::row, row, s);
+    for (std::size_t j = 0; j < columns; ++j) {
+      cells[j].add(draws.cell(of_row, draws.key(Side::column, std::int32_t(j), s), s));
+      poll(10 + std::size_t(rank()) * (of_row.covariance ? std::size_t(rank()) : 1));
+    }
+  }
+  std::vector<PmfRecommendation> out;
+  const auto rated = all || row < 0 ? std::span<const std::int32_t>() : state->rated_of(row);
+  auto skip = rated.begin();
+  for (std::size_t j = 0; j < columns; ++j) {
+    if (skip != rated.end() && *skip == std::int32_t(j)) {
+      ++skip;
+      continue;
+    }
+    out.push_back({std::int32_t(j), cells[j].prediction(*state)});
+  }
+  keep_first(out, n, [](const PmfRecommendation &a, const PmfRecommendation &b) {
+    if (a.prediction.mean != b.prediction.mean) return a.prediction.mean > b.prediction.mean;
+    return a.column < b.column;
+  });
+  return out;
+}
+
+std::vector<PmfSimilarity> PmfModel::similar(Side side, std::int32_t index, std::int64_t n) const {
+  const PmfDraws draws(*state, std::size_t(rank()));
+  const std::size_t count = keys(side).size();
+  std::vector<RunningMean> all(count);
+  WorkPoll poll;
+  std::vector<double> image(static_cast<std::size_t>(rank()));
+  for (std::size_t s = 0; s < state->noise.size(); ++s) {
+    // The covariance of u'v and u'w over u is v' covariance w.
+    const double *const covariance = draws.covariance(other(side), s);
+    const double *const v = draws.key(side, index, s).vector;
+    const double of_v = draws.form(covariance, v, v, s);
+    std::vector<double> unit(image.size(), 0.0);
+    for (std::size_t k = 0; k < image.size(); ++k) {
+      unit[k] = 1;
+      image[k] = draws.form(covariance, unit.data(), v, s);
+      unit[k] = 0;
+    }
+    for (std::size_t j = 0; j < count; ++j) {
+      const double *const w = draws.key(side, std::int32_t(j), s).vector;
+      const double size = std::sqrt(of_v) * std::sqrt(draws.form(covariance, w, w, s));
+      all[j].add(size > 0 ? std::clamp(draws.product(image.data(), w) / size, -1.0, 1.0) : 0);
+      poll(10 + image.size() * (covariance ? image.size() : 3));
+    }
+  }
+  std::vector<PmfSimilarity> out;
+  for (std::size_t j = 0; j < count; ++j)
+    if (std::int32_t(j) != index)
+      out.push_back({std::int32_t(j), all[j].mean, std::sqrt(all[j].variance())});
+  keep_first(out, n, [](const PmfSimilarity &a, const PmfSimilarity &b) {
+    return a.similarity != b.similarity ? a.similarity > b.similarity : a.key < b.key;
+  });
+  return out;
+}
+
+}  // namespace bayes

@@ -1,0 +1,212 @@
+// A probabilistic matrix factorization as a document, and back, with every number checked.
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "base/control.hpp"
+#include "base/message.hpp"
+#include "document/members.hpp"
+#include "factor/pmf_state.hpp"
+
+namespace bayes {
+namespace {
+
+/// of vectors and means; their products and squares must not overflow
+constexpr double most_of_vector = 1e60;
+constexpr double most_variance = 1e100;
+
+// ---- which cells had numbers ----
+//
+// A row's columns are the gaps between them, the first counted from -1, each less 1: numbers in
+// digits of 5 bits, the lowest first, of which each but the last is written with 32 added.
+constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
+
+std::string gaps_of(std::span<const std::int32_t> columns) {
+  std::string out;
+  std::int32_t before = -1;
+  for (const std::int32_t column : columns) {
+    std::uint32_t gap = std::uint32_t(column - before - 1);
+    for (; gap >= 32; gap >>= 5) out += digits[32 + (gap & 31)];
+    out += digits[gap];
+    before = column;
+  }
+  return out;
+}
+
+struct DigitValues {
+  signed char of[256];
+  DigitValues() {
+    std::fill(std::begin(of), std::end(of), static_cast<signed char>(-1));
+    for (int i = 0; i < 64; ++i)
+      of[static_cast<unsigned char>(digits[i])] = static_cast<signed char>(i);
+  }
+};
+
+/// False if the text is none that gaps_of writes.
+bool read_gaps(const std::string &text, std::int32_t columns, std::vector<std::int32_t> &out) {
+  static const DigitValues values;
+  std::int64_t before = -1, gap = 0;
+  int shift = 0;
+  for (const char c : text) {
+    const int digit = values.of[static_cast<unsigned char>(c)];
+    if (digit < 0 || shift > 25) return false;
+    gap += std::int64_t(digit & 31) << shift;
+    shift += 5;
+    if (digit >= 32) continue;
+    if (digit == 0 && shift > 5) return false;
+    before += gap + 1;
+    if (before >= columns) return false;
+    out.push_back(std::int32_t(before));
+    gap = shift = 0;
+  }
+  return shift == 0;
+}
+
+void read_rated(const MemberReader &in, PmfModel::State &state) {
+  const std::size_t rows = state.of(Side::row).keys.size();
+  const auto columns = std::int32_t(state.of(Side::column).keys.size());
+  const auto *const list = in.value("rated").as<Document::List>();
+  if (!list || list->size() != rows)
+    in.reject("rated", message("must be an array of {} strings", rows));
+  state.knows_rated = true;
+  state.begin.push_back(0);
+  for (const Document &each : *list) {
+    const auto *const text = each.as<std::string>();
+    if (!text || !read_gaps(*text, columns, state.rated))
+      in.reject("rated", message("contains {}, which is no list of columns", describe(each)));
+    state.begin.push_back(std::int64_t(state.rated.size()));
+  }
+}
+
+// ---- sides ----
+
+Document write_side(const PmfSideDraws &side, std::int64_t draws, std::int64_t rank) {
+  const auto keys = std::int64_t(side.keys.size());
+  Document out = Document::object();
+  out.set("keys", Document::List(side.keys.begin(), side.keys.end()));
+  out.set("vectors", Tensor{{draws, keys, rank}, side.vectors});
+  if (!side.level.empty())
+    out.set("means", Tensor{{draws, keys}, side.means})
+        .set("level", Tensor{{draws}, side.level})
+        .set("spread", Tensor{{draws}, side.spread});
+  if (!side.covariance.empty())
+    out.set("center", Tensor{{draws, rank}, side.center})
+        .set("covariance", Tensor{{draws, rank, rank}, side.covariance});
+  return out;
+}
+
+std::vector<std::string> read_keys(const MemberReader &in) {
+  const auto *const list = in.value("keys").as<Document::List>();
+  if (!list || list->empty() || list->size() > std::size_t(factor_max_keys))
+    in.reject("keys", message("must be an array of 1 to {} keys", factor_max_keys));
+  std::vector<std::string> out;
+  out.reserve(list->size());
+  for (const Document &each : *list) {
+    const auto *const key = each.as<std::string>();
+    if (!key) in.reject("keys", message("contains {}, which is no key", describe(each)));
+    if (!out.empty() && !(out.back() < *key))
+      in.reject("keys", message("contains {} after {}, but must rise in the order of bytes",
+                                describe(each), describe(out.back())));
+    out.push_back(*key);
+  }
+  return out;
+}
+
+std::vector<double> read_within(const MemberReader &in, const char *key,
+                                const std::vector<std::int64_t> &shape, double most) {
+  std::vector<double> out = in.tensor(key, shape).values;
+  for (const double x : out)
+    if (!(std::abs(x) <= most))
+      in.reject(key, message("contains {}, but its numbers must be within {} of 0", describe(x),
+                             describe_number(most)));
+  return out;
+}
+
+std::vector<double> read_variances(const MemberReader &in, const char *key, std::int64_t draws) {
+  std::vector<double> out = in.tensor(key, {draws}).values;
+  for (const double x : out)
+    if (!(x > 0 && x <= most_variance))
+      in.reject(key, message("contains {}, but variances must be greater than 0 and at most {}",
+                             describe(x), describe_number(most_variance)));
+  return out;
+}
+
+/// Symmetric, with variances and correlations that can be. Draws may be nearly singular, so that a
+/// factorization would say nothing.
+bool is_covariance(std::span<const double> values, std::size_t rank) {
+  for (std::size_t p = 0; p < rank; ++p) {
+    if (!(values[p * rank + p] > 0)) return false;
+    for (std::size_t q = 0; q < p; ++q) {
+      const double x = values[p * rank + q],
+                   most = std::sqrt(values[p * rank + p]) * std::sqrt(values[q * rank + q]);
+      if (x != values[q * rank + p] || !(std::abs(x) <= most * (1 + 1e-6))) return false;
+    }
+  }
+  return true;
+}
+
+PmfSideDraws read_side(const MemberReader &in, std::int64_t draws, std::int64_t rank, bool means,
+                       bool hierarchical) {
+  PmfSideDraws out;
+  out.keys = read_keys(in);
+  const auto keys = std::int64_t(out.keys.size());
+  out.vectors = read_within(in, "vectors", {draws, keys, rank}, most_of_vector);
+  if (means) {
+    out.means = read_within(in, "means", {draws, keys}, most_of_vector);
+    out.level = read_within(in, "level", {draws}, most_of_vector);
+    out.spread = read_variances(in, "spread", draws);
+  }
+  if (!hierarchical) return out;
+  out.center = read_within(in, "center", {draws, rank}, most_of_vector);
+  out.covariance = read_within(in, "covariance", {draws, rank, rank}, most_variance);
+  const auto size = static_cast<std::size_t>(rank);
+  for (std::size_t at = 0; at < out.covariance.size(); at += size * size)
+    if (!is_covariance({out.covariance.data() + at, size * size}, size))
+      in.reject("covariance", "must have covariance matrices");
+  return out;
+}
+
+}  // namespace
+
+void PmfModel::write(Document &document) const {
+  const State &s = *state;
+  const std::int64_t draws = stored_draws();
+  document.set("center", s.center).set("scale", s.scale);
+  document.set("noise", Tensor{{draws}, s.noise});
+  if (!s.hierarchical()) document.set("c", Tensor{{draws}, s.c});
+  document.set("row_draws", write_side(s.of(Side::row), draws, rank()));
+  document.set("column_draws", write_side(s.of(Side::column), draws, rank()));
+  if (!s.knows_rated) return;
+  Document::List rated;
+  rated.reserve(s.begin.size() - 1);
+  for (std::size_t i = 0; i + 1 < s.begin.size(); ++i) {
+    poll_in_loop(i);
+    rated.emplace_back(gaps_of(s.rated_of(std::int32_t(i))));
+  }
+  document.set("rated", std::move(rated));
+}
+
+std::unique_ptr<Model> read_pmf_model(const Document &document) {
+  auto model = std::make_unique<PmfModel>();
+  const MemberReader in(document);
+  model->info = read_model_info(document, factor_max_keys, factor_max_factors);
+  if (model->info.method != "gibbs") in.reject("method", "is not one of matrix factorizations");
+  PmfModel::State &state = *model->state;
+  state.center = in.number("center", -1e300, 1e300);
+  state.scale = in.number("scale", 0, 1e301, true);
+  const std::int64_t draws = in.tensor("noise", {-1}).shape[0];
+  if (draws == 0) in.reject("noise", "must not be empty");
+  state.noise = read_variances(in, "noise", draws);
+  const bool hierarchical = !in.has("c");
+  if (!hierarchical) state.c = read_variances(in, "c", draws);
+  const bool means = in.object("row_draws").has("means");
+  for (const Side side : {Side::row, Side::column})
+    state.of(side) = read_side(in.object(side == Side::row ? "row_draws" : "column_draws"), draws,
+                               model->rank(), means, hierarchical);
+  if (state.of(Side::column).keys.size() != std::size_t(model->info.dimension))
+    in.reject("dimension", "is not the number of columns");
+  if (in.has("rated")) read_rated(in, state);
+  return model;
+}
+
+}  // namespace bayes

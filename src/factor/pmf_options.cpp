@@ -1,0 +1,94 @@
+#include "factor/pmf_options.hpp"
+
+#include "base/error.hpp"
+#include "base/message.hpp"
+#include "document/members.hpp"
+#include "fit/fit_options.hpp"
+
+namespace bayes {
+namespace {
+
+/// A variance: given, or {"shape": ..., "rate": ...} of its inverse.
+void variance_line(OptionTable &t, const char *key, std::optional<double> &given,
+                   std::optional<PrecisionPrior> &prior, bool applies = true) {
+  const auto read = [&](const Document &value) {
+    if (value.as<Document::Object>()) {
+      const std::string path = message("prior.{}.", key);
+      OptionTable inner = OptionTable::reading(value, path);
+      prior.emplace();
+      inner.number("shape", prior->shape, above(0, 1e9));
+      inner.number("rate", prior->rate, above(0, 1e300));
+      inner.finish();
+      return;
+    }
+    const auto number = to_number(value, false);
+    if (!number || !(*number > 0 && *number <= 1e300))
+      throw Error(Errc::invalid_argument,
+                  message("option \"prior.{}\" is {}, but must be a number greater than 0, or "
+                          "an object with shape and rate of the gamma distribution of its inverse",
+                          key, describe(value)));
+    given = *number;
+  };
+  const auto write = [&] {
+    if (given) return Document(*given);
+    if (!prior) return Document();
+    return Document::object().set("shape", prior->shape).set("rate", prior->rate);
+  };
+  t.other(key, read, write, applies);
+}
+
+void pmf_prior_lines(OptionTable &t, PmfOptions &o) {
+  t.boolean("hierarchical", o.hierarchical);
+  variance_line(t, "noise_variance", o.noise_variance, o.noise_prior);
+  variance_line(t, "c", o.c, o.c_prior, !o.hierarchical);
+}
+
+void pmf_lines_of_options(OptionTable &t, PmfOptions &o) {
+  std::string method = "gibbs";
+  t.choice("method", method, {"gibbs"});
+  o.chains.lines(t, true);
+  o.chains.stored_line(t, true);
+  t.seed("seed", o.seed);
+  t.either("on_error", o.null_on_error, "error", "null");
+  t.choice("repeated", o.repeated, {"error", "average", "last"});
+  t.boolean("means", o.means);
+  t.boolean("rated", o.rated);
+  t.other(
+      "prior",
+      [&](const Document &given) {
+        OptionTable inner = OptionTable::reading(given, "prior.");
+        pmf_prior_lines(inner, o);
+        inner.finish("a hierarchical prior");
+      },
+      [&] {
+        OptionTable inner = OptionTable::writing();
+        pmf_prior_lines(inner, o);
+        return inner.document();
+      });
+}
+
+}  // namespace
+
+PmfOptions read_pmf_options(int rank, const Document &options) {
+  if (rank < 1 || rank > factor_max_factors)
+    throw Error(Errc::invalid_argument,
+                message("the rank is {}, but must be from 1 to {}", rank, factor_max_factors));
+  require_object(options, "{\"draws\": 400, \"seed\": 2}");
+  PmfOptions out;
+  out.rank = rank;
+  out.chains.chains = 4;
+  out.chains.draws = 200;
+  OptionTable t = OptionTable::reading(options);
+  pmf_lines_of_options(t, out);
+  t.finish();
+  return out;
+}
+
+Document PmfOptions::document() const {
+  PmfOptions in_force = *this;
+  OptionTable t = OptionTable::writing();
+  pmf_lines_of_options(t, in_force);
+  return t.document();
+}
+
+}  // namespace bayes

@@ -1,0 +1,36 @@
+// The options of probabilistic matrix factorization.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "document/option_table.hpp"
+#include "factor/factor_table.hpp"
+#include "factor/pmf_prior.hpp"
+#include "mcmc/chain_plan.hpp"
+
+namespace bayes {
+
+struct PmfOptions {
+  int rank = 1;
+  ChainPlan chains;
+  std::uint64_t seed = 1;
+  bool null_on_error = false;
+  /// cells that occur more than once: error, average or last
+  std::string repeated = "error";
+  bool means = true;
+  /// the model knows which cells had numbers
+  bool rated = true;
+  /// prior.noise_variance and prior.c: given, or the gamma distribution of the precision; in the
+  /// units of the numbers
+  std::optional<double> noise_variance, c;
+  std::optional<PrecisionPrior> noise_prior, c_prior;
+  bool hierarchical = false;
+
+  Document document() const;
+};
+
+PmfOptions read_pmf_options(int rank, const Document &options);
+
+}  // namespace bayes

@@ -1,0 +1,50 @@
+// The inside of a fitted probabilistic matrix factorization, for the files of this model only.
+//
+// Vectors, means and variances are in units of the table: a number x of it is (x - center) / scale.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "factor/pmf.hpp"
+
+namespace bayes {
+
+/// The stored draws of one side, one draw after another.
+struct PmfSideDraws {
+  std::vector<std::string> keys;
+  /// draws x keys x rank
+  std::vector<double> vectors;
+  /// draws x keys; empty if the model has no means
+  std::vector<double> means;
+  /// of the hierarchical prior, the distribution of vectors: draws x rank, draws x rank x rank
+  std::vector<double> center, covariance;
+  /// mean and variance of the distribution of the means: one of every draw
+  std::vector<double> level, spread;
+};
+
+struct PmfModel::State {
+  /// rows, columns
+  std::array<PmfSideDraws, 2> sides;
+  /// of every draw, the noise variance; c, unless the prior is hierarchical
+  std::vector<double> noise, c;
+  double center = 0, scale = 1;
+  /// Whether it is known which cells had numbers; of row i the columns
+  /// rated[begin[i]] to rated[begin[i + 1] - 1], ascending.
+  bool knows_rated = false;
+  std::vector<std::int64_t> begin;
+  std::vector<std::int32_t> rated;
+
+  PmfSideDraws &of(Side side) { return sides[side == Side::row ? 0 : 1]; }
+  const PmfSideDraws &of(Side side) const { return sides[side == Side::row ? 0 : 1]; }
+  bool hierarchical() const { return c.empty(); }
+  bool has_means() const { return !sides[0].level.empty(); }
+  std::span<const std::int32_t> rated_of(std::int32_t row) const {
+    const std::size_t i = std::size_t(row);
+    return {rated.data() + begin[i], rated.data() + begin[i + 1]};
+  }
+};
+
+}  // namespace bayes

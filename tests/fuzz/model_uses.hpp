@@ -1,0 +1,130 @@
+// What the fuzzer asks of models that were accepted.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "data/rows.hpp"
+#include "data/sequences.hpp"
+#include "factor/pmf.hpp"
+#include "markov/hmm.hpp"
+#include "mixture/bmm.hpp"
+#include "mixture/dpmm.hpp"
+#include "mixture/gmm.hpp"
+#include "topics/lda.hpp"
+
+namespace model_uses {
+
+using bayes::Error;
+
+[[noreturn]] inline void fail(const char *what) {
+  std::fprintf(stderr, "model_fuzz: %s\n", what);
+  std::abort();
+}
+
+/// Whatever numbers an accepted model holds, its functions return or throw Error.
+template <class Ask> void attempt(Ask ask) {
+  try {
+    ask();
+  } catch (const Error &error) {
+    if (error.code() == bayes::Errc::internal) fail("an accepted model has an internal error");
+  }
+}
+
+template <class Mixture> void use_rows(const Mixture &model, double value) {
+  // one more for a new cluster
+  std::vector<double> x(std::size_t(model.dimension()), value),
+      probabilities(std::size_t(model.size()) + 1);
+  attempt([&] { model.predict(x); });
+  attempt([&] {
+    model.probabilities(x, std::span(probabilities)
+                               .first(probabilities.size() -
+                                      !std::is_same_v<Mixture, bayes::DirichletProcessMixture>));
+  });
+  attempt([&] { model.log_density(x); });
+  attempt([&] {
+    bayes::Control control;
+    model.mcse(x, control);
+  });
+}
+
+template <class Mixture> void use_mixture(const Mixture &model) {
+  use_rows(model, 1);  // allowed in a column of any family
+  std::vector<double> x(std::size_t(model.dimension()));
+  attempt([&] { model.component(0); });
+  attempt([&] { model.posterior(model.size() - 1); });
+  attempt([&] { model.icl(); });
+  attempt([&] { model.sample(1, 2, x); });
+}
+
+inline void use_chain(const bayes::HiddenMarkovModel &model) {
+  const int d = model.dimension();
+  const std::vector<double> missing(std::size_t(d), std::numeric_limits<double>::quiet_NaN());
+  std::vector<double> x(std::size_t(d), model.symbols() ? 0.0 : 1.0);
+  bool known = false;
+  attempt([&] {
+    model.check(x, 1);
+    known = true;
+  });
+  if (!known) x = missing;
+  bayes::MemoryRows rows({d, true});
+  bayes::Sequences one{rows, d};
+  bayes::SequenceWriter writer(
+      one, rows.shape(), [&rows](const double *step, double weight) { rows.append(step, weight); });
+  writer.begin(3, 1);
+  for (const std::vector<double> *step : {&std::as_const(x), &missing, &std::as_const(x)})
+    writer.step(step->data());
+  bayes::Control control;
+  attempt([&] { model.log_likelihood(one, control); });
+  attempt([&] { model.decode(one, control); });
+  attempt([&] { model.decode_best(one, 3, control); });
+  attempt([&] { model.smooth(one, control, [](std::int64_t, int, const double *) {}); });
+  attempt([&] { model.predict_next(one, control); });
+  attempt([&] {
+    bayes::HiddenMarkovModel::Filter filter(model);
+    filter.next(x);
+    filter.next(missing);
+  });
+  attempt([&] { model.state_at(model.size() - 1); });
+  attempt([&] { model.transitions([](const bayes::HmmTransition &) {}); });
+  attempt([&] { model.emissions([](const bayes::HmmEmission &) {}); });
+  attempt([&] { model.posterior([](const bayes::HmmPosterior &) {}); });
+  attempt([&] { model.sample(1, 2, 3, [](int, std::span<const double>) {}); });
+}
+
+inline void use_topics(const bayes::TopicModel &model) {
+  const int last = model.size() - 1;
+  attempt([&] { model.topic(last); });
+  attempt([&] { model.topic_posterior(last); });
+  attempt([&] { model.code(model.terms().back()); });
+  const std::int32_t term = std::int32_t(model.terms().size()) - 1;
+  const double count = 2;
+  attempt([&] { model.proportions({}); });
+  attempt([&] { model.proportions({{&term, 1}, {&count, 1}}); });
+}
+
+inline void use_ratings(const bayes::PmfModel &model) {
+  const auto last = [&](bayes::Side side) { return std::int32_t(model.keys(side).size()) - 1; };
+  for (const std::int32_t row : {-1, last(bayes::Side::row)})
+    for (const std::int32_t column : {-1, last(bayes::Side::column)})
+      attempt([&] {
+        const bayes::PmfPrediction p = model.predict(row, column);
+        if (std::isnan(p.mean) || std::isnan(p.sd)) fail("a prediction is not a number");
+      });
+  for (const bayes::Side side : {bayes::Side::row, bayes::Side::column}) {
+    attempt([&] { model.code(side, model.keys(side).back()); });
+    attempt([&] { model.similar(side, last(side), 2); });
+  }
+  attempt([&] { model.recommend(last(bayes::Side::row), 2, false); });
+  attempt([&] { model.recommend(-1, 2, true); });
+}
+
+}  // namespace model_uses

@@ -1,0 +1,48 @@
+-- The interface of probabilistic matrix factorizations, pinned as that of the others is in api.sql.
+SELECT plan(2);
+SET client_min_messages = error;
+
+SELECT results_eq($$
+  SELECT p.oid::regprocedure::text, CASE prokind WHEN 'f' THEN 'function' WHEN 'a' THEN 'aggregate'
+    WHEN 'w' THEN 'window' END, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid),
+    CASE provolatile WHEN 'i' THEN 'immutable' WHEN 's' THEN 'stable' ELSE 'volatile' END,
+    proisstrict, CASE proparallel WHEN 's' THEN 'safe' WHEN 'r' THEN 'restricted'
+    ELSE 'unsafe' END
+  FROM pg_depend d JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass
+    AND d.refobjid = e.oid AND extname = 'pg_bayes' AND d.deptype = 'e'
+    JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
+  WHERE proname LIKE 'pmf%' AND proname !~ '_(transition|final)$'
+  ORDER BY p.oid::regprocedure::text COLLATE "C"$$, $$VALUES
+  ('pmf_fit("any","any",double precision,integer)', 'aggregate',
+    'row_key "any", column_key "any", value double precision, rank integer', 'bayes_model',
+    'immutable', false, 'safe'),
+  ('pmf_fit("any","any",double precision,integer,jsonb)', 'aggregate',
+    'row_key "any", column_key "any", value double precision, rank integer, options jsonb',
+    'bayes_model', 'immutable', false, 'safe'),
+  ('pmf_predict(bayes_model,"any","any")', 'function',
+    'model bayes_model, row_key "any", column_key "any"',
+    'TABLE(mean double precision, sd double precision)', 'immutable', true, 'safe'),
+  ('pmf_recommend(bayes_model,"any",integer)', 'function',
+    'model bayes_model, row_key "any", n integer',
+    'TABLE(key text, mean double precision, sd double precision)', 'immutable', true, 'safe'),
+  ('pmf_recommend(bayes_model,"any",integer,boolean)', 'function',
+    'model bayes_model, row_key "any", n integer, rated boolean',
+    'TABLE(key text, mean double precision, sd double precision)', 'immutable', true, 'safe'),
+  ('pmf_similar(bayes_model,"any",integer)', 'function',
+    'model bayes_model, key "any", n integer',
+    'TABLE(key text, similarity double precision, sd double precision)', 'immutable', true,
+    'safe'),
+  ('pmf_similar(bayes_model,"any",integer,text)', 'function',
+    'model bayes_model, key "any", n integer, side text',
+    'TABLE(key text, similarity double precision, sd double precision)', 'immutable', true,
+    'safe')$$,
+  'functions and aggregates');
+
+SELECT lives_ok($$SELECT p.mean, p.sd, r.key, s.similarity
+  FROM (SELECT pmf_fit(i, i % 3, i, 1, '{"draws": 4}') AS m FROM generate_series(1, 9) AS i) AS f,
+  pmf_predict(column_key => '2', row_key => 3, model => m) AS p,
+  pmf_recommend(rated => true, n => 1, row_key => 3, model => m) AS r,
+  pmf_similar(side => 'row', n => 1, key => 3, model => m) AS s$$,
+  'arguments have names, which can be used');
+
+SELECT * FROM finish();
