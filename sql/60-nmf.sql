@@ -8,16 +8,17 @@ DEFINE @nmf_cells =
   'negative or not finite; 22003 repeated cells that add up to more than a number can be; 54000 a '
   'key longer than 10000 bytes, more than 10000000 keys, or more parameters than memory allows.';
 DEFINE @nmf_arrays =
-  'x: the numbers of one row of a table, finite and not negative, of the same length in every row; '
-  'the keys of rows are ''1'', ''2'', ... in the order in which they come, and those of columns the '
-  'positions in the array. A NULL x is skipped, a NULL element is a cell without a number; no rows '
-  'give NULL. Errors: 22023 invalid option or argument, or a number negative or not finite; 2202E '
-  'rows of different length; 54000 more parameters than memory allows.';
+  'x: the numbers of one row of a table, finite and not negative, of the same length in every '
+  'row; the keys of rows are ''1'', ''2'', ... in the order in which they come, and those of '
+  'columns the positions in the array. A NULL x is skipped, a NULL element is a cell without a '
+  'number; no rows give NULL. Errors: 22023 invalid option or argument, or a number negative or '
+  'not finite; 2202E rows of different length; 54000 more parameters than memory allows.';
 DEFINE @nmf_fits =
   'Fits a non-negative factorization with k factors (1 to 1000) to a table. ';
 DEFINE @nmf_starts =
   'Fits a non-negative factorization to a table, starting from a fitted one: factors keep their '
-  'numbers, and rows and columns that it knows their weights. 42804 for a model of another family. ';
+  'numbers, and rows and columns that it knows their weights. 42804 for a model of another '
+  'family. ';
 DEFINE @nmf_options = 'options: see docs/nmf.md; NULL means none.';
 DEFINE @nmf_row =
   'cells: those of a row that was not fitted, as a jsonb object of column keys and numbers, or, of '
@@ -108,6 +109,19 @@ COMMENT IS 'Factorizes the table of a query with k factors, and shows the weight
 COMMENT IS 'The same with options. '
   @nmf_options;
 
+CREATE FUNCTION nmf_select(query bayes_query, ks int[] [, options jsonb])
+  RETURNS TABLE (k int, log_likelihood float8, cells float8, objective float8, iterations int,
+    converged boolean, model bayes_model)
+  AS 'MODULE_PATHNAME' @volatile COST 1000000 ROWS 10;
+COMMENT IS 'Factorizes nine tenths of the table of a query for every k, and tells how well the '
+  'model predicts the others: of the rows, or of the columns if there are more, every tenth is held out, '
+  'drawn by a hash of its key. Its weights are inferred from the cells of one half of the keys of '
+  'the other side; log_likelihood is that of the cells of the other half, so many cells. The model '
+  'is that of the nine tenths. query and errors: as nmf_factorize; 22023 also for fewer than ten '
+  'rows and columns.';
+COMMENT IS 'The same with options. '
+  @nmf_options;
+
 -- ---- a model as relations ----
 
 CREATE FUNCTION nmf_factors(model bayes_model)
@@ -123,15 +137,24 @@ CREATE FUNCTION nmf_shares(model bayes_model)
 COMMENT IS 'The factors, numbered from 1, and the share of each in the expected sum of all cells. '
   '42804 for a model of another family.';
 
+CREATE FUNCTION nmf_error(model bayes_model)
+  RETURNS TABLE (squared float8, divergence float8, explained float8)
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
+COMMENT IS 'How well the expected numbers of all cells describe the table of the fit: the sum of '
+  'squared errors; the divergence, the sum of x ln(x / mean) - x + mean, half of the deviance of '
+  'Poisson counts; and the share of it that is explained, 1 - divergence / that from the mean of '
+  'all cells. The last two are NULL if a cell has a number but mean 0, the last also if all cells '
+  'are equal. 42804 for a model of another family.';
+
 -- ---- a model and a cell, or a row ----
 
 CREATE FUNCTION nmf_predict(model bayes_model, row_key "any", column_key "any")
   RETURNS TABLE (mean float8, variance float8)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
 COMMENT IS 'The expected number of a cell, by the keys of its row and its column, and the variance '
-  'of a new count there, NULL after methods without a posterior. A key that the model does not '
-  'know has the prior''s distribution; after methods without a posterior it is like the mean of '
-  'the others. 42804 for a model of another family.';
+  'of a new count there, NULL after method squared. A key that the model does not know has the '
+  'prior''s distribution; after methods without a posterior it is like the mean of the others. '
+  'Keys are values of any type; a NULL gives no row. 42804 for a model of another family.';
 
 CREATE FUNCTION nmf_transform(model bayes_model, cells {jsonb | float8[]}) RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 1000;

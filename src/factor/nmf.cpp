@@ -74,6 +74,7 @@ NmfModel::~NmfModel() = default;
 const std::vector<std::string> &NmfModel::keys(Side side) const { return state->side(side).keys; }
 const std::vector<double> &NmfModel::shares() const { return state->shares; }
 const NmfError &NmfModel::error() const { return state->error; }
+bool NmfModel::missing() const { return state->missing; }
 
 std::int32_t NmfModel::code(Side which, std::string_view key) const {
   const NmfSide &side = state->side(which);
@@ -120,7 +121,17 @@ CellPrediction NmfModel::predict(std::int32_t row, std::int32_t column) const {
 
 NmfWeights NmfModel::transform(Side which, const DocumentTerms &cells) const {
   const NmfSide &others = state->side(other(which));
-  const int factors = size();
+  if (info.method != "squared") return state->infer(which, cells, others.totals);
+  NmfWeights out;
+  out.value = least_squares(cells, others.numbers, others.numbers);
+  return out;
+}
+
+NmfWeights NmfModel::State::infer(Side which, const DocumentTerms &cells,
+                                  std::vector<double> sums) const {
+  const NmfSide &others = side(other(which));
+  const GammaPrior &prior = side(which).prior;
+  const int factors = others.numbers.topics();
   // Of the keys of the line alone.
   const std::int32_t count = std::int32_t(cells.size());
   TermTopics numbers(count, factors);
@@ -129,25 +140,19 @@ NmfWeights NmfModel::transform(Side which, const DocumentTerms &cells) const {
     places[std::size_t(i)] = i;
     const std::int32_t key = cells.terms[std::size_t(i)];
     for (int k = 0; k < factors; ++k)
-      numbers.of(i)[k] = info.method == "vi" ? others.numbers.of(key)[k] : others.expected(key, k);
+      numbers.of(i)[k] = gamma ? others.numbers.of(key)[k] : others.expected(key, k);
   }
   const DocumentTerms line{places, cells.counts};
   NmfWeights out;
-  if (info.method == "squared") {
-    out.value = least_squares(line, numbers, others.numbers);
-    return out;
-  }
-  const bool gamma = info.method == "vi";
-  const GammaPrior &prior = state->side(which).prior;
   TopicFactors of_cells(count, factors);
   Buffer logs(std::size_t(numbers.stride()), 0.0), inverse(std::size_t(numbers.stride()), 1.0);
-  std::vector<double> sums = others.totals, rates(std::size_t(factors), 0.0);
-  if (state->missing) std::fill(sums.begin(), sums.end(), 0.0);
+  std::vector<double> rates(std::size_t(factors), 0.0);
+  if (missing) std::fill(sums.begin(), sums.end(), 0.0);
   for (std::int32_t i = 0; i < count; ++i) {
     const std::int32_t key = cells.terms[std::size_t(i)];
     for (int k = 0; k < factors; ++k) {
       logs[std::size_t(k)] = std::log(others.rate(key, k));
-      if (state->missing) sums[std::size_t(k)] += others.expected(key, k);
+      if (missing) sums[std::size_t(k)] += others.expected(key, k);
     }
     if (gamma)
       of_cells.expect(i, {numbers, 1, 0}, logs.data());

@@ -64,6 +64,8 @@ class BAYES_API NmfModel final : public Model {
   /// K shares of the sum of all cells
   const std::vector<double> &shares() const;
   const NmfError &error() const;
+  /// Cells that are absent are missing, not 0.
+  bool missing() const;
 
   /// Of a cell. A key that the model does not know (-1) has the prior's distribution; of a point
   /// estimate the mean of the others.
@@ -78,6 +80,22 @@ class BAYES_API NmfModel final : public Model {
  protected:
   void write(Document &document) const override;
 };
+
+/// How well cells are predicted that a fit has not seen.
+struct NmfHeldOut {
+  /// lines, and cells of them that were predicted
+  std::int64_t lines = 0;
+  double cells = 0;
+  /// of these cells: as Poisson counts, after method squared as normal numbers with the mean square
+  /// of the fit as variance
+  double log_likelihood = 0;
+};
+
+/// Of lines that were not fitted, the cells of one half of the keys of the other side, from weights
+/// inferred from those of the other half. The halves are the same for every model of these keys;
+/// the keys are in the order of the model's. `side`: what lines are. Polls; on all threads.
+BAYES_API NmfHeldOut nmf_held_out(const NmfModel &model, Corpus &lines, Side side,
+                                  Control &control);
 
 /// Throws Error(invalid_argument) for options that cannot be.
 BAYES_API FactorTableOptions nmf_check_options(int k, const Document &options,

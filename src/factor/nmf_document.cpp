@@ -131,6 +131,7 @@ std::unique_ptr<Model> read_nmf_model(const Document &document) {
   const MemberReader error = in.object("error");
   state.error = {error.number("squared", 0, std::numeric_limits<double>::max()),
                  error.number_or_nan("divergence"), error.number_or_nan("explained")};
+  state.gamma = gamma;
   state.missing = in.has("missing") && in.boolean("missing");
   state.sum_up();
   return model;

@@ -174,6 +174,7 @@ class NmfFit {
     lines.rates = others.rates = std::vector<double>(std::size_t(k_), 1.0);
     const bool gamma = options_.gamma(), own = options_.own_rates();
     model_->state->missing = options_.missing_cells;
+    model_->state->gamma = gamma;
     if (gamma && own) {
       lines.rates.clear();
       others.rates.clear();

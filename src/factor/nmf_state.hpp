@@ -47,6 +47,12 @@ struct NmfModel::State {
   const NmfSide &side(Side which) const { return which == Side::row ? row : column; }
   /// totals, orders and shares, from the numbers
   void sum_up();
+
+  /// The weights of a line that was not fitted. `sums`: of the expected weights of the keys of the
+  /// other side whose cells are known, or if cells may be missing not used. Not of method squared.
+  NmfWeights infer(Side which, const DocumentTerms &cells, std::vector<double> sums) const;
+  /// vi
+  bool gamma = true;
 };
 
 }  // namespace bayes

@@ -6,6 +6,7 @@
 #include "factor/gamma_prior.hpp"
 #include "factor/nmf_starts.hpp"
 #include "nmf_support.hpp"
+#include "topics/lda_evaluation.hpp"
 
 using namespace factors;
 
@@ -74,6 +75,91 @@ BOOST_AUTO_TEST_CASE(lines_of_the_fit_have_the_weights_of_the_fit) {
     // nothing is known of a line without cells
     const NmfWeights empty = model->transform(Side::row, topics::Packed(topics::Counts()));
     for (const double value : empty.value) BOOST_TEST((method[0] == 'v' ? value > 0 : value == 0));
+  }
+}
+
+// Each line's weights from one half of the keys, and its cells of the other half.
+BOOST_AUTO_TEST_CASE(held_out_cells_are_predicted_from_the_others) {
+  const Cells x = counts(12, 10, 2, 25, 12), unseen = counts(5, 10, 2, 25, 12);
+  for (const char *const method : {"vi", "em", "squared"}) {
+    const Model model = fitted(x, 2, {{"method", method}, {"max_iter", 3000}});
+    MemoryCorpus lines = lines_of(unseen);
+    Control control;
+    const bayes::NmfHeldOut found = bayes::nmf_held_out(*model, lines, Side::row, control);
+    const auto hashes = bayes::term_hashes(model->keys(Side::column));
+    const Cells v = values(*model, Side::column);
+    double cells = 0, log_likelihood = 0;
+    for (const auto &line : unseen) {
+      topics::Counts known;
+      for (std::size_t j = 0; j < line.size(); ++j)
+        if ((hashes[j] & 1) && line[j] > 0) known[std::int32_t(j)] = line[j];
+      const NmfWeights all = model->transform(Side::row, topics::Packed(known));
+      std::vector<double> w = all.value;
+      if (method[0] != 's') {
+        // by the definition: parts and rates of the observed keys
+        for (int round = 0; round < 20000; ++round) {
+          std::vector<double> parts(2, 0.0), rates(2, 0.0), next(2);
+          for (std::size_t j = 0; j < line.size(); ++j) {
+            if (!(hashes[j] & 1)) continue;
+            double t[2], sum = 0;
+            for (std::size_t k = 0; k < 2; ++k) {
+              rates[k] += v[j][k];
+              if (method[0] == 'v') {
+                const NmfWeights q = model->weights(Side::column, std::int32_t(j));
+                t[k] = std::exp(bayes::digamma(q.shape[k])) / q.rate[k];
+              } else {
+                t[k] = v[j][k];
+              }
+              t[k] *= round == 0 ? 1 : w[k];
+              sum += t[k];
+            }
+            for (std::size_t k = 0; k < 2; ++k)
+              if (line[j] > 0) parts[k] += line[j] * t[k] / sum;
+          }
+          const double a = method[0] == 'v' ? 0.3 : 0, of_prior = [&] {
+            if (method[0] != 'v') return 0.0;
+            double sum = 0;
+            for (const auto &each : x) sum += std::accumulate(each.begin(), each.end(), 0.0);
+            return 0.3 / std::sqrt(sum / 120 / 2);
+          }();
+          for (std::size_t k = 0; k < 2; ++k) {
+            const double rate = of_prior + rates[k];
+            next[k] =
+                method[0] == 'v' ? std::exp(bayes::digamma(a + parts[k])) / rate : parts[k] / rate;
+            if (round == 19999) next[k] = (a + parts[k]) / rate;
+          }
+          w = next;
+        }
+      } else {
+        // coordinates, one after the other
+        std::fill(w.begin(), w.end(), 0.0);
+        for (int round = 0; round < 5000; ++round)
+          for (std::size_t k = 0; k < 2; ++k) {
+            double slope = 0, curve = 0;
+            for (std::size_t j = 0; j < line.size(); ++j)
+              if (hashes[j] & 1) {
+                slope += v[j][k] * (line[j] - w[0] * v[j][0] - w[1] * v[j][1]);
+                curve += v[j][k] * v[j][k];
+              }
+            w[k] = std::max(0.0, w[k] + slope / curve);
+          }
+      }
+      for (std::size_t j = 0; j < line.size(); ++j) {
+        if (hashes[j] & 1) continue;
+        ++cells;
+        const double mean = w[0] * v[j][0] + w[1] * v[j][1];
+        if (method[0] == 's') {
+          const double variance = model->error().squared / 120;
+          log_likelihood -= 0.5 * (std::log(2 * M_PI * variance) +
+                                   (line[j] - mean) * (line[j] - mean) / variance);
+        } else {
+          log_likelihood += double(log_poisson(line[j], mean));
+        }
+      }
+    }
+    BOOST_TEST(found.lines == 5);
+    BOOST_TEST(found.cells == cells);
+    BOOST_TEST(distance(found.log_likelihood, log_likelihood) < 1e-6, method);
   }
 }
 

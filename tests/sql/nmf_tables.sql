@@ -76,9 +76,11 @@ SELECT is(keys_of(nmf_fit(x, -x, 1, 1)),
   'integers are in the order of their texts')
 FROM unnest('{9,10,-3,123456789012}'::bigint[]) AS x;
 SELECT is(keys_of(nmf_fit(x::smallint, x + 70000, 1, 1)),
-  'row -1, row 20000, column 69999, column 90000', 'smallint') FROM unnest('{20000,-1}'::int[]) AS x;
+  'row -1, row 20000, column 69999, column 90000', 'smallint')
+    FROM unnest('{20000,-1}'::int[]) AS x;
 SELECT is(keys_of(nmf_fit(x::colour, md5(x)::uuid, 1, 1)), 'row blue, row red, '
-  'column 48d62159-03df-f562-38e5-2e8891380c8f, column bda9643a-c660-1722-a28f-238714274da4', 'enum, uuid')
+  'column 48d62159-03df-f562-38e5-2e8891380c8f, column bda9643a-c660-1722-a28f-238714274da4',
+    'enum, uuid')
 FROM unnest('{red,blue}'::text[]) AS x;
 SELECT is(keys_of(nmf_fit(x, x::numeric, 1, 1)), 'row 0.1, row 2, column 0.1, column 2',
   'numbers') FROM unnest('{2,0.1}'::float8[]) AS x;
@@ -110,7 +112,8 @@ FROM (SELECT nmf_fit(r, c, r * c, 1, '{"method": "em"}') AS m FROM generate_seri
 
 -- ---- NULL, NaN, absent ----
 
-SELECT is((keys_of(m), i.skipped), ('row a, row b, row d, row e, column x, column y, column z'::text,
+SELECT is((keys_of(m), i.skipped), ('row a, row b, row d, row e, column x, column y,
+    column z'::text,
   5::bigint), 'a NULL number tells that row and column exist, a NULL key nothing of itself')
 FROM (SELECT nmf_fit(r, c, v, 1) AS m FROM (VALUES ('a', 'x', 1), ('b', 'x', NULL), ('d', NULL, 2),
   (NULL, 'y', 3), (NULL, NULL, 1), ('e', 'z', 0), ('e', NULL, NULL)) AS v(r, c, v)) AS f,

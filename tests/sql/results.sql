@@ -1,7 +1,7 @@
 -- The columns of every function that returns rows: what the module writes is of the declared type.
 -- Values are compared with the declaration when they are written, so every function is called, with
 -- models that leave no column NULL.
-SELECT plan(82);
+SELECT plan(85);
 SET client_min_messages = error;
 
 CREATE TABLE models (family text, model bayes_model);
@@ -119,6 +119,10 @@ INSERT INTO calls VALUES
    'SELECT * FROM dpmm_similarity(''SELECT id, x FROM galaxies'', ''{"draws": 40}'')'),
   ('nmf_predict(bayes_model,"any","any")',
    'SELECT r.* FROM models, nmf_predict(model, 1, 2) AS r WHERE family = ''nmf'''),
+  ('nmf_select(bayes_query,integer[])',
+   'SELECT * FROM nmf_select(''SELECT id, x FROM faithful'', ''{2}'')'),
+  ('nmf_select(bayes_query,integer[],jsonb)',
+   'SELECT * FROM nmf_select(''SELECT id, x FROM faithful'', ''{2}'', NULL)'),
   ('pmf_predict(bayes_model,"any","any")',
    'SELECT r.* FROM models, pmf_predict(model, 1, 2) AS r WHERE family = ''pmf'''),
   ('pmf_recommend(bayes_model,"any",integer)',

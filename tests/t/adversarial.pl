@@ -58,7 +58,7 @@ CREATE TABLE libraries AS SELECT lda_fit(ARRAY[word, 'c', chr(97 + id)], 2) AS t
 CREATE TABLE factors AS SELECT nmf_fit(word, id, id % 5, 2) AS cells,
   nmf_fit(bits::float8[], 2, '{"method": "em"}') AS arrays_em,
   nmf_fit(id, word, 1, 3, '{"method": "squared"}') AS cells_squared,
-  nmf_fit(id % 4, 'c', id, 1, '{"method": "em"}') AS column FROM good;
+  nmf_fit(id % 4, 'c', id, 1, '{"method": "em"}') AS one_column FROM good;
 CREATE TABLE ratings AS SELECT pmf_fit(word, id, id % 5, 2, '{"draws": 20}') AS rated,
   pmf_fit(id, word, id, 3, '{"draws": 20, "prior": {"hierarchical": true}}') AS rated_hierarchical,
   pmf_fit(id % 4, 'c', id, 1, '{"draws": 20, "means": false, "rated": false, "repeated": "last"}')
@@ -72,7 +72,7 @@ my %named = (gmm => [qw(vi em kmeans narrow independent sampled)],
     dpmm => [qw(process process_narrow process_bits process_vi halves)],
     hmm => [qw(chain chain_vi chain_words chain_symbols chain_bits chain_vectors chain_narrow)],
     lda => [qw(topics topics_em topics_svi topics_sampled topic)],
-    nmf => [qw(cells arrays_em cells_squared column)],
+    nmf => [qw(cells arrays_em cells_squared one_column)],
     pmf => [qw(rated rated_hierarchical rated_forgotten)]);
 my %table = (hmm => 'chains', lda => 'libraries', nmf => 'factors', pmf => 'ratings');
 my %models = map { my $from = $table{$_} // 'given';
@@ -271,7 +271,7 @@ my %values = (
     '"any"' => ["'c'", 'NULL', 'NULL::int', 'id', 'word', '1.5', "'NaN'::float8", 'x', 'good',
         "repeat('y', 10001)", "repeat(word, 10000)", "repeat('y', 1000000)", "'pg_class'::regclass",
         "'(0,1)'::point", 'now()', "'1 day'::interval", "'{\"a\": 1}'::jsonb", "'x'::bytea",
-        '(SELECT column FROM factors)', "''"],
+        '(SELECT one_column FROM factors)', "''"],
     boolean => ['true', 'NULL', 'false'],
     text => ["'c'", 'NULL', "''", "repeat('y', 10001)", "repeat('y', 10000)"],
     anyelement => ['1::integer', 'NULL::integer', "'a'::text", "'NaN'::float8", "'{1,2}'::int[]",

@@ -68,7 +68,10 @@ void warn_if_not_converged(const Model &model) {
   if (!std::isnan(change))
     std::snprintf(detail, sizeof detail,
                   "The objective changed by %.3g in the last iteration; option tol is %.3g%s.",
-                  change, tol, info.family == "lda" ? " for each token" : "");
+                  change, tol,
+                  info.family == "lda"   ? " for each token"
+                  : info.family == "nmf" ? " for each cell"
+                                         : "");
   const bool limited = info.options.find("max_seconds") != nullptr;
   report(WARNING,
          message("{} fit by {} did not converge in {} iterations", info.family, info.method,

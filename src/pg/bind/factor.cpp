@@ -101,18 +101,18 @@ std::optional<std::string_view> FactorCallSite::key(FunctionCallInfo fcinfo, int
   return type.text(fcinfo->args[argument].value);
 }
 
-DocumentTerms FactorCallSite::cells(FunctionCallInfo fcinfo, int argument, bool non_negative,
+DocumentTerms FactorCallSite::cells(FunctionCallInfo fcinfo, int argument, const CellReading &how,
                                     const std::vector<std::string> &columns,
                                     const std::function<std::int32_t(std::string_view key)> &code) {
   const Oid type =
       guarded([fcinfo, argument] { return get_fn_expr_argtype(fcinfo->flinfo, argument); });
   entries_.clear();
-  any_ = false;
+  any_unknown_ = any_known_ = false;
   if (guarded([type] { return getBaseType(type); }) == JSONBOID)
-    read_object(fcinfo->args[argument].value, non_negative, code);
+    read_object(fcinfo->args[argument].value, how, code);
   else
-    read_array(fcinfo->args[argument].value, non_negative, columns.size(), code);
-  if (entries_.empty() && any_ && !warned_) {
+    read_array(fcinfo->args[argument].value, how, columns.size(), code);
+  if (any_unknown_ && !any_known_ && !warned_) {
     warned_ = true;
     report(
         WARNING, "the model knows none of the columns of the cells",
@@ -124,13 +124,14 @@ DocumentTerms FactorCallSite::cells(FunctionCallInfo fcinfo, int argument, bool 
   codes_.clear();
   numbers_.clear();
   for (const auto &[column, number] : entries_) {
+    if (number == 0 && !how.keep_zeros) continue;
     codes_.push_back(column);
     numbers_.push_back(number);
   }
   return {codes_, numbers_};
 }
 
-void FactorCallSite::read_object(Datum cells, bool non_negative,
+void FactorCallSite::read_object(Datum cells, const CellReading &how,
                                  const std::function<std::int32_t(std::string_view key)> &code) {
   const JsonbObject object(cells);
   if (!object.is_object())
@@ -147,17 +148,17 @@ void FactorCallSite::read_object(Datum cells, bool non_negative,
                   message("number of column \"{}\" is {}", beginning_of(key), form_of(value)),
                   "Cells as jsonb are an object of column keys and numbers: {\"index\": 3, "
                   "\"scan\": 1}.");
-    check_number(*number, key, non_negative);
+    check_number(*number, key, how.non_negative);
     const std::int32_t column = code(key);
     if (column >= 0)
       entries_.emplace_back(column, *number);
-    else if (!any_)
+    else if (!any_unknown_)
       unknown_ = key;
-    any_ = any_ || column < 0;
+    (column >= 0 ? any_known_ : any_unknown_) = true;
   });
 }
 
-void FactorCallSite::read_array(Datum cells, bool non_negative, std::size_t columns,
+void FactorCallSite::read_array(Datum cells, const CellReading &how, std::size_t columns,
                                 const std::function<std::int32_t(std::string_view key)> &code) {
   const OpenArray array(cells);
   if (array.dimensions() > 1)
@@ -180,14 +181,14 @@ void FactorCallSite::read_array(Datum cells, bool non_negative, std::size_t colu
     poll_in_loop(i);
     if (nulls && !(nulls[i / 8] & (1 << (i % 8)))) continue;
     const std::string key = std::to_string(i + 1);
-    check_number(numbers_[i], key, non_negative);
+    check_number(numbers_[i], key, how.non_negative);
     const std::int32_t column = code(key);
     if (column < 0)
       throw Error(Errc::invalid_argument, message("the model has no column \"{}\"", key),
                   "Elements of an array are the columns '1', '2', ... of a model of arrays.",
                   "For a model with other keys give the cells as jsonb: {\"index\": 3, \"scan\": "
                   "1}.");
-    if (numbers_[i] != 0) entries_.emplace_back(column, numbers_[i]);
+    entries_.emplace_back(column, numbers_[i]);
   }
 }
 

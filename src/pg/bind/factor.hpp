@@ -19,6 +19,13 @@ void collect_table(FunctionCallInfo fcinfo, MemoryContext context,
                    std::optional<TripleCollector> &data,
                    const std::function<void(TripleCollector &table)> &begin);
 
+/// What the cells of a line that was not fitted may be.
+struct CellReading {
+  bool non_negative;
+  /// A zero is a number, and not an absent cell.
+  bool keep_zeros;
+};
+
 /// Data that live from call to call of a function of a model and keys or cells.
 class FactorCallSite {
  public:
@@ -35,22 +42,23 @@ class FactorCallSite {
   /// of column keys and numbers, or a float8[], whose elements are the columns '1', '2', ... NULLs
   /// are left out. Keys that the model does not know are no evidence; a WARNING, once, for cells
   /// none of whose keys it knows. Throws Error naming the column of a number that cannot be.
-  DocumentTerms cells(FunctionCallInfo fcinfo, int argument, bool non_negative,
+  DocumentTerms cells(FunctionCallInfo fcinfo, int argument, const CellReading &how,
                       const std::vector<std::string> &columns,
                       const std::function<std::int32_t(std::string_view key)> &code);
 
  private:
-  void read_object(Datum cells, bool non_negative,
+  void read_object(Datum cells, const CellReading &how,
                    const std::function<std::int32_t(std::string_view key)> &code);
-  void read_array(Datum cells, bool non_negative, std::size_t columns,
+  void read_array(Datum cells, const CellReading &how, std::size_t columns,
                   const std::function<std::int32_t(std::string_view key)> &code);
 
   ElementType types_[2];
   bool warned_ = false;
   /// code and number
   std::vector<std::pair<std::int32_t, double>> entries_;
+  /// the first key that the model does not know; it knows one of them
   std::string unknown_;
-  bool any_ = false;
+  bool any_unknown_ = false, any_known_ = false;
   std::vector<std::int32_t> codes_;
   std::vector<double> numbers_;
 };

@@ -1,4 +1,5 @@
 // Non-negative matrix factorization in SQL.
+#include <algorithm>
 #include <cmath>
 
 #include "factor/nmf.hpp"
@@ -57,10 +58,11 @@ NmfWeights transformed(FunctionCallInfo fcinfo, std::string *method = nullptr) {
   auto &site = call_site<FactorCallSite>(fcinfo, nmf_family);
   const NmfModel &model = nmf_model(site.models.get(PG_GETARG_DATUM(0)));
   if (method) *method = model.info.method;
-  return model.transform(Side::row, site.cells(fcinfo, 1, true, model.keys(Side::column),
-                                               [&model](std::string_view key) {
-                                                 return model.code(Side::column, key);
-                                               }));
+  return model.transform(
+      Side::row, site.cells(fcinfo, 1, {.non_negative = true, .keep_zeros = model.missing()},
+                            model.keys(Side::column), [&model](std::string_view key) {
+                              return model.code(Side::column, key);
+                            }));
 }
 
 Datum array_of(const std::vector<double> &values) {
@@ -101,6 +103,48 @@ BAYES_FUNCTION(nmf_factorize) {
   return Datum(0);
 }
 
+/// nmf_select(query, ks int[] [, options]): a model for every k, fitted to nine tenths of the
+/// lines, and how well it predicts the others.
+BAYES_FUNCTION(nmf_select) {
+  ResultRows result(fcinfo);
+  const FitRequest request = query_request(fcinfo, nmf.family, by_ks);
+  const ScopedContext context(CurrentMemoryContext, "pg_bayes query");
+  std::optional<TripleCollector> data;
+  collect_table(fcinfo, context, data, [&request](TripleCollector &table) {
+    table.begin(request, [](const FitRequest &given) {
+      FactorTableOptions options;
+      double most = 0;
+      for (const int k : given.ks) {
+        options = nmf_check_options(k, given.options, nullptr);
+        options.bytes_of_key = most = std::max(most, options.bytes_of_key);
+      }
+      return options;
+    });
+    table.hold_out(10);
+  });
+  attempt_fit(*data, [&](Control &control) {
+    const Side lines = data->table().of_lines;
+    if (data->held_out().totals().documents == 0)
+      throw Error(
+          Errc::invalid_argument,
+          message("there are {} {}, too few to choose k by", data->table().lines.totals().documents,
+                  lines == Side::row ? "rows" : "columns"),
+          "Every tenth row or column, of what there are more, is held out, to see how well "
+          "a model predicts it.");
+    for (const int k : request.ks) {
+      FactorTable table = data->table();
+      const std::unique_ptr<NmfModel> model = nmf_fit(table, k, request.options, nullptr, control);
+      warn_of(*model);
+      const NmfHeldOut found = nmf_held_out(*model, data->held_out(), lines, control);
+      const ModelInfo &info = model->info;
+      const std::string bytes = bytes_of(*model);
+      result.row({k, found.log_likelihood, found.cells, Cell::or_null(info.objective),
+                  info.iterations, info.converged, Cell::model(bytes)});
+    }
+  });
+  return Datum(0);
+}
+
 // ---- a model as relations ----
 
 BAYES_FUNCTION(nmf_factors) {
@@ -115,6 +159,15 @@ BAYES_FUNCTION(nmf_shares) {
   const std::unique_ptr<Model> model = load_model(PG_GETARG_DATUM(0), nmf_family);
   int factor = 0;
   for (const double share : nmf_model(*model).shares()) result.row({++factor, share});
+  return Datum(0);
+}
+
+/// nmf_error(model): how well it describes its table.
+BAYES_FUNCTION(nmf_error) {
+  ResultRows result(fcinfo);
+  const std::unique_ptr<Model> model = load_model(PG_GETARG_DATUM(0), nmf_family);
+  const NmfError &error = nmf_model(*model).error();
+  result.row({error.squared, Cell::or_null(error.divergence), Cell::or_null(error.explained)});
   return Datum(0);
 }
 
@@ -143,7 +196,7 @@ BAYES_FUNCTION(nmf_transform_sd) {
   NmfWeights weights = transformed(fcinfo, &method);
   if (weights.shape.empty())
     throw Error(Errc::invalid_argument, message("model fitted by {} has no posterior", method),
-                "Weights have a gamma posterior after methods vi and svi.",
+                "Weights have a gamma posterior after method vi.",
                 "nmf_transform(model, cells) gives the estimate.");
   for (std::size_t k = 0; k < weights.value.size(); ++k)
     weights.value[k] = std::sqrt(weights.shape[k]) / weights.rate[k];

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 
 #include "base/message.hpp"
 #include "pg/server/server_control.hpp"
+#include "topics/lda_evaluation.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -191,11 +193,8 @@ void TripleCollector::arrange(Control &) {
                                                       : budget_ / 4 * 3;
   lines_ = std::make_unique<DocumentStore>(context_, std::int32_t(other_keys.size()), skipped_,
                                            of_stores);
-  if (options_.transposed)
-    transposed_ = std::make_unique<DocumentStore>(context_, std::int32_t(line_keys.size()),
-                                                  skipped_, of_stores);
-  FactorTable table = {
-      *lines_, transposed_.get(), of_lines, std::move(line_keys), std::move(other_keys), skipped_};
+  FactorTable table = {*lines_, nullptr, of_lines, std::move(line_keys), std::move(other_keys),
+                       skipped_};
   CellRules rules = {
       options_.repeated, options_.missing,
       [&table](std::int32_t line, std::int32_t other, double first, double second) {
@@ -211,17 +210,57 @@ void TripleCollector::arrange(Control &) {
                                            name_of_cell(table, line, other)));
       }};
   const bool in_memory = cells_->in_memory();
-  write_lines({row_places, column_places, !by_row}, rules);
-  if (transposed_) write_transposed(rules, in_memory ? budget_ : budget_ / 8);
+  const std::vector<char> apart = choose_held_out(table.line_keys);
+  if (!apart.empty())
+    held_out_ = std::make_unique<DocumentStore>(context_, std::int32_t(table.other_keys.size()), 0,
+                                                budget_ / std::size_t(hold_out_));
+  write_lines({row_places, column_places, !by_row}, rules, apart);
+  if (!apart.empty()) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < apart.size(); ++i)
+      if (!apart[i]) std::swap(table.line_keys[kept++], table.line_keys[i]);
+    table.line_keys.resize(kept);
+  }
+  if (options_.transposed) {
+    transposed_ = std::make_unique<DocumentStore>(context_, std::int32_t(table.line_keys.size()),
+                                                  skipped_, of_stores);
+    write_transposed(rules, in_memory ? budget_ : budget_ / 8);
+    table.transposed = transposed_.get();
+  }
   cells_.reset();
   table_.emplace(std::move(table));
 }
 
-void TripleCollector::write_lines(const CellMap &map, const CellRules &rules) {
+/// For every line whether it is kept apart; empty if none is.
+std::vector<char> TripleCollector::choose_held_out(
+    const std::vector<std::string> &line_keys) const {
+  if (hold_out_ == 0) return {};
+  const std::vector<std::uint64_t> hashes = term_hashes(line_keys);
+  std::vector<std::int32_t> order(line_keys.size());
+  std::iota(order.begin(), order.end(), 0);
+  WorkPoll poll;
+  std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
+    poll(8);
+    const std::uint64_t of_a = hashes[std::size_t(a)], of_b = hashes[std::size_t(b)];
+    return of_a != of_b ? of_a < of_b : a < b;
+  });
+  std::vector<char> apart(line_keys.size(), 0);
+  for (std::size_t i = std::size_t(hold_out_) - 1; i < order.size(); i += std::size_t(hold_out_))
+    apart[std::size_t(order[i])] = 1;
+  return apart;
+}
+
+void TripleCollector::write_lines(const CellMap &map, const CellRules &rules,
+                                  const std::vector<char> &apart) {
   const auto lines = std::int32_t((map.transposed ? map.others : map.lines).size());
   CellOrder order(context_, lines, budget_ / 4, rules);
-  order.run(*cells_, map, [this](const DocumentTerms &line) { lines_->append(line); });
+  std::size_t number = 0;
+  order.run(*cells_, map, [&](const DocumentTerms &line) {
+    (!apart.empty() && apart[number] ? held_out_ : lines_)->append(line);
+    ++number;
+  });
   lines_->finish();
+  if (held_out_) held_out_->finish();
 }
 
 /// `bytes`: of cells in memory.

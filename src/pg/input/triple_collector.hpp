@@ -30,12 +30,16 @@ class TripleCollector final : public Collector {
   TripleCollector(MemoryContext context, ItemForm form);
 
   void begin(const FitRequest &request, Check check);
+  /// Every so many-th line is kept apart, in the order of a hash of its key; called before the end.
+  void hold_out(int every) { hold_out_ = every; }
   void add(const Item &item);
   bool empty() const override { return rows_.size() == 0 || columns_.size() == 0; }
 
   /// The table; called once all is read. Nothing can be added afterwards.
   void arrange(Control &control);
-  FactorTable &table() { return *table_; }
+  const FactorTable &table() const { return *table_; }
+  /// lines over the same keys of the other side
+  Corpus &held_out() { return *held_out_; }
 
  private:
   void add_cell(const NullableDatum *values);
@@ -47,7 +51,8 @@ class TripleCollector final : public Collector {
                     const std::vector<std::string> &column_keys,
                     const std::vector<std::int32_t> &row_places,
                     const std::vector<std::int32_t> &column_places) const;
-  void write_lines(const CellMap &map, const CellRules &rules);
+  std::vector<char> choose_held_out(const std::vector<std::string> &line_keys) const;
+  void write_lines(const CellMap &map, const CellRules &rules, const std::vector<char> &apart);
   void write_transposed(const CellRules &rules, std::size_t bytes);
 
   MemoryContext context_;
@@ -69,7 +74,8 @@ class TripleCollector final : public Collector {
   std::int64_t skipped_ = 0;
   std::unique_ptr<CellStore> cells_;
 
-  std::unique_ptr<DocumentStore> lines_, transposed_;
+  int hold_out_ = 0;
+  std::unique_ptr<DocumentStore> lines_, transposed_, held_out_;
   std::optional<FactorTable> table_;
 };
 

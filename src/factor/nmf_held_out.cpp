@@ -1,0 +1,114 @@
+#include <algorithm>
+#include <cmath>
+
+#include "base/special.hpp"
+#include "factor/nmf_state.hpp"
+#include "topics/document_pass.hpp"
+#include "topics/lda_evaluation.hpp"
+
+namespace bayes {
+namespace {
+
+/// Which keys are observed, and what those that are scored add up to.
+struct Halves {
+  std::vector<char> observed;
+  TermTopics observed_points;
+  std::vector<double> observed_sums, scored_sums;
+  double scored = 0;
+
+  explicit Halves(const NmfSide &side)
+      : observed(side.keys.size()),
+        observed_points(side.numbers.terms(), side.numbers.topics()),
+        observed_sums(side.totals.size(), 0.0),
+        scored_sums(observed_sums) {
+    const std::vector<std::uint64_t> hashes = term_hashes(side.keys);
+    WorkPoll poll;
+    for (std::int32_t j = 0; j < side.numbers.terms(); ++j) {
+      const bool here = hashes[std::size_t(j)] & 1;
+      observed[std::size_t(j)] = here;
+      scored += !here;
+      for (std::size_t k = 0; k < observed_sums.size(); ++k) {
+        const double mean = side.expected(j, int(k));
+        (here ? observed_sums : scored_sums)[k] += mean;
+        if (here) observed_points.of(j)[k] = mean;
+      }
+      poll(4 * observed_sums.size());
+    }
+  }
+};
+
+struct HeldOutSums : NmfHeldOut {
+  double squares = 0;
+  void clear() { *this = {}; }
+  void merge(HeldOutSums &other) {
+    lines += other.lines;
+    cells += other.cells;
+    log_likelihood += other.log_likelihood;
+    squares += other.squares;
+  }
+};
+
+}  // namespace
+
+NmfHeldOut nmf_held_out(const NmfModel &model, Corpus &lines, Side which, Control &control) {
+  const PollScope scope(control);
+  const NmfModel::State &state = *model.state;
+  const NmfSide &others = state.side(other(which));
+  const bool squared = model.info.method == "squared";
+  const Halves halves(others);
+  const int factors = model.size();
+  Buffer none;
+  const SweepPlan plan = plan_tasks(4000.0 * factors * double(lines.totals().entries), 64, control);
+  HeldOutSums sums = document_pass(
+      lines, plan, HeldOutSums(), 0, none, control,
+      [&](int, const DocumentTerms &cells, std::int64_t, double *, HeldOutSums &here) {
+        const PartOfDocument known(
+            cells, [&](std::int32_t key) { return bool(halves.observed[std::size_t(key)]); });
+        const std::vector<double> weights =
+            squared ? least_squares(known.terms(), halves.observed_points, halves.observed_points)
+                    : state.infer(which, known.terms(), halves.observed_sums).value;
+        ++here.lines;
+        // cells that are 0 first, if they are absent
+        double mean_of_all = 0;
+        if (!state.missing) {
+          here.cells += halves.scored;
+          for (std::size_t k = 0; k < weights.size(); ++k)
+            mean_of_all += weights[k] * halves.scored_sums[k];
+          here.log_likelihood -= mean_of_all;
+        }
+        WorkPoll poll;
+        for (std::size_t e = 0; e < cells.size(); ++e) {
+          const std::int32_t key = cells.terms[e];
+          if (halves.observed[std::size_t(key)]) continue;
+          const double x = cells.counts[e];
+          double mean = 0;
+          for (int k = 0; k < factors; ++k)
+            mean += weights[std::size_t(k)] * others.expected(key, k);
+          if (state.missing) {
+            ++here.cells;
+            here.log_likelihood -= mean;
+          }
+          if (x > 0) here.log_likelihood += x * std::log(mean) - log_gamma(x + 1);
+          here.squares += (x - mean) * (x - mean) - (state.missing ? 0 : mean * mean);
+          poll(4 * std::size_t(factors));
+        }
+        if (!squared) return;
+        // (w'v)^2 of all keys that are scored
+        for (std::int32_t j = 0; j < others.numbers.terms(); ++j) {
+          if (halves.observed[std::size_t(j)]) continue;
+          double mean = 0;
+          for (int k = 0; k < factors; ++k) mean += weights[std::size_t(k)] * others.expected(j, k);
+          here.squares += mean * mean;
+          poll(4 * std::size_t(factors));
+        }
+      });
+  if (squared) {
+    const double cells = double(state.row.keys.size()) * double(state.column.keys.size()),
+                 variance = std::max(state.error.squared / cells, 1e-300);
+    sums.log_likelihood =
+        -0.5 * (sums.cells * std::log(6.283185307179586 * variance) + sums.squares / variance);
+  }
+  return sums;
+}
+
+}  // namespace bayes
