@@ -118,7 +118,8 @@ for my $name (qw(latin ascii)) {
           FROM ($factors) AS f"), 't', 'in cells too');
     is(query($name, "SELECT string_agg(key, ' ' ORDER BY key COLLATE \"C\"), count(p.mean)
           FROM (SELECT pmf_fit('é', c, n, 1, '{\"draws\": 4}') AS model
-                FROM (VALUES ('ü', 1), ('a', 2)) AS v(c, n)) AS f, pmf_recommend(model, 'é', 3, true), pmf_predict(model, 'é', 'ü') AS p"),
+                FROM (VALUES ('ü', 1), ('a', 2)) AS v(c, n)) AS f,
+            pmf_recommend(model, 'é', 3, true), pmf_predict(model, 'é', 'ü') AS p"),
         'a ü|2', 'of ratings as well');
 }
 query('utf8', "COPY (SELECT nmf_fit('中', x, 1, 1, '{\"tol\": 1e6}')
