@@ -76,8 +76,8 @@ class BAYES_API PmfModel final : public Model {
 BAYES_API FactorTableOptions pmf_check_options(int rank, const Document &options);
 
 /// Fits vectors of `rank` numbers to a table that is there by both sides.
-BAYES_API std::unique_ptr<PmfModel> pmf_fit(FactorTable &table, int rank, const Document &options,
-                                            Control &control);
+BAYES_API std::unique_ptr<PmfModel> pmf_fit(const FactorTable &table, int rank,
+                                            const Document &options, Control &control);
 
 std::unique_ptr<Model> read_pmf_model(const Document &document);
 

@@ -24,7 +24,7 @@ FactorTableOptions::Repeated repeated_of(const std::string &name) {
 
 class PmfFit {
  public:
-  PmfFit(FactorTable &table, PmfOptions options, Control &control)
+  PmfFit(const FactorTable &table, PmfOptions options, Control &control)
       : table_(table),
         options_(std::move(options)),
         control_(control),
@@ -45,8 +45,8 @@ class PmfFit {
     state.scale = scale_;
     sample_pmf(task, options_.chains, scale_, table_.of_lines, state, run_, control_);
     if (options_.rated) note_rated();
-    state.of(Side::row).keys = std::move(rows_);
-    state.of(Side::column).keys = std::move(columns_);
+    state.of(Side::row).keys = rows_;
+    state.of(Side::column).keys = columns_;
     model_->info.log_likelihood = std::numeric_limits<double>::quiet_NaN();
     run_.describe(totals.entries, table_.skipped, int(state.of(Side::column).keys.size()),
                   options_.rank, options_.document());
@@ -185,13 +185,13 @@ class PmfFit {
               });
   }
 
-  FactorTable &table_;
+  const FactorTable &table_;
   const PmfOptions options_;
   Control &control_;
   const FitPlan plan_;
   std::unique_ptr<PmfModel> model_ = std::make_unique<PmfModel>();
   FitRun run_;
-  std::vector<std::string> &rows_, &columns_;
+  const std::vector<std::string> &rows_, &columns_;
   double center_ = 0, scale_ = 1;
 };
 
@@ -209,7 +209,7 @@ FactorTableOptions pmf_check_options(int rank, const Document &options) {
   return out;
 }
 
-std::unique_ptr<PmfModel> pmf_fit(FactorTable &table, int rank, const Document &options,
+std::unique_ptr<PmfModel> pmf_fit(const FactorTable &table, int rank, const Document &options,
                                   Control &control) {
   const PollScope scope(control);
   PmfOptions read = read_pmf_options(rank, options);

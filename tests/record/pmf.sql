@@ -1,7 +1,7 @@
 -- Probabilistic matrix factorization: ratings, every prior, ranks of one and several vectors.
 CREATE TABLE rating_rows AS
-  SELECT 97 * r + c AS id, r, c, round((3 + noise(r, 1) * noise(c, 2) * 3 + noise(r, c))::numeric, 1)
-         ::float8 AS v
+  SELECT 97 * r + c AS id, r, c,
+         round((3 + noise(r, 1) * noise(c, 2) * 3 + noise(r, c))::numeric, 1)::float8 AS v
   FROM generate_series(1, 150) AS r, generate_series(1, 80) AS c WHERE noise(r, c, 3) < 0.15;
 -- More than 1 MB.
 CREATE TABLE many_rating_rows AS

@@ -45,6 +45,10 @@ INSERT INTO factored SELECT o->>'method', nmf_fit(page, lexeme, cardinality(posi
 FROM manual, unnest(words), unnest(ARRAY['{"method": "vi", "max_iter": 3}',
   '{"method": "em", "max_iter": 3}', '{"method": "squared", "max_iter": 3}']::jsonb[]) AS o
 WHERE page LIKE 'spi-%' GROUP BY o;
+CREATE TABLE rated AS SELECT pmf_fit(page, lexeme, cardinality(positions), 3,
+  '{"draws": 8, "prior": {"hierarchical": true}}') AS m FROM manual, unnest(words)
+WHERE page LIKE 'spi-%';
+CREATE VIEW recommended AS SELECT r.* FROM rated, pmf_recommend(m, 'spi-spi-connect', 9) AS r;
 CREATE VIEW factors AS SELECT name, f.* FROM factored, nmf_factors(m) AS f;
 CREATE VIEW factors_found AS SELECT * FROM nmf_factorize('SELECT id, x FROM faithful', 1,
   '{"max_iter": 3}');
@@ -77,6 +81,8 @@ my $fingerprint = q{
   UNION ALL SELECT md5(string_agg(t::text, ' ' ORDER BY topic, rank)) FROM topics_found AS t
   UNION ALL SELECT string_agg(md5(bayes_model_send(m)::text) || weights::text, ' ' ORDER BY name)
   FROM factored
+  UNION ALL SELECT md5(bayes_model_send(m)::text) FROM rated
+  UNION ALL SELECT md5(string_agg(r::text, ' ' ORDER BY key)) FROM recommended AS r
   UNION ALL SELECT md5(string_agg(f::text, ' ' ORDER BY name, side, key, factor)) FROM factors AS f
   UNION ALL SELECT md5(string_agg(f::text, ' ' ORDER BY side, key, factor)) FROM factors_found AS f
   UNION ALL SELECT count(*)::text FROM refit WHERE model IS NOT NULL

@@ -116,6 +116,11 @@ for my $name (qw(latin ascii)) {
     is(query($name, "SELECT nmf_transform(model, '{\"ü\": 2}'::jsonb) <>
           nmf_transform(model, '{}'::jsonb)
           FROM ($factors) AS f"), 't', 'in cells too');
+    is(query($name, "SELECT string_agg(key, ' ' ORDER BY key COLLATE \"C\"), count(p.mean)
+          FROM (SELECT pmf_fit('é', c, n, 1, '{\"draws\": 4}') AS model
+                FROM (VALUES ('ü', 1), ('a', 2)) AS v(c, n)) AS f,
+            pmf_recommend(model, 'é', 3, true), pmf_predict(model, 'é', 'ü') AS p"),
+        'a ü|2', 'of ratings as well');
 }
 query('utf8', "COPY (SELECT nmf_fit('中', x, 1, 1, '{\"tol\": 1e6}')
       FROM (VALUES ('é'), ('a')) AS v(x)) TO '$file' (FORMAT binary)");

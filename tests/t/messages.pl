@@ -209,6 +209,9 @@ $said = $session->run("SELECT length(nmf_fit(i % 50, i % 7, i, 2, '{\"max_iter\"
       ::text) FROM generate_series(1, 500) AS i");
 like($said, qr{^INFO:  .*vi: restart 1/\d, iteration \d/5, objective $number, change $number}m,
     'and of factorizations');
+$said = $session->run("SELECT length(pmf_fit(i % 50, i / 50, i % 7, 2, '{\"draws\": 20}')::text)
+      FROM generate_series(1, 500) AS i");
+like($said, qr{^INFO:  .*gibbs: }m, 'of ratings too');
 
 # ---- settings ----
 

@@ -264,6 +264,19 @@ for my $call ("nmf_transform(model, jsonb_build_object('allow', length(page)))",
           WHERE page <> '') AS t WHERE page LIKE 'p%'", "$call, two models that alternate");
 }
 
+$session->run("CREATE TABLE ratings AS SELECT n AS name, pmf_fit(left(page, 2), lexeme, 1, 2,
+      jsonb_build_object('draws', 4, 'seed', n, 'repeated', 'last')) AS model
+      FROM manual, unnest(words), generate_series(1, 2) AS n WHERE page LIKE 's%' GROUP BY n");
+for my $call ("(SELECT mean FROM pmf_predict(model, left(page, 2), 'allow'))",
+    "(SELECT max(mean) FROM pmf_recommend(model, left(page, 2), 3))",
+    "(SELECT max(sd) FROM pmf_similar(model, 'allow', length(left(page, 2))))") {
+    is(parses(1, "SELECT count($call) FROM manual, ratings WHERE page LIKE 'p%' AND name = 1",
+        $call), $session->run("SELECT count(*) FROM manual WHERE page LIKE 'p%'"),
+        'for every row');
+    parses(2, "SELECT count($call) FROM manual CROSS JOIN LATERAL (SELECT * FROM ratings
+          WHERE page <> '') AS t WHERE page LIKE 'p%'", "$call, two models that alternate");
+}
+
 # ---- other functions with models ----
 
 is(parses(0, "SELECT count(*) FROM models, gmm_components(model)",
