@@ -13,8 +13,10 @@
 namespace bayes {
 namespace {
 
-/// Vectors beyond those that are asked for, and multiplications by X'X.
-constexpr int more_vectors = 10, powers = 6;
+/// Vectors beyond those that are asked for; multiplications by X'X at most, while these change
+/// the squares of the values by more than this share.
+constexpr int more_vectors = 10, most_powers = 40;
+constexpr double small_change = 1e-6;
 /// A vector that has lost all but this share of its length depends on those before it.
 constexpr double dependent = 1e-10;
 
@@ -32,12 +34,12 @@ TermTopics random_points(std::int32_t keys, int factors, std::uint64_t seed, int
 }
 
 /// Makes columns orthonormal, one after another (Gram and Schmidt, twice); 0 what depends on those
-/// before.
-void orthonormalise(TermTopics &q) {
+/// before. Returns the lengths that they had beside those before.
+std::vector<double> orthonormalise(TermTopics &q) {
   const int columns = q.topics();
   const std::int32_t rows = q.terms();
   WorkPoll poll;
-  std::vector<double> shares(static_cast<std::size_t>(columns));
+  std::vector<double> shares(static_cast<std::size_t>(columns)), lengths = shares;
   const auto length = [&](int k) {
     double sum = 0;
     for (std::int32_t j = 0; j < rows; ++j) sum += q.of(j)[k] * q.of(j)[k];
@@ -60,7 +62,9 @@ void orthonormalise(TermTopics &q) {
     }
     const double after = length(k), scale = after > dependent * before ? 1 / after : 0;
     for (std::int32_t j = 0; j < rows; ++j) q.of(j)[k] *= scale;
+    lengths[std::size_t(k)] = scale > 0 ? after : 0;
   }
+  return lengths;
 }
 
 /// y = X_i Q of a line.
@@ -153,9 +157,15 @@ RightVectors singular_vectors(Corpus &lines, int count, std::uint64_t seed, Cont
     for (int k = 0; k < width; ++k) q.of(j)[k] = random.normal();
     poll(40 * std::size_t(width));
   }
-  for (int i = 0; i < powers; ++i) {
+  std::vector<double> before(std::size_t(width), 0.0);
+  for (int i = 0; i < most_powers; ++i) {
     q = multiplied(lines, q, control);
-    orthonormalise(q);
+    std::vector<double> lengths = orthonormalise(q);
+    double change = 0;
+    for (std::size_t k = 0; k < std::size_t(std::min(count, width)); ++k)
+      change = std::max(change, std::abs(lengths[k] - before[k]));
+    before = std::move(lengths);
+    if (change <= small_change * before[0]) break;
   }
   Buffer none;
   const ProjectionSums sums = each_projection(

@@ -126,35 +126,46 @@ TopicStatistics::TopicStatistics(std::int32_t terms, int topics)
       tokens_(std::size_t(stride_), 0.0),
       logs_(std::size_t(stride_), 0.0) {}
 
-double *TopicStatistics::row(std::int32_t term, bool &added) {
-  std::int32_t &index = index_[std::size_t(term)];
-  added = index < 0;
-  if (added) {
-    index = std::int32_t(terms_.size());
-    terms_.push_back(term);
-    const std::size_t needed = terms_.size() * std::size_t(stride_);
-    if (rows_.size() < needed) rows_.resize(std::max(needed, 2 * rows_.size()));
+std::int32_t TopicStatistics::new_row(std::int32_t term) {
+  const std::size_t begin = terms_.size() * std::size_t(stride_),
+                    end = begin + std::size_t(stride_);
+  index_[std::size_t(term)] = std::int32_t(terms_.size());
+  terms_.push_back(term);
+  if (rows_.size() < end) rows_.resize(std::max(end, 2 * rows_.size()));
+  std::fill(rows_.begin() + std::ptrdiff_t(begin), rows_.begin() + std::ptrdiff_t(end), 0.0);
+  return index_[std::size_t(term)];
+}
+
+// They lie all over the memory, so all are asked for before the first is needed.
+void TopicStatistics::find_rows(std::span<const std::int32_t> terms) {
+  const std::size_t stride = std::size_t(stride_),
+                    most = std::min(terms_.size() + terms.size(), index_.size());
+  if (most * stride > 2 * rows_.size()) grow(rows_, most * stride);
+  places_.resize(terms.size());
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    const std::int32_t known = index_[std::size_t(terms[i])];
+    places_[i] = std::size_t(known < 0 ? new_row(terms[i]) : known) * stride;
+    if (known >= 0)
+      for (std::size_t k = 0; k < stride; k += cache_line / sizeof(double))
+        __builtin_prefetch(rows_.data() + places_[i] + k, 1);
   }
-  return rows_.data() + std::size_t(index) * std::size_t(stride_);
 }
 
 void TopicStatistics::add(const DocumentTerms &document, const DividedTokens &divided, double bound,
                           const double *tokens) {
-  const double *const weights = divided.weights;
-  const std::size_t most = std::min(terms_.size() + document.size(), index_.size());
-  if (most * std::size_t(stride_) > 2 * rows_.size()) grow(rows_, most * std::size_t(stride_));
-  for (std::size_t i = 0; i < document.size(); ++i) {
-    poll_(std::size_t(stride_));
-    const double ratio = divided.ratios[i];
-    bool added;
-    double *const to = row(document.terms[i], added);
-    if (added)
-      each_vector(stride_,
-                  [&](int at, int) { simd::store(to + at, ratio * simd::load(weights + at)); });
-    else
+  find_rows(document.terms);
+  constexpr std::size_t between_polls = 64;
+  for (std::size_t begin = 0; begin < document.size(); begin += between_polls) {
+    const std::size_t end = std::min(begin + between_polls, document.size());
+    poll_((end - begin) * std::size_t(stride_));
+    for (std::size_t i = begin; i < end; ++i) {
+      const double ratio = divided.ratios[i];
+      double *const to = rows_.data() + places_[i];
       each_vector(stride_, [&](int at, int) {
-        simd::store(to + at, simd::madd(ratio, simd::load(weights + at), simd::load(to + at)));
+        const simd::Vector weight = simd::load(divided.weights + at);
+        simd::store(to + at, simd::madd(ratio, weight, simd::load(to + at)));
       });
+    }
   }
   each_vector(stride_, [&](int at, int) {
     simd::store(logs_.data() + at, simd::load(logs_.data() + at) + simd::load(divided.logs + at));
@@ -164,17 +175,13 @@ void TopicStatistics::add(const DocumentTerms &document, const DividedTokens &di
 
 void TopicStatistics::add(const DocumentTerms &document, const float *shares, double bound,
                           const double *tokens) {
+  find_rows(document.terms);
   for (std::size_t i = 0; i < document.size(); ++i, shares += stride_) {
     const double c = document.counts[i];
-    bool added;
-    double *const to = row(document.terms[i], added);
-    if (added)
-      each_vector(stride_,
-                  [&](int at, int) { simd::store(to + at, c * load_floats(shares + at)); });
-    else
-      each_vector(stride_, [&](int at, int) {
-        simd::store(to + at, simd::madd(c, load_floats(shares + at), simd::load(to + at)));
-      });
+    double *const to = rows_.data() + places_[i];
+    each_vector(stride_, [&](int at, int) {
+      simd::store(to + at, simd::madd(c, load_floats(shares + at), simd::load(to + at)));
+    });
   }
   count(bound, tokens);
 }
@@ -189,16 +196,13 @@ void TopicStatistics::count(double bound, const double *tokens) {
 
 void TopicStatistics::merge(TopicStatistics &other) {
   if (documents_ == 0 && terms_.empty()) return std::swap(*this, other);
+  find_rows(other.terms_);
   for (std::size_t i = 0; i < other.terms_.size(); ++i) {
     const double *const from = other.of(i);
-    bool added;
-    double *const to = row(other.terms_[i], added);
-    if (added)
-      std::copy_n(from, stride_, to);
-    else
-      each_vector(stride_, [&](int at, int) {
-        simd::store(to + at, simd::load(to + at) + simd::load(from + at));
-      });
+    double *const to = rows_.data() + places_[i];
+    each_vector(stride_, [&](int at, int) {
+      simd::store(to + at, simd::load(to + at) + simd::load(from + at));
+    });
   }
   for (int k = 0; k < stride_; ++k) {
     tokens_[std::size_t(k)] += other.tokens_[std::size_t(k)];

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/control.hpp"
@@ -146,12 +147,14 @@ class TopicStatistics {
   std::int64_t documents() const { return documents_; }
 
  private:
-  /// the row of a term; `added` is whether it is new, and then undefined
-  double *row(std::int32_t term, bool &added);
+  std::int32_t new_row(std::int32_t term);
+  /// where the rows of terms begin, into `places_`
+  void find_rows(std::span<const std::int32_t> terms);
   void count(double bound, const double *tokens);
 
   int stride_;
   std::vector<std::int32_t> index_, terms_;
+  std::vector<std::size_t> places_;
   Buffer rows_, tokens_, logs_;
   double bound_ = 0;
   std::int64_t documents_ = 0;

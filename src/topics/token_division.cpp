@@ -28,6 +28,7 @@ void TokenDivision::take(const DocumentTerms &document) {
   }
   for (std::size_t i = 0; i < document.size(); ++i) {
     rows_[i] = factors_.of(document.terms[i]);
+    for (int k = 0; k < stride_; k += cache_line / 8) __builtin_prefetch(rows_[i] + k);
     counts_[i] = document.counts[i];
   }
   for (std::size_t i = document.size(); i < padded; ++i) rows_[i] = ones_.data(), counts_[i] = 0;

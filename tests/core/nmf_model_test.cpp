@@ -54,7 +54,8 @@ BOOST_AUTO_TEST_CASE(cells_have_the_moments_of_the_posterior) {
 }
 
 // A line of the fit is found again.
-BOOST_AUTO_TEST_CASE(lines_of_the_fit_have_the_weights_of_the_fit) {
+BOOST_AUTO_TEST_CASE(lines_of_the_fit_have_the_weights_of_the_fit,
+                     *boost::unit_test::label("long")) {
   const Cells x = counts(12, 7, 2, 25, 12);
   for (const char *const method : {"vi", "em", "squared"}) {
     const Model model = fitted(x, 2, {{"method", method}, {"max_iter", 20000}, {"tol", 1e-13}});
@@ -79,7 +80,8 @@ BOOST_AUTO_TEST_CASE(lines_of_the_fit_have_the_weights_of_the_fit) {
 }
 
 // Each line's weights from one half of the keys, and its cells of the other half.
-BOOST_AUTO_TEST_CASE(held_out_cells_are_predicted_from_the_others) {
+BOOST_AUTO_TEST_CASE(held_out_cells_are_predicted_from_the_others,
+                     *boost::unit_test::label("long")) {
   const Cells x = counts(12, 10, 2, 25, 12), unseen = counts(5, 10, 2, 25, 12);
   for (const char *const method : {"vi", "em", "squared"}) {
     const Model model = fitted(x, 2, {{"method", method}, {"max_iter", 3000}});
@@ -191,7 +193,7 @@ BOOST_AUTO_TEST_CASE(a_table_of_low_rank_is_found_by_its_singular_vectors) {
   BOOST_TEST(more.others.of(0)[4] != more.others.of(1)[4]);
 }
 
-BOOST_AUTO_TEST_CASE(learned_priors_are_at_the_maximum) {
+BOOST_AUTO_TEST_CASE(learned_priors_are_at_the_maximum, *boost::unit_test::label("long")) {
   for (const double shape : {0.01, 0.3, 2.0, 50.0}) {
     const double mean = 1.7, mean_log = bayes::digamma(shape) - std::log(shape / mean);
     BOOST_TEST(distance(bayes::learn_gamma_shape(mean, mean_log), shape) < 1e-9);

@@ -89,7 +89,7 @@ void check_rising(const NmfModel &model) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(the_bound_is_that_of_the_posterior) {
+BOOST_AUTO_TEST_CASE(the_bound_is_that_of_the_posterior, *boost::unit_test::label("long")) {
   const Cells whole = counts(14, 9, 2, 15, 8), holes = with_holes(whole);
   const Options letters = {{"a", 0.4}, {"b", 0.7}, {"c", 0.6}, {"d", 1.9}};
   for (const bool some_missing : {false, true})
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(the_bound_is_that_of_the_posterior) {
 }
 
 // Each update of Lee and Seung, of the cells that there are, changes nothing at the end.
-BOOST_AUTO_TEST_CASE(em_ends_at_a_fixed_point) {
+BOOST_AUTO_TEST_CASE(em_ends_at_a_fixed_point, *boost::unit_test::label("long")) {
   const Cells x = with_holes(counts(15, 9, 2, 30, 5));
   const Model model =
       fitted(x, 2, {{"method", "em"}, {"absent", "missing"}, {"max_iter", 100000}, {"tol", 0}});
@@ -153,7 +153,8 @@ BOOST_AUTO_TEST_CASE(em_ends_at_a_fixed_point) {
   for (const double value : w[4]) BOOST_TEST(value == 0);
 }
 
-BOOST_AUTO_TEST_CASE(a_table_without_holes_is_one_whose_absent_cells_are_zero) {
+BOOST_AUTO_TEST_CASE(a_table_without_holes_is_one_whose_absent_cells_are_zero,
+                     *boost::unit_test::label("long")) {
   const Cells x = counts(12, 7, 2, 10, 31);
   for (const char *const method : {"vi", "em"}) {
     Options options = {{"method", method}, {"init", "random"}, {"max_iter", 20000}, {"tol", 1e-12}};
@@ -165,7 +166,8 @@ BOOST_AUTO_TEST_CASE(a_table_without_holes_is_one_whose_absent_cells_are_zero) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(lines_of_the_fit_have_the_weights_of_the_fit) {
+BOOST_AUTO_TEST_CASE(lines_of_the_fit_have_the_weights_of_the_fit,
+                     *boost::unit_test::label("long")) {
   const Cells x = with_holes(counts(12, 7, 2, 25, 12));
   for (const bool hierarchical : {false, true}) {
     Options options = {{"absent", "missing"}, {"max_iter", 50000}, {"tol", 1e-13}};

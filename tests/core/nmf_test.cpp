@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(em_makes_the_steps_of_em) {
 }
 
 // Where it ends, the multiplicative updates of Lee and Seung change nothing.
-BOOST_AUTO_TEST_CASE(em_ends_at_a_fixed_point_of_lee_and_seung) {
+BOOST_AUTO_TEST_CASE(em_ends_at_a_fixed_point_of_lee_and_seung, *boost::unit_test::label("long")) {
   const Cells x = counts(15, 9, 2, 30, 5);
   for (const char *const init : {"random", "nndsvd"}) {
     const Model model =
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(the_bound_is_below_the_evidence) {
 }
 
 // The tangent of the sum of squares, and where points are 0 its sign.
-BOOST_AUTO_TEST_CASE(squared_ends_at_an_optimum) {
+BOOST_AUTO_TEST_CASE(squared_ends_at_an_optimum, *boost::unit_test::label("long")) {
   const Cells x = counts(13, 8, 3, 10, 2);
   const Model model = fitted(x, 3, {{"method", "squared"}, {"max_iter", 20000}, {"tol", 0}});
   check_rising(*model);

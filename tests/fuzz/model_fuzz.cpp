@@ -22,6 +22,7 @@
 #include "data/sequences.hpp"
 #include "document/document.hpp"
 #include "document/model.hpp"
+#include "factor/nmf.hpp"
 #include "factor/pmf.hpp"
 #include "families/product/column_families.hpp"
 #include "fuzz.hpp"
@@ -90,6 +91,8 @@ void use(const Model &model) {
     use_chain(*hmm);
   } else if (const auto *lda = dynamic_cast<const bayes::TopicModel *>(&model)) {
     use_topics(*lda);
+  } else if (const auto *nmf = dynamic_cast<const bayes::NmfModel *>(&model)) {
+    use_factors(*nmf);
   } else if (const auto *pmf = dynamic_cast<const bayes::PmfModel *>(&model)) {
     use_ratings(*pmf);
   } else if (!dynamic_cast<const Bare *>(&model)) {
@@ -346,6 +349,14 @@ std::vector<Document> fit_models() {
                                   chains("gibbs"), chains("collapsed")})
     models.push_back(bayes::lda_fit(documents, {"a", "b", "c"}, 2, options, nullptr, false, control)
                          ->to_document());
+
+  for (const Document &options :
+       {brief("em"), brief("vi"), brief("squared"), brief("vi").set("hierarchical", true),
+        brief("em").set("absent", "missing"), brief("vi").set("absent", "missing")}) {
+    bayes::FactorTable table = {documents, nullptr, bayes::Side::row, {}, {"a", "b", "c"}, 0};
+    for (int i = 1; i <= 6; ++i) table.line_keys.push_back(std::to_string(i));
+    models.push_back(bayes::nmf_fit(table, 2, options, nullptr, control)->to_document());
+  }
 
   // Rows b and c have no number in column y.
   bayes::MemoryCorpus by_row(2), by_column(3);

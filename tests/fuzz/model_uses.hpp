@@ -14,6 +14,7 @@
 #include "base/error.hpp"
 #include "data/rows.hpp"
 #include "data/sequences.hpp"
+#include "factor/nmf.hpp"
 #include "factor/pmf.hpp"
 #include "markov/hmm.hpp"
 #include "mixture/bmm.hpp"
@@ -125,6 +126,23 @@ inline void use_ratings(const bayes::PmfModel &model) {
   }
   attempt([&] { model.recommend(last(bayes::Side::row), 2, false); });
   attempt([&] { model.recommend(-1, 2, true); });
+}
+
+inline void use_factors(const bayes::NmfModel &model) {
+  const auto last = [&](bayes::Side side) { return std::int32_t(model.keys(side).size()) - 1; };
+  for (const std::int32_t row : {-1, last(bayes::Side::row)})
+    for (const std::int32_t column : {-1, last(bayes::Side::column)})
+      attempt([&] {
+        if (std::isnan(model.predict(row, column).mean)) fail("a prediction is not a number");
+      });
+  const double number = 2;
+  for (const bayes::Side side : {bayes::Side::row, bayes::Side::column}) {
+    attempt([&] { model.code(side, model.keys(side).back()); });
+    attempt([&] { model.weights(side, last(side)); });
+    const std::int32_t of_other = last(bayes::other(side));
+    attempt([&] { model.transform(side, {}); });
+    attempt([&] { model.transform(side, {{&of_other, 1}, {&number, 1}}); });
+  }
 }
 
 }  // namespace model_uses

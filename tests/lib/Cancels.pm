@@ -42,6 +42,10 @@ CREATE TABLE volumes AS
 SELECT jsonb_object_agg('t' || i, 1 + i % 3) AS words FROM generate_series(1, 60000) AS i;
 CREATE TABLE shelves AS SELECT lda_fit(words, 50, '{"max_iter": 1, "tol": 1e6}') AS model
 FROM volumes;
+CREATE TABLE cells AS SELECT (id::bigint * id * 7) % 30011 AS r, (id * 31 + id / 50) % 2003 AS c,
+  id % 7 + 0.5 AS v FROM generate_series(1, 400000) AS id;
+CREATE TABLE factors AS SELECT nmf_fit(r, c, v, 20, '{"max_iter": 1, "tol": 1e6}') AS model,
+  (SELECT jsonb_object_agg(i, i % 3) FROM generate_series(0, 2002) AS i) AS wide FROM cells;
 CREATE TABLE texts AS SELECT model::text AS model FROM options;
 ANALYZE;
 SQL
@@ -262,6 +266,38 @@ our %kinds = (
           FROM shelves, volumes, generate_series(1, 100)",
     'lda typical documents' => "SELECT count(*) FROM topics,
           lda_typical_documents('SELECT id, words FROM documents, generate_series(1, 5)', model)",
+    (map { ("nmf $_" => "SELECT nmf_fit(r, c, v, 20, '{\"method\": \"$_\", $endless}')
+          FROM cells") } qw(vi em squared)),
+    'nmf, many factors' => "SELECT nmf_fit(r, c, v, 300, '{$endless}') FROM cells",
+    'nmf, two threads' => "SET LOCAL pg_bayes.threads = 2;
+          SELECT nmf_fit(r, c, v, 20, '{$endless}') FROM cells",
+    'nmf, spilled' => "SET LOCAL maintenance_work_mem = '1MB';
+          SELECT nmf_fit(r, c, v, 20, '{$endless}') FROM cells",
+    (map { ("nmf, cells missing, $_" => "SELECT nmf_fit(r, c, v, 20, '{\"method\": \"$_\",
+          \"absent\": \"missing\", $endless}') FROM cells") } qw(vi em)),
+    'nmf, hierarchical' => "SELECT nmf_fit(r, c, v, 20, '{\"hierarchical\": true, $endless}')
+          FROM cells",
+    'nmf, reading cells' => "SELECT nmf_fit(r, c, v, 2) FROM cells, generate_series(1, 100000)",
+    'nmf, reading cells to a file' => "SET LOCAL maintenance_work_mem = '1MB';
+          SELECT nmf_fit(r, c, v, 2) FROM cells, generate_series(1, 100000)",
+    'nmf, putting cells in order' => "SET LOCAL maintenance_work_mem = '1MB';
+          SELECT nmf_fit(r, c, v, 2) FROM cells, generate_series(1, 10)",
+    'nmf, one line' => "SET LOCAL maintenance_work_mem = '1MB';
+          SELECT nmf_fit(1, c % 9, v, 2) FROM cells, generate_series(1, 5)",
+    'nmf, many keys' => "SELECT nmf_fit('k' || i, 1, 1, 1) FROM generate_series(1, 9000000) AS i",
+    'nmf, putting keys in order' => "SELECT nmf_fit('k' || i, 1, 1, 1)
+          FROM (SELECT i FROM generate_series(1, 500000) AS i LIMIT 500000) AS k",
+    'nmf, reading arrays' => "SELECT nmf_fit(ARRAY[i, 1], 2)
+          FROM generate_series(1, 100000000) AS i",
+    'nmf relation' => "SELECT * FROM nmf_factorize('SELECT r, c, v FROM cells', 20,
+          '{$endless}')",
+    'nmf select' => "SELECT * FROM nmf_select('SELECT r, c, v FROM cells', '{5,20}',
+          '{$endless}')",
+    'nmf factors' => "SELECT count(*) FROM factors, generate_series(1, 1000), nmf_factors(model)",
+    'nmf prediction' => "SELECT sum(mean) FROM factors, generate_series(1, 1000), cells,
+          nmf_predict(model, r, c)",
+    'nmf transform' => "SELECT count(nmf_transform(model, wide)) FROM factors,
+          generate_series(1, 100000)",
     'reading a model from text' => "SELECT count(model::bayes_model) FROM texts,
           generate_series(1, 1000)",
     'reading a model from jsonb' => "SELECT count(model::jsonb::bayes_model) FROM texts,
@@ -280,7 +316,8 @@ our %kinds = (
 );
 # What comes after the sampling of these begins about so many seconds after the statement.
 our %later = ('dpmm estimate' => 1, 'dpmm estimate, binder' => 1, 'dpmm similarity' => 0.1,
-    'lda, sorting rows' => 0.5,
+    'lda, sorting rows' => 0.5, 'nmf, putting cells in order' => 1.2, 'nmf, one line' => 0.5,
+    'nmf, putting keys in order' => 0.15,
     map({ ("dpmm estimate of many draws, $_->[0]" => $_->[1]) } ['vi', 1.8], ['binder', 1.8],
     ['bipartition', 1]));
 

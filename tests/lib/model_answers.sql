@@ -11,6 +11,11 @@ BEGIN
         || ARRAY(SELECT unnest(hmm_probabilities($1, s)))'
     WHEN 'lda' THEN
       'SELECT lda_predict($1, s)::float8 || lda_proportions($1, s) || lda_proportions_sd($1, s)'
+    WHEN 'nmf' THEN
+      'SELECT nmf_transform($1, s) || ARRAY(SELECT mean FROM nmf_factors($1) AS r,
+         nmf_factors($1) AS c, nmf_predict($1, r.key, c.key)
+         WHERE r.side = ''row'' AND c.side = ''column'' AND r.factor = 1 AND c.factor = 1
+         ORDER BY r.key COLLATE "C", c.key COLLATE "C" LIMIT 4)'
     ELSE
       'SELECT ARRAY[%1$s_predict($1, s), %1$s_log_density($1, s)] || %1$s_probabilities($1, s)' END
     || ' FROM (SELECT %2$L::%3$s AS s) AS given', family, x, type)

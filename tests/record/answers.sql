@@ -40,7 +40,7 @@ INSERT INTO asked VALUES
   ('nmf', NULL, 'factors', 'SELECT * FROM nmf_factors(%1$s) LIMIT 100'),
   ('nmf', NULL, 'shares', 'SELECT * FROM nmf_shares(%1$s)'),
   ('nmf', NULL, 'error', 'SELECT * FROM nmf_error(%1$s)'),
-  ('nmf', NULL, 'cells', 'SELECT p.* FROM generate_series(1, 3) AS r, generate_series(9, 12) AS c,
+  ('nmf', NULL, 'scores', 'SELECT p.* FROM generate_series(1, 3) AS r, generate_series(9, 12) AS c,
      nmf_predict(%1$s, r, c) AS p'),
   ('nmf', NULL, 'rows', $$SELECT nmf_transform(%1$s, '{"3": 2, "7": 1, "10": 4}'::jsonb)$$),
   ('nmf', '{vi}', 'rows, deviations',
@@ -54,7 +54,8 @@ INSERT INTO asked
 SELECT family, NULL, 'scores', format(
   'SELECT %1$s_predict(%%1$s, x), %1$s_probabilities(%%1$s, x), %1$s_log_density(%%1$s, x)
    FROM (SELECT x FROM %%2$s WHERE id %%%% 23 = 1 ORDER BY id LIMIT 5) AS r', family)
-FROM (SELECT DISTINCT family FROM cases WHERE family NOT IN ('hmm', 'lda', 'nmf', 'pmf')) AS f
+FROM (SELECT DISTINCT family FROM cases
+      WHERE family NOT IN (SELECT family FROM asked WHERE called = 'scores')) AS f
 UNION ALL
 SELECT family, methods, called, statement
 FROM (SELECT DISTINCT family FROM cases) AS f, (VALUES

@@ -1,5 +1,5 @@
 -- Non-negative factorizations: every method over cells and arrays, and every option.
-CREATE TABLE digit_rows AS SELECT id, x FROM digits WHERE id <= 300;
+CREATE TABLE drawn_rows AS SELECT id, x FROM digits WHERE id <= 300;
 CREATE TABLE sale_rows AS
   SELECT r, c, floor(noise(r, c, 3) * 5) AS v, row_number() OVER (ORDER BY r, c) AS id,
          ARRAY[r, c]::float8[] AS x
@@ -16,7 +16,7 @@ CREATE TABLE nmf AS
   FROM unnest('{vi,em,squared}'::text[]) AS method;
 
 INSERT INTO cases (family, name, source, rows, expression)
-SELECT 'nmf', format('nmf digits %s', method), 'digit_rows', 'digit_rows',
+SELECT 'nmf', format('nmf digits %s', method), 'drawn_rows', 'drawn_rows',
   format('nmf_fit(x, 7, %L::jsonb ORDER BY id)', o)
 FROM nmf
 UNION ALL

@@ -123,9 +123,8 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
     '22023 option "absent" does not apply to method squared | The options are init, max_iter, '
     'max_seconds, method, on_error, restarts, seed, tol.'),
   ($q$SELECT nmf_fit(r, c, v, 2, '{"hierarchical": true, "prior": {"a": "learned"}}') FROM cells$q$,
-    '22023 nothing of the prior can be learned with option hierarchical | Options prior.a,
-    prior.b, '
-    'prior.c and prior.d must then be numbers.')
+    '22023 nothing of the prior can be learned with option hierarchical | Options prior.a, '
+    'prior.b, prior.c and prior.d must then be numbers.')
   ) AS v(statement, said);
 
 -- ---- cells as jsonb ----

@@ -112,8 +112,8 @@ FROM (SELECT nmf_fit(r, c, r * c, 1, '{"method": "em"}') AS m FROM generate_seri
 
 -- ---- NULL, NaN, absent ----
 
-SELECT is((keys_of(m), i.skipped), ('row a, row b, row d, row e, column x, column y,
-    column z'::text,
+SELECT is((keys_of(m), i.skipped), ('row a, row b, row d, row e, column x, column y, '
+  'column z'::text,
   5::bigint), 'a NULL number tells that row and column exist, a NULL key nothing of itself')
 FROM (SELECT nmf_fit(r, c, v, 1) AS m FROM (VALUES ('a', 'x', 1), ('b', 'x', NULL), ('d', NULL, 2),
   (NULL, 'y', 3), (NULL, NULL, 1), ('e', 'z', 0), ('e', NULL, NULL)) AS v(r, c, v)) AS f,

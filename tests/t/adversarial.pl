@@ -386,7 +386,8 @@ sub calls_of {
     # The other arguments, differing between rows.
     push @rows, join ', ', map { $_ == 0 ? $sound : "CASE WHEN id < 9 THEN ("
         . values_of($name, $types->[$_])->[0] . ')'
-        . ($types->[$_] =~ /^"?any/ ? '' : "::$types->[$_]") . " ELSE $typed[$_] END" } 0 .. $#typed;
+        . ($types->[$_] =~ /^"?any/ ? '' : "::$types->[$_]") . " ELSE $typed[$_] END" }
+        0 .. $#typed;
     return map { my $row = $_; map { "SELECT $name($row)$_ FROM good" } @over } @rows;
 }
 

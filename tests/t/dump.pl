@@ -41,7 +41,8 @@ CREATE VIEW topics_found AS SELECT * FROM
 CREATE TABLE factored (name text, m bayes_model, cells jsonb,
   weights float8[] GENERATED ALWAYS AS (nmf_transform(m, cells)) STORED);
 INSERT INTO factored SELECT o->>'method', nmf_fit(page, lexeme, cardinality(positions), 3, o),
-  '{"cursor": 2, "é": 1}' FROM manual, unnest(words), unnest(ARRAY['{"method": "vi", "max_iter": 3}',
+  '{"cursor": 2, "é": 1}'
+FROM manual, unnest(words), unnest(ARRAY['{"method": "vi", "max_iter": 3}',
   '{"method": "em", "max_iter": 3}', '{"method": "squared", "max_iter": 3}']::jsonb[]) AS o
 WHERE page LIKE 'spi-%' GROUP BY o;
 CREATE TABLE rated AS SELECT pmf_fit(page, lexeme, cardinality(positions), 3,

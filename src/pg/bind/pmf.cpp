@@ -18,7 +18,8 @@ constexpr Binding<TripleCollector> pmf = {
         [](const FitRequest &request) { return pmf_check_options(request.k, request.options); },
     .fit = [](const FitRequest &request, TripleCollector &data,
               Control &control) -> std::unique_ptr<Model> {
-      return pmf_fit(data.table(), request.k, request.options, control);
+      FactorTable table = data.table();  // of which the model takes the keys
+      return pmf_fit(table, request.k, request.options, control);
     },
 };
 

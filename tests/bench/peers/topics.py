@@ -152,17 +152,19 @@ class Session:
         status = Path(f"/proc/{self.pid}/status").read_text()
         return int(re.search(r"VmHWM:\s+(\d+)", status)[1]) / 1024
 
+    def copy(self, table, lines):
+        """Lines, in the form of COPY, into a table that exists."""
+        with tempfile.NamedTemporaryFile("w", suffix=".tsv", delete=False) as file:
+            file.writelines(line + "\n" for line in lines)
+        os.chmod(file.name, 0o644)
+        self.run(f"\\copy {table} FROM '{file.name}'\nVACUUM ANALYZE {table};")
+        os.unlink(file.name)
+
     def load(self, table, documents, terms):
         """A table (id int, words text[])."""
-        with tempfile.NamedTemporaryFile("w", suffix=".tsv", delete=False) as file:
-            for i, document in enumerate(documents):
-                words = ",".join(f'"{terms[w]}"' for w in document).replace("\\", "\\\\")
-                file.write(f"{i}\t{{{words}}}\n")
-        os.chmod(file.name, 0o644)
-        self.run(f"""DROP TABLE IF EXISTS {table}; CREATE TABLE {table} (id int, words text[]);
-\\copy {table} FROM '{file.name}'
-VACUUM ANALYZE {table};""")
-        os.unlink(file.name)
+        self.run(f"DROP TABLE IF EXISTS {table}; CREATE TABLE {table} (id int, words text[]);")
+        words = (",".join(f'"{terms[w]}"' for w in d).replace("\\", "\\\\") for d in documents)
+        self.copy(table, (f"{i}\t{{{list}}}" for i, list in enumerate(words)))
 
     def topics(self, model, terms):
         """(K x V probabilities, alpha) of a model, an expression."""
