@@ -97,7 +97,8 @@ struct RunningMean {
     mean += change / ++count;
     squares += change * (x - mean);
   }
-  double variance() const { return squares / count; }
+  /// without bias; of a single number 0
+  double variance() const { return count > 1 ? squares / (count - 1) : 0; }
 };
 
 /// What draws say of a cell.

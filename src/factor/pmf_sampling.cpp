@@ -76,10 +76,9 @@ double pmf_numbers_of_draw(double keys, int rank, bool means, bool hierarchical)
 }
 
 std::int64_t pmf_stored_draws(const ChainPlan &plan, double numbers, const Control &control) {
-  const double held = std::clamp(control.memory / 4 / (8 * numbers), 1.0, 1e9);
-  return plan.stored_draws > 0
-             ? equal_draws(plan, std::min({held, double(plan.stored_draws), 5e7 / numbers}))
-             : equal_draws(plan, std::min({held, pmf_usual_draws, pmf_usual_numbers / numbers}));
+  const double most = std::min(control.memory / 4 / 8, 5e7) / numbers,
+               usual = std::clamp(8e6 / numbers, 10.0, 500.0);
+  return equal_draws(plan, std::min(most, plan.stored_draws > 0 ? plan.stored_draws : usual));
 }
 
 void sample_pmf(const PmfTask &task, const ChainPlan &plan, double scale, Side of_lines,

@@ -7,13 +7,12 @@
 
 namespace bayes {
 
-/// Draws that a model stores if nobody says how many: at most so many, and so many numbers (64 MB).
-inline constexpr double pmf_usual_draws = 500, pmf_usual_numbers = 8e6;
-
 /// Numbers that a stored draw has.
 double pmf_numbers_of_draw(double keys, int rank, bool means, bool hierarchical);
 
-/// How many draws a model of these stores.
+/// How many draws a model stores: as many as option stored_draws says, by default all, at most 500
+/// and 8 million numbers (64 MB), but 10 of them if that is more; within 50 million numbers (400
+/// MB) and what memory allows, and at least one.
 std::int64_t pmf_stored_draws(const ChainPlan &plan, double numbers, const Control &control);
 
 /// Runs the chains; what they find goes into `run` and, but for keys, units and rated cells, into

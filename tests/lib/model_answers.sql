@@ -11,6 +11,11 @@ BEGIN
         || ARRAY(SELECT unnest(hmm_probabilities($1, s)))'
     WHEN 'lda' THEN
       'SELECT lda_predict($1, s)::float8 || lda_proportions($1, s) || lda_proportions_sd($1, s)'
+    WHEN 'pmf' THEN
+      'SELECT ARRAY(SELECT unnest(ARRAY[mean, sd]) FROM pmf_recommend($1, s, 100, true))
+         || ARRAY(SELECT mean FROM pmf_recommend($1, s, 100))
+         || ARRAY(SELECT mean FROM pmf_recommend($1, ''unheard'', 2, true))
+         || ARRAY(SELECT similarity FROM pmf_similar($1, s, 2, ''row''))'
     WHEN 'nmf' THEN
       'SELECT nmf_transform($1, s) || ARRAY(SELECT mean FROM nmf_factors($1) AS r,
          nmf_factors($1) AS c, nmf_predict($1, r.key, c.key)

@@ -1,8 +1,8 @@
 -- Models stored by earlier versions are read in both forms, stay what they are, and say what they
--- said. tests/data/stored_models.*, stored_topics.* and stored_factors.* were made by
--- tests/lib/store_models.sql, store_topics.sql and store_factors.sql with version 0.1.0: its bytes,
--- as binary COPY has them, and for each the text, a row, sequence or document, and what the model
--- says of it.
+-- said. tests/data/stored_models.*, stored_topics.*, stored_factors.* and stored_ratings.* were made
+-- by tests/lib/store_models.sql, store_topics.sql, store_factors.sql and store_ratings.sql with
+-- version 0.1.0: its bytes, as binary COPY has them, and for each the text, a row, sequence or
+-- document, and what the model says of it.
 SELECT plan(11);
 \ir ../lib/checks.sql
 
@@ -10,14 +10,17 @@ CREATE TABLE stored (name text PRIMARY KEY, model bayes_model);
 \copy stored FROM 'tests/data/stored_models.copy' (FORMAT binary)
 \copy stored FROM 'tests/data/stored_topics.copy' (FORMAT binary)
 \copy stored FROM 'tests/data/stored_factors.copy' (FORMAT binary)
+\copy stored FROM 'tests/data/stored_ratings.copy' (FORMAT binary)
 CREATE TABLE bytes (name text PRIMARY KEY, bytes bytea);
 \copy bytes FROM 'tests/data/stored_models.copy' (FORMAT binary)
 \copy bytes FROM 'tests/data/stored_topics.copy' (FORMAT binary)
 \copy bytes FROM 'tests/data/stored_factors.copy' (FORMAT binary)
+\copy bytes FROM 'tests/data/stored_ratings.copy' (FORMAT binary)
 CREATE TABLE said (name text PRIMARY KEY, type text, x text, answers float8[], text text);
 \copy said FROM 'tests/data/stored_models.tsv'
 \copy said FROM 'tests/data/stored_topics.tsv'
 \copy said FROM 'tests/data/stored_factors.tsv'
+\copy said FROM 'tests/data/stored_ratings.tsv'
 CREATE TABLE texts (name text PRIMARY KEY, model bayes_model);
 SELECT lives_ok('INSERT INTO texts SELECT name, text::bayes_model FROM said', 'texts are read');
 
@@ -25,11 +28,11 @@ CREATE VIEW together AS
   SELECT name, stored.model AS from_bytes, texts.model AS from_text, bytes, text, type, x, answers
   FROM stored JOIN texts USING (name) JOIN bytes USING (name) JOIN said USING (name);
 SELECT is((SELECT count(*) FROM together WHERE from_bytes IS NOT NULL AND from_text IS NOT NULL),
-  46::bigint, 'every model is there in both forms');
+  51::bigint, 'every model is there in both forms');
 SELECT results_eq(
   'SELECT i.family, count(*) FROM together, bayes_info(from_bytes) AS i GROUP BY 1 ORDER BY 1',
   $$VALUES ('bmm', 4::bigint), ('dpmm', 5), ('gmm', 9), ('hmm', 10), ('lda', 9),
-    ('nmf', 9)$$,
+    ('nmf', 9), ('pmf', 5)$$,
   'of every family of that version');
 
 SELECT never(
@@ -60,5 +63,5 @@ SELECT never(
         CASE WHEN name ~ '^(lda|nmf) ' THEN 1e-9 ELSE 1e-12 END AS tolerance FROM together) AS t,
       unnest(answers_now, answers) WITH ORDINALITY AS u(now, before, place)$$,
   'they say what they said');
-SELECT is((SELECT sum(cardinality(answers)) FROM said), 351::bigint, 'which is so many numbers');
+SELECT is((SELECT sum(cardinality(answers)) FROM said), 450::bigint, 'which is so many numbers');
 SELECT * FROM finish();
