@@ -28,8 +28,8 @@ COMMENT IS 'Fits a probabilistic matrix factorization to ratings, or any numbers
   'vectors of rows and columns have, 1 to 1000. A NULL number says that row and column exist; a '
   'cell with a NULL is skipped, and if there are no rows or no columns the result is NULL. '
   'Errors: 22023 invalid option or argument, a cell that occurs twice (see option repeated), a '
-  'number that is not finite, or no numbers at all; 22003 a number beyond 1e300; 54000 a key longer than 10000 '
-  'bytes, more than 10000000 keys, or more numbers than memory allows.';
+  'number that is not finite, or no numbers at all; 22003 a number beyond 1e300; 54000 a key '
+  'longer than 10000 bytes, more than 10000000 keys, or more numbers than memory allows.';
 COMMENT IS 'The same with options. '
   @pmf_options;
 
