@@ -1,7 +1,7 @@
 -- Models stored by earlier versions are read in both forms, stay what they are, and say what they
 -- said. tests/data/stored_models.*, stored_topics.*, stored_factors.* and stored_ratings.* were
--- made by tests/lib/store_models.sql, store_topics.sql, store_factors.sql and store_ratings.sql with
--- version 0.1.0: its bytes, as binary COPY has them, and for each the text, a row, sequence or
+-- made by tests/lib/store_models.sql, store_topics.sql, store_factors.sql and store_ratings.sql
+-- with version 0.1.0: its bytes, as binary COPY has them, and for each the text, a row, sequence or
 -- document, and what the model says of it.
 SELECT plan(11);
 \ir ../lib/checks.sql
