@@ -17,12 +17,12 @@ constexpr double most_variance = 1e100;
 
 // ---- which cells had numbers ----
 //
-// A row's columns are the gaps between them, the first counted from -1, each less 1: numbers in
-// digits of 5 bits, the lowest first, of which each but the last is written with 32 added.
+// One text, in which every row ends with a period. A row's columns are the gaps between them, the
+// first counted from -1, each less 1: numbers in digits of 5 bits, the lowest first, of which each
+// but the last is written with 32 added.
 constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
 
-std::string gaps_of(std::span<const std::int32_t> columns) {
-  std::string out;
+void append_gaps(std::span<const std::int32_t> columns, std::string &out) {
   std::int32_t before = -1;
   for (const std::int32_t column : columns) {
     std::uint32_t gap = std::uint32_t(column - before - 1);
@@ -30,7 +30,7 @@ std::string gaps_of(std::span<const std::int32_t> columns) {
     out += digits[gap];
     before = column;
   }
-  return out;
+  out += '.';
 }
 
 struct DigitValues {
@@ -42,12 +42,22 @@ struct DigitValues {
   }
 };
 
-/// False if the text is none that gaps_of writes.
-bool read_gaps(const std::string &text, std::int32_t columns, std::vector<std::int32_t> &out) {
+/// False if the text is none that append_gaps has written for so many rows.
+bool read_gaps(const std::string &text, std::size_t rows, std::int64_t columns,
+               PmfModel::State &state) {
   static const DigitValues values;
   std::int64_t before = -1, gap = 0;
   int shift = 0;
+  state.begin.assign(1, 0);
+  WorkPoll poll;
   for (const char c : text) {
+    poll(4);
+    if (c == '.') {
+      if (shift > 0 || state.begin.size() > rows) return false;
+      state.begin.push_back(std::int64_t(state.rated.size()));
+      before = -1;
+      continue;
+    }
     const int digit = values.of[static_cast<unsigned char>(c)];
     if (digit < 0 || shift > 25) return false;
     gap += std::int64_t(digit & 31) << shift;
@@ -56,26 +66,18 @@ bool read_gaps(const std::string &text, std::int32_t columns, std::vector<std::i
     if (digit == 0 && shift > 5) return false;
     before += gap + 1;
     if (before >= columns) return false;
-    out.push_back(std::int32_t(before));
+    state.rated.push_back(std::int32_t(before));
     gap = shift = 0;
   }
-  return shift == 0;
+  return shift == 0 && state.begin.size() == rows + 1;
 }
 
 void read_rated(const MemberReader &in, PmfModel::State &state) {
-  const std::size_t rows = state.of(Side::row).keys.size();
-  const auto columns = std::int32_t(state.of(Side::column).keys.size());
-  const auto *const list = in.value("rated").as<Document::List>();
-  if (!list || list->size() != rows)
-    in.reject("rated", message("must be an array of {} strings", rows));
+  const auto *const text = in.value("rated").as<std::string>();
+  if (!text || !read_gaps(*text, state.of(Side::row).keys.size(),
+                          std::int64_t(state.of(Side::column).keys.size()), state))
+    in.reject("rated", "does not have the columns of every row");
   state.knows_rated = true;
-  state.begin.push_back(0);
-  for (const Document &each : *list) {
-    const auto *const text = each.as<std::string>();
-    if (!text || !read_gaps(*text, columns, state.rated))
-      in.reject("rated", message("contains {}, which is no list of columns", describe(each)));
-    state.begin.push_back(std::int64_t(state.rated.size()));
-  }
 }
 
 // ---- sides ----
@@ -177,11 +179,10 @@ void PmfModel::write(Document &document) const {
   document.set("row_draws", write_side(s.of(Side::row), draws, rank()));
   document.set("column_draws", write_side(s.of(Side::column), draws, rank()));
   if (!s.knows_rated) return;
-  Document::List rated;
-  rated.reserve(s.begin.size() - 1);
+  std::string rated;
   for (std::size_t i = 0; i + 1 < s.begin.size(); ++i) {
     poll_in_loop(i);
-    rated.emplace_back(gaps_of(s.rated_of(std::int32_t(i))));
+    append_gaps(s.rated_of(std::int32_t(i)), rated);
   }
   document.set("rated", std::move(rated));
 }

@@ -52,27 +52,35 @@ struct Workspace {
   WorkPoll poll;
 };
 
-/// Adds v_p v_q of some cells to `lanes` rows from p and eight columns from q.
+/// Adds v_p v_q of some cells to `lanes` rows from p and `Tiles` times eight columns from q.
+template <int Tiles>
 void add_products(const double *const *vectors, int cells, int p, int q, double *sums, int stride) {
-  Lanes a[lanes][registers];
+  constexpr int width = Tiles * registers;
+  Lanes a[lanes][width];
   for (int i = 0; i < lanes; ++i)
-    for (int g = 0; g < registers; ++g) a[i][g] = load(sums + i * stride + g * lanes);
+    for (int g = 0; g < width; ++g) a[i][g] = load(sums + i * stride + g * lanes);
   for (int c = 0; c < cells; ++c) {
     const double *const left = vectors[c] + p, *const right = vectors[c] + q;
-    Lanes x[registers];
-    for (int g = 0; g < registers; ++g) x[g] = load(right + g * lanes);
+    Lanes x[width];
+    for (int g = 0; g < width; ++g) x[g] = load(right + g * lanes);
     for (int i = 0; i < lanes; ++i)
-      for (int g = 0; g < registers; ++g) a[i][g] = madd(left[i], x[g], a[i][g]);
+      for (int g = 0; g < width; ++g) a[i][g] = madd(left[i], x[g], a[i][g]);
   }
   for (int i = 0; i < lanes; ++i)
-    for (int g = 0; g < registers; ++g) store(sums + i * stride + g * lanes, a[i][g]);
+    for (int g = 0; g < width; ++g) store(sums + i * stride + g * lanes, a[i][g]);
 }
+
+/// As many as leave registers for what they are made of.
+constexpr int tiles_at_once = lanes == tile ? 2 : 1;
 
 /// The same for all tiles on and above the diagonal.
 void add_all_products(const double *const *vectors, int cells, double *sums, int stride) {
-  for (int q = 0; q < stride; q += tile)
-    for (int p = 0; p < q + tile; p += lanes)
-      add_products(vectors, cells, p, q, sums + p * stride + q, stride);
+  for (int p = 0; p < stride; p += lanes) {
+    int q = p / tile * tile;
+    for (; q + tiles_at_once * tile <= stride; q += tiles_at_once * tile)
+      add_products<tiles_at_once>(vectors, cells, p, q, sums + p * stride + q, stride);
+    if (q < stride) add_products<1>(vectors, cells, p, q, sums + p * stride + q, stride);
+  }
 }
 
 /// Adds r v and v of some cells.

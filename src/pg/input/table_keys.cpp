@@ -56,7 +56,10 @@ std::int32_t TableKeys::number(Datum key) {
     default: break;
   }
   const auto text = type_.text(key);
-  return text ? dictionary_.number(*text) : -1;
+  if (!text) return -1;
+  // Cells of a row tend to follow each other.
+  if (last_ < 0 || dictionary_.term(last_) != *text) last_ = dictionary_.number(*text);
+  return last_;
 }
 
 std::int32_t TableKeys::small_number(std::int64_t key) {
@@ -110,6 +113,7 @@ std::vector<std::string> TableKeys::arrange(std::vector<std::int32_t> &places) {
   }
   counted_ = std::int32_t(n);
   named_ = InvalidOid;
+  last_ = -1;
   dictionary_ = TermDictionary(0, {});
   small_.clear();
   return keys;

@@ -45,6 +45,8 @@ class TableKeys {
   Oid named_ = InvalidOid;
   ElementType type_;
   TermDictionary dictionary_;
+  /// of the last text, -1 if there is none
+  std::int32_t last_ = -1;
   /// numbers of small integers, -1 for those that have not occurred
   std::vector<std::int32_t> small_;
   std::int32_t counted_ = 0;
