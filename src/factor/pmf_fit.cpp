@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/message.hpp"
+#include "document/members.hpp"
 #include "factor/pmf_options.hpp"
 #include "factor/pmf_sampling.hpp"
 
@@ -97,11 +98,12 @@ class PmfFit {
   [[noreturn]] void refuse(std::int64_t line, std::int32_t key, double x) const {
     const auto one = std::size_t(line), two = std::size_t(key);
     const bool by_row = table_.of_lines == Side::row;
-    throw Error(Errc::numeric,
-                message("the number of row \"{}\", column \"{}\" is {}, but numbers must be within "
-                        "1e300 of 0",
-                        rows_[by_row ? one : two], columns_[by_row ? two : one], x),
-                {}, "Rescale the numbers.");
+    throw Error(
+        Errc::numeric,
+        message("the number of row {}, column {} is {}, but numbers must be within 1e300 "
+                "of 0",
+                describe(rows_[by_row ? one : two]), describe(columns_[by_row ? two : one]), x),
+        {}, "Rescale the numbers.");
   }
 
   /// With means, the numbers' mean and standard deviation; else 0 and the root of their mean
@@ -136,8 +138,8 @@ class PmfFit {
     scale_ = std::max(scale_, 1e-300);
   }
 
-  /// What is given, or the gamma distribution of the inverse, in units of the table: `unit` is that
-  /// of the variance in units of the numbers, as its root if `squared`.
+  /// A variance in units of the table: of the numbers, whose units are squared in it, or of
+  /// vectors, whose products are numbers.
   double in_units(double variance, bool squared) const {
     return squared ? variance / scale_ / scale_ : variance / scale_;
   }
