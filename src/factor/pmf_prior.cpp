@@ -171,6 +171,8 @@ double draw_scale(PmfSides<PmfSums> &sums, int rank, Random &random, PmfParamete
     for (int k = 0; k < rank; ++k)
       traces[side] += parameters.sides[side].precision[std::size_t(k * rank + k)];
   const double omega = std::sqrt(traces[0]) * std::sqrt(traces[1]);
+  // The step does not change it, so that it may be left out where rejections would go on for long.
+  if (!(omega > 1e-4 && omega < 1e300)) return 1;
   double t;
   do {
     t = random.normal() / std::sqrt(omega);
