@@ -258,6 +258,9 @@ BOOST_AUTO_TEST_CASE(hard_tables) {
     check({{3}}, 4);
     check({{1, 2, 0, 4}}, 6);
     check({{0, 0, 0}, {0, 5, 1}, {0, 0, 0}}, 2);
+    // a column without a number is nothing's part
+    const Model empty = fitted({{0, 0, 0}, {0, 5, 1}, {0, 0, 0}}, 2, {{"method", method}});
+    BOOST_TEST(empty->predict(1, 0).mean < (method[0] == 'v' ? 1 : 1e-100));
     check({{0.5, 1e-300}, {1e-300, 0}}, 2);
     check({{7, 7}, {7, 7}}, 3);
     BOOST_TEST(std::abs(check({{1e14, 0}, {0, 1}}, 2) / 1e14 - 1) < 0.01);

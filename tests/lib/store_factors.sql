@@ -5,12 +5,7 @@
 --
 --   tests/lib/server run psql -c 'CREATE EXTENSION pg_bayes' -f tests/lib/data.sql \
 --     -f tests/lib/store_factors.sql
-\set ON_ERROR_STOP on
-\set QUIET on
-SET client_min_messages = error;
-
-CREATE TABLE made (
-  id int GENERATED ALWAYS AS IDENTITY, name text UNIQUE, type text, x text, model bayes_model);
+\ir store.sql
 
 CREATE TABLE cells AS SELECT page, lexeme AS term, cardinality(positions) AS count
 FROM manual, unnest(words) WHERE page LIKE 'spi-spi-c%';
@@ -37,8 +32,5 @@ SELECT 'nmf vi letters', 'jsonb', '{"日本": 1, "": 0.25}',
         FROM (VALUES ('ä', '日本', 2), ('b"', '', 1.5), ('c', '日本', NULL), ('ä', 'ß', 0))
           AS v(r, c, v));
 
-\ir model_answers.sql
-
 \copy (SELECT name, model FROM made ORDER BY id) TO 'tests/data/stored_factors.copy' (FORMAT binary)
-CREATE VIEW said AS SELECT id, name, type, x, answers(model, type, x), model::text FROM made;
 \copy (SELECT name, type, x, answers, model FROM said ORDER BY id) TO 'tests/data/stored_factors.tsv'

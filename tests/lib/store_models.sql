@@ -6,12 +6,7 @@
 --
 --   tests/lib/server run psql -c 'CREATE EXTENSION pg_bayes' -f tests/lib/data.sql \
 --     -f tests/lib/store_models.sql
-\set ON_ERROR_STOP on
-\set QUIET on
-SET client_min_messages = error;
-
-CREATE TABLE made (
-  id int GENERATED ALWAYS AS IDENTITY, name text UNIQUE, type text, x text, model bayes_model);
+\ir store.sql
 
 CREATE FUNCTION short(method text, more jsonb) RETURNS jsonb RETURN
   jsonb_build_object('method', method) || more || CASE
@@ -101,8 +96,5 @@ SELECT 'hmm vi booleans', 'bool[]', '{t,f,t,t,f,NULL}',
        hmm_fit(long, 2, short('vi', '{}') ORDER BY day)
 FROM days;
 
-\ir model_answers.sql
-
 \copy (SELECT name, model FROM made ORDER BY id) TO 'tests/data/stored_models.copy' (FORMAT binary)
-CREATE VIEW said AS SELECT id, name, type, x, answers(model, type, x), model::text FROM made;
 \copy (SELECT name, type, x, answers, model FROM said ORDER BY id) TO 'tests/data/stored_models.tsv'

@@ -5,12 +5,7 @@
 --
 --   tests/lib/server run psql -c 'CREATE EXTENSION pg_bayes' -f tests/lib/data.sql \
 --     -f tests/lib/store_ratings.sql
-\set ON_ERROR_STOP on
-\set QUIET on
-SET client_min_messages = error;
-
-CREATE TABLE made (
-  id int GENERATED ALWAYS AS IDENTITY, name text UNIQUE, type text, x text, model bayes_model);
+\ir store.sql
 
 CREATE TABLE cells AS SELECT r, c, (r * c * c + 3 * r) % 7 + r / 4.0 AS v
 FROM generate_series(1, 12) AS r, generate_series(30, 80, 7) AS c WHERE (r + c) % 3 > 0;
@@ -28,8 +23,5 @@ SELECT 'pmf gibbs letters', 'text', 'ä',
         FROM (VALUES ('ä', '日本', 2), ('b"', '', 1.5), ('c', '日本', NULL), ('ä', 'ß', 0))
           AS v(r, c, v));
 
-\ir model_answers.sql
-
 \copy (SELECT name, model FROM made ORDER BY id) TO 'tests/data/stored_ratings.copy' (FORMAT binary)
-CREATE VIEW said AS SELECT id, name, type, x, answers(model, type, x), model::text FROM made;
 \copy (SELECT name, type, x, answers, model FROM said ORDER BY id) TO 'tests/data/stored_ratings.tsv'

@@ -5,12 +5,7 @@
 --
 --   tests/lib/server run psql -c 'CREATE EXTENSION pg_bayes' -f tests/lib/data.sql \
 --     -f tests/lib/store_topics.sql
-\set ON_ERROR_STOP on
-\set QUIET on
-SET client_min_messages = error;
-
-CREATE TABLE made (
-  id int GENERATED ALWAYS AS IDENTITY, name text UNIQUE, type text, x text, model bayes_model);
+\ir store.sql
 
 CREATE FUNCTION short(method text, more jsonb) RETURNS jsonb RETURN
   jsonb_build_object('method', method) || more || CASE
@@ -44,8 +39,5 @@ SELECT 'lda vi updated', 'text[]', '{cursor,news}',
        (SELECT lda_update('{cursor,cursor,news}'::text[], model) FROM made
         WHERE name = 'lda vi {}' GROUP BY model);
 
-\ir model_answers.sql
-
 \copy (SELECT name, model FROM made ORDER BY id) TO 'tests/data/stored_topics.copy' (FORMAT binary)
-CREATE VIEW said AS SELECT id, name, type, x, answers(model, type, x), model::text FROM made;
 \copy (SELECT name, type, x, answers, model FROM said ORDER BY id) TO 'tests/data/stored_topics.tsv'

@@ -1,31 +1,14 @@
 -- The interface of the extension, pinned: what is changed here changes for every user.
 SELECT plan(47);
 \ir ../lib/checks.sql
+\ir ../lib/interface.sql
 SET client_min_messages = error;
-
--- Without the array types that go with types: PostgreSQL counts them as members since version 17.
-CREATE VIEW members AS
-  SELECT d.classid, d.objid
-  FROM pg_depend d
-    JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
-  WHERE e.extname = 'pg_bayes' AND d.deptype = 'e'
-    AND NOT (d.classid = 'pg_type'::regclass
-             AND EXISTS (SELECT FROM pg_type t WHERE t.typarray = d.objid));
-CREATE VIEW functions AS
-  SELECT p.*, p.oid::regprocedure::text AS signature,
-    p.oid::regprocedure::text ~ '_(transition|final|combine|serialize|deserialize|support)\('
-      AS internal
-  FROM members m JOIN pg_proc p ON m.classid = 'pg_proc'::regclass AND m.objid = p.oid;
 
 -- ---- functions, aggregates, windows ----
 
 SELECT results_eq($$
-  SELECT signature, CASE prokind WHEN 'f' THEN 'function' WHEN 'a' THEN 'aggregate'
-    WHEN 'w' THEN 'window' END, pg_get_function_arguments(oid), pg_get_function_result(oid),
-    CASE provolatile WHEN 'i' THEN 'immutable' WHEN 's' THEN 'stable' ELSE 'volatile' END,
-      proisstrict, CASE proparallel WHEN 's' THEN 'safe' WHEN 'r' THEN 'restricted'
-      ELSE 'unsafe' END
-  FROM functions WHERE NOT internal AND proname !~ '^(lda|nmf|pmf)_' -- those have own files
+  SELECT signature, kind, arguments, result, volatility, strict, parallel
+  FROM interface WHERE proname !~ '^(lda|nmf|pmf)_' -- those have own files
   ORDER BY signature COLLATE "C"$$, $$VALUES
   ('bayes_draws(bayes_model)', 'function', 'model bayes_model',
     'TABLE(chain integer, draw integer, quantity text, value double precision)', 'immutable', true,
@@ -484,7 +467,7 @@ SELECT is((SELECT count(*) FROM (SELECT elsewhere.pmf_fit(1, 2, 3, 1, '{"draws":
 SELECT is((SELECT elsewhere.ess_bulk(value, chain ORDER BY chain, draw) IS NOT NULL
   FROM (SELECT elsewhere.dpmm_fit(x, '{"draws": 60}') AS m FROM faithful) AS f,
   elsewhere.bayes_draws(m) WHERE quantity = 'log_joint'), true, 'and so do diagnostics');
-DROP VIEW functions, members;
+DROP VIEW interface, functions, members;
 DROP EXTENSION pg_bayes;
 SELECT is((SELECT count(*) FROM pg_proc WHERE pronamespace = 'elsewhere'::regnamespace), 0::bigint,
   'DROP EXTENSION leaves nothing');

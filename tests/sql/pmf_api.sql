@@ -1,18 +1,11 @@
 -- The interface of probabilistic matrix factorizations, pinned as that of the others is in api.sql.
 SELECT plan(2);
+\ir ../lib/interface.sql
 SET client_min_messages = error;
 
 SELECT results_eq($$
-  SELECT p.oid::regprocedure::text, CASE prokind WHEN 'f' THEN 'function' WHEN 'a' THEN 'aggregate'
-    WHEN 'w' THEN 'window' END, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid),
-    CASE provolatile WHEN 'i' THEN 'immutable' WHEN 's' THEN 'stable' ELSE 'volatile' END,
-    proisstrict, CASE proparallel WHEN 's' THEN 'safe' WHEN 'r' THEN 'restricted'
-    ELSE 'unsafe' END
-  FROM pg_depend d JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass
-    AND d.refobjid = e.oid AND extname = 'pg_bayes' AND d.deptype = 'e'
-    JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
-  WHERE proname LIKE 'pmf%' AND proname !~ '_(transition|final)$'
-  ORDER BY p.oid::regprocedure::text COLLATE "C"$$, $$VALUES
+  SELECT signature, kind, arguments, result, volatility, strict, parallel
+  FROM interface WHERE proname LIKE 'pmf%' ORDER BY signature COLLATE "C"$$, $$VALUES
   ('pmf_fit("any","any",double precision,integer)', 'aggregate',
     'row_key "any", column_key "any", value double precision, rank integer', 'bayes_model',
     'immutable', false, 'safe'),

@@ -17,7 +17,7 @@ CREATE TABLE cells AS SELECT id, (id::bigint * id * 7 + id / 3) % 3001 AS r, 'i'
 CREATE TABLE arrays AS SELECT id, ARRAY(SELECT (id * i * i + 7 * i) % 5 FROM
   generate_series(1, 200) AS i)::float8[] AS x FROM generate_series(1, 700) AS id;
 -- One row that alone does not fit into memory, most of whose cells are repeated.
-CREATE TABLE repeated AS SELECT id % 2 AS r, (id * 7 % 11) AS c, 1 / (1.5 + id % 13) AS v
+CREATE TABLE repeated AS SELECT id, id % 2 AS r, (id * 7 % 11) AS c, 1 / (1.5 + id % 13) AS v
 FROM generate_series(1, 150000) AS id;
 CREATE TABLE models AS SELECT nmf_fit(r, c, v, 3, '{"max_iter": 2, "tol": 1e6}') AS model FROM cells
 WHERE id <= 3000;
@@ -40,6 +40,10 @@ my %statements = (
     arrays => "SELECT timeless(nmf_fit(x, 5, '{$quick}' ORDER BY id)) FROM arrays",
     'one line' => "SELECT timeless(nmf_fit(1, c, v, 2, '{$quick}')) FROM repeated",
     'few lines' => "SELECT timeless(nmf_fit(r, c, v, 2, '{$quick}')) FROM repeated",
+    (map { ("few lines, $_" => "SELECT timeless(pmf_fit(r, c, v, 2, '{$few,
+          \"repeated\": \"$_\"}' ORDER BY id)) FROM repeated") } qw(average last)),
+    select => "SELECT md5(string_agg((k, log_likelihood, cells, objective)::text, ' '))
+          FROM nmf_select('SELECT r, c, v FROM cells', '{2,5}', '{$quick}') AS t",
     relation => "SELECT md5(string_agg(t::text, ' '))
           FROM nmf_factorize('SELECT r, c, v FROM cells', 5, '{$quick}') AS t",
     ratings => "SELECT timeless(pmf_fit(r, c, v, 5, '{$few, \"repeated\": \"average\"}'))

@@ -1,0 +1,10 @@
+-- What the makers of stored models (store_*.sql) begin with: a table of models, each with a row,
+-- sequence or document as text, and what it says of that.
+\set ON_ERROR_STOP on
+\set QUIET on
+SET client_min_messages = error;
+
+CREATE TABLE made (
+  id int GENERATED ALWAYS AS IDENTITY, name text UNIQUE, type text, x text, model bayes_model);
+\ir model_answers.sql
+CREATE VIEW said AS SELECT id, name, type, x, answers(model, type, x), model::text FROM made;
