@@ -22,7 +22,7 @@ struct Moments {
 
 Moments moments_of(const NmfSide &side, bool gamma, std::int32_t key, int factor) {
   if (gamma && key < 0) {
-    const GammaPrior &prior = side.prior;
+    const WeightGamma &prior = side.prior;
     const double a = prior.shape, h = prior.scale_shape,
                  b = prior.hierarchical() ? prior.rate / h : prior.rate;
     if (!prior.hierarchical()) return {a / b, a * (a + 1) / (b * b)};
@@ -130,7 +130,7 @@ NmfWeights NmfModel::transform(Side which, const DocumentTerms &cells) const {
 NmfWeights NmfModel::State::infer(Side which, const DocumentTerms &cells,
                                   std::vector<double> sums) const {
   const NmfSide &others = side(other(which));
-  const GammaPrior &prior = side(which).prior;
+  const WeightGamma &prior = side(which).prior;
   const int factors = others.numbers.topics();
   // Of the keys of the line alone.
   const std::int32_t count = std::int32_t(cells.size());

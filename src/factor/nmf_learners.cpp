@@ -160,7 +160,7 @@ class PoissonFactors final : public detail::Iteration {
 
   double objective() const override {
     if (!gamma_) return constant_;
-    const GammaPrior &w = state_.line_prior, &v = state_.other_prior;
+    const WeightGamma &w = state_.line_prior, &v = state_.other_prior;
     const double lines = double(task_.table.lines.totals().documents) * topics_,
                  others = double(state_.others.terms()) * topics_;
     double out =
@@ -187,7 +187,7 @@ class PoissonFactors final : public detail::Iteration {
   /// 1 / r of a line. Returns what the q of its rate's scale adds to the bound.
   double find_rates(const DocumentTerms &cells, bool fresh, const double *parts,
                     double *inverse) const {
-    const GammaPrior &prior = state_.line_prior;
+    const WeightGamma &prior = state_.line_prior;
     double rate = prior.rate, bound = 0;
     if (prior.hierarchical()) {
       double weights = 0;
@@ -253,7 +253,7 @@ class PoissonFactors final : public detail::Iteration {
       if (missing_) std::copy_n(parts, stride_, means_.of(j));
       return;
     }
-    const GammaPrior &prior = state_.other_prior;
+    const WeightGamma &prior = state_.other_prior;
     const TopicSums sums = factors_.expect(j, {state_.others, 1, prior.shape}, log_rates.data());
     here.logs += sums.logs;
     double bound = sums.log_gamma - sums.counted_logs, rate = prior.rate;
@@ -274,7 +274,7 @@ class PoissonFactors final : public detail::Iteration {
 
   /// What is learned of the prior maximises the bound, given q.
   void learn() {
-    const auto learn = [](GammaPrior &prior, bool shape, bool rate, double count, double sum,
+    const auto learn = [](WeightGamma &prior, bool shape, bool rate, double count, double sum,
                           double logs) {
       const double mean = sum / count;
       if (shape && rate)
@@ -313,7 +313,7 @@ class PoissonFactors final : public detail::Iteration {
   /// parts, which add up to these, both are best at the solution of a quadratic equation.
   void balance(const Buffer &other_parts, const Buffer &line_parts) {
     const double n = double(task_.table.lines.totals().documents);
-    const GammaPrior &w = state_.line_prior, &v = state_.other_prior;
+    const WeightGamma &w = state_.line_prior, &v = state_.other_prior;
     for (std::size_t k = 0; k < state_.line_rates.size(); ++k) {
       const double lines = n * w.shape + line_parts[k],
                    others = v.shape * state_.others.terms() + other_parts[k],
@@ -339,7 +339,7 @@ class PoissonFactors final : public detail::Iteration {
 
   /// Each key's rates, and then the q of their scale.
   void move_own_rates() {
-    const GammaPrior &prior = state_.other_prior;
+    const WeightGamma &prior = state_.other_prior;
     WorkPoll poll;
     if (missing_) {
       for (std::int32_t j = 0; j < state_.others.terms(); ++j) {

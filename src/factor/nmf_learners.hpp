@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "factor/factor_table.hpp"
-#include "factor/gamma_prior.hpp"
 #include "factor/nmf_options.hpp"
+#include "factor/weight_gamma.hpp"
 #include "fit/schedule.hpp"
 #include "topics/document_step.hpp"
 #include "topics/term_topics.hpp"
@@ -32,7 +32,7 @@ struct FactorState {
   TermTopics own_other_rates;
   std::vector<double> other_scales;
   /// of vi
-  GammaPrior line_prior, other_prior;
+  WeightGamma line_prior, other_prior;
 };
 
 struct FactorRun : RunTrace {

@@ -19,7 +19,7 @@ struct NmfSide {
   /// keys x K, if each has its own rates; then there are no others
   TermTopics own_rates;
   /// of vi
-  GammaPrior prior;
+  WeightGamma prior;
 
   // What follows from these.
   /// sum over the keys of the expected weights

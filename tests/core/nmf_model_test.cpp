@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "base/special.hpp"
-#include "factor/gamma_prior.hpp"
 #include "factor/nmf_starts.hpp"
+#include "factor/weight_gamma.hpp"
 #include "nmf_support.hpp"
 #include "topics/lda_evaluation.hpp"
 

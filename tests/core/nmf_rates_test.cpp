@@ -2,7 +2,7 @@
 // priors.
 #include <limits>
 
-#include "factor/gamma_prior.hpp"
+#include "factor/weight_gamma.hpp"
 #include "nmf_support.hpp"
 
 using namespace factors;

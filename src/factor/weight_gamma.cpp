@@ -1,4 +1,4 @@
-#include "factor/gamma_prior.hpp"
+#include "factor/weight_gamma.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 namespace bayes {
 
-double ScalePosterior::bound(const GammaPrior &prior, int factors) const {
+double ScalePosterior::bound(const WeightGamma &prior, int factors) const {
   const double a = prior.scale_shape, b = a / prior.rate,
                log_mean = digamma(shape) - std::log(rate);
   const double divergence = (shape - a) * digamma(shape) - log_gamma(shape) + log_gamma(a) +

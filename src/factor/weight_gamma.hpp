@@ -5,7 +5,7 @@ namespace bayes {
 
 /// Weights are Gamma(shape, rate), or, in a hierarchical prior (Gopalan, Hofman and Blei 2015),
 /// Gamma(shape, a rate of each key), these rates being Gamma(scale_shape, scale_shape / rate).
-struct GammaPrior {
+struct WeightGamma {
   double shape = 0, rate = 0;
   /// 0: not hierarchical
   double scale_shape = 0;
@@ -19,17 +19,17 @@ struct ScalePosterior {
   double mean() const { return shape / rate; }
 
   /// Given the sum of the expected weights of K factors.
-  ScalePosterior(const GammaPrior &prior, int factors, double weights)
+  ScalePosterior(const WeightGamma &prior, int factors, double weights)
       : shape(prior.scale_shape + factors * prior.shape),
         rate(prior.scale_shape / prior.rate + weights) {}
   /// With the mean of the prior: before the weights are known.
-  ScalePosterior(const GammaPrior &prior, int factors)
+  ScalePosterior(const WeightGamma &prior, int factors)
       : shape(prior.scale_shape + factors * prior.shape),
         rate(shape / prior.rate) {}
 
   /// K shape E log rate - KL(q || p): what it adds to a bound whose terms that are linear in the
   /// rate are elsewhere.
-  double bound(const GammaPrior &prior, int factors) const;
+  double bound(const WeightGamma &prior, int factors) const;
 };
 
 /// What is learned stays within these.
