@@ -126,6 +126,31 @@ BOOST_AUTO_TEST_CASE(nothing_moves_where_there_is_nothing) {
     }
 }
 
+// To tell two small subjects apart, two large ones would have to become one.
+BOOST_AUTO_TEST_CASE(nothing_moves_that_loses) {
+  constexpr int common = subjects * terms_of_subject;  // a term of all documents
+  const int subject_of[] = {0, 1, 2, 2, 2, 3, 3, 3};
+  Random random(17);
+  std::vector<Tokens> documents(400);
+  for (std::size_t d = 0; d < documents.size(); ++d) {
+    Tokens &document = documents[d];
+    document.assign(3, common);
+    for (int i = 0; i < 27; ++i)
+      document.push_back(terms_of_subject * subject_of[d % 8] +
+                         int(random.below(terms_of_subject)));
+    std::sort(document.begin(), document.end());
+  }
+  MemoryCorpus corpus = corpus_of(documents, common + 1);
+  Control control;
+  const TokenIndex index(corpus, control);
+  TopicChain chain(corpus, index, {{0.1, 0.1, 0.1}, 0.05, {}}, 7, 0);
+  assign(chain, documents,
+         [&](int, std::size_t token) { return std::max(0, subject_of[token / 30 % 8] - 1); });
+  const double joint = log_joint(chain, documents);
+  BOOST_TEST(move_topics(chain, false, 0, control) == 0);
+  BOOST_TEST(log_joint(chain, documents) == joint);
+}
+
 BOOST_AUTO_TEST_CASE(topics_begin_as_the_subjects) {
   const std::vector<Tokens> documents = documents_of_subjects(200);
   for (const double each : {1.0, 0.01, 1e9}) {
@@ -153,6 +178,20 @@ BOOST_AUTO_TEST_CASE(topics_begin_as_the_subjects) {
       BOOST_TEST((start.eta == prior.eta) != drawn);
     }
   }
+}
+
+// Of terms with few tokens each, some have one where topics begin.
+BOOST_AUTO_TEST_CASE(topics_begin_with_fractions_of_tokens) {
+  MemoryCorpus corpus(8);
+  const std::vector<std::int32_t> terms = {0, 1, 2, 3, 4, 5, 6, 7};
+  const std::vector<double> counts = {0.6, 1.4, 0.6, 1.4, 0.6, 1.4, 0.6, 1.4};
+  for (int d = 0; d < 50; ++d) corpus.append({terms, counts});
+  Control control;
+  const TopicStart start =
+      starting_topics(corpus, {{0.1, 0.1}, 0.05, {}}, {false, false, false}, 1, 0, {}, control);
+  double rare = 0;
+  for (std::int32_t w = 0; w < 8; w += 2) rare += start.counts.of(w)[0] + start.counts.of(w)[1];
+  BOOST_TEST(rare > 0);
 }
 
 BOOST_AUTO_TEST_CASE(topics_begin_in_the_time_there_is) {
