@@ -153,8 +153,10 @@ CREATE FUNCTION nmf_predict(model bayes_model, row_key "any", column_key "any")
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
 COMMENT IS 'The expected number of a cell, by the keys of its row and its column, and the variance '
   'of a new count there, NULL after method squared. A key that the model does not know has the '
-  'prior''s distribution; after methods without a posterior it is like the mean of the others. '
-  'Keys are values of any type; a NULL gives no row. 42804 for a model of another family.';
+  'prior''s distribution, whose mean is infinite if it is hierarchical and its option h is at most '
+  '1 (then variance is NULL; at most 2, it alone is); after methods without a posterior it is like '
+  'the mean of the others. Keys are values of any type; a NULL gives no row. 42804 for a model of '
+  'another family.';
 
 CREATE FUNCTION nmf_transform(model bayes_model, cells {jsonb | float8[]}) RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 1000;

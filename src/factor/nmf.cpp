@@ -112,9 +112,10 @@ CellPrediction NmfModel::predict(std::int32_t row, std::int32_t column) const {
     mean += w.mean * v.mean;
     if (gamma) variance += w.square * v.square - w.mean * w.mean * v.mean * v.mean;
   }
-  // Without a posterior, or without moments of the prior, as the variance of infinite weights.
+  // A hierarchical prior may have no mean, or no variance: its weights are then expected to be
+  // infinite.
   const double unknown = std::numeric_limits<double>::quiet_NaN();
-  if (!std::isfinite(mean)) return {unknown, unknown};
+  if (!std::isfinite(mean)) return {infinite, unknown};
   if (info.method == "squared" || !std::isfinite(variance)) return {mean, unknown};
   return {mean, mean + variance};
 }

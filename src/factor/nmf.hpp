@@ -21,9 +21,10 @@ namespace bayes {
 
 /// The mean of a cell, and its variance.
 struct CellPrediction {
+  /// infinite for a key that is not known, if the hierarchical prior has scale shape h <= 1
   double mean;
-  /// of a new count: the Poisson distribution's and that of its mean; NaN for methods without a
-  /// posterior
+  /// of a new count: the Poisson distribution's and that of its mean; NaN for method squared, and
+  /// where it is infinite
   double variance;
 };
 

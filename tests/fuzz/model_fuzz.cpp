@@ -379,8 +379,19 @@ std::vector<Document> fit_models() {
   return models;
 }
 
+/// How long a fit took stands in its model, and would make every run try other inputs.
+Document without_time(const Document &document) {
+  Document out = document;
+  out.set("seconds", 0.0);
+  return out;
+}
+
 const std::vector<Document> &valid_models() {
-  static const std::vector<Document> models = fit_models();
+  static const std::vector<Document> models = [] {
+    std::vector<Document> out;
+    for (const Document &model : fit_models()) out.push_back(without_time(model));
+    return out;
+  }();
   return models;
 }
 

@@ -118,7 +118,7 @@ inline void use_ratings(const bayes::PmfModel &model) {
     for (const std::int32_t column : {-1, last(bayes::Side::column)})
       attempt([&] {
         const bayes::PmfPrediction p = model.predict(row, column);
-        if (std::isnan(p.mean) || std::isnan(p.sd)) fail("a prediction is not a number");
+        if (std::isnan(p.mean) || std::isnan(p.sd)) fail("a predicted rating is not a number");
       });
   for (const bayes::Side side : {bayes::Side::row, bayes::Side::column}) {
     attempt([&] { model.code(side, model.keys(side).back()); });
@@ -133,7 +133,7 @@ inline void use_factors(const bayes::NmfModel &model) {
   for (const std::int32_t row : {-1, last(bayes::Side::row)})
     for (const std::int32_t column : {-1, last(bayes::Side::column)})
       attempt([&] {
-        if (std::isnan(model.predict(row, column).mean)) fail("a prediction is not a number");
+        if (std::isnan(model.predict(row, column).mean)) fail("a predicted cell is not a number");
       });
   const double number = 2;
   for (const bayes::Side side : {bayes::Side::row, bayes::Side::column}) {

@@ -1,5 +1,5 @@
 -- Non-negative factorizations: every function of a fitted model, against what defines it.
-SELECT plan(47);
+SELECT plan(48);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 SET client_min_messages = error;
@@ -140,6 +140,14 @@ SELECT never($$SELECT way, NOT near(mean, (SELECT avg(e.mean) FROM expected AS e
   'of points the mean of the others');
 SELECT is((SELECT count(*) FROM given, nmf_predict(model, NULL::text, 'tool 1')), 0::bigint,
   'without a key there is no row');
+SELECT never($$SELECT h, NOT near(mean, m) OR variance IS NOT NULL AS wrong
+  FROM unnest(ARRAY[0.5, 1, 2]) AS h, LATERAL (SELECT nmf_fit(customer, item, amount, 2,
+      jsonb_build_object('hierarchical', true, 'prior', json_build_object('h', h))) AS model
+    FROM sales) AS f, nmf_predict(model, 'nobody', 'tool 1'),
+    bayes_info(model) AS i, jsonb_to_record(i.options->'prior') AS p(a float8, b float8),
+    LATERAL (SELECT CASE WHEN h <= 1 THEN 'Infinity' ELSE sum(a / b * value) * h / (h - 1) END AS m
+      FROM nmf_factors(model) WHERE key = 'tool 1') AS e$$,
+  'of a hierarchical prior, moments that do not exist');
 
 -- ---- rows not seen ----
 
