@@ -211,6 +211,7 @@ ModelInfo read_model_info(const Document &document, int max_dimension, int max_c
   info.rows = reader.integer("rows", 1, max_count);
   info.skipped = reader.integer("skipped", 0, max_count);
   info.dimension = static_cast<int>(reader.integer("dimension", 1, max_dimension));
+  info.columns = read_columns(document, info.dimension);
   info.components = static_cast<int>(reader.integer("components", 1, max_components));
   info.iterations =
       static_cast<int>(reader.integer("iterations", 0, std::numeric_limits<int>::max()));
@@ -240,6 +241,7 @@ Document Model::to_document() const {
   document.set("rows", info.rows);
   document.set("skipped", info.skipped);
   document.set("dimension", info.dimension);
+  if (!info.columns.empty()) document.set("row_columns", document_of_columns(info.columns));
   document.set("components", info.components);
   document.set("iterations", info.iterations);
   document.set("converged", info.converged);

@@ -12,16 +12,16 @@ using namespace bayes::pg;
 
 namespace {
 
-RowPolicy policy(const RowOptions &options) { return row_policy(options, bmm_max_dimension, true); }
+RowPolicy policy(const RowOptions &options) { return row_policy(options, bmm_max_dimension); }
 
 const BernoulliMixture *start_of(const FitRequest &request) {
   return static_cast<const BernoulliMixture *>(request.start.get());
 }
 
-RowPolicy check_fit(const FitRequest &request) {
+RowPolicy fit_policy(const FitRequest &request) {
   return policy(bmm_check_options(request.k, request.options, start_of(request), request.update));
 }
-RowPolicy check_select(const FitRequest &request) {
+RowPolicy select_policy(const FitRequest &request) {
   return policy(bmm_check_select_options(request.ks, request.options));
 }
 
@@ -41,8 +41,9 @@ void emit_components(ResultRows &result, const BernoulliMixture &model) {
 void select_models(const FitRequest &request, RowCollector &data, Control &control,
                    const TakeCells &take) {
   bmm_select(data.rows, request.ks, request.options, control,
-             [&take](std::unique_ptr<BernoulliMixture> model) {
+             [&](std::unique_ptr<BernoulliMixture> model) {
                warn_of(*model);
+               model->info.columns = data.columns();
                const ModelInfo &info = model->info;
                const std::string bytes = bytes_of(*model);
                const Cell cells[] = {info.components,
@@ -62,7 +63,7 @@ void select_models(const FitRequest &request, RowCollector &data, Control &contr
 
 constexpr Binding<RowCollector> bmm = {
     .family = "bmm",
-    .check = check_fit,
+    .check = {fit_policy, ColumnUse::likelihoods},
     .fit = [](const FitRequest &request, RowCollector &data,
               Control &control) -> std::unique_ptr<Model> {
       return bmm_fit(data.rows, request.k, request.options, start_of(request), request.update,
@@ -70,7 +71,7 @@ constexpr Binding<RowCollector> bmm = {
     },
     .label = [](const Model &model,
                 std::span<const double> x) { return mixture(model).predict(x); },
-    .check_selection = check_select,
+    .check_selection = {select_policy, ColumnUse::likelihoods},
     .fit_selection = select_models,
 };
 

@@ -18,8 +18,8 @@ using namespace bayes::pg;
 
 namespace {
 
-RowPolicy check_fit(const FitRequest &request) {
-  return row_policy(dpmm_check_options(request.options), dpmm_max_dimension, true);
+RowPolicy fit_policy(const FitRequest &request) {
+  return row_policy(dpmm_check_options(request.options), dpmm_max_dimension);
 }
 
 const DirichletProcessMixture &mixture(const Model &model) {
@@ -38,7 +38,7 @@ void report_few_draws(const DirichletProcessMixture &model) {
 
 constexpr Binding<RowCollector> dpmm = {
     .family = "dpmm",
-    .check = check_fit,
+    .check = {fit_policy, ColumnUse::normal_or_likelihoods},
     .fit = [](const FitRequest &request, RowCollector &data,
               Control &control) -> std::unique_ptr<Model> {
       DpmmFit fitted = dpmm_fit(data.rows, request.options, control);

@@ -104,18 +104,19 @@ ModelIdentity ModelIdentity::of(Datum value) {
   return {'p', size, {VARDATA_ANY(datum), std::min<std::size_t>(size, model_header_bytes)}};
 }
 
-const Model &ModelCache::get(Datum value) {
+const std::shared_ptr<const Model> &ModelCache::share(Datum value) {
   const ModelIdentity identity = ModelIdentity::of(value);
   if (identity.form == 'x') return parse_and_cache(value, identity);
-  if (!entries_.empty() && entries_.front().is(identity)) return *entries_.front().model;
+  if (!entries_.empty() && entries_.front().is(identity)) return entries_.front().model;
   const auto found = by_bytes_.find(identity.bytes);
   if (found == by_bytes_.end() || !found->second->is(identity))
     return parse_and_cache(value, identity);
   entries_.splice(entries_.begin(), entries_, found->second);
-  return *entries_.front().model;
+  return entries_.front().model;
 }
 
-const Model &ModelCache::parse_and_cache(Datum value, const ModelIdentity &identity) {
+const std::shared_ptr<const Model> &ModelCache::parse_and_cache(Datum value,
+                                                                 const ModelIdentity &identity) {
   const Plain plain(value);
   const ModelIdentity contents = ModelIdentity::of(plain.datum());
   Entry entry{identity.form,
@@ -144,7 +145,7 @@ const Model &ModelCache::parse_and_cache(Datum value, const ModelIdentity &ident
   by_bytes_.erase(entry.bytes);  // an entry with the same bytes but another plain form
   entries_.push_front(std::move(entry));
   by_bytes_.emplace(entries_.front().bytes, entries_.begin());
-  return *entries_.front().model;
+  return entries_.front().model;
 }
 
 }  // namespace bayes::pg
