@@ -1,5 +1,7 @@
 -- Bernoulli mixtures (latent class analysis), and mixtures of other products of columns
 
+DEFINE @bmm_x =
+  x {anyarray | record | float8 | boolean};
 DEFINE @bmm_rows =
   'x: bool[] or numbers that are 0 or 1 (others with option likelihood), the same length 1 to '
   '1600 in every row; a NULL x is skipped; no rows give NULL. Errors: 22023 invalid option, '
@@ -23,7 +25,7 @@ COMMENT ON TYPE bmm_selection IS
 -- ---- aggregates: rows in, a model out ----
 
 CREATE FUNCTION bmm_fit_transition(
-  state internal, x "any", k int [, options jsonb [, weight float8]]
+  state internal, @bmm_x, k int [, options jsonb [, weight float8]]
 ) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
 COMMENT IS 'Internal. Adds one row.';
@@ -32,7 +34,7 @@ CREATE FUNCTION bmm_fit_final(state internal) RETURNS bayes_model
   AS 'MODULE_PATHNAME' @immutable COST 100000;
 COMMENT IS 'Internal. Fits a Bernoulli mixture to the collected rows.';
 
-CREATE AGGREGATE bmm_fit(x "any", k int [, options jsonb [, weight float8]]) (
+CREATE AGGREGATE bmm_fit(@bmm_x, k int [, options jsonb [, weight float8]]) (
   SFUNC = bmm_fit_transition, @state, FINALFUNC = bmm_fit_final, @combine
 );
 COMMENT IS 'Fits a mixture of k products of Bernoulli distributions (1 to 10000) to the rows x, '
@@ -45,12 +47,12 @@ COMMENT IS 'The same with a weight for each row: how many times it counts. A row
   @bmm_options;
 
 CREATE FUNCTION bmm_start_transition(
-  state internal, x "any", start bayes_model [, options jsonb [, weight float8]]
+  state internal, @bmm_x, start bayes_model [, options jsonb [, weight float8]]
 ) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
 COMMENT IS 'Internal. Adds one row.';
 
-CREATE AGGREGATE bmm_fit(x "any", start bayes_model [, options jsonb [, weight float8]]) (
+CREATE AGGREGATE bmm_fit(@bmm_x, start bayes_model [, options jsonb [, weight float8]]) (
   SFUNC = bmm_start_transition, @state, FINALFUNC = bmm_fit_final, @combine
 );
 COMMENT IS 'Fits a Bernoulli mixture, starting from the parameters of a fitted one (for instance '
@@ -62,12 +64,12 @@ COMMENT IS 'The same with options and weights. '
   @bmm_options;
 
 CREATE FUNCTION bmm_update_transition(
-  state internal, x "any", prior bayes_model [, options jsonb [, weight float8]]
+  state internal, @bmm_x, prior bayes_model [, options jsonb [, weight float8]]
 ) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
 COMMENT IS 'Internal. Adds one row.';
 
-CREATE AGGREGATE bmm_update(x "any", prior bayes_model [, options jsonb [, weight float8]]) (
+CREATE AGGREGATE bmm_update(@bmm_x, prior bayes_model [, options jsonb [, weight float8]]) (
   SFUNC = bmm_update_transition, @state, FINALFUNC = bmm_fit_final, @combine
 );
 COMMENT IS 'Learns from more rows: the posterior of the given model is the prior of the new one. '
@@ -77,7 +79,7 @@ COMMENT IS 'The same with options. '
 COMMENT IS 'The same with options and weights. '
   @bmm_options;
 
-CREATE FUNCTION bmm_select_transition(state internal, x "any", ks int[] [, options jsonb])
+CREATE FUNCTION bmm_select_transition(state internal, @bmm_x, ks int[] [, options jsonb])
   RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
 COMMENT IS 'Internal. Adds one row.';
@@ -86,7 +88,7 @@ CREATE FUNCTION bmm_select_final(state internal) RETURNS bmm_selection[]
   AS 'MODULE_PATHNAME' @immutable COST 1000000;
 COMMENT IS 'Internal. Fits all mixtures to choose from.';
 
-CREATE AGGREGATE bmm_select(x "any", ks int[] [, options jsonb]) (
+CREATE AGGREGATE bmm_select(@bmm_x, ks int[] [, options jsonb]) (
   SFUNC = bmm_select_transition, @state, FINALFUNC = bmm_select_final, @combine
 );
 COMMENT IS 'Fits a Bernoulli mixture for every k in ks: SELECT * FROM unnest((SELECT '
@@ -96,7 +98,7 @@ COMMENT IS 'The same with options. '
 
 -- ---- window: rows in, one component for each row out ----
 
-CREATE FUNCTION bmm_cluster(x "any", k int [, options jsonb]) RETURNS int
+CREATE FUNCTION bmm_cluster(@bmm_x, k int [, options jsonb]) RETURNS int
   AS 'MODULE_PATHNAME' @window COST 1000;
 COMMENT IS 'Fits a mixture of k products of Bernoulli distributions to the whole partition, '
   'regardless of the frame, and returns the most probable component of every row, counted from 1; '
@@ -133,11 +135,12 @@ COMMENT IS 'The components, numbered from 1 by decreasing weight: weight in [0, 
   'the model has a posterior. 42804 for a model of another family.';
 
 CREATE FUNCTION bmm_parameters(model bayes_model)
-  RETURNS TABLE (component int, element int, likelihood text, parameter text, category bigint,
-    value float8, sd float8)
+  RETURNS TABLE (component int, element int, name text, likelihood text, parameter text,
+    category bigint, label text, value float8, sd float8)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 100;
 COMMENT IS 'Every parameter of every element in every component, both numbered from 1: '
-  'probability (of a 1, or of each category), rate, mean, variance. sd: the posterior standard '
+  'probability (of a 1, or of each category), rate, mean, variance. name, label: of the column, and '
+  'of a category, if the rows were records. sd: the posterior standard '
   'deviation in the mean-field approximation of vi or svi, NULL for other methods and if it does '
   'not exist. It is too small, as that takes labels and parameters as independent; option '
   'linear_response corrects it.';

@@ -1,5 +1,7 @@
 -- Dirichlet process mixtures.
 
+DEFINE @dpmm_x =
+  x {float8[] | record | float8 | boolean};
 DEFINE @dpmm_query =
   'query: one SELECT of a name for the row (any type) and the row, an array of numbers or numeric '
   'columns; it is run as the caller, read-only. 22023 for any other query.';
@@ -7,7 +9,7 @@ DEFINE @dpmm_options = 'options: see docs/dpmm.md; NULL means none.';
 
 -- ---- aggregates: rows in, a model out ----
 
-CREATE FUNCTION dpmm_fit_transition(state internal, x "any" [, options jsonb]) RETURNS internal
+CREATE FUNCTION dpmm_fit_transition(state internal, @dpmm_x [, options jsonb]) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
 COMMENT IS 'Internal. Adds one row.';
 
@@ -16,7 +18,7 @@ CREATE FUNCTION dpmm_fit_final(state internal) RETURNS bayes_model
 COMMENT IS 'Internal. Fits a Dirichlet process mixture to the collected rows.';
 
 -- No combine function: draws depend on the order of the rows, which parallel workers would change.
-CREATE AGGREGATE dpmm_fit(x "any" [, options jsonb]) (
+CREATE AGGREGATE dpmm_fit(@dpmm_x [, options jsonb]) (
   SFUNC = dpmm_fit_transition, @state, FINALFUNC = dpmm_fit_final
 );
 COMMENT IS 'Fits a mixture of any number of clusters, a Dirichlet process mixture, to the rows x: '
@@ -29,7 +31,7 @@ COMMENT IS 'The same with options. '
 
 -- ---- window: rows in, one cluster for each row out ----
 
-CREATE FUNCTION dpmm_cluster(x "any" [, options jsonb]) RETURNS int
+CREATE FUNCTION dpmm_cluster(@dpmm_x [, options jsonb]) RETURNS int
   AS 'MODULE_PATHNAME' @window COST 1000;
 COMMENT IS 'Fits a Dirichlet process mixture to the whole partition, regardless of the frame, and '
   'returns every row''s cluster in the point estimate, from 1 by decreasing size; NULL for a NULL '

@@ -30,8 +30,8 @@ using RowColumns = std::vector<RowColumn>;
 /// An array of objects with name, kind and labels.
 BAYES_API Document document_of_columns(const RowColumns &columns);
 
-/// Reads member "row_columns" of a model's document, if it has one. Throws Error(invalid_text) unless
-/// it has `dimension` columns whose names differ, and labels that rise.
+/// Reads member "row_columns" of a model's document, if it has one. Throws Error(invalid_text)
+/// unless it has `dimension` columns whose names differ, and labels that rise.
 BAYES_API RowColumns read_columns(const Document &document, int dimension);
 
 /// The position of a column of this name, or -1.

@@ -65,7 +65,7 @@ Document likelihood_of_columns(const Document *given, const RowColumns &columns)
   const auto own = [](const RowColumn &column) {
     return column.kind == ValueKind::label     ? categorical_family
            : column.kind == ValueKind::boolean ? bernoulli_family
-                                                : normal_family;
+                                               : normal_family;
   };
   const auto *const by_name = given ? given->as<Document::Object>() : nullptr;
   std::vector<std::string> names;

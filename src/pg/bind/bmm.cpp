@@ -28,7 +28,6 @@ RowPolicy select_policy(const FitRequest &request) {
 const BernoulliMixture &mixture(const Model &model) {
   return static_cast<const BernoulliMixture &>(model);
 }
-bool takes_missing(const Model &model) { return mixture(model).takes_missing(); }
 
 void emit_components(ResultRows &result, const BernoulliMixture &model) {
   for (int i = 0; i < model.size(); ++i) {
@@ -112,9 +111,16 @@ BAYES_FUNCTION(bmm_components) {
 
 BAYES_FUNCTION(bmm_parameters) {
   ResultRows result(fcinfo);
-  mixture(*bmm_model(fcinfo)).parameters([&result](const BmmParameter &p) {
-    result.row({p.component + 1, p.element + 1, Cell::text(p.likelihood), Cell::text(p.name),
-                std::isnan(p.category) ? Cell() : Cell(std::int64_t(p.category)), p.value,
+  const std::unique_ptr<Model> model = bmm_model(fcinfo);
+  const RowColumns &columns = model->info.columns;
+  mixture(*model).parameters([&](const BmmParameter &p) {
+    const RowColumn *const column = columns.empty() ? nullptr : &columns[std::size_t(p.element)];
+    const bool category = !std::isnan(p.category);
+    const bool labelled = category && column && p.category < double(column->labels.size());
+    result.row({p.component + 1, p.element + 1, column ? Cell::text(column->name) : Cell(),
+                Cell::text(p.likelihood), Cell::text(p.name),
+                category ? Cell(std::int64_t(p.category)) : Cell(),
+                labelled ? Cell::text(column->labels[std::size_t(p.category)]) : Cell(), p.value,
                 Cell::or_null(p.deviation)});
   });
   return Datum(0);
@@ -145,20 +151,16 @@ BAYES_FUNCTION(bmm_sample) { return sample_rows<BernoulliMixture>(fcinfo, bmm.fa
 
 // ---- a model and a row ----
 
-BAYES_FUNCTION(bmm_predict) {
-  return predict_row<BernoulliMixture>(fcinfo, bmm.family, takes_missing);
-}
+BAYES_FUNCTION(bmm_predict) { return predict_row<BernoulliMixture>(fcinfo, bmm.family); }
 BAYES_FUNCTION(bmm_probabilities) {
-  return row_probabilities<BernoulliMixture>(fcinfo, bmm.family, takes_missing);
+  return row_probabilities<BernoulliMixture>(fcinfo, bmm.family);
 }
-BAYES_FUNCTION(bmm_log_density) {
-  return row_log_density<BernoulliMixture>(fcinfo, bmm.family, takes_missing);
-}
+BAYES_FUNCTION(bmm_log_density) { return row_log_density<BernoulliMixture>(fcinfo, bmm.family); }
 
 BAYES_FUNCTION(bmm_probabilities_mcse) {
-  return row_probabilities_mcse<BernoulliMixture>(fcinfo, bmm.family, takes_missing);
+  return row_probabilities_mcse<BernoulliMixture>(fcinfo, bmm.family);
 }
 
 BAYES_FUNCTION(bmm_log_density_mcse) {
-  return row_log_density_mcse<BernoulliMixture>(fcinfo, bmm.family, takes_missing);
+  return row_log_density_mcse<BernoulliMixture>(fcinfo, bmm.family);
 }

@@ -215,7 +215,7 @@ BAYES_FUNCTION(dpmm_predict) { return predict_row<DirichletProcessMixture>(fcinf
 
 /// The probabilities of the clusters, followed by that of a new one.
 BAYES_FUNCTION(dpmm_probabilities) {
-  return row_probabilities<DirichletProcessMixture>(fcinfo, dpmm.family, nullptr, 1);
+  return row_probabilities<DirichletProcessMixture>(fcinfo, dpmm.family, 1);
 }
 
 BAYES_FUNCTION(dpmm_log_density) {

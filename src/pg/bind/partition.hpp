@@ -15,8 +15,7 @@ inline WindowObject window_of(FunctionCallInfo fcinfo) {
 
 /// The partition's P, which lives as long as the partition. `first` is called once, on a new one,
 /// with the partition's memory context; `args` are given to its constructor.
-template <class P, class F, class... A>
-P &partition_of(WindowObject window, F first, A &&...args) {
+template <class P, class F, class... A> P &partition_of(WindowObject window, F first, A &&...args) {
   auto **const local = static_cast<P **>(
       guarded([window] { return WinGetPartitionLocalMemory(window, sizeof(P *)); }));
   if (!*local) {

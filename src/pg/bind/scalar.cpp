@@ -57,19 +57,23 @@ class ReadersOfModels {
 struct CallSite {
   CallSite(MemoryContext context, FunctionCallInfo fcinfo, const char *family)
       : models(family),
-        readers(context,
-                guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); })) {}
+        readers(context, guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); })) {}
   ModelCache models;
   ReadersOfModels readers;
 };
 
+bool takes_missing(const Model &model) {
+  const Document *const missing = model.info.options.find("missing");
+  const std::string *const text = missing ? missing->as<std::string>() : nullptr;
+  return text && *text == "marginalize";
+}
+
 }  // namespace
 
-ModelAndRow model_and_row(FunctionCallInfo fcinfo, const char *family,
-                          bool (*takes_missing)(const Model &)) {
+ModelAndRow model_and_row(FunctionCallInfo fcinfo, const char *family) {
   auto &site = call_site<CallSite>(fcinfo, fcinfo, family);
   const std::shared_ptr<const Model> &model = site.models.share(PG_GETARG_DATUM(0));
-  const Missing missing = takes_missing && takes_missing(*model) ? Missing::keep : Missing::error;
+  const Missing missing = takes_missing(*model) ? Missing::keep : Missing::error;
   RowReader &reader = site.readers.of(model);
   const Datum row = PG_GETARG_DATUM(1);
   reader.open(row);

@@ -37,7 +37,8 @@ void expand_labels(std::vector<int> &labels, const std::vector<bool> &fitted) {
 RowCollector &collect(FunctionCallInfo fcinfo, WindowObject window, MemoryContext context,
                       const Binding<RowCollector> &binding, std::span<const Role> roles,
                       FitRequest &request, std::vector<bool> &fitted) {
-  RowCollector &data = *make_in<RowCollector>(context, "pg_bayes data", ItemForm{.type = type_of_rows(fcinfo)});
+  RowCollector &data =
+      *make_in<RowCollector>(context, "pg_bayes data", ItemForm{.type = type_of_rows(fcinfo)});
   PartitionReader reader(window, context);
   ServerControl control;
   Parameters parameters;

@@ -141,12 +141,11 @@ void ObservationReader::inspect_fields() {
       field.array = OidIsValid(get_element_type(field.base));
     });
     if (!field.array && !is_number_type(field.base) && field.base != BOOLOID)
-      throw Error(
-          Errc::invalid_argument,
-          message("element {} of an observation is of type {}, but elements of vectors are "
-                  "numbers",
-                  fields.size() + 1, name_of_type(declared)),
-          {}, vector_hint);
+      throw Error(Errc::invalid_argument,
+                  message("element {} of an observation is of type {}, but elements of vectors are "
+                          "numbers",
+                          fields.size() + 1, name_of_type(declared)),
+                  {}, vector_hint);
     fields.push_back(field);
   }
   if (fields.size() > 1 &&
@@ -175,7 +174,8 @@ void ObservationReader::read_record(Datum value, std::int64_t step) {
   check_width(fields_.size());
   for (std::size_t i = 0; i < fields_.size(); ++i) {
     const std::size_t at = std::size_t(fields_[i].index);
-    x_[i] = records_.nulls()[at] ? missing_value : number_of(records_.values()[at], fields_[i].base);
+    x_[i] =
+        records_.nulls()[at] ? missing_value : number_of(records_.values()[at], fields_[i].base);
   }
 }
 

@@ -133,10 +133,10 @@ Layout layout_of(TupleDesc columns, bool named, bool booleans) {
   if (array && !is_number(element))
     wrong_column(columns, layout.first, "An array is of numbers.", layout.hint);
   if (more == 0) return layout;
-  if (named) unsuitable("returns a column after the array", "There can be no weights.", layout.hint);
+  if (named)
+    unsuitable("returns a column after the array", "There can be no weights.", layout.hint);
   if (more > 1)
-    throw Error(Errc::invalid_argument,
-                message("query returns an array and {} more columns", more),
+    throw Error(Errc::invalid_argument, message("query returns an array and {} more columns", more),
                 "After the array at most one column may follow, the weight.", layout.hint);
   const Oid of_weight = TupleDescAttr(columns, 1)->atttypid;
   layout.weight = guarded([of_weight] { return getBaseType(of_weight); });

@@ -34,9 +34,9 @@ void RowCollector::decide() {
   if (reader_.described() && !request_->start) {
     const RowColumns columns = reader_.columns();
     const Document *const given = request_->options.find("likelihood");
-    const auto other =
-        std::find_if(columns.begin(), columns.end(),
-                     [](const RowColumn &column) { return column.kind != ValueKind::number; });
+    const auto other = std::find_if(columns.begin(), columns.end(), [](const RowColumn &column) {
+      return column.kind != ValueKind::number;
+    });
     if (check_.use == ColumnUse::numbers && other != columns.end())
       throw Error(Errc::invalid_argument,
                   message("column {} is of {}s, but must be of numbers",
@@ -44,8 +44,8 @@ void RowCollector::decide() {
                   {},
                   "Leave it out: SELECT f(r) FROM (SELECT a, b FROM t) AS r. Mixtures of columns "
                   "of every kind are fitted by bmm_fit and dpmm_fit.");
-    const bool normal = check_.use == ColumnUse::normal_or_likelihoods &&
-                        other == columns.end() && (!given || given->as<std::string>());
+    const bool normal = check_.use == ColumnUse::normal_or_likelihoods && other == columns.end() &&
+                        (!given || given->as<std::string>());
     if (check_.use != ColumnUse::numbers && !normal)
       request_->options.set("likelihood", likelihood_of_columns(given, columns));
   }
@@ -55,6 +55,10 @@ void RowCollector::decide() {
 
 void RowCollector::arrange(Control &control) {
   if (arranged_ == rows.rows()) return;
+  std::vector<std::string> names;
+  for (const RowColumn &column : reader_.columns())
+    names.push_back(bayes::describe(Document(column.name)));
+  rows.name_elements(std::move(names));
   sort_labels();
   rows.arrange(control);
   arranged_ = rows.rows();

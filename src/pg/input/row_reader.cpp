@@ -27,7 +27,8 @@ ValueKind kind_of_column(Oid declared, Oid base, const std::string &name) {
   if (base == BOOLOID) return ValueKind::boolean;
   char category = 0;
   bool preferred;
-  guarded([base, &category, &preferred] { get_type_category_preferred(base, &category, &preferred); });
+  guarded(
+      [base, &category, &preferred] { get_type_category_preferred(base, &category, &preferred); });
   switch (category) {
     case TYPCATEGORY_STRING:
     case TYPCATEGORY_ENUM:
@@ -139,8 +140,8 @@ void RowReader::find_cast(Oid type) {
   });
   if (!found)
     throw SqlError(ERRCODE_DATATYPE_MISMATCH, message("a row is of type {}", name_of_type(type)),
-                "A row is a record, an array of numbers, a number or a boolean.",
-                "Give columns as a record: SELECT f(r) FROM (SELECT a, b FROM t) AS r.");
+                   "A row is a record, an array of numbers, a number or a boolean.",
+                   "Give columns as a record: SELECT f(r) FROM (SELECT a, b FROM t) AS r.");
 }
 
 Datum RowReader::array_of(Datum row) {
@@ -230,13 +231,18 @@ void RowReader::define(TupleDesc description, int first) {
   if (attributes.empty())
     throw Error(Errc::invalid_argument, "rows have no columns", {},
                 "A row has at least one column to learn from.");
-  for (const int index : attributes) {
-    const std::string name = name_of_attribute(description, index);
-    if (find_column(columns_, name) >= 0)
-      throw Error(Errc::invalid_argument, message("two columns are named {}", quoted(name)), {},
-                  "Give one of them another name: SELECT a AS b.");
+  // Of columns with the same name none can be found by it: then all are known by their position.
+  std::vector<std::string> names;
+  for (const int index : attributes) names.push_back(name_of_attribute(description, index));
+  std::vector<std::string> sorted = names;
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
+    for (std::size_t j = 0; j < names.size(); ++j) names[j] = message("f{}", j + 1);
+  for (std::size_t j = 0; j < names.size(); ++j) {
+    const std::string &name = names[j];
+    const int index = attributes[j];
     const ValueKind kind = kind_of_column(TupleDescAttr(description, index)->atttypid,
-                                           base_of_attribute(description, index), name);
+                                          base_of_attribute(description, index), name);
     add_column({name, kind}, {}, false);
     place(columns_.size() - 1, description, index);
   }
@@ -248,21 +254,25 @@ void RowReader::match(TupleDesc description, int first) {
   for (const int index : attributes) given.push_back({name_of_attribute(description, index)});
   if (by_position(columns_) || by_position(given)) {
     if (given.size() != columns_.size())
-      throw Error(Errc::array_shape,
-                  message("a row has {} columns, but {} are expected", given.size(),
-                          columns_.size()),
-                  "Columns without names are taken by their position.");
+      throw Error(
+          Errc::array_shape,
+          message("a row has {} columns, but {} are expected", given.size(), columns_.size()),
+          "Columns without names are taken by their position.");
     for (std::size_t j = 0; j < columns_.size(); ++j) place(j, description, attributes[j]);
     return;
   }
   for (std::size_t j = 0; j < columns_.size(); ++j) {
-    const int at = find_column(given, columns_[j].name);
+    const std::string &name = columns_[j].name;
+    const int at = find_column(given, name);
+    if (std::count_if(given.begin(), given.end(),
+                      [&name](const RowColumn &column) { return column.name == name; }) > 1)
+      throw Error(Errc::invalid_argument, message("rows have two columns {}", quoted(name)), {},
+                  "Give one of them another name: SELECT a AS b.");
     if (at < 0)
-      throw Error(Errc::invalid_argument,
-                  message("rows have no column {}", quoted(columns_[j].name)),
-                  message("It is one of the {} columns that the model was fitted to.",
-                          columns_.size()),
-                  "Columns are matched by name; others may stand beside them.");
+      throw Error(
+          Errc::invalid_argument, message("rows have no column {}", quoted(columns_[j].name)),
+          message("It is one of the {} columns that the model was fitted to.", columns_.size()),
+          "Columns are matched by name; others may stand beside them.");
     place(j, description, attributes[std::size_t(at)]);
   }
 }
@@ -330,8 +340,7 @@ std::optional<std::span<const double>> RowReader::read_fields(const Datum *value
     if (missing == Missing::skip && !refuse_unknown_) return std::nullopt;
     throw Error(Errc::invalid_argument,
                 message("column {}{} has label {}, which the model does not know",
-                        quoted(columns_[j].name), row_named(number),
-                        quoted(labels_[j]->unknown())),
+                        quoted(columns_[j].name), row_named(number), quoted(labels_[j]->unknown())),
                 message("It was fitted to {} different labels.", labels_[j]->size()),
                 refuse_unknown_ ? "Fit without a start model, or leave such rows out with WHERE."
                                 : "A model that is fitted with option missing = marginalize takes "

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "base/control.hpp"
+#include "base/message.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -140,6 +141,11 @@ std::size_t RowStore::file_pieces() const {
   return file_ ? std::size_t(file_->size()) / (shape_.piece_doubles() * sizeof(double)) : 0;
 }
 
+std::string RowStore::name_of_element(int element) const {
+  return names_.empty() ? RowSource::name_of_element(element)
+                        : message("column {}", names_[std::size_t(element)]);
+}
+
 void RowStore::recode(const std::vector<std::vector<double>> &codes) {
   if (rows_ == 0) return;
   const std::size_t in_piece = std::size_t(shape_.piece_rows() / block_rows);
@@ -164,8 +170,7 @@ void RowStore::recode(const std::vector<std::vector<double>> &codes) {
 /// Rows that are not there must stay zero.
 void RowStore::recode_tail(const std::vector<std::vector<double>> &codes) {
   for (std::int64_t first = 0; first < tail_.rows; first += block_rows) {
-    double *const block =
-        tail_memory_ + std::size_t(first / block_rows) * shape_.block_doubles();
+    double *const block = tail_memory_ + std::size_t(first / block_rows) * shape_.block_doubles();
     recode_blocks(block, 1, shape_, codes);
     for (std::size_t j = 0; j < codes.size(); ++j)
       for (std::int64_t i = tail_.rows - first; i < std::int64_t(block_rows); ++i)

@@ -36,6 +36,9 @@ class RowStore final : public RowSource {
   /// Replaces codes: the value v of element j of every row becomes codes[j][v]. An empty codes[j]
   /// leaves the element as it is; NaN stays.
   void recode(const std::vector<std::vector<double>> &codes);
+  /// Elements have these names, for messages.
+  void name_elements(std::vector<std::string> names) { names_ = std::move(names); }
+  std::string name_of_element(int element) const override;
   /// Puts the rows in an order that depends on nothing but their contents, if all are in memory
   /// (data/row_order.hpp). Rows may be appended afterwards.
   void arrange(Control &control);
@@ -97,6 +100,7 @@ class RowStore final : public RowSource {
     std::vector<std::vector<double>> codes;
   };
   std::vector<Recoded> recoded_;
+  std::vector<std::string> names_;
   using Buffers = ReadBuffers<Memory, Piece>;
   Buffers buffers_;
 };

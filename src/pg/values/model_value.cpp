@@ -116,7 +116,7 @@ const std::shared_ptr<const Model> &ModelCache::share(Datum value) {
 }
 
 const std::shared_ptr<const Model> &ModelCache::parse_and_cache(Datum value,
-                                                                 const ModelIdentity &identity) {
+                                                                const ModelIdentity &identity) {
   const Plain plain(value);
   const ModelIdentity contents = ModelIdentity::of(plain.datum());
   Entry entry{identity.form,
