@@ -139,8 +139,8 @@ CREATE FUNCTION bmm_parameters(model bayes_model)
     category bigint, label text, value float8, sd float8)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 100;
 COMMENT IS 'Every parameter of every element in every component, both numbered from 1: '
-  'probability (of a 1, or of each category), rate, mean, variance. name, label: of the column, and '
-  'of a category, if the rows were records. sd: the posterior standard '
+  'probability (of a 1, or of each category), rate, mean, variance. name, label: of the column and '
+  'of the category, if the rows were records. sd: the posterior standard '
   'deviation in the mean-field approximation of vi or svi, NULL for other methods and if it does '
   'not exist. It is too small, as that takes labels and parameters as independent; option '
   'linear_response corrects it.';

@@ -320,7 +320,8 @@ SELECT set_eq($$
   SELECT proname, kind, arguments, result, volatility, strict, parallel FROM interface
   WHERE arguments ~ '^x (record|double precision|boolean)(,|$)'$$, $$
   SELECT proname, kind,
-    regexp_replace(arguments, '^x (anyarray|double precision\[\])', 'x ' || form), result, volatility, strict, parallel
+    regexp_replace(arguments, '^x (anyarray|double precision\[\])', 'x ' || form), result,
+    volatility, strict, parallel
   FROM interface, unnest(ARRAY['record', 'double precision', 'boolean']) AS form
   WHERE arguments ~ '^x (anyarray|double precision\[\])' AND proname ~ '^(gmm|bmm|dpmm)_'
     AND NOT (form = 'boolean' AND proname ~ '^gmm')$$,
