@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/control.hpp"
 #include "base/message.hpp"
 #include "document/members.hpp"
 #include "families/product/product_options.hpp"
@@ -46,8 +47,11 @@ void RowCollector::decide() {
                   "of every kind are fitted by bmm_fit and dpmm_fit.");
     const bool normal = check_.use == ColumnUse::normal_or_likelihoods && other == columns.end() &&
                         (!given || given->as<std::string>());
-    if (check_.use != ColumnUse::numbers && !normal)
+    if (check_.use != ColumnUse::numbers && !normal) {
+      for (std::size_t j = 0; j < columns.size() && !given; ++j)
+        if (columns[j].kind == ValueKind::number) normal_unasked_.push_back(j);
       request_->options.set("likelihood", likelihood_of_columns(given, columns));
+    }
   }
   policy_ = check_.policy(*request_);
   null_on_error_ = policy_.null_on_error;
@@ -60,8 +64,40 @@ void RowCollector::arrange(Control &control) {
     names.push_back(bayes::describe(Document(column.name)));
   rows.name_elements(std::move(names));
   sort_labels();
+  if (arranged_ == 0) warn_of_columns();
   rows.arrange(control);
   arranged_ = rows.rows();
+}
+
+/// Says what is hardly meant: labels that name the rows, and zeros and ones as measurements.
+void RowCollector::warn_of_columns() {
+  const RowColumns columns = reader_.columns();
+  for (const RowColumn &column : columns)
+    if (column.kind == ValueKind::label && rows.rows() >= 10 &&
+        std::ssize(column.labels) == rows.rows())
+      report(WARNING,
+             message("column {} has another label in every row",
+                     bayes::describe(Document(column.name))),
+             "It names the row, and has nothing in common with other rows.",
+             "Leave it out: SELECT f(r) FROM (SELECT a, b FROM t) AS r.");
+  std::vector<double> block(rows.shape().block_doubles());
+  for (std::int64_t first = 0; first < rows.rows() && !normal_unasked_.empty();
+       first += block_rows) {
+    poll_here();
+    rows.read_block(first / block_rows, block.data());
+    const std::int64_t size = std::min<std::int64_t>(block_rows, rows.rows() - first);
+    std::erase_if(normal_unasked_, [&](std::size_t j) {
+      const double *const x = block.data() + j * block_rows;
+      return !std::all_of(x, x + size, [](double v) { return v == 0 || v == 1 || v != v; });
+    });
+  }
+  for (const std::size_t j : normal_unasked_)
+    report(NOTICE,
+           message("column {} has no numbers but 0 and 1, and is taken as normal",
+                   bayes::describe(Document(columns[j].name))),
+           {},
+           "Cast it to boolean, or give option likelihood: {\"likelihood\": \"bernoulli\"} is of "
+           "all numbers.");
 }
 
 void RowCollector::sort_labels() {

@@ -98,6 +98,7 @@ class RowCollector : public WeightedCollector {
   }
   void decide();
   void sort_labels();
+  void warn_of_columns();
   void take(const std::optional<std::span<const double>> &x, double weight) {
     if (!x) return rows.skip();
     if (std::ptrdiff_t(x->size()) != dimension_) check_length(x->size());
@@ -114,6 +115,8 @@ class RowCollector : public WeightedCollector {
   /// where it comes from, for messages
   const char *expected_by_ = "the first row";
   RowReader reader_;
+  /// numbers that are normal because nothing else was said, from 0
+  std::vector<std::size_t> normal_unasked_;
   /// so many rows are in order
   std::int64_t arranged_ = 0;
 };
