@@ -1,5 +1,5 @@
 -- Records that cannot be rows: what is said, and what to do about it.
-SELECT plan(46);
+SELECT plan(50);
 \ir ../lib/errors.sql
 SET client_min_messages = error;
 
@@ -59,6 +59,14 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
     '54000 column "l" has more than 10000 different labels'),
   ($$SELECT bmm_fit(p, 2) FROM (SELECT repeat('x', 1000000) AS l) AS p$$,
     '54000 a label of column "l" is 1000000 bytes long, but the limit is 10000'),
+  ('SELECT bmm_fit(p, 2) FROM (SELECT age, NULL::text AS no FROM people) AS p',
+    '22023 column "no" is NULL in every row'),
+  ('SELECT bmm_fit(p, 2) FROM (SELECT NULL::int AS no, age FROM people) AS p',
+    '22023 column "no" is NULL in every row'),
+  ($$SELECT bmm_fit(p, 2, '[]') FROM (SELECT age FROM people) AS p$$,
+    '22023 options must be a JSON object, but are of kind array of numbers'),
+  ($$SELECT bmm_fit(p, 2, '1') FROM (SELECT age FROM people) AS p$$,
+    '22023 options must be a JSON object, but are of kind integer'),
   ('SELECT gmm_fit(p, 2) FROM (SELECT 1 / (age - 25) AS a FROM people) AS p',
     '22012 division by zero'),
   -- options

@@ -1,6 +1,8 @@
 #include "pg/input/row_collector.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include "base/control.hpp"
 #include "base/message.hpp"
@@ -32,7 +34,9 @@ void RowCollector::begin(FitRequest &request, const Check &check) {
 /// What the columns are is known: so is how the options are to be understood.
 void RowCollector::decide() {
   decided_ = true;
-  if (reader_.described() && !request_->start) {
+  // Options that are no object are refused below.
+  const bool usable = request_->options.is_null() || request_->options.as<Document::Object>();
+  if (reader_.described() && !request_->start && usable) {
     const RowColumns columns = reader_.columns();
     const Document *const given = request_->options.find("likelihood");
     const auto other = std::find_if(columns.begin(), columns.end(), [](const RowColumn &column) {
@@ -64,13 +68,14 @@ void RowCollector::arrange(Control &control) {
     names.push_back(bayes::describe(Document(column.name)));
   rows.name_elements(std::move(names));
   sort_labels();
-  if (arranged_ == 0) warn_of_columns();
+  if (arranged_ == 0) check_columns();
   rows.arrange(control);
   arranged_ = rows.rows();
 }
 
-/// Says what is hardly meant: labels that name the rows, and zeros and ones as measurements.
-void RowCollector::warn_of_columns() {
+/// Says what is hardly meant: labels that name the rows, and zeros and ones as measurements. A
+/// column that says nothing at all is an error.
+void RowCollector::check_columns() {
   const RowColumns columns = reader_.columns();
   for (const RowColumn &column : columns)
     if (column.kind == ValueKind::label && rows.rows() >= 10 &&
@@ -80,18 +85,32 @@ void RowCollector::warn_of_columns() {
                      bayes::describe(Document(column.name))),
              "It names the row, and has nothing in common with other rows.",
              "Leave it out: SELECT f(r) FROM (SELECT a, b FROM t) AS r.");
+
+  std::vector<std::size_t> unseen(columns.size()), whole = normal_unasked_;
+  std::iota(unseen.begin(), unseen.end(), std::size_t(0));
   std::vector<double> block(rows.shape().block_doubles());
-  for (std::int64_t first = 0; first < rows.rows() && !normal_unasked_.empty();
+  for (std::int64_t first = 0; first < rows.rows() && !(unseen.empty() && whole.empty());
        first += block_rows) {
     poll_here();
     rows.read_block(first / block_rows, block.data());
     const std::int64_t size = std::min<std::int64_t>(block_rows, rows.rows() - first);
-    std::erase_if(normal_unasked_, [&](std::size_t j) {
+    const auto all = [&](std::size_t j, auto holds) {
       const double *const x = block.data() + j * block_rows;
-      return !std::all_of(x, x + size, [](double v) { return v == 0 || v == 1 || v != v; });
+      return std::all_of(x, x + size, holds);
+    };
+    std::erase_if(unseen,
+                  [&](std::size_t j) { return !all(j, [](double v) { return std::isnan(v); }); });
+    std::erase_if(whole, [&](std::size_t j) {
+      return !all(j, [](double v) { return v == 0 || v == 1 || std::isnan(v); });
     });
   }
-  for (const std::size_t j : normal_unasked_)
+  if (!unseen.empty() && rows.rows() > 0)
+    throw Error(Errc::invalid_argument,
+                message("column {} is NULL in every row",
+                        bayes::describe(Document(columns[unseen[0]].name))),
+                "There is nothing to learn from it.",
+                "Leave it out: SELECT f(r) FROM (SELECT a, b FROM t) AS r.");
+  for (const std::size_t j : whole)
     report(NOTICE,
            message("column {} has no numbers but 0 and 1, and is taken as normal",
                    bayes::describe(Document(columns[j].name))),
