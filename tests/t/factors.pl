@@ -124,6 +124,21 @@ $said = $session->run("SELECT nmf_fit(1, repeat('k', 9990) || i, 1, 2)
       FROM generate_series(1, 30000) AS i", 120);
 like($said, qr/^ERROR:  54000: distinct column keys take more than 256 MB$/m, 'long ones too');
 
+# ---- models that are large as text, as which they are dumped ----
+
+my $one = q{'{"method": "em", "max_iter": 1}'};
+$session->run("CREATE TABLE large AS SELECT nmf_fit(i, i % 9, 1, 1, $one) AS model
+      FROM generate_series(1, 1200000) AS i; CREATE TABLE copy AS SELECT * FROM large LIMIT 0;
+      INSERT INTO copy SELECT model::text::bayes_model FROM large", 120);
+is($session->run('SELECT count(*), sum((bayes_model_send(c.model) = bayes_model_send(l.model))::int)
+      FROM copy AS c, large AS l'), '1|1', 'a model of more than a million keys comes back from text');
+$session->run('DROP TABLE large, copy');
+# 170 MB of keys, of which every byte takes seven in a file of COPY.
+$said = $session->run("SELECT nmf_fit(repeat(E'\\x01', 9990) || i, 1, 1, 1, $one)
+      FROM generate_series(1, 17000) AS i", 120);
+like($said, qr/^ERROR:  54000: model takes 11\d\d MB as text, but the limit is 1000$/m,
+    'a model that could not be dumped is refused');
+
 # ---- memory ----
 
 memory_stays_near($server, "SELECT max(c), max(r) FROM cells;
