@@ -148,6 +148,36 @@ memory_stays_near($server, "SELECT max(c), max(r) FROM cells;
     ['one line', "SELECT timeless(nmf_fit(1, c, v + i, 3, '{$quick}'))
           FROM repeated, generate_series(1, 4) AS i", 24]);
 
+# ---- keys of a megabyte ----
+
+# A thousand of them, all different: each has its turn, and nothing of it is kept.
+$session->run("CREATE FUNCTION key(i int) RETURNS text LANGUAGE sql
+      RETURN repeat(md5(i::text), 32768); CREATE FUNCTION refused(i int) RETURNS text
+      LANGUAGE plpgsql AS \$\$ BEGIN PERFORM nmf_fit(i, key(i), 1, 2); RETURN 'taken';
+      EXCEPTION WHEN program_limit_exceeded THEN RETURN SQLERRM; END \$\$");
+my %long = (
+    'fits' => ['SELECT DISTINCT refused(i) FROM generate_series(1, 1000) AS i',
+        'a column key is 1048576 bytes long, but the limit is 10000'],
+    'nmf_predict' => ['SELECT DISTINCT round(mean::numeric, 9) = round(unknown::numeric, 9)
+          FROM models, generate_series(1, 1000) AS i, nmf_predict(model, key(i), key(i)) AS p,
+          nmf_predict(model, -1, -1) AS q(unknown)', 't'],
+    'pmf_predict' => ['SELECT count(DISTINCT mean) FROM ratings, generate_series(1, 1000) AS i,
+          pmf_predict(model, key(i), key(i))', '1'],
+    'nmf_transform' => ["SELECT count(DISTINCT nmf_transform(model, jsonb_build_object(key(i), 1)))
+          FROM models, generate_series(1, 1000) AS i", '1'],
+);
+for my $name (sort keys %long) {
+    my ($statement, $answer) = @{$long{$name}};
+    my $alone = $server->session;
+    $alone->run($statement =~ s/1000\)/20)/r, 60);
+    my $before = $alone->private_kb;
+    is($alone->run("SET client_min_messages = error; $statement", 120), $answer,
+        "$name: what a key of a megabyte gives");
+    my $kept = ($alone->private_kb - $before) / 1024;
+    diag(sprintf '%s, a thousand keys of a megabyte: memory grew by %.0f MB', $name, $kept);
+    cmp_ok($kept, '<', 24, 'and its memory is given back');
+}
+
 # ---- many fits in one session ----
 
 my %many = (
