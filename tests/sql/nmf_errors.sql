@@ -65,7 +65,8 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
     || repeat('k', 80) || '..." | A key is the name of a row or column; md5(key) is a short one.'),
   ($q$SELECT nmf_fit(r, repeat('ä', 500000), v, 2) FROM cells$q$,
     '54000 a column key is 1000000 bytes long, but the limit is 10000 | It begins with "'
-    || repeat('ä', 40) || '...", in row "r1" | A key is the name of a row or column; md5(key) is a short one.'),
+    || repeat('ä', 40) || '...", in row "r1" | A key is the name of a row or column; md5(key) is '
+    'a short one.'),
   ($q$SELECT nmf_fit(i, i, 1, 1000) FROM generate_series(1, 100000) AS i$q$,
     '54000 fitting a table of more than 26843 rows and columns together takes more than 1024 MB '
     'beside the table | The limit is maintenance_work_mem, or 1 GB if that is more. | Raise '

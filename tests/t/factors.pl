@@ -2,7 +2,7 @@
 # number of threads; files leave nothing behind, memory is bounded, and limits are told in time.
 #
 # How long, for the runner:
-# seconds: 30
+# seconds: 60
 use strict;
 use warnings;
 use Memory;
@@ -131,7 +131,8 @@ $session->run("CREATE TABLE large AS SELECT nmf_fit(i, i % 9, 1, 1, $one) AS mod
       FROM generate_series(1, 1200000) AS i; CREATE TABLE copy AS SELECT * FROM large LIMIT 0;
       INSERT INTO copy SELECT model::text::bayes_model FROM large", 120);
 is($session->run('SELECT count(*), sum((bayes_model_send(c.model) = bayes_model_send(l.model))::int)
-      FROM copy AS c, large AS l'), '1|1', 'a model of more than a million keys comes back from text');
+      FROM copy AS c, large AS l'), '1|1',
+    'a model of more than a million keys comes back from text');
 $session->run('DROP TABLE large, copy');
 # 170 MB of keys, of which every byte takes seven in a file of COPY.
 $said = $session->run("SELECT nmf_fit(repeat(E'\\x01', 9990) || i, 1, 1, 1, $one)
