@@ -36,9 +36,9 @@ TermTopics table_of(const Tensor &tensor) {
 
 Document written(const NmfSide &side, bool gamma) {
   const std::int64_t factors = side.numbers.topics();
-  Document out = Document::object()
-                     .set("keys", written_keys(side.keys))
-                     .set(gamma ? "shape" : "value", tensor_of(side.numbers));
+  Document out = Document::object();
+  out.set("keys", written_keys(side.keys));
+  out.set(gamma ? "shape" : "value", tensor_of(side.numbers));
   if (!gamma) return out;
   if (side.own_rates.terms())
     out.set("rates", tensor_of(side.own_rates));
