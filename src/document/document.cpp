@@ -155,10 +155,17 @@ class Writer {
   }
 
   void numbers(std::span<const double> values) {
-    char *at = grow(values.size() * 8);
-    for (std::size_t i = 0; i < values.size(); ++i, at += 8) {
-      poll_in_loop(i);
-      store_word(at, std::isnan(values[i]) ? nan_bits : std::bit_cast<std::uint64_t>(values[i]));
+    // Part by part, as making room takes a while too.
+    constexpr std::size_t most = 4096;
+    while (!values.empty()) {
+      const auto part = values.first(std::min(values.size(), most));
+      values = values.subspan(part.size());
+      char *at = grow(part.size() * 8);
+      for (const double x : part) {
+        store_word(at, std::isnan(x) ? nan_bits : std::bit_cast<std::uint64_t>(x));
+        at += 8;
+      }
+      if (part.size() == most) poll_here();
     }
   }
 
@@ -209,10 +216,10 @@ class Reader {
         tensor_size(result.shape, static_cast<std::int64_t>(rest_.size() / 8));
     if (size < 0) fail("a tensor has an impossible shape or ends too early");
     const std::string_view taken = take(std::uint64_t(size) * 8);
-    result.values.resize(std::size_t(size));
-    for (std::size_t i = 0; i < result.values.size(); ++i) {
+    result.values.reserve(std::size_t(size));
+    for (std::size_t i = 0; i < std::size_t(size); ++i) {
       poll_in_loop(i);
-      result.values[i] = number(load_word(taken.data() + 8 * i));
+      result.values.push_back(number(load_word(taken.data() + 8 * i)));
     }
     return result;
   }

@@ -104,7 +104,12 @@ Datum store_bytes(std::string_view bytes) {
   return guarded([bytes] {
     auto *const value = static_cast<struct varlena *>(palloc(bytes.size() + VARHDRSZ));
     SET_VARSIZE(value, bytes.size() + VARHDRSZ);
-    std::memcpy(VARDATA(value), bytes.data(), bytes.size());
+    constexpr std::size_t between_polls = 1 << 20;
+    for (std::size_t at = 0; at < bytes.size(); at += between_polls) {
+      CHECK_FOR_INTERRUPTS();
+      std::memcpy(VARDATA(value) + at, bytes.data() + at,
+                  std::min(between_polls, bytes.size() - at));
+    }
     return PointerGetDatum(value);
   });
 }
