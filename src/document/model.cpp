@@ -44,6 +44,7 @@ Error newer_format(Errc code, std::int64_t format) {
 /// each step a bijection of the state, so that no earlier byte loses its influence. Guards against
 /// accidents, not against malice.
 struct Fingerprint {
+  static constexpr std::size_t between_polls = 1 << 20;
   std::uint64_t a = 0x243f6a8885a308d3, b = 0x13198a2e03707344;
 
   static std::uint64_t mix(std::uint64_t x, std::uint64_t k1, std::uint64_t k2) {
@@ -58,7 +59,13 @@ struct Fingerprint {
 
   explicit Fingerprint(std::string_view bytes) {
     const std::size_t size = bytes.size();
-    for (; bytes.size() >= 8; bytes.remove_prefix(8)) step(word(bytes));
+    while (bytes.size() >= 8) {
+      std::string_view part = bytes.substr(0, between_polls);
+      part.remove_suffix(part.size() % 8);
+      bytes.remove_prefix(part.size());
+      for (; !part.empty(); part.remove_prefix(8)) step(word(part));
+      poll_here();
+    }
     step(word(bytes));
     step(size);
     step(a ^ std::rotl(b, 32));
