@@ -15,6 +15,17 @@ constexpr int group = 8;
 /// Terms whose rows stay in the nearest cache.
 constexpr std::size_t some = 8 * group;
 
+/// The norms of a group of terms from their partial sums, and the ratios, which stay in registers
+/// if they are used at once.
+[[gnu::always_inline]] inline void norm_group(const double *partial, const double *counts,
+                                              double *norms, double *ratios) {
+  for (int i = 0; i < group; i += lanes) {
+    const simd::Vector norm = simd::sums(partial + i * simd::sum_lanes);
+    simd::store(norms + i, norm);
+    simd::store(ratios + i, simd::load(counts + i) / norm);
+  }
+}
+
 }  // namespace
 
 TokenDivision::TokenDivision(const TopicFactors &factors)
@@ -40,17 +51,6 @@ void TokenDivision::take(const DocumentTerms &document) {
   }
   std::copy_n(document.counts.data(), size, counts_.data());
   for (std::size_t i = size; i < padded; ++i) rows[i] = ones_.data(), counts_[i] = 0;
-}
-
-/// The norms of a group of terms from their partial sums, and the ratios.
-[[gnu::always_inline]] inline void TokenDivision::norm_group(std::size_t at,
-                                                             const double *partial) {
-  for (int i = 0; i < group; i += lanes) {
-    const std::size_t to = at + std::size_t(i);
-    const simd::Vector norm = simd::sums(partial + i * simd::sum_lanes);
-    simd::store(norms_.data() + to, norm);
-    simd::store(ratios_.data() + to, simd::load(counts_.data() + to) / norm);
-  }
 }
 
 void TokenDivision::divide(const double *weights) {
@@ -83,7 +83,7 @@ template <int Eights> void TokenDivision::divide_by(const double *weights) {
         for (int g = 0; g < simd::registers; ++g)
           simd::store(partial + i * simd::sum_lanes + g * lanes, p[g]);
       }
-      norm_group(at, partial);
+      norm_group(partial, counts_.data() + at, norms_.data() + at, ratios_.data() + at);
     }
     for (std::size_t at = begin; at < end; at += group) {
       const double *const *const rows = rows_.data() + at;
@@ -120,8 +120,8 @@ void TokenDivision::divide_by_many(const double *weights) {
         for (int g = 0; g < simd::registers; ++g)
           simd::store(partial + (half + i) * simd::sum_lanes + g * lanes, p[i][g]);
     }
-    norm_group(block * group, partial);
-    const double *const ratios = ratios_.data() + block * group;
+    double *const ratios = ratios_.data() + block * group;
+    norm_group(partial, counts_.data() + block * group, norms_.data() + block * group, ratios);
     simd::Vector ratio[group];
     for (int i = 0; i < group; ++i) ratio[i] = simd::all(ratios[i]);
     each_vector(stride_, [&](int at, int) {

@@ -39,7 +39,6 @@ class TokenDivision {
  private:
   template <int Eights> void divide_by(const double *weights);
   void divide_by_many(const double *weights);
-  void norm_group(std::size_t at, const double *partial);
 
   const TopicFactors &factors_;
   const int stride_;
