@@ -91,7 +91,9 @@ Real bound(const NmfModel &model, const Cells &x, double a, double b, double c, 
 BOOST_AUTO_TEST_CASE(em_makes_the_steps_of_em) {
   for (const int k : {3, 11, 20, 30, 37})
     for (const bool wide : {false, true}) {
-      const Cells x = wide ? counts(3, 40, 2, 20, 3) : counts(12, 7, 2, 20, 3);
+      Cells x = wide ? counts(3, 40, 2, 20, 3) : counts(12, 7, 2, 20, 3);
+      for (auto &line : x)
+        for (double &cell : line) cell += wide;  // no column is empty
       const Model start = fitted(x, k, {{"method", "em"}, {"init", "random"}, {"max_iter", 2}});
       const Model model =
           fitted(x, k, {{"method", "em"}, {"max_iter", k == 3 ? 30 : 5}, {"tol", 0}}, Control(),
