@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/simd_gamma.hpp"
+#include "topics/token_convergence.hpp"
 #include "topics/topic_lanes.hpp"
 
 namespace bayes {
@@ -70,6 +71,21 @@ void LineStep::infer(const DocumentTerms &cells, const double *inverse_rates, in
     simd::store(to, simd::load(to) + bound.partial[g]);
   }
   totals.bounds[0] -= of_padding_;
+}
+
+Buffer converged_parts(const DocumentTerms &cells, const TopicFactors &factors, double shape,
+                       const Buffer &inverse_rates) {
+  LineStep step(factors, shape);
+  Buffer parts(inverse_rates.size());
+  const auto improve = [&](int updates, bool fresh, Buffer &improved) {
+    LineTotals totals(factors.values().topics());
+    step.infer(cells, inverse_rates.data(), updates, fresh, improved.data(), totals);
+    return totals.bound();
+  };
+  improve(4, true, parts);
+  converge_tokens(parts, cells.tokens(),
+                  [&](Buffer &improved) { return improve(0, false, improved); });
+  return parts;
 }
 
 }  // namespace bayes

@@ -69,4 +69,9 @@ class LineStep {
   Buffer weights_, logs_;
 };
 
+/// The parts of a line that its cells have of each factor, converged, for `shape` and 1 / rates as
+/// in LineStep.
+Buffer converged_parts(const DocumentTerms &cells, const TopicFactors &factors, double shape,
+                       const Buffer &inverse_rates);
+
 }  // namespace bayes

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 
 #include "base/special.hpp"
 #include "factor/line_step.hpp"
 #include "fit/driver.hpp"
 #include "topics/document_pass.hpp"
-#include "topics/token_convergence.hpp"
 #include "topics/topic_side.hpp"
 
 namespace bayes {
@@ -41,8 +41,6 @@ double log_factorials(Corpus &lines, Control &control) {
 struct LineSums {
   LineTotals totals;
   TopicStatistics cells;
-  /// what scales of rates add to the bound
-  double scales = 0;
   /// expected weights of the lines: of all, and by cells that may be missing
   Buffer weights;
   std::optional<TopicStatistics> weights_of_cells;
@@ -57,14 +55,12 @@ struct LineSums {
   void clear() {
     totals.clear();
     cells.clear();
-    scales = 0;
     std::fill(weights.begin(), weights.end(), 0.0);
     if (weights_of_cells) weights_of_cells->clear();
   }
   void merge(LineSums &other) {
     totals.add(other.totals);
     cells.merge(other.cells);
-    scales += other.scales;
     for (std::size_t k = 0; k < weights.size(); ++k) weights[k] += other.weights[k];
     if (weights_of_cells) weights_of_cells->merge(*other.weights_of_cells);
   }
@@ -145,7 +141,7 @@ class PoissonFactors final : public detail::Iteration {
         [&](int worker, const DocumentTerms &cells, std::int64_t, double *parts, LineSums &here) {
           Memory &m = memory[std::size_t(worker)];
           double *const inverse = own_ ? parts + stride_ : common.data();
-          if (own_) here.scales += find_rates(cells, fresh, parts, inverse);
+          if (own_) here.totals.bounds[0] += find_rates(cells, fresh, parts, inverse);
           m.step.infer(cells, inverse, updates, fresh, parts, here.totals);
           here.cells.add(cells, m.step.divided(), 0, parts);
           if (!own_) return;
@@ -156,7 +152,7 @@ class PoissonFactors final : public detail::Iteration {
           here.weights_of_cells->add(cells, {m.ones.data(), m.weights.data(), m.none.data()}, 0,
                                      parts);
         });
-    return {statistics_.totals.bound() + statistics_.scales + log_scales(), 0};
+    return {statistics_.totals.bound() + log_scales(), 0};
   }
 
   double objective() const override {
@@ -276,24 +272,22 @@ class PoissonFactors final : public detail::Iteration {
   /// What the scales of the factors add to the bound: of a key the logarithm times the sum of its
   /// cells, which all its parts, sum_i x_ij / n_ij t_ik b_jk, add up to.
   double log_scales() {
-    const TopicStatistics &cells = statistics_.cells;
-    if (other_totals_.empty()) {
-      other_totals_.assign(std::size_t(state_.others.terms()), 0.0);
-      WorkPoll poll;
-      for (std::size_t i = 0; i < cells.terms().size(); ++i) {
-        const std::int32_t j = cells.terms()[i];
-        double &total = other_totals_[std::size_t(j)];
-        for (std::size_t k = 0; k < stride_; ++k) total += cells.of(i)[k] * factors_.of(j)[k];
-        poll(stride_);
-      }
-    }
+    if (other_totals_.empty()) sum_others();
     double out = 0;
-    WorkPoll poll;
-    for (std::int32_t j = 0; j < state_.others.terms(); ++j) {
+    for (std::int32_t j = 0; j < state_.others.terms(); ++j)
       out += other_totals_[std::size_t(j)] * factors_.log_scale(j);
-      poll(1);
-    }
     return out;
+  }
+  void sum_others() {
+    const TopicStatistics &cells = statistics_.cells;
+    other_totals_.assign(std::size_t(state_.others.terms()), 0.0);
+    WorkPoll poll;
+    for (std::size_t i = 0; i < cells.terms().size(); ++i) {
+      const std::int32_t j = cells.terms()[i];
+      other_totals_[std::size_t(j)] =
+          std::inner_product(cells.of(i), cells.of(i) + stride_, factors_.of(j), 0.0);
+      poll(stride_);
+    }
   }
 
   /// What is learned of the prior maximises the bound, given q.
@@ -461,21 +455,6 @@ FactorRun run_factors(const FactorTask &task, FactorState state, const Schedule 
   static_cast<RunTrace &>(run) = detail::iterate(iteration, control, schedule);
   run.state = std::move(iteration).take();
   return run;
-}
-
-Buffer converged_parts(const DocumentTerms &cells, const TopicFactors &factors, double shape,
-                       const Buffer &inverse_rates) {
-  LineStep step(factors, shape);
-  Buffer parts(inverse_rates.size());
-  const auto improve = [&](int updates, bool fresh, Buffer &improved) {
-    LineTotals totals(factors.values().topics());
-    step.infer(cells, inverse_rates.data(), updates, fresh, improved.data(), totals);
-    return totals.bound();
-  };
-  improve(4, true, parts);
-  converge_tokens(parts, cells.tokens(),
-                  [&](Buffer &improved) { return improve(0, false, improved); });
-  return parts;
 }
 
 }  // namespace bayes
