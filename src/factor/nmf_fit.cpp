@@ -101,9 +101,10 @@ class NmfFit {
   /// Where a restart begins.
   FactorState first_state(int restart) {
     const bool by_vectors = options_.init == "nndsvd" && restart == 1;
-    FactorStart start = start_       ? from_model()
-                        : by_vectors ? nndsvd_start(table_.lines, k_, options_.seed, control_)
-                                     : random_start(table_.lines, k_, options_.seed, restart);
+    FactorStart start =
+        start_       ? from_model()
+        : by_vectors ? nndsvd_start(table_.lines, k_, options_.seed, run_.schedule(), control_)
+                     : random_start(table_.lines, k_, options_.seed, restart);
     FactorState out;
     out.others = std::move(start.others);
     out.lines = std::move(start.lines);

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 
 #include "base/special.hpp"
 #include "factor/line_step.hpp"
 #include "fit/driver.hpp"
 #include "topics/document_pass.hpp"
-#include "topics/token_convergence.hpp"
 #include "topics/topic_side.hpp"
 
 namespace bayes {
@@ -39,31 +39,29 @@ double log_factorials(Corpus &lines, Control &control) {
 
 /// What lines add up to.
 struct LineSums {
+  LineTotals totals;
   TopicStatistics cells;
-  /// parts of the lines at the q of the bound
-  Buffer parts;
   /// expected weights of the lines: of all, and by cells that may be missing
   Buffer weights;
   std::optional<TopicStatistics> weights_of_cells;
 
-  LineSums(std::int32_t others, int factors, bool missing)
-      : cells(others, factors),
-        parts(std::size_t(padded_topics(factors)), 0.0),
-        weights(parts) {
-    if (missing) weights_of_cells.emplace(others, factors);
+  /// `all`: rows for all other keys
+  LineSums(std::int32_t others, int factors, bool missing, bool all)
+      : totals(factors),
+        cells(others, factors, all),
+        weights(totals.parts) {
+    if (missing) weights_of_cells.emplace(others, factors, all);
   }
   void clear() {
+    totals.clear();
     cells.clear();
-    std::fill(parts.begin(), parts.end(), 0.0);
     std::fill(weights.begin(), weights.end(), 0.0);
     if (weights_of_cells) weights_of_cells->clear();
   }
   void merge(LineSums &other) {
+    totals.add(other.totals);
     cells.merge(other.cells);
-    for (std::size_t k = 0; k < parts.size(); ++k) {
-      parts[k] += other.parts[k];
-      weights[k] += other.weights[k];
-    }
+    for (std::size_t k = 0; k < weights.size(); ++k) weights[k] += other.weights[k];
     if (weights_of_cells) weights_of_cells->merge(*other.weights_of_cells);
   }
 };
@@ -101,7 +99,7 @@ class PoissonFactors final : public detail::Iteration {
         topics_(state_.others.topics()),
         stride_(std::size_t(state_.others.stride())),
         factors_(state_.others.terms(), topics_),
-        statistics_(0, topics_, missing_),
+        statistics_(0, topics_, missing_, false),
         others_(stride_),
         constant_(-log_factorials(task.table.lines, control)) {
     state_.line_rates.assign(std::size_t(topics_), 1.0);
@@ -138,15 +136,14 @@ class PoissonFactors final : public detail::Iteration {
                                 Buffer(stride_, 0.0)});
     const int updates = index == 0 && fresh ? updates_at_first : updates_of_pass;
     statistics_ = document_pass(
-        lines, plan, LineSums(state_.others.terms(), topics_, missing_), width, state_.lines,
-        control,
+        lines, plan, LineSums(state_.others.terms(), topics_, missing_, most_terms(lines.totals())),
+        width, state_.lines, control,
         [&](int worker, const DocumentTerms &cells, std::int64_t, double *parts, LineSums &here) {
           Memory &m = memory[std::size_t(worker)];
           double *const inverse = own_ ? parts + stride_ : common.data();
-          double bound = own_ ? find_rates(cells, fresh, parts, inverse) : 0;
-          bound += m.step.infer(cells, inverse, updates, fresh, parts);
-          here.cells.add(cells, m.step.divided(), bound, parts);
-          for (std::size_t k = 0; k < stride_; ++k) here.parts[k] += m.step.parts()[k];
+          if (own_) here.totals.bounds[0] += find_rates(cells, fresh, parts, inverse);
+          m.step.infer(cells, inverse, updates, fresh, parts, here.totals);
+          here.cells.add(cells, m.step.divided(), 0, parts);
           if (!own_) return;
           for (std::size_t k = 0; k < std::size_t(topics_); ++k)
             here.weights[k] += m.weights[k] = (state_.line_prior.shape + parts[k]) * inverse[k];
@@ -155,7 +152,7 @@ class PoissonFactors final : public detail::Iteration {
           here.weights_of_cells->add(cells, {m.ones.data(), m.weights.data(), m.none.data()}, 0,
                                      parts);
         });
-    return {statistics_.cells.bound(), 0};
+    return {statistics_.totals.bound() + log_scales(), 0};
   }
 
   double objective() const override {
@@ -272,6 +269,27 @@ class PoissonFactors final : public detail::Iteration {
     here.bound += bound;
   }
 
+  /// What the scales of the factors add to the bound: of a key the logarithm times the sum of its
+  /// cells, which all its parts, sum_i x_ij / n_ij t_ik b_jk, add up to.
+  double log_scales() {
+    if (other_totals_.empty()) sum_others();
+    double out = 0;
+    for (std::int32_t j = 0; j < state_.others.terms(); ++j)
+      out += other_totals_[std::size_t(j)] * factors_.log_scale(j);
+    return out;
+  }
+  void sum_others() {
+    const TopicStatistics &cells = statistics_.cells;
+    other_totals_.assign(std::size_t(state_.others.terms()), 0.0);
+    WorkPoll poll;
+    for (std::size_t i = 0; i < cells.terms().size(); ++i) {
+      const std::int32_t j = cells.terms()[i];
+      other_totals_[std::size_t(j)] =
+          std::inner_product(cells.of(i), cells.of(i) + stride_, factors_.of(j), 0.0);
+      poll(stride_);
+    }
+  }
+
   /// What is learned of the prior maximises the bound, given q.
   void learn() {
     const auto learn = [](WeightGamma &prior, bool shape, bool rate, double count, double sum,
@@ -286,7 +304,7 @@ class PoissonFactors final : public detail::Iteration {
     double lines = 0, line_logs = 0, others = 0;
     const double n = double(task_.table.lines.totals().documents);
     for (std::size_t i = 0; i < state_.line_rates.size(); ++i) {
-      lines += (n * state_.line_prior.shape + statistics_.parts[i]) / state_.line_rates[i];
+      lines += (n * state_.line_prior.shape + statistics_.totals.parts[i]) / state_.line_rates[i];
       line_logs += statistics_.cells.logs()[i];
       others += others_.means[i];
     }
@@ -404,6 +422,8 @@ class PoissonFactors final : public detail::Iteration {
   TermTopics means_;
   LineSums statistics_;
   OtherSums others_;
+  /// the sums of the cells of the other side's keys
+  std::vector<double> other_totals_;
   const double constant_;
   Control *control_ = nullptr;
 };
@@ -435,17 +455,6 @@ FactorRun run_factors(const FactorTask &task, FactorState state, const Schedule 
   static_cast<RunTrace &>(run) = detail::iterate(iteration, control, schedule);
   run.state = std::move(iteration).take();
   return run;
-}
-
-Buffer converged_parts(const DocumentTerms &cells, const TopicFactors &factors, double shape,
-                       const Buffer &inverse_rates) {
-  LineStep step(factors, shape);
-  Buffer parts(inverse_rates.size());
-  step.infer(cells, inverse_rates.data(), 4, true, parts.data());
-  converge_tokens(parts, cells.tokens(), [&](Buffer &improved) {
-    return step.infer(cells, inverse_rates.data(), 0, false, improved.data());
-  });
-  return parts;
 }
 
 }  // namespace bayes
