@@ -22,22 +22,24 @@ void learn_prior(WeightGamma &prior, bool shape, bool rate, double count, double
 
 }  // namespace
 
-double log_factorials(Corpus &lines, Control &control) {
+double log_factorials(Corpus &lines, Buffer &of_lines, Control &control) {
   struct Sum {
     double value = 0;
     void clear() { value = 0; }
     void merge(Sum &other) { value += other.value; }
   };
-  Buffer none;
   const SweepPlan plan = plan_tasks(50 * double(lines.totals().entries), 64, control);
-  return document_pass(lines, plan, Sum{}, 0, none, control,
-                       [](int, const DocumentTerms &cells, std::int64_t, double *, Sum &here) {
-                         WorkPoll poll;
-                         for (const double x : cells.counts) {
-                           if (x != 1) here.value += log_gamma(x + 1);
-                           poll(20);
-                         }
-                       })
+  return document_pass(
+             lines, plan, Sum{}, 1, of_lines, control,
+             [](int, const DocumentTerms &cells, std::int64_t, double *of_line, Sum &here) {
+               WorkPoll poll;
+               *of_line = 0;
+               for (const double x : cells.counts) {
+                 if (x != 1) *of_line += log_gamma(x + 1);
+                 poll(20);
+               }
+               here.value += *of_line;
+             })
       .value;
 }
 

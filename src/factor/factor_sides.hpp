@@ -9,8 +9,9 @@
 
 namespace bayes {
 
-/// sum of log Gamma(x + 1) over all cells: the constant of the Poisson distribution.
-double log_factorials(Corpus &lines, Control &control);
+/// sum of log Gamma(x + 1) over all cells: the constant of the Poisson distribution. `of_lines`: a
+/// number for each line, which becomes its sum, or empty.
+double log_factorials(Corpus &lines, Buffer &of_lines, Control &control);
 
 /// What lines add up to.
 struct LineSums {

@@ -30,7 +30,10 @@ class PoissonFactors final : public detail::Iteration {
         stride_(std::size_t(state_.others.stride())),
         side_(task.options, state_.others.terms(), topics_),
         statistics_(0, topics_, missing_),
-        constant_(-log_factorials(task.table.lines, control)) {
+        constant_([&] {
+          Buffer none;
+          return -log_factorials(task.table.lines, none, control);
+        }()) {
     state_.line_rates.assign(std::size_t(topics_), 1.0);
     state_.other_rates = state_.line_rates;
     const Buffer sums = sums_of_terms(state_.others, control);

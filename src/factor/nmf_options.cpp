@@ -80,6 +80,8 @@ NmfOptions read_nmf_options(int k, const Document &options, const NmfModel *star
   out.started = start != nullptr;
   out.restarts = 1;
   out.plan.batch_rows = 2048;
+  // Parts move slowly, as by EM, and minibatches hardly disturb them.
+  out.plan.kappa = 0.6;
   if (start) out.method = start->info.method;
   OptionTable t = OptionTable::reading(options);
   lines(t, out);

@@ -42,12 +42,13 @@ class StochasticFactors final : public detail::Iteration {
         sums_(state_.others.terms(), topics_, false),
         batches_(task.table.lines, plan_.batch_rows,
                  Random(task.options.seed, std::uint64_t(restart), 0, stream_of_factor_passes)),
-        constant_(-log_factorials(task.table.lines, control)),
+        constants_(std::size_t(totals_.documents), 0.0),
         part_sums_(sums_of_terms(state_.others, control)),
         line_parts_(stride_, 0.0) {
     state_.line_rates.assign(std::size_t(topics_), 1.0);
     state_.other_rates = state_.line_rates;
     grow(state_.lines, std::size_t(totals_.documents) * stride_);
+    constant_ = log_factorials(task.table.lines, constants_, control);
     balance_rates(state_, totals_.documents, part_sums_, part_sums_);
   }
 
@@ -80,11 +81,13 @@ class StochasticFactors final : public detail::Iteration {
       std::copy_n(visited_lines_.data() + i * stride_, stride_, line(batch.documents[i]));
     visited_ += double(batch.terms.size());
     share_ = double(totals_.documents) / double(batch.documents.size());
-    return {share_ * sums_.cells.bound(), 0};
+    double bound = sums_.cells.bound();
+    for (const std::int64_t line : batch.documents) bound -= constants_[std::size_t(line)];
+    return {share_ * bound, 0};
   }
 
   double objective() const override {
-    return constant_ + side_.sums.bound + bound_of_priors(state_, totals_.documents);
+    return side_.sums.bound + bound_of_priors(state_, totals_.documents);
   }
 
   void update(int index) override {
@@ -151,7 +154,7 @@ class StochasticFactors final : public detail::Iteration {
           visit(steps[std::size_t(worker)], cells, inverse, updates, parts, here);
         });
     share_ = 1;
-    return sums_.cells.bound();
+    return sums_.cells.bound() - constant_;
   }
 
   /// All keys, of which steps see some.
@@ -172,16 +175,19 @@ class StochasticFactors final : public detail::Iteration {
     scale_ = 1;
   }
 
+  /// Sums over all lines are averages over steps; E log w without the rates, which have changed.
   void learn(int index, double rho) {
     const double share = index == 0 ? 1 : rho;
-    double logs = 0;
+    double digammas = 0, of_rates = 0;
+    for (std::size_t k = 0; k < state_.line_rates.size(); ++k)
+      of_rates += double(totals_.documents) * std::log(state_.line_rates[k]);
     for (std::size_t k = 0; k < stride_; ++k) {
       line_parts_[k] += share * (share_ * sums_.parts[k] - line_parts_[k]);
-      if (k < std::size_t(topics_)) logs += share_ * sums_.cells.logs()[k];
+      if (k < std::size_t(topics_)) digammas += share_ * sums_.cells.logs()[k];
     }
-    line_logs_ += share * (logs - line_logs_);
+    line_digammas_ += share * (digammas + of_rates - line_digammas_);
     if (!whole_ && index < steps_before_learning) return;
-    learn_line_prior(task_, state_, line_parts_, line_logs_);
+    learn_line_prior(task_, state_, line_parts_, line_digammas_ - of_rates);
     // Expected logs of all keys are known once in a while.
     if (factored_) learn_other_prior(task_, state_, side_.sums);
     factored_ = false;
@@ -200,13 +206,15 @@ class StochasticFactors final : public detail::Iteration {
   std::vector<LineSums> slots_;
   /// the lines of the minibatch
   Buffer visited_lines_;
-  const double constant_;
+  /// the part of each line's bound that does not depend on q
+  Buffer constants_;
+  double constant_ = 0;
   /// the other side's parts are scale_ * state_.others, and these their sums over its keys
   double scale_ = 1;
   Buffer part_sums_;
-  /// of all lines: sums of their parts and of E log w, for learning
+  /// for learning, of all lines: sums of their parts, and of the digammas of their shapes
   Buffer line_parts_;
-  double line_logs_ = 0;
+  double line_digammas_ = 0;
   double share_ = 1;
   /// keys factored since all were
   double visited_ = std::numeric_limits<double>::infinity();

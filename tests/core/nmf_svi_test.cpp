@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(one_minibatch_and_whole_steps_are_vi) {
         BOOST_TEST(distance(vi->trace[0][t], svi->trace[0][t]) < 1e-10, init << " " << t);
       // In the end the weights of the lines are closer to the best ones.
       BOOST_TEST(svi->trace[0][15] > vi->trace[0][15] - 1e-9);
-      BOOST_TEST(svi->trace[0][15] < vi->trace[0][15] + 1);
+      BOOST_TEST(svi->trace[0][15] < vi->trace[0][15] + 5);
       check_weights(*vi, *svi, Side::column, 1e-8);
     }
 }
@@ -121,15 +121,15 @@ BOOST_AUTO_TEST_CASE(minibatches_come_close_to_vi) {
   const double a = 0.4, b = 0.7, c = 0.6, d = 1.9;
   const Options prior = {{"a", a}, {"b", b}, {"c", c}, {"d", d}};
   const Model vi = fitted(x, 3, {{"prior", prior}, {"max_iter", 3000}, {"tol", 1e-9}});
-  const Options options = {
-      {"method", "svi"}, {"prior", prior}, {"batch_size", 70}, {"max_iter", 600}, {"tol", 0}};
-  const Model svi = fitted(x, 3, options);
+  const Options steps = {
+      {"method", "svi"}, {"batch_size", 70}, {"kappa", 0.5}, {"max_iter", 600}, {"tol", 0}};
+  const Model svi = fitted(x, 3, with({{"prior", prior}}, steps));
   BOOST_TEST(svi->info.iterations == 600);
   BOOST_TEST(svi->trace[0].size() == 601u);
   BOOST_TEST(svi->info.objective == svi->trace[0].back());
   BOOST_TEST(svi->info.objective < vi->info.objective + 1e-3);
-  BOOST_TEST(svi->info.objective > vi->info.objective - 0.002 * std::abs(vi->info.objective));
-  BOOST_TEST(distance(svi->info.objective, double(bound_of(*svi, x, a, b, c, d))) < 1e-6);
+  BOOST_TEST(svi->info.objective > vi->info.objective - 0.0005 * std::abs(vi->info.objective));
+  BOOST_TEST(distance(svi->info.objective, double(bound_of(*svi, x, a, b, c, d))) < 1e-5);
   // Estimates are without bias.
   double mean = 0;
   for (std::size_t t = 300; t < 600; ++t) mean += svi->trace[0][t] / 300;
@@ -143,14 +143,9 @@ BOOST_AUTO_TEST_CASE(minibatches_come_close_to_vi) {
   }
   const Options all = {{"a", "learned"}, {"b", "learned"}, {"c", "learned"}, {"d", "learned"}};
   const double best = fitted(x, 3, {{"prior", all}, {"max_iter", 3000}})->info.objective,
-               found =
-                   fitted(
-                       x, 3,
-                       with({{"prior", all}},
-                            {{"method", "svi"}, {"batch_size", 70}, {"max_iter", 600}, {"tol", 0}}))
-                       ->info.objective;
+               found = fitted(x, 3, with({{"prior", all}}, steps))->info.objective;
   BOOST_TEST(found > svi->info.objective);
-  BOOST_TEST(found > best - 0.002 * std::abs(best));
+  BOOST_TEST(found > best - 0.0005 * std::abs(best));
 }
 
 // More cells than starting points are made of.
@@ -159,9 +154,15 @@ BOOST_AUTO_TEST_CASE(large_tables_begin_with_a_part, *boost::unit_test::label("l
   double cells = 0;
   for (const auto &line : x) cells += 60 - double(std::count(line.begin(), line.end(), 0.0));
   BOOST_REQUIRE(cells > 250000);
-  const Model vi = fitted(x, 4, {}), svi = fitted(x, 4, {{"method", "svi"}});
-  BOOST_TEST(svi->info.converged);
-  BOOST_TEST(svi->info.objective > vi->info.objective - 0.003 * std::abs(vi->info.objective));
+  const Options steps = {{"method", "svi"}, {"max_iter", 1}};
+  const double vi = fitted(x, 4, {{"max_iter", 1}})->trace[0][0],
+               part = fitted(x, 4, steps)->trace[0][0],
+               random = fitted(x, 4, with(steps, {{"init", "random"}}))->trace[0][0];
+  BOOST_TEST(part > vi - 0.1 * std::abs(vi));
+  BOOST_TEST(random < vi - 0.2 * std::abs(vi));
+  const Model model = fitted(x, 4, {{"method", "svi"}}), all = fitted(x, 4, {});
+  BOOST_TEST(model->info.converged);
+  BOOST_TEST(model->info.objective > all->info.objective - 0.02 * std::abs(all->info.objective));
 }
 
 BOOST_AUTO_TEST_CASE(threads_and_sides_change_nothing) {
