@@ -250,12 +250,13 @@ double factor_run_doubles(const FactorTable &table, const NmfOptions &options,
                                 double(piece_entries(totals.vocabulary) + totals.most_entries)) *
                        stride;
   const int states = options.restarts > 1 ? 2 : 1;
-  // the cells and the weights of a minibatch
-  const double lines_of_batch = options.stochastic() ? std::min(double(options.plan.batch_rows),
-                                                                double(totals.documents))
-                                                     : 0,
-               batch = lines_of_batch * (stride + 3 * double(totals.entries) /
-                                                      std::max(1.0, double(totals.documents)));
+  double batch = 0;
+  if (options.stochastic()) {
+    // the cells and the weights of a minibatch, and a constant of every line
+    const double n = double(totals.documents);
+    batch = n + std::min(double(options.plan.batch_rows), n) *
+                    (stride + 3 * double(totals.entries) / std::max(1.0, n));
+  }
   // others, factors or products, statistics; own rates, and what missing cells need
   const double tables = options.missing_cells ? 2 : 1,
                own = options.own_rates() ? states * (others + lines) : 0;

@@ -77,8 +77,11 @@ class StochasticFactors final : public detail::Iteration {
                      std::copy_n(line(batch.documents[std::size_t(index)]), stride_, parts);
                      visit(steps[std::size_t(worker)], cells, inverse, later_updates, parts, here);
                    });
-    for (std::size_t i = 0; i < batch.documents.size(); ++i)
+    WorkPoll poll;
+    for (std::size_t i = 0; i < batch.documents.size(); ++i) {
       std::copy_n(visited_lines_.data() + i * stride_, stride_, line(batch.documents[i]));
+      poll(stride_);
+    }
     visited_ += double(batch.terms.size());
     share_ = double(totals_.documents) / double(batch.documents.size());
     double bound = sums_.cells.bound();

@@ -65,6 +65,7 @@ const Minibatch &Minibatches::next() {
   };
   std::vector<Part> parts;
   std::size_t used = 0;
+  WorkPoll poll;
   for (std::int64_t i = 0; i < size_; ++i, --left_) {
     if (left_ == 0) begin_pass();
     const double *const from = document();
@@ -77,6 +78,7 @@ const Minibatch &Minibatches::next() {
     parts.back().entries += std::int64_t(n);
     batch_.entries += std::int64_t(n);
     used += doubles;
+    poll(4 * doubles);
   }
   for (const Part &part : parts) {
     batch_.pieces.push_back({data_.data() + part.begin, part.documents, part.first});

@@ -104,8 +104,8 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
     'a model of arrays. | For a model with other keys give the cells as jsonb: {"index": 3, '
     '"scan": 1}.'),
   ($q$SELECT nmf_transform_sd(em, '{1,1,2}'::float8[]) FROM given$q$,
-    '22023 model fitted by em has no posterior | Weights have a gamma posterior after methods vi and svi. | '
-    'nmf_transform(model, cells) gives the estimate.'),
+    '22023 model fitted by em has no posterior | Weights have a gamma posterior after '
+    'methods vi and svi. | nmf_transform(model, cells) gives the estimate.'),
   ($q$SELECT nmf_predict(gmm_fit, 1, 2) FROM (SELECT gmm_fit(x, 1) FROM faithful) AS g$q$,
     '42804 model is of family gmm, expected nmf | bayes_info(model) shows the family of a model.'),
   ($q$SELECT nmf_factorize('SELECT r, c, v FROM cells', 0)$q$,

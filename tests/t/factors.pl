@@ -41,7 +41,8 @@ my %statements = (
     'svi transposed' => "SELECT timeless(nmf_fit(c, r, v, 5, '{\"method\": \"svi\", $steps}'))
           FROM cells",
     'svi select' => "SELECT md5(string_agg((k, log_likelihood, cells, objective)::text, ' '))
-          FROM nmf_select('SELECT r, c, v FROM cells', '{2,5}', '{\"method\": \"svi\", $steps}') AS t",
+          FROM nmf_select('SELECT r, c, v FROM cells', '{2,5}',
+          '{\"method\": \"svi\", $steps}') AS t",
     transposed => "SELECT timeless(nmf_fit(c, r, v, 5, '{$quick}')) FROM cells",
     arrays => "SELECT timeless(nmf_fit(x, 5, '{$quick}' ORDER BY id)) FROM arrays",
     'one line' => "SELECT timeless(nmf_fit(1, c, v, 2, '{$quick}')) FROM repeated",
