@@ -77,7 +77,8 @@ class NmfFit {
     require_memory({.what = what,
                     .bytes = 8 * factor_run_doubles(table_, options_, control_),
                     .data = "cells",
-                    .hint = "or use a smaller k, or fewer rows or columns."},
+                    .hint = message("or use a smaller k{}, or fewer rows or columns.",
+                                    options_.stochastic() ? " or batch_size" : "")},
                    control_);
   }
 
