@@ -44,6 +44,18 @@ void MemoryCorpus::append(const DocumentTerms &document) {
   totals_.add(document);
 }
 
+void MemoryCorpus::append_first(Corpus &from, std::int64_t entries, Control &control) {
+  for (std::int64_t s = 0; s < from.stretches() && totals_.entries < entries; ++s)
+    for (const CorpusPiece &piece : from.stretch(s)) {
+      control.poll();
+      each_document(piece, [&](std::int64_t, const DocumentTerms &document) {
+        append(document);
+        return totals_.entries < entries;
+      });
+      if (totals_.entries >= entries) return;
+    }
+}
+
 std::span<const CorpusPiece> MemoryCorpus::stretch(std::int64_t) {
   pieces_.clear();
   for (const Extent &extent : extents_)

@@ -110,6 +110,8 @@ class BAYES_API MemoryCorpus final : public Corpus {
  public:
   explicit MemoryCorpus(std::int32_t vocabulary) { totals_.vocabulary = vocabulary; }
   void append(const DocumentTerms &document);
+  /// The first documents of another one, until there are together so many distinct terms here.
+  void append_first(Corpus &from, std::int64_t entries, Control &control);
   std::int64_t stretches() const override { return 1; }
   std::span<const CorpusPiece> stretch(std::int64_t) override;
   std::int64_t stretch_of(std::int64_t) override { return 0; }

@@ -33,6 +33,13 @@ struct FactorTable {
   std::vector<std::string> line_keys, other_keys;
   /// cells that were left out: a key or the number NULL
   std::int64_t skipped = 0;
+  /// Of every line its key, an index into line_keys, if lines are shuffled; empty if they are in
+  /// the order of their keys.
+  std::vector<std::int32_t> key_of_line = {};
+
+  std::size_t key_of(std::size_t line) const {
+    return key_of_line.empty() ? line : std::size_t(key_of_line[line]);
+  }
 };
 
 /// The number of cells that count.
@@ -49,6 +56,9 @@ struct FactorTableOptions {
   bool non_negative = false;
   /// absent cells are missing, and zeros are kept
   bool missing = false;
+  /// Lines are in the order of a hash of their keys, so that neighbours are as good as drawn at
+  /// random; not with `transposed`.
+  bool shuffled = false;
   /// the table by both sides is needed
   bool transposed = false;
   /// on_error = null

@@ -97,14 +97,14 @@ NmfWeights NmfModel::weights(Side which, std::int32_t index) const {
   const NmfSide &side = state->side(which);
   NmfWeights out;
   for (int k = 0; k < size(); ++k) out.value.push_back(side.expected(index, k));
-  if (info.method != "vi") return out;
+  if (!state->gamma) return out;
   out.shape.assign(side.numbers.of(index), side.numbers.of(index) + size());
   for (int k = 0; k < size(); ++k) out.rate.push_back(side.rate(index, k));
   return out;
 }
 
 CellPrediction NmfModel::predict(std::int32_t row, std::int32_t column) const {
-  const bool gamma = info.method == "vi";
+  const bool gamma = state->gamma;
   double mean = 0, variance = 0;
   for (int k = 0; k < size(); ++k) {
     const Moments w = moments_of(state->row, gamma, row, k),

@@ -100,7 +100,7 @@ NmfSide read_side(const MemberReader &in, int factors, bool gamma) {
 }  // namespace
 
 void NmfModel::write(Document &document) const {
-  const bool gamma = info.method == "vi";
+  const bool gamma = state->gamma;
   document.set("row", written(state->row, gamma))
       .set("column", written(state->column, gamma))
       .set("error", Document::object()
@@ -115,7 +115,7 @@ std::unique_ptr<Model> read_nmf_model(const Document &document) {
   const MemberReader in(document);
   const ModelInfo &info = model->info =
       read_model_info(document, factor_max_keys, factor_max_factors);
-  const bool gamma = info.method == "vi";
+  const bool gamma = info.method == "vi" || info.method == "svi";
   if (!gamma && info.method != "em" && info.method != "squared")
     in.reject("method", "is not one of factorizations");
   NmfModel::State &state = *model->state;

@@ -16,6 +16,8 @@ namespace {
 
 /// Of weights: most of a line's are near 0.
 constexpr double default_shape = 0.3;
+/// What minibatches need to begin with.
+constexpr std::int64_t cells_of_start = 250'000;
 /// Beyond these, sums lose digits or overflow.
 constexpr double most_counts = 1e15, most_to_square = 1e100;
 
@@ -75,7 +77,8 @@ class NmfFit {
     require_memory({.what = what,
                     .bytes = 8 * factor_run_doubles(table_, options_, control_),
                     .data = "cells",
-                    .hint = "or use a smaller k, or fewer rows or columns."},
+                    .hint = message("or use a smaller k{}, or fewer rows or columns.",
+                                    options_.stochastic() ? " or batch_size" : "")},
                    control_);
   }
 
@@ -101,10 +104,9 @@ class NmfFit {
   /// Where a restart begins.
   FactorState first_state(int restart) {
     const bool by_vectors = options_.init == "nndsvd" && restart == 1;
-    FactorStart start =
-        start_       ? from_model()
-        : by_vectors ? nndsvd_start(table_.lines, k_, options_.seed, run_.schedule(), control_)
-                     : random_start(table_.lines, k_, options_.seed, restart);
+    FactorStart start = start_       ? from_model()
+                        : by_vectors ? from_vectors()
+                                     : random_start(table_.lines, k_, options_.seed, restart);
     FactorState out;
     out.others = std::move(start.others);
     out.lines = std::move(start.lines);
@@ -114,8 +116,22 @@ class NmfFit {
       out.other_prior = {*of_others().shape, *of_others().rate, scale_shape};
     }
     if (options_.gamma() || (options_.method == "em" && !options_.missing_cells)) make_parts(out);
-    // Lines with rates of their own are found.
-    if (options_.own_rates()) out.lines = Buffer();
+    // Lines with rates of their own are found, and where the start is from some of them.
+    if (options_.own_rates() || out.lines.size() < std::size_t(totals_.documents) * stride())
+      out.lines = Buffer();
+    return out;
+  }
+
+  /// Minibatches begin with singular vectors of some lines, which are as good as random ones: those
+  /// of all would take longer than the minibatches.
+  FactorStart from_vectors() {
+    if (!options_.stochastic() || totals_.entries <= cells_of_start)
+      return nndsvd_start(table_.lines, k_, options_.seed, run_.schedule(), control_);
+    MemoryCorpus some(totals_.vocabulary);
+    some.append_first(table_.lines, cells_of_start, control_);
+    FactorStart out = nndsvd_start(some, k_, options_.seed, run_.schedule(), control_);
+    const double share = double(totals_.documents) / double(some.totals().documents);
+    for (double &x : out.lines) x *= share;
     return out;
   }
 
@@ -144,9 +160,10 @@ class NmfFit {
   FactorStart from_model() const {
     const auto weights = [this](Side which, const std::vector<std::string> &keys, auto to) {
       const NmfSide &side = start_->state->side(which);
+      const bool lines = which == table_.of_lines;
       WorkPoll poll;
       for (std::size_t i = 0; i < keys.size(); ++i) {
-        const std::int32_t from = start_->code(which, keys[i]);
+        const std::int32_t from = start_->code(which, keys[lines ? table_.key_of(i) : i]);
         for (int k = 0; k < k_; ++k)
           to(i)[k] = from < 0 ? side.totals[std::size_t(k)] / double(side.keys.size())
                               : side.expected(from, k);
@@ -187,13 +204,14 @@ class NmfFit {
     }
     WorkPoll poll;
     for (std::int32_t i = 0; i < lines.numbers.terms(); ++i) {
+      const std::int32_t key = std::int32_t(table_.key_of(std::size_t(i)));
       const double *const parts = state.lines.data() + std::size_t(i) * stride() * (own ? 2 : 1),
                           *const inverse = parts + stride();
       for (int k = 0; k < k_; ++k) {
-        double &to = lines.numbers.of(i)[k];
+        double &to = lines.numbers.of(key)[k];
         to = lines.prior.shape + parts[k];
         if (own && gamma)
-          lines.own_rates.of(i)[k] = 1 / inverse[k];
+          lines.own_rates.of(key)[k] = 1 / inverse[k];
         else if (own)
           to *= inverse[k];
       }
@@ -264,9 +282,9 @@ class NmfFit {
       for (int k = 0; k < k_; ++k) means.of(j)[k] = others.expected(j, k);
       poll(stride());
     }
-    for (std::int32_t i = 0; i < lines.numbers.terms(); ++i) {
-      for (int k = 0; k < k_; ++k)
-        memory[std::size_t(i) * stride() + std::size_t(k)] = lines.expected(i, k);
+    for (std::size_t i = 0; i < std::size_t(lines.numbers.terms()); ++i) {
+      const std::int32_t key = std::int32_t(table_.key_of(i));
+      for (int k = 0; k < k_; ++k) memory[i * stride() + std::size_t(k)] = lines.expected(key, k);
       poll(stride());
     }
     model_->state->error = error_of(table_.lines, options_.missing_cells, means, memory, control_);

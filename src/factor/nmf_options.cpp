@@ -43,17 +43,18 @@ void nmf_prior_lines(OptionTable &t, NmfOptions &o) {
 }
 
 void lines(OptionTable &t, NmfOptions &o) {
-  o.method_line(t, {"vi", "em", "squared"});
+  o.method_line(t, {"vi", "svi", "em", "squared"});
   o.iteration_lines(t, 1000);
   o.restart_line(t, o.started);
-  t.either("absent", o.missing_cells, "zero", "missing", !o.squared());
-  t.flag("hierarchical", o.hierarchical, o.gamma());
+  t.either("absent", o.missing_cells, "zero", "missing", !o.squared() && !o.stochastic());
+  t.flag("hierarchical", o.hierarchical, o.method == "vi");
   // Singular vectors are those of a table in which what is absent is 0.
   if (t.reads()) o.init = o.started ? "start" : o.missing_cells ? "random" : "nndsvd";
   t.choice("init", o.init, {"nndsvd", "random"}, !o.started);
   t.seed("seed", o.seed);
   t.number("max_seconds", o.max_seconds, above(0, 1e9));
   t.either("on_error", o.null_on_error, "error", "null");
+  o.plan_lines(t);
   t.other(
       "prior",
       [&](const Document &given) {
@@ -78,6 +79,9 @@ NmfOptions read_nmf_options(int k, const Document &options, const NmfModel *star
   out.k = k;
   out.started = start != nullptr;
   out.restarts = 1;
+  out.plan.batch_rows = 2048;
+  // Parts move slowly, as by EM, and minibatches hardly disturb them.
+  out.plan.kappa = 0.6;
   if (start) out.method = start->info.method;
   OptionTable t = OptionTable::reading(options);
   lines(t, out);
@@ -102,6 +106,7 @@ FactorTableOptions nmf_check_options(int k, const Document &options, const NmfMo
   FactorTableOptions out;
   out.non_negative = true;
   out.missing = read.missing_cells;
+  out.shuffled = read.stochastic();
   out.null_on_error = read.null_on_error;
   // a key's numbers in the run and in the model
   out.bytes_of_key = 8.0 * (read.own_rates() ? 7 : read.gamma() ? 5 : 4) * read.k;

@@ -22,13 +22,13 @@ struct NmfOptions : FitOptions {
   std::string init = "nndsvd";
   /// absent cells are missing, not 0
   bool missing_cells = false;
-  /// of rows, and of columns; of method vi
+  /// of rows, and of columns; of methods vi and svi
   WeightPrior row, column;
   bool hierarchical = false;
   /// of a hierarchical prior: of the gamma distribution of each key's rate
   double scale_shape = 3;
 
-  bool gamma() const { return method == "vi"; }
+  bool gamma() const { return method == "vi" || method == "svi"; }
   bool squared() const { return method == "squared"; }
   /// Each key has its own rates.
   bool own_rates() const { return missing_cells || (gamma() && hierarchical); }

@@ -12,13 +12,13 @@ namespace bayes {
 /// The keys of one side, and their weights.
 struct NmfSide {
   std::vector<std::string> keys;
-  /// keys x K: shapes of the posterior gamma distributions (vi), or points
+  /// keys x K: shapes of the posterior gamma distributions (vi, svi), or points
   TermTopics numbers;
   /// K rates of the posterior; of points 1
   std::vector<double> rates;
   /// keys x K, if each has its own rates; then there are no others
   TermTopics own_rates;
-  /// of vi
+  /// of vi and svi
   WeightGamma prior;
 
   // What follows from these.
@@ -51,7 +51,7 @@ struct NmfModel::State {
   /// The weights of a line that was not fitted. `sums`: of the expected weights of the keys of the
   /// other side whose cells are known, or if cells may be missing not used. Not of method squared.
   NmfWeights infer(Side which, const DocumentTerms &cells, std::vector<double> sums) const;
-  /// vi
+  /// vi, svi
   bool gamma = true;
 };
 

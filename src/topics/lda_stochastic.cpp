@@ -51,37 +51,22 @@ class StochasticTopics final : public detail::Iteration {
     const int topics = state_.counts.topics();
     const SweepPlan plan =
         plan_tasks(operations_of_entry(topics) * double(batch.entries), 1 << 20, control);
-    run_in_order((batch.terms.size() + 63) / 64, plan, control,
-                 [&](int, int, std::size_t task, const Stop &) {
-                   const std::size_t last = std::min(batch.terms.size(), (task + 1) * 64);
-                   WorkPoll poll;
-                   for (std::size_t i = task * 64; i < last; ++i) {
-                     side_.factors.expect(batch.terms[i], from, digammas.data());
-                     poll(20 * std::size_t(topics));
-                   }
-                 },
-                 [](int) {});
+    each_term(batch, plan, control,
+              [&](std::int32_t term) { side_.factors.expect(term, from, digammas.data()); });
     const ProportionPrior prior(state_.alpha);
     while (int(slots_.size()) < plan.slots) slots_.emplace_back(state_.counts.terms(), topics);
     std::vector<DocumentStep> steps(std::size_t(plan.threads), DocumentStep(side_.factors, prior));
     std::vector<Buffer> tokens(std::size_t(plan.threads),
                                Buffer(std::size_t(state_.counts.stride())));
     statistics_.clear();
-    run_in_order(
-        batch.pieces.size(), plan, control,
-        [&](int worker, int slot, std::size_t task, const Stop &stop) {
-          TopicStatistics &here = slots_[std::size_t(slot)];
-          here.clear();
+    minibatch_pass(
+        batch, plan, slots_, statistics_, control,
+        [&](int worker, const DocumentTerms &document, std::int64_t, TopicStatistics &here) {
           DocumentStep &step = steps[std::size_t(worker)];
           double *const n = tokens[std::size_t(worker)].data();
-          each_document(batch.pieces[task], [&](std::int64_t, const DocumentTerms &document) {
-            if (stop()) return false;
-            const double bound = step.infer(document, {50, 1e-3}, true, n);
-            here.add(document, step.divided(), bound, n);
-            return true;
-          });
-        },
-        [&](int slot) { statistics_.merge(slots_[std::size_t(slot)]); });
+          const double bound = step.infer(document, {50, 1e-3}, true, n);
+          here.add(document, step.divided(), bound, n);
+        });
     visited_ += double(batch.terms.size());
     share_ = documents_ / double(statistics_.documents());
     return {share_ * statistics_.bound(), 0};

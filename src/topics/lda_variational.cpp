@@ -59,19 +59,6 @@ TopicStatistics local_pass(Corpus &corpus, const TopicFactors &factors,
                        });
 }
 
-/// Copies documents until they have together so many distinct terms.
-void append_first(Corpus &corpus, std::int64_t entries, MemoryCorpus &to, Control &control) {
-  for (std::int64_t s = 0; s < corpus.stretches() && to.totals().entries < entries; ++s)
-    for (const CorpusPiece &piece : corpus.stretch(s)) {
-      control.poll();
-      each_document(piece, [&](std::int64_t, const DocumentTerms &document) {
-        to.append(document);
-        return to.totals().entries < entries;
-      });
-      if (to.totals().entries >= entries) return;
-    }
-}
-
 /// Passes over all documents; with method svi the global step goes part of the way.
 class BatchTopics final : public detail::Iteration {
  public:
@@ -228,7 +215,7 @@ double topics_log_likelihood(Corpus &corpus, const TermTopics &probabilities,
   if (start.empty() && corpus.totals().entries > most_entries) {
     // All documents would take longer than the minibatches did.
     MemoryCorpus some(corpus.totals().vocabulary);
-    append_first(corpus, most_entries, some, control);
+    some.append_first(corpus, most_entries, control);
     return corpus.totals().tokens / some.totals().tokens *
            topics_log_likelihood(some, probabilities, alpha, start, control, some.totals().entries);
   }

@@ -52,6 +52,7 @@ const double *Minibatches::document() {
 
 const Minibatch &Minibatches::next() {
   batch_.pieces.clear();
+  batch_.documents.clear();
   batch_.terms.clear();
   batch_.entries = 0;
   if (++stamp_ == std::numeric_limits<std::int32_t>::max()) {
@@ -64,9 +65,11 @@ const Minibatch &Minibatches::next() {
   };
   std::vector<Part> parts;
   std::size_t used = 0;
+  WorkPoll poll;
   for (std::int64_t i = 0; i < size_; ++i, --left_) {
     if (left_ == 0) begin_pass();
     const double *const from = document();
+    batch_.documents.push_back(pieces_[piece_].first + in_piece_ - 1);
     const std::size_t n = std::size_t(from[0]), doubles = packed_doubles(n);
     if (used + doubles > data_.size()) data_.resize(std::max(used + doubles, 2 * data_.size()));
     std::copy_n(from, doubles, data_.data() + used);
@@ -75,6 +78,7 @@ const Minibatch &Minibatches::next() {
     parts.back().entries += std::int64_t(n);
     batch_.entries += std::int64_t(n);
     used += doubles;
+    poll(4 * doubles);
   }
   for (const Part &part : parts) {
     batch_.pieces.push_back({data_.data() + part.begin, part.documents, part.first});

@@ -44,46 +44,6 @@ void check_rising(const NmfModel &model) {
       BOOST_TEST(trace[i] >= trace[i - 1] - 1e-10 * std::abs(trace[i]));
 }
 
-struct Gammas {
-  Real shape, rate, prior_shape, prior_rate;
-  Real mean() const { return shape / rate; }
-  Real log() const { return topics::psi(shape) - std::log(rate); }
-  Real divergence() const {
-    return (shape - prior_shape) * topics::psi(shape) - topics::lgam(shape) +
-           topics::lgam(prior_shape) + prior_shape * (std::log(rate) - std::log(prior_rate)) +
-           shape * (prior_rate - rate) / rate;
-  }
-};
-
-/// The bound of 002 L12 with all constants, from the posterior that a model shows.
-Real bound(const NmfModel &model, const Cells &x, double a, double b, double c, double d) {
-  std::vector<std::vector<Gammas>> w, v;
-  const auto read = [&](Side side, auto &to, double shape, double rate) {
-    for (std::size_t i = 0; i < model.keys(side).size(); ++i) {
-      const NmfWeights of = model.weights(side, std::int32_t(i));
-      to.emplace_back();
-      for (std::size_t k = 0; k < of.shape.size(); ++k)
-        to.back().push_back({of.shape[k], of.rate[k], shape, rate});
-    }
-  };
-  read(Side::row, w, a, b);
-  read(Side::column, v, c, d);
-  Real out = 0;
-  for (const auto *const side : {&w, &v})
-    for (const auto &each : *side)
-      for (const Gammas &q : each) out -= q.divergence();
-  for (std::size_t i = 0; i < w.size(); ++i)
-    for (std::size_t j = 0; j < v.size(); ++j) {
-      Real sum = 0;
-      for (std::size_t k = 0; k < w[i].size(); ++k) {
-        sum += std::exp(w[i][k].log() + v[j][k].log());
-        out -= w[i][k].mean() * v[j][k].mean();
-      }
-      if (x[i][j] > 0) out += x[i][j] * std::log(sum) - topics::lgam(x[i][j] + 1);
-    }
-  return out;
-}
-
 }  // namespace
 
 // Each iteration is a step of EM for the lines' weights, then one for all weights together. Rows of
@@ -141,7 +101,7 @@ BOOST_AUTO_TEST_CASE(the_bound_is_that_of_the_posterior) {
     const Model model = fitted(x, k, {{"prior", prior}, {"max_iter", 5000}, {"tol", 1e-12}});
     check_rising(*model);
     BOOST_TEST(model->info.converged);
-    BOOST_TEST(distance(model->info.objective, double(bound(*model, x, a, b, c, d))) < 1e-9);
+    BOOST_TEST(distance(model->info.objective, double(bound_of(*model, x, a, b, c, d))) < 1e-9);
     // The rate of q(v) has the prior's d, not b, as eq. 35 of 002 L12 prints.
     const Cells w = values(*model, Side::row), v = values(*model, Side::column);
     for (std::size_t f = 0; f < at(k); ++f) {

@@ -365,8 +365,9 @@ std::vector<Document> fit_models() {
                          ->to_document());
 
   for (const Document &options :
-       {brief("em"), brief("vi"), brief("squared"), brief("vi").set("hierarchical", true),
-        brief("em").set("absent", "missing"), brief("vi").set("absent", "missing")}) {
+       {brief("em"), brief("vi"), brief("squared"), brief("svi").set("batch_size", 2),
+        brief("vi").set("hierarchical", true), brief("em").set("absent", "missing"),
+        brief("vi").set("absent", "missing")}) {
     bayes::FactorTable table = {documents, nullptr, bayes::Side::row, {}, {"a", "b", "c"}, 0};
     for (int i = 1; i <= 6; ++i) table.line_keys.push_back(std::to_string(i));
     models.push_back(bayes::nmf_fit(table, 2, options, nullptr, control)->to_document());

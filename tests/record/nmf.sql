@@ -37,7 +37,16 @@ WHERE method = 'vi'
 UNION ALL
 SELECT 'nmf', format('nmf spilled %s', method), 'market_rows', 'market_rows',
   format('nmf_fit(r, c, v, 5, %L::jsonb)', o || '{"max_iter": 3, "restarts": 1}')
-FROM nmf;
+FROM nmf
+UNION ALL
+SELECT 'nmf', format('nmf sales svi %s', option), 'sale_rows', 'sale_rows',
+  format('nmf_fit(r, c, v, 3, %L::jsonb)', '{"method": "svi", "max_iter": 25}'::jsonb
+    || option::jsonb)
+FROM unnest(ARRAY['{}', '{"batch_size": 15, "restarts": 2}', '{"batch_size": 15, "init": "random"}',
+  '{"batch_size": 15, "prior": {"a": "learned", "b": "learned", "c": "learned"}}']) AS option
+UNION ALL
+SELECT 'nmf', 'nmf spilled svi', 'market_rows', 'market_rows',
+  'nmf_fit(r, c, v, 5, ''{"method": "svi", "batch_size": 300, "max_iter": 12}''::jsonb)';
 CALL fit_all();
 
 INSERT INTO cases (family, name, source, rows, expression)

@@ -1,5 +1,5 @@
 -- Non-negative factorizations: every function of a fitted model, against what defines it.
-SELECT plan(51);
+SELECT plan(60);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 SET client_min_messages = error;
@@ -254,6 +254,40 @@ SELECT never($$SELECT k, (SELECT count(DISTINCT key) FROM nmf_factors(model) WHE
 SELECT same_rows($$SELECT k, log_likelihood, cells, objective FROM nmf_select('SELECT item,
     customer, amount FROM sales ORDER BY random()', '{1,2,4}', '{"tol": 1e-6}')$$,
   'SELECT k, log_likelihood, cells, objective FROM tried', 'of columns, if there are more');
+
+-- ---- minibatches ----
+
+CREATE VIEW moved AS SELECT item AS customer, customer AS item, amount FROM sales;
+CREATE TABLE steps AS SELECT nmf_fit(customer, item, amount, 2, o) AS model, o FROM sales,
+  (VALUES ('{"method": "svi", "batch_size": 20, "max_iter": 400, "tol": 0}'::jsonb)) AS v(o)
+    GROUP BY o;
+SELECT is((i.method, i.iterations, i.dimension, i.components), ('svi'::text, 400, 10, 2),
+  'what is known of them') FROM steps, bayes_info(model) AS i;
+SELECT is((SELECT count(*) FROM steps, bayes_trace(model)), 401::bigint,
+  'estimates of the bound, and the bound');
+SELECT ok(j.objective BETWEEN i.objective - 0.01 * abs(i.objective) AND i.objective,
+  'the bound is close to that of vi')
+FROM given, bayes_info(given.model) AS i, steps, bayes_info(steps.model) AS j;
+SELECT never('SELECT key, factor, NOT near(value, shape / rate) OR shape <= 0 AS wrong FROM steps,
+  nmf_factors(model)', 'weights have gamma distributions');
+SELECT never($$SELECT customer, item, NOT near(p.mean, e.mean, 0.2) AS wrong FROM steps,
+    expected AS e, nmf_predict(model, customer, item) AS p WHERE way = 'vi' AND e.mean > 0.5$$,
+  'cells are expected to be what vi expects');
+SELECT never($$SELECT customer, NOT near(nmf_transform(model, cells), weights, 1e-2) AS wrong
+  FROM steps, (SELECT customer, jsonb_object_agg(item, amount) AS cells FROM sales GROUP BY 1) AS c,
+    LATERAL (SELECT array_agg(value ORDER BY factor) AS weights FROM nmf_factors(model)
+      WHERE side = 'row' AND key = customer) AS w$$, 'rows of the fit have the weights of the fit');
+SELECT never('SELECT o, timeless(model) <> timeless(again) AS wrong FROM steps, bayes_info(model)
+    AS i, LATERAL (SELECT nmf_fit(customer, item, amount, 2, i.options ORDER BY random()) AS again
+    FROM sales) AS f', 'the same again, whatever the order of cells');
+SELECT same_rows($$SELECT CASE side WHEN 'row' THEN 'column' ELSE 'row' END, key, factor, value,
+    shape, rate FROM (SELECT nmf_fit(customer, item, amount, 2, o) AS model FROM moved,
+      (SELECT o FROM steps) AS s) AS f, nmf_factors(model) ORDER BY 1, 2, 3$$,
+  'SELECT f.* FROM steps, nmf_factors(model) AS f ORDER BY 1, 2, 3',
+  'the transposed table has the transposed factors');
+SELECT is((SELECT array_agg(key) FROM (SELECT key FROM steps, nmf_factors(model)
+    WHERE side = 'row' AND factor = 1) AS k), (SELECT array_agg(key) FROM (SELECT key FROM given,
+    nmf_factors(model) WHERE side = 'row' AND factor = 1) AS k), 'keys are in order');
 
 -- ---- groups, failures ----
 

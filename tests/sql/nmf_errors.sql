@@ -1,5 +1,5 @@
 -- Non-negative factorizations: every way to ask for what cannot be, and what is said about it.
-SELECT plan(66);
+SELECT plan(69);
 SET client_min_messages = error;
 \ir ../lib/errors.sql
 
@@ -24,7 +24,7 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
   ($q$SELECT nmf_fit(r, c, v, 2, '{"metod": "em"}') FROM cells$q$,
     '22023 unknown option "metod" | Did you mean "method"?'),
   ($q$SELECT nmf_fit(r, c, v, 2, '{"method": "map"}') FROM cells$q$,
-    '22023 option "method" is "map", but must be one of vi, em, squared'),
+    '22023 option "method" is "map", but must be one of vi, svi, em, squared'),
   ($q$SELECT nmf_fit(r, c, v, 2, '[]') FROM cells$q$,
     '22023 options must be a JSON object, but are of kind array of numbers | Write options as '
     '''{"method": "em", "seed": 2}''.'),
@@ -121,11 +121,11 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
     'a model of arrays. | For a model with other keys give the cells as jsonb: {"index": 3, '
     '"scan": 1}.'),
   ($q$SELECT nmf_transform_sd(em, '{1,1,1,1,1,1,1,1,1,1}'::float8[], 'column') FROM given$q$,
-    '22023 model fitted by em has no posterior | Weights have a gamma posterior after method vi. | '
-    'nmf_transform(model, cells) gives the estimate.'),
+    '22023 model fitted by em has no posterior | Weights have a gamma posterior after '
+    'methods vi and svi. | nmf_transform(model, cells) gives the estimate.'),
   ($q$SELECT nmf_transform_sd(em, '{1,1,2}'::float8[]) FROM given$q$,
-    '22023 model fitted by em has no posterior | Weights have a gamma posterior after method vi. | '
-    'nmf_transform(model, cells) gives the estimate.'),
+    '22023 model fitted by em has no posterior | Weights have a gamma posterior after '
+    'methods vi and svi. | nmf_transform(model, cells) gives the estimate.'),
   ($q$SELECT nmf_predict(gmm_fit, 1, 2) FROM (SELECT gmm_fit(x, 1) FROM faithful) AS g$q$,
     '42804 model is of family gmm, expected nmf | bayes_info(model) shows the family of a model.'),
   ($q$SELECT nmf_factorize('SELECT r, c, v FROM cells', 0)$q$,
@@ -142,6 +142,14 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
   ($q$SELECT nmf_fit(r, c, v, 2, '{"method": "squared", "absent": "missing"}') FROM cells$q$,
     '22023 option "absent" does not apply to method squared | The options are init, max_iter, '
     'max_seconds, method, on_error, restarts, seed, tol.'),
+  ($q$SELECT nmf_fit(r, c, v, 2, '{"method": "svi", "absent": "missing"}') FROM cells$q$,
+    '22023 option "absent" does not apply to method svi | The options are batch_size, init, '
+    'kappa, max_iter, max_seconds, method, on_error, prior, restarts, seed, t0, tol.'),
+  ($q$SELECT nmf_fit(r, c, v, 2, '{"method": "svi", "hierarchical": true}') FROM cells$q$,
+    '22023 option "hierarchical" does not apply to method svi | The options are batch_size, init, '
+    'kappa, max_iter, max_seconds, method, on_error, prior, restarts, seed, t0, tol.'),
+  ($q$SELECT nmf_fit(r, c, v, 2, '{"method": "svi", "batch_size": 0}') FROM cells$q$,
+    '22023 option "batch_size" is 0, but must be a whole number from 1 to 100000000'),
   ($q$SELECT nmf_fit(r, c, v, 2, '{"hierarchical": true, "prior": {"a": "learned"}}') FROM cells$q$,
     '22023 nothing of the prior can be learned with option hierarchical | Options prior.a, '
     'prior.b, prior.c and prior.d must then be numbers.')

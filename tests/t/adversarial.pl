@@ -58,7 +58,8 @@ CREATE TABLE libraries AS SELECT lda_fit(ARRAY[word, 'c', chr(97 + id)], 2) AS t
 CREATE TABLE factors AS SELECT nmf_fit(word, id, id % 5, 2) AS cells,
   nmf_fit(bits::float8[], 2, '{"method": "em"}') AS arrays_em,
   nmf_fit(id, word, 1, 3, '{"method": "squared"}') AS cells_squared,
-  nmf_fit(id % 4, 'c', id, 1, '{"method": "em"}') AS one_column FROM good;
+  nmf_fit(id % 4, 'c', id, 1, '{"method": "em"}') AS one_column,
+  nmf_fit(word, id, id % 5, 2, '{"method": "svi", "batch_size": 2}') AS cells_svi FROM good;
 CREATE TABLE ratings AS SELECT pmf_fit(word, id, id % 5, 2, '{"draws": 20}') AS rated,
   pmf_fit(id, word, id, 3, '{"draws": 20, "prior": {"hierarchical": true}}') AS rated_hierarchical,
   pmf_fit(id % 4, 'c', id, 1, '{"draws": 20, "means": false, "rated": false, "repeated": "last"}')
@@ -72,7 +73,7 @@ my %named = (gmm => [qw(vi em kmeans narrow independent sampled)],
     dpmm => [qw(process process_narrow process_bits process_vi halves)],
     hmm => [qw(chain chain_vi chain_words chain_symbols chain_bits chain_vectors chain_narrow)],
     lda => [qw(topics topics_em topics_svi topics_sampled topic)],
-    nmf => [qw(cells arrays_em cells_squared one_column)],
+    nmf => [qw(cells arrays_em cells_squared one_column cells_svi)],
     pmf => [qw(rated rated_hierarchical rated_forgotten)]);
 my %table = (hmm => 'chains', lda => 'libraries', nmf => 'factors', pmf => 'ratings');
 my %models = map { my $from = $table{$_} // 'given';
@@ -171,9 +172,10 @@ my %family = (
             chains draws warmup thin stored_draws min_documents max_share max_terms vocabulary
             prior), map({ "prior.$_" } qw(alpha eta terms))],
         methods => [qw(vi em svi cvb0 gibbs collapsed)]},
-    nmf => {keys => [qw(method restarts max_iter tol seed max_seconds on_error init prior),
+    nmf => {keys => [qw(method restarts max_iter tol seed max_seconds on_error init batch_size kappa
+            t0 prior),
             map({ "prior.$_" } qw(a b c d))],
-        methods => [qw(vi em squared)]},
+        methods => [qw(vi svi em squared)]},
     pmf => {keys => [qw(method chains draws warmup thin stored_draws seed on_error repeated means
             rated prior), map({ "prior.$_" } qw(noise_variance c hierarchical)),
             'prior.c.shape', 'prior.noise_variance.rate'], methods => [qw(gibbs)]},

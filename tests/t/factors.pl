@@ -32,10 +32,17 @@ my $session = $server->session;
 # ---- the same model wherever the cells lie ----
 
 my $quick = '"max_iter": 4, "tol": 0';
+my $steps = '"max_iter": 12, "tol": 0, "batch_size": 400';
 my $few = '"draws": 4, "chains": 2, "stored_draws": 2';
 my %statements = (
     (map { ($_ => "SELECT timeless(nmf_fit(r, c, v, 5, '{\"method\": \"$_\", $quick}'))
           FROM cells") } qw(vi em squared)),
+    svi => "SELECT timeless(nmf_fit(r, c, v, 5, '{\"method\": \"svi\", $steps}')) FROM cells",
+    'svi transposed' => "SELECT timeless(nmf_fit(c, r, v, 5, '{\"method\": \"svi\", $steps}'))
+          FROM cells",
+    'svi select' => "SELECT md5(string_agg((k, log_likelihood, cells, objective)::text, ' '))
+          FROM nmf_select('SELECT r, c, v FROM cells', '{2,5}',
+          '{\"method\": \"svi\", $steps}') AS t",
     transposed => "SELECT timeless(nmf_fit(c, r, v, 5, '{$quick}')) FROM cells",
     arrays => "SELECT timeless(nmf_fit(x, 5, '{$quick}' ORDER BY id)) FROM arrays",
     'one line' => "SELECT timeless(nmf_fit(1, c, v, 2, '{$quick}')) FROM repeated",
@@ -55,8 +62,11 @@ my %statements = (
 $session->run(settings(1, '256MB'));
 my %want = results_of($session, %statements);
 for my $order ('id DESC', 'md5(id::text)') {
-    is($session->run($statements{vi} =~ s/FROM cells/FROM (SELECT * FROM cells ORDER BY $order)
-          AS o/r, 120), $want{vi}, "the order of cells does not matter: $order");
+    for my $method (qw(vi svi)) {
+        is($session->run($statements{$method} =~ s/FROM cells/FROM (SELECT * FROM cells ORDER BY
+              $order) AS o/r, 120), $want{$method},
+            "$method: the order of cells does not matter: $order");
+    }
 }
 unlike(files_of($session, $statements{vi}), qr/temporary file/,
     'cells that fit into memory need no file');
@@ -68,7 +78,7 @@ for my $case ([1, '1MB'], [2, '1MB'], [2, '3MB'], [2, '256MB']) {
         "maintenance_work_mem = $case->[1], threads: $case->[0]: the same to the last bit");
 }
 $session->run(settings(1, '1MB'));
-for my $name ('vi', 'ratings', 'relation', 'one line') {
+for my $name ('vi', 'svi', 'ratings', 'relation', 'one line') {
     like(files_of($session, $statements{$name}), qr/temporary file: path/,
         "$name: what does not fit lies in a file");
 }
@@ -106,6 +116,7 @@ my $endless = '"max_iter": 1000000, "tol": 0';
 cancels_leave_nothing($server, $session, [0.02, 0.1, 0.3, 0.8],
     "SELECT nmf_fit(r, c, v, 3, '{$endless}') FROM cells",
     "SELECT nmf_fit(r, c, v, 3, '{\"method\": \"em\", $endless}') FROM cells",
+    "SELECT nmf_fit(r, c, v, 3, '{\"method\": \"svi\", $endless}') FROM cells",
     q{SELECT pmf_fit(r, c, v, 30, '{"draws": 1000000, "repeated": "last"}') FROM cells},
     q{SELECT pmf_fit(r, c, v, 600, '{"draws": 10, "repeated": "last",
       "prior": {"hierarchical": true}}') FROM cells},
@@ -146,6 +157,8 @@ memory_stays_near($server, "SELECT max(c), max(r) FROM cells;
       SELECT nmf_fit(r, c, v, 3, '{$quick}') FROM cells WHERE id <= 100",
     ['cells', "SELECT timeless(nmf_fit(r, c, v + i, 3, '{$quick}'))
           FROM cells, generate_series(1, 4) AS i", 24],
+    ['minibatches', "SELECT timeless(nmf_fit(r, c, v + i, 3, '{\"method\": \"svi\", $steps}'))
+          FROM cells, generate_series(1, 4) AS i", 24],
     ['one line', "SELECT timeless(nmf_fit(1, c, v + i, 3, '{$quick}'))
           FROM repeated, generate_series(1, 4) AS i", 24]);
 
@@ -183,7 +196,7 @@ for my $name (sort keys %long) {
 
 my %many = (
     'all methods' => q{SELECT pg_column_size(nmf_fit(r, c, v, 2, jsonb_build_object('method', m,
-          'max_iter', 3))) FROM cells, unnest('{vi,em,squared}'::text[]) AS m WHERE id <= 50
+          'max_iter', 3))) FROM cells, unnest('{vi,svi,em,squared}'::text[]) AS m WHERE id <= 50
           GROUP BY m},
     'arrays' => q{SELECT pg_column_size(nmf_fit(x, 2, '{"max_iter": 3}')) FROM arrays
           WHERE id <= 10 GROUP BY id % 3},

@@ -196,7 +196,7 @@ BAYES_FUNCTION(nmf_transform_sd) {
   NmfWeights weights = transformed(fcinfo, &method);
   if (weights.shape.empty())
     throw Error(Errc::invalid_argument, message("model fitted by {} has no posterior", method),
-                "Weights have a gamma posterior after method vi.",
+                "Weights have a gamma posterior after methods vi and svi.",
                 "nmf_transform(model, cells) gives the estimate.");
   for (std::size_t k = 0; k < weights.value.size(); ++k)
     weights.value[k] = std::sqrt(weights.shape[k]) / weights.rate[k];

@@ -15,16 +15,50 @@ namespace {
 /// "row \"a\" and column \"b\"", whichever side the lines are.
 std::string name_of_cell(const FactorTable &table, std::int32_t line, std::int32_t other) {
   const bool by_row = table.of_lines == Side::row;
-  return message("row \"{}\" and column \"{}\"",
-                 beginning_of(by_row ? table.line_keys[std::size_t(line)]
-                                     : table.other_keys[std::size_t(other)]),
-                 beginning_of(by_row ? table.other_keys[std::size_t(other)]
-                                     : table.line_keys[std::size_t(line)]));
+  const std::string &of_line = table.line_keys[table.key_of(std::size_t(line))],
+                    &of_other = table.other_keys[std::size_t(other)];
+  return message("row \"{}\" and column \"{}\"", beginning_of(by_row ? of_line : of_other),
+                 beginning_of(by_row ? of_other : of_line));
 }
 
 std::uint64_t hash_of_cell(std::int32_t line, std::int32_t other, double number) {
   return mixed(mixed(std::uint64_t(line) << 32 | std::uint32_t(other)) ^
                std::bit_cast<std::uint64_t>(number));
+}
+
+/// The indices of keys in the order of a hash.
+std::vector<std::int32_t> order_by_hash(const std::vector<std::string> &keys) {
+  const std::vector<std::uint64_t> hashes = term_hashes(keys);
+  std::vector<std::int32_t> order(keys.size());
+  std::iota(order.begin(), order.end(), 0);
+  WorkPoll poll;
+  std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
+    poll(8);
+    const std::uint64_t of_a = hashes[std::size_t(a)], of_b = hashes[std::size_t(b)];
+    return of_a != of_b ? of_a < of_b : a < b;
+  });
+  return order;
+}
+
+/// Keys get the places that they have in this order.
+void move_places(const std::vector<std::int32_t> &order, std::vector<std::int32_t> &places) {
+  std::vector<std::int32_t> to(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) to[std::size_t(order[i])] = std::int32_t(i);
+  for (std::int32_t &place : places) place = to[std::size_t(place)];
+}
+
+/// The keys of lines that are kept apart are none of the table's.
+void leave_out(const std::vector<char> &apart, FactorTable &table) {
+  std::vector<std::int32_t> numbers(apart.size());
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < apart.size(); ++i) {
+    numbers[i] = std::int32_t(kept);
+    if (!apart[i]) std::swap(table.line_keys[kept++], table.line_keys[i]);
+  }
+  table.line_keys.resize(kept);
+  std::vector<std::int32_t> &keys = table.key_of_line;
+  std::erase_if(keys, [&](std::int32_t key) { return bool(apart[std::size_t(key)]); });
+  for (std::int32_t &key : keys) key = numbers[std::size_t(key)];
 }
 
 std::string elements(std::int32_t n) {
@@ -211,17 +245,18 @@ void TripleCollector::arrange(Control &) {
                                            name_of_cell(table, line, other)));
       }};
   const bool in_memory = cells_->in_memory();
-  const std::vector<char> apart = choose_held_out(table.line_keys);
+  std::vector<std::int32_t> by_hash;
+  if (options_.shuffled || hold_out_ > 0) by_hash = order_by_hash(table.line_keys);
+  const std::vector<char> apart = choose_held_out(by_hash);
+  if (options_.shuffled) {
+    move_places(by_hash, by_row ? row_places : column_places);
+    table.key_of_line = std::move(by_hash);
+  }
   if (!apart.empty())
     held_out_ = std::make_unique<DocumentStore>(context_, std::int32_t(table.other_keys.size()), 0,
                                                 budget_ / std::size_t(hold_out_));
-  write_lines({row_places, column_places, !by_row}, rules, apart);
-  if (!apart.empty()) {
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < apart.size(); ++i)
-      if (!apart[i]) std::swap(table.line_keys[kept++], table.line_keys[i]);
-    table.line_keys.resize(kept);
-  }
+  write_lines({row_places, column_places, !by_row}, rules, table, apart);
+  if (!apart.empty()) leave_out(apart, table);
   if (options_.transposed) {
     transposed_ = std::make_unique<DocumentStore>(context_, std::int32_t(table.line_keys.size()),
                                                   skipped_, of_stores);
@@ -232,32 +267,23 @@ void TripleCollector::arrange(Control &) {
   table_.emplace(std::move(table));
 }
 
-/// For every line whether it is kept apart; empty if none is.
-std::vector<char> TripleCollector::choose_held_out(
-    const std::vector<std::string> &line_keys) const {
+/// For every key of a line whether it is kept apart; empty if none is.
+std::vector<char> TripleCollector::choose_held_out(const std::vector<std::int32_t> &by_hash) const {
   if (hold_out_ == 0) return {};
-  const std::vector<std::uint64_t> hashes = term_hashes(line_keys);
-  std::vector<std::int32_t> order(line_keys.size());
-  std::iota(order.begin(), order.end(), 0);
-  WorkPoll poll;
-  std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
-    poll(8);
-    const std::uint64_t of_a = hashes[std::size_t(a)], of_b = hashes[std::size_t(b)];
-    return of_a != of_b ? of_a < of_b : a < b;
-  });
-  std::vector<char> apart(line_keys.size(), 0);
-  for (std::size_t i = std::size_t(hold_out_) - 1; i < order.size(); i += std::size_t(hold_out_))
-    apart[std::size_t(order[i])] = 1;
+  std::vector<char> apart(by_hash.size(), 0);
+  for (std::size_t i = std::size_t(hold_out_) - 1; i < by_hash.size(); i += std::size_t(hold_out_))
+    apart[std::size_t(by_hash[i])] = 1;
   return apart;
 }
 
+/// `apart`: by keys.
 void TripleCollector::write_lines(const CellMap &map, const CellRules &rules,
-                                  const std::vector<char> &apart) {
+                                  const FactorTable &table, const std::vector<char> &apart) {
   const auto lines = std::int32_t((map.transposed ? map.others : map.lines).size());
   CellOrder order(context_, lines, budget_ / 4, rules);
   std::size_t number = 0;
   order.run(*cells_, map, [&](const DocumentTerms &line) {
-    (!apart.empty() && apart[number] ? held_out_ : lines_)->append(line);
+    (!apart.empty() && apart[table.key_of(number)] ? held_out_ : lines_)->append(line);
     ++number;
   });
   lines_->finish();

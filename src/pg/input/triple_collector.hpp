@@ -51,8 +51,9 @@ class TripleCollector final : public Collector {
                     const std::vector<std::string> &column_keys,
                     const std::vector<std::int32_t> &row_places,
                     const std::vector<std::int32_t> &column_places) const;
-  std::vector<char> choose_held_out(const std::vector<std::string> &line_keys) const;
-  void write_lines(const CellMap &map, const CellRules &rules, const std::vector<char> &apart);
+  std::vector<char> choose_held_out(const std::vector<std::int32_t> &by_hash) const;
+  void write_lines(const CellMap &map, const CellRules &rules, const FactorTable &table,
+                   const std::vector<char> &apart);
   void write_transposed(const CellRules &rules, std::size_t bytes);
 
   MemoryContext context_;
