@@ -124,6 +124,13 @@ CREATE OPERATOR CLASS bayes_model_ops DEFAULT FOR TYPE bayes_model USING hash AS
 
 -- ---- accessors of every model ----
 
+CREATE FUNCTION bayes_columns(model bayes_model)
+  RETURNS TABLE (element int, name text, kind text, code int, label text)
+  AS 'MODULE_PATHNAME' @strict COST 10 ROWS 20;
+COMMENT IS 'The columns of the rows that a model was fitted to, if they were records: for each of '
+  'its labels one row, with the code that stands for the label in an array, from 0; for a number '
+  'or a boolean one row. No rows if the model was fitted to arrays.';
+
 CREATE FUNCTION bayes_info(model bayes_model)
   RETURNS TABLE (family text, method text, rows bigint, skipped bigint, dimension int,
     components int, iterations int, converged boolean, degenerate int[], objective float8,

@@ -1,5 +1,7 @@
 -- Gaussian mixtures
 
+DEFINE @gmm_x =
+  x {float8[] | record | float8};
 DEFINE @gmm_rows =
   'x: numbers, the same length 1 to 1600 in every row; a NULL x is skipped; no rows give NULL. '
   'Errors: 22023 invalid option, argument or element, or k above the number of distinct rows; '
@@ -22,7 +24,7 @@ COMMENT ON TYPE gmm_selection IS
 -- ---- aggregates: rows in, a model out ----
 
 CREATE FUNCTION gmm_fit_transition(
-  state internal, x float8[], k int [, options jsonb [, weight float8]]
+  state internal, @gmm_x, k int [, options jsonb [, weight float8]]
 ) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
 COMMENT IS 'Internal. Adds one row.';
@@ -31,7 +33,7 @@ CREATE FUNCTION gmm_fit_final(state internal) RETURNS bayes_model
   AS 'MODULE_PATHNAME' @immutable COST 100000;
 COMMENT IS 'Internal. Fits a Gaussian mixture to the collected rows.';
 
-CREATE AGGREGATE gmm_fit(x float8[], k int [, options jsonb [, weight float8]]) (
+CREATE AGGREGATE gmm_fit(@gmm_x, k int [, options jsonb [, weight float8]]) (
   SFUNC = gmm_fit_transition, @state, FINALFUNC = gmm_fit_final, @combine
 );
 COMMENT IS 'Fits a mixture of k Gaussians (1 to 10000) to the rows x, by variational Bayes unless '
@@ -44,12 +46,12 @@ COMMENT IS 'The same with a weight for each row: how many times it counts. A row
   @gmm_options;
 
 CREATE FUNCTION gmm_start_transition(
-  state internal, x float8[], start bayes_model [, options jsonb [, weight float8]]
+  state internal, @gmm_x, start bayes_model [, options jsonb [, weight float8]]
 ) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
 COMMENT IS 'Internal. Adds one row.';
 
-CREATE AGGREGATE gmm_fit(x float8[], start bayes_model [, options jsonb [, weight float8]]) (
+CREATE AGGREGATE gmm_fit(@gmm_x, start bayes_model [, options jsonb [, weight float8]]) (
   SFUNC = gmm_start_transition, @state, FINALFUNC = gmm_fit_final, @combine
 );
 COMMENT IS 'Fits a Gaussian mixture, starting from the parameters of a fitted one (for instance '
@@ -61,12 +63,12 @@ COMMENT IS 'The same with options and weights. '
   @gmm_options;
 
 CREATE FUNCTION gmm_update_transition(
-  state internal, x float8[], prior bayes_model [, options jsonb [, weight float8]]
+  state internal, @gmm_x, prior bayes_model [, options jsonb [, weight float8]]
 ) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
 COMMENT IS 'Internal. Adds one row.';
 
-CREATE AGGREGATE gmm_update(x float8[], prior bayes_model [, options jsonb [, weight float8]]) (
+CREATE AGGREGATE gmm_update(@gmm_x, prior bayes_model [, options jsonb [, weight float8]]) (
   SFUNC = gmm_update_transition, @state, FINALFUNC = gmm_fit_final, @combine
 );
 COMMENT IS 'Learns from more rows: the posterior of the given model is the prior of the new one. '
@@ -76,7 +78,7 @@ COMMENT IS 'The same with options. '
 COMMENT IS 'The same with options and weights. '
   @gmm_options;
 
-CREATE FUNCTION gmm_select_transition(state internal, x float8[], ks int[] [, options jsonb])
+CREATE FUNCTION gmm_select_transition(state internal, @gmm_x, ks int[] [, options jsonb])
   RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
 COMMENT IS 'Internal. Adds one row.';
@@ -85,7 +87,7 @@ CREATE FUNCTION gmm_select_final(state internal) RETURNS gmm_selection[]
   AS 'MODULE_PATHNAME' @immutable COST 1000000;
 COMMENT IS 'Internal. Fits all mixtures to choose from.';
 
-CREATE AGGREGATE gmm_select(x float8[], ks int[] [, options jsonb]) (
+CREATE AGGREGATE gmm_select(@gmm_x, ks int[] [, options jsonb]) (
   SFUNC = gmm_select_transition, @state, FINALFUNC = gmm_select_final, @combine
 );
 COMMENT IS 'Fits a Gaussian mixture for every k in ks (and every covariance in '
@@ -96,7 +98,7 @@ COMMENT IS 'The same with options. '
 
 -- ---- window: rows in, one component for each row out ----
 
-CREATE FUNCTION gmm_cluster(x float8[], k int [, options jsonb]) RETURNS int
+CREATE FUNCTION gmm_cluster(@gmm_x, k int [, options jsonb]) RETURNS int
   AS 'MODULE_PATHNAME' @window COST 1000;
 COMMENT IS 'Fits a mixture of k Gaussians to the whole partition, regardless of the frame, and '
   'returns the most probable component of every row, counted from 1; NULL for a NULL row.';
@@ -148,26 +150,26 @@ COMMENT IS 'n draws from the (predictive) mixture and the component that each ca
 
 -- ---- a model and a row ----
 
-CREATE FUNCTION gmm_predict(model bayes_model, x float8[]) RETURNS int
+CREATE FUNCTION gmm_predict(model bayes_model, x "any") RETURNS int
   AS 'MODULE_PATHNAME' @strict COST 50;
 COMMENT IS 'The most probable component of x, from 1. 2202E if x does not have the length of the '
   'model''s rows.';
 
-CREATE FUNCTION gmm_probabilities(model bayes_model, x float8[]) RETURNS float8[]
+CREATE FUNCTION gmm_probabilities(model bayes_model, x "any") RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 50;
 COMMENT IS 'The posterior probability of every component for x; they sum to 1.';
 
-CREATE FUNCTION gmm_log_density(model bayes_model, x float8[]) RETURNS float8
+CREATE FUNCTION gmm_log_density(model bayes_model, x "any") RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 50;
 COMMENT IS 'The natural logarithm of the (predictive) density at x.';
 
-CREATE FUNCTION gmm_probabilities_mcse(model bayes_model, x float8[]) RETURNS float8[]
+CREATE FUNCTION gmm_probabilities_mcse(model bayes_model, x "any") RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 10000;
 COMMENT IS 'The Monte Carlo standard error of each of gmm_probabilities, an average over the draws '
   'that the model stores; NULL for one that does not differ between draws. 22023 for a model '
   'without draws.';
 
-CREATE FUNCTION gmm_log_density_mcse(model bayes_model, x float8[]) RETURNS float8
+CREATE FUNCTION gmm_log_density_mcse(model bayes_model, x "any") RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 10000;
 COMMENT IS 'The Monte Carlo standard error of gmm_log_density, the log of an average over the '
   'draws that the model stores; NULL if they are too few, or not as many of each chain. '

@@ -1,5 +1,7 @@
 -- Bernoulli mixtures (latent class analysis), and mixtures of other products of columns
 
+DEFINE @bmm_x =
+  x {anyarray | record | float8 | boolean};
 DEFINE @bmm_rows =
   'x: bool[] or numbers that are 0 or 1 (others with option likelihood), the same length 1 to '
   '1600 in every row; a NULL x is skipped; no rows give NULL. Errors: 22023 invalid option, '
@@ -23,7 +25,7 @@ COMMENT ON TYPE bmm_selection IS
 -- ---- aggregates: rows in, a model out ----
 
 CREATE FUNCTION bmm_fit_transition(
-  state internal, x anyarray, k int [, options jsonb [, weight float8]]
+  state internal, @bmm_x, k int [, options jsonb [, weight float8]]
 ) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
 COMMENT IS 'Internal. Adds one row.';
@@ -32,7 +34,7 @@ CREATE FUNCTION bmm_fit_final(state internal) RETURNS bayes_model
   AS 'MODULE_PATHNAME' @immutable COST 100000;
 COMMENT IS 'Internal. Fits a Bernoulli mixture to the collected rows.';
 
-CREATE AGGREGATE bmm_fit(x anyarray, k int [, options jsonb [, weight float8]]) (
+CREATE AGGREGATE bmm_fit(@bmm_x, k int [, options jsonb [, weight float8]]) (
   SFUNC = bmm_fit_transition, @state, FINALFUNC = bmm_fit_final, @combine
 );
 COMMENT IS 'Fits a mixture of k products of Bernoulli distributions (1 to 10000) to the rows x, '
@@ -45,12 +47,12 @@ COMMENT IS 'The same with a weight for each row: how many times it counts. A row
   @bmm_options;
 
 CREATE FUNCTION bmm_start_transition(
-  state internal, x anyarray, start bayes_model [, options jsonb [, weight float8]]
+  state internal, @bmm_x, start bayes_model [, options jsonb [, weight float8]]
 ) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
 COMMENT IS 'Internal. Adds one row.';
 
-CREATE AGGREGATE bmm_fit(x anyarray, start bayes_model [, options jsonb [, weight float8]]) (
+CREATE AGGREGATE bmm_fit(@bmm_x, start bayes_model [, options jsonb [, weight float8]]) (
   SFUNC = bmm_start_transition, @state, FINALFUNC = bmm_fit_final, @combine
 );
 COMMENT IS 'Fits a Bernoulli mixture, starting from the parameters of a fitted one (for instance '
@@ -62,12 +64,12 @@ COMMENT IS 'The same with options and weights. '
   @bmm_options;
 
 CREATE FUNCTION bmm_update_transition(
-  state internal, x anyarray, prior bayes_model [, options jsonb [, weight float8]]
+  state internal, @bmm_x, prior bayes_model [, options jsonb [, weight float8]]
 ) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
 COMMENT IS 'Internal. Adds one row.';
 
-CREATE AGGREGATE bmm_update(x anyarray, prior bayes_model [, options jsonb [, weight float8]]) (
+CREATE AGGREGATE bmm_update(@bmm_x, prior bayes_model [, options jsonb [, weight float8]]) (
   SFUNC = bmm_update_transition, @state, FINALFUNC = bmm_fit_final, @combine
 );
 COMMENT IS 'Learns from more rows: the posterior of the given model is the prior of the new one. '
@@ -77,7 +79,7 @@ COMMENT IS 'The same with options. '
 COMMENT IS 'The same with options and weights. '
   @bmm_options;
 
-CREATE FUNCTION bmm_select_transition(state internal, x anyarray, ks int[] [, options jsonb])
+CREATE FUNCTION bmm_select_transition(state internal, @bmm_x, ks int[] [, options jsonb])
   RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
 COMMENT IS 'Internal. Adds one row.';
@@ -86,7 +88,7 @@ CREATE FUNCTION bmm_select_final(state internal) RETURNS bmm_selection[]
   AS 'MODULE_PATHNAME' @immutable COST 1000000;
 COMMENT IS 'Internal. Fits all mixtures to choose from.';
 
-CREATE AGGREGATE bmm_select(x anyarray, ks int[] [, options jsonb]) (
+CREATE AGGREGATE bmm_select(@bmm_x, ks int[] [, options jsonb]) (
   SFUNC = bmm_select_transition, @state, FINALFUNC = bmm_select_final, @combine
 );
 COMMENT IS 'Fits a Bernoulli mixture for every k in ks: SELECT * FROM unnest((SELECT '
@@ -96,7 +98,7 @@ COMMENT IS 'The same with options. '
 
 -- ---- window: rows in, one component for each row out ----
 
-CREATE FUNCTION bmm_cluster(x anyarray, k int [, options jsonb]) RETURNS int
+CREATE FUNCTION bmm_cluster(@bmm_x, k int [, options jsonb]) RETURNS int
   AS 'MODULE_PATHNAME' @window COST 1000;
 COMMENT IS 'Fits a mixture of k products of Bernoulli distributions to the whole partition, '
   'regardless of the frame, and returns the most probable component of every row, counted from 1; '
@@ -133,11 +135,12 @@ COMMENT IS 'The components, numbered from 1 by decreasing weight: weight in [0, 
   'the model has a posterior. 42804 for a model of another family.';
 
 CREATE FUNCTION bmm_parameters(model bayes_model)
-  RETURNS TABLE (component int, element int, likelihood text, parameter text, category bigint,
-    value float8, sd float8)
+  RETURNS TABLE (component int, element int, name text, likelihood text, parameter text,
+    category bigint, label text, value float8, sd float8)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 100;
 COMMENT IS 'Every parameter of every element in every component, both numbered from 1: '
-  'probability (of a 1, or of each category), rate, mean, variance. sd: the posterior standard '
+  'probability (of a 1, or of each category), rate, mean, variance. name, label: of the column and '
+  'of the category, if the rows were records. sd: the posterior standard '
   'deviation in the mean-field approximation of vi or svi, NULL for other methods and if it does '
   'not exist. It is too small, as that takes labels and parameters as independent; option '
   'linear_response corrects it.';
@@ -164,28 +167,28 @@ COMMENT IS 'n draws from the (predictive) mixture and the component that each ca
 
 -- ---- a model and a row ----
 
-CREATE FUNCTION bmm_predict(model bayes_model, x anyarray) RETURNS int
+CREATE FUNCTION bmm_predict(model bayes_model, x "any") RETURNS int
   AS 'MODULE_PATHNAME' @strict COST 50;
 COMMENT IS 'The most probable component of x, from 1. Elements of x may be NULL if the model was '
   'fitted with option missing = marginalize. 2202E if x does not have the length of the model''s '
   'rows, 22023 for an invalid element.';
 
-CREATE FUNCTION bmm_probabilities(model bayes_model, x anyarray) RETURNS float8[]
+CREATE FUNCTION bmm_probabilities(model bayes_model, x "any") RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 50;
 COMMENT IS 'The posterior probability of every component for x; they sum to 1.';
 
-CREATE FUNCTION bmm_log_density(model bayes_model, x anyarray) RETURNS float8
+CREATE FUNCTION bmm_log_density(model bayes_model, x "any") RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 50;
 COMMENT IS 'The natural logarithm of the (predictive) probability of x, or density if it has '
   'continuous elements.';
 
-CREATE FUNCTION bmm_probabilities_mcse(model bayes_model, x anyarray) RETURNS float8[]
+CREATE FUNCTION bmm_probabilities_mcse(model bayes_model, x "any") RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 10000;
 COMMENT IS 'The Monte Carlo standard error of each of bmm_probabilities, an average over the draws '
   'that the model stores; NULL for one that does not differ between draws. 22023 for a model '
   'without draws.';
 
-CREATE FUNCTION bmm_log_density_mcse(model bayes_model, x anyarray) RETURNS float8
+CREATE FUNCTION bmm_log_density_mcse(model bayes_model, x "any") RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 10000;
 COMMENT IS 'The Monte Carlo standard error of bmm_log_density, the log of an average over the '
   'draws that the model stores; NULL if they are too few, or not as many of each chain. '

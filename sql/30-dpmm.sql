@@ -1,5 +1,7 @@
 -- Dirichlet process mixtures.
 
+DEFINE @dpmm_x =
+  x {float8[] | record | float8 | boolean};
 DEFINE @dpmm_query =
   'query: one SELECT of a name for the row (any type) and the row, an array of numbers or numeric '
   'columns; it is run as the caller, read-only. 22023 for any other query.';
@@ -7,7 +9,7 @@ DEFINE @dpmm_options = 'options: see docs/dpmm.md; NULL means none.';
 
 -- ---- aggregates: rows in, a model out ----
 
-CREATE FUNCTION dpmm_fit_transition(state internal, x float8[] [, options jsonb]) RETURNS internal
+CREATE FUNCTION dpmm_fit_transition(state internal, @dpmm_x [, options jsonb]) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
 COMMENT IS 'Internal. Adds one row.';
 
@@ -16,7 +18,7 @@ CREATE FUNCTION dpmm_fit_final(state internal) RETURNS bayes_model
 COMMENT IS 'Internal. Fits a Dirichlet process mixture to the collected rows.';
 
 -- No combine function: draws depend on the order of the rows, which parallel workers would change.
-CREATE AGGREGATE dpmm_fit(x float8[] [, options jsonb]) (
+CREATE AGGREGATE dpmm_fit(@dpmm_x [, options jsonb]) (
   SFUNC = dpmm_fit_transition, @state, FINALFUNC = dpmm_fit_final
 );
 COMMENT IS 'Fits a mixture of any number of clusters, a Dirichlet process mixture, to the rows x: '
@@ -29,7 +31,7 @@ COMMENT IS 'The same with options. '
 
 -- ---- window: rows in, one cluster for each row out ----
 
-CREATE FUNCTION dpmm_cluster(x float8[] [, options jsonb]) RETURNS int
+CREATE FUNCTION dpmm_cluster(@dpmm_x [, options jsonb]) RETURNS int
   AS 'MODULE_PATHNAME' @window COST 1000;
 COMMENT IS 'Fits a Dirichlet process mixture to the whole partition, regardless of the frame, and '
   'returns every row''s cluster in the point estimate, from 1 by decreasing size; NULL for a NULL '
@@ -104,29 +106,29 @@ COMMENT IS 'Every draw: the number of occupied clusters, the concentration, and 
 
 -- ---- a model and a row ----
 
-CREATE FUNCTION dpmm_predict(model bayes_model, x float8[]) RETURNS int
+CREATE FUNCTION dpmm_predict(model bayes_model, x "any") RETURNS int
   AS 'MODULE_PATHNAME' @strict COST 1000;
 COMMENT IS 'The most probable of dpmm_probabilities, from 1; one more than the number of clusters '
   'means a new one. 2202E if x does not have the length of the model''s rows.';
 
-CREATE FUNCTION dpmm_probabilities(model bayes_model, x float8[]) RETURNS float8[]
+CREATE FUNCTION dpmm_probabilities(model bayes_model, x "any") RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 1000;
 COMMENT IS 'For every cluster of the point estimate its expected share of the rows that x would '
   'be clustered with, then the probability that x starts a new cluster; they sum to 1. Averaged '
   'over the draws.';
 
-CREATE FUNCTION dpmm_log_density(model bayes_model, x float8[]) RETURNS float8
+CREATE FUNCTION dpmm_log_density(model bayes_model, x "any") RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 1000;
 COMMENT IS 'The natural logarithm of the posterior predictive density (probability, for discrete '
   'likelihoods) at x, averaged over the draws.';
 
-CREATE FUNCTION dpmm_probabilities_mcse(model bayes_model, x float8[]) RETURNS float8[]
+CREATE FUNCTION dpmm_probabilities_mcse(model bayes_model, x "any") RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 10000;
 COMMENT IS 'The Monte Carlo standard error of each of dpmm_probabilities, an average over the '
   'draws that the model stores; NULL for one that does not differ between draws. 22023 for a '
   'model without draws.';
 
-CREATE FUNCTION dpmm_log_density_mcse(model bayes_model, x float8[]) RETURNS float8
+CREATE FUNCTION dpmm_log_density_mcse(model bayes_model, x "any") RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 10000;
 COMMENT IS 'The Monte Carlo standard error of dpmm_log_density, the log of an average over the '
   'draws that the model stores; NULL if they are too few, or not as many of each chain. '

@@ -25,6 +25,9 @@ DEFINE @nmf_row =
   'a model of arrays, as an array. Columns that the model does not know are no evidence (a '
   'WARNING, once, if it knows none of a row). 22023 for a number negative or not finite, 2202E for '
   'an array of another length, 42804 for a model of another family.';
+DEFINE @nmf_line =
+  'side: ''row'', or ''column'' for a column that was not fitted; its cells have the keys of rows, '
+  'or an array an element for each row. 22023 if it is neither.';
 
 -- ---- aggregates: cells in, a model out ----
 
@@ -158,15 +161,21 @@ COMMENT IS 'The expected number of a cell, by the keys of its row and its column
   'the mean of the others. Keys are values of any type; a NULL gives no row. 42804 for a model of '
   'another family.';
 
-CREATE FUNCTION nmf_transform(model bayes_model, cells {jsonb | float8[]}) RETURNS float8[]
+CREATE FUNCTION nmf_transform(model bayes_model, cells {jsonb | float8[]} [, side text])
+  RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 1000;
 COMMENT IS 'The weights of the K factors for a row that was not fitted, given its cells: the '
   'posterior mean, or the estimate. '
   @nmf_row;
+COMMENT IS 'The same for a row or a column. '
+  @nmf_line;
 
-CREATE FUNCTION nmf_transform_sd(model bayes_model, cells {jsonb | float8[]}) RETURNS float8[]
+CREATE FUNCTION nmf_transform_sd(model bayes_model, cells {jsonb | float8[]} [, side text])
+  RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 1000;
 COMMENT IS 'The posterior standard deviations of the weights of the K factors for a row that was '
   'not fitted (those of the variational approximation, which are rather too small). 22023 also '
   'for a model without a posterior. '
   @nmf_row;
+COMMENT IS 'The same for a row or a column. '
+  @nmf_line;

@@ -41,6 +41,10 @@ void MemoryRows::scale_weights(double total) {
   if (sum != total) each([factor = total / sum](double &weight) { weight *= factor; });
 }
 
+std::string RowSource::name_of_element(int element) const {
+  return message("element {}", element + 1);
+}
+
 void require_constant(RowSource &rows, int column, Control &control) {
   const RowShape shape = rows.shape();
   Buffer block(shape.block_doubles());
@@ -56,11 +60,10 @@ void require_constant(RowSource &rows, int column, Control &control) {
       if (std::isnan(first)) first = x[b];
       if (x[b] != first)
         throw Error(Errc::numeric,
-                    message("the values of element {} differ by so little that their squares "
-                            "underflow",
-                            column + 1),
+                    message("the values of {} differ by so little that their squares underflow",
+                            rows.name_of_element(column)),
                     message("Their variance is below {}.", least_variance),
-                    "Rescale the element: multiply it by a constant.");
+                    "Rescale it: multiply it by a constant.");
     }
   }
 }

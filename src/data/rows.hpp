@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/aligned.hpp"
@@ -95,6 +96,9 @@ class BAYES_API RowSource {
   /// The number that a row had when it came, from 0, for messages: rows may have been put in
   /// another order (data/row_order.hpp).
   virtual std::int64_t number_of(std::int64_t row) const { return row; }
+
+  /// What messages call an element, from 0: "element 3", or a column that has a name.
+  virtual std::string name_of_element(int element) const;
 
   /// Copies block `index` (counted over all rows) to `out` (shape().block_doubles() doubles):
   /// random access for small batches. Main thread only; may throw; leaves stretches that are in use

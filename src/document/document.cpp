@@ -15,13 +15,13 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "base/control.hpp"
 #include "base/error.hpp"
+#include "document/tensor_size.hpp"
 
 namespace bayes {
 namespace {
@@ -86,18 +86,6 @@ bool has_repeated_key(const Document::Object &object) {
   for (const auto &member : object) keys.push_back(member.first);
   std::sort(keys.begin(), keys.end());
   return std::adjacent_find(keys.begin(), keys.end()) != keys.end();
-}
-
-/// The number of values in a tensor of this shape; -1 if the shape is invalid or its size above
-/// `most`.
-std::int64_t tensor_size(const std::vector<std::int64_t> &shape, std::int64_t most) {
-  if (shape.size() == 1 && shape[0] == 0) return 0;
-  std::int64_t size = shape.empty() ? -1 : 1;
-  for (const std::int64_t extent : shape) {
-    if (extent < 1 || extent > most / size) return -1;
-    size *= extent;
-  }
-  return size;
 }
 
 class Writer {
@@ -167,10 +155,17 @@ class Writer {
   }
 
   void numbers(std::span<const double> values) {
-    char *at = grow(values.size() * 8);
-    for (std::size_t i = 0; i < values.size(); ++i, at += 8) {
-      poll_in_loop(i);
-      store_word(at, std::isnan(values[i]) ? nan_bits : std::bit_cast<std::uint64_t>(values[i]));
+    // Part by part, as making room takes a while too.
+    constexpr std::size_t most = 4096;
+    while (!values.empty()) {
+      const auto part = values.first(std::min(values.size(), most));
+      values = values.subspan(part.size());
+      char *at = grow(part.size() * 8);
+      for (const double x : part) {
+        store_word(at, std::isnan(x) ? nan_bits : std::bit_cast<std::uint64_t>(x));
+        at += 8;
+      }
+      if (part.size() == most) poll_here();
     }
   }
 
@@ -221,10 +216,10 @@ class Reader {
         tensor_size(result.shape, static_cast<std::int64_t>(rest_.size() / 8));
     if (size < 0) fail("a tensor has an impossible shape or ends too early");
     const std::string_view taken = take(std::uint64_t(size) * 8);
-    result.values.resize(std::size_t(size));
-    for (std::size_t i = 0; i < result.values.size(); ++i) {
+    result.values.reserve(std::size_t(size));
+    for (std::size_t i = 0; i < std::size_t(size); ++i) {
       poll_in_loop(i);
-      result.values[i] = number(load_word(taken.data() + 8 * i));
+      result.values.push_back(number(load_word(taken.data() + 8 * i)));
     }
     return result;
   }
@@ -271,113 +266,6 @@ class Reader {
   }
 
   std::string_view rest_;
-};
-
-class JsonWriter {
- public:
-  void value(const Document &document) {
-    poll_here();
-    if (document.is_null()) {
-      out += "null";
-    } else if (const auto *boolean = document.as<bool>()) {
-      out += *boolean ? "true" : "false";
-    } else if (const auto *integer = document.as<std::int64_t>()) {
-      char buffer[24];
-      out.append(buffer, std::to_chars(buffer, std::end(buffer), *integer).ptr);
-    } else if (const auto *real = document.as<double>()) {
-      number(*real);
-    } else if (const auto *string = document.as<std::string>()) {
-      text(*string);
-    } else if (const auto *tensor = document.as<Tensor>()) {
-      const auto size = static_cast<std::int64_t>(tensor->values.size());
-      if (tensor_size(tensor->shape, std::numeric_limits<std::int64_t>::max()) != size)
-        throw Error(Errc::internal,
-                    "a tensor has a number of values that does not match its shape");
-      const double *at = tensor->values.data();
-      extent(*tensor, 0, at);
-    } else if (const auto *list = document.as<Document::List>()) {
-      sequence('[', *list, ']', [&](const Document &element) { value(element); });
-    } else if (const auto *object = document.as<Document::Object>()) {
-      sequence('{', *object, '}', [&](const Document::Member &member) {
-        text(member.first);
-        out += ": ";
-        value(member.second);
-      });
-    }
-  }
-
-  std::string out;
-
- private:
-  template <class Range, class Write>
-  void sequence(char open, const Range &range, char close, Write write) {
-    out += open;
-    bool first = true;
-    for (const auto &element : range) {
-      if (!first) out += ", ";
-      first = false;
-      write(element);
-    }
-    out += close;
-  }
-
-  void extent(const Tensor &tensor, std::size_t dimension, const double *&at) {
-    out += '[';
-    for (std::int64_t i = 0; i < tensor.shape[dimension]; ++i) {
-      poll_in_loop(std::size_t(i));
-      if (i > 0) out += ", ";
-      if (dimension + 1 < tensor.shape.size())
-        extent(tensor, dimension + 1, at);
-      else
-        number(*at++);
-    }
-    out += ']';
-  }
-
-  void number(double x) {
-    if (std::isnan(x)) {
-      out += "\"NaN\"";
-    } else if (std::isinf(x)) {
-      out += x > 0 ? "\"Infinity\"" : "\"-Infinity\"";
-    } else if (x == 0 && std::signbit(x)) {
-      out += "\"-0\"";  // a detour through jsonb would lose the sign of zero
-    } else {
-      // Whole numbers within an integer's range are written out: jsonb would turn 1e+05 into
-      // 100000, an integer.
-      const bool whole = std::fabs(x) < 9223372036854775808.0 && x == std::trunc(x);
-      char buffer[40];
-      const auto end = whole ? std::to_chars(buffer, std::end(buffer), x, std::chars_format::fixed)
-                             : std::to_chars(buffer, std::end(buffer), x);
-      const std::string_view digits(buffer, std::size_t(end.ptr - buffer));
-      out += digits;
-      if (digits.find_first_of(".e") == digits.npos) out += ".0";  // a double stays a double
-    }
-  }
-
-  void text(std::string_view string) {
-    out += '"';
-    for (const char c : string) {
-      switch (c) {
-        case '"': out += "\\\""; break;
-        case '\\': out += "\\\\"; break;
-        case '\b': out += "\\b"; break;
-        case '\f': out += "\\f"; break;
-        case '\n': out += "\\n"; break;
-        case '\r': out += "\\r"; break;
-        case '\t': out += "\\t"; break;
-        default:
-          if (static_cast<unsigned char>(c) < 0x20) {
-            constexpr char digits[] = "0123456789abcdef";
-            out += "\\u00";
-            out += digits[c >> 4];
-            out += digits[c & 15];
-          } else {
-            out += c;
-          }
-      }
-    }
-    out += '"';
-  }
 };
 
 }  // namespace
@@ -438,12 +326,6 @@ const char *Document::kind() const {
   static constexpr const char *names[] = {"null",   "boolean",          "integer", "number",
                                           "string", "array of numbers", "array",   "object"};
   return names[value_.index()];
-}
-
-std::string Document::to_json() const {
-  JsonWriter writer;
-  writer.value(*this);
-  return std::move(writer.out);
 }
 
 void Document::to_bytes(std::string &out) const { Writer(out).value(*this, 0); }

@@ -65,6 +65,8 @@ class BAYES_API Document {
   const char *kind() const;
 
   std::string to_json() const;
+  /// Bytes of to_json() in a file of COPY, where backslashes are doubled.
+  std::size_t copied_json_size() const;
 
   /// Appends the byte form.
   void to_bytes(std::string &out) const;

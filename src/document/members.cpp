@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/control.hpp"
 #include "base/error.hpp"
 #include "base/message.hpp"
 
@@ -21,7 +22,7 @@ bool flatten(const Document &value, bool specials, std::size_t depth, Tensor &ou
     for (const std::int64_t size : tensor->shape)
       if (!extent(static_cast<std::size_t>(size))) return false;
     if (depth != out.shape.size() || (tensor->values.empty() && depth > 1)) return false;
-    out.values.insert(out.values.end(), tensor->values.begin(), tensor->values.end());
+    append_numbers(out.values, tensor->values);
     return true;
   }
   if (const auto *list = value.as<Document::List>()) {
@@ -38,6 +39,18 @@ bool flatten(const Document &value, bool specials, std::size_t depth, Tensor &ou
 }
 
 }  // namespace
+
+void append_numbers(std::vector<double> &to, std::span<const double> from) {
+  constexpr std::size_t between_polls = 1 << 18;
+  if (const std::size_t size = to.size() + from.size(); size > to.capacity())
+    to.reserve(std::max(size, 2 * to.capacity()));
+  while (!from.empty()) {
+    const auto part = from.first(std::min(from.size(), between_polls));
+    to.insert(to.end(), part.begin(), part.end());
+    from = from.subspan(part.size());
+    poll_here();
+  }
+}
 
 std::optional<double> to_number(const Document &value, bool specials) {
   if (const auto *number = value.as<double>()) return *number;
@@ -180,9 +193,12 @@ Tensor MemberReader::tensor(std::string_view key, const std::vector<std::int64_t
   if (!fits)
     reject(key,
            message("is {}, but must be {}", describe_shape(result->shape), describe_shape(shape)));
-  for (const double x : result->values)
+  WorkPoll poll;
+  for (const double x : result->values) {
+    poll(1);
     if (!std::isfinite(x))
       reject(key, message("contains {}, but its numbers must be finite", describe(x)));
+  }
   return std::move(*result);
 }
 

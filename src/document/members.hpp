@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,9 @@ BAYES_API std::optional<std::int64_t> to_integer(const Document &value);
 /// A tensor, or a rectangular nested array of what to_number accepts. An empty array is the tensor
 /// of shape {0}.
 BAYES_API std::optional<Tensor> to_tensor(const Document &value, bool specials);
+
+/// Appends numbers, polling on the way.
+void append_numbers(std::vector<double> &to, std::span<const double> from);
 
 /// A value for an error message, abbreviated if it is long.
 BAYES_API std::string describe(const Document &value);

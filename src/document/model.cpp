@@ -44,6 +44,7 @@ Error newer_format(Errc code, std::int64_t format) {
 /// each step a bijection of the state, so that no earlier byte loses its influence. Guards against
 /// accidents, not against malice.
 struct Fingerprint {
+  static constexpr std::size_t between_polls = 1 << 20;
   std::uint64_t a = 0x243f6a8885a308d3, b = 0x13198a2e03707344;
 
   static std::uint64_t mix(std::uint64_t x, std::uint64_t k1, std::uint64_t k2) {
@@ -58,7 +59,13 @@ struct Fingerprint {
 
   explicit Fingerprint(std::string_view bytes) {
     const std::size_t size = bytes.size();
-    for (; bytes.size() >= 8; bytes.remove_prefix(8)) step(word(bytes));
+    while (bytes.size() >= 8) {
+      std::string_view part = bytes.substr(0, between_polls);
+      part.remove_suffix(part.size() % 8);
+      bytes.remove_prefix(part.size());
+      for (; !part.empty(); part.remove_prefix(8)) step(word(part));
+      poll_here();
+    }
     step(word(bytes));
     step(size);
     step(a ^ std::rotl(b, 32));
@@ -211,6 +218,7 @@ ModelInfo read_model_info(const Document &document, int max_dimension, int max_c
   info.rows = reader.integer("rows", 1, max_count);
   info.skipped = reader.integer("skipped", 0, max_count);
   info.dimension = static_cast<int>(reader.integer("dimension", 1, max_dimension));
+  info.columns = read_columns(document, info.dimension);
   info.components = static_cast<int>(reader.integer("components", 1, max_components));
   info.iterations =
       static_cast<int>(reader.integer("iterations", 0, std::numeric_limits<int>::max()));
@@ -240,6 +248,7 @@ Document Model::to_document() const {
   document.set("rows", info.rows);
   document.set("skipped", info.skipped);
   document.set("dimension", info.dimension);
+  if (!info.columns.empty()) document.set("row_columns", document_of_columns(info.columns));
   document.set("components", info.components);
   document.set("iterations", info.iterations);
   document.set("converged", info.converged);

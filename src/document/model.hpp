@@ -10,6 +10,7 @@
 
 #include "base/api.hpp"
 #include "document/document.hpp"
+#include "document/row_columns.hpp"
 
 namespace bayes {
 
@@ -28,6 +29,8 @@ struct ModelInfo {
   /// rows left out: NULL, weight 0, missing value with missing = skip
   std::int64_t skipped = 0;
   int dimension = 0;
+  /// of the rows, `dimension` of them; none if the rows were arrays
+  RowColumns columns;
   int components = 0;
   /// of the best restart
   int iterations = 0;

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
+#include "factor/line_step.hpp"
 #include "factor/nmf_learners.hpp"
 
 namespace bayes {
@@ -15,32 +17,36 @@ double log_factorials(Corpus &lines, Buffer &of_lines, Control &control);
 
 /// What lines add up to.
 struct LineSums {
+  LineTotals totals;
   TopicStatistics cells;
-  /// parts of the lines at the q of the bound
-  Buffer parts;
   /// expected weights of the lines: of all, and by cells that may be missing
   Buffer weights;
   std::optional<TopicStatistics> weights_of_cells;
 
-  LineSums(std::int32_t others, int factors, bool missing)
-      : cells(others, factors),
-        parts(std::size_t(padded_topics(factors)), 0.0),
-        weights(parts) {
-    if (missing) weights_of_cells.emplace(others, factors);
+  /// `all`: rows for all other keys
+  LineSums(std::int32_t others, int factors, bool missing, bool all)
+      : totals(factors),
+        cells(others, factors, all),
+        weights(totals.parts) {
+    if (missing) weights_of_cells.emplace(others, factors, all);
   }
   void clear() {
+    totals.clear();
     cells.clear();
-    std::fill(parts.begin(), parts.end(), 0.0);
     std::fill(weights.begin(), weights.end(), 0.0);
     if (weights_of_cells) weights_of_cells->clear();
   }
   void merge(LineSums &other) {
+    totals.add(other.totals);
     cells.merge(other.cells);
-    for (std::size_t k = 0; k < parts.size(); ++k) {
-      parts[k] += other.parts[k];
-      weights[k] += other.weights[k];
-    }
+    for (std::size_t k = 0; k < weights.size(); ++k) weights[k] += other.weights[k];
     if (weights_of_cells) weights_of_cells->merge(*other.weights_of_cells);
+  }
+  /// The sum of the cells of the i-th of the keys that there are, which all its parts, sum x / n
+  /// t_k b_k, add up to.
+  double of_key(std::size_t i, const TopicFactors &factors) const {
+    const double *const row = cells.of(i), *const end = row + totals.parts.size();
+    return std::inner_product(row, end, factors.of(cells.terms()[i]), 0.0);
   }
 };
 

@@ -14,10 +14,35 @@
 // Constants are left out.
 #pragma once
 
+#include <algorithm>
+#include <numeric>
+
 #include "topics/document_step.hpp"
 #include "topics/token_division.hpp"
 
 namespace bayes {
+
+/// What lines add up to.
+struct LineTotals {
+  /// partial sums of the bounds, without the scales of the factors: sum_j x_j log_scale(j) of each
+  /// line less
+  Buffer bounds;
+  /// the parts at the q of the bound, padded_topics numbers
+  Buffer parts;
+
+  explicit LineTotals(int factors)
+      : bounds(topic_lanes, 0.0),
+        parts(std::size_t(padded_topics(factors)), 0.0) {}
+  double bound() const { return std::accumulate(bounds.begin(), bounds.end(), 0.0); }
+  void clear() {
+    std::fill(bounds.begin(), bounds.end(), 0.0);
+    std::fill(parts.begin(), parts.end(), 0.0);
+  }
+  void add(const LineTotals &other) {
+    for (std::size_t i = 0; i < bounds.size(); ++i) bounds[i] += other.bounds[i];
+    for (std::size_t k = 0; k < parts.size(); ++k) parts[k] += other.parts[k];
+  }
+};
 
 /// The inference for one line after another: memory of a thread. Polls.
 class LineStep {
@@ -26,13 +51,12 @@ class LineStep {
   LineStep(const TopicFactors &factors, double shape);
 
   /// Improves a line's parts (padded_topics numbers), `updates` times and once more at the end; if
-  /// `fresh` begins anew. `inverse_rates`: 1 / r_k, of the padding 1. Returns the bound before the
-  /// last improvement.
-  double infer(const DocumentTerms &cells, const double *inverse_rates, int updates, bool fresh,
-               double *parts);
+  /// `fresh` begins anew. `inverse_rates`: 1 / r_k, of the padding 1. Adds up what is known before
+  /// the last improvement.
+  void infer(const DocumentTerms &cells, const double *inverse_rates, int updates, bool fresh,
+             double *parts, LineTotals &totals);
   /// Of the last line, at the q of its bound.
   DividedTokens divided() const { return {division_.ratios(), weights_.data(), logs_.data()}; }
-  const double *parts() const { return parts_.data(); }
 
  private:
   void weigh(const double *inverse_rates, const double *parts);
@@ -40,7 +64,14 @@ class LineStep {
   TokenDivision division_;
   const double shape_;
   const int topics_, stride_;
-  Buffer weights_, logs_, parts_;
+  /// log Gamma(shape) of the padding, whose parts are 0
+  const double of_padding_;
+  Buffer weights_, logs_;
 };
+
+/// The parts of a line that its cells have of each factor, converged, for `shape` and 1 / rates as
+/// in LineStep.
+Buffer converged_parts(const DocumentTerms &cells, const TopicFactors &factors, double shape,
+                       const Buffer &inverse_rates);
 
 }  // namespace bayes

@@ -3,7 +3,7 @@
 
 #include "base/control.hpp"
 #include "base/message.hpp"
-#include "document/members.hpp"
+#include "factor/factor_document.hpp"
 #include "factor/nmf_state.hpp"
 
 namespace bayes {
@@ -36,9 +36,9 @@ TermTopics table_of(const Tensor &tensor) {
 
 Document written(const NmfSide &side, bool gamma) {
   const std::int64_t factors = side.numbers.topics();
-  Document out = Document::object()
-                     .set("keys", Document::List(side.keys.begin(), side.keys.end()))
-                     .set(gamma ? "shape" : "value", tensor_of(side.numbers));
+  Document out = Document::object();
+  out.set("keys", written_keys(side.keys));
+  out.set(gamma ? "shape" : "value", tensor_of(side.numbers));
   if (!gamma) return out;
   if (side.own_rates.terms())
     out.set("rates", tensor_of(side.own_rates));
@@ -53,24 +53,19 @@ Document written(const NmfSide &side, bool gamma) {
 /// Numbers from `least`, which they may be themselves if it is 0.
 void require_weights(const MemberReader &in, const char *key, std::span<const double> values,
                      bool positive) {
-  for (const double x : values)
+  WorkPoll poll;
+  for (const double x : values) {
+    poll(1);
     if (!((positive ? x > 0 : x >= 0) && x <= largest_weight))
       in.reject(key, message("contains {}, but its numbers must be {} and at most {}", describe(x),
                              positive ? "greater than 0" : "at least 0",
                              describe_number(largest_weight)));
+  }
 }
 
 NmfSide read_side(const MemberReader &in, int factors, bool gamma) {
   NmfSide out;
-  const auto *const list = in.value("keys").as<Document::List>();
-  if (!list || list->empty() || list->size() > std::size_t(factor_max_keys))
-    in.reject("keys", message("must be an array of 1 to {} keys", factor_max_keys));
-  out.keys.reserve(list->size());
-  for (const Document &each : *list) {
-    const auto *const key = each.as<std::string>();
-    if (!key) in.reject("keys", message("contains {}, which is no key", describe(each)));
-    out.keys.push_back(*key);
-  }
+  out.keys = read_keys(in);
   const std::int64_t keys = std::int64_t(out.keys.size());
   const char *const name = gamma ? "shape" : "value";
   const Tensor numbers = in.tensor(name, {keys, factors});

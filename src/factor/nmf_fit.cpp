@@ -126,10 +126,10 @@ class NmfFit {
   /// of all would take longer than the minibatches.
   FactorStart from_vectors() const {
     if (!options_.stochastic() || totals_.entries <= cells_of_start)
-      return nndsvd_start(table_.lines, k_, options_.seed, control_);
+      return nndsvd_start(table_.lines, k_, options_.seed, run_.schedule(), control_);
     MemoryCorpus some(totals_.vocabulary);
     some.append_first(table_.lines, cells_of_start, control_);
-    FactorStart out = nndsvd_start(some, k_, options_.seed, control_);
+    FactorStart out = nndsvd_start(some, k_, options_.seed, run_.schedule(), control_);
     const double share = double(totals_.documents) / double(some.totals().documents);
     for (double &x : out.lines) x *= share;
     return out;

@@ -8,7 +8,6 @@
 #include "factor/line_step.hpp"
 #include "fit/driver.hpp"
 #include "topics/document_pass.hpp"
-#include "topics/token_convergence.hpp"
 #include "topics/topic_side.hpp"
 
 namespace bayes {
@@ -29,7 +28,7 @@ class PoissonFactors final : public detail::Iteration {
         topics_(state_.others.topics()),
         stride_(std::size_t(state_.others.stride())),
         side_(task.options, state_.others.terms(), topics_),
-        statistics_(0, topics_, missing_),
+        statistics_(0, topics_, missing_, false),
         constant_([&] {
           Buffer none;
           return -log_factorials(task.table.lines, none, control);
@@ -68,15 +67,14 @@ class PoissonFactors final : public detail::Iteration {
                                 Buffer(stride_, 0.0)});
     const int updates = index == 0 && fresh ? updates_at_first : updates_of_pass;
     statistics_ = document_pass(
-        lines, plan, LineSums(state_.others.terms(), topics_, missing_), width, state_.lines,
-        control,
+        lines, plan, LineSums(state_.others.terms(), topics_, missing_, most_terms(lines.totals())),
+        width, state_.lines, control,
         [&](int worker, const DocumentTerms &cells, std::int64_t, double *parts, LineSums &here) {
           Memory &m = memory[std::size_t(worker)];
           double *const inverse = own_ ? parts + stride_ : common.data();
-          double bound = own_ ? find_rates(cells, fresh, parts, inverse) : 0;
-          bound += m.step.infer(cells, inverse, updates, fresh, parts);
-          here.cells.add(cells, m.step.divided(), bound, parts);
-          for (std::size_t k = 0; k < stride_; ++k) here.parts[k] += m.step.parts()[k];
+          if (own_) here.totals.bounds[0] += find_rates(cells, fresh, parts, inverse);
+          m.step.infer(cells, inverse, updates, fresh, parts, here.totals);
+          here.cells.add(cells, m.step.divided(), 0, parts);
           if (!own_) return;
           for (std::size_t k = 0; k < std::size_t(topics_); ++k)
             here.weights[k] += m.weights[k] = (state_.line_prior.shape + parts[k]) * inverse[k];
@@ -85,7 +83,7 @@ class PoissonFactors final : public detail::Iteration {
           here.weights_of_cells->add(cells, {m.ones.data(), m.weights.data(), m.none.data()}, 0,
                                      parts);
         });
-    return {statistics_.cells.bound(), 0};
+    return {statistics_.totals.bound() + log_scales(), 0};
   }
 
   double objective() const override {
@@ -96,7 +94,7 @@ class PoissonFactors final : public detail::Iteration {
   void update(int) override {
     if (gamma_ && !own_) {
       const Buffer &logs = statistics_.cells.logs();
-      learn_line_prior(task_, state_, statistics_.parts,
+      learn_line_prior(task_, state_, statistics_.totals.parts,
                        std::accumulate(logs.begin(), logs.begin() + topics_, 0.0));
       learn_other_prior(task_, state_, side_.sums);
     }
@@ -143,6 +141,25 @@ class PoissonFactors final : public detail::Iteration {
       inverse[k] = k < std::size_t(topics_) ? (r > 0 ? 1 / r : 0) : 1;
     }
     return bound;
+  }
+
+  /// What the scales of the factors add to the bound: of a key the logarithm times the sum of its
+  /// cells.
+  double log_scales() {
+    if (other_totals_.empty()) sum_others();
+    double out = 0;
+    for (std::int32_t j = 0; j < state_.others.terms(); ++j)
+      out += other_totals_[std::size_t(j)] * side_.factors.log_scale(j);
+    return out;
+  }
+  void sum_others() {
+    other_totals_.assign(std::size_t(state_.others.terms()), 0.0);
+    WorkPoll poll;
+    for (std::size_t i = 0; i < statistics_.cells.terms().size(); ++i) {
+      const std::int32_t j = statistics_.cells.terms()[i];
+      other_totals_[std::size_t(j)] = statistics_.of_key(i, side_.factors);
+      poll(stride_);
+    }
   }
 
   void take_parts() {
@@ -234,6 +251,8 @@ class PoissonFactors final : public detail::Iteration {
   const std::size_t stride_;
   OtherSide side_;
   LineSums statistics_;
+  /// the sums of the cells of the other side's keys
+  std::vector<double> other_totals_;
   const double constant_;
   Control *control_ = nullptr;
 };
@@ -273,17 +292,6 @@ FactorRun run_factors(const FactorTask &task, FactorState state, const Schedule 
   static_cast<RunTrace &>(run) = detail::iterate(iteration, control, schedule);
   run.state = std::move(iteration).take();
   return run;
-}
-
-Buffer converged_parts(const DocumentTerms &cells, const TopicFactors &factors, double shape,
-                       const Buffer &inverse_rates) {
-  LineStep step(factors, shape);
-  Buffer parts(inverse_rates.size());
-  step.infer(cells, inverse_rates.data(), 4, true, parts.data());
-  converge_tokens(parts, cells.tokens(), [&](Buffer &improved) {
-    return step.infer(cells, inverse_rates.data(), 0, false, improved.data());
-  });
-  return parts;
 }
 
 }  // namespace bayes

@@ -66,11 +66,6 @@ FactorRun run_squared(const FactorTask &task, FactorState state, const Schedule 
 FactorRun run_stochastic(const FactorTask &task, FactorState state, const Schedule &schedule,
                          Control &control);
 
-/// The parts of a line that its cells have of each factor, converged, for `shape` and 1 / rates as
-/// in LineStep.
-Buffer converged_parts(const DocumentTerms &cells, const TopicFactors &factors, double shape,
-                       const Buffer &inverse_rates);
-
 /// The points w >= 0 of a line for which |x - V w|^2 is least, for cells by rows of `points`, V'V
 /// being that of `all_points`, the points of all keys.
 std::vector<double> least_squares(const DocumentTerms &cells, const TermTopics &points,

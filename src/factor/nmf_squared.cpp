@@ -215,7 +215,7 @@ NmfError error_of(Corpus &lines, bool missing, const TermTopics &others,
           if (missing) here.total += mean;
           if (x > 0) {
             here.logs += x * std::log(mean);
-            here.entropy += x * std::log(x);
+            if (x != 1) here.entropy += x * std::log(x);
           }
           poll(std::size_t(others.stride()) + 20);
         }

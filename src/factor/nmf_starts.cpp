@@ -17,6 +17,8 @@ namespace {
 /// the squares of the values by more than this share.
 constexpr int more_vectors = 10, most_powers = 40;
 constexpr double small_change = 1e-6;
+/// The share of a fit's time after which they end.
+constexpr double most_of_time = 0.5;
 /// A vector that has lost all but this share of its length depends on those before it.
 constexpr double dependent = 1e-10;
 
@@ -68,16 +70,36 @@ std::vector<double> orthonormalise(TermTopics &q) {
 }
 
 /// y = X_i Q of a line.
-void project(const DocumentTerms &cells, const TermTopics &q, double *y, WorkPoll &poll) {
-  std::fill_n(y, q.stride(), 0.0);
+template <int Eights>
+void project_short(const DocumentTerms &cells, const TermTopics &q, double *y) {
+  constexpr int vectors = Eights * simd::registers;
+  simd::Vector sums[vectors] = {};
   for (std::size_t e = 0; e < cells.size(); ++e) {
     const double *const row = q.of(cells.terms[e]);
-    const double x = cells.counts[e];
-    each_vector(q.stride(), [&](int at, int) {
-      simd::store(y + at, simd::madd(x, simd::load(row + at), simd::load(y + at)));
-    });
-    poll(std::size_t(q.stride()));
+    const simd::Vector x = simd::all(cells.counts[e]);
+    for (int v = 0; v < vectors; ++v)
+      sums[v] = simd::madd(x, simd::load(row + v * simd::lanes), sums[v]);
   }
+  for (int v = 0; v < vectors; ++v) simd::store(y + v * simd::lanes, sums[v]);
+}
+
+void project(const DocumentTerms &cells, const TermTopics &q, double *y, WorkPoll &poll) {
+  with_short_rows(q.stride(), [&](auto eights) {
+    if constexpr (eights > 0) {
+      project_short<eights>(cells, q, y);
+      poll(cells.size() * std::size_t(q.stride()));
+    } else {
+      std::fill_n(y, q.stride(), 0.0);
+      for (std::size_t e = 0; e < cells.size(); ++e) {
+        const double *const row = q.of(cells.terms[e]);
+        const double x = cells.counts[e];
+        each_vector(q.stride(), [&](int at, int) {
+          simd::store(y + at, simd::madd(x, simd::load(row + at), simd::load(y + at)));
+        });
+        poll(std::size_t(q.stride()));
+      }
+    }
+  });
 }
 
 /// X'XQ.
@@ -88,7 +110,8 @@ TermTopics multiplied(Corpus &lines, const TermTopics &q, Control &control) {
   const Buffer none(stride, 0.0);
   Buffer kept;
   const TopicStatistics sums = document_pass(
-      lines, plan, TopicStatistics(q.terms(), q.topics()), stride, kept, control,
+      lines, plan, TopicStatistics(q.terms(), q.topics(), most_terms(lines.totals())), stride, kept,
+      control,
       [&](int worker, const DocumentTerms &cells, std::int64_t, double *, TopicStatistics &here) {
         double *const y = memory[std::size_t(worker)].data();
         WorkPoll poll;
@@ -146,7 +169,8 @@ struct RightVectors {
   std::vector<double> values;
 };
 
-RightVectors singular_vectors(Corpus &lines, int count, std::uint64_t seed, Control &control) {
+RightVectors singular_vectors(Corpus &lines, int count, std::uint64_t seed,
+                              const Schedule &schedule, Control &control) {
   const std::int32_t keys = lines.totals().vocabulary;
   const int width =
       int(std::min<std::int64_t>({count + more_vectors, keys, lines.totals().documents}));
@@ -166,6 +190,7 @@ RightVectors singular_vectors(Corpus &lines, int count, std::uint64_t seed, Cont
       change = std::max(change, std::abs(lengths[k] - before[k]));
     before = std::move(lengths);
     if (change <= small_change * before[0]) break;
+    if (schedule.seconds() >= most_of_time * schedule.max_seconds) break;
   }
   Buffer none;
   const ProjectionSums sums = each_projection(
@@ -198,9 +223,10 @@ FactorStart random_start(Corpus &lines, int factors, std::uint64_t seed, int res
   return {random_points(lines.totals().vocabulary, factors, seed, restart), {}};
 }
 
-FactorStart nndsvd_start(Corpus &lines, int factors, std::uint64_t seed, Control &control) {
+FactorStart nndsvd_start(Corpus &lines, int factors, std::uint64_t seed, const Schedule &schedule,
+                         Control &control) {
   const CorpusTotals &totals = lines.totals();
-  const RightVectors right = singular_vectors(lines, factors, seed, control);
+  const RightVectors right = singular_vectors(lines, factors, seed, schedule, control);
   const int found = right.vectors.topics();
   // Of each pair of vectors either the positive or the negative parts.
   std::vector<double> positive(std::size_t(found), 0.0), negative = positive;

@@ -39,7 +39,7 @@ class StochasticFactors final : public detail::Iteration {
         topics_(state_.others.topics()),
         stride_(std::size_t(state_.others.stride())),
         side_(task.options, state_.others.terms(), topics_),
-        sums_(state_.others.terms(), topics_, false),
+        sums_(state_.others.terms(), topics_, false, false),
         batches_(task.table.lines, plan_.batch_rows,
                  Random(task.options.seed, std::uint64_t(restart), 0, stream_of_factor_passes)),
         constants_(std::size_t(totals_.documents), 0.0),
@@ -66,7 +66,7 @@ class StochasticFactors final : public detail::Iteration {
     each_term(batch, plan, control,
               [&](std::int32_t key) { side_.factors.expect(key, from, log_rates.data()); });
     while (int(slots_.size()) < plan.slots)
-      slots_.emplace_back(state_.others.terms(), topics_, false);
+      slots_.emplace_back(state_.others.terms(), topics_, false, false);
     std::vector<LineStep> steps = steps_of(plan);
     const Buffer inverse = inverse_rates();
     visited_lines_.resize(batch.documents.size() * stride_);
@@ -84,7 +84,7 @@ class StochasticFactors final : public detail::Iteration {
     }
     visited_ += double(batch.terms.size());
     share_ = double(totals_.documents) / double(batch.documents.size());
-    double bound = sums_.cells.bound();
+    double bound = bound_of_lines();
     for (const std::int64_t line : batch.documents) bound -= constants_[std::size_t(line)];
     return {share_ * bound, 0};
   }
@@ -138,10 +138,19 @@ class StochasticFactors final : public detail::Iteration {
   void visit(LineStep &step, const DocumentTerms &cells, const Buffer &inverse, int updates,
              double *parts, LineSums &here) const {
     const bool fresh = std::all_of(parts, parts + stride_, [](double x) { return x == 0; });
-    const double bound =
-        step.infer(cells, inverse.data(), fresh ? first_updates : updates, fresh, parts);
-    here.cells.add(cells, step.divided(), bound, parts);
-    for (std::size_t k = 0; k < stride_; ++k) here.parts[k] += step.parts()[k];
+    step.infer(cells, inverse.data(), fresh ? first_updates : updates, fresh, parts, here.totals);
+    here.cells.add(cells, step.divided(), 0, parts);
+  }
+
+  /// Of those that were visited, with the scales of the factors.
+  double bound_of_lines() const {
+    double out = sums_.totals.bound();
+    WorkPoll poll;
+    for (std::size_t i = 0; i < sums_.cells.terms().size(); ++i) {
+      out += sums_.of_key(i, side_.factors) * side_.factors.log_scale(sums_.cells.terms()[i]);
+      poll(stride_);
+    }
+    return out;
   }
 
   /// Over all lines. Returns the sum of their bounds.
@@ -151,13 +160,14 @@ class StochasticFactors final : public detail::Iteration {
     std::vector<LineStep> steps = steps_of(plan);
     const Buffer inverse = inverse_rates();
     sums_ = document_pass(
-        task_.table.lines, plan, LineSums(state_.others.terms(), topics_, false), stride_,
-        state_.lines, control,
+        task_.table.lines, plan,
+        LineSums(state_.others.terms(), topics_, false, most_terms(totals_)), stride_, state_.lines,
+        control,
         [&](int worker, const DocumentTerms &cells, std::int64_t, double *parts, LineSums &here) {
           visit(steps[std::size_t(worker)], cells, inverse, updates, parts, here);
         });
     share_ = 1;
-    return sums_.cells.bound() - constant_;
+    return bound_of_lines() - constant_;
   }
 
   /// All keys, of which steps see some.
@@ -185,7 +195,7 @@ class StochasticFactors final : public detail::Iteration {
     for (std::size_t k = 0; k < state_.line_rates.size(); ++k)
       of_rates += double(totals_.documents) * std::log(state_.line_rates[k]);
     for (std::size_t k = 0; k < stride_; ++k) {
-      line_parts_[k] += share * (share_ * sums_.parts[k] - line_parts_[k]);
+      line_parts_[k] += share * (share_ * sums_.totals.parts[k] - line_parts_[k]);
       if (k < std::size_t(topics_)) digammas += share_ * sums_.cells.logs()[k];
     }
     line_digammas_ += share * (digammas + of_rates - line_digammas_);

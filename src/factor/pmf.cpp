@@ -167,13 +167,15 @@ std::vector<PmfRecommendation> PmfModel::recommend(std::int32_t row, std::int64_
   const auto rated = all || row < 0 ? std::span<const std::int32_t>() : state->rated_of(row);
   auto skip = rated.begin();
   for (std::size_t j = 0; j < columns; ++j) {
+    poll(10);
     if (skip != rated.end() && *skip == std::int32_t(j)) {
       ++skip;
       continue;
     }
     out.push_back({std::int32_t(j), cells[j].prediction(*state)});
   }
-  keep_first(out, n, [](const PmfRecommendation &a, const PmfRecommendation &b) {
+  keep_first(out, n, [&poll](const PmfRecommendation &a, const PmfRecommendation &b) {
+    poll(8);
     if (a.prediction.mean != b.prediction.mean) return a.prediction.mean > b.prediction.mean;
     return a.column < b.column;
   });
@@ -205,10 +207,13 @@ std::vector<PmfSimilarity> PmfModel::similar(Side side, std::int32_t index, std:
     }
   }
   std::vector<PmfSimilarity> out;
-  for (std::size_t j = 0; j < count; ++j)
+  for (std::size_t j = 0; j < count; ++j) {
+    poll(10);
     if (std::int32_t(j) != index)
       out.push_back({std::int32_t(j), all[j].mean, std::sqrt(all[j].variance())});
-  keep_first(out, n, [](const PmfSimilarity &a, const PmfSimilarity &b) {
+  }
+  keep_first(out, n, [&poll](const PmfSimilarity &a, const PmfSimilarity &b) {
+    poll(8);
     return a.similarity != b.similarity ? a.similarity > b.similarity : a.key < b.key;
   });
   return out;

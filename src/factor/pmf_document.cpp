@@ -5,7 +5,7 @@
 
 #include "base/control.hpp"
 #include "base/message.hpp"
-#include "document/members.hpp"
+#include "factor/factor_document.hpp"
 #include "factor/pmf_state.hpp"
 
 namespace bayes {
@@ -85,8 +85,10 @@ void read_rated(const MemberReader &in, PmfModel::State &state) {
 Document write_side(const PmfSideDraws &side, std::int64_t draws, std::int64_t rank) {
   const auto keys = std::int64_t(side.keys.size());
   Document out = Document::object();
-  out.set("keys", Document::List(side.keys.begin(), side.keys.end()));
-  out.set("vectors", Tensor{{draws, keys, rank}, side.vectors});
+  out.set("keys", written_keys(side.keys));
+  Tensor vectors{{draws, keys, rank}, {}};
+  append_numbers(vectors.values, side.vectors);
+  out.set("vectors", std::move(vectors));
   if (!side.level.empty())
     out.set("means", Tensor{{draws, keys}, side.means})
         .set("level", Tensor{{draws}, side.level})
@@ -97,19 +99,13 @@ Document write_side(const PmfSideDraws &side, std::int64_t draws, std::int64_t r
   return out;
 }
 
-std::vector<std::string> read_keys(const MemberReader &in) {
-  const auto *const list = in.value("keys").as<Document::List>();
-  if (!list || list->empty() || list->size() > std::size_t(factor_max_keys))
-    in.reject("keys", message("must be an array of 1 to {} keys", factor_max_keys));
-  std::vector<std::string> out;
-  out.reserve(list->size());
-  for (const Document &each : *list) {
-    const auto *const key = each.as<std::string>();
-    if (!key) in.reject("keys", message("contains {}, which is no key", describe(each)));
-    if (!out.empty() && !(out.back() < *key))
+std::vector<std::string> read_ordered_keys(const MemberReader &in) {
+  std::vector<std::string> out = read_keys(in);
+  for (std::size_t i = 1; i < out.size(); ++i) {
+    poll_in_loop(i);
+    if (!(out[i - 1] < out[i]))
       in.reject("keys", message("contains {} after {}, but must rise in the order of bytes",
-                                describe(each), describe(out.back())));
-    out.push_back(*key);
+                                describe(out[i]), describe(out[i - 1])));
   }
   return out;
 }
@@ -117,10 +113,13 @@ std::vector<std::string> read_keys(const MemberReader &in) {
 std::vector<double> read_within(const MemberReader &in, const char *key,
                                 const std::vector<std::int64_t> &shape, double most) {
   std::vector<double> out = in.tensor(key, shape).values;
-  for (const double x : out)
+  WorkPoll poll;
+  for (const double x : out) {
+    poll(1);
     if (!(std::abs(x) <= most))
       in.reject(key, message("contains {}, but its numbers must be within {} of 0", describe(x),
                              describe_number(most)));
+  }
   return out;
 }
 
@@ -150,7 +149,7 @@ bool is_covariance(std::span<const double> values, std::size_t rank) {
 PmfSideDraws read_side(const MemberReader &in, std::int64_t draws, std::int64_t rank, bool means,
                        bool hierarchical) {
   PmfSideDraws out;
-  out.keys = read_keys(in);
+  out.keys = read_ordered_keys(in);
   const auto keys = std::int64_t(out.keys.size());
   out.vectors = read_within(in, "vectors", {draws, keys, rank}, most_of_vector);
   if (means) {

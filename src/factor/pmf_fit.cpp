@@ -79,7 +79,8 @@ class PmfFit {
                     {},
                     "use a smaller rank, or lower option stored_draws."},
                    control_);
-    require_model_size(what, numbers * draws + cells / 8,
+    // A number takes some 20 bytes in the model's text, which must fit into a value too.
+    require_model_size(what, 20.0 / 8 * numbers * draws + cells / 8,
                        "Use a smaller rank, or lower option stored_draws.");
   }
 

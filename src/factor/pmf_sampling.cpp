@@ -76,7 +76,7 @@ double pmf_numbers_of_draw(double keys, int rank, bool means, bool hierarchical)
 }
 
 std::int64_t pmf_stored_draws(const ChainPlan &plan, double numbers, const Control &control) {
-  const double most = std::min(control.memory / 4 / 8, 5e7) / numbers,
+  const double most = std::min(control.memory / 4 / 8, most_stored_numbers) / numbers,
                usual = std::clamp(8e6 / numbers, 10.0, 500.0);
   return equal_draws(plan, std::min(most, plan.stored_draws > 0 ? plan.stored_draws : usual));
 }

@@ -11,7 +11,7 @@ namespace bayes {
 double pmf_numbers_of_draw(double keys, int rank, bool means, bool hierarchical);
 
 /// How many draws a model stores: as many as option stored_draws says, by default all, at most 500
-/// and 8 million numbers (64 MB), but 10 of them if that is more; within 50 million numbers (400
+/// and 8 million numbers (64 MB), but 10 of them if that is more; within 40 million numbers (320
 /// MB) and what memory allows, and at least one.
 std::int64_t pmf_stored_draws(const ChainPlan &plan, double numbers, const Control &control);
 

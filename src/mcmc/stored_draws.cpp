@@ -12,7 +12,7 @@ namespace bayes {
 namespace {
 
 constexpr std::int64_t usual = 500;
-constexpr double most_asked = 5e7, most_usual = 2e6, most_beyond = 5e5;  // numbers
+constexpr double most_usual = 2e6, most_beyond = 5e5;  // numbers
 
 std::int64_t wanted(const ChainPlan &plan) {
   return plan.stored_draws > 0 ? plan.stored_draws : std::max(usual, plan.all_stored() / 4);
@@ -45,7 +45,7 @@ std::vector<int> draws_to_store(const ChainPlan &plan, const Draws &quantities,
   const auto within = [&](double limit) {
     return std::min(most, double(collected) * std::min(1.0, limit / numbers));
   };
-  double count = within(most_asked);
+  double count = within(most_stored_numbers);
   if (plan.stored_draws == 0) {
     const double beyond = within(most_beyond);
     count = std::min(double(usual), within(most_usual));

@@ -32,6 +32,10 @@ class EvenlySpaced {
 /// one.
 BAYES_API std::int64_t equal_draws(const ChainPlan &plan, double most);
 
+/// A model has at most so many numbers of draws, that its text stays within 1 GB: one takes some 20
+/// bytes.
+inline constexpr double most_stored_numbers = 4e7;
+
 /// How many draws to hold whole while the chains run, of `held` that memory allows: as many as
 /// option stored_draws says; by default 500, or a quarter of all if that is more.
 BAYES_API std::int64_t collected_draws(const ChainPlan &plan, std::int64_t held);
@@ -39,7 +43,7 @@ BAYES_API std::int64_t collected_draws(const ChainPlan &plan, std::int64_t held)
 /// Which of the collected draws, evenly spaced over the chains, a model stores; `numbers` are what
 /// all of them would put into it.
 ///
-/// As many as option stored_draws says, within 50 million numbers (400 MB). By default 500, within
+/// As many as option stored_draws says, within 40 million numbers (320 MB). By default 500, within
 /// 2 million numbers (16 MB); more than that, up to a quarter of the draws, only within half a
 /// million numbers (4 MB), and not more than twice the largest bulk effective sample size of the
 /// quantities: of an autocorrelated chain so many draws have a mean whose variance is about a tenth

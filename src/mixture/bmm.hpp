@@ -92,8 +92,6 @@ class BAYES_API BernoulliMixture final : public Model {
   /// Monte Carlo standard errors of log_density and probabilities: of averages over the stored
   /// draws. Throws Error(invalid_argument) for a model without draws.
   PredictiveErrors mcse(std::span<const double> x, Control &control) const;
-  /// was it fitted with option missing = marginalize?
-  bool takes_missing() const;
 
   /// Draw `index` of the stream `seed` from the (predictive) mixture: writes d numbers, returns the
   /// component, from 0.

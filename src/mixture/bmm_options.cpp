@@ -41,7 +41,7 @@ void lines(OptionTable &t, BmmOptions &o, int dimension) {
   o.sample_line(t);
   o.restart_line(t, o.started || o.sampled());
   t.choice("init", o.init, {"varied", "kmeans++", "random"}, !o.started);
-  o.common_lines(t, {"error", "skip", "marginalize"});
+  o.common_lines(t, {"marginalize", "error", "skip"});
   t.number("minimum", o.minimum, {1e-12, 0.5}, !o.bayesian());
   o.degenerate_line(t, !o.bayesian());
   o.plan_lines(t);

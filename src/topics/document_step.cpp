@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/simd_gamma.hpp"
 #include "base/special.hpp"
@@ -120,11 +121,19 @@ double DocumentStep::infer(const DocumentTerms &document, LocalLimits limits, bo
   return division_.log_norms(document) + bound.total() - log_gamma(sum) - prior_.log_normaliser;
 }
 
-TopicStatistics::TopicStatistics(std::int32_t terms, int topics)
+TopicStatistics::TopicStatistics(std::int32_t terms, int topics, bool all_terms)
     : stride_(padded_topics(topics)),
-      index_(std::size_t(terms), -1),
+      all_terms_(all_terms),
       tokens_(std::size_t(stride_), 0.0),
-      logs_(std::size_t(stride_), 0.0) {}
+      logs_(std::size_t(stride_), 0.0) {
+  if (all_terms) {
+    terms_.resize(std::size_t(terms));
+    std::iota(terms_.begin(), terms_.end(), 0);
+    grow(rows_, std::size_t(terms) * std::size_t(stride_));
+  } else {
+    index_.assign(std::size_t(terms), -1);
+  }
+}
 
 std::int32_t TopicStatistics::new_row(std::int32_t term) {
   const std::size_t begin = terms_.size() * std::size_t(stride_),
@@ -136,18 +145,41 @@ std::int32_t TopicStatistics::new_row(std::int32_t term) {
   return index_[std::size_t(term)];
 }
 
-// They lie all over the memory, so all are asked for before the first is needed.
+// They lie all over the memory, so long ones are asked for before the first is needed.
 void TopicStatistics::find_rows(std::span<const std::int32_t> terms) {
-  const std::size_t stride = std::size_t(stride_),
-                    most = std::min(terms_.size() + terms.size(), index_.size());
-  if (most * stride > 2 * rows_.size()) grow(rows_, most * stride);
+  const std::size_t stride = std::size_t(stride_);
   places_.resize(terms.size());
+  if (all_terms_) {
+    for (std::size_t i = 0; i < terms.size(); ++i) {
+      places_[i] = std::size_t(terms[i]) * stride;
+      fetch_long_row(rows_.data() + places_[i], stride_);
+    }
+    return;
+  }
+  const std::size_t most = std::min(terms_.size() + terms.size(), index_.size());
+  if (most * stride > 2 * rows_.size()) grow(rows_, most * stride);
   for (std::size_t i = 0; i < terms.size(); ++i) {
     const std::int32_t known = index_[std::size_t(terms[i])];
     places_[i] = std::size_t(known < 0 ? new_row(terms[i]) : known) * stride;
-    if (known >= 0)
-      for (std::size_t k = 0; k < stride; k += cache_line / sizeof(double))
-        __builtin_prefetch(rows_.data() + places_[i] + k, 1);
+    if (known >= 0) fetch_long_row(rows_.data() + places_[i], stride_);
+  }
+}
+
+template <int Eights>
+void TopicStatistics::add_rows(std::size_t begin, std::size_t end, const DividedTokens &divided) {
+  constexpr int vectors = std::max(1, Eights) * simd::registers;
+  simd::Vector weights[vectors];
+  for (int v = 0; v < vectors; ++v) weights[v] = simd::load(divided.weights + v * simd::lanes);
+  for (std::size_t i = begin; i < end; ++i) {
+    const simd::Vector ratio = simd::all(divided.ratios[i]);
+    double *const to = rows_.data() + places_[i];
+    const auto add = [&](int at, simd::Vector weight) {
+      simd::store(to + at, simd::madd(ratio, weight, simd::load(to + at)));
+    };
+    if constexpr (Eights > 0)
+      for (int v = 0; v < vectors; ++v) add(v * simd::lanes, weights[v]);
+    else
+      each_vector(stride_, [&](int at, int) { add(at, simd::load(divided.weights + at)); });
   }
 }
 
@@ -158,14 +190,7 @@ void TopicStatistics::add(const DocumentTerms &document, const DividedTokens &di
   for (std::size_t begin = 0; begin < document.size(); begin += between_polls) {
     const std::size_t end = std::min(begin + between_polls, document.size());
     poll_((end - begin) * std::size_t(stride_));
-    for (std::size_t i = begin; i < end; ++i) {
-      const double ratio = divided.ratios[i];
-      double *const to = rows_.data() + places_[i];
-      each_vector(stride_, [&](int at, int) {
-        const simd::Vector weight = simd::load(divided.weights + at);
-        simd::store(to + at, simd::madd(ratio, weight, simd::load(to + at)));
-      });
-    }
+    with_short_rows(stride_, [&](auto eights) { add_rows<eights>(begin, end, divided); });
   }
   each_vector(stride_, [&](int at, int) {
     simd::store(logs_.data() + at, simd::load(logs_.data() + at) + simd::load(divided.logs + at));
@@ -194,8 +219,7 @@ void TopicStatistics::count(double bound, const double *tokens) {
   ++documents_;
 }
 
-void TopicStatistics::merge(TopicStatistics &other) {
-  if (documents_ == 0 && terms_.empty()) return std::swap(*this, other);
+void TopicStatistics::merge_rows(const TopicStatistics &other) {
   find_rows(other.terms_);
   for (std::size_t i = 0; i < other.terms_.size(); ++i) {
     const double *const from = other.of(i);
@@ -204,6 +228,16 @@ void TopicStatistics::merge(TopicStatistics &other) {
       simd::store(to + at, simd::load(to + at) + simd::load(from + at));
     });
   }
+}
+
+void TopicStatistics::merge(TopicStatistics &other) {
+  if (documents_ == 0) return std::swap(*this, other);
+  if (all_terms_)
+    for (std::size_t i = 0; i < rows_.size(); i += simd::lanes)
+      simd::store(rows_.data() + i,
+                  simd::load(rows_.data() + i) + simd::load(other.rows_.data() + i));
+  else
+    merge_rows(other);
   for (int k = 0; k < stride_; ++k) {
     tokens_[std::size_t(k)] += other.tokens_[std::size_t(k)];
     logs_[std::size_t(k)] += other.logs_[std::size_t(k)];
@@ -213,8 +247,12 @@ void TopicStatistics::merge(TopicStatistics &other) {
 }
 
 void TopicStatistics::clear() {
-  for (const std::int32_t term : terms_) index_[std::size_t(term)] = -1;
-  terms_.clear();
+  if (all_terms_) {
+    std::fill(rows_.begin(), rows_.end(), 0.0);
+  } else {
+    for (const std::int32_t term : terms_) index_[std::size_t(term)] = -1;
+    terms_.clear();
+  }
   std::fill(tokens_.begin(), tokens_.end(), 0.0);
   std::fill(logs_.begin(), logs_.end(), 0.0);
   bound_ = 0;

@@ -120,10 +120,11 @@ class DocumentStep {
   Buffer weights_, logs_;
 };
 
-/// Sums over documents. Terms that none of them has take no memory but an index.
+/// Sums over documents. Terms that none of them has take no memory but an index, unless there are
+/// rows for all terms from the beginning: these need not be looked for.
 class TopicStatistics {
  public:
-  TopicStatistics(std::int32_t terms, int topics);
+  TopicStatistics(std::int32_t terms, int topics, bool all_terms = false);
 
   /// What a local step found of a document whose improved tokens are these. Polls; if it is left
   /// there, all is to be cleared.
@@ -147,12 +148,16 @@ class TopicStatistics {
   std::int64_t documents() const { return documents_; }
 
  private:
+  template <int Eights>
+  void add_rows(std::size_t begin, std::size_t end, const DividedTokens &divided);
   std::int32_t new_row(std::int32_t term);
   /// where the rows of terms begin, into `places_`
   void find_rows(std::span<const std::int32_t> terms);
+  void merge_rows(const TopicStatistics &other);
   void count(double bound, const double *tokens);
 
   int stride_;
+  bool all_terms_;
   std::vector<std::int32_t> index_, terms_;
   std::vector<std::size_t> places_;
   Buffer rows_, tokens_, logs_;

@@ -43,7 +43,8 @@ TopicStatistics local_pass(Corpus &corpus, const TopicFactors &factors,
   const SweepPlan plan = plan_documents(corpus.totals(), topics, control);
   std::vector<DocumentStep> steps(std::size_t(plan.threads), DocumentStep(factors, prior));
   std::vector<Buffer> others(std::size_t(plan.threads), Buffer(stride));
-  return document_pass(corpus, plan, TopicStatistics(terms, topics), stride, documents, control,
+  return document_pass(corpus, plan, TopicStatistics(terms, topics, most_terms(corpus.totals())),
+                       stride, documents, control,
                        [&](int worker, const DocumentTerms &document, std::int64_t, double *tokens,
                            TopicStatistics &here) {
                          DocumentStep &step = steps[std::size_t(worker)];

@@ -1,5 +1,7 @@
 #include "topics/token_division.hpp"
 
+#include <algorithm>
+
 #include "topics/document_step.hpp"
 #include "topics/topic_lanes.hpp"
 
@@ -10,6 +12,19 @@ using simd::lanes;
 
 /// Terms that are worked on together.
 constexpr int group = 8;
+/// Terms whose rows stay in the nearest cache.
+constexpr std::size_t some = 8 * group;
+
+/// The norms of a group of terms from their partial sums, and the ratios, which stay in registers
+/// if they are used at once.
+[[gnu::always_inline]] inline void norm_group(const double *partial, const double *counts,
+                                              double *norms, double *ratios) {
+  for (int i = 0; i < group; i += lanes) {
+    const simd::Vector norm = simd::sums(partial + i * simd::sum_lanes);
+    simd::store(norms + i, norm);
+    simd::store(ratios + i, simd::load(counts + i) / norm);
+  }
+}
 
 }  // namespace
 
@@ -26,15 +41,68 @@ void TokenDivision::take(const DocumentTerms &document) {
     for (Buffer *const each : {&counts_, &norms_, &ratios_}) each->resize(padded);
     rows_.resize(padded);
   }
-  for (std::size_t i = 0; i < document.size(); ++i) {
-    rows_[i] = factors_.of(document.terms[i]);
-    for (int k = 0; k < stride_; k += cache_line / 8) __builtin_prefetch(rows_[i] + k);
-    counts_[i] = document.counts[i];
+  const std::size_t size = document.size(), stride = std::size_t(stride_);
+  const double *const factors = factors_.values().values().data();
+  const double **const rows = rows_.data();
+  const std::int32_t *const terms = document.terms.data();
+  for (std::size_t i = 0; i < size; ++i) {
+    rows[i] = factors + std::size_t(terms[i]) * stride;
+    fetch_long_row(rows[i], stride_);
   }
-  for (std::size_t i = document.size(); i < padded; ++i) rows_[i] = ones_.data(), counts_[i] = 0;
+  std::copy_n(document.counts.data(), size, counts_.data());
+  for (std::size_t i = size; i < padded; ++i) rows[i] = ones_.data(), counts_[i] = 0;
 }
 
 void TokenDivision::divide(const double *weights) {
+  with_short_rows(stride_, [&](auto eights) {
+    if constexpr (eights > 0)
+      divide_by<eights>(weights);
+    else
+      divide_by_many(weights);
+  });
+}
+
+/// For rows of so many times 8 numbers: weights and sums stay in registers. All ratios of some
+/// terms come before their sums, which so need not wait for a division.
+template <int Eights> void TokenDivision::divide_by(const double *weights) {
+  constexpr int vectors = Eights * simd::registers;
+  alignas(cache_line) double partial[group * simd::sum_lanes];
+  simd::Vector t[vectors], sums[vectors] = {};
+  for (int v = 0; v < vectors; ++v) t[v] = simd::load(weights + v * lanes);
+  for (std::size_t begin = 0; begin < blocks_ * group; begin += some) {
+    const std::size_t end = std::min(begin + some, blocks_ * group);
+    poll_(2 * (end - begin) * std::size_t(stride_));
+    for (std::size_t at = begin; at < end; at += group) {
+      const double *const *const rows = rows_.data() + at;
+      for (int i = 0; i < group; ++i) {
+        simd::Vector p[simd::registers] = {};
+        for (int v = 0; v < vectors; ++v) {
+          simd::Vector &sum = p[v % simd::registers];
+          sum = simd::madd(simd::load(rows[i] + v * lanes), t[v], sum);
+        }
+        for (int g = 0; g < simd::registers; ++g)
+          simd::store(partial + i * simd::sum_lanes + g * lanes, p[g]);
+      }
+      norm_group(partial, counts_.data() + at, norms_.data() + at, ratios_.data() + at);
+    }
+    for (std::size_t at = begin; at < end; at += group) {
+      const double *const *const rows = rows_.data() + at;
+      const double *const ratios = ratios_.data() + at;
+      simd::Vector odd[vectors] = {};
+      for (int i = 0; i < group; i += 2) {
+        const simd::Vector ratio = simd::all(ratios[i]), next = simd::all(ratios[i + 1]);
+        for (int v = 0; v < vectors; ++v) {
+          sums[v] = simd::madd(ratio, simd::load(rows[i] + v * lanes), sums[v]);
+          odd[v] = simd::madd(next, simd::load(rows[i + 1] + v * lanes), odd[v]);
+        }
+      }
+      for (int v = 0; v < vectors; ++v) sums[v] += odd[v];
+    }
+  }
+  for (int v = 0; v < vectors; ++v) simd::store(sums_.data() + v * lanes, sums[v]);
+}
+
+void TokenDivision::divide_by_many(const double *weights) {
   std::fill(sums_.begin(), sums_.end(), 0.0);
   alignas(cache_line) double partial[group * simd::sum_lanes];
   for (std::size_t block = 0; block < blocks_; ++block) {
@@ -53,11 +121,7 @@ void TokenDivision::divide(const double *weights) {
           simd::store(partial + (half + i) * simd::sum_lanes + g * lanes, p[i][g]);
     }
     double *const ratios = ratios_.data() + block * group;
-    for (int i = 0; i < group; i += lanes) {
-      const simd::Vector norm = simd::sums(partial + i * simd::sum_lanes);
-      simd::store(norms_.data() + block * group + std::size_t(i), norm);
-      simd::store(ratios + i, simd::load(counts_.data() + block * group + std::size_t(i)) / norm);
-    }
+    norm_group(partial, counts_.data() + block * group, norms_.data() + block * group, ratios);
     simd::Vector ratio[group];
     for (int i = 0; i < group; ++i) ratio[i] = simd::all(ratios[i]);
     each_vector(stride_, [&](int at, int) {
@@ -71,15 +135,22 @@ void TokenDivision::divide(const double *weights) {
   }
 }
 
-double TokenDivision::log_norms(const DocumentTerms &document) const {
-  LaneSum sum;
+void TokenDivision::add_log_norms(double *partial) const {
+  simd::Vector sum[simd::registers];
+  for (int g = 0; g < simd::registers; ++g) sum[g] = simd::load(partial + g * lanes);
   for (std::size_t i = 0; i < blocks_ * group; i += simd::sum_lanes)
     for (int g = 0; g < simd::registers; ++g) {
       const std::size_t at = i + std::size_t(g * lanes);
-      sum.partial[g] = simd::madd(simd::load(counts_.data() + at),
-                                  simd::log(simd::load(norms_.data() + at)), sum.partial[g]);
+      sum[g] = simd::madd(simd::load(counts_.data() + at),
+                          simd::log(simd::load(norms_.data() + at)), sum[g]);
     }
-  double out = sum.total();
+  for (int g = 0; g < simd::registers; ++g) simd::store(partial + g * lanes, sum[g]);
+}
+
+double TokenDivision::log_norms(const DocumentTerms &document) const {
+  double partial[topic_lanes] = {};
+  add_log_norms(partial);
+  double out = simd::sum(partial);
   for (std::size_t i = 0; i < document.size(); ++i)
     out += document.counts[i] * factors_.log_scale(document.terms[i]);
   return out;

@@ -27,6 +27,8 @@ class TokenDivision {
   void divide(const double *weights);
   /// sum_w c_w log n_w with the scales of the factors, after divide().
   double log_norms(const DocumentTerms &document) const;
+  /// Adds the same without them, sum_w c_w log_scale(w) less, to topic_lanes partial sums.
+  void add_log_norms(double *partial) const;
 
   /// padded_topics numbers; the padding is 0, but of a document without terms
   const double *sums() const { return sums_.data(); }
@@ -35,6 +37,9 @@ class TokenDivision {
   const double *ratios() const { return ratios_.data(); }
 
  private:
+  template <int Eights> void divide_by(const double *weights);
+  void divide_by_many(const double *weights);
+
   const TopicFactors &factors_;
   const int stride_;
   std::size_t blocks_ = 0;

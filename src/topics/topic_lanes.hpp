@@ -1,6 +1,9 @@
 // Rows of numbers of all topics, in vector lanes.
 #pragma once
 
+#include <type_traits>
+
+#include "base/aligned.hpp"
 #include "base/simd.hpp"
 #include "topics/term_topics.hpp"
 
@@ -18,6 +21,29 @@ struct LaneSum {
 template <class F> inline void each_vector(int stride, F f) {
   for (int k = 0; k < stride; k += simd::sum_lanes)
     for (int g = 0; g < simd::registers; ++g) f(k + g * simd::lanes, g);
+}
+
+/// Rows of at most so many numbers are short: what is done with one can stay in registers, and the
+/// processor asks for others meanwhile, which of long ones it has to be told.
+inline constexpr int short_row = 4 * simd::sum_lanes;
+
+/// Asks for a row before it is needed.
+inline void fetch_long_row(const double *row, int stride) {
+  if (stride <= short_row) return;
+  for (int k = 0; k < stride; k += int(cache_line / sizeof(double))) __builtin_prefetch(row + k);
+}
+
+/// Calls f(n) for rows of n times 8 numbers, a std::integral_constant; n is 0 if they are not
+/// short.
+template <class F> inline void with_short_rows(int stride, F f) {
+  static_assert(short_row == 4 * simd::sum_lanes);
+  switch (stride / simd::sum_lanes) {
+    case 1: return f(std::integral_constant<int, 1>());
+    case 2: return f(std::integral_constant<int, 2>());
+    case 3: return f(std::integral_constant<int, 3>());
+    case 4: return f(std::integral_constant<int, 4>());
+    default: return f(std::integral_constant<int, 0>());
+  }
 }
 
 /// Numbers that are stored as floats.

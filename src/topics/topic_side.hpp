@@ -34,6 +34,12 @@ inline int most_slots(const Control &control) { return 4 * std::max(1, control.t
 /// Operations of the local step for one entry of a document.
 inline double operations_of_entry(int topics) { return 20.0 * padded_topics(topics); }
 
+/// Will a piece have most of the terms? Then sums have rows for all of them.
+inline bool most_terms(const CorpusTotals &totals) {
+  return 4 * std::int64_t(totals.vocabulary) <=
+         std::min(totals.entries, piece_entries(totals.vocabulary));
+}
+
 /// The plan of a pass over documents whose sums have rows for terms.
 inline SweepPlan plan_documents(const CorpusTotals &totals, int topics, const Control &control) {
   const double v = totals.vocabulary,

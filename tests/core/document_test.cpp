@@ -1,6 +1,7 @@
 // Documents: their text, their bytes, and what is refused.
 #include "document/document.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
@@ -101,6 +102,19 @@ BOOST_AUTO_TEST_CASE(doubles_survive_json_bit_for_bit) {
     const std::string json = Document(x).to_json();
     if (std::strtod(json.c_str(), nullptr) != x) BOOST_ERROR(json << " has lost bits");
   }
+}
+
+BOOST_AUTO_TEST_CASE(size_of_json_in_a_file_of_copy) {
+  const auto expected = [](const std::string &json) {
+    return json.size() + std::size_t(std::count(json.begin(), json.end(), '\\'));
+  };
+  // Long ones are counted part by part.
+  Document::List names(3000, Document("a \"name\"\\ \n\x01"));
+  Tensor tensor{{2, 3000}, {}};
+  for (int i = 0; i < 6000; ++i) tensor.values.push_back(i % 7 ? 1.0 / i : -infinity);
+  for (const Document &document :
+       {Document(), sample(), Document(std::move(names)), Document(std::move(tensor))})
+    BOOST_TEST(document.copied_json_size() == expected(document.to_json()));
 }
 
 BOOST_AUTO_TEST_CASE(members_are_found_set_and_replaced_in_place) {

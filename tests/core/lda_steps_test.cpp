@@ -112,12 +112,13 @@ BOOST_AUTO_TEST_CASE(statistics_add_up) {
   const bayes::ProportionPrior prior(std::vector<double>(3, 0.2));
   bayes::DocumentStep step(topics.factors, prior);
   bayes::TopicStatistics all(20, 3), a(20, 3), b(20, 3);
+  bayes::TopicStatistics every(20, 3, true), more(20, 3, true);
   bayes::Random random(2);
   bayes::Buffer n(8);
   for (int d = 0; d < 10; ++d) {
     const Packed document(random_document(20, 6, random));
     const double bound = step.infer(document, {3, 0}, true, n.data());
-    for (bayes::TopicStatistics *each : {&all, d < 5 ? &a : &b})
+    for (bayes::TopicStatistics *each : {&all, d < 5 ? &a : &b, d < 5 ? &every : &more})
       each->add(document, step.divided(), bound, n.data());
   }
   a.merge(b);
@@ -126,6 +127,21 @@ BOOST_AUTO_TEST_CASE(statistics_add_up) {
   BOOST_TEST((a.terms() == all.terms()));
   for (std::size_t t = 0; t < a.terms().size(); ++t)
     for (int i = 0; i < 3; ++i) BOOST_TEST(distance(a.of(t)[i], all.of(t)[i]) < 1e-13);
+  // With rows for all terms it is the same, to the last bit.
+  every.merge(more);
+  BOOST_TEST(every.terms().size() == 20u);
+  std::vector<bool> seen(20, false);
+  for (std::size_t t = 0; t < a.terms().size(); ++t) {
+    const std::size_t w = std::size_t(a.terms()[t]);
+    seen[w] = true;
+    for (int i = 0; i < 3; ++i) BOOST_TEST(every.of(w)[i] == a.of(t)[i]);
+  }
+  for (std::size_t w = 0; w < 20; ++w) BOOST_TEST((seen[w] || every.of(w)[0] == 0));
+  BOOST_TEST(every.bound() == a.bound());
+  every.clear();
+  BOOST_TEST(every.of(std::size_t(a.terms()[0]))[0] == 0);
+  every.merge(more);
+  BOOST_TEST(every.documents() == 5);
   a.clear();
   BOOST_TEST(a.terms().empty());
   BOOST_TEST(a.documents() == 0);

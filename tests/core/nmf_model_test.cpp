@@ -173,7 +173,8 @@ BOOST_AUTO_TEST_CASE(a_table_of_low_rank_is_found_by_its_singular_vectors) {
       if (i / 3 == j / 2) x[i][j] = double((1 + i) * (1 + j % 2));
   MemoryCorpus lines = lines_of(x);
   Control control;
-  const bayes::FactorStart start = bayes::nndsvd_start(lines, 3, 1, control);
+  const bayes::Schedule schedule;
+  const bayes::FactorStart start = bayes::nndsvd_start(lines, 3, 1, schedule, control);
   double mean = 0;
   for (const auto &line : x) mean += std::accumulate(line.begin(), line.end(), 0.0) / 54;
   for (std::size_t i = 0; i < 9; ++i)
@@ -188,9 +189,21 @@ BOOST_AUTO_TEST_CASE(a_table_of_low_rank_is_found_by_its_singular_vectors) {
       BOOST_TEST((filled > 0));
     }
   // A factor beyond the rank begins at random.
-  const bayes::FactorStart more = bayes::nndsvd_start(lines, 5, 1, control);
+  const bayes::FactorStart more = bayes::nndsvd_start(lines, 5, 1, schedule, control);
   for (int j = 0; j < 6; ++j) BOOST_TEST(more.others.of(j)[4] > 0);
   BOOST_TEST(more.others.of(0)[4] != more.others.of(1)[4]);
+}
+
+BOOST_AUTO_TEST_CASE(singular_vectors_end_with_the_time) {
+  MemoryCorpus lines = lines_of(counts(60, 40, 5, 3, 4));
+  Control control;
+  bayes::Schedule schedule;
+  const auto start = [&] { return bayes::nndsvd_start(lines, 4, 1, schedule, control); };
+  const bayes::FactorStart whole = start();
+  schedule.max_seconds = 0;
+  const bayes::FactorStart hasty = start();
+  BOOST_TEST((hasty.others.values() != whole.others.values()));
+  BOOST_TEST((hasty.others.values() == start().others.values()));
 }
 
 BOOST_AUTO_TEST_CASE(learned_priors_are_at_the_maximum, *boost::unit_test::label("long")) {

@@ -1,7 +1,9 @@
 // Fitted probabilistic matrix factorizations: predictions and their intervals against the truth of
 // synthetic ratings, and against alternating least squares; tables at the edges.
 #include <numeric>
+#include <utility>
 
+#include "base/control.hpp"
 #include "base/error.hpp"
 #include "base/linalg.hpp"
 #include "base/special.hpp"
@@ -13,6 +15,11 @@ using namespace bayes;
 using ratings::Cell, ratings::Cells, ratings::Synthetic, ratings::Table;
 
 namespace {
+
+struct PmfPolls final : Control {
+  int polls = 0;
+  void poll() override { ++polls; }
+};
 
 Document chains_of(int chains, int draws) {
   return Document::object().set("chains", chains).set("draws", draws);
@@ -410,3 +417,24 @@ BOOST_AUTO_TEST_CASE(documents_are_read_back_and_checked) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_CASE(models_of_many_keys_can_be_cancelled) {
+  Cells cells{1, 150000, {}};
+  for (std::int32_t j = 0; j < cells.columns; ++j) cells.cells.push_back({0, j, double(j % 7)});
+  Table table(cells);
+  PmfPolls control;
+  const PollScope scope(control);
+  const auto polls = [&control] { return std::exchange(control.polls, 0); };
+  const auto model = pmf_fit(table.table, 1, chains_of(1, 4), control);
+  polls();
+  // in the order of so many, too
+  BOOST_TEST(model->recommend(0, cells.columns, true).size() == std::size_t(cells.columns));
+  BOOST_TEST(polls() > 8);
+  BOOST_TEST(model->similar(Side::column, 0, cells.columns).size() ==
+             std::size_t(cells.columns) - 1);
+  BOOST_TEST(polls() > 8);
+  const Document document = model->to_document();
+  BOOST_TEST(polls() > cells.columns / 4096);
+  read_pmf_model(document);
+  BOOST_TEST(polls() > 2 * cells.columns / 4096);
+}

@@ -285,6 +285,19 @@ std::vector<Document> fit_models() {
           bayes::family_of(spec));
     columns.append(x.data());
   }
+  const auto name_columns = [&] {
+    const std::int64_t count = std::int64_t(specs.size());
+    Document::List named;
+    for (std::int64_t j = 0; j < count; ++j)
+      named.push_back(j % 3 == 0 ? Document::object()
+                                       .set("name", "column " + std::to_string(j))
+                                       .set("kind", "label")
+                                       .set("labels", Document::List{"a", "b", "c"})
+                                 : Document::object()
+                                       .set("name", "column " + std::to_string(j))
+                                       .set("kind", j % 3 == 1 ? "number" : "boolean"));
+    models.back().set("row_columns", std::move(named));
+  };
   for (const char *method : {"em", "vi"}) {
     const Document options = Document::object()
                                  .set("method", method)
@@ -292,6 +305,7 @@ std::vector<Document> fit_models() {
                                  .set("restarts", 2)
                                  .set("likelihood", likelihood);
     models.push_back(bayes::bmm_fit(columns, 2, options, nullptr, false, control)->to_document());
+    name_columns();
   }
   models.push_back(bayes::bmm_fit(columns, 2, chains("collapsed").set("likelihood", likelihood),
                                   nullptr, false, control)

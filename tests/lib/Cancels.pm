@@ -45,7 +45,10 @@ FROM volumes;
 CREATE TABLE cells AS SELECT (id::bigint * id * 7) % 30011 AS r, (id * 31 + id / 50) % 2003 AS c,
   id % 7 + 0.5 AS v FROM generate_series(1, 400000) AS id;
 CREATE TABLE factors AS SELECT nmf_fit(r, c, v, 20, '{"max_iter": 1, "tol": 1e6}') AS model,
-  (SELECT jsonb_object_agg(i, i % 3) FROM generate_series(0, 2002) AS i) AS wide FROM cells;
+  (SELECT jsonb_object_agg(i, i % 3) FROM generate_series(0, 2002) AS i) AS wide,
+  (SELECT jsonb_object_agg(i, i % 3) FROM generate_series(0, 30010) AS i) AS tall FROM cells;
+CREATE TABLE ratings AS SELECT pmf_fit(r, c, v, 16, '{"draws": 8, "repeated": "last"}') AS model
+FROM cells;
 CREATE TABLE texts AS SELECT model::text AS model FROM options;
 ANALYZE;
 SQL
@@ -298,6 +301,36 @@ our %kinds = (
           nmf_predict(model, r, c)",
     'nmf transform' => "SELECT count(nmf_transform(model, wide)) FROM factors,
           generate_series(1, 100000)",
+    'nmf transform of a column' => "SELECT count(nmf_transform(model, tall, 'column')) FROM factors,
+          generate_series(1, 100000)",
+    'nmf error' => 'SELECT count(*) FROM factors, generate_series(1, 100000) AS i,
+          LATERAL nmf_error(CASE WHEN i > 0 THEN model END)',
+    (map { ("nmf $_, random start" => "SELECT nmf_fit(r, c, v, 20, '{\"method\": \"$_\",
+          \"init\": \"random\", $endless}') FROM cells") } qw(vi em squared)),
+    'nmf, learned priors' => "SELECT nmf_fit(r, c, v, 20, '{\"prior\": {\"a\": \"learned\",
+          \"b\": \"learned\", \"c\": \"learned\"}, $endless}') FROM cells",
+    'nmf, hierarchical, cells missing' => "SELECT nmf_fit(r, c, v, 20, '{\"hierarchical\": true,
+          \"absent\": \"missing\", $endless}') FROM cells",
+    'pmf' => "SELECT pmf_fit(r, c, v, 16, '{\"repeated\": \"last\", $sampling}') FROM cells",
+    'pmf, given variances' => "SELECT pmf_fit(r, c, v, 16, '{\"repeated\": \"last\", $sampling,
+          \"means\": false, \"prior\": {\"c\": 1, \"noise_variance\": 1}}') FROM cells",
+    'pmf, hierarchical' => "SELECT pmf_fit(r, c, v, 16, '{\"repeated\": \"last\", $sampling,
+          \"prior\": {\"hierarchical\": true}}') FROM cells",
+    'pmf, large rank' => "SELECT pmf_fit(r, c, v, 400, '{\"repeated\": \"last\", $sampling,
+          \"prior\": {\"hierarchical\": true}}') FROM cells",
+    'pmf, two threads' => "SET LOCAL pg_bayes.threads = 2;
+          SELECT pmf_fit(r, c, v, 16, '{\"repeated\": \"last\", $sampling}') FROM cells",
+    'pmf, spilled' => "SET LOCAL maintenance_work_mem = '1MB';
+          SELECT pmf_fit(r, c, v, 16, '{\"repeated\": \"last\", $sampling}') FROM cells",
+    'pmf, repeated ratings' => "SET LOCAL maintenance_work_mem = '1MB';
+          SELECT pmf_fit(r, c, v, 2, '{\"repeated\": \"average\"}') FROM cells,
+          generate_series(1, 10)",
+    'pmf prediction' => "SELECT sum(mean) FROM ratings, generate_series(1, 1000), cells,
+          pmf_predict(model, r, c)",
+    'pmf recommendations' => "SELECT count(*) FROM ratings, cells,
+          pmf_recommend(model, c, 1000000, true)",
+    'pmf similarities' => "SELECT count(*) FROM ratings, cells,
+          pmf_similar(model, r, 1000000, 'row')",
     'reading a model from text' => "SELECT count(model::bayes_model) FROM texts,
           generate_series(1, 1000)",
     'reading a model from jsonb' => "SELECT count(model::jsonb::bayes_model) FROM texts,

@@ -108,6 +108,13 @@ CREATE TABLE eustockmarkets (day int PRIMARY KEY, dax float8, smi float8, cac fl
 CREATE TABLE geyser (t int PRIMARY KEY, waiting float8, duration float8);
 \copy geyser FROM 'tests/data/geyser.csv' CSV HEADER
 
+-- Ratings of lectures by students of ETH Zurich, from 1 (poor) to 5 (very good): one of a lecturer
+-- by a student, and the department of the lecture; names are numbers. (R: lme4::InstEval, GPL
+-- version 2 or later)
+CREATE TABLE lectures (
+  student int, lecturer int, department int, rating int, PRIMARY KEY (student, lecturer));
+\copy lectures FROM 'tests/data/lectures.csv' CSV HEADER
+
 -- The pages of the tutorial in PostgreSQL's manual.
 CREATE TABLE tutorial (page text PRIMARY KEY, title text, body text);
 \copy tutorial FROM 'tests/data/tutorial.tsv' CSV HEADER DELIMITER E'\t' QUOTE E'\b'

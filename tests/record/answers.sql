@@ -45,6 +45,8 @@ INSERT INTO asked VALUES
   ('nmf', NULL, 'rows', $$SELECT nmf_transform(%1$s, '{"3": 2, "7": 1, "10": 4}'::jsonb)$$),
   ('nmf', '{vi}', 'rows, deviations',
    $$SELECT nmf_transform_sd(%1$s, '{"3": 2, "7": 1, "10": 4}'::jsonb)$$),
+  ('nmf', NULL, 'columns', $$SELECT nmf_transform(%1$s, '{"3": 2, "7": 1, "10": 4}'::jsonb,
+     'column')$$),
   ('pmf', NULL, 'scores',
    'SELECT p.*, n.* FROM (SELECT * FROM %2$s WHERE id %% 23 = 1 ORDER BY id LIMIT 5) AS r,
       pmf_predict(%1$s, r, c) AS p, pmf_predict(%1$s, r, 0) AS n'),

@@ -1,5 +1,5 @@
 -- The interface of the extension, pinned: what is changed here changes for every user.
-SELECT plan(47);
+SELECT plan(48);
 \ir ../lib/checks.sql
 \ir ../lib/interface.sql
 SET client_min_messages = error;
@@ -9,7 +9,11 @@ SET client_min_messages = error;
 SELECT results_eq($$
   SELECT signature, kind, arguments, result, volatility, strict, parallel
   FROM interface WHERE proname !~ '^(lda|nmf|pmf)_' -- those have own files
+    AND arguments !~ '^x (record|double precision|boolean)(,|$)' -- other forms of rows
   ORDER BY signature COLLATE "C"$$, $$VALUES
+  ('bayes_columns(bayes_model)', 'function', 'model bayes_model',
+    'TABLE(element integer, name text, kind text, code integer, label text)', 'immutable', true,
+    'safe'),
   ('bayes_draws(bayes_model)', 'function', 'model bayes_model',
     'TABLE(chain integer, draw integer, quantity text, value double precision)', 'immutable', true,
     'safe'),
@@ -77,24 +81,25 @@ SELECT results_eq($$
   ('bmm_fit(bayes_query,integer,jsonb)', 'function', 'query bayes_query, k integer, options jsonb',
     'TABLE(component integer, weight double precision, probability double precision[], count '
     'double precision)', 'volatile', false, 'unsafe'),
-  ('bmm_log_density(bayes_model,anyarray)', 'function', 'model bayes_model, x anyarray',
+  ('bmm_log_density(bayes_model,"any")', 'function', 'model bayes_model, x "any"',
     'double precision', 'immutable', true, 'safe'),
-  ('bmm_log_density_mcse(bayes_model,anyarray)', 'function',
-    'model bayes_model, x anyarray', 'double precision', 'immutable', true, 'safe'),
+  ('bmm_log_density_mcse(bayes_model,"any")', 'function',
+    'model bayes_model, x "any"', 'double precision', 'immutable', true, 'safe'),
   ('bmm_moments(bayes_model)', 'function', 'model bayes_model',
     'TABLE(mean double precision[], covariance double precision[])', 'immutable', true, 'safe'),
   ('bmm_parameters(bayes_model)', 'function', 'model bayes_model',
-    'TABLE(component integer, element integer, likelihood text, parameter text, category bigint, '
-    'value double precision, sd double precision)', 'immutable', true, 'safe'),
+    'TABLE(component integer, element integer, name text, likelihood text, parameter text, '
+    'category bigint, label text, value double precision, sd double precision)', 'immutable', true,
+    'safe'),
   ('bmm_posterior(bayes_model)', 'function', 'model bayes_model',
     'TABLE(component integer, alpha double precision, a double precision[], b double precision[])',
     'immutable', true, 'safe'),
-  ('bmm_predict(bayes_model,anyarray)', 'function', 'model bayes_model, x anyarray', 'integer',
+  ('bmm_predict(bayes_model,"any")', 'function', 'model bayes_model, x "any"', 'integer',
     'immutable', true, 'safe'),
-  ('bmm_probabilities(bayes_model,anyarray)', 'function', 'model bayes_model, x anyarray',
+  ('bmm_probabilities(bayes_model,"any")', 'function', 'model bayes_model, x "any"',
     'double precision[]', 'immutable', true, 'safe'),
-  ('bmm_probabilities_mcse(bayes_model,anyarray)', 'function',
-    'model bayes_model, x anyarray', 'double precision[]', 'immutable', true, 'safe'),
+  ('bmm_probabilities_mcse(bayes_model,"any")', 'function',
+    'model bayes_model, x "any"', 'double precision[]', 'immutable', true, 'safe'),
   ('bmm_sample(bayes_model,integer,bigint)', 'function',
     'model bayes_model, n integer, seed bigint', 'TABLE(component integer, x double precision[])',
     'immutable', true, 'safe'),
@@ -144,16 +149,16 @@ SELECT results_eq($$
     false, 'safe'),
   ('dpmm_fit(double precision[],jsonb)', 'aggregate', 'x double precision[], options jsonb',
     'bayes_model', 'immutable', false, 'safe'),
-  ('dpmm_log_density(bayes_model,double precision[])', 'function',
-    'model bayes_model, x double precision[]', 'double precision', 'immutable', true, 'safe'),
-  ('dpmm_log_density_mcse(bayes_model,double precision[])', 'function',
-    'model bayes_model, x double precision[]', 'double precision', 'immutable', true, 'safe'),
-  ('dpmm_predict(bayes_model,double precision[])', 'function',
-    'model bayes_model, x double precision[]', 'integer', 'immutable', true, 'safe'),
-  ('dpmm_probabilities(bayes_model,double precision[])', 'function',
-    'model bayes_model, x double precision[]', 'double precision[]', 'immutable', true, 'safe'),
-  ('dpmm_probabilities_mcse(bayes_model,double precision[])', 'function',
-    'model bayes_model, x double precision[]', 'double precision[]', 'immutable', true, 'safe'),
+  ('dpmm_log_density(bayes_model,"any")', 'function',
+    'model bayes_model, x "any"', 'double precision', 'immutable', true, 'safe'),
+  ('dpmm_log_density_mcse(bayes_model,"any")', 'function',
+    'model bayes_model, x "any"', 'double precision', 'immutable', true, 'safe'),
+  ('dpmm_predict(bayes_model,"any")', 'function',
+    'model bayes_model, x "any"', 'integer', 'immutable', true, 'safe'),
+  ('dpmm_probabilities(bayes_model,"any")', 'function',
+    'model bayes_model, x "any"', 'double precision[]', 'immutable', true, 'safe'),
+  ('dpmm_probabilities_mcse(bayes_model,"any")', 'function',
+    'model bayes_model, x "any"', 'double precision[]', 'immutable', true, 'safe'),
   ('dpmm_similarity(bayes_query)', 'function', 'query bayes_query',
     'TABLE(id1 text, id2 text, probability double precision, mcse double precision)', 'volatile',
     false, 'unsafe'),
@@ -196,19 +201,19 @@ SELECT results_eq($$
   ('gmm_fit(double precision[],integer,jsonb,double precision)', 'aggregate',
     'x double precision[], k integer, options jsonb, weight double precision', 'bayes_model',
     'immutable', false, 'safe'),
-  ('gmm_log_density(bayes_model,double precision[])', 'function',
-    'model bayes_model, x double precision[]', 'double precision', 'immutable', true, 'safe'),
-  ('gmm_log_density_mcse(bayes_model,double precision[])', 'function',
-    'model bayes_model, x double precision[]', 'double precision', 'immutable', true, 'safe'),
+  ('gmm_log_density(bayes_model,"any")', 'function',
+    'model bayes_model, x "any"', 'double precision', 'immutable', true, 'safe'),
+  ('gmm_log_density_mcse(bayes_model,"any")', 'function',
+    'model bayes_model, x "any"', 'double precision', 'immutable', true, 'safe'),
   ('gmm_posterior(bayes_model)', 'function', 'model bayes_model',
     'TABLE(component integer, alpha double precision, m double precision[], c double precision, s '
     'double precision[], a double precision, b double precision[])', 'immutable', true, 'safe'),
-  ('gmm_predict(bayes_model,double precision[])', 'function',
-    'model bayes_model, x double precision[]', 'integer', 'immutable', true, 'safe'),
-  ('gmm_probabilities(bayes_model,double precision[])', 'function',
-    'model bayes_model, x double precision[]', 'double precision[]', 'immutable', true, 'safe'),
-  ('gmm_probabilities_mcse(bayes_model,double precision[])', 'function',
-    'model bayes_model, x double precision[]', 'double precision[]', 'immutable', true, 'safe'),
+  ('gmm_predict(bayes_model,"any")', 'function',
+    'model bayes_model, x "any"', 'integer', 'immutable', true, 'safe'),
+  ('gmm_probabilities(bayes_model,"any")', 'function',
+    'model bayes_model, x "any"', 'double precision[]', 'immutable', true, 'safe'),
+  ('gmm_probabilities_mcse(bayes_model,"any")', 'function',
+    'model bayes_model, x "any"', 'double precision[]', 'immutable', true, 'safe'),
   ('gmm_sample(bayes_model,integer,bigint)', 'function',
     'model bayes_model, n integer, seed bigint', 'TABLE(component integer, x double precision[])',
     'immutable', true, 'safe'),
@@ -311,6 +316,16 @@ SELECT results_eq($$
     false, 'safe'),
   ('rhat(double precision,integer)', 'aggregate', 'value double precision, chain integer',
     'double precision', 'immutable', false, 'safe')$$, 'the functions that users call');
+SELECT set_eq($$
+  SELECT proname, kind, arguments, result, volatility, strict, parallel FROM interface
+  WHERE arguments ~ '^x (record|double precision|boolean)(,|$)'$$, $$
+  SELECT proname, kind,
+    regexp_replace(arguments, '^x (anyarray|double precision\[\])', 'x ' || form), result,
+    volatility, strict, parallel
+  FROM interface, unnest(ARRAY['record', 'double precision', 'boolean']) AS form
+  WHERE arguments ~ '^x (anyarray|double precision\[\])' AND proname ~ '^(gmm|bmm|dpmm)_'
+    AND NOT (form = 'boolean' AND proname ~ '^gmm')$$,
+  'what takes arrays of numbers takes records and single values');
 SELECT never($$SELECT signature, NOT 'internal'::regtype = ANY (proargtypes::oid[]) AS wrong
   FROM functions WHERE internal$$,
   'the others take arguments of type internal, which SQL cannot give');

@@ -175,7 +175,8 @@ SELECT throws_ok($$SELECT bmm_fit(x, 2, '{"method": "gibbs"}', 2) FROM each$$, '
   'weights with a sampler');
 SELECT throws_ok($$SELECT bmm_fit(x, 2, '{"method": "gibbs", "draws": 10, "warmup": 10}')
   FROM each$$, '22023', NULL, 'warmup is below draws');
-SELECT throws_ok($$SELECT bmm_fit(ARRAY[1, NULL], 1)$$, '22004', NULL, 'a NULL element');
+SELECT throws_ok($$SELECT bmm_fit(ARRAY[1, NULL], 1, '{"missing": "error"}')$$, '22004', NULL,
+  'a NULL element');
 SELECT lives_ok($$SELECT bmm_fit(x, 1, '{"missing": "marginalize"}')
   FROM (VALUES (ARRAY[1, NULL]), (ARRAY[0, 1]), (ARRAY[1, 1])) AS v(x)$$,
   'which may be integrated out');

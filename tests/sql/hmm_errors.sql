@@ -258,7 +258,7 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
   ($q$SELECT hmm_decode(vectors, ROW('{}'::float8[])) OVER () FROM given$q$,
     '2202E row 1 is an empty array'),
   ($q$SELECT hmm_decode(vectors, ROW('{a,b,c}'::text[])) OVER () FROM given$q$,
-    '22023 elements of a row must be numbers'),
+    '22023 elements of an array must be numbers'),
   ($q$SELECT hmm_decode(vectors, ROW(1, 'a'::text, 3)) OVER () FROM given$q$,
     '22023 element 2 of an observation is of type text, but elements of vectors are numbers'),
   ($q$SELECT hmm_decode(vectors, ROW('{1,2}'::float8[], 3)) OVER () FROM given$q$,

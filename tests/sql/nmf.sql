@@ -1,5 +1,5 @@
 -- Non-negative factorizations: every function of a fitted model, against what defines it.
-SELECT plan(57);
+SELECT plan(60);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 SET client_min_messages = error;
@@ -161,6 +161,17 @@ SELECT never($$SELECT customer, NOT near(nmf_transform_sd(model, cells), deviati
     LATERAL (SELECT array_agg(sqrt(shape) / rate ORDER BY factor) AS deviations
       FROM nmf_factors(model) WHERE side = 'row' AND key = customer) AS w$$,
   'and standard deviations');
+SELECT never($$SELECT way, item, NOT near(nmf_transform(model, cells, 'column'), weights, 1e-3)
+    OR (way = 'vi' AND NOT near(nmf_transform_sd(model, cells, 'column'), deviations, 1e-3))
+    AS wrong
+  FROM models, (SELECT item, jsonb_object_agg(customer, amount) AS cells FROM sales
+    GROUP BY 1) AS c,
+    LATERAL (SELECT array_agg(value ORDER BY factor) AS weights,
+        array_agg(sqrt(shape) / rate ORDER BY factor) AS deviations
+      FROM nmf_factors(model) WHERE side = 'column' AND key = item) AS w$$,
+  'so have columns, given rows');
+SELECT never($$SELECT way, nmf_transform(model, cells, 'row') <> nmf_transform(model, cells)
+    AS wrong FROM models, (VALUES ('{"tool 1": 2}'::jsonb)) AS v(cells)$$, 'rows are the default');
 SELECT never($$SELECT way, nmf_transform(model, '{"tool 1": 2, "unheard": 5,
     "fruit 1": null}'::jsonb)
     <> nmf_transform(model, '{"tool 1": 2, "fruit 2": 0}'::jsonb) AS wrong FROM models$$,
@@ -176,6 +187,12 @@ SELECT never($$SELECT id, nmf_transform(model, x) <> nmf_transform(model, cells)
   FROM (SELECT nmf_fit(x, 2, '{"max_iter": 20}') AS model FROM digits WHERE id <= 60) AS f,
     (SELECT id, x, jsonb_object_agg(i, v) AS cells FROM digits, unnest(x) WITH ORDINALITY AS u(v, i)
      WHERE id BETWEEN 100 AND 110 GROUP BY id) AS d$$, 'arrays as objects');
+SELECT never($$SELECT nmf_transform(model, column_cells, 'column')
+    <> nmf_transform(model, object, 'column') AS wrong
+  FROM (SELECT nmf_fit(x, 2, '{"max_iter": 20}' ORDER BY id) AS model FROM digits WHERE id <= 60)
+    AS f, (SELECT array_agg(label::float8 ORDER BY id) AS column_cells,
+      jsonb_object_agg(id, label) AS object FROM digits WHERE id <= 60) AS d$$,
+  'of columns too: an element for each row');
 SELECT is(nmf_transform(model, '{1,NULL,2}'::float8[]), nmf_transform(model, '{1,0,2}'::float8[]),
   'a NULL element is no evidence') FROM (SELECT nmf_fit(ARRAY[i, 1, 3], 2) AS model
   FROM generate_series(1, 5) AS i) AS f;

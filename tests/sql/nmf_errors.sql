@@ -1,5 +1,5 @@
 -- Non-negative factorizations: every way to ask for what cannot be, and what is said about it.
-SELECT plan(63);
+SELECT plan(69);
 SET client_min_messages = error;
 \ir ../lib/errors.sql
 
@@ -65,7 +65,8 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
     || repeat('k', 80) || '..." | A key is the name of a row or column; md5(key) is a short one.'),
   ($q$SELECT nmf_fit(r, repeat('ä', 500000), v, 2) FROM cells$q$,
     '54000 a column key is 1000000 bytes long, but the limit is 10000 | It begins with "'
-    || repeat('ä', 40) || '..." | A key is the name of a row or column; md5(key) is a short one.'),
+    || repeat('ä', 40) || '...", in row "r1" | A key is the name of a row or column; md5(key) is '
+    'a short one.'),
   ($q$SELECT nmf_fit(i, i, 1, 1000) FROM generate_series(1, 100000) AS i$q$,
     '54000 fitting a table of more than 26843 rows and columns together takes more than 1024 MB '
     'beside the table | The limit is maintenance_work_mem, or 1 GB if that is more. | Raise '
@@ -96,13 +97,32 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
     'in the order of the columns ''1'', ''2'', ... of a model of arrays. | For a model with other '
     'keys give the cells as jsonb: {"index": 3, "scan": 1}.'),
   ($q$SELECT nmf_transform(em, '{{1,2,3}}'::float8[]) FROM given$q$,
-    '2202E the array of cells has 2 dimensions | A row of numbers is a one-dimensional array.'),
+    '2202E the array of cells has 2 dimensions | The numbers of a row or column are a '
+    'one-dimensional array.'),
   ($q$SELECT nmf_transform(em, '{1,NaN,2}'::float8[]) FROM given$q$,
     '22023 number of column "2" is NaN | Numbers are finite and not negative.'),
   ($q$SELECT nmf_transform(model, '{1,1,2}'::float8[]) FROM given$q$,
     '22023 the model has no column "1" | Elements of an array are the columns ''1'', ''2'', ... of '
     'a model of arrays. | For a model with other keys give the cells as jsonb: {"index": 3, '
     '"scan": 1}.'),
+  ($q$SELECT nmf_transform(model, '{"r1": 1}'::jsonb, 'rows') FROM given$q$,
+    '22023 side is "rows", but must be "row" or "column"'),
+  ($q$SELECT nmf_transform(model, '{"r1": -1}'::jsonb, 'column') FROM given$q$,
+    '22023 number of row "r1" is -1 | Numbers are finite and not negative.'),
+  ($q$SELECT nmf_transform(model, '{"r1": "x"}'::jsonb, 'column') FROM given$q$,
+    '22023 number of row "r1" is a string | Cells as jsonb are an object of row keys and numbers: '
+    '{"index": 3, "scan": 1}.'),
+  ($q$SELECT nmf_transform(em, '{1,2,3}'::float8[], 'column') FROM given$q$,
+    '2202E the array has 3 elements, but the model 10 rows | An element is the number of a cell, '
+    'in the order of the rows ''1'', ''2'', ... of a model of arrays. | For a model with other '
+    'keys give the cells as jsonb: {"index": 3, "scan": 1}.'),
+  ($q$SELECT nmf_transform(model, '{1,1,1,1,1,1,1,1,1,1}'::float8[], 'column') FROM given$q$,
+    '22023 the model has no row "1" | Elements of an array are the rows ''1'', ''2'', ... of '
+    'a model of arrays. | For a model with other keys give the cells as jsonb: {"index": 3, '
+    '"scan": 1}.'),
+  ($q$SELECT nmf_transform_sd(em, '{1,1,1,1,1,1,1,1,1,1}'::float8[], 'column') FROM given$q$,
+    '22023 model fitted by em has no posterior | Weights have a gamma posterior after '
+    'methods vi and svi. | nmf_transform(model, cells) gives the estimate.'),
   ($q$SELECT nmf_transform_sd(em, '{1,1,2}'::float8[]) FROM given$q$,
     '22023 model fitted by em has no posterior | Weights have a gamma posterior after '
     'methods vi and svi. | nmf_transform(model, cells) gives the estimate.'),

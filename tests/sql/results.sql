@@ -1,7 +1,7 @@
 -- The columns of every function that returns rows: what the module writes is of the declared type.
 -- Values are compared with the declaration when they are written, so every function is called, with
 -- models that leave no column NULL.
-SELECT plan(85);
+SELECT plan(86);
 SET client_min_messages = error;
 
 CREATE TABLE models (family text, model bayes_model);
@@ -32,12 +32,14 @@ INSERT INTO models SELECT 'pmf', pmf_fit(a, b, count, 2, '{"draws": 20, "repeate
   FROM role_conflict;
 INSERT INTO models SELECT 'nmf', nmf_fit(a, b, count, 2) FROM role_conflict;
 
+INSERT INTO models SELECT 'bmm', bmm_fit(r, 2) FROM (SELECT species, x[1] AS width FROM iris) AS r;
+
 CREATE TABLE calls (signature text PRIMARY KEY, query text);
 -- Functions of a model alone.
 INSERT INTO calls
   SELECT name || '(bayes_model)',
     format('SELECT r.* FROM models, %I(model) AS r %s', name, condition)
-  FROM (VALUES ('bayes_info', ''), ('bayes_trace', ''),
+  FROM (VALUES ('bayes_info', ''), ('bayes_trace', ''), ('bayes_columns', ''),
     ('bayes_draws', 'WHERE family = ''dpmm''')) AS f(name, condition);
 INSERT INTO calls
   SELECT oid::regprocedure::text, format('SELECT r.* FROM models, %s(model) AS r WHERE family = %L',
@@ -188,7 +190,8 @@ FROM (VALUES
    log_likelihood float8, seed bigint, seconds float8, version text, options jsonb, draws bigint,
    stored_draws bigint',
     'converged', 'integer'),
-  ('bmm_parameters', 'c int, e int, l text, p text, k int, v float8, sd float8', 'k', 'integer'))
+  ('bmm_parameters', 'c int, e int, n text, l text, p text, k int, b text, v float8, sd float8',
+    'k', 'integer'))
   AS wrong(name, columns, bad, type);
 CREATE FUNCTION wrong_info(bayes_model) RETURNS TABLE (family text, method text, rows bigint,
   skipped bigint, dimension int, components int, iterations int, converged boolean,

@@ -274,6 +274,11 @@ my %values = (
         "repeat('y', 10001)", "repeat(word, 10000)", "repeat('y', 1000000)", "'pg_class'::regclass",
         "'(0,1)'::point", 'now()', "'1 day'::interval", "'{\"a\": 1}'::jsonb", "'x'::bytea",
         '(SELECT one_column FROM factors)', "''"],
+    record => ['ROW(1, 2)', 'NULL', 'ROW(NULL, NULL)', 'ROW()', "ROW('a', true, 1.5)", 'good',
+        "ROW('NaN'::float8, 1)", "ROW('Infinity'::float8, 1)", "ROW('{1,2}'::int[])", 'ROW(ROW(1))',
+        "ROW(now(), '1 day'::interval)", "ROW(repeat('y', 10001))", "ROW(NULL::text, word)",
+        'ROW(' . join(', ', (1) x 1600) . ')', "ROW('pg_class'::regclass, '{}'::json)",
+        'ROW(id, word)', '(SELECT g FROM good AS g LIMIT 1)'],
     boolean => ['true', 'NULL', 'false'],
     text => ["'c'", 'NULL', "''", "repeat('y', 10001)", "repeat('y', 10000)"],
     anyelement => ['1::integer', 'NULL::integer', "'a'::text", "'NaN'::float8", "'{1,2}'::int[]",
@@ -301,6 +306,9 @@ sub values_of {
         : $family eq 'lda' ? q{'SELECT ARRAY[word] FROM good'}
         : $family eq 'nmf' ? q{'SELECT id, word, 2 FROM good'} : q{'SELECT id, x FROM good'};
     @first = q{'{0.5,0.25}'::float8[]} if $family eq 'hmm' && $type eq 'anyarray';
+    # Rows to score.
+    @first = ("'{1,0}'", "'{1,0}'::int[]", "'{1,NULL}'::int[]", @{$values{record}})
+        if $type eq '"any"' && $family =~ /^(?:gmm|bmm|dpmm)$/;
     return $values{$type} unless @first || $family =~ /^(?:[dg]p?mm|lda|[np]mf)$/;
     my %seen;
     # Fitting 1600 columns is no error, only slow (every step a factor of a 1600 x 1600 matrix), and
@@ -377,6 +385,7 @@ sub calls_of {
     $sound = $typed[0] if $types->[0] =~ /^(?:bayes_model|anyelement|"any")$/;
     $sound = "($values{$types->[0]}[0])::$types->[0]" if $types->[0] =~ /^(?:tsvector|text\[\])$/;
     $sound = q('{"a": 1, "c": 2}'::jsonb) if $types->[0] eq 'jsonb';
+    $sound = $typed[0] if $types->[0] eq 'record';
     $sound = 'bits::boolean[]' if $types->[0] eq 'anyarray' && $typed[0]
         =~ /^array_fill\(true|::boolean\[\]$/;
     my @rows = map {
@@ -417,6 +426,8 @@ for my $function (@functions) {
             next if $types[$i] eq 'jsonb' && !($kind eq 'a' && $name =~ /_fit$/ && $types
                 =~ /^(?:double precision\[\],integer|anyarray,integer|double precision\[\]),jsonb$/)
                 && @types > 1 && rand > 0.1;
+            # What follows the row is the same for rows of other kinds.
+            next if $i > 0 && $types[0] =~ /^(?:record|double precision|boolean)$/ && rand > 0.1;
             my @pick = @sound;
             $pick[$i] = $value;
             push @picks, \@pick;
@@ -424,7 +435,8 @@ for my $function (@functions) {
     }
     # And everything adverse at once.
     push @picks, [map { my $v = $from{$_}; $v->[rand @$v] } @types]
-        for 1 .. (@types > 1 ? effort(40) : 0);
+        for 1 .. (@types > 1 ? effort($types[0] =~ /^(?:record|double precision|boolean)$/ ? 4 : 40)
+            : 0);
     for my $pick (@picks) {
         my @all = grep { !$seen{$_}++ } calls_of($kind, $returns_set eq 't', $name, \@types,
             @$pick);

@@ -2,7 +2,7 @@
 # number of threads; files leave nothing behind, memory is bounded, and limits are told in time.
 #
 # How long, for the runner:
-# seconds: 30
+# seconds: 60
 use strict;
 use warnings;
 use Memory;
@@ -135,6 +135,22 @@ $said = $session->run("SELECT nmf_fit(1, repeat('k', 9990) || i, 1, 2)
       FROM generate_series(1, 30000) AS i", 120);
 like($said, qr/^ERROR:  54000: distinct column keys take more than 256 MB$/m, 'long ones too');
 
+# ---- models that are large as text, as which they are dumped ----
+
+my $one = q{'{"method": "em", "max_iter": 1}'};
+$session->run("CREATE TABLE large AS SELECT nmf_fit(i, i % 9, 1, 1, $one) AS model
+      FROM generate_series(1, 1200000) AS i; CREATE TABLE copy AS SELECT * FROM large LIMIT 0;
+      INSERT INTO copy SELECT model::text::bayes_model FROM large", 120);
+is($session->run('SELECT count(*), sum((bayes_model_send(c.model) = bayes_model_send(l.model))::int)
+      FROM copy AS c, large AS l'), '1|1',
+    'a model of more than a million keys comes back from text');
+$session->run('DROP TABLE large, copy');
+# 170 MB of keys, of which every byte takes seven in a file of COPY.
+$said = $session->run("SELECT nmf_fit(repeat(E'\\x01', 9990) || i, 1, 1, 1, $one)
+      FROM generate_series(1, 17000) AS i", 120);
+like($said, qr/^ERROR:  54000: model takes 11\d\d MB as text, but the limit is 1000$/m,
+    'a model that could not be dumped is refused');
+
 # ---- memory ----
 
 memory_stays_near($server, "SELECT max(c), max(r) FROM cells;
@@ -145,6 +161,36 @@ memory_stays_near($server, "SELECT max(c), max(r) FROM cells;
           FROM cells, generate_series(1, 4) AS i", 24],
     ['one line', "SELECT timeless(nmf_fit(1, c, v + i, 3, '{$quick}'))
           FROM repeated, generate_series(1, 4) AS i", 24]);
+
+# ---- keys of a megabyte ----
+
+# A thousand of them, all different: each has its turn, and nothing of it is kept.
+$session->run("CREATE FUNCTION key(i int) RETURNS text LANGUAGE sql
+      RETURN repeat(md5(i::text), 32768); CREATE FUNCTION refused(i int) RETURNS text
+      LANGUAGE plpgsql AS \$\$ BEGIN PERFORM nmf_fit(i, key(i), 1, 2); RETURN 'taken';
+      EXCEPTION WHEN program_limit_exceeded THEN RETURN SQLERRM; END \$\$");
+my %long = (
+    'fits' => ['SELECT DISTINCT refused(i) FROM generate_series(1, 1000) AS i',
+        'a column key is 1048576 bytes long, but the limit is 10000'],
+    'nmf_predict' => ['SELECT DISTINCT round(mean::numeric, 9) = round(unknown::numeric, 9)
+          FROM models, generate_series(1, 1000) AS i, nmf_predict(model, key(i), key(i)) AS p,
+          nmf_predict(model, -1, -1) AS q(unknown)', 't'],
+    'pmf_predict' => ['SELECT count(DISTINCT mean) FROM ratings, generate_series(1, 1000) AS i,
+          pmf_predict(model, key(i), key(i))', '1'],
+    'nmf_transform' => ["SELECT count(DISTINCT nmf_transform(model, jsonb_build_object(key(i), 1)))
+          FROM models, generate_series(1, 1000) AS i", '1'],
+);
+for my $name (sort keys %long) {
+    my ($statement, $answer) = @{$long{$name}};
+    my $alone = $server->session;
+    $alone->run($statement =~ s/1000\)/20)/r, 60);
+    my $before = $alone->private_kb;
+    is($alone->run("SET client_min_messages = error; $statement", 120), $answer,
+        "$name: what a key of a megabyte gives");
+    my $kept = ($alone->private_kb - $before) / 1024;
+    diag(sprintf '%s, a thousand keys of a megabyte: memory grew by %.0f MB', $name, $kept);
+    cmp_ok($kept, '<', 24, 'and its memory is given back');
+}
 
 # ---- many fits in one session ----
 

@@ -45,6 +45,21 @@ my $said = $session->run(
 my @warnings = $said =~ /^WARNING/mg;
 is(scalar @warnings, 4, 'every group has its WARNING');
 
+# ---- columns that are hardly meant ----
+
+$said = $session->run(q{SELECT count(m) FROM (SELECT bmm_fit(r, 2) AS m FROM (SELECT id,
+      'n' || id AS name, (id % 2)::int AS flag, id % 3 = 0 AS third, id % 3 AS some
+      FROM faithful) AS r) AS f});
+like($said, qr/^WARNING:  \w{5}: column "name" has another label in every row$/m,
+    'labels that name the rows');
+like($said, qr/^NOTICE:  \w{5}: column "flag" has no numbers but 0 and 1, and is taken as normal$/m,
+    'numbers that are 0 and 1');
+my @remarks = $said =~ /^(?:WARNING|NOTICE):/mg;
+is(scalar @remarks, 2, 'the others are silent');
+unlike($session->run(q{SELECT count(m) FROM (SELECT bmm_fit(r, 2, '{"likelihood": {"flag":
+      "bernoulli"}}') AS m FROM (SELECT (id % 2)::int AS flag, id FROM faithful) AS r) AS f}),
+    qr/NOTICE/, 'nor is there anything to say where a likelihood is given');
+
 # ---- a fit at the edge ----
 
 for my $case (['gmm', '{"method": "em", "restarts": 3}', 'covariance_floor'],

@@ -61,6 +61,49 @@ void check_likelihood_count(const std::vector<std::string> &likelihood, int d, c
                         std::string_view(key) == "emission" ? "observations" : "the rows", d));
 }
 
+Document likelihood_of_columns(const Document *given, const RowColumns &columns) {
+  const auto own = [](const RowColumn &column) {
+    return column.kind == ValueKind::label     ? categorical_family
+           : column.kind == ValueKind::boolean ? bernoulli_family
+                                               : normal_family;
+  };
+  const auto *const by_name = given ? given->as<Document::Object>() : nullptr;
+  std::vector<std::string> names;
+  if (given && given->as<Document::List>()) {
+    names = read_likelihood(*given);
+    check_likelihood_count(names, int(columns.size()));
+    names.resize(columns.size(), names[0]);
+  } else {
+    for (const RowColumn &column : columns) names.emplace_back(own(column));
+  }
+  if (by_name) {
+    for (const auto &[key, value] : *by_name) {
+      const int column = find_column(columns, key);
+      if (column < 0)
+        throw Error(Errc::invalid_argument,
+                    message("option \"likelihood\" names a column {}, which the rows do not have",
+                            describe(Document(key))),
+                    {}, message("They begin with {}.", describe(Document(columns[0].name))));
+      names[std::size_t(column)] = read_likelihood(value, "likelihood").front();
+    }
+  } else if (given && !given->as<Document::List>()) {
+    const std::string name = read_likelihood(*given).front();
+    for (std::size_t j = 0; j < columns.size(); ++j)
+      if (columns[j].kind == ValueKind::number) names[j] = name;
+  }
+  for (std::size_t j = 0; j < columns.size(); ++j)
+    if (columns[j].kind == ValueKind::label && names[j] != categorical_family)
+      throw Error(Errc::invalid_argument,
+                  message("option \"likelihood\" is {} for column {}, which has labels",
+                          describe(Document(names[j])), describe(Document(columns[j].name))),
+                  "A column of labels is categorical.",
+                  "If its labels are numbers, cast the column to a type of numbers.");
+  const bool as_array = given && !given->is_null() && !given->as<std::string>();
+  if (!as_array && std::count(names.begin(), names.end(), names[0]) == std::ssize(names))
+    names.resize(1);
+  return likelihood_document(names, as_array);
+}
+
 void categories_line(OptionTable &t, Document &categories,
                      const std::vector<std::string> &likelihood, const char *key, bool applies) {
   const bool categorical = among(likelihood, categorical_family);

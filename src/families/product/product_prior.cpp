@@ -21,9 +21,8 @@ template <class Choose> std::string families_of(Choose choose) {
 /// Rejects a value that its column does not allow; `fitted`: the columns are those of a fitted
 /// model, so options cannot help.
 [[noreturn]] void unsuitable(double x, std::string_view likelihood, const std::string &requirement,
-                             int element, std::int64_t row, bool fitted = false) {
-  const std::string where = row ? message("element {} of row {}", element + 1, row)
-                                : message("element {}", element + 1),
+                             const std::string &element, std::int64_t row, bool fitted = false) {
+  const std::string where = row ? message("{} of row {}", element, row) : element,
                     what =
                         message("{} is {}, but must be {}", where, describe_number(x), requirement),
                     detail = message("Its likelihood is {}.", likelihood);
@@ -65,8 +64,7 @@ template <class F> void for_each_block(RowSource &rows, Control &control, F f) {
   }
 }
 
-void check_categories(const std::vector<double> &values, int element) {
-  const std::string where = message("element {}", element + 1);
+void check_categories(const std::vector<double> &values, const std::string &where) {
   const std::string hint =
       "Measurements and counts have likelihoods of their own, " +
       families_of([&](const Column &family) {
@@ -100,10 +98,10 @@ std::vector<std::vector<double>> categories_seen(RowSource &rows,
         const auto at = std::lower_bound(values.begin(), values.end(), x);
         if (at != values.end() && *at == x) continue;
         if (x != std::floor(x) || std::abs(x) > CategoryCodes::farthest)
-          unsuitable(x, column_family(specs[j].kind).name, "a whole number", int(j),
-                     rows.number_of(first + b) + 1);
+          unsuitable(x, column_family(specs[j].kind).name, "a whole number",
+                     rows.name_of_element(int(j)), rows.number_of(first + b) + 1);
         values.insert(at, x + 0.0);  // 0, not -0
-        check_categories(values, int(j));
+        check_categories(values, rows.name_of_element(int(j)));
       }
     }
   });
@@ -116,7 +114,7 @@ void check_product_row(const Columns &columns, std::span<const double> x, std::i
   columns.for_each([&](int j, const Column &column, const ColumnOffsets &) {
     const double value = x[std::size_t(j)];
     if (!column.allowed(value) && !std::isnan(value))
-      unsuitable(value, column.name, column.requirement(), j, row, true);
+      unsuitable(value, column.name, column.requirement(), message("element {}", j + 1), row, true);
   });
 }
 
@@ -144,7 +142,7 @@ ProductSurvey survey_product(RowSource &rows, const std::vector<std::string> &li
       std::sort(values.begin(), values.end());
       values.erase(std::unique(values.begin(), values.end()), values.end());
       if (values.empty()) values = {0};  // a column that is missing in every row
-      check_categories(values, int(j));
+      check_categories(values, rows.name_of_element(int(j)));
       specs[j].set_categories(std::move(values));
     }
   }
@@ -163,7 +161,8 @@ ProductSurvey survey_product(RowSource &rows, const SharedColumns &columns, Cont
     columns->for_each([&](int j, const Column &column, const ColumnOffsets &) {
       const double *const at = block + std::size_t(j) * block_rows;
       if (const int b = column.first_refused(at, size); b < size)
-        unsuitable(at[b], column.name, column.requirement(), j, rows.number_of(first + b) + 1);
+        unsuitable(at[b], column.name, column.requirement(), rows.name_of_element(j),
+                   rows.number_of(first + b) + 1);
       double n = 0, sum = 0;
       for (int b = 0; b < size; ++b) {
         const double x = at[b];

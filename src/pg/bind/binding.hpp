@@ -38,7 +38,7 @@ template <class C> struct Binding {
 
   // ---- for functions that fit several models to choose from ----
 
-  typename C::Check check_selection = nullptr;
+  typename C::Check check_selection = {};
   /// Fits all models that the request's ks and options name, each a row of the result.
   void (*fit_selection)(const FitRequest &request, C &data, Control &control,
                         const TakeCells &take) = nullptr;
@@ -80,6 +80,8 @@ template <class C>
 std::unique_ptr<Model> fit_model(const Binding<C> &binding, const FitRequest &request, C &data) {
   std::unique_ptr<Model> model;
   attempt_fit(data, [&](Control &control) { model = binding.fit(request, data, control); });
+  if constexpr (requires { data.columns(); })
+    if (model) model->info.columns = data.columns();
   if (model) warn_of(*model);
   return model;
 }

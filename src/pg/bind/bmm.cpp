@@ -12,23 +12,22 @@ using namespace bayes::pg;
 
 namespace {
 
-RowPolicy policy(const RowOptions &options) { return row_policy(options, bmm_max_dimension, true); }
+RowPolicy policy(const RowOptions &options) { return row_policy(options, bmm_max_dimension); }
 
 const BernoulliMixture *start_of(const FitRequest &request) {
   return static_cast<const BernoulliMixture *>(request.start.get());
 }
 
-RowPolicy check_fit(const FitRequest &request) {
+RowPolicy fit_policy(const FitRequest &request) {
   return policy(bmm_check_options(request.k, request.options, start_of(request), request.update));
 }
-RowPolicy check_select(const FitRequest &request) {
+RowPolicy select_policy(const FitRequest &request) {
   return policy(bmm_check_select_options(request.ks, request.options));
 }
 
 const BernoulliMixture &mixture(const Model &model) {
   return static_cast<const BernoulliMixture &>(model);
 }
-bool takes_missing(const Model &model) { return mixture(model).takes_missing(); }
 
 void emit_components(ResultRows &result, const BernoulliMixture &model) {
   for (int i = 0; i < model.size(); ++i) {
@@ -41,8 +40,9 @@ void emit_components(ResultRows &result, const BernoulliMixture &model) {
 void select_models(const FitRequest &request, RowCollector &data, Control &control,
                    const TakeCells &take) {
   bmm_select(data.rows, request.ks, request.options, control,
-             [&take](std::unique_ptr<BernoulliMixture> model) {
+             [&](std::unique_ptr<BernoulliMixture> model) {
                warn_of(*model);
+               model->info.columns = data.columns();
                const ModelInfo &info = model->info;
                const std::string bytes = bytes_of(*model);
                const Cell cells[] = {info.components,
@@ -62,7 +62,7 @@ void select_models(const FitRequest &request, RowCollector &data, Control &contr
 
 constexpr Binding<RowCollector> bmm = {
     .family = "bmm",
-    .check = check_fit,
+    .check = {fit_policy, ColumnUse::likelihoods},
     .fit = [](const FitRequest &request, RowCollector &data,
               Control &control) -> std::unique_ptr<Model> {
       return bmm_fit(data.rows, request.k, request.options, start_of(request), request.update,
@@ -70,7 +70,7 @@ constexpr Binding<RowCollector> bmm = {
     },
     .label = [](const Model &model,
                 std::span<const double> x) { return mixture(model).predict(x); },
-    .check_selection = check_select,
+    .check_selection = {select_policy, ColumnUse::likelihoods},
     .fit_selection = select_models,
 };
 
@@ -111,9 +111,16 @@ BAYES_FUNCTION(bmm_components) {
 
 BAYES_FUNCTION(bmm_parameters) {
   ResultRows result(fcinfo);
-  mixture(*bmm_model(fcinfo)).parameters([&result](const BmmParameter &p) {
-    result.row({p.component + 1, p.element + 1, Cell::text(p.likelihood), Cell::text(p.name),
-                std::isnan(p.category) ? Cell() : Cell(std::int64_t(p.category)), p.value,
+  const std::unique_ptr<Model> model = bmm_model(fcinfo);
+  const RowColumns &columns = model->info.columns;
+  mixture(*model).parameters([&](const BmmParameter &p) {
+    const RowColumn *const column = columns.empty() ? nullptr : &columns[std::size_t(p.element)];
+    const bool category = !std::isnan(p.category);
+    const bool labelled = category && column && p.category < double(column->labels.size());
+    result.row({p.component + 1, p.element + 1, column ? Cell::text(column->name) : Cell(),
+                Cell::text(p.likelihood), Cell::text(p.name),
+                category ? Cell(std::int64_t(p.category)) : Cell(),
+                labelled ? Cell::text(column->labels[std::size_t(p.category)]) : Cell(), p.value,
                 Cell::or_null(p.deviation)});
   });
   return Datum(0);
@@ -144,20 +151,16 @@ BAYES_FUNCTION(bmm_sample) { return sample_rows<BernoulliMixture>(fcinfo, bmm.fa
 
 // ---- a model and a row ----
 
-BAYES_FUNCTION(bmm_predict) {
-  return predict_row<BernoulliMixture>(fcinfo, bmm.family, takes_missing);
-}
+BAYES_FUNCTION(bmm_predict) { return predict_row<BernoulliMixture>(fcinfo, bmm.family); }
 BAYES_FUNCTION(bmm_probabilities) {
-  return row_probabilities<BernoulliMixture>(fcinfo, bmm.family, takes_missing);
+  return row_probabilities<BernoulliMixture>(fcinfo, bmm.family);
 }
-BAYES_FUNCTION(bmm_log_density) {
-  return row_log_density<BernoulliMixture>(fcinfo, bmm.family, takes_missing);
-}
+BAYES_FUNCTION(bmm_log_density) { return row_log_density<BernoulliMixture>(fcinfo, bmm.family); }
 
 BAYES_FUNCTION(bmm_probabilities_mcse) {
-  return row_probabilities_mcse<BernoulliMixture>(fcinfo, bmm.family, takes_missing);
+  return row_probabilities_mcse<BernoulliMixture>(fcinfo, bmm.family);
 }
 
 BAYES_FUNCTION(bmm_log_density_mcse) {
-  return row_log_density_mcse<BernoulliMixture>(fcinfo, bmm.family, takes_missing);
+  return row_log_density_mcse<BernoulliMixture>(fcinfo, bmm.family);
 }

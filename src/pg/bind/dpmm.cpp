@@ -18,8 +18,8 @@ using namespace bayes::pg;
 
 namespace {
 
-RowPolicy check_fit(const FitRequest &request) {
-  return row_policy(dpmm_check_options(request.options), dpmm_max_dimension, true);
+RowPolicy fit_policy(const FitRequest &request) {
+  return row_policy(dpmm_check_options(request.options), dpmm_max_dimension);
 }
 
 const DirichletProcessMixture &mixture(const Model &model) {
@@ -38,7 +38,7 @@ void report_few_draws(const DirichletProcessMixture &model) {
 
 constexpr Binding<RowCollector> dpmm = {
     .family = "dpmm",
-    .check = check_fit,
+    .check = {fit_policy, ColumnUse::normal_or_likelihoods},
     .fit = [](const FitRequest &request, RowCollector &data,
               Control &control) -> std::unique_ptr<Model> {
       DpmmFit fitted = dpmm_fit(data.rows, request.options, control);
@@ -215,7 +215,7 @@ BAYES_FUNCTION(dpmm_predict) { return predict_row<DirichletProcessMixture>(fcinf
 
 /// The probabilities of the clusters, followed by that of a new one.
 BAYES_FUNCTION(dpmm_probabilities) {
-  return row_probabilities<DirichletProcessMixture>(fcinfo, dpmm.family, nullptr, 1);
+  return row_probabilities<DirichletProcessMixture>(fcinfo, dpmm.family, 1);
 }
 
 BAYES_FUNCTION(dpmm_log_density) {

@@ -71,14 +71,36 @@ class TableColumns {
   NullableDatum values_[3] = {};
 };
 
-void check_number(double number, std::string_view key, bool non_negative) {
-  if (std::isfinite(number) && !(non_negative && number < 0)) return;
-  throw Error(Errc::invalid_argument,
-              message("number of column \"{}\" is {}", beginning_of(key), shown(number)),
-              non_negative ? "Numbers are finite and not negative." : "Numbers are finite.");
+const char *name_of(Side side) { return side == Side::row ? "row" : "column"; }
+
+void check_number(double number, std::string_view key, const CellReading &how) {
+  if (std::isfinite(number) && !(how.non_negative && number < 0)) return;
+  throw Error(
+      Errc::invalid_argument,
+      message("number of {} \"{}\" is {}", name_of(how.keys), beginning_of(key), shown(number)),
+      how.non_negative ? "Numbers are finite and not negative." : "Numbers are finite.");
 }
 
+std::string form_of_object(const CellReading &how) {
+  return message(
+      "Cells as jsonb are an object of {} keys and numbers: {\"index\": 3, \"scan\": 1}.",
+      name_of(how.keys));
+}
+
+constexpr const char *object_hint =
+    "For a model with other keys give the cells as jsonb: {\"index\": 3, \"scan\": 1}.";
+
 }  // namespace
+
+Side side_argument(FunctionCallInfo fcinfo, int argument, Side otherwise) {
+  if (PG_NARGS() <= argument) return otherwise;
+  const text *const given = PG_GETARG_TEXT_PP(argument);
+  const std::string_view name(VARDATA_ANY(given), std::size_t(VARSIZE_ANY_EXHDR(given)));
+  if (name != "row" && name != "column")
+    throw Error(Errc::invalid_argument,
+                message("side is \"{}\", but must be \"row\" or \"column\"", name.substr(0, 40)));
+  return name == "row" ? Side::row : Side::column;
+}
 
 void collect_table(FunctionCallInfo fcinfo, MemoryContext context,
                    std::optional<TripleCollector> &data,
@@ -102,7 +124,7 @@ std::optional<std::string_view> FactorCallSite::key(FunctionCallInfo fcinfo, int
 }
 
 DocumentTerms FactorCallSite::cells(FunctionCallInfo fcinfo, int argument, const CellReading &how,
-                                    const std::vector<std::string> &columns,
+                                    const std::vector<std::string> &keys,
                                     const std::function<std::int32_t(std::string_view key)> &code) {
   const Oid type =
       guarded([fcinfo, argument] { return get_fn_expr_argtype(fcinfo->flinfo, argument); });
@@ -111,14 +133,15 @@ DocumentTerms FactorCallSite::cells(FunctionCallInfo fcinfo, int argument, const
   if (guarded([type] { return getBaseType(type); }) == JSONBOID)
     read_object(fcinfo->args[argument].value, how, code);
   else
-    read_array(fcinfo->args[argument].value, how, columns.size(), code);
+    read_array(fcinfo->args[argument].value, how, keys.size(), code);
   if (any_unknown_ && !any_known_ && !warned_) {
     warned_ = true;
     report(
-        WARNING, "the model knows none of the columns of the cells",
-        message("The first of them is \"{}\"; one of the model's is \"{}\". Columns that a model "
-                "does not know say nothing about a row.",
-                beginning_of(unknown_), columns.empty() ? "" : beginning_of(columns[0])));
+        WARNING, message("the model knows none of the {}s of the cells", name_of(how.keys)),
+        message("The first of them is \"{}\"; one of the model's is \"{}\". A {} that a model does "
+                "not know says nothing about a {}.",
+                beginning_of(unknown_), keys.empty() ? "" : beginning_of(keys[0]),
+                name_of(how.keys), name_of(other(how.keys))));
   }
   std::sort(entries_.begin(), entries_.end());
   codes_.clear();
@@ -136,8 +159,7 @@ void FactorCallSite::read_object(Datum cells, const CellReading &how,
   const JsonbObject object(cells);
   if (!object.is_object())
     throw Error(Errc::invalid_argument, message("cells are {}", object.form()),
-                "Cells as jsonb are an object of column keys and numbers: {\"index\": 3, \"scan\": "
-                "1}.");
+                form_of_object(how));
   std::string buffer;
   object.each([&](std::string_view raw, const JsonbValue &value) {
     const std::string_view key = utf8_view(raw, buffer);
@@ -145,34 +167,35 @@ void FactorCallSite::read_object(Datum cells, const CellReading &how,
     const std::optional<double> number = number_in(value);
     if (!number)
       throw Error(Errc::invalid_argument,
-                  message("number of column \"{}\" is {}", beginning_of(key), form_of(value)),
-                  "Cells as jsonb are an object of column keys and numbers: {\"index\": 3, "
-                  "\"scan\": 1}.");
-    check_number(*number, key, how.non_negative);
-    const std::int32_t column = code(key);
-    if (column >= 0)
-      entries_.emplace_back(column, *number);
+                  message("number of {} \"{}\" is {}", name_of(how.keys), beginning_of(key),
+                          form_of(value)),
+                  form_of_object(how));
+    check_number(*number, key, how);
+    const std::int32_t index = code(key);
+    if (index >= 0)
+      entries_.emplace_back(index, *number);
     else if (!any_unknown_)
       unknown_ = key;
-    (column >= 0 ? any_known_ : any_unknown_) = true;
+    (index >= 0 ? any_known_ : any_unknown_) = true;
   });
 }
 
-void FactorCallSite::read_array(Datum cells, const CellReading &how, std::size_t columns,
+void FactorCallSite::read_array(Datum cells, const CellReading &how, std::size_t keys,
                                 const std::function<std::int32_t(std::string_view key)> &code) {
   const OpenArray array(cells);
   if (array.dimensions() > 1)
     throw Error(Errc::array_shape,
                 message("the array of cells has {} dimensions", array.dimensions()),
-                "A row of numbers is a one-dimensional array.");
+                "The numbers of a row or column are a one-dimensional array.");
   const std::size_t length = array.empty() ? 0 : std::size_t(array.size(0));
-  if (length != columns)
+  const char *const side = name_of(how.keys);
+  if (length != keys)
     throw Error(Errc::array_shape,
-                message("the array has {} elements, but the model {} columns", length, columns),
-                "An element is the number of a cell, in the order of the columns '1', '2', ... of "
-                "a model of arrays.",
-                "For a model with other keys give the cells as jsonb: {\"index\": 3, \"scan\": "
-                "1}.");
+                message("the array has {} elements, but the model {} {}s", length, keys, side),
+                message("An element is the number of a cell, in the order of the {}s '1', '2', ... "
+                        "of a model of arrays.",
+                        side),
+                object_hint);
   types_[0].use(array.element_type());
   numbers_.resize(length);
   ArrayWalk(array, types_[0], nullptr).next(numbers_);
@@ -181,14 +204,14 @@ void FactorCallSite::read_array(Datum cells, const CellReading &how, std::size_t
     poll_in_loop(i);
     if (nulls && !(nulls[i / 8] & (1 << (i % 8)))) continue;
     const std::string key = std::to_string(i + 1);
-    check_number(numbers_[i], key, how.non_negative);
-    const std::int32_t column = code(key);
-    if (column < 0)
-      throw Error(Errc::invalid_argument, message("the model has no column \"{}\"", key),
-                  "Elements of an array are the columns '1', '2', ... of a model of arrays.",
-                  "For a model with other keys give the cells as jsonb: {\"index\": 3, \"scan\": "
-                  "1}.");
-    entries_.emplace_back(column, numbers_[i]);
+    check_number(numbers_[i], key, how);
+    const std::int32_t index = code(key);
+    if (index < 0)
+      throw Error(
+          Errc::invalid_argument, message("the model has no {} \"{}\"", side, key),
+          message("Elements of an array are the {}s '1', '2', ... of a model of arrays.", side),
+          object_hint);
+    entries_.emplace_back(index, numbers_[i]);
   }
 }
 

@@ -19,8 +19,13 @@ void collect_table(FunctionCallInfo fcinfo, MemoryContext context,
                    std::optional<TripleCollector> &data,
                    const std::function<void(TripleCollector &table)> &begin);
 
+/// The side that an argument names, "row" or "column"; `otherwise` for a call without it.
+Side side_argument(FunctionCallInfo fcinfo, int argument, Side otherwise);
+
 /// What the cells of a line that was not fitted may be.
 struct CellReading {
+  /// of the keys of its cells
+  Side keys;
   bool non_negative;
   /// A zero is a number, and not an absent cell.
   bool keep_zeros;
@@ -38,18 +43,19 @@ class FactorCallSite {
   /// tells keys of different types apart. None for a NaN.
   std::optional<std::string_view> key(FunctionCallInfo fcinfo, int argument, int index);
 
-  /// Cells of a line that was not fitted: its other keys, and numbers. `argument`: jsonb, an object
-  /// of column keys and numbers, or a float8[], whose elements are the columns '1', '2', ... NULLs
-  /// are left out. Keys that the model does not know are no evidence; a WARNING, once, for cells
-  /// none of whose keys it knows. Throws Error naming the column of a number that cannot be.
+  /// Cells of a line that was not fitted: the keys of the other side, and numbers. `argument`:
+  /// jsonb, an object of such keys and numbers, or a float8[], whose elements have the keys '1',
+  /// '2', ... NULLs are left out. Keys that the model does not know are no evidence; a WARNING,
+  /// once, for cells none of whose keys it knows. Throws Error naming the key of a number that
+  /// cannot be.
   DocumentTerms cells(FunctionCallInfo fcinfo, int argument, const CellReading &how,
-                      const std::vector<std::string> &columns,
+                      const std::vector<std::string> &keys,
                       const std::function<std::int32_t(std::string_view key)> &code);
 
  private:
   void read_object(Datum cells, const CellReading &how,
                    const std::function<std::int32_t(std::string_view key)> &code);
-  void read_array(Datum cells, const CellReading &how, std::size_t columns,
+  void read_array(Datum cells, const CellReading &how, std::size_t keys,
                   const std::function<std::int32_t(std::string_view key)> &code);
 
   ElementType types_[2];

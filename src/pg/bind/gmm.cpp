@@ -16,10 +16,10 @@ const GaussianMixture *start_of(const FitRequest &request) {
   return static_cast<const GaussianMixture *>(request.start.get());
 }
 
-RowPolicy check_fit(const FitRequest &request) {
+RowPolicy fit_policy(const FitRequest &request) {
   return policy(gmm_check_options(request.k, request.options, start_of(request), request.update));
 }
-RowPolicy check_select(const FitRequest &request) {
+RowPolicy select_policy(const FitRequest &request) {
   return policy(gmm_check_select_options(request.ks, request.options));
 }
 
@@ -39,8 +39,9 @@ void emit_components(ResultRows &result, const GaussianMixture &model) {
 void select_models(const FitRequest &request, RowCollector &data, Control &control,
                    const TakeCells &take) {
   gmm_select(data.rows, request.ks, request.options, control,
-             [&take](std::unique_ptr<GaussianMixture> model) {
+             [&](std::unique_ptr<GaussianMixture> model) {
                warn_of(*model);
+               model->info.columns = data.columns();
                const ModelInfo &info = model->info;
                const std::string covariance = model->covariance(), bytes = bytes_of(*model);
                const bool variational = info.method == "vi" || info.method == "svi";
@@ -62,7 +63,7 @@ void select_models(const FitRequest &request, RowCollector &data, Control &contr
 
 constexpr Binding<RowCollector> gmm = {
     .family = "gmm",
-    .check = check_fit,
+    .check = {fit_policy},
     .fit = [](const FitRequest &request, RowCollector &data,
               Control &control) -> std::unique_ptr<Model> {
       return gmm_fit(data.rows, request.k, request.options, start_of(request), request.update,
@@ -70,7 +71,7 @@ constexpr Binding<RowCollector> gmm = {
     },
     .label = [](const Model &model,
                 std::span<const double> x) { return mixture(model).predict(x); },
-    .check_selection = check_select,
+    .check_selection = {select_policy},
     .fit_selection = select_models,
 };
 

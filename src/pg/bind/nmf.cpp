@@ -53,16 +53,16 @@ void show_factors(ResultRows &result, const NmfModel &model) {
   }
 }
 
-/// The weights of the arguments (model, cells) of a strict function.
+/// The weights of the arguments (model, cells [, side]) of a strict function.
 NmfWeights transformed(FunctionCallInfo fcinfo, std::string *method = nullptr) {
   auto &site = call_site<FactorCallSite>(fcinfo, nmf_family);
   const NmfModel &model = nmf_model(site.models.get(PG_GETARG_DATUM(0)));
   if (method) *method = model.info.method;
+  const Side side = side_argument(fcinfo, 2, Side::row), keys = other(side);
+  const CellReading how{.keys = keys, .non_negative = true, .keep_zeros = model.missing()};
   return model.transform(
-      Side::row, site.cells(fcinfo, 1, {.non_negative = true, .keep_zeros = model.missing()},
-                            model.keys(Side::column), [&model](std::string_view key) {
-                              return model.code(Side::column, key);
-                            }));
+      side, site.cells(fcinfo, 1, how, model.keys(keys),
+                       [&model, keys](std::string_view key) { return model.code(keys, key); }));
 }
 
 Datum array_of(const std::vector<double> &values) {
@@ -188,7 +188,7 @@ BAYES_FUNCTION(nmf_predict) {
   return Datum(0);
 }
 
-/// nmf_transform(model, cells) -> float8[]
+/// nmf_transform(model, cells [, side]) -> float8[]
 BAYES_FUNCTION(nmf_transform) { return array_of(transformed(fcinfo).value); }
 
 BAYES_FUNCTION(nmf_transform_sd) {

@@ -14,13 +14,13 @@ inline WindowObject window_of(FunctionCallInfo fcinfo) {
 }
 
 /// The partition's P, which lives as long as the partition. `first` is called once, on a new one,
-/// with the partition's memory context.
-template <class P, class F> P &partition_of(WindowObject window, F first) {
+/// with the partition's memory context; `args` are given to its constructor.
+template <class P, class F, class... A> P &partition_of(WindowObject window, F first, A &&...args) {
   auto **const local = static_cast<P **>(
       guarded([window] { return WinGetPartitionLocalMemory(window, sizeof(P *)); }));
   if (!*local) {
     const MemoryContext context = GetMemoryChunkContext(local);
-    P *const partition = make_in<P>(context, "pg_bayes partition");
+    P *const partition = make_in<P>(context, "pg_bayes partition", std::forward<A>(args)...);
     first(*partition, context);
     *local = partition;
   }

@@ -47,16 +47,6 @@ std::int32_t count_argument(FunctionCallInfo fcinfo, int argument) {
   return n;
 }
 
-Side side_argument(FunctionCallInfo fcinfo, int argument) {
-  if (PG_NARGS() <= argument) return Side::column;
-  const text *const given = PG_GETARG_TEXT_PP(argument);
-  const std::string_view name(VARDATA_ANY(given), std::size_t(VARSIZE_ANY_EXHDR(given)));
-  if (name != "row" && name != "column")
-    throw Error(Errc::invalid_argument,
-                message("side is \"{}\", but must be \"row\" or \"column\"", name.substr(0, 40)));
-  return name == "row" ? Side::row : Side::column;
-}
-
 }  // namespace
 
 // ---- aggregates ----
@@ -94,7 +84,7 @@ BAYES_FUNCTION(pmf_recommend) {
 BAYES_FUNCTION(pmf_similar) {
   ResultRows result(fcinfo);
   const std::int32_t n = count_argument(fcinfo, 2);
-  const Side side = side_argument(fcinfo, 3);
+  const Side side = side_argument(fcinfo, 3, Side::column);
   ModelAndKeys given(fcinfo);
   const std::int32_t index = given.code(side, 1);
   if (index < 0) return Datum(0);

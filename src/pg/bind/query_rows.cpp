@@ -18,15 +18,15 @@ QueryRows::QueryRows(FunctionCallInfo fcinfo, const char *family, RowCollector::
     : context_(CurrentMemoryContext, "pg_bayes query") {
   const char *const sql = query_text(fcinfo, query_hint(names));
   request = query_request(fcinfo, family, roles);
-  const RowPolicy policy = check(request);
   read_query(
       sql,
-      [&](bool weighted) -> RowCollector & {
-        data_ = make_in<RowCollector>(context_, "pg_bayes data", ItemForm{.weighted = weighted});
-        data_->begin(request, policy);
+      [&](const QueryForm &form) -> RowCollector & {
+        data_ = make_in<RowCollector>(context_, "pg_bayes data", form.item);
+        if (form.columns) data_->describe(form.columns, form.first);
+        data_->begin(request, check);
         return *data_;
       },
-      names, policy.booleans);
+      names, check.use != ColumnUse::numbers);
 }
 
 }  // namespace bayes::pg

@@ -1,28 +1,86 @@
 #include "pg/bind/scalar.hpp"
 
+#include <unordered_map>
+
+#include "pg/input/row_reader.hpp"
 #include "pg/server/context.hpp"
 
 namespace bayes::pg {
 namespace {
 
+/// Readers of rows for the models of one call site. Arrays and single values need one for all.
+class ReadersOfModels {
+ public:
+  ReadersOfModels(MemoryContext context, Oid type)
+      : context_(context),
+        type_(type),
+        plain_(context, type) {}
+
+  RowReader &of(const std::shared_ptr<const Model> &model) {
+    if (!plain_.records()) return plain_;
+    if (model == last_) return *readers_.at(model.get()).reader;
+    if (readers_.size() >= most_readers) forget();
+    Entry &entry = readers_[model.get()];
+    if (!entry.reader) {
+      if (!of_readers_)
+        of_readers_ = guarded([this] {
+          return AllocSetContextCreate(context_, "pg_bayes rows of models", ALLOCSET_SMALL_SIZES);
+        });
+      entry = {model, std::make_unique<RowReader>(of_readers_, type_)};
+      entry.reader->expect(model->info);
+    }
+    last_ = model;
+    return *entry.reader;
+  }
+
+ private:
+  static constexpr std::size_t most_readers = 64;
+  struct Entry {
+    /// alive, so that its address is no other's
+    std::shared_ptr<const Model> model;
+    std::unique_ptr<RowReader> reader;
+  };
+  void forget() {
+    readers_.clear();
+    last_.reset();
+    MemoryContextReset(of_readers_);
+  }
+
+  MemoryContext context_, of_readers_ = nullptr;
+  Oid type_;
+  RowReader plain_;
+  std::unordered_map<const Model *, Entry> readers_;
+  std::shared_ptr<const Model> last_;
+};
+
 /// Data that live from call to call.
 struct CallSite {
-  CallSite(MemoryContext, const char *family) : models(family) {}
+  CallSite(MemoryContext context, FunctionCallInfo fcinfo, const char *family)
+      : models(family),
+        readers(context, guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); })) {}
   ModelCache models;
-  ArrayReader reader;
+  ReadersOfModels readers;
 };
+
+bool takes_missing(const Model &model) {
+  const Document *const missing = model.info.options.find("missing");
+  const std::string *const text = missing ? missing->as<std::string>() : nullptr;
+  return text && *text == "marginalize";
+}
 
 }  // namespace
 
-ModelAndRow model_and_row(FunctionCallInfo fcinfo, const char *family,
-                          bool (*takes_missing)(const Model &)) {
-  auto &site = call_site<CallSite>(fcinfo, family);
-  const Model &model = site.models.get(PG_GETARG_DATUM(0));
-  const Missing missing = takes_missing && takes_missing(model) ? Missing::keep : Missing::error;
-  const std::span<const double> x = *site.reader.read(PG_GETARG_DATUM(1), 0, missing);
-  if (x.size() != std::size_t(model.info.dimension))
-    wrong_length(x.size(), std::size_t(model.info.dimension), "the model", 0);
-  return {model, x};
+ModelAndRow model_and_row(FunctionCallInfo fcinfo, const char *family) {
+  auto &site = call_site<CallSite>(fcinfo, fcinfo, family);
+  const std::shared_ptr<const Model> &model = site.models.share(PG_GETARG_DATUM(0));
+  const Missing missing = takes_missing(*model) ? Missing::keep : Missing::error;
+  RowReader &reader = site.readers.of(model);
+  const Datum row = PG_GETARG_DATUM(1);
+  reader.open(row);
+  const std::span<const double> x = *reader.read(row, 0, missing);
+  if (x.size() != std::size_t(model->info.dimension))
+    wrong_length(x.size(), std::size_t(model->info.dimension), "the model", 0);
+  return {*model, x};
 }
 
 }  // namespace bayes::pg

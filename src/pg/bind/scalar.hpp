@@ -15,9 +15,8 @@ struct ModelAndRow {
   std::span<const double> x;
 };
 
-/// Reads the arguments (model, row) of a strict function. `takes_missing`: does this model allow
-/// missing values? null: no model does.
-ModelAndRow model_and_row(FunctionCallInfo fcinfo, const char *family,
-                          bool (*takes_missing)(const Model &) = nullptr);
+/// Reads the arguments (model, row) of a strict function. Values may be missing if they might be
+/// when the model was fitted (option missing = marginalize).
+ModelAndRow model_and_row(FunctionCallInfo fcinfo, const char *family);
 
 }  // namespace bayes::pg

@@ -10,15 +10,19 @@ constexpr int most_roles = 4;
 
 /// A partition after its fit.
 struct Partition {
-  explicit Partition(MemoryContext) {}
+  Partition(MemoryContext context, Oid type) : reader(context, type) {}
   /// null: no rows, or the fit failed under on_error = null
   std::unique_ptr<Model> model;
   /// for model families with fit_labels: of every row, from 1; 0 for a row left out
   std::optional<std::vector<int>> labels;
   Missing missing = Missing::error;
-  ArrayReader reader;
+  RowReader reader;
   std::int64_t row = 0;
 };
+
+Oid type_of_rows(FunctionCallInfo fcinfo) {
+  return guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 0); });
+}
 
 /// Expands the labels of the fitted rows to all rows of the partition. Arguments are not evaluated
 /// again, as volatile ones may differ.
@@ -33,7 +37,8 @@ void expand_labels(std::vector<int> &labels, const std::vector<bool> &fitted) {
 RowCollector &collect(FunctionCallInfo fcinfo, WindowObject window, MemoryContext context,
                       const Binding<RowCollector> &binding, std::span<const Role> roles,
                       FitRequest &request, std::vector<bool> &fitted) {
-  RowCollector &data = *make_in<RowCollector>(context, "pg_bayes data", ItemForm{});
+  RowCollector &data =
+      *make_in<RowCollector>(context, "pg_bayes data", ItemForm{.type = type_of_rows(fcinfo)});
   PartitionReader reader(window, context);
   ServerControl control;
   Parameters parameters;
@@ -79,6 +84,7 @@ void fit_partition(FunctionCallInfo fcinfo, WindowObject window, MemoryContext c
   partition.missing = data.policy().missing;
   if (!binding.fit_labels) {
     partition.model = fit_model(binding, request, data);
+    if (partition.model) partition.reader.expect(partition.model->info);
     return;
   }
   attempt_fit(data, [&](Control &control) {
@@ -92,10 +98,10 @@ void fit_partition(FunctionCallInfo fcinfo, WindowObject window, MemoryContext c
 Datum cluster_window(FunctionCallInfo fcinfo, const Binding<RowCollector> &binding,
                      std::span<const Role> roles) {
   const WindowObject window = window_of(fcinfo);
-  Partition &partition = partition_of<Partition>(window, [&](Partition &made,
-                                                             MemoryContext context) {
+  const auto fit = [&](Partition &made, MemoryContext context) {
     fit_partition(fcinfo, window, context, made, binding, roles.first(std::size_t(PG_NARGS() - 1)));
-  });
+  };
+  Partition &partition = partition_of<Partition>(window, fit, type_of_rows(fcinfo));
   ++partition.row;
   if (partition.labels) {
     const int label = (*partition.labels)[std::size_t(WinGetCurrentPosition(window))];
@@ -106,6 +112,7 @@ Datum cluster_window(FunctionCallInfo fcinfo, const Binding<RowCollector> &bindi
 
   const NullableDatum value = current_argument(window, 0);
   if (value.isnull) PG_RETURN_NULL();
+  partition.reader.open(value.value);
   const auto x = partition.reader.read(value.value, partition.row, partition.missing);
   if (!x) PG_RETURN_NULL();
   const std::size_t dimension = std::size_t(partition.model->info.dimension);

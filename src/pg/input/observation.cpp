@@ -77,11 +77,10 @@ void each_step(const HiddenMarkovModel &model, const OpenArray &array, ElementTy
 }
 
 ObservationReader::ObservationReader(MemoryContext context, Oid type)
-    : context_(context),
-      type_(context) {
+    : type_(context),
+      record_(is_record_type(type)),
+      records_(context) {
   type_.use(type);
-  const Oid base = type_.base();
-  record_ = guarded([base] { return type_is_rowtype(base); });
 }
 
 void ObservationReader::begin(const HiddenMarkovModel &model) {
@@ -131,8 +130,9 @@ void ObservationReader::end(const HiddenMarkovModel &model) {
 /// Determines the columns of the record: numbers and booleans, or one array.
 void ObservationReader::inspect_fields() {
   std::vector<Field> fields;
-  for (int i = 0; i < description_->natts; ++i) {
-    const Form_pg_attribute attribute = TupleDescAttr(description_, i);
+  const TupleDesc description = records_.description();
+  for (int i = 0; i < description->natts; ++i) {
+    const Form_pg_attribute attribute = TupleDescAttr(description, i);
     if (attribute->attisdropped) continue;
     const Oid declared = attribute->atttypid;
     Field field = {i, InvalidOid, false};
@@ -141,12 +141,11 @@ void ObservationReader::inspect_fields() {
       field.array = OidIsValid(get_element_type(field.base));
     });
     if (!field.array && !is_number_type(field.base) && field.base != BOOLOID)
-      throw Error(
-          Errc::invalid_argument,
-          message("element {} of an observation is of type {}, but elements of vectors are "
-                  "numbers",
-                  fields.size() + 1, guarded([declared] { return format_type_be(declared); })),
-          {}, vector_hint);
+      throw Error(Errc::invalid_argument,
+                  message("element {} of an observation is of type {}, but elements of vectors are "
+                          "numbers",
+                          fields.size() + 1, name_of_type(declared)),
+                  {}, vector_hint);
     fields.push_back(field);
   }
   if (fields.size() > 1 &&
@@ -156,37 +155,8 @@ void ObservationReader::inspect_fields() {
   fields_ = std::move(fields);
 }
 
-void ObservationReader::unpack_record(Datum value) {
-  HeapTupleHeader header = nullptr;
-  bool other = false;
-  guarded([this, value, &header, &other] {
-    header = DatumGetHeapTupleHeader(value);
-    const Oid type = HeapTupleHeaderGetTypeId(header);
-    const std::int32_t modifier = HeapTupleHeaderGetTypMod(header);
-    other = !description_ || description_->tdtypeid != type || description_->tdtypmod != modifier;
-    if (!other) return;
-    const MemoryContext before = MemoryContextSwitchTo(context_);
-    if (description_) FreeTupleDesc(description_);
-    description_ = nullptr;
-    description_ = lookup_rowtype_tupdesc_copy(type, modifier);
-    MemoryContextSwitchTo(before);
-  });
-  if (other) {
-    inspect_fields();
-    values_.resize(std::size_t(description_->natts));
-    nulls_ = std::make_unique<bool[]>(std::size_t(description_->natts));
-  }
-  guarded([this, header] {
-    HeapTupleData tuple = {};
-    tuple.t_len = HeapTupleHeaderGetDatumLength(header);
-    ItemPointerSetInvalid(&tuple.t_self);
-    tuple.t_data = header;
-    heap_deform_tuple(&tuple, description_, values_.data(), nulls_.get());
-  });
-}
-
 void ObservationReader::read_record(Datum value, std::int64_t step) {
-  unpack_record(value);
+  if (records_.open(value)) inspect_fields();
   const auto check_width = [this, step](std::size_t width) {
     if (width != x_.size())
       throw Error(Errc::array_shape, message("step {} is of {}, but the model of {}", step,
@@ -195,8 +165,8 @@ void ObservationReader::read_record(Datum value, std::int64_t step) {
   };
   if (fields_.size() == 1 && fields_[0].array) {
     const std::size_t at = std::size_t(fields_[0].index);
-    if (nulls_[at]) return std::fill(x_.begin(), x_.end(), missing_value);
-    const std::span<const double> x = *array_.read(values_[at], step, Missing::keep);
+    if (records_.nulls()[at]) return std::fill(x_.begin(), x_.end(), missing_value);
+    const std::span<const double> x = *array_.read(records_.values()[at], step, Missing::keep);
     check_width(x.size());
     std::copy(x.begin(), x.end(), x_.begin());
     return;
@@ -204,7 +174,8 @@ void ObservationReader::read_record(Datum value, std::int64_t step) {
   check_width(fields_.size());
   for (std::size_t i = 0; i < fields_.size(); ++i) {
     const std::size_t at = std::size_t(fields_[i].index);
-    x_[i] = nulls_[at] ? missing_value : number_of(values_[at], fields_[i].base);
+    x_[i] =
+        records_.nulls()[at] ? missing_value : number_of(records_.values()[at], fields_[i].base);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "pg/input/record_fields.hpp"
 #include "pg/input/row_store.hpp"
 #include "pg/values/array_elements.hpp"
 #include "pg/values/convert.hpp"
@@ -97,10 +98,8 @@ class ObservationReader {
     bool array;
   };
   void read_record(Datum value, std::int64_t step);
-  void unpack_record(Datum value);
   void inspect_fields();
 
-  MemoryContext context_;
   ElementType type_;
   bool record_ = false, symbols_ = false, whole_ = false, vectors_ = false;
   std::vector<double> x_;
@@ -108,11 +107,8 @@ class ObservationReader {
   bool known_ = false, warned_ = false;
   std::string unknown_;
 
-  /// a copy of the last record's
-  TupleDesc description_ = nullptr;
+  RecordFields records_;
   std::vector<Field> fields_;
-  std::vector<Datum> values_;
-  std::unique_ptr<bool[]> nulls_;
   ArrayReader array_;
 };
 

@@ -6,13 +6,12 @@ namespace bayes::pg {
 namespace {
 
 constexpr const char *form_hint =
-    "Select one array of numbers for each row (SELECT x FROM ...), an array and a weight (SELECT "
-    "x, w FROM ...), or numeric columns "
-    "(SELECT a, b, c FROM ...).";
+    "Select columns (SELECT a, b, c FROM ...), or one array of numbers for each row (SELECT x FROM "
+    "...), or an array and a weight (SELECT x, w FROM ...).";
 
 constexpr const char *named_form_hint =
-    "Select a name for the row and then the row: one array of numbers (SELECT id, x FROM ...), "
-    "or numeric columns (SELECT id, a, b, c FROM ...).";
+    "Select a name for the row and then the row: columns (SELECT id, a, b, c FROM ...), or one "
+    "array of numbers (SELECT id, x FROM ...).";
 
 }  // namespace
 
@@ -22,13 +21,16 @@ namespace {
 
 /// The layout of a row of the query.
 struct Layout {
-  bool array = false, weighted = false;
+  /// the row is one value, an array or a record; else columns
+  bool whole = false;
+  /// type of the weight
+  Oid weight = InvalidOid;
   /// first column of the row itself: 1 after a name, else 0
   int first = 0;
-  /// base types of the columns
-  std::vector<Oid> types;
+  /// of a whole row
+  Oid type = InvalidOid;
   Oid name_output = InvalidOid;
-  const char *hint;
+  const char *hint = nullptr;
 };
 
 /// The executor's destination in place of a client. C code calls the callbacks below: errors leave
@@ -43,18 +45,14 @@ struct Receiver {
 void take_row(RowCollector &data, NamedValues *names, const Layout &layout, TupleTableSlot *slot) {
   const std::int64_t before = data.rows.rows();
   const int first = layout.first;
-  if (layout.array) {
+  if (layout.whole) {
     const NullableDatum row = {slot->tts_values[first], slot->tts_isnull[first]};
     NullableDatum weight = {Datum(0), true};
-    if (layout.weighted && !row.isnull && !slot->tts_isnull[1])
-      weight = {Float8GetDatum(number_of(slot->tts_values[1], layout.types[1])), false};
-    data.add({&row, layout.weighted ? &weight : nullptr});
+    if (OidIsValid(layout.weight) && !row.isnull && !slot->tts_isnull[1])
+      weight = {Float8GetDatum(number_of(slot->tts_values[1], layout.weight)), false};
+    data.add({&row, OidIsValid(layout.weight) ? &weight : nullptr});
   } else {
-    data.add_columns(int(layout.types.size()) - first, [&](int i, double &x) {
-      if (slot->tts_isnull[first + i]) return false;
-      x = number_of(slot->tts_values[first + i], layout.types[std::size_t(first + i)]);
-      return true;
-    });
+    data.add_fields(slot->tts_values, slot->tts_isnull);
   }
   if (names)
     names->add(text_of_column(slot, 0, layout.name_output),
@@ -120,38 +118,30 @@ Layout layout_of(TupleDesc columns, bool named, bool booleans) {
       unsuitable("returns one column",
                  "The first column is the name of the row; the row itself must follow.",
                  layout.hint);
-    const Oid declared = TupleDescAttr(columns, 0)->atttypid;
-    layout.name_output = output_function_of(declared);
-    layout.types.push_back(declared);
+    layout.name_output = output_function_of(TupleDescAttr(columns, 0)->atttypid);
   }
-  for (int i = layout.first; i < columns->natts; ++i) {
-    const Oid declared = TupleDescAttr(columns, i)->atttypid;
-    const Oid type = guarded([declared] { return getBaseType(declared); });
-    const Oid element = guarded([type] {
-      return OidIsValid(get_element_type(type)) ? getBaseType(get_element_type(type)) : InvalidOid;
-    });
-    if (is_number(element)) {
-      if (i > layout.first)
-        wrong_column(columns, i,
-                     named ? "An array of numbers must be the second and last column."
-                           : "An array of numbers must be the first column; one numeric column, "
-                             "the weight, may follow.",
-                     layout.hint);
-      layout.array = true;
-    } else if (!is_number(type)) {
-      wrong_column(columns, i, "A row is made of numbers.", layout.hint);
-    } else if (layout.array) {
-      if (named)
-        unsuitable("returns a column after the array", "There can be no weights.", layout.hint);
-      layout.weighted = true;
-    }
-    layout.types.push_back(type);
-  }
-  if (layout.array && layout.types.size() > 2) {
-    throw Error(Errc::invalid_argument,
-                message("query returns an array and {} more columns", layout.types.size() - 1),
+  const Oid declared = TupleDescAttr(columns, layout.first)->atttypid;
+  const Oid type = guarded([declared] { return getBaseType(declared); });
+  const Oid element = guarded([type] {
+    return OidIsValid(get_element_type(type)) ? getBaseType(get_element_type(type)) : InvalidOid;
+  });
+  const int more = columns->natts - layout.first - 1;
+  const bool array = OidIsValid(element);
+  if (!array && (more > 0 || !is_record_type(type))) return layout;
+  layout.whole = true;
+  layout.type = declared;
+  if (array && !is_number(element))
+    wrong_column(columns, layout.first, "An array is of numbers.", layout.hint);
+  if (more == 0) return layout;
+  if (named)
+    unsuitable("returns a column after the array", "There can be no weights.", layout.hint);
+  if (more > 1)
+    throw Error(Errc::invalid_argument, message("query returns an array and {} more columns", more),
                 "After the array at most one column may follow, the weight.", layout.hint);
-  }
+  const Oid of_weight = TupleDescAttr(columns, 1)->atttypid;
+  layout.weight = guarded([of_weight] { return getBaseType(of_weight); });
+  if (!is_number(layout.weight))
+    wrong_column(columns, 1, "After an array comes its weight, a number.", layout.hint);
   return layout;
 }
 
@@ -260,7 +250,7 @@ void run_query(const char *text, const char *hint, const std::function<void(Tupl
   });
 }
 
-void read_query(const char *text, const std::function<RowCollector &(bool weighted)> &make,
+void read_query(const char *text, const std::function<RowCollector &(const QueryForm &)> &make,
                 NamedValues *names, bool booleans) {
   Layout layout;
   RowCollector *data = nullptr;
@@ -268,7 +258,12 @@ void read_query(const char *text, const std::function<RowCollector &(bool weight
       text, query_hint(names),
       [&](TupleDesc columns) {
         layout = layout_of(columns, names != nullptr, booleans);
-        data = &make(layout.weighted);
+        QueryForm form;
+        form.item.weighted = OidIsValid(layout.weight);
+        form.item.type = layout.type;
+        if (!layout.whole) form.columns = columns;
+        form.first = layout.first;
+        data = &make(form);
       },
       [&](TupleTableSlot *row) { take_row(*data, names, layout, row); });
 }

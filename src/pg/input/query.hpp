@@ -42,12 +42,20 @@ void run_query(const char *text, const char *hint,
                const std::function<void(TupleDesc columns)> &check,
                const std::function<void(TupleTableSlot *row)> &take);
 
+/// The columns of a query that are its rows.
+struct QueryForm {
+  ItemForm item;
+  /// if the row is columns: from which on, from 0
+  TupleDesc columns = nullptr;
+  int first = 0;
+};
+
 /// Runs `text` likewise and collects its rows. Its columns are one array of numbers, or an array
-/// and a numeric weight, or numeric columns, the features in order. `make` gets whether the rows
-/// are weighted and returns the collector, after begin(). With `names` a column of any type before
-/// them names the row, and there can be no weight; names are stored with a boolean, whether the row
-/// was included. With `booleans` these count as numbers.
-void read_query(const char *text, const std::function<RowCollector &(bool weighted)> &make,
+/// and a numeric weight, or one record, or columns, which are a record's. `make` gets the form of
+/// the rows and returns the collector, after begin(). With `names` a column of any type before them
+/// names the row, and there can be no weight; names are stored with a boolean, whether the row was
+/// included. With `booleans` these count as numbers in arrays.
+void read_query(const char *text, const std::function<RowCollector &(const QueryForm &)> &make,
                 NamedValues *names, bool booleans);
 
 /// What such a query should look like, for a HINT.

@@ -1,28 +1,127 @@
 #include "pg/input/row_collector.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/control.hpp"
 #include "base/message.hpp"
+#include "document/members.hpp"
+#include "families/product/product_options.hpp"
 
 namespace bayes::pg {
 namespace {
 
 struct Counts {
   std::int64_t dimension, rows, skipped, seen, zero_weights;
+  /// of the columns' bytes, a document
+  std::int64_t columns;
 };
 
 }  // namespace
 
-void RowCollector::begin(const FitRequest &request, const RowPolicy &policy) {
-  policy_ = policy;
+void RowCollector::begin(FitRequest &request, const Check &check) {
+  request_ = &request;
+  check_ = check;
+  if (request.start) {
+    dimension_ = request.start->info.dimension;
+    expected_by_ = "the model";
+    if (!reader_.described()) reader_.expect(request.start->info, true);
+  }
+  if (!reader_.records() || (reader_.described() && !request.start)) decide();
+}
+
+/// What the columns are is known: so is how the options are to be understood.
+void RowCollector::decide() {
+  decided_ = true;
+  // Options that are no object are refused below.
+  const bool usable = request_->options.is_null() || request_->options.as<Document::Object>();
+  if (reader_.described() && !request_->start && usable) {
+    const RowColumns columns = reader_.columns();
+    const Document *const given = request_->options.find("likelihood");
+    const auto other = std::find_if(columns.begin(), columns.end(), [](const RowColumn &column) {
+      return column.kind != ValueKind::number;
+    });
+    if (check_.use == ColumnUse::numbers && other != columns.end())
+      throw Error(Errc::invalid_argument,
+                  message("column {} is of {}s, but must be of numbers",
+                          bayes::describe(Document(other->name)), name_of(other->kind)),
+                  {},
+                  "Leave it out: SELECT f(r) FROM (SELECT a, b FROM t) AS r. Mixtures of columns "
+                  "of every kind are fitted by bmm_fit and dpmm_fit.");
+    const bool normal = check_.use == ColumnUse::normal_or_likelihoods && other == columns.end() &&
+                        (!given || given->as<std::string>());
+    if (check_.use != ColumnUse::numbers && !normal) {
+      for (std::size_t j = 0; j < columns.size() && !given; ++j)
+        if (columns[j].kind == ValueKind::number) normal_unasked_.push_back(j);
+      request_->options.set("likelihood", likelihood_of_columns(given, columns));
+    }
+  }
+  policy_ = check_.policy(*request_);
   null_on_error_ = policy_.null_on_error;
-  if (!request.start) return;
-  dimension_ = request.start->info.dimension;
-  expected_by_ = "the model";
 }
 
 void RowCollector::arrange(Control &control) {
   if (arranged_ == rows.rows()) return;
+  std::vector<std::string> names;
+  for (const RowColumn &column : reader_.columns())
+    names.push_back(bayes::describe(Document(column.name)));
+  rows.name_elements(std::move(names));
+  sort_labels();
+  if (arranged_ == 0) check_columns();
   rows.arrange(control);
   arranged_ = rows.rows();
+}
+
+/// Says what is hardly meant: labels that name the rows, and zeros and ones as measurements. A
+/// column that says nothing at all is an error.
+void RowCollector::check_columns() {
+  const RowColumns columns = reader_.columns();
+  for (const RowColumn &column : columns)
+    if (column.kind == ValueKind::label && rows.rows() >= 10 &&
+        std::ssize(column.labels) == rows.rows())
+      report(WARNING,
+             message("column {} has another label in every row",
+                     bayes::describe(Document(column.name))),
+             "It names the row, and has nothing in common with other rows.",
+             "Leave it out: SELECT f(r) FROM (SELECT a, b FROM t) AS r.");
+
+  std::vector<std::size_t> unseen(columns.size()), whole = normal_unasked_;
+  std::iota(unseen.begin(), unseen.end(), std::size_t(0));
+  std::vector<double> block(rows.shape().block_doubles());
+  for (std::int64_t first = 0; first < rows.rows() && !(unseen.empty() && whole.empty());
+       first += block_rows) {
+    poll_here();
+    rows.read_block(first / block_rows, block.data());
+    const std::int64_t size = std::min<std::int64_t>(block_rows, rows.rows() - first);
+    const auto all = [&](std::size_t j, auto holds) {
+      const double *const x = block.data() + j * block_rows;
+      return std::all_of(x, x + size, holds);
+    };
+    std::erase_if(unseen,
+                  [&](std::size_t j) { return !all(j, [](double v) { return std::isnan(v); }); });
+    std::erase_if(whole, [&](std::size_t j) {
+      return !all(j, [](double v) { return v == 0 || v == 1 || std::isnan(v); });
+    });
+  }
+  if (!unseen.empty() && rows.rows() > 0)
+    throw Error(Errc::invalid_argument,
+                message("column {} is NULL in every row",
+                        bayes::describe(Document(columns[unseen[0]].name))),
+                "There is nothing to learn from it.",
+                "Leave it out: SELECT f(r) FROM (SELECT a, b FROM t) AS r.");
+  for (const std::size_t j : whole)
+    report(NOTICE,
+           message("column {} has no numbers but 0 and 1, and is taken as normal",
+                   bayes::describe(Document(columns[j].name))),
+           {},
+           "Cast it to boolean, or give option likelihood: {\"likelihood\": \"bernoulli\"} is of "
+           "all numbers.");
+}
+
+void RowCollector::sort_labels() {
+  const std::vector<std::vector<double>> codes = reader_.sort_labels();
+  if (!codes.empty()) rows.recode(codes);
 }
 
 void RowCollector::check_length(std::size_t length) {
@@ -39,9 +138,15 @@ std::size_t RowCollector::bytes() const {
          sizeof(double);
 }
 
-void RowCollector::write_counts(std::string &out) const {
-  const Counts counts = {dimension_, rows.rows(), rows.skipped(), seen_, zero_weights_};
+void RowCollector::write_counts(std::string &out) {
+  sort_labels();
+  std::string columns;
+  if (rows.rows() > 0 && reader_.described())
+    Document::object().set("row_columns", document_of_columns(reader_.columns())).to_bytes(columns);
+  const Counts counts = {dimension_, rows.rows(),   rows.skipped(),
+                         seen_,      zero_weights_, std::int64_t(columns.size())};
   out.append(reinterpret_cast<const char *>(&counts), sizeof counts);
+  out += columns;
 }
 
 void RowCollector::write_blocks(char *to) {
@@ -60,6 +165,15 @@ void RowCollector::absorb(const char *at, const char *end) {
     throw Error(Errc::internal, "partial state of an aggregate is cut short");
   std::memcpy(&counts, at, sizeof counts);
   at += sizeof counts;
+  if (end - at < counts.columns)
+    throw Error(Errc::internal, "partial state of an aggregate is cut short");
+  // Of labels, their codes here by their codes there.
+  std::vector<std::vector<double>> codes;
+  if (counts.columns > 0) {
+    const Document columns = Document::from_bytes({at, std::size_t(counts.columns)});
+    codes = reader_.merge(read_columns(columns, int(counts.dimension)));
+  }
+  at += counts.columns;
   rows.skip(counts.skipped);
   seen_ += counts.seen;
   zero_weights_ += counts.zero_weights;
@@ -86,6 +200,8 @@ void RowCollector::absorb(const char *at, const char *end) {
       at += block_bytes;
     }
     for (std::size_t j = 0; j < x.size(); ++j) x[j] = block[j * block_rows + inside];
+    for (std::size_t j = 0; j < codes.size(); ++j)
+      if (!codes[j].empty() && !std::isnan(x[j])) x[j] = codes[j][std::size_t(x[j])];
     rows.append(x.data(), shape.dimension,
                 shape.weighted ? block[x.size() * block_rows + inside] : 1);
   }

@@ -1,59 +1,78 @@
 // Collects rows of numbers: checks, counts and weights them, and leaves out those that options say.
 #pragma once
 
-#include <cmath>
-#include <limits>
-
 #include "pg/input/collector.hpp"
-#include "pg/values/convert.hpp"
+#include "pg/input/row_reader.hpp"
 
 namespace bayes::pg {
 
 /// How rows are to be read.
 struct RowPolicy {
   Missing missing = Missing::error;
-  /// columns of a query may be booleans, which count as 1 and 0
-  bool booleans = false;
   /// on_error = null
   bool null_on_error = false;
   /// of a row; 0: no limit
   int max_dimension = 0;
 };
 
-inline RowPolicy row_policy(const RowOptions &options, int max_dimension, bool booleans = false) {
+inline RowPolicy row_policy(const RowOptions &options, int max_dimension) {
   return {.missing = options.skip_missing   ? Missing::skip
                      : options.keep_missing ? Missing::keep
                                             : Missing::error,
-          .booleans = booleans,
           .null_on_error = options.null_on_error,
           .max_dimension = max_dimension};
 }
 
+/// What a model family does with columns.
+enum class ColumnUse : char {
+  /// they are numbers
+  numbers,
+  /// each has a likelihood of its own
+  likelihoods,
+  /// the same, but numbers alone are one multivariate normal
+  normal_or_likelihoods
+};
+
+/// A model family's check of a request.
+struct RowCheck {
+  /// Throws Error for options that cannot be.
+  RowPolicy (*policy)(const FitRequest &request);
+  ColumnUse use = ColumnUse::numbers;
+};
+
 class RowCollector : public WeightedCollector {
  public:
-  using Check = RowPolicy (*)(const FitRequest &request);
+  using Check = RowCheck;
 
   RowCollector(MemoryContext context, ItemForm form)
-      : WeightedCollector(context, form.weighted, "row") {}
+      : WeightedCollector(context, form.weighted, "row"),
+        reader_(context, form.type) {}
 
-  void begin(const FitRequest &request, const RowPolicy &policy);
-  void begin(const FitRequest &request, Check check) { begin(request, check(request)); }
+  /// Records are checked once their columns are known, which then decide what likelihoods the
+  /// request's options have.
+  void begin(FitRequest &request, const Check &check);
   const RowPolicy &policy() const { return policy_; }
+  /// The columns of records, labels in the order of their codes.
+  RowColumns columns() const { return reader_.columns(); }
 
   void add(const Item &item) {
     ++seen_;
     if (item.values[0].isnull) return rows.skip();
     if (!admit(item.weight)) return;
-    if (const auto x = reader_.read(item.values[0].value, seen_, policy_.missing))
-      store(*x, weight_of(item));
-    else
-      rows.skip();
+    if (reader_.records()) open(item.values[0].value);
+    take(reader_.read(item.values[0].value, seen_, policy_.missing), weight_of(item));
   }
-  /// Adds a row of `length` columns: `value(i, x)` sets x, or returns false for NULL.
-  template <class Value> void add_columns(int length, Value value);
+
+  /// Rows come by add_fields(), as attributes of this description from `first` (from 0) on; called
+  /// before begin().
+  void describe(TupleDesc description, int first) { reader_.describe(description, first); }
+  void add_fields(const Datum *values, const bool *nulls) {
+    ++seen_;
+    take(reader_.read_fields(values, nulls, seen_, policy_.missing), 1);
+  }
 
   /// Makes a fit independent of the order of the rows, which a plan changes, as far as they are in
-  /// memory; called once they are read.
+  /// memory; called once they are read. Labels get codes in the order of their bytes.
   void arrange(Control &control);
   /// What a fit says of every row, in the order of the input.
   template <class T> void restore_order(std::vector<T> &of_rows) const {
@@ -63,8 +82,8 @@ class RowCollector : public WeightedCollector {
     of_rows = std::move(out);
   }
 
-  /// Everything about the rows except their blocks, as bytes for another process.
-  void write_counts(std::string &out) const;
+  /// Everything about the rows except their blocks, as bytes for another process; sorts labels.
+  void write_counts(std::string &out);
   /// written by write_blocks()
   std::size_t bytes() const;
   /// The rows themselves; may throw Pending.
@@ -73,39 +92,33 @@ class RowCollector : public WeightedCollector {
   void absorb(const char *at, const char *end);
 
  private:
-  void store(std::span<const double> x, double weight) {
-    if (std::ptrdiff_t(x.size()) != dimension_) check_length(x.size());
-    rows.append(x.data(), dimension_, weight);
+  void open(Datum row) {
+    reader_.open(row);
+    if (!decided_) decide();
+  }
+  void decide();
+  void sort_labels();
+  void check_columns();
+  void take(const std::optional<std::span<const double>> &x, double weight) {
+    if (!x) return rows.skip();
+    if (std::ptrdiff_t(x->size()) != dimension_) check_length(x->size());
+    rows.append(x->data(), dimension_, weight);
   }
   void check_length(std::size_t length);
 
+  FitRequest *request_ = nullptr;
+  Check check_ = {};
   RowPolicy policy_;
+  bool decided_ = false;
   /// of all rows; 0 while it is unknown
   int dimension_ = 0;
   /// where it comes from, for messages
   const char *expected_by_ = "the first row";
-  ArrayReader reader_;
+  RowReader reader_;
+  /// numbers that are normal because nothing else was said, from 0
+  std::vector<std::size_t> normal_unasked_;
   /// so many rows are in order
   std::int64_t arranged_ = 0;
 };
-
-template <class Value> void RowCollector::add_columns(int length, Value value) {
-  ++seen_;
-  std::vector<double> &x = reader_.buffer();
-  x.resize(std::size_t(length));
-  for (int i = 0; i < length; ++i) {
-    double &element = x[std::size_t(i)];
-    const bool present = value(i, element);
-    if (policy_.missing == Missing::skip && (!present || !std::isfinite(element)))
-      return rows.skip();
-    if (policy_.missing == Missing::keep && (!present || std::isnan(element))) {
-      element = std::numeric_limits<double>::quiet_NaN();
-      continue;
-    }
-    if (!present) missing_element("NULL", Errc::null_value, i + 1, seen_);
-    check_element(element, i + 1, seen_);
-  }
-  store(x, 1);
-}
 
 }  // namespace bayes::pg

@@ -4,7 +4,11 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cmath>
 #include <new>
+
+#include "base/control.hpp"
+#include "base/message.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -15,6 +19,18 @@ constexpr std::size_t largest_buffer = 4 << 20;
 constexpr std::size_t cache_line = 64;
 constexpr std::size_t huge_page = 2 << 20;
 constexpr std::size_t largest_slab = 32 << 20;
+
+/// In consecutive blocks.
+void recode_blocks(double *doubles, std::size_t blocks, const RowShape &shape,
+                   const std::vector<std::vector<double>> &codes) {
+  for (std::size_t b = 0; b < blocks; ++b, doubles += shape.block_doubles())
+    for (std::size_t j = 0; j < codes.size(); ++j) {
+      if (codes[j].empty()) continue;
+      double *const x = doubles + j * block_rows;
+      for (std::size_t i = 0; i < std::size_t(block_rows); ++i)
+        if (!std::isnan(x[i])) x[i] = codes[j][std::size_t(x[i])];
+    }
+}
 
 }  // namespace
 
@@ -125,6 +141,49 @@ std::size_t RowStore::file_pieces() const {
   return file_ ? std::size_t(file_->size()) / (shape_.piece_doubles() * sizeof(double)) : 0;
 }
 
+std::string RowStore::name_of_element(int element) const {
+  return names_.empty() ? RowSource::name_of_element(element)
+                        : message("column {}", names_[std::size_t(element)]);
+}
+
+void RowStore::recode(const std::vector<std::vector<double>> &codes) {
+  if (rows_ == 0) return;
+  const std::size_t in_piece = std::size_t(shape_.piece_rows() / block_rows);
+  for (std::size_t i = 0; i < full_pieces_; ++i) {
+    poll_here();
+    recode_blocks(const_cast<double *>(pieces_[i].blocks), in_piece, shape_, codes);
+  }
+  recode_tail(codes);
+  if (!file_) return;
+  for (Recoded &before : recoded_)
+    for (std::size_t j = 0; j < codes.size(); ++j) {
+      if (codes[j].empty()) continue;
+      if (before.codes[j].empty())
+        before.codes[j] = codes[j];
+      else
+        for (double &code : before.codes[j]) code = codes[j][std::size_t(code)];
+    }
+  recoded_.push_back({file_pieces(), codes});
+  buffers_.forget();
+}
+
+/// Rows that are not there must stay zero.
+void RowStore::recode_tail(const std::vector<std::vector<double>> &codes) {
+  for (std::int64_t first = 0; first < tail_.rows; first += block_rows) {
+    double *const block = tail_memory_ + std::size_t(first / block_rows) * shape_.block_doubles();
+    recode_blocks(block, 1, shape_, codes);
+    for (std::size_t j = 0; j < codes.size(); ++j)
+      for (std::int64_t i = tail_.rows - first; i < std::int64_t(block_rows); ++i)
+        block[j * block_rows + std::size_t(i)] = 0;
+  }
+}
+
+const std::vector<std::vector<double>> *RowStore::codes_of(std::size_t piece) const {
+  for (const Recoded &each : recoded_)
+    if (piece < each.end) return &each.codes;
+  return nullptr;
+}
+
 void RowStore::arrange(Control &control) {
   if (rows_ == 0 || file_ || rows_ > most_arranged_rows) return;
   RowNumbers order = arrange_rows(*this, control);
@@ -157,8 +216,12 @@ std::span<const Piece> RowStore::stretch(std::int64_t index) {
     file_->read(std::int64_t(first * piece * sizeof(double)), buffer.memory.doubles,
                 count * piece * sizeof(double));
     buffer.pieces.clear();
-    for (std::size_t i = 0; i < count; ++i)
-      buffer.pieces.push_back({buffer.memory.doubles + i * piece, shape_.piece_rows()});
+    for (std::size_t i = 0; i < count; ++i) {
+      double *const blocks = buffer.memory.doubles + i * piece;
+      if (const auto *const codes = codes_of(first + i))
+        recode_blocks(blocks, std::size_t(shape_.piece_rows() / block_rows), shape_, *codes);
+      buffer.pieces.push_back({blocks, shape_.piece_rows()});
+    }
     buffer.pieces.push_back({nullptr, 0});  // for the tail
   };
   Buffers::Buffer &buffer = buffers_.with(index, read);
@@ -176,6 +239,8 @@ void RowStore::read_block(std::int64_t index, double *out) {
   if (piece >= full_pieces_ && piece < full_pieces_ + spilled) {
     const std::size_t before = (piece - full_pieces_) * blocks_in_piece + block;
     file_->read(std::int64_t(before * doubles * sizeof(double)), out, doubles * sizeof(double));
+    if (const auto *const codes = codes_of(piece - full_pieces_))
+      recode_blocks(out, 1, shape_, *codes);
   } else {
     const double *const memory = piece < full_pieces_ ? pieces_[piece].blocks : tail_memory_;
     std::memcpy(out, memory + block * doubles, doubles * sizeof(double));

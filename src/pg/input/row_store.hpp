@@ -33,6 +33,12 @@ class RowStore final : public RowSource {
   }
   void skip(std::int64_t count = 1) { skipped_ += count; }
 
+  /// Replaces codes: the value v of element j of every row becomes codes[j][v]. An empty codes[j]
+  /// leaves the element as it is; NaN stays.
+  void recode(const std::vector<std::vector<double>> &codes);
+  /// Elements have these names, for messages.
+  void name_elements(std::vector<std::string> names) { names_ = std::move(names); }
+  std::string name_of_element(int element) const override;
   /// Puts the rows in an order that depends on nothing but their contents, if all are in memory
   /// (data/row_order.hpp). Rows may be appended afterwards.
   void arrange(Control &control);
@@ -61,6 +67,9 @@ class RowStore final : public RowSource {
   void extend_tail(int dimension);
   void clear_block();
   std::size_t file_pieces() const;
+  void recode_tail(const std::vector<std::vector<double>> &codes);
+  /// what is to be done with a piece of the file when it is read, or nullptr
+  const std::vector<std::vector<double>> *codes_of(std::size_t piece) const;
 
   MemoryContext context_;
   /// allowed by the budget, without the unfinished one and the read buffers
@@ -84,6 +93,14 @@ class RowStore final : public RowSource {
   std::size_t full_pieces_ = 0;
 
   std::unique_ptr<SpillFile> file_;
+  /// What is to be done with codes in the file when they are read: those of the pieces before
+  /// `end` that are in none before.
+  struct Recoded {
+    std::size_t end;
+    std::vector<std::vector<double>> codes;
+  };
+  std::vector<Recoded> recoded_;
+  std::vector<std::string> names_;
   using Buffers = ReadBuffers<Memory, Piece>;
   Buffers buffers_;
 };

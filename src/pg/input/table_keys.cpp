@@ -19,7 +19,8 @@ std::uint64_t beginning(std::string_view text) {
   return out;
 }
 
-void refuse_key(const char *side, TermDictionary::Excess excess, std::string_view key) {
+void refuse_key(const char *side, TermDictionary::Excess excess, std::string_view key,
+                const std::string &place) {
   constexpr const char *shorter_hint =
       "A key is the name of a row or column; md5(key) is a short "
       "one.";
@@ -28,7 +29,7 @@ void refuse_key(const char *side, TermDictionary::Excess excess, std::string_vie
       throw Error(
           Errc::too_large,
           message("a {} key is {} bytes long, but the limit is {}", side, key.size(), longest_term),
-          message("It begins with \"{}\"", beginning_of(key)), shorter_hint);
+          message("It begins with \"{}\"{}", beginning_of(key), place), shorter_hint);
     case TermDictionary::Excess::number:
       throw Error(Errc::too_large, message("table has more than {} {} keys", factor_max_keys, side),
                   "A model holds numbers for every key.");
@@ -45,7 +46,7 @@ TableKeys::TableKeys(MemoryContext context, Side side)
     : side_(side),
       type_(context),
       dictionary_(factor_max_keys, [this](TermDictionary::Excess excess, std::string_view key) {
-        refuse_key(this->side(), excess, key);
+        refuse_key(this->side(), excess, key, place_());
       }) {}
 
 std::int32_t TableKeys::number(Datum key) {

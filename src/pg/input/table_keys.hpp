@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,8 @@ class TableKeys {
   bool named() const { return OidIsValid(named_); }
 
   std::int32_t size() const { return named() ? dictionary_.size() : counted_; }
+  /// Says in messages where a key is: `, in row "a"`, or nothing.
+  void tell_place(std::function<std::string()> place) { place_ = std::move(place); }
   /// The number of a key of that type; -1 for a NaN. Throws Error(too_large) for one too long.
   std::int32_t number(Datum key);
   /// There are so many numbers.
@@ -42,6 +45,7 @@ class TableKeys {
   std::int32_t small_number(std::int64_t key);
 
   Side side_;
+  std::function<std::string()> place_ = [] { return std::string(); };
   Oid named_ = InvalidOid;
   ElementType type_;
   TermDictionary dictionary_;

@@ -77,6 +77,7 @@ TripleCollector::TripleCollector(MemoryContext context, ItemForm form)
       elements_(context) {
   if (form.values > 1) rows_.use(form.type);
   if (form.values == 3) columns_.use(form.second_type);
+  columns_.tell_place([this] { return row_ < 0 ? "" : ", in " + rows_.name(row_); });
 }
 
 void TripleCollector::begin(const FitRequest &request, Check check) {
@@ -103,7 +104,7 @@ void TripleCollector::add(const Item &item) {
 }
 
 void TripleCollector::add_cell(const NullableDatum *values) {
-  const std::int32_t row = values[0].isnull ? -1 : rows_.number(values[0].value);
+  const std::int32_t row = row_ = values[0].isnull ? -1 : rows_.number(values[0].value);
   const std::int32_t column = values[1].isnull ? -1 : columns_.number(values[1].value);
   check_keys();
   if (row < 0 || column < 0 || values[2].isnull) {

@@ -66,6 +66,8 @@ class TripleCollector final : public Collector {
   double key_memory_ = 0;
 
   TableKeys rows_, columns_;
+  /// of the cell that is read, -1 if it has none
+  std::int32_t row_ = -1;
   /// of arrays, whose elements are the columns; the first of them
   ElementType elements_;
   std::int32_t length_ = 0, first_row_ = 0;

@@ -83,6 +83,12 @@ bool copy_elements(Oid type, const char *from, std::size_t bytes, std::vector<do
   }
 }
 
+/// `element` from 0; none: NULL
+void check_element(std::optional<double> x, std::size_t element, std::int64_t row) {
+  if (!x || !(std::fabs(*x) <= largest_element))
+    refuse_value(x, message("element {} of {}", element + 1, name_of_row(row)), row);
+}
+
 bool any_missing(std::span<const double> x) {
   for (const double v : x)
     if (!std::isfinite(v)) return true;
@@ -108,9 +114,9 @@ double number_of(Datum value, Oid type) {
       return guarded(
           [value] { return DatumGetFloat8(DirectFunctionCall1(numeric_float8, value)); });
     default:
-      throw Error(Errc::invalid_argument, "elements of a row must be numbers", {},
-                  "Number the values of a text column, for instance by dense_rank() OVER (ORDER BY "
-                  "column), and cast others.");
+      throw Error(Errc::invalid_argument, "elements of an array must be numbers",
+                  "A row with texts is a record.",
+                  "Give a record: SELECT f(r) FROM (SELECT a, b FROM t) AS r.");
   }
 }
 
@@ -130,20 +136,14 @@ std::string beginning_of(std::string_view text) {
   return std::string(text.substr(0, end)) + "...";
 }
 
-void missing_element(const char *what, Errc code, int element, std::int64_t row) {
-  throw Error(code, message("element {} of {} is {}", element, name_of_row(row), what), {},
-              row > 0 ? missing_hint : "Leave such rows out with WHERE.");
-}
-
-void check_element(double x, int element, std::int64_t row) {
-  if (!std::isfinite(x)) missing_element(shown(x).c_str(), Errc::invalid_argument, element, row);
-  if (std::fabs(x) > largest_element) {
-    throw Error(Errc::numeric,
-                message("element {} of {} is {}, too large to compute with", element,
-                        name_of_row(row), shown(x)),
-                "The largest absolute value that a row may hold is 1e150.",
-                "Choose another unit of measurement.");
-  }
+void refuse_value(std::optional<double> x, const std::string &where, std::int64_t row) {
+  if (!x || !std::isfinite(*x))
+    throw Error(x ? Errc::invalid_argument : Errc::null_value,
+                message("{} is {}", where, x ? shown(*x) : "NULL"), {},
+                row > 0 ? missing_hint : "Leave such rows out with WHERE.");
+  throw Error(Errc::numeric, message("{} is {}, too large to compute with", where, shown(*x)),
+              "The largest absolute value that a row may hold is 1e150.",
+              "Choose another unit of measurement.");
 }
 
 void wrong_length(std::size_t length, std::size_t expected, const char *expected_by,
@@ -186,10 +186,8 @@ std::optional<std::span<const double>> ArrayReader::read(Datum array, std::int64
 
   if (missing == Missing::skip && (!nulls_.empty() || any_missing(x))) return std::nullopt;
   if (missing == Missing::keep) return keep_missing(x, row);
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    if (!nulls_.empty() && nulls_[i]) missing_element("NULL", Errc::null_value, int(i + 1), row);
-    check_element(x[i], int(i + 1), row);
-  }
+  for (std::size_t i = 0; i < x.size(); ++i)
+    check_element(!nulls_.empty() && nulls_[i] ? std::optional<double>() : x[i], i, row);
   return x;
 }
 
@@ -200,7 +198,7 @@ std::span<const double> ArrayReader::keep_missing(std::span<const double> x, std
     if ((!nulls_.empty() && nulls_[i]) || std::isnan(buffer_[i]))
       buffer_[i] = std::numeric_limits<double>::quiet_NaN();
     else
-      check_element(buffer_[i], int(i + 1), row);
+      check_element(buffer_[i], i, row);
   }
   return buffer_;
 }

@@ -27,12 +27,9 @@ std::string shown(double x);
 /// A text in a message, UTF-8: whole characters at its beginning if it is long.
 std::string beginning_of(std::string_view text);
 
-/// Throws: element `element` (from 1) of a row is `what`, NULL or NaN.
-[[noreturn]] void missing_element(const char *what, Errc code, int element, std::int64_t row);
-
-/// Throws unless x is finite and not huge; `element` from 1; `row` from 1, 0 for the row of a
-/// scalar function.
-void check_element(double x, int element, std::int64_t row);
+/// Throws: a value of row `row` (from 1, 0 for the row of a scalar function), in words "element 3
+/// of row 2", is NULL (none), NaN, infinite or huge.
+[[noreturn]] void refuse_value(std::optional<double> x, const std::string &where, std::int64_t row);
 
 /// A row with a NULL or NaN raises an error, is skipped, or gets a NaN there.
 enum class Missing : char { error, skip, keep };

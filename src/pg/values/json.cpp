@@ -18,8 +18,11 @@ namespace {
 
 /// as in a Document's byte form
 constexpr std::size_t deepest = 32;
-/// numbers in tensors aside; models have some ten thousand at most: names and members
-constexpr std::size_t most_documents = 1'000'000;
+/// Documents, numbers in tensors aside: always so many, and one for so many bytes of text, up to
+/// the limit. Models have names and members, some ten thousand, and the keys of tables, of which
+/// each takes more of the text, as numbers belong to it.
+constexpr std::size_t always_documents = 1'000'000, bytes_of_document = 12,
+                      most_documents = 12'000'000;
 
 Document number(std::string_view token) {
   if (token.find_first_of(".eE") == token.npos) {
@@ -45,15 +48,18 @@ std::optional<double> special(std::string_view text) {
 /// Counts the Documents that are made, which take much more memory than their text.
 class Budget {
  public:
+  explicit Budget(std::size_t bytes_of_text)
+      : all_(std::clamp(bytes_of_text / bytes_of_document, always_documents, most_documents)) {}
+
   void spend(std::size_t documents = 1) {
     if (documents > left_)
-      throw Error(Errc::invalid_text, message("JSON has more than {} values", most_documents),
+      throw Error(Errc::invalid_text, message("JSON has more than {} values", all_),
                   "Numbers in arrays of nothing but numbers do not count.");
     left_ -= documents;
   }
 
  private:
-  std::size_t left_ = most_documents;
+  std::size_t all_, left_ = all_;
 };
 
 /// The elements of an array. Numbers, and arrays of numbers of one shape, do not take a Document
@@ -144,6 +150,8 @@ Document object(Document::Object members) {
 /// Builds a Document from the parser's events.
 class Builder {
  public:
+  explicit Builder(std::size_t bytes_of_text) : budget_(bytes_of_text) {}
+
   Document document;
 
   void open() {
@@ -257,7 +265,7 @@ void parse(const char *text, Builder *builder) {
 }  // namespace
 
 Document document_of_json(const char *text) {
-  Builder builder;
+  Builder builder(std::strlen(text));
   guarded([text, &builder] { parse(text, &builder); });
   return std::move(builder.document);
 }

@@ -15,8 +15,8 @@ namespace bayes::pg {
 /// them the strings "NaN", "Infinity", "-Infinity" and "-0" are numbers too. A Document written as
 /// JSON is read back as the same Document. Takes a small multiple of the text's size. Throws
 /// Error(invalid_text) for text that is no JSON, is nested deeper than 32, repeats a key, or has
-/// more than a million values apart from numbers in tensors; Error(numeric) for a number beyond
-/// doubles.
+/// more values, apart from numbers in tensors, than a million, or one for 12 bytes of a larger
+/// text, 12 million at most; Error(numeric) for a number beyond doubles.
 Document document_of_json(const char *text);
 
 /// The same for a jsonb, in any varlena form.

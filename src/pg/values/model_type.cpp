@@ -65,6 +65,21 @@ BAYES_FUNCTION(bayes_model_from_jsonb) {
   return model_of_document(document_of_jsonb(PG_GETARG_DATUM(0)));
 }
 
+BAYES_FUNCTION(bayes_columns) {
+  ResultRows result(fcinfo);
+  const std::unique_ptr<Model> model = load_model(PG_GETARG_DATUM(0));
+  int element = 0;
+  for (const RowColumn &column : model->info.columns) {
+    const Cell name = Cell::text(column.name), kind = Cell::text(name_of(column.kind));
+    ++element;
+    if (column.kind != ValueKind::label) result.row({element, name, kind, Cell(), Cell()});
+    int code = 0;
+    for (const std::string &label : column.labels)
+      result.row({element, name, kind, code++, Cell::text(label)});
+  }
+  return Datum(0);
+}
+
 BAYES_FUNCTION(bayes_info) {
   ResultRows rows(fcinfo);
   const std::unique_ptr<Model> model = load_model(PG_GETARG_DATUM(0));

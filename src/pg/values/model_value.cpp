@@ -14,6 +14,8 @@ constexpr std::size_t fewest_cached = 2, most_cached = 256;
 /// rough ratio of a parsed model's bytes to its stored bytes; with draws, each of which is prepared
 /// for scoring
 constexpr std::size_t parsed_per_stored = 4, parsed_per_stored_draws = 16;
+/// bytes of a model in a line of COPY, which with all other columns can have 1 GB
+constexpr std::size_t most_text = 1'000'000'000;
 
 /// A detoasted value, freed on destruction if it is a copy.
 class Plain {
@@ -50,6 +52,18 @@ Document in_order_of_jsonb(const Document &document) {
   return sorted;
 }
 
+/// Throws Error(too_large) for a model that could be stored, but not be dumped.
+void require_text(const Model &model) {
+  const std::size_t size = model.to_document().copied_json_size();
+  if (size > most_text)
+    throw Error(Errc::too_large,
+                message("model takes {} MB as text, but the limit is {}", size / 1'000'000,
+                        most_text / 1'000'000),
+                "Models are dumped and copied as text, which can have 1 GB. A number takes some 20 "
+                "bytes.",
+                "Use fewer components, or store fewer draws.");
+}
+
 std::unique_ptr<Model> parse(std::string_view bytes, const char *family) {
   std::unique_ptr<Model> model;
   try {
@@ -76,7 +90,10 @@ std::unique_ptr<Model> load_model(Datum value, const char *family) {
 
 std::string bytes_of(Model &model) {
   model.info.options = in_order_of_jsonb(model.info.options);
-  return model.to_bytes();
+  std::string bytes = model.to_bytes();
+  // A number takes up to 26 bytes instead of 8, a character of a key up to 7.
+  if (bytes.size() > most_text / 7) require_text(model);
+  return bytes;
 }
 
 Datum store_bytes(std::string_view bytes) {
@@ -87,7 +104,12 @@ Datum store_bytes(std::string_view bytes) {
   return guarded([bytes] {
     auto *const value = static_cast<struct varlena *>(palloc(bytes.size() + VARHDRSZ));
     SET_VARSIZE(value, bytes.size() + VARHDRSZ);
-    std::memcpy(VARDATA(value), bytes.data(), bytes.size());
+    constexpr std::size_t between_polls = 1 << 20;
+    for (std::size_t at = 0; at < bytes.size(); at += between_polls) {
+      CHECK_FOR_INTERRUPTS();
+      std::memcpy(VARDATA(value) + at, bytes.data() + at,
+                  std::min(between_polls, bytes.size() - at));
+    }
     return PointerGetDatum(value);
   });
 }
@@ -104,18 +126,19 @@ ModelIdentity ModelIdentity::of(Datum value) {
   return {'p', size, {VARDATA_ANY(datum), std::min<std::size_t>(size, model_header_bytes)}};
 }
 
-const Model &ModelCache::get(Datum value) {
+const std::shared_ptr<const Model> &ModelCache::share(Datum value) {
   const ModelIdentity identity = ModelIdentity::of(value);
   if (identity.form == 'x') return parse_and_cache(value, identity);
-  if (!entries_.empty() && entries_.front().is(identity)) return *entries_.front().model;
+  if (!entries_.empty() && entries_.front().is(identity)) return entries_.front().model;
   const auto found = by_bytes_.find(identity.bytes);
   if (found == by_bytes_.end() || !found->second->is(identity))
     return parse_and_cache(value, identity);
   entries_.splice(entries_.begin(), entries_, found->second);
-  return *entries_.front().model;
+  return entries_.front().model;
 }
 
-const Model &ModelCache::parse_and_cache(Datum value, const ModelIdentity &identity) {
+const std::shared_ptr<const Model> &ModelCache::parse_and_cache(Datum value,
+                                                                const ModelIdentity &identity) {
   const Plain plain(value);
   const ModelIdentity contents = ModelIdentity::of(plain.datum());
   Entry entry{identity.form,
@@ -144,7 +167,7 @@ const Model &ModelCache::parse_and_cache(Datum value, const ModelIdentity &ident
   by_bytes_.erase(entry.bytes);  // an entry with the same bytes but another plain form
   entries_.push_front(std::move(entry));
   by_bytes_.emplace(entries_.front().bytes, entries_.begin());
-  return *entries_.front().model;
+  return entries_.front().model;
 }
 
 }  // namespace bayes::pg

@@ -41,7 +41,9 @@ struct ModelIdentity {
 class ModelCache {
  public:
   explicit ModelCache(const char *family) : family_(family) {}
-  const Model &get(Datum value);
+  const Model &get(Datum value) { return *share(value); }
+  /// The same, kept alive by its holder when it has gone from the cache.
+  const std::shared_ptr<const Model> &share(Datum value);
 
  private:
   struct Entry {
@@ -57,7 +59,7 @@ class ModelCache {
       return form == identity.form && size == identity.size && bytes == identity.bytes;
     }
   };
-  const Model &parse_and_cache(Datum value, const ModelIdentity &identity);
+  const std::shared_ptr<const Model> &parse_and_cache(Datum value, const ModelIdentity &identity);
   const char *family_;
   /// most recently used first
   std::list<Entry> entries_;

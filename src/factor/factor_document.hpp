@@ -1,0 +1,16 @@
+// Keys of a table in a document.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "document/members.hpp"
+
+namespace bayes {
+
+Document written_keys(const std::vector<std::string> &keys);
+
+/// Member "keys" of a side: 1 to factor_max_keys texts.
+std::vector<std::string> read_keys(const MemberReader &side);
+
+}  // namespace bayes

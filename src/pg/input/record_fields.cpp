@@ -1,0 +1,42 @@
+#include "pg/input/record_fields.hpp"
+
+namespace bayes::pg {
+
+bool RecordFields::open(Datum record) {
+  HeapTupleHeader header = nullptr;
+  bool other = false;
+  guarded([this, record, &header, &other] {
+    header = DatumGetHeapTupleHeader(record);
+    const Oid type = HeapTupleHeaderGetTypeId(header);
+    const std::int32_t modifier = HeapTupleHeaderGetTypMod(header);
+    other = !description_ || description_->tdtypeid != type || description_->tdtypmod != modifier;
+    if (!other) return;
+    const MemoryContext before = MemoryContextSwitchTo(context_);
+    if (description_) FreeTupleDesc(description_);
+    description_ = nullptr;
+    description_ = lookup_rowtype_tupdesc_copy(type, modifier);
+    MemoryContextSwitchTo(before);
+  });
+  if (other) {
+    values_.resize(std::size_t(description_->natts));
+    nulls_ = std::make_unique<bool[]>(std::size_t(description_->natts));
+  }
+  guarded([this, header] {
+    HeapTupleData tuple = {};
+    tuple.t_len = HeapTupleHeaderGetDatumLength(header);
+    ItemPointerSetInvalid(&tuple.t_self);
+    tuple.t_data = header;
+    heap_deform_tuple(&tuple, description_, values_.data(), nulls_.get());
+  });
+  return other;
+}
+
+bool is_record_type(Oid type) {
+  return OidIsValid(type) && guarded([type] { return type_is_rowtype(getBaseType(type)); });
+}
+
+std::string name_of_type(Oid type) {
+  return guarded([type] { return format_type_be(type); });
+}
+
+}  // namespace bayes::pg

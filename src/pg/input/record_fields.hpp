@@ -1,0 +1,42 @@
+// The fields of records, one after another.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pg/server/boundary.hpp"
+
+namespace bayes::pg {
+
+/// Reads records whose row types are mostly the same.
+class RecordFields {
+ public:
+  /// PostgreSQL's allocations go below `context`, which must outlive this.
+  explicit RecordFields(MemoryContext context) : context_(context) {}
+  RecordFields(const RecordFields &) = delete;
+  RecordFields &operator=(const RecordFields &) = delete;
+
+  /// Reads a record that is not NULL; its fields are valid until the next one is read. True if its
+  /// row type is not that of the record before.
+  bool open(Datum record);
+
+  TupleDesc description() const { return description_; }
+  const Datum *values() const { return values_.data(); }
+  const bool *nulls() const { return nulls_.get(); }
+
+ private:
+  MemoryContext context_;
+  /// a copy of the last record's
+  TupleDesc description_ = nullptr;
+  std::vector<Datum> values_;
+  std::unique_ptr<bool[]> nulls_;
+};
+
+/// Is a value of this type a record? Domains over row types are.
+bool is_record_type(Oid type);
+
+/// "text", "character varying(10)", for messages
+std::string name_of_type(Oid type);
+
+}  // namespace bayes::pg

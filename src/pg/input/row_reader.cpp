@@ -1,0 +1,375 @@
+#include "pg/input/row_reader.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/message.hpp"
+#include "document/members.hpp"
+#include "families/product/product_options.hpp"
+#include "pg/server/encoding.hpp"
+
+namespace bayes::pg {
+namespace {
+
+std::string quoted(std::string_view name) { return describe(Document(std::string(name))); }
+
+std::string row_named(std::int64_t number) {
+  return number > 0 ? message(" of row {}", number) : std::string();
+}
+
+constexpr const char *number_hint =
+    "Leave the column out: SELECT f(r) FROM (SELECT a, b FROM t) AS r.";
+
+/// What values of a type are as a column of rows; a domain's are those of its base type.
+ValueKind kind_of_column(Oid declared, Oid base, const std::string &name) {
+  if (is_number_type(base)) return ValueKind::number;
+  if (base == BOOLOID) return ValueKind::boolean;
+  char category = 0;
+  bool preferred;
+  guarded(
+      [base, &category, &preferred] { get_type_category_preferred(base, &category, &preferred); });
+  switch (category) {
+    case TYPCATEGORY_STRING:
+    case TYPCATEGORY_ENUM:
+    case TYPCATEGORY_NETWORK: return ValueKind::label;
+    default: break;
+  }
+  if (base == UUIDOID) return ValueKind::label;
+  const bool time = category == TYPCATEGORY_DATETIME || category == TYPCATEGORY_TIMESPAN,
+             array = category == TYPCATEGORY_ARRAY;
+  throw Error(
+      Errc::invalid_argument,
+      message("column {} is of type {}", quoted(name), name_of_type(declared)),
+      "A column of a row is a number, a boolean or a label: a text, an enum.",
+      time ? "Make a number of it, as extract(epoch FROM column), or a label, as to_char(column, "
+             "'YYYY-MM')."
+      : array ? "An array is a row by itself: f(column). Or give its elements as columns."
+              : "Cast it to a number, or to text if its values are labels; or leave it out: "
+                "SELECT f(r) FROM (SELECT a, b FROM t) AS r.");
+}
+
+std::vector<int> attributes_of(TupleDesc description, int first) {
+  std::vector<int> out;
+  for (int i = first; i < description->natts; ++i)
+    if (!TupleDescAttr(description, i)->attisdropped) out.push_back(i);
+  return out;
+}
+
+std::string name_of_attribute(TupleDesc description, int index) {
+  return utf8_of_server(NameStr(TupleDescAttr(description, index)->attname));
+}
+
+Oid base_of_attribute(TupleDesc description, int index) {
+  const Oid declared = TupleDescAttr(description, index)->atttypid;
+  return guarded([declared] { return getBaseType(declared); });
+}
+
+}  // namespace
+
+// ---- labels ----
+
+ColumnLabels::ColumnLabels(std::string column, const std::vector<std::string> &known, bool closed)
+    : labels_(std::size_t(most_categories),
+              [column](TermDictionary::Excess excess, std::string_view label) {
+                if (excess == TermDictionary::Excess::length)
+                  throw Error(Errc::too_large,
+                              message("a label of column {} is {} bytes long, but the limit is {}",
+                                      quoted(column), label.size(), longest_term),
+                              {}, "md5(label) is a short one.");
+                throw Error(Errc::too_large,
+                            message("column {} has more than {} different labels", quoted(column),
+                                    most_categories),
+                            "A column of labels is a choice among a few.",
+                            "Leave out what names the row itself, as an id does; combine rare "
+                            "labels into one.");
+              }),
+      closed_(false) {
+  for (const std::string &label : known) code(label);
+  closed_ = closed;
+  if (closed) labels_.close();
+}
+
+double ColumnLabels::code(std::string_view label) {
+  if (closed_ && label.size() > longest_term) {
+    unknown_ = beginning_of(label);
+    return missing_value;
+  }
+  const std::int32_t number = labels_.number(label);
+  if (number >= 0) return number;
+  unknown_ = beginning_of(label);
+  return missing_value;
+}
+
+std::vector<std::string> ColumnLabels::all() const {
+  std::vector<std::string> out;
+  for (std::int32_t i = 0; i < labels_.size(); ++i) out.emplace_back(labels_.term(i));
+  return out;
+}
+
+// ---- columns ----
+
+RowReader::RowReader(MemoryContext context, Oid type)
+    : context_(context),
+      form_(Form::array),
+      record_(context) {
+  if (!OidIsValid(type)) return;
+  base_ = guarded([type] { return getBaseType(type); });
+  const Oid base = base_;
+  if (is_record_type(base))
+    form_ = Form::record;
+  else if (is_number_type(base) || base == BOOLOID)
+    form_ = Form::value;
+  else if (base == UNKNOWNOID)
+    form_ = Form::literal;
+  else if (!guarded([base] { return OidIsValid(get_element_type(base)); }))
+    find_cast(type);
+}
+
+/// pgvector's types are made arrays of real by the function of a cast.
+void RowReader::find_cast(Oid type) {
+  form_ = Form::cast;
+  bool found = false;
+  const Oid base = base_;
+  guarded([this, base, &found] {
+    Oid function = InvalidOid;
+    found = find_coercion_pathway(FLOAT4ARRAYOID, base, COERCION_ASSIGNMENT, &function) ==
+                COERCION_PATH_FUNC &&
+            OidIsValid(function);
+    if (found) fmgr_info_cxt(function, &make_array_, context_);
+  });
+  if (!found)
+    throw SqlError(ERRCODE_DATATYPE_MISMATCH, message("a row is of type {}", name_of_type(type)),
+                   "A row is a record, an array of numbers, a number or a boolean.",
+                   "Give columns as a record: SELECT f(r) FROM (SELECT a, b FROM t) AS r.");
+}
+
+Datum RowReader::array_of(Datum row) {
+  return guarded([this, row] {
+    if (form_ == Form::cast)  // with type modifier and whether it is explicit, if it wants them
+      return make_array_.fn_nargs == 1
+                 ? FunctionCall1(&make_array_, row)
+                 : FunctionCall3(&make_array_, row, Int32GetDatum(-1), BoolGetDatum(false));
+    return OidInputFunctionCall(F_ARRAY_IN, DatumGetCString(row), FLOAT8OID, -1);
+  });
+}
+
+void RowReader::add_column(RowColumn column, const std::vector<std::string> &labels, bool closed) {
+  const bool has_labels = column.kind == ValueKind::label;
+  labels_.push_back(has_labels ? std::make_unique<ColumnLabels>(column.name, labels, closed)
+                               : nullptr);
+  any_labels_ |= has_labels;
+  columns_.push_back(std::move(column));
+  fields_.emplace_back();
+  x_.push_back(0);
+}
+
+void RowReader::expect(const ModelInfo &info, bool refuse_unknown) {
+  refuse_unknown_ = refuse_unknown;
+  for (const RowColumn &column : info.columns)
+    add_column({column.name, column.kind}, column.labels, true);
+  // Rows of a model without names are matched by position.
+  if (info.columns.empty() && records())
+    for (int j = 1; j <= info.dimension; ++j) add_column({message("f{}", j)}, {}, true);
+}
+
+std::vector<std::vector<double>> RowReader::sort_labels() {
+  std::vector<std::vector<double>> out(columns_.size());
+  bool any = false;
+  for (std::size_t j = 0; j < columns_.size(); ++j) {
+    if (!labels_[j]) continue;
+    std::vector<std::string> labels = labels_[j]->all();
+    if (std::is_sorted(labels.begin(), labels.end())) continue;
+    std::vector<std::size_t> order(labels.size());
+    std::iota(order.begin(), order.end(), std::size_t(0));
+    std::sort(order.begin(), order.end(),
+              [&labels](std::size_t a, std::size_t b) { return labels[a] < labels[b]; });
+    std::vector<std::string> sorted;
+    out[j].resize(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      out[j][order[i]] = double(i);
+      sorted.push_back(std::move(labels[order[i]]));
+    }
+    labels_[j] = std::make_unique<ColumnLabels>(columns_[j].name, sorted, false);
+    if (fields_[j].type) fields_[j].type->forget();
+    any = true;
+  }
+  return any ? out : std::vector<std::vector<double>>();
+}
+
+std::vector<std::vector<double>> RowReader::merge(const RowColumns &columns) {
+  if (columns_.empty())
+    for (const RowColumn &column : columns) add_column({column.name, column.kind}, {}, false);
+  std::vector<std::vector<double>> out(columns_.size());
+  for (std::size_t j = 0; j < columns_.size(); ++j) {
+    if (columns.size() != columns_.size() || columns[j].name != columns_[j].name ||
+        columns[j].kind != columns_[j].kind)
+      throw Error(Errc::internal, "rows of parallel processes have different columns");
+    if (!labels_[j]) continue;
+    for (const std::string &label : columns[j].labels) out[j].push_back(labels_[j]->code(label));
+  }
+  return out;
+}
+
+RowColumns RowReader::columns() const {
+  RowColumns out = columns_;
+  for (std::size_t j = 0; j < out.size(); ++j)
+    if (labels_[j]) out[j].labels = labels_[j]->all();
+  return out;
+}
+
+void RowReader::describe(TupleDesc description, int first) {
+  form_ = Form::record;
+  if (columns_.empty())
+    define(description, first);
+  else
+    match(description, first);
+}
+
+void RowReader::define(TupleDesc description, int first) {
+  const std::vector<int> attributes = attributes_of(description, first);
+  if (attributes.empty())
+    throw Error(Errc::invalid_argument, "rows have no columns", {},
+                "A row has at least one column to learn from.");
+  // Of columns with the same name none can be found by it: then all are known by their position.
+  std::vector<std::string> names;
+  for (const int index : attributes) names.push_back(name_of_attribute(description, index));
+  std::vector<std::string> sorted = names;
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
+    for (std::size_t j = 0; j < names.size(); ++j) names[j] = message("f{}", j + 1);
+  for (std::size_t j = 0; j < names.size(); ++j) {
+    const std::string &name = names[j];
+    const int index = attributes[j];
+    const ValueKind kind = kind_of_column(TupleDescAttr(description, index)->atttypid,
+                                          base_of_attribute(description, index), name);
+    add_column({name, kind}, {}, false);
+    place(columns_.size() - 1, description, index);
+  }
+}
+
+void RowReader::match(TupleDesc description, int first) {
+  const std::vector<int> attributes = attributes_of(description, first);
+  RowColumns given;
+  for (const int index : attributes) given.push_back({name_of_attribute(description, index)});
+  if (by_position(columns_) || by_position(given)) {
+    if (given.size() != columns_.size())
+      throw Error(
+          Errc::array_shape,
+          message("a row has {} columns, but {} are expected", given.size(), columns_.size()),
+          "Columns without names are taken by their position.");
+    for (std::size_t j = 0; j < columns_.size(); ++j) place(j, description, attributes[j]);
+    return;
+  }
+  for (std::size_t j = 0; j < columns_.size(); ++j) {
+    const std::string &name = columns_[j].name;
+    const int at = find_column(given, name);
+    if (std::count_if(given.begin(), given.end(),
+                      [&name](const RowColumn &column) { return column.name == name; }) > 1)
+      throw Error(Errc::invalid_argument, message("rows have two columns {}", quoted(name)), {},
+                  "Give one of them another name: SELECT a AS b.");
+    if (at < 0)
+      throw Error(
+          Errc::invalid_argument, message("rows have no column {}", quoted(columns_[j].name)),
+          message("It is one of the {} columns that the model was fitted to.", columns_.size()),
+          "Columns are matched by name; others may stand beside them.");
+    place(j, description, attributes[std::size_t(at)]);
+  }
+}
+
+/// Column `column` is attribute `index`.
+void RowReader::place(std::size_t column, TupleDesc description, int index) {
+  Field &field = fields_[column];
+  const Oid declared = TupleDescAttr(description, index)->atttypid;
+  field.index = index;
+  field.base = base_of_attribute(description, index);
+  if (labels_[column]) {
+    field.type = std::make_unique<ElementType>(context_);
+    field.type->use(declared);
+    return;
+  }
+  if (!is_number_type(field.base) && field.base != BOOLOID)
+    throw Error(Errc::invalid_argument,
+                message("column {} is of type {}, but was a {} when the model was fitted",
+                        quoted(columns_[column].name), name_of_type(declared),
+                        name_of(columns_[column].kind)),
+                {}, number_hint);
+}
+
+// ---- rows ----
+
+void RowReader::open(Datum row) {
+  if (records() && record_.open(row)) describe(record_.description());
+}
+
+std::optional<std::span<const double>> RowReader::read(Datum row, std::int64_t number,
+                                                       Missing missing) {
+  switch (form_) {
+    case Form::array: return array_.read(row, number, missing);
+    case Form::literal:
+    case Form::cast: return array_.read(array_of(row), number, missing);
+    case Form::record: return read_fields(record_.values(), record_.nulls(), number, missing);
+    case Form::value: break;
+  }
+  x_.assign(1, number_of(row, base_));
+  return checked(nullptr, number, missing);
+}
+
+std::optional<std::span<const double>> RowReader::read_fields(const Datum *values,
+                                                              const bool *nulls,
+                                                              std::int64_t number,
+                                                              Missing missing) {
+  for (std::size_t j = 0; j < fields_.size(); ++j) {
+    const Field &field = fields_[j];
+    const std::size_t at = std::size_t(field.index);
+    if (nulls[at])
+      x_[j] = missing_value;
+    else if (!labels_[j])
+      x_[j] = number_of(values[at], field.base);
+    else
+      x_[j] = 0;  // known once it is known that the row counts
+  }
+  const auto x = checked(nulls, number, missing);
+  if (!x || !any_labels_) return x;
+  for (std::size_t j = 0; j < fields_.size(); ++j) {
+    const Field &field = fields_[j];
+    const std::size_t at = std::size_t(field.index);
+    if (!labels_[j] || nulls[at]) continue;
+    x_[j] = field.type->symbol(values[at], *labels_[j]);
+    if (!std::isnan(x_[j]) || (missing == Missing::keep && !refuse_unknown_)) continue;
+    if (missing == Missing::skip && !refuse_unknown_) return std::nullopt;
+    throw Error(Errc::invalid_argument,
+                message("column {}{} has label {}, which the model does not know",
+                        quoted(columns_[j].name), row_named(number), quoted(labels_[j]->unknown())),
+                message("It was fitted to {} different labels.", labels_[j]->size()),
+                refuse_unknown_ ? "Fit without a start model, or leave such rows out with WHERE."
+                                : "A model that is fitted with option missing = marginalize takes "
+                                  "such a label as missing.");
+  }
+  return x_;
+}
+
+std::optional<std::span<const double>> RowReader::checked(const bool *nulls, std::int64_t number,
+                                                          Missing missing) {
+  bool usable = true;
+  for (const double v : x_) usable &= std::fabs(v) <= largest_element;  // false for NaN
+  if (usable) return x_;
+  for (std::size_t j = 0; j < x_.size(); ++j) {
+    const bool null = nulls && nulls[fields_[j].index];
+    if (missing == Missing::skip && !std::isfinite(x_[j])) return std::nullopt;
+    if (missing == Missing::keep && std::isnan(x_[j]))
+      x_[j] = missing_value;  // always the same NaN
+    else if (!(std::fabs(x_[j]) <= largest_element))
+      refuse(j, null, number);
+  }
+  return x_;
+}
+
+void RowReader::refuse(std::size_t column, bool null, std::int64_t number) const {
+  const std::string where =
+      columns_.empty() ? message("row {}", number)
+                       : message("column {}{}", quoted(columns_[column].name), row_named(number));
+  refuse_value(null ? std::optional<double>() : x_[column], where, number);
+}
+
+}  // namespace bayes::pg

@@ -1,0 +1,121 @@
+// Rows as numbers: from arrays, from records with named columns of several types, or from single
+// values.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "document/model.hpp"
+#include "pg/input/record_fields.hpp"
+#include "pg/input/term_dictionary.hpp"
+#include "pg/values/array_elements.hpp"
+#include "pg/values/convert.hpp"
+
+namespace bayes::pg {
+
+/// The labels of one column, and their codes.
+class ColumnLabels final : public SymbolCodes {
+ public:
+  /// `column`: its name, for messages; `known`: labels with the codes 0, 1, ...; `closed`: there
+  /// are no others
+  ColumnLabels(std::string column, const std::vector<std::string> &known, bool closed);
+
+  /// A new label gets the next code; or, if there are no others, NaN.
+  double code(std::string_view label) override;
+  /// the last label asked for that has no code
+  const std::string &unknown() const { return unknown_; }
+  std::int32_t size() const { return labels_.size(); }
+  /// by their codes
+  std::vector<std::string> all() const;
+
+ private:
+  TermDictionary labels_;
+  bool closed_;
+  std::string unknown_;
+};
+
+/// Reads the rows of one SQL type. What the columns of records are is known from a model (expect)
+/// or from the first record.
+class RowReader {
+ public:
+  /// `type`: of the rows, InvalidOid for arrays; throws Error for one that rows cannot have.
+  /// PostgreSQL's allocations go below `context`, which must outlive this.
+  RowReader(MemoryContext context, Oid type);
+
+  /// Rows have the columns of this model, and must be as long. A label that it does not know counts
+  /// as missing, or is an error if values must not be missing, or if `refuse_unknown`.
+  void expect(const ModelInfo &info, bool refuse_unknown = false);
+  /// Rows are records of this description, from its attribute `first` (from 0) on.
+  void describe(TupleDesc description, int first = 0);
+
+  /// Opens the next row, if rows are records: then columns() are known.
+  void open(Datum row);
+  /// The numbers of the row (that was opened), each checked; valid until the next row is read.
+  /// nullopt if one is missing or infinite and `missing` is skip. `number`: of the row, from 1, for
+  /// messages; 0 for the only one of a scalar function.
+  std::optional<std::span<const double>> read(Datum row, std::int64_t number, Missing missing);
+  /// The same from the attributes of a described record.
+  std::optional<std::span<const double>> read_fields(const Datum *values, const bool *nulls,
+                                                     std::int64_t number, Missing missing);
+
+  /// Are rows records?
+  bool records() const { return form_ == Form::record; }
+  /// of records, as far as they are known; labels in the order of their codes
+  RowColumns columns() const;
+  bool described() const { return !columns_.empty(); }
+
+  /// Gives labels codes in the order of their bytes. The new codes of every column by the old ones,
+  /// empty for a column whose codes stay; nothing if all do.
+  std::vector<std::vector<double>> sort_labels();
+  /// Takes the columns of rows that another process has read, with their labels: their codes here
+  /// by their codes there, empty for columns without labels.
+  std::vector<std::vector<double>> merge(const RowColumns &columns);
+
+ private:
+  enum class Form : char {
+    array,
+    record,
+    value,
+    /// a literal without a type: the text of an array
+    literal,
+    /// a type that a function makes an array of, as pgvector's
+    cast
+  };
+  /// Where a column is in a record.
+  struct Field {
+    /// -1: it is not known yet
+    int index = -1;
+    Oid base = InvalidOid;
+    /// of labels
+    std::unique_ptr<ElementType> type;
+  };
+  void define(TupleDesc description, int first);
+  void match(TupleDesc description, int first);
+  void place(std::size_t column, TupleDesc description, int index);
+  void add_column(RowColumn column, const std::vector<std::string> &labels, bool closed);
+  std::optional<std::span<const double>> checked(const bool *nulls, std::int64_t number,
+                                                 Missing missing);
+  [[noreturn]] void refuse(std::size_t column, bool null, std::int64_t number) const;
+
+  void find_cast(Oid type);
+  Datum array_of(Datum row);
+
+  MemoryContext context_;
+  Form form_;
+  Oid base_ = InvalidOid;
+  FmgrInfo make_array_ = {};
+  ArrayReader array_;
+  RecordFields record_;
+  /// with no labels in it: those are in labels_
+  RowColumns columns_;
+  /// one for each column; null unless it has labels
+  std::vector<std::unique_ptr<ColumnLabels>> labels_;
+  std::vector<Field> fields_;
+  bool refuse_unknown_ = false, any_labels_ = false;
+  std::vector<double> x_;
+};
+
+}  // namespace bayes::pg
