@@ -109,18 +109,6 @@ void OtherSide::factor(const FactorState &state, std::int32_t j, const Buffer &r
   here.bound += bound;
 }
 
-std::vector<double> totals_of_keys(const TopicStatistics &cells, const TopicFactors &factors) {
-  std::vector<double> out(std::size_t(factors.values().terms()), 0.0);
-  const std::size_t stride = std::size_t(factors.values().stride());
-  WorkPoll poll;
-  for (std::size_t i = 0; i < cells.terms().size(); ++i) {
-    const std::int32_t j = cells.terms()[i];
-    out[std::size_t(j)] = std::inner_product(cells.of(i), cells.of(i) + stride, factors.of(j), 0.0);
-    poll(stride);
-  }
-  return out;
-}
-
 double bound_of_priors(const FactorState &state, std::int64_t lines) {
   const auto of_side = [](const WeightGamma &prior, double weights) {
     const double rates = prior.hierarchical() ? 0 : prior.shape * std::log(prior.rate);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "factor/line_step.hpp"
@@ -40,6 +41,12 @@ struct LineSums {
     cells.merge(other.cells);
     for (std::size_t k = 0; k < weights.size(); ++k) weights[k] += other.weights[k];
     if (weights_of_cells) weights_of_cells->merge(*other.weights_of_cells);
+  }
+  /// The sum of the cells of the i-th of the keys that there are, which all its parts, sum x / n
+  /// t_k b_k, add up to.
+  double of_key(std::size_t i, const TopicFactors &factors) const {
+    const double *const row = cells.of(i), *const end = row + totals.parts.size();
+    return std::inner_product(row, end, factors.of(cells.terms()[i]), 0.0);
   }
 };
 
@@ -85,10 +92,6 @@ class OtherSide {
   const int topics_;
   const std::size_t stride_;
 };
-
-/// Of a key of the other side the sum of its cells, which all its parts, sum_i x_ij / n_ij t_ik
-/// b_jk, add up to; 0 for keys without rows.
-std::vector<double> totals_of_keys(const TopicStatistics &cells, const TopicFactors &factors);
 
 /// The bound's terms that depend neither on the cells nor on q.
 double bound_of_priors(const FactorState &state, std::int64_t lines);

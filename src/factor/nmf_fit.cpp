@@ -124,7 +124,7 @@ class NmfFit {
 
   /// Minibatches begin with singular vectors of some lines, which are as good as random ones: those
   /// of all would take longer than the minibatches.
-  FactorStart from_vectors() {
+  FactorStart from_vectors() const {
     if (!options_.stochastic() || totals_.entries <= cells_of_start)
       return nndsvd_start(table_.lines, k_, options_.seed, run_.schedule(), control_);
     MemoryCorpus some(totals_.vocabulary);

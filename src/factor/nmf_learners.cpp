@@ -143,13 +143,23 @@ class PoissonFactors final : public detail::Iteration {
     return bound;
   }
 
-  /// What the scales of the factors add to the bound.
+  /// What the scales of the factors add to the bound: of a key the logarithm times the sum of its
+  /// cells.
   double log_scales() {
-    if (other_totals_.empty()) other_totals_ = totals_of_keys(statistics_.cells, side_.factors);
+    if (other_totals_.empty()) sum_others();
     double out = 0;
     for (std::int32_t j = 0; j < state_.others.terms(); ++j)
       out += other_totals_[std::size_t(j)] * side_.factors.log_scale(j);
     return out;
+  }
+  void sum_others() {
+    other_totals_.assign(std::size_t(state_.others.terms()), 0.0);
+    WorkPoll poll;
+    for (std::size_t i = 0; i < statistics_.cells.terms().size(); ++i) {
+      const std::int32_t j = statistics_.cells.terms()[i];
+      other_totals_[std::size_t(j)] = statistics_.of_key(i, side_.factors);
+      poll(stride_);
+    }
   }
 
   void take_parts() {

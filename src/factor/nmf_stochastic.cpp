@@ -84,7 +84,7 @@ class StochasticFactors final : public detail::Iteration {
     }
     visited_ += double(batch.terms.size());
     share_ = double(totals_.documents) / double(batch.documents.size());
-    double bound = sums_.totals.bound() + log_scales();
+    double bound = bound_of_lines();
     for (const std::int64_t line : batch.documents) bound -= constants_[std::size_t(line)];
     return {share_ * bound, 0};
   }
@@ -142,6 +142,17 @@ class StochasticFactors final : public detail::Iteration {
     here.cells.add(cells, step.divided(), 0, parts);
   }
 
+  /// Of those that were visited, with the scales of the factors.
+  double bound_of_lines() const {
+    double out = sums_.totals.bound();
+    WorkPoll poll;
+    for (std::size_t i = 0; i < sums_.cells.terms().size(); ++i) {
+      out += sums_.of_key(i, side_.factors) * side_.factors.log_scale(sums_.cells.terms()[i]);
+      poll(stride_);
+    }
+    return out;
+  }
+
   /// Over all lines. Returns the sum of their bounds.
   double pass(int updates, Control &control) {
     factor(control);
@@ -156,21 +167,7 @@ class StochasticFactors final : public detail::Iteration {
           visit(steps[std::size_t(worker)], cells, inverse, updates, parts, here);
         });
     share_ = 1;
-    return sums_.totals.bound() + log_scales() - constant_;
-  }
-
-  /// What the scales of the factors add to the bound.
-  double log_scales() const {
-    double out = 0;
-    WorkPoll poll;
-    for (std::size_t i = 0; i < sums_.cells.terms().size(); ++i) {
-      const std::int32_t j = sums_.cells.terms()[i];
-      const double *const from = sums_.cells.of(i);
-      out += std::inner_product(from, from + stride_, side_.factors.of(j), 0.0) *
-             side_.factors.log_scale(j);
-      poll(stride_);
-    }
-    return out;
+    return bound_of_lines() - constant_;
   }
 
   /// All keys, of which steps see some.
