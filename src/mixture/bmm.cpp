@@ -185,11 +185,7 @@ PredictiveErrors BernoulliMixture::mcse(std::span<const double> x, Control &cont
                            control);
 }
 
-bool BernoulliMixture::takes_missing() const {
-  const Document *missing = info.options.find("missing");
-  const std::string *text = missing ? missing->as<std::string>() : nullptr;
-  return text && *text == "marginalize";
-}
+bool BernoulliMixture::takes_missing() const { return marginalizes(info); }
 
 int BernoulliMixture::sample(std::uint64_t seed, std::int64_t index, std::span<double> out) const {
   Random random(seed, std::uint64_t(index));

@@ -41,12 +41,12 @@ class StartingPartitions {
   std::vector<int> of(int clusters, std::uint64_t stream) {
     std::vector<int> labels(std::size_t(rows_.rows()), 0);
     if (!sample_) {
-      sketch_.emplace(Sketch::of(rows_, control_, seed_, 2000));
+      sketch_.emplace(Sketch::of(rows_, control_, seed_, 2000, true));
       sample_.emplace(sketch_->sorted());
       unit_ = deviations(*sample_);
     }
     const int k = int(std::min<std::size_t>(std::size_t(clusters), sketch_->size()));
-    if (k == 1) return labels;
+    if (k <= 1) return labels;
     Random random(seed_, stream, 0, 3);
     const Matrix centres = kmeans_plus_plus(*sample_, k, unit_, random, control_);
     local_step<HardAllocation>(rows_, control_, KMeans(unit_).nearest(diagonal_covariance, centres),
@@ -56,17 +56,26 @@ class StartingPartitions {
   }
 
  private:
-  /// Of every column; 1 for a constant one.
+  /// Of every column; 1 for a constant one. What rows miss becomes the mean of the column.
   static Vector deviations(MemoryRows &rows) {
     const RowAccess access(rows, "");
-    Vector x(access.dimension()), mean = Vector::Zero(x.size()), squares = mean;
+    Vector x(access.dimension()), mean = Vector::Zero(x.size()), squares = mean, count = mean;
     for (std::int64_t i = 0; i < access.rows(); ++i) {
       access.read(i, x.data());
-      const Vector difference = x - mean;
-      mean += difference / double(i + 1);
-      squares.array() += difference.array() * (x - mean).array();
+      for (Eigen::Index j = 0; j < x.size(); ++j) {
+        if (std::isnan(x(j))) continue;
+        const double difference = x(j) - mean(j);
+        mean(j) += difference / ++count(j);
+        squares(j) += difference * (x(j) - mean(j));
+      }
     }
-    return (squares / double(access.rows())).unaryExpr([](double v) {
+    for (std::int64_t i = 0; rows.incomplete() && i < access.rows(); ++i) {
+      access.read(i, x.data());
+      for (Eigen::Index j = 0; j < x.size(); ++j)
+        if (std::isnan(x(j))) x(j) = mean(j);
+      rows.replace(i, x.data());
+    }
+    return squares.cwiseQuotient(count.cwiseMax(1)).unaryExpr([](double v) {
       return v > 0 ? std::sqrt(v) : 1.0;
     });
   }
@@ -86,7 +95,11 @@ struct MostProbable {
   double *probability;
   void allocate(int k, BlockRows block, const double *weight, double *logits, double *counts,
                 RowSums &sums) const {
-    SoftAllocation().allocate(k, block, weight, logits, counts, sums);
+    // A row without evidence has the weights of the components.
+    alignas(cache_line) double one[block_rows] = {};
+    std::copy_n(weight, block_rows, one);
+    std::fill_n(one, block.rows, 1.0);
+    SoftAllocation().allocate(k, block, one, logits, counts, sums);
     for (int b = 0; b < block.rows; ++b) {
       int best = 0;
       for (int j = 1; j < k; ++j)
@@ -94,6 +107,18 @@ struct MostProbable {
       labels[block.first + b] = best;
       probability[block.first + b] = std::min(1.0, logits[best * block_rows + b]);
     }
+  }
+};
+
+/// Given labels whose scores are added up.
+struct GivenScores {
+  static constexpr bool scored = true;
+  const int *labels;
+  void allocate(int k, BlockRows block, const double *weight, double *logits, double *counts,
+                RowSums &sums) const {
+    for (int b = 0; b < block.rows; ++b)
+      sums.objective += weight[b] * logits[labels[block.first + b] * block_rows + b];
+    GivenAllocation{labels}.allocate(k, block, weight, logits, counts, sums);
   }
 };
 
@@ -337,8 +362,10 @@ template <class Q> class ProcessFit : ProcessFitBase {
     const auto statistics =
         statistics_of_labels(rows_, prior_, fit_.labels.data(), clusters, control_);
     const Q all = replicate(prior_, clusters);
-    model_->info.log_likelihood = log_marginal_likelihood(statistics, all);
     fitted_.clusters = posterior(statistics, all);
+    model_->info.log_likelihood = log_marginal_likelihood(statistics, all);
+    if constexpr (std::is_same_v<Q, NormalWishart>)
+      if (rows_.incomplete()) improve_bound(all);
     fitted_.prior = prior_;
     for (int k = 0; k < clusters; ++k)
       state.counts.push_back(std::int64_t(std::llround(statistics.count(k))));
@@ -347,6 +374,23 @@ template <class Q> class ProcessFit : ProcessFitBase {
     options.set("prior", prior_document(prior_, options_));
     run_.describe(rows_.rows(), rows_.skipped(), rows_.shape().dimension, clusters,
                   std::move(options));
+  }
+
+  /// Of rows that miss elements log p(rows | partition) has no closed form: the posterior of the
+  /// clusters and a bound by variational inference, given the labels.
+  void improve_bound(const Q &prior) {
+    constexpr int most_iterations = 1000;
+    double before = -std::numeric_limits<double>::infinity();
+    for (int i = 0; i < most_iterations; ++i) {
+      const auto local = local_step<GivenScores>(
+          rows_, control_, make_scorer(fitted_.clusters),
+          std::vector<double>(std::size_t(prior.components()), 0.0), {fit_.labels.data()});
+      const double bound = local.sums.objective - divergence(fitted_.clusters, prior);
+      model_->info.log_likelihood = bound;
+      if (bound - before <= options_.tolerance) return;
+      before = bound;
+      fitted_.clusters = posterior(local.statistics, prior);
+    }
   }
 
   Q prior_;
@@ -372,6 +416,7 @@ DpmmFit dpmm_fit(RowSource &rows, const Document &document, Control &control) {
         Errc::too_large,
         std::to_string(rows.rows()) + " rows are more than a Dirichlet process mixture takes",
         "The limit is 2147483647.");
+  if (options.missing == "marginalize") rows.set_incomplete(find_missing(rows, control));
   if (options.products) {
     const ProductSurvey known =
         survey_product(rows, options.likelihood, options.categories, control);

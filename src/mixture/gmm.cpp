@@ -101,6 +101,8 @@ PredictiveErrors GaussianMixture::mcse(std::span<const double> x, Control &contr
   return predictive_errors(scorer().masses(x), std::size_t(size()), draws.chains, control);
 }
 
+bool GaussianMixture::takes_missing() const { return marginalizes(info); }
+
 int GaussianMixture::sample(std::uint64_t seed, std::int64_t index, std::span<double> out) const {
   Random random(seed, std::uint64_t(index));
   const GmmFitted &fitted = state->fitted;

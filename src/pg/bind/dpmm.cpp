@@ -25,6 +25,7 @@ RowPolicy check_fit(const FitRequest &request) {
 const DirichletProcessMixture &mixture(const Model &model) {
   return static_cast<const DirichletProcessMixture &>(model);
 }
+bool takes_missing(const Model &model) { return mixture(model).takes_missing(); }
 
 /// Reports that the estimate rests on fewer draws, as memory did not hold them all.
 void report_few_draws(const DirichletProcessMixture &model) {
@@ -211,21 +212,21 @@ BAYES_FUNCTION(dpmm_draws) {
 
 // ---- a model and a row ----
 
-BAYES_FUNCTION(dpmm_predict) { return predict_row<DirichletProcessMixture>(fcinfo, dpmm.family); }
+BAYES_FUNCTION(dpmm_predict) { return predict_row<DirichletProcessMixture>(fcinfo, dpmm.family, takes_missing); }
 
 /// The probabilities of the clusters, followed by that of a new one.
 BAYES_FUNCTION(dpmm_probabilities) {
-  return row_probabilities<DirichletProcessMixture>(fcinfo, dpmm.family, nullptr, 1);
+  return row_probabilities<DirichletProcessMixture>(fcinfo, dpmm.family, takes_missing, 1);
 }
 
 BAYES_FUNCTION(dpmm_log_density) {
-  return row_log_density<DirichletProcessMixture>(fcinfo, dpmm.family);
+  return row_log_density<DirichletProcessMixture>(fcinfo, dpmm.family, takes_missing);
 }
 
 BAYES_FUNCTION(dpmm_probabilities_mcse) {
-  return row_probabilities_mcse<DirichletProcessMixture>(fcinfo, dpmm.family);
+  return row_probabilities_mcse<DirichletProcessMixture>(fcinfo, dpmm.family, takes_missing);
 }
 
 BAYES_FUNCTION(dpmm_log_density_mcse) {
-  return row_log_density_mcse<DirichletProcessMixture>(fcinfo, dpmm.family);
+  return row_log_density_mcse<DirichletProcessMixture>(fcinfo, dpmm.family, takes_missing);
 }

@@ -26,6 +26,7 @@ RowPolicy check_select(const FitRequest &request) {
 const GaussianMixture &mixture(const Model &model) {
   return static_cast<const GaussianMixture &>(model);
 }
+bool takes_missing(const Model &model) { return mixture(model).takes_missing(); }
 
 void emit_components(ResultRows &result, const GaussianMixture &model) {
   for (int i = 0; i < model.size(); ++i) {
@@ -125,14 +126,14 @@ BAYES_FUNCTION(gmm_sample) { return sample_rows<GaussianMixture>(fcinfo, gmm.fam
 
 // ---- a model and a row ----
 
-BAYES_FUNCTION(gmm_predict) { return predict_row<GaussianMixture>(fcinfo, gmm.family); }
-BAYES_FUNCTION(gmm_probabilities) { return row_probabilities<GaussianMixture>(fcinfo, gmm.family); }
-BAYES_FUNCTION(gmm_log_density) { return row_log_density<GaussianMixture>(fcinfo, gmm.family); }
+BAYES_FUNCTION(gmm_predict) { return predict_row<GaussianMixture>(fcinfo, gmm.family, takes_missing); }
+BAYES_FUNCTION(gmm_probabilities) { return row_probabilities<GaussianMixture>(fcinfo, gmm.family, takes_missing); }
+BAYES_FUNCTION(gmm_log_density) { return row_log_density<GaussianMixture>(fcinfo, gmm.family, takes_missing); }
 
 BAYES_FUNCTION(gmm_probabilities_mcse) {
-  return row_probabilities_mcse<GaussianMixture>(fcinfo, gmm.family);
+  return row_probabilities_mcse<GaussianMixture>(fcinfo, gmm.family, takes_missing);
 }
 
 BAYES_FUNCTION(gmm_log_density_mcse) {
-  return row_log_density_mcse<GaussianMixture>(fcinfo, gmm.family);
+  return row_log_density_mcse<GaussianMixture>(fcinfo, gmm.family, takes_missing);
 }
