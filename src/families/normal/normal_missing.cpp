@@ -1,6 +1,7 @@
 #include "families/normal/normal_missing.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -11,63 +12,141 @@
 
 namespace bayes {
 
-MissingElements::MissingElements(int dimension, int scales)
+namespace {
+
+/// Is there a NaN? Other numbers are finite.
+bool has_holes(const double *x) {
+  simd::Vector total[simd::registers] = {};
+  for (int b = 0; b < block_rows; b += simd::lanes)
+    total[b / simd::lanes % simd::registers] += simd::load(x + b) * 0.0;
+  return simd::sum(total) != 0;
+}
+
+}  // namespace
+
+MissingElements::MissingElements(int dimension, int components, int scales)
     : d_(dimension),
-      remembered_(std::size_t(scales)),
       place_(std::size_t(dimension)),
+      remembered_(std::size_t(scales)),
       precision_(std::size_t(scales)),
-      unit_(std::size_t(scales)) {}
+      unit_(std::size_t(scales)),
+      has_means_(std::size_t(components)) {}
+
+MissingElements::Group MissingElements::group(int g) const {
+  const Rows &rows = groups_[std::size_t(g)];
+  return {rows.pattern->columns,
+          std::span(places_).subspan(std::size_t(rows.first), std::size_t(rows.end - rows.first))};
+}
 
 void MissingElements::find(const double *block) {
-  rows_.clear();
+  places_.clear();
+  groups_.clear();
   empty_.clear();
   more_.clear();
-  with_holes_.clear();
-  if (!misses_element(d_, block)) return;
+  holes_ = 0;
+  std::fill(has_means_.begin(), has_means_.end(), char(0));
+  if (find_columns(block)) recent_.clear();
+  if (!with_holes_.empty()) find_groups(block);
+  if (places_.empty()) return;
+  const int padded = (rows() + simd::lanes - 1) / simd::lanes * simd::lanes;
+  rows_of_block_.resize(std::size_t(d_) * block_rows);
   for (int j = 0; j < d_; ++j) {
-    const double *const x = block + std::size_t(j) * block_rows;
-    bool holes = false;
-    for (int b = 0; b < block_rows; ++b) holes |= x[b] != x[b];
-    if (!holes) continue;
-    place_[std::size_t(j)] = int(with_holes_.size());
-    with_holes_.push_back(j);
-  }
-  for (int b = 0; b < block_rows; ++b) {
-    int missing = 0;
-    for (const int j : with_holes_) {
-      const double x = block[std::size_t(j) * block_rows + std::size_t(b)];
-      missing += x != x;
-    }
-    if (missing == d_)
-      empty_.push_back(b);
-    else if (missing > 0)
-      rows_.push_back({b, pattern_of(block + b)});
+    const double *const from = block + std::size_t(j) * block_rows;
+    double *const to = rows_of_block_.data() + std::size_t(j) * block_rows;
+    for (int r = 0; r < rows(); ++r) to[r] = from[places_[std::size_t(r)]];
+    for (int r = rows(); r < padded; ++r) to[r] = 0;
   }
 }
 
-const MissingElements::Pattern *MissingElements::pattern_of(const double *row) {
-  key_.assign(std::size_t(d_ + 7) / 8, '\0');
-  std::size_t size = 0;
-  for (const int j : with_holes_) {
-    const double x = row[std::size_t(j) * block_rows];
-    if (x == x) continue;
-    key_[std::size_t(j) / 8] = char(key_[std::size_t(j) / 8] | 1 << j % 8);
-    ++size;
+bool MissingElements::find_columns(const double *block) {
+  std::size_t found = 0;
+  bool changed = false;
+  for (int j = 0; j < d_; ++j) {
+    if (!has_holes(block + std::size_t(j) * block_rows)) continue;
+    if (found == with_holes_.size()) with_holes_.push_back(-1);
+    changed |= std::exchange(with_holes_[found], j) != j;
+    place_[std::size_t(j)] = int(found++);
   }
-  const auto found = patterns_.find(key_);
-  if (found != patterns_.end()) return &found->second;
-  Pattern pattern{{}, none};
-  pattern.columns.reserve(size);
-  for (const int j : with_holes_)
-    if (key_[std::size_t(j) / 8] >> j % 8 & 1) pattern.columns.push_back(j);
-  const std::size_t numbers = 1 + size * (size + 1) / 2;
-  if ((numbers_ + numbers) * remembered_.size() > most_numbers) {
-    more_.push_back(std::make_unique<Pattern>(std::move(pattern)));
-    return more_.back().get();
+  changed |= found != with_holes_.size();
+  with_holes_.resize(found);
+  return changed;
+}
+
+void MissingElements::find_groups(const double *block) {
+  const std::size_t words = (with_holes_.size() + 63) / 64;
+  masks_.assign(words * block_rows, 0);
+  for (std::size_t h = 0; h < with_holes_.size(); ++h) {
+    const double *const x = block + std::size_t(with_holes_[h]) * block_rows;
+    std::uint64_t *const mask = masks_.data() + h / 64 * block_rows;
+    for (int b = 0; b < block_rows; ++b) mask[b] |= std::uint64_t(x[b] != x[b]) << h % 64;
   }
-  pattern.first = numbers_;
-  numbers_ += numbers;
-  return &patterns_.emplace(key_, std::move(pattern)).first->second;
+  int group[block_rows];
+  std::vector<Mask> of_groups;
+  Mask mask(words);
+  for (int b = 0; b < block_rows; ++b) {
+    group[b] = -1;
+    int missing = 0;
+    for (std::size_t w = 0; w < words; ++w)
+      missing += std::popcount(mask[w] = masks_[w * block_rows + std::size_t(b)]);
+    if (missing == 0) continue;
+    if (missing == d_) {
+      empty_.push_back(b);
+      continue;
+    }
+    holes_ += std::size_t(missing);
+    std::size_t g = 0;
+    while (g < of_groups.size() && of_groups[g] != mask) ++g;
+    if (g == of_groups.size()) {
+      of_groups.push_back(mask);
+      groups_.push_back({pattern_of(mask), 0, 0});
+    }
+    group[b] = int(g);
+    ++groups_[g].end;
+  }
+  int first = 0;
+  for (Rows &rows : groups_) {
+    rows.first = std::exchange(first, first + rows.end);
+    rows.end = rows.first;
+  }
+  places_.resize(std::size_t(first));
+  for (int b = 0; b < block_rows; ++b)
+    if (group[b] >= 0) places_[std::size_t(groups_[std::size_t(group[b])].end++)] = b;
+}
+
+const MissingElements::Pattern *MissingElements::pattern_of(const Mask &mask) {
+  for (const auto &[known, pattern] : recent_)
+    if (known == mask) return pattern;
+  Pattern made{{}, none};
+  std::string key(std::size_t(d_ + 7) / 8, '\0');
+  for (std::size_t h = 0; h < with_holes_.size(); ++h)
+    if (mask[h / 64] >> h % 64 & 1) {
+      const int j = with_holes_[h];
+      made.columns.push_back(j);
+      key[std::size_t(j) / 8] = char(key[std::size_t(j) / 8] | 1 << j % 8);
+    }
+  auto found = patterns_.find(key);
+  if (found == patterns_.end()) {
+    const std::size_t size = made.columns.size(), numbers = 1 + size * (size + 1) / 2;
+    if ((numbers_ + numbers) * remembered_.size() > most_numbers) {
+      more_.push_back(std::make_unique<Pattern>(std::move(made)));
+      return more_.back().get();
+    }
+    made.first = numbers_;
+    numbers_ += numbers;
+    found = patterns_.emplace(std::move(key), std::move(made)).first;
+  }
+  if (recent_.size() < 64) recent_.emplace_back(mask, &found->second);
+  return &found->second;
+}
+
+void MissingElements::fill_with_means(const double *mean, double *x) const {
+  for (int g = 0; g < groups(); ++g) {
+    const Group of = group(g);
+    for (const int j : of.columns)
+      for (const int b : of.places) x[std::size_t(j) * block_rows + std::size_t(b)] = mean[j];
+  }
+  for (const int b : empty_)
+    for (int j = 0; j < d_; ++j) x[std::size_t(j) * block_rows + std::size_t(b)] = mean[j];
 }
 
 void MissingElements::learn(int s, const Matrix &whiten) {
@@ -125,8 +204,8 @@ void MissingElements::compute(int s, const Pattern &pattern, double *out) {
     }
 }
 
-const double *MissingElements::conditional(int s, int row) {
-  const Pattern &pattern = *rows_[std::size_t(row)].pattern;
+const double *MissingElements::conditional(int s, int g) {
+  const Pattern &pattern = *groups_[std::size_t(g)].pattern;
   const std::size_t m = pattern.columns.size();
   if (pattern.first == none) {
     scratch_.resize(1 + m * (m + 1) / 2);
@@ -140,74 +219,112 @@ const double *MissingElements::conditional(int s, int row) {
   return out;
 }
 
-void MissingElements::fill(int s, double *y) {
+void MissingElements::compute_means(int s, const double *mean, double *out) {
   using simd::lanes;
-  for (const int b : empty_)
-    for (int j = 0; j < d_; ++j) y[std::size_t(j) * block_rows + std::size_t(b)] = 0;
-  if (rows_.empty()) return;
   const Matrix &precision = precision_[std::size_t(s)];
   const Vector &unit = unit_[std::size_t(s)];
   const int padded = (rows() + lanes - 1) / lanes * lanes;
-  rows_of_block_.resize(std::size_t(normal_block::padded(d_)) * block_rows);
+  centred_.resize(std::size_t(normal_block::padded(d_)) * block_rows);
   products_.resize(with_holes_.size() * block_rows);
-  // The rows side by side, 0 for what is missing; then P times them, where something is.
+  // The rows, 0 for what is missing; then P times them, where something is.
   for (int j = 0; j < d_; ++j) {
-    const double *const from = y + std::size_t(j) * block_rows;
-    double *const to = rows_of_block_.data() + std::size_t(j) * block_rows;
-    const double scale = 1 / unit(j);
-    for (int r = 0; r < rows(); ++r) {
-      const double x = from[place(r)];
-      to[r] = x == x ? x * scale : 0;
+    const simd::Vector m = simd::all(mean[j]), scale = simd::all(1 / unit(j));
+    for (int r = 0; r < padded; r += lanes) {
+      const simd::Vector x = simd::load(rows_of_block_.data() + j * block_rows + r);
+      simd::store(centred_.data() + j * block_rows + r, x == x ? (x - m) * scale : simd::Vector{});
     }
-    for (int r = rows(); r < padded; ++r) to[r] = 0;
   }
   for (std::size_t h = 0; h < with_holes_.size(); ++h) {
     const double *const of = precision.col(with_holes_[h]).data();
-    for (int r = 0; r < padded; r += lanes) {
-      simd::Vector sum = {};
-      const double *at = rows_of_block_.data() + r;
-      for (int j = 0; j < d_; ++j, at += block_rows) sum = simd::madd(of[j], simd::load(at), sum);
-      simd::store(products_.data() + h * block_rows + r, sum);
+    double *const to = products_.data() + h * block_rows;
+    constexpr int each = 4;
+    for (int r = 0; r < padded; r += each * lanes) {
+      // Beyond the rows there is still memory, whose numbers nobody reads.
+      simd::Vector sum[each] = {};
+      const double *at = centred_.data() + r;
+      for (int j = 0; j < d_; ++j, at += block_rows)
+#pragma GCC unroll 4
+        for (int v = 0; v < each; ++v)
+          sum[v] = simd::madd(of[j], simd::load(at + v * lanes), sum[v]);
+#pragma GCC unroll 4
+      for (int v = 0; v < each; ++v) simd::store(to + r + v * lanes, sum[v]);
     }
   }
-  for (int r = 0; r < rows(); ++r) {
-    const double *const covariance = conditional(s, r) + 1;
-    const std::span<const int> holes = columns(r);
-    const auto product = [&](std::size_t a) {
-      return products_[std::size_t(place_[std::size_t(holes[a])]) * block_rows + std::size_t(r)];
-    };
-    for (std::size_t a = 0; a < holes.size(); ++a) {
-      double sum = 0;
-      for (std::size_t b = 0; b <= a; ++b)
-        sum = simd::madd(covariance[a * (a + 1) / 2 + b], product(b), sum);
-      for (std::size_t b = a + 1; b < holes.size(); ++b)
-        sum = simd::madd(covariance[b * (b + 1) / 2 + a], product(b), sum);
-      y[std::size_t(holes[a]) * block_rows + std::size_t(place(r))] = -unit(holes[a]) * sum;
-    }
+  for (int g = 0; g < groups(); ++g) {
+    const double *const covariance = conditional(s, g) + 1;
+    const std::vector<int> &columns = groups_[std::size_t(g)].pattern->columns;
+    const std::size_t m = columns.size();
+    for (int r = groups_[std::size_t(g)].first; r < groups_[std::size_t(g)].end; ++r)
+      for (std::size_t a = 0; a < m; ++a) {
+        double sum = 0;
+        for (std::size_t b = 0; b < m; ++b) {
+          const double entry = b <= a ? covariance[a * (a + 1) / 2 + b]
+                                      : covariance[b * (b + 1) / 2 + a];
+          sum = simd::madd(
+              entry,
+              products_[std::size_t(place_[std::size_t(columns[b])]) * block_rows + std::size_t(r)],
+              sum);
+        }
+        *out++ = -unit(columns[a]) * sum;
+      }
   }
 }
 
-void MissingElements::add_covariance(int s, int row, double weight, double *scatter) {
-  const double *covariance = conditional(s, row) + 1;
+const double *MissingElements::means(int k, int s, const double *mean) {
+  const bool remembers = has_means_.size() * holes_ <= most_means;
+  const std::size_t first = remembers ? std::size_t(k) * holes_ : 0,
+                    size = remembers ? has_means_.size() * holes_ : holes_;
+  if (means_.size() < size) means_.resize(size);
+  if (!remembers || !has_means_[std::size_t(k)]) {
+    compute_means(s, mean, means_.data() + first);
+    has_means_[std::size_t(k)] = 1;
+  }
+  return means_.data() + first;
+}
+
+void MissingElements::fill(int k, int s, const double *mean, double *y) {
+  for (const int b : empty_)
+    for (int j = 0; j < d_; ++j) y[std::size_t(j) * block_rows + std::size_t(b)] = 0;
+  if (places_.empty()) return;
+  const double *from = means(k, s, mean);
+  for (int g = 0; g < groups(); ++g) {
+    const Group of = group(g);
+    for (const int b : of.places)
+      for (const int j : of.columns) y[std::size_t(j) * block_rows + std::size_t(b)] = *from++;
+  }
+}
+
+const double *MissingElements::filled_rows(int k, int s, const double *mean) {
+  const double *from = means(k, s, mean);
+  const std::size_t padded = std::size_t(normal_block::padded(d_)) * block_rows;
+  centred_.resize(padded);
+  for (int j = 0; j < d_; ++j) {
+    const simd::Vector m = simd::all(mean[j]);
+    for (int r = 0; r < block_rows; r += simd::lanes) {
+      const int at = j * block_rows + r;
+      simd::store(centred_.data() + at, simd::load(rows_of_block_.data() + at) - m);
+    }
+  }
+  std::fill(centred_.begin() + d_ * block_rows, centred_.end(), 0.0);
+  for (const Rows &rows : groups_)
+    for (int r = rows.first; r < rows.end; ++r)
+      for (const int j : rows.pattern->columns)
+        centred_[std::size_t(j) * block_rows + std::size_t(r)] = *from++;
+  return centred_.data();
+}
+
+void MissingElements::add_covariance(int s, int g, double weight, double *scatter) {
+  const double *covariance = conditional(s, g) + 1;
   const Vector &unit = unit_[std::size_t(s)];
-  for (const int i : columns(row)) {
+  const std::vector<int> &columns = groups_[std::size_t(g)].pattern->columns;
+  for (const int i : columns) {
     double *const to = scatter + std::size_t(i) * std::size_t(i + 1) / 2;
     const double factor = weight * unit(i);
-    for (const int j : columns(row)) {
+    for (const int j : columns) {
       if (j > i) break;
       to[j] += factor * (*covariance++ * unit(j));
     }
   }
-}
-
-const double *MissingElements::gather(const double *y) {
-  rows_of_block_.resize(std::size_t(normal_block::padded(d_)) * block_rows);
-  for (int j = 0; j < normal_block::padded(d_); ++j) {
-    double *const to = rows_of_block_.data() + std::size_t(j) * block_rows;
-    for (int r = 0; r < rows(); ++r) to[r] = y[std::size_t(j) * block_rows + std::size_t(place(r))];
-    for (int r = rows(); r < block_rows; ++r) to[r] = 0;
-  }
-  return rows_of_block_.data();
 }
 
 }  // namespace bayes

@@ -20,10 +20,12 @@
 // A row that misses everything is no evidence: it scores 0 and adds nothing.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/aligned.hpp"
@@ -32,36 +34,44 @@
 
 namespace bayes {
 
-/// For one thread, and a scorer with so many scales, each d x d.
+/// For one thread, and a scorer of so many components with so many scales, each d x d if dense.
 class MissingElements {
  public:
-  MissingElements(int dimension, int scales);
+  MissingElements(int dimension, int components, int scales);
 
   /// Which elements of the block are missing.
   void find(const double *block);
-  bool any() const { return !rows_.empty() || !empty_.empty(); }
-  /// rows that miss something, but not all
-  int rows() const { return int(rows_.size()); }
-  /// the row's place in the block
-  int place(int row) const { return rows_[std::size_t(row)].place; }
-  /// those that miss all
+  bool any() const { return !places_.empty() || !empty_.empty(); }
+  /// places of rows that miss all
   std::span<const int> empty() const { return empty_; }
-  /// the elements missing of a row, increasing
-  std::span<const int> columns(int row) const { return rows_[std::size_t(row)].pattern->columns; }
 
-  // Dense scales. `whiten(i, j)`: the lower triangular W of scale s, P = W'W.
+  /// Rows that miss the same elements, not all.
+  struct Group {
+    /// increasing
+    std::span<const int> columns;
+    /// of the rows in the block
+    std::span<const int> places;
+  };
+  int groups() const { return int(groups_.size()); }
+  Group group(int g) const;
+
+  /// Puts the means into the holes of a block.
+  void fill_with_means(const double *mean, double *x) const;
+
+  // Dense scales. P = W'W, W lower triangular.
 
   /// Does scale s have its precision?
   bool known(int s) const { return precision_[std::size_t(s)].size() > 0; }
   void learn(int s, const Matrix &whiten);
-  /// Puts the conditional means, less the component's mean, into a centred block.
-  void fill(int s, double *y);
-  /// What the row's score gains: |h|/2 log 2 pi - 1/2 log |P_hh|.
-  double constant(int s, int row) { return conditional(s, row)[0]; }
-  /// scatter (lower triangle, row by row) += weight x covariance of the row's missing elements
-  void add_covariance(int s, int row, double weight, double *scatter);
-  /// The incomplete rows of a filled block, one after the other, in a block of their own.
-  const double *gather(const double *y);
+  /// Puts the conditional means, less the component's, into the holes of a block that is centred.
+  void fill(int k, int s, const double *mean, double *y);
+  /// The incomplete rows alone, group by group, centred and filled, in a block of their own.
+  const double *filled_rows(int k, int s, const double *mean);
+  int rows() const { return int(places_.size()); }
+  /// What the scores of a group gain: |h|/2 log 2 pi - 1/2 log |P_hh|.
+  double constant(int s, int g) { return conditional(s, g)[0]; }
+  /// scatter (lower triangle, row by row) += weight x covariance of the group's missing elements
+  void add_covariance(int s, int g, double weight, double *scatter);
 
  private:
   struct Pattern {
@@ -69,35 +79,55 @@ class MissingElements {
     /// where its numbers are among a scale's; none: too many to remember
     std::size_t first;
   };
-  struct Row {
-    int place;
+  struct Rows {
     const Pattern *pattern;
+    /// among places_
+    int first, end;
   };
+  using Mask = std::vector<std::uint64_t>;
   static constexpr std::size_t none = ~std::size_t(0);
-  /// numbers remembered of all scales together
-  static constexpr std::size_t most_numbers = std::size_t(1) << 20;
+  /// numbers remembered of all scales together, and of the conditional means in a block
+  static constexpr std::size_t most_numbers = std::size_t(1) << 20, most_means = 1 << 16;
 
-  const Pattern *pattern_of(const double *row);
+  /// The columns of the block that have holes; has it changed since the block before?
+  bool find_columns(const double *block);
+  /// Distributes the rows among groups_.
+  void find_groups(const double *block);
+  const Pattern *pattern_of(const Mask &mask);
   /// The constant, and the lower triangle of P_hh^-1 in units of unit_, row by row.
-  const double *conditional(int s, int row);
+  const double *conditional(int s, int g);
   void compute(int s, const Pattern &pattern, double *out);
+  /// The conditional means less the component's, group by group, row by row.
+  const double *means(int k, int s, const double *mean);
+  void compute_means(int s, const double *mean, double *out);
 
   const int d_;
-  std::vector<Row> rows_;
+  /// group by group; incomplete rows of the block, and as they stand there, side by side
+  std::vector<int> places_;
+  Buffer rows_of_block_;
+  std::vector<Rows> groups_;
   std::vector<int> empty_;
+  /// columns with holes, and their place among them; holes of all rows in groups
+  std::vector<int> with_holes_, place_;
+  std::size_t holes_ = 0;
+  /// the masks of the rows over these columns
+  std::vector<std::uint64_t> masks_;
+
   std::unordered_map<std::string, Pattern> patterns_;
+  /// those met while with_holes_ was as now
+  std::vector<std::pair<Mask, const Pattern *>> recent_;
   /// of this block alone
   std::vector<std::unique_ptr<Pattern>> more_;
   std::size_t numbers_ = 0;
   /// of every scale, with a NaN for the constant of a pattern not met yet
   std::vector<std::vector<double>> remembered_;
-  /// columns with holes in this block, and their place among them
-  std::vector<int> with_holes_, place_;
   /// of every scale: the precision in units of 1 / unit_, which makes its diagonal 1
   std::vector<Matrix> precision_;
   std::vector<Vector> unit_;
-  std::string key_;
-  Buffer rows_of_block_, products_;
+  /// of every component: has it conditional means of this block, and these
+  std::vector<char> has_means_;
+  Buffer means_;
+  Buffer centred_, products_;
   std::vector<double> scratch_, factor_;
 };
 

@@ -107,7 +107,7 @@ class NormalScorer::Worker final : public BlockWorker {
       normal_block::diagonal_quadratic(s.d_, holes ? filled(k) : block, s.mean_.col(k).data(),
                                        s.whitened_.col(k).data(), s.constant_(k), out);
     }
-    if (holes) correct(block, k, out);
+    if (holes) correct(k, out);
   }
 
   void accumulate(const double *block, int k, const double *r) override {
@@ -158,7 +158,7 @@ class NormalScorer::Worker final : public BlockWorker {
     const NormalScorer &s = scorer_;
     const int scales = s.shape_.count(s.k_);
     if (!missing_) {
-      missing_ = std::make_unique<MissingElements>(s.d_, scales);
+      missing_ = std::make_unique<MissingElements>(s.d_, s.k_, scales);
       covariances_.assign(s.raw_scatter() * std::size_t(scales), 0.0);
       if (!s.shape_.dense)
         gains_ = 0.5 * std::log(2 * std::numbers::pi) - s.whitened_.array().log();
@@ -170,44 +170,43 @@ class NormalScorer::Worker final : public BlockWorker {
     }
   }
 
-  /// Fills the holes of the block in y_, which is centred for component k.
-  void fill(int k) {
+  /// The number of component k's scale, whose precision is then known.
+  int scale_of(int k) {
     const int s = scorer_.shape_.index(k);
     if (!missing_->known(s)) missing_->learn(s, scorer_.whiten(s));
-    missing_->fill(s, y_.data());
+    return s;
   }
+
+  /// Fills the holes of the block in y_, which is centred for component k.
+  void fill(int k) { missing_->fill(k, scale_of(k), scorer_.mean_.col(k).data(), y_.data()); }
 
   /// The block with the means of component k, whose scale is not dense, in its holes.
   const double *filled(int k) {
-    const auto fill = [&](int b, int j) {
-      y_[std::size_t(j) * block_rows + std::size_t(b)] = scorer_.mean_(j, k);
-    };
-    for (int r = 0; r < missing_->rows(); ++r)
-      for (const int j : missing_->columns(r)) fill(missing_->place(r), j);
-    for (const int b : missing_->empty())
-      for (int j = 0; j < scorer_.d_; ++j) fill(b, j);
+    missing_->fill_with_means(scorer_.mean_.col(k).data(), y_.data());
     return y_.data();
   }
 
   /// The scores of incomplete rows, from those of filled ones.
-  void correct(const double *block, int k, double *out) {
+  void correct(int k, double *out) {
     const NormalScorer &s = scorer_;
     if (s.shape_.shared && missing_->rows() > 0) {
       // A row's conditional means depend on the component, so it is whitened for each.
       alignas(cache_line) double scores[block_rows];
-      normal_block::centre(s.d_, block, s.mean_.col(k).data(), y_.data());
-      fill(k);
-      normal_block::quadratic(s.d_, s.packed_.data(), missing_->gather(y_.data()), s.constant_(k),
-                              scores, missing_->rows());
-      for (int r = 0; r < missing_->rows(); ++r) out[missing_->place(r)] = scores[r];
+      normal_block::quadratic(s.d_, s.packed_.data(),
+                              missing_->filled_rows(k, scale_of(k), s.mean_.col(k).data()),
+                              s.constant_(k), scores, missing_->rows());
+      const double *from = scores;
+      for (int g = 0; g < missing_->groups(); ++g)
+        for (const int b : missing_->group(g).places) out[b] = *from++;
     }
-    for (int r = 0; s.densities_ && r < missing_->rows(); ++r) {
+    for (int g = 0; s.densities_ && g < missing_->groups(); ++g) {
+      const MissingElements::Group group = missing_->group(g);
       double gain = 0;
       if (s.shape_.dense)
-        gain = missing_->constant(s.shape_.index(k), r);
+        gain = missing_->constant(scale_of(k), g);
       else
-        for (const int j : missing_->columns(r)) gain += gains_(j, k);
-      out[missing_->place(r)] += gain;
+        for (const int j : group.columns) gain += gains_(j, k);
+      for (const int b : group.places) out[b] += gain;
     }
     for (const int b : missing_->empty()) out[b] = 0;
   }
@@ -216,13 +215,15 @@ class NormalScorer::Worker final : public BlockWorker {
   void add_covariances(int k, const double *r) {
     const NormalScorer &s = scorer_;
     double *const to = covariances_.data() + std::size_t(s.shape_.index(k)) * s.raw_scatter();
-    for (int row = 0; row < missing_->rows(); ++row) {
-      const double weight = r[missing_->place(row)];
+    for (int g = 0; g < missing_->groups(); ++g) {
+      const MissingElements::Group group = missing_->group(g);
+      double weight = 0;
+      for (const int b : group.places) weight += r[b];
       if (!(weight > 0)) continue;
       if (s.shape_.dense)
-        missing_->add_covariance(s.shape_.index(k), row, weight, to);
+        missing_->add_covariance(scale_of(k), g, weight, to);
       else
-        for (const int j : missing_->columns(row))
+        for (const int j : group.columns)
           to[j] += weight / (s.whitened_(j, k) * s.whitened_(j, k));
     }
   }
