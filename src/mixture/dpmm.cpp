@@ -9,7 +9,7 @@
 #include "families/product/product.hpp"
 #include "families/product/product_prior.hpp"
 #include "mixture/dpmm_state.hpp"
-#include "mixture/marginal_scorers.hpp"
+#include "families/marginal_scorers.hpp"
 #include "mixture/posterior_means.hpp"
 
 namespace bayes {

@@ -9,7 +9,7 @@
 
 #include "base/aligned.hpp"
 #include "mixture/gmm_state.hpp"
-#include "mixture/marginal_scorers.hpp"
+#include "families/marginal_scorers.hpp"
 
 namespace bayes {
 
