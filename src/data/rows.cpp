@@ -79,8 +79,8 @@ bool find_missing(RowSource &rows, Control &control) {
     for (const Piece &piece : rows.stretch(s)) {
       control.poll();
       for (std::int64_t first = 0; first < piece.rows; first += block_rows)
-        if (misses_element(shape.dimension, piece.blocks + std::size_t(first / block_rows) *
-                                                               shape.block_doubles()))
+        if (misses_element(shape.dimension,
+                           piece.blocks + std::size_t(first / block_rows) * shape.block_doubles()))
           return true;
     }
   return false;

@@ -116,8 +116,7 @@ Survey NormalEmissions::look(const CovarianceShape &shape, const Sequences &sequ
   bool any = false, incomplete = false;
   for_each_step(sequences, control, [&](const double *x, std::int64_t, std::int64_t, double) {
     int missing = 0;
-    for (int j = 0; j < sequences.dimension; ++j)
-      missing += x[j * block_rows] != x[j * block_rows];
+    for (int j = 0; j < sequences.dimension; ++j) missing += x[j * block_rows] != x[j * block_rows];
     any |= missing < sequences.dimension;
     incomplete |= missing > 0 && missing < sequences.dimension;
   });

@@ -72,11 +72,11 @@ class HmmScorer {
         return [clusters, marginals, q](const double *x, double *scores) {
           const std::span<const double> row(x, std::size_t(q.dimension()));
           if (!misses_element(row)) return clusters->log_predictive(x, scores);
-          Clusters &of = marginals->of(
-              row, q.components() * (parameters_of(q) + 4), [&q](std::span<const int> elements) {
-                const auto some = marginal(q, elements);
-                return std::make_unique<Clusters>(pick(some, {0}), some);
-              });
+          Clusters &of = marginals->of(row, q.components() * (parameters_of(q) + 4),
+                                       [&q](std::span<const int> elements) {
+                                         const auto some = marginal(q, elements);
+                                         return std::make_unique<Clusters>(pick(some, {0}), some);
+                                       });
           of.log_predictive(marginals->observed().data(), scores);
         };
       }

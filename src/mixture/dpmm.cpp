@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "families/marginal_scorers.hpp"
 #include "families/normal/normal_clusters.hpp"
 #include "families/normal/normal_marginal.hpp"
 #include "families/product/product.hpp"
 #include "families/product/product_prior.hpp"
 #include "mixture/dpmm_state.hpp"
-#include "families/marginal_scorers.hpp"
 #include "mixture/posterior_means.hpp"
 
 namespace bayes {
@@ -52,16 +52,16 @@ struct DirichletProcessMixture::Predictor {
       alone = std::log(new_weight);
       return;
     }
-    Predictor &of = marginals_.of(
-        x, double(log_weights.size()) * (parameters_of(normal_->prior) + 1),
-        [this](std::span<const int> elements) {
-          DpmmFitted<NormalWishart> some;
-          some.prior = marginal(normal_->prior, elements);
-          some.components = marginal(normal_->components, elements);
-          some.weights = normal_->weights;
-          some.rest = normal_->rest;
-          return std::make_unique<Predictor>(some);
-        });
+    Predictor &of =
+        marginals_.of(x, double(log_weights.size()) * (parameters_of(normal_->prior) + 1),
+                      [this](std::span<const int> elements) {
+                        DpmmFitted<NormalWishart> some;
+                        some.prior = marginal(normal_->prior, elements);
+                        some.components = marginal(normal_->components, elements);
+                        some.weights = normal_->weights;
+                        some.rest = normal_->rest;
+                        return std::make_unique<Predictor>(some);
+                      });
     of.score(marginals_.observed());
     std::copy(of.joint.begin(), of.joint.end(), joint.begin());
     alone = of.alone;

@@ -33,8 +33,7 @@ class FiniteRows {
  public:
   /// `whole_rows`: the components are of a family of whole rows, to which one that misses all
   /// elements says nothing.
-  FiniteRows(RowSource &rows, int k, std::uint64_t seed, Control &control,
-             bool whole_rows = false);
+  FiniteRows(RowSource &rows, int k, std::uint64_t seed, Control &control, bool whole_rows = false);
   FiniteRows(const FiniteRows &) = delete;
 
   /// The sample stands for rows of so much weight from here on.

@@ -203,7 +203,8 @@ std::unique_ptr<GaussianMixture> fit(RowSource &rows, int k, const GmmOptions &o
   require_model_size(what, doubles, "Use a smaller k, or covariance diagonal.");
   // Parameters before and after a step, the prior, their factors, statistics and a share of them
   // for every thread.
-  const double each = NormalScorer::sums_per_number(shape, d) + (options.rows().keep_missing ? 2 : 0);
+  const double each =
+      NormalScorer::sums_per_number(shape, d) + (options.rows().keep_missing ? 2 : 0);
   require_memory({.what = what,
                   .bytes = 8 * doubles * (8 + each * control.threads),
                   .hint = "use a smaller k, or covariance diagonal."},

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/aligned.hpp"
-#include "mixture/gmm_state.hpp"
 #include "families/marginal_scorers.hpp"
+#include "mixture/gmm_state.hpp"
 
 namespace bayes {
 

@@ -30,8 +30,7 @@ class IncompleteSampler final : public MixtureSampler<NormalWishart> {
 
   /// Throws Error(too_large) if rows were spilled to a file.
   IncompleteSampler(RowSource &rows, const NormalWishart &prior, SamplerSetting setting,
-                    std::vector<int> labels, const std::string &method, Make make,
-                    Control &control)
+                    std::vector<int> labels, const std::string &method, Make make, Control &control)
       : setting_(std::move(setting)),
         labels_(std::move(labels)),
         make_(std::move(make)),

@@ -34,8 +34,8 @@ template <class Q, class Sampler> class AnySampler final : public MixtureSampler
 /// Of rows that the sampler takes as they are.
 template <class Q>
 std::unique_ptr<MixtureSampler<Q>> make_complete(const std::string &method, RowSource &rows,
-                                                const Q &prior, const SamplerSetting &setting,
-                                                std::vector<int> labels, Control &control) {
+                                                 const Q &prior, const SamplerSetting &setting,
+                                                 std::vector<int> labels, Control &control) {
   if (method == "collapsed")
     return std::make_unique<AnySampler<Q, CollapsedSampler<Q>>>(rows, prior, setting,
                                                                 std::move(labels), control);

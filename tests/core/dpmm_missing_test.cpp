@@ -4,9 +4,9 @@
 #include "missing_support.hpp"
 
 using namespace dpmm;
-using support::Vector;
 using missing::none;
 using missing::with_holes;
+using support::Vector;
 
 namespace {
 
@@ -25,8 +25,7 @@ BOOST_AUTO_TEST_SUITE(dpmm_missing)
 BOOST_AUTO_TEST_CASE(predictions_are_integrals_over_what_is_missing) {
   const Matrix x = with_holes(support::normal_rows(40, 3, 80, 2), 0.15, 3, true);
   for (const auto &method : methods)
-    for (const auto &covariance : own_covariances)
-      BOOST_TEST_CONTEXT(method << ' ' << covariance) {
+    for (const auto &covariance : own_covariances) BOOST_TEST_CONTEXT(method << ' ' << covariance) {
         const DpmmFit fitted = fit(x, options_of(method, covariance));
         const DirichletProcessMixture &model = *fitted.model;
         BOOST_TEST(model.takes_missing());
@@ -60,8 +59,9 @@ BOOST_AUTO_TEST_CASE(the_likelihood_of_the_partition_is_a_bound) {
   x(1, 0) = x(2, 1) = none;
   for (const auto &covariance : own_covariances) BOOST_TEST_CONTEXT(covariance) {
       const DpmmFit fitted = fit(
-          x, with(options_of("gibbs", covariance),
-                  {{"prior", Options{{"a", 4}, {"c", 0.5}, {"B", 1.5}, {"m", Tensor{{2}, {0, 0}}}}}}));
+          x,
+          with(options_of("gibbs", covariance),
+               {{"prior", Options{{"a", 4}, {"c", 0.5}, {"B", 1.5}, {"m", Tensor{{2}, {0, 0}}}}}}));
       const int k = fitted.model->size();
       std::vector<double> scale = {1.5, 0, 0, 1.5};
       const std::vector<bayes::GmmPosterior> prior(
@@ -105,8 +105,7 @@ BOOST_AUTO_TEST_CASE(clusters_are_found) {
   x = with_holes(x, 0.3, 4);
   x.col(0) = complete;
   for (const auto &method : methods)
-    for (const auto &covariance : own_covariances)
-      BOOST_TEST_CONTEXT(method << ' ' << covariance) {
+    for (const auto &covariance : own_covariances) BOOST_TEST_CONTEXT(method << ' ' << covariance) {
         const DpmmFit fitted = fit(x, options_of(method, covariance));
         BOOST_TEST(fitted.model->size() <= 4);
         std::vector<int> even(4), odd(4);

@@ -47,7 +47,8 @@ BOOST_AUTO_TEST_CASE(one_state_is_one_component) {
         const Fitted model = fitted(data, 1, with(options, {{"emission", "normal"}}));
         const auto mixture = support::fit(x, 1, with(options, {{"missing", "marginalize"}}));
         BOOST_TEST(support::distance(model->info.objective, mixture->info.objective) < 1e-7);
-        BOOST_TEST(support::distance(model->info.log_likelihood, mixture->info.log_likelihood) < 1e-7);
+        BOOST_TEST(support::distance(model->info.log_likelihood, mixture->info.log_likelihood) <
+                   1e-7);
       }
 }
 
@@ -65,8 +66,7 @@ BOOST_AUTO_TEST_CASE(scores_are_integrals_over_what_is_missing) {
           for (std::size_t i = 1; std::string(method) != "svi" && i < trace.size(); ++i)
             BOOST_TEST(trace[i] >= trace[i - 1] - 1e-9 * std::abs(trace[i]));
         // two steps miss something, one misses all
-        const std::vector<double> some = {-3, none, 2, 3, none, -2.5, -3, -4},
-                                  centre(8, 0.0);
+        const std::vector<double> some = {-3, none, 2, 3, none, -2.5, -3, -4}, centre(8, 0.0);
         const double integral = missing::log_quadrature(
             some, centre, 3,
             [&](const std::vector<double> &whole) { return log_likelihood(*model, whole); }, 0.12,

@@ -40,8 +40,7 @@ inline std::vector<int> holes(const std::vector<double> &x) {
 inline Square block(const Square &of, const std::vector<int> &which) {
   Square out(int(which.size()));
   for (int i = 0; i < out.d; ++i)
-    for (int j = 0; j < out.d; ++j)
-      out(i, j) = of(which[std::size_t(i)], which[std::size_t(j)]);
+    for (int j = 0; j < out.d; ++j) out(i, j) = of(which[std::size_t(i)], which[std::size_t(j)]);
   return out;
 }
 
@@ -74,13 +73,12 @@ inline Real log_density(const std::vector<double> &x,
 inline Real log_likelihood(const Matrix &x, const std::vector<bayes::GmmComponent> &components) {
   Real total = 0;
   for (Eigen::Index i = 0; i < x.rows(); ++i)
-    if (!observed(support::row(x, i)).empty())
-      total += log_density(support::row(x, i), components);
+    if (!observed(support::row(x, i)).empty()) total += log_density(support::row(x, i), components);
   return total;
 }
 
-/// E_q[log p(observed, missing, z, pi, mu, Lambda)] - E_q[log q], with the best q(z, missing). A row
-/// that misses everything is no part of the model.
+/// E_q[log p(observed, missing, z, pi, mu, Lambda)] - E_q[log q], with the best q(z, missing). A
+/// row that misses everything is no part of the model.
 inline Real elbo(const std::string &shape, const Matrix &x,
                  const std::vector<bayes::GmmPosterior> &prior,
                  const std::vector<bayes::GmmPosterior> &q) {

@@ -33,10 +33,10 @@ std::vector<Case> cases(const std::vector<std::string> &methods, bool independen
                          : with(options, brief)});
     }
   if (independent)
-    out.push_back({"vi independent", "vi", "full",
-                   with(with(marginalize, {{"method", "vi"},
-                                           {"prior", Options{{"type", "independent"}}}}),
-                        brief)});
+    out.push_back(
+        {"vi independent", "vi", "full",
+         with(with(marginalize, {{"method", "vi"}, {"prior", Options{{"type", "independent"}}}}),
+              brief)});
   return out;
 }
 
@@ -67,8 +67,8 @@ std::vector<bayes::GmmComponent> em_step(const std::string &shape, const Matrix 
     Real count = 0;
     std::vector<Real> mean, square;
   };
-  std::vector<Sums> sums(k, {0, std::vector<Real>(std::size_t(d)),
-                             std::vector<Real>(std::size_t(d * d))});
+  std::vector<Sums> sums(
+      k, {0, std::vector<Real>(std::size_t(d)), std::vector<Real>(std::size_t(d * d))});
   Real rows = 0;
   for (Eigen::Index i = 0; i < x.rows(); ++i) {
     const std::vector<double> row = support::row(x, i);
@@ -86,14 +86,14 @@ std::vector<bayes::GmmComponent> em_step(const std::string &shape, const Matrix 
       const slow::Square covariance{d, from[c].covariance},
           inverse = slow::inverse(missing::block(covariance, o));
       std::vector<Real> y(std::size_t(d), 0), extra(std::size_t(d * d), 0);
-      for (const int j : o) y[std::size_t(j)] = row[std::size_t(j)] - Real(from[c].mean[std::size_t(j)]);
+      for (const int j : o)
+        y[std::size_t(j)] = row[std::size_t(j)] - Real(from[c].mean[std::size_t(j)]);
       for (const int a : h)
         for (std::size_t p = 0; p < o.size(); ++p)
           for (std::size_t q = 0; q < o.size(); ++q) {
             const Real part = covariance(a, o[p]) * inverse(int(p), int(q));
             y[std::size_t(a)] += part * y[std::size_t(o[q])];
-            for (const int b : h)
-              extra[std::size_t(a * d + b)] -= part * covariance(o[q], b);
+            for (const int b : h) extra[std::size_t(a * d + b)] -= part * covariance(o[q], b);
           }
       for (const int a : h)
         for (const int b : h) extra[std::size_t(a * d + b)] += covariance(a, b);
@@ -126,7 +126,7 @@ std::vector<bayes::GmmComponent> em_step(const std::string &shape, const Matrix 
     for (int a = 0; a < d; ++a)
       for (int b = 0; b < d; ++b)
         to[c].covariance[std::size_t(a * d + b)] =
-            double(shape == "spherical"          ? (a == b ? trace / d : 0)
+            double(shape == "spherical"            ? (a == b ? trace / d : 0)
                    : shape == "diagonal" && a != b ? 0
                                                    : own(a, b));
   }
@@ -155,8 +155,8 @@ BOOST_AUTO_TEST_CASE(em_has_the_likelihood_of_what_is_observed_and_its_fixed_poi
         const auto model =
             fit(x, 2, with(c.options, {{"restarts", 3}, {"tol", 1e-10}, {"max_iter", 3000}}));
         const auto found = components(*model);
-        BOOST_TEST(distance(model->info.log_likelihood,
-                            double(missing::log_likelihood(x, found))) < 1e-10);
+        BOOST_TEST(distance(model->info.log_likelihood, double(missing::log_likelihood(x, found))) <
+                   1e-10);
         if (model->info.method == "mcem") continue;
         check_rises(*model);
         BOOST_TEST(largest_difference(em_step(c.shape, x, found), found) < 1e-5);
@@ -207,9 +207,9 @@ BOOST_AUTO_TEST_CASE(variational_bounds_are_those_of_their_definition) {
     for (const auto &c : cases({"vi", "svi"})) BOOST_TEST_CONTEXT(c.name) {
         const auto model = fit(x, 2, with(c.options, {{"restarts", 2}, {"max_iter", 300}}));
         if (model->info.method == "vi") check_rises(*model);
-        BOOST_TEST(distance(model->info.objective,
-                            double(missing::elbo(c.shape, x, slow::prior_of(*model),
-                                                 posteriors(*model)))) < 1e-10);
+        BOOST_TEST(
+            distance(model->info.objective, double(missing::elbo(c.shape, x, slow::prior_of(*model),
+                                                                 posteriors(*model)))) < 1e-10);
         BOOST_TEST(distance(model->info.log_likelihood,
                             double(missing::log_likelihood(x, components(*model)))) < 1e-10);
       }
@@ -391,11 +391,12 @@ BOOST_AUTO_TEST_CASE(an_element_that_is_missing_everywhere_is_named) {
   Matrix x = normal_rows(50, 3, 1);
   x.col(2).setConstant(none);
   for (const auto &shape : shapes)
-    BOOST_CHECK_EXCEPTION(fit(x, 2, with(marginalize, {{"covariance", shape}})), bayes::Error,
-                          [](const bayes::Error &error) {
-                            return std::string(error.what()).find("element 3 is missing in every") !=
-                                   std::string::npos;
-                          });
+    BOOST_CHECK_EXCEPTION(
+        fit(x, 2, with(marginalize, {{"covariance", shape}})), bayes::Error,
+        [](const bayes::Error &error) {
+          return std::string(error.what()).find("element 3 is missing in every") !=
+                 std::string::npos;
+        });
 }
 
 /// An element that one component never has, constant elements, a row for each pattern.

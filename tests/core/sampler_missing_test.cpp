@@ -80,16 +80,15 @@ void check(const CovarianceShape &shape, const Matrix &x, std::uint64_t seed, do
                         const GammaPrior *learned) {
     BOOST_TEST_CONTEXT(shape.name << ' ' << method << ' ' << partition.components()) {
       std::vector<double> moments;
-      const Exact exact =
-          exact_posterior(n, partition, learned, [&](const Labels &labels, int k) {
-            const double log_p =
-                log_integral(prior, x, labels, k, [](double) { return 0.0; }, step);
-            moments.push_back(std::exp(
-                log_integral(
-                    prior, x, labels, k, [](double l) { return std::log(bounded(l)); }, step) -
-                log_p));
-            return log_p;
-          });
+      const Exact exact = exact_posterior(n, partition, learned, [&](const Labels &labels, int k) {
+        const double log_p = log_integral(
+            prior, x, labels, k, [](double) { return 0.0; }, step);
+        moments.push_back(
+            std::exp(log_integral(
+                         prior, x, labels, k, [](double l) { return std::log(bounded(l)); }, step) -
+                     log_p));
+        return log_p;
+      });
       const auto make = [&](std::uint64_t number) {
         return Sampler{make_sampler(method, rows, prior, setting_of(partition, number, learned),
                                     one, control)};
@@ -147,9 +146,8 @@ BOOST_AUTO_TEST_CASE(rows_with_little_evidence_mix) {
   for (std::size_t i = 0; i < 40; ++i) labels[i] = int(i % 2);
   const NormalWishart prior = normal_prior(full_covariance, 3);
   for (const char *method : {"gibbs", "collapsed"}) {
-    const auto sampler =
-        make_sampler(method, rows, prior, setting_of(PartitionPrior::finite(2, 1), 3), labels,
-                     control);
+    const auto sampler = make_sampler(method, rows, prior,
+                                      setting_of(PartitionPrior::finite(2, 1), 3), labels, control);
     int changes = 0;
     bool with_first = true;
     for (int t = 0; t < 200; ++t) {

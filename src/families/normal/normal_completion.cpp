@@ -95,7 +95,8 @@ void RowCompletion::complete(std::size_t i, int component, Random *random) {
       for (Eigen::Index a = 0; a < z.size(); ++a) z(a) += random->normal();
     for (std::size_t a = 0; a < columns.size(); ++a) {
       double sum = 0;
-      for (Eigen::Index b = Eigen::Index(a); b < z.size(); ++b) sum += own(b, Eigen::Index(a)) * z(b);
+      for (Eigen::Index b = Eigen::Index(a); b < z.size(); ++b)
+        sum += own(b, Eigen::Index(a)) * z(b);
       x_[std::size_t(columns[a])] = mean(columns[a]) + sum;
     }
   } else {

@@ -150,7 +150,8 @@ void MissingElements::fill_with_means(const double *mean, double *x) const {
 }
 
 void MissingElements::learn(int s, const Matrix &whiten) {
-  // In units in which its diagonal is 1, so that columns of any scale stay in the range of a double.
+  // In units in which its diagonal is 1, so that columns of any scale stay in the range of a
+  // double.
   Vector &unit = unit_[std::size_t(s)];
   unit.resize(d_);
   Matrix scaled = whiten;
@@ -177,8 +178,7 @@ void MissingElements::compute(int s, const Pattern &pattern, double *out) {
   for (std::size_t i = 0; i < m; ++i) {
     for (std::size_t j = 0; j <= i; ++j) {
       double sum = precision(columns[i], columns[j]);
-      for (std::size_t l = 0; l < j; ++l)
-        sum = simd::madd(-lower[at(i, l)], lower[at(j, l)], sum);
+      for (std::size_t l = 0; l < j; ++l) sum = simd::madd(-lower[at(i, l)], lower[at(j, l)], sum);
       if (j < i) {
         lower[at(i, j)] = sum / lower[at(j, j)];
       } else {
@@ -186,7 +186,8 @@ void MissingElements::compute(int s, const Pattern &pattern, double *out) {
         lower[at(i, i)] = std::sqrt(sum);
       }
     }
-    log_determinant += 2 * std::log(lower[at(i, i)]) - 2 * std::log(unit_[std::size_t(s)](columns[i]));
+    log_determinant +=
+        2 * std::log(lower[at(i, i)]) - 2 * std::log(unit_[std::size_t(s)](columns[i]));
   }
   for (std::size_t j = 0; j < m; ++j)
     for (std::size_t i = j; i < m; ++i) {
@@ -199,7 +200,8 @@ void MissingElements::compute(int s, const Pattern &pattern, double *out) {
   for (std::size_t i = 0; i < m; ++i)
     for (std::size_t j = 0; j <= i; ++j) {
       double sum = 0;
-      for (std::size_t l = i; l < m; ++l) sum = simd::madd(inverse[at(l, i)], inverse[at(l, j)], sum);
+      for (std::size_t l = i; l < m; ++l)
+        sum = simd::madd(inverse[at(l, i)], inverse[at(l, j)], sum);
       out[1 + at(i, j)] = sum;
     }
 }
@@ -258,8 +260,8 @@ void MissingElements::compute_means(int s, const double *mean, double *out) {
       for (std::size_t a = 0; a < m; ++a) {
         double sum = 0;
         for (std::size_t b = 0; b < m; ++b) {
-          const double entry = b <= a ? covariance[a * (a + 1) / 2 + b]
-                                      : covariance[b * (b + 1) / 2 + a];
+          const double entry =
+              b <= a ? covariance[a * (a + 1) / 2 + b] : covariance[b * (b + 1) / 2 + a];
           sum = simd::madd(
               entry,
               products_[std::size_t(place_[std::size_t(columns[b])]) * block_rows + std::size_t(r)],

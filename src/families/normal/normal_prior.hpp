@@ -1,9 +1,9 @@
 // The conjugate normal-Wishart prior of normal components: from the user's options and, for what
 // they leave out, from a survey of the rows.
 //
-// Of rows that miss elements the survey takes means and variances of what is observed, but for dense
-// shapes mean and covariance of the normal that makes what is observed most probable, by EM: those
-// of complete rows are the same.
+// Of rows that miss elements the survey takes means and variances of what is observed, but for
+// dense shapes mean and covariance of the normal that makes what is observed most probable, by EM:
+// those of complete rows are the same.
 #pragma once
 
 #include <optional>

@@ -223,8 +223,7 @@ class NormalScorer::Worker final : public BlockWorker {
       if (s.shape_.dense)
         missing_->add_covariance(scale_of(k), g, weight, to);
       else
-        for (const int j : group.columns)
-          to[j] += weight / (s.whitened_(j, k) * s.whitened_(j, k));
+        for (const int j : group.columns) to[j] += weight / (s.whitened_(j, k) * s.whitened_(j, k));
     }
   }
 

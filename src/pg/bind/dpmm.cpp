@@ -212,7 +212,9 @@ BAYES_FUNCTION(dpmm_draws) {
 
 // ---- a model and a row ----
 
-BAYES_FUNCTION(dpmm_predict) { return predict_row<DirichletProcessMixture>(fcinfo, dpmm.family, takes_missing); }
+BAYES_FUNCTION(dpmm_predict) {
+  return predict_row<DirichletProcessMixture>(fcinfo, dpmm.family, takes_missing);
+}
 
 /// The probabilities of the clusters, followed by that of a new one.
 BAYES_FUNCTION(dpmm_probabilities) {

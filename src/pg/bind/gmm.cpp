@@ -126,9 +126,15 @@ BAYES_FUNCTION(gmm_sample) { return sample_rows<GaussianMixture>(fcinfo, gmm.fam
 
 // ---- a model and a row ----
 
-BAYES_FUNCTION(gmm_predict) { return predict_row<GaussianMixture>(fcinfo, gmm.family, takes_missing); }
-BAYES_FUNCTION(gmm_probabilities) { return row_probabilities<GaussianMixture>(fcinfo, gmm.family, takes_missing); }
-BAYES_FUNCTION(gmm_log_density) { return row_log_density<GaussianMixture>(fcinfo, gmm.family, takes_missing); }
+BAYES_FUNCTION(gmm_predict) {
+  return predict_row<GaussianMixture>(fcinfo, gmm.family, takes_missing);
+}
+BAYES_FUNCTION(gmm_probabilities) {
+  return row_probabilities<GaussianMixture>(fcinfo, gmm.family, takes_missing);
+}
+BAYES_FUNCTION(gmm_log_density) {
+  return row_log_density<GaussianMixture>(fcinfo, gmm.family, takes_missing);
+}
 
 BAYES_FUNCTION(gmm_probabilities_mcse) {
   return row_probabilities_mcse<GaussianMixture>(fcinfo, gmm.family, takes_missing);
