@@ -25,8 +25,9 @@ SELECT is((SELECT count(*) FROM fits WHERE (m::text::bayes_model)::text = m::tex
   'text and back');
 SELECT ok(all_true((SELECT count(DISTINCT gmm_predict(m, x)) FROM holes) = 3),
   'all three components label rows') FROM fits WHERE method <> 'svi';
-SELECT ok(all_true((SELECT bool_and(objective >= lag - 1e-8) FROM (SELECT objective, lag(objective) OVER
-  (PARTITION BY restart ORDER BY iteration) AS lag FROM bayes_trace(m)) AS t)), method || ' rises')
+SELECT ok(all_true((SELECT bool_and(objective >= lag - 1e-8) FROM (SELECT objective,
+  lag(objective) OVER (PARTITION BY restart ORDER BY iteration) AS lag FROM bayes_trace(m)) AS t)),
+  method || ' rises')
   FROM fits WHERE method IN ('em', 'map', 'vi', 'kmeans') GROUP BY method ORDER BY method;
 SELECT ok(gmm_fit(whole, 3, o)::jsonb - '{seconds,options}'::text[] = gmm_fit(whole, 3,
   o - 'missing')::jsonb - '{seconds,options}'::text[], 'complete rows: the same model, ' ||
