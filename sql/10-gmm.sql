@@ -152,8 +152,9 @@ COMMENT IS 'n draws from the (predictive) mixture and the component that each ca
 
 CREATE FUNCTION gmm_predict(model bayes_model, x "any") RETURNS int
   AS 'MODULE_PATHNAME' @strict COST 50;
-COMMENT IS 'The most probable component of x, from 1. 2202E if x does not have the length of the '
-  'model''s rows.';
+COMMENT IS 'The most probable component of x, from 1. Elements of x may be NULL if the model was '
+  'fitted with option missing = marginalize; the others then count alone. 2202E if x does not have '
+  'the length of the model''s rows, 22004 for a NULL element otherwise.';
 
 CREATE FUNCTION gmm_probabilities(model bayes_model, x "any") RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 50;

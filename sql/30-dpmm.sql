@@ -109,7 +109,9 @@ COMMENT IS 'Every draw: the number of occupied clusters, the concentration, and 
 CREATE FUNCTION dpmm_predict(model bayes_model, x "any") RETURNS int
   AS 'MODULE_PATHNAME' @strict COST 1000;
 COMMENT IS 'The most probable of dpmm_probabilities, from 1; one more than the number of clusters '
-  'means a new one. 2202E if x does not have the length of the model''s rows.';
+  'means a new one. Elements of x may be NULL if the model was fitted with option missing = '
+  'marginalize; the others then count alone. 2202E if x does not have the length of the model''s '
+  'rows, 22004 for a NULL element otherwise.';
 
 CREATE FUNCTION dpmm_probabilities(model bayes_model, x "any") RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 1000;

@@ -71,13 +71,15 @@ struct LocalPart {
 class LocalWorker {
  public:
   LocalWorker(const BlockScorer &scorer, const std::vector<double> &log_weights,
-              const AnyAllocation &allocation)
+              const AnyAllocation &allocation, bool incomplete)
       : scorer_(scorer),
         log_weights_(log_weights),
         allocation_(allocation),
         worker_(scorer.worker()),
         logits_(std::size_t(scorer.components()) * block_rows),
-        partial_counts_(std::size_t(scorer.components()) * simd::sum_lanes) {}
+        partial_counts_(std::size_t(scorer.components()) * simd::sum_lanes) {
+    worker_->incomplete = incomplete;
+  }
 
   void process(const Segment &segment, const RowShape &shape, const Stop &stop, LocalPart &part) {
     const int k = scorer_.components();
@@ -98,6 +100,7 @@ class LocalWorker {
       else
         std::fill_n(weight, rows, 1.0);
       worker_->prepare(block);
+      worker_->weigh(weight);
       for (int j = 0; allocation_.scored && j < k; ++j) {
         if (slow && stop()) return;
         double *const out = logits_.data() + std::size_t(j) * block_rows;
@@ -140,7 +143,8 @@ LocalSums local_sums(RowSource &rows, Control &control, const BlockScorer &score
       sweep.plan(scorer.operations() + 40.0 * scorer.components(), 8 * scorer.raw_size());
   std::vector<std::unique_ptr<LocalWorker>> workers;
   for (int t = 0; t < plan.threads; ++t)
-    workers.push_back(std::make_unique<LocalWorker>(scorer, log_weights, allocation));
+    workers.push_back(
+        std::make_unique<LocalWorker>(scorer, log_weights, allocation, rows.incomplete()));
   std::vector<LocalPart> parts(static_cast<std::size_t>(plan.slots));
   std::vector<double> counts(std::size_t(scorer.components())), raw(scorer.raw_size());
   RowSums sums;

@@ -18,8 +18,13 @@ namespace bayes {
 class BlockWorker {
  public:
   virtual ~BlockWorker() = default;
+  /// Are rows to be expected that miss elements (NaN)? For families of whole rows.
+  bool incomplete = false;
   /// Call once per block, before scoring.
   virtual void prepare(const double *block) = 0;
+  /// Weight 0 for rows of the block last prepared that miss all elements, if the family has no use
+  /// for them. weight: block_rows numbers.
+  virtual void weigh(double *) const {}
   /// out[b] = log density (or its expectation) of row b of the block under component k.
   virtual void score(const double *block, int k, double *out) = 0;
   /// Adds the block's rows with responsibilities r (block_rows, times the rows' weights) to

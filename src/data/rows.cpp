@@ -22,6 +22,14 @@ void MemoryRows::append(const double *x, double weight) {
   ++rows_;
 }
 
+void MemoryRows::replace(std::int64_t row, const double *x) {
+  const std::int64_t capacity = shape_.piece_rows(), inside = row % capacity;
+  double *const at = memory_[std::size_t(row / capacity)].data() +
+                     std::size_t(inside / block_rows) * shape_.block_doubles() +
+                     std::size_t(inside % block_rows);
+  for (int j = 0; j < shape_.dimension; ++j) at[std::size_t(j) * block_rows] = x[j];
+}
+
 void MemoryRows::read_block(std::int64_t index, double *out) {
   const std::int64_t blocks_of_piece = shape_.piece_rows() / block_rows;
   const double *block = pieces_[std::size_t(index / blocks_of_piece)].blocks +
@@ -66,6 +74,19 @@ void require_constant(RowSource &rows, int column, Control &control) {
                     "Rescale it: multiply it by a constant.");
     }
   }
+}
+
+bool find_missing(RowSource &rows, Control &control) {
+  const RowShape shape = rows.shape();
+  for (std::int64_t s = 0; s < rows.stretches(); ++s)
+    for (const Piece &piece : rows.stretch(s)) {
+      control.poll();
+      for (std::int64_t first = 0; first < piece.rows; first += block_rows)
+        if (misses_element(shape.dimension,
+                           piece.blocks + std::size_t(first / block_rows) * shape.block_doubles()))
+          return true;
+    }
+  return false;
 }
 
 void MemoryRows::clear() {

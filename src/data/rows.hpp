@@ -100,6 +100,11 @@ class BAYES_API RowSource {
   /// What messages call an element, from 0: "element 3", or a column that has a name.
   virtual std::string name_of_element(int element) const;
 
+  /// May elements be missing (NaN)? Families of whole rows, as the multivariate normal, look for
+  /// them only then; a fit that allows them finds out.
+  bool incomplete() const { return incomplete_; }
+  void set_incomplete(bool incomplete) { incomplete_ = incomplete; }
+
   /// Copies block `index` (counted over all rows) to `out` (shape().block_doubles() doubles):
   /// random access for small batches. Main thread only; may throw; leaves stretches that are in use
   /// valid.
@@ -108,13 +113,23 @@ class BAYES_API RowSource {
  protected:
   RowShape shape_;
   std::int64_t rows_ = 0, skipped_ = 0;
+  bool incomplete_ = false;
 };
+
+/// Does a block miss an element (NaN)?
+inline bool misses_element(int dimension, const double *block) {
+  bool any = false;
+  for (int i = 0; i < dimension * block_rows; ++i) any |= block[i] != block[i];
+  return any;
+}
 
 /// Rows in ordinary memory, for work without a server.
 class BAYES_API MemoryRows final : public RowSource {
  public:
   explicit MemoryRows(RowShape shape) { shape_ = shape; }
   void append(const double *x, double weight = 1);
+  /// other elements for a row that is held
+  void replace(std::int64_t row, const double *x);
   std::int64_t stretches() const override { return 1; }
   std::span<const Piece> stretch(std::int64_t) override { return pieces_; }
   void read_block(std::int64_t index, double *out) override;
@@ -135,5 +150,8 @@ inline constexpr double least_variance = 1e-280;
 /// For a column of less variance: throws Error(numeric) unless it is constant, all its values being
 /// equal but for those that are missing (NaN) or of weight 0.
 BAYES_API void require_constant(RowSource &rows, int column, Control &control);
+
+/// One pass over the rows: does one of them miss an element?
+BAYES_API bool find_missing(RowSource &rows, Control &control);
 
 }  // namespace bayes

@@ -3,9 +3,8 @@
 // A row's weight is that of its sequence, negated at the first step to mark where the sequence
 // begins. A weight of 0 marks padding: a sequence that fits into a piece lies within one, so that
 // threads can divide the pieces among themselves; a longer one starts a new piece, and is listed.
-// NaN is a missing value; families of whole rows allow only steps that are entirely missing or
-// entirely present. Known states are a last element of every row: the state from 1, or 0 where it
-// is unknown.
+// NaN is a missing value. Known states are a last element of every row: the state from 1, or 0
+// where it is unknown.
 #pragma once
 
 #include <cmath>

@@ -7,6 +7,16 @@
 #include "data/sweep.hpp"
 
 namespace bayes {
+namespace {
+
+bool misses_all(int dimension, const double *x) {
+  for (int j = 0; j < dimension; ++j)
+    if (x[std::size_t(j) * block_rows] == x[std::size_t(j) * block_rows]) return false;
+  return true;
+}
+
+}  // namespace
+
 void Sketch::add(std::uint64_t hash, const double *x, std::size_t stride, double weight) {
   if (hash > threshold_) return;
   const auto [at, fresh] = index_.try_emplace(hash, entries_.size());
@@ -41,6 +51,7 @@ void Sketch::prune() {
 }
 
 void Sketch::merge(const Sketch &other) {
+  incomplete_ |= other.incomplete_;
   for (const Entry &entry : other.entries_)
     add(entry.hash, other.values_.data() + entry.row, 1, entry.weight);
 }
@@ -50,9 +61,11 @@ void Sketch::clear() {
   entries_.clear();
   values_.clear();
   threshold_ = ~std::uint64_t(0);
+  incomplete_ = false;
 }
 
-Sketch Sketch::of(RowSource &rows, Control &control, std::uint64_t seed, std::size_t capacity) {
+Sketch Sketch::of(RowSource &rows, Control &control, std::uint64_t seed, std::size_t capacity,
+                  bool with_evidence) {
   Sketch total(rows.shape().dimension, seed, capacity);
   Sweep sweep(rows, control);
   const RowShape shape = rows.shape();
@@ -75,11 +88,15 @@ Sketch Sketch::of(RowSource &rows, Control &control, std::uint64_t seed, std::si
               segment.blocks + std::size_t(first / block_rows) * shape.block_doubles();
           hash_block(shape.dimension, part.seed_, block, hash);
           const int end = int(std::min<std::int64_t>(block_rows, segment.rows - first));
-          for (int b = 0; b < end; ++b)
+          const bool misses = misses_element(shape.dimension, block);
+          part.incomplete_ |= misses;
+          for (int b = 0; b < end; ++b) {
+            if (misses && with_evidence && misses_all(shape.dimension, block + b)) continue;
             part.add(hash[b], block + b, block_rows,
                      shape.weighted
                          ? block[std::size_t(shape.dimension) * block_rows + std::size_t(b)]
                          : 1);
+          }
         }
       },
       [&](int slot) {
@@ -96,6 +113,7 @@ MemoryRows Sketch::sorted() const {
   std::sort(order.begin(), order.end(),
             [](const Entry *a, const Entry *b) { return a->hash < b->hash; });
   MemoryRows out({dimension_, true});
+  out.set_incomplete(incomplete_);
   for (const Entry *entry : order) out.append(values_.data() + entry->row, entry->weight);
   return out;
 }

@@ -23,14 +23,18 @@ class BAYES_API Sketch {
         seed_(seed),
         capacity_(capacity) {}
 
-  /// Reads all rows once. Capacity: the largest number of rows retained, >= 1.
-  static Sketch of(RowSource &rows, Control &control, std::uint64_t seed, std::size_t capacity);
+  /// Reads all rows once. Capacity: the largest number of rows retained, >= 1. `with_evidence`:
+  /// rows that miss all elements are left out.
+  static Sketch of(RowSource &rows, Control &control, std::uint64_t seed, std::size_t capacity,
+                   bool with_evidence = false);
 
   /// Distinct rows retained: all of them if they are fewer than the capacity. (Two rows with equal
   /// 64-bit hashes count as one.)
   std::size_t size() const { return entries_.size(); }
   /// Are all distinct rows retained?
   bool complete() const { return threshold_ == ~std::uint64_t(0); }
+  /// Does a row of the table miss an element?
+  bool incomplete() const { return incomplete_; }
 
   /// The weighted rows, in an order that depends on their contents only.
   MemoryRows sorted() const;
@@ -50,6 +54,7 @@ class BAYES_API Sketch {
   std::uint64_t seed_;
   std::size_t capacity_;
   std::uint64_t threshold_ = ~std::uint64_t(0);  // rows with larger hashes are dropped
+  bool incomplete_ = false;
   std::unordered_map<std::uint64_t, std::size_t> index_;
   std::vector<Entry> entries_;
   std::vector<double> values_;

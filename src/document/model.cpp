@@ -306,6 +306,12 @@ void seal_model(std::string &bytes) {
   put(bytes.data() + 16, fingerprint.b, 8);
 }
 
+bool marginalizes(const ModelInfo &info) {
+  const Document *const missing = info.options.find("missing");
+  const std::string *const text = missing ? missing->as<std::string>() : nullptr;
+  return text && *text == "marginalize";
+}
+
 std::string Model::to_bytes() const {
   std::string bytes(model_header_bytes, '\0');
   to_document().to_bytes(bytes);

@@ -50,6 +50,9 @@ struct ModelInfo {
   Document options;
 };
 
+/// Was the model fitted with option missing = marginalize?
+BAYES_API bool marginalizes(const ModelInfo &info);
+
 /// Posterior draws of quantities that do not depend on how components are numbered: one row of
 /// bayes_draws() for each value.
 struct Draws {

@@ -147,7 +147,9 @@ RowMinibatches::RowMinibatches(RowSource &rows, std::int64_t batch_rows)
       groups_((rows.rows() + group - 1) / group),
       batch_groups_((batch_rows + group - 1) / group),
       batch_({rows.shape().dimension, true}),
-      block_(rows.shape().block_doubles()) {}
+      block_(rows.shape().block_doubles()) {
+  batch_.set_incomplete(rows.incomplete());
+}
 
 RowSource &RowMinibatches::draw(Random random) {
   batch_.clear();

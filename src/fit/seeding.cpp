@@ -86,7 +86,7 @@ NormalScorer KMeans::nearest(const CovarianceShape &shape, const Matrix &centres
     scale.whiten = whiten;
   return {shape, centres,
           std::vector<FactoredScale>(std::size_t(shape.count(int(centres.cols()))), scale),
-          Vector::Zero(centres.cols())};
+          Vector::Zero(centres.cols()), false};
 }
 
 Matrix settled_centres(const KMeans &kmeans, Matrix centres, RowSource &sample, double weight,

@@ -13,23 +13,25 @@ namespace {
 
 class BlockEmissions final : public EmissionScorer {
  public:
-  BlockEmissions(const BlockScorer &scorer, bool whole_steps)
+  BlockEmissions(const BlockScorer &scorer, bool whole_steps, bool complete)
       : scorer_(scorer),
-        whole_steps_(whole_steps) {}
+        whole_steps_(whole_steps),
+        complete_(complete) {}
   int states() const override { return scorer_.components(); }
   double operations() const override { return scorer_.operations(); }
   std::size_t raw_size() const override { return scorer_.raw_size(); }
   std::unique_ptr<EmissionWorker> worker() const override {
-    return std::make_unique<Worker>(scorer_, whole_steps_);
+    return std::make_unique<Worker>(scorer_, whole_steps_, complete_);
   }
 
  private:
   class Worker final : public EmissionWorker {
    public:
-    Worker(const BlockScorer &scorer, bool whole_steps)
+    Worker(const BlockScorer &scorer, bool whole_steps, bool complete)
         : scorer_(scorer),
           worker_(scorer.worker()),
           whole_steps_(whole_steps),
+          complete_(complete),
           counts_(std::size_t(scorer.components()) * simd::sum_lanes) {}
 
     void score(const double *block, int, int, double *out) override {
@@ -38,7 +40,7 @@ class BlockEmissions final : public EmissionScorer {
       for (int k = 0; k < scorer_.components(); ++k) {
         double *const scores = out + std::size_t(k) * block_rows;
         worker_->score(usable, k, scores);
-        if (usable != block)
+        if (any_)
           for (int b = 0; b < block_rows; ++b)
             if (missing_[b]) scores[b] = 0;
       }
@@ -48,7 +50,7 @@ class BlockEmissions final : public EmissionScorer {
       const double *const usable = without_missing(block);
       worker_->prepare(usable);
       for (int k = 0; k < scorer_.components(); ++k, r += block_rows) {
-        if (usable != block)
+        if (any_)
           for (int b = 0; b < block_rows; ++b)
             if (missing_[b]) r[b] = 0;
         for (int at = 0; at < simd::sum_lanes; at += simd::lanes) {
@@ -75,10 +77,20 @@ class BlockEmissions final : public EmissionScorer {
    private:
     /// The block itself, or a copy with zeros for missing steps, which are marked in the mask.
     const double *without_missing(const double *block) {
-      if (!whole_steps_) return block;
-      bool any = false;
-      for (int b = 0; b < block_rows; ++b) any |= missing_[b] = block[b] != block[b];
-      if (!any) return block;
+      any_ = false;
+      if (!whole_steps_ || !misses_element(scorer_.dimension(), block)) return block;
+      for (int b = 0; b < block_rows; ++b) {
+        int elements = 0;
+        for (int j = 0; j < scorer_.dimension(); ++j) {
+          const double x = block[j * block_rows + b];
+          elements += x != x;
+        }
+        any_ |= missing_[b] = elements == scorer_.dimension() || (complete_ && elements > 0);
+      }
+      if (!complete_) {
+        worker_->incomplete = true;
+        return block;
+      }
       const std::size_t size = std::size_t(scorer_.dimension()) * block_rows;
       copy_.assign(block, block + size);
       for (double &x : copy_)
@@ -88,13 +100,13 @@ class BlockEmissions final : public EmissionScorer {
 
     const BlockScorer &scorer_;
     std::unique_ptr<BlockWorker> worker_;
-    bool whole_steps_;
+    bool whole_steps_, complete_, any_ = false;
     bool missing_[block_rows] = {};
     Buffer copy_, counts_;
   };
 
   const BlockScorer &scorer_;
-  bool whole_steps_;
+  bool whole_steps_, complete_;
 };
 
 /// Other emissions, tabulated for observations 0 .. values - 1.
@@ -300,9 +312,9 @@ class AveragedEmissions final : public ScoringEmissions {
 }  // namespace
 
 std::unique_ptr<EmissionScorer> emissions_of(const BlockScorer &scorer, bool whole_steps,
-                                             int values) {
+                                             int values, bool complete) {
   constexpr double most = 1 << 20;  // entries of a table
-  auto out = std::make_unique<BlockEmissions>(scorer, whole_steps);
+  auto out = std::make_unique<BlockEmissions>(scorer, whole_steps, complete);
   if (values == 0 || double(values) * scorer.components() > most) return out;
   return std::make_unique<TableEmissions>(std::move(out), values);
 }

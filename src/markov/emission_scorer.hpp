@@ -53,10 +53,11 @@ class EmissionScorer {
   virtual const EmissionTable *table() const { return nullptr; }
 };
 
-/// Emissions from an observation family's scorer, which must outlive them. `whole_steps`: it does
-/// not handle missing values; a step of NaNs is missing. values: as in Sequences.
+/// Emissions from an observation family's scorer, which must outlive them. `whole_steps`: of a step
+/// of NaNs it adds nothing to any sum; without, it counts such a step. values: as in Sequences.
+/// `complete`: a step that misses any element counts as missing all; for families of whole rows.
 BAYES_API std::unique_ptr<EmissionScorer> emissions_of(const BlockScorer &scorer, bool whole_steps,
-                                                       int values);
+                                                       int values, bool complete = false);
 
 /// Other emissions, tabulated for observations 0 .. values - 1.
 std::unique_ptr<EmissionScorer> table_emissions(std::unique_ptr<EmissionScorer> of, int values);

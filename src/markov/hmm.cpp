@@ -25,7 +25,7 @@ HiddenMarkovModel::~HiddenMarkovModel() = default;
 
 bool HiddenMarkovModel::vectors() const { return state->vectors; }
 bool HiddenMarkovModel::symbols() const { return state->is_symbols(); }
-bool HiddenMarkovModel::whole_steps() const { return state->whole_steps; }
+bool HiddenMarkovModel::multivariate() const { return state->whole_steps; }
 std::vector<std::string> HiddenMarkovModel::emission() const {
   const auto *products = std::get_if<ProductHmm>(&state->fitted);
   return products ? names_of(*products->point.emissions.columns)

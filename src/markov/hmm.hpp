@@ -38,7 +38,7 @@ enum class SequenceElements : char {
 struct HmmRowOptions {
   /// observations are names, stored as indices into a list that is passed to the fit
   bool symbols = false;
-  /// a step with a missing value counts as entirely missing (multivariate normal)
+  /// a step with a missing value counts as entirely missing: multivariate normals by gibbs
   bool whole_steps = false;
   /// missing = error
   bool refuse_missing = false;
@@ -121,8 +121,10 @@ class BAYES_API HiddenMarkovModel final : public Model {
   bool vectors() const;
   /// an observation is a name
   bool symbols() const;
-  /// as in HmmRowOptions
-  bool whole_steps() const;
+  /// an observation is a multivariate normal
+  bool multivariate() const;
+  /// Does a step with a missing value count as entirely missing when it is scored? In no model.
+  bool whole_steps() const { return false; }
   /// the name of every element's family; of multivariate normals one for all
   std::vector<std::string> emission() const;
   /// of multivariate normals: full, diagonal, spherical or tied; else empty

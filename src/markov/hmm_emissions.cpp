@@ -21,6 +21,7 @@ MemoryRows starting_sample(const Sequences &sequences, bool zeros, std::uint64_t
   const std::int64_t blocks = (sequences.rows.rows() + block_rows - 1) / block_rows;
   Observations some(sequences, zeros, std::max<std::int64_t>(1, blocks / most_blocks));
   MemoryRows all = Sketch::of(some, control, seed, 10000).sorted(), out(all.shape());
+  out.set_incomplete(all.incomplete());
   Buffer block(all.shape().block_doubles());
   std::vector<double> x(std::size_t(all.shape().dimension));
   for (std::int64_t row = 0; row < all.rows(); ++row) {  // a missing step has no weight
@@ -66,6 +67,10 @@ NormalEmissions::NormalEmissions(const Sequences &sequences, const HmmOptions &o
         "option \"prior.a\" is " + describe(a) + ", but method map needs a prior with a mode",
         "A state without observations would have no most probable covariance.",
         "Raise prior.a above " + describe(a - divisor) + ".");
+  if (!sample_.incomplete()) return;
+  completion_.emplace(sample_, control);
+  completion_->set_point(point_of(survey_));
+  completion_->complete_by_means(0, control);
 }
 
 double NormalEmissions::numbers(int d, int k) const {
@@ -90,9 +95,11 @@ NormalEmissions::Statistics NormalEmissions::starting_statistics(int restart) {
                                            {RowRandom(options_.seed, std::uint64_t(restart), 0, 5)})
         .statistics;
   }
+  // What a step misses of a centre is expected given the rest.
+  MemoryRows &from = completion_ ? completion_->rows : sample_;
   Matrix centres = restart % 3 == 0
-                       ? random_rows(sample_, k_, random)
-                       : kmeans_plus_plus(sample_, k_, floor_.deviation(), random, control_);
+                       ? random_rows(from, k_, random)
+                       : kmeans_plus_plus(from, k_, floor_.deviation(), random, control_);
   if (restart % 3 == 1)
     centres = settled_centres(kmeans, std::move(centres), sample_, survey_.weight, control_);
   return shared_out(kmeans, centres);
@@ -106,10 +113,15 @@ NormalEmissions::Point NormalEmissions::first_point(const Statistics &statistics
 
 Survey NormalEmissions::look(const CovarianceShape &shape, const Sequences &sequences,
                              Control &control) {
-  Observations all(sequences, true);
-  bool any = false;
-  for_each_step(sequences, control,
-                [&](const double *x, std::int64_t, std::int64_t, double) { any |= *x == *x; });
+  bool any = false, incomplete = false;
+  for_each_step(sequences, control, [&](const double *x, std::int64_t, std::int64_t, double) {
+    int missing = 0;
+    for (int j = 0; j < sequences.dimension; ++j) missing += x[j * block_rows] != x[j * block_rows];
+    any |= missing < sequences.dimension;
+    incomplete |= missing > 0 && missing < sequences.dimension;
+  });
+  Observations all(sequences, !incomplete);
+  all.set_incomplete(incomplete);
   if (!any)
     throw Error(Errc::invalid_argument, "all observations are missing", {},
                 "Leave such sequences out.");

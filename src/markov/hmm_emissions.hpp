@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "families/normal/normal_completion.hpp"
 #include "families/normal/normal_prior.hpp"
 #include "families/normal/normal_scorer.hpp"
 #include "families/product/product_prior.hpp"
@@ -60,6 +61,8 @@ class NormalEmissions {
   MemoryRows sample_;
   CovarianceFloor floor_;
   Posterior prior_, neutral_;
+  /// the sample, if its steps miss elements
+  std::optional<RowCompletion> completion_;
 };
 
 /// Independent columns, or the one column of symbols.

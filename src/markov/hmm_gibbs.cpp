@@ -204,7 +204,8 @@ template <class P, class Q> class Sampling<P, Q>::Chain final : public ChainSamp
                           compared_ ? all_.reference_.data() : nullptr};
     const MarkovSums sums = markov_step(
         all_.sequences_, control, markov::chain_of(parameters_),
-        *emissions_of(scorer, all_.learner_.whole_steps, all_.sequences_.values), &draws);
+        // What a step of whole rows misses would have to be drawn.
+        *emissions_of(scorer, all_.learner_.whole_steps, all_.sequences_.values, true), &draws);
     log_likelihood_ = sums.objective;
     confusion_ = sums.confusion;
     const double log_joint = log_likelihood_ + density();

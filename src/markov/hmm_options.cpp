@@ -237,9 +237,9 @@ HmmOptions read_hmm_options(int k, const Document &options, SequenceElements ele
     out.method = start->info.method;
     out.emission = start->emission();
     out.symbols = start->symbols();
-    if (start->whole_steps()) out.covariance = start->covariance();
+    if (start->multivariate()) out.covariance = start->covariance();
   }
-  out.products = start ? !start->whole_steps() : out.emission[0] != normal_family;
+  out.products = start ? !start->multivariate() : out.emission[0] != normal_family;
   OptionTable t = OptionTable::reading(options);
   emission_lines(t, out);
   if (!start) check_emission(out, elements, vectors);
@@ -254,7 +254,7 @@ HmmOptions read_hmm_options(int k, const Document &options, SequenceElements ele
 }
 
 HmmRowOptions HmmOptions::rows() const {
-  return {symbols, !products, missing == "error", null_on_error};
+  return {symbols, !products && sampled(), missing == "error", null_on_error};
 }
 
 Document HmmOptions::document() const {

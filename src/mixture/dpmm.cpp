@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "families/marginal_scorers.hpp"
 #include "families/normal/normal_clusters.hpp"
+#include "families/normal/normal_marginal.hpp"
 #include "families/product/product.hpp"
 #include "families/product/product_prior.hpp"
 #include "mixture/dpmm_state.hpp"
@@ -14,9 +16,12 @@ namespace bayes {
 
 /// The clusters of all stored draws, prepared for scoring rows.
 struct DirichletProcessMixture::Predictor {
+  /// The state must outlive this if rows of normals miss elements.
   explicit Predictor(const State &state) {
     std::visit([this](const auto &fitted) { compile(fitted); }, state.fitted);
+    normal_ = std::get_if<DpmmFitted<NormalWishart>>(&state.fitted);
   }
+  explicit Predictor(const DpmmFitted<NormalWishart> &fitted) { compile(fitted); }
 
   template <class Q> void compile(const DpmmFitted<Q> &fitted) {
     auto &clusters = clusters_.emplace<typename Q::Clusters>(fitted.prior, fitted.components);
@@ -29,6 +34,7 @@ struct DirichletProcessMixture::Predictor {
   /// log (weight x predictive density of x) of every component of every draw, and of all empty
   /// clusters together; neither divided by the number of draws.
   void score(std::span<const double> x) {
+    if (normal_ && misses_element(x)) return score_observed(x);
     std::visit(
         [&](auto &clusters) {
           if constexpr (!std::is_same_v<std::decay_t<decltype(clusters)>, std::monostate>) {
@@ -39,6 +45,27 @@ struct DirichletProcessMixture::Predictor {
         clusters_);
     for (std::size_t i = 0; i < log_weights.size(); ++i) joint[i] += log_weights[i];
   }
+  /// Of normals: by the marginal densities of what is observed.
+  void score_observed(std::span<const double> x) {
+    if (std::all_of(x.begin(), x.end(), [](double element) { return std::isnan(element); })) {
+      std::copy(log_weights.begin(), log_weights.end(), joint.begin());
+      alone = std::log(new_weight);
+      return;
+    }
+    Predictor &of =
+        marginals_.of(x, double(log_weights.size()) * (parameters_of(normal_->prior) + 1),
+                      [this](std::span<const int> elements) {
+                        DpmmFitted<NormalWishart> some;
+                        some.prior = marginal(normal_->prior, elements);
+                        some.components = marginal(normal_->components, elements);
+                        some.weights = normal_->weights;
+                        some.rest = normal_->rest;
+                        return std::make_unique<Predictor>(some);
+                      });
+    of.score(marginals_.observed());
+    std::copy(of.joint.begin(), of.joint.end(), joint.begin());
+    alone = of.alone;
+  }
   std::span<const double> scores() const { return {joint.data(), log_weights.size()}; }
   double largest() const {
     double out = alone;
@@ -46,6 +73,8 @@ struct DirichletProcessMixture::Predictor {
     return out;
   }
 
+  const DpmmFitted<NormalWishart> *normal_ = nullptr;
+  MarginalScorers<Predictor> marginals_;
   std::variant<std::monostate, NormalClusters, ProductClusters> clusters_;
   Buffer joint;
   std::vector<double> log_weights;

@@ -68,7 +68,7 @@ class BAYES_API DirichletProcessMixture final : public Model {
   std::int64_t stored_draws() const override;
 
   // One row x of d numbers that their columns allow (Error(invalid_argument) names the element
-  // otherwise).
+  // otherwise); of one that misses elements (NaN) the others count alone.
 
   /// size() + 1 numbers that sum to 1: for every cluster of the estimate, the expected share of its
   /// rows among those that x clusters with; last, the probability that x starts a new cluster.

@@ -3,17 +3,15 @@
 #include <algorithm>
 #include <numeric>
 
-#include "data/row_access.hpp"
-#include "data/sketch.hpp"
 #include "families/normal/normal_clusters.hpp"
 #include "families/normal/normal_draw.hpp"
 #include "families/normal/normal_prior.hpp"
 #include "families/product/product.hpp"
 #include "families/product/product_prior.hpp"
 #include "fit/fit_run.hpp"
-#include "fit/seeding.hpp"
 #include "mcmc/stored_draws.hpp"
 #include "mixture/dpmm_options.hpp"
+#include "mixture/dpmm_starts.hpp"
 #include "mixture/dpmm_state.hpp"
 #include "mixture/stick_breaking.hpp"
 #include "partition/chains.hpp"
@@ -29,56 +27,6 @@ constexpr int components_of_prior = 5;
 /// agreement of the chains indicates convergence.
 constexpr int starting_clusters[] = {1, 10, 3, 30};
 
-/// Partitions to begin with: rows at the nearest of some rows drawn far from each other.
-class StartingPartitions {
- public:
-  StartingPartitions(RowSource &rows, std::uint64_t seed, Control &control)
-      : rows_(rows),
-        seed_(seed),
-        control_(control) {}
-
-  /// Dense from 0. `stream` names the random numbers.
-  std::vector<int> of(int clusters, std::uint64_t stream) {
-    std::vector<int> labels(std::size_t(rows_.rows()), 0);
-    if (!sample_) {
-      sketch_.emplace(Sketch::of(rows_, control_, seed_, 2000));
-      sample_.emplace(sketch_->sorted());
-      unit_ = deviations(*sample_);
-    }
-    const int k = int(std::min<std::size_t>(std::size_t(clusters), sketch_->size()));
-    if (k == 1) return labels;
-    Random random(seed_, stream, 0, 3);
-    const Matrix centres = kmeans_plus_plus(*sample_, k, unit_, random, control_);
-    local_step<HardAllocation>(rows_, control_, KMeans(unit_).nearest(diagonal_covariance, centres),
-                               std::vector<double>(std::size_t(k), 0.0), {labels.data()});
-    make_dense(labels, k);
-    return labels;
-  }
-
- private:
-  /// Of every column; 1 for a constant one.
-  static Vector deviations(MemoryRows &rows) {
-    const RowAccess access(rows, "");
-    Vector x(access.dimension()), mean = Vector::Zero(x.size()), squares = mean;
-    for (std::int64_t i = 0; i < access.rows(); ++i) {
-      access.read(i, x.data());
-      const Vector difference = x - mean;
-      mean += difference / double(i + 1);
-      squares.array() += difference.array() * (x - mean).array();
-    }
-    return (squares / double(access.rows())).unaryExpr([](double v) {
-      return v > 0 ? std::sqrt(v) : 1.0;
-    });
-  }
-
-  RowSource &rows_;
-  const std::uint64_t seed_;
-  Control &control_;
-  std::optional<Sketch> sketch_;
-  std::optional<MemoryRows> sample_;
-  Vector unit_;
-};
-
 /// Writes down every row's most probable component, and how probable it is.
 struct MostProbable {
   static constexpr bool scored = true;
@@ -86,7 +34,11 @@ struct MostProbable {
   double *probability;
   void allocate(int k, BlockRows block, const double *weight, double *logits, double *counts,
                 RowSums &sums) const {
-    SoftAllocation().allocate(k, block, weight, logits, counts, sums);
+    // A row without evidence has the weights of the components.
+    alignas(cache_line) double one[block_rows] = {};
+    std::copy_n(weight, block_rows, one);
+    std::fill_n(one, block.rows, 1.0);
+    SoftAllocation().allocate(k, block, one, logits, counts, sums);
     for (int b = 0; b < block.rows; ++b) {
       int best = 0;
       for (int j = 1; j < k; ++j)
@@ -94,6 +46,18 @@ struct MostProbable {
       labels[block.first + b] = best;
       probability[block.first + b] = std::min(1.0, logits[best * block_rows + b]);
     }
+  }
+};
+
+/// Given labels whose scores are added up.
+struct GivenScores {
+  static constexpr bool scored = true;
+  const int *labels;
+  void allocate(int k, BlockRows block, const double *weight, double *logits, double *counts,
+                RowSums &sums) const {
+    for (int b = 0; b < block.rows; ++b)
+      sums.objective += weight[b] * logits[labels[block.first + b] * block_rows + b];
+    GivenAllocation{labels}.allocate(k, block, weight, logits, counts, sums);
   }
 };
 
@@ -337,8 +301,10 @@ template <class Q> class ProcessFit : ProcessFitBase {
     const auto statistics =
         statistics_of_labels(rows_, prior_, fit_.labels.data(), clusters, control_);
     const Q all = replicate(prior_, clusters);
-    model_->info.log_likelihood = log_marginal_likelihood(statistics, all);
     fitted_.clusters = posterior(statistics, all);
+    model_->info.log_likelihood = log_marginal_likelihood(statistics, all);
+    if constexpr (std::is_same_v<Q, NormalWishart>)
+      if (rows_.incomplete()) improve_bound(all);
     fitted_.prior = prior_;
     for (int k = 0; k < clusters; ++k)
       state.counts.push_back(std::int64_t(std::llround(statistics.count(k))));
@@ -347,6 +313,23 @@ template <class Q> class ProcessFit : ProcessFitBase {
     options.set("prior", prior_document(prior_, options_));
     run_.describe(rows_.rows(), rows_.skipped(), rows_.shape().dimension, clusters,
                   std::move(options));
+  }
+
+  /// Of rows that miss elements log p(rows | partition) has no closed form: the posterior of the
+  /// clusters and a bound by variational inference, given the labels.
+  void improve_bound(const Q &prior) {
+    constexpr int most_iterations = 1000;
+    double before = -std::numeric_limits<double>::infinity();
+    for (int i = 0; i < most_iterations; ++i) {
+      const auto local = local_step<GivenScores>(
+          rows_, control_, make_scorer(fitted_.clusters),
+          std::vector<double>(std::size_t(prior.components()), 0.0), {fit_.labels.data()});
+      const double bound = local.sums.objective - divergence(fitted_.clusters, prior);
+      model_->info.log_likelihood = bound;
+      if (bound - before <= options_.tolerance) return;
+      before = bound;
+      fitted_.clusters = posterior(local.statistics, prior);
+    }
   }
 
   Q prior_;
@@ -372,6 +355,7 @@ DpmmFit dpmm_fit(RowSource &rows, const Document &document, Control &control) {
         Errc::too_large,
         std::to_string(rows.rows()) + " rows are more than a Dirichlet process mixture takes",
         "The limit is 2147483647.");
+  if (options.missing == "marginalize") rows.set_incomplete(find_missing(rows, control));
   if (options.products) {
     const ProductSurvey known =
         survey_product(rows, options.likelihood, options.categories, control);

@@ -63,7 +63,7 @@ void lines(OptionTable &t, DpmmOptions &o) {
       "concentration", [&](const Document &given) { read_concentration(given, o); },
       [&] { return write_concentration(o); });
   t.seed("seed", o.seed);
-  t.either("missing", o.rows.skip_missing, "error", "skip");
+  t.choice("missing", o.missing, {"error", "skip", "marginalize"});
   t.either("on_error", o.rows.null_on_error, "error", "null");
   t.other("prior", [&](const Document &given) { read_prior(given, o); });
   o.chains.lines(t, o.sampled());
@@ -92,6 +92,8 @@ DpmmOptions read_dpmm_options(const Document &options) {
   OptionTable t = OptionTable::reading(options);
   lines(t, out);
   t.finish("method " + out.method + (out.products ? " with this likelihood" : ""));
+  out.rows.skip_missing = out.missing == "skip";
+  out.rows.keep_missing = out.missing == "marginalize";
   return out;
 }
 

@@ -15,11 +15,15 @@ std::size_t sketch_capacity(int dimension, int k) {
 
 }  // namespace
 
-FiniteRows::FiniteRows(RowSource &rows, int k, std::uint64_t seed, Control &control)
+FiniteRows::FiniteRows(RowSource &rows, int k, std::uint64_t seed, Control &control,
+                       bool whole_rows)
     : all(rows),
-      sketch_(Sketch::of(rows, control, seed, sketch_capacity(rows.shape().dimension, k))),
+      sketch_(
+          Sketch::of(rows, control, seed, sketch_capacity(rows.shape().dimension, k), whole_rows)),
       sample(sketch_.sorted()),
-      data(sketch_.complete() ? static_cast<RowSource &>(sample) : rows) {}
+      data(sketch_.complete() ? static_cast<RowSource &>(sample) : rows) {
+  all.set_incomplete(sketch_.incomplete());
+}
 
 void FiniteRows::require_distinct_rows(int k) const {
   const std::int64_t distinct = std::int64_t(sketch_.size());

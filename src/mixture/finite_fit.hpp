@@ -31,7 +31,9 @@ void reorder(MixturePosterior<Posterior> &state, const std::vector<int> &order) 
 /// The rows of a fit of k components, and some of the distinct ones to begin on.
 class FiniteRows {
  public:
-  FiniteRows(RowSource &rows, int k, std::uint64_t seed, Control &control);
+  /// `whole_rows`: the components are of a family of whole rows, to which one that misses all
+  /// elements says nothing.
+  FiniteRows(RowSource &rows, int k, std::uint64_t seed, Control &control, bool whole_rows = false);
   FiniteRows(const FiniteRows &) = delete;
 
   /// The sample stands for rows of so much weight from here on.

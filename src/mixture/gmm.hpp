@@ -69,8 +69,9 @@ class BAYES_API GaussianMixture final : public Model {
   /// from 0; throws Error(invalid_argument) without posterior
   GmmPosterior posterior(int index) const;
 
-  // One row x of d finite numbers. With a posterior these use the posterior predictive of each
-  // component (Student t), with draws its average over them.
+  // One row x of d finite numbers; of one that misses elements (NaN) the others count alone. With
+  // a posterior these use the posterior predictive of each component (Student t), with draws its
+  // average over them.
   /// the most probable component, from 0; ties: the first
   int predict(std::span<const double> x) const;
   /// k posterior probabilities

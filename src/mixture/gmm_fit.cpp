@@ -1,5 +1,6 @@
 // Fitting a Gaussian mixture: survey of the rows, default prior, starting points, learner, and the
 // fitted model.
+#include "families/normal/normal_completion.hpp"
 #include "fit/seeding.hpp"
 #include "mixture/finite_fit.hpp"
 #include "mixture/gmm_prior.hpp"
@@ -39,7 +40,7 @@ class GmmFit {
         update_(update),
         control_(control),
         run_(*model_, options, control),
-        rows_(rows, k, options.seed, control),
+        rows_(rows, k, options.seed, control, true),
         survey_(survey(shape, rows_.data, control)),
         floor_(survey_.variance, options.covariance_floor, survey_.covariance),
         priors_(make_prior(options, survey_, k)),
@@ -49,6 +50,11 @@ class GmmFit {
     if (!update) rows_.require_distinct_rows(k);
     run_.set_weight(survey_.weight, rows.rows());
     rows_.set_weight(survey_.weight);
+    if (rows_.sample.incomplete()) {
+      completion_.emplace(rows_.sample, control);
+      completion_->set_point(point_of(survey_));
+      completion_->complete_by_means(0, control);
+    }
     if (start) fit_.start_point = convert_point(shape, *start);
     if (start && start->state->fitted.shape() == shape) {
       fit_.start_posterior = start->state->fitted.linked;
@@ -103,8 +109,10 @@ class GmmFit {
     } else {
       const bool anywhere =
           options_.init == "random" || (varied && restart % 5 > 1 && restart % 2 == 1);
-      centres = anywhere ? random_rows(rows_.sample, k_, random)
-                         : kmeans_plus_plus(rows_.sample, k_, unit, random, control_);
+      // What rows miss of a centre is expected given the rest.
+      MemoryRows &sample = completion_ ? completion_->rows : rows_.sample;
+      centres = anywhere ? random_rows(sample, k_, random)
+                         : kmeans_plus_plus(sample, k_, unit, random, control_);
     }
     // One restart in five runs k-means to convergence: its results are often the same, and not
     // always near the best optimum. The others start alternately from k-means++ and from random
@@ -179,6 +187,8 @@ class GmmFit {
   CovarianceFloor floor_;
   GmmPrior priors_;
   FiniteFit<NormalPoint, NormalWishart> fit_;
+  /// the sample, if its rows miss elements
+  std::optional<RowCompletion> completion_;
   std::optional<MixturePosterior<NormalIndependent>> start_independent_, independent_;
 };
 
@@ -193,7 +203,8 @@ std::unique_ptr<GaussianMixture> fit(RowSource &rows, int k, const GmmOptions &o
   require_model_size(what, doubles, "Use a smaller k, or covariance diagonal.");
   // Parameters before and after a step, the prior, their factors, statistics and a share of them
   // for every thread.
-  const double each = NormalScorer::sums_per_number(shape, d);
+  const double each =
+      NormalScorer::sums_per_number(shape, d) + (options.rows().keep_missing ? 2 : 0);
   require_memory({.what = what,
                   .bytes = 8 * doubles * (8 + each * control.threads),
                   .hint = "use a smaller k, or covariance diagonal."},

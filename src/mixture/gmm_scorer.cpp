@@ -1,9 +1,12 @@
 #include "mixture/gmm_scorer.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <numbers>
 
 #include "base/simd.hpp"
 #include "families/normal/normal_clusters.hpp"
+#include "families/normal/normal_marginal.hpp"
 
 namespace bayes {
 namespace {
@@ -21,7 +24,7 @@ constexpr double most_degrees = 1e8;
 
 }  // namespace
 
-GmmScorer::GmmScorer(const GaussianMixture::State &state) {
+GmmScorer::GmmScorer(const GaussianMixture::State &state) : fitted_(&state.fitted) {
   const GmmFitted &fitted = state.fitted;
   const CovarianceShape &shape = fitted.shape();
   d_ = fitted.point.components.dimension();
@@ -262,7 +265,63 @@ double GmmScorer::Integral::log_density(const double *x) const {
   return constant + top + std::log(sum * step);
 }
 
+GmmScorer &GmmScorer::marginal(std::span<const double> x) {
+  const double numbers = double(k_) * (d_ + 4.0) * (fitted_->shape().dense ? d_ : 1) *
+                         (fitted_->draws ? fitted_->draws->draws : 1);
+  return marginal_.of(x, numbers, [this](std::span<const int> elements) {
+    GaussianMixture::State some;
+    GmmFitted &fitted = some.fitted;
+    fitted = *fitted_;
+    NormalPoint &point = fitted.point.components;
+    if (fitted.linked) {
+      fitted.linked->components = bayes::marginal(fitted.linked->components, elements);
+      point = point_estimate(fitted.linked->components);
+    } else {
+      point = bayes::marginal(point, elements);
+    }
+    if (fitted.independent)
+      fitted.independent->components = bayes::marginal(fitted.independent->components, elements);
+    if (fitted.draws)
+      fitted.draws->components = bayes::marginal(fitted.draws->components, elements);
+    return std::make_unique<GmmScorer>(some);
+  });
+}
+
+/// Of a row that misses everything.
+std::span<const double> GmmScorer::log_weights() {
+  if (fitted_->draws) {
+    const std::vector<double> &drawn = fitted_->draws->weights;
+    std::fill(out_.begin(), out_.end(), 0.0);
+    for (std::size_t i = 0; i < drawn.size(); ++i)
+      out_[i % std::size_t(k_)] += drawn[i] / fitted_->draws->draws;
+  } else {
+    for (int k = 0; k < k_; ++k) out_[std::size_t(k)] = fitted_->point.weights(k);
+  }
+  for (int k = 0; k < k_; ++k) out_[std::size_t(k)] = std::log(out_[std::size_t(k)]);
+  return {out_.data(), std::size_t(k_)};
+}
+
+namespace {
+
+bool misses_all(std::span<const double> x) {
+  return std::all_of(x.begin(), x.end(), [](double element) { return std::isnan(element); });
+}
+
+}  // namespace
+
+std::vector<double> GmmScorer::masses(std::span<const double> x) {
+  if (!misses_element(x)) return masses_(x.data());
+  if (misses_all(x)) return fitted_->draws->weights;
+  GmmScorer &of = marginal(x);
+  return of.masses_(marginal_.observed().data());
+}
+
 std::span<const double> GmmScorer::log_joint(std::span<const double> x) {
+  if (misses_element(x)) {
+    if (misses_all(x)) return log_weights();
+    GmmScorer &of = marginal(x);
+    return of.log_joint(marginal_.observed());
+  }
   if (drawn_) return drawn_(x.data());
   switch (form_) {
     case Form::dense: quadratic_dense(x.data()); break;

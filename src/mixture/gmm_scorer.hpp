@@ -1,5 +1,6 @@
 // A Gaussian mixture prepared for scoring single rows: components lie in the lanes, so that one row
-// is scored under all of them at once.
+// is scored under all of them at once. Of a row that misses elements (NaN) it is the marginal
+// density of the others.
 #pragma once
 
 #include <functional>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "base/aligned.hpp"
+#include "families/marginal_scorers.hpp"
 #include "mixture/gmm_state.hpp"
 
 namespace bayes {
@@ -14,6 +16,7 @@ namespace bayes {
 /// Not for use by two threads at a time: it has its own workspace.
 class GmmScorer {
  public:
+  /// The state must outlive this if rows miss elements.
   explicit GmmScorer(const GaussianMixture::State &state);
 
   /// log (weight_k x predictive density of x under component k) for every component; the span is
@@ -21,9 +24,12 @@ class GmmScorer {
   std::span<const double> log_joint(std::span<const double> x);
 
   /// FiniteDrawsScorer::masses, of a model with draws.
-  std::vector<double> masses(std::span<const double> x) const { return masses_(x.data()); }
+  std::vector<double> masses(std::span<const double> x);
 
  private:
+  /// of a row that misses something, but not all
+  GmmScorer &marginal(std::span<const double> x);
+  std::span<const double> log_weights();
   void compile_dense(const CovarianceShape &shape, const std::vector<FactoredScale> &scales);
   void compile_variances(const CovarianceShape &shape, const std::vector<FactoredScale> &scales);
   void compile_quadrature(const MixturePosterior<NormalIndependent> &q);
@@ -49,6 +55,8 @@ class GmmScorer {
     double log_density(const double *x) const;
   };
   std::vector<Integral> integrals_;
+  const GmmFitted *fitted_;
+  MarginalScorers<GmmScorer> marginal_;
   // of a model with draws: all of log_joint
   std::function<std::span<const double>(const double *x)> drawn_;
   std::function<std::vector<double>(const double *x)> masses_;

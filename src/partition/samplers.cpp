@@ -1,5 +1,7 @@
 #include "partition/samplers.hpp"
 
+#include "partition/incomplete_sampler.hpp"
+
 namespace bayes {
 
 template class CollapsedSampler<NormalWishart>;
@@ -29,12 +31,11 @@ template <class Q, class Sampler> class AnySampler final : public MixtureSampler
   Sampler sampler_;
 };
 
-}  // namespace
-
+/// Of rows that the sampler takes as they are.
 template <class Q>
-std::unique_ptr<MixtureSampler<Q>> make_sampler(const std::string &method, RowSource &rows,
-                                                const Q &prior, const SamplerSetting &setting,
-                                                std::vector<int> labels, Control &control) {
+std::unique_ptr<MixtureSampler<Q>> make_complete(const std::string &method, RowSource &rows,
+                                                 const Q &prior, const SamplerSetting &setting,
+                                                 std::vector<int> labels, Control &control) {
   if (method == "collapsed")
     return std::make_unique<AnySampler<Q, CollapsedSampler<Q>>>(rows, prior, setting,
                                                                 std::move(labels), control);
@@ -46,6 +47,24 @@ std::unique_ptr<MixtureSampler<Q>> make_sampler(const std::string &method, RowSo
                                                             control);
   return std::make_unique<AnySampler<Q, MarginalSampler<Q>>>(rows, prior, setting,
                                                              std::move(labels), control);
+}
+
+}  // namespace
+
+template <class Q>
+std::unique_ptr<MixtureSampler<Q>> make_sampler(const std::string &method, RowSource &rows,
+                                                const Q &prior, const SamplerSetting &setting,
+                                                std::vector<int> labels, Control &control) {
+  if constexpr (std::is_same_v<Q, NormalWishart>)
+    if (rows.incomplete())
+      return std::make_unique<IncompleteSampler>(
+          rows, prior, setting, std::move(labels), method,
+          [method, &prior, &control](RowSource &completed, const SamplerSetting &now,
+                                     std::vector<int> from) {
+            return make_complete<Q>(method, completed, prior, now, std::move(from), control);
+          },
+          control);
+  return make_complete<Q>(method, rows, prior, setting, std::move(labels), control);
 }
 
 template std::unique_ptr<MixtureSampler<NormalWishart>> make_sampler(const std::string &,

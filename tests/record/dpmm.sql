@@ -49,9 +49,10 @@ SELECT 'dpmm', format('dpmm digits %s', called), 'digit_rows', 'digit_rows',
             ELSE '{"draws": 4}'::jsonb END)
 FROM dpmm WHERE kind LIKE 'normal %'
 UNION ALL
-SELECT 'dpmm', format('dpmm missing %s', called), 'iris_rows', 'three_rows',
-  format('dpmm_fit(gap, %L::jsonb ORDER BY id)', o || '{"missing": "skip"}')
-FROM dpmm WHERE kind = 'normal full'
+SELECT 'dpmm', format('dpmm %s %s', CASE missing WHEN 'skip' THEN 'missing' ELSE missing END,
+    called), 'iris_rows', 'three_rows',
+  format('dpmm_fit(gap, %L::jsonb ORDER BY id)', o || jsonb_build_object('missing', missing))
+FROM dpmm, unnest('{skip,marginalize}'::text[]) AS missing WHERE kind = 'normal full'
 UNION ALL
 SELECT 'dpmm', format('dpmm many %s', called), 'many_rows', 'many_rows',
   call(o || CASE WHEN variational THEN '{"restarts": 2, "max_iter": 4, "truncation": 5}'

@@ -81,8 +81,8 @@ SELECT is(complaint(format('SELECT dpmm_fit(x, %L) FROM few', options)), said, o
     'varied, one'),
   ('{"seed": -1}', '22023 option "seed" is -1, but must be a whole number of at least 0'),
   ('{"seed": 1.5}', '22023 option "seed" is 1.5, but must be a whole number of at least 0'),
-  ('{"missing": "marginalize"}', '22023 option "missing" is "marginalize", but must be one of '
-    'error, skip'),
+  ('{"missing": "keep"}', '22023 option "missing" is "keep", but must be one of error, skip, '
+    'marginalize'),
   ('{"on_error": "nul"}', '22023 option "on_error" is "nul", but must be one of error, null'),
   ('{"max_iter": 10}', '22023 option "max_iter" does not apply to method collapsed'),
   ('{"tol": 1, "method": "gibbs"}', '22023 option "tol" does not apply to method gibbs'),

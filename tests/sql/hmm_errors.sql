@@ -1,6 +1,6 @@
 -- Hidden Markov models: every way to ask for what cannot be, and what is said about it. SQLSTATEs
 -- as the comments of the functions promise; messages name sequence, step, element or key.
-SELECT plan(217);
+SELECT plan(218);
 \ir ../lib/hmm_errors.sql
 
 -- ---- arguments, sequences, weights, known states, models to start from ----
@@ -84,7 +84,10 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
     '54000 a symbol is 10001 bytes long, but the limit is 10000'),
   ($q$SELECT hmm_fit(ARRAY[NULL]::float8[], 1)$q$, '22023 all observations are missing'),
   ($q$SELECT hmm_fit(ARRAY[NULL]::float8[], 1, '{"on_error": "null"}')$q$, 'no error'),
-  ($q$SELECT hmm_fit('{{NULL,1},{2,NULL}}'::float8[], 1)$q$, '22023 all observations are missing'),
+  ($q$SELECT hmm_fit('{{NULL,NULL},{NULL,NULL}}'::float8[], 1)$q$,
+    '22023 all observations are missing'),
+  ($q$SELECT hmm_fit('{{NULL,1},{NULL,2}}'::float8[], 1)$q$,
+    '22023 element 1 is missing in every row'),
   ($q$SELECT hmm_fit(x, s[1:3], 2) FROM words$q$,
     '2202E sequence 1 has 6 steps, but 3 known states'),
   ($q$SELECT hmm_fit(CASE id WHEN 1 THEN NULL ELSE x END, CASE id WHEN 4 THEN s || 1 ELSE s END, 2)

@@ -91,9 +91,10 @@ SELECT same_rows($$SELECT hmm_decode(model, o) OVER w, hmm_probabilities(model, 
   WHEN 2 THEN ROW('NaN'::float8, duration) ELSE ROW(waiting, duration) END AS o) r
   WHERE t <= 40 WINDOW w AS (ORDER BY t)$$,
   $$SELECT (hmm_decode(model, x))[t], row_of(hmm_probabilities(model, x), t)
-    FROM (SELECT array_agg(CASE WHEN t % 4 = 3 THEN x ELSE '{NULL,NULL}' END ORDER BY t) AS x
+    FROM (SELECT array_agg(CASE t % 4 WHEN 0 THEN ARRAY[waiting, NULL] WHEN 1 THEN '{NULL,NULL}'
+      WHEN 2 THEN ARRAY[NULL, duration] ELSE x END ORDER BY t) AS x
     FROM pairs WHERE t <= 40) p, fits, generate_series(1, 40) t WHERE data = 'duo full'
-    AND method = 'vi' ORDER BY t$$, 'of a multivariate normal a step is missing as a whole');
+    AND method = 'vi' ORDER BY t$$, 'of a multivariate normal the rest of a step counts');
 SELECT same_rows($$SELECT hmm_decode(model, ROW(NULL::float8[])) OVER (),
   hmm_decode(model, ROW('{NULL,1}'::float8[])) OVER (ORDER BY t) IN (1, 2, 3) FROM pairs
   WHERE t = 1$$, $$SELECT (hmm_decode(model, '{{NULL,NULL}}'::float8[]))[1], true FROM fits

@@ -44,6 +44,14 @@ template <class At> void pack_triangle(int dimension, At at, double *out) {
         *out++ = i < dimension && j <= i ? at(i, j) : 0.0;
 }
 
+/// The elements of a packed triangle: at(i, j) = element, i >= j.
+template <class At> void unpack_triangle(int dimension, const double *packed, At at) {
+  for (int t = 0; t < tiles(dimension); ++t)
+    for (int j = 0; j < tile * (t + 1); ++j)
+      for (int i = tile * t; i < tile * (t + 1); ++i, ++packed)
+        if (i < dimension && j <= i) at(i, j) = *packed;
+}
+
 /// y = x - mean over a block; rows of padding up to padded(dimension) are zero. y:
 /// padded(dimension) x block_rows.
 inline void centre(int dimension, const double *x, const double *mean, double *y) {
@@ -71,11 +79,12 @@ inline void transform(int dimension, const double *packed, const double *y, doub
     }
 }
 
-/// out[b] = constant - |W y_b|^2 / 2 for the rows of a block; W packed, y centred and padded.
+/// out[b] = constant - |W y_b|^2 / 2 for the rows of a block, or at least the first `rows` of them;
+/// W packed, y centred and padded.
 inline void quadratic(int dimension, const double *packed, const double *y, double constant,
-                      double *out) {
+                      double *out, int rows = block_rows) {
   const int t_end = tiles(dimension);
-  for (int first = 0; first < block_rows; first += row_vectors * lanes) {
+  for (int first = 0; first < rows; first += row_vectors * lanes) {
     Vector q[row_vectors] = {};
     const double *w = packed;
     for (int t = 0; t < t_end; ++t) {

@@ -1,15 +1,149 @@
 #include "families/normal/normal_prior.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/aligned.hpp"
 #include "base/message.hpp"
 #include "data/local_step.hpp"
+#include "data/sweep.hpp"
 #include "document/members.hpp"
 
 namespace bayes {
 
-Survey survey(const CovarianceShape &shape, RowSource &rows, Control &control) {
+namespace {
+
+/// Sums of what is observed.
+struct Observed {
+  /// weight of the rows that have an element
+  double rows = 0;
+  /// of every element: weight, and sums of differences and of their squares
+  std::vector<double> count, sum, squares;
+
+  explicit Observed(std::size_t d = 0) : count(d), sum(d), squares(d) {}
+  void add(const Observed &other) {
+    rows += other.rows;
+    for (std::size_t j = 0; j < count.size(); ++j) {
+      count[j] += other.count[j];
+      sum[j] += other.sum[j];
+      squares[j] += other.squares[j];
+    }
+  }
+};
+
+/// Adds the rows of a block. weight: `size` numbers.
+void add_block(const double *block, int size, const double *weight, const Vector &about,
+               Observed &to) {
+  bool any[block_rows] = {};
+  for (std::size_t j = 0; j < to.count.size(); ++j)
+    for (int b = 0; b < size; ++b) {
+      const double x = block[j * block_rows + std::size_t(b)];
+      if (x != x) continue;
+      const double difference = x - about(Eigen::Index(j));
+      any[b] = true;
+      to.count[j] += weight[b];
+      to.sum[j] += weight[b] * difference;
+      to.squares[j] += weight[b] * difference * difference;
+    }
+  for (int b = 0; b < size; ++b) to.rows += any[b] ? weight[b] : 0;
+}
+
+/// A pass over the rows: sums of differences from `about`.
+Observed observed_sums(RowSource &rows, const Vector &about, Control &control) {
+  const RowShape shape = rows.shape();
+  const std::size_t d = std::size_t(shape.dimension);
+  Sweep sweep(rows, control);
+  const SweepPlan plan = sweep.plan(4.0 * shape.dimension, 24 * d);
+  std::vector<Observed> parts(std::size_t(plan.slots), Observed(d));
+  Observed total(d);
+  const std::vector<double> ones(block_rows, 1.0);
+  sweep.run(
+      plan,
+      [&](int, int slot, const Segment &segment, const Stop &stop) {
+        Observed &part = parts[std::size_t(slot)] = Observed(d);
+        for (std::int64_t first = 0; first < segment.rows && !stop(); first += block_rows) {
+          const double *const block =
+              segment.blocks + std::size_t(first / block_rows) * shape.block_doubles();
+          add_block(block, int(std::min<std::int64_t>(block_rows, segment.rows - first)),
+                    shape.weighted ? block + d * block_rows : ones.data(), about, part);
+        }
+      },
+      [&](int slot) { total.add(parts[std::size_t(slot)]); });
+  return total;
+}
+
+/// The first value of every element.
+Vector first_values(RowSource &rows, Control &control) {
+  const int d = rows.shape().dimension;
+  Vector out = Vector::Constant(d, std::numeric_limits<double>::quiet_NaN());
+  Buffer block(rows.shape().block_doubles());
+  int left = d;
+  for (std::int64_t begin = 0; left > 0 && begin < rows.rows(); begin += block_rows) {
+    control.poll();
+    rows.read_block(begin / block_rows, block.data());
+    const int size = int(std::min<std::int64_t>(block_rows, rows.rows() - begin));
+    for (int j = 0; j < d; ++j)
+      for (int b = 0; b < size && std::isnan(out(j)); ++b) {
+        out(j) = block[std::size_t(j) * block_rows + std::size_t(b)];
+        left -= !std::isnan(out(j));
+      }
+  }
+  for (int j = 0; j < d; ++j)
+    if (std::isnan(out(j)))
+      throw Error(Errc::invalid_argument, message("element {} is missing in every row", j + 1),
+                  "Nothing is known of it.", "Leave the element out.");
+  return out;
+}
+
+/// EM of one normal.
+void improve(Survey &survey, RowSource &rows, Control &control) {
+  constexpr int most_iterations = 100;
+  // of the log-likelihood, for each unit of weight: for a prior and a beginning
+  constexpr double tolerance = 1e-5;
+  const CovarianceFloor floor(survey.variance, 1e-6);
+  double before = -std::numeric_limits<double>::infinity();
+  for (int i = 0; i < most_iterations; ++i) {
+    Matrix regular = survey.covariance;
+    floor.regularise(survey.shape, regular);
+    const auto found = local_step<HardAllocation>(
+        rows, control, make_scorer(NormalPoint{full_covariance, survey.mean, {regular}}), {0.0});
+    survey.mean = found.statistics.mean.col(0);
+    survey.covariance = found.statistics.scatter[0] / survey.weight;
+    for (Eigen::Index j = 0; j < survey.variance.size(); ++j)
+      if (!(survey.variance(j) > 0)) {  // of a constant element it is what was added for none
+        survey.covariance.row(j).setZero();
+        survey.covariance.col(j).setZero();
+      }
+    if (found.sums.objective - before <= tolerance * survey.weight) return;
+    before = found.sums.objective;
+  }
+}
+
+Survey survey_incomplete(const CovarianceShape &shape, RowSource &rows, Control &control) {
+  const Eigen::Index d = rows.shape().dimension;
+  const Vector first = first_values(rows, control);
+  const auto mean_of = [d](const Observed &sums, const Vector &about) {
+    Vector out = about;
+    for (Eigen::Index j = 0; j < d; ++j)
+      out(j) += sums.sum[std::size_t(j)] / sums.count[std::size_t(j)];
+    return out;
+  };
+  // The mean about the first values, then the rest about the mean, so that no digits cancel.
+  const Vector about = mean_of(observed_sums(rows, first, control), first);
+  const Observed sums = observed_sums(rows, about, control);
+  Survey out{shape, sums.rows, mean_of(sums, about), Vector(d), {}};
+  for (Eigen::Index j = 0; j < d; ++j) {
+    const double shift = out.mean(j) - about(j);
+    out.variance(j) = sums.squares[std::size_t(j)] / sums.count[std::size_t(j)] - shift * shift;
+  }
+  if (!shape.dense) return out;
+  out.covariance = out.variance.asDiagonal();
+  if (out.mean.allFinite() && out.variance.allFinite()) improve(out, rows, control);
+  return out;
+}
+
+Survey survey_complete(const CovarianceShape &shape, RowSource &rows, Control &control) {
   const int d = rows.shape().dimension;
   // The mean about the first row, then the scatter about the mean, so that no digits cancel.
   Vector first(d);
@@ -33,6 +167,15 @@ Survey survey(const CovarianceShape &shape, RowSource &rows, Control &control) {
   } else {
     out.variance = statistics.scatter[0].col(0) / weight;
   }
+  return out;
+}
+
+}  // namespace
+
+Survey survey(const CovarianceShape &shape, RowSource &rows, Control &control) {
+  const int d = rows.shape().dimension;
+  const Survey out = rows.incomplete() ? survey_incomplete(shape, rows, control)
+                                       : survey_complete(shape, rows, control);
   if (!out.mean.allFinite() || !out.variance.allFinite())
     throw Error(Errc::numeric, "the variance of the rows overflows",
                 "Values or weights are too large for double precision.",
@@ -40,6 +183,13 @@ Survey survey(const CovarianceShape &shape, RowSource &rows, Control &control) {
   for (int j = 0; j < d; ++j)
     if (out.variance(j) < least_variance) require_constant(rows, j, control);
   return out;
+}
+
+NormalPoint point_of(const Survey &survey) {
+  const CovarianceShape &shape = survey.shape.dense ? full_covariance : diagonal_covariance;
+  Matrix covariance = survey.shape.dense ? survey.covariance : Matrix(survey.variance);
+  CovarianceFloor(survey.variance, 1e-6).regularise(shape, covariance);
+  return {shape, survey.mean, {covariance}};
 }
 
 namespace {

@@ -1,5 +1,9 @@
 // The conjugate normal-Wishart prior of normal components: from the user's options and, for what
 // they leave out, from a survey of the rows.
+//
+// Of rows that miss elements the survey takes means and variances of what is observed, but for
+// dense shapes mean and covariance of the normal that makes what is observed most probable, by EM:
+// those of complete rows are the same.
 #pragma once
 
 #include <optional>
@@ -20,8 +24,12 @@ struct Survey {
   Matrix covariance;  // d x d for dense shapes, else empty
 };
 
-/// Two passes over the rows. Throws Error(numeric) if their variance overflows.
+/// Two passes over the rows, more if they miss elements. Throws Error: numeric if their variance
+/// overflows, invalid_argument if no row has a value of some element.
 Survey survey(const CovarianceShape &shape, RowSource &rows, Control &control);
+
+/// The normal that the survey found, for what is missing of rows to begin on.
+NormalPoint point_of(const Survey &survey);
 
 /// A prior matrix in the shape's form from the user's value; a number means that multiple of the
 /// identity.

@@ -1,8 +1,11 @@
 #include "families/normal/normal_scorer.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 
 #include "families/normal/normal_block.hpp"
+#include "families/normal/normal_missing.hpp"
 
 namespace bayes {
 
@@ -12,8 +15,10 @@ void NormalStatistics::scale(double factor) {
 }
 
 NormalScorer::NormalScorer(const CovarianceShape &shape, Matrix mean,
-                           const std::vector<FactoredScale> &scales, Vector constant)
+                           const std::vector<FactoredScale> &scales, Vector constant,
+                           bool densities)
     : shape_(shape),
+      densities_(densities),
       d_(int(mean.rows())),
       k_(int(mean.cols())),
       mean_(std::move(mean)),
@@ -46,6 +51,13 @@ std::size_t NormalScorer::raw_scatter() const {
   return shape_.dense ? std::size_t(d_) * std::size_t(d_ + 1) / 2 : std::size_t(d_);
 }
 
+Matrix NormalScorer::whiten(int s) const {
+  Matrix out = Matrix::Zero(d_, d_);
+  const double *at = packed_.data() + std::size_t(s) * normal_block::packed_triangle_size(d_);
+  normal_block::unpack_triangle(d_, at, [&](int i, int j) -> double & { return out(i, j); });
+  return out;
+}
+
 std::size_t NormalScorer::raw_size() const {
   return std::size_t(k_) * std::size_t(d_) + raw_scatter() * std::size_t(shape_.count(k_));
 }
@@ -68,25 +80,34 @@ class NormalScorer::Worker final : public BlockWorker {
   }
 
   void prepare(const double *block) override {
+    if (incomplete) find_missing(block);
     if (!scorer_.shape_.shared) return;
     normal_block::centre(scorer_.d_, block, scorer_.centre_.data(), y_.data());
     normal_block::transform(scorer_.d_, scorer_.packed_.data(), y_.data(), ry_.data());
   }
 
+  void weigh(double *weight) const override {
+    if (missing_)
+      for (const int b : missing_->empty()) weight[b] = 0;
+  }
+
   void score(const double *block, int k, double *out) override {
     const NormalScorer &s = scorer_;
+    const bool holes = missing_ && missing_->any();
     if (s.shape_.shared) {
       normal_block::diagonal_quadratic(s.d_, ry_.data(), s.whitened_.col(k).data(), ones_.data(),
                                        s.constant_(k), out);
     } else if (s.shape_.dense) {
       normal_block::centre(s.d_, block, s.mean_.col(k).data(), y_.data());
+      if (holes) fill(k);
       normal_block::quadratic(
           s.d_, s.packed_.data() + std::size_t(k) * normal_block::packed_triangle_size(s.d_),
           y_.data(), s.constant_(k), out);
     } else {
-      normal_block::diagonal_quadratic(s.d_, block, s.mean_.col(k).data(),
+      normal_block::diagonal_quadratic(s.d_, holes ? filled(k) : block, s.mean_.col(k).data(),
                                        s.whitened_.col(k).data(), s.constant_(k), out);
     }
+    if (holes) correct(k, out);
   }
 
   void accumulate(const double *block, int k, const double *r) override {
@@ -95,17 +116,22 @@ class NormalScorer::Worker final : public BlockWorker {
                                                  std::size_t(normal_block::padded(s.d_)) *
                                                  normal_block::sum_lanes;
     double *const scatter = scatter_.data() + std::size_t(s.shape_.index(k)) * scatter_doubles_;
+    const bool holes = missing_ && missing_->any();
     if (s.shape_.dense) {
       normal_block::centre(s.d_, block, s.mean_.col(k).data(), y_.data());
+      if (holes) fill(k);
       normal_block::accumulate(s.d_, y_.data(), r, ry_.data(), sums, scatter);
     } else {
-      normal_block::diagonal_accumulate(s.d_, block, s.mean_.col(k).data(), r, sums, scatter);
+      normal_block::diagonal_accumulate(s.d_, holes ? filled(k) : block, s.mean_.col(k).data(), r,
+                                        sums, scatter);
     }
+    if (holes) add_covariances(k, r);
   }
 
   void clear() override {
     std::fill(mean_sums_.begin(), mean_sums_.end(), 0.0);
     std::fill(scatter_.begin(), scatter_.end(), 0.0);
+    std::fill(covariances_.begin(), covariances_.end(), 0.0);
   }
 
   void reduce(double *raw) const override {
@@ -121,12 +147,92 @@ class NormalScorer::Worker final : public BlockWorker {
         normal_block::reduce_scatter(s.d_, from, raw);
       else
         normal_block::reduce_sums(s.d_, from, raw);
+      if (missing_)
+        for (std::size_t i = 0; i < s.raw_scatter(); ++i)
+          raw[i] += covariances_[std::size_t(c) * s.raw_scatter() + i];
     }
   }
 
  private:
+  void find_missing(const double *block) {
+    const NormalScorer &s = scorer_;
+    const int scales = s.shape_.count(s.k_);
+    if (!missing_) {
+      missing_ = std::make_unique<MissingElements>(s.d_, s.k_, scales);
+      covariances_.assign(s.raw_scatter() * std::size_t(scales), 0.0);
+      if (!s.shape_.dense)
+        gains_ = 0.5 * std::log(2 * std::numbers::pi) - s.whitened_.array().log();
+    }
+    missing_->find(block);
+    if (missing_->any() && !s.shape_.dense) {
+      y_.resize(std::size_t(s.d_) * block_rows);
+      std::copy_n(block, y_.size(), y_.data());
+    }
+  }
+
+  /// The number of component k's scale, whose precision is then known.
+  int scale_of(int k) {
+    const int s = scorer_.shape_.index(k);
+    if (!missing_->known(s)) missing_->learn(s, scorer_.whiten(s));
+    return s;
+  }
+
+  /// Fills the holes of the block in y_, which is centred for component k.
+  void fill(int k) { missing_->fill(k, scale_of(k), scorer_.mean_.col(k).data(), y_.data()); }
+
+  /// The block with the means of component k, whose scale is not dense, in its holes.
+  const double *filled(int k) {
+    missing_->fill_with_means(scorer_.mean_.col(k).data(), y_.data());
+    return y_.data();
+  }
+
+  /// The scores of incomplete rows, from those of filled ones.
+  void correct(int k, double *out) {
+    const NormalScorer &s = scorer_;
+    if (s.shape_.shared && missing_->rows() > 0) {
+      // A row's conditional means depend on the component, so it is whitened for each.
+      alignas(cache_line) double scores[block_rows];
+      normal_block::quadratic(s.d_, s.packed_.data(),
+                              missing_->filled_rows(k, scale_of(k), s.mean_.col(k).data()),
+                              s.constant_(k), scores, missing_->rows());
+      const double *from = scores;
+      for (int g = 0; g < missing_->groups(); ++g)
+        for (const int b : missing_->group(g).places) out[b] = *from++;
+    }
+    for (int g = 0; s.densities_ && g < missing_->groups(); ++g) {
+      const MissingElements::Group group = missing_->group(g);
+      double gain = 0;
+      if (s.shape_.dense)
+        gain = missing_->constant(scale_of(k), g);
+      else
+        for (const int j : group.columns) gain += gains_(j, k);
+      for (const int b : group.places) out[b] += gain;
+    }
+    for (const int b : missing_->empty()) out[b] = 0;
+  }
+
+  /// What incomplete rows add to the scatter beside the squares of their conditional means.
+  void add_covariances(int k, const double *r) {
+    const NormalScorer &s = scorer_;
+    double *const to = covariances_.data() + std::size_t(s.shape_.index(k)) * s.raw_scatter();
+    for (int g = 0; g < missing_->groups(); ++g) {
+      const MissingElements::Group group = missing_->group(g);
+      double weight = 0;
+      for (const int b : group.places) weight += r[b];
+      if (!(weight > 0)) continue;
+      if (s.shape_.dense)
+        missing_->add_covariance(scale_of(k), g, weight, to);
+      else
+        for (const int j : group.columns) to[j] += weight / (s.whitened_(j, k) * s.whitened_(j, k));
+    }
+  }
+
   const NormalScorer &scorer_;
   const std::size_t scatter_doubles_;
+  std::unique_ptr<MissingElements> missing_;
+  std::vector<double> covariances_;
+  /// of scales that are not dense: what the score gains where an element is missing
+  Matrix gains_;
   Buffer y_, ry_, mean_sums_, scatter_;
   Vector ones_;
 };

@@ -3,7 +3,8 @@
 //
 // EM, MAP, variational and stochastic variational inference all score rows as
 //   constant_k - |W_k (x - m_k)|^2 / 2;
-// they differ in where constant, W and m come from.
+// they differ in where constant, W and m come from. What of a row is missing (NaN) is integrated
+// out; normal_missing.hpp says how. It is looked for if BlockWorker::incomplete says so.
 #pragma once
 
 #include <memory>
@@ -37,9 +38,10 @@ class NormalScorer final : public BlockScorer {
   using Statistics = NormalStatistics;
 
   /// mean: d x K; scales: shape.count(K), factored; constant: K (everything that does not depend on
-  /// the row).
+  /// the row). Scores that are no densities are less than them by the same for every component, and
+  /// missing elements then add nothing.
   NormalScorer(const CovarianceShape &shape, Matrix mean, const std::vector<FactoredScale> &scales,
-               Vector constant);
+               Vector constant, bool densities = true);
 
   int components() const override { return k_; }
   int dimension() const override { return d_; }
@@ -56,8 +58,11 @@ class NormalScorer final : public BlockScorer {
  private:
   class Worker;
   std::size_t raw_scatter() const;
+  /// the W of a dense scale
+  Matrix whiten(int s) const;
 
   CovarianceShape shape_;
+  bool densities_;
   int d_, k_;
   Matrix mean_, whitened_;
   Vector constant_, centre_;

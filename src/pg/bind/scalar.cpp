@@ -62,18 +62,12 @@ struct CallSite {
   ReadersOfModels readers;
 };
 
-bool takes_missing(const Model &model) {
-  const Document *const missing = model.info.options.find("missing");
-  const std::string *const text = missing ? missing->as<std::string>() : nullptr;
-  return text && *text == "marginalize";
-}
-
 }  // namespace
 
 ModelAndRow model_and_row(FunctionCallInfo fcinfo, const char *family) {
   auto &site = call_site<CallSite>(fcinfo, fcinfo, family);
   const std::shared_ptr<const Model> &model = site.models.share(PG_GETARG_DATUM(0));
-  const Missing missing = takes_missing(*model) ? Missing::keep : Missing::error;
+  const Missing missing = marginalizes(model->info) ? Missing::keep : Missing::error;
   RowReader &reader = site.readers.of(model);
   const Datum row = PG_GETARG_DATUM(1);
   reader.open(row);

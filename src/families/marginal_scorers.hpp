@@ -1,0 +1,47 @@
+// Scorers of rows that miss elements: of every pattern of what is observed one that knows these
+// elements alone, made when the first such row comes.
+#pragma once
+
+#include <cmath>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace bayes {
+
+inline bool misses_element(std::span<const double> x) {
+  for (const double element : x)
+    if (std::isnan(element)) return true;
+  return false;
+}
+
+/// Not for use by two threads at a time.
+template <class Scorer> class MarginalScorers {
+ public:
+  /// The scorer of a row that observes something; afterwards observed() holds what. make(elements):
+  /// makes one of these elements, in increasing order. `numbers`: about how many each holds.
+  template <class Make> Scorer &of(std::span<const double> x, double numbers, Make make) {
+    elements_.clear();
+    observed_.clear();
+    for (std::size_t j = 0; j < x.size(); ++j) {
+      if (std::isnan(x[j])) continue;
+      elements_.push_back(int(j));
+      observed_.push_back(x[j]);
+    }
+    const auto found = known_.find(elements_);
+    if (found != known_.end()) return *found->second;
+    if (double(known_.size() + 1) * numbers > most_numbers) known_.clear();
+    return *known_.emplace(elements_, make(std::span<const int>(elements_))).first->second;
+  }
+  std::span<const double> observed() const { return observed_; }
+
+ private:
+  /// remembered at a time
+  static constexpr double most_numbers = 4e6;
+  std::map<std::vector<int>, std::unique_ptr<Scorer>> known_;
+  std::vector<int> elements_;
+  std::vector<double> observed_;
+};
+
+}  // namespace bayes
