@@ -41,7 +41,7 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
   ($q$SELECT dpmm_cluster(x) FROM few$q$, '42809 window function dpmm_cluster requires an OVER '
     'clause'),
   ($q$SELECT dpmm_fit('SELECT x FROM few')$q$,
-    '22P02 malformed array literal: "SELECT x FROM few"')) AS c(statement, said);
+    '42725 function dpmm_fit(unknown) is not unique')) AS c(statement, said);
 
 -- ---- query texts ----
 

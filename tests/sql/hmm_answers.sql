@@ -40,7 +40,11 @@ CREATE FUNCTION densities2(m bayes_model, x float8[]) RETURNS float8[]
     exp(-(c[2][2] * (x[t][1] - mean[1]) ^ 2 - 2 * c[1][2] * (x[t][1] - mean[1])
       * (x[t][2] - mean[2]) + c[1][1] * (x[t][2] - mean[2]) ^ 2)
       / (2 * (c[1][1] * c[2][2] - c[1][2] ^ 2)))
-      / (2 * pi() * sqrt(c[1][1] * c[2][2] - c[1][2] ^ 2)) END, 1) ORDER BY state) AS r
+      / (2 * pi() * sqrt(c[1][1] * c[2][2] - c[1][2] ^ 2))
+    WHEN x[t][1] <> 'NaN' THEN exp(-((x[t][1] - mean[1]) ^ 2) / (2 * c[1][1]))
+      / sqrt(2 * pi() * c[1][1])
+    WHEN x[t][2] <> 'NaN' THEN exp(-((x[t][2] - mean[2]) ^ 2) / (2 * c[2][2]))
+      / sqrt(2 * pi() * c[2][2]) END, 1) ORDER BY state) AS r
   FROM (SELECT state, mean, covariance AS c FROM hmm_emissions(m)) e, generate_subscripts(x, 1) t
     GROUP BY t) d);
 

@@ -328,7 +328,7 @@ SELECT never($$SELECT call, said, said NOT LIKE 'XX001 stored bayes_model is cor
     'gmm_probabilities(%L::bytea::bayes_model, ''{1}'')',
       'gmm_log_density(%L::bytea::bayes_model, ''{1}'')',
       'gmm_fit(''{1}''::float8[], %L::bytea::bayes_model)',
-      'gmm_update(''{1}'', %L::bytea::bayes_model)']) AS call) AS tried$$,
+      'gmm_update(''{1}''::float8[], %L::bytea::bayes_model)']) AS call) AS tried$$,
       'every function that reads a model says so');
 DROP CAST (bytea AS bayes_model);
 
