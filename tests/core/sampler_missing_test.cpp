@@ -2,16 +2,12 @@
 // rows: by enumeration of all partitions, and quadrature over what is missing.
 #include "missing_support.hpp"
 #include "mixture/dpmm.hpp"
-#include "sampler_support.hpp"
+#include "sampler_exact.hpp"
 
 using namespace samplers;
 using missing::none;
 
 namespace {
-
-const auto process = PartitionPrior::dirichlet_process(1.3);
-const auto three = PartitionPrior::finite(3, 0.7);
-const GammaPrior gamma_prior{2, 1.5};
 
 /// All elements, row by row.
 std::vector<double> flat(const Matrix &x) {
