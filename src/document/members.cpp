@@ -183,6 +183,32 @@ std::string MemberReader::text(std::string_view key) const {
   return *x;
 }
 
+std::vector<std::string> MemberReader::texts(std::string_view key, const char *what) const {
+  const Document &found = value(key);
+  const auto *const list = found.as<Document::List>();
+  if (!list || list->empty()) must_be(key, found, "an array of texts");
+  std::vector<std::string> out;
+  out.reserve(list->size());
+  for (const Document &each : *list) {
+    poll_in_loop(out.size());
+    const auto *const text = each.as<std::string>();
+    if (!text) reject(key, message("contains {}, which is no {}", describe(each), what));
+    out.push_back(*text);
+  }
+  return out;
+}
+
+std::vector<std::string> MemberReader::rising_texts(std::string_view key, const char *what) const {
+  std::vector<std::string> out = texts(key, what);
+  for (std::size_t i = 1; i < out.size(); ++i) {
+    poll_in_loop(i);
+    if (!(out[i - 1] < out[i]))
+      reject(key, message("contains {} after {}, but must rise in the order of bytes",
+                          describe(out[i]), describe(out[i - 1])));
+  }
+  return out;
+}
+
 Tensor MemberReader::tensor(std::string_view key, const std::vector<std::int64_t> &shape) const {
   const Document &found = value(key);
   std::optional<Tensor> result = to_tensor(found, true);

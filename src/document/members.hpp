@@ -55,6 +55,10 @@ class BAYES_API MemberReader {
   bool boolean(std::string_view key) const;
   /// not empty
   std::string text(std::string_view key) const;
+  /// An array of at least one text, each of which is a `what`, as "key"; polls.
+  std::vector<std::string> texts(std::string_view key, const char *what) const;
+  /// The same, rising in the order of their bytes.
+  std::vector<std::string> rising_texts(std::string_view key, const char *what) const;
   /// Finite numbers with exactly this shape; an extent given as -1 may be any, 0 included.
   Tensor tensor(std::string_view key, const std::vector<std::int64_t> &shape) const;
   MemberReader object(std::string_view key) const;

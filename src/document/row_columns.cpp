@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/control.hpp"
 #include "base/message.hpp"
 #include "document/members.hpp"
 
@@ -11,23 +10,6 @@ namespace bayes {
 namespace {
 
 constexpr const char *kinds[] = {"number", "boolean", "label"};
-
-std::vector<std::string> read_labels(const MemberReader &in) {
-  const auto *const list = in.value("labels").as<Document::List>();
-  if (!list || list->empty()) in.reject("labels", "must be an array of at least one label");
-  std::vector<std::string> out;
-  out.reserve(list->size());
-  for (const Document &each : *list) {
-    poll_here();
-    const auto *const label = each.as<std::string>();
-    if (!label) in.reject("labels", message("contains {}, which is no label", describe(each)));
-    if (!out.empty() && !(out.back() < *label))
-      in.reject("labels", message("contains {} after {}, but must rise in the order of bytes",
-                                  describe(each), describe(out.back())));
-    out.push_back(*label);
-  }
-  return out;
-}
 
 }  // namespace
 
@@ -60,7 +42,7 @@ RowColumns read_columns(const Document &document, int dimension) {
     const auto *const known = std::find(std::begin(kinds), std::end(kinds), kind);
     if (known == std::end(kinds)) column.reject("kind", "must be number, boolean or label");
     read.kind = ValueKind(known - std::begin(kinds));
-    if (read.kind == ValueKind::label) read.labels = read_labels(column);
+    if (read.kind == ValueKind::label) read.labels = column.rising_texts("labels", "label");
     out.push_back(std::move(read));
   }
   std::vector<std::string> names;

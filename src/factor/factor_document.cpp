@@ -16,18 +16,11 @@ Document written_keys(const std::vector<std::string> &keys) {
   return out;
 }
 
-std::vector<std::string> read_keys(const MemberReader &side) {
-  const auto *const list = side.value("keys").as<Document::List>();
-  if (!list || list->empty() || list->size() > std::size_t(factor_max_keys))
-    side.reject("keys", message("must be an array of 1 to {} keys", factor_max_keys));
-  std::vector<std::string> out;
-  out.reserve(list->size());
-  for (const Document &each : *list) {
-    poll_in_loop(out.size());
-    const auto *const key = each.as<std::string>();
-    if (!key) side.reject("keys", message("contains {}, which is no key", describe(each)));
-    out.push_back(*key);
-  }
+std::vector<std::string> read_keys(const MemberReader &side, bool rising) {
+  std::vector<std::string> out =
+      rising ? side.rising_texts("keys", "key") : side.texts("keys", "key");
+  if (out.size() > std::size_t(factor_max_keys))
+    side.reject("keys", message("must be an array of at most {} keys", factor_max_keys));
   return out;
 }
 

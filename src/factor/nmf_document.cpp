@@ -65,7 +65,7 @@ void require_weights(const MemberReader &in, const char *key, std::span<const do
 
 NmfSide read_side(const MemberReader &in, int factors, bool gamma) {
   NmfSide out;
-  out.keys = read_keys(in);
+  out.keys = read_keys(in, false);
   const std::int64_t keys = std::int64_t(out.keys.size());
   const char *const name = gamma ? "shape" : "value";
   const Tensor numbers = in.tensor(name, {keys, factors});

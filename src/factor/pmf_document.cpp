@@ -99,17 +99,6 @@ Document write_side(const PmfSideDraws &side, std::int64_t draws, std::int64_t r
   return out;
 }
 
-std::vector<std::string> read_ordered_keys(const MemberReader &in) {
-  std::vector<std::string> out = read_keys(in);
-  for (std::size_t i = 1; i < out.size(); ++i) {
-    poll_in_loop(i);
-    if (!(out[i - 1] < out[i]))
-      in.reject("keys", message("contains {} after {}, but must rise in the order of bytes",
-                                describe(out[i]), describe(out[i - 1])));
-  }
-  return out;
-}
-
 std::vector<double> read_within(const MemberReader &in, const char *key,
                                 const std::vector<std::int64_t> &shape, double most) {
   std::vector<double> out = in.tensor(key, shape).values;
@@ -149,7 +138,7 @@ bool is_covariance(std::span<const double> values, std::size_t rank) {
 PmfSideDraws read_side(const MemberReader &in, std::int64_t draws, std::int64_t rank, bool means,
                        bool hierarchical) {
   PmfSideDraws out;
-  out.keys = read_ordered_keys(in);
+  out.keys = read_keys(in, true);
   const auto keys = std::int64_t(out.keys.size());
   out.vectors = read_within(in, "vectors", {draws, keys, rank}, most_of_vector);
   if (means) {

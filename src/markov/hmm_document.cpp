@@ -224,18 +224,14 @@ std::unique_ptr<Model> read_hidden_markov_model(const Document &document) {
         columns->size().point);
     if (in.has("symbols")) {
       const ColumnSpec &spec = columns->specs()[0];
-      const auto *list = in.value("symbols").as<Document::List>();
-      if (state.vectors || !is_categorical(spec) || !spec.values.empty() || !list ||
-          list->size() != std::size_t(spec.categories))
+      state.symbols = in.texts("symbols", "name");
+      if (state.vectors || !is_categorical(spec) || !spec.values.empty() ||
+          state.symbols.size() != std::size_t(spec.categories))
         in.reject("symbols", "must be as many names as the one categorical element has values");
       std::set<std::string_view> seen;
-      for (const Document &each : *list) {
-        const auto *name = each.as<std::string>();
-        if (!name) in.reject("symbols", message("contains {}, which is no name", describe(each)));
-        if (!seen.insert(*name).second)
-          in.reject("symbols", message("contains {} twice", describe(each)));
-        state.symbols.push_back(*name);
-      }
+      for (const std::string &name : state.symbols)
+        if (!seen.insert(name).second)
+          in.reject("symbols", message("contains {} twice", describe(Document(name))));
     }
     return model;
   }

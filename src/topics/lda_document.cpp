@@ -51,19 +51,9 @@ void require_probabilities(const MemberReader &in, const char *key, const Fitted
 
 /// Terms, in the order of their bytes.
 std::vector<std::string> read_terms(const MemberReader &in, int count) {
-  const auto *const list = in.value("terms").as<Document::List>();
-  if (!list || list->size() != std::size_t(count))
+  std::vector<std::string> out = in.rising_texts("terms", "term");
+  if (out.size() != std::size_t(count))
     in.reject("terms", message("must be an array of {} terms", count));
-  std::vector<std::string> out;
-  out.reserve(list->size());
-  for (const Document &each : *list) {
-    const auto *const term = each.as<std::string>();
-    if (!term) in.reject("terms", message("contains {}, which is no term", describe(each)));
-    if (!out.empty() && !(out.back() < *term))
-      in.reject("terms", message("contains {} after {}, but must rise in the order of bytes",
-                                 describe(each), describe(out.back())));
-    out.push_back(*term);
-  }
   return out;
 }
 

@@ -71,12 +71,35 @@ inline Model fitted_with(int threads, const Cells &cells, int k, Options options
   return fitted(cells, k, std::move(options), std::move(control));
 }
 
+/// The model is the same for one thread, two and three.
+inline void check_threads(const Cells &cells, int k, const Options &options) {
+  std::string one;
+  for (const int threads : {1, 2, 3}) {
+    const Model model = fitted_with(threads, cells, k, options);
+    model->info.seconds = 0;
+    const std::string bytes = model->to_bytes();
+    if (threads == 1) one = bytes;
+    BOOST_TEST((bytes == one), threads);
+  }
+}
+
 /// [key][factor]
 inline Cells values(const NmfModel &model, Side side) {
   Cells out;
   for (std::size_t i = 0; i < model.keys(side).size(); ++i)
     out.push_back(model.weights(side, std::int32_t(i)).value);
   return out;
+}
+
+/// Weights are numbers that can be, and the model comes back from bytes and document.
+inline void check_sound(const NmfModel &model) {
+  BOOST_TEST(std::isfinite(model.info.objective));
+  for (const Side side : {Side::row, Side::column})
+    for (const auto &each : values(model, side))
+      for (const double value : each) BOOST_TEST((value >= 0 && std::isfinite(value)));
+  const std::string bytes = model.to_bytes();
+  BOOST_TEST((bayes::Model::from_bytes(bytes)->to_bytes() == bytes));
+  BOOST_TEST((bayes::Model::from_document(model.to_document())->to_bytes() == bytes));
 }
 
 inline Cells means(const Cells &w, const Cells &v) {

@@ -168,18 +168,7 @@ BOOST_AUTO_TEST_CASE(large_tables_begin_with_a_part, *boost::unit_test::label("l
 BOOST_AUTO_TEST_CASE(threads_and_sides_change_nothing) {
   const Cells x = counts(1200, 60, 4, 8, 9);
   const Options options = {{"method", "svi"}, {"max_iter", 9}, {"restarts", 2}, {"tol", 0}};
-  for (const int size : {500, 1200}) {
-    std::string one;
-    for (const int threads : {1, 2, 3}) {
-      const Model model = fitted_with(threads, x, 9, with(options, {{"batch_size", size}}));
-      model->info.seconds = 0;
-      const std::string bytes = model->to_bytes();
-      if (threads == 1)
-        one = bytes;
-      else
-        BOOST_TEST((bytes == one), size << ", " << threads);
-    }
-  }
+  for (const int size : {500, 1200}) check_threads(x, 9, with(options, {{"batch_size", size}}));
   const Model rows = fitted(x, 3, options),
               columns = fitted(x, 3, options, Control(), nullptr, true);
   BOOST_TEST(rows->info.objective == columns->info.objective);
@@ -224,13 +213,7 @@ BOOST_AUTO_TEST_CASE(hard_tables) {
     for (const int size : {1, 2, 5}) {
       const Model model = fitted(
           x, k, {{"method", "svi"}, {"batch_size", size}, {"restarts", 2}, {"max_iter", 40}});
-      BOOST_TEST(std::isfinite(model->info.objective));
-      for (const Side side : {Side::row, Side::column})
-        for (const auto &each : values(*model, side))
-          for (const double value : each) BOOST_TEST((value >= 0 && std::isfinite(value)));
-      const std::string bytes = model->to_bytes();
-      BOOST_TEST((bayes::Model::from_bytes(bytes)->to_bytes() == bytes));
-      BOOST_TEST((bayes::Model::from_document(model->to_document())->to_bytes() == bytes));
+      check_sound(*model);
       BOOST_TEST(!model->weights(Side::row, 0).shape.empty());
     }
   };

@@ -18,19 +18,20 @@ class ReadersOfModels {
 
   RowReader &of(const std::shared_ptr<const Model> &model) {
     if (!plain_.records()) return plain_;
-    if (model == last_) return *readers_.at(model.get()).reader;
-    if (readers_.size() >= most_readers) forget();
-    Entry &entry = readers_[model.get()];
-    if (!entry.reader) {
+    if (last_ && model == last_->model) return *last_->reader;
+    auto found = readers_.find(model.get());
+    if (found == readers_.end()) {
+      if (readers_.size() >= most_readers) forget();
       if (!of_readers_)
         of_readers_ = guarded([this] {
           return AllocSetContextCreate(context_, "pg_bayes rows of models", ALLOCSET_SMALL_SIZES);
         });
-      entry = {model, std::make_unique<RowReader>(of_readers_, type_)};
-      entry.reader->expect(model->info);
+      auto reader = std::make_unique<RowReader>(of_readers_, type_);
+      reader->expect(model->info);
+      found = readers_.emplace(model.get(), Entry{model, std::move(reader)}).first;
     }
-    last_ = model;
-    return *entry.reader;
+    last_ = &found->second;
+    return *last_->reader;
   }
 
  private:
@@ -42,7 +43,7 @@ class ReadersOfModels {
   };
   void forget() {
     readers_.clear();
-    last_.reset();
+    last_ = nullptr;
     MemoryContextReset(of_readers_);
   }
 
@@ -50,7 +51,7 @@ class ReadersOfModels {
   Oid type_;
   RowReader plain_;
   std::unordered_map<const Model *, Entry> readers_;
-  std::shared_ptr<const Model> last_;
+  const Entry *last_ = nullptr;
 };
 
 /// Data that live from call to call.

@@ -114,10 +114,12 @@ std::span<const double> ObservationReader::read(const HiddenMarkovModel &model,
     if (unknown_.empty()) unknown_ = codes.unknown();
     return x_;
   }
-  if (record_)
+  if (record_) {
     read_record(value.value, step);
-  else
+    records_.close();
+  } else {
     x_[0] = number_of(value.value, type_.base());
+  }
   clean_step(x_, {0, step, vectors_}, whole_, false);
   model.check(x_, step);
   return x_;

@@ -3,10 +3,12 @@
 namespace bayes::pg {
 
 bool RecordFields::open(Datum record) {
+  copy_ = nullptr;  // after an error its memory has gone
   HeapTupleHeader header = nullptr;
   bool other = false;
   guarded([this, record, &header, &other] {
     header = DatumGetHeapTupleHeader(record);
+    if (PointerGetDatum(header) != record) copy_ = header;
     const Oid type = HeapTupleHeaderGetTypeId(header);
     const std::int32_t modifier = HeapTupleHeaderGetTypMod(header);
     other = !description_ || description_->tdtypeid != type || description_->tdtypmod != modifier;

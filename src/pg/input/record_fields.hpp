@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "pg/server/boundary.hpp"
@@ -17,9 +18,14 @@ class RecordFields {
   RecordFields(const RecordFields &) = delete;
   RecordFields &operator=(const RecordFields &) = delete;
 
-  /// Reads a record that is not NULL; its fields are valid until the next one is read. True if its
-  /// row type is not that of the record before.
+  /// Reads a record that is not NULL, whose fields are valid until close(). True if its row type is
+  /// not that of the record before.
   bool open(Datum record);
+  /// Gives back what a record that was stored elsewhere or compressed takes in memory: a window
+  /// function reads a whole partition in one memory context.
+  void close() {
+    if (copy_) pfree(std::exchange(copy_, nullptr));
+  }
 
   TupleDesc description() const { return description_; }
   const Datum *values() const { return values_.data(); }
@@ -29,6 +35,8 @@ class RecordFields {
   MemoryContext context_;
   /// a copy of the last record's
   TupleDesc description_ = nullptr;
+  /// of the record, if it is not where it was
+  void *copy_ = nullptr;
   std::vector<Datum> values_;
   std::unique_ptr<bool[]> nulls_;
 };

@@ -68,7 +68,8 @@ void RowCollector::arrange(Control &control) {
     names.push_back(bayes::describe(Document(column.name)));
   rows.name_elements(std::move(names));
   sort_labels();
-  if (arranged_ == 0) check_columns();
+  // A model that the fit starts from has said what there is to say of its columns.
+  if (arranged_ == 0 && !request_->start) check_columns();
   rows.arrange(control);
   arranged_ = rows.rows();
 }

@@ -308,7 +308,11 @@ std::optional<std::span<const double>> RowReader::read(Datum row, std::int64_t n
     case Form::array: return array_.read(row, number, missing);
     case Form::literal:
     case Form::cast: return array_.read(array_of(row), number, missing);
-    case Form::record: return read_fields(record_.values(), record_.nulls(), number, missing);
+    case Form::record: {
+      const auto x = read_fields(record_.values(), record_.nulls(), number, missing);
+      record_.close();
+      return x;
+    }
     case Form::value: break;
   }
   x_.assign(1, number_of(row, base_));
