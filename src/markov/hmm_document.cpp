@@ -131,6 +131,7 @@ void HiddenMarkovModel::write(Document &document) const {
       .set("visits", tensor(state->visits))
       .set("transition_counts", by_rows(state->transitions))
       .set("vectors", state->vectors);
+  if (state->observed != state->weight) document.set("observed", state->observed);
   if (symbols())
     document.set("symbols", Document::List(state->symbols.begin(), state->symbols.end()));
   std::visit(
@@ -177,6 +178,7 @@ std::unique_ptr<Model> read_hidden_markov_model(const Document &document) {
   const int d = info.dimension, k = info.components;
   auto &state = *model->state;
   state.weight = in.number("weight", 0, 1e300, true);
+  state.observed = in.has("observed") ? in.number("observed", 0, state.weight, true) : state.weight;
   state.visits = read_vector(in, "visits", k);
   state.transitions = read_rows(in, "transition_counts", k, k);
   require_not_negative(in, "visits", state.visits);

@@ -14,10 +14,6 @@ namespace {
 
 std::string quoted(std::string_view name) { return describe(Document(std::string(name))); }
 
-std::string row_named(std::int64_t number) {
-  return number > 0 ? message(" of row {}", number) : std::string();
-}
-
 constexpr const char *number_hint =
     "Leave the column out: SELECT f(r) FROM (SELECT a, b FROM t) AS r.";
 
@@ -343,8 +339,8 @@ std::optional<std::span<const double>> RowReader::read_fields(const Datum *value
     if (!std::isnan(x_[j]) || (missing == Missing::keep && !refuse_unknown_)) continue;
     if (missing == Missing::skip && !refuse_unknown_) return std::nullopt;
     throw Error(Errc::invalid_argument,
-                message("column {}{} has label {}, which the model does not know",
-                        quoted(columns_[j].name), row_named(number), quoted(labels_[j]->unknown())),
+                message("{} has label {}, which the model does not know", place_of(j, number),
+                        quoted(labels_[j]->unknown())),
                 message("It was fitted to {} different labels.", labels_[j]->size()),
                 refuse_unknown_ ? "Fit without a start model, or leave such rows out with WHERE."
                                 : "A model that is fitted with option missing = marginalize takes "
@@ -369,10 +365,14 @@ std::optional<std::span<const double>> RowReader::checked(const bool *nulls, std
   return x_;
 }
 
+std::string RowReader::place_of(std::size_t column, std::int64_t number) const {
+  const std::string text = message("column {}", quoted(columns_[column].name));
+  if (number == 0) return text;
+  return message("{} of {}", text, name_row_ ? name_row_(number) : message("row {}", number));
+}
+
 void RowReader::refuse(std::size_t column, bool null, std::int64_t number) const {
-  const std::string where =
-      columns_.empty() ? message("row {}", number)
-                       : message("column {}{}", quoted(columns_[column].name), row_named(number));
+  const std::string where = columns_.empty() ? message("row {}", number) : place_of(column, number);
   refuse_value(null ? std::optional<double>() : x_[column], where, number);
 }
 
