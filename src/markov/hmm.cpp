@@ -68,11 +68,8 @@ std::int64_t HiddenMarkovModel::stored_draws() const {
 double HiddenMarkovModel::free_parameters() const {
   return std::visit(
       [&]<class Fitted>(const Fitted &fitted) {
-        double chain = -1 - size(), each = 0;
-        for (int i = 0; i < size(); ++i) {
-          chain += fitted.point.initial(i) > 0;
-          for (int j = 0; j < size(); ++j) chain += fitted.point.transition(i, j) > 0;
-        }
+        const double chain = double(size()) * size() - 1 - state->zeros;
+        double each = 0;
         if constexpr (std::is_same_v<Fitted, ProductHmm>) {
           fitted.point.emissions.columns->for_each(
               [&](int, const Column &column, const ColumnOffsets &) {

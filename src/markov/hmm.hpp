@@ -131,8 +131,8 @@ class BAYES_API HiddenMarkovModel final : public Model {
   /// fitted by vi or svi
   bool has_posterior() const;
   /// Numbers that the likelihood was maximised over, or might have been: K - 1 initial
-  /// probabilities, K (K - 1) transitions and the parameters of the emissions; less those of the
-  /// probabilities that are 0.
+  /// probabilities, K (K - 1) transitions and the parameters of the emissions, less the structural
+  /// zeros.
   double free_parameters() const;
   /// -2 log-likelihood + free_parameters() log n (Schwarz 1978) at the point estimate, n: the
   /// weight of all steps that are not entirely missing; NaN if the method samples.

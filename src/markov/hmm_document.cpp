@@ -132,6 +132,7 @@ void HiddenMarkovModel::write(Document &document) const {
       .set("transition_counts", by_rows(state->transitions))
       .set("vectors", state->vectors);
   if (state->observed != state->weight) document.set("observed", state->observed);
+  if (state->zeros > 0) document.set("structural_zeros", state->zeros);
   if (symbols())
     document.set("symbols", Document::List(state->symbols.begin(), state->symbols.end()));
   std::visit(
@@ -183,6 +184,8 @@ std::unique_ptr<Model> read_hidden_markov_model(const Document &document) {
   state.transitions = read_rows(in, "transition_counts", k, k);
   require_not_negative(in, "visits", state.visits);
   require_not_negative(in, "transition_counts", state.transitions);
+  if (in.has("structural_zeros"))
+    state.zeros = int(in.integer("structural_zeros", 0, std::int64_t(k) * k - 1));
   state.vectors = in.boolean("vectors");
   if (!state.vectors && d != 1)
     in.reject("vectors", "must be true for observations of more than one element");

@@ -19,6 +19,10 @@ HmmFitBase::HmmFitBase(HmmTask task, const MarkovWeights *start)
   model_->state->weight = sequences_.weight;
   model_->state->observed = sequences_.weight - sequences_.unobserved;
   find_start_of_chain(start);
+  model_->state->zeros =
+      task.start
+          ? task.start->state->zeros
+          : int((first_.initial.array() == 0).count() + (first_.transition.array() == 0).count());
 }
 
 void HmmFitBase::check_memory(double each, double sums) const {

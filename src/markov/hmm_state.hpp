@@ -45,6 +45,7 @@ struct HiddenMarkovModel::State {
   Matrix transitions;   // K x K expected transitions, (from, to)
   double weight = 0;    // of all steps
   double observed = 0;  // of those that are not entirely missing
+  int zeros = 0;        // structural: initial probabilities and transitions that cannot be
   bool vectors = false, whole_steps = false;
   std::vector<std::string> symbols;  // names of the one categorical element's values; empty: none
 

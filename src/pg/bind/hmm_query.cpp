@@ -103,7 +103,12 @@ SequenceQuery::SequenceQuery(FunctionCallInfo fcinfo, const char *family,
         data_->begin(request, check);
       },
       [this](TupleTableSlot *row) { OidIsValid(array_) ? take_array(row) : take_step(row); });
-  if (any_) end_sequence();
+  if (!any_) return;
+  end_sequence();
+  if (data_->sequences().count > 1 && data_->sequences().longest == 1)
+    report(WARNING, message("all {} sequences have one step", data_->sequences().count),
+           "The rows of a name are a sequence, but every row has a name of its own.",
+           "Select what names the series first: SELECT series, a, b FROM ... ORDER BY series, t.");
 }
 
 void SequenceQuery::take_array(TupleTableSlot *row) {
