@@ -55,7 +55,8 @@ diag('slowest kinds: '
 cmp_ok($median, '<=', 0.1, 'a cancel takes effect within 100 ms');
 cmp_ok($max, '<=', 2, 'none hangs');
 # The C library keeps some of what it gets back, now more, now less, but what is lost is lost in
-# every round; one round alone (cancel_memory.pl has more) tells nothing. A fit's rows take 4 MB, its model and statistics 100 kB.
+# every round; one round alone tells nothing (cancel_memory.pl has more). A fit's rows take 4 MB,
+# its model and statistics 100 kB.
 diag("memory grew by @growth kB in rounds of ${\scalar @names} cancels");
 cmp_ok($growth, '<=', 80 * @names, 'the backend is hardly larger after every kind of cancel')
     if @growth > 1;
