@@ -37,6 +37,10 @@ class ColumnLabels final : public SymbolCodes {
   std::string unknown_;
 };
 
+/// The function that makes an array of real of a type, as pgvector has for its own; InvalidOid if
+/// there is none.
+Oid cast_to_array(Oid base);
+
 /// Reads the rows of one SQL type. What the columns of records are is known from a model (expect)
 /// or from the first record.
 class RowReader {
