@@ -55,7 +55,9 @@ CREATE AGGREGATE gmm_fit(@gmm_x, start bayes_model [, options jsonb [, weight fl
   SFUNC = gmm_start_transition, @state, FINALFUNC = gmm_fit_final, @combine
 );
 COMMENT IS 'Fits a Gaussian mixture, starting from the parameters of a fitted one (for instance '
-  'yesterday''s). 42804 for a model of another family. '
+  'yesterday''s): components keep its numbers, covariance, missing and the prior that was given '
+  'hold unless options say otherwise. With option restarts the best of that run and fresh ones. '
+  '42804 for a model of another family. '
   @gmm_rows;
 COMMENT IS 'The same with options. '
   @gmm_options;

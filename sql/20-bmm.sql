@@ -56,7 +56,9 @@ CREATE AGGREGATE bmm_fit(@bmm_x, start bayes_model [, options jsonb [, weight fl
   SFUNC = bmm_start_transition, @state, FINALFUNC = bmm_fit_final, @combine
 );
 COMMENT IS 'Fits a Bernoulli mixture, starting from the parameters of a fitted one (for instance '
-  'yesterday''s). 42804 for a model of another family. '
+  'yesterday''s): components keep its numbers, missing and the prior that was given hold unless '
+  'options say otherwise, and labels and categories that it does not know are added. With option '
+  'restarts the best of that run and fresh ones. 42804 for a model of another family. '
   @bmm_rows;
 COMMENT IS 'The same with options. '
   @bmm_options;

@@ -48,6 +48,9 @@ struct ModelInfo {
   std::string version = library_version;
   /// all options in force, including defaults
   Document options;
+  /// Option prior as it was given, here or to the model that the fit started from: what a fit that
+  /// starts from this model takes over. Null if everything in the prior is default.
+  Document given_prior;
 };
 
 /// Was the model fitted with option missing = marginalize?

@@ -140,8 +140,9 @@ class GmmFit {
     const KMeans learner(Vector::Ones(survey_.mean.size()));
     Run<KMeans> run = fit_.best_of_restarts(
         [&](int restart) {
-          return fit_.start_point ? fit_.start_point->components.mean
-                                  : Matrix(starting_statistics(restart).mean);
+          return fit_.begins_at_model(restart)
+                     ? fit_.start_point->components.mean
+                     : Matrix(starting_statistics(fit_.fresh(restart)).mean);
         },
         [&](Matrix state, RowSource &rows) {
           Schedule schedule = run_.schedule();

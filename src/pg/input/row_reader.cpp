@@ -166,10 +166,9 @@ void RowReader::add_column(RowColumn column, const std::vector<std::string> &lab
   x_.push_back(0);
 }
 
-void RowReader::expect(const ModelInfo &info, bool refuse_unknown) {
-  refuse_unknown_ = refuse_unknown;
+void RowReader::expect(const ModelInfo &info, UnknownLabels unknown) {
   for (const RowColumn &column : info.columns)
-    add_column({column.name, column.kind}, column.labels, true);
+    add_column({column.name, column.kind}, column.labels, unknown == UnknownLabels::missing);
   // Rows of a model without names are matched by position.
   if (info.columns.empty() && records())
     for (int j = 1; j <= info.dimension; ++j) add_column({message("f{}", j)}, {}, true);
@@ -342,15 +341,14 @@ std::optional<std::span<const double>> RowReader::read_fields(const Datum *value
     const std::size_t at = std::size_t(field.index);
     if (!labels_[j] || nulls[at]) continue;
     x_[j] = field.type->symbol(values[at], *labels_[j]);
-    if (!std::isnan(x_[j]) || (missing == Missing::keep && !refuse_unknown_)) continue;
-    if (missing == Missing::skip && !refuse_unknown_) return std::nullopt;
+    if (!std::isnan(x_[j]) || missing == Missing::keep) continue;
+    if (missing == Missing::skip) return std::nullopt;
     throw Error(Errc::invalid_argument,
                 message("column {}{} has label {}, which the model does not know",
                         quoted(columns_[j].name), row_named(number), quoted(labels_[j]->unknown())),
                 message("It was fitted to {} different labels.", labels_[j]->size()),
-                refuse_unknown_ ? "Fit without a start model, or leave such rows out with WHERE."
-                                : "A model that is fitted with option missing = marginalize takes "
-                                  "such a label as missing.");
+                "A model that is fitted with option missing = marginalize takes such a label as "
+                "missing.");
   }
   return x_;
 }
