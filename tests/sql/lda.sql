@@ -3,8 +3,6 @@ SELECT plan(74);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 SET client_min_messages = error;
-CREATE FUNCTION timeless(model bayes_model) RETURNS text LANGUAGE sql RETURN (model::jsonb
-  - 'seconds')::text;
 
 -- Documents of two kinds: of fruit, of tools, and of both.
 CREATE TABLE shopping AS SELECT id, ARRAY(SELECT (CASE WHEN id % 3 = 0 OR id % 3 = 2 AND i % 2 = 0

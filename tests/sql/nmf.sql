@@ -3,8 +3,6 @@ SELECT plan(60);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 SET client_min_messages = error;
-CREATE FUNCTION timeless(model bayes_model) RETURNS text LANGUAGE sql RETURN (model::jsonb
-  - 'seconds')::text;
 
 -- Two kinds of customers, who buy two kinds of things, and some who buy both.
 CREATE TABLE sales AS
