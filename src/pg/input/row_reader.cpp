@@ -347,7 +347,7 @@ std::optional<std::span<const double>> RowReader::read_fields(const Datum *value
                 message("column {}{} has label {}, which the model does not know",
                         quoted(columns_[j].name), row_named(number), quoted(labels_[j]->unknown())),
                 message("It was fitted to {} different labels.", labels_[j]->size()),
-                "A model that is fitted with option missing = marginalize takes such a label as "
+                "A model that is fitted without option missing = error takes such a label as "
                 "missing.");
   }
   return x_;
