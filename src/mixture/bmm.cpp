@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/random.hpp"
+#include "families/component_overlap.hpp"
 #include "families/product/product_prior.hpp"
 #include "mixture/bmm_state.hpp"
 
@@ -71,6 +72,17 @@ BmmComponent BernoulliMixture::component(int index) const {
     });
   });
   return out;
+}
+
+ComponentDensities BernoulliMixture::densities() const {
+  return {state->point.weights, state->point.components, info.columns};
+}
+
+void BernoulliMixture::number_labels(const RowColumns &columns) {
+  const SharedColumns shared = with_labels_of(state->columns(), info.columns, columns);
+  state->point.components.columns = shared;
+  if (state->posterior) state->posterior->components.columns = shared;
+  if (state->draws) state->draws->components.columns = shared;
 }
 
 std::int64_t BernoulliMixture::stored_draws() const {
@@ -211,10 +223,8 @@ double BernoulliMixture::free_parameters() const {
   return size() - 1 + size() * each;
 }
 
-double BernoulliMixture::bic() const {
-  if (state->draws) return std::numeric_limits<double>::quiet_NaN();
-  return -2 * info.log_likelihood + free_parameters() * std::log(state->weight);
-}
+double BernoulliMixture::observations() const { return state->weight; }
+double BernoulliMixture::relative_entropy() const { return state->relative_entropy(); }
 
 double BernoulliMixture::icl() const { return bic() + 2 * state->entropy; }
 

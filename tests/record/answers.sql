@@ -30,6 +30,9 @@ INSERT INTO asked VALUES
    'SELECT * FROM hmm_paths(%1$s, (SELECT x[1:7] FROM %2$s ORDER BY id LIMIT 1), 3)'),
   ('hmm', NULL, 'prediction',
    'SELECT * FROM hmm_predict(%1$s, (SELECT x[1:7] FROM %2$s ORDER BY id LIMIT 1))'),
+  ('hmm', NULL, 'prediction ahead',
+   'SELECT * FROM hmm_predict(%1$s, (SELECT x[1:7] FROM %2$s ORDER BY id LIMIT 1), 9)
+    WHERE step IN (2, 9)'),
   ('lda', NULL, 'topics', 'SELECT * FROM lda_topics(%1$s)'),
   ('lda', NULL, 'relevance', 'SELECT * FROM lda_relevance(%1$s, 0.5, 5)'),
   ('lda', NULL, 'weights', 'SELECT * FROM lda_topic_weights(%1$s)'),
@@ -107,12 +110,13 @@ CALL record('gmm relation of columns', $$
                         '{"restarts": 2}')$$);
 CALL record('gmm select', $$
   SELECT selections(array_agg(s)) FROM gmm_select('SELECT x FROM iris_rows', '{1,2,3}',
-    '{"covariance": ["full", "diagonal", "spherical", "tied"], "restarts": 2}') AS s$$);
+    '{"covariance": ["full", "diagonal", "spherical", "tied"], "restarts": 2,
+      "models": true}') AS s$$);
 CALL record('gmm select em', $$
   SELECT selections(array_agg(s)) FROM gmm_select('SELECT x, w FROM faithful_rows', '{2,4}',
-    '{"covariance": ["tied", "full"], "method": "em", "restarts": 2}') AS s$$);
+    '{"covariance": ["tied", "full"], "method": "em", "restarts": 2, "models": true}') AS s$$);
 CALL record('gmm select aggregate', $$
-  SELECT selections(gmm_select(x, '{1,2}', '{"restarts": 2, "method": "map"}'))
+  SELECT selections(gmm_select(x, '{1,2}', '{"restarts": 2, "method": "map", "models": true}'))
   FROM faithful_rows$$);
 
 CALL record('bmm window', $$
@@ -121,10 +125,11 @@ CALL record('bmm window', $$
 CALL record('bmm relation', $$SELECT * FROM bmm_fit('SELECT x FROM bernoulli_rows', 2)$$);
 CALL record('bmm select', $$
   SELECT selections(array_agg(s)) FROM bmm_select('SELECT x FROM poisson_rows', '{1,2,3}',
-    '{"likelihood": "poisson", "restarts": 2}') AS s$$);
+    '{"likelihood": "poisson", "restarts": 2, "models": true}') AS s$$);
 CALL record('bmm select aggregate', $$
-  SELECT selections(bmm_select(x, '{2,3}', '{"method": "em", "restarts": 2, "likelihood":
-    ["normal", "bernoulli", "categorical", "poisson", "exponential"]}')) FROM mixed_rows$$);
+  SELECT selections(bmm_select(x, '{2,3}', '{"method": "em", "restarts": 2, "models": true,
+    "likelihood": ["normal", "bernoulli", "categorical", "poisson", "exponential"]}'))
+  FROM mixed_rows$$);
 
 CALL record('dpmm window', $$
   SELECT array_agg(c ORDER BY id)
@@ -145,6 +150,12 @@ CALL record('dpmm similarity', $$
 
 CALL record('hmm relation', $$
   SELECT * FROM hmm_decode('SELECT id, x FROM duo_rows ORDER BY id', 2, '{"restarts": 2}')$$);
+CALL record('hmm relation of steps', $$
+  SELECT * FROM hmm_decode('SELECT t / 100, waiting, duration > 3 AS long FROM geyser
+    ORDER BY t / 100, t', 2, '{"restarts": 2}')$$);
+CALL record('hmm selection', $$
+  SELECT * FROM hmm_select('SELECT id, x FROM duo_rows ORDER BY id', '{1,2}',
+    '{"method": "em", "restarts": 2}')$$);
 CALL record('hmm window decode', $$
   SELECT array_agg(s ORDER BY t)
   FROM (SELECT t, hmm_decode(model('hmm numbers vi'), waiting)
