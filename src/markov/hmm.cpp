@@ -7,10 +7,10 @@
 #include <unordered_map>
 
 #include "document/members.hpp"
-#include "families/component_overlap.hpp"
 #include "families/dirichlet.hpp"
 #include "families/product/product_options.hpp"
 #include "families/product/product_prior.hpp"
+#include "fit/component_overlap.hpp"
 #include "markov/hmm_scorer.hpp"
 #include "markov/hmm_state.hpp"
 

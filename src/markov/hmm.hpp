@@ -139,7 +139,7 @@ class BAYES_API HiddenMarkovModel final : public Model {
   std::int64_t stored_draws() const override;
 
   /// of what states emit, weighted by their visits, at the point estimate
-  /// (families/component_overlap.hpp); symbols are labels
+  /// (fit/component_overlap.hpp); symbols are labels
   ComponentDensities densities() const;
 
   /// from 0

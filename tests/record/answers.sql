@@ -60,6 +60,10 @@ FROM (SELECT DISTINCT family FROM cases
       WHERE family NOT IN (SELECT family FROM asked WHERE called = 'scores')) AS f
 UNION ALL
 SELECT family, methods, called, statement
+FROM (VALUES ('gmm'), ('bmm'), ('dpmm'), ('hmm')) AS f(family), (VALUES
+  (NULL::text[], 'match', 'SELECT * FROM bayes_match(%1$s, %1$s)')) AS v(methods, called, statement)
+UNION ALL
+SELECT family, methods, called, statement
 FROM (SELECT DISTINCT family FROM cases) AS f, (VALUES
   (NULL::text[], 'info',
    'SELECT family, method, rows, skipped, dimension, components, iterations, converged,

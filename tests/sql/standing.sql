@@ -1,6 +1,6 @@
 -- Refits: what a start model hands on, numbers that stand, new labels, and components of two models
 -- side by side.
-SELECT plan(38);
+SELECT plan(39);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 SET client_min_messages = error;
@@ -57,6 +57,18 @@ SELECT ok((SELECT max(value) FROM models AS m, bmm_parameters(model) AS p
   WHERE m.name = 'new' AND label = 'gold') < 0.05, 'a label that is gone keeps its prior');
 SELECT is(new_model::text::bayes_model, new_model, 'as text: ' || new)
   FROM pairs WHERE old = 'old';
+-- A growing frame brings a label among the others each time.
+SELECT is(count(DISTINCT timeless(model)), 1::bigint, 'aggregates over frames')
+FROM (SELECT last_value(f) OVER (ORDER BY i ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED
+      FOLLOWING) AS model FROM (SELECT i, bmm_fit(r, start) OVER (ORDER BY i) AS f
+      FROM (SELECT bmm_fit(p, 2) AS start FROM (SELECT age, plan FROM old_rows) AS p) AS m,
+        generate_series(0, 4) AS i, LATERAL (SELECT 20.0 + i AS age,
+          (ARRAY['gold', 'zinc', 'base', 'silver', 'ore'])[1 + i] AS plan) AS r) AS g
+  UNION ALL
+  SELECT bmm_fit(r, start) FROM (SELECT bmm_fit(p, 2) AS start FROM (SELECT age, plan
+    FROM old_rows) AS p) AS m, (SELECT 20.0 + i AS age,
+      (ARRAY['gold', 'zinc', 'base', 'silver', 'ore'])[1 + i] AS plan
+      FROM generate_series(0, 4) AS i) AS r GROUP BY start) AS all_of_them;
 -- One component: an update is the fit to all rows at once, labels that came later included.
 SELECT never($$SELECT p.label, NOT near(p.value, q.value) AS wrong
   FROM bmm_parameters((SELECT bmm_update(r, (SELECT bmm_fit(r, 1,
