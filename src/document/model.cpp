@@ -230,6 +230,7 @@ ModelInfo read_model_info(const Document &document, int max_dimension, int max_c
   info.method = reader.text("method");
   info.rows = reader.integer("rows", 1, max_count);
   info.skipped = reader.integer("skipped", 0, max_count);
+  if (reader.has("incomplete")) info.incomplete = reader.integer("incomplete", 0, info.rows);
   info.dimension = static_cast<int>(reader.integer("dimension", 1, max_dimension));
   info.columns = read_columns(document, info.dimension);
   info.components = static_cast<int>(reader.integer("components", 1, max_components));
@@ -246,6 +247,15 @@ ModelInfo read_model_info(const Document &document, int max_dimension, int max_c
   return info;
 }
 
+double Model::free_parameters() const { return std::numeric_limits<double>::quiet_NaN(); }
+double Model::observations() const { return std::numeric_limits<double>::quiet_NaN(); }
+double Model::relative_entropy() const { return std::numeric_limits<double>::quiet_NaN(); }
+
+double Model::bic() const {
+  if (draws.chains > 0) return std::numeric_limits<double>::quiet_NaN();
+  return -2 * info.log_likelihood + free_parameters() * std::log(observations());
+}
+
 Document Model::to_document() const {
   Document document;
   document.set("pg_bayes",
@@ -254,6 +264,7 @@ Document Model::to_document() const {
   document.set("method", info.method);
   document.set("rows", info.rows);
   document.set("skipped", info.skipped);
+  if (info.incomplete) document.set("incomplete", *info.incomplete);
   document.set("dimension", info.dimension);
   if (!info.columns.empty()) document.set("row_columns", document_of_columns(info.columns));
   document.set("components", info.components);
@@ -314,10 +325,10 @@ void seal_model(std::string &bytes) {
   put(bytes.data() + 16, fingerprint.b, 8);
 }
 
-bool marginalizes(const ModelInfo &info) {
+std::string_view missing_option(const ModelInfo &info) {
   const Document *const missing = info.options.find("missing");
   const std::string *const text = missing ? missing->as<std::string>() : nullptr;
-  return text && *text == "marginalize";
+  return text ? std::string_view(*text) : "error";
 }
 
 std::string Model::to_bytes() const {

@@ -250,10 +250,8 @@ double BernoulliMixture::free_parameters() const {
   return size() - 1 + size() * each;
 }
 
-double BernoulliMixture::bic() const {
-  if (state->draws) return std::numeric_limits<double>::quiet_NaN();
-  return -2 * info.log_likelihood + free_parameters() * std::log(state->weight);
-}
+double BernoulliMixture::observations() const { return state->weight; }
+double BernoulliMixture::relative_entropy() const { return state->relative_entropy(); }
 
 double BernoulliMixture::icl() const { return bic() + 2 * state->entropy; }
 

@@ -243,6 +243,7 @@ template <class P, class Q> class FiniteFit {
     totals.weight = run_.weight();
     totals.entropy = std::max(0.0, sums.entropy);
     model.info.log_likelihood = sums.objective;
+    model.info.incomplete = rows_.all.incomplete();
     run_.describe(rows_.all.rows(), rows_.all.skipped(), rows_.all.shape().dimension, k_,
                   std::move(options));
   }

@@ -1,10 +1,17 @@
 #include "mixture/finite_totals.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "families/normal/normal_document.hpp"
 
 namespace bayes {
+
+double FiniteTotals::relative_entropy() const {
+  if (counts.size() < 2) return std::numeric_limits<double>::quiet_NaN();
+  return 1 - std::min(1.0, entropy / (weight * std::log(double(counts.size()))));
+}
 
 void read_totals(const MemberReader &in, int components, FiniteTotals &totals) {
   totals.weight = in.number("weight", 0, 1e300, true);

@@ -14,6 +14,9 @@ struct FiniteTotals {
   double weight = 0;
   /// of the responsibilities at the point estimate, summed over the rows; in nats
   double entropy = 0;
+
+  /// As Model::relative_entropy(); NaN for one component.
+  double relative_entropy() const;
 };
 
 // Both throw Error(invalid_text) naming the invalid member.

@@ -153,7 +153,7 @@ int GaussianMixture::sample(std::uint64_t seed, std::int64_t index, std::span<do
   return k;
 }
 
-double GaussianMixture::parameters() const {
+double GaussianMixture::free_parameters() const {
   const GmmFitted &fitted = state->fitted;
   const CovarianceShape &shape = fitted.shape();
 
@@ -162,10 +162,8 @@ double GaussianMixture::parameters() const {
   return size() - 1.0 + double(size()) * dimension() + shape.parameters(dimension(), size());
 }
 
-double GaussianMixture::bic() const {
-  if (state->fitted.draws) return std::numeric_limits<double>::quiet_NaN();
-  return -2 * info.log_likelihood + parameters() * std::log(state->weight);
-}
+double GaussianMixture::observations() const { return state->weight; }
+double GaussianMixture::relative_entropy() const { return state->relative_entropy(); }
 
 double GaussianMixture::icl() const { return bic() + 2 * state->entropy; }
 

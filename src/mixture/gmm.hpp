@@ -88,11 +88,9 @@ class BAYES_API GaussianMixture final : public Model {
   /// component, from 0.
   int sample(std::uint64_t seed, std::int64_t index, std::span<double> out) const;
 
-  /// free parameters of the point estimate, for BIC
-  double parameters() const;
-  /// -2 log_likelihood + parameters log(total weight); smaller is better. NaN after gibbs and
-  /// collapsed: an average over draws maximises nothing.
-  double bic() const;
+  double free_parameters() const override;
+  double observations() const override;
+  double relative_entropy() const override;
   /// bic + 2 x entropy of the responsibilities
   double icl() const;
   /// full, diagonal, spherical or tied

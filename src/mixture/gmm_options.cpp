@@ -48,7 +48,7 @@ void lines(OptionTable &t, GmmOptions &o, std::int64_t k, bool select) {
   const bool fresh = !o.started || o.restarts > 1;
   t.choice("init", o.init, {"kmeans", "kmeans++", "random"}, fresh && !means);
   t.tensor("init", o.means, {k, -1}, !o.started && means);
-  o.common_lines(t, {"error", "skip", "marginalize"});
+  o.common_lines(t, {"marginalize", "error", "skip"});
   t.number("covariance_floor", o.covariance_floor, above(0, 1), !o.bayesian() && !kmeans);
   o.degenerate_line(t, !o.bayesian() && !kmeans);
   o.plan_lines(t);

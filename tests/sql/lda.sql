@@ -212,7 +212,8 @@ SELECT is((array_agg(s.k), bool_and(i.components = s.k AND i.rows = 81 AND s.tok
     AND s.converged), min(perplexity) FILTER (WHERE s.k = 2) < min(perplexity)
     FILTER (WHERE s.k = 1)), ('{1,2,4}'::int[], true, true),
   'two kinds are predicted by two topics')
-FROM lda_select('SELECT words FROM shopping', '{1,2,4}') AS s, bayes_info(s.model) AS i;
+FROM lda_select('SELECT words FROM shopping', '{1,2,4}', '{"models": true}') AS s,
+  bayes_info(s.model) AS i;
 SELECT is(complaint($$SELECT lda_select('SELECT words FROM shopping LIMIT 9', '{2}')$$),
   '22023 there are 9 documents, too few to choose k by', 'ten at least');
 SELECT is(complaint($$SELECT lda_select('SELECT words FROM shopping', '{2,0}')$$),

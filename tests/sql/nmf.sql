@@ -243,7 +243,8 @@ SELECT never($$SELECT way, NOT near(nmf_transform(model, given), weights, 1e-3) 
 
 -- ---- how many factors ----
 
-CREATE TABLE tried AS SELECT * FROM nmf_select('SELECT * FROM sales', '{1,2,4}', '{"tol": 1e-6}');
+CREATE TABLE tried AS SELECT * FROM nmf_select('SELECT * FROM sales', '{1,2,4}', '{"tol": 1e-6,
+  "models": true}');
 SELECT is((SELECT k FROM tried ORDER BY log_likelihood DESC LIMIT 1), 2, 'as many as there are');
 SELECT never($$SELECT k, (SELECT count(DISTINCT key) FROM nmf_factors(model) WHERE side = 'row')
     <> 54 OR (SELECT count(DISTINCT key) FROM nmf_factors(model) WHERE side = 'column') <> 10

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "pg/bind/choice.hpp"
 #include "pg/bind/mixture_functions.hpp"
 #include "pg/bind/selection.hpp"
 #include "pg/bind/window.hpp"
@@ -39,12 +40,12 @@ void emit_components(ResultRows &result, const BernoulliMixture &model) {
 /// The fits of a selection, each as a row of type bmm_selection.
 void select_models(const FitRequest &request, RowCollector &data, Control &control,
                    const TakeCells &take) {
+  Choice choice(request);
   bmm_select(data.rows, request.ks, request.options, control,
              [&](std::unique_ptr<BernoulliMixture> model) {
                warn_of(*model);
                model->info.columns = data.columns();
                const ModelInfo &info = model->info;
-               const std::string bytes = bytes_of(*model);
                const Cell cells[] = {info.components,
                                      Cell::text(info.method),
                                      info.objective,
@@ -55,9 +56,11 @@ void select_models(const FitRequest &request, RowCollector &data, Control &contr
                                      model->has_posterior() ? Cell(info.objective) : Cell(),
                                      info.converged,
                                      !info.degenerate.empty(),
-                                     Cell::model(bytes)};
+                                     choice.model(*model)};
                take(cells);
+               choice.tried(*model);
              });
+  choice.tell();
 }
 
 constexpr Binding<RowCollector> bmm = {

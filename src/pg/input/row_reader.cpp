@@ -109,6 +109,15 @@ std::vector<std::string> ColumnLabels::all() const {
 
 // ---- columns ----
 
+Oid cast_to_array(Oid base) {
+  return guarded([base] {
+    Oid function = InvalidOid;
+    const CoercionPathType path =
+        find_coercion_pathway(FLOAT4ARRAYOID, base, COERCION_ASSIGNMENT, &function);
+    return path == COERCION_PATH_FUNC ? function : InvalidOid;
+  });
+}
+
 RowReader::RowReader(MemoryContext context, Oid type)
     : context_(context),
       form_(Form::array),
@@ -126,18 +135,11 @@ RowReader::RowReader(MemoryContext context, Oid type)
     find_cast(type);
 }
 
-/// pgvector's types are made arrays of real by the function of a cast.
 void RowReader::find_cast(Oid type) {
   form_ = Form::cast;
-  bool found = false;
-  const Oid base = base_;
-  guarded([this, base, &found] {
-    Oid function = InvalidOid;
-    found = find_coercion_pathway(FLOAT4ARRAYOID, base, COERCION_ASSIGNMENT, &function) ==
-                COERCION_PATH_FUNC &&
-            OidIsValid(function);
-    if (found) fmgr_info_cxt(function, &make_array_, context_);
-  });
+  const Oid function = cast_to_array(base_);
+  const bool found = OidIsValid(function);
+  if (found) guarded([this, function] { fmgr_info_cxt(function, &make_array_, context_); });
   if (!found)
     throw SqlError(ERRCODE_DATATYPE_MISMATCH, message("a row is of type {}", name_of_type(type)),
                    "A row is a record, an array of numbers, a number or a boolean.",
@@ -345,7 +347,7 @@ std::optional<std::span<const double>> RowReader::read_fields(const Datum *value
                 message("column {}{} has label {}, which the model does not know",
                         quoted(columns_[j].name), row_named(number), quoted(labels_[j]->unknown())),
                 message("It was fitted to {} different labels.", labels_[j]->size()),
-                "A model that is fitted with option missing = marginalize takes such a label as "
+                "A model that is fitted without option missing = error takes such a label as "
                 "missing.");
   }
   return x_;

@@ -37,6 +37,10 @@ class ColumnLabels final : public SymbolCodes {
   std::string unknown_;
 };
 
+/// The function that makes an array of real of a type, as pgvector has for its own; InvalidOid if
+/// there is none.
+Oid cast_to_array(Oid base);
+
 /// What a label is that a model does not know.
 enum class UnknownLabels : char {
   /// a missing value, or an error if values must not be missing
