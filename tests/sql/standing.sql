@@ -1,6 +1,6 @@
 -- Refits: what a start model hands on, numbers that stand, new labels, and components of two models
 -- side by side.
-SELECT plan(39);
+SELECT plan(43);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 SET client_min_messages = error;
@@ -61,11 +61,11 @@ SELECT is(new_model::text::bayes_model, new_model, 'as text: ' || new)
 SELECT is(count(DISTINCT timeless(model)), 1::bigint, 'aggregates over frames')
 FROM (SELECT last_value(f) OVER (ORDER BY i ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED
       FOLLOWING) AS model FROM (SELECT i, bmm_fit(r, start) OVER (ORDER BY i) AS f
-      FROM (SELECT bmm_fit(p, 2) AS start FROM (SELECT age, plan FROM old_rows) AS p) AS m,
+      FROM (SELECT bmm_fit(p, 1) AS start FROM (SELECT age, plan FROM old_rows) AS p) AS m,
         generate_series(0, 4) AS i, LATERAL (SELECT 20.0 + i AS age,
           (ARRAY['gold', 'zinc', 'base', 'silver', 'ore'])[1 + i] AS plan) AS r) AS g
   UNION ALL
-  SELECT bmm_fit(r, start) FROM (SELECT bmm_fit(p, 2) AS start FROM (SELECT age, plan
+  SELECT bmm_fit(r, start) FROM (SELECT bmm_fit(p, 1) AS start FROM (SELECT age, plan
     FROM old_rows) AS p) AS m, (SELECT 20.0 + i AS age,
       (ARRAY['gold', 'zinc', 'base', 'silver', 'ore'])[1 + i] AS plan
       FROM generate_series(0, 4) AS i) AS r GROUP BY start) AS all_of_them;
@@ -98,6 +98,16 @@ SELECT never($$SELECT name, options->>'missing' <> 'skip'
   FROM models, bayes_info(model) WHERE name IN ('new', 'warm')$$, 'missing and prior');
 SELECT is((SELECT count(DISTINCT restart) FROM models, bayes_trace(model) WHERE name = 'warm'),
   5::bigint, 'restarts beside a warm start');
+SELECT is(complaint(format($$SELECT bmm_fit(r, (SELECT model FROM models WHERE name = 'old'), %L)
+  FROM new_rows AS r$$, options)), said, options)
+FROM (VALUES ('{"likelihood": {"age": "normal", "plan": "categorical"}}', 'no error'),
+  ('{"likelihood": {"age": "exponential"}}', '22023 option "likelihood" has "exponential" for '
+    'column "age", but the model which the fit starts from has "normal"'),
+  ('{"likelihood": {"aga": "normal"}}',
+    '22023 option "likelihood" names a column "aga", which the rows do not have'),
+  ('{"likelihood": ["poisson", "bernoulli", "categorical"]}',
+    '22023 option "likelihood" is not that of the model which the fit starts from'))
+  AS c(options, said);
 SELECT is(i.options->'prior'->>'transition', '3.0', 'the prior of a hidden Markov model')
 FROM (SELECT hmm_fit(s, hmm) AS m FROM (SELECT s, hmm_fit(s, 2, '{"prior": {"transition": 3}}')
     AS hmm FROM (VALUES ('{a,b,a,a,b,b}'::text[])) AS v(s) GROUP BY s) AS f GROUP BY hmm) AS g,
