@@ -6,6 +6,14 @@
 
 namespace bayes {
 
+double dirichlet_sum(const ModelInfo &info, const FiniteTotals &totals) {
+  const Document *const prior = info.options.find("prior");
+  const Document *const given = prior ? prior->find("alpha") : nullptr;
+  const std::optional<double> alpha = given ? to_number(*given, false) : std::nullopt;
+  return alpha && *alpha > 0 ? totals.weight + info.components * *alpha
+                             : std::numeric_limits<double>::quiet_NaN();
+}
+
 void read_totals(const MemberReader &in, int components, FiniteTotals &totals) {
   totals.weight = in.number("weight", 0, 1e300, true);
   totals.entropy = in.number("entropy", 0, 1e300);

@@ -4,6 +4,7 @@
 
 #include "base/linalg.hpp"
 #include "document/members.hpp"
+#include "document/model.hpp"
 
 namespace bayes {
 
@@ -15,6 +16,10 @@ struct FiniteTotals {
   /// of the responsibilities at the point estimate, summed over the rows; in nats
   double entropy = 0;
 };
+
+/// Of a sampled mixture: the sum of all parameters of the Dirichlet that the weights have given the
+/// partition, rows + K alpha; NaN if the options in force do not tell alpha.
+double dirichlet_sum(const ModelInfo &info, const FiniteTotals &totals);
 
 // Both throw Error(invalid_text) naming the invalid member.
 
