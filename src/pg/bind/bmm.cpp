@@ -1,10 +1,9 @@
 // Bernoulli mixtures in SQL.
 #include "mixture/bmm.hpp"
 
-#include <cmath>
-
 #include "pg/bind/choice.hpp"
 #include "pg/bind/mixture_functions.hpp"
+#include "pg/bind/parameters.hpp"
 #include "pg/bind/selection.hpp"
 #include "pg/bind/window.hpp"
 
@@ -117,22 +116,7 @@ BAYES_FUNCTION(bmm_components) {
   return Datum(0);
 }
 
-BAYES_FUNCTION(bmm_parameters) {
-  ResultRows result(fcinfo);
-  const std::unique_ptr<Model> model = bmm_model(fcinfo);
-  const RowColumns &columns = model->info.columns;
-  mixture(*model).parameters([&](const BmmParameter &p) {
-    const RowColumn *const column = columns.empty() ? nullptr : &columns[std::size_t(p.element)];
-    const bool category = !std::isnan(p.category);
-    const bool labelled = category && column && p.category < double(column->labels.size());
-    result.row({p.component + 1, p.element + 1, column ? Cell::text(column->name) : Cell(),
-                Cell::text(p.likelihood), Cell::text(p.name),
-                category ? Cell(std::int64_t(p.category)) : Cell(),
-                labelled ? Cell::text(column->labels[std::size_t(p.category)]) : Cell(), p.value,
-                Cell::or_null(p.deviation)});
-  });
-  return Datum(0);
-}
+BAYES_FUNCTION(bmm_parameters) { return parameter_rows<BernoulliMixture>(fcinfo, bmm.family); }
 
 BAYES_FUNCTION(bmm_posterior) {
   ResultRows result(fcinfo);
