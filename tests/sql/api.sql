@@ -14,6 +14,12 @@ SELECT results_eq($$
   ('bayes_columns(bayes_model)', 'function', 'model bayes_model',
     'TABLE(element integer, name text, kind text, code integer, label text)', 'immutable', true,
     'safe'),
+  ('bayes_compare(bayes_model,bayes_model)', 'function',
+    'old_model bayes_model, new_model bayes_model',
+    'TABLE(old integer, new integer, element integer, column_name text, label text, parameter text, '
+    'old_value double precision, new_value double precision, difference double precision, '
+    'sd double precision, change_in_sd double precision, distance double precision)', 'immutable',
+    true, 'safe'),
   ('bayes_draws(bayes_model)', 'function', 'model bayes_model',
     'TABLE(chain integer, draw integer, quantity text, value double precision)', 'immutable', true,
     'safe'),

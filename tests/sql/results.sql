@@ -1,7 +1,7 @@
 -- The columns of every function that returns rows: what the module writes is of the declared type.
 -- Values are compared with the declaration when they are written, so every function is called, with
 -- models that leave no column NULL.
-SELECT plan(94);
+SELECT plan(95);
 SET client_min_messages = error;
 
 CREATE TABLE models (family text, model bayes_model);
@@ -65,6 +65,9 @@ INSERT INTO calls
 INSERT INTO calls VALUES
   ('bayes_match(bayes_model,bayes_model)',
    'SELECT r.* FROM models, bayes_match(model, model) AS r WHERE family IN (''gmm'', ''hmm'')'),
+  ('bayes_compare(bayes_model,bayes_model)',
+   'SELECT r.* FROM models, bayes_compare(model, model) AS r
+    WHERE family = ''bmm'' AND model::jsonb ? ''row_columns'' '),
   ('gmm_sample(bayes_model,integer,bigint)',
    'SELECT r.* FROM models, gmm_sample(model, 2, 1) AS r WHERE family = ''gmm'''),
   ('bmm_sample(bayes_model,integer,bigint)',
