@@ -54,8 +54,8 @@ CREATE AGGREGATE hmm_fit(sequence anyarray, start bayes_model [, options jsonb [
 );
 COMMENT IS 'Fits a hidden Markov model, starting from the parameters of a fitted one (for '
   'instance yesterday''s): states keep its numbers, missing and the prior that was given hold '
-  'unless options say otherwise, and symbols that it does not know are added. 42804 for a model of another family, 2202E for sequences of '
-  'another shape than the model''s. '
+  'unless options say otherwise, and symbols that it does not know are added. 42804 for a '
+  'model of another family, 2202E for sequences of another shape than the model''s. '
   @hmm_sequences;
 COMMENT IS 'The same with options. '
   @hmm_options;
@@ -225,6 +225,17 @@ COMMENT IS 'The emission distribution of every state. For names one row per symb
   'too small after vi and svi without linear_response). For numbers the mean and the covariance '
   'matrix: one row per element, from 1, or, if elements are correlated, one row for all, with '
   'element NULL. 42804 for a model of another family.';
+
+CREATE FUNCTION hmm_parameters(model bayes_model [, level float8])
+  RETURNS @parameters_table
+  AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 100;
+COMMENT IS 'One row for every number of a state, which is the component: its initial probability, '
+  'the transition to every state (category, and as label its text; element NULL), and of every '
+  'element of its emissions the probability (label: the symbol), rate, mean, sd. After vi and svi '
+  'the posterior is q, which is too narrow unless option linear_response corrects it; after gibbs '
+  'the stored draws, of which 39 suffice for level 0.95. '
+  @parameters;
+COMMENT IS @parameters_level;
 
 CREATE FUNCTION hmm_posterior(model bayes_model)
   RETURNS TABLE (state int, element int, symbol text, parameter text, value float8[])

@@ -8,12 +8,18 @@ SET client_min_messages = error;
 
 SELECT results_eq($$
   SELECT signature, kind, arguments, result, volatility, strict, parallel
-  FROM interface WHERE proname !~ '^(lda|nmf|pmf)_' -- those have own files
+  FROM interface WHERE proname !~ '^(lda|nmf|pmf)_|_parameters$' -- those have own files
     AND arguments !~ '^x (record|double precision|boolean)(,|$)' -- other forms of rows
   ORDER BY signature COLLATE "C"$$, $$VALUES
   ('bayes_columns(bayes_model)', 'function', 'model bayes_model',
     'TABLE(element integer, name text, kind text, code integer, label text)', 'immutable', true,
     'safe'),
+  ('bayes_compare(bayes_model,bayes_model)', 'function',
+    'old_model bayes_model, new_model bayes_model',
+    'TABLE(old integer, new integer, element integer, column_name text, label text, parameter text, '
+    'old_value double precision, new_value double precision, difference double precision, '
+    'sd double precision, change_in_sd double precision, distance double precision)', 'immutable',
+    true, 'safe'),
   ('bayes_draws(bayes_model)', 'function', 'model bayes_model',
     'TABLE(chain integer, draw integer, quantity text, value double precision)', 'immutable', true,
     'safe'),
@@ -24,7 +30,8 @@ SELECT results_eq($$
     'text, options jsonb, draws bigint, stored_draws bigint, parameters double precision, bic '
     'double precision, observations double precision, incomplete bigint, entropy double precision)',
     'immutable', true, 'safe'),
-  ('bayes_match(bayes_model,bayes_model)', 'function', 'old_model bayes_model, new_model bayes_model',
+  ('bayes_match(bayes_model,bayes_model)', 'function',
+    'old_model bayes_model, new_model bayes_model',
     'TABLE(old integer, new integer, overlap double precision)', 'immutable', true, 'safe'),
   ('bayes_model_cmp(bayes_model,bayes_model)', 'function', 'bayes_model, bayes_model', 'integer',
     'immutable', true, 'safe'),
@@ -91,10 +98,6 @@ SELECT results_eq($$
     'model bayes_model, x "any"', 'double precision', 'immutable', true, 'safe'),
   ('bmm_moments(bayes_model)', 'function', 'model bayes_model',
     'TABLE(mean double precision[], covariance double precision[])', 'immutable', true, 'safe'),
-  ('bmm_parameters(bayes_model)', 'function', 'model bayes_model',
-    'TABLE(component integer, element integer, name text, likelihood text, parameter text, '
-    'category bigint, label text, value double precision, sd double precision)', 'immutable', true,
-    'safe'),
   ('bmm_posterior(bayes_model)', 'function', 'model bayes_model',
     'TABLE(component integer, alpha double precision, a double precision[], b double precision[])',
     'immutable', true, 'safe'),
@@ -445,7 +448,8 @@ SELECT lives_ok($$SELECT hmm_decode(model => m, sequence => s),
   FROM (SELECT array_agg(x[1] ORDER BY id) AS s FROM faithful) AS g) AS f,
   hmm_paths(model => m, sequence => s, n => 2), hmm_predict(model => m, sequence => s),
   hmm_states(model => m), hmm_transitions(model => m), hmm_emissions(model => m),
-  hmm_posterior(model => m), hmm_sample(model => m, n => 2, seed => 1)$$, 'and of theirs');
+  hmm_posterior(model => m), hmm_parameters(level => 0.9, model => m),
+  hmm_sample(model => m, n => 2, seed => 1)$$, 'and of theirs');
 SELECT lives_ok($$SELECT hmm_decode(model => m, observation => x[1]) OVER w,
   hmm_probabilities(observation => x[1], model => m) OVER w,
   hmm_filter(model => m, observation => x[1]) OVER w FROM faithful,
