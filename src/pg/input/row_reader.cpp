@@ -14,10 +14,6 @@ namespace {
 
 std::string quoted(std::string_view name) { return describe(Document(std::string(name))); }
 
-std::string row_named(std::int64_t number) {
-  return number > 0 ? message(" of row {}", number) : std::string();
-}
-
 /// What values of a type are as a column of rows; a domain's are those of its base type.
 ValueKind kind_of_column(Oid declared, Oid base, const std::string &name) {
   if (is_number_type(base)) return ValueKind::number;
@@ -166,8 +162,9 @@ void RowReader::add_column(RowColumn column, const std::vector<std::string> &lab
 
 void RowReader::expect(const ModelInfo &info, UnknownLabels unknown) {
   from_model_ = true;
+  unknown_ = unknown;
   for (const RowColumn &column : info.columns)
-    add_column({column.name, column.kind}, column.labels, unknown == UnknownLabels::missing);
+    add_column({column.name, column.kind}, column.labels, unknown != UnknownLabels::added);
   // Rows of a model without names are matched by position.
   if (info.columns.empty() && records())
     for (int j = 1; j <= info.dimension; ++j) add_column({message("f{}", j)}, {}, true);
@@ -349,14 +346,16 @@ std::optional<std::span<const double>> RowReader::read_fields(const Datum *value
     const std::size_t at = std::size_t(field.index);
     if (!labels_[j] || nulls[at]) continue;
     x_[j] = field.type->symbol(values[at], *labels_[j]);
-    if (!std::isnan(x_[j]) || missing == Missing::keep) continue;
-    if (missing == Missing::skip) return std::nullopt;
+    const bool refused = unknown_ == UnknownLabels::refused;
+    if (!std::isnan(x_[j]) || (missing == Missing::keep && !refused)) continue;
+    if (missing == Missing::skip && !refused) return std::nullopt;
     throw Error(Errc::invalid_argument,
-                message("column {}{} has label {}, which the model does not know",
-                        quoted(columns_[j].name), row_named(number), quoted(labels_[j]->unknown())),
+                message("{} has label {}, which the model does not know", place_of(j, number),
+                        quoted(labels_[j]->unknown())),
                 message("It was fitted to {} different labels.", labels_[j]->size()),
-                "A model that is fitted without option missing = error takes such a label as "
-                "missing.");
+                refused ? "Fit without a start model, or leave such rows out with WHERE."
+                        : "A model that is fitted without option missing = error takes such a "
+                          "label as missing.");
   }
   return x_;
 }
@@ -377,10 +376,14 @@ std::optional<std::span<const double>> RowReader::checked(const bool *nulls, std
   return x_;
 }
 
+std::string RowReader::place_of(std::size_t column, std::int64_t number) const {
+  const std::string text = message("column {}", quoted(columns_[column].name));
+  if (number == 0) return text;
+  return message("{} of {}", text, name_row_ ? name_row_(number) : message("row {}", number));
+}
+
 void RowReader::refuse(std::size_t column, bool null, std::int64_t number) const {
-  const std::string where =
-      columns_.empty() ? message("row {}", number)
-                       : message("column {}{}", quoted(columns_[column].name), row_named(number));
+  const std::string where = columns_.empty() ? message("row {}", number) : place_of(column, number);
   refuse_value(null ? std::optional<double>() : x_[column], where, number);
 }
 
