@@ -1,8 +1,7 @@
 // Hidden Markov models in SQL: fits, as aggregates and over the sequences of a query.
 #include "pg/bind/hmm.hpp"
 
-#include <cmath>
-
+#include "pg/bind/choice.hpp"
 #include "pg/bind/hmm_query.hpp"
 #include "pg/bind/selection.hpp"
 #include "pg/server/server_control.hpp"
@@ -12,8 +11,8 @@ using namespace bayes::pg;
 
 namespace {
 
-const HiddenMarkovModel *start_of(const FitRequest &request) {
-  return static_cast<const HiddenMarkovModel *>(request.start.get());
+HiddenMarkovModel *start_of(const FitRequest &request) {
+  return static_cast<HiddenMarkovModel *>(request.start.get());
 }
 
 /// The rows of one sequence: its most probable path, and the probability of each of its states.
@@ -33,12 +32,12 @@ void emit_path(ResultRows &result, const HiddenMarkovModel &model, Cell name, Se
 /// The fits of a selection, each as a row of type hmm_selection.
 void select_hmms(const FitRequest &request, SequenceCollector &data, Control &control,
                  const TakeCells &take) {
+  Choice choice(request);
   hmm_select(data.sequences(), data.symbols(), request.ks, request.options, data.elements(),
              data.vectors(), control, [&](std::unique_ptr<HiddenMarkovModel> model) {
                warn_of(*model);
                model->info.columns = data.columns();
                const ModelInfo &info = model->info;
-               const std::string bytes = request.models ? bytes_of(*model) : std::string();
                const Cell cells[] = {info.components,
                                      Cell::text(info.method),
                                      info.objective,
@@ -48,9 +47,11 @@ void select_hmms(const FitRequest &request, SequenceCollector &data, Control &co
                                      model->has_posterior() ? Cell(info.objective) : Cell(),
                                      info.converged,
                                      !info.degenerate.empty(),
-                                     request.models ? Cell::model(bytes) : Cell()};
+                                     choice.model(*model)};
                take(cells);
+               choice.tried(*model);
              });
+  choice.tell();
 }
 
 constexpr Binding<SequenceCollector> hmm = {
@@ -62,6 +63,8 @@ constexpr Binding<SequenceCollector> hmm = {
         },
     .fit = [](const FitRequest &request, SequenceCollector &data,
               Control &control) -> std::unique_ptr<Model> {
+      if (HiddenMarkovModel *const start = start_of(request); start && !start->info.columns.empty())
+        start->number_labels(data.columns());
       return hmm_fit(data.sequences(), data.symbols(), request.k, request.options, data.elements(),
                      data.vectors(), start_of(request), request.update, control);
     },
