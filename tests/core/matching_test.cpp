@@ -7,7 +7,6 @@
 
 using namespace latent;
 using bayes::match_components;
-using support::distance;
 
 namespace {
 
