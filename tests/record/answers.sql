@@ -135,6 +135,10 @@ CALL record('bmm select aggregate', $$
     "likelihood": ["normal", "bernoulli", "categorical", "poisson", "exponential"]}'))
   FROM mixed_rows$$);
 
+CALL record('bmm fit statistics', $$
+  SELECT bmm_fit_statistics((SELECT bmm_fit(x, 2, '{"method": "em", "restarts": 2}')
+    FROM bernoulli_rows), x) FROM bernoulli_rows$$);
+
 CALL record('dpmm window', $$
   SELECT array_agg(c ORDER BY id)
   FROM (SELECT id, dpmm_cluster(x, '{"draws": 20}') OVER (ORDER BY id) AS c

@@ -8,7 +8,7 @@ SET client_min_messages = error;
 
 SELECT results_eq($$
   SELECT signature, kind, arguments, result, volatility, strict, parallel
-  FROM interface WHERE proname !~ '^(lda|nmf|pmf)_|_parameters$' -- those have own files
+  FROM interface WHERE proname !~ '^(lda|nmf|pmf)_|^bmm_fit_stat|_parameters$' -- those have own files
     AND arguments !~ '^x (record|double precision|boolean)(,|$)' -- other forms of rows
   ORDER BY signature COLLATE "C"$$, $$VALUES
   ('bayes_columns(bayes_model)', 'function', 'model bayes_model',
@@ -362,7 +362,7 @@ SELECT never($$SELECT signature, lanname NOT IN ('c', 'internal')
 
 SELECT results_eq($$SELECT objid::regtype::text FROM members
   WHERE classid = 'pg_type'::regclass ORDER BY 1$$, $$VALUES ('bayes_model'), ('bayes_query'),
-  ('bmm_selection'), ('gmm_selection')$$, 'the types');
+  ('bmm_selection'), ('bmm_statistics'), ('gmm_selection')$$, 'the types');
 SELECT results_eq($$SELECT format('%s %s', attname,
   format_type(atttypid, atttypmod)) COLLATE "default" FROM pg_attribute
 WHERE attrelid = 'gmm_selection'::regclass AND attnum > 0 ORDER BY attnum$$,
@@ -482,6 +482,7 @@ SELECT is((SELECT elsewhere.ess_bulk(value, chain ORDER BY chain, draw) IS NOT N
   FROM (SELECT elsewhere.dpmm_fit(x, '{"draws": 60}') AS m FROM faithful) AS f,
   elsewhere.bayes_draws(m) WHERE quantity = 'log_joint'), true, 'and so do diagnostics');
 DROP VIEW interface, functions, members;
+DROP FUNCTION timeless;
 DROP EXTENSION pg_bayes;
 SELECT is((SELECT count(*) FROM pg_proc WHERE pronamespace = 'elsewhere'::regnamespace), 0::bigint,
   'DROP EXTENSION leaves nothing');

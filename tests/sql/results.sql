@@ -176,7 +176,7 @@ SELECT is(empty_columns(query), CASE WHEN signature ^@ 'gmm_parameters' THEN 'ca
   signature || ' fills every column')
 FROM calls ORDER BY signature;
 
--- Aggregates that return an array of rows.
+-- Aggregates that return a row or an array of rows.
 SELECT is(empty_columns($$SELECT s.* FROM
   unnest((SELECT gmm_select(x, '{1}', '{"models": true}') FROM faithful)) AS s$$), NULL,
   'so does gmm_select');
@@ -184,6 +184,10 @@ SELECT is(empty_columns($$SELECT s.* FROM
   unnest((SELECT bmm_select(ARRAY[a - 1], '{1}', '{"models": true}') FROM role_conflict)) AS s$$),
   NULL,
   'and bmm_select');
+SELECT is(empty_columns($$SELECT (s).* FROM (SELECT bmm_fit_statistics(m, x) AS s
+  FROM (SELECT ARRAY[a - 1, b - 1, c - 1, d - 1] AS x FROM role_conflict) AS r,
+    (SELECT bmm_fit(ARRAY[a - 1, b - 1, c - 1, d - 1], 2, '{"method": "em"}') AS m
+     FROM role_conflict) AS f) AS t$$), NULL, 'and bmm_fit_statistics');
 
 -- A declaration that does not fit is noticed, whatever the type, before a value is read as another.
 CREATE FUNCTION declared(name text, columns text) RETURNS text LANGUAGE plpgsql AS $$
