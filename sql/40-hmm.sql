@@ -281,6 +281,17 @@ COMMENT IS 'The emission distribution of every state. For names one row per symb
   'column_name: of the element, if the model was fitted to records; symbol: also a label of it. '
   '42804 for a model of another family.';
 
+CREATE FUNCTION hmm_parameters(model bayes_model [, level float8])
+  RETURNS @parameters_table
+  AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 100;
+COMMENT IS 'One row for every number of a state, which is the component: its initial probability, '
+  'the transition to every state (category, and as label its text; element NULL), and of every '
+  'element of its emissions the probability (label: the symbol), rate, mean, sd. After vi and svi '
+  'the posterior is q, which is too narrow unless option linear_response corrects it; after gibbs '
+  'the stored draws, of which 39 suffice for level 0.95. '
+  @parameters;
+COMMENT IS @parameters_level;
+
 CREATE FUNCTION hmm_posterior(model bayes_model)
   RETURNS TABLE (state int, element int, column_name text, symbol text, parameter text,
     value float8[])

@@ -7,10 +7,11 @@
 #include <unordered_map>
 
 #include "document/members.hpp"
-#include "families/component_overlap.hpp"
 #include "families/dirichlet.hpp"
 #include "families/product/product_options.hpp"
 #include "families/product/product_prior.hpp"
+#include "fit/component_overlap.hpp"
+#include "markov/hmm_parameters.hpp"
 #include "markov/hmm_scorer.hpp"
 #include "markov/hmm_state.hpp"
 
@@ -231,6 +232,13 @@ void HiddenMarkovModel::posterior(const std::function<void(const HmmPosterior &)
         }
       },
       state->fitted);
+}
+
+void HiddenMarkovModel::describe_parameters(std::optional<double> level,
+                                            const TakeParameter &take) const {
+  const ParameterTable out(level, take);
+  std::visit([&](const auto &fitted) { describe_states(fitted, state->symbols, out); },
+             state->fitted);
 }
 
 void HiddenMarkovModel::check(std::span<const double> x, std::int64_t step) const {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include "data/sequences.hpp"
 #include "document/document.hpp"
 #include "document/model.hpp"
+#include "families/parameter.hpp"
 
 namespace bayes {
 
@@ -140,7 +142,7 @@ class BAYES_API HiddenMarkovModel final : public Model {
   std::int64_t stored_draws() const override;
 
   /// of what states emit, weighted by their visits, at the point estimate
-  /// (families/component_overlap.hpp); symbols are labels
+  /// (fit/component_overlap.hpp); symbols are labels
   ComponentDensities densities() const;
 
   /// from 0
@@ -150,6 +152,12 @@ class BAYES_API HiddenMarkovModel final : public Model {
   void emissions(const std::function<void(const HmmEmission &)> &take) const;
   /// throws Error(invalid_argument) if there is no posterior
   void posterior(const std::function<void(const HmmPosterior &)> &take) const;
+
+  /// Of every state in turn its initial probability, its transitions (category and label are the
+  /// state that they lead to, from 1) and the parameters of its emissions, with intervals of this
+  /// level: after vi and svi under q, or linear response, after gibbs among the stored draws of the
+  /// parameters.
+  void describe_parameters(std::optional<double> level, const TakeParameter &take) const;
 
   /// Throws Error(invalid_argument), naming element and step (from 1), for a value that is not
   /// allowed; NaN is missing.

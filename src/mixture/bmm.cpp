@@ -6,9 +6,10 @@
 #include <limits>
 
 #include "base/random.hpp"
-#include "families/component_overlap.hpp"
 #include "families/product/product_prior.hpp"
+#include "fit/component_overlap.hpp"
 #include "mixture/bmm_state.hpp"
+#include "mixture/mixture_parameters.hpp"
 
 namespace bayes {
 namespace {
@@ -113,25 +114,20 @@ BmmPosterior BernoulliMixture::posterior(int index) const {
   return out;
 }
 
-void BernoulliMixture::parameters(const std::function<void(const BmmParameter &)> &take) const {
-  std::vector<double> deviations(std::size_t(state->columns().size().point));
-  for (int k = 0; k < size(); ++k)
-    for (int j = 0; j < dimension(); ++j) {
-      const Column &column = state->columns().column(j);
-      if (state->posterior)
-        column.deviations(state->posterior->components.column(k, j), deviations.data());
-      const int each = column.numbers_of_name();
-      for (std::size_t name = 0; name < column.parameters.size(); ++name)
-        for (int i = 0; i < each; ++i) {
-          const int at = int(name) * each + i;
-          double deviation = state->posterior ? deviations[std::size_t(at)] : none;
-          if (state->deviations && std::isfinite(deviation))
-            deviation = (*state->deviations)(state->columns().offsets(j).point + at, k);
-          take({k, j, column.name, column.parameters[name],
-                column.by_value ? column.value(i) : none, state->point.components.column(k, j)[at],
-                deviation});
-        }
-    }
+void BernoulliMixture::describe_parameters(std::optional<double> level,
+                                           const TakeParameter &take) const {
+  DescribedMixture<ProductPoint, ProductPosterior> of{state->point};
+  if (state->posterior) {
+    of.alpha = &state->posterior->alpha;
+    of.posterior = &state->posterior->components;
+  }
+  if (state->weight_deviations) of.weight_deviations = &*state->weight_deviations;
+  if (state->deviations) of.deviations = &*state->deviations;
+  if (state->draws) {
+    of.draws = &*state->draws;
+    of.sum_of_draw = dirichlet_sum(info, *state);
+  }
+  describe_mixture(of, ParameterTable(level, take));
 }
 
 /// sum_k pi_k mu_k, and sum_k pi_k {Sigma_k + (mu_k - mean)(mu_k - mean)'}, which is 001's formula

@@ -8,7 +8,7 @@ SET client_min_messages = error;
 
 SELECT results_eq($$
   SELECT signature, kind, arguments, result, volatility, strict, parallel
-  FROM interface WHERE proname !~ '^(lda|nmf|pmf)_' -- those have own files
+  FROM interface WHERE proname !~ '^(lda|nmf|pmf)_|^bmm_fit_stat|_parameters$' -- those have own files
     AND arguments !~ '^x (record|double precision|boolean)(,|$)' -- other forms of rows
   ORDER BY signature COLLATE "C"$$, $$VALUES
   ('bayes_columns(bayes_model)', 'function', 'model bayes_model',
@@ -24,8 +24,6 @@ SELECT results_eq($$
     'text, options jsonb, draws bigint, stored_draws bigint, parameters double precision, bic '
     'double precision, observations double precision, incomplete bigint, entropy double precision)',
     'immutable', true, 'safe'),
-  ('bayes_match(bayes_model,bayes_model)', 'function', 'old_model bayes_model, new_model bayes_model',
-    'TABLE(old integer, new integer, overlap double precision)', 'immutable', true, 'safe'),
   ('bayes_model_cmp(bayes_model,bayes_model)', 'function', 'bayes_model, bayes_model', 'integer',
     'immutable', true, 'safe'),
   ('bayes_model_eq(bayes_model,bayes_model)', 'function', 'bayes_model, bayes_model', 'boolean',
@@ -91,10 +89,6 @@ SELECT results_eq($$
     'model bayes_model, x "any"', 'double precision', 'immutable', true, 'safe'),
   ('bmm_moments(bayes_model)', 'function', 'model bayes_model',
     'TABLE(mean double precision[], covariance double precision[])', 'immutable', true, 'safe'),
-  ('bmm_parameters(bayes_model)', 'function', 'model bayes_model',
-    'TABLE(component integer, element integer, name text, likelihood text, parameter text, '
-    'category bigint, label text, value double precision, sd double precision)', 'immutable', true,
-    'safe'),
   ('bmm_posterior(bayes_model)', 'function', 'model bayes_model',
     'TABLE(component integer, alpha double precision, a double precision[], b double precision[])',
     'immutable', true, 'safe'),
@@ -383,7 +377,7 @@ SELECT never($$SELECT signature, lanname NOT IN ('c', 'internal')
 
 SELECT results_eq($$SELECT objid::regtype::text FROM members
   WHERE classid = 'pg_type'::regclass ORDER BY 1$$, $$VALUES ('bayes_model'), ('bayes_query'),
-  ('bmm_selection'), ('gmm_selection'), ('hmm_selection')$$, 'the types');
+  ('bmm_selection'), ('bmm_statistics'), ('gmm_selection'), ('hmm_selection')$$, 'the types');
 SELECT results_eq($$SELECT format('%s %s', attname,
   format_type(atttypid, atttypmod)) COLLATE "default" FROM pg_attribute
 WHERE attrelid = 'gmm_selection'::regclass AND attnum > 0 ORDER BY attnum$$,
@@ -464,7 +458,8 @@ SELECT lives_ok($$SELECT hmm_decode(model => m, sequence => s),
   FROM (SELECT array_agg(x[1] ORDER BY id) AS s FROM faithful) AS g) AS f,
   hmm_paths(model => m, sequence => s, n => 2), hmm_predict(model => m, sequence => s),
   hmm_states(model => m), hmm_transitions(model => m), hmm_emissions(model => m),
-  hmm_posterior(model => m), hmm_sample(model => m, n => 2, seed => 1)$$, 'and of theirs');
+  hmm_posterior(model => m), hmm_parameters(level => 0.9, model => m),
+  hmm_sample(model => m, n => 2, seed => 1)$$, 'and of theirs');
 SELECT lives_ok($$SELECT hmm_decode(model => m, observation => x[1]) OVER w,
   hmm_probabilities(observation => x[1], model => m) OVER w,
   hmm_filter(model => m, observation => x[1]) OVER w FROM faithful,
@@ -506,6 +501,7 @@ SELECT is((SELECT elsewhere.ess_bulk(value, chain ORDER BY chain, draw) IS NOT N
   FROM (SELECT elsewhere.dpmm_fit(x, '{"draws": 60}') AS m FROM faithful) AS f,
   elsewhere.bayes_draws(m) WHERE quantity = 'log_joint'), true, 'and so do diagnostics');
 DROP VIEW interface, functions, members;
+DROP FUNCTION timeless;
 DROP EXTENSION pg_bayes;
 SELECT is((SELECT count(*) FROM pg_proc WHERE pronamespace = 'elsewhere'::regnamespace), 0::bigint,
   'DROP EXTENSION leaves nothing');

@@ -1,6 +1,7 @@
 // A hidden Markov model as relations, and sequences sampled from it.
 #include "base/message.hpp"
 #include "pg/bind/hmm.hpp"
+#include "pg/bind/parameters.hpp"
 #include "pg/server/server_control.hpp"
 
 using namespace bayes;
@@ -80,6 +81,8 @@ BAYES_FUNCTION(hmm_emissions) {
   });
   return Datum(0);
 }
+
+BAYES_FUNCTION(hmm_parameters) { return parameter_rows<HiddenMarkovModel>(fcinfo, hmm_family); }
 
 BAYES_FUNCTION(hmm_posterior) {
   ResultRows result(fcinfo);

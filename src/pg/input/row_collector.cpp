@@ -18,6 +18,26 @@ struct Counts {
   std::int64_t columns;
 };
 
+/// Option likelihood by column in a fit from a model: says what the model has, or is an error.
+void check_likelihood_of_start(const Document &given, const RowColumns &columns,
+                               const ModelInfo &start) {
+  const Document *const known = start.options.find("likelihood");
+  const auto *const list = known ? known->as<Document::List>() : nullptr;
+  const Document names = likelihood_of_columns(&given, columns);
+  const auto &all = *names.as<Document::List>();
+  for (const auto &[key, value] : *given.as<Document::Object>()) {
+    const std::size_t j = std::size_t(find_column(columns, key));
+    const Document *const of_start = list && j < list->size() ? &(*list)[j] : known;
+    if (of_start && bayes::describe(*of_start) != bayes::describe(all[j]))
+      throw Error(Errc::invalid_argument,
+                  message("option \"likelihood\" has {} for column {}, but the model which the fit "
+                          "starts from has {}",
+                          bayes::describe(all[j]), bayes::describe(Document(key)),
+                          bayes::describe(*of_start)),
+                  {}, "Leave it out.");
+  }
+}
+
 }  // namespace
 
 void RowCollector::begin(FitRequest &request, const Check &check) {
@@ -36,9 +56,13 @@ void RowCollector::decide() {
   decided_ = true;
   // Options that are no object are refused below.
   const bool usable = request_->options.is_null() || request_->options.as<Document::Object>();
-  if (reader_.described() && !request_->start && usable) {
+  const Document *const given = usable ? request_->options.find("likelihood") : nullptr;
+  if (check_.use != ColumnUse::numbers && request_->start && reader_.described() && given &&
+      given->as<Document::Object>()) {
+    check_likelihood_of_start(*given, reader_.columns(), request_->start->info);
+    request_->options.set("likelihood", Document());
+  } else if (reader_.described() && !request_->start && usable) {
     const RowColumns columns = reader_.columns();
-    const Document *const given = request_->options.find("likelihood");
     const auto other = std::find_if(columns.begin(), columns.end(), [](const RowColumn &column) {
       return column.kind != ValueKind::number;
     });

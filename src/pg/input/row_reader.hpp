@@ -132,6 +132,8 @@ class RowReader {
   std::vector<std::unique_ptr<ColumnLabels>> labels_;
   std::vector<Field> fields_;
   bool any_labels_ = false;
+  /// columns are those of a model
+  bool from_model_ = false;
   std::function<std::string(std::int64_t number)> name_row_;
   std::vector<double> x_;
 };

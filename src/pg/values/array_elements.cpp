@@ -195,10 +195,13 @@ std::optional<std::string_view> ElementType::text(Datum value) {
     default: break;
   }
   const char *const datum = DatumGetPointer(value);
-  if (text_ && !VARATT_IS_EXTERNAL(datum) && !VARATT_IS_COMPRESSED(datum))
-    return utf8_view({VARDATA_ANY(datum), std::size_t(VARSIZE_ANY_EXHDR(datum))}, converted_);
-  const std::string_view text = text_by_output(value);
+  std::string_view text =
+      text_ && !VARATT_IS_EXTERNAL(datum) && !VARATT_IS_COMPRESSED(datum)
+          ? utf8_view({VARDATA_ANY(datum), std::size_t(VARSIZE_ANY_EXHDR(datum))}, converted_)
+          : text_by_output(value);
   if (base_ == NUMERICOID && text == "NaN") return std::nullopt;
+  // Spaces at the end are no part of it, as for PostgreSQL's cast to text.
+  if (base_ == BPCHAROID) text.remove_suffix(text.size() - 1 - text.find_last_not_of(' '));
   return text;
 }
 
