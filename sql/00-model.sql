@@ -149,16 +149,22 @@ CREATE FUNCTION bayes_info(model bayes_model)
   RETURNS TABLE (family text, method text, rows bigint, skipped bigint, dimension int,
     components int, iterations int, converged boolean, degenerate int[], objective float8,
     log_likelihood float8, seed bigint, seconds float8, version text, options jsonb, draws bigint,
-    stored_draws bigint)
+    stored_draws bigint, parameters float8, bic float8, observations float8, incomplete bigint,
+    entropy float8)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
 COMMENT IS 'What was fitted and how, one row. rows: used; skipped: left out because NULL, of '
   'weight 0 or, with missing = skip, incomplete; iterations: of the best restart; degenerate: '
   'components (states), from 1, that option covariance_floor or minimum holds where the '
-  'likelihood would rise beyond it, as a rule without limit; objective: what '
-  'the method maximises, including all constants (log-likelihood, log-posterior or ELBO); '
-  'seconds: duration of the fit; version: of pg_bayes at the fit; options: all in force, '
-  'including defaults; draws: of all chains, after warmup and thinning; stored_draws: how many of '
-  'them the model stores whole, for its predictions (both NULL if there are none).';
+  'likelihood would rise beyond it, as a rule without limit; objective: what the method '
+  'maximises, including all constants (log-likelihood, log-posterior or ELBO); seconds: duration '
+  'of the fit; version: of pg_bayes at the fit; options: all in force, including defaults; draws: '
+  'of all chains, after warmup and thinning; stored_draws: how many of them the model stores '
+  'whole, for its predictions (both NULL if there are none); parameters: free ones of the point '
+  'estimate; bic: -2 log_likelihood + parameters ln(observations), NULL after sampling; '
+  'observations: rows, by their weights; incomplete: rows used that miss an element; entropy: how '
+  'certain the components of rows are, 1 - sum of the entropies of their probabilities / '
+  '(observations ln(components)), from 0 to 1; the last five are NULL for models that have no '
+  'such number.';
 
 CREATE FUNCTION bayes_trace(model bayes_model)
   RETURNS TABLE (restart int, iteration int, objective float8)

@@ -3,9 +3,10 @@
 DEFINE @gmm_x =
   x {float8[] | record | float8};
 DEFINE @gmm_rows =
-  'x: numbers, the same length 1 to 1600 in every row; a NULL x is skipped; no rows give NULL. '
-  'Errors: 22023 invalid option, argument or element, or k above the number of distinct rows; '
-  '22004 NULL element; 2202E rows of different length; 22003 no fit exists.';
+  'x: numbers, the same length 1 to 1600 in every row; a NULL x is skipped, NULL elements are '
+  'integrated out; no rows give NULL. Errors: 22023 invalid option, argument or element, or k '
+  'above the number of distinct rows; 22004 NULL element with option missing = error; 2202E rows '
+  'of different length; 22003 no fit exists.';
 DEFINE @gmm_query =
   'query: one SELECT of an array column, of an array column and a numeric weight, or of numeric '
   'columns; it is run as the caller, read-only. 22023 for any other query.';
@@ -19,7 +20,7 @@ COMMENT ON TYPE gmm_selection IS
   'One of several fits to choose from. bic, icl: smaller is better, NULL if the method samples; '
   'elbo: larger is better, NULL unless the method is variational; parameters: the number of free '
   'parameters; degenerate: a bound holds components where the likelihood would rise beyond it, so '
-  'bic and icl cannot be compared.';
+  'bic and icl cannot be compared; model: NULL unless option models is true.';
 
 -- ---- aggregates: rows in, a model out ----
 
@@ -55,7 +56,9 @@ CREATE AGGREGATE gmm_fit(@gmm_x, start bayes_model [, options jsonb [, weight fl
   SFUNC = gmm_start_transition, @state, FINALFUNC = gmm_fit_final, @combine
 );
 COMMENT IS 'Fits a Gaussian mixture, starting from the parameters of a fitted one (for instance '
-  'yesterday''s). 42804 for a model of another family. '
+  'yesterday''s): components keep its numbers, covariance, missing and the prior that was given '
+  'hold unless options say otherwise. With option restarts the best of that run and fresh ones. '
+  '42804 for a model of another family. '
   @gmm_rows;
 COMMENT IS 'The same with options. '
   @gmm_options;
@@ -162,9 +165,10 @@ COMMENT IS 'n draws from the (predictive) mixture and the component that each ca
 
 CREATE FUNCTION gmm_predict(model bayes_model, x "any") RETURNS int
   AS 'MODULE_PATHNAME' @strict COST 50;
-COMMENT IS 'The most probable component of x, from 1. Elements of x may be NULL if the model was '
-  'fitted with option missing = marginalize; the others then count alone. 2202E if x does not have '
-  'the length of the model''s rows, 22004 for a NULL element otherwise.';
+COMMENT IS 'The most probable component of x, from 1. Of a row with NULL elements the others '
+  'count alone; if the model was fitted with option missing = skip its score is NULL, with '
+  'missing = error it is an error (22004). 2202E if x does not have the length of the model''s '
+  'rows.';
 
 CREATE FUNCTION gmm_probabilities(model bayes_model, x "any") RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 50;

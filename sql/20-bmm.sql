@@ -4,9 +4,10 @@ DEFINE @bmm_x =
   x {anyarray | record | float8 | boolean};
 DEFINE @bmm_rows =
   'x: bool[] or numbers that are 0 or 1 (others with option likelihood), the same length 1 to '
-  '1600 in every row; a NULL x is skipped; no rows give NULL. Errors: 22023 invalid option, '
-  'argument or element, or k above the number of distinct rows; 22004 NULL element; 2202E rows of '
-  'different length; 22003 no fit exists.';
+  '1600 in every row; a NULL x is skipped, NULL elements are integrated out; no rows give NULL. '
+  'Errors: 22023 invalid option, argument or element, or k above the number of distinct rows; '
+  '22004 NULL element with option missing = error; 2202E rows of different length; 22003 no fit '
+  'exists.';
 DEFINE @bmm_query =
   'query: one SELECT of an array column, of an array column and a numeric weight, or of numeric '
   'or boolean columns; it is run as the caller, read-only. 22023 for any other query.';
@@ -20,7 +21,7 @@ COMMENT ON TYPE bmm_selection IS
   'One of several fits to choose from. bic, icl: smaller is better, NULL if the method samples; '
   'elbo: larger is better, NULL unless the method is variational; parameters: the number of free '
   'parameters; degenerate: a bound holds components where the likelihood would rise beyond it, so '
-  'bic and icl cannot be compared.';
+  'bic and icl cannot be compared; model: NULL unless option models is true.';
 
 -- ---- aggregates: rows in, a model out ----
 
@@ -56,7 +57,9 @@ CREATE AGGREGATE bmm_fit(@bmm_x, start bayes_model [, options jsonb [, weight fl
   SFUNC = bmm_start_transition, @state, FINALFUNC = bmm_fit_final, @combine
 );
 COMMENT IS 'Fits a Bernoulli mixture, starting from the parameters of a fitted one (for instance '
-  'yesterday''s). 42804 for a model of another family. '
+  'yesterday''s): components keep its numbers, missing and the prior that was given hold unless '
+  'options say otherwise, and labels and categories that it does not know are added. With option '
+  'restarts the best of that run and fresh ones. 42804 for a model of another family. '
   @bmm_rows;
 COMMENT IS 'The same with options. '
   @bmm_options;
@@ -168,8 +171,9 @@ COMMENT IS 'n draws from the (predictive) mixture and the component that each ca
 
 CREATE FUNCTION bmm_predict(model bayes_model, x "any") RETURNS int
   AS 'MODULE_PATHNAME' @strict COST 50;
-COMMENT IS 'The most probable component of x, from 1. Elements of x may be NULL if the model was '
-  'fitted with option missing = marginalize. 2202E if x does not have the length of the model''s '
+COMMENT IS 'The most probable component of x, from 1. Of a row with NULL elements the others '
+  'count alone; if the model was fitted with option missing = skip its score is NULL, with '
+  'missing = error it is an error (22004). 2202E if x does not have the length of the model''s '
   'rows, 22023 for an invalid element.';
 
 CREATE FUNCTION bmm_probabilities(model bayes_model, x "any") RETURNS float8[]

@@ -23,9 +23,10 @@ CREATE AGGREGATE dpmm_fit(@dpmm_x [, options jsonb]) (
 );
 COMMENT IS 'Fits a mixture of any number of clusters, a Dirichlet process mixture, to the rows x: '
   'draws from its posterior, and a point estimate of the partition. x: numbers, the same length 1 '
-  'to 1600 in every row; a NULL x is skipped; no rows give NULL. Errors: 22023 invalid option, or '
-  'an element that the likelihood does not allow; 22004 NULL element; 2202E rows of different '
-  'length; 54000 more rows, draws or chains than memory allows.';
+  'to 1600 in every row; a NULL x is skipped, NULL elements are integrated out; no rows give NULL. '
+  'Errors: 22023 invalid option, or an element that the likelihood does not allow; 22004 NULL '
+  'element with option missing = error; 2202E rows of different length; 54000 more rows, draws or '
+  'chains than memory allows.';
 COMMENT IS 'The same with options. '
   @dpmm_options;
 
@@ -119,9 +120,9 @@ COMMENT IS 'Every draw: the number of occupied clusters, the concentration, and 
 CREATE FUNCTION dpmm_predict(model bayes_model, x "any") RETURNS int
   AS 'MODULE_PATHNAME' @strict COST 1000;
 COMMENT IS 'The most probable of dpmm_probabilities, from 1; one more than the number of clusters '
-  'means a new one. Elements of x may be NULL if the model was fitted with option missing = '
-  'marginalize; the others then count alone. 2202E if x does not have the length of the model''s '
-  'rows, 22004 for a NULL element otherwise.';
+  'means a new one. Of a row with NULL elements the others count alone; if the model was fitted '
+  'with option missing = skip its score is NULL, with missing = error it is an error (22004). '
+  '2202E if x does not have the length of the model''s rows.';
 
 CREATE FUNCTION dpmm_probabilities(model bayes_model, x "any") RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 1000;

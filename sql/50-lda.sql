@@ -204,7 +204,8 @@ CREATE FUNCTION lda_select(query bayes_query, ks int[] [, options jsonb])
 COMMENT IS 'Fits a topic model for every k to nine tenths of the documents of a query, drawn by a '
   'hash of their contents, and tells how well it predicts the others: the perplexity of so many '
   'tokens by document completion, of terms that the nine tenths have; the model is that of the '
-  'nine tenths. query and errors: as lda_topics; 22023 also for fewer than ten documents.';
+  'nine tenths, and NULL unless option models is true. query and errors: as lda_topics; 22023 '
+  'also for fewer than ten documents.';
 COMMENT IS 'The same with options. '
   @lda_options;
 

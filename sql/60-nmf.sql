@@ -120,8 +120,8 @@ COMMENT IS 'Factorizes nine tenths of the table of a query for every k, and tell
   'model predicts the others: of the rows, or of the columns if there are more, every tenth is '
   'held out, drawn by a hash of its key. Its weights are inferred from the cells of one half of '
   'the keys of the other side; log_likelihood is that of the cells of the other half, so many '
-  'cells. The model is that of the nine tenths. query and errors: as nmf_factorize; 22023 also '
-  'for fewer than ten rows and columns.';
+  'cells. The model is that of the nine tenths, and NULL unless option models is true. query and '
+  'errors: as nmf_factorize; 22023 also for fewer than ten rows and columns.';
 COMMENT IS 'The same with options. '
   @nmf_options;
 

@@ -144,7 +144,7 @@ LocalSums local_sums(RowSource &rows, Control &control, const BlockScorer &score
   std::vector<std::unique_ptr<LocalWorker>> workers;
   for (int t = 0; t < plan.threads; ++t)
     workers.push_back(
-        std::make_unique<LocalWorker>(scorer, log_weights, allocation, rows.incomplete()));
+        std::make_unique<LocalWorker>(scorer, log_weights, allocation, rows.incomplete() > 0));
   std::vector<LocalPart> parts(static_cast<std::size_t>(plan.slots));
   std::vector<double> counts(std::size_t(scorer.components())), raw(scorer.raw_size());
   RowSums sums;

@@ -76,17 +76,27 @@ void require_constant(RowSource &rows, int column, Control &control) {
   }
 }
 
-bool find_missing(RowSource &rows, Control &control) {
+std::int64_t count_incomplete(int dimension, const double *block, std::int64_t rows) {
+  if (!misses_element(dimension, block)) return 0;
+  bool misses[block_rows] = {};
+  for (int j = 0; j < dimension; ++j)
+    for (std::int64_t b = 0; b < rows; ++b)
+      misses[b] |= block[j * block_rows + b] != block[j * block_rows + b];
+  return std::count(misses, misses + rows, true);
+}
+
+std::int64_t count_incomplete(RowSource &rows, Control &control) {
   const RowShape shape = rows.shape();
+  std::int64_t count = 0;
   for (std::int64_t s = 0; s < rows.stretches(); ++s)
     for (const Piece &piece : rows.stretch(s)) {
       control.poll();
       for (std::int64_t first = 0; first < piece.rows; first += block_rows)
-        if (misses_element(shape.dimension,
-                           piece.blocks + std::size_t(first / block_rows) * shape.block_doubles()))
-          return true;
+        count += count_incomplete(
+            shape.dimension, piece.blocks + std::size_t(first / block_rows) * shape.block_doubles(),
+            std::min<std::int64_t>(block_rows, piece.rows - first));
     }
-  return false;
+  return count;
 }
 
 void MemoryRows::clear() {

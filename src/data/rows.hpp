@@ -100,10 +100,10 @@ class BAYES_API RowSource {
   /// What messages call an element, from 0: "element 3", or a column that has a name.
   virtual std::string name_of_element(int element) const;
 
-  /// May elements be missing (NaN)? Families of whole rows, as the multivariate normal, look for
-  /// them only then; a fit that allows them finds out.
-  bool incomplete() const { return incomplete_; }
-  void set_incomplete(bool incomplete) { incomplete_ = incomplete; }
+  /// How many rows miss an element (NaN)? Families of whole rows, as the multivariate normal, look
+  /// for them only if there are any; a fit that allows them finds out.
+  std::int64_t incomplete() const { return incomplete_; }
+  void set_incomplete(std::int64_t rows) { incomplete_ = rows; }
 
   /// Copies block `index` (counted over all rows) to `out` (shape().block_doubles() doubles):
   /// random access for small batches. Main thread only; may throw; leaves stretches that are in use
@@ -113,7 +113,7 @@ class BAYES_API RowSource {
  protected:
   RowShape shape_;
   std::int64_t rows_ = 0, skipped_ = 0;
-  bool incomplete_ = false;
+  std::int64_t incomplete_ = 0;
 };
 
 /// Does a block miss an element (NaN)?
@@ -151,7 +151,9 @@ inline constexpr double least_variance = 1e-280;
 /// equal but for those that are missing (NaN) or of weight 0.
 BAYES_API void require_constant(RowSource &rows, int column, Control &control);
 
-/// One pass over the rows: does one of them miss an element?
-BAYES_API bool find_missing(RowSource &rows, Control &control);
+/// One pass over the rows: how many of them miss an element?
+BAYES_API std::int64_t count_incomplete(RowSource &rows, Control &control);
+/// The same of the first `rows` of a block.
+std::int64_t count_incomplete(int dimension, const double *block, std::int64_t rows);
 
 }  // namespace bayes

@@ -51,7 +51,7 @@ void Sketch::prune() {
 }
 
 void Sketch::merge(const Sketch &other) {
-  incomplete_ |= other.incomplete_;
+  incomplete_ += other.incomplete_;
   for (const Entry &entry : other.entries_)
     add(entry.hash, other.values_.data() + entry.row, 1, entry.weight);
 }
@@ -61,7 +61,7 @@ void Sketch::clear() {
   entries_.clear();
   values_.clear();
   threshold_ = ~std::uint64_t(0);
-  incomplete_ = false;
+  incomplete_ = 0;
 }
 
 Sketch Sketch::of(RowSource &rows, Control &control, std::uint64_t seed, std::size_t capacity,
@@ -88,8 +88,8 @@ Sketch Sketch::of(RowSource &rows, Control &control, std::uint64_t seed, std::si
               segment.blocks + std::size_t(first / block_rows) * shape.block_doubles();
           hash_block(shape.dimension, part.seed_, block, hash);
           const int end = int(std::min<std::int64_t>(block_rows, segment.rows - first));
-          const bool misses = misses_element(shape.dimension, block);
-          part.incomplete_ |= misses;
+          const std::int64_t misses = count_incomplete(shape.dimension, block, end);
+          part.incomplete_ += misses;
           for (int b = 0; b < end; ++b) {
             if (misses && with_evidence && misses_all(shape.dimension, block + b)) continue;
             part.add(hash[b], block + b, block_rows,

@@ -33,8 +33,8 @@ class BAYES_API Sketch {
   std::size_t size() const { return entries_.size(); }
   /// Are all distinct rows retained?
   bool complete() const { return threshold_ == ~std::uint64_t(0); }
-  /// Does a row of the table miss an element?
-  bool incomplete() const { return incomplete_; }
+  /// rows of the table that miss an element
+  std::int64_t incomplete() const { return incomplete_; }
 
   /// The weighted rows, in an order that depends on their contents only.
   MemoryRows sorted() const;
@@ -54,7 +54,7 @@ class BAYES_API Sketch {
   std::uint64_t seed_;
   std::size_t capacity_;
   std::uint64_t threshold_ = ~std::uint64_t(0);  // rows with larger hashes are dropped
-  bool incomplete_ = false;
+  std::int64_t incomplete_ = 0;
   std::unordered_map<std::uint64_t, std::size_t> index_;
   std::vector<Entry> entries_;
   std::vector<double> values_;

@@ -185,6 +185,19 @@ std::vector<int> read_degenerate(const MemberReader &reader, int components) {
   return out;
 }
 
+/// A member of arbitrary content: text may hold what the byte form cannot.
+Document read_options(const MemberReader &reader, const char *key) {
+  reader.object(key);
+  Document out = reader.value(key);
+  try {
+    std::string bytes;
+    out.to_bytes(bytes);
+  } catch (const Error &error) {
+    reader.reject(key, std::string("cannot be stored: ") + error.what());
+  }
+  return out;
+}
+
 /// A member that the model does not recognise is an error: otherwise it would be lost silently.
 void check_members(const Document &document, const Document &recognised, const std::string &path) {
   const auto *const object = document.as<Document::Object>();
@@ -217,6 +230,7 @@ ModelInfo read_model_info(const Document &document, int max_dimension, int max_c
   info.method = reader.text("method");
   info.rows = reader.integer("rows", 1, max_count);
   info.skipped = reader.integer("skipped", 0, max_count);
+  if (reader.has("incomplete")) info.incomplete = reader.integer("incomplete", 0, info.rows);
   info.dimension = static_cast<int>(reader.integer("dimension", 1, max_dimension));
   info.columns = read_columns(document, info.dimension);
   info.components = static_cast<int>(reader.integer("components", 1, max_components));
@@ -228,15 +242,18 @@ ModelInfo read_model_info(const Document &document, int max_dimension, int max_c
   info.log_likelihood = reader.number_or_nan("log_likelihood");
   info.seed = reader.integer("seed", std::numeric_limits<std::int64_t>::min(), max_count);
   info.seconds = reader.number("seconds", 0, std::numeric_limits<double>::infinity());
-  reader.object("options");
-  info.options = reader.value("options");
-  try {  // the one member of arbitrary content: text may hold what the byte form cannot
-    std::string bytes;
-    info.options.to_bytes(bytes);
-  } catch (const Error &error) {
-    reader.reject("options", std::string("cannot be stored: ") + error.what());
-  }
+  info.options = read_options(reader, "options");
+  if (reader.has("given_prior")) info.given_prior = read_options(reader, "given_prior");
   return info;
+}
+
+double Model::free_parameters() const { return std::numeric_limits<double>::quiet_NaN(); }
+double Model::observations() const { return std::numeric_limits<double>::quiet_NaN(); }
+double Model::relative_entropy() const { return std::numeric_limits<double>::quiet_NaN(); }
+
+double Model::bic() const {
+  if (draws.chains > 0) return std::numeric_limits<double>::quiet_NaN();
+  return -2 * info.log_likelihood + free_parameters() * std::log(observations());
 }
 
 Document Model::to_document() const {
@@ -247,6 +264,7 @@ Document Model::to_document() const {
   document.set("method", info.method);
   document.set("rows", info.rows);
   document.set("skipped", info.skipped);
+  if (info.incomplete) document.set("incomplete", *info.incomplete);
   document.set("dimension", info.dimension);
   if (!info.columns.empty()) document.set("row_columns", document_of_columns(info.columns));
   document.set("components", info.components);
@@ -263,6 +281,7 @@ Document Model::to_document() const {
   document.set("seed", info.seed);
   document.set("seconds", info.seconds);
   document.set("options", info.options.is_null() ? Document::object() : info.options);
+  if (!info.given_prior.is_null()) document.set("given_prior", info.given_prior);
   Document::List runs;
   for (const std::vector<double> &run : trace)
     runs.emplace_back(Tensor{{static_cast<std::int64_t>(run.size())}, run});
@@ -306,10 +325,10 @@ void seal_model(std::string &bytes) {
   put(bytes.data() + 16, fingerprint.b, 8);
 }
 
-bool marginalizes(const ModelInfo &info) {
+std::string_view missing_option(const ModelInfo &info) {
   const Document *const missing = info.options.find("missing");
   const std::string *const text = missing ? missing->as<std::string>() : nullptr;
-  return text && *text == "marginalize";
+  return text ? std::string_view(*text) : "error";
 }
 
 std::string Model::to_bytes() const {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,8 @@ struct ModelInfo {
   std::int64_t rows = 0;
   /// rows left out: NULL, weight 0, missing value with missing = skip
   std::int64_t skipped = 0;
+  /// rows used that miss an element, if the family takes such rows and has counted them
+  std::optional<std::int64_t> incomplete;
   int dimension = 0;
   /// of the rows, `dimension` of them; none if the rows were arrays
   RowColumns columns;
@@ -48,10 +51,14 @@ struct ModelInfo {
   std::string version = library_version;
   /// all options in force, including defaults
   Document options;
+  /// Option prior as it was given, here or to the model that the fit started from: what a fit that
+  /// starts from this model takes over. Null if everything in the prior is default.
+  Document given_prior;
 };
 
-/// Was the model fitted with option missing = marginalize?
-BAYES_API bool marginalizes(const ModelInfo &info);
+/// What option missing was when the model was fitted, "error" if it has none: what a row means that
+/// misses a value when it is scored.
+BAYES_API std::string_view missing_option(const ModelInfo &info);
 
 /// Posterior draws of quantities that do not depend on how components are numbered: one row of
 /// bayes_draws() for each value.
@@ -89,6 +96,19 @@ class BAYES_API Model {
 
   /// How many of these draws the model stores whole, for its predictions; 0 if it stores none.
   virtual std::int64_t stored_draws() const { return 0; }
+
+  // Numbers to choose a model by; NaN if the family has none.
+  /// free parameters of the point estimate
+  virtual double free_parameters() const;
+  /// what bic() takes the log-likelihood to be a sum over: rows, by their weights
+  virtual double observations() const;
+  /// -2 log_likelihood + free_parameters log(observations); smaller is better. NaN for a model with
+  /// draws: an average over draws maximises nothing.
+  virtual double bic() const;
+  /// How certain it is which component a row belongs to: 1 - sum of the entropies of the rows'
+  /// probabilities at the point estimate / (observations log(components)), from 0 (nothing is
+  /// known) to 1.
+  virtual double relative_entropy() const;
 
   /// The whole model. The same model always gives the same document.
   Document to_document() const;

@@ -38,6 +38,7 @@ Matrix kmeans_plus_plus(MemoryRows &sample, int k, const Vector &deviation, Rand
   const std::size_t n = std::size_t(sample.rows());
   Matrix scaled(d, Eigen::Index(n));  // in units of the columns' deviations
   std::vector<double> share(n), distance(n, std::numeric_limits<double>::infinity());
+  std::vector<bool> drawn(n);
   for (std::size_t i = 0; i < n; ++i) {
     scaled.col(Eigen::Index(i)) = rows.row(std::int64_t(i)).cwiseQuotient(deviation);
     share[i] = rows.weight(std::int64_t(i));
@@ -53,13 +54,11 @@ Matrix kmeans_plus_plus(MemoryRows &sample, int k, const Vector &deviation, Rand
       share[i] = rows.weight(std::int64_t(i)) * distance[i];
     }
     distance[std::size_t(chosen)] = share[std::size_t(chosen)] = 0;
-    // Distances of distinct rows may underflow to 0: then any row that was not drawn will do.
+    drawn[std::size_t(chosen)] = true;
+    // Distances of distinct rows may underflow to 0, and rows that miss elements may be equal once
+    // they are completed: then any row that was not drawn will do.
     if (std::all_of(share.begin(), share.end(), [](double s) { return s == 0; }))
-      for (std::size_t i = 0; i < n; ++i) {
-        bool drawn = false;
-        for (int l = 0; l <= j && !drawn; ++l) drawn = centres.col(l) == rows.row(std::int64_t(i));
-        share[i] = drawn ? 0 : rows.weight(std::int64_t(i));
-      }
+      for (std::size_t i = 0; i < n; ++i) share[i] = drawn[i] ? 0 : rows.weight(std::int64_t(i));
   }
   return centres;
 }

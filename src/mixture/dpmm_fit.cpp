@@ -311,6 +311,7 @@ template <class Q> class ProcessFit : ProcessFitBase {
     state.fitted = std::move(fitted_);
     Document options = options_.document();
     options.set("prior", prior_document(prior_, options_));
+    model_->info.incomplete = rows_.incomplete();
     run_.describe(rows_.rows(), rows_.skipped(), rows_.shape().dimension, clusters,
                   std::move(options));
   }
@@ -355,7 +356,7 @@ DpmmFit dpmm_fit(RowSource &rows, const Document &document, Control &control) {
         Errc::too_large,
         std::to_string(rows.rows()) + " rows are more than a Dirichlet process mixture takes",
         "The limit is 2147483647.");
-  if (options.missing == "marginalize") rows.set_incomplete(find_missing(rows, control));
+  if (options.missing == "marginalize") rows.set_incomplete(count_incomplete(rows, control));
   if (options.products) {
     const ProductSurvey known =
         survey_product(rows, options.likelihood, options.categories, control);

@@ -26,7 +26,7 @@ struct DpmmOptions {
   double concentration = 1;         // if it is fixed
   std::optional<GammaPrior> learned = GammaPrior{2, 4};
   std::uint64_t seed = 1;
-  std::string missing = "error";
+  std::string missing = "marginalize";
   RowOptions rows;
 
   // Samplers.

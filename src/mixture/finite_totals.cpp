@@ -1,6 +1,8 @@
 #include "mixture/finite_totals.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "families/normal/normal_document.hpp"
 
@@ -12,6 +14,11 @@ double dirichlet_sum(const ModelInfo &info, const FiniteTotals &totals) {
   const std::optional<double> alpha = given ? to_number(*given, false) : std::nullopt;
   return alpha && *alpha > 0 ? totals.weight + info.components * *alpha
                              : std::numeric_limits<double>::quiet_NaN();
+}
+
+double FiniteTotals::relative_entropy() const {
+  if (counts.size() < 2) return std::numeric_limits<double>::quiet_NaN();
+  return 1 - std::min(1.0, entropy / (weight * std::log(double(counts.size()))));
 }
 
 void read_totals(const MemberReader &in, int components, FiniteTotals &totals) {

@@ -15,6 +15,9 @@ struct FiniteTotals {
   double weight = 0;
   /// of the responsibilities at the point estimate, summed over the rows; in nats
   double entropy = 0;
+
+  /// As Model::relative_entropy(); NaN for one component.
+  double relative_entropy() const;
 };
 
 /// Of a sampled mixture: the sum of all parameters of the Dirichlet that the weights have given the

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/random.hpp"
+#include "families/component_overlap.hpp"
 #include "families/normal/normal_draw.hpp"
 #include "mixture/gmm_scorer.hpp"
 #include "mixture/gmm_state.hpp"
@@ -37,6 +38,11 @@ GmmComponent GaussianMixture::component(int index) const {
   const Matrix &scale = fitted.point.components.covariance[std::size_t(shape.index(index))];
   return GmmComponent{fitted.point.weights(index), state->counts(index), to_vector(mean),
                       row_major(dense_form(shape, scale, dimension()))};
+}
+
+ComponentDensities GaussianMixture::densities() const {
+  const auto &point = state->fitted.point;
+  return {point.weights, point.components, info.columns};
 }
 
 std::int64_t GaussianMixture::stored_draws() const {
@@ -170,7 +176,7 @@ int GaussianMixture::sample(std::uint64_t seed, std::int64_t index, std::span<do
   return k;
 }
 
-double GaussianMixture::parameters() const {
+double GaussianMixture::free_parameters() const {
   const GmmFitted &fitted = state->fitted;
   const CovarianceShape &shape = fitted.shape();
 
@@ -179,10 +185,8 @@ double GaussianMixture::parameters() const {
   return size() - 1.0 + double(size()) * dimension() + shape.parameters(dimension(), size());
 }
 
-double GaussianMixture::bic() const {
-  if (state->fitted.draws) return std::numeric_limits<double>::quiet_NaN();
-  return -2 * info.log_likelihood + parameters() * std::log(state->weight);
-}
+double GaussianMixture::observations() const { return state->weight; }
+double GaussianMixture::relative_entropy() const { return state->relative_entropy(); }
 
 double GaussianMixture::icl() const { return bic() + 2 * state->entropy; }
 

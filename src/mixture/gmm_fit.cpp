@@ -30,6 +30,20 @@ MixturePoint<NormalPoint> convert_point(const CovarianceShape &shape,
   return out;
 }
 
+/// Parameters before and after a step, the prior, their factors, statistics and a share of them for
+/// every thread; the last two are larger where rows miss elements.
+void require_fit_memory(const CovarianceShape &shape, int k, int d, bool incomplete,
+                        const Control &control) {
+  const double doubles = shape.count(k) * double(shape.rows(d)) * shape.columns(d) + 2.0 * k * d;
+  const std::string what = std::to_string(k) + " components of dimension " + std::to_string(d);
+  require_model_size(what, doubles, "Use a smaller k, or covariance diagonal.");
+  const double each = NormalScorer::sums_per_number(shape, d) + (incomplete ? 2 : 0);
+  require_memory({.what = what,
+                  .bytes = 8 * doubles * (8 + each * control.threads),
+                  .hint = "use a smaller k, or covariance diagonal."},
+                 control);
+}
+
 /// A fit with one covariance shape.
 class GmmFit {
  public:
@@ -51,6 +65,7 @@ class GmmFit {
     run_.set_weight(survey_.weight, rows.rows());
     rows_.set_weight(survey_.weight);
     if (rows_.sample.incomplete()) {
+      require_fit_memory(shape, k, rows.shape().dimension, true, control);
       completion_.emplace(rows_.sample, control);
       completion_->set_point(point_of(survey_));
       completion_->complete_by_means(0, control);
@@ -140,8 +155,9 @@ class GmmFit {
     const KMeans learner(Vector::Ones(survey_.mean.size()));
     Run<KMeans> run = fit_.best_of_restarts(
         [&](int restart) {
-          return fit_.start_point ? fit_.start_point->components.mean
-                                  : Matrix(starting_statistics(restart).mean);
+          return fit_.begins_at_model(restart)
+                     ? fit_.start_point->components.mean
+                     : Matrix(starting_statistics(fit_.fresh(restart)).mean);
         },
         [&](Matrix state, RowSource &rows) {
           Schedule schedule = run_.schedule();
@@ -198,17 +214,7 @@ std::unique_ptr<GaussianMixture> fit(RowSource &rows, int k, const GmmOptions &o
   const int d = rows.shape().dimension;
   require_rows(rows, "a Gaussian mixture", gmm_max_dimension, start);
   const CovarianceShape &shape = *covariance_named(options.covariance[0]);
-  const double doubles = shape.count(k) * double(shape.rows(d)) * shape.columns(d) + 2.0 * k * d;
-  const std::string what = std::to_string(k) + " components of dimension " + std::to_string(d);
-  require_model_size(what, doubles, "Use a smaller k, or covariance diagonal.");
-  // Parameters before and after a step, the prior, their factors, statistics and a share of them
-  // for every thread.
-  const double each =
-      NormalScorer::sums_per_number(shape, d) + (options.rows().keep_missing ? 2 : 0);
-  require_memory({.what = what,
-                  .bytes = 8 * doubles * (8 + each * control.threads),
-                  .hint = "use a smaller k, or covariance diagonal."},
-                 control);
+  require_fit_memory(shape, k, d, false, control);
   return GmmFit(shape, rows, k, options, start, update, control).run();
 }
 

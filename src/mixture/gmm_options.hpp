@@ -29,8 +29,8 @@ struct GmmOptions : FitOptions {
   Document prior_document() const;
 };
 
-/// Reads and checks. `start` gives the defaults of method and covariance; with `select` several
-/// covariances may be named. Throws Error(invalid_argument).
+/// Reads and checks. `start` hands on what fit/fit_options.hpp says, and its covariance; with
+/// `select` several covariances may be named. Throws Error(invalid_argument).
 GmmOptions read_gmm_options(std::span<const int> ks, const Document &options,
                             const GaussianMixture *start, bool update, bool select);
 

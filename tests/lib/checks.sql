@@ -56,3 +56,7 @@ END $$;
 CREATE FUNCTION both_true(state boolean, value boolean) RETURNS boolean
   RETURN coalesce(state, true) AND value IS TRUE;
 CREATE AGGREGATE all_true(boolean) (SFUNC = both_true, STYPE = boolean);
+
+-- A model but for how long its fit took, and for these members.
+CREATE FUNCTION timeless(model bayes_model, VARIADIC without text[] = '{}') RETURNS text
+  LANGUAGE sql RETURN (model::jsonb - 'seconds' - without)::text;

@@ -110,12 +110,13 @@ CALL record('gmm relation of columns', $$
                         '{"restarts": 2}')$$);
 CALL record('gmm select', $$
   SELECT selections(array_agg(s)) FROM gmm_select('SELECT x FROM iris_rows', '{1,2,3}',
-    '{"covariance": ["full", "diagonal", "spherical", "tied"], "restarts": 2}') AS s$$);
+    '{"covariance": ["full", "diagonal", "spherical", "tied"], "restarts": 2,
+      "models": true}') AS s$$);
 CALL record('gmm select em', $$
   SELECT selections(array_agg(s)) FROM gmm_select('SELECT x, w FROM faithful_rows', '{2,4}',
-    '{"covariance": ["tied", "full"], "method": "em", "restarts": 2}') AS s$$);
+    '{"covariance": ["tied", "full"], "method": "em", "restarts": 2, "models": true}') AS s$$);
 CALL record('gmm select aggregate', $$
-  SELECT selections(gmm_select(x, '{1,2}', '{"restarts": 2, "method": "map"}'))
+  SELECT selections(gmm_select(x, '{1,2}', '{"restarts": 2, "method": "map", "models": true}'))
   FROM faithful_rows$$);
 
 CALL record('bmm window', $$
@@ -124,10 +125,11 @@ CALL record('bmm window', $$
 CALL record('bmm relation', $$SELECT * FROM bmm_fit('SELECT x FROM bernoulli_rows', 2)$$);
 CALL record('bmm select', $$
   SELECT selections(array_agg(s)) FROM bmm_select('SELECT x FROM poisson_rows', '{1,2,3}',
-    '{"likelihood": "poisson", "restarts": 2}') AS s$$);
+    '{"likelihood": "poisson", "restarts": 2, "models": true}') AS s$$);
 CALL record('bmm select aggregate', $$
-  SELECT selections(bmm_select(x, '{2,3}', '{"method": "em", "restarts": 2, "likelihood":
-    ["normal", "bernoulli", "categorical", "poisson", "exponential"]}')) FROM mixed_rows$$);
+  SELECT selections(bmm_select(x, '{2,3}', '{"method": "em", "restarts": 2, "models": true,
+    "likelihood": ["normal", "bernoulli", "categorical", "poisson", "exponential"]}'))
+  FROM mixed_rows$$);
 
 CALL record('dpmm window', $$
   SELECT array_agg(c ORDER BY id)

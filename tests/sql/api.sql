@@ -21,7 +21,11 @@ SELECT results_eq($$
     'TABLE(family text, method text, rows bigint, skipped bigint, dimension integer, components '
     'integer, iterations integer, converged boolean, degenerate integer[], objective double '
     'precision, log_likelihood double precision, seed bigint, seconds double precision, version '
-    'text, options jsonb, draws bigint, stored_draws bigint)', 'immutable', true, 'safe'),
+    'text, options jsonb, draws bigint, stored_draws bigint, parameters double precision, bic '
+    'double precision, observations double precision, incomplete bigint, entropy double precision)',
+    'immutable', true, 'safe'),
+  ('bayes_match(bayes_model,bayes_model)', 'function', 'old_model bayes_model, new_model bayes_model',
+    'TABLE(old integer, new integer, overlap double precision)', 'immutable', true, 'safe'),
   ('bayes_model_cmp(bayes_model,bayes_model)', 'function', 'bayes_model, bayes_model', 'integer',
     'immutable', true, 'safe'),
   ('bayes_model_eq(bayes_model,bayes_model)', 'function', 'bayes_model, bayes_model', 'boolean',

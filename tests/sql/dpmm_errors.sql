@@ -10,8 +10,8 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
     '2202E row 7 has 3 elements, but the first row has 2'),
   ($q$SELECT dpmm_fit(CASE WHEN id = 7 THEN x[1:1] ELSE x END) FROM few$q$,
     '2202E row 7 has 1 element, but the first row has 2'),
-  ($q$SELECT dpmm_fit(CASE WHEN id = 7 THEN ARRAY[1, NULL] ELSE x END) FROM few$q$,
-    '22004 element 2 of row 7 is NULL'),
+  ($q$SELECT dpmm_fit(CASE WHEN id = 7 THEN ARRAY[1, NULL] ELSE x END,
+    '{"missing": "error"}') FROM few$q$, '22004 element 2 of row 7 is NULL'),
   ($q$SELECT dpmm_fit(CASE WHEN id = 7 THEN '{NaN,1}' ELSE x END, '{"missing": "error"}')
     FROM few$q$, '22023 element 1 of row 7 is NaN'),
   ($q$SELECT dpmm_fit(CASE WHEN id = 7 THEN '{1,Infinity}' ELSE x END) FROM few$q$,
@@ -34,8 +34,8 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
     FROM few$q$, '22023 options must be the same for all rows of one fit'),
   ($q$SELECT dpmm_cluster(x, '{"metod": "vi"}') OVER () FROM few$q$,
     '22023 unknown option "metod"'),
-  ($q$SELECT dpmm_cluster(CASE WHEN id = 7 THEN ARRAY[NULL, 1] ELSE x END) OVER (ORDER BY id)
-    FROM few$q$, '22004 element 1 of row 7 is NULL'),
+  ($q$SELECT dpmm_cluster(CASE WHEN id = 7 THEN ARRAY[NULL, 1] ELSE x END, '{"missing": "error"}')
+    OVER (ORDER BY id) FROM few$q$, '22004 element 1 of row 7 is NULL'),
   ($q$SELECT dpmm_cluster(CASE WHEN id = 7 THEN x || 1::float8 ELSE x END) OVER (ORDER BY id)
     FROM few$q$, '2202E row 7 has 3 elements, but the first row has 2'),
   ($q$SELECT dpmm_cluster(x) FROM few$q$, '42809 window function dpmm_cluster requires an OVER '
@@ -63,18 +63,20 @@ SELECT is(complaint(format('SELECT * FROM %s(%L)', f, query)), said, f || ': ' |
   ('SELECT id, x, 1 FROM few', '22023 query returns a column after the array'),
   ('SELECT id, x, ''a'' FROM few', '22023 query returns a column after the array'),
   ('SELECT id, ARRAY[species] FROM iris', '22023 column "array" of the query is of type text[]'),
-  ('SELECT id, NULL FROM few', '22004 column "?column?" of row 1 is NULL'),
+  ('SELECT id, NULL FROM few', '22023 column "?column?" is NULL in every row'),
   ('SELECT id, now() FROM few', '22023 column "now" is of type timestamp with time zone'),
   ('SELECT id, 1 / (id - 7) FROM few', '22012 division by zero'),
   ('SELECT 1 / (id - 7), 1 FROM few', '22012 division by zero'),
-  ('SELECT id, CASE WHEN id = 7 THEN NULL ELSE id END, id FROM few',
-    '22004 column "f1" of row 7 is NULL'),
-  ('SELECT id, id, CASE WHEN id = 7 THEN ''NaN'' ELSE 1::float8 END FROM few',
-    '22023 column "case" of row 7 is NaN'),
+  ('SELECT id, id, CASE WHEN id = 7 THEN ''-Infinity'' ELSE 1::float8 END FROM few',
+    '22023 column "case" of row 7 is -Infinity'),
   ('SELECT id, x[1:1 + id % 2] FROM few ORDER BY id DESC',
     '2202E row 2 has 2 elements, but the first row has 1'),
   ('SELECT $1, x FROM few', '42P02 there is no parameter $1')) AS c(query, said);
 SELECT is(complaint(statement), said, statement) FROM (VALUES
+  ($q$SELECT * FROM dpmm_cluster('SELECT id, CASE WHEN id = 7 THEN NULL ELSE id END, id FROM few',
+    '{"missing": "error"}')$q$, '22004 column "f1" of row 7 is NULL'),
+  ($q$SELECT * FROM dpmm_cluster('SELECT id, CASE WHEN id = 7 THEN ''NaN'' ELSE 1.0 END, id '
+    'FROM few', '{"missing": "error"}')$q$, '22023 column "case" of row 7 is NaN'),
   ($q$SELECT * FROM dpmm_cluster(NULL)$q$, '22004 query must not be NULL'),
   ($q$SELECT * FROM dpmm_similarity(NULL, '{}')$q$, '22004 query must not be NULL'),
   ($q$SELECT * FROM dpmm_cluster('SELECT id, x FROM few', '{"metod": "vi"}')$q$,
@@ -122,8 +124,8 @@ SELECT is(complaint(format('SELECT %s FROM given', call)), said, call) FROM (VAL
   ('dpmm_log_density(vi, ''{1}'')', '2202E the array has 1 element, but the model has 2'),
   ('dpmm_predict(normal, ''{}'')', '2202E the array is an empty array'),
   ('dpmm_predict(normal, ''{{1,2}}'')', '2202E the array is an array of 2 dimensions'),
-  ('dpmm_predict(normal, ''{1,NULL}'')', '22004 element 2 of the array is NULL'),
-  ('dpmm_probabilities(normal, ''{NaN,1}'')', '22023 element 1 of the array is NaN'),
+  ('dpmm_predict(strict, ''{1,NULL}'')', '22004 element 2 of the array is NULL'),
+  ('dpmm_probabilities(strict, ''{NaN,1}'')', '22023 element 1 of the array is NaN'),
   ('dpmm_log_density(normal, ''{1,-Infinity}'')', '22023 element 2 of the array is -Infinity'),
   ('dpmm_log_density(normal, ''{1,1e200}'')',
     '22003 element 2 of the array is 1e+200, too large to compute with'),
@@ -179,7 +181,8 @@ SELECT is(advice(statement), said, statement) FROM (VALUES
     'Every thin-th of them is kept, which leaves none. | Lower thin.'),
   ($q$SELECT dpmm_fit(x, '{"draws": 100000000}') FROM few$q$,
     'The limit is 4 million draws. | Ask for fewer chains or draws, or raise thin.'),
-  ($q$SELECT dpmm_fit(CASE WHEN id = 7 THEN ARRAY[1, NULL] ELSE x END) FROM few$q$,
+  ($q$SELECT dpmm_fit(CASE WHEN id = 7 THEN ARRAY[1, NULL] ELSE x END,
+    '{"missing": "error"}') FROM few$q$,
     'Leave such rows out with WHERE or FILTER; a function with options takes {"missing": "skip"}.'),
   ($q$SELECT dpmm_draws(vi) FROM given$q$, 'Fit with option method "collapsed", "gibbs" or '
     '"slice".'),
@@ -255,7 +258,7 @@ SELECT is(complaint($q$SELECT dpmm_fit(x, '{"on_error": "null", "draws": 0}') FR
 SELECT is(complaint($q$SELECT dpmm_fit(x, '{"on_error": "null", "prior": {"b": 1}}') FROM few$q$),
   '22023 unknown option "prior.b"', 'in the prior too');
 SELECT is(complaint($q$SELECT dpmm_fit(CASE WHEN id = 7 THEN '{NaN,1}' ELSE x END,
-  '{"on_error": "null"}') FROM few$q$), '22023 element 1 of row 7 is NaN',
+  '{"on_error": "null", "missing": "error"}') FROM few$q$), '22023 element 1 of row 7 is NaN',
   'so are rows that are no rows');
 
 -- ---- a forged model ----

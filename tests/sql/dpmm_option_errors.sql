@@ -81,8 +81,8 @@ SELECT is(complaint(format('SELECT dpmm_fit(x, %L) FROM few', options)), said, o
     'varied, one'),
   ('{"seed": -1}', '22023 option "seed" is -1, but must be a whole number of at least 0'),
   ('{"seed": 1.5}', '22023 option "seed" is 1.5, but must be a whole number of at least 0'),
-  ('{"missing": "keep"}', '22023 option "missing" is "keep", but must be one of error, skip, '
-    'marginalize'),
+  ('{"missing": "keep"}', '22023 option "missing" is "keep", but must be one of marginalize, '
+    'error, skip'),
   ('{"on_error": "nul"}', '22023 option "on_error" is "nul", but must be one of error, null'),
   ('{"max_iter": 10}', '22023 option "max_iter" does not apply to method collapsed'),
   ('{"tol": 1, "method": "gibbs"}', '22023 option "tol" does not apply to method gibbs'),
@@ -179,8 +179,9 @@ SELECT is(complaint(format('SELECT dpmm_fit(x, %L) FROM (VALUES (''{1,0}''::floa
     '22023 element 2 of row 2 is 2, but must be 0 or 1'),
   ('{"likelihood": ["bernoulli", "poisson"], "missing": "skip"}', '{0,-1}',
     '22023 element 2 of row 2 is -1, but must be a whole number from 0 to 2^53'),
-  ('{"likelihood": "poisson"}', '{0,NULL}', '22004 element 2 of row 2 is NULL'),
-  ('{"likelihood": "categorical"}', '{NaN,0}', '22023 element 1 of row 2 is NaN'),
+  ('{"likelihood": "poisson", "missing": "error"}', '{0,NULL}', '22004 element 2 of row 2 is NULL'),
+  ('{"likelihood": "categorical", "missing": "error"}', '{NaN,0}',
+    '22023 element 1 of row 2 is NaN'),
   ('{"likelihood": "poisson", "covariance": "full"}', '{1,1}',
     '22023 option "covariance" does not apply to method collapsed with this likelihood'),
   ('{"likelihood": "bernoulli", "method": "vi", "draws": 3}', '{1,1}',

@@ -1,12 +1,13 @@
 -- Gaussian mixtures: every way to ask for what cannot be, and what is said about it. SQLSTATEs as
 -- the manual promises; messages name the culprit.
-SELECT plan(172);
+SELECT plan(174);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
 \ir ../lib/errors.sql
 CREATE TABLE given AS SELECT gmm_fit(x, 2, '{"method": "em"}') AS em, gmm_fit(x, 2) AS vi,
-  gmm_fit(x, 2, '{"method": "kmeans"}') AS kmeans FROM faithful;
+  gmm_fit(x, 2, '{"method": "kmeans"}') AS kmeans,
+  gmm_fit(x, 2, '{"missing": "error"}') AS strict FROM faithful;
 
 -- ---- options ----
 
@@ -68,7 +69,7 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
   ($q$SELECT gmm_fit(x, 2, '{"max_seconds": 0}') FROM faithful$q$,
     '22023 option "max_seconds" is 0, but must be a number greater than 0 and at most 1000000000'),
   ($q$SELECT gmm_fit(x, 2, '{"missing": "keep"}') FROM faithful$q$,
-    '22023 option "missing" is "keep", but must be one of error, skip, marginalize'),
+    '22023 option "missing" is "keep", but must be one of marginalize, error, skip'),
   ($q$SELECT gmm_fit(x, 2, '{"on_error": null, "on_eror": "null"}') FROM faithful$q$,
     '22023 unknown option "on_eror"'),
   ($q$SELECT gmm_fit(x, 2, '{"init": "kmens"}') FROM faithful$q$,
@@ -187,10 +188,10 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
     '2202E row 7 has 3 elements, but the first row has 2'),
   ($q$SELECT gmm_fit(CASE WHEN id = 7 THEN x[1:1] ELSE x END, 2) FROM faithful$q$,
     '2202E row 7 has 1 element, but the first row has 2'),
-  ($q$SELECT gmm_fit(CASE WHEN id = 7 THEN ARRAY[1, NULL] ELSE x END, 2) FROM faithful$q$,
-    '22004 element 2 of row 7 is NULL'),
-  ($q$SELECT gmm_fit(CASE WHEN id = 7 THEN '{NaN,1}' ELSE x END, 2) FROM faithful$q$,
-    '22023 element 1 of row 7 is NaN'),
+  ($q$SELECT gmm_fit(CASE WHEN id = 7 THEN ARRAY[1, NULL] ELSE x END, 2,
+    '{"missing": "error"}') FROM faithful$q$, '22004 element 2 of row 7 is NULL'),
+  ($q$SELECT gmm_fit(CASE WHEN id = 7 THEN '{NaN,1}' ELSE x END, 2,
+    '{"missing": "error"}') FROM faithful$q$, '22023 element 1 of row 7 is NaN'),
   ($q$SELECT gmm_fit(CASE WHEN id = 7 THEN '{1,Infinity}' ELSE x END, 2) FROM faithful$q$,
     '22023 element 2 of row 7 is Infinity'),
   ($q$SELECT gmm_fit(CASE WHEN id = 7 THEN '{1,-Infinity}' ELSE x END, 2) FROM faithful$q$,
@@ -223,8 +224,8 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
     '22023 option "method" is "em", but must be one of vi, svi'),
   ($q$SELECT gmm_update(x, (SELECT vi FROM given), '{"covariance": "tied"}') FROM faithful$q$,
     '22023 option "covariance" is "tied", but must be one of full'),
-  ($q$SELECT gmm_fit(x, (SELECT vi FROM given), '{"restarts": 3}') FROM faithful$q$,
-    '22023 option "restarts" does not apply to a fit that starts from a model by method vi'),
+  ($q$SELECT gmm_update(x, (SELECT vi FROM given), '{"restarts": 3}') FROM faithful$q$,
+    '22023 option "restarts" does not apply to an update by method vi'),
   ($q$SELECT gmm_fit(x, (SELECT vi FROM given), '{"init": "random"}') FROM faithful$q$,
     '22023 option "init" does not apply to a fit that starts from a model by method vi')) AS c(
     statement, said);
@@ -284,8 +285,9 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
     '22023 k is 2, but there is only 1 distinct row'),
   ($q$SELECT gmm_cluster(CASE WHEN id = 7 THEN x || 1::float8 ELSE x END, 2) OVER (ORDER BY id)
     FROM faithful$q$, '2202E row 7 has 3 elements, but the first row has 2'),
-  ($q$SELECT gmm_cluster(CASE WHEN id = 7 THEN ARRAY[NULL, 1] ELSE x END, 2) OVER (ORDER BY id)
-    FROM faithful$q$, '22004 element 1 of row 7 is NULL'),
+  ($q$SELECT gmm_cluster(CASE WHEN id = 7 THEN ARRAY[NULL, 1] ELSE x END, 2,
+    '{"missing": "error"}') OVER (ORDER BY id) FROM faithful$q$,
+    '22004 element 1 of row 7 is NULL'),
   ($q$SELECT gmm_cluster(x, 2) FROM faithful$q$,
     '42809 window function gmm_cluster requires an OVER clause')) AS c(statement, said);
 
@@ -299,8 +301,8 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
   ($q$SELECT gmm_predict(vi, '{}') FROM given$q$, '2202E the array is an empty array'),
   ($q$SELECT gmm_predict(vi, '{{1,2}}') FROM given$q$,
     '2202E the array is an array of 2 dimensions'),
-  ($q$SELECT gmm_predict(vi, '{1,NULL}') FROM given$q$, '22004 element 2 of the array is NULL'),
-  ($q$SELECT gmm_predict(vi, '{1,NaN}') FROM given$q$, '22023 element 2 of the array is NaN'),
+  ($q$SELECT gmm_predict(strict, '{1,NULL}') FROM given$q$, '22004 element 2 of the array is NULL'),
+  ($q$SELECT gmm_predict(strict, '{1,NaN}') FROM given$q$, '22023 element 2 of the array is NaN'),
   ($q$SELECT gmm_probabilities(vi, '{Infinity,1}') FROM given$q$,
     '22023 element 1 of the array is Infinity'),
   ($q$SELECT gmm_log_density(vi, '{1,1e200}') FROM given$q$,
@@ -352,8 +354,12 @@ SELECT is(advice(statement), said, statement) FROM (VALUES
     'It differs from the value in the first row. | To fit one model for each value, GROUP BY it.'),
   ($q$SELECT gmm_fit(CASE WHEN id = 7 THEN x || 1::float8 ELSE x END, 2) FROM faithful$q$,
     'All rows of one model have the same length.'),
-  ($q$SELECT gmm_fit(CASE WHEN id = 7 THEN ARRAY[1, NULL] ELSE x END, 2) FROM faithful$q$,
+  ($q$SELECT gmm_fit(CASE WHEN id = 7 THEN ARRAY[1, NULL] ELSE x END, 2,
+    '{"missing": "error"}') FROM faithful$q$,
     'Leave such rows out with WHERE or FILTER; a function with options takes {"missing": "skip"}.'),
+  ($q$SELECT gmm_predict(strict, '{1,NULL}') FROM given$q$,
+    'A model that is fitted without option missing = error takes such rows.'),
+  ($q$SELECT gmm_predict(vi, '{1,-Infinity}') FROM given$q$, 'Leave such rows out with WHERE.'),
   ($q$SELECT gmm_fit(CASE WHEN id = 7 THEN '{1e200,1}' ELSE x END, 2) FROM faithful$q$,
     'The largest absolute value that a row may hold is 1e150. | Choose another unit of '
     'measurement.'),

@@ -1,6 +1,6 @@
 -- Gaussian mixtures: the forms of a fit (aggregate, relation, window, selection, update) say the
 -- same, and each keeps the manners of its kind.
-SELECT plan(104);
+SELECT plan(106);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -251,16 +251,20 @@ SELECT results_eq($$SELECT k, covariance, method
   FROM iris) s, unnest(a)$$, $$VALUES (2, 'tied', 'em'), (1, 'tied', 'em'), (2, 'full', 'em'),
   (1, 'full', 'em')$$, 'each covariance with each k');
 SELECT same_rows($$SELECT k, covariance, objective, bic, icl, elbo, bits(model)
-  FROM gmm_select('SELECT x FROM iris', '{1,3}', '{"covariance": ["full", "diagonal"]}')$$,
-  $$SELECT k, covariance, objective, bic, icl, elbo, bits(model)
-  FROM (SELECT gmm_select(x, '{1,3}', '{"covariance": ["full", "diagonal"]}') AS a FROM iris) s,
-  unnest(a)$$, 'relation = aggregate');
+  FROM gmm_select('SELECT x FROM iris', '{1,3}', '{"covariance": ["full", "diagonal"],
+    "models": true}')$$, $$SELECT k, covariance, objective, bic, icl, elbo, bits(model)
+  FROM (SELECT gmm_select(x, '{1,3}', '{"covariance": ["full", "diagonal"], "models": true}') AS a
+  FROM iris) s, unnest(a)$$, 'relation = aggregate');
+SELECT is((SELECT count(model) FROM gmm_select('SELECT x FROM iris', '{1}', '{"models": false}'))
+  + (SELECT count((unnest).model) FROM (SELECT unnest(gmm_select(x, '{1}')) FROM iris) AS s),
+  0::bigint, 'models come on request only');
 CREATE TABLE selection AS SELECT s.* FROM unnest('{em,map,vi,kmeans}'::text[]) m,
   LATERAL gmm_select('SELECT x FROM iris', '{1,2,3}',
   CASE m WHEN 'kmeans' THEN '{"method": "kmeans"}' ELSE jsonb_build_object('method', m,
-  'covariance', '["full","diagonal","spherical","tied"]'::jsonb) END) s;
+  'covariance', '["full","diagonal","spherical","tied"]'::jsonb) END || '{"models": true}') s;
 SELECT never($$SELECT *, s.k <> i.components OR s.method <> i.method OR s.objective <> i.objective
   OR s.log_likelihood <> i.log_likelihood OR s.converged <> i.converged
+  OR s.parameters <> i.parameters OR s.bic <> i.bic OR i.observations <> 150 OR i.incomplete <> 0
   OR s.degenerate <> (i.degenerate <> '{}') OR s.covariance
   <> coalesce(i.options->>'covariance', 'spherical') AS wrong FROM selection s,
   bayes_info(model) i$$, 'each line is its model''s');
@@ -280,6 +284,10 @@ SELECT never($$SELECT s.k, s.method,
   NOT near(icl, bic + 2 * (SELECT -sum(CASE WHEN p > 0 THEN p * ln(p) ELSE 0 END) FROM iris,
   unnest(gmm_probabilities(model, x)) p), 1e-6) AS wrong FROM selection s
 WHERE method IN ('em', 'map')$$, 'icl');
+SELECT never($$SELECT s.k, s.method, NOT near(entropy, 1 - (SELECT -sum(p * ln(nullif(p, 0)))
+    FROM iris, unnest(gmm_probabilities(model, x)) AS p) / nullif(150 * ln(s.k), 0), 1e-6)
+    IS DISTINCT FROM CASE s.k WHEN 1 THEN NULL ELSE false END AS wrong
+  FROM selection AS s, bayes_info(model) WHERE s.method IN ('em', 'map')$$, 'entropy');
 SELECT never($$SELECT *, elbo IS DISTINCT FROM CASE WHEN method = 'vi' THEN objective END AS wrong
   FROM selection$$, 'elbo for vi only');
 SELECT is((SELECT k FROM selection WHERE method = 'em' ORDER BY bic LIMIT 1), 2,

@@ -1,5 +1,5 @@
 -- Rows that miss elements, in mixtures of normals.
-SELECT plan(34);
+SELECT plan(50);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -21,6 +21,12 @@ CREATE TABLE fits AS SELECT method, covariance, o, gmm_fit(x, 3, o) AS m FROM o,
 SELECT is((SELECT count(*) FROM fits, bayes_info(m) WHERE rows = 150 AND skipped = 0
   AND log_likelihood BETWEEN -500 AND -50 AND options ->> 'missing' = 'marginalize'), 28::bigint,
   'every method with every covariance uses all rows');
+SELECT ok(all_true(incomplete = (SELECT count(*) FROM holes WHERE array_position(x, NULL) > 0
+  OR array_position(x, 'NaN') > 0) AND observations = 150), 'and counts those that miss elements')
+FROM fits, bayes_info(m);
+SELECT is(i.incomplete, 0::bigint, 'of which there may be none: ' || o::text) FROM (SELECT o,
+    gmm_fit(x, 2, o) AS m FROM holes, unnest(ARRAY['{"missing": "skip"}', '{}']::jsonb[]) AS o
+    WHERE id % 5 > 0 AND id % 7 > 0 AND id % 11 > 0 GROUP BY o) AS f, bayes_info(m) AS i;
 SELECT is((SELECT count(*) FROM fits WHERE (m::text::bayes_model)::text = m::text), 28::bigint,
   'text and back');
 SELECT ok(all_true((SELECT count(DISTINCT gmm_predict(m, x)) FROM holes) = 3),
@@ -30,8 +36,9 @@ SELECT ok(all_true((SELECT bool_and(objective >= lag - 1e-8) FROM (SELECT object
   method || ' rises')
   FROM fits WHERE method IN ('em', 'map', 'vi', 'kmeans') GROUP BY method ORDER BY method;
 SELECT ok(gmm_fit(whole, 3, o)::jsonb - '{seconds,options}'::text[] = gmm_fit(whole, 3,
-  o - 'missing')::jsonb - '{seconds,options}'::text[], 'complete rows: the same model, ' ||
-  method) FROM o, holes WHERE covariance = 'full' GROUP BY method, o ORDER BY method;
+  o || '{"missing": "error"}')::jsonb - '{seconds,options}'::text[],
+  'complete rows: the same model, ' || method)
+FROM o, holes WHERE covariance = 'full' GROUP BY method, o ORDER BY method;
 -- One component: nothing but the elements themselves for independent ones.
 SELECT ok(near(mean[1], m1, 1e-8) AND near(covariance[1][1], v1, 1e-6) AND near(covariance[2][2],
   v2, 1e-6), 'one diagonal component has mean and variance of what is observed')
@@ -77,8 +84,16 @@ SELECT ok(all_true(abs(p[1] + p[2] + p[3] - 1) < 1e-12), 'probabilities sum to 1
   FROM fits, holes, gmm_probabilities(m, x) AS p;
 SELECT ok(all_true(gmm_log_density_mcse(m, '{5,NULL,4,NULL}') BETWEEN 1e-6 AND 1), 'their errors')
   FROM fits WHERE method IN ('gibbs', 'collapsed');
-SELECT throws_ok($$SELECT gmm_predict(gmm_fit(x, 2), '{1,NULL}') FROM faithful$$, '22004', NULL,
-  'a model of complete rows takes no others');
+-- What is missing in a row to be scored means what option missing said of the fit.
+SELECT is(gmm_predict(gmm_fit(x, 2), '{2,NULL}'), 2, 'a model of complete rows takes others')
+FROM faithful;
+SELECT throws_ok($$SELECT gmm_predict(gmm_fit(x, 2, '{"missing": "error"}'), '{1,NULL}')
+  FROM faithful$$, '22004', NULL, 'unless they are an error');
+SELECT is(num_nulls(gmm_predict(m, r), gmm_probabilities(m, r), gmm_log_density(m, r),
+  gmm_log_density_mcse(m, r), gmm_probabilities_mcse(m, r)), 5, 'skip: no score of ' || r::text)
+FROM (SELECT gmm_fit(x, 2, '{"missing": "skip", "method": "gibbs", "draws": 20}') AS m
+      FROM faithful) AS f,
+  (VALUES ('{NULL,1}'::float8[]), ('{NaN,1}'), ('{1,Infinity}')) AS v(r);
 
 -- ---- errors ----
 
@@ -86,6 +101,13 @@ SELECT throws_ok($$SELECT gmm_fit(ARRAY[id, NULL], 2, '{"missing": "marginalize"
   '22023', 'element 2 is missing in every row', 'an element that is never observed');
 SELECT throws_ok($$SELECT gmm_fit(ARRAY[id, 'Infinity'::float8], 2, '{"missing": "marginalize"}')
   FROM iris$$, NULL, 'element 2 of row 1 is Infinity', 'infinity is no missing element');
+-- Completed by means the rows are equal.
+SELECT ok(gmm_fit(x, 2) IS NOT NULL AND gmm_fit(x, 2, '{"method": "kmeans"}') IS NOT NULL,
+  'rows that differ by what they miss alone')
+FROM (VALUES ('{1,0}'::float8[]), ('{NULL,0}')) AS r(x);
+SELECT ok(dpmm_fit(x, o) IS NOT NULL, 'and of Dirichlet processes: ' || o::text) FROM
+  (VALUES ('{"draws": 4, "likelihood": "categorical"}'::jsonb), ('{"method": "vi"}')) AS o(o),
+  (VALUES ('{1,0}'::float8[]), ('{NULL,0}')) AS r(x) GROUP BY o;
 
 -- ---- Dirichlet processes ----
 
@@ -93,12 +115,22 @@ CREATE TABLE processes AS SELECT method, dpmm_fit(x, jsonb_build_object('missing
   'method', method) || CASE method WHEN 'vi' THEN '{"restarts": 2}' ELSE
   '{"draws": 60, "warmup": 20, "chains": 2}' END::jsonb) AS m
   FROM unnest('{collapsed,gibbs,slice,vi}'::text[]) AS method, holes GROUP BY 1;
-SELECT ok(all_true(rows = 150 AND components > 1), 'they use all rows')
+SELECT ok(all_true(rows = 150 AND components > 1 AND num_nulls(parameters, bic, observations) = 3
+  AND incomplete = (SELECT incomplete FROM fits, bayes_info(m) LIMIT 1)), 'they use all rows')
   FROM processes, bayes_info(m);
 SELECT ok(all_true(near(dpmm_log_density(m, '{NULL,NULL,NULL,NULL}'), 0, 1e-9)),
   'nothing observed: density 1') FROM processes;
 SELECT ok(all_true(dpmm_predict(m, x) BETWEEN 1 AND 20), 'and label them') FROM processes, holes;
-SELECT throws_ok($$SELECT dpmm_predict(dpmm_fit(x, '{"draws": 4}'), '{1,NULL}') FROM faithful$$,
-  '22004', NULL, 'a model of complete rows takes no others');
+SELECT is(dpmm_predict(dpmm_fit(x, '{"draws": 40}'), '{2,NULL}'), 2,
+  'a model of complete rows takes others') FROM faithful;
+SELECT throws_ok($$SELECT dpmm_predict(dpmm_fit(x, '{"draws": 4, "missing": "error"}'), '{1,NULL}')
+  FROM faithful$$, '22004', NULL, 'unless they are an error');
+SELECT ok(a - '{seconds,options}'::text[] = b - '{seconds,options}'::text[]
+  AND a #>> '{options,missing}' = 'marginalize', 'complete rows: the same model, ' || name)
+FROM (SELECT name, dpmm_fit(x, o)::jsonb AS a, dpmm_fit(x, o || '{"missing": "error"}')::jsonb AS b
+  FROM iris, jsonb_each('{"collapsed": {"draws": 20}, "gibbs": {"method": "gibbs", "draws": 20},
+    "slice": {"method": "slice", "draws": 20}, "vi": {"method": "vi", "restarts": 2},
+    "of columns": {"draws": 20, "likelihood": ["normal", "normal", "exponential", "normal"]}}')
+    AS o(name, o) GROUP BY 1) AS f;
 
 SELECT * FROM finish();

@@ -3,8 +3,6 @@
 SELECT plan(38);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
-CREATE FUNCTION timeless(model bayes_model) RETURNS text LANGUAGE sql RETURN (model::jsonb
-  - 'seconds')::text;
 
 CREATE TABLE docs AS SELECT id, words,
   (SELECT string_agg(w || ':' || i, ' ') FROM unnest(words) WITH ORDINALITY AS u(w, i))::tsvector

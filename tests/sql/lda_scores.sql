@@ -166,7 +166,8 @@ SELECT same_rows('SELECT k, perplexity, tokens, objective, iterations
 -- Each document has a term of its own, which the others cannot predict.
 SELECT never('SELECT way, k, NOT (perplexity BETWEEN 1 AND 11 AND i.rows = 54 AND tokens > 10)
     AS wrong FROM unnest(''{em,vi}''::text[]) AS way, lda_select(''SELECT words || (''''own '''' ||
-      id) FROM shopping'', ''{1,3}'', jsonb_build_object(''method'', way)) AS s,
+      id) FROM shopping'', ''{1,3}'', jsonb_build_object(''method'', way,
+      ''models'', true)) AS s,
     bayes_info(s.model) AS i', 'terms of the held-out documents alone do not count');
 
 SELECT * FROM finish();

@@ -3,8 +3,6 @@
 SELECT plan(42);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
-CREATE FUNCTION timeless(model bayes_model) RETURNS text LANGUAGE sql RETURN (model::jsonb
-  - 'seconds')::text;
 
 -- 9 rows and 7 columns, with gaps.
 CREATE TABLE cells AS SELECT r, c, ((r * c * c + 3 * r) % 7)::float8 AS v

@@ -3,8 +3,6 @@
 SELECT plan(60);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
-CREATE FUNCTION timeless(model bayes_model) RETURNS text LANGUAGE sql RETURN (model::jsonb
-  - 'seconds')::text;
 
 -- Numbers between 0 and 1 that follow from others, and normal ones from them.
 CREATE FUNCTION uniform(VARIADIC of int[]) RETURNS float8 LANGUAGE sql IMMUTABLE

@@ -75,10 +75,12 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
   ($q$SELECT * FROM gmm_fit('SELECT 1 / (id - 7), 2 FROM faithful', 2)$q$,
     '22012 division by zero'),
   ($q$SELECT * FROM gmm_fit(
-    'SELECT CASE WHEN id = 7 THEN NULL ELSE waiting END, eruptions FROM faithful', 2)$q$,
+    'SELECT CASE WHEN id = 7 THEN NULL ELSE waiting END, eruptions FROM faithful', 2,
+    '{"missing": "error"}')$q$,
     '22004 column "waiting" of row 7 is NULL'),
   ($q$SELECT * FROM gmm_fit(
-    'SELECT waiting, CASE WHEN id = 7 THEN ''NaN'' ELSE eruptions END FROM faithful', 2)$q$,
+    'SELECT waiting, CASE WHEN id = 7 THEN ''NaN'' ELSE eruptions END FROM faithful', 2,
+    '{"missing": "error"}')$q$,
     '22023 column "eruptions" of row 7 is NaN'),
   ($q$SELECT * FROM gmm_fit('SELECT x, 3 - id FROM faithful', 2)$q$, '22023 weight of row 4 is -1'),
   ($q$SELECT * FROM gmm_fit('SELECT x, 0 FROM faithful', 2)$q$, '22023 all weights are zero'),

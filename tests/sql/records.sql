@@ -3,7 +3,7 @@
 SELECT plan(39);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
-CREATE FUNCTION timeless(model bayes_model, VARIADIC without text[] = '{}') RETURNS text
+CREATE FUNCTION nameless(model bayes_model, VARIADIC without text[] = '{}') RETURNS text
   LANGUAGE sql RETURN (model::jsonb - 'seconds' - 'row_columns' - without)::text;
 
 CREATE TYPE plan AS ENUM ('silver', 'basic', 'gold');
@@ -45,7 +45,7 @@ UNION ALL SELECT 'bool', 'array', bmm_fit(ARRAY[member], 1) FROM customers
 UNION ALL SELECT 'bool', 'value', bmm_fit(member, 1) FROM customers
 UNION ALL SELECT 'onedp', 'array', dpmm_fit(ARRAY[age], '{"draws": 50}') FROM customers
 UNION ALL SELECT 'onedp', 'value', dpmm_fit(age, '{"draws": 50}') FROM customers;
-SELECT never($$SELECT a.form, b.form, timeless(a.model) <> timeless(b.model) AS wrong
+SELECT never($$SELECT a.form, b.form, nameless(a.model) <> nameless(b.model) AS wrong
   FROM forms AS a, forms AS b WHERE a.family = b.family AND b.form <> 'weights'
     AND a.form <> 'weights'$$, 'the same model from every form');
 SELECT never($$SELECT a.form, NOT near(i.objective, j.objective) AS wrong
@@ -86,7 +86,7 @@ SELECT set_eq($$SELECT DISTINCT column_name, likelihood, parameter, label
   ('member', 'bernoulli', 'probability', NULL), ('plan', 'categorical', 'probability', 'basic'),
   ('plan', 'categorical', 'probability', 'gold'), ('plan', 'categorical', 'probability', 'silver'),
   ('visits', 'poisson', 'rate', NULL)$$, 'each has its likelihood, and parameters their labels');
-SELECT is(timeless(model, 'options'), (SELECT timeless(bmm_fit(ARRAY[age, income, member::int,
+SELECT is(nameless(model, 'options'), (SELECT nameless(bmm_fit(ARRAY[age, income, member::int,
     array_position('{basic,gold,silver}', plan::text) - 1,
     array_position(ARRAY['', 'Berlin', 'Rom', 'Århus'], city) - 1, visits]::float8[], 3,
     '{"likelihood": ["normal", "normal", "bernoulli", "categorical", "categorical", "poisson"]}'),
@@ -97,9 +97,9 @@ SELECT is(model, (SELECT bmm_fit(c, 3, '{"likelihood": {"visits": "poisson"}}'):
   ::bayes_model, 'the order of the rows, in which labels appear, does not matter') FROM mixed;
 SELECT is(model::text::bayes_model, model, 'text and back') FROM mixed;
 SELECT is(model::jsonb::bayes_model, model, 'jsonb and back') FROM mixed;
-SELECT is((SELECT timeless(bmm_fit(c, 3, '{"likelihood": ["normal", "normal", "bernoulli",
+SELECT is((SELECT nameless(bmm_fit(c, 3, '{"likelihood": ["normal", "normal", "bernoulli",
     "categorical", "categorical", "poisson"]}'))
-  FROM (SELECT age, income, member, plan, city, visits FROM customers) AS c), timeless(model),
+  FROM (SELECT age, income, member, plan, city, visits FROM customers) AS c), nameless(model),
   'likelihoods by position') FROM mixed;
 SELECT is(options->'likelihood', '["poisson", "bernoulli", "categorical"]', 'a name is of numbers')
 FROM (SELECT bmm_fit(c, 2, '{"likelihood": "poisson"}') AS model
@@ -210,8 +210,8 @@ SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 INSERT INTO ways SELECT 'workers', bmm_fit(m, 2, '{"max_iter": 3, "restarts": 1}')
 FROM (SELECT x, l, b FROM many) AS m;
-SELECT is((SELECT timeless(model) FROM ways WHERE way = 'workers'),
-  (SELECT timeless(model) FROM ways WHERE way = 'memory'), 'parallel workers');
+SELECT is((SELECT nameless(model) FROM ways WHERE way = 'workers'),
+  (SELECT nameless(model) FROM ways WHERE way = 'memory'), 'parallel workers');
 SELECT never($$SELECT way, model::jsonb->'row_columns' <> (SELECT model::jsonb->'row_columns'
     FROM ways WHERE way = 'memory') OR NOT near(objective, (SELECT objective FROM ways,
     bayes_info(model) WHERE way = 'memory'), 1e-6) AS wrong FROM ways, bayes_info(model)$$,

@@ -3,7 +3,7 @@
 -- made by tests/lib/store_models.sql, store_topics.sql, store_factors.sql and store_ratings.sql
 -- with version 0.1.0: its bytes, as binary COPY has them, and for each the text, a row, sequence or
 -- document, and what the model says of it.
-SELECT plan(11);
+SELECT plan(12);
 \ir ../lib/checks.sql
 
 CREATE TABLE stored (name text PRIMARY KEY, model bayes_model);
@@ -53,6 +53,12 @@ SELECT never(
       OR name NOT LIKE i.family || ' ' || i.method || ' %' AS wrong
     FROM together, bayes_info(from_bytes) AS i$$,
   'they know how they were made');
+
+SELECT never($$SELECT name, i.incomplete IS NOT NULL OR (i.family IN ('gmm', 'bmm')) <>
+      (i.parameters > 0 AND i.observations > 0) IS TRUE
+      OR (i.bic IS NOT NULL) <> (i.parameters > 0 AND i.draws IS NULL) IS TRUE AS wrong
+    FROM together, bayes_info(from_bytes) AS i WHERE family <> 'hmm'$$,
+  'and by what they may be chosen, but for what was not yet counted');
 
 -- The same numbers as store_models.sql asks for. Proportions of topics and weights of rows are
 -- iterated to convergence, which ends at other digits where another processor rounds otherwise.

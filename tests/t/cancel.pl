@@ -38,7 +38,7 @@ my @growth = map {
     my $before = $session->private_kb;
     round(1);
     $session->private_kb - $before;
-} 1 .. (effort(3) > 2 ? effort(3) : 2);
+} 1 .. effort(3);
 my ($growth) = sort { $a <=> $b } @growth;
 
 is_deeply(\@wrong, [], 'every statement ended with 57014');
@@ -55,9 +55,11 @@ diag('slowest kinds: '
 cmp_ok($median, '<=', 0.1, 'a cancel takes effect within 100 ms');
 cmp_ok($max, '<=', 2, 'none hangs');
 # The C library keeps some of what it gets back, now more, now less, but what is lost is lost in
-# every round. A fit's rows take 4 MB, its model and statistics 100 kB.
+# every round; one round alone tells nothing (cancel_memory.pl has more). A fit's rows take 4 MB,
+# its model and statistics 100 kB.
 diag("memory grew by @growth kB in rounds of ${\scalar @names} cancels");
-cmp_ok($growth, '<=', 80 * @names, 'the backend is hardly larger after every kind of cancel');
+cmp_ok($growth, '<=', 80 * @names, 'the backend is hardly larger after every kind of cancel')
+    if @growth > 1;
 is_deeply([$server->temporary_files], [], 'no temporary files are left');
 is($session->run(q{SELECT count(*) FROM pg_backend_memory_contexts WHERE name LIKE 'pg_bayes%'}),
     '0', 'no memory context of ours is left');

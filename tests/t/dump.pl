@@ -61,7 +61,7 @@ CREATE VIEW found AS
 CREATE TABLE queries (query bayes_query DEFAULT 'SELECT 1', CHECK (query::text <> ''));
 INSERT INTO queries VALUES ('SELECT x FROM faithful -- é'), (NULL);
 CREATE MATERIALIZED VIEW refit AS SELECT gmm_fit(x, 2, '{"method": "em"}') AS model FROM faithful;
-CREATE TABLE tried AS SELECT gmm_select(x, '{1,2}') AS choices FROM faithful;
+CREATE TABLE tried AS SELECT gmm_select(x, '{1,2}', '{"models": true}') AS choices FROM faithful;
 CREATE AGGREGATE my_sum(float8) (SFUNC = float8pl, STYPE = float8);
 SQL
 my $files = tempdir(CLEANUP => 1);

@@ -49,14 +49,15 @@ my @kinds = (
         '{"method": "x"}', '{"tol": -1}', '[]', '{"prior": {"B": [[1, 2], [2, 1]]}}'],
     ['rows' => 4000, 'SELECT gmm_fit(CASE WHEN id < 9 THEN x ELSE x || 1.0::float8 END, 2)
           FROM few',
-        'SELECT gmm_fit(CASE WHEN id < 9 THEN x ELSE x || NULL::float8 END, 2) FROM few',
-        q{SELECT gmm_fit(CASE WHEN id < 9 THEN x ELSE '{NaN,1}' END, 2) FROM few},
+        q{SELECT gmm_fit(CASE WHEN id < 9 THEN x ELSE ARRAY[1, NULL] END, 2, '{"missing": "error"}')
+          FROM few},
+        q{SELECT gmm_fit(CASE WHEN id < 9 THEN x ELSE '{Infinity,1}' END, 2) FROM few},
             'SELECT gmm_fit(x, id) FROM few', q{SELECT gmm_fit(x, 2, '{}', 3.5 - id) FROM few}],
     ['fits' => 3000, 'SELECT gmm_fit(x, 11) FROM few', 'SELECT gmm_fit(x, 0) FROM few',
         'SELECT gmm_update(x, em) FROM few, models', 'SELECT gmm_select(x, ARRAY[1, 11]) FROM few',
         'SELECT gmm_cluster(x, 11) OVER () FROM few'],
     ['scores' => 8000, q{SELECT gmm_predict(vi, '{1}') FROM models},
-        q{SELECT gmm_predict(vi, '{1,NULL}') FROM models},
+        q{SELECT gmm_predict(vi, '{1,Infinity}') FROM models},
         q{SELECT gmm_log_density(em, '{{1,2}}') FROM models},
         q{SELECT gmm_probabilities(em, '{}') FROM models},
         'SELECT gmm_posterior(em) FROM models', 'SELECT gmm_sample(em, -1, 1) FROM models'],

@@ -82,6 +82,26 @@ $said = $session->run(q{SELECT degenerate
       FROM gmm_select('SELECT x FROM acidity', '{3,4}', '{"method": "em"}')});
 is($said, "f\nf", 'of the lakes there are four groups without any of one row');
 
+# ---- the best of those tried ----
+
+for my $case (['gmm', '1,2', '{}', 'elbo', 2], ['gmm', '2,1,2', '{"method": "em"}', 'bic', 2],
+    ['bmm', '1,2', '{"method": "em", "likelihood": "normal"}', 'bic', 2], ['gmm', '1,2,5', '{}'],
+    ['gmm', '2', '{}'], ['gmm', '1,2', '{"method": "gibbs", "draws": 10}']) {
+    my ($family, $ks, $options, $criterion, $best) = @$case;
+    for my $form ("count(*) FROM ${family}_select('SELECT x FROM faithful', '{$ks}', '$options')",
+        "${family}_select(x, '{$ks}', '$options') IS NOT NULL FROM faithful") {
+        my $said = $session->run("SELECT $form");
+        my $what = "$form: the largest k";
+        defined $best
+            ? like($said, qr/^NOTICE:  .*the best k by $criterion is $best, the largest tried$/m,
+                $what)
+            : unlike($said, qr/the largest tried/, "not $what");
+    }
+}
+$said = $session->run(q{SELECT k FROM nmf_select('SELECT id, x FROM digits', '{1,4}',
+      '{"max_iter": 30}')});
+like($said, qr/^NOTICE:  \w{5}: the best k by log_likelihood is/m, 'of factors');
+
 # ---- documents ----
 
 my $documents = q{SELECT count(m) FROM (SELECT lda_fit(d, 1) AS m

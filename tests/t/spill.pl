@@ -47,14 +47,15 @@ my %statements = (
     'update' => "SELECT timeless(gmm_update(x, model, '{\"max_iter\": 2, \"tol\": 0}')) FROM rows,
           models",
     'select' => "SELECT string_agg(timeless(s.model), ' ')
-          FROM (SELECT gmm_select(x, '{2,3}', '{$quick}') AS a FROM rows) AS r, unnest(a) AS s",
+          FROM (SELECT gmm_select(x, '{2,3}', '{$quick, \"models\": true}') AS a FROM rows) AS r,
+          unnest(a) AS s",
     'relation' => "SELECT * FROM gmm_fit('SELECT x FROM rows', 5, '{$quick}')",
     'relation, columns' => "SELECT *
           FROM gmm_fit('SELECT x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8] FROM rows', 5,
           '{$quick}')",
     'select from a query'
         => "SELECT string_agg(timeless(model), ' ')
-          FROM gmm_select('SELECT x, w FROM rows', '{2,3}', '{$quick}')",
+          FROM gmm_select('SELECT x, w FROM rows', '{2,3}', '{$quick, \"models\": true}')",
     'window' => "SELECT md5(string_agg(c::text, ' ' ORDER BY id))
           FROM (SELECT id, gmm_cluster(x, 5, '{$quick}') OVER () AS c FROM rows) AS r",
     # One fit to a frame, and one model of it read: one to a row would take all the time.

@@ -23,7 +23,7 @@ CREATE UNIQUE INDEX by_model ON models (model) WHERE name <> 'large';
 CREATE INDEX by_hash ON models USING hash (model);
 CREATE INDEX by_expression ON models (gmm_log_density(model, '{3, 70}'))
   WHERE name LIKE 'gmm %';
-CREATE TABLE tried AS SELECT gmm_select(x, '{1,2}') AS choices FROM faithful;
+CREATE TABLE tried AS SELECT gmm_select(x, '{1,2}', '{"models": true}') AS choices FROM faithful;
 CREATE TABLE labelled (model bayes_model, x float8[],
   label int GENERATED ALWAYS AS (gmm_predict(model, x)) STORED);
 INSERT INTO labelled (model, x)

@@ -1,6 +1,9 @@
 // Bernoulli mixtures in SQL.
 #include "mixture/bmm.hpp"
 
+#include <cmath>
+
+#include "pg/bind/choice.hpp"
 #include "pg/bind/mixture_functions.hpp"
 #include "pg/bind/parameters.hpp"
 #include "pg/bind/selection.hpp"
@@ -13,8 +16,8 @@ namespace {
 
 RowPolicy policy(const RowOptions &options) { return row_policy(options, bmm_max_dimension); }
 
-const BernoulliMixture *start_of(const FitRequest &request) {
-  return static_cast<const BernoulliMixture *>(request.start.get());
+BernoulliMixture *start_of(const FitRequest &request) {
+  return static_cast<BernoulliMixture *>(request.start.get());
 }
 
 RowPolicy fit_policy(const FitRequest &request) {
@@ -38,12 +41,12 @@ void emit_components(ResultRows &result, const BernoulliMixture &model) {
 /// The fits of a selection, each as a row of type bmm_selection.
 void select_models(const FitRequest &request, RowCollector &data, Control &control,
                    const TakeCells &take) {
+  Choice choice(request);
   bmm_select(data.rows, request.ks, request.options, control,
              [&](std::unique_ptr<BernoulliMixture> model) {
                warn_of(*model);
                model->info.columns = data.columns();
                const ModelInfo &info = model->info;
-               const std::string bytes = bytes_of(*model);
                const Cell cells[] = {info.components,
                                      Cell::text(info.method),
                                      info.objective,
@@ -54,9 +57,11 @@ void select_models(const FitRequest &request, RowCollector &data, Control &contr
                                      model->has_posterior() ? Cell(info.objective) : Cell(),
                                      info.converged,
                                      !info.degenerate.empty(),
-                                     Cell::model(bytes)};
+                                     choice.model(*model)};
                take(cells);
+               choice.tried(*model);
              });
+  choice.tell();
 }
 
 constexpr Binding<RowCollector> bmm = {
@@ -64,6 +69,8 @@ constexpr Binding<RowCollector> bmm = {
     .check = {fit_policy, ColumnUse::likelihoods},
     .fit = [](const FitRequest &request, RowCollector &data,
               Control &control) -> std::unique_ptr<Model> {
+      if (BernoulliMixture *const start = start_of(request); start && !start->info.columns.empty())
+        start->number_labels(data.columns());
       return bmm_fit(data.rows, request.k, request.options, start_of(request), request.update,
                      control);
     },

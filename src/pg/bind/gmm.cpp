@@ -1,6 +1,7 @@
 // Gaussian mixtures in SQL.
 #include "mixture/gmm.hpp"
 
+#include "pg/bind/choice.hpp"
 #include "pg/bind/mixture_functions.hpp"
 #include "pg/bind/parameters.hpp"
 #include "pg/bind/selection.hpp"
@@ -39,27 +40,30 @@ void emit_components(ResultRows &result, const GaussianMixture &model) {
 /// The fits of a selection, each as a row of type gmm_selection.
 void select_models(const FitRequest &request, RowCollector &data, Control &control,
                    const TakeCells &take) {
+  Choice choice(request);
   gmm_select(data.rows, request.ks, request.options, control,
              [&](std::unique_ptr<GaussianMixture> model) {
                warn_of(*model);
                model->info.columns = data.columns();
                const ModelInfo &info = model->info;
-               const std::string covariance = model->covariance(), bytes = bytes_of(*model);
+               const std::string covariance = model->covariance();
                const bool variational = info.method == "vi" || info.method == "svi";
                const Cell cells[] = {info.components,
                                      Cell::text(covariance),
                                      Cell::text(info.method),
                                      info.objective,
                                      info.log_likelihood,
-                                     model->parameters(),
+                                     model->free_parameters(),
                                      Cell::or_null(model->bic()),
                                      Cell::or_null(model->icl()),
                                      variational ? Cell(info.objective) : Cell(),
                                      info.converged,
                                      !info.degenerate.empty(),
-                                     Cell::model(bytes)};
+                                     choice.model(*model)};
                take(cells);
+               choice.tried(*model);
              });
+  choice.tell();
 }
 
 constexpr Binding<RowCollector> gmm = {

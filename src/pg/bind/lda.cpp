@@ -1,8 +1,11 @@
 // Topic models in SQL: fits, as aggregates and over the documents of a query.
 #include "pg/bind/lda.hpp"
 
+#include <cmath>
+
 #include "base/message.hpp"
 #include "pg/bind/aggregate.hpp"
+#include "pg/bind/choice.hpp"
 #include "pg/bind/lda_documents.hpp"
 #include "pg/bind/query_rows.hpp"
 
@@ -88,6 +91,7 @@ BAYES_FUNCTION(lda_select) {
                   message("there are {} documents, too few to choose k by",
                           data->corpus().totals().documents),
                   "Every tenth document is held out, to see how well a model predicts it.");
+    Choice choice(request);
     for (const int k : request.ks) {
       const std::unique_ptr<TopicModel> model =
           lda_fit(data->corpus(), data->terms(), k, request.options, nullptr, false, control);
@@ -95,11 +99,12 @@ BAYES_FUNCTION(lda_select) {
       const HeldOut found = evaluate(*model, data->held_out(), {}, data->in_fit(), control);
       const auto perplexity = found.perplexity();
       const ModelInfo &info = model->info;
-      const std::string bytes = bytes_of(*model);
       result.row({k, perplexity ? Cell(*perplexity) : Cell(), found.tokens,
                   Cell::or_null(info.objective), info.iterations, info.converged,
-                  Cell::model(bytes)});
+                  choice.model(*model)});
+      choice.tried(k, "perplexity", perplexity ? -*perplexity : std::nan(""));
     }
+    choice.tell();
   });
   return Datum(0);
 }

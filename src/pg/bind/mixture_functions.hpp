@@ -15,14 +15,18 @@
 namespace bayes::pg {
 
 template <class M> Datum predict_row(FunctionCallInfo fcinfo, const char *family) {
-  const auto [model, x] = model_and_row(fcinfo, family);
+  const auto row = model_and_row(fcinfo, family);
+  if (!row) PG_RETURN_NULL();
+  const auto &[model, x] = *row;
   PG_RETURN_INT32(static_cast<const M &>(model).predict(x) + 1);
 }
 
 /// One probability per component, followed by `more` others.
 template <class M>
 Datum row_probabilities(FunctionCallInfo fcinfo, const char *family, int more = 0) {
-  const auto [model, x] = model_and_row(fcinfo, family);
+  const auto row = model_and_row(fcinfo, family);
+  if (!row) PG_RETURN_NULL();
+  const auto &[model, x] = *row;
   const M &mixture = static_cast<const M &>(model);
   const int k = mixture.size() + more;
   double *out;
@@ -32,13 +36,17 @@ Datum row_probabilities(FunctionCallInfo fcinfo, const char *family, int more = 
 }
 
 template <class M> Datum row_log_density(FunctionCallInfo fcinfo, const char *family) {
-  const auto [model, x] = model_and_row(fcinfo, family);
+  const auto row = model_and_row(fcinfo, family);
+  if (!row) PG_RETURN_NULL();
+  const auto &[model, x] = *row;
   PG_RETURN_FLOAT8(static_cast<const M &>(model).log_density(x));
 }
 
 /// The Monte Carlo standard error of that; NULL where it is undefined.
 template <class M> Datum row_log_density_mcse(FunctionCallInfo fcinfo, const char *family) {
-  const auto [model, x] = model_and_row(fcinfo, family);
+  const auto row = model_and_row(fcinfo, family);
+  if (!row) PG_RETURN_NULL();
+  const auto &[model, x] = *row;
   ServerControl control;
   const double error = static_cast<const M &>(model).mcse(x, control).log_density;
   if (std::isnan(error)) PG_RETURN_NULL();
@@ -47,7 +55,9 @@ template <class M> Datum row_log_density_mcse(FunctionCallInfo fcinfo, const cha
 
 /// Those of the probabilities.
 template <class M> Datum row_probabilities_mcse(FunctionCallInfo fcinfo, const char *family) {
-  const auto [model, x] = model_and_row(fcinfo, family);
+  const auto row = model_and_row(fcinfo, family);
+  if (!row) PG_RETURN_NULL();
+  const auto &[model, x] = *row;
   ServerControl control;
   const PredictiveErrors errors = static_cast<const M &>(model).mcse(x, control);
   return Cell::vector_with_nulls(errors.probabilities).to_datum();

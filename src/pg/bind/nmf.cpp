@@ -6,6 +6,7 @@
 
 #include "base/message.hpp"
 #include "pg/bind/aggregate.hpp"
+#include "pg/bind/choice.hpp"
 #include "pg/bind/factor.hpp"
 #include "pg/bind/query_rows.hpp"
 
@@ -131,16 +132,18 @@ BAYES_FUNCTION(nmf_select) {
                   lines == Side::row ? "rows" : "columns"),
           "Every tenth row or column, of what there are more, is held out, to see how well "
           "a model predicts it.");
+    Choice choice(request);
     for (const int k : request.ks) {
       FactorTable table = data->table();
       const std::unique_ptr<NmfModel> model = nmf_fit(table, k, request.options, nullptr, control);
       warn_of(*model);
       const NmfHeldOut found = nmf_held_out(*model, data->held_out(), lines, control);
       const ModelInfo &info = model->info;
-      const std::string bytes = bytes_of(*model);
       result.row({k, found.log_likelihood, found.cells, Cell::or_null(info.objective),
-                  info.iterations, info.converged, Cell::model(bytes)});
+                  info.iterations, info.converged, choice.model(*model)});
+      choice.tried(k, "log_likelihood", found.log_likelihood);
     }
+    choice.tell();
   });
   return Datum(0);
 }

@@ -1,6 +1,7 @@
 // Functions of a model and one row, called once per row.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "pg/values/convert.hpp"
@@ -15,8 +16,9 @@ struct ModelAndRow {
   std::span<const double> x;
 };
 
-/// Reads the arguments (model, row) of a strict function. Values may be missing if they might be
-/// when the model was fitted (option missing = marginalize).
-ModelAndRow model_and_row(FunctionCallInfo fcinfo, const char *family);
+/// Reads the arguments (model, row) of a strict function. What a missing value means was said when
+/// the model was fitted, by option missing: marginalize takes it, error refuses it, and skip leaves
+/// the row out: nullopt.
+std::optional<ModelAndRow> model_and_row(FunctionCallInfo fcinfo, const char *family);
 
 }  // namespace bayes::pg

@@ -1,6 +1,10 @@
 #include "pg/input/fit_request.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/message.hpp"
+#include "document/option_table.hpp"
 #include "pg/values/json.hpp"
 #include "pg/values/model_value.hpp"
 
@@ -71,6 +75,18 @@ template <class T> T take(const char *&at, const char *end) {
   std::memcpy(&value, at, sizeof value);
   at += sizeof value;
   return value;
+}
+
+/// Option models is of the function that tries several k, and no option of a fit.
+void take_models(FitRequest &request) {
+  const Document *const given = request.options.find("models");
+  if (!given) return;
+  const Document models = Document::object().set("models", *given);
+  OptionTable::reading(models).flag("models", request.models);
+  Document others = Document::object();
+  for (const auto &[key, value] : *request.options.as<Document::Object>())
+    if (key != "models") others.set(key, value);
+  request.options = std::move(others);
 }
 
 }  // namespace
@@ -161,6 +177,9 @@ FitRequest Parameters::request(const char *family) const {
       case Role::weight: break;
     }
   }
+  if (std::any_of(values_.begin(), values_.end(),
+                  [](const Value &value) { return value.role == Role::ks; }))
+    take_models(request);
   return request;
 }
 

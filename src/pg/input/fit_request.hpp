@@ -26,6 +26,8 @@ struct FitRequest {
   std::unique_ptr<Model> start;
   /// start's posterior is also the prior
   bool update = false;
+  /// of functions that try several k: results have the models (option models)
+  bool models = false;
 };
 
 /// The arguments of the first row, as bytes: compared with those of every further row and of other

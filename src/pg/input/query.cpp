@@ -126,11 +126,13 @@ Layout layout_of(TupleDesc columns, bool named, bool booleans) {
     return OidIsValid(get_element_type(type)) ? getBaseType(get_element_type(type)) : InvalidOid;
   });
   const int more = columns->natts - layout.first - 1;
-  const bool array = OidIsValid(element);
+  const bool cast = !OidIsValid(element) && !is_number(type) && !is_record_type(type) &&
+                    OidIsValid(cast_to_array(type));
+  const bool array = OidIsValid(element) || cast;
   if (!array && (more > 0 || !is_record_type(type))) return layout;
   layout.whole = true;
   layout.type = declared;
-  if (array && !is_number(element))
+  if (array && !cast && !is_number(element))
     wrong_column(columns, layout.first, "An array is of numbers.", layout.hint);
   if (more == 0) return layout;
   if (named)

@@ -172,10 +172,11 @@ std::string_view ElementType::text_by_output(Datum value) {
       scratch_ = AllocSetContextCreate(context_, "pg_bayes symbol", ALLOCSET_SMALL_SIZES);
     if (!OidIsValid(output_.fn_oid)) fmgr_info_cxt(output_function_, &output_, context_);
     const MemoryContext before = MemoryContextSwitchTo(scratch_);
-    const char *const text = settings_ == 0 ? OutputFunctionCall(&output_, value)
-                                            : text_under_fixed_settings(&output_, value, settings_);
+    const char *const written = settings_ == 0
+                                    ? OutputFunctionCall(&output_, value)
+                                    : text_under_fixed_settings(&output_, value, settings_);
     MemoryContextSwitchTo(before);
-    return text;
+    return written;
   });
   return utf8_view(text, converted_);
 }

@@ -140,7 +140,10 @@ void refuse_value(std::optional<double> x, const std::string &where, std::int64_
   if (!x || !std::isfinite(*x))
     throw Error(x ? Errc::invalid_argument : Errc::null_value,
                 message("{} is {}", where, x ? shown(*x) : "NULL"), {},
-                row > 0 ? missing_hint : "Leave such rows out with WHERE.");
+                row > 0               ? missing_hint
+                : x && std::isinf(*x) ? "Leave such rows out with WHERE."
+                                      : "A model that is fitted without option missing = error "
+                                        "takes such rows.");
   throw Error(Errc::numeric, message("{} is {}, too large to compute with", where, shown(*x)),
               "The largest absolute value that a row may hold is 1e150.",
               "Choose another unit of measurement.");

@@ -86,12 +86,28 @@ BAYES_FUNCTION(bayes_info) {
   const ModelInfo &info = model->info;
   const std::int64_t draws = std::int64_t(model->draws.chains) * model->draws.draws,
                      stored = model->stored_draws();
-  rows.row({Cell::text(info.family), Cell::text(info.method), info.rows, info.skipped,
-            info.dimension, info.components, info.iterations, info.converged,
-            Cell::datum(numbers_of(info.degenerate), INT4ARRAYOID), info.objective,
-            info.log_likelihood, info.seed, info.seconds, Cell::text(info.version),
-            Cell::datum(jsonb_of(info.options), JSONBOID), draws > 0 ? Cell(draws) : Cell(),
-            stored > 0 ? Cell(stored) : Cell()});
+  rows.row({Cell::text(info.family),
+            Cell::text(info.method),
+            info.rows,
+            info.skipped,
+            info.dimension,
+            info.components,
+            info.iterations,
+            info.converged,
+            Cell::datum(numbers_of(info.degenerate), INT4ARRAYOID),
+            info.objective,
+            info.log_likelihood,
+            info.seed,
+            info.seconds,
+            Cell::text(info.version),
+            Cell::datum(jsonb_of(info.options), JSONBOID),
+            draws > 0 ? Cell(draws) : Cell(),
+            stored > 0 ? Cell(stored) : Cell(),
+            Cell::or_null(model->free_parameters()),
+            Cell::or_null(model->bic()),
+            Cell::or_null(model->observations()),
+            info.incomplete ? Cell(*info.incomplete) : Cell(),
+            Cell::or_null(model->relative_entropy())});
   return Datum(0);
 }
 

@@ -1,0 +1,39 @@
+// What the functions have in common that fit several models to choose from.
+#pragma once
+
+#include <limits>
+#include <set>
+#include <string>
+
+#include "document/model.hpp"
+#include "pg/input/fit_request.hpp"
+#include "pg/values/results.hpp"
+
+namespace bayes::pg {
+
+/// The fits of one selection.
+class Choice {
+ public:
+  explicit Choice(const FitRequest &request) : models_(request.models) {}
+
+  /// Column model of a fit: NULL unless option models asks for it. Valid until the next call.
+  Cell model(Model &model);
+  /// Notes a fit. `criterion`: what fits are compared by; `score`: its value, larger is better, NaN
+  /// if it cannot be compared.
+  void tried(int k, const char *criterion, double score);
+  /// Notes a fit that is compared by its bound of the evidence if it is variational, or else by
+  /// bic.
+  void tried(const Model &model);
+  /// After the last fit: NOTICE if the best one is the largest of several.
+  void tell() const;
+
+ private:
+  const bool models_;
+  std::string bytes_;
+  const char *criterion_ = "";
+  std::set<int> ks_;
+  int best_ = 0;
+  double score_ = -std::numeric_limits<double>::infinity();
+};
+
+}  // namespace bayes::pg

@@ -1,0 +1,267 @@
+// Models of every family, for the fuzzer to change.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/control.hpp"
+#include "base/random.hpp"
+#include "data/corpus.hpp"
+#include "data/rows.hpp"
+#include "data/sequences.hpp"
+#include "document/document.hpp"
+#include "document/model.hpp"
+#include "factor/nmf.hpp"
+#include "factor/pmf.hpp"
+#include "families/product/column_families.hpp"
+#include "markov/hmm.hpp"
+#include "mixture/bmm.hpp"
+#include "mixture/dpmm.hpp"
+#include "mixture/gmm.hpp"
+#include "topics/lda.hpp"
+
+namespace valid_models {
+
+using bayes::Document;
+using bayes::Model;
+
+/// A model family without members of its own, so that the common members are tested even if few
+/// models are accepted.
+class Bare final : public Model {
+ protected:
+  void write(Document &) const override {}
+};
+
+inline Document brief(const char *method) {
+  return Document::object().set("method", method).set("max_iter", 5).set("restarts", 2);
+}
+
+inline Document chains(const char *method) {
+  return Document::object()
+      .set("method", method)
+      .set("chains", 2)
+      .set("draws", 12)
+      .set("warmup", 4);
+}
+
+/// Fits by all methods, all of them short.
+class Fits {
+ public:
+  Fits() {
+    without_members();
+    normals();
+    products();
+    markov();
+    topics_and_weights();
+    ratings();
+  }
+  std::vector<Document> documents;
+
+ private:
+  void add(const Model &model) {
+    Document document = model.to_document();
+    // How long a fit took would make every run try other inputs.
+    document.set("seconds", 0.0);
+    documents.push_back(std::move(document));
+  }
+
+  void process(bayes::RowSource &from, const Document &options) {
+    add(*bayes::dpmm_fit(from, options, control).model);
+  }
+
+  void without_members() {
+    Bare bare;
+    bare.info.family = "bare";
+    bare.info.method = "none";
+    bare.info.rows = bare.info.dimension = bare.info.components = 1;
+    bare.info.options =
+        Document::object()
+            .set("choice", "text")
+            .set("list", Document::List{1, 2.5, false, Document(), "x", Document::object()});
+    bare.trace = {{-3, -2.5}, {}, {std::numeric_limits<double>::quiet_NaN(), -2}};
+    add(bare);
+    bare.draws = {
+        {"clusters", "log_joint"},
+        2,
+        3,
+        {1, -2.5, 2, -3, 1, std::numeric_limits<double>::quiet_NaN(), 2, -2, 3, -1.5, 2, -4}};
+    add(bare);
+  }
+
+  void normals() {
+    bayes::MemoryRows rows({2, false});
+    for (int i = 0; i < 60; ++i) {
+      const double x[] = {random.normal() + (i % 2 == 0 ? 0 : 6), random.normal()};
+      rows.append(x);
+    }
+    const auto fit = [&](const Document &options) {
+      add(*bayes::gmm_fit(rows, 2, options, nullptr, false, control));
+    };
+    for (const char *covariance : {"full", "diagonal", "spherical", "tied"})
+      for (const char *method : {"em", "map", "vi", "svi"})
+        fit(Document::object()
+                .set("covariance", covariance)
+                .set("method", method)
+                .set("max_iter", 5)
+                .set("restarts", 2));
+    fit(Document::object().set("method", "kmeans").set("restarts", 2));
+    fit(Document::object()
+            .set("method", "vi")
+            .set("max_iter", 5)
+            .set("prior", Document::object().set("type", "independent")));
+    fit(chains("gibbs"));
+    process(rows, chains("collapsed"));
+    process(rows, Document::object()
+                      .set("method", "vi")
+                      .set("max_iter", 5)
+                      .set("truncation", 3)
+                      .set("covariance", "diagonal"));
+  }
+
+  void products() {
+    // A column of every family, of draws of its default prior.
+    std::vector<bayes::ColumnSpec> specs;
+    Document::List likelihood;
+    bayes::for_each_column_family([&]<class F>(const F &family) {
+      specs.push_back({bayes::kind_of<F>, F::by_value ? 3 : 0});
+      likelihood.emplace_back(family.name);
+    });
+    bayes::MemoryRows columns({int(specs.size()), false});
+    for (int i = 0; i < 40; ++i) {
+      std::vector<double> x;
+      for (const auto &spec : specs)
+        std::visit(
+            [&](const auto &family) {
+              std::vector<double> prior(std::size_t(family.posterior_size())),
+                  point(std::size_t(family.point_size()));
+              family.default_prior(2, 1, 1, prior.data());
+              family.draw(prior.data(), random, point.data());
+              x.push_back(family.value(family.sample(point.data(), random)));
+            },
+            bayes::family_of(spec));
+      columns.append(x.data());
+    }
+    const auto name_columns = [&] {
+      const std::int64_t count = std::int64_t(specs.size());
+      Document::List named;
+      for (std::int64_t j = 0; j < count; ++j)
+        named.push_back(j % 3 == 0 ? Document::object()
+                                         .set("name", "column " + std::to_string(j))
+                                         .set("kind", "label")
+                                         .set("labels", Document::List{"a", "b", "c"})
+                                   : Document::object()
+                                         .set("name", "column " + std::to_string(j))
+                                         .set("kind", j % 3 == 1 ? "number" : "boolean"));
+      documents.back().set("row_columns", std::move(named));
+    };
+    for (const char *method : {"em", "vi"}) {
+      const Document options = Document::object()
+                                   .set("method", method)
+                                   .set("max_iter", 5)
+                                   .set("restarts", 2)
+                                   .set("likelihood", likelihood);
+      add(*bayes::bmm_fit(columns, 2, options, nullptr, false, control));
+      name_columns();
+    }
+    add(*bayes::bmm_fit(columns, 2, chains("collapsed").set("likelihood", likelihood), nullptr,
+                        false, control));
+    process(columns, chains("slice").set("likelihood", likelihood));
+  }
+
+  void markov() {
+    // Sequences of names, and of vectors.
+    bayes::MemoryRows named({1, true}), measured({2, true});
+    bayes::Sequences names{named, 1}, vectors{measured, 2};
+    bayes::SequenceWriter names_writer(
+        names, named.shape(),
+        [&named](const double *x, double weight) { named.append(x, weight); });
+    bayes::SequenceWriter vectors_writer(
+        vectors, measured.shape(),
+        [&measured](const double *x, double weight) { measured.append(x, weight); });
+    for (int sequence = 0; sequence < 4; ++sequence) {
+      names_writer.begin(12, 1);
+      vectors_writer.begin(12, 1);
+      for (int step = 0; step < 12; ++step) {
+        const double name = double(random.below(3)),
+                     x[] = {random.normal() + 5 * (step / 4 % 2), double(random.below(9))};
+        names_writer.step(&name);
+        vectors_writer.step(x);
+      }
+    }
+    const auto chain = [&](bool symbols, const Document &options) {
+      const std::vector<std::string> known =
+          symbols ? std::vector<std::string>{"a", "b", "c"} : std::vector<std::string>();
+      const auto elements =
+          symbols ? bayes::SequenceElements::symbols : bayes::SequenceElements::numbers;
+      add(*bayes::hmm_fit(symbols ? names : vectors, known, 2, options, elements, !symbols, nullptr,
+                          false, control));
+    };
+    const Document emission = Document::List{"normal", "poisson"};
+    for (const char *method : {"em", "vi"}) {
+      chain(true, brief(method));
+      chain(false, brief(method).set("covariance", "full"));
+      chain(false, brief(method).set("covariance", "tied"));
+      chain(false, brief(method).set("emission", emission));
+    }
+    chain(true, chains("gibbs"));
+    chain(false, chains("gibbs"));
+    chain(false, chains("gibbs").set("emission", emission));
+  }
+
+  void topics_and_weights() {
+    bayes::MemoryCorpus corpus(3);
+    for (std::int32_t i = 0; i < 6; ++i) {
+      const std::int32_t terms[] = {i % 2, 2};
+      const double counts[] = {double(1 + i), 1};
+      corpus.append({terms, counts});
+    }
+    for (const Document &options : {brief("em"), brief("vi"), brief("svi"), brief("cvb0"),
+                                    chains("gibbs"), chains("collapsed")})
+      add(*bayes::lda_fit(corpus, {"a", "b", "c"}, 2, options, nullptr, false, control));
+
+    for (const Document &options :
+         {brief("em"), brief("vi"), brief("squared"), brief("svi").set("batch_size", 2),
+          brief("vi").set("hierarchical", true), brief("em").set("absent", "missing"),
+          brief("vi").set("absent", "missing")}) {
+      bayes::FactorTable table = {corpus, nullptr, bayes::Side::row, {}, {"a", "b", "c"}, 0};
+      for (int i = 1; i <= 6; ++i) table.line_keys.push_back(std::to_string(i));
+      add(*bayes::nmf_fit(table, 2, options, nullptr, control));
+    }
+  }
+
+  void ratings() {
+    // Rows b and c have no number in column y.
+    bayes::MemoryCorpus by_row(2), by_column(3);
+    const std::int32_t codes[] = {0, 1, 2};
+    const double numbers[] = {1.5, -2, 3};
+    by_row.append({{codes, 2}, {numbers, 2}});
+    by_row.append({{codes, 1}, {numbers + 1, 1}});
+    by_row.append({{codes, 1}, {numbers + 2, 1}});
+    by_column.append({{codes, 3}, {numbers, 3}});
+    by_column.append({{codes, 1}, {numbers + 1, 1}});
+    for (const bool hierarchical : {false, true}) {
+      bayes::FactorTable table = {by_row,          &by_column, bayes::Side::row,
+                                  {"a", "b", "c"}, {"x", "y"}, 0};
+      const Document options =
+          chains("gibbs")
+              .set("means", !hierarchical)
+              .set("prior", Document::object().set("hierarchical", hierarchical));
+      add(*bayes::pmf_fit(table, 2, options, control));
+    }
+  }
+
+  bayes::Random random{5};
+  bayes::Control control;
+};
+
+inline const std::vector<Document> &all() {
+  static const Fits fits;
+  return fits.documents;
+}
+
+}  // namespace valid_models

@@ -1,0 +1,98 @@
+-- Records of tables as they come: one column and many, generated ones, labels that collate as
+-- equal, values of an enum that get other names.
+SELECT plan(18);
+\ir ../lib/checks.sql
+
+-- ---- as many columns as a row can have, and one ----
+
+CREATE FUNCTION wide(columns int, rows int) RETURNS text LANGUAGE sql RETURN (
+  SELECT format('(SELECT %s FROM generate_series(1, %s) AS i)',
+    string_agg(format('i %% %s < 2 AS c%s', 2 + j % 5, j), ', ' ORDER BY j), rows)
+  FROM generate_series(1, columns) AS j);
+CREATE FUNCTION model_of(rows text) RETURNS bayes_model LANGUAGE plpgsql AS $$
+DECLARE model bayes_model;
+BEGIN
+  EXECUTE format('SELECT bmm_fit(r, 2, ''{"restarts": 1}'') FROM %s AS r', rows) INTO model;
+  RETURN model;
+END $$;
+CREATE FUNCTION density_of(model bayes_model, rows text) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE density float8;
+BEGIN
+  EXECUTE format('SELECT sum(bmm_log_density($1, r)) FROM %s AS r', rows) INTO density USING model;
+  RETURN density;
+END $$;
+CREATE TABLE sizes AS SELECT columns, model_of(wide(columns, 40)) AS model
+FROM unnest('{1,1600}'::int[]) AS columns;
+SELECT results_eq('SELECT columns, dimension FROM sizes, bayes_info(model) ORDER BY columns',
+  'VALUES (1, 1), (1600, 1600)', 'records of 1 and of 1600 columns');
+SELECT is(max(element), columns, format('%s names', columns)) FROM sizes, bayes_columns(model)
+GROUP BY columns ORDER BY columns;
+SELECT ok(abs(density_of(model, wide(columns, 40)) - log_likelihood) < 100 + abs(log_likelihood),
+  format('%s columns are scored', columns)) FROM sizes, bayes_info(model) ORDER BY columns;
+SELECT throws_ok($$SELECT model_of(wide(1601, 4))$$, '54000',
+  'row 1 has 1601 elements, but the limit is 1600', 'one column too many');
+
+-- ---- columns that the server computes, and dropped ones ----
+
+CREATE TABLE orders (id int, gone text, price numeric, pieces int, gone2 int,
+  total float8 GENERATED ALWAYS AS (price * pieces) STORED);
+INSERT INTO orders (id, price, pieces) SELECT i, 1 + i % 7, 1 + i % 3
+FROM generate_series(1, 60) AS i;
+ALTER TABLE orders DROP COLUMN gone, DROP COLUMN gone2;
+SELECT is((SELECT timeless(gmm_fit(o, 2), 'row_columns') FROM orders AS o),
+  (SELECT timeless(gmm_fit(ARRAY[id, price, pieces, price * pieces]::float8[], 2), 'row_columns')
+  FROM orders), 'a generated column, and none of those that were dropped');
+SELECT set_eq($$SELECT name FROM (SELECT gmm_fit(o, 2) AS model FROM orders AS o) AS f,
+  bayes_columns(model)$$, '{id,price,pieces,total}'::text[], 'with their names');
+
+-- ---- labels are told apart by their bytes ----
+
+CREATE COLLATION no_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE TABLE words (w text COLLATE no_case, n float8);
+INSERT INTO words SELECT (ARRAY['yes', 'YES', 'Yes', 'no'])[1 + i % 4], i % 2 * 9 + i / 40.0
+FROM generate_series(1, 40) AS i;
+SELECT is(count(DISTINCT w), 2::bigint, 'texts that collate as equal') FROM words;
+CREATE TABLE cased AS SELECT bmm_fit(r, 2) AS model FROM words AS r;
+SELECT set_eq('SELECT label FROM cased, bayes_columns(model) WHERE code IS NOT NULL',
+  '{YES,Yes,no,yes}'::text[], 'are labels of their own');
+SELECT is((SELECT timeless(model) FROM cased), (SELECT timeless(bmm_fit(r, 2))
+  FROM (SELECT w COLLATE "C" AS w, n FROM words) AS r), 'under any collation');
+
+-- ---- values of an enum that get other names ----
+
+CREATE TYPE size AS ENUM ('s', 'm', 'l');
+CREATE TABLE shirts AS SELECT (ARRAY['s', 'm', 'l'])[1 + i % 3]::size AS size, i % 3 = 2 AS sold
+FROM generate_series(1, 60) AS i;
+CREATE TABLE sold AS SELECT bmm_fit(s, 2) AS model FROM shirts AS s;
+ALTER TYPE size RENAME VALUE 'l' TO 'large';
+SELECT is(bmm_log_density(model, s), bmm_log_density(model, ROW(NULL::size, true)),
+  'a value with another name is a label that the model does not know')
+FROM sold, (SELECT 'large'::size AS size, true AS sold) AS s;
+SELECT isnt(bmm_log_density(model, s), bmm_log_density(model, ROW(NULL::size, true)),
+  'and one that kept its name is not') FROM sold, (SELECT 'm'::size AS size, true AS sold) AS s;
+
+-- ---- types that a cast makes arrays of, as pgvector's ----
+SET client_min_messages = warning;
+
+CREATE TYPE vec;
+CREATE FUNCTION vec_in(cstring) RETURNS vec LANGUAGE internal IMMUTABLE STRICT AS 'textin';
+CREATE FUNCTION vec_out(vec) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'textout';
+CREATE TYPE vec (INPUT = vec_in, OUTPUT = vec_out, LIKE = text);
+CREATE FUNCTION numbers_of(vec) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT
+  AS $$SELECT string_to_array(btrim($1::text, '[]'), ',')::real[]$$;
+CREATE CAST (vec AS real[]) WITH FUNCTION numbers_of(vec) AS IMPLICIT;
+CREATE TABLE items AS SELECT i AS id, format('[%s,%s]', i % 2 * 7 + i / 60.0, i % 7)::vec AS v
+FROM generate_series(1, 60) AS i;
+CREATE TABLE near_items AS SELECT gmm_fit(v::real[], 2) AS model FROM items;
+SELECT is(gmm_predict(model, v), gmm_predict(model, numbers_of(v)), 'scores take the type')
+FROM near_items, items WHERE id = 1;
+SELECT is(gmm_predict(model, NULL::vec), NULL, 'and NULL') FROM near_items;
+SELECT results_eq($$SELECT * FROM gmm_fit('SELECT v FROM items', 2)$$,
+  'SELECT c.* FROM near_items, gmm_components(model) AS c', 'and queries');
+SELECT results_eq($$SELECT * FROM gmm_fit('SELECT v, 1 FROM items', 2)$$,
+  'SELECT c.* FROM near_items, gmm_components(model) AS c', 'with weights');
+SELECT results_eq($$SELECT id, cluster FROM dpmm_cluster('SELECT id, v FROM items',
+    '{"draws": 20}')$$, $$SELECT id, cluster FROM dpmm_cluster(
+    'SELECT id, numbers_of(v) FROM items', '{"draws": 20}')$$, 'and names');
+
+SELECT * FROM finish();
