@@ -9,7 +9,8 @@ DEFINE @gmm_rows =
   'of different length; 22003 no fit exists.';
 DEFINE @gmm_query =
   'query: one SELECT of an array column, of an array column and a numeric weight, or of numeric '
-  'columns; it is run as the caller, read-only. 22023 for any other query.';
+  'columns, beside those that options id and weight name; it is run as the caller, read-only. '
+  '22023 for any other query.';
 DEFINE @gmm_options = 'options: see docs/gmm.md; NULL means none.';
 
 CREATE TYPE gmm_selection AS (
@@ -56,7 +57,9 @@ CREATE AGGREGATE gmm_fit(@gmm_x, start bayes_model [, options jsonb [, weight fl
   SFUNC = gmm_start_transition, @state, FINALFUNC = gmm_fit_final, @combine
 );
 COMMENT IS 'Fits a Gaussian mixture, starting from the parameters of a fitted one (for instance '
-  'yesterday''s). 42804 for a model of another family. '
+  'yesterday''s): components keep its numbers, covariance, missing and the prior that was given '
+  'hold unless options say otherwise. With option restarts the best of that run and fresh ones. '
+  '42804 for a model of another family. '
   @gmm_rows;
 COMMENT IS 'The same with options. '
   @gmm_options;

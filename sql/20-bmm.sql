@@ -9,8 +9,9 @@ DEFINE @bmm_rows =
   '22004 NULL element with option missing = error; 2202E rows of different length; 22003 no fit '
   'exists.';
 DEFINE @bmm_query =
-  'query: one SELECT of an array column, of an array column and a numeric weight, or of numeric '
-  'or boolean columns; it is run as the caller, read-only. 22023 for any other query.';
+  'query: one SELECT of an array column, of an array column and a numeric weight, or of columns, '
+  'beside those that options id and weight name; it is run as the caller, read-only. 22023 for any '
+  'other query.';
 DEFINE @bmm_options = 'options: see docs/bmm.md; NULL means none.';
 
 CREATE TYPE bmm_selection AS (
@@ -65,7 +66,9 @@ CREATE AGGREGATE bmm_fit(@bmm_x, start bayes_model [, options jsonb [, weight fl
   SFUNC = bmm_start_transition, @state, FINALFUNC = bmm_fit_final, @combine
 );
 COMMENT IS 'Fits a Bernoulli mixture, starting from the parameters of a fitted one (for instance '
-  'yesterday''s). 42804 for a model of another family. '
+  'yesterday''s): components keep its numbers, missing and the prior that was given hold unless '
+  'options say otherwise, and labels and categories that it does not know are added. With option '
+  'restarts the best of that run and fresh ones. 42804 for a model of another family. '
   @bmm_rows;
 COMMENT IS 'The same with options. '
   @bmm_options;
@@ -209,7 +212,8 @@ CREATE FUNCTION bmm_fit_statistics(query bayes_query, model bayes_model) RETURNS
   AS 'MODULE_PATHNAME', 'bmm_fit_statistics_query' @volatile COST 100000;
 COMMENT IS 'How well a latent class model fits the rows of a query. '
   @bmm_statistics_are
-  @bmm_query;
+  'query: one SELECT of an array column, of an array column and a numeric weight, or of columns; '
+  'it is run as the caller, read-only.';
 
 -- ---- a model and a row ----
 

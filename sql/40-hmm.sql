@@ -53,7 +53,8 @@ CREATE AGGREGATE hmm_fit(sequence anyarray, start bayes_model [, options jsonb [
   SFUNC = hmm_start_transition, @state, FINALFUNC = hmm_fit_final
 );
 COMMENT IS 'Fits a hidden Markov model, starting from the parameters of a fitted one (for '
-  'instance yesterday''s). 42804 for a model of another family, 2202E for sequences of '
+  'instance yesterday''s): states keep its numbers, missing and the prior that was given hold '
+  'unless options say otherwise, and symbols that it does not know are added. 42804 for a model of another family, 2202E for sequences of '
   'another shape than the model''s. '
   @hmm_sequences;
 COMMENT IS 'The same with options. '

@@ -185,6 +185,19 @@ std::vector<int> read_degenerate(const MemberReader &reader, int components) {
   return out;
 }
 
+/// A member of arbitrary content: text may hold what the byte form cannot.
+Document read_options(const MemberReader &reader, const char *key) {
+  reader.object(key);
+  Document out = reader.value(key);
+  try {
+    std::string bytes;
+    out.to_bytes(bytes);
+  } catch (const Error &error) {
+    reader.reject(key, std::string("cannot be stored: ") + error.what());
+  }
+  return out;
+}
+
 /// A member that the model does not recognise is an error: otherwise it would be lost silently.
 void check_members(const Document &document, const Document &recognised, const std::string &path) {
   const auto *const object = document.as<Document::Object>();
@@ -229,14 +242,8 @@ ModelInfo read_model_info(const Document &document, int max_dimension, int max_c
   info.log_likelihood = reader.number_or_nan("log_likelihood");
   info.seed = reader.integer("seed", std::numeric_limits<std::int64_t>::min(), max_count);
   info.seconds = reader.number("seconds", 0, std::numeric_limits<double>::infinity());
-  reader.object("options");
-  info.options = reader.value("options");
-  try {  // the one member of arbitrary content: text may hold what the byte form cannot
-    std::string bytes;
-    info.options.to_bytes(bytes);
-  } catch (const Error &error) {
-    reader.reject("options", std::string("cannot be stored: ") + error.what());
-  }
+  info.options = read_options(reader, "options");
+  if (reader.has("given_prior")) info.given_prior = read_options(reader, "given_prior");
   return info;
 }
 
@@ -274,6 +281,7 @@ Document Model::to_document() const {
   document.set("seed", info.seed);
   document.set("seconds", info.seconds);
   document.set("options", info.options.is_null() ? Document::object() : info.options);
+  if (!info.given_prior.is_null()) document.set("given_prior", info.given_prior);
   Document::List runs;
   for (const std::vector<double> &run : trace)
     runs.emplace_back(Tensor{{static_cast<std::int64_t>(run.size())}, run});

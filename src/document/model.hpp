@@ -51,6 +51,9 @@ struct ModelInfo {
   std::string version = library_version;
   /// all options in force, including defaults
   Document options;
+  /// Option prior as it was given, here or to the model that the fit started from: what a fit that
+  /// starts from this model takes over. Null if everything in the prior is default.
+  Document given_prior;
 };
 
 /// What option missing was when the model was fitted, "error" if it has none: what a row means that

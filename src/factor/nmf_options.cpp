@@ -46,8 +46,13 @@ void lines(OptionTable &t, NmfOptions &o) {
   o.method_line(t, {"vi", "svi", "em", "squared"});
   o.iteration_lines(t, 1000);
   o.restart_line(t, o.started);
-  t.either("absent", o.missing_cells, "zero", "missing", !o.squared() && !o.stochastic());
-  t.flag("hierarchical", o.hierarchical, o.method == "vi");
+  const bool may_miss = !o.squared() && !o.stochastic(), may_scale = o.method == "vi";
+  if (t.reads()) {  // what the start model handed on
+    o.missing_cells &= may_miss;
+    o.hierarchical &= may_scale;
+  }
+  t.either("absent", o.missing_cells, "zero", "missing", may_miss);
+  t.flag("hierarchical", o.hierarchical, may_scale);
   // Singular vectors are those of a table in which what is absent is 0.
   if (t.reads()) o.init = o.started ? "start" : o.missing_cells ? "random" : "nndsvd";
   t.choice("init", o.init, {"nndsvd", "random"}, !o.started);
@@ -55,12 +60,12 @@ void lines(OptionTable &t, NmfOptions &o) {
   t.number("max_seconds", o.max_seconds, above(0, 1e9));
   t.either("on_error", o.null_on_error, "error", "null");
   o.plan_lines(t);
-  t.other(
-      "prior",
-      [&](const Document &given) {
+  o.prior_line(
+      t,
+      [&](const Document &given, bool handed_on) {
         OptionTable prior = OptionTable::reading(given, "prior.");
         nmf_prior_lines(prior, o);
-        prior.finish(o.setting());
+        if (!handed_on) prior.finish(o.setting());
       },
       [&] {
         OptionTable prior = OptionTable::writing();
@@ -77,12 +82,19 @@ NmfOptions read_nmf_options(int k, const Document &options, const NmfModel *star
   require_object(options, "{\"method\": \"em\", \"seed\": 2}");
   NmfOptions out;
   out.k = k;
-  out.started = start != nullptr;
   out.restarts = 1;
   out.plan.batch_rows = 2048;
   // Parts move slowly, as by EM, and minibatches hardly disturb them.
   out.plan.kappa = 0.6;
-  if (start) out.method = start->info.method;
+  if (start) {
+    out.hand_on(start->info, false);
+    const ModelInfo &info = start->info;
+    const Document *const absent = info.options.find("absent"), *const scaled = info.options.find(
+                                                                    "hierarchical");
+    out.missing_cells =
+        absent && absent->as<std::string>() && *absent->as<std::string>() == "missing";
+    out.hierarchical = scaled && scaled->as<bool>() && *scaled->as<bool>();
+  }
   OptionTable t = OptionTable::reading(options);
   lines(t, out);
   t.finish(out.setting());

@@ -1,9 +1,21 @@
 #include "fit/fit_options.hpp"
 
+#include <algorithm>
+
 #include "base/error.hpp"
 #include "base/message.hpp"
+#include "document/members.hpp"
 
 namespace bayes {
+
+void FitOptions::hand_on(const ModelInfo &start, bool is_update) {
+  started = true;
+  update = is_update;
+  method = start.method;
+  given_prior = start.given_prior;
+  const Document *const of_start = start.options.find("missing");
+  if (of_start && of_start->as<std::string>()) missing = *of_start->as<std::string>();
+}
 
 void FitOptions::method_line(OptionTable &t, OptionTable::Names methods) {
   if (update)
@@ -32,7 +44,7 @@ void FitOptions::sample_line(OptionTable &t) {
 }
 
 void FitOptions::restart_line(OptionTable &t, bool one_run) {
-  if (one_run) restarts = 1;
+  if (t.reads() && (one_run || started)) restarts = 1;
   t.integer("restarts", restarts, 1, 1000, !one_run);
 }
 
@@ -41,7 +53,9 @@ void FitOptions::degenerate_line(OptionTable &t, bool bounds) {
 }
 
 void FitOptions::common_lines(OptionTable &t, OptionTable::Names missing_choices) {
-  if (t.reads()) missing = *missing_choices.begin();
+  if (t.reads() &&
+      std::find(missing_choices.begin(), missing_choices.end(), missing) == missing_choices.end())
+    missing = *missing_choices.begin();
   t.seed("seed", seed);
   t.number("max_seconds", max_seconds, above(0, 1e9), !sampled());
   t.choice("missing", missing, missing_choices);
@@ -55,6 +69,27 @@ void FitOptions::plan_lines(OptionTable &t) {
   plan.seed = seed;
 }
 
+void FitOptions::prior_line(OptionTable &t,
+                            const std::function<void(const Document &prior, bool handed_on)> &read,
+                            const std::function<Document()> &write, bool applies) {
+  const Document *const given = t.given("prior");
+  t.other(
+      "prior", [&](const Document &prior) { read(prior, false); }, write, applies);
+  if (!t.reads() || !applies) return;
+  if (given) {
+    const auto *const keys = given->as<Document::Object>();
+    given_prior = keys && !keys->empty() ? *given : Document();
+  } else if (!given_prior.is_null()) {
+    try {
+      read(given_prior, true);
+    } catch (const Error &error) {
+      throw Error(error.code(), error.what(),
+                  "That is the prior which was given to the model that the fit starts from.",
+                  "Give option prior anew; {\"prior\": {}} is the default.");
+    }
+  }
+}
+
 void FitOptions::alpha_line(OptionTable &prior) {
   prior.number("alpha", alpha, method == "map" ? OptionRange{1, 1e9} : above(0, 1e9));
 }
@@ -64,6 +99,15 @@ std::string FitOptions::setting() const {
           : started ? "a fit that starts from a model by method "
                     : "method ") +
          method;
+}
+
+void hand_on_number(const ModelInfo &start, std::string_view key, OptionRange range,
+                    double &member) {
+  const Document *const given = start.options.find(key);
+  const auto number = given ? to_number(*given, false) : std::nullopt;
+  if (number && *number <= range.high &&
+      (range.low_open ? *number > range.low : *number >= range.low))
+    member = *number;
 }
 
 void require_object(const Document &options, const char *example) {

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "data/rows.hpp"
+#include "document/model.hpp"
 #include "document/option_table.hpp"
 #include "fit/stochastic_plan.hpp"
 #include "mcmc/chain_plan.hpp"
@@ -19,13 +22,14 @@ struct FitOptions {
   /// of the objective
   double tolerance = 1e-4;
   int restarts = 20;
-  /// at a model: there is one run, which begins there
+  /// from a model: the first run begins there
   bool started = false;
   /// and the posterior of that model is the prior
   bool update = false;
   std::uint64_t seed = 1;
   double max_seconds = std::numeric_limits<double>::infinity();
-  std::string missing = "error";
+  /// empty: the default of the model family
+  std::string missing;
   bool null_on_error = false;
   StochasticPlan plan;
   /// of a sampler
@@ -40,6 +44,9 @@ struct FitOptions {
   /// of vi: standard deviations of the parameters are corrected (fit/linear_response.hpp)
   bool linear_response = false;
 
+  /// option prior as it was given, here or to the start model; null: everything is default
+  Document given_prior;
+
   bool bayesian() const {
     return method == "map" || method == "vi" || method == "svi" || sampled();
   }
@@ -48,6 +55,14 @@ struct FitOptions {
   /// Is the objective known only by noisy estimates?
   bool noisy() const { return stochastic() || method == "mcem"; }
   RowOptions rows() const { return {missing == "skip", missing == "marginalize", null_on_error}; }
+
+  /// Before options are read: what a fit that starts from a model takes over from it, as far as all
+  /// model families do; the model's own part is added where its options are read. The rule, of
+  /// which docs/rows.md tells: what says what the model is is handed on (columns and their
+  /// likelihoods, covariance, bounds of maximum likelihood, missing, and the prior as far as it was
+  /// given), and the method; what concerns the run (seed, iterations, tolerance, restarts, time,
+  /// chains) is not.
+  void hand_on(const ModelInfo &start, bool is_update);
 
   // Lines of a model's table (document/option_table.hpp), in parts between which a model puts its
   // own. The first part begins every table, as the others depend on the method.
@@ -60,7 +75,7 @@ struct FitOptions {
   void iteration_lines(OptionTable &t, int default_iterations = 10000, int least_iterations = 1);
   /// samples, of method mcem
   void sample_line(OptionTable &t);
-  /// restarts, unless there is `one_run`
+  /// restarts, unless there is `one_run`; by default one, if that begins at a model
   void restart_line(OptionTable &t, bool one_run);
   /// degenerate, where maximum likelihood has bounds
   void degenerate_line(OptionTable &t, bool bounds);
@@ -68,12 +83,22 @@ struct FitOptions {
   void common_lines(OptionTable &t, OptionTable::Names missing_choices);
   /// batch_size, kappa, t0
   void plan_lines(OptionTable &t);
+  /// prior, which `read` reads and `write` writes, if it applies. If it is not given, the prior
+  /// that was given to the start model is read, then with `handed_on`: what of it has no meaning to
+  /// this fit is left out.
+  void prior_line(OptionTable &t,
+                  const std::function<void(const Document &prior, bool handed_on)> &read,
+                  const std::function<Document()> &write, bool applies);
   /// alpha of the prior; at least 1 for method map
   void alpha_line(OptionTable &prior);
 
   /// What a message calls the setting that a key does not apply to.
   std::string setting() const;
 };
+
+/// A number among the options in force of a start model, if it is one that the fit can have.
+void hand_on_number(const ModelInfo &start, std::string_view key, OptionRange range,
+                    double &member);
 
 /// Throws Error(invalid_argument) unless options are null or an object; `example` is for the hint.
 void require_object(const Document &options, const char *example);

@@ -48,7 +48,8 @@ FitPlan::FitPlan(const FitOptions &options)
       tolerance(options.tolerance),
       max_seconds(options.max_seconds),
       resumes(!options.noisy()),
-      degenerate(options.degenerate) {}
+      degenerate(options.degenerate),
+      given_prior(options.given_prior) {}
 
 FitRun::FitRun(Model &model, FitPlan plan, Control &control)
     : model_(model),
@@ -93,6 +94,7 @@ void FitRun::run_restarts(const Restarts &restarts, const double *trial_weight) 
     model_.trace.push_back(run.trace);
     if (restart == 1 || better(run)) {
       best = model_.trace.size() - 1;
+      winner_ = restart;
       take(run, 0);
       restarts.keep();
     }
@@ -138,6 +140,7 @@ void FitRun::describe(std::int64_t rows, std::int64_t skipped, int dimension, in
   info.seed = std::int64_t(plan_.seed);
   info.seconds = schedule_.seconds();
   info.options = std::move(options);
+  info.given_prior = plan_.given_prior;
 }
 
 }  // namespace bayes

@@ -58,6 +58,8 @@ struct FitPlan {
   bool resumes = true;
   /// a restart that ends with a degenerate component may be the best
   bool degenerate = true;
+  /// FitOptions::given_prior
+  Document given_prior;
 };
 
 /// Data on which restarts run where all of it would take too long. `weight`: the weight of the
@@ -108,6 +110,9 @@ class FitRun {
     return best_of_restarts(all, TrialData<Data>{}, std::move(begin), std::move(go));
   }
 
+  /// which restart was the best, from 1
+  int winner() const { return winner_; }
+
   /// The components get these places: to be called with the order of what a fit left.
   void reorder(const std::vector<int> &order);
 
@@ -133,6 +138,7 @@ class FitRun {
   Control &control_;
   Schedule schedule_;
   double weight_ = 1;
+  int winner_ = 1;
 };
 
 }  // namespace bayes

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "document/members.hpp"
+#include "families/component_overlap.hpp"
 #include "families/dirichlet.hpp"
 #include "families/product/product_options.hpp"
 #include "families/product/product_prior.hpp"
@@ -54,6 +55,20 @@ bool HiddenMarkovModel::has_posterior() const {
 std::int64_t HiddenMarkovModel::stored_draws() const {
   return std::visit([](const auto &fitted) { return std::int64_t(fitted.draws.size()); },
                     state->fitted);
+}
+
+ComponentDensities HiddenMarkovModel::densities() const {
+  const double visits = state->visits.sum();
+  const Vector weights =
+      visits > 0 ? Vector(state->visits / visits) : Vector(Vector::Constant(size(), 1.0 / size()));
+  RowColumns columns = info.columns;
+  if (columns.empty() && state->is_symbols())
+    columns = {{"symbol", ValueKind::label, state->symbols}};
+  return std::visit(
+      [&](const auto &fitted) -> ComponentDensities {
+        return {weights, fitted.point.emissions, columns};
+      },
+      state->fitted);
 }
 
 HmmState HiddenMarkovModel::state_at(int index) const {

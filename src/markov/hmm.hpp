@@ -108,6 +108,7 @@ struct HmmPath {
   std::vector<int> states;
 };
 
+struct ComponentDensities;
 class HmmScorer;
 
 class BAYES_API HiddenMarkovModel final : public Model {
@@ -136,6 +137,10 @@ class BAYES_API HiddenMarkovModel final : public Model {
   bool has_posterior() const;
   /// draws of the parameters; 0 unless fitted by gibbs
   std::int64_t stored_draws() const override;
+
+  /// of what states emit, weighted by their visits, at the point estimate
+  /// (families/component_overlap.hpp); symbols are labels
+  ComponentDensities densities() const;
 
   /// from 0
   HmmState state_at(int index) const;

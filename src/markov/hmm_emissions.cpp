@@ -192,7 +192,7 @@ ProductSurvey ProductEmissions::look(const Sequences &sequences, const HmmOption
   const int d = sequences.dimension;
   check_likelihood_count(options.emission, d, "emission");
   SharedColumns columns = start ? start->point.emissions.columns : nullptr;
-  if (!columns && options.symbols) {
+  if (options.symbols && (!columns || columns->column(0).numbers_of_name() < std::ssize(symbols))) {
     ColumnSpec spec{*likelihood_named("categorical"),
                     int(std::max<std::size_t>(1, symbols.size()))};
     columns = std::make_shared<const Columns>(std::vector<ColumnSpec>{spec});

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "document/members.hpp"
+#include "families/component_overlap.hpp"
 #include "families/normal/normal_response.hpp"
 #include "families/product/product_response.hpp"
 #include "fit/fit_run.hpp"
@@ -51,8 +52,9 @@ class HmmFitBase {
     model_->state->visits = counts.count;
     model_->state->transitions = counts.transitions;
   }
-  /// States by descending visits, unless somebody has given them their places.
-  std::vector<int> order_states();
+  /// States in this order; if there is none by descending visits, unless somebody has given them
+  /// their places.
+  std::vector<int> order_states(std::vector<int> order);
   /// `emissions`: the prior of the emissions as options give it.
   void describe(const Document &emissions);
 
@@ -93,17 +95,16 @@ template <class E> class HmmFit : HmmFitBase {
       : HmmFitBase(task, task.start ? &std::get<Fitted>(task.start->state->fitted).point : nullptr),
         start_(task.start ? &std::get<Fitted>(task.start->state->fitted) : nullptr),
         emissions_(sequences_, options_, start_, symbols_, control_) {
+    if (start_) take_start(task.start->state->visits);
     check_memory(emissions_.numbers(emissions_.dimension(), k_),
                  emissions_.sums(emissions_.dimension(), k_));
     model_->state->whole_steps = E::whole_steps;
-    prior_ = update_ ? *start_->posterior
+    prior_ = update_ ? *start_posterior_
                      : MarkovPosterior<Q>{prior_of_options(), replicate(emissions_.prior(), k_)};
     if (options_.linear_response)
       require_linear_response_size(double(markov::natural_parameters(prior_).size()) +
                                    natural_size(prior_.emissions));
-    if (start_)
-      start_point_ = start_->point;
-    else if (!options_.probabilities.is_null())
+    if (!start_ && !options_.probabilities.is_null())
       start_point_ = MarkovPoint<P>{first_, given_probabilities()};
   }
 
@@ -130,6 +131,18 @@ template <class E> class HmmFit : HmmFitBase {
   }
 
  private:
+  /// What the start model does not know of the symbols is as in the prior.
+  void take_start(const Vector &visits) {
+    first_visits_ = visits;
+    start_point_ = start_->point;
+    start_posterior_ = start_->posterior;
+    if constexpr (std::is_same_v<E, ProductEmissions>) {
+      start_point_->emissions = widened(start_point_->emissions, visits, emissions_.prior());
+      if (start_posterior_)
+        start_posterior_->emissions = widened(start_posterior_->emissions, emissions_.prior());
+    }
+  }
+
   P given_probabilities() {
     if constexpr (std::is_same_v<E, ProductEmissions>) {
       P out{emissions_.shared_columns(), Matrix::Zero(Eigen::Index(symbols_.size()), k_)};
@@ -169,10 +182,15 @@ template <class E> class HmmFit : HmmFitBase {
     return emissions_.starting_statistics(restart);
   }
 
+  /// With a start model the first restart begins there, and the others as the first ones do
+  /// without.
+  bool is_fresh(int restart) const { return !start_point_ || (start_ && restart > 1); }
+  int fresh(int restart) const { return restart - (start_ ? 1 : 0); }
+
   MarkovPoint<P> begin_point(int restart) {
-    if (start_point_) return *start_point_;
-    auto emissions = emissions_.first_point(starting_statistics(restart));
-    return {{first_.initial, first_transition(restart)}, std::move(emissions)};
+    if (!is_fresh(restart)) return *start_point_;
+    auto emissions = emissions_.first_point(starting_statistics(fresh(restart)));
+    return {{first_.initial, first_transition(fresh(restart))}, std::move(emissions)};
   }
 
   template <class L> void fit_point(const L &learner, Fitted &fitted) {
@@ -187,8 +205,8 @@ template <class E> class HmmFit : HmmFitBase {
   }
 
   MarkovPosterior<Q> begin_posterior(const MarkovVariational<Q> &learner, int restart) {
-    if (start_ && start_->posterior) return *start_->posterior;
-    if (start_point_) {  // one pass with the point gives the first posterior
+    if (!is_fresh(restart) && start_posterior_) return *start_posterior_;
+    if (!is_fresh(restart)) {  // one pass with the point gives the first posterior
       const auto scorer = make_scorer(start_point_->emissions);
       const MarkovSums sums = markov_step(sequences_, control_, markov::chain_of(*start_point_),
                                           *emissions_of(scorer, E::whole_steps, sequences_.values));
@@ -196,8 +214,8 @@ template <class E> class HmmFit : HmmFitBase {
     }
     // Not amid the braces: if it throws there, g++ 16 with Eigen 5 destroys the empty vector that
     // it has not made yet.
-    auto emissions = starting_statistics(restart);
-    const Matrix moves = first_transition(restart) * (sequences_.weight / k_);
+    auto emissions = starting_statistics(fresh(restart));
+    const Matrix moves = first_transition(fresh(restart)) * (sequences_.weight / k_);
     return learner.update(
         {{first_.initial * sequences_.weights, moves, Vector()}, std::move(emissions)}, prior_);
   }
@@ -266,8 +284,19 @@ template <class E> class HmmFit : HmmFitBase {
     run_.take(std::move(draws.chains), options_.chains);
   }
 
+  /// The states of a fresh restart that is better than the run from the start model are named by
+  /// what they emit, unless zeros of the chain name them.
+  std::vector<int> names_of_start(const Fitted &fitted) const {
+    if (!start_ || options_.sampled() || run_.winner() == 1) return {};
+    if (!(start_point_->transition.minCoeff() > 0 && start_point_->initial.minCoeff() > 0))
+      return {};
+    const PollScope scope(control_);
+    return best_matching({first_visits_, start_point_->emissions, {}},
+                         {model_->state->visits.cwiseMax(0), fitted.point.emissions, {}});
+  }
+
   void order(Fitted &fitted) {
-    const std::vector<int> order = order_states();
+    const std::vector<int> order = order_states(names_of_start(fitted));
     if (fitted.posterior) {
       fitted.posterior = reordered(*fitted.posterior, order);
       // added up in this order, as a reader of the model does
@@ -282,11 +311,10 @@ template <class E> class HmmFit : HmmFitBase {
          d.emissions.size() ? pick_columns(d.emissions, order) : d.emissions};
   }
 
-  /// Symbols by name, whatever the order in which they came; those of a start model keep their
-  /// places.
+  /// Symbols by name, whatever the order in which they came.
   void sort_symbols(Fitted &fitted) {
     if constexpr (std::is_same_v<E, ProductEmissions>) {
-      if (start_ || symbols_.empty()) return;
+      if (symbols_.empty() || std::is_sorted(symbols_.begin(), symbols_.end())) return;
       std::vector<int> by_name(symbols_.size());
       std::iota(by_name.begin(), by_name.end(), 0);
       std::sort(by_name.begin(), by_name.end(), [this](int a, int b) {
@@ -310,6 +338,9 @@ template <class E> class HmmFit : HmmFitBase {
   E emissions_;
   MarkovPosterior<Q> prior_;
   std::optional<MarkovPoint<P>> start_point_;
+  std::optional<MarkovPosterior<Q>> start_posterior_;
+  /// of the start model
+  Vector first_visits_;
 };
 
 std::unique_ptr<HiddenMarkovModel> fit_normal_hmm(const HmmTask &task);

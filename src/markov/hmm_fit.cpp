@@ -53,7 +53,13 @@ void HmmFitBase::find_start_of_chain(const MarkovWeights *start) {
   if (options_.initial) restrict_to(first_.initial.head(k_), *options_.initial, "initial");
   for (int i = 0; options_.transitions && i < k_; ++i)
     restrict_to(first_.transition.row(i), options_.transitions->row(i), "transitions");
-  if (start) first_.initial = start->initial, first_.transition = start->transition;
+  if (start) {  // what cannot be there cannot be in fresh restarts
+    const auto even = [](auto row) { row /= row.sum(); };
+    first_.initial = (start->initial.array() > 0).cast<double>();
+    first_.transition = (start->transition.array() > 0).cast<double>();
+    even(first_.initial.head(k_));
+    for (int i = 0; i < k_; ++i) even(first_.transition.row(i));
+  }
   named_ = start || options_.given_start() || options_.topology != "ergodic" || sequences_.labelled;
 }
 
@@ -91,12 +97,12 @@ void HmmFitBase::require_no_weights() const {
                 });
 }
 
-std::vector<int> HmmFitBase::order_states() {
+std::vector<int> HmmFitBase::order_states(std::vector<int> order) {
   HiddenMarkovModel::State &state = *model_->state;
   state.visits = state.visits.cwiseMax(0);
   state.transitions = state.transitions.cwiseMax(0);
   // Those that somebody has named keep their places.
-  const std::vector<int> order = descending_order(named_ ? Vector(Vector::Zero(k_)) : state.visits);
+  if (order.empty()) order = descending_order(named_ ? Vector(Vector::Zero(k_)) : state.visits);
   state.visits = pick_entries(state.visits, order);
   state.transitions = markov::reordered(state.transitions, order);
   run_.reorder(order);
@@ -119,6 +125,21 @@ void HmmFitBase::describe(const Document &emissions) {
                 std::move(options));
 }
 
+namespace {
+
+/// New symbols are learned, but not from sequences that have nothing to do with the start model.
+void require_known_symbol(const Sequences &sequences, std::size_t known, Control &control) {
+  bool any = false;
+  for_each_step(sequences, control, [&](const double *code, std::int64_t, std::int64_t, double) {
+    any |= *code < double(known);
+  });
+  if (!any)
+    throw Error(Errc::invalid_argument, "the start model knows none of the symbols",
+                "Its states say nothing about such sequences.", "Fit without a start model.");
+}
+
+}  // namespace
+
 std::unique_ptr<HiddenMarkovModel> hmm_fit(Sequences &sequences, std::vector<std::string> symbols,
                                            int k, const Document &options,
                                            SequenceElements elements, bool vectors,
@@ -140,11 +161,7 @@ std::unique_ptr<HiddenMarkovModel> hmm_fit(Sequences &sequences, std::vector<std
     const std::vector<std::string> &known = start->symbol_names();
     if (symbols.size() < known.size() || !std::equal(known.begin(), known.end(), symbols.begin()))
       throw Error(Errc::internal, "symbols are not numbered as in the start model");
-    if (symbols.size() > known.size())
-      throw Error(Errc::invalid_argument,
-                  "symbol \"" + symbols[known.size()] + "\" is unknown to the start model",
-                  "Its states have no probability for it.",
-                  "Fit without a start model, or leave such sequences out.");
+    if (symbols.size() > known.size()) require_known_symbol(sequences, known.size(), control);
   }
   // Smaller batches make steps too noisy.
   constexpr std::int64_t least_batch_steps = 2000;

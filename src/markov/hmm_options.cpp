@@ -147,13 +147,13 @@ void dirichlet_line(OptionTable &t, const char *key, DirichletOption &member,
   member.given = std::move(*given);
 }
 
-void read_prior(const Document &given, HmmOptions &o) {
+void read_prior(const Document &given, bool handed_on, HmmOptions &o) {
   OptionTable t = OptionTable::reading(given, "prior.");
   const bool map = o.method == "map";
   dirichlet_line(t, "initial", o.initial_prior, {o.k}, map);
   dirichlet_line(t, "transition", o.transition_prior, {o.k, o.k}, map);
   o.products ? o.prior.lines(t, o.emission) : o.normal_prior.lines(t);
-  t.finish();
+  if (!handed_on) t.finish();
 }
 
 /// The method, and what states emit, on which all the rest depends.
@@ -181,7 +181,7 @@ void lines(OptionTable &t, HmmOptions &o) {
   o.linear_response_line(t);
   o.iteration_lines(t, 10000, 0);  // no iteration: a model of what is given
   o.chains.stored_line(t, o.sampled());
-  o.restart_line(t, o.started || o.sampled());
+  o.restart_line(t, o.update || o.sampled());
   t.other(
       "init", [&](const Document &given) { read_init(given, o); }, [&] { return write_init(o); },
       !o.started);
@@ -190,8 +190,11 @@ void lines(OptionTable &t, HmmOptions &o) {
   t.number("covariance_floor", o.covariance_floor, above(0, 1), !o.bayesian() && !o.products);
   o.degenerate_line(t, !o.bayesian());
   o.plan_lines(t);
-  t.other(
-      "prior", [&](const Document &given) { read_prior(given, o); }, {}, o.bayesian() && !o.update);
+  o.prior_line(
+      t, [&](const Document &given, bool handed_on) { read_prior(given, handed_on, o); }, {},
+      o.bayesian() && !o.update);
+  // What the model to be updated does not know has no other prior.
+  if (t.reads() && o.update && !o.given_prior.is_null()) read_prior(o.given_prior, true, o);
 }
 
 /// What the observations are if the options are silent.
@@ -228,13 +231,13 @@ HmmOptions read_hmm_options(int k, const Document &options, SequenceElements ele
 
   HmmOptions out;
   out.k = k;
-  out.started = start != nullptr;
-  out.update = update;
   out.emission = {default_emission(elements, vectors)};
   out.plan.batch_rows = 16;
   out.restarts = 0;
   if (start) {
-    out.method = start->info.method;
+    out.hand_on(start->info, update);
+    hand_on_number(start->info, "minimum", {1e-12, 0.5}, out.minimum);
+    hand_on_number(start->info, "covariance_floor", above(0, 1), out.covariance_floor);
     out.emission = start->emission();
     out.symbols = start->symbols();
     if (start->multivariate()) out.covariance = start->covariance();

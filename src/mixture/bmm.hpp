@@ -56,6 +56,8 @@ struct BmmParameter {
   double deviation;
 };
 
+struct ComponentDensities;
+
 class BAYES_API BernoulliMixture final : public Model {
  public:
   BernoulliMixture();
@@ -103,6 +105,13 @@ class BAYES_API BernoulliMixture final : public Model {
   /// bic + 2 x entropy of the responsibilities
   double icl() const;
 
+  /// at the point estimate (families/component_overlap.hpp)
+  ComponentDensities densities() const;
+
+  /// Renumbers the categories of columns with labels for rows with these columns, whose labels are
+  /// those of info.columns and others; info.columns stays.
+  void number_labels(const RowColumns &columns);
+
   struct State;  // parameters, posterior and columns as the learners use them
   std::unique_ptr<State> state;
 
@@ -129,11 +138,12 @@ BAYES_API RowOptions bmm_check_options(int k, const Document &options,
 
 /// Fits a mixture of k products of columns to the rows; a NaN in a row is a missing element.
 ///
-/// `start`, if given, is where the (single) run begins, k is then its size, its likelihood and
-/// categories are those of the rows, and its method is the default; with `update` its posterior is
-/// also the prior. Throws Error: invalid_argument for options, for an element that its likelihood
-/// does not know (naming row and element), k < 1, or k above the number of distinct rows; too_large
-/// for more parameters than memory allows; numeric where no fit exists.
+/// `start`, if given, is where the first run begins (by default the only one), k is then its size,
+/// components keep its order, and it hands on what FitOptions::hand_on says; categories of the rows
+/// that it does not know are added. With `update` its posterior is also the prior. Throws Error:
+/// invalid_argument for options, for an element that its likelihood does not know (naming row and
+/// element), k < 1, or k above the number of distinct rows; too_large for more parameters than
+/// memory allows; numeric where no fit exists.
 BAYES_API std::unique_ptr<BernoulliMixture> bmm_fit(RowSource &rows, int k, const Document &options,
                                                     const BernoulliMixture *start, bool update,
                                                     Control &control);

@@ -34,17 +34,17 @@ class BmmFit {
     if (!update) rows_.require_distinct_rows(k);
     run_.set_weight(survey_.weight, rows.rows());
     rows_.set_weight(survey_.weight);
-    if (start) {
-      fit_.start_point = start->state->point;
-      fit_.start_posterior = start->state->posterior;
-    }
-    if (update) {
-      fit_.prior = *start->state->posterior;
-    } else {
-      own_prior_ = make_product_prior(survey_, likelihood(), options.prior, k);
-      if (options.method == "map") require_mode(own_prior_);
-      fit_.prior = {Vector::Constant(k, options.alpha), replicate(own_prior_, k)};
-    }
+    own_prior_ = make_product_prior(survey_, likelihood(), options.prior, k);
+    if (options.method == "map") require_mode(own_prior_);
+    fit_.prior = {Vector::Constant(k, options.alpha), replicate(own_prior_, k)};
+    if (!start) return;
+    const BernoulliMixture::State &from = *start->state;
+    fit_.start_point = {from.point.weights,
+                        widened(from.point.components, from.counts, own_prior_)};
+    if (from.posterior)
+      fit_.start_posterior = {from.posterior->alpha,
+                              widened(from.posterior->components, own_prior_)};
+    if (update) fit_.prior = *fit_.start_posterior;
   }
 
   std::unique_ptr<BernoulliMixture> run() {
@@ -78,7 +78,10 @@ class BmmFit {
   /// rows.
   ProductSurvey survey(const BernoulliMixture *start) {
     const auto of = [&](RowSource &rows) {
-      return start ? survey_product(rows, start->state->point.components.columns, control_)
+      return start ? survey_product(
+                         rows,
+                         with_categories_of(rows, start->state->point.components.columns, control_),
+                         control_)
                    : survey_product(rows, likelihood(), options_.categories, control_);
     };
     try {
@@ -139,7 +142,7 @@ class BmmFit {
   ProductSurvey survey_;
   ProductFloor floor_;
   ProductPosterior neutral_;    // the default prior of one component
-  ProductPosterior own_prior_;  // the one in force
+  ProductPosterior own_prior_;  // the one in force; in an update, of what is new
   std::optional<ProductStarts> starts_;
   FiniteFit<ProductPoint, ProductPosterior> fit_;
 };

@@ -26,11 +26,11 @@ void lines(OptionTable &t, BmmOptions &o, int dimension) {
     else
       o.likelihood = std::move(names);
   };
-  const auto read_prior = [&](const Document &given) {
+  const auto read_prior = [&](const Document &given, bool handed_on) {
     OptionTable prior = OptionTable::reading(given, "prior.");
     o.alpha_line(prior);
     o.prior.lines(prior, o.likelihood);
-    prior.finish();
+    if (!handed_on) prior.finish();
   };
   o.method_line(t, {"em", "map", "vi", "svi", "gibbs", "collapsed", "mcem"});
   t.other("likelihood", read_names, [&] { return likelihood_document(o.likelihood); });
@@ -39,13 +39,15 @@ void lines(OptionTable &t, BmmOptions &o, int dimension) {
   o.iteration_lines(t);
   o.chains.stored_line(t, o.sampled());
   o.sample_line(t);
-  o.restart_line(t, o.started || o.sampled());
-  t.choice("init", o.init, {"varied", "kmeans++", "random"}, !o.started);
+  o.restart_line(t, o.update || o.sampled());
+  t.choice("init", o.init, {"varied", "kmeans++", "random"}, !o.started || o.restarts > 1);
   o.common_lines(t, {"marginalize", "error", "skip"});
   t.number("minimum", o.minimum, {1e-12, 0.5}, !o.bayesian());
   o.degenerate_line(t, !o.bayesian());
   o.plan_lines(t);
-  t.other("prior", read_prior, {}, o.bayesian() && !o.update);
+  o.prior_line(t, read_prior, {}, o.bayesian() && !o.update);
+  // What the model to be updated does not know has no other prior.
+  if (t.reads() && o.update && !o.given_prior.is_null()) read_prior(o.given_prior, true);
 }
 
 }  // namespace
@@ -57,10 +59,9 @@ BmmOptions read_bmm_options(std::span<const int> ks, const Document &options,
   if (update && !start->has_posterior()) start->posterior(0);  // throws, saying why
 
   BmmOptions out;
-  out.started = start != nullptr;
-  out.update = update;
   if (start) {
-    out.method = start->info.method;
+    out.hand_on(start->info, update);
+    hand_on_number(start->info, "minimum", {1e-12, 0.5}, out.minimum);
     out.likelihood = start->likelihood();
     if (std::count(out.likelihood.begin(), out.likelihood.end(), out.likelihood[0]) ==
         std::ssize(out.likelihood))

@@ -23,8 +23,8 @@ struct BmmOptions : FitOptions {
   Document document() const;
 };
 
-/// Reads and checks. `start` gives the likelihood, and the default of method. Throws
-/// Error(invalid_argument).
+/// Reads and checks. `start` gives the likelihood, and hands on what fit/fit_options.hpp says.
+/// Throws Error(invalid_argument).
 BmmOptions read_bmm_options(std::span<const int> ks, const Document &options,
                             const BernoulliMixture *start, bool update);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "families/component_overlap.hpp"
 #include "families/marginal_scorers.hpp"
 #include "families/normal/normal_clusters.hpp"
 #include "families/normal/normal_marginal.hpp"
@@ -92,6 +93,17 @@ DirichletProcessMixture::Predictor &DirichletProcessMixture::predictor() const {
 }
 
 const DpmmEstimate &DirichletProcessMixture::estimate() const { return state->estimate; }
+
+ComponentDensities DirichletProcessMixture::densities() const {
+  Vector weights(size());
+  for (int k = 0; k < size(); ++k)
+    weights(k) = double(state->counts[std::size_t(k)]) / (double(info.rows) + state->concentration);
+  return std::visit(
+      [&](const auto &fitted) -> ComponentDensities {
+        return {weights, point_estimate(fitted.clusters), info.columns};
+      },
+      state->fitted);
+}
 
 std::int64_t DirichletProcessMixture::stored_draws() const {
   if (draws.quantities.empty()) return 0;

@@ -54,6 +54,8 @@ struct DpmmEstimate {
   int draws = 0;
 };
 
+struct ComponentDensities;
+
 class BAYES_API DirichletProcessMixture final : public Model {
  public:
   DirichletProcessMixture();
@@ -81,6 +83,9 @@ class BAYES_API DirichletProcessMixture final : public Model {
   /// Monte Carlo standard errors of log_density and probabilities: of averages over the stored
   /// draws. Throws Error(invalid_argument) for a model without draws.
   PredictiveErrors mcse(std::span<const double> x, Control &control) const;
+
+  /// at the point estimate (families/component_overlap.hpp)
+  ComponentDensities densities() const;
 
   struct State;
   std::unique_ptr<State> state;

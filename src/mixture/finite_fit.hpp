@@ -4,10 +4,13 @@
 #pragma once
 
 #include <functional>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "base/assignment.hpp"
+#include "data/shared_rows.hpp"
 #include "data/sketch.hpp"
 #include "fit/driver.hpp"
 #include "fit/fit_run.hpp"
@@ -172,8 +175,8 @@ template <class P, class Q> class FiniteFit {
     const Learner learner(own_prior);
     Run<Learner> run = best_of_restarts(
         [&](int restart) {
+          if (!begins_at_model(restart)) return first(start_.statistics(fresh(restart)));
           if (initial) return *initial;
-          if (!start_point) return first(start_.statistics(restart));
           // A start without a posterior: one pass with its point estimate gives the first one.
           return first(local_step<SoftAllocation>(rows_.data, run_.control(),
                                                   make_scorer(start_point->components),
@@ -210,9 +213,15 @@ template <class P, class Q> class FiniteFit {
         .sums;
   }
 
-  /// Orders all that the fit left by descending `size`; the order is for what else the model has.
+  /// With a start model the first restart begins there, and the others as the first ones do
+  /// without.
+  bool begins_at_model(int restart) const { return start_point && restart == 1; }
+  int fresh(int restart) const { return restart - (start_point ? 1 : 0); }
+
+  /// Orders all that the fit left by descending `size`, or as in the start model; the order is for
+  /// what else the model has.
   std::vector<int> order_by(const Vector &size) {
-    const std::vector<int> order = descending_order(size);
+    const std::vector<int> order = start_point ? order_of_start() : descending_order(size);
     found.counts = pick_entries(found.counts, order).cwiseMax(0);
     reorder(found.point, order);
     if (found.posterior) order_posterior(*found.posterior, order);
@@ -244,6 +253,20 @@ template <class P, class Q> class FiniteFit {
     return {smoothed_shares(statistics.count, statistics.total()), start_.point(statistics)};
   }
 
+  /// Which component has the place of each of the start model's: the same one in the run that began
+  /// there, else the one that shares its rows.
+  std::vector<int> order_of_start() {
+    std::vector<int> order(std::size_t(k_), 0);
+    std::iota(order.begin(), order.end(), 0);
+    if (!options_.sampled() && begins_at_model(run_.winner())) return order;
+    const PollScope scope(run_.control());
+    return best_assignment(
+        shared_rows(rows_.sample, run_.control(), make_scorer(start_point->components),
+                    log_weights_of(start_point->weights), make_scorer(found.point.components),
+                    log_weights_of(found.point.weights)),
+        k_);
+  }
+
   auto by_sweeps() {
     return [this](const auto &learner, auto state, RowSource &rows) {
       return optimize(learner, std::move(state), rows, run_.control(), run_.schedule());
@@ -254,8 +277,8 @@ template <class P, class Q> class FiniteFit {
   template <class L, class Go> void fit_point(const L &learner, Go go) {
     Run<L> run = best_of_restarts(
         [&](int restart) {
-          if (start_point) return *start_point;
-          Statistics statistics = start_.statistics(restart);
+          if (begins_at_model(restart)) return *start_point;
+          Statistics statistics = start_.statistics(fresh(restart));
           // the unit of weights is of no account
           if (!options_.bayesian())
             statistics.scale(double(rows_.data.rows()) / statistics.total());

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/random.hpp"
+#include "families/component_overlap.hpp"
 #include "families/normal/normal_draw.hpp"
 #include "mixture/gmm_scorer.hpp"
 #include "mixture/gmm_state.hpp"
@@ -36,6 +37,11 @@ GmmComponent GaussianMixture::component(int index) const {
   const Matrix &scale = fitted.point.components.covariance[std::size_t(shape.index(index))];
   return GmmComponent{fitted.point.weights(index), state->counts(index), to_vector(mean),
                       row_major(dense_form(shape, scale, dimension()))};
+}
+
+ComponentDensities GaussianMixture::densities() const {
+  const auto &point = state->fitted.point;
+  return {point.weights, point.components, info.columns};
 }
 
 std::int64_t GaussianMixture::stored_draws() const {

@@ -51,6 +51,8 @@ struct GmmPosterior {
   std::vector<double> B;
 };
 
+struct ComponentDensities;
+
 class GmmScorer;  // the compiled form that scores single rows
 
 class BAYES_API GaussianMixture final : public Model {
@@ -94,6 +96,9 @@ class BAYES_API GaussianMixture final : public Model {
   /// full, diagonal, spherical or tied
   std::string covariance() const;
 
+  /// at the point estimate (families/component_overlap.hpp)
+  ComponentDensities densities() const;
+
   struct State;  // parameters, posterior and prior as the learners use them
   std::unique_ptr<State> state;
 
@@ -117,8 +122,9 @@ BAYES_API RowOptions gmm_check_options(int k, const Document &options,
 
 /// Fits a Gaussian mixture with k components to the rows.
 ///
-/// `start`, if given, is where the (single) run begins, k is then its size, and its method and
-/// covariance are the defaults; with `update` its posterior is also the prior. Throws Error:
+/// `start`, if given, is where the first run begins (by default the only one), k is then its size,
+/// components keep its order, and it hands on what FitOptions::hand_on says; with `update` its
+/// posterior is also the prior. Throws Error:
 /// invalid_argument for options, k < 1, or k above the number of distinct rows; numeric where no
 /// fit exists.
 BAYES_API std::unique_ptr<GaussianMixture> gmm_fit(RowSource &rows, int k, const Document &options,

@@ -18,10 +18,10 @@ void prior_lines(OptionTable &t, GmmOptions &o) {
   o.prior.lines(t, !o.independent);
 }
 
-void read_prior(const Document &given, GmmOptions &o) {
+void read_prior(const Document &given, bool handed_on, GmmOptions &o) {
   OptionTable t = OptionTable::reading(given, "prior.");
   prior_lines(t, o);
-  t.finish(o.independent ? "prior.type independent" : "prior.type linked");
+  if (!handed_on) t.finish(o.independent ? "prior.type independent" : "prior.type linked");
   if (o.independent && (!(o.method == "vi" || o.method == "svi") ||
                         o.covariance != std::vector<std::string>{"full"}))
     throw Error(Errc::invalid_argument,
@@ -34,8 +34,10 @@ void read_prior(const Document &given, GmmOptions &o) {
 void lines(OptionTable &t, GmmOptions &o, std::int64_t k, bool select) {
   o.method_line(t, {"em", "map", "vi", "svi", "gibbs", "collapsed", "mcem", "kmeans"});
   const bool kmeans = o.method == "kmeans";
-  if (kmeans) o.covariance = {spherical_covariance.name};
   const std::string of_prior = o.covariance[0];
+  t.flag("scale", o.scale, kmeans);
+  // One variance for all columns, in each one's unit.
+  if (kmeans) o.covariance = {(o.scale ? diagonal_covariance : spherical_covariance).name};
   const std::string_view one[] = {of_prior};
   t.choices("covariance", o.covariance,
             o.update ? std::span<const std::string_view>(one) : std::span(shapes), select, !kmeans);
@@ -44,15 +46,19 @@ void lines(OptionTable &t, GmmOptions &o, std::int64_t k, bool select) {
   o.sample_line(t);
   const Document *const init = t.given("init");
   const bool means = o.means || (init && !init->as<std::string>());
-  o.restart_line(t, o.started || o.sampled() || means);
-  t.choice("init", o.init, {"kmeans", "kmeans++", "random"}, !o.started && !means);
+  o.restart_line(t, o.update || o.sampled() || means);
+  const bool fresh = !o.started || o.restarts > 1;
+  t.choice("init", o.init, {"kmeans", "kmeans++", "random"}, fresh && !means);
   t.tensor("init", o.means, {k, -1}, !o.started && means);
   o.common_lines(t, {"marginalize", "error", "skip"});
   t.number("covariance_floor", o.covariance_floor, above(0, 1), !o.bayesian() && !kmeans);
   o.degenerate_line(t, !o.bayesian() && !kmeans);
   o.plan_lines(t);
-  t.other(
-      "prior", [&](const Document &given) { read_prior(given, o); }, {}, o.bayesian() && !o.update);
+  // Of another covariance, its numbers would have another meaning.
+  if (o.started && o.covariance[0] != of_prior) o.given_prior = {};
+  o.prior_line(
+      t, [&](const Document &given, bool handed_on) { read_prior(given, handed_on, o); }, {},
+      o.bayesian() && !o.update);
 }
 
 }  // namespace
@@ -64,11 +70,11 @@ GmmOptions read_gmm_options(std::span<const int> ks, const Document &options,
   if (update && !start->has_posterior()) start->posterior(0);  // throws, saying why
 
   GmmOptions out;
-  out.started = start != nullptr;
-  out.update = update;
   if (start) {
-    out.method = start->info.method;
+    out.hand_on(start->info, update);
     out.covariance = {start->covariance()};
+    hand_on_number(start->info, "covariance_floor", above(0, 1), out.covariance_floor);
+    out.scale = start->info.options.find("scale") != nullptr;
   }
   OptionTable t = OptionTable::reading(options);
   lines(t, out, select ? -1 : ks[0], select);

@@ -17,6 +17,8 @@ struct GmmOptions : FitOptions {
   std::string init = "kmeans";
   std::optional<Tensor> means;  // k x d, instead of a named init
   double covariance_floor = 1e-6;
+  /// of method kmeans: distances are in units of the columns' standard deviations
+  bool scale = false;
 
   // The prior; defaults come from the data (mixture/gmm_prior.hpp).
   bool independent = false;
@@ -29,8 +31,8 @@ struct GmmOptions : FitOptions {
   Document prior_document() const;
 };
 
-/// Reads and checks. `start` gives the defaults of method and covariance; with `select` several
-/// covariances may be named. Throws Error(invalid_argument).
+/// Reads and checks. `start` hands on what fit/fit_options.hpp says, and its covariance; with
+/// `select` several covariances may be named. Throws Error(invalid_argument).
 GmmOptions read_gmm_options(std::span<const int> ks, const Document &options,
                             const GaussianMixture *start, bool update, bool select);
 

@@ -87,10 +87,10 @@ void prior_lines(OptionTable &t, LdaOptions &o) {
       topics);
 }
 
-void read_prior(const Document &given, LdaOptions &o) {
+void read_prior(const Document &given, bool handed_on, LdaOptions &o) {
   OptionTable t = OptionTable::reading(given, "prior.");
   prior_lines(t, o);
-  t.finish(o.setting());
+  if (!handed_on) t.finish(o.setting());
 }
 
 Document write_prior(LdaOptions &o) {
@@ -135,9 +135,9 @@ void lines(OptionTable &t, LdaOptions &o) {
                    ? Document()
                    : Document(Document::List(rows.vocabulary.begin(), rows.vocabulary.end()));
       });
-  t.other(
-      "prior", [&](const Document &given) { read_prior(given, o); }, [&] { return write_prior(o); },
-      !o.update);
+  o.prior_line(
+      t, [&](const Document &given, bool handed_on) { read_prior(given, handed_on, o); },
+      [&] { return write_prior(o); }, !o.update);
 }
 
 }  // namespace
@@ -147,15 +147,13 @@ LdaOptions read_lda_options(int k, const Document &options, const TopicModel *st
   require_object(options, "{\"method\": \"svi\", \"seed\": 2}");
   LdaOptions out;
   out.k = k;
-  out.started = start != nullptr;
-  out.update = update;
+  if (start) out.hand_on(start->info, update);
   out.restarts = 1;
   out.plan.batch_rows = 256;
   // Chains tend to end in different modes, whose averages blur the topics.
   out.chains.chains = 1;
   out.chains.draws = 500;
   out.chains.warmup = 250;
-  if (start) out.method = start->info.method;
   if (update && (out.method != "vi" && out.method != "svi"))
     throw Error(Errc::invalid_argument,
                 "this model cannot be updated: it was fitted by method " + out.method,

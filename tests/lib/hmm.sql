@@ -4,7 +4,9 @@
 SET client_min_messages = error;
 
 -- All of a model that could differ.
-CREATE FUNCTION bits(model bayes_model) RETURNS text RETURN (model::jsonb - 'seconds')::text;
+-- But for the time, and for what of the prior was given and not found.
+CREATE FUNCTION bits(model bayes_model) RETURNS text
+  RETURN (model::jsonb - '{seconds,given_prior}'::text[])::text;
 -- What it says: chain and emissions, rounded.
 CREATE FUNCTION rounded(model bayes_model, digits int DEFAULT 6) RETURNS text RETURN
   (SELECT string_agg(round(initial::numeric, digits)::text, ' ' ORDER BY state)

@@ -24,6 +24,8 @@ SELECT results_eq($$
     'text, options jsonb, draws bigint, stored_draws bigint, parameters double precision, bic '
     'double precision, observations double precision, incomplete bigint, entropy double precision)',
     'immutable', true, 'safe'),
+  ('bayes_match(bayes_model,bayes_model)', 'function', 'old_model bayes_model, new_model bayes_model',
+    'TABLE(old integer, new integer, overlap double precision)', 'immutable', true, 'safe'),
   ('bayes_model_cmp(bayes_model,bayes_model)', 'function', 'bayes_model, bayes_model', 'integer',
     'immutable', true, 'safe'),
   ('bayes_model_eq(bayes_model,bayes_model)', 'function', 'bayes_model, bayes_model', 'boolean',
@@ -484,8 +486,7 @@ SELECT is((SELECT count(*) FROM (SELECT elsewhere.pmf_fit(1, 2, 3, 1, '{"draws":
 SELECT is((SELECT elsewhere.ess_bulk(value, chain ORDER BY chain, draw) IS NOT NULL
   FROM (SELECT elsewhere.dpmm_fit(x, '{"draws": 60}') AS m FROM faithful) AS f,
   elsewhere.bayes_draws(m) WHERE quantity = 'log_joint'), true, 'and so do diagnostics');
-DROP VIEW interface, functions, members;
-DROP FUNCTION timeless;
+DROP VIEW interface, functions, members; DROP FUNCTION timeless;
 DROP EXTENSION pg_bayes;
 SELECT is((SELECT count(*) FROM pg_proc WHERE pronamespace = 'elsewhere'::regnamespace), 0::bigint,
   'DROP EXTENSION leaves nothing');

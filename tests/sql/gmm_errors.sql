@@ -224,8 +224,8 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
     '22023 option "method" is "em", but must be one of vi, svi'),
   ($q$SELECT gmm_update(x, (SELECT vi FROM given), '{"covariance": "tied"}') FROM faithful$q$,
     '22023 option "covariance" is "tied", but must be one of full'),
-  ($q$SELECT gmm_fit(x, (SELECT vi FROM given), '{"restarts": 3}') FROM faithful$q$,
-    '22023 option "restarts" does not apply to a fit that starts from a model by method vi'),
+  ($q$SELECT gmm_update(x, (SELECT vi FROM given), '{"restarts": 3}') FROM faithful$q$,
+    '22023 option "restarts" does not apply to an update by method vi'),
   ($q$SELECT gmm_fit(x, (SELECT vi FROM given), '{"init": "random"}') FROM faithful$q$,
     '22023 option "init" does not apply to a fit that starts from a model by method vi')) AS c(
     statement, said);

@@ -1,6 +1,6 @@
 -- Records of tables as they come: one column and many, generated ones, labels that collate as
 -- equal, values of an enum that get other names.
-SELECT plan(13);
+SELECT plan(18);
 \ir ../lib/checks.sql
 
 -- ---- as many columns as a row can have, and one ----
@@ -70,5 +70,29 @@ SELECT is(bmm_log_density(model, s), bmm_log_density(model, ROW(NULL::size, true
 FROM sold, (SELECT 'large'::size AS size, true AS sold) AS s;
 SELECT isnt(bmm_log_density(model, s), bmm_log_density(model, ROW(NULL::size, true)),
   'and one that kept its name is not') FROM sold, (SELECT 'm'::size AS size, true AS sold) AS s;
+
+-- ---- types that a cast makes arrays of, as pgvector's ----
+SET client_min_messages = warning;
+
+CREATE TYPE vec;
+CREATE FUNCTION vec_in(cstring) RETURNS vec LANGUAGE internal IMMUTABLE STRICT AS 'textin';
+CREATE FUNCTION vec_out(vec) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'textout';
+CREATE TYPE vec (INPUT = vec_in, OUTPUT = vec_out, LIKE = text);
+CREATE FUNCTION numbers_of(vec) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT
+  AS $$SELECT string_to_array(btrim($1::text, '[]'), ',')::real[]$$;
+CREATE CAST (vec AS real[]) WITH FUNCTION numbers_of(vec) AS IMPLICIT;
+CREATE TABLE items AS SELECT i AS id, format('[%s,%s]', i % 2 * 7 + i / 60.0, i % 7)::vec AS v
+FROM generate_series(1, 60) AS i;
+CREATE TABLE near_items AS SELECT gmm_fit(v::real[], 2) AS model FROM items;
+SELECT is(gmm_predict(model, v), gmm_predict(model, numbers_of(v)), 'scores take the type')
+FROM near_items, items WHERE id = 1;
+SELECT is(gmm_predict(model, NULL::vec), NULL, 'and NULL') FROM near_items;
+SELECT results_eq($$SELECT * FROM gmm_fit('SELECT v FROM items', 2)$$,
+  'SELECT c.* FROM near_items, gmm_components(model) AS c', 'and queries');
+SELECT results_eq($$SELECT * FROM gmm_fit('SELECT v, 1 FROM items', 2)$$,
+  'SELECT c.* FROM near_items, gmm_components(model) AS c', 'with weights');
+SELECT results_eq($$SELECT id, cluster FROM dpmm_cluster('SELECT id, v FROM items',
+    '{"draws": 20}')$$, $$SELECT id, cluster FROM dpmm_cluster(
+    'SELECT id, numbers_of(v) FROM items', '{"draws": 20}')$$, 'and names');
 
 SELECT * FROM finish();

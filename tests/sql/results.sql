@@ -55,6 +55,8 @@ INSERT INTO calls
       AS d(type, document),
     (VALUES ('', ''), (',integer', ', 2')) AS n(more, number);
 INSERT INTO calls VALUES
+  ('bayes_match(bayes_model,bayes_model)',
+   'SELECT r.* FROM models, bayes_match(model, model) AS r WHERE family IN (''gmm'', ''hmm'')'),
   ('gmm_sample(bayes_model,integer,bigint)',
    'SELECT r.* FROM models, gmm_sample(model, 2, 1) AS r WHERE family = ''gmm'''),
   ('bmm_sample(bayes_model,integer,bigint)',

@@ -38,6 +38,9 @@ struct Bernoulli : BetaProbability<Bernoulli> {
   double sample(const double *point, Random &random) const {
     return random.uniform() < point[0] ? 1 : 0;
   }
+  double log_overlap(const double *one, const double *other) const {
+    return std::log(std::sqrt(one[0] * other[0]) + std::sqrt(one[1] * other[1]));
+  }
   double predictive_mean(const double *q) const { return q[0] / (q[0] + q[1]); }
   double predictive_variance(const double *q) const {
     return predictive_mean(q) * (q[1] / (q[0] + q[1]));

@@ -149,6 +149,11 @@ struct Categorical : ConjugateColumn<Categorical> {
     posterior(s, prior, q.data());
     return log_dirichlet_normaliser(q) - log_dirichlet_normaliser({prior, std::size_t(categories)});
   }
+  double log_overlap(const double *one, const double *other) const {
+    double total = 0;
+    for (int v = 0; v < categories; ++v) total += std::sqrt(one[v] * other[v]);
+    return std::log(total);
+  }
   double predictive_mean(const double *) const { return std::numeric_limits<double>::quiet_NaN(); }
   double predictive_variance(const double *) const {
     return std::numeric_limits<double>::quiet_NaN();

@@ -107,6 +107,9 @@ concept ColumnFamily = requires(const F &family, const double *in, double *out,
   // quantity
   family.set_mean(x, x, out);
   { family.sample(in, random) } -> std::same_as<double>;  // an element at a point
+  // the logarithm of the Bhattacharyya coefficient of two points: of the sum, or integral, over x
+  // of the root of the product of their densities
+  { family.log_overlap(in, in) } -> std::same_as<double>;
   // computes the numbers of a point that follow from the named ones
   family.complete(out);
   { family.valid_point(in) } -> std::same_as<bool>;  // of points after complete()

@@ -53,6 +53,9 @@ template <ColumnFamily F> class ColumnOf final : public Column {
     f_.default_prior(mean, variance, share, prior);
   }
   bool has_mode(const double *prior) const override { return f_.has_mode(prior); }
+  double log_overlap(const double *one, const double *other) const override {
+    return f_.log_overlap(one, other);
+  }
   double log_prior(const double *point, const double *prior) const override {
     return f_.log_prior(point, prior);
   }

@@ -92,6 +92,7 @@ class BAYES_API Column : public ColumnTraits {
   virtual bool allowed_mean(double x) const = 0;
   virtual void set_mean(double mean, double variance, double *point) const = 0;
   virtual double sample(const double *point, Random &random) const = 0;
+  virtual double log_overlap(const double *one, const double *other) const = 0;
   virtual void complete(double *point) const = 0;
   virtual bool valid_point(const double *point) const = 0;
 

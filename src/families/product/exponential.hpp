@@ -49,6 +49,10 @@ struct Exponential : GammaRate<Exponential> {
   double sample(const double *point, Random &random) const {
     return random.exponential() / point[0];
   }
+  double log_overlap(const double *one, const double *other) const {
+    const double ratio = 0.5 * (std::log(one[0]) - std::log(other[0]));
+    return -std::log(std::cosh(ratio));
+  }
   double predictive_mean(const double *q) const {
     return q[0] > 1 ? q[1] / (q[0] - 1) : std::numeric_limits<double>::infinity();
   }

@@ -45,6 +45,10 @@ struct Geometric : BetaProbability<Geometric> {
   double sample(const double *point, Random &random) const {
     return std::min(exact_counts, std::floor(random.exponential() / -natural(point)[1]));
   }
+  double log_overlap(const double *one, const double *other) const {
+    const auto a = natural(one), b = natural(other);
+    return 0.5 * (a[0] + b[0]) - std::log(-std::expm1(0.5 * (a[1] + b[1])));
+  }
   double predictive_mean(const double *q) const {
     return q[0] > 1 ? q[1] / (q[0] - 1) : std::numeric_limits<double>::infinity();
   }

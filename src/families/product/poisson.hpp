@@ -59,6 +59,10 @@ struct Poisson : GammaRate<Poisson> {
   double variance(const double *point) const { return point[0]; }
   bool allowed_mean(double x) const { return x >= 0; }
   double sample(const double *point, Random &random) const { return count(point[0], random); }
+  double log_overlap(const double *one, const double *other) const {
+    const double difference = std::sqrt(one[0]) - std::sqrt(other[0]);
+    return -0.5 * difference * difference;
+  }
   double predictive_mean(const double *q) const { return q[0] / q[1]; }
   double predictive_variance(const double *q) const { return q[0] / q[1] * (1 + 1 / q[1]); }
 

@@ -198,6 +198,70 @@ ProductSurvey survey_product(RowSource &rows, const SharedColumns &columns, Cont
   return out;
 }
 
+SharedColumns with_categories_of(RowSource &rows, const SharedColumns &columns, Control &control) {
+  std::vector<ColumnSpec> specs = columns->specs();
+  if (std::none_of(specs.begin(), specs.end(), is_categorical)) return columns;
+  std::vector<std::vector<double>> seen = categories_seen(rows, specs, control);
+  bool any = false;
+  for (std::size_t j = 0; j < specs.size(); ++j) {
+    if (!is_categorical(specs[j])) continue;
+    const Column &known = columns->column(int(j));
+    std::vector<double> &values = seen[j];
+    std::erase_if(values, [&known](double value) { return known.allowed(value); });
+    if (values.empty()) continue;
+    for (int i = 0; i < known.numbers_of_name(); ++i) values.push_back(known.value(i));
+    std::sort(values.begin(), values.end());
+    check_categories(values, rows.name_of_element(int(j)));
+    specs[j].set_categories(std::move(values));
+    any = true;
+  }
+  return any ? std::make_shared<const Columns>(std::move(specs)) : columns;
+}
+
+ProductPosterior widened(const ProductPosterior &q, const ProductPosterior &prior) {
+  if (q.columns == prior.columns) return q;
+  ProductPosterior out = replicate(prior, q.components());
+  for (int k = 0; k < q.components(); ++k) {
+    poll_here();
+    for (int j = 0; j < q.dimension(); ++j) {
+      const Column &before = q.columns->column(j), &now = out.columns->column(j);
+      const double *const from = q.column(k, j);
+      double *const to = out.column(k, j);
+      const int had = before.numbers_of_name(), has = now.numbers_of_name();
+      for (int i = 0; i < before.size().posterior; ++i)
+        to[before.by_value ? i / had * has + int(now.element(before.value(i % had))) : i] = from[i];
+    }
+  }
+  return out;
+}
+
+ProductPoint widened(const ProductPoint &point, const Vector &counts,
+                     const ProductPosterior &prior) {
+  if (point.columns == prior.columns) return point;
+  ProductPoint out{prior.columns, Matrix(prior.columns->size().point, point.components())};
+  for (int k = 0; k < point.components(); ++k) {
+    poll_here();
+    for (int j = 0; j < point.dimension(); ++j) {
+      const Column &before = point.columns->column(j), &now = prior.columns->column(j);
+      const double *const from = point.column(k, j);
+      double *const to = out.values.col(k).data() + prior.columns->offsets(j).point;
+      if (!before.by_value) {
+        std::copy_n(from, before.size().point, to);
+        continue;
+      }
+      // As if the new categories had been seen so often, beside the rows of the component.
+      const int has = now.numbers_of_name();
+      std::copy_n(prior.column(0, j), has, to);
+      for (int i = 0; i < before.numbers_of_name(); ++i)
+        to[int(now.element(before.value(i)))] = from[i] * std::max(1.0, counts(k));
+      double whole = 0;
+      for (int i = 0; i < has; ++i) whole += to[i];
+      for (int i = 0; i < has; ++i) to[i] /= whole;
+    }
+  }
+  return out;
+}
+
 ProductPosterior make_product_prior(const ProductSurvey &survey,
                                     const std::vector<std::string> &likelihood,
                                     const ProductPriorKeys &given, double k) {

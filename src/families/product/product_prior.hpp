@@ -39,6 +39,20 @@ BAYES_API ProductSurvey survey_product(RowSource &rows, const std::vector<std::s
 BAYES_API ProductSurvey survey_product(RowSource &rows, const SharedColumns &columns,
                                        Control &control);
 
+/// Columns with the categories that these have, and those that the rows add; the same ones if they
+/// add none. Throws Error as survey_product() does.
+BAYES_API SharedColumns with_categories_of(RowSource &rows, const SharedColumns &columns,
+                                           Control &control);
+
+// Components of some columns as ones of columns with more categories (with_categories_of).
+
+/// A new category has the number that it has in `prior`, of those columns.
+BAYES_API ProductPosterior widened(const ProductPosterior &q, const ProductPosterior &prior);
+/// A new category has the probability that its number in `prior` gives it beside the component's
+/// `counts` rows.
+BAYES_API ProductPoint widened(const ProductPoint &point, const Vector &counts,
+                               const ProductPosterior &prior);
+
 /// Throws Error(invalid_argument) for an element of a row that its column does not know; with `row`
 /// from 1, or 0 for the row of a scalar function. NaN is missing.
 BAYES_API void check_product_row(const Columns &columns, std::span<const double> x,

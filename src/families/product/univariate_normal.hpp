@@ -67,6 +67,11 @@ struct UnivariateNormal : ColumnDefaults<UnivariateNormal> {
     return valid_number(point[1]) && std::abs(point[0]) <= largest_number;
   }
   double mean(const double *point) const { return point[0]; }
+  double log_overlap(const double *one, const double *other) const {
+    const double both = one[1] + other[1], away = one[0] - other[0];
+    return 0.25 * (std::log(4 * one[1] / both) + std::log(other[1] / both)) -
+           0.25 * away * away / both;
+  }
   double variance(const double *point) const { return point[1]; }
   bool allowed_mean(double) const { return true; }
   void set_mean(double mean, double, double *point) const { point[0] = mean; }

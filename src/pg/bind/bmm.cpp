@@ -15,8 +15,8 @@ namespace {
 
 RowPolicy policy(const RowOptions &options) { return row_policy(options, bmm_max_dimension); }
 
-const BernoulliMixture *start_of(const FitRequest &request) {
-  return static_cast<const BernoulliMixture *>(request.start.get());
+BernoulliMixture *start_of(const FitRequest &request) {
+  return static_cast<BernoulliMixture *>(request.start.get());
 }
 
 RowPolicy fit_policy(const FitRequest &request) {
@@ -68,6 +68,8 @@ constexpr Binding<RowCollector> bmm = {
     .check = {fit_policy, ColumnUse::likelihoods},
     .fit = [](const FitRequest &request, RowCollector &data,
               Control &control) -> std::unique_ptr<Model> {
+      if (BernoulliMixture *const start = start_of(request); start && !start->info.columns.empty())
+        start->number_labels(data.columns());
       return bmm_fit(data.rows, request.k, request.options, start_of(request), request.update,
                      control);
     },

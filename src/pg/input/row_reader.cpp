@@ -109,6 +109,15 @@ std::vector<std::string> ColumnLabels::all() const {
 
 // ---- columns ----
 
+Oid cast_to_array(Oid base) {
+  return guarded([base] {
+    Oid function = InvalidOid;
+    const CoercionPathType path =
+        find_coercion_pathway(FLOAT4ARRAYOID, base, COERCION_ASSIGNMENT, &function);
+    return path == COERCION_PATH_FUNC ? function : InvalidOid;
+  });
+}
+
 RowReader::RowReader(MemoryContext context, Oid type)
     : context_(context),
       form_(Form::array),
@@ -126,18 +135,11 @@ RowReader::RowReader(MemoryContext context, Oid type)
     find_cast(type);
 }
 
-/// pgvector's types are made arrays of real by the function of a cast.
 void RowReader::find_cast(Oid type) {
   form_ = Form::cast;
-  bool found = false;
-  const Oid base = base_;
-  guarded([this, base, &found] {
-    Oid function = InvalidOid;
-    found = find_coercion_pathway(FLOAT4ARRAYOID, base, COERCION_ASSIGNMENT, &function) ==
-                COERCION_PATH_FUNC &&
-            OidIsValid(function);
-    if (found) fmgr_info_cxt(function, &make_array_, context_);
-  });
+  const Oid function = cast_to_array(base_);
+  const bool found = OidIsValid(function);
+  if (found) guarded([this, function] { fmgr_info_cxt(function, &make_array_, context_); });
   if (!found)
     throw SqlError(ERRCODE_DATATYPE_MISMATCH, message("a row is of type {}", name_of_type(type)),
                    "A row is a record, an array of numbers, a number or a boolean.",
@@ -164,10 +166,9 @@ void RowReader::add_column(RowColumn column, const std::vector<std::string> &lab
   x_.push_back(0);
 }
 
-void RowReader::expect(const ModelInfo &info, bool refuse_unknown) {
-  refuse_unknown_ = refuse_unknown;
+void RowReader::expect(const ModelInfo &info, UnknownLabels unknown) {
   for (const RowColumn &column : info.columns)
-    add_column({column.name, column.kind}, column.labels, true);
+    add_column({column.name, column.kind}, column.labels, unknown == UnknownLabels::missing);
   // Rows of a model without names are matched by position.
   if (info.columns.empty() && records())
     for (int j = 1; j <= info.dimension; ++j) add_column({message("f{}", j)}, {}, true);
@@ -340,15 +341,14 @@ std::optional<std::span<const double>> RowReader::read_fields(const Datum *value
     const std::size_t at = std::size_t(field.index);
     if (!labels_[j] || nulls[at]) continue;
     x_[j] = field.type->symbol(values[at], *labels_[j]);
-    if (!std::isnan(x_[j]) || (missing == Missing::keep && !refuse_unknown_)) continue;
-    if (missing == Missing::skip && !refuse_unknown_) return std::nullopt;
+    if (!std::isnan(x_[j]) || missing == Missing::keep) continue;
+    if (missing == Missing::skip) return std::nullopt;
     throw Error(Errc::invalid_argument,
                 message("column {}{} has label {}, which the model does not know",
                         quoted(columns_[j].name), row_named(number), quoted(labels_[j]->unknown())),
                 message("It was fitted to {} different labels.", labels_[j]->size()),
-                refuse_unknown_ ? "Fit without a start model, or leave such rows out with WHERE."
-                                : "A model that is fitted without option missing = error takes "
-                                  "such a label as missing.");
+                "A model that is fitted without option missing = error takes such a label as "
+                "missing.");
   }
   return x_;
 }

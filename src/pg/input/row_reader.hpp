@@ -37,6 +37,18 @@ class ColumnLabels final : public SymbolCodes {
   std::string unknown_;
 };
 
+/// The function that makes an array of real of a type, as pgvector has for its own; InvalidOid if
+/// there is none.
+Oid cast_to_array(Oid base);
+
+/// What a label is that a model does not know.
+enum class UnknownLabels : char {
+  /// a missing value, or an error if values must not be missing
+  missing,
+  /// one more label
+  added
+};
+
 /// Reads the rows of one SQL type. What the columns of records are is known from a model (expect)
 /// or from the first record.
 class RowReader {
@@ -45,9 +57,8 @@ class RowReader {
   /// PostgreSQL's allocations go below `context`, which must outlive this.
   RowReader(MemoryContext context, Oid type);
 
-  /// Rows have the columns of this model, and must be as long. A label that it does not know counts
-  /// as missing, or is an error if values must not be missing, or if `refuse_unknown`.
-  void expect(const ModelInfo &info, bool refuse_unknown = false);
+  /// Rows have the columns of this model, and must be as long.
+  void expect(const ModelInfo &info, UnknownLabels unknown = UnknownLabels::missing);
   /// Rows are records of this description, from its attribute `first` (from 0) on.
   void describe(TupleDesc description, int first = 0);
 
@@ -114,7 +125,7 @@ class RowReader {
   /// one for each column; null unless it has labels
   std::vector<std::unique_ptr<ColumnLabels>> labels_;
   std::vector<Field> fields_;
-  bool refuse_unknown_ = false, any_labels_ = false;
+  bool any_labels_ = false;
   std::vector<double> x_;
 };
 

@@ -90,6 +90,7 @@ std::unique_ptr<Model> load_model(Datum value, const char *family) {
 
 std::string bytes_of(Model &model) {
   model.info.options = in_order_of_jsonb(model.info.options);
+  model.info.given_prior = in_order_of_jsonb(model.info.given_prior);
   std::string bytes = model.to_bytes();
   // A number takes up to 26 bytes instead of 8, a character of a key up to 7.
   if (bytes.size() > most_text / 7) require_text(model);

@@ -1,0 +1,44 @@
+// How much the densities of two mixtures' components have in common, from their parameters alone.
+#pragma once
+
+#include <variant>
+#include <vector>
+
+#include "document/row_columns.hpp"
+#include "families/normal/normal_point.hpp"
+#include "families/product/product_components.hpp"
+
+namespace bayes {
+
+/// K components at a point, and what their columns are called.
+struct ComponentDensities {
+  /// K, not negative
+  Vector weights;
+  std::variant<NormalPoint, ProductPoint> components;
+  /// none if columns have no names
+  RowColumns columns;
+
+  int size() const { return int(weights.size()); }
+};
+
+/// The Bhattacharyya coefficients of all pairs of densities, entry i * K' + j for component i of
+/// the first and j of the second: the integral of the root of the product of f_i and g_j, from 0 to
+/// 1, which are equal densities (Bhattacharyya 1943; of normals Kailath 1967). Of independent
+/// columns it is the product of theirs. Columns are matched by name, categories by label; without
+/// names columns are matched by position, without labels categories by number. Throws
+/// Error(invalid_argument) unless both have the same columns, of the same families.
+BAYES_API std::vector<double> component_overlaps(const ComponentDensities &before,
+                                                 const ComponentDensities &after);
+
+/// For every component of the first the one of the second, from 0, with the largest sum of
+/// root(weight x weight') x overlap of all pairings. Where one has fewer components than the other,
+/// numbers beyond its last stand for none.
+BAYES_API std::vector<int> best_matching(const ComponentDensities &before,
+                                         const ComponentDensities &after,
+                                         const std::vector<double> &overlaps);
+inline std::vector<int> best_matching(const ComponentDensities &before,
+                                      const ComponentDensities &after) {
+  return best_matching(before, after, component_overlaps(before, after));
+}
+
+}  // namespace bayes
