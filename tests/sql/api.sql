@@ -500,8 +500,7 @@ SELECT is((SELECT count(*) FROM (SELECT elsewhere.pmf_fit(1, 2, 3, 1, '{"draws":
 SELECT is((SELECT elsewhere.ess_bulk(value, chain ORDER BY chain, draw) IS NOT NULL
   FROM (SELECT elsewhere.dpmm_fit(x, '{"draws": 60}') AS m FROM faithful) AS f,
   elsewhere.bayes_draws(m) WHERE quantity = 'log_joint'), true, 'and so do diagnostics');
-DROP VIEW interface, functions, members;
-DROP FUNCTION timeless;
+DROP VIEW interface, functions, members; DROP FUNCTION timeless;
 DROP EXTENSION pg_bayes;
 SELECT is((SELECT count(*) FROM pg_proc WHERE pronamespace = 'elsewhere'::regnamespace), 0::bigint,
   'DROP EXTENSION leaves nothing');
