@@ -203,9 +203,10 @@ SELECT never($$SELECT before, old, difference <> 0 OR distance > 1e-7 OR old <> 
   FROM moves WHERE before = after$$, 'nothing between a model and itself');
 SELECT never($$SELECT m.name, (SELECT count(*) FROM moves WHERE before = m.name AND after = m.name)
   <> (SELECT count(*) FROM bmm_parameters(model)) AS wrong FROM models AS m$$, 'every parameter');
-SELECT never($$SELECT after, old, parameter, label, o.value IS NULL OR n.value IS NULL
+SELECT never($$SELECT after, old, m.parameter, m.label, o.value IS NULL OR n.value IS NULL
     OR old_value <> o.value OR new_value <> n.value OR difference <> n.value - o.value
-    OR NOT near(sd, sqrt(o.sd ^ 2 + n.sd ^ 2)) OR NOT near(change_in_sd, difference / sd) AS wrong
+    OR NOT near(m.sd, sqrt(o.sd ^ 2 + n.sd ^ 2))
+    OR NOT near(change_in_sd, difference / m.sd) AS wrong
   FROM moves AS m, bmm_parameters((SELECT model FROM models WHERE name = before)) AS o,
     bmm_parameters((SELECT model FROM models WHERE name = after)) AS n
   WHERE before = 'old' AND after <> 'old' AND o.component = m.old AND n.component = m.new
