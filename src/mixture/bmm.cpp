@@ -79,38 +79,11 @@ ComponentDensities BernoulliMixture::densities() const {
   return {state->point.weights, state->point.components, info.columns};
 }
 
-std::unique_ptr<BernoulliMixture> BernoulliMixture::with_labels_of(
-    const RowColumns &columns) const {
-  std::vector<ColumnSpec> specs = state->columns().specs();
-  for (std::size_t j = 0; j < info.columns.size(); ++j) {
-    const std::vector<std::string> &before = info.columns[j].labels, &now = columns[j].labels;
-    if (before.empty() || !is_categorical(specs[j])) continue;
-    std::vector<double> values;
-    const Column &column = state->columns().column(int(j));
-    for (int i = 0; i < column.numbers_of_name(); ++i) {
-      // Categories that option categories added have no label, and stand behind those that have.
-      const double code = column.value(i), labels = double(before.size());
-      const bool labelled = code >= 0 && code < labels;
-      values.push_back(
-          labelled   ? double(std::lower_bound(now.begin(), now.end(), before[std::size_t(code)]) -
-                            now.begin())
-          : code < 0 ? code
-                     : code - labels + double(now.size()));
-    }
-    specs[j].set_categories(std::move(values));
-  }
-  const auto shared = std::make_shared<const Columns>(std::move(specs));
-  auto out = std::make_unique<BernoulliMixture>();
-  out->info = info;
-  State &to = *out->state;
-  static_cast<FiniteTotals &>(to) = *state;
-  to.point = state->point;
-  to.point.components.columns = shared;
-  if (state->posterior) {
-    to.posterior = state->posterior;
-    to.posterior->components.columns = shared;
-  }
-  return out;
+void BernoulliMixture::number_labels(const RowColumns &columns) {
+  const SharedColumns shared = with_labels_of(state->columns(), info.columns, columns);
+  state->point.components.columns = shared;
+  if (state->posterior) state->posterior->components.columns = shared;
+  if (state->draws) state->draws->components.columns = shared;
 }
 
 std::int64_t BernoulliMixture::stored_draws() const {

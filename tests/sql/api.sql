@@ -1,5 +1,5 @@
 -- The interface of the extension, pinned: what is changed here changes for every user.
-SELECT plan(48);
+SELECT plan(49);
 \ir ../lib/checks.sql
 \ir ../lib/interface.sql
 SET client_min_messages = error;
@@ -246,7 +246,8 @@ SELECT results_eq($$
     false, 'unsafe'),
   ('hmm_emissions(bayes_model)', 'function', 'model bayes_model',
     'TABLE(state integer, symbol text, probability double precision, sd double precision, element '
-    'integer, mean double precision[], covariance double precision[])', 'immutable', true, 'safe'),
+    'integer, column_name text, mean double precision[], covariance double precision[])',
+    'immutable', true, 'safe'),
   ('hmm_filter(bayes_model,anyarray)', 'function', 'model bayes_model, sequence anyarray',
     'double precision[]', 'immutable', true, 'safe'),
   ('hmm_filter(bayes_model,anynonarray)', 'window', 'model bayes_model, observation anynonarray',
@@ -278,11 +279,15 @@ SELECT results_eq($$
     'TABLE(rank integer, log_probability double precision, states integer[])', 'immutable', true,
     'safe'),
   ('hmm_posterior(bayes_model)', 'function', 'model bayes_model',
-    'TABLE(state integer, element integer, symbol text, parameter text, value double precision[])',
-    'immutable', true, 'safe'),
+    'TABLE(state integer, element integer, column_name text, symbol text, parameter text, value '
+    'double precision[])', 'immutable', true, 'safe'),
   ('hmm_predict(bayes_model,anyarray)', 'function', 'model bayes_model, sequence anyarray',
-    'TABLE(element integer, symbol text, probability double precision, mean double precision, '
-    'variance double precision)', 'immutable', true, 'safe'),
+    'TABLE(element integer, column_name text, symbol text, probability double precision, mean '
+    'double precision, variance double precision)', 'immutable', true, 'safe'),
+  ('hmm_predict(bayes_model,anyarray,integer)', 'function',
+    'model bayes_model, sequence anyarray, horizon integer',
+    'TABLE(step integer, element integer, column_name text, symbol text, probability double '
+    'precision, mean double precision, variance double precision)', 'immutable', true, 'safe'),
   ('hmm_probabilities(bayes_model,anyarray)', 'function', 'model bayes_model, sequence anyarray',
     'double precision[]', 'immutable', true, 'safe'),
   ('hmm_probabilities(bayes_model,anynonarray)', 'window',
@@ -291,6 +296,16 @@ SELECT results_eq($$
     'model bayes_model, n integer, seed bigint',
     'TABLE(t integer, state integer, symbol text, x double precision[])', 'immutable', true,
     'safe'),
+  ('hmm_select(anyarray,integer[])', 'aggregate', 'sequence anyarray, ks integer[]',
+    'hmm_selection[]', 'immutable', false, 'safe'),
+  ('hmm_select(anyarray,integer[],jsonb)', 'aggregate',
+    'sequence anyarray, ks integer[], options jsonb', 'hmm_selection[]', 'immutable', false,
+    'safe'),
+  ('hmm_select(bayes_query,integer[])', 'function', 'query bayes_query, ks integer[]',
+    'SETOF hmm_selection', 'volatile', false, 'unsafe'),
+  ('hmm_select(bayes_query,integer[],jsonb)', 'function',
+    'query bayes_query, ks integer[], options jsonb', 'SETOF hmm_selection', 'volatile', false,
+    'unsafe'),
   ('hmm_states(bayes_model)', 'function', 'model bayes_model',
     'TABLE(state integer, initial double precision, initial_sd double precision, initial_alpha '
     'double precision, stationary double precision, visits double precision, dwell double '
@@ -331,8 +346,8 @@ SELECT never($$SELECT signature, (provolatile <> 'i' OR proparallel <> 's') AS w
   WHERE internal$$, 'and do nothing that hinders a plan');
 -- What depends on the order of the rows cannot: parallel workers would change it.
 SELECT never($$SELECT signature,
-  (proname IN ('dpmm_fit', 'hmm_fit', 'hmm_update', 'rhat', 'ess_bulk', 'ess_tail', 'mcse')
-    OR proname ~ '^(lda|nmf|pmf)_') <> (aggcombinefn = 0) OR (aggcombinefn = 0) <> (aggserialfn = 0)
+  (proname IN ('dpmm_fit', 'rhat', 'ess_bulk', 'ess_tail', 'mcse')
+    OR proname ~ '^(hmm|lda|nmf|pmf)_') <> (aggcombinefn = 0) OR (aggcombinefn = 0) <> (aggserialfn = 0)
   OR (aggcombinefn = 0) <> (aggdeserialfn = 0) OR aggfinalfn = 0 AS wrong FROM functions f
   JOIN pg_aggregate a ON a.aggfnoid = f.oid$$,
   'every aggregate for which order is nothing can be computed in parallel');
@@ -362,7 +377,7 @@ SELECT never($$SELECT signature, lanname NOT IN ('c', 'internal')
 
 SELECT results_eq($$SELECT objid::regtype::text FROM members
   WHERE classid = 'pg_type'::regclass ORDER BY 1$$, $$VALUES ('bayes_model'), ('bayes_query'),
-  ('bmm_selection'), ('bmm_statistics'), ('gmm_selection')$$, 'the types');
+  ('bmm_selection'), ('bmm_statistics'), ('gmm_selection'), ('hmm_selection')$$, 'the types');
 SELECT results_eq($$SELECT format('%s %s', attname,
   format_type(atttypid, atttypmod)) COLLATE "default" FROM pg_attribute
 WHERE attrelid = 'gmm_selection'::regclass AND attnum > 0 ORDER BY attnum$$,
@@ -370,6 +385,10 @@ WHERE attrelid = 'gmm_selection'::regclass AND attnum > 0 ORDER BY attnum$$,
     ('log_likelihood double precision'), ('parameters double precision'), ('bic double precision'),
     ('icl double precision'), ('elbo double precision'), ('converged boolean'),
     ('degenerate boolean'), ('model bayes_model')$$, 'the columns of gmm_selection');
+SELECT results_eq($$SELECT attname FROM pg_attribute
+  WHERE attrelid = 'hmm_selection'::regclass AND attnum > 0 ORDER BY attnum$$,
+  $$SELECT attname FROM pg_attribute WHERE attrelid = 'bmm_selection'::regclass AND attnum > 0
+    AND attname <> 'icl' ORDER BY attnum$$, 'those of hmm_selection, without icl');
 SELECT results_eq($$SELECT castsource::regtype::text, casttarget::regtype::text, castcontext::text
   FROM members JOIN pg_cast c ON classid = 'pg_cast'::regclass AND objid = c.oid ORDER BY 1, 2$$,
   $$VALUES ('bayes_model', 'jsonb', 'a'), ('bayes_query', 'text', 'a'),

@@ -14,10 +14,6 @@ namespace {
 
 std::string quoted(std::string_view name) { return describe(Document(std::string(name))); }
 
-std::string row_named(std::int64_t number) {
-  return number > 0 ? message(" of row {}", number) : std::string();
-}
-
 /// What values of a type are as a column of rows; a domain's are those of its base type.
 ValueKind kind_of_column(Oid declared, Oid base, const std::string &name) {
   if (is_number_type(base)) return ValueKind::number;
@@ -352,8 +348,8 @@ std::optional<std::span<const double>> RowReader::read_fields(const Datum *value
     if (!std::isnan(x_[j]) || missing == Missing::keep) continue;
     if (missing == Missing::skip) return std::nullopt;
     throw Error(Errc::invalid_argument,
-                message("column {}{} has label {}, which the model does not know",
-                        quoted(columns_[j].name), row_named(number), quoted(labels_[j]->unknown())),
+                message("{} has label {}, which the model does not know", place_of(j, number),
+                        quoted(labels_[j]->unknown())),
                 message("It was fitted to {} different labels.", labels_[j]->size()),
                 "A model that is fitted without option missing = error takes such a label as "
                 "missing.");
@@ -377,10 +373,14 @@ std::optional<std::span<const double>> RowReader::checked(const bool *nulls, std
   return x_;
 }
 
+std::string RowReader::place_of(std::size_t column, std::int64_t number) const {
+  const std::string text = message("column {}", quoted(columns_[column].name));
+  if (number == 0) return text;
+  return message("{} of {}", text, name_row_ ? name_row_(number) : message("row {}", number));
+}
+
 void RowReader::refuse(std::size_t column, bool null, std::int64_t number) const {
-  const std::string where =
-      columns_.empty() ? message("row {}", number)
-                       : message("column {}{}", quoted(columns_[column].name), row_named(number));
+  const std::string where = columns_.empty() ? message("row {}", number) : place_of(column, number);
   refuse_value(null ? std::optional<double>() : x_[column], where, number);
 }
 

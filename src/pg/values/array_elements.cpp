@@ -242,19 +242,21 @@ template <class T, class F> void ArrayWalk::fixed(std::span<double> out, F f) {
   }
 }
 
+NullableDatum ArrayWalk::next() {
+  if (next_is_null()) return {Datum(0), true};
+  if (at_ >= end_) cut_short();
+  char *const here = const_cast<char *>(at_);
+  const char *const behind =
+      reinterpret_cast<const char *>(att_addlength_pointer(here, type_.length_, here));
+  at_ = reinterpret_cast<const char *>(att_align_nominal(behind, type_.align_));
+  return {Datum(fetch_att(here, type_.by_value_, type_.length_)), false};
+}
+
 /// Elements of any type.
 template <class F> void ArrayWalk::each(std::span<double> out, F f) {
   for (double &x : out) {
-    if (next_is_null()) {
-      x = missing_value;
-      continue;
-    }
-    if (at_ >= end_) cut_short();
-    char *const here = const_cast<char *>(at_);
-    x = f(Datum(fetch_att(here, type_.by_value_, type_.length_)));
-    const char *const behind =
-        reinterpret_cast<const char *>(att_addlength_pointer(here, type_.length_, here));
-    at_ = reinterpret_cast<const char *>(att_align_nominal(behind, type_.align_));
+    const NullableDatum element = next();
+    x = element.isnull ? missing_value : f(element.value);
   }
 }
 
