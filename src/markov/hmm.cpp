@@ -102,14 +102,19 @@ ComponentDensities HiddenMarkovModel::densities() const {
       state->fitted);
 }
 
-void HiddenMarkovModel::number_labels(const RowColumns &columns) {
-  auto *const fitted = std::get_if<ProductHmm>(&state->fitted);
-  if (!fitted) return;
-  const SharedColumns shared =
-      with_labels_of(*fitted->point.emissions.columns, info.columns, columns);
-  fitted->point.emissions.columns = shared;
-  if (fitted->posterior) fitted->posterior->emissions.columns = shared;
-  for (auto &draw : fitted->draws) draw.emissions.columns = shared;
+std::unique_ptr<HiddenMarkovModel> HiddenMarkovModel::with_labels_of(
+    const RowColumns &columns) const {
+  auto out = std::make_unique<HiddenMarkovModel>();
+  out->info = info;
+  *out->state = *state;
+  if (auto *const fitted = std::get_if<ProductHmm>(&out->state->fitted)) {
+    const SharedColumns shared =
+        bayes::with_labels_of(*fitted->point.emissions.columns, info.columns, columns);
+    fitted->point.emissions.columns = shared;
+    if (fitted->posterior) fitted->posterior->emissions.columns = shared;
+    for (auto &draw : fitted->draws) draw.emissions.columns = shared;
+  }
+  return out;
 }
 
 HmmState HiddenMarkovModel::state_at(int index) const {

@@ -231,9 +231,9 @@ class BAYES_API HiddenMarkovModel final : public Model {
   /// What results call a categorical element's value number `value`, which is `number`: its symbol
   /// or label, or the number.
   std::string name_of_category(int element, int value, double number) const;
-  /// For a fit that starts from this model, to rows of these columns: labels get the numbers that
-  /// they have there.
-  void number_labels(const RowColumns &columns);
+  /// The model as a start for steps with these columns, whose labels are those of info.columns and
+  /// others: its categories have the numbers that the labels have there.
+  std::unique_ptr<HiddenMarkovModel> with_labels_of(const RowColumns &columns) const;
 
   struct State;
   std::unique_ptr<State> state;

@@ -79,11 +79,20 @@ ComponentDensities BernoulliMixture::densities() const {
   return {state->point.weights, state->point.components, info.columns};
 }
 
-void BernoulliMixture::number_labels(const RowColumns &columns) {
-  const SharedColumns shared = with_labels_of(state->columns(), info.columns, columns);
-  state->point.components.columns = shared;
-  if (state->posterior) state->posterior->components.columns = shared;
-  if (state->draws) state->draws->components.columns = shared;
+std::unique_ptr<BernoulliMixture> BernoulliMixture::with_labels_of(
+    const RowColumns &columns) const {
+  const SharedColumns shared = bayes::with_labels_of(state->columns(), info.columns, columns);
+  auto out = std::make_unique<BernoulliMixture>();
+  out->info = info;
+  State &to = *out->state;
+  static_cast<FiniteTotals &>(to) = *state;
+  to.point = state->point;
+  to.point.components.columns = shared;
+  if (state->posterior) {
+    to.posterior = state->posterior;
+    to.posterior->components.columns = shared;
+  }
+  return out;
 }
 
 std::int64_t BernoulliMixture::stored_draws() const {

@@ -228,11 +228,13 @@ SharedColumns with_labels_of(const Columns &columns, const RowColumns &before,
     const Column &column = columns.column(int(j));
     for (int i = 0; i < column.numbers_of_name(); ++i) {
       // Categories that option categories added have no label, and stand behind those that have.
-      const std::size_t code = std::size_t(column.value(i));
+      const double code = column.value(i), labels = double(had.size());
+      const bool labelled = code >= 0 && code < labels;
       values.push_back(
-          code < had.size()
-              ? double(std::lower_bound(has.begin(), has.end(), had[code]) - has.begin())
-              : double(code - had.size() + has.size()));
+          labelled   ? double(std::lower_bound(has.begin(), has.end(), had[std::size_t(code)]) -
+                            has.begin())
+          : code < 0 ? code
+                     : code - labels + double(has.size()));
     }
     specs[j].set_categories(std::move(values));
   }

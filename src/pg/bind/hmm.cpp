@@ -11,7 +11,7 @@ using namespace bayes::pg;
 
 namespace {
 
-HiddenMarkovModel *start_of(const FitRequest &request) {
+const HiddenMarkovModel *start_of(const FitRequest &request) {
   return static_cast<HiddenMarkovModel *>(request.start.get());
 }
 
@@ -63,10 +63,14 @@ constexpr Binding<SequenceCollector> hmm = {
         },
     .fit = [](const FitRequest &request, SequenceCollector &data,
               Control &control) -> std::unique_ptr<Model> {
-      if (HiddenMarkovModel *const start = start_of(request); start && !start->info.columns.empty())
-        start->number_labels(data.columns());
+      const HiddenMarkovModel *start = start_of(request);
+      std::unique_ptr<HiddenMarkovModel> renumbered;
+      if (start && !start->info.columns.empty()) {
+        renumbered = start->with_labels_of(data.columns());
+        start = renumbered.get();
+      }
       return hmm_fit(data.sequences(), data.symbols(), request.k, request.options, data.elements(),
-                     data.vectors(), start_of(request), request.update, control);
+                     data.vectors(), start, request.update, control);
     },
     .check_selection =
         [](const FitRequest &request, SequenceElements elements, bool vectors) {
