@@ -18,6 +18,20 @@ DEFINE @combine =
   COMBINEFUNC = bayes_rows_combine,
   SERIALFUNC = bayes_rows_serialize, DESERIALFUNC = bayes_rows_deserialize;
 
+-- What F_parameters(model [, level]) returns, and says of it.
+DEFINE @parameters_table =
+  TABLE (component int, element int, column_name text, likelihood text, parameter text,
+    category bigint, label text, value float8, sd float8, lower float8, upper float8);
+DEFINE @parameters =
+  'value: the posterior mean if the method has a posterior, else the estimate; sd: its posterior '
+  'standard deviation; lower, upper: the quantiles (1 - level) / 2 and (1 + level) / 2 of its '
+  'posterior. NULL where they do not exist, and in models without a posterior: em, map, mcem and '
+  'kmeans look for one point, and know nothing of others. element: from 1; column_name, label: of '
+  'the column and the category, if the rows were records. 42804 for a model of another family.';
+DEFINE @parameters_level =
+  'The same with intervals that hold a parameter with probability level, 22023 unless 0 < level < '
+  '1; without it 0.95.';
+
 -- ---- the type ----
 
 CREATE TYPE bayes_model;

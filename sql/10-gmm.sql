@@ -137,6 +137,16 @@ COMMENT IS 'The components at the point estimate, numbered from 1 by decreasing 
   '[0, 1], mean of d numbers, covariance d x d, count the expected number of rows. For vi and svi '
   'the posterior means. 42804 for a model of another family.';
 
+CREATE FUNCTION gmm_parameters(model bayes_model [, level float8])
+  RETURNS @parameters_table
+  AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 100;
+COMMENT IS 'One row for every number of a component: its weight (element NULL), and mean and sd, '
+  'the standard deviation within the component, of every element. After vi and svi the posterior '
+  'is q, which is too narrow where components overlap; after gibbs and collapsed the average of '
+  'the posteriors given the stored draws. '
+  @parameters;
+COMMENT IS @parameters_level;
+
 CREATE FUNCTION gmm_posterior(model bayes_model)
   RETURNS TABLE (component int, alpha float8, m float8[], c float8, s float8[], a float8,
     b float8[])

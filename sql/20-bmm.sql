@@ -146,16 +146,15 @@ COMMENT IS 'The components, numbered from 1 by decreasing weight: weight in [0, 
   'categories NULL: see bmm_parameters), count the expected number of rows. Posterior means if '
   'the model has a posterior. 42804 for a model of another family.';
 
-CREATE FUNCTION bmm_parameters(model bayes_model)
-  RETURNS TABLE (component int, element int, name text, likelihood text, parameter text,
-    category bigint, label text, value float8, sd float8)
-  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 100;
-COMMENT IS 'Every parameter of every element in every component, both numbered from 1: '
-  'probability (of a 1, or of each category), rate, mean, variance. name, label: of the column and '
-  'of the category, if the rows were records. sd: the posterior standard '
-  'deviation in the mean-field approximation of vi or svi, NULL for other methods and if it does '
-  'not exist. It is too small, as that takes labels and parameters as independent; option '
-  'linear_response corrects it.';
+CREATE FUNCTION bmm_parameters(model bayes_model [, level float8])
+  RETURNS @parameters_table
+  AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 100;
+COMMENT IS 'One row for every number of a component: its weight (element NULL), and of every '
+  'element the probability (of a 1, or of each category), rate, mean, sd. After vi and svi the '
+  'posterior is q, which is too narrow where components overlap unless option linear_response '
+  'corrects it; after gibbs and collapsed the average of the posteriors given the stored draws. '
+  @parameters;
+COMMENT IS @parameters_level;
 
 CREATE FUNCTION bmm_posterior(model bayes_model)
   RETURNS TABLE (component int, alpha float8, a float8[], b float8[])

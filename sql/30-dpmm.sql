@@ -87,6 +87,16 @@ COMMENT IS 'The clusters of the point estimate, numbered from 1 by decreasing co
   'd, E[precision]^-1, for the multivariate normal, else NULL; count, its rows. 42804 for a model '
   'of another family.';
 
+CREATE FUNCTION dpmm_parameters(model bayes_model [, level float8])
+  RETURNS @parameters_table
+  AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 100;
+COMMENT IS 'One row for every number of a cluster of the point estimate: its weight (element '
+  'NULL), and of every element the mean and sd, rate or probability. The posterior is that given '
+  'this partition and the mean concentration, whatever the method: doubt about the partition '
+  'itself is not in it. '
+  @parameters;
+COMMENT IS @parameters_level;
+
 CREATE FUNCTION dpmm_estimate(model bayes_model)
   RETURNS TABLE (estimate text, clusters int, expected_loss float8, optimal boolean, level float8,
     radius float8, fewest_clusters int, most_clusters int, draws int, mcse float8)

@@ -7,10 +7,11 @@
 #include <unordered_map>
 
 #include "document/members.hpp"
-#include "families/component_overlap.hpp"
 #include "families/dirichlet.hpp"
 #include "families/product/product_options.hpp"
 #include "families/product/product_prior.hpp"
+#include "fit/component_overlap.hpp"
+#include "markov/hmm_parameters.hpp"
 #include "markov/hmm_scorer.hpp"
 #include "markov/hmm_state.hpp"
 
@@ -37,6 +38,15 @@ std::string HiddenMarkovModel::covariance() const {
   return normals ? normals->point.emissions.shape.name : "";
 }
 const std::vector<std::string> &HiddenMarkovModel::symbol_names() const { return state->symbols; }
+
+std::string HiddenMarkovModel::name_of_category(int element, int value, double number) const {
+  if (symbols()) return state->symbols[std::size_t(value)];
+  if (!info.columns.empty()) {
+    const std::vector<std::string> &labels = info.columns[std::size_t(element)].labels;
+    if (number < double(labels.size())) return labels[std::size_t(number)];
+  }
+  return std::to_string(std::int64_t(number));
+}
 
 int HiddenMarkovModel::code(std::string_view symbol) const {
   if (!codes_) {
@@ -70,6 +80,27 @@ ComponentDensities HiddenMarkovModel::densities() const {
       },
       state->fitted);
 }
+
+double HiddenMarkovModel::free_parameters() const {
+  return std::visit(
+      [&]<class Fitted>(const Fitted &fitted) {
+        const double chain = double(size()) * size() - 1 - state->zeros;
+        double each = 0;
+        if constexpr (std::is_same_v<Fitted, ProductHmm>) {
+          fitted.point.emissions.columns->for_each(
+              [&](int, const Column &column, const ColumnOffsets &) {
+                each += column.free_parameters();
+              });
+          return chain + size() * each;
+        } else {
+          const CovarianceShape &shape = fitted.point.emissions.shape;
+          return chain + double(size()) * dimension() + shape.parameters(dimension(), size());
+        }
+      },
+      state->fitted);
+}
+
+double HiddenMarkovModel::observations() const { return state->observed; }
 
 HmmState HiddenMarkovModel::state_at(int index) const {
   return std::visit(
@@ -136,9 +167,7 @@ void HiddenMarkovModel::emissions(const std::function<void(const HmmEmission &)>
                     column.size().point, deviations.data());
               if (column.probabilities && column.by_value) {
                 for (int v = 0; v < column.numbers_of_name(); ++v) {
-                  const std::string name = symbols()
-                                               ? state->symbols[std::size_t(v)]
-                                               : std::to_string(std::int64_t(column.value(v)));
+                  const std::string name = name_of_category(j, v, column.value(v));
                   take({k, j, &name, at[v], deviations[std::size_t(v)], {}, {}});
                 }
               } else if (column.probabilities) {
@@ -183,9 +212,7 @@ void HiddenMarkovModel::posterior(const std::function<void(const HmmPosterior &)
               for (const char *const key : column.prior_keys)
                 for (int v = 0; v < column.numbers_of_name(); ++v, ++at) {
                   if (column.by_value) {
-                    const std::string name = symbols()
-                                                 ? state->symbols[std::size_t(v)]
-                                                 : std::to_string(std::int64_t(column.value(v)));
+                    const std::string name = name_of_category(j, v, column.value(v));
                     take({k, j, &name, key, {*at}, false});
                   } else {
                     take({k, j, nullptr, key, {*at}, false});
@@ -197,6 +224,13 @@ void HiddenMarkovModel::posterior(const std::function<void(const HmmPosterior &)
       state->fitted);
 }
 
+void HiddenMarkovModel::describe_parameters(std::optional<double> level,
+                                            const TakeParameter &take) const {
+  const ParameterTable out(level, take);
+  std::visit([&](const auto &fitted) { describe_states(fitted, state->symbols, out); },
+             state->fitted);
+}
+
 void HiddenMarkovModel::check(std::span<const double> x, std::int64_t step) const {
   const auto *fitted = std::get_if<ProductHmm>(&state->fitted);
   if (!fitted || symbols()) return;
@@ -205,7 +239,10 @@ void HiddenMarkovModel::check(std::span<const double> x, std::int64_t step) cons
     const double value = x[std::size_t(j)];
     if (value == value && !column.allowed(value))
       throw Error(Errc::invalid_argument,
-                  (dimension() > 1 ? "element " + std::to_string(j + 1) + " of " : std::string()) +
+                  (!info.columns.empty()
+                       ? "column " + describe(Document(info.columns[std::size_t(j)].name)) + " of "
+                   : dimension() > 1 ? "element " + std::to_string(j + 1) + " of "
+                                     : std::string()) +
                       "step " + std::to_string(step) + " is " + describe(value) + ", but must be " +
                       column.requirement(),
                   std::string("Its emission is ") + column.name + ".");

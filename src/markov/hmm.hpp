@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include "data/sequences.hpp"
 #include "document/document.hpp"
 #include "document/model.hpp"
+#include "families/parameter.hpp"
 
 namespace bayes {
 
@@ -38,8 +40,6 @@ enum class SequenceElements : char {
 struct HmmRowOptions {
   /// observations are names, stored as indices into a list that is passed to the fit
   bool symbols = false;
-  /// a step with a missing value counts as entirely missing: multivariate normals by gibbs
-  bool whole_steps = false;
   /// missing = error
   bool refuse_missing = false;
   /// on_error = null
@@ -124,8 +124,6 @@ class BAYES_API HiddenMarkovModel final : public Model {
   bool symbols() const;
   /// an observation is a multivariate normal
   bool multivariate() const;
-  /// Does a step with a missing value count as entirely missing when it is scored? In no model.
-  bool whole_steps() const { return false; }
   /// the name of every element's family; of multivariate normals one for all
   std::vector<std::string> emission() const;
   /// of multivariate normals: full, diagonal, spherical or tied; else empty
@@ -135,11 +133,17 @@ class BAYES_API HiddenMarkovModel final : public Model {
   int code(std::string_view symbol) const;
   /// fitted by vi or svi
   bool has_posterior() const;
+  /// Numbers that the likelihood was maximised over, or might have been: K - 1 initial
+  /// probabilities, K (K - 1) transitions and the parameters of the emissions, less the structural
+  /// zeros.
+  double free_parameters() const override;
+  /// weight of all steps that are not entirely missing
+  double observations() const override;
   /// draws of the parameters; 0 unless fitted by gibbs
   std::int64_t stored_draws() const override;
 
   /// of what states emit, weighted by their visits, at the point estimate
-  /// (families/component_overlap.hpp); symbols are labels
+  /// (fit/component_overlap.hpp); symbols are labels
   ComponentDensities densities() const;
 
   /// from 0
@@ -149,6 +153,12 @@ class BAYES_API HiddenMarkovModel final : public Model {
   void emissions(const std::function<void(const HmmEmission &)> &take) const;
   /// throws Error(invalid_argument) if there is no posterior
   void posterior(const std::function<void(const HmmPosterior &)> &take) const;
+
+  /// Of every state in turn its initial probability, its transitions (category and label are the
+  /// state that they lead to, from 1) and the parameters of its emissions, with intervals of this
+  /// level: after vi and svi under q, or linear response, after gibbs among the stored draws of the
+  /// parameters.
+  void describe_parameters(std::optional<double> level, const TakeParameter &take) const;
 
   /// Throws Error(invalid_argument), naming element and step (from 1), for a value that is not
   /// allowed; NaN is missing.
@@ -192,12 +202,15 @@ class BAYES_API HiddenMarkovModel final : public Model {
     double log_predictive_ = 0;
   };
 
-  /// p(state of the next step | observations), K numbers, and the prediction of the next
-  /// observation: each element's mean and variance (NaN for a category), and the probabilities of
-  /// categories().
+  /// p(state of a step to come | observations), K numbers, and the prediction of its observation:
+  /// each element's mean and variance (NaN for a category), and the probabilities of categories().
   struct Prediction {
     std::vector<double> states, mean, variance, categories;
   };
+  /// The `steps` (at least 1) steps that follow the sequence, in order: p(states) is multiplied by
+  /// the transitions once for each, which sums over all paths. After gibbs under each draw.
+  void predict(Sequences &one, int steps, Control &control,
+               const std::function<void(const Prediction &)> &take) const;
   Prediction predict_next(Sequences &one, Control &control) const;
 
   /// A category of a categorical element, a symbol among them.
@@ -216,6 +229,9 @@ class BAYES_API HiddenMarkovModel final : public Model {
 
   /// by index; empty unless symbols()
   const std::vector<std::string> &symbol_names() const;
+  /// What results call a categorical element's value number `value`, which is `number`: its symbol
+  /// or label, or the number.
+  std::string name_of_category(int element, int value, double number) const;
 
   struct State;
   std::unique_ptr<State> state;
@@ -252,5 +268,15 @@ BAYES_API std::unique_ptr<HiddenMarkovModel> hmm_fit(Sequences &sequences,
                                                      SequenceElements elements, bool vectors,
                                                      const HiddenMarkovModel *start, bool update,
                                                      Control &control);
+
+/// The same for fits of several models.
+BAYES_API HmmRowOptions hmm_check_select_options(std::span<const int> ks, const Document &options,
+                                                 SequenceElements elements, bool vectors);
+
+/// Fits a model for every k in ks, in order, as hmm_fit does, with these options.
+BAYES_API void hmm_select(Sequences &sequences, const std::vector<std::string> &symbols,
+                          std::span<const int> ks, const Document &options,
+                          SequenceElements elements, bool vectors, Control &control,
+                          const std::function<void(std::unique_ptr<HiddenMarkovModel>)> &emit);
 
 }  // namespace bayes

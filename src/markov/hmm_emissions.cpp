@@ -250,19 +250,20 @@ void ProductEmissions::check_values(const Sequences &sequences, const HmmOptions
     specs.push_back(
         {*likelihood_named(options.emission[options.emission.size() == 1 ? 0 : std::size_t(j)])});
   const Columns any(known ? known->specs() : specs);
+  const bool named = sequences.rows.name_of_element(0) != "element 1";
   for_each_step(
       sequences, control, [&](const double *x, std::int64_t sequence, std::int64_t step, double) {
         any.for_each([&](int j, const Column &column, const ColumnOffsets &) {
           const double value = x[std::size_t(j) * block_rows];
           if (value == value && !column.allowed(value))
-            throw Error(Errc::invalid_argument,
-                        (sequences.dimension > 1 ? "element " + std::to_string(j + 1) + " of "
-                                                 : std::string()) +
-                            "step " + std::to_string(step) + " of sequence " +
-                            std::to_string(sequence) + " is " + describe(value) + ", but must be " +
-                            column.requirement(),
-                        std::string("Its emission is ") + column.name + "." + numbering(sequences),
-                        known ? "" : "Option \"emission\" names what states emit.");
+            throw Error(
+                Errc::invalid_argument,
+                (sequences.dimension > 1 || named ? sequences.rows.name_of_element(j) + " of "
+                                                  : std::string()) +
+                    "step " + std::to_string(step) + " of sequence " + std::to_string(sequence) +
+                    " is " + describe(value) + ", but must be " + column.requirement(),
+                std::string("Its emission is ") + column.name + "." + numbering(sequences),
+                known ? "" : "Option \"emission\" names what states emit.");
         });
       });
 }

@@ -6,9 +6,10 @@
 #include <limits>
 
 #include "base/random.hpp"
-#include "families/component_overlap.hpp"
 #include "families/product/product_prior.hpp"
+#include "fit/component_overlap.hpp"
 #include "mixture/bmm_state.hpp"
+#include "mixture/mixture_parameters.hpp"
 
 namespace bayes {
 namespace {
@@ -78,7 +79,8 @@ ComponentDensities BernoulliMixture::densities() const {
   return {state->point.weights, state->point.components, info.columns};
 }
 
-void BernoulliMixture::number_labels(const RowColumns &columns) {
+std::unique_ptr<BernoulliMixture> BernoulliMixture::with_labels_of(
+    const RowColumns &columns) const {
   std::vector<ColumnSpec> specs = state->columns().specs();
   for (std::size_t j = 0; j < info.columns.size(); ++j) {
     const std::vector<std::string> &before = info.columns[j].labels, &now = columns[j].labels;
@@ -87,18 +89,28 @@ void BernoulliMixture::number_labels(const RowColumns &columns) {
     const Column &column = state->columns().column(int(j));
     for (int i = 0; i < column.numbers_of_name(); ++i) {
       // Categories that option categories added have no label, and stand behind those that have.
-      const std::size_t code = std::size_t(column.value(i));
+      const double code = column.value(i), labels = double(before.size());
+      const bool labelled = code >= 0 && code < labels;
       values.push_back(
-          code < before.size()
-              ? double(std::lower_bound(now.begin(), now.end(), before[code]) - now.begin())
-              : double(code - before.size() + now.size()));
+          labelled   ? double(std::lower_bound(now.begin(), now.end(), before[std::size_t(code)]) -
+                            now.begin())
+          : code < 0 ? code
+                     : code - labels + double(now.size()));
     }
     specs[j].set_categories(std::move(values));
   }
   const auto shared = std::make_shared<const Columns>(std::move(specs));
-  state->point.components.columns = shared;
-  if (state->posterior) state->posterior->components.columns = shared;
-  if (state->draws) state->draws->components.columns = shared;
+  auto out = std::make_unique<BernoulliMixture>();
+  out->info = info;
+  State &to = *out->state;
+  static_cast<FiniteTotals &>(to) = *state;
+  to.point = state->point;
+  to.point.components.columns = shared;
+  if (state->posterior) {
+    to.posterior = state->posterior;
+    to.posterior->components.columns = shared;
+  }
+  return out;
 }
 
 std::int64_t BernoulliMixture::stored_draws() const {
@@ -129,25 +141,20 @@ BmmPosterior BernoulliMixture::posterior(int index) const {
   return out;
 }
 
-void BernoulliMixture::parameters(const std::function<void(const BmmParameter &)> &take) const {
-  std::vector<double> deviations(std::size_t(state->columns().size().point));
-  for (int k = 0; k < size(); ++k)
-    for (int j = 0; j < dimension(); ++j) {
-      const Column &column = state->columns().column(j);
-      if (state->posterior)
-        column.deviations(state->posterior->components.column(k, j), deviations.data());
-      const int each = column.numbers_of_name();
-      for (std::size_t name = 0; name < column.parameters.size(); ++name)
-        for (int i = 0; i < each; ++i) {
-          const int at = int(name) * each + i;
-          double deviation = state->posterior ? deviations[std::size_t(at)] : none;
-          if (state->deviations && std::isfinite(deviation))
-            deviation = (*state->deviations)(state->columns().offsets(j).point + at, k);
-          take({k, j, column.name, column.parameters[name],
-                column.by_value ? column.value(i) : none, state->point.components.column(k, j)[at],
-                deviation});
-        }
-    }
+void BernoulliMixture::describe_parameters(std::optional<double> level,
+                                           const TakeParameter &take) const {
+  DescribedMixture<ProductPoint, ProductPosterior> of{state->point};
+  if (state->posterior) {
+    of.alpha = &state->posterior->alpha;
+    of.posterior = &state->posterior->components;
+  }
+  if (state->weight_deviations) of.weight_deviations = &*state->weight_deviations;
+  if (state->deviations) of.deviations = &*state->deviations;
+  if (state->draws) {
+    of.draws = &*state->draws;
+    of.sum_of_draw = dirichlet_sum(info, *state);
+  }
+  describe_mixture(of, ParameterTable(level, take));
 }
 
 /// sum_k pi_k mu_k, and sum_k pi_k {Sigma_k + (mu_k - mean)(mu_k - mean)'}, which is 001's formula

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "data/rows.hpp"
 #include "document/document.hpp"
 #include "document/model.hpp"
+#include "families/parameter.hpp"
 #include "mcmc/stored_draws.hpp"
 
 namespace bayes {
@@ -40,22 +42,6 @@ struct BmmPosterior {
   std::vector<double> a, b;
 };
 
-/// One number of the point estimate.
-struct BmmParameter {
-  /// from 0
-  int component, element;
-  /// name of the element's family
-  const char *likelihood;
-  /// of the number, as the family calls it: probability, rate, mean, variance
-  const char *name;
-  /// of a categorical element; NaN for others
-  double category;
-  double value;
-  /// Its standard deviation by linear response, or else under q of vi or svi, too small as q takes
-  /// labels and parameters as independent; NaN where there is none.
-  double deviation;
-};
-
 struct ComponentDensities;
 
 class BAYES_API BernoulliMixture final : public Model {
@@ -75,8 +61,9 @@ class BAYES_API BernoulliMixture final : public Model {
   bool has_posterior() const;
   /// from 0; throws Error(invalid_argument) without posterior
   BmmPosterior posterior(int index) const;
-  /// all of them, component by component, element by element
-  void parameters(const std::function<void(const BmmParameter &)> &take) const;
+  /// The weight and the parameters of every element of every component, with intervals of this
+  /// level: as of GaussianMixture, and under linear response if the model has its deviations.
+  void describe_parameters(std::optional<double> level, const TakeParameter &take) const;
 
   /// Mean (d) and covariance (d x d) of a row drawn from the mixture (001), as by sample(); NaN for
   /// a categorical element, infinite if it does not exist.
@@ -105,12 +92,12 @@ class BAYES_API BernoulliMixture final : public Model {
   /// bic + 2 x entropy of the responsibilities
   double icl() const;
 
-  /// at the point estimate (families/component_overlap.hpp)
+  /// at the point estimate (fit/component_overlap.hpp)
   ComponentDensities densities() const;
 
-  /// Renumbers the categories of columns with labels for rows with these columns, whose labels are
-  /// those of info.columns and others; info.columns stays.
-  void number_labels(const RowColumns &columns);
+  /// The model, without its draws, as a start for rows with these columns, whose labels are those
+  /// of info.columns and others: its categories have the numbers that the labels have there.
+  std::unique_ptr<BernoulliMixture> with_labels_of(const RowColumns &columns) const;
 
   struct State;  // parameters, posterior and columns as the learners use them
   std::unique_ptr<State> state;

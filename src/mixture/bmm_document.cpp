@@ -20,6 +20,8 @@ void BernoulliMixture::write(Document &document) const {
     write_posterior(numbers, state->posterior->components);
     document.set("posterior", std::move(numbers));
     if (state->deviations) document.set("deviations", bayes::columns(*state->deviations));
+    if (state->weight_deviations)
+      document.set("weight_deviations", tensor(*state->weight_deviations));
   } else {
     numbers.set("weights", tensor(state->point.weights));
     write_point(numbers, state->point.components);
@@ -46,6 +48,11 @@ std::unique_ptr<Model> read_bernoulli_mixture(const Document &document) {
     if (in.has("deviations")) {
       state.deviations = bayes::read_columns(in, "deviations", columns->size().point, k);
       if (!(state.deviations->minCoeff() >= 0)) in.reject("deviations", "must not be negative");
+    }
+    if (in.has("weight_deviations")) {
+      state.weight_deviations = read_vector(in, "weight_deviations", k);
+      if (!(state.weight_deviations->minCoeff() >= 0))
+        in.reject("weight_deviations", "must not be negative");
     }
   } else {
     const MemberReader point = in.object("point");

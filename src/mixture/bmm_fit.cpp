@@ -54,9 +54,13 @@ class BmmFit {
     if (options_.linear_response) {
       const Vector found = fit_.linear_response();
       state.deviations = named_deviations(*survey_.columns, found.tail(found.size() - k_));
+      state.weight_deviations = found.head(k_);
     }
     const std::vector<int> order = fit_.order_by(fit_.found.point.weights);
-    if (state.deviations) state.deviations = pick_columns(*state.deviations, order);
+    if (state.deviations) {
+      state.deviations = pick_columns(*state.deviations, order);
+      state.weight_deviations = pick_entries(*state.weight_deviations, order);
+    }
     state.point = std::move(fit_.found.point);
     state.posterior = std::move(fit_.found.posterior);
     state.draws = std::move(fit_.found.draws);

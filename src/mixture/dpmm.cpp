@@ -4,13 +4,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "families/component_overlap.hpp"
 #include "families/marginal_scorers.hpp"
 #include "families/normal/normal_clusters.hpp"
 #include "families/normal/normal_marginal.hpp"
 #include "families/product/product.hpp"
 #include "families/product/product_prior.hpp"
+#include "fit/component_overlap.hpp"
 #include "mixture/dpmm_state.hpp"
+#include "mixture/mixture_parameters.hpp"
 #include "mixture/posterior_means.hpp"
 
 namespace bayes {
@@ -120,6 +121,24 @@ DpmmCluster DirichletProcessMixture::cluster(int index) const {
       },
       state->fitted);
   return out;
+}
+
+void DirichletProcessMixture::describe_parameters(std::optional<double> level,
+                                                  const TakeParameter &take) const {
+  Vector counts(size());
+  for (int k = 0; k < size(); ++k) counts(k) = double(state->counts[std::size_t(k)]);
+  const Vector weights = counts / (double(info.rows) + state->concentration);
+  std::visit(
+      [&]<class Q>(const DpmmFitted<Q> &fitted) {
+        const MixturePoint<decltype(point_estimate(fitted.clusters))> point{
+            weights, point_estimate(fitted.clusters)};
+        DescribedMixture<decltype(point.components), Q> of{point};
+        of.alpha = &counts;
+        of.rest = state->concentration;
+        of.posterior = &fitted.clusters;
+        describe_mixture(of, ParameterTable(level, take));
+      },
+      state->fitted);
 }
 
 void DirichletProcessMixture::probabilities(std::span<const double> x,

@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "data/rows.hpp"
 #include "document/document.hpp"
 #include "document/model.hpp"
+#include "families/parameter.hpp"
 #include "mcmc/stored_draws.hpp"
 #include "partition/partition.hpp"
 
@@ -66,6 +68,9 @@ class BAYES_API DirichletProcessMixture final : public Model {
   int size() const { return info.components; }
   /// from 0, by decreasing count
   DpmmCluster cluster(int index) const;
+  /// The weight and the parameters of every cluster of the estimated partition, with intervals of
+  /// this level, all of them given that partition, and the weights given the mean concentration.
+  void describe_parameters(std::optional<double> level, const TakeParameter &take) const;
   const DpmmEstimate &estimate() const;
   std::int64_t stored_draws() const override;
 
@@ -84,7 +89,7 @@ class BAYES_API DirichletProcessMixture final : public Model {
   /// draws. Throws Error(invalid_argument) for a model without draws.
   PredictiveErrors mcse(std::span<const double> x, Control &control) const;
 
-  /// at the point estimate (families/component_overlap.hpp)
+  /// at the point estimate (fit/component_overlap.hpp)
   ComponentDensities densities() const;
 
   struct State;

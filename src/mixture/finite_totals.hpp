@@ -4,6 +4,7 @@
 
 #include "base/linalg.hpp"
 #include "document/members.hpp"
+#include "document/model.hpp"
 
 namespace bayes {
 
@@ -18,6 +19,10 @@ struct FiniteTotals {
   /// As Model::relative_entropy(); NaN for one component.
   double relative_entropy() const;
 };
+
+/// Of a sampled mixture: the sum of all parameters of the Dirichlet that the weights have given the
+/// partition, rows + K alpha; NaN if the options in force do not tell alpha.
+double dirichlet_sum(const ModelInfo &info, const FiniteTotals &totals);
 
 // Both throw Error(invalid_text) naming the invalid member.
 

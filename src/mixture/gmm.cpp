@@ -5,10 +5,11 @@
 #include <limits>
 
 #include "base/random.hpp"
-#include "families/component_overlap.hpp"
 #include "families/normal/normal_draw.hpp"
+#include "fit/component_overlap.hpp"
 #include "mixture/gmm_scorer.hpp"
 #include "mixture/gmm_state.hpp"
+#include "mixture/mixture_parameters.hpp"
 
 namespace bayes {
 namespace {
@@ -82,6 +83,28 @@ GmmPosterior GaussianMixture::posterior(int index) const {
           ? "A sampled posterior is its draws."
           : "Only variational methods estimate a posterior distribution of the parameters.",
       fitted.draws ? "See bayes_draws(model)." : "Fit with option method \"vi\" or \"svi\".");
+}
+
+void GaussianMixture::describe_parameters(std::optional<double> level,
+                                          const TakeParameter &take) const {
+  const GmmFitted &fitted = state->fitted;
+  const ParameterTable out(level, take);
+  if (fitted.independent) {
+    DescribedMixture<NormalPoint, NormalIndependent> of{fitted.point};
+    of.alpha = &fitted.independent->alpha;
+    of.posterior = &fitted.independent->components;
+    return describe_mixture(of, out);
+  }
+  DescribedMixture<NormalPoint, NormalWishart> of{fitted.point};
+  if (fitted.linked) {
+    of.alpha = &fitted.linked->alpha;
+    of.posterior = &fitted.linked->components;
+  }
+  if (fitted.draws) {
+    of.draws = &*fitted.draws;
+    of.sum_of_draw = dirichlet_sum(info, *state);
+  }
+  describe_mixture(of, out);
 }
 
 GmmScorer &GaussianMixture::scorer() const {

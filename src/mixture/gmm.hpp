@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "data/rows.hpp"
 #include "document/document.hpp"
 #include "document/model.hpp"
+#include "families/parameter.hpp"
 #include "mcmc/stored_draws.hpp"
 
 namespace bayes {
@@ -71,6 +73,11 @@ class BAYES_API GaussianMixture final : public Model {
   /// from 0; throws Error(invalid_argument) without posterior
   GmmPosterior posterior(int index) const;
 
+  /// The weight, means and standard deviations of every component, with intervals of this level.
+  /// After vi and svi under q, after gibbs and collapsed under the average of the parameters'
+  /// posteriors given the partitions of the stored draws; other methods have values alone.
+  void describe_parameters(std::optional<double> level, const TakeParameter &take) const;
+
   // One row x of d finite numbers; of one that misses elements (NaN) the others count alone. With
   // a posterior these use the posterior predictive of each component (Student t), with draws its
   // average over them.
@@ -96,7 +103,7 @@ class BAYES_API GaussianMixture final : public Model {
   /// full, diagonal, spherical or tied
   std::string covariance() const;
 
-  /// at the point estimate (families/component_overlap.hpp)
+  /// at the point estimate (fit/component_overlap.hpp)
   ComponentDensities densities() const;
 
   struct State;  // parameters, posterior and prior as the learners use them

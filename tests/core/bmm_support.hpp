@@ -63,8 +63,7 @@ inline const Options mixed = {
 
 inline std::vector<double> values(const BernoulliMixture &model) {
   std::vector<double> out;
-  for (int k = 0; k < model.size(); ++k) out.push_back(model.component(k).weight);
-  model.parameters([&](const bayes::BmmParameter &p) { out.push_back(p.value); });
+  model.describe_parameters({}, [&](const bayes::Parameter &p) { out.push_back(p.value); });
   return out;
 }
 inline double distance(const BernoulliMixture &a, const BernoulliMixture &b) {

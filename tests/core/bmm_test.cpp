@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(one_component_has_a_closed_form) {
              1e-12);
   BOOST_TEST(std::isnan(mean[3]));
   std::map<double, double> share;
-  all->parameters([&](const bayes::BmmParameter &p) {
+  all->describe_parameters({}, [&](const bayes::Parameter &p) {
     if (p.element == 3) share[p.category] = p.value;
   });
   for (const auto &[category, value] : share)

@@ -106,16 +106,16 @@ NormalWishart some_normal(const CovarianceShape &shape, int d, int k, std::uint6
   return q;
 }
 
-std::vector<double> deviations(const BernoulliMixture &model) {
+/// Of the elements' parameters.
+std::vector<double> numbers_of(const BernoulliMixture &model, double Parameter::*number) {
   std::vector<double> out;
-  model.parameters([&](const BmmParameter &p) { out.push_back(p.deviation); });
+  model.describe_parameters({}, [&](const Parameter &p) {
+    if (p.element >= 0) out.push_back(p.*number);
+  });
   return out;
 }
-std::vector<double> values(const BernoulliMixture &model) {
-  std::vector<double> out;
-  model.parameters([&](const BmmParameter &p) { out.push_back(p.value); });
-  return out;
-}
+const auto deviations = [](const auto &model) { return numbers_of(model, &Parameter::deviation); };
+const auto values = [](const auto &model) { return numbers_of(model, &Parameter::value); };
 
 /// Two classes of which it is not clear who belongs to which.
 Matrix vague_rows(int n, int d, std::uint64_t seed) {
@@ -274,10 +274,9 @@ BOOST_AUTO_TEST_CASE(rates_respond_as_to_another_prior) {
   };
   const auto rate_of = [](const BernoulliMixture &model) {
     std::pair<double, double> out;
-    model.parameters([&](const BmmParameter &p) {
+    model.describe_parameters({}, [&](const Parameter &p) {
       // Components are ordered anew.
-      if (p.likelihood == std::string_view("poisson") && p.value > out.first)
-        out = {p.value, p.deviation};
+      if (p.name == std::string_view("rate") && p.value > out.first) out = {p.value, p.deviation};
     });
     return out;
   };

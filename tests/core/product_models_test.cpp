@@ -57,12 +57,17 @@ BOOST_AUTO_TEST_CASE(every_family_fits_mixtures_by_every_method) {
         return dynamic_cast<const BernoulliMixture &>(m).log_density({x.data(), 1});
       });
       int parameters = 0;
-      model->parameters([&](const BmmParameter &p) {
+      model->describe_parameters(0.9, [&](const Parameter &p) {
         ++parameters;
-        BOOST_TEST(p.likelihood == std::string_view(family.name));
+        if (p.element == 0)
+          BOOST_TEST(p.likelihood == std::string_view(family.name));
+        else
+          BOOST_TEST(p.name == std::string_view("weight"));
         BOOST_TEST(std::isfinite(p.value));
+        const bool posterior = method[0] != 'e' && method[0] != 'm';
+        BOOST_TEST((posterior ? p.lower < p.upper : std::isnan(p.lower) && std::isnan(p.upper)));
       });
-      BOOST_TEST(parameters >= 2);
+      BOOST_TEST(parameters >= 4);
     }
     for (const char *method : {"collapsed", "gibbs", "slice", "vi"}) {
       auto rows = support::rows_of(rows_as_matrix);

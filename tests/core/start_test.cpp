@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(new_categories_are_added) {
   const double codes[] = {-7, 1, 2, 4, 9};
   for (int i = 0; i < 200; ++i)
     for (int v = 0; v < 5; ++v) counts[std::size_t(v)] += all(i, 3) == codes[v];
-  updated->parameters([&](const bayes::BmmParameter &p) {
+  updated->describe_parameters({}, [&](const bayes::Parameter &p) {
     if (p.element == 3) {
       BOOST_TEST(p.category == codes[found.size()]);
       found.push_back(p.value);

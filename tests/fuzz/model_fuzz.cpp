@@ -75,10 +75,10 @@ void use(const Model &model) {
     std::vector<double> mean, covariance;
     use_mixture(*bmm);
     attempt([&] { bmm->moments(mean, covariance); });
-    attempt([&] { bmm->parameters([](const bayes::BmmParameter &) {}); });
   } else if (const auto *dpmm = dynamic_cast<const bayes::DirichletProcessMixture *>(&model)) {
     use_rows(*dpmm, 1);
     attempt([&] { dpmm->cluster(dpmm->size() - 1); });
+    use_parameters(*dpmm);
   } else if (const auto *hmm = dynamic_cast<const bayes::HiddenMarkovModel *>(&model)) {
     use_chain(*hmm);
   } else if (const auto *lda = dynamic_cast<const bayes::TopicModel *>(&model)) {

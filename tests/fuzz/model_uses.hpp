@@ -57,7 +57,12 @@ template <class Mixture> void use_rows(const Mixture &model, double value) {
   });
 }
 
+template <class M> void use_parameters(const M &model) {
+  attempt([&] { model.describe_parameters(0.9, [](const bayes::Parameter &) {}); });
+}
+
 template <class Mixture> void use_mixture(const Mixture &model) {
+  use_parameters(model);
   use_rows(model, 1);  // allowed in a column of any family
   std::vector<double> x(std::size_t(model.dimension()));
   attempt([&] { model.component(0); });
@@ -67,6 +72,7 @@ template <class Mixture> void use_mixture(const Mixture &model) {
 }
 
 inline void use_chain(const bayes::HiddenMarkovModel &model) {
+  use_parameters(model);
   const int d = model.dimension();
   const std::vector<double> missing(std::size_t(d), std::numeric_limits<double>::quiet_NaN());
   std::vector<double> x(std::size_t(d), model.symbols() ? 0.0 : 1.0);

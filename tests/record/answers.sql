@@ -15,6 +15,9 @@ INSERT INTO asked VALUES
   ('dpmm', NULL, 'clusters', 'SELECT * FROM dpmm_clusters(%1$s)'),
   ('dpmm', NULL, 'estimate', 'SELECT * FROM dpmm_estimate(%1$s)'),
   ('dpmm', '{collapsed,gibbs,slice}', 'draws', 'SELECT * FROM dpmm_draws(%1$s)'),
+  ('gmm', NULL, 'parameters', 'SELECT * FROM gmm_parameters(%1$s)'),
+  ('dpmm', NULL, 'parameters', 'SELECT * FROM dpmm_parameters(%1$s)'),
+  ('hmm', NULL, 'parameters', 'SELECT * FROM hmm_parameters(%1$s)'),
   ('hmm', NULL, 'states', 'SELECT * FROM hmm_states(%1$s)'),
   ('hmm', NULL, 'transitions', 'SELECT * FROM hmm_transitions(%1$s)'),
   ('hmm', NULL, 'emissions', 'SELECT * FROM hmm_emissions(%1$s)'),
@@ -58,6 +61,10 @@ SELECT family, NULL, 'scores', format(
    FROM (SELECT x FROM %%2$s WHERE id %%%% 23 = 1 ORDER BY id LIMIT 5) AS r', family)
 FROM (SELECT DISTINCT family FROM cases
       WHERE family NOT IN (SELECT family FROM asked WHERE called = 'scores')) AS f
+UNION ALL
+SELECT family, methods, called, statement
+FROM (VALUES ('gmm'), ('bmm'), ('dpmm'), ('hmm')) AS f(family), (VALUES
+  (NULL::text[], 'match', 'SELECT * FROM bayes_match(%1$s, %1$s)')) AS v(methods, called, statement)
 UNION ALL
 SELECT family, methods, called, statement
 FROM (SELECT DISTINCT family FROM cases) AS f, (VALUES

@@ -1,5 +1,5 @@
 -- Bernoulli mixtures and mixtures of products.
-SELECT plan(90);
+SELECT plan(93);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -70,7 +70,7 @@ SELECT ok(bmm_log_density_mcse(gibbs, x) BETWEEN 1e-9 AND 0.1 AND (SELECT max(p)
 SELECT throws_ok('SELECT bmm_probabilities_mcse(vi, ''{1,1,1,1}''::int[]) FROM m', '22023',
   'model has no posterior draws', 'after sampling');
 SELECT is((SELECT stored_draws FROM m, bayes_info(gibbs)), 500::bigint, 'of 500 draws');
-SELECT is((SELECT count(*) FROM m, bmm_parameters(vi) WHERE sd > 0), 8::bigint,
+SELECT is((SELECT count(*) FROM m, bmm_parameters(vi) WHERE sd > 0), 10::bigint,
   'parameters have deviations');
 SELECT is((SELECT count(*) FROM m, bmm_posterior(vi)), 2::bigint, 'and a posterior');
 SELECT same((SELECT (model::text::bayes_model)::text FROM (SELECT vi AS model FROM m) AS q),
@@ -89,6 +89,10 @@ SELECT ok(bool_and(l.sd BETWEEN v.sd AND 3 * v.sd) AND max(l.sd / v.sd) > 1.2
   AND bool_and(abs(l.value - v.value) < 1e-3), 'linear response widens deviations alone')
   FROM corrected, m, bmm_parameters(model) AS l JOIN LATERAL (SELECT * FROM m, bmm_parameters(vi))
   AS v USING (component, element);
+SELECT ok(bool_and(l.sd BETWEEN 1.2 * v.sd AND 3 * v.sd AND l.upper - l.lower > v.upper - v.lower),
+  'those of weights too') FROM corrected, m, bmm_parameters(model) AS l JOIN LATERAL
+  (SELECT * FROM m, bmm_parameters(vi)) AS v USING (component, parameter)
+  WHERE parameter = 'weight';
 SELECT same((SELECT (model::text::bayes_model)::text FROM corrected),
   (SELECT model::text FROM corrected), 'text and back');
 SELECT is((SELECT options -> 'linear_response' || (options -> 'tol') FROM corrected,
@@ -122,6 +126,12 @@ SELECT is((SELECT bmm_fit(x, (SELECT model FROM saddle),
 SELECT throws_like(format('SELECT %L::bayes_model', jsonb_set(model::jsonb, '{deviations}',
   to_jsonb('{{-1,0,0,0,0,0,0,0},{0,0,0,0,0,0,0,0}}'::float8[]))),
   '%member "deviations" must not be negative', 'stored deviations are checked') FROM corrected;
+SELECT throws_like(format('SELECT %L::bayes_model', jsonb_set(model::jsonb, '{weight_deviations}',
+  '[0.1, -0.1]')), '%member "weight_deviations" must not be negative', 'of weights too')
+  FROM corrected;
+SELECT is((SELECT array_agg(coalesce(p.sd, -1)) FROM corrected,
+    bmm_parameters((model::jsonb - 'weight_deviations')::text::bayes_model) AS p
+    WHERE element IS NULL), '{-1,-1}', 'a model without them does not know them');
 SELECT ok(bool_and(l.sd > v.sd) AND count(*) = 14, 'rows with missing values, of any likelihoods')
   FROM bmm_parameters((SELECT bmm_fit(x, 2, o || '{"linear_response": true}') FROM births, o)) AS l
   JOIN bmm_parameters((SELECT bmm_fit(x, 2, o) FROM births, o)) AS v

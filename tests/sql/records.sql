@@ -77,12 +77,12 @@ SELECT results_eq('SELECT c.* FROM mixed, bayes_columns(model) AS c', $$VALUES
   (5, 'city', 'label', 1, 'Berlin'), (5, 'city', 'label', 2, 'Rom'),
   (5, 'city', 'label', 3, 'Århus'), (6, 'visits', 'number', NULL, NULL)$$,
   'names, kinds and labels are kept, labels in the order of their bytes');
-SELECT set_eq($$SELECT DISTINCT name, likelihood, parameter, label
-  FROM mixed, bmm_parameters(model)$$, $$VALUES
-  ('age', 'normal', 'mean', NULL), ('age', 'normal', 'variance', NULL),
+SELECT set_eq($$SELECT DISTINCT column_name, likelihood, parameter, label
+  FROM mixed, bmm_parameters(model) WHERE element IS NOT NULL$$, $$VALUES
+  ('age', 'normal', 'mean', NULL), ('age', 'normal', 'sd', NULL),
   ('city', 'categorical', 'probability', ''), ('city', 'categorical', 'probability', 'Berlin'),
   ('city', 'categorical', 'probability', 'Rom'), ('city', 'categorical', 'probability', 'Århus'),
-  ('income', 'normal', 'mean', NULL), ('income', 'normal', 'variance', NULL),
+  ('income', 'normal', 'mean', NULL), ('income', 'normal', 'sd', NULL),
   ('member', 'bernoulli', 'probability', NULL), ('plan', 'categorical', 'probability', 'basic'),
   ('plan', 'categorical', 'probability', 'gold'), ('plan', 'categorical', 'probability', 'silver'),
   ('visits', 'poisson', 'rate', NULL)$$, 'each has its likelihood, and parameters their labels');

@@ -1,6 +1,6 @@
 -- Refits: what a start model hands on, numbers that stand, new labels, and components of two models
 -- side by side.
-SELECT plan(38);
+SELECT plan(43);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 SET client_min_messages = error;
@@ -57,6 +57,18 @@ SELECT ok((SELECT max(value) FROM models AS m, bmm_parameters(model) AS p
   WHERE m.name = 'new' AND label = 'gold') < 0.05, 'a label that is gone keeps its prior');
 SELECT is(new_model::text::bayes_model, new_model, 'as text: ' || new)
   FROM pairs WHERE old = 'old';
+-- A growing frame brings a label among the others each time.
+SELECT is(count(DISTINCT timeless(model)), 1::bigint, 'aggregates over frames')
+FROM (SELECT last_value(f) OVER (ORDER BY i ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED
+      FOLLOWING) AS model FROM (SELECT i, bmm_fit(r, start) OVER (ORDER BY i) AS f
+      FROM (SELECT bmm_fit(p, 1) AS start FROM (SELECT age, plan FROM old_rows) AS p) AS m,
+        generate_series(0, 4) AS i, LATERAL (SELECT 20.0 + i AS age,
+          (ARRAY['gold', 'zinc', 'base', 'silver', 'ore'])[1 + i] AS plan) AS r) AS g
+  UNION ALL
+  SELECT bmm_fit(r, start) FROM (SELECT bmm_fit(p, 1) AS start FROM (SELECT age, plan
+    FROM old_rows) AS p) AS m, (SELECT 20.0 + i AS age,
+      (ARRAY['gold', 'zinc', 'base', 'silver', 'ore'])[1 + i] AS plan
+      FROM generate_series(0, 4) AS i) AS r GROUP BY start) AS all_of_them;
 -- One component: an update is the fit to all rows at once, labels that came later included.
 SELECT never($$SELECT p.label, NOT near(p.value, q.value) AS wrong
   FROM bmm_parameters((SELECT bmm_update(r, (SELECT bmm_fit(r, 1,
@@ -86,6 +98,16 @@ SELECT never($$SELECT name, options->>'missing' <> 'skip'
   FROM models, bayes_info(model) WHERE name IN ('new', 'warm')$$, 'missing and prior');
 SELECT is((SELECT count(DISTINCT restart) FROM models, bayes_trace(model) WHERE name = 'warm'),
   5::bigint, 'restarts beside a warm start');
+SELECT is(complaint(format($$SELECT bmm_fit(r, (SELECT model FROM models WHERE name = 'old'), %L)
+  FROM new_rows AS r$$, options)), said, options)
+FROM (VALUES ('{"likelihood": {"age": "normal", "plan": "categorical"}}', 'no error'),
+  ('{"likelihood": {"age": "exponential"}}', '22023 option "likelihood" has "exponential" for '
+    'column "age", but the model which the fit starts from has "normal"'),
+  ('{"likelihood": {"aga": "normal"}}',
+    '22023 option "likelihood" names a column "aga", which the rows do not have'),
+  ('{"likelihood": ["poisson", "bernoulli", "categorical"]}',
+    '22023 option "likelihood" is not that of the model which the fit starts from'))
+  AS c(options, said);
 SELECT is(i.options->'prior'->>'transition', '3.0', 'the prior of a hidden Markov model')
 FROM (SELECT hmm_fit(s, hmm) AS m FROM (SELECT s, hmm_fit(s, 2, '{"prior": {"transition": 3}}')
     AS hmm FROM (VALUES ('{a,b,a,a,b,b}'::text[])) AS v(s) GROUP BY s) AS f GROUP BY hmm) AS g,

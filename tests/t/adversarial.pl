@@ -129,7 +129,7 @@ my @options = ('NULL', map { "'$_'" } '{}', 'null', '[]', '[{}]', '1', '"x"', 't
         '{"prior": {"a": 1e9}}', '{"prior": {"c": 1e-300}}', '{"prior": {"m": [1e300, -1e300]}}',
         '{"prior": {"m": [1e150, -1e150]}}', '{"prior": {"type": "independent", "C": 1e-300}}');
 my @keys = (qw(method covariance restarts init seed max_iter tol max_seconds missing on_error prior
-    covariance_floor batch_size kappa t0), map { "prior.$_" } qw(type alpha m c a B C));
+    covariance_floor batch_size kappa t0 scale models id weight), map { "prior.$_" } qw(type alpha m c a B C));
 my @nasty = ('null', 'true', '"x"', '""', '"' . 'y' x 3000 . '"', '"\u00fc"', -1, 0, 0.5, 1, 2,
     '1e300', '-1e300', '1e-300', '9223372036854775807', '1e400', '[]', '[[]]', '[1]', '[1, 2]',
     '[[1, 2], [3, 4]]', '[[1, 0], [0, 1]]', '[[1, 2], [2, 1]]', '[[1e200, 0], [0, 1e200]]',
@@ -237,6 +237,7 @@ my %values = (
             "'{9223372036854775807,0}'::bigint[]", "'{0,1}'::real[]",
         "'{0,1}'::text[]", "'{a,b}'::varchar[]", q{'{"[1]",null}'::jsonb[]},
             "'{1-1-1,infinity}'::date[]", "'{192.168.0.1}'::inet[]", q{ARRAY[(1, 'a')]::record[]},
+            q{ARRAY[ROW(1.5, 'a'::text, true), NULL, ROW(NULL, 'b'::text, false)]},
             "'{1,2}'::oid[]", "'0 1'::int2vector", "'0 1'::oidvector",
             q{'{"(0,1)","(1,0)"}'::point[]}, "'{1,0}'::bit[]", "'{0,1}'::money[]",
             "'{{0,1},{1,0}}'::float8[]", "'{{0,NULL},{NaN,0}}'::float8[]",
@@ -302,7 +303,8 @@ sub values_of {
         ? ($family =~ /^(?:[gh]mm|nmf)$/ ? "'{}'" : q{'{"draws": 20}'}, @{$options{$family}})
         : $type ne 'bayes_query' || $family eq 'gmm' ? ()
         : $family eq 'bmm' ? q{'SELECT bits FROM good'}
-        : $family eq 'hmm' ? q{'SELECT id, series FROM good'}
+        : $family eq 'hmm' ? (q{'SELECT id, series FROM good'},
+            q{'SELECT id % 2, word, id FROM good ORDER BY 1'})
         : $family eq 'lda' ? q{'SELECT ARRAY[word] FROM good'}
         : $family eq 'nmf' ? q{'SELECT id, word, 2 FROM good'} : q{'SELECT id, x FROM good'};
     @first = q{'{0.5,0.25}'::float8[]} if $family eq 'hmm' && $type eq 'anyarray';

@@ -61,6 +61,16 @@ unlike($session->run(q{SELECT count(m) FROM (SELECT bmm_fit(r, 2, '{"likelihood"
       FROM faithful) AS r) AS f}),
     qr/NOTICE/, 'nor is there anything to say where a likelihood is given');
 
+$said = $session->run(q{SELECT count(*) FROM hmm_decode('SELECT id % 5, ''n'' || id AS name,
+      (id % 2)::int AS flag, id FROM faithful ORDER BY 1, id', 1)});
+like($said, qr/^WARNING:  \w{5}: column "name" has another label in every row$/m,
+    'in steps of sequences too');
+like($said, qr/^NOTICE:  \w{5}: column "flag" has no numbers but 0 and 1, and is taken as normal$/m,
+    'and numbers that are 0 and 1');
+like($said, qr/^HINT:  .*\{"emission": "bernoulli"\}/m, 'with the option of sequences');
+like($session->run(q{SELECT count(*) FROM hmm_decode('SELECT id, x[1] AS x FROM faithful', 1)}),
+    qr/^WARNING:  \w{5}: all 272 sequences have one step$/m, 'what names rows, not sequences');
+
 # ---- a fit at the edge ----
 
 for my $case (['gmm', '{"method": "em", "restarts": 3}', 'covariance_floor'],
@@ -145,6 +155,9 @@ for my $case (['gmm', '1,2', '{}', 'elbo', 2], ['gmm', '2,1,2', '{"method": "em"
 $said = $session->run(q{SELECT k FROM nmf_select('SELECT id, x FROM digits', '{1,4}',
       '{"max_iter": 30}')});
 like($said, qr/^NOTICE:  \w{5}: the best k by log_likelihood is/m, 'of factors');
+$said = $session->run(q{SELECT hmm_select(s, '{1,2}') IS NOT NULL
+      FROM (SELECT array_agg(waiting ORDER BY id) AS s FROM faithful) AS f});
+like($said, qr/^NOTICE:  \w{5}: the best k by elbo is 2, the largest tried$/m, 'of states');
 
 # ---- documents ----
 

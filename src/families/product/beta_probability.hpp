@@ -41,6 +41,9 @@ template <class F> struct BetaProbability : ConjugateColumn<F> {
     const double whole = q[0] + q[1];
     out[0] = std::sqrt(q[0] / whole * (q[1] / whole) / (whole + 1));
   }
+  void marginals(const double *q, Marginal *out) const {
+    out[0] = {Marginal::Kind::beta, q[0], q[1]};
+  }
   void covariances(const double *q, double *phi, double *named) const {
     const double whole = q[0] + q[1], both = trigamma(whole);
     phi[0] = trigamma(q[0]) - both;

@@ -158,6 +158,9 @@ struct Categorical : ConjugateColumn<Categorical> {
   double predictive_variance(const double *) const {
     return std::numeric_limits<double>::quiet_NaN();
   }
+  void marginals(const double *q, Marginal *out) const {
+    dirichlet_marginals({q, std::size_t(categories)}, 0, out);
+  }
   void deviations(const double *q, double *out) const {
     const double whole = sum(q);
     for (int v = 0; v < categories; ++v)

@@ -46,7 +46,7 @@ inline constexpr double least_mode = 1e-12;
 template <class F>
 concept ColumnFamily = requires(const F &family, const double *in, double *out,
                                 const double *const *columns, std::span<const F> families, double x,
-                                Random &random, const ColumnBounds &bounds) {
+                                Random &random, const ColumnBounds &bounds, Marginal *marginals) {
   { F::name } -> std::convertible_to<const char *>;  // as in option likelihood
   // is the (finite) x an allowed value? 0 is, in every family
   { family.allowed(x) } -> std::same_as<bool>;
@@ -132,6 +132,9 @@ concept ColumnFamily = requires(const F &family, const double *in, double *out,
   family.draw(in, random, out);
   // posterior -> standard deviations of the named parameters
   family.deviations(in, out);
+  // posterior -> the distribution of each of them; of a variance that of its root, by which results
+  // show it
+  family.marginals(in, marginals);
   // The posterior as an exponential family, its density proportional to exp(eta . phi) with as many
   // numbers eta as it has, to which rows add theirs.
   // posterior, another one of the column as the origin of locations -> eta, and back

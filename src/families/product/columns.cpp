@@ -93,6 +93,7 @@ template <ColumnFamily F> class ColumnOf final : public Column {
     f_.draw(q, random, point);
   }
   void deviations(const double *q, double *out) const override { f_.deviations(q, out); }
+  void marginals(const double *q, Marginal *out) const override { f_.marginals(q, out); }
   void natural_parameters(const double *q, const double *about, double *out) const override {
     f_.natural_parameters(q, about, out);
   }

@@ -13,6 +13,7 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
+#include "families/marginal.hpp"
 #include "families/product/column_names.hpp"
 
 namespace bayes {
@@ -106,6 +107,7 @@ class BAYES_API Column : public ColumnTraits {
   virtual double log_marginal_likelihood(const double *statistics, const double *prior) const = 0;
   virtual void draw(const double *q, Random &random, double *point) const = 0;
   virtual void deviations(const double *q, double *out) const = 0;
+  virtual void marginals(const double *q, Marginal *out) const = 0;
   virtual void natural_parameters(const double *q, const double *about, double *out) const = 0;
   virtual void from_natural_parameters(const double *natural, const double *about,
                                        double *q) const = 0;

@@ -43,6 +43,9 @@ template <class F> struct GammaRate : ConjugateColumn<F> {
   }
   void point_estimate(const double *q, double *point) const { point[0] = q[0] / q[1]; }
   void deviations(const double *q, double *out) const { out[0] = std::sqrt(q[0]) / q[1]; }
+  void marginals(const double *q, Marginal *out) const {
+    out[0] = {Marginal::Kind::gamma, q[0], q[1]};
+  }
   void covariances(const double *q, double *phi, double *named) const {
     phi[0] = trigamma(q[0]);
     phi[1] = phi[2] = -1 / q[1];

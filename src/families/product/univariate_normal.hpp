@@ -128,6 +128,10 @@ struct UnivariateNormal : ColumnDefaults<UnivariateNormal> {
     out[0] = q[2] > 2 ? std::sqrt(q[3] / (q[1] * (q[2] - 2))) : none;
     out[1] = q[2] > 4 ? q[3] / (q[2] - 2) * std::sqrt(2 / (q[2] - 4)) : none;
   }
+  void marginals(const double *q, Marginal *out) const {
+    out[0] = {Marginal::Kind::student, q[2], std::sqrt(q[3] / q[1] / q[2]), q[0]};
+    out[1] = {Marginal::Kind::root, q[2], q[3]};
+  }
   // With y the mean and O the origin of locations, eta is c (m - O), c, a, B + c (m - O)^2, and phi
   // is Lambda y, -Lambda y^2 / 2, log(Lambda) / 2, -Lambda / 2. About m c Lambda y^2 is chi-square
   // whatever Lambda is.

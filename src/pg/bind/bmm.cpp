@@ -1,10 +1,9 @@
 // Bernoulli mixtures in SQL.
 #include "mixture/bmm.hpp"
 
-#include <cmath>
-
 #include "pg/bind/choice.hpp"
 #include "pg/bind/mixture_functions.hpp"
+#include "pg/bind/parameters.hpp"
 #include "pg/bind/selection.hpp"
 #include "pg/bind/window.hpp"
 
@@ -15,8 +14,8 @@ namespace {
 
 RowPolicy policy(const RowOptions &options) { return row_policy(options, bmm_max_dimension); }
 
-BernoulliMixture *start_of(const FitRequest &request) {
-  return static_cast<BernoulliMixture *>(request.start.get());
+const BernoulliMixture *start_of(const FitRequest &request) {
+  return static_cast<const BernoulliMixture *>(request.start.get());
 }
 
 RowPolicy fit_policy(const FitRequest &request) {
@@ -68,10 +67,13 @@ constexpr Binding<RowCollector> bmm = {
     .check = {fit_policy, ColumnUse::likelihoods},
     .fit = [](const FitRequest &request, RowCollector &data,
               Control &control) -> std::unique_ptr<Model> {
-      if (BernoulliMixture *const start = start_of(request); start && !start->info.columns.empty())
-        start->number_labels(data.columns());
-      return bmm_fit(data.rows, request.k, request.options, start_of(request), request.update,
-                     control);
+      const BernoulliMixture *start = start_of(request);
+      std::unique_ptr<BernoulliMixture> renumbered;
+      if (start && !start->info.columns.empty()) {
+        renumbered = start->with_labels_of(data.columns());
+        start = renumbered.get();
+      }
+      return bmm_fit(data.rows, request.k, request.options, start, request.update, control);
     },
     .label = [](const Model &model,
                 std::span<const double> x) { return mixture(model).predict(x); },
@@ -114,22 +116,7 @@ BAYES_FUNCTION(bmm_components) {
   return Datum(0);
 }
 
-BAYES_FUNCTION(bmm_parameters) {
-  ResultRows result(fcinfo);
-  const std::unique_ptr<Model> model = bmm_model(fcinfo);
-  const RowColumns &columns = model->info.columns;
-  mixture(*model).parameters([&](const BmmParameter &p) {
-    const RowColumn *const column = columns.empty() ? nullptr : &columns[std::size_t(p.element)];
-    const bool category = !std::isnan(p.category);
-    const bool labelled = category && column && p.category < double(column->labels.size());
-    result.row({p.component + 1, p.element + 1, column ? Cell::text(column->name) : Cell(),
-                Cell::text(p.likelihood), Cell::text(p.name),
-                category ? Cell(std::int64_t(p.category)) : Cell(),
-                labelled ? Cell::text(column->labels[std::size_t(p.category)]) : Cell(), p.value,
-                Cell::or_null(p.deviation)});
-  });
-  return Datum(0);
-}
+BAYES_FUNCTION(bmm_parameters) { return parameter_rows<BernoulliMixture>(fcinfo, bmm.family); }
 
 BAYES_FUNCTION(bmm_posterior) {
   ResultRows result(fcinfo);

@@ -8,6 +8,7 @@
 #include "base/message.hpp"
 #include "pg/bind/aggregate.hpp"
 #include "pg/bind/mixture_functions.hpp"
+#include "pg/bind/parameters.hpp"
 #include "pg/bind/query_rows.hpp"
 #include "pg/bind/window.hpp"
 #include "pg/server/encoding.hpp"
@@ -168,6 +169,10 @@ BAYES_FUNCTION(dpmm_clusters) {
                 c.count});
   }
   return Datum(0);
+}
+
+BAYES_FUNCTION(dpmm_parameters) {
+  return parameter_rows<DirichletProcessMixture>(fcinfo, dpmm.family);
 }
 
 BAYES_FUNCTION(dpmm_estimate) {

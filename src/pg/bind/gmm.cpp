@@ -3,6 +3,7 @@
 
 #include "pg/bind/choice.hpp"
 #include "pg/bind/mixture_functions.hpp"
+#include "pg/bind/parameters.hpp"
 #include "pg/bind/selection.hpp"
 #include "pg/bind/window.hpp"
 
@@ -113,6 +114,8 @@ BAYES_FUNCTION(gmm_components) {
   emit_components(result, mixture(*gmm_model(fcinfo)));
   return Datum(0);
 }
+
+BAYES_FUNCTION(gmm_parameters) { return parameter_rows<GaussianMixture>(fcinfo, gmm.family); }
 
 BAYES_FUNCTION(gmm_posterior) {
   ResultRows result(fcinfo);

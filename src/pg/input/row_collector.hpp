@@ -38,6 +38,8 @@ struct RowCheck {
   /// Throws Error for options that cannot be.
   RowPolicy (*policy)(const FitRequest &request);
   ColumnUse use = ColumnUse::numbers;
+  /// labels that the model does not know which the request has
+  UnknownLabels unknown = UnknownLabels::added;
 };
 
 class RowCollector : public WeightedCollector {
@@ -100,7 +102,6 @@ class RowCollector : public WeightedCollector {
   }
   void decide();
   void sort_labels();
-  void check_columns();
   void take(const std::optional<std::span<const double>> &x, double weight) {
     if (!x) return rows.skip();
     if (std::ptrdiff_t(x->size()) != dimension_) check_length(x->size());

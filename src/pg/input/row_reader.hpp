@@ -2,6 +2,7 @@
 // values.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -46,7 +47,9 @@ enum class UnknownLabels : char {
   /// a missing value, or an error if values must not be missing
   missing,
   /// one more label
-  added
+  added,
+  /// an error
+  refused
 };
 
 /// Reads the rows of one SQL type. What the columns of records are is known from a model (expect)
@@ -59,6 +62,10 @@ class RowReader {
 
   /// Rows have the columns of this model, and must be as long.
   void expect(const ModelInfo &info, UnknownLabels unknown = UnknownLabels::missing);
+  /// Messages call a record so, by its number, instead of "row 2".
+  void name_rows(std::function<std::string(std::int64_t number)> name) {
+    name_row_ = std::move(name);
+  }
   /// Rows are records of this description, from its attribute `first` (from 0) on.
   void describe(TupleDesc description, int first = 0);
 
@@ -109,6 +116,7 @@ class RowReader {
   void add_column(RowColumn column, const std::vector<std::string> &labels, bool closed);
   std::optional<std::span<const double>> checked(const bool *nulls, std::int64_t number,
                                                  Missing missing);
+  std::string place_of(std::size_t column, std::int64_t number) const;
   [[noreturn]] void refuse(std::size_t column, bool null, std::int64_t number) const;
 
   void find_cast(Oid type);
@@ -126,6 +134,10 @@ class RowReader {
   std::vector<std::unique_ptr<ColumnLabels>> labels_;
   std::vector<Field> fields_;
   bool any_labels_ = false;
+  UnknownLabels unknown_ = UnknownLabels::missing;
+  /// columns are those of a model
+  bool from_model_ = false;
+  std::function<std::string(std::int64_t number)> name_row_;
   std::vector<double> x_;
 };
 

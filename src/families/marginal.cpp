@@ -1,0 +1,283 @@
+#include "families/marginal.hpp"
+
+#include <algorithm>
+#include <boost/math/distributions/beta.hpp>
+#include <boost/math/distributions/gamma.hpp>
+#include <boost/math/distributions/students_t.hpp>
+#include <boost/math/policies/policy.hpp>
+#include <boost/math/tools/toms748_solve.hpp>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "base/control.hpp"
+#include "base/special.hpp"
+
+namespace bayes {
+namespace {
+
+namespace math = boost::math;
+namespace policies = boost::math::policies;
+
+// No promotion to long double, as in base/special.cpp. What underflows is 0.
+using MarginalPolicy = policies::policy<policies::promote_double<false>,
+                                        policies::overflow_error<policies::ignore_error>,
+                                        policies::underflow_error<policies::ignore_error>>;
+using Beta = math::beta_distribution<double, MarginalPolicy>;
+using Gamma = math::gamma_distribution<double, MarginalPolicy>;
+using Student = math::students_t_distribution<double, MarginalPolicy>;
+
+constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
+
+/// Beyond these Boost.Math takes milliseconds, or forever; the approximations below are then right
+/// to nine digits and more of a standard deviation.
+constexpr double large_shape = 1e8, largest_other = 1e12;
+
+double normal_below(double z) { return std::erfc(-z / std::sqrt(2.0)) / 2; }
+
+/// A gamma variable of a large shape: the root of x / shape is nearly normal (Wilson and Hilferty
+/// 1931).
+struct LargeGamma {
+  double shape;
+  double below(double x) const {
+    return normal_below((std::cbrt(x / shape) - 1 + 1 / (9 * shape)) * 3 * std::sqrt(shape));
+  }
+  double quantile(double p) const {
+    const double root = 1 - 1 / (9 * shape) + normal_quantile(p) / (3 * std::sqrt(shape));
+    return shape * root * root * root;
+  }
+};
+
+/// Two large shapes: the same for a ratio of gamma variables (Paulson 1942).
+struct LargeBeta {
+  double a, b;
+  double below(double x) const {
+    const double root = std::cbrt(x / a * (b / (1 - x)));
+    return normal_below(((1 - small(b)) * root - (1 - small(a))) /
+                        std::sqrt(small(b) * root * root + small(a)));
+  }
+  double quantile(double p) const {
+    const double z = normal_quantile(p), u = 1 - small(a), v = 1 - small(b),
+                 root = (u * v + z * std::sqrt(u * u * small(b) + v * v * small(a) -
+                                               z * z * small(a) * small(b))) /
+                        (v * v - z * z * small(b)),
+                 odds = root * root * root * (a / b);
+    return odds / (1 + odds);
+  }
+  static double small(double shape) { return 1 / (9 * shape); }
+};
+
+double gamma_below(double shape, double x) {
+  return shape > large_shape ? LargeGamma{shape}.below(x) : math::cdf(Gamma(shape), x);
+}
+double gamma_above(double shape, double x) {
+  return shape > large_shape ? 1 - LargeGamma{shape}.below(x)
+                             : math::cdf(math::complement(Gamma(shape), x));
+}
+double gamma_quantile(double shape, double p) {
+  return shape > large_shape ? LargeGamma{shape}.quantile(p) : math::quantile(Gamma(shape), p);
+}
+/// With probability p above it.
+double upper_gamma_quantile(double shape, double p) {
+  return shape > large_shape ? LargeGamma{shape}.quantile(1 - p)
+                             : math::quantile(math::complement(Gamma(shape), p));
+}
+
+/// Shapes so small that a probability is 0 or 1 for all that a double can tell.
+bool two_valued(double a, double b) { return a + b < 1e-10; }
+
+/// Of a beta variable one of whose shapes is beyond comparison with the other, the probability that
+/// has the small one is a gamma variable over the large one.
+double beta_below(double a, double b, double x) {
+  if (two_valued(a, b)) return b / (a + b);
+  if (std::min(a, b) > large_shape) return LargeBeta{a, b}.below(x);
+  if (b > largest_other) return gamma_below(a, x * b);
+  if (a > largest_other) return gamma_above(b, (1 - x) * a);
+  return math::cdf(Beta(a, b), x);
+}
+double beta_quantile(double a, double b, double p) {
+  if (two_valued(a, b)) return p > b / (a + b);
+  if (std::min(a, b) > large_shape) return LargeBeta{a, b}.quantile(p);
+  if (b > largest_other) return gamma_quantile(a, p) / b;
+  if (a > largest_other) return 1 - upper_gamma_quantile(b, p) / a;
+  return math::quantile(Beta(a, b), p);
+}
+
+/// The p-quantile of the distribution in its standard form; of `root` that of chi-square(a) / 2
+/// with probability p above it.
+double standard_quantile(const Marginal &m, double p) {
+  switch (m.kind) {
+    case Marginal::Kind::beta: return beta_quantile(m.a, m.b, p);
+    case Marginal::Kind::gamma: return gamma_quantile(m.a, p);
+    case Marginal::Kind::student: return math::quantile(Student(m.a), p);
+    case Marginal::Kind::normal: return normal_quantile(p);
+    case Marginal::Kind::root: break;
+  }
+  return upper_gamma_quantile(m.a / 2, p);
+}
+
+/// A probability that is 0 or 1.
+bool certain(const Marginal &m) { return m.kind == Marginal::Kind::beta && !(m.a > 0 && m.b > 0); }
+
+}  // namespace
+
+double Marginal::mean() const {
+  switch (kind) {
+    case Kind::beta: return a / (a + b);
+    case Kind::gamma: return a / b;
+    case Kind::student:
+    case Kind::normal: return location;
+    case Kind::root: break;
+  }
+  // sqrt(b / 2) Gamma((a - 1) / 2) / Gamma(a / 2)
+  return a > 1 ? std::sqrt(b / 2) * std::exp(log_beta((a - 1) / 2, 0.5) - log_gamma(0.5))
+               : undefined;
+}
+
+double Marginal::deviation() const {
+  switch (kind) {
+    case Kind::beta: return std::sqrt(a / (a + b) * (b / (a + b)) / (a + b + 1));
+    case Kind::gamma: return std::sqrt(a) / b;
+    case Kind::student: return a > 2 ? b * std::sqrt(a / (a - 2)) : undefined;
+    case Kind::normal: return b;
+    case Kind::root: break;
+  }
+  if (!(a > 2)) return undefined;
+  // Of E[x^2] - E[x]^2 digits cancel where a is large: there by its expansion in 1 / a.
+  if (a > 1e4) return std::sqrt(b / a * (0.5 / a)) * (1 + (15.0 / 8 + 439.0 / 128 / a) / a);
+  const double m = mean();
+  return std::sqrt(std::max(0.0, b / (a - 2) - m * m));
+}
+
+double Marginal::probability_below(double x) const {
+  switch (kind) {
+    case Kind::beta:
+      return x >= 1 || (x >= 0 && !(a > 0)) ? 1
+             : x <= 0 || certain(*this)     ? 0
+                                            : beta_below(a, b, x);
+    case Kind::gamma: return x <= 0 ? 0 : gamma_below(a, x * b);
+    case Kind::student: return math::cdf(Student(a), (x - location) / b);
+    case Kind::normal: return normal_below((x - location) / b);
+    case Kind::root: break;
+  }
+  return x <= 0 ? 0 : gamma_above(a / 2, b / (2 * x * x));
+}
+
+double Marginal::quantile(double p) const {
+  if (certain(*this)) return a > 0;
+  double y;
+  try {
+    y = standard_quantile(*this, p);
+  } catch (const std::exception &) {
+    return undefined;
+  }
+  switch (kind) {
+    case Kind::beta: return y;
+    case Kind::gamma: return y / b;
+    case Kind::student:
+    case Kind::normal: return location + b * y;
+    case Kind::root: break;
+  }
+  return std::sqrt(b / (2 * y));
+}
+
+Marginal Marginal::with_deviation(double deviation) const {
+  Marginal out = *this;
+  const double own = kind == Kind::root ? b / (a - 2) * std::sqrt(2 / (a - 4)) : this->deviation();
+  if (!(own > 0) || !(deviation > own) || (kind == Kind::root && !(a > 4))) return out;
+  const double m = kind == Kind::root ? b / (a - 2) : mean(), ratio = m / deviation;
+  switch (kind) {
+    case Kind::beta: {
+      // so little that double precision still tells it from a probability that is 0 or 1
+      const double whole = std::max(1e-6, ratio * (b / (a + b) / deviation) - 1);
+      out.a = m * whole;
+      out.b = b / (a + b) * whole;
+      break;
+    }
+    case Kind::gamma:
+      out.a = ratio * ratio;
+      out.b = out.a / m;
+      break;
+    case Kind::student:
+    case Kind::normal: out.b = b * (deviation / own); break;
+    case Kind::root:
+      out.a = 4 + 2 * ratio * ratio;
+      out.b = m * (out.a - 2);
+      break;
+  }
+  return out;
+}
+
+void dirichlet_marginals(std::span<const double> alpha, double rest, Marginal *out) {
+  // The sum of the others, not what is left of the whole: so no digits cancel.
+  double sum = rest;
+  for (std::size_t i = alpha.size(); i-- > 0; sum += alpha[i])
+    out[i] = {Marginal::Kind::beta, alpha[i], sum};
+  sum = 0;
+  for (std::size_t i = 0; i < alpha.size(); sum += alpha[i++]) out[i].b += sum;
+}
+
+MarginalMixture::MarginalMixture(std::span<const Marginal> parts) : parts_(parts) {
+  const double share = 1 / double(parts.size());
+  mean_ = 0;
+  for (const Marginal &part : parts) mean_ += share * part.mean();
+  double variance = 0;
+  for (const Marginal &part : parts) {
+    const double own = part.deviation(), away = part.mean() - mean_;
+    variance += share * (own * own + away * away);
+  }
+  deviation_ = std::sqrt(variance);
+}
+
+double MarginalMixture::quantile(double p) const {
+  // It lies among those of the parts, and within Cantelli's bounds, which are cheaper.
+  double low, high;
+  const double root = std::sqrt((1 - p) / p);
+  if (std::isfinite(deviation_)) {
+    low = mean_ - 1.001 * deviation_ * root;
+    high = mean_ + 1.001 * deviation_ / root;
+    if (parts_[0].kind == Marginal::Kind::beta) high = std::min(high, 1.0);
+    if (parts_[0].kind == Marginal::Kind::beta || parts_[0].kind == Marginal::Kind::gamma ||
+        parts_[0].kind == Marginal::Kind::root)
+      low = std::max(low, 0.0);
+  } else {
+    low = std::numeric_limits<double>::infinity();
+    high = -low;
+    for (const Marginal &part : parts_) {
+      const double own = part.quantile(p);
+      low = std::min(low, own);
+      high = std::max(high, own);
+    }
+  }
+  if (!(low < high)) return low;
+  try {
+    const auto error = [&](double x) {
+      poll_here();
+      double sum = 0;
+      for (const Marginal &part : parts_) sum += part.probability_below(x);
+      return sum / double(parts_.size()) - p;
+    };
+    const double at_low = error(low), at_high = error(high);
+    if (at_low >= 0) return low;
+    if (at_high <= 0) return high;
+    std::uintmax_t most = 100;
+    const auto [from, to] =
+        math::tools::toms748_solve(error, low, high, at_low, at_high,
+                                   math::tools::eps_tolerance<double>(45), most, MarginalPolicy());
+    return from + (to - from) / 2;
+  } catch (const std::domain_error &) {
+    return undefined;
+  } catch (const math::evaluation_error &) {
+    return undefined;
+  }
+}
+
+double quantile_of_draws(std::span<const double> sorted, double p) {
+  const double n = double(sorted.size()), at = p * (n + 1);
+  if (!(at >= 1 && at <= n)) return undefined;
+  const std::size_t i = std::size_t(at);
+  const double next = i < sorted.size() ? sorted[i] : sorted[i - 1];
+  return sorted[i - 1] + (at - double(i)) * (next - sorted[i - 1]);
+}
+
+}  // namespace bayes

@@ -1,0 +1,73 @@
+#include "families/parameter.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/control.hpp"
+#include "base/error.hpp"
+#include "base/message.hpp"
+
+namespace bayes {
+namespace {
+
+/// The interval between the quantiles that leave out as much on both sides.
+template <class Quantile> void set_interval(Parameter &parameter, double level, Quantile quantile) {
+  parameter.lower = quantile((1 - level) / 2);
+  parameter.upper = quantile((1 + level) / 2);
+}
+
+/// The mean of a root, or else its median.
+template <class Posterior> void set_root(Parameter &parameter, const Posterior &posterior) {
+  if (!parameter.root) return;
+  const double mean = posterior.mean();
+  parameter.value = std::isnan(mean) ? posterior.quantile(0.5) : mean;
+}
+
+}  // namespace
+
+void require_level(double level) {
+  if (!(level > 0 && level < 1))
+    throw Error(Errc::invalid_argument, message("level is {}, but must be between 0 and 1", level),
+                "It is the probability that an interval holds.", "Take 0.95 or 0.9.");
+}
+
+ParameterTable::ParameterTable(std::optional<double> level, const TakeParameter &take)
+    : level_(level),
+      take_(take) {
+  if (level) require_level(*level);
+}
+
+void ParameterTable::under(Parameter parameter, Marginal q, double corrected) const {
+  poll_here();
+  if (corrected > 0) q = q.with_deviation(corrected);
+  set_root(parameter, q);
+  parameter.deviation = q.deviation();
+  if (level_) set_interval(parameter, *level_, [&q](double p) { return q.quantile(p); });
+  take_(parameter);
+}
+
+void ParameterTable::over(Parameter parameter, std::span<const Marginal> draws) const {
+  poll_here();
+  const MarginalMixture all(draws);
+  set_root(parameter, all);
+  parameter.deviation = all.deviation();
+  if (level_) set_interval(parameter, *level_, [&all](double p) { return all.quantile(p); });
+  take_(parameter);
+}
+
+void ParameterTable::over(Parameter parameter, std::vector<double> draws, double deviation) const {
+  poll_here();
+  std::sort(draws.begin(), draws.end());
+  const double n = double(draws.size());
+  double mean = 0, squares = 0;
+  for (const double draw : draws) mean += draw / n;
+  for (const double draw : draws) squares += (draw - mean) * (draw - mean);
+  if (parameter.root) parameter.value = mean;
+  if (std::isnan(deviation) && n > 1) deviation = std::sqrt(squares / (n - 1));
+  parameter.deviation = deviation;
+  if (level_)
+    set_interval(parameter, *level_, [&draws](double p) { return quantile_of_draws(draws, p); });
+  take_(parameter);
+}
+
+}  // namespace bayes

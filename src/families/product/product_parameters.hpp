@@ -1,0 +1,18 @@
+// The parameters of products of columns, as results show them.
+#pragma once
+
+#include <vector>
+
+#include "families/parameter.hpp"
+#include "families/product/product_components.hpp"
+
+namespace bayes {
+
+/// Those of column j of component k at the point, without what a posterior says of them; a
+/// variance as its root.
+BAYES_API std::vector<Parameter> element_parameters(const ProductPoint &point, int k, int j);
+
+/// Adds the distributions of as many.
+BAYES_API void add_marginals(const ProductPosterior &q, int k, int j, std::vector<Marginal> &out);
+
+}  // namespace bayes

@@ -1,0 +1,93 @@
+// The parameters of a mixture, as results show them, from whatever its fit has left of them.
+#pragma once
+
+#include <vector>
+
+#include "base/control.hpp"
+#include "families/normal/normal_parameters.hpp"
+#include "families/product/product_parameters.hpp"
+#include "fit/learners.hpp"
+#include "mixture/finite_draws.hpp"
+
+namespace bayes {
+
+/// Null, empty or NaN is what the mixture does not have.
+template <class P, class Q> struct DescribedMixture {
+  const MixturePoint<P> &point;
+  /// The weights are Dirichlet(alpha, rest).
+  const Vector *alpha = nullptr;
+  double rest = 0;
+  const Q *posterior = nullptr;
+  /// by linear response: of the weights, and of what a component's point has
+  const Vector *weight_deviations = nullptr;
+  const Matrix *deviations = nullptr;
+  const FiniteDraws<Q> *draws = nullptr;
+  /// Given a draw's partition the weights are Dirichlet with this sum of all parameters.
+  double sum_of_draw = Parameter::none;
+};
+
+namespace detail {
+
+template <class P, class Q>
+void describe_weights(const DescribedMixture<P, Q> &of, const ParameterTable &out, int k,
+                      const std::vector<Marginal> &weights) {
+  Parameter weight{.component = k, .name = "weight"};
+  weight.value = of.point.weights(k);
+  if (of.draws && of.sum_of_draw > 0) {
+    std::vector<Marginal> given;
+    const std::size_t components = std::size_t(of.point.weights.size());
+    for (std::size_t i = std::size_t(k); i < of.draws->weights.size(); i += components) {
+      const double a = of.draws->weights[i] * of.sum_of_draw;
+      given.push_back({Marginal::Kind::beta, a, components > 1 ? of.sum_of_draw - a : 0});
+    }
+    out.over(weight, given);
+  } else if (of.alpha && (of.weight_deviations || !of.deviations)) {
+    out.under(weight, weights[std::size_t(k)],
+              of.weight_deviations ? (*of.weight_deviations)(k) : Parameter::none);
+  } else {
+    out.at_point(weight);
+  }
+}
+
+}  // namespace detail
+
+/// Component by component: its weight, and the parameters of every element.
+template <class P, class Q>
+void describe_mixture(const DescribedMixture<P, Q> &of, const ParameterTable &out) {
+  const int components = int(of.point.weights.size()), d = of.point.components.dimension();
+  std::vector<Marginal> weights, marginals, of_number;
+  if (of.alpha) {
+    weights.resize(std::size_t(components));
+    dirichlet_marginals({of.alpha->data(), weights.size()}, of.rest, weights.data());
+  }
+  for (int k = 0; k < components; ++k) {
+    detail::describe_weights(of, out, k, weights);
+    for (int j = 0; j < d; ++j) {
+      const std::vector<Parameter> parameters = element_parameters(of.point.components, k, j);
+      marginals.clear();
+      if (of.draws)
+        for (int s = 0; s < of.draws->draws; ++s) {
+          poll_here();
+          add_marginals(of.draws->components, s * components + k, j, marginals);
+        }
+      else if (of.posterior)
+        add_marginals(*of.posterior, k, j, marginals);
+      for (std::size_t i = 0; i < parameters.size(); ++i) {
+        if (of.draws) {
+          of_number.clear();
+          for (std::size_t at = i; at < marginals.size(); at += parameters.size())
+            of_number.push_back(marginals[at]);
+          out.over(parameters[i], of_number);
+        } else if (of.posterior) {
+          const int number = parameters[i].number;
+          out.under(parameters[i], marginals[i],
+                    of.deviations && number >= 0 ? (*of.deviations)(number, k) : Parameter::none);
+        } else {
+          out.at_point(parameters[i]);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace bayes
