@@ -76,8 +76,8 @@ CREATE AGGREGATE hmm_fit(sequence anyarray, start bayes_model [, options jsonb [
 );
 COMMENT IS 'Fits a hidden Markov model, starting from the parameters of a fitted one (for '
   'instance yesterday''s): states keep its numbers, missing and the prior that was given hold '
-  'unless options say otherwise, and symbols that it does not know are added. 42804 for a '
-  'model of another family, 2202E for sequences of another shape than the model''s. '
+  'unless options say otherwise, and symbols and labels that it does not know are added. 42804 for '
+  'a model of another family, 2202E for sequences of another shape than the model''s. '
   @hmm_sequences;
 COMMENT IS 'The same with options. '
   @hmm_options;

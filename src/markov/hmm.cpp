@@ -67,20 +67,6 @@ std::int64_t HiddenMarkovModel::stored_draws() const {
                     state->fitted);
 }
 
-ComponentDensities HiddenMarkovModel::densities() const {
-  const double visits = state->visits.sum();
-  const Vector weights =
-      visits > 0 ? Vector(state->visits / visits) : Vector(Vector::Constant(size(), 1.0 / size()));
-  RowColumns columns = info.columns;
-  if (columns.empty() && state->is_symbols())
-    columns = {{"symbol", ValueKind::label, state->symbols}};
-  return std::visit(
-      [&](const auto &fitted) -> ComponentDensities {
-        return {weights, fitted.point.emissions, columns};
-      },
-      state->fitted);
-}
-
 double HiddenMarkovModel::free_parameters() const {
   return std::visit(
       [&]<class Fitted>(const Fitted &fitted) {
@@ -101,6 +87,35 @@ double HiddenMarkovModel::free_parameters() const {
 }
 
 double HiddenMarkovModel::observations() const { return state->observed; }
+
+ComponentDensities HiddenMarkovModel::densities() const {
+  const double visits = state->visits.sum();
+  const Vector weights =
+      visits > 0 ? Vector(state->visits / visits) : Vector(Vector::Constant(size(), 1.0 / size()));
+  RowColumns columns = info.columns;
+  if (columns.empty() && state->is_symbols())
+    columns = {{"symbol", ValueKind::label, state->symbols}};
+  return std::visit(
+      [&](const auto &fitted) -> ComponentDensities {
+        return {weights, fitted.point.emissions, columns};
+      },
+      state->fitted);
+}
+
+std::unique_ptr<HiddenMarkovModel> HiddenMarkovModel::with_labels_of(
+    const RowColumns &columns) const {
+  auto out = std::make_unique<HiddenMarkovModel>();
+  out->info = info;
+  *out->state = *state;
+  if (auto *const fitted = std::get_if<ProductHmm>(&out->state->fitted)) {
+    const SharedColumns shared =
+        bayes::with_labels_of(*fitted->point.emissions.columns, info.columns, columns);
+    fitted->point.emissions.columns = shared;
+    if (fitted->posterior) fitted->posterior->emissions.columns = shared;
+    for (auto &draw : fitted->draws) draw.emissions.columns = shared;
+  }
+  return out;
+}
 
 HmmState HiddenMarkovModel::state_at(int index) const {
   return std::visit(

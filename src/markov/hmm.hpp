@@ -133,11 +133,10 @@ class BAYES_API HiddenMarkovModel final : public Model {
   int code(std::string_view symbol) const;
   /// fitted by vi or svi
   bool has_posterior() const;
-  /// Numbers that the likelihood was maximised over, or might have been: K - 1 initial
-  /// probabilities, K (K - 1) transitions and the parameters of the emissions, less the structural
-  /// zeros.
+  /// K - 1 initial probabilities, K (K - 1) transitions and the parameters of the emissions, less
+  /// the structural zeros.
   double free_parameters() const override;
-  /// weight of all steps that are not entirely missing
+  /// The weight of all steps that are not entirely missing: what the log-likelihood is a sum over.
   double observations() const override;
   /// draws of the parameters; 0 unless fitted by gibbs
   std::int64_t stored_draws() const override;
@@ -232,6 +231,9 @@ class BAYES_API HiddenMarkovModel final : public Model {
   /// What results call a categorical element's value number `value`, which is `number`: its symbol
   /// or label, or the number.
   std::string name_of_category(int element, int value, double number) const;
+  /// The model as a start for steps with these columns, whose labels are those of info.columns and
+  /// others: its categories have the numbers that the labels have there.
+  std::unique_ptr<HiddenMarkovModel> with_labels_of(const RowColumns &columns) const;
 
   struct State;
   std::unique_ptr<State> state;

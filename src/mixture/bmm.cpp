@@ -81,25 +81,7 @@ ComponentDensities BernoulliMixture::densities() const {
 
 std::unique_ptr<BernoulliMixture> BernoulliMixture::with_labels_of(
     const RowColumns &columns) const {
-  std::vector<ColumnSpec> specs = state->columns().specs();
-  for (std::size_t j = 0; j < info.columns.size(); ++j) {
-    const std::vector<std::string> &before = info.columns[j].labels, &now = columns[j].labels;
-    if (before.empty() || !is_categorical(specs[j])) continue;
-    std::vector<double> values;
-    const Column &column = state->columns().column(int(j));
-    for (int i = 0; i < column.numbers_of_name(); ++i) {
-      // Categories that option categories added have no label, and stand behind those that have.
-      const double code = column.value(i), labels = double(before.size());
-      const bool labelled = code >= 0 && code < labels;
-      values.push_back(
-          labelled   ? double(std::lower_bound(now.begin(), now.end(), before[std::size_t(code)]) -
-                            now.begin())
-          : code < 0 ? code
-                     : code - labels + double(now.size()));
-    }
-    specs[j].set_categories(std::move(values));
-  }
-  const auto shared = std::make_shared<const Columns>(std::move(specs));
+  const SharedColumns shared = bayes::with_labels_of(state->columns(), info.columns, columns);
   auto out = std::make_unique<BernoulliMixture>();
   out->info = info;
   State &to = *out->state;

@@ -33,6 +33,9 @@ INSERT INTO asked VALUES
    'SELECT * FROM hmm_paths(%1$s, (SELECT x[1:7] FROM %2$s ORDER BY id LIMIT 1), 3)'),
   ('hmm', NULL, 'prediction',
    'SELECT * FROM hmm_predict(%1$s, (SELECT x[1:7] FROM %2$s ORDER BY id LIMIT 1))'),
+  ('hmm', NULL, 'prediction ahead',
+   'SELECT * FROM hmm_predict(%1$s, (SELECT x[1:7] FROM %2$s ORDER BY id LIMIT 1), 9)
+    WHERE step IN (2, 9)'),
   ('lda', NULL, 'topics', 'SELECT * FROM lda_topics(%1$s)'),
   ('lda', NULL, 'relevance', 'SELECT * FROM lda_relevance(%1$s, 0.5, 5)'),
   ('lda', NULL, 'weights', 'SELECT * FROM lda_topic_weights(%1$s)'),
@@ -158,6 +161,12 @@ CALL record('dpmm similarity', $$
 
 CALL record('hmm relation', $$
   SELECT * FROM hmm_decode('SELECT id, x FROM duo_rows ORDER BY id', 2, '{"restarts": 2}')$$);
+CALL record('hmm relation of steps', $$
+  SELECT * FROM hmm_decode('SELECT t / 100, waiting, duration > 3 AS long FROM geyser
+    ORDER BY t / 100, t', 2, '{"restarts": 2}')$$);
+CALL record('hmm selection', $$
+  SELECT * FROM hmm_select('SELECT id, x FROM duo_rows ORDER BY id', '{1,2}',
+    '{"method": "em", "restarts": 2}')$$);
 CALL record('hmm window decode', $$
   SELECT array_agg(s ORDER BY t)
   FROM (SELECT t, hmm_decode(model('hmm numbers vi'), waiting)

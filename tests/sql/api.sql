@@ -8,18 +8,12 @@ SET client_min_messages = error;
 
 SELECT results_eq($$
   SELECT signature, kind, arguments, result, volatility, strict, parallel
-  FROM interface WHERE proname !~ '^(lda|nmf|pmf)_|^bmm_fit_stat|_parameters$' -- those have own files
-    AND arguments !~ '^x (record|double precision|boolean)(,|$)' -- other forms of rows
+  FROM interface WHERE proname !~ '^(lda|nmf|pmf)_|^bmm_fit_stat|_parameters$|^bayes_(match|comp)'
+    AND arguments !~ '^x (record|double precision|boolean)(,|$)' -- own files; other forms of rows
   ORDER BY signature COLLATE "C"$$, $$VALUES
   ('bayes_columns(bayes_model)', 'function', 'model bayes_model',
     'TABLE(element integer, name text, kind text, code integer, label text)', 'immutable', true,
     'safe'),
-  ('bayes_compare(bayes_model,bayes_model)', 'function',
-    'old_model bayes_model, new_model bayes_model',
-    'TABLE(old integer, new integer, element integer, column_name text, label text, parameter text, '
-    'old_value double precision, new_value double precision, difference double precision, '
-    'sd double precision, change_in_sd double precision, distance double precision)', 'immutable',
-    true, 'safe'),
   ('bayes_draws(bayes_model)', 'function', 'model bayes_model',
     'TABLE(chain integer, draw integer, quantity text, value double precision)', 'immutable', true,
     'safe'),
@@ -30,9 +24,6 @@ SELECT results_eq($$
     'text, options jsonb, draws bigint, stored_draws bigint, parameters double precision, bic '
     'double precision, observations double precision, incomplete bigint, entropy double precision)',
     'immutable', true, 'safe'),
-  ('bayes_match(bayes_model,bayes_model)', 'function',
-    'old_model bayes_model, new_model bayes_model',
-    'TABLE(old integer, new integer, overlap double precision)', 'immutable', true, 'safe'),
   ('bayes_model_cmp(bayes_model,bayes_model)', 'function', 'bayes_model, bayes_model', 'integer',
     'immutable', true, 'safe'),
   ('bayes_model_eq(bayes_model,bayes_model)', 'function', 'bayes_model, bayes_model', 'boolean',

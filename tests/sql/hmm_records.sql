@@ -1,10 +1,8 @@
 -- Sequences whose steps are records: columns by name, of several types, with NULLs. Whatever a step
 -- is, the model is the same.
-SELECT plan(54);
+SELECT plan(57);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
-CREATE FUNCTION nameless(model bayes_model, VARIADIC without text[] = '{}') RETURNS text
-  LANGUAGE sql RETURN (model::jsonb - 'seconds' - 'row_columns' - without)::text;
 
 -- Machines that are idle or busy for some time; every tenth load is not known.
 CREATE TYPE shift AS ENUM ('night', 'day');
@@ -46,16 +44,18 @@ FROM (VALUES ('vi', '{}'::jsonb), ('em', '{"covariance": "diagonal"}'), ('map', 
        FROM log AS l, LATERAL (SELECT load, heat) AS r GROUP BY machine) AS q USING (machine)) AS f,
   LATERAL (VALUES ('vectors', v), ('records', r), ('nameless', n), ('typed', t), ('known', known),
     ('known records', known_records)) AS m(form, model);
-SELECT never($$SELECT a.method, a.form, nameless(a.model) <> nameless(b.model) AS wrong
+SELECT never($$SELECT a.method, a.form, timeless(a.model, 'row_columns')
+    <> timeless(b.model, 'row_columns') AS wrong
   FROM fits AS a JOIN fits AS b USING (method) WHERE b.form = 'vectors' AND a.form !~ 'known'
     AND a.model::jsonb->'options'->'emission' = b.model::jsonb->'options'->'emission'$$,
   'records are vectors with names');
-SELECT never($$SELECT a.method, nameless(a.model) <> nameless(b.model) AS wrong
+SELECT never($$SELECT a.method, timeless(a.model, 'row_columns')
+    <> timeless(b.model, 'row_columns') AS wrong
   FROM fits AS a JOIN fits AS b USING (method) WHERE a.form = 'known records' AND b.form = 'known'
     AND a.model::jsonb->'options'->'emission' = b.model::jsonb->'options'->'emission'$$,
   'with known states too');
-SELECT is(nameless(hmm_fit(heats, 2, NULL, 1 ORDER BY machine)),
-  (SELECT nameless(hmm_fit(one, 2, NULL, 1 ORDER BY machine)) FROM forms),
+SELECT is(timeless(hmm_fit(heats, 2, NULL, 1 ORDER BY machine), 'row_columns'),
+  (SELECT timeless(hmm_fit(one, 2, NULL, 1 ORDER BY machine), 'row_columns') FROM forms),
   'one column, and weights')
 FROM (SELECT machine, array_agg(r ORDER BY t) AS heats FROM log, LATERAL (SELECT heat) AS r
   GROUP BY machine) AS q;
@@ -79,7 +79,8 @@ FROM (SELECT machine, array_agg(r ORDER BY t) AS s FROM log,
 SELECT results_eq('SELECT c.* FROM mixed, bayes_columns(model) AS c', $$VALUES
   (1, 'load', 'number', NULL::int, NULL::text), (2, 'heat', 'number', NULL, NULL),
   (3, 'door', 'boolean', NULL, NULL), (4, 'sound', 'label', 0, 'ALARM'),
-  (4, 'sound', 'label', 1, 'Zz'), (4, 'sound', 'label', 2, 'clack'), (4, 'sound', 'label', 3, 'hum'),
+  (4, 'sound', 'label', 1, 'Zz'), (4, 'sound', 'label', 2, 'clack'),
+  (4, 'sound', 'label', 3, 'hum'),
   (5, 'alarms', 'number', NULL, NULL), (6, 'shift', 'label', 0, 'day'),
   (6, 'shift', 'label', 1, 'night')$$, 'names, kinds and labels, in the order of their bytes');
 SELECT is(options->'emission', '["normal", "normal", "bernoulli", "categorical", "poisson",
@@ -96,8 +97,10 @@ CREATE VIEW coded AS SELECT machine, array_agg(ARRAY[load, heat, door::int,
     array_position('{ALARM,Zz,clack,hum}', sound) - 1, alarms,
     array_position('{day,night}', shift::text) - 1]::float8[] ORDER BY t) AS s
   FROM log GROUP BY machine;
-SELECT is(nameless(model, 'options'), (SELECT nameless(hmm_fit(s, 2, '{"emission": ["normal",
-    "normal", "bernoulli", "categorical", "poisson", "categorical"]}' ORDER BY machine), 'options')
+SELECT is(timeless(model, 'options', 'row_columns'),
+  (SELECT timeless(hmm_fit(s, 2, '{"emission": ["normal",
+    "normal", "bernoulli", "categorical", "poisson", "categorical"]}' ORDER BY machine), 'options',
+    'row_columns')
   FROM coded), 'as of their codes in vectors') FROM mixed;
 SELECT is(model::text::bayes_model, model, 'text and back') FROM mixed;
 SELECT is(options->'emission', emission, what) FROM
@@ -171,9 +174,9 @@ SELECT is(hmm_log_likelihood(model, ARRAY[l, NULL, l]), hmm_log_likelihood(model
     NULL::text AS shift) AS n, LATERAL (SELECT (NULL, NULL, NULL, NULL, NULL, NULL, NULL,
     NULL)::log AS e) AS m WHERE machine = 'a' AND t = 1;
 SELECT is(hmm_decode(model, '{}'::log[]), '{}', 'no steps') FROM mixed;
-SELECT results_eq($$SELECT hmm_decode(model, l) OVER w FROM log AS l JOIN (VALUES ('a', 1), ('b', 2),
-    ('c', 1)) AS v(machine, which) USING (machine) JOIN (SELECT 1 AS which, model FROM mixed UNION
-    ALL SELECT 2, model FROM fits WHERE method = 'em' AND form = 'typed') AS m USING (which)
+SELECT results_eq($$SELECT hmm_decode(model, l) OVER w FROM log AS l JOIN (VALUES ('a', 1),
+    ('b', 2), ('c', 1)) AS v(machine, which) USING (machine) JOIN (SELECT 1 AS which, model
+    FROM mixed UNION ALL SELECT 2, model FROM fits WHERE method = 'em' AND form = 'typed') AS m USING (which)
     WINDOW w AS (PARTITION BY machine ORDER BY t) ORDER BY machine, t$$,
   $$SELECT s FROM sequences JOIN forms USING (machine), mixed, fits,
     unnest(CASE machine WHEN 'b' THEN hmm_decode(fits.model, vectors)
@@ -189,7 +192,8 @@ SELECT results_eq($$SELECT hmm_filter(model, l) OVER (ORDER BY t) FROM fits, log
 
 -- ---- fits that start from a model ----
 
-CREATE TABLE starts AS SELECT hmm_fit(r.rows, mixed.model, '{"max_iter": 2}' ORDER BY machine) AS by_rows,
+CREATE TABLE starts AS
+SELECT hmm_fit(r.rows, mixed.model, '{"max_iter": 2}' ORDER BY machine) AS by_rows,
   hmm_fit(r.codes, mixed.model, '{"max_iter": 2}' ORDER BY machine) AS by_codes,
   hmm_update(r.others, mixed.model ORDER BY machine) AS updated,
   hmm_update(r.codes, mixed.model ORDER BY machine) AS updated_by_codes
@@ -199,6 +203,31 @@ SELECT is(nameless(updated), nameless(updated_by_codes), 'and an update') FROM s
 SELECT never($$SELECT m->'row_columns' <> mixed.model::jsonb->'row_columns' AS wrong FROM starts,
     mixed, unnest(ARRAY[by_rows, by_codes, updated, updated_by_codes]::jsonb[]) AS m$$,
   'which keep its columns');
+
+-- A label that is new stands between those of the model, whose codes move.
+CREATE TABLE later AS SELECT array_agg((machine, t, load, heat, door,
+    CASE t % 7 WHEN 0 THEN 'BANG' ELSE sound END, alarms, shift)::log ORDER BY t) AS rows FROM log
+WHERE machine = 'b';
+CREATE TABLE later_fits AS
+SELECT hmm_fit(rows, model, '{"method": "em", "max_iter": 0}') AS point,
+  hmm_fit(rows, model) AS fit,
+  hmm_update(rows, model) AS updated FROM later, mixed GROUP BY mixed.*;
+SELECT never($$SELECT which, labels <> '{ALARM,BANG,Zz,clack,hum}' AS wrong FROM later_fits,
+    LATERAL (VALUES ('point', point), ('fit', fit), ('updated', updated)) AS v(which, model),
+    LATERAL (SELECT array_agg(label ORDER BY code) AS labels FROM bayes_columns(model)
+      WHERE name = 'sound' AND label IS NOT NULL) AS l$$, 'new labels');
+SELECT never($$SELECT state, symbol, NOT near(p.probability / sum(p.probability) OVER w,
+    o.probability / sum(o.probability) OVER w) AS wrong
+  FROM (SELECT p.* FROM later_fits, hmm_emissions(point) AS p) AS p
+  JOIN (SELECT o.* FROM mixed, hmm_emissions(model) AS o) AS o USING (state, symbol, column_name)
+  WHERE column_name = 'sound' WINDOW w AS (PARTITION BY state)$$,
+  'the others keep their shares');
+SELECT never($$SELECT which, NOT (near(p.probability, share, 0.05)) AS wrong FROM later_fits,
+    LATERAL (VALUES ('fit', fit), ('updated', updated)) AS v(which, model),
+    LATERAL (SELECT sum(stationary * probability) AS probability FROM hmm_states(model)
+      JOIN hmm_emissions(model) USING (state) WHERE symbol = 'BANG') AS p,
+    (SELECT avg((sound = 'BANG')::int) AS share FROM later, unnest(rows) WHERE sound IS NOT NULL)
+      AS s WHERE which = 'fit'$$, 'and it is learned');
 
 -- ---- steps ahead ----
 

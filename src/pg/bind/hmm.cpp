@@ -1,8 +1,6 @@
 // Hidden Markov models in SQL: fits, as aggregates and over the sequences of a query.
 #include "pg/bind/hmm.hpp"
 
-#include <cmath>
-
 #include "pg/bind/choice.hpp"
 #include "pg/bind/hmm_query.hpp"
 #include "pg/bind/selection.hpp"
@@ -65,8 +63,14 @@ constexpr Binding<SequenceCollector> hmm = {
         },
     .fit = [](const FitRequest &request, SequenceCollector &data,
               Control &control) -> std::unique_ptr<Model> {
+      const HiddenMarkovModel *start = start_of(request);
+      std::unique_ptr<HiddenMarkovModel> renumbered;
+      if (start && !start->info.columns.empty()) {
+        renumbered = start->with_labels_of(data.columns());
+        start = renumbered.get();
+      }
       return hmm_fit(data.sequences(), data.symbols(), request.k, request.options, data.elements(),
-                     data.vectors(), start_of(request), request.update, control);
+                     data.vectors(), start, request.update, control);
     },
     .check_selection =
         [](const FitRequest &request, SequenceElements elements, bool vectors) {

@@ -172,7 +172,7 @@ void SequenceCollector::open_columns(const OpenArray &array) {
                                            observations(false, start->dimension())));
   reader_.emplace(context_, element_type_);
   reader_->name_rows([this](std::int64_t step) { return message("step {} of {}", step, name()); });
-  if (request_->start) reader_->expect(request_->start->info, UnknownLabels::refused);
+  if (request_->start) reader_->expect(request_->start->info, UnknownLabels::added);
   ArrayWalk walk(array, type_, nullptr);
   for (int i = 0; i < array.size(0); ++i) {
     const NullableDatum record = walk.next();

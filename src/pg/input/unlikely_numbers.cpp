@@ -2,16 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <string>
 
 #include "base/message.hpp"
 #include "document/members.hpp"
 #include "pg/server/boundary.hpp"
-
-extern "C" {
-#include <access/xact.h>
-}
 
 namespace bayes::pg {
 namespace {
@@ -61,23 +56,13 @@ std::vector<std::size_t> numbered_rows(RowSource &rows, std::vector<std::size_t>
   return out;
 }
 
-/// Has this not been said in this statement? A fit for every group says it once.
-bool first_time(const std::string &what) {
-  static TimestampTz statement = 0;
-  static std::set<std::string> said;
-  const TimestampTz now = GetCurrentStatementStartTimestamp();
-  if (now != statement) said.clear();
-  statement = now;
-  return said.insert(what).second;
-}
-
 }  // namespace
 
 void report_unlikely_numbers(RowSource &rows, const RowColumns &columns,
                              const std::vector<std::size_t> &numbers, const char *weights) {
   std::vector<std::size_t> others;
   const auto say = [](const std::string &what, const char *detail, const std::string &hint) {
-    if (first_time(what)) report(NOTICE, what, detail, hint);
+    report_once(NOTICE, what, detail, hint);
   };
   const auto as_number = [&columns](std::size_t j) {
     return message("column {} is taken as a number", describe(Document(columns[j].name)));
