@@ -155,6 +155,9 @@ for my $case (['gmm', '1,2', '{}', 'elbo', 2], ['gmm', '2,1,2', '{"method": "em"
 $said = $session->run(q{SELECT k FROM nmf_select('SELECT id, x FROM digits', '{1,4}',
       '{"max_iter": 30}')});
 like($said, qr/^NOTICE:  \w{5}: the best k by log_likelihood is/m, 'of factors');
+$said = $session->run(q{SELECT hmm_select(s, '{1,2}') IS NOT NULL
+      FROM (SELECT array_agg(waiting ORDER BY id) AS s FROM faithful) AS f});
+like($said, qr/^NOTICE:  \w{5}: the best k by elbo is 2, the largest tried$/m, 'of states');
 
 # ---- documents ----
 

@@ -47,7 +47,7 @@ void RowCollector::begin(FitRequest &request, const Check &check) {
   if (request.start) {
     dimension_ = request.start->info.dimension;
     expected_by_ = "the model";
-    if (!reader_.described()) reader_.expect(request.start->info, UnknownLabels::added);
+    if (!reader_.described()) reader_.expect(request.start->info, check.unknown);
   }
   if (!reader_.records() || (reader_.described() && !request.start)) decide();
 }

@@ -38,6 +38,8 @@ struct RowCheck {
   /// Throws Error for options that cannot be.
   RowPolicy (*policy)(const FitRequest &request);
   ColumnUse use = ColumnUse::numbers;
+  /// labels that the model does not know which the request has
+  UnknownLabels unknown = UnknownLabels::added;
 };
 
 class RowCollector : public WeightedCollector {
