@@ -18,6 +18,8 @@ DEFINE @combine =
   COMBINEFUNC = bayes_rows_combine,
   SERIALFUNC = bayes_rows_serialize, DESERIALFUNC = bayes_rows_deserialize;
 
+DEFINE @profile_state = STYPE = internal, SSPACE = 32768, PARALLEL = SAFE;
+
 -- What F_parameters(model [, level]) returns, and says of it.
 DEFINE @parameters_table =
   TABLE (component int, element int, column_name text, likelihood text, parameter text,
@@ -58,6 +60,24 @@ CREATE TYPE bayes_model (
 COMMENT ON TYPE bayes_model IS
   'A fitted model of any model family: its parameters, its posterior, and how it was fitted. A '
   'value like any other: store it in a column, dump it, cast it to jsonb.';
+
+-- One line of F_profile(model, row).
+CREATE TYPE bayes_profile AS (
+  component int, element int, column_name text, category bigint, label text, rows float8,
+  value float8, others float8, difference float8, effect float8, missing float8, rank int
+);
+COMMENT ON TYPE bayes_profile IS
+  'What sets a component (cluster) apart in one column, or one category of it. rows: the expected '
+  'number of its rows; value: the mean of the column, or the share of the category, among those of '
+  'them that have a value; others: the same among all other rows; difference: value - others; '
+  'effect: the difference in standard deviations over all rows; missing: the share of its rows '
+  'without a value; rank: by decreasing absolute effect within the component.';
+DEFINE @profile =
+  'Each row counts for every component with its probability: SELECT * FROM unnest((SELECT '
+  'F_profile(model, t) FROM t)). A NULL in a column is left out there and counted in missing, '
+  'whatever option missing says; a row or a model that is NULL is left out; no rows give NULL. '
+  'Errors: 22023 rows of several models; 42804 a model of another family; 54000 more than ten '
+  'million components times columns and categories.';
 
 CREATE FUNCTION bayes_model_to_jsonb(bayes_model) RETURNS jsonb
   AS 'MODULE_PATHNAME' @strict COST 100;
