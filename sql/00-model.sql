@@ -18,6 +18,8 @@ DEFINE @combine =
   COMBINEFUNC = bayes_rows_combine,
   SERIALFUNC = bayes_rows_serialize, DESERIALFUNC = bayes_rows_deserialize;
 
+DEFINE @profile_state = STYPE = internal, SSPACE = 32768, PARALLEL = SAFE;
+
 -- What F_parameters(model [, level]) returns, and says of it.
 DEFINE @parameters_table =
   TABLE (component int, element int, column_name text, likelihood text, parameter text,
@@ -58,6 +60,24 @@ CREATE TYPE bayes_model (
 COMMENT ON TYPE bayes_model IS
   'A fitted model of any model family: its parameters, its posterior, and how it was fitted. A '
   'value like any other: store it in a column, dump it, cast it to jsonb.';
+
+-- One line of F_profile(model, row).
+CREATE TYPE bayes_profile AS (
+  component int, element int, column_name text, category bigint, label text, rows float8,
+  value float8, others float8, difference float8, effect float8, missing float8, rank int
+);
+COMMENT ON TYPE bayes_profile IS
+  'What sets a component (cluster) apart in one column, or one category of it. rows: the expected '
+  'number of its rows; value: the mean of the column, or the share of the category, among those of '
+  'them that have a value; others: the same among all other rows; difference: value - others; '
+  'effect: the difference in standard deviations over all rows; missing: the share of its rows '
+  'without a value; rank: by decreasing absolute effect within the component.';
+DEFINE @profile =
+  'Each row counts for every component with its probability: SELECT * FROM unnest((SELECT '
+  'F_profile(model, t) FROM t)). A NULL in a column is left out there and counted in missing, '
+  'whatever option missing says; a row or a model that is NULL is left out; no rows give NULL. '
+  'Errors: 22023 rows of several models; 42804 a model of another family; 54000 more than ten '
+  'million components times columns and categories.';
 
 CREATE FUNCTION bayes_model_to_jsonb(bayes_model) RETURNS jsonb
   AS 'MODULE_PATHNAME' @strict COST 100;
@@ -161,7 +181,8 @@ COMMENT IS 'What was fitted and how, one row. rows: used; skipped: left out beca
   'of all chains, after warmup and thinning; stored_draws: how many of them the model stores '
   'whole, for its predictions (both NULL if there are none); parameters: free ones of the point '
   'estimate; bic: -2 log_likelihood + parameters ln(observations), NULL after sampling; '
-  'observations: rows, by their weights; incomplete: rows used that miss an element; entropy: how '
+  'observations: rows (of hmm steps that are not entirely missing), by their weights; incomplete: '
+  'rows used that miss an element; entropy: how '
   'certain the components of rows are, 1 - sum of the entropies of their probabilities / '
   '(observations ln(components)), from 0 to 1; the last five are NULL for models that have no '
   'such number.';

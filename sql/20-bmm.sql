@@ -243,3 +243,18 @@ CREATE FUNCTION bmm_log_density_mcse(model bayes_model, x "any") RETURNS float8
 COMMENT IS 'The Monte Carlo standard error of bmm_log_density, the log of an average over the '
   'draws that the model stores; NULL if they are too few, or not as many of each chain. '
   '22023 for a model without draws.';
+
+-- ---- a model and many rows ----
+
+CREATE FUNCTION bmm_profile_transition(state internal, model bayes_model, x "any")
+  RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable COST 50;
+COMMENT IS 'Internal. Adds one row.';
+CREATE FUNCTION bmm_profile_final(state internal) RETURNS bayes_profile[]
+  AS 'MODULE_PATHNAME' @immutable COST 100;
+COMMENT IS 'Internal. Makes the profile of the collected rows.';
+CREATE AGGREGATE bmm_profile(model bayes_model, x "any") (
+  SFUNC = bmm_profile_transition, @profile_state, FINALFUNC = bmm_profile_final
+);
+COMMENT IS 'What the rows of each component have that others do not, column by column. '
+  @profile;

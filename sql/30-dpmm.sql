@@ -147,3 +147,18 @@ CREATE FUNCTION dpmm_log_density_mcse(model bayes_model, x "any") RETURNS float8
 COMMENT IS 'The Monte Carlo standard error of dpmm_log_density, the log of an average over the '
   'draws that the model stores; NULL if they are too few, or not as many of each chain. '
   '22023 for a model without draws.';
+
+-- ---- a model and many rows ----
+
+CREATE FUNCTION dpmm_profile_transition(state internal, model bayes_model, x "any")
+  RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable COST 1000;
+COMMENT IS 'Internal. Adds one row.';
+CREATE FUNCTION dpmm_profile_final(state internal) RETURNS bayes_profile[]
+  AS 'MODULE_PATHNAME' @immutable COST 100;
+COMMENT IS 'Internal. Makes the profile of the collected rows.';
+CREATE AGGREGATE dpmm_profile(model bayes_model, x "any") (
+  SFUNC = dpmm_profile_transition, @profile_state, FINALFUNC = dpmm_profile_final
+);
+COMMENT IS 'What the rows of each cluster have that others do not, column by column. '
+  @profile;

@@ -123,6 +123,10 @@ BmmPosterior BernoulliMixture::posterior(int index) const {
   return out;
 }
 
+std::vector<double> BernoulliMixture::categories(int element) const {
+  return categories_of(state->columns().column(element));
+}
+
 void BernoulliMixture::describe_parameters(std::optional<double> level,
                                            const TakeParameter &take) const {
   DescribedMixture<ProductPoint, ProductPosterior> of{state->point};

@@ -61,6 +61,8 @@ class BAYES_API BernoulliMixture final : public Model {
   bool has_posterior() const;
   /// from 0; throws Error(invalid_argument) without posterior
   BmmPosterior posterior(int index) const;
+  /// of a categorical element, rising; none of others
+  std::vector<double> categories(int element) const;
   /// The weight and the parameters of every element of every component, with intervals of this
   /// level: as of GaussianMixture, and under linear response if the model has its deviations.
   void describe_parameters(std::optional<double> level, const TakeParameter &take) const;

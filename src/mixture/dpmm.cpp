@@ -123,6 +123,11 @@ DpmmCluster DirichletProcessMixture::cluster(int index) const {
   return out;
 }
 
+std::vector<double> DirichletProcessMixture::categories(int element) const {
+  const auto *const product = std::get_if<DpmmFitted<ProductPosterior>>(&state->fitted);
+  return product ? categories_of(product->prior.columns->column(element)) : std::vector<double>();
+}
+
 void DirichletProcessMixture::describe_parameters(std::optional<double> level,
                                                   const TakeParameter &take) const {
   Vector counts(size());

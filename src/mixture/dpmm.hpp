@@ -68,6 +68,8 @@ class BAYES_API DirichletProcessMixture final : public Model {
   int size() const { return info.components; }
   /// from 0, by decreasing count
   DpmmCluster cluster(int index) const;
+  /// of a categorical element, rising; none of others
+  std::vector<double> categories(int element) const;
   /// The weight and the parameters of every cluster of the estimated partition, with intervals of
   /// this level, all of them given that partition, and the weights given the mean concentration.
   void describe_parameters(std::optional<double> level, const TakeParameter &take) const;

@@ -8,7 +8,8 @@ SET client_min_messages = error;
 
 SELECT results_eq($$
   SELECT signature, kind, arguments, result, volatility, strict, parallel
-  FROM interface WHERE proname !~ '^(lda|nmf|pmf)_|^bmm_fit_stat|_parameters$|^bayes_(match|comp)'
+  FROM interface
+  WHERE proname !~ '^(lda|nmf|pmf)_|^bmm_fit_stat|_(parameters|profile)$|^bayes_(match|comp)'
     AND arguments !~ '^x (record|double precision|boolean)(,|$)' -- own files; other forms of rows
   ORDER BY signature COLLATE "C"$$, $$VALUES
   ('bayes_columns(bayes_model)', 'function', 'model bayes_model',
@@ -347,12 +348,13 @@ SELECT never($$SELECT signature, (provolatile <> 'i' OR proparallel <> 's') AS w
 -- What depends on the order of the rows cannot: parallel workers would change it.
 SELECT never($$SELECT signature,
   (proname IN ('dpmm_fit', 'rhat', 'ess_bulk', 'ess_tail', 'mcse')
-    OR proname ~ '^(hmm|lda|nmf|pmf)_') <> (aggcombinefn = 0) OR (aggcombinefn = 0) <> (aggserialfn = 0)
+    OR proname ~ '^(hmm|lda|nmf|pmf)_|_profile$') <> (aggcombinefn = 0)
+  OR (aggcombinefn = 0) <> (aggserialfn = 0)
   OR (aggcombinefn = 0) <> (aggdeserialfn = 0) OR aggfinalfn = 0 AS wrong FROM functions f
   JOIN pg_aggregate a ON a.aggfnoid = f.oid$$,
   'every aggregate for which order is nothing can be computed in parallel');
 SELECT never($$SELECT signature, a.aggtransspace
-  <> CASE WHEN proname IN ('rhat', 'ess_bulk', 'ess_tail', 'mcse') THEN 32768
+  <> CASE WHEN proname ~ '^(rhat|ess_bulk|ess_tail|mcse)$|_profile$' THEN 32768
     ELSE 64 * 1024 * 1024 END AS wrong FROM functions f
   JOIN pg_aggregate a ON a.aggfnoid = f.oid$$, 'and tells the planner how large its state is');
 -- Documents and cells are sorted once.
@@ -376,8 +378,9 @@ SELECT never($$SELECT signature, lanname NOT IN ('c', 'internal')
 -- ---- types, casts ----
 
 SELECT results_eq($$SELECT objid::regtype::text FROM members
-  WHERE classid = 'pg_type'::regclass ORDER BY 1$$, $$VALUES ('bayes_model'), ('bayes_query'),
-  ('bmm_selection'), ('bmm_statistics'), ('gmm_selection'), ('hmm_selection')$$, 'the types');
+  WHERE classid = 'pg_type'::regclass ORDER BY 1$$, $$VALUES ('bayes_model'), ('bayes_profile'),
+  ('bayes_query'), ('bmm_selection'), ('bmm_statistics'), ('gmm_selection'), ('hmm_selection')$$,
+  'the types');
 SELECT results_eq($$SELECT format('%s %s', attname,
   format_type(atttypid, atttypmod)) COLLATE "default" FROM pg_attribute
 WHERE attrelid = 'gmm_selection'::regclass AND attnum > 0 ORDER BY attnum$$,
@@ -500,7 +503,8 @@ SELECT is((SELECT count(*) FROM (SELECT elsewhere.pmf_fit(1, 2, 3, 1, '{"draws":
 SELECT is((SELECT elsewhere.ess_bulk(value, chain ORDER BY chain, draw) IS NOT NULL
   FROM (SELECT elsewhere.dpmm_fit(x, '{"draws": 60}') AS m FROM faithful) AS f,
   elsewhere.bayes_draws(m) WHERE quantity = 'log_joint'), true, 'and so do diagnostics');
-DROP VIEW interface, functions, members; DROP FUNCTION timeless;
+DROP VIEW interface, functions, members;
+DROP FUNCTION timeless;
 DROP EXTENSION pg_bayes;
 SELECT is((SELECT count(*) FROM pg_proc WHERE pronamespace = 'elsewhere'::regnamespace), 0::bigint,
   'DROP EXTENSION leaves nothing');

@@ -207,6 +207,13 @@ void ColumnSpec::set_categories(std::vector<double> categorical) {
   values = plain ? std::vector<double>() : std::move(categorical);
 }
 
+std::vector<double> categories_of(const Column &column) {
+  std::vector<double> out;
+  if (column.by_value)
+    for (int i = 0; i < column.numbers_of_name(); ++i) out.push_back(column.value(i));
+  return out;
+}
+
 std::vector<std::string> names_of(const Columns &columns) {
   std::vector<std::string> out;
   for (const ColumnSpec &spec : columns.specs()) out.emplace_back(spec.name());

@@ -174,6 +174,8 @@ class BAYES_API Columns {
   std::unique_ptr<const ColumnGroups> groups_;
 };
 
+/// The values of a categorical column, rising; none of others.
+BAYES_API std::vector<double> categories_of(const Column &column);
 /// The names of the columns' families.
 BAYES_API std::vector<std::string> names_of(const Columns &columns);
 

@@ -4,6 +4,7 @@
 #include "pg/bind/choice.hpp"
 #include "pg/bind/mixture_functions.hpp"
 #include "pg/bind/parameters.hpp"
+#include "pg/bind/profile.hpp"
 #include "pg/bind/selection.hpp"
 #include "pg/bind/window.hpp"
 
@@ -156,3 +157,10 @@ BAYES_FUNCTION(bmm_probabilities_mcse) {
 BAYES_FUNCTION(bmm_log_density_mcse) {
   return row_log_density_mcse<BernoulliMixture>(fcinfo, bmm.family);
 }
+
+// ---- a model and many rows ----
+
+BAYES_FUNCTION(bmm_profile_transition) {
+  return profile_transition<BernoulliMixture>(fcinfo, bmm.family);
+}
+BAYES_FUNCTION(bmm_profile_final) { return profile_final(fcinfo); }

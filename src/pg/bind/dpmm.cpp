@@ -9,6 +9,7 @@
 #include "pg/bind/aggregate.hpp"
 #include "pg/bind/mixture_functions.hpp"
 #include "pg/bind/parameters.hpp"
+#include "pg/bind/profile.hpp"
 #include "pg/bind/query_rows.hpp"
 #include "pg/bind/window.hpp"
 #include "pg/server/encoding.hpp"
@@ -234,3 +235,10 @@ BAYES_FUNCTION(dpmm_probabilities_mcse) {
 BAYES_FUNCTION(dpmm_log_density_mcse) {
   return row_log_density_mcse<DirichletProcessMixture>(fcinfo, dpmm.family);
 }
+
+// ---- a model and many rows ----
+
+BAYES_FUNCTION(dpmm_profile_transition) {
+  return profile_transition<DirichletProcessMixture>(fcinfo, dpmm.family, 1);
+}
+BAYES_FUNCTION(dpmm_profile_final) { return profile_final(fcinfo); }

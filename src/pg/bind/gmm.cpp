@@ -4,6 +4,7 @@
 #include "pg/bind/choice.hpp"
 #include "pg/bind/mixture_functions.hpp"
 #include "pg/bind/parameters.hpp"
+#include "pg/bind/profile.hpp"
 #include "pg/bind/selection.hpp"
 #include "pg/bind/window.hpp"
 
@@ -144,3 +145,10 @@ BAYES_FUNCTION(gmm_probabilities_mcse) {
 BAYES_FUNCTION(gmm_log_density_mcse) {
   return row_log_density_mcse<GaussianMixture>(fcinfo, gmm.family);
 }
+
+// ---- a model and many rows ----
+
+BAYES_FUNCTION(gmm_profile_transition) {
+  return profile_transition<GaussianMixture>(fcinfo, gmm.family);
+}
+BAYES_FUNCTION(gmm_profile_final) { return profile_final(fcinfo); }

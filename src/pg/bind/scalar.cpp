@@ -8,30 +8,45 @@ namespace {
 
 /// Data that live from call to call.
 struct CallSite {
-  CallSite(MemoryContext context, FunctionCallInfo fcinfo, const char *family)
+  CallSite(MemoryContext context, FunctionCallInfo fcinfo, const char *family, int row)
       : models(family),
-        readers(context, guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); })) {}
+        readers(context,
+                guarded([fcinfo, row] { return get_fn_expr_argtype(fcinfo->flinfo, row); })) {}
   ModelCache models;
   ModelReaders readers;
 };
 
+/// The numbers of a row; nullopt if it is to be left out.
+std::optional<std::span<const double>> numbers_of(CallSite &site,
+                                                  const std::shared_ptr<const Model> &model,
+                                                  Datum row, Missing missing) {
+  RowReader &reader = site.readers.of(model);
+  reader.open(row);
+  const auto x = reader.read(row, 0, missing);
+  if (x && x->size() != std::size_t(model->info.dimension))
+    wrong_length(x->size(), std::size_t(model->info.dimension), "the model", 0);
+  return x;
+}
+
 }  // namespace
 
 std::optional<ModelAndRow> model_and_row(FunctionCallInfo fcinfo, const char *family) {
-  auto &site = call_site<CallSite>(fcinfo, fcinfo, family);
+  auto &site = call_site<CallSite>(fcinfo, fcinfo, family, 1);
   const std::shared_ptr<const Model> &model = site.models.share(PG_GETARG_DATUM(0));
   const std::string_view option = missing_option(model->info);
   const Missing missing = option == "marginalize" ? Missing::keep
                           : option == "skip"      ? Missing::skip
                                                   : Missing::error;
-  RowReader &reader = site.readers.of(model);
-  const Datum row = PG_GETARG_DATUM(1);
-  reader.open(row);
-  const auto x = reader.read(row, 0, missing);
+  const auto x = numbers_of(site, model, PG_GETARG_DATUM(1), missing);
   if (!x) return std::nullopt;
-  if (x->size() != std::size_t(model->info.dimension))
-    wrong_length(x->size(), std::size_t(model->info.dimension), "the model", 0);
   return ModelAndRow{*model, *x};
+}
+
+ModelAndRow incomplete_row_of_model(FunctionCallInfo fcinfo, const char *family,
+                                    std::shared_ptr<const Model> &keep) {
+  auto &site = call_site<CallSite>(fcinfo, fcinfo, family, 2);
+  keep = site.models.share(PG_GETARG_DATUM(1));
+  return {*keep, *numbers_of(site, keep, PG_GETARG_DATUM(2), Missing::keep)};
 }
 
 }  // namespace bayes::pg

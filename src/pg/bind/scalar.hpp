@@ -1,6 +1,7 @@
 // Functions of a model and one row, called once per row.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 
@@ -20,5 +21,10 @@ struct ModelAndRow {
 /// the model was fitted, by option missing: marginalize takes it, error refuses it, and skip leaves
 /// the row out: nullopt.
 std::optional<ModelAndRow> model_and_row(FunctionCallInfo fcinfo, const char *family);
+
+/// The same of arguments (state, model, row), missing values kept whatever the model says. `keep`
+/// keeps the model alive.
+ModelAndRow incomplete_row_of_model(FunctionCallInfo fcinfo, const char *family,
+                                    std::shared_ptr<const Model> &keep);
 
 }  // namespace bayes::pg
