@@ -23,6 +23,14 @@ COMMENT ON TYPE bmm_selection IS
   'parameters; degenerate: a bound holds components where the likelihood would rise beyond it, so '
   'bic and icl cannot be compared; model: NULL unless option models is true.';
 
+CREATE TYPE bmm_statistics AS (
+  observations float8, log_likelihood float8, parameters float8, bic float8, aic float8,
+  entropy float8, complete float8, patterns bigint, possible_patterns float8, df float8, g2 float8,
+  g2_p float8, x2 float8, x2_p float8
+);
+COMMENT ON TYPE bmm_statistics IS
+  'How well a latent class model fits rows: see bmm_fit_statistics.';
+
 -- ---- aggregates: rows in, a model out ----
 
 CREATE FUNCTION bmm_fit_transition(
@@ -166,6 +174,43 @@ CREATE FUNCTION bmm_sample(model bayes_model, n int, seed bigint)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1000;
 COMMENT IS 'n draws from the (predictive) mixture and the component that each came from. The same '
   'seed gives the same draws. 22023 for n < 0.';
+
+-- ---- how well a model fits ----
+
+DEFINE @bmm_statistics_are =
+  'observations: rows, by their weights; log_likelihood at the model''s point estimate, with bic = '
+  '-2 log_likelihood + parameters ln(observations) and aic; entropy: how certain the classes of '
+  'rows are, 1 - sum of the entropies of their probabilities / (observations ln k), from 0 to 1; '
+  'complete: rows without NULL elements, of which the rest is: patterns of answers that they have, '
+  'of the possible ones; df: possible patterns - 1 - parameters; g2: the likelihood ratio 2 sum O '
+  'ln(O / E) of observed and expected numbers of rows, x2: Pearson''s sum (O - E)^2 / E, over all '
+  'possible patterns; g2_p, x2_p: the probability of larger ones under the chi-squared '
+  'distribution with df degrees of freedom. NULL: df, g2, x2 and their p if an element may have '
+  'any number of values, g2 and x2 for more than a million patterns, p for df below 1. 22023 for a '
+  'model with draws, or a value that the model does not know. ';
+
+CREATE FUNCTION bmm_fit_statistics_transition(
+  state internal, model bayes_model, @bmm_x [, weight float8]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds one row.';
+
+CREATE FUNCTION bmm_fit_statistics_final(state internal) RETURNS bmm_statistics
+  AS 'MODULE_PATHNAME' @immutable COST 100000;
+COMMENT IS 'Internal. Compares the collected rows with a model.';
+
+CREATE AGGREGATE bmm_fit_statistics(model bayes_model, @bmm_x [, weight float8]) (
+  SFUNC = bmm_fit_statistics_transition, @state, FINALFUNC = bmm_fit_statistics_final, @combine
+);
+COMMENT IS 'How well a latent class model fits the rows x, as a rule those that it was fitted to. '
+  @bmm_statistics_are;
+COMMENT IS 'The same with a weight for each row: how many times it counts.';
+
+CREATE FUNCTION bmm_fit_statistics(query bayes_query, model bayes_model) RETURNS bmm_statistics
+  AS 'MODULE_PATHNAME', 'bmm_fit_statistics_query' @volatile COST 100000;
+COMMENT IS 'How well a latent class model fits the rows of a query. '
+  @bmm_statistics_are
+  @bmm_query;
 
 -- ---- a model and a row ----
 

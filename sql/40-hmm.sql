@@ -3,19 +3,41 @@
 DEFINE @hmm_sequences =
   'sequence: an array, one-dimensional with one observation per element (numbers, booleans as 1 '
   'and 0, anything else as names by its text), or two-dimensional, time first, with vectors of 1 '
-  'to 1600 numbers; NULL and NaN elements are missing. A NULL or empty sequence is skipped; if '
+  'to 1600 numbers, or of records, whose columns are numbers, booleans and labels and keep their '
+  'names; NULL and NaN elements are missing. A NULL or empty sequence is skipped; if '
   'there is no other the result is NULL. Errors: 22023 invalid option, argument or element; 2202E '
   'sequences of different shape; 22004 missing element with option missing = error; 54000 more '
   'than 10000 distinct symbols, a symbol longer than 10000 bytes, or more parameters than memory '
   'allows; 22003 no fit exists.';
 DEFINE @hmm_partition =
   'The partition is one sequence in the order of the window, regardless of the frame. '
-  'observation: a number, a boolean or a name, as the model was fitted; a vector is ROW(a, b), or '
+  'observation: a number, a boolean or a name, as the model was fitted; a record, of which the '
+  'columns of the model are found by name; a vector is ROW(a, b), or '
   'ROW(x) of an array x of numbers. A NULL observation is missing, but its row has a result; a '
-  'name unknown to the model counts as missing. NULL for a NULL model. 22023 if the model differs '
+  'name or label unknown to the model counts as missing. NULL for a NULL model. 22023 if the '
+  'model differs '
   'between the rows of a partition, or for an invalid element; 2202E for an observation of another '
   'shape; 42804 for a model of another family.';
 DEFINE @hmm_options = 'options: see docs/hmm.md; NULL means none.';
+DEFINE @hmm_query =
+  'query: one SELECT of a name for the sequence (any type) and the sequence, an array; or of the '
+  'name and the columns of a step, a row for each step, the rows of a name one after another in '
+  'the order of time. It is run as the caller, read-only. 22023 for any other query.';
+DEFINE @hmm_given =
+  'sequence: of the kind that the model was fitted to, the columns of records found by name; NULL '
+  'elements and unknown names and labels are missing. 2202E for a sequence of another shape, 22023 '
+  'for an invalid element, 42804 for a model of another family.';
+
+CREATE TYPE hmm_selection AS (
+  k int, method text, objective float8, log_likelihood float8, parameters float8, bic float8,
+  elbo float8, converged boolean, degenerate boolean, model bayes_model
+);
+COMMENT ON TYPE hmm_selection IS
+  'One of several fits to choose from. bic: -2 log_likelihood + parameters ln(steps observed), '
+  'smaller is better, NULL if the method samples; elbo: larger is better, NULL unless the method '
+  'is variational; parameters: the number of free parameters; degenerate: a bound holds states '
+  'where the likelihood would rise beyond it, so bic cannot be compared; model: NULL unless option '
+  'models is true.';
 
 -- ---- aggregates: sequences in, a model out ----
 
@@ -54,8 +76,8 @@ CREATE AGGREGATE hmm_fit(sequence anyarray, start bayes_model [, options jsonb [
 );
 COMMENT IS 'Fits a hidden Markov model, starting from the parameters of a fitted one (for '
   'instance yesterday''s): states keep its numbers, missing and the prior that was given hold '
-  'unless options say otherwise, and symbols that it does not know are added. 42804 for a model of another family, 2202E for sequences of '
-  'another shape than the model''s. '
+  'unless options say otherwise, and symbols and labels that it does not know are added. 42804 for '
+  'a model of another family, 2202E for sequences of another shape than the model''s. '
   @hmm_sequences;
 COMMENT IS 'The same with options. '
   @hmm_options;
@@ -99,6 +121,25 @@ COMMENT IS 'The same with options and weights. A sequence of weight 0 or NULL is
   'if negative, not finite, or all zero. '
   @hmm_options;
 
+CREATE FUNCTION hmm_select_transition(
+  state internal, sequence anyarray, ks int[] [, options jsonb]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds one sequence.';
+
+CREATE FUNCTION hmm_select_final(state internal) RETURNS hmm_selection[]
+  AS 'MODULE_PATHNAME' @immutable COST 1000000;
+COMMENT IS 'Internal. Fits all models to choose from.';
+
+CREATE AGGREGATE hmm_select(sequence anyarray, ks int[] [, options jsonb]) (
+  SFUNC = hmm_select_transition, @state, FINALFUNC = hmm_select_final
+);
+COMMENT IS 'Fits a hidden Markov model for every k in ks: SELECT * FROM unnest((SELECT '
+  'hmm_select(s, ''{1,2,3}'') FROM t)). '
+  @hmm_sequences;
+COMMENT IS 'The same with options. '
+  @hmm_options;
+
 -- ---- windows: a partition is a sequence, one result for each row ----
 
 CREATE FUNCTION hmm_decode(model bayes_model, observation anynonarray) RETURNS int
@@ -121,16 +162,24 @@ COMMENT IS 'The probabilities of the K states at every row, given the observatio
   'is impossible after those before. '
   @hmm_partition;
 
--- ---- a relation: a query in, a relation out ----
+-- ---- relations: a query in, a relation out ----
 
 CREATE FUNCTION hmm_decode(query bayes_query, k int [, options jsonb])
   RETURNS TABLE (sequence text, t bigint, state int, probability float8)
   AS 'MODULE_PATHNAME', 'hmm_decode_query' @volatile COST 1000000 ROWS 1000;
 COMMENT IS 'Fits a hidden Markov model of k states to the sequences of a query and decodes them: '
   'for every step t (from 1) of every sequence the state on the most probable path, from 1, and '
-  'its probability given the whole sequence. query: one SELECT of a name for the sequence (any '
-  'type) and the sequence, an array; it is run as the caller, read-only. 22023 for any other '
-  'query. state is NULL if the fit failed under option on_error = null. Other errors: as hmm_fit.';
+  'its probability given the whole sequence. state is NULL if the fit failed under option on_error '
+  '= null. Other errors: as hmm_fit. '
+  @hmm_query;
+COMMENT IS 'The same with options. '
+  @hmm_options;
+
+CREATE FUNCTION hmm_select(query bayes_query, ks int[] [, options jsonb])
+  RETURNS SETOF hmm_selection
+  AS 'MODULE_PATHNAME', 'hmm_select_query' @volatile COST 1000000 ROWS 10;
+COMMENT IS 'Fits a hidden Markov model for every k in ks to the sequences of a query. '
+  @hmm_query;
 COMMENT IS 'The same with options. '
   @hmm_options;
 
@@ -140,36 +189,31 @@ CREATE FUNCTION hmm_decode(model bayes_model, sequence anyarray) RETURNS int[]
   AS 'MODULE_PATHNAME' @strict COST 1000;
 COMMENT IS 'The most probable path through a sequence (Viterbi), after gibbs the one with the '
   'largest average of log p(path, observations) over the stored draws of the parameters: its '
-  'states, from 1, one per step. 22003 if no path is possible. sequence: of the kind that the '
-  'model was fitted to, NULL elements missing; an empty one gives {}. 2202E for a sequence of '
-  'another shape, 22023 for an invalid element, 42804 for a model of another family.';
+  'states, from 1, one per step; an empty sequence gives {}. 22003 if no path is possible. '
+  @hmm_given;
 
 CREATE FUNCTION hmm_probabilities(model bayes_model, sequence anyarray) RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 1000;
 COMMENT IS 'The probabilities of the states at every step, given the whole sequence (smoothing): '
   'steps x K, every row sums to 1; after gibbs their averages over the stored draws of the '
-  'parameters. 22003 if the sequence is impossible, 54000 if the result does not fit into an '
-  'array. sequence: of the '
-  'kind that the model was fitted to, NULL elements missing; an empty one gives {}. 2202E for a '
-  'sequence of another shape, 22023 for an invalid element, 42804 for a model of another model '
-  'family.';
+  'parameters; an empty sequence gives {}. 22003 if the sequence is impossible, 54000 if the '
+  'result does not fit into an array. '
+  @hmm_given;
 
 CREATE FUNCTION hmm_filter(model bayes_model, sequence anyarray) RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 1000;
 COMMENT IS 'The probabilities of the states at every step, given the observations up to it '
   '(filtering): steps x K, every row sums to 1; after gibbs their averages over the stored draws '
-  'of the parameters. 22003 for an observation that is impossible after '
-  'those before; 54000 if the result does not fit into an array. sequence: of the kind that the '
-  'model was fitted to, NULL elements missing; an empty one gives {}. 2202E for a sequence of '
-  'another shape, 22023 for an invalid element, 42804 for a model of another family.';
+  'of the parameters; an empty sequence gives {}. 22003 for an observation that is impossible '
+  'after those before; 54000 if the result does not fit into an array. '
+  @hmm_given;
 
 CREATE FUNCTION hmm_log_likelihood(model bayes_model, sequence anyarray) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 1000;
 COMMENT IS 'The natural logarithm of the probability (density, for measurements) of the sequence, '
   'summed over all paths, after gibbs averaged over the stored draws of the parameters; -Infinity '
-  'if it is impossible. sequence: of the kind that the model was fitted to, NULL elements missing; '
-  'an empty one gives 0. 2202E for a sequence of another shape, 22023 for an invalid element, '
-  '42804 for a model of another family.';
+  'if it is impossible, 0 for an empty one. '
+  @hmm_given;
 
 CREATE FUNCTION hmm_paths(model bayes_model, sequence anyarray, n int)
   RETURNS TABLE (rank int, log_probability float8, states int[])
@@ -177,19 +221,28 @@ CREATE FUNCTION hmm_paths(model bayes_model, sequence anyarray, n int)
 COMMENT IS 'The n most probable paths through a sequence (1 to 1000, fewer if there are fewer), by '
   'decreasing probability: the natural logarithm of the joint probability of path and observations '
   '(after gibbs the average of that over the stored draws of the parameters), and the states, from '
-  '1. 22023 for n below 1 or above 1000. sequence: of the kind that the model was fitted to, NULL '
-  'elements missing; an empty one gives one path of no states. 2202E for a sequence of another '
-  'shape, 22023 for an invalid element, 42804 for a model of another model family.';
+  '1; an empty sequence gives one path of no states. 22023 for n below 1 or above 1000. '
+  @hmm_given;
 
 CREATE FUNCTION hmm_predict(model bayes_model, sequence anyarray)
-  RETURNS TABLE (element int, symbol text, probability float8, mean float8, variance float8)
+  RETURNS TABLE (element int, column_name text, symbol text, probability float8, mean float8,
+    variance float8)
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 10;
 COMMENT IS 'The predictive distribution of the next observation: for every element, from 1, its '
-  'mean and variance; for an element of names or categories a row for each of them, with its '
-  'probability. After gibbs the average of those under the stored draws of the parameters, whose '
-  'spread is part of the variance. sequence: of the kind that the model was fitted to, NULL '
-  'elements missing; an empty one gives the first observation of a sequence. 2202E for a sequence '
-  'of another shape, 22023 for an invalid element, 42804 for a model of another family.';
+  'mean and variance; for an element of names, labels or categories a row for each of them, with '
+  'its probability. column_name: of the element, NULL if the model was fitted to arrays. After '
+  'gibbs the average of those under the stored draws of the parameters, whose spread is part of '
+  'the variance. An empty sequence gives the first observation of one. '
+  @hmm_given;
+
+CREATE FUNCTION hmm_predict(model bayes_model, sequence anyarray, horizon int)
+  RETURNS TABLE (step int, element int, column_name text, symbol text, probability float8,
+    mean float8, variance float8)
+  AS 'MODULE_PATHNAME', 'hmm_predict_ahead' @strict COST 1000 ROWS 100;
+COMMENT IS 'The predictive distributions of the next observations, 1 to horizon (at most 100000) '
+  'steps ahead, each by itself: for every step the rows that hmm_predict(model, sequence) gives '
+  'for the first. They are exact: all paths are summed. 22023 for another horizon. '
+  @hmm_given;
 
 -- ---- a model as relations ----
 
@@ -217,14 +270,16 @@ COMMENT IS 'All K x K transitions, states numbered from 1: the probability of go
   'model of another family.';
 
 CREATE FUNCTION hmm_emissions(model bayes_model)
-  RETURNS TABLE (state int, symbol text, probability float8, sd float8, element int, mean float8[],
-    covariance float8[])
+  RETURNS TABLE (state int, symbol text, probability float8, sd float8, element int,
+    column_name text, mean float8[], covariance float8[])
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
 COMMENT IS 'The emission distribution of every state. For names one row per symbol, with its '
   'probability and its posterior standard deviation (NULL without a posterior; as in hmm_states '
   'too small after vi and svi without linear_response). For numbers the mean and the covariance '
   'matrix: one row per element, from 1, or, if elements are correlated, one row for all, with '
-  'element NULL. 42804 for a model of another family.';
+  'element NULL. '
+  'column_name: of the element, if the model was fitted to records; symbol: also a label of it. '
+  '42804 for a model of another family.';
 
 CREATE FUNCTION hmm_parameters(model bayes_model [, level float8])
   RETURNS @parameters_table
@@ -238,7 +293,8 @@ COMMENT IS 'One row for every number of a state, which is the component: its ini
 COMMENT IS @parameters_level;
 
 CREATE FUNCTION hmm_posterior(model bayes_model)
-  RETURNS TABLE (state int, element int, symbol text, parameter text, value float8[])
+  RETURNS TABLE (state int, element int, column_name text, symbol text, parameter text,
+    value float8[])
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 100;
 COMMENT IS 'The parameters of the conjugate posterior of the emissions, of a model fitted by vi '
   'or svi, named as in option prior: for every state, element (NULL: all together) and symbol '

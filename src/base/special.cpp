@@ -153,4 +153,12 @@ double normal_quantile(double p) {
                              [](double x) { return boost::math::erfc_inv(2 * x, Policy()); });
 }
 
+double chi_square_tail(double x, double degrees) {
+  require(x >= 0 && degrees > 0, "chi_square_tail was asked for a negative number");
+  if (x == 0 || x == infinity) return x == 0 ? 1 : 0;
+  return checked("the tail of a chi-squared distribution", x, [degrees](double y) {
+    return boost::math::gamma_q(degrees / 2, y / 2, Policy());
+  });
+}
+
 }  // namespace bayes

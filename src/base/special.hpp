@@ -44,4 +44,8 @@ BAYES_API double wishart_digamma(double a, int p);
 /// The p-quantile of the standard normal distribution, 0 < p < 1.
 BAYES_API double normal_quantile(double p);
 
+/// The probability that a chi-squared distribution with `degrees` > 0 degrees of freedom exceeds
+/// x >= 0.
+BAYES_API double chi_square_tail(double x, double degrees);
+
 }  // namespace bayes

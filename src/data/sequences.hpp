@@ -7,6 +7,7 @@
 // where it is unknown.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -33,6 +34,8 @@ struct Sequences {
   std::int64_t steps = 0;
   /// number of steps, each weighted with the weight of its sequence
   double weight = 0;
+  /// of steps whose elements are all missing
+  double unobserved = 0;
   /// of all sequences
   double weights = 0;
   /// steps of the longest sequence
@@ -66,9 +69,21 @@ template <class Append> class SequenceWriter {
     if (steps > to_.longest) to_.longest = steps;
     weight_ = -weight;
   }
+  /// One more step than was said of a sequence that fills a piece at least.
+  void extend(const double *x) {
+    const double weight = std::fabs(weight_);
+    ++to_.long_ones.back().steps;
+    ++to_.steps;
+    to_.weight += weight;
+    to_.longest = std::max(to_.longest, to_.long_ones.back().steps);
+    step(x);
+  }
   void step(const double *x) {
     append_(x, weight_);
     weight_ = std::fabs(weight_);
+    bool any = false;
+    for (int j = 0; j < to_.dimension; ++j) any |= x[j] == x[j];
+    if (!any) to_.unobserved += weight_;
   }
 
  private:

@@ -13,41 +13,44 @@ namespace {
 
 class BlockEmissions final : public EmissionScorer {
  public:
-  BlockEmissions(const BlockScorer &scorer, bool whole_steps, bool complete)
+  BlockEmissions(const BlockScorer &scorer, bool whole_steps,
+                 std::function<CompleteStep()> completion)
       : scorer_(scorer),
         whole_steps_(whole_steps),
-        complete_(complete) {}
+        completion_(std::move(completion)) {}
   int states() const override { return scorer_.components(); }
   double operations() const override { return scorer_.operations(); }
   std::size_t raw_size() const override { return scorer_.raw_size(); }
   std::unique_ptr<EmissionWorker> worker() const override {
-    return std::make_unique<Worker>(scorer_, whole_steps_, complete_);
+    return std::make_unique<Worker>(scorer_, whole_steps_,
+                                    completion_ ? completion_() : CompleteStep());
   }
 
  private:
   class Worker final : public EmissionWorker {
    public:
-    Worker(const BlockScorer &scorer, bool whole_steps, bool complete)
+    Worker(const BlockScorer &scorer, bool whole_steps, CompleteStep complete)
         : scorer_(scorer),
           worker_(scorer.worker()),
           whole_steps_(whole_steps),
-          complete_(complete),
+          complete_(std::move(complete)),
           counts_(std::size_t(scorer.components()) * simd::sum_lanes) {}
 
     void score(const double *block, int, int, double *out) override {
-      const double *const usable = without_missing(block);
-      worker_->prepare(usable);
+      find_missing(block);
+      worker_->prepare(block);
       for (int k = 0; k < scorer_.components(); ++k) {
         double *const scores = out + std::size_t(k) * block_rows;
-        worker_->score(usable, k, scores);
+        worker_->score(block, k, scores);
         if (any_)
           for (int b = 0; b < block_rows; ++b)
             if (missing_[b]) scores[b] = 0;
       }
     }
 
-    void accumulate(const double *block, double *r) override {
-      const double *const usable = without_missing(block);
+    void accumulate(const double *block, std::int64_t first, double *r) override {
+      const double *const usable =
+          find_missing(block) && complete_ ? completed(block, first, r) : block;
       worker_->prepare(usable);
       for (int k = 0; k < scorer_.components(); ++k, r += block_rows) {
         if (any_)
@@ -75,38 +78,52 @@ class BlockEmissions final : public EmissionScorer {
     }
 
    private:
-    /// The block itself, or a copy with zeros for missing steps, which are marked in the mask.
-    const double *without_missing(const double *block) {
+    /// Marks the steps that miss elements; false if none does, or if nobody has to know.
+    bool find_missing(const double *block) {
       any_ = false;
-      if (!whole_steps_ || !misses_element(scorer_.dimension(), block)) return block;
+      if (!whole_steps_ || !misses_element(scorer_.dimension(), block)) return false;
       for (int b = 0; b < block_rows; ++b) {
         int elements = 0;
         for (int j = 0; j < scorer_.dimension(); ++j) {
           const double x = block[j * block_rows + b];
           elements += x != x;
         }
-        any_ |= missing_[b] = elements == scorer_.dimension() || (complete_ && elements > 0);
+        any_ |= missing_[b] = elements == scorer_.dimension();
+        incomplete_[b] = elements > 0;
       }
-      if (!complete_) {
-        worker_->incomplete = true;
-        return block;
+      worker_->incomplete = true;
+      return true;
+    }
+
+    /// A copy of the block in which no element is missing, but of steps without responsibilities.
+    const double *completed(const double *block, std::int64_t first, const double *r) {
+      const std::size_t d = std::size_t(scorer_.dimension());
+      copy_.assign(block, block + d * block_rows);
+      x_.resize(d);
+      for (std::size_t b = 0; b < std::size_t(block_rows); ++b) {
+        int state = 0;
+        while (state < scorer_.components() && r[std::size_t(state) * block_rows + b] == 0) ++state;
+        if (!incomplete_[b] || missing_[b] || state == scorer_.components()) continue;
+        for (std::size_t j = 0; j < d; ++j) x_[j] = copy_[j * block_rows + b];
+        complete_(x_, state, first + std::int64_t(b));
+        for (std::size_t j = 0; j < d; ++j) copy_[j * block_rows + b] = x_[j];
       }
-      const std::size_t size = std::size_t(scorer_.dimension()) * block_rows;
-      copy_.assign(block, block + size);
-      for (double &x : copy_)
-        if (x != x) x = 0;
       return copy_.data();
     }
 
     const BlockScorer &scorer_;
     std::unique_ptr<BlockWorker> worker_;
-    bool whole_steps_, complete_, any_ = false;
-    bool missing_[block_rows] = {};
+    bool whole_steps_, any_ = false;
+    /// misses all elements; some
+    bool missing_[block_rows] = {}, incomplete_[block_rows] = {};
+    CompleteStep complete_;
     Buffer copy_, counts_;
+    std::vector<double> x_;
   };
 
   const BlockScorer &scorer_;
-  bool whole_steps_, complete_;
+  bool whole_steps_;
+  std::function<CompleteStep()> completion_;
 };
 
 /// Other emissions, tabulated for observations 0 .. values - 1.
@@ -166,7 +183,9 @@ class TableEmissions final : public EmissionScorer {
     void score(const double *block, int from, int to, double *out) override {
       worker_->score(block, from, to, out);
     }
-    void accumulate(const double *block, double *r) override { worker_->accumulate(block, r); }
+    void accumulate(const double *block, std::int64_t first, double *r) override {
+      worker_->accumulate(block, first, r);
+    }
     double *table_sums() override { return sums_.data(); }
     void clear() override {
       worker_->clear();
@@ -180,7 +199,7 @@ class TableEmissions final : public EmissionScorer {
         for (int b = 0; b < size; ++b)
           for (std::size_t i = 0; i < k; ++i)
             r[i * block_rows + std::size_t(b)] = sums_[std::size_t(first + b) * padded + i];
-        worker_->accumulate(block, r.data());
+        worker_->accumulate(block, 0, r.data());
       });
       worker_->reduce(counts, raw);
     }
@@ -204,7 +223,7 @@ class ScoringEmissions : public EmissionScorer {
  protected:
   class ScoringWorker : public EmissionWorker {
    public:
-    void accumulate(const double *, double *) override {}
+    void accumulate(const double *, std::int64_t, double *) override {}
     void clear() override {}
     void reduce(double *, double *) override {}
   };
@@ -312,9 +331,9 @@ class AveragedEmissions final : public ScoringEmissions {
 }  // namespace
 
 std::unique_ptr<EmissionScorer> emissions_of(const BlockScorer &scorer, bool whole_steps,
-                                             int values, bool complete) {
+                                             int values, std::function<CompleteStep()> completion) {
   constexpr double most = 1 << 20;  // entries of a table
-  auto out = std::make_unique<BlockEmissions>(scorer, whole_steps, complete);
+  auto out = std::make_unique<BlockEmissions>(scorer, whole_steps, std::move(completion));
   if (values == 0 || double(values) * scorer.components() > most) return out;
   return std::make_unique<TableEmissions>(std::move(out), values);
 }

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/aligned.hpp"
@@ -31,8 +32,8 @@ class EmissionWorker {
   /// undefined for others; 0 for a missing row.
   virtual void score(const double *block, int from, int to, double *out) = 0;
   /// Adds the rows of a block with responsibilities r ([state][block_rows], changed), zero for
-  /// other rows. The block need not be the last one scored.
-  virtual void accumulate(const double *block, double *r) = 0;
+  /// other rows. The block need not be the last one scored. `first`: the number of its first row.
+  virtual void accumulate(const double *block, std::int64_t first, double *r) = 0;
   /// With a table, instead of accumulate(): sums of responsibilities by entry, [value][padded].
   virtual double *table_sums() { return nullptr; }
   virtual void clear() = 0;
@@ -53,11 +54,16 @@ class EmissionScorer {
   virtual const EmissionTable *table() const { return nullptr; }
 };
 
+/// Puts something in the place of the missing elements of a step, given its state: for one thread.
+using CompleteStep = std::function<void(std::span<double> x, int state, std::int64_t row)>;
+
 /// Emissions from an observation family's scorer, which must outlive them. `whole_steps`: of a step
 /// of NaNs it adds nothing to any sum; without, it counts such a step. values: as in Sequences.
-/// `complete`: a step that misses any element counts as missing all; for families of whole rows.
-BAYES_API std::unique_ptr<EmissionScorer> emissions_of(const BlockScorer &scorer, bool whole_steps,
-                                                       int values, bool complete = false);
+/// `completion`, for families of whole rows: steps that miss some elements are added up as what it
+/// makes completes them, given the first state whose responsibility is not 0.
+BAYES_API std::unique_ptr<EmissionScorer> emissions_of(
+    const BlockScorer &scorer, bool whole_steps, int values,
+    std::function<CompleteStep()> completion = {});
 
 /// Other emissions, tabulated for observations 0 .. values - 1.
 std::unique_ptr<EmissionScorer> table_emissions(std::unique_ptr<EmissionScorer> of, int values);

@@ -7,10 +7,10 @@
 #include <unordered_map>
 
 #include "document/members.hpp"
-#include "families/component_overlap.hpp"
 #include "families/dirichlet.hpp"
 #include "families/product/product_options.hpp"
 #include "families/product/product_prior.hpp"
+#include "fit/component_overlap.hpp"
 #include "markov/hmm_parameters.hpp"
 #include "markov/hmm_scorer.hpp"
 #include "markov/hmm_state.hpp"
@@ -39,6 +39,15 @@ std::string HiddenMarkovModel::covariance() const {
 }
 const std::vector<std::string> &HiddenMarkovModel::symbol_names() const { return state->symbols; }
 
+std::string HiddenMarkovModel::name_of_category(int element, int value, double number) const {
+  if (symbols()) return state->symbols[std::size_t(value)];
+  if (!info.columns.empty()) {
+    const std::vector<std::string> &labels = info.columns[std::size_t(element)].labels;
+    if (number < double(labels.size())) return labels[std::size_t(number)];
+  }
+  return std::to_string(std::int64_t(number));
+}
+
 int HiddenMarkovModel::code(std::string_view symbol) const {
   if (!codes_) {
     codes_ = std::make_unique<std::unordered_map<std::string_view, int>>();
@@ -58,6 +67,27 @@ std::int64_t HiddenMarkovModel::stored_draws() const {
                     state->fitted);
 }
 
+double HiddenMarkovModel::free_parameters() const {
+  return std::visit(
+      [&]<class Fitted>(const Fitted &fitted) {
+        const double chain = double(size()) * size() - 1 - state->zeros;
+        double each = 0;
+        if constexpr (std::is_same_v<Fitted, ProductHmm>) {
+          fitted.point.emissions.columns->for_each(
+              [&](int, const Column &column, const ColumnOffsets &) {
+                each += column.free_parameters();
+              });
+          return chain + size() * each;
+        } else {
+          const CovarianceShape &shape = fitted.point.emissions.shape;
+          return chain + double(size()) * dimension() + shape.parameters(dimension(), size());
+        }
+      },
+      state->fitted);
+}
+
+double HiddenMarkovModel::observations() const { return state->observed; }
+
 ComponentDensities HiddenMarkovModel::densities() const {
   const double visits = state->visits.sum();
   const Vector weights =
@@ -70,6 +100,21 @@ ComponentDensities HiddenMarkovModel::densities() const {
         return {weights, fitted.point.emissions, columns};
       },
       state->fitted);
+}
+
+std::unique_ptr<HiddenMarkovModel> HiddenMarkovModel::with_labels_of(
+    const RowColumns &columns) const {
+  auto out = std::make_unique<HiddenMarkovModel>();
+  out->info = info;
+  *out->state = *state;
+  if (auto *const fitted = std::get_if<ProductHmm>(&out->state->fitted)) {
+    const SharedColumns shared =
+        bayes::with_labels_of(*fitted->point.emissions.columns, info.columns, columns);
+    fitted->point.emissions.columns = shared;
+    if (fitted->posterior) fitted->posterior->emissions.columns = shared;
+    for (auto &draw : fitted->draws) draw.emissions.columns = shared;
+  }
+  return out;
 }
 
 HmmState HiddenMarkovModel::state_at(int index) const {
@@ -137,9 +182,7 @@ void HiddenMarkovModel::emissions(const std::function<void(const HmmEmission &)>
                     column.size().point, deviations.data());
               if (column.probabilities && column.by_value) {
                 for (int v = 0; v < column.numbers_of_name(); ++v) {
-                  const std::string name = symbols()
-                                               ? state->symbols[std::size_t(v)]
-                                               : std::to_string(std::int64_t(column.value(v)));
+                  const std::string name = name_of_category(j, v, column.value(v));
                   take({k, j, &name, at[v], deviations[std::size_t(v)], {}, {}});
                 }
               } else if (column.probabilities) {
@@ -184,9 +227,7 @@ void HiddenMarkovModel::posterior(const std::function<void(const HmmPosterior &)
               for (const char *const key : column.prior_keys)
                 for (int v = 0; v < column.numbers_of_name(); ++v, ++at) {
                   if (column.by_value) {
-                    const std::string name = symbols()
-                                                 ? state->symbols[std::size_t(v)]
-                                                 : std::to_string(std::int64_t(column.value(v)));
+                    const std::string name = name_of_category(j, v, column.value(v));
                     take({k, j, &name, key, {*at}, false});
                   } else {
                     take({k, j, nullptr, key, {*at}, false});
@@ -213,7 +254,10 @@ void HiddenMarkovModel::check(std::span<const double> x, std::int64_t step) cons
     const double value = x[std::size_t(j)];
     if (value == value && !column.allowed(value))
       throw Error(Errc::invalid_argument,
-                  (dimension() > 1 ? "element " + std::to_string(j + 1) + " of " : std::string()) +
+                  (!info.columns.empty()
+                       ? "column " + describe(Document(info.columns[std::size_t(j)].name)) + " of "
+                   : dimension() > 1 ? "element " + std::to_string(j + 1) + " of "
+                                     : std::string()) +
                       "step " + std::to_string(step) + " is " + describe(value) + ", but must be " +
                       column.requirement(),
                   std::string("Its emission is ") + column.name + ".");

@@ -40,8 +40,6 @@ enum class SequenceElements : char {
 struct HmmRowOptions {
   /// observations are names, stored as indices into a list that is passed to the fit
   bool symbols = false;
-  /// a step with a missing value counts as entirely missing: multivariate normals by gibbs
-  bool whole_steps = false;
   /// missing = error
   bool refuse_missing = false;
   /// on_error = null
@@ -126,8 +124,6 @@ class BAYES_API HiddenMarkovModel final : public Model {
   bool symbols() const;
   /// an observation is a multivariate normal
   bool multivariate() const;
-  /// Does a step with a missing value count as entirely missing when it is scored? In no model.
-  bool whole_steps() const { return false; }
   /// the name of every element's family; of multivariate normals one for all
   std::vector<std::string> emission() const;
   /// of multivariate normals: full, diagonal, spherical or tied; else empty
@@ -137,11 +133,16 @@ class BAYES_API HiddenMarkovModel final : public Model {
   int code(std::string_view symbol) const;
   /// fitted by vi or svi
   bool has_posterior() const;
+  /// K - 1 initial probabilities, K (K - 1) transitions and the parameters of the emissions, less
+  /// the structural zeros.
+  double free_parameters() const override;
+  /// The weight of all steps that are not entirely missing: what the log-likelihood is a sum over.
+  double observations() const override;
   /// draws of the parameters; 0 unless fitted by gibbs
   std::int64_t stored_draws() const override;
 
   /// of what states emit, weighted by their visits, at the point estimate
-  /// (families/component_overlap.hpp); symbols are labels
+  /// (fit/component_overlap.hpp); symbols are labels
   ComponentDensities densities() const;
 
   /// from 0
@@ -200,12 +201,15 @@ class BAYES_API HiddenMarkovModel final : public Model {
     double log_predictive_ = 0;
   };
 
-  /// p(state of the next step | observations), K numbers, and the prediction of the next
-  /// observation: each element's mean and variance (NaN for a category), and the probabilities of
-  /// categories().
+  /// p(state of a step to come | observations), K numbers, and the prediction of its observation:
+  /// each element's mean and variance (NaN for a category), and the probabilities of categories().
   struct Prediction {
     std::vector<double> states, mean, variance, categories;
   };
+  /// The `steps` (at least 1) steps that follow the sequence, in order: p(states) is multiplied by
+  /// the transitions once for each, which sums over all paths. After gibbs under each draw.
+  void predict(Sequences &one, int steps, Control &control,
+               const std::function<void(const Prediction &)> &take) const;
   Prediction predict_next(Sequences &one, Control &control) const;
 
   /// A category of a categorical element, a symbol among them.
@@ -224,6 +228,12 @@ class BAYES_API HiddenMarkovModel final : public Model {
 
   /// by index; empty unless symbols()
   const std::vector<std::string> &symbol_names() const;
+  /// What results call a categorical element's value number `value`, which is `number`: its symbol
+  /// or label, or the number.
+  std::string name_of_category(int element, int value, double number) const;
+  /// The model as a start for steps with these columns, whose labels are those of info.columns and
+  /// others: its categories have the numbers that the labels have there.
+  std::unique_ptr<HiddenMarkovModel> with_labels_of(const RowColumns &columns) const;
 
   struct State;
   std::unique_ptr<State> state;
@@ -260,5 +270,15 @@ BAYES_API std::unique_ptr<HiddenMarkovModel> hmm_fit(Sequences &sequences,
                                                      SequenceElements elements, bool vectors,
                                                      const HiddenMarkovModel *start, bool update,
                                                      Control &control);
+
+/// The same for fits of several models.
+BAYES_API HmmRowOptions hmm_check_select_options(std::span<const int> ks, const Document &options,
+                                                 SequenceElements elements, bool vectors);
+
+/// Fits a model for every k in ks, in order, as hmm_fit does, with these options.
+BAYES_API void hmm_select(Sequences &sequences, const std::vector<std::string> &symbols,
+                          std::span<const int> ks, const Document &options,
+                          SequenceElements elements, bool vectors, Control &control,
+                          const std::function<void(std::unique_ptr<HiddenMarkovModel>)> &emit);
 
 }  // namespace bayes

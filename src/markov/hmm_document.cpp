@@ -131,6 +131,8 @@ void HiddenMarkovModel::write(Document &document) const {
       .set("visits", tensor(state->visits))
       .set("transition_counts", by_rows(state->transitions))
       .set("vectors", state->vectors);
+  if (state->observed != state->weight) document.set("observed", state->observed);
+  if (state->zeros > 0) document.set("structural_zeros", state->zeros);
   if (symbols())
     document.set("symbols", Document::List(state->symbols.begin(), state->symbols.end()));
   std::visit(
@@ -177,10 +179,13 @@ std::unique_ptr<Model> read_hidden_markov_model(const Document &document) {
   const int d = info.dimension, k = info.components;
   auto &state = *model->state;
   state.weight = in.number("weight", 0, 1e300, true);
+  state.observed = in.has("observed") ? in.number("observed", 0, state.weight, true) : state.weight;
   state.visits = read_vector(in, "visits", k);
   state.transitions = read_rows(in, "transition_counts", k, k);
   require_not_negative(in, "visits", state.visits);
   require_not_negative(in, "transition_counts", state.transitions);
+  if (in.has("structural_zeros"))
+    state.zeros = int(in.integer("structural_zeros", 0, std::int64_t(k) * k - 1));
   state.vectors = in.boolean("vectors");
   if (!state.vectors && d != 1)
     in.reject("vectors", "must be true for observations of more than one element");

@@ -197,8 +197,9 @@ ProductSurvey ProductEmissions::look(const Sequences &sequences, const HmmOption
                     int(std::max<std::size_t>(1, symbols.size()))};
     columns = std::make_shared<const Columns>(std::vector<ColumnSpec>{spec});
   }
-  check_values(sequences, options, columns.get(), control);
+  check_values(sequences, options, start != nullptr, control);
   Observations all(sequences, false);
+  if (columns && !options.symbols) columns = with_categories_of(all, columns, control);
   return columns ? survey_product(all, columns, control)
                  : survey_product(all, options.emission, options.categories, control);
 }
@@ -243,26 +244,27 @@ void ProductEmissions::put_means(Point &point) const {
 }
 
 void ProductEmissions::check_values(const Sequences &sequences, const HmmOptions &options,
-                                    const Columns *known, Control &control) {
+                                    bool started, Control &control) {
   if (options.symbols) return;
   std::vector<ColumnSpec> specs;
-  for (int j = 0; !known && j < sequences.dimension; ++j)
+  for (int j = 0; j < sequences.dimension; ++j)
     specs.push_back(
         {*likelihood_named(options.emission[options.emission.size() == 1 ? 0 : std::size_t(j)])});
-  const Columns any(known ? known->specs() : specs);
+  const Columns any(specs);
+  const bool named = sequences.rows.name_of_element(0) != "element 1";
   for_each_step(
       sequences, control, [&](const double *x, std::int64_t sequence, std::int64_t step, double) {
         any.for_each([&](int j, const Column &column, const ColumnOffsets &) {
           const double value = x[std::size_t(j) * block_rows];
           if (value == value && !column.allowed(value))
-            throw Error(Errc::invalid_argument,
-                        (sequences.dimension > 1 ? "element " + std::to_string(j + 1) + " of "
-                                                 : std::string()) +
-                            "step " + std::to_string(step) + " of sequence " +
-                            std::to_string(sequence) + " is " + describe(value) + ", but must be " +
-                            column.requirement(),
-                        std::string("Its emission is ") + column.name + "." + numbering(sequences),
-                        known ? "" : "Option \"emission\" names what states emit.");
+            throw Error(
+                Errc::invalid_argument,
+                (sequences.dimension > 1 || named ? sequences.rows.name_of_element(j) + " of "
+                                                  : std::string()) +
+                    "step " + std::to_string(step) + " of sequence " + std::to_string(sequence) +
+                    " is " + describe(value) + ", but must be " + column.requirement(),
+                std::string("Its emission is ") + column.name + "." + numbering(sequences),
+                started ? "" : "Option \"emission\" names what states emit.");
         });
       });
 }

@@ -108,8 +108,8 @@ class ProductEmissions {
   void put_means(Point &point) const;
 
   /// Names sequence and step in errors, where the survey would name a row of the store.
-  static void check_values(const Sequences &sequences, const HmmOptions &options,
-                           const Columns *known, Control &control);
+  static void check_values(const Sequences &sequences, const HmmOptions &options, bool started,
+                           Control &control);
 
   const HmmOptions &options_;
   int k_;

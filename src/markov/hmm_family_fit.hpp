@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "document/members.hpp"
-#include "families/component_overlap.hpp"
 #include "families/normal/normal_response.hpp"
 #include "families/product/product_response.hpp"
+#include "fit/component_overlap.hpp"
 #include "fit/fit_run.hpp"
 #include "markov/hmm_emissions.hpp"
 #include "markov/hmm_gibbs.hpp"

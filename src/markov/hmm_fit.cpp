@@ -17,7 +17,12 @@ HmmFitBase::HmmFitBase(HmmTask task, const MarkovWeights *start)
   run_.set_weight(sequences_.weight, sequences_.steps);
   model_->state->vectors = task.vectors;
   model_->state->weight = sequences_.weight;
+  model_->state->observed = sequences_.weight - sequences_.unobserved;
   find_start_of_chain(start);
+  model_->state->zeros =
+      task.start
+          ? task.start->state->zeros
+          : int((first_.initial.array() == 0).count() + (first_.transition.array() == 0).count());
 }
 
 void HmmFitBase::check_memory(double each, double sums) const {
@@ -187,6 +192,14 @@ std::unique_ptr<HiddenMarkovModel> hmm_fit(Sequences &sequences, std::vector<std
                 "Rescale the observations.");
   }
   return model;
+}
+
+void hmm_select(Sequences &sequences, const std::vector<std::string> &symbols,
+                std::span<const int> ks, const Document &options, SequenceElements elements,
+                bool vectors, Control &control,
+                const std::function<void(std::unique_ptr<HiddenMarkovModel>)> &emit) {
+  for (const int k : ks)
+    emit(hmm_fit(sequences, symbols, k, options, elements, vectors, nullptr, false, control));
 }
 
 }  // namespace bayes

@@ -8,6 +8,7 @@
 
 #include "base/assignment.hpp"
 #include "base/special.hpp"
+#include "families/normal/normal_completion.hpp"
 #include "families/normal/normal_draw.hpp"
 #include "families/normal/normal_scorer.hpp"
 #include "families/product/product.hpp"
@@ -47,6 +48,25 @@ Matrix deviations_of(const ProductPoint &point, const Matrix &squares) {
   return (squares - point.values.cwiseProduct(point.values)).cwiseMax(0).cwiseSqrt();
 }
 Matrix deviations_of(const NormalPoint &, const Matrix &) { return {}; }
+
+/// What completes the steps of a sweep by draws, each from a stream of its own: of families that
+/// need whole rows.
+std::function<CompleteStep()> completion_of(const NormalPoint &point, std::uint64_t seed, int chain,
+                                            int sweep) {
+  return [&point, seed, chain, sweep]() -> CompleteStep {
+    // Nothing is computed before a step misses something.
+    const auto completion = std::make_shared<ElementCompletion>();
+    return [=, &point](std::span<double> x, int state, std::int64_t row) {
+      if (completion->point().components() == 0) completion->set_point(point);
+      Random random(seed, std::uint64_t(chain), std::uint64_t(sweep),
+                    16 * (std::uint64_t(row) + 1) + 9);
+      completion->complete(x, completion->pattern_of(x), state, &random);
+    };
+  };
+}
+std::function<CompleteStep()> completion_of(const ProductPoint &, std::uint64_t, int, int) {
+  return {};
+}
 
 /// Numbers of a draw of the parameters.
 template <class Q> double numbers_of_draw(const MarkovPosterior<Q> &prior) {
@@ -202,10 +222,11 @@ template <class P, class Q> class Sampling<P, Q>::Chain final : public ChainSamp
     const PathDraws draws{RowRandom(all_.seed_, std::uint64_t(number_), std::uint64_t(index), 7),
                           naming ? all_.reference_.data() : nullptr,
                           compared_ ? all_.reference_.data() : nullptr};
-    const MarkovSums sums = markov_step(
-        all_.sequences_, control, markov::chain_of(parameters_),
-        // What a step of whole rows misses would have to be drawn.
-        *emissions_of(scorer, all_.learner_.whole_steps, all_.sequences_.values, true), &draws);
+    const MarkovSums sums =
+        markov_step(all_.sequences_, control, markov::chain_of(parameters_),
+                    *emissions_of(scorer, all_.learner_.whole_steps, all_.sequences_.values,
+                                  completion_of(parameters_.emissions, all_.seed_, number_, index)),
+                    &draws);
     log_likelihood_ = sums.objective;
     confusion_ = sums.confusion;
     const double log_joint = log_likelihood_ + density();

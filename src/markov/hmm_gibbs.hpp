@@ -1,5 +1,8 @@
 // Gibbs sampling of hidden Markov models: paths given parameters by forward filtering, backward
-// sampling (Chib 1996), parameters given paths from their conjugate posteriors. Paths are redrawn
+// sampling (Chib 1996), what steps of multivariate normals miss given their states (data
+// augmentation, Tanner and Wong 1987), and parameters from their conjugate posteriors given both:
+// paths are drawn with missing elements integrated out, so that path and elements are one draw from
+// their joint distribution. Paths are redrawn
 // in every sweep and not stored, so that memory does not grow with the sequences except for the
 // reference path that identifies the states.
 #pragma once

@@ -256,9 +256,7 @@ HmmOptions read_hmm_options(int k, const Document &options, SequenceElements ele
   return out;
 }
 
-HmmRowOptions HmmOptions::rows() const {
-  return {symbols, !products && sampled(), missing == "error", null_on_error};
-}
+HmmRowOptions HmmOptions::rows() const { return {symbols, missing == "error", null_on_error}; }
 
 Document HmmOptions::document() const {
   HmmOptions in_force = *this;
@@ -272,6 +270,13 @@ HmmRowOptions hmm_check_options(int k, const Document &options, SequenceElements
                                 bool vectors, const HiddenMarkovModel *start, bool update) {
   return read_hmm_options(start ? start->size() : k, options, elements, vectors, start, update)
       .rows();
+}
+
+HmmRowOptions hmm_check_select_options(std::span<const int> ks, const Document &options,
+                                       SequenceElements elements, bool vectors) {
+  HmmRowOptions out;
+  for (const int k : ks) out = hmm_check_options(k, options, elements, vectors);
+  return out;
 }
 
 }  // namespace bayes

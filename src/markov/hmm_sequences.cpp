@@ -78,6 +78,42 @@ std::vector<double> shares(const ProductPoint &point, const Vector &states) {
 }
 std::vector<double> shares(const NormalPoint &, const Vector &) { return {}; }
 
+/// What is emitted if the probabilities of the states are these.
+template <class P>
+HiddenMarkovModel::Prediction prediction(const P &point, const Vector &states, const Moments &of) {
+  HiddenMarkovModel::Prediction out{to_vector(states), {}, {}, shares(point, states)};
+  for (Eigen::Index j = 0; j < of.mean.rows(); ++j) {
+    const auto [mean, variance] = mixed(states, of.mean.row(j), of.variance.row(j));
+    out.mean.push_back(mean);
+    out.variance.push_back(variance);
+  }
+  return out;
+}
+
+/// The prediction of a mixture of points with equal weights.
+HiddenMarkovModel::Prediction average(const std::vector<HiddenMarkovModel::Prediction> &each) {
+  using Prediction = HiddenMarkovModel::Prediction;
+  const Vector share = Vector::Constant(Eigen::Index(each.size()), 1.0 / double(each.size()));
+  Prediction out = each[0];
+  const auto average = [&](std::vector<double> Prediction::*member) {
+    std::fill((out.*member).begin(), (out.*member).end(), 0.0);
+    for (const Prediction &one : each)
+      for (std::size_t i = 0; i < (one.*member).size(); ++i)
+        (out.*member)[i] += (one.*member)[i] / double(each.size());
+  };
+  average(&Prediction::states);
+  average(&Prediction::categories);
+  Vector mean(share.size()), variance(share.size());
+  for (std::size_t j = 0; j < out.mean.size(); ++j) {
+    for (std::size_t s = 0; s < each.size(); ++s) {
+      mean(Eigen::Index(s)) = each[s].mean[j];
+      variance(Eigen::Index(s)) = each[s].variance[j];
+    }
+    std::tie(out.mean[j], out.variance[j]) = mixed(share, mean, variance);
+  }
+  return out;
+}
+
 [[noreturn]] void impossible(const char *what) {
   throw Error(Errc::numeric, what, "No path of positive probability leads through it.",
               "hmm_log_likelihood(model, sequence) is -Infinity for such sequences.");
@@ -145,48 +181,44 @@ void HiddenMarkovModel::smooth(Sequences &one, Control &control,
 
 HiddenMarkovModel::Prediction HiddenMarkovModel::predict_next(Sequences &one,
                                                               Control &control) const {
-  const int k = size(), d = dimension();
-  return std::visit(
+  Prediction out;
+  predict(one, 1, control, [&out](const Prediction &next) { out = next; });
+  return out;
+}
+
+void HiddenMarkovModel::predict(Sequences &one, int steps, Control &control,
+                                const std::function<void(const Prediction &)> &take) const {
+  const int k = size();
+  std::visit(
       [&]<class Fitted>(const Fitted &fitted) {
-        std::vector<Prediction> each;
+        // The points under which the sequence is possible, and what they know of its states.
+        struct Part {
+          const decltype(fitted.point) *point;
+          Vector states;
+          Moments moments;
+        };
+        std::vector<Part> parts;
         std::size_t at = 0;
         fitted.for_each_point([&](const auto &point) {
           const SequenceEnd end = sequence_end(one, control, scorer().points()[at++]);
           if (end.states.empty()) return;
-          const Vector last = Eigen::Map<const Vector>(end.states.data(), k),
-                       next = one.steps == 0 ? last
-                                             : product(Matrix(point.transition.transpose()), last);
-          const Moments of =
-              moments(point.emissions, fitted.posterior ? &fitted.posterior->emissions : nullptr);
-          Prediction out{to_vector(next), {}, {}, shares(point.emissions, next)};
-          for (int j = 0; j < d; ++j) {
-            const auto [mean, variance] = mixed(next, of.mean.row(j), of.variance.row(j));
-            out.mean.push_back(mean);
-            out.variance.push_back(variance);
-          }
-          each.push_back(std::move(out));
+          parts.push_back({&point, Eigen::Map<const Vector>(end.states.data(), k),
+                           moments(point.emissions,
+                                   fitted.posterior ? &fitted.posterior->emissions : nullptr)});
         });
-        if (each.empty()) impossible("the sequence is impossible under the model");
-        if (each.size() == 1) return std::move(each[0]);
-        const Vector share = Vector::Constant(Eigen::Index(each.size()), 1.0 / double(each.size()));
-        Prediction out = each[0];
-        const auto average = [&](std::vector<double> Prediction::*member) {
-          std::fill((out.*member).begin(), (out.*member).end(), 0.0);
-          for (const Prediction &one : each)
-            for (std::size_t i = 0; i < (one.*member).size(); ++i)
-              (out.*member)[i] += (one.*member)[i] / double(each.size());
-        };
-        average(&Prediction::states);
-        average(&Prediction::categories);
-        Vector mean(share.size()), variance(share.size());
-        for (std::size_t j = 0; j < std::size_t(d); ++j) {
-          for (std::size_t s = 0; s < each.size(); ++s) {
-            mean(Eigen::Index(s)) = each[s].mean[j];
-            variance(Eigen::Index(s)) = each[s].variance[j];
+        if (parts.empty()) impossible("the sequence is impossible under the model");
+        std::vector<Prediction> each(parts.size());
+        for (int step = 0; step < steps; ++step) {
+          for (std::size_t i = 0; i < parts.size(); ++i) {
+            if (control.pending()) control.poll();
+            Part &part = parts[i];
+            // Of an empty sequence the first step comes next, which no transition leads to.
+            if (step > 0 || one.steps > 0)
+              part.states = product(Matrix(part.point->transition.transpose()), part.states);
+            each[i] = prediction(part.point->emissions, part.states, part.moments);
           }
-          std::tie(out.mean[j], out.variance[j]) = mixed(share, mean, variance);
+          take(each.size() == 1 ? each[0] : average(each));
         }
-        return out;
       },
       state->fitted);
 }
@@ -197,8 +229,7 @@ std::vector<HiddenMarkovModel::Category> HiddenMarkovModel::categories() const {
     fitted->point.emissions.columns->for_each(
         [&](int j, const Column &column, const ColumnOffsets &) {
           for (int v = 0; column.by_value && v < column.numbers_of_name(); ++v)
-            out.push_back({j, symbols() ? state->symbols[std::size_t(v)]
-                                        : std::to_string(std::int64_t(column.value(v)))});
+            out.push_back({j, name_of_category(j, v, column.value(v))});
         });
   return out;
 }

@@ -41,9 +41,11 @@ using ProductHmm = HmmFitted<ProductPoint, ProductPosterior>;
 
 struct HiddenMarkovModel::State {
   std::variant<NormalHmm, ProductHmm> fitted;
-  Vector visits;       // K expected occupancies
-  Matrix transitions;  // K x K expected transitions, (from, to)
-  double weight = 0;   // of all steps
+  Vector visits;        // K expected occupancies
+  Matrix transitions;   // K x K expected transitions, (from, to)
+  double weight = 0;    // of all steps
+  double observed = 0;  // of those that are not entirely missing
+  int zeros = 0;        // structural: initial probabilities and transitions that cannot be
   bool vectors = false, whole_steps = false;
   std::vector<std::string> symbols;  // names of the one categorical element's values; empty: none
 

@@ -43,7 +43,7 @@ class Worker {
 
   /// All sequences that lie entirely in a piece. False if the pass is stopped.
   bool piece(const Segment &segment, const Stop &stop) {
-    first_ = segment.first;
+    set_first(segment.first);
     const BlockReader block = [&](std::int64_t index) {
       return segment.blocks + std::size_t(index) * shape_.block_doubles();
     };
@@ -171,7 +171,10 @@ class Worker {
     return true;
   }
 
-  void set_first(std::int64_t first) { first_ = first; }
+  void set_first(std::int64_t first) {
+    first_ = first;
+    window_.set_origin(first);
+  }
 
   /// Adds the sums since clear().
   void reduce(MarkovSums &out) {

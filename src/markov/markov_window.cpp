@@ -140,7 +140,7 @@ void MarkovWindow::accumulate() {
       const double *const step = backward_.data() + (t + b - from) * padded_;
       for (int k = 0; k < k_; ++k) scores_[std::size_t(k) * block_rows + std::size_t(b)] = step[k];
     }
-    worker_->accumulate((*block_)(index), scores_.data());
+    worker_->accumulate((*block_)(index), origin_ + index * block_rows, scores_.data());
     t += to - from;
   }
 }

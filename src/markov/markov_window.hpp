@@ -63,6 +63,8 @@ class BAYES_API MarkovWindow {
   /// Goes on with the emissions of another point, with as many states and the same kind of values.
   void use(const EmissionScorer &scorer);
 
+  /// Blocks are read from this row of the sequences on.
+  void set_origin(std::int64_t row) { origin_ = row; }
   /// Scores rows [first, first + n) of a source, n <= steps. Their likelihoods are scaled.
   void load(const BlockReader &block, std::int64_t first, std::int64_t n);
   /// Replaces the scaled likelihoods of steps [begin, end) of the window by logarithms of the
@@ -89,7 +91,7 @@ class BAYES_API MarkovWindow {
   std::unique_ptr<EmissionWorker> worker_;
   const EmissionTable *table_;  // nullptr: scores are computed
   const BlockReader *block_ = nullptr;
-  std::int64_t first_ = 0, n_ = 0;
+  std::int64_t origin_ = 0, first_ = 0, n_ = 0;
   Buffer scores_, emission_, shift_, forward_, backward_, scale_;
   std::vector<double> weight_;
 };

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "base/random.hpp"
-#include "families/component_overlap.hpp"
 #include "families/product/product_prior.hpp"
+#include "fit/component_overlap.hpp"
 #include "mixture/bmm_state.hpp"
 #include "mixture/mixture_parameters.hpp"
 
@@ -79,27 +79,20 @@ ComponentDensities BernoulliMixture::densities() const {
   return {state->point.weights, state->point.components, info.columns};
 }
 
-void BernoulliMixture::number_labels(const RowColumns &columns) {
-  std::vector<ColumnSpec> specs = state->columns().specs();
-  for (std::size_t j = 0; j < info.columns.size(); ++j) {
-    const std::vector<std::string> &before = info.columns[j].labels, &now = columns[j].labels;
-    if (before.empty() || !is_categorical(specs[j])) continue;
-    std::vector<double> values;
-    const Column &column = state->columns().column(int(j));
-    for (int i = 0; i < column.numbers_of_name(); ++i) {
-      // Categories that option categories added have no label, and stand behind those that have.
-      const std::size_t code = std::size_t(column.value(i));
-      values.push_back(
-          code < before.size()
-              ? double(std::lower_bound(now.begin(), now.end(), before[code]) - now.begin())
-              : double(code - before.size() + now.size()));
-    }
-    specs[j].set_categories(std::move(values));
+std::unique_ptr<BernoulliMixture> BernoulliMixture::with_labels_of(
+    const RowColumns &columns) const {
+  const SharedColumns shared = bayes::with_labels_of(state->columns(), info.columns, columns);
+  auto out = std::make_unique<BernoulliMixture>();
+  out->info = info;
+  State &to = *out->state;
+  static_cast<FiniteTotals &>(to) = *state;
+  to.point = state->point;
+  to.point.components.columns = shared;
+  if (state->posterior) {
+    to.posterior = state->posterior;
+    to.posterior->components.columns = shared;
   }
-  const auto shared = std::make_shared<const Columns>(std::move(specs));
-  state->point.components.columns = shared;
-  if (state->posterior) state->posterior->components.columns = shared;
-  if (state->draws) state->draws->components.columns = shared;
+  return out;
 }
 
 std::int64_t BernoulliMixture::stored_draws() const {

@@ -94,12 +94,12 @@ class BAYES_API BernoulliMixture final : public Model {
   /// bic + 2 x entropy of the responsibilities
   double icl() const;
 
-  /// at the point estimate (families/component_overlap.hpp)
+  /// at the point estimate (fit/component_overlap.hpp)
   ComponentDensities densities() const;
 
-  /// Renumbers the categories of columns with labels for rows with these columns, whose labels are
-  /// those of info.columns and others; info.columns stays.
-  void number_labels(const RowColumns &columns);
+  /// The model, without its draws, as a start for rows with these columns, whose labels are those
+  /// of info.columns and others: its categories have the numbers that the labels have there.
+  std::unique_ptr<BernoulliMixture> with_labels_of(const RowColumns &columns) const;
 
   struct State;  // parameters, posterior and columns as the learners use them
   std::unique_ptr<State> state;

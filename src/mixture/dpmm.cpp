@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "families/component_overlap.hpp"
 #include "families/marginal_scorers.hpp"
 #include "families/normal/normal_clusters.hpp"
 #include "families/normal/normal_marginal.hpp"
 #include "families/product/product.hpp"
 #include "families/product/product_prior.hpp"
+#include "fit/component_overlap.hpp"
 #include "mixture/dpmm_state.hpp"
 #include "mixture/mixture_parameters.hpp"
 #include "mixture/posterior_means.hpp"

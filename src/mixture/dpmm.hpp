@@ -91,7 +91,7 @@ class BAYES_API DirichletProcessMixture final : public Model {
   /// draws. Throws Error(invalid_argument) for a model without draws.
   PredictiveErrors mcse(std::span<const double> x, Control &control) const;
 
-  /// at the point estimate (families/component_overlap.hpp)
+  /// at the point estimate (fit/component_overlap.hpp)
   ComponentDensities densities() const;
 
   struct State;

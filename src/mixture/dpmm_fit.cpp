@@ -219,6 +219,12 @@ template <class Q> class ProcessFit : ProcessFitBase {
 
  private:
   void sample(int most) {
+    if constexpr (std::is_same_v<Q, NormalWishart>)
+      if (rows_.incomplete() && options_.estimate == "map")
+        throw Error(Errc::invalid_argument,
+                    "option \"estimate\" is \"map\", but values are missing",
+                    "The joint density of a partition and incomplete rows has no closed form.",
+                    "Take another estimate, or leave such rows out with missing = skip.");
     ChainDraws<Q> chains =
         sample_partitions(rows_, prior_, setting(most), options_.method, options_.chains, control_,
                           [this](int chain) { return chain_start(chain); });
@@ -306,8 +312,9 @@ template <class Q> class ProcessFit : ProcessFitBase {
     if constexpr (std::is_same_v<Q, NormalWishart>)
       if (rows_.incomplete()) improve_bound(all);
     fitted_.prior = prior_;
-    for (int k = 0; k < clusters; ++k)
-      state.counts.push_back(std::int64_t(std::llround(statistics.count(k))));
+    // Of the labels, as a row of which nothing is known is in no statistic.
+    state.counts.assign(std::size_t(clusters), 0);
+    for (const int label : fit_.labels) ++state.counts[std::size_t(label)];
     state.fitted = std::move(fitted_);
     Document options = options_.document();
     options.set("prior", prior_document(prior_, options_));

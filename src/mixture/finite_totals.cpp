@@ -8,17 +8,17 @@
 
 namespace bayes {
 
+double FiniteTotals::relative_entropy() const {
+  if (counts.size() < 2) return std::numeric_limits<double>::quiet_NaN();
+  return 1 - std::min(1.0, entropy / (weight * std::log(double(counts.size()))));
+}
+
 double dirichlet_sum(const ModelInfo &info, const FiniteTotals &totals) {
   const Document *const prior = info.options.find("prior");
   const Document *const given = prior ? prior->find("alpha") : nullptr;
   const std::optional<double> alpha = given ? to_number(*given, false) : std::nullopt;
   return alpha && *alpha > 0 ? totals.weight + info.components * *alpha
                              : std::numeric_limits<double>::quiet_NaN();
-}
-
-double FiniteTotals::relative_entropy() const {
-  if (counts.size() < 2) return std::numeric_limits<double>::quiet_NaN();
-  return 1 - std::min(1.0, entropy / (weight * std::log(double(counts.size()))));
 }
 
 void read_totals(const MemberReader &in, int components, FiniteTotals &totals) {

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "base/random.hpp"
-#include "families/component_overlap.hpp"
 #include "families/normal/normal_draw.hpp"
+#include "fit/component_overlap.hpp"
 #include "mixture/gmm_scorer.hpp"
 #include "mixture/gmm_state.hpp"
 #include "mixture/mixture_parameters.hpp"

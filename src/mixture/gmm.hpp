@@ -103,7 +103,7 @@ class BAYES_API GaussianMixture final : public Model {
   /// full, diagonal, spherical or tied
   std::string covariance() const;
 
-  /// at the point estimate (families/component_overlap.hpp)
+  /// at the point estimate (fit/component_overlap.hpp)
   ComponentDensities densities() const;
 
   struct State;  // parameters, posterior and prior as the learners use them

@@ -161,14 +161,13 @@ class GmmFit {
         },
         [&](Matrix state, RowSource &rows) {
           Schedule schedule = run_.schedule();
-          schedule.squares = survey_.weight * double(survey_.mean.size());
+          schedule.squares = survey_.observed;
           return optimize(learner, std::move(state), rows, control_, schedule);
         });
     // The mixture of which k-means is the hard EM: equal weights and one variance, so that the
     // nearest centre is the most probable one.
-    const double variance =
-        std::max(-run.trace.back() / (survey_.weight * double(survey_.mean.size())),
-                 1e-12 * floor_.deviation().array().square().mean());
+    const double variance = std::max(-run.trace.back() / survey_.observed,
+                                     1e-12 * floor_.deviation().array().square().mean());
     fit_.found.point = {
         Vector::Constant(k_, 1.0 / k_),
         {shape, run.state,

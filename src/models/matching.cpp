@@ -4,7 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/message.hpp"
-#include "families/component_overlap.hpp"
+#include "fit/component_overlap.hpp"
 #include "markov/hmm.hpp"
 #include "mixture/bmm.hpp"
 #include "mixture/dpmm.hpp"

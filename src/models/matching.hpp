@@ -10,7 +10,7 @@ namespace bayes {
 /// A pair of components, from 0; -1: there is none, the other one is alone.
 struct MatchedComponents {
   int before, after;
-  /// Bhattacharyya coefficient of the two densities (families/component_overlap.hpp); NaN if one is
+  /// Bhattacharyya coefficient of the two densities (fit/component_overlap.hpp); NaN if one is
   /// alone
   double overlap;
 };

@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(gibbs_averages_over_its_draws) {
     BOOST_REQUIRE(n == at(model.stored_draws()));
     std::vector<Real> likelihoods;
     Table smooth(steps, std::vector<Real>(k, 0)), filter = smooth;
-    std::vector<Real> states(k, 0), mean(d, 0), square(d, 0);
+    std::vector<Real> states(k, 0), after(k, 0), mean(d, 0), square(d, 0);
     std::map<Path, Real> paths;
     for (const Fitted &draw : draws) {
       const Known known(*draw, kinds);
@@ -89,6 +89,7 @@ BOOST_AUTO_TEST_CASE(gibbs_averages_over_its_draws) {
         Real next = 0;
         for (std::size_t i = 0; i < k; ++i) next += all.smooth[steps - 1][i] * known.a[i][j];
         states[j] += next / Real(n);
+        for (std::size_t i = 0; i < k; ++i) after[i] += next * known.a[j][i] / Real(n);
         for (std::size_t e = 0; e < d; ++e) {
           const auto [m, v] = known.moments(int(j), int(e));
           mean[e] += next * m / Real(n);
@@ -117,6 +118,10 @@ BOOST_AUTO_TEST_CASE(gibbs_averages_over_its_draws) {
       BOOST_TEST(distance(next.mean[e], double(mean[e])) < 1e-11);
       BOOST_TEST(distance(next.variance[e], double(square[e] - mean[e] * mean[e])) < 1e-9);
     }
+    // Two steps ahead: under each draw by itself, and then averaged.
+    std::vector<double> second;
+    model.predict(one.all, 2, control, [&second](const auto &p) { second = p.states; });
+    for (std::size_t i = 0; i < k; ++i) BOOST_TEST(std::abs(second[i] - double(after[i])) < 1e-12);
     // A path is judged by its average log joint density.
     std::vector<std::pair<Real, Path>> best;
     for (const auto &[z, p] : paths) best.emplace_back(p, z);

@@ -53,6 +53,16 @@ BOOST_AUTO_TEST_CASE(structural_zeros_stay_zero_under_every_method) {
         BOOST_TEST((rows.a[i][j] == 0) == (j < i));
       }
     }
+    // 9 - 1 of the chain less zeros, 2 of every state's symbols; handed on to a continued fit
+    BOOST_TEST(forward->free_parameters() == 8 - 5 + 6);
+    BOOST_TEST(
+        static_cast<const HiddenMarkovModel &>(*bayes::Model::from_document(forward->to_document()))
+            .free_parameters() == 8 - 5 + 6);
+    if (method == "em") {
+      Data again(1, x);
+      again.named(first_letters(3));
+      BOOST_TEST(fitted(again, 3, {{"method", "em"}}, 1, forward.get())->free_parameters() == 9);
+    }
     for (const auto *each : {model.get(), forward.get()})
       if (method == "vi")
         BOOST_TEST(distance(each->info.objective, double(elbo(*each, x, 3, flat(3, 3)))) < 1e-11);

@@ -78,6 +78,76 @@ BOOST_AUTO_TEST_CASE(scores_are_integrals_over_what_is_missing) {
       }
 }
 
+/// One state: the posterior of a normal distribution, which gibbs of a mixture with one component
+/// samples as well. A step that counted as entirely missing, or as what is expected of it, would
+/// give another one.
+BOOST_AUTO_TEST_CASE(gibbs_draws_what_is_missing) {
+  const support::Matrix x = steps(60, 3, 0.35);
+  for (const auto &shape : hmm_shapes) BOOST_TEST_CONTEXT(shape) {
+      Options options = {{"method", "gibbs"},
+                         {"covariance", shape},
+                         {"draws", support::effort(2000)},
+                         {"chains", 2}};
+      Data data(3, {flat(x)});
+      const Fitted model = fitted(data, 1, with(options, {{"emission", "normal"}}));
+      const auto mixture =
+          support::fit(x, 1, with(options, {{"missing", "marginalize"}, {"seed", 5}}));
+      std::vector<double> mean, covariance;
+      model->emissions([&](const bayes::HmmEmission &e) {
+        mean = e.mean;
+        covariance = e.covariance;
+      });
+      const auto c = mixture->component(0);
+      for (std::size_t j = 0; j < mean.size(); ++j)
+        BOOST_TEST(std::abs(mean[j] - c.mean[j]) < 0.06, mean[j] << ' ' << c.mean[j]);
+      for (std::size_t j = 0; j < covariance.size(); ++j)
+        BOOST_TEST(std::abs(covariance[j] - c.covariance[j]) < 0.05 * covariance[0] + 0.1,
+                   covariance[j] << ' ' << c.covariance[j]);
+    }
+}
+
+/// Threads and pieces give every step its own stream.
+BOOST_AUTO_TEST_CASE(draws_of_missing_elements_are_the_same_for_any_number_of_threads) {
+  std::vector<Sequence> many;
+  for (int i = 0; i < 40; ++i) many.push_back(flat(steps(700, 2, 0.2)));
+  const Options options = {
+      {"method", "gibbs"}, {"draws", 4}, {"warmup", 3}, {"chains", 1}, {"emission", "normal"}};
+  std::vector<std::vector<double>> values;
+  for (const int threads : {1, 3}) {
+    Data data(2, many);
+    values.push_back(fitted(data, 2, options, threads)->draws.values);
+  }
+  BOOST_TEST(values[0] == values[1]);
+}
+
+/// Steps that miss all do not count in n.
+BOOST_AUTO_TEST_CASE(bic_counts_steps_that_are_observed) {
+  support::Matrix x = steps(80, 2, 0.2);
+  x.row(3).setConstant(none);
+  x.row(4).setConstant(none);
+  int observed = 0;
+  for (Eigen::Index i = 0; i < x.rows(); ++i)
+    observed += !missing::observed(support::row(x, i)).empty();
+  const std::map<std::string, int> of_covariances = {
+      {"full", 6}, {"diagonal", 4}, {"spherical", 2}, {"tied", 3}};
+  for (const auto &shape : hmm_shapes)
+    for (const char *method : {"em", "vi", "gibbs"}) BOOST_TEST_CONTEXT(method << ' ' << shape) {
+        Data data(2, {flat(x)}, {}, {});
+        Options options = {{"method", method}, {"covariance", shape}, {"emission", "normal"}};
+        if (std::string(method) == "gibbs") options = with(options, {{"draws", 20}});
+        const Fitted fresh = fitted(data, 2, options);
+        const auto again = bayes::Model::from_document(fresh->to_document());
+        const auto &model = static_cast<const HiddenMarkovModel &>(*again);
+        const double parameters = 1 + 2 + 4 + of_covariances.at(shape);
+        BOOST_TEST(model.free_parameters() == parameters);
+        if (std::string(method) == "gibbs")
+          BOOST_TEST(std::isnan(model.bic()));
+        else
+          BOOST_TEST(distance(model.bic(), -2 * model.info.log_likelihood +
+                                               parameters * std::log(observed)) < 1e-12);
+      }
+}
+
 /// What is observed of a step moves its state.
 BOOST_AUTO_TEST_CASE(the_rest_of_a_step_counts) {
   support::Matrix x = steps(200, 2, 0.3);

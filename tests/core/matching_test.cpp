@@ -2,6 +2,7 @@
 #include <Eigen/LU>
 
 #include "bmm_support.hpp"
+#include "models/comparison.hpp"
 #include "models/matching.hpp"
 
 using namespace latent;
@@ -104,6 +105,49 @@ BOOST_AUTO_TEST_CASE(categories_are_matched_by_label) {
   other->info.columns = {{"plan", bayes::ValueKind::label, {"a", "b", "d"}}};
   BOOST_TEST(support::distance(match_components(*one, *other)[0].overlap, root(3, 2) + root(1, 5)) <
              1e-12);
+}
+
+// Caught: the parameter of another column or component, a difference of the other sign, deviations
+// added up.
+BOOST_AUTO_TEST_CASE(parameters_of_pairs_are_compared) {
+  Matrix x = support::normal_rows(60, 2, 3, 2);
+  x.topRows(30).array() += 40;
+  Matrix y(40, 2);
+  y << x.bottomRows(30).rowwise().reverse(), x.topRows(10).rowwise().reverse();
+  const auto one = support::fit(x, 2, {}), other = support::fit(y, 2, {});
+  one->info.columns = named({"a", "b"});
+  other->info.columns = named({"b", "a"});
+  const auto pairs = match_components(*one, *other);
+  int rows = 0, weights = 0;
+  bayes::compare_components(*one, *other, [&](const bayes::ComparedParameter &p) {
+    ++rows;
+    const auto from = one->component(p.before), to = other->component(p.after);
+    const auto &pair = pairs[std::size_t(p.before)];
+    BOOST_TEST(pair.after == p.after);
+    BOOST_TEST(distance(p.distance * p.distance, 1 - pair.overlap) < 1e-9);
+    BOOST_TEST(p.difference() == p.value_after - p.value_before);
+    double deviation = 0;
+    const auto add = [&](const bayes::GaussianMixture &model, int component, int element) {
+      model.describe_parameters({}, [&](const bayes::Parameter &q) {
+        if (q.component == component && q.element == element && p.parameter == q.name)
+          deviation += q.deviation * q.deviation;
+      });
+    };
+    add(*one, p.before, p.element);
+    add(*other, p.after, p.element < 0 ? -1 : 1 - p.element);
+    BOOST_TEST(distance(p.deviation, std::sqrt(deviation)) < 1e-12);
+    if (p.parameter == "weight") {
+      ++weights;
+      BOOST_TEST(p.value_before == from.weight);
+      BOOST_TEST(p.value_after == to.weight);
+    } else if (p.parameter == "mean") {
+      BOOST_TEST(p.column == (p.element == 0 ? "a" : "b"));
+      BOOST_TEST(p.value_before == from.mean[std::size_t(p.element)]);
+      BOOST_TEST(p.value_after == to.mean[std::size_t(1 - p.element)]);
+    }
+  });
+  BOOST_TEST(rows == 10);
+  BOOST_TEST(weights == 2);
 }
 
 // Caught: a pairing without weights, a partner for a component that has none.

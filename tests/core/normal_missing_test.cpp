@@ -296,6 +296,7 @@ BOOST_AUTO_TEST_CASE(rows_that_miss_everything_are_no_evidence) {
       const auto a = fit(x, 2, c.options), b = fit(gaps, 2, c.options);
       BOOST_TEST(a->info.objective == b->info.objective);
       BOOST_TEST(distance(*a, *b) == 0);
+      BOOST_TEST((*a->info.incomplete == 3 && *b->info.incomplete == 6));
       std::vector<double> p(2);
       const std::vector<double> nothing(5, none);
       b->probabilities(nothing, p);

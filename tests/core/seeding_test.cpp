@@ -96,6 +96,17 @@ BOOST_AUTO_TEST_CASE(kmeans_plus_plus_draws_by_weight_and_squared_distance) {
   BOOST_TEST(has_frequencies(counts, probabilities));
 }
 
+// Rows that miss elements may be equal once they are completed; there are centres all the same, one
+// for each row.
+BOOST_AUTO_TEST_CASE(equal_rows_are_drawn_once) {
+  MemoryRows rows({1, true});
+  double weight = 1;
+  for (const double x : {3.0, 3.0, 3.0, 3.0}) rows.append(&x, weight *= 2);
+  Random random(1);
+  const Matrix centres = kmeans_plus_plus(rows, 4, Vector::Ones(1), random, control);
+  BOOST_TEST(bool((centres.array() == 3).all()));
+}
+
 BOOST_AUTO_TEST_CASE(centres_are_distinct_rows) {
   for (const double factor : {1.0, 1e-200, 1e-320, 1e150}) {
     Matrix x = support::normal_rows(9, 2, 12) * factor;

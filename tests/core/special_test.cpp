@@ -128,6 +128,20 @@ BOOST_AUTO_TEST_CASE(the_dirichlet_normaliser_is_the_sum_of_its_gammas) {
   BOOST_TEST(ulps(bayes::log_dirichlet_normaliser(large), stirling) <= 16);
 }
 
+BOOST_AUTO_TEST_CASE(the_tail_of_chi_squared) {
+  // With two degrees of freedom exp(-x / 2); with one the normal's quantile squared.
+  for (const double x : {0.0, 1e-10, 0.5, 3.0, 80.0, 1400.0})
+    BOOST_TEST(std::abs(bayes::chi_square_tail(x, 2) - std::exp(-x / 2)) <=
+               1e-14 * std::exp(-x / 2));
+  for (const double p : {0.5, 0.05, 1e-3, 1e-9}) {
+    const double quantile = bayes::normal_quantile(1 - p / 2);
+    BOOST_TEST(std::abs(bayes::chi_square_tail(quantile * quantile, 1) - p) < 1e-7 * p);
+  }
+  BOOST_TEST(bayes::chi_square_tail(std::numeric_limits<double>::infinity(), 3) == 0);
+  BOOST_CHECK_THROW(bayes::chi_square_tail(-1, 3), bayes::Error);
+  BOOST_CHECK_THROW(bayes::chi_square_tail(1, 0), bayes::Error);
+}
+
 BOOST_AUTO_TEST_CASE(what_a_double_cannot_hold_is_an_error_that_says_so) {
   try {
     bayes::digamma(1e-320);

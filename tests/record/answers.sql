@@ -33,6 +33,9 @@ INSERT INTO asked VALUES
    'SELECT * FROM hmm_paths(%1$s, (SELECT x[1:7] FROM %2$s ORDER BY id LIMIT 1), 3)'),
   ('hmm', NULL, 'prediction',
    'SELECT * FROM hmm_predict(%1$s, (SELECT x[1:7] FROM %2$s ORDER BY id LIMIT 1))'),
+  ('hmm', NULL, 'prediction ahead',
+   'SELECT * FROM hmm_predict(%1$s, (SELECT x[1:7] FROM %2$s ORDER BY id LIMIT 1), 9)
+    WHERE step IN (2, 9)'),
   ('lda', NULL, 'topics', 'SELECT * FROM lda_topics(%1$s)'),
   ('lda', NULL, 'relevance', 'SELECT * FROM lda_relevance(%1$s, 0.5, 5)'),
   ('lda', NULL, 'weights', 'SELECT * FROM lda_topic_weights(%1$s)'),
@@ -61,6 +64,10 @@ SELECT family, NULL, 'scores', format(
    FROM (SELECT x FROM %%2$s WHERE id %%%% 23 = 1 ORDER BY id LIMIT 5) AS r', family)
 FROM (SELECT DISTINCT family FROM cases
       WHERE family NOT IN (SELECT family FROM asked WHERE called = 'scores')) AS f
+UNION ALL
+SELECT family, methods, called, statement
+FROM (VALUES ('gmm'), ('bmm'), ('dpmm'), ('hmm')) AS f(family), (VALUES
+  (NULL::text[], 'match', 'SELECT * FROM bayes_match(%1$s, %1$s)')) AS v(methods, called, statement)
 UNION ALL
 SELECT family, methods, called, statement
 FROM (SELECT DISTINCT family FROM cases) AS f, (VALUES
@@ -131,6 +138,10 @@ CALL record('bmm select aggregate', $$
     "likelihood": ["normal", "bernoulli", "categorical", "poisson", "exponential"]}'))
   FROM mixed_rows$$);
 
+CALL record('bmm fit statistics', $$
+  SELECT bmm_fit_statistics((SELECT bmm_fit(x, 2, '{"method": "em", "restarts": 2}')
+    FROM bernoulli_rows), x) FROM bernoulli_rows$$);
+
 CALL record('dpmm window', $$
   SELECT array_agg(c ORDER BY id)
   FROM (SELECT id, dpmm_cluster(x, '{"draws": 20}') OVER (ORDER BY id) AS c
@@ -150,6 +161,12 @@ CALL record('dpmm similarity', $$
 
 CALL record('hmm relation', $$
   SELECT * FROM hmm_decode('SELECT id, x FROM duo_rows ORDER BY id', 2, '{"restarts": 2}')$$);
+CALL record('hmm relation of steps', $$
+  SELECT * FROM hmm_decode('SELECT t / 100, waiting, duration > 3 AS long FROM geyser
+    ORDER BY t / 100, t', 2, '{"restarts": 2}')$$);
+CALL record('hmm selection', $$
+  SELECT * FROM hmm_select('SELECT id, x FROM duo_rows ORDER BY id', '{1,2}',
+    '{"method": "em", "restarts": 2}')$$);
 CALL record('hmm window decode', $$
   SELECT array_agg(s ORDER BY t)
   FROM (SELECT t, hmm_decode(model('hmm numbers vi'), waiting)

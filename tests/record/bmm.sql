@@ -62,6 +62,11 @@ SELECT 'bmm', format('bmm %s from vi', called), rows, rows,
          o - 'restarts' - 'likelihood' || '{"max_iter": 10}')
 FROM bmm WHERE NOT sampler
 UNION ALL
+SELECT 'bmm', format('bmm %s beside vi', called), rows, rows,
+  format('bmm_fit(x, model(%L), %L::jsonb)', format('bmm %s vi', kind),
+         o - 'likelihood' || '{"max_iter": 10, "restarts": 3}')
+FROM bmm WHERE NOT sampler
+UNION ALL
 SELECT 'bmm', format('bmm %s update', called), rows, rows,
   format('bmm_update(x, model(%L))', 'bmm ' || called)
 FROM bmm WHERE method IN ('vi', 'svi');

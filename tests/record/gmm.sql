@@ -114,6 +114,10 @@ FROM gmm, unnest(ARRAY['vi full', 'em full', 'em diagonal', 'map tied', 'gibbs s
                        'kmeans full']) AS start
 WHERE NOT sampler AND split_part(start, ' ', 2) = shape
 UNION ALL
+SELECT 'gmm', 'gmm beside ' || start, 'iris_rows', 'iris_rows',
+  format('gmm_fit(x, model(%L), ''{"restarts": 3}'')', 'gmm iris ' || start)
+FROM unnest('{vi diagonal,em spherical,map full}'::text[]) AS start
+UNION ALL
 SELECT 'gmm', 'gmm from ' || start, 'iris_rows', 'iris_rows',
   format('gmm_fit(x, model(%L))', 'gmm iris ' || start)
 FROM unnest('{vi diagonal,em spherical,map full,svi tied}'::text[]) AS start

@@ -1,5 +1,5 @@
 -- The interface of the extension, pinned: what is changed here changes for every user.
-SELECT plan(48);
+SELECT plan(49);
 \ir ../lib/checks.sql
 \ir ../lib/interface.sql
 SET client_min_messages = error;
@@ -8,8 +8,9 @@ SET client_min_messages = error;
 
 SELECT results_eq($$
   SELECT signature, kind, arguments, result, volatility, strict, parallel
-  FROM interface WHERE proname !~ '^(lda|nmf|pmf)_|_(parameters|profile)$' -- those have own files
-    AND arguments !~ '^x (record|double precision|boolean)(,|$)' -- other forms of rows
+  FROM interface
+  WHERE proname !~ '^(lda|nmf|pmf)_|^bmm_fit_stat|_(parameters|profile)$|^bayes_(match|comp)'
+    AND arguments !~ '^x (record|double precision|boolean)(,|$)' -- own files; other forms of rows
   ORDER BY signature COLLATE "C"$$, $$VALUES
   ('bayes_columns(bayes_model)', 'function', 'model bayes_model',
     'TABLE(element integer, name text, kind text, code integer, label text)', 'immutable', true,
@@ -24,8 +25,6 @@ SELECT results_eq($$
     'text, options jsonb, draws bigint, stored_draws bigint, parameters double precision, bic '
     'double precision, observations double precision, incomplete bigint, entropy double precision)',
     'immutable', true, 'safe'),
-  ('bayes_match(bayes_model,bayes_model)', 'function', 'old_model bayes_model, new_model bayes_model',
-    'TABLE(old integer, new integer, overlap double precision)', 'immutable', true, 'safe'),
   ('bayes_model_cmp(bayes_model,bayes_model)', 'function', 'bayes_model, bayes_model', 'integer',
     'immutable', true, 'safe'),
   ('bayes_model_eq(bayes_model,bayes_model)', 'function', 'bayes_model, bayes_model', 'boolean',
@@ -248,7 +247,8 @@ SELECT results_eq($$
     false, 'unsafe'),
   ('hmm_emissions(bayes_model)', 'function', 'model bayes_model',
     'TABLE(state integer, symbol text, probability double precision, sd double precision, element '
-    'integer, mean double precision[], covariance double precision[])', 'immutable', true, 'safe'),
+    'integer, column_name text, mean double precision[], covariance double precision[])',
+    'immutable', true, 'safe'),
   ('hmm_filter(bayes_model,anyarray)', 'function', 'model bayes_model, sequence anyarray',
     'double precision[]', 'immutable', true, 'safe'),
   ('hmm_filter(bayes_model,anynonarray)', 'window', 'model bayes_model, observation anynonarray',
@@ -280,11 +280,15 @@ SELECT results_eq($$
     'TABLE(rank integer, log_probability double precision, states integer[])', 'immutable', true,
     'safe'),
   ('hmm_posterior(bayes_model)', 'function', 'model bayes_model',
-    'TABLE(state integer, element integer, symbol text, parameter text, value double precision[])',
-    'immutable', true, 'safe'),
+    'TABLE(state integer, element integer, column_name text, symbol text, parameter text, value '
+    'double precision[])', 'immutable', true, 'safe'),
   ('hmm_predict(bayes_model,anyarray)', 'function', 'model bayes_model, sequence anyarray',
-    'TABLE(element integer, symbol text, probability double precision, mean double precision, '
-    'variance double precision)', 'immutable', true, 'safe'),
+    'TABLE(element integer, column_name text, symbol text, probability double precision, mean '
+    'double precision, variance double precision)', 'immutable', true, 'safe'),
+  ('hmm_predict(bayes_model,anyarray,integer)', 'function',
+    'model bayes_model, sequence anyarray, horizon integer',
+    'TABLE(step integer, element integer, column_name text, symbol text, probability double '
+    'precision, mean double precision, variance double precision)', 'immutable', true, 'safe'),
   ('hmm_probabilities(bayes_model,anyarray)', 'function', 'model bayes_model, sequence anyarray',
     'double precision[]', 'immutable', true, 'safe'),
   ('hmm_probabilities(bayes_model,anynonarray)', 'window',
@@ -293,6 +297,16 @@ SELECT results_eq($$
     'model bayes_model, n integer, seed bigint',
     'TABLE(t integer, state integer, symbol text, x double precision[])', 'immutable', true,
     'safe'),
+  ('hmm_select(anyarray,integer[])', 'aggregate', 'sequence anyarray, ks integer[]',
+    'hmm_selection[]', 'immutable', false, 'safe'),
+  ('hmm_select(anyarray,integer[],jsonb)', 'aggregate',
+    'sequence anyarray, ks integer[], options jsonb', 'hmm_selection[]', 'immutable', false,
+    'safe'),
+  ('hmm_select(bayes_query,integer[])', 'function', 'query bayes_query, ks integer[]',
+    'SETOF hmm_selection', 'volatile', false, 'unsafe'),
+  ('hmm_select(bayes_query,integer[],jsonb)', 'function',
+    'query bayes_query, ks integer[], options jsonb', 'SETOF hmm_selection', 'volatile', false,
+    'unsafe'),
   ('hmm_states(bayes_model)', 'function', 'model bayes_model',
     'TABLE(state integer, initial double precision, initial_sd double precision, initial_alpha '
     'double precision, stationary double precision, visits double precision, dwell double '
@@ -333,8 +347,9 @@ SELECT never($$SELECT signature, (provolatile <> 'i' OR proparallel <> 's') AS w
   WHERE internal$$, 'and do nothing that hinders a plan');
 -- What depends on the order of the rows cannot: parallel workers would change it.
 SELECT never($$SELECT signature,
-  (proname IN ('dpmm_fit', 'hmm_fit', 'hmm_update', 'rhat', 'ess_bulk', 'ess_tail', 'mcse')
-    OR proname ~ '^(lda|nmf|pmf)_|_profile$') <> (aggcombinefn = 0) OR (aggcombinefn = 0) <> (aggserialfn = 0)
+  (proname IN ('dpmm_fit', 'rhat', 'ess_bulk', 'ess_tail', 'mcse')
+    OR proname ~ '^(hmm|lda|nmf|pmf)_|_profile$') <> (aggcombinefn = 0)
+  OR (aggcombinefn = 0) <> (aggserialfn = 0)
   OR (aggcombinefn = 0) <> (aggdeserialfn = 0) OR aggfinalfn = 0 AS wrong FROM functions f
   JOIN pg_aggregate a ON a.aggfnoid = f.oid$$,
   'every aggregate for which order is nothing can be computed in parallel');
@@ -364,7 +379,8 @@ SELECT never($$SELECT signature, lanname NOT IN ('c', 'internal')
 
 SELECT results_eq($$SELECT objid::regtype::text FROM members
   WHERE classid = 'pg_type'::regclass ORDER BY 1$$, $$VALUES ('bayes_model'), ('bayes_profile'),
-  ('bayes_query'), ('bmm_selection'), ('gmm_selection')$$, 'the types');
+  ('bayes_query'), ('bmm_selection'), ('bmm_statistics'), ('gmm_selection'), ('hmm_selection')$$,
+  'the types');
 SELECT results_eq($$SELECT format('%s %s', attname,
   format_type(atttypid, atttypmod)) COLLATE "default" FROM pg_attribute
 WHERE attrelid = 'gmm_selection'::regclass AND attnum > 0 ORDER BY attnum$$,
@@ -372,6 +388,10 @@ WHERE attrelid = 'gmm_selection'::regclass AND attnum > 0 ORDER BY attnum$$,
     ('log_likelihood double precision'), ('parameters double precision'), ('bic double precision'),
     ('icl double precision'), ('elbo double precision'), ('converged boolean'),
     ('degenerate boolean'), ('model bayes_model')$$, 'the columns of gmm_selection');
+SELECT results_eq($$SELECT attname FROM pg_attribute
+  WHERE attrelid = 'hmm_selection'::regclass AND attnum > 0 ORDER BY attnum$$,
+  $$SELECT attname FROM pg_attribute WHERE attrelid = 'bmm_selection'::regclass AND attnum > 0
+    AND attname <> 'icl' ORDER BY attnum$$, 'those of hmm_selection, without icl');
 SELECT results_eq($$SELECT castsource::regtype::text, casttarget::regtype::text, castcontext::text
   FROM members JOIN pg_cast c ON classid = 'pg_cast'::regclass AND objid = c.oid ORDER BY 1, 2$$,
   $$VALUES ('bayes_model', 'jsonb', 'a'), ('bayes_query', 'text', 'a'),

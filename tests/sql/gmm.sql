@@ -195,7 +195,8 @@ SELECT is((SELECT jsonb_object_agg(f.method,
     ' t0 tol"}'::jsonb, 'each method has its options');
 SELECT never($$SELECT f.data, f.method, f.covariance,
   (SELECT timeless(gmm_fit(x, f.k, i.options), 'given_prior') FROM iris)
-    <> timeless(model, 'given_prior') AS wrong FROM fits f, bayes_info(model) i WHERE data = 'iris' AND f.method <> 'svi'$$,
+    <> timeless(model, 'given_prior') AS wrong
+  FROM fits f, bayes_info(model) i WHERE data = 'iris' AND f.method <> 'svi'$$,
   'the options of bayes_info make the same model again');
 
 -- ---- the posterior ----

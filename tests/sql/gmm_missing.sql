@@ -1,5 +1,5 @@
 -- Rows that miss elements, in mixtures of normals.
-SELECT plan(50);
+SELECT plan(57);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -132,5 +132,22 @@ FROM (SELECT name, dpmm_fit(x, o)::jsonb AS a, dpmm_fit(x, o || '{"missing": "er
     "slice": {"method": "slice", "draws": 20}, "vi": {"method": "vi", "restarts": 2},
     "of columns": {"draws": 20, "likelihood": ["normal", "normal", "exponential", "normal"]}}')
     AS o(name, o) GROUP BY 1) AS f;
+
+-- Rows of which nothing is known have a cluster too, and may have one of their own.
+CREATE TABLE empty_rows AS SELECT method, dpmm_fit(x, jsonb_build_object('method', method) ||
+    CASE method WHEN 'vi' THEN '{}' ELSE '{"draws": 40}' END::jsonb) AS m
+FROM unnest('{collapsed,gibbs,slice,vi}'::text[]) AS method,
+  (SELECT x FROM faithful WHERE id <= 3 UNION ALL
+  SELECT '{NULL,NULL}' FROM generate_series(1, 5)) AS r GROUP BY 1;
+SELECT is(sum(count), 8::numeric, method || ': every row is in a cluster')
+FROM empty_rows, dpmm_clusters(m) GROUP BY method ORDER BY method;
+SELECT ok(all_true(m = m::text::bayes_model), 'and models come back') FROM empty_rows;
+SELECT throws_ok($$SELECT dpmm_fit(x, '{"estimate": "map"}') FROM holes$$, '22023',
+  'option "estimate" is "map", but values are missing', 'no joint density, no map');
+SELECT ok(near(covariance[1][1], squares / observed), 'kmeans: the variance of what is observed')
+FROM (SELECT gmm_fit(x, 1, '{"method": "kmeans"}') AS m FROM holes) AS f, gmm_components(m),
+  (SELECT sum((v - mean) ^ 2) AS squares, count(*) AS observed FROM (SELECT v,
+      avg(v) OVER (PARTITION BY j) AS mean FROM holes, unnest(x) WITH ORDINALITY AS u(v, j)
+      WHERE v < 'NaN') AS e) AS o;
 
 SELECT * FROM finish();

@@ -1,6 +1,6 @@
 -- Hidden Markov models: every way to ask for what cannot be, and what is said about it. SQLSTATEs
 -- as the comments of the functions promise; messages name sequence, step, element or key.
-SELECT plan(218);
+SELECT plan(219);
 \ir ../lib/hmm_errors.sql
 
 -- ---- arguments, sequences, weights, known states, models to start from ----
@@ -300,17 +300,19 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
   ($q$SELECT hmm_decode('WITH gone AS (DELETE FROM words RETURNING id, x) SELECT id, x FROM gone',
     2)$q$, '22023 query changes data'),
   ($q$SELECT hmm_decode('SELECT FROM words', 2)$q$,
-    '22023 query returns 0 columns, but must return two'),
+    '22023 query returns 0 columns, but must return two or more'),
   ($q$SELECT hmm_decode('SELECT x FROM words', 2)$q$,
-    '22023 query returns 1 column, but must return two'),
+    '22023 query returns 1 column, but must return two or more'),
   ($q$SELECT hmm_decode('SELECT id, x, 1 FROM words', 2)$q$,
-    '22023 query returns 3 columns, but must return two'),
-  ($q$SELECT hmm_decode('SELECT id, id FROM words', 2)$q$,
-    '22023 column "id" of the query is of type integer'),
+    '22023 query returns 3 columns, the second an array'),
+  ($q$SELECT hmm_decode('SELECT id, id, x FROM words', 2)$q$,
+    '22023 column "x" is of type text[]'),
   ($q$SELECT hmm_decode('SELECT x, id AS observation FROM words', 2)$q$,
-    '22023 column "observation" of the query is of type integer'),
+    '22023 the rows of sequence "{b,c,a,b,c,a}" do not follow one another'),
+  ($q$SELECT hmm_decode('SELECT nullif(id % 2, 1), id FROM words', 2)$q$,
+    '22023 the rows of the sequence without a name do not follow one another'),
   ($q$SELECT hmm_decode('SELECT id, NULL FROM words', 2)$q$,
-    '22023 column "?column?" of the query is of type text'),
+    '22023 column "?column?" is NULL in every row'),
   ($q$SELECT hmm_decode('SELECT id, x FROM nowhere', 2)$q$,
     '42P01 relation "nowhere" does not exist'),
   ($q$SELECT hmm_decode('SELECT 1 / (id - 5), x FROM words', 2)$q$, '22012 division by zero'),
@@ -367,10 +369,11 @@ SELECT is(advice(statement), said, statement) FROM (VALUES
   ($q$SELECT hmm_paths(names, array_fill('a'::text, '{1000000}'), 1000) FROM given$q$,
     'The limit is maintenance_work_mem, or 1 GB if that is more. | Ask for fewer paths, or cut the '
     'sequence.'),
-  ($q$SELECT hmm_decode('SELECT id, id FROM words', 2)$q$,
-    'A sequence is an array of observations. | Select a name for the sequence and then the '
-    'sequence, an array: SELECT id, array_agg(x ORDER BY t) FROM ... GROUP BY id.')) AS c(statement,
-    said);
+  ($q$SELECT hmm_decode('SELECT id FROM words', 2)$q$,
+    'The first column is the name of the sequence, the second the sequence, or the others a step '
+    'of it. | Select a name for the sequence and then the sequence, an array: SELECT id, '
+    'array_agg(x ORDER BY t) FROM ... GROUP BY id. Or a row for each step, a name and the step''s '
+    'columns: SELECT id, a, b FROM ... ORDER BY id, t.')) AS c(statement, said);
 
 -- ---- sequences that cannot be ----
 

@@ -34,8 +34,9 @@ SELECT never('SELECT way, (draws IS NOT NULL) <> (way IN (''gibbs'', ''collapsed
 SELECT never('SELECT m.way, NOT (model::text::bayes_model = model
   AND model::jsonb::bayes_model = model) AS wrong FROM models AS m',
   'text and jsonb are read back to the same bytes');
-SELECT never($$SELECT m.way, timeless(model, 'given_prior') <> timeless(again, 'given_prior') AS wrong
-  FROM models AS m, LATERAL (SELECT lda_fit(words, 2, i.options ORDER BY random()) AS again
+SELECT never($$SELECT m.way, timeless(model, 'given_prior') <> timeless(again, 'given_prior')
+    AS wrong FROM models AS m,
+    LATERAL (SELECT lda_fit(words, 2, i.options ORDER BY random()) AS again
     FROM shopping, bayes_info(model) AS i) AS f$$,
   'the options in force give the same model again, with documents in any order');
 

@@ -39,8 +39,9 @@ SELECT same_rows('SELECT way, (family, method, rows, skipped, dimension, compone
 SELECT never('SELECT m.way, NOT (model::text::bayes_model = model
   AND model::jsonb::bayes_model = model) AS wrong FROM models AS m',
   'text and jsonb are read back to the same bytes');
-SELECT never($$SELECT m.way, timeless(model, 'given_prior') <> timeless(again, 'given_prior') AS wrong
-  FROM models AS m, LATERAL (SELECT nmf_fit(customer, item, amount, 2, i.options) AS again
+SELECT never($$SELECT m.way, timeless(model, 'given_prior') <> timeless(again, 'given_prior')
+    AS wrong FROM models AS m,
+    LATERAL (SELECT nmf_fit(customer, item, amount, 2, i.options) AS again
     FROM sales, bayes_info(model) AS i) AS f$$, 'the options in force give the same model again');
 SELECT never('SELECT way, iteration, objective < lag(objective, 1,
     objective) OVER (PARTITION BY way,

@@ -1,6 +1,6 @@
 -- Records of tables as they come: one column and many, generated ones, labels that collate as
 -- equal, values of an enum that get other names.
-SELECT plan(18);
+SELECT plan(28);
 \ir ../lib/checks.sql
 
 -- ---- as many columns as a row can have, and one ----
@@ -70,6 +70,61 @@ SELECT is(bmm_log_density(model, s), bmm_log_density(model, ROW(NULL::size, true
 FROM sold, (SELECT 'large'::size AS size, true AS sold) AS s;
 SELECT isnt(bmm_log_density(model, s), bmm_log_density(model, ROW(NULL::size, true)),
   'and one that kept its name is not') FROM sold, (SELECT 'm'::size AS size, true AS sold) AS s;
+
+-- ---- names that look like those of ROW, and types that change ----
+
+CREATE TABLE swapped AS SELECT i AS f1, 100 * (i % 2) + i AS f2, i AS id
+FROM generate_series(1, 40) AS i;
+CREATE TABLE of_swapped AS SELECT gmm_fit(s, 1) AS model FROM (SELECT f1, f2 FROM swapped) AS s;
+SELECT is(gmm_log_density(model, s), gmm_log_density(model, ARRAY[s.f1, s.f2]),
+  'columns f1, f2 are matched by name') FROM of_swapped, (SELECT f2, f1 FROM swapped
+  WHERE id = 1) AS s;
+SELECT is(gmm_log_density(model, s), gmm_log_density(model, ARRAY[s.f1, s.f2]),
+  'with others beside') FROM of_swapped, swapped AS s WHERE id = 1;
+SELECT is(gmm_log_density(model, s), gmm_log_density(model, ARRAY[s.a, s.b]),
+  'and by position, if these have other names')
+FROM of_swapped, (SELECT f1 AS a, f2 AS b FROM swapped WHERE id = 1) AS s;
+SELECT is(gmm_log_density(model, ROW('5', NULL)), gmm_log_density(model, ROW(5, NULL::int)),
+  'literals of ROW') FROM of_swapped;
+SELECT isnt((SELECT bmm_fit(ROW(i % 2 = 0, 'a'), 2) FROM generate_series(1, 20) AS i), NULL,
+  'also in a fit');
+SELECT throws_ok(format('SELECT bmm_predict(model, r) FROM cased,
+    (SELECT %s AS w, 1 AS n) AS r', w),
+  '22023', format('column "w" is of type %s', complaint), w || ' is no label')
+FROM (VALUES ('1', 'integer, but was a label when the model was fitted'),
+  ('current_date', 'date')) AS v(w, complaint);
+
+CREATE TABLE padded AS SELECT bmm_fit(r, 2) AS model FROM (SELECT w::char(9) AS w, n FROM words)
+  AS r;
+SELECT is((SELECT timeless(model) FROM padded), (SELECT timeless(model) FROM cased),
+  'spaces at the end of char(n) are no part of a label');
+
+CREATE TABLE stream (f1 float8, f2 float8, segment int);
+CREATE FUNCTION label() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  new.segment := gmm_predict((SELECT model FROM of_swapped), new);
+  RETURN new;
+END $$;
+CREATE TRIGGER label BEFORE INSERT ON stream FOR EACH ROW EXECUTE FUNCTION label();
+BEGIN;
+INSERT INTO stream VALUES (1, 2);
+ALTER TABLE stream ADD COLUMN note text DEFAULT 'x';
+INSERT INTO stream VALUES (3, 4);
+ALTER TABLE stream DROP COLUMN f1, ADD COLUMN f1 float8 DEFAULT 1;
+INSERT INTO stream (f2) VALUES (5);
+SELECT is(array_agg(segment), '{1,1,1}', 'a table that is altered while a trigger is at work')
+FROM stream;
+COMMIT;
+CREATE FUNCTION shape(i int) RETURNS record LANGUAGE plpgsql AS $$
+DECLARE a record; b record;
+BEGIN
+  SELECT i AS x, i AS y INTO a;
+  SELECT i AS x, i AS z INTO b;
+  IF i < 3 THEN RETURN a; END IF;
+  RETURN b;
+END $$;
+SELECT throws_ok('SELECT gmm_fit(shape(i), 1) FROM generate_series(1, 5) AS i', '22023',
+  'rows have no column "y"', 'rows of several shapes');
 
 -- ---- types that a cast makes arrays of, as pgvector's ----
 SET client_min_messages = warning;

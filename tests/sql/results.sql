@@ -1,7 +1,7 @@
 -- The columns of every function that returns rows: what the module writes is of the declared type.
 -- Values are compared with the declaration when they are written, so every function is called, with
 -- models that leave no column NULL.
-SELECT plan(94);
+SELECT plan(100);
 SET client_min_messages = error;
 
 CREATE TABLE models (family text, model bayes_model);
@@ -16,16 +16,21 @@ INSERT INTO models
   UNION ALL
   SELECT 'dpmm', dpmm_fit(x, '{"draws": 20, "chains": 2}') FROM galaxies;
 
--- Sequences of names, of numbers and of vectors.
+-- Sequences of names, of numbers, of vectors and of records.
 CREATE TABLE names AS SELECT ARRAY['a', 'b', 'b', 'a', 'c', 'a', 'b', 'c', 'c', 'a'] AS s;
 CREATE TABLE numbers AS SELECT array_agg(velocity ORDER BY id) AS s FROM galaxies;
 CREATE TABLE vectors AS SELECT array_agg(x ORDER BY id) AS s FROM faithful;
+CREATE TYPE step AS (velocity float8, name text);
+CREATE TABLE steps AS
+  SELECT array_agg((velocity, names.s[1 + id % 10])::step ORDER BY id) AS s FROM galaxies, names;
 INSERT INTO models
   SELECT 'hmm', hmm_fit(s, 2, '{"method": "vi"}') FROM names
   UNION ALL
   SELECT 'hmm', hmm_fit(s, 2, '{"method": "vi"}') FROM numbers
   UNION ALL
-  SELECT 'hmm', hmm_fit(s, 2, '{"method": "vi"}') FROM vectors;
+  SELECT 'hmm', hmm_fit(s, 2, '{"method": "vi"}') FROM vectors
+  UNION ALL
+  SELECT 'hmm', hmm_fit(s, 2, '{"method": "vi"}') FROM steps;
 
 INSERT INTO models SELECT 'lda', lda_fit(s, 2) FROM names;
 INSERT INTO models SELECT 'pmf', pmf_fit(a, b, count, 2, '{"draws": 20, "repeated": "last"}')
@@ -65,6 +70,9 @@ INSERT INTO calls
 INSERT INTO calls VALUES
   ('bayes_match(bayes_model,bayes_model)',
    'SELECT r.* FROM models, bayes_match(model, model) AS r WHERE family IN (''gmm'', ''hmm'')'),
+  ('bayes_compare(bayes_model,bayes_model)',
+   'SELECT r.* FROM models, bayes_compare(model, model) AS r
+    WHERE family = ''bmm'' AND model::jsonb ? ''row_columns'' '),
   ('gmm_sample(bayes_model,integer,bigint)',
    'SELECT r.* FROM models, gmm_sample(model, 2, 1) AS r WHERE family = ''gmm'''),
   ('bmm_sample(bayes_model,integer,bigint)',
@@ -74,10 +82,9 @@ INSERT INTO calls VALUES
   ('hmm_paths(bayes_model,anyarray,integer)',
    'SELECT r.* FROM (SELECT hmm_fit(s, 2) AS m FROM names) AS f, names, hmm_paths(m, s, 2) AS r'),
   ('hmm_predict(bayes_model,anyarray)',
-   'SELECT r.* FROM (SELECT hmm_fit(s, 2) AS m FROM names) AS f, names, hmm_predict(m, s) AS r
-    UNION ALL
-    SELECT r.*
-    FROM (SELECT hmm_fit(s, 2) AS m FROM numbers) AS f, numbers, hmm_predict(m, s) AS r'),
+   'SELECT r.* FROM (SELECT hmm_fit(s, 2) AS m FROM steps) AS f, steps, hmm_predict(m, s) AS r'),
+  ('hmm_predict(bayes_model,anyarray,integer)',
+   'SELECT r.* FROM (SELECT hmm_fit(s, 2) AS m FROM steps) f, steps, hmm_predict(m, s, 2) AS r'),
   ('lda_topics(bayes_model,integer)',
    'SELECT r.* FROM models, lda_topics(model, 2) AS r WHERE family = ''lda'''),
   ('lda_relevance(bayes_model,double precision)',
@@ -111,6 +118,10 @@ INSERT INTO calls VALUES
    'SELECT * FROM gmm_select(''SELECT x FROM faithful'', ''{1}'')'),
   ('gmm_select(bayes_query,integer[],jsonb)',
    'SELECT * FROM gmm_select(''SELECT x FROM faithful'', ''{1}'', ''{"models": true}'')'),
+  ('hmm_select(bayes_query,integer[])',
+   'SELECT * FROM hmm_select(''SELECT 1, s FROM names'', ''{1}'')'),
+  ('hmm_select(bayes_query,integer[],jsonb)',
+   'SELECT * FROM hmm_select(''SELECT 1, s FROM names'', ''{1}'', ''{"models": true}'')'),
   ('bmm_fit(bayes_query,integer)', 'SELECT * FROM bmm_fit(''SELECT a - 1 FROM role_conflict'', 1)'),
   ('bmm_fit(bayes_query,integer,jsonb)',
    'SELECT * FROM bmm_fit(''SELECT a - 1 FROM role_conflict'', 1, NULL)'),
@@ -168,12 +179,11 @@ BEGIN
     GROUP BY c.field HAVING bool_and(content = ''null'')) AS k', query) INTO names;
 END $$;
 SELECT is(empty_columns(query), CASE WHEN signature ^@ 'gmm_parameters' THEN 'category, label'
-  WHEN signature ^@ 'hmm_parameters' THEN 'column_name' END, signature || ' fills every column')
-FROM calls WHERE signature !~ '_select' OR signature ~ 'jsonb' ORDER BY signature;
-SELECT is(empty_columns(query), 'model', signature || ' fills every column but one')
-FROM calls WHERE signature ~ '_select' AND signature !~ 'jsonb' ORDER BY signature;
+  WHEN signature ~ '_select' AND signature !~ 'jsonb' THEN 'model' END,
+  signature || ' fills every column')
+FROM calls ORDER BY signature;
 
--- Aggregates that return an array of rows.
+-- Aggregates that return a row or an array of rows.
 SELECT is(empty_columns($$SELECT s.* FROM
   unnest((SELECT gmm_select(x, '{1}', '{"models": true}') FROM faithful)) AS s$$), NULL,
   'so does gmm_select');
@@ -181,6 +191,13 @@ SELECT is(empty_columns($$SELECT s.* FROM
   unnest((SELECT bmm_select(ARRAY[a - 1], '{1}', '{"models": true}') FROM role_conflict)) AS s$$),
   NULL,
   'and bmm_select');
+SELECT is(empty_columns($$SELECT (s).* FROM (SELECT bmm_fit_statistics(m, x) AS s
+  FROM (SELECT ARRAY[a - 1, b - 1, c - 1, d - 1] AS x FROM role_conflict) AS r,
+    (SELECT bmm_fit(ARRAY[a - 1, b - 1, c - 1, d - 1], 2, '{"method": "em"}') AS m
+     FROM role_conflict) AS f) AS t$$), NULL, 'and bmm_fit_statistics');
+SELECT is(empty_columns($$SELECT s.* FROM
+  unnest((SELECT hmm_select(s, '{1}', '{"models": true}') FROM names)) AS s$$), NULL,
+  'and hmm_select');
 
 -- A declaration that does not fit is noticed, whatever the type, before a value is read as another.
 CREATE FUNCTION declared(name text, columns text) RETURNS text LANGUAGE plpgsql AS $$

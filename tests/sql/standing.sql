@@ -1,8 +1,9 @@
 -- Refits: what a start model hands on, numbers that stand, new labels, and components of two models
 -- side by side.
-SELECT plan(38);
+SELECT plan(54);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
+\ir ../lib/interface.sql
 SET client_min_messages = error;
 
 CREATE TABLE old_rows AS SELECT i AS id, g, 20.0 + 15 * g + i % 7 AS age, g = 1 AS member,
@@ -57,6 +58,18 @@ SELECT ok((SELECT max(value) FROM models AS m, bmm_parameters(model) AS p
   WHERE m.name = 'new' AND label = 'gold') < 0.05, 'a label that is gone keeps its prior');
 SELECT is(new_model::text::bayes_model, new_model, 'as text: ' || new)
   FROM pairs WHERE old = 'old';
+-- A growing frame brings a label among the others each time.
+SELECT is(count(DISTINCT timeless(model)), 1::bigint, 'aggregates over frames')
+FROM (SELECT last_value(f) OVER (ORDER BY i ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED
+      FOLLOWING) AS model FROM (SELECT i, bmm_fit(r, start) OVER (ORDER BY i) AS f
+      FROM (SELECT bmm_fit(p, 1) AS start FROM (SELECT age, plan FROM old_rows) AS p) AS m,
+        generate_series(0, 4) AS i, LATERAL (SELECT 20.0 + i AS age,
+          (ARRAY['gold', 'zinc', 'base', 'silver', 'ore'])[1 + i] AS plan) AS r) AS g
+  UNION ALL
+  SELECT bmm_fit(r, start) FROM (SELECT bmm_fit(p, 1) AS start FROM (SELECT age, plan
+    FROM old_rows) AS p) AS m, (SELECT 20.0 + i AS age,
+      (ARRAY['gold', 'zinc', 'base', 'silver', 'ore'])[1 + i] AS plan
+      FROM generate_series(0, 4) AS i) AS r GROUP BY start) AS all_of_them;
 -- One component: an update is the fit to all rows at once, labels that came later included.
 SELECT never($$SELECT p.label, NOT near(p.value, q.value) AS wrong
   FROM bmm_parameters((SELECT bmm_update(r, (SELECT bmm_fit(r, 1,
@@ -86,6 +99,16 @@ SELECT never($$SELECT name, options->>'missing' <> 'skip'
   FROM models, bayes_info(model) WHERE name IN ('new', 'warm')$$, 'missing and prior');
 SELECT is((SELECT count(DISTINCT restart) FROM models, bayes_trace(model) WHERE name = 'warm'),
   5::bigint, 'restarts beside a warm start');
+SELECT is(complaint(format($$SELECT bmm_fit(r, (SELECT model FROM models WHERE name = 'old'), %L)
+  FROM new_rows AS r$$, options)), said, options)
+FROM (VALUES ('{"likelihood": {"age": "normal", "plan": "categorical"}}', 'no error'),
+  ('{"likelihood": {"age": "exponential"}}', '22023 option "likelihood" has "exponential" for '
+    'column "age", but the model which the fit starts from has "normal"'),
+  ('{"likelihood": {"aga": "normal"}}',
+    '22023 option "likelihood" names a column "aga", which the rows do not have'),
+  ('{"likelihood": ["poisson", "bernoulli", "categorical"]}',
+    '22023 option "likelihood" is not that of the model which the fit starts from'))
+  AS c(options, said);
 SELECT is(i.options->'prior'->>'transition', '3.0', 'the prior of a hidden Markov model')
 FROM (SELECT hmm_fit(s, hmm) AS m FROM (SELECT s, hmm_fit(s, 2, '{"prior": {"transition": 3}}')
     AS hmm FROM (VALUES ('{a,b,a,a,b,b}'::text[])) AS v(s) GROUP BY s) AS f GROUP BY hmm) AS g,
@@ -157,5 +180,63 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
   ('SELECT bayes_match(model, bmm_fit) FROM models, (SELECT bmm_fit(r, 1, ''{"likelihood":
     {"age": "poisson"}}'') FROM (SELECT age::int, member, plan FROM old_rows) AS r) AS f',
     '22023 column "age" is normal in one model and poisson in the other')) AS c(statement, said);
+
+
+-- ---- bayes_compare ----
+
+SELECT results_eq($$
+  SELECT signature, kind, arguments, result, volatility, strict, parallel
+  FROM interface WHERE proname ~ '^bayes_(match|compare)' ORDER BY signature COLLATE "C"$$, $$VALUES
+  ('bayes_compare(bayes_model,bayes_model)', 'function',
+    'old_model bayes_model, new_model bayes_model',
+    'TABLE(old integer, new integer, element integer, column_name text, label text, parameter '
+    'text, old_value double precision, new_value double precision, difference double precision, '
+    'sd double precision, change_in_sd double precision, distance double precision)', 'immutable',
+    true, 'safe'),
+  ('bayes_match(bayes_model,bayes_model)', 'function',
+    'old_model bayes_model, new_model bayes_model',
+    'TABLE(old integer, new integer, overlap double precision)', 'immutable', true, 'safe')$$,
+  'the interface');
+CREATE TABLE moves AS SELECT p.old AS before, p.new AS after, c.*
+  FROM pairs AS p, bayes_compare(old_model, new_model) AS c;
+SELECT never($$SELECT before, old, difference <> 0 OR distance > 1e-7 OR old <> new AS wrong
+  FROM moves WHERE before = after$$, 'nothing between a model and itself');
+SELECT never($$SELECT m.name, (SELECT count(*) FROM moves WHERE before = m.name AND after = m.name)
+  <> (SELECT count(*) FROM bmm_parameters(model)) AS wrong FROM models AS m$$, 'every parameter');
+SELECT never($$SELECT after, old, m.parameter, m.label, o.value IS NULL OR n.value IS NULL
+    OR old_value <> o.value OR new_value <> n.value OR difference <> n.value - o.value
+    OR NOT near(m.sd, sqrt(o.sd ^ 2 + n.sd ^ 2))
+    OR NOT near(change_in_sd, difference / m.sd) AS wrong
+  FROM moves AS m, bmm_parameters((SELECT model FROM models WHERE name = before)) AS o,
+    bmm_parameters((SELECT model FROM models WHERE name = after)) AS n
+  WHERE before = 'old' AND after <> 'old' AND o.component = m.old AND n.component = m.new
+    AND (m.parameter, m.element, m.column_name, m.label) IS NOT DISTINCT FROM
+      (o.parameter, o.element, o.column_name, o.label)
+    AND (o.parameter, o.element, o.label) IS NOT DISTINCT FROM (n.parameter, n.element, n.label)$$,
+  'values are those of the parameters');
+SELECT results_eq($$SELECT DISTINCT label, parameter, old_value IS NULL, sd IS NULL, new_value > 0
+  FROM moves WHERE before = 'old' AND after = 'new' AND (old_value IS NULL OR new_value IS NULL)$$,
+  $$VALUES ('trial', 'probability', true, true, true)$$, 'a new label');
+SELECT results_eq($$SELECT DISTINCT label, new_value IS NULL FROM moves WHERE before = 'new'
+  AND after = 'old' AND (old_value IS NULL OR new_value IS NULL)$$, $$VALUES ('trial', true)$$,
+  'one that is gone');
+SELECT never($$SELECT m.old, NOT near(distance, sqrt(1 - overlap), 1e-6) AS wrong
+  FROM moves AS m, pairs AS p, bayes_match(old_model, new_model) AS b
+  WHERE (p.old, p.new) = (before, after) AND b.old = m.old AND p.old <> p.new$$, 'distances');
+SELECT ok(bool_and(new_value IS NULL AND sd IS NULL AND distance IS NULL) AND count(*) = 7,
+  'a component that is gone')
+FROM models, bayes_compare(model, (SELECT bmm_fit(r, 2) FROM
+  (SELECT plan, member, age FROM old_rows WHERE g > 0) AS r)) AS c
+  WHERE name = 'old' AND new IS NULL;
+-- States in another order: transitions are named by the states of the old model.
+SELECT never($$SELECT label, NOT near(difference, 0, 1e-2) AS wrong FROM
+  (SELECT hmm_fit(x, 2, '{"method": "em", "init": {"means": [50, 85]}}') AS a,
+    hmm_fit(x, 2, '{"method": "em", "init": {"means": [85, 50]}}') AS b
+    FROM (SELECT array_agg(waiting ORDER BY id) AS x FROM faithful) AS f) AS m, bayes_compare(a, b)
+  WHERE parameter IN ('transition', 'mean') AND old <> new$$, 'states in another order');
+SELECT results_eq($$SELECT DISTINCT parameter FROM normals, bayes_compare(one, other)
+  ORDER BY 1$$, $$VALUES ('mean'), ('sd'), ('weight')$$, 'normals');
+SELECT is(complaint('SELECT bayes_compare(one, model) FROM normals, models'),
+  '42804 the models are of families gmm and bmm', 'two families');
 
 SELECT * FROM finish();

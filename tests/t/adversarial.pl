@@ -237,6 +237,7 @@ my %values = (
             "'{9223372036854775807,0}'::bigint[]", "'{0,1}'::real[]",
         "'{0,1}'::text[]", "'{a,b}'::varchar[]", q{'{"[1]",null}'::jsonb[]},
             "'{1-1-1,infinity}'::date[]", "'{192.168.0.1}'::inet[]", q{ARRAY[(1, 'a')]::record[]},
+            q{ARRAY[ROW(1.5, 'a'::text, true), NULL, ROW(NULL, 'b'::text, false)]},
             "'{1,2}'::oid[]", "'0 1'::int2vector", "'0 1'::oidvector",
             q{'{"(0,1)","(1,0)"}'::point[]}, "'{1,0}'::bit[]", "'{0,1}'::money[]",
             "'{{0,1},{1,0}}'::float8[]", "'{{0,NULL},{NaN,0}}'::float8[]",
@@ -302,7 +303,8 @@ sub values_of {
         ? ($family =~ /^(?:[gh]mm|nmf)$/ ? "'{}'" : q{'{"draws": 20}'}, @{$options{$family}})
         : $type ne 'bayes_query' || $family eq 'gmm' ? ()
         : $family eq 'bmm' ? q{'SELECT bits FROM good'}
-        : $family eq 'hmm' ? q{'SELECT id, series FROM good'}
+        : $family eq 'hmm' ? (q{'SELECT id, series FROM good'},
+            q{'SELECT id % 2, word, id FROM good ORDER BY 1'})
         : $family eq 'lda' ? q{'SELECT ARRAY[word] FROM good'}
         : $family eq 'nmf' ? q{'SELECT id, word, 2 FROM good'} : q{'SELECT id, x FROM good'};
     @first = q{'{0.5,0.25}'::float8[]} if $family eq 'hmm' && $type eq 'anyarray';

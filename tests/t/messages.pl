@@ -60,6 +60,16 @@ unlike($session->run(q{SELECT count(m) FROM (SELECT bmm_fit(r, 2, '{"likelihood"
       "bernoulli"}}') AS m FROM (SELECT (id % 2)::int AS flag, id FROM faithful) AS r) AS f}),
     qr/NOTICE/, 'nor is there anything to say where a likelihood is given');
 
+$said = $session->run(q{SELECT count(*) FROM hmm_decode('SELECT id % 5, ''n'' || id AS name,
+      (id % 2)::int AS flag, id FROM faithful ORDER BY 1, id', 1)});
+like($said, qr/^WARNING:  \w{5}: column "name" has another label in every row$/m,
+    'in steps of sequences too');
+like($said, qr/^NOTICE:  \w{5}: column "flag" has no numbers but 0 and 1, and is taken as normal$/m,
+    'and numbers that are 0 and 1');
+like($said, qr/^HINT:  .*\{"emission": "bernoulli"\}/m, 'with the option of sequences');
+like($session->run(q{SELECT count(*) FROM hmm_decode('SELECT id, x[1] AS x FROM faithful', 1)}),
+    qr/^WARNING:  \w{5}: all 272 sequences have one step$/m, 'what names rows, not sequences');
+
 # ---- a fit at the edge ----
 
 for my $case (['gmm', '{"method": "em", "restarts": 3}', 'covariance_floor'],

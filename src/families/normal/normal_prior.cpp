@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "base/aligned.hpp"
 #include "base/message.hpp"
@@ -132,7 +133,8 @@ Survey survey_incomplete(const CovarianceShape &shape, RowSource &rows, Control 
   // The mean about the first values, then the rest about the mean, so that no digits cancel.
   const Vector about = mean_of(observed_sums(rows, first, control), first);
   const Observed sums = observed_sums(rows, about, control);
-  Survey out{shape, sums.rows, mean_of(sums, about), Vector(d), {}};
+  Survey out{shape,     sums.rows, mean_of(sums, about),
+             Vector(d), {},        std::accumulate(sums.count.begin(), sums.count.end(), 0.0)};
   for (Eigen::Index j = 0; j < d; ++j) {
     const double shift = out.mean(j) - about(j);
     out.variance(j) = sums.squares[std::size_t(j)] / sums.count[std::size_t(j)] - shift * shift;
@@ -160,7 +162,7 @@ Survey survey_complete(const CovarianceShape &shape, RowSource &rows, Control &c
   const Vector mean = pass(diagonal_covariance, first).mean.col(0);
   const auto statistics = pass(shape.dense ? full_covariance : diagonal_covariance, mean);
   const double weight = statistics.total();
-  Survey out{shape, weight, statistics.mean.col(0), {}, {}};
+  Survey out{shape, weight, statistics.mean.col(0), {}, {}, weight * d};
   if (shape.dense) {
     out.covariance = statistics.scatter[0] / weight;
     out.variance = out.covariance.diagonal();

@@ -22,6 +22,7 @@ struct Survey {
   Vector mean;        // d
   Vector variance;    // d, maximum likelihood
   Matrix covariance;  // d x d for dense shapes, else empty
+  double observed;    // weight of all numbers: d times that of the rows if none is missing
 };
 
 /// Two passes over the rows, more if they miss elements. Throws Error: numeric if their variance

@@ -61,7 +61,7 @@ void check_likelihood_count(const std::vector<std::string> &likelihood, int d, c
                         std::string_view(key) == "emission" ? "observations" : "the rows", d));
 }
 
-Document likelihood_of_columns(const Document *given, const RowColumns &columns) {
+Document likelihood_of_columns(const Document *given, const RowColumns &columns, const char *key) {
   const auto own = [](const RowColumn &column) {
     return column.kind == ValueKind::label     ? categorical_family
            : column.kind == ValueKind::boolean ? bernoulli_family
@@ -70,31 +70,31 @@ Document likelihood_of_columns(const Document *given, const RowColumns &columns)
   const auto *const by_name = given ? given->as<Document::Object>() : nullptr;
   std::vector<std::string> names;
   if (given && given->as<Document::List>()) {
-    names = read_likelihood(*given);
-    check_likelihood_count(names, int(columns.size()));
+    names = read_likelihood(*given, key);
+    check_likelihood_count(names, int(columns.size()), key);
     names.resize(columns.size(), names[0]);
   } else {
     for (const RowColumn &column : columns) names.emplace_back(own(column));
   }
   if (by_name) {
-    for (const auto &[key, value] : *by_name) {
-      const int column = find_column(columns, key);
+    for (const auto &[name, value] : *by_name) {
+      const int column = find_column(columns, name);
       if (column < 0)
         throw Error(Errc::invalid_argument,
-                    message("option \"likelihood\" names a column {}, which the rows do not have",
-                            describe(Document(key))),
+                    message("option \"{}\" names a column {}, which the rows do not have", key,
+                            describe(Document(name))),
                     {}, message("They begin with {}.", describe(Document(columns[0].name))));
-      names[std::size_t(column)] = read_likelihood(value, "likelihood").front();
+      names[std::size_t(column)] = read_likelihood(value, key).front();
     }
   } else if (given && !given->as<Document::List>()) {
-    const std::string name = read_likelihood(*given).front();
+    const std::string name = read_likelihood(*given, key).front();
     for (std::size_t j = 0; j < columns.size(); ++j)
       if (columns[j].kind == ValueKind::number) names[j] = name;
   }
   for (std::size_t j = 0; j < columns.size(); ++j)
     if (columns[j].kind == ValueKind::label && names[j] != categorical_family)
       throw Error(Errc::invalid_argument,
-                  message("option \"likelihood\" is {} for column {}, which has labels",
+                  message("option \"{}\" is {} for column {}, which has labels", key,
                           describe(Document(names[j])), describe(Document(columns[j].name))),
                   "A column of labels is categorical.",
                   "If its labels are numbers, cast the column to a type of numbers.");

@@ -33,8 +33,9 @@ BAYES_API void check_likelihood_count(const std::vector<std::string> &likelihood
 /// Option likelihood of rows with these columns: numbers are normal, booleans bernoulli and labels
 /// categorical, unless the option as it was given says otherwise: a name is of all numbers, an
 /// array has one for each column, an object one for each column that it names. One name if it is of
-/// all columns. Throws Error(invalid_argument).
-BAYES_API Document likelihood_of_columns(const Document *given, const RowColumns &columns);
+/// all columns. `key`: of the option. Throws Error(invalid_argument).
+BAYES_API Document likelihood_of_columns(const Document *given, const RowColumns &columns,
+                                         const char *key = "likelihood");
 
 /// Option categories, kept as it was given, null if it was not; `key` names the likelihood.
 void categories_line(OptionTable &t, Document &categories,

@@ -218,6 +218,29 @@ SharedColumns with_categories_of(RowSource &rows, const SharedColumns &columns, 
   return any ? std::make_shared<const Columns>(std::move(specs)) : columns;
 }
 
+SharedColumns with_labels_of(const Columns &columns, const RowColumns &before,
+                             const RowColumns &now) {
+  std::vector<ColumnSpec> specs = columns.specs();
+  for (std::size_t j = 0; j < before.size(); ++j) {
+    const std::vector<std::string> &had = before[j].labels, &has = now[j].labels;
+    if (had.empty() || !is_categorical(specs[j])) continue;
+    std::vector<double> values;
+    const Column &column = columns.column(int(j));
+    for (int i = 0; i < column.numbers_of_name(); ++i) {
+      // Categories that option categories added have no label, and stand behind those that have.
+      const double code = column.value(i), labels = double(had.size());
+      const bool labelled = code >= 0 && code < labels;
+      values.push_back(
+          labelled   ? double(std::lower_bound(has.begin(), has.end(), had[std::size_t(code)]) -
+                            has.begin())
+          : code < 0 ? code
+                     : code - labels + double(has.size()));
+    }
+    specs[j].set_categories(std::move(values));
+  }
+  return std::make_shared<const Columns>(std::move(specs));
+}
+
 ProductPosterior widened(const ProductPosterior &q, const ProductPosterior &prior) {
   if (q.columns == prior.columns) return q;
   ProductPosterior out = replicate(prior, q.components());

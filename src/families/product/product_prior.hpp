@@ -44,6 +44,11 @@ BAYES_API ProductSurvey survey_product(RowSource &rows, const SharedColumns &col
 BAYES_API SharedColumns with_categories_of(RowSource &rows, const SharedColumns &columns,
                                            Control &control);
 
+/// The same columns with the codes of labels changed from those that they have `before` to those
+/// `now`, where all of them are.
+BAYES_API SharedColumns with_labels_of(const Columns &columns, const RowColumns &before,
+                                       const RowColumns &now);
+
 // Components of some columns as ones of columns with more categories (with_categories_of).
 
 /// A new category has the number that it has in `prior`, of those columns.

@@ -1,8 +1,6 @@
 // Bernoulli mixtures in SQL.
 #include "mixture/bmm.hpp"
 
-#include <cmath>
-
 #include "pg/bind/choice.hpp"
 #include "pg/bind/mixture_functions.hpp"
 #include "pg/bind/parameters.hpp"
@@ -17,8 +15,8 @@ namespace {
 
 RowPolicy policy(const RowOptions &options) { return row_policy(options, bmm_max_dimension); }
 
-BernoulliMixture *start_of(const FitRequest &request) {
-  return static_cast<BernoulliMixture *>(request.start.get());
+const BernoulliMixture *start_of(const FitRequest &request) {
+  return static_cast<const BernoulliMixture *>(request.start.get());
 }
 
 RowPolicy fit_policy(const FitRequest &request) {
@@ -70,10 +68,13 @@ constexpr Binding<RowCollector> bmm = {
     .check = {fit_policy, ColumnUse::likelihoods},
     .fit = [](const FitRequest &request, RowCollector &data,
               Control &control) -> std::unique_ptr<Model> {
-      if (BernoulliMixture *const start = start_of(request); start && !start->info.columns.empty())
-        start->number_labels(data.columns());
-      return bmm_fit(data.rows, request.k, request.options, start_of(request), request.update,
-                     control);
+      const BernoulliMixture *start = start_of(request);
+      std::unique_ptr<BernoulliMixture> renumbered;
+      if (start && !start->info.columns.empty()) {
+        renumbered = start->with_labels_of(data.columns());
+        start = renumbered.get();
+      }
+      return bmm_fit(data.rows, request.k, request.options, start, request.update, control);
     },
     .label = [](const Model &model,
                 std::span<const double> x) { return mixture(model).predict(x); },

@@ -1,11 +1,9 @@
 // Hidden Markov models in SQL: fits, as aggregates and over the sequences of a query.
 #include "pg/bind/hmm.hpp"
 
-#include "base/message.hpp"
-#include "pg/bind/aggregate.hpp"
-#include "pg/bind/query_rows.hpp"
-#include "pg/input/observation.hpp"
-#include "pg/input/sequence_collector.hpp"
+#include "pg/bind/choice.hpp"
+#include "pg/bind/hmm_query.hpp"
+#include "pg/bind/selection.hpp"
 #include "pg/server/server_control.hpp"
 
 using namespace bayes;
@@ -14,7 +12,46 @@ using namespace bayes::pg;
 namespace {
 
 const HiddenMarkovModel *start_of(const FitRequest &request) {
-  return static_cast<const HiddenMarkovModel *>(request.start.get());
+  return static_cast<HiddenMarkovModel *>(request.start.get());
+}
+
+/// The rows of one sequence: its most probable path, and the probability of each of its states.
+void emit_path(ResultRows &result, const HiddenMarkovModel &model, Cell name, Sequences &sequence,
+               Control &control) {
+  const HmmPath path = model.decode(sequence, control);
+  const std::size_t k = std::size_t(model.size());
+  model.smooth(sequence, control, [&](std::int64_t first, int count, const double *probabilities) {
+    for (int i = 0; i < count; ++i) {
+      const std::int64_t t = first + i;
+      const int state = path.states[std::size_t(t)];
+      result.row({name, t + 1, state + 1, probabilities[std::size_t(i) * k + std::size_t(state)]});
+    }
+  });
+}
+
+/// The fits of a selection, each as a row of type hmm_selection.
+void select_hmms(const FitRequest &request, SequenceCollector &data, Control &control,
+                 const TakeCells &take) {
+  Choice choice(request);
+  hmm_select(data.sequences(), data.symbols(), request.ks, request.options, data.elements(),
+             data.vectors(), control, [&](std::unique_ptr<HiddenMarkovModel> model) {
+               warn_of(*model);
+               model->info.columns = data.columns();
+               const ModelInfo &info = model->info;
+               const Cell cells[] = {info.components,
+                                     Cell::text(info.method),
+                                     info.objective,
+                                     info.log_likelihood,
+                                     model->free_parameters(),
+                                     Cell::or_null(model->bic()),
+                                     model->has_posterior() ? Cell(info.objective) : Cell(),
+                                     info.converged,
+                                     !info.degenerate.empty(),
+                                     choice.model(*model)};
+               take(cells);
+               choice.tried(*model);
+             });
+  choice.tell();
 }
 
 constexpr Binding<SequenceCollector> hmm = {
@@ -26,75 +63,21 @@ constexpr Binding<SequenceCollector> hmm = {
         },
     .fit = [](const FitRequest &request, SequenceCollector &data,
               Control &control) -> std::unique_ptr<Model> {
+      const HiddenMarkovModel *start = start_of(request);
+      std::unique_ptr<HiddenMarkovModel> renumbered;
+      if (start && !start->info.columns.empty()) {
+        renumbered = start->with_labels_of(data.columns());
+        start = renumbered.get();
+      }
       return hmm_fit(data.sequences(), data.symbols(), request.k, request.options, data.elements(),
-                     data.vectors(), start_of(request), request.update, control);
+                     data.vectors(), start, request.update, control);
     },
+    .check_selection =
+        [](const FitRequest &request, SequenceElements elements, bool vectors) {
+          return hmm_check_select_options(request.ks, request.options, elements, vectors);
+        },
+    .fit_selection = select_hmms,
 };
-
-// ---- the sequences of a query ----
-
-constexpr const char *form_hint =
-    "Select a name for the sequence and then the sequence, an array: SELECT id, array_agg(x "
-    "ORDER BY t) FROM ... GROUP BY id.";
-
-/// The columns of the query: a name of any type and an array.
-struct NamedSequences {
-  Oid name_output = InvalidOid;
-  Oid array = InvalidOid;
-
-  explicit NamedSequences(TupleDesc columns) {
-    if (columns->natts != 2)
-      throw Error(Errc::invalid_argument,
-                  message("query returns {} {}, but must return two", columns->natts,
-                          columns->natts == 1 ? "column" : "columns"),
-                  "The first column is the name of the sequence, the second the sequence.",
-                  form_hint);
-    name_output = output_function_of(TupleDescAttr(columns, 0)->atttypid);
-    const Form_pg_attribute second = TupleDescAttr(columns, 1);
-    const Oid declared = second->atttypid;
-    const char *other = nullptr;
-    guarded([&, this] {
-      array = getBaseType(declared);
-      if (!OidIsValid(get_element_type(array))) other = format_type_be(declared);
-    });
-    if (other)
-      throw Error(
-          Errc::invalid_argument,
-          message("column \"{}\" of the query is of type {}", NameStr(second->attname), other),
-          "A sequence is an array of observations.", form_hint);
-  }
-};
-
-/// The rows of one sequence: its most probable path, and the probability of each of its states.
-void emit_path(ResultRows &result, const HiddenMarkovModel &model, ElementType &type, Cell name,
-               Datum array, Control &control) {
-  const OpenArray sequence(array);
-  const std::int64_t steps = steps_for(model, sequence, type);
-  if (steps == 0) return;
-  const ScopedContext context(CurrentMemoryContext, "pg_bayes sequence");
-  ModelSequence one(context, model);
-  one.begin(steps);
-  bool warned = false;
-  each_step(model, sequence, type, warned, [&one](std::span<const double> x) { one.step(x); });
-  const HmmPath path = model.decode(one.sequences, control);
-  const std::size_t k = std::size_t(model.size());
-  model.smooth(
-      one.sequences, control, [&](std::int64_t first, int count, const double *probabilities) {
-        for (int i = 0; i < count; ++i) {
-          const std::int64_t t = first + i;
-          const int state = path.states[std::size_t(t)];
-          result.row(
-              {name, t + 1, state + 1, probabilities[std::size_t(i) * k + std::size_t(state)]});
-        }
-      });
-}
-
-/// The same without a model, as the fit failed under on_error = null.
-void emit_nothing(ResultRows &result, Cell name, Datum array) {
-  const OpenArray sequence(array);
-  const std::int64_t steps = sequence.empty() ? 0 : sequence.size(0);
-  for (std::int64_t t = 1; t <= steps; ++t) result.row({name, t, Cell(), Cell()});
-}
 
 }  // namespace
 
@@ -111,45 +94,28 @@ BAYES_FUNCTION(hmm_states_transition) {
 
 BAYES_FUNCTION(hmm_fit_final) { return fit_final(fcinfo, hmm); }
 
-// ---- a relation: fits the sequences of a query, and decodes them ----
+BAYES_FUNCTION(hmm_select_transition) { return selection_transition(fcinfo, hmm); }
+BAYES_FUNCTION(hmm_select_final) { return selection_final(fcinfo, hmm); }
+
+// ---- relations: fit the sequences of a query, and decode them ----
 
 BAYES_FUNCTION(hmm_decode_query) {
   ResultRows result(fcinfo);
-  const char *const sql = query_text(fcinfo, form_hint);
-  const FitRequest request = query_request(fcinfo, hmm.family, by_k);
-  // Rows of the query arrive in another memory context: what must outlive them is allocated below
-  // this one.
-  const MemoryContext here = CurrentMemoryContext;
-  std::optional<ScopedContext> context(std::in_place, here, "pg_bayes query");
-  std::optional<SequenceCollector> data(std::in_place, *context, ItemForm{});
-  data->begin(request, hmm.check);
-  std::optional<NamedSequences> columns;
-  std::optional<NamedValues> sequences;
-  run_query(
-      sql, form_hint,
-      [&](TupleDesc description) {
-        columns.emplace(description);
-        const CurrentContext current(here);
-        sequences.emplace(columns->array);
-      },
-      [&](TupleTableSlot *row) {
-        const NullableDatum sequence = {row->tts_values[1], row->tts_isnull[1]};
-        data->add({&sequence, nullptr});
-        if (!sequence.isnull)
-          sequences->add(text_of_column(row, 0, columns->name_output), sequence);
-      });
-
-  const std::unique_ptr<Model> model = fit_model(hmm, request, *data);
-  data.reset();  // sequences are then read again, one at a time
-  context.reset();
-  const ScopedContext reading(here, "pg_bayes sequences");
-  ElementType type(reading);
+  SequenceQuery query(fcinfo, hmm.family, hmm.check, by_k);
+  const std::shared_ptr<const Model> model = fit_model(hmm, query.request, query.data());
   ServerControl control;
-  sequences->each([&](Cell name, const NullableDatum &array) {
-    if (model)
-      emit_path(result, hidden(*model), type, name, array.value, control);
-    else
-      emit_nothing(result, name, array.value);
+  query.each(model, [&](Cell name, std::int64_t steps, Sequences *sequence) {
+    if (sequence) return emit_path(result, hidden(*model), name, *sequence, control);
+    // without a model, as the fit failed under on_error = null
+    for (std::int64_t t = 1; t <= steps; ++t) result.row({name, t, Cell(), Cell()});
   });
+  return Datum(0);
+}
+
+BAYES_FUNCTION(hmm_select_query) {
+  ResultRows result(fcinfo);
+  SequenceQuery query(fcinfo, hmm.family, hmm.check_selection, by_ks);
+  fit_selection(hmm, query.request, query.data(), [&result](Cells cells) { result.row(cells); });
+  query.close();
   return Datum(0);
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/message.hpp"
+#include "pg/bind/binding.hpp"
 #include "pg/bind/hmm.hpp"
 #include "pg/input/observation.hpp"
 #include "pg/server/context.hpp"
@@ -14,11 +15,9 @@ namespace {
 
 /// Data that live from call to call.
 struct CallSite {
-  explicit CallSite(MemoryContext context) : models(hmm_family), type(context) {}
+  explicit CallSite(MemoryContext context) : models(hmm_family), sequences(context) {}
   ModelCache models;
-  ElementType type;
-  /// of symbols that no model knows
-  bool warned = false;
+  SequenceReader sequences;
 };
 
 /// The arguments (model, sequence, ...) of a strict function.
@@ -27,16 +26,18 @@ class ModelAndSequence {
   explicit ModelAndSequence(FunctionCallInfo fcinfo)
       : site_(call_site<CallSite>(fcinfo)),
         array_(PG_GETARG_DATUM(1)),
-        model(hidden(site_.models.get(PG_GETARG_DATUM(0)))),
-        steps(steps_for(model, array_, site_.type)) {}
+        shared_(site_.models.share(PG_GETARG_DATUM(0))),
+        model(hidden(*shared_)),
+        steps(site_.sequences.steps(shared_, array_)) {}
 
   void each(const std::function<void(std::span<const double> x)> &take) {
-    each_step(model, array_, site_.type, site_.warned, take);
+    site_.sequences.each(array_, take);
   }
 
  private:
   CallSite &site_;
   OpenArray array_;
+  const std::shared_ptr<const Model> shared_;
 
  public:
   const HiddenMarkovModel &model;
@@ -109,6 +110,42 @@ Datum array_of_states(const std::vector<int> &states) {
   return PointerGetDatum(array);
 }
 
+/// A prediction as rows: a row for each category of an element, or one for an element.
+class PredictedElements {
+ public:
+  explicit PredictedElements(const HiddenMarkovModel &model)
+      : columns_(model.info.columns),
+        categories_(model.categories()) {}
+
+  /// take(element, column_name, symbol, probability, mean, variance)
+  void each(const HiddenMarkovModel::Prediction &next, const TakeCells &take) const {
+    auto category = categories_.begin();
+    for (std::size_t i = 0; i < next.mean.size(); ++i) {
+      const int element = int(i);
+      const Cell name = columns_.empty() ? Cell() : Cell::text(columns_[i].name);
+      if (category == categories_.end() || category->element != element) {
+        const Cell cells[] = {element + 1,
+                              name,
+                              Cell(),
+                              Cell(),
+                              Cell::or_null(next.mean[i]),
+                              Cell::or_null(next.variance[i])};
+        take(cells);
+      }
+      for (; category != categories_.end() && category->element == element; ++category) {
+        const double p = next.categories[std::size_t(category - categories_.begin())];
+        const Cell cells[] = {element + 1,      name,   Cell::text(category->name),
+                              Cell::or_null(p), Cell(), Cell()};
+        take(cells);
+      }
+    }
+  }
+
+ private:
+  const RowColumns &columns_;
+  const std::vector<HiddenMarkovModel::Category> categories_;
+};
+
 }  // namespace
 
 /// hmm_decode(model, sequence) -> int[]
@@ -176,21 +213,38 @@ BAYES_FUNCTION(hmm_paths) {
   return Datum(0);
 }
 
+/// hmm_predict(model, sequence)
 BAYES_FUNCTION(hmm_predict) {
   ResultRows result(fcinfo);
   ModelAndSequence given(fcinfo);
   StoredSequence one(given);
-  const HiddenMarkovModel::Prediction next = given.model.predict_next(one, one.control);
-  const std::vector<HiddenMarkovModel::Category> categories = given.model.categories();
-  auto category = categories.begin();
-  for (int i = 0; i < int(next.mean.size()); ++i) {
-    if (category == categories.end() || category->element != i)
-      result.row({i + 1, Cell(), Cell(), Cell::or_null(next.mean[std::size_t(i)]),
-                  Cell::or_null(next.variance[std::size_t(i)])});
-    for (; category != categories.end() && category->element == i; ++category)
-      result.row({i + 1, Cell::text(category->name),
-                  Cell::or_null(next.categories[std::size_t(category - categories.begin())]),
-                  Cell(), Cell()});
-  }
+  const PredictedElements elements(given.model);
+  elements.each(given.model.predict_next(one, one.control),
+                [&result](Cells cells) { result.row(cells); });
+  return Datum(0);
+}
+
+/// hmm_predict(model, sequence, horizon)
+BAYES_FUNCTION(hmm_predict_ahead) {
+  ResultRows result(fcinfo);
+  const int horizon = PG_GETARG_INT32(2);
+  constexpr int most = 100000;
+  if (horizon < 1 || horizon > most)
+    throw Error(Errc::invalid_argument,
+                message("horizon is {}, the number of steps must be from 1 to {}", horizon, most));
+  ModelAndSequence given(fcinfo);
+  StoredSequence one(given);
+  const PredictedElements elements(given.model);
+  int step = 0;
+  std::vector<Cell> row;
+  given.model.predict(one, horizon, one.control, [&](const HiddenMarkovModel::Prediction &next) {
+    poll_interrupts();
+    ++step;
+    elements.each(next, [&](Cells cells) {
+      row.assign(1, Cell(step));
+      row.insert(row.end(), cells.begin(), cells.end());
+      result.row(row);
+    });
+  });
   return Datum(0);
 }

@@ -28,6 +28,12 @@ Cell text_or_null(const std::string *text) { return text ? Cell::text(*text) : C
 /// NULL stands for all elements together.
 Cell element_of(int element) { return element < 0 ? Cell() : Cell(element + 1); }
 
+/// NULL if the model was fitted to arrays.
+Cell name_of(const Model &model, int element) {
+  const RowColumns &columns = model.info.columns;
+  return element < 0 || columns.empty() ? Cell() : Cell::text(columns[std::size_t(element)].name);
+}
+
 Cell vector_or_null(std::span<const double> x) {
   return all_nan(x) ? Cell() : Cell::vector_with_nulls(x);
 }
@@ -67,11 +73,11 @@ BAYES_FUNCTION(hmm_transitions) {
 BAYES_FUNCTION(hmm_emissions) {
   ResultRows result(fcinfo);
   const auto model = hmm_argument(PG_GETARG_DATUM(0));
-  hidden(*model).emissions([&result](const HmmEmission &e) {
+  hidden(*model).emissions([&](const HmmEmission &e) {
     poll_interrupts();
     result.row({e.state + 1, text_or_null(e.symbol), Cell::or_null(e.probability),
-                Cell::or_null(e.deviation), element_of(e.element), vector_or_null(e.mean),
-                matrix_or_null(e.covariance)});
+                Cell::or_null(e.deviation), element_of(e.element), name_of(*model, e.element),
+                vector_or_null(e.mean), matrix_or_null(e.covariance)});
   });
   return Datum(0);
 }
@@ -81,9 +87,10 @@ BAYES_FUNCTION(hmm_parameters) { return parameter_rows<HiddenMarkovModel>(fcinfo
 BAYES_FUNCTION(hmm_posterior) {
   ResultRows result(fcinfo);
   const auto model = hmm_argument(PG_GETARG_DATUM(0));
-  hidden(*model).posterior([&result](const HmmPosterior &p) {
+  hidden(*model).posterior([&](const HmmPosterior &p) {
     poll_interrupts();
-    result.row({p.state + 1, element_of(p.element), text_or_null(p.symbol), Cell::text(p.parameter),
+    result.row({p.state + 1, element_of(p.element), name_of(*model, p.element),
+                text_or_null(p.symbol), Cell::text(p.parameter),
                 p.matrix ? matrix_or_null(p.value) : vector_or_null(p.value)});
   });
   return Datum(0);

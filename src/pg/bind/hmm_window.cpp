@@ -47,8 +47,11 @@ CallSite &site_of(FunctionCallInfo fcinfo) { return call_site<CallSite>(fcinfo, 
 class PartitionModel {
  public:
   void first(CallSite &site, const NullableDatum &value) {
-    model_ = value.isnull ? nullptr : &hidden(site.models.get(value.value));
-    if (model_) site.observations.begin(*model_);
+    model_ = nullptr;
+    if (value.isnull) return;
+    const std::shared_ptr<const Model> &model = site.models.share(value.value);
+    model_ = &hidden(*model);
+    site.observations.begin(model);
   }
   void check_same(CallSite &site, const NullableDatum &value) const {
     // The cache identifies equal models by their contents, and retains the last one used.

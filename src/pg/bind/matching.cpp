@@ -1,6 +1,7 @@
 // Components of two models side by side.
 #include "models/matching.hpp"
 
+#include "models/comparison.hpp"
 #include "pg/server/server_control.hpp"
 #include "pg/values/model_value.hpp"
 #include "pg/values/results.hpp"
@@ -20,5 +21,24 @@ BAYES_FUNCTION(bayes_match) {
                                after = load_model(PG_GETARG_DATUM(1));
   for (const MatchedComponents &pair : match_components(*before, *after))
     result.row({number_of(pair.before), number_of(pair.after), Cell::or_null(pair.overlap)});
+  return Datum(0);
+}
+
+BAYES_FUNCTION(bayes_compare) {
+  ResultRows result(fcinfo);
+  const std::unique_ptr<Model> before = load_model(PG_GETARG_DATUM(0)),
+                               after = load_model(PG_GETARG_DATUM(1));
+  compare_components(*before, *after, [&](const ComparedParameter &p) {
+    poll_interrupts();
+    const auto text = [](const std::string &name) {
+      return name.empty() ? Cell() : Cell::text(name);
+    };
+    result.row({number_of(p.before), number_of(p.after), number_of(p.element), text(p.column),
+                p.label ? Cell::text(*p.label) : Cell(), Cell::text(p.parameter),
+                Cell::or_null(p.value_before), Cell::or_null(p.value_after),
+                Cell::or_null(p.difference()), Cell::or_null(p.deviation),
+                p.deviation > 0 ? Cell(p.difference() / p.deviation) : Cell(),
+                Cell::or_null(p.distance)});
+  });
   return Datum(0);
 }

@@ -28,7 +28,7 @@ template <class C> Datum selection_final(FunctionCallInfo fcinfo, const Binding<
   return result.finish();
 }
 
-/// F_select(query text, ks [, options]).
+/// F_select(query text, ks [, options]) of rows.
 inline Datum selection_query(FunctionCallInfo fcinfo, const Binding<RowCollector> &binding) {
   ResultRows result(fcinfo);
   QueryRows query(fcinfo, binding.family, binding.check_selection, by_ks);

@@ -27,45 +27,68 @@ void warn_of_unknown(const HiddenMarkovModel &model, const std::string &first, b
          "Give symbols as they were at the fit: a value's symbol is its text.");
 }
 
+std::string name_of_step(std::int64_t step) { return message("step {}", step); }
+
 constexpr const char *vector_hint =
     "Give a vector as a record: ROW(a, b), or ROW(x) where x is an array of numbers.";
 
 }  // namespace
 
-std::int64_t steps_for(const HiddenMarkovModel &model, const OpenArray &array, ElementType &type) {
+std::int64_t SequenceReader::steps(const std::shared_ptr<const Model> &of, const OpenArray &array) {
+  model_ = of;
+  reader_ = nullptr;
   if (array.empty()) return 0;
+  const auto &model = static_cast<const HiddenMarkovModel &>(*of);
+  const Oid element = array.element_type();
+  const bool records = is_record_type(element);
   const int dimensions = array.dimensions(), width = dimensions == 2 ? array.size(1) : 1;
   if (dimensions > 2) too_many_dimensions("the sequence", dimensions);
-  if ((dimensions == 2) != model.vectors() || width != model.dimension())
+  if (records && dimensions == 2) arrays_of_records("the sequence");
+  if (records ? !model.vectors()
+              : (dimensions == 2) != model.vectors() || width != model.dimension())
     throw Error(
         Errc::array_shape,
-        message("the sequence is of {}, but the model of {}", observations(dimensions == 2, width),
+        message("the sequence is of {}, but the model of {}",
+                records ? "records" : observations(dimensions == 2, width),
                 model.symbols() ? "symbols" : observations(model.vectors(), model.dimension())),
-        "A one-dimensional array has one observation an element; a two-dimensional one has "
-        "vectors, first the steps, then the elements of each.");
-  type.use(array.element_type());
-  if (!model.symbols() && type.kind() == SequenceElements::symbols) not_numbers(type);
+        "A one-dimensional array has one observation an element, a record among them; a "
+        "two-dimensional one has vectors, first the steps, then the elements of each.");
+  type_.use(element);
+  if (!records) {
+    if (!model.symbols() && type_.kind() == SequenceElements::symbols) not_numbers(type_);
+    return array.size(0);
+  }
+  if (record_type_ != element) {
+    readers_.emplace(context_, element, name_of_step);
+    record_type_ = element;
+  }
+  reader_ = &readers_->of(of);
   return array.size(0);
 }
 
-void each_step(const HiddenMarkovModel &model, const OpenArray &array, ElementType &type,
-               bool &warned, const std::function<void(std::span<const double> x)> &take) {
+void SequenceReader::each(const OpenArray &array,
+                          const std::function<void(std::span<const double> x)> &take) {
+  const auto &model = static_cast<const HiddenMarkovModel &>(*model_);
   const std::int64_t steps = array.size(0), width = model.dimension(),
                      at_once = std::max<std::int64_t>(1, elements_at_once / width);
   const std::size_t d = std::size_t(width);
-  const bool symbols = model.symbols(), whole = model.whole_steps();
+  const bool symbols = model.symbols();
   ModelSymbols codes(model);
-  type.forget();  // codes of another model
-  ArrayWalk walk(array, type, symbols ? &codes : nullptr);
+  type_.forget();  // codes of another model
+  ArrayWalk walk(array, type_, symbols ? &codes : nullptr);
   std::vector<double> buffer(std::size_t(std::min(at_once, steps)) * d);
   StepPosition position = {0, 1, model.vectors()};
   bool known = false;
   for (std::int64_t done = 0; done < steps;) {
     const std::size_t count = std::size_t(std::min(at_once, steps - done));
-    walk.next(std::span(buffer).first(count * d));
+    const std::span<double> read = std::span(buffer).first(count * d);
+    if (reader_)
+      read_records(walk, read, position.step);
+    else
+      walk.next(read);
     for (std::size_t i = 0; i < count; ++i, ++position.step) {
-      const std::span<double> x = std::span(buffer).subspan(i * d, d);
-      clean_step(x, position, whole, false);
+      const std::span<double> x = read.subspan(i * d, d);
+      if (!reader_) clean_step(x, position, false);
       if (!symbols) model.check(x, position.step);
       known |= x[0] == x[0];
       take(x);
@@ -73,32 +96,50 @@ void each_step(const HiddenMarkovModel &model, const OpenArray &array, ElementTy
     done += std::int64_t(count);
     poll_interrupts();
   }
-  if (!known) warn_of_unknown(model, codes.unknown(), warned);
+  if (!known) warn_of_unknown(model, codes.unknown(), warned_);
+}
+
+/// As many records as `out` has room for, the first of them this step.
+void SequenceReader::read_records(ArrayWalk &walk, std::span<double> out, std::int64_t step) {
+  const std::size_t d = std::size_t(model_->info.dimension);
+  for (std::size_t at = 0; at < out.size(); at += d, ++step) {
+    const NullableDatum record = walk.next();
+    if (record.isnull) {
+      std::fill_n(out.begin() + std::ptrdiff_t(at), d, missing_value);
+      continue;
+    }
+    reader_->open(record.value);
+    const std::span<const double> x = *reader_->read(record.value, step, Missing::keep);
+    std::copy(x.begin(), x.end(), out.begin() + std::ptrdiff_t(at));
+  }
 }
 
 ObservationReader::ObservationReader(MemoryContext context, Oid type)
     : type_(context),
       record_(is_record_type(type)),
+      readers_(context, record_ ? type : InvalidOid, name_of_step),
       records_(context) {
   type_.use(type);
 }
 
-void ObservationReader::begin(const HiddenMarkovModel &model) {
+void ObservationReader::begin(const std::shared_ptr<const Model> &of) {
+  const auto &model = static_cast<const HiddenMarkovModel &>(*of);
   symbols_ = model.symbols();
-  whole_ = model.whole_steps();
   vectors_ = model.vectors();
   x_.resize(std::size_t(model.dimension()));
   type_.forget();  // codes of another model
   known_ = false;
   unknown_.clear();
-  if (symbols_) return;
+  reader_ = nullptr;
+  if (symbols_ && !record_) return;
   if (record_ != vectors_)
-    throw Error(
-        Errc::array_shape,
-        message("observations are {}, but the model is of {}",
-                record_ ? "records" : "single values", observations(vectors_, model.dimension())),
-        {}, vectors_ ? vector_hint : "Give the value itself, not a record.");
+    throw Error(Errc::array_shape,
+                message("observations are {}, but the model is of {}",
+                        record_ ? "records" : "single values",
+                        symbols_ ? "symbols" : observations(vectors_, model.dimension())),
+                {}, vectors_ ? vector_hint : "Give the value itself, not a record.");
   if (!record_ && type_.kind() == SequenceElements::symbols) not_numbers(type_);
+  if (record_ && !model.info.columns.empty()) reader_ = &readers_.of(of);
 }
 
 std::span<const double> ObservationReader::read(const HiddenMarkovModel &model,
@@ -114,13 +155,17 @@ std::span<const double> ObservationReader::read(const HiddenMarkovModel &model,
     if (unknown_.empty()) unknown_ = codes.unknown();
     return x_;
   }
-  if (record_) {
+  if (reader_) {
+    reader_->open(value.value);
+    const std::span<const double> x = *reader_->read(value.value, step, Missing::keep);
+    std::copy(x.begin(), x.end(), x_.begin());
+  } else if (record_) {
     read_record(value.value, step);
     records_.close();
   } else {
     x_[0] = number_of(value.value, type_.base());
   }
-  clean_step(x_, {0, step, vectors_}, whole_, false);
+  if (!reader_) clean_step(x_, {0, step, vectors_}, false);
   model.check(x_, step);
   return x_;
 }

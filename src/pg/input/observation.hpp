@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "pg/input/model_readers.hpp"
 #include "pg/input/record_fields.hpp"
 #include "pg/input/row_store.hpp"
 #include "pg/values/array_elements.hpp"
@@ -32,15 +33,35 @@ class ModelSymbols final : public SymbolCodes {
   std::string unknown_;
 };
 
-/// The number of steps of an array, 0 for an empty one, after checking that it suits the model.
-/// Throws Error(array_shape) naming both shapes. Sets `type` to that of the array.
-std::int64_t steps_for(const HiddenMarkovModel &model, const OpenArray &array, ElementType &type);
+/// Reads sequences that are arrays, of values or records, for fitted models.
+class SequenceReader {
+ public:
+  /// PostgreSQL's allocations go below `context`, which must outlive this.
+  explicit SequenceReader(MemoryContext context) : context_(context), type_(context) {}
 
-/// Passes every step of an array checked by steps_for() to take(x), with values checked; NaN:
-/// missing. A WARNING, unless there was one (`warned`), if symbols are given and the model knows
-/// none of them.
-void each_step(const HiddenMarkovModel &model, const OpenArray &array, ElementType &type,
-               bool &warned, const std::function<void(std::span<const double> x)> &take);
+  /// The number of steps of an array, 0 for an empty one, after checking that it suits the model.
+  /// Throws Error(array_shape) naming both shapes.
+  std::int64_t steps(const std::shared_ptr<const Model> &model, const OpenArray &array);
+
+  /// Passes every step of the array that steps() was called with to take(x), with values checked;
+  /// NaN: missing. A WARNING, unless there was one, if symbols are given and the model knows none
+  /// of them.
+  void each(const OpenArray &array, const std::function<void(std::span<const double> x)> &take);
+
+ private:
+  void read_records(ArrayWalk &walk, std::span<double> out, std::int64_t step);
+
+  MemoryContext context_;
+  ElementType type_;
+  std::shared_ptr<const Model> model_;
+  /// for records of this type
+  Oid record_type_ = InvalidOid;
+  std::optional<ModelReaders> readers_;
+  /// of the array's records; null if it has none
+  RowReader *reader_ = nullptr;
+  /// of symbols that no model knows
+  bool warned_ = false;
+};
 
 /// One sequence for a model, in a store that spills.
 class ModelSequence {
@@ -71,7 +92,8 @@ class ModelSequence {
   SequenceWriter<Append> writer_;
 };
 
-/// Reads observations of one type, row by row: a value, or a record as a vector.
+/// Reads observations of one type, row by row: a value, or a record as a vector, whose columns are
+/// found by name if those of the model have names.
 class ObservationReader {
  public:
   /// `type`: of the observations. PostgreSQL's allocations go below `context`, which must outlive
@@ -80,7 +102,7 @@ class ObservationReader {
 
   /// Begins another sequence, or another model. Throws Error for a type that the model's
   /// observations cannot have.
-  void begin(const HiddenMarkovModel &model);
+  void begin(const std::shared_ptr<const Model> &model);
 
   /// The observation of step `step` (from 1), checked, valid until the next call. A NULL is a
   /// missing observation.
@@ -101,12 +123,15 @@ class ObservationReader {
   void inspect_fields();
 
   ElementType type_;
-  bool record_ = false, symbols_ = false, whole_ = false, vectors_ = false;
+  bool record_ = false, symbols_ = false, vectors_ = false;
   std::vector<double> x_;
   /// symbols of this sequence; `unknown_` is the first that the model does not know
   bool known_ = false, warned_ = false;
   std::string unknown_;
 
+  ModelReaders readers_;
+  /// finds columns by name; null if the model has none
+  RowReader *reader_ = nullptr;
   RecordFields records_;
   std::vector<Field> fields_;
   ArrayReader array_;

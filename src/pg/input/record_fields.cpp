@@ -11,13 +11,17 @@ bool RecordFields::open(Datum record) {
     if (PointerGetDatum(header) != record) copy_ = header;
     const Oid type = HeapTupleHeaderGetTypeId(header);
     const std::int32_t modifier = HeapTupleHeaderGetTypMod(header);
-    other = !description_ || description_->tdtypeid != type || description_->tdtypmod != modifier;
+    // A table may be altered while a call site of PL/pgSQL lives: its type keeps its number then.
+    const uint64 identifier = assign_record_type_identifier(type, modifier);
+    other = !description_ || identifier != identifier_;
     if (!other) return;
+    identifier_ = 0;
     const MemoryContext before = MemoryContextSwitchTo(context_);
     if (description_) FreeTupleDesc(description_);
     description_ = nullptr;
     description_ = lookup_rowtype_tupdesc_copy(type, modifier);
     MemoryContextSwitchTo(before);
+    identifier_ = identifier;
   });
   if (other) {
     values_.resize(std::size_t(description_->natts));

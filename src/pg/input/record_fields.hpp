@@ -1,6 +1,7 @@
 // The fields of records, one after another.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -35,6 +36,8 @@ class RecordFields {
   MemoryContext context_;
   /// a copy of the last record's
   TupleDesc description_ = nullptr;
+  /// of that description, by PostgreSQL's cache of types
+  std::uint64_t identifier_ = 0;
   /// of the record, if it is not where it was
   void *copy_ = nullptr;
   std::vector<Datum> values_;

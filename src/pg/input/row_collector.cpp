@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "base/control.hpp"
 #include "base/message.hpp"
 #include "document/members.hpp"
 #include "families/product/product_options.hpp"
+#include "pg/input/column_checks.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -17,6 +17,26 @@ struct Counts {
   /// of the columns' bytes, a document
   std::int64_t columns;
 };
+
+/// Option likelihood by column in a fit from a model: says what the model has, or is an error.
+void check_likelihood_of_start(const Document &given, const RowColumns &columns,
+                               const ModelInfo &start) {
+  const Document *const known = start.options.find("likelihood");
+  const auto *const list = known ? known->as<Document::List>() : nullptr;
+  const Document names = likelihood_of_columns(&given, columns);
+  const auto &all = *names.as<Document::List>();
+  for (const auto &[key, value] : *given.as<Document::Object>()) {
+    const std::size_t j = std::size_t(find_column(columns, key));
+    const Document *const of_start = list && j < list->size() ? &(*list)[j] : known;
+    if (of_start && bayes::describe(*of_start) != bayes::describe(all[j]))
+      throw Error(Errc::invalid_argument,
+                  message("option \"likelihood\" has {} for column {}, but the model which the fit "
+                          "starts from has {}",
+                          bayes::describe(all[j]), bayes::describe(Document(key)),
+                          bayes::describe(*of_start)),
+                  {}, "Leave it out.");
+  }
+}
 
 }  // namespace
 
@@ -36,9 +56,13 @@ void RowCollector::decide() {
   decided_ = true;
   // Options that are no object are refused below.
   const bool usable = request_->options.is_null() || request_->options.as<Document::Object>();
-  if (reader_.described() && !request_->start && usable) {
+  const Document *const given = usable ? request_->options.find("likelihood") : nullptr;
+  if (check_.use != ColumnUse::numbers && request_->start && reader_.described() && given &&
+      given->as<Document::Object>()) {
+    check_likelihood_of_start(*given, reader_.columns(), request_->start->info);
+    request_->options.set("likelihood", Document());
+  } else if (reader_.described() && !request_->start && usable) {
     const RowColumns columns = reader_.columns();
-    const Document *const given = request_->options.find("likelihood");
     const auto other = std::find_if(columns.begin(), columns.end(), [](const RowColumn &column) {
       return column.kind != ValueKind::number;
     });
@@ -63,61 +87,13 @@ void RowCollector::decide() {
 
 void RowCollector::arrange(Control &control) {
   if (arranged_ == rows.rows()) return;
-  std::vector<std::string> names;
-  for (const RowColumn &column : reader_.columns())
-    names.push_back(bayes::describe(Document(column.name)));
-  rows.name_elements(std::move(names));
+  rows.name_elements(quoted_names(reader_.columns()));
   sort_labels();
   // A model that the fit starts from has said what there is to say of its columns.
-  if (arranged_ == 0 && !request_->start) check_columns();
+  if (arranged_ == 0 && !request_->start)
+    check_columns(rows, rows.rows(), reader_.columns(), normal_unasked_, "likelihood");
   rows.arrange(control);
   arranged_ = rows.rows();
-}
-
-/// Says what is hardly meant: labels that name the rows, and zeros and ones as measurements. A
-/// column that says nothing at all is an error.
-void RowCollector::check_columns() {
-  const RowColumns columns = reader_.columns();
-  for (const RowColumn &column : columns)
-    if (column.kind == ValueKind::label && rows.rows() >= 10 &&
-        std::ssize(column.labels) == rows.rows())
-      report(WARNING,
-             message("column {} has another label in every row",
-                     bayes::describe(Document(column.name))),
-             "It names the row, and has nothing in common with other rows.",
-             "Leave it out: SELECT f(r) FROM (SELECT a, b FROM t) AS r.");
-
-  std::vector<std::size_t> unseen(columns.size()), whole = normal_unasked_;
-  std::iota(unseen.begin(), unseen.end(), std::size_t(0));
-  std::vector<double> block(rows.shape().block_doubles());
-  for (std::int64_t first = 0; first < rows.rows() && !(unseen.empty() && whole.empty());
-       first += block_rows) {
-    poll_here();
-    rows.read_block(first / block_rows, block.data());
-    const std::int64_t size = std::min<std::int64_t>(block_rows, rows.rows() - first);
-    const auto all = [&](std::size_t j, auto holds) {
-      const double *const x = block.data() + j * block_rows;
-      return std::all_of(x, x + size, holds);
-    };
-    std::erase_if(unseen,
-                  [&](std::size_t j) { return !all(j, [](double v) { return std::isnan(v); }); });
-    std::erase_if(whole, [&](std::size_t j) {
-      return !all(j, [](double v) { return v == 0 || v == 1 || std::isnan(v); });
-    });
-  }
-  if (!unseen.empty() && rows.rows() > 0)
-    throw Error(Errc::invalid_argument,
-                message("column {} is NULL in every row",
-                        bayes::describe(Document(columns[unseen[0]].name))),
-                "There is nothing to learn from it.",
-                "Leave it out: SELECT f(r) FROM (SELECT a, b FROM t) AS r.");
-  for (const std::size_t j : whole)
-    report(NOTICE,
-           message("column {} has no numbers but 0 and 1, and is taken as normal",
-                   bayes::describe(Document(columns[j].name))),
-           {},
-           "Cast it to boolean, or give option likelihood: {\"likelihood\": \"bernoulli\"} is of "
-           "all numbers.");
 }
 
 void RowCollector::sort_labels() {

@@ -98,7 +98,6 @@ class RowCollector : public WeightedCollector {
   }
   void decide();
   void sort_labels();
-  void check_columns();
   void take(const std::optional<std::span<const double>> &x, double weight) {
     if (!x) return rows.skip();
     if (std::ptrdiff_t(x->size()) != dimension_) check_length(x->size());

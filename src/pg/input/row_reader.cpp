@@ -14,13 +14,6 @@ namespace {
 
 std::string quoted(std::string_view name) { return describe(Document(std::string(name))); }
 
-std::string row_named(std::int64_t number) {
-  return number > 0 ? message(" of row {}", number) : std::string();
-}
-
-constexpr const char *number_hint =
-    "Leave the column out: SELECT f(r) FROM (SELECT a, b FROM t) AS r.";
-
 /// What values of a type are as a column of rows; a domain's are those of its base type.
 ValueKind kind_of_column(Oid declared, Oid base, const std::string &name) {
   if (is_number_type(base)) return ValueKind::number;
@@ -35,7 +28,8 @@ ValueKind kind_of_column(Oid declared, Oid base, const std::string &name) {
     case TYPCATEGORY_NETWORK: return ValueKind::label;
     default: break;
   }
-  if (base == UUIDOID) return ValueKind::label;
+  // The type of a literal within ROW(...) is unknown.
+  if (base == UUIDOID || base == UNKNOWNOID) return ValueKind::label;
   const bool time = category == TYPCATEGORY_DATETIME || category == TYPCATEGORY_TIMESPAN,
              array = category == TYPCATEGORY_ARRAY;
   throw Error(
@@ -167,6 +161,7 @@ void RowReader::add_column(RowColumn column, const std::vector<std::string> &lab
 }
 
 void RowReader::expect(const ModelInfo &info, UnknownLabels unknown) {
+  from_model_ = true;
   for (const RowColumn &column : info.columns)
     add_column({column.name, column.kind}, column.labels, unknown == UnknownLabels::missing);
   // Rows of a model without names are matched by position.
@@ -253,12 +248,16 @@ void RowReader::match(TupleDesc description, int first) {
   const std::vector<int> attributes = attributes_of(description, first);
   RowColumns given;
   for (const int index : attributes) given.push_back({name_of_attribute(description, index)});
-  if (by_position(columns_) || by_position(given)) {
+  // Names are those of ROW(...), or there are none; or so it may be.
+  const bool named = std::all_of(columns_.begin(), columns_.end(), [&](const RowColumn &column) {
+    return find_column(given, column.name) >= 0;
+  });
+  if (by_position(given) ? !named || by_position(columns_) : !named && by_position(columns_)) {
     if (given.size() != columns_.size())
       throw Error(
           Errc::array_shape,
           message("a row has {} columns, but {} are expected", given.size(), columns_.size()),
-          "Columns without names are taken by their position.");
+          "Columns that have no names, as those of ROW(a, b), are taken by their position.");
     for (std::size_t j = 0; j < columns_.size(); ++j) place(j, description, attributes[j]);
     return;
   }
@@ -272,7 +271,9 @@ void RowReader::match(TupleDesc description, int first) {
     if (at < 0)
       throw Error(
           Errc::invalid_argument, message("rows have no column {}", quoted(columns_[j].name)),
-          message("It is one of the {} columns that the model was fitted to.", columns_.size()),
+          from_model_ ? message("It is one of the {} columns that the model was fitted to.",
+                                columns_.size())
+                      : message("It is one of the {} columns of the rows before.", columns_.size()),
           "Columns are matched by name; others may stand beside them.");
     place(j, description, attributes[std::size_t(at)]);
   }
@@ -284,17 +285,20 @@ void RowReader::place(std::size_t column, TupleDesc description, int index) {
   const Oid declared = TupleDescAttr(description, index)->atttypid;
   field.index = index;
   field.base = base_of_attribute(description, index);
-  if (labels_[column]) {
-    field.type = std::make_unique<ElementType>(context_);
-    field.type->use(declared);
-    return;
-  }
-  if (!is_number_type(field.base) && field.base != BOOLOID)
+  const ValueKind kind = columns_[column].kind;
+  const bool number = is_number_type(field.base) || field.base == BOOLOID;
+  if (labels_[column] ? kind_of_column(declared, field.base, columns_[column].name) != kind
+                      : !number && field.base != UNKNOWNOID)
     throw Error(Errc::invalid_argument,
-                message("column {} is of type {}, but was a {} when the model was fitted",
-                        quoted(columns_[column].name), name_of_type(declared),
-                        name_of(columns_[column].kind)),
-                {}, number_hint);
+                message("column {} is of type {}, but was a {} {}", quoted(columns_[column].name),
+                        name_of_type(declared), name_of(kind),
+                        from_model_ ? "when the model was fitted" : "in the rows before"),
+                {},
+                labels_[column] ? "Cast it to text if its values are such labels."
+                                : "Cast it to the type that it had.");
+  if (!labels_[column]) return;
+  field.type = std::make_unique<ElementType>(context_);
+  field.type->use(declared);
 }
 
 // ---- rows ----
@@ -344,8 +348,8 @@ std::optional<std::span<const double>> RowReader::read_fields(const Datum *value
     if (!std::isnan(x_[j]) || missing == Missing::keep) continue;
     if (missing == Missing::skip) return std::nullopt;
     throw Error(Errc::invalid_argument,
-                message("column {}{} has label {}, which the model does not know",
-                        quoted(columns_[j].name), row_named(number), quoted(labels_[j]->unknown())),
+                message("{} has label {}, which the model does not know", place_of(j, number),
+                        quoted(labels_[j]->unknown())),
                 message("It was fitted to {} different labels.", labels_[j]->size()),
                 "A model that is fitted without option missing = error takes such a label as "
                 "missing.");
@@ -369,10 +373,14 @@ std::optional<std::span<const double>> RowReader::checked(const bool *nulls, std
   return x_;
 }
 
+std::string RowReader::place_of(std::size_t column, std::int64_t number) const {
+  const std::string text = message("column {}", quoted(columns_[column].name));
+  if (number == 0) return text;
+  return message("{} of {}", text, name_row_ ? name_row_(number) : message("row {}", number));
+}
+
 void RowReader::refuse(std::size_t column, bool null, std::int64_t number) const {
-  const std::string where =
-      columns_.empty() ? message("row {}", number)
-                       : message("column {}{}", quoted(columns_[column].name), row_named(number));
+  const std::string where = columns_.empty() ? message("row {}", number) : place_of(column, number);
   refuse_value(null ? std::optional<double>() : x_[column], where, number);
 }
 

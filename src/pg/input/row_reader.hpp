@@ -2,6 +2,7 @@
 // values.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -59,6 +60,10 @@ class RowReader {
 
   /// Rows have the columns of this model, and must be as long.
   void expect(const ModelInfo &info, UnknownLabels unknown = UnknownLabels::missing);
+  /// Messages call a record so, by its number, instead of "row 2".
+  void name_rows(std::function<std::string(std::int64_t number)> name) {
+    name_row_ = std::move(name);
+  }
   /// Rows are records of this description, from its attribute `first` (from 0) on.
   void describe(TupleDesc description, int first = 0);
 
@@ -109,6 +114,7 @@ class RowReader {
   void add_column(RowColumn column, const std::vector<std::string> &labels, bool closed);
   std::optional<std::span<const double>> checked(const bool *nulls, std::int64_t number,
                                                  Missing missing);
+  std::string place_of(std::size_t column, std::int64_t number) const;
   [[noreturn]] void refuse(std::size_t column, bool null, std::int64_t number) const;
 
   void find_cast(Oid type);
@@ -126,6 +132,9 @@ class RowReader {
   std::vector<std::unique_ptr<ColumnLabels>> labels_;
   std::vector<Field> fields_;
   bool any_labels_ = false;
+  /// columns are those of a model
+  bool from_model_ = false;
+  std::function<std::string(std::int64_t number)> name_row_;
   std::vector<double> x_;
 };
 

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "base/message.hpp"
+#include "families/product/product_options.hpp"
+#include "pg/input/column_checks.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -19,6 +21,12 @@ std::string describe(const StepPosition &position, std::size_t element) {
   return text;
 }
 
+[[noreturn]] void missing_step(const StepPosition &position, std::size_t element) {
+  throw Error(Errc::null_value, message("{} is missing", describe(position, element)),
+              "NULL and NaN are missing observations, which option missing = error refuses.",
+              "Without this option missing observations are summed out.");
+}
+
 std::int64_t width_of(const OpenArray &array) {
   return array.dimensions() == 2 ? array.size(1) : 1;
 }
@@ -27,18 +35,12 @@ std::string values(std::int64_t n) { return message("{} {}", n, n == 1 ? "elemen
 
 }  // namespace
 
-void clean_unusable_step(std::span<double> x, const StepPosition &position, bool whole,
-                         bool refuse_missing) {
-  bool any_missing = false;
+void clean_unusable_step(std::span<double> x, const StepPosition &position, bool refuse_missing) {
   for (std::size_t i = 0; i < x.size(); ++i) {
     double &v = x[i];
     if (std::isnan(v)) {
-      if (refuse_missing)
-        throw Error(Errc::null_value, message("{} is missing", describe(position, i)),
-                    "NULL and NaN are missing observations, which option missing = error refuses.",
-                    "Without this option missing observations are summed out.");
+      if (refuse_missing) missing_step(position, i);
       v = missing_value;  // always the same NaN
-      any_missing = true;
     } else if (std::isinf(v)) {
       throw Error(Errc::invalid_argument, message("{} is {}", describe(position, i), shown(v)),
                   "An observation is a finite number; a NULL is a missing one.");
@@ -49,7 +51,6 @@ void clean_unusable_step(std::span<double> x, const StepPosition &position, bool
                   "Choose another unit of measurement.");
     }
   }
-  if (whole && any_missing) std::fill(x.begin(), x.end(), missing_value);
 }
 
 std::string observations(bool vectors, std::int64_t dimension) {
@@ -67,6 +68,11 @@ void vectors_of_symbols(const std::string &what) {
               "Vectors must be numbers; observations that are names stand in a one-dimensional "
               "array, one for each step.",
               "To observe several names at once, make one of them: a || '/' || b.");
+}
+
+void arrays_of_records(const std::string &what) {
+  throw Error(Errc::array_shape, message("{} is a two-dimensional array of records", what),
+              "A sequence is a one-dimensional array of records, one for each step.");
 }
 
 double SymbolDictionary::code(std::string_view name) {
@@ -88,15 +94,17 @@ double SymbolDictionary::code(std::string_view name) {
 
 SequenceCollector::SequenceCollector(MemoryContext context, ItemForm form)
     : WeightedCollector(context, true, "sequence"),
+      context_(context),
       sequences_{rows},
       type_(context),
       state_type_(context) {
   sequences_.labelled = form.values == 2;
 }
 
-void SequenceCollector::begin(const FitRequest &request, Check check) {
+void SequenceCollector::begin(FitRequest &request, Check check) {
   request_ = &request;
   check_ = check;
+  if (reader_) prepare_records();
 }
 
 std::string SequenceCollector::name() const { return message("sequence {}", seen_); }
@@ -106,6 +114,10 @@ void SequenceCollector::prepare(const OpenArray &array) {
   if (array.dimensions() > 2) too_many_dimensions(name(), array.dimensions());
   element_type_ = array.element_type();
   type_.use(element_type_);
+  if (is_record_type(element_type_)) {
+    open_columns(array);
+    return prepare_records();
+  }
   elements_ = type_.kind();
   vectors_ = array.dimensions() == 2;
   if (vectors_ && elements_ == SequenceElements::symbols) vectors_of_symbols(name());
@@ -118,6 +130,11 @@ void SequenceCollector::prepare(const OpenArray &array) {
                 "Leave out option emission: observations that are not numbers are names.");
 
   sequences_.dimension = int(width_of(array));
+  prepare_store();
+}
+
+/// Of sequences of one kind, whose observations have sequences_.dimension elements.
+void SequenceCollector::prepare_store() {
   if (request_->start)
     check_start(static_cast<const HiddenMarkovModel &>(*request_->start));
   else
@@ -127,9 +144,106 @@ void SequenceCollector::prepare(const OpenArray &array) {
                                          values(sequences_.dimension), hmm_max_dimension));
 
   const int stored = sequences_.dimension + (sequences_.labelled ? 1 : 0);
-  writer_.emplace(sequences_, RowShape{stored, true}, Append{&rows, stored});
+  const RowShape shape = {stored, true};
+  writer_.emplace(sequences_, shape, Append{&rows, stored});
+  most_held_ = shape.piece_rows();
   row_.resize(std::size_t(stored));
   prepared_ = true;
+}
+
+/// The columns of records are known.
+void SequenceCollector::prepare_records() {
+  elements_ = SequenceElements::numbers;
+  vectors_ = true;
+  choose_emission();
+  options_ = check_(*request_, elements_, vectors_);
+  null_on_error_ = options_.null_on_error;
+  sequences_.dimension = int(reader_->columns().size());
+  prepare_store();
+}
+
+/// What columns records have is known from the first one that is not NULL, as far as a start model
+/// does not say.
+void SequenceCollector::open_columns(const OpenArray &array) {
+  const auto *const start = static_cast<const HiddenMarkovModel *>(request_->start.get());
+  if (array.dimensions() == 2) arrays_of_records(name());
+  if (start && !start->vectors())
+    throw Error(Errc::array_shape, message("{} is of records, but the model of {}", name(),
+                                           observations(false, start->dimension())));
+  reader_.emplace(context_, element_type_);
+  reader_->name_rows([this](std::int64_t step) { return message("step {} of {}", step, name()); });
+  if (request_->start) reader_->expect(request_->start->info, UnknownLabels::added);
+  ArrayWalk walk(array, type_, nullptr);
+  for (int i = 0; i < array.size(0); ++i) {
+    const NullableDatum record = walk.next();
+    if (!record.isnull) return reader_->open(record.value);
+  }
+  throw Error(Errc::invalid_argument, message("all records of {} are NULL", name()),
+              "What columns records have is known from the first one.",
+              "Leave such sequences out, or put them behind others: hmm_fit(s, k ORDER BY ...).");
+}
+
+void SequenceCollector::describe(TupleDesc description, int first) {
+  reader_.emplace(context_, RECORDOID);
+  reader_->name_rows([this](std::int64_t step) { return message("step {} of {}", step, name()); });
+  reader_->describe(description, first);
+}
+
+void SequenceCollector::begin_sequence() {
+  ++seen_;
+  steps_ = 0;
+  buffer_.clear();
+}
+
+void SequenceCollector::add_fields(const Datum *values, const bool *nulls) {
+  ++steps_;
+  const std::span<const double> x = *reader_->read_fields(
+      values, nulls, steps_, options_.refuse_missing ? Missing::error : Missing::keep);
+  if (steps_ > most_held_) return writer_->extend(x.data());
+  buffer_.insert(buffer_.end(), x.begin(), x.end());
+  if (steps_ == most_held_) write_held();
+}
+
+void SequenceCollector::end_sequence() {
+  if (0 < steps_ && steps_ < most_held_) write_held();
+}
+
+void SequenceCollector::write_held() {
+  writer_->begin(steps_, 1);
+  for (std::size_t at = 0; at < buffer_.size(); at += std::size_t(sequences_.dimension))
+    writer_->step(buffer_.data() + at);
+}
+
+/// What the columns are decides how option emission is to be understood.
+void SequenceCollector::choose_emission() {
+  // Options that are no object are refused below.
+  if (request_->start || !(request_->options.is_null() || request_->options.as<Document::Object>()))
+    return;
+  const RowColumns columns = reader_->columns();
+  const Document *given = request_->options.find("emission");
+  if (given && given->is_null()) given = nullptr;
+  Document emission = likelihood_of_columns(given, columns, "emission");
+  const bool several = emission.as<Document::List>();
+  for (std::size_t j = 0; j < columns.size() && !given && several; ++j)
+    if (columns[j].kind == ValueKind::number) normal_unasked_.push_back(j);
+  request_->options.set("emission", std::move(emission));
+}
+
+void SequenceCollector::arrange(Control &) {
+  if (!reader_ || arranged_ == rows.rows()) return;
+  const std::vector<std::vector<double>> codes = reader_->sort_labels();
+  if (!codes.empty()) rows.recode(codes);
+  const RowColumns columns = reader_->columns();
+  rows.name_elements(quoted_names(columns));
+  // A model that the fit starts from has said what there is to say of its columns.
+  if (arranged_ == 0 && !request_->start)
+    check_columns(rows, sequences_.steps, columns, normal_unasked_, "emission");
+  arranged_ = rows.rows();
+}
+
+RowColumns SequenceCollector::columns() const {
+  if (reader_) return reader_->columns();
+  return request_->start ? request_->start->info.columns : RowColumns();
 }
 
 void SequenceCollector::check_start(const HiddenMarkovModel &start) {
@@ -143,7 +257,9 @@ void SequenceCollector::check_start(const HiddenMarkovModel &start) {
 
 void SequenceCollector::check_shape(const OpenArray &array) const {
   if (array.dimensions() > 2) too_many_dimensions(name(), array.dimensions());
-  if ((array.dimensions() == 2) != vectors_ || width_of(array) != sequences_.dimension)
+  if (reader_ && array.dimensions() == 2) arrays_of_records(name());
+  if (!reader_ &&
+      ((array.dimensions() == 2) != vectors_ || width_of(array) != sequences_.dimension))
     throw Error(Errc::array_shape,
                 message("{} is of {}, but {} of {}", name(),
                         observations(array.dimensions() == 2, width_of(array)),
@@ -194,6 +310,23 @@ void SequenceCollector::add(const Item &item) {
   store(array, &known, weight_of(item));
 }
 
+/// The next `count` records, into the buffer.
+void SequenceCollector::read_records(ArrayWalk &walk, std::size_t count, std::int64_t step) {
+  const Missing missing = options_.refuse_missing ? Missing::error : Missing::keep;
+  double *out = buffer_.data();
+  for (std::size_t i = 0; i < count; ++i, ++step, out += sequences_.dimension) {
+    const NullableDatum record = walk.next();
+    if (record.isnull) {
+      if (options_.refuse_missing) missing_step({seen_, step, false}, 0);
+      std::fill_n(out, sequences_.dimension, missing_value);
+      continue;
+    }
+    reader_->open(record.value);
+    const std::span<const double> x = *reader_->read(record.value, step, missing);
+    std::copy(x.begin(), x.end(), out);
+  }
+}
+
 void SequenceCollector::store(const OpenArray &array, const OpenArray *states, double weight) {
   const std::int64_t steps = array.size(0), width = sequences_.dimension,
                      at_once = std::max<std::int64_t>(1, elements_at_once / width);
@@ -210,14 +343,17 @@ void SequenceCollector::store(const OpenArray &array, const OpenArray *states, d
   StepPosition position = {seen_, 1, vectors_};
   for (std::int64_t done = 0; done < steps;) {
     const std::size_t count = std::size_t(std::min(at_once, steps - done));
-    walk.next(std::span(buffer_).first(count * d));
+    if (reader_)
+      read_records(walk, count, position.step);
+    else
+      walk.next(std::span(buffer_).first(count * d));
     if (sequences_.labelled) {
       states_.assign(count, 0.0);
       if (known) known->next(states_);
     }
     for (std::size_t i = 0; i < count; ++i, ++position.step) {
       const std::span<double> x = std::span(buffer_).subspan(i * d, d);
-      clean_step(x, position, options_.whole_steps, options_.refuse_missing);
+      if (!reader_) clean_step(x, position, options_.refuse_missing);
       if (!sequences_.labelled) {
         writer_->step(x.data());
         continue;

@@ -1,4 +1,5 @@
-// Collects sequences, given as arrays, step by step into a store of rows (data/sequences.hpp).
+// Collects sequences, given as arrays of values or records, or record by record, step by step into
+// a store of rows (data/sequences.hpp).
 #pragma once
 
 #include <optional>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "pg/input/collector.hpp"
+#include "pg/input/row_reader.hpp"
 #include "pg/values/array_elements.hpp"
 
 namespace bayes::pg {
@@ -23,17 +25,14 @@ struct StepPosition {
   bool vectors;
 };
 
-/// Checks a step with NaN, infinite or huge elements, and converts it for kernels. `whole`: a
-/// missing value makes the entire step missing.
-void clean_unusable_step(std::span<double> x, const StepPosition &position, bool whole,
-                         bool refuse_missing);
+/// Checks a step with NaN, infinite or huge elements, and converts it for kernels.
+void clean_unusable_step(std::span<double> x, const StepPosition &position, bool refuse_missing);
 
 /// Applied to every step read. Throws for an invalid element; NaN is missing.
-inline void clean_step(std::span<double> x, const StepPosition &position, bool whole,
-                       bool refuse_missing) {
+inline void clean_step(std::span<double> x, const StepPosition &position, bool refuse_missing) {
   bool usable = true;
   for (const double v : x) usable &= std::fabs(v) <= largest_element;  // false for NaN
-  if (!usable) clean_unusable_step(x, position, whole, refuse_missing);
+  if (!usable) clean_unusable_step(x, position, refuse_missing);
 }
 
 /// The kind of observations in words: "single values", "vectors of 3 elements".
@@ -44,6 +43,9 @@ std::string observations(bool vectors, std::int64_t dimension);
 
 /// Throws: `what` is an array of arrays of names.
 [[noreturn]] void vectors_of_symbols(const std::string &what);
+
+/// Throws: `what` is an array of arrays of records.
+[[noreturn]] void arrays_of_records(const std::string &what);
 
 /// Names in order of first appearance, and their codes.
 class SymbolDictionary final : public SymbolCodes {
@@ -66,7 +68,7 @@ class SymbolDictionary final : public SymbolCodes {
 /// int[].
 ///
 /// Their kind is known from the first one that is neither NULL nor empty: then the options are
-/// checked.
+/// checked. Records are vectors whose elements have names.
 class SequenceCollector : public WeightedCollector {
  public:
   using Check = HmmRowOptions (*)(const FitRequest &request, SequenceElements elements,
@@ -74,14 +76,30 @@ class SequenceCollector : public WeightedCollector {
 
   SequenceCollector(MemoryContext context, ItemForm form);
 
-  void begin(const FitRequest &request, Check check);
+  void begin(FitRequest &request, Check check);
   void add(const Item &item);
+
+  /// Sequences come record by record, as attributes of this description from `first` (from 0) on;
+  /// called before begin().
+  void describe(TupleDesc description, int first);
+  /// Another sequence begins, whose length is not known.
+  void begin_sequence();
+  /// Its next step.
+  void add_fields(const Datum *values, const bool *nulls);
+  /// of the sequence
+  std::int64_t steps() const { return steps_; }
+  void end_sequence();
+
+  /// Labels get codes in the order of their bytes; called once the sequences are read.
+  void arrange(Control &control);
 
   // Valid unless empty().
   SequenceElements elements() const { return elements_; }
   bool vectors() const { return vectors_; }
   Sequences &sequences() { return sequences_; }
   const std::vector<std::string> &symbols() const { return symbols_.names(); }
+  /// of records, or of the start model; labels in the order of their codes
+  RowColumns columns() const;
 
  private:
   struct Append {
@@ -91,6 +109,12 @@ class SequenceCollector : public WeightedCollector {
   };
 
   void prepare(const OpenArray &array);
+  void prepare_store();
+  void prepare_records();
+  void open_columns(const OpenArray &array);
+  void choose_emission();
+  void write_held();
+  void read_records(ArrayWalk &walk, std::size_t count, std::int64_t step);
   void check_start(const HiddenMarkovModel &start);
   void check_shape(const OpenArray &array) const;
   void check_states(const OpenArray &array, const OpenArray &states) const;
@@ -98,7 +122,8 @@ class SequenceCollector : public WeightedCollector {
   void store(const OpenArray &array, const OpenArray *states, double weight);
   std::string name() const;
 
-  const FitRequest *request_ = nullptr;
+  MemoryContext context_;
+  FitRequest *request_ = nullptr;
   Check check_ = nullptr;
   Sequences sequences_;
   std::optional<SequenceWriter<Append>> writer_;
@@ -111,8 +136,17 @@ class SequenceCollector : public WeightedCollector {
   std::int64_t first_ = 0;
 
   ElementType type_, state_type_;
+  /// of records
+  std::optional<RowReader> reader_;
+  /// numbers that are normal because nothing else was said, from 0
+  std::vector<std::size_t> normal_unasked_;
+  /// so many steps have their codes
+  std::int64_t arranged_ = 0;
   SymbolDictionary symbols_;
   std::vector<double> buffer_, states_, row_;
+  /// of the sequence that comes record by record; and how many a piece has: so many are held in
+  /// the buffer until it is known where they go
+  std::int64_t steps_ = 0, most_held_ = 0;
 };
 
 }  // namespace bayes::pg

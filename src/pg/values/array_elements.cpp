@@ -195,10 +195,13 @@ std::optional<std::string_view> ElementType::text(Datum value) {
     default: break;
   }
   const char *const datum = DatumGetPointer(value);
-  if (text_ && !VARATT_IS_EXTERNAL(datum) && !VARATT_IS_COMPRESSED(datum))
-    return utf8_view({VARDATA_ANY(datum), std::size_t(VARSIZE_ANY_EXHDR(datum))}, converted_);
-  const std::string_view text = text_by_output(value);
+  std::string_view text =
+      text_ && !VARATT_IS_EXTERNAL(datum) && !VARATT_IS_COMPRESSED(datum)
+          ? utf8_view({VARDATA_ANY(datum), std::size_t(VARSIZE_ANY_EXHDR(datum))}, converted_)
+          : text_by_output(value);
   if (base_ == NUMERICOID && text == "NaN") return std::nullopt;
+  // Spaces at the end are no part of it, as for PostgreSQL's cast to text.
+  if (base_ == BPCHAROID) text.remove_suffix(text.size() - 1 - text.find_last_not_of(' '));
   return text;
 }
 
@@ -239,19 +242,21 @@ template <class T, class F> void ArrayWalk::fixed(std::span<double> out, F f) {
   }
 }
 
+NullableDatum ArrayWalk::next() {
+  if (next_is_null()) return {Datum(0), true};
+  if (at_ >= end_) cut_short();
+  char *const here = const_cast<char *>(at_);
+  const char *const behind =
+      reinterpret_cast<const char *>(att_addlength_pointer(here, type_.length_, here));
+  at_ = reinterpret_cast<const char *>(att_align_nominal(behind, type_.align_));
+  return {Datum(fetch_att(here, type_.by_value_, type_.length_)), false};
+}
+
 /// Elements of any type.
 template <class F> void ArrayWalk::each(std::span<double> out, F f) {
   for (double &x : out) {
-    if (next_is_null()) {
-      x = missing_value;
-      continue;
-    }
-    if (at_ >= end_) cut_short();
-    char *const here = const_cast<char *>(at_);
-    x = f(Datum(fetch_att(here, type_.by_value_, type_.length_)));
-    const char *const behind =
-        reinterpret_cast<const char *>(att_addlength_pointer(here, type_.length_, here));
-    at_ = reinterpret_cast<const char *>(att_align_nominal(behind, type_.align_));
+    const NullableDatum element = next();
+    x = element.isnull ? missing_value : f(element.value);
   }
 }
 

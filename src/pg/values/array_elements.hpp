@@ -121,6 +121,8 @@ class ArrayWalk {
 
   /// The next out.size() elements, of which there must be as many; NaN for a NULL or NaN.
   void next(std::span<double> out);
+  /// The next element as it is, of which there must be one.
+  NullableDatum next();
 
  private:
   bool next_is_null() {

@@ -110,9 +110,17 @@ double number_of(Datum value, Oid type) {
     case INT4OID: return DatumGetInt32(value);
     case INT8OID: return double(DatumGetInt64(value));
     case BOOLOID: return DatumGetBool(value) ? 1 : 0;
+    case UNKNOWNOID:  // a literal within ROW(...)
+      return guarded([value] { return DatumGetFloat8(DirectFunctionCall1(float8in, value)); });
     case NUMERICOID:
-      return guarded(
-          [value] { return DatumGetFloat8(DirectFunctionCall1(numeric_float8, value)); });
+      return guarded([value] {
+        // A stored one is copied, for as long as a whole partition if nobody frees it.
+        struct varlena *const plain = PG_DETOAST_DATUM(value);
+        const double x =
+            DatumGetFloat8(DirectFunctionCall1(numeric_float8, PointerGetDatum(plain)));
+        if (PointerGetDatum(plain) != value) pfree(plain);
+        return x;
+      });
     default:
       throw Error(Errc::invalid_argument, "elements of an array must be numbers",
                   "A row with texts is a record.",

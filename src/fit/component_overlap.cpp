@@ -1,4 +1,4 @@
-#include "families/component_overlap.hpp"
+#include "fit/component_overlap.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,111 @@
+#include "models/comparison.hpp"
+
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "base/message.hpp"
+#include "families/parameter.hpp"
+#include "markov/hmm.hpp"
+#include "mixture/bmm.hpp"
+#include "mixture/dpmm.hpp"
+#include "mixture/gmm.hpp"
+#include "models/matching.hpp"
+
+namespace bayes {
+namespace {
+
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+
+void describe_any(const Model &model, const TakeParameter &take) {
+  if (const auto *const gmm = dynamic_cast<const GaussianMixture *>(&model))
+    gmm->describe_parameters({}, take);
+  else if (const auto *const bmm = dynamic_cast<const BernoulliMixture *>(&model))
+    bmm->describe_parameters({}, take);
+  else if (const auto *const dpmm = dynamic_cast<const DirichletProcessMixture *>(&model))
+    dpmm->describe_parameters({}, take);
+  else
+    dynamic_cast<const HiddenMarkovModel &>(model).describe_parameters({}, take);
+}
+
+/// A parameter, and what the same one of another model's component has too.
+struct Described {
+  std::string key;
+  int element;
+  std::string column, name;
+  std::optional<std::string> label;
+  double value, deviation;
+};
+
+/// The parameters of all components. `by_name`: columns have names in both models. `states`: the
+/// number, from 1, that the state of a transition has in the first model; 0: none.
+std::vector<std::vector<Described>> described(const Model &model, bool by_name,
+                                              const std::vector<int> &states) {
+  const RowColumns &columns = model.info.columns;
+  std::vector<std::vector<Described>> out(std::size_t(model.info.components));
+  describe_any(model, [&](const Parameter &p) {
+    Described one{{}, p.element, {}, p.name, {}, p.value, p.deviation};
+    if (p.element >= 0 && !columns.empty()) one.column = columns[std::size_t(p.element)].name;
+    if (p.element < 0 && !std::isnan(p.category)) {  // the state that a transition leads to
+      const int state = states[std::size_t(p.category) - 1];
+      one.label = state > 0 ? std::to_string(state) : message("new {}", p.category);
+    } else if (p.label) {
+      one.label = *p.label;
+    } else if (!std::isnan(p.category)) {
+      const auto code = std::size_t(p.category);
+      const bool labelled =
+          !columns.empty() && code < columns[std::size_t(p.element)].labels.size();
+      one.label = labelled ? columns[std::size_t(p.element)].labels[code]
+                           : message("{}", std::int64_t(p.category));
+    }
+    one.key = message("{}\n{}\n{}", one.name, by_name ? one.column : std::to_string(p.element),
+                      one.label.value_or(""));
+    out[std::size_t(p.component)].push_back(std::move(one));
+  });
+  return out;
+}
+
+}  // namespace
+
+void compare_components(const Model &before, const Model &after,
+                        const std::function<void(const ComparedParameter &)> &take) {
+  const std::vector<MatchedComponents> pairs = match_components(before, after);
+  std::vector<int> own, of_partner(std::size_t(after.info.components), 0);
+  for (int k = 1; k <= before.info.components; ++k) own.push_back(k);
+  for (const MatchedComponents &pair : pairs)
+    if (pair.before >= 0 && pair.after >= 0) of_partner[std::size_t(pair.after)] = pair.before + 1;
+  const bool by_name = !before.info.columns.empty() && !after.info.columns.empty();
+  const auto one = described(before, by_name, own), other = described(after, by_name, of_partner);
+  for (const MatchedComponents &pair : pairs) {
+    const double distance = std::sqrt(1 - pair.overlap);
+    std::unordered_map<std::string, const Described *> partners;
+    if (pair.after >= 0)
+      for (const Described &p : other[std::size_t(pair.after)]) partners.emplace(p.key, &p);
+    const auto compared = [&](const Described &p) {
+      return ComparedParameter{pair.before, pair.after, p.element, p.column, p.name,
+                               p.label,     none,       none,      none,     distance};
+    };
+    if (pair.before >= 0)
+      for (const Described &p : one[std::size_t(pair.before)]) {
+        ComparedParameter row = compared(p);
+        row.value_before = p.value;
+        if (const auto at = partners.find(p.key); at != partners.end()) {
+          row.value_after = at->second->value;
+          row.deviation = std::hypot(p.deviation, at->second->deviation);
+          partners.erase(at);
+        }
+        take(row);
+      }
+    if (pair.after >= 0)
+      for (const Described &p : other[std::size_t(pair.after)]) {
+        if (!partners.contains(p.key)) continue;
+        ComparedParameter row = compared(p);
+        row.value_after = p.value;
+        take(row);
+      }
+  }
+}
+
+}  // namespace bayes

@@ -1,0 +1,86 @@
+// How well a latent class model fits rows: an aggregate, and a function of a query.
+#include "mixture/bmm_fit_statistics.hpp"
+#include "pg/bind/aggregate.hpp"
+#include "pg/bind/query_rows.hpp"
+#include "pg/server/server_control.hpp"
+
+using namespace bayes;
+using namespace bayes::pg;
+
+namespace {
+
+constexpr const char *bmm_family = "bmm";
+constexpr Role of_statistics[] = {Role::model};
+
+/// Rows are those of the model, and values may be missing.
+constexpr RowCheck check = {[](const FitRequest &) {
+                              return RowPolicy{.missing = Missing::keep,
+                                               .max_dimension = bmm_max_dimension};
+                            },
+                            ColumnUse::likelihoods};
+
+/// NULL without rows.
+Datum statistics_of(const FitRequest &request, RowCollector &data, TupleDesc description,
+                    bool &none) {
+  Datum row = Datum(0);
+  none = !attempt_fit(data, [&](Control &control) {
+    const BmmFitStatistics s = bmm_fit_statistics(
+        static_cast<const BernoulliMixture &>(*request.start), data.rows, control);
+    const Cell cells[] = {s.observations,
+                          s.log_likelihood,
+                          request.start->free_parameters(),
+                          s.bic,
+                          s.aic,
+                          Cell::or_null(s.entropy),
+                          Cell::or_null(s.complete),
+                          s.patterns ? Cell(*s.patterns) : Cell(),
+                          Cell::or_null(s.possible),
+                          Cell::or_null(s.df),
+                          Cell::or_null(s.g2),
+                          Cell::or_null(s.g2_p),
+                          Cell::or_null(s.x2),
+                          Cell::or_null(s.x2_p)};
+    row = composite(description, cells);
+  });
+  return row;
+}
+
+}  // namespace
+
+/// (internal, model, x [, weight float8]) -> internal
+BAYES_FUNCTION(bmm_fit_statistics_transition) {
+  FitState<RowCollector> *state;
+  const bool weighted = PG_NARGS() > 3;
+  if (PG_ARGISNULL(0)) {
+    const ItemForm form = {.weighted = weighted, .type = guarded([fcinfo] {
+                                                   return get_fn_expr_argtype(fcinfo->flinfo, 2);
+                                                 })};
+    state = make_in<FitState<RowCollector>>(aggregate_context(fcinfo), "pg_bayes data", form);
+    state->parameters.read(of_statistics, &fcinfo->args[1]);
+    state->request(bmm_family, check);
+  } else {
+    state = reinterpret_cast<FitState<RowCollector> *>(PG_GETARG_POINTER(0));
+    state->parameters.check_same(&fcinfo->args[1]);
+  }
+  state->data.add({&fcinfo->args[2], weighted ? &fcinfo->args[3] : nullptr});
+  PG_RETURN_POINTER(state);
+}
+
+BAYES_FUNCTION(bmm_fit_statistics_final) {
+  FitState<RowCollector> *const state = final_state<RowCollector>(fcinfo);
+  if (!state) PG_RETURN_NULL();
+  bool none = false;
+  const Datum row =
+      statistics_of(state->request(bmm_family, check), state->data, result_row(fcinfo), none);
+  if (none) PG_RETURN_NULL();
+  return row;
+}
+
+/// (query, model)
+BAYES_FUNCTION(bmm_fit_statistics_query) {
+  QueryRows query(fcinfo, bmm_family, check, of_statistics);
+  bool none = false;
+  const Datum row = statistics_of(query.request, query.data(), result_row(fcinfo), none);
+  if (none) PG_RETURN_NULL();
+  return row;
+}

@@ -1,0 +1,192 @@
+#include "pg/bind/hmm_query.hpp"
+
+#include <limits>
+
+#include "base/message.hpp"
+#include "document/members.hpp"
+#include "pg/bind/hmm.hpp"
+
+namespace bayes::pg {
+namespace {
+
+constexpr const char *form_hint =
+    "Select a name for the sequence and then the sequence, an array: SELECT id, array_agg(x "
+    "ORDER BY t) FROM ... GROUP BY id. Or a row for each step, a name and the step's columns: "
+    "SELECT id, a, b FROM ... ORDER BY id, t.";
+
+/// The array type of the second column, if rows of the query are sequences; else InvalidOid.
+Oid array_of(TupleDesc columns) {
+  if (columns->natts < 2)
+    throw Error(Errc::invalid_argument,
+                message("query returns {} {}, but must return two or more", columns->natts,
+                        columns->natts == 1 ? "column" : "columns"),
+                "The first column is the name of the sequence, the second the sequence, or the "
+                "others a step of it.",
+                form_hint);
+  const Oid declared = TupleDescAttr(columns, 1)->atttypid;
+  const Oid array = guarded([declared] {
+    const Oid base = getBaseType(declared);
+    return OidIsValid(get_element_type(base)) ? base : InvalidOid;
+  });
+  if (OidIsValid(array) && columns->natts > 2)
+    throw Error(Errc::invalid_argument,
+                message("query returns {} columns, the second an array", columns->natts),
+                "No column may follow a sequence that is an array.", form_hint);
+  return array;
+}
+
+[[noreturn]] void refuse_name(TermDictionary::Excess, std::string_view) {
+  throw Error(Errc::too_large,
+              "the names of the sequences are too long, or too many, to keep them apart",
+              "One may have 10000 bytes, all together 256 MB.",
+              "Select arrays, a sequence in each row: SELECT id, array_agg(x ORDER BY t) FROM ... "
+              "GROUP BY id.");
+}
+
+std::string bytes_of_text(Datum text) {
+  return {VARDATA_ANY(DatumGetPointer(text)),
+          std::size_t(VARSIZE_ANY_EXHDR(DatumGetPointer(text)))};
+}
+
+/// The steps in a store, one after another, without padding.
+class StepCursor {
+ public:
+  explicit StepCursor(const Sequences &from)
+      : rows_(from.rows),
+        shape_(from.rows.shape()),
+        block_(shape_.block_doubles()),
+        x_(std::size_t(from.dimension)) {}
+
+  std::span<const double> next() {
+    for (;; ++row_) {
+      if (row_ % block_rows == 0) {
+        poll_interrupts();
+        rows_.read_block(row_ / block_rows, block_.data());
+      }
+      const double *const at = block_.data() + row_ % block_rows;
+      if (at[std::size_t(shape_.dimension) * block_rows] == 0) continue;
+      for (std::size_t j = 0; j < x_.size(); ++j) x_[j] = at[j * block_rows];
+      ++row_;
+      return x_;
+    }
+  }
+
+ private:
+  RowSource &rows_;
+  const RowShape shape_;
+  std::vector<double> block_, x_;
+  std::int64_t row_ = 0;
+};
+
+}  // namespace
+
+SequenceQuery::SequenceQuery(FunctionCallInfo fcinfo, const char *family,
+                             SequenceCollector::Check check, std::span<const Role> roles)
+    : here_(CurrentMemoryContext) {
+  const char *const sql = query_text(fcinfo, form_hint);
+  request = query_request(fcinfo, family, roles);
+  // Rows of the query arrive in another memory context: what must outlive them is allocated below
+  // this one.
+  context_.emplace(here_, "pg_bayes query");
+  data_.emplace(*context_, ItemForm{});
+  run_query(
+      sql, form_hint,
+      [&](TupleDesc columns) {
+        array_ = array_of(columns);
+        name_output_ = output_function_of(TupleDescAttr(columns, 0)->atttypid);
+        const CurrentContext current(here_);
+        sequences_.emplace(OidIsValid(array_) ? array_ : INT8OID);
+        if (!OidIsValid(array_)) {
+          data_->describe(columns, 1);
+          names_.emplace(std::size_t(std::numeric_limits<std::int32_t>::max()), refuse_name);
+        }
+        data_->begin(request, check);
+      },
+      [this](TupleTableSlot *row) { OidIsValid(array_) ? take_array(row) : take_step(row); });
+  if (!any_) return;
+  end_sequence();
+  if (data_->sequences().count > 1 && data_->sequences().longest == 1)
+    report(WARNING, message("all {} sequences have one step", data_->sequences().count),
+           "The rows of a name are a sequence, but every row has a name of its own.",
+           "Select what names the series first: SELECT series, a, b FROM ... ORDER BY series, t.");
+}
+
+void SequenceQuery::take_array(TupleTableSlot *row) {
+  const NullableDatum sequence = {row->tts_values[1], row->tts_isnull[1]};
+  data_->add({&sequence, nullptr});
+  if (!sequence.isnull) sequences_->add(text_of_column(row, 0, name_output_), sequence);
+}
+
+void SequenceQuery::take_step(TupleTableSlot *row) {
+  const NullableDatum text = text_of_column(row, 0, name_output_);
+  std::optional<std::string> name;
+  if (!text.isnull) name = bytes_of_text(text.value);
+  if (!any_ || name != name_) {
+    if (any_) end_sequence();
+    const std::int32_t before = names_->size();
+    const bool known = name ? names_->number(*name) < before : any_null_;
+    if (known)
+      throw Error(Errc::invalid_argument,
+                  name ? message("the rows of sequence {} do not follow one another",
+                                 bayes::describe(Document(beginning_of(*name))))
+                       : "the rows of the sequence without a name do not follow one another",
+                  "Rows of other sequences are between them.",
+                  "Order the query: SELECT id, a, b FROM ... ORDER BY id, t.");
+    any_ = true;
+    any_null_ |= !name;
+    name_ = std::move(name);
+    data_->begin_sequence();
+  }
+  data_->add_fields(row->tts_values, row->tts_isnull);
+}
+
+void SequenceQuery::end_sequence() {
+  data_->end_sequence();
+  const CurrentContext current(here_);
+  NullableDatum name = {Datum(0), true};
+  if (name_)
+    name = {guarded([this] {
+              return PointerGetDatum(cstring_to_text_with_len(name_->data(), int(name_->size())));
+            }),
+            false};
+  sequences_->add(name, {Int64GetDatum(data_->steps()), false});
+  if (!name.isnull) pfree(DatumGetPointer(name.value));
+}
+
+void SequenceQuery::each(const std::shared_ptr<const Model> &model, const TakeSequence &f) {
+  OidIsValid(array_) ? each_array(model, f) : each_stored(model, f);
+}
+
+void SequenceQuery::each_array(const std::shared_ptr<const Model> &model, const TakeSequence &f) {
+  data_.reset();  // sequences are read again, one at a time
+  context_.reset();
+  const ScopedContext reading(here_, "pg_bayes sequences");
+  SequenceReader reader(reading);
+  sequences_->each([&](Cell name, const NullableDatum &value) {
+    const OpenArray array(value.value);
+    if (!model) return f(name, array.empty() ? 0 : array.size(0), nullptr);
+    const std::int64_t steps = reader.steps(model, array);
+    if (steps == 0) return f(name, 0, nullptr);
+    const ScopedContext context(CurrentMemoryContext, "pg_bayes sequence");
+    ModelSequence one(context, hidden(*model));
+    one.begin(steps);
+    reader.each(array, [&one](std::span<const double> x) { one.step(x); });
+    f(name, steps, &one.sequences);
+  });
+}
+
+void SequenceQuery::each_stored(const std::shared_ptr<const Model> &model, const TakeSequence &f) {
+  std::optional<StepCursor> cursor;
+  if (model) cursor.emplace(data_->sequences());
+  sequences_->each([&](Cell name, const NullableDatum &value) {
+    const std::int64_t steps = DatumGetInt64(value.value);
+    if (!model) return f(name, steps, nullptr);
+    const ScopedContext context(CurrentMemoryContext, "pg_bayes sequence");
+    ModelSequence one(context, hidden(*model));
+    one.begin(steps);
+    for (std::int64_t t = 0; t < steps; ++t) one.step(cursor->next());
+    f(name, steps, &one.sequences);
+  });
+}
+
+}  // namespace bayes::pg

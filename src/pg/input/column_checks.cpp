@@ -1,0 +1,68 @@
+#include "pg/input/column_checks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/control.hpp"
+#include "base/message.hpp"
+#include "document/members.hpp"
+#include "pg/server/boundary.hpp"
+
+namespace bayes::pg {
+namespace {
+
+constexpr const char *leave_out_hint = "Leave it out: SELECT f(r) FROM (SELECT a, b FROM t) AS r.";
+
+}  // namespace
+
+void check_columns(RowSource &rows, std::int64_t count, const RowColumns &columns,
+                   const std::vector<std::size_t> &normal_unasked, const char *option) {
+  const std::vector<std::string> names = quoted_names(columns);
+  for (std::size_t j = 0; j < columns.size(); ++j)
+    if (columns[j].kind == ValueKind::label && count >= 10 &&
+        std::ssize(columns[j].labels) == count)
+      report(WARNING, message("column {} has another label in every row", names[j]),
+             "It names the row, and has nothing in common with other rows.", leave_out_hint);
+
+  std::vector<std::size_t> unseen(columns.size()), whole = normal_unasked;
+  std::iota(unseen.begin(), unseen.end(), std::size_t(0));
+  const RowShape shape = rows.shape();
+  std::vector<double> block(shape.block_doubles());
+  for (std::int64_t first = 0; first < rows.rows() && !(unseen.empty() && whole.empty());
+       first += block_rows) {
+    poll_here();
+    rows.read_block(first / block_rows, block.data());
+    const std::size_t size = std::size_t(std::min<std::int64_t>(block_rows, rows.rows() - first));
+    const double *const weight =
+        shape.weighted ? block.data() + std::size_t(shape.dimension) * block_rows : nullptr;
+    const auto all = [&](std::size_t j, auto holds) {
+      const double *const x = block.data() + j * block_rows;
+      for (std::size_t i = 0; i < size; ++i)
+        if (!(weight && weight[i] == 0) && !holds(x[i])) return false;
+      return true;
+    };
+    std::erase_if(unseen,
+                  [&](std::size_t j) { return !all(j, [](double v) { return std::isnan(v); }); });
+    std::erase_if(whole, [&](std::size_t j) {
+      return !all(j, [](double v) { return v == 0 || v == 1 || std::isnan(v); });
+    });
+  }
+  if (!unseen.empty() && rows.rows() > 0)
+    throw Error(Errc::invalid_argument, message("column {} is NULL in every row", names[unseen[0]]),
+                "There is nothing to learn from it.", leave_out_hint);
+  for (const std::size_t j : whole)
+    report(NOTICE,
+           message("column {} has no numbers but 0 and 1, and is taken as normal", names[j]), {},
+           message("Cast it to boolean, or give option {}: {\"{}\": \"bernoulli\"} is of all "
+                   "numbers.",
+                   option, option));
+}
+
+std::vector<std::string> quoted_names(const RowColumns &columns) {
+  std::vector<std::string> out;
+  for (const RowColumn &column : columns) out.push_back(describe(Document(column.name)));
+  return out;
+}
+
+}  // namespace bayes::pg

@@ -1,0 +1,63 @@
+// Readers of rows for the models of one call site: columns are found by the names in each.
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+
+#include "pg/input/row_reader.hpp"
+
+namespace bayes::pg {
+
+/// Arrays and single values need one reader for all models.
+class ModelReaders {
+ public:
+  /// `type`: of the rows. PostgreSQL's allocations go below `context`, which must outlive this.
+  ModelReaders(MemoryContext context, Oid type,
+               std::function<std::string(std::int64_t number)> name_row = {})
+      : context_(context),
+        type_(type),
+        name_row_(std::move(name_row)),
+        plain_(context, type) {}
+
+  /// Valid until the next call.
+  RowReader &of(const std::shared_ptr<const Model> &model) {
+    if (!plain_.records()) return plain_;
+    if (last_ && model == last_->model) return *last_->reader;
+    auto found = readers_.find(model.get());
+    if (found == readers_.end()) {
+      if (readers_.size() >= most_readers) forget();
+      if (!of_readers_)
+        of_readers_ = guarded([this] {
+          return AllocSetContextCreate(context_, "pg_bayes rows of models", ALLOCSET_SMALL_SIZES);
+        });
+      auto reader = std::make_unique<RowReader>(of_readers_, type_);
+      reader->expect(model->info);
+      reader->name_rows(name_row_);
+      found = readers_.emplace(model.get(), Entry{model, std::move(reader)}).first;
+    }
+    last_ = &found->second;
+    return *last_->reader;
+  }
+
+ private:
+  static constexpr std::size_t most_readers = 64;
+  struct Entry {
+    /// alive, so that its address is no other's
+    std::shared_ptr<const Model> model;
+    std::unique_ptr<RowReader> reader;
+  };
+  void forget() {
+    readers_.clear();
+    last_ = nullptr;
+    MemoryContextReset(of_readers_);
+  }
+
+  MemoryContext context_, of_readers_ = nullptr;
+  Oid type_;
+  const std::function<std::string(std::int64_t number)> name_row_;
+  RowReader plain_;
+  std::unordered_map<const Model *, Entry> readers_;
+  const Entry *last_ = nullptr;
+};
+
+}  // namespace bayes::pg

@@ -1,0 +1,134 @@
+-- How well latent class models fit tables of answers.
+SELECT plan(24);
+\ir ../lib/checks.sql
+\ir ../lib/errors.sql
+\ir ../lib/interface.sql
+SET client_min_messages = error;
+
+CREATE VIEW answers AS
+SELECT ARRAY[a - 1, b - 1, c - 1, d - 1] AS x, a, b, c, d, count FROM role_conflict;
+CREATE TABLE m AS SELECT k, bmm_fit(x, k, '{"method": "em", "tol": 1e-11}', count) AS model
+FROM answers, generate_series(1, 3) AS k GROUP BY k;
+CREATE TABLE found AS SELECT k, model, (s).* FROM (SELECT k, model,
+    bmm_fit_statistics(model, x, count) AS s FROM m, answers GROUP BY k, model) AS t;
+
+-- ---- published ----
+
+-- Goodman (1974) gives 2.72 with 6 degrees of freedom for both, R's poLCA 1.6 2.719922 and
+-- 2.719764.
+SELECT is((round(g2::numeric, 6), round(x2::numeric, 5), df, round(log_likelihood::numeric, 4),
+  round(aic::numeric, 3), round(bic::numeric, 3)), (2.719922, 2.71976, 6::float8, -504.4677,
+  1026.935, 1057.313), 'two classes of role conflict are those of poLCA') FROM found WHERE k = 2;
+-- Independence, in the textbook's form: G2 = 81.08 and X2 = 104.11 with 11.
+SELECT is((round(g2::numeric, 2), round(x2::numeric, 2), df), (81.08, 104.11, 11::float8),
+  'and independence') FROM found WHERE k = 1;
+SELECT is((observations, complete, patterns, possible_patterns, parameters),
+  (216::float8, 216::float8, 16::bigint, 16::float8, 5 * k - 1::float8), 'what there is')
+FROM found ORDER BY k;
+
+-- ---- by their definitions ----
+
+SELECT ok(near(f.g2, by_hand.g2, 1e-9) AND near(f.x2, by_hand.x2, 1e-9), 'sums over all patterns')
+FROM found AS f, LATERAL (SELECT 2 * sum(count * ln(count / e)) AS g2,
+  sum((count - e) ^ 2 / e) AS x2
+  FROM answers, LATERAL (SELECT 216 * exp(bmm_log_density(model, x)) AS e) AS p) AS by_hand
+ORDER BY k;
+SELECT ok(near(f.entropy, i.entropy, 1e-12) AND f.bic = i.bic AND f.parameters = i.parameters
+  AND f.observations = i.observations, 'of the rows of the fit as bayes_info')
+FROM found AS f, bayes_info(model) AS i WHERE k = 2;
+-- The tail of chi-squared with 6 degrees of freedom is exp(-x / 2) (1 + x / 2 + x^2 / 8).
+SELECT ok(near(g2_p, exp(-g2 / 2) * (1 + g2 / 2 + g2 ^ 2 / 8), 1e-12)
+  AND near(x2_p, exp(-x2 / 2) * (1 + x2 / 2 + x2 ^ 2 / 8), 1e-12), 'probabilities')
+FROM found WHERE k = 2;
+-- Patterns that no row has are expected nevertheless.
+SELECT ok(near(s.g2, 2 * h.g) AND near(s.x2, h.x) AND s.patterns = 11 AND s.observations = h.n,
+  'patterns without rows')
+FROM m, LATERAL (SELECT (bmm_fit_statistics(model, x, count)).* FROM answers WHERE count > 5) AS s,
+  LATERAL (SELECT sum(o * ln(nullif(o, 0) / (n * p))) AS g, sum((o - n * p) ^ 2 / (n * p)) AS x, n
+    FROM (SELECT CASE WHEN count > 5 THEN count ELSE 0 END::float8 AS o,
+        exp(bmm_log_density(model, x)) AS p,
+        (SELECT sum(count) FROM answers WHERE count > 5)::float8 AS n FROM answers) AS t
+    GROUP BY n) AS h WHERE k = 2;
+
+-- ---- forms ----
+
+SELECT same_rows($$SELECT s.* FROM m, bmm_fit_statistics('SELECT x, count FROM answers', model) AS s
+  ORDER BY k$$, $$SELECT s.* FROM m, LATERAL (SELECT (bmm_fit_statistics(model, x, count)).*
+  FROM answers) AS s ORDER BY k$$, 'a query');
+SELECT ok(near(s.g2, f.g2) AND near(s.x2, f.x2) AND near(s.entropy, f.entropy)
+  AND s.observations = 216, 'weights are repeated rows')
+FROM found AS f, LATERAL (SELECT (bmm_fit_statistics(model, x)).* FROM answers,
+  generate_series(1, count)) AS s WHERE k = 2;
+CREATE TABLE named AS SELECT bmm_fit(r, 2, '{"method": "em", "tol": 1e-11}') AS model
+FROM (SELECT 'answer ' || a AS a, b = 2 AS b, 'is ' || c AS c, d = 2 AS d
+  FROM answers, generate_series(1, count)) AS r;
+SELECT is((round(g2::numeric, 6), round(x2::numeric, 5), df, possible_patterns, patterns),
+  (2.719922, 2.71976, 6::float8, 16::float8, 16::bigint), 'records: columns by name')
+FROM named, LATERAL (SELECT (bmm_fit_statistics(model, r)).* FROM (SELECT d = 2 AS d, a AS more,
+    'is ' || c AS c, 'answer ' || a AS a, b = 2 AS b FROM answers, generate_series(1, count)) AS r)
+  AS s;
+SELECT is(bmm_fit_statistics(model, x), NULL, 'no rows') FROM m, answers WHERE count < 0;
+SELECT is(bmm_fit_statistics('SELECT x FROM answers WHERE count < 0', model), NULL,
+  'no rows of a query') FROM m WHERE k = 2;
+
+-- ---- what is missing, or has no end ----
+
+SELECT ok((s.observations, s.complete, s.patterns, s.df) = (216, c.complete, c.patterns, 6)
+  AND near(s.g2, c.g2) AND s.log_likelihood < c.log_likelihood, 'complete rows are compared alone')
+FROM m, LATERAL (SELECT (bmm_fit_statistics(model, CASE WHEN a = 2 THEN ARRAY[NULL, b - 1, c - 1,
+    d - 1] ELSE x END, count)).* FROM answers) AS s, LATERAL (SELECT (bmm_fit_statistics(model, x,
+    count)).* FROM answers WHERE a = 1) AS c WHERE k = 2;
+SELECT is((complete, patterns, g2, x2, g2_p, x2_p),
+  (0::float8, 0::bigint, NULL::float8, NULL::float8, NULL::float8, NULL::float8), 'or none is')
+FROM m, LATERAL (SELECT (bmm_fit_statistics(model, ARRAY[NULL, b - 1, c - 1, d - 1], count)).*
+  FROM answers) AS s WHERE k = 2;
+SELECT is((num_nulls(g2, x2, df, possible_patterns, g2_p, x2_p), patterns, log_likelihood = l),
+  (6, 51::bigint, true), 'elements with any number of values')
+FROM (SELECT bmm_fit(x[2:2], 2, '{"method": "em", "likelihood": "normal"}') AS model FROM faithful)
+  AS f, LATERAL (SELECT log_likelihood AS l FROM bayes_info(model)) AS i,
+  LATERAL (SELECT (bmm_fit_statistics(model, x[2:2])).* FROM faithful) AS s;
+SELECT is((df, g2 >= 0, g2_p, x2_p), (-2::float8, true, NULL::float8, NULL::float8),
+  'more parameters than patterns')
+FROM (SELECT bmm_fit(x[1:2], 2, '{"method": "em"}', count) AS model FROM answers) AS f,
+  LATERAL (SELECT (bmm_fit_statistics(model, x[1:2], count)).* FROM answers) AS s;
+
+-- ---- the interface ----
+
+SELECT results_eq($$
+  SELECT signature, kind, arguments, result, volatility, strict, parallel
+  FROM interface WHERE proname = 'bmm_fit_statistics' ORDER BY signature COLLATE "C"$$, $$VALUES
+  ('bmm_fit_statistics(bayes_model,anyarray)', 'aggregate', 'model bayes_model, x anyarray',
+    'bmm_statistics', 'immutable', false, 'safe'),
+  ('bmm_fit_statistics(bayes_model,anyarray,double precision)', 'aggregate',
+    'model bayes_model, x anyarray, weight double precision', 'bmm_statistics', 'immutable', false,
+    'safe'),
+  ('bmm_fit_statistics(bayes_model,boolean)', 'aggregate', 'model bayes_model, x boolean',
+    'bmm_statistics', 'immutable', false, 'safe'),
+  ('bmm_fit_statistics(bayes_model,boolean,double precision)', 'aggregate',
+    'model bayes_model, x boolean, weight double precision', 'bmm_statistics', 'immutable', false,
+    'safe'),
+  ('bmm_fit_statistics(bayes_model,double precision)', 'aggregate',
+    'model bayes_model, x double precision', 'bmm_statistics', 'immutable', false, 'safe'),
+  ('bmm_fit_statistics(bayes_model,double precision,double precision)', 'aggregate',
+    'model bayes_model, x double precision, weight double precision', 'bmm_statistics',
+    'immutable', false, 'safe'),
+  ('bmm_fit_statistics(bayes_model,record)', 'aggregate', 'model bayes_model, x record',
+    'bmm_statistics', 'immutable', false, 'safe'),
+  ('bmm_fit_statistics(bayes_model,record,double precision)', 'aggregate',
+    'model bayes_model, x record, weight double precision', 'bmm_statistics', 'immutable', false,
+    'safe'),
+  ('bmm_fit_statistics(bayes_query,bayes_model)', 'function',
+    'query bayes_query, model bayes_model', 'bmm_statistics', 'volatile', false, 'unsafe')$$, 'its forms');
+
+-- ---- errors ----
+
+SELECT is(complaint(statement), said, statement) FROM (VALUES
+  ('SELECT bmm_fit_statistics(model, x || 1) FROM m, answers GROUP BY k',
+    '2202E row 1 has 5 elements, but the model has 4'),
+  ($$SELECT bmm_fit_statistics(gmm_fit, x) FROM (SELECT gmm_fit(x, 1) FROM answers) AS f, answers
+    GROUP BY gmm_fit$$, '42804 model is of family gmm, expected bmm')) AS v(statement, said);
+SELECT is(complaint($$SELECT bmm_fit_statistics((SELECT bmm_fit(x, 2, '{"method": "gibbs",
+  "draws": 10}') FROM answers), x) FROM answers$$), '22023 this model has no point estimate that '
+  'would fit best: it was fitted by method gibbs', 'draws');
+
+SELECT * FROM finish();
