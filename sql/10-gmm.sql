@@ -9,7 +9,8 @@ DEFINE @gmm_rows =
   'of different length; 22003 no fit exists.';
 DEFINE @gmm_query =
   'query: one SELECT of an array column, of an array column and a numeric weight, or of numeric '
-  'columns; it is run as the caller, read-only. 22023 for any other query.';
+  'columns, beside those that options id and weight name; it is run as the caller, read-only. '
+  '22023 for any other query.';
 DEFINE @gmm_options = 'options: see docs/gmm.md; NULL means none.';
 
 CREATE TYPE gmm_selection AS (

@@ -9,8 +9,9 @@ DEFINE @bmm_rows =
   '22004 NULL element with option missing = error; 2202E rows of different length; 22003 no fit '
   'exists.';
 DEFINE @bmm_query =
-  'query: one SELECT of an array column, of an array column and a numeric weight, or of numeric '
-  'or boolean columns; it is run as the caller, read-only. 22023 for any other query.';
+  'query: one SELECT of an array column, of an array column and a numeric weight, or of columns, '
+  'beside those that options id and weight name; it is run as the caller, read-only. 22023 for any '
+  'other query.';
 DEFINE @bmm_options = 'options: see docs/bmm.md; NULL means none.';
 
 CREATE TYPE bmm_selection AS (
@@ -210,7 +211,8 @@ CREATE FUNCTION bmm_fit_statistics(query bayes_query, model bayes_model) RETURNS
   AS 'MODULE_PATHNAME', 'bmm_fit_statistics_query' @volatile COST 100000;
 COMMENT IS 'How well a latent class model fits the rows of a query. '
   @bmm_statistics_are
-  @bmm_query;
+  'query: one SELECT of an array column, of an array column and a numeric weight, or of columns; '
+  'it is run as the caller, read-only.';
 
 -- ---- a model and a row ----
 

@@ -3,8 +3,9 @@
 DEFINE @dpmm_x =
   x {float8[] | record | float8 | boolean};
 DEFINE @dpmm_query =
-  'query: one SELECT of a name for the row (any type) and the row, an array of numbers or numeric '
-  'columns; it is run as the caller, read-only. 22023 for any other query.';
+  'query: one SELECT of a name for the row (any type; the first column, or the one that option id '
+  'names) and the row, an array of numbers or columns; it is run as the caller, read-only. 22023 '
+  'for any other query.';
 DEFINE @dpmm_options = 'options: see docs/dpmm.md; NULL means none.';
 
 -- ---- aggregates: rows in, a model out ----

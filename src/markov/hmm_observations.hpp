@@ -30,6 +30,7 @@ class Observations final : public RowSource {
                              ((blocks - 1) % every == 0 ? blocks * block_rows - from_.rows() : 0);
   }
 
+  std::string name_of_element(int element) const override { return from_.name_of_element(element); }
   std::int64_t stretches() const override {
     return (rows_ + shape_.piece_rows() - 1) / shape_.piece_rows();
   }

@@ -106,10 +106,7 @@ class GmmFit {
  private:
   NormalStatistics starting_statistics(int restart) {
     Random random(options_.seed, std::uint64_t(restart));
-    // Method kmeans uses unscaled distances; the initialization of mixtures must not depend on the
-    // columns' units.
-    const Vector unit =
-        options_.method == "kmeans" ? Vector::Ones(survey_.mean.size()) : floor_.deviation();
+    const Vector unit = unit_of_distances();
     const KMeans kmeans(unit);
     const bool varied = !options_.means && options_.init == "kmeans" && options_.method != "kmeans";
     Matrix centres;
@@ -150,9 +147,17 @@ class GmmFit {
     return point;
   }
 
+  /// Method kmeans measures in the units given, unless they are to be scaled; the initialization of
+  /// mixtures must not depend on them.
+  Vector unit_of_distances() const {
+    return options_.method == "kmeans" && !options_.scale ? Vector::Ones(survey_.mean.size())
+                                                          : floor_.deviation();
+  }
+
   void fit_kmeans() {
     const CovarianceShape &shape = survey_.shape;
-    const KMeans learner(Vector::Ones(survey_.mean.size()));
+    const Vector unit = unit_of_distances();
+    const KMeans learner(unit);
     Run<KMeans> run = fit_.best_of_restarts(
         [&](int restart) {
           return fit_.begins_at_model(restart)
@@ -164,16 +169,17 @@ class GmmFit {
           schedule.squares = survey_.observed;
           return optimize(learner, std::move(state), rows, control_, schedule);
         });
-    // The mixture of which k-means is the hard EM: equal weights and one variance, so that the
-    // nearest centre is the most probable one.
-    const double variance = std::max(-run.trace.back() / survey_.observed,
-                                     1e-12 * floor_.deviation().array().square().mean());
+    // The mixture of which k-means is the hard EM: equal weights and one variance, in the unit of
+    // each column, so that the nearest centre is the most probable one.
+    const double variance =
+        std::max(-run.trace.back() / survey_.observed,
+                 1e-12 * (floor_.deviation().array() / unit.array()).square().mean());
     fit_.found.point = {
         Vector::Constant(k_, 1.0 / k_),
         {shape, run.state,
          std::vector<Matrix>(
              std::size_t(shape.count(k_)),
-             variance * shaped(shape, Matrix::Identity(run.state.rows(), run.state.rows())))}};
+             variance * shaped(shape, Matrix(unit.array().square().matrix().asDiagonal())))}};
     fit_.found.counts = std::move(run.counts);
   }
 

@@ -35,7 +35,9 @@ void lines(OptionTable &t, GmmOptions &o, std::int64_t k, bool select) {
   o.method_line(t, {"em", "map", "vi", "svi", "gibbs", "collapsed", "mcem", "kmeans"});
   const bool kmeans = o.method == "kmeans";
   const std::string of_prior = o.covariance[0];
-  if (kmeans) o.covariance = {spherical_covariance.name};
+  t.flag("scale", o.scale, kmeans);
+  // One variance for all columns, in each one's unit.
+  if (kmeans) o.covariance = {(o.scale ? diagonal_covariance : spherical_covariance).name};
   const std::string_view one[] = {of_prior};
   t.choices("covariance", o.covariance,
             o.update ? std::span<const std::string_view>(one) : std::span(shapes), select, !kmeans);
@@ -72,6 +74,7 @@ GmmOptions read_gmm_options(std::span<const int> ks, const Document &options,
     out.hand_on(start->info, update);
     out.covariance = {start->covariance()};
     hand_on_number(start->info, "covariance_floor", above(0, 1), out.covariance_floor);
+    out.scale = start->info.options.find("scale") != nullptr;
   }
   OptionTable t = OptionTable::reading(options);
   lines(t, out, select ? -1 : ks[0], select);

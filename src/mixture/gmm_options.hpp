@@ -17,6 +17,8 @@ struct GmmOptions : FitOptions {
   std::string init = "kmeans";
   std::optional<Tensor> means;  // k x d, instead of a named init
   double covariance_floor = 1e-6;
+  /// of method kmeans: distances are in units of the columns' standard deviations
+  bool scale = false;
 
   // The prior; defaults come from the data (mixture/gmm_prior.hpp).
   bool independent = false;

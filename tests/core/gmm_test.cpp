@@ -109,6 +109,32 @@ BOOST_AUTO_TEST_CASE(one_component_has_a_closed_form) {
   BOOST_TEST(distance(means->info.objective, -n * covariance_of(x).trace()) < 1e-12);
 }
 
+BOOST_AUTO_TEST_CASE(scaled_kmeans_is_that_of_columns_of_deviation_one) {
+  Matrix x = normal_rows(90, 3, 63);
+  x.col(0) *= 1000;
+  x.col(2) *= 0.01;
+  const Vector mean = x.colwise().mean(),
+               unit = (x.rowwise() - mean.transpose()).array().square().colwise().mean().sqrt();
+  const Matrix standard =
+      (x.rowwise() - mean.transpose()).array().rowwise() / unit.transpose().array();
+  const Options init = {{"method", "kmeans"}, {"init", "kmeans++"}, {"restarts", 40}};
+  Options scaled = init;
+  scaled.emplace_back("scale", true);
+  const auto a = fit(x, 3, scaled), b = fit(standard, 3, init);
+  BOOST_TEST(distance(a->info.objective, b->info.objective) < 1e-10);
+  BOOST_TEST(a->covariance() == "diagonal");
+  BOOST_TEST(a->free_parameters() == b->free_parameters());
+  BOOST_TEST(distance(a->info.log_likelihood,
+                      b->info.log_likelihood - 90 * unit.array().log().sum()) < 1e-10);
+  for (int k = 0; k < 3; ++k)
+    for (std::size_t j = 0; j < 3; ++j) {
+      const double s = unit(Eigen::Index(j)), m = mean(Eigen::Index(j));
+      BOOST_TEST(distance(a->component(k).mean[j], b->component(k).mean[j] * s + m) < 1e-9);
+      BOOST_TEST(distance(a->component(k).covariance[4 * j],
+                          b->component(k).covariance[4 * j] * s * s) < 1e-9);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_weight_is_a_number_of_repetitions) {
   const Matrix x = normal_rows(60, 2, 62);
   Vector w(60);

@@ -94,7 +94,7 @@ inline void use_chain(const bayes::HiddenMarkovModel &model) {
   attempt([&] { model.decode(one, control); });
   attempt([&] { model.decode_best(one, 3, control); });
   attempt([&] { model.smooth(one, control, [](std::int64_t, int, const double *) {}); });
-  attempt([&] { model.predict_next(one, control); });
+  attempt([&] { model.predict(one, 3, control, [](const auto &) {}); });
   attempt([&] {
     bayes::HiddenMarkovModel::Filter filter(model);
     filter.next(x);

@@ -31,6 +31,10 @@ SELECT 'gmm', 'gmm marginalize ' || called, 'iris_rows', 'three_rows',
   format('gmm_fit(gap, 2, %L::jsonb)', o || '{"missing": "marginalize"}')
 FROM gmm
 UNION ALL
+SELECT 'gmm', 'gmm scaled kmeans ' || missing, 'iris_rows', 'three_rows',
+  format('gmm_fit(gap, 2, %L::jsonb)', o || jsonb_build_object('scale', true, 'missing', missing))
+FROM gmm, unnest('{skip,marginalize}'::text[]) AS missing WHERE method = 'kmeans'
+UNION ALL
 SELECT 'gmm', 'gmm prior ' || called, 'iris_rows', 'iris_rows',
   call('gmm_fit', 3, o || jsonb_build_object('prior',
     '{"alpha": 1.5, "m": [5, 3, 4, 1], "c": 0.1, "a": 7}'::jsonb || CASE shape

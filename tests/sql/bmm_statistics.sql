@@ -1,5 +1,5 @@
 -- How well latent class models fit tables of answers.
-SELECT plan(24);
+SELECT plan(25);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 \ir ../lib/interface.sql
@@ -126,7 +126,10 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
   ('SELECT bmm_fit_statistics(model, x || 1) FROM m, answers GROUP BY k',
     '2202E row 1 has 5 elements, but the model has 4'),
   ($$SELECT bmm_fit_statistics(gmm_fit, x) FROM (SELECT gmm_fit(x, 1) FROM answers) AS f, answers
-    GROUP BY gmm_fit$$, '42804 model is of family gmm, expected bmm')) AS v(statement, said);
+    GROUP BY gmm_fit$$, '42804 model is of family gmm, expected bmm'),
+  ($$SELECT bmm_fit_statistics(model, r) FROM named, (SELECT 'answer ' || a + 1 AS a, b = 1 AS b,
+    'is ' || c AS c, d = 1 AS d FROM answers WHERE a = 2) AS r GROUP BY model$$,
+    '22023 column "a" of row 1 has label "answer 3", which the model does not know')) AS v(statement, said);
 SELECT is(complaint($$SELECT bmm_fit_statistics((SELECT bmm_fit(x, 2, '{"method": "gibbs",
   "draws": 10}') FROM answers), x) FROM answers$$), '22023 this model has no point estimate that '
   'would fit best: it was fitted by method gibbs', 'draws');

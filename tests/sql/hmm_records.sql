@@ -198,8 +198,10 @@ SELECT hmm_fit(r.rows, mixed.model, '{"max_iter": 2}' ORDER BY machine) AS by_ro
   hmm_update(r.others, mixed.model ORDER BY machine) AS updated,
   hmm_update(r.codes, mixed.model ORDER BY machine) AS updated_by_codes
 FROM mixed, sequences AS r;
-SELECT is(nameless(by_rows), nameless(by_codes), 'from a start model, by name') FROM starts;
-SELECT is(nameless(updated), nameless(updated_by_codes), 'and an update') FROM starts;
+SELECT is(timeless(by_rows, 'row_columns'), timeless(by_codes, 'row_columns'),
+  'from a start model, by name') FROM starts;
+SELECT is(timeless(updated, 'row_columns'), timeless(updated_by_codes, 'row_columns'),
+  'and an update') FROM starts;
 SELECT never($$SELECT m->'row_columns' <> mixed.model::jsonb->'row_columns' AS wrong FROM starts,
     mixed, unnest(ARRAY[by_rows, by_codes, updated, updated_by_codes]::jsonb[]) AS m$$,
   'which keep its columns');

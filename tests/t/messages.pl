@@ -47,7 +47,7 @@ is(scalar @warnings, 4, 'every group has its WARNING');
 
 # ---- columns that are hardly meant ----
 
-$said = $session->run(q{SELECT count(m) FROM (SELECT bmm_fit(r, 2) AS m FROM (SELECT id,
+$said = $session->run(q{SELECT count(m) FROM (SELECT bmm_fit(r, 2) AS m FROM (SELECT sin(id) AS x,
       'n' || id AS name, (id % 2)::int AS flag, id % 3 = 0 AS third, id % 3 AS some
       FROM faithful) AS r) AS f});
 like($said, qr/^WARNING:  \w{5}: column "name" has another label in every row$/m,
@@ -57,7 +57,8 @@ like($said, qr/^NOTICE:  \w{5}: column "flag" has no numbers but 0 and 1, and is
 my @remarks = $said =~ /^(?:WARNING|NOTICE):/mg;
 is(scalar @remarks, 2, 'the others are silent');
 unlike($session->run(q{SELECT count(m) FROM (SELECT bmm_fit(r, 2, '{"likelihood": {"flag":
-      "bernoulli"}}') AS m FROM (SELECT (id % 2)::int AS flag, id FROM faithful) AS r) AS f}),
+      "bernoulli"}}') AS m FROM (SELECT (id % 2)::int AS flag, sin(id) AS x
+      FROM faithful) AS r) AS f}),
     qr/NOTICE/, 'nor is there anything to say where a likelihood is given');
 
 $said = $session->run(q{SELECT count(*) FROM hmm_decode('SELECT id % 5, ''n'' || id AS name,
@@ -92,6 +93,49 @@ $said = $session->run(q{SELECT degenerate
       FROM gmm_select('SELECT x FROM acidity', '{3,4}', '{"method": "em"}')});
 is($said, "f\nf", 'of the lakes there are four groups without any of one row');
 
+# ---- numbers that are hardly measurements ----
+
+$session->run(q{CREATE TABLE visits AS SELECT i AS customer_id, i AS "ID", i % 7 AS store_id,
+      (i * 7919) % 501 AS code, 1 + i % 3 AS freq, 1 + i % 4 AS "N", sin(i) AS a, cos(i) AS b,
+      i % 9 AS visits, 1e9 * i AS far, i % 400 AS pairs FROM generate_series(1, 500) AS i});
+for my $case (['customer_id', 'By its name it may tell rows from each other'],
+    ['"ID"', 'By its name it may tell rows'], ['store_id', 'By its name it may tell rows'],
+    ['freq', 'By its name it may say how often a row counts'], ['"N"', 'By its name it may say'],
+    ['code', 'It has another whole number in every row'], ['visits'], ['far'], ['pairs'],
+    ['nullif(code, 3) AS gaps'], ['b'], ['round(b::numeric, 1) AS valid']) {
+    my ($column, $why) = @$case;
+    my ($name) = $column =~ /AS (\w+)/ ? $1 : $column =~ s/"//gr;
+    for my $fit ("count(*) FROM gmm_fit('SELECT a, $column FROM visits', 1)",
+        "gmm_fit(r, 1) IS NULL FROM (SELECT a, $column FROM visits) AS r",
+        "bmm_fit(r, 1, '{\"method\": \"em\"}') IS NULL FROM (SELECT a, $column FROM visits) AS r",
+        "count(c) FROM (SELECT dpmm_cluster(r, '{\"method\": \"vi\", \"restarts\": 1}') OVER () AS c
+         FROM (SELECT a, $column FROM visits) AS r) AS s") {
+        my $said = $session->run("SET client_min_messages = notice; SELECT $fit");
+        defined $why
+            ? like($said, qr/^NOTICE:  .*: column "$name" is taken as a number\nDETAIL:  $why/m,
+                "$fit: told")
+            : unlike($said, qr/is taken as a number/, "$fit: nothing to say");
+    }
+}
+for my $quiet (
+    "gmm_fit(r, 1) IS NULL FROM (SELECT a, code FROM visits WHERE customer_id <= 199) AS r",
+    q{bmm_fit(r, 1, '{"likelihood": {"store_id": "poisson"}}') IS NULL
+      FROM (SELECT a, store_id FROM visits) AS r},
+    q{bmm_fit(r, 1, '{"likelihood": "poisson"}') IS NULL FROM
+      (SELECT store_id, freq FROM visits) AS r},
+    q{bmm_fit(r, 1) IS NULL FROM (SELECT store_id::text AS store_id, a FROM visits) AS r},
+    q{count(*) FROM gmm_fit('SELECT a, customer_id, freq FROM visits', 1,
+      '{"id": "customer_id", "weight": "freq"}')},
+    q{gmm_fit(r, m) IS NULL FROM (SELECT gmm_fit(ARRAY[a, freq], 1) AS m FROM visits) AS f,
+      (SELECT a, freq FROM visits) AS r GROUP BY m},
+    'gmm_fit(ARRAY[a, freq], 1) IS NULL FROM visits') {
+    unlike($session->run("SELECT $quiet"), qr/is taken as a number/, "$quiet: nothing to say");
+}
+$said = $session->run('SELECT count(m) FROM (SELECT gmm_fit(r, 1) AS m
+      FROM (SELECT a, freq, store_id FROM visits) AS r GROUP BY r.store_id) AS f');
+@warnings = $said =~ /^NOTICE:  \w{5}: column "(\w+)" is taken as a number$/mg;
+is_deeply([sort @warnings], ['freq', 'store_id'], 'once for all groups');
+
 # ---- the best of those tried ----
 
 for my $case (['gmm', '1,2', '{}', 'elbo', 2], ['gmm', '2,1,2', '{"method": "em"}', 'bic', 2],
@@ -111,6 +155,9 @@ for my $case (['gmm', '1,2', '{}', 'elbo', 2], ['gmm', '2,1,2', '{"method": "em"
 $said = $session->run(q{SELECT k FROM nmf_select('SELECT id, x FROM digits', '{1,4}',
       '{"max_iter": 30}')});
 like($said, qr/^NOTICE:  \w{5}: the best k by log_likelihood is/m, 'of factors');
+$said = $session->run(q{SELECT hmm_select(s, '{1,2}') IS NOT NULL
+      FROM (SELECT array_agg(waiting ORDER BY id) AS s FROM faithful) AS f});
+like($said, qr/^NOTICE:  \w{5}: the best k by elbo is 2, the largest tried$/m, 'of states');
 
 # ---- documents ----
 

@@ -51,6 +51,11 @@ my %queries = (
     'select' => "SELECT a.k, a.objective, a.bic, a.icl, a.parameters
           FROM (SELECT gmm_select(x, '{1,3}', '{\"tol\": 1e-10}') AS m FROM rows) AS f,
           LATERAL unnest(m) AS a ORDER BY 1",
+    'fit statistics' => "SELECT (s).* FROM (SELECT bmm_fit_statistics((SELECT bmm_fit(r, 2,
+          '{\"method\": \"em\"}') FROM (VALUES (true, 'a'), (false, 'b'), (true, 'b'), (false, 'a'),
+          (true, 'a')) AS r(b, l)), r, w) AS s FROM rows,
+          LATERAL (SELECT id % 3 = 0 AS b, CASE id % 7 WHEN 2 THEN 'a' ELSE 'b' END AS l) AS r)
+          AS f",
     'two at once' => "SELECT $shown FROM (SELECT gmm_fit(x, 3, $options) AS m,
           gmm_fit(x[1:2], 2) AS n, count(*) FROM rows) AS f, $more",
 );

@@ -12,7 +12,7 @@ using namespace bayes::pg;
 namespace {
 
 const HiddenMarkovModel *start_of(const FitRequest &request) {
-  return static_cast<HiddenMarkovModel *>(request.start.get());
+  return static_cast<const HiddenMarkovModel *>(request.start.get());
 }
 
 /// The rows of one sequence: its most probable path, and the probability of each of its states.

@@ -5,6 +5,7 @@
 #include "base/message.hpp"
 #include "document/members.hpp"
 #include "pg/bind/hmm.hpp"
+#include "pg/server/encoding.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -128,7 +129,7 @@ void SequenceQuery::take_step(TupleTableSlot *row) {
     if (known)
       throw Error(Errc::invalid_argument,
                   name ? message("the rows of sequence {} do not follow one another",
-                                 bayes::describe(Document(beginning_of(*name))))
+                                 bayes::describe(Document(beginning_of(utf8_of_server(*name)))))
                        : "the rows of the sequence without a name do not follow one another",
                   "Rows of other sequences are between them.",
                   "Order the query: SELECT id, a, b FROM ... ORDER BY id, t.");

@@ -18,11 +18,12 @@ QueryRows::QueryRows(FunctionCallInfo fcinfo, const char *family, RowCollector::
     : context_(CurrentMemoryContext, "pg_bayes query") {
   const char *const sql = query_text(fcinfo, query_hint(names));
   request = query_request(fcinfo, family, roles);
+  const QueryColumns given = QueryColumns::of(request.options);
   read_query(
-      sql,
+      sql, given,
       [&](const QueryForm &form) -> RowCollector & {
         data_ = make_in<RowCollector>(context_, "pg_bayes data", form.item);
-        if (form.columns) data_->describe(form.columns, form.first);
+        if (form.columns) data_->describe(form.columns);
         data_->begin(request, check);
         return *data_;
       },

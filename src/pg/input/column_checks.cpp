@@ -12,6 +12,9 @@
 namespace bayes::pg {
 namespace {
 
+/// Fewer rows tell little of a column.
+constexpr std::int64_t few_rows = 10;
+
 constexpr const char *leave_out_hint = "Leave it out: SELECT f(r) FROM (SELECT a, b FROM t) AS r.";
 
 }  // namespace
@@ -20,10 +23,10 @@ void check_columns(RowSource &rows, std::int64_t count, const RowColumns &column
                    const std::vector<std::size_t> &normal_unasked, const char *option) {
   const std::vector<std::string> names = quoted_names(columns);
   for (std::size_t j = 0; j < columns.size(); ++j)
-    if (columns[j].kind == ValueKind::label && count >= 10 &&
+    if (columns[j].kind == ValueKind::label && count >= few_rows &&
         std::ssize(columns[j].labels) == count)
-      report(WARNING, message("column {} has another label in every row", names[j]),
-             "It names the row, and has nothing in common with other rows.", leave_out_hint);
+      report_once(WARNING, message("column {} has another label in every row", names[j]),
+                  "It names the row, and has nothing in common with other rows.", leave_out_hint);
 
   std::vector<std::size_t> unseen(columns.size()), whole = normal_unasked;
   std::iota(unseen.begin(), unseen.end(), std::size_t(0));
@@ -51,12 +54,14 @@ void check_columns(RowSource &rows, std::int64_t count, const RowColumns &column
   if (!unseen.empty() && rows.rows() > 0)
     throw Error(Errc::invalid_argument, message("column {} is NULL in every row", names[unseen[0]]),
                 "There is nothing to learn from it.", leave_out_hint);
+  if (count < few_rows) return;
   for (const std::size_t j : whole)
-    report(NOTICE,
-           message("column {} has no numbers but 0 and 1, and is taken as normal", names[j]), {},
-           message("Cast it to boolean, or give option {}: {\"{}\": \"bernoulli\"} is of all "
-                   "numbers.",
-                   option, option));
+    report_once(NOTICE,
+                message("column {} has no numbers but 0 and 1, and is taken as normal", names[j]),
+                {},
+                message("Cast it to boolean, or give option {}: {\"{}\": \"bernoulli\"} is of all "
+                        "numbers.",
+                        option, option));
 }
 
 std::vector<std::string> quoted_names(const RowColumns &columns) {

@@ -77,19 +77,17 @@ template <class T> T take(const char *&at, const char *end) {
   return value;
 }
 
-/// Option models is of the function that tries several k, and no option of a fit.
-void take_models(FitRequest &request) {
-  const Document *const given = request.options.find("models");
-  if (!given) return;
-  const Document models = Document::object().set("models", *given);
-  OptionTable::reading(models).flag("models", request.models);
-  Document others = Document::object();
-  for (const auto &[key, value] : *request.options.as<Document::Object>())
-    if (key != "models") others.set(key, value);
-  request.options = std::move(others);
-}
-
 }  // namespace
+
+std::optional<Document> take_option(Document &options, std::string_view key) {
+  const Document *const given = options.find(key);
+  if (!given) return std::nullopt;
+  Document out = *given, others = Document::object();
+  for (const auto &[name, value] : *options.as<Document::Object>())
+    if (name != key) others.set(name, value);
+  options = std::move(others);
+  return out.is_null() ? std::nullopt : std::optional(std::move(out));
+}
 
 std::string Parameters::contents_of(Role role, Datum value) {
   if (by_value(role)) {
@@ -179,7 +177,10 @@ FitRequest Parameters::request(const char *family) const {
   }
   if (std::any_of(values_.begin(), values_.end(),
                   [](const Value &value) { return value.role == Role::ks; }))
-    take_models(request);
+    if (const auto given = take_option(request.options, "models")) {
+      const Document models = Document::object().set("models", *given);
+      OptionTable::reading(models).flag("models", request.models);
+    }
   return request;
 }
 

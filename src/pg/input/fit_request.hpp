@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "document/model.hpp"
@@ -29,6 +30,10 @@ struct FitRequest {
   /// of functions that try several k: results have the models (option models)
   bool models = false;
 };
+
+/// The member `key` of options, which it loses; nullopt if there is none, or null. For options that
+/// are of a function, not of a fit.
+std::optional<Document> take_option(Document &options, std::string_view key);
 
 /// The arguments of the first row, as bytes: compared with those of every further row and of other
 /// processes, and sent between processes.

@@ -1,6 +1,11 @@
 #include "pg/input/query.hpp"
 
+#include <algorithm>
+#include <vector>
+
 #include "base/message.hpp"
+#include "document/members.hpp"
+#include "pg/server/encoding.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -19,16 +24,15 @@ const char *query_hint(bool named) { return named ? named_form_hint : form_hint;
 
 namespace {
 
-/// The layout of a row of the query.
+/// The layout of a row of the query. Columns are counted from 0; -1: there is none.
 struct Layout {
-  /// the row is one value, an array or a record; else columns
+  /// the row is one value, an array or a record, in column `row`; else columns
   bool whole = false;
-  /// type of the weight
-  Oid weight = InvalidOid;
-  /// first column of the row itself: 1 after a name, else 0
-  int first = 0;
-  /// of a whole row
-  Oid type = InvalidOid;
+  int row = -1, weight = -1, name = -1;
+  /// columns that are not of the row
+  std::vector<int> others;
+  /// of a whole row, of the weight
+  Oid type = InvalidOid, weight_type = InvalidOid;
   Oid name_output = InvalidOid;
   const char *hint = nullptr;
 };
@@ -44,18 +48,19 @@ struct Receiver {
 
 void take_row(RowCollector &data, NamedValues *names, const Layout &layout, TupleTableSlot *slot) {
   const std::int64_t before = data.rows.rows();
-  const int first = layout.first;
-  if (layout.whole) {
-    const NullableDatum row = {slot->tts_values[first], slot->tts_isnull[first]};
-    NullableDatum weight = {Datum(0), true};
-    if (OidIsValid(layout.weight) && !row.isnull && !slot->tts_isnull[1])
-      weight = {Float8GetDatum(number_of(slot->tts_values[1], layout.weight)), false};
-    data.add({&row, OidIsValid(layout.weight) ? &weight : nullptr});
-  } else {
-    data.add_fields(slot->tts_values, slot->tts_isnull);
-  }
+  const NullableDatum row =
+      layout.whole ? NullableDatum{slot->tts_values[layout.row], slot->tts_isnull[layout.row]}
+                   : NullableDatum{Datum(0), false};
+  const int w = layout.weight;
+  NullableDatum weight = {Datum(0), true};
+  if (w >= 0 && !row.isnull && !slot->tts_isnull[w])
+    weight = {Float8GetDatum(number_of(slot->tts_values[w], layout.weight_type)), false};
+  if (layout.whole)
+    data.add({&row, w >= 0 ? &weight : nullptr});
+  else
+    data.add_fields(slot->tts_values, slot->tts_isnull, w >= 0 ? &weight : nullptr);
   if (names)
-    names->add(text_of_column(slot, 0, layout.name_output),
+    names->add(text_of_column(slot, layout.name, layout.name_output),
                {BoolGetDatum(data.rows.rows() > before), false});
 }
 
@@ -104,46 +109,84 @@ CachedPlanSource *only_select(SPIPlanPtr plan, const char *hint) {
               expected, hint);
 }
 
-Layout layout_of(TupleDesc columns, bool named, bool booleans) {
+/// The column of the query that an option names.
+int column_named(TupleDesc columns, const std::string &name, const char *option, const char *hint) {
+  int found = -1;
+  for (int i = 0; i < columns->natts; ++i) {
+    if (utf8_of_server(NameStr(TupleDescAttr(columns, i)->attname)) != name) continue;
+    if (found >= 0)
+      throw Error(Errc::invalid_argument,
+                  message("query returns two columns {}", bayes::describe(Document(name))),
+                  message("Option {} names one.", option), "Give them different names.");
+    found = i;
+  }
+  if (found < 0)
+    throw Error(Errc::invalid_argument,
+                message("query returns no column {}", bayes::describe(Document(name))),
+                message("Option {} names it.", option), hint);
+  return found;
+}
+
+Layout layout_of(TupleDesc columns, const QueryColumns &given, bool named, bool booleans) {
   const auto is_number = [booleans](Oid type) {
     return is_number_type(type) || (booleans && type == BOOLOID);
   };
   Layout layout;
-  layout.first = named;
   layout.hint = query_hint(named);
   if (columns->natts == 0)
     unsuitable("returns no columns", "There is nothing to fit.", layout.hint);
-  if (named) {
-    if (columns->natts == 1)
-      unsuitable("returns one column",
-                 "The first column is the name of the row; the row itself must follow.",
-                 layout.hint);
-    layout.name_output = output_function_of(TupleDescAttr(columns, 0)->atttypid);
+  if (given.id)
+    layout.others.push_back(layout.name = column_named(columns, *given.id, "id", layout.hint));
+  else if (named)
+    layout.others.push_back(layout.name = 0);
+  if (named && columns->natts == 1)
+    unsuitable("returns one column",
+               given.id ? "It is the name of the row; the row itself must follow."
+                        : "The first column is the name of the row; the row itself must follow.",
+               layout.hint);
+  if (named) layout.name_output = output_function_of(TupleDescAttr(columns, layout.name)->atttypid);
+  const auto weigh = [&](int column, const char *expected) {
+    const Oid type = TupleDescAttr(columns, column)->atttypid;
+    layout.weight_type = guarded([type] { return getBaseType(type); });
+    if (!is_number_type(layout.weight_type)) wrong_column(columns, column, expected, layout.hint);
+    layout.weight = column;
+  };
+  if (given.weight) {
+    if (named)
+      throw Error(Errc::invalid_argument, "option weight does not apply to named rows",
+                  "They are fitted without weights.");
+    weigh(column_named(columns, *given.weight, "weight", layout.hint), "A weight is a number.");
+    layout.others.push_back(layout.weight);
   }
-  const Oid declared = TupleDescAttr(columns, layout.first)->atttypid;
+  std::vector<int> rest;
+  for (int i = 0; i < columns->natts; ++i)
+    if (std::find(layout.others.begin(), layout.others.end(), i) == layout.others.end())
+      rest.push_back(i);
+  if (rest.empty()) unsuitable("returns no other columns", "There is nothing to fit.", layout.hint);
+  const Oid declared = TupleDescAttr(columns, rest[0])->atttypid;
   const Oid type = guarded([declared] { return getBaseType(declared); });
   const Oid element = guarded([type] {
     return OidIsValid(get_element_type(type)) ? getBaseType(get_element_type(type)) : InvalidOid;
   });
-  const int more = columns->natts - layout.first - 1;
+  const std::size_t more = rest.size() - 1;
   const bool cast = !OidIsValid(element) && !is_number(type) && !is_record_type(type) &&
                     OidIsValid(cast_to_array(type));
   const bool array = OidIsValid(element) || cast;
   if (!array && (more > 0 || !is_record_type(type))) return layout;
   layout.whole = true;
+  layout.row = rest[0];
   layout.type = declared;
   if (array && !cast && !is_number(element))
-    wrong_column(columns, layout.first, "An array is of numbers.", layout.hint);
+    wrong_column(columns, layout.row, "An array is of numbers.", layout.hint);
   if (more == 0) return layout;
   if (named)
     unsuitable("returns a column after the array", "There can be no weights.", layout.hint);
+  if (given.weight)
+    unsuitable("returns a column after the array", "Option weight names the weight.", layout.hint);
   if (more > 1)
     throw Error(Errc::invalid_argument, message("query returns an array and {} more columns", more),
                 "After the array at most one column may follow, the weight.", layout.hint);
-  const Oid of_weight = TupleDescAttr(columns, 1)->atttypid;
-  layout.weight = guarded([of_weight] { return getBaseType(of_weight); });
-  if (!is_number(layout.weight))
-    wrong_column(columns, 1, "After an array comes its weight, a number.", layout.hint);
+  weigh(rest[1], "After an array comes its weight, a number.");
   return layout;
 }
 
@@ -252,19 +295,37 @@ void run_query(const char *text, const char *hint, const std::function<void(Tupl
   });
 }
 
-void read_query(const char *text, const std::function<RowCollector &(const QueryForm &)> &make,
-                NamedValues *names, bool booleans) {
+QueryColumns QueryColumns::of(Document &options) {
+  QueryColumns out;
+  const auto take = [&options](const char *key) -> std::optional<std::string> {
+    const std::optional<Document> given = take_option(options, key);
+    if (!given) return std::nullopt;
+    if (const std::string *const name = given->as<std::string>()) return *name;
+    throw Error(Errc::invalid_argument,
+                message("option {} is {}, but must be the name of a column of the query",
+                        bayes::describe(Document(key)), bayes::describe(*given)));
+  };
+  out.id = take("id");
+  out.weight = take("weight");
+  return out;
+}
+
+void read_query(const char *text, const QueryColumns &given,
+                const std::function<RowCollector &(const QueryForm &)> &make, NamedValues *names,
+                bool booleans) {
   Layout layout;
   RowCollector *data = nullptr;
   run_query(
       text, query_hint(names),
       [&](TupleDesc columns) {
-        layout = layout_of(columns, names != nullptr, booleans);
+        layout = layout_of(columns, given, names != nullptr, booleans);
         QueryForm form;
-        form.item.weighted = OidIsValid(layout.weight);
+        form.item.weighted = layout.weight >= 0;
         form.item.type = layout.type;
-        if (!layout.whole) form.columns = columns;
-        form.first = layout.first;
+        if (!layout.whole) {
+          form.columns = guarded([columns] { return CreateTupleDescCopy(columns); });
+          for (const int i : layout.others) TupleDescAttr(form.columns, i)->attisdropped = true;
+        }
         data = &make(form);
       },
       [&](TupleTableSlot *row) { take_row(*data, names, layout, row); });

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <optional>
+#include <string>
 
 #include "pg/input/row_collector.hpp"
 #include "pg/server/context.hpp"
@@ -45,18 +47,26 @@ void run_query(const char *text, const char *hint,
 /// The columns of a query that are its rows.
 struct QueryForm {
   ItemForm item;
-  /// if the row is columns: from which on, from 0
+  /// if the row is columns: those that are not marked as dropped
   TupleDesc columns = nullptr;
-  int first = 0;
 };
 
-/// Runs `text` likewise and collects its rows. Its columns are one array of numbers, or an array
-/// and a numeric weight, or one record, or columns, which are a record's. `make` gets the form of
-/// the rows and returns the collector, after begin(). With `names` a column of any type before them
-/// names the row, and there can be no weight; names are stored with a boolean, whether the row was
-/// included. With `booleans` these count as numbers in arrays.
-void read_query(const char *text, const std::function<RowCollector &(const QueryForm &)> &make,
-                NamedValues *names, bool booleans);
+/// Columns of a query that are not of its rows, by their names; UTF-8.
+struct QueryColumns {
+  std::optional<std::string> id, weight;
+  /// Takes options id and weight. Throws Error for what is no name.
+  static QueryColumns of(Document &options);
+};
+
+/// Runs `text` likewise and collects its rows. Its columns, but for those that `given` names, are
+/// one array of numbers, or an array and a numeric weight, or one record, or columns, which are a
+/// record's. `make` gets the form of the rows and returns the collector, after begin(). With
+/// `names` column id, or else the first one, of any type, names the row, and there can be no
+/// weight; names are stored with a boolean, whether the row was included. With `booleans` these
+/// count as numbers in arrays.
+void read_query(const char *text, const QueryColumns &given,
+                const std::function<RowCollector &(const QueryForm &)> &make, NamedValues *names,
+                bool booleans);
 
 /// What such a query should look like, for a HINT.
 const char *query_hint(bool named);

@@ -8,6 +8,7 @@
 #include "document/members.hpp"
 #include "families/product/product_options.hpp"
 #include "pg/input/column_checks.hpp"
+#include "pg/input/unlikely_numbers.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -46,7 +47,7 @@ void RowCollector::begin(FitRequest &request, const Check &check) {
   if (request.start) {
     dimension_ = request.start->info.dimension;
     expected_by_ = "the model";
-    if (!reader_.described()) reader_.expect(request.start->info, UnknownLabels::added);
+    if (!reader_.described()) reader_.expect(request.start->info, check.unknown);
   }
   if (!reader_.records() || (reader_.described() && !request.start)) decide();
 }
@@ -76,9 +77,15 @@ void RowCollector::decide() {
     const bool normal = check_.use == ColumnUse::normal_or_likelihoods && other == columns.end() &&
                         (!given || given->as<std::string>());
     if (check_.use != ColumnUse::numbers && !normal) {
-      for (std::size_t j = 0; j < columns.size() && !given; ++j)
-        if (columns[j].kind == ValueKind::number) normal_unasked_.push_back(j);
+      for (std::size_t j = 0; j < columns.size(); ++j)
+        if (columns[j].kind == ValueKind::number) {
+          if (!given) normal_unasked_.push_back(j);
+          if (!given || (given->as<Document::Object>() && !given->find(columns[j].name)))
+            numbers_.push_back(j);
+        }
       request_->options.set("likelihood", likelihood_of_columns(given, columns));
+    } else {
+      for (std::size_t j = 0; j < columns.size(); ++j) numbers_.push_back(j);
     }
   }
   policy_ = check_.policy(*request_);
@@ -90,8 +97,15 @@ void RowCollector::arrange(Control &control) {
   rows.name_elements(quoted_names(reader_.columns()));
   sort_labels();
   // A model that the fit starts from has said what there is to say of its columns.
-  if (arranged_ == 0 && !request_->start)
+  if (arranged_ == 0 && !request_->start) {
     check_columns(rows, rows.rows(), reader_.columns(), normal_unasked_, "likelihood");
+    report_unlikely_numbers(
+        rows, reader_.columns(), numbers_,
+        check_.use == ColumnUse::normal_or_likelihoods
+            ? "If so, let rows count as often: FROM t, generate_series(1, t.count)."
+            : "If so, weigh rows by it: in a query by option weight, in an aggregate by its last "
+              "argument.");
+  }
   rows.arrange(control);
   arranged_ = rows.rows();
 }

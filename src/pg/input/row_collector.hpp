@@ -38,6 +38,8 @@ struct RowCheck {
   /// Throws Error for options that cannot be.
   RowPolicy (*policy)(const FitRequest &request);
   ColumnUse use = ColumnUse::numbers;
+  /// labels that the model does not know which the request has
+  UnknownLabels unknown = UnknownLabels::added;
 };
 
 class RowCollector : public WeightedCollector {
@@ -63,12 +65,14 @@ class RowCollector : public WeightedCollector {
     take(reader_.read(item.values[0].value, seen_, policy_.missing), weight_of(item));
   }
 
-  /// Rows come by add_fields(), as attributes of this description from `first` (from 0) on; called
-  /// before begin().
-  void describe(TupleDesc description, int first) { reader_.describe(description, first); }
-  void add_fields(const Datum *values, const bool *nulls) {
+  /// Rows come by add_fields(), as attributes of this description; called before begin().
+  void describe(TupleDesc description) { reader_.describe(description); }
+  /// `weight`: as of an Item
+  void add_fields(const Datum *values, const bool *nulls, const NullableDatum *weight) {
     ++seen_;
-    take(reader_.read_fields(values, nulls, seen_, policy_.missing), 1);
+    if (!admit(weight)) return;
+    take(reader_.read_fields(values, nulls, seen_, policy_.missing),
+         weight ? DatumGetFloat8(weight->value) : 1);
   }
 
   /// Makes a fit independent of the order of the rows, which a plan changes, as far as they are in
@@ -116,6 +120,8 @@ class RowCollector : public WeightedCollector {
   RowReader reader_;
   /// numbers that are normal because nothing else was said, from 0
   std::vector<std::size_t> normal_unasked_;
+  /// columns of numbers that no option says anything of
+  std::vector<std::size_t> numbers_;
   /// so many rows are in order
   std::int64_t arranged_ = 0;
 };

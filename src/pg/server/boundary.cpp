@@ -2,8 +2,13 @@
 
 #include <exception>
 #include <new>
+#include <set>
 
 #include "pg/server/encoding.hpp"
+
+extern "C" {
+#include <access/xact.h>
+}
 
 namespace bayes::pg {
 
@@ -103,6 +108,16 @@ void report(int level, const std::string &message, const std::string &detail,
             (errmsg_internal("%s", texts[0]), texts[1][0] ? errdetail_internal("%s", texts[1]) : 0,
              texts[2][0] ? errhint("%s", texts[2]) : 0));
   });
+}
+
+void report_once(int level, const std::string &message, const std::string &detail,
+                 const std::string &hint) {
+  static TimestampTz statement = 0;
+  static std::set<std::string> said;
+  const TimestampTz now = GetCurrentStatementStartTimestamp();
+  if (now != statement) said.clear();
+  statement = now;
+  if (said.insert(message).second) report(level, message, detail, hint);
 }
 
 }  // namespace bayes::pg

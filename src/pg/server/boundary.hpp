@@ -103,6 +103,10 @@ template <Datum (*Body)(FunctionCallInfo)> Datum entry(FunctionCallInfo fcinfo) 
 void report(int level, const std::string &message, const std::string &detail = {},
             const std::string &hint = {});
 
+/// The same, unless this statement has said it already, as a fit for each of many groups would.
+void report_once(int level, const std::string &message, const std::string &detail = {},
+                 const std::string &hint = {});
+
 }  // namespace bayes::pg
 
 /// Defines an SQL-callable function; these are the only symbols that the module exports.

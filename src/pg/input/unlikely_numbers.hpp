@@ -1,0 +1,18 @@
+// Columns of numbers that are hardly measurements.
+#pragma once
+
+#include <vector>
+
+#include "data/rows.hpp"
+#include "document/row_columns.hpp"
+
+namespace bayes::pg {
+
+/// NOTICEs, each once in a statement, for columns among `numbers` (from 0) that look like the name
+/// of a row (called id, or ..._id, or with another whole number of a small range in every row), or
+/// like a frequency (called count, weight, ...). The fit takes them as any other number. `weights`:
+/// what to do about a frequency, for a HINT.
+void report_unlikely_numbers(RowSource &rows, const RowColumns &columns,
+                             const std::vector<std::size_t> &numbers, const char *weights);
+
+}  // namespace bayes::pg
