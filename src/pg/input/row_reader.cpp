@@ -162,9 +162,8 @@ void RowReader::add_column(RowColumn column, const std::vector<std::string> &lab
 
 void RowReader::expect(const ModelInfo &info, UnknownLabels unknown) {
   from_model_ = true;
-  unknown_ = unknown;
   for (const RowColumn &column : info.columns)
-    add_column({column.name, column.kind}, column.labels, unknown != UnknownLabels::added);
+    add_column({column.name, column.kind}, column.labels, unknown == UnknownLabels::missing);
   // Rows of a model without names are matched by position.
   if (info.columns.empty() && records())
     for (int j = 1; j <= info.dimension; ++j) add_column({message("f{}", j)}, {}, true);
@@ -346,16 +345,14 @@ std::optional<std::span<const double>> RowReader::read_fields(const Datum *value
     const std::size_t at = std::size_t(field.index);
     if (!labels_[j] || nulls[at]) continue;
     x_[j] = field.type->symbol(values[at], *labels_[j]);
-    const bool refused = unknown_ == UnknownLabels::refused;
-    if (!std::isnan(x_[j]) || (missing == Missing::keep && !refused)) continue;
-    if (missing == Missing::skip && !refused) return std::nullopt;
+    if (!std::isnan(x_[j]) || missing == Missing::keep) continue;
+    if (missing == Missing::skip) return std::nullopt;
     throw Error(Errc::invalid_argument,
                 message("{} has label {}, which the model does not know", place_of(j, number),
                         quoted(labels_[j]->unknown())),
                 message("It was fitted to {} different labels.", labels_[j]->size()),
-                refused ? "Leave such rows out with WHERE."
-                        : "A model that is fitted without option missing = error takes such a "
-                          "label as missing.");
+                "A model that is fitted without option missing = error takes such a label as "
+                "missing.");
   }
   return x_;
 }

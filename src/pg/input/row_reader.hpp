@@ -47,9 +47,7 @@ enum class UnknownLabels : char {
   /// a missing value, or an error if values must not be missing
   missing,
   /// one more label
-  added,
-  /// an error
-  refused
+  added
 };
 
 /// Reads the rows of one SQL type. What the columns of records are is known from a model (expect)
@@ -134,7 +132,6 @@ class RowReader {
   std::vector<std::unique_ptr<ColumnLabels>> labels_;
   std::vector<Field> fields_;
   bool any_labels_ = false;
-  UnknownLabels unknown_ = UnknownLabels::missing;
   /// columns are those of a model
   bool from_model_ = false;
   std::function<std::string(std::int64_t number)> name_row_;
