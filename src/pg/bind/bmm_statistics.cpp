@@ -17,7 +17,7 @@ constexpr RowCheck check = {[](const FitRequest &) {
                               return RowPolicy{.missing = Missing::keep,
                                                .max_dimension = bmm_max_dimension};
                             },
-                            ColumnUse::likelihoods, UnknownLabels::refused};
+                            ColumnUse::likelihoods, UnknownLabels::missing};
 
 /// NULL without rows.
 Datum statistics_of(const FitRequest &request, RowCollector &data, TupleDesc description,
