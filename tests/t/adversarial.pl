@@ -129,7 +129,8 @@ my @options = ('NULL', map { "'$_'" } '{}', 'null', '[]', '[{}]', '1', '"x"', 't
         '{"prior": {"a": 1e9}}', '{"prior": {"c": 1e-300}}', '{"prior": {"m": [1e300, -1e300]}}',
         '{"prior": {"m": [1e150, -1e150]}}', '{"prior": {"type": "independent", "C": 1e-300}}');
 my @keys = (qw(method covariance restarts init seed max_iter tol max_seconds missing on_error prior
-    covariance_floor batch_size kappa t0 scale models id weight), map { "prior.$_" } qw(type alpha m c a B C));
+    covariance_floor batch_size kappa t0 scale models id weight),
+    map { "prior.$_" } qw(type alpha m c a B C));
 my @nasty = ('null', 'true', '"x"', '""', '"' . 'y' x 3000 . '"', '"\u00fc"', -1, 0, 0.5, 1, 2,
     '1e300', '-1e300', '1e-300', '9223372036854775807', '1e400', '[]', '[[]]', '[1]', '[1, 2]',
     '[[1, 2], [3, 4]]', '[[1, 0], [0, 1]]', '[[1, 2], [2, 1]]', '[[1e200, 0], [0, 1e200]]',

@@ -56,6 +56,13 @@ like($said, qr/^NOTICE:  \w{5}: column "flag" has no numbers but 0 and 1, and is
     'numbers that are 0 and 1');
 my @remarks = $said =~ /^(?:WARNING|NOTICE):/mg;
 is(scalar @remarks, 2, 'the others are silent');
+$said = $session->run(q{SELECT id % 2, bmm_fit(r, 1) IS NULL FROM faithful, LATERAL (SELECT
+      sin(id) AS x, 1 AS one, 'a' AS label, id > 0 AS yes, NULLIF(7, id % 5) AS seven) AS r
+      GROUP BY 1});
+is(join(' ', $said =~ /^WARNING:  \w{5}: column "(\w+)" has the same value in every row$/mg),
+    'one label yes seven', 'columns that are constant, once for all groups');
+unlike($session->run(q{SELECT bmm_fit(r, 1) IS NULL FROM (SELECT sin(id) AS x, 'n' || id AS name,
+      1 AS one FROM faithful WHERE id < 10) AS r}), qr/column/, 'nine rows say little of a column');
 unlike($session->run(q{SELECT count(m) FROM (SELECT bmm_fit(r, 2, '{"likelihood": {"flag":
       "bernoulli"}}') AS m FROM (SELECT (id % 2)::int AS flag, sin(id) AS x
       FROM faithful) AS r) AS f}),

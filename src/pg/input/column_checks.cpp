@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "base/control.hpp"
@@ -30,9 +31,12 @@ void check_columns(RowSource &rows, std::int64_t count, const RowColumns &column
 
   std::vector<std::size_t> unseen(columns.size()), whole = normal_unasked;
   std::iota(unseen.begin(), unseen.end(), std::size_t(0));
+  std::vector<std::size_t> constant = unseen;
+  std::vector<double> value(columns.size(), std::numeric_limits<double>::quiet_NaN());
   const RowShape shape = rows.shape();
   std::vector<double> block(shape.block_doubles());
-  for (std::int64_t first = 0; first < rows.rows() && !(unseen.empty() && whole.empty());
+  for (std::int64_t first = 0;
+       first < rows.rows() && !(unseen.empty() && whole.empty() && constant.empty());
        first += block_rows) {
     poll_here();
     rows.read_block(first / block_rows, block.data());
@@ -47,6 +51,12 @@ void check_columns(RowSource &rows, std::int64_t count, const RowColumns &column
     };
     std::erase_if(unseen,
                   [&](std::size_t j) { return !all(j, [](double v) { return std::isnan(v); }); });
+    std::erase_if(constant, [&](std::size_t j) {
+      return !all(j, [&of = value[j]](double v) {
+        if (std::isnan(of)) of = v;
+        return v == of || std::isnan(v);
+      });
+    });
     std::erase_if(whole, [&](std::size_t j) {
       return !all(j, [](double v) { return v == 0 || v == 1 || std::isnan(v); });
     });
@@ -55,6 +65,12 @@ void check_columns(RowSource &rows, std::int64_t count, const RowColumns &column
     throw Error(Errc::invalid_argument, message("column {} is NULL in every row", names[unseen[0]]),
                 "There is nothing to learn from it.", leave_out_hint);
   if (count < few_rows) return;
+  for (const std::size_t j : constant)
+    report_once(WARNING, message("column {} has the same value in every row", names[j]),
+                "It tells no row from another.", leave_out_hint);
+  std::erase_if(whole, [&constant](std::size_t j) {
+    return std::find(constant.begin(), constant.end(), j) != constant.end();
+  });
   for (const std::size_t j : whole)
     report_once(NOTICE,
                 message("column {} has no numbers but 0 and 1, and is taken as normal", names[j]),

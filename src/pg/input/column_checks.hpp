@@ -10,10 +10,11 @@
 
 namespace bayes::pg {
 
-/// Says what is hardly meant: labels that name the rows, and zeros and ones as measurements, in
-/// those of `normal_unasked` (from 0), which are normal because nothing else was said. Throws
-/// Error(invalid_argument) for a column that says nothing at all. `count`: of the rows; those of
-/// weight 0 are none. `option` names the likelihoods. Each message comes once in a statement.
+/// Says what is hardly meant: labels that name the rows, one value in all of them, and zeros and
+/// ones as measurements, in those of `normal_unasked` (from 0), which are normal because nothing
+/// else was said. Throws Error(invalid_argument) for a column that says nothing at all. `count`: of
+/// the rows; those of weight 0 are none. `option` names the likelihoods. Each message comes once in
+/// a statement.
 void check_columns(RowSource &rows, std::int64_t count, const RowColumns &columns,
                    const std::vector<std::size_t> &normal_unasked, const char *option);
 

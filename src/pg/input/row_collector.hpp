@@ -38,7 +38,7 @@ struct RowCheck {
   /// Throws Error for options that cannot be.
   RowPolicy (*policy)(const FitRequest &request);
   ColumnUse use = ColumnUse::numbers;
-  /// labels that the model does not know which the request has
+  /// what a label is that the model of the request does not know
   UnknownLabels unknown = UnknownLabels::added;
 };
 
