@@ -34,8 +34,6 @@ struct Sequences {
   std::int64_t steps = 0;
   /// number of steps, each weighted with the weight of its sequence
   double weight = 0;
-  /// of steps whose elements are all missing
-  double unobserved = 0;
   /// of all sequences
   double weights = 0;
   /// steps of the longest sequence
@@ -43,6 +41,8 @@ struct Sequences {
   std::vector<LongSequence> long_ones = {};
   /// if not 0: an observation is one whole number from 0 to values - 1, or missing
   int values = 0;
+  /// the weight of steps whose elements are all missing
+  double unobserved = 0;
 };
 
 /// Writes sequences into a store of rows: `append(x, weight)` takes one row of d (+ 1 if labelled)

@@ -113,7 +113,9 @@ BOOST_AUTO_TEST_CASE(fits_do_not_depend_on_threads_or_storage) {
                     data.all.weight,
                     data.all.weights,
                     data.all.longest,
-                    data.all.long_ones};
+                    data.all.long_ones,
+                    data.all.values,
+                    data.all.unobserved};
     bayes::Control control;
     control.threads = 2;
     BOOST_TEST((bits(*bayes::hmm_fit(there, first_letters(3), 3, Document(options),

@@ -177,8 +177,7 @@ SELECT is(hmm_decode(model, '{}'::log[]), '{}', 'no steps') FROM mixed;
 SELECT results_eq($$SELECT hmm_decode(model, l) OVER w FROM log AS l JOIN (VALUES ('a', 1),
     ('b', 2), ('c', 1)) AS v(machine, which) USING (machine) JOIN (SELECT 1 AS which, model
     FROM mixed UNION ALL SELECT 2, model FROM fits WHERE method = 'em' AND form = 'typed') AS m
-    USING (which)
-    WINDOW w AS (PARTITION BY machine ORDER BY t) ORDER BY machine, t$$,
+    USING (which) WINDOW w AS (PARTITION BY machine ORDER BY t) ORDER BY machine, t$$,
   $$SELECT s FROM sequences JOIN forms USING (machine), mixed, fits,
     unnest(CASE machine WHEN 'b' THEN hmm_decode(fits.model, vectors)
       ELSE hmm_decode(mixed.model, rows) END) WITH ORDINALITY AS u(s, t)
