@@ -183,8 +183,8 @@ COMMENT IS 'What was fitted and how, one row. rows: used; skipped: left out beca
   'estimate; bic: -2 log_likelihood + parameters ln(observations), NULL after sampling; '
   'observations: rows (of hmm steps that are not entirely missing), by their weights; incomplete: '
   'rows used that miss an element; entropy: how '
-  'certain the components of rows are, 1 - sum of the entropies of their probabilities / '
-  '(observations ln(components)), from 0 to 1; the last five are NULL for models that have no '
+  'certain the components of rows are, 1 - sum of the entropies of their probabilities at the point '
+  'estimate / (observations ln(components)), from 0 to 1; the last five are NULL for models that have no '
   'such number.';
 
 CREATE FUNCTION bayes_trace(model bayes_model)

@@ -218,15 +218,15 @@ void dirichlet_marginals(std::span<const double> alpha, double rest, Marginal *o
 }
 
 MarginalMixture::MarginalMixture(std::span<const Marginal> parts) : parts_(parts) {
-  const double share = 1 / double(parts.size());
-  mean_ = 0;
-  for (const Marginal &part : parts) mean_ += share * part.mean();
-  double variance = 0;
+  const double count = double(parts.size());
+  double sum = 0, squares = 0;
+  for (const Marginal &part : parts) sum += part.mean();
+  mean_ = sum / count;
   for (const Marginal &part : parts) {
     const double own = part.deviation(), away = part.mean() - mean_;
-    variance += share * (own * own + away * away);
+    squares += own * own + away * away;
   }
-  deviation_ = std::sqrt(variance);
+  deviation_ = std::sqrt(squares / count);
 }
 
 double MarginalMixture::quantile(double p) const {

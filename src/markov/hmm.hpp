@@ -16,7 +16,7 @@
 #include "data/sequences.hpp"
 #include "document/document.hpp"
 #include "document/model.hpp"
-#include "families/parameter.hpp"
+#include "document/parameter.hpp"
 
 namespace bayes {
 

@@ -14,7 +14,7 @@
 #include "data/rows.hpp"
 #include "document/document.hpp"
 #include "document/model.hpp"
-#include "families/parameter.hpp"
+#include "document/parameter.hpp"
 #include "mcmc/stored_draws.hpp"
 
 namespace bayes {

@@ -1,5 +1,5 @@
 -- How well latent class models fit tables of answers.
-SELECT plan(25);
+SELECT plan(28);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 \ir ../lib/interface.sql
@@ -95,6 +95,18 @@ SELECT is((df, g2 >= 0, g2_p, x2_p), (-2::float8, true, NULL::float8, NULL::floa
   'more parameters than patterns')
 FROM (SELECT bmm_fit(x[1:2], 2, '{"method": "em"}', count) AS model FROM answers) AS f,
   LATERAL (SELECT (bmm_fit_statistics(model, x[1:2], count)).* FROM answers) AS s;
+
+-- ---- columns of a query are matched by name, labels by text ----
+
+CREATE TABLE named AS SELECT (ARRAY['yes', 'no', 'never'])[1 + i % 3] AS a,
+  CASE WHEN i % 7 > 0 THEN i % 2 = 0 OR i % 3 = 1 END AS b, i FROM generate_series(1, 90) AS i;
+CREATE TABLE of_named AS SELECT bmm_fit(r, 2, '{"method": "em"}') AS model
+FROM (SELECT a, b FROM named) AS r;
+SELECT is((SELECT s FROM bmm_fit_statistics(query::bayes_query, model) AS s),
+  (SELECT bmm_fit_statistics(model, n) FROM named AS n WHERE query !~ 'WHERE' OR a <> 'never'),
+  query)
+FROM of_named, (VALUES ('SELECT a, b FROM named'), ('SELECT i, b, a FROM named'),
+  ($$SELECT b, a FROM named WHERE a <> 'never'$$)) AS q(query);
 
 -- ---- the interface ----
 

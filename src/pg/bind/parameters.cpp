@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "document/model.hpp"
+#include "families/parameter.hpp"
 
 namespace bayes::pg {
 

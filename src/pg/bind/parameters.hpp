@@ -2,7 +2,7 @@
 // has describe_parameters.
 #pragma once
 
-#include "families/parameter.hpp"
+#include "document/parameter.hpp"
 #include "pg/values/model_value.hpp"
 #include "pg/values/results.hpp"
 

@@ -23,8 +23,7 @@ QueryRows::QueryRows(FunctionCallInfo fcinfo, const char *family, RowCollector::
       sql, given,
       [&](const QueryForm &form) -> RowCollector & {
         data_ = make_in<RowCollector>(context_, "pg_bayes data", form.item);
-        if (form.columns) data_->describe(form.columns);
-        data_->begin(request, check);
+        data_->begin(request, check, form.columns);
         return *data_;
       },
       names, check.use != ColumnUse::numbers);

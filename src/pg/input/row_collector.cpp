@@ -41,7 +41,7 @@ void check_likelihood_of_start(const Document &given, const RowColumns &columns,
 
 }  // namespace
 
-void RowCollector::begin(FitRequest &request, const Check &check) {
+void RowCollector::begin(FitRequest &request, const Check &check, TupleDesc columns) {
   request_ = &request;
   check_ = check;
   if (request.start) {
@@ -49,7 +49,8 @@ void RowCollector::begin(FitRequest &request, const Check &check) {
     expected_by_ = "the model";
     if (!reader_.described()) reader_.expect(request.start->info, check.unknown);
   }
-  if (!reader_.records() || (reader_.described() && !request.start)) decide();
+  if (columns) reader_.describe(columns);
+  if (columns || !reader_.records() || (reader_.described() && !request.start)) decide();
 }
 
 /// What the columns are is known: so is how the options are to be understood.

@@ -51,8 +51,9 @@ class RowCollector : public WeightedCollector {
         reader_(context, form.type) {}
 
   /// Records are checked once their columns are known, which then decide what likelihoods the
-  /// request's options have.
-  void begin(FitRequest &request, const Check &check);
+  /// request's options have. `columns`: rows come by add_fields(), as attributes of this
+  /// description.
+  void begin(FitRequest &request, const Check &check, TupleDesc columns = nullptr);
   const RowPolicy &policy() const { return policy_; }
   /// The columns of records, labels in the order of their codes.
   RowColumns columns() const { return reader_.columns(); }
@@ -65,8 +66,6 @@ class RowCollector : public WeightedCollector {
     take(reader_.read(item.values[0].value, seen_, policy_.missing), weight_of(item));
   }
 
-  /// Rows come by add_fields(), as attributes of this description; called before begin().
-  void describe(TupleDesc description) { reader_.describe(description); }
   /// `weight`: as of an Item
   void add_fields(const Datum *values, const bool *nulls, const NullableDatum *weight) {
     ++seen_;
