@@ -173,7 +173,7 @@ void BernoulliMixture::moments(std::vector<double> &mean, std::vector<double> &c
 }
 
 std::span<const double> BernoulliMixture::log_joint(std::span<const double> x) const {
-  check_product_row(state->columns(), x);
+  check_product_row(state->columns(), info.columns, x);
   if (!scorer_) scorer_ = std::make_unique<Scorer>(*state);
   Scorer &s = *scorer_;
   if (s.draws) return s.draws->log_joint(x.data());

@@ -217,7 +217,7 @@ PredictiveErrors DirichletProcessMixture::mcse(std::span<const double> x, Contro
 
 void DirichletProcessMixture::check_row(std::span<const double> x) const {
   if (const auto *product = std::get_if<DpmmFitted<ProductPosterior>>(&state->fitted))
-    check_product_row(*product->prior.columns, x);
+    check_product_row(*product->prior.columns, info.columns, x);
 }
 
 }  // namespace bayes

@@ -183,7 +183,7 @@ SELECT is(advice(statement), said, statement) FROM (VALUES
     'The limit is 4 million draws. | Ask for fewer chains or draws, or raise thin.'),
   ($q$SELECT dpmm_fit(CASE WHEN id = 7 THEN ARRAY[1, NULL] ELSE x END,
     '{"missing": "error"}') FROM few$q$,
-    'Leave such rows out with WHERE or FILTER; a function with options takes {"missing": "skip"}.'),
+    'Option missing = marginalize takes it as not observed; or leave such rows out with WHERE.'),
   ($q$SELECT dpmm_draws(vi) FROM given$q$, 'Fit with option method "collapsed", "gibbs" or '
     '"slice".'),
   ($q$SELECT dpmm_clusters(gmm) FROM given$q$, 'bayes_info(model) shows the family of a model.'),

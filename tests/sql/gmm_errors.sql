@@ -356,7 +356,7 @@ SELECT is(advice(statement), said, statement) FROM (VALUES
     'All rows of one model have the same length.'),
   ($q$SELECT gmm_fit(CASE WHEN id = 7 THEN ARRAY[1, NULL] ELSE x END, 2,
     '{"missing": "error"}') FROM faithful$q$,
-    'Leave such rows out with WHERE or FILTER; a function with options takes {"missing": "skip"}.'),
+    'Option missing = marginalize takes it as not observed; or leave such rows out with WHERE.'),
   ($q$SELECT gmm_predict(strict, '{1,NULL}') FROM given$q$,
     'A model that is fitted without option missing = error takes such rows.'),
   ($q$SELECT gmm_predict(vi, '{1,-Infinity}') FROM given$q$, 'Leave such rows out with WHERE.'),

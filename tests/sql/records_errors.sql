@@ -1,5 +1,5 @@
 -- Records that cannot be rows: what is said, and what to do about it.
-SELECT plan(49);
+SELECT plan(50);
 \ir ../lib/errors.sql
 SET client_min_messages = error;
 
@@ -108,7 +108,10 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
     FROM models, (SELECT 20 AS age, NULL AS city, true AS member) AS p$$,
     '22004 column "city" is NULL'),
   ('SELECT bmm_predict(model, ARRAY[1, 7, 1]) FROM models',
-    '22023 element 2 is 7, but must be a whole number from 0 to 2'),
+    '22023 column "city" is 7, but must be a whole number from 0 to 2'),
+  ('SELECT bmm_predict(model, p)
+    FROM models, (SELECT 7 AS other, 20 AS age, ''c1'' AS city, 7 AS member) AS p',
+    '22023 column "member" is 7, but must be 0 or 1'),
   ('SELECT bmm_predict(model, 5) FROM models',
     '2202E the array has 1 element, but the model has 3'),
   ('SELECT gmm_predict(strict, p) FROM numbers, (SELECT 1 AS age, NULL::int AS square) AS p',

@@ -110,11 +110,15 @@ std::vector<std::vector<double>> categories_seen(RowSource &rows,
 
 }  // namespace
 
-void check_product_row(const Columns &columns, std::span<const double> x, std::int64_t row) {
+void check_product_row(const Columns &columns, const RowColumns &names, std::span<const double> x) {
   columns.for_each([&](int j, const Column &column, const ColumnOffsets &) {
     const double value = x[std::size_t(j)];
     if (!column.allowed(value) && !std::isnan(value))
-      unsuitable(value, column.name, column.requirement(), message("element {}", j + 1), row, true);
+      unsuitable(value, column.name, column.requirement(),
+                 names.empty()
+                     ? message("element {}", j + 1)
+                     : message("column {}", describe(Document(names[std::size_t(j)].name))),
+                 0, true);
   });
 }
 

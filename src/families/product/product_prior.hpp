@@ -58,10 +58,10 @@ BAYES_API ProductPosterior widened(const ProductPosterior &q, const ProductPoste
 BAYES_API ProductPoint widened(const ProductPoint &point, const Vector &counts,
                                const ProductPosterior &prior);
 
-/// Throws Error(invalid_argument) for an element of a row that its column does not know; with `row`
-/// from 1, or 0 for the row of a scalar function. NaN is missing.
-BAYES_API void check_product_row(const Columns &columns, std::span<const double> x,
-                                 std::int64_t row = 0);
+/// Throws Error(invalid_argument) for an element of the row of a scalar function that its column
+/// does not know; `names` are those of the model's rows, or empty. NaN is missing.
+BAYES_API void check_product_row(const Columns &columns, const RowColumns &names,
+                                 std::span<const double> x);
 
 /// The prior of one component. Given keys are numbers, or arrays with one for each element of that
 /// family; what is not given is the family's default_prior. Throws Error(invalid_argument) for

@@ -46,10 +46,6 @@ void check_shape(const Header &header, std::int64_t row) {
               "A row of numbers is a one-dimensional array.");
 }
 
-constexpr const char *missing_hint =
-    "Leave such rows out with WHERE or FILTER; a function with options takes {\"missing\": "
-    "\"skip\"}.";
-
 /// Is every element finite and within bounds? Branch-free, so that it costs almost nothing.
 bool all_usable(std::span<const double> x) {
   bool usable = true;
@@ -148,10 +144,11 @@ void refuse_value(std::optional<double> x, const std::string &where, std::int64_
   if (!x || !std::isfinite(*x))
     throw Error(x ? Errc::invalid_argument : Errc::null_value,
                 message("{} is {}", where, x ? shown(*x) : "NULL"), {},
-                row > 0               ? missing_hint
-                : x && std::isinf(*x) ? "Leave such rows out with WHERE."
-                                      : "A model that is fitted without option missing = error "
-                                        "takes such rows.");
+                x && std::isinf(*x) ? "Leave such rows out with WHERE."
+                : row > 0 ? "Option missing = marginalize takes it as not observed; or leave such "
+                            "rows out with WHERE."
+                          : "A model that is fitted without option missing = error takes such "
+                            "rows.");
   throw Error(Errc::numeric, message("{} is {}, too large to compute with", where, shown(*x)),
               "The largest absolute value that a row may hold is 1e150.",
               "Choose another unit of measurement.");
