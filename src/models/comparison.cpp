@@ -80,7 +80,7 @@ void compare_components(const Model &before, const Model &after,
   const auto one = described(before, by_name, own), other = described(after, by_name, of_partner);
   for (const MatchedComponents &pair : pairs) {
     // Below that it is what rounding takes from the overlap of a component with itself.
-    const double apart = 1 - pair.overlap, distance = std::sqrt(apart > 1e-12 ? apart : 0.0);
+    const double apart = 1 - pair.overlap, distance = apart <= 1e-12 ? 0 : std::sqrt(apart);
     std::unordered_map<std::string, const Described *> partners;
     if (pair.after >= 0)
       for (const Described &p : other[std::size_t(pair.after)]) partners.emplace(p.key, &p);

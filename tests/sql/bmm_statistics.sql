@@ -98,15 +98,15 @@ FROM (SELECT bmm_fit(x[1:2], 2, '{"method": "em"}', count) AS model FROM answers
 
 -- ---- columns of a query are matched by name, labels by text ----
 
-CREATE TABLE named AS SELECT (ARRAY['yes', 'no', 'never'])[1 + i % 3] AS a,
+CREATE TABLE survey AS SELECT (ARRAY['yes', 'no', 'never'])[1 + i % 3] AS a,
   CASE WHEN i % 7 > 0 THEN i % 2 = 0 OR i % 3 = 1 END AS b, i FROM generate_series(1, 90) AS i;
-CREATE TABLE of_named AS SELECT bmm_fit(r, 2, '{"method": "em"}') AS model
-FROM (SELECT a, b FROM named) AS r;
+CREATE TABLE of_survey AS SELECT bmm_fit(r, 2, '{"method": "em"}') AS model
+FROM (SELECT a, b FROM survey) AS r;
 SELECT is((SELECT s FROM bmm_fit_statistics(query::bayes_query, model) AS s),
-  (SELECT bmm_fit_statistics(model, n) FROM named AS n WHERE query !~ 'WHERE' OR a <> 'never'),
+  (SELECT bmm_fit_statistics(model, n) FROM survey AS n WHERE query !~ 'WHERE' OR a <> 'never'),
   query)
-FROM of_named, (VALUES ('SELECT a, b FROM named'), ('SELECT i, b, a FROM named'),
-  ($$SELECT b, a FROM named WHERE a <> 'never'$$)) AS q(query);
+FROM of_survey, (VALUES ('SELECT a, b FROM survey'), ('SELECT i, b, a FROM survey'),
+  ($$SELECT b, a FROM survey WHERE a <> 'never'$$)) AS q(query);
 
 -- ---- the interface ----
 
