@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(scores_are_integrals_over_what_is_missing) {
 /// One state: the posterior of a normal distribution, which gibbs of a mixture with one component
 /// samples as well. A step that counted as entirely missing, or as what is expected of it, would
 /// give another one.
-BOOST_AUTO_TEST_CASE(gibbs_draws_what_is_missing) {
+BOOST_AUTO_TEST_CASE(gibbs_draws_what_is_missing, *boost::unit_test::label("long")) {
   const support::Matrix x = steps(60, 3, 0.35);
   for (const auto &shape : hmm_shapes) BOOST_TEST_CONTEXT(shape) {
       Options options = {{"method", "gibbs"},
