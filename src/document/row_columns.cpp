@@ -53,6 +53,11 @@ RowColumns read_columns(const Document &document, int dimension) {
   return out;
 }
 
+const std::string *label_of(const RowColumn &column, double code) {
+  const bool labelled = code >= 0 && code < double(column.labels.size());
+  return labelled ? &column.labels[std::size_t(code)] : nullptr;
+}
+
 int find_column(const RowColumns &columns, std::string_view name) {
   for (std::size_t j = 0; j < columns.size(); ++j)
     if (columns[j].name == name) return int(j);

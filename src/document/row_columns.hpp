@@ -37,6 +37,10 @@ BAYES_API RowColumns read_columns(const Document &document, int dimension);
 /// The position of a column of this name, or -1.
 BAYES_API int find_column(const RowColumns &columns, std::string_view name);
 
+/// The label of a category of this code; null if it has none, as a code that was read from an array
+/// need not.
+BAYES_API const std::string *label_of(const RowColumn &column, double code);
+
 /// Names given by position alone: f1, f2, ... as those of ROW(...).
 BAYES_API bool by_position(const RowColumns &columns);
 

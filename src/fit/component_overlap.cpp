@@ -123,8 +123,8 @@ std::vector<int> places_of_categories(const Column &before, const RowColumn *lab
     codes.emplace(labels_after->labels[i], i);
   for (int i = 0; i < before.numbers_of_name(); ++i) {
     double value = before.value(i);
-    if (by_label && value < double(labels_before->labels.size())) {
-      const auto found = codes.find(labels_before->labels[std::size_t(value)]);
+    if (const std::string *const label = by_label ? label_of(*labels_before, value) : nullptr) {
+      const auto found = codes.find(*label);
       value = found == codes.end() ? -1 : double(found->second);
     }
     const bool known = value == value && after.allowed(value);

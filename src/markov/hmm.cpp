@@ -41,10 +41,9 @@ const std::vector<std::string> &HiddenMarkovModel::symbol_names() const { return
 
 std::string HiddenMarkovModel::name_of_category(int element, int value, double number) const {
   if (symbols()) return state->symbols[std::size_t(value)];
-  if (!info.columns.empty()) {
-    const std::vector<std::string> &labels = info.columns[std::size_t(element)].labels;
-    if (number < double(labels.size())) return labels[std::size_t(number)];
-  }
+  if (!info.columns.empty())
+    if (const std::string *label = label_of(info.columns[std::size_t(element)], number))
+      return *label;
   return std::to_string(std::int64_t(number));
 }
 

@@ -54,11 +54,9 @@ std::vector<std::vector<Described>> described(const Model &model, bool by_name,
     } else if (p.label) {
       one.label = *p.label;
     } else if (!std::isnan(p.category)) {
-      const auto code = std::size_t(p.category);
-      const bool labelled =
-          !columns.empty() && code < columns[std::size_t(p.element)].labels.size();
-      one.label = labelled ? columns[std::size_t(p.element)].labels[code]
-                           : message("{}", std::int64_t(p.category));
+      const std::string *const label =
+          columns.empty() ? nullptr : label_of(columns[std::size_t(p.element)], p.category);
+      one.label = label ? *label : message("{}", std::int64_t(p.category));
     }
     one.key = message("{}\n{}\n{}", one.name, by_name ? one.column : std::to_string(p.element),
                       one.label.value_or(""));

@@ -1,6 +1,6 @@
 -- Records of tables as they come: one column and many, generated ones, labels that collate as
 -- equal, values of an enum that get other names.
-SELECT plan(28);
+SELECT plan(32);
 \ir ../lib/checks.sql
 
 -- ---- as many columns as a row can have, and one ----
@@ -149,5 +149,24 @@ SELECT results_eq($$SELECT * FROM gmm_fit('SELECT v, 1 FROM items', 2)$$,
 SELECT results_eq($$SELECT id, cluster FROM dpmm_cluster('SELECT id, v FROM items',
     '{"draws": 20}')$$, $$SELECT id, cluster FROM dpmm_cluster(
     'SELECT id, numbers_of(v) FROM items', '{"draws": 20}')$$, 'and names');
+
+-- ---- codes in arrays that are no label ----
+
+CREATE TABLE coded AS SELECT bmm_fit(r, 1) AS labelled
+FROM (SELECT chr(97 + i % 3) AS l, i % 2 = 0 AS b FROM generate_series(1, 60) AS i) AS r;
+ALTER TABLE coded ADD COLUMN model bayes_model;
+UPDATE coded SET model = (SELECT bmm_fit(ARRAY[i % 5 - 1, i % 2]::float8[], labelled)
+                          FROM generate_series(1, 60) AS i);
+SELECT results_eq($$SELECT category, label FROM coded, bmm_parameters(model)
+    WHERE column_name = 'l' ORDER BY category$$,
+  $$VALUES (-1::int8, NULL), (0, 'a'), (1, 'b'), (2, 'c'), (3, NULL)$$, 'have no label');
+SELECT is(count(*), 1::bigint, 'components match nevertheless')
+FROM coded, bayes_match(labelled, model);
+SELECT ok(count(*) > 0, 'and compare') FROM coded, bayes_compare(labelled, model);
+SELECT set_eq($$SELECT p.category, p.label FROM coded, LATERAL (
+    SELECT p.* FROM unnest((SELECT bmm_profile(model, ARRAY[i % 5 - 1, i % 2]::float8[])
+                            FROM generate_series(1, 60) AS i)) AS p) AS p
+    WHERE p.column_name = 'l'$$,
+  $$VALUES (-1::int8, NULL), (0, 'a'), (1, 'b'), (2, 'c'), (3, NULL)$$, 'nor do profiles fail');
 
 SELECT * FROM finish();

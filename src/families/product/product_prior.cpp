@@ -232,13 +232,12 @@ SharedColumns with_labels_of(const Columns &columns, const RowColumns &before,
     const Column &column = columns.column(int(j));
     for (int i = 0; i < column.numbers_of_name(); ++i) {
       // Categories that option categories added have no label, and stand behind those that have.
-      const double code = column.value(i), labels = double(had.size());
-      const bool labelled = code >= 0 && code < labels;
-      values.push_back(
-          labelled   ? double(std::lower_bound(has.begin(), has.end(), had[std::size_t(code)]) -
-                            has.begin())
-          : code < 0 ? code
-                     : code - labels + double(has.size()));
+      const double code = column.value(i);
+      const std::string *const label = label_of(before[j], code);
+      values.push_back(label
+                           ? double(std::lower_bound(has.begin(), has.end(), *label) - has.begin())
+                       : code < 0 ? code
+                                  : code - double(had.size()) + double(has.size()));
     }
     specs[j].set_categories(std::move(values));
   }

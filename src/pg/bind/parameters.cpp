@@ -13,8 +13,7 @@ void emit_parameter(ResultRows &result, const ModelInfo &info, const Parameter &
   const RowColumn *const column = named ? &info.columns[std::size_t(p.element)] : nullptr;
   const bool category = !std::isnan(p.category);
   const std::string *label = p.label;
-  if (!label && column && category && p.category < double(column->labels.size()))
-    label = &column->labels[std::size_t(p.category)];
+  if (!label && column && category) label = label_of(*column, p.category);
   result.row({p.component + 1, p.element < 0 ? Cell() : Cell(p.element + 1),
               column ? Cell::text(column->name) : Cell(),
               p.likelihood ? Cell::text(p.likelihood) : Cell(), Cell::text(p.name),

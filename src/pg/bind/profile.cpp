@@ -14,8 +14,8 @@ ProfileState *profile_state(FunctionCallInfo fcinfo) {
 void require_same_model(const Model &first, const Model &model) {
   // A model that has left the cache is parsed anew, so its address may differ.
   const ModelInfo &a = first.info, &b = model.info;
-  if (&first != &model &&
-      (a.objective != b.objective || a.seconds != b.seconds || a.components != b.components))
+  if (&first != &model && (a.objective != b.objective || a.seconds != b.seconds ||
+                           a.components != b.components || a.dimension != b.dimension))
     throw Error(Errc::invalid_argument, "the rows of a profile have different models", {},
                 "Group the rows by the model: GROUP BY model.");
 }
@@ -29,12 +29,12 @@ Datum profile_final(FunctionCallInfo fcinfo) {
     poll_interrupts();
     const RowColumn *const column = columns.empty() ? nullptr : &columns[std::size_t(e.element)];
     const bool category = !std::isnan(e.category);
-    const bool labelled = category && column && e.category < double(column->labels.size());
+    const std::string *const label = category && column ? label_of(*column, e.category) : nullptr;
     const Cell cells[] = {e.component + 1,
                           e.element + 1,
                           column ? Cell::text(column->name) : Cell(),
                           category ? Cell(std::int64_t(e.category)) : Cell(),
-                          labelled ? Cell::text(column->labels[std::size_t(e.category)]) : Cell(),
+                          label ? Cell::text(*label) : Cell(),
                           e.rows,
                           Cell::or_null(e.value),
                           Cell::or_null(e.others),
