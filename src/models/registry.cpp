@@ -1,6 +1,7 @@
 // The families that a stored model can be of: one line each.
 #include "document/model.hpp"
 #include "factor/nmf.hpp"
+#include "classification/nb.hpp"
 #include "factor/pmf.hpp"
 #include "markov/hmm.hpp"
 #include "mixture/bmm.hpp"
@@ -24,6 +25,7 @@ constexpr Family families[] = {
     {"lda", read_topic_model},
     {"nmf", read_nmf_model},
     {"pmf", read_pmf_model},
+    {"nb", read_bayes_classifier},
 };
 
 }  // namespace

@@ -181,6 +181,7 @@ struct Categorical : ConjugateColumn<Categorical> {
   }
 
   void add(double x, double *s) const { ++s[int(x)]; }
+  void add(double x, double weight, double *s) const { s[int(x)] += weight; }
   bool remove(double x, const double *, double *s) const {
     --s[int(x)];
     return true;

@@ -148,6 +148,8 @@ concept ColumnFamily = requires(const F &family, const double *in, double *out,
   // Statistics.
   family.scale(x, out);  // multiplies all weights by x
   family.add(x, out);    // adds a row
+  family.add(x, x, out);  // adds a row of this weight; without the bound of its rounding error
+  family.merge(in, out);  // adds the rows of other statistics
   // removes a row; needs the prior; false if precision was lost
   { family.remove(x, in, out) } -> std::same_as<bool>;
 
