@@ -20,10 +20,9 @@ constexpr double not_there = std::numeric_limits<double>::quiet_NaN();
 [[noreturn]] void refuse_element(const NbTotals &totals, const Column &column, int feature,
                                  double x) {
   const std::string where =
-      totals.names.empty()
-          ? message("element {}", feature + 1)
-          : message("{} {}", totals.sparse ? "feature" : "column",
-                    describe(Document(totals.names[std::size_t(feature)].name)));
+      totals.names.empty() ? message("element {}", feature + 1)
+                           : message("{} {}", totals.sparse ? "feature" : "column",
+                                     describe(Document(totals.names[std::size_t(feature)].name)));
   throw Error(Errc::invalid_argument,
               message("{} is {}, but must be {}", where, describe_number(x), column.requirement()),
               message("Its likelihood is {}.", column.name));
@@ -57,16 +56,22 @@ NbClass BayesClassifier::class_of(int k) const {
           std::sqrt(a / whole * ((whole - a) / whole) / (whole + 1))};
 }
 
+double BayesClassifier::free_parameters() const {
+  const NbTotals &totals = state->totals;
+  const double d = double(totals.joint.size());
+  double each = d + d * (d + 1) / 2;
+  for (std::size_t i = 0; i < totals.naive.size(); ++i)
+    each += totals.product.columns->column(int(i)).free_parameters();
+  return totals.size() * each + totals.size() - 1;
+}
+
+double BayesClassifier::observations() const { return state->totals.total(); }
+
 bool BayesClassifier::sparse() const { return state->totals.sparse; }
 
 std::int32_t BayesClassifier::find_feature(std::string_view name) const {
-  const RowColumns &names = state->totals.names;
-  const auto at =
-      std::lower_bound(names.begin(), names.end(), name,
-                       [](const RowColumn &column, std::string_view wanted) {
-                         return column.name < wanted;
-                       });
-  return at != names.end() && at->name == name ? std::int32_t(at - names.begin()) : -1;
+  const auto found = state->features.find(name);
+  return found == state->features.end() ? -1 : found->second;
 }
 
 void BayesClassifier::State::learn() {
@@ -85,14 +90,18 @@ void BayesClassifier::State::prepare() {
   x.resize(totals.naive.size());
   y.resize(totals.joint.size());
   for (std::size_t i = 0; i < padded; ++i) base[i] = 0;
+  features.clear();
+  if (totals.sparse)
+    for (std::size_t j = 0; j < totals.names.size(); ++j)
+      features.emplace(totals.names[j].name, std::int32_t(j));
   if (totals.sparse && naive) {
     for (std::size_t i = 0; i < x.size(); ++i)
       x[i] = totals.is_zero_if_absent(totals.naive[i]) ? 0 : not_there;
     naive->log_predictive(x.data(), base.data());
   }
   for (int c = 0; c < k; ++c)
-    base[std::size_t(c)] += std::log((options.alpha + totals.weight(c)) /
-                                     (alpha_of_all() + totals.total()));
+    base[std::size_t(c)] +=
+        std::log((options.alpha + totals.weight(c)) / (alpha_of_all() + totals.total()));
 }
 
 std::span<const double> BayesClassifier::log_joint(std::span<const double> row) const {
@@ -134,10 +143,8 @@ std::span<const double> BayesClassifier::log_joint(std::span<const NbWord> words
   std::copy_n(s.base.data(), s.base.size(), s.scores.data());
   // All features of sparse rows are naive.
   for (const NbWord &word : words)
-    s.naive->replace_element(word.feature,
-                             s.totals.is_zero_if_absent(word.feature) ? 0 : not_there,
-                             checked_element(s.totals, word.feature, word.value),
-                             s.scores.data());
+    s.naive->replace_element(word.feature, s.totals.is_zero_if_absent(word.feature) ? 0 : not_there,
+                             checked_element(s.totals, word.feature, word.value), s.scores.data());
   return {s.scores.data(), k};
 }
 
@@ -158,8 +165,20 @@ void BayesClassifier::describe_features(std::optional<double> level,
     place[std::size_t(s.totals.joint[i])] = int(i);
     is_joint[std::size_t(s.totals.joint[i])] = 1;
   }
+  // A column of labels that is NULL in all rows has no labels to tell of.
+  std::vector<bool> unseen(place.size());
+  for (std::size_t i = 0; i < s.totals.naive.size(); ++i) {
+    const Column &column = s.totals.product.columns->column(int(i));
+    unseen[std::size_t(s.totals.naive[i])] =
+        column.by_value && (s.totals.product.values
+                                .middleRows(s.totals.product.columns->offsets(int(i)).statistics,
+                                            column.numbers_of_name())
+                                .array() == 0)
+                               .all();
+  }
   for (int k = 0; k < classes(); ++k)
     for (std::size_t j = 0; j < place.size(); ++j) {
+      if (unseen[j]) continue;
       poll_here();
       marginals.clear();
       std::vector<Parameter> numbers;

@@ -49,6 +49,9 @@ class BAYES_API BayesClassifier final : public Model {
   int find_label(std::string_view label) const;
   NbClass class_of(int k) const;
 
+  double free_parameters() const override;
+  double observations() const override;
+
   /// Are rows sets of named features?
   bool sparse() const;
   /// Of sparse rows: the number of a feature, -1 if the model does not know it.
@@ -65,9 +68,8 @@ class BAYES_API BayesClassifier final : public Model {
   /// The numbers of the features of all classes; the component is the class.
   void describe_features(std::optional<double> level, const TakeParameter &take) const;
 
-  /// Adds the rows of another classifier. Throws Error: wrong_family; invalid_argument if it has
-  /// other features, options or another prior.
-  void absorb(const Model &other);
+  /// Default priors are then those of all rows.
+  void merge(const Model &other) override;
 
   struct State;
   const std::unique_ptr<State> state;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 #include <string_view>
+#include <unordered_map>
 
 #include "base/control.hpp"
 #include "base/message.hpp"
@@ -15,9 +16,10 @@ namespace bayes {
 
 /// A feature, and where its statistics are in those of a class.
 struct NbAccumulator::Slot {
-  std::string name;
+  std::string name = {};
   ValueKind kind = ValueKind::number;
   ColumnKind likelihood = {};
+  /// null while no row has a value
   const Column *family = nullptr;
   int element = 0;
   /// of a categorical feature its number among those; else -1
@@ -55,15 +57,9 @@ void NbAccumulator::begin(const NbOptions &options, const NbTotals *start) {
   start_->specs = start->specs;
 }
 
-void NbAccumulator::add_slot(const RowColumn *name, const std::string &likelihood) {
-  Slot slot;
-  if (name) {
-    slot.name = name->name;
-    slot.kind = name->kind;
-  }
+void NbAccumulator::set_likelihood(Slot &slot, const std::string &likelihood) {
   slot.likelihood = *likelihood_named(likelihood);
   slot.family = &column_family(slot.likelihood);
-  slot.element = int(slots_.size());
   slot.any_value = likelihood == normal_family;
   slot.joint = slot.any_value && options_->full_covariance;
   slot.zero = sparse_ && options_->absent_is_zero && zero_if_absent({slot.likelihood});
@@ -75,7 +71,6 @@ void NbAccumulator::add_slot(const RowColumn *name, const std::string &likelihoo
     slot.offset = size_;
     size_ += std::size_t(slot.family->size().statistics);
   }
-  slots_.push_back(std::move(slot));
 }
 
 void NbAccumulator::set_columns(const RowColumns &names, int dimension) {
@@ -96,8 +91,16 @@ void NbAccumulator::set_columns(const RowColumns &names, int dimension) {
   }
   if (likelihood.size() == 1) likelihood.resize(std::size_t(dimension), likelihood[0]);
   slots_.reserve(std::size_t(dimension));
-  for (int j = 0; j < dimension; ++j)
-    add_slot(names.empty() ? nullptr : &names[std::size_t(j)], likelihood[std::size_t(j)]);
+  for (int j = 0; j < dimension; ++j) {
+    Slot slot;
+    if (!names.empty()) {
+      slot.name = names[std::size_t(j)].name;
+      slot.kind = names[std::size_t(j)].kind;
+    }
+    slot.element = j;
+    set_likelihood(slot, likelihood[std::size_t(j)]);
+    slots_.push_back(std::move(slot));
+  }
   // A prior that nothing has was meant for something.
   for (const auto &[family, keys] : options_->product.families)
     if (std::find(likelihood.begin(), likelihood.end(), family) == likelihood.end())
@@ -111,40 +114,53 @@ void NbAccumulator::set_columns(const RowColumns &names, int dimension) {
   difference_.resize(joint_.size());
 }
 
-void NbAccumulator::add_feature(const RowColumn &name) {
-  std::string likelihood = name.kind == ValueKind::label     ? categorical_family
-                           : name.kind == ValueKind::boolean ? bernoulli_family
-                                                             : "poisson";
-  if (start_) {
-    const auto known = std::lower_bound(
-        start_->names.begin(), start_->names.end(), name.name,
-        [](const RowColumn &column, const std::string &wanted) { return column.name < wanted; });
-    if (known != start_->names.end() && known->name == name.name)
-      likelihood = start_->specs[std::size_t(known - start_->names.begin())].name();
-  }
+void NbAccumulator::add_feature(std::string_view name) {
+  Slot slot;
+  slot.name = name;
+  slot.element = int(slots_.size());
+  slots_.push_back(std::move(slot));
+}
+
+std::optional<ValueKind> NbAccumulator::kind_of(std::int32_t feature) const {
+  const Slot &slot = slots_[std::size_t(feature)];
+  return slot.family ? std::optional(slot.kind) : std::nullopt;
+}
+
+void NbAccumulator::set_kind(std::int32_t feature, ValueKind kind) {
+  Slot &slot = slots_[std::size_t(feature)];
+  slot.kind = kind;
+  std::string likelihood = kind == ValueKind::label     ? categorical_family
+                           : kind == ValueKind::boolean ? bernoulli_family
+                                                        : "poisson";
   const Document &given = options_->likelihood;
   if (given.as<Document::List>())
     throw Error(Errc::invalid_argument,
                 "option \"likelihood\" is an array, but features have names", {},
                 "Give an object: {\"weight\": \"normal\"}.");
-  const Document *const own = given.find(name.name);
+  const Document *const own = given.find(slot.name);
   if (own && !own->is_null())
     likelihood = read_likelihood(*own).front();
-  else if (!given.is_null() && !given.as<Document::Object>() && name.kind == ValueKind::number)
+  else if (!given.is_null() && !given.as<Document::Object>() && kind == ValueKind::number)
     likelihood = read_likelihood(given).front();
-  if (name.kind == ValueKind::label && likelihood != categorical_family)
-    throw Error(Errc::invalid_argument,
-                message("option \"likelihood\" is {} for feature {}, which has strings", likelihood,
-                        describe(Document(name.name))),
-                "Strings are categories.");
-  add_slot(&name, likelihood);
-  if (slots_.back().joint) {
+  if (start_) {
+    const auto known = std::lower_bound(
+        start_->names.begin(), start_->names.end(), slot.name,
+        [](const RowColumn &column, const std::string &wanted) { return column.name < wanted; });
+    if (known != start_->names.end() && known->name == slot.name)
+      likelihood = start_->specs[std::size_t(known - start_->names.begin())].name();
+  }
+  if (kind == ValueKind::label && likelihood != categorical_family)
+    throw Error(
+        Errc::invalid_argument,
+        message("feature {} is {}, but has strings", describe(Document(slot.name)), likelihood),
+        "Strings are categories.");
+  if (likelihood == normal_family && options_->full_covariance)
     throw Error(Errc::invalid_argument,
                 message("feature {} is normal, and option \"covariance\" is \"full\"",
-                        describe(Document(name.name))),
+                        describe(Document(slot.name))),
                 "Objects may leave out features, so these have no common covariance.",
                 "Give records or arrays.");
-  }
+  set_likelihood(slot, likelihood);
 }
 
 void NbAccumulator::charge(std::size_t numbers) {
@@ -168,10 +184,9 @@ NbAccumulator::Part &NbAccumulator::part_of(int k) {
 }
 
 void NbAccumulator::refuse(const Slot &slot, double x, std::int64_t number) const {
-  const std::string what = slot.name.empty()
-                               ? message("element {}", slot.element + 1)
-                               : message("{} {}", sparse_ ? "feature" : "column",
-                                         describe(Document(slot.name)));
+  const std::string what = slot.name.empty() ? message("element {}", slot.element + 1)
+                                             : message("{} {}", sparse_ ? "feature" : "column",
+                                                       describe(Document(slot.name)));
   throw Error(Errc::invalid_argument,
               message("{} of row {} is {}, but must be {}", what, number, describe_number(x),
                       slot.family->requirement()),
@@ -209,12 +224,12 @@ void NbAccumulator::take(Part &part, const Slot &slot, double x, double weight,
   of[std::size_t(code)] += weight;
 }
 
-bool NbAccumulator::add(int k, std::span<const double> x, double weight, std::int64_t number) {
-  for (const int j : joint_)
-    if (std::isnan(x[std::size_t(j)])) {
-      skip();
-      return false;
-    }
+bool NbAccumulator::takes(std::span<const double> x) const {
+  return std::none_of(joint_.begin(), joint_.end(),
+                      [x](int j) { return std::isnan(x[std::size_t(j)]); });
+}
+
+void NbAccumulator::add(int k, std::span<const double> x, double weight, std::int64_t number) {
   Part &part = part_of(k);
   for (const Slot &slot : slots_)
     if (const double value = x[std::size_t(slot.element)]; !slot.joint && value == value)
@@ -235,17 +250,16 @@ bool NbAccumulator::add(int k, std::span<const double> x, double weight, std::in
   }
   part.weight = whole;
   ++part.rows;
-  return true;
 }
 
-void NbAccumulator::add(int k, std::span<const NbWord> words, double weight,
-                        std::int64_t number) {
+void NbAccumulator::add(int k, std::span<const NbWord> words, double weight, std::int64_t number) {
   Part &part = part_of(k);
   part.categories.resize(categorical_);
   for (const NbWord &word : words) {
     const Slot &slot = slots_[std::size_t(word.feature)];
+    const bool has_numbers = slot.family && slot.categorical < 0;
     const std::size_t end =
-        slot.categorical < 0 ? slot.offset + std::size_t(slot.family->size().statistics) : 0;
+        has_numbers ? slot.offset + std::size_t(slot.family->size().statistics) : 0;
     if (end > part.numbers.size() || std::size_t(word.feature) >= part.named.size()) {
       // Grows by halves, so that words which come one by one cost no more than their number.
       const std::size_t had = part.numbers.capacity() + part.named.capacity();
@@ -275,16 +289,21 @@ NbTotals NbAccumulator::totals(const std::vector<std::string> &classes,
     std::sort(order.begin(), order.end(), before);
     return order;
   };
-  const std::vector<std::size_t> of_class = rising(
-      parts_.size(), [&](std::size_t a, std::size_t b) { return classes[a] < classes[b]; });
+  const std::vector<std::size_t> of_class =
+      rising(parts_.size(), [&](std::size_t a, std::size_t b) { return classes[a] < classes[b]; });
   for (const std::size_t k : of_class) out.classes.push_back(classes[k]);
+  const auto named = [&](std::size_t j, std::size_t k) {
+    const std::vector<double> &of = parts_[of_class[k]].named;
+    return j < of.size() ? of[j] : 0;
+  };
   // Features in order, and the place of every code among the sorted labels or values.
-  std::vector<std::size_t> features(slots_.size());
-  std::iota(features.begin(), features.end(), std::size_t(0));
+  std::vector<std::size_t> features, unknown;
+  for (std::size_t j = 0; j < slots_.size(); ++j)
+    (slots_[j].family ? features : unknown).push_back(j);
   if (sparse_)
-    std::sort(features.begin(), features.end(), [&](std::size_t a, std::size_t b) {
-      return slots_[a].name < slots_[b].name;
-    });
+    for (std::vector<std::size_t> *const each : {&features, &unknown})
+      std::sort(each->begin(), each->end(),
+                [&](std::size_t a, std::size_t b) { return slots_[a].name < slots_[b].name; });
   std::vector<std::vector<std::size_t>> places(categorical_);
   for (const std::size_t j : features) {
     poll_in_loop(j);
@@ -309,16 +328,16 @@ NbTotals NbAccumulator::totals(const std::vector<std::string> &classes,
         for (const auto &[value, code] : slot.codes) values.push_back(value);
         std::sort(values.begin(), values.end());
         if (!values.empty() && values.back() - values.front() > CategoryCodes::widest)
-          throw Error(Errc::too_large,
-                      message("the categories of {} reach from {} to {}, which is too far apart",
-                              slot.name.empty() ? message("element {}", slot.element + 1)
-                                                : message("column {}",
-                                                          describe(Document(slot.name))),
-                              describe_number(values.front()), describe_number(values.back())));
+          throw Error(
+              Errc::too_large,
+              message("the categories of {} reach from {} to {}, which is too far apart",
+                      slot.name.empty() ? message("element {}", slot.element + 1)
+                                        : message("column {}", describe(Document(slot.name))),
+                      describe_number(values.front()), describe_number(values.back())));
         place.resize(values.size());
         for (const auto &[value, code] : slot.codes)
-          place[std::size_t(code)] = std::size_t(
-              std::lower_bound(values.begin(), values.end(), value) - values.begin());
+          place[std::size_t(code)] =
+              std::size_t(std::lower_bound(values.begin(), values.end(), value) - values.begin());
       }
       if (values.empty()) {  // missing in every row
         values = {0};
@@ -330,6 +349,10 @@ NbTotals NbAccumulator::totals(const std::vector<std::string> &classes,
     if (!names.empty()) out.names.push_back(std::move(name));
   }
   out.lay_out(options_->full_covariance);
+  for (const std::size_t j : unknown) {
+    Vector &weight = out.nulls.emplace_back(slots_[j].name, Vector(out.size())).second;
+    for (std::size_t k = 0; k < parts_.size(); ++k) weight(Eigen::Index(k)) = named(j, k);
+  }
 
   WorkPoll poll;
   for (std::size_t k = 0; k < parts_.size(); ++k) {
@@ -359,8 +382,8 @@ NbTotals NbAccumulator::totals(const std::vector<std::string> &classes,
       const std::size_t size = std::size_t(column.size().statistics);
       if (slot.offset + size <= part.numbers.size())
         std::copy_n(part.numbers.data() + slot.offset, size, to);
-      const double named = j < part.named.size() ? part.named[j] : 0;
-      if (slot.zero && part.weight > named) column.add(0, part.weight - named, to);
+      if (const double absent = part.weight - named(j, k); slot.zero && absent > 0)
+        column.add(0, absent, to);
     }
     if (!joint_.empty()) {
       out.normal.count(at) = part.weight;

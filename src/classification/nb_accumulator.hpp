@@ -1,18 +1,23 @@
-// Statistics of rows by class while rows are read, one after another. Classes, labels and words have
-// numbers in the order in which they come; totals() sorts them.
+// Statistics of rows by class while rows are read, one after another. Classes, labels and words
+// have numbers in the order in which they come; totals() sorts them.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
+#include <string_view>
 #include <vector>
 
 #include "base/api.hpp"
 #include "document/row_columns.hpp"
 
 namespace bayes {
+
+inline constexpr int nb_max_classes = 10000;
+/// of rows of columns, and names of sparse rows
+inline constexpr int nb_max_columns = 10000, nb_max_words = 1000000;
 
 struct NbTotals;
 struct NbOptions;
@@ -38,15 +43,20 @@ class BAYES_API NbAccumulator {
   void set_columns(const RowColumns &names, int dimension);
   int dimension() const;
 
-  /// Rows are sparse; features are added as they come, numbered from 0. `name`: with its kind.
+  /// Rows are sparse; features are added as they come, numbered from 0.
   void set_sparse() { sparse_ = true; }
-  void add_feature(const RowColumn &name);
+  void add_feature(std::string_view name);
+  /// Of a feature that has no kind yet, as it was null in all rows before. Throws
+  /// Error(invalid_argument) for a likelihood that cannot be.
+  void set_kind(std::int32_t feature, ValueKind kind);
+  std::optional<ValueKind> kind_of(std::int32_t feature) const;
 
+  /// Can the row be added? Not if it misses one of the elements that have a common covariance.
+  bool takes(std::span<const double> x) const;
   /// Adds a row of class `k` (any number up to one more than those before). `number`: of the row,
-  /// from 1, for messages. Returns false for a row that is left out, as it misses an element of
-  /// those with a common covariance. Throws Error(invalid_argument) for a value that its likelihood
-  /// does not allow.
-  bool add(int k, std::span<const double> x, double weight, std::int64_t number);
+  /// from 1, for messages. Throws Error(invalid_argument) for a value that its likelihood does not
+  /// allow.
+  void add(int k, std::span<const double> x, double weight, std::int64_t number);
   void add(int k, std::span<const NbWord> words, double weight, std::int64_t number);
   void skip(std::int64_t rows = 1) { skipped_ += rows; }
 
@@ -58,7 +68,7 @@ class BAYES_API NbAccumulator {
  private:
   struct Slot;
   struct Part;
-  void add_slot(const RowColumn *name, const std::string &likelihood);
+  void set_likelihood(Slot &slot, const std::string &likelihood);
   Part &part_of(int k);
   void take(Part &part, const Slot &slot, double x, double weight, std::int64_t number);
   void charge(std::size_t numbers);

@@ -25,8 +25,7 @@ Document write_statistics(const ProductStatistics &statistics) {
     for (Eigen::Index k = 0; k < statistics.values.cols(); ++k)
       for (const int j : group) {
         poll_in_loop(std::size_t(j));
-        const double *const from =
-            statistics.values.col(k).data() + columns.offsets(j).statistics;
+        const double *const from = statistics.values.col(k).data() + columns.offsets(j).statistics;
         t.values.insert(t.values.end(), from, from + columns.column(j).size().statistics);
       }
     t.shape[1] = std::int64_t(t.values.size()) / statistics.values.cols();
@@ -94,9 +93,8 @@ void read_normal(const MemberReader &in, NbTotals &totals) {
 
 /// The names of the features' families: one if it is that of all.
 Document write_likelihoods(const std::vector<ColumnSpec> &specs) {
-  const bool same = std::all_of(specs.begin(), specs.end(), [&](const ColumnSpec &spec) {
-    return spec.kind == specs[0].kind;
-  });
+  const bool same = std::all_of(specs.begin(), specs.end(),
+                                [&](const ColumnSpec &spec) { return spec.kind == specs[0].kind; });
   if (same) return specs[0].name();
   Document::List names;
   for (const ColumnSpec &spec : specs) names.emplace_back(spec.name());
@@ -143,8 +141,8 @@ void read_categories(const MemberReader &in, NbTotals &totals) {
   for (std::size_t j = 0; j < totals.specs.size(); ++j) {
     const bool labelled = !totals.names.empty() && totals.names[j].kind == ValueKind::label;
     if (labelled != is_categorical(totals.specs[j]) && labelled)
-      in.reject("likelihoods", message("are not categorical for feature {}, which has labels",
-                                       j + 1));
+      in.reject("likelihoods",
+                message("are not categorical for feature {}, which has labels", j + 1));
     if (!is_categorical(totals.specs[j])) continue;
     if (!labelled) {
       open.push_back(j);
@@ -191,9 +189,17 @@ void write_totals(Document &document, const NbTotals &totals) {
   if (!totals.naive.empty())
     document.set("statistics", write_statistics(totals.product))
         .set("log_carriers", tensor(totals.product.carrier));
+  if (!totals.nulls.empty()) {
+    Document::List names;
+    Tensor weights{{std::int64_t(totals.nulls.size()), k}, {}};
+    for (const auto &[name, weight] : totals.nulls) {
+      names.emplace_back(name);
+      weights.values.insert(weights.values.end(), weight.data(), weight.data() + k);
+    }
+    document.set("null_features", std::move(names)).set("null_weights", std::move(weights));
+  }
   if (!totals.joint.empty())
-    document.set("means", columns(totals.normal.mean))
-        .set("scatter", write_scatter(totals.normal));
+    document.set("means", columns(totals.normal.mean)).set("scatter", write_scatter(totals.normal));
 }
 
 NbTotals read_totals(const MemberReader &in, RowColumns names, int dimension) {
@@ -242,6 +248,15 @@ NbTotals read_totals(const MemberReader &in, RowColumns names, int dimension) {
     read_statistics(in, out);
   }
   if (!out.joint.empty()) read_normal(in, out);
+  if (in.has("null_features")) {
+    const std::vector<std::string> names = in.rising_texts("null_features", "feature");
+    const Tensor weights = in.tensor("null_weights", {std::int64_t(names.size()), k});
+    for (const double w : weights.values)
+      if (!(w >= 0)) in.reject("null_weights", "must not be negative");
+    for (std::size_t i = 0; i < names.size(); ++i)
+      out.nulls.emplace_back(
+          names[i], Eigen::Map<const Vector>(weights.values.data() + std::ptrdiff_t(i) * k, k));
+  }
   return out;
 }
 

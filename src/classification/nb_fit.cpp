@@ -1,6 +1,7 @@
 // A Bayes classifier from the totals of its rows.
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <utility>
 
 #include "base/message.hpp"
@@ -55,7 +56,7 @@ Survey normal_survey_of(const NbTotals &totals) {
     const double n = all.count(k), whole = weight + n;
     if (!(n > 0)) continue;
     const Vector away = all.mean.col(k) - mean;
-    scatter += all.scatter[std::size_t(k)] + weight * (n / whole) * (away * away.transpose());
+    scatter += all.scatter[std::size_t(k)] + weight * (n / whole) * outer(full_covariance, away);
     mean += n / whole * away;
     weight = whole;
   }
@@ -67,21 +68,21 @@ Survey normal_survey_of(const NbTotals &totals) {
   return {full_covariance, weight, mean, covariance.diagonal(), covariance, weight * double(d)};
 }
 
-void require_categories(const NbTotals &totals) {
-  for (std::size_t i = 0; i < totals.naive.size(); ++i) {
-    if (!is_categorical(totals.specs[std::size_t(totals.naive[i])])) continue;
-    const Columns &columns = *totals.product.columns;
-    const int first = columns.offsets(int(i)).statistics,
-              size = columns.column(int(i)).numbers_of_name();
-    if ((totals.product.values.middleRows(first, size).array() != 0).any()) continue;
-    const int feature = totals.naive[i];
-    throw Error(Errc::invalid_argument,
-                totals.names.empty()
-                    ? message("element {} is NULL in every row", feature + 1)
-                    : message("column {} is NULL in every row",
-                              describe(Document(totals.names[std::size_t(feature)].name))),
-                "There is nothing to learn from it.", "Leave it out.");
-  }
+/// Priors and posteriors are within the range of doubles.
+void require_posteriors(const NbTotals &totals, const BayesClassifier::State &s) {
+  for (const auto *const each : {&s.prior, &s.posterior})
+    for (int c = 0; *each && c < (*each)->components(); ++c)
+      (*each)->columns->for_each([&](int j, const Column &column, const ColumnOffsets &) {
+        if (column.valid_posterior((*each)->column(c, j))) return;
+        const int feature = totals.naive[std::size_t(j)];
+        throw Error(Errc::numeric,
+                    message("the posterior of {} is beyond double precision",
+                            totals.names.empty()
+                                ? message("element {}", feature + 1)
+                                : describe(Document(totals.names[std::size_t(feature)].name))),
+                    message("Its likelihood is {}.", column.name),
+                    "Rescale the column, or give another prior.");
+      });
 }
 
 /// log p(labels, features): the evidence, for hard labels exact.
@@ -91,10 +92,41 @@ double log_evidence(const BayesClassifier::State &s) {
   std::vector<double> before(std::size_t(totals.size()), s.options.alpha), after = before;
   for (int k = 0; k < totals.size(); ++k) after[std::size_t(k)] += totals.weight(k);
   out += log_dirichlet_normaliser(after) - log_dirichlet_normaliser(before);
-  if (s.prior)
-    out += log_marginal_likelihood(totals.product, replicate(*s.prior, totals.size()));
+  if (s.prior) out += log_marginal_likelihood(totals.product, replicate(*s.prior, totals.size()));
   if (s.normal_prior)
     out += log_marginal_likelihood(totals.normal, replicate(*s.normal_prior, totals.size()));
+  return out;
+}
+
+/// log p(labels, features) at the point estimate.
+double log_likelihood_of(const BayesClassifier &model) {
+  const BayesClassifier::State &s = *model.state;
+  const NbTotals &totals = s.totals;
+  double out = 0;
+  for (int k = 0; k < totals.size(); ++k)
+    out += totals.weight(k) * std::log(model.class_of(k).mean);
+  if (s.posterior) {
+    const ProductPoint point = point_estimate(*s.posterior);
+    for (int k = 0; k < totals.size(); ++k) {
+      out += totals.product.carrier(k);
+      point.columns->for_each([&](int j, const Column &column, const ColumnOffsets &at) {
+        out += column.log_likelihood(point.column(k, j),
+                                     totals.product.values.col(k).data() + at.statistics);
+      });
+    }
+  }
+  if (s.normal_posterior) {
+    const NormalPoint point = point_estimate(*s.normal_posterior);
+    const int d = point.dimension();
+    const auto factored = factor_all(full_covariance, point.covariance, d, "covariance");
+    for (int k = 0; k < totals.size(); ++k) {
+      const FactoredScale &sigma = factored[std::size_t(k)];
+      const double n = totals.normal.count(k);
+      out -= 0.5 * (n * (d * std::log(2 * std::numbers::pi) + sigma.log_determinant +
+                         sigma.quadratic(totals.normal.mean.col(k) - point.mean.col(k))) +
+                    trace_solve(full_covariance, totals.normal.scatter[std::size_t(k)], sigma));
+    }
+  }
   return out;
 }
 
@@ -132,7 +164,6 @@ void finish_classifier(BayesClassifier &model) {
   if (totals.features() == 0)
     throw Error(Errc::invalid_argument, "rows have no features",
                 "There is nothing to tell classes by.");
-  require_categories(totals);
   s.prior.reset();
   s.normal_prior.reset();
   if (!totals.naive.empty())
@@ -140,16 +171,7 @@ void finish_classifier(BayesClassifier &model) {
   if (!totals.joint.empty())
     s.normal_prior = make_normal_prior(s.options.normal, normal_survey_of(totals), k);
   s.learn();
-  if (s.posterior)
-    for (int c = 0; c < k; ++c)
-      s.posterior->columns->for_each([&](int j, const Column &column, const ColumnOffsets &) {
-        if (!column.valid_posterior(s.posterior->column(c, j)))
-          throw Error(Errc::numeric,
-                      message("the posterior of feature {} is beyond double precision", j + 1),
-                      message("Its likelihood is {}, the class {}.", column.name,
-                              describe(Document(totals.classes[std::size_t(c)]))),
-                      "Rescale the column, or give another prior.");
-      });
+  require_posteriors(totals, s);
   s.prepare();
 
   ModelInfo &info = model.info;
@@ -161,7 +183,7 @@ void finish_classifier(BayesClassifier &model) {
   info.components = k;
   info.converged = true;
   info.objective = log_evidence(s);
-  info.log_likelihood = std::numeric_limits<double>::quiet_NaN();
+  info.log_likelihood = log_likelihood_of(model);
   info.columns = totals.names;
   info.given_prior = s.options.given_prior;
   info.options = s.options.document();
@@ -189,10 +211,7 @@ std::unique_ptr<BayesClassifier> nb_fit(const NbPart &rows, const Document &opti
   return model;
 }
 
-void BayesClassifier::absorb(const Model &other) {
-  if (other.info.family != info.family)
-    throw Error(Errc::wrong_family,
-                message("model is of family {}, expected {}", other.info.family, info.family));
+void BayesClassifier::merge(const Model &other) {
   const State &its = *static_cast<const BayesClassifier &>(other).state;
   const NbOptions &mine = state->options, &theirs = its.options;
   if (mine.given_prior.to_json() != theirs.given_prior.to_json() ||

@@ -77,7 +77,8 @@ NbOptions read_nb_update(const Document &options, const NbOptions &model) {
   NbOptions out = model;
   OptionTable t = OptionTable::reading(options);
   for (const char *const key : {"method", "covariance", "absent", "likelihood", "prior"})
-    t.other(key, [](const Document &) {}, {}, false);
+    t.other(
+        key, [](const Document &) {}, {}, false);
   run_lines(t, out);
   t.finish("an update, which has those of the model");
   return out;

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
 
 #include "base/aligned.hpp"
 #include "classification/nb.hpp"
@@ -35,6 +38,9 @@ struct BayesClassifier::State {
   mutable Buffer scores, part;
   /// the naive, and the joint, features of a row
   mutable std::vector<double> x, y;
+
+  /// of sparse rows
+  std::unordered_map<std::string_view, std::int32_t> features;
 
   double alpha_of_all() const { return options.alpha * totals.size(); }
   /// Posteriors follow from totals and priors.

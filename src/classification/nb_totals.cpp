@@ -34,10 +34,9 @@ std::vector<std::string> names_of_features(const NbTotals &totals) {
 }
 
 std::string name_of_feature(const NbTotals &totals, int j) {
-  return totals.names.empty()
-             ? message("element {}", j + 1)
-             : message("{} {}", totals.sparse ? "feature" : "column",
-                       describe(Document(totals.names[std::size_t(j)].name)));
+  return totals.names.empty() ? message("element {}", j + 1)
+                              : message("{} {}", totals.sparse ? "feature" : "column",
+                                        describe(Document(totals.names[std::size_t(j)].name)));
 }
 
 [[noreturn]] void differ(const std::string &what, const std::string &detail) {
@@ -84,8 +83,8 @@ void add_feature(const NbTotals &from, int i, const NbTotals *other, int j, NbTo
   RowColumn name = from.names.empty() ? RowColumn{} : from.names[std::size_t(i)];
   if (other && is_categorical(spec)) {
     if (name.kind == ValueKind::label) {
-      name.labels = both(seen(from, i, name.labels),
-                         seen(*other, j, other->names[std::size_t(j)].labels));
+      name.labels =
+          both(seen(from, i, name.labels), seen(*other, j, other->names[std::size_t(j)].labels));
       if (name.labels.empty()) name.labels = {""};
       std::vector<double> values(name.labels.size());
       std::iota(values.begin(), values.end(), 0.0);
@@ -124,9 +123,32 @@ void add_normal(const NormalStatistics &from, int k, NormalStatistics &to, int a
   if (!(n > 0)) return;
   const Vector away = from.mean.col(k) - to.mean.col(at);
   to.scatter[std::size_t(at)] +=
-      from.scatter[std::size_t(k)] + to.count(at) * (n / whole) * (away * away.transpose());
+      from.scatter[std::size_t(k)] + to.count(at) * (n / whole) * outer(full_covariance, away);
   to.mean.col(at) += n / whole * away;
   to.count(at) = whole;
+}
+
+/// The weight of the rows of a class in which a feature is null, and which alone name it.
+double nulls_of(const NbTotals &part, const RowColumn &feature, int k) {
+  const auto at =
+      std::lower_bound(part.nulls.begin(), part.nulls.end(), feature.name,
+                       [](const auto &each, const std::string &name) { return each.first < name; });
+  return at != part.nulls.end() && at->first == feature.name ? at->second(k) : 0;
+}
+
+/// Adds to the features that are null in both parts.
+void add_nulls(const NbTotals &part, NbTotals &to) {
+  const std::vector<int> classes = places(part.classes, to.classes);
+  const std::vector<std::string> known = names_of_features(to);
+  for (const auto &[name, weight] : part.nulls) {
+    if (std::binary_search(known.begin(), known.end(), name)) continue;
+    auto at = std::lower_bound(
+        to.nulls.begin(), to.nulls.end(), name,
+        [](const auto &each, const std::string &wanted) { return each.first < wanted; });
+    if (at == to.nulls.end() || at->first != name)
+      at = to.nulls.insert(at, {name, Vector::Zero(to.size())});
+    for (int k = 0; k < part.size(); ++k) at->second(classes[std::size_t(k)]) += weight(k);
+  }
 }
 
 /// Adds all rows of a part to totals that have its classes and features.
@@ -135,8 +157,7 @@ void add_part(const NbTotals &part, const std::vector<int> &features, NbTotals &
   std::vector<int> place_of(std::size_t(to.features()), -1);  // in part, of each feature
   for (std::size_t j = 0; j < features.size(); ++j) place_of[std::size_t(features[j])] = int(j);
   std::vector<int> naive_of(std::size_t(part.features()), -1);
-  for (std::size_t i = 0; i < part.naive.size(); ++i)
-    naive_of[std::size_t(part.naive[i])] = int(i);
+  for (std::size_t i = 0; i < part.naive.size(); ++i) naive_of[std::size_t(part.naive[i])] = int(i);
   std::vector<std::vector<int>> codes(std::size_t(part.features()));
   for (std::size_t j = 0; j < part.names.size(); ++j)
     if (part.names[j].kind == ValueKind::label)
@@ -161,8 +182,11 @@ void add_part(const NbTotals &part, const std::vector<int> &features, NbTotals &
         const Columns &columns = *part.product.columns;
         add_column(columns.column(own), statistics_of(part, k, own), codes[std::size_t(feature)],
                    column, out);
-      } else if (to.is_zero_if_absent(to.naive[i]) && part.weight(k) > 0) {
-        column.add(0, part.weight(k), out);  // none of its rows has the feature
+      } else if (to.is_zero_if_absent(to.naive[i])) {
+        // None of its rows has the feature, but for those where it is null.
+        const double absent =
+            part.weight(k) - nulls_of(part, to.names[std::size_t(to.naive[i])], k);
+        if (absent > 0) column.add(0, absent, out);
       }
     }
   }
@@ -272,6 +296,8 @@ NbTotals merged(const NbTotals &first, const NbTotals &second) {
   out.lay_out(!first.joint.empty());
   add_part(first, of_first, out);
   add_part(second, of_second, out);
+  add_nulls(first, out);
+  add_nulls(second, out);
   return out;
 }
 

@@ -6,8 +6,10 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "classification/nb_accumulator.hpp"
 #include "document/members.hpp"
 #include "document/row_columns.hpp"
 #include "families/normal/normal_scorer.hpp"
@@ -15,9 +17,6 @@
 
 namespace bayes {
 
-/// of the model, without those of a class's prior
-inline constexpr int nb_max_classes = 10000;
-inline constexpr int nb_max_columns = 10000, nb_max_words = 1000000;
 /// Statistics of all classes together: classes times what their features need.
 inline constexpr double nb_max_numbers = 2e7;
 
@@ -50,6 +49,9 @@ struct NbTotals {
   ProductStatistics product;
   /// of the second, of full covariance
   NormalStatistics normal;
+  /// Of sparse rows, features that were null in all rows which name them, rising by name, with the
+  /// weight of those rows in each class: they are no zeros if other rows turn out to have them.
+  std::vector<std::pair<std::string, Vector>> nulls;
 
   int size() const { return int(classes.size()); }
   int features() const { return int(specs.size()); }

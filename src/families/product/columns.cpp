@@ -115,6 +115,9 @@ template <ColumnFamily F> class ColumnOf final : public Column {
     f_.merge(other, statistics);
   }
   double log_carrier(double x) const override { return F::log_carrier(x); }
+  double log_likelihood(const double *point, const double *statistics) const override {
+    return f_.log_likelihood(point, statistics);
+  }
 
   double point_terms(const double *point, double *terms) const override {
     return f_.point_terms(point, terms);

@@ -203,11 +203,9 @@ void ProductClusters::replace_element(int j, double from, double to, double *out
       if (F::zero_is_constant && element == 0) return;
       const double carrier = F::has_carrier ? F::log_carrier(element) : 0;
       for (int slot = 0; slot < size_; slot += simd::lanes) {
-        const auto form = [&](int i) {
-          return simd::load(row(first + std::size_t(i)) + slot);
-        };
-        simd::store(out + slot, simd::load(out + slot) +
-                                    sign * (carrier + F::predictive_term(form, element)));
+        const auto form = [&](int i) { return simd::load(row(first + std::size_t(i)) + slot); };
+        simd::store(out + slot,
+                    simd::load(out + slot) + sign * (carrier + F::predictive_term(form, element)));
       }
     };
     const bool had = from == from, has = to == to;

@@ -185,6 +185,11 @@ struct UnivariateNormal : ColumnDefaults<UnivariateNormal> {
     s[1] += weight / s[0] * away;
     s[2] += weight * away * (x - s[1]);
   }
+  double log_likelihood(const double *point, const double *s) const {
+    const double away = s[1] - point[0];
+    return -0.5 * (s[0] * std::log(2 * std::numbers::pi * point[1]) +
+                   (s[2] + s[0] * away * away) / point[1]);
+  }
   void merge(const double *other, double *s) const {
     if (!(other[0] > 0)) return;
     const double whole = s[0] + other[0], away = other[1] - s[1];
