@@ -3,14 +3,15 @@
 DEFINE @nb_rows =
   label "any", features {anyarray | record | jsonb | tsvector | float8 | boolean};
 DEFINE @nb_are =
-  'label: the class of the row, of any type; it is kept as text. features: a record, whose numbers '
-  'are normal, booleans Bernoulli and texts categorical unless option likelihood says otherwise; an '
-  'array of numbers; a jsonb object of names and numbers, booleans or strings, in which a number or '
-  'boolean that is absent is 0 or false; or a tsvector, whose lexemes are counted. A row whose '
-  'label or features are NULL is skipped; a NULL among the features is no evidence; no rows give '
-  'NULL. Errors: 22023 invalid option, argument or value, naming row and column or key; 2202E rows '
-  'of different length; 22003 values too large to compute with; 54000 more than 10000 classes, '
-  '10000 labels of a column, 1000000 names, or 20000000 statistics altogether.';
+  'label: the class of the row, of any type; it is kept as text. features: a record, whose '
+  'numbers are normal, booleans Bernoulli and texts categorical unless option likelihood says '
+  'otherwise; an array of numbers; a jsonb object of names and numbers, booleans or strings, in '
+  'which a number or boolean that is absent is 0 or false; or a tsvector, whose lexemes are '
+  'counted. A row whose label or features are NULL is skipped; a NULL among the features is no '
+  'evidence; no rows give NULL. Errors: 22023 invalid option, argument or value, naming row and '
+  'column or key; 2202E rows of different length; 22003 values too large to compute with; 54000 '
+  'more than 10000 classes, 10000 labels of a column, 1000000 names, or 20000000 statistics '
+  'altogether.';
 DEFINE @nb_options = 'options: see docs/classification.md; NULL means none.';
 DEFINE @nb_state = STYPE = internal, SSPACE = 65536, PARALLEL = SAFE;
 DEFINE @nb_combine =

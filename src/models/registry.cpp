@@ -1,7 +1,7 @@
 // The families that a stored model can be of: one line each.
+#include "classification/nb.hpp"
 #include "document/model.hpp"
 #include "factor/nmf.hpp"
-#include "classification/nb.hpp"
 #include "factor/pmf.hpp"
 #include "markov/hmm.hpp"
 #include "mixture/bmm.hpp"

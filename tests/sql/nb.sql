@@ -32,7 +32,8 @@ CREATE VIEW posteriors AS
     USING (element);
 CREATE TABLE by_hand AS
   SELECT id, p.species, ln(1 / 3.0) + sum(lgamma_half(a + 1) - lgamma_half(a) - ln(pi()) / 2
-    + ln(c / ((c + 1) * b)) / 2 - (a + 1) / 2 * ln(1 + (v - m) ^ 2 * c / ((c + 1) * b))) AS log_joint
+    + ln(c / ((c + 1) * b)) / 2 - (a + 1) / 2 * ln(1 + (v - m) ^ 2 * c / ((c + 1) * b)))
+    AS log_joint
   FROM long JOIN posteriors AS p USING (element) GROUP BY id, p.species;
 SELECT never($$SELECT id, p.label, h.species, p.probability,
     NOT near(p.probability, exp(log_joint) / sum(exp(log_joint)) OVER (PARTITION BY id), 1e-11)
@@ -194,7 +195,8 @@ CREATE TABLE filter AS SELECT nb_fit(spam, words) AS m FROM mails;
 CREATE TABLE dense AS SELECT nb_fit(spam, r, '{"likelihood": "poisson"}') AS m
   FROM mails, LATERAL (SELECT coalesce((words->>'free')::int, 0) AS free,
     coalesce((words->>'html')::boolean, false) AS html,
-    coalesce((words->>'lunch')::int, 0) AS lunch, coalesce((words->>'money')::int, 0) AS money) AS r;
+    coalesce((words->>'lunch')::int, 0) AS lunch,
+    coalesce((words->>'money')::int, 0) AS money) AS r;
 SELECT results_eq('SELECT class, column_name, likelihood, value FROM filter, nb_features(m)',
   'SELECT class, column_name, likelihood, value FROM dense, nb_features(m)',
   'what is absent is 0 or false');

@@ -17,6 +17,7 @@ ProductClusters::ProductClusters(const ProductPosterior &prior, const ProductPos
     : ProductClusters(prior) {
   reserve(q.components());
   for (int k = 0; k < q.components(); ++k) {
+    poll_here();
     const int slot = open();
     std::copy_n(q.values.col(k).data(), q.values.rows(), posterior_of(slot));
     compile(posterior_of(slot), scratch_.data());
