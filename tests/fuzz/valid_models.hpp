@@ -289,8 +289,8 @@ class Fits {
     }
     const double none = std::numeric_limits<double>::quiet_NaN();
     for (int i = 0; i < 6; ++i) {
-      const bayes::NbWord words[] = {{0, double(i)}, {1, double(i % 2)}, {2, double(i / 3)},
-                                     {3, none}};
+      const bayes::NbWord words[] = {
+          {0, double(i)}, {1, double(i % 2)}, {2, double(i / 3)}, {3, none}};
       rows.add(i % 2, words, 1.5, i);
     }
     add(*bayes::nb_fit(bayes::NbPart(rows, {"y", "x"}, names), {}, nullptr));

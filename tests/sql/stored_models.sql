@@ -1,7 +1,6 @@
 -- Models stored by earlier versions are read in both forms, stay what they are, and say what they
--- said. tests/data/stored_models.*, stored_topics.*, stored_factors.* and stored_ratings.* were
--- made by tests/lib/store_models.sql, store_topics.sql, store_factors.sql and store_ratings.sql
--- with version 0.1.0: its bytes, as binary COPY has them, and for each the text, a row, sequence or
+-- said. tests/data/stored_models.*, stored_topics.*, stored_factors.*, stored_ratings.* and
+-- stored_classes.* were made by tests/lib/store_models.sql and its like with version 0.1.0: its bytes, as binary COPY has them, and for each the text, a row, sequence or
 -- document, and what the model says of it.
 SELECT plan(12);
 \ir ../lib/checks.sql
@@ -11,16 +10,19 @@ CREATE TABLE stored (name text PRIMARY KEY, model bayes_model);
 \copy stored FROM 'tests/data/stored_topics.copy' (FORMAT binary)
 \copy stored FROM 'tests/data/stored_factors.copy' (FORMAT binary)
 \copy stored FROM 'tests/data/stored_ratings.copy' (FORMAT binary)
+\copy stored FROM 'tests/data/stored_classes.copy' (FORMAT binary)
 CREATE TABLE bytes (name text PRIMARY KEY, bytes bytea);
 \copy bytes FROM 'tests/data/stored_models.copy' (FORMAT binary)
 \copy bytes FROM 'tests/data/stored_topics.copy' (FORMAT binary)
 \copy bytes FROM 'tests/data/stored_factors.copy' (FORMAT binary)
 \copy bytes FROM 'tests/data/stored_ratings.copy' (FORMAT binary)
+\copy bytes FROM 'tests/data/stored_classes.copy' (FORMAT binary)
 CREATE TABLE said (name text PRIMARY KEY, type text, x text, answers float8[], text text);
 \copy said FROM 'tests/data/stored_models.tsv'
 \copy said FROM 'tests/data/stored_topics.tsv'
 \copy said FROM 'tests/data/stored_factors.tsv'
 \copy said FROM 'tests/data/stored_ratings.tsv'
+\copy said FROM 'tests/data/stored_classes.tsv'
 CREATE TABLE texts (name text PRIMARY KEY, model bayes_model);
 SELECT lives_ok('INSERT INTO texts SELECT name, text::bayes_model FROM said', 'texts are read');
 
@@ -54,7 +56,7 @@ SELECT never(
     FROM together, bayes_info(from_bytes) AS i$$,
   'they know how they were made');
 
-SELECT never($$SELECT name, i.incomplete IS NOT NULL OR (i.family IN ('gmm', 'bmm')) <>
+SELECT never($$SELECT name, i.incomplete IS NOT NULL OR (i.family IN ('gmm', 'bmm', 'nb')) <>
       (i.parameters > 0 AND i.observations > 0) IS TRUE
       OR (i.bic IS NOT NULL) <> (i.parameters > 0 AND i.draws IS NULL) IS TRUE AS wrong
     FROM together, bayes_info(from_bytes) AS i WHERE family <> 'hmm'$$,
