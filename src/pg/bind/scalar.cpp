@@ -9,11 +9,14 @@ namespace {
 /// Data that live from call to call.
 struct CallSite {
   CallSite(MemoryContext context, FunctionCallInfo fcinfo, const char *family, int row)
-      : models(family),
+      : context(context),
+        models(family),
         readers(context,
                 guarded([fcinfo, row] { return get_fn_expr_argtype(fcinfo->flinfo, row); })) {}
+  MemoryContext context;
   ModelCache models;
   ModelReaders readers;
+  TupleDesc result = nullptr;
 };
 
 /// The numbers of a row; nullopt if it is to be left out.
@@ -40,6 +43,15 @@ std::optional<ModelAndRow> model_and_row(FunctionCallInfo fcinfo, const char *fa
   const auto x = numbers_of(site, model, PG_GETARG_DATUM(1), missing);
   if (!x) return std::nullopt;
   return ModelAndRow{*model, *x};
+}
+
+TupleDesc scalar_result_row(FunctionCallInfo fcinfo) {
+  auto &site = *static_cast<CallSite *>(fcinfo->flinfo->fn_extra);
+  if (!site.result) {
+    const CurrentContext lasting(site.context);
+    site.result = result_row(fcinfo);
+  }
+  return site.result;
 }
 
 ModelAndRow incomplete_row_of_model(FunctionCallInfo fcinfo, const char *family,
