@@ -31,8 +31,9 @@ std::string beginning_of(std::string_view text);
 /// of row 2", is NULL (none), NaN, infinite or huge.
 [[noreturn]] void refuse_value(std::optional<double> x, const std::string &where, std::int64_t row);
 
-/// A row with a NULL or NaN raises an error, is skipped, or gets a NaN there.
-enum class Missing : char { error, skip, keep };
+/// A row with a NULL or NaN raises an error, is skipped, or gets a NaN there; or one with a NULL is
+/// skipped, and a NaN raises an error.
+enum class Missing : char { error, skip, keep, skip_null };
 
 /// Reads arrays of numbers (or booleans) as rows, one after another.
 class ArrayReader {
