@@ -42,10 +42,10 @@ COMMENT IS 'The same with a weight for each row: how many times it counts. A row
 CREATE FUNCTION logreg_coefficients(model bayes_model [, level float8])
   RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 10;
-COMMENT IS 'The coefficients, in units of the columns: (intercept), names of columns or x1, x2, ... '
-  'of arrays, column=label of indicators; posterior mean (or mode) and standard deviation, and the '
-  'quantiles 0.025 and 0.975 of the posterior; NULL in a model that is but a point. 42804 for a '
-  'model of another family.';
+COMMENT IS 'The coefficients, in units of the columns: (intercept), names of columns, or x1, x2 '
+  'and so on of arrays, column=label of indicators; posterior mean (or mode) and standard '
+  'deviation, and the quantiles 0.025 and 0.975 of the posterior; NULL in a model that is but a '
+  'point. 42804 for a model of another family.';
 COMMENT IS 'The same with intervals that hold a coefficient with probability level, 22023 unless 0 '
   '< level < 1.';
 

@@ -53,7 +53,9 @@ class BinaryFit {
     model_->info.log_likelihood = mode.log_likelihood;
     if (options_.sampled())
       sample(data, precision, mode);
-    else if (options_.method != "em")
+    else if (options_.method == "em")
+      shift_objective(log_units());
+    else
       approximate(options_.method == "vi" ? augmented_precision(data, precision) : mode.factor);
     run_.describe(rows_.rows(), rows_.skipped(), rows_.shape().dimension - 1, 1,
                   options_.document());
@@ -92,6 +94,18 @@ class BinaryFit {
     return out;
   }
 
+  /// What takes the log density of the coefficients of z to that of the columns' own.
+  double log_units() const {
+    double out = 0;
+    for (const double scale : model_->state->scales.scale) out += std::log(scale);
+    return out;
+  }
+
+  void shift_objective(double by) {
+    for (double &value : model_->trace.back()) value += by;
+    model_->info.objective = model_->trace.back().back();
+  }
+
   /// The normal approximation with this precision, about the mode, whose log density there is the
   /// last of the trace: by Laplace's method log p(y) is about log p(y, u) + p / 2 log(2 pi) - log
   /// |A| / 2. With the precision of q(u) that is the variational bound (002 L6) exactly.
@@ -99,8 +113,7 @@ class BinaryFit {
     const double p = double(factor.rows());
     double shift = p * log_root_two_pi;
     for (Eigen::Index j = 0; j < factor.rows(); ++j) shift -= std::log(factor(j, j));
-    for (double &value : model_->trace.back()) value += shift;
-    model_->info.objective = model_->trace.back().back();
+    shift_objective(shift);
     const Matrix root = inverse_lower(factor);
     std::vector<double> &packed = state().root;
     packed.reserve(std::size_t(p * (p + 1) / 2));
@@ -119,7 +132,7 @@ class BinaryFit {
       return out;
     };
     std::vector<double> draws;
-    const ProbitTask task{data, precision, root, mode, options_.seed, record, draws};
+    const ProbitTask task{data, precision, log_units(), root, mode, options_.seed, record, draws};
     ChainSettings settings;
     settings.method = "gibbs";
     settings.plan = options_.chains;

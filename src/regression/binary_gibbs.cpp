@@ -28,7 +28,7 @@ class ProbitChain final : public ChainSampler {
     for (Eigen::Index j = 0; j < v.size(); ++j) v(j) += random.normal();
     u_ = transposed_times(task_.root, v);
     augment(number);
-    return sums_.log_likelihood + log_prior(task_.precision, u_);
+    return sums_.log_likelihood + log_prior(task_.precision, u_) + task_.log_units;
   }
 
   void record(std::vector<double> &values) const override {

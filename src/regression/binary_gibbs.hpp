@@ -13,6 +13,8 @@ namespace bayes {
 struct ProbitTask {
   BinaryRows &rows;
   const PriorPrecision &precision;
+  /// added to the log joint density of u: the units that it is reported in
+  double log_units = 0;
   /// R with R'R = (sum of z z' + precision)^-1, the covariance of u given the latent variables
   const Matrix &root;
   /// Chains begin at draws of twice the spread of a normal approximation of the posterior.

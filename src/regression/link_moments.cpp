@@ -19,17 +19,18 @@ double density_at(Link link, double a) {
 LinkMoments over_predictor(Link link, double m, double s) {
   const double step =
       link == Link::logit ? std::min(0.5, 0.54 / s) : std::min(0.5, 0.72 / std::sqrt(1 + s * s));
-  // The product of e^(s t), what a probability may rise by, and the density ends there.
-  const int last = int(std::ceil((9 + s) / step));
+  // m <= 0: where probabilities are small, most of their mean square comes from above.
+  const double above = link == Link::logit ? 2 * s : -2 * m * s / (1 + 2 * s * s);
+  const int first = -int(std::ceil(9 / step)), last = int(std::ceil((9 + above) / step));
   double total = 0, mean = 0;
-  for (int i = -last; i <= last; ++i) {
+  for (int i = first; i <= last; ++i) {
     const double t = step * i, weight = normal_density(t);
     total += weight;
     mean += weight * probability_at(link, m + s * t);
   }
   mean /= total;
   double squares = 0;
-  for (int i = -last; i <= last; ++i) {
+  for (int i = first; i <= last; ++i) {
     const double t = step * i, difference = probability_at(link, m + s * t) - mean;
     squares += normal_density(t) * difference * difference;
   }
@@ -50,7 +51,8 @@ LinkMoments over_link(Link link, double m, double s) {
     mean += below;
     square += 2 * below * probability_at(link, l);
   }
-  return {mean, std::sqrt(std::max(0.0, square - mean * mean))};
+  // No variable between 0 and 1 varies more than one that is 0 or 1.
+  return {mean, std::sqrt(std::clamp(square - mean * mean, 0.0, mean * (1 - mean)))};
 }
 
 LinkMoments lower_moments(Link link, double m, double variance) {
@@ -58,10 +60,12 @@ LinkMoments lower_moments(Link link, double m, double variance) {
   if (link == Link::logit) {
     // F is e^a as far as the distribution of a reaches, for the square too.
     if (m + 2 * variance + 9 * s < -38) {
-      const double mean = std::exp(m + variance / 2);
-      return {mean, mean * std::sqrt(std::expm1(variance))};
+      return {std::exp(m + variance / 2),
+              std::exp(m + variance) * std::sqrt(-std::expm1(-variance))};
     }
     if (m + variance < 0 && s > 38) return {0, 0};  // less than e^(-s^2 / 2)
+  } else if (m < -38 * std::sqrt(1 + variance)) {
+    return {0, 0};
   }
   return s <= 4 ? over_predictor(link, m, s) : over_link(link, m, s);
 }
