@@ -10,6 +10,7 @@ SELECT results_eq($$
   SELECT signature, kind, arguments, result, volatility, strict, parallel
   FROM interface
   WHERE proname !~ '^(hmm|lda|nmf|pmf)_|^bmm_fit_stat|_(parameters|profile)$|^bayes_(match|comp)'
+    AND proname !~ '^(logreg|probit)_'
     AND arguments !~ '^x (record|double precision|boolean)(,|$)' -- own files; other forms of rows
   ORDER BY signature COLLATE "C"$$, $$VALUES
   ('bayes_columns(bayes_model)', 'function', 'model bayes_model',
@@ -290,8 +291,8 @@ SELECT never($$SELECT signature, lanname NOT IN ('c', 'internal')
 -- ---- types, casts ----
 
 SELECT results_eq($$SELECT objid::regtype::text FROM members
-  WHERE classid = 'pg_type'::regclass ORDER BY 1$$, $$VALUES ('bayes_model'), ('bayes_profile'),
-  ('bayes_query'), ('bmm_selection'), ('bmm_statistics'), ('gmm_selection'), ('hmm_selection')$$,
+  WHERE classid = 'pg_type'::regclass ORDER BY 1$$, $$VALUES ('bayes_model'),
+  ('bayes_probability'), ('bayes_profile'), ('bayes_query'), ('bmm_selection'), ('bmm_statistics'), ('gmm_selection'), ('hmm_selection')$$,
   'the types');
 SELECT results_eq($$SELECT format('%s %s', attname,
   format_type(atttypid, atttypmod)) COLLATE "default" FROM pg_attribute
