@@ -46,6 +46,7 @@ std::unique_ptr<Model> read_binary(Link link, const Document &document) {
   const std::int64_t p = state.terms.size();
   if (p == 0) in.reject("row_columns", "make no terms");
   state.observations = in.number("observations", 0, 1e300, true);
+  state.parameters = int(in.integer("parameters", 0, p));
   state.scales.centre = read_numbers(in, "centre", {p}, most_of_column);
   state.scales.scale = read_numbers(in, "scale", {p}, most_of_column);
   for (const double x : state.scales.scale)
@@ -70,6 +71,7 @@ void BinaryRegression::write(Document &document) const {
   const State &s = *state;
   const auto p = std::int64_t(s.size());
   document.set("observations", s.observations);
+  document.set("parameters", s.parameters);
   document.set("centre", Tensor{{p}, s.scales.centre});
   document.set("scale", Tensor{{p}, s.scales.scale});
   document.set("mean", Tensor{{p}, s.mean});

@@ -40,6 +40,7 @@ class BinaryFit {
     run_.set_weight(data.weight(), rows_.rows());
     state().scales = data.scales();
     state().observations = data.weight();
+    state().parameters = data.varying();
     const PriorPrecision precision = prior_precision();
     const auto mode = run_.best_of_restarts(
         data, [&](int) { return first_coefficients(data, options_.link); },

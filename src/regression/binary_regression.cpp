@@ -82,7 +82,7 @@ BinaryRegression::~BinaryRegression() = default;
 std::int64_t BinaryRegression::stored_draws() const {
   return std::int64_t(state->draws.size() / state->size());
 }
-double BinaryRegression::free_parameters() const { return double(state->size()); }
+double BinaryRegression::free_parameters() const { return double(state->parameters); }
 double BinaryRegression::observations() const { return state->observations; }
 
 void BinaryRegression::coefficients(double level, const TakeCoefficient &take) const {

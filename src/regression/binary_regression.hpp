@@ -33,7 +33,7 @@ class BAYES_API BinaryRegression final : public Model {
 
   Link link() const { return link_; }
   std::int64_t stored_draws() const override;
-  /// the terms
+  /// the terms that vary
   double free_parameters() const override;
   /// rows, by their weights
   double observations() const override;

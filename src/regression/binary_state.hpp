@@ -22,6 +22,8 @@ struct BinaryRegression::State {
   std::vector<double> draws;
   /// sum of the rows' weights
   double observations = 0;
+  /// terms that vary
+  int parameters = 0;
 
   std::size_t size() const { return std::size_t(terms.size()); }
 };
