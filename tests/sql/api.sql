@@ -242,7 +242,9 @@ SELECT results_eq($$
   ('rhat(double precision)', 'aggregate', 'value double precision', 'double precision', 'immutable',
     false, 'safe'),
   ('rhat(double precision,integer)', 'aggregate', 'value double precision, chain integer',
-    'double precision', 'immutable', false, 'safe')$$, 'the functions that users call');
+    'double precision', 'immutable', false, 'safe'),
+  ('rollup(bayes_model)', 'aggregate', 'model bayes_model', 'bayes_model', 'immutable', false,
+    'safe')$$, 'the functions that users call');
 SELECT set_eq($$
   SELECT proname, kind, arguments, result, volatility, strict, parallel FROM interface
   WHERE arguments ~ '^x (record|double precision|boolean)(,|$)'$$, $$
@@ -267,7 +269,7 @@ SELECT never($$SELECT signature,
   JOIN pg_aggregate a ON a.aggfnoid = f.oid$$,
   'every aggregate for which order is nothing can be computed in parallel');
 SELECT never($$SELECT signature, a.aggtransspace
-  <> CASE WHEN proname ~ '^(rhat|ess_bulk|ess_tail|mcse)$|_profile$' THEN 32768
+  <> CASE WHEN proname ~ '^(rhat|ess_bulk|ess_tail|mcse|rollup)$|_profile$' THEN 32768
     ELSE 64 * 1024 * 1024 END AS wrong FROM functions f
   JOIN pg_aggregate a ON a.aggfnoid = f.oid$$, 'and tells the planner how large its state is');
 -- Documents and cells are sorted once.

@@ -145,6 +145,7 @@ void refuse_value(std::optional<double> x, const std::string &where, std::int64_
     throw Error(x ? Errc::invalid_argument : Errc::null_value,
                 message("{} is {}", where, x ? shown(*x) : "NULL"), {},
                 x && std::isinf(*x) ? "Leave such rows out with WHERE."
+                : x                 ? null_of_nan
                 : row > 0 ? "Option missing = marginalize takes it as not observed; or leave such "
                             "rows out with WHERE."
                           : "A model that is fitted without option missing = error takes such "
@@ -200,11 +201,11 @@ std::optional<std::span<const double>> ArrayReader::read(Datum array, std::int64
   return x;
 }
 
-/// Replaces NULL and NaN by always the same NaN; checks other elements.
+/// Replaces NULL by NaN; checks other elements.
 std::span<const double> ArrayReader::keep_missing(std::span<const double> x, std::int64_t row) {
   if (x.data() != buffer_.data()) buffer_.assign(x.begin(), x.end());
   for (std::size_t i = 0; i < buffer_.size(); ++i) {
-    if ((!nulls_.empty() && nulls_[i]) || std::isnan(buffer_[i]))
+    if (!nulls_.empty() && nulls_[i])
       buffer_[i] = std::numeric_limits<double>::quiet_NaN();
     else
       check_element(buffer_[i], i, row);
