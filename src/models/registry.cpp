@@ -6,6 +6,7 @@
 #include "mixture/bmm.hpp"
 #include "mixture/dpmm.hpp"
 #include "mixture/gmm.hpp"
+#include "regression/linreg.hpp"
 #include "topics/lda.hpp"
 
 namespace bayes {
@@ -24,6 +25,7 @@ constexpr Family families[] = {
     {"lda", read_topic_model},
     {"nmf", read_nmf_model},
     {"pmf", read_pmf_model},
+    {"linreg", read_linreg_model},
 };
 
 }  // namespace

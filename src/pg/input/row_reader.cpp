@@ -365,6 +365,7 @@ std::optional<std::span<const double>> RowReader::checked(const bool *nulls, std
   for (std::size_t j = 0; j < x_.size(); ++j) {
     const bool null = nulls && nulls[fields_[j].index];
     if (missing == Missing::skip && !std::isfinite(x_[j])) return std::nullopt;
+    if (missing == Missing::skip_null && null) return std::nullopt;
     if (missing == Missing::keep && std::isnan(x_[j]))
       x_[j] = missing_value;  // always the same NaN
     else if (!(std::fabs(x_[j]) <= largest_element))
