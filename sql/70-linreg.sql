@@ -42,14 +42,17 @@ COMMENT ON TYPE linreg_stats IS
   'and predictors, of twice the precision of float8. A linear regression needs nothing else of its '
   'rows. rollup() adds them up; text, binary and jsonb forms are exact.';
 
-CREATE FUNCTION to_jsonb(stats linreg_stats) RETURNS jsonb
-  AS 'MODULE_PATHNAME', 'linreg_stats_to_jsonb' @strict COST 100;
+CREATE FUNCTION linreg_stats_to_jsonb(linreg_stats) RETURNS jsonb
+  AS 'MODULE_PATHNAME' @strict COST 100;
 COMMENT IS 'The statistics as jsonb.';
-CREATE FUNCTION linreg_stats(stats jsonb) RETURNS linreg_stats
-  AS 'MODULE_PATHNAME', 'linreg_stats_from_jsonb' @strict COST 100;
+CREATE FUNCTION linreg_stats_from_jsonb(jsonb) RETURNS linreg_stats
+  AS 'MODULE_PATHNAME' @strict COST 100;
 COMMENT IS 'The statistics that jsonb describes. 22P02 for one that describes none.';
-CREATE CAST (linreg_stats AS jsonb) WITH FUNCTION to_jsonb(linreg_stats);
-CREATE CAST (jsonb AS linreg_stats) WITH FUNCTION linreg_stats(jsonb);
+CREATE CAST (linreg_stats AS jsonb) WITH FUNCTION linreg_stats_to_jsonb(linreg_stats)
+  AS ASSIGNMENT;
+COMMENT ON CAST (linreg_stats AS jsonb) IS 'statistics as jsonb';
+CREATE CAST (jsonb AS linreg_stats) WITH FUNCTION linreg_stats_from_jsonb(jsonb);
+COMMENT ON CAST (jsonb AS linreg_stats) IS 'statistics from jsonb';
 
 CREATE FUNCTION linreg_stats_info(stats linreg_stats)
   RETURNS TABLE (rows bigint, skipped bigint, weight float8, predictors int, columns int)

@@ -45,7 +45,8 @@ SELECT is(array_agg(DISTINCT dataset ORDER BY dataset)::text,
 FROM (SELECT f.dataset FROM nist_fits AS f, linreg_coefficients(model) AS c
     JOIN certified USING (term) WHERE certified.dataset = f.dataset
   GROUP BY f.dataset
-  HAVING max(abs(c.mean / estimate - 1)) < CASE f.dataset WHEN 'filip' THEN 5e-8 ELSE 1e-13 END) AS d;
+  HAVING max(abs(c.mean / estimate - 1)) < CASE f.dataset WHEN 'filip' THEN 5e-8
+    ELSE 1e-13 END) AS d;
 
 -- ---- plans ----
 
@@ -149,7 +150,8 @@ SELECT throws_like($$SELECT linreg_stats(1, 1, '-1')$$, '%the weight of row 1%',
   'a negative weight');
 SELECT throws_ok($$SELECT linreg_fit(NULL, 1::float8, '{"missing": "error"}')$$, '22004', NULL,
   'with missing = error a NULL is one');
-SELECT throws_ok($$SELECT linreg_stats(y, x) FROM (VALUES (1, ARRAY[1, 2]), (2, ARRAY[1])) v(y, x)$$,
+SELECT throws_ok($$SELECT linreg_stats(y, x)
+  FROM (VALUES (1, ARRAY[1, 2]), (2, ARRAY[1])) AS v(y, x)$$,
   '2202E', NULL, 'rows of different length');
 SELECT throws_ok($$SELECT rollup(s) FROM (SELECT linreg_stats(y, ARRAY[a]) AS s FROM many UNION ALL
   SELECT linreg_stats(y, ARRAY[a, b]) FROM many) AS f$$, '2202E', NULL, 'statistics too');
@@ -189,7 +191,8 @@ SELECT is((SELECT count(*) FROM (SELECT i % 10000, linreg_stats(y, ARRAY[a, b]) 
 CREATE FUNCTION fit_text(stats linreg_stats) RETURNS text LANGUAGE sql IMMUTABLE
   RETURN (SELECT string_agg(coalesce(mean::numeric(30, 7)::text, 'NULL'), ' ')
           FROM linreg_coefficients(linreg_fit(stats, '{"prior": {"c": 0, "a": 1, "b": 1}}')));
-CREATE TABLE series AS SELECT i, 1e7 + sin(i) + i % 5 AS x, CASE WHEN i % 11 > 0 THEN cos(i) END AS y,
+CREATE TABLE series AS SELECT i, 1e7 + sin(i) + i % 5 AS x,
+  CASE WHEN i % 11 > 0 THEN cos(i) END AS y,
   CASE WHEN i % 40 = 0 THEN 'rare' WHEN i % 2 = 0 THEN 'even' ELSE 'odd' END AS label
 FROM generate_series(1, 400) AS i;
 CREATE TABLE moving AS SELECT i, linreg_stats(y, x) OVER w AS s, linreg_stats(y, r) OVER w AS l
@@ -219,7 +222,8 @@ SELECT is((SELECT array_agg(i.method ORDER BY i.method)::text FROM methods, baye
   WHERE i.converged AND i.family = 'linreg' AND i.rows = 442 AND i.components = 11
     AND abs(i.observations - 442) < 1e-9), '{em,exact,gibbs,laplace,vi}', 'what bayes_info says');
 SELECT ok(max(abs(a.mean - b.mean) / b.sd) < 0.8, 'all methods agree of diabetes')
-FROM methods AS m, linreg_coefficients(m.model) AS a, methods AS e, linreg_coefficients(e.model) AS b
+FROM methods AS m, linreg_coefficients(m.model) AS a, methods AS e,
+  linreg_coefficients(e.model) AS b
 WHERE e.method = 'exact' AND a.term = b.term;
 SELECT ok((SELECT count(*) = 11 FROM methods, linreg_coefficients(model) AS c
   WHERE method = 'em' AND c.sd IS NULL AND c.lower IS NULL AND c.upper IS NULL),

@@ -217,4 +217,6 @@ BAYES_FUNCTION(linreg_noise) {
 }
 
 /// linreg_predict(model, x "any" [, level])
-BAYES_FUNCTION(linreg_predict) { return prediction<LinregModel>(fcinfo, linreg_family, prediction_cells); }
+BAYES_FUNCTION(linreg_predict) {
+  return prediction<LinregModel>(fcinfo, linreg_family, prediction_cells);
+}
