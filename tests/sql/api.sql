@@ -9,7 +9,8 @@ SET client_min_messages = error;
 SELECT results_eq($$
   SELECT signature, kind, arguments, result, volatility, strict, parallel
   FROM interface
-  WHERE proname !~ '^(hmm|lda|nmf|pmf|linreg)_|^rollup$|^bmm_fit_stat|_(parameters|profile)$|^bayes_(match|comp)'
+  WHERE proname
+      !~ '^(hmm|lda|nmf|pmf|linreg)_|^rollup$|^bmm_fit_stat|_(parameters|profile)$|^bayes_(match|comp)'
     AND arguments !~ '^x (record|double precision|boolean)(,|$)' -- own files; other forms of rows
   ORDER BY signature COLLATE "C"$$, $$VALUES
   ('bayes_columns(bayes_model)', 'function', 'model bayes_model',
