@@ -7,6 +7,7 @@
 #include "mixture/dpmm.hpp"
 #include "mixture/gmm.hpp"
 #include "regression/binary_regression.hpp"
+#include "regression/linreg.hpp"
 #include "topics/lda.hpp"
 
 namespace bayes {
@@ -27,6 +28,7 @@ constexpr Family families[] = {
     {"pmf", read_pmf_model},
     {"logreg", read_logistic_regression},
     {"probit", read_probit_regression},
+    {"linreg", read_linreg_model},
 };
 
 }  // namespace
