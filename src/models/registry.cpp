@@ -1,4 +1,5 @@
 // The families that a stored model can be of: one line each.
+#include "classification/nb.hpp"
 #include "document/model.hpp"
 #include "factor/nmf.hpp"
 #include "factor/pmf.hpp"
@@ -29,6 +30,7 @@ constexpr Family families[] = {
     {"logreg", read_logistic_regression},
     {"probit", read_probit_regression},
     {"linreg", read_linreg_model},
+    {"nb", read_bayes_classifier},
 };
 
 }  // namespace

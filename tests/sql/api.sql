@@ -9,7 +9,7 @@ SET client_min_messages = error;
 SELECT results_eq($$
   SELECT signature, kind, arguments, result, volatility, strict, parallel
   FROM interface
-  WHERE proname !~ '^(hmm|lda|nmf|pmf|linreg|logreg|probit)_|^rollup$|^bmm_fit_stat'
+  WHERE proname !~ '^(hmm|lda|nmf|pmf|linreg|logreg|probit|nb)_|^rollup$|^bmm_fit_stat'
     AND proname !~ '_(parameters|profile)$|^bayes_(match|comp)'
     AND arguments !~ '^x (record|double precision|boolean)(,|$)' -- own files; other forms of rows
   ORDER BY signature COLLATE "C"$$, $$VALUES
@@ -272,6 +272,7 @@ SELECT never($$SELECT signature, a.aggtransspace
   <> CASE WHEN proname ~ '^(rhat|ess_bulk|ess_tail|mcse)$|_profile$' OR
       signature = 'rollup(bayes_model)' THEN 32768
     WHEN proname ~ '^linreg' OR signature = 'rollup(linreg_stats)' THEN 16384
+    WHEN proname ~ '^nb_' THEN 65536
     ELSE 64 * 1024 * 1024 END AS wrong FROM functions f
   JOIN pg_aggregate a ON a.aggfnoid = f.oid$$, 'and tells the planner how large its state is');
 -- Documents and cells are sorted once.
