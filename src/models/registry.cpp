@@ -1,4 +1,5 @@
 // The families that a stored model can be of: one line each.
+#include "conjugate/conjugate.hpp"
 #include "document/model.hpp"
 #include "factor/nmf.hpp"
 #include "factor/pmf.hpp"
@@ -24,6 +25,9 @@ constexpr Family families[] = {
     {"lda", read_topic_model},
     {"nmf", read_nmf_model},
     {"pmf", read_pmf_model},
+    {"beta_bernoulli", read_beta_bernoulli},
+    {"gamma_poisson", read_gamma_poisson},
+    {"normal_inverse_gamma", read_normal_inverse_gamma},
 };
 
 }  // namespace
