@@ -14,7 +14,6 @@ namespace bayes {
 namespace {
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
-constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double log_2pi = 1.8378770664093454836;
 constexpr double largest_number = 1e150;
 

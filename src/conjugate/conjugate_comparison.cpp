@@ -11,6 +11,7 @@
 #include "base/control.hpp"
 #include "base/error.hpp"
 #include "base/incomplete.hpp"
+#include "base/special.hpp"
 #include "conjugate/conjugate.hpp"
 #include "distributions/standard.hpp"
 
@@ -18,7 +19,6 @@ namespace bayes {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-constexpr double step = 1.0 / 8;
 
 /// P(q <= x), or P(q > x), of q ~ Beta(a, b) on the side where it is small, by the continued
 /// fraction of DLMF 8.17.22 over a density without cancellation: unlike beta_below it keeps 14
@@ -71,27 +71,28 @@ struct Probability {
   }
   double log_density(double u) const {  // of u
     const At p = at(u);
-    if (p.x == 0 || p.y == 0) return -infinite;
+    if (std::min(p.x, p.y) < 1e-300) return -a * log1p_exp(-u) - b * log1p_exp(u) - log_beta(a, b);
     return BetaDistribution(a, b).log_density(p.x) + std::log(p.x) + std::log(p.y);
   }
-  double below(double u) const {
+  double below(double u) const { return below_at(a, b, u); }
+  double above(double u) const { return below_at(b, a, -u); }
+  double value(double u) const { return at(u).x; }
+  double mean() const { return a / (a + b); }
+  /// P(q <= x) of q ~ Beta(a, b), also where x underflows
+  static double below_at(double a, double b, double u) {
+    if (u < -690) return std::exp(a * u - log_beta(a, b)) / a;
+    if (u > 690) return 1 - std::exp(-b * u - log_beta(a, b)) / b;
     const At p = at(u);
     return precise_beta_below(a, b, p.x, p.y);
   }
-  double above(double u) const {
-    const At p = at(u);
-    return precise_beta_below(b, a, p.y, p.x);
-  }
-  double value(double u) const { return at(u).x; }
-  double mean() const { return a / (a + b); }
   /// E[max(q - x, 0)] and E[max(x - q, 0)]
   double excess(double u) const {
     const At p = at(u);
-    return mean() * precise_beta_below(b, a + 1, p.y, p.x) - p.x * above(u);
+    return mean() * below_at(b, a + 1, -u) - p.x * above(u);
   }
   double shortfall(double u) const {
     const At p = at(u);
-    return p.x * below(u) - mean() * precise_beta_below(a + 1, b, p.x, p.y);
+    return p.x * below(u) - mean() * below_at(a + 1, b, u);
   }
   double a, b, centre, width;
 };
@@ -119,26 +120,40 @@ struct Mean {
   double centre, width;
 };
 
-/// E[f(u)] under the posterior q; f grows no faster than u.
-template <class Q, class F> double expectation(const Q &q, F f) {
-  const auto term = [&](double t) {
-    const double u = q.centre + q.width * std::sinh(t), log_density = q.log_density(u);
-    const double density = std::exp(log_density) * q.width * std::cosh(t);
-    return density > 0 && std::isfinite(density) ? density * f(u) : 0;
+/// The trapezoidal rule for E[f(u)] under the posterior q; f grows no faster than u. Divided by
+/// that for 1, as errors of the density's constant are in both.
+template <class Q, class F> double trapezoids(const Q &q, F f, double step) {
+  double sum = 0, size = 0, mass = 0;
+  /// Is it too small to matter?
+  const auto add = [&](double t) {
+    const double u = q.centre + q.width * std::sinh(t),
+                 density = std::exp(q.log_density(u)) * q.width * std::cosh(t);
+    if (!(density > 0) || std::isinf(density)) return mass > 0;
+    const double value = density * f(u);
+    sum += value;
+    size += std::fabs(value);
+    mass += density;
+    return std::fabs(value) <= 1e-18 * size && density <= 1e-18 * mass;
   };
-  double sum = term(0), mass = std::fabs(sum);
-  for (const int side : {-1, 1}) {
-    int quiet = 0;
-    for (int i = 1; i < 5600 && quiet < 16; ++i) {  // |t| < 700
-      poll_in_loop(std::size_t(i) * 64);
-      const double next = term(side * i * step);
-      sum += next;
-      mass += std::fabs(next);
-      quiet = std::fabs(next) <= 1e-18 * mass ? quiet + 1 : 0;
-      if (mass == 0 && i < 400) quiet = 0;
+  add(0);
+  const int most = int(30 / step), quiet_for = int(2 / step);  // sinh(30) = 5e12
+  for (const int side : {-1, 1})
+    for (int i = 1, quiet = 0; i < most && quiet < quiet_for; ++i) {
+      poll_in_loop(std::size_t(i) * 64 - 1);
+      quiet = add(side * i * step) ? quiet + 1 : 0;
     }
+  return sum / mass;
+}
+
+/// The same, with steps halved until they make no difference.
+template <class Q, class F> double expectation(const Q &q, F f) {
+  double before = trapezoids(q, f, 1.0 / 8);
+  for (double step = 1.0 / 16; step > 1e-3; step /= 2) {
+    const double now = trapezoids(q, f, step);
+    if (std::fabs(now - before) <= 1e-13 * std::fabs(now)) return now;
+    before = now;
   }
-  return sum * step;
+  return before;
 }
 
 template <class Q> double greater(const Q &a, const Q &b) {
