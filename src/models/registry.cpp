@@ -1,5 +1,6 @@
 // The families that a stored model can be of: one line each.
 #include "classification/nb.hpp"
+#include "conjugate/conjugate.hpp"
 #include "document/model.hpp"
 #include "factor/nmf.hpp"
 #include "factor/pmf.hpp"
@@ -31,6 +32,9 @@ constexpr Family families[] = {
     {"probit", read_probit_regression},
     {"linreg", read_linreg_model},
     {"nb", read_bayes_classifier},
+    {"beta_bernoulli", read_beta_bernoulli},
+    {"gamma_poisson", read_gamma_poisson},
+    {"normal_inverse_gamma", read_normal_inverse_gamma},
 };
 
 }  // namespace
