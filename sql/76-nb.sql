@@ -10,7 +10,7 @@ DEFINE @nb_are =
   'counted. A row whose label or features are NULL is skipped; a NULL among the features is no '
   'evidence; no rows give NULL. Errors: 22023 invalid option, argument or value, naming row and '
   'column or key; 2202E rows of different length; 22003 values too large to compute with; 54000 '
-  'more than 10000 classes, 10000 labels of a column, 1000000 names, or 20000000 statistics '
+  'more than 10000 classes, 10000 labels of a column, 1000000 names, or 10000000 statistics '
   'altogether.';
 DEFINE @nb_options = 'options: see docs/classification.md; NULL means none.';
 DEFINE @nb_state = STYPE = internal, SSPACE = 65536, PARALLEL = SAFE;

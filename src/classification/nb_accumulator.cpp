@@ -178,9 +178,17 @@ NbAccumulator::Part &NbAccumulator::part_of(int k) {
       part.mean.resize(joint_.size());
       part.scatter.resize(joint_.size() * (joint_.size() + 1) / 2);
     }
-    part.categories.resize(categorical_);
+    make_room(part);
   }
   return parts_[std::size_t(k)];
+}
+
+void NbAccumulator::make_room(Part &part) {
+  if (part.categories.size() == categorical_) return;
+  // of a vector, in numbers
+  constexpr std::size_t each = sizeof(std::vector<double>) / sizeof(double);
+  charge(each * (categorical_ - part.categories.size()));
+  part.categories.resize(categorical_);
 }
 
 void NbAccumulator::refuse(const Slot &slot, double x, std::int64_t number) const {
@@ -254,7 +262,7 @@ void NbAccumulator::add(int k, std::span<const double> x, double weight, std::in
 
 void NbAccumulator::add(int k, std::span<const NbWord> words, double weight, std::int64_t number) {
   Part &part = part_of(k);
-  part.categories.resize(categorical_);
+  make_room(part);
   for (const NbWord &word : words) {
     const Slot &slot = slots_[std::size_t(word.feature)];
     const bool has_numbers = slot.family && slot.categorical < 0;

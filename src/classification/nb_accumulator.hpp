@@ -70,6 +70,8 @@ class BAYES_API NbAccumulator {
   struct Part;
   void set_likelihood(Slot &slot, const std::string &likelihood);
   Part &part_of(int k);
+  /// For the categorical features that are new.
+  void make_room(Part &part);
   void take(Part &part, const Slot &slot, double x, double weight, std::int64_t number);
   void charge(std::size_t numbers);
   [[noreturn]] void refuse(const Slot &slot, double x, std::int64_t number) const;

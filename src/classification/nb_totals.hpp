@@ -18,7 +18,7 @@
 namespace bayes {
 
 /// Statistics of all classes together: classes times what their features need.
-inline constexpr double nb_max_numbers = 2e7;
+inline constexpr double nb_max_numbers = 1e7;
 
 /// Throws Error(too_large) if there are more.
 void require_nb_numbers(double numbers, std::size_t classes, std::size_t features);

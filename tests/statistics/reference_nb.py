@@ -36,12 +36,14 @@ def main():
             x, y = load(name)
             for method in methods:
                 model = {"gaussian": lambda: GaussianNB(var_smoothing=0),
-                         "bernoulli": lambda: BernoulliNB(alpha=1, binarize=7.5),
+                         "bernoulli": lambda: BernoulliNB(alpha=1, binarize=None),
                          "categorical": lambda: CategoricalNB(alpha=1),
                          "multinomial": lambda: MultinomialNB(alpha=1)}[method]()
                 # categories numbered from 0, without gaps
                 values = numpy.array([numpy.unique(numpy.floor(c), return_inverse=True)[1]
                                       for c in x.T]).T if method == "categorical" else x
+                if method == "bernoulli":
+                    values = (x > 7.5).astype(int)
                 model.fit(values, y)
                 some = range(0, len(x), len(x) // 15)
                 joint = model._joint_log_likelihood(values[some])
