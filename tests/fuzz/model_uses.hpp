@@ -20,6 +20,7 @@
 #include "mixture/bmm.hpp"
 #include "mixture/dpmm.hpp"
 #include "mixture/gmm.hpp"
+#include "regression/linreg.hpp"
 #include "topics/lda.hpp"
 
 namespace model_uses {
@@ -132,6 +133,13 @@ inline void use_ratings(const bayes::PmfModel &model) {
   }
   attempt([&] { model.recommend(last(bayes::Side::row), 2, false); });
   attempt([&] { model.recommend(-1, 2, true); });
+}
+
+inline void use_regression(const bayes::LinregModel &model) {
+  attempt([&] { model.coefficients(0.9, [](const bayes::Coefficient &) {}); });
+  attempt([&] { model.noise_variance(0.5); });
+  const std::vector<double> row(std::size_t(model.info.dimension), 0.0);
+  attempt([&] { model.predict(row, 0.9); });
 }
 
 inline void use_factors(const bayes::NmfModel &model) {

@@ -64,6 +64,11 @@ CREATE TABLE ratings AS SELECT pmf_fit(word, id, id % 5, 2, '{"draws": 20}') AS 
   pmf_fit(id, word, id, 3, '{"draws": 20, "prior": {"hierarchical": true}}') AS rated_hierarchical,
   pmf_fit(id % 4, 'c', id, 1, '{"draws": 20, "means": false, "rated": false, "repeated": "last"}')
   AS rated_forgotten FROM good;
+CREATE TABLE regressions AS SELECT linreg_fit(id, x) AS line, linreg_fit(id, x, '{"method": "em"}')
+  AS line_em, linreg_fit(id, x, '{"method": "vi", "ard": true}') AS line_vi,
+  linreg_fit(id, x, '{"method": "gibbs", "draws": 20}') AS line_sampled,
+  linreg_fit(id, '{}'::float8[]) AS line_level, linreg_fit(id, ROW(word, id)) AS line_labels,
+  linreg_stats(id, x) AS sums, linreg_stats(id, ROW(word, id)) AS sums_labels FROM good;
 SQL
 
 # ---- what may be given for a type; the first value is sound ----
@@ -74,11 +79,13 @@ my %named = (gmm => [qw(vi em kmeans narrow independent sampled)],
     hmm => [qw(chain chain_vi chain_words chain_symbols chain_bits chain_vectors chain_narrow)],
     lda => [qw(topics topics_em topics_svi topics_sampled topic)],
     nmf => [qw(cells arrays_em cells_squared one_column cells_svi)],
-    pmf => [qw(rated rated_hierarchical rated_forgotten)]);
-my %table = (hmm => 'chains', lda => 'libraries', nmf => 'factors', pmf => 'ratings');
+    pmf => [qw(rated rated_hierarchical rated_forgotten)],
+    linreg => [qw(line line_em line_vi line_sampled line_level line_labels)]);
+my %table = (hmm => 'chains', lda => 'libraries', nmf => 'factors', pmf => 'ratings',
+    linreg => 'regressions');
 my %models = map { my $from = $table{$_} // 'given';
     $_ => [map { "(SELECT $_ FROM $from)" } @{$named{$_}}] } keys %named;
-my @models = map { @{$models{$_}} } qw(gmm bmm dpmm hmm lda nmf pmf);
+my @models = map { @{$models{$_}} } qw(gmm bmm dpmm hmm lda nmf pmf linreg);
 my $query = q{SELECT x FROM good};
 my @queries = ($query, '', ' ', ';', '--', 'SELECT', 'SELECT 1', 'SELECT 1; SELECT 2',
     'SELECT FROM good', 'SELECT x FROM nowhere', 'SELEC x', 'SELECT NULL', "SELECT 'a'",
@@ -180,6 +187,10 @@ my %family = (
     pmf => {keys => [qw(method chains draws warmup thin stored_draws seed on_error repeated means
             rated prior), map({ "prior.$_" } qw(noise_variance c hierarchical)),
             'prior.c.shape', 'prior.noise_variance.rate'], methods => [qw(gibbs)]},
+    linreg => {keys => [qw(method noise_variance intercept standardize reference ard max_iter tol
+            chains draws warmup thin stored_draws seed max_seconds missing on_error prior),
+            map({ "prior.$_" } qw(lambda a b c e f)), 'reference.f1'],
+        methods => [qw(exact em laplace vi gibbs)]},
 );
 my @likelihoods = ('"normal"', '"bernoulli"', '"poisson"', '"categorical"', '["poisson", "normal"]',
     '["categorical", "bernoulli"]');
@@ -292,16 +303,21 @@ my %values = (
         '{"pg_bayes": {"format": 99}}'), map({ "($_)::text::cstring" } $models[0])],
     bytea => ['NULL', q{'\x'}, q{'\x00'}, q{'\x50474d42'}, "bayes_model_send($models[0])"],
     internal => ['NULL'],
+    linreg_stats => ['(SELECT sums FROM regressions)', '(SELECT sums_labels FROM regressions)',
+        'NULL', q{'{}'}, q{'[]'}, q{'{"linreg_stats": {"format": 99}}'},
+        map { "((SELECT sums FROM regressions)::jsonb || '$_')::linreg_stats" } '{"rows": 0}',
+        '{"rows": -1}', '{"sums": []}', '{"dimension": 1}', '{"rests": [1]}', '{"skipped": null}',
+        '{"sums": [1e300, 1e300, 1e300, 0, 0, 0, 0, 0, 0, 0]}'],
 );
 push @{$values{bayes_query}}, 'NULL';
 
 # For functions of a family: its own models, options and rows first.
 sub values_of {
     my ($name, $type) = @_;
-    my ($family) = $name =~ /\b(gmm|bmm|dpmm|hmm|lda|nmf|pmf)_/;
+    my ($family) = $name =~ /\b(gmm|bmm|dpmm|hmm|lda|nmf|pmf|linreg)_/;
     return $values{$type} unless defined $family;
     my @first = $type eq 'bayes_model' ? @{$models{$family}} : $type eq 'jsonb'
-        ? ($family =~ /^(?:[gh]mm|nmf)$/ ? "'{}'" : q{'{"draws": 20}'}, @{$options{$family}})
+        ? ($family =~ /^(?:[gh]mm|nmf|linreg)$/ ? "'{}'" : q{'{"draws": 20}'}, @{$options{$family}})
         : $type ne 'bayes_query' || $family eq 'gmm' ? ()
         : $family eq 'bmm' ? q{'SELECT bits FROM good'}
         : $family eq 'hmm' ? (q{'SELECT id, series FROM good'},
