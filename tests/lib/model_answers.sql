@@ -21,7 +21,7 @@ BEGIN
            FROM linreg_predict($1, s, 0.8) AS p)
          || ARRAY(SELECT coalesce(x, 0) FROM linreg_coefficients($1) AS c,
              unnest(ARRAY[c.mean, c.sd, lower]) AS x)
-         || ARRAY(SELECT coalesce(n.mean, 0) + upper FROM linreg_noise($1) AS n)'
+         || ARRAY(SELECT coalesce(n.mean, 0) + upper FROM linreg_noise($1, 0.5) AS n)'
     WHEN 'nmf' THEN
       'SELECT nmf_transform($1, s) || ARRAY(SELECT mean FROM nmf_factors($1) AS r,
          nmf_factors($1) AS c, nmf_predict($1, r.key, c.key)
