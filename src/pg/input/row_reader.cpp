@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 
 #include "base/message.hpp"
@@ -57,6 +58,29 @@ std::string name_of_attribute(TupleDesc description, int index) {
 Oid base_of_attribute(TupleDesc description, int index) {
   const Oid declared = TupleDescAttr(description, index)->atttypid;
   return guarded([declared] { return getBaseType(declared); });
+}
+
+/// Does number_at() read values of this type?
+bool has_fixed_length(Oid base) {
+  return base == BOOLOID || (is_number_type(base) && base != NUMERICOID);
+}
+
+template <class T> double load(const char *at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return double(value);
+}
+
+/// A number or boolean that lies in a record.
+double number_at(const char *at, Oid base) {
+  switch (base) {
+    case FLOAT8OID: return load<double>(at);
+    case FLOAT4OID: return load<float>(at);
+    case INT2OID: return load<std::int16_t>(at);
+    case INT4OID: return load<std::int32_t>(at);
+    case INT8OID: return load<std::int64_t>(at);
+    default: return load<std::int8_t>(at);
+  }
 }
 
 }  // namespace
@@ -303,8 +327,15 @@ void RowReader::place(std::size_t column, TupleDesc description, int index) {
 
 // ---- rows ----
 
-void RowReader::open(Datum row) {
-  if (records() && record_.open(row)) describe(record_.description());
+void RowReader::open(Datum row, bool settled) {
+  if (!records() || !record_.open(row, settled)) return;
+  describe(record_.description());
+  const std::vector<int> offsets = fixed_offsets(record_.description());
+  in_place_ = !any_labels_;
+  for (Field &field : fields_) {
+    field.offset = offsets[std::size_t(field.index)];
+    in_place_ &= field.offset >= 0 && has_fixed_length(field.base);
+  }
 }
 
 std::optional<std::span<const double>> RowReader::read(Datum row, std::int64_t number,
@@ -314,13 +345,23 @@ std::optional<std::span<const double>> RowReader::read(Datum row, std::int64_t n
     case Form::literal:
     case Form::cast: return array_.read(array_of(row), number, missing);
     case Form::record: {
-      const auto x = read_fields(record_.values(), record_.nulls(), number, missing);
+      const char *const plain = in_place_ ? record_.plain() : nullptr;
+      const auto x = plain ? read_in_place(plain, number, missing)
+                           : read_fields(record_.values(), record_.nulls(), number, missing);
       record_.close();
       return x;
     }
     case Form::value: break;
   }
   x_.assign(1, number_of(row, base_));
+  return checked(nullptr, number, missing);
+}
+
+std::optional<std::span<const double>> RowReader::read_in_place(const char *bytes,
+                                                                std::int64_t number,
+                                                                Missing missing) {
+  for (std::size_t j = 0; j < fields_.size(); ++j)
+    x_[j] = number_at(bytes + fields_[j].offset, fields_[j].base);
   return checked(nullptr, number, missing);
 }
 

@@ -67,8 +67,9 @@ class RowReader {
   /// Rows are records of this description, from its attribute `first` (from 0) on.
   void describe(TupleDesc description, int first = 0);
 
-  /// Opens the next row, if rows are records: then columns() are known.
-  void open(Datum row);
+  /// Opens the next row, if rows are records: then columns() are known. `settled`: as for
+  /// RecordFields::open().
+  void open(Datum row, bool settled = false);
   /// The numbers of the row (that was opened), each checked; valid until the next row is read.
   /// nullopt if one is missing or infinite and `missing` is skip. `number`: of the row, from 1, for
   /// messages; 0 for the only one of a scalar function.
@@ -104,6 +105,8 @@ class RowReader {
   struct Field {
     /// -1: it is not known yet
     int index = -1;
+    /// where it begins in a record without NULLs, -1: that varies
+    int offset = -1;
     Oid base = InvalidOid;
     /// of labels
     std::unique_ptr<ElementType> type;
@@ -112,6 +115,8 @@ class RowReader {
   void match(TupleDesc description, int first);
   void place(std::size_t column, TupleDesc description, int index);
   void add_column(RowColumn column, const std::vector<std::string> &labels, bool closed);
+  std::optional<std::span<const double>> read_in_place(const char *bytes, std::int64_t number,
+                                                       Missing missing);
   std::optional<std::span<const double>> checked(const bool *nulls, std::int64_t number,
                                                  Missing missing);
   std::string place_of(std::size_t column, std::int64_t number) const;
@@ -132,6 +137,8 @@ class RowReader {
   std::vector<std::unique_ptr<ColumnLabels>> labels_;
   std::vector<Field> fields_;
   bool any_labels_ = false;
+  /// Are all columns numbers or booleans at known places of records without NULLs?
+  bool in_place_ = false;
   /// columns are those of a model
   bool from_model_ = false;
   std::function<std::string(std::int64_t number)> name_row_;

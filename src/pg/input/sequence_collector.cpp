@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/message.hpp"
 #include "families/product/product_options.hpp"
@@ -321,7 +322,7 @@ void SequenceCollector::read_records(ArrayWalk &walk, std::size_t count, std::in
       std::fill_n(out, sequences_.dimension, missing_value);
       continue;
     }
-    reader_->open(record.value);
+    reader_->open(record.value, std::exchange(settled_, true));
     const std::span<const double> x = *reader_->read(record.value, step, missing);
     std::copy(x.begin(), x.end(), out);
   }
@@ -338,6 +339,7 @@ void SequenceCollector::store(const OpenArray &array, const OpenArray *states, d
     known.emplace(*states, state_type_, nullptr);
   }
   buffer_.resize(std::size_t(std::min(at_once, steps)) * d);
+  settled_ = false;
 
   writer_->begin(steps, weight);
   StepPosition position = {seen_, 1, vectors_};
