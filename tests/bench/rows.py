@@ -45,6 +45,8 @@ CREATE TABLE complete AS SELECT i,
 FROM generate_series(1, 1000000) AS i;
 CREATE TABLE incomplete AS
 SELECT {columns("CASE WHEN # > 3 OR random() > 0.05 THEN x# END AS x#", 16)} FROM complete;
+CREATE TABLE patchy AS
+SELECT {columns("CASE WHEN random() > 0.05 THEN x# END AS x#", 16)} FROM complete;
 CREATE TABLE categories AS
 SELECT {columns("(i * (7 + 2 * #) + i / 5) % 12 AS c#", 6)},
   {columns("'category ' || (i * (7 + 2 * #) + i / 5) % 12 AS l#", 6)} FROM complete;
@@ -87,8 +89,10 @@ for what, function, options in (
         ("full", "gmm_fit", ', "covariance": "full"'),
         ("diagonal", "gmm_fit", ', "covariance": "diagonal"'),
         ("product of normals", "bmm_fit", "")):
-    complete, incomplete = (
+    complete, incomplete, patchy = (
         f"""SELECT {function}(r, 3, '{{"restarts": 1, "max_iter": 30, "tol": 0,
         "missing": "marginalize"{options}}}') IS NULL FROM (SELECT {all16} FROM {table}) AS r;"""
-        for table in ("complete", "incomplete"))
+        for table in ("complete", "incomplete", "patchy"))
     compare(f"16 columns, {what}: complete, then 5 % NULLs in 3", complete, incomplete)
+    if what != "full":
+        compare(f"16 columns, {what}: complete, then 5 % NULLs in all", complete, patchy)
