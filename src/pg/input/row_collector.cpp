@@ -159,11 +159,10 @@ void RowCollector::absorb(const char *at, const char *end) {
   at += sizeof counts;
   if (end - at < counts.columns)
     throw Error(Errc::internal, "partial state of an aggregate is cut short");
-  // Of labels, their codes here by their codes there.
-  std::vector<std::vector<double>> codes;
+  RowReader::Merged merged;
   if (counts.columns > 0) {
     const Document columns = Document::from_bytes({at, std::size_t(counts.columns)});
-    codes = reader_.merge(read_columns(columns, int(counts.dimension)));
+    merged = reader_.merge(read_columns(columns, int(counts.dimension)));
   }
   at += counts.columns;
   rows.skip(counts.skipped);
@@ -173,29 +172,33 @@ void RowCollector::absorb(const char *at, const char *end) {
 
   RowShape shape = rows.shape();
   shape.dimension = int(counts.dimension);
-  if (dimension_ && dimension_ != shape.dimension)
-    throw Error(
-        Errc::array_shape,
-        message("rows have different lengths: {} and {} elements", dimension_, shape.dimension),
-        "All rows of one model have the same length.");
-  dimension_ = shape.dimension;
+  // Rows of arrays are as they are.
+  if (counts.columns == 0)
+    for (int j = 0; j < shape.dimension; ++j) merged.places.push_back(std::size_t(j));
+  const int dimension = int(merged.places.size());
+  if (dimension_ && dimension_ != dimension)
+    throw Error(Errc::array_shape,
+                message("rows have different lengths: {} and {} elements", dimension_, dimension),
+                "All rows of one model have the same length.");
+  dimension_ = dimension;
 
   const std::size_t block_bytes = shape.block_doubles() * sizeof(double);
   if (std::size_t(end - at) !=
       std::size_t((counts.rows + block_rows - 1) / block_rows) * block_bytes)
     throw Error(Errc::internal, "partial state of an aggregate has a wrong size");
-  std::vector<double> block(shape.block_doubles()), x(std::size_t(shape.dimension));
+  std::vector<double> block(shape.block_doubles()), x(merged.places.size());
   for (std::int64_t row = 0; row < counts.rows; ++row) {
     const std::size_t inside = std::size_t(row % block_rows);
     if (inside == 0) {
       std::memcpy(block.data(), at, block_bytes);
       at += block_bytes;
     }
-    for (std::size_t j = 0; j < x.size(); ++j) x[j] = block[j * block_rows + inside];
-    for (std::size_t j = 0; j < codes.size(); ++j)
-      if (!codes[j].empty() && !std::isnan(x[j])) x[j] = codes[j][std::size_t(x[j])];
-    rows.append(x.data(), shape.dimension,
-                shape.weighted ? block[x.size() * block_rows + inside] : 1);
+    for (std::size_t j = 0; j < x.size(); ++j) x[j] = block[merged.places[j] * block_rows + inside];
+    for (std::size_t j = 0; j < merged.codes.size(); ++j)
+      if (const std::vector<double> &codes = merged.codes[j]; !codes.empty() && !std::isnan(x[j]))
+        x[j] = codes[std::size_t(x[j])];
+    rows.append(x.data(), dimension,
+                shape.weighted ? block[std::size_t(shape.dimension) * block_rows + inside] : 1);
   }
 }
 

@@ -7,7 +7,6 @@
 
 #include "base/message.hpp"
 #include "document/members.hpp"
-#include "families/product/product_options.hpp"
 #include "pg/server/encoding.hpp"
 
 namespace bayes::pg {
@@ -85,46 +84,6 @@ double number_at(const char *at, Oid base) {
 
 }  // namespace
 
-// ---- labels ----
-
-ColumnLabels::ColumnLabels(std::string column, const std::vector<std::string> &known, bool closed)
-    : labels_(std::size_t(most_categories),
-              [column](TermDictionary::Excess excess, std::string_view label) {
-                if (excess == TermDictionary::Excess::length)
-                  throw Error(Errc::too_large,
-                              message("a label of column {} is {} bytes long, but the limit is {}",
-                                      quoted(column), label.size(), longest_term),
-                              {}, "md5(label) is a short one.");
-                throw Error(Errc::too_large,
-                            message("column {} has more than {} different labels", quoted(column),
-                                    most_categories),
-                            "A column of labels is a choice among a few.",
-                            "Leave out what names the row itself, as an id does; combine rare "
-                            "labels into one.");
-              }),
-      closed_(false) {
-  for (const std::string &label : known) code(label);
-  closed_ = closed;
-  if (closed) labels_.close();
-}
-
-double ColumnLabels::code(std::string_view label) {
-  if (closed_ && label.size() > longest_term) {
-    unknown_ = beginning_of(label);
-    return missing_value;
-  }
-  const std::int32_t number = labels_.number(label);
-  if (number >= 0) return number;
-  unknown_ = beginning_of(label);
-  return missing_value;
-}
-
-std::vector<std::string> ColumnLabels::all() const {
-  std::vector<std::string> out;
-  for (std::int32_t i = 0; i < labels_.size(); ++i) out.emplace_back(labels_.term(i));
-  return out;
-}
-
 // ---- columns ----
 
 Oid cast_to_array(Oid base) {
@@ -186,6 +145,7 @@ void RowReader::add_column(RowColumn column, const std::vector<std::string> &lab
 
 void RowReader::expect(const ModelInfo &info, UnknownLabels unknown) {
   from_model_ = true;
+  only_labels_ = unknown == UnknownLabels::added;
   for (const RowColumn &column : info.columns)
     add_column({column.name, column.kind}, column.labels, unknown == UnknownLabels::missing);
   // Rows of a model without names are matched by position.
@@ -217,16 +177,19 @@ std::vector<std::vector<double>> RowReader::sort_labels() {
   return any ? out : std::vector<std::vector<double>>();
 }
 
-std::vector<std::vector<double>> RowReader::merge(const RowColumns &columns) {
+RowReader::Merged RowReader::merge(const RowColumns &columns) {
   if (columns_.empty())
     for (const RowColumn &column : columns) add_column({column.name, column.kind}, {}, false);
-  std::vector<std::vector<double>> out(columns_.size());
+  Merged out{find_columns(columns), std::vector<std::vector<double>>(columns_.size())};
   for (std::size_t j = 0; j < columns_.size(); ++j) {
-    if (columns.size() != columns_.size() || columns[j].name != columns_[j].name ||
-        columns[j].kind != columns_[j].kind)
-      throw Error(Errc::internal, "rows of parallel processes have different columns");
+    const RowColumn &there = columns[out.places[j]];
+    if ((there.kind == ValueKind::label) != (labels_[j] != nullptr))
+      throw Error(Errc::invalid_argument,
+                  message("column {} is a {}, but was a {} in the rows before",
+                          quoted(columns_[j].name), name_of(there.kind), name_of(columns_[j].kind)),
+                  {}, "Cast it to one type in all rows.");
     if (!labels_[j]) continue;
-    for (const std::string &label : columns[j].labels) out[j].push_back(labels_[j]->code(label));
+    for (const std::string &label : there.labels) out.codes[j].push_back(labels_[j]->code(label));
   }
   return out;
 }
@@ -272,6 +235,13 @@ void RowReader::match(TupleDesc description, int first) {
   const std::vector<int> attributes = attributes_of(description, first);
   RowColumns given;
   for (const int index : attributes) given.push_back({name_of_attribute(description, index)});
+  const std::vector<std::size_t> places = find_columns(given);
+  for (std::size_t j = 0; j < columns_.size(); ++j) place(j, description, attributes[places[j]]);
+}
+
+/// Of each column, which one of `given` it is.
+std::vector<std::size_t> RowReader::find_columns(const RowColumns &given) const {
+  std::vector<std::size_t> out;
   // Names are those of ROW(...), or there are none; or so it may be.
   const bool named = std::all_of(columns_.begin(), columns_.end(), [&](const RowColumn &column) {
     return find_column(given, column.name) >= 0;
@@ -282,25 +252,26 @@ void RowReader::match(TupleDesc description, int first) {
           Errc::array_shape,
           message("a row has {} columns, but {} are expected", given.size(), columns_.size()),
           "Columns that have no names, as those of ROW(a, b), are taken by their position.");
-    for (std::size_t j = 0; j < columns_.size(); ++j) place(j, description, attributes[j]);
-    return;
+    for (std::size_t j = 0; j < columns_.size(); ++j) out.push_back(j);
+    return out;
   }
-  for (std::size_t j = 0; j < columns_.size(); ++j) {
-    const std::string &name = columns_[j].name;
+  for (const RowColumn &column : columns_) {
+    const std::string &name = column.name;
     const int at = find_column(given, name);
     if (std::count_if(given.begin(), given.end(),
-                      [&name](const RowColumn &column) { return column.name == name; }) > 1)
+                      [&name](const RowColumn &other) { return other.name == name; }) > 1)
       throw Error(Errc::invalid_argument, message("rows have two columns {}", quoted(name)), {},
                   "Give one of them another name: SELECT a AS b.");
     if (at < 0)
-      throw Error(
-          Errc::invalid_argument, message("rows have no column {}", quoted(columns_[j].name)),
-          from_model_ ? message("It is one of the {} columns that the model was fitted to.",
+      throw Error(Errc::invalid_argument, message("rows have no column {}", quoted(name)),
+                  from_model_
+                      ? message("It is one of the {} columns that the model was fitted to.",
                                 columns_.size())
                       : message("It is one of the {} columns of the rows before.", columns_.size()),
-          "Columns are matched by name; others may stand beside them.");
-    place(j, description, attributes[std::size_t(at)]);
+                  "Columns are matched by name; others may stand beside them.");
+    out.push_back(std::size_t(at));
   }
+  return out;
 }
 
 /// Column `column` is attribute `index`.
@@ -341,9 +312,9 @@ void RowReader::open(Datum row, bool settled) {
 std::optional<std::span<const double>> RowReader::read(Datum row, std::int64_t number,
                                                        Missing missing) {
   switch (form_) {
-    case Form::array: return array_.read(row, number, missing);
+    case Form::array: return read_array(row, number, missing);
     case Form::literal:
-    case Form::cast: return array_.read(array_of(row), number, missing);
+    case Form::cast: return read_array(array_of(row), number, missing);
     case Form::record: {
       const char *const plain = in_place_ ? record_.plain() : nullptr;
       const auto x = plain ? read_in_place(plain, number, missing)
@@ -355,6 +326,17 @@ std::optional<std::span<const double>> RowReader::read(Datum row, std::int64_t n
   }
   x_.assign(1, number_of(row, base_));
   return checked(nullptr, number, missing);
+}
+
+std::optional<std::span<const double>> RowReader::read_array(Datum array, std::int64_t number,
+                                                             Missing missing) {
+  const auto x = array_.read(array, number, missing);
+  // The caller knows how long a row must be.
+  if (x && any_labels_ && only_labels_ && x->size() == columns_.size())
+    for (std::size_t j = 0; j < columns_.size(); ++j)
+      if (labels_[j])
+        require_label((*x)[j], labels_[j]->size(), columns_[j].name, message("row {}", number));
+  return x;
 }
 
 std::optional<std::span<const double>> RowReader::read_in_place(const char *bytes,

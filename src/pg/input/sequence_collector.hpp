@@ -117,6 +117,7 @@ class SequenceCollector : public WeightedCollector {
   void read_records(ArrayWalk &walk, std::size_t count, std::int64_t step);
   void check_start(const HiddenMarkovModel &start);
   void check_shape(const OpenArray &array) const;
+  void require_labels(std::span<const double> x, std::int64_t step) const;
   void check_states(const OpenArray &array, const OpenArray &states) const;
   double known_state(double state, std::int64_t step) const;
   void store(const OpenArray &array, const OpenArray *states, double weight);
