@@ -1,5 +1,6 @@
 // The families that a stored model can be of: one line each.
 #include "conjugate/conjugate.hpp"
+#include "conjugate/dirichlet_categorical.hpp"
 #include "document/model.hpp"
 #include "factor/nmf.hpp"
 #include "factor/pmf.hpp"
@@ -26,6 +27,7 @@ constexpr Family families[] = {
     {"nmf", read_nmf_model},
     {"pmf", read_pmf_model},
     {"beta_bernoulli", read_beta_bernoulli},
+    {"dirichlet_categorical", read_dirichlet_categorical},
     {"gamma_poisson", read_gamma_poisson},
     {"normal_inverse_gamma", read_normal_inverse_gamma},
 };

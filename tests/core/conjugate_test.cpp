@@ -304,7 +304,7 @@ BOOST_AUTO_TEST_CASE(comparisons_against_finite_sums) {
       BOOST_TEST(near(probability_greater(b, a), double(1 - c.greater), tolerance));
       BOOST_TEST(double(std::fabs(expected_loss(a, b) - c.loss)) < tolerance);
       BOOST_TEST(near(expected_loss(b, a),
-                      double(c.loss - c.a2 / (c.a2 + c.b2) + c.a1 / (c.a1 + c.b1)), 1e-13));
+                      double(c.loss - c.a2 / (c.a2 + c.b2) + c.a1 / (c.a1 + c.b1)), tolerance));
     }
   }
   // shapes below 1, whose densities are infinite at 0 or 1: equal posteriors are a toss

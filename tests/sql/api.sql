@@ -10,6 +10,7 @@ SELECT results_eq($$
   SELECT signature, kind, arguments, result, volatility, strict, parallel
   FROM interface
   WHERE proname !~ '^(hmm|lda|nmf|pmf)_|^bmm_fit_stat|_(parameters|profile)$|^bayes_(match|comp)'
+    AND proname !~ '_(pdf|cdf|quantile|draws)$|^(beta|gamma|dirichlet|normal)_|^mh_'
     AND arguments !~ '^x (record|double precision|boolean)(,|$)' -- own files; other forms of rows
   ORDER BY signature COLLATE "C"$$, $$VALUES
   ('bayes_columns(bayes_model)', 'function', 'model bayes_model',
@@ -269,6 +270,8 @@ SELECT never($$SELECT signature,
   'every aggregate for which order is nothing can be computed in parallel');
 SELECT never($$SELECT signature, a.aggtransspace
   <> CASE WHEN proname ~ '^(rhat|ess_bulk|ess_tail|mcse|rollup)$|_profile$' THEN 32768
+    WHEN proname = 'dirichlet_categorical_fit' THEN 8192
+    WHEN proname ~ '^(beta|gamma|normal)_' THEN 256
     ELSE 64 * 1024 * 1024 END AS wrong FROM functions f
   JOIN pg_aggregate a ON a.aggfnoid = f.oid$$, 'and tells the planner how large its state is');
 -- Documents and cells are sorted once.
