@@ -18,6 +18,8 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
+#include "conjugate/conjugate.hpp"
+#include "conjugate/dirichlet_categorical.hpp"
 #include "document/document.hpp"
 #include "document/model.hpp"
 #include "factor/nmf.hpp"
@@ -87,6 +89,10 @@ void use(const Model &model) {
     use_factors(*nmf);
   } else if (const auto *pmf = dynamic_cast<const bayes::PmfModel *>(&model)) {
     use_ratings(*pmf);
+  } else if (const auto *sums = dynamic_cast<const bayes::ConjugateModel *>(&model)) {
+    use_conjugate(*sums);
+  } else if (const auto *labels = dynamic_cast<const bayes::DirichletCategorical *>(&model)) {
+    use_labels(*labels);
   } else if (!dynamic_cast<const Bare *>(&model)) {
     fail("a model that this fuzzer does not use");
   }

@@ -11,6 +11,8 @@
 
 #include "base/control.hpp"
 #include "base/random.hpp"
+#include "conjugate/conjugate.hpp"
+#include "conjugate/dirichlet_categorical.hpp"
 #include "data/corpus.hpp"
 #include "data/rows.hpp"
 #include "data/sequences.hpp"
@@ -59,6 +61,7 @@ class Fits {
     markov();
     topics_and_weights();
     ratings();
+    conjugate();
   }
   std::vector<Document> documents;
 
@@ -91,6 +94,23 @@ class Fits {
         3,
         {1, -2.5, 2, -3, 1, std::numeric_limits<double>::quiet_NaN(), 2, -2, 3, -1.5, 2, -4}};
     add(bare);
+  }
+
+  void conjugate() {
+    using bayes::ConjugateKind;
+    for (const auto kind : {ConjugateKind::beta_bernoulli, ConjugateKind::gamma_poisson,
+                            ConjugateKind::normal_inverse_gamma}) {
+      bayes::ConjugateSums sums;
+      for (int i = 0; i < 7; ++i) sums.add(kind, i % 2 + (i % 3) / 3, 0.1 + i, 1);
+      add(bayes::ConjugateModel(kind, bayes::read_conjugate_prior(kind, Document()), sums));
+      add(bayes::ConjugateModel(kind, {2, 3, 4, 5}, sums));
+    }
+    bayes::LabelSums sums;
+    for (const char *label : {"a", "b", "a", "NaN", ""}) sums.add(label, 1.5, 1);
+    bayes::DirichletPrior prior;
+    add(bayes::DirichletCategorical(prior, sums));
+    prior.by_label = {{"a", 0.5}, {"z", 3}};
+    add(bayes::DirichletCategorical(prior, sums));
   }
 
   void normals() {

@@ -10,7 +10,8 @@ SELECT results_eq($$
   SELECT signature, kind, arguments, result, volatility, strict, parallel
   FROM interface
   WHERE proname !~ '^(hmm|lda|nmf|pmf)_|^bmm_fit_stat|_(parameters|profile)$|^bayes_(match|comp)'
-    AND proname !~ '_(pdf|cdf|quantile|draws)$|^(beta|gamma|dirichlet|normal)_|^mh_'
+    AND proname !~ '_(pdf|cdf|quantile)$|^(beta|gamma|dirichlet|normal)_|^mh_'
+    AND (proname !~ '_draws$' OR proname ~ '^(bayes|dpmm)_')
     AND arguments !~ '^x (record|double precision|boolean)(,|$)' -- own files; other forms of rows
   ORDER BY signature COLLATE "C"$$, $$VALUES
   ('bayes_columns(bayes_model)', 'function', 'model bayes_model',
@@ -247,7 +248,7 @@ SELECT results_eq($$
     'safe')$$, 'the functions that users call');
 SELECT set_eq($$
   SELECT proname, kind, arguments, result, volatility, strict, parallel FROM interface
-  WHERE arguments ~ '^x (record|double precision|boolean)(,|$)'$$, $$
+  WHERE arguments ~ '^x (record|double precision|boolean)(,|$)' AND proname ~ '^[a-z]*mm_'$$, $$
   SELECT proname, kind,
     regexp_replace(arguments, '^x (anyarray|double precision\[\])', 'x ' || form), result,
     volatility, strict, parallel
