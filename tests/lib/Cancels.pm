@@ -338,7 +338,8 @@ our %kinds = (
           '{\"draws\": 100000000, \"thin\": 1000}')",
     'mh_sample of an endless density'
         => "SELECT count(*) FROM mh_sample('endless_density(float8[])', '{0}')",
-    'draws' => "SELECT count(*) FROM generate_series(1, 1000) AS i, student_draws(1000000, 3, 0, 1, i)",
+    'draws' => "SELECT count(*) FROM generate_series(1, 1000) AS i,
+          student_draws(1000000, 3, 0, 1, i)",
     'labels' => "SELECT dirichlet_categorical_fit(id * i) FROM rows, generate_series(1, 1000) AS i",
     'comparisons of posteriors' => "SELECT sum(beta_bernoulli_greater(a, a)) FROM (SELECT
           beta_bernoulli_fit(i % 2 = 0, '{\"prior\": {\"a\": 1e11, \"b\": 1e11}}') AS a
