@@ -18,6 +18,10 @@ DEFINE @combine =
   COMBINEFUNC = bayes_rows_combine,
   SERIALFUNC = bayes_rows_serialize, DESERIALFUNC = bayes_rows_deserialize;
 
+DEFINE @combine_responses =
+  COMBINEFUNC = bayes_responses_combine,
+  SERIALFUNC = bayes_responses_serialize, DESERIALFUNC = bayes_rows_deserialize;
+
 DEFINE @profile_state = STYPE = internal, SSPACE = 32768, PARALLEL = SAFE;
 
 -- What F_parameters(model [, level]) returns, and says of it.
@@ -240,3 +244,9 @@ COMMENT IS 'Internal. The inverse of bayes_rows_serialize.';
 CREATE FUNCTION bayes_rows_combine(internal, internal) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
 COMMENT IS 'Internal. Appends the rows of a parallel worker.';
+CREATE FUNCTION bayes_responses_serialize(internal) RETURNS bytea
+  AS 'MODULE_PATHNAME' @strict;
+COMMENT IS 'Internal. The same for rows of a response and predictors.';
+CREATE FUNCTION bayes_responses_combine(internal, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. The same for rows of a response and predictors.';

@@ -5,9 +5,9 @@ DEFINE @bmm_x =
 DEFINE @bmm_rows =
   'x: bool[] or numbers that are 0 or 1 (others with option likelihood), the same length 1 to '
   '1600 in every row; a NULL x is skipped, NULL elements are integrated out; no rows give NULL. '
-  'Errors: 22023 invalid option, argument or element, or k above the number of distinct rows; '
-  '22004 NULL element with option missing = error; 2202E rows of different length; 22003 no fit '
-  'exists.';
+  'Errors: 22023 invalid option, argument or element (also NaN and infinity), or k above the '
+  'number of distinct rows; 22004 NULL element with option missing = error; 2202E rows of '
+  'different length; 22003 no fit exists.';
 DEFINE @bmm_query =
   'query: one SELECT of an array column, of an array column and a numeric weight, or of columns, '
   'beside those that options id and weight name; it is run as the caller, read-only. 22023 for any '

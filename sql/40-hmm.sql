@@ -4,9 +4,9 @@ DEFINE @hmm_sequences =
   'sequence: an array, one-dimensional with one observation per element (numbers, booleans as 1 '
   'and 0, anything else as names by its text), or two-dimensional, time first, with vectors of 1 '
   'to 1600 numbers, or of records, whose columns are numbers, booleans and labels and keep their '
-  'names; NULL and NaN elements are missing. A NULL or empty sequence is skipped; if '
-  'there is no other the result is NULL. Errors: 22023 invalid option, argument or element; 2202E '
-  'sequences of different shape; 22004 missing element with option missing = error; 54000 more '
+  'names; NULL elements are missing. A NULL or empty sequence is skipped; if there is no other the '
+  'result is NULL. Errors: 22023 invalid option, argument or element (also NaN and infinity); '
+  '2202E sequences of different shape; 22004 missing element with option missing = error; 54000 more '
   'than 10000 distinct symbols, a symbol longer than 10000 bytes, or more parameters than memory '
   'allows; 22003 no fit exists.';
 DEFINE @hmm_partition =

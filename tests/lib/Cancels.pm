@@ -52,6 +52,10 @@ FROM cells;
 CREATE FUNCTION parabola(x float8[]) RETURNS float8 IMMUTABLE RETURN -(x[1] * x[1]);
 CREATE FUNCTION endless_density(x float8[]) RETURNS float8 LANGUAGE plpgsql AS
   $$BEGIN LOOP NULL; END LOOP; END$$;
+CREATE TABLE classifiers AS SELECT words, columns
+FROM (SELECT nb_fit(i, words) AS words FROM volumes, generate_series(1, 40) AS i) AS w,
+  (SELECT nb_fit(i, ARRAY(SELECT sin(i * j) FROM generate_series(1, 200) AS j)) AS columns
+   FROM generate_series(1, 2000) AS i) AS c;
 CREATE TABLE texts AS SELECT model::text AS model FROM options;
 ANALYZE;
 SQL
@@ -201,6 +205,15 @@ our %kinds = (
     'hmm, vectors, two threads'
         => "SET LOCAL pg_bayes.threads = 2; SELECT hmm_fit(v, 3, '{\"method\": \"em\", $endless}')
           FROM series",
+    'nb, reading rows'
+        => "SELECT nb_fit(i % 3, ARRAY[i, sin(i)]) FROM generate_series(1, 100000000) AS i",
+    'nb, reading words' => "SELECT nb_fit(i % 40, words) FROM volumes,
+          generate_series(1, 100000) AS i",
+    'nb, merging' => "SELECT rollup(columns) FROM classifiers, generate_series(1, 10000)",
+    'nb, merging words' => "SELECT rollup(words) FROM classifiers, generate_series(1, 10000)",
+    'nb prediction of words' => "SELECT count(nb_predict(c.words, v.words))
+          FROM classifiers AS c, volumes AS v, generate_series(1, 10000)",
+    'nb features' => "SELECT count(*) FROM classifiers, nb_features(columns)",
     'hmm, left to right' => "SELECT hmm_fit(x, 5,
           '{\"method\": \"em\", \"topology\": \"left-to-right\", $endless}') FROM series",
     'hmm, spilled' => "SET LOCAL maintenance_work_mem = '1MB';

@@ -1,5 +1,5 @@
 -- Topic models: every function of a fitted model, against what defines it.
-SELECT plan(74);
+SELECT plan(76);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 SET client_min_messages = error;
@@ -243,6 +243,12 @@ SELECT never('SELECT t.topic, overlap < 3 AS wrong FROM (SELECT t.topic, count(*
     FROM turned, (SELECT lda_fit(words, model) AS again FROM shopping, turned) AS f,
     lda_topics(model, 4) AS t JOIN lda_topics(again, 4) AS a USING (topic, term)
     GROUP BY t.topic) AS t', 'a start gives the numbers of the topics');
+SELECT is((SELECT count(DISTINCT restart) FROM bayes_trace(m) AS t
+  WHERE t.objective < i.objective + 1e-6), 3::bigint, 'fresh restarts beside it: the best counts')
+FROM (SELECT lda_fit(words, model, '{"restarts": 3}') AS m FROM shopping, turned) AS f,
+  bayes_info(m) AS i;
+SELECT is(complaint('SELECT lda_update(words, model, ''{"restarts": 2}'') FROM shopping, turned'),
+  '22023 option "restarts" does not apply to an update by method vi', 'but not in an update');
 CREATE TABLE updated AS SELECT lda_update(words, model) AS model
 FROM turned, (VALUES ('{pear,plum,kiwi,kiwi}'::text[]), ('{saw,drill,nail,drill}'), (NULL))
   AS v(words);

@@ -23,7 +23,7 @@ std::string describe(const StepPosition &position, std::size_t element) {
 
 [[noreturn]] void missing_step(const StepPosition &position, std::size_t element) {
   throw Error(Errc::null_value, message("{} is missing", describe(position, element)),
-              "NULL and NaN are missing observations, which option missing = error refuses.",
+              "NULL is a missing observation, which option missing = error refuses.",
               "Without this option missing observations are summed out.");
 }
 
@@ -35,12 +35,17 @@ std::string values(std::int64_t n) { return message("{} {}", n, n == 1 ? "elemen
 
 }  // namespace
 
-void clean_unusable_step(std::span<double> x, const StepPosition &position, bool refuse_missing) {
+void refuse_nan(const StepPosition &position, std::size_t element) {
+  throw Error(Errc::invalid_argument, message("{} is NaN", describe(position, element)), {},
+              null_of_nan);
+}
+
+void clean_unusable_step(std::span<const double> x, const StepPosition &position,
+                         bool refuse_missing) {
   for (std::size_t i = 0; i < x.size(); ++i) {
-    double &v = x[i];
+    const double v = x[i];
     if (std::isnan(v)) {
       if (refuse_missing) missing_step(position, i);
-      v = missing_value;  // always the same NaN
     } else if (std::isinf(v)) {
       throw Error(Errc::invalid_argument, message("{} is {}", describe(position, i), shown(v)),
                   "An observation is a finite number; a NULL is a missing one.");
@@ -345,8 +350,8 @@ void SequenceCollector::store(const OpenArray &array, const OpenArray *states, d
     const std::size_t count = std::size_t(std::min(at_once, steps - done));
     if (reader_)
       read_records(walk, count, position.step);
-    else
-      walk.next(std::span(buffer_).first(count * d));
+    else if (const auto nan = walk.next(std::span(buffer_).first(count * d)))
+      refuse_nan({seen_, std::int64_t(*nan / d) + 1, vectors_}, *nan % d);
     if (sequences_.labelled) {
       states_.assign(count, 0.0);
       if (known) known->next(states_);

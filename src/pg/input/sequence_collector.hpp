@@ -25,11 +25,16 @@ struct StepPosition {
   bool vectors;
 };
 
-/// Checks a step with NaN, infinite or huge elements, and converts it for kernels.
-void clean_unusable_step(std::span<double> x, const StepPosition &position, bool refuse_missing);
+/// Throws: this element (from 0) of the step is a NaN.
+[[noreturn]] void refuse_nan(const StepPosition &position, std::size_t element);
 
-/// Applied to every step read. Throws for an invalid element; NaN is missing.
-inline void clean_step(std::span<double> x, const StepPosition &position, bool refuse_missing) {
+/// Checks a step with missing (NaN), infinite or huge elements.
+void clean_unusable_step(std::span<const double> x, const StepPosition &position,
+                         bool refuse_missing);
+
+/// Applied to every step read, in which NaN is a missing element. Throws for an invalid one.
+inline void clean_step(std::span<const double> x, const StepPosition &position,
+                       bool refuse_missing) {
   bool usable = true;
   for (const double v : x) usable &= std::fabs(v) <= largest_element;  // false for NaN
   if (!usable) clean_unusable_step(x, position, refuse_missing);

@@ -15,6 +15,8 @@
 namespace bayes::pg {
 
 inline constexpr double missing_value = std::numeric_limits<double>::quiet_NaN();
+/// The code of a NaN, which is neither a name nor missing.
+inline constexpr double code_of_nan = std::numeric_limits<double>::infinity();
 
 /// A non-null array, read where it lies unless it is compressed, stored elsewhere or expanded.
 class OpenArray {
@@ -68,11 +70,11 @@ class ElementType {
   /// for messages
   std::string name() const;
 
-  /// A value's name, UTF-8, valid until the next call; none for a NaN, which is missing.
+  /// A value's name, UTF-8, valid until the next call; none for a NaN.
   std::optional<std::string_view> text(Datum value);
   /// of an integer type
   std::string_view text_of_integer(std::int64_t value);
-  /// The code of a value's name; NaN for a NaN.
+  /// The code of a value's name; code_of_nan for a NaN.
   double symbol(Datum value, SymbolCodes &codes);
   double integer_symbol(std::int64_t value, SymbolCodes &codes) {
     if (value >= 0 && std::size_t(value) < flat_.size() && flat_[std::size_t(value)] != unset)
@@ -119,16 +121,18 @@ class ArrayWalk {
         end_(array.end()),
         nulls_(array.null_bitmap()) {}
 
-  /// The next out.size() elements, of which there must be as many; NaN for a NULL or NaN.
-  void next(std::span<double> out);
+  /// The next out.size() elements, of which there must be as many; NaN for a NULL. The index in
+  /// the array of the first of them that is a NaN itself, if there is one.
+  std::optional<std::size_t> next(std::span<double> out);
   /// The next element as it is, of which there must be one.
   NullableDatum next();
 
  private:
-  bool next_is_null() {
-    const std::size_t index = index_++;
+  bool is_null(std::size_t index) const {
     return nulls_ && !(nulls_[index / 8] & (1 << (index % 8)));
   }
+  bool next_is_null() { return is_null(index_++); }
+  void read(std::span<double> out);
   template <class T, class F> void fixed(std::span<double> out, F f);
   template <class F> void each(std::span<double> out, F f);
 
