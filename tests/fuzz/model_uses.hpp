@@ -13,6 +13,8 @@
 
 #include "base/error.hpp"
 #include "classification/nb.hpp"
+#include "conjugate/conjugate.hpp"
+#include "conjugate/dirichlet_categorical.hpp"
 #include "data/rows.hpp"
 #include "data/sequences.hpp"
 #include "factor/nmf.hpp"
@@ -169,6 +171,29 @@ inline void use_factors(const bayes::NmfModel &model) {
     attempt([&] { model.transform(side, {}); });
     attempt([&] { model.transform(side, {{&of_other, 1}, {&number, 1}}); });
   }
+}
+
+inline void use_conjugate(const bayes::ConjugateModel &model) {
+  attempt([&] { model.describe_parameters(0.9, [](const bayes::Parameter &) {}); });
+  attempt([&] { model.posterior_mode(); });
+  attempt([&] { model.log_predictive(1, 2); });
+  attempt([&] {
+    const double p = bayes::probability_greater(model, model);
+    if (p < 0 || p > 1) fail("a probability is none");
+  });
+  attempt([&] { bayes::expected_loss(model, model); });
+  if (model.kind() != bayes::ConjugateKind::normal_inverse_gamma)
+    attempt([&] { bayes::expected_lift(model, model); });
+  const std::unique_ptr<bayes::Model> copy = bayes::Model::from_bytes(model.to_bytes());
+  attempt([&] { copy->merge(model); });
+}
+
+inline void use_labels(const bayes::DirichletCategorical &model) {
+  attempt([&] { model.describe_parameters(0.9, [](const bayes::Parameter &) {}); });
+  for (const auto &label : model.labels()) attempt([&] { model.posterior_mode(label); });
+  attempt([&] { model.log_predictive("a"); });
+  const std::unique_ptr<bayes::Model> copy = bayes::Model::from_bytes(model.to_bytes());
+  attempt([&] { copy->merge(model); });
 }
 
 }  // namespace model_uses

@@ -12,6 +12,8 @@
 #include "base/control.hpp"
 #include "base/random.hpp"
 #include "classification/nb.hpp"
+#include "conjugate/conjugate.hpp"
+#include "conjugate/dirichlet_categorical.hpp"
 #include "data/corpus.hpp"
 #include "data/rows.hpp"
 #include "data/sequences.hpp"
@@ -61,6 +63,7 @@ class Fits {
     topics_and_weights();
     ratings();
     classes();
+    conjugate();
   }
   std::vector<Document> documents;
 
@@ -93,6 +96,23 @@ class Fits {
         3,
         {1, -2.5, 2, -3, 1, std::numeric_limits<double>::quiet_NaN(), 2, -2, 3, -1.5, 2, -4}};
     add(bare);
+  }
+
+  void conjugate() {
+    using bayes::ConjugateKind;
+    for (const auto kind : {ConjugateKind::beta_bernoulli, ConjugateKind::gamma_poisson,
+                            ConjugateKind::normal_inverse_gamma}) {
+      bayes::ConjugateSums sums;
+      for (int i = 0; i < 7; ++i) sums.add(kind, i % 2 + (i % 3) / 3, 0.1 + i, 1);
+      add(bayes::ConjugateModel(kind, bayes::read_conjugate_prior(kind, Document()), sums));
+      add(bayes::ConjugateModel(kind, {2, 3, 4, 5}, sums));
+    }
+    bayes::LabelSums sums;
+    for (const char *label : {"a", "b", "a", "NaN", ""}) sums.add(label, 1.5, 1);
+    bayes::DirichletPrior prior;
+    add(bayes::DirichletCategorical(prior, sums));
+    prior.by_label = {{"a", 0.5}, {"z", 3}};
+    add(bayes::DirichletCategorical(prior, sums));
   }
 
   void normals() {
@@ -289,8 +309,8 @@ class Fits {
     }
     const double none = std::numeric_limits<double>::quiet_NaN();
     for (int i = 0; i < 6; ++i) {
-      const bayes::NbWord words[] = {{0, double(i)}, {1, double(i % 2)}, {2, double(i / 3)},
-                                     {3, none}};
+      const bayes::NbWord words[] = {
+          {0, double(i)}, {1, double(i % 2)}, {2, double(i / 3)}, {3, none}};
       rows.add(i % 2, words, 1.5, i);
     }
     add(*bayes::nb_fit(bayes::NbPart(rows, {"y", "x"}, names), {}, nullptr));

@@ -60,6 +60,12 @@ CREATE TABLE factors AS SELECT nmf_fit(word, id, id % 5, 2) AS cells,
   nmf_fit(id, word, 1, 3, '{"method": "squared"}') AS cells_squared,
   nmf_fit(id % 4, 'c', id, 1, '{"method": "em"}') AS one_column,
   nmf_fit(word, id, id % 5, 2, '{"method": "svi", "batch_size": 2}') AS cells_svi FROM good;
+CREATE TABLE posteriors AS SELECT beta_bernoulli_fit(id % 3 = 0) AS success,
+  gamma_poisson_fit(id) AS events, normal_inverse_gamma_fit(id) AS measured,
+  dirichlet_categorical_fit(word) AS words FROM good;
+CREATE FUNCTION density(x float8[]) RETURNS float8 IMMUTABLE
+  RETURN CASE WHEN x[1] > 0 THEN -x[1] ELSE '-Infinity' END;
+CREATE FUNCTION wild_density(x float8[]) RETURNS float8 IMMUTABLE RETURN x[1] * x[2] * 1e300;
 CREATE TABLE ratings AS SELECT pmf_fit(word, id, id % 5, 2, '{"draws": 20}') AS rated,
   pmf_fit(id, word, id, 3, '{"draws": 20, "prior": {"hierarchical": true}}') AS rated_hierarchical,
   pmf_fit(id % 4, 'c', id, 1, '{"draws": 20, "means": false, "rated": false, "repeated": "last"}')
@@ -81,9 +87,12 @@ my %named = (gmm => [qw(vi em kmeans narrow independent sampled)],
     lda => [qw(topics topics_em topics_svi topics_sampled topic)],
     nmf => [qw(cells arrays_em cells_squared one_column cells_svi)],
     pmf => [qw(rated rated_hierarchical rated_forgotten)],
+    beta_bernoulli => ['success'], gamma_poisson => ['events'],
+    normal_inverse_gamma => ['measured'], dirichlet_categorical => ['words'],
     nb => [qw(classes classes_full classes_bits one_class classes_words classes_lexemes)]);
 my %table = (hmm => 'chains', lda => 'libraries', nmf => 'factors', pmf => 'ratings',
-    nb => 'classifiers');
+    nb => 'classifiers', map { $_ => 'posteriors' }
+        qw(beta_bernoulli gamma_poisson normal_inverse_gamma dirichlet_categorical));
 my %models = map { my $from = $table{$_} // 'given';
     $_ => [map { "(SELECT $_ FROM $from)" } @{$named{$_}}] } keys %named;
 my @models = map { @{$models{$_}} } qw(gmm bmm dpmm hmm lda nmf pmf nb);
@@ -294,6 +303,8 @@ my %values = (
         'ROW(' . join(', ', (1) x 1600) . ')', "ROW('pg_class'::regclass, '{}'::json)",
         'ROW(id, word)', '(SELECT g FROM good AS g LIMIT 1)'],
     boolean => ['true', 'NULL', 'false'],
+    regprocedure => ["'density(float8[])'", 'NULL', "'sin(float8)'", '0', '4294967295',
+        "'wild_density(float8[])'", "'rhat(float8)'", "'generate_series(int,int)'"],
     text => ["'c'", 'NULL', "''", "repeat('y', 10001)", "repeat('y', 10000)"],
     anyelement => ['1::integer', 'NULL::integer', "'a'::text", "'NaN'::float8", "'{1,2}'::int[]",
         'ROW(1, 2)', "'{}'::json", "'(0,1)'::point", "repeat('y', 100000)",
@@ -311,6 +322,18 @@ push @{$values{bayes_query}}, 'NULL';
 sub values_of {
     my ($name, $type) = @_;
     my ($family) = $name =~ /\b(gmm|bmm|dpmm|hmm|lda|nmf|pmf|nb)_/;
+    my ($conjugate) = $name
+        =~ /\b(beta_bernoulli|gamma_poisson|normal_inverse_gamma|dirichlet_categorical)_/;
+    return [@{$models{$conjugate}}, @{$values{$type}}[0 .. 5]]
+        if $conjugate && $type eq 'bayes_model';
+    return [q{'{}'}, 'NULL', map { "'{$_}'" } '"x": 1', map { "\"prior\": $_" } '1', '{}',
+        map { my $key = $_; map { "{\"$key\": $_}" } '1', '-1', '1e300', '"x"', '{"": 1}',
+            '{"a": -1}' } qw(a b c m alpha)]
+        if $conjugate && $type eq 'jsonb';
+    return [q{'{"draws": 20}'}, 'NULL', map { "'{\"draws\": 20, $_}'" } '"x": 1',
+        map { my $key = $_; map { "\"$key\": $_" } '0', '-1', '1', '1e300', '[1]', '"x"' }
+            qw(chains warmup thin scale adapt seed)]
+        if $name =~ /\bmh_sample$/ && $type eq 'jsonb';
     return $values{$type} unless defined $family;
     my @first = $type eq 'bayes_model' ? @{$models{$family}} : $type eq 'jsonb'
         ? ($family =~ /^(?:[gh]mm|nmf)$/ ? "'{}'" : $family eq 'nb' ? q{'{"missing": "skip"}'}
