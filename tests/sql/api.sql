@@ -294,7 +294,8 @@ SELECT never($$SELECT signature, lanname NOT IN ('c', 'internal')
 
 SELECT results_eq($$SELECT objid::regtype::text FROM members
   WHERE classid = 'pg_type'::regclass ORDER BY 1$$, $$VALUES ('bayes_model'),
-  ('bayes_probability'), ('bayes_profile'), ('bayes_query'), ('bmm_selection'), ('bmm_statistics'), ('gmm_selection'), ('hmm_selection')$$,
+  ('bayes_probability'), ('bayes_profile'), ('bayes_query'), ('bmm_selection'), ('bmm_statistics'),
+  ('gmm_selection'), ('hmm_selection')$$,
   'the types');
 SELECT results_eq($$SELECT format('%s %s', attname,
   format_type(atttypid, atttypmod)) COLLATE "default" FROM pg_attribute

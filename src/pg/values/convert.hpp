@@ -31,11 +31,6 @@ std::string beginning_of(std::string_view text);
 /// of row 2", is NULL (none), NaN, infinite or huge.
 [[noreturn]] void refuse_value(std::optional<double> x, const std::string &where, std::int64_t row);
 
-<<<<<<< HEAD
-/// A row with a NULL or NaN raises an error, is skipped, or gets a NaN there; or one with a NULL is
-/// skipped, and a NaN raises an error.
-enum class Missing : char { error, skip, keep, skip_null };
-=======
 /// What says how to make one of a NaN, for hints.
 inline constexpr const char *null_of_nan =
     "NULL is what is not observed: NULLIF(column, 'NaN') makes one of a NaN.";
@@ -43,7 +38,6 @@ inline constexpr const char *null_of_nan =
 /// A row with a NULL raises an error, is skipped, or gets a NaN there, which is what a missing
 /// element is to kernels. NaN and infinity are values that cannot be: errors, unless skipped too.
 enum class Missing : char { error, skip, keep };
->>>>>>> main
 
 /// Reads arrays of numbers (or booleans) as rows, one after another.
 class ArrayReader {
