@@ -12,6 +12,7 @@
 #include "base/api.hpp"
 #include "document/document.hpp"
 #include "document/row_columns.hpp"
+#include "document/sealed.hpp"
 
 namespace bayes {
 
@@ -83,8 +84,8 @@ BAYES_API ModelReader find_model_reader(std::string_view family);
 
 /// The members that every family has, checked against what the family allows: throws
 /// Error(invalid_text) that names the member that cannot be.
-BAYES_API ModelInfo read_model_info(const Document &document, int max_dimension,
-                                    int max_components);
+BAYES_API ModelInfo read_model_info(const Document &document, int max_dimension, int max_components,
+                                    int min_dimension = 1);
 
 class BAYES_API Model {
  public:
@@ -141,7 +142,7 @@ BAYES_API void merge_info(ModelInfo &info, const ModelInfo &other);
 /// The bytes at the start of a model's byte form that identify its content: equal headers, equal
 /// models. Different models have different headers unless someone constructs a collision: the
 /// fingerprint is not cryptographic.
-inline constexpr int model_header_bytes = 24;
+inline constexpr int model_header_bytes = sealed_header_bytes;
 
 /// Overwrites the first model_header_bytes of `bytes` with the header of what follows them.
 BAYES_API void seal_model(std::string &bytes);

@@ -1,4 +1,6 @@
 // The families that a stored model can be of: one line each.
+#include "classification/nb.hpp"
+#include "conjugate/conjugate.hpp"
 #include "document/model.hpp"
 #include "factor/nmf.hpp"
 #include "factor/pmf.hpp"
@@ -7,6 +9,7 @@
 #include "mixture/dpmm.hpp"
 #include "mixture/gmm.hpp"
 #include "regression/binary_regression.hpp"
+#include "regression/linreg.hpp"
 #include "topics/lda.hpp"
 
 namespace bayes {
@@ -27,6 +30,11 @@ constexpr Family families[] = {
     {"pmf", read_pmf_model},
     {"logreg", read_logistic_regression},
     {"probit", read_probit_regression},
+    {"linreg", read_linreg_model},
+    {"nb", read_bayes_classifier},
+    {"beta_bernoulli", read_beta_bernoulli},
+    {"gamma_poisson", read_gamma_poisson},
+    {"normal_inverse_gamma", read_normal_inverse_gamma},
 };
 
 }  // namespace

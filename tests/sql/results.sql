@@ -1,7 +1,7 @@
 -- The columns of every function that returns rows: what the module writes is of the declared type.
 -- Values are compared with the declaration when they are written, so every function is called, with
 -- models that leave no column NULL.
-SELECT plan(104);
+SELECT plan(108);
 SET client_min_messages = error;
 
 CREATE TABLE models (family text, model bayes_model);
@@ -39,6 +39,8 @@ INSERT INTO models SELECT 'nmf', nmf_fit(a, b, count, 2) FROM role_conflict;
 INSERT INTO models SELECT 'logreg', logreg_fit(a = 1, ARRAY[b, c]) FROM role_conflict;
 INSERT INTO models SELECT 'probit', probit_fit(a = 1, ARRAY[b, c]) FROM role_conflict;
 
+INSERT INTO models SELECT 'nb', nb_fit(species, r)
+  FROM (SELECT species, r FROM iris, LATERAL (SELECT petal_width, left(species, 1) AS l) AS r) AS t;
 INSERT INTO models SELECT 'bmm', bmm_fit(r, 2) FROM (SELECT species, x[1] AS width FROM iris) AS r;
 INSERT INTO models SELECT 'dpmm', dpmm_fit(r, '{"draws": 20, "chains": 2}')
   FROM (SELECT species, x[1] AS width FROM iris) AS r;
@@ -149,6 +151,10 @@ INSERT INTO calls VALUES
    'SELECT * FROM dpmm_similarity(''SELECT id, x FROM galaxies LIMIT 20'')'),
   ('dpmm_similarity(bayes_query,jsonb)',
    'SELECT * FROM dpmm_similarity(''SELECT id, x FROM galaxies'', ''{"draws": 40}'')'),
+  ('nb_features(bayes_model,double precision)',
+   'SELECT r.* FROM models, nb_features(model, 0.5) AS r WHERE family = ''nb'''),
+  ('nb_probabilities(bayes_model,"any")',
+   'SELECT r.* FROM models, nb_probabilities(model, ROW(1, ''v'')) AS r WHERE family = ''nb'''),
   ('nmf_predict(bayes_model,"any","any")',
    'SELECT r.* FROM models, nmf_predict(model, 1, 2) AS r WHERE family = ''nmf'''),
   ('nmf_select(bayes_query,integer[])',

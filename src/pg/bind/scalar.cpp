@@ -11,11 +11,16 @@ struct CallSite {
   CallSite(MemoryContext context, FunctionCallInfo fcinfo, const char *family, int row)
       : context(context),
         models(family),
-        readers(context,
-                guarded([fcinfo, row] { return get_fn_expr_argtype(fcinfo->flinfo, row); })) {}
+        readers(context, type_of(fcinfo, row)),
+        arrays(is_array_type(type_of(fcinfo, row))) {}
+  static Oid type_of(FunctionCallInfo fcinfo, int argument) {
+    return guarded([fcinfo, argument] { return get_fn_expr_argtype(fcinfo->flinfo, argument); });
+  }
   MemoryContext context;
   ModelCache models;
   ModelReaders readers;
+  /// rows are arrays
+  bool arrays;
   TupleDesc result = nullptr;
 };
 
@@ -23,6 +28,8 @@ struct CallSite {
 std::optional<std::span<const double>> numbers_of(CallSite &site,
                                                   const std::shared_ptr<const Model> &model,
                                                   Datum row, Missing missing) {
+  if (model->info.dimension == 0 && site.arrays && is_empty_array(row))
+    return std::span<const double>();
   RowReader &reader = site.readers.of(model);
   reader.open(row);
   const auto x = reader.read(row, 0, missing);

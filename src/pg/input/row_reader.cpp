@@ -365,6 +365,7 @@ std::optional<std::span<const double>> RowReader::checked(const bool *nulls, std
   for (std::size_t j = 0; j < x_.size(); ++j) {
     const bool null = nulls && nulls[fields_[j].index];
     if (missing == Missing::skip && !std::isfinite(x_[j])) return std::nullopt;
+    if (missing == Missing::skip_null && null) return std::nullopt;
     if (null && missing == Missing::keep) continue;
     if (!(std::fabs(x_[j]) <= largest_element)) refuse(j, null, number);
   }

@@ -200,6 +200,19 @@ std::optional<std::span<const double>> ArrayReader::read(Datum array, std::int64
   return x;
 }
 
+bool is_array_type(Oid type) {
+  return OidIsValid(type) &&
+         guarded([type] { return OidIsValid(get_element_type(getBaseType(type))); });
+}
+
+bool is_empty_array(Datum array) {
+  const char *const datum = DatumGetPointer(array);
+  // One has no more than a header, which is never compressed or stored elsewhere.
+  constexpr std::size_t header = sizeof(ArrayType) - VARHDRSZ;
+  if (VARATT_IS_EXTENDED(datum) && !VARATT_IS_SHORT(datum)) return false;
+  return VARSIZE_ANY_EXHDR(datum) == header;
+}
+
 /// Replaces NULL by NaN; checks other elements.
 std::span<const double> ArrayReader::keep_missing(std::span<const double> x, std::int64_t row) {
   if (x.data() != buffer_.data()) buffer_.assign(x.begin(), x.end());

@@ -92,7 +92,7 @@ def main():
         out += "const Reference<%s> %s_references[] = {\n" % (name, name[:-12].lower())
         for case in cases:
             exact = [mpf(x) for x in case]
-            values = "{%s}, %s, %s" % (", ".join(argument(x) for x in case[1:]),
+            values = "%s(%s), %s, %s" % (name, ", ".join(argument(x) for x in case[1:]),
                                        number(density(*exact)), number(below(*exact)))
             out += "    {%s, %s},\n" % (argument(case[0]), values)
         out += "};\n\n"
