@@ -18,6 +18,10 @@ DEFINE @combine =
   COMBINEFUNC = bayes_rows_combine,
   SERIALFUNC = bayes_rows_serialize, DESERIALFUNC = bayes_rows_deserialize;
 
+DEFINE @combine_responses =
+  COMBINEFUNC = bayes_responses_combine,
+  SERIALFUNC = bayes_responses_serialize, DESERIALFUNC = bayes_rows_deserialize;
+
 DEFINE @profile_state = STYPE = internal, SSPACE = 32768, PARALLEL = SAFE;
 
 -- What F_parameters(model [, level]) returns, and says of it.
@@ -193,6 +197,35 @@ COMMENT IS 'The objective at the start (iteration 0) and after every iteration o
   'restarts counted from 1. For svi the noisy estimate at every step, followed by the exact '
   'value.';
 
+-- ---- models of parts put together ----
+
+CREATE FUNCTION bayes_rollup_transition(state internal, model bayes_model) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable COST 100;
+COMMENT IS 'Internal. Merges one model.';
+CREATE FUNCTION bayes_rollup_combine(internal, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable COST 100;
+COMMENT IS 'Internal. Merges the models of two workers.';
+CREATE FUNCTION bayes_rollup_serialize(internal) RETURNS bytea
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'Internal. The merged model of a worker as bytes.';
+CREATE FUNCTION bayes_rollup_deserialize(bytea, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'Internal. The inverse of bayes_rollup_serialize.';
+CREATE FUNCTION bayes_rollup_final(state internal) RETURNS bayes_model
+  AS 'MODULE_PATHNAME' @immutable COST 100;
+COMMENT IS 'Internal. The merged model.';
+
+CREATE AGGREGATE rollup(model bayes_model) (
+  SFUNC = bayes_rollup_transition, STYPE = internal, SSPACE = 32768,
+  FINALFUNC = bayes_rollup_final, COMBINEFUNC = bayes_rollup_combine,
+  SERIALFUNC = bayes_rollup_serialize, DESERIALFUNC = bayes_rollup_deserialize, PARALLEL = SAFE
+);
+COMMENT IS 'Merges models of parts of the rows, of days or shops, to the model of all of them, as '
+  'if it had been fitted to all rows at once: of conjugate models and of Bayes classifiers. Models '
+  'that are NULL are left out; of none the result is NULL, and of one that model. Errors: 42804 '
+  'models of different families, or of a family whose models cannot be merged; 22023 models with '
+  'different priors or options.';
+
 -- ---- parallel aggregation of rows, for all model families ----
 
 CREATE FUNCTION bayes_rows_support(internal) RETURNS internal
@@ -211,3 +244,9 @@ COMMENT IS 'Internal. The inverse of bayes_rows_serialize.';
 CREATE FUNCTION bayes_rows_combine(internal, internal) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
 COMMENT IS 'Internal. Appends the rows of a parallel worker.';
+CREATE FUNCTION bayes_responses_serialize(internal) RETURNS bytea
+  AS 'MODULE_PATHNAME' @strict;
+COMMENT IS 'Internal. The same for rows of a response and predictors.';
+CREATE FUNCTION bayes_responses_combine(internal, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. The same for rows of a response and predictors.';

@@ -1,9 +1,7 @@
 #include "document/model.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -12,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/message.hpp"
 #include "document/members.hpp"
+#include "document/sealed.hpp"
 
 namespace bayes {
 
@@ -27,63 +26,7 @@ constexpr std::size_t max_runs = 10000, max_steps = 10'000'000;  // of a trace
 constexpr std::int64_t max_quantities = 64, max_chains = 10000, max_draws = 10'000'000;
 constexpr std::size_t max_quantity_name = 63;  // bytes, as of PostgreSQL's own names
 constexpr std::int64_t max_count = std::numeric_limits<std::int64_t>::max();
-constexpr char magic[] = {'P', 'G', 'B', 'M'};
-
-const char *const upgrade_hint =
-    "It was made by a newer version of pg_bayes: upgrade this one to read it.";
-
-Error newer_format(Errc code, std::int64_t format) {
-  return Error(code,
-               message("unsupported bayes_model: its format is {}, but this version of pg_bayes "
-                       "reads formats up to {}",
-                       format, model_format),
-               {}, upgrade_hint);
-}
-
-/// Two 64-bit hashes of the same bytes side by side, under different keys: eight bytes at a time,
-/// each step a bijection of the state, so that no earlier byte loses its influence. Guards against
-/// accidents, not against malice.
-struct Fingerprint {
-  static constexpr std::size_t between_polls = 1 << 20;
-  std::uint64_t a = 0x243f6a8885a308d3, b = 0x13198a2e03707344;
-
-  static std::uint64_t mix(std::uint64_t x, std::uint64_t k1, std::uint64_t k2) {
-    x = (x ^ x >> 32) * k1;
-    return (x ^ x >> 29) * k2;
-  }
-
-  void step(std::uint64_t word) {
-    a = mix(a ^ word, 0x9e3779b97f4a7c15, 0xd1b54a32d192ed03);
-    b = mix(b + std::rotl(word, 23), 0xbf58476d1ce4e5b9, 0x94d049bb133111eb);
-  }
-
-  explicit Fingerprint(std::string_view bytes) {
-    const std::size_t size = bytes.size();
-    while (bytes.size() >= 8) {
-      std::string_view part = bytes.substr(0, between_polls);
-      part.remove_suffix(part.size() % 8);
-      bytes.remove_prefix(part.size());
-      for (; !part.empty(); part.remove_prefix(8)) step(word(part));
-      poll_here();
-    }
-    step(word(bytes));
-    step(size);
-    step(a ^ std::rotl(b, 32));
-    a ^= a >> 31;
-    b ^= b >> 31;
-  }
-
-  /// Up to eight bytes as a little-endian number.
-  static std::uint64_t word(std::string_view bytes) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, bytes.data(), std::min<std::size_t>(bytes.size(), 8));
-    return std::endian::native == std::endian::little ? word : __builtin_bswap64(word);
-  }
-};
-
-void put(char *at, std::uint64_t number, int bytes) {
-  for (int i = 0; i < bytes; ++i) at[i] = static_cast<char>(number >> (8 * i));
-}
+constexpr Seal model_seal = {"PGBM", model_format, "bayes_model"};
 
 std::vector<std::vector<double>> read_trace(const MemberReader &reader) {
   const char *const constraint = "is not an array of arrays of finite numbers or NaN";
@@ -222,7 +165,8 @@ void check_members(const Document &document, const Document &recognised, const s
 
 }  // namespace
 
-ModelInfo read_model_info(const Document &document, int max_dimension, int max_components) {
+ModelInfo read_model_info(const Document &document, int max_dimension, int max_components,
+                          int min_dimension) {
   const MemberReader reader(document);
   ModelInfo info;
   info.version = reader.object("pg_bayes").text("version");
@@ -231,7 +175,7 @@ ModelInfo read_model_info(const Document &document, int max_dimension, int max_c
   info.rows = reader.integer("rows", 1, max_count);
   info.skipped = reader.integer("skipped", 0, max_count);
   if (reader.has("incomplete")) info.incomplete = reader.integer("incomplete", 0, info.rows);
-  info.dimension = static_cast<int>(reader.integer("dimension", 1, max_dimension));
+  info.dimension = static_cast<int>(reader.integer("dimension", min_dimension, max_dimension));
   info.columns = read_columns(document, info.dimension);
   info.components = static_cast<int>(reader.integer("components", 1, max_components));
   info.iterations =
@@ -250,6 +194,31 @@ ModelInfo read_model_info(const Document &document, int max_dimension, int max_c
 double Model::free_parameters() const { return std::numeric_limits<double>::quiet_NaN(); }
 double Model::observations() const { return std::numeric_limits<double>::quiet_NaN(); }
 double Model::relative_entropy() const { return std::numeric_limits<double>::quiet_NaN(); }
+
+void Model::merge(const Model &) {
+  throw Error(Errc::wrong_family,
+              message("models of family {} cannot be merged", describe(info.family)),
+              "A fit of this family needs all rows at once.");
+}
+
+void merge_info(ModelInfo &info, const ModelInfo &other) {
+  const auto refuse = [](const char *what, const std::string &a, const std::string &b) {
+    throw Error(Errc::invalid_argument, message("models with different {} cannot be merged", what),
+                message("One has {}, the other {}.", a, b));
+  };
+  if (info.method != other.method) refuse("methods", info.method, other.method);
+  const std::string options = info.options.to_json(), its_options = other.options.to_json();
+  if (options != its_options) refuse("options", options, its_options);
+  const auto add = [](std::int64_t &to, std::int64_t more) {
+    if (__builtin_add_overflow(to, more, &to))
+      throw Error(Errc::too_large, "merged models have more rows than can be counted");
+  };
+  add(info.rows, other.rows);
+  add(info.skipped, other.skipped);
+  if (info.incomplete && other.incomplete) add(*info.incomplete, *other.incomplete);
+  info.seconds += other.seconds;
+  if (info.version != other.version) info.version = library_version;
+}
 
 double Model::bic() const {
   if (draws.chains > 0) return std::numeric_limits<double>::quiet_NaN();
@@ -296,7 +265,7 @@ std::unique_ptr<Model> Model::from_document(const Document &document,
   try {
     const MemberReader reader(document);
     const std::int64_t format = reader.object("pg_bayes").integer("format", 1, max_count);
-    if (format > model_format) throw newer_format(Errc::invalid_text, format);
+    if (format > model_format) throw newer_format(Errc::invalid_text, model_seal, format);
     const std::string family = reader.text("family");
     const ModelReader read = find_reader(family);
     if (read == nullptr)
@@ -316,14 +285,7 @@ std::unique_ptr<Model> Model::from_document(const Document &document,
   }
 }
 
-void seal_model(std::string &bytes) {
-  const Fingerprint fingerprint(std::string_view(bytes).substr(model_header_bytes));
-  std::memcpy(bytes.data(), magic, sizeof magic);
-  put(bytes.data() + 4, model_format, 2);
-  put(bytes.data() + 6, 0, 2);
-  put(bytes.data() + 8, fingerprint.a, 8);
-  put(bytes.data() + 16, fingerprint.b, 8);
-}
+void seal_model(std::string &bytes) { seal(bytes, model_seal); }
 
 std::string_view missing_option(const ModelInfo &info) {
   const Document *const missing = info.options.find("missing");
@@ -340,21 +302,7 @@ std::string Model::to_bytes() const {
 
 std::unique_ptr<Model> Model::from_bytes(std::string_view bytes,
                                          ModelReader (*find_reader)(std::string_view)) {
-  const auto fail = [](const char *why) {
-    throw Error(Errc::invalid_binary, "invalid bayes_model bytes", why);
-  };
-  if (bytes.size() < model_header_bytes) fail("They end too early.");
-  if (std::memcmp(bytes.data(), magic, sizeof magic) != 0)
-    fail("They do not start as a bayes_model does.");
-  const std::uint64_t format = Fingerprint::word(bytes.substr(4, 2));
-  if (format > model_format)
-    throw newer_format(Errc::invalid_binary, static_cast<std::int64_t>(format));
-  if (format < 1 || bytes[6] != 0 || bytes[7] != 0) fail("The header is wrong.");
-  const std::string_view payload = bytes.substr(model_header_bytes);
-  const Fingerprint fingerprint(payload);
-  if (fingerprint.a != Fingerprint::word(bytes.substr(8, 8)) ||
-      fingerprint.b != Fingerprint::word(bytes.substr(16, 8)))
-    fail("The fingerprint does not match the content: some of it was changed or lost.");
+  const std::string_view payload = unsealed(bytes, model_seal);
   try {
     return from_document(Document::from_bytes(payload), find_reader);
   } catch (const Error &error) {

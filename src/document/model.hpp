@@ -12,6 +12,7 @@
 #include "base/api.hpp"
 #include "document/document.hpp"
 #include "document/row_columns.hpp"
+#include "document/sealed.hpp"
 
 namespace bayes {
 
@@ -83,8 +84,8 @@ BAYES_API ModelReader find_model_reader(std::string_view family);
 
 /// The members that every family has, checked against what the family allows: throws
 /// Error(invalid_text) that names the member that cannot be.
-BAYES_API ModelInfo read_model_info(const Document &document, int max_dimension,
-                                    int max_components);
+BAYES_API ModelInfo read_model_info(const Document &document, int max_dimension, int max_components,
+                                    int min_dimension = 1);
 
 class BAYES_API Model {
  public:
@@ -110,6 +111,12 @@ class BAYES_API Model {
   /// known) to 1.
   virtual double relative_entropy() const;
 
+  /// Makes this model, of some rows, and `other`, of the same family and of other rows, the model
+  /// of all of them, as if it had been fitted to them at once. Throws Error: wrong_family if models
+  /// of this family cannot be put together; invalid_argument, naming what, if the two differ in
+  /// prior, options or columns; numeric or too_large where the fit would have.
+  virtual void merge(const Model &other);
+
   /// The whole model. The same model always gives the same document.
   Document to_document() const;
   /// Checks everything: throws Error(invalid_text) that names the invalid member. `find_reader`
@@ -128,10 +135,14 @@ class BAYES_API Model {
   virtual void write(Document &document) const = 0;
 };
 
+/// Adds up what both count: rows, those skipped and those incomplete. Throws
+/// Error(invalid_argument) if they differ in method or options; columns are the family's to check.
+BAYES_API void merge_info(ModelInfo &info, const ModelInfo &other);
+
 /// The bytes at the start of a model's byte form that identify its content: equal headers, equal
 /// models. Different models have different headers unless someone constructs a collision: the
 /// fingerprint is not cryptographic.
-inline constexpr int model_header_bytes = 24;
+inline constexpr int model_header_bytes = sealed_header_bytes;
 
 /// Overwrites the first model_header_bytes of `bytes` with the header of what follows them.
 BAYES_API void seal_model(std::string &bytes);

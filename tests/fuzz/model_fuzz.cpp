@@ -18,6 +18,7 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
+#include "classification/nb.hpp"
 #include "document/document.hpp"
 #include "document/model.hpp"
 #include "factor/nmf.hpp"
@@ -87,6 +88,8 @@ void use(const Model &model) {
     use_factors(*nmf);
   } else if (const auto *pmf = dynamic_cast<const bayes::PmfModel *>(&model)) {
     use_ratings(*pmf);
+  } else if (const auto *nb = dynamic_cast<const bayes::BayesClassifier *>(&model)) {
+    use_classes(*nb);
   } else if (!dynamic_cast<const Bare *>(&model)) {
     fail("a model that this fuzzer does not use");
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "classification/nb.hpp"
 #include "data/rows.hpp"
 #include "data/sequences.hpp"
 #include "factor/nmf.hpp"
@@ -132,6 +133,25 @@ inline void use_ratings(const bayes::PmfModel &model) {
   }
   attempt([&] { model.recommend(last(bayes::Side::row), 2, false); });
   attempt([&] { model.recommend(-1, 2, true); });
+}
+
+inline void use_classes(const bayes::BayesClassifier &model) {
+  attempt([&] { model.describe_features(0.9, [](const bayes::Parameter &) {}); });
+  for (int k = 0; k < model.classes(); ++k) attempt([&] { model.class_of(k); });
+  const double missing = std::numeric_limits<double>::quiet_NaN();
+  for (const double value : {1.0, 0.5, missing}) {
+    if (model.sparse()) {
+      const bayes::NbWord words[] = {{0, value}, {model.info.dimension - 1, missing}};
+      attempt([&] { model.log_joint(std::span<const bayes::NbWord>(words)); });
+    } else {
+      const std::vector<double> x(std::size_t(model.info.dimension), value);
+      attempt([&] { model.log_joint(x); });
+    }
+  }
+  attempt([&] {
+    const auto other = bayes::Model::from_bytes(model.to_bytes());
+    other->merge(model);
+  });
 }
 
 inline void use_factors(const bayes::NmfModel &model) {

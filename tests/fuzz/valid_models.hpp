@@ -11,6 +11,7 @@
 
 #include "base/control.hpp"
 #include "base/random.hpp"
+#include "classification/nb.hpp"
 #include "data/corpus.hpp"
 #include "data/rows.hpp"
 #include "data/sequences.hpp"
@@ -59,6 +60,7 @@ class Fits {
     markov();
     topics_and_weights();
     ratings();
+    classes();
   }
   std::vector<Document> documents;
 
@@ -253,6 +255,45 @@ class Fits {
               .set("prior", Document::object().set("hierarchical", hierarchical));
       add(*bayes::pmf_fit(table, 2, options, control));
     }
+  }
+
+  /// Rows of a column of every family, of numbers together, and of named features.
+  void classes() {
+    for (const bool full : {false, true}) {
+      const Document options =
+          Document::object()
+              .set("covariance", full ? "full" : "diagonal")
+              .set("likelihood", Document::List{"normal", "poisson", "normal", "bernoulli",
+                                                "categorical", "exponential", "geometric"});
+      bayes::NbAccumulator rows;
+      bayes::nb_begin(rows, options, nullptr);
+      const int d = int(options.find("likelihood")->as<Document::List>()->size());
+      rows.set_columns({}, d);
+      for (int i = 0; i < 30; ++i) {
+        std::vector<double> x = {random.normal() + i % 3};
+        while (int(x.size()) < d) x.push_back(double(random.below(2)));
+        rows.add(i % 3, x, 1, i);
+      }
+      add(*bayes::nb_fit(bayes::NbPart(rows, {"b", "a", "c"}, {}), options, nullptr));
+    }
+    bayes::NbAccumulator rows;
+    bayes::nb_begin(rows, {}, nullptr);
+    rows.set_sparse();
+    bayes::RowColumns names = {{"word", bayes::ValueKind::number},
+                               {"flag", bayes::ValueKind::boolean},
+                               {"country", bayes::ValueKind::label, {"CH", "FR"}},
+                               {"never", bayes::ValueKind::number}};
+    for (std::int32_t j = 0; j < 4; ++j) {
+      rows.add_feature(names[std::size_t(j)].name);
+      if (j < 3) rows.set_kind(j, names[std::size_t(j)].kind);
+    }
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    for (int i = 0; i < 6; ++i) {
+      const bayes::NbWord words[] = {{0, double(i)}, {1, double(i % 2)}, {2, double(i / 3)},
+                                     {3, none}};
+      rows.add(i % 2, words, 1.5, i);
+    }
+    add(*bayes::nb_fit(bayes::NbPart(rows, {"y", "x"}, names), {}, nullptr));
   }
 
   bayes::Random random{5};

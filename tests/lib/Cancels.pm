@@ -49,6 +49,10 @@ CREATE TABLE factors AS SELECT nmf_fit(r, c, v, 20, '{"max_iter": 1, "tol": 1e6}
   (SELECT jsonb_object_agg(i, i % 3) FROM generate_series(0, 30010) AS i) AS tall FROM cells;
 CREATE TABLE ratings AS SELECT pmf_fit(r, c, v, 16, '{"draws": 8, "repeated": "last"}') AS model
 FROM cells;
+CREATE TABLE classifiers AS SELECT words, columns
+FROM (SELECT nb_fit(i, words) AS words FROM volumes, generate_series(1, 40) AS i) AS w,
+  (SELECT nb_fit(i, ARRAY(SELECT sin(i * j) FROM generate_series(1, 200) AS j)) AS columns
+   FROM generate_series(1, 2000) AS i) AS c;
 CREATE TABLE texts AS SELECT model::text AS model FROM options;
 ANALYZE;
 SQL
@@ -198,6 +202,15 @@ our %kinds = (
     'hmm, vectors, two threads'
         => "SET LOCAL pg_bayes.threads = 2; SELECT hmm_fit(v, 3, '{\"method\": \"em\", $endless}')
           FROM series",
+    'nb, reading rows'
+        => "SELECT nb_fit(i % 3, ARRAY[i, sin(i)]) FROM generate_series(1, 100000000) AS i",
+    'nb, reading words' => "SELECT nb_fit(i % 40, words) FROM volumes,
+          generate_series(1, 100000) AS i",
+    'nb, merging' => "SELECT rollup(columns) FROM classifiers, generate_series(1, 10000)",
+    'nb, merging words' => "SELECT rollup(words) FROM classifiers, generate_series(1, 10000)",
+    'nb prediction of words' => "SELECT count(nb_predict(c.words, v.words))
+          FROM classifiers AS c, volumes AS v, generate_series(1, 10000)",
+    'nb features' => "SELECT count(*) FROM classifiers, nb_features(columns)",
     'hmm, left to right' => "SELECT hmm_fit(x, 5,
           '{\"method\": \"em\", \"topology\": \"left-to-right\", $endless}') FROM series",
     'hmm, spilled' => "SET LOCAL maintenance_work_mem = '1MB';

@@ -9,7 +9,8 @@ SET client_min_messages = error;
 SELECT results_eq($$
   SELECT signature, kind, arguments, result, volatility, strict, parallel
   FROM interface
-  WHERE proname !~ '^(hmm|lda|nmf|pmf)_|^bmm_fit_stat|_(parameters|profile)$|^bayes_(match|comp)'
+  WHERE proname !~ '^(hmm|lda|nmf|pmf|linreg|logreg|probit|nb)_|^rollup$|^bmm_fit_stat'
+    AND proname !~ '_(parameters|profile)$|^bayes_(match|comp)'
     AND arguments !~ '^x (record|double precision|boolean)(,|$)' -- own files; other forms of rows
   ORDER BY signature COLLATE "C"$$, $$VALUES
   ('bayes_columns(bayes_model)', 'function', 'model bayes_model',
@@ -241,7 +242,9 @@ SELECT results_eq($$
   ('rhat(double precision)', 'aggregate', 'value double precision', 'double precision', 'immutable',
     false, 'safe'),
   ('rhat(double precision,integer)', 'aggregate', 'value double precision, chain integer',
-    'double precision', 'immutable', false, 'safe')$$, 'the functions that users call');
+    'double precision', 'immutable', false, 'safe'),
+  ('rollup(bayes_model)', 'aggregate', 'model bayes_model', 'bayes_model', 'immutable', false,
+    'safe')$$, 'the functions that users call');
 SELECT set_eq($$
   SELECT proname, kind, arguments, result, volatility, strict, parallel FROM interface
   WHERE arguments ~ '^x (record|double precision|boolean)(,|$)'$$, $$
@@ -266,7 +269,10 @@ SELECT never($$SELECT signature,
   JOIN pg_aggregate a ON a.aggfnoid = f.oid$$,
   'every aggregate for which order is nothing can be computed in parallel');
 SELECT never($$SELECT signature, a.aggtransspace
-  <> CASE WHEN proname ~ '^(rhat|ess_bulk|ess_tail|mcse)$|_profile$' THEN 32768
+  <> CASE WHEN proname ~ '^(rhat|ess_bulk|ess_tail|mcse)$|_profile$' OR
+      signature = 'rollup(bayes_model)' THEN 32768
+    WHEN proname ~ '^linreg' OR signature = 'rollup(linreg_stats)' THEN 16384
+    WHEN proname ~ '^nb_' THEN 65536
     ELSE 64 * 1024 * 1024 END AS wrong FROM functions f
   JOIN pg_aggregate a ON a.aggfnoid = f.oid$$, 'and tells the planner how large its state is');
 -- Documents and cells are sorted once.
@@ -290,9 +296,9 @@ SELECT never($$SELECT signature, lanname NOT IN ('c', 'internal')
 -- ---- types, casts ----
 
 SELECT results_eq($$SELECT objid::regtype::text FROM members
-  WHERE classid = 'pg_type'::regclass ORDER BY 1$$, $$VALUES ('bayes_model'), ('bayes_profile'),
-  ('bayes_query'), ('bmm_selection'), ('bmm_statistics'), ('gmm_selection'), ('hmm_selection')$$,
-  'the types');
+  WHERE classid = 'pg_type'::regclass ORDER BY 1$$, $$VALUES ('bayes_model'),
+  ('bayes_probability'), ('bayes_profile'), ('bayes_query'), ('bmm_selection'), ('bmm_statistics'),
+  ('gmm_selection'), ('hmm_selection'), ('linreg_prediction'), ('linreg_stats')$$, 'the types');
 SELECT results_eq($$SELECT format('%s %s', attname,
   format_type(atttypid, atttypmod)) COLLATE "default" FROM pg_attribute
 WHERE attrelid = 'gmm_selection'::regclass AND attnum > 0 ORDER BY attnum$$,
@@ -308,7 +314,8 @@ SELECT results_eq($$SELECT castsource::regtype::text, casttarget::regtype::text,
   FROM members JOIN pg_cast c ON classid = 'pg_cast'::regclass AND objid = c.oid ORDER BY 1, 2$$,
   $$VALUES ('bayes_model', 'jsonb', 'a'), ('bayes_query', 'text', 'a'),
     ('character', 'bayes_query', 'e'), ('character varying', 'bayes_query', 'e'),
-    ('jsonb', 'bayes_model', 'e'), ('name', 'bayes_query', 'e'), ('text', 'bayes_query', 'e')$$,
+    ('jsonb', 'bayes_model', 'e'), ('jsonb', 'linreg_stats', 'e'), ('linreg_stats', 'jsonb', 'a'),
+    ('name', 'bayes_query', 'e'), ('text', 'bayes_query', 'e')$$,
   'the casts: from the types on assignment, to them when asked for');
 SELECT results_eq($$SELECT typname::text COLLATE "default", typcategory::text, typispreferred
   FROM pg_type WHERE typname IN ('bayes_model', 'bayes_query') ORDER BY 1$$,

@@ -1,7 +1,7 @@
 -- The columns of every function that returns rows: what the module writes is of the declared type.
 -- Values are compared with the declaration when they are written, so every function is called, with
 -- models that leave no column NULL.
-SELECT plan(100);
+SELECT plan(108);
 SET client_min_messages = error;
 
 CREATE TABLE models (family text, model bayes_model);
@@ -36,7 +36,11 @@ INSERT INTO models SELECT 'lda', lda_fit(s, 2) FROM names;
 INSERT INTO models SELECT 'pmf', pmf_fit(a, b, count, 2, '{"draws": 20, "repeated": "last"}')
   FROM role_conflict;
 INSERT INTO models SELECT 'nmf', nmf_fit(a, b, count, 2) FROM role_conflict;
+INSERT INTO models SELECT 'logreg', logreg_fit(a = 1, ARRAY[b, c]) FROM role_conflict;
+INSERT INTO models SELECT 'probit', probit_fit(a = 1, ARRAY[b, c]) FROM role_conflict;
 
+INSERT INTO models SELECT 'nb', nb_fit(species, r)
+  FROM (SELECT species, r FROM iris, LATERAL (SELECT petal_width, left(species, 1) AS l) AS r) AS t;
 INSERT INTO models SELECT 'bmm', bmm_fit(r, 2) FROM (SELECT species, x[1] AS width FROM iris) AS r;
 INSERT INTO models SELECT 'dpmm', dpmm_fit(r, '{"draws": 20, "chains": 2}')
   FROM (SELECT species, x[1] AS width FROM iris) AS r;
@@ -60,6 +64,11 @@ INSERT INTO calls
     format('SELECT r.* FROM models, %s_parameters(model, 0.5) AS r WHERE family = %L', family,
       family)
   FROM unnest('{gmm,bmm,dpmm,hmm}'::text[]) AS family;
+INSERT INTO calls
+  SELECT format('%s_coefficients(bayes_model,double precision)', family),
+    format('SELECT r.* FROM models, %s_coefficients(model, 0.5) AS r WHERE family = %L', family,
+      family)
+  FROM unnest('{logreg,probit}'::text[]) AS family;
 INSERT INTO calls
   SELECT format('lda_top_topics(bayes_model,%s%s)', type, more),
     format('SELECT r.* FROM models, lda_top_topics(model, %L::%s%s) AS r WHERE family = ''lda''',
@@ -142,6 +151,10 @@ INSERT INTO calls VALUES
    'SELECT * FROM dpmm_similarity(''SELECT id, x FROM galaxies LIMIT 20'')'),
   ('dpmm_similarity(bayes_query,jsonb)',
    'SELECT * FROM dpmm_similarity(''SELECT id, x FROM galaxies'', ''{"draws": 40}'')'),
+  ('nb_features(bayes_model,double precision)',
+   'SELECT r.* FROM models, nb_features(model, 0.5) AS r WHERE family = ''nb'''),
+  ('nb_probabilities(bayes_model,"any")',
+   'SELECT r.* FROM models, nb_probabilities(model, ROW(1, ''v'')) AS r WHERE family = ''nb'''),
   ('nmf_predict(bayes_model,"any","any")',
    'SELECT r.* FROM models, nmf_predict(model, 1, 2) AS r WHERE family = ''nmf'''),
   ('nmf_select(bayes_query,integer[])',

@@ -64,6 +64,12 @@ CREATE TABLE ratings AS SELECT pmf_fit(word, id, id % 5, 2, '{"draws": 20}') AS 
   pmf_fit(id, word, id, 3, '{"draws": 20, "prior": {"hierarchical": true}}') AS rated_hierarchical,
   pmf_fit(id % 4, 'c', id, 1, '{"draws": 20, "means": false, "rated": false, "repeated": "last"}')
   AS rated_forgotten FROM good;
+CREATE TABLE classifiers AS SELECT nb_fit(word, x) AS classes,
+  nb_fit(word, x, '{"covariance": "full", "missing": "skip"}') AS classes_full,
+  nb_fit(id % 2, bits, '{"likelihood": ["bernoulli", "categorical"]}') AS classes_bits,
+  nb_fit(1, r) AS one_class, nb_fit(id > 5, jsonb_build_object('a', id, word, true, 'b', word))
+  AS classes_words, nb_fit(word, to_tsvector('simple', word || ' c')) AS classes_lexemes
+  FROM (SELECT good.*, r FROM good, LATERAL (SELECT id, word, id > 3 AS late) AS r) AS good;
 SQL
 
 # ---- what may be given for a type; the first value is sound ----
@@ -74,11 +80,13 @@ my %named = (gmm => [qw(vi em kmeans narrow independent sampled)],
     hmm => [qw(chain chain_vi chain_words chain_symbols chain_bits chain_vectors chain_narrow)],
     lda => [qw(topics topics_em topics_svi topics_sampled topic)],
     nmf => [qw(cells arrays_em cells_squared one_column cells_svi)],
-    pmf => [qw(rated rated_hierarchical rated_forgotten)]);
-my %table = (hmm => 'chains', lda => 'libraries', nmf => 'factors', pmf => 'ratings');
+    pmf => [qw(rated rated_hierarchical rated_forgotten)],
+    nb => [qw(classes classes_full classes_bits one_class classes_words classes_lexemes)]);
+my %table = (hmm => 'chains', lda => 'libraries', nmf => 'factors', pmf => 'ratings',
+    nb => 'classifiers');
 my %models = map { my $from = $table{$_} // 'given';
     $_ => [map { "(SELECT $_ FROM $from)" } @{$named{$_}}] } keys %named;
-my @models = map { @{$models{$_}} } qw(gmm bmm dpmm hmm lda nmf pmf);
+my @models = map { @{$models{$_}} } qw(gmm bmm dpmm hmm lda nmf pmf nb);
 my $query = q{SELECT x FROM good};
 my @queries = ($query, '', ' ', ';', '--', 'SELECT', 'SELECT 1', 'SELECT 1; SELECT 2',
     'SELECT FROM good', 'SELECT x FROM nowhere', 'SELEC x', 'SELECT NULL', "SELECT 'a'",
@@ -180,6 +188,10 @@ my %family = (
     pmf => {keys => [qw(method chains draws warmup thin stored_draws seed on_error repeated means
             rated prior), map({ "prior.$_" } qw(noise_variance c hierarchical)),
             'prior.c.shape', 'prior.noise_variance.rate'], methods => [qw(gibbs)]},
+    nb => {keys => [qw(method likelihood covariance absent missing on_error prior),
+            map({ "prior.$_" } qw(alpha normal poisson bernoulli categorical)),
+            'prior.normal.m', 'prior.normal.B', 'prior.normal.a', 'prior.poisson.rate'],
+        methods => [qw(exact)]},
 );
 my @likelihoods = ('"normal"', '"bernoulli"', '"poisson"', '"categorical"', '["poisson", "normal"]',
     '["categorical", "bernoulli"]');
@@ -203,7 +215,7 @@ for my $name (sort keys %family) {
             $all{$name eq 'hmm' ? 'emission' : 'likelihood'} = $likelihoods[rand @likelihoods]
                 if $name !~ /^(?:gmm|lda|[np]mf)$/ && rand() < 0.8;
             delete @all{qw(draws chains)} if $name eq 'hmm' && $all{method} ne '"gibbs"'
-                || $name eq 'lda' && $all{method} !~ /gibbs|collapsed/ || $name eq 'nmf';
+                || $name eq 'lda' && $all{method} !~ /gibbs|collapsed/ || $name =~ /^n/;
             $all{$outer} = $inside;
             push @{$options{$name}},
                 q{'{} . join(', ', map { "\"$_\": $all{$_}" } sort keys %all) . q{}'};
@@ -298,10 +310,11 @@ push @{$values{bayes_query}}, 'NULL';
 # For functions of a family: its own models, options and rows first.
 sub values_of {
     my ($name, $type) = @_;
-    my ($family) = $name =~ /\b(gmm|bmm|dpmm|hmm|lda|nmf|pmf)_/;
+    my ($family) = $name =~ /\b(gmm|bmm|dpmm|hmm|lda|nmf|pmf|nb)_/;
     return $values{$type} unless defined $family;
     my @first = $type eq 'bayes_model' ? @{$models{$family}} : $type eq 'jsonb'
-        ? ($family =~ /^(?:[gh]mm|nmf)$/ ? "'{}'" : q{'{"draws": 20}'}, @{$options{$family}})
+        ? ($family =~ /^(?:[gh]mm|nmf)$/ ? "'{}'" : $family eq 'nb' ? q{'{"missing": "skip"}'}
+            : q{'{"draws": 20}'}, @{$options{$family}})
         : $type ne 'bayes_query' || $family eq 'gmm' ? ()
         : $family eq 'bmm' ? q{'SELECT bits FROM good'}
         : $family eq 'hmm' ? (q{'SELECT id, series FROM good'},
@@ -311,8 +324,8 @@ sub values_of {
     @first = q{'{0.5,0.25}'::float8[]} if $family eq 'hmm' && $type eq 'anyarray';
     # Rows to score.
     @first = ("'{1,0}'", "'{1,0}'::int[]", "'{1,NULL}'::int[]", @{$values{record}})
-        if $type eq '"any"' && $family =~ /^(?:gmm|bmm|dpmm)$/;
-    return $values{$type} unless @first || $family =~ /^(?:[dg]p?mm|lda|[np]mf)$/;
+        if $type eq '"any"' && $family =~ /^(?:gmm|bmm|dpmm|nb)$/;
+    return $values{$type} unless @first || $family =~ /^(?:[dg]p?mm|lda|[np]mf|nb)$/;
     my %seen;
     # Fitting 1600 columns is no error, only slow (every step a factor of a 1600 x 1600 matrix), and
     # so are 200 and long sequences: fewer will do here, for all but one function.

@@ -119,15 +119,16 @@ inline std::size_t scatter_size(int dimension) {
   return packed_triangle_size(dimension) * (dimension <= lane_sums_limit ? sum_lanes : 1);
 }
 
-/// scatter += sum_b ry_b y_b' over a block, tile by tile of the lower triangle.
+/// scatter += sum_b ry_b y_b' over a block, tile by tile of the lower triangle; rows `from` to `to`
+/// of it, multiples of `tile`, of which `scatter` holds the first.
 template <bool LaneSums>
-void scatter_tiles(int p, const double *y, const double *ry, double *scatter) {
+void scatter_tiles(int from, int to, const double *y, const double *ry, double *scatter) {
   // With 16 registers a 4 x 4 tile would spill; half a tile does not.
   constexpr int columns = lanes == 8 ? tile : tile / 2;
   constexpr int part = columns * tile;  // elements of a tile computed at a time
   static_assert(part % lanes == 0);
   alignas(64) double separate[LaneSums ? 1 : part * sum_lanes];
-  for (int ti = 0; ti < p; ti += tile)
+  for (int ti = from; ti < to; ti += tile)
     for (int tj = 0; tj <= ti; tj += tile)
       for (int half = 0; half < tile;
            half += columns, scatter += part * (LaneSums ? sum_lanes : 1)) {
@@ -193,9 +194,9 @@ inline void accumulate(int dimension, const double *y, const double *r, double *
       simd::store(mean_sums + j * sum_lanes + i * lanes, sum[0][i] + sum[1][i]);
   }
   if (dimension <= lane_sums_limit)
-    scatter_tiles<true>(p, y, ry, scatter);
+    scatter_tiles<true>(0, p, y, ry, scatter);
   else
-    scatter_tiles<false>(p, y, ry, scatter);
+    scatter_tiles<false>(0, p, y, ry, scatter);
 }
 
 /// Adds up the partial sums of a scatter accumulator: out[i (i + 1) / 2 + j] += element (i, j), i

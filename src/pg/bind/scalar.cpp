@@ -9,17 +9,27 @@ namespace {
 /// Data that live from call to call.
 struct CallSite {
   CallSite(MemoryContext context, FunctionCallInfo fcinfo, const char *family, int row)
-      : models(family),
-        readers(context,
-                guarded([fcinfo, row] { return get_fn_expr_argtype(fcinfo->flinfo, row); })) {}
+      : context(context),
+        models(family),
+        readers(context, type_of(fcinfo, row)),
+        arrays(is_array_type(type_of(fcinfo, row))) {}
+  static Oid type_of(FunctionCallInfo fcinfo, int argument) {
+    return guarded([fcinfo, argument] { return get_fn_expr_argtype(fcinfo->flinfo, argument); });
+  }
+  MemoryContext context;
   ModelCache models;
   ModelReaders readers;
+  /// rows are arrays
+  bool arrays;
+  TupleDesc result = nullptr;
 };
 
 /// The numbers of a row; nullopt if it is to be left out.
 std::optional<std::span<const double>> numbers_of(CallSite &site,
                                                   const std::shared_ptr<const Model> &model,
                                                   Datum row, Missing missing) {
+  if (model->info.dimension == 0 && site.arrays && is_empty_array(row))
+    return std::span<const double>();
   RowReader &reader = site.readers.of(model);
   reader.open(row);
   const auto x = reader.read(row, 0, missing);
@@ -40,6 +50,15 @@ std::optional<ModelAndRow> model_and_row(FunctionCallInfo fcinfo, const char *fa
   const auto x = numbers_of(site, model, PG_GETARG_DATUM(1), missing);
   if (!x) return std::nullopt;
   return ModelAndRow{*model, *x};
+}
+
+TupleDesc scalar_result_row(FunctionCallInfo fcinfo) {
+  auto &site = *static_cast<CallSite *>(fcinfo->flinfo->fn_extra);
+  if (!site.result) {
+    const CurrentContext lasting(site.context);
+    site.result = result_row(fcinfo);
+  }
+  return site.result;
 }
 
 ModelAndRow incomplete_row_of_model(FunctionCallInfo fcinfo, const char *family,

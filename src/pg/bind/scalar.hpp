@@ -7,6 +7,7 @@
 
 #include "pg/values/convert.hpp"
 #include "pg/values/model_value.hpp"
+#include "pg/values/results.hpp"
 
 namespace bayes::pg {
 
@@ -21,6 +22,10 @@ struct ModelAndRow {
 /// the model was fitted, by option missing: marginalize takes it, error refuses it, and skip leaves
 /// the row out: nullopt.
 std::optional<ModelAndRow> model_and_row(FunctionCallInfo fcinfo, const char *family);
+
+/// Of a function that calls model_and_row before: the description of the composite values that it
+/// returns, looked up once.
+TupleDesc scalar_result_row(FunctionCallInfo fcinfo);
 
 /// The same of arguments (state, model, row), missing values kept whatever the model says. `keep`
 /// keeps the model alive.

@@ -362,9 +362,13 @@ std::optional<std::span<const double>> RowReader::checked(const bool *nulls, std
   bool usable = true;
   for (const double v : x_) usable &= std::fabs(v) <= largest_element;  // false for NaN
   if (usable) return x_;
+  if (missing == Missing::skip_null && nulls)
+    for (const Field &field : fields_)
+      if (nulls[field.index]) return std::nullopt;
   for (std::size_t j = 0; j < x_.size(); ++j) {
     const bool null = nulls && nulls[fields_[j].index];
     if (missing == Missing::skip && !std::isfinite(x_[j])) return std::nullopt;
+    if (missing == Missing::skip_null && null) return std::nullopt;
     if (null && missing == Missing::keep) continue;
     if (!(std::fabs(x_[j]) <= largest_element)) refuse(j, null, number);
   }

@@ -1,6 +1,7 @@
 // C++ objects that live exactly as long as a memory context.
 #pragma once
 
+#include <memory_resource>
 #include <utility>
 
 #include "pg/server/boundary.hpp"
@@ -53,6 +54,24 @@ template <class T, class... A> T *make_in(MemoryContext parent, const char *name
   owner->object = new T(context, std::forward<A>(args)...);
   return owner->object;
 }
+
+/// Memory of a context for containers of the standard library, so that PostgreSQL knows how much
+/// they take.
+class ContextMemory final : public std::pmr::memory_resource {
+ public:
+  explicit ContextMemory(MemoryContext context) : context_(context) {}
+
+ private:
+  void *do_allocate(std::size_t bytes, std::size_t alignment) override {
+    if (alignment > MAXIMUM_ALIGNOF) throw Error(Errc::internal, "memory of a wide alignment");
+    return guarded([this, bytes] { return MemoryContextAllocHuge(context_, bytes); });
+  }
+  void do_deallocate(void *memory, std::size_t, std::size_t) override { pfree(memory); }
+  bool do_is_equal(const std::pmr::memory_resource &other) const noexcept override {
+    return this == &other;
+  }
+  MemoryContext context_;
+};
 
 /// A T of one call site, that is a function call in a query plan: made at the first call, it lives
 /// through all of them.

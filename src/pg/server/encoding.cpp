@@ -35,6 +35,15 @@ const char *server_of_utf8(const char *text, std::size_t size) {
   return pg_any_to_server(text, int(size), PG_UTF8);
 }
 
+Datum text_datum(const std::string &text) {
+  const char *const chars = text.c_str();
+  const std::size_t size = text.size();
+  return guarded([chars, size] {
+    const char *const converted = server_of_utf8(chars, size);
+    return CStringGetDatum(converted == chars ? pstrdup(chars) : converted);
+  });
+}
+
 void message_for_server(char *text, std::size_t size) {
   const int length = int(std::strlen(text));
   if (server_is_utf8() || GetDatabaseEncoding() == PG_SQL_ASCII || !IsTransactionState() ||

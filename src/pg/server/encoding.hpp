@@ -24,6 +24,9 @@ std::string_view utf8_view(std::string_view text, std::string &buffer);
 /// have, so call it under guarded().
 const char *server_of_utf8(const char *text, std::size_t size);
 
+/// A text as the cstring that an output function returns, in CurrentMemoryContext.
+Datum text_datum(const std::string &text);
+
 /// The reverse for a message, in place: what cannot be converted ends it; a text that is not UTF-8
 /// stays as it is. Under guarded() or where raising is allowed.
 void message_for_server(char *text, std::size_t size);

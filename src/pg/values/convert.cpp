@@ -194,10 +194,24 @@ std::optional<std::span<const double>> ArrayReader::read(Datum array, std::int64
   if (nulls_.empty() && all_usable(x)) return x;
 
   if (missing == Missing::skip && (!nulls_.empty() || any_missing(x))) return std::nullopt;
+  if (missing == Missing::skip_null && !nulls_.empty()) return std::nullopt;
   if (missing == Missing::keep) return keep_missing(x, row);
   for (std::size_t i = 0; i < x.size(); ++i)
     check_element(!nulls_.empty() && nulls_[i] ? std::optional<double>() : x[i], i, row);
   return x;
+}
+
+bool is_array_type(Oid type) {
+  return OidIsValid(type) &&
+         guarded([type] { return OidIsValid(get_element_type(getBaseType(type))); });
+}
+
+bool is_empty_array(Datum array) {
+  const char *const datum = DatumGetPointer(array);
+  // One has no more than a header, which is never compressed or stored elsewhere.
+  constexpr std::size_t header = sizeof(ArrayType) - VARHDRSZ;
+  if (VARATT_IS_EXTENDED(datum) && !VARATT_IS_SHORT(datum)) return false;
+  return VARSIZE_ANY_EXHDR(datum) == header;
 }
 
 /// Replaces NULL by NaN; checks other elements.

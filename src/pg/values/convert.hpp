@@ -36,8 +36,14 @@ inline constexpr const char *null_of_nan =
     "NULL is what is not observed: NULLIF(column, 'NaN') makes one of a NaN.";
 
 /// A row with a NULL raises an error, is skipped, or gets a NaN there, which is what a missing
-/// element is to kernels. NaN and infinity are values that cannot be: errors, unless skipped too.
-enum class Missing : char { error, skip, keep };
+/// element is to kernels. NaN and infinity are values that cannot be: errors, but skip leaves out
+/// such rows too. skip_null leaves out rows with a NULL alone.
+enum class Missing : char { error, skip, keep, skip_null };
+
+/// of this type, or of its base type; may throw Pending
+bool is_array_type(Oid type);
+/// Has this non-null array no elements?
+bool is_empty_array(Datum array);
 
 /// Reads arrays of numbers (or booleans) as rows, one after another.
 class ArrayReader {

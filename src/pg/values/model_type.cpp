@@ -13,15 +13,6 @@ Datum model_of_document(const Document &document) {
   return store_model(*Model::from_document(document));
 }
 
-Datum text_datum(const std::string &text) {
-  const char *const chars = text.c_str();
-  const std::size_t size = text.size();
-  return guarded([chars, size] {
-    const char *const converted = server_of_utf8(chars, size);
-    return CStringGetDatum(converted == chars ? pstrdup(chars) : converted);
-  });
-}
-
 /// Components as an int[], numbered from 1.
 Datum numbers_of(const std::vector<int> &components) {
   return guarded([&components] {

@@ -1,0 +1,179 @@
+-- Bayesian linear regression
+
+DEFINE @linreg_x =
+  x {float8[] | record | float8};
+DEFINE @linreg_rows =
+  'y: the response; x: the predictors, numbers, booleans and labels. A row of which y, x or an '
+  'element of x is NULL, or the weight NULL or 0, is left out and counted; no rows give NULL. '
+  'Errors: 22023 NaN, infinite or negative weight; 2202E rows of different length; 22003 sums '
+  'overflow; 54000 more than 5000 terms.';
+DEFINE @linreg_options = 'options: see docs/linreg.md; NULL means none.';
+-- d = 20 takes some 12 kB.
+DEFINE @linreg_state = STYPE = internal, SSPACE = 16384, PARALLEL = SAFE;
+DEFINE @linreg_combine =
+  COMBINEFUNC = linreg_combine,
+  SERIALFUNC = linreg_serialize, DESERIALFUNC = linreg_deserialize;
+
+-- ---- the type of sufficient statistics ----
+
+CREATE TYPE linreg_stats;
+
+CREATE FUNCTION linreg_stats_in(cstring) RETURNS linreg_stats
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'Input function of linreg_stats: JSON, as the output function writes it. 22P02 for text '
+  'that is none.';
+CREATE FUNCTION linreg_stats_out(linreg_stats) RETURNS cstring
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'Output function of linreg_stats: JSON that reads back to the same bits.';
+CREATE FUNCTION linreg_stats_recv(internal) RETURNS linreg_stats
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'Binary input function of linreg_stats. 22P03 for bytes that are none.';
+CREATE FUNCTION linreg_stats_send(linreg_stats) RETURNS bytea
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'Binary output function of linreg_stats: the stored bytes.';
+
+CREATE TYPE linreg_stats (
+  INPUT = linreg_stats_in, OUTPUT = linreg_stats_out,
+  RECEIVE = linreg_stats_recv, SEND = linreg_stats_send,
+  INTERNALLENGTH = VARIABLE, ALIGNMENT = int4, STORAGE = extended
+);
+COMMENT ON TYPE linreg_stats IS
+  'Sufficient statistics of linear regression: weighted sums of products of all pairs of response '
+  'and predictors, of twice the precision of float8. A linear regression needs nothing else of its '
+  'rows. rollup() adds them up; text, binary and jsonb forms are exact.';
+
+CREATE FUNCTION linreg_stats_to_jsonb(linreg_stats) RETURNS jsonb
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'The statistics as jsonb.';
+CREATE FUNCTION linreg_stats_from_jsonb(jsonb) RETURNS linreg_stats
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'The statistics that jsonb describes. 22P02 for one that describes none.';
+CREATE CAST (linreg_stats AS jsonb) WITH FUNCTION linreg_stats_to_jsonb(linreg_stats)
+  AS ASSIGNMENT;
+COMMENT ON CAST (linreg_stats AS jsonb) IS 'statistics as jsonb';
+CREATE CAST (jsonb AS linreg_stats) WITH FUNCTION linreg_stats_from_jsonb(jsonb);
+COMMENT ON CAST (jsonb AS linreg_stats) IS 'statistics from jsonb';
+
+CREATE FUNCTION linreg_stats_info(stats linreg_stats)
+  RETURNS TABLE (rows bigint, skipped bigint, weight float8, predictors int, columns int)
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
+COMMENT IS 'What statistics are of: rows that count and rows left out; the weight of those that '
+  'count; predictors as they came; columns: numbers and labels that their sums are of.';
+
+-- ---- aggregates: rows in, statistics or a model out ----
+
+CREATE FUNCTION linreg_combine(internal, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds up the statistics of two processes.';
+CREATE FUNCTION linreg_serialize(internal) RETURNS bytea
+  AS 'MODULE_PATHNAME' @strict;
+COMMENT IS 'Internal. Statistics as bytes for another process.';
+CREATE FUNCTION linreg_deserialize(bytea, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' @strict;
+COMMENT IS 'Internal. Statistics from another process.';
+
+CREATE FUNCTION linreg_stats_transition(state internal, y float8, @linreg_x [, weight float8])
+  RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds one row.';
+CREATE FUNCTION linreg_inverse_transition(state internal, y float8, @linreg_x [, weight float8])
+  RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Takes one row away, or NULL if rounding errors forbid it.';
+CREATE FUNCTION linreg_stats_final(state internal) RETURNS linreg_stats
+  AS 'MODULE_PATHNAME' @immutable COST 100;
+COMMENT IS 'Internal. The statistics of the rows so far.';
+
+CREATE AGGREGATE linreg_stats(y float8, @linreg_x [, weight float8]) (
+  SFUNC = linreg_stats_transition, @linreg_state, FINALFUNC = linreg_stats_final,
+  @linreg_combine,
+  MSFUNC = linreg_stats_transition, MINVFUNC = linreg_inverse_transition, MSTYPE = internal,
+  MSSPACE = 16384, MFINALFUNC = linreg_stats_final
+);
+COMMENT IS 'The sufficient statistics of linear regressions of y on x, for linreg_fit: one pass, '
+  'parallel, and moving over windows. '
+  @linreg_rows;
+COMMENT IS 'The same with a weight for each row: how many times it counts. '
+  @linreg_rows;
+
+CREATE FUNCTION linreg_rollup_transition(state internal, stats linreg_stats) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds statistics to others.';
+
+CREATE AGGREGATE rollup(stats linreg_stats) (
+  SFUNC = linreg_rollup_transition, @linreg_state, FINALFUNC = linreg_stats_final,
+  @linreg_combine
+);
+COMMENT IS 'The statistics of all rows that several statistics are of. Columns of records are '
+  'matched by name; labels may differ. NULL values are left out. 22023 for statistics of other '
+  'columns, 2202E of arrays of another length, 54000 more than 5000 terms.';
+
+CREATE FUNCTION linreg_fit_transition(
+  state internal, y float8, @linreg_x [, options jsonb [, weight float8]]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds one row.';
+CREATE FUNCTION linreg_fit_final(state internal) RETURNS bayes_model
+  AS 'MODULE_PATHNAME' @immutable COST 10000;
+COMMENT IS 'Internal. Fits a linear regression to the rows.';
+
+CREATE AGGREGATE linreg_fit(y float8, @linreg_x [, options jsonb [, weight float8]]) (
+  SFUNC = linreg_fit_transition, @linreg_state, FINALFUNC = linreg_fit_final,
+  @linreg_combine
+);
+COMMENT IS 'Fits a Bayesian linear regression of y on x, by default with its exact posterior. '
+  @linreg_rows;
+COMMENT IS 'The same with options. '
+  @linreg_options;
+COMMENT IS 'The same with a weight for each row: how many times it counts. '
+  @linreg_options;
+
+-- ---- statistics ----
+
+CREATE FUNCTION linreg_fit(stats linreg_stats [, options jsonb]) RETURNS bayes_model
+  AS 'MODULE_PATHNAME', 'linreg_fit_stats' @immutable COST 10000;
+COMMENT IS 'Fits a Bayesian linear regression to statistics of linreg_stats or rollup, as to the '
+  'rows themselves.';
+COMMENT IS 'The same with options. '
+  @linreg_options;
+
+-- ---- a model as relations ----
+
+DEFINE @linreg_level =
+  'The same with intervals that hold it with probability level; 22023 unless 0 < level < 1.';
+
+CREATE FUNCTION linreg_coefficients(model bayes_model [, level float8])
+  RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
+  AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 10;
+COMMENT IS 'The posterior of every coefficient: its mean, standard deviation, and the quantiles '
+  'that bound an interval of 95 percent. term: (intercept), the name of a column, column=label, '
+  'or x1, x2, ... for arrays. All NULL for a term that the rows do not tell and the prior neither; '
+  'sd and bounds NULL for method em. 42804 for a model of another family.';
+COMMENT IS @linreg_level;
+
+CREATE FUNCTION linreg_noise(model bayes_model [, level float8])
+  RETURNS TABLE (mean float8, sd float8, lower float8, upper float8)
+  AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 1;
+COMMENT IS 'The posterior of the variance of the noise: its mean, standard deviation (NULL where '
+  'they do not exist), and an interval of 95 percent. 42804 for a model of another family.';
+COMMENT IS @linreg_level;
+
+-- ---- a model and a row ----
+
+CREATE TYPE linreg_prediction AS (
+  mean float8, sd float8, lower float8, upper float8,
+  mean_sd float8, mean_lower float8, mean_upper float8
+);
+COMMENT ON TYPE linreg_prediction IS
+  'What a linear regression predicts for a row. mean: the expected response; sd, lower, upper: '
+  'of a new response, its standard deviation and an interval; mean_sd, mean_lower, mean_upper: of '
+  'the expected response, as far as coefficients are uncertain, NULL after method em.';
+
+CREATE FUNCTION linreg_predict(model bayes_model, x "any" [, level float8])
+  RETURNS linreg_prediction
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'The posterior predictive distribution of the response for a row, with intervals of 95 '
+  'percent. Columns are matched by name. NULL for a row with a NULL, or with a label that the '
+  'model does not know, unless it was fitted with option missing = error: then 22004, 22023. '
+  '42804 for a model of another family.';
+COMMENT IS @linreg_level;

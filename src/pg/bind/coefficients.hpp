@@ -1,0 +1,47 @@
+// F_coefficients(model [, level]) and F_predict(model, x [, level]), the same for every regression.
+//
+// A model M has
+//   void coefficients(double level, const TakeCoefficient &take) const;
+// and predicts by
+//   std::optional<P> predict(std::span<const double> row, double level) const;
+// which has no value for a row that misses something.
+#pragma once
+
+#include <optional>
+
+#include "pg/bind/parameters.hpp"
+#include "pg/bind/scalar.hpp"
+#include "regression/coefficients.hpp"
+
+namespace bayes::pg {
+
+void emit_coefficient(ResultRows &result, const Coefficient &coefficient);
+
+/// (term, mean, sd, lower, upper)
+template <class M> Datum coefficient_rows(FunctionCallInfo fcinfo, const char *family) {
+  const double level = level_argument(fcinfo);
+  ResultRows result(fcinfo);
+  const auto model = load_model(PG_GETARG_DATUM(0), family);
+  static_cast<const M &>(*model).coefficients(
+      level, [&](const Coefficient &coefficient) { emit_coefficient(result, coefficient); });
+  return Datum(0);
+}
+
+/// The level of a prediction's intervals, by default 0.95.
+double prediction_level(FunctionCallInfo fcinfo);
+
+/// (model, row [, level]) -> a composite value, whose columns `cells` makes of what the model
+/// predicts; NULL for a row that misses something, unless the model was fitted with missing =
+/// error.
+template <class M, class CellsOf>
+Datum prediction(FunctionCallInfo fcinfo, const char *family, CellsOf cells) {
+  const double level = prediction_level(fcinfo);
+  const auto given = model_and_row(fcinfo, family);
+  if (!given) PG_RETURN_NULL();
+  const auto found = static_cast<const M &>(given->model).predict(given->x, level);
+  if (!found) PG_RETURN_NULL();
+  const auto row = cells(*found);
+  return composite(scalar_result_row(fcinfo), Cells(row));
+}
+
+}  // namespace bayes::pg

@@ -1,0 +1,222 @@
+// Linear regression in SQL.
+#include "regression/linreg.hpp"
+
+#include <array>
+
+#include "base/message.hpp"
+#include "document/members.hpp"
+#include "pg/bind/coefficients.hpp"
+#include "pg/bind/linreg_data.hpp"
+#include "pg/server/server_control.hpp"
+#include "pg/values/json.hpp"
+#include "pg/values/linreg_value.hpp"
+
+using namespace bayes;
+using namespace bayes::pg;
+
+namespace {
+
+constexpr const char *linreg_family = "linreg";
+constexpr Role by_weight[] = {Role::weight};
+constexpr Role by_options_and_weight[] = {Role::options, Role::weight};
+
+LinregData *state_of(FunctionCallInfo fcinfo, int argument = 0) {
+  return fcinfo->args[argument].isnull
+             ? nullptr
+             : reinterpret_cast<LinregData *>(PG_GETARG_POINTER(argument));
+}
+
+/// (state, y, x, roles) -> state
+Datum add_row(FunctionCallInfo fcinfo, std::span<const Role> roles) {
+  const TransitionArguments arguments(fcinfo, roles, 2);
+  LinregData *state = state_of(fcinfo);
+  if (!state)
+    state = make_in<LinregData>(aggregate_context(fcinfo), "pg_bayes sums", arguments.roles,
+                                arguments.parameters);
+  else
+    state->check_same(arguments.parameters);
+  state->take(arguments.item, call_site<LinregRowReader>(fcinfo, fcinfo), true);
+  PG_RETURN_POINTER(state);
+}
+
+/// "x", "y" and 3 more
+std::string list_of(const std::vector<std::string> &names) {
+  constexpr std::size_t most = 5;
+  std::string out;
+  for (std::size_t i = 0; i < names.size() && i < most; ++i)
+    out += (i > 0 ? ", " : "") + describe(Document(names[i]));
+  return names.size() > most ? message("{} and {} more", out, names.size() - most) : out;
+}
+
+void warn_of_terms(const LinregWarnings &warnings) {
+  const char *const what = warnings.left_out
+                               ? "The rows do not tell their coefficients, which are NULL if the "
+                                 "prior does not tell them either."
+                               : "The rows do not tell their coefficients, which are what the "
+                                 "prior makes of them.";
+  if (!warnings.constant.empty())
+    report_once(WARNING, message("constant predictors: {}", list_of(warnings.constant)), what,
+                "Leave them out.");
+  if (!warnings.dependent.empty())
+    report_once(WARNING,
+                message("collinear predictors: {}, linear combinations of those before them",
+                        list_of(warnings.dependent)),
+                what, "Leave them out, or give more rows.");
+}
+
+/// The model of some statistics; NULL if the fit failed under on_error = null.
+Datum fitted(FunctionCallInfo fcinfo, const Collector &data, const LinregSums &sums,
+             const Document &options) {
+  std::unique_ptr<LinregModel> model;
+  LinregWarnings warnings;
+  attempt(data, [&](Control &control) { model = linreg_fit(sums, options, control, warnings); });
+  if (!model) PG_RETURN_NULL();
+  warn_of_terms(warnings);
+  warn_of(*model);
+  return store_model(*model);
+}
+
+/// Statistics that are there.
+class GivenStatistics final : public Collector {
+ public:
+  explicit GivenStatistics(bool null_on_error) : Collector("row") {
+    null_on_error_ = null_on_error;
+  }
+  bool empty() const override { return false; }
+};
+
+std::array<Cell, 7> prediction_cells(const LinregPrediction &p) {
+  return {Cell::or_null(p.mean),      Cell::or_null(p.sd),      Cell::or_null(p.lower),
+          Cell::or_null(p.upper),     Cell::or_null(p.mean_sd), Cell::or_null(p.mean_lower),
+          Cell::or_null(p.mean_upper)};
+}
+
+}  // namespace
+
+// ---- aggregates ----
+
+/// (internal, y float8, x [, weight float8]) -> internal
+BAYES_FUNCTION(linreg_stats_transition) { return add_row(fcinfo, by_weight); }
+
+/// (internal, y float8, x, options jsonb [, weight float8]) -> internal
+BAYES_FUNCTION(linreg_fit_transition) { return add_row(fcinfo, by_options_and_weight); }
+
+/// The inverse of linreg_stats_transition. NULL: the aggregate is to be computed anew.
+BAYES_FUNCTION(linreg_inverse_transition) {
+  const TransitionArguments arguments(fcinfo, by_weight, 2);
+  LinregData *const state = state_of(fcinfo);
+  if (!state) throw Error(Errc::internal, "a row is removed from an aggregate without rows");
+  if (!state->take(arguments.item, call_site<LinregRowReader>(fcinfo, fcinfo), false))
+    PG_RETURN_NULL();
+  PG_RETURN_POINTER(state);
+}
+
+/// (internal, linreg_stats) -> internal
+BAYES_FUNCTION(linreg_rollup_transition) {
+  LinregData *state = state_of(fcinfo);
+  if (!state)
+    state = make_in<LinregData>(aggregate_context(fcinfo), "pg_bayes sums", std::span<const Role>(),
+                                &fcinfo->args[1]);
+  if (!PG_ARGISNULL(1)) state->absorb(load_stats(PG_GETARG_DATUM(1)));
+  PG_RETURN_POINTER(state);
+}
+
+/// (internal, internal) -> internal
+BAYES_FUNCTION(linreg_combine) {
+  const MemoryContext context = aggregate_context(fcinfo);
+  LinregData *state = state_of(fcinfo), *const other = state_of(fcinfo, 1);
+  if (!other) {
+    if (!state) PG_RETURN_NULL();
+    PG_RETURN_POINTER(state);
+  }
+  if (!state) {
+    // The other one lives in a short context.
+    const std::string bytes = other->to_bytes();
+    state =
+        make_in<LinregData>(context, "pg_bayes sums", bytes.data(), bytes.data() + bytes.size());
+  } else {
+    state->absorb(*other);
+  }
+  PG_RETURN_POINTER(state);
+}
+
+/// (internal) -> bytea
+BAYES_FUNCTION(linreg_serialize) {
+  aggregate_context(fcinfo);
+  const std::string bytes = state_of(fcinfo)->to_bytes();
+  const char *const from = bytes.data();
+  const std::size_t size = bytes.size();
+  if (size > MaxAllocSize - VARHDRSZ)
+    throw Error(Errc::too_large, "sums of a parallel worker take more than 1 GB", {},
+                "SET max_parallel_workers_per_gather = 0; or combine rare labels into one.");
+  return guarded([from, size] {
+    auto *const value = static_cast<bytea *>(palloc(size + VARHDRSZ));
+    SET_VARSIZE(value, size + VARHDRSZ);
+    std::memcpy(VARDATA(value), from, size);
+    return PointerGetDatum(value);
+  });
+}
+
+/// (bytea, internal) -> internal
+BAYES_FUNCTION(linreg_deserialize) {
+  aggregate_context(fcinfo);
+  const Detoasted plain(PG_GETARG_DATUM(0));
+  const char *const at = VARDATA(plain.get());
+  PG_RETURN_POINTER(make_in<LinregData>(CurrentMemoryContext, "pg_bayes sums", at,
+                                        at + VARSIZE(plain.get()) - VARHDRSZ));
+}
+
+BAYES_FUNCTION(linreg_stats_final) {
+  aggregate_context(fcinfo);
+  LinregData *const state = state_of(fcinfo);
+  const std::optional<LinregSums> sums = state ? state->sums() : std::nullopt;
+  if (!sums) PG_RETURN_NULL();
+  return store_stats(*sums);
+}
+
+BAYES_FUNCTION(linreg_fit_final) {
+  aggregate_context(fcinfo);
+  LinregData *const state = state_of(fcinfo);
+  const std::optional<LinregSums> sums = state ? state->sums() : std::nullopt;
+  if (!sums) PG_RETURN_NULL();
+  return fitted(fcinfo, *state, *sums, state->options());
+}
+
+// ---- statistics ----
+
+/// linreg_fit(stats [, options])
+BAYES_FUNCTION(linreg_fit_stats) {
+  if (PG_ARGISNULL(0)) PG_RETURN_NULL();
+  Document options;
+  if (PG_NARGS() > 1 && !PG_ARGISNULL(1)) options = document_of_jsonb(PG_GETARG_DATUM(1));
+  const GivenStatistics data(linreg_check_options(options).null_on_error);
+  return fitted(fcinfo, data, load_stats(PG_GETARG_DATUM(0)), options);
+}
+
+/// linreg_stats_info(stats)
+BAYES_FUNCTION(linreg_stats_info) {
+  ResultRows result(fcinfo);
+  const LinregSums sums = load_stats(PG_GETARG_DATUM(0));
+  result.row({sums.rows, sums.skipped, sums.weight(), sums.dimension,
+              sums.cells() - first_predictor_cell});
+  return Datum(0);
+}
+
+// ---- a model ----
+
+BAYES_FUNCTION(linreg_coefficients) { return coefficient_rows<LinregModel>(fcinfo, linreg_family); }
+
+BAYES_FUNCTION(linreg_noise) {
+  const double level = level_argument(fcinfo);
+  ResultRows result(fcinfo);
+  const auto model = load_model(PG_GETARG_DATUM(0), linreg_family);
+  const Coefficient noise = static_cast<const LinregModel &>(*model).noise_variance(level);
+  result.row({Cell::or_null(noise.mean), Cell::or_null(noise.sd), Cell::or_null(noise.lower),
+              Cell::or_null(noise.upper)});
+  return Datum(0);
+}
+
+/// linreg_predict(model, x "any" [, level])
+BAYES_FUNCTION(linreg_predict) {
+  return prediction<LinregModel>(fcinfo, linreg_family, prediction_cells);
+}

@@ -1,0 +1,127 @@
+#include "pg/bind/linreg_data.hpp"
+
+#include <cmath>
+
+#include "base/message.hpp"
+#include "regression/terms.hpp"
+
+namespace bayes::pg {
+
+LinregRowReader::LinregRowReader(MemoryContext context, FunctionCallInfo fcinfo)
+    : reader(context, guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 2); })),
+      arrays(is_array_type(guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 2); }))) {}
+
+LinregData::LinregData(MemoryContext context, std::span<const Role> roles,
+                       const NullableDatum *parameters)
+    : Collector("row"),
+      memory_(context),
+      accumulator_(&memory_) {
+  parameters_.read(roles, parameters);
+  if (roles.empty()) return;
+  policy_ = linreg_check_options(options());
+  null_on_error_ = policy_.null_on_error;
+}
+
+std::string LinregData::row_name() const { return message("row {}", seen_); }
+
+bool LinregData::usable(const NullableDatum &value, const char *what, bool weight) {
+  const double x = value.isnull ? 0 : DatumGetFloat8(value.value);
+  const bool left_out = value.isnull || (weight && x == 0);
+  if (left_out && (weight || !policy_.missing_is_error)) return false;
+  if (value.isnull || !(std::fabs(x) <= largest_element) || (weight && x < 0))
+    refuse_value(value.isnull ? std::optional<double>() : x,
+                 message("the {} of {}", what, row_name()), seen_);
+  return true;
+}
+
+void LinregData::check_dimension(std::size_t given) const {
+  if (accumulator_.begun() && given != std::size_t(accumulator_.dimension()))
+    wrong_length(given, std::size_t(accumulator_.dimension()), "the first row", seen_);
+}
+
+bool LinregData::take(const Item &item, LinregRowReader &of_call, bool add) {
+  // Labels have the codes that they were given when their rows were added.
+  LinregRowReader &rows = rows_ ? *rows_ : of_call;
+  if (add) ++seen_;
+  const int direction = add ? 1 : -1;
+  const NullableDatum &y = item.values[0], &x = item.values[1];
+  const auto leave_out = [&] {
+    skipped_ += direction;
+    return true;
+  };
+  if (x.isnull || (item.weight && !usable(*item.weight, "weight", true)) ||
+      !usable(y, "response", false))
+    return leave_out();
+  std::span<const double> elements;
+  if (!rows.arrays || !is_empty_array(x.value)) {
+    rows.reader.open(x.value);
+    const auto read = rows.reader.read(
+        x.value, seen_, policy_.missing_is_error ? Missing::error : Missing::skip_null);
+    if (!read) return leave_out();
+    elements = *read;
+  }
+  if (!accumulator_.begun()) {
+    accumulator_.begin(rows.reader.columns(),
+                       int(std::min<std::size_t>(elements.size(), std::size_t(most_terms) + 1)),
+                       item.weight != nullptr);
+    rows_ = &rows;
+  }
+  check_dimension(elements.size());
+  const double response = DatumGetFloat8(y.value), weight = weight_of(item);
+  if (!add) return accumulator_.remove(response, elements, weight);
+  accumulator_.add(response, elements, weight);
+  if (accumulator_.terms() > most_terms) require_terms(accumulator_.terms(), rows.reader.columns());
+  return true;
+}
+
+bool LinregData::empty() const {
+  return !merged_ && (!accumulator_.begun() || accumulator_.rows() == 0);
+}
+
+std::optional<LinregSums> LinregData::sums() {
+  if (empty()) return std::nullopt;
+  LinregSums out = merged_ ? *merged_ : accumulator_.sums(rows_->reader.columns());
+  out.skipped = skipped_;
+  return out;
+}
+
+std::string LinregData::to_bytes() {
+  std::string out(reinterpret_cast<const char *>(&skipped_), sizeof skipped_);
+  out += policy_.missing_is_error ? '\1' : '\0';
+  out += policy_.null_on_error ? '\1' : '\0';
+  parameters_.write(out);
+  if (const auto all = sums()) out += all->to_bytes();
+  return out;
+}
+
+LinregData::LinregData(MemoryContext context, const char *at, const char *end)
+    : Collector("row"),
+      memory_(context),
+      accumulator_(&memory_) {
+  if (std::size_t(end - at) < sizeof skipped_ + 2)
+    throw Error(Errc::internal, "partial state of an aggregate has an unknown format");
+  std::memcpy(&skipped_, at, sizeof skipped_);
+  at += sizeof skipped_;
+  policy_.missing_is_error = *at++ != 0;
+  null_on_error_ = policy_.null_on_error = *at++ != 0;
+  parameters_ = Parameters::from_bytes(at, end);
+  if (at != end) merged_ = LinregSums::from_bytes({at, std::size_t(end - at)});
+}
+
+void LinregData::absorb(LinregData &other) {
+  parameters_.check_same(other.parameters_);
+  const std::int64_t skipped = skipped_ + other.skipped_;
+  if (const std::optional<LinregSums> more = other.sums()) absorb(*more);
+  skipped_ = skipped;
+}
+
+void LinregData::absorb(const LinregSums &more) {
+  if (!merged_) merged_ = sums();
+  if (merged_)
+    merged_->add(more);
+  else
+    merged_ = more;
+  skipped_ += more.skipped;
+}
+
+}  // namespace bayes::pg

@@ -1,0 +1,15 @@
+// linreg_stats values.
+#pragma once
+
+#include "pg/server/boundary.hpp"
+#include "regression/linreg_sums.hpp"
+
+namespace bayes::pg {
+
+/// Reads a stored value. Bytes that are none are corrupted data here: XX001.
+LinregSums load_stats(Datum value);
+
+/// A new value in CurrentMemoryContext.
+Datum store_stats(const LinregSums &sums);
+
+}  // namespace bayes::pg

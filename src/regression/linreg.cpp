@@ -1,0 +1,224 @@
+// What a fitted linear regression says of its coefficients and of new rows.
+#include "regression/linreg.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "families/marginal.hpp"
+#include "families/parameter.hpp"
+#include "regression/linreg_state.hpp"
+
+namespace bayes {
+namespace {
+
+constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
+
+/// A distribution by what is asked of it.
+struct Summary {
+  double sd = no_number, lower = no_number, upper = no_number;
+};
+
+Summary summary_of(const Marginal &q, double level) {
+  return {q.deviation(), q.quantile((1 - level) / 2), q.quantile((1 + level) / 2)};
+}
+
+Summary summary_of(const std::vector<Marginal> &parts, double level) {
+  const MarginalMixture mixture(parts);
+  return {mixture.deviation(), mixture.quantile((1 - level) / 2),
+          mixture.quantile((1 + level) / 2)};
+}
+
+Summary summary_of_draws(std::vector<double> draws, double level) {
+  double mean = 0, squares = 0;
+  for (std::size_t i = 0; i < draws.size(); ++i) {
+    const double change = draws[i] - mean;
+    mean += change / double(i + 1);
+    squares += change * (draws[i] - mean);
+  }
+  std::sort(draws.begin(), draws.end());
+  return {draws.size() > 1 ? std::sqrt(squares / double(draws.size() - 1)) : no_number,
+          quantile_of_draws(draws, (1 - level) / 2), quantile_of_draws(draws, (1 + level) / 2)};
+}
+
+/// What the posterior of a linear regression makes of linear combinations of its coefficients.
+class LinearForms {
+ public:
+  LinearForms(const LinregModel::State &state, double level) : s_(state), level_(level) {}
+
+  /// Location plus a variance: `of_w` by the coefficients, as the factor has it, and `of_noise`
+  /// times the noise's variance.
+  Summary distribution(double location, double of_w, double of_noise) const {
+    if (s_.known_variance) {
+      const double noise = *s_.known_variance;
+      return normal(location, (s_.noise_scaled ? noise * of_w : of_w) + noise * of_noise);
+    }
+    const double degrees = 2 * s_.noise.shape, noise = s_.noise.rate / s_.noise.shape;
+    if (s_.noise_scaled) return student(location, noise * (of_w + of_noise), degrees);
+    if (of_noise == 0) return normal(location, of_w);
+    // A normal plus a Student t: taken for a t of the same degrees of freedom.
+    Summary out = student(location, of_w + noise * of_noise, degrees);
+    if (degrees > 2) out.sd = std::sqrt(of_w + noise * of_noise * degrees / (degrees - 2));
+    return out;
+  }
+
+  /// The same over draws.
+  Summary over_draws(std::span<const double> about_center, double of_noise) const {
+    std::vector<double> locations;
+    std::vector<Marginal> parts;
+    for (std::size_t d = 0; d < s_.draws(); ++d) {
+      const double *const w = s_.drawn.data() + d * s_.size();
+      double location = s_.response_center;
+      for (std::size_t j = 0; j < s_.size(); ++j) location += about_center[j] * w[j];
+      if (of_noise > 0)
+        parts.push_back(
+            {Marginal::Kind::normal, 0, std::sqrt(of_noise / s_.drawn_alpha[d]), location});
+      else
+        locations.push_back(location);
+    }
+    return of_noise > 0 ? summary_of(parts, level_)
+                        : summary_of_draws(std::move(locations), level_);
+  }
+
+  /// |F z|^2
+  double spread(std::span<const double> z) const {
+    double out = 0;
+    const double *row = s_.factor.data();
+    for (std::size_t i = 0; i < s_.size(); ++i) {
+      double sum = 0;
+      for (std::size_t j = 0; j <= i; ++j) sum += row[j] * z[j];
+      out += sum * sum;
+      row += i + 1;
+    }
+    return out;
+  }
+
+ private:
+  Summary normal(double location, double variance) const {
+    if (!(variance > 0)) return {0, location, location};
+    return summary_of(Marginal{Marginal::Kind::normal, 0, std::sqrt(variance), location}, level_);
+  }
+  Summary student(double location, double squared_scale, double degrees) const {
+    if (!(squared_scale > 0)) return {0, location, location};
+    return summary_of(
+        Marginal{Marginal::Kind::student, degrees, std::sqrt(squared_scale), location}, level_);
+  }
+  const LinregModel::State &s_;
+  const double level_;
+};
+
+}  // namespace
+
+LinregModel::LinregModel() : state(std::make_unique<State>()) { info.family = "linreg"; }
+LinregModel::~LinregModel() = default;
+
+const RegressionTerms &LinregModel::terms() const { return state->terms; }
+std::int64_t LinregModel::stored_draws() const { return std::int64_t(state->draws()); }
+double LinregModel::observations() const { return state->weight; }
+
+double LinregModel::free_parameters() const {
+  const State &s = *state;
+  const auto left_out = std::count_if(s.coefficients.begin(), s.coefficients.end(),
+                                      [](double w) { return std::isnan(w); });
+  return double(s.size()) - double(left_out) + (s.intercept ? 1 : 0) + (s.known_variance ? 0 : 1);
+}
+
+void LinregModel::coefficients(double level, const TakeCoefficient &take) const {
+  require_level(level);
+  const State &s = *state;
+  const LinearForms forms(s, level);
+  std::vector<double> z(s.size(), 0.0);
+  const auto give = [&](const std::string &name, double mean, const Summary &summary) {
+    take({&name, mean, summary.sd, summary.lower, summary.upper});
+  };
+  WorkPoll poll;
+  if (s.intercept) {
+    const std::string &name = s.terms.name(0);
+    if (s.draws() > 0) {
+      for (std::size_t j = 0; j < s.size(); ++j) z[j] = -s.center[j];
+      give(name, s.intercept_mean, forms.over_draws(z, 1 / s.weight));
+    } else if (s.factor.empty() && s.size() > 0) {
+      give(name, s.intercept_mean, {});
+    } else {
+      give(name, s.intercept_mean,
+           forms.distribution(s.intercept_mean, s.intercept_spread, 1 / s.weight));
+    }
+  }
+  for (std::size_t j = 0; j < s.size(); ++j) {
+    poll(4 * s.size());
+    const std::string &name = s.terms.name(int(j) + (s.intercept ? 1 : 0));
+    const double mean = s.coefficients[j];
+    if (s.draws() > 0) {
+      std::vector<double> draws;
+      for (std::size_t d = 0; d < s.draws(); ++d) draws.push_back(s.drawn[d * s.size() + j]);
+      give(name, mean, summary_of_draws(std::move(draws), level));
+    } else if (s.factor.empty() || std::isnan(mean)) {
+      give(name, mean, {});
+    } else {
+      double squares = 0;  // column j of F
+      for (std::size_t i = j; i < s.size(); ++i) {
+        const double x = s.factor[i * (i + 1) / 2 + j];
+        squares += x * x;
+      }
+      give(name, mean, forms.distribution(mean, squares, 0));
+    }
+  }
+}
+
+Coefficient LinregModel::noise_variance(double level) const {
+  require_level(level);
+  const State &s = *state;
+  Coefficient out;
+  if (s.known_variance) {
+    out.mean = out.lower = out.upper = *s.known_variance;
+    return out;
+  }
+  if (s.draws() > 0) {
+    std::vector<double> draws;
+    for (const double alpha : s.drawn_alpha) draws.push_back(1 / alpha);
+    for (const double x : draws) out.mean += x / double(draws.size());
+    const Summary found = summary_of_draws(std::move(draws), level);
+    out.sd = found.sd;
+    out.lower = found.lower;
+    out.upper = found.upper;
+    return out;
+  }
+  const double a = s.noise.shape, b = s.noise.rate;
+  out.mean = a > 1 ? b / (a - 1) : no_number;
+  out.sd = a > 2 ? b / (a - 1) / std::sqrt(a - 2) : no_number;
+  // The precision is above a quantile where the variance is below one.
+  const Marginal precision{Marginal::Kind::gamma, a, b > 0 ? b : 1};
+  out.lower = b > 0 ? 1 / precision.quantile((1 + level) / 2) : 0;
+  out.upper = b > 0 ? 1 / precision.quantile((1 - level) / 2) : 0;
+  return out;
+}
+
+std::optional<LinregPrediction> LinregModel::predict(std::span<const double> row,
+                                                     double level) const {
+  require_level(level);
+  const State &s = *state;
+  std::vector<double> x(std::size_t(s.terms.size()));
+  if (!s.terms.expand(row, x.data())) return std::nullopt;
+  if (s.intercept) x.erase(x.begin());
+  double mean = s.response_center;
+  for (std::size_t j = 0; j < s.size(); ++j) {
+    x[j] -= s.center[j];
+    if (!std::isnan(s.coefficients[j])) mean += x[j] * s.coefficients[j];
+  }
+  const double of_mean = s.intercept ? 1 / s.weight : 0;
+  const LinearForms forms(s, level);
+  Summary about, fresh;
+  if (s.draws() > 0) {
+    about = forms.over_draws(x, of_mean);
+    fresh = forms.over_draws(x, of_mean + 1);
+  } else {
+    const bool point = s.factor.empty() && s.size() > 0;
+    const double spread = point ? 0 : forms.spread(x);
+    if (!point) about = forms.distribution(mean, spread, of_mean);
+    fresh = forms.distribution(mean, spread, of_mean + 1);
+  }
+  return LinregPrediction{mean,     fresh.sd,    fresh.lower, fresh.upper,
+                          about.sd, about.lower, about.upper};
+}
+
+}  // namespace bayes

@@ -1,0 +1,261 @@
+#include "regression/linreg_accumulator.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/control.hpp"
+#include "base/error.hpp"
+#include "base/message.hpp"
+#include "base/simd_double_double.hpp"
+#include "document/members.hpp"
+#include "regression/terms.hpp"
+
+namespace bayes {
+namespace {
+
+/// Rounding errors of n additions grow as sqrt(n) in fact (Higham and Mary 2019); this is four
+/// times what one of them has.
+constexpr double one_rounding = 0x1p-104;
+/// of sums about the mean: such errors do not matter
+constexpr double harmless = 1e-11;
+/// of sums of squares: a column with less about the mean is constant
+constexpr double constant_part = 1e-27;
+
+}  // namespace
+
+LinregAccumulator::LinregAccumulator(std::pmr::memory_resource *memory)
+    : numbers_(memory),
+      labelled_(memory),
+      right_(memory),
+      left_(memory),
+      rest_(memory),
+      hi_(memory),
+      lo_(memory),
+      label_cells_(memory),
+      cell_of_code_(memory),
+      label_hi_(memory),
+      label_lo_(memory),
+      labels_of_row_(memory),
+      peak_(memory) {}
+
+void LinregAccumulator::begin(const RowColumns &columns, int dimension, bool weighted) {
+  require_terms(dimension, columns);
+  dimension_ = dimension;
+  weighted_ = weighted;
+  for (int j = 0; j < dimension; ++j)
+    (!columns.empty() && columns[std::size_t(j)].kind == ValueKind::label ? labelled_ : numbers_)
+        .push_back(j);
+  front_ = first_predictor_cell + numbers_.size();
+  stride_ = (front_ + lanes - 1) / lanes * lanes;
+  right_.assign(buffered * stride_, 0.0);
+  left_.assign(buffered * stride_, 0.0);
+  if (weighted) rest_.assign(buffered * stride_, 0.0);
+  hi_.assign(row_of_front(front_), 0.0);
+  lo_.assign(row_of_front(front_), 0.0);
+  cell_of_code_.resize(labelled_.size());
+  labels_of_row_.resize(labelled_.size());
+}
+
+std::int64_t LinregAccumulator::terms() const {
+  return 1 + std::int64_t(numbers_.size()) + std::int64_t(label_cells_.size()) -
+         std::int64_t(labelled_.size());
+}
+
+void LinregAccumulator::add(double y, std::span<const double> x, double weight) {
+  take(y, x, weight, 1);
+}
+
+bool LinregAccumulator::remove(double y, std::span<const double> x, double weight) {
+  flush();
+  if (peak_.empty()) {
+    peak_.assign(front_, 0.0);
+    changes_ = double(rows_);
+  }
+  for (std::size_t i = 0; i < front_; ++i) peak_[i] = std::max(peak_[i], hi_[row_of_front(i) + i]);
+  take(y, x, weight, -1);
+  flush();
+  return still_exact();
+}
+
+void LinregAccumulator::take(double y, std::span<const double> x, double weight, double sign) {
+  double *const right = right_.data() + std::size_t(waiting_) * stride_;
+  right[one_cell] = 1;
+  right[response_cell] = y;
+  for (std::size_t i = 0; i < numbers_.size(); ++i)
+    right[first_predictor_cell + i] = x[std::size_t(numbers_[i])];
+  double *const left = left_.data() + std::size_t(waiting_) * stride_;
+  if (weighted_) {
+    const double signed_weight = sign * weight;
+    double *const rest = rest_.data() + std::size_t(waiting_) * stride_;
+    for (std::size_t i = 0; i < front_; ++i) {
+      left[i] = signed_weight * right[i];
+      rest[i] = product_error(signed_weight, right[i], left[i]);
+    }
+  } else {
+    for (std::size_t i = 0; i < front_; ++i) left[i] = sign * right[i];
+  }
+  rows_ += sign > 0 ? 1 : -1;
+  ++changes_;
+  if (!labelled_.empty()) take_labels(x, weight, sign);
+  if (++waiting_ == buffered) flush();
+}
+
+int LinregAccumulator::label_cell(int column, double code) {
+  List<int> &cells = cell_of_code_[std::size_t(column)];
+  const auto at = std::size_t(code);
+  if (at >= cells.size()) cells.resize(at + 1, -1);
+  if (cells[at] < 0) {
+    cells[at] = int(label_cells_.size());
+    label_cells_.push_back({column, int(at), 0});
+    label_hi_.resize(row_of_label(label_cells_.size()), 0.0);
+    label_lo_.resize(row_of_label(label_cells_.size()), 0.0);
+  }
+  return cells[at];
+}
+
+void LinregAccumulator::add_to_label(std::size_t label, double weight, double rest,
+                                     const double *cells) {
+  double *const hi = label_hi_.data() + row_of_label(label);
+  double *const lo = label_lo_.data() + row_of_label(label);
+  for (std::size_t i = 0; i < stride_; i += simd::lanes) {
+    simd::Vector h = simd::load(hi + i), l = simd::load(lo + i);
+    add_product<true>(simd::all(weight), simd::all(rest), simd::load(cells + i), h, l);
+    renormalize(h, l);
+    simd::store(hi + i, h);
+    simd::store(lo + i, l);
+  }
+}
+
+void LinregAccumulator::take_labels(std::span<const double> x, double weight, double sign) {
+  const double *const cells = right_.data() + std::size_t(waiting_) * stride_;
+  const double signed_weight = sign * weight;
+  for (std::size_t c = 0; c < labelled_.size(); ++c) {
+    const int cell = label_cell(int(c), x[std::size_t(labelled_[c])]);
+    labels_of_row_[c] = cell;
+    label_cells_[std::size_t(cell)].rows += sign > 0 ? 1 : -1;
+    add_to_label(std::size_t(cell), signed_weight, 0, cells);
+    for (std::size_t before = 0; before < c; ++before) {
+      const auto high = std::size_t(std::max(cell, labels_of_row_[before])),
+                 low = std::size_t(std::min(cell, labels_of_row_[before]));
+      const std::size_t at = row_of_label(high) + stride_ + low;
+      add_product<false>(signed_weight, 0.0, 1.0, label_hi_[at], label_lo_[at]);
+      renormalize(label_hi_[at], label_lo_[at]);
+    }
+  }
+}
+
+// Each sum is in a lane of its own and takes the rows in their order, so it is the same in vectors
+// of any width.
+template <bool Weighted> void LinregAccumulator::add_products() {
+  for (std::size_t i = 0; i < front_; ++i) {
+    double *const hi = hi_.data() + row_of_front(i);
+    double *const lo = lo_.data() + row_of_front(i);
+    for (std::size_t j = 0; j <= i; j += simd::lanes) {
+      simd::Vector h = simd::load(hi + j), l = simd::load(lo + j);
+      for (int r = 0; r < waiting_; ++r) {
+        const std::size_t row = std::size_t(r) * stride_;
+        simd::Vector rest = {};
+        if constexpr (Weighted) rest = simd::all(rest_[row + i]);
+        add_product<Weighted>(simd::all(left_[row + i]), rest, simd::load(&right_[row + j]), h, l);
+      }
+      renormalize(h, l);
+      simd::store(hi + j, h);
+      simd::store(lo + j, l);
+    }
+  }
+}
+
+void LinregAccumulator::flush() {
+  if (waiting_ == 0) return;
+  if (weighted_)
+    add_products<true>();
+  else
+    add_products<false>();
+  waiting_ = 0;
+}
+
+DoubleDouble LinregAccumulator::front_sum(int i, int j) const {
+  const std::size_t at = row_of_front(std::size_t(std::max(i, j))) + std::size_t(std::min(i, j));
+  return {hi_[at], lo_[at]};
+}
+
+bool LinregAccumulator::still_exact() {
+  const DoubleDouble weight = front_sum(one_cell, one_cell);
+  if (rows_ <= 0 || !(weight.hi > 0)) return false;
+  const double errors = one_rounding * std::sqrt(changes_);
+  if (weighted_ && errors * peak_[one_cell] > harmless * weight.hi) return false;
+  for (int i = 1; i < int(front_); ++i) {
+    const DoubleDouble squares = front_sum(i, i), sum = front_sum(i, one_cell);
+    const double error = errors * peak_[std::size_t(i)],
+                 about_mean = (squares - sum * sum / weight).hi;
+    if (error > harmless * about_mean && error > constant_part * squares.hi) return false;
+  }
+  return true;
+}
+
+void LinregAccumulator::check_finite(const LinregSums &sums) const {
+  for (int i = 0; i < sums.cells(); ++i)
+    for (int j = 0; j <= i; ++j)
+      if (!std::isfinite(sums.at(i, j).hi) || !std::isfinite(sums.at(i, j).lo))
+        throw Error(Errc::numeric, "sums of products of the rows overflow",
+                    "The numbers, or the weights, are too large for their squares to be added up.",
+                    "Divide a column, the response or the weights by a power of ten.");
+}
+
+LinregSums LinregAccumulator::sums(const RowColumns &columns) {
+  flush();
+  LinregSums out;
+  out.columns = columns;
+  out.dimension = dimension_;
+  out.rows = rows_;
+  out.skipped = skipped_;
+  // Labels that rows have, by column, in the order of their bytes.
+  std::vector<int> cells;
+  for (std::size_t c = 0; c < labelled_.size(); ++c) {
+    std::vector<std::string> &labels = out.columns[std::size_t(labelled_[c])].labels;
+    std::vector<int> of_column;
+    for (std::size_t l = 0; l < label_cells_.size(); ++l)
+      if (label_cells_[l].column == int(c) && label_cells_[l].rows > 0) of_column.push_back(int(l));
+    const auto text = [&](int cell) -> std::string & {
+      return labels[std::size_t(label_cells_[std::size_t(cell)].code)];
+    };
+    std::sort(of_column.begin(), of_column.end(), [&](int a, int b) { return text(a) < text(b); });
+    std::vector<std::string> sorted;
+    for (const int cell : of_column) {
+      sorted.push_back(text(cell));
+      cells.push_back(cell);
+    }
+    labels = std::move(sorted);
+  }
+  out.resize();
+  double ratio = 1;
+  for (std::size_t i = 0; i < peak_.size(); ++i) {
+    const double now = hi_[row_of_front(i) + i];
+    if (now > 0) ratio = std::max(ratio, peak_[i] / now);
+  }
+  out.operations = peak_.empty() ? double(rows_) : changes_ * ratio * ratio;
+  for (std::size_t i = 0; i < cells.size(); ++i)
+    out.label_rows[i] = label_cells_[std::size_t(cells[i])].rows;
+  WorkPoll poll;
+  for (int i = 0; i < int(front_); ++i)
+    for (int j = 0; j <= i; ++j) out.set(i, j, front_sum(i, j));
+  for (std::size_t a = 0; a < cells.size(); ++a) {
+    const auto label = std::size_t(cells[a]);
+    const int i = int(front_ + a);
+    const std::size_t row = row_of_label(label);
+    for (int j = 0; j < int(front_); ++j)
+      out.set(i, j, {label_hi_[row + std::size_t(j)], label_lo_[row + std::size_t(j)]});
+    for (std::size_t b = 0; b < a; ++b) {
+      const auto other = std::size_t(cells[b]);
+      const std::size_t at =
+          row_of_label(std::max(label, other)) + stride_ + std::min(label, other);
+      out.set(i, int(front_ + b), {label_hi_[at], label_lo_[at]});
+    }
+    out.set(i, i, {label_hi_[row], label_lo_[row]});
+    poll(front_ + a);
+  }
+  check_finite(out);
+  return out;
+}
+
+}  // namespace bayes

@@ -1,0 +1,93 @@
+// Collects the sufficient statistics of linear regression row by row.
+#pragma once
+
+#include <memory_resource>
+#include <span>
+#include <vector>
+
+#include "regression/linreg_sums.hpp"
+
+namespace bayes {
+
+/// Collects rows, and takes rows away again.
+class BAYES_API LinregAccumulator {
+ public:
+  explicit LinregAccumulator(std::pmr::memory_resource *memory);
+
+  bool begun() const { return front_ > 0; }
+  /// Before the first row: the kinds of the columns, or their number if they have no names. Throws
+  /// Error(too_large) for more than most_terms.
+  void begin(const RowColumns &columns, int dimension, bool weighted);
+
+  int dimension() const { return dimension_; }
+  std::int64_t rows() const { return rows_; }
+  /// terms that a regression with an intercept has
+  std::int64_t terms() const;
+
+  /// Elements of `x` that are of columns of labels are codes, from 0, that the caller gave them.
+  /// All are finite, with magnitudes up to 1e150; weight > 0.
+  void add(double y, std::span<const double> x, double weight);
+  /// Takes a row that was added away. False if the rounding errors that earlier rows have left in
+  /// the sums may matter by now: then they have to be collected anew.
+  bool remove(double y, std::span<const double> x, double weight);
+  void skip(int rows) { skipped_ += rows; }
+
+  /// `columns`: with the labels in the order of their codes. Throws Error(numeric) if a sum has
+  /// overflowed.
+  LinregSums sums(const RowColumns &columns);
+
+ private:
+  template <class T> using List = std::pmr::vector<T>;
+  /// Numbers of the widest vectors: rows of matrices are multiples of it.
+  static constexpr std::size_t lanes = 8;
+  /// Rows before their products are added.
+  static constexpr int buffered = 16;
+
+  struct LabelCell {
+    int column, code;
+    std::int64_t rows;
+  };
+
+  void take(double y, std::span<const double> x, double weight, double sign);
+  void take_labels(std::span<const double> x, double weight, double sign);
+  int label_cell(int column, double code);
+  void add_to_label(std::size_t label, double weight, double rest, const double *cells);
+  void flush();
+  template <bool Weighted> void add_products();
+  bool still_exact();
+  void check_finite(const LinregSums &sums) const;
+  DoubleDouble front_sum(int i, int j) const;
+
+  static std::size_t row_of_front(std::size_t i) {
+    const std::size_t block = i / lanes, within = i % lanes;
+    return lanes * (lanes / 2 * block * (block + 1) + within * (block + 1));
+  }
+  std::size_t row_of_label(std::size_t label) const {
+    return label * stride_ + label * (label - 1) / 2;
+  }
+
+  int dimension_ = 0;
+  bool weighted_ = false;
+  std::int64_t rows_ = 0, skipped_ = 0;
+  /// cells that are numbers, and the same rounded up to whole vectors
+  std::size_t front_ = 0, stride_ = 0;
+  /// columns of the numbers, and of the labels
+  List<int> numbers_, labelled_;
+  /// [row][cell] of rows that wait: the cells, and weight x cell with its rest
+  List<double> right_, left_, rest_;
+  int waiting_ = 0;
+  /// of pairs of the front: rows of the lower triangle, each in whole vectors
+  List<double> hi_, lo_;
+
+  List<LabelCell> label_cells_;
+  /// [column of labels][code]: -1 for none
+  List<List<int>> cell_of_code_;
+  List<double> label_hi_, label_lo_;
+  List<int> labels_of_row_;
+
+  /// the largest that sums of squares have been, once rows are removed
+  List<double> peak_;
+  double changes_ = 0;
+};
+
+}  // namespace bayes

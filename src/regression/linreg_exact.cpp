@@ -1,0 +1,147 @@
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "base/message.hpp"
+#include "base/special.hpp"
+#include "regression/linreg_methods.hpp"
+
+namespace bayes {
+namespace {
+
+/// sum of (terms of row i of W, in their own units) x mean
+DoubleDouble centered_row(const LinregSystem &system, const WideMatrix &w, int i) {
+  DoubleDouble out;
+  for (int j = 0; j <= i; ++j)
+    out = out + scaled(w(i, j) * system.mean[std::size_t(j)], -system.exponent[std::size_t(j)]);
+  return out;
+}
+
+double finite_or_nan(double x) { return std::isfinite(x) ? x : std::nan(""); }
+
+class ExactLinreg {
+ public:
+  ExactLinreg(const LinregSystem &system, const LinregOptions &options)
+      : system_(system),
+        options_(options),
+        strength_(options.known_noise() ? *options.lambda * *options.noise_variance : *options.c),
+        d_(prior_scales(system, options)),
+        factored_(with_prior(), system.tolerance, 1),
+        unit_(2 * system.exponent[std::size_t(system.size)]) {}
+
+  void find(LinregModel &model) {
+    LinregModel::State &s = *model.state;
+    begin_state(system_, s);
+    fill_coefficients(s);
+    fill_covariance(s);
+    s.noise_scaled = true;
+    fill_noise(model);
+  }
+
+  bool left_out(int term) const { return factored_.dependent(term); }
+
+ private:
+  bool flat() const { return strength_ == 0; }
+
+  /// The prior's share of the diagonal, in the system's units.
+  double prior_of(int term) const {
+    return std::ldexp(strength_ * d_[std::size_t(term)], -2 * system_.exponent[std::size_t(term)]);
+  }
+
+  WideMatrix with_prior() const {
+    WideMatrix out = system_.products;
+    for (int k = 0; k < system_.size; ++k) out.set(k, k, out(k, k) + DoubleDouble(prior_of(k)));
+    return out;
+  }
+
+  void fill_coefficients(LinregModel::State &s) {
+    const std::vector<DoubleDouble> solution = factored_.solve(0);
+    const int y = system_.exponent[std::size_t(system_.size)];
+    DoubleDouble intercept = system_.mean[std::size_t(system_.size)];
+    for (int k = 0; k < system_.size; ++k) {
+      if (left_out(k)) continue;
+      const auto at = std::size_t(k);
+      const DoubleDouble w = scaled(solution[at], y - system_.exponent[at]);
+      s.coefficients[at] = w.hi;
+      intercept = intercept - w * system_.mean[at];
+      penalty_ += prior_of(k) * solution[at].hi * solution[at].hi;
+    }
+    if (system_.intercept) s.intercept_mean = intercept.hi;
+  }
+
+  void fill_covariance(LinregModel::State &s) {
+    const WideMatrix w = factored_.inverse_factor();
+    DoubleDouble spread;
+    for (int i = 0; i < system_.size; ++i) {
+      for (int j = 0; j <= i; ++j)
+        s.factor.push_back(std::ldexp(w(i, j).hi, -system_.exponent[std::size_t(j)]));
+      if (!system_.intercept) continue;
+      const DoubleDouble row = centered_row(system_, w, i);
+      spread = spread + row * row;
+    }
+    s.intercept_spread = spread.hi;
+  }
+
+  /// The noise's posterior, evidence and log-likelihood.
+  void fill_noise(LinregModel &model) {
+    LinregModel::State &s = *model.state;
+    const double n = system_.observations();
+    // y'y - m'(X'X + C)m, and without the last part of it the squared residuals
+    const double all = std::max(0.0, factored_.left(0, 0).hi);
+    const double squares = std::ldexp(all, unit_),
+                 residuals = std::ldexp(std::max(0.0, all - penalty_), unit_);
+    double log_prior = 0;
+    for (int k = 0; k < system_.size; ++k)
+      if (!left_out(k)) log_prior += std::log(prior_of(k));
+    double evidence = (log_prior - factored_.log_determinant() - n * log_two_pi -
+                       (system_.intercept ? std::log(system_.weight) : 0)) /
+                      2;
+    double alpha;
+    if (options_.known_noise()) {
+      s.known_variance = options_.noise_variance;
+      alpha = 1 / *s.known_variance;
+      evidence += n / 2 * std::log(alpha) - alpha / 2 * squares;
+    } else {
+      const double a = *options_.a, b = *options_.b;
+      s.noise = {a + (n - (flat() ? factored_.rank() : 0)) / 2, b + squares / 2};
+      if (!(s.noise.shape > 0)) refuse(a);
+      alpha = s.noise.shape / s.noise.rate;
+      evidence += a * std::log(b) - log_gamma(a > 0 ? a : 1) + log_gamma(s.noise.shape) -
+                  s.noise.shape * std::log(s.noise.rate);
+      if (a == 0 || b == 0) evidence = std::nan("");
+    }
+    if (flat()) evidence = std::nan("");
+    model.info.objective = finite_or_nan(evidence);
+    model.info.log_likelihood =
+        finite_or_nan(system_.weight / 2 * (std::log(alpha) - log_two_pi) - alpha / 2 * residuals);
+  }
+
+  [[noreturn]] void refuse(double a) const {
+    throw Error(Errc::numeric, "there is no posterior of the noise",
+                message("{} rows do not tell it from {} coefficients{}.", system_.rows,
+                        factored_.rank() + (system_.intercept ? 1 : 0),
+                        a == 0 ? " and there is no prior" : ""),
+                "Leave out prior.c or prior.a, or say what the noise_variance is.");
+  }
+
+  const LinregSystem &system_;
+  const LinregOptions &options_;
+  /// c, or lambda in units of the known noise's precision
+  const double strength_;
+  const std::vector<double> d_;
+  const WideCholesky factored_;
+  const int unit_;
+  double penalty_ = 0;
+};
+
+}  // namespace
+
+void fit_exactly(const LinregSystem &system, const LinregOptions &options, LinregModel &model,
+                 std::vector<bool> &left_out) {
+  ExactLinreg fit(system, options);
+  fit.find(model);
+  for (int k = 0; k < system.size; ++k) left_out.push_back(fit.left_out(k));
+  model.info.converged = true;
+}
+
+}  // namespace bayes

@@ -1,0 +1,165 @@
+// Gibbs sampling for linear regression: core models 2.0 and 3.0 of 002 L5, whose full conditionals
+// are a normal and gamma distributions.
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "base/message.hpp"
+#include "base/random.hpp"
+#include "mcmc/stored_draws.hpp"
+#include "regression/linreg_methods.hpp"
+
+namespace bayes {
+namespace {
+
+/// Coefficients that bayes_draws shows at most, and draws that a model stores by default.
+constexpr int most_recorded = 50;
+constexpr double usual_stored = 2000, most_stored_doubles = 2e6;
+
+class LinregChain final : public ChainSampler {
+ public:
+  LinregChain(const LinregProblem &problem, std::uint64_t seed, int number, bool records,
+              LinregModel::State &state)
+      : problem_(problem),
+        seed_(seed),
+        number_(std::uint64_t(number)),
+        records_(records),
+        state_(state),
+        lambda_(Vector::Constant(problem.lambdas(), problem.lambda.value_or(1))) {
+    // Chains begin apart, by about an order of magnitude.
+    Random random(seed, number_, 0, stream_of_start);
+    const double noise = std::max(1e-6, problem.residual_squares / problem.observations);
+    alpha_ = std::exp(random.normal()) / noise;
+    if (!problem.lambda)
+      for (double &each : lambda_) each *= std::exp(random.normal());
+  }
+
+  double sweep(int index, Control &control) override {
+    control.poll();
+    Random random(seed_, number_, std::uint64_t(index), stream_of_sweeps);
+    draw_coefficients(random);
+    residual_squares_ = problem_.residual_squares_at(v_);
+    alpha_ = random.gamma(problem_.noise_prior.shape + problem_.observations / 2) /
+             (problem_.noise_prior.rate + residual_squares_ / 2);
+    if (!problem_.lambda)
+      for (Eigen::Index k = 0; k < lambda_.size(); ++k)
+        lambda_[k] = random.gamma(problem_.lambda_prior.shape + problem_.sharing() / 2) /
+                     (problem_.lambda_prior.rate + squares(k) / 2);
+    return log_joint();
+  }
+
+  void record(std::vector<double> &values) const override {
+    values.push_back(alpha_ / (problem_.unit * problem_.unit));
+    if (!problem_.lambda)
+      values.push_back(std::exp(lambda_.array().log().mean()) / problem_.lambda_unit);
+    for (Eigen::Index j = 0; records_ && j < v_.size(); ++j)
+      values.push_back(problem_.scale[j] * v_[j]);
+  }
+
+  void store(double) override {
+    const std::size_t at = state_.drawn.size(), terms = std::size_t(problem_.system.size);
+    state_.drawn.resize(at + terms, 0.0);
+    for (int j = 0; j < problem_.size(); ++j)
+      state_.drawn[at + std::size_t(problem_.used[std::size_t(j)])] = problem_.scale[j] * v_[j];
+    state_.drawn_alpha.push_back(alpha_ / (problem_.unit * problem_.unit));
+  }
+
+ private:
+  /// Random numbers are named by the seed, the chain, the sweep and one of these.
+  static constexpr std::uint64_t stream_of_sweeps = 0, stream_of_start = 1;
+
+  void draw_coefficients(Random &random) {
+    const int p = problem_.size();
+    Vector z(p);
+    for (double &each : z) each = random.normal();
+    if (!problem_.ard) {
+      const auto precision = (alpha_ * problem_.eigen.values.array() + lambda_[0]).eval();
+      const Vector in_basis =
+          alpha_ * problem_.moment_in_basis.array() / precision + z.array() / precision.sqrt();
+      v_ = product(problem_.eigen.vectors, in_basis);
+      return;
+    }
+    Matrix precision = alpha_ * problem_.gram, lower;
+    precision.diagonal() += lambda_;
+    if (!cholesky(precision, lower))
+      throw Error(Errc::numeric, "the precision of the coefficients is not positive definite", {},
+                  "Give larger prior.e, or a prior.lambda.");
+    const Matrix w = inverse_lower(lower);
+    const Vector right = alpha_ * product(w, problem_.moment) + z;
+    v_ = transposed_product(w, Matrix(right));
+  }
+
+  /// of the coefficients with this lambda
+  double squares(Eigen::Index k) const { return problem_.ard ? v_[k] * v_[k] : v_.squaredNorm(); }
+
+  /// log p(y, w, alpha, lambda), all in their own units
+  double log_joint() const {
+    double out = problem_.log_likelihood(residual_squares_, alpha_) +
+                 log_gamma_density(problem_.noise_prior, alpha_) + problem_.log_unit_of_alpha() -
+                 problem_.size() / 2.0 * log_two_pi + problem_.log_unit_of_coefficients();
+    for (Eigen::Index k = 0; k < lambda_.size(); ++k) {
+      out += problem_.sharing() / 2 * std::log(lambda_[k]) - lambda_[k] / 2 * squares(k);
+      if (!problem_.lambda) out += log_gamma_density(problem_.lambda_prior, lambda_[k]);
+    }
+    return problem_.lambda ? out : out + problem_.log_unit_of_lambdas();
+  }
+
+  const LinregProblem &problem_;
+  const std::uint64_t seed_, number_;
+  const bool records_;
+  LinregModel::State &state_;
+  Vector v_, lambda_;
+  double alpha_ = 1, residual_squares_ = 0;
+};
+
+/// Posterior means are averages over the stored draws.
+void average_draws(const LinregProblem &problem, LinregModel::State &state) {
+  begin_state(problem.system, state);
+  for (const int j : problem.used) {
+    double &mean = state.coefficients[std::size_t(j)];
+    mean = 0;
+    for (std::size_t d = 0; d < state.draws(); ++d)
+      mean += state.drawn[d * state.size() + std::size_t(j)] / double(state.draws());
+    state.intercept_mean -= mean * state.center[std::size_t(j)];
+  }
+}
+
+}  // namespace
+
+void fit_by_gibbs(const LinregProblem &problem, const LinregOptions &options, LinregModel &model,
+                  FitRun &run, Control &control) {
+  if (!(problem.observations > 0))
+    throw Error(Errc::numeric, "there are not enough rows to know the noise by", {},
+                "Give more rows, or use method exact.");
+  const bool records = problem.size() <= most_recorded;
+  const ChainPlan &plan = options.chains;
+  const double numbers = problem.system.size + 1;
+  const double most = std::min(control.memory / 4 / 8, most_stored_numbers) / numbers,
+               usual = std::clamp(most_stored_doubles / numbers, 10.0, usual_stored);
+  ChainSettings settings{
+      "gibbs",
+      plan,
+      {"alpha"},
+      equal_draws(plan, std::min(most, plan.stored_draws > 0 ? double(plan.stored_draws) : usual))};
+  if (!problem.lambda) settings.quantities.push_back("lambda");
+  for (int j = 0; records && j < problem.size(); ++j)
+    settings.quantities.push_back(message("w{}", problem.used[std::size_t(j)] + 1));
+  run.take(run_chains(settings, control,
+                      [&](int chain) {
+                        return std::make_unique<LinregChain>(problem, options.seed, chain, records,
+                                                             *model.state);
+                      }),
+           plan);
+  average_draws(problem, *model.state);
+  const LinregModel::State &s = *model.state;
+  double alpha = 0;
+  for (const double each : s.drawn_alpha) alpha += each / double(s.draws());
+  Vector v(problem.size());
+  for (int j = 0; j < problem.size(); ++j)
+    v[j] = s.coefficients[std::size_t(problem.used[std::size_t(j)])] / problem.scale[j];
+  model.info.log_likelihood =
+      problem.system.weight / 2 * (std::log(alpha) - log_two_pi) -
+      alpha / 2 * problem.unit * problem.unit * problem.residual_squares_at(v);
+}
+
+}  // namespace bayes

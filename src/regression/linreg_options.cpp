@@ -1,0 +1,88 @@
+#include "regression/linreg_options.hpp"
+
+#include "regression/terms.hpp"
+
+namespace bayes {
+namespace {
+
+constexpr double largest_option = 1e300;
+
+}  // namespace
+
+LinregOptions::LinregOptions() {
+  method = "exact";
+  missing = "skip";
+  restarts = 1;
+}
+
+void LinregOptions::prior_lines(OptionTable &t) {
+  // 0 is a flat prior, which is no distribution: there is no evidence then.
+  t.number("lambda", lambda, exact() ? OptionRange{0, largest_option} : above(0, largest_option),
+           !exact() || known_noise());
+  t.number("c", c, {0, largest_option}, exact() && !known_noise());
+  const OptionRange noise = exact() ? OptionRange{0, largest_option} : above(0, largest_option);
+  t.number("a", a, noise, !known_noise());
+  t.number("b", b, noise, !known_noise());
+  t.number("e", e, above(0, largest_option), learns_lambda());
+  t.number("f", f, above(0, largest_option), learns_lambda());
+}
+
+void LinregOptions::lines(OptionTable &t) {
+  method_line(t, {"exact", "em", "laplace", "vi", "gibbs"});
+  t.number("noise_variance", noise_variance, above(0, largest_option), exact());
+  t.boolean("intercept", intercept);
+  t.other(
+      "reference",
+      [&](const Document &given) {
+        check_reference(given);
+        reference = given;
+      },
+      [&] {
+        const auto *const members = reference.as<Document::Object>();
+        return members && !members->empty() ? reference : Document();
+      });
+  t.flag("ard", ard, !exact());
+  if (exact()) {
+    chains.lines(t, false);
+    t.integer("max_iter", max_iterations, 1, 1, false);
+    t.number("tol", tolerance, {0, 1}, false);
+  } else {
+    iteration_lines(t);
+  }
+  chains.stored_line(t, sampled());
+  common_lines(t, {"skip", "error"});
+  prior_line(
+      t,
+      [&](const Document &given, bool) {
+        OptionTable inner = OptionTable::reading(given, "prior.");
+        prior_lines(inner);
+        inner.finish(known_noise() ? "known noise" : setting());
+      },
+      [&] {
+        OptionTable inner = OptionTable::writing();
+        prior_lines(inner);
+        return inner.document();
+      },
+      true);
+  // A precision that is given is that of the coefficients as they are.
+  if (t.reads()) standardize = !lambda && !c;
+  t.boolean("standardize", standardize);
+}
+
+LinregOptions LinregOptions::read(const Document &options) {
+  require_object(options, R"({"method": "vi"})");
+  LinregOptions out;
+  OptionTable t = OptionTable::reading(options);
+  out.lines(t);
+  t.finish(out.setting());
+  return out;
+}
+
+Document LinregOptions::document() const {
+  LinregOptions in_force = *this;
+  OptionTable t = OptionTable::writing();
+  in_force.lines(t);
+  return t.document();
+}
+
+}  // namespace bayes

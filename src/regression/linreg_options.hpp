@@ -1,0 +1,43 @@
+// Options of linear regression.
+#pragma once
+
+#include <optional>
+
+#include "document/document.hpp"
+#include "document/option_table.hpp"
+#include "fit/fit_options.hpp"
+
+namespace bayes {
+
+/// Letters as in 002 L5: y ~ Normal(x'w, 1 / alpha), w_j ~ Normal(0, 1 / (lambda d_j)), alpha ~
+/// Gamma(a, rate b), lambda ~ Gamma(e, rate f); method exact has w_j | alpha ~ Normal(0, 1 / (c
+/// alpha d_j)) if the noise is not known. d_j is 1, or the variance of the term if option
+/// standardize is true.
+struct LinregOptions : FitOptions {
+  LinregOptions();
+
+  bool intercept = true;
+  bool standardize = true;
+  /// one precision for each coefficient
+  bool ard = false;
+  std::optional<double> noise_variance;
+  Document reference;
+  /// Absent ones get a default that depends on the data.
+  std::optional<double> lambda, a, b, c, e, f;
+
+  bool exact() const { return method == "exact"; }
+  bool known_noise() const { return noise_variance.has_value(); }
+  /// Is the precision of the coefficients learned?
+  bool learns_lambda() const { return !exact() && !lambda; }
+
+  /// Throws Error(invalid_argument) for options that cannot be.
+  static LinregOptions read(const Document &options);
+  /// All options in force.
+  Document document() const;
+
+ private:
+  void lines(OptionTable &t);
+  void prior_lines(OptionTable &t);
+};
+
+}  // namespace bayes

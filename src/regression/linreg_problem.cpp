@@ -1,0 +1,183 @@
+#include "regression/linreg_problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "base/message.hpp"
+#include "base/special.hpp"
+
+namespace bayes {
+namespace {
+
+/// Defaults: the standard deviations that coefficients of terms of variance 1 may have, in those of
+/// the response; one that is shared, and one of each.
+constexpr double usual_coefficient = 2.5, usual_single_coefficient = 0.1;
+/// of the variance of the response: noise is not taken to be less
+constexpr double least_noise = 1e-12;
+/// Eigenvalues below this share of the largest are rounding errors.
+constexpr double least_eigenvalue = 1e-13;
+
+WideCholesky without_prior(const LinregSystem &system) {
+  return WideCholesky(system.products, system.tolerance, 1);
+}
+
+}  // namespace
+
+LeastSquares::LeastSquares(const LinregSystem &system) {
+  const WideCholesky factored = without_prior(system);
+  residual_squares = std::ldexp(std::max(0.0, factored.left(0, 0).hi),
+                                2 * system.exponent[std::size_t(system.size)]);
+  rank = factored.rank();
+  for (int k = 0; k < system.size; ++k) dependent.push_back(factored.dependent(k));
+  const double n = system.observations(), squares = system.squares(system.size);
+  variance = n > 0 ? squares / n : 0;
+  const double of_residuals = n > rank ? residual_squares / (n - rank) : variance;
+  noise_variance = std::max(of_residuals, least_noise * variance);
+}
+
+std::vector<double> prior_scales(const LinregSystem &system, const LinregOptions &options) {
+  std::vector<double> out;
+  for (int j = 0; j < system.size; ++j)
+    out.push_back(options.standardize ? system.squares(j) / system.weight : 1);
+  return out;
+}
+
+void set_defaults(const LinregSystem &system, const LeastSquares &least, LinregOptions &options) {
+  // A response that is constant has no scale: then a variance of 1 says least.
+  const double variance = least.variance > 0 ? least.variance : 1,
+               noise = least.noise_variance > 0 ? least.noise_variance : 1;
+  const double width = options.ard ? usual_single_coefficient : usual_coefficient;
+  double spread = 1;  // of a term, in units of what d_j is the variance of
+  if (!options.standardize) {
+    double squares = 0;
+    for (int j = 0; j < system.size; ++j)
+      squares = std::max(squares, system.squares(j) / system.weight);
+    if (squares > 0) spread = squares;
+  }
+  const double of_coefficients = width * width * variance / spread;
+  const auto usual = [](std::optional<double> &member, double value) {
+    if (!member) member = std::clamp(value, 1e-300, 1e300);
+  };
+  if (options.exact() && options.known_noise()) {
+    usual(options.lambda, 1 / of_coefficients);
+    return;
+  }
+  if (options.exact()) usual(options.c, noise / of_coefficients);
+  usual(options.a, 0.5);
+  usual(options.b, 0.5 * noise);
+  if (!options.learns_lambda()) return;
+  usual(options.e, 0.5);
+  usual(options.f, 0.5 * of_coefficients);
+}
+
+LinregProblem::LinregProblem(const LinregSystem &of, const LeastSquares &found,
+                             const LinregOptions &options)
+    : system(of),
+      ard(options.ard),
+      observations(of.observations()) {
+  const std::vector<double> d = prior_scales(system, options);
+  for (int j = 0; j < system.size; ++j)
+    if (d[std::size_t(j)] > 0) used.push_back(j);
+  unit = found.variance > 0 ? std::sqrt(found.variance) : 1;
+  double largest = 0;
+  for (const int j : used)
+    largest = std::max(largest, system.squares(j) / system.weight / d[std::size_t(j)]);
+  const double width = largest > 0 ? std::sqrt(largest) : 1;
+  lambda_unit = unit * unit / (width * width);
+  if (options.lambda) lambda = *options.lambda * lambda_unit;
+  noise_prior = {*options.a, *options.b / (unit * unit)};
+  if (!lambda) lambda_prior = {*options.e, *options.f / lambda_unit};
+
+  const int p = size();
+  std::vector<double> factor;  // a column of the system times this is one here
+  scale.resize(p);
+  for (int j = 0; j < p; ++j) {
+    const auto term = std::size_t(used[std::size_t(j)]);
+    factor.push_back(std::ldexp(1, system.exponent[term]) / (std::sqrt(d[term]) * width));
+    scale[j] = unit / (std::sqrt(d[term]) * width);
+  }
+  const int y = system.size;
+  const double of_y = std::ldexp(1, system.exponent[std::size_t(y)]) / unit;
+  gram.resize(p, p);
+  moment.resize(p);
+  for (int i = 0; i < p; ++i) {
+    const int a = used[std::size_t(i)];
+    for (int j = 0; j < p; ++j)
+      gram(i, j) = system.products(a, used[std::size_t(j)]).hi * factor[std::size_t(i)] *
+                   factor[std::size_t(j)];
+    moment[i] = system.products(a, y).hi * factor[std::size_t(i)] * of_y;
+  }
+  residual_squares = found.residual_squares / (unit * unit);
+  eigen = symmetric_eigen(gram);
+  moment_in_basis = transposed_product(eigen.vectors, moment);
+  least_in_basis = Vector::Zero(p);
+  const double most = p > 0 ? eigen.values[p - 1] : 0;
+  for (int i = 0; i < p; ++i) {
+    if (eigen.values[i] > least_eigenvalue * most)
+      least_in_basis[i] = moment_in_basis[i] / eigen.values[i];
+    else
+      eigen.values[i] = moment_in_basis[i] = 0;
+  }
+  least = product(eigen.vectors, least_in_basis);
+  log_constant = -observations / 2 * log_two_pi - observations * std::log(unit) -
+                 (system.intercept ? std::log(system.weight) / 2 : 0);
+}
+
+double LinregProblem::residual_squares_at(const Vector &v) const {
+  return residual_squares_in_basis(transposed_product(eigen.vectors, v));
+}
+
+double LinregProblem::residual_squares_in_basis(const Vector &v) const {
+  return residual_squares + (eigen.values.array() * (v - least_in_basis).array().square()).sum();
+}
+
+double LinregProblem::log_likelihood(double squares, double alpha) const {
+  return log_constant + observations / 2 * std::log(alpha) - alpha / 2 * squares;
+}
+
+void begin_state(const LinregSystem &system, LinregModel::State &state) {
+  state.terms = system.all_terms;
+  state.intercept = system.intercept;
+  state.weight = system.weight;
+  for (int j = 0; j < system.size; ++j) state.center.push_back(system.mean[std::size_t(j)].hi);
+  state.response_center = system.mean[std::size_t(system.size)].hi;
+  state.coefficients.assign(std::size_t(system.size), std::nan(""));
+  state.intercept_mean = state.response_center;
+}
+
+void LinregProblem::describe(const Vector &v, const Matrix *factor, const GammaPosterior &noise,
+                             const std::vector<GammaPosterior> &lambdas,
+                             LinregModel::State &state) const {
+  begin_state(system, state);
+  state.noise = {noise.shape, noise.rate * unit * unit};
+  for (const GammaPosterior &q : lambdas) state.lambda.push_back({q.shape, q.rate * lambda_unit});
+  for (int j = 0; j < size(); ++j) {
+    const auto term = std::size_t(used[std::size_t(j)]);
+    state.coefficients[term] = scale[j] * v[j];
+    state.intercept_mean -= scale[j] * v[j] * state.center[term];
+  }
+  if (!factor || system.size == 0) return;
+  state.factor.assign(std::size_t(system.size) * (std::size_t(system.size) + 1) / 2, 0.0);
+  for (int i = 0; i < size(); ++i) {
+    const auto row = std::size_t(used[std::size_t(i)]);
+    double of_intercept = 0;
+    for (int j = 0; j <= i; ++j) {
+      const auto column = std::size_t(used[std::size_t(j)]);
+      const double x = (*factor)(i, j) * scale[j];
+      state.factor[row * (row + 1) / 2 + column] = x;
+      of_intercept += x * state.center[column];
+    }
+    state.intercept_spread += of_intercept * of_intercept;
+  }
+}
+
+double log_gamma_normalizer(const GammaPosterior &q) {
+  return q.shape * std::log(q.rate) - log_gamma(q.shape);
+}
+
+double log_gamma_density(const GammaPosterior &q, double x) {
+  return log_gamma_normalizer(q) + (q.shape - 1) * std::log(x) - q.rate * x;
+}
+
+}  // namespace bayes

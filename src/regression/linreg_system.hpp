@@ -1,0 +1,49 @@
+// The normal equations of a linear regression, from its sufficient statistics.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/wide_matrix.hpp"
+#include "document/document.hpp"
+#include "regression/linreg_sums.hpp"
+#include "regression/terms.hpp"
+
+namespace bayes {
+
+/// With an intercept, which has a flat prior, it is integrated out: then numbers are about their
+/// means, and count as one row less. In what follows terms are those besides the intercept, from 0;
+/// the response comes behind the last of them.
+struct LinregSystem {
+  LinregSystem(const LinregSums &sums, bool intercept, const Document &reference);
+
+  /// all of them, the intercept first
+  RegressionTerms all_terms;
+  bool intercept;
+  /// terms
+  int size;
+  std::int64_t rows;
+  /// of all rows
+  double weight;
+  /// weight, less 1 with an intercept: what the noise is known from
+  double observations() const { return weight - (intercept ? 1 : 0); }
+
+  /// Of terms and the response, 0 without an intercept.
+  std::vector<DoubleDouble> mean;
+  /// Products of term or response i and j, summed over the rows, times 2^-(exponent i + exponent
+  /// j): their squares are 1/4 to 1, or 0.
+  WideMatrix products;
+  std::vector<int> exponent;
+  /// A term is taken for a linear combination of others if they explain all of its squares but this
+  /// share: what is left is rounding errors.
+  std::vector<double> tolerance;
+
+  /// The name of a term.
+  const std::string &name(int term) const { return all_terms.name(term + (intercept ? 1 : 0)); }
+  /// The sum of squares of a term, or of the response.
+  double squares(int term) const;
+  bool constant(int term) const { return products(term, term).hi == 0; }
+};
+
+}  // namespace bayes

@@ -1,0 +1,81 @@
+// The terms of a regression: what the columns of its rows become, and what its coefficients are
+// named by.
+//
+// A column of numbers is one term, of its name; so is one of booleans, 1 for true. A column of
+// labels has an indicator, "column=label", for every label but one, the reference, which the
+// coefficients compare the others with. Before all stands the intercept, a 1 in every row.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/api.hpp"
+#include "document/document.hpp"
+#include "document/row_columns.hpp"
+
+namespace bayes {
+
+/// Terms of a regression at most: its matrices have the square of it.
+inline constexpr int most_terms = 5000;
+/// Columns at most of the rows of a regression.
+inline constexpr int most_predictors = most_terms;
+
+/// The name of the term that is 1 in every row.
+inline constexpr const char *intercept_name = "(intercept)";
+
+/// Throws Error(too_large) for more terms than most_terms; `columns` are named in it.
+BAYES_API void require_terms(std::int64_t terms, const RowColumns &columns);
+
+/// What a term is of a row.
+struct RegressionTerm {
+  /// -1: the intercept
+  int column = -1;
+  /// the code of the label that it indicates; -1: the term is the column's number itself
+  int label = -1;
+};
+
+class BAYES_API RegressionTerms {
+ public:
+  RegressionTerms() = default;
+  /// `columns`: of the rows, or empty if they are arrays of `dimension` numbers, whose terms are
+  /// x1, x2, .... `reference`: option reference, an object with a label for any column of labels;
+  /// null for none. Throws Error(invalid_argument) for a reference that cannot be, Error(too_large)
+  /// for more than most_terms.
+  RegressionTerms(const RowColumns &columns, int dimension, bool intercept,
+                  const Document &reference = {});
+
+  int size() const { return int(terms_.size()); }
+  bool intercept() const { return !terms_.empty() && terms_.front().column < 0; }
+  const RegressionTerm &operator[](int term) const { return terms_[std::size_t(term)]; }
+  /// UTF-8; of the intercept intercept_name
+  const std::string &name(int term) const { return names_[std::size_t(term)]; }
+  const std::vector<std::string> &names() const { return names_; }
+  /// Of the reference label of every column of labels that has a label, by its name: option
+  /// reference with nothing left to a default.
+  const Document &reference() const { return reference_; }
+
+  /// The terms of one row, size() numbers. False if an element is missing (NaN): what it would be
+  /// is unknown, and so is anything predicted from it.
+  bool expand(std::span<const double> row, double *out) const;
+
+  /// The terms of the first `rows` rows of a packed block (data/rows.hpp), whose feature `first` is
+  /// the first column: term t of row b at out[t * block_rows + b]. The rest of a block is 0. No
+  /// element may be missing.
+  void expand_block(const double *block, int first, int rows, double *out) const;
+
+ private:
+  void add(std::string name, RegressionTerm term);
+
+  std::vector<RegressionTerm> terms_;
+  std::vector<std::string> names_;
+  Document reference_ = Document::object();
+};
+
+/// The option reference before the columns are known: null, or an object whose members are texts.
+/// Throws Error(invalid_argument).
+BAYES_API void check_reference(const Document &reference);
+
+}  // namespace bayes

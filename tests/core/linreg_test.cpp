@@ -1,0 +1,398 @@
+// Sufficient statistics of linear regression, and its exact posterior.
+#include "linreg_support.hpp"
+
+using namespace linreg;
+using support::distance;
+
+namespace {
+
+/// The sum of weight x cell i x cell j of rows without labels, in 113 bits.
+double slow_sum(const Rows &rows, int i, int j) {
+  const auto cell = [&](std::size_t row, int k) -> __float128 {
+    return k == 0 ? 1 : k == 1 ? rows.y[row] : rows.x[row][std::size_t(k) - 2];
+  };
+  __float128 sum = 0;
+  for (std::size_t r = 0; r < rows.size(); ++r) sum += cell(r, i) * cell(r, j) * rows.weight_of(r);
+  return double(sum);
+}
+
+double largest_difference(const LinregSums &a, const LinregSums &b) {
+  double most = a.cells() == b.cells() ? 0 : std::numeric_limits<double>::infinity();
+  for (int i = 0; i < a.cells(); ++i)
+    for (int j = 0; j <= i; ++j) {
+      const DoubleDouble size = sqrt(a.at(i, i) * a.at(j, j));
+      most = support::larger(most, std::abs((a.at(i, j) - b.at(i, j)).hi) / size.hi);
+    }
+  return most;
+}
+
+struct NistSet {
+  Rows rows;
+  int degree = 0;
+  std::vector<double> estimate, sd;
+  double residual_sd = 0;
+};
+
+/// Data sets and certified values of tests/data/nist_*.csv.
+std::map<std::string, NistSet> nist_sets() {
+  std::map<std::string, NistSet> out;
+  std::ifstream certified(BAYES_TEST_DATA "/nist_certified.csv"),
+      data(BAYES_TEST_DATA "/nist_linear.csv");
+  BOOST_REQUIRE(certified && data);
+  const auto cells_of = [](const std::string &line) {
+    std::vector<std::string> cells;
+    std::istringstream in(line);
+    for (std::string cell; std::getline(in, cell, ',');) cells.push_back(cell);
+    return cells;
+  };
+  std::string line;
+  std::getline(certified, line);
+  while (std::getline(certified, line)) {
+    const auto cells = cells_of(line);
+    NistSet &set = out[cells[0]];
+    set.degree = std::stoi(cells[1]);
+    if (cells[2] == "(residual sd)") {
+      set.residual_sd = std::stod(cells[3]);
+      continue;
+    }
+    set.estimate.push_back(std::stod(cells[3]));
+    set.sd.push_back(std::stod(cells[4]));
+  }
+  std::getline(data, line);
+  while (std::getline(data, line)) {
+    const auto cells = cells_of(line);
+    NistSet &set = out[cells[0]];
+    set.rows.y.push_back(std::stod(cells[1]));
+    std::vector<double> x;
+    for (std::size_t j = 2; j < cells.size(); ++j)
+      if (!cells[j].empty()) x.push_back(std::stod(cells[j]));
+    for (int power = 2; power <= set.degree; ++power) x.push_back(std::pow(x[0], power));
+    set.rows.x.push_back(x);
+  }
+  return out;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(linreg_sums)
+
+BOOST_AUTO_TEST_CASE(sums_are_exact_to_the_last_bit) {
+  for (const int d : {0, 1, 6, 7, 13}) {
+    for (const bool weighted : {false, true}) {
+      Rows rows = random_rows(101, d, 3, 1e7);
+      Random random(4);
+      for (std::size_t i = 0; weighted && i < rows.size(); ++i)
+        rows.weight.push_back(random.uniform());
+      const LinregSums sums = sums_of(rows);
+      BOOST_REQUIRE_EQUAL(sums.cells(), d + 2);
+      BOOST_CHECK_EQUAL(sums.rows, 101);
+      for (int i = 0; i < sums.cells(); ++i)
+        for (int j = 0; j <= i; ++j) BOOST_CHECK_EQUAL(sums.at(i, j).hi, slow_sum(rows, i, j));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(labels_are_indicators) {
+  // Columns: a label, a number, a label. Codes are in order of appearance, not of their names.
+  const RowColumns columns = {
+      {"a", ValueKind::label, {"z", "y", "x"}}, {"n"}, {"b", ValueKind::label, {"q", "p"}}};
+  Rows rows;
+  Random random(9);
+  for (int i = 0; i < 60; ++i) {
+    rows.y.push_back(random.normal());
+    rows.x.push_back({double(random.below(3)), random.normal(), double(random.below(2))});
+    rows.weight.push_back(random.uniform());
+  }
+  Rows wide;  // the indicators as numbers, in the order that the sums have
+  wide.y = rows.y;
+  wide.weight = rows.weight;
+  for (const auto &x : rows.x)
+    wide.x.push_back({x[1], x[0] == 2.0, x[0] == 1.0, x[0] == 0.0, x[2] == 1.0, x[2] == 0.0});
+  const LinregSums sums = sums_of(rows, columns), reference = sums_of(wide);
+  BOOST_CHECK_SMALL(largest_difference(sums, reference), 1e-30);
+  BOOST_CHECK(sums.columns[0].labels == std::vector<std::string>({"x", "y", "z"}));
+  BOOST_CHECK_EQUAL(sums.cell_of(0), 3);
+  BOOST_CHECK_EQUAL(sums.cell_of(1), 2);
+  BOOST_CHECK_EQUAL(sums.cell_of(2), 6);
+  std::int64_t count = 0;
+  for (const auto &x : rows.x) count += x[0] == 1.0;
+  BOOST_CHECK_EQUAL(sums.label_rows[1], count);
+}
+
+BOOST_AUTO_TEST_CASE(order_and_parts_do_not_matter) {
+  const Rows rows = random_rows(90, 5, 7, 1e6);
+  const LinregSums all = sums_of(rows);
+  Rows reversed = rows;
+  std::reverse(reversed.y.begin(), reversed.y.end());
+  std::reverse(reversed.x.begin(), reversed.x.end());
+  BOOST_CHECK_SMALL(largest_difference(all, sums_of(reversed)), 1e-30);
+  LinregSums merged = sums_of(rows.part(0, 17));
+  merged.add(sums_of(rows.part(17, 90)));
+  BOOST_CHECK_SMALL(largest_difference(all, merged), 1e-30);
+  BOOST_CHECK_EQUAL(merged.rows, 90);
+  const auto a = coefficients(*fit(all)), b = coefficients(*fit(merged));
+  for (std::size_t j = 0; j < a.size(); ++j) BOOST_CHECK_EQUAL(a[j].mean, b[j].mean);
+}
+
+BOOST_AUTO_TEST_CASE(parts_with_other_labels_are_united) {
+  const auto part = [](std::vector<std::string> labels, std::vector<double> y, bool swapped) {
+    RowColumns columns = {{"k", ValueKind::label, labels}, {"n"}};
+    if (swapped) std::swap(columns[0], columns[1]);
+    Rows rows;
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      rows.y.push_back(y[i]);
+      rows.x.push_back({double(i % labels.size()), double(i * i)});
+      if (swapped) std::swap(rows.x.back()[0], rows.x.back()[1]);
+    }
+    return sums_of(rows, columns);
+  };
+  const std::vector<double> y = {1, 5, 2, 8, 3, 1};
+  LinregSums left = part({"b", "d"}, y, false);
+  left.add(part({"a", "c", "b"}, y, true));  // columns in another order
+  BOOST_CHECK(left.columns[0].labels == std::vector<std::string>({"a", "b", "c", "d"}));
+  BOOST_CHECK(left.label_rows == std::vector<std::int64_t>({2, 5, 2, 3}));
+  BOOST_CHECK_EQUAL(left.at(response_cell, left.cell_of(0) + 1).hi, 1 + 2 + 3 + 2 + 1);
+  BOOST_CHECK_EQUAL(left.at(left.cell_of(1), left.cell_of(0) + 3).hi, 1 + 9 + 25);
+  LinregSums other = sums_of(random_rows(5, 2, 1));
+  BOOST_CHECK_THROW(left.add(other), Error);
+}
+
+BOOST_AUTO_TEST_CASE(rows_that_are_removed_leave_nothing) {
+  for (const double offset : {0.0, 1e8}) {
+    const Rows rows = random_rows(3000, 3, 11, offset);
+    LinregAccumulator window(std::pmr::get_default_resource());
+    window.begin({}, 3, false);
+    const std::size_t frame = 40;
+    int declined = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      window.add(rows.y[i], rows.x[i], 1);
+      if (i < frame) continue;
+      declined += !window.remove(rows.y[i - frame], rows.x[i - frame], 1);
+      if (i % 97 > 0) continue;
+      const auto moved = coefficients(*fit(window.sums({})));
+      const auto anew = coefficients(*fit(rows.part(i - frame + 1, i + 1)));
+      for (std::size_t j = 1; j < moved.size(); ++j) {
+        BOOST_CHECK_SMALL(distance(moved[j].mean, anew[j].mean), 1e-9);
+        BOOST_CHECK_SMALL(distance(moved[j].sd, anew[j].sd), 1e-9);
+      }
+    }
+    BOOST_CHECK_EQUAL(declined, 0);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_removal_that_would_spoil_the_sums_is_declined) {
+  const Rows rows = random_rows(50, 1, 12);
+  LinregAccumulator window(std::pmr::get_default_resource());
+  add_rows(window, rows);
+  window.add(1, std::vector<double>{1e14}, 1);
+  BOOST_CHECK(window.remove(rows.y[0], rows.x[0], 1));  // the large one is still there
+  BOOST_CHECK(!window.remove(1, std::vector<double>{1e14}, 1));
+}
+
+BOOST_AUTO_TEST_CASE(sums_are_read_back) {
+  LinregSums sums = sums_of(random_rows(20, 3, 2));
+  sums.skipped = 7;
+  const LinregSums read = LinregSums::from_bytes(sums.to_bytes());
+  BOOST_CHECK_EQUAL(largest_difference(sums, read), 0);
+  BOOST_CHECK_EQUAL(read.skipped, 7);
+  BOOST_CHECK_EQUAL(read.to_document().to_json(), sums.to_document().to_json());
+  std::string forged = sums.to_bytes();
+  forged[forged.size() / 2] ^= 1;
+  BOOST_CHECK_THROW(LinregSums::from_bytes(forged), Error);
+  BOOST_CHECK_THROW(LinregSums::from_bytes(forged.substr(0, 30)), Error);
+  Document wrong = sums.to_document();
+  wrong.set("rows", -1);
+  BOOST_CHECK_THROW(LinregSums::from_document(wrong), Error);
+}
+
+BOOST_AUTO_TEST_CASE(sums_that_overflow_are_refused) {
+  Rows rows = random_rows(5, 1, 2);
+  rows.weight.assign(5, 1e20);
+  rows.x[0][0] = 1e150;
+  BOOST_CHECK_THROW(sums_of(rows), Error);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(linreg_exact)
+
+// The certified values of all eleven linear regressions of the NIST's reference data sets, with a
+// flat prior, from sums of two parts. The powers of Filip's x are rounded to doubles, and exact
+// arithmetic from those has 7.6 digits.
+BOOST_AUTO_TEST_CASE(nist_reference_data_sets) {
+  int sets = 0;
+  for (const auto &[name, set] : nist_sets()) {
+    LinregSums sums = sums_of(set.rows.part(0, set.rows.size() / 2));
+    sums.add(sums_of(set.rows.part(set.rows.size() / 2, set.rows.size())));
+    LinregWarnings warnings;
+    const auto model = fit(
+        sums, {{"intercept", set.degree != 0}, {"prior", prior({{"c", 0}, {"a", 0}, {"b", 0}})}},
+        &warnings);
+    BOOST_CHECK(warnings.dependent.empty() && warnings.constant.empty());
+    const auto found = coefficients(*model);
+    BOOST_REQUIRE_EQUAL(found.size(), set.estimate.size());
+    const double digits = name == "filip" ? 5e-8 : 1e-13;
+    const double freedom = double(set.rows.size() - found.size());
+    for (std::size_t j = 0; j < found.size(); ++j) {
+      BOOST_TEST_CONTEXT(name << " " << *found[j].term) {
+        BOOST_CHECK_SMALL(found[j].mean / set.estimate[j] - 1, digits);
+        // The posterior is Student's t, whose standard deviation is larger than its scale.
+        const double scale = found[j].sd * std::sqrt(freedom > 2 ? (freedom - 2) / freedom : 1);
+        if (set.residual_sd > 0 && freedom > 2)
+          BOOST_CHECK_SMALL(scale / set.sd[j] - 1, 10 * digits);
+        if (set.residual_sd == 0) BOOST_CHECK_SMALL(scale, 1e-9);
+      }
+    }
+    ++sets;
+  }
+  BOOST_CHECK_EQUAL(sets, 11);
+}
+
+// log p(y) by the covariance of y, integrated over alpha.
+BOOST_AUTO_TEST_CASE(evidence_by_quadrature) {
+  const Rows rows = random_rows(7, 2, 21);
+  const auto known = fit(
+      rows, {{"intercept", false}, {"noise_variance", 0.7}, {"prior", prior({{"lambda", 0.3}})}});
+  BOOST_CHECK_SMALL(
+      distance(known->info.objective, double(log_evidence_given(rows, 1 / 0.7L, 0.3L))), 1e-12);
+  const auto unknown =
+      fit(rows, {{"intercept", false}, {"prior", prior({{"c", 0.3}, {"a", 2}, {"b", 1.5}})}});
+  const Real slow = log_integral([&](Real alpha) {
+    return log_evidence_given(rows, alpha, 0.3L * alpha) + log_gamma_density(2, 1.5L, alpha);
+  });
+  BOOST_CHECK_SMALL(distance(unknown->info.objective, double(slow)), 1e-10);
+}
+
+// With a flat prior of density 1 the intercept is a predictor of 1 whose coefficient has a normal
+// prior of ever larger variance, times the square root of 2 pi times it.
+BOOST_AUTO_TEST_CASE(evidence_with_an_intercept) {
+  const Rows rows = random_rows(6, 1, 22);
+  Rows with_one = rows;
+  const Real precision = 1e-10L;  // of that normal
+  const auto model = fit(rows, {{"noise_variance", 0.7}, {"prior", prior({{"lambda", 0.3}})}});
+  for (auto &x : with_one.x) x.push_back(std::sqrt(0.3 / 1e-10));
+  const Real slow = log_evidence_given(with_one, 1 / 0.7L, 0.3L) +
+                    std::log(2 * 3.14159265358979323846L / precision) / 2;
+  BOOST_CHECK_SMALL(distance(model->info.objective, double(slow)), 1e-7);
+}
+
+// log p(y1, ..., yn) is the sum of the log predictive densities of each row given those before it,
+// a Student t by mean and variance of the prediction.
+BOOST_AUTO_TEST_CASE(sequential_is_batch) {
+  const Rows rows = random_rows(12, 2, 23);
+  const double a = 2;
+  const Options options = {{"intercept", false},
+                           {"prior", prior({{"c", 0.4}, {"a", a}, {"b", 1.2}})}};
+  double sum = fit(rows.part(0, 1), options)->info.objective;
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    const auto model = fit(rows.part(0, i), options);
+    const auto p = *model->predict(rows.x[i], 0.9);
+    const double df = 2 * a + double(i), scale = p.sd * std::sqrt((df - 2) / df),
+                 t = (rows.y[i] - p.mean) / scale;
+    sum += std::lgamma((df + 1) / 2) - std::lgamma(df / 2) - std::log(df * M_PI) / 2 -
+           std::log(scale) - (df + 1) / 2 * std::log1p(t * t / df);
+  }
+  BOOST_CHECK_SMALL(distance(sum, fit(rows, options)->info.objective), 1e-10);
+}
+
+// Weights are repetitions, and shifts and scales of columns change what they should.
+BOOST_AUTO_TEST_CASE(weights_and_units) {
+  Rows rows = random_rows(15, 2, 24), repeated;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows.weight.push_back(double(1 + i % 3));
+    for (std::size_t k = 0; k <= i % 3; ++k) {
+      repeated.y.push_back(rows.y[i]);
+      repeated.x.push_back(rows.x[i]);
+    }
+  }
+  const auto a = fit(rows), b = fit(repeated);
+  BOOST_CHECK_SMALL(distance(a->info.objective, b->info.objective), 1e-12);
+  Rows moved = repeated;
+  for (auto &x : moved.x) x[1] = 1000 + 64 * x[1];
+  const auto c = fit(moved);
+  const auto of_a = coefficients(*a), of_b = coefficients(*b), of_c = coefficients(*c);
+  for (std::size_t j = 0; j < 3; ++j) {
+    BOOST_CHECK_SMALL(distance(of_a[j].mean, of_b[j].mean), 1e-12);
+    BOOST_CHECK_SMALL(distance(of_a[j].upper, of_b[j].upper), 1e-12);
+  }
+  BOOST_CHECK_SMALL(distance(of_b[2].mean, 64 * of_c[2].mean), 1e-12);
+  BOOST_CHECK_SMALL(distance(of_b[2].sd, 64 * of_c[2].sd), 1e-12);
+  BOOST_CHECK_SMALL(distance(b->info.objective, c->info.objective), 1e-11);
+}
+
+BOOST_AUTO_TEST_CASE(predictions_of_known_noise) {
+  const Rows rows = random_rows(20, 2, 25);
+  const auto model = fit(
+      rows, {{"intercept", false}, {"noise_variance", 2.0}, {"prior", prior({{"lambda", 0.5}})}});
+  std::vector<std::vector<Real>> precision(2, std::vector<Real>(2, 0));
+  std::vector<Real> moment(2, 0);
+  for (std::size_t r = 0; r < rows.size(); ++r)
+    for (std::size_t i = 0; i < 2; ++i) {
+      moment[i] += rows.x[r][i] * rows.y[r] / 2;
+      for (std::size_t j = 0; j < 2; ++j) precision[i][j] += rows.x[r][i] * rows.x[r][j] / 2;
+    }
+  precision[0][0] += 0.5;
+  precision[1][1] += 0.5;
+  const auto s = inverse(precision);
+  const std::vector<double> x = {0.3, -2};
+  Real mean = 0, variance = 0;
+  for (std::size_t i = 0; i < 2; ++i)
+    for (std::size_t j = 0; j < 2; ++j) {
+      mean += x[i] * s[i][j] * moment[j];
+      variance += x[i] * s[i][j] * x[j];
+    }
+  const auto p = *model->predict(x, 0.95);
+  BOOST_CHECK_SMALL(distance(p.mean, double(mean)), 1e-13);
+  BOOST_CHECK_SMALL(distance(p.mean_sd, double(std::sqrt(variance))), 1e-13);
+  BOOST_CHECK_SMALL(distance(p.sd, double(std::sqrt(variance + 2))), 1e-13);
+  BOOST_CHECK_SMALL(distance(p.upper, p.mean + 1.959963984540054 * p.sd), 1e-12);
+  BOOST_CHECK_SMALL(distance(p.mean_lower, p.mean - 1.959963984540054 * p.mean_sd), 1e-12);
+  BOOST_CHECK(!model->predict(std::vector<double>{0.3, std::nan("")}, 0.95));
+}
+
+BOOST_AUTO_TEST_CASE(collinear_constant_and_few_rows) {
+  Rows rows = random_rows(30, 2, 26);
+  for (auto &x : rows.x) {
+    x.push_back(x[0] + 0.1 * x[1]);
+    x.push_back(0.1);
+  }
+  const LinregSums sums = sums_of(rows);
+  for (const double c : {0.0, 0.1}) {
+    LinregWarnings warnings;
+    const auto model = fit(sums, {{"prior", prior({{"c", c}})}}, &warnings);
+    BOOST_CHECK(warnings.dependent == std::vector<std::string>({"x3"}));
+    BOOST_CHECK(warnings.constant == std::vector<std::string>({"x4"}));
+    BOOST_CHECK_EQUAL(warnings.left_out, c == 0);
+    const auto found = coefficients(*model);
+    BOOST_CHECK_EQUAL(std::isnan(found[3].mean), c == 0);
+    BOOST_CHECK(std::isfinite(model->predict(rows.x[0], 0.9)->sd));
+  }
+  // more columns than rows, and one row
+  for (const int n : {1, 4}) {
+    const Rows few = random_rows(n, 6, 27);
+    for (const char *const method : {"exact", "em", "laplace", "vi"}) {
+      if (n == 1 && std::string(method) != "exact") {
+        BOOST_CHECK_THROW(fit(few, {{"method", method}}), Error);
+        continue;
+      }
+      const auto model = fit(few, {{"method", method}});
+      BOOST_CHECK(std::isfinite(model->predict(few.x[0], 0.9)->mean));
+      BOOST_CHECK(std::isfinite(model->predict(few.x[0], 0.9)->upper));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_model_is_read_back) {
+  const Rows rows = random_rows(30, 3, 28);
+  for (const char *const method : {"exact", "em", "laplace", "vi", "gibbs"}) {
+    const auto model = fit(rows, {{"method", method}});
+    const auto read = Model::from_bytes(model->to_bytes());
+    const auto &again = static_cast<const LinregModel &>(*read);
+    BOOST_CHECK_EQUAL(again.to_document().to_json(), model->to_document().to_json());
+    BOOST_CHECK_EQUAL(again.predict(rows.x[3], 0.5)->mean, model->predict(rows.x[3], 0.5)->mean);
+    const auto a = coefficients(*model), b = coefficients(again);
+    for (std::size_t j = 0; j < a.size(); ++j) BOOST_CHECK_EQUAL(*a[j].term, *b[j].term);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
