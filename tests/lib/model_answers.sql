@@ -22,6 +22,10 @@ BEGIN
          || ARRAY(SELECT coalesce(x, 0) FROM linreg_coefficients($1) AS c,
              unnest(ARRAY[c.mean, c.sd, lower]) AS x)
          || ARRAY(SELECT coalesce(n.mean, 0) + upper FROM linreg_noise($1, 0.5) AS n)'
+    WHEN 'nb' THEN
+      'SELECT nb_log_density($1, s)
+         || ARRAY(SELECT probability FROM nb_probabilities($1, s) ORDER BY label COLLATE "C")
+         || ARRAY(SELECT unnest(ARRAY[value, upper]) FROM nb_features($1))'
     WHEN 'nmf' THEN
       'SELECT nmf_transform($1, s) || ARRAY(SELECT mean FROM nmf_factors($1) AS r,
          nmf_factors($1) AS c, nmf_predict($1, r.key, c.key)
