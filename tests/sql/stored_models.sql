@@ -1,9 +1,7 @@
 -- Models stored by earlier versions are read in both forms, stay what they are, and say what they
--- said. tests/data/stored_models.*, stored_topics.*, stored_factors.*, stored_ratings.* and
--- stored_regressions.* and stored_classes.* were made by tests/lib/store_models.sql,
+-- said. tests/data/stored_*.copy and stored_*.tsv were made by tests/lib/store_models.sql,
 -- store_topics.sql, ... with version 0.1.0: its bytes, as binary COPY has them, and for each the
--- text, a row, sequence or
--- document, and what the model says of it.
+-- text, a row, sequence or document, and what the model says of it.
 SELECT plan(12);
 \ir ../lib/checks.sql
 
