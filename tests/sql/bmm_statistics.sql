@@ -85,7 +85,7 @@ FROM named, LATERAL (SELECT (bmm_fit_statistics(model, r)).* FROM (VALUES ('answ
 -- A row in which nothing is observed is no observation, in the statistics and in the model.
 CREATE TABLE gaps AS
 SELECT ARRAY[a - 1, CASE WHEN b = 2 THEN c - 1 END, d - 1]::float8[] AS x, count AS w
-FROM role_conflict UNION ALL SELECT '{NULL,NaN,NULL}', v FROM (VALUES (7), (0.5)) AS n(v);
+FROM role_conflict UNION ALL SELECT '{NULL,NULL,NULL}', v FROM (VALUES (7), (0.5)) AS n(v);
 CREATE TABLE of_gaps AS SELECT method, bmm_fit(x, 2, jsonb_build_object('method', method,
     'tol', 1e-12, 'max_iter', 5000), w) AS model
 FROM gaps, unnest('{em,map,vi}'::text[]) AS method GROUP BY method;

@@ -1,5 +1,7 @@
 #include "pg/input/record_fields.hpp"
 
+#include <utility>
+
 namespace bayes::pg {
 
 /// Has the record at header_ the row type of the one before? False if that must be asked.
@@ -22,19 +24,19 @@ bool RecordFields::open(Datum record, bool settled) {
   }
   bool other = false;
   if (!known(settled)) {
+    const uint64 before = std::exchange(identifier_, 0);  // until it is known
     uint64 identifier = 0;
-    guarded([this, &identifier, &other] {
+    guarded([this, before, &identifier, &other] {
       type_ = HeapTupleHeaderGetTypeId(header_);
       modifier_ = HeapTupleHeaderGetTypMod(header_);
       identifier = assign_record_type_identifier(type_, modifier_);
-      other = identifier != identifier_;
+      other = identifier != before;
       if (!other) return;
-      identifier_ = 0;
-      const MemoryContext before = MemoryContextSwitchTo(context_);
+      const MemoryContext caller = MemoryContextSwitchTo(context_);
       if (description_) FreeTupleDesc(description_);
       description_ = nullptr;
       description_ = lookup_rowtype_tupdesc_copy(type_, modifier_);
-      MemoryContextSwitchTo(before);
+      MemoryContextSwitchTo(caller);
     });
     if (other) {
       values_.resize(std::size_t(description_->natts));
@@ -43,8 +45,8 @@ bool RecordFields::open(Datum record, bool settled) {
       fixed_ =
           offsets.empty() ||
           (offsets.back() >= 0 && TupleDescAttr(description_, description_->natts - 1)->attlen > 0);
-      identifier_ = identifier;
     }
+    identifier_ = identifier;
   }
   if (fixed_ && !(header_->t_infomask & HEAP_HASNULL) &&
       int(HeapTupleHeaderGetNatts(header_)) == description_->natts)
