@@ -43,6 +43,7 @@ CREATE TABLE rows AS SELECT i % 3 AS label, (i % 3)::text AS name,
   ARRAY[sin(i) + i % 3, cos(i), sin(i * 2), sin(i * 3), sin(i * 5), i % 7, cos(i * 2), sin(i / 9.0),
     i % 3 + sin(i / 2.0), cos(i / 7.0)] AS x
 FROM generate_series(1, 1000000) AS i;
+CREATE TABLE flat AS SELECT label, (r).* FROM rows;
 CREATE TABLE words AS SELECT i % 2 = 0 AS spam,
   (SELECT jsonb_object_agg('word' || floor(((i * 7919 + j * j * 104729) % 100003) ^ 2 / 2e6)
      + (i % 2) * j, 1 + j % 2) FROM generate_series(1, 20) AS j) AS words
@@ -56,6 +57,9 @@ VACUUM ANALYZE;""")
 poisson = """'{"likelihood": {"h": "poisson"}}'"""
 compare("learning from records of 10 columns", "SELECT count(r) FROM rows;",
         f"SELECT nb_fit(label, r, {poisson}) IS NULL FROM rows;")
+made = "FROM flat, LATERAL (SELECT a, b, c, d, e, f, g, h, i, j) AS r;"
+compare("the same, made of a table's columns", f"SELECT count(num_nulls(r)) {made}",
+        f"SELECT nb_fit(label, r, {poisson}) IS NULL {made}")
 compare("the same, labels are texts", "SELECT count(r) FROM rows;",
         f"SELECT nb_fit(name, r, {poisson}) IS NULL FROM rows;")
 compare("learning from arrays of 10 numbers", "SELECT max(x[10]) FROM rows;",
@@ -66,6 +70,8 @@ compare("learning from 100000 objects of 20 words", "SELECT count(words ? 'x') F
         "SELECT nb_fit(spam, words) IS NULL FROM words;")
 compare("scoring records of 10 columns", "SELECT count(num_nulls(r)) FROM rows;",
         "SELECT count(nb_predict(of_records, r)) FROM models, rows;")
+compare("scoring rows of a table of them", "SELECT count(num_nulls(t)) FROM flat AS t;",
+        "SELECT count(nb_predict(of_records, t)) FROM models, flat AS t;")
 compare("the probability of a label", "SELECT count(num_nulls(r)) FROM rows;",
         "SELECT sum(nb_probability(of_records, r, 1)) FROM models, rows;")
 compare("scoring arrays of 10 numbers", "SELECT count(num_nulls(x)) FROM rows;",
