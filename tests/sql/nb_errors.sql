@@ -1,5 +1,5 @@
 -- Bayes classifiers: what cannot be, and what is said about it.
-SELECT plan(74);
+SELECT plan(76);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 SET client_min_messages = error;
@@ -66,6 +66,9 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
   ('SELECT nb_fit(1, ''{1,2}''::float8[]), nb_fit(i, CASE i WHEN 1 THEN ''{1}'' ELSE ''{1,2}'' END
     ::float8[]) FROM generate_series(1, 2) AS i',
     '2202E row 2 has 2 elements, but the first row has 1'),
+  ('SELECT nb_fit(x, ARRAY[1, 2]) FROM unnest(''{1,NULL,NaN}''::float8[]) AS x',
+    '22023 label of row 3 is NaN'),
+  ('SELECT nb_fit(label, ARRAY[a, ''NaN'']) FROM rows_of', '22023 element 2 of row 1 is NaN'),
   ('SELECT nb_fit(label, ARRAY[a, ''NaN''], ''{"missing": "error"}'') FROM rows_of',
     '22023 element 2 of row 1 is NaN'),
   ('SELECT nb_fit(label, ARRAY[a, NULL], ''{"missing": "error"}'') FROM rows_of',

@@ -94,6 +94,8 @@ bool NbRows::admit(const NullableDatum *weight) {
 
 int NbRows::class_of(Datum label) {
   const double code = label_type_.symbol(label, *classes_);
+  if (code == code_of_nan)
+    throw Error(Errc::invalid_argument, message("label of row {} is NaN", seen_), {}, null_of_nan);
   return std::isnan(code) ? -1 : int(code);
 }
 
