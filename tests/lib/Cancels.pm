@@ -49,6 +49,9 @@ CREATE TABLE factors AS SELECT nmf_fit(r, c, v, 20, '{"max_iter": 1, "tol": 1e6}
   (SELECT jsonb_object_agg(i, i % 3) FROM generate_series(0, 30010) AS i) AS tall FROM cells;
 CREATE TABLE ratings AS SELECT pmf_fit(r, c, v, 16, '{"draws": 8, "repeated": "last"}') AS model
 FROM cells;
+CREATE FUNCTION parabola(x float8[]) RETURNS float8 IMMUTABLE RETURN -(x[1] * x[1]);
+CREATE FUNCTION endless_density(x float8[]) RETURNS float8 LANGUAGE plpgsql AS
+  $$BEGIN LOOP NULL; END LOOP; END$$;
 CREATE TABLE classifiers AS SELECT words, columns
 FROM (SELECT nb_fit(i, words) AS words FROM volumes, generate_series(1, 40) AS i) AS w,
   (SELECT nb_fit(i, ARRAY(SELECT sin(i * j) FROM generate_series(1, 200) AS j)) AS columns
@@ -354,6 +357,16 @@ our %kinds = (
           pmf_recommend(model, c, 1000000, true)",
     'pmf similarities' => "SELECT count(*) FROM ratings, cells,
           pmf_similar(model, r, 1000000, 'row')",
+    'mh_sample' => "SELECT count(*) FROM mh_sample('parabola(float8[])', '{0}',
+          '{\"draws\": 100000000, \"thin\": 1000}')",
+    'mh_sample of an endless density'
+        => "SELECT count(*) FROM mh_sample('endless_density(float8[])', '{0}')",
+    'draws' => "SELECT count(*) FROM generate_series(1, 1000) AS i,
+          student_draws(1000000, 3, 0, 1, i)",
+    'labels' => "SELECT dirichlet_categorical_fit(id * i) FROM rows, generate_series(1, 1000) AS i",
+    'comparisons of posteriors' => "SELECT sum(beta_bernoulli_greater(a, a)) FROM (SELECT
+          beta_bernoulli_fit(i % 2 = 0, '{\"prior\": {\"a\": 1e11, \"b\": 1e11}}') AS a
+          FROM generate_series(1, 9) AS i) AS f, generate_series(1, 10000)",
     'reading a model from text' => "SELECT count(model::bayes_model) FROM texts,
           generate_series(1, 1000)",
     'reading a model from jsonb' => "SELECT count(model::jsonb::bayes_model) FROM texts,
