@@ -6,9 +6,9 @@ DEFINE @hmm_sequences =
   'to 1600 numbers, or of records, whose columns are numbers, booleans and labels and keep their '
   'names; NULL elements are missing. A NULL or empty sequence is skipped; if there is no other the '
   'result is NULL. Errors: 22023 invalid option, argument or element (also NaN and infinity); '
-  '2202E sequences of different shape; 22004 missing element with option missing = error; 54000 more '
-  'than 10000 distinct symbols, a symbol longer than 10000 bytes, or more parameters than memory '
-  'allows; 22003 no fit exists.';
+  '2202E sequences of different shape; 22004 missing element with option missing = error; 54000 '
+  'more than 10000 distinct symbols, a symbol longer than 10000 bytes, or more parameters than '
+  'memory allows; 22003 no fit exists.';
 DEFINE @hmm_partition =
   'The partition is one sequence in the order of the window, regardless of the frame. '
   'observation: a number, a boolean or a name, as the model was fitted; a record, of which the '
