@@ -86,7 +86,7 @@ version := $(shell sed -n "s/^default_version *= *'\(.*\)'.*/\1/p" control/pg_ba
 sources := $(wildcard src/pg/*/*.cpp)
 # What a folder's files include takes longer to compile than they do, so they are compiled together.
 # Files of a model are compiled alone: the functions of one model are called like those of another.
-models := bmm dpmm gmm hmm lda nmf pmf
+models := binary_regression bmm dpmm gmm hmm lda nb nmf pmf
 alone := $(foreach model,$(models),$(wildcard src/pg/bind/$(model).cpp src/pg/bind/$(model)_*.cpp))
 together := $(filter-out $(alone),$(sources))
 folders := $(sort $(patsubst %/,%,$(dir $(together))))

@@ -18,6 +18,10 @@ DEFINE @combine =
   COMBINEFUNC = bayes_rows_combine,
   SERIALFUNC = bayes_rows_serialize, DESERIALFUNC = bayes_rows_deserialize;
 
+DEFINE @combine_responses =
+  COMBINEFUNC = bayes_responses_combine,
+  SERIALFUNC = bayes_responses_serialize, DESERIALFUNC = bayes_rows_deserialize;
+
 DEFINE @profile_state = STYPE = internal, SSPACE = 32768, PARALLEL = SAFE;
 
 -- What F_parameters(model [, level]) returns, and says of it.
@@ -67,11 +71,12 @@ CREATE TYPE bayes_profile AS (
   value float8, others float8, difference float8, effect float8, missing float8, rank int
 );
 COMMENT ON TYPE bayes_profile IS
-  'What sets a component (cluster) apart in one column, or one category of it. rows: the expected '
-  'number of its rows; value: the mean of the column, or the share of the category, among those of '
-  'them that have a value; others: the same among all other rows; difference: value - others; '
-  'effect: the difference in standard deviations over all rows; missing: the share of its rows '
-  'without a value; rank: by decreasing absolute effect within the component.';
+  'What sets a component (cluster, state) apart in one column, or one category of it. rows: the '
+  'expected number of its rows (steps); value: the mean of the column, or the share of the '
+  'category, among those of them that have a value; others: the same among all other rows; '
+  'difference: value - others; effect: the difference in standard deviations over all rows; '
+  'missing: the share of its rows without a value; rank: by decreasing absolute effect within the '
+  'component.';
 DEFINE @profile =
   'Each row counts for every component with its probability: SELECT * FROM unnest((SELECT '
   'F_profile(model, t) FROM t)). A NULL in a column is left out there and counted in missing, '
@@ -181,8 +186,8 @@ COMMENT IS 'What was fitted and how, one row. rows: used; skipped: left out beca
   'of all chains, after warmup and thinning; stored_draws: how many of them the model stores '
   'whole, for its predictions (both NULL if there are none); parameters: free ones of the point '
   'estimate; bic: -2 log_likelihood + parameters ln(observations), NULL after sampling; '
-  'observations: rows (of hmm steps that are not entirely missing), by their weights; incomplete: '
-  'rows used that miss an element; entropy: how certain the components of rows are, 1 - sum of the '
+  'observations: rows (of hmm steps), by their weights, without those in which nothing is '
+  'observed; incomplete: rows used that miss an element; entropy: how certain the components of rows are, 1 - sum of the '
   'entropies of their probabilities at the point estimate / (observations ln(components)), from 0 '
   'to 1; the last five are NULL for models that have no such number.';
 
@@ -192,6 +197,35 @@ CREATE FUNCTION bayes_trace(model bayes_model)
 COMMENT IS 'The objective at the start (iteration 0) and after every iteration of every restart, '
   'restarts counted from 1. For svi the noisy estimate at every step, followed by the exact '
   'value.';
+
+-- ---- models of parts put together ----
+
+CREATE FUNCTION bayes_rollup_transition(state internal, model bayes_model) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable COST 100;
+COMMENT IS 'Internal. Merges one model.';
+CREATE FUNCTION bayes_rollup_combine(internal, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable COST 100;
+COMMENT IS 'Internal. Merges the models of two workers.';
+CREATE FUNCTION bayes_rollup_serialize(internal) RETURNS bytea
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'Internal. The merged model of a worker as bytes.';
+CREATE FUNCTION bayes_rollup_deserialize(bytea, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'Internal. The inverse of bayes_rollup_serialize.';
+CREATE FUNCTION bayes_rollup_final(state internal) RETURNS bayes_model
+  AS 'MODULE_PATHNAME' @immutable COST 100;
+COMMENT IS 'Internal. The merged model.';
+
+CREATE AGGREGATE rollup(model bayes_model) (
+  SFUNC = bayes_rollup_transition, STYPE = internal, SSPACE = 32768,
+  FINALFUNC = bayes_rollup_final, COMBINEFUNC = bayes_rollup_combine,
+  SERIALFUNC = bayes_rollup_serialize, DESERIALFUNC = bayes_rollup_deserialize, PARALLEL = SAFE
+);
+COMMENT IS 'Merges models of parts of the rows, of days or shops, to the model of all of them, as '
+  'if it had been fitted to all rows at once: of conjugate models and of Bayes classifiers. Models '
+  'that are NULL are left out; of none the result is NULL, and of one that model. Errors: 42804 '
+  'models of different families, or of a family whose models cannot be merged; 22023 models with '
+  'different priors or options.';
 
 -- ---- parallel aggregation of rows, for all model families ----
 
@@ -211,3 +245,9 @@ COMMENT IS 'Internal. The inverse of bayes_rows_serialize.';
 CREATE FUNCTION bayes_rows_combine(internal, internal) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
 COMMENT IS 'Internal. Appends the rows of a parallel worker.';
+CREATE FUNCTION bayes_responses_serialize(internal) RETURNS bytea
+  AS 'MODULE_PATHNAME' @strict;
+COMMENT IS 'Internal. The same for rows of a response and predictors.';
+CREATE FUNCTION bayes_responses_combine(internal, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. The same for rows of a response and predictors.';

@@ -4,9 +4,9 @@ DEFINE @gmm_x =
   x {float8[] | record | float8};
 DEFINE @gmm_rows =
   'x: numbers, the same length 1 to 1600 in every row; a NULL x is skipped, NULL elements are '
-  'integrated out; no rows give NULL. Errors: 22023 invalid option, argument or element, or k '
-  'above the number of distinct rows; 22004 NULL element with option missing = error; 2202E rows '
-  'of different length; 22003 no fit exists.';
+  'integrated out; no rows give NULL. Errors: 22023 invalid option, argument or element (also '
+  'NaN and infinity), or k above the number of distinct rows; 22004 NULL element with option '
+  'missing = error; 2202E rows of different length; 22003 no fit exists.';
 DEFINE @gmm_query =
   'query: one SELECT of an array column, of an array column and a numeric weight, or of numeric '
   'columns, beside those that options id and weight name; it is run as the caller, read-only. '
@@ -168,8 +168,8 @@ CREATE FUNCTION gmm_predict(model bayes_model, x "any") RETURNS int
   AS 'MODULE_PATHNAME' @strict COST 50;
 COMMENT IS 'The most probable component of x, from 1. Of a row with NULL elements the others '
   'count alone; if the model was fitted with option missing = skip its score is NULL, with '
-  'missing = error it is an error (22004). 2202E if x does not have the length of the model''s '
-  'rows.';
+  'missing = error it is an error (22004). 22023 for NaN and infinity, 2202E if x does not have '
+  'the length of the model''s rows.';
 
 CREATE FUNCTION gmm_probabilities(model bayes_model, x "any") RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 50;

@@ -5,9 +5,9 @@ DEFINE @bmm_x =
 DEFINE @bmm_rows =
   'x: bool[] or numbers that are 0 or 1 (others with option likelihood), the same length 1 to '
   '1600 in every row; a NULL x is skipped, NULL elements are integrated out; no rows give NULL. '
-  'Errors: 22023 invalid option, argument or element, or k above the number of distinct rows; '
-  '22004 NULL element with option missing = error; 2202E rows of different length; 22003 no fit '
-  'exists.';
+  'Errors: 22023 invalid option, argument or element (also NaN and infinity), or k above the '
+  'number of distinct rows; 22004 NULL element with option missing = error; 2202E rows of '
+  'different length; 22003 no fit exists.';
 DEFINE @bmm_query =
   'query: one SELECT of an array column, of an array column and a numeric weight, or of columns, '
   'beside those that options id and weight name; it is run as the caller, read-only. 22023 for any '
@@ -179,7 +179,8 @@ COMMENT IS 'n draws from the (predictive) mixture and the component that each ca
 -- ---- how well a model fits ----
 
 DEFINE @bmm_statistics_are =
-  'observations: rows, by their weights; log_likelihood at the model''s point estimate, with bic = '
+  'observations: rows, by their weights, without those in which nothing is observed; '
+  'log_likelihood at the model''s point estimate, with bic = '
   '-2 log_likelihood + parameters ln(observations) and aic; entropy: how certain the classes of '
   'rows are, 1 - sum of the entropies of their probabilities / (observations ln k), from 0 to 1; '
   'complete: rows without NULL elements, of which the rest is: patterns of answers that they have, '

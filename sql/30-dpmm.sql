@@ -25,9 +25,9 @@ CREATE AGGREGATE dpmm_fit(@dpmm_x [, options jsonb]) (
 COMMENT IS 'Fits a mixture of any number of clusters, a Dirichlet process mixture, to the rows x: '
   'draws from its posterior, and a point estimate of the partition. x: numbers, the same length 1 '
   'to 1600 in every row; a NULL x is skipped, NULL elements are integrated out; no rows give NULL. '
-  'Errors: 22023 invalid option, or an element that the likelihood does not allow; 22004 NULL '
-  'element with option missing = error; 2202E rows of different length; 54000 more rows, draws or '
-  'chains than memory allows.';
+  'Errors: 22023 invalid option, or an element that the likelihood does not allow, as NaN and '
+  'infinity; 22004 NULL element with option missing = error; 2202E rows of different length; '
+  '54000 more rows, draws or chains than memory allows.';
 COMMENT IS 'The same with options. '
   @dpmm_options;
 

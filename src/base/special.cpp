@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/message.hpp"
+#include "base/stirling.hpp"
 
 namespace bayes {
 namespace {
@@ -46,20 +47,6 @@ template <class Function> double checked(const char *name, double x, Function fu
   } catch (const std::exception &) {
     throw Error(Errc::numeric, message("{} of {} is beyond double precision", name, x), {}, beyond);
   }
-}
-
-/// log Gamma(x) minus Stirling's (x - 1/2) log x - x + log(2 pi) / 2, x >= 10: the asymptotic
-/// series, whose first neglected term is below 3e-17 there.
-double stirling_remainder(double x) {
-  const double y = 1 / x, y2 = y * y;
-  double sum = 1.0 / 156;
-  sum = sum * y2 - 691.0 / 360360;
-  sum = sum * y2 + 1.0 / 1188;
-  sum = sum * y2 - 1.0 / 1680;
-  sum = sum * y2 + 1.0 / 1260;
-  sum = sum * y2 - 1.0 / 360;
-  sum = sum * y2 + 1.0 / 12;
-  return sum * y;
 }
 
 }  // namespace

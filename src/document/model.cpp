@@ -195,6 +195,31 @@ double Model::free_parameters() const { return std::numeric_limits<double>::quie
 double Model::observations() const { return std::numeric_limits<double>::quiet_NaN(); }
 double Model::relative_entropy() const { return std::numeric_limits<double>::quiet_NaN(); }
 
+void Model::merge(const Model &) {
+  throw Error(Errc::wrong_family,
+              message("models of family {} cannot be merged", describe(info.family)),
+              "A fit of this family needs all rows at once.");
+}
+
+void merge_info(ModelInfo &info, const ModelInfo &other) {
+  const auto refuse = [](const char *what, const std::string &a, const std::string &b) {
+    throw Error(Errc::invalid_argument, message("models with different {} cannot be merged", what),
+                message("One has {}, the other {}.", a, b));
+  };
+  if (info.method != other.method) refuse("methods", info.method, other.method);
+  const std::string options = info.options.to_json(), its_options = other.options.to_json();
+  if (options != its_options) refuse("options", options, its_options);
+  const auto add = [](std::int64_t &to, std::int64_t more) {
+    if (__builtin_add_overflow(to, more, &to))
+      throw Error(Errc::too_large, "merged models have more rows than can be counted");
+  };
+  add(info.rows, other.rows);
+  add(info.skipped, other.skipped);
+  if (info.incomplete && other.incomplete) add(*info.incomplete, *other.incomplete);
+  info.seconds += other.seconds;
+  if (info.version != other.version) info.version = library_version;
+}
+
 double Model::bic() const {
   if (draws.chains > 0) return std::numeric_limits<double>::quiet_NaN();
   return -2 * info.log_likelihood + free_parameters() * std::log(observations());

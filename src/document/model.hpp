@@ -111,6 +111,12 @@ class BAYES_API Model {
   /// known) to 1.
   virtual double relative_entropy() const;
 
+  /// Makes this model, of some rows, and `other`, of the same family and of other rows, the model
+  /// of all of them, as if it had been fitted to them at once. Throws Error: wrong_family if models
+  /// of this family cannot be put together; invalid_argument, naming what, if the two differ in
+  /// prior, options or columns; numeric or too_large where the fit would have.
+  virtual void merge(const Model &other);
+
   /// The whole model. The same model always gives the same document.
   Document to_document() const;
   /// Checks everything: throws Error(invalid_text) that names the invalid member. `find_reader`
@@ -128,6 +134,10 @@ class BAYES_API Model {
   /// the model family's own members
   virtual void write(Document &document) const = 0;
 };
+
+/// Adds up what both count: rows, those skipped and those incomplete. Throws
+/// Error(invalid_argument) if they differ in method or options; columns are the family's to check.
+BAYES_API void merge_info(ModelInfo &info, const ModelInfo &other);
 
 /// The bytes at the start of a model's byte form that identify its content: equal headers, equal
 /// models. Different models have different headers unless someone constructs a collision: the

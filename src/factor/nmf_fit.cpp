@@ -10,6 +10,7 @@
 #include "factor/nmf_starts.hpp"
 #include "factor/nmf_state.hpp"
 #include "fit/fit_run.hpp"
+#include "topics/topic_matching.hpp"
 
 namespace bayes {
 namespace {
@@ -101,12 +102,13 @@ class NmfFit {
             lines.learn_rate, others.learn_shape, others.learn_rate};
   }
 
-  /// Where a restart begins.
+  /// Where a restart begins: the first at the start model, if there is one.
   FactorState first_state(int restart) {
-    const bool by_vectors = options_.init == "nndsvd" && restart == 1;
-    FactorStart start = start_       ? from_model()
+    const int fresh = restart - (start_ ? 1 : 0);
+    const bool by_vectors = options_.init == "nndsvd" && fresh == 1;
+    FactorStart start = fresh == 0   ? from_model()
                         : by_vectors ? from_vectors()
-                                     : random_start(table_.lines, k_, options_.seed, restart);
+                                     : random_start(table_.lines, k_, options_.seed, fresh);
     FactorState out;
     out.others = std::move(start.others);
     out.lines = std::move(start.lines);
@@ -246,14 +248,51 @@ class NmfFit {
     model_->state->sum_up();
   }
 
-  /// By descending share, unless the start model has given them their numbers.
+  /// Of the keys that both know, those of the rows before those of the columns, each factor's
+  /// shares of all cells: of the start model, or of what was found.
+  TermTopics shares(bool of_start) const {
+    struct Key {
+      Side side;
+      std::int32_t in_start, found;
+    };
+    std::vector<Key> keys;
+    WorkPoll poll;
+    for (const Side which : {Side::row, Side::column}) {
+      const std::vector<std::string> &names = model_->state->side(which).keys;
+      for (std::size_t i = 0; i < names.size(); ++i) {
+        if (const std::int32_t from = start_->code(which, names[i]); from >= 0)
+          keys.push_back({which, from, std::int32_t(i)});
+        poll(40);
+      }
+    }
+    const NmfModel::State &state = of_start ? *start_->state : *model_->state;
+    TermTopics out(std::int32_t(keys.size()), k_);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      const NmfSide &side = state.side(keys[i].side);
+      for (int k = 0; k < k_; ++k) {
+        const double total = side.totals[std::size_t(k)];
+        if (total > 0)
+          out.of(std::int32_t(i))[k] =
+              state.shares[std::size_t(k)] / total *
+              side.expected(of_start ? keys[i].in_start : keys[i].found, k);
+      }
+      poll(4 * stride());
+    }
+    return out;
+  }
+
+  /// By descending share, or by the numbers of the start model, which its own run keeps.
   void order() {
-    if (start_) return;
+    if (start_ && run_.winner() == 1) return;
     std::vector<int> order(static_cast<std::size_t>(k_));
     std::iota(order.begin(), order.end(), 0);
-    const std::vector<double> &shares = model_->state->shares;
-    std::stable_sort(order.begin(), order.end(),
-                     [&](int a, int b) { return shares[std::size_t(a)] > shares[std::size_t(b)]; });
+    const std::vector<double> &of_all = model_->state->shares;
+    if (start_)
+      order = TopicReference(shares(false)).names_of(shares(true), control_);
+    else
+      std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+        return of_all[std::size_t(a)] > of_all[std::size_t(b)];
+      });
     for (NmfSide *const side : {&model_->state->row, &model_->state->column}) {
       std::vector<double> before(static_cast<std::size_t>(k_));
       WorkPoll poll;

@@ -45,7 +45,7 @@ void nmf_prior_lines(OptionTable &t, NmfOptions &o) {
 void lines(OptionTable &t, NmfOptions &o) {
   o.method_line(t, {"vi", "svi", "em", "squared"});
   o.iteration_lines(t, 1000);
-  o.restart_line(t, o.started);
+  o.restart_line(t, false);
   const bool may_miss = !o.squared() && !o.stochastic(), may_scale = o.method == "vi";
   if (t.reads()) {  // what the start model handed on
     o.missing_cells &= may_miss;
@@ -54,8 +54,8 @@ void lines(OptionTable &t, NmfOptions &o) {
   t.either("absent", o.missing_cells, "zero", "missing", may_miss);
   t.flag("hierarchical", o.hierarchical, may_scale);
   // Singular vectors are those of a table in which what is absent is 0.
-  if (t.reads()) o.init = o.started ? "start" : o.missing_cells ? "random" : "nndsvd";
-  t.choice("init", o.init, {"nndsvd", "random"}, !o.started);
+  if (t.reads()) o.init = o.missing_cells ? "random" : "nndsvd";
+  t.choice("init", o.init, {"nndsvd", "random"}, !o.started || o.restarts > 1);
   t.seed("seed", o.seed);
   t.number("max_seconds", o.max_seconds, above(0, 1e9));
   t.either("on_error", o.null_on_error, "error", "null");

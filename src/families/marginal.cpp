@@ -1,16 +1,15 @@
 #include "families/marginal.hpp"
 
 #include <algorithm>
-#include <boost/math/distributions/beta.hpp>
-#include <boost/math/distributions/gamma.hpp>
-#include <boost/math/distributions/students_t.hpp>
 #include <boost/math/policies/policy.hpp>
 #include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <stdexcept>
 
 #include "base/control.hpp"
+#include "base/incomplete.hpp"
 #include "base/special.hpp"
 
 namespace bayes {
@@ -23,85 +22,7 @@ namespace policies = boost::math::policies;
 using MarginalPolicy = policies::policy<policies::promote_double<false>,
                                         policies::overflow_error<policies::ignore_error>,
                                         policies::underflow_error<policies::ignore_error>>;
-using Beta = math::beta_distribution<double, MarginalPolicy>;
-using Gamma = math::gamma_distribution<double, MarginalPolicy>;
-using Student = math::students_t_distribution<double, MarginalPolicy>;
-
 constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
-
-/// Beyond these Boost.Math takes milliseconds, or forever; the approximations below are then right
-/// to nine digits and more of a standard deviation.
-constexpr double large_shape = 1e8, largest_other = 1e12;
-
-double normal_below(double z) { return std::erfc(-z / std::sqrt(2.0)) / 2; }
-
-/// A gamma variable of a large shape: the root of x / shape is nearly normal (Wilson and Hilferty
-/// 1931).
-struct LargeGamma {
-  double shape;
-  double below(double x) const {
-    return normal_below((std::cbrt(x / shape) - 1 + 1 / (9 * shape)) * 3 * std::sqrt(shape));
-  }
-  double quantile(double p) const {
-    const double root = 1 - 1 / (9 * shape) + normal_quantile(p) / (3 * std::sqrt(shape));
-    return shape * root * root * root;
-  }
-};
-
-/// Two large shapes: the same for a ratio of gamma variables (Paulson 1942).
-struct LargeBeta {
-  double a, b;
-  double below(double x) const {
-    const double root = std::cbrt(x / a * (b / (1 - x)));
-    return normal_below(((1 - small(b)) * root - (1 - small(a))) /
-                        std::sqrt(small(b) * root * root + small(a)));
-  }
-  double quantile(double p) const {
-    const double z = normal_quantile(p), u = 1 - small(a), v = 1 - small(b),
-                 root = (u * v + z * std::sqrt(u * u * small(b) + v * v * small(a) -
-                                               z * z * small(a) * small(b))) /
-                        (v * v - z * z * small(b)),
-                 odds = root * root * root * (a / b);
-    return odds / (1 + odds);
-  }
-  static double small(double shape) { return 1 / (9 * shape); }
-};
-
-double gamma_below(double shape, double x) {
-  return shape > large_shape ? LargeGamma{shape}.below(x) : math::cdf(Gamma(shape), x);
-}
-double gamma_above(double shape, double x) {
-  return shape > large_shape ? 1 - LargeGamma{shape}.below(x)
-                             : math::cdf(math::complement(Gamma(shape), x));
-}
-double gamma_quantile(double shape, double p) {
-  return shape > large_shape ? LargeGamma{shape}.quantile(p) : math::quantile(Gamma(shape), p);
-}
-/// With probability p above it.
-double upper_gamma_quantile(double shape, double p) {
-  return shape > large_shape ? LargeGamma{shape}.quantile(1 - p)
-                             : math::quantile(math::complement(Gamma(shape), p));
-}
-
-/// Shapes so small that a probability is 0 or 1 for all that a double can tell.
-bool two_valued(double a, double b) { return a + b < 1e-10; }
-
-/// Of a beta variable one of whose shapes is beyond comparison with the other, the probability that
-/// has the small one is a gamma variable over the large one.
-double beta_below(double a, double b, double x) {
-  if (two_valued(a, b)) return b / (a + b);
-  if (std::min(a, b) > large_shape) return LargeBeta{a, b}.below(x);
-  if (b > largest_other) return gamma_below(a, x * b);
-  if (a > largest_other) return gamma_above(b, (1 - x) * a);
-  return math::cdf(Beta(a, b), x);
-}
-double beta_quantile(double a, double b, double p) {
-  if (two_valued(a, b)) return p > b / (a + b);
-  if (std::min(a, b) > large_shape) return LargeBeta{a, b}.quantile(p);
-  if (b > largest_other) return gamma_quantile(a, p) / b;
-  if (a > largest_other) return 1 - upper_gamma_quantile(b, p) / a;
-  return math::quantile(Beta(a, b), p);
-}
 
 /// The p-quantile of the distribution in its standard form; of `root` that of chi-square(a) / 2
 /// with probability p above it.
@@ -109,7 +30,7 @@ double standard_quantile(const Marginal &m, double p) {
   switch (m.kind) {
     case Marginal::Kind::beta: return beta_quantile(m.a, m.b, p);
     case Marginal::Kind::gamma: return gamma_quantile(m.a, p);
-    case Marginal::Kind::student: return math::quantile(Student(m.a), p);
+    case Marginal::Kind::student: return student_quantile(m.a, p);
     case Marginal::Kind::normal: return normal_quantile(p);
     case Marginal::Kind::root: break;
   }
@@ -156,7 +77,7 @@ double Marginal::probability_below(double x) const {
              : x <= 0 || certain(*this)     ? 0
                                             : beta_below(a, b, x);
     case Kind::gamma: return x <= 0 ? 0 : gamma_below(a, x * b);
-    case Kind::student: return math::cdf(Student(a), (x - location) / b);
+    case Kind::student: return student_below(a, (x - location) / b);
     case Kind::normal: return normal_below((x - location) / b);
     case Kind::root: break;
   }
@@ -165,12 +86,7 @@ double Marginal::probability_below(double x) const {
 
 double Marginal::quantile(double p) const {
   if (certain(*this)) return a > 0;
-  double y;
-  try {
-    y = standard_quantile(*this, p);
-  } catch (const std::exception &) {
-    return undefined;
-  }
+  const double y = standard_quantile(*this, p);
   switch (kind) {
     case Kind::beta: return y;
     case Kind::gamma: return y / b;
@@ -255,6 +171,7 @@ double MarginalMixture::quantile(double p) const {
       poll_here();
       double sum = 0;
       for (const Marginal &part : parts_) sum += part.probability_below(x);
+      if (std::isnan(sum)) throw std::domain_error("a probability is not found");
       return sum / double(parts_.size()) - p;
     };
     const double at_low = error(low), at_high = error(high);

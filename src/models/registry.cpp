@@ -1,4 +1,7 @@
 // The families that a stored model can be of: one line each.
+#include "classification/nb.hpp"
+#include "conjugate/conjugate.hpp"
+#include "conjugate/dirichlet_categorical.hpp"
 #include "document/model.hpp"
 #include "factor/nmf.hpp"
 #include "factor/pmf.hpp"
@@ -6,6 +9,7 @@
 #include "mixture/bmm.hpp"
 #include "mixture/dpmm.hpp"
 #include "mixture/gmm.hpp"
+#include "regression/binary_regression.hpp"
 #include "regression/linreg.hpp"
 #include "topics/lda.hpp"
 
@@ -25,7 +29,14 @@ constexpr Family families[] = {
     {"lda", read_topic_model},
     {"nmf", read_nmf_model},
     {"pmf", read_pmf_model},
+    {"logreg", read_logistic_regression},
+    {"probit", read_probit_regression},
     {"linreg", read_linreg_model},
+    {"nb", read_bayes_classifier},
+    {"beta_bernoulli", read_beta_bernoulli},
+    {"dirichlet_categorical", read_dirichlet_categorical},
+    {"gamma_poisson", read_gamma_poisson},
+    {"normal_inverse_gamma", read_normal_inverse_gamma},
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "topics/lda_sampling.hpp"
 #include "topics/lda_state.hpp"
 #include "topics/lda_variational.hpp"
+#include "topics/topic_matching.hpp"
 #include "topics/topic_starts.hpp"
 
 namespace bayes {
@@ -98,20 +99,27 @@ class TopicFit {
         control_);
   }
 
+  /// Given parameters of the prior hold in every run.
+  void take_given(LdaPrior &prior) const {
+    if (options_.alpha)
+      prior.alpha = options_.alpha->shape.empty()
+                        ? std::vector<double>(std::size_t(k_), options_.alpha->values[0])
+                        : options_.alpha->values;
+    if (options_.eta) prior.eta = *options_.eta;
+  }
+
   void find_prior() {
     // Where they are learned, what learning begins with: documents of many topics, topics of few
     // terms. From documents of few topics, what topics have in common would be learned to stay.
     prior_.alpha = std::vector<double>(std::size_t(k_), std::min(0.5, 25.0 / k_));
     prior_.eta = 0.02;
+    take_given(prior_);
+    fresh_ = {prior_.alpha, prior_.eta, {}};
     if (start_) {
       prior_.alpha = start_->alpha();
       if (start_->eta() > 0) prior_.eta = start_->eta();
     }
-    if (options_.alpha)
-      prior_.alpha = options_.alpha->shape.empty()
-                         ? std::vector<double>(std::size_t(k_), options_.alpha->values[0])
-                         : options_.alpha->values;
-    if (options_.eta) prior_.eta = *options_.eta;
+    take_given(prior_);
     if (options_.update) {
       prior_.added = numbers_of_start();
       // at least 0, whatever was rounded
@@ -185,11 +193,15 @@ class TopicFit {
     }
   }
 
+  /// Of restarts the first one does, of chains all.
+  bool begins_at_model(int number) const { return start_ && (number == 1 || options_.sampled()); }
+
   /// Where a restart or a chain begins.
   TopicStart first_topics(int number) const {
-    if (start_) return topics_of_start();
-    TopicStart out = starting_topics(corpus_, {prior_.alpha, prior_.eta, {}}, options_.drawn(),
-                                     options_.seed, number, run_.schedule(), control_);
+    if (begins_at_model(number)) return topics_of_start();
+    TopicStart out =
+        starting_topics(corpus_, {fresh_.alpha, fresh_.eta, {}}, options_.drawn(), options_.seed,
+                        number - (start_ ? 1 : 0), run_.schedule(), control_);
     if (prior_.added.terms()) plant_seeds(out);
     if (!options_.sampled() && options_.method != "cvb0") mix(out);
     return out;
@@ -246,7 +258,6 @@ class TopicFit {
   }
 
   void fit() {
-    const TopicTask task{corpus_, options_, prior_.added};
     TopicRun best = run_.best_of_restarts(
         corpus_,
         [&](int restart) {
@@ -258,6 +269,8 @@ class TopicFit {
           return state;
         },
         [&](TopicState state, Corpus &) {
+          const TopicTask task{corpus_, options_, prior_.added,
+                               begins_at_model(run_.schedule().restart)};
           return run_topics(task, std::move(state), run_.schedule(), control_);
         });
     TopicState &state = best.state;
@@ -326,16 +339,39 @@ class TopicFit {
     model_->state->weights = std::move(tokens);
   }
 
-  /// By descending weight, unless somebody has named the topics.
+  /// The topics' shares of all tokens, term by term: `numbers` become that.
+  TermTopics shares(TermTopics numbers, const std::vector<double> &totals,
+                    const std::vector<double> &weights) const {
+    std::vector<double> factors(std::size_t(k_), 0.0);
+    for (std::size_t k = 0; k < factors.size(); ++k) factors[k] = weights[k] / totals[k];
+    each_term(numbers, [&](std::int32_t w) {
+      for (std::size_t k = 0; k < factors.size(); ++k) numbers.of(w)[k] *= factors[k];
+    });
+    return numbers;
+  }
+
+  /// Which topic has the place of each of the start model's: the one that shares its terms.
+  std::vector<int> order_of_start() const {
+    const TopicModel::State &found = *model_->state;
+    return TopicReference(shares(found.fitted.numbers, found.fitted.totals, found.weights))
+        .names_of(shares(numbers_of_start(), start_->state->fitted.totals, start_->weights()),
+                  control_);
+  }
+
+  /// By descending weight, unless somebody has named the topics: a prior, or a start model, whose
+  /// own run keeps its numbers.
   void order() {
-    if (start_ || !options_.terms.is_null() || (options_.alpha && !options_.alpha->shape.empty()))
-      return;
+    if (!options_.terms.is_null() || (options_.alpha && !options_.alpha->shape.empty())) return;
+    if (start_ && run_.winner() == 1) return;
     TopicModel::State &state = *model_->state;
     std::vector<int> order(static_cast<std::size_t>(k_));
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-      return state.weights[std::size_t(a)] > state.weights[std::size_t(b)];
-    });
+    if (start_)
+      order = order_of_start();
+    else
+      std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+        return state.weights[std::size_t(a)] > state.weights[std::size_t(b)];
+      });
     state.weights = reordered(state.weights, order);
     const auto reorder = [&](FittedTopics &topics) {
       topics.numbers = reordered(topics.numbers, order);
@@ -353,6 +389,8 @@ class TopicFit {
   const int k_;
   const std::int32_t v_;
   LdaPrior prior_;
+  /// what learning begins with in a run that does not begin at the start model
+  LdaPrior fresh_;
   std::unique_ptr<TopicModel> model_ = std::make_unique<TopicModel>();
   FitRun run_;
 };

@@ -119,7 +119,7 @@ void lines(OptionTable &t, LdaOptions &o) {
   o.method_line(t, {"vi", "em", "svi", "cvb0", "gibbs", "collapsed"});
   o.iteration_lines(t, 1000);
   o.chains.stored_line(t, o.sampled());
-  o.restart_line(t, o.started || o.sampled());
+  o.restart_line(t, o.update || o.sampled());
   t.seed("seed", o.seed);
   t.number("max_seconds", o.max_seconds, above(0, 1e9), !o.sampled());
   t.either("on_error", o.null_on_error, "error", "null");

@@ -79,7 +79,7 @@ class BatchTopics final : public detail::Iteration {
     if (fresh)
       grow(state_.documents,
            std::size_t(task_.corpus.totals().documents) * std::size_t(state_.counts.stride()));
-    statistics_ = local_pass(task_.corpus, side_.factors, prior, limits(index), fresh, index,
+    statistics_ = local_pass(task_.corpus, side_.factors, prior, limits(fresh), fresh, index,
                              state_.documents, control);
     state_.tokens.assign(statistics_.tokens().begin(),
                          statistics_.tokens().begin() + state_.counts.topics());
@@ -103,7 +103,7 @@ class BatchTopics final : public detail::Iteration {
  private:
   /// Few updates in a pass: later ones go on from there. Given topics are better not blurred at
   /// once by proportions that do not fit them yet.
-  LocalLimits limits(int index) const { return {options_.started && index == 0 ? 100 : 4, 1e-3}; }
+  LocalLimits limits(bool fresh) const { return {task_.from_model && fresh ? 100 : 4, 1e-3}; }
 
   void learn(double rho) {
     const double documents = double(statistics_.documents());

@@ -41,6 +41,8 @@ struct TopicTask {
   const LdaOptions &options;
   /// what a prior adds to eta; may be empty
   const TermTopics &added;
+  /// the topics that runs begin with are those of a model
+  bool from_model = false;
 };
 
 /// Doubles that a run has in memory, with its state, documents and what threads need.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/assignment.hpp"
 #include "base/simd.hpp"
@@ -17,7 +18,24 @@ TopicReference::TopicReference(const TopicCounts &counts)
   }
 }
 
+TopicReference::TopicReference(TermTopics numbers) : roots_(std::move(numbers)) {
+  WorkPoll poll;
+  for (std::int32_t w = 0; w < roots_.terms(); ++w) {
+    for (int k = 0; k < roots_.topics(); ++k) roots_.of(w)[k] = std::sqrt(roots_.of(w)[k]);
+    poll(4 * std::size_t(roots_.topics()));
+  }
+}
+
 std::vector<int> TopicReference::names_of(const TopicCounts &counts, Control &control) const {
+  return match(counts, control);
+}
+
+std::vector<int> TopicReference::names_of(const TermTopics &numbers, Control &control) const {
+  return match(numbers, control);
+}
+
+template <class Numbers>
+std::vector<int> TopicReference::match(const Numbers &counts, Control &control) const {
   const int topics = counts.topics(), stride = counts.stride();
   const auto k = std::size_t(topics);
   Buffer rows(k * std::size_t(stride), 0.0);

@@ -66,6 +66,40 @@ double worst_match(const std::vector<std::vector<double>> &truth, const TopicMod
   return worst;
 }
 
+/// The model with these of its topics in this order, each a tenth of itself and for the rest what
+/// all have in common.
+Fitted blurred(const TopicModel &model, const std::vector<std::size_t> &order) {
+  const std::size_t k = order.size(), v = model.terms().size();
+  Document document = model.to_document();
+  const auto old = [&](const char *key) { return document.find(key)->as<Tensor>()->values; };
+  const std::vector<double> topics = old("topics"), weights = old("weights");
+  Tensor blurred{{std::int64_t(k), std::int64_t(v)}, {}}, reordered{{std::int64_t(k)}, {}};
+  for (const std::size_t j : order) {
+    reordered.values.push_back(weights[j]);
+    for (std::size_t w = 0; w < v; ++w) {
+      double sum = 0;
+      for (std::size_t i = 0; i < k; ++i) sum += topics[i * v + w];
+      blurred.values.push_back(0.1 * topics[j * v + w] + 0.9 * sum / double(k));
+    }
+  }
+  document.set("topics", blurred).set("weights", reordered);
+  document.set("alpha", Tensor{{std::int64_t(k)}, std::vector<double>(k, 0.3)});
+  return Fitted(dynamic_cast<TopicModel *>(bayes::Model::from_document(document).release()));
+}
+
+/// The topic that is nearest.
+int nearest(const std::vector<double> &topic, const TopicModel &model) {
+  int best = 0;
+  double least = HUGE_VAL;
+  for (int k = 0; k < model.size(); ++k) {
+    const std::vector<double> other = model.topic(k);
+    double sum = 0;
+    for (std::size_t w = 0; w < topic.size(); ++w) sum += std::abs(topic[w] - other[w]);
+    if (sum < least) least = sum, best = k;
+  }
+  return best;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(lda)
@@ -387,6 +421,46 @@ BOOST_AUTO_TEST_CASE(a_fit_begins_at_a_model) {
   }
 }
 
+// A start model so blurred that a few iterations from it are worse than from fresh topics.
+BOOST_AUTO_TEST_CASE(fresh_restarts_beside_a_start_keep_its_numbers) {
+  const Corpus documents = synthetic(300, 30, 5, 40, 6);
+  for (const char *const method : {"vi", "em", "svi", "cvb0"}) {
+    Options few = {{"method", method}, {"max_iter", 2}, {"tol", 0}};
+    const auto with = [&few](const char *key, Document value) {
+      Options out = few;
+      out.emplace_back(key, std::move(value));
+      return out;
+    };
+    const Fitted first = fitted(documents, 30, 5, with("restarts", 2)),
+                 start = blurred(*first, {3, 0, 4, 1, 2}),
+                 alone = fitted(documents, 30, 0, few, 1, start.get()),
+                 best = fitted(documents, 30, 0, with("restarts", 3), 1, start.get());
+    BOOST_TEST(best->trace.size() == 3);
+    BOOST_TEST(best->trace[0] == alone->trace[0]);
+    BOOST_TEST(best->info.objective > alone->info.objective, method);
+    // Fresh ones know nothing of the start. (Minibatches are named by the number of the restart.)
+    if (std::strcmp(method, "svi") != 0) {
+      BOOST_TEST(best->info.objective == first->info.objective, method);
+      for (const int restart : {0, 1})
+        BOOST_TEST(best->trace[at(restart) + 1] == first->trace[at(restart)], method);
+    }
+    std::vector<int> names;
+    for (int k = 0; k < 5; ++k) names.push_back(nearest(best->topic(k), *start));
+    BOOST_TEST((names == std::vector<int>{0, 1, 2, 3, 4}), method);
+    // A prior names topics too: of its own number each has its own alpha.
+    const Tensor alpha{{5}, {0.1, 0.2, 0.3, 0.4, 0.5}};
+    const Options given = {
+        {"method", method}, {"max_iter", 2}, {"restarts", 2}, {"prior", prior({{"alpha", alpha}})}};
+    BOOST_TEST(fitted(documents, 30, 0, given, 1, start.get())->alpha() == alpha.values);
+  }
+  const Fitted first = fitted(small, 30, 4, {});
+  BOOST_TEST((bits(*fitted(small, 30, 0, {{"restarts", 1}}, 1, first.get())) ==
+              bits(*fitted(small, 30, 0, {}, 1, first.get()))));
+  BOOST_TEST(message_of([&] {
+               fitted(small, 30, 0, {{"restarts", 2}}, 1, first.get(), true);
+             }) == "option \"restarts\" does not apply to an update by method vi");
+}
+
 // Documents one after the other are worth about as much as all at once.
 BOOST_AUTO_TEST_CASE(updates_take_the_posterior_as_prior) {
   const Corpus documents = synthetic(400, 40, 4, 40, 11);
@@ -409,92 +483,6 @@ BOOST_AUTO_TEST_CASE(updates_take_the_posterior_as_prior) {
   const Fitted point = fitted(first, 40, 4, {{"method", "em"}});
   BOOST_TEST(message_of([&] { fitted(second, 40, 0, {}, 1, point.get(), true); }) ==
              "this model cannot be updated: it was fitted by method em");
-}
-
-BOOST_AUTO_TEST_CASE(a_fit_can_be_cancelled) {
-  struct Impatient final : Control {
-    int polls = 0;
-    bool pending() const noexcept override { return polls > 0; }
-    void poll() override {
-      if (++polls > 3) throw Error(bayes::Errc::internal, "cancelled");
-    }
-  };
-  MemoryCorpus corpus = corpus_of(small, 30);
-  for (const char *const method : {"vi", "em", "svi", "cvb0"}) {
-    Impatient control;
-    control.threads = 2;
-    const Document options(Options{{"method", method}, {"tol", 0}});
-    BOOST_TEST(message_of([&] {
-                 bayes::lda_fit(corpus, names(30), 4, options, nullptr, false, control);
-               }) == "cancelled");
-  }
-}
-
-BOOST_AUTO_TEST_CASE(too_much_memory_is_refused_before_it_is_taken) {
-  MemoryCorpus corpus = corpus_of(small, 30);
-  Control control;
-  control.memory = 100000;
-  const auto fit = [&](const char *method, int k) {
-    return message_of([&] {
-      bayes::lda_fit(corpus, names(30), k, Document(Options{{"method", method}}), nullptr, false,
-                     control);
-    });
-  };
-  BOOST_TEST(fit("vi", 2000).find("fitting 2000 topics of 30 terms takes about") == 0,
-             fit("vi", 2000));
-  BOOST_TEST(fit("vi", 4) == "no error");
-}
-
-BOOST_AUTO_TEST_CASE(options_are_checked) {
-  const auto refused = [](Options options) {
-    return message_of([&] { fitted(small, 30, 3, std::move(options)); });
-  };
-  const auto with = [&](const char *key, Document value) {
-    return refused({{"prior", prior({{key, std::move(value)}})}});
-  };
-  BOOST_TEST(with("alpha", 0) ==
-             "option \"prior.alpha\" contains 0.0, but must be greater than 0 and at most 1000000");
-  const std::string alpha =
-      ", but must be a number greater than 0, an array of 3 of them, "
-      "\"symmetric\" or \"asymmetric\"";
-  BOOST_TEST(with("alpha", "flat") == "option \"prior.alpha\" is \"flat\"" + alpha);
-  BOOST_TEST(with("alpha", Tensor{{2}, {1, 1}}) ==
-             "option \"prior.alpha\" is an array of 2 numbers" + alpha);
-  BOOST_TEST(with("eta", -1) ==
-             "option \"prior.eta\" is -1, but must be a number greater than 0, "
-             "or \"learned\"");
-  BOOST_TEST(with("beta", 1).find("unknown option \"prior.beta\"") == 0);
-  BOOST_TEST(
-      with("terms", Document::List(2)).find("option \"prior.terms\" is an array, but must") == 0);
-  BOOST_TEST(refused({{"method", "em"}, {"prior", prior({{"eta", 1}})}})
-                 .find("option \"prior.eta\" does not apply to method em") == 0);
-  BOOST_TEST(refused({{"batch_size", 5}}).find("option \"batch_size\" does not apply") == 0);
-  BOOST_TEST(refused({{"max_share", 1.5}}) != "no error");
-  BOOST_TEST(refused({{"vocabulary", 3}}).find("option \"vocabulary\" is 3") == 0);
-  BOOST_TEST(message_of([] { fitted(small, 30, 0, {}); }) ==
-             "k is 0, but must be a whole number from 1 to 10000");
-  const bayes::LdaRowOptions rows =
-      bayes::lda_check_options(2,
-                               Document(Options{{"method", "gibbs"},
-                                                {"min_documents", 3},
-                                                {"max_share", 0.5},
-                                                {"max_terms", 7},
-                                                {"on_error", "null"},
-                                                {"vocabulary", Document::List{"a", "b"}}}),
-                               nullptr, false);
-  BOOST_TEST((rows.min_documents == 3 && rows.max_terms == 7));
-  BOOST_TEST(rows.max_share == 0.5);
-  BOOST_TEST((rows.null_on_error && rows.whole_counts));
-  BOOST_TEST((rows.vocabulary == std::vector<std::string>{"a", "b"}));
-}
-
-BOOST_AUTO_TEST_CASE(options_in_force_can_be_used_again) {
-  for (const char *const method : {"vi", "em", "svi", "cvb0"}) {
-    const Fitted a = fitted(small, 30, 3, {{"method", method}, {"max_iter", 20}});
-    const Fitted b = fitted(small, 30, 3, *a->info.options.as<Document::Object>());
-    b->info.given_prior = {};  // nothing was given to the other
-    BOOST_TEST((bits(*a) == bits(*b)));
-  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

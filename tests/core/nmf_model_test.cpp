@@ -14,6 +14,35 @@ BOOST_AUTO_TEST_SUITE(nmf_model)
 
 namespace {
 
+/// The model with its factors in this order, each a tenth of itself and for the rest what all have
+/// in common; one column has another key, and so have all rows if they are `others`.
+Model blurred(const NmfModel &model, const std::vector<std::size_t> &order, bool others) {
+  const std::size_t k = order.size();
+  const bool gamma = model.info.method == "vi" || model.info.method == "svi";
+  Document document = model.to_document();
+  for (const char *const side : {"row", "column"}) {
+    Document of = *document.find(side);
+    const char *const key = gamma ? "shape" : "value";
+    const bayes::Tensor old = *of.find(key)->as<bayes::Tensor>();
+    bayes::Tensor now{old.shape, {}};
+    for (std::size_t i = 0; i < old.values.size(); i += k) {
+      double sum = 0;
+      for (std::size_t j = 0; j < k; ++j) sum += old.values[i + j];
+      for (const std::size_t j : order)
+        now.values.push_back(0.1 * old.values[i + j] + 0.9 * sum / double(k));
+    }
+    of.set(key, now);
+    if (gamma) of.set("rate", bayes::Tensor{{std::int64_t(k)}, std::vector<double>(k, 1.0)});
+    Document::List keys = *of.find("keys")->as<Document::List>();
+    const bool rows = side[0] == 'r';
+    for (std::size_t i = 0; i < keys.size(); ++i)
+      if (rows ? others : i == 0) keys[i] = Document("other" + std::to_string(i));
+    of.set("keys", std::move(keys));
+    document.set(side, std::move(of));
+  }
+  return Model(dynamic_cast<NmfModel *>(bayes::Model::from_document(document).release()));
+}
+
 std::string message_of_fit(const Cells &x, int k, Options options) {
   return topics::message_of([&] { fitted(x, k, std::move(options)); });
 }
@@ -252,6 +281,42 @@ BOOST_AUTO_TEST_CASE(a_start_model_keeps_its_numbers) {
       BOOST_TEST(same > 0.7 * std::sqrt(squares_a * squares_b));
     }
   }
+}
+
+// A start model so blurred that a few iterations from it are worse than from fresh weights. Its
+// columns come in part, and one that it does not know.
+BOOST_AUTO_TEST_CASE(fresh_restarts_beside_a_start_keep_its_numbers) {
+  const Cells x = counts(40, 12, 3, 60, 13);
+  for (const char *const method : {"vi", "em", "squared", "svi"})
+    for (const bool other_rows : {false, true}) {
+      Options few = {{"method", method}, {"max_iter", 5}, {"tol", 0}};
+      const auto with = [&few](const char *key, Document value) {
+        Options out = few;
+        out.emplace_back(key, std::move(value));
+        return out;
+      };
+      const Model first = fitted(x, 3, with("restarts", 2)),
+                  start = blurred(*first, {2, 0, 1}, other_rows),
+                  alone = fitted(x, 0, few, Control(), start.get()),
+                  best = fitted(x, 0, with("restarts", 3), Control(), start.get());
+      BOOST_TEST(best->trace.size() == 3);
+      BOOST_TEST(best->trace[0] == alone->trace[0]);
+      BOOST_TEST(best->trace[1] == first->trace[0]);
+      BOOST_TEST(best->trace[2] == first->trace[1]);
+      BOOST_TEST(best->info.objective > alone->info.objective);
+      BOOST_TEST(best->info.objective == first->info.objective);
+      // The same weights, by the numbers of the start.
+      const Cells a = values(*first, Side::column), b = values(*best, Side::column);
+      for (std::size_t j = 0; j < a.size(); ++j)
+        BOOST_TEST((b[j] == std::vector<double>{a[j][2], a[j][0], a[j][1]}), method);
+      BOOST_TEST(best->predict(3, 4).mean == first->predict(3, 4).mean,
+                 boost::test_tools::tolerance(1e-12));
+    }
+  BOOST_TEST((message_of_fit(x, 3, {{"init", "random"}}) == "no error"));
+  const Model first = fitted(x, 3, {});
+  BOOST_TEST(topics::message_of([&] {
+               fitted(x, 0, {{"init", "random"}}, Control(), first.get());
+             }) == "option \"init\" does not apply to a fit that starts from a model by method vi");
 }
 
 BOOST_AUTO_TEST_CASE(hard_tables) {

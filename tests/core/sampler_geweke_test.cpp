@@ -71,42 +71,65 @@ template <class Q> World draw_world(const Q &prior, SamplerSetting setting, int 
 const char *const names[] = {"alpha",      "log alpha",   "K",    "K = 1",
                              "alpha K",    "together",    "rows", "rows together",
                              "rows apart", "log marginal"};
-template <class Q> std::vector<double> quantities(const World &world, const Q &prior) {
+std::vector<double> quantities(const World &world, double log_marginal) {
+  const int k = int(sizes(world.labels).size());
+  const bool together = world.labels[0] == world.labels[1];
+  double squares = 0;  // of what is observed
+  const auto square_of = [](const auto &row) {
+    return row.array().isNaN().select(0, row).matrix().squaredNorm();
+  };
+  for (Eigen::Index i = 0; i < world.x.rows(); ++i)
+    squares += std::log1p(square_of(world.x.row(i)));
+  const double near = std::exp(-square_of((world.x.row(0) - world.x.row(1)).eval()));
+  return {world.alpha,      std::log(world.alpha), double(k), double(k == 1),
+          world.alpha * k,  double(together),      squares,   together * near,
+          !together * near, log_marginal};
+}
+template <class Q> double log_marginal(const World &world, const Q &prior) {
   Control control;
   auto rows = support::rows_of(world.x);
   const int k = int(sizes(world.labels).size());
-  const bool together = world.labels[0] == world.labels[1];
-  double squares = 0;
-  for (Eigen::Index i = 0; i < world.x.rows(); ++i)
-    squares += std::log1p(world.x.row(i).squaredNorm());
-  const double near = std::exp(-(world.x.row(0) - world.x.row(1)).squaredNorm());
-  return {
-      world.alpha,
-      std::log(world.alpha),
-      double(k),
-      double(k == 1),
-      world.alpha * k,
-      double(together),
-      squares,
-      together * near,
-      !together * near,
-      log_marginal_likelihood(statistics_of_labels(rows, prior, world.labels.data(), k, control),
-                              replicate(prior, k))};
+  return log_marginal_likelihood(statistics_of_labels(rows, prior, world.labels.data(), k, control),
+                                 replicate(prior, k));
 }
 
 /// Means of the quantities over batches.
 using Means = std::vector<std::vector<double>>;
-template <class Q> void note(const World &world, const Q &prior, int t, int all, Means &means) {
+void note(const World &world, double log_marginal, int t, int all, Means &means) {
   means.resize(std::size(names), std::vector<double>(batches));
-  const auto values = quantities(world, prior);
+  const auto values = quantities(world, log_marginal);
   for (std::size_t q = 0; q < values.size(); ++q)
     means[q][std::size_t(t / (all / batches))] += values[q] / (all / batches);
 }
-template <class Q> Means independent_means(const Q &prior, const SamplerSetting &setting, int n) {
+/// Some rows lose an element, and one all.
+void make_holes(Matrix &x) {
+  for (Eigen::Index i = 0; i < x.rows(); ++i)
+    for (Eigen::Index j = 0; j < x.cols(); ++j)
+      if (i == 3 || (i % 4 == 1 && i / 4 % x.cols() == j)) x(i, j) = NAN;
+}
+template <class Q>
+Means independent_means(const Q &prior, const SamplerSetting &setting, int n, bool holes = false) {
   Random random(setting.seed, 1, 2, 3);
   const int all = effort(20000);
   Means out;
-  for (int t = 0; t < all; ++t) note(draw_world(prior, setting, n, random), prior, t, all, out);
+  for (int t = 0; t < all; ++t) {
+    World world = draw_world(prior, setting, n, random);
+    // Samplers of normals complete the rows, those of products know marginals.
+    if (holes && !std::is_same_v<Q, NormalWishart>) make_holes(world.x);
+    const double of_rows = log_marginal(world, prior);
+    if (holes) make_holes(world.x);
+    note(world, of_rows, t, all, out);
+  }
+  return out;
+}
+
+/// The largest difference of a chain's means, in standard errors.
+Largest largest_difference(Means means, const Means &independent) {
+  Largest out;
+  for (std::size_t q = 0; q < means.size(); ++q) {
+    for (std::size_t b = 0; b < batches; ++b) means[q][b] -= independent[q][b];
+    out.take(z_score(means[q], 0), names[q]);
+  }
   return out;
 }
 
@@ -129,14 +152,37 @@ Largest geweke(const Means &independent, const Q &prior, const Q &believed,
     world.alpha = sampler.concentration();
     world.labels.assign(sampler.labels().begin(), sampler.labels().end());
     draw_rows(draw(Q(sampler.components()), random), world, random);
-    note(world, prior, t, all, means);
+    note(world, log_marginal(world, prior), t, all, means);
   }
-  Largest out;
-  for (std::size_t q = 0; q < means.size(); ++q) {
-    for (std::size_t b = 0; b < batches; ++b) means[q][b] -= independent[q][b];
-    out.take(z_score(means[q], 0), names[q]);
+  return largest_difference(std::move(means), independent);
+}
+
+/// The same of rows that miss elements, which are missing anew after every update. A sampler of
+/// normals, which draws them, begins with the prior's mean in their place: each sweep forgets most
+/// of that, as few elements are missing, so after the last of some there is nothing left of it.
+constexpr int sweeps_of_update = 6;
+template <class Q>
+Largest geweke_with_holes(const Means &independent, const Q &prior, const Q &believed,
+                          const SamplerSetting &setting, const char *method, int n, int all) {
+  Random random(setting.seed, 3, 2, 2);
+  World world = draw_world(prior, setting, n, random);
+  SamplerSetting now = setting;
+  Control control;
+  Means means;
+  for (int t = 0; t < all; ++t) {
+    make_holes(world.x);
+    auto rows = support::rows_of(world.x);
+    rows.set_incomplete(true);
+    if (now.learn_concentration) now.partition.set_concentration(world.alpha);
+    const auto sampler = make_sampler(method, rows, believed, now, world.labels, control);
+    for (int s = 0; s < sweeps_of_update; ++s) sampler->sweep(t * sweeps_of_update + s, control);
+    world.alpha = sampler->concentration();
+    world.labels.assign(sampler->labels().begin(), sampler->labels().end());
+    draw_rows(draw(Q(sampler->components()), random), world, random);
+    make_holes(world.x);
+    note(world, sampler->log_marginal(), t, all, means);
   }
-  return out;
+  return largest_difference(std::move(means), independent);
 }
 
 const auto learning = setting_of(PartitionPrior::dirichlet_process(1), 5, &concentration_prior);
@@ -161,9 +207,35 @@ template <class Q> void check_all(const std::string &name, const Q &prior, int n
   check<FiniteSampler<Q>>(name + ", finite", of_three, prior, three_components, n, 3);
 }
 
+template <class Q>
+void check_with_holes(const std::string &name, const Q &prior, int n, const char *method,
+                      const SamplerSetting &setting) {
+  const Largest largest = geweke_with_holes(independent_means(prior, setting, n, true), prior,
+                                            prior, setting, method, n, effort(4800));
+  BOOST_TEST(largest.z < largest_z, name << ' ' << method << ": " << largest.what << " is "
+                                         << largest.z << " standard errors off");
+  BOOST_TEST_MESSAGE(name << ' ' << method << ": " << largest.z << ' ' << largest.what);
+}
+
+ProductPosterior a_number_and_a_category() {
+  return products::some_prior({{kind_of<UnivariateNormal>}, {kind_of<Categorical>, 3}});
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(sampler_geweke)
+
+BOOST_AUTO_TEST_CASE(rows_that_miss_elements) {
+  const auto full = normal_prior(full_covariance, 2),
+             diagonal = normal_prior(diagonal_covariance, 2);
+  const ProductPosterior columns = a_number_and_a_category();
+  check_with_holes("full", full, 7, "collapsed", learning);
+  check_with_holes("full", full, 7, "gibbs", three_components);
+  check_with_holes("diagonal", diagonal, 7, "gibbs", learning);
+  check_with_holes("diagonal", diagonal, 7, "collapsed", three_components);
+  check_with_holes("columns", columns, 7, "collapsed", three_components);
+  check_with_holes("columns", columns, 7, "gibbs", learning);
+}
 
 BOOST_AUTO_TEST_CASE(normal_rows) {
   check_all("full", normal_prior(full_covariance, 2), 7);
@@ -269,6 +341,20 @@ BOOST_AUTO_TEST_CASE(faults_are_found) {
   SamplerSetting setting = learning;
   setting.concentration.rate = 2.5;
   find(std::type_identity<CollapsedSampler<Q>>(), prior, setting);
+  const auto find_with_holes = [](const auto &truth, const auto &believed) {
+    const Largest largest =
+        geweke_with_holes(independent_means(truth, learning, 7, true), truth, believed, learning,
+                          "collapsed", 7, full_effort(2400));
+    BOOST_TEST((largest.z > 1.5 * largest_z && std::isfinite(largest.z)),
+               largest.what << ' ' << largest.z);
+  };
+  const Q full = normal_prior(full_covariance, 2);
+  other = full;
+  other.B[0] *= 3;
+  find_with_holes(full, other);
+  ProductPosterior columns = a_number_and_a_category(), wrong = columns;
+  wrong.values *= 2;
+  find_with_holes(columns, wrong);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -18,6 +18,9 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
+#include "classification/nb.hpp"
+#include "conjugate/conjugate.hpp"
+#include "conjugate/dirichlet_categorical.hpp"
 #include "document/document.hpp"
 #include "document/model.hpp"
 #include "factor/nmf.hpp"
@@ -89,6 +92,12 @@ void use(const Model &model) {
     use_regression(*linreg);
   } else if (const auto *pmf = dynamic_cast<const bayes::PmfModel *>(&model)) {
     use_ratings(*pmf);
+  } else if (const auto *nb = dynamic_cast<const bayes::BayesClassifier *>(&model)) {
+    use_classes(*nb);
+  } else if (const auto *sums = dynamic_cast<const bayes::ConjugateModel *>(&model)) {
+    use_conjugate(*sums);
+  } else if (const auto *labels = dynamic_cast<const bayes::DirichletCategorical *>(&model)) {
+    use_labels(*labels);
   } else if (!dynamic_cast<const Bare *>(&model)) {
     fail("a model that this fuzzer does not use");
   }

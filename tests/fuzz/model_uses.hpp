@@ -12,6 +12,9 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "classification/nb.hpp"
+#include "conjugate/conjugate.hpp"
+#include "conjugate/dirichlet_categorical.hpp"
 #include "data/rows.hpp"
 #include "data/sequences.hpp"
 #include "factor/nmf.hpp"
@@ -135,6 +138,25 @@ inline void use_ratings(const bayes::PmfModel &model) {
   attempt([&] { model.recommend(-1, 2, true); });
 }
 
+inline void use_classes(const bayes::BayesClassifier &model) {
+  attempt([&] { model.describe_features(0.9, [](const bayes::Parameter &) {}); });
+  for (int k = 0; k < model.classes(); ++k) attempt([&] { model.class_of(k); });
+  const double missing = std::numeric_limits<double>::quiet_NaN();
+  for (const double value : {1.0, 0.5, missing}) {
+    if (model.sparse()) {
+      const bayes::NbWord words[] = {{0, value}, {model.info.dimension - 1, missing}};
+      attempt([&] { model.log_joint(std::span<const bayes::NbWord>(words)); });
+    } else {
+      const std::vector<double> x(std::size_t(model.info.dimension), value);
+      attempt([&] { model.log_joint(x); });
+    }
+  }
+  attempt([&] {
+    const auto other = bayes::Model::from_bytes(model.to_bytes());
+    other->merge(model);
+  });
+}
+
 inline void use_regression(const bayes::LinregModel &model) {
   attempt([&] { model.coefficients(0.9, [](const bayes::Coefficient &) {}); });
   attempt([&] { model.noise_variance(0.5); });
@@ -157,6 +179,29 @@ inline void use_factors(const bayes::NmfModel &model) {
     attempt([&] { model.transform(side, {}); });
     attempt([&] { model.transform(side, {{&of_other, 1}, {&number, 1}}); });
   }
+}
+
+inline void use_conjugate(const bayes::ConjugateModel &model) {
+  attempt([&] { model.describe_parameters(0.9, [](const bayes::Parameter &) {}); });
+  attempt([&] { model.posterior_mode(); });
+  attempt([&] { model.log_predictive(1, 2); });
+  attempt([&] {
+    const double p = bayes::probability_greater(model, model);
+    if (p < 0 || p > 1) fail("a probability is none");
+  });
+  attempt([&] { bayes::expected_loss(model, model); });
+  if (model.kind() != bayes::ConjugateKind::normal_inverse_gamma)
+    attempt([&] { bayes::expected_lift(model, model); });
+  const std::unique_ptr<bayes::Model> copy = bayes::Model::from_bytes(model.to_bytes());
+  attempt([&] { copy->merge(model); });
+}
+
+inline void use_labels(const bayes::DirichletCategorical &model) {
+  attempt([&] { model.describe_parameters(0.9, [](const bayes::Parameter &) {}); });
+  for (const auto &label : model.labels()) attempt([&] { model.posterior_mode(label); });
+  attempt([&] { model.log_predictive("a"); });
+  const std::unique_ptr<bayes::Model> copy = bayes::Model::from_bytes(model.to_bytes());
+  attempt([&] { copy->merge(model); });
 }
 
 }  // namespace model_uses

@@ -12,6 +12,9 @@
 
 #include "base/control.hpp"
 #include "base/random.hpp"
+#include "classification/nb.hpp"
+#include "conjugate/conjugate.hpp"
+#include "conjugate/dirichlet_categorical.hpp"
 #include "data/corpus.hpp"
 #include "data/rows.hpp"
 #include "data/sequences.hpp"
@@ -62,6 +65,8 @@ class Fits {
     markov();
     topics_and_weights();
     ratings();
+    classes();
+    conjugate();
     regressions();
   }
   std::vector<Document> documents;
@@ -95,6 +100,23 @@ class Fits {
         3,
         {1, -2.5, 2, -3, 1, std::numeric_limits<double>::quiet_NaN(), 2, -2, 3, -1.5, 2, -4}};
     add(bare);
+  }
+
+  void conjugate() {
+    using bayes::ConjugateKind;
+    for (const auto kind : {ConjugateKind::beta_bernoulli, ConjugateKind::gamma_poisson,
+                            ConjugateKind::normal_inverse_gamma}) {
+      bayes::ConjugateSums sums;
+      for (int i = 0; i < 7; ++i) sums.add(kind, i % 2 + (i % 3) / 3, 0.1 + i, 1);
+      add(bayes::ConjugateModel(kind, bayes::read_conjugate_prior(kind, Document()), sums));
+      add(bayes::ConjugateModel(kind, {2, 3, 4, 5}, sums));
+    }
+    bayes::LabelSums sums;
+    for (const char *label : {"a", "b", "a", "NaN", ""}) sums.add(label, 1.5, 1);
+    bayes::DirichletPrior prior;
+    add(bayes::DirichletCategorical(prior, sums));
+    prior.by_label = {{"a", 0.5}, {"z", 3}};
+    add(bayes::DirichletCategorical(prior, sums));
   }
 
   void normals() {
@@ -257,6 +279,45 @@ class Fits {
               .set("prior", Document::object().set("hierarchical", hierarchical));
       add(*bayes::pmf_fit(table, 2, options, control));
     }
+  }
+
+  /// Rows of a column of every family, of numbers together, and of named features.
+  void classes() {
+    for (const bool full : {false, true}) {
+      const Document options =
+          Document::object()
+              .set("covariance", full ? "full" : "diagonal")
+              .set("likelihood", Document::List{"normal", "poisson", "normal", "bernoulli",
+                                                "categorical", "exponential", "geometric"});
+      bayes::NbAccumulator rows;
+      bayes::nb_begin(rows, options, nullptr);
+      const int d = int(options.find("likelihood")->as<Document::List>()->size());
+      rows.set_columns({}, d);
+      for (int i = 0; i < 30; ++i) {
+        std::vector<double> x = {random.normal() + i % 3};
+        while (int(x.size()) < d) x.push_back(double(random.below(2)));
+        rows.add(i % 3, x, 1, i);
+      }
+      add(*bayes::nb_fit(bayes::NbPart(rows, {"b", "a", "c"}, {}), options, nullptr));
+    }
+    bayes::NbAccumulator rows;
+    bayes::nb_begin(rows, {}, nullptr);
+    rows.set_sparse();
+    bayes::RowColumns names = {{"word", bayes::ValueKind::number},
+                               {"flag", bayes::ValueKind::boolean},
+                               {"country", bayes::ValueKind::label, {"CH", "FR"}},
+                               {"never", bayes::ValueKind::number}};
+    for (std::int32_t j = 0; j < 4; ++j) {
+      rows.add_feature(names[std::size_t(j)].name);
+      if (j < 3) rows.set_kind(j, names[std::size_t(j)].kind);
+    }
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    for (int i = 0; i < 6; ++i) {
+      const bayes::NbWord words[] = {
+          {0, double(i)}, {1, double(i % 2)}, {2, double(i / 3)}, {3, none}};
+      rows.add(i % 2, words, 1.5, i);
+    }
+    add(*bayes::nb_fit(bayes::NbPart(rows, {"y", "x"}, names), {}, nullptr));
   }
 
   static Document regression_options(const std::string &method) {

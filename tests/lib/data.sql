@@ -97,6 +97,29 @@ CREATE TABLE birthwt (
   x float8[] GENERATED ALWAYS AS (ARRAY[age, lwt, race, smoke, ptl, ht, ui, ftv]) STORED);
 \copy birthwt (low, age, lwt, race, smoke, ptl, ht, ui, ftv, bwt) FROM 'tests/data/birthwt.csv' CSV HEADER
 
+-- Breast tumours: thirty measurements of the nuclei of cells, means, standard errors and largest
+-- values of ten, and whether the tumour was benign (1) or malignant. (UCI; scikit-learn:
+-- load_breast_cancer)
+CREATE TABLE breast_cancer (
+  id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, benign int,
+  mean_radius float8, mean_texture float8, mean_perimeter float8, mean_area float8,
+  mean_smoothness float8, mean_compactness float8, mean_concavity float8,
+  mean_concave_points float8, mean_symmetry float8, mean_fractal_dimension float8,
+  radius_error float8, texture_error float8, perimeter_error float8, area_error float8,
+  smoothness_error float8, compactness_error float8, concavity_error float8,
+  concave_points_error float8, symmetry_error float8, fractal_dimension_error float8,
+  worst_radius float8, worst_texture float8, worst_perimeter float8, worst_area float8,
+  worst_smoothness float8, worst_compactness float8, worst_concavity float8,
+  worst_concave_points float8, worst_symmetry float8, worst_fractal_dimension float8,
+  x float8[] GENERATED ALWAYS AS (ARRAY[
+    mean_radius, mean_texture, mean_perimeter, mean_area, mean_smoothness, mean_compactness,
+    mean_concavity, mean_concave_points, mean_symmetry, mean_fractal_dimension, radius_error,
+    texture_error, perimeter_error, area_error, smoothness_error, compactness_error,
+    concavity_error, concave_points_error, symmetry_error, fractal_dimension_error, worst_radius,
+    worst_texture, worst_perimeter, worst_area, worst_smoothness, worst_compactness,
+    worst_concavity, worst_concave_points, worst_symmetry, worst_fractal_dimension]) STORED);
+\copy breast_cancer (benign, mean_radius, mean_texture, mean_perimeter, mean_area, mean_smoothness, mean_compactness, mean_concavity, mean_concave_points, mean_symmetry, mean_fractal_dimension, radius_error, texture_error, perimeter_error, area_error, smoothness_error, compactness_error, concavity_error, concave_points_error, symmetry_error, fractal_dimension_error, worst_radius, worst_texture, worst_perimeter, worst_area, worst_smoothness, worst_compactness, worst_concavity, worst_concave_points, worst_symmetry, worst_fractal_dimension) FROM 'tests/data/breast_cancer.csv' CSV HEADER
+
 -- Closing prices of the German, Swiss, French and British stock indices on 1860 trading days from
 -- 1991 to 1998. (R: EuStockMarkets)
 CREATE TABLE eustockmarkets (day int PRIMARY KEY, dax float8, smi float8, cac float8, ftse float8);

@@ -9,9 +9,10 @@ SET client_min_messages = error;
 SELECT results_eq($$
   SELECT signature, kind, arguments, result, volatility, strict, parallel
   FROM interface
-  WHERE proname
-      !~ ('^(hmm|lda|nmf|pmf|linreg)_|^rollup$|^bmm_fit_stat|_(parameters|profile)$'
-        || '|^bayes_(match|comp)')
+  WHERE proname !~ '^(hmm|lda|nmf|pmf|linreg|logreg|probit|nb)_|^rollup$|^bmm_fit_stat'
+    AND proname !~ '_(parameters|profile)$|^bayes_(match|comp)'
+    AND proname !~ '_(pdf|cdf|quantile)$|^(beta|gamma|dirichlet|normal)_|^mh_'
+    AND (proname !~ '_draws$' OR proname ~ '^(bayes|dpmm)_')
     AND arguments !~ '^x (record|double precision|boolean)(,|$)' -- own files; other forms of rows
   ORDER BY signature COLLATE "C"$$, $$VALUES
   ('bayes_columns(bayes_model)', 'function', 'model bayes_model',
@@ -243,10 +244,12 @@ SELECT results_eq($$
   ('rhat(double precision)', 'aggregate', 'value double precision', 'double precision', 'immutable',
     false, 'safe'),
   ('rhat(double precision,integer)', 'aggregate', 'value double precision, chain integer',
-    'double precision', 'immutable', false, 'safe')$$, 'the functions that users call');
+    'double precision', 'immutable', false, 'safe'),
+  ('rollup(bayes_model)', 'aggregate', 'model bayes_model', 'bayes_model', 'immutable', false,
+    'safe')$$, 'the functions that users call');
 SELECT set_eq($$
   SELECT proname, kind, arguments, result, volatility, strict, parallel FROM interface
-  WHERE arguments ~ '^x (record|double precision|boolean)(,|$)'$$, $$
+  WHERE arguments ~ '^x (record|double precision|boolean)(,|$)' AND proname ~ '^[a-z]*mm_'$$, $$
   SELECT proname, kind,
     regexp_replace(arguments, '^x (anyarray|double precision\[\])', 'x ' || form), result,
     volatility, strict, parallel
@@ -268,8 +271,12 @@ SELECT never($$SELECT signature,
   JOIN pg_aggregate a ON a.aggfnoid = f.oid$$,
   'every aggregate for which order is nothing can be computed in parallel');
 SELECT never($$SELECT signature, a.aggtransspace
-  <> CASE WHEN proname ~ '^(rhat|ess_bulk|ess_tail|mcse)$|_profile$' THEN 32768
+  <> CASE WHEN proname ~ '^(rhat|ess_bulk|ess_tail|mcse)$|_profile$' OR
+      signature = 'rollup(bayes_model)' THEN 32768
     WHEN proname ~ '^linreg' OR signature = 'rollup(linreg_stats)' THEN 16384
+    WHEN proname ~ '^nb_' THEN 65536
+    WHEN proname = 'dirichlet_categorical_fit' THEN 8192
+    WHEN proname ~ '^(beta|gamma|normal)_' THEN 256
     ELSE 64 * 1024 * 1024 END AS wrong FROM functions f
   JOIN pg_aggregate a ON a.aggfnoid = f.oid$$, 'and tells the planner how large its state is');
 -- Documents and cells are sorted once.
@@ -293,9 +300,9 @@ SELECT never($$SELECT signature, lanname NOT IN ('c', 'internal')
 -- ---- types, casts ----
 
 SELECT results_eq($$SELECT objid::regtype::text FROM members
-  WHERE classid = 'pg_type'::regclass ORDER BY 1$$, $$VALUES ('bayes_model'), ('bayes_profile'),
-  ('bayes_query'), ('bmm_selection'), ('bmm_statistics'), ('gmm_selection'), ('hmm_selection'),
-  ('linreg_prediction'), ('linreg_stats')$$, 'the types');
+  WHERE classid = 'pg_type'::regclass ORDER BY 1$$, $$VALUES ('bayes_model'),
+  ('bayes_probability'), ('bayes_profile'), ('bayes_query'), ('bmm_selection'), ('bmm_statistics'),
+  ('gmm_selection'), ('hmm_selection'), ('linreg_prediction'), ('linreg_stats')$$, 'the types');
 SELECT results_eq($$SELECT format('%s %s', attname,
   format_type(atttypid, atttypmod)) COLLATE "default" FROM pg_attribute
 WHERE attrelid = 'gmm_selection'::regclass AND attnum > 0 ORDER BY attnum$$,

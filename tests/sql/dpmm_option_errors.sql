@@ -180,7 +180,7 @@ SELECT is(complaint(format('SELECT dpmm_fit(x, %L) FROM (VALUES (''{1,0}''::floa
   ('{"likelihood": ["bernoulli", "poisson"], "missing": "skip"}', '{0,-1}',
     '22023 element 2 of row 2 is -1, but must be a whole number from 0 to 2^53'),
   ('{"likelihood": "poisson", "missing": "error"}', '{0,NULL}', '22004 element 2 of row 2 is NULL'),
-  ('{"likelihood": "categorical", "missing": "error"}', '{NaN,0}',
+  ('{"likelihood": "categorical"}', '{NaN,0}',
     '22023 element 1 of row 2 is NaN'),
   ('{"likelihood": "poisson", "covariance": "full"}', '{1,1}',
     '22023 option "covariance" does not apply to method collapsed with this likelihood'),

@@ -1,6 +1,6 @@
 -- Gaussian mixtures: every way to ask for what cannot be, and what is said about it. SQLSTATEs as
 -- the manual promises; messages name the culprit.
-SELECT plan(174);
+SELECT plan(177);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -192,6 +192,8 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
     '{"missing": "error"}') FROM faithful$q$, '22004 element 2 of row 7 is NULL'),
   ($q$SELECT gmm_fit(CASE WHEN id = 7 THEN '{NaN,1}' ELSE x END, 2,
     '{"missing": "error"}') FROM faithful$q$, '22023 element 1 of row 7 is NaN'),
+  ($q$SELECT gmm_fit(CASE WHEN id = 7 THEN '{NULL,NaN}' ELSE x END, 2) FROM faithful$q$,
+    '22023 element 2 of row 7 is NaN'),
   ($q$SELECT gmm_fit(CASE WHEN id = 7 THEN '{1,Infinity}' ELSE x END, 2) FROM faithful$q$,
     '22023 element 2 of row 7 is Infinity'),
   ($q$SELECT gmm_fit(CASE WHEN id = 7 THEN '{1,-Infinity}' ELSE x END, 2) FROM faithful$q$,
@@ -303,6 +305,7 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
     '2202E the array is an array of 2 dimensions'),
   ($q$SELECT gmm_predict(strict, '{1,NULL}') FROM given$q$, '22004 element 2 of the array is NULL'),
   ($q$SELECT gmm_predict(strict, '{1,NaN}') FROM given$q$, '22023 element 2 of the array is NaN'),
+  ($q$SELECT gmm_predict(vi, '{NULL,NaN}') FROM given$q$, '22023 element 2 of the array is NaN'),
   ($q$SELECT gmm_probabilities(vi, '{Infinity,1}') FROM given$q$,
     '22023 element 1 of the array is Infinity'),
   ($q$SELECT gmm_log_density(vi, '{1,1e200}') FROM given$q$,
@@ -360,6 +363,8 @@ SELECT is(advice(statement), said, statement) FROM (VALUES
   ($q$SELECT gmm_predict(strict, '{1,NULL}') FROM given$q$,
     'A model that is fitted without option missing = error takes such rows.'),
   ($q$SELECT gmm_predict(vi, '{1,-Infinity}') FROM given$q$, 'Leave such rows out with WHERE.'),
+  ($q$SELECT gmm_predict(vi, '{1,NaN}') FROM given$q$,
+    'NULL is what is not observed: NULLIF(column, ''NaN'') makes one of a NaN.'),
   ($q$SELECT gmm_fit(CASE WHEN id = 7 THEN '{1e200,1}' ELSE x END, 2) FROM faithful$q$,
     'The largest absolute value that a row may hold is 1e150. | Choose another unit of '
     'measurement.'),

@@ -24,7 +24,7 @@ CREATE FUNCTION densities(m bayes_model, x text[]) RETURNS float8[]
   ORDER BY s.state) AS r FROM hmm_states(m) s CROSS JOIN unnest(x) WITH ORDINALITY AS o(symbol, t)
   LEFT JOIN hmm_emissions(m) e ON (e.state, e.symbol) = (s.state, o.symbol) GROUP BY t) d);
 CREATE FUNCTION density(family text, x float8, mean float8, variance float8)
-  RETURNS float8 IMMUTABLE RETURN CASE WHEN x IS NULL OR x = 'NaN' THEN 1
+  RETURNS float8 IMMUTABLE RETURN CASE WHEN x IS NULL THEN 1
   WHEN family = 'normal' THEN exp(-((x - mean) ^ 2) / (2 * variance)) / sqrt(2 * pi() * variance)
   WHEN family = 'poisson' THEN exp(-mean) * mean ^ x / factorial(x::bigint)::float8
     WHEN family = 'exponential' THEN exp(-x / mean) / mean WHEN family = 'bernoulli' THEN CASE x
@@ -36,14 +36,14 @@ CREATE FUNCTION densities(m bayes_model, x float8[], families text[]) RETURNS fl
     AS p FROM hmm_emissions(m), generate_subscripts(x, 1) t GROUP BY 1, 2) d GROUP BY t) d);
 CREATE FUNCTION densities2(m bayes_model, x float8[]) RETURNS float8[]
   RETURN (SELECT array_agg(r ORDER BY t) FROM (SELECT t,
-  array_agg(coalesce(CASE WHEN x[t][1] + x[t][2] <> 'NaN' THEN
+  array_agg(coalesce(CASE WHEN num_nulls(x[t][1], x[t][2]) = 0 THEN
     exp(-(c[2][2] * (x[t][1] - mean[1]) ^ 2 - 2 * c[1][2] * (x[t][1] - mean[1])
       * (x[t][2] - mean[2]) + c[1][1] * (x[t][2] - mean[2]) ^ 2)
       / (2 * (c[1][1] * c[2][2] - c[1][2] ^ 2)))
       / (2 * pi() * sqrt(c[1][1] * c[2][2] - c[1][2] ^ 2))
-    WHEN x[t][1] <> 'NaN' THEN exp(-((x[t][1] - mean[1]) ^ 2) / (2 * c[1][1]))
+    WHEN x[t][1] IS NOT NULL THEN exp(-((x[t][1] - mean[1]) ^ 2) / (2 * c[1][1]))
       / sqrt(2 * pi() * c[1][1])
-    WHEN x[t][2] <> 'NaN' THEN exp(-((x[t][2] - mean[2]) ^ 2) / (2 * c[2][2]))
+    WHEN x[t][2] IS NOT NULL THEN exp(-((x[t][2] - mean[2]) ^ 2) / (2 * c[2][2]))
       / sqrt(2 * pi() * c[2][2]) END, 1) ORDER BY state) AS r
   FROM (SELECT state, mean, covariance AS c FROM hmm_emissions(m)) e, generate_subscripts(x, 1) t
     GROUP BY t) d);
@@ -101,8 +101,8 @@ SELECT answer('whole numbers ' || method, model, x[1:5], densities(model, x[1:5]
 SELECT answer('counts ' || method, model, x[1:6], densities(model, x[1:6]::float8[], '{poisson}'))
   FROM fits, words WHERE data = 'counts' AND method IN ('em', 'map', 'gibbs')
   AND page = 'tutorial-agg';
-SELECT answer('numbers ' || method, model, waiting[1:3] || ARRAY[NULL, 'NaN', waiting[9]]::float8[],
-  densities(model, waiting[1:3] || ARRAY[NULL, 'NaN', waiting[9]]::float8[], '{normal}'))
+SELECT answer('numbers ' || method, model, waiting[1:3] || ARRAY[NULL, NULL, waiting[9]]::float8[],
+  densities(model, waiting[1:3] || ARRAY[NULL, NULL, waiting[9]]::float8[], '{normal}'))
   FROM fits, eruptions WHERE data = 'waiting' AND method IN ('em', 'map', 'gibbs') AND day = 1;
 SELECT answer('exponential ' || method, model, waiting[1:6],
   densities(model, waiting[1:6], '{exponential}')) FROM fits, eruptions WHERE data = 'exponential'
@@ -114,8 +114,8 @@ SELECT answer('booleans ' || method, model, long[1:5] || NULL::boolean,
 SELECT answer(data || ' ' || method, model, duo[1:4], densities2(model, duo[1:4]))
   FROM fits, eruptions WHERE data LIKE 'duo%' AND method IN ('em', 'map', 'gibbs') AND day = 1;
 SELECT answer('missing ' || data || ' ' || method, model,
-  duo[1:2] || ARRAY[ARRAY[NULL, 3], ARRAY[55, 'NaN']]::float8[] || duo[5:5],
-  densities2(model, duo[1:2] || ARRAY[ARRAY[NULL, 3], ARRAY[55, 'NaN']]::float8[] || duo[5:5]))
+  duo[1:2] || ARRAY[ARRAY[NULL, 3], ARRAY[55, NULL]]::float8[] || duo[5:5],
+  densities2(model, duo[1:2] || ARRAY[ARRAY[NULL, 3], ARRAY[55, NULL]]::float8[] || duo[5:5]))
   FROM fits, eruptions WHERE data LIKE 'duo%' AND method = 'em' AND day = 1;
 SELECT answer('mixed ' || method, model, mixed[1:3] || ARRAY[ARRAY[NULL, 1], ARRAY[55, NULL],
   ARRAY[NULL, NULL]]::float8[], densities(model, mixed[1:3] || ARRAY[ARRAY[NULL, 1],

@@ -1,6 +1,6 @@
 -- Hidden Markov models: every way to ask for what cannot be, and what is said about it. SQLSTATEs
 -- as the comments of the functions promise; messages name sequence, step, element or key.
-SELECT plan(219);
+SELECT plan(228);
 \ir ../lib/hmm_errors.sql
 
 -- ---- arguments, sequences, weights, known states, models to start from ----
@@ -46,8 +46,14 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
     FROM words$q$, '22004 step 3 of sequence 4 is missing'),
   ($q$SELECT hmm_fit(CASE id WHEN 4 THEN ARRAY['a', NULL] ELSE x END, 2, '{"missing": "error"}')
     FROM words$q$, '22004 step 2 of sequence 4 is missing'),
-  ($q$SELECT hmm_fit(CASE id WHEN 4 THEN '{{1,2,3},{4,NaN,6}}' ELSE v END, 2,
+  ($q$SELECT hmm_fit(CASE id WHEN 4 THEN '{{1,2,3},{4,NULL,6}}' ELSE v END, 2,
     '{"missing": "error"}') FROM words$q$, '22004 element 2 of step 2 of sequence 4 is missing'),
+  ($q$SELECT hmm_fit(CASE id WHEN 4 THEN '{{1,NULL,3},{4,NaN,6}}' ELSE v END, 2) FROM words$q$,
+    '22023 element 2 of step 2 of sequence 4 is NaN'),
+  ($q$SELECT hmm_fit(CASE id WHEN 4 THEN '{NULL,1,NaN}' ELSE n END, 2) FROM words$q$,
+    '22023 step 3 of sequence 4 is NaN'),
+  ($q$SELECT hmm_fit(CASE id WHEN 4 THEN '{NULL,1,NaN}' ELSE s::numeric[] END, 2,
+    '{"emission": "categorical"}') FROM words$q$, '22023 step 3 of sequence 4 is NaN'),
   ($q$SELECT hmm_fit(CASE id WHEN 4 THEN '{{1,2,3},{4,Infinity,6}}' ELSE v END, 2) FROM words$q$,
     '22023 element 2 of step 2 of sequence 4 is Infinity'),
   ($q$SELECT hmm_fit(CASE id WHEN 4 THEN '{{1,2,3},{4,-1e300,6}}' ELSE v END, 2) FROM words$q$,
@@ -205,6 +211,10 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
     '22023 step 2 is Infinity'),
   ($q$SELECT hmm_predict(numbers, '{1,1e200}'::float8[]) FROM given$q$,
     '22003 step 2 is 1e+200, too large to compute with'),
+  ($q$SELECT hmm_predict(numbers, '{1,NULL,NaN}'::real[]) FROM given$q$, '22023 step 3 is NaN'),
+  ($q$SELECT hmm_predict(codes, '{1,7,NULL,NaN}'::real[]) FROM given$q$, '22023 step 4 is NaN'),
+  ($q$SELECT hmm_decode(vectors, '{{1,NULL,3},{1,2,NaN}}'::float8[]) FROM given$q$,
+    '22023 element 3 of step 2 is NaN'),
   ($q$SELECT hmm_decode(vectors, '{{1,2,3},{1,2,-Infinity}}'::float8[]) FROM given$q$,
     '22023 element 3 of step 2 is -Infinity'),
   ($q$SELECT hmm_decode(booleans, '{0,1,2}'::int[]) FROM given$q$,
@@ -277,6 +287,13 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
     '2202E step 3 is of vectors of 4 elements, but the model of vectors of 3 elements'),
   ($q$SELECT hmm_decode(numbers, CASE i WHEN 3 THEN 'Infinity' ELSE 1::float8 END) OVER (ORDER BY i)
     FROM given, generate_series(1, 3) i$q$, '22023 step 3 is Infinity'),
+  ($q$SELECT hmm_decode(numbers, CASE i WHEN 3 THEN 'NaN' ELSE 1::numeric END) OVER (ORDER BY i)
+    FROM given, generate_series(1, 3) i$q$, '22023 step 3 is NaN'),
+  ($q$SELECT hmm_decode(codes, CASE i WHEN 3 THEN 'NaN' ELSE 1::numeric END) OVER (ORDER BY i)
+    FROM given, generate_series(1, 3) i$q$, '22023 step 3 is NaN'),
+  ($q$SELECT hmm_filter(vectors, ROW(NULL::int, CASE i WHEN 3 THEN 'NaN' ELSE 1::real END, 1))
+    OVER (ORDER BY i) FROM given, generate_series(1, 3) i$q$,
+    '22023 element 2 of step 3 is NaN'),
   ($q$SELECT hmm_probabilities(numbers, CASE i WHEN 3 THEN 1e200 ELSE 1 END) OVER (ORDER BY i)
     FROM given, generate_series(1, 3) i$q$, '22003 step 3 is 1e+200, too large to compute with'),
   ($q$SELECT hmm_filter(booleans, i) OVER (ORDER BY i) FROM given, generate_series(0, 3) i$q$,
@@ -340,7 +357,7 @@ SELECT is(advice(statement), said, statement) FROM (VALUES
   ($q$SELECT hmm_fit(x, 2, '[]') FROM words$q$,
     'Write options as ''{"method": "em", "restarts": 10}''.'),
   ($q$SELECT hmm_fit(CASE id WHEN 4 THEN ARRAY['a', NULL] ELSE x END, 2, '{"missing": "error"}')
-    FROM words$q$, 'NULL and NaN are missing observations, which option missing = error refuses. | '
+    FROM words$q$, 'NULL is a missing observation, which option missing = error refuses. | '
     'Without this option missing observations are summed out.'),
   ($q$SELECT hmm_fit(CASE id WHEN 4 THEN '{Infinity}' ELSE n END, 2) FROM words$q$,
     'An observation is a finite number; a NULL is a missing one.'),

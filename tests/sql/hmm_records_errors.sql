@@ -1,6 +1,6 @@
 -- Records that cannot be steps of sequences, horizons and selections that cannot be: what is said,
 -- and what to do about it.
-SELECT plan(47);
+SELECT plan(49);
 \ir ../lib/errors.sql
 SET client_min_messages = error;
 
@@ -78,8 +78,12 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
     '2202E the sequence is a two-dimensional array of records'),
   ('SELECT hmm_filter(of_vectors, s) FROM models, steps',
     '22023 column "f2" is of type text, but was a number when the model was fitted'),
-  ($$SELECT hmm_filter(model, ARRAY[(1, 's1'), ('NaN', 's1'), ('-Infinity', 's1')]::step[])
+  ($$SELECT hmm_filter(model, ARRAY[(1, 's1'), (NULL, 's1'), ('-Infinity', 's1')]::step[])
     FROM models$$, '22023 column "load" of step 3 is -Infinity'),
+  ($$SELECT hmm_filter(model, ARRAY[(1, 's1'), ('NaN', 's1')]::step[]) FROM models$$,
+    '22023 column "load" of step 2 is NaN'),
+  ($$SELECT hmm_fit(s || ('NaN', 's1')::step, 2) FROM steps$$,
+    '22023 column "load" of step 21 of sequence 1 is NaN'),
   ($$SELECT hmm_filter(model, r) OVER (ORDER BY t) FROM models, (SELECT t, CASE t WHEN 4 THEN
     'Infinity'::float8 ELSE load END AS load, sound FROM log WHERE series = 1) AS r$$,
     '22023 column "load" of step 4 is Infinity'),

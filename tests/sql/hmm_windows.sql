@@ -88,7 +88,7 @@ SELECT never($$SELECT t, d <> da[t] AS wrong FROM (SELECT t, hmm_decode(model, e
   'a row of a table is a vector');
 SELECT same_rows($$SELECT hmm_decode(model, o) OVER w, hmm_probabilities(model, o) OVER w
   FROM pairs, LATERAL (SELECT CASE t % 4 WHEN 0 THEN ROW(waiting, NULL::float8) WHEN 1 THEN NULL
-  WHEN 2 THEN ROW('NaN'::float8, duration) ELSE ROW(waiting, duration) END AS o) r
+  WHEN 2 THEN ROW(NULL::float8, duration) ELSE ROW(waiting, duration) END AS o) r
   WHERE t <= 40 WINDOW w AS (ORDER BY t)$$,
   $$SELECT (hmm_decode(model, x))[t], row_of(hmm_probabilities(model, x), t)
     FROM (SELECT array_agg(CASE t % 4 WHEN 0 THEN ARRAY[waiting, NULL] WHEN 1 THEN '{NULL,NULL}'

@@ -1,5 +1,5 @@
 -- Topic models: every function of a fitted model, against what defines it.
-SELECT plan(74);
+SELECT plan(77);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 SET client_min_messages = error;
@@ -195,7 +195,10 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
   ('SELECT lda_perplexity(model, words, ''{"particles": 3}'') FROM pairs, given',
    '22023 option "particles" does not apply to method completion'),
   ('SELECT lda_perplexity(model, ''{"saw": 0.5}''::jsonb, ''{"method": "left-to-right"}'')
-    FROM given', '22023 count of term "saw" of document 1 is 0.5, which is no whole number'))
+    FROM given', '22023 count of term "saw" of document 1 is 0.5, which is no whole number'),
+  ('SELECT lda_perplexity(model, ''{"saw": 1e9}''::jsonb, ''{"method": "left-to-right"}'')
+    FROM given',
+    '54000 a document has 1000000000 tokens, too many for the left-to-right estimator'))
   AS v(statement, said);
 SELECT never($$SELECT topic, NOT (near(c.umass, e.umass) AND near(c.npmi, e.npmi)) AS wrong
   FROM given, lda_coherence('SELECT id, words FROM shopping', model, 4) AS c
@@ -243,6 +246,12 @@ SELECT never('SELECT t.topic, overlap < 3 AS wrong FROM (SELECT t.topic, count(*
     FROM turned, (SELECT lda_fit(words, model) AS again FROM shopping, turned) AS f,
     lda_topics(model, 4) AS t JOIN lda_topics(again, 4) AS a USING (topic, term)
     GROUP BY t.topic) AS t', 'a start gives the numbers of the topics');
+SELECT is((SELECT count(DISTINCT restart) FROM bayes_trace(m) AS t
+  WHERE t.objective < i.objective + 1e-6), 3::bigint, 'fresh restarts beside it: the best counts')
+FROM (SELECT lda_fit(words, model, '{"restarts": 3}') AS m FROM shopping, turned) AS f,
+  bayes_info(m) AS i;
+SELECT is(complaint('SELECT lda_update(words, model, ''{"restarts": 2}'') FROM shopping, turned'),
+  '22023 option "restarts" does not apply to an update by method vi', 'but not in an update');
 CREATE TABLE updated AS SELECT lda_update(words, model) AS model
 FROM turned, (VALUES ('{pear,plum,kiwi,kiwi}'::text[]), ('{saw,drill,nail,drill}'), (NULL))
   AS v(words);

@@ -1,5 +1,5 @@
 -- Non-negative factorizations: every function of a fitted model, against what defines it.
-SELECT plan(60);
+SELECT plan(61);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 SET client_min_messages = error;
@@ -213,6 +213,14 @@ SELECT same_rows($$SELECT way, factor, string_agg(DISTINCT split_part(key, ' ', 
     WHERE side = 'column' AND way <> 'squared') AS s WHERE value > most / 3 GROUP BY way,
     factor ORDER BY way, factor$$,
   'factors keep their numbers, whatever their shares become');
+SELECT never($$SELECT way, restarts, worse, restarts <> 3 OR worse > 0 OR turned > 0 AS wrong
+  FROM (SELECT way, (SELECT count(DISTINCT restart) FROM bayes_trace(m)) AS restarts,
+    (SELECT count(*) FROM bayes_trace(m) AS t WHERE t.objective > i.objective + 1e-6) AS worse,
+    (SELECT count(*) FROM nmf_factors(m) AS a JOIN nmf_factors(model) AS b USING (side, key, factor)
+     WHERE a.value > 2 * b.value + 1) AS turned FROM (SELECT way, model,
+      (SELECT nmf_fit(customer, item, amount, model, '{"restarts": 3}') FROM sales) AS m
+      FROM models) AS f, bayes_info(m) AS i) AS s$$,
+  'fresh restarts beside it: the best counts, by the numbers of the start');
 SELECT is((i.components, i.dimension, i.method), (2, 11, 'em'::text),
   'new rows and columns join, and the method stays')
 FROM (SELECT nmf_fit(c, i, n, model) AS m FROM models, LATERAL (SELECT customer AS c, item AS i,

@@ -40,8 +40,8 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
     'max_iter, max_seconds, method, on_error, restarts, seed, tol.'),
   ($q$SELECT nmf_fit(r, c, v, model, '{"init": "random"}') FROM cells, given$q$,
     '22023 option "init" does not apply to a fit that starts from a model by method vi | The '
-    'options are absent, hierarchical, max_iter, max_seconds, method, on_error, prior, seed, '
-    'tol.'),
+    'options are absent, hierarchical, max_iter, max_seconds, method, on_error, prior, '
+    'restarts, seed, tol.'),
   ($q$SELECT nmf_fit(r, c, -v, 2) FROM cells$q$,
     '22023 number of row "r1" and column "c1" is -1 | Numbers are finite and not negative. | Leave '
     'such cells out with WHERE or FILTER, or give NULL.'),

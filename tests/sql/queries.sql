@@ -79,8 +79,7 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
     '{"missing": "error"}')$q$,
     '22004 column "waiting" of row 7 is NULL'),
   ($q$SELECT * FROM gmm_fit(
-    'SELECT waiting, CASE WHEN id = 7 THEN ''NaN'' ELSE eruptions END FROM faithful', 2,
-    '{"missing": "error"}')$q$,
+    'SELECT waiting, CASE WHEN id = 7 THEN ''NaN'' ELSE eruptions END FROM faithful', 2)$q$,
     '22023 column "eruptions" of row 7 is NaN'),
   ($q$SELECT * FROM gmm_fit('SELECT x, 3 - id FROM faithful', 2)$q$, '22023 weight of row 4 is -1'),
   ($q$SELECT * FROM gmm_fit('SELECT x, 0 FROM faithful', 2)$q$, '22023 all weights are zero'),

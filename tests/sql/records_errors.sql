@@ -1,5 +1,5 @@
 -- Records that cannot be rows: what is said, and what to do about it.
-SELECT plan(50);
+SELECT plan(52);
 \ir ../lib/errors.sql
 SET client_min_messages = error;
 
@@ -49,9 +49,12 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
   ($$SELECT gmm_fit(p, 2, '{"missing": "error"}')
     FROM (SELECT nullif(age, 23) AS age FROM people) AS p$$,
     '22004 column "age" of row 3 is NULL'),
-  ($$SELECT bmm_fit(p, 2) FROM (SELECT CASE age WHEN 23 THEN 'NaN' ELSE age::float8 END AS age,
-    CASE age WHEN 24 THEN '-Infinity' ELSE age::float8 END AS other FROM people) AS p$$,
-    '22023 column "other" of row 4 is -Infinity'),
+  ($$SELECT bmm_fit(p, 2) FROM (SELECT CASE age WHEN 23 THEN 'NaN' ELSE age::numeric END AS age
+    FROM people) AS p$$,
+    '22023 column "age" of row 3 is NaN'),
+  ($$SELECT bmm_fit(p, 2) FROM (SELECT CASE age WHEN 24 THEN '-Infinity' ELSE age::float8 END
+    AS other FROM people) AS p$$, '22023 column "other" of row 4 is -Infinity'),
+  ($$SELECT dpmm_fit('NaN'::real)$$, '22023 row 1 is NaN'),
   ('SELECT gmm_fit(p, 2) FROM (SELECT 1e200 * age AS big FROM people) AS p',
     '22003 column "big" of row 1 is 2.1e+201, too large to compute with'),
   ($$SELECT bmm_fit(p, 2, '{"likelihood": {"age": "bernoulli"}}')

@@ -60,10 +60,22 @@ CREATE TABLE factors AS SELECT nmf_fit(word, id, id % 5, 2) AS cells,
   nmf_fit(id, word, 1, 3, '{"method": "squared"}') AS cells_squared,
   nmf_fit(id % 4, 'c', id, 1, '{"method": "em"}') AS one_column,
   nmf_fit(word, id, id % 5, 2, '{"method": "svi", "batch_size": 2}') AS cells_svi FROM good;
+CREATE TABLE posteriors AS SELECT beta_bernoulli_fit(id % 3 = 0) AS success,
+  gamma_poisson_fit(id) AS events, normal_inverse_gamma_fit(id) AS measured,
+  dirichlet_categorical_fit(word) AS words FROM good;
+CREATE FUNCTION density(x float8[]) RETURNS float8 IMMUTABLE
+  RETURN CASE WHEN x[1] > 0 THEN -x[1] ELSE '-Infinity' END;
+CREATE FUNCTION wild_density(x float8[]) RETURNS float8 IMMUTABLE RETURN x[1] * x[2] * 1e300;
 CREATE TABLE ratings AS SELECT pmf_fit(word, id, id % 5, 2, '{"draws": 20}') AS rated,
   pmf_fit(id, word, id, 3, '{"draws": 20, "prior": {"hierarchical": true}}') AS rated_hierarchical,
   pmf_fit(id % 4, 'c', id, 1, '{"draws": 20, "means": false, "rated": false, "repeated": "last"}')
   AS rated_forgotten FROM good;
+CREATE TABLE classifiers AS SELECT nb_fit(word, x) AS classes,
+  nb_fit(word, x, '{"covariance": "full", "missing": "skip"}') AS classes_full,
+  nb_fit(id % 2, bits, '{"likelihood": ["bernoulli", "categorical"]}') AS classes_bits,
+  nb_fit(1, r) AS one_class, nb_fit(id > 5, jsonb_build_object('a', id, word, true, 'b', word))
+  AS classes_words, nb_fit(word, to_tsvector('simple', word || ' c')) AS classes_lexemes
+  FROM (SELECT good.*, r FROM good, LATERAL (SELECT id, word, id > 3 AS late) AS r) AS good;
 CREATE TABLE regressions AS SELECT linreg_fit(id, x) AS line, linreg_fit(id, x, '{"method": "em"}')
   AS line_em, linreg_fit(id, x, '{"method": "vi", "ard": true}') AS line_vi,
   linreg_fit(id, x, '{"method": "gibbs", "draws": 20}') AS line_sampled,
@@ -80,12 +92,16 @@ my %named = (gmm => [qw(vi em kmeans narrow independent sampled)],
     lda => [qw(topics topics_em topics_svi topics_sampled topic)],
     nmf => [qw(cells arrays_em cells_squared one_column cells_svi)],
     pmf => [qw(rated rated_hierarchical rated_forgotten)],
+    beta_bernoulli => ['success'], gamma_poisson => ['events'],
+    normal_inverse_gamma => ['measured'], dirichlet_categorical => ['words'],
+    nb => [qw(classes classes_full classes_bits one_class classes_words classes_lexemes)],
     linreg => [qw(line line_em line_vi line_sampled line_level line_labels)]);
 my %table = (hmm => 'chains', lda => 'libraries', nmf => 'factors', pmf => 'ratings',
-    linreg => 'regressions');
+    nb => 'classifiers', linreg => 'regressions', map { $_ => 'posteriors' }
+        qw(beta_bernoulli gamma_poisson normal_inverse_gamma dirichlet_categorical));
 my %models = map { my $from = $table{$_} // 'given';
     $_ => [map { "(SELECT $_ FROM $from)" } @{$named{$_}}] } keys %named;
-my @models = map { @{$models{$_}} } qw(gmm bmm dpmm hmm lda nmf pmf linreg);
+my @models = map { @{$models{$_}} } qw(gmm bmm dpmm hmm lda nmf pmf nb linreg);
 my $query = q{SELECT x FROM good};
 my @queries = ($query, '', ' ', ';', '--', 'SELECT', 'SELECT 1', 'SELECT 1; SELECT 2',
     'SELECT FROM good', 'SELECT x FROM nowhere', 'SELEC x', 'SELECT NULL', "SELECT 'a'",
@@ -187,6 +203,10 @@ my %family = (
     pmf => {keys => [qw(method chains draws warmup thin stored_draws seed on_error repeated means
             rated prior), map({ "prior.$_" } qw(noise_variance c hierarchical)),
             'prior.c.shape', 'prior.noise_variance.rate'], methods => [qw(gibbs)]},
+    nb => {keys => [qw(method likelihood covariance absent missing on_error prior),
+            map({ "prior.$_" } qw(alpha normal poisson bernoulli categorical)),
+            'prior.normal.m', 'prior.normal.B', 'prior.normal.a', 'prior.poisson.rate'],
+        methods => [qw(exact)]},
     linreg => {keys => [qw(method noise_variance intercept standardize reference ard max_iter tol
             chains draws warmup thin stored_draws seed max_seconds missing on_error prior),
             map({ "prior.$_" } qw(lambda a b c e f)), 'reference.f1'],
@@ -214,7 +234,7 @@ for my $name (sort keys %family) {
             $all{$name eq 'hmm' ? 'emission' : 'likelihood'} = $likelihoods[rand @likelihoods]
                 if $name !~ /^(?:gmm|lda|[np]mf)$/ && rand() < 0.8;
             delete @all{qw(draws chains)} if $name eq 'hmm' && $all{method} ne '"gibbs"'
-                || $name eq 'lda' && $all{method} !~ /gibbs|collapsed/ || $name eq 'nmf';
+                || $name eq 'lda' && $all{method} !~ /gibbs|collapsed/ || $name =~ /^n/;
             $all{$outer} = $inside;
             push @{$options{$name}},
                 q{'{} . join(', ', map { "\"$_\": $all{$_}" } sort keys %all) . q{}'};
@@ -293,6 +313,8 @@ my %values = (
         'ROW(' . join(', ', (1) x 1600) . ')', "ROW('pg_class'::regclass, '{}'::json)",
         'ROW(id, word)', '(SELECT g FROM good AS g LIMIT 1)'],
     boolean => ['true', 'NULL', 'false'],
+    regprocedure => ["'density(float8[])'", 'NULL', "'sin(float8)'", '0', '4294967295',
+        "'wild_density(float8[])'", "'rhat(float8)'", "'generate_series(int,int)'"],
     text => ["'c'", 'NULL', "''", "repeat('y', 10001)", "repeat('y', 10000)"],
     anyelement => ['1::integer', 'NULL::integer', "'a'::text", "'NaN'::float8", "'{1,2}'::int[]",
         'ROW(1, 2)', "'{}'::json", "'(0,1)'::point", "repeat('y', 100000)",
@@ -314,10 +336,23 @@ push @{$values{bayes_query}}, 'NULL';
 # For functions of a family: its own models, options and rows first.
 sub values_of {
     my ($name, $type) = @_;
-    my ($family) = $name =~ /\b(gmm|bmm|dpmm|hmm|lda|nmf|pmf|linreg)_/;
+    my ($family) = $name =~ /\b(gmm|bmm|dpmm|hmm|lda|nmf|pmf|nb|linreg)_/;
+    my ($conjugate) = $name
+        =~ /\b(beta_bernoulli|gamma_poisson|normal_inverse_gamma|dirichlet_categorical)_/;
+    return [@{$models{$conjugate}}, @{$values{$type}}[0 .. 5]]
+        if $conjugate && $type eq 'bayes_model';
+    return [q{'{}'}, 'NULL', map { "'{$_}'" } '"x": 1', map { "\"prior\": $_" } '1', '{}',
+        map { my $key = $_; map { "{\"$key\": $_}" } '1', '-1', '1e300', '"x"', '{"": 1}',
+            '{"a": -1}' } qw(a b c m alpha)]
+        if $conjugate && $type eq 'jsonb';
+    return [q{'{"draws": 20}'}, 'NULL', map { "'{\"draws\": 20, $_}'" } '"x": 1',
+        map { my $key = $_; map { "\"$key\": $_" } '0', '-1', '1', '1e300', '[1]', '"x"' }
+            qw(chains warmup thin scale adapt seed)]
+        if $name =~ /\bmh_sample$/ && $type eq 'jsonb';
     return $values{$type} unless defined $family;
     my @first = $type eq 'bayes_model' ? @{$models{$family}} : $type eq 'jsonb'
-        ? ($family =~ /^(?:[gh]mm|nmf|linreg)$/ ? "'{}'" : q{'{"draws": 20}'}, @{$options{$family}})
+        ? ($family =~ /^(?:[gh]mm|nmf|linreg)$/ ? "'{}'" : $family eq 'nb' ? q{'{"missing": "skip"}'}
+            : q{'{"draws": 20}'}, @{$options{$family}})
         : $type ne 'bayes_query' || $family eq 'gmm' ? ()
         : $family eq 'bmm' ? q{'SELECT bits FROM good'}
         : $family eq 'hmm' ? (q{'SELECT id, series FROM good'},
@@ -327,8 +362,8 @@ sub values_of {
     @first = q{'{0.5,0.25}'::float8[]} if $family eq 'hmm' && $type eq 'anyarray';
     # Rows to score.
     @first = ("'{1,0}'", "'{1,0}'::int[]", "'{1,NULL}'::int[]", @{$values{record}})
-        if $type eq '"any"' && $family =~ /^(?:gmm|bmm|dpmm)$/;
-    return $values{$type} unless @first || $family =~ /^(?:[dg]p?mm|lda|[np]mf)$/;
+        if $type eq '"any"' && $family =~ /^(?:gmm|bmm|dpmm|nb)$/;
+    return $values{$type} unless @first || $family =~ /^(?:[dg]p?mm|lda|[np]mf|nb)$/;
     my %seen;
     # Fitting 1600 columns is no error, only slow (every step a factor of a 1600 x 1600 matrix), and
     # so are 200 and long sequences: fewer will do here, for all but one function.

@@ -14,7 +14,7 @@ my $server = Server->shared;
 $server->query(<<'SQL');
 CREATE TABLE many AS SELECT id,
   ARRAY(SELECT 't' || (id * i * i + 7 * i + id / 10 * (i % 3)) % 997
-  FROM generate_series(1, 30 + id % 60) AS i) AS words FROM generate_series(1, 6000) AS id;
+  FROM generate_series(1, 30 + id % 60) AS i) AS words FROM generate_series(1, 3500) AS id;
 CREATE TABLE rows AS SELECT id, term, count(*) FROM many, unnest(words) AS term GROUP BY 1, 2;
 CREATE TABLE models AS SELECT lda_fit(words, 5, '{"max_iter": 2, "tol": 1e6}') AS model FROM many
 WHERE id <= 200;
@@ -68,15 +68,15 @@ no_file_is_left($server, 'no temporary files are left');
 # ---- errors, limits and cancels ----
 
 my %failing = (
-    'the last document' => q{SELECT lda_fit(CASE WHEN id < 6000 THEN jsonb_build_object('a' || id,
+    'the last document' => q{SELECT lda_fit(CASE WHEN id < 3500 THEN jsonb_build_object('a' || id,
           id, 'b', 2) ELSE '{"a": -1}' END, 3 ORDER BY id) FROM many},
-    'the last row' => "SELECT lda_fit(id, term, CASE WHEN id < 6000 THEN 1 ELSE -1 END, 3) FROM
+    'the last row' => "SELECT lda_fit(id, term, CASE WHEN id < 3500 THEN 1 ELSE -1 END, 3) FROM
           (SELECT * FROM rows ORDER BY id) AS r",
     'a sum' => "SELECT lda_fit(id, term, 1e15, 3) FROM many, unnest(words) AS term",
-    'a query' => "SELECT lda_topics('SELECT 1 / (6000 - id), words FROM many', 3)",
+    'a query' => "SELECT lda_topics('SELECT 1 / (3500 - id), words FROM many', 3)",
     'an option' => q{SELECT lda_fit(words, 3, '{"prior": {"terms": [{"x": 1}, null, null]}}')
           FROM many},
-    'the vocabulary' => "SELECT lda_fit(words, 3, '{\"min_documents\": 6000}') FROM many",
+    'the vocabulary' => "SELECT lda_fit(words, 3, '{\"min_documents\": 3500}') FROM many",
     'after the fit' => "SELECT 1 / (length(lda_fit(words, 1)::text) * 0) FROM many",
 );
 $session->run('SET client_min_messages = warning');
@@ -90,7 +90,7 @@ for my $what (sort keys %failing) {
     unlike($said, qr/WARNING/, 'within a transaction that goes on neither');
     no_file_is_left($server, 'and then too the file is gone');
 }
-my $said = $session->run(q{SELECT lda_fit(words, 3, '{"min_documents": 6000, "on_error": "null"}')
+my $said = $session->run(q{SELECT lda_fit(words, 3, '{"min_documents": 3500, "on_error": "null"}')
       IS NULL FROM many}, 120);
 like($said, qr/^t$/m, 'on_error = null: a NULL');
 is_deeply([$said =~ /^(WARNING:  \w+: (?:no model|temporary file).*)/mg],

@@ -13,12 +13,12 @@ use Test::More;
 my $server = Server->shared;
 $server->query(<<'SQL');
 CREATE TABLE cells AS SELECT id, (id::bigint * id * 7 + id / 3) % 3001 AS r, 'i' || (id * 31 + id
-  / 50) % 1009 AS c, (id % 7 + 0.25)::float8 AS v FROM generate_series(1, 150000) AS id;
+  / 50) % 1009 AS c, (id % 7 + 0.25)::float8 AS v FROM generate_series(1, 90000) AS id;
 CREATE TABLE arrays AS SELECT id, ARRAY(SELECT (id * i * i + 7 * i) % 5 FROM
-  generate_series(1, 200) AS i)::float8[] AS x FROM generate_series(1, 700) AS id;
+  generate_series(1, 200) AS i)::float8[] AS x FROM generate_series(1, 500) AS id;
 -- One row that alone does not fit into memory, most of whose cells are repeated.
 CREATE TABLE repeated AS SELECT id, id % 2 AS r, (id * 7 % 11) AS c, 1 / (1.5 + id % 13) AS v
-FROM generate_series(1, 150000) AS id;
+FROM generate_series(1, 90000) AS id;
 CREATE TABLE models AS SELECT nmf_fit(r, c, v, 3, '{"max_iter": 2, "tol": 1e6}') AS model FROM cells
 WHERE id <= 3000;
 CREATE TABLE ratings AS SELECT pmf_fit(r, c, v, 3, '{"draws": 4, "repeated": "last"}') AS model
@@ -87,12 +87,12 @@ no_file_is_left($server, 'no temporary files are left');
 # ---- errors, limits and cancels ----
 
 my %failing = (
-    'the last cell' => 'SELECT nmf_fit(r, c, CASE WHEN id < 150000 THEN v ELSE -1 END, 3 ORDER BY
+    'the last cell' => 'SELECT nmf_fit(r, c, CASE WHEN id < 90000 THEN v ELSE -1 END, 3 ORDER BY
           id) FROM cells',
-    'the last array' => 'SELECT nmf_fit(x || CASE WHEN id = 700 THEN -1 ELSE 1 END, 3 ORDER BY id)
+    'the last array' => 'SELECT nmf_fit(x || CASE WHEN id = 500 THEN -1 ELSE 1 END, 3 ORDER BY id)
           FROM arrays',
     'a sum' => "SELECT nmf_fit(r, c, 1e305, 3) FROM repeated",
-    'a query' => "SELECT nmf_factorize('SELECT id, r, 1 / (150000 - id) FROM cells', 3)",
+    'a query' => "SELECT nmf_factorize('SELECT id, r, 1 / (90000 - id) FROM cells', 3)",
     'after the fit' => "SELECT 1 / (length(nmf_fit(r, c, v, 1, '{$quick}')::text) * 0) FROM cells",
 );
 $session->run('SET client_min_messages = warning');

@@ -181,6 +181,12 @@ struct Categorical : ConjugateColumn<Categorical> {
   }
 
   void add(double x, double *s) const { ++s[int(x)]; }
+  void add(double x, double weight, double *s) const { s[int(x)] += weight; }
+  double log_likelihood(const double *point, const double *s) const {
+    double total = 0;
+    for (int v = 0; v < categories; ++v) total += s[v] * finite_log(point[v]);
+    return total;
+  }
   bool remove(double x, const double *, double *s) const {
     --s[int(x)];
     return true;

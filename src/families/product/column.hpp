@@ -146,8 +146,12 @@ concept ColumnFamily = requires(const F &family, const double *in, double *out,
   { family.valid_posterior(in) } -> std::same_as<bool>;
 
   // Statistics.
-  family.scale(x, out);  // multiplies all weights by x
-  family.add(x, out);    // adds a row
+  family.scale(x, out);   // multiplies all weights by x
+  family.add(x, out);     // adds a row
+  family.add(x, x, out);  // adds a row of this weight; without the bound of its rounding error
+  family.merge(in, out);  // adds the rows of other statistics
+  // point, statistics; without the sum of h(x)
+  { family.log_likelihood(in, in) } -> std::same_as<double>;
   // removes a row; needs the prior; false if precision was lost
   { family.remove(x, in, out) } -> std::same_as<bool>;
 

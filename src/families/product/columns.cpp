@@ -108,6 +108,16 @@ template <ColumnFamily F> class ColumnOf final : public Column {
 
   void scale(double factor, double *statistics) const override { f_.scale(factor, statistics); }
   void add(double x, double *statistics) const override { f_.add(x, statistics); }
+  void add(double x, double weight, double *statistics) const override {
+    f_.add(x, weight, statistics);
+  }
+  void merge(const double *other, double *statistics) const override {
+    f_.merge(other, statistics);
+  }
+  double log_carrier(double x) const override { return F::log_carrier(x); }
+  double log_likelihood(const double *point, const double *statistics) const override {
+    return f_.log_likelihood(point, statistics);
+  }
 
   double point_terms(const double *point, double *terms) const override {
     return f_.point_terms(point, terms);

@@ -116,6 +116,10 @@ class BAYES_API Column : public ColumnTraits {
 
   virtual void scale(double factor, double *statistics) const = 0;
   virtual void add(double x, double *statistics) const = 0;
+  virtual void add(double x, double weight, double *statistics) const = 0;
+  virtual void merge(const double *other, double *statistics) const = 0;
+  virtual double log_carrier(double x) const = 0;
+  virtual double log_likelihood(const double *point, const double *statistics) const = 0;
 
   virtual double point_terms(const double *point, double *terms) const = 0;
   virtual double expected_terms(const double *q, double *terms) const = 0;

@@ -133,6 +133,19 @@ template <class F> struct ConjugateColumn : ColumnDefaults<F> {
       if constexpr (!F::whole) s[u.size() + i] += rounding * s[i];
     }
   }
+  void add(double x, double weight, double *s) const {
+    const auto u = F::statistic(x);
+    for (std::size_t i = 0; i < u.size(); ++i) s[i] += weight * u[i];
+  }
+  void merge(const double *other, double *s) const {
+    for (int i = 0; i < self().statistics_size(); ++i) s[i] += other[i];
+  }
+  double log_likelihood(const double *point, const double *s) const {
+    const auto phi = F::natural(point);
+    double total = 0;
+    for (std::size_t i = 0; i < phi.size(); ++i) total += phi[i] * s[i];
+    return total;
+  }
   /// Precision is judged relative to the posterior, of which the sums are a part.
   bool remove(double x, const double *prior, double *s) const {
     const auto u = F::statistic(x);

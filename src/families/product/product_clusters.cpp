@@ -8,8 +8,13 @@ ProductClusters::ProductClusters(const ProductPosterior &prior)
     : prior_(pick(prior, {0})),
       empty_(std::size_t(columns().size().statistics), 0.0),
       scratch_(rows()),
-      prior_column_(rows()) {
+      prior_column_(rows()),
+      places_(std::size_t(columns().count())) {
   compile(prior_.values.data(), prior_column_.data());
+  for_each_group(columns(), [&](const auto &group) {
+    for (std::size_t c = 0; c < group.columns.size(); ++c)
+      places_[std::size_t(group.columns[c])] = int(c);
+  });
   reserve(simd::lanes);
 }
 
@@ -17,6 +22,7 @@ ProductClusters::ProductClusters(const ProductPosterior &prior, const ProductPos
     : ProductClusters(prior) {
   reserve(q.components());
   for (int k = 0; k < q.components(); ++k) {
+    poll_here();
     const int slot = open();
     std::copy_n(q.values.col(k).data(), q.values.rows(), posterior_of(slot));
     compile(posterior_of(slot), scratch_.data());
@@ -106,7 +112,7 @@ void ProductClusters::log_predictive(const double *x, double *out) const {
       for (std::size_t c = first; c < end; ++c) {
         const int j = group.columns[c];
         if (x[j] != x[j]) {
-          subtract(std::size_t(group.first) + c, out);
+          add_constant(std::size_t(group.first) + c, -1, out);
           continue;
         }
         terms[count] = {form_row(columns().offsets(j).forms), group.families[c].element(x[j])};
@@ -184,9 +190,34 @@ double ProductClusters::row_carrier(const double *x) const {
   return total;
 }
 
-void ProductClusters::subtract(std::size_t column, double *out) const {
+void ProductClusters::add_constant(std::size_t column, double sign, double *out) const {
   for (int slot = 0; slot < size_; slot += simd::lanes)
-    simd::store(out + slot, simd::load(out + slot) - simd::load(row(1 + column) + slot));
+    simd::store(out + slot, simd::load(out + slot) + sign * simd::load(row(1 + column) + slot));
+}
+
+void ProductClusters::replace_element(int j, double from, double to, double *out) const {
+  for_each_group(columns(), [&]<class F>(const ColumnGroup<F> &group) {
+    if (columns().specs()[std::size_t(j)].kind != kind_of<F>) return;
+    const std::size_t c = std::size_t(places_[std::size_t(j)]),
+                      constant = std::size_t(group.first) + c;
+    const F &family = group.families[c];
+    const std::size_t first = form_row(columns().offsets(j).forms);
+    const auto change = [&](double x, double sign) {
+      if (x != x) return;
+      const double element = family.element(x);
+      if (F::zero_is_constant && element == 0) return;
+      const double carrier = F::has_carrier ? F::log_carrier(element) : 0;
+      for (int slot = 0; slot < size_; slot += simd::lanes) {
+        const auto form = [&](int i) { return simd::load(row(first + std::size_t(i)) + slot); };
+        simd::store(out + slot,
+                    simd::load(out + slot) + sign * (carrier + F::predictive_term(form, element)));
+      }
+    };
+    const bool had = from == from, has = to == to;
+    if (had != has) add_constant(constant, has ? 1 : -1, out);
+    change(from, -1);
+    change(to, 1);
+  });
 }
 
 template <class F, int N>

@@ -47,6 +47,9 @@ class BAYES_API ProductClusters {
   double log_predictive(int slot, double *x) const {
     return log_predictive(slot, static_cast<const double *>(x));
   }
+  /// What changes if element j of a row is `to`, and not `from`: added to padded() numbers. NaN is
+  /// missing.
+  void replace_element(int j, double from, double to, double *out) const;
   double log_prior_predictive(const double *x) const {
     return log_predictive(x, prior_column_.data(), 1);
   }
@@ -106,7 +109,7 @@ class BAYES_API ProductClusters {
   void refresh(int slot);
 
   double row_carrier(const double *x) const;
-  void subtract(std::size_t column, double *out) const;
+  void add_constant(std::size_t column, double sign, double *out) const;
   template <class F, int N>
   void add_terms(const Term *terms, int count, int slot, double *out) const;
   /// The same for one cluster, whose numbers lie `stride` apart.
@@ -114,6 +117,8 @@ class BAYES_API ProductClusters {
 
   ProductPosterior prior_;
   std::vector<double> empty_, scratch_, prior_column_;
+  /// of every column, its place among those of its family
+  std::vector<int> places_;
   int size_ = 0, capacity_ = 0;
   Buffer data_;
   std::vector<double> counts_, carriers_, statistics_, posteriors_;

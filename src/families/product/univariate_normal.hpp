@@ -179,6 +179,25 @@ struct UnivariateNormal : ColumnDefaults<UnivariateNormal> {
     s[2] += away * (x - s[1]);
     s[3] += rounding * s[2];
   }
+  void add(double x, double weight, double *s) const {
+    const double away = x - s[1];
+    s[0] += weight;
+    s[1] += weight / s[0] * away;
+    s[2] += weight * away * (x - s[1]);
+  }
+  double log_likelihood(const double *point, const double *s) const {
+    const double away = s[1] - point[0];
+    return -0.5 * (s[0] * std::log(2 * std::numbers::pi * point[1]) +
+                   (s[2] + s[0] * away * away) / point[1]);
+  }
+  void merge(const double *other, double *s) const {
+    if (!(other[0] > 0)) return;
+    const double whole = s[0] + other[0], away = other[1] - s[1];
+    s[1] += other[0] / whole * away;
+    s[2] += other[2] + s[0] * (other[0] / whole) * away * away;
+    s[3] += other[3];
+    s[0] = whole;
+  }
   bool remove(double x, const double *prior, double *s) const {
     const double away = x - s[1];
     s[3] += rounding * s[2];

@@ -1,14 +1,13 @@
 // Parallel aggregation of rows of numbers: serialisation of transition states. One set of functions
-// serves all model families.
+// serves all model families with rows, one all with rows and a response.
 #include "base/message.hpp"
 #include "pg/bind/aggregate.hpp"
+#include "pg/input/response_collector.hpp"
 
 using namespace bayes;
 using namespace bayes::pg;
 
 namespace {
-
-using RowState = FitState<RowCollector>;
 
 /// A state received from another process: its bytes, not copied from the tuple until they are
 /// combined.
@@ -21,12 +20,9 @@ struct Received {
 constexpr std::uint32_t format = 0x62617901;
 constexpr std::size_t largest_state = MaxAllocSize - VARHDRSZ - 65536;
 
-}  // namespace
-
-/// (internal) -> bytea
-BAYES_FUNCTION(bayes_rows_serialize) {
+template <class C> Datum serialize(FunctionCallInfo fcinfo) {
   aggregate_context(fcinfo);
-  auto &state = *reinterpret_cast<RowState *>(PG_GETARG_POINTER(0));
+  auto &state = *reinterpret_cast<FitState<C> *>(PG_GETARG_POINTER(0));
   std::string head(reinterpret_cast<const char *>(&format), sizeof format);
   head += state.data.rows.shape().weighted ? '\1' : '\0';
   state.parameters.write(head);
@@ -49,8 +45,7 @@ BAYES_FUNCTION(bayes_rows_serialize) {
   PG_RETURN_BYTEA_P(bytes);
 }
 
-/// (bytea, internal) -> internal
-BAYES_FUNCTION(bayes_rows_deserialize) {
+Datum deserialize(FunctionCallInfo fcinfo) {
   aggregate_context(fcinfo);
   return guarded([fcinfo] {
     bytea *const bytes = PG_GETARG_BYTEA_PP(0);
@@ -60,10 +55,10 @@ BAYES_FUNCTION(bayes_rows_deserialize) {
   });
 }
 
-/// (internal, internal) -> internal: the second comes from deserialize.
-BAYES_FUNCTION(bayes_rows_combine) {
+/// The second state comes from deserialize.
+template <class C> Datum combine(FunctionCallInfo fcinfo) {
   const MemoryContext context = aggregate_context(fcinfo);
-  auto *state = PG_ARGISNULL(0) ? nullptr : reinterpret_cast<RowState *>(PG_GETARG_POINTER(0));
+  auto *state = PG_ARGISNULL(0) ? nullptr : reinterpret_cast<FitState<C> *>(PG_GETARG_POINTER(0));
   if (PG_ARGISNULL(1)) {
     if (!state) PG_RETURN_NULL();
     PG_RETURN_POINTER(state);
@@ -79,7 +74,7 @@ BAYES_FUNCTION(bayes_rows_combine) {
   Parameters parameters = Parameters::from_bytes(at, end);
 
   if (!state) {
-    state = make_in<RowState>(context, "pg_bayes data", ItemForm{.weighted = weighted});
+    state = make_in<FitState<C>>(context, "pg_bayes data", ItemForm{.weighted = weighted});
     state->parameters = std::move(parameters);
   } else {
     state->parameters.check_same(parameters);
@@ -87,3 +82,16 @@ BAYES_FUNCTION(bayes_rows_combine) {
   state->data.absorb(at, end);
   PG_RETURN_POINTER(state);
 }
+
+}  // namespace
+
+/// (internal) -> bytea
+BAYES_FUNCTION(bayes_rows_serialize) { return serialize<RowCollector>(fcinfo); }
+BAYES_FUNCTION(bayes_responses_serialize) { return serialize<ResponseCollector>(fcinfo); }
+
+/// (bytea, internal) -> internal
+BAYES_FUNCTION(bayes_rows_deserialize) { return deserialize(fcinfo); }
+
+/// (internal, internal) -> internal
+BAYES_FUNCTION(bayes_rows_combine) { return combine<RowCollector>(fcinfo); }
+BAYES_FUNCTION(bayes_responses_combine) { return combine<ResponseCollector>(fcinfo); }

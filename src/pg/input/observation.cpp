@@ -1,6 +1,7 @@
 #include "pg/input/observation.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "base/message.hpp"
@@ -75,6 +76,7 @@ void SequenceReader::each(const OpenArray &array,
   const bool symbols = model.symbols();
   ModelSymbols codes(model);
   type_.forget();  // codes of another model
+  settled_ = false;
   ArrayWalk walk(array, type_, symbols ? &codes : nullptr);
   std::vector<double> buffer(std::size_t(std::min(at_once, steps)) * d);
   StepPosition position = {0, 1, model.vectors()};
@@ -84,8 +86,8 @@ void SequenceReader::each(const OpenArray &array,
     const std::span<double> read = std::span(buffer).first(count * d);
     if (reader_)
       read_records(walk, read, position.step);
-    else
-      walk.next(read);
+    else if (const auto nan = walk.next(read))
+      refuse_nan({0, std::int64_t(*nan / d) + 1, position.vectors}, *nan % d);
     for (std::size_t i = 0; i < count; ++i, ++position.step) {
       const std::span<double> x = read.subspan(i * d, d);
       if (!reader_) clean_step(x, position, false);
@@ -108,7 +110,7 @@ void SequenceReader::read_records(ArrayWalk &walk, std::span<double> out, std::i
       std::fill_n(out.begin() + std::ptrdiff_t(at), d, missing_value);
       continue;
     }
-    reader_->open(record.value);
+    reader_->open(record.value, std::exchange(settled_, true));
     const std::span<const double> x = *reader_->read(record.value, step, Missing::keep);
     std::copy(x.begin(), x.end(), out.begin() + std::ptrdiff_t(at));
   }
@@ -151,6 +153,7 @@ std::span<const double> ObservationReader::read(const HiddenMarkovModel &model,
   if (symbols_) {
     ModelSymbols codes(model);
     x_[0] = type_.symbol(value.value, codes);
+    if (x_[0] == code_of_nan) refuse_nan({0, step, false}, 0);
     known_ |= x_[0] == x_[0];
     if (unknown_.empty()) unknown_ = codes.unknown();
     return x_;
@@ -164,6 +167,7 @@ std::span<const double> ObservationReader::read(const HiddenMarkovModel &model,
     records_.close();
   } else {
     x_[0] = number_of(value.value, type_.base());
+    if (std::isnan(x_[0])) refuse_nan({0, step, false}, 0);
   }
   if (!reader_) clean_step(x_, {0, step, vectors_}, false);
   model.check(x_, step);
@@ -221,8 +225,10 @@ void ObservationReader::read_record(Datum value, std::int64_t step) {
   check_width(fields_.size());
   for (std::size_t i = 0; i < fields_.size(); ++i) {
     const std::size_t at = std::size_t(fields_[i].index);
-    x_[i] =
-        records_.nulls()[at] ? missing_value : number_of(records_.values()[at], fields_[i].base);
+    x_[i] = missing_value;
+    if (records_.nulls()[at]) continue;
+    x_[i] = number_of(records_.values()[at], fields_[i].base);
+    if (std::isnan(x_[i])) refuse_nan({0, step, true}, i);
   }
 }
 

@@ -1,8 +1,7 @@
 // Collects rows of numbers: checks, counts and weights them, and leaves out those that options say.
 #pragma once
 
-#include "pg/input/collector.hpp"
-#include "pg/input/row_reader.hpp"
+#include "pg/input/packed_collector.hpp"
 
 namespace bayes::pg {
 
@@ -42,21 +41,18 @@ struct RowCheck {
   UnknownLabels unknown = UnknownLabels::added;
 };
 
-class RowCollector : public WeightedCollector {
+class RowCollector : public PackedCollector {
  public:
   using Check = RowCheck;
 
   RowCollector(MemoryContext context, ItemForm form)
-      : WeightedCollector(context, form.weighted, "row"),
-        reader_(context, form.type) {}
+      : PackedCollector(context, form.weighted, form.type, 0) {}
 
   /// Records are checked once their columns are known, which then decide what likelihoods the
   /// request's options have. `columns`: rows come by add_fields(), as attributes of this
   /// description.
   void begin(FitRequest &request, const Check &check, TupleDesc columns = nullptr);
   const RowPolicy &policy() const { return policy_; }
-  /// The columns of records, labels in the order of their codes.
-  RowColumns columns() const { return reader_.columns(); }
 
   void add(const Item &item) {
     ++seen_;
@@ -85,44 +81,26 @@ class RowCollector : public WeightedCollector {
     of_rows = std::move(out);
   }
 
-  /// Everything about the rows except their blocks, as bytes for another process; sorts labels.
-  void write_counts(std::string &out);
-  /// written by write_blocks()
-  std::size_t bytes() const;
-  /// The rows themselves; may throw Pending.
-  void write_blocks(char *to);
-  /// Appends the rows of another process, as written by write_counts() and write_blocks().
-  void absorb(const char *at, const char *end);
-
  private:
   void open(Datum row) {
     reader_.open(row);
     if (!decided_) decide();
   }
   void decide();
-  void sort_labels();
   void take(const std::optional<std::span<const double>> &x, double weight) {
     if (!x) return rows.skip();
-    if (std::ptrdiff_t(x->size()) != dimension_) check_length(x->size());
+    if (std::ptrdiff_t(x->size()) != dimension_) check_length(x->size(), policy_.max_dimension);
     rows.append(x->data(), dimension_, weight);
   }
-  void check_length(std::size_t length);
 
   FitRequest *request_ = nullptr;
   Check check_ = {};
   RowPolicy policy_;
   bool decided_ = false;
-  /// of all rows; 0 while it is unknown
-  int dimension_ = 0;
-  /// where it comes from, for messages
-  const char *expected_by_ = "the first row";
-  RowReader reader_;
   /// numbers that are normal because nothing else was said, from 0
   std::vector<std::size_t> normal_unasked_;
   /// columns of numbers that no option says anything of
   std::vector<std::size_t> numbers_;
-  /// so many rows are in order
-  std::int64_t arranged_ = 0;
 };
 
 }  // namespace bayes::pg

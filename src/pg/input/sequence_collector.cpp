@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/message.hpp"
 #include "families/product/product_options.hpp"
@@ -23,7 +24,7 @@ std::string describe(const StepPosition &position, std::size_t element) {
 
 [[noreturn]] void missing_step(const StepPosition &position, std::size_t element) {
   throw Error(Errc::null_value, message("{} is missing", describe(position, element)),
-              "NULL and NaN are missing observations, which option missing = error refuses.",
+              "NULL is a missing observation, which option missing = error refuses.",
               "Without this option missing observations are summed out.");
 }
 
@@ -35,12 +36,17 @@ std::string values(std::int64_t n) { return message("{} {}", n, n == 1 ? "elemen
 
 }  // namespace
 
-void clean_unusable_step(std::span<double> x, const StepPosition &position, bool refuse_missing) {
+void refuse_nan(const StepPosition &position, std::size_t element) {
+  throw Error(Errc::invalid_argument, message("{} is NaN", describe(position, element)), {},
+              null_of_nan);
+}
+
+void clean_unusable_step(std::span<const double> x, const StepPosition &position,
+                         bool refuse_missing) {
   for (std::size_t i = 0; i < x.size(); ++i) {
-    double &v = x[i];
+    const double v = x[i];
     if (std::isnan(v)) {
       if (refuse_missing) missing_step(position, i);
-      v = missing_value;  // always the same NaN
     } else if (std::isinf(v)) {
       throw Error(Errc::invalid_argument, message("{} is {}", describe(position, i), shown(v)),
                   "An observation is a finite number; a NULL is a missing one.");
@@ -310,6 +316,16 @@ void SequenceCollector::add(const Item &item) {
   store(array, &known, weight_of(item));
 }
 
+/// Of a step that is no record: codes must be those of labels, as far as a start model has labels.
+void SequenceCollector::require_labels(std::span<const double> x, std::int64_t step) const {
+  if (!request_->start) return;
+  const RowColumns &columns = request_->start->info.columns;
+  for (std::size_t j = 0; j < columns.size(); ++j)
+    if (columns[j].kind == ValueKind::label)
+      require_label(x[j], std::int64_t(columns[j].labels.size()), columns[j].name,
+                    message("step {} of {}", step, name()));
+}
+
 /// The next `count` records, into the buffer.
 void SequenceCollector::read_records(ArrayWalk &walk, std::size_t count, std::int64_t step) {
   const Missing missing = options_.refuse_missing ? Missing::error : Missing::keep;
@@ -321,7 +337,7 @@ void SequenceCollector::read_records(ArrayWalk &walk, std::size_t count, std::in
       std::fill_n(out, sequences_.dimension, missing_value);
       continue;
     }
-    reader_->open(record.value);
+    reader_->open(record.value, std::exchange(settled_, true));
     const std::span<const double> x = *reader_->read(record.value, step, missing);
     std::copy(x.begin(), x.end(), out);
   }
@@ -338,6 +354,7 @@ void SequenceCollector::store(const OpenArray &array, const OpenArray *states, d
     known.emplace(*states, state_type_, nullptr);
   }
   buffer_.resize(std::size_t(std::min(at_once, steps)) * d);
+  settled_ = false;
 
   writer_->begin(steps, weight);
   StepPosition position = {seen_, 1, vectors_};
@@ -345,15 +362,18 @@ void SequenceCollector::store(const OpenArray &array, const OpenArray *states, d
     const std::size_t count = std::size_t(std::min(at_once, steps - done));
     if (reader_)
       read_records(walk, count, position.step);
-    else
-      walk.next(std::span(buffer_).first(count * d));
+    else if (const auto nan = walk.next(std::span(buffer_).first(count * d)))
+      refuse_nan({seen_, std::int64_t(*nan / d) + 1, vectors_}, *nan % d);
     if (sequences_.labelled) {
       states_.assign(count, 0.0);
       if (known) known->next(states_);
     }
     for (std::size_t i = 0; i < count; ++i, ++position.step) {
       const std::span<double> x = std::span(buffer_).subspan(i * d, d);
-      if (!reader_) clean_step(x, position, options_.refuse_missing);
+      if (!reader_) {
+        clean_step(x, position, options_.refuse_missing);
+        require_labels(x, position.step);
+      }
       if (!sequences_.labelled) {
         writer_->step(x.data());
         continue;

@@ -25,11 +25,16 @@ struct StepPosition {
   bool vectors;
 };
 
-/// Checks a step with NaN, infinite or huge elements, and converts it for kernels.
-void clean_unusable_step(std::span<double> x, const StepPosition &position, bool refuse_missing);
+/// Throws: this element (from 0) of the step is a NaN.
+[[noreturn]] void refuse_nan(const StepPosition &position, std::size_t element);
 
-/// Applied to every step read. Throws for an invalid element; NaN is missing.
-inline void clean_step(std::span<double> x, const StepPosition &position, bool refuse_missing) {
+/// Checks a step with missing (NaN), infinite or huge elements.
+void clean_unusable_step(std::span<const double> x, const StepPosition &position,
+                         bool refuse_missing);
+
+/// Applied to every step read, in which NaN is a missing element. Throws for an invalid one.
+inline void clean_step(std::span<const double> x, const StepPosition &position,
+                       bool refuse_missing) {
   bool usable = true;
   for (const double v : x) usable &= std::fabs(v) <= largest_element;  // false for NaN
   if (!usable) clean_unusable_step(x, position, refuse_missing);
@@ -117,6 +122,7 @@ class SequenceCollector : public WeightedCollector {
   void read_records(ArrayWalk &walk, std::size_t count, std::int64_t step);
   void check_start(const HiddenMarkovModel &start);
   void check_shape(const OpenArray &array) const;
+  void require_labels(std::span<const double> x, std::int64_t step) const;
   void check_states(const OpenArray &array, const OpenArray &states) const;
   double known_state(double state, std::int64_t step) const;
   void store(const OpenArray &array, const OpenArray *states, double weight);
@@ -138,6 +144,8 @@ class SequenceCollector : public WeightedCollector {
   ElementType type_, state_type_;
   /// of records
   std::optional<RowReader> reader_;
+  /// Has a record of this array been read, so that the types of the others are known?
+  bool settled_ = false;
   /// numbers that are normal because nothing else was said, from 0
   std::vector<std::size_t> normal_unasked_;
   /// so many steps have their codes

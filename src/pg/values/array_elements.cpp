@@ -115,6 +115,7 @@ void ElementType::look_up(Oid type) {
     text_ = length_ == -1 && (base_ == TEXTOID || base_ == VARCHAROID || base_ == BPCHAROID ||
                               output_function_ == output_of_text);
     settings_ = settings_of(base_);
+    enum_ = type_is_enum(base_);
     output_.fn_oid = InvalidOid;
   });
   kind_ = kind_of(base_);
@@ -212,10 +213,14 @@ double ElementType::symbol(Datum value, SymbolCodes &codes) {
     case INT8OID: return integer_symbol(DatumGetInt64(value), codes);
     default: break;
   }
+  if (enum_ && changes_ != enum_changes) {
+    forget();
+    changes_ = enum_changes;
+  }
   if (by_value_)
     if (const double *const code = known_code(std::int64_t(value))) return *code;
   const auto name = text(value);
-  const double code = name ? codes.code(*name) : missing_value;
+  const double code = name ? codes.code(*name) : code_of_nan;
   return by_value_ && name ? remember(std::int64_t(value), code) : code;
 }
 
@@ -260,7 +265,23 @@ template <class F> void ArrayWalk::each(std::span<double> out, F f) {
   }
 }
 
-void ArrayWalk::next(std::span<double> out) {
+std::optional<std::size_t> ArrayWalk::next(std::span<double> out) {
+  const std::size_t first = index_;
+  read(out);
+  // Names that a model does not know are missing too.
+  if (codes_) {
+    const auto nan = std::find(out.begin(), out.end(), code_of_nan);
+    if (nan == out.end()) return std::nullopt;
+    return first + std::size_t(nan - out.begin());
+  }
+  bool any = false;
+  for (const double x : out) any |= x != x;
+  for (std::size_t i = 0; any && i < out.size(); ++i)
+    if (std::isnan(out[i]) && !is_null(first + i)) return first + i;
+  return std::nullopt;
+}
+
+void ArrayWalk::read(std::span<double> out) {
   ElementType &type = type_;
   if (SymbolCodes *const codes = codes_) {
     const auto integer = [&type, codes](std::int64_t value) {

@@ -11,10 +11,13 @@
 
 #include "markov/hmm.hpp"
 #include "pg/server/boundary.hpp"
+#include "pg/server/enum_changes.hpp"
 
 namespace bayes::pg {
 
 inline constexpr double missing_value = std::numeric_limits<double>::quiet_NaN();
+/// The code of a NaN, which is neither a name nor missing.
+inline constexpr double code_of_nan = std::numeric_limits<double>::infinity();
 
 /// A non-null array, read where it lies unless it is compressed, stored elsewhere or expanded.
 class OpenArray {
@@ -50,7 +53,8 @@ class SymbolCodes {
 /// DateStyle ISO, IntervalStyle postgres, TimeZone UTC, extra_float_digits 1, bytea_output hex,
 /// lc_monetary C, an empty search_path and quote_all_identifiers off, whatever the session has.
 ///
-/// Codes of pass-by-value elements are cached: call forget() before using other codes.
+/// Codes of pass-by-value elements are cached, those of enums until an enum is changed: call
+/// forget() before using other codes.
 class ElementType {
  public:
   /// PostgreSQL's allocations go below `context`, which must outlive this.
@@ -68,11 +72,11 @@ class ElementType {
   /// for messages
   std::string name() const;
 
-  /// A value's name, UTF-8, valid until the next call; none for a NaN, which is missing.
+  /// A value's name, UTF-8, valid until the next call; none for a NaN.
   std::optional<std::string_view> text(Datum value);
   /// of an integer type
   std::string_view text_of_integer(std::int64_t value);
-  /// The code of a value's name; NaN for a NaN.
+  /// The code of a value's name; code_of_nan for a NaN.
   double symbol(Datum value, SymbolCodes &codes);
   double integer_symbol(std::int64_t value, SymbolCodes &codes) {
     if (value >= 0 && std::size_t(value) < flat_.size() && flat_[std::size_t(value)] != unset)
@@ -93,7 +97,9 @@ class ElementType {
   Oid type_ = InvalidOid, base_ = InvalidOid;
   SequenceElements kind_ = SequenceElements::symbols;
   std::int16_t length_ = 0;
-  bool by_value_ = false, text_ = false;
+  bool by_value_ = false, text_ = false, enum_ = false;
+  /// of enums, when codes were last forgotten
+  std::uint64_t changes_ = 0;
   /// those that texts of values depend on, as bits
   unsigned settings_ = 0;
   char align_ = 0;
@@ -119,16 +125,18 @@ class ArrayWalk {
         end_(array.end()),
         nulls_(array.null_bitmap()) {}
 
-  /// The next out.size() elements, of which there must be as many; NaN for a NULL or NaN.
-  void next(std::span<double> out);
+  /// The next out.size() elements, of which there must be as many; NaN for a NULL. The index in
+  /// the array of the first of them that is a NaN itself, if there is one.
+  std::optional<std::size_t> next(std::span<double> out);
   /// The next element as it is, of which there must be one.
   NullableDatum next();
 
  private:
-  bool next_is_null() {
-    const std::size_t index = index_++;
+  bool is_null(std::size_t index) const {
     return nulls_ && !(nulls_[index / 8] & (1 << (index % 8)));
   }
+  bool next_is_null() { return is_null(index_++); }
+  void read(std::span<double> out);
   template <class T, class F> void fixed(std::span<double> out, F f);
   template <class F> void each(std::span<double> out, F f);
 

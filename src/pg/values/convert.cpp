@@ -145,6 +145,7 @@ void refuse_value(std::optional<double> x, const std::string &where, std::int64_
     throw Error(x ? Errc::invalid_argument : Errc::null_value,
                 message("{} is {}", where, x ? shown(*x) : "NULL"), {},
                 x && std::isinf(*x) ? "Leave such rows out with WHERE."
+                : x                 ? null_of_nan
                 : row > 0 ? "Option missing = marginalize takes it as not observed; or leave such "
                             "rows out with WHERE."
                           : "A model that is fitted without option missing = error takes such "
@@ -193,7 +194,6 @@ std::optional<std::span<const double>> ArrayReader::read(Datum array, std::int64
   if (nulls_.empty() && all_usable(x)) return x;
 
   if (missing == Missing::skip && (!nulls_.empty() || any_missing(x))) return std::nullopt;
-  if (missing == Missing::skip_null && !nulls_.empty()) return std::nullopt;
   if (missing == Missing::keep) return keep_missing(x, row);
   for (std::size_t i = 0; i < x.size(); ++i)
     check_element(!nulls_.empty() && nulls_[i] ? std::optional<double>() : x[i], i, row);
@@ -213,11 +213,11 @@ bool is_empty_array(Datum array) {
   return VARSIZE_ANY_EXHDR(datum) == header;
 }
 
-/// Replaces NULL and NaN by always the same NaN; checks other elements.
+/// Replaces NULL by NaN; checks other elements.
 std::span<const double> ArrayReader::keep_missing(std::span<const double> x, std::int64_t row) {
   if (x.data() != buffer_.data()) buffer_.assign(x.begin(), x.end());
   for (std::size_t i = 0; i < buffer_.size(); ++i) {
-    if ((!nulls_.empty() && nulls_[i]) || std::isnan(buffer_[i]))
+    if (!nulls_.empty() && nulls_[i])
       buffer_[i] = std::numeric_limits<double>::quiet_NaN();
     else
       check_element(buffer_[i], i, row);

@@ -31,8 +31,13 @@ std::string beginning_of(std::string_view text);
 /// of row 2", is NULL (none), NaN, infinite or huge.
 [[noreturn]] void refuse_value(std::optional<double> x, const std::string &where, std::int64_t row);
 
-/// A row with a NULL or NaN raises an error, is skipped, or gets a NaN there; or it is skipped for
-/// a NULL alone, and a NaN is an error.
+/// What says how to make one of a NaN, for hints.
+inline constexpr const char *null_of_nan =
+    "NULL is what is not observed: NULLIF(column, 'NaN') makes one of a NaN.";
+
+/// A row with a NULL raises an error, is skipped, or gets a NaN there, which is what a missing
+/// element is to kernels. NaN and infinity are values that cannot be: errors, but skip leaves out
+/// such rows too. skip_null leaves out rows with a NULL alone.
 enum class Missing : char { error, skip, keep, skip_null };
 
 /// of this type, or of its base type; may throw Pending

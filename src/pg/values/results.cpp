@@ -133,6 +133,21 @@ Datum composite(TupleDesc description, Cells cells) {
   });
 }
 
+namespace {
+
+/// The same of a function that may return rows or single values: of these a row of one column.
+TupleDesc result_row_or_value(FunctionCallInfo fcinfo) {
+  Oid type;
+  TupleDesc description;
+  if (get_call_result_type(fcinfo, &type, &description) != TYPEFUNC_SCALAR)
+    return result_row(fcinfo);
+  description = CreateTemplateTupleDesc(1);
+  TupleDescInitEntry(description, 1, "value", type, -1, 0);
+  return description;
+}
+
+}  // namespace
+
 ResultRows::ResultRows(FunctionCallInfo fcinfo) {
   guarded([this, fcinfo] {
     auto *const info = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
@@ -140,7 +155,7 @@ ResultRows::ResultRows(FunctionCallInfo fcinfo) {
       ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                       errmsg("set-valued function called in context that cannot accept a set")));
     const MemoryContext before = MemoryContextSwitchTo(info->econtext->ecxt_per_query_memory);
-    description_ = result_row(fcinfo);
+    description_ = result_row_or_value(fcinfo);
     store_ =
         tuplestore_begin_heap((info->allowedModes & SFRM_Materialize_Random) != 0, false, work_mem);
     MemoryContextSwitchTo(before);

@@ -1,0 +1,297 @@
+-- Standard distributions: densities, probabilities, quantiles, and seeded draws
+
+DEFINE @distribution_errors =
+  'NULL for a NULL; NaN for NaN. Errors: 22023 a parameter out of range; 22003 a result beyond '
+  'double precision.';
+DEFINE @draws_of = LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 1000;
+DEFINE @draws_note =
+  'The same seed gives the same draws; that of another distribution with the same seed is '
+  'independent of it, one of the same distribution is not. Errors: 22023 n below 0, or a parameter '
+  'out of range; 54000 n above 10 million.';
+
+-- ---- the normal distribution ----
+
+CREATE FUNCTION normal_pdf(x float8 [, mean float8 [, sd float8]]) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10;
+COMMENT IS 'The density of the normal distribution at x. With mean 0, sd 1. mean: finite; '
+  'sd: the standard deviation, positive. '
+  @distribution_errors;
+COMMENT IS 'The density of the normal distribution at x. With sd 1. mean: finite; sd: the '
+  'standard deviation, positive. '
+  @distribution_errors;
+COMMENT IS 'The density of the normal distribution at x. mean: finite; sd: the standard '
+  'deviation, positive. '
+  @distribution_errors;
+CREATE FUNCTION normal_log_pdf(x float8 [, mean float8 [, sd float8]]) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10;
+COMMENT IS 'The logarithm of the density of the normal distribution at x, -Infinity where it '
+  'is 0. With mean 0, sd 1. mean: finite; sd: the standard deviation, positive. '
+  @distribution_errors;
+COMMENT IS 'The logarithm of the density of the normal distribution at x, -Infinity where it '
+  'is 0. With sd 1. mean: finite; sd: the standard deviation, positive. '
+  @distribution_errors;
+COMMENT IS 'The logarithm of the density of the normal distribution at x, -Infinity where it '
+  'is 0. mean: finite; sd: the standard deviation, positive. '
+  @distribution_errors;
+CREATE FUNCTION normal_cdf(x float8 [, mean float8 [, sd float8]]) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10;
+COMMENT IS 'The probability of a number up to x under the normal distribution. With mean 0, '
+  'sd 1. mean: finite; sd: the standard deviation, positive. '
+  @distribution_errors;
+COMMENT IS 'The probability of a number up to x under the normal distribution. With sd 1. '
+  'mean: finite; sd: the standard deviation, positive. '
+  @distribution_errors;
+COMMENT IS 'The probability of a number up to x under the normal distribution. mean: finite; '
+  'sd: the standard deviation, positive. '
+  @distribution_errors;
+CREATE FUNCTION normal_quantile(p float8 [, mean float8 [, sd float8]]) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10;
+COMMENT IS 'The smallest number up to which the normal distribution has probability p, from '
+  '0 to 1. With mean 0, sd 1. mean: finite; sd: the standard deviation, positive. '
+  @distribution_errors;
+COMMENT IS 'The smallest number up to which the normal distribution has probability p, from '
+  '0 to 1. With sd 1. mean: finite; sd: the standard deviation, positive. '
+  @distribution_errors;
+COMMENT IS 'The smallest number up to which the normal distribution has probability p, from '
+  '0 to 1. mean: finite; sd: the standard deviation, positive. '
+  @distribution_errors;
+CREATE FUNCTION normal_draws(n int, mean float8, sd float8, seed bigint) RETURNS SETOF float8
+  AS 'MODULE_PATHNAME' @draws_of;
+COMMENT IS 'n draws of the normal distribution. mean: finite; sd: the standard deviation, '
+  'positive. '
+  @draws_note;
+
+-- ---- Student's t distribution ----
+
+CREATE FUNCTION student_pdf(x float8, degrees float8 [, location float8 [, scale float8]])
+  RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10;
+COMMENT IS 'The density of Student''s t distribution at x. With location 0, scale 1. '
+  'degrees: of freedom, positive; scale: positive. '
+  @distribution_errors;
+COMMENT IS 'The density of Student''s t distribution at x. With scale 1. degrees: of '
+  'freedom, positive; scale: positive. '
+  @distribution_errors;
+COMMENT IS 'The density of Student''s t distribution at x. degrees: of freedom, positive; '
+  'scale: positive. '
+  @distribution_errors;
+CREATE FUNCTION student_log_pdf(x float8, degrees float8 [, location float8 [, scale float8]])
+  RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10;
+COMMENT IS 'The logarithm of the density of Student''s t distribution at x, -Infinity where '
+  'it is 0. With location 0, scale 1. degrees: of freedom, positive; scale: '
+  'positive. '
+  @distribution_errors;
+COMMENT IS 'The logarithm of the density of Student''s t distribution at x, -Infinity where '
+  'it is 0. With scale 1. degrees: of freedom, positive; scale: positive. '
+  @distribution_errors;
+COMMENT IS 'The logarithm of the density of Student''s t distribution at x, -Infinity where '
+  'it is 0. degrees: of freedom, positive; scale: positive. '
+  @distribution_errors;
+CREATE FUNCTION student_cdf(x float8, degrees float8 [, location float8 [, scale float8]])
+  RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10;
+COMMENT IS 'The probability of a number up to x under Student''s t distribution. With '
+  'location 0, scale 1. degrees: of freedom, positive; scale: positive. '
+  @distribution_errors;
+COMMENT IS 'The probability of a number up to x under Student''s t distribution. With scale '
+  '1. degrees: of freedom, positive; scale: positive. '
+  @distribution_errors;
+COMMENT IS 'The probability of a number up to x under Student''s t distribution. degrees: of '
+  'freedom, positive; scale: positive. '
+  @distribution_errors;
+CREATE FUNCTION student_quantile(p float8, degrees float8 [, location float8 [, scale float8]])
+  RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10;
+COMMENT IS 'The smallest number up to which Student''s t distribution has probability p, '
+  'from 0 to 1. With location 0, scale 1. degrees: of freedom, positive; scale: '
+  'positive. '
+  @distribution_errors;
+COMMENT IS 'The smallest number up to which Student''s t distribution has probability p, '
+  'from 0 to 1. With scale 1. degrees: of freedom, positive; scale: positive. '
+  @distribution_errors;
+COMMENT IS 'The smallest number up to which Student''s t distribution has probability p, '
+  'from 0 to 1. degrees: of freedom, positive; scale: positive. '
+  @distribution_errors;
+CREATE FUNCTION student_draws(n int, degrees float8, location float8, scale float8, seed bigint)
+  RETURNS SETOF float8
+  AS 'MODULE_PATHNAME' @draws_of;
+COMMENT IS 'n draws of Student''s t distribution. degrees: of freedom, positive; scale: '
+  'positive. '
+  @draws_note;
+
+-- ---- the beta distribution ----
+
+CREATE FUNCTION beta_pdf(x float8, a float8, b float8) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10;
+COMMENT IS 'The density of the beta distribution at x. a, b: positive; the mean is a / (a + '
+  'b). '
+  @distribution_errors;
+CREATE FUNCTION beta_log_pdf(x float8, a float8, b float8) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10;
+COMMENT IS 'The logarithm of the density of the beta distribution at x, -Infinity where it '
+  'is 0. a, b: positive; the mean is a / (a + b). '
+  @distribution_errors;
+CREATE FUNCTION beta_cdf(x float8, a float8, b float8) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10;
+COMMENT IS 'The probability of a number up to x under the beta distribution. a, b: positive; '
+  'the mean is a / (a + b). '
+  @distribution_errors;
+CREATE FUNCTION beta_quantile(p float8, a float8, b float8) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10;
+COMMENT IS 'The smallest number up to which the beta distribution has probability p, from 0 '
+  'to 1. a, b: positive; the mean is a / (a + b). '
+  @distribution_errors;
+CREATE FUNCTION beta_draws(n int, a float8, b float8, seed bigint) RETURNS SETOF float8
+  AS 'MODULE_PATHNAME' @draws_of;
+COMMENT IS 'n draws of the beta distribution. a, b: positive; the mean is a / (a + b). '
+  @draws_note;
+
+-- ---- the gamma distribution ----
+
+CREATE FUNCTION gamma_pdf(x float8, shape float8, rate float8) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10;
+COMMENT IS 'The density of the gamma distribution at x. shape, rate: positive; the mean is '
+  'shape / rate. '
+  @distribution_errors;
+CREATE FUNCTION gamma_log_pdf(x float8, shape float8, rate float8) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10;
+COMMENT IS 'The logarithm of the density of the gamma distribution at x, -Infinity where it '
+  'is 0. shape, rate: positive; the mean is shape / rate. '
+  @distribution_errors;
+CREATE FUNCTION gamma_cdf(x float8, shape float8, rate float8) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10;
+COMMENT IS 'The probability of a number up to x under the gamma distribution. shape, rate: '
+  'positive; the mean is shape / rate. '
+  @distribution_errors;
+CREATE FUNCTION gamma_quantile(p float8, shape float8, rate float8) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10;
+COMMENT IS 'The smallest number up to which the gamma distribution has probability p, from 0 '
+  'to 1. shape, rate: positive; the mean is shape / rate. '
+  @distribution_errors;
+CREATE FUNCTION gamma_draws(n int, shape float8, rate float8, seed bigint) RETURNS SETOF float8
+  AS 'MODULE_PATHNAME' @draws_of;
+COMMENT IS 'n draws of the gamma distribution. shape, rate: positive; the mean is shape / '
+  'rate. '
+  @draws_note;
+
+-- ---- the inverse gamma distribution ----
+
+CREATE FUNCTION inverse_gamma_pdf(x float8, shape float8, scale float8) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10;
+COMMENT IS 'The density of the inverse gamma distribution, that of 1 / y where y has a gamma '
+  'distribution at x. shape: positive; scale: positive, the rate of y. '
+  @distribution_errors;
+CREATE FUNCTION inverse_gamma_log_pdf(x float8, shape float8, scale float8) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10;
+COMMENT IS 'The logarithm of the density of the inverse gamma distribution, that of 1 / y '
+  'where y has a gamma distribution at x, -Infinity where it is 0. shape: positive; '
+  'scale: positive, the rate of y. '
+  @distribution_errors;
+CREATE FUNCTION inverse_gamma_cdf(x float8, shape float8, scale float8) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10;
+COMMENT IS 'The probability of a number up to x under the inverse gamma distribution, that '
+  'of 1 / y where y has a gamma distribution. shape: positive; scale: positive, the '
+  'rate of y. '
+  @distribution_errors;
+CREATE FUNCTION inverse_gamma_quantile(p float8, shape float8, scale float8) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10;
+COMMENT IS 'The smallest number up to which the inverse gamma distribution, that of 1 / y '
+  'where y has a gamma distribution has probability p, from 0 to 1. shape: '
+  'positive; scale: positive, the rate of y. '
+  @distribution_errors;
+CREATE FUNCTION inverse_gamma_draws(n int, shape float8, scale float8, seed bigint)
+  RETURNS SETOF float8
+  AS 'MODULE_PATHNAME' @draws_of;
+COMMENT IS 'n draws of the inverse gamma distribution, that of 1 / y where y has a gamma '
+  'distribution. shape: positive; scale: positive, the rate of y. '
+  @draws_note;
+
+-- ---- the binomial distribution ----
+
+CREATE FUNCTION binomial_pdf(k bigint, n bigint, p float8) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10;
+COMMENT IS 'The probability of the binomial distribution at k. n: trials, at least 0; p: the '
+  'probability of a success, from 0 to 1. '
+  @distribution_errors;
+CREATE FUNCTION binomial_log_pdf(k bigint, n bigint, p float8) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10;
+COMMENT IS 'The logarithm of the probability of the binomial distribution at k, -Infinity '
+  'where it is 0. n: trials, at least 0; p: the probability of a success, from 0 to '
+  '1. '
+  @distribution_errors;
+CREATE FUNCTION binomial_cdf(k bigint, n bigint, p float8) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10;
+COMMENT IS 'The probability of a number up to k under the binomial distribution. n: trials, '
+  'at least 0; p: the probability of a success, from 0 to 1. '
+  @distribution_errors;
+CREATE FUNCTION binomial_quantile(q float8, n bigint, p float8) RETURNS bigint
+  AS 'MODULE_PATHNAME' @strict COST 10;
+COMMENT IS 'The smallest number up to which the binomial distribution has probability q, '
+  'from 0 to 1. n: trials, at least 0; p: the probability of a success, from 0 to '
+  '1. '
+  @distribution_errors;
+CREATE FUNCTION binomial_draws(n int, trials bigint, p float8, seed bigint) RETURNS SETOF bigint
+  AS 'MODULE_PATHNAME' @draws_of;
+COMMENT IS 'n draws of the binomial distribution. trials, at least 0; p: the probability of '
+  'a success, from 0 to 1. '
+  @draws_note;
+
+-- ---- the Poisson distribution ----
+
+CREATE FUNCTION poisson_pdf(k bigint, rate float8) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10;
+COMMENT IS 'The probability of the Poisson distribution at k. rate: the mean, at least 0. '
+  @distribution_errors;
+CREATE FUNCTION poisson_log_pdf(k bigint, rate float8) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10;
+COMMENT IS 'The logarithm of the probability of the Poisson distribution at k, -Infinity '
+  'where it is 0. rate: the mean, at least 0. '
+  @distribution_errors;
+CREATE FUNCTION poisson_cdf(k bigint, rate float8) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10;
+COMMENT IS 'The probability of a number up to k under the Poisson distribution. rate: the '
+  'mean, at least 0. '
+  @distribution_errors;
+CREATE FUNCTION poisson_quantile(p float8, rate float8) RETURNS bigint
+  AS 'MODULE_PATHNAME' @strict COST 10;
+COMMENT IS 'The smallest number up to which the Poisson distribution has probability p, from '
+  '0 to 1. rate: the mean, at least 0. '
+  @distribution_errors;
+CREATE FUNCTION poisson_draws(n int, rate float8, seed bigint) RETURNS SETOF bigint
+  AS 'MODULE_PATHNAME' @draws_of;
+COMMENT IS 'n draws of the Poisson distribution. rate: the mean, at least 0. '
+  @draws_note;
+
+-- ---- draws of others ----
+
+CREATE FUNCTION uniform_draws(n int, low float8, high float8, seed bigint) RETURNS SETOF float8
+  AS 'MODULE_PATHNAME' @draws_of;
+COMMENT IS 'n draws of the continuous uniform distribution between low and high, both finite and '
+  'low < high. '
+  @draws_note;
+
+CREATE FUNCTION categorical_draws(n int, weights float8[], seed bigint) RETURNS SETOF int
+  AS 'MODULE_PATHNAME' @draws_of;
+COMMENT IS 'n draws, by inversion, of the numbers of the elements of weights, from 1, each with a '
+  'probability proportional to its weight. weights: at least 0, not all of them 0. '
+  @draws_note;
+
+CREATE FUNCTION dirichlet_draws(n int, alpha float8[], seed bigint) RETURNS SETOF float8[]
+  AS 'MODULE_PATHNAME' @draws_of;
+COMMENT IS 'n draws of the Dirichlet distribution: probabilities that sum to 1. alpha: positive. '
+  @draws_note;
+
+CREATE FUNCTION multivariate_normal_draws(n int, mean float8[], covariance float8[], seed bigint)
+  RETURNS SETOF float8[]
+  AS 'MODULE_PATHNAME' @draws_of;
+COMMENT IS 'n draws of the multivariate normal distribution. covariance: d x d, symmetric, '
+  'positive definite. '
+  @draws_note;
+
+CREATE FUNCTION wishart_draws(n int, a float8, b float8[], seed bigint) RETURNS SETOF float8[]
+  AS 'MODULE_PATHNAME' @draws_of;
+COMMENT IS 'n draws of the Wishart distribution with mean a b^-1, as the priors of precisions have '
+  'it: matrices of d x d. b: d x d, symmetric, positive definite (the inverse of the scale matrix '
+  'that other software asks for); a: degrees of freedom, above d - 1. '
+  @draws_note;

@@ -1,0 +1,338 @@
+-- Conjugate models of one column: posteriors in closed form, as values that can be merged
+
+DEFINE @conjugate_merge =
+  COMBINEFUNC = conjugate_combine, SERIALFUNC = conjugate_serialize,
+  DESERIALFUNC = conjugate_deserialize, PARALLEL = SAFE;
+DEFINE @conjugate_errors = '42804 for models of another family.';
+
+CREATE FUNCTION conjugate_combine(internal, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds up the sums of two workers.';
+CREATE FUNCTION conjugate_serialize(internal) RETURNS bytea
+  AS 'MODULE_PATHNAME' @strict;
+COMMENT IS 'Internal. The sums of a worker as bytes.';
+CREATE FUNCTION conjugate_deserialize(bytea, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' @strict;
+COMMENT IS 'Internal. The inverse of conjugate_serialize.';
+CREATE FUNCTION conjugate_final(state internal) RETURNS bayes_model
+  AS 'MODULE_PATHNAME' @immutable COST 100;
+COMMENT IS 'Internal. The posterior of the sums.';
+
+-- ---- beta_bernoulli ----
+
+CREATE FUNCTION beta_bernoulli_fit_transition(
+  state internal, success boolean [, options jsonb [, weight float8]]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds one row.';
+CREATE FUNCTION beta_bernoulli_fit_inverse_transition(
+  state internal, success boolean [, options jsonb [, weight float8]]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Takes one row away.';
+CREATE AGGREGATE beta_bernoulli_fit(success boolean [, options jsonb [, weight float8]]) (
+  SFUNC = beta_bernoulli_fit_transition, STYPE = internal, SSPACE = 256,
+  FINALFUNC = conjugate_final, @conjugate_merge,
+  MSFUNC = beta_bernoulli_fit_transition, MSTYPE = internal, MSSPACE = 256,
+  MINVFUNC = beta_bernoulli_fit_inverse_transition, MFINALFUNC = conjugate_final
+);
+COMMENT IS 'The posterior of a probability, from successes and failures: success ~ '
+  'Bernoulli(theta), theta ~ Beta(a, b). Option prior: an object with a and b, '
+  'positive, by default 1, the uniform prior. Rows that are NULL are left out and '
+  'counted; no rows give NULL. Its result can be stored, merged by rollup, and '
+  'moved as a window. Errors: 22023 invalid option, weight or row.';
+COMMENT IS 'The same with options; NULL means none.';
+COMMENT IS 'The same with weights: how many times each row counts. A row of weight 0 or NULL '
+  'is left out.';
+
+CREATE FUNCTION beta_bernoulli_mean(model bayes_model) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'The posterior mean of the probability of success. NULL if it does not exist. '
+  @conjugate_errors;
+CREATE FUNCTION beta_bernoulli_map(model bayes_model) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'The value of the probability of success where the posterior density is largest. '
+  'NULL if it does not exist. '
+  @conjugate_errors;
+CREATE FUNCTION beta_bernoulli_ml(model bayes_model) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'The value of the probability of success that maximises the likelihood, whatever '
+  'the prior. NULL if it does not exist. '
+  @conjugate_errors;
+CREATE FUNCTION beta_bernoulli_evidence(model bayes_model) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'The logarithm of the density of all rows under the prior, by which models of the '
+  'same rows are compared. NULL if it does not exist. '
+  @conjugate_errors;
+CREATE FUNCTION beta_bernoulli_interval(model bayes_model [, level float8])
+  RETURNS TABLE (lower float8, upper float8)
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
+COMMENT IS 'The interval that holds the probability of success with probability 0.95, '
+  'between the quantiles of the Beta posterior with as much beyond each; NULL if '
+  'the posterior does not exist. '
+  @conjugate_errors;
+COMMENT IS 'The same with this probability, 22023 unless 0 < level < 1.';
+CREATE FUNCTION beta_bernoulli_log_density(model bayes_model, success boolean)
+  RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'The logarithm of the posterior predictive probability of one more success. NULL '
+  'if the posterior does not exist. '
+  @conjugate_errors;
+CREATE FUNCTION beta_bernoulli_greater(a bayes_model, b bayes_model) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10000;
+COMMENT IS 'P(a > b): the probability that the probability of success is larger in a than in '
+  'b, of independent rows. NULL if a posterior does not exist. '
+  @conjugate_errors;
+CREATE FUNCTION beta_bernoulli_loss(a bayes_model, b bayes_model) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10000;
+COMMENT IS 'What is lost on average by choosing a where b may be larger: E[max(b - a, 0)] of '
+  'the probability of success. NULL if a posterior does not exist. '
+  @conjugate_errors;
+CREATE FUNCTION beta_bernoulli_lift(b bayes_model, a bayes_model) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'The expected relative gain of b over a: E[(b - a) / a] of the probability of '
+  'success; Infinity where it does not exist, as it is under a posterior of a that '
+  'does not fall to 0 at 0. '
+  @conjugate_errors;
+CREATE FUNCTION beta_bernoulli_parameters(model bayes_model [, level float8])
+  RETURNS @parameters_table
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
+COMMENT IS 'The parameters with their posterior. '
+  @parameters;
+COMMENT IS @parameters_level;
+
+-- ---- gamma_poisson ----
+
+CREATE FUNCTION gamma_poisson_fit_transition(
+  state internal, count bigint [, options jsonb [, exposure float8]]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds one row.';
+CREATE FUNCTION gamma_poisson_fit_inverse_transition(
+  state internal, count bigint [, options jsonb [, exposure float8]]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Takes one row away.';
+CREATE AGGREGATE gamma_poisson_fit(count bigint [, options jsonb [, exposure float8]]) (
+  SFUNC = gamma_poisson_fit_transition, STYPE = internal, SSPACE = 256,
+  FINALFUNC = conjugate_final, @conjugate_merge,
+  MSFUNC = gamma_poisson_fit_transition, MSTYPE = internal, MSSPACE = 256,
+  MINVFUNC = gamma_poisson_fit_inverse_transition, MFINALFUNC = conjugate_final
+);
+COMMENT IS 'The posterior of a rate, from counts: count ~ Poisson(exposure lambda), lambda ~ '
+  'Gamma(a, rate b). Option prior: an object with a > 0 and b >= 0, by default 0.5 '
+  'and 0, the prior of Jeffreys. Rows that are NULL are left out and counted; no '
+  'rows give NULL. Its result can be stored, merged by rollup, and moved as a '
+  'window. Errors: 22023 invalid option, exposure or row.';
+COMMENT IS 'The same with options; NULL means none.';
+COMMENT IS 'The same with the exposure of each count, as the time in which it was counted; '
+  'without it 1. A row whose exposure is 0 or NULL is left out.';
+
+CREATE FUNCTION gamma_poisson_mean(model bayes_model) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'The posterior mean of the rate. NULL if it does not exist. '
+  @conjugate_errors;
+CREATE FUNCTION gamma_poisson_map(model bayes_model) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'The value of the rate where the posterior density is largest. NULL if it does '
+  'not exist. '
+  @conjugate_errors;
+CREATE FUNCTION gamma_poisson_ml(model bayes_model) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'The value of the rate that maximises the likelihood, whatever the prior. NULL if '
+  'it does not exist. '
+  @conjugate_errors;
+CREATE FUNCTION gamma_poisson_evidence(model bayes_model) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'The logarithm of the density of all rows under the prior, by which models of the '
+  'same rows are compared. NULL if it does not exist. '
+  @conjugate_errors;
+CREATE FUNCTION gamma_poisson_interval(model bayes_model [, level float8])
+  RETURNS TABLE (lower float8, upper float8)
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
+COMMENT IS 'The interval that holds the rate with probability 0.95, between the quantiles of '
+  'the gamma posterior with as much beyond each; NULL if the posterior does not '
+  'exist. '
+  @conjugate_errors;
+COMMENT IS 'The same with this probability, 22023 unless 0 < level < 1.';
+CREATE FUNCTION gamma_poisson_log_density(model bayes_model, count bigint [, exposure float8])
+  RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'The logarithm of the posterior predictive probability of one more count. NULL if '
+  'the posterior does not exist. '
+  @conjugate_errors;
+COMMENT IS 'The same for a count with this exposure, which is positive. '
+  @conjugate_errors;
+CREATE FUNCTION gamma_poisson_greater(a bayes_model, b bayes_model) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10000;
+COMMENT IS 'P(a > b): the probability that the rate is larger in a than in b, of independent '
+  'rows. NULL if a posterior does not exist. '
+  @conjugate_errors;
+CREATE FUNCTION gamma_poisson_loss(a bayes_model, b bayes_model) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10000;
+COMMENT IS 'What is lost on average by choosing a where b may be larger: E[max(b - a, 0)] of '
+  'the rate. NULL if a posterior does not exist. '
+  @conjugate_errors;
+CREATE FUNCTION gamma_poisson_lift(b bayes_model, a bayes_model) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'The expected relative gain of b over a: E[(b - a) / a] of the rate; Infinity '
+  'where it does not exist, as it is under a posterior of a that does not fall to 0 '
+  'at 0. '
+  @conjugate_errors;
+CREATE FUNCTION gamma_poisson_parameters(model bayes_model [, level float8])
+  RETURNS @parameters_table
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
+COMMENT IS 'The parameters with their posterior. '
+  @parameters;
+COMMENT IS @parameters_level;
+
+-- ---- normal_inverse_gamma ----
+
+CREATE FUNCTION normal_inverse_gamma_fit_transition(
+  state internal, x float8 [, options jsonb [, weight float8]]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds one row.';
+CREATE FUNCTION normal_inverse_gamma_fit_inverse_transition(
+  state internal, x float8 [, options jsonb [, weight float8]]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Takes one row away.';
+CREATE AGGREGATE normal_inverse_gamma_fit(x float8 [, options jsonb [, weight float8]]) (
+  SFUNC = normal_inverse_gamma_fit_transition, STYPE = internal, SSPACE = 256,
+  FINALFUNC = conjugate_final, @conjugate_merge,
+  MSFUNC = normal_inverse_gamma_fit_transition, MSTYPE = internal, MSSPACE = 256,
+  MINVFUNC = normal_inverse_gamma_fit_inverse_transition, MFINALFUNC = conjugate_final
+);
+COMMENT IS 'The posterior of the mean and variance of a normal: x ~ Normal(mu, 1 / alpha), '
+  'mu ~ Normal(m, 1 / (c alpha)), alpha ~ Gamma(a, rate b). Option prior: an object '
+  'with m, c, a and b, by default 0, 0, -0.5 and 0, the reference prior. Rows that '
+  'are NULL are left out and counted; no rows give NULL. Its result can be stored, '
+  'merged by rollup, and moved as a window. Errors: 22023 invalid option, weight or '
+  'row.';
+COMMENT IS 'The same with options; NULL means none.';
+COMMENT IS 'The same with weights: how many times each row counts. A row of weight 0 or NULL '
+  'is left out.';
+
+CREATE FUNCTION normal_inverse_gamma_mean(model bayes_model) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'The posterior mean of the mean. NULL if it does not exist. '
+  @conjugate_errors;
+CREATE FUNCTION normal_inverse_gamma_map(model bayes_model) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'The value of the mean where the posterior density is largest, together with that '
+  'of the precision. NULL if it does not exist. '
+  @conjugate_errors;
+CREATE FUNCTION normal_inverse_gamma_ml(model bayes_model) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'The value of the mean that maximises the likelihood, whatever the prior. NULL if '
+  'it does not exist. '
+  @conjugate_errors;
+CREATE FUNCTION normal_inverse_gamma_evidence(model bayes_model) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'The logarithm of the density of all rows under the prior, by which models of the '
+  'same rows are compared. NULL if it does not exist. '
+  @conjugate_errors;
+CREATE FUNCTION normal_inverse_gamma_interval(model bayes_model [, level float8])
+  RETURNS TABLE (lower float8, upper float8)
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
+COMMENT IS 'The interval that holds the mean with probability 0.95, between the quantiles of '
+  'the Student posterior with as much beyond each; NULL if the posterior does not '
+  'exist. '
+  @conjugate_errors;
+COMMENT IS 'The same with this probability, 22023 unless 0 < level < 1.';
+CREATE FUNCTION normal_inverse_gamma_log_density(model bayes_model, x float8)
+  RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'The logarithm of the posterior predictive density of one more x. NULL if the '
+  'posterior does not exist. '
+  @conjugate_errors;
+CREATE FUNCTION normal_inverse_gamma_greater(a bayes_model, b bayes_model) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10000;
+COMMENT IS 'P(a > b): the probability that the mean is larger in a than in b, of independent '
+  'rows. NULL if a posterior does not exist. '
+  @conjugate_errors;
+CREATE FUNCTION normal_inverse_gamma_loss(a bayes_model, b bayes_model) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10000;
+COMMENT IS 'What is lost on average by choosing a where b may be larger: E[max(b - a, 0)] of '
+  'the mean. NULL if a posterior does not exist. '
+  @conjugate_errors;
+CREATE FUNCTION normal_inverse_gamma_parameters(model bayes_model [, level float8])
+  RETURNS @parameters_table
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 2;
+COMMENT IS 'The parameters with their posterior. '
+  @parameters;
+COMMENT IS @parameters_level;
+
+-- ---- dirichlet_categorical ----
+
+CREATE FUNCTION dirichlet_categorical_fit_transition(
+  state internal, label "any" [, options jsonb [, weight float8]]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds one row.';
+CREATE FUNCTION dirichlet_categorical_fit_inverse_transition(
+  state internal, label "any" [, options jsonb [, weight float8]]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Takes one row away.';
+CREATE FUNCTION dirichlet_categorical_fit_combine(internal, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds up the counts of two workers.';
+CREATE FUNCTION dirichlet_categorical_fit_serialize(internal) RETURNS bytea
+  AS 'MODULE_PATHNAME' @strict;
+COMMENT IS 'Internal. The counts of a worker as bytes.';
+CREATE FUNCTION dirichlet_categorical_fit_deserialize(bytea, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' @strict;
+COMMENT IS 'Internal. The inverse of dirichlet_categorical_fit_serialize.';
+CREATE FUNCTION dirichlet_categorical_fit_final(state internal) RETURNS bayes_model
+  AS 'MODULE_PATHNAME' @immutable COST 100;
+COMMENT IS 'Internal. The posterior of the counts.';
+CREATE AGGREGATE dirichlet_categorical_fit(label "any" [, options jsonb [, weight float8]]) (
+  SFUNC = dirichlet_categorical_fit_transition, STYPE = internal, SSPACE = 8192,
+  FINALFUNC = dirichlet_categorical_fit_final, COMBINEFUNC = dirichlet_categorical_fit_combine,
+  SERIALFUNC = dirichlet_categorical_fit_serialize,
+  DESERIALFUNC = dirichlet_categorical_fit_deserialize, PARALLEL = SAFE,
+  MSFUNC = dirichlet_categorical_fit_transition, MSTYPE = internal, MSSPACE = 8192,
+  MINVFUNC = dirichlet_categorical_fit_inverse_transition,
+  MFINALFUNC = dirichlet_categorical_fit_final
+);
+COMMENT IS 'The posterior of the probabilities of labels, of any type, which are known by their '
+  'text: label ~ Categorical(theta), theta ~ Dirichlet(alpha) over the labels that occur and '
+  'those that the prior names. Option prior: an object with alpha, a positive number for every '
+  'label, by default 1, or an object of numbers by label. Rows that are NULL are left out and '
+  'counted; no rows give NULL. Its result can be stored, merged by rollup, and moved as a window. '
+  'Errors: 22023 invalid option or weight; 54000 more than a million labels, or one longer than '
+  '10000 bytes.';
+COMMENT IS 'The same with options; NULL means none.';
+COMMENT IS 'The same with weights: how many times each row counts. A row of weight 0 or NULL is '
+  'left out.';
+
+CREATE FUNCTION dirichlet_categorical_probabilities(model bayes_model [, level float8])
+  RETURNS TABLE (label text, count float8, mean float8, map float8, ml float8, lower float8,
+    upper float8)
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
+COMMENT IS 'The labels with the number of their rows and what is known of their probabilities: '
+  'posterior mean, mode (NULL if it does not exist), maximum likelihood, and the interval that '
+  'holds it with probability 0.95, between quantiles of its posterior. '
+  @conjugate_errors;
+COMMENT IS 'The same with this probability, 22023 unless 0 < level < 1.';
+CREATE FUNCTION dirichlet_categorical_mean(model bayes_model, label "any") RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'The posterior mean of the probability of a label; 0 for one that is not known. '
+  @conjugate_errors;
+CREATE FUNCTION dirichlet_categorical_log_density(model bayes_model, label "any") RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'The logarithm of the posterior predictive probability of one more label; -Infinity for '
+  'one that is not known. '
+  @conjugate_errors;
+CREATE FUNCTION dirichlet_categorical_evidence(model bayes_model) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'The logarithm of the probability of all rows under the prior over the known labels. '
+  @conjugate_errors;
+CREATE FUNCTION dirichlet_categorical_parameters(model bayes_model [, level float8])
+  RETURNS @parameters_table
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
+COMMENT IS 'The parameters with their posterior. '
+  @parameters;
+COMMENT IS @parameters_level;

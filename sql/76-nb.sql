@@ -1,0 +1,115 @@
+-- Bayes classifiers
+
+DEFINE @nb_rows =
+  label "any", features {anyarray | record | jsonb | tsvector | float8 | boolean};
+DEFINE @nb_are =
+  'label: the class of the row, of any type; it is kept as text. features: a record, whose '
+  'numbers are normal, booleans Bernoulli and texts categorical unless option likelihood says '
+  'otherwise; an array of numbers; a jsonb object of names and numbers, booleans or strings, in '
+  'which a number or boolean that is absent is 0 or false; or a tsvector, whose lexemes are '
+  'counted. A row whose label or features are NULL is skipped; a NULL among the features is no '
+  'evidence; no rows give NULL. Errors: 22023 invalid option, argument or value, naming row and '
+  'column or key; 2202E rows of different length; 22003 values too large to compute with; 54000 '
+  'more than 10000 classes, 10000 labels of a column, 1000000 names, or 20000000 statistics '
+  'altogether.';
+DEFINE @nb_options = 'options: see docs/classification.md; NULL means none.';
+DEFINE @nb_state = STYPE = internal, SSPACE = 65536, PARALLEL = SAFE;
+DEFINE @nb_combine =
+  COMBINEFUNC = nb_combine, SERIALFUNC = nb_serialize, DESERIALFUNC = nb_deserialize;
+
+-- ---- aggregates: labelled rows in, a model out ----
+
+CREATE FUNCTION nb_serialize(internal) RETURNS bytea
+  AS 'MODULE_PATHNAME' @strict;
+COMMENT IS 'Internal. Statistics of the rows of a parallel worker as bytes. 54000 above 1 GB.';
+CREATE FUNCTION nb_deserialize(bytea, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' @strict;
+COMMENT IS 'Internal. The inverse of nb_serialize.';
+CREATE FUNCTION nb_combine(internal, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds the statistics of the rows of a parallel worker.';
+
+CREATE FUNCTION nb_fit_final(state internal) RETURNS bayes_model
+  AS 'MODULE_PATHNAME' @immutable COST 1000;
+COMMENT IS 'Internal. Makes a Bayes classifier of the statistics.';
+
+CREATE FUNCTION nb_fit_transition(
+  state internal, @nb_rows [, options jsonb [, weight float8]]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds one row.';
+
+CREATE AGGREGATE nb_fit(@nb_rows [, options jsonb [, weight float8]]) (
+  SFUNC = nb_fit_transition, @nb_state, FINALFUNC = nb_fit_final, @nb_combine
+);
+COMMENT IS 'Fits a Bayes classifier to labelled rows, exactly and in one pass: naive Bayes with a '
+  'family for each column, or normal columns with a full covariance matrix. Models can be merged '
+  'by rollup. '
+  @nb_are;
+COMMENT IS 'The same with options. '
+  @nb_options;
+COMMENT IS 'The same with a weight for each row: how many times it counts. A row of weight 0 or '
+  'NULL is left out; 22023 if negative, not finite, or all zero. '
+  @nb_options;
+
+CREATE FUNCTION nb_update_transition(
+  state internal, @nb_rows, prior bayes_model [, options jsonb [, weight float8]]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds one row.';
+
+CREATE AGGREGATE nb_update(@nb_rows, prior bayes_model [, options jsonb [, weight float8]]) (
+  SFUNC = nb_update_transition, @nb_state, FINALFUNC = nb_fit_final, @nb_combine
+);
+COMMENT IS 'Learns from more labelled rows: the classifier of the rows of the given model and of '
+  'these, as if it had been fitted to all of them; classes, labels and names that the model does '
+  'not know are added. 42804 for a model of another family. '
+  @nb_are;
+COMMENT IS 'The same with options: missing and on_error; others are the model''s.';
+COMMENT IS 'The same with options and weights.';
+
+-- ---- a model as relations ----
+
+CREATE FUNCTION nb_classes(model bayes_model)
+  RETURNS TABLE (label text, rows bigint, weight float8, prior float8, probability float8,
+    sd float8)
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
+COMMENT IS 'The classes in the order of the bytes of their labels: rows, and their weight; prior, '
+  'the probability of the class before any row; probability, its posterior mean, and sd, its '
+  'posterior standard deviation. 42804 for a model of another family.';
+
+CREATE FUNCTION nb_features(model bayes_model [, level float8])
+  RETURNS TABLE (class text, element int, column_name text, likelihood text, parameter text,
+    category bigint, label text, value float8, sd float8, lower float8, upper float8)
+  AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 100;
+COMMENT IS 'What each class is like: one row for every number of a feature: mean and sd of a '
+  'normal one, probability of true, or of each category, rate. value: posterior mean; sd: its '
+  'posterior standard deviation; lower, upper: '
+  'an interval that holds the number with probability 0.95. column_name: NULL if rows were arrays. '
+  '42804 for a model of another family.';
+COMMENT IS @parameters_level;
+
+-- ---- a model and a row ----
+
+CREATE FUNCTION nb_predict(model bayes_model, features "any") RETURNS text
+  AS 'MODULE_PATHNAME' @strict COST 50;
+COMMENT IS 'The most probable label of a row, by the posterior predictive. Columns are matched by '
+  'name. NULLs, and labels and names that no row of the fit had, are no evidence. If the model was '
+  'fitted with option missing = skip the score of a row with a NULL is NULL, with missing = error '
+  'it is an error (22004). 22023 for a row of another form, or an invalid value.';
+
+CREATE FUNCTION nb_probability(model bayes_model, features "any", label "any") RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 50;
+COMMENT IS 'The posterior probability that a row has this label. 22023 for a label that no row of '
+  'the fit had.';
+
+CREATE FUNCTION nb_probabilities(model bayes_model, features "any")
+  RETURNS TABLE (label text, probability float8)
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
+COMMENT IS 'The posterior probability of every label for a row, in descending order; they sum to '
+  '1.';
+
+CREATE FUNCTION nb_log_density(model bayes_model, features "any") RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 50;
+COMMENT IS 'The natural logarithm of the predictive density (or probability) of a row, whatever '
+  'its label: low for rows that are unlike those of the fit.';

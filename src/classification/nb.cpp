@@ -1,0 +1,204 @@
+#include "classification/nb.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/message.hpp"
+#include "base/special.hpp"
+#include "classification/nb_state.hpp"
+#include "families/normal/normal_marginal.hpp"
+#include "families/normal/normal_parameters.hpp"
+#include "families/parameter.hpp"
+#include "families/product/product_parameters.hpp"
+
+namespace bayes {
+namespace {
+
+constexpr double not_there = std::numeric_limits<double>::quiet_NaN();
+
+[[noreturn]] void refuse_element(const NbTotals &totals, const Column &column, int feature,
+                                 double x) {
+  const std::string where =
+      totals.names.empty() ? message("element {}", feature + 1)
+                           : message("{} {}", totals.sparse ? "feature" : "column",
+                                     describe(Document(totals.names[std::size_t(feature)].name)));
+  throw Error(Errc::invalid_argument,
+              message("{} is {}, but must be {}", where, describe_number(x), column.requirement()),
+              message("Its likelihood is {}.", column.name));
+}
+
+/// The value as scorers take it: NaN for a category that no row had.
+double checked_element(const NbTotals &totals, int i, bool takes_any, double x) {
+  const Column &column = totals.product.columns->column(i);
+  if (x != x || takes_any || column.allowed(x)) return x;
+  if (column.by_value && x == std::floor(x)) return not_there;
+  refuse_element(totals, column, totals.naive[std::size_t(i)], x);
+}
+
+}  // namespace
+
+BayesClassifier::BayesClassifier() : state(std::make_unique<State>()) { info.family = "nb"; }
+BayesClassifier::~BayesClassifier() = default;
+
+const std::vector<std::string> &BayesClassifier::labels() const { return state->totals.classes; }
+
+int BayesClassifier::find_label(std::string_view label) const {
+  const auto at = std::lower_bound(labels().begin(), labels().end(), label);
+  return at != labels().end() && *at == label ? int(at - labels().begin()) : -1;
+}
+
+NbClass BayesClassifier::class_of(int k) const {
+  const NbTotals &totals = state->totals;
+  const double a = state->options.alpha + totals.weight(k),
+               whole = state->alpha_of_all() + totals.total();
+  return {totals.rows[std::size_t(k)], totals.weight(k), 1.0 / totals.size(), a / whole,
+          std::sqrt(a / whole * ((whole - a) / whole) / (whole + 1))};
+}
+
+double BayesClassifier::free_parameters() const {
+  const NbTotals &totals = state->totals;
+  const double d = double(totals.joint.size());
+  double each = d + d * (d + 1) / 2;
+  for (std::size_t i = 0; i < totals.naive.size(); ++i)
+    each += totals.product.columns->column(int(i)).free_parameters();
+  return totals.size() * each + totals.size() - 1;
+}
+
+double BayesClassifier::observations() const { return state->totals.total(); }
+
+bool BayesClassifier::sparse() const { return state->totals.sparse; }
+
+std::int32_t BayesClassifier::find_feature(std::string_view name) const {
+  const auto found = state->features.find(name);
+  return found == state->features.end() ? -1 : found->second;
+}
+
+void BayesClassifier::State::learn() {
+  if (prior) posterior = bayes::posterior(totals.product, replicate(*prior, totals.size()));
+  if (normal_prior)
+    normal_posterior = bayes::posterior(totals.normal, replicate(*normal_prior, totals.size()));
+}
+
+void BayesClassifier::State::prepare() {
+  const int k = totals.size();
+  if (prior) naive.emplace(*prior, *posterior);
+  if (normal_prior) joint.emplace(*normal_prior, *normal_posterior);
+  const std::size_t padded =
+      std::size_t(std::max(naive ? naive->padded() : 0, joint ? joint->padded() : 0));
+  for (Buffer *const each : {&base, &scores, &part}) *each = Buffer(padded);
+  x.resize(totals.naive.size());
+  takes_any.clear();
+  for (const int feature : totals.naive)
+    takes_any.push_back(totals.specs[std::size_t(feature)].name() ==
+                        std::string_view(normal_family));
+  y.resize(totals.joint.size());
+  for (std::size_t i = 0; i < padded; ++i) base[i] = 0;
+  features.clear();
+  if (totals.sparse)
+    for (std::size_t j = 0; j < totals.names.size(); ++j)
+      features.emplace(totals.names[j].name, std::int32_t(j));
+  if (totals.sparse && naive) {
+    for (std::size_t i = 0; i < x.size(); ++i)
+      x[i] = totals.is_zero_if_absent(totals.naive[i]) ? 0 : not_there;
+    naive->log_predictive(x.data(), base.data());
+  }
+  for (int c = 0; c < k; ++c)
+    base[std::size_t(c)] +=
+        std::log((options.alpha + totals.weight(c)) / (alpha_of_all() + totals.total()));
+}
+
+std::span<const double> BayesClassifier::log_joint(std::span<const double> row) const {
+  const State &s = *state;
+  const NbTotals &totals = s.totals;
+  const std::size_t k = std::size_t(totals.size());
+  if (s.naive) {
+    for (std::size_t i = 0; i < s.x.size(); ++i)
+      s.x[i] = checked_element(totals, int(i), s.takes_any[i], row[std::size_t(totals.naive[i])]);
+    s.naive->log_predictive(s.x.data(), s.scores.data());
+    for (std::size_t c = 0; c < k; ++c) s.scores[c] += s.base[c];
+  } else {
+    std::copy_n(s.base.data(), k, s.scores.data());
+  }
+  if (!s.joint) return {s.scores.data(), k};
+  std::size_t observed = 0;
+  for (std::size_t i = 0; i < s.y.size(); ++i) {
+    s.y[i] = row[std::size_t(totals.joint[i])];
+    observed += s.y[i] == s.y[i];
+  }
+  if (observed == 0) return {s.scores.data(), k};
+  if (observed == s.y.size()) {
+    s.joint->log_predictive(s.y.data(), s.part.data());
+  } else {
+    const NormalClusters &scorer =
+        s.marginals.of(s.y, double(k * (observed * observed + 8)), [&](std::span<const int> of) {
+          return std::make_unique<NormalClusters>(marginal(*s.normal_prior, of),
+                                                  marginal(*s.normal_posterior, of));
+        });
+    scorer.log_predictive(s.marginals.observed().data(), s.part.data());
+  }
+  for (std::size_t c = 0; c < k; ++c) s.scores[c] += s.part[c];
+  return {s.scores.data(), k};
+}
+
+std::span<const double> BayesClassifier::log_joint(std::span<const NbWord> words) const {
+  const State &s = *state;
+  const std::size_t k = std::size_t(s.totals.size());
+  std::copy_n(s.base.data(), s.base.size(), s.scores.data());
+  // All features of sparse rows are naive.
+  for (const NbWord &word : words)
+    s.naive->replace_element(word.feature, s.totals.is_zero_if_absent(word.feature) ? 0 : not_there,
+                             checked_element(s.totals, word.feature, false, word.value),
+                             s.scores.data());
+  return {s.scores.data(), k};
+}
+
+void BayesClassifier::describe_features(std::optional<double> level,
+                                        const TakeParameter &take) const {
+  const State &s = *state;
+  const ParameterTable table(level, take);
+  std::vector<Marginal> marginals;
+  std::optional<ProductPoint> point;
+  std::optional<NormalPoint> normal_point;
+  if (s.posterior) point = point_estimate(*s.posterior);
+  if (s.normal_posterior) normal_point = point_estimate(*s.normal_posterior);
+  // The place of every feature among those of its kind.
+  std::vector<int> place(s.totals.specs.size()), is_joint(s.totals.specs.size());
+  for (std::size_t i = 0; i < s.totals.naive.size(); ++i)
+    place[std::size_t(s.totals.naive[i])] = int(i);
+  for (std::size_t i = 0; i < s.totals.joint.size(); ++i) {
+    place[std::size_t(s.totals.joint[i])] = int(i);
+    is_joint[std::size_t(s.totals.joint[i])] = 1;
+  }
+  // A column of labels that is NULL in all rows has no labels to tell of.
+  std::vector<bool> unseen(place.size());
+  for (std::size_t i = 0; i < s.totals.naive.size(); ++i) {
+    const Column &column = s.totals.product.columns->column(int(i));
+    unseen[std::size_t(s.totals.naive[i])] =
+        column.by_value && (s.totals.product.values
+                                .middleRows(s.totals.product.columns->offsets(int(i)).statistics,
+                                            column.numbers_of_name())
+                                .array() == 0)
+                               .all();
+  }
+  for (int k = 0; k < classes(); ++k)
+    for (std::size_t j = 0; j < place.size(); ++j) {
+      if (unseen[j]) continue;
+      poll_here();
+      marginals.clear();
+      std::vector<Parameter> numbers;
+      if (is_joint[j]) {
+        numbers = element_parameters(*normal_point, k, place[j]);
+        add_marginals(*s.normal_posterior, k, place[j], marginals);
+      } else {
+        numbers = element_parameters(*point, k, place[j]);
+        add_marginals(*s.posterior, k, place[j], marginals);
+      }
+      for (std::size_t i = 0; i < numbers.size(); ++i) {
+        numbers[i].element = int(j);
+        table.under(numbers[i], marginals[i]);
+      }
+    }
+}
+
+}  // namespace bayes

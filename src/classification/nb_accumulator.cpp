@@ -1,0 +1,402 @@
+#include "classification/nb_accumulator.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/control.hpp"
+#include "base/message.hpp"
+#include "classification/nb_options.hpp"
+#include "classification/nb_totals.hpp"
+#include "families/product/category_codes.hpp"
+
+namespace bayes {
+
+/// A feature, and where its statistics are in those of a class.
+struct NbAccumulator::Slot {
+  std::string name = {};
+  ValueKind kind = ValueKind::number;
+  ColumnKind likelihood = {};
+  /// null while no row has a value
+  const Column *family = nullptr;
+  int element = 0;
+  /// of a categorical feature its number among those; else -1
+  int categorical = -1;
+  std::size_t offset = 0;
+  bool joint = false, any_value = false, zero = false;
+  /// of a categorical feature of numbers: codes, in the order in which they came
+  std::unordered_map<double, int> codes = {};
+};
+
+/// The rows of a class.
+struct NbAccumulator::Part {
+  double weight = 0, carrier = 0;
+  std::int64_t rows = 0;
+  std::vector<double> numbers;
+  /// of sparse rows: weight of those that name a feature
+  std::vector<double> named;
+  std::vector<std::vector<double>> categories;
+  // of the elements with a common covariance; the lower triangle of the scatter, row by row
+  std::vector<double> mean, scatter;
+};
+
+NbAccumulator::NbAccumulator() = default;
+NbAccumulator::~NbAccumulator() = default;
+
+int NbAccumulator::dimension() const { return int(slots_.size()); }
+bool NbAccumulator::empty() const { return parts_.empty(); }
+
+void NbAccumulator::begin(const NbOptions &options, const NbTotals *start) {
+  options_ = std::make_unique<NbOptions>(options);
+  if (!start) return;
+  start_ = std::make_unique<NbTotals>();
+  start_->sparse = start->sparse;
+  start_->names = start->names;
+  start_->specs = start->specs;
+}
+
+void NbAccumulator::set_likelihood(Slot &slot, const std::string &likelihood) {
+  slot.likelihood = *likelihood_named(likelihood);
+  slot.family = &column_family(slot.likelihood);
+  slot.any_value = likelihood == normal_family;
+  slot.joint = slot.any_value && options_->full_covariance;
+  slot.zero = sparse_ && options_->absent_is_zero && zero_if_absent({slot.likelihood});
+  if (slot.joint) {
+    joint_.push_back(slot.element);
+  } else if (slot.family->by_value) {
+    slot.categorical = int(categorical_++);
+  } else {
+    slot.offset = size_;
+    size_ += std::size_t(slot.family->size().statistics);
+  }
+}
+
+void NbAccumulator::set_columns(const RowColumns &names, int dimension) {
+  std::vector<std::string> likelihood;
+  const Document *const given = options_->likelihood.is_null() ? nullptr : &options_->likelihood;
+  if (start_) {
+    for (const ColumnSpec &spec : start_->specs) likelihood.emplace_back(spec.name());
+  } else if (!names.empty()) {
+    const Document chosen = likelihood_of_columns(given, names);
+    likelihood = read_likelihood(chosen);
+  } else if (given && given->as<Document::Object>()) {
+    throw Error(Errc::invalid_argument,
+                "option \"likelihood\" is an object by column, but rows are arrays", {},
+                "Give an array of names, one for each element.");
+  } else {
+    likelihood = given ? read_likelihood(*given) : std::vector<std::string>{normal_family};
+    check_likelihood_count(likelihood, dimension);
+  }
+  if (likelihood.size() == 1) likelihood.resize(std::size_t(dimension), likelihood[0]);
+  slots_.reserve(std::size_t(dimension));
+  for (int j = 0; j < dimension; ++j) {
+    Slot slot;
+    if (!names.empty()) {
+      slot.name = names[std::size_t(j)].name;
+      slot.kind = names[std::size_t(j)].kind;
+    }
+    slot.element = j;
+    set_likelihood(slot, likelihood[std::size_t(j)]);
+    slots_.push_back(std::move(slot));
+  }
+  // A prior that nothing has was meant for something.
+  for (const auto &[family, keys] : options_->product.families)
+    if (std::find(likelihood.begin(), likelihood.end(), family) == likelihood.end())
+      throw Error(Errc::invalid_argument,
+                  message("option \"prior.{}\" does not apply: no column is {}", family, family),
+                  {}, "Option \"likelihood\" says what columns are.");
+  if (options_->full_covariance && joint_.empty())
+    throw Error(Errc::invalid_argument,
+                "option \"covariance\" is \"full\", but no column is normal",
+                "Numbers are, unless option likelihood says otherwise.");
+  difference_.resize(joint_.size());
+}
+
+void NbAccumulator::add_feature(std::string_view name) {
+  Slot slot;
+  slot.name = name;
+  slot.element = int(slots_.size());
+  slots_.push_back(std::move(slot));
+}
+
+std::optional<ValueKind> NbAccumulator::kind_of(std::int32_t feature) const {
+  const Slot &slot = slots_[std::size_t(feature)];
+  return slot.family ? std::optional(slot.kind) : std::nullopt;
+}
+
+void NbAccumulator::set_kind(std::int32_t feature, ValueKind kind) {
+  Slot &slot = slots_[std::size_t(feature)];
+  slot.kind = kind;
+  std::string likelihood = kind == ValueKind::label     ? categorical_family
+                           : kind == ValueKind::boolean ? bernoulli_family
+                                                        : "poisson";
+  const Document &given = options_->likelihood;
+  if (given.as<Document::List>())
+    throw Error(Errc::invalid_argument,
+                "option \"likelihood\" is an array, but features have names", {},
+                "Give an object: {\"weight\": \"normal\"}.");
+  const Document *const own = given.find(slot.name);
+  if (own && !own->is_null())
+    likelihood = read_likelihood(*own).front();
+  else if (!given.is_null() && !given.as<Document::Object>() && kind == ValueKind::number)
+    likelihood = read_likelihood(given).front();
+  if (start_) {
+    const auto known = std::lower_bound(
+        start_->names.begin(), start_->names.end(), slot.name,
+        [](const RowColumn &column, const std::string &wanted) { return column.name < wanted; });
+    if (known != start_->names.end() && known->name == slot.name)
+      likelihood = start_->specs[std::size_t(known - start_->names.begin())].name();
+  }
+  if (kind == ValueKind::label && likelihood != categorical_family)
+    throw Error(
+        Errc::invalid_argument,
+        message("feature {} is {}, but has strings", describe(Document(slot.name)), likelihood),
+        "Strings are categories.");
+  if (likelihood == normal_family && options_->full_covariance)
+    throw Error(Errc::invalid_argument,
+                message("feature {} is normal, and option \"covariance\" is \"full\"",
+                        describe(Document(slot.name))),
+                "Objects may leave out features, so these have no common covariance.",
+                "Give records or arrays.");
+  set_likelihood(slot, likelihood);
+}
+
+void NbAccumulator::charge(std::size_t numbers) {
+  charged_ += numbers;
+  if (double(charged_) > nb_max_numbers)
+    require_nb_numbers(double(charged_), parts_.size(), slots_.size());
+}
+
+NbAccumulator::Part &NbAccumulator::part_of(int k) {
+  while (int(parts_.size()) <= k) {
+    Part &part = parts_.emplace_back();
+    if (!sparse_) {
+      charge(size_ + joint_.size() * (joint_.size() + 3) / 2);
+      part.numbers.resize(size_);
+      part.mean.resize(joint_.size());
+      part.scatter.resize(joint_.size() * (joint_.size() + 1) / 2);
+    }
+    part.categories.resize(categorical_);
+  }
+  return parts_[std::size_t(k)];
+}
+
+void NbAccumulator::refuse(const Slot &slot, double x, std::int64_t number) const {
+  const std::string what = slot.name.empty() ? message("element {}", slot.element + 1)
+                                             : message("{} {}", sparse_ ? "feature" : "column",
+                                                       describe(Document(slot.name)));
+  throw Error(Errc::invalid_argument,
+              message("{} of row {} is {}, but must be {}", what, number, describe_number(x),
+                      slot.family->requirement()),
+              message("Its likelihood is {}.", slot.family->name),
+              sparse_ ? "Option likelihood may be an object: {\"weight\": \"normal\"}."
+                      : "Option likelihood says what columns are.");
+}
+
+void NbAccumulator::take(Part &part, const Slot &slot, double x, double weight,
+                         std::int64_t number) {
+  if (slot.categorical < 0) {
+    if (!slot.any_value && !slot.family->allowed(x)) refuse(slot, x, number);
+    slot.family->add(x, weight, part.numbers.data() + slot.offset);
+    if (!slot.any_value && x != 0) part.carrier += weight * slot.family->log_carrier(x);
+    return;
+  }
+  int code = int(x);
+  if (slot.kind != ValueKind::label) {
+    if (x != std::floor(x) || std::abs(x) > CategoryCodes::farthest) refuse(slot, x, number);
+    Slot &own = slots_[std::size_t(slot.element)];
+    code = own.codes.try_emplace(x + 0.0, int(own.codes.size())).first->second;
+    if (code >= most_categories)
+      throw Error(Errc::too_large,
+                  message("{} has more than {} categories",
+                          slot.name.empty() ? message("element {}", slot.element + 1)
+                                            : message("column {}", describe(Document(slot.name))),
+                          most_categories),
+                  {}, "Measurements and counts have likelihoods of their own.");
+  }
+  std::vector<double> &of = part.categories[std::size_t(slot.categorical)];
+  if (std::size_t(code) >= of.size()) {
+    charge(std::size_t(code) + 1 - of.size());
+    of.resize(std::size_t(code) + 1);
+  }
+  of[std::size_t(code)] += weight;
+}
+
+bool NbAccumulator::takes(std::span<const double> x) const {
+  return std::none_of(joint_.begin(), joint_.end(),
+                      [x](int j) { return std::isnan(x[std::size_t(j)]); });
+}
+
+void NbAccumulator::add(int k, std::span<const double> x, double weight, std::int64_t number) {
+  Part &part = part_of(k);
+  for (const Slot &slot : slots_)
+    if (const double value = x[std::size_t(slot.element)]; !slot.joint && value == value)
+      take(part, slot, value, weight, number);
+  const double whole = part.weight + weight;
+  if (!joint_.empty()) {
+    // Welford's update, with weights: old mean and new mean of every row.
+    const double share = weight / whole, factor = part.weight * share;
+    for (std::size_t i = 0; i < joint_.size(); ++i) {
+      difference_[i] = x[std::size_t(joint_[i])] - part.mean[i];
+      part.mean[i] += share * difference_[i];
+    }
+    double *to = part.scatter.data();
+    for (std::size_t i = 0; i < joint_.size(); ++i) {
+      const double scaled = factor * difference_[i];
+      for (std::size_t j = 0; j <= i; ++j) *to++ += scaled * difference_[j];
+    }
+  }
+  part.weight = whole;
+  ++part.rows;
+}
+
+void NbAccumulator::add(int k, std::span<const NbWord> words, double weight, std::int64_t number) {
+  Part &part = part_of(k);
+  part.categories.resize(categorical_);
+  for (const NbWord &word : words) {
+    const Slot &slot = slots_[std::size_t(word.feature)];
+    const bool has_numbers = slot.family && slot.categorical < 0;
+    const std::size_t end =
+        has_numbers ? slot.offset + std::size_t(slot.family->size().statistics) : 0;
+    if (end > part.numbers.size() || std::size_t(word.feature) >= part.named.size()) {
+      // Grows by halves, so that words which come one by one cost no more than their number.
+      const std::size_t had = part.numbers.capacity() + part.named.capacity();
+      if (end > part.numbers.size()) part.numbers.resize(end);
+      if (std::size_t(word.feature) >= part.named.size())
+        part.named.resize(std::size_t(word.feature) + 1);
+      charge(part.numbers.capacity() + part.named.capacity() - had);
+    }
+    part.named[std::size_t(word.feature)] += weight;
+    if (word.value == word.value) take(part, slot, word.value, weight, number);
+  }
+  part.weight += weight;
+  ++part.rows;
+}
+
+NbTotals NbAccumulator::totals(const std::vector<std::string> &classes,
+                               const RowColumns &names) const {
+  NbTotals out;
+  out.sparse = sparse_;
+  out.absent_is_zero = options_->absent_is_zero;
+  out.skipped = skipped_;
+  if (parts_.empty()) return out;
+
+  const auto rising = [](std::size_t n, auto before) {
+    std::vector<std::size_t> order(n);
+    std::iota(order.begin(), order.end(), std::size_t(0));
+    std::sort(order.begin(), order.end(), before);
+    return order;
+  };
+  const std::vector<std::size_t> of_class =
+      rising(parts_.size(), [&](std::size_t a, std::size_t b) { return classes[a] < classes[b]; });
+  for (const std::size_t k : of_class) out.classes.push_back(classes[k]);
+  const auto named = [&](std::size_t j, std::size_t k) {
+    const std::vector<double> &of = parts_[of_class[k]].named;
+    return j < of.size() ? of[j] : 0;
+  };
+  // Features in order, and the place of every code among the sorted labels or values.
+  std::vector<std::size_t> features, unknown;
+  for (std::size_t j = 0; j < slots_.size(); ++j)
+    (slots_[j].family ? features : unknown).push_back(j);
+  if (sparse_)
+    for (std::vector<std::size_t> *const each : {&features, &unknown})
+      std::sort(each->begin(), each->end(),
+                [&](std::size_t a, std::size_t b) { return slots_[a].name < slots_[b].name; });
+  std::vector<std::vector<std::size_t>> places(categorical_);
+  for (const std::size_t j : features) {
+    poll_in_loop(j);
+    const Slot &slot = slots_[j];
+    ColumnSpec spec{slot.likelihood};
+    RowColumn name = names.empty() ? RowColumn{} : names[j];
+    if (slot.categorical >= 0) {
+      std::vector<std::size_t> &place = places[std::size_t(slot.categorical)];
+      std::vector<double> values;
+      if (slot.kind == ValueKind::label) {
+        const std::vector<std::string> labels = std::move(name.labels);
+        name.labels.clear();
+        place.resize(labels.size());
+        for (const std::size_t code : rising(labels.size(), [&](std::size_t a, std::size_t b) {
+               return labels[a] < labels[b];
+             })) {
+          place[code] = name.labels.size();
+          values.push_back(double(name.labels.size()));
+          name.labels.push_back(labels[code]);
+        }
+      } else {
+        for (const auto &[value, code] : slot.codes) values.push_back(value);
+        std::sort(values.begin(), values.end());
+        if (!values.empty() && values.back() - values.front() > CategoryCodes::widest)
+          throw Error(
+              Errc::too_large,
+              message("the categories of {} reach from {} to {}, which is too far apart",
+                      slot.name.empty() ? message("element {}", slot.element + 1)
+                                        : message("column {}", describe(Document(slot.name))),
+                      describe_number(values.front()), describe_number(values.back())));
+        place.resize(values.size());
+        for (const auto &[value, code] : slot.codes)
+          place[std::size_t(code)] =
+              std::size_t(std::lower_bound(values.begin(), values.end(), value) - values.begin());
+      }
+      if (values.empty()) {  // missing in every row
+        values = {0};
+        if (slot.kind == ValueKind::label) name.labels = {""};
+      }
+      spec.set_categories(std::move(values));
+    }
+    out.specs.push_back(std::move(spec));
+    if (!names.empty()) out.names.push_back(std::move(name));
+  }
+  out.lay_out(options_->full_covariance);
+  for (const std::size_t j : unknown) {
+    Vector &weight = out.nulls.emplace_back(slots_[j].name, Vector(out.size())).second;
+    for (std::size_t k = 0; k < parts_.size(); ++k) weight(Eigen::Index(k)) = named(j, k);
+  }
+
+  WorkPoll poll;
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    const Part &part = parts_[of_class[k]];
+    const Eigen::Index at = Eigen::Index(k);
+    out.rows[k] = part.rows;
+    out.weight(at) = part.weight;
+    if (!out.naive.empty()) {
+      out.product.count(at) = part.weight;
+      out.product.carrier(at) = part.carrier;
+    }
+    for (std::size_t i = 0; i < out.naive.size(); ++i) {
+      const std::size_t j = features[std::size_t(out.naive[i])];
+      const Slot &slot = slots_[j];
+      const Column &column = out.product.columns->column(int(i));
+      double *const to =
+          out.product.values.col(at).data() + out.product.columns->offsets(int(i)).statistics;
+      if (slot.categorical >= 0) {
+        if (std::size_t(slot.categorical) >= part.categories.size()) continue;
+        const std::vector<double> &from = part.categories[std::size_t(slot.categorical)];
+        poll(from.size() + 1);
+        for (std::size_t code = 0; code < from.size(); ++code)
+          to[places[std::size_t(slot.categorical)][code]] += from[code];
+        continue;
+      }
+      poll(1);
+      const std::size_t size = std::size_t(column.size().statistics);
+      if (slot.offset + size <= part.numbers.size())
+        std::copy_n(part.numbers.data() + slot.offset, size, to);
+      if (const double absent = part.weight - named(j, k); slot.zero && absent > 0)
+        column.add(0, absent, to);
+    }
+    if (!joint_.empty()) {
+      out.normal.count(at) = part.weight;
+      const double *from = part.scatter.data();
+      for (std::size_t i = 0; i < joint_.size(); ++i) {
+        out.normal.mean(Eigen::Index(i), at) = part.mean[i];
+        for (std::size_t j = 0; j <= i; ++j, ++from)
+          out.normal.scatter[k](Eigen::Index(i), Eigen::Index(j)) =
+              out.normal.scatter[k](Eigen::Index(j), Eigen::Index(i)) = *from;
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace bayes

@@ -1,0 +1,265 @@
+// A Bayes classifier from the totals of its rows.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "base/message.hpp"
+#include "base/special.hpp"
+#include "classification/nb.hpp"
+#include "classification/nb_state.hpp"
+#include "families/normal/normal_prior.hpp"
+#include "families/product/product_prior.hpp"
+
+namespace bayes {
+namespace {
+
+/// What the default priors of the naive features are made of: moments of all rows, whatever their
+/// class, from the statistics of the classes.
+ProductSurvey survey_of(const NbTotals &totals) {
+  const Columns &columns = *totals.product.columns;
+  const int d = columns.count();
+  ProductSurvey out{totals.product.columns, totals.total(), Vector::Zero(d), Vector::Ones(d),
+                    std::vector<bool>(std::size_t(d), false)};
+  std::vector<double> pooled, point;
+  columns.for_each([&](int j, const Column &column, const ColumnOffsets &at) {
+    poll_in_loop(std::size_t(j));
+    if (column.by_value) return;
+    pooled.assign(std::size_t(column.size().statistics), 0.0);
+    point.assign(std::size_t(column.size().point), 0.0);
+    for (int k = 0; k < totals.size(); ++k)
+      column.merge(totals.product.values.col(k).data() + at.statistics, pooled.data());
+    if (std::all_of(pooled.begin(), pooled.end(), [](double v) { return v == 0; })) return;
+    column.maximum_likelihood(pooled.data(), point.data(), {1e-300, 1, 0}, point.data());
+    const double mean = column.mean(point.data());
+    if (std::isfinite(mean)) out.mean(j) = mean;
+    if (!column.needs_variance) return;
+    const double variance = column.variance(point.data());
+    if (!std::isfinite(variance))
+      throw Error(Errc::numeric, "the variance of the rows overflows",
+                  "Values or weights are too large for double precision.",
+                  "Rescale the columns or the weights.");
+    out.constant[std::size_t(j)] = !(variance > least_variance);
+    if (variance > least_variance) out.variance(j) = variance;
+  });
+  return out;
+}
+
+/// The same of the joint features.
+Survey normal_survey_of(const NbTotals &totals) {
+  const NormalStatistics &all = totals.normal;
+  const Eigen::Index d = all.dimension();
+  Vector mean = all.mean.col(0);
+  Matrix scatter = all.scatter[0];
+  double weight = all.count(0);
+  for (int k = 1; k < all.components(); ++k) {
+    const double n = all.count(k), whole = weight + n;
+    if (!(n > 0)) continue;
+    const Vector away = all.mean.col(k) - mean;
+    scatter += all.scatter[std::size_t(k)] + weight * (n / whole) * outer(full_covariance, away);
+    mean += n / whole * away;
+    weight = whole;
+  }
+  const Matrix covariance = scatter / weight;
+  if (!covariance.allFinite() || !mean.allFinite())
+    throw Error(Errc::numeric, "the variance of the rows overflows",
+                "Values or weights are too large for double precision.",
+                "Rescale the columns or the weights.");
+  return {full_covariance, weight, mean, covariance.diagonal(), covariance, weight * double(d)};
+}
+
+/// Priors and posteriors are within the range of doubles.
+void require_posteriors(const NbTotals &totals, const BayesClassifier::State &s) {
+  for (const auto *const each : {&s.prior, &s.posterior})
+    for (int c = 0; *each && c < (*each)->components(); ++c)
+      (*each)->columns->for_each([&](int j, const Column &column, const ColumnOffsets &) {
+        if (column.valid_posterior((*each)->column(c, j))) return;
+        const int feature = totals.naive[std::size_t(j)];
+        throw Error(Errc::numeric,
+                    message("the posterior of {} is beyond double precision",
+                            totals.names.empty()
+                                ? message("element {}", feature + 1)
+                                : describe(Document(totals.names[std::size_t(feature)].name))),
+                    message("Its likelihood is {}.", column.name),
+                    "Rescale the column, or give another prior.");
+      });
+}
+
+/// log p(labels, features): the evidence, for hard labels exact.
+double log_evidence(const BayesClassifier::State &s) {
+  const NbTotals &totals = s.totals;
+  double out = 0;
+  std::vector<double> before(std::size_t(totals.size()), s.options.alpha), after = before;
+  for (int k = 0; k < totals.size(); ++k) after[std::size_t(k)] += totals.weight(k);
+  out += log_dirichlet_normaliser(after) - log_dirichlet_normaliser(before);
+  if (s.prior) out += log_marginal_likelihood(totals.product, replicate(*s.prior, totals.size()));
+  if (s.normal_prior)
+    out += log_marginal_likelihood(totals.normal, replicate(*s.normal_prior, totals.size()));
+  return out;
+}
+
+/// log p(labels, features) at the point estimate.
+double log_likelihood_of(const BayesClassifier &model) {
+  const BayesClassifier::State &s = *model.state;
+  const NbTotals &totals = s.totals;
+  double out = 0;
+  for (int k = 0; k < totals.size(); ++k)
+    out += totals.weight(k) * std::log(model.class_of(k).mean);
+  if (s.posterior) {
+    const ProductPoint point = point_estimate(*s.posterior);
+    for (int k = 0; k < totals.size(); ++k) {
+      out += totals.product.carrier(k);
+      point.columns->for_each([&](int j, const Column &column, const ColumnOffsets &at) {
+        out += column.log_likelihood(point.column(k, j),
+                                     totals.product.values.col(k).data() + at.statistics);
+      });
+    }
+  }
+  if (s.normal_posterior) {
+    const NormalPoint point = point_estimate(*s.normal_posterior);
+    const int d = point.dimension();
+    const auto factored = factor_all(full_covariance, point.covariance, d, "covariance");
+    for (int k = 0; k < totals.size(); ++k) {
+      const FactoredScale &sigma = factored[std::size_t(k)];
+      const double n = totals.normal.count(k);
+      out -= 0.5 * (n * (d * std::log(2 * std::numbers::pi) + sigma.log_determinant +
+                         sigma.quadratic(totals.normal.mean.col(k) - point.mean.col(k))) +
+                    trace_solve(full_covariance, totals.normal.scatter[std::size_t(k)], sigma));
+    }
+  }
+  return out;
+}
+
+/// Option likelihood as the model shows it.
+Document likelihood_in_force(const NbTotals &totals, const Document &given) {
+  if (totals.sparse) return given;
+  std::vector<std::string> names;
+  for (const ColumnSpec &spec : totals.specs) names.emplace_back(spec.name());
+  if (std::count(names.begin(), names.end(), names[0]) == std::ssize(names)) names.resize(1);
+  return likelihood_document(names);
+}
+
+Document prior_in_force(const BayesClassifier::State &s) {
+  Document out = Document::object().set("alpha", s.options.alpha);
+  if (s.totals.sparse) {  // others are those of each word
+    if (!s.options.given_prior.is_null()) out.set_all(s.options.given_prior);
+    return out;
+  }
+  if (s.prior)  // two names: each family has an object of its own
+    out.set_all(product_prior_options(*s.prior, {"", ""}));
+  if (s.normal_prior) {
+    Document keys = Document::object();
+    write_normal_prior(keys, *s.normal_prior);
+    out.set(normal_family, std::move(keys));
+  }
+  return out;
+}
+
+}  // namespace
+
+void finish_classifier(BayesClassifier &model) {
+  BayesClassifier::State &s = *model.state;
+  NbTotals &totals = s.totals;
+  const int k = totals.size();
+  if (totals.features() == 0)
+    throw Error(Errc::invalid_argument, "rows have no features",
+                "There is nothing to tell classes by.");
+  s.prior.reset();
+  s.normal_prior.reset();
+  if (!totals.naive.empty())
+    s.prior = make_product_prior(survey_of(totals), {"", ""}, s.options.product, k);
+  if (!totals.joint.empty())
+    s.normal_prior = make_normal_prior(s.options.normal, normal_survey_of(totals), k);
+  s.learn();
+  require_posteriors(totals, s);
+  s.prepare();
+
+  ModelInfo &info = model.info;
+  info.method = "exact";
+  info.rows = 0;
+  for (const std::int64_t rows : totals.rows) info.rows += rows;
+  info.skipped = totals.skipped;
+  info.dimension = totals.features();
+  info.components = k;
+  info.converged = true;
+  info.objective = log_evidence(s);
+  info.log_likelihood = log_likelihood_of(model);
+  info.columns = totals.names;
+  info.given_prior = s.options.given_prior;
+  info.options = s.options.document();
+  if (Document likelihood = likelihood_in_force(totals, s.options.likelihood);
+      !likelihood.is_null())
+    info.options.set("likelihood", std::move(likelihood));
+  info.options.set("prior", prior_in_force(s));
+  model.trace = {{info.objective}};
+}
+
+NbPolicy nb_begin(NbAccumulator &rows, const Document &options, const BayesClassifier *update) {
+  const NbOptions read =
+      update ? read_nb_update(options, update->state->options) : read_nb_options(options);
+  rows.begin(read, update ? &update->state->totals : nullptr);
+  return {read.missing, read.null_on_error};
+}
+
+std::unique_ptr<BayesClassifier> nb_fit(const NbPart &rows, const Document &options,
+                                        const BayesClassifier *update) {
+  auto model = std::make_unique<BayesClassifier>();
+  BayesClassifier::State &s = *model->state;
+  s.options = update ? read_nb_update(options, update->state->options) : read_nb_options(options);
+  s.totals = update ? merged(update->state->totals, rows.totals->of) : rows.totals->of;
+  finish_classifier(*model);
+  return model;
+}
+
+void BayesClassifier::merge(const Model &other) {
+  const State &its = *static_cast<const BayesClassifier &>(other).state;
+  const NbOptions &mine = state->options, &theirs = its.options;
+  if (mine.given_prior.to_json() != theirs.given_prior.to_json() ||
+      mine.full_covariance != theirs.full_covariance ||
+      mine.absent_is_zero != theirs.absent_is_zero ||
+      (state->totals.sparse && mine.likelihood.to_json() != theirs.likelihood.to_json()))
+    throw Error(Errc::invalid_argument, "models with different options or priors cannot be merged",
+                message("One has prior {}, the other {}.", describe(state->options.given_prior),
+                        describe(its.options.given_prior)),
+                "Merge models that were fitted with the same options.");
+  state->totals = merged(state->totals, its.totals);
+  info.seconds += other.info.seconds;
+  finish_classifier(*this);
+}
+
+NbPart::NbPart() : totals(std::make_unique<Totals>()) {}
+NbPart::~NbPart() = default;
+NbPart::NbPart(NbPart &&) noexcept = default;
+NbPart &NbPart::operator=(NbPart &&) noexcept = default;
+NbPart::NbPart(const NbAccumulator &rows, const std::vector<std::string> &classes,
+               const RowColumns &names)
+    : totals(std::make_unique<Totals>()) {
+  totals->of = rows.totals(classes, names);
+}
+void NbPart::merge(const NbPart &other) { totals->of = merged(totals->of, other.totals->of); }
+bool NbPart::empty() const { return totals->of.classes.empty(); }
+std::int64_t NbPart::skipped() const { return totals->of.skipped; }
+
+std::string NbPart::to_bytes() const {
+  Document document = Document::object();
+  const NbTotals &of = totals->of;
+  document.set("skipped", of.skipped).set("features", of.features());
+  if (!of.names.empty()) document.set("row_columns", document_of_columns(of.names));
+  if (!of.classes.empty()) write_totals(document, of);
+  std::string out;
+  document.to_bytes(out);
+  return out;
+}
+
+NbPart NbPart::from_bytes(std::string_view bytes) {
+  const Document document = Document::from_bytes(bytes);
+  const MemberReader in(document);
+  NbPart out;
+  const int features = int(in.integer("features", 0, nb_max_words));
+  if (in.has("classes"))
+    out.totals->of = read_totals(in, read_columns(document, features), features);
+  out.totals->of.skipped = in.integer("skipped", 0, std::numeric_limits<std::int64_t>::max());
+  return out;
+}
+
+}  // namespace bayes

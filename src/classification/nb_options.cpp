@@ -1,0 +1,104 @@
+#include "classification/nb_options.hpp"
+
+#include <string_view>
+
+#include "base/error.hpp"
+#include "base/message.hpp"
+#include "families/product/column_names.hpp"
+
+namespace bayes {
+namespace {
+
+void read_prior(const Document &given, NbOptions &o) {
+  OptionTable t = OptionTable::reading(given, "prior.");
+  t.number("alpha", o.alpha, above(0, 1e9));
+  std::vector<std::string> families;
+  for (const std::string_view name : column_family_names())
+    if (!(o.full_covariance && name == normal_family)) families.emplace_back(name);
+  o.product.lines(t, families);
+  if (o.full_covariance)
+    t.other(normal_family, [&o](const Document &keys) {
+      OptionTable own = OptionTable::reading(keys, "prior.normal.");
+      o.normal.lines(own);
+      own.finish();
+    });
+  t.finish();
+}
+
+/// Lines that an update has too.
+void run_lines(OptionTable &t, NbOptions &o) {
+  t.choice("missing", o.missing, {"marginalize", "skip", "error"});
+  t.either("on_error", o.null_on_error, "error", "null");
+}
+
+void model_lines(OptionTable &t, NbOptions &o) {
+  std::string method = "exact";
+  t.choice("method", method, {"exact"});
+  t.either("covariance", o.full_covariance, "diagonal", "full");
+  t.either("absent", o.absent_is_zero, "missing", "zero");
+}
+
+void require_options_object(const Document &options) {
+  if (!options.is_null() && !options.as<Document::Object>())
+    throw Error(Errc::invalid_argument,
+                message("options must be a JSON object, but are of kind {}", options.kind()), {},
+                "Write options as '{\"likelihood\": \"poisson\"}'.");
+}
+
+void take_prior(const Document &given, NbOptions &o) {
+  read_prior(given, o);
+  const auto *const keys = given.as<Document::Object>();
+  o.given_prior = keys && !keys->empty() ? given : Document();
+}
+
+}  // namespace
+
+NbOptions read_nb_options(const Document &options) {
+  require_options_object(options);
+  NbOptions out;
+  OptionTable t = OptionTable::reading(options);
+  model_lines(t, out);
+  t.other("likelihood", [&out](const Document &given) {
+    out.likelihood = given;
+    if (const auto *const by_name = given.as<Document::Object>())
+      for (const auto &[name, value] : *by_name)
+        read_likelihood(value.is_null() ? Document("null") : value);
+    else
+      read_likelihood(given);
+  });
+  run_lines(t, out);
+  t.other("prior", [&out](const Document &given) { take_prior(given, out); });
+  t.finish();
+  return out;
+}
+
+NbOptions read_nb_update(const Document &options, const NbOptions &model) {
+  require_options_object(options);
+  NbOptions out = model;
+  OptionTable t = OptionTable::reading(options);
+  for (const char *const key : {"method", "covariance", "absent", "likelihood", "prior"})
+    t.other(
+        key, [](const Document &) {}, {}, false);
+  run_lines(t, out);
+  t.finish("an update, which has those of the model");
+  return out;
+}
+
+NbOptions stored_nb_options(const Document &options, const Document &given_prior) {
+  NbOptions out;
+  OptionTable t = OptionTable::reading(options);
+  model_lines(t, out);
+  run_lines(t, out);
+  if (!given_prior.is_null()) take_prior(given_prior, out);
+  return out;
+}
+
+Document NbOptions::document() const {
+  NbOptions in_force = *this;
+  OptionTable t = OptionTable::writing();
+  model_lines(t, in_force);
+  run_lines(t, in_force);
+  return t.document();
+}
+
+}  // namespace bayes

@@ -1,0 +1,396 @@
+#include "conjugate/conjugate.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "base/error.hpp"
+#include "base/message.hpp"
+#include "base/special.hpp"
+#include "document/members.hpp"
+#include "document/options.hpp"
+#include "families/parameter.hpp"
+
+namespace bayes {
+namespace {
+
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+constexpr double log_2pi = 1.8378770664093454836;
+constexpr double largest_number = 1e150;
+
+struct PriorKey {
+  const char *name;
+  double value, low;
+  bool low_open;
+};
+
+// The priors of probabilities and rates are uniform and Jeffreys'. That of the normal is the
+// reference prior, constant in mu and log sigma: intervals are those of Student's test.
+constexpr const char *beta_keys[] = {"a", "b"}, *gamma_keys[] = {"a", "b"},
+                     *normal_keys[] = {"m", "c", "a", "b"};
+constexpr PriorKey beta_prior[] = {{"a", 1, 0, true}, {"b", 1, 0, true}};
+constexpr PriorKey gamma_prior[] = {{"a", 0.5, 0, true}, {"b", 0, 0, false}};
+constexpr PriorKey normal_prior[] = {{"m", 0, -largest_number, false},
+                                     {"c", 0, 0, false},
+                                     {"a", -0.5, -0.5, false},
+                                     {"b", 0, 0, false}};
+
+std::span<const PriorKey> prior_of(ConjugateKind kind) {
+  switch (kind) {
+    case ConjugateKind::beta_bernoulli: return beta_prior;
+    case ConjugateKind::gamma_poisson: return gamma_prior;
+    case ConjugateKind::normal_inverse_gamma: break;
+  }
+  return normal_prior;
+}
+
+constexpr const char *sum_names[3][3] = {{"successes", "failures", nullptr},
+                                         {"count", "exposure", "log_factor"},
+                                         {"count", "mean", "squares"}};
+
+/// ~105 bits of a sum
+constexpr double unit = 0x1p-104;
+
+}  // namespace
+
+const char *conjugate_family(ConjugateKind kind) {
+  switch (kind) {
+    case ConjugateKind::beta_bernoulli: return "beta_bernoulli";
+    case ConjugateKind::gamma_poisson: return "gamma_poisson";
+    case ConjugateKind::normal_inverse_gamma: break;
+  }
+  return "normal_inverse_gamma";
+}
+
+std::span<const char *const> conjugate_prior_keys(ConjugateKind kind) {
+  switch (kind) {
+    case ConjugateKind::beta_bernoulli: return beta_keys;
+    case ConjugateKind::gamma_poisson: return gamma_keys;
+    case ConjugateKind::normal_inverse_gamma: break;
+  }
+  return normal_keys;
+}
+
+ConjugatePrior read_conjugate_prior(ConjugateKind kind, const Document &options) {
+  OptionReader reader(options);
+  ConjugatePrior prior = {};
+  const Document *const given = reader.raw("prior");
+  const Document nothing;
+  OptionReader numbers(given ? *given : nothing, "prior.");
+  for (std::size_t i = 0; const PriorKey &key : prior_of(kind))
+    prior[i++] = numbers.number(key.name, key.value, key.low, largest_number, key.low_open);
+  numbers.finish();
+  reader.finish();
+  return prior;
+}
+
+// ---- sums ----
+
+bool ConjugateSums::add(ConjugateKind kind, double x, double weight, int sign) {
+  if (rows == 0 && sign > 0) *this = {.skipped = skipped, .shift = x};
+  rows += sign;
+  // Errors of a sum count against what is left; whole numbers have none.
+  const auto change = [&](std::size_t i, const ExactSum &by) {
+    sums[i] = sign > 0 ? sums[i] + by : sums[i] - by;
+    return unit * (std::fabs(sums[i].high) + std::fabs(by.high));
+  };
+  double scale;
+  switch (kind) {
+    case ConjugateKind::beta_bernoulli:
+      error += change(x != 0 ? 0 : 1, {weight});
+      scale = sums[0].high + sums[1].high;
+      break;
+    case ConjugateKind::gamma_poisson:
+      change(0, {x});
+      error += change(1, {weight});
+      change(2, ExactSum::product(x, std::log(weight)) - ExactSum{log_gamma(x + 1)});
+      scale = sums[1].high;
+      break;
+    case ConjugateKind::normal_inverse_gamma: {
+      const ExactSum d = ExactSum::of(x, -shift), weighted = ExactSum{weight} * d;
+      change(0, {weight});
+      change(1, weighted);
+      error += change(2, weighted * d);
+      scale = rows > 0 ? (sums[2] - sums[1] * sums[1] / sums[0]).high : 0;
+      break;
+    }
+  }
+  return sign > 0 || rows == 0 || error <= 1e-13 * scale || error == 0;
+}
+
+void ConjugateSums::add(ConjugateKind kind, const ConjugateSums &other) {
+  if (kind == ConjugateKind::normal_inverse_gamma && rows == 0) shift = other.shift;
+  rows += other.rows;
+  skipped += other.skipped;
+  if (kind != ConjugateKind::normal_inverse_gamma) {
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += other.sums[i];
+    return;
+  }
+  // about this shift: d + by
+  const ExactSum by = ExactSum::of(other.shift, -shift), moved = other.sums[0] * by;
+  sums[2] += other.sums[2] + by * (ExactSum{2} * other.sums[1] + moved);
+  sums[1] += other.sums[1] + moved;
+  sums[0] += other.sums[0];
+  error += other.error + unit * std::fabs(sums[2].high);
+}
+
+// ---- the model ----
+
+ConjugateModel::ConjugateModel(ConjugateKind kind, const ConjugatePrior &prior,
+                               const ConjugateSums &sums)
+    : kind_(kind),
+      prior_(prior),
+      posterior_(prior),
+      sums_(sums) {
+  info.family = conjugate_family(kind);
+  info.method = "exact";
+  info.rows = sums.rows;
+  info.skipped = sums.skipped;
+  info.dimension = info.components = 1;
+  info.converged = true;
+  Document given;
+  for (std::size_t i = 0; const PriorKey &key : prior_of(kind)) given.set(key.name, prior[i++]);
+  info.options = Document::object().set("prior", std::move(given));
+  update();
+}
+
+ExactSum ConjugateModel::mean() const {
+  return ExactSum{sums_.shift} + sums_.sums[1] / sums_.sums[0];
+}
+
+ExactSum ConjugateModel::squares() const {
+  const ExactSum out = sums_.sums[2] - sums_.sums[1] * sums_.sums[1] / sums_.sums[0];
+  return out.high > 0 ? out : ExactSum{};
+}
+
+void ConjugateModel::update() {
+  const auto &s = sums_.sums;
+  posterior_ = prior_;
+  if (kind_ != ConjugateKind::normal_inverse_gamma) {
+    posterior_[0] += s[0].high;
+    posterior_[1] += s[1].high;
+  } else {
+    // 002 L10 eq. 20, whose printed factor s / (a s + 1) of the last term is c s / (c + s).
+    const double c = prior_[1], n = s[0].high;
+    const ExactSum away = mean() - ExactSum{prior_[0]};
+    posterior_[1] = c + n;
+    posterior_[0] = (ExactSum{prior_[0]} + away * ExactSum{n / (c + n)}).high;
+    posterior_[2] += n / 2;
+    posterior_[3] += squares().high / 2 + c * n / (c + n) * away.high * away.high / 2;
+  }
+  info.objective = log_evidence();
+  info.log_likelihood = log_likelihood();
+}
+
+bool ConjugateModel::proper() const {
+  if (kind_ != ConjugateKind::normal_inverse_gamma) return posterior_[0] > 0 && posterior_[1] > 0;
+  return posterior_[1] > 0 && posterior_[2] > 0 && posterior_[3] > 0;
+}
+
+Marginal ConjugateModel::marginal() const {
+  switch (kind_) {
+    case ConjugateKind::beta_bernoulli: return {Marginal::Kind::beta, posterior_[0], posterior_[1]};
+    case ConjugateKind::gamma_poisson: return {Marginal::Kind::gamma, posterior_[0], posterior_[1]};
+    case ConjugateKind::normal_inverse_gamma: break;
+  }
+  const auto &[m, c, a, b] = posterior_;
+  return {Marginal::Kind::student, 2 * a, std::sqrt(b / (a * c)), m};
+}
+
+double ConjugateModel::posterior_mean() const {
+  if (kind_ == ConjugateKind::normal_inverse_gamma)
+    return proper() && posterior_[2] > 0.5 ? posterior_[0] : none;
+  return proper() ? marginal().mean() : none;
+}
+
+double ConjugateModel::posterior_mode() const {
+  const double a = posterior_[0], b = posterior_[1];
+  switch (kind_) {
+    case ConjugateKind::beta_bernoulli:
+      if (a > 1 || b > 1) return a <= 1 ? 0 : b <= 1 ? 1 : (a - 1) / (a + b - 2);
+      return a < 1 && b == 1 ? 0 : a == 1 && b < 1 ? 1 : none;  // else flat, or two modes
+    case ConjugateKind::gamma_poisson: return b > 0 ? std::fmax(0, a - 1) / b : none;
+    case ConjugateKind::normal_inverse_gamma: break;
+  }
+  return posterior_[0];
+}
+
+double ConjugateModel::maximum_likelihood() const {
+  const auto &s = sums_.sums;
+  switch (kind_) {
+    case ConjugateKind::beta_bernoulli: return (s[0] / (s[0] + s[1])).high;
+    case ConjugateKind::gamma_poisson: return (s[0] / s[1]).high;
+    case ConjugateKind::normal_inverse_gamma: break;
+  }
+  return mean().high;
+}
+
+double ConjugateModel::log_evidence() const {
+  const auto &s = sums_.sums;
+  const auto &[p0, p1, p2, p3] = prior_;
+  switch (kind_) {
+    case ConjugateKind::beta_bernoulli:
+      return log_beta(posterior_[0], posterior_[1]) - log_beta(p0, p1);
+    case ConjugateKind::gamma_poisson:
+      if (!(p1 > 0)) return none;
+      return s[2].high + log_gamma(posterior_[0]) - log_gamma(p0) -
+             p0 * std::log1p(s[1].high / p1) - s[0].high * std::log(posterior_[1]);
+    case ConjugateKind::normal_inverse_gamma: break;
+  }
+  if (!(p1 > 0 && p2 > 0 && p3 > 0)) return none;
+  const auto &[m, c, a, b] = posterior_;
+  const double n = s[0].high;
+  return -n / 2 * log_2pi + 0.5 * std::log(p1 / c) + log_gamma(a) - log_gamma(p2) -
+         p2 * std::log(b / p3) - n / 2 * std::log(b);
+}
+
+double ConjugateModel::log_likelihood() const {
+  const auto &s = sums_.sums;
+  const double at = posterior_mean();
+  // 0 log 0 = 0
+  const auto times_log = [](double n, double x) { return n == 0 ? 0 : n * std::log(x); };
+  switch (kind_) {
+    case ConjugateKind::beta_bernoulli:
+      return times_log(s[0].high, at) + times_log(s[1].high, 1 - at);
+    case ConjugateKind::gamma_poisson: return s[2].high + times_log(s[0].high, at) - s[1].high * at;
+    case ConjugateKind::normal_inverse_gamma: break;
+  }
+  const double n = s[0].high, precision = posterior_[2] / posterior_[3],
+               away = (mean() - ExactSum{at}).high;
+  const double out =
+      n / 2 * (std::log(precision) - log_2pi) - precision / 2 * (squares().high + n * away * away);
+  return std::isfinite(out) ? out : none;
+}
+
+double ConjugateModel::log_predictive(double x, double exposure) const {
+  if (!proper()) return none;
+  const auto &[p0, p1, p2, p3] = posterior_;
+  switch (kind_) {
+    case ConjugateKind::beta_bernoulli: return std::log((x != 0 ? p0 : p1) / (p0 + p1));
+    case ConjugateKind::gamma_poisson:
+      // negative binomial: Gamma(a + x) / (Gamma(a) x!) (b / (b + e))^a (e / (b + e))^x
+      return (x > 0 ? -log_beta(p0, x) - std::log(x) + x * std::log(exposure / (p1 + exposure))
+                    : 0) -
+             p0 * std::log1p(exposure / p1);
+    case ConjugateKind::normal_inverse_gamma: break;
+  }
+  const double scale = p3 * (p1 + 1) / p1, away = x - p0;  // b (c + 1) / c
+  return -log_beta(p2, 0.5) - 0.5 * std::log(2 * scale) -
+         (p2 + 0.5) * std::log1p(away * away / (2 * scale));
+}
+
+void ConjugateModel::describe_parameters(double level, const TakeParameter &take) const {
+  const ParameterTable table(level, take);
+  Parameter p;
+  p.name = kind_ == ConjugateKind::beta_bernoulli  ? "probability"
+           : kind_ == ConjugateKind::gamma_poisson ? "rate"
+                                                   : "mean";
+  p.value = posterior_mean();
+  if (proper())
+    table.under(p, marginal());
+  else
+    table.at_point(p);
+  if (kind_ != ConjugateKind::normal_inverse_gamma) return;
+  Parameter sd;
+  sd.name = "sd";
+  sd.root = true;
+  // sigma^2 = b / (chi-square with 2 a degrees / 2)
+  const Marginal root = {Marginal::Kind::root, 2 * posterior_[2], 2 * posterior_[3]};
+  if (proper()) {
+    sd.value = root.mean();
+    table.under(sd, root);
+  } else {
+    table.at_point(sd);
+  }
+}
+
+double ConjugateModel::free_parameters() const {
+  return kind_ == ConjugateKind::normal_inverse_gamma ? 2 : 1;
+}
+double ConjugateModel::observations() const {
+  return kind_ == ConjugateKind::beta_bernoulli  ? (sums_.sums[0] + sums_.sums[1]).high
+         : kind_ == ConjugateKind::gamma_poisson ? double(sums_.rows)
+                                                 : sums_.sums[0].high;
+}
+
+void ConjugateModel::merge(const Model &other) {
+  merge_info(info, other.info);
+  sums_.add(kind_, static_cast<const ConjugateModel &>(other).sums_);
+  update();
+}
+
+// ---- the document ----
+
+void ConjugateModel::write(Document &document) const {
+  std::array<ExactSum, 3> values = sums_.sums;
+  if (kind_ == ConjugateKind::normal_inverse_gamma) {
+    values[1] = mean();
+    values[2] = squares();
+  }
+  Document statistics;
+  for (std::size_t i = 0; i < 3; ++i)
+    if (const char *const name = sum_names[int(kind_)][i]) {
+      const ExactSum kept = values[i].rounded();
+      statistics.set(name, Tensor{{2}, {kept.high, kept.low}});
+    }
+  document.set("statistics", std::move(statistics));
+}
+
+namespace {
+
+std::unique_ptr<Model> read_conjugate(ConjugateKind kind, const Document &document) {
+  ModelInfo info = read_model_info(document, 1, 1);
+  ConjugatePrior prior;
+  try {
+    prior = read_conjugate_prior(kind, info.options);
+  } catch (const Error &error) {
+    throw Error(Errc::invalid_text, error.what(), error.detail());
+  }
+  const MemberReader statistics = MemberReader(document).object("statistics");
+  ConjugateSums sums;
+  sums.rows = info.rows;
+  sums.skipped = info.skipped;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const char *const name = sum_names[int(kind)][i];
+    if (!name) continue;
+    const Tensor pair = statistics.tensor(name, {2});
+    const double high = pair.values[0], low = pair.values[1];
+    const bool any_sign = (kind == ConjugateKind::gamma_poisson && i == 2) ||
+                          (kind == ConjugateKind::normal_inverse_gamma && i == 1);
+    if ((!any_sign && high < 0) || high + low != high || std::fabs(high) > 1e305 ||
+        float(low) != low)
+      statistics.reject(name, "is not a number and what it lacks");
+    sums.sums[i] = {high, low};
+  }
+  if (kind == ConjugateKind::normal_inverse_gamma) {
+    // about the mean, whose last digits are a shift of their own
+    const ExactSum count = sums.sums[0], mean = sums.sums[1], squares = sums.sums[2];
+    if (!(count.high > 0)) statistics.reject("count", "must be positive");
+    sums.shift = mean.high;
+    const ExactSum rest{mean.low};
+    sums.sums[1] = count * rest;
+    sums.sums[2] = squares + count * rest * rest;
+    if (std::fabs(mean.high) > largest_number || squares.high > largest_number * largest_number)
+      statistics.reject("mean", "is too large");
+  } else if (!((sums.sums[0] + sums.sums[1]).high > 0) ||
+             (kind == ConjugateKind::gamma_poisson && !(sums.sums[1].high > 0))) {
+    statistics.reject(sum_names[int(kind)][1], "must be positive");
+  }
+  auto model = std::make_unique<ConjugateModel>(kind, prior, sums);
+  info.options = model->info.options;
+  model->info = std::move(info);
+  return model;
+}
+
+}  // namespace
+
+std::unique_ptr<Model> read_beta_bernoulli(const Document &document) {
+  return read_conjugate(ConjugateKind::beta_bernoulli, document);
+}
+std::unique_ptr<Model> read_gamma_poisson(const Document &document) {
+  return read_conjugate(ConjugateKind::gamma_poisson, document);
+}
+std::unique_ptr<Model> read_normal_inverse_gamma(const Document &document) {
+  return read_conjugate(ConjugateKind::normal_inverse_gamma, document);
+}
+
+}  // namespace bayes

@@ -1,0 +1,114 @@
+// Conjugate models of one column: the prior, sums of the rows, and a posterior in closed form.
+//
+//   beta_bernoulli        x_i ~ Bernoulli(theta), theta ~ Beta(a, b)                   002 L1, 004
+//   gamma_poisson         x_i ~ Poisson(e_i lambda), lambda ~ Gamma(a, rate b)         002 L2
+//   normal_inverse_gamma  x_i ~ Normal(mu, 1 / alpha), mu ~ Normal(m, 1 / (c alpha)),
+//                         alpha ~ Gamma(a, rate b)                                     002 L5, L10
+//
+// (002 L2 carries stray -1s in the normalisers of the beta posterior; 004 writes the exponents of
+// its beta prior as a and b, one less than here.)
+//
+// The sums are exact (exact_sum.hpp), so a model does not depend on the order of the rows or on how
+// they were divided, and rows can be taken away again.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "base/api.hpp"
+#include "conjugate/exact_sum.hpp"
+#include "document/model.hpp"
+#include "document/parameter.hpp"
+#include "families/marginal.hpp"
+
+namespace bayes {
+
+enum class ConjugateKind : char { beta_bernoulli, gamma_poisson, normal_inverse_gamma };
+
+/// Numbers of the prior, in the order of prior_keys(kind).
+using ConjugatePrior = std::array<double, 4>;
+
+/// "beta_bernoulli", ...
+BAYES_API const char *conjugate_family(ConjugateKind kind);
+BAYES_API std::span<const char *const> conjugate_prior_keys(ConjugateKind kind);
+/// Option prior, an object of numbers; what is absent is default. Throws Error(invalid_argument).
+BAYES_API ConjugatePrior read_conjugate_prior(ConjugateKind kind, const Document &options);
+
+/// What rows leave behind: plain data. The sums of beta_bernoulli are the successes and failures,
+/// of gamma_poisson the counts, the exposures and log(e_i^x_i / x_i!), of normal_inverse_gamma the
+/// weights and the sums of d and d^2, d = x - shift, where shift is the first row's x.
+struct BAYES_API ConjugateSums {
+  std::int64_t rows = 0, skipped = 0;
+  std::array<ExactSum, 3> sums = {};
+  double shift = 0;
+  /// a bound of the rounding errors in the sum that has most: weights, exposures, squares
+  double error = 0;
+
+  /// One row, `sign` 1, or taken away, -1. x: 0 or 1; a whole number >= 0; any finite number.
+  /// weight > 0: how many times the row counts, of gamma_poisson the exposure. False if taking the
+  /// row away would leave too few digits: then the sums have to be made anew.
+  bool add(ConjugateKind kind, double x, double weight, int sign);
+  /// The sums of other rows.
+  void add(ConjugateKind kind, const ConjugateSums &other);
+};
+
+/// A posterior. Numbers that do not exist are NaN.
+class BAYES_API ConjugateModel final : public Model {
+ public:
+  ConjugateModel(ConjugateKind kind, const ConjugatePrior &prior, const ConjugateSums &sums);
+
+  ConjugateKind kind() const { return kind_; }
+  const ConjugateSums &sums() const { return sums_; }
+  /// The posterior's numbers, in the order of the prior's.
+  const ConjugatePrior &posterior() const { return posterior_; }
+  /// of theta, lambda or mu
+  Marginal marginal() const;
+  /// Does the posterior exist? It may not under an improper prior.
+  bool proper() const;
+
+  // Of theta, lambda or mu:
+  double posterior_mean() const;
+  /// where the posterior density, of mu and alpha the joint one, is largest
+  double posterior_mode() const;
+  double maximum_likelihood() const;
+  /// log p(rows); NaN under an improper prior
+  double log_evidence() const;
+  /// log posterior predictive density of a row more, with this exposure
+  double log_predictive(double x, double exposure = 1) const;
+
+  void describe_parameters(double level, const TakeParameter &take) const;
+  double free_parameters() const override;
+  double observations() const override;
+  void merge(const Model &other) override;
+
+ private:
+  void write(Document &document) const override;
+  void update();
+  double log_likelihood() const;
+  /// of normal_inverse_gamma: mean of the rows, and sum of squares about it
+  ExactSum mean() const;
+  ExactSum squares() const;
+
+  ConjugateKind kind_;
+  ConjugatePrior prior_, posterior_;
+  ConjugateSums sums_;
+};
+
+/// Readers of the three families (document/model.hpp).
+BAYES_API std::unique_ptr<Model> read_beta_bernoulli(const Document &document);
+BAYES_API std::unique_ptr<Model> read_gamma_poisson(const Document &document);
+BAYES_API std::unique_ptr<Model> read_normal_inverse_gamma(const Document &document);
+
+// ---- two posteriors of one family, independent ----
+
+/// P(a > b) of the parameters of two models. NaN if a posterior does not exist.
+BAYES_API double probability_greater(const ConjugateModel &a, const ConjugateModel &b);
+/// E[max(b - a, 0)]: what is lost by choosing a. Infinite where the mean is.
+BAYES_API double expected_loss(const ConjugateModel &a, const ConjugateModel &b);
+/// E[(b - a) / a], in closed form; infinite where E[1 / a] is. Not of normal_inverse_gamma, where
+/// it never exists.
+BAYES_API double expected_lift(const ConjugateModel &b, const ConjugateModel &a);
+
+}  // namespace bayes

@@ -1,0 +1,208 @@
+#include "mcmc/metropolis.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "base/error.hpp"
+#include "base/linalg.hpp"
+#include "base/message.hpp"
+#include "base/random.hpp"
+#include "document/option_table.hpp"
+#include "mcmc/diagnostics.hpp"
+
+namespace bayes {
+namespace {
+
+constexpr double impossible = -std::numeric_limits<double>::infinity();
+
+double checked_density(const LogDensity &log_density, std::span<const double> x) {
+  const double value = log_density(x);
+  if (std::isnan(value) || value == -impossible)
+    throw Error(Errc::numeric,
+                message("the log density is {} at {}", std::isnan(value) ? "NaN" : "Infinity",
+                        point_text(x)),
+                "It must be finite, or -Infinity outside of the support.");
+  return value;
+}
+
+/// What proposals are, and what the warmup learns of them.
+class Proposals {
+ public:
+  Proposals(const std::vector<double> &scale, const double *start)
+      : size_(Eigen::Index(scale.size())),
+        factor_(Matrix::Zero(size_, size_)),
+        mean_(Eigen::Map<const Vector>(start, size_)),
+        log_scale_(std::log(2.38 / std::sqrt(double(scale.size())))),
+        target_(0.234 + 0.206 / double(scale.size())) {
+    for (Eigen::Index i = 0; i < size_; ++i) factor_(i, i) = scale[std::size_t(i)];
+    covariance_ = factor_.array().square().matrix();
+  }
+
+  /// From x; false if it is beyond doubles.
+  bool propose(const std::vector<double> &x, Random &random, std::vector<double> &out) {
+    z_.resize(x.size());
+    for (double &value : z_) value = random.normal();
+    const double s = std::exp(log_scale_);
+    bool finite = true;
+    for (Eigen::Index i = 0; i < size_; ++i) {
+      double move = 0;
+      for (Eigen::Index j = 0; j <= i; ++j) move += factor_(i, j) * z_[std::size_t(j)];
+      out[std::size_t(i)] = x[std::size_t(i)] + s * move;
+      finite = finite && std::isfinite(out[std::size_t(i)]);
+    }
+    return finite;
+  }
+
+  /// Step `t` of `warmup`, from 0: where the chain is, and with which probability the proposal was
+  /// accepted.
+  void learn(const std::vector<double> &x, double probability, int t, int warmup) {
+    const double rate = std::pow(double(t) + 2, -0.6);
+    log_scale_ += rate * (probability - target_);
+    // The average over the second half has less noise than the last one.
+    if (t >= warmup / 2) {
+      sum_of_scales_ += log_scale_;
+      ++scales_;
+    }
+    // The way to the bulk of the distribution says little about it.
+    if (t < warmup / 5) {
+      for (Eigen::Index i = 0; i < size_; ++i) mean_(i) += 0.1 * (x[std::size_t(i)] - mean_(i));
+    } else {
+      const double weight = std::min(rate, 0.1);
+      Vector away(size_);
+      for (Eigen::Index i = 0; i < size_; ++i) away(i) = x[std::size_t(i)] - mean_(i);
+      mean_ += weight * away;
+      covariance_ += weight * (away * away.transpose() - covariance_);
+      if (covariance_.allFinite() && (t % 10 == 0 || size_ == 1)) refactor();
+    }
+    if (t == warmup - 1) {
+      refactor();
+      log_scale_ = sum_of_scales_ / scales_;
+    }
+  }
+
+ private:
+  void refactor() {
+    Matrix lower, wider = covariance_;
+    // A chain that has not moved in some direction must be able to.
+    wider.diagonal() *= 1 + 1e-9;
+    if (cholesky(wider, lower) && lower.allFinite()) factor_ = lower;
+  }
+
+  Eigen::Index size_;
+  Matrix factor_, covariance_;
+  Vector mean_;
+  double log_scale_, target_, sum_of_scales_ = 0;
+  int scales_ = 0;
+  std::vector<double> z_;
+};
+
+/// Where a chain begins.
+double begin_chain(const LogDensity &log_density, std::span<const double> starts, int chain,
+                   const MetropolisOptions &options, Random &random, std::vector<double> &x) {
+  const std::size_t d = options.scale.size();
+  const bool shared = starts.size() == d;
+  const auto given = starts.subspan(shared ? 0 : std::size_t(chain) * d, d);
+  const double at_given = checked_density(log_density, given);
+  if (at_given == impossible)
+    throw Error(Errc::invalid_argument,
+                message("the log density is -Infinity at the start {}", point_text(given)),
+                "A chain must begin within the support of the density.");
+  x.assign(given.begin(), given.end());
+  if (!shared || chain == 0) return at_given;
+  // Chains that begin apart tell by R-hat whether they have come together.
+  std::vector<double> nearby(d);
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    for (std::size_t i = 0; i < d; ++i) nearby[i] = given[i] + options.scale[i] * random.normal();
+    if (!std::all_of(nearby.begin(), nearby.end(), [](double v) { return std::isfinite(v); }))
+      continue;
+    const double value = checked_density(log_density, nearby);
+    if (value == impossible) continue;
+    x = nearby;
+    return value;
+  }
+  return at_given;
+}
+
+}  // namespace
+
+std::string point_text(std::span<const double> x) {
+  std::string out = "{";
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (i == 20) return out + ", ...}";
+    out += message("{}{}", i > 0 ? ", " : "", x[i]);
+  }
+  return out + "}";
+}
+
+MetropolisOptions MetropolisOptions::read(const Document &options, std::size_t dimension) {
+  MetropolisOptions out;
+  out.plan.draws = 4000;
+  OptionTable t = OptionTable::reading(options);
+  out.plan.lines(t, true);
+  t.seed("seed", out.seed);
+  t.boolean("adapt", out.adapt);
+  std::optional<Tensor> scale;
+  t.number_or_tensor("scale", scale);
+  t.finish();
+  out.scale.assign(dimension, 1);
+  if (!scale) return out;
+  if (!scale->shape.empty() && (scale->shape.size() != 1 || scale->values.size() != dimension))
+    throw Error(Errc::invalid_argument,
+                message("option \"scale\" must be a number, or an array of {} of them", dimension));
+  for (std::size_t i = 0; i < dimension; ++i) {
+    out.scale[i] = scale->values[scale->shape.empty() ? 0 : i];
+    if (!(out.scale[i] > 0))
+      throw Error(Errc::invalid_argument,
+                  message("option \"scale\" contains {}, but must be positive", out.scale[i]));
+  }
+  return out;
+}
+
+MetropolisRun metropolis(const LogDensity &log_density, std::span<const double> starts,
+                         std::size_t dimension, const MetropolisOptions &options, Control &control,
+                         const std::function<void(const MetropolisDraw &)> &take) {
+  const ChainPlan &plan = options.plan;
+  MetropolisRun run;
+  std::vector<std::vector<double>> densities(std::size_t(plan.chains));
+  std::vector<double> x(dimension), proposal(dimension);
+  for (int chain = 0; chain < plan.chains; ++chain) {
+    Random random(options.seed, std::uint64_t(chain), 0x6d6574);
+    double here = begin_chain(log_density, starts, chain, options, random, x);
+    Proposals proposals(options.scale, x.data());
+    std::int64_t accepted = 0, since = 0;
+    int draw = 0;
+    for (int step = 0; step < plan.draws; ++step) {
+      control.poll();
+      double probability = 0;
+      if (proposals.propose(x, random, proposal)) {
+        const double there = checked_density(log_density, proposal);
+        probability = there >= here ? 1 : std::exp(there - here);
+        if (random.uniform() < probability) {
+          x.swap(proposal);
+          here = there;
+          ++since;
+        }
+      }
+      if (step < plan.warmup) {
+        since = 0;
+        if (options.adapt) proposals.learn(x, probability, step, plan.warmup);
+        continue;
+      }
+      if ((step - plan.warmup + 1) % plan.thin != 0) continue;
+      take({chain + 1, ++draw, x, here, double(since) / plan.thin});
+      densities[std::size_t(chain)].push_back(here);
+      accepted += since;
+      since = 0;
+    }
+    run.acceptance.push_back(double(accepted) / (double(draw) * plan.thin));
+  }
+  std::vector<Chain> chains;
+  for (std::size_t i = 0; i < densities.size(); ++i)
+    chains.push_back({std::int64_t(i) + 1, densities[i]});
+  run.rhat = rhat(chains, control).value_or(std::numeric_limits<double>::quiet_NaN());
+  return run;
+}
+
+}  // namespace bayes

@@ -1,0 +1,76 @@
+// Logistic and probit regression in SQL, which differ in their link alone.
+#include "regression/binary_regression.hpp"
+
+#include <array>
+
+#include "pg/bind/aggregate.hpp"
+#include "pg/bind/coefficients.hpp"
+#include "pg/input/response_collector.hpp"
+#include "regression/terms.hpp"
+
+using namespace bayes;
+using namespace bayes::pg;
+
+namespace {
+
+template <Link link> ResponsePolicy binary_policy(const FitRequest &request) {
+  const RowOptions options = binary_check_options(link, request.options);
+  return {.skip_missing = options.skip_missing,
+          .null_on_error = options.null_on_error,
+          .max_dimension = most_predictors};
+}
+
+template <Link link>
+std::unique_ptr<Model> fit_binary(const FitRequest &request, ResponseCollector &data,
+                                  Control &control) {
+  return binary_fit(link, data.rows, data.columns(), request.options, control);
+}
+
+constexpr Binding<ResponseCollector> logreg = {
+    .family = "logreg", .check = binary_policy<Link::logit>, .fit = fit_binary<Link::logit>};
+constexpr Binding<ResponseCollector> probit = {
+    .family = "probit", .check = binary_policy<Link::probit>, .fit = fit_binary<Link::probit>};
+
+/// After the response and the predictors.
+constexpr Role by_weight[] = {Role::options, Role::weight};
+
+Datum binary_prediction(FunctionCallInfo fcinfo, const char *family) {
+  return prediction<BinaryRegression>(fcinfo, family, [](const BinaryPrediction &found) {
+    return std::array{Cell(found.mean), Cell::or_null(found.sd), Cell::or_null(found.lower),
+                      Cell::or_null(found.upper)};
+  });
+}
+
+Datum binary_probability(FunctionCallInfo fcinfo, const char *family) {
+  const auto given = model_and_row(fcinfo, family);
+  if (!given) PG_RETURN_NULL();
+  const auto found = static_cast<const BinaryRegression &>(given->model).probability(given->x);
+  if (!found) PG_RETURN_NULL();
+  PG_RETURN_FLOAT8(*found);
+}
+
+}  // namespace
+
+// ---- aggregates ----
+
+/// (internal, y "any", x [, options jsonb [, weight float8]]) -> internal
+BAYES_FUNCTION(logreg_fit_transition) { return fit_transition(fcinfo, logreg, by_weight, 2); }
+BAYES_FUNCTION(logreg_fit_final) { return fit_final(fcinfo, logreg); }
+BAYES_FUNCTION(probit_fit_transition) { return fit_transition(fcinfo, probit, by_weight, 2); }
+BAYES_FUNCTION(probit_fit_final) { return fit_final(fcinfo, probit); }
+
+// ---- a model as relations ----
+
+BAYES_FUNCTION(logreg_coefficients) {
+  return coefficient_rows<BinaryRegression>(fcinfo, logreg.family);
+}
+BAYES_FUNCTION(probit_coefficients) {
+  return coefficient_rows<BinaryRegression>(fcinfo, probit.family);
+}
+
+// ---- a model and a row ----
+
+BAYES_FUNCTION(logreg_predict) { return binary_prediction(fcinfo, logreg.family); }
+BAYES_FUNCTION(probit_predict) { return binary_prediction(fcinfo, probit.family); }
+BAYES_FUNCTION(logreg_probability) { return binary_probability(fcinfo, logreg.family); }
+BAYES_FUNCTION(probit_probability) { return binary_probability(fcinfo, probit.family); }

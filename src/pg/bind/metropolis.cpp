@@ -1,0 +1,204 @@
+// mh_sample: Metropolis sampling of a density that is an SQL function.
+#include "mcmc/metropolis.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/message.hpp"
+#include "pg/server/context.hpp"
+#include "pg/server/server_control.hpp"
+#include "pg/values/json.hpp"
+#include "pg/values/results.hpp"
+
+extern "C" {
+#include "catalog/objectaccess.h"
+#include "catalog/pg_proc.h"
+#include "utils/acl.h"
+#include "utils/regproc.h"
+#include "utils/syscache.h"
+}
+
+using namespace bayes;
+using namespace bayes::pg;
+
+namespace {
+
+constexpr int largest_dimension = 1000;
+
+/// What is wrong with a function as a log density, as a format of its name; nullptr if nothing is.
+/// Raises.
+const char *unsuitable_function(Oid function) {
+  const HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+  if (!HeapTupleIsValid(tuple)) return "does not exist";
+  const auto *const form = reinterpret_cast<Form_pg_proc>(GETSTRUCT(tuple));
+  const char *const wrong = form->prokind != PROKIND_FUNCTION ? "is no plain function"
+                            : form->proretset                 ? "returns a set"
+                            : form->pronargs != 1 || form->proargtypes.values[0] != FLOAT8ARRAYOID
+                                ? "does not take one argument of type double precision[]"
+                            : form->prorettype != FLOAT8OID ? "does not return double precision"
+                                                            : nullptr;
+  ReleaseSysCache(tuple);
+  return wrong;
+}
+
+/// May the caller run it? Raises.
+void check_permission(Oid function) {
+#if PG_VERSION_NUM >= 160000
+  const AclResult allowed =
+      object_aclcheck(ProcedureRelationId, function, GetUserId(), ACL_EXECUTE);
+#else
+  const AclResult allowed = pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE);
+#endif
+  if (allowed != ACLCHECK_OK) aclcheck_error(allowed, OBJECT_FUNCTION, get_func_name(function));
+  InvokeFunctionExecuteHook(function);
+}
+
+/// A point in the context of an error.
+struct Point {
+  const double *x;
+  int size;
+};
+
+void tell_point(void *argument) {
+  const auto *const point = static_cast<const Point *>(argument);
+  StringInfoData text;
+  initStringInfo(&text);
+  for (int i = 0; i < point->size && i < 20; ++i)
+    appendStringInfo(&text, "%s%.17g", i > 0 ? "," : "", point->x[i]);
+  errcontext("log density of mh_sample at {%s%s}", text.data, point->size > 20 ? ",..." : "");
+}
+
+/// As long as it lives, nothing but temporary tables can be changed.
+class ReadOnly {
+ public:
+  ReadOnly() : before_(XactReadOnly) { XactReadOnly = true; }
+  ~ReadOnly() { XactReadOnly = before_; }
+  ReadOnly(const ReadOnly &) = delete;
+
+ private:
+  bool before_;
+};
+
+/// The function, called with a point.
+class DensityFunction {
+ public:
+  explicit DensityFunction(Oid function)
+      : lasting_(CurrentMemoryContext, "pg_bayes density"),
+        scratch_(lasting_, "pg_bayes density call") {
+    guarded([this, function] { fmgr_info_cxt(function, &info_, lasting_); });
+  }
+
+  double operator()(std::span<const double> x) {
+    Point point = {x.data(), int(x.size())};
+    bool null = false;
+    const ReadOnly read_only;
+    const double value = guarded([this, &point, &null] { return call(point, null); });
+    if (null)
+      throw Error(Errc::null_value, message("the log density is NULL at {}", point_text(x)),
+                  "It must be finite, or -Infinity outside of the support.");
+    return value;
+  }
+
+ private:
+  double call(Point &point, bool &null) {
+    ErrorContextCallback context;
+    context.callback = tell_point;
+    context.arg = &point;
+    context.previous = error_context_stack;
+    error_context_stack = &context;
+    const MemoryContext before = MemoryContextSwitchTo(scratch_);
+    double *elements;
+    ArrayType *const array = new_float8_array(1, &point.size, &elements);
+    std::memcpy(elements, point.x, sizeof(double) * std::size_t(point.size));
+    LOCAL_FCINFO(fcinfo, 1);
+    InitFunctionCallInfoData(*fcinfo, &info_, 1, InvalidOid, nullptr, nullptr);
+    fcinfo->args[0].value = PointerGetDatum(array);
+    fcinfo->args[0].isnull = false;
+    const Datum result = FunctionCallInvoke(fcinfo);
+    null = fcinfo->isnull;
+    const double value = null ? 0 : DatumGetFloat8(result);
+    MemoryContextSwitchTo(before);
+    MemoryContextReset(scratch_);
+    error_context_stack = context.previous;
+    return value;
+  }
+
+  ScopedContext lasting_, scratch_;
+  FmgrInfo info_ = {};
+};
+
+struct Starts {
+  std::vector<double> values;
+  /// of 1 if all chains share the point
+  int chains = 1;
+  std::size_t dimension = 0;
+};
+
+Starts starts_of(Datum datum) {
+  const ArrayType *const array = guarded([datum] { return DatumGetArrayTypeP(datum); });
+  const int dimensions = ARR_NDIM(array);
+  if (dimensions < 1 || dimensions > 2)
+    throw Error(Errc::array_shape, "start is not an array of one or two dimensions",
+                "It is a point, or an array of points, one for each chain.");
+  if (guarded([array] { return array_contains_nulls(const_cast<ArrayType *>(array)); }))
+    throw Error(Errc::null_value, "an element of start is NULL");
+  Starts out;
+  out.chains = dimensions == 2 ? ARR_DIMS(array)[0] : 1;
+  out.dimension = std::size_t(ARR_DIMS(array)[dimensions - 1]);
+  if (out.dimension > largest_dimension)
+    throw Error(Errc::too_large, message("start has {} elements, but may have {} at most",
+                                         out.dimension, largest_dimension));
+  const auto *const values = reinterpret_cast<const double *>(ARR_DATA_PTR(array));
+  out.values.assign(values, values + std::size_t(out.chains) * out.dimension);
+  for (const double x : out.values)
+    if (!std::isfinite(x))
+      throw Error(Errc::invalid_argument,
+                  message("an element of start is {}, but must be finite", x));
+  return out;
+}
+
+void report_run(const MetropolisRun &run) {
+  const auto [low, high] = std::minmax_element(run.acceptance.begin(), run.acceptance.end());
+  if (*low < 0.05 || *high > 0.9)
+    report(WARNING, message("between {} and {} of the proposals were accepted", *low, *high),
+           "Chains that accept too few or too many of them move slowly.",
+           "Raise options warmup and draws, or give option scale the size of the distribution.");
+  if (run.rhat > 1.1)
+    report(WARNING, message("the chains disagree: R-hat of the log density is {}", run.rhat),
+           "They have not converged, or not all of them have found all of the distribution.",
+           "Raise options warmup and draws.");
+}
+
+}  // namespace
+
+/// mh_sample(target regprocedure, start float8[] [, options jsonb])
+BAYES_FUNCTION(mh_sample) {
+  guarded([] { check_stack_depth(); });
+  if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+    throw Error(Errc::null_value, PG_ARGISNULL(0) ? "target is NULL" : "start is NULL");
+  const Oid function = PG_GETARG_OID(0);
+  if (const char *const wrong = guarded([function] { return unsuitable_function(function); })) {
+    const char *const name = guarded([function] { return format_procedure(function); });
+    throw Error(Errc::invalid_argument, message("target {} {}", name, wrong),
+                "It must be a function f(double precision[]) that returns double precision, the "
+                "logarithm of a density.");
+  }
+  guarded([function] { check_permission(function); });
+  const Starts starts = starts_of(PG_GETARG_DATUM(1));
+  const bool has_options = PG_NARGS() > 2 && !PG_ARGISNULL(2);
+  const Document given = has_options ? document_of_jsonb(PG_GETARG_DATUM(2)) : Document();
+  const MetropolisOptions options = MetropolisOptions::read(given, starts.dimension);
+  if (starts.chains > 1 && starts.chains != options.plan.chains)
+    throw Error(Errc::array_shape, message("start has {} points, but there are {} chains",
+                                           starts.chains, options.plan.chains));
+  ResultRows rows(fcinfo);
+  DensityFunction density(function);
+  ServerControl control;
+  report_run(metropolis(
+      [&](std::span<const double> x) { return density(x); }, starts.values, starts.dimension,
+      options, control,
+      [&](const MetropolisDraw &draw) {
+        rows.row({draw.chain, draw.draw, Cell::vector(draw.x), draw.log_density, draw.accepted});
+      }));
+  return Datum(0);
+}

@@ -1,0 +1,287 @@
+// Bayes classifiers in SQL.
+#include "classification/nb.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/message.hpp"
+#include "base/special.hpp"
+#include "document/members.hpp"
+#include "pg/bind/aggregate.hpp"
+#include "pg/bind/nb_rows.hpp"
+#include "pg/bind/parameters.hpp"
+#include "pg/input/model_readers.hpp"
+#include "pg/server/encoding.hpp"
+
+using namespace bayes;
+using namespace bayes::pg;
+
+namespace {
+
+constexpr Role nb_options_and_weight[] = {Role::options, Role::weight};
+
+/// (internal, label, features, ...) -> internal
+Datum add_row(FunctionCallInfo fcinfo, std::span<const Role> roles) {
+  const TransitionArguments arguments(fcinfo, roles, 2);
+  NbRows *state;
+  if (PG_ARGISNULL(0)) {
+    const Oid label = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); }),
+              features = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 2); });
+    state = make_in<NbRows>(aggregate_context(fcinfo), "pg_bayes classes", label, features);
+    state->parameters.read(arguments.roles, arguments.parameters);
+    state->begin();
+  } else {
+    state = reinterpret_cast<NbRows *>(PG_GETARG_POINTER(0));
+    state->parameters.check_same(arguments.parameters);
+  }
+  state->add(arguments.item.values[0], arguments.item.values[1], arguments.item.weight);
+  PG_RETURN_POINTER(state);
+}
+
+/// A partial state as bytes; the parameters' size, the parameters, the part.
+struct ReceivedState {
+  const char *data;
+  std::size_t size;
+};
+
+/// Data that live from call to call of a function of a model and a row.
+struct NbSite {
+  NbSite(MemoryContext context, Oid features) : models(nb_family), label(context) {
+    if (FeatureReader::reads(guarded([features] { return getBaseType(features); })))
+      words = std::make_unique<FeatureReader>(features);
+    else
+      readers = std::make_unique<ModelReaders>(context, features);
+  }
+  ModelCache models;
+  std::unique_ptr<ModelReaders> readers;
+  std::unique_ptr<FeatureReader> words;
+  std::vector<NbWord> row;
+  /// of a label that is asked for
+  ElementType label;
+};
+
+/// A feature of a row that a model scores; nothing if the model does not know it.
+void take_word(const BayesClassifier &model, const NamedFeature &given, Missing missing,
+               std::vector<NbWord> &row, bool &usable) {
+  const std::int32_t feature = model.find_feature(given.name);
+  if (feature < 0) return;
+  if (!given.kind) {
+    if (missing == Missing::error) refuse_value(std::nullopt, name_of_feature(given.name, 0), 0);
+    usable &= missing == Missing::keep;
+    row.push_back({feature, missing_value});
+    return;
+  }
+  const RowColumn &column = model.info.columns[std::size_t(feature)];
+  if ((*given.kind == ValueKind::label) != (column.kind == ValueKind::label))
+    throw Error(Errc::invalid_argument,
+                message("{} is a {}, but was a {} when the model was fitted",
+                        name_of_feature(given.name, 0),
+                        given.kind == ValueKind::label ? "string" : name_of(*given.kind),
+                        column.kind == ValueKind::label ? "string" : name_of(column.kind)));
+  double x = given.number;
+  if (column.kind == ValueKind::label) {
+    const auto at = std::lower_bound(column.labels.begin(), column.labels.end(), given.label);
+    const bool known = at != column.labels.end() && *at == given.label;
+    x = known ? double(at - column.labels.begin()) : missing_value;
+    if (!known && missing == Missing::error)
+      throw Error(Errc::invalid_argument, message("{} has label {}, which the model does not know",
+                                                  name_of_feature(given.name, 0),
+                                                  describe(Document(beginning_of(given.label)))));
+    usable &= known || missing == Missing::keep;
+  }
+  row.push_back({feature, x});
+}
+
+/// What a model says of the row of this call.
+struct Scored {
+  const BayesClassifier &model;
+  /// of every class
+  std::span<const double> log_joint;
+  NbSite &site;
+};
+
+/// Reads the arguments (model, features) of a strict function. nullopt: option missing = skip
+/// leaves the row out.
+std::optional<Scored> scored_row(FunctionCallInfo fcinfo) {
+  if (!fcinfo->flinfo->fn_extra) {
+    const Oid type = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); });
+    call_site<NbSite>(fcinfo, type);
+  }
+  auto &site = *static_cast<NbSite *>(fcinfo->flinfo->fn_extra);
+  const std::shared_ptr<const Model> &shared = site.models.share(PG_GETARG_DATUM(0));
+  const BayesClassifier &model = classifier(*shared);
+  const Missing missing = missing_of(missing_option(model.info));
+  if (model.sparse() != bool(site.words))
+    throw Error(Errc::invalid_argument,
+                model.sparse() ? "the row has columns, but those of the model are objects of names"
+                               : "the row is an object of names, but those of the model have "
+                                 "columns",
+                {}, "Rows are to be of the form that they had when the model was fitted.");
+  if (site.words) {
+    site.row.clear();
+    bool usable = true;
+    site.words->read(PG_GETARG_DATUM(1), 0, [&](const NamedFeature &given) {
+      take_word(model, given, missing, site.row, usable);
+    });
+    if (!usable) return std::nullopt;
+    return Scored{model, model.log_joint(std::span<const NbWord>(site.row)), site};
+  }
+  RowReader &reader = site.readers->of(shared);
+  const Datum row = PG_GETARG_DATUM(1);
+  reader.open(row);
+  const auto x = reader.read(row, 0, missing);
+  if (!x) return std::nullopt;
+  if (x->size() != std::size_t(model.info.dimension))
+    wrong_length(x->size(), std::size_t(model.info.dimension), "the model", 0);
+  return Scored{model, model.log_joint(*x), site};
+}
+
+Datum text_of(const std::string &label) {
+  return guarded([&label] { return Cell::text(label).to_datum(); });
+}
+
+}  // namespace
+
+// ---- aggregates ----
+
+BAYES_FUNCTION(nb_fit_transition) { return add_row(fcinfo, nb_options_and_weight); }
+BAYES_FUNCTION(nb_update_transition) { return add_row(fcinfo, by_prior); }
+
+/// (internal) -> bytea
+BAYES_FUNCTION(nb_serialize) {
+  aggregate_context(fcinfo);
+  const auto &state = *reinterpret_cast<const NbRows *>(PG_GETARG_POINTER(0));
+  std::string out;
+  state.parameters.write(out);
+  out += state.part().to_bytes();
+  return store_bytes(out);
+}
+
+/// (bytea, internal) -> internal
+BAYES_FUNCTION(nb_deserialize) {
+  aggregate_context(fcinfo);
+  return guarded([fcinfo] {
+    bytea *const bytes = PG_GETARG_BYTEA_PP(0);
+    auto *const received = static_cast<ReceivedState *>(palloc(sizeof(ReceivedState)));
+    *received = {VARDATA_ANY(bytes), std::size_t(VARSIZE_ANY_EXHDR(bytes))};
+    return PointerGetDatum(received);
+  });
+}
+
+/// (internal, internal) -> internal: the second comes from deserialize.
+BAYES_FUNCTION(nb_combine) {
+  const MemoryContext context = aggregate_context(fcinfo);
+  auto *state = PG_ARGISNULL(0) ? nullptr : reinterpret_cast<NbRows *>(PG_GETARG_POINTER(0));
+  if (PG_ARGISNULL(1)) {
+    if (!state) PG_RETURN_NULL();
+    PG_RETURN_POINTER(state);
+  }
+  const auto &received = *reinterpret_cast<ReceivedState *>(PG_GETARG_POINTER(1));
+  const char *at = received.data, *const end = at + received.size;
+  Parameters parameters = Parameters::from_bytes(at, end);
+  if (!state) {
+    state = make_in<NbRows>(context, "pg_bayes classes", InvalidOid, InvalidOid);
+    state->parameters = std::move(parameters);
+    state->begin();
+  } else {
+    state->parameters.check_same(parameters);
+  }
+  state->absorb(NbPart::from_bytes({at, std::size_t(end - at)}));
+  PG_RETURN_POINTER(state);
+}
+
+BAYES_FUNCTION(nb_fit_final) {
+  aggregate_context(fcinfo);
+  if (PG_ARGISNULL(0)) PG_RETURN_NULL();
+  const std::unique_ptr<Model> model = reinterpret_cast<NbRows *>(PG_GETARG_POINTER(0))->fit();
+  if (!model) PG_RETURN_NULL();
+  return store_model(*model);
+}
+
+// ---- a model as relations ----
+
+/// nb_classes(model)
+BAYES_FUNCTION(nb_classes) {
+  ResultRows result(fcinfo);
+  const auto loaded = load_model(PG_GETARG_DATUM(0), nb_family);
+  const BayesClassifier &model = classifier(*loaded);
+  for (int k = 0; k < model.classes(); ++k) {
+    const NbClass c = model.class_of(k);
+    result.row(
+        {Cell::text(model.labels()[std::size_t(k)]), c.rows, c.weight, c.prior, c.mean, c.sd});
+  }
+  return Datum(0);
+}
+
+/// nb_features(model [, level])
+BAYES_FUNCTION(nb_features) {
+  const double level = level_argument(fcinfo);
+  ResultRows result(fcinfo);
+  const auto loaded = load_model(PG_GETARG_DATUM(0), nb_family);
+  const BayesClassifier &model = classifier(*loaded);
+  const RowColumns &columns = model.info.columns;
+  model.describe_features(level, [&](const Parameter &p) {
+    poll_interrupts();
+    const RowColumn *const column = columns.empty() ? nullptr : &columns[std::size_t(p.element)];
+    const bool category = !std::isnan(p.category);
+    const std::string *const label = column && category && column->kind == ValueKind::label
+                                         ? label_of(*column, p.category)
+                                         : nullptr;
+    result.row({Cell::text(model.labels()[std::size_t(p.component)]), p.element + 1,
+                column ? Cell::text(column->name) : Cell(), Cell::text(p.likelihood),
+                Cell::text(p.name), category ? Cell(std::int64_t(p.category)) : Cell(),
+                label ? Cell::text(*label) : Cell(), p.value, Cell::or_null(p.deviation),
+                Cell::or_null(p.lower), Cell::or_null(p.upper)});
+  });
+  return Datum(0);
+}
+
+// ---- a model and a row ----
+
+/// nb_predict(model, features) -> text
+BAYES_FUNCTION(nb_predict) {
+  const std::optional<Scored> scored = scored_row(fcinfo);
+  if (!scored) PG_RETURN_NULL();
+  const std::span<const double> scores = scored->log_joint;
+  return text_of(
+      scored->model
+          .labels()[std::size_t(std::max_element(scores.begin(), scores.end()) - scores.begin())]);
+}
+
+/// nb_probability(model, features, label) -> float8
+BAYES_FUNCTION(nb_probability) {
+  const std::optional<Scored> scored = scored_row(fcinfo);
+  if (!scored) PG_RETURN_NULL();
+  ElementType &type = scored->site.label;
+  type.use(guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 2); }));
+  const auto label = type.text(PG_GETARG_DATUM(2));
+  const int k = label ? scored->model.find_label(*label) : -1;
+  if (k < 0)
+    throw Error(Errc::invalid_argument,
+                message("the model has no class \"{}\"", label ? beginning_of(*label) : "NaN"), {},
+                "nb_classes(model) lists the classes.");
+  PG_RETURN_FLOAT8(std::exp(scored->log_joint[std::size_t(k)] - log_sum_exp(scored->log_joint)));
+}
+
+/// nb_probabilities(model, features) -> rows (label, probability)
+BAYES_FUNCTION(nb_probabilities) {
+  ResultRows result(fcinfo);
+  const std::optional<Scored> scored = scored_row(fcinfo);
+  if (!scored) return Datum(0);
+  std::vector<double> p(scored->log_joint.size());
+  softmax(scored->log_joint, p);
+  std::vector<std::size_t> order(p.size());
+  std::iota(order.begin(), order.end(), std::size_t(0));
+  std::stable_sort(order.begin(), order.end(),
+                   [&p](std::size_t a, std::size_t b) { return p[a] > p[b]; });
+  for (const std::size_t k : order) result.row({Cell::text(scored->model.labels()[k]), p[k]});
+  return Datum(0);
+}
+
+/// nb_log_density(model, features) -> float8
+BAYES_FUNCTION(nb_log_density) {
+  const std::optional<Scored> scored = scored_row(fcinfo);
+  if (!scored) PG_RETURN_NULL();
+  PG_RETURN_FLOAT8(log_sum_exp(scored->log_joint));
+}

@@ -1,0 +1,213 @@
+#include "pg/bind/nb_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/message.hpp"
+#include "pg/bind/binding.hpp"
+#include "pg/server/server_control.hpp"
+
+namespace bayes::pg {
+namespace {
+
+/// Why a label, or the name of a feature, is not taken.
+TermDictionary::Refuse refusal(const char *what, const char *many, std::size_t most,
+                               const char *hint) {
+  return [=](TermDictionary::Excess excess, std::string_view text) {
+    if (excess == TermDictionary::Excess::length)
+      throw Error(
+          Errc::too_large,
+          message("{} is {} bytes long, but the limit is {}", what, text.size(), longest_term),
+          message("It begins with \"{}\".", beginning_of(text)), "md5 makes a short one.");
+    throw Error(Errc::too_large, message("rows have more than {} {}", most, many), {}, hint);
+  };
+}
+
+}  // namespace
+
+Missing missing_of(std::string_view option) {
+  return option == "skip" ? Missing::skip : option == "error" ? Missing::error : Missing::keep;
+}
+
+/// The labels of the classes, numbered as they come.
+struct NbRows::Classes final : SymbolCodes {
+  TermDictionary labels{std::size_t(nb_max_classes),
+                        refusal("the label of a class", "classes", nb_max_classes,
+                                "A label is a choice among a few; linreg_fit predicts numbers.")};
+  double code(std::string_view label) override { return labels.number(label); }
+};
+
+/// What is known of sparse rows.
+struct NbRows::Words {
+  explicit Words(Oid type) : reader(type) {}
+  FeatureReader reader;
+  TermDictionary names{
+      std::size_t(nb_max_words),
+      refusal("the name of a feature", "features", nb_max_words, "Leave out words that are rare.")};
+  /// of those that have labels
+  std::vector<std::unique_ptr<ColumnLabels>> labels;
+  /// of the row that is read
+  std::vector<NbWord> row;
+  bool usable = true;
+};
+
+NbRows::NbRows(MemoryContext context, Oid label, Oid features)
+    : context_(context),
+      label_type_(context),
+      classes_(std::make_unique<Classes>()) {
+  if (!OidIsValid(features)) return;  // for rows of other processes alone
+  label_type_.use(label);
+  if (FeatureReader::reads(guarded([features] { return getBaseType(features); })))
+    words_ = std::make_unique<Words>(features);
+  else
+    reader_ = std::make_unique<RowReader>(context, features);
+}
+
+NbRows::~NbRows() = default;
+
+void NbRows::begin() {
+  request_ = parameters.request(nb_family);
+  const BayesClassifier *const update = request_.start ? &classifier(*request_.start) : nullptr;
+  const NbPolicy policy = nb_begin(rows_, request_.options, update);
+  missing_ = missing_of(policy.missing);
+  null_on_error_ = policy.null_on_error;
+  if (words_) rows_.set_sparse();
+  if (!update || (!words_ && !reader_)) return;
+  if (update->sparse() != bool(words_))
+    throw Error(Errc::invalid_argument,
+                update->sparse() ? "rows have columns, but those of the model are objects of names"
+                                 : "rows are objects of names, but those of the model have columns",
+                {}, "Rows are to be of the form that they had when the model was fitted.");
+  if (reader_) reader_->expect(update->info, UnknownLabels::added);
+}
+
+bool NbRows::admit(const NullableDatum *weight) {
+  if (!weight) return true;
+  const double w = weight->isnull ? 0 : DatumGetFloat8(weight->value);
+  if (w > 0 && w <= largest_element) return true;
+  if (w != 0)
+    throw Error(Errc::invalid_argument, message("weight of row {} is {}", seen_, shown(w)),
+                "A weight is a finite number, not negative: how many times the row counts.");
+  zero_weights_ += !weight->isnull;
+  return false;
+}
+
+int NbRows::class_of(Datum label) {
+  const double code = label_type_.symbol(label, *classes_);
+  if (code == code_of_nan)
+    throw Error(Errc::invalid_argument, message("the label of row {} is NaN", seen_), {},
+                "Leave such rows out with WHERE.");
+  return int(code);
+}
+
+void NbRows::check_length(std::size_t length) {
+  if (rows_.dimension() > 0) {
+    if (length != std::size_t(rows_.dimension()))
+      wrong_length(length, std::size_t(rows_.dimension()),
+                   request_.start ? "the model" : "the first row", seen_);
+    return;
+  }
+  if (length > std::size_t(nb_max_columns))
+    throw Error(Errc::too_large, message("row {} has {} elements, but the limit is {}", seen_,
+                                         length, nb_max_columns));
+  if (request_.start && length != std::size_t(request_.start->info.dimension))
+    wrong_length(length, std::size_t(request_.start->info.dimension), "the model", seen_);
+  rows_.set_columns(reader_->columns(), int(length));
+}
+
+void NbRows::take(const NamedFeature &feature) {
+  Words &words = *words_;
+  if (!feature.kind && missing_ != Missing::keep) {
+    if (missing_ == Missing::error)
+      refuse_value(std::nullopt, name_of_feature(feature.name, seen_), seen_);
+    words.usable = false;
+  }
+  const std::int32_t known = words.names.size(), number = words.names.number(feature.name);
+  if (number == known) {
+    rows_.add_feature(feature.name);
+    words.labels.emplace_back();
+  }
+  if (!feature.kind) {
+    words.row.push_back({number, missing_value});
+    return;
+  }
+  if (const std::optional<ValueKind> kind = rows_.kind_of(number); !kind) {
+    rows_.set_kind(number, *feature.kind);
+    if (feature.kind == ValueKind::label)
+      words.labels[std::size_t(number)] = std::make_unique<ColumnLabels>(
+          std::string(feature.name), std::vector<std::string>(), false);
+  } else if (kind != feature.kind) {
+    throw Error(
+        Errc::invalid_argument,
+        message("{} is a {}, but was a {} in the rows before", name_of_feature(feature.name, seen_),
+                feature.kind == ValueKind::label ? "string" : name_of(*feature.kind),
+                kind == ValueKind::label ? "string" : name_of(*kind)),
+        "It has to be of one kind in all rows.");
+  }
+  words.row.push_back({number, feature.kind == ValueKind::label
+                                   ? words.labels[std::size_t(number)]->code(feature.label)
+                                   : feature.number});
+}
+
+void NbRows::add(const NullableDatum &label, const NullableDatum &features,
+                 const NullableDatum *weight) {
+  ++seen_;
+  if (label.isnull || features.isnull || !admit(weight)) return rows_.skip();
+  const double w = weight ? DatumGetFloat8(weight->value) : 1;
+  if (words_) {
+    words_->row.clear();
+    words_->usable = true;
+    words_->reader.read(features.value, seen_,
+                        [this](const NamedFeature &feature) { take(feature); });
+    if (!words_->usable) return rows_.skip();
+    return rows_.add(class_of(label.value), std::span<const NbWord>(words_->row), w, seen_);
+  }
+  reader_->open(features.value);
+  const auto x = reader_->read(features.value, seen_, missing_);
+  if (!x) return rows_.skip();
+  if (x->size() != std::size_t(rows_.dimension())) check_length(x->size());
+  if (!rows_.takes(*x)) return rows_.skip();
+  rows_.add(class_of(label.value), *x, w, seen_);
+}
+
+NbPart NbRows::part() const {
+  std::vector<std::string> labels;
+  for (std::int32_t i = 0; i < classes_->labels.size(); ++i)
+    labels.emplace_back(classes_->labels.term(i));
+  RowColumns names;
+  if (words_)
+    for (std::int32_t i = 0; i < words_->names.size(); ++i) {
+      const auto &of = words_->labels[std::size_t(i)];
+      names.push_back({std::string(words_->names.term(i)),
+                       rows_.kind_of(i).value_or(ValueKind::number),
+                       of ? of->all() : std::vector<std::string>()});
+    }
+  else if (reader_)
+    names = reader_->columns();
+  NbPart out(rows_, labels, names);
+  out.merge(others_);
+  return out;
+}
+
+std::unique_ptr<Model> NbRows::fit() {
+  try {
+    const NbPart all = part();
+    if (all.empty()) {
+      if (zero_weights_ > 0)
+        throw Error(Errc::invalid_argument, "all weights are zero",
+                    "A row of weight 0 does not count.");
+      return nullptr;
+    }
+    auto model =
+        nb_fit(all, request_.options, request_.start ? &classifier(*request_.start) : nullptr);
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - began_;
+    model->info.seconds = seconds.count();
+    return model;
+  } catch (const Error &error) {
+    if (!null_on_error_) throw;
+    report(WARNING, message("no model: {}", error.what()), error.detail(), error.hint());
+    return nullptr;
+  }
+}
+
+}  // namespace bayes::pg

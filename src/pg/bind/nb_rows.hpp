@@ -1,0 +1,70 @@
+// The rows of a Bayes classifier while an aggregate reads them: statistics, not rows.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "classification/nb.hpp"
+#include "pg/input/collector.hpp"
+#include "pg/input/feature_reader.hpp"
+#include "pg/input/fit_request.hpp"
+#include "pg/input/row_reader.hpp"
+
+namespace bayes::pg {
+
+inline constexpr const char *nb_family = "nb";
+
+inline const BayesClassifier &classifier(const Model &model) {
+  return static_cast<const BayesClassifier &>(model);
+}
+
+/// What option missing of a model makes of a missing value.
+Missing missing_of(std::string_view option);
+
+/// The state of one aggregate call.
+class NbRows {
+ public:
+  NbRows(MemoryContext context, Oid label, Oid features);
+  ~NbRows();
+
+  Parameters parameters;
+
+  /// Called when the parameters are there, before the first row.
+  void begin();
+  void add(const NullableDatum &label, const NullableDatum &features, const NullableDatum *weight);
+
+  /// The rows so far, those of other processes included.
+  NbPart part() const;
+  void absorb(NbPart other) { others_.merge(other); }
+
+  /// nullptr if there were no rows, or if the fit failed under on_error = null.
+  std::unique_ptr<Model> fit();
+
+ private:
+  struct Classes;
+  struct Words;
+  bool admit(const NullableDatum *weight);
+  int class_of(Datum label);
+  void read_words(Datum features);
+  void take(const NamedFeature &feature);
+  void check_length(std::size_t length);
+
+  MemoryContext context_;
+  FitRequest request_;
+  bool null_on_error_ = false;
+  Missing missing_ = Missing::keep;
+  NbAccumulator rows_;
+  NbPart others_;
+  std::int64_t seen_ = 0, zero_weights_ = 0;
+  ElementType label_type_;
+  std::unique_ptr<Classes> classes_;
+  /// rows of columns, or sparse ones
+  std::unique_ptr<RowReader> reader_;
+  std::unique_ptr<Words> words_;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace bayes::pg

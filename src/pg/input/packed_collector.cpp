@@ -1,0 +1,118 @@
+#include "pg/input/packed_collector.hpp"
+
+#include <cmath>
+#include <cstring>
+
+#include "base/message.hpp"
+
+namespace bayes::pg {
+namespace {
+
+/// What a worker has read.
+struct Counts {
+  std::int64_t dimension, rows, skipped, seen, zero_weights;
+  /// of the columns' bytes, a document
+  std::int64_t columns;
+};
+
+}  // namespace
+
+void PackedCollector::sort_labels() {
+  std::vector<std::vector<double>> codes = reader_.sort_labels();
+  if (codes.empty()) return;
+  codes.insert(codes.begin(), std::size_t(before_), {});
+  rows.recode(codes);
+}
+
+void PackedCollector::check_length(std::size_t length, int limit) {
+  if (dimension_) wrong_length(length, std::size_t(dimension_), expected_by_, seen_);
+  if (limit && length > std::size_t(limit))
+    throw Error(Errc::too_large,
+                message("row {} has {} elements, but the limit is {}", seen_, length, limit));
+  dimension_ = int(length);
+}
+
+std::size_t PackedCollector::bytes() const {
+  return std::size_t((rows.rows() + block_rows - 1) / block_rows) * rows.shape().block_doubles() *
+         sizeof(double);
+}
+
+void PackedCollector::write_counts(std::string &out) {
+  sort_labels();
+  std::string columns;
+  if (rows.rows() > 0 && reader_.described())
+    Document::object().set("row_columns", document_of_columns(reader_.columns())).to_bytes(columns);
+  const Counts counts = {dimension_, rows.rows(),   rows.skipped(),
+                         seen_,      zero_weights_, std::int64_t(columns.size())};
+  out.append(reinterpret_cast<const char *>(&counts), sizeof counts);
+  out += columns;
+}
+
+void PackedCollector::write_blocks(char *to) {
+  for (std::int64_t i = 0; i < rows.stretches(); ++i)
+    for (const Piece &piece : rows.stretch(i)) {
+      const std::size_t size = std::size_t((piece.rows + block_rows - 1) / block_rows) *
+                               rows.shape().block_doubles() * sizeof(double);
+      std::memcpy(to, piece.blocks, size);
+      to += size;
+    }
+}
+
+void PackedCollector::absorb(const char *at, const char *end) {
+  Counts counts;
+  if (std::size_t(end - at) < sizeof counts)
+    throw Error(Errc::internal, "partial state of an aggregate is cut short");
+  std::memcpy(&counts, at, sizeof counts);
+  at += sizeof counts;
+  if (end - at < counts.columns)
+    throw Error(Errc::internal, "partial state of an aggregate is cut short");
+  RowReader::Merged merged;
+  if (counts.columns > 0) {
+    const Document columns = Document::from_bytes({at, std::size_t(counts.columns)});
+    merged = reader_.merge(read_columns(columns, int(counts.dimension)));
+  }
+  at += counts.columns;
+  rows.skip(counts.skipped);
+  seen_ += counts.seen;
+  zero_weights_ += counts.zero_weights;
+  if (counts.rows == 0) return;
+
+  RowShape shape = rows.shape();
+  shape.dimension = before_ + int(counts.dimension);
+  // Rows of arrays are as they are.
+  if (counts.columns == 0)
+    for (std::size_t j = 0; j < std::size_t(counts.dimension); ++j) merged.places.push_back(j);
+  const int dimension = int(merged.places.size());
+  if (dimension_ && dimension_ != dimension)
+    throw Error(Errc::array_shape,
+                message("rows have different lengths: {} and {} elements", dimension_, dimension),
+                "All rows of one model have the same length.");
+  dimension_ = dimension;
+
+  const std::size_t block_bytes = shape.block_doubles() * sizeof(double);
+  if (std::size_t(end - at) !=
+      std::size_t((counts.rows + block_rows - 1) / block_rows) * block_bytes)
+    throw Error(Errc::internal, "partial state of an aggregate has a wrong size");
+  const std::size_t first = std::size_t(before_);
+  std::vector<double> block(shape.block_doubles()), x(first + merged.places.size());
+  for (std::int64_t row = 0; row < counts.rows; ++row) {
+    const std::size_t inside = std::size_t(row % block_rows);
+    if (inside == 0) {
+      std::memcpy(block.data(), at, block_bytes);
+      at += block_bytes;
+    }
+    const auto element = [&](std::size_t j) { return block[j * block_rows + inside]; };
+    for (std::size_t j = 0; j < first; ++j) x[j] = element(j);
+    for (std::size_t j = 0; j < merged.places.size(); ++j)
+      x[first + j] = element(first + merged.places[j]);
+    for (std::size_t j = 0; j < merged.codes.size(); ++j) {
+      double &own = x[first + j];
+      if (const std::vector<double> &codes = merged.codes[j]; !codes.empty() && !std::isnan(own))
+        own = codes[std::size_t(own)];
+    }
+    rows.append(x.data(), int(x.size()),
+                shape.weighted ? element(std::size_t(shape.dimension)) : 1);
+  }
+}
+
+}  // namespace bayes::pg

@@ -1,0 +1,68 @@
+#include "pg/input/response_collector.hpp"
+
+#include "base/message.hpp"
+#include "pg/input/column_checks.hpp"
+
+namespace bayes::pg {
+
+ResponseCollector::ResponseCollector(MemoryContext context, ItemForm form)
+    : PackedCollector(context, form.weighted, form.second_type, 1) {
+  const Oid type = form.type;
+  // A state that is combined from those of other processes reads no rows.
+  if (!OidIsValid(type)) return;
+  base_ = guarded([type] { return getBaseType(type); });
+  if (base_ != BOOLOID && base_ != UNKNOWNOID && !is_number_type(base_))
+    throw SqlError(ERRCODE_DATATYPE_MISMATCH,
+                   message("the response is of type {}", name_of_type(type)),
+                   "It is a boolean, or a number that is 0 or 1.",
+                   "Compare it with the value that is to count as true: y = 'yes'.");
+}
+
+void ResponseCollector::begin(const FitRequest &request, Check check) {
+  policy_ = check(request);
+  null_on_error_ = policy_.null_on_error;
+}
+
+double ResponseCollector::response(const NullableDatum &y) const {
+  const auto refuse = [this](const std::string &what, Errc code) {
+    throw Error(code, message("the response of row {} is {}", seen_, what),
+                "It must be true or false, or one of the numbers 1 and 0.",
+                code == Errc::null_value ? "Option missing = skip leaves out such rows." : "");
+  };
+  if (y.isnull) refuse("NULL", Errc::null_value);
+  if (base_ == BOOLOID) return DatumGetBool(y.value) ? 1 : 0;
+  if (base_ == UNKNOWNOID) refuse("a literal without a type", Errc::invalid_argument);
+  const double value = number_of(y.value, base_);
+  if (value != 0 && value != 1) refuse(shown(value), Errc::invalid_argument);
+  return value;
+}
+
+std::span<const double> ResponseCollector::predictors(Datum x) {
+  try {
+    return *reader_.read(x, seen_, policy_.skip_missing ? Missing::keep : Missing::error);
+  } catch (const Error &error) {
+    // What the reader would do about a missing value, a regression cannot.
+    if (error.code() != Errc::null_value) throw;
+    throw Error(error.code(), error.what(), error.detail(),
+                "Option missing = skip leaves out such rows.");
+  }
+}
+
+void ResponseCollector::set_length(std::size_t length) {
+  check_length(length, policy_.max_dimension);
+  packed_.resize(length + 1);
+}
+
+void ResponseCollector::arrange(Control &control) {
+  if (arranged_ == rows.rows()) return;
+  std::vector<std::string> names = quoted_names(columns());
+  if (names.empty())
+    for (int j = 1; j <= dimension_; ++j) names.push_back(message("element {}", j));
+  names.insert(names.begin(), "the response");
+  rows.name_elements(std::move(names));
+  sort_labels();
+  rows.arrange(control);
+  arranged_ = rows.rows();
+}
+
+}  // namespace bayes::pg

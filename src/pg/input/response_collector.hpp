@@ -1,0 +1,66 @@
+// Collects rows of a response and predictors, as regressions take them.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "pg/input/packed_collector.hpp"
+
+namespace bayes::pg {
+
+/// How rows with a response are to be read.
+struct ResponsePolicy {
+  /// a row with a NULL is left out and counted; if not, it is an error
+  bool skip_missing = true;
+  /// on_error = null
+  bool null_on_error = false;
+  /// predictors at most
+  int max_dimension = 0;
+};
+
+/// Rows (y, x): the response is element 0 of a packed row, the predictors follow. y is a boolean,
+/// or a number that is 0 or 1; x is read as RowReader does.
+class ResponseCollector final : public PackedCollector {
+ public:
+  /// Throws Error for options that cannot be.
+  using Check = ResponsePolicy (*)(const FitRequest &request);
+
+  /// `form`: two arguments, of which the first is the response. Throws Error for a type that it
+  /// cannot have.
+  ResponseCollector(MemoryContext context, ItemForm form);
+
+  void begin(const FitRequest &request, Check check);
+
+  void add(const Item &item) {
+    ++seen_;
+    const NullableDatum &y = item.values[0], &x = item.values[1];
+    if (x.isnull || (y.isnull && policy_.skip_missing)) return rows.skip();
+    if (!admit(item.weight)) return;
+    packed_[0] = response(y);
+    if (reader_.records()) reader_.open(x.value);
+    const auto read = predictors(x.value);
+    // A NULL, which is all that may be missing here.
+    const auto missing = [](double v) { return v != v; };
+    if (std::any_of(read.begin(), read.end(), missing)) return rows.skip();
+    if (std::ptrdiff_t(read.size()) != dimension_) set_length(read.size());
+    std::copy(read.begin(), read.end(), packed_.begin() + 1);
+    rows.append(packed_.data(), int(packed_.size()), weight_of(item));
+  }
+
+  /// Makes a fit independent of the order of the rows, as RowCollector::arrange does.
+  void arrange(Control &control);
+
+ private:
+  double response(const NullableDatum &y) const;
+  /// NaN for a NULL
+  std::span<const double> predictors(Datum x);
+  void set_length(std::size_t length);
+
+  /// of the response
+  Oid base_ = InvalidOid;
+  ResponsePolicy policy_;
+  std::vector<double> packed_{0.0};
+};
+
+}  // namespace bayes::pg

@@ -1,0 +1,201 @@
+// Fitting a logistic or probit regression: terms, prior, method, and what the model keeps.
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "base/message.hpp"
+#include "fit/fit_run.hpp"
+#include "mcmc/stored_draws.hpp"
+#include "regression/binary_gibbs.hpp"
+#include "regression/binary_options.hpp"
+#include "regression/binary_state.hpp"
+#include "regression/normal_tail.hpp"
+
+namespace bayes {
+namespace {
+
+/// Coefficients whose draws are recorded one by one: quantities of a model are at most 64.
+constexpr int most_recorded = 60;
+
+class BinaryFit {
+ public:
+  BinaryFit(RowSource &rows, const RowColumns &columns, BinaryOptions options, Control &control)
+      : rows_(rows),
+        options_(std::move(options)),
+        control_(control),
+        run_(*model_, options_, control) {
+    model_->info.columns = columns;
+    state().terms = RegressionTerms(columns, rows.shape().dimension - 1, options_.intercept,
+                                    options_.reference);
+    if (state().terms.size() == 0)
+      throw Error(Errc::invalid_argument, "the regression has no terms",
+                  "Every column has one label in all rows, and there is no intercept.");
+    options_.reference = state().terms.reference();
+    if (options_.reference.as<Document::Object>()->empty()) options_.reference = {};
+  }
+
+  std::unique_ptr<BinaryRegression> run() {
+    require_room();
+    BinaryRows data(rows_, state().terms, control_);
+    run_.set_weight(data.weight(), rows_.rows());
+    state().scales = data.scales();
+    state().observations = data.weight();
+    state().parameters = data.varying();
+    const PriorPrecision precision = prior_precision();
+    const auto mode = run_.best_of_restarts(
+        data, [&](int) { return first_coefficients(data, options_.link); },
+        [&](Vector start, BinaryRows &all) {
+          const Schedule &schedule = run_.schedule();
+          return options_.method == "em"
+                     ? probit_em(all, precision, std::move(start), schedule, control_)
+                     : newton(all, options_.link, precision, std::move(start), schedule, control_);
+        });
+    state().mean = to_vector(mode.state);
+    model_->info.log_likelihood = mode.log_likelihood;
+    if (options_.sampled())
+      sample(data, precision, mode);
+    else if (options_.method == "em")
+      shift_objective(log_units());
+    else
+      approximate(options_.method == "vi" ? augmented_precision(data, precision) : mode.factor);
+    run_.describe(rows_.rows(), rows_.skipped(), rows_.shape().dimension - 1, 1,
+                  options_.document());
+    return std::move(model_);
+  }
+
+ private:
+  BinaryRegression::State &state() { return *model_->state; }
+
+  void require_room() {
+    const double p = state().terms.size();
+    const std::string what = message("a regression of {} terms", state().terms.size());
+    // Matrices, partial sums, and the model as such, as a document and as bytes.
+    const double draws = options_.sampled() ? double(collected_draws(options_.chains, 1 << 20)) : 0;
+    require_memory({what,
+                    8 * p * p * (8 + control_.threads) + 24 * p * draws,
+                    "rows",
+                    {},
+                    "or leave out columns."},
+                   control_);
+    // A number takes some 20 bytes in the model's text, which must fit into a value too.
+    require_model_size(what, 20.0 / 8 * p * std::max(p / 2, draws), "Leave out columns.");
+  }
+
+  /// Of the coefficients of z. The prior of a column's own coefficient is that of z's divided by
+  /// its scale.
+  PriorPrecision prior_precision() const {
+    const BinaryRegression::State &s = *model_->state;
+    Vector out(s.terms.size());
+    const double variance = options_.prior_variance();
+    for (int j = 0; j < s.terms.size(); ++j) {
+      const double scale = options_.scaled() ? 1 : s.scales.scale[std::size_t(j)];
+      out(j) =
+          s.terms[j].column < 0 ? 1 / options_.intercept_variance : 1 / (variance * scale * scale);
+    }
+    return out;
+  }
+
+  /// What takes the log density of the coefficients of z to that of the columns' own.
+  double log_units() const {
+    double out = 0;
+    for (const double scale : model_->state->scales.scale) out += std::log(scale);
+    return out;
+  }
+
+  void shift_objective(double by) {
+    for (double &value : model_->trace.back()) value += by;
+    model_->info.objective = model_->trace.back().back();
+  }
+
+  /// The normal approximation with this precision, about the mode, whose log density there is the
+  /// last of the trace: by Laplace's method log p(y) is about log p(y, u) + p / 2 log(2 pi) - log
+  /// |A| / 2. With the precision of q(u) that is the variational bound (002 L6) exactly.
+  void approximate(const Matrix &factor) {
+    const double p = double(factor.rows());
+    double shift = p * log_root_two_pi;
+    for (Eigen::Index j = 0; j < factor.rows(); ++j) shift -= std::log(factor(j, j));
+    shift_objective(shift);
+    const Matrix root = inverse_lower(factor);
+    std::vector<double> &packed = state().root;
+    packed.reserve(std::size_t(p * (p + 1) / 2));
+    for (Eigen::Index i = 0; i < root.rows(); ++i)
+      for (Eigen::Index j = 0; j <= i; ++j) packed.push_back(root(i, j));
+  }
+
+  void sample(BinaryRows &data, const PriorPrecision &precision, const BinaryMode &mode) {
+    model_->trace.clear();
+    const std::size_t p = state().size();
+    const int recorded = int(p) <= most_recorded ? int(p) : 0;
+    const Matrix root = inverse_lower(augmented_precision(data, precision));
+    const auto record = [this, recorded](const Vector &u) {
+      std::vector<double> out;
+      for (int j = 0; j < recorded; ++j) out.push_back(without_rounding_errors(of_column(u, j)));
+      return out;
+    };
+    std::vector<double> draws;
+    const ProbitTask task{data, precision, log_units(), root, mode, options_.seed, record, draws};
+    ChainSettings settings;
+    settings.method = "gibbs";
+    settings.plan = options_.chains;
+    settings.quantities = {"log_likelihood"};
+    for (int j = 1; j <= recorded; ++j) settings.quantities.push_back(message("w{}", j));
+    settings.most_stored =
+        collected_draws(options_.chains, std::int64_t(most_stored_numbers / double(p)));
+    run_.take(run_chains(settings, control_, [&](int chain) { return probit_chain(task, chain); }),
+              options_.chains);
+    keep(draws, data);
+  }
+
+  /// A coefficient of the columns (binary_regression.cpp).
+  double of_column(const Vector &u, int j) {
+    const TermScales &scales = state().scales;
+    if (state().terms[j].column >= 0) return u(j) / scales.scale[std::size_t(j)];
+    double out = u(j);
+    for (int i = 1; i < u.size(); ++i)
+      out -= u(i) * scales.centre[std::size_t(i)] / scales.scale[std::size_t(i)];
+    return out;
+  }
+
+  /// Of the draws that were collected those that the model stores, and what follows from all.
+  void keep(const std::vector<double> &draws, BinaryRows &data) {
+    const std::size_t p = state().size(), count = draws.size() / p;
+    Vector mean = Vector::Zero(Eigen::Index(p));
+    for (std::size_t i = 0; i < draws.size(); ++i)
+      mean(Eigen::Index(i % p)) += draws[i] / double(count);
+    state().mean = to_vector(mean);
+    model_->info.log_likelihood = data.likelihood(Link::probit, mean, false).log_likelihood;
+    for (const int draw : draws_to_store(options_.chains, model_->draws, std::int64_t(count),
+                                         double(draws.size()), control_)) {
+      const auto first = draws.begin() + std::ptrdiff_t(std::size_t(draw) * p);
+      state().draws.insert(state().draws.end(), first, first + std::ptrdiff_t(p));
+    }
+  }
+
+  RowSource &rows_;
+  BinaryOptions options_;
+  Control &control_;
+  std::unique_ptr<BinaryRegression> model_ = std::make_unique<BinaryRegression>(options_.link);
+  FitRun run_;
+};
+
+}  // namespace
+
+RowOptions binary_check_options(Link link, const Document &options) {
+  return read_binary_options(link, options).rows();
+}
+
+std::unique_ptr<BinaryRegression> binary_fit(Link link, RowSource &rows, const RowColumns &columns,
+                                             const Document &options, Control &control) {
+  const PollScope scope(control);
+  BinaryOptions read = read_binary_options(link, options);
+  if (rows.rows() == 0) throw Error(Errc::invalid_argument, "there are no rows to fit");
+  if (read.sampled() && rows.shape().weighted)
+    throw Error(Errc::invalid_argument, "method gibbs takes no weights",
+                "A latent variable that is drawn for a row which counts two and a half times has "
+                "no meaning.",
+                "Use method laplace, or let rows count as often: FROM t, generate_series(1, "
+                "t.count).");
+  return BinaryFit(rows, columns, std::move(read), control).run();
+}
+
+}  // namespace bayes

@@ -1,0 +1,157 @@
+#include "regression/binary_learners.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "base/error.hpp"
+#include "base/special.hpp"
+#include "regression/normal_tail.hpp"
+
+namespace bayes {
+namespace {
+
+/// The posterior density at some u.
+struct Density {
+  BinarySums sums;
+  /// of the log joint density
+  double value = -std::numeric_limits<double>::infinity();
+  Vector gradient;
+};
+
+Density density_at_coefficients(BinaryRows &rows, Link link, const PriorPrecision &precision,
+                                const Vector &u, bool curvature) {
+  Density out;
+  // Beyond it products with z overflow; no mode is there.
+  if (!(u.cwiseAbs().maxCoeff() < 1e100)) return out;
+  out.sums = rows.likelihood(link, u, curvature);
+  out.value = out.sums.log_likelihood + log_prior(precision, u);
+  out.gradient = out.sums.gradient - precision.cwiseProduct(u);
+  return out;
+}
+
+Matrix factor_of(const Matrix &sums, const PriorPrecision &precision) {
+  Matrix sum = sums, lower;
+  sum.diagonal() += precision;
+  if (!cholesky(sum, lower))
+    throw Error(Errc::numeric, "the precision of the coefficients is not positive definite",
+                "Columns are collinear up to rounding errors, and the prior is too wide to tell "
+                "their coefficients apart.",
+                "Leave out one of the columns that determine each other, or make the prior "
+                "narrower.");
+  return lower;
+}
+
+/// A^-1 g by the factor of A.
+Vector solved(const Matrix &lower, const Vector &g) {
+  Vector out = g;
+  const Eigen::Index p = g.size();
+  for (Eigen::Index j = 0; j < p; ++j) {
+    out(j) /= lower(j, j);
+    out.tail(p - j - 1) -= out(j) * lower.col(j).tail(p - j - 1);
+  }
+  for (Eigen::Index j = p - 1; j >= 0; --j)
+    out(j) = (out(j) - lower.col(j).tail(p - j - 1).dot(out.tail(p - j - 1))) / lower(j, j);
+  return out;
+}
+
+void report_iteration(const Schedule &schedule, const RunTrace &trace, Control &control) {
+  const std::size_t n = trace.trace.size();
+  const double seconds = schedule.seconds();
+  const int left = schedule.max_iterations - trace.iterations;
+  control.progress(
+      {schedule.method, schedule.restart, schedule.restarts, trace.iterations,
+       schedule.max_iterations, trace.trace[n - 1],
+       n > 1 ? trace.trace[n - 1] - trace.trace[n - 2] : std::numeric_limits<double>::quiet_NaN(),
+       seconds, trace.iterations ? seconds / trace.iterations * left : 0});
+}
+
+bool may_go_on(const Schedule &schedule, const RunTrace &trace) {
+  return trace.iterations < schedule.max_iterations && schedule.seconds() < schedule.max_seconds;
+}
+
+}  // namespace
+
+double log_prior(const PriorPrecision &precision, const Vector &u) {
+  double out = 0;
+  for (Eigen::Index j = 0; j < u.size(); ++j)
+    out += 0.5 * (std::log(precision(j)) - precision(j) * u(j) * u(j)) - log_root_two_pi;
+  return out;
+}
+
+Vector first_coefficients(const BinaryRows &rows, Link link) {
+  Vector out = Vector::Zero(rows.size());
+  if (!rows.intercept()) return out;
+  const double share = (rows.positives() + 0.5) / (rows.weight() + 1);
+  out(0) = link == Link::logit ? std::log(share / (1 - share)) : normal_quantile(share);
+  return out;
+}
+
+BinaryMode newton(BinaryRows &rows, Link link, const PriorPrecision &precision, Vector start,
+                  const Schedule &schedule, Control &control) {
+  BinaryMode out;
+  out.state = std::move(start);
+  Density at = density_at_coefficients(rows, link, precision, out.state, true);
+  out.trace.push_back(at.value);
+  report_iteration(schedule, out, control);
+  double before = std::numeric_limits<double>::infinity();
+  for (;;) {
+    out.factor = factor_of(at.sums.curvature, precision);
+    const Vector step = solved(out.factor, at.gradient);
+    // Twice what the quadratic approximation says is to be gained.
+    const double gain = at.gradient.dot(step);
+    // So little does not show in the density, which has rounding errors; and when it does not
+    // shrink further, they are all that is left.
+    const bool near = gain < 1e-10 * (1 + std::fabs(at.value));
+    out.converged = gain / 2 <= schedule.tolerance || (near && gain > before / 4);
+    if (out.converged || !may_go_on(schedule, out)) break;
+    before = near ? gain : std::numeric_limits<double>::infinity();
+    double length = 1;
+    Density next;
+    for (;;) {
+      control.poll();
+      next = density_at_coefficients(rows, link, precision, out.state + length * step, true);
+      if (near || next.value >= at.value + 1e-4 * length * gain || length < 1e-10) break;
+      length /= 2;
+    }
+    out.state += length * step;
+    at = std::move(next);
+    ++out.iterations;
+    out.trace.push_back(at.value);
+    report_iteration(schedule, out, control);
+  }
+  out.log_likelihood = at.sums.log_likelihood;
+  return out;
+}
+
+Matrix augmented_precision(BinaryRows &rows, const PriorPrecision &precision) {
+  return factor_of(rows.gram(), precision);
+}
+
+BinaryMode probit_em(BinaryRows &rows, const PriorPrecision &precision, Vector start,
+                     const Schedule &schedule, Control &control) {
+  BinaryMode out;
+  out.factor = augmented_precision(rows, precision);
+  out.state = std::move(start);
+  double change = 0;
+  for (;;) {
+    control.poll();
+    const Density at = density_at_coefficients(rows, Link::probit, precision, out.state, false);
+    out.log_likelihood = at.sums.log_likelihood;
+    const double last = change;
+    if (!out.trace.empty()) change = at.value - out.trace.back();
+    out.trace.push_back(at.value);
+    report_iteration(schedule, out, control);
+    // The changes fall by a constant factor in the end, so that their sum is known.
+    const double rate = last > 0 ? change / last : 1;
+    const double left = rate < 1 ? change * std::max(1.0, rate / (1 - rate)) : change;
+    out.converged = out.iterations > 1 && rate < 1 && left <= schedule.tolerance;
+    out.converged |= out.iterations > 0 && change <= 0;
+    if (out.converged || !may_go_on(schedule, out)) return out;
+    // With the expected latent variables E y* = z'u + slope of the log-likelihood, the mode
+    // (Z'Z + Lambda)^-1 Z' E y* is u + (Z'Z + Lambda)^-1 times the gradient of the log posterior.
+    out.state += solved(out.factor, at.gradient);
+    ++out.iterations;
+  }
+}
+
+}  // namespace bayes

@@ -1,0 +1,98 @@
+#include "regression/binary_options.hpp"
+
+#include "regression/terms.hpp"
+
+namespace bayes {
+namespace {
+
+constexpr double least_variance_of_prior = 1e-12, most_variance_of_prior = 1e12;
+
+/// A variance by the key c of logistic regression, or a precision by the key lambda of probit.
+void spread_line(OptionTable &t, Link link, const std::string &suffix,
+                 std::optional<double> &variance, bool applies = true) {
+  const std::string key = (link == Link::logit ? "c" : "lambda") + suffix;
+  std::optional<double> given = variance;
+  if (link == Link::probit && given) given = 1 / *given;
+  t.number(key, given, {least_variance_of_prior, most_variance_of_prior}, applies);
+  if (!t.reads() || !given) return;
+  variance = link == Link::probit ? 1 / *given : *given;
+}
+
+void binary_prior_lines(OptionTable &t, BinaryOptions &o) {
+  // Written is what is in force.
+  std::optional<double> variance = o.variance, of_intercept;
+  if (!t.reads()) {
+    variance = o.prior_variance();
+    of_intercept = o.intercept_variance;
+  }
+  spread_line(t, o.link, "", variance);
+  spread_line(t, o.link, "_intercept", of_intercept, o.intercept);
+  if (!t.reads()) return;
+  o.variance = variance;
+  if (of_intercept) o.intercept_variance = *of_intercept;
+}
+
+void binary_lines(OptionTable &t, BinaryOptions &o) {
+  if (o.link == Link::logit)
+    o.method_line(t, {"laplace"});
+  else
+    o.method_line(t, {"laplace", "em", "vi", "gibbs"});
+  o.chains.lines(t, o.sampled());
+  o.chains.stored_line(t, o.sampled());
+  if (t.reads()) o.tolerance = o.method == "em" ? 1e-8 : 1e-10;
+  t.integer("max_iter", o.max_iterations, 1, 1000000, !o.sampled());
+  t.number("tol", o.tolerance, {0, 1e6}, !o.sampled());
+  o.common_lines(t, {"skip", "error"});
+  t.boolean("intercept", o.intercept);
+  t.other(
+      "reference",
+      [&](const Document &given) {
+        check_reference(given);
+        o.reference = given;
+      },
+      [&] { return o.reference; });
+  bool scaled = o.scaled();
+  t.other(
+      "prior",
+      [&](const Document &given) {
+        OptionTable inner = OptionTable::reading(given, "prior.");
+        binary_prior_lines(inner, o);
+        inner.finish("a fit without an intercept");
+        o.given_prior = given;
+      },
+      [&] {
+        OptionTable inner = OptionTable::writing();
+        binary_prior_lines(inner, o);
+        return inner.document();
+      });
+  if (t.reads()) scaled = o.scaled();
+  t.boolean("standardize", scaled);
+  o.standardize = scaled;
+}
+
+}  // namespace
+
+double BinaryOptions::prior_variance() const {
+  return variance.value_or(link == Link::logit ? 6.25 : 2.5);
+}
+
+BinaryOptions read_binary_options(Link link, const Document &options) {
+  require_object(options, R"({"prior": {"c": 1}})");
+  BinaryOptions out(link);
+  out.method = "laplace";
+  out.restarts = 1;
+  if (link == Link::probit) out.intercept_variance = 40;
+  OptionTable t = OptionTable::reading(options);
+  binary_lines(t, out);
+  t.finish(out.setting());
+  return out;
+}
+
+Document BinaryOptions::document() const {
+  BinaryOptions in_force = *this;
+  OptionTable t = OptionTable::writing();
+  binary_lines(t, in_force);
+  return t.document();
+}
+
+}  // namespace bayes

@@ -1,0 +1,157 @@
+// Coefficients and predictions of a fitted binary regression.
+#include "regression/binary_regression.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "base/error.hpp"
+#include "base/special.hpp"
+#include "families/marginal.hpp"
+#include "regression/binary_state.hpp"
+
+namespace bayes {
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+/// R v for the packed lower triangular R; the sum of its squares.
+double squared_length(const std::vector<double> &root, std::span<const double> v) {
+  double out = 0;
+  const double *row = root.data();
+  for (std::size_t i = 0; i < v.size(); ++i) {
+    double sum = 0;
+    for (std::size_t j = 0; j <= i; ++j) sum += row[j] * v[j];
+    row += i + 1;
+    out += sum * sum;
+  }
+  return out;
+}
+
+double product(const double *u, std::span<const double> v) {
+  double out = 0;
+  for (std::size_t j = 0; j < v.size(); ++j) out += u[j] * v[j];
+  return out;
+}
+
+/// The terms of a row in the model's units; empty if one is missing.
+std::vector<double> standardized(const BinaryRegression::State &state,
+                                 std::span<const double> row) {
+  std::vector<double> z(state.size());
+  if (!state.terms.expand(row, z.data())) return {};
+  for (std::size_t j = 0; j < z.size(); ++j)
+    z[j] = (z[j] - state.scales.centre[j]) / state.scales.scale[j];
+  return z;
+}
+
+double checked_predictor(double x) {
+  if (!std::isfinite(x))
+    throw Error(Errc::numeric, "the linear predictor of a row overflows",
+                "Its values are too far from those of the rows that the model was fitted to.");
+  return x;
+}
+
+/// Mean, standard deviation and quantiles of draws.
+BinaryPrediction summary(std::vector<double> draws, double level) {
+  const double n = double(draws.size());
+  double mean = 0, squares = 0;
+  for (const double x : draws) mean += x / n;
+  for (const double x : draws) squares += (x - mean) * (x - mean);
+  std::sort(draws.begin(), draws.end());
+  return {mean, n > 1 ? std::sqrt(squares / (n - 1)) : unknown,
+          quantile_of_draws(draws, (1 - level) / 2), quantile_of_draws(draws, (1 + level) / 2)};
+}
+
+/// z'u in every stored draw.
+std::vector<double> predictors(const BinaryRegression::State &state, std::span<const double> z) {
+  std::vector<double> out;
+  out.reserve(state.draws.size() / z.size());
+  for (std::size_t at = 0; at < state.draws.size(); at += z.size())
+    out.push_back(checked_predictor(product(state.draws.data() + at, z)));
+  return out;
+}
+
+}  // namespace
+
+BinaryRegression::BinaryRegression(Link link) : state(std::make_unique<State>()), link_(link) {
+  info.family = link == Link::logit ? "logreg" : "probit";
+}
+BinaryRegression::~BinaryRegression() = default;
+
+std::int64_t BinaryRegression::stored_draws() const {
+  return std::int64_t(state->draws.size() / state->size());
+}
+double BinaryRegression::free_parameters() const { return double(state->parameters); }
+double BinaryRegression::observations() const { return state->observations; }
+
+void BinaryRegression::coefficients(double level, const TakeCoefficient &take) const {
+  const State &s = *state;
+  const std::size_t p = s.size();
+  const double z = normal_quantile((1 + level) / 2);
+  // Coefficient j of the columns is a'u: u_j / scale, or of the intercept the predictor where all
+  // other terms are 0.
+  std::vector<double> a(p);
+  WorkPoll poll;
+  for (std::size_t j = 0; j < p; ++j) {
+    const bool intercept = s.terms[int(j)].column < 0;
+    std::fill(a.begin(), a.end(), 0.0);
+    if (intercept)
+      for (std::size_t i = 0; i < p; ++i)
+        a[i] = i == j ? 1 : -s.scales.centre[i] / s.scales.scale[i];
+    else
+      a[j] = 1 / s.scales.scale[j];
+    Coefficient out;
+    out.term = &s.terms.name(int(j));
+    out.mean = product(s.mean.data(), a);
+    out.sd = out.lower = out.upper = unknown;
+    poll(p + s.draws.size());
+    if (!s.draws.empty()) {
+      const BinaryPrediction found = summary(predictors(s, a), level);
+      out.sd = found.sd;
+      out.lower = found.lower;
+      out.upper = found.upper;
+    } else if (!s.root.empty()) {
+      if (intercept) {
+        out.sd = std::sqrt(squared_length(s.root, a));
+      } else {
+        double squares = 0;  // of column j of R
+        for (std::size_t i = j; i < p; ++i) {
+          const double r = s.root[i * (i + 1) / 2 + j];
+          squares += r * r;
+        }
+        out.sd = std::sqrt(squares) * a[j];
+      }
+      out.lower = out.mean - z * out.sd;
+      out.upper = out.mean + z * out.sd;
+    }
+    take(out);
+  }
+}
+
+std::optional<BinaryPrediction> BinaryRegression::predict(std::span<const double> row,
+                                                          double level) const {
+  const State &s = *state;
+  const std::vector<double> z = standardized(s, row);
+  if (z.empty()) return std::nullopt;
+  if (!s.draws.empty()) {
+    std::vector<double> all = predictors(s, z);
+    for (double &a : all) a = probability_at(link_, a);
+    return summary(std::move(all), level);
+  }
+  const double mean = checked_predictor(product(s.mean.data(), z));
+  if (s.root.empty())
+    return BinaryPrediction{probability_at(link_, mean), unknown, unknown, unknown};
+  const double variance = checked_predictor(squared_length(s.root, z));
+  const LinkMoments moments = link_moments(link_, mean, variance);
+  const double reach = normal_quantile((1 + level) / 2) * std::sqrt(variance);
+  return BinaryPrediction{moments.mean, moments.sd, probability_at(link_, mean - reach),
+                          probability_at(link_, mean + reach)};
+}
+
+std::optional<double> BinaryRegression::probability(std::span<const double> row) const {
+  const auto found = predict(row, 0.5);
+  return found ? std::optional(found->mean) : std::nullopt;
+}
+
+}  // namespace bayes

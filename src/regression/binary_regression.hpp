@@ -1,0 +1,71 @@
+// Logistic regression (002 L3) and probit regression (002 L4, L6; Albert and Chib 1993): fitting,
+// and the accessors of a fitted model.
+//
+// P(y = 1 | x) = F(x'w), with F the logistic function or the standard normal cdf; w has independent
+// normal priors about 0.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "base/control.hpp"
+#include "data/rows.hpp"
+#include "document/model.hpp"
+#include "regression/coefficients.hpp"
+#include "regression/link_moments.hpp"
+
+namespace bayes {
+
+/// Of the probability that y = 1.
+struct BinaryPrediction {
+  /// its posterior mean, which is the predictive probability of y = 1
+  double mean;
+  /// its posterior standard deviation, and the quantiles that bound an interval of a level; NaN of
+  /// a model that has but a point
+  double sd, lower, upper;
+};
+
+class BAYES_API BinaryRegression final : public Model {
+ public:
+  explicit BinaryRegression(Link link);
+  ~BinaryRegression() override;
+
+  Link link() const { return link_; }
+  std::int64_t stored_draws() const override;
+  /// the terms that vary
+  double free_parameters() const override;
+  /// rows, by their weights
+  double observations() const override;
+
+  /// In units of the columns.
+  void coefficients(double level, const TakeCoefficient &take) const;
+  /// The predictive probability alone; nullopt for a row that misses something.
+  std::optional<double> probability(std::span<const double> row) const;
+  /// 0 < level < 1
+  std::optional<BinaryPrediction> predict(std::span<const double> row, double level) const;
+
+  struct State;
+  const std::unique_ptr<State> state;
+
+ protected:
+  void write(Document &document) const override;
+
+ private:
+  const Link link_;
+};
+
+/// Throws Error(invalid_argument) for options that cannot be.
+BAYES_API RowOptions binary_check_options(Link link, const Document &options);
+
+/// Fits rows whose element 0 is y, 0 or 1; the others are predictors, none missing, with these
+/// columns, or with none if they come from arrays. Throws Error: invalid_argument, numeric or
+/// too_large.
+BAYES_API std::unique_ptr<BinaryRegression> binary_fit(Link link, RowSource &rows,
+                                                       const RowColumns &columns,
+                                                       const Document &options, Control &control);
+
+std::unique_ptr<Model> read_logistic_regression(const Document &document);
+std::unique_ptr<Model> read_probit_regression(const Document &document);
+
+}  // namespace bayes

@@ -1,0 +1,466 @@
+#include "regression/binary_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "base/aligned.hpp"
+#include "base/error.hpp"
+#include "base/message.hpp"
+#include "base/simd.hpp"
+#include "base/special.hpp"
+#include "families/normal/normal_block.hpp"
+#include "regression/normal_tail.hpp"
+
+namespace bayes {
+
+using normal_block::block_vectors;
+using normal_block::tile;
+using simd::lanes;
+using simd::registers;
+using simd::sum_lanes;
+
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+/// Ranges of columns below it would underflow where they are squared.
+constexpr double least_range = 1e-140;
+
+/// What is known of the rows of a block; weights are 0 past the last row.
+struct BinaryBlock {
+  std::int64_t first;
+  int rows;
+  /// z'u, 1 for y = 1 and -1 for y = 0, weight
+  const double *predictor, *sign, *weight;
+};
+
+/// A row's slope and curvature, times its weight; block_rows of each.
+struct BinarySlopes {
+  double *slope, *curvature;
+};
+
+/// Partial sums over rows.
+struct BinaryValues {
+  double log_likelihood[sum_lanes] = {}, squares[sum_lanes] = {};
+};
+
+/// Adds vectors of partial sums, of which row b belongs to [b / lanes % registers].
+void add_lanes(const simd::Vector (&from)[registers], double *to) {
+  for (int i = 0; i < registers; ++i)
+    simd::store(to + i * lanes, simd::load(to + i * lanes) + from[i]);
+}
+
+/// A draw of a standard normal that exceeds `low`.
+double normal_above(double low, const RowRandom &random, std::int64_t row) {
+  if (low <= 5) return -normal_quantile(random.uniforms(row)[0] * normal_cdf(-low));
+  // Far out by rejection from an exponential distribution (Robert 1995).
+  const double rate = 0.5 * (low + std::sqrt(low * low + 4));
+  for (Random own(random.bits(row));;) {
+    const double e = low + own.exponential() / rate;
+    if (std::log(own.uniform()) <= -0.5 * (e - rate) * (e - rate)) return e;
+  }
+}
+
+}  // namespace
+
+class BinaryRows::Step {
+ public:
+  virtual ~Step() = default;
+  virtual void operator()(const BinaryBlock &block, BinarySlopes out,
+                          BinaryValues &values) const = 0;
+};
+
+namespace {
+
+class LogitStep final : public BinaryRows::Step {
+ public:
+  void operator()(const BinaryBlock &block, BinarySlopes out, BinaryValues &values) const override {
+    using simd::Vector;
+    Vector sums[registers] = {};
+    for (int b = 0; b < block_rows; b += lanes) {
+      const Vector sign = simd::load(block.sign + b), weight = simd::load(block.weight + b);
+      const Vector margin = sign * simd::load(block.predictor + b);
+      // P(y) = 1 / (1 + exp(-margin)), of which only the smaller part has to be computed
+      const Vector e = simd::exp(-simd::max(margin, -margin)), total = 1.0 + e, share = 1.0 / total;
+      const Vector wrong = margin > 0 ? e * share : share;
+      sums[b / lanes % registers] += weight * (simd::log(total) + simd::max(-margin, Vector{}));
+      simd::store(out.slope + b, weight * sign * wrong);
+      simd::store(out.curvature + b, weight * e * share * share);
+    }
+    for (Vector &sum : sums) sum = -sum;
+    add_lanes(sums, values.log_likelihood);
+  }
+};
+
+class ProbitStep final : public BinaryRows::Step {
+ public:
+  void operator()(const BinaryBlock &block, BinarySlopes out, BinaryValues &values) const override {
+    for (int b = 0; b < block.rows; ++b) {
+      const LogNormalCdf at = log_normal_cdf(block.sign[b] * block.predictor[b]);
+      values.log_likelihood[b % sum_lanes] += block.weight[b] * at.value;
+      out.slope[b] = block.weight[b] * block.sign[b] * at.slope;
+      out.curvature[b] = block.weight[b] * at.curvature;
+    }
+    std::fill(out.slope + block.rows, out.slope + block_rows, 0.0);
+    std::fill(out.curvature + block.rows, out.curvature + block_rows, 0.0);
+  }
+};
+
+class GramStep final : public BinaryRows::Step {
+ public:
+  void operator()(const BinaryBlock &block, BinarySlopes out, BinaryValues &) const override {
+    std::copy_n(block.weight, block_rows, out.curvature);
+  }
+};
+
+class AugmentStep final : public BinaryRows::Step {
+ public:
+  explicit AugmentStep(const RowRandom &random) : random_(random) {}
+  void operator()(const BinaryBlock &block, BinarySlopes out, BinaryValues &values) const override {
+    for (int b = 0; b < block.rows; ++b) {
+      const double margin = block.sign[b] * block.predictor[b];
+      const double drawn = margin + normal_above(-margin, random_, block.first + b);
+      values.log_likelihood[b % sum_lanes] += log_normal_cdf(margin).value;
+      values.squares[b % sum_lanes] += drawn * drawn;
+      out.slope[b] = block.sign[b] * drawn;
+    }
+    std::fill(out.slope + block.rows, out.slope + block_rows, 0.0);
+  }
+
+ private:
+  const RowRandom &random_;
+};
+
+/// Everything of a block that does not depend on the step.
+struct BlockOfRows {
+  BlockOfRows(const RowShape &shape, const Segment &segment, std::int64_t at)
+      : data(segment.blocks + std::size_t(at / block_rows) * shape.block_doubles()),
+        rows(int(std::min<std::int64_t>(block_rows, segment.rows - at))) {
+    for (int b = 0; b < block_rows; ++b) sign[b] = data[b] > 0.5 ? 1 : -1;
+    std::fill(weight + rows, weight + block_rows, 0.0);
+    if (shape.weighted)
+      std::copy_n(data + std::size_t(shape.dimension) * block_rows, rows, weight);
+    else
+      std::fill_n(weight, rows, 1.0);
+  }
+  const double *data;
+  int rows;
+  alignas(cache_line) double sign[block_rows], weight[block_rows];
+};
+
+/// Sums of a segment that wait to be added up.
+struct BinaryPart {
+  double log_likelihood = 0, squares = 0;
+  std::vector<double> gradient, curvature;
+};
+
+/// Of one term over all rows: what its centre and scale follow from.
+struct TermRange {
+  double low = infinite, high = -infinite, sum = 0;
+  /// it is 0 or 1 in every row
+  bool two_valued = true;
+};
+struct RangePart {
+  std::vector<TermRange> terms;
+  double weight = 0, positives = 0;
+};
+
+/// The terms of rows past the last must be those of another row, and their weights 0.
+void add_range(const double *x, const double *weight, TermRange &range) {
+  using simd::Vector;
+  Vector low[registers], high[registers], sum[registers] = {}, other[registers] = {};
+  for (int v = 0; v < registers; ++v) low[v] = high[v] = simd::all(x[0]);
+#pragma GCC unroll 8
+  for (int v = 0; v < block_vectors; ++v) {
+    const int part = v % registers;
+    const Vector at = simd::load(x + v * lanes), product = at * (at - 1.0);
+    low[part] = -simd::max(-low[part], -at);
+    high[part] = simd::max(high[part], at);
+    other[part] = simd::max(other[part], simd::max(product, -product));
+    sum[part] = simd::madd(simd::load(weight + v * lanes), at, sum[part]);
+  }
+  double lows[sum_lanes], highs[sum_lanes], others[sum_lanes];
+  for (int v = 0; v < registers; ++v) {
+    simd::store(lows + v * lanes, low[v]);
+    simd::store(highs + v * lanes, high[v]);
+    simd::store(others + v * lanes, other[v]);
+  }
+  range.low = std::min(range.low, *std::min_element(lows, lows + sum_lanes));
+  range.high = std::max(range.high, *std::max_element(highs, highs + sum_lanes));
+  range.two_valued &= *std::max_element(others, others + sum_lanes) == 0;
+  range.sum += simd::sum(sum);
+}
+
+/// The weighted sum of ((x - centre) factor)^2 over a block.
+double sum_of_squares(const double *x, const double *weight, double centre, double factor) {
+  simd::Vector sum[registers] = {};
+#pragma GCC unroll 8
+  for (int v = 0; v < block_vectors; ++v) {
+    const simd::Vector q = (simd::load(x + v * lanes) - centre) * factor;
+    sum[v % registers] = simd::madd(simd::load(weight + v * lanes), q * q, sum[v % registers]);
+  }
+  return simd::sum(sum);
+}
+
+}  // namespace
+
+/// One thread's workspace.
+class BinaryRows::Worker {
+ public:
+  Worker(const BinaryRows &of, bool curvature)
+      : of_(of),
+        p_(of.size()),
+        padded_(normal_block::padded(p_)),
+        z_(std::size_t(padded_) * block_rows),
+        weighted_(curvature ? z_.size() : 0),
+        gradient_(std::size_t(p_) * sum_lanes),
+        scatter_(curvature ? normal_block::scatter_size(p_) : 0) {
+    for (const double s : of.scales_.scale) factor_.push_back(1 / s);
+  }
+
+  void process(const Segment &segment, const Step &step, const double *u, const Stop &stop,
+               BinaryPart &out) {
+    std::fill(gradient_.begin(), gradient_.end(), 0.0);
+    std::fill(scatter_.begin(), scatter_.end(), 0.0);
+    BinaryValues values;
+    alignas(cache_line) double predictor[block_rows] = {}, slope[block_rows], curvature[block_rows];
+    const RowShape shape = of_.rows_.shape();
+    for (std::int64_t at = 0; at < segment.rows; at += block_rows) {
+      if (stop()) return;
+      const BlockOfRows block(shape, segment, at);
+      of_.terms_.expand_block(block.data, 1, block.rows, z_.data());
+      standardize();
+      if (u) predict(u, predictor);
+      step({segment.first + at, block.rows, predictor, block.sign, block.weight},
+           {slope, curvature}, values);
+      if (u) add_gradient(slope);
+      if (!scatter_.empty() && !add_curvature(curvature, stop)) return;
+    }
+    out.log_likelihood = simd::sum(values.log_likelihood);
+    out.squares = simd::sum(values.squares);
+    out.gradient.assign(std::size_t(p_), 0.0);
+    normal_block::reduce_sums(p_, gradient_.data(), out.gradient.data());
+    if (scatter_.empty()) return;
+    out.curvature.assign(std::size_t(p_) * std::size_t(p_ + 1) / 2, 0.0);
+    normal_block::reduce_scatter(p_, scatter_.data(), out.curvature.data());
+  }
+
+ private:
+  double *row_of(Buffer &buffer, int j) { return buffer.data() + std::size_t(j) * block_rows; }
+
+  void standardize() {
+    for (int j = of_.terms_.intercept() ? 1 : 0; j < p_; ++j) {
+      double *const z = row_of(z_, j);
+      const simd::Vector centre = simd::all(of_.scales_.centre[std::size_t(j)]),
+                         factor = simd::all(factor_[std::size_t(j)]);
+      for (int b = 0; b < block_rows; b += lanes)
+        simd::store(z + b, (simd::load(z + b) - centre) * factor);
+    }
+  }
+
+  void predict(const double *u, double *out) {
+    constexpr int group = 4;
+    for (int first = 0; first < block_rows; first += group * lanes) {
+      simd::Vector sum[group] = {};
+      for (int j = 0; j < p_; ++j)
+#pragma GCC unroll 4
+        for (int v = 0; v < group; ++v)
+          sum[v] = simd::madd(u[j], simd::load(row_of(z_, j) + first + v * lanes), sum[v]);
+#pragma GCC unroll 4
+      for (int v = 0; v < group; ++v) simd::store(out + first + v * lanes, sum[v]);
+    }
+  }
+
+  void add_gradient(const double *slope) {
+    for (int j = 0; j < p_; ++j) {
+      const double *const z = row_of(z_, j);
+      simd::Vector sum[registers] = {};
+#pragma GCC unroll 8
+      for (int v = 0; v < block_vectors; ++v)
+        sum[v % registers] = simd::madd(simd::load(z + v * lanes), simd::load(slope + v * lanes),
+                                        sum[v % registers]);
+      add_lanes(sum, gradient_.data() + std::size_t(j) * sum_lanes);
+    }
+  }
+
+  /// False if it was stopped.
+  bool add_curvature(const double *curvature, const Stop &stop) {
+    for (int j = 0; j < p_; ++j) {
+      const double *const z = row_of(z_, j);
+      double *const to = row_of(weighted_, j);
+      for (int b = 0; b < block_rows; b += lanes)
+        simd::store(to + b, simd::load(z + b) * simd::load(curvature + b));
+    }
+    // A block of thousands of terms takes tenths of a second.
+    constexpr int at_once = 64;
+    static_assert(at_once % tile == 0 && at_once >= normal_block::lane_sums_limit);
+    for (int from = 0; from < padded_; from += at_once) {
+      const int to = std::min(padded_, from + at_once);
+      if (p_ <= normal_block::lane_sums_limit) {
+        normal_block::scatter_tiles<true>(from, to, z_.data(), weighted_.data(), scatter_.data());
+      } else {
+        if (stop()) return false;
+        normal_block::scatter_tiles<false>(
+            from, to, z_.data(), weighted_.data(),
+            scatter_.data() + normal_block::packed_triangle_size(from));
+      }
+    }
+    return true;
+  }
+
+  const BinaryRows &of_;
+  const int p_, padded_;
+  std::vector<double> factor_;
+  /// padded terms x block_rows
+  Buffer z_, weighted_;
+  /// partial sums
+  Buffer gradient_, scatter_;
+};
+
+BinaryRows::BinaryRows(RowSource &rows, const RegressionTerms &terms, Control &control)
+    : rows_(rows),
+      terms_(terms),
+      control_(control) {
+  find_scales();
+}
+
+void BinaryRows::find_scales() {
+  const std::size_t p = std::size_t(size());
+  Sweep sweep(rows_, control_);
+  const SweepPlan plan = sweep.plan(6.0 * double(p), sizeof(TermRange) * p);
+  std::vector<Buffer> x(std::size_t(plan.threads), Buffer(p * block_rows));
+  /// f(x of a block's terms, block) for all blocks of a segment
+  const auto each_block = [&](int worker, const Segment &segment, const Stop &stop, auto f) {
+    double *const own = x[std::size_t(worker)].data();
+    for (std::int64_t at = 0; at < segment.rows && !stop(); at += block_rows) {
+      const BlockOfRows block(rows_.shape(), segment, at);
+      terms_.expand_block(block.data, 1, block.rows, own);
+      f(own, block);
+    }
+  };
+  std::vector<TermRange> ranges(p);
+  std::vector<RangePart> parts(static_cast<std::size_t>(plan.slots));
+  sweep.run(
+      plan,
+      [&](int worker, int slot, const Segment &segment, const Stop &stop) {
+        RangePart &part = parts[std::size_t(slot)];
+        part = {std::vector<TermRange>(p)};
+        each_block(worker, segment, stop, [&](double *terms, const BlockOfRows &block) {
+          double positives[sum_lanes] = {}, weights[sum_lanes] = {};
+          for (int b = 0; b < block.rows; ++b) {
+            weights[b % sum_lanes] += block.weight[b];
+            positives[b % sum_lanes] += block.sign[b] > 0 ? block.weight[b] : 0;
+          }
+          part.weight += simd::sum(weights);
+          part.positives += simd::sum(positives);
+          for (std::size_t j = 0; j < p; ++j) {
+            double *const x = terms + j * block_rows;
+            std::fill(x + block.rows, x + block_rows, x[0]);
+            add_range(x, block.weight, part.terms[j]);
+          }
+        });
+      },
+      [&](int slot) {
+        const RangePart &part = parts[std::size_t(slot)];
+        weight_ += part.weight;
+        positives_ += part.positives;
+        for (std::size_t j = 0; j < p; ++j) {
+          const TermRange &from = part.terms[j];
+          TermRange &to = ranges[j];
+          to.low = std::min(to.low, from.low);
+          to.high = std::max(to.high, from.high);
+          to.sum += from.sum;
+          to.two_valued &= from.two_valued;
+        }
+      });
+
+  scales_.centre.assign(p, 0.0);
+  scales_.scale.assign(p, 1.0);
+  varying_ = terms_.intercept() ? 1 : 0;
+  // of those whose squares are to be summed, the largest distance from the centre; else 0
+  std::vector<double> reach(p, 0.0);
+  for (std::size_t j = terms_.intercept() ? 1 : 0; j < p; ++j) {
+    const TermRange &range = ranges[j];
+    double &centre = scales_.centre[j];
+    if (terms_.intercept())
+      centre = range.low == range.high ? range.low
+                                       : std::clamp(range.sum / weight_, range.low, range.high);
+    if (!std::isfinite(centre))
+      throw Error(Errc::numeric, message("the mean of term {} overflows", terms_.name(int(j))),
+                  "Values and weights are too large together.", "Rescale them.");
+    const double most = std::max(range.high - centre, centre - range.low);
+    // Without an intercept a constant is one.
+    varying_ += most > 0;
+    if (range.two_valued || most == 0) continue;
+    if (most < least_range) require_constant(rows_, 1 + terms_[int(j)].column, control_);
+    reach[j] = most;
+  }
+  std::vector<double> squares(p);
+  std::vector<std::vector<double>> slots(static_cast<std::size_t>(plan.slots));
+  sweep.run(
+      plan,
+      [&](int worker, int slot, const Segment &segment, const Stop &stop) {
+        std::vector<double> &part = slots[std::size_t(slot)];
+        part.assign(p, 0.0);
+        each_block(worker, segment, stop, [&](const double *terms, const BlockOfRows &block) {
+          for (std::size_t j = 0; j < p; ++j)
+            if (reach[j] > 0)
+              part[j] += sum_of_squares(terms + j * block_rows, block.weight, scales_.centre[j],
+                                        1 / reach[j]);
+        });
+      },
+      [&](int slot) {
+        for (std::size_t j = 0; j < p; ++j) squares[j] += slots[std::size_t(slot)][j];
+      });
+  for (std::size_t j = 0; j < p; ++j)
+    if (reach[j] > 0) scales_.scale[j] = reach[j] * std::sqrt(squares[j] / weight_);
+}
+
+BinarySums BinaryRows::pass(const Step &step, const Vector &u, bool gradient, bool curvature,
+                            double operations) {
+  const int p = size();
+  const std::size_t triangle = curvature ? std::size_t(p) * std::size_t(p + 1) / 2 : 0;
+  Sweep sweep(rows_, control_);
+  const SweepPlan plan = sweep.plan(operations + (curvature ? double(p) * (p + 8) : 0) + 8.0 * p,
+                                    8 * (triangle + std::size_t(p)));
+  std::vector<std::unique_ptr<Worker>> workers;
+  for (int t = 0; t < plan.threads; ++t)
+    workers.push_back(std::make_unique<Worker>(*this, curvature));
+  std::vector<BinaryPart> parts(static_cast<std::size_t>(plan.slots));
+  BinarySums out;
+  out.gradient = Vector::Zero(p);
+  std::vector<double> packed(triangle);
+  sweep.run(
+      plan,
+      [&](int worker, int slot, const Segment &segment, const Stop &stop) {
+        workers[std::size_t(worker)]->process(segment, step, gradient ? u.data() : nullptr, stop,
+                                              parts[std::size_t(slot)]);
+      },
+      [&](int slot) {
+        const BinaryPart &part = parts[std::size_t(slot)];
+        out.log_likelihood += part.log_likelihood;
+        out.squares += part.squares;
+        for (int j = 0; j < p; ++j) out.gradient(j) += part.gradient[std::size_t(j)];
+        for (std::size_t i = 0; i < triangle; ++i) packed[i] += part.curvature[i];
+      });
+  if (!curvature) return out;
+  out.curvature.resize(p, p);
+  std::size_t at = 0;
+  for (int i = 0; i < p; ++i)
+    for (int j = 0; j <= i; ++j) out.curvature(i, j) = out.curvature(j, i) = packed[at++];
+  return out;
+}
+
+BinarySums BinaryRows::likelihood(Link link, const Vector &u, bool curvature) {
+  if (link == Link::logit) return pass(LogitStep(), u, true, curvature, 60);
+  return pass(ProbitStep(), u, true, curvature, 200);
+}
+
+Matrix BinaryRows::gram() { return pass(GramStep(), {}, false, true, 1).curvature; }
+
+BinarySums BinaryRows::augment(const Vector &u, const RowRandom &random) {
+  return pass(AugmentStep(random), u, true, false, 500);
+}
+
+}  // namespace bayes

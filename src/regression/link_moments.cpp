@@ -1,0 +1,92 @@
+#include "regression/link_moments.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "regression/normal_tail.hpp"
+
+namespace bayes {
+namespace {
+
+double density_at(Link link, double a) {
+  if (link == Link::probit) return normal_density(a);
+  const double e = std::exp(-std::fabs(a));
+  return e / ((1 + e) * (1 + e));
+}
+
+/// Nodes on the scale of the linear predictor: E F(a) = E F(m + s t), t standard normal. F has its
+/// poles at distance pi from the real line, or is the wider the narrower s is.
+LinkMoments over_predictor(Link link, double m, double s) {
+  const double step =
+      link == Link::logit ? std::min(0.5, 0.54 / s) : std::min(0.5, 0.72 / std::sqrt(1 + s * s));
+  // m <= 0: where probabilities are small, most of their mean square comes from above.
+  const double above = link == Link::logit ? 2 * s : -2 * m * s / (1 + 2 * s * s);
+  const int first = -int(std::ceil(9 / step)), last = int(std::ceil((9 + above) / step));
+  double total = 0, mean = 0;
+  for (int i = first; i <= last; ++i) {
+    const double t = step * i, weight = normal_density(t);
+    total += weight;
+    mean += weight * probability_at(link, m + s * t);
+  }
+  mean /= total;
+  double squares = 0;
+  for (int i = first; i <= last; ++i) {
+    const double t = step * i, difference = probability_at(link, m + s * t) - mean;
+    squares += normal_density(t) * difference * difference;
+  }
+  return {mean, std::sqrt(squares / total)};
+}
+
+/// For a wide distribution nodes on the scale of the link: with l of density F', E F(a) = P(l < a)
+/// and E F(a)^2 = P(max(l, l') < a). m <= 0.
+LinkMoments over_link(Link link, double m, double s) {
+  const bool logit = link == Link::logit;
+  const double variance = s * s;
+  // Where F is an exponential function the integrand moves to the left.
+  const double low = logit ? std::min(-40.0, m + variance - 9 * s) : -19, high = logit ? 40 : 10;
+  const double step = logit ? 0.5 : 0.25;
+  double mean = 0, square = 0;
+  for (double l = low; l <= high; l += step) {
+    const double below = density_at(link, l) * normal_cdf((m - l) / s) * step;
+    mean += below;
+    square += 2 * below * probability_at(link, l);
+  }
+  // No variable between 0 and 1 varies more than one that is 0 or 1.
+  return {mean, std::sqrt(std::clamp(square - mean * mean, 0.0, mean * (1 - mean)))};
+}
+
+LinkMoments lower_moments(Link link, double m, double variance) {
+  const double s = std::sqrt(variance);
+  if (link == Link::logit) {
+    // F is e^a as far as the distribution of a reaches, for the square too.
+    if (m + 2 * variance + 9 * s < -38) {
+      return {std::exp(m + variance / 2),
+              std::exp(m + variance) * std::sqrt(-std::expm1(-variance))};
+    }
+    if (m + variance < 0 && s > 38) return {0, 0};  // less than e^(-s^2 / 2)
+  } else if (m < -38 * std::sqrt(1 + variance)) {
+    return {0, 0};
+  }
+  return s <= 4 ? over_predictor(link, m, s) : over_link(link, m, s);
+}
+
+}  // namespace
+
+double probability_at(Link link, double a) {
+  if (link == Link::probit) return normal_cdf(a);
+  if (a >= 0) return 1 / (1 + std::exp(-a));
+  const double e = std::exp(a);
+  return e / (1 + e);
+}
+
+LinkMoments link_moments(Link link, double mean, double variance) {
+  if (variance == 0) return {probability_at(link, mean), 0};
+  LinkMoments out = lower_moments(link, -std::fabs(mean), variance);
+  if (link == Link::probit)
+    out.mean = normal_cdf(mean / std::sqrt(1 + variance));
+  else if (mean > 0)
+    out.mean = 1 - out.mean;
+  return out;
+}
+
+}  // namespace bayes

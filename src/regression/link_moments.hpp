@@ -1,0 +1,23 @@
+// Probabilities of binary regressions: functions of a linear predictor that is not known exactly.
+#pragma once
+
+#include "base/api.hpp"
+
+namespace bayes {
+
+/// What makes a probability of the linear predictor a: 1 / (1 + exp(-a)), or Phi(a).
+enum class Link : char { logit, probit };
+
+/// P(y = 1) at the linear predictor a; NaN only for a NaN.
+BAYES_API double probability_at(Link link, double a);
+
+struct LinkMoments {
+  double mean = 0, sd = 0;
+};
+
+/// Mean and standard deviation of the probability if the linear predictor has the distribution
+/// Normal(mean, variance). Mean finite, variance finite and not negative. By the trapezoidal rule,
+/// which converges geometrically here: right to about 14 digits, far smaller than 1 too.
+BAYES_API LinkMoments link_moments(Link link, double mean, double variance);
+
+}  // namespace bayes

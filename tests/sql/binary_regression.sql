@@ -1,0 +1,208 @@
+-- Logistic and probit regression from SQL: the interface, rows of every kind, coefficients against
+-- published ones, predictions, missing values, plans, and errors.
+SELECT plan(50);
+\ir ../lib/checks.sql
+\ir ../lib/interface.sql
+SET client_min_messages = error;
+
+-- ---- the interface ----
+
+SELECT results_eq($$
+  SELECT regexp_replace(signature, '^(logreg|probit)', 'F') AS form, kind, arguments, result,
+    volatility, strict, parallel, count(*)
+  FROM interface WHERE proname ~ '^(logreg|probit)_' GROUP BY 1, 2, 3, 4, 5, 6, 7
+  ORDER BY (regexp_replace(signature, '^(logreg|probit)', 'F')) COLLATE "C"$$, $$VALUES
+  ('F_coefficients(bayes_model)', 'function', 'model bayes_model', 'TABLE(term text, mean double '
+    'precision, sd double precision, lower double precision, upper double precision)',
+    'immutable', true, 'safe', 2::bigint),
+  ('F_coefficients(bayes_model,double precision)', 'function', 'model bayes_model, level double '
+    'precision', 'TABLE(term text, mean double precision, sd double precision, lower double '
+    'precision, upper double precision)', 'immutable', true, 'safe', 2),
+  ('F_fit("any",double precision)', 'aggregate', 'y "any", x double precision', 'bayes_model',
+    'immutable', false, 'safe', 2),
+  ('F_fit("any",double precision,jsonb)', 'aggregate', 'y "any", x double precision, options '
+    'jsonb', 'bayes_model', 'immutable', false, 'safe', 2),
+  ('F_fit("any",double precision,jsonb,double precision)', 'aggregate', 'y "any", x double '
+    'precision, options jsonb, weight double precision', 'bayes_model', 'immutable', false, 'safe',
+    2),
+  ('F_fit("any",double precision[])', 'aggregate', 'y "any", x double precision[]', 'bayes_model',
+    'immutable', false, 'safe', 2),
+  ('F_fit("any",double precision[],jsonb)', 'aggregate', 'y "any", x double precision[], options '
+    'jsonb', 'bayes_model', 'immutable', false, 'safe', 2),
+  ('F_fit("any",double precision[],jsonb,double precision)', 'aggregate', 'y "any", x double '
+    'precision[], options jsonb, weight double precision', 'bayes_model', 'immutable', false,
+    'safe', 2),
+  ('F_fit("any",record)', 'aggregate', 'y "any", x record', 'bayes_model', 'immutable', false,
+    'safe', 2),
+  ('F_fit("any",record,jsonb)', 'aggregate', 'y "any", x record, options jsonb', 'bayes_model',
+    'immutable', false, 'safe', 2),
+  ('F_fit("any",record,jsonb,double precision)', 'aggregate', 'y "any", x record, options jsonb, '
+    'weight double precision', 'bayes_model', 'immutable', false, 'safe', 2),
+  ('F_predict(bayes_model,"any")', 'function', 'model bayes_model, x "any"', 'bayes_probability',
+    'immutable', true, 'safe', 2),
+  ('F_predict(bayes_model,"any",double precision)', 'function', 'model bayes_model, x "any", '
+    'level double precision', 'bayes_probability', 'immutable', true, 'safe', 2),
+  ('F_probability(bayes_model,"any")', 'function', 'model bayes_model, x "any"', 'double '
+    'precision', 'immutable', true, 'safe', 2)$$, 'functions and aggregates');
+
+-- ---- published coefficients: birth weights (Venables and Ripley; glm of R) ----
+
+CREATE TYPE mother AS (age float8, lwt float8, race text, smoke boolean, ptl int, ht int, ui int,
+  ftv int);
+CREATE VIEW births AS SELECT low, ROW(age, lwt, race, smoke = 1, ptl, ht, ui, ftv)::mother AS b
+FROM birthwt;
+CREATE TABLE flat AS SELECT
+  logreg_fit(low, b, '{"prior": {"c": 1e6, "c_intercept": 1e6}}') AS logit,
+  probit_fit(low = 1, b, '{"prior": {"lambda": 1e-6, "lambda_intercept": 1e-6}}') AS probit
+FROM births;
+SELECT results_eq($$SELECT term, round(mean::numeric, 3), round(sd::numeric, 3)
+  FROM flat, logreg_coefficients(logit)$$, $$VALUES
+  ('(intercept)', 0.481, 1.197), ('age', -0.030, 0.037), ('lwt', -0.015, 0.007),
+  ('race=2', 1.272, 0.527), ('race=3', 0.880, 0.441), ('smoke', 0.939, 0.402),
+  ('ptl', 0.543, 0.345), ('ht', 1.863, 0.698), ('ui', 0.768, 0.459), ('ftv', 0.065, 0.172)$$,
+  'those of glm as the prior flattens');
+SELECT ok(abs(log_likelihood + 100.642) < 0.001, 'its deviance of 201.28, too')
+FROM flat, bayes_info(logit);
+SELECT ok(bool_and(abs(p.mean - l.mean * 0.6) < 0.1 * abs(l.mean) + 0.05),
+  'those of the probit are about 0.6 as large')
+FROM flat, logreg_coefficients(logit) AS l JOIN LATERAL
+  (SELECT * FROM flat, probit_coefficients(probit)) AS p USING (term) WHERE term <> '(intercept)';
+
+-- ---- what bayes_info and bayes_columns say ----
+
+CREATE TABLE models AS SELECT logreg_fit(low, b) AS model FROM births;
+SELECT is((i.family, i.method, i.rows, i.skipped, i.dimension, i.components, i.converged,
+  i.parameters, i.observations), ('logreg'::text, 'laplace'::text, 189::bigint, 0::bigint, 8, 1,
+  true, 10::float8, 189::float8), 'bayes_info') FROM models, bayes_info(model) AS i;
+SELECT is(options, '{"tol": 1e-10, "seed": 1, "prior": {"c": 6.25, "c_intercept": 100.0}, "method":
+  "laplace", "missing": "skip", "max_iter": 10000, "on_error": "error", "intercept": true,
+  "reference": {"race": "1"}, "standardize": true}'::jsonb, 'options in force')
+FROM models, bayes_info(model);
+SELECT ok(abs(bic - (-2 * log_likelihood + 10 * ln(189))) < 1e-9, 'bic') FROM models,
+  bayes_info(model);
+SELECT is(string_agg(DISTINCT name, ' ' ORDER BY name), 'age ftv ht lwt ptl race smoke ui',
+  'bayes_columns') FROM models, bayes_columns(model);
+SELECT ok(count(*) > 3 AND max(objective) = (array_agg(objective ORDER BY iteration DESC))[1],
+  'the trace rises') FROM models, bayes_trace(model);
+SELECT ok((model::text::bayes_model) = model AND (model::jsonb::bayes_model) = model,
+  'text and jsonb read back to the same model') FROM models;
+
+-- ---- predictions ----
+
+SELECT ok(p.mean BETWEEN p.lower AND p.upper AND p.sd > 0 AND p.mean = logreg_probability(model, b),
+  'a prediction') FROM models, births, logreg_predict(model, b) AS p LIMIT 1;
+SELECT is((SELECT count(*) FROM models, births, logreg_predict(model, b, 0.5) AS half,
+    logreg_predict(model, b, 0.99) AS most
+  WHERE most.lower < half.lower AND half.lower < half.mean AND half.upper < most.upper
+    AND half.mean = most.mean), 189::bigint, 'intervals of several levels');
+SELECT ok(abs(sum(logreg_probability(model, b)) - sum(low)) < 1.5,
+  'probabilities add up to about the number of cases') FROM models, births;
+SELECT is(logreg_probability(model, r), logreg_probability(model, s), 'columns go by their names')
+FROM models, (SELECT 30 AS age, 120 AS lwt, '2' AS race, true AS smoke, 0 AS ptl, 0 AS ht, 1 AS ui,
+    1 AS ftv) AS r, (SELECT 1 AS ftv, 1 AS ui, 0 AS ht, 0 AS ptl, true AS smoke, '2' AS race,
+    120 AS lwt, 30 AS age, 'more' AS other) AS s;
+SELECT is(logreg_probability(model, r), NULL, 'a label that the model does not know')
+FROM models, (SELECT 30 AS age, 120 AS lwt, '4' AS race, true AS smoke, 0 AS ptl, 0 AS ht, 1 AS ui,
+    1 AS ftv) AS r;
+SELECT is(logreg_predict(model, r), NULL, 'a NULL')
+FROM models, (SELECT 30 AS age, NULL::int AS lwt, '1' AS race, true AS smoke, 0 AS ptl, 0 AS ht,
+    1 AS ui, 1 AS ftv) AS r;
+CREATE TABLE strict AS SELECT logreg_fit(low, b, '{"missing": "error"}') AS model
+FROM (SELECT low, r AS b FROM birthwt, LATERAL (SELECT age, race::text AS race) AS r) AS b;
+SELECT throws_ok($$SELECT logreg_probability(model, r) FROM strict,
+  (SELECT 30 AS age, '4' AS race) AS r$$, '22023', NULL, 'is an error if the fit was told so');
+SELECT throws_ok($$SELECT logreg_probability(model, r) FROM strict,
+  (SELECT NULL::int AS age, '1' AS race) AS r$$, '22004', NULL, 'so is a NULL');
+
+-- ---- rows ----
+
+CREATE TABLE t AS SELECT i, (i * 7919 % 101) / 25.0 - 2 AS a, (i * 104729 % 97) / 20.0 AS b,
+  (i * 7919 % 101) / 25.0 - 2 + (i * 31 % 59) / 10.0 > 3 AS y, 1 + i % 3 AS w
+FROM generate_series(1, 500) AS i;
+CREATE FUNCTION said(model bayes_model) RETURNS text LANGUAGE sql RETURN
+  (SELECT string_agg(round(mean::numeric, 9)::text || ' ' || round(sd::numeric, 9)::text, ' ')
+   FROM logreg_coefficients(model));
+SELECT is(said(logreg_fit(y, r)), said(logreg_fit(y::int, ARRAY[t.a, t.b])),
+  'records of numbers and arrays, booleans and numbers')
+FROM t, LATERAL (SELECT a, b) AS r;
+SELECT is(said(logreg_fit(y, a)), said(logreg_fit(y::int::numeric, ARRAY[a])), 'a single number')
+FROM t;
+SELECT is(said(logreg_fit(y, ARRAY[a, b], NULL, w)), (SELECT said(logreg_fit(y, ARRAY[a, b]))
+  FROM t, generate_series(1, w)), 'a weight is how often a row counts') FROM t;
+SELECT is(said(logreg_fit(y, ARRAY[a, b] ORDER BY i)), said(logreg_fit(y, ARRAY[a, b] ORDER BY b)),
+  'their order is nothing') FROM t;
+SELECT is((i.rows, i.skipped), (400::bigint, 100::bigint), 'rows with a NULL are counted')
+FROM (SELECT logreg_fit(CASE WHEN i % 10 > 0 THEN y END, ARRAY[a, CASE WHEN i % 10 <> 5 THEN b END])
+      AS m FROM t) AS f, bayes_info(m) AS i;
+SELECT is(logreg_fit(y, a), NULL, 'no rows') FROM t WHERE i < 0;
+SELECT is(logreg_fit(NULL::boolean, a), NULL, 'no responses') FROM t;
+SELECT ok(abs(mean - ln(4)) < 0.01 AND term = '(intercept)' AND parameters = 1,
+  'without a column that varies')
+FROM (SELECT logreg_fit(i % 5 > 0, 0.0) AS m FROM t) AS f, logreg_coefficients(m), bayes_info(m)
+LIMIT 1;
+SELECT is(count(*), 2::bigint, 'without an intercept')
+FROM (SELECT logreg_fit(y, ARRAY[a, b], '{"intercept": false}') AS m FROM t) AS f,
+  logreg_coefficients(m);
+
+-- ---- methods of the probit ----
+
+CREATE TABLE probits AS SELECT method, probit_fit(y, ARRAY[a, b], o) AS m FROM t,
+  (VALUES ('laplace', '{}'::jsonb), ('em', '{"method": "em"}'), ('vi', '{"method": "vi"}'),
+    ('gibbs', '{"method": "gibbs", "draws": 600, "chains": 2}')) AS v(method, o) GROUP BY method;
+SELECT ok(bool_and(abs(c.mean - l.mean) < 0.5 * l.sd), 'all agree on the coefficients')
+FROM probits, probit_coefficients(m) AS c JOIN LATERAL
+  (SELECT * FROM probits AS p, probit_coefficients(p.m) WHERE p.method = 'laplace') AS l
+  USING (term);
+SELECT is(string_agg(DISTINCT method, ' '), 'em', 'em has no deviations')
+FROM probits, probit_coefficients(m) WHERE sd IS NULL;
+SELECT is(string_agg(DISTINCT quantity, ' ' ORDER BY quantity),
+  'log_joint log_likelihood w1 w2 w3', 'draws of the coefficients')
+FROM probits, bayes_draws(m) WHERE method = 'gibbs';
+SELECT is((draws, stored_draws), (600::bigint, 500::bigint), 'some of which are stored')
+FROM probits, bayes_info(m) AS i WHERE i.method = 'gibbs';
+SELECT is(probit_predict(m, ARRAY[0, 1]), (probit_probability(m, ARRAY[0, 1]), NULL, NULL, NULL)
+  ::bayes_probability, 'a prediction by a point') FROM probits WHERE method = 'em';
+
+-- ---- plans ----
+
+CREATE TABLE large AS SELECT i, (i * 7919 % 10007) / 5000.0 AS a, chr(97 + i % 5) AS c,
+  (i * 7919 % 10007) + (i * 31 % 7919) > 9000 AS y FROM generate_series(1, 20000) AS i;
+ANALYZE large;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SET max_parallel_workers_per_gather = 2;
+CREATE FUNCTION plan_of(query text) RETURNS SETOF text LANGUAGE plpgsql AS
+  $$BEGIN RETURN QUERY EXECUTE 'EXPLAIN (COSTS off) ' || query; END$$;
+SELECT ok(bool_or(line LIKE '%Partial Aggregate%'), 'rows are collected by parallel workers')
+FROM plan_of('SELECT logreg_fit(y, r) FROM (SELECT y, ROW(a, c) AS r FROM large) AS l') AS line;
+CREATE TABLE two AS SELECT logreg_fit(y, r) AS m FROM (SELECT y, ROW(a, c) AS r FROM large) AS l;
+SET max_parallel_workers_per_gather = 0;
+INSERT INTO two SELECT logreg_fit(y, r) FROM (SELECT y, ROW(a, c) AS r FROM large ORDER BY c) AS l;
+SELECT is(count(DISTINCT said(m)), 1::bigint, 'with the same result') FROM two;
+SELECT is(count(DISTINCT m::jsonb - 'seconds'), 1::bigint, 'to the last bit') FROM two;
+
+-- ---- errors ----
+
+SELECT throws_ok($$SELECT logreg_fit('yes'::text, a) FROM t$$, '42804', NULL, 'a text');
+SELECT throws_ok($$SELECT logreg_fit(i, a) FROM t$$, '22023', NULL, 'a number that is neither');
+SELECT throws_ok($$SELECT logreg_fit(y, ARRAY[a, 'NaN']) FROM t$$, '22023', NULL, 'a NaN');
+SELECT throws_ok($$SELECT logreg_fit(y, ARRAY[a, 'Infinity']) FROM t$$, '22023', NULL, 'infinity');
+SELECT throws_ok($$SELECT logreg_fit(y, ARRAY[a, NULL], '{"missing": "error"}') FROM t$$, '22004',
+  NULL, 'a NULL');
+SELECT throws_ok($$SELECT logreg_fit(NULL::boolean, a, '{"missing": "error"}') FROM t$$, '22004',
+  NULL, 'a NULL response');
+SELECT throws_ok($$SELECT logreg_fit(y, CASE WHEN i > 3 THEN ARRAY[a] ELSE ARRAY[a, b] END) FROM
+  t$$, '2202E', NULL, 'rows of different length');
+SELECT throws_ok($$SELECT logreg_fit(y, r) FROM (SELECT i % 2 = 0 AS y, ROW(i::text) AS r
+  FROM generate_series(1, 100000) AS i) AS s$$, '54000', NULL, 'too many labels');
+SELECT throws_ok($$SELECT logreg_fit(y, a, '{"method": "vi"}') FROM t$$, '22023', NULL,
+  'a method of the other family');
+SELECT throws_ok($$SELECT logreg_fit(y, a, '{"prior": {"lambda": 2}}') FROM t$$, '22023', NULL,
+  'a key of the other family');
+SELECT throws_ok($$SELECT probit_fit(y, a, '{"method": "gibbs", "draws": 10}', 2) FROM t$$, '22023',
+  NULL, 'weights of a sampler');
+SELECT throws_ok($$SELECT logreg_probability(m, 1.0) FROM probits$$, '42804', NULL,
+  'a model of another family');
+SELECT throws_ok($$SELECT logreg_predict(model, b, 1) FROM models, births$$, '22023', NULL,
+  'a level');
