@@ -29,9 +29,9 @@ constexpr double not_there = std::numeric_limits<double>::quiet_NaN();
 }
 
 /// The value as scorers take it: NaN for a category that no row had.
-double checked_element(const NbTotals &totals, int i, double x) {
+double checked_element(const NbTotals &totals, int i, bool takes_any, double x) {
   const Column &column = totals.product.columns->column(i);
-  if (x != x || column.allowed(x)) return x;
+  if (x != x || takes_any || column.allowed(x)) return x;
   if (column.by_value && x == std::floor(x)) return not_there;
   refuse_element(totals, column, totals.naive[std::size_t(i)], x);
 }
@@ -88,6 +88,10 @@ void BayesClassifier::State::prepare() {
       std::size_t(std::max(naive ? naive->padded() : 0, joint ? joint->padded() : 0));
   for (Buffer *const each : {&base, &scores, &part}) *each = Buffer(padded);
   x.resize(totals.naive.size());
+  takes_any.clear();
+  for (const int feature : totals.naive)
+    takes_any.push_back(totals.specs[std::size_t(feature)].name() ==
+                        std::string_view(normal_family));
   y.resize(totals.joint.size());
   for (std::size_t i = 0; i < padded; ++i) base[i] = 0;
   features.clear();
@@ -110,7 +114,7 @@ std::span<const double> BayesClassifier::log_joint(std::span<const double> row) 
   const std::size_t k = std::size_t(totals.size());
   if (s.naive) {
     for (std::size_t i = 0; i < s.x.size(); ++i)
-      s.x[i] = checked_element(totals, int(i), row[std::size_t(totals.naive[i])]);
+      s.x[i] = checked_element(totals, int(i), s.takes_any[i], row[std::size_t(totals.naive[i])]);
     s.naive->log_predictive(s.x.data(), s.scores.data());
     for (std::size_t c = 0; c < k; ++c) s.scores[c] += s.base[c];
   } else {
@@ -144,7 +148,8 @@ std::span<const double> BayesClassifier::log_joint(std::span<const NbWord> words
   // All features of sparse rows are naive.
   for (const NbWord &word : words)
     s.naive->replace_element(word.feature, s.totals.is_zero_if_absent(word.feature) ? 0 : not_there,
-                             checked_element(s.totals, word.feature, word.value), s.scores.data());
+                             checked_element(s.totals, word.feature, false, word.value),
+                             s.scores.data());
   return {s.scores.data(), k};
 }
 

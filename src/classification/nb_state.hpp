@@ -36,6 +36,8 @@ struct BayesClassifier::State {
   /// of rows that miss joint features
   mutable MarginalScorers<NormalClusters> marginals;
   mutable Buffer scores, part;
+  /// naive features that any number is a value of
+  std::vector<char> takes_any;
   /// the naive, and the joint, features of a row
   mutable std::vector<double> x, y;
 

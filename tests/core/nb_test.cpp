@@ -244,6 +244,8 @@ BOOST_AUTO_TEST_CASE(full_covariance_is_a_student_t) {
   merged->merge(*fit(Rows(other.begin() + 13, other.end()), options));
   BOOST_TEST(disagreement(*model, *merged, rows) < 1e-11);
   BOOST_TEST(merged->info.skipped == 1);
+  const auto stored = Model::from_bytes(merged->to_bytes());
+  BOOST_TEST(disagreement(*merged, static_cast<const BayesClassifier &>(*stored), rows) == 0);
 }
 
 BOOST_AUTO_TEST_CASE(normal_columns_together_beside_others) {
@@ -319,6 +321,39 @@ BOOST_AUTO_TEST_CASE(sparse_rows_are_rows_with_zeros) {
   }
 }
 
+// Labels have codes in the order in which they come, other ones in other parts; a column that is
+// missing in all rows of a part has none there.
+BOOST_AUTO_TEST_CASE(labels_are_the_same_whatever_their_codes) {
+  const auto rows_with = [](const std::vector<std::string> &order, int from, int to) {
+    Rows out;
+    for (int i = from; i < to; ++i) {
+      const std::string label = std::string(1, char('p' + i * i % 5));
+      const double code = double(std::find(order.begin(), order.end(), label) - order.begin());
+      out.push_back({i % 2 ? "a" : "b", {i < 10 ? NAN : code, double(i % 3)}});
+    }
+    return out;
+  };
+  const auto names_with = [](const std::vector<std::string> &order) {
+    return RowColumns{{"kind", ValueKind::label, order}, {"n", ValueKind::number}};
+  };
+  const std::vector<std::string> one = {"p", "q", "t"}, other = {"t", "p", "q"};
+  const auto whole = fit(rows_with(one, 0, 40), {}, names_with(one)),
+             again = fit(rows_with(other, 0, 40), {}, names_with(other));
+  BOOST_TEST(again->to_document().set("seconds", 0).to_json() ==
+             whole->to_document().set("seconds", 0).to_json());
+  BOOST_TEST((whole->info.columns[0].labels == one));
+  auto merged = fit(rows_with({}, 0, 10), {}, names_with({}));
+  merged->merge(*fit(rows_with(other, 10, 40), {}, names_with(other)));
+  BOOST_TEST((merged->info.columns[0].labels == one));
+  Rows fresh;
+  for (const double kind : {0.0, 1.0, 2.0, 3.0, double(NAN)}) fresh.push_back({"a", {kind, 1}});
+  BOOST_TEST(disagreement(*whole, *merged, fresh) < 1e-13);
+  // of 40 rows 30 have a label; one more is on no side
+  const auto unknown = copy(whole->log_joint(fresh[3].x)),
+             missing = copy(whole->log_joint(fresh[4].x));
+  BOOST_TEST(unknown == missing);
+}
+
 BOOST_AUTO_TEST_CASE(absent_may_be_unknown) {
   const Document options = Document::object().set("absent", "missing");
   const std::vector<SparseRow> rows = {
@@ -345,6 +380,19 @@ BOOST_AUTO_TEST_CASE(default_priors_are_those_of_all_rows) {
              b = log_univariate({5, 7, 9}, 4, 5, 0.01L, 3, 2) +
                  log_poisson({1, 3, 0}, 1, 1, 1 / 1.2L) + std::log(4 / 7.0L);
   BOOST_TEST(support::distance(copy(model->log_joint(x)), {double(a), double(b)}) < 1e-13);
+  // at the posterior means: of the mean, of the precision, of the rate, of the classes
+  Real at_point = 0;
+  for (const Row &row : rows) {
+    const bool is_b = row.label == "b";
+    const Real n = is_b ? 3 : 2, mean = is_b ? 7 : 2, scatter = is_b ? 8 : 2,
+               m = (0.05L + n * mean) / (0.01L + n),
+               v = (2 + scatter + 0.01L * n / (0.01L + n) * (mean - 5) * (mean - 5)) / (3 + n),
+               rate = (1 + (is_b ? 4 : 2)) / (1 / 1.2L + n), x0 = row.x[0], x1 = row.x[1];
+    at_point += std::log((1 + n) / 7) - std::log(2 * std::acos(Real(-1)) * v) / 2 -
+                (x0 - m) * (x0 - m) / (2 * v) + x1 * std::log(rate) - rate - log_gamma_of(x1 + 1);
+  }
+  BOOST_TEST(support::distance(model->info.log_likelihood, double(at_point)) < 1e-13);
+  BOOST_TEST(model->free_parameters() == 7);
   BOOST_TEST(model->find_label("b") == 1);
   BOOST_TEST(model->find_label("c") == -1);
   const NbClass of_b = model->class_of(1);

@@ -88,6 +88,8 @@ void use(const Model &model) {
     use_topics(*lda);
   } else if (const auto *nmf = dynamic_cast<const bayes::NmfModel *>(&model)) {
     use_factors(*nmf);
+  } else if (const auto *linreg = dynamic_cast<const bayes::LinregModel *>(&model)) {
+    use_regression(*linreg);
   } else if (const auto *pmf = dynamic_cast<const bayes::PmfModel *>(&model)) {
     use_ratings(*pmf);
   } else if (const auto *nb = dynamic_cast<const bayes::BayesClassifier *>(&model)) {

@@ -23,6 +23,7 @@
 #include "mixture/bmm.hpp"
 #include "mixture/dpmm.hpp"
 #include "mixture/gmm.hpp"
+#include "regression/linreg.hpp"
 #include "topics/lda.hpp"
 
 namespace model_uses {
@@ -154,6 +155,13 @@ inline void use_classes(const bayes::BayesClassifier &model) {
     const auto other = bayes::Model::from_bytes(model.to_bytes());
     other->merge(model);
   });
+}
+
+inline void use_regression(const bayes::LinregModel &model) {
+  attempt([&] { model.coefficients(0.9, [](const bayes::Coefficient &) {}); });
+  attempt([&] { model.noise_variance(0.5); });
+  const std::vector<double> row(std::size_t(model.info.dimension), 0.0);
+  attempt([&] { model.predict(row, 0.9); });
 }
 
 inline void use_factors(const bayes::NmfModel &model) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <memory_resource>
 #include <string>
 #include <utility>
 #include <variant>
@@ -26,6 +27,8 @@
 #include "mixture/bmm.hpp"
 #include "mixture/dpmm.hpp"
 #include "mixture/gmm.hpp"
+#include "regression/linreg.hpp"
+#include "regression/linreg_accumulator.hpp"
 #include "topics/lda.hpp"
 
 namespace valid_models {
@@ -64,6 +67,7 @@ class Fits {
     ratings();
     classes();
     conjugate();
+    regressions();
   }
   std::vector<Document> documents;
 
@@ -314,6 +318,30 @@ class Fits {
       rows.add(i % 2, words, 1.5, i);
     }
     add(*bayes::nb_fit(bayes::NbPart(rows, {"y", "x"}, names), {}, nullptr));
+  }
+
+  static Document regression_options(const std::string &method) {
+    if (method == "gibbs") return chains("gibbs");
+    Document out = Document::object().set("method", method);
+    return method == "exact" ? out : out.set("max_iter", 5);
+  }
+
+  void regressions() {
+    for (const bool labels : {false, true}) {
+      bayes::RowColumns columns;
+      if (labels) columns = {{"a"}, {"b", bayes::ValueKind::label, {"p", "q", "r"}}};
+      bayes::LinregAccumulator rows(std::pmr::get_default_resource());
+      rows.begin(columns, 2, false);
+      for (int i = 0; i < 9; ++i)
+        rows.add(i * i % 5, std::vector<double>{i * 0.5, double(i % 3)}, 1);
+      const bayes::LinregSums sums = rows.sums(columns);
+      for (const char *const method : {"exact", "em", "laplace", "vi", "gibbs"}) {
+        bayes::LinregWarnings warnings;
+        add(*bayes::linreg_fit(sums, regression_options(method), control, warnings));
+      }
+      bayes::LinregWarnings warnings;
+      add(*bayes::linreg_fit(sums, Document::object().set("noise_variance", 2), control, warnings));
+    }
   }
 
   bayes::Random random{5};

@@ -243,7 +243,9 @@ our %kinds = (
     'hmm paths, a long sequence'
         => "SELECT count(*) FROM chains, series, hmm_paths(model, x[1:50000], 300)",
     (map { ("lda $_" => "SELECT lda_fit(words, 20, '{\"method\": \"$_\", $endless}')
-          FROM documents") } qw(vi svi em)),
+          FROM documents") } qw(vi svi em cvb0)),
+    'lda, beside a start' => "SELECT lda_fit(words, (SELECT model FROM topics), '{$endless}')
+          FROM documents",
     (map { ("lda $_" => "SELECT lda_fit(words, 20, '{\"method\": \"$_\", $sampling}')
           FROM documents") } qw(gibbs collapsed)),
     'lda, many topics' => "SELECT lda_fit(words, 500, '{$endless}') FROM documents",
@@ -276,13 +278,21 @@ our %kinds = (
     'lda relevance' => "SELECT count(*) FROM topics, generate_series(1, 1000000),
           lda_relevance(model, 0.5)",
     (map { ("lda $_, a large document" => "SELECT lda_fit(words, 300,
-          '{\"method\": \"$_\", $endless}') FROM volumes") } qw(vi em)),
-    'lda gibbs, a large document' => "SELECT lda_fit(words, 300, '{\"method\": \"gibbs\",
-          $sampling}') FROM volumes",
+          '{\"method\": \"$_\", $endless}') FROM volumes") } qw(vi svi em cvb0)),
+    (map { ("lda $_, a large document" => "SELECT lda_fit(words, 300, '{\"method\": \"$_\",
+          $sampling}') FROM volumes") } qw(gibbs collapsed)),
     'lda proportions of a large document' => "SELECT count(lda_proportions(model, words))
           FROM shelves, volumes, generate_series(1, 100)",
     'lda perplexity of a large document' => "SELECT lda_perplexity(model, words)
           FROM shelves, volumes, generate_series(1, 100)",
+    'lda perplexity of a large document, left to right' => "SELECT lda_perplexity(model, words,
+          '{\"method\": \"left-to-right\", \"particles\": 1000}') FROM shelves, volumes",
+    'lda coherence of a large document' => "SELECT count(*) FROM shelves,
+          lda_coherence('SELECT words FROM volumes, generate_series(1, 1000)', model)",
+    'lda similarity of large documents' => "SELECT count(lda_similarity(model, words, words))
+          FROM shelves, volumes, generate_series(1, 100)",
+    'lda typical documents, large ones' => "SELECT count(*) FROM shelves,
+          lda_typical_documents('SELECT 1, words FROM volumes, generate_series(1, 100)', model)",
     'lda typical documents' => "SELECT count(*) FROM topics,
           lda_typical_documents('SELECT id, words FROM documents, generate_series(1, 5)', model)",
     (map { ("nmf $_" => "SELECT nmf_fit(r, c, v, 20, '{\"method\": \"$_\", $endless}')

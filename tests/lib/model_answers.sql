@@ -16,6 +16,16 @@ BEGIN
          || ARRAY(SELECT mean FROM pmf_recommend($1, s, 100))
          || ARRAY(SELECT mean FROM pmf_recommend($1, ''unheard'', 2, true))
          || ARRAY(SELECT similarity FROM pmf_similar($1, s, 2, ''row''))'
+    WHEN 'linreg' THEN
+      'SELECT ARRAY(SELECT unnest(ARRAY[p.mean, p.sd, upper, coalesce(mean_lower, 0)])
+           FROM linreg_predict($1, s, 0.8) AS p)
+         || ARRAY(SELECT coalesce(x, 0) FROM linreg_coefficients($1) AS c,
+             unnest(ARRAY[c.mean, c.sd, lower]) AS x)
+         || ARRAY(SELECT coalesce(n.mean, 0) + upper FROM linreg_noise($1, 0.5) AS n)'
+    WHEN 'nb' THEN
+      'SELECT nb_log_density($1, s)
+         || ARRAY(SELECT probability FROM nb_probabilities($1, s) ORDER BY label COLLATE "C")
+         || ARRAY(SELECT unnest(ARRAY[value, upper]) FROM nb_features($1))'
     WHEN 'nmf' THEN
       'SELECT nmf_transform($1, s) || ARRAY(SELECT mean FROM nmf_factors($1) AS r,
          nmf_factors($1) AS c, nmf_predict($1, r.key, c.key)

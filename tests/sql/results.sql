@@ -1,7 +1,7 @@
 -- The columns of every function that returns rows: what the module writes is of the declared type.
 -- Values are compared with the declaration when they are written, so every function is called, with
 -- models that leave no column NULL.
-SELECT plan(138);
+SELECT plan(140);
 SET client_min_messages = error;
 
 CREATE TABLE models (family text, model bayes_model);
@@ -35,6 +35,7 @@ INSERT INTO models
 INSERT INTO models SELECT 'lda', lda_fit(s, 2) FROM names;
 INSERT INTO models SELECT 'pmf', pmf_fit(a, b, count, 2, '{"draws": 20, "repeated": "last"}')
   FROM role_conflict;
+INSERT INTO models SELECT 'linreg', linreg_fit(a, b) FROM role_conflict;
 INSERT INTO models SELECT 'nmf', nmf_fit(a, b, count, 2) FROM role_conflict;
 INSERT INTO models SELECT 'logreg', logreg_fit(a = 1, ARRAY[b, c]) FROM role_conflict;
 INSERT INTO models SELECT 'probit', probit_fit(a = 1, ARRAY[b, c]) FROM role_conflict;
@@ -203,6 +204,13 @@ INSERT INTO calls VALUES
    'SELECT r.* FROM models, pmf_similar(model, 2, 2) AS r WHERE family = ''pmf'''),
   ('pmf_similar(bayes_model,"any",integer,text)',
    'SELECT r.* FROM models, pmf_similar(model, 2, 2, ''row'') AS r WHERE family = ''pmf'''),
+  ('linreg_coefficients(bayes_model,double precision)',
+   'SELECT r.* FROM models, linreg_coefficients(model, 0.5) AS r WHERE family = ''linreg'''),
+  ('linreg_noise(bayes_model,double precision)',
+   'SELECT r.* FROM models, linreg_noise(model, 0.5) AS r WHERE family = ''linreg'''),
+  ('linreg_stats_info(linreg_stats)',
+   'SELECT r.* FROM (SELECT linreg_stats(a, b) AS s FROM role_conflict) AS f, '
+   'linreg_stats_info(s) AS r'),
   ('nmf_factorize(bayes_query,integer)', 'SELECT * FROM nmf_factorize(''SELECT 1, 2, 3'', 1)'),
   ('nmf_factorize(bayes_query,integer,jsonb)',
    'SELECT * FROM nmf_factorize(''SELECT 1, 2, 3'', 1, NULL)'),

@@ -76,6 +76,11 @@ CREATE TABLE classifiers AS SELECT nb_fit(word, x) AS classes,
   nb_fit(1, r) AS one_class, nb_fit(id > 5, jsonb_build_object('a', id, word, true, 'b', word))
   AS classes_words, nb_fit(word, to_tsvector('simple', word || ' c')) AS classes_lexemes
   FROM (SELECT good.*, r FROM good, LATERAL (SELECT id, word, id > 3 AS late) AS r) AS good;
+CREATE TABLE regressions AS SELECT linreg_fit(id, x) AS line, linreg_fit(id, x, '{"method": "em"}')
+  AS line_em, linreg_fit(id, x, '{"method": "vi", "ard": true}') AS line_vi,
+  linreg_fit(id, x, '{"method": "gibbs", "draws": 20}') AS line_sampled,
+  linreg_fit(id, '{}'::float8[]) AS line_level, linreg_fit(id, ROW(word, id)) AS line_labels,
+  linreg_stats(id, x) AS sums, linreg_stats(id, ROW(word, id)) AS sums_labels FROM good;
 SQL
 
 # ---- what may be given for a type; the first value is sound ----
@@ -89,13 +94,14 @@ my %named = (gmm => [qw(vi em kmeans narrow independent sampled)],
     pmf => [qw(rated rated_hierarchical rated_forgotten)],
     beta_bernoulli => ['success'], gamma_poisson => ['events'],
     normal_inverse_gamma => ['measured'], dirichlet_categorical => ['words'],
-    nb => [qw(classes classes_full classes_bits one_class classes_words classes_lexemes)]);
+    nb => [qw(classes classes_full classes_bits one_class classes_words classes_lexemes)],
+    linreg => [qw(line line_em line_vi line_sampled line_level line_labels)]);
 my %table = (hmm => 'chains', lda => 'libraries', nmf => 'factors', pmf => 'ratings',
-    nb => 'classifiers', map { $_ => 'posteriors' }
+    nb => 'classifiers', linreg => 'regressions', map { $_ => 'posteriors' }
         qw(beta_bernoulli gamma_poisson normal_inverse_gamma dirichlet_categorical));
 my %models = map { my $from = $table{$_} // 'given';
     $_ => [map { "(SELECT $_ FROM $from)" } @{$named{$_}}] } keys %named;
-my @models = map { @{$models{$_}} } qw(gmm bmm dpmm hmm lda nmf pmf nb);
+my @models = map { @{$models{$_}} } qw(gmm bmm dpmm hmm lda nmf pmf nb linreg);
 my $query = q{SELECT x FROM good};
 my @queries = ($query, '', ' ', ';', '--', 'SELECT', 'SELECT 1', 'SELECT 1; SELECT 2',
     'SELECT FROM good', 'SELECT x FROM nowhere', 'SELEC x', 'SELECT NULL', "SELECT 'a'",
@@ -201,6 +207,10 @@ my %family = (
             map({ "prior.$_" } qw(alpha normal poisson bernoulli categorical)),
             'prior.normal.m', 'prior.normal.B', 'prior.normal.a', 'prior.poisson.rate'],
         methods => [qw(exact)]},
+    linreg => {keys => [qw(method noise_variance intercept standardize reference ard max_iter tol
+            chains draws warmup thin stored_draws seed max_seconds missing on_error prior),
+            map({ "prior.$_" } qw(lambda a b c e f)), 'reference.f1'],
+        methods => [qw(exact em laplace vi gibbs)]},
 );
 my @likelihoods = ('"normal"', '"bernoulli"', '"poisson"', '"categorical"', '["poisson", "normal"]',
     '["categorical", "bernoulli"]');
@@ -315,13 +325,18 @@ my %values = (
         '{"pg_bayes": {"format": 99}}'), map({ "($_)::text::cstring" } $models[0])],
     bytea => ['NULL', q{'\x'}, q{'\x00'}, q{'\x50474d42'}, "bayes_model_send($models[0])"],
     internal => ['NULL'],
+    linreg_stats => ['(SELECT sums FROM regressions)', '(SELECT sums_labels FROM regressions)',
+        'NULL', q{'{}'}, q{'[]'}, q{'{"linreg_stats": {"format": 99}}'},
+        map { "((SELECT sums FROM regressions)::jsonb || '$_')::linreg_stats" } '{"rows": 0}',
+        '{"rows": -1}', '{"sums": []}', '{"dimension": 1}', '{"rests": [1]}', '{"skipped": null}',
+        '{"sums": [1e300, 1e300, 1e300, 0, 0, 0, 0, 0, 0, 0]}'],
 );
 push @{$values{bayes_query}}, 'NULL';
 
 # For functions of a family: its own models, options and rows first.
 sub values_of {
     my ($name, $type) = @_;
-    my ($family) = $name =~ /\b(gmm|bmm|dpmm|hmm|lda|nmf|pmf|nb)_/;
+    my ($family) = $name =~ /\b(gmm|bmm|dpmm|hmm|lda|nmf|pmf|nb|linreg)_/;
     my ($conjugate) = $name
         =~ /\b(beta_bernoulli|gamma_poisson|normal_inverse_gamma|dirichlet_categorical)_/;
     return [@{$models{$conjugate}}, @{$values{$type}}[0 .. 5]]
@@ -336,7 +351,7 @@ sub values_of {
         if $name =~ /\bmh_sample$/ && $type eq 'jsonb';
     return $values{$type} unless defined $family;
     my @first = $type eq 'bayes_model' ? @{$models{$family}} : $type eq 'jsonb'
-        ? ($family =~ /^(?:[gh]mm|nmf)$/ ? "'{}'" : $family eq 'nb' ? q{'{"missing": "skip"}'}
+        ? ($family =~ /^(?:[gh]mm|nmf|linreg)$/ ? "'{}'" : $family eq 'nb' ? q{'{"missing": "skip"}'}
             : q{'{"draws": 20}'}, @{$options{$family}})
         : $type ne 'bayes_query' || $family eq 'gmm' ? ()
         : $family eq 'bmm' ? q{'SELECT bits FROM good'}

@@ -8,8 +8,13 @@ ProductClusters::ProductClusters(const ProductPosterior &prior)
     : prior_(pick(prior, {0})),
       empty_(std::size_t(columns().size().statistics), 0.0),
       scratch_(rows()),
-      prior_column_(rows()) {
+      prior_column_(rows()),
+      places_(std::size_t(columns().count())) {
   compile(prior_.values.data(), prior_column_.data());
+  for_each_group(columns(), [&](const auto &group) {
+    for (std::size_t c = 0; c < group.columns.size(); ++c)
+      places_[std::size_t(group.columns[c])] = int(c);
+  });
   reserve(simd::lanes);
 }
 
@@ -193,8 +198,7 @@ void ProductClusters::add_constant(std::size_t column, double sign, double *out)
 void ProductClusters::replace_element(int j, double from, double to, double *out) const {
   for_each_group(columns(), [&]<class F>(const ColumnGroup<F> &group) {
     if (columns().specs()[std::size_t(j)].kind != kind_of<F>) return;
-    const auto place = std::lower_bound(group.columns.begin(), group.columns.end(), j);
-    const std::size_t c = std::size_t(place - group.columns.begin()),
+    const std::size_t c = std::size_t(places_[std::size_t(j)]),
                       constant = std::size_t(group.first) + c;
     const F &family = group.families[c];
     const std::size_t first = form_row(columns().offsets(j).forms);

@@ -117,6 +117,8 @@ class BAYES_API ProductClusters {
 
   ProductPosterior prior_;
   std::vector<double> empty_, scratch_, prior_column_;
+  /// of every column, its place among those of its family
+  std::vector<int> places_;
   int size_ = 0, capacity_ = 0;
   Buffer data_;
   std::vector<double> counts_, carriers_, statistics_, posteriors_;

@@ -94,7 +94,10 @@ bool NbRows::admit(const NullableDatum *weight) {
 
 int NbRows::class_of(Datum label) {
   const double code = label_type_.symbol(label, *classes_);
-  return std::isnan(code) ? -1 : int(code);
+  if (code == code_of_nan)
+    throw Error(Errc::invalid_argument, message("the label of row {} is NaN", seen_), {},
+                "Leave such rows out with WHERE.");
+  return int(code);
 }
 
 void NbRows::check_length(std::size_t length) {
@@ -156,18 +159,15 @@ void NbRows::add(const NullableDatum &label, const NullableDatum &features,
     words_->usable = true;
     words_->reader.read(features.value, seen_,
                         [this](const NamedFeature &feature) { take(feature); });
-    const int k = words_->usable ? class_of(label.value) : -1;
-    if (k < 0) return rows_.skip();
-    return rows_.add(k, std::span<const NbWord>(words_->row), w, seen_);
+    if (!words_->usable) return rows_.skip();
+    return rows_.add(class_of(label.value), std::span<const NbWord>(words_->row), w, seen_);
   }
   reader_->open(features.value);
   const auto x = reader_->read(features.value, seen_, missing_);
   if (!x) return rows_.skip();
   if (x->size() != std::size_t(rows_.dimension())) check_length(x->size());
   if (!rows_.takes(*x)) return rows_.skip();
-  const int k = class_of(label.value);
-  if (k < 0) return rows_.skip();
-  rows_.add(k, *x, w, seen_);
+  rows_.add(class_of(label.value), *x, w, seen_);
 }
 
 NbPart NbRows::part() const {

@@ -21,7 +21,6 @@ ResponseCollector::ResponseCollector(MemoryContext context, ItemForm form)
 void ResponseCollector::begin(const FitRequest &request, Check check) {
   policy_ = check(request);
   null_on_error_ = policy_.null_on_error;
-  missing_ = policy_.skip_missing ? Missing::skip_null : Missing::error;
 }
 
 double ResponseCollector::response(const NullableDatum &y) const {
@@ -38,15 +37,14 @@ double ResponseCollector::response(const NullableDatum &y) const {
   return value;
 }
 
-std::optional<std::span<const double>> ResponseCollector::predictors(Datum x) {
+std::span<const double> ResponseCollector::predictors(Datum x) {
   try {
-    return reader_.read(x, seen_, missing_);
+    return *reader_.read(x, seen_, policy_.skip_missing ? Missing::keep : Missing::error);
   } catch (const Error &error) {
     // What the reader would do about a missing value, a regression cannot.
-    if (error.code() != Errc::null_value && error.code() != Errc::invalid_argument) throw;
+    if (error.code() != Errc::null_value) throw;
     throw Error(error.code(), error.what(), error.detail(),
-                error.code() == Errc::null_value ? "Option missing = skip leaves out such rows."
-                                                 : "Leave such rows out with WHERE.");
+                "Option missing = skip leaves out such rows.");
   }
 }
 

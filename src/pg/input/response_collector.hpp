@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -41,9 +40,11 @@ class ResponseCollector final : public PackedCollector {
     packed_[0] = response(y);
     if (reader_.records()) reader_.open(x.value);
     const auto read = predictors(x.value);
-    if (!read) return rows.skip();
-    if (std::ptrdiff_t(read->size()) != dimension_) set_length(read->size());
-    std::copy(read->begin(), read->end(), packed_.begin() + 1);
+    // A NULL, which is all that may be missing here.
+    const auto missing = [](double v) { return v != v; };
+    if (std::any_of(read.begin(), read.end(), missing)) return rows.skip();
+    if (std::ptrdiff_t(read.size()) != dimension_) set_length(read.size());
+    std::copy(read.begin(), read.end(), packed_.begin() + 1);
     rows.append(packed_.data(), int(packed_.size()), weight_of(item));
   }
 
@@ -52,13 +53,13 @@ class ResponseCollector final : public PackedCollector {
 
  private:
   double response(const NullableDatum &y) const;
-  std::optional<std::span<const double>> predictors(Datum x);
+  /// NaN for a NULL
+  std::span<const double> predictors(Datum x);
   void set_length(std::size_t length);
 
   /// of the response
   Oid base_ = InvalidOid;
   ResponsePolicy policy_;
-  Missing missing_ = Missing::skip_null;
   std::vector<double> packed_{0.0};
 };
 
