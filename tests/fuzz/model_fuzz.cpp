@@ -90,6 +90,8 @@ void use(const Model &model) {
     use_ratings(*pmf);
   } else if (const auto *nb = dynamic_cast<const bayes::BayesClassifier *>(&model)) {
     use_classes(*nb);
+  } else if (const auto *binary = dynamic_cast<const bayes::BinaryRegression *>(&model)) {
+    use_binary(*binary);
   } else if (!dynamic_cast<const Bare *>(&model)) {
     fail("a model that this fuzzer does not use");
   }

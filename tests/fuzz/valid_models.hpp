@@ -24,6 +24,7 @@
 #include "mixture/bmm.hpp"
 #include "mixture/dpmm.hpp"
 #include "mixture/gmm.hpp"
+#include "regression/binary_regression.hpp"
 #include "topics/lda.hpp"
 
 namespace valid_models {
@@ -60,6 +61,7 @@ class Fits {
     markov();
     topics_and_weights();
     ratings();
+    regressions();
     classes();
   }
   std::vector<Document> documents;
@@ -257,6 +259,23 @@ class Fits {
     }
   }
 
+  void regressions() {
+    bayes::MemoryRows rows({3, false});
+    for (int i = 0; i < 12; ++i) {
+      const double row[] = {double(i % 2), random.normal(), double(i % 3)};
+      rows.append(row);
+    }
+    const bayes::RowColumns columns = {
+        {"size", bayes::ValueKind::number},
+        {"colour", bayes::ValueKind::label, {"blue", "green", "red"}}};
+    const Document plain = Document::object();
+    add(*bayes::binary_fit(bayes::Link::logit, rows, columns, plain, control));
+    for (const char *const method : {"laplace", "em", "vi"})
+      add(*bayes::binary_fit(bayes::Link::probit, rows, {},
+                             Document::object().set("method", method).set("max_iter", 9), control));
+    add(*bayes::binary_fit(bayes::Link::probit, rows, columns, chains("gibbs"), control));
+  }
+
   /// Rows of a column of every family, of numbers together, and of named features.
   void classes() {
     for (const bool full : {false, true}) {
@@ -289,8 +308,8 @@ class Fits {
     }
     const double none = std::numeric_limits<double>::quiet_NaN();
     for (int i = 0; i < 6; ++i) {
-      const bayes::NbWord words[] = {{0, double(i)}, {1, double(i % 2)}, {2, double(i / 3)},
-                                     {3, none}};
+      const bayes::NbWord words[] = {
+          {0, double(i)}, {1, double(i % 2)}, {2, double(i / 3)}, {3, none}};
       rows.add(i % 2, words, 1.5, i);
     }
     add(*bayes::nb_fit(bayes::NbPart(rows, {"y", "x"}, names), {}, nullptr));

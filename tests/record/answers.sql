@@ -57,7 +57,9 @@ INSERT INTO asked VALUES
    'SELECT p.*, n.* FROM (SELECT * FROM %2$s WHERE id %% 23 = 1 ORDER BY id LIMIT 5) AS r,
       pmf_predict(%1$s, r, c) AS p, pmf_predict(%1$s, r, 0) AS n'),
   ('pmf', NULL, 'recommendations', 'SELECT * FROM pmf_recommend(%1$s, 7, 9, true)'),
-  ('pmf', NULL, 'similarities', 'SELECT * FROM pmf_similar(%1$s, 7, 9)');
+  ('pmf', NULL, 'similarities', 'SELECT * FROM pmf_similar(%1$s, 7, 9)'),
+  ('logreg', NULL, 'coefficients', 'SELECT * FROM logreg_coefficients(%1$s)'),
+  ('probit', NULL, 'coefficients', 'SELECT * FROM probit_coefficients(%1$s)');
 INSERT INTO asked
 SELECT family, NULL, 'scores', format(
   'SELECT %1$s_predict(%%1$s, x), %1$s_probabilities(%%1$s, x), %1$s_log_density(%%1$s, x)

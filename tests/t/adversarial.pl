@@ -70,6 +70,11 @@ CREATE TABLE classifiers AS SELECT nb_fit(word, x) AS classes,
   nb_fit(1, r) AS one_class, nb_fit(id > 5, jsonb_build_object('a', id, word, true, 'b', word))
   AS classes_words, nb_fit(word, to_tsvector('simple', word || ' c')) AS classes_lexemes
   FROM (SELECT good.*, r FROM good, LATERAL (SELECT id, word, id > 3 AS late) AS r) AS good;
+CREATE TABLE regressions AS SELECT logreg_fit(id > 5, x) AS logistic,
+  logreg_fit(id % 2, r, '{"missing": "error"}') AS logistic_strict, probit_fit(id % 2 = 0, x)
+  AS probit, probit_fit(id % 2, x, '{"method": "em"}') AS probit_em,
+  probit_fit(id % 3 = 0, x, '{"method": "gibbs", "draws": 20}') AS probit_sampled
+  FROM (SELECT good.*, r FROM good, LATERAL (SELECT id, word, id > 3 AS late) AS r) AS good;
 SQL
 
 # ---- what may be given for a type; the first value is sound ----
@@ -81,12 +86,13 @@ my %named = (gmm => [qw(vi em kmeans narrow independent sampled)],
     lda => [qw(topics topics_em topics_svi topics_sampled topic)],
     nmf => [qw(cells arrays_em cells_squared one_column cells_svi)],
     pmf => [qw(rated rated_hierarchical rated_forgotten)],
-    nb => [qw(classes classes_full classes_bits one_class classes_words classes_lexemes)]);
+    nb => [qw(classes classes_full classes_bits one_class classes_words classes_lexemes)],
+    logreg => [qw(logistic logistic_strict)], probit => [qw(probit probit_em probit_sampled)]);
 my %table = (hmm => 'chains', lda => 'libraries', nmf => 'factors', pmf => 'ratings',
-    nb => 'classifiers');
+    nb => 'classifiers', logreg => 'regressions', probit => 'regressions');
 my %models = map { my $from = $table{$_} // 'given';
     $_ => [map { "(SELECT $_ FROM $from)" } @{$named{$_}}] } keys %named;
-my @models = map { @{$models{$_}} } qw(gmm bmm dpmm hmm lda nmf pmf nb);
+my @models = map { @{$models{$_}} } qw(gmm bmm dpmm hmm lda nmf pmf nb logreg probit);
 my $query = q{SELECT x FROM good};
 my @queries = ($query, '', ' ', ';', '--', 'SELECT', 'SELECT 1', 'SELECT 1; SELECT 2',
     'SELECT FROM good', 'SELECT x FROM nowhere', 'SELEC x', 'SELECT NULL', "SELECT 'a'",
@@ -192,6 +198,12 @@ my %family = (
             map({ "prior.$_" } qw(alpha normal poisson bernoulli categorical)),
             'prior.normal.m', 'prior.normal.B', 'prior.normal.a', 'prior.poisson.rate'],
         methods => [qw(exact)]},
+    logreg => {keys => [qw(method intercept reference standardize missing max_iter tol max_seconds
+            on_error prior reference.word), map({ "prior.$_" } qw(c c_intercept))],
+        methods => [qw(laplace)]},
+    probit => {keys => [qw(method intercept standardize missing chains draws warmup thin
+            stored_draws seed prior), map({ "prior.$_" } qw(lambda lambda_intercept))],
+        methods => [qw(laplace em vi gibbs)]},
 );
 my @likelihoods = ('"normal"', '"bernoulli"', '"poisson"', '"categorical"', '["poisson", "normal"]',
     '["categorical", "bernoulli"]');
@@ -310,11 +322,11 @@ push @{$values{bayes_query}}, 'NULL';
 # For functions of a family: its own models, options and rows first.
 sub values_of {
     my ($name, $type) = @_;
-    my ($family) = $name =~ /\b(gmm|bmm|dpmm|hmm|lda|nmf|pmf|nb)_/;
+    my ($family) = $name =~ /\b(gmm|bmm|dpmm|hmm|lda|nmf|pmf|nb|logreg|probit)_/;
     return $values{$type} unless defined $family;
     my @first = $type eq 'bayes_model' ? @{$models{$family}} : $type eq 'jsonb'
-        ? ($family =~ /^(?:[gh]mm|nmf)$/ ? "'{}'" : $family eq 'nb' ? q{'{"missing": "skip"}'}
-            : q{'{"draws": 20}'}, @{$options{$family}})
+        ? ($family =~ /^(?:[gh]mm|nmf|logreg|probit)$/ ? "'{}'"
+            : $family eq 'nb' ? q{'{"missing": "skip"}'} : q{'{"draws": 20}'}, @{$options{$family}})
         : $type ne 'bayes_query' || $family eq 'gmm' ? ()
         : $family eq 'bmm' ? q{'SELECT bits FROM good'}
         : $family eq 'hmm' ? (q{'SELECT id, series FROM good'},
@@ -324,8 +336,11 @@ sub values_of {
     @first = q{'{0.5,0.25}'::float8[]} if $family eq 'hmm' && $type eq 'anyarray';
     # Rows to score.
     @first = ("'{1,0}'", "'{1,0}'::int[]", "'{1,NULL}'::int[]", @{$values{record}})
-        if $type eq '"any"' && $family =~ /^(?:gmm|bmm|dpmm|nb)$/;
-    return $values{$type} unless @first || $family =~ /^(?:[dg]p?mm|lda|[np]mf|nb)$/;
+        if $type eq '"any"' && $family =~ /^(?:gmm|bmm|dpmm|nb|logreg|probit)$/;
+    # Responses.
+    @first = ('id > 5', 'id % 2', 'id', 'NULL::boolean', 'word')
+        if $type eq '"any"' && $name =~ /\b(?:logreg|probit)_fit$/;
+    return $values{$type} unless @first || $family =~ /^(?:[dg]p?mm|lda|[np]mf|nb|logreg|probit)$/;
     my %seen;
     # Fitting 1600 columns is no error, only slow (every step a factor of a 1600 x 1600 matrix), and
     # so are 200 and long sequences: fewer will do here, for all but one function.
