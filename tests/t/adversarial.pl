@@ -33,13 +33,15 @@ my %named = (gmm => [qw(vi em kmeans narrow independent sampled)],
     beta_bernoulli => ['success'], gamma_poisson => ['events'],
     normal_inverse_gamma => ['measured'], dirichlet_categorical => ['words'],
     nb => [qw(classes classes_full classes_bits one_class classes_words classes_lexemes)],
-    linreg => [qw(line line_em line_vi line_sampled line_level line_labels)]);
+    linreg => [qw(line line_em line_vi line_sampled line_level line_labels)],
+    logreg => [qw(logistic logistic_strict)], probit => [qw(probit probit_em probit_sampled)]);
 my %table = (hmm => 'chains', lda => 'libraries', nmf => 'factors', pmf => 'ratings',
-    nb => 'classifiers', linreg => 'regressions', map { $_ => 'posteriors' }
+    nb => 'classifiers', linreg => 'regressions', logreg => 'answers', probit => 'answers',
+    map { $_ => 'posteriors' }
         qw(beta_bernoulli gamma_poisson normal_inverse_gamma dirichlet_categorical));
 my %models = map { my $from = $table{$_} // 'given';
     $_ => [map { "(SELECT $_ FROM $from)" } @{$named{$_}}] } keys %named;
-my @models = map { @{$models{$_}} } qw(gmm bmm dpmm hmm lda nmf pmf nb linreg);
+my @models = map { @{$models{$_}} } qw(gmm bmm dpmm hmm lda nmf pmf nb linreg logreg probit);
 my $query = q{SELECT x FROM good};
 my @queries = ($query, '', ' ', ';', '--', 'SELECT', 'SELECT 1', 'SELECT 1; SELECT 2',
     'SELECT FROM good', 'SELECT x FROM nowhere', 'SELEC x', 'SELECT NULL', "SELECT 'a'",
@@ -149,6 +151,12 @@ my %family = (
             chains draws warmup thin stored_draws seed max_seconds missing on_error prior),
             map({ "prior.$_" } qw(lambda a b c e f)), 'reference.f1'],
         methods => [qw(exact em laplace vi gibbs)]},
+    logreg => {keys => [qw(method intercept reference standardize missing max_iter tol max_seconds
+            on_error prior reference.word), map({ "prior.$_" } qw(c c_intercept))],
+        methods => [qw(laplace)]},
+    probit => {keys => [qw(method intercept standardize missing chains draws warmup thin
+            stored_draws seed prior), map({ "prior.$_" } qw(lambda lambda_intercept))],
+        methods => [qw(laplace em vi gibbs)]},
 );
 my @likelihoods = ('"normal"', '"bernoulli"', '"poisson"', '"categorical"', '["poisson", "normal"]',
     '["categorical", "bernoulli"]');
@@ -274,7 +282,7 @@ push @{$values{bayes_query}}, 'NULL';
 # For functions of a family: its own models, options and rows first.
 sub values_of {
     my ($name, $type) = @_;
-    my ($family) = $name =~ /\b(gmm|bmm|dpmm|hmm|lda|nmf|pmf|nb|linreg)_/;
+    my ($family) = $name =~ /\b(gmm|bmm|dpmm|hmm|lda|nmf|pmf|nb|(?:lin|log)reg|probit)_/;
     my ($conjugate) = $name
         =~ /\b(beta_bernoulli|gamma_poisson|normal_inverse_gamma|dirichlet_categorical)_/;
     return [@{$models{$conjugate}}, @{$values{$type}}[0 .. 5]]
@@ -289,8 +297,8 @@ sub values_of {
         if $name =~ /\bmh_sample$/ && $type eq 'jsonb';
     return $values{$type} unless defined $family;
     my @first = $type eq 'bayes_model' ? @{$models{$family}} : $type eq 'jsonb'
-        ? ($family =~ /^(?:[gh]mm|nmf|linreg)$/ ? "'{}'" : $family eq 'nb' ? q{'{"missing": "skip"}'}
-            : q{'{"draws": 20}'}, @{$options{$family}})
+        ? ($family =~ /^(?:[gh]mm|nmf|linreg|logreg|probit)$/ ? "'{}'"
+            : $family eq 'nb' ? q{'{"missing": "skip"}'} : q{'{"draws": 20}'}, @{$options{$family}})
         : $type ne 'bayes_query' || $family eq 'gmm' ? ()
         : $family eq 'bmm' ? q{'SELECT bits FROM good'}
         : $family eq 'hmm' ? (q{'SELECT id, series FROM good'},
@@ -300,8 +308,11 @@ sub values_of {
     @first = q{'{0.5,0.25}'::float8[]} if $family eq 'hmm' && $type eq 'anyarray';
     # Rows to score.
     @first = ("'{1,0}'", "'{1,0}'::int[]", "'{1,NULL}'::int[]", @{$values{record}})
-        if $type eq '"any"' && $family =~ /^(?:gmm|bmm|dpmm|nb)$/;
-    return $values{$type} unless @first || $family =~ /^(?:[dg]p?mm|lda|[np]mf|nb)$/;
+        if $type eq '"any"' && $family =~ /^(?:gmm|bmm|dpmm|nb|logreg|probit)$/;
+    # Responses.
+    @first = ('id > 5', 'id % 2', 'id', 'NULL::boolean', 'word')
+        if $type eq '"any"' && $name =~ /\b(?:logreg|probit)_fit$/;
+    return $values{$type} unless @first || $family =~ /^(?:[dg]p?mm|lda|[np]mf|nb|logreg|probit)$/;
     my %seen;
     # Fitting 1600 columns is no error, only slow (every step a factor of a 1600 x 1600 matrix), and
     # so are 200 and long sequences: fewer will do here, for all but one function.
