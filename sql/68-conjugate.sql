@@ -302,8 +302,8 @@ COMMENT IS 'The posterior of the probabilities of labels, of any type, which are
   'those that the prior names. Option prior: an object with alpha, a positive number for every '
   'label, by default 1, or an object of numbers by label. Rows that are NULL are left out and '
   'counted; no rows give NULL. Its result can be stored, merged by rollup, and moved as a window. '
-  'Errors: 22023 invalid option or weight; 54000 more than a million labels, or one longer than '
-  '10000 bytes.';
+  'Errors: 22023 invalid option or weight; 54000 more than a million labels, one longer than '
+  '10000 bytes, or more than 256 MB of them.';
 COMMENT IS 'The same with options; NULL means none.';
 COMMENT IS 'The same with weights: how many times each row counts. A row of weight 0 or NULL is '
   'left out.';

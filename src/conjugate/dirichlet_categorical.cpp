@@ -72,22 +72,30 @@ Document DirichletPrior::document() const {
 
 // ---- sums ----
 
+ExactSum &LabelSums::weight_of(std::string_view label) {
+  const auto found = weights.find(label);
+  if (found != weights.end()) return found->second;
+  if (label.size() > DirichletCategorical::longest_label)
+    throw Error(Errc::too_large, message("a label is {} bytes long, but the limit is {}",
+                                         label.size(), DirichletCategorical::longest_label));
+  if (weights.size() == std::size_t(DirichletCategorical::most_labels))
+    throw Error(Errc::too_large, message("more than {} labels", DirichletCategorical::most_labels));
+  if ((bytes += label.size()) > DirichletCategorical::most_bytes)
+    throw Error(Errc::too_large, message("distinct labels take more than {} MB",
+                                         DirichletCategorical::most_bytes >> 20));
+  return weights.emplace(label, ExactSum{}).first->second;
+}
+
 bool LabelSums::add(std::string_view label, double weight, int sign) {
-  auto found = weights.find(label);
-  if (found == weights.end()) {
-    if (label.size() > DirichletCategorical::longest_label)
-      throw Error(Errc::too_large, message("a label is {} bytes long, but the limit is {}",
-                                           label.size(), DirichletCategorical::longest_label));
-    if (weights.size() == std::size_t(DirichletCategorical::most_labels))
-      throw Error(Errc::too_large,
-                  message("more than {} labels", DirichletCategorical::most_labels));
-    found = weights.emplace(label, ExactSum{}).first;
-  }
+  ExactSum &sum = weight_of(label);
   rows += sign;
   total += sign * weight;
-  found->second += ExactSum{sign * weight};
-  error += 0x1p-104 * (std::fabs(found->second.high) + weight);
-  if (found->second == ExactSum{}) weights.erase(found);
+  sum += ExactSum{sign * weight};
+  error += 0x1p-104 * (std::fabs(sum.high) + weight);
+  if (sum == ExactSum{}) {
+    bytes -= label.size();
+    weights.erase(weights.find(label));
+  }
   return sign > 0 || rows == 0 || error <= 1e-13 * total;
 }
 
@@ -96,9 +104,10 @@ void LabelSums::add(const LabelSums &other) {
   skipped += other.skipped;
   total += other.total;
   error += other.error;
-  for (const auto &[label, weight] : other.weights) weights[label] += weight;
-  if (weights.size() > std::size_t(DirichletCategorical::most_labels))
-    throw Error(Errc::too_large, message("more than {} labels", DirichletCategorical::most_labels));
+  for (std::size_t i = 0; const auto &[label, weight] : other.weights) {
+    poll_in_loop(i++);
+    weight_of(label) += weight;
+  }
 }
 
 // ---- the model ----
@@ -235,6 +244,7 @@ std::unique_ptr<Model> read_dirichlet_categorical(const Document &document) {
       reader.reject("counts", message("has no count for \"{}\"", label));
     sums.weights.emplace(label, ExactSum{high, low});
     sums.total += high;
+    sums.bytes += label.size();
   }
   auto model = std::make_unique<DirichletCategorical>(std::move(prior), std::move(sums));
   info.options = model->info.options;

@@ -34,17 +34,22 @@ struct BAYES_API LabelSums {
   std::int64_t rows = 0, skipped = 0;
   std::map<std::string, ExactSum, std::less<>> weights;
   double total = 0, error = 0;
+  /// of all labels
+  std::size_t bytes = 0;
 
   /// One row, `sign` 1, or taken away, -1: then false if too few digits would be left. Throws
-  /// Error(too_large) for more labels than a model may have.
+  /// Error(too_large) for more labels, or longer ones, than a model may have.
   bool add(std::string_view label, double weight, int sign);
   void add(const LabelSums &other);
+
+ private:
+  ExactSum &weight_of(std::string_view label);
 };
 
 class BAYES_API DirichletCategorical final : public Model {
  public:
   static constexpr int most_labels = 1'000'000;
-  static constexpr std::size_t longest_label = 10000;
+  static constexpr std::size_t longest_label = 10000, most_bytes = std::size_t(256) << 20;
 
   DirichletCategorical(DirichletPrior prior, LabelSums sums);
 

@@ -98,6 +98,8 @@ void use(const Model &model) {
     use_conjugate(*sums);
   } else if (const auto *labels = dynamic_cast<const bayes::DirichletCategorical *>(&model)) {
     use_labels(*labels);
+  } else if (const auto *binary = dynamic_cast<const bayes::BinaryRegression *>(&model)) {
+    use_binary(*binary);
   } else if (!dynamic_cast<const Bare *>(&model)) {
     fail("a model that this fuzzer does not use");
   }

@@ -23,6 +23,7 @@
 #include "mixture/bmm.hpp"
 #include "mixture/dpmm.hpp"
 #include "mixture/gmm.hpp"
+#include "regression/binary_regression.hpp"
 #include "regression/linreg.hpp"
 #include "topics/lda.hpp"
 
@@ -41,6 +42,19 @@ template <class Ask> void attempt(Ask ask) {
     ask();
   } catch (const Error &error) {
     if (error.code() == bayes::Errc::internal) fail("an accepted model has an internal error");
+  }
+}
+
+inline void use_binary(const bayes::BinaryRegression &model) {
+  attempt([&] {
+    model.coefficients(0.9, [](const bayes::Coefficient &c) {
+      if (c.term->empty()) fail("a coefficient without a name");
+    });
+  });
+  for (const double value : {0.0, 1.5, -1e150}) {
+    const std::vector<double> row(std::size_t(model.info.dimension), value);
+    attempt([&] { model.probability(row); });
+    attempt([&] { model.predict(row, 0.9); });
   }
 }
 

@@ -27,6 +27,7 @@
 #include "mixture/bmm.hpp"
 #include "mixture/dpmm.hpp"
 #include "mixture/gmm.hpp"
+#include "regression/binary_regression.hpp"
 #include "regression/linreg.hpp"
 #include "regression/linreg_accumulator.hpp"
 #include "topics/lda.hpp"
@@ -65,6 +66,7 @@ class Fits {
     markov();
     topics_and_weights();
     ratings();
+    binary_regressions();
     classes();
     conjugate();
     regressions();
@@ -279,6 +281,23 @@ class Fits {
               .set("prior", Document::object().set("hierarchical", hierarchical));
       add(*bayes::pmf_fit(table, 2, options, control));
     }
+  }
+
+  void binary_regressions() {
+    bayes::MemoryRows rows({3, false});
+    for (int i = 0; i < 12; ++i) {
+      const double row[] = {double(i % 2), random.normal(), double(i % 3)};
+      rows.append(row);
+    }
+    const bayes::RowColumns columns = {
+        {"size", bayes::ValueKind::number},
+        {"colour", bayes::ValueKind::label, {"blue", "green", "red"}}};
+    const Document plain = Document::object();
+    add(*bayes::binary_fit(bayes::Link::logit, rows, columns, plain, control));
+    for (const char *const method : {"laplace", "em", "vi"})
+      add(*bayes::binary_fit(bayes::Link::probit, rows, {},
+                             Document::object().set("method", method).set("max_iter", 9), control));
+    add(*bayes::binary_fit(bayes::Link::probit, rows, columns, chains("gibbs"), control));
   }
 
   /// Rows of a column of every family, of numbers together, and of named features.

@@ -367,6 +367,13 @@ our %kinds = (
     'comparisons of posteriors' => "SELECT sum(beta_bernoulli_greater(a, a)) FROM (SELECT
           beta_bernoulli_fit(i % 2 = 0, '{\"prior\": {\"a\": 1e11, \"b\": 1e11}}') AS a
           FROM generate_series(1, 9) AS i) AS f, generate_series(1, 10000)",
+    'logreg, many terms' => "SELECT logreg_fit(i % 3 = 0, ARRAY(SELECT sin(i * j) FROM
+          generate_series(1, 600) AS j), '{\"max_iter\": 1000000, \"tol\": 0}')
+          FROM generate_series(1, 3000) AS i, generate_series(1, 10)",
+    'probit by em' => "SELECT probit_fit(id % 9 = 0, x, '{\"method\": \"em\",
+          \"max_iter\": 1000000, \"tol\": 0}') FROM cloud, generate_series(1, 100)",
+    'probit by gibbs' => "SELECT probit_fit(id % 9 = 0, x, '{\"method\": \"gibbs\",
+          $sampling}') FROM cloud",
     'reading a model from text' => "SELECT count(model::bayes_model) FROM texts,
           generate_series(1, 1000)",
     'reading a model from jsonb' => "SELECT count(model::jsonb::bayes_model) FROM texts,

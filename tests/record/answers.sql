@@ -68,7 +68,9 @@ INSERT INTO asked VALUES
   ('nb', NULL, 'scores',
    'SELECT nb_predict(%1$s, x), nb_log_density(%1$s, x),
            (SELECT array_agg(p) FROM nb_probabilities(%1$s, x) AS p)
-    FROM (SELECT x FROM %2$s WHERE id %% 23 = 1 ORDER BY id LIMIT 5) AS r');
+    FROM (SELECT x FROM %2$s WHERE id %% 23 = 1 ORDER BY id LIMIT 5) AS r'),
+  ('logreg', NULL, 'coefficients', 'SELECT * FROM logreg_coefficients(%1$s)'),
+  ('probit', NULL, 'coefficients', 'SELECT * FROM probit_coefficients(%1$s)');
 INSERT INTO asked
 SELECT family, NULL, 'scores', format(
   'SELECT %1$s_predict(%%1$s, x), %1$s_probabilities(%%1$s, x), %1$s_log_density(%%1$s, x)

@@ -19,69 +19,7 @@ use Time::HiRes qw(time);
 srand(20260701);
 my $server = Server->shared;
 my $session = $server->session;
-$session->run(<<'SQL');
-SET client_min_messages = error;
-SET statement_timeout = '120s';
-CREATE TABLE good AS SELECT id, ARRAY[sin(id), cos(2.5 * id)] AS x,
-  ARRAY[id % 2, id / 3 % 2] AS bits FROM generate_series(1, 12) AS id;
-CREATE TABLE given AS SELECT gmm_fit(x, 2, '{"method": "em"}') AS em, gmm_fit(x, 2) AS vi,
-  gmm_fit(x, 3, '{"method": "kmeans"}') AS kmeans,
-  gmm_fit(x[1:1], 1, '{"covariance": "tied", "method": "svi"}') AS narrow,
-    gmm_fit(x, 2, '{"prior": {"type": "independent"}}') AS independent,
-    gmm_fit(x, 2, '{"method": "gibbs", "draws": 20}') AS sampled,
-  bmm_fit(bits, 2) AS bits, bmm_fit(bits, 2, '{"method": "em"}') AS bits_em,
-    bmm_fit(bits, 2, '{"method": "collapsed", "draws": 20}') AS bits_sampled,
-    bmm_fit(bits, 2, '{"likelihood": "categorical", "categories": 3}') AS categories,
-  bmm_fit(bits || id, 2, '{"likelihood": ["bernoulli", "categorical", "normal"]}') AS mixed,
-    bmm_fit(bits, 1, '{"likelihood": "poisson", "method": "mcem"}') AS counts,
-  dpmm_fit(x, '{"draws": 20}') AS process,
-    dpmm_fit(x[1:1], '{"draws": 20, "method": "slice",
-    "covariance": "spherical"}') AS process_narrow, dpmm_fit(bits, '{"draws": 20, "method": "gibbs",
-    "likelihood": "bernoulli", "estimate": "binder"}') AS process_bits,
-  dpmm_fit(bits, '{"method": "vi", "likelihood": ["poisson", "categorical"]}') AS process_vi,
-    dpmm_fit(x, '{"draws": 20, "estimate": "bipartition", "concentration": 1}') AS halves FROM good;
-ALTER TABLE good ADD word text, ADD series float8[], ADD vectors float8[];
-UPDATE good SET word = chr(97 + id % 3), series
-  = ARRAY(SELECT sin(id * i) FROM generate_series(1, 6) AS i),
-  vectors = ARRAY[x, ARRAY[id, -id]::float8[], x];
-CREATE TABLE chains AS SELECT hmm_fit(series, 2, '{"method": "em"}') AS chain,
-  hmm_fit(series, 2, '{"method": "vi"}') AS chain_vi,
-  hmm_fit(ARRAY[word, chr(97 + id / 4), 'c'], 2, '{"method": "vi"}') AS chain_words,
-  hmm_fit(bits, 2, '{"method": "vi"}') AS chain_symbols, hmm_fit(bits::bool[], 2) AS chain_bits,
-  hmm_fit(vectors, 2, '{"method": "vi"}') AS chain_vectors, hmm_fit(series, 1) AS chain_narrow
-  FROM good;
-CREATE TABLE libraries AS SELECT lda_fit(ARRAY[word, 'c', chr(97 + id)], 2) AS topics,
-  lda_fit(ARRAY[word, 'c', chr(97 + id)], 3, '{"method": "em"}') AS topics_em,
-  lda_fit(ARRAY[word, 'c', chr(97 + id)], 2, '{"method": "svi"}') AS topics_svi,
-  lda_fit(ARRAY[word, 'c', chr(97 + id)], 2, '{"method": "gibbs", "draws": 20}') AS topics_sampled,
-  lda_fit('{"x": 1}'::jsonb, 1) AS topic FROM good;
-CREATE TABLE factors AS SELECT nmf_fit(word, id, id % 5, 2) AS cells,
-  nmf_fit(bits::float8[], 2, '{"method": "em"}') AS arrays_em,
-  nmf_fit(id, word, 1, 3, '{"method": "squared"}') AS cells_squared,
-  nmf_fit(id % 4, 'c', id, 1, '{"method": "em"}') AS one_column,
-  nmf_fit(word, id, id % 5, 2, '{"method": "svi", "batch_size": 2}') AS cells_svi FROM good;
-CREATE TABLE posteriors AS SELECT beta_bernoulli_fit(id % 3 = 0) AS success,
-  gamma_poisson_fit(id) AS events, normal_inverse_gamma_fit(id) AS measured,
-  dirichlet_categorical_fit(word) AS words FROM good;
-CREATE FUNCTION density(x float8[]) RETURNS float8 IMMUTABLE
-  RETURN CASE WHEN x[1] > 0 THEN -x[1] ELSE '-Infinity' END;
-CREATE FUNCTION wild_density(x float8[]) RETURNS float8 IMMUTABLE RETURN x[1] * x[2] * 1e300;
-CREATE TABLE ratings AS SELECT pmf_fit(word, id, id % 5, 2, '{"draws": 20}') AS rated,
-  pmf_fit(id, word, id, 3, '{"draws": 20, "prior": {"hierarchical": true}}') AS rated_hierarchical,
-  pmf_fit(id % 4, 'c', id, 1, '{"draws": 20, "means": false, "rated": false, "repeated": "last"}')
-  AS rated_forgotten FROM good;
-CREATE TABLE classifiers AS SELECT nb_fit(word, x) AS classes,
-  nb_fit(word, x, '{"covariance": "full", "missing": "skip"}') AS classes_full,
-  nb_fit(id % 2, bits, '{"likelihood": ["bernoulli", "categorical"]}') AS classes_bits,
-  nb_fit(1, r) AS one_class, nb_fit(id > 5, jsonb_build_object('a', id, word, true, 'b', word))
-  AS classes_words, nb_fit(word, to_tsvector('simple', word || ' c')) AS classes_lexemes
-  FROM (SELECT good.*, r FROM good, LATERAL (SELECT id, word, id > 3 AS late) AS r) AS good;
-CREATE TABLE regressions AS SELECT linreg_fit(id, x) AS line, linreg_fit(id, x, '{"method": "em"}')
-  AS line_em, linreg_fit(id, x, '{"method": "vi", "ard": true}') AS line_vi,
-  linreg_fit(id, x, '{"method": "gibbs", "draws": 20}') AS line_sampled,
-  linreg_fit(id, '{}'::float8[]) AS line_level, linreg_fit(id, ROW(word, id)) AS line_labels,
-  linreg_stats(id, x) AS sums, linreg_stats(id, ROW(word, id)) AS sums_labels FROM good;
-SQL
+$session->run(do { local (@ARGV, $/) = 'tests/lib/adversarial.sql'; <> });
 
 # ---- what may be given for a type; the first value is sound ----
 
@@ -95,13 +33,15 @@ my %named = (gmm => [qw(vi em kmeans narrow independent sampled)],
     beta_bernoulli => ['success'], gamma_poisson => ['events'],
     normal_inverse_gamma => ['measured'], dirichlet_categorical => ['words'],
     nb => [qw(classes classes_full classes_bits one_class classes_words classes_lexemes)],
-    linreg => [qw(line line_em line_vi line_sampled line_level line_labels)]);
+    linreg => [qw(line line_em line_vi line_sampled line_level line_labels)],
+    logreg => [qw(logistic logistic_strict)], probit => [qw(probit probit_em probit_sampled)]);
 my %table = (hmm => 'chains', lda => 'libraries', nmf => 'factors', pmf => 'ratings',
-    nb => 'classifiers', linreg => 'regressions', map { $_ => 'posteriors' }
+    nb => 'classifiers', linreg => 'regressions', logreg => 'answers', probit => 'answers',
+    map { $_ => 'posteriors' }
         qw(beta_bernoulli gamma_poisson normal_inverse_gamma dirichlet_categorical));
 my %models = map { my $from = $table{$_} // 'given';
     $_ => [map { "(SELECT $_ FROM $from)" } @{$named{$_}}] } keys %named;
-my @models = map { @{$models{$_}} } qw(gmm bmm dpmm hmm lda nmf pmf nb linreg);
+my @models = map { @{$models{$_}} } qw(gmm bmm dpmm hmm lda nmf pmf nb linreg logreg probit);
 my $query = q{SELECT x FROM good};
 my @queries = ($query, '', ' ', ';', '--', 'SELECT', 'SELECT 1', 'SELECT 1; SELECT 2',
     'SELECT FROM good', 'SELECT x FROM nowhere', 'SELEC x', 'SELECT NULL', "SELECT 'a'",
@@ -211,6 +151,12 @@ my %family = (
             chains draws warmup thin stored_draws seed max_seconds missing on_error prior),
             map({ "prior.$_" } qw(lambda a b c e f)), 'reference.f1'],
         methods => [qw(exact em laplace vi gibbs)]},
+    logreg => {keys => [qw(method intercept reference standardize missing max_iter tol max_seconds
+            on_error prior reference.word), map({ "prior.$_" } qw(c c_intercept))],
+        methods => [qw(laplace)]},
+    probit => {keys => [qw(method intercept standardize missing chains draws warmup thin
+            stored_draws seed prior), map({ "prior.$_" } qw(lambda lambda_intercept))],
+        methods => [qw(laplace em vi gibbs)]},
 );
 my @likelihoods = ('"normal"', '"bernoulli"', '"poisson"', '"categorical"', '["poisson", "normal"]',
     '["categorical", "bernoulli"]');
@@ -336,7 +282,7 @@ push @{$values{bayes_query}}, 'NULL';
 # For functions of a family: its own models, options and rows first.
 sub values_of {
     my ($name, $type) = @_;
-    my ($family) = $name =~ /\b(gmm|bmm|dpmm|hmm|lda|nmf|pmf|nb|linreg)_/;
+    my ($family) = $name =~ /\b(gmm|bmm|dpmm|hmm|lda|nmf|pmf|nb|(?:lin|log)reg|probit)_/;
     my ($conjugate) = $name
         =~ /\b(beta_bernoulli|gamma_poisson|normal_inverse_gamma|dirichlet_categorical)_/;
     return [@{$models{$conjugate}}, @{$values{$type}}[0 .. 5]]
@@ -351,8 +297,8 @@ sub values_of {
         if $name =~ /\bmh_sample$/ && $type eq 'jsonb';
     return $values{$type} unless defined $family;
     my @first = $type eq 'bayes_model' ? @{$models{$family}} : $type eq 'jsonb'
-        ? ($family =~ /^(?:[gh]mm|nmf|linreg)$/ ? "'{}'" : $family eq 'nb' ? q{'{"missing": "skip"}'}
-            : q{'{"draws": 20}'}, @{$options{$family}})
+        ? ($family =~ /^(?:[gh]mm|nmf|linreg|logreg|probit)$/ ? "'{}'"
+            : $family eq 'nb' ? q{'{"missing": "skip"}'} : q{'{"draws": 20}'}, @{$options{$family}})
         : $type ne 'bayes_query' || $family eq 'gmm' ? ()
         : $family eq 'bmm' ? q{'SELECT bits FROM good'}
         : $family eq 'hmm' ? (q{'SELECT id, series FROM good'},
@@ -362,8 +308,11 @@ sub values_of {
     @first = q{'{0.5,0.25}'::float8[]} if $family eq 'hmm' && $type eq 'anyarray';
     # Rows to score.
     @first = ("'{1,0}'", "'{1,0}'::int[]", "'{1,NULL}'::int[]", @{$values{record}})
-        if $type eq '"any"' && $family =~ /^(?:gmm|bmm|dpmm|nb)$/;
-    return $values{$type} unless @first || $family =~ /^(?:[dg]p?mm|lda|[np]mf|nb)$/;
+        if $type eq '"any"' && $family =~ /^(?:gmm|bmm|dpmm|nb|logreg|probit)$/;
+    # Responses.
+    @first = ('id > 5', 'id % 2', 'id', 'NULL::boolean', 'word')
+        if $type eq '"any"' && $name =~ /\b(?:logreg|probit)_fit$/;
+    return $values{$type} unless @first || $family =~ /^(?:[dg]p?mm|lda|[np]mf|nb|logreg|probit)$/;
     my %seen;
     # Fitting 1600 columns is no error, only slow (every step a factor of a 1600 x 1600 matrix), and
     # so are 200 and long sequences: fewer will do here, for all but one function.

@@ -168,6 +168,7 @@ BAYES_FUNCTION(dirichlet_categorical_fit_deserialize) {
     std::memcpy(&weight, at, sizeof weight);
     at += sizeof weight;
     state.sums.weights.emplace(label, weight);
+    state.sums.bytes += label.size();
   }
   PG_RETURN_POINTER(&state);
 }
