@@ -80,7 +80,7 @@ void PackedCollector::absorb(const char *at, const char *end) {
 
   RowShape shape = rows.shape();
   shape.dimension = before_ + int(counts.dimension);
-  if (dimension_ && dimension_ != counts.dimension)
+  if ((dimension_ || rows.rows() > 0) && dimension_ != counts.dimension)
     throw Error(
         Errc::array_shape,
         message("rows have different lengths: {} and {} elements", dimension_, counts.dimension),
