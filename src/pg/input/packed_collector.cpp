@@ -83,7 +83,7 @@ void PackedCollector::absorb(const char *at, const char *end) {
   if (counts.columns == 0)
     for (std::size_t j = 0; j < std::size_t(counts.dimension); ++j) merged.places.push_back(j);
   const int dimension = int(merged.places.size());
-  if (dimension_ && dimension_ != dimension)
+  if ((dimension_ || rows.rows() > 0) && dimension_ != dimension)
     throw Error(Errc::array_shape,
                 message("rows have different lengths: {} and {} elements", dimension_, dimension),
                 "All rows of one model have the same length.");

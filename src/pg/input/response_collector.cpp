@@ -10,6 +10,7 @@ ResponseCollector::ResponseCollector(MemoryContext context, ItemForm form)
   const Oid type = form.type;
   // A state that is combined from those of other processes reads no rows.
   if (!OidIsValid(type)) return;
+  arrays_ = is_array_type(form.second_type);
   base_ = guarded([type] { return getBaseType(type); });
   if (base_ != BOOLOID && base_ != UNKNOWNOID && !is_number_type(base_))
     throw SqlError(ERRCODE_DATATYPE_MISMATCH,
@@ -37,9 +38,10 @@ double ResponseCollector::response(const NullableDatum &y) const {
   return value;
 }
 
-std::span<const double> ResponseCollector::predictors(Datum x) {
+std::optional<std::span<const double>> ResponseCollector::predictors(Datum x) {
+  if (arrays_ && is_empty_array(x)) return std::span<const double>();
   try {
-    return *reader_.read(x, seen_, policy_.skip_missing ? Missing::keep : Missing::error);
+    return reader_.read(x, seen_, policy_.skip_missing ? Missing::skip_null : Missing::error);
   } catch (const Error &error) {
     // What the reader would do about a missing value, a regression cannot.
     if (error.code() != Errc::null_value) throw;
@@ -49,6 +51,7 @@ std::span<const double> ResponseCollector::predictors(Datum x) {
 }
 
 void ResponseCollector::set_length(std::size_t length) {
+  if (rows.rows() > 0) wrong_length(length, std::size_t(dimension_), expected_by_, seen_);
   check_length(length, policy_.max_dimension);
   packed_.resize(length + 1);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,7 +21,7 @@ struct ResponsePolicy {
 };
 
 /// Rows (y, x): the response is element 0 of a packed row, the predictors follow. y is a boolean,
-/// or a number that is 0 or 1; x is read as RowReader does.
+/// or a number that is 0 or 1; x is read as RowReader does, and may be an empty array.
 class ResponseCollector final : public PackedCollector {
  public:
   /// Throws Error for options that cannot be.
@@ -40,11 +41,9 @@ class ResponseCollector final : public PackedCollector {
     packed_[0] = response(y);
     if (reader_.records()) reader_.open(x.value);
     const auto read = predictors(x.value);
-    // A NULL, which is all that may be missing here.
-    const auto missing = [](double v) { return v != v; };
-    if (std::any_of(read.begin(), read.end(), missing)) return rows.skip();
-    if (std::ptrdiff_t(read.size()) != dimension_) set_length(read.size());
-    std::copy(read.begin(), read.end(), packed_.begin() + 1);
+    if (!read) return rows.skip();
+    if (std::ptrdiff_t(read->size()) != dimension_) set_length(read->size());
+    std::copy(read->begin(), read->end(), packed_.begin() + 1);
     rows.append(packed_.data(), int(packed_.size()), weight_of(item));
   }
 
@@ -53,12 +52,13 @@ class ResponseCollector final : public PackedCollector {
 
  private:
   double response(const NullableDatum &y) const;
-  /// NaN for a NULL
-  std::span<const double> predictors(Datum x);
+  std::optional<std::span<const double>> predictors(Datum x);
   void set_length(std::size_t length);
 
   /// of the response
   Oid base_ = InvalidOid;
+  /// x is an array, which may be empty
+  bool arrays_ = false;
   ResponsePolicy policy_;
   std::vector<double> packed_{0.0};
 };
