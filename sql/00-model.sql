@@ -71,11 +71,12 @@ CREATE TYPE bayes_profile AS (
   value float8, others float8, difference float8, effect float8, missing float8, rank int
 );
 COMMENT ON TYPE bayes_profile IS
-  'What sets a component (cluster) apart in one column, or one category of it. rows: the expected '
-  'number of its rows; value: the mean of the column, or the share of the category, among those of '
-  'them that have a value; others: the same among all other rows; difference: value - others; '
-  'effect: the difference in standard deviations over all rows; missing: the share of its rows '
-  'without a value; rank: by decreasing absolute effect within the component.';
+  'What sets a component (cluster, state) apart in one column, or one category of it. rows: the '
+  'expected number of its rows (steps); value: the mean of the column, or the share of the '
+  'category, among those of them that have a value; others: the same among all other rows; '
+  'difference: value - others; effect: the difference in standard deviations over all rows; '
+  'missing: the share of its rows without a value; rank: by decreasing absolute effect within the '
+  'component.';
 DEFINE @profile =
   'Each row counts for every component with its probability: SELECT * FROM unnest((SELECT '
   'F_profile(model, t) FROM t)). A NULL in a column is left out there and counted in missing, '
@@ -185,8 +186,8 @@ COMMENT IS 'What was fitted and how, one row. rows: used; skipped: left out beca
   'of all chains, after warmup and thinning; stored_draws: how many of them the model stores '
   'whole, for its predictions (both NULL if there are none); parameters: free ones of the point '
   'estimate; bic: -2 log_likelihood + parameters ln(observations), NULL after sampling; '
-  'observations: rows (of hmm steps that are not entirely missing), by their weights; incomplete: '
-  'rows used that miss an element; entropy: how certain the components of rows are, 1 - sum of the '
+  'observations: rows (of hmm steps), by their weights, without those in which nothing is '
+  'observed; incomplete: rows used that miss an element; entropy: how certain the components of rows are, 1 - sum of the '
   'entropies of their probabilities at the point estimate / (observations ln(components)), from 0 '
   'to 1; the last five are NULL for models that have no such number.';
 

@@ -7,7 +7,7 @@ DEFINE @draws_of = LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 1000;
 DEFINE @draws_note =
   'The same seed gives the same draws; that of another distribution with the same seed is '
   'independent of it, one of the same distribution is not. Errors: 22023 n below 0, or a parameter '
-  'out of range.';
+  'out of range; 54000 n above 10 million.';
 
 -- ---- the normal distribution ----
 

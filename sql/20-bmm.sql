@@ -179,7 +179,8 @@ COMMENT IS 'n draws from the (predictive) mixture and the component that each ca
 -- ---- how well a model fits ----
 
 DEFINE @bmm_statistics_are =
-  'observations: rows, by their weights; log_likelihood at the model''s point estimate, with bic = '
+  'observations: rows, by their weights, without those in which nothing is observed; '
+  'log_likelihood at the model''s point estimate, with bic = '
   '-2 log_likelihood + parameters ln(observations) and aic; entropy: how certain the classes of '
   'rows are, 1 - sum of the entropies of their probabilities / (observations ln k), from 0 to 1; '
   'complete: rows without NULL elements, of which the rest is: patterns of answers that they have, '

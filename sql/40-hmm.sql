@@ -6,9 +6,9 @@ DEFINE @hmm_sequences =
   'to 1600 numbers, or of records, whose columns are numbers, booleans and labels and keep their '
   'names; NULL elements are missing. A NULL or empty sequence is skipped; if there is no other the '
   'result is NULL. Errors: 22023 invalid option, argument or element (also NaN and infinity); '
-  '2202E sequences of different shape; 22004 missing element with option missing = error; 54000 more '
-  'than 10000 distinct symbols, a symbol longer than 10000 bytes, or more parameters than memory '
-  'allows; 22003 no fit exists.';
+  '2202E sequences of different shape; 22004 missing element with option missing = error; 54000 '
+  'more than 10000 distinct symbols, a symbol longer than 10000 bytes, or more parameters than '
+  'memory allows; 22003 no fit exists.';
 DEFINE @hmm_partition =
   'The partition is one sequence in the order of the window, regardless of the frame. '
   'observation: a number, a boolean or a name, as the model was fitted; a record, of which the '
@@ -242,6 +242,25 @@ CREATE FUNCTION hmm_predict(model bayes_model, sequence anyarray, horizon int)
 COMMENT IS 'The predictive distributions of the next observations, 1 to horizon (at most 100000) '
   'steps ahead, each by itself: for every step the rows that hmm_predict(model, sequence) gives '
   'for the first. They are exact: all paths are summed. 22023 for another horizon. '
+  @hmm_given;
+
+CREATE FUNCTION hmm_profile_transition(state internal, model bayes_model, sequence anyarray)
+  RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable COST 1000;
+COMMENT IS 'Internal. Adds one sequence.';
+CREATE FUNCTION hmm_profile_final(state internal) RETURNS bayes_profile[]
+  AS 'MODULE_PATHNAME' @immutable COST 100;
+COMMENT IS 'Internal. Makes the profile of the collected sequences.';
+CREATE AGGREGATE hmm_profile(model bayes_model, sequence anyarray) (
+  SFUNC = hmm_profile_transition, @profile_state, FINALFUNC = hmm_profile_final
+);
+COMMENT IS 'What the steps in each state have that others do not, column by column: a row of '
+  'bayes_profile, whose component is the state, for every element of an observation, or every '
+  'symbol, label or category of one. Each step counts for every state with its smoothed '
+  'probability (hmm_probabilities): SELECT * FROM unnest((SELECT hmm_profile(model, s) FROM t)). '
+  'A sequence or a model that is NULL is left out; no sequences give NULL. 22003 for an impossible '
+  'sequence, 22023 for sequences of several models, 54000 for more than ten million states times '
+  'columns and categories. '
   @hmm_given;
 
 -- ---- a model as relations ----

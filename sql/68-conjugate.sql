@@ -263,3 +263,76 @@ CREATE FUNCTION normal_inverse_gamma_parameters(model bayes_model [, level float
 COMMENT IS 'The parameters with their posterior. '
   @parameters;
 COMMENT IS @parameters_level;
+
+-- ---- dirichlet_categorical ----
+
+CREATE FUNCTION dirichlet_categorical_fit_transition(
+  state internal, label "any" [, options jsonb [, weight float8]]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds one row.';
+CREATE FUNCTION dirichlet_categorical_fit_inverse_transition(
+  state internal, label "any" [, options jsonb [, weight float8]]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Takes one row away.';
+CREATE FUNCTION dirichlet_categorical_fit_combine(internal, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds up the counts of two workers.';
+CREATE FUNCTION dirichlet_categorical_fit_serialize(internal) RETURNS bytea
+  AS 'MODULE_PATHNAME' @strict;
+COMMENT IS 'Internal. The counts of a worker as bytes.';
+CREATE FUNCTION dirichlet_categorical_fit_deserialize(bytea, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' @strict;
+COMMENT IS 'Internal. The inverse of dirichlet_categorical_fit_serialize.';
+CREATE FUNCTION dirichlet_categorical_fit_final(state internal) RETURNS bayes_model
+  AS 'MODULE_PATHNAME' @immutable COST 100;
+COMMENT IS 'Internal. The posterior of the counts.';
+CREATE AGGREGATE dirichlet_categorical_fit(label "any" [, options jsonb [, weight float8]]) (
+  SFUNC = dirichlet_categorical_fit_transition, STYPE = internal, SSPACE = 8192,
+  FINALFUNC = dirichlet_categorical_fit_final, COMBINEFUNC = dirichlet_categorical_fit_combine,
+  SERIALFUNC = dirichlet_categorical_fit_serialize,
+  DESERIALFUNC = dirichlet_categorical_fit_deserialize, PARALLEL = SAFE,
+  MSFUNC = dirichlet_categorical_fit_transition, MSTYPE = internal, MSSPACE = 8192,
+  MINVFUNC = dirichlet_categorical_fit_inverse_transition,
+  MFINALFUNC = dirichlet_categorical_fit_final
+);
+COMMENT IS 'The posterior of the probabilities of labels, of any type, which are known by their '
+  'text: label ~ Categorical(theta), theta ~ Dirichlet(alpha) over the labels that occur and '
+  'those that the prior names. Option prior: an object with alpha, a positive number for every '
+  'label, by default 1, or an object of numbers by label. Rows that are NULL are left out and '
+  'counted; no rows give NULL. Its result can be stored, merged by rollup, and moved as a window. '
+  'Errors: 22023 invalid option or weight; 54000 more than a million labels, one longer than '
+  '10000 bytes, or more than 256 MB of them.';
+COMMENT IS 'The same with options; NULL means none.';
+COMMENT IS 'The same with weights: how many times each row counts. A row of weight 0 or NULL is '
+  'left out.';
+
+CREATE FUNCTION dirichlet_categorical_probabilities(model bayes_model [, level float8])
+  RETURNS TABLE (label text, count float8, mean float8, map float8, ml float8, lower float8,
+    upper float8)
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
+COMMENT IS 'The labels with the number of their rows and what is known of their probabilities: '
+  'posterior mean, mode (NULL if it does not exist), maximum likelihood, and the interval that '
+  'holds it with probability 0.95, between quantiles of its posterior. '
+  @conjugate_errors;
+COMMENT IS 'The same with this probability, 22023 unless 0 < level < 1.';
+CREATE FUNCTION dirichlet_categorical_mean(model bayes_model, label "any") RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'The posterior mean of the probability of a label; 0 for one that is not known. '
+  @conjugate_errors;
+CREATE FUNCTION dirichlet_categorical_log_density(model bayes_model, label "any") RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'The logarithm of the posterior predictive probability of one more label; -Infinity for '
+  'one that is not known. '
+  @conjugate_errors;
+CREATE FUNCTION dirichlet_categorical_evidence(model bayes_model) RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 100;
+COMMENT IS 'The logarithm of the probability of all rows under the prior over the known labels. '
+  @conjugate_errors;
+CREATE FUNCTION dirichlet_categorical_parameters(model bayes_model [, level float8])
+  RETURNS @parameters_table
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
+COMMENT IS 'The parameters with their posterior. '
+  @parameters;
+COMMENT IS @parameters_level;

@@ -20,12 +20,16 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
+/// log density at x = 1 - y, from whichever is smaller.
+double log_density_at(double a, double b, double x, double y) {
+  return x < y ? BetaDistribution(a, b).log_density(x) : BetaDistribution(b, a).log_density(y);
+}
+
 /// P(q <= x), or P(q > x), of q ~ Beta(a, b) on the side where it is small, by the continued
 /// fraction of DLMF 8.17.22 over a density without cancellation: unlike beta_below it keeps 14
 /// digits when a and b are in the billions.
 double beta_tail(double a, double b, double x, double y) {
-  const double front =
-      std::exp(BetaDistribution(a, b).log_density(x) + std::log(x) + std::log(y)) / a;
+  const double front = std::exp(log_density_at(a, b, x, y) + std::log(x) + std::log(y)) / a;
   if (!(front > 0)) return 0;
   constexpr double tiny = 1e-300;
   double c = 1, d = 1 - (a + b) / (a + 1) * x;
@@ -72,7 +76,7 @@ struct Probability {
   double log_density(double u) const {  // of u
     const At p = at(u);
     if (std::min(p.x, p.y) < 1e-300) return -a * log1p_exp(-u) - b * log1p_exp(u) - log_beta(a, b);
-    return BetaDistribution(a, b).log_density(p.x) + std::log(p.x) + std::log(p.y);
+    return log_density_at(a, b, p.x, p.y) + std::log(p.x) + std::log(p.y);
   }
   double below(double u) const { return below_at(a, b, u); }
   double above(double u) const { return below_at(b, a, -u); }

@@ -219,6 +219,8 @@ class BAYES_API HiddenMarkovModel final : public Model {
   };
   /// element by element
   std::vector<Category> categories() const;
+  /// The values of a categorical element, rising, as steps have them; empty for others.
+  std::vector<double> categories(int element) const;
 
   /// A sequence of `steps` observations, number `index` of the stream `seed`: take(state from 0,
   /// observation), step by step. After gibbs under one of the stored draws, else under the point

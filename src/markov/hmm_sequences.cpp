@@ -234,6 +234,12 @@ std::vector<HiddenMarkovModel::Category> HiddenMarkovModel::categories() const {
   return out;
 }
 
+std::vector<double> HiddenMarkovModel::categories(int element) const {
+  const auto *const fitted = std::get_if<ProductHmm>(&state->fitted);
+  return fitted ? categories_of(fitted->point.emissions.columns->column(element))
+                : std::vector<double>();
+}
+
 void HiddenMarkovModel::sample(
     std::uint64_t seed, std::int64_t index, std::int64_t steps,
     const std::function<void(int state, std::span<const double> x)> &take) const {

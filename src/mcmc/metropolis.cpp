@@ -74,7 +74,7 @@ class Proposals {
       for (Eigen::Index i = 0; i < size_; ++i) away(i) = x[std::size_t(i)] - mean_(i);
       mean_ += weight * away;
       covariance_ += weight * (away * away.transpose() - covariance_);
-      if (covariance_.allFinite() && (t % 10 == 0 || size_ == 1)) refactor();
+      if (size_ == 1 || t % std::max<Eigen::Index>(10, size_) == 0) refactor();
     }
     if (t == warmup - 1) {
       refactor();
@@ -84,6 +84,7 @@ class Proposals {
 
  private:
   void refactor() {
+    if (!covariance_.allFinite()) return;
     Matrix lower, wider = covariance_;
     // A chain that has not moved in some direction must be able to.
     wider.diagonal() *= 1 + 1e-9;
@@ -166,6 +167,8 @@ MetropolisRun metropolis(const LogDensity &log_density, std::span<const double> 
   const ChainPlan &plan = options.plan;
   MetropolisRun run;
   std::vector<std::vector<double>> densities(std::size_t(plan.chains));
+  // R-hat takes 80 bytes for each of these.
+  const auto every = int(1 + plan.all_stored() / 200'000);
   std::vector<double> x(dimension), proposal(dimension);
   for (int chain = 0; chain < plan.chains; ++chain) {
     Random random(options.seed, std::uint64_t(chain), 0x6d6574);
@@ -192,7 +195,7 @@ MetropolisRun metropolis(const LogDensity &log_density, std::span<const double> 
       }
       if ((step - plan.warmup + 1) % plan.thin != 0) continue;
       take({chain + 1, ++draw, x, here, double(since) / plan.thin});
-      densities[std::size_t(chain)].push_back(here);
+      if (draw % every == 0) densities[std::size_t(chain)].push_back(here);
       accepted += since;
       since = 0;
     }

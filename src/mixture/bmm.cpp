@@ -138,7 +138,7 @@ void BernoulliMixture::describe_parameters(std::optional<double> level,
   if (state->deviations) of.deviations = &*state->deviations;
   if (state->draws) {
     of.draws = &*state->draws;
-    of.sum_of_draw = dirichlet_sum(info, *state);
+    of.sum_of_draw = dirichlet_sum(info);
   }
   describe_mixture(of, ParameterTable(level, take));
 }

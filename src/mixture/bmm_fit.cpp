@@ -30,6 +30,9 @@ class BmmFit {
              {[this](int restart) { return starting_statistics(restart); },
               [this](const ProductStatistics &statistics) { return first_point(statistics); }}) {
     check_memory();
+    if (!(survey_.weight > survey_.unobserved))
+      throw Error(Errc::invalid_argument, "all elements of all rows are missing",
+                  "Nothing is known of them.");
     if (options.linear_response) require_linear_response_size(natural_size(neutral_) * k + k);
     if (!update) rows_.require_distinct_rows(k);
     run_.set_weight(survey_.weight, rows.rows());
@@ -72,6 +75,7 @@ class BmmFit {
       options.set("prior", std::move(prior));
     }
     fit_.finish(*model_, state, sums, std::move(options));
+    state.leave_out(survey_.unobserved, state.point.weights);
     return std::move(model_);
   }
 

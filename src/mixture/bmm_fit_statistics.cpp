@@ -87,7 +87,8 @@ BmmFitStatistics bmm_fit_statistics(const BernoulliMixture &model, RowSource &ro
                 "Fit statistics compare rows with what a point estimate expects.",
                 "Fit with option method \"em\".");
   BmmFitStatistics out;
-  out.observations = survey_product(rows, state.point.components.columns, control).weight;
+  const ProductSurvey survey = survey_product(rows, state.point.components.columns, control);
+  out.observations = survey.weight - survey.unobserved;
   const RowSums sums =
       local_step<SoftAllocation>(rows, control, make_scorer(state.point.components),
                                  log_weights_of(state.point.weights))
@@ -98,8 +99,9 @@ BmmFitStatistics bmm_fit_statistics(const BernoulliMixture &model, RowSource &ro
   out.aic = -2 * out.log_likelihood + 2 * parameters;
   FiniteTotals totals;
   totals.counts = state.counts;
-  totals.weight = out.observations;
+  totals.weight = survey.weight;
   totals.entropy = std::max(0.0, sums.entropy);
+  totals.leave_out(survey.unobserved, state.point.weights);
   out.entropy = totals.relative_entropy();
 
   out.possible = possible_patterns(state.columns());

@@ -13,11 +13,20 @@ double FiniteTotals::relative_entropy() const {
   return 1 - std::min(1.0, entropy / (weight * std::log(double(counts.size()))));
 }
 
-double dirichlet_sum(const ModelInfo &info, const FiniteTotals &totals) {
+void FiniteTotals::leave_out(double unobserved, const Vector &weights) {
+  if (!(unobserved > 0)) return;
+  double each = 0;
+  for (const double w : weights)
+    if (w > 0) each -= w * std::log(w);
+  weight -= unobserved;
+  entropy = std::max(0.0, entropy - unobserved * each);
+}
+
+double dirichlet_sum(const ModelInfo &info) {
   const Document *const prior = info.options.find("prior");
   const Document *const given = prior ? prior->find("alpha") : nullptr;
   const std::optional<double> alpha = given ? to_number(*given, false) : std::nullopt;
-  return alpha && *alpha > 0 ? totals.weight + info.components * *alpha
+  return alpha && *alpha > 0 ? double(info.rows) + info.components * *alpha
                              : std::numeric_limits<double>::quiet_NaN();
 }
 

@@ -102,7 +102,7 @@ void GaussianMixture::describe_parameters(std::optional<double> level,
   }
   if (fitted.draws) {
     of.draws = &*fitted.draws;
-    of.sum_of_draw = dirichlet_sum(info, *state);
+    of.sum_of_draw = dirichlet_sum(info);
   }
   describe_mixture(of, out);
 }

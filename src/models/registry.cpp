@@ -1,6 +1,7 @@
 // The families that a stored model can be of: one line each.
 #include "classification/nb.hpp"
 #include "conjugate/conjugate.hpp"
+#include "conjugate/dirichlet_categorical.hpp"
 #include "document/model.hpp"
 #include "factor/nmf.hpp"
 #include "factor/pmf.hpp"
@@ -33,6 +34,7 @@ constexpr Family families[] = {
     {"linreg", read_linreg_model},
     {"nb", read_bayes_classifier},
     {"beta_bernoulli", read_beta_bernoulli},
+    {"dirichlet_categorical", read_dirichlet_categorical},
     {"gamma_poisson", read_gamma_poisson},
     {"normal_inverse_gamma", read_normal_inverse_gamma},
 };

@@ -37,7 +37,7 @@ std::unique_ptr<Model> read_binary(Link link, const Document &document) {
   auto model = std::make_unique<BinaryRegression>(link);
   const MemberReader in(document);
   ModelInfo &info = model->info;
-  info = read_model_info(document, most_predictors, 1);
+  info = read_model_info(document, most_predictors, 1, 0);
   if (!is_method(link, info.method)) in.reject("method", "is not one of this family");
   BinaryRegression::State &state = *model->state;
   const MemberReader options = in.object("options");

@@ -166,15 +166,41 @@ struct RangePart {
   double weight = 0, positives = 0;
 };
 
-void add_range(const double *x, const BlockOfRows &block, TermRange &range) {
-  double sums[sum_lanes] = {};
-  for (int b = 0; b < block.rows; ++b) {
-    range.low = std::min(range.low, x[b]);
-    range.high = std::max(range.high, x[b]);
-    range.two_valued &= x[b] == 0 || x[b] == 1;
-    sums[b % sum_lanes] += block.weight[b] * x[b];
+/// The terms of rows past the last must be those of another row, and their weights 0.
+void add_range(const double *x, const double *weight, TermRange &range) {
+  using simd::Vector;
+  Vector low[registers], high[registers], sum[registers] = {}, other[registers] = {};
+  for (int v = 0; v < registers; ++v) low[v] = high[v] = simd::all(x[0]);
+#pragma GCC unroll 8
+  for (int v = 0; v < block_vectors; ++v) {
+    const int part = v % registers;
+    const Vector at = simd::load(x + v * lanes), product = at * (at - 1.0);
+    low[part] = -simd::max(-low[part], -at);
+    high[part] = simd::max(high[part], at);
+    other[part] = simd::max(other[part], simd::max(product, -product));
+    sum[part] = simd::madd(simd::load(weight + v * lanes), at, sum[part]);
   }
-  range.sum += simd::sum(sums);
+  double lows[sum_lanes], highs[sum_lanes], others[sum_lanes];
+  for (int v = 0; v < registers; ++v) {
+    simd::store(lows + v * lanes, low[v]);
+    simd::store(highs + v * lanes, high[v]);
+    simd::store(others + v * lanes, other[v]);
+  }
+  range.low = std::min(range.low, *std::min_element(lows, lows + sum_lanes));
+  range.high = std::max(range.high, *std::max_element(highs, highs + sum_lanes));
+  range.two_valued &= *std::max_element(others, others + sum_lanes) == 0;
+  range.sum += simd::sum(sum);
+}
+
+/// The weighted sum of ((x - centre) factor)^2 over a block.
+double sum_of_squares(const double *x, const double *weight, double centre, double factor) {
+  simd::Vector sum[registers] = {};
+#pragma GCC unroll 8
+  for (int v = 0; v < block_vectors; ++v) {
+    const simd::Vector q = (simd::load(x + v * lanes) - centre) * factor;
+    sum[v % registers] = simd::madd(simd::load(weight + v * lanes), q * q, sum[v % registers]);
+  }
+  return simd::sum(sum);
 }
 
 }  // namespace
@@ -320,7 +346,7 @@ void BinaryRows::find_scales() {
       [&](int worker, int slot, const Segment &segment, const Stop &stop) {
         RangePart &part = parts[std::size_t(slot)];
         part = {std::vector<TermRange>(p)};
-        each_block(worker, segment, stop, [&](const double *terms, const BlockOfRows &block) {
+        each_block(worker, segment, stop, [&](double *terms, const BlockOfRows &block) {
           double positives[sum_lanes] = {}, weights[sum_lanes] = {};
           for (int b = 0; b < block.rows; ++b) {
             weights[b % sum_lanes] += block.weight[b];
@@ -328,8 +354,11 @@ void BinaryRows::find_scales() {
           }
           part.weight += simd::sum(weights);
           part.positives += simd::sum(positives);
-          for (std::size_t j = 0; j < p; ++j)
-            add_range(terms + j * block_rows, block, part.terms[j]);
+          for (std::size_t j = 0; j < p; ++j) {
+            double *const x = terms + j * block_rows;
+            std::fill(x + block.rows, x + block_rows, x[0]);
+            add_range(x, block.weight, part.terms[j]);
+          }
         });
       },
       [&](int slot) {
@@ -375,16 +404,10 @@ void BinaryRows::find_scales() {
         std::vector<double> &part = slots[std::size_t(slot)];
         part.assign(p, 0.0);
         each_block(worker, segment, stop, [&](const double *terms, const BlockOfRows &block) {
-          for (std::size_t j = 0; j < p; ++j) {
-            if (reach[j] == 0) continue;
-            const double centre = scales_.centre[j], factor = 1 / reach[j];
-            double sums[sum_lanes] = {};
-            for (int b = 0; b < block_rows; ++b) {
-              const double q = (terms[j * block_rows + std::size_t(b)] - centre) * factor;
-              sums[b % sum_lanes] += block.weight[b] * (q * q);
-            }
-            part[j] += simd::sum(sums);
-          }
+          for (std::size_t j = 0; j < p; ++j)
+            if (reach[j] > 0)
+              part[j] += sum_of_squares(terms + j * block_rows, block.weight, scales_.centre[j],
+                                        1 / reach[j]);
         });
       },
       [&](int slot) {

@@ -95,13 +95,20 @@ class LinearForms {
 
  private:
   Summary normal(double location, double variance) const {
-    if (!(variance > 0)) return {0, location, location};
-    return summary_of(Marginal{Marginal::Kind::normal, 0, std::sqrt(variance), location}, level_);
+    return around(location, variance, {Marginal::Kind::normal, 0, 1}, s_.normal_quantile);
   }
   Summary student(double location, double squared_scale, double degrees) const {
+    return around(location, squared_scale, {Marginal::Kind::student, degrees, 1},
+                  s_.student_quantile);
+  }
+  /// Of a symmetric distribution, `standard` but for location and scale. Its quantile takes longer
+  /// than all else of a prediction, and is the same for all rows.
+  Summary around(double location, double squared_scale, const Marginal &standard,
+                 LevelQuantile &known) const {
     if (!(squared_scale > 0)) return {0, location, location};
-    return summary_of(
-        Marginal{Marginal::Kind::student, degrees, std::sqrt(squared_scale), location}, level_);
+    if (known.level != level_) known = {level_, standard.quantile((1 + level_) / 2)};
+    const double scale = std::sqrt(squared_scale), half = scale * known.quantile;
+    return {scale * standard.deviation(), location - half, location + half};
   }
   const LinregModel::State &s_;
   const double level_;

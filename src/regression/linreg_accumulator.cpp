@@ -63,6 +63,7 @@ std::int64_t LinregAccumulator::terms() const {
 
 void LinregAccumulator::add(double y, std::span<const double> x, double weight) {
   take(y, x, weight, 1);
+  if (waiting_ == buffered) flush();
 }
 
 bool LinregAccumulator::remove(double y, std::span<const double> x, double weight) {
@@ -73,7 +74,7 @@ bool LinregAccumulator::remove(double y, std::span<const double> x, double weigh
   }
   for (std::size_t i = 0; i < front_; ++i) peak_[i] = std::max(peak_[i], hi_[row_of_front(i) + i]);
   take(y, x, weight, -1);
-  flush();
+  flush(true);
   return still_exact();
 }
 
@@ -81,8 +82,11 @@ void LinregAccumulator::take(double y, std::span<const double> x, double weight,
   double *const right = right_.data() + std::size_t(waiting_) * stride_;
   right[one_cell] = 1;
   right[response_cell] = y;
-  for (std::size_t i = 0; i < numbers_.size(); ++i)
-    right[first_predictor_cell + i] = x[std::size_t(numbers_[i])];
+  if (labelled_.empty())
+    std::copy(x.begin(), x.end(), right + first_predictor_cell);
+  else
+    for (std::size_t i = 0; i < numbers_.size(); ++i)
+      right[first_predictor_cell + i] = x[std::size_t(numbers_[i])];
   double *const left = left_.data() + std::size_t(waiting_) * stride_;
   if (weighted_) {
     const double signed_weight = sign * weight;
@@ -91,13 +95,13 @@ void LinregAccumulator::take(double y, std::span<const double> x, double weight,
       left[i] = signed_weight * right[i];
       rest[i] = product_error(signed_weight, right[i], left[i]);
     }
-  } else {
-    for (std::size_t i = 0; i < front_; ++i) left[i] = sign * right[i];
+  } else if (sign < 0) {
+    for (std::size_t i = 0; i < front_; ++i) left[i] = -right[i];
   }
   rows_ += sign > 0 ? 1 : -1;
   ++changes_;
   if (!labelled_.empty()) take_labels(x, weight, sign);
-  if (++waiting_ == buffered) flush();
+  ++waiting_;
 }
 
 int LinregAccumulator::label_cell(int column, double code) {
@@ -146,7 +150,7 @@ void LinregAccumulator::take_labels(std::span<const double> x, double weight, do
 
 // Each sum is in a lane of its own and takes the rows in their order, so it is the same in vectors
 // of any width.
-template <bool Weighted> void LinregAccumulator::add_products() {
+template <bool Weighted> void LinregAccumulator::add_products(const double *left) {
   for (std::size_t i = 0; i < front_; ++i) {
     double *const hi = hi_.data() + row_of_front(i);
     double *const lo = lo_.data() + row_of_front(i);
@@ -156,7 +160,7 @@ template <bool Weighted> void LinregAccumulator::add_products() {
         const std::size_t row = std::size_t(r) * stride_;
         simd::Vector rest = {};
         if constexpr (Weighted) rest = simd::all(rest_[row + i]);
-        add_product<Weighted>(simd::all(left_[row + i]), rest, simd::load(&right_[row + j]), h, l);
+        add_product<Weighted>(simd::all(left[row + i]), rest, simd::load(&right_[row + j]), h, l);
       }
       renormalize(h, l);
       simd::store(hi + j, h);
@@ -165,12 +169,12 @@ template <bool Weighted> void LinregAccumulator::add_products() {
   }
 }
 
-void LinregAccumulator::flush() {
+void LinregAccumulator::flush(bool removed) {
   if (waiting_ == 0) return;
   if (weighted_)
-    add_products<true>();
+    add_products<true>(left_.data());
   else
-    add_products<false>();
+    add_products<false>(removed ? left_.data() : right_.data());
   waiting_ = 0;
 }
 

@@ -52,8 +52,9 @@ class BAYES_API LinregAccumulator {
   void take_labels(std::span<const double> x, double weight, double sign);
   int label_cell(int column, double code);
   void add_to_label(std::size_t label, double weight, double rest, const double *cells);
-  void flush();
-  template <bool Weighted> void add_products();
+  /// `removed`: the rows that wait, all of them, are taken away.
+  void flush(bool removed = false);
+  template <bool Weighted> void add_products(const double *left);
   bool still_exact();
   void check_finite(const LinregSums &sums) const;
   DoubleDouble front_sum(int i, int j) const;
@@ -73,7 +74,8 @@ class BAYES_API LinregAccumulator {
   std::size_t front_ = 0, stride_ = 0;
   /// columns of the numbers, and of the labels
   List<int> numbers_, labelled_;
-  /// [row][cell] of rows that wait: the cells, and weight x cell with its rest
+  /// [row][cell] of rows that wait: the cells; what they are multiplied with, weight x cell and its
+  /// rest, or minus the cell, unless that is the cell itself
   List<double> right_, left_, rest_;
   int waiting_ = 0;
   /// of pairs of the front: rows of the lower triangle, each in whole vectors

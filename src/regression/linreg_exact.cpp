@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/control.hpp"
 #include "base/error.hpp"
 #include "base/message.hpp"
 #include "base/special.hpp"
@@ -72,7 +73,9 @@ class ExactLinreg {
   void fill_covariance(LinregModel::State &s) {
     const WideMatrix w = factored_.inverse_factor();
     DoubleDouble spread;
+    WorkPoll poll;
     for (int i = 0; i < system_.size; ++i) {
+      poll(std::size_t(40 * (i + 1)));
       for (int j = 0; j <= i; ++j)
         s.factor.push_back(std::ldexp(w(i, j).hi, -system_.exponent[std::size_t(j)]));
       if (!system_.intercept) continue;

@@ -72,7 +72,7 @@ class LinregChain final : public ChainSampler {
     const int p = problem_.size();
     Vector z(p);
     for (double &each : z) each = random.normal();
-    if (!problem_.ard) {
+    if (problem_.in_basis) {
       const auto precision = (alpha_ * problem_.eigen.values.array() + lambda_[0]).eval();
       const Vector in_basis =
           alpha_ * problem_.moment_in_basis.array() / precision + z.array() / precision.sqrt();
@@ -80,7 +80,7 @@ class LinregChain final : public ChainSampler {
       return;
     }
     Matrix precision = alpha_ * problem_.gram, lower;
-    precision.diagonal() += lambda_;
+    for (int j = 0; j < p; ++j) precision(j, j) += lambda_[problem_.ard ? j : 0];
     if (!cholesky(precision, lower))
       throw Error(Errc::numeric, "the precision of the coefficients is not positive definite", {},
                   "Give larger prior.e, or a prior.lambda.");

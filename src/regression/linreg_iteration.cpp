@@ -33,7 +33,8 @@ Matrix precision_of(const LinregProblem &problem, double alpha, const Vector &la
               "Give a prior.lambda, or larger prior.e.");
 }
 
-Conditional conditional_of_each(const LinregProblem &problem, double alpha, const Vector &lambda) {
+Conditional conditional_by_factor(const LinregProblem &problem, double alpha,
+                                  const Vector &lambda) {
   const int p = problem.size();
   Conditional out;
   Matrix lower;
@@ -42,23 +43,24 @@ Conditional conditional_of_each(const LinregProblem &problem, double alpha, cons
   out.mean = alpha * transposed_product(w, Matrix(product(w, problem.moment)));
   out.residual_squares = problem.residual_squares_at(out.mean);
   out.log_determinant = -log_determinant(lower);
-  out.squares = out.mean.array().square();
+  out.squares = Vector::Zero(problem.lambdas());
   double explained = 0;
   for (int j = 0; j < p; ++j) {
+    const int k = problem.ard ? j : 0;
     const double variance = w.col(j).tail(p - j).squaredNorm();
-    out.squares[j] += variance;
-    explained += lambda[j] * variance;
+    out.squares[k] += out.mean[j] * out.mean[j] + variance;
+    explained += lambda[k] * variance;
   }
   out.trace = std::max(0.0, p - explained) / alpha;  // as (alpha X'X + Lambda) S = I
   return out;
 }
 
-Conditional conditional_of_all(const LinregProblem &problem, double alpha, double lambda) {
+Conditional conditional_in_basis(const LinregProblem &problem, double alpha, double lambda) {
   const auto precision = (alpha * problem.eigen.values.array() + lambda).eval();
   Conditional out;
   const Vector in_basis = alpha * problem.moment_in_basis.array() / precision;
   out.mean = product(problem.eigen.vectors, in_basis);
-  out.residual_squares = problem.residual_squares_in_basis(in_basis);
+  out.residual_squares = problem.residual_squares_at(out.mean);
   out.log_determinant = -precision.log().sum();
   out.trace = (problem.eigen.values.array() / precision).sum();
   out.squares = Vector::Constant(1, in_basis.squaredNorm() + precision.inverse().sum());
@@ -66,8 +68,8 @@ Conditional conditional_of_all(const LinregProblem &problem, double alpha, doubl
 }
 
 Conditional conditional(const LinregProblem &problem, double alpha, const Vector &lambda) {
-  return problem.ard ? conditional_of_each(problem, alpha, lambda)
-                     : conditional_of_all(problem, alpha, lambda[0]);
+  return problem.in_basis ? conditional_in_basis(problem, alpha, lambda[0])
+                          : conditional_by_factor(problem, alpha, lambda);
 }
 
 /// What alpha and lambda are given w: gamma distributions.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/control.hpp"
 #include "base/error.hpp"
 #include "base/message.hpp"
 #include "base/special.hpp"
@@ -15,8 +16,8 @@ namespace {
 constexpr double usual_coefficient = 2.5, usual_single_coefficient = 0.1;
 /// of the variance of the response: noise is not taken to be less
 constexpr double least_noise = 1e-12;
-/// Eigenvalues below this share of the largest are rounding errors.
-constexpr double least_eigenvalue = 1e-13;
+/// terms whose matrix is decomposed
+constexpr int most_in_basis = 200;
 
 WideCholesky without_prior(const LinregSystem &system) {
   return WideCholesky(system.products, system.tolerance, 1);
@@ -29,7 +30,13 @@ LeastSquares::LeastSquares(const LinregSystem &system) {
   residual_squares = std::ldexp(std::max(0.0, factored.left(0, 0).hi),
                                 2 * system.exponent[std::size_t(system.size)]);
   rank = factored.rank();
-  for (int k = 0; k < system.size; ++k) dependent.push_back(factored.dependent(k));
+  const std::vector<DoubleDouble> found = factored.solve(0);
+  for (int k = 0; k < system.size; ++k) {
+    dependent.push_back(factored.dependent(k));
+    const auto at = std::size_t(k);
+    solution.push_back(
+        std::ldexp(found[at].hi, system.exponent[std::size_t(system.size)] - system.exponent[at]));
+  }
   const double n = system.observations(), squares = system.squares(system.size);
   variance = n > 0 ? squares / n : 0;
   const double of_residuals = n > rank ? residual_squares / (n - rank) : variance;
@@ -101,35 +108,31 @@ LinregProblem::LinregProblem(const LinregSystem &of, const LeastSquares &found,
   const double of_y = std::ldexp(1, system.exponent[std::size_t(y)]) / unit;
   gram.resize(p, p);
   moment.resize(p);
+  least.resize(p);
+  WorkPoll poll;
   for (int i = 0; i < p; ++i) {
+    poll(std::size_t(8 * p));
     const int a = used[std::size_t(i)];
     for (int j = 0; j < p; ++j)
       gram(i, j) = system.products(a, used[std::size_t(j)]).hi * factor[std::size_t(i)] *
                    factor[std::size_t(j)];
     moment[i] = system.products(a, y).hi * factor[std::size_t(i)] * of_y;
+    least[i] = found.solution[std::size_t(a)] / scale[i];
   }
   residual_squares = found.residual_squares / (unit * unit);
-  eigen = symmetric_eigen(gram);
-  moment_in_basis = transposed_product(eigen.vectors, moment);
-  least_in_basis = Vector::Zero(p);
-  const double most = p > 0 ? eigen.values[p - 1] : 0;
-  for (int i = 0; i < p; ++i) {
-    if (eigen.values[i] > least_eigenvalue * most)
-      least_in_basis[i] = moment_in_basis[i] / eigen.values[i];
-    else
-      eigen.values[i] = moment_in_basis[i] = 0;
+  in_basis = !ard && p <= most_in_basis;
+  if (in_basis) {
+    eigen = symmetric_eigen(gram);
+    eigen.values = eigen.values.cwiseMax(0.0);
+    moment_in_basis = transposed_product(eigen.vectors, moment);
   }
-  least = product(eigen.vectors, least_in_basis);
   log_constant = -observations / 2 * log_two_pi - observations * std::log(unit) -
                  (system.intercept ? std::log(system.weight) / 2 : 0);
 }
 
 double LinregProblem::residual_squares_at(const Vector &v) const {
-  return residual_squares_in_basis(transposed_product(eigen.vectors, v));
-}
-
-double LinregProblem::residual_squares_in_basis(const Vector &v) const {
-  return residual_squares + (eigen.values.array() * (v - least_in_basis).array().square()).sum();
+  const Vector off = v - least;
+  return residual_squares + std::max(0.0, off.dot(product(gram, off)));
 }
 
 double LinregProblem::log_likelihood(double squares, double alpha) const {

@@ -25,6 +25,8 @@ struct LeastSquares {
   double residual_squares;
   int rank;
   std::vector<bool> dependent;
+  /// the coefficients, in their own units; 0 of dependent terms
+  std::vector<double> solution;
   /// of the noise: by the residuals if there are enough rows, else that of the response
   double noise_variance;
   /// of the response
@@ -52,13 +54,16 @@ struct LinregProblem {
   GammaPosterior noise_prior, lambda_prior;
   double unit = 1, lambda_unit = 1;
   Vector scale;
-  /// X'X and X'y, and what they are in the basis of the eigenvectors of X'X
+  /// X'X and X'y
   Matrix gram;
   Vector moment;
+  /// With one lambda and few terms: the eigenvectors of X'X, and X'y in their basis. A larger
+  /// matrix would take longer than a cancel may wait.
+  bool in_basis = false;
   SymmetricEigen eigen;
   Vector moment_in_basis;
-  /// the v of least squares, of smallest norm; also in the basis
-  Vector least, least_in_basis;
+  /// the v of least squares, and its squared residuals
+  Vector least;
   double residual_squares;
   /// how many numbers the noise is known from
   double observations;
@@ -72,9 +77,6 @@ struct LinregProblem {
 
   /// The sum of squared residuals at v.
   double residual_squares_at(const Vector &v) const;
-  /// The same for v in the basis.
-  double residual_squares_in_basis(const Vector &v) const;
-
   /// log p(y | v, alpha), with the intercept integrated out.
   double log_likelihood(double residual_squares, double alpha) const;
   /// What turns a density of v into one of w, of alpha and of lambda: to be added to its log.

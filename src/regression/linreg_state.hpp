@@ -12,6 +12,11 @@ struct GammaPosterior {
   double shape = 0, rate = 0;
 };
 
+/// The quantile (1 + level) / 2 of a standard distribution.
+struct LevelQuantile {
+  double level = 0, quantile = 0;
+};
+
 /// Terms are those besides the intercept.
 struct LinregModel::State {
   RegressionTerms terms;
@@ -37,6 +42,9 @@ struct LinregModel::State {
   std::vector<GammaPosterior> lambda;
   /// [draw][term], and of each draw alpha and lambda's mean
   std::vector<double> drawn, drawn_alpha;
+
+  /// those that were asked for last
+  mutable LevelQuantile normal_quantile, student_quantile;
 
   std::size_t size() const { return coefficients.size(); }
   std::size_t draws() const { return drawn_alpha.size(); }

@@ -213,11 +213,12 @@ LinregSums LinregSums::read(const Document &document) {
   for (std::size_t k = 0; k < out.hi_.size(); ++k)
     if (out.hi_[k] + out.lo_[k] != out.hi_[k])
       in.reject("rests", "must be the rests of sums that are rounded to doubles");
+  // Squares may have underflowed.
+  const auto root = [&out](int i) { return std::sqrt(out.at(i, i).hi + 1e-300); };
   for (int i = 0; i < out.cells(); ++i) {
     if (!(out.at(i, i).hi >= 0)) in.reject("sums", "must have squares that are not negative");
     for (int j = 0; j < i; ++j)
-      if (std::fabs(out.at(i, j).hi) >
-          (1 + 1e-9) * std::sqrt(out.at(i, i).hi) * std::sqrt(out.at(j, j).hi))
+      if (std::fabs(out.at(i, j).hi) > (1 + 1e-9) * root(i) * root(j))
         in.reject("sums", "must be sums of products: one is larger than its squares allow");
   }
   if (out.rows > 0 && !(out.weight() > 0)) in.reject("sums", "must have a positive weight");

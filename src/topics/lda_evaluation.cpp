@@ -9,6 +9,7 @@
 #include "base/message.hpp"
 #include "base/random.hpp"
 #include "base/special.hpp"
+#include "document/members.hpp"
 
 namespace bayes {
 namespace {
@@ -236,6 +237,19 @@ HeldOut score_left_to_right(const DocumentTerms &whole, std::span<const std::uin
                           document.counts[i]),
                   "It draws a topic for every token.", "Use document completion.");
   HeldOut out{1, document.tokens(), 0};
+  // Particles are copied when they are chosen anew, and grow by doubling.
+  const double bytes =
+      3.0 * options.particles * (4 * out.tokens + 8 * double(draws[0].alpha.size()));
+  if (bytes > options.memory)
+    throw Error(Errc::too_large,
+                message("a document has {} tokens, too many for the left-to-right estimator",
+                        describe_number(out.tokens)),
+                message("{} particles hold a topic for every token, about {} MB, but the limit is "
+                        "{} MB: maintenance_work_mem, or 1 GB if that is more, for each thread its "
+                        "part.",
+                        options.particles, describe_number(std::floor(bytes / 1048576)),
+                        describe_number(std::floor(options.memory / 1048576))),
+                "Use document completion, or fewer particles.");
   // Other documents, other random numbers.
   std::uint64_t name = 0;
   for (std::size_t i = 0; i < document.size(); ++i)

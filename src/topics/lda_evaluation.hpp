@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -92,10 +93,13 @@ BAYES_API HeldOut score_completion(
 /// count.
 ///
 /// `seed` names the random numbers; a document's are the same whenever they are asked for.
-/// Counts are whole numbers: Error(invalid_argument) otherwise. Polls.
+/// Counts are whole numbers: Error(invalid_argument) otherwise. Every particle holds the topic of
+/// every token: Error(too_large) if that would be more than the memory allowed. Polls.
 struct LeftToRight {
   int particles = 20;
   std::uint64_t seed = 1;
+  /// bytes that a document may take
+  double memory = std::numeric_limits<double>::infinity();
 };
 BAYES_API HeldOut score_left_to_right(const DocumentTerms &document,
                                       std::span<const std::uint64_t> hashes,

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/message.hpp"
+#include "document/members.hpp"
 #include "mcmc/stored_draws.hpp"
 #include "topics/topic_matching.hpp"
 #include "topics/topic_samplers.hpp"
@@ -38,9 +39,16 @@ void require_tokens(const Corpus &corpus, const LdaOptions &options, double numb
     throw Error(Errc::invalid_argument,
                 "method " + options.method + " takes whole counts only, but some are fractions",
                 "It draws a topic for every token.", "Use method vi, em, svi or cvb0.");
+  constexpr double most_tokens = 0x1p31 - 1;
+  if (totals.tokens > most_tokens)
+    throw Error(
+        Errc::too_large,
+        message("the documents have {} tokens, but method {} takes at most {}",
+                describe_number(totals.tokens), options.method, describe_number(most_tokens)),
+        "It keeps the topic of every token.", "Use method svi or vi.");
   // Two bytes a token, and what the index of documents takes.
   const double bytes = 2 * totals.tokens + 9 * double(totals.documents) + 16 * totals.most_tokens;
-  if (bytes > std::max(control.row_memory, 64e6) || totals.tokens >= 0x1p31)
+  if (bytes > std::max(control.row_memory, 64e6))
     throw Error(Errc::too_large,
                 message("method {} keeps the topic of every token, which for {} tokens do not fit "
                         "into maintenance_work_mem",

@@ -54,6 +54,28 @@ BOOST_AUTO_TEST_CASE(stochastic_steps_of_size_one_on_all_rows_are_those_of_vi) {
              batch->info.objective - 1e-3 * std::abs(batch->info.objective));
 }
 
+BOOST_AUTO_TEST_CASE(rows_in_which_nothing_is_observed_are_no_observations) {
+  Matrix some = mixed_rows(120, 45);
+  for (int i = 0; i < 120; i += 5) some(i, i / 5 % 4) = hole;
+  Matrix more(135, 4);
+  more << Matrix::Constant(15, 4, hole), some;
+  Vector w(135), v(120);
+  for (int i = 0; i < 135; ++i) w(i) = 1 + i % 3 * 0.5;
+  v = w.tail(120);
+  const Options options = support::with(
+      mixed, {{"method", "em"}, {"missing", "marginalize"}, {"tol", 1e-14}, {"max_iter", 20000}});
+  const Fitted without = fitted(some, 2, options, v),
+               with = fitted(more, 2, options, w, without.get());
+  BOOST_TEST(distance(without->observations(), v.sum()) < 1e-12);
+  BOOST_TEST(distance(with->observations(), v.sum()) < 1e-12);
+  BOOST_TEST(distance(with->bic(), without->bic()) < 1e-8);
+  BOOST_TEST(distance(with->icl(), without->icl()) < 1e-5);
+  BOOST_TEST(std::abs(with->relative_entropy() - without->relative_entropy()) < 1e-5);
+  BOOST_TEST(without->relative_entropy() < 0.99);
+  BOOST_TEST(with->info.rows == 135);
+  BOOST_CHECK_THROW(fitted(Matrix::Constant(9, 4, hole), 1, options), bayes::Error);
+}
+
 BOOST_AUTO_TEST_CASE(missing_values_are_integrated_out) {
   const Matrix x = binary_rows(100, 5, 41), y = mixed_rows(100, 42);
   for (const auto &[rows, extra] : {std::pair(x, Options{}), std::pair(y, mixed)})

@@ -1,5 +1,5 @@
 // Profiles of components, against sums over all rows.
-#include "mixture/profile.hpp"
+#include "data/profile.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>

@@ -260,6 +260,22 @@ BOOST_AUTO_TEST_CASE(left_to_right_takes_whole_counts) {
       });
 }
 
+BOOST_AUTO_TEST_CASE(left_to_right_takes_the_memory_that_there_is) {
+  const Scoring scoring(random_topics(8, 2, 1), {1, 1});
+  const Document document{{0, 3}, {1e9, 3e9}};
+  BOOST_CHECK_EXCEPTION(left_to_right(document.all(), {scoring}, {.memory = 1e9}), Error,
+                        [](const Error &e) {
+                          return e.code() == Errc::too_large &&
+                                 std::string(e.what()) ==
+                                     "a document has 4000000000 tokens, too many for the "
+                                     "left-to-right estimator" &&
+                                 e.detail().find("about 915527 MB") != std::string::npos;
+                        });
+  const Document small{{0, 3}, {10, 30}};
+  BOOST_TEST(left_to_right(small.all(), {scoring}, {.memory = 1.1e4}).tokens == 40);
+  BOOST_CHECK_THROW(left_to_right(small.all(), {scoring}, {.memory = 1e4}), Error);
+}
+
 BOOST_AUTO_TEST_CASE(coherence_by_hand) {
   // Four documents; terms 0 and 1 together in two, 0 and 2 in one, 1 and 2 in none.
   const std::vector<Document> documents = {

@@ -19,6 +19,8 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "classification/nb.hpp"
+#include "conjugate/conjugate.hpp"
+#include "conjugate/dirichlet_categorical.hpp"
 #include "document/document.hpp"
 #include "document/model.hpp"
 #include "factor/nmf.hpp"
@@ -86,10 +88,18 @@ void use(const Model &model) {
     use_topics(*lda);
   } else if (const auto *nmf = dynamic_cast<const bayes::NmfModel *>(&model)) {
     use_factors(*nmf);
+  } else if (const auto *linreg = dynamic_cast<const bayes::LinregModel *>(&model)) {
+    use_regression(*linreg);
   } else if (const auto *pmf = dynamic_cast<const bayes::PmfModel *>(&model)) {
     use_ratings(*pmf);
   } else if (const auto *nb = dynamic_cast<const bayes::BayesClassifier *>(&model)) {
     use_classes(*nb);
+  } else if (const auto *sums = dynamic_cast<const bayes::ConjugateModel *>(&model)) {
+    use_conjugate(*sums);
+  } else if (const auto *labels = dynamic_cast<const bayes::DirichletCategorical *>(&model)) {
+    use_labels(*labels);
+  } else if (const auto *binary = dynamic_cast<const bayes::BinaryRegression *>(&model)) {
+    use_binary(*binary);
   } else if (!dynamic_cast<const Bare *>(&model)) {
     fail("a model that this fuzzer does not use");
   }

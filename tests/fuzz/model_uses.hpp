@@ -13,6 +13,8 @@
 
 #include "base/error.hpp"
 #include "classification/nb.hpp"
+#include "conjugate/conjugate.hpp"
+#include "conjugate/dirichlet_categorical.hpp"
 #include "data/rows.hpp"
 #include "data/sequences.hpp"
 #include "factor/nmf.hpp"
@@ -21,6 +23,8 @@
 #include "mixture/bmm.hpp"
 #include "mixture/dpmm.hpp"
 #include "mixture/gmm.hpp"
+#include "regression/binary_regression.hpp"
+#include "regression/linreg.hpp"
 #include "topics/lda.hpp"
 
 namespace model_uses {
@@ -38,6 +42,19 @@ template <class Ask> void attempt(Ask ask) {
     ask();
   } catch (const Error &error) {
     if (error.code() == bayes::Errc::internal) fail("an accepted model has an internal error");
+  }
+}
+
+inline void use_binary(const bayes::BinaryRegression &model) {
+  attempt([&] {
+    model.coefficients(0.9, [](const bayes::Coefficient &c) {
+      if (c.term->empty()) fail("a coefficient without a name");
+    });
+  });
+  for (const double value : {0.0, 1.5, -1e150}) {
+    const std::vector<double> row(std::size_t(model.info.dimension), value);
+    attempt([&] { model.probability(row); });
+    attempt([&] { model.predict(row, 0.9); });
   }
 }
 
@@ -154,6 +171,13 @@ inline void use_classes(const bayes::BayesClassifier &model) {
   });
 }
 
+inline void use_regression(const bayes::LinregModel &model) {
+  attempt([&] { model.coefficients(0.9, [](const bayes::Coefficient &) {}); });
+  attempt([&] { model.noise_variance(0.5); });
+  const std::vector<double> row(std::size_t(model.info.dimension), 0.0);
+  attempt([&] { model.predict(row, 0.9); });
+}
+
 inline void use_factors(const bayes::NmfModel &model) {
   const auto last = [&](bayes::Side side) { return std::int32_t(model.keys(side).size()) - 1; };
   for (const std::int32_t row : {-1, last(bayes::Side::row)})
@@ -169,6 +193,29 @@ inline void use_factors(const bayes::NmfModel &model) {
     attempt([&] { model.transform(side, {}); });
     attempt([&] { model.transform(side, {{&of_other, 1}, {&number, 1}}); });
   }
+}
+
+inline void use_conjugate(const bayes::ConjugateModel &model) {
+  attempt([&] { model.describe_parameters(0.9, [](const bayes::Parameter &) {}); });
+  attempt([&] { model.posterior_mode(); });
+  attempt([&] { model.log_predictive(1, 2); });
+  attempt([&] {
+    const double p = bayes::probability_greater(model, model);
+    if (p < 0 || p > 1) fail("a probability is none");
+  });
+  attempt([&] { bayes::expected_loss(model, model); });
+  if (model.kind() != bayes::ConjugateKind::normal_inverse_gamma)
+    attempt([&] { bayes::expected_lift(model, model); });
+  const std::unique_ptr<bayes::Model> copy = bayes::Model::from_bytes(model.to_bytes());
+  attempt([&] { copy->merge(model); });
+}
+
+inline void use_labels(const bayes::DirichletCategorical &model) {
+  attempt([&] { model.describe_parameters(0.9, [](const bayes::Parameter &) {}); });
+  for (const auto &label : model.labels()) attempt([&] { model.posterior_mode(label); });
+  attempt([&] { model.log_predictive("a"); });
+  const std::unique_ptr<bayes::Model> copy = bayes::Model::from_bytes(model.to_bytes());
+  attempt([&] { copy->merge(model); });
 }
 
 }  // namespace model_uses

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <memory_resource>
 #include <string>
 #include <utility>
 #include <variant>
@@ -12,6 +13,8 @@
 #include "base/control.hpp"
 #include "base/random.hpp"
 #include "classification/nb.hpp"
+#include "conjugate/conjugate.hpp"
+#include "conjugate/dirichlet_categorical.hpp"
 #include "data/corpus.hpp"
 #include "data/rows.hpp"
 #include "data/sequences.hpp"
@@ -24,6 +27,9 @@
 #include "mixture/bmm.hpp"
 #include "mixture/dpmm.hpp"
 #include "mixture/gmm.hpp"
+#include "regression/binary_regression.hpp"
+#include "regression/linreg.hpp"
+#include "regression/linreg_accumulator.hpp"
 #include "topics/lda.hpp"
 
 namespace valid_models {
@@ -60,7 +66,10 @@ class Fits {
     markov();
     topics_and_weights();
     ratings();
+    binary_regressions();
     classes();
+    conjugate();
+    regressions();
   }
   std::vector<Document> documents;
 
@@ -93,6 +102,23 @@ class Fits {
         3,
         {1, -2.5, 2, -3, 1, std::numeric_limits<double>::quiet_NaN(), 2, -2, 3, -1.5, 2, -4}};
     add(bare);
+  }
+
+  void conjugate() {
+    using bayes::ConjugateKind;
+    for (const auto kind : {ConjugateKind::beta_bernoulli, ConjugateKind::gamma_poisson,
+                            ConjugateKind::normal_inverse_gamma}) {
+      bayes::ConjugateSums sums;
+      for (int i = 0; i < 7; ++i) sums.add(kind, i % 2 + (i % 3) / 3, 0.1 + i, 1);
+      add(bayes::ConjugateModel(kind, bayes::read_conjugate_prior(kind, Document()), sums));
+      add(bayes::ConjugateModel(kind, {2, 3, 4, 5}, sums));
+    }
+    bayes::LabelSums sums;
+    for (const char *label : {"a", "b", "a", "NaN", ""}) sums.add(label, 1.5, 1);
+    bayes::DirichletPrior prior;
+    add(bayes::DirichletCategorical(prior, sums));
+    prior.by_label = {{"a", 0.5}, {"z", 3}};
+    add(bayes::DirichletCategorical(prior, sums));
   }
 
   void normals() {
@@ -257,6 +283,23 @@ class Fits {
     }
   }
 
+  void binary_regressions() {
+    bayes::MemoryRows rows({3, false});
+    for (int i = 0; i < 12; ++i) {
+      const double row[] = {double(i % 2), random.normal(), double(i % 3)};
+      rows.append(row);
+    }
+    const bayes::RowColumns columns = {
+        {"size", bayes::ValueKind::number},
+        {"colour", bayes::ValueKind::label, {"blue", "green", "red"}}};
+    const Document plain = Document::object();
+    add(*bayes::binary_fit(bayes::Link::logit, rows, columns, plain, control));
+    for (const char *const method : {"laplace", "em", "vi"})
+      add(*bayes::binary_fit(bayes::Link::probit, rows, {},
+                             Document::object().set("method", method).set("max_iter", 9), control));
+    add(*bayes::binary_fit(bayes::Link::probit, rows, columns, chains("gibbs"), control));
+  }
+
   /// Rows of a column of every family, of numbers together, and of named features.
   void classes() {
     for (const bool full : {false, true}) {
@@ -294,6 +337,30 @@ class Fits {
       rows.add(i % 2, words, 1.5, i);
     }
     add(*bayes::nb_fit(bayes::NbPart(rows, {"y", "x"}, names), {}, nullptr));
+  }
+
+  static Document regression_options(const std::string &method) {
+    if (method == "gibbs") return chains("gibbs");
+    Document out = Document::object().set("method", method);
+    return method == "exact" ? out : out.set("max_iter", 5);
+  }
+
+  void regressions() {
+    for (const bool labels : {false, true}) {
+      bayes::RowColumns columns;
+      if (labels) columns = {{"a"}, {"b", bayes::ValueKind::label, {"p", "q", "r"}}};
+      bayes::LinregAccumulator rows(std::pmr::get_default_resource());
+      rows.begin(columns, 2, false);
+      for (int i = 0; i < 9; ++i)
+        rows.add(i * i % 5, std::vector<double>{i * 0.5, double(i % 3)}, 1);
+      const bayes::LinregSums sums = rows.sums(columns);
+      for (const char *const method : {"exact", "em", "laplace", "vi", "gibbs"}) {
+        bayes::LinregWarnings warnings;
+        add(*bayes::linreg_fit(sums, regression_options(method), control, warnings));
+      }
+      bayes::LinregWarnings warnings;
+      add(*bayes::linreg_fit(sums, Document::object().set("noise_variance", 2), control, warnings));
+    }
   }
 
   bayes::Random random{5};

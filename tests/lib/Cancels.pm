@@ -49,6 +49,9 @@ CREATE TABLE factors AS SELECT nmf_fit(r, c, v, 20, '{"max_iter": 1, "tol": 1e6}
   (SELECT jsonb_object_agg(i, i % 3) FROM generate_series(0, 30010) AS i) AS tall FROM cells;
 CREATE TABLE ratings AS SELECT pmf_fit(r, c, v, 16, '{"draws": 8, "repeated": "last"}') AS model
 FROM cells;
+CREATE FUNCTION parabola(x float8[]) RETURNS float8 IMMUTABLE RETURN -(x[1] * x[1]);
+CREATE FUNCTION endless_density(x float8[]) RETURNS float8 LANGUAGE plpgsql AS
+  $$BEGIN LOOP NULL; END LOOP; END$$;
 CREATE TABLE classifiers AS SELECT words, columns
 FROM (SELECT nb_fit(i, words) AS words FROM volumes, generate_series(1, 40) AS i) AS w,
   (SELECT nb_fit(i, ARRAY(SELECT sin(i * j) FROM generate_series(1, 200) AS j)) AS columns
@@ -240,7 +243,9 @@ our %kinds = (
     'hmm paths, a long sequence'
         => "SELECT count(*) FROM chains, series, hmm_paths(model, x[1:50000], 300)",
     (map { ("lda $_" => "SELECT lda_fit(words, 20, '{\"method\": \"$_\", $endless}')
-          FROM documents") } qw(vi svi em)),
+          FROM documents") } qw(vi svi em cvb0)),
+    'lda, beside a start' => "SELECT lda_fit(words, (SELECT model FROM topics), '{$endless}')
+          FROM documents",
     (map { ("lda $_" => "SELECT lda_fit(words, 20, '{\"method\": \"$_\", $sampling}')
           FROM documents") } qw(gibbs collapsed)),
     'lda, many topics' => "SELECT lda_fit(words, 500, '{$endless}') FROM documents",
@@ -273,13 +278,21 @@ our %kinds = (
     'lda relevance' => "SELECT count(*) FROM topics, generate_series(1, 1000000),
           lda_relevance(model, 0.5)",
     (map { ("lda $_, a large document" => "SELECT lda_fit(words, 300,
-          '{\"method\": \"$_\", $endless}') FROM volumes") } qw(vi em)),
-    'lda gibbs, a large document' => "SELECT lda_fit(words, 300, '{\"method\": \"gibbs\",
-          $sampling}') FROM volumes",
+          '{\"method\": \"$_\", $endless}') FROM volumes") } qw(vi svi em cvb0)),
+    (map { ("lda $_, a large document" => "SELECT lda_fit(words, 300, '{\"method\": \"$_\",
+          $sampling}') FROM volumes") } qw(gibbs collapsed)),
     'lda proportions of a large document' => "SELECT count(lda_proportions(model, words))
           FROM shelves, volumes, generate_series(1, 100)",
     'lda perplexity of a large document' => "SELECT lda_perplexity(model, words)
           FROM shelves, volumes, generate_series(1, 100)",
+    'lda perplexity of a large document, left to right' => "SELECT lda_perplexity(model, words,
+          '{\"method\": \"left-to-right\", \"particles\": 1000}') FROM shelves, volumes",
+    'lda coherence of a large document' => "SELECT count(*) FROM shelves,
+          lda_coherence('SELECT words FROM volumes, generate_series(1, 1000)', model)",
+    'lda similarity of large documents' => "SELECT count(lda_similarity(model, words, words))
+          FROM shelves, volumes, generate_series(1, 100)",
+    'lda typical documents, large ones' => "SELECT count(*) FROM shelves,
+          lda_typical_documents('SELECT 1, words FROM volumes, generate_series(1, 100)', model)",
     'lda typical documents' => "SELECT count(*) FROM topics,
           lda_typical_documents('SELECT id, words FROM documents, generate_series(1, 5)', model)",
     (map { ("nmf $_" => "SELECT nmf_fit(r, c, v, 20, '{\"method\": \"$_\", $endless}')
@@ -344,6 +357,23 @@ our %kinds = (
           pmf_recommend(model, c, 1000000, true)",
     'pmf similarities' => "SELECT count(*) FROM ratings, cells,
           pmf_similar(model, r, 1000000, 'row')",
+    'mh_sample' => "SELECT count(*) FROM mh_sample('parabola(float8[])', '{0}',
+          '{\"draws\": 100000000, \"thin\": 1000}')",
+    'mh_sample of an endless density'
+        => "SELECT count(*) FROM mh_sample('endless_density(float8[])', '{0}')",
+    'draws' => "SELECT count(*) FROM generate_series(1, 1000) AS i,
+          student_draws(1000000, 3, 0, 1, i)",
+    'labels' => "SELECT dirichlet_categorical_fit(id * i) FROM rows, generate_series(1, 1000) AS i",
+    'comparisons of posteriors' => "SELECT sum(beta_bernoulli_greater(a, a)) FROM (SELECT
+          beta_bernoulli_fit(i % 2 = 0, '{\"prior\": {\"a\": 1e11, \"b\": 1e11}}') AS a
+          FROM generate_series(1, 9) AS i) AS f, generate_series(1, 10000)",
+    'logreg, many terms' => "SELECT logreg_fit(i % 3 = 0, ARRAY(SELECT sin(i * j) FROM
+          generate_series(1, 600) AS j), '{\"max_iter\": 1000000, \"tol\": 0}')
+          FROM generate_series(1, 3000) AS i, generate_series(1, 10)",
+    'probit by em' => "SELECT probit_fit(id % 9 = 0, x, '{\"method\": \"em\",
+          \"max_iter\": 1000000, \"tol\": 0}') FROM cloud, generate_series(1, 100)",
+    'probit by gibbs' => "SELECT probit_fit(id % 9 = 0, x, '{\"method\": \"gibbs\",
+          $sampling}') FROM cloud",
     'reading a model from text' => "SELECT count(model::bayes_model) FROM texts,
           generate_series(1, 1000)",
     'reading a model from jsonb' => "SELECT count(model::jsonb::bayes_model) FROM texts,

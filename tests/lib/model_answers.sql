@@ -16,6 +16,12 @@ BEGIN
          || ARRAY(SELECT mean FROM pmf_recommend($1, s, 100))
          || ARRAY(SELECT mean FROM pmf_recommend($1, ''unheard'', 2, true))
          || ARRAY(SELECT similarity FROM pmf_similar($1, s, 2, ''row''))'
+    WHEN 'linreg' THEN
+      'SELECT ARRAY(SELECT unnest(ARRAY[p.mean, p.sd, upper, coalesce(mean_lower, 0)])
+           FROM linreg_predict($1, s, 0.8) AS p)
+         || ARRAY(SELECT coalesce(x, 0) FROM linreg_coefficients($1) AS c,
+             unnest(ARRAY[c.mean, c.sd, lower]) AS x)
+         || ARRAY(SELECT coalesce(n.mean, 0) + upper FROM linreg_noise($1, 0.5) AS n)'
     WHEN 'nb' THEN
       'SELECT nb_log_density($1, s)
          || ARRAY(SELECT probability FROM nb_probabilities($1, s) ORDER BY label COLLATE "C")
@@ -25,6 +31,14 @@ BEGIN
          nmf_factors($1) AS c, nmf_predict($1, r.key, c.key)
          WHERE r.side = ''row'' AND c.side = ''column'' AND r.factor = 1 AND c.factor = 1
          ORDER BY r.key COLLATE "C", c.key COLLATE "C" LIMIT 4)'
+    WHEN 'dirichlet_categorical' THEN
+      'SELECT ARRAY[dirichlet_categorical_evidence($1), dirichlet_categorical_log_density($1, s)]
+         || ARRAY(SELECT unnest(ARRAY[count, mean, map, ml, lower, upper])
+                  FROM dirichlet_categorical_probabilities($1))'
+    WHEN (CASE WHEN family ~ '^(beta_b|gamma_p|normal_i)' THEN family END) THEN
+      'SELECT ARRAY[%1$s_evidence($1), %1$s_log_density($1, s), %1$s_mean($1), %1$s_map($1),
+         %1$s_ml($1)] || ARRAY(SELECT unnest(ARRAY[value, sd, lower, upper])
+                               FROM %1$s_parameters($1))'
     ELSE
       'SELECT ARRAY[%1$s_predict($1, s), %1$s_log_density($1, s)] || %1$s_probabilities($1, s)' END
     || ' FROM (SELECT %2$L::%3$s AS s) AS given', family, x, type)

@@ -53,6 +53,11 @@ INSERT INTO asked VALUES
    $$SELECT nmf_transform_sd(%1$s, '{"3": 2, "7": 1, "10": 4}'::jsonb)$$),
   ('nmf', NULL, 'columns', $$SELECT nmf_transform(%1$s, '{"3": 2, "7": 1, "10": 4}'::jsonb,
      'column')$$),
+  ('linreg', NULL, 'coefficients', 'SELECT * FROM linreg_coefficients(%1$s)'),
+  ('linreg', NULL, 'noise', 'SELECT * FROM linreg_noise(%1$s, 0.5)'),
+  ('linreg', NULL, 'scores',
+   'SELECT p.* FROM (SELECT x FROM %2$s WHERE id %% 23 = 1 ORDER BY id LIMIT 5) AS r,
+      linreg_predict(%1$s, x[2:]) AS p'),
   ('pmf', NULL, 'scores',
    'SELECT p.*, n.* FROM (SELECT * FROM %2$s WHERE id %% 23 = 1 ORDER BY id LIMIT 5) AS r,
       pmf_predict(%1$s, r, c) AS p, pmf_predict(%1$s, r, 0) AS n'),
@@ -63,7 +68,9 @@ INSERT INTO asked VALUES
   ('nb', NULL, 'scores',
    'SELECT nb_predict(%1$s, x), nb_log_density(%1$s, x),
            (SELECT array_agg(p) FROM nb_probabilities(%1$s, x) AS p)
-    FROM (SELECT x FROM %2$s WHERE id %% 23 = 1 ORDER BY id LIMIT 5) AS r');
+    FROM (SELECT x FROM %2$s WHERE id %% 23 = 1 ORDER BY id LIMIT 5) AS r'),
+  ('logreg', NULL, 'coefficients', 'SELECT * FROM logreg_coefficients(%1$s)'),
+  ('probit', NULL, 'coefficients', 'SELECT * FROM probit_coefficients(%1$s)');
 INSERT INTO asked
 SELECT family, NULL, 'scores', format(
   'SELECT %1$s_predict(%%1$s, x), %1$s_probabilities(%%1$s, x), %1$s_log_density(%%1$s, x)

@@ -11,6 +11,8 @@ SELECT results_eq($$
   FROM interface
   WHERE proname !~ '^(hmm|lda|nmf|pmf|linreg|logreg|probit|nb)_|^rollup$|^bmm_fit_stat'
     AND proname !~ '_(parameters|profile)$|^bayes_(match|comp)'
+    AND proname !~ '_(pdf|cdf|quantile)$|^(beta|gamma|dirichlet|normal)_|^mh_'
+    AND (proname !~ '_draws$' OR proname ~ '^(bayes|dpmm)_')
     AND arguments !~ '^x (record|double precision|boolean)(,|$)' -- own files; other forms of rows
   ORDER BY signature COLLATE "C"$$, $$VALUES
   ('bayes_columns(bayes_model)', 'function', 'model bayes_model',
@@ -247,7 +249,7 @@ SELECT results_eq($$
     'safe')$$, 'the functions that users call');
 SELECT set_eq($$
   SELECT proname, kind, arguments, result, volatility, strict, parallel FROM interface
-  WHERE arguments ~ '^x (record|double precision|boolean)(,|$)'$$, $$
+  WHERE arguments ~ '^x (record|double precision|boolean)(,|$)' AND proname ~ '^[a-z]*mm_'$$, $$
   SELECT proname, kind,
     regexp_replace(arguments, '^x (anyarray|double precision\[\])', 'x ' || form), result,
     volatility, strict, parallel
@@ -273,6 +275,8 @@ SELECT never($$SELECT signature, a.aggtransspace
       signature = 'rollup(bayes_model)' THEN 32768
     WHEN proname ~ '^linreg' OR signature = 'rollup(linreg_stats)' THEN 16384
     WHEN proname ~ '^nb_' THEN 65536
+    WHEN proname = 'dirichlet_categorical_fit' THEN 8192
+    WHEN proname ~ '^(beta|gamma|normal)_' THEN 256
     ELSE 64 * 1024 * 1024 END AS wrong FROM functions f
   JOIN pg_aggregate a ON a.aggfnoid = f.oid$$, 'and tells the planner how large its state is');
 -- Documents and cells are sorted once.

@@ -1,6 +1,6 @@
 -- Logistic and probit regression from SQL: the interface, rows of every kind, coefficients against
 -- published ones, predictions, missing values, plans, and errors.
-SELECT plan(50);
+SELECT plan(53);
 \ir ../lib/checks.sql
 \ir ../lib/interface.sql
 SET client_min_messages = error;
@@ -140,6 +140,13 @@ SELECT ok(abs(mean - ln(4)) < 0.01 AND term = '(intercept)' AND parameters = 1,
   'without a column that varies')
 FROM (SELECT logreg_fit(i % 5 > 0, 0.0) AS m FROM t) AS f, logreg_coefficients(m), bayes_info(m)
 LIMIT 1;
+SELECT ok(abs(p - 0.8) < 0.001, 'without a column')
+FROM (SELECT logreg_fit(i % 5 > 0, '{}'::float8[]) AS m FROM t) AS f,
+  logreg_probability(m, '{}'::float8[]) AS p;
+SELECT throws_ok($$SELECT logreg_fit(y, CASE WHEN i = 9 THEN ARRAY[a] ELSE '{}' END) FROM t$$,
+  '2202E', NULL, 'but then in no row');
+SELECT throws_ok($$SELECT logreg_fit(y, CASE WHEN i = 9 THEN '{}' ELSE ARRAY[a] END) FROM t$$,
+  '2202E', NULL, 'or in every row');
 SELECT is(count(*), 2::bigint, 'without an intercept')
 FROM (SELECT logreg_fit(y, ARRAY[a, b], '{"intercept": false}') AS m FROM t) AS f,
   logreg_coefficients(m);

@@ -1,5 +1,5 @@
 -- How well latent class models fit tables of answers.
-SELECT plan(28);
+SELECT plan(33);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 \ir ../lib/interface.sql
@@ -82,6 +82,31 @@ SELECT is((observations, complete, patterns), (3::float8, 2::float8, 2::bigint),
   'a label that the model does not know is missing')
 FROM named, LATERAL (SELECT (bmm_fit_statistics(model, r)).* FROM (VALUES ('answer 1', true, 'is 1',
   true), ('answer 9', true, 'is 1', true), ('answer 2', true, 'is 1', true)) AS r(a, b, c, d)) AS s;
+-- A row in which nothing is observed is no observation, in the statistics and in the model.
+CREATE TABLE gaps AS
+SELECT ARRAY[a - 1, CASE WHEN b = 2 THEN c - 1 END, d - 1]::float8[] AS x, count AS w
+FROM role_conflict UNION ALL SELECT '{NULL,NULL,NULL}', v FROM (VALUES (7), (0.5)) AS n(v);
+CREATE TABLE of_gaps AS SELECT method, bmm_fit(x, 2, jsonb_build_object('method', method,
+    'tol', 1e-12, 'max_iter', 5000), w) AS model
+FROM gaps, unnest('{em,map,vi}'::text[]) AS method GROUP BY method;
+SELECT never($$SELECT m.method, observations <> 216 OR rows <> 18
+    OR NOT near(bic, -2 * log_likelihood + parameters * ln(216)) AS wrong
+  FROM of_gaps AS m, bayes_info(model)$$, 'what bayes_info counts');
+SELECT never($$SELECT m.method, NOT (i.observations = s.observations
+    AND near(i.entropy, s.entropy, 1e-6)
+    AND near(i.log_likelihood, s.log_likelihood) AND near(i.bic, s.bic)) AS wrong
+  FROM of_gaps AS m, bayes_info(model) AS i, LATERAL (
+    SELECT (bmm_fit_statistics(model, x, w)).* FROM gaps) AS s$$, 'is what these count');
+SELECT never($$SELECT m.method, NOT near(i.entropy, h.entropy, 1e-6) AS wrong
+  FROM of_gaps AS m, bayes_info(model) AS i, LATERAL (
+    SELECT 1 + sum(w * (p * ln(p) + (1 - p) * ln(1 - p))) / (216 * ln(2)) AS entropy
+    FROM gaps, LATERAL (SELECT (bmm_probabilities(model, x))[1] AS p) AS q
+    WHERE x[3] IS NOT NULL) AS h WHERE m.method <> 'vi'$$,
+  'also in the entropy');
+SELECT is((SELECT observations FROM bayes_info((SELECT gmm_fit(x, 1, NULL, w) FROM gaps))),
+  216::float8, 'as gmm does');
+SELECT throws_ok('SELECT bmm_fit(x, 1) FROM gaps WHERE x[3] IS NULL', '22023', NULL,
+  'nothing is observed at all');
 SELECT is((complete, patterns, g2, x2, g2_p, x2_p),
   (0::float8, 0::bigint, NULL::float8, NULL::float8, NULL::float8, NULL::float8), 'or none is')
 FROM m, LATERAL (SELECT (bmm_fit_statistics(model, ARRAY[NULL, b - 1, c - 1, d - 1], count)).*

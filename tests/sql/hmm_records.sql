@@ -1,6 +1,6 @@
 -- Sequences whose steps are records: columns by name, of several types, with NULLs. Whatever a step
 -- is, the model is the same.
-SELECT plan(57);
+SELECT plan(60);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -347,5 +347,44 @@ FROM (SELECT (hmm_fit(s, 1) OVER (ORDER BY i))::jsonb->'row_columns'->0->'labels
   FROM (VALUES (1, 'd'), (2, 'b'), (3, 'a'), (4, 'c')) AS v(i, l),
     LATERAL (SELECT array_agg(r) AS s FROM (SELECT l) AS r) AS q) AS w,
   LATERAL (SELECT jsonb_array_length(labels) AS k) AS n;
+
+-- ---- numbers are read where they lie in a record ----
+
+CREATE TYPE widths AS (b boolean, d float8, s smallint, r real, b2 boolean, i int, b3 boolean,
+  l bigint);
+CREATE TABLE wide AS SELECT n, t, (t % 2 = 0, sin(t * n), t % 300, t / 4.0, t % 3 = 0,
+    CASE WHEN n = 1 OR t % 4 > 0 THEN -t END, t % 5 = 0, t * 10000000000)::widths AS w
+FROM generate_series(1, 2) AS n, generate_series(1, 60) AS t;
+CREATE TABLE of_wide AS
+SELECT n, array_agg(w ORDER BY t) AS records, array_agg(ARRAY[(w).b::int, (w).d, (w).s, (w).r,
+    (w).b2::int, (w).i, (w).b3::int, (w).l]::float8[] ORDER BY t) AS vectors
+FROM wide GROUP BY n;
+CREATE TABLE wide_model AS
+SELECT hmm_fit(vectors, 2, '{"emission": ["bernoulli", "normal", "normal", "normal", "bernoulli",
+    "normal", "bernoulli", "normal"]}' ORDER BY n) AS v, hmm_fit(records, 2 ORDER BY n) AS r
+FROM of_wide;
+SELECT is(timeless(v, 'row_columns', 'options'), timeless(r, 'row_columns', 'options'),
+  'numbers of every width, and NULLs') FROM wide_model;
+SELECT never($$SELECT n, hmm_log_likelihood(r, records) IS DISTINCT FROM
+    hmm_log_likelihood(v, vectors) AS wrong FROM of_wide, wide_model$$, 'are scored alike');
+-- The records of one array may differ: in types, in the order of columns, in what else they have.
+CREATE TABLE shapes AS SELECT hmm_fit(a, 2, '{"emission": "normal"}') AS model
+FROM (SELECT array_agg(r) AS a
+      FROM (SELECT x, x % 7 AS y FROM generate_series(1, 40) AS x) AS r) AS q;
+CREATE FUNCTION shaped(shape text) RETURNS record LANGUAGE plpgsql AS $$
+DECLARE a record; b record; c record; d record;
+BEGIN
+  SELECT 5::float8 AS x, 3::float8 AS y INTO a;
+  SELECT 4::smallint AS y, 6 AS x INTO b;
+  SELECT 'text' AS z, 2::numeric AS y, 7::real AS x INTO c;
+  SELECT NULL::int AS x, 8::bigint AS y INTO d;
+  IF shape = 'a' THEN RETURN a; ELSIF shape = 'b' THEN RETURN b; ELSIF shape = 'c' THEN RETURN c;
+  END IF;
+  RETURN d;
+END $$;
+SELECT is(hmm_log_likelihood(model, (SELECT array_agg(shaped(shape))
+    FROM regexp_split_to_table('aabccdab', '') AS shape)),
+  hmm_log_likelihood(model, '{{5,3},{5,3},{6,4},{7,2},{7,2},{NULL,8},{5,3},{6,4}}'::float8[]),
+  'records of several shapes') FROM shapes;
 
 SELECT * FROM finish();

@@ -1,5 +1,5 @@
 -- Topic models: every function of a fitted model, against what defines it.
-SELECT plan(76);
+SELECT plan(77);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 SET client_min_messages = error;
@@ -195,7 +195,10 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
   ('SELECT lda_perplexity(model, words, ''{"particles": 3}'') FROM pairs, given',
    '22023 option "particles" does not apply to method completion'),
   ('SELECT lda_perplexity(model, ''{"saw": 0.5}''::jsonb, ''{"method": "left-to-right"}'')
-    FROM given', '22023 count of term "saw" of document 1 is 0.5, which is no whole number'))
+    FROM given', '22023 count of term "saw" of document 1 is 0.5, which is no whole number'),
+  ('SELECT lda_perplexity(model, ''{"saw": 1e9}''::jsonb, ''{"method": "left-to-right"}'')
+    FROM given',
+    '54000 a document has 1000000000 tokens, too many for the left-to-right estimator'))
   AS v(statement, said);
 SELECT never($$SELECT topic, NOT (near(c.umass, e.umass) AND near(c.npmi, e.npmi)) AS wrong
   FROM given, lda_coherence('SELECT id, words FROM shopping', model, 4) AS c

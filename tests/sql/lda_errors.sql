@@ -1,5 +1,5 @@
 -- Topic models: every way to ask for what cannot be, and what is said about it.
-SELECT plan(56);
+SELECT plan(58);
 SET client_min_messages = error;
 \ir ../lib/errors.sql
 
@@ -70,6 +70,12 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
     '22023 option "batch_size" does not apply to method vi | The options are max_iter, '
     'max_seconds, max_share, max_terms, method, min_documents, on_error, prior, restarts, '
     'seed, tol, vocabulary.'),
+  ($q$SELECT lda_fit('{"a": 4e9, "b": 1}'::jsonb, 2, '{"method": "gibbs"}')$q$,
+    '54000 the documents have 4000000001 tokens, but method gibbs takes at most 2147483647 | It '
+    'keeps the topic of every token. | Use method svi or vi.'),
+  ($q$SELECT lda_fit('{"a": 1e9}'::jsonb, 2, '{"method": "collapsed"}')$q$,
+    '54000 method collapsed keeps the topic of every token, which for 1000000000 tokens do not '
+    'fit into maintenance_work_mem | Raise maintenance_work_mem, or use method svi or vi.'),
   ($q$SELECT lda_fit('{"a": -1}'::jsonb, 2)$q$,
     '22023 count of term "a" of document 1 is -1 | A count is a finite number, not negative: '
     'how often the term occurs.'),

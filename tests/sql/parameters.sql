@@ -16,7 +16,8 @@ CREATE TABLE names AS SELECT string_to_array('abcbabcbabcbcbcabcbabacabcabcabaab
 
 SELECT set_eq($$SELECT signature FROM interface WHERE proname ~ '_parameters$'$$,
   $$SELECT format('%s_parameters(bayes_model%s)', family, level)
-    FROM unnest('{gmm,bmm,dpmm,hmm}'::text[]) AS family,
+    FROM unnest('{gmm,bmm,dpmm,hmm,beta_bernoulli,gamma_poisson,normal_inverse_gamma,'
+        'dirichlet_categorical}'::text[]) AS family,
       unnest('{"",",double precision"}'::text[]) AS level$$, 'every family has parameters');
 SELECT set_eq($$SELECT kind, result, volatility, strict, parallel FROM interface
     WHERE proname ~ '_parameters$'$$, $$VALUES ('function', 'TABLE(component integer, element '

@@ -1,6 +1,6 @@
 -- Records of tables as they come: one column and many, generated ones, labels that collate as
 -- equal, values of an enum that get other names.
-SELECT plan(32);
+SELECT plan(45);
 \ir ../lib/checks.sql
 
 -- ---- as many columns as a row can have, and one ----
@@ -154,12 +154,30 @@ SELECT results_eq($$SELECT id, cluster FROM dpmm_cluster('SELECT id, v FROM item
 
 CREATE TABLE coded AS SELECT bmm_fit(r, 1) AS labelled
 FROM (SELECT chr(97 + i % 3) AS l, i % 2 = 0 AS b FROM generate_series(1, 60) AS i) AS r;
+SELECT throws_ok(format('SELECT %s(x::float8[], labelled) FROM coded, LATERAL (VALUES (1,
+    ''{1,0}''), (2, ''{NULL,1}''), (3, ''{%s,1}'')) AS v(i, x)', f, code), '22023',
+  format('row 3 has code %s in column "l", which is not that of a label', code),
+  format('%s of code %s', f, code))
+FROM unnest('{bmm_fit,bmm_update}'::text[]) AS f, unnest('{-1,3,0.5,250}'::float8[]) AS code;
+SELECT lives_ok($$SELECT bmm_fit(ARRAY[i % 3, i % 2]::float8[], labelled)
+  FROM coded, generate_series(1, 9) AS i$$, 'codes that are labels');
+SELECT throws_ok($$SELECT hmm_fit(s::float8[], model) FROM (SELECT hmm_fit(a, 1) AS model
+    FROM (SELECT array_agg(r) AS a FROM (SELECT chr(97 + i % 3) AS l, i % 2 = 0 AS b
+      FROM generate_series(1, 60) AS i) AS r) AS q) AS m,
+    (VALUES ('{{1,0}}'), ('{{2,0},{NULL,1},{3,1}}')) AS v(s)$$, '22023',
+  'step 3 of sequence 2 has code 3 in column "l", which is not that of a label',
+  'nor in sequences');
+SELECT throws_ok('SELECT bmm_predict(labelled, ARRAY[7, 1]) FROM coded', '22023',
+  'column "l" is 7, but must be a whole number from 0 to 2', 'nor in scores');
+
+-- A model that nobody has fitted may have them.
 ALTER TABLE coded ADD COLUMN model bayes_model;
-UPDATE coded SET model = (SELECT bmm_fit(ARRAY[i % 5 - 1, i % 2]::float8[], labelled)
-                          FROM generate_series(1, 60) AS i);
+UPDATE coded SET model = ((SELECT bmm_fit(ARRAY[i % 5 - 1, i % 2]::float8[], 1,
+    '{"likelihood": ["categorical", "bernoulli"]}') FROM generate_series(1, 60) AS i)::jsonb
+  || jsonb_build_object('row_columns', labelled::jsonb->'row_columns'))::text::bayes_model;
 SELECT results_eq($$SELECT category, label FROM coded, bmm_parameters(model)
     WHERE column_name = 'l' ORDER BY category$$,
-  $$VALUES (-1::int8, NULL), (0, 'a'), (1, 'b'), (2, 'c'), (3, NULL)$$, 'have no label');
+  $$VALUES (-1::int8, NULL), (0, 'a'), (1, 'b'), (2, 'c'), (3, NULL)$$, 'codes without a label');
 SELECT is(count(*), 1::bigint, 'components match nevertheless')
 FROM coded, bayes_match(labelled, model);
 SELECT ok(count(*) > 0, 'and compare') FROM coded, bayes_compare(labelled, model);
@@ -168,5 +186,37 @@ SELECT set_eq($$SELECT p.category, p.label FROM coded, LATERAL (
                             FROM generate_series(1, 60) AS i)) AS p) AS p
     WHERE p.column_name = 'l'$$,
   $$VALUES (-1::int8, NULL), (0, 'a'), (1, 'b'), (2, 'c'), (3, NULL)$$, 'nor do profiles fail');
+SELECT lives_ok($$SELECT bmm_fit(r, model) FROM coded, (SELECT chr(97 + i % 4) AS l, i % 2 = 0 AS b
+  FROM generate_series(1, 60) AS i) AS r GROUP BY model::text$$, 'and a fit may start from it');
+
+-- ---- values of an enum that get other names while a function is at work ----
+
+CREATE TYPE mood AS ENUM ('glad', 'sad');
+CREATE TABLE moods AS SELECT bmm_fit(r, 1) AS model
+FROM (SELECT (ARRAY['glad', 'sad'])[1 + (i % 10) / 9]::mood AS mood, i % 2 = 0 AS b
+      FROM generate_series(1, 60) AS i) AS r;
+CREATE FUNCTION scores(OUT before float8, OUT renamed float8, OUT swapped float8)
+LANGUAGE plpgsql AS $$
+DECLARE
+  m bayes_model := (SELECT model FROM moods);
+  r record;
+  found float8[];
+BEGIN
+  SELECT 'glad'::mood AS mood, true AS b INTO r;
+  FOR i IN 1 .. 3 LOOP
+    IF i = 2 THEN ALTER TYPE mood RENAME VALUE 'glad' TO 'merry'; END IF;
+    IF i = 3 THEN
+      ALTER TYPE mood RENAME VALUE 'sad' TO 'glad';
+      ALTER TYPE mood RENAME VALUE 'merry' TO 'sad';
+    END IF;
+    found[i] := bmm_log_density(m, r);
+  END LOOP;
+  before := found[1]; renamed := found[2]; swapped := found[3];
+END $$;
+SELECT ok(abs(before - glad) < 1e-12 AND abs(renamed - none) < 1e-12 AND abs(swapped - sad) < 1e-12,
+  'an enum whose values get other names in one transaction')
+FROM scores(), moods, LATERAL (SELECT bmm_log_density(model, ROW('glad'::text, true)) AS glad,
+  bmm_log_density(model, ROW('sad'::text, true)) AS sad,
+  bmm_log_density(model, ROW(NULL::text, true)) AS none) AS e;
 
 SELECT * FROM finish();

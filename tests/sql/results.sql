@@ -1,7 +1,7 @@
 -- The columns of every function that returns rows: what the module writes is of the declared type.
 -- Values are compared with the declaration when they are written, so every function is called, with
 -- models that leave no column NULL.
-SELECT plan(112);
+SELECT plan(140);
 SET client_min_messages = error;
 
 CREATE TABLE models (family text, model bayes_model);
@@ -35,9 +35,20 @@ INSERT INTO models
 INSERT INTO models SELECT 'lda', lda_fit(s, 2) FROM names;
 INSERT INTO models SELECT 'pmf', pmf_fit(a, b, count, 2, '{"draws": 20, "repeated": "last"}')
   FROM role_conflict;
+INSERT INTO models SELECT 'linreg', linreg_fit(a, b) FROM role_conflict;
 INSERT INTO models SELECT 'nmf', nmf_fit(a, b, count, 2) FROM role_conflict;
 INSERT INTO models SELECT 'logreg', logreg_fit(a = 1, ARRAY[b, c]) FROM role_conflict;
 INSERT INTO models SELECT 'probit', probit_fit(a = 1, ARRAY[b, c]) FROM role_conflict;
+
+-- Proper priors, as the others have no evidence.
+INSERT INTO models
+  SELECT 'beta_bernoulli', beta_bernoulli_fit(id % 3 = 0) FROM faithful
+  UNION ALL
+  SELECT 'gamma_poisson', gamma_poisson_fit(id % 3) FROM faithful
+  UNION ALL
+  SELECT 'normal_inverse_gamma', normal_inverse_gamma_fit(velocity) FROM galaxies
+  UNION ALL
+  SELECT 'dirichlet_categorical', dirichlet_categorical_fit(species) FROM iris;
 
 INSERT INTO models SELECT 'nb', nb_fit(species, r)
   FROM (SELECT species, r FROM iris, LATERAL (SELECT petal_width, left(species, 1) AS l) AS r) AS t;
@@ -65,6 +76,28 @@ INSERT INTO calls
       family)
   FROM unnest('{gmm,bmm,dpmm,hmm}'::text[]) AS family;
 INSERT INTO calls
+  SELECT format('%s(bayes_model,double precision)', name),
+    format('SELECT r.* FROM models, %s(model, 0.5) AS r WHERE family = %L', name,
+      regexp_replace(name, '_[a-z]+$', ''))
+  FROM unnest('{beta_bernoulli_interval,gamma_poisson_interval,normal_inverse_gamma_interval,'
+    'beta_bernoulli_parameters,gamma_poisson_parameters,normal_inverse_gamma_parameters,'
+    'dirichlet_categorical_probabilities,dirichlet_categorical_parameters}'::text[]) AS name;
+INSERT INTO calls
+  SELECT oid::regprocedure::text, format('SELECT * FROM %s(%s)', oid::regproc,
+    CASE proname WHEN 'dirichlet_draws' THEN '2, ''{1,2}'', 1'
+      WHEN 'categorical_draws' THEN '2, ''{1,2}'', 1'
+      WHEN 'multivariate_normal_draws' THEN '2, ''{1,2}'', ''{{1,0},{0,1}}'', 1'
+      WHEN 'wishart_draws' THEN '2, 3, ''{{1,0},{0,1}}'', 1'
+      WHEN 'binomial_draws' THEN '2, 5, 0.5, 1' WHEN 'uniform_draws' THEN '2, 1, 3, 1'
+      ELSE concat_ws(', ', '2', CASE WHEN proname = 'student_draws' THEN 5 END,
+        CASE WHEN proname <> 'poisson_draws' THEN 1 END, 2, 1) END)
+  FROM pg_proc WHERE proname ~ '_draws$' AND proname !~ '^(bayes|dpmm)_';
+CREATE FUNCTION parabola(x float8[]) RETURNS float8 IMMUTABLE RETURN -x[1] * x[1];
+INSERT INTO calls VALUES
+  ('mh_sample(regprocedure,double precision[])',
+   'SELECT * FROM mh_sample(''parabola(float8[])'', ''{0}'')'),
+  ('mh_sample(regprocedure,double precision[],jsonb)',
+   'SELECT * FROM mh_sample(''parabola(float8[])'', ''{0}'', ''{"draws": 20}'')');
   SELECT format('%s_coefficients(bayes_model,double precision)', family),
     format('SELECT r.* FROM models, %s_coefficients(model, 0.5) AS r WHERE family = %L', family,
       family)
@@ -171,6 +204,13 @@ INSERT INTO calls VALUES
    'SELECT r.* FROM models, pmf_similar(model, 2, 2) AS r WHERE family = ''pmf'''),
   ('pmf_similar(bayes_model,"any",integer,text)',
    'SELECT r.* FROM models, pmf_similar(model, 2, 2, ''row'') AS r WHERE family = ''pmf'''),
+  ('linreg_coefficients(bayes_model,double precision)',
+   'SELECT r.* FROM models, linreg_coefficients(model, 0.5) AS r WHERE family = ''linreg'''),
+  ('linreg_noise(bayes_model,double precision)',
+   'SELECT r.* FROM models, linreg_noise(model, 0.5) AS r WHERE family = ''linreg'''),
+  ('linreg_stats_info(linreg_stats)',
+   'SELECT r.* FROM (SELECT linreg_stats(a, b) AS s FROM role_conflict) AS f, '
+   'linreg_stats_info(s) AS r'),
   ('nmf_factorize(bayes_query,integer)', 'SELECT * FROM nmf_factorize(''SELECT 1, 2, 3'', 1)'),
   ('nmf_factorize(bayes_query,integer,jsonb)',
    'SELECT * FROM nmf_factorize(''SELECT 1, 2, 3'', 1, NULL)'),
@@ -192,6 +232,10 @@ BEGIN
     GROUP BY c.field HAVING bool_and(content = ''null'')) AS k', query) INTO names;
 END $$;
 SELECT is(empty_columns(query), CASE WHEN signature ^@ 'gmm_parameters' THEN 'category, label'
+  WHEN signature ^@ 'dirichlet_categorical_parameters'
+    THEN 'category, column_name, element, likelihood'
+  WHEN signature ~ '^(beta|gamma|normal)_.*_parameters'
+    THEN 'category, column_name, element, label, likelihood'
   WHEN signature ~ '_select' AND signature !~ 'jsonb' THEN 'model' END,
   signature || ' fills every column')
 FROM calls ORDER BY signature;

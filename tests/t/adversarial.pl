@@ -19,58 +19,7 @@ use Time::HiRes qw(time);
 srand(20260701);
 my $server = Server->shared;
 my $session = $server->session;
-$session->run(<<'SQL');
-SET client_min_messages = error;
-SET statement_timeout = '120s';
-CREATE TABLE good AS SELECT id, ARRAY[sin(id), cos(2.5 * id)] AS x,
-  ARRAY[id % 2, id / 3 % 2] AS bits FROM generate_series(1, 12) AS id;
-CREATE TABLE given AS SELECT gmm_fit(x, 2, '{"method": "em"}') AS em, gmm_fit(x, 2) AS vi,
-  gmm_fit(x, 3, '{"method": "kmeans"}') AS kmeans,
-  gmm_fit(x[1:1], 1, '{"covariance": "tied", "method": "svi"}') AS narrow,
-    gmm_fit(x, 2, '{"prior": {"type": "independent"}}') AS independent,
-    gmm_fit(x, 2, '{"method": "gibbs", "draws": 20}') AS sampled,
-  bmm_fit(bits, 2) AS bits, bmm_fit(bits, 2, '{"method": "em"}') AS bits_em,
-    bmm_fit(bits, 2, '{"method": "collapsed", "draws": 20}') AS bits_sampled,
-    bmm_fit(bits, 2, '{"likelihood": "categorical", "categories": 3}') AS categories,
-  bmm_fit(bits || id, 2, '{"likelihood": ["bernoulli", "categorical", "normal"]}') AS mixed,
-    bmm_fit(bits, 1, '{"likelihood": "poisson", "method": "mcem"}') AS counts,
-  dpmm_fit(x, '{"draws": 20}') AS process,
-    dpmm_fit(x[1:1], '{"draws": 20, "method": "slice",
-    "covariance": "spherical"}') AS process_narrow, dpmm_fit(bits, '{"draws": 20, "method": "gibbs",
-    "likelihood": "bernoulli", "estimate": "binder"}') AS process_bits,
-  dpmm_fit(bits, '{"method": "vi", "likelihood": ["poisson", "categorical"]}') AS process_vi,
-    dpmm_fit(x, '{"draws": 20, "estimate": "bipartition", "concentration": 1}') AS halves FROM good;
-ALTER TABLE good ADD word text, ADD series float8[], ADD vectors float8[];
-UPDATE good SET word = chr(97 + id % 3), series
-  = ARRAY(SELECT sin(id * i) FROM generate_series(1, 6) AS i),
-  vectors = ARRAY[x, ARRAY[id, -id]::float8[], x];
-CREATE TABLE chains AS SELECT hmm_fit(series, 2, '{"method": "em"}') AS chain,
-  hmm_fit(series, 2, '{"method": "vi"}') AS chain_vi,
-  hmm_fit(ARRAY[word, chr(97 + id / 4), 'c'], 2, '{"method": "vi"}') AS chain_words,
-  hmm_fit(bits, 2, '{"method": "vi"}') AS chain_symbols, hmm_fit(bits::bool[], 2) AS chain_bits,
-  hmm_fit(vectors, 2, '{"method": "vi"}') AS chain_vectors, hmm_fit(series, 1) AS chain_narrow
-  FROM good;
-CREATE TABLE libraries AS SELECT lda_fit(ARRAY[word, 'c', chr(97 + id)], 2) AS topics,
-  lda_fit(ARRAY[word, 'c', chr(97 + id)], 3, '{"method": "em"}') AS topics_em,
-  lda_fit(ARRAY[word, 'c', chr(97 + id)], 2, '{"method": "svi"}') AS topics_svi,
-  lda_fit(ARRAY[word, 'c', chr(97 + id)], 2, '{"method": "gibbs", "draws": 20}') AS topics_sampled,
-  lda_fit('{"x": 1}'::jsonb, 1) AS topic FROM good;
-CREATE TABLE factors AS SELECT nmf_fit(word, id, id % 5, 2) AS cells,
-  nmf_fit(bits::float8[], 2, '{"method": "em"}') AS arrays_em,
-  nmf_fit(id, word, 1, 3, '{"method": "squared"}') AS cells_squared,
-  nmf_fit(id % 4, 'c', id, 1, '{"method": "em"}') AS one_column,
-  nmf_fit(word, id, id % 5, 2, '{"method": "svi", "batch_size": 2}') AS cells_svi FROM good;
-CREATE TABLE ratings AS SELECT pmf_fit(word, id, id % 5, 2, '{"draws": 20}') AS rated,
-  pmf_fit(id, word, id, 3, '{"draws": 20, "prior": {"hierarchical": true}}') AS rated_hierarchical,
-  pmf_fit(id % 4, 'c', id, 1, '{"draws": 20, "means": false, "rated": false, "repeated": "last"}')
-  AS rated_forgotten FROM good;
-CREATE TABLE classifiers AS SELECT nb_fit(word, x) AS classes,
-  nb_fit(word, x, '{"covariance": "full", "missing": "skip"}') AS classes_full,
-  nb_fit(id % 2, bits, '{"likelihood": ["bernoulli", "categorical"]}') AS classes_bits,
-  nb_fit(1, r) AS one_class, nb_fit(id > 5, jsonb_build_object('a', id, word, true, 'b', word))
-  AS classes_words, nb_fit(word, to_tsvector('simple', word || ' c')) AS classes_lexemes
-  FROM (SELECT good.*, r FROM good, LATERAL (SELECT id, word, id > 3 AS late) AS r) AS good;
-SQL
+$session->run(do { local (@ARGV, $/) = 'tests/lib/adversarial.sql'; <> });
 
 # ---- what may be given for a type; the first value is sound ----
 
@@ -81,12 +30,18 @@ my %named = (gmm => [qw(vi em kmeans narrow independent sampled)],
     lda => [qw(topics topics_em topics_svi topics_sampled topic)],
     nmf => [qw(cells arrays_em cells_squared one_column cells_svi)],
     pmf => [qw(rated rated_hierarchical rated_forgotten)],
-    nb => [qw(classes classes_full classes_bits one_class classes_words classes_lexemes)]);
+    beta_bernoulli => ['success'], gamma_poisson => ['events'],
+    normal_inverse_gamma => ['measured'], dirichlet_categorical => ['words'],
+    nb => [qw(classes classes_full classes_bits one_class classes_words classes_lexemes)],
+    linreg => [qw(line line_em line_vi line_sampled line_level line_labels)],
+    logreg => [qw(logistic logistic_strict)], probit => [qw(probit probit_em probit_sampled)]);
 my %table = (hmm => 'chains', lda => 'libraries', nmf => 'factors', pmf => 'ratings',
-    nb => 'classifiers');
+    nb => 'classifiers', linreg => 'regressions', logreg => 'answers', probit => 'answers',
+    map { $_ => 'posteriors' }
+        qw(beta_bernoulli gamma_poisson normal_inverse_gamma dirichlet_categorical));
 my %models = map { my $from = $table{$_} // 'given';
     $_ => [map { "(SELECT $_ FROM $from)" } @{$named{$_}}] } keys %named;
-my @models = map { @{$models{$_}} } qw(gmm bmm dpmm hmm lda nmf pmf nb);
+my @models = map { @{$models{$_}} } qw(gmm bmm dpmm hmm lda nmf pmf nb linreg logreg probit);
 my $query = q{SELECT x FROM good};
 my @queries = ($query, '', ' ', ';', '--', 'SELECT', 'SELECT 1', 'SELECT 1; SELECT 2',
     'SELECT FROM good', 'SELECT x FROM nowhere', 'SELEC x', 'SELECT NULL', "SELECT 'a'",
@@ -192,6 +147,16 @@ my %family = (
             map({ "prior.$_" } qw(alpha normal poisson bernoulli categorical)),
             'prior.normal.m', 'prior.normal.B', 'prior.normal.a', 'prior.poisson.rate'],
         methods => [qw(exact)]},
+    linreg => {keys => [qw(method noise_variance intercept standardize reference ard max_iter tol
+            chains draws warmup thin stored_draws seed max_seconds missing on_error prior),
+            map({ "prior.$_" } qw(lambda a b c e f)), 'reference.f1'],
+        methods => [qw(exact em laplace vi gibbs)]},
+    logreg => {keys => [qw(method intercept reference standardize missing max_iter tol max_seconds
+            on_error prior reference.word), map({ "prior.$_" } qw(c c_intercept))],
+        methods => [qw(laplace)]},
+    probit => {keys => [qw(method intercept standardize missing chains draws warmup thin
+            stored_draws seed prior), map({ "prior.$_" } qw(lambda lambda_intercept))],
+        methods => [qw(laplace em vi gibbs)]},
 );
 my @likelihoods = ('"normal"', '"bernoulli"', '"poisson"', '"categorical"', '["poisson", "normal"]',
     '["categorical", "bernoulli"]');
@@ -294,6 +259,8 @@ my %values = (
         'ROW(' . join(', ', (1) x 1600) . ')', "ROW('pg_class'::regclass, '{}'::json)",
         'ROW(id, word)', '(SELECT g FROM good AS g LIMIT 1)'],
     boolean => ['true', 'NULL', 'false'],
+    regprocedure => ["'density(float8[])'", 'NULL', "'sin(float8)'", '0', '4294967295',
+        "'wild_density(float8[])'", "'rhat(float8)'", "'generate_series(int,int)'"],
     text => ["'c'", 'NULL', "''", "repeat('y', 10001)", "repeat('y', 10000)"],
     anyelement => ['1::integer', 'NULL::integer', "'a'::text", "'NaN'::float8", "'{1,2}'::int[]",
         'ROW(1, 2)', "'{}'::json", "'(0,1)'::point", "repeat('y', 100000)",
@@ -304,17 +271,34 @@ my %values = (
         '{"pg_bayes": {"format": 99}}'), map({ "($_)::text::cstring" } $models[0])],
     bytea => ['NULL', q{'\x'}, q{'\x00'}, q{'\x50474d42'}, "bayes_model_send($models[0])"],
     internal => ['NULL'],
+    linreg_stats => ['(SELECT sums FROM regressions)', '(SELECT sums_labels FROM regressions)',
+        'NULL', q{'{}'}, q{'[]'}, q{'{"linreg_stats": {"format": 99}}'},
+        map { "((SELECT sums FROM regressions)::jsonb || '$_')::linreg_stats" } '{"rows": 0}',
+        '{"rows": -1}', '{"sums": []}', '{"dimension": 1}', '{"rests": [1]}', '{"skipped": null}',
+        '{"sums": [1e300, 1e300, 1e300, 0, 0, 0, 0, 0, 0, 0]}'],
 );
 push @{$values{bayes_query}}, 'NULL';
 
 # For functions of a family: its own models, options and rows first.
 sub values_of {
     my ($name, $type) = @_;
-    my ($family) = $name =~ /\b(gmm|bmm|dpmm|hmm|lda|nmf|pmf|nb)_/;
+    my ($family) = $name =~ /\b(gmm|bmm|dpmm|hmm|lda|nmf|pmf|nb|(?:lin|log)reg|probit)_/;
+    my ($conjugate) = $name
+        =~ /\b(beta_bernoulli|gamma_poisson|normal_inverse_gamma|dirichlet_categorical)_/;
+    return [@{$models{$conjugate}}, @{$values{$type}}[0 .. 5]]
+        if $conjugate && $type eq 'bayes_model';
+    return [q{'{}'}, 'NULL', map { "'{$_}'" } '"x": 1', map { "\"prior\": $_" } '1', '{}',
+        map { my $key = $_; map { "{\"$key\": $_}" } '1', '-1', '1e300', '"x"', '{"": 1}',
+            '{"a": -1}' } qw(a b c m alpha)]
+        if $conjugate && $type eq 'jsonb';
+    return [q{'{"draws": 20}'}, 'NULL', map { "'{\"draws\": 20, $_}'" } '"x": 1',
+        map { my $key = $_; map { "\"$key\": $_" } '0', '-1', '1', '1e300', '[1]', '"x"' }
+            qw(chains warmup thin scale adapt seed)]
+        if $name =~ /\bmh_sample$/ && $type eq 'jsonb';
     return $values{$type} unless defined $family;
     my @first = $type eq 'bayes_model' ? @{$models{$family}} : $type eq 'jsonb'
-        ? ($family =~ /^(?:[gh]mm|nmf)$/ ? "'{}'" : $family eq 'nb' ? q{'{"missing": "skip"}'}
-            : q{'{"draws": 20}'}, @{$options{$family}})
+        ? ($family =~ /^(?:[gh]mm|nmf|linreg|logreg|probit)$/ ? "'{}'"
+            : $family eq 'nb' ? q{'{"missing": "skip"}'} : q{'{"draws": 20}'}, @{$options{$family}})
         : $type ne 'bayes_query' || $family eq 'gmm' ? ()
         : $family eq 'bmm' ? q{'SELECT bits FROM good'}
         : $family eq 'hmm' ? (q{'SELECT id, series FROM good'},
@@ -324,8 +308,11 @@ sub values_of {
     @first = q{'{0.5,0.25}'::float8[]} if $family eq 'hmm' && $type eq 'anyarray';
     # Rows to score.
     @first = ("'{1,0}'", "'{1,0}'::int[]", "'{1,NULL}'::int[]", @{$values{record}})
-        if $type eq '"any"' && $family =~ /^(?:gmm|bmm|dpmm|nb)$/;
-    return $values{$type} unless @first || $family =~ /^(?:[dg]p?mm|lda|[np]mf|nb)$/;
+        if $type eq '"any"' && $family =~ /^(?:gmm|bmm|dpmm|nb|logreg|probit)$/;
+    # Responses.
+    @first = ('id > 5', 'id % 2', 'id', 'NULL::boolean', 'word')
+        if $type eq '"any"' && $name =~ /\b(?:logreg|probit)_fit$/;
+    return $values{$type} unless @first || $family =~ /^(?:[dg]p?mm|lda|[np]mf|nb|logreg|probit)$/;
     my %seen;
     # Fitting 1600 columns is no error, only slow (every step a factor of a 1600 x 1600 matrix), and
     # so are 200 and long sequences: fewer will do here, for all but one function.

@@ -165,6 +165,10 @@ like($said, qr/^NOTICE:  \w{5}: the best k by log_likelihood is/m, 'of factors')
 $said = $session->run(q{SELECT hmm_select(s, '{1,2}') IS NOT NULL
       FROM (SELECT array_agg(waiting ORDER BY id) AS s FROM faithful) AS f});
 like($said, qr/^NOTICE:  \w{5}: the best k by elbo is 2, the largest tried$/m, 'of states');
+$said = $session->run(q{SELECT count(m) FROM (SELECT bmm_select(ARRAY[x[1] > 3, x[2] > 70], '{1,2}',
+      '{"method": "em"}') AS m FROM faithful, generate_series(1, 3) AS g GROUP BY g) AS f});
+my @best = $said =~ /^NOTICE:  \w{5}: the best k by \w+ is 2, the largest tried$/mg;
+is(scalar @best, 1, 'said once of all groups');
 
 # ---- documents ----
 

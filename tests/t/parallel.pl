@@ -118,6 +118,30 @@ is($session->run(q{SELECT i.rows, i.skipped
       2, '{"missing": "skip"}') AS m FROM rows) AS f, bayes_info(m) AS i}, 60), '59400|600',
     'rows left out by several workers are counted');
 
+# ---- records whose shape differs from process to process ----
+
+$server->query(<<'SQL');
+CREATE FUNCTION shaped(x float8[], other boolean) RETURNS record LANGUAGE plpgsql PARALLEL SAFE
+AS $$
+DECLARE r record;
+BEGIN
+  IF pg_backend_pid() % 2 = 0 THEN SELECT x[1] AS a, x[2] AS b INTO r;
+  ELSIF other THEN SELECT x[1] AS a, x[3] AS c INTO r;
+  ELSE SELECT x[2] AS b, x[1] AS a INTO r;
+  END IF;
+  RETURN r;
+END $$;
+SQL
+my $shaped = q{SELECT i.rows, round(i.log_likelihood), (SELECT string_agg(name, ',' ORDER BY name)
+      FROM bayes_columns(m)) FROM (SELECT gmm_fit(%s, 1) AS m
+      FROM rows%s) AS f, bayes_info(m) AS i};
+my $named = sprintf $shaped, 'r', ', LATERAL (SELECT x[1] AS a, x[2] AS b) AS r';
+is($session->run(sprintf($shaped, 'shaped(x, false)', '')), $session->run($named),
+    'columns in another order');
+my $said = $session->run(sprintf $shaped, 'shaped(x, true)', '');
+like($said, qr/^ERROR:  22023: rows have no column "[abc]"|^60000\|/,
+    'a column that others have not');
+
 # ---- the planner's advice: rows that do not fit into memory are not sent between processes ----
 
 my $aggregate = 'EXPLAIN (COSTS OFF) SELECT gmm_fit(x, 3) FROM rows';

@@ -221,15 +221,29 @@ inline void reduce_sums(int dimension, const double *sums, double *out) {
   for (int j = 0; j < dimension; ++j) out[j] += simd::sum(sums + std::size_t(j) * sum_lanes);
 }
 
-/// out[b] = constant - sum_j (s_j (x_bj - m_j))^2 / 2 over a block.
-inline void diagonal_quadratic(int dimension, const double *x, const double *mean, const double *s,
-                               double constant, double *out) {
+/// out[b] = constant - sum_j (s_j (x_bj - m_j))^2 / 2 over a block. With `Holes`: of columns with
+/// holes[j], whose x may be NaN, the sum has the term -gain[j] instead where it is.
+template <bool Holes = false>
+void diagonal_quadratic(int dimension, const double *x, const double *mean, const double *s,
+                        double constant, double *out, const char *holes = nullptr,
+                        const double *gain = nullptr) {
   constexpr int group = 4;
   for (int first = 0; first < block_rows; first += group * lanes) {
-    Vector q[group] = {};
+    Vector q[group] = {}, gains[group] = {};
     const double *at = x + first;
     for (int j = 0; j < dimension; ++j, at += block_rows) {
       const Vector m = simd::all(mean[j]), scale = simd::all(s[j]);
+      if (Holes && holes[j]) {
+        const Vector own = simd::all(gain[j]);
+#pragma GCC unroll 4
+        for (int v = 0; v < group; ++v) {
+          const Vector y = simd::load(at + v * lanes) - m;
+          const Vector z = (y == y ? y : Vector{}) * scale;
+          q[v] = madd(z, z, q[v]);
+          gains[v] += y == y ? Vector{} : own;
+        }
+        continue;
+      }
 #pragma GCC unroll 4
       for (int v = 0; v < group; ++v) {
         const Vector z = (simd::load(at + v * lanes) - m) * scale;
@@ -237,37 +251,61 @@ inline void diagonal_quadratic(int dimension, const double *x, const double *mea
       }
     }
 #pragma GCC unroll 4
-    for (int v = 0; v < group; ++v) simd::store(out + first + v * lanes, constant - 0.5 * q[v]);
+    for (int v = 0; v < group; ++v) {
+      const Vector score = constant - 0.5 * q[v];
+      simd::store(out + first + v * lanes, Holes ? score + gains[v] : score);
+    }
+  }
+}
+
+/// Of one column: mean_sum += sum_b r_b y_b and square_sum += sum_b r_b y_b^2 over a block, in
+/// partial sums. With `Holes` where x is NaN missing_sum += r_b instead. weight: r, in registers.
+template <bool Holes>
+inline void accumulate_column(const Vector *weight, const double *x, double mean, double *mean_sum,
+                              double *square_sum, double *missing_sum) {
+  const Vector m = simd::all(mean);
+  constexpr int chains = 2 * registers;
+  Vector first[chains] = {}, second[chains] = {}, missing[chains] = {};
+#pragma GCC unroll 4
+  for (int i = 0; i < registers; ++i) {
+    first[i] = simd::load(mean_sum + i * lanes);
+    second[i] = simd::load(square_sum + i * lanes);
+    if (Holes) missing[i] = simd::load(missing_sum + i * lanes);
+  }
+#pragma GCC unroll 8
+  for (int v = 0; v < block_vectors; ++v) {
+    Vector y = simd::load(x + v * lanes) - m;
+    if (Holes) {
+      missing[v % chains] += y == y ? Vector{} : weight[v];
+      y = y == y ? y : Vector{};
+    }
+    const Vector a = weight[v] * y;
+    first[v % chains] += a;
+    second[v % chains] = madd(a, y, second[v % chains]);
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < registers; ++i) {
+    simd::store(mean_sum + i * lanes, first[i] + first[registers + i]);
+    simd::store(square_sum + i * lanes, second[i] + second[registers + i]);
+    if (Holes) simd::store(missing_sum + i * lanes, missing[i] + missing[registers + i]);
   }
 }
 
 /// mean_sums[j] += sum_b r_b y_bj and square_sums[j] += sum_b r_b y_bj^2 over a block, in
-/// partial sums.
+/// partial sums; of columns with holes, if these are given, the rows without a value add r_b to
+/// missing_sums[j] instead.
 inline void diagonal_accumulate(int dimension, const double *x, const double *mean, const double *r,
-                                double *mean_sums, double *square_sums) {
+                                double *mean_sums, double *square_sums, const char *holes = nullptr,
+                                double *missing_sums = nullptr) {
   Vector weight[block_vectors];
   for (int v = 0; v < block_vectors; ++v) weight[v] = simd::load(r + v * lanes);
-  for (int j = 0; j < dimension; ++j) {
-    const Vector m = simd::all(mean[j]);
-    constexpr int chains = 2 * registers;
-    Vector first[chains] = {}, second[chains] = {};
-#pragma GCC unroll 4
-    for (int i = 0; i < registers; ++i) {
-      first[i] = simd::load(mean_sums + j * sum_lanes + i * lanes);
-      second[i] = simd::load(square_sums + j * sum_lanes + i * lanes);
-    }
-#pragma GCC unroll 8
-    for (int v = 0; v < block_vectors; ++v) {
-      const Vector y = simd::load(x + j * block_rows + v * lanes) - m;
-      const Vector a = weight[v] * y;
-      first[v % chains] += a;
-      second[v % chains] = madd(a, y, second[v % chains]);
-    }
-#pragma GCC unroll 4
-    for (int i = 0; i < registers; ++i) {
-      simd::store(mean_sums + j * sum_lanes + i * lanes, first[i] + first[registers + i]);
-      simd::store(square_sums + j * sum_lanes + i * lanes, second[i] + second[registers + i]);
-    }
+  for (int j = 0; j < dimension; ++j, x += block_rows) {
+    const int at = j * sum_lanes;
+    if (holes && holes[j])
+      accumulate_column<true>(weight, x, mean[j], mean_sums + at, square_sums + at,
+                              missing_sums + at);
+    else
+      accumulate_column<false>(weight, x, mean[j], mean_sums + at, square_sums + at, nullptr);
   }
 }
 

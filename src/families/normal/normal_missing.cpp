@@ -7,25 +7,31 @@
 #include <numbers>
 
 #include "base/simd.hpp"
+#include "families/holes.hpp"
 #include "families/normal/covariance.hpp"
 #include "families/normal/normal_block.hpp"
 
 namespace bayes {
 
-namespace {
-
-/// Is there a NaN? Other numbers are finite.
-bool has_holes(const double *x) {
-  simd::Vector total[simd::registers] = {};
-  for (int b = 0; b < block_rows; b += simd::lanes)
-    total[b / simd::lanes % simd::registers] += simd::load(x + b) * 0.0;
-  return simd::sum(total) != 0;
+void MissingColumns::find(const double *block) {
+  any_ = false;
+  empty_.clear();
+  bool all = true;
+  find_holes(int(holes_.size()), block, holes_.data());
+  for (const char hole : holes_) {
+    any_ |= hole != 0;
+    all &= hole != 0;
+  }
+  for (int b = 0; all && b < block_rows; ++b) {
+    std::size_t j = 0;
+    while (j < holes_.size() && std::isnan(block[j * block_rows + std::size_t(b)])) ++j;
+    if (j == holes_.size()) empty_.push_back(b);
+  }
 }
-
-}  // namespace
 
 MissingElements::MissingElements(int dimension, int components, int scales)
     : d_(dimension),
+      holes_of_columns_(std::size_t(dimension)),
       place_(std::size_t(dimension)),
       remembered_(std::size_t(scales)),
       precision_(std::size_t(scales)),
@@ -61,8 +67,9 @@ void MissingElements::find(const double *block) {
 bool MissingElements::find_columns(const double *block) {
   std::size_t found = 0;
   bool changed = false;
+  find_holes(d_, block, holes_of_columns_.data());
   for (int j = 0; j < d_; ++j) {
-    if (!has_holes(block + std::size_t(j) * block_rows)) continue;
+    if (!holes_of_columns_[std::size_t(j)]) continue;
     if (found == with_holes_.size()) with_holes_.push_back(-1);
     changed |= std::exchange(with_holes_[found], j) != j;
     place_[std::size_t(j)] = int(found++);
@@ -137,16 +144,6 @@ const MissingElements::Pattern *MissingElements::pattern_of(const Mask &mask) {
   }
   if (recent_.size() < 64) recent_.emplace_back(mask, &found->second);
   return &found->second;
-}
-
-void MissingElements::fill_with_means(const double *mean, double *x) const {
-  for (int g = 0; g < groups(); ++g) {
-    const Group of = group(g);
-    for (const int j : of.columns)
-      for (const int b : of.places) x[std::size_t(j) * block_rows + std::size_t(b)] = mean[j];
-  }
-  for (const int b : empty_)
-    for (int j = 0; j < d_; ++j) x[std::size_t(j) * block_rows + std::size_t(b)] = mean[j];
 }
 
 void MissingElements::learn(int s, const Matrix &whiten) {

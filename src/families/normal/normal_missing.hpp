@@ -1,5 +1,8 @@
 // Missing elements of rows under normal components, for the local step.
 //
+// If the elements of a component are independent, a row's score is a sum over its elements: what is
+// missing is left out of it (MissingColumns). Else what is observed tells of what is missing:
+//
 // A component scores a row x with log s(x) = constant - (x - m)' P (x - m) / 2. At a point s is the
 // normal density, P its precision; in variational inference s is exp(E_q[log N(x | mu, Lambda)])
 // and P = E_q[Lambda]. Of a row with observed elements o and missing ones h it scores the integral
@@ -34,7 +37,25 @@
 
 namespace bayes {
 
-/// For one thread, and a scorer of so many components with so many scales, each d x d if dense.
+/// Where elements of a block are missing, by columns.
+class MissingColumns {
+ public:
+  explicit MissingColumns(int dimension) : holes_(std::size_t(dimension)) {}
+
+  void find(const double *block);
+  bool any() const { return any_; }
+  /// of every column: is an element missing?
+  const char *holes() const { return holes_.data(); }
+  /// places of rows that miss all
+  std::span<const int> empty() const { return empty_; }
+
+ private:
+  std::vector<char> holes_;
+  std::vector<int> empty_;
+  bool any_ = false;
+};
+
+/// For one thread, and a scorer of so many components with so many dense scales.
 class MissingElements {
  public:
   MissingElements(int dimension, int components, int scales);
@@ -55,10 +76,7 @@ class MissingElements {
   int groups() const { return int(groups_.size()); }
   Group group(int g) const;
 
-  /// Puts the means into the holes of a block.
-  void fill_with_means(const double *mean, double *x) const;
-
-  // Dense scales. P = W'W, W lower triangular.
+  // P = W'W, W lower triangular.
 
   /// Does scale s have its precision?
   bool known(int s) const { return precision_[std::size_t(s)].size() > 0; }
@@ -102,6 +120,7 @@ class MissingElements {
   void compute_means(int s, const double *mean, double *out);
 
   const int d_;
+  std::vector<char> holes_of_columns_;
   /// group by group; incomplete rows of the block, and as they stand there, side by side
   std::vector<int> places_;
   Buffer rows_of_block_;

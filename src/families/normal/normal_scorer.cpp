@@ -87,25 +87,22 @@ class NormalScorer::Worker final : public BlockWorker {
   }
 
   void weigh(double *weight) const override {
-    if (missing_)
-      for (const int b : missing_->empty()) weight[b] = 0;
+    for (const int b : empty()) weight[b] = 0;
   }
 
   void score(const double *block, int k, double *out) override {
     const NormalScorer &s = scorer_;
+    if (!s.shape_.dense) return score_columns(block, k, out);
     const bool holes = missing_ && missing_->any();
     if (s.shape_.shared) {
       normal_block::diagonal_quadratic(s.d_, ry_.data(), s.whitened_.col(k).data(), ones_.data(),
                                        s.constant_(k), out);
-    } else if (s.shape_.dense) {
+    } else {
       normal_block::centre(s.d_, block, s.mean_.col(k).data(), y_.data());
       if (holes) fill(k);
       normal_block::quadratic(
           s.d_, s.packed_.data() + std::size_t(k) * normal_block::packed_triangle_size(s.d_),
           y_.data(), s.constant_(k), out);
-    } else {
-      normal_block::diagonal_quadratic(s.d_, holes ? filled(k) : block, s.mean_.col(k).data(),
-                                       s.whitened_.col(k).data(), s.constant_(k), out);
     }
     if (holes) correct(k, out);
   }
@@ -116,15 +113,17 @@ class NormalScorer::Worker final : public BlockWorker {
                                                  std::size_t(normal_block::padded(s.d_)) *
                                                  normal_block::sum_lanes;
     double *const scatter = scatter_.data() + std::size_t(s.shape_.index(k)) * scatter_doubles_;
-    const bool holes = missing_ && missing_->any();
-    if (s.shape_.dense) {
-      normal_block::centre(s.d_, block, s.mean_.col(k).data(), y_.data());
-      if (holes) fill(k);
-      normal_block::accumulate(s.d_, y_.data(), r, ry_.data(), sums, scatter);
-    } else {
-      normal_block::diagonal_accumulate(s.d_, holes ? filled(k) : block, s.mean_.col(k).data(), r,
-                                        sums, scatter);
+    if (!s.shape_.dense) {
+      const bool holes = columns_ && columns_->any();
+      normal_block::diagonal_accumulate(
+          s.d_, block, s.mean_.col(k).data(), r, sums, scatter, holes ? columns_->holes() : nullptr,
+          holes ? missing_sums_.data() + std::size_t(k) * scatter_doubles_ : nullptr);
+      return;
     }
+    const bool holes = missing_ && missing_->any();
+    normal_block::centre(s.d_, block, s.mean_.col(k).data(), y_.data());
+    if (holes) fill(k);
+    normal_block::accumulate(s.d_, y_.data(), r, ry_.data(), sums, scatter);
     if (holes) add_covariances(k, r);
   }
 
@@ -132,6 +131,7 @@ class NormalScorer::Worker final : public BlockWorker {
     std::fill(mean_sums_.begin(), mean_sums_.end(), 0.0);
     std::fill(scatter_.begin(), scatter_.end(), 0.0);
     std::fill(covariances_.begin(), covariances_.end(), 0.0);
+    std::fill(missing_sums_.begin(), missing_sums_.end(), 0.0);
   }
 
   void reduce(double *raw) const override {
@@ -150,23 +150,53 @@ class NormalScorer::Worker final : public BlockWorker {
       if (missing_)
         for (std::size_t i = 0; i < s.raw_scatter(); ++i)
           raw[i] += covariances_[std::size_t(c) * s.raw_scatter() + i];
+      if (columns_) add_variances(c, raw);
     }
   }
 
  private:
+  std::span<const int> empty() const {
+    return columns_ ? columns_->empty() : missing_ ? missing_->empty() : std::span<const int>();
+  }
+
   void find_missing(const double *block) {
     const NormalScorer &s = scorer_;
-    const int scales = s.shape_.count(s.k_);
+    if (!s.shape_.dense) {
+      if (!columns_) {
+        columns_ = std::make_unique<MissingColumns>(s.d_);
+        missing_sums_.resize(scatter_.size());
+        std::fill(missing_sums_.begin(), missing_sums_.end(), 0.0);
+        gains_ = Matrix::Zero(s.d_, s.k_);
+        if (s.densities_) gains_ = 0.5 * std::log(2 * std::numbers::pi) - s.whitened_.array().log();
+      }
+      return columns_->find(block);
+    }
     if (!missing_) {
+      const int scales = s.shape_.count(s.k_);
       missing_ = std::make_unique<MissingElements>(s.d_, s.k_, scales);
       covariances_.assign(s.raw_scatter() * std::size_t(scales), 0.0);
-      if (!s.shape_.dense)
-        gains_ = 0.5 * std::log(2 * std::numbers::pi) - s.whitened_.array().log();
     }
     missing_->find(block);
-    if (missing_->any() && !s.shape_.dense) {
-      y_.resize(std::size_t(s.d_) * block_rows);
-      std::copy_n(block, y_.size(), y_.data());
+  }
+
+  /// With a scale that is not dense.
+  void score_columns(const double *block, int k, double *out) const {
+    const NormalScorer &s = scorer_;
+    const double *const mean = s.mean_.col(k).data(), *const scale = s.whitened_.col(k).data();
+    if (!columns_ || !columns_->any())
+      return normal_block::diagonal_quadratic(s.d_, block, mean, scale, s.constant_(k), out);
+    normal_block::diagonal_quadratic<true>(s.d_, block, mean, scale, s.constant_(k), out,
+                                           columns_->holes(), gains_.col(k).data());
+    for (const int b : columns_->empty()) out[b] = 0;
+  }
+
+  /// The variances of elements that are missing, of component k.
+  void add_variances(int k, double *raw) const {
+    for (int j = 0; j < scorer_.d_; ++j) {
+      const double scale = scorer_.whitened_(j, k);
+      raw[j] += simd::sum(missing_sums_.data() + std::size_t(k) * scatter_doubles_ +
+                          std::size_t(j) * simd::sum_lanes) /
+                (scale * scale);
     }
   }
 
@@ -179,12 +209,6 @@ class NormalScorer::Worker final : public BlockWorker {
 
   /// Fills the holes of the block in y_, which is centred for component k.
   void fill(int k) { missing_->fill(k, scale_of(k), scorer_.mean_.col(k).data(), y_.data()); }
-
-  /// The block with the means of component k, whose scale is not dense, in its holes.
-  const double *filled(int k) {
-    missing_->fill_with_means(scorer_.mean_.col(k).data(), y_.data());
-    return y_.data();
-  }
 
   /// The scores of incomplete rows, from those of filled ones.
   void correct(int k, double *out) {
@@ -201,11 +225,7 @@ class NormalScorer::Worker final : public BlockWorker {
     }
     for (int g = 0; s.densities_ && g < missing_->groups(); ++g) {
       const MissingElements::Group group = missing_->group(g);
-      double gain = 0;
-      if (s.shape_.dense)
-        gain = missing_->constant(scale_of(k), g);
-      else
-        for (const int j : group.columns) gain += gains_(j, k);
+      const double gain = missing_->constant(scale_of(k), g);
       for (const int b : group.places) out[b] += gain;
     }
     for (const int b : missing_->empty()) out[b] = 0;
@@ -219,20 +239,21 @@ class NormalScorer::Worker final : public BlockWorker {
       const MissingElements::Group group = missing_->group(g);
       double weight = 0;
       for (const int b : group.places) weight += r[b];
-      if (!(weight > 0)) continue;
-      if (s.shape_.dense)
-        missing_->add_covariance(scale_of(k), g, weight, to);
-      else
-        for (const int j : group.columns) to[j] += weight / (s.whitened_(j, k) * s.whitened_(j, k));
+      if (weight > 0) missing_->add_covariance(scale_of(k), g, weight, to);
     }
   }
 
   const NormalScorer &scorer_;
   const std::size_t scatter_doubles_;
+  /// of dense scales
   std::unique_ptr<MissingElements> missing_;
   std::vector<double> covariances_;
-  /// of scales that are not dense: what the score gains where an element is missing
+  /// of others
+  std::unique_ptr<MissingColumns> columns_;
+  /// what the score gains where an element is missing
   Matrix gains_;
+  /// responsibilities for missing elements, as square sums are
+  Buffer missing_sums_;
   Buffer y_, ry_, mean_sums_, scatter_;
   Vector ones_;
 };

@@ -156,12 +156,18 @@ ProductSurvey survey_product(RowSource &rows, const std::vector<std::string> &li
 ProductSurvey survey_product(RowSource &rows, const SharedColumns &columns, Control &control) {
   const int d = rows.shape().dimension;
   const bool weighted = rows.shape().weighted;
-  ProductSurvey out{columns, 0, Vector::Zero(d), Vector::Zero(d),
-                    std::vector<bool>(std::size_t(d), false)};
+  ProductSurvey out{
+      columns, 0, 0, Vector::Zero(d), Vector::Zero(d), std::vector<bool>(std::size_t(d), false)};
   Vector count = Vector::Zero(d);
   for_each_block(rows, control, [&](const double *block, std::int64_t first, int size) {
     const double *const weight = block + std::size_t(d) * block_rows;
-    for (int b = 0; b < size; ++b) out.weight += weighted ? weight[b] : 1;
+    for (int b = 0; b < size; ++b) {
+      const double own = weighted ? weight[b] : 1;
+      out.weight += own;
+      int j = 0;
+      while (j < d && std::isnan(block[j * block_rows + b])) ++j;
+      if (j == d) out.unobserved += own;
+    }
     columns->for_each([&](int j, const Column &column, const ColumnOffsets &) {
       const double *const at = block + std::size_t(j) * block_rows;
       if (const int b = column.first_refused(at, size); b < size)

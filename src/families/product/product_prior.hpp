@@ -20,6 +20,8 @@ struct ProductSurvey {
   SharedColumns columns;
   /// of all rows
   double weight = 0;
+  /// of those that have no value at all
+  double unobserved = 0;
   /// d, maximum likelihood estimates from the values that are not missing; the variance is 1 if the
   /// family does not need it or the column is constant
   Vector mean, variance;

@@ -1,6 +1,7 @@
 #include "families/product/product_scorer.hpp"
 
 #include "base/simd.hpp"
+#include "families/holes.hpp"
 #include "families/product/column_families.hpp"
 
 namespace bayes {
@@ -75,6 +76,7 @@ ProductScorer::Worker::Worker(const ProductScorer &scorer)
   });
   x_.resize(order_.size());
   hole_.assign(order_.size(), nullptr);
+  with_holes_.resize(order_.size());
 }
 
 std::size_t ProductScorer::Worker::sum_doubles() const {
@@ -84,13 +86,14 @@ std::size_t ProductScorer::Worker::sum_doubles() const {
 void ProductScorer::Worker::prepare(const double *block) {
   std::size_t filled = 0;
   holes_ = false;
+  find_holes(columns_.count(), block, with_holes_.data());
   for_each_group(columns_, [&](const auto &group) {
     for (std::size_t i = 0; i < group.columns.size(); ++i) {
       const std::size_t c = std::size_t(group.first) + i;
       const double *const x = block + std::size_t(group.columns[i]) * block_rows;
       x_[c] = x;
       hole_[c] = nullptr;
-      const bool hole = has_hole(x);
+      const bool hole = with_holes_[std::size_t(group.columns[i])] != 0;
       holes_ |= hole;
       if (hole || !group.families[i].plain()) fill(group.families[i], c, x, filled++, hole);
     }
@@ -115,8 +118,12 @@ void ProductScorer::Worker::score(const double *, int k, double *out) {
     std::fill(scratch_.begin(), scratch_.end(), 0.0);
     F::add_terms(families, x_.data() + c, terms + at.terms, scratch_.data());
     const double constant = scorer_.constants_(group.columns[first], k);
-    for (int b = 0; b < block_rows; ++b)
-      out[b] += hole_[c][b] != 0 ? -constant : scratch_[std::size_t(b)];
+    const simd::Vector without = simd::all(-constant);
+    for (int b = 0; b < block_rows; b += simd::lanes) {
+      const simd::Vector term = simd::load(scratch_.data() + b);
+      simd::store(out + b, simd::load(out + b) +
+                               (simd::load(hole_[c] + b) != simd::Vector{} ? without : term));
+    }
   });
 }
 
@@ -138,12 +145,13 @@ void ProductScorer::Worker::accumulate(const double *, int k, const double *r) {
     const std::size_t c = std::size_t(group.first) + first;
     const double *weight = r;
     if (hole_[c]) {
-      double lost = 0;
-      for (int b = 0; b < block_rows; ++b) {
-        lost += hole_[c][b] * r[b];
-        scratch_[std::size_t(b)] = hole_[c][b] != 0 ? 0 : r[b];
+      simd::Vector lost[simd::registers] = {};
+      for (int b = 0; b < block_rows; b += simd::lanes) {
+        const simd::Vector own = simd::load(r + b), miss = simd::load(hole_[c] + b) * own;
+        lost[b / simd::lanes % simd::registers] += miss;
+        simd::store(scratch_.data() + b, own - miss);
       }
-      missing_[std::size_t(k) * order_.size() + c] += lost;
+      missing_[std::size_t(k) * order_.size() + c] += simd::sum(lost);
       weight = scratch_.data();
     }
     F::add_sums(std::span<const F>(group.families.data() + first, size), x_.data() + c,
@@ -166,13 +174,6 @@ void ProductScorer::Worker::reduce(double *raw) const {
       *raw++ += missing_[std::size_t(k) * order_.size() + c];
     *raw++ += carrier_[std::size_t(k)];
   }
-}
-
-bool ProductScorer::Worker::has_hole(const double *x) {
-  simd::Vector total[simd::registers] = {};
-  for (int b = 0; b < block_rows; b += simd::lanes)
-    total[b / simd::lanes % simd::registers] += simd::load(x + b) * 0.0;
-  return simd::sum(total) != 0;  // 0 if all are finite, else NaN
 }
 
 template <class F>

@@ -46,8 +46,6 @@ class BAYES_API ProductScorer final : public BlockScorer {
    private:
     std::size_t sum_doubles() const;
 
-    static bool has_hole(const double *x);
-
     /// A copy of a column with codes for categories and 0 (which every family allows) for missing
     /// values, and a mask of these.
     template <class F>
@@ -62,6 +60,8 @@ class BAYES_API ProductScorer final : public BlockScorer {
     Buffer sums_, missing_, carrier_, row_carrier_, scratch_;
     std::vector<int> order_;  // columns group by group
     std::vector<const double *> x_, hole_;
+    /// of each column of the block: does it miss values?
+    std::vector<char> with_holes_;
     std::vector<Buffer> filled_;
     bool holes_ = false;
   };

@@ -43,22 +43,7 @@ void select_models(const FitRequest &request, RowCollector &data, Control &contr
   Choice choice(request);
   bmm_select(data.rows, request.ks, request.options, control,
              [&](std::unique_ptr<BernoulliMixture> model) {
-               warn_of(*model);
-               model->info.columns = data.columns();
-               const ModelInfo &info = model->info;
-               const Cell cells[] = {info.components,
-                                     Cell::text(info.method),
-                                     info.objective,
-                                     info.log_likelihood,
-                                     model->free_parameters(),
-                                     Cell::or_null(model->bic()),
-                                     Cell::or_null(model->icl()),
-                                     model->has_posterior() ? Cell(info.objective) : Cell(),
-                                     info.converged,
-                                     !info.degenerate.empty(),
-                                     choice.model(*model)};
-               take(cells);
-               choice.tried(*model);
+               choice.take(*model, data.columns(), take, {}, {Cell::or_null(model->icl())});
              });
   choice.tell();
 }

@@ -44,25 +44,9 @@ void select_models(const FitRequest &request, RowCollector &data, Control &contr
   Choice choice(request);
   gmm_select(data.rows, request.ks, request.options, control,
              [&](std::unique_ptr<GaussianMixture> model) {
-               warn_of(*model);
-               model->info.columns = data.columns();
-               const ModelInfo &info = model->info;
                const std::string covariance = model->covariance();
-               const bool variational = info.method == "vi" || info.method == "svi";
-               const Cell cells[] = {info.components,
-                                     Cell::text(covariance),
-                                     Cell::text(info.method),
-                                     info.objective,
-                                     info.log_likelihood,
-                                     model->free_parameters(),
-                                     Cell::or_null(model->bic()),
-                                     Cell::or_null(model->icl()),
-                                     variational ? Cell(info.objective) : Cell(),
-                                     info.converged,
-                                     !info.degenerate.empty(),
-                                     choice.model(*model)};
-               take(cells);
-               choice.tried(*model);
+               choice.take(*model, data.columns(), take, {Cell::text(covariance)},
+                           {Cell::or_null(model->icl())});
              });
   choice.tell();
 }

@@ -35,21 +35,7 @@ void select_hmms(const FitRequest &request, SequenceCollector &data, Control &co
   Choice choice(request);
   hmm_select(data.sequences(), data.symbols(), request.ks, request.options, data.elements(),
              data.vectors(), control, [&](std::unique_ptr<HiddenMarkovModel> model) {
-               warn_of(*model);
-               model->info.columns = data.columns();
-               const ModelInfo &info = model->info;
-               const Cell cells[] = {info.components,
-                                     Cell::text(info.method),
-                                     info.objective,
-                                     info.log_likelihood,
-                                     model->free_parameters(),
-                                     Cell::or_null(model->bic()),
-                                     model->has_posterior() ? Cell(info.objective) : Cell(),
-                                     info.converged,
-                                     !info.degenerate.empty(),
-                                     choice.model(*model)};
-               take(cells);
-               choice.tried(*model);
+               choice.take(*model, data.columns(), take);
              });
   choice.tell();
 }

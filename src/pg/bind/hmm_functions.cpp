@@ -4,6 +4,7 @@
 #include "base/message.hpp"
 #include "pg/bind/binding.hpp"
 #include "pg/bind/hmm.hpp"
+#include "pg/bind/profile.hpp"
 #include "pg/input/observation.hpp"
 #include "pg/server/context.hpp"
 #include "pg/server/server_control.hpp"
@@ -20,15 +21,15 @@ struct CallSite {
   SequenceReader sequences;
 };
 
-/// The arguments (model, sequence, ...) of a strict function.
+/// The arguments (model, sequence, ...) of a strict function, from number `first` on.
 class ModelAndSequence {
  public:
-  explicit ModelAndSequence(FunctionCallInfo fcinfo)
+  explicit ModelAndSequence(FunctionCallInfo fcinfo, int first = 0)
       : site_(call_site<CallSite>(fcinfo)),
-        array_(PG_GETARG_DATUM(1)),
-        shared_(site_.models.share(PG_GETARG_DATUM(0))),
-        model(hidden(*shared_)),
-        steps(site_.sequences.steps(shared_, array_)) {}
+        array_(PG_GETARG_DATUM(first + 1)),
+        shared(site_.models.share(PG_GETARG_DATUM(first))),
+        model(hidden(*shared)),
+        steps(site_.sequences.steps(shared, array_)) {}
 
   void each(const std::function<void(std::span<const double> x)> &take) {
     site_.sequences.each(array_, take);
@@ -37,9 +38,9 @@ class ModelAndSequence {
  private:
   CallSite &site_;
   OpenArray array_;
-  const std::shared_ptr<const Model> shared_;
 
  public:
+  const std::shared_ptr<const Model> shared;
   const HiddenMarkovModel &model;
   /// 0 for an empty sequence
   const std::int64_t steps;
@@ -56,11 +57,25 @@ class StoredSequence {
     from.each([this](std::span<const double> x) { sequence_.step(x); });
   }
   operator Sequences &() { return sequence_.sequences; }
+  /// The observation of a step, from 0, as the model has its elements; best in order of time.
+  void read(std::int64_t step, std::span<double> x) {
+    RowSource &rows = sequence_.sequences.rows;
+    if (const std::int64_t block = step / block_rows; block != block_) {
+      numbers_.resize(rows.shape().block_doubles());
+      rows.read_block(block, numbers_.data());
+      block_ = block;
+    }
+    for (std::size_t j = 0; j < x.size(); ++j)
+      x[j] = numbers_[j * block_rows + std::size_t(step % block_rows)];
+  }
   ServerControl control;
 
  private:
   ScopedContext context_;
   ModelSequence sequence_;
+  std::vector<double> numbers_;
+  /// that numbers_ holds
+  std::int64_t block_ = -1;
 };
 
 /// A float8[] of steps x K in CurrentMemoryContext.
@@ -248,3 +263,35 @@ BAYES_FUNCTION(hmm_predict_ahead) {
   });
   return Datum(0);
 }
+
+/// hmm_profile(model, sequence): (internal, model, sequence) -> internal
+BAYES_FUNCTION(hmm_profile_transition) {
+  const MemoryContext context = aggregate_context(fcinfo);
+  ProfileState *state = profile_state(fcinfo);
+  if (!PG_ARGISNULL(1) && !PG_ARGISNULL(2)) {
+    ModelAndSequence given(fcinfo, 1);
+    const HiddenMarkovModel &model = given.model;
+    if (!state) {
+      state = make_in<ProfileState>(context, "pg_bayes profile", given.shared, categories_of(model),
+                                    std::size_t(model.size()));
+      if (model.symbols()) state->symbols = &hidden(*state->model).symbol_names();
+    } else {
+      require_same_model(*state->model, model);
+    }
+    if (given.steps > 0) {
+      StoredSequence one(given);
+      const std::size_t k = std::size_t(model.size());
+      std::vector<double> x(std::size_t(model.dimension()));
+      model.smooth(one, one.control,
+                   [&](std::int64_t first, int steps, const double *probabilities) {
+                     for (int i = 0; i < steps; ++i, probabilities += k) {
+                       one.read(first + i, x);
+                       state->profile.add(x, {probabilities, k});
+                     }
+                   });
+    }
+  }
+  if (!state) PG_RETURN_NULL();
+  PG_RETURN_POINTER(state);
+}
+BAYES_FUNCTION(hmm_profile_final) { return profile_final(fcinfo); }

@@ -48,6 +48,8 @@ HeldOut bayes::pg::evaluate(const TopicModel &model, Corpus &corpus, const Evalu
   const double operations =
       100.0 * double(corpus.totals().entries) * model.size() * double(draws.size());
   const SweepPlan plan = plan_tasks(operations, 0, control);
+  LeftToRight particles = how.plan;
+  particles.memory = control.memory / control.threads;
   std::vector<HeldOut> slots(std::size_t(plan.slots));
   HeldOut total;
   sweep_corpus(
@@ -63,7 +65,7 @@ HeldOut bayes::pg::evaluate(const TopicModel &model, Corpus &corpus, const Evalu
           const DocumentTerms document = part.terms();
           sum.add(how.method == "completion"
                       ? score_completion(document, hashes, draws, proportions)
-                      : score_left_to_right(document, hashes, draws, how.plan));
+                      : score_left_to_right(document, hashes, draws, particles));
           return !stop();
         });
       },

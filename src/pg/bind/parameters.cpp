@@ -18,8 +18,8 @@ void emit_parameter(ResultRows &result, const ModelInfo &info, const Parameter &
               column ? Cell::text(column->name) : Cell(),
               p.likelihood ? Cell::text(p.likelihood) : Cell(), Cell::text(p.name),
               category ? Cell(std::int64_t(p.category)) : Cell(),
-              label ? Cell::text(*label) : Cell(), p.value, Cell::or_null(p.deviation),
-              Cell::or_null(p.lower), Cell::or_null(p.upper)});
+              label ? Cell::text(*label) : Cell(), Cell::or_null(p.value),
+              Cell::or_null(p.deviation), Cell::or_null(p.lower), Cell::or_null(p.upper)});
 }
 
 double level_argument(FunctionCallInfo fcinfo) {

@@ -24,16 +24,20 @@ Datum profile_final(FunctionCallInfo fcinfo) {
   const ProfileState *const state = profile_state(fcinfo);
   if (!state) PG_RETURN_NULL();
   const RowColumns &columns = state->model->info.columns;
+  const std::vector<std::string> *const symbols = state->symbols;
   CompositeArray result(fcinfo);
   for (const ProfileEntry &e : state->profile.entries()) {
     poll_interrupts();
     const RowColumn *const column = columns.empty() ? nullptr : &columns[std::size_t(e.element)];
     const bool category = !std::isnan(e.category);
-    const std::string *const label = category && column ? label_of(*column, e.category) : nullptr;
+    const std::string *const label = !category ? nullptr
+                                     : symbols ? &(*symbols)[std::size_t(e.category)]
+                                     : column  ? label_of(*column, e.category)
+                                               : nullptr;
     const Cell cells[] = {e.component + 1,
                           e.element + 1,
                           column ? Cell::text(column->name) : Cell(),
-                          category ? Cell(std::int64_t(e.category)) : Cell(),
+                          category && !symbols ? Cell(std::int64_t(e.category)) : Cell(),
                           label ? Cell::text(*label) : Cell(),
                           e.rows,
                           Cell::or_null(e.value),

@@ -1,11 +1,12 @@
 // F_profile(model, row): aggregates that say what makes the components of a fitted model different,
-// the same for every family M that has probabilities of rows.
+// the same for every family M that has probabilities of rows; hmm_profile(model, sequence) for
+// states.
 #pragma once
 
 #include <memory>
 #include <vector>
 
-#include "mixture/profile.hpp"
+#include "data/profile.hpp"
 #include "pg/bind/aggregate.hpp"
 #include "pg/bind/scalar.hpp"
 
@@ -21,6 +22,8 @@ struct ProfileState {
   std::shared_ptr<const Model> model;
   Profile profile;
   std::vector<double> probabilities;
+  /// names of the categories that are no labels of a column, if there are such
+  const std::vector<std::string> *symbols = nullptr;
 };
 
 /// The state of an aggregate's earlier calls, or nullptr.

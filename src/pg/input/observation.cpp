@@ -76,6 +76,7 @@ void SequenceReader::each(const OpenArray &array,
   const bool symbols = model.symbols();
   ModelSymbols codes(model);
   type_.forget();  // codes of another model
+  settled_ = false;
   ArrayWalk walk(array, type_, symbols ? &codes : nullptr);
   std::vector<double> buffer(std::size_t(std::min(at_once, steps)) * d);
   StepPosition position = {0, 1, model.vectors()};
@@ -109,7 +110,7 @@ void SequenceReader::read_records(ArrayWalk &walk, std::span<double> out, std::i
       std::fill_n(out.begin() + std::ptrdiff_t(at), d, missing_value);
       continue;
     }
-    reader_->open(record.value);
+    reader_->open(record.value, std::exchange(settled_, true));
     const std::span<const double> x = *reader_->read(record.value, step, Missing::keep);
     std::copy(x.begin(), x.end(), out.begin() + std::ptrdiff_t(at));
   }

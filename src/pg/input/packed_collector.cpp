@@ -66,11 +66,10 @@ void PackedCollector::absorb(const char *at, const char *end) {
   at += sizeof counts;
   if (end - at < counts.columns)
     throw Error(Errc::internal, "partial state of an aggregate is cut short");
-  // Of labels, their codes here by their codes there.
-  std::vector<std::vector<double>> codes;
+  RowReader::Merged merged;
   if (counts.columns > 0) {
     const Document columns = Document::from_bytes({at, std::size_t(counts.columns)});
-    codes = reader_.merge(read_columns(columns, int(counts.dimension)));
+    merged = reader_.merge(read_columns(columns, int(counts.dimension)));
   }
   at += counts.columns;
   rows.skip(counts.skipped);
@@ -80,30 +79,39 @@ void PackedCollector::absorb(const char *at, const char *end) {
 
   RowShape shape = rows.shape();
   shape.dimension = before_ + int(counts.dimension);
-  if (dimension_ && dimension_ != counts.dimension)
-    throw Error(
-        Errc::array_shape,
-        message("rows have different lengths: {} and {} elements", dimension_, counts.dimension),
-        "All rows of one model have the same length.");
-  dimension_ = int(counts.dimension);
+  // Rows of arrays are as they are.
+  if (counts.columns == 0)
+    for (std::size_t j = 0; j < std::size_t(counts.dimension); ++j) merged.places.push_back(j);
+  const int dimension = int(merged.places.size());
+  if ((dimension_ || rows.rows() > 0) && dimension_ != dimension)
+    throw Error(Errc::array_shape,
+                message("rows have different lengths: {} and {} elements", dimension_, dimension),
+                "All rows of one model have the same length.");
+  dimension_ = dimension;
 
   const std::size_t block_bytes = shape.block_doubles() * sizeof(double);
   if (std::size_t(end - at) !=
       std::size_t((counts.rows + block_rows - 1) / block_rows) * block_bytes)
     throw Error(Errc::internal, "partial state of an aggregate has a wrong size");
-  std::vector<double> block(shape.block_doubles()), x(std::size_t(shape.dimension));
+  const std::size_t first = std::size_t(before_);
+  std::vector<double> block(shape.block_doubles()), x(first + merged.places.size());
   for (std::int64_t row = 0; row < counts.rows; ++row) {
     const std::size_t inside = std::size_t(row % block_rows);
     if (inside == 0) {
       std::memcpy(block.data(), at, block_bytes);
       at += block_bytes;
     }
-    for (std::size_t j = 0; j < x.size(); ++j) x[j] = block[j * block_rows + inside];
-    double *const own = x.data() + before_;
-    for (std::size_t j = 0; j < codes.size(); ++j)
-      if (!codes[j].empty() && !std::isnan(own[j])) own[j] = codes[j][std::size_t(own[j])];
-    rows.append(x.data(), shape.dimension,
-                shape.weighted ? block[x.size() * block_rows + inside] : 1);
+    const auto element = [&](std::size_t j) { return block[j * block_rows + inside]; };
+    for (std::size_t j = 0; j < first; ++j) x[j] = element(j);
+    for (std::size_t j = 0; j < merged.places.size(); ++j)
+      x[first + j] = element(first + merged.places[j]);
+    for (std::size_t j = 0; j < merged.codes.size(); ++j) {
+      double &own = x[first + j];
+      if (const std::vector<double> &codes = merged.codes[j]; !codes.empty() && !std::isnan(own))
+        own = codes[std::size_t(own)];
+    }
+    rows.append(x.data(), int(x.size()),
+                shape.weighted ? element(std::size_t(shape.dimension)) : 1);
   }
 }
 

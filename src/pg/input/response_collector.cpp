@@ -10,6 +10,7 @@ ResponseCollector::ResponseCollector(MemoryContext context, ItemForm form)
   const Oid type = form.type;
   // A state that is combined from those of other processes reads no rows.
   if (!OidIsValid(type)) return;
+  arrays_ = is_array_type(form.second_type);
   base_ = guarded([type] { return getBaseType(type); });
   if (base_ != BOOLOID && base_ != UNKNOWNOID && !is_number_type(base_))
     throw SqlError(ERRCODE_DATATYPE_MISMATCH,
@@ -21,7 +22,6 @@ ResponseCollector::ResponseCollector(MemoryContext context, ItemForm form)
 void ResponseCollector::begin(const FitRequest &request, Check check) {
   policy_ = check(request);
   null_on_error_ = policy_.null_on_error;
-  missing_ = policy_.skip_missing ? Missing::skip_null : Missing::error;
 }
 
 double ResponseCollector::response(const NullableDatum &y) const {
@@ -39,18 +39,19 @@ double ResponseCollector::response(const NullableDatum &y) const {
 }
 
 std::optional<std::span<const double>> ResponseCollector::predictors(Datum x) {
+  if (arrays_ && is_empty_array(x)) return std::span<const double>();
   try {
-    return reader_.read(x, seen_, missing_);
+    return reader_.read(x, seen_, policy_.skip_missing ? Missing::skip_null : Missing::error);
   } catch (const Error &error) {
     // What the reader would do about a missing value, a regression cannot.
-    if (error.code() != Errc::null_value && error.code() != Errc::invalid_argument) throw;
+    if (error.code() != Errc::null_value) throw;
     throw Error(error.code(), error.what(), error.detail(),
-                error.code() == Errc::null_value ? "Option missing = skip leaves out such rows."
-                                                 : "Leave such rows out with WHERE.");
+                "Option missing = skip leaves out such rows.");
   }
 }
 
 void ResponseCollector::set_length(std::size_t length) {
+  if (rows.rows() > 0) wrong_length(length, std::size_t(dimension_), expected_by_, seen_);
   check_length(length, policy_.max_dimension);
   packed_.resize(length + 1);
 }

@@ -21,7 +21,7 @@ struct ResponsePolicy {
 };
 
 /// Rows (y, x): the response is element 0 of a packed row, the predictors follow. y is a boolean,
-/// or a number that is 0 or 1; x is read as RowReader does.
+/// or a number that is 0 or 1; x is read as RowReader does, and may be an empty array.
 class ResponseCollector final : public PackedCollector {
  public:
   /// Throws Error for options that cannot be.
@@ -57,8 +57,9 @@ class ResponseCollector final : public PackedCollector {
 
   /// of the response
   Oid base_ = InvalidOid;
+  /// x is an array, which may be empty
+  bool arrays_ = false;
   ResponsePolicy policy_;
-  Missing missing_ = Missing::skip_null;
   std::vector<double> packed_{0.0};
 };
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 
 #include "base/message.hpp"
 #include "document/members.hpp"
-#include "families/product/product_options.hpp"
 #include "pg/server/encoding.hpp"
 
 namespace bayes::pg {
@@ -59,47 +59,30 @@ Oid base_of_attribute(TupleDesc description, int index) {
   return guarded([declared] { return getBaseType(declared); });
 }
 
-}  // namespace
-
-// ---- labels ----
-
-ColumnLabels::ColumnLabels(std::string column, const std::vector<std::string> &known, bool closed)
-    : labels_(std::size_t(most_categories),
-              [column](TermDictionary::Excess excess, std::string_view label) {
-                if (excess == TermDictionary::Excess::length)
-                  throw Error(Errc::too_large,
-                              message("a label of column {} is {} bytes long, but the limit is {}",
-                                      quoted(column), label.size(), longest_term),
-                              {}, "md5(label) is a short one.");
-                throw Error(Errc::too_large,
-                            message("column {} has more than {} different labels", quoted(column),
-                                    most_categories),
-                            "A column of labels is a choice among a few.",
-                            "Leave out what names the row itself, as an id does; combine rare "
-                            "labels into one.");
-              }),
-      closed_(false) {
-  for (const std::string &label : known) code(label);
-  closed_ = closed;
-  if (closed) labels_.close();
+/// Does number_at() read values of this type?
+bool has_fixed_length(Oid base) {
+  return base == BOOLOID || (is_number_type(base) && base != NUMERICOID);
 }
 
-double ColumnLabels::code(std::string_view label) {
-  if (closed_ && label.size() > longest_term) {
-    unknown_ = beginning_of(label);
-    return missing_value;
+template <class T> double load(const char *at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return double(value);
+}
+
+/// A number or boolean that lies in a record.
+double number_at(const char *at, Oid base) {
+  switch (base) {
+    case FLOAT8OID: return load<double>(at);
+    case FLOAT4OID: return load<float>(at);
+    case INT2OID: return load<std::int16_t>(at);
+    case INT4OID: return load<std::int32_t>(at);
+    case INT8OID: return load<std::int64_t>(at);
+    default: return load<std::int8_t>(at);
   }
-  const std::int32_t number = labels_.number(label);
-  if (number >= 0) return number;
-  unknown_ = beginning_of(label);
-  return missing_value;
 }
 
-std::vector<std::string> ColumnLabels::all() const {
-  std::vector<std::string> out;
-  for (std::int32_t i = 0; i < labels_.size(); ++i) out.emplace_back(labels_.term(i));
-  return out;
-}
+}  // namespace
 
 // ---- columns ----
 
@@ -162,6 +145,7 @@ void RowReader::add_column(RowColumn column, const std::vector<std::string> &lab
 
 void RowReader::expect(const ModelInfo &info, UnknownLabels unknown) {
   from_model_ = true;
+  only_labels_ = unknown == UnknownLabels::added;
   for (const RowColumn &column : info.columns)
     add_column({column.name, column.kind}, column.labels, unknown == UnknownLabels::missing);
   // Rows of a model without names are matched by position.
@@ -193,16 +177,19 @@ std::vector<std::vector<double>> RowReader::sort_labels() {
   return any ? out : std::vector<std::vector<double>>();
 }
 
-std::vector<std::vector<double>> RowReader::merge(const RowColumns &columns) {
+RowReader::Merged RowReader::merge(const RowColumns &columns) {
   if (columns_.empty())
     for (const RowColumn &column : columns) add_column({column.name, column.kind}, {}, false);
-  std::vector<std::vector<double>> out(columns_.size());
+  Merged out{find_columns(columns), std::vector<std::vector<double>>(columns_.size())};
   for (std::size_t j = 0; j < columns_.size(); ++j) {
-    if (columns.size() != columns_.size() || columns[j].name != columns_[j].name ||
-        columns[j].kind != columns_[j].kind)
-      throw Error(Errc::internal, "rows of parallel processes have different columns");
+    const RowColumn &there = columns[out.places[j]];
+    if ((there.kind == ValueKind::label) != (labels_[j] != nullptr))
+      throw Error(Errc::invalid_argument,
+                  message("column {} is a {}, but was a {} in the rows before",
+                          quoted(columns_[j].name), name_of(there.kind), name_of(columns_[j].kind)),
+                  {}, "Cast it to one type in all rows.");
     if (!labels_[j]) continue;
-    for (const std::string &label : columns[j].labels) out[j].push_back(labels_[j]->code(label));
+    for (const std::string &label : there.labels) out.codes[j].push_back(labels_[j]->code(label));
   }
   return out;
 }
@@ -248,6 +235,13 @@ void RowReader::match(TupleDesc description, int first) {
   const std::vector<int> attributes = attributes_of(description, first);
   RowColumns given;
   for (const int index : attributes) given.push_back({name_of_attribute(description, index)});
+  const std::vector<std::size_t> places = find_columns(given);
+  for (std::size_t j = 0; j < columns_.size(); ++j) place(j, description, attributes[places[j]]);
+}
+
+/// Of each column, which one of `given` it is.
+std::vector<std::size_t> RowReader::find_columns(const RowColumns &given) const {
+  std::vector<std::size_t> out;
   // Names are those of ROW(...), or there are none; or so it may be.
   const bool named = std::all_of(columns_.begin(), columns_.end(), [&](const RowColumn &column) {
     return find_column(given, column.name) >= 0;
@@ -258,25 +252,26 @@ void RowReader::match(TupleDesc description, int first) {
           Errc::array_shape,
           message("a row has {} columns, but {} are expected", given.size(), columns_.size()),
           "Columns that have no names, as those of ROW(a, b), are taken by their position.");
-    for (std::size_t j = 0; j < columns_.size(); ++j) place(j, description, attributes[j]);
-    return;
+    for (std::size_t j = 0; j < columns_.size(); ++j) out.push_back(j);
+    return out;
   }
-  for (std::size_t j = 0; j < columns_.size(); ++j) {
-    const std::string &name = columns_[j].name;
+  for (const RowColumn &column : columns_) {
+    const std::string &name = column.name;
     const int at = find_column(given, name);
     if (std::count_if(given.begin(), given.end(),
-                      [&name](const RowColumn &column) { return column.name == name; }) > 1)
+                      [&name](const RowColumn &other) { return other.name == name; }) > 1)
       throw Error(Errc::invalid_argument, message("rows have two columns {}", quoted(name)), {},
                   "Give one of them another name: SELECT a AS b.");
     if (at < 0)
-      throw Error(
-          Errc::invalid_argument, message("rows have no column {}", quoted(columns_[j].name)),
-          from_model_ ? message("It is one of the {} columns that the model was fitted to.",
+      throw Error(Errc::invalid_argument, message("rows have no column {}", quoted(name)),
+                  from_model_
+                      ? message("It is one of the {} columns that the model was fitted to.",
                                 columns_.size())
                       : message("It is one of the {} columns of the rows before.", columns_.size()),
-          "Columns are matched by name; others may stand beside them.");
-    place(j, description, attributes[std::size_t(at)]);
+                  "Columns are matched by name; others may stand beside them.");
+    out.push_back(std::size_t(at));
   }
+  return out;
 }
 
 /// Column `column` is attribute `index`.
@@ -303,24 +298,52 @@ void RowReader::place(std::size_t column, TupleDesc description, int index) {
 
 // ---- rows ----
 
-void RowReader::open(Datum row) {
-  if (records() && record_.open(row)) describe(record_.description());
+void RowReader::open(Datum row, bool settled) {
+  if (!records() || !record_.open(row, settled)) return;
+  describe(record_.description());
+  const std::vector<int> offsets = fixed_offsets(record_.description());
+  in_place_ = !any_labels_;
+  for (Field &field : fields_) {
+    field.offset = offsets[std::size_t(field.index)];
+    in_place_ &= field.offset >= 0 && has_fixed_length(field.base);
+  }
 }
 
 std::optional<std::span<const double>> RowReader::read(Datum row, std::int64_t number,
                                                        Missing missing) {
   switch (form_) {
-    case Form::array: return array_.read(row, number, missing);
+    case Form::array: return read_array(row, number, missing);
     case Form::literal:
-    case Form::cast: return array_.read(array_of(row), number, missing);
+    case Form::cast: return read_array(array_of(row), number, missing);
     case Form::record: {
-      const auto x = read_fields(record_.values(), record_.nulls(), number, missing);
+      const char *const plain = in_place_ ? record_.plain() : nullptr;
+      const auto x = plain ? read_in_place(plain, number, missing)
+                           : read_fields(record_.values(), record_.nulls(), number, missing);
       record_.close();
       return x;
     }
     case Form::value: break;
   }
   x_.assign(1, number_of(row, base_));
+  return checked(nullptr, number, missing);
+}
+
+std::optional<std::span<const double>> RowReader::read_array(Datum array, std::int64_t number,
+                                                             Missing missing) {
+  const auto x = array_.read(array, number, missing);
+  // The caller knows how long a row must be.
+  if (x && any_labels_ && only_labels_ && x->size() == columns_.size())
+    for (std::size_t j = 0; j < columns_.size(); ++j)
+      if (labels_[j])
+        require_label((*x)[j], labels_[j]->size(), columns_[j].name, message("row {}", number));
+  return x;
+}
+
+std::optional<std::span<const double>> RowReader::read_in_place(const char *bytes,
+                                                                std::int64_t number,
+                                                                Missing missing) {
+  for (std::size_t j = 0; j < fields_.size(); ++j)
+    x_[j] = number_at(bytes + fields_[j].offset, fields_[j].base);
   return checked(nullptr, number, missing);
 }
 
@@ -362,9 +385,6 @@ std::optional<std::span<const double>> RowReader::checked(const bool *nulls, std
   bool usable = true;
   for (const double v : x_) usable &= std::fabs(v) <= largest_element;  // false for NaN
   if (usable) return x_;
-  if (missing == Missing::skip_null && nulls)
-    for (const Field &field : fields_)
-      if (nulls[field.index]) return std::nullopt;
   for (std::size_t j = 0; j < x_.size(); ++j) {
     const bool null = nulls && nulls[fields_[j].index];
     if (missing == Missing::skip && !std::isfinite(x_[j])) return std::nullopt;

@@ -10,33 +10,12 @@
 #include <vector>
 
 #include "document/model.hpp"
+#include "pg/input/column_labels.hpp"
 #include "pg/input/record_fields.hpp"
-#include "pg/input/term_dictionary.hpp"
 #include "pg/values/array_elements.hpp"
 #include "pg/values/convert.hpp"
 
 namespace bayes::pg {
-
-/// The labels of one column, and their codes.
-class ColumnLabels final : public SymbolCodes {
- public:
-  /// `column`: its name, for messages; `known`: labels with the codes 0, 1, ...; `closed`: there
-  /// are no others
-  ColumnLabels(std::string column, const std::vector<std::string> &known, bool closed);
-
-  /// A new label gets the next code; or, if there are no others, NaN.
-  double code(std::string_view label) override;
-  /// the last label asked for that has no code
-  const std::string &unknown() const { return unknown_; }
-  std::int32_t size() const { return labels_.size(); }
-  /// by their codes
-  std::vector<std::string> all() const;
-
- private:
-  TermDictionary labels_;
-  bool closed_;
-  std::string unknown_;
-};
 
 /// The function that makes an array of real of a type, as pgvector has for its own; InvalidOid if
 /// there is none.
@@ -67,8 +46,9 @@ class RowReader {
   /// Rows are records of this description, from its attribute `first` (from 0) on.
   void describe(TupleDesc description, int first = 0);
 
-  /// Opens the next row, if rows are records: then columns() are known.
-  void open(Datum row);
+  /// Opens the next row, if rows are records: then columns() are known. `settled`: as for
+  /// RecordFields::open().
+  void open(Datum row, bool settled = false);
   /// The numbers of the row (that was opened), each checked; valid until the next row is read.
   /// nullopt if one is missing or infinite and `missing` is skip. `number`: of the row, from 1, for
   /// messages; 0 for the only one of a scalar function.
@@ -86,9 +66,15 @@ class RowReader {
   /// Gives labels codes in the order of their bytes. The new codes of every column by the old ones,
   /// empty for a column whose codes stay; nothing if all do.
   std::vector<std::vector<double>> sort_labels();
-  /// Takes the columns of rows that another process has read, with their labels: their codes here
-  /// by their codes there, empty for columns without labels.
-  std::vector<std::vector<double>> merge(const RowColumns &columns);
+  /// How rows that another process has read become rows as they are read here.
+  struct Merged {
+    /// of each column, where it is there
+    std::vector<std::size_t> places;
+    /// of each column, the codes of labels here by their codes there; empty without labels
+    std::vector<std::vector<double>> codes;
+  };
+  /// Takes the columns of such rows, with their labels. Throws as for a record of other columns.
+  Merged merge(const RowColumns &columns);
 
  private:
   enum class Form : char {
@@ -104,14 +90,21 @@ class RowReader {
   struct Field {
     /// -1: it is not known yet
     int index = -1;
+    /// where it begins in a record without NULLs, -1: that varies
+    int offset = -1;
     Oid base = InvalidOid;
     /// of labels
     std::unique_ptr<ElementType> type;
   };
   void define(TupleDesc description, int first);
   void match(TupleDesc description, int first);
+  std::vector<std::size_t> find_columns(const RowColumns &given) const;
   void place(std::size_t column, TupleDesc description, int index);
   void add_column(RowColumn column, const std::vector<std::string> &labels, bool closed);
+  std::optional<std::span<const double>> read_array(Datum array, std::int64_t number,
+                                                    Missing missing);
+  std::optional<std::span<const double>> read_in_place(const char *bytes, std::int64_t number,
+                                                       Missing missing);
   std::optional<std::span<const double>> checked(const bool *nulls, std::int64_t number,
                                                  Missing missing);
   std::string place_of(std::size_t column, std::int64_t number) const;
@@ -132,8 +125,12 @@ class RowReader {
   std::vector<std::unique_ptr<ColumnLabels>> labels_;
   std::vector<Field> fields_;
   bool any_labels_ = false;
+  /// Are all columns numbers or booleans at known places of records without NULLs?
+  bool in_place_ = false;
   /// columns are those of a model
   bool from_model_ = false;
+  /// codes in arrays must be those of labels
+  bool only_labels_ = false;
   std::function<std::string(std::int64_t number)> name_row_;
   std::vector<double> x_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/message.hpp"
 #include "families/product/product_options.hpp"
@@ -315,6 +316,16 @@ void SequenceCollector::add(const Item &item) {
   store(array, &known, weight_of(item));
 }
 
+/// Of a step that is no record: codes must be those of labels, as far as a start model has labels.
+void SequenceCollector::require_labels(std::span<const double> x, std::int64_t step) const {
+  if (!request_->start) return;
+  const RowColumns &columns = request_->start->info.columns;
+  for (std::size_t j = 0; j < columns.size(); ++j)
+    if (columns[j].kind == ValueKind::label)
+      require_label(x[j], std::int64_t(columns[j].labels.size()), columns[j].name,
+                    message("step {} of {}", step, name()));
+}
+
 /// The next `count` records, into the buffer.
 void SequenceCollector::read_records(ArrayWalk &walk, std::size_t count, std::int64_t step) {
   const Missing missing = options_.refuse_missing ? Missing::error : Missing::keep;
@@ -326,7 +337,7 @@ void SequenceCollector::read_records(ArrayWalk &walk, std::size_t count, std::in
       std::fill_n(out, sequences_.dimension, missing_value);
       continue;
     }
-    reader_->open(record.value);
+    reader_->open(record.value, std::exchange(settled_, true));
     const std::span<const double> x = *reader_->read(record.value, step, missing);
     std::copy(x.begin(), x.end(), out);
   }
@@ -343,6 +354,7 @@ void SequenceCollector::store(const OpenArray &array, const OpenArray *states, d
     known.emplace(*states, state_type_, nullptr);
   }
   buffer_.resize(std::size_t(std::min(at_once, steps)) * d);
+  settled_ = false;
 
   writer_->begin(steps, weight);
   StepPosition position = {seen_, 1, vectors_};
@@ -358,7 +370,10 @@ void SequenceCollector::store(const OpenArray &array, const OpenArray *states, d
     }
     for (std::size_t i = 0; i < count; ++i, ++position.step) {
       const std::span<double> x = std::span(buffer_).subspan(i * d, d);
-      if (!reader_) clean_step(x, position, options_.refuse_missing);
+      if (!reader_) {
+        clean_step(x, position, options_.refuse_missing);
+        require_labels(x, position.step);
+      }
       if (!sequences_.labelled) {
         writer_->step(x.data());
         continue;

@@ -122,6 +122,7 @@ class SequenceCollector : public WeightedCollector {
   void read_records(ArrayWalk &walk, std::size_t count, std::int64_t step);
   void check_start(const HiddenMarkovModel &start);
   void check_shape(const OpenArray &array) const;
+  void require_labels(std::span<const double> x, std::int64_t step) const;
   void check_states(const OpenArray &array, const OpenArray &states) const;
   double known_state(double state, std::int64_t step) const;
   void store(const OpenArray &array, const OpenArray *states, double weight);
@@ -143,6 +144,8 @@ class SequenceCollector : public WeightedCollector {
   ElementType type_, state_type_;
   /// of records
   std::optional<RowReader> reader_;
+  /// Has a record of this array been read, so that the types of the others are known?
+  bool settled_ = false;
   /// numbers that are normal because nothing else was said, from 0
   std::vector<std::size_t> normal_unasked_;
   /// so many steps have their codes

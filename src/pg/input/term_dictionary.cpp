@@ -1,6 +1,7 @@
 #include "pg/input/term_dictionary.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -9,14 +10,38 @@ namespace {
 
 constexpr std::size_t chunk_bytes = 256 << 10;
 
+constexpr std::size_t word = sizeof(std::uint64_t);
+
+std::uint64_t word_at(const char *text) {
+  std::uint64_t out;
+  std::memcpy(&out, text, word);
+  return out;
+}
+
+// Texts are mostly short: a call of memcpy() or memcmp() for each takes longer than all else.
+
 std::uint64_t hash_of(std::string_view text) {
   std::uint64_t hash = text.size();
-  for (std::size_t at = 0; at < text.size(); at += sizeof(std::uint64_t)) {
-    std::uint64_t part = 0;
-    std::memcpy(&part, text.data() + at, std::min(text.size() - at, sizeof part));
-    hash = mixed(hash * 0x9e3779b97f4a7c15 + part);
-  }
+  const auto add = [&hash](std::uint64_t part) { hash = mixed(hash * 0x9e3779b97f4a7c15 + part); };
+  std::size_t at = 0;
+  for (; at + word <= text.size(); at += word) add(word_at(text.data() + at));
+  const std::size_t rest = text.size() - at;
+  if (rest == 0) return hash;
+  std::uint64_t part = 0;
+  if (std::endian::native == std::endian::little && at > 0)
+    part = word_at(text.data() + text.size() - word) >> 8 * (word - rest);
+  else
+    std::memcpy(&part, text.data() + at, rest);
+  add(part);
   return hash;
+}
+
+bool equal(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  if (a.size() < word) return a == b;
+  for (std::size_t at = 0; at + word < a.size(); at += word)
+    if (word_at(a.data() + at) != word_at(b.data() + at)) return false;
+  return word_at(a.data() + a.size() - word) == word_at(b.data() + b.size() - word);
 }
 
 }  // namespace
@@ -31,7 +56,7 @@ std::int32_t TermDictionary::number(std::string_view term) {
   std::size_t slot = hash & (slots_.size() - 1);
   for (; slots_[slot] >= 0; slot = (slot + 1) & (slots_.size() - 1)) {
     const Entry &entry = entries_[std::size_t(slots_[slot])];
-    if (entry.hash == hash && std::string_view(entry.text, entry.size) == term) return slots_[slot];
+    if (entry.hash == hash && equal({entry.text, entry.size}, term)) return slots_[slot];
   }
   return closed_ ? -1 : add(term, hash, slot);
 }

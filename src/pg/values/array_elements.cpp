@@ -115,6 +115,7 @@ void ElementType::look_up(Oid type) {
     text_ = length_ == -1 && (base_ == TEXTOID || base_ == VARCHAROID || base_ == BPCHAROID ||
                               output_function_ == output_of_text);
     settings_ = settings_of(base_);
+    enum_ = type_is_enum(base_);
     output_.fn_oid = InvalidOid;
   });
   kind_ = kind_of(base_);
@@ -211,6 +212,10 @@ double ElementType::symbol(Datum value, SymbolCodes &codes) {
     case INT4OID: return integer_symbol(DatumGetInt32(value), codes);
     case INT8OID: return integer_symbol(DatumGetInt64(value), codes);
     default: break;
+  }
+  if (enum_ && changes_ != enum_changes) {
+    forget();
+    changes_ = enum_changes;
   }
   if (by_value_)
     if (const double *const code = known_code(std::int64_t(value))) return *code;

@@ -11,6 +11,7 @@
 
 #include "markov/hmm.hpp"
 #include "pg/server/boundary.hpp"
+#include "pg/server/enum_changes.hpp"
 
 namespace bayes::pg {
 
@@ -52,7 +53,8 @@ class SymbolCodes {
 /// DateStyle ISO, IntervalStyle postgres, TimeZone UTC, extra_float_digits 1, bytea_output hex,
 /// lc_monetary C, an empty search_path and quote_all_identifiers off, whatever the session has.
 ///
-/// Codes of pass-by-value elements are cached: call forget() before using other codes.
+/// Codes of pass-by-value elements are cached, those of enums until an enum is changed: call
+/// forget() before using other codes.
 class ElementType {
  public:
   /// PostgreSQL's allocations go below `context`, which must outlive this.
@@ -95,7 +97,9 @@ class ElementType {
   Oid type_ = InvalidOid, base_ = InvalidOid;
   SequenceElements kind_ = SequenceElements::symbols;
   std::int16_t length_ = 0;
-  bool by_value_ = false, text_ = false;
+  bool by_value_ = false, text_ = false, enum_ = false;
+  /// of enums, when codes were last forgotten
+  std::uint64_t changes_ = 0;
   /// those that texts of values depend on, as bits
   unsigned settings_ = 0;
   char align_ = 0;

@@ -94,8 +94,8 @@ TupleDesc result_row(FunctionCallInfo fcinfo);
 /// One row as a composite value.
 Datum composite(TupleDesc description, Cells cells);
 
-/// The result of a set-returning function, rows or single values, all at once, in a tuplestore (which spills to disk
-/// by itself).
+/// The result of a set-returning function, rows or single values, all at once, in a tuplestore
+/// (which spills to disk by itself).
 class ResultRows {
  public:
   explicit ResultRows(FunctionCallInfo fcinfo);

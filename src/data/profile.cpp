@@ -1,4 +1,4 @@
-#include "mixture/profile.hpp"
+#include "data/profile.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,92 @@
+// The Dirichlet-categorical model: x_i ~ Categorical(theta), theta ~ Dirichlet(alpha_1, ...,
+// alpha_K) over the labels that are known: those that occurred, and those that the prior names (002
+// L2).
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/api.hpp"
+#include "conjugate/exact_sum.hpp"
+#include "document/model.hpp"
+#include "document/parameter.hpp"
+#include "families/marginal.hpp"
+
+namespace bayes {
+
+/// Option prior, an object with `alpha`: a positive number for each label, 1 by default, or an
+/// object of numbers by label; then labels it does not name have 1.
+struct BAYES_API DirichletPrior {
+  double alpha = 1;
+  std::map<std::string, double, std::less<>> by_label;
+  double of(std::string_view label) const;
+  /// Throws Error(invalid_argument).
+  static DirichletPrior read(const Document &options);
+  Document document() const;
+};
+
+/// What rows leave behind: weights by label.
+struct BAYES_API LabelSums {
+  std::int64_t rows = 0, skipped = 0;
+  std::map<std::string, ExactSum, std::less<>> weights;
+  double total = 0, error = 0;
+  /// of all labels
+  std::size_t bytes = 0;
+
+  /// One row, `sign` 1, or taken away, -1: then false if too few digits would be left. Throws
+  /// Error(too_large) for more labels, or longer ones, than a model may have.
+  bool add(std::string_view label, double weight, int sign);
+  void add(const LabelSums &other);
+
+ private:
+  ExactSum &weight_of(std::string_view label);
+};
+
+class BAYES_API DirichletCategorical final : public Model {
+ public:
+  static constexpr int most_labels = 1'000'000;
+  static constexpr std::size_t longest_label = 10000, most_bytes = std::size_t(256) << 20;
+
+  DirichletCategorical(DirichletPrior prior, LabelSums sums);
+
+  struct Label {
+    const std::string *name;
+    double count, alpha;
+  };
+  /// In the order of their bytes.
+  std::vector<Label> labels() const;
+  /// Posterior of a label's probability; nullopt for one that is not known.
+  std::optional<Marginal> marginal(std::string_view label) const;
+  Marginal marginal(const Label &label) const;
+  /// Where the posterior density is largest; NaN unless every posterior alpha is at least 1 and one
+  /// is larger.
+  double posterior_mode(const Label &label) const;
+  double maximum_likelihood(const Label &label) const { return label.count / total_; }
+  double log_evidence() const;
+  /// log posterior predictive probability of a label; -infinity for one that is not known
+  double log_predictive(std::string_view label) const;
+
+  void describe_parameters(double level, const TakeParameter &take) const;
+  double free_parameters() const override;
+  double observations() const override { return total_; }
+  void merge(const Model &other) override;
+
+ private:
+  void write(Document &document) const override;
+  void update();
+
+  DirichletPrior prior_;
+  LabelSums sums_;
+  /// sums of the counts and of the posterior alphas, the number of labels, and whether there is a
+  /// mode
+  double total_ = 0, alphas_ = 0, known_ = 0;
+  bool has_mode_ = false;
+};
+
+BAYES_API std::unique_ptr<Model> read_dirichlet_categorical(const Document &document);
+
+}  // namespace bayes

@@ -1,0 +1,63 @@
+#include "pg/input/column_labels.hpp"
+
+#include <cmath>
+
+#include "base/message.hpp"
+#include "document/members.hpp"
+#include "families/product/product_options.hpp"
+#include "pg/values/convert.hpp"
+
+namespace bayes::pg {
+
+ColumnLabels::ColumnLabels(std::string column, const std::vector<std::string> &known, bool closed)
+    : labels_(std::size_t(most_categories),
+              [column](TermDictionary::Excess excess, std::string_view label) {
+                if (excess == TermDictionary::Excess::length)
+                  throw Error(Errc::too_large,
+                              message("a label of column {} is {} bytes long, but the limit is {}",
+                                      describe(column), label.size(), longest_term),
+                              {}, "md5(label) is a short one.");
+                throw Error(Errc::too_large,
+                            message("column {} has more than {} different labels", describe(column),
+                                    most_categories),
+                            "A column of labels is a choice among a few.",
+                            "Leave out what names the row itself, as an id does; combine rare "
+                            "labels into one.");
+              }),
+      closed_(false) {
+  for (const std::string &label : known) code(label);
+  closed_ = closed;
+  if (closed) labels_.close();
+}
+
+double ColumnLabels::code(std::string_view label) {
+  if (closed_ && label.size() > longest_term) {
+    unknown_ = beginning_of(label);
+    return missing_value;
+  }
+  const std::int32_t number = labels_.number(label);
+  if (number >= 0) return number;
+  unknown_ = beginning_of(label);
+  return missing_value;
+}
+
+std::vector<std::string> ColumnLabels::all() const {
+  std::vector<std::string> out;
+  for (std::int32_t i = 0; i < labels_.size(); ++i) out.emplace_back(labels_.term(i));
+  return out;
+}
+
+void require_label(double code, std::int64_t labels, const std::string &column,
+                   const std::string &where) {
+  if (std::isnan(code) || (code >= 0 && code < double(labels) && code == std::floor(code))) return;
+  throw Error(Errc::invalid_argument,
+              message("{} has code {} in column {}, which is not that of a label", where,
+                      shown(code), describe(column)),
+              message("The column has {} labels, whose codes in arrays are 0 to {} "
+                      "(bayes_columns(model)).",
+                      labels, labels - 1),
+              "Give labels, not codes, in a record: SELECT f(r, model) FROM (SELECT a, b FROM t) "
+              "AS r. Then new ones are added.");
+}
+
+}  // namespace bayes::pg

@@ -1,0 +1,14 @@
+#include "pg/server/enum_changes.hpp"
+
+#include "pg/server/postgres.hpp"
+
+namespace bayes::pg {
+
+std::uint64_t enum_changes = 0;
+
+void watch_enums() {
+  CacheRegisterSyscacheCallback(
+      ENUMOID, [](Datum, int, uint32) { ++enum_changes; }, Datum(0));
+}
+
+}  // namespace bayes::pg

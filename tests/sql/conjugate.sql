@@ -1,0 +1,242 @@
+-- Conjugate models: the interface, posteriors, groups, merging, moving windows, errors.
+SELECT plan(31);
+\ir ../lib/checks.sql
+\ir ../lib/interface.sql
+SET client_min_messages = error;
+
+SELECT results_eq($$SELECT signature, kind, result FROM interface
+  WHERE proname ~ '^(beta_bernoulli|gamma_poisson|dirichlet_categorical|normal_inverse_gamma)_'
+    AND proname !~ '_(parameters|pdf|cdf|quantile|draws)$'
+  ORDER BY signature COLLATE "C"$$, $$VALUES
+  ('beta_bernoulli_evidence(bayes_model)', 'function', 'double precision'),
+  ('beta_bernoulli_fit(boolean)', 'aggregate', 'bayes_model'),
+  ('beta_bernoulli_fit(boolean,jsonb)', 'aggregate', 'bayes_model'),
+  ('beta_bernoulli_fit(boolean,jsonb,double precision)', 'aggregate', 'bayes_model'),
+  ('beta_bernoulli_greater(bayes_model,bayes_model)', 'function', 'double precision'),
+  ('beta_bernoulli_interval(bayes_model)', 'function',
+    'TABLE(lower double precision, upper double precision)'),
+  ('beta_bernoulli_interval(bayes_model,double precision)', 'function',
+    'TABLE(lower double precision, upper double precision)'),
+  ('beta_bernoulli_lift(bayes_model,bayes_model)', 'function', 'double precision'),
+  ('beta_bernoulli_log_density(bayes_model,boolean)', 'function', 'double precision'),
+  ('beta_bernoulli_loss(bayes_model,bayes_model)', 'function', 'double precision'),
+  ('beta_bernoulli_map(bayes_model)', 'function', 'double precision'),
+  ('beta_bernoulli_mean(bayes_model)', 'function', 'double precision'),
+  ('beta_bernoulli_ml(bayes_model)', 'function', 'double precision'),
+  ('dirichlet_categorical_evidence(bayes_model)', 'function', 'double precision'),
+  ('dirichlet_categorical_fit("any")', 'aggregate', 'bayes_model'),
+  ('dirichlet_categorical_fit("any",jsonb)', 'aggregate', 'bayes_model'),
+  ('dirichlet_categorical_fit("any",jsonb,double precision)', 'aggregate', 'bayes_model'),
+  ('dirichlet_categorical_log_density(bayes_model,"any")', 'function', 'double precision'),
+  ('dirichlet_categorical_mean(bayes_model,"any")', 'function', 'double precision'),
+  ('dirichlet_categorical_probabilities(bayes_model)', 'function',
+    'TABLE(label text, count double precision, mean double precision, map double precision, '
+    'ml double precision, lower double precision, upper double precision)'),
+  ('dirichlet_categorical_probabilities(bayes_model,double precision)', 'function',
+    'TABLE(label text, count double precision, mean double precision, map double precision, '
+    'ml double precision, lower double precision, upper double precision)'),
+  ('gamma_poisson_evidence(bayes_model)', 'function', 'double precision'),
+  ('gamma_poisson_fit(bigint)', 'aggregate', 'bayes_model'),
+  ('gamma_poisson_fit(bigint,jsonb)', 'aggregate', 'bayes_model'),
+  ('gamma_poisson_fit(bigint,jsonb,double precision)', 'aggregate', 'bayes_model'),
+  ('gamma_poisson_greater(bayes_model,bayes_model)', 'function', 'double precision'),
+  ('gamma_poisson_interval(bayes_model)', 'function',
+    'TABLE(lower double precision, upper double precision)'),
+  ('gamma_poisson_interval(bayes_model,double precision)', 'function',
+    'TABLE(lower double precision, upper double precision)'),
+  ('gamma_poisson_lift(bayes_model,bayes_model)', 'function', 'double precision'),
+  ('gamma_poisson_log_density(bayes_model,bigint)', 'function', 'double precision'),
+  ('gamma_poisson_log_density(bayes_model,bigint,double precision)', 'function',
+    'double precision'),
+  ('gamma_poisson_loss(bayes_model,bayes_model)', 'function', 'double precision'),
+  ('gamma_poisson_map(bayes_model)', 'function', 'double precision'),
+  ('gamma_poisson_mean(bayes_model)', 'function', 'double precision'),
+  ('gamma_poisson_ml(bayes_model)', 'function', 'double precision'),
+  ('normal_inverse_gamma_evidence(bayes_model)', 'function', 'double precision'),
+  ('normal_inverse_gamma_fit(double precision)', 'aggregate', 'bayes_model'),
+  ('normal_inverse_gamma_fit(double precision,jsonb)', 'aggregate', 'bayes_model'),
+  ('normal_inverse_gamma_fit(double precision,jsonb,double precision)', 'aggregate', 'bayes_model'),
+  ('normal_inverse_gamma_greater(bayes_model,bayes_model)', 'function', 'double precision'),
+  ('normal_inverse_gamma_interval(bayes_model)', 'function',
+    'TABLE(lower double precision, upper double precision)'),
+  ('normal_inverse_gamma_interval(bayes_model,double precision)', 'function',
+    'TABLE(lower double precision, upper double precision)'),
+  ('normal_inverse_gamma_log_density(bayes_model,double precision)', 'function',
+    'double precision'),
+  ('normal_inverse_gamma_loss(bayes_model,bayes_model)', 'function', 'double precision'),
+  ('normal_inverse_gamma_map(bayes_model)', 'function', 'double precision'),
+  ('normal_inverse_gamma_mean(bayes_model)', 'function', 'double precision'),
+  ('normal_inverse_gamma_ml(bayes_model)', 'function', 'double precision')$$,
+  'functions and aggregates');
+
+CREATE TABLE visits AS
+  SELECT i AS id, i % 4 AS shop, i % 3 AS day, i * 7 % 11 < 3 AS bought,
+    (i * 13 % 7)::bigint AS items,
+    1e8 + sin(i) AS x, (ARRAY['web', 'app', 'ünïcode', ''])[1 + i * 5 % 4] AS source
+  FROM generate_series(1, 1000) AS i;
+
+-- ---- posteriors, against their closed forms ----
+
+CREATE TABLE fits AS
+  SELECT beta_bernoulli_fit(bought, '{"prior": {"a": 2, "b": 3}}') AS beta,
+    gamma_poisson_fit(items, '{"prior": {"a": 2, "b": 3}}', 0.5) AS gamma,
+    normal_inverse_gamma_fit(x) AS normal, dirichlet_categorical_fit(source) AS labels,
+    count(*) FILTER (WHERE bought) AS s, count(*) AS n, sum(items)::float8 AS total,
+    avg(x - 1e8) AS mean, stddev(x - 1e8) AS sd
+  FROM visits;
+SELECT ok(near(beta_bernoulli_mean(beta), (s + 2.0) / (n + 5))
+  AND near(beta_bernoulli_map(beta), (s + 1.0) / (n + 3))
+  AND near(beta_bernoulli_ml(beta), s::float8 / n), 'beta-Bernoulli: points') FROM fits;
+SELECT ok(near(lower, beta_quantile(0.05, s + 2, n - s + 3), 1e-12)
+  AND near(upper, beta_quantile(0.95, s + 2, n - s + 3), 1e-12), 'interval')
+  FROM fits, beta_bernoulli_interval(beta, 0.9);
+SELECT ok(near(gamma_poisson_mean(gamma), (total + 2) / (n / 2 + 3))
+  AND near(gamma_poisson_map(gamma), (total + 1) / (n / 2 + 3))
+  AND near(gamma_poisson_ml(gamma), total / (n / 2)), 'gamma-Poisson: points') FROM fits;
+SELECT ok(near(normal_inverse_gamma_mean(normal) - 1e8, mean, 1e-7)
+  AND near(upper - lower, 2 * student_quantile(0.975, n - 1) * sd / sqrt(n), 1e-7),
+  'normal: mean, and Student''s interval') FROM fits, normal_inverse_gamma_interval(normal);
+SELECT is(normal_inverse_gamma_evidence(normal), NULL, 'an improper prior has no evidence')
+  FROM fits;
+SELECT results_eq($$SELECT label, count, near(p.mean, (count + 1) / 1004),
+    near(ml, count / 1000), lower < p.mean AND p.mean < upper
+  FROM fits, dirichlet_categorical_probabilities(labels) AS p$$,
+  $$VALUES ('', 250::float8, true, true, true), ('app', 250, true, true, true),
+    ('web', 250, true, true, true), ('ünïcode', 250, true, true, true)$$,
+  'labels in the order of their bytes');
+SELECT ok(near(dirichlet_categorical_mean(labels, 'app'), 251 / 1004.0)
+  AND dirichlet_categorical_mean(labels, 'none') = 0
+  AND near(dirichlet_categorical_log_density(labels, 'web'::varchar), ln(251 / 1004.0))
+  AND dirichlet_categorical_log_density(labels, 'none') = '-Infinity', 'one label') FROM fits;
+SELECT is((bayes_info(beta)).family || ' ' || (bayes_info(beta)).rows, 'beta_bernoulli 1000',
+  'bayes_info') FROM fits;
+SELECT results_eq($$SELECT parameter, near(value, beta_bernoulli_mean(beta)), near(p.lower, i.lower)
+  FROM fits, beta_bernoulli_parameters(beta) AS p, beta_bernoulli_interval(beta) AS i
+  UNION ALL SELECT parameter, value IS NOT NULL, lower < upper
+  FROM fits, normal_inverse_gamma_parameters(normal, 0.5)$$,
+  $$VALUES ('probability', true, true), ('mean', true, true), ('sd', true, true)$$, 'parameters');
+
+-- The chain rule: the evidence is the product of predictives, each given the rows before.
+SELECT ok(near((SELECT beta_bernoulli_evidence(beta_bernoulli_fit(bought)) FROM visits),
+  (SELECT sum(CASE WHEN before IS NULL THEN ln(0.5)
+      ELSE beta_bernoulli_log_density(before, bought) END)
+   FROM (SELECT bought, beta_bernoulli_fit(bought)
+       OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+     FROM visits) AS v), 1e-12), 'evidence of Bernoulli trials');
+SELECT ok(near((SELECT dirichlet_categorical_evidence(dirichlet_categorical_fit(source, p))
+    FROM visits,
+      (SELECT '{"prior": {"alpha": {"web": 2, "app": 1, "ünïcode": 0.5, "": 3}}}'::jsonb AS p)
+        AS prior),
+  (SELECT sum(CASE WHEN before IS NULL THEN ln(2 / 6.5)
+      ELSE dirichlet_categorical_log_density(before, source) END)
+   FROM (SELECT id, source, dirichlet_categorical_fit(source,
+       '{"prior": {"alpha": {"web": 2, "app": 1, "ünïcode": 0.5, "": 3}}}')
+       OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+     FROM visits) AS v)
+  + (SELECT CASE source WHEN 'web' THEN 0 WHEN 'app' THEN ln(0.5) WHEN '' THEN ln(1.5)
+      ELSE ln(0.25) END FROM visits WHERE id = 1), 1e-12), 'evidence of labels');
+
+-- ---- groups, merging, parallel plans, moving windows ----
+
+CREATE TABLE parts AS
+  SELECT shop, day, beta_bernoulli_fit(bought) AS beta, gamma_poisson_fit(items) AS gamma,
+    normal_inverse_gamma_fit(x) AS normal, dirichlet_categorical_fit(source) AS labels
+  FROM visits GROUP BY ROLLUP (shop, day);
+SELECT never($$SELECT whole.shop, rollup(part.beta)::text <> whole.beta::text
+    OR rollup(part.gamma)::text <> whole.gamma::text
+    OR rollup(part.labels)::text <> whole.labels::text
+    OR NOT near(normal_inverse_gamma_mean(rollup(part.normal)) - 1e8,
+      normal_inverse_gamma_mean(whole.normal) - 1e8, 1e-8) AS wrong
+  FROM parts AS whole JOIN parts AS part ON part.day IS NOT NULL
+    AND (whole.shop IS NULL OR whole.shop = part.shop)
+  WHERE whole.day IS NULL GROUP BY whole.shop, whole.beta, whole.gamma, whole.labels,
+    whole.normal$$,
+  'models of parts, merged, are those of all rows');
+SELECT throws_ok($$SELECT rollup(m) FROM (SELECT beta AS m FROM parts
+  UNION ALL SELECT gamma FROM parts) AS p$$, '42804', NULL, 'of one family');
+SELECT throws_ok($$SELECT rollup(m) FROM (SELECT beta AS m FROM parts
+  UNION ALL SELECT beta FROM fits) AS p$$, '22023',
+  'models with different options cannot be merged',
+  'and of one prior');
+SELECT throws_ok($$SELECT rollup(m)
+  FROM (SELECT gmm_fit(x, 1) AS m FROM visits GROUP BY shop) AS p$$,
+  '42804', 'models of family "gmm" cannot be merged', 'other families cannot be merged');
+SELECT is(rollup(m), NULL, 'rollup of nothing') FROM (SELECT NULL::bayes_model AS m) AS nothing;
+
+CREATE TABLE large AS SELECT v.* FROM visits AS v, generate_series(1, 60);
+ANALYZE large;
+CREATE TABLE serial AS SELECT beta_bernoulli_fit(bought)::text AS beta,
+    gamma_poisson_fit(items)::text AS gamma, dirichlet_categorical_fit(source)::text AS labels,
+    normal_inverse_gamma_mean(normal_inverse_gamma_fit(x)) AS mean
+  FROM large;
+SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
+CREATE FUNCTION plan_of(query text) RETURNS SETOF text LANGUAGE plpgsql AS
+  $$BEGIN RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query; END$$;
+SELECT ok(EXISTS (SELECT FROM plan_of('SELECT beta_bernoulli_fit(bought), gamma_poisson_fit(items),
+  dirichlet_categorical_fit(source), normal_inverse_gamma_fit(x) FROM large') AS line
+  WHERE line ~ 'Partial Aggregate'), 'workers aggregate in part');
+SELECT results_eq('SELECT beta_bernoulli_fit(bought)::text, gamma_poisson_fit(items)::text,
+    dirichlet_categorical_fit(source)::text, normal_inverse_gamma_mean(normal_inverse_gamma_fit(x))
+  FROM large', 'SELECT * FROM serial', 'with the same result');
+RESET parallel_setup_cost; RESET parallel_tuple_cost; RESET min_parallel_table_scan_size;
+
+CREATE VIEW moving AS SELECT id, beta_bernoulli_fit(bought) OVER w AS beta,
+    gamma_poisson_fit(items, NULL, 0.1 + items) OVER w AS gamma,
+    normal_inverse_gamma_fit(x, NULL, 0.1 + items) OVER w AS normal,
+    dirichlet_categorical_fit(nullif(source, 'app')) OVER w AS labels
+  FROM visits WINDOW w AS (ORDER BY id ROWS BETWEEN 20 PRECEDING AND CURRENT ROW);
+SELECT never($$SELECT m.id, m.beta::text <> r.beta::text OR m.labels::text <> r.labels::text
+    OR NOT near(gamma_poisson_mean(m.gamma), gamma_poisson_mean(r.gamma), 1e-14)
+    OR NOT near(normal_inverse_gamma_mean(m.normal) - 1e8,
+      normal_inverse_gamma_mean(r.normal) - 1e8, 1e-7)
+    OR m.id > 2 AND NOT near(i.upper - i.lower, j.upper - j.lower, 1e-9) AS wrong
+  FROM (SELECT * FROM moving WHERE id % 97 = 0) AS m,
+    LATERAL (SELECT beta_bernoulli_fit(bought) AS beta,
+      gamma_poisson_fit(items, NULL, 0.1 + items) AS gamma,
+      normal_inverse_gamma_fit(x, NULL, 0.1 + items) AS normal,
+      dirichlet_categorical_fit(nullif(source, 'app')) AS labels
+    FROM visits AS v WHERE v.id BETWEEN m.id - 20 AND m.id) AS r,
+    normal_inverse_gamma_interval(m.normal) AS i, normal_inverse_gamma_interval(r.normal) AS j$$,
+  'moving windows give what their frames give');
+SELECT never($$SELECT id, NOT near(normal_inverse_gamma_mean(m), id - 1) AS wrong FROM (
+    SELECT id, normal_inverse_gamma_fit(CASE WHEN id = 5 THEN 1e120 ELSE id END) OVER
+      (ORDER BY id ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) AS m FROM visits) AS v
+  WHERE id BETWEEN 8 AND 20$$, 'a huge number that leaves the frame takes nothing with it');
+
+-- ---- two posteriors ----
+
+CREATE TABLE two AS SELECT beta_bernoulli_fit(i < 120, NULL, 1) AS a,
+    (SELECT beta_bernoulli_fit(i < 140) FROM generate_series(0, 999) AS i) AS b
+  FROM generate_series(0, 999) AS i;
+SELECT ok(near(beta_bernoulli_greater(a, b), 0.092127413629776614522, 1e-12)
+  AND near(beta_bernoulli_loss(a, b), 0.020606268897862759373, 1e-13)
+  AND near(beta_bernoulli_lift(b, a), (141 / 1002.0) * (1001 / 120.0) - 1, 1e-13),
+  'A/B: by finite sums') FROM two;
+SELECT ok(near(gamma_poisson_greater(a, b) + gamma_poisson_greater(b, a), 1)
+  AND near(gamma_poisson_loss(a, b) - gamma_poisson_loss(b, a),
+    gamma_poisson_mean(b) - gamma_poisson_mean(a)) AND gamma_poisson_lift(b, a) > -1, 'rates')
+  FROM (SELECT gamma_poisson_fit(items) FILTER (WHERE shop = 1) AS a,
+    gamma_poisson_fit(items) FILTER (WHERE shop = 2) AS b FROM visits) AS v;
+SELECT ok(near(normal_inverse_gamma_greater(a, b) + normal_inverse_gamma_greater(b, a), 1)
+  AND normal_inverse_gamma_loss(a, b) > 0, 'means')
+  FROM (SELECT normal_inverse_gamma_fit(x) FILTER (WHERE shop = 1) AS a,
+    normal_inverse_gamma_fit(x) FILTER (WHERE shop = 2) AS b FROM visits) AS v;
+
+-- ---- NULLs, weights, errors ----
+
+SELECT is((SELECT beta_bernoulli_fit(NULL::boolean) FROM visits), NULL, 'NULLs alone give NULL');
+SELECT is((SELECT (bayes_info(beta_bernoulli_fit(nullif(bought, true)))).skipped FROM visits),
+  (SELECT count(*) FROM visits WHERE bought), 'NULLs are counted');
+SELECT is((SELECT beta_bernoulli_mean(beta_bernoulli_fit(b, NULL, w))
+  FROM (VALUES (true, 2), (false, 3), (true, 0), (false, NULL)) AS v(b, w)), 3 / 7.0::float8,
+  'weights: how many times a row counts');
+SELECT throws_ok('SELECT gamma_poisson_fit(-1)', '22023',
+  'count of row 1 is -1, but must be at least 0');
+SELECT throws_ok('SELECT normal_inverse_gamma_fit(''NaN''::float8)', '22023', NULL,
+  'NaN is an error');
+SELECT throws_ok('SELECT beta_bernoulli_fit(true, ''{"prior": {"a": 0}}'')', '22023', NULL,
+  'so is an improper prior of a probability');
+SELECT throws_ok('SELECT gamma_poisson_mean(beta) FROM fits', '42804', NULL,
+  'so is a model of another family');
+
+SELECT * FROM finish();

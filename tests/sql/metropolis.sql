@@ -1,0 +1,93 @@
+-- mh_sample: the interface, draws that diagnostics take, errors that name the point.
+SELECT plan(21);
+\ir ../lib/checks.sql
+\ir ../lib/interface.sql
+SET client_min_messages = error;
+
+SELECT results_eq($$SELECT signature, kind, result, volatility, strict, parallel FROM interface
+  WHERE proname = 'mh_sample' ORDER BY 1$$, $$VALUES
+  ('mh_sample(regprocedure,double precision[])', 'function', 'TABLE(chain integer, draw integer, '
+    'x double precision[], log_density double precision, accepted double precision)', 'volatile',
+    false, 'unsafe'),
+  ('mh_sample(regprocedure,double precision[],jsonb)', 'function', 'TABLE(chain integer, draw '
+    'integer, x double precision[], log_density double precision, accepted double precision)',
+    'volatile', false, 'unsafe')$$, 'functions');
+
+CREATE FUNCTION normal2(x float8[]) RETURNS float8 IMMUTABLE
+  RETURN normal_log_pdf(x[1], 3, 2) + normal_log_pdf(x[2], x[1], 0.5);
+CREATE TABLE draws AS SELECT * FROM mh_sample('normal2(float8[])', '{0,0}', '{"draws": 8000}');
+SELECT is((SELECT (count(*), count(DISTINCT chain), min(draw), max(draw))::text FROM draws),
+  '(16000,4,1,4000)', 'draws after the warmup');
+SELECT never('SELECT chain, draw, NOT near(log_density, normal2(x), 1e-14) AS wrong FROM draws',
+  'with their log density');
+SELECT ok(rhat(x[1], chain ORDER BY chain, draw) < 1.05
+  AND ess_bulk(x[1], chain ORDER BY chain, draw) > 400
+  AND avg(accepted) BETWEEN 0.2 AND 0.5, 'the chains have converged') FROM draws;
+-- 5.5 standard errors; the seed is fixed.
+SELECT ok(abs(avg(x[1]) - 3) < 5.5 * mcse(x[1], chain ORDER BY chain, draw)
+  AND abs(avg(x[2]) - 3) < 5.5 * mcse(x[2], chain ORDER BY chain, draw)
+  AND abs(avg((x[2] - x[1]) ^ 2) - 0.25)
+    < 5.5 * mcse((x[2] - x[1]) ^ 2, chain ORDER BY chain, draw), 'on the distribution') FROM draws;
+SELECT same_rows($$SELECT * FROM mh_sample('normal2(float8[])', '{0,0}', '{"draws": 8000}')$$,
+  'SELECT * FROM draws', 'a seed gives the same draws again');
+SELECT is((SELECT count(*) FROM mh_sample('normal2(float8[])', '{{0,0},{5,5}}',
+  '{"chains": 2, "draws": 110, "warmup": 10, "thin": 10}')), 20::bigint,
+  'a start for each chain, thinned');
+SELECT lives_ok($$SELECT * FROM mh_sample(options => NULL, start => '{1,1}',
+  target => 'normal2(float8[])')$$, 'arguments have names, and options may be NULL');
+
+-- ---- functions that fail ----
+
+CREATE FUNCTION raises(x float8[]) RETURNS float8 LANGUAGE plpgsql AS
+  $$BEGIN IF x[1] <> 1.5 THEN RAISE 'too far' USING ERRCODE = 'P0042'; END IF; RETURN 0; END$$;
+CREATE FUNCTION null_there(x float8[]) RETURNS float8 IMMUTABLE RETURN nullif(x[1], 1.5);
+CREATE FUNCTION nan_there(x float8[]) RETURNS float8 IMMUTABLE RETURN 'NaN'::float8;
+CREATE FUNCTION infinite_there(x float8[]) RETURNS float8 IMMUTABLE RETURN 'Infinity'::float8;
+CREATE FUNCTION nowhere(x float8[]) RETURNS float8 IMMUTABLE RETURN '-Infinity'::float8;
+CREATE TABLE written (x float8[]);
+CREATE FUNCTION writes(x float8[]) RETURNS float8 LANGUAGE plpgsql AS
+  $$BEGIN INSERT INTO written VALUES (x); RETURN 0; END$$;
+CREATE FUNCTION itself(x float8[]) RETURNS float8 LANGUAGE sql AS
+  $$SELECT min(log_density) FROM mh_sample('itself(float8[])', x)$$;
+CREATE FUNCTION context_of(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE context text;
+BEGIN
+  EXECUTE query;
+EXCEPTION WHEN OTHERS THEN
+  GET STACKED DIAGNOSTICS context = PG_EXCEPTION_CONTEXT;
+  RETURN context;
+END $$;
+SELECT throws_ok($$SELECT * FROM mh_sample('raises(float8[])', '{1.5}')$$, 'P0042', 'too far',
+  'its own error comes through');
+SELECT ok(context_of($$SELECT * FROM mh_sample('raises(float8[])', '{0.25,-2}')$$)
+  LIKE '%log density of mh_sample at {0.25,-2}%', 'with the point in its context');
+SELECT throws_ok($$SELECT * FROM mh_sample('null_there(float8[])', '{1.5,2}')$$, '22004',
+  'the log density is NULL at {1.5, 2}');
+SELECT throws_ok($$SELECT * FROM mh_sample('nan_there(float8[])', '{1}')$$, '22003',
+  'the log density is NaN at {1}');
+SELECT throws_ok($$SELECT * FROM mh_sample('infinite_there(float8[])', '{1}')$$, '22003',
+  'the log density is Infinity at {1}');
+SELECT throws_ok($$SELECT * FROM mh_sample('nowhere(float8[])', '{1}')$$, '22023',
+  'the log density is -Infinity at the start {1}');
+SELECT throws_ok($$SELECT * FROM mh_sample('writes(float8[])', '{1}')$$, '25006', NULL,
+  'a function that writes is refused');
+SELECT lives_ok('INSERT INTO written VALUES (NULL)', 'and the transaction goes on as it was');
+SELECT throws_ok($$SELECT * FROM mh_sample('itself(float8[])', '{1}')$$, '54001', NULL,
+  'recursion without end is an error');
+SELECT throws_ok($$SELECT * FROM mh_sample('sin(float8)', '{1}')$$, '22023',
+  'target sin(double precision) does not take one argument of type double precision[]');
+SELECT throws_ok($$SELECT * FROM mh_sample('normal2(float8[])', '{{0,0},{1,1}}')$$, '2202E',
+  'start has 2 points, but there are 4 chains');
+SELECT throws_ok($$SELECT * FROM mh_sample('normal2(float8[])', '{0,0}', '{"chain": 2}')$$, '22023',
+  'unknown option "chain"');
+CREATE ROLE bayes_nobody;
+REVOKE EXECUTE ON FUNCTION normal2 FROM PUBLIC;
+GRANT USAGE ON SCHEMA bayes TO bayes_nobody;
+SET ROLE bayes_nobody;
+SELECT throws_ok($$SELECT * FROM mh_sample('normal2(float8[])', '{0,0}')$$, '42501', NULL,
+  'who may not call the function may not sample it');
+RESET ROLE;
+DROP OWNED BY bayes_nobody;
+DROP ROLE bayes_nobody;
+
+SELECT * FROM finish();
