@@ -19,8 +19,11 @@ namespace {
 ProductSurvey survey_of(const NbTotals &totals) {
   const Columns &columns = *totals.product.columns;
   const int d = columns.count();
-  ProductSurvey out{totals.product.columns, totals.total(), Vector::Zero(d), Vector::Ones(d),
-                    std::vector<bool>(std::size_t(d), false)};
+  ProductSurvey out{.columns = totals.product.columns,
+                    .weight = totals.total(),
+                    .mean = Vector::Zero(d),
+                    .variance = Vector::Ones(d),
+                    .constant = std::vector<bool>(std::size_t(d), false)};
   std::vector<double> pooled, point;
   columns.for_each([&](int j, const Column &column, const ColumnOffsets &at) {
     poll_in_loop(std::size_t(j));
