@@ -52,7 +52,7 @@ CREATE TABLE ratings AS SELECT pmf_fit(word, id, id % 5, 2, '{"draws": 20}') AS 
 CREATE TABLE classifiers AS SELECT nb_fit(word, x) AS classes,
   nb_fit(word, x, '{"covariance": "full", "missing": "skip"}') AS classes_full,
   nb_fit(id % 2, bits, '{"likelihood": ["bernoulli", "categorical"]}') AS classes_bits,
-  nb_fit(1, r) AS one_class, nb_fit(id > 5, jsonb_build_object('a', id, word, true, 'b', word))
+  nb_fit(1, r) AS one_class, nb_fit(id > 5, jsonb_build_object('n', id, word, true, 'k', word))
   AS classes_words, nb_fit(word, to_tsvector('simple', word || ' c')) AS classes_lexemes
   FROM (SELECT good.*, r FROM good, LATERAL (SELECT id, word, id > 3 AS late) AS r) AS good;
 CREATE TABLE regressions AS SELECT linreg_fit(id, x) AS line, linreg_fit(id, x, '{"method": "em"}')
