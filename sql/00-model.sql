@@ -187,9 +187,9 @@ COMMENT IS 'What was fitted and how, one row. rows: used; skipped: left out beca
   'whole, for its predictions (both NULL if there are none); parameters: free ones of the point '
   'estimate; bic: -2 log_likelihood + parameters ln(observations), NULL after sampling; '
   'observations: rows (of hmm steps), by their weights, without those in which nothing is '
-  'observed; incomplete: rows used that miss an element; entropy: how certain the components of rows are, 1 - sum of the '
-  'entropies of their probabilities at the point estimate / (observations ln(components)), from 0 '
-  'to 1; the last five are NULL for models that have no such number.';
+  'observed; incomplete: rows used that miss an element; entropy: how certain the components of '
+  'rows are, 1 - sum of the entropies of their probabilities at the point estimate / (observations '
+  'ln(components)), from 0 to 1; the last five are NULL for models that have no such number.';
 
 CREATE FUNCTION bayes_trace(model bayes_model)
   RETURNS TABLE (restart int, iteration int, objective float8)

@@ -156,8 +156,8 @@ ProductSurvey survey_product(RowSource &rows, const std::vector<std::string> &li
 ProductSurvey survey_product(RowSource &rows, const SharedColumns &columns, Control &control) {
   const int d = rows.shape().dimension;
   const bool weighted = rows.shape().weighted;
-  ProductSurvey out{
-      columns, 0, 0, Vector::Zero(d), Vector::Zero(d), std::vector<bool>(std::size_t(d), false)};
+  ProductSurvey out{columns, 0, Vector::Zero(d), Vector::Zero(d),
+                    std::vector<bool>(std::size_t(d), false)};
   Vector count = Vector::Zero(d);
   for_each_block(rows, control, [&](const double *block, std::int64_t first, int size) {
     const double *const weight = block + std::size_t(d) * block_rows;

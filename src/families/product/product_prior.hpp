@@ -20,13 +20,13 @@ struct ProductSurvey {
   SharedColumns columns;
   /// of all rows
   double weight = 0;
-  /// of those that have no value at all
-  double unobserved = 0;
   /// d, maximum likelihood estimates from the values that are not missing; the variance is 1 if the
   /// family does not need it or the column is constant
   Vector mean, variance;
   /// d: the family needs the variance, and the column has one value only
   std::vector<bool> constant;
+  /// weight of the rows that have no value at all
+  double unobserved = 0;
 };
 
 /// `likelihood`: one name of a column family for all elements, or one for each. The categories of
