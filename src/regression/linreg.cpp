@@ -19,10 +19,6 @@ struct Summary {
   double sd = no_number, lower = no_number, upper = no_number;
 };
 
-Summary summary_of(const Marginal &q, double level) {
-  return {q.deviation(), q.quantile((1 - level) / 2), q.quantile((1 + level) / 2)};
-}
-
 Summary summary_of(const std::vector<Marginal> &parts, double level) {
   const MarginalMixture mixture(parts);
   return {mixture.deviation(), mixture.quantile((1 - level) / 2),

@@ -56,6 +56,8 @@ CREATE TABLE classifiers AS SELECT words, columns
 FROM (SELECT nb_fit(i, words) AS words FROM volumes, generate_series(1, 40) AS i) AS w,
   (SELECT nb_fit(i, ARRAY(SELECT sin(i * j) FROM generate_series(1, 200) AS j)) AS columns
    FROM generate_series(1, 2000) AS i) AS c;
+CREATE TABLE statistics AS SELECT linreg_stats(i, ARRAY(SELECT sin(i * j * 0.37)
+  FROM generate_series(1, 1000) AS j)) AS sums FROM generate_series(1, 1200) AS i;
 CREATE TABLE texts AS SELECT model::text AS model FROM options;
 ANALYZE;
 SQL
@@ -117,6 +119,11 @@ our %kinds = (
     'progress' => "SET LOCAL pg_bayes.progress = on;
           SELECT gmm_fit(x, 8, '{\"method\": \"em\", $endless}') FROM rows",
     'error means NULL' => "SELECT gmm_fit(x, 8, '{\"on_error\": \"null\", $endless}') FROM rows",
+    'linreg statistics' => "SELECT linreg_stats(i, ARRAY[i, sin(i)])
+          FROM generate_series(1, 100000000) AS i",
+    'linreg of many terms' => "SELECT count(linreg_fit(sums)) FROM statistics,
+          generate_series(1, 9)",
+    'linreg gibbs' => "SELECT linreg_fit(id, x, '{\"method\": \"gibbs\", $sampling}') FROM wide",
     'linear response' => "SELECT hmm_fit(x, 20, '{\"linear_response\": true, \"restarts\": 1,
           \"max_iter\": 1, \"tol\": 1e6}') FROM sequences",
     (map { ("dpmm $_" => "SELECT dpmm_fit(x, '{\"method\": \"$_\", $sampling}')
