@@ -15,7 +15,7 @@ namespace bayes {
 namespace {
 
 /// Coefficients whose draws are recorded one by one: quantities of a model are at most 64.
-constexpr int most_recorded = 60;
+constexpr int most_recorded_draws = 60;
 
 class BinaryFit {
  public:
@@ -125,7 +125,7 @@ class BinaryFit {
   void sample(BinaryRows &data, const PriorPrecision &precision, const BinaryMode &mode) {
     model_->trace.clear();
     const std::size_t p = state().size();
-    const int recorded = int(p) <= most_recorded ? int(p) : 0;
+    const int recorded = int(p) <= most_recorded_draws ? int(p) : 0;
     const Matrix root = inverse_lower(augmented_precision(data, precision));
     const auto record = [this, recorded](const Vector &u) {
       std::vector<double> out;
