@@ -194,6 +194,7 @@ std::optional<std::span<const double>> ArrayReader::read(Datum array, std::int64
   if (nulls_.empty() && all_usable(x)) return x;
 
   if (missing == Missing::skip && (!nulls_.empty() || any_missing(x))) return std::nullopt;
+  if (missing == Missing::skip_null && !nulls_.empty()) return std::nullopt;
   if (missing == Missing::keep) return keep_missing(x, row);
   for (std::size_t i = 0; i < x.size(); ++i)
     check_element(!nulls_.empty() && nulls_[i] ? std::optional<double>() : x[i], i, row);
