@@ -39,12 +39,26 @@ struct DoubleDouble {
   constexpr DoubleDouble(double hi, double lo) : hi(hi), lo(lo) {}
   explicit operator double() const { return hi; }
 
+  /// a + b, exactly.
+  static DoubleDouble sum(double a, double b) {
+    const double s = a + b;
+    return {s, sum_error(a, b, s)};
+  }
+  /// a b, exactly unless that over- or underflows.
+  static DoubleDouble product(double a, double b) {
+    const double p = a * b;
+    return {p, product_error(a, b, p)};
+  }
   /// hi + lo of any hi and a much smaller lo, as a DoubleDouble.
   static DoubleDouble of(double hi, double lo) {
     const double s = hi + lo;
     return {s, lo - (s - hi)};
   }
   DoubleDouble operator-() const { return {-hi, -lo}; }
+  bool operator==(const DoubleDouble &) const = default;
+
+  /// The same to 77 bits: what differs in another order of terms of a sum is gone.
+  DoubleDouble rounded() const { return {hi, double(float(lo))}; }
 };
 
 inline DoubleDouble operator+(DoubleDouble a, DoubleDouble b) {
@@ -53,6 +67,8 @@ inline DoubleDouble operator+(DoubleDouble a, DoubleDouble b) {
   return DoubleDouble::of(first.hi, first.lo + sum_error(a.lo, b.lo, t));
 }
 inline DoubleDouble operator-(DoubleDouble a, DoubleDouble b) { return a + -b; }
+inline DoubleDouble &operator+=(DoubleDouble &a, DoubleDouble b) { return a = a + b; }
+inline DoubleDouble &operator-=(DoubleDouble &a, DoubleDouble b) { return a = a - b; }
 inline DoubleDouble operator*(DoubleDouble a, DoubleDouble b) {
   const double p = a.hi * b.hi;
   return DoubleDouble::of(p, product_error(a.hi, b.hi, p) + (a.hi * b.lo + a.lo * b.hi));

@@ -89,28 +89,28 @@ bool ConjugateSums::add(ConjugateKind kind, double x, double weight, int sign) {
   if (rows == 0 && sign > 0) *this = {.skipped = skipped, .shift = x};
   rows += sign;
   // Errors of a sum count against what is left; whole numbers have none.
-  const auto change = [&](std::size_t i, const ExactSum &by) {
+  const auto change = [&](std::size_t i, const DoubleDouble &by) {
     sums[i] = sign > 0 ? sums[i] + by : sums[i] - by;
-    return unit * (std::fabs(sums[i].high) + std::fabs(by.high));
+    return unit * (std::fabs(sums[i].hi) + std::fabs(by.hi));
   };
   double scale;
   switch (kind) {
     case ConjugateKind::beta_bernoulli:
       error += change(x != 0 ? 0 : 1, {weight});
-      scale = sums[0].high + sums[1].high;
+      scale = sums[0].hi + sums[1].hi;
       break;
     case ConjugateKind::gamma_poisson:
       change(0, {x});
       error += change(1, {weight});
-      change(2, ExactSum::product(x, std::log(weight)) - ExactSum{log_gamma(x + 1)});
-      scale = sums[1].high;
+      change(2, DoubleDouble::product(x, std::log(weight)) - DoubleDouble{log_gamma(x + 1)});
+      scale = sums[1].hi;
       break;
     case ConjugateKind::normal_inverse_gamma: {
-      const ExactSum d = ExactSum::of(x, -shift), weighted = ExactSum{weight} * d;
+      const DoubleDouble d = DoubleDouble::sum(x, -shift), weighted = DoubleDouble{weight} * d;
       change(0, {weight});
       change(1, weighted);
       error += change(2, weighted * d);
-      scale = rows > 0 ? (sums[2] - sums[1] * sums[1] / sums[0]).high : 0;
+      scale = rows > 0 ? (sums[2] - sums[1] * sums[1] / sums[0]).hi : 0;
       break;
     }
   }
@@ -126,11 +126,11 @@ void ConjugateSums::add(ConjugateKind kind, const ConjugateSums &other) {
     return;
   }
   // about this shift: d + by
-  const ExactSum by = ExactSum::of(other.shift, -shift), moved = other.sums[0] * by;
-  sums[2] += other.sums[2] + by * (ExactSum{2} * other.sums[1] + moved);
+  const DoubleDouble by = DoubleDouble::sum(other.shift, -shift), moved = other.sums[0] * by;
+  sums[2] += other.sums[2] + by * (DoubleDouble{2} * other.sums[1] + moved);
   sums[1] += other.sums[1] + moved;
   sums[0] += other.sums[0];
-  error += other.error + unit * std::fabs(sums[2].high);
+  error += other.error + unit * std::fabs(sums[2].hi);
 }
 
 // ---- the model ----
@@ -153,29 +153,29 @@ ConjugateModel::ConjugateModel(ConjugateKind kind, const ConjugatePrior &prior,
   update();
 }
 
-ExactSum ConjugateModel::mean() const {
-  return ExactSum{sums_.shift} + sums_.sums[1] / sums_.sums[0];
+DoubleDouble ConjugateModel::mean() const {
+  return DoubleDouble{sums_.shift} + sums_.sums[1] / sums_.sums[0];
 }
 
-ExactSum ConjugateModel::squares() const {
-  const ExactSum out = sums_.sums[2] - sums_.sums[1] * sums_.sums[1] / sums_.sums[0];
-  return out.high > 0 ? out : ExactSum{};
+DoubleDouble ConjugateModel::squares() const {
+  const DoubleDouble out = sums_.sums[2] - sums_.sums[1] * sums_.sums[1] / sums_.sums[0];
+  return out.hi > 0 ? out : DoubleDouble{};
 }
 
 void ConjugateModel::update() {
   const auto &s = sums_.sums;
   posterior_ = prior_;
   if (kind_ != ConjugateKind::normal_inverse_gamma) {
-    posterior_[0] += s[0].high;
-    posterior_[1] += s[1].high;
+    posterior_[0] += s[0].hi;
+    posterior_[1] += s[1].hi;
   } else {
     // 002 L10 eq. 20, whose printed factor s / (a s + 1) of the last term is c s / (c + s).
-    const double c = prior_[1], n = s[0].high;
-    const ExactSum away = mean() - ExactSum{prior_[0]};
+    const double c = prior_[1], n = s[0].hi;
+    const DoubleDouble away = mean() - DoubleDouble{prior_[0]};
     posterior_[1] = c + n;
-    posterior_[0] = (ExactSum{prior_[0]} + away * ExactSum{n / (c + n)}).high;
+    posterior_[0] = (DoubleDouble{prior_[0]} + away * DoubleDouble{n / (c + n)}).hi;
     posterior_[2] += n / 2;
-    posterior_[3] += squares().high / 2 + c * n / (c + n) * away.high * away.high / 2;
+    posterior_[3] += squares().hi / 2 + c * n / (c + n) * away.hi * away.hi / 2;
   }
   info.objective = log_evidence();
   info.log_likelihood = log_likelihood();
@@ -217,11 +217,11 @@ double ConjugateModel::posterior_mode() const {
 double ConjugateModel::maximum_likelihood() const {
   const auto &s = sums_.sums;
   switch (kind_) {
-    case ConjugateKind::beta_bernoulli: return (s[0] / (s[0] + s[1])).high;
-    case ConjugateKind::gamma_poisson: return (s[0] / s[1]).high;
+    case ConjugateKind::beta_bernoulli: return (s[0] / (s[0] + s[1])).hi;
+    case ConjugateKind::gamma_poisson: return (s[0] / s[1]).hi;
     case ConjugateKind::normal_inverse_gamma: break;
   }
-  return mean().high;
+  return mean().hi;
 }
 
 double ConjugateModel::log_evidence() const {
@@ -232,13 +232,13 @@ double ConjugateModel::log_evidence() const {
       return log_beta(posterior_[0], posterior_[1]) - log_beta(p0, p1);
     case ConjugateKind::gamma_poisson:
       if (!(p1 > 0)) return none;
-      return s[2].high + log_gamma(posterior_[0]) - log_gamma(p0) -
-             p0 * std::log1p(s[1].high / p1) - s[0].high * std::log(posterior_[1]);
+      return s[2].hi + log_gamma(posterior_[0]) - log_gamma(p0) - p0 * std::log1p(s[1].hi / p1) -
+             s[0].hi * std::log(posterior_[1]);
     case ConjugateKind::normal_inverse_gamma: break;
   }
   if (!(p1 > 0 && p2 > 0 && p3 > 0)) return none;
   const auto &[m, c, a, b] = posterior_;
-  const double n = s[0].high;
+  const double n = s[0].hi;
   return -n / 2 * log_2pi + 0.5 * std::log(p1 / c) + log_gamma(a) - log_gamma(p2) -
          p2 * std::log(b / p3) - n / 2 * std::log(b);
 }
@@ -249,15 +249,14 @@ double ConjugateModel::log_likelihood() const {
   // 0 log 0 = 0
   const auto times_log = [](double n, double x) { return n == 0 ? 0 : n * std::log(x); };
   switch (kind_) {
-    case ConjugateKind::beta_bernoulli:
-      return times_log(s[0].high, at) + times_log(s[1].high, 1 - at);
-    case ConjugateKind::gamma_poisson: return s[2].high + times_log(s[0].high, at) - s[1].high * at;
+    case ConjugateKind::beta_bernoulli: return times_log(s[0].hi, at) + times_log(s[1].hi, 1 - at);
+    case ConjugateKind::gamma_poisson: return s[2].hi + times_log(s[0].hi, at) - s[1].hi * at;
     case ConjugateKind::normal_inverse_gamma: break;
   }
-  const double n = s[0].high, precision = posterior_[2] / posterior_[3],
-               away = (mean() - ExactSum{at}).high;
+  const double n = s[0].hi, precision = posterior_[2] / posterior_[3],
+               away = (mean() - DoubleDouble{at}).hi;
   const double out =
-      n / 2 * (std::log(precision) - log_2pi) - precision / 2 * (squares().high + n * away * away);
+      n / 2 * (std::log(precision) - log_2pi) - precision / 2 * (squares().hi + n * away * away);
   return std::isfinite(out) ? out : none;
 }
 
@@ -307,9 +306,9 @@ double ConjugateModel::free_parameters() const {
   return kind_ == ConjugateKind::normal_inverse_gamma ? 2 : 1;
 }
 double ConjugateModel::observations() const {
-  return kind_ == ConjugateKind::beta_bernoulli  ? (sums_.sums[0] + sums_.sums[1]).high
+  return kind_ == ConjugateKind::beta_bernoulli  ? (sums_.sums[0] + sums_.sums[1]).hi
          : kind_ == ConjugateKind::gamma_poisson ? double(sums_.rows)
-                                                 : sums_.sums[0].high;
+                                                 : sums_.sums[0].hi;
 }
 
 void ConjugateModel::merge(const Model &other) {
@@ -321,7 +320,7 @@ void ConjugateModel::merge(const Model &other) {
 // ---- the document ----
 
 void ConjugateModel::write(Document &document) const {
-  std::array<ExactSum, 3> values = sums_.sums;
+  std::array<DoubleDouble, 3> values = sums_.sums;
   if (kind_ == ConjugateKind::normal_inverse_gamma) {
     values[1] = mean();
     values[2] = squares();
@@ -329,8 +328,8 @@ void ConjugateModel::write(Document &document) const {
   Document statistics;
   for (std::size_t i = 0; i < 3; ++i)
     if (const char *const name = sum_names[int(kind_)][i]) {
-      const ExactSum kept = values[i].rounded();
-      statistics.set(name, Tensor{{2}, {kept.high, kept.low}});
+      const DoubleDouble kept = values[i].rounded();
+      statistics.set(name, Tensor{{2}, {kept.hi, kept.lo}});
     }
   document.set("statistics", std::move(statistics));
 }
@@ -363,16 +362,16 @@ std::unique_ptr<Model> read_conjugate(ConjugateKind kind, const Document &docume
   }
   if (kind == ConjugateKind::normal_inverse_gamma) {
     // about the mean, whose last digits are a shift of their own
-    const ExactSum count = sums.sums[0], mean = sums.sums[1], squares = sums.sums[2];
-    if (!(count.high > 0)) statistics.reject("count", "must be positive");
-    sums.shift = mean.high;
-    const ExactSum rest{mean.low};
+    const DoubleDouble count = sums.sums[0], mean = sums.sums[1], squares = sums.sums[2];
+    if (!(count.hi > 0)) statistics.reject("count", "must be positive");
+    sums.shift = mean.hi;
+    const DoubleDouble rest{mean.lo};
     sums.sums[1] = count * rest;
     sums.sums[2] = squares + count * rest * rest;
-    if (std::fabs(mean.high) > largest_number || squares.high > largest_number * largest_number)
+    if (std::fabs(mean.hi) > largest_number || squares.hi > largest_number * largest_number)
       statistics.reject("mean", "is too large");
-  } else if (!((sums.sums[0] + sums.sums[1]).high > 0) ||
-             (kind == ConjugateKind::gamma_poisson && !(sums.sums[1].high > 0))) {
+  } else if (!((sums.sums[0] + sums.sums[1]).hi > 0) ||
+             (kind == ConjugateKind::gamma_poisson && !(sums.sums[1].hi > 0))) {
     statistics.reject(sum_names[int(kind)][1], "must be positive");
   }
   auto model = std::make_unique<ConjugateModel>(kind, prior, sums);

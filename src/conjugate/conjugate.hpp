@@ -8,8 +8,8 @@
 // (002 L2 carries stray -1s in the normalisers of the beta posterior; 004 writes the exponents of
 // its beta prior as a and b, one less than here.)
 //
-// The sums are exact (exact_sum.hpp), so a model does not depend on the order of the rows or on how
-// they were divided, and rows can be taken away again.
+// The sums are exact (base/double_double.hpp), so a model does not depend on the order of the rows
+// or on how they were divided, and rows can be taken away again.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 #include <string_view>
 
 #include "base/api.hpp"
-#include "conjugate/exact_sum.hpp"
+#include "base/double_double.hpp"
 #include "document/model.hpp"
 #include "document/parameter.hpp"
 #include "families/marginal.hpp"
@@ -41,7 +41,7 @@ BAYES_API ConjugatePrior read_conjugate_prior(ConjugateKind kind, const Document
 /// weights and the sums of d and d^2, d = x - shift, where shift is the first row's x.
 struct BAYES_API ConjugateSums {
   std::int64_t rows = 0, skipped = 0;
-  std::array<ExactSum, 3> sums = {};
+  std::array<DoubleDouble, 3> sums = {};
   double shift = 0;
   /// a bound of the rounding errors in the sum that has most: weights, exposures, squares
   double error = 0;
@@ -88,8 +88,8 @@ class BAYES_API ConjugateModel final : public Model {
   void update();
   double log_likelihood() const;
   /// of normal_inverse_gamma: mean of the rows, and sum of squares about it
-  ExactSum mean() const;
-  ExactSum squares() const;
+  DoubleDouble mean() const;
+  DoubleDouble squares() const;
 
   ConjugateKind kind_;
   ConjugatePrior prior_, posterior_;

@@ -72,7 +72,7 @@ Document DirichletPrior::document() const {
 
 // ---- sums ----
 
-ExactSum &LabelSums::weight_of(std::string_view label) {
+DoubleDouble &LabelSums::weight_of(std::string_view label) {
   const auto found = weights.find(label);
   if (found != weights.end()) return found->second;
   if (label.size() > DirichletCategorical::longest_label)
@@ -83,16 +83,16 @@ ExactSum &LabelSums::weight_of(std::string_view label) {
   if ((bytes += label.size()) > DirichletCategorical::most_bytes)
     throw Error(Errc::too_large, message("distinct labels take more than {} MB",
                                          DirichletCategorical::most_bytes >> 20));
-  return weights.emplace(label, ExactSum{}).first->second;
+  return weights.emplace(label, DoubleDouble{}).first->second;
 }
 
 bool LabelSums::add(std::string_view label, double weight, int sign) {
-  ExactSum &sum = weight_of(label);
+  DoubleDouble &sum = weight_of(label);
   rows += sign;
   total += sign * weight;
-  sum += ExactSum{sign * weight};
-  error += 0x1p-104 * (std::fabs(sum.high) + weight);
-  if (sum == ExactSum{}) {
+  sum += DoubleDouble{sign * weight};
+  error += 0x1p-104 * (std::fabs(sum.hi) + weight);
+  if (sum == DoubleDouble{}) {
     bytes -= label.size();
     weights.erase(weights.find(label));
   }
@@ -133,25 +133,25 @@ std::vector<DirichletCategorical::Label> DirichletCategorical::labels() const {
       out.push_back({&given->first, 0, given->second});
     double alpha = prior_.alpha;
     if (given != prior_.by_label.end() && given->first == name) alpha = given++->second;
-    out.push_back({&name, weight.high, alpha});
+    out.push_back({&name, weight.hi, alpha});
   }
   for (; given != prior_.by_label.end(); ++given) out.push_back({&given->first, 0, given->second});
   return out;
 }
 
 void DirichletCategorical::update() {
-  ExactSum total, alphas;
+  DoubleDouble total, alphas;
   bool above = true, any = false;
   const std::vector<Label> all = labels();
   for (const Label &label : all) {
-    total += ExactSum{label.count};
-    alphas += ExactSum::of(label.count, label.alpha);
+    total += DoubleDouble{label.count};
+    alphas += DoubleDouble::sum(label.count, label.alpha);
     above = above && label.count + label.alpha >= 1;
     any = any || label.count + label.alpha > 1;
   }
   known_ = double(all.size());
-  total_ = total.high;
-  alphas_ = alphas.high;
+  total_ = total.hi;
+  alphas_ = alphas.hi;
   has_mode_ = above && any;
   info.objective = log_evidence();
   double log_likelihood = 0;
@@ -171,8 +171,7 @@ Marginal DirichletCategorical::marginal(const Label &label) const {
 std::optional<Marginal> DirichletCategorical::marginal(std::string_view name) const {
   const auto found = sums_.weights.find(name);
   if (found == sums_.weights.end() && !prior_.by_label.contains(name)) return std::nullopt;
-  return marginal(
-      {nullptr, found == sums_.weights.end() ? 0 : found->second.high, prior_.of(name)});
+  return marginal({nullptr, found == sums_.weights.end() ? 0 : found->second.hi, prior_.of(name)});
 }
 
 double DirichletCategorical::posterior_mode(const Label &label) const {
@@ -218,8 +217,8 @@ void DirichletCategorical::merge(const Model &other) {
 void DirichletCategorical::write(Document &document) const {
   Document::Object members;
   for (const auto &[label, weight] : sums_.weights) {
-    const ExactSum kept = weight.rounded();
-    members.emplace_back(label, Tensor{{2}, {kept.high, kept.low}});
+    const DoubleDouble kept = weight.rounded();
+    members.emplace_back(label, Tensor{{2}, {kept.hi, kept.lo}});
   }
   document.set("counts", std::move(members));
 }
@@ -242,7 +241,7 @@ std::unique_ptr<Model> read_dirichlet_categorical(const Document &document) {
     const double high = two ? pair->values[0] : 0, low = two ? pair->values[1] : 0;
     if (!(high > 0 && high <= 1e305) || high + low != high || double(float(low)) != low)
       reader.reject("counts", message("has no count for \"{}\"", label));
-    sums.weights.emplace(label, ExactSum{high, low});
+    sums.weights.emplace(label, DoubleDouble{high, low});
     sums.total += high;
     sums.bytes += label.size();
   }

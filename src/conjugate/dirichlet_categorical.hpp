@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/api.hpp"
-#include "conjugate/exact_sum.hpp"
+#include "base/double_double.hpp"
 #include "document/model.hpp"
 #include "document/parameter.hpp"
 #include "families/marginal.hpp"
@@ -32,7 +32,7 @@ struct BAYES_API DirichletPrior {
 /// What rows leave behind: weights by label.
 struct BAYES_API LabelSums {
   std::int64_t rows = 0, skipped = 0;
-  std::map<std::string, ExactSum, std::less<>> weights;
+  std::map<std::string, DoubleDouble, std::less<>> weights;
   double total = 0, error = 0;
   /// of all labels
   std::size_t bytes = 0;
@@ -43,7 +43,7 @@ struct BAYES_API LabelSums {
   void add(const LabelSums &other);
 
  private:
-  ExactSum &weight_of(std::string_view label);
+  DoubleDouble &weight_of(std::string_view label);
 };
 
 class BAYES_API DirichletCategorical final : public Model {

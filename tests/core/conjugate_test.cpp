@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(evidence_is_the_product_of_predictives) {
       const ConjugateModel before(
           kind, proper_prior(kind), sums.rows ? sums : [&] {
             ConjugateSums nothing;
-            nothing.sums[0].high = 0;
+            nothing.sums[0].hi = 0;
             return nothing;
           }());
       if (sums.rows > 0 || kind != ConjugateKind::normal_inverse_gamma) {

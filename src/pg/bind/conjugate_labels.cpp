@@ -164,7 +164,7 @@ BAYES_FUNCTION(dirichlet_categorical_fit_deserialize) {
   state.sums.error = counts.error;
   for (std::uint64_t i = 0; i < counts.labels; ++i) {
     const std::string_view label = read_text(at);
-    ExactSum weight;
+    DoubleDouble weight;
     std::memcpy(&weight, at, sizeof weight);
     at += sizeof weight;
     state.sums.weights.emplace(label, weight);
