@@ -1,7 +1,7 @@
 -- The columns of every function that returns rows: what the module writes is of the declared type.
 -- Values are compared with the declaration when they are written, so every function is called, with
 -- models that leave no column NULL.
-SELECT plan(140);
+SELECT plan(143);
 SET client_min_messages = error;
 
 CREATE TABLE models (family text, model bayes_model);
@@ -98,6 +98,7 @@ INSERT INTO calls VALUES
    'SELECT * FROM mh_sample(''parabola(float8[])'', ''{0}'')'),
   ('mh_sample(regprocedure,double precision[],jsonb)',
    'SELECT * FROM mh_sample(''parabola(float8[])'', ''{0}'', ''{"draws": 20}'')');
+INSERT INTO calls
   SELECT format('%s_coefficients(bayes_model,double precision)', family),
     format('SELECT r.* FROM models, %s_coefficients(model, 0.5) AS r WHERE family = %L', family,
       family)
