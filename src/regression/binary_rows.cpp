@@ -11,6 +11,7 @@
 #include "base/simd.hpp"
 #include "base/special.hpp"
 #include "families/normal/normal_block.hpp"
+#include "regression/binary_block.hpp"
 #include "regression/normal_tail.hpp"
 
 namespace bayes {
@@ -22,10 +23,6 @@ using simd::registers;
 using simd::sum_lanes;
 
 namespace {
-
-constexpr double infinite = std::numeric_limits<double>::infinity();
-/// Ranges of columns below it would underflow where they are squared.
-constexpr double least_range = 1e-140;
 
 /// What is known of the rows of a block; weights are 0 past the last row.
 struct BinaryBlock {
@@ -132,76 +129,11 @@ class AugmentStep final : public BinaryRows::Step {
   const RowRandom &random_;
 };
 
-/// Everything of a block that does not depend on the step.
-struct BlockOfRows {
-  BlockOfRows(const RowShape &shape, const Segment &segment, std::int64_t at)
-      : data(segment.blocks + std::size_t(at / block_rows) * shape.block_doubles()),
-        rows(int(std::min<std::int64_t>(block_rows, segment.rows - at))) {
-    for (int b = 0; b < block_rows; ++b) sign[b] = data[b] > 0.5 ? 1 : -1;
-    std::fill(weight + rows, weight + block_rows, 0.0);
-    if (shape.weighted)
-      std::copy_n(data + std::size_t(shape.dimension) * block_rows, rows, weight);
-    else
-      std::fill_n(weight, rows, 1.0);
-  }
-  const double *data;
-  int rows;
-  alignas(cache_line) double sign[block_rows], weight[block_rows];
-};
-
 /// Sums of a segment that wait to be added up.
 struct BinaryPart {
   double log_likelihood = 0, squares = 0;
   std::vector<double> gradient, curvature;
 };
-
-/// Of one term over all rows: what its centre and scale follow from.
-struct TermRange {
-  double low = infinite, high = -infinite, sum = 0;
-  /// it is 0 or 1 in every row
-  bool two_valued = true;
-};
-struct RangePart {
-  std::vector<TermRange> terms;
-  double weight = 0, positives = 0;
-};
-
-/// The terms of rows past the last must be those of another row, and their weights 0.
-void add_range(const double *x, const double *weight, TermRange &range) {
-  using simd::Vector;
-  Vector low[registers], high[registers], sum[registers] = {}, other[registers] = {};
-  for (int v = 0; v < registers; ++v) low[v] = high[v] = simd::all(x[0]);
-#pragma GCC unroll 8
-  for (int v = 0; v < block_vectors; ++v) {
-    const int part = v % registers;
-    const Vector at = simd::load(x + v * lanes), product = at * (at - 1.0);
-    low[part] = -simd::max(-low[part], -at);
-    high[part] = simd::max(high[part], at);
-    other[part] = simd::max(other[part], simd::max(product, -product));
-    sum[part] = simd::madd(simd::load(weight + v * lanes), at, sum[part]);
-  }
-  double lows[sum_lanes], highs[sum_lanes], others[sum_lanes];
-  for (int v = 0; v < registers; ++v) {
-    simd::store(lows + v * lanes, low[v]);
-    simd::store(highs + v * lanes, high[v]);
-    simd::store(others + v * lanes, other[v]);
-  }
-  range.low = std::min(range.low, *std::min_element(lows, lows + sum_lanes));
-  range.high = std::max(range.high, *std::max_element(highs, highs + sum_lanes));
-  range.two_valued &= *std::max_element(others, others + sum_lanes) == 0;
-  range.sum += simd::sum(sum);
-}
-
-/// The weighted sum of ((x - centre) factor)^2 over a block.
-double sum_of_squares(const double *x, const double *weight, double centre, double factor) {
-  simd::Vector sum[registers] = {};
-#pragma GCC unroll 8
-  for (int v = 0; v < block_vectors; ++v) {
-    const simd::Vector q = (simd::load(x + v * lanes) - centre) * factor;
-    sum[v % registers] = simd::madd(simd::load(weight + v * lanes), q * q, sum[v % registers]);
-  }
-  return simd::sum(sum);
-}
 
 }  // namespace
 
@@ -323,98 +255,6 @@ BinaryRows::BinaryRows(RowSource &rows, const RegressionTerms &terms, Control &c
       terms_(terms),
       control_(control) {
   find_scales();
-}
-
-void BinaryRows::find_scales() {
-  const std::size_t p = std::size_t(size());
-  Sweep sweep(rows_, control_);
-  const SweepPlan plan = sweep.plan(6.0 * double(p), sizeof(TermRange) * p);
-  std::vector<Buffer> x(std::size_t(plan.threads), Buffer(p * block_rows));
-  /// f(x of a block's terms, block) for all blocks of a segment
-  const auto each_block = [&](int worker, const Segment &segment, const Stop &stop, auto f) {
-    double *const own = x[std::size_t(worker)].data();
-    for (std::int64_t at = 0; at < segment.rows && !stop(); at += block_rows) {
-      const BlockOfRows block(rows_.shape(), segment, at);
-      terms_.expand_block(block.data, 1, block.rows, own);
-      f(own, block);
-    }
-  };
-  std::vector<TermRange> ranges(p);
-  std::vector<RangePart> parts(static_cast<std::size_t>(plan.slots));
-  sweep.run(
-      plan,
-      [&](int worker, int slot, const Segment &segment, const Stop &stop) {
-        RangePart &part = parts[std::size_t(slot)];
-        part = {std::vector<TermRange>(p)};
-        each_block(worker, segment, stop, [&](double *terms, const BlockOfRows &block) {
-          double positives[sum_lanes] = {}, weights[sum_lanes] = {};
-          for (int b = 0; b < block.rows; ++b) {
-            weights[b % sum_lanes] += block.weight[b];
-            positives[b % sum_lanes] += block.sign[b] > 0 ? block.weight[b] : 0;
-          }
-          part.weight += simd::sum(weights);
-          part.positives += simd::sum(positives);
-          for (std::size_t j = 0; j < p; ++j) {
-            double *const x = terms + j * block_rows;
-            std::fill(x + block.rows, x + block_rows, x[0]);
-            add_range(x, block.weight, part.terms[j]);
-          }
-        });
-      },
-      [&](int slot) {
-        const RangePart &part = parts[std::size_t(slot)];
-        weight_ += part.weight;
-        positives_ += part.positives;
-        for (std::size_t j = 0; j < p; ++j) {
-          const TermRange &from = part.terms[j];
-          TermRange &to = ranges[j];
-          to.low = std::min(to.low, from.low);
-          to.high = std::max(to.high, from.high);
-          to.sum += from.sum;
-          to.two_valued &= from.two_valued;
-        }
-      });
-
-  scales_.centre.assign(p, 0.0);
-  scales_.scale.assign(p, 1.0);
-  varying_ = terms_.intercept() ? 1 : 0;
-  // of those whose squares are to be summed, the largest distance from the centre; else 0
-  std::vector<double> reach(p, 0.0);
-  for (std::size_t j = terms_.intercept() ? 1 : 0; j < p; ++j) {
-    const TermRange &range = ranges[j];
-    double &centre = scales_.centre[j];
-    if (terms_.intercept())
-      centre = range.low == range.high ? range.low
-                                       : std::clamp(range.sum / weight_, range.low, range.high);
-    if (!std::isfinite(centre))
-      throw Error(Errc::numeric, message("the mean of term {} overflows", terms_.name(int(j))),
-                  "Values and weights are too large together.", "Rescale them.");
-    const double most = std::max(range.high - centre, centre - range.low);
-    // Without an intercept a constant is one.
-    varying_ += most > 0;
-    if (range.two_valued || most == 0) continue;
-    if (most < least_range) require_constant(rows_, 1 + terms_[int(j)].column, control_);
-    reach[j] = most;
-  }
-  std::vector<double> squares(p);
-  std::vector<std::vector<double>> slots(static_cast<std::size_t>(plan.slots));
-  sweep.run(
-      plan,
-      [&](int worker, int slot, const Segment &segment, const Stop &stop) {
-        std::vector<double> &part = slots[std::size_t(slot)];
-        part.assign(p, 0.0);
-        each_block(worker, segment, stop, [&](const double *terms, const BlockOfRows &block) {
-          for (std::size_t j = 0; j < p; ++j)
-            if (reach[j] > 0)
-              part[j] += sum_of_squares(terms + j * block_rows, block.weight, scales_.centre[j],
-                                        1 / reach[j]);
-        });
-      },
-      [&](int slot) {
-        for (std::size_t j = 0; j < p; ++j) squares[j] += slots[std::size_t(slot)][j];
-      });
-  for (std::size_t j = 0; j < p; ++j)
-    if (reach[j] > 0) scales_.scale[j] = reach[j] * std::sqrt(squares[j] / weight_);
 }
 
 BinarySums BinaryRows::pass(const Step &step, const Vector &u, bool gradient, bool curvature,

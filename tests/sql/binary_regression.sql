@@ -1,6 +1,6 @@
 -- Logistic and probit regression from SQL: the interface, rows of every kind, coefficients against
 -- published ones, predictions, missing values, plans, and errors.
-SELECT plan(53);
+SELECT plan(51);
 \ir ../lib/checks.sql
 \ir ../lib/interface.sql
 SET client_min_messages = error;
@@ -213,3 +213,4 @@ SELECT throws_ok($$SELECT logreg_probability(m, 1.0) FROM probits$$, '42804', NU
   'a model of another family');
 SELECT throws_ok($$SELECT logreg_predict(model, b, 1) FROM models, births$$, '22023', NULL,
   'a level');
+SELECT * FROM finish();

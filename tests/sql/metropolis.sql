@@ -82,7 +82,6 @@ SELECT throws_ok($$SELECT * FROM mh_sample('normal2(float8[])', '{0,0}', '{"chai
   'unknown option "chain"');
 CREATE ROLE bayes_nobody;
 REVOKE EXECUTE ON FUNCTION normal2 FROM PUBLIC;
-GRANT USAGE ON SCHEMA bayes TO bayes_nobody;
 SET ROLE bayes_nobody;
 SELECT throws_ok($$SELECT * FROM mh_sample('normal2(float8[])', '{0,0}')$$, '42501', NULL,
   'who may not call the function may not sample it');

@@ -76,7 +76,7 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
     '22003 element 1 of row 1 is 1e+151, too large to compute with'),
   ('SELECT nb_fit(label, ARRAY[1e150 * sin(i)]) FROM rows_of',
     '22003 the posterior of element 1 is beyond double precision'),
-  ('SELECT nb_fit(CASE i WHEN 3 THEN ''NaN'' ELSE 1 END::float8, a) FROM rows_of',
+  ('SELECT nb_fit(CASE i WHEN 3 THEN ''NaN''::float8 ELSE 1 END, a) FROM rows_of',
     '22023 the label of row 3 is NaN'),
   ('SELECT nb_fit(label, ''{}''::float8[]) FROM rows_of', '2202E row 1 is an empty array'),
   ('SELECT nb_fit(label, a, NULL, -1) FROM rows_of', '22023 weight of row 1 is -1'),

@@ -58,16 +58,18 @@ SELECT never(
   'SELECT name, bayes_model_send(from_bytes::jsonb::bayes_model) <> bytes AS wrong FROM together',
   'through jsonb too');
 SELECT never(
-  $$SELECT name, (i.version, i.seed) <> ('0.1.0', (i.method <> 'exact')::int)
-      OR name NOT LIKE i.family || ' ' || i.method || ' %' AS wrong
+  $$SELECT name, i.version <> '0.1.0' OR i.seed <> 1 AND i.method <> 'exact'
+      OR i.seed NOT IN (0, 1) OR name || ' ' NOT LIKE i.family || ' %'
+      OR i.method <> 'exact' AND name NOT LIKE i.family || ' ' || i.method || ' %' AS wrong
     FROM together, bayes_info(from_bytes) AS i$$,
   'they know how they were made');
 
 SELECT never($$SELECT name, i.incomplete IS NOT NULL
-        OR (i.family IN ('gmm', 'bmm', 'linreg', 'nb')) <>
+        OR (i.family !~ '^(dpmm|lda|[np]mf)$') <>
       (i.parameters > 0 AND i.observations > 0) IS TRUE
       OR (i.bic IS NOT NULL) <> (i.parameters > 0 AND i.draws IS NULL) IS TRUE AS wrong
-    FROM together, bayes_info(from_bytes) AS i WHERE family <> 'hmm'$$,
+    FROM together, bayes_info(from_bytes) AS i
+    WHERE family <> 'hmm' AND name <> 'normal_inverse_gamma one'$$, -- one row has no likelihood
   'and by what they may be chosen, but for what was not yet counted');
 
 -- The same numbers as store_models.sql asks for. Proportions of topics and weights of rows are
@@ -76,10 +78,11 @@ CREATE TYPE record_of_iris AS (
   species text, petal_width float8, even boolean, twice float8, five int);
 \ir ../lib/model_answers.sql
 SELECT never(
-  $$SELECT name, place, now, before, NOT near(now, before, tolerance) AS wrong
+  $$SELECT name, place, now, before,
+      num_nulls(now, before) < 2 AND NOT near(now, before, tolerance) AS wrong
     FROM (SELECT name, answers, answers(from_bytes, type, x) AS answers_now,
         CASE WHEN name ~ '^(lda|nmf) ' THEN 1e-9 ELSE 1e-12 END AS tolerance FROM together) AS t,
       unnest(answers_now, answers) WITH ORDINALITY AS u(now, before, place)$$,
   'they say what they said');
-SELECT is((SELECT sum(cardinality(answers)) FROM said), 887::bigint, 'which is so many numbers');
+SELECT is((SELECT sum(cardinality(answers)) FROM said), 1038::bigint, 'which is so many numbers');
 SELECT * FROM finish();
