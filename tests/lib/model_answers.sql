@@ -22,6 +22,11 @@ BEGIN
          || ARRAY(SELECT coalesce(x, 0) FROM linreg_coefficients($1) AS c,
              unnest(ARRAY[c.mean, c.sd, lower]) AS x)
          || ARRAY(SELECT coalesce(n.mean, 0) + upper FROM linreg_noise($1, 0.5) AS n)'
+    WHEN (CASE WHEN family IN ('logreg', 'probit') THEN family END) THEN
+      'SELECT ARRAY(SELECT unnest(ARRAY[p.mean, coalesce(p.sd, 0), coalesce(upper, 0)])
+           FROM %1$s_predict($1, s, 0.8) AS p)
+         || ARRAY(SELECT coalesce(x, 0) FROM %1$s_coefficients($1) AS c,
+             unnest(ARRAY[c.mean, c.sd, lower]) AS x)'
     WHEN 'nb' THEN
       'SELECT nb_log_density($1, s)
          || ARRAY(SELECT probability FROM nb_probabilities($1, s) ORDER BY label COLLATE "C")
