@@ -152,6 +152,7 @@ void LinregAccumulator::take_labels(std::span<const double> x, double weight, do
 // of any width.
 template <bool Weighted> void LinregAccumulator::add_products(const double *left) {
   for (std::size_t i = 0; i < front_; ++i) {
+    if (i % 64 == 63) poll_here();
     double *const hi = hi_.data() + row_of_front(i);
     double *const lo = lo_.data() + row_of_front(i);
     for (std::size_t j = 0; j <= i; j += simd::lanes) {

@@ -1,6 +1,6 @@
 -- Linear regression: statistics and their plans, fits against PostgreSQL's own regr_slope and
 -- certified values, records with labels, windows, predictions, values that are missing.
-SELECT plan(68);
+SELECT plan(71);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -146,7 +146,7 @@ SELECT throws_like($$SELECT linreg_stats(1, ARRAY[1, 'NaN'::float8])$$, '%elemen
   'a NaN is an error');
 SELECT throws_like($$SELECT linreg_stats('NaN'::float8, 1)$$, '%the response of row 1%',
   'as a response too');
-SELECT throws_like($$SELECT linreg_stats(1, 1, '-1')$$, '%the weight of row 1%',
+SELECT throws_like($$SELECT linreg_stats(1, 1, '-1')$$, '%weight of row 1%',
   'a negative weight');
 SELECT throws_ok($$SELECT linreg_fit(NULL, 1::float8, '{"missing": "error"}')$$, '22004', NULL,
   'with missing = error a NULL is one');
@@ -251,4 +251,17 @@ SELECT ok((SELECT count(*) = 0 FROM linreg_coefficients((SELECT linreg_fit(y, AR
   FROM many)) WHERE mean IS NULL), 'and kept by a proper one');
 SELECT ok((SELECT (linreg_predict(m, ARRAY[3, 4])).mean IS NOT NULL FROM (SELECT linreg_fit(y,
   ARRAY[b, 5], flat()) AS m FROM many) AS f), 'a constant one does not matter');
+-- ---- groups of other columns and labels ----
+
+SELECT results_eq($$SELECT k, (bayes_info(linreg_fit(y, r))).rows
+    FROM (VALUES (1, ROW(1, 2), 1.5), (1, ROW(2, 2), 2), (1, ROW(3, 1), 2.5),
+      (2, ROW('a'::text, 2), 1), (2, ROW('b'::text, 1), 2), (2, ROW('b'::text, 3), 4))
+      AS v(k, r, y) GROUP BY k ORDER BY k$$,
+  'VALUES (1, 3::bigint), (2, 3)', 'each group has columns of its own');
+SELECT is(count(model), 4001::bigint, 'and labels of its own')
+FROM (SELECT i / 6 AS k, linreg_fit(sin(i), ROW(cos(i), 'label ' || i / 2)) AS model
+      FROM generate_series(0, 24000) AS i GROUP BY k) AS groups;
+SELECT throws_ok('SELECT linreg_fit(i, sin(i), NULL, 2 - i) FROM generate_series(1, 9) AS i',
+  '22023', 'weight of row 3 is -1', 'a negative weight');
+
 SELECT * FROM finish();

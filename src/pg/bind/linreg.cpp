@@ -35,7 +35,7 @@ Datum add_row(FunctionCallInfo fcinfo, std::span<const Role> roles) {
                                 arguments.parameters);
   else
     state->check_same(arguments.parameters);
-  state->take(arguments.item, call_site<LinregRowReader>(fcinfo, fcinfo), true);
+  state->take(arguments.item, fcinfo, true);
   PG_RETURN_POINTER(state);
 }
 
@@ -106,8 +106,7 @@ BAYES_FUNCTION(linreg_inverse_transition) {
   const TransitionArguments arguments(fcinfo, by_weight, 2);
   LinregData *const state = state_of(fcinfo);
   if (!state) throw Error(Errc::internal, "a row is removed from an aggregate without rows");
-  if (!state->take(arguments.item, call_site<LinregRowReader>(fcinfo, fcinfo), false))
-    PG_RETURN_NULL();
+  if (!state->take(arguments.item, fcinfo, false)) PG_RETURN_NULL();
   PG_RETURN_POINTER(state);
 }
 
