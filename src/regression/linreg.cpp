@@ -151,12 +151,12 @@ void LinregModel::coefficients(double level, const TakeCoefficient &take) const 
     poll(4 * s.size());
     const std::string &name = s.terms.name(int(j) + (s.intercept ? 1 : 0));
     const double mean = s.coefficients[j];
-    if (s.draws() > 0) {
+    if (std::isnan(mean) || (s.factor.empty() && s.draws() == 0)) {
+      give(name, mean, {});
+    } else if (s.draws() > 0) {
       std::vector<double> draws;
       for (std::size_t d = 0; d < s.draws(); ++d) draws.push_back(s.drawn[d * s.size() + j]);
       give(name, mean, summary_of_draws(std::move(draws), level));
-    } else if (s.factor.empty() || std::isnan(mean)) {
-      give(name, mean, {});
     } else {
       double squares = 0;  // column j of F
       for (std::size_t i = j; i < s.size(); ++i) {

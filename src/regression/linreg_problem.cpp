@@ -120,7 +120,8 @@ LinregProblem::LinregProblem(const LinregSystem &of, const LeastSquares &found,
     least[i] = found.solution[std::size_t(a)] / scale[i];
   }
   residual_squares = found.residual_squares / (unit * unit);
-  in_basis = !ard && p <= most_in_basis;
+  response_squares = system.squares(y) / (unit * unit);
+  in_basis = !ard && p > 0 && p <= most_in_basis;
   if (in_basis) {
     eigen = symmetric_eigen(gram);
     eigen.values = eigen.values.cwiseMax(0.0);
@@ -131,8 +132,14 @@ LinregProblem::LinregProblem(const LinregSystem &of, const LeastSquares &found,
 }
 
 double LinregProblem::residual_squares_at(const Vector &v) const {
-  const Vector off = v - least;
-  return residual_squares + std::max(0.0, off.dot(product(gram, off)));
+  const Vector of_v = product(gram, v), off = v - least;
+  // X'X times the v of least squares is X'y. With nearly collinear predictors that v is so large
+  // that off' X'X off is all rounding errors; if so large that these sums have larger terms than
+  // those of the squared residuals themselves, then those are taken.
+  const Vector terms = of_v.cwiseAbs() + moment.cwiseAbs();
+  if (off.cwiseAbs().dot(terms) > response_squares + v.cwiseAbs().dot(terms))
+    return std::max(residual_squares, response_squares + v.dot(of_v - 2 * moment));
+  return residual_squares + std::max(0.0, off.dot(of_v - moment));
 }
 
 double LinregProblem::log_likelihood(double squares, double alpha) const {
@@ -154,7 +161,17 @@ void LinregProblem::describe(const Vector &v, const Matrix *factor, const GammaP
                              LinregModel::State &state) const {
   begin_state(system, state);
   state.noise = {noise.shape, noise.rate * unit * unit};
-  for (const GammaPosterior &q : lambdas) state.lambda.push_back({q.shape, q.rate * lambda_unit});
+  // Of a term that was left out nothing is known but the prior.
+  if (ard && !lambda)
+    state.lambda.assign(std::size_t(system.size),
+                        {lambda_prior.shape, lambda_prior.rate * lambda_unit});
+  for (std::size_t k = 0; k < lambdas.size(); ++k) {
+    const GammaPosterior in_units = {lambdas[k].shape, lambdas[k].rate * lambda_unit};
+    if (ard)
+      state.lambda[std::size_t(used[k])] = in_units;
+    else
+      state.lambda.push_back(in_units);
+  }
   for (int j = 0; j < size(); ++j) {
     const auto term = std::size_t(used[std::size_t(j)]);
     state.coefficients[term] = scale[j] * v[j];

@@ -65,6 +65,8 @@ struct LinregProblem {
   /// the v of least squares, and its squared residuals
   Vector least;
   double residual_squares;
+  /// y'y
+  double response_squares;
   /// how many numbers the noise is known from
   double observations;
   /// log density of the response: what does not depend on w, alpha and lambda
@@ -72,6 +74,7 @@ struct LinregProblem {
 
   /// One lambda for each coefficient, or for all.
   int lambdas() const { return ard ? size() : 1; }
+  bool learns_lambda() const { return !lambda && lambdas() > 0; }
   /// Coefficients that share a lambda.
   double sharing() const { return ard ? 1 : size(); }
 
