@@ -72,7 +72,12 @@ void set_defaults(const LinregSystem &system, const LeastSquares &least, LinregO
   }
   if (options.exact()) usual(options.c, noise / of_coefficients);
   usual(options.a, 0.5);
-  usual(options.b, 0.5 * noise);
+  // Where coefficients vary with the noise, or are at their mode, the posterior of the noise takes
+  // each row for one that tells it, as if none had been spent on a coefficient: what residuals of
+  // least squares lack on that account comes back here.
+  const bool counts_all = options.exact() || options.method == "em" || options.method == "laplace";
+  const bool spent = counts_all && system.observations() > least.rank;
+  usual(options.b, 0.5 * noise * (spent ? 1 + least.rank : 1));
   if (!options.learns_lambda()) return;
   usual(options.e, 0.5);
   usual(options.f, 0.5 * of_coefficients);
@@ -84,8 +89,11 @@ LinregProblem::LinregProblem(const LinregSystem &of, const LeastSquares &found,
       ard(options.ard),
       observations(of.observations()) {
   const std::vector<double> d = prior_scales(system, options);
-  for (int j = 0; j < system.size; ++j)
-    if (d[std::size_t(j)] > 0) used.push_back(j);
+  for (int j = 0; j < system.size; ++j) {
+    if (!(d[std::size_t(j)] > 0)) continue;
+    used.push_back(j);
+    if (found.dependent[std::size_t(j)] && !system.constant(j)) collinear.push_back(system.name(j));
+  }
   unit = found.variance > 0 ? std::sqrt(found.variance) : 1;
   double largest = 0;
   for (const int j : used)

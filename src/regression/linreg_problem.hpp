@@ -6,6 +6,7 @@
 // lambda_unit. What is a density of the response is given in its own units.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "base/linalg.hpp"
@@ -47,6 +48,8 @@ struct LinregProblem {
   /// terms that are fitted; the others are constant
   std::vector<int> used;
   int size() const { return int(used.size()); }
+  /// names of those that are linear combinations of terms before them
+  std::vector<std::string> collinear;
   bool ard;
   /// the given precision of the coefficients, if it is not learned
   std::optional<double> lambda;
