@@ -40,8 +40,8 @@ Datum add_row(FunctionCallInfo fcinfo, std::span<const Role> roles) {
 }
 
 /// Says of predictors `names` that they are as `one`, or of several as `many`, says.
-void warn_of(const std::vector<std::string> &names, const char *one, const char *many,
-             bool left_out) {
+void warn_of_these(const std::vector<std::string> &names, const char *one, const char *many,
+                   bool left_out) {
   if (names.empty()) return;
   const bool single = names.size() == 1;
   report_once(WARNING,
@@ -56,9 +56,9 @@ void warn_of(const std::vector<std::string> &names, const char *one, const char 
 }
 
 void warn_of_terms(const LinregWarnings &warnings) {
-  warn_of(warnings.constant, "is constant", "are constant", warnings.constant_left_out);
-  warn_of(warnings.dependent, "is a linear combination of earlier ones",
-          "are linear combinations of earlier ones", warnings.dependent_left_out);
+  warn_of_these(warnings.constant, "is constant", "are constant", warnings.constant_left_out);
+  warn_of_these(warnings.dependent, "is a linear combination of earlier ones",
+                "are linear combinations of earlier ones", warnings.dependent_left_out);
 }
 
 /// The model of some statistics; NULL if the fit failed under on_error = null.
