@@ -55,10 +55,10 @@ CREATE FUNCTION logreg_predict(model bayes_model, x "any" [, level float8])
   RETURNS bayes_probability
   AS 'MODULE_PATHNAME' @strict COST 200;
 COMMENT IS 'The probability that y is true of a row x: its posterior mean, which is the predictive '
-  'probability, its standard deviation, and its quantiles 0.025 and 0.975; the last three NULL of '
-  'a model that is but a point. NULL for a row with a NULL, or with a label that the model does '
-  'not know; if it was fitted with option missing = error that is an error (22004, 22023). 2202E '
-  'if x does not have the length of the model''s rows; 42804 for a model of another family.';
+  'probability, its standard deviation, and its quantiles 0.025 and 0.975. NULL for a row with a '
+  'NULL, or with a label that the model does not know; if it was fitted with option missing = '
+  'error that is an error (22004, 22023). 22023 for NaN and infinity; 2202E if x does not have '
+  'the length of the model''s rows; 42804 for a model of another family.';
 COMMENT IS 'The same with the quantiles (1 - level) / 2 and (1 + level) / 2; 22023 unless 0 < '
   'level < 1.';
 

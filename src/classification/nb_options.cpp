@@ -62,7 +62,8 @@ NbOptions read_nb_options(const Document &options) {
     out.likelihood = given;
     if (const auto *const by_name = given.as<Document::Object>())
       for (const auto &[name, value] : *by_name)
-        read_likelihood(value.is_null() ? Document("null") : value);
+        read_likelihood(value.is_null() ? Document("null") : value,
+                        message("likelihood.{}", name).c_str());
     else
       read_likelihood(given);
   });

@@ -12,8 +12,7 @@ void check(const ChainPlan &plan) {
     throw Error(Errc::invalid_argument,
                 message("option \"warmup\" is {}, but must be below option \"draws\", which is {}",
                         plan.warmup, plan.draws),
-                "A chain makes as many sweeps as draws says, and discards the first ones, "
-                "the warmup.");
+                "Option draws is the length of a chain, the warmup included, which is discarded.");
   if (plan.stored() < 1)
     throw Error(Errc::invalid_argument,
                 message("option \"thin\" is {}, but only {} draws follow the warmup", plan.thin,

@@ -1,6 +1,6 @@
 -- Logistic and probit regression from SQL: the interface, rows of every kind, coefficients against
 -- published ones, predictions, missing values, plans, and errors.
-SELECT plan(53);
+SELECT plan(64);
 \ir ../lib/checks.sql
 \ir ../lib/interface.sql
 SET client_min_messages = error;
@@ -135,7 +135,10 @@ SELECT is((i.rows, i.skipped), (400::bigint, 100::bigint), 'rows with a NULL are
 FROM (SELECT logreg_fit(CASE WHEN i % 10 > 0 THEN y END, ARRAY[a, CASE WHEN i % 10 <> 5 THEN b END])
       AS m FROM t) AS f, bayes_info(m) AS i;
 SELECT is(logreg_fit(y, a), NULL, 'no rows') FROM t WHERE i < 0;
+SET client_min_messages = error;
 SELECT is(logreg_fit(NULL::boolean, a), NULL, 'no responses') FROM t;
+SELECT is(probit_fit(y, ROW(a, NULL::float8)), NULL, 'no complete rows') FROM t;
+RESET client_min_messages;
 SELECT ok(abs(mean - ln(4)) < 0.01 AND term = '(intercept)' AND parameters = 1,
   'without a column that varies')
 FROM (SELECT logreg_fit(i % 5 > 0, 0.0) AS m FROM t) AS f, logreg_coefficients(m), bayes_info(m)
@@ -169,6 +172,33 @@ SELECT is((draws, stored_draws), (600::bigint, 500::bigint), 'some of which are 
 FROM probits, bayes_info(m) AS i WHERE i.method = 'gibbs';
 SELECT is(probit_predict(m, ARRAY[0, 1]), (probit_probability(m, ARRAY[0, 1]), NULL, NULL, NULL)
   ::bayes_probability, 'a prediction by a point') FROM probits WHERE method = 'em';
+
+-- ---- what a NaN is in a prediction, and a NULL ----
+
+CREATE TABLE number AS SELECT logreg_fit(y, t.a) AS l, probit_fit(y, t.a) AS p,
+  logreg_fit(y, ARRAY[t.a, t.b]) AS arrays, logreg_fit(y, r) AS record,
+  logreg_fit(y, t.a, '{"missing": "error"}') AS strict, linreg_fit(t.b, t.a) AS linear
+FROM t, LATERAL (SELECT a, b) AS r;
+CREATE FUNCTION said_by(expression text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE answer text;
+BEGIN
+  EXECUTE 'SELECT (' || expression || ')::text FROM number' INTO answer;
+  RETURN answer;
+EXCEPTION WHEN OTHERS THEN RETURN SQLSTATE || ' ' || SQLERRM;
+END$$;
+SELECT is(said_by(expression), said, expression) FROM (VALUES
+  ('logreg_probability(l, ''NaN''::float8)', '22023 x is NaN'),
+  ('probit_predict(p, ''-Infinity''::float8)', '22023 x is -Infinity'),
+  ('linreg_predict(linear, ''NaN''::float8)', '22023 x is NaN'),
+  ('linreg_predict(linear, 1e300)', '22003 x is 1e+300, too large to compute with'),
+  ('logreg_predict(arrays, ''{1,NaN}''::float8[])', '22023 element 2 of the array is NaN'),
+  ('logreg_predict(arrays, ''{1,NULL}''::float8[])', NULL),
+  ('logreg_probability(arrays, ''{NULL,Infinity}''::float8[])', NULL),
+  ('logreg_predict(record, (SELECT r FROM (SELECT 1 AS a, ''NaN''::float4 AS b) AS r))',
+    '22023 column "b" is NaN'),
+  ('logreg_predict(record, (SELECT r FROM (SELECT 1 AS a, NULL::float4 AS b) AS r))', NULL),
+  ('logreg_probability(strict, ARRAY[NULL]::float8[])', '22004 element 1 of the array is NULL')
+) AS v(expression, said);
 
 -- ---- plans ----
 

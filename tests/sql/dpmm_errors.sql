@@ -176,14 +176,15 @@ SELECT is(advice(statement), said, statement) FROM (VALUES
   ($q$SELECT dpmm_fit(x, '[]') FROM few$q$, 'Write options as ''{"method": "slice", "draws": '
     '2000}''.'),
   ($q$SELECT dpmm_fit(x, '{"draws": 10, "warmup": 10}') FROM few$q$,
-    'A chain makes as many sweeps as draws says, and discards the first ones, the warmup.'),
+    'Option draws is the length of a chain, the warmup included, which is discarded.'),
   ($q$SELECT dpmm_fit(x, '{"draws": 10, "thin": 6}') FROM few$q$,
     'Every thin-th of them is kept, which leaves none. | Lower thin.'),
   ($q$SELECT dpmm_fit(x, '{"draws": 100000000}') FROM few$q$,
     'The limit is 4 million draws. | Ask for fewer chains or draws, or raise thin.'),
   ($q$SELECT dpmm_fit(CASE WHEN id = 7 THEN ARRAY[1, NULL] ELSE x END,
     '{"missing": "error"}') FROM few$q$,
-    'Option missing = marginalize takes it as not observed; or leave such rows out with WHERE.'),
+    'Of the options that the family has, missing = marginalize takes it as not observed, and '
+    'missing = skip leaves such rows out.'),
   ($q$SELECT dpmm_draws(vi) FROM given$q$, 'Fit with option method "collapsed", "gibbs" or '
     '"slice".'),
   ($q$SELECT dpmm_clusters(gmm) FROM given$q$, 'bayes_info(model) shows the family of a model.'),

@@ -359,9 +359,11 @@ SELECT is(advice(statement), said, statement) FROM (VALUES
     'All rows of one model have the same length.'),
   ($q$SELECT gmm_fit(CASE WHEN id = 7 THEN ARRAY[1, NULL] ELSE x END, 2,
     '{"missing": "error"}') FROM faithful$q$,
-    'Option missing = marginalize takes it as not observed; or leave such rows out with WHERE.'),
+    'Of the options that the family has, missing = marginalize takes it as not observed, and '
+    'missing = skip leaves such rows out.'),
   ($q$SELECT gmm_predict(strict, '{1,NULL}') FROM given$q$,
-    'A model that is fitted without option missing = error takes such rows.'),
+    'A model that is fitted without option missing = error takes such rows; a regression gives '
+    'NULL for them.'),
   ($q$SELECT gmm_predict(vi, '{1,-Infinity}') FROM given$q$, 'Leave such rows out with WHERE.'),
   ($q$SELECT gmm_predict(vi, '{1,NaN}') FROM given$q$,
     'NULL is what is not observed: NULLIF(column, ''NaN'') makes one of a NaN.'),

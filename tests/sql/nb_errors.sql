@@ -1,5 +1,5 @@
 -- Bayes classifiers: what cannot be, and what is said about it.
-SELECT plan(75);
+SELECT plan(79);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 SET client_min_messages = error;
@@ -24,6 +24,8 @@ CREATE FUNCTION fit(options text) RETURNS text LANGUAGE sql RETURN complaint(for
   'SELECT nb_fit(label, r, %L) FROM rows_of, LATERAL (SELECT a, n, b, t) AS r', options));
 SELECT is(fit(options), said, options) FROM (VALUES
   ('{"likelihoods": "poisson"}', '22023 unknown option "likelihoods"'),
+  ('{"likelihood": {"a": "gaussian"}}', '22023 option "likelihood.a" is "gaussian", but must be '
+    'one of bernoulli, categorical, poisson, exponential, normal, geometric'),
   ('[]', '22023 options must be a JSON object, but are of kind array of numbers'),
   ('{"method": "vi"}', '22023 option "method" is "vi", but must be one of exact'),
   ('{"covariance": "tied"}',
@@ -60,7 +62,7 @@ SELECT is(fit(options), said, options) FROM (VALUES
 -- ---- rows ----
 
 SELECT is(complaint(statement), said, statement) FROM (VALUES
-  ('SELECT nb_fit(label, ARRAY[t]) FROM rows_of', '22023 elements of an array must be numbers'),
+  ('SELECT nb_fit(label, ARRAY[t]) FROM rows_of', '42804 features are an array of texts'),
   ('SELECT nb_fit(label, ARRAY[b], ''{"covariance": "full", "likelihood": "bernoulli"}'')
     FROM rows_of', '22023 option "covariance" is "full", but no column is normal'),
   ('SELECT nb_fit(1, ''{1,2}''::float8[]), nb_fit(i, CASE i WHEN 1 THEN ''{1}'' ELSE ''{1,2}'' END
@@ -149,6 +151,10 @@ SELECT is(complaint(statement || ' FROM given'), said, statement) FROM (VALUES
     '22023 rows have no column "t"'),
   ('SELECT nb_probability(arrays, ''{1,2}''::float8[], ''2'')',
     '22023 the model has no class "2"'),
+  ('SELECT nb_predict(words, ARRAY[''n''])', '42804 features are an array of texts'),
+  ('SELECT nb_fit(1, ARRAY[''n''])', '42804 features are an array of texts'),
+  ('SELECT nb_predict(words, ''{"n":1}'')',
+    '22023 the row has columns, but those of the model are objects of names'),
   ('SELECT nb_features(arrays, 1)', '22023 level is 1, but must be between 0 and 1')
 ) AS v(statement, said);
 SELECT is(complaint(format('SELECT rollup(m) FROM given, unnest(ARRAY[%s]) AS m', models)), said,

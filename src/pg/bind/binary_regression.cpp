@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "base/message.hpp"
 #include "pg/bind/aggregate.hpp"
 #include "pg/bind/coefficients.hpp"
 #include "pg/input/response_collector.hpp"
@@ -34,6 +35,16 @@ constexpr Binding<ResponseCollector> probit = {
 /// After the response and the predictors.
 constexpr Role by_weight[] = {Role::options, Role::weight};
 
+/// Says why there is no model if no row was complete.
+Datum binary_final(FunctionCallInfo fcinfo, const Binding<ResponseCollector> &binding) {
+  const auto *const state = final_state<ResponseCollector>(fcinfo);
+  if (state && state->data.nothing_complete())
+    report_once(WARNING, message("{}_fit gives no model: no row is complete", binding.family),
+                "In each row the response, the weight or a predictor is NULL.",
+                "Leave out predictors that are hardly ever known, or fill them in by coalesce.");
+  return fit_final(fcinfo, binding);
+}
+
 Datum binary_prediction(FunctionCallInfo fcinfo, const char *family) {
   return prediction<BinaryRegression>(fcinfo, family, [](const BinaryPrediction &found) {
     return std::array{Cell(found.mean), Cell::or_null(found.sd), Cell::or_null(found.lower),
@@ -42,7 +53,7 @@ Datum binary_prediction(FunctionCallInfo fcinfo, const char *family) {
 }
 
 Datum binary_probability(FunctionCallInfo fcinfo, const char *family) {
-  const auto given = model_and_row(fcinfo, family);
+  const auto given = model_and_row(fcinfo, family, Missing::skip_null);
   if (!given) PG_RETURN_NULL();
   const auto found = static_cast<const BinaryRegression &>(given->model).probability(given->x);
   if (!found) PG_RETURN_NULL();
@@ -55,9 +66,9 @@ Datum binary_probability(FunctionCallInfo fcinfo, const char *family) {
 
 /// (internal, y "any", x [, options jsonb [, weight float8]]) -> internal
 BAYES_FUNCTION(logreg_fit_transition) { return fit_transition(fcinfo, logreg, by_weight, 2); }
-BAYES_FUNCTION(logreg_fit_final) { return fit_final(fcinfo, logreg); }
+BAYES_FUNCTION(logreg_fit_final) { return binary_final(fcinfo, logreg); }
 BAYES_FUNCTION(probit_fit_transition) { return fit_transition(fcinfo, probit, by_weight, 2); }
-BAYES_FUNCTION(probit_fit_final) { return fit_final(fcinfo, probit); }
+BAYES_FUNCTION(probit_fit_final) { return binary_final(fcinfo, probit); }
 
 // ---- a model as relations ----
 

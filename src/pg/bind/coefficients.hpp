@@ -36,7 +36,7 @@ double prediction_level(FunctionCallInfo fcinfo);
 template <class M, class CellsOf>
 Datum prediction(FunctionCallInfo fcinfo, const char *family, CellsOf cells) {
   const double level = prediction_level(fcinfo);
-  const auto given = model_and_row(fcinfo, family);
+  const auto given = model_and_row(fcinfo, family, Missing::skip_null);
   if (!given) PG_RETURN_NULL();
   const auto found = static_cast<const M &>(given->model).predict(given->x, level);
   if (!found) PG_RETURN_NULL();

@@ -48,7 +48,9 @@ struct ReceivedState {
 /// Data that live from call to call of a function of a model and a row.
 struct NbSite {
   NbSite(MemoryContext context, Oid features) : models(nb_family), label(context) {
-    if (FeatureReader::reads(guarded([features] { return getBaseType(features); })))
+    const Oid base = guarded([features] { return getBaseType(features); });
+    FeatureReader::require_type(base);
+    if (FeatureReader::reads(base))
       words = std::make_unique<FeatureReader>(features);
     else
       readers = std::make_unique<ModelReaders>(context, features);
@@ -117,7 +119,8 @@ std::optional<Scored> scored_row(FunctionCallInfo fcinfo) {
                 model.sparse() ? "the row has columns, but those of the model are objects of names"
                                : "the row is an object of names, but those of the model have "
                                  "columns",
-                {}, "Rows are to be of the form that they had when the model was fitted.");
+                "Rows are to be of the form that they had when the model was fitted.",
+                model.sparse() ? "A literal has no type of its own: '{\"word\": 1}'::jsonb." : "");
   if (site.words) {
     site.row.clear();
     bool usable = true;
@@ -135,6 +138,15 @@ std::optional<Scored> scored_row(FunctionCallInfo fcinfo) {
   if (x->size() != std::size_t(model.info.dimension))
     wrong_length(x->size(), std::size_t(model.info.dimension), "the model", 0);
   return Scored{model, model.log_joint(*x), site};
+}
+
+/// The first ones, for messages.
+std::string some_classes(const std::vector<std::string> &labels) {
+  constexpr std::size_t most = 10;
+  std::string out = labels.size() == 1 ? "Its class is " : "Its classes are ";
+  for (std::size_t k = 0; k < std::min(labels.size(), most); ++k)
+    out += message("{}\"{}\"", k ? ", " : "", beginning_of(labels[k]));
+  return out + (labels.size() > most ? message(", and {} others.", labels.size() - most) : ".");
 }
 
 Datum text_of(const std::string &label) {
@@ -259,8 +271,9 @@ BAYES_FUNCTION(nb_probability) {
   const int k = label ? scored->model.find_label(*label) : -1;
   if (k < 0)
     throw Error(Errc::invalid_argument,
-                message("the model has no class \"{}\"", label ? beginning_of(*label) : "NaN"), {},
-                "nb_classes(model) lists the classes.");
+                message("the model has no class \"{}\"", label ? beginning_of(*label) : "NaN"),
+                some_classes(scored->model.labels()),
+                "Classes are the labels as text, booleans t and f; nb_classes(model) lists them.");
   PG_RETURN_FLOAT8(std::exp(scored->log_joint[std::size_t(k)] - log_sum_exp(scored->log_joint)));
 }
 

@@ -57,7 +57,9 @@ NbRows::NbRows(MemoryContext context, Oid label, Oid features)
       classes_(std::make_unique<Classes>()) {
   if (!OidIsValid(features)) return;  // for rows of other processes alone
   label_type_.use(label);
-  if (FeatureReader::reads(guarded([features] { return getBaseType(features); })))
+  const Oid base = guarded([features] { return getBaseType(features); });
+  FeatureReader::require_type(base);
+  if (FeatureReader::reads(base))
     words_ = std::make_unique<Words>(features);
   else
     reader_ = std::make_unique<RowReader>(context, features);

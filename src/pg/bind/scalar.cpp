@@ -40,12 +40,13 @@ std::optional<std::span<const double>> numbers_of(CallSite &site,
 
 }  // namespace
 
-std::optional<ModelAndRow> model_and_row(FunctionCallInfo fcinfo, const char *family) {
+std::optional<ModelAndRow> model_and_row(FunctionCallInfo fcinfo, const char *family,
+                                         Missing skip) {
   auto &site = call_site<CallSite>(fcinfo, fcinfo, family, 1);
   const std::shared_ptr<const Model> &model = site.models.share(PG_GETARG_DATUM(0));
   const std::string_view option = missing_option(model->info);
   const Missing missing = option == "marginalize" ? Missing::keep
-                          : option == "skip"      ? Missing::skip
+                          : option == "skip"      ? skip
                                                   : Missing::error;
   const auto x = numbers_of(site, model, PG_GETARG_DATUM(1), missing);
   if (!x) return std::nullopt;

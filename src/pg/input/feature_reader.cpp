@@ -21,6 +21,15 @@ std::string name_of_feature(std::string_view name, std::int64_t row) {
   return row > 0 ? message("{} of row {}", feature, row) : feature;
 }
 
+void FeatureReader::require_type(Oid base) {
+  const Oid element = guarded([base] { return get_element_type(base); });
+  if (element == TEXTOID || element == VARCHAROID || element == BPCHAROID)
+    throw SqlError(ERRCODE_DATATYPE_MISMATCH, "features are an array of texts",
+                   "Words that are counted are a tsvector, or a jsonb object of words and numbers.",
+                   "Write to_tsvector(array_to_string(words, ' ')) for an array of words, or a "
+                   "record for one of labels: ROW(a[1], a[2]).");
+}
+
 FeatureReader::FeatureReader(Oid type) {
   object_ = guarded([type] { return getBaseType(type); }) == JSONBOID;
   if (!object_) lexemes_.emplace(type);

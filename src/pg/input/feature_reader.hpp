@@ -33,6 +33,9 @@ class FeatureReader {
   /// Has this type named features? Domains: ask for the base type.
   static bool reads(Oid base) { return base == JSONBOID || base == TSVECTOROID; }
 
+  /// Throws for a type that could be meant to have them, but does not: an array of texts.
+  static void require_type(Oid base);
+
   explicit FeatureReader(Oid type);
 
   /// The features of a row that is not NULL, each once. Throws Error(invalid_argument), naming row

@@ -47,6 +47,9 @@ class ResponseCollector final : public PackedCollector {
     rows.append(packed_.data(), int(packed_.size()), weight_of(item));
   }
 
+  /// There were rows, but each was left out for a NULL.
+  bool nothing_complete() const { return empty() && seen_ > 0 && zero_weights_ == 0; }
+
   /// Makes a fit independent of the order of the rows, as RowCollector::arrange does.
   void arrange(Control &control);
 

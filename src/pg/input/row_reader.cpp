@@ -369,13 +369,13 @@ std::optional<std::span<const double>> RowReader::read_fields(const Datum *value
     if (!labels_[j] || nulls[at]) continue;
     x_[j] = field.type->symbol(values[at], *labels_[j]);
     if (!std::isnan(x_[j]) || missing == Missing::keep) continue;
-    if (missing == Missing::skip) return std::nullopt;
+    if (missing == Missing::skip || missing == Missing::skip_null) return std::nullopt;
     throw Error(Errc::invalid_argument,
                 message("{} has label {}, which the model does not know", place_of(j, number),
                         quoted(labels_[j]->unknown())),
                 message("It was fitted to {} different labels.", labels_[j]->size()),
                 "A model that is fitted without option missing = error takes such a label as "
-                "missing.");
+                "missing; a regression gives NULL for it.");
   }
   return x_;
 }
@@ -402,7 +402,9 @@ std::string RowReader::place_of(std::size_t column, std::int64_t number) const {
 }
 
 void RowReader::refuse(std::size_t column, bool null, std::int64_t number) const {
-  const std::string where = columns_.empty() ? message("row {}", number) : place_of(column, number);
+  const std::string where = !columns_.empty() ? place_of(column, number)
+                            : number > 0      ? message("row {}", number)
+                                              : std::string("x");
   refuse_value(null ? std::optional<double>() : x_[column], where, number);
 }
 

@@ -146,10 +146,10 @@ void refuse_value(std::optional<double> x, const std::string &where, std::int64_
                 message("{} is {}", where, x ? shown(*x) : "NULL"), {},
                 x && std::isinf(*x) ? "Leave such rows out with WHERE."
                 : x                 ? null_of_nan
-                : row > 0 ? "Option missing = marginalize takes it as not observed; or leave such "
-                            "rows out with WHERE."
+                : row > 0 ? "Of the options that the family has, missing = marginalize takes it "
+                            "as not observed, and missing = skip leaves such rows out."
                           : "A model that is fitted without option missing = error takes such "
-                            "rows.");
+                            "rows; a regression gives NULL for them.");
   throw Error(Errc::numeric, message("{} is {}, too large to compute with", where, shown(*x)),
               "The largest absolute value that a row may hold is 1e150.",
               "Choose another unit of measurement.");

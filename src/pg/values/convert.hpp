@@ -37,7 +37,8 @@ inline constexpr const char *null_of_nan =
 
 /// A row with a NULL raises an error, is skipped, or gets a NaN there, which is what a missing
 /// element is to kernels. NaN and infinity are values that cannot be: errors, but skip leaves out
-/// such rows too. skip_null leaves out rows with a NULL alone.
+/// such rows too. skip_null leaves out rows with a NULL, or
+/// a label that the model does not know, alone.
 enum class Missing : char { error, skip, keep, skip_null };
 
 /// of this type, or of its base type; may throw Pending
