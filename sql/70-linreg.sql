@@ -7,7 +7,10 @@ DEFINE @linreg_rows =
   'element of x is NULL, or the weight NULL or 0, is left out and counted; no rows give NULL. '
   'Errors: 22023 NaN, infinite or negative weight; 2202E rows of different length; 22003 sums '
   'overflow; 54000 more than 5000 terms.';
-DEFINE @linreg_options = 'options: see docs/linreg.md; NULL means none.';
+DEFINE @linreg_options = 
+  'options: see docs/linreg.md; NULL means none. By default the precision of the noise is '
+  'Gamma(1/2, rate (1 + k) s^2 / 2), s^2 and k the variance of the residuals and the number of '
+  'coefficients, but the intercept, of least squares; of methods vi and gibbs without k.';
 -- d = 20 takes some 12 kB.
 DEFINE @linreg_state = STYPE = internal, SSPACE = 16384, PARALLEL = SAFE;
 DEFINE @linreg_combine =
@@ -125,7 +128,8 @@ COMMENT IS 'Fits a Bayesian linear regression of y on x, by default with its exa
   @linreg_rows;
 COMMENT IS 'The same with options. '
   @linreg_options;
-COMMENT IS 'The same with a weight for each row: how many times it counts. '
+COMMENT IS 'The same with a weight for each row: how many times it counts, not its share; 22003 '
+  'for weights that add up to 1 or less. '
   @linreg_options;
 
 -- ---- statistics ----

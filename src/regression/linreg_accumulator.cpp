@@ -204,7 +204,6 @@ bool LinregAccumulator::still_exact() {
       if (error > constant_part * squares.hi) return false;
       continue;
     }
-    if (error > harmless * about_mean) return false;
     largest = std::max(largest, error / about_mean);
     varying.push_back(i);
     scale.push_back(1 / std::sqrt(about_mean));

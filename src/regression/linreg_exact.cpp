@@ -125,7 +125,8 @@ class ExactLinreg {
 
   [[noreturn]] void refuse(double a) const {
     throw Error(Errc::numeric, "there is no posterior of the noise",
-                message("{} do not tell it from {}{}.", counted(system_.rows, "row"),
+                message("{} {} not tell it from {}{}.", counted(system_.rows, "row"),
+                        system_.rows == 1 ? "does" : "do",
                         counted(factored_.rank() + (system_.intercept ? 1 : 0), "coefficient"),
                         a == 0 ? " and there is no prior" : ""),
                 "Leave out prior.c or prior.a, or say what the noise_variance is.");
