@@ -3,7 +3,9 @@
 // bits, in the range of a double.
 #pragma once
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 
 namespace bayes {
 
@@ -57,8 +59,16 @@ struct DoubleDouble {
   DoubleDouble operator-() const { return {-hi, -lo}; }
   bool operator==(const DoubleDouble &) const = default;
 
+  /// x to 24 bits.
+  static double short_of(double x) {
+    constexpr int dropped = 29;
+    constexpr std::uint64_t unit = std::uint64_t(1) << dropped;
+    const auto bits = std::bit_cast<std::uint64_t>(x);
+    const std::uint64_t half = unit / 2 - 1 + (bits >> dropped & 1);  // ties to even
+    return std::bit_cast<double>((bits + half) & ~(unit - 1));
+  }
   /// The same to 77 bits: what differs in another order of terms of a sum is gone.
-  DoubleDouble rounded() const { return {hi, double(float(lo))}; }
+  DoubleDouble rounded() const { return {hi, short_of(lo)}; }
 };
 
 inline DoubleDouble operator+(DoubleDouble a, DoubleDouble b) {

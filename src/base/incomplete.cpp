@@ -131,6 +131,13 @@ double beta_quantile(double a, double b, double p) {
 }
 
 double student_below(double degrees, double x) {
+  // Its square would overflow; of the density's tail |x|^-(degrees + 1) is left.
+  if (std::fabs(x) > 1e150) {
+    const double tail = std::exp(degrees / 2 * std::log(degrees) -
+                                 degrees * std::log(std::fabs(x)) - log_beta(degrees / 2, 0.5)) /
+                        degrees;
+    return x < 0 ? tail : 1 - tail;
+  }
   return found([&] { return math::cdf(Student(degrees), x); });
 }
 

@@ -222,8 +222,8 @@ void BayesClassifier::merge(const Model &other) {
       mine.absent_is_zero != theirs.absent_is_zero ||
       (state->totals.sparse && mine.likelihood.to_json() != theirs.likelihood.to_json()))
     throw Error(Errc::invalid_argument, "models with different options or priors cannot be merged",
-                message("One has prior {}, the other {}.", describe(state->options.given_prior),
-                        describe(its.options.given_prior)),
+                message("One has prior {}, the other {}.", mine.given_prior.to_json(),
+                        theirs.given_prior.to_json()),
                 "Merge models that were fitted with the same options.");
   state->totals = merged(state->totals, its.totals);
   info.seconds += other.info.seconds;

@@ -190,7 +190,8 @@ void add_part(const NbTotals &part, const std::vector<int> &features, NbTotals &
       }
     }
   }
-  to.skipped += part.skipped;
+  if (__builtin_add_overflow(to.skipped, part.skipped, &to.skipped))
+    throw Error(Errc::too_large, "merged models have more rows than can be counted");
 }
 
 }  // namespace

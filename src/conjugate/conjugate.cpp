@@ -14,6 +14,7 @@ namespace bayes {
 namespace {
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
+double finite_or_none(double x) { return std::isfinite(x) ? x : none; }
 constexpr double log_2pi = 1.8378770664093454836;
 constexpr double largest_number = 1e150;
 
@@ -177,7 +178,7 @@ void ConjugateModel::update() {
     posterior_[2] += n / 2;
     posterior_[3] += squares().hi / 2 + c * n / (c + n) * away.hi * away.hi / 2;
   }
-  info.objective = log_evidence();
+  info.objective = finite_or_none(log_evidence());
   info.log_likelihood = log_likelihood();
 }
 
@@ -249,15 +250,19 @@ double ConjugateModel::log_likelihood() const {
   // 0 log 0 = 0
   const auto times_log = [](double n, double x) { return n == 0 ? 0 : n * std::log(x); };
   switch (kind_) {
-    case ConjugateKind::beta_bernoulli: return times_log(s[0].hi, at) + times_log(s[1].hi, 1 - at);
-    case ConjugateKind::gamma_poisson: return s[2].hi + times_log(s[0].hi, at) - s[1].hi * at;
+    case ConjugateKind::beta_bernoulli: {
+      const auto &[a, b, unused_c, unused_d] = posterior_;
+      return finite_or_none(times_log(s[0].hi, a / (a + b)) + times_log(s[1].hi, b / (a + b)));
+    }
+    case ConjugateKind::gamma_poisson:
+      return finite_or_none(s[2].hi + times_log(s[0].hi, at) - s[1].hi * at);
     case ConjugateKind::normal_inverse_gamma: break;
   }
   const double n = s[0].hi, precision = posterior_[2] / posterior_[3],
                away = (mean() - DoubleDouble{at}).hi;
   const double out =
       n / 2 * (std::log(precision) - log_2pi) - precision / 2 * (squares().hi + n * away * away);
-  return std::isfinite(out) ? out : none;
+  return finite_or_none(out);
 }
 
 double ConjugateModel::log_predictive(double x, double exposure) const {
@@ -356,7 +361,7 @@ std::unique_ptr<Model> read_conjugate(ConjugateKind kind, const Document &docume
     const bool any_sign = (kind == ConjugateKind::gamma_poisson && i == 2) ||
                           (kind == ConjugateKind::normal_inverse_gamma && i == 1);
     if ((!any_sign && high < 0) || high + low != high || std::fabs(high) > 1e305 ||
-        float(low) != low)
+        DoubleDouble::short_of(low) != low)
       statistics.reject(name, "is not a number and what it lacks");
     sums.sums[i] = {high, low};
   }

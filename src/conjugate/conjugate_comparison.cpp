@@ -89,14 +89,13 @@ struct Probability {
     const At p = at(u);
     return precise_beta_below(a, b, p.x, p.y);
   }
-  /// E[max(q - x, 0)] and E[max(x - q, 0)]
+  /// E[max(q - x, 0)] and E[max(x - q, 0)]. The recurrence of the incomplete beta function in a
+  /// (DLMF 8.17.20) leaves no difference of large numbers.
   double excess(double u) const {
-    const At p = at(u);
-    return mean() * below_at(b, a + 1, -u) - p.x * above(u);
+    return (mean() - value(u)) * above(u) + std::exp(log_density(u)) / (a + b);
   }
   double shortfall(double u) const {
-    const At p = at(u);
-    return p.x * below(u) - mean() * below_at(a + 1, b, u);
+    return (value(u) - mean()) * below(u) + std::exp(log_density(u)) / (a + b);
   }
   double a, b, centre, width;
 };
@@ -177,6 +176,14 @@ double rate_greater(double a1, double b1, double a2, double b2) {
   return precise_beta_below(a2, a1, b2 / (b1 + b2), b1 / (b1 + b2));
 }
 
+/// E[max(Gamma(a2, b2) - Gamma(a1, b1), 0)], by the recurrences of the incomplete beta function in
+/// both shapes (DLMF 8.17.20, 8.17.21), so that no large numbers cancel.
+double rate_loss(double a1, double b1, double a2, double b2) {
+  const double x = b1 / (b1 + b2), y = b2 / (b1 + b2);
+  const double t = std::exp(log_density_at(a1, a2, x, y) + std::log(x) + std::log(y));
+  return (a2 / b2 - a1 / b1) * rate_greater(a2, b2, a1, b1) + t * (1 / b1 + 1 / b2);
+}
+
 void require_same_family(const ConjugateModel &a, const ConjugateModel &b) {
   if (a.kind() != b.kind())
     throw Error(Errc::wrong_family, "posteriors of different families cannot be compared");
@@ -204,10 +211,7 @@ double expected_loss(const ConjugateModel &a, const ConjugateModel &b) {
   double out = 0;
   switch (a.kind()) {
     case ConjugateKind::beta_bernoulli: out = loss(Probability(a), Probability(b)); break;
-    case ConjugateKind::gamma_poisson:
-      out = q[0] / q[1] * rate_greater(q[0] + 1, q[1], p[0], p[1]) -
-            p[0] / p[1] * rate_greater(q[0], q[1], p[0] + 1, p[1]);
-      break;
+    case ConjugateKind::gamma_poisson: out = rate_loss(p[0], p[1], q[0], q[1]); break;
     case ConjugateKind::normal_inverse_gamma:
       if (std::min(a.marginal().a, b.marginal().a) <= 1) return infinite;
       out = loss(Mean(a), Mean(b));

@@ -239,7 +239,7 @@ std::unique_ptr<Model> read_dirichlet_categorical(const Document &document) {
     const std::optional<Tensor> pair = to_tensor(value, true);
     const bool two = pair && pair->values.size() == 2 && pair->shape.size() == 1;
     const double high = two ? pair->values[0] : 0, low = two ? pair->values[1] : 0;
-    if (!(high > 0 && high <= 1e305) || high + low != high || double(float(low)) != low)
+    if (!(high > 0 && high <= 1e305) || high + low != high || DoubleDouble::short_of(low) != low)
       reader.reject("counts", message("has no count for \"{}\"", label));
     sums.weights.emplace(label, DoubleDouble{high, low});
     sums.total += high;

@@ -376,7 +376,8 @@ UniformDistribution::UniformDistribution(double low, double high) : low(low), hi
 
 double UniformDistribution::draw(Random &random) const {
   const double u = random.uniform();
-  return std::clamp(low + (high - low) * u, low, high);
+  const double range = high - low;
+  return std::clamp(std::isfinite(range) ? low + range * u : low * (1 - u) + high * u, low, high);
 }
 
 }  // namespace bayes

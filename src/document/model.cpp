@@ -195,6 +195,17 @@ double Model::free_parameters() const { return std::numeric_limits<double>::quie
 double Model::observations() const { return std::numeric_limits<double>::quiet_NaN(); }
 double Model::relative_entropy() const { return std::numeric_limits<double>::quiet_NaN(); }
 
+Document in_order_of_jsonb(const Document &document) {
+  const auto *const object = document.as<Document::Object>();
+  if (!object) return document;
+  Document::Object sorted;
+  for (const auto &[key, value] : *object) sorted.emplace_back(key, in_order_of_jsonb(value));
+  std::sort(sorted.begin(), sorted.end(), [](const Document::Member &a, const Document::Member &b) {
+    return a.first.size() != b.first.size() ? a.first.size() < b.first.size() : a.first < b.first;
+  });
+  return sorted;
+}
+
 void Model::merge(const Model &) {
   throw Error(Errc::wrong_family,
               message("models of family {} cannot be merged", describe(info.family)),
@@ -207,7 +218,8 @@ void merge_info(ModelInfo &info, const ModelInfo &other) {
                 message("One has {}, the other {}.", a, b));
   };
   if (info.method != other.method) refuse("methods", info.method, other.method);
-  const std::string options = info.options.to_json(), its_options = other.options.to_json();
+  const std::string options = in_order_of_jsonb(info.options).to_json(),
+                    its_options = in_order_of_jsonb(other.options).to_json();
   if (options != its_options) refuse("options", options, its_options);
   const auto add = [](std::int64_t &to, std::int64_t more) {
     if (__builtin_add_overflow(to, more, &to))
@@ -216,7 +228,7 @@ void merge_info(ModelInfo &info, const ModelInfo &other) {
   add(info.rows, other.rows);
   add(info.skipped, other.skipped);
   if (info.incomplete && other.incomplete) add(*info.incomplete, *other.incomplete);
-  info.seconds += other.seconds;
+  info.seconds = std::min(info.seconds + other.seconds, std::numeric_limits<double>::max());
   if (info.version != other.version) info.version = library_version;
 }
 

@@ -135,6 +135,9 @@ class BAYES_API Model {
   virtual void write(Document &document) const = 0;
 };
 
+/// Members sorted by length, then by bytes, as jsonb orders them.
+BAYES_API Document in_order_of_jsonb(const Document &document);
+
 /// Adds up what both count: rows, those skipped and those incomplete. Throws
 /// Error(invalid_argument) if they differ in method or options; columns are the family's to check.
 BAYES_API void merge_info(ModelInfo &info, const ModelInfo &other);

@@ -69,7 +69,9 @@ class Proposals {
     if (t < warmup / 5) {
       for (Eigen::Index i = 0; i < size_; ++i) mean_(i) += 0.1 * (x[std::size_t(i)] - mean_(i));
     } else {
-      const double weight = std::min(rate, 0.1);
+      // Nearly 1 / t (Haario, Saksman and Tamminen 2001), as a covariance is learned from hundreds
+      // of points for each dimension; 3 times that, which forgets where it began.
+      const double weight = std::min(0.1, 3.0 / (t - warmup / 5 + 10.0 * double(size_)));
       Vector away(size_);
       for (Eigen::Index i = 0; i < size_; ++i) away(i) = x[std::size_t(i)] - mean_(i);
       mean_ += weight * away;

@@ -1,5 +1,6 @@
 #include "regression/binary_learners.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -81,7 +82,8 @@ double log_prior(const PriorPrecision &precision, const Vector &u) {
 Vector first_coefficients(const BinaryRows &rows, Link link) {
   Vector out = Vector::Zero(rows.size());
   if (!rows.intercept()) return out;
-  const double share = (rows.positives() + 0.5) / (rows.weight() + 1);
+  // Weights may be so large that the smaller share is lost.
+  const double share = std::clamp((rows.positives() + 0.5) / (rows.weight() + 1), 1e-15, 1 - 1e-15);
   out(0) = link == Link::logit ? std::log(share / (1 - share)) : normal_quantile(share);
   return out;
 }

@@ -88,7 +88,7 @@ double BinaryRegression::observations() const { return state->observations; }
 void BinaryRegression::coefficients(double level, const TakeCoefficient &take) const {
   const State &s = *state;
   const std::size_t p = s.size();
-  const double z = normal_quantile((1 + level) / 2);
+  const double z = -normal_quantile((1 - level) / 2);
   // Coefficient j of the columns is a'u: u_j / scale, or of the intercept the predictor where all
   // other terms are 0.
   std::vector<double> a(p);
@@ -144,7 +144,7 @@ std::optional<BinaryPrediction> BinaryRegression::predict(std::span<const double
     return BinaryPrediction{probability_at(link_, mean), unknown, unknown, unknown};
   const double variance = checked_predictor(squared_length(s.root, z));
   const LinkMoments moments = link_moments(link_, mean, variance);
-  const double reach = normal_quantile((1 + level) / 2) * std::sqrt(variance);
+  const double reach = -normal_quantile((1 - level) / 2) * std::sqrt(variance);
   return BinaryPrediction{moments.mean, moments.sd, probability_at(link_, mean - reach),
                           probability_at(link_, mean + reach)};
 }

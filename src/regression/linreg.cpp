@@ -14,6 +14,9 @@ namespace {
 
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
+/// Below the upper bound of an interval; less than 1 also where (1 + level) / 2 is rounded to it.
+double upper_share(double level) { return std::min((1 + level) / 2, std::nextafter(1.0, 0.0)); }
+
 /// A distribution by what is asked of it.
 struct Summary {
   double sd = no_number, lower = no_number, upper = no_number;
@@ -22,7 +25,7 @@ struct Summary {
 Summary summary_of(const std::vector<Marginal> &parts, double level) {
   const MarginalMixture mixture(parts);
   return {mixture.deviation(), mixture.quantile((1 - level) / 2),
-          mixture.quantile((1 + level) / 2)};
+          mixture.quantile(upper_share(level))};
 }
 
 Summary summary_of_draws(std::vector<double> draws, double level) {
@@ -34,7 +37,7 @@ Summary summary_of_draws(std::vector<double> draws, double level) {
   }
   std::sort(draws.begin(), draws.end());
   return {draws.size() > 1 ? std::sqrt(squares / double(draws.size() - 1)) : no_number,
-          quantile_of_draws(draws, (1 - level) / 2), quantile_of_draws(draws, (1 + level) / 2)};
+          quantile_of_draws(draws, (1 - level) / 2), quantile_of_draws(draws, upper_share(level))};
 }
 
 /// What the posterior of a linear regression makes of linear combinations of its coefficients.
@@ -102,7 +105,7 @@ class LinearForms {
   Summary around(double location, double squared_scale, const Marginal &standard,
                  LevelQuantile &known) const {
     if (!(squared_scale > 0)) return {0, location, location};
-    if (known.level != level_) known = {level_, standard.quantile((1 + level_) / 2)};
+    if (known.level != level_) known = {level_, -standard.quantile((1 - level_) / 2)};
     const double scale = std::sqrt(squared_scale), half = scale * known.quantile;
     return {scale * standard.deviation(), location - half, location + half};
   }
@@ -114,6 +117,12 @@ class LinearForms {
 
 LinregModel::LinregModel() : state(std::make_unique<State>()) { info.family = "linreg"; }
 LinregModel::~LinregModel() = default;
+
+void LinregModel::merge(const Model &) {
+  throw Error(Errc::wrong_family, "models of family \"linreg\" cannot be merged",
+              "Posteriors do not add up, but the statistics that they are of do.",
+              "Keep linreg_stats(y, x), add them up with rollup and fit the sum with linreg_fit.");
+}
 
 const RegressionTerms &LinregModel::terms() const { return state->terms; }
 std::int64_t LinregModel::stored_draws() const { return std::int64_t(state->draws()); }
@@ -151,12 +160,12 @@ void LinregModel::coefficients(double level, const TakeCoefficient &take) const 
     poll(4 * s.size());
     const std::string &name = s.terms.name(int(j) + (s.intercept ? 1 : 0));
     const double mean = s.coefficients[j];
-    if (s.draws() > 0) {
+    if (std::isnan(mean) || (s.factor.empty() && s.draws() == 0)) {
+      give(name, mean, {});
+    } else if (s.draws() > 0) {
       std::vector<double> draws;
       for (std::size_t d = 0; d < s.draws(); ++d) draws.push_back(s.drawn[d * s.size() + j]);
       give(name, mean, summary_of_draws(std::move(draws), level));
-    } else if (s.factor.empty() || std::isnan(mean)) {
-      give(name, mean, {});
     } else {
       double squares = 0;  // column j of F
       for (std::size_t i = j; i < s.size(); ++i) {
@@ -191,7 +200,7 @@ Coefficient LinregModel::noise_variance(double level) const {
   out.sd = a > 2 ? b / (a - 1) / std::sqrt(a - 2) : no_number;
   // The precision is above a quantile where the variance is below one.
   const Marginal precision{Marginal::Kind::gamma, a, b > 0 ? b : 1};
-  out.lower = b > 0 ? 1 / precision.quantile((1 + level) / 2) : 0;
+  out.lower = b > 0 ? 1 / precision.quantile(upper_share(level)) : 0;
   out.upper = b > 0 ? 1 / precision.quantile((1 - level) / 2) : 0;
   return out;
 }

@@ -52,6 +52,9 @@ class BAYES_API LinregModel final : public Model {
   struct State;
   const std::unique_ptr<State> state;
 
+  /// Throws Error(wrong_family): posteriors do not add up, statistics do.
+  void merge(const Model &other) override;
+
  protected:
   void write(Document &document) const override;
 };
@@ -68,9 +71,12 @@ BAYES_API LinregRows linreg_check_options(const Document &options);
 struct LinregWarnings {
   /// names of terms that are constant, or linear combinations of those before
   std::vector<std::string> constant, dependent;
-  /// those have no coefficient
-  bool left_out = false;
+  /// have those no coefficient?
+  bool constant_left_out = false, dependent_left_out = false;
 };
+
+/// "x", "y" and 3 more
+BAYES_API std::string list_of_terms(const std::vector<std::string> &names);
 
 BAYES_API std::unique_ptr<LinregModel> linreg_fit(const LinregSums &sums, const Document &options,
                                                   Control &control, LinregWarnings &warnings);

@@ -5,6 +5,7 @@
 
 #include "base/control.hpp"
 #include "base/error.hpp"
+#include "base/linalg.hpp"
 #include "base/message.hpp"
 #include "base/simd_double_double.hpp"
 #include "document/members.hpp"
@@ -16,10 +17,13 @@ namespace {
 /// Rounding errors of n additions grow as sqrt(n) in fact (Higham and Mary 2019); this is four
 /// times what one of them has.
 constexpr double one_rounding = 0x1p-104;
-/// of sums about the mean: such errors do not matter
-constexpr double harmless = 1e-11;
+/// A relative error of variances and of squared residuals that does not matter.
+constexpr double harmless = 1e-10;
+/// An error of sums about the mean, in their units, that does not matter even where no more than
+/// 1e-12 of a column's variance is left that others do not explain.
+constexpr double always_harmless = 1e-22;
 /// of sums of squares: a column with less about the mean is constant
-constexpr double constant_part = 1e-27;
+constexpr double constant_part = 1e-26;
 
 }  // namespace
 
@@ -152,6 +156,7 @@ void LinregAccumulator::take_labels(std::span<const double> x, double weight, do
 // of any width.
 template <bool Weighted> void LinregAccumulator::add_products(const double *left) {
   for (std::size_t i = 0; i < front_; ++i) {
+    if (i % 64 == 63) poll_here();
     double *const hi = hi_.data() + row_of_front(i);
     double *const lo = lo_.data() + row_of_front(i);
     for (std::size_t j = 0; j <= i; j += simd::lanes) {
@@ -188,13 +193,38 @@ bool LinregAccumulator::still_exact() {
   if (rows_ <= 0 || !(weight.hi > 0)) return false;
   const double errors = one_rounding * std::sqrt(changes_);
   if (weighted_ && errors * peak_[one_cell] > harmless * weight.hi) return false;
+  std::vector<int> varying;
+  std::vector<double> scale;
+  double largest = 0;
   for (int i = 1; i < int(front_); ++i) {
     const DoubleDouble squares = front_sum(i, i), sum = front_sum(i, one_cell);
     const double error = errors * peak_[std::size_t(i)],
                  about_mean = (squares - sum * sum / weight).hi;
-    if (error > harmless * about_mean && error > constant_part * squares.hi) return false;
+    if (!(about_mean > constant_part * squares.hi)) {
+      if (error > constant_part * squares.hi) return false;
+      continue;
+    }
+    if (error > harmless * about_mean) return false;
+    largest = std::max(largest, error / about_mean);
+    varying.push_back(i);
+    scale.push_back(1 / std::sqrt(about_mean));
   }
-  return true;
+  if (largest <= always_harmless) return true;
+  // Where columns explain each other, or the response, the error is to be held against what they
+  // leave. With an error E of the correlations R, |E| <= e, all variances that follow from R have a
+  // relative error of at most e times its size and the trace of R^-1. Labels are not in R.
+  const auto n = Eigen::Index(varying.size());
+  Matrix correlations(n, n), lower;
+  for (Eigen::Index i = 0; i < n; ++i)
+    for (Eigen::Index j = 0; j <= i; ++j) {
+      const int a = varying[std::size_t(i)], b = varying[std::size_t(j)];
+      const DoubleDouble about_mean =
+          front_sum(a, b) - front_sum(a, one_cell) * front_sum(b, one_cell) / weight;
+      correlations(i, j) = about_mean.hi * scale[std::size_t(i)] * scale[std::size_t(j)];
+      correlations(j, i) = correlations(i, j);
+    }
+  return labelled_.empty() && cholesky(correlations, lower) &&
+         largest * double(n) * inverse_lower(lower).squaredNorm() <= harmless;
 }
 
 void LinregAccumulator::check_finite(const LinregSums &sums) const {

@@ -65,8 +65,9 @@ void LinregModel::write(Document &document) const {
                  Document::object().set("shape", vector_of(shapes)).set("rate", vector_of(rates)));
   }
   if (s.draws() > 0) {
-    document.set("draws_of_coefficients",
-                 Tensor{{stored_draws(), std::int64_t(s.size())}, s.drawn});
+    if (s.size() > 0)
+      document.set("draws_of_coefficients",
+                   Tensor{{stored_draws(), std::int64_t(s.size())}, s.drawn});
     document.set("draws_of_alpha", vector_of(s.drawn_alpha));
   }
 }
@@ -126,7 +127,9 @@ std::unique_ptr<Model> read_linreg_model(const Document &document) {
       in.reject("draws_of_alpha", "must stand alone, without another posterior");
     s.drawn_alpha = read_positive(in, "draws_of_alpha", -1);
     if (s.drawn_alpha.empty()) in.reject("draws_of_alpha", "must not be empty");
-    s.drawn = in.tensor("draws_of_coefficients", {std::int64_t(s.drawn_alpha.size()), size}).values;
+    if (size > 0)
+      s.drawn =
+          in.tensor("draws_of_coefficients", {std::int64_t(s.drawn_alpha.size()), size}).values;
   }
   return model;
 }

@@ -18,6 +18,10 @@ DoubleDouble centered_row(const LinregSystem &system, const WideMatrix &w, int i
   return out;
 }
 
+std::string counted(std::int64_t n, const char *what) {
+  return message("{} {}{}", n, what, n == 1 ? "" : "s");
+}
+
 double finite_or_nan(double x) { return std::isfinite(x) ? x : std::nan(""); }
 
 class ExactLinreg {
@@ -121,8 +125,8 @@ class ExactLinreg {
 
   [[noreturn]] void refuse(double a) const {
     throw Error(Errc::numeric, "there is no posterior of the noise",
-                message("{} rows do not tell it from {} coefficients{}.", system_.rows,
-                        factored_.rank() + (system_.intercept ? 1 : 0),
+                message("{} do not tell it from {}{}.", counted(system_.rows, "row"),
+                        counted(factored_.rank() + (system_.intercept ? 1 : 0), "coefficient"),
                         a == 0 ? " and there is no prior" : ""),
                 "Leave out prior.c or prior.a, or say what the noise_variance is.");
   }

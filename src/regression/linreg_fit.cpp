@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/message.hpp"
+#include "document/members.hpp"
 #include "regression/linreg_methods.hpp"
 
 namespace bayes {
@@ -23,11 +24,55 @@ void require_room(const LinregSystem &system, const LinregOptions &options,
   require_model_size(what, 20.0 / 8 * p * p / 2, "Combine rare labels into one.");
 }
 
+/// One row is a regression, if by its prior; weights that are shares of 1 are a mistake.
+void require_weight(const LinregSystem &system) {
+  const double n = system.observations();
+  if (n > 0 || (n == 0 && system.rows == 1)) return;
+  throw Error(Errc::numeric,
+              message("the weights of {} row{} add up to {}, which does not tell a variance",
+                      system.rows, system.rows == 1 ? "" : "s", system.weight),
+              "A weight is the number of times that its row counts, not a share of the whole.",
+              "Multiply the weights, so that they add up to a number of rows.");
+}
+
+/// Products, coefficients and variances that are so far from 1 would lose digits or overflow.
+void require_magnitudes(const LinregSystem &system) {
+  // exponents of 2, of the root of a sum of squares, or of the ratio of two such roots
+  constexpr int least = -400, most_apart = 400;
+  const auto refuse = [&](int i, const std::string &how) {
+    throw Error(
+        Errc::numeric,
+        message("{} {}",
+                i == system.size ? "the response"
+                                 : message("predictor {}", describe(Document(system.name(i)))),
+                how),
+        "Results, or their squares, would be out of the range of float8.",
+        "Rescale: multiply or divide the response, or the predictor, by a power of ten.");
+  };
+  const int of_y = system.exponent[std::size_t(system.size)];
+  const bool constant_y = system.products(system.size, system.size).hi == 0;
+  for (int i = system.size; i >= 0; --i) {
+    const int of_i = system.exponent[std::size_t(i)];
+    if (system.underflows[std::size_t(i)] || (of_i < least && !system.constant(i)))
+      refuse(i, "varies too little for its squares to be added up");
+    if (!system.constant(i) && !constant_y && std::abs(of_i - of_y) > most_apart)
+      refuse(i, "is too many orders of magnitude from the response");
+  }
+}
+
 }  // namespace
 
 LinregRows linreg_check_options(const Document &options) {
   const LinregOptions read = LinregOptions::read(options);
   return {read.missing == "error", read.null_on_error};
+}
+
+std::string list_of_terms(const std::vector<std::string> &names) {
+  constexpr std::size_t most = 5;
+  std::string out;
+  for (std::size_t i = 0; i < names.size() && i < most; ++i)
+    out += (i > 0 ? ", " : "") + describe(Document(names[i]));
+  return names.size() > most ? message("{} and {} more", out, names.size() - most) : out;
 }
 
 std::unique_ptr<LinregModel> linreg_fit(const LinregSums &sums, const Document &given,
@@ -37,6 +82,8 @@ std::unique_ptr<LinregModel> linreg_fit(const LinregSums &sums, const Document &
   if (sums.rows == 0) throw Error(Errc::invalid_argument, "there are no rows to fit");
   const LinregSystem system(sums, options.intercept, options.reference);
   require_room(system, options, control);
+  require_weight(system);
+  require_magnitudes(system);
   options.reference = system.all_terms.reference();
   auto model = std::make_unique<LinregModel>();
   FitRun run(*model, options, control);
@@ -59,7 +106,8 @@ std::unique_ptr<LinregModel> linreg_fit(const LinregSums &sums, const Document &
     const bool constant = system.constant(k);
     if (constant || least.dependent[std::size_t(k)])
       (constant ? warnings.constant : warnings.dependent).push_back(system.name(k));
-    warnings.left_out |= std::isnan(model->state->coefficients[std::size_t(k)]);
+    if (std::isnan(model->state->coefficients[std::size_t(k)]))
+      (constant ? warnings.constant_left_out : warnings.dependent_left_out) = true;
   }
   model->info.columns = sums.columns;
   run.describe(sums.rows, sums.skipped, sums.dimension, std::max(1, system.all_terms.size()),

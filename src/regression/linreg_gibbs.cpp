@@ -50,7 +50,7 @@ class LinregChain final : public ChainSampler {
 
   void record(std::vector<double> &values) const override {
     values.push_back(alpha_ / (problem_.unit * problem_.unit));
-    if (!problem_.lambda)
+    if (problem_.learns_lambda())
       values.push_back(std::exp(lambda_.array().log().mean()) / problem_.lambda_unit);
     for (Eigen::Index j = 0; records_ && j < v_.size(); ++j)
       values.push_back(problem_.scale[j] * v_[j]);
@@ -141,7 +141,7 @@ void fit_by_gibbs(const LinregProblem &problem, const LinregOptions &options, Li
       plan,
       {"alpha"},
       equal_draws(plan, std::min(most, plan.stored_draws > 0 ? double(plan.stored_draws) : usual))};
-  if (!problem.lambda) settings.quantities.push_back("lambda");
+  if (problem.learns_lambda()) settings.quantities.push_back("lambda");
   for (int j = 0; records && j < problem.size(); ++j)
     settings.quantities.push_back(message("w{}", problem.used[std::size_t(j)] + 1));
   run.take(run_chains(settings, control,

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/message.hpp"
 #include "base/special.hpp"
 #include "fit/driver.hpp"
 #include "regression/linreg_methods.hpp"
@@ -27,10 +28,16 @@ Matrix precision_of(const LinregProblem &problem, double alpha, const Vector &la
   return out;
 }
 
-[[noreturn]] void refuse_precision() {
-  throw Error(Errc::numeric, "the posterior of the coefficients is not positive definite",
-              "The precision of the coefficients is too small for the numbers of the rows.",
-              "Give a prior.lambda, or larger prior.e.");
+[[noreturn]] void refuse_precision(const LinregProblem &problem) {
+  const char *const what = "the posterior of the coefficients is not positive definite";
+  if (problem.collinear.empty())
+    throw Error(Errc::numeric, what,
+                "The precision of the coefficients is too small for the numbers of the rows.",
+                "Give a prior.lambda, or larger prior.e.");
+  throw Error(Errc::numeric, what,
+              message("Some predictors are linear combinations of earlier ones: {}.",
+                      list_of_terms(problem.collinear)),
+              "Leave them out, or give a prior.lambda or larger prior.e.");
 }
 
 Conditional conditional_by_factor(const LinregProblem &problem, double alpha,
@@ -38,7 +45,7 @@ Conditional conditional_by_factor(const LinregProblem &problem, double alpha,
   const int p = problem.size();
   Conditional out;
   Matrix lower;
-  if (!cholesky(precision_of(problem, alpha, lambda), lower)) refuse_precision();
+  if (!cholesky(precision_of(problem, alpha, lambda), lower)) refuse_precision(problem);
   const Matrix w = inverse_lower(lower);  // S = W'W
   out.mean = alpha * transposed_product(w, Matrix(product(w, problem.moment)));
   out.residual_squares = problem.residual_squares_at(out.mean);
@@ -232,9 +239,9 @@ LinregRun run_method(const LinregProblem &problem, FitRun &run, Mean mean) {
 }
 
 /// F so that F'F is the inverse of a precision.
-Matrix factor_of(const Matrix &precision) {
+Matrix factor_of(const LinregProblem &problem, const Matrix &precision) {
   Matrix lower;
-  if (!cholesky(precision, lower)) refuse_precision();
+  if (!cholesky(precision, lower)) refuse_precision(problem);
   return inverse_lower(lower);
 }
 
@@ -252,9 +259,10 @@ void fit_by_iteration(const LinregProblem &problem, const LinregOptions &options
           : run_method<EmIteration>(problem, run, [](const EmIteration &i) { return i.v; });
   Matrix factor;
   if (variational) {
-    factor = factor_of(precision_of(problem, found.q.alpha(), found.q.expected_lambda(problem)));
+    factor = factor_of(problem,
+                       precision_of(problem, found.q.alpha(), found.q.expected_lambda(problem)));
   } else if (laplace) {
-    factor = factor_of(curvature(problem, found.state, found.q));
+    factor = factor_of(problem, curvature(problem, found.state, found.q));
     // of w in its own units, as the objective is
     model.info.objective += problem.size() / 2.0 * log_two_pi - problem.log_unit_of_coefficients() +
                             factor.diagonal().array().log().sum();

@@ -72,7 +72,12 @@ void set_defaults(const LinregSystem &system, const LeastSquares &least, LinregO
   }
   if (options.exact()) usual(options.c, noise / of_coefficients);
   usual(options.a, 0.5);
-  usual(options.b, 0.5 * noise);
+  // Where coefficients vary with the noise, or are at their mode, the posterior of the noise takes
+  // each row for one that tells it, as if none had been spent on a coefficient: what residuals of
+  // least squares lack on that account comes back here.
+  const bool counts_all = options.exact() || options.method == "em" || options.method == "laplace";
+  const bool spent = counts_all && system.observations() > least.rank;
+  usual(options.b, 0.5 * noise * (spent ? 1 + least.rank : 1));
   if (!options.learns_lambda()) return;
   usual(options.e, 0.5);
   usual(options.f, 0.5 * of_coefficients);
@@ -84,8 +89,11 @@ LinregProblem::LinregProblem(const LinregSystem &of, const LeastSquares &found,
       ard(options.ard),
       observations(of.observations()) {
   const std::vector<double> d = prior_scales(system, options);
-  for (int j = 0; j < system.size; ++j)
-    if (d[std::size_t(j)] > 0) used.push_back(j);
+  for (int j = 0; j < system.size; ++j) {
+    if (!(d[std::size_t(j)] > 0)) continue;
+    used.push_back(j);
+    if (found.dependent[std::size_t(j)] && !system.constant(j)) collinear.push_back(system.name(j));
+  }
   unit = found.variance > 0 ? std::sqrt(found.variance) : 1;
   double largest = 0;
   for (const int j : used)
@@ -120,7 +128,8 @@ LinregProblem::LinregProblem(const LinregSystem &of, const LeastSquares &found,
     least[i] = found.solution[std::size_t(a)] / scale[i];
   }
   residual_squares = found.residual_squares / (unit * unit);
-  in_basis = !ard && p <= most_in_basis;
+  response_squares = system.squares(y) / (unit * unit);
+  in_basis = !ard && p > 0 && p <= most_in_basis;
   if (in_basis) {
     eigen = symmetric_eigen(gram);
     eigen.values = eigen.values.cwiseMax(0.0);
@@ -131,8 +140,14 @@ LinregProblem::LinregProblem(const LinregSystem &of, const LeastSquares &found,
 }
 
 double LinregProblem::residual_squares_at(const Vector &v) const {
-  const Vector off = v - least;
-  return residual_squares + std::max(0.0, off.dot(product(gram, off)));
+  const Vector of_v = product(gram, v), off = v - least;
+  // X'X times the v of least squares is X'y. With nearly collinear predictors that v is so large
+  // that off' X'X off is all rounding errors; if so large that these sums have larger terms than
+  // those of the squared residuals themselves, then those are taken.
+  const Vector terms = of_v.cwiseAbs() + moment.cwiseAbs();
+  if (off.cwiseAbs().dot(terms) > response_squares + v.cwiseAbs().dot(terms))
+    return std::max(residual_squares, response_squares + v.dot(of_v - 2 * moment));
+  return residual_squares + std::max(0.0, off.dot(of_v - moment));
 }
 
 double LinregProblem::log_likelihood(double squares, double alpha) const {
@@ -154,7 +169,17 @@ void LinregProblem::describe(const Vector &v, const Matrix *factor, const GammaP
                              LinregModel::State &state) const {
   begin_state(system, state);
   state.noise = {noise.shape, noise.rate * unit * unit};
-  for (const GammaPosterior &q : lambdas) state.lambda.push_back({q.shape, q.rate * lambda_unit});
+  // Of a term that was left out nothing is known but the prior.
+  if (ard && !lambda)
+    state.lambda.assign(std::size_t(system.size),
+                        {lambda_prior.shape, lambda_prior.rate * lambda_unit});
+  for (std::size_t k = 0; k < lambdas.size(); ++k) {
+    const GammaPosterior in_units = {lambdas[k].shape, lambdas[k].rate * lambda_unit};
+    if (ard)
+      state.lambda[std::size_t(used[k])] = in_units;
+    else
+      state.lambda.push_back(in_units);
+  }
   for (int j = 0; j < size(); ++j) {
     const auto term = std::size_t(used[std::size_t(j)]);
     state.coefficients[term] = scale[j] * v[j];

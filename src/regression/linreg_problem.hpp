@@ -6,6 +6,7 @@
 // lambda_unit. What is a density of the response is given in its own units.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "base/linalg.hpp"
@@ -47,6 +48,8 @@ struct LinregProblem {
   /// terms that are fitted; the others are constant
   std::vector<int> used;
   int size() const { return int(used.size()); }
+  /// names of those that are linear combinations of terms before them
+  std::vector<std::string> collinear;
   bool ard;
   /// the given precision of the coefficients, if it is not learned
   std::optional<double> lambda;
@@ -65,6 +68,8 @@ struct LinregProblem {
   /// the v of least squares, and its squared residuals
   Vector least;
   double residual_squares;
+  /// y'y
+  double response_squares;
   /// how many numbers the noise is known from
   double observations;
   /// log density of the response: what does not depend on w, alpha and lambda
@@ -72,6 +77,7 @@ struct LinregProblem {
 
   /// One lambda for each coefficient, or for all.
   int lambdas() const { return ard ? size() : 1; }
+  bool learns_lambda() const { return !lambda && lambdas() > 0; }
   /// Coefficients that share a lambda.
   double sharing() const { return ard ? 1 : size(); }
 

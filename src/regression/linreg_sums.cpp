@@ -147,6 +147,8 @@ void LinregSums::add(const LinregSums &other) {
       set(a, b, at(a, b) + other.at(i, j));
     }
   }
+  if (other.rows > most_rows - rows || other.skipped > most_rows - skipped)
+    throw Error(Errc::too_large, "merged statistics have more rows than can be counted");
   rows += other.rows;
   skipped += other.skipped;
   operations += other.operations;

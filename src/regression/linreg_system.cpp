@@ -14,6 +14,8 @@ constexpr double constant_share = 1e-26;
 /// What is left of a term that others explain is at least this share of it; errors in the last
 /// place of its numbers leave 1e-32, and polynomials of degree 10 have been seen to leave 1e-19.
 constexpr double least_tolerance = 1e-23;
+/// Sums of squares below this have no second half of a double-double that is exact.
+constexpr double least_squares = 1e-250;
 /// one rounding of a sum, with some allowance
 constexpr double sum_rounding = 0x1p-98;
 
@@ -35,6 +37,7 @@ LinregSystem::LinregSystem(const LinregSums &sums, bool with_intercept, const Do
       mean(std::size_t(size) + 1),
       products(size + 1),
       exponent(std::size_t(size) + 1, 0),
+      underflows(std::size_t(size) + 1, false),
       tolerance(std::size_t(size), 0.0) {
   std::vector<int> cell;
   for (int t = intercept ? 1 : 0; t < all_terms.size(); ++t)
@@ -51,6 +54,7 @@ LinregSystem::LinregSystem(const LinregSums &sums, bool with_intercept, const Do
   const double roundings = sum_rounding * std::sqrt(sums.operations);
   for (std::size_t i = 0; i < cell.size(); ++i) {
     const double all = sums.at(cell[i], cell[i]).hi, squares = about_mean(i, i).hi;
+    underflows[i] = all < least_squares && (all > 0 || sums.at(cell[i], one_cell).hi != 0);
     none[i] = !(squares > std::max(constant_share, roundings) * all);
     if (none[i]) continue;
     exponent[i] = half_exponent(squares);

@@ -35,6 +35,8 @@ struct LinregSystem {
   /// j): their squares are 1/4 to 1, or 0.
   WideMatrix products;
   std::vector<int> exponent;
+  /// of terms and the response: their squares are so small that they lose digits, or vanish
+  std::vector<bool> underflows;
   /// A term is taken for a linear combination of others if they explain all of its squares but this
   /// share: what is left is rounding errors.
   std::vector<double> tolerance;

@@ -345,6 +345,15 @@ BOOST_AUTO_TEST_CASE(comparisons_of_rates_and_means) {
         std::log((long double)a1 / b1), 1 / std::sqrt((long double)a1));
     BOOST_TEST(near(expected_loss(a, b), double(loss), 1e-12));
   }
+  // Counts of 1e15, two standard deviations of the difference apart: by the normal distribution,
+  // E[max(Z, 0)] of Z ~ Normal(m, s^2) is m Phi(m / s) + s phi(m / s).
+  const double count = 1e15, apart = 63245553, s = std::sqrt(2 * count + apart);
+  const auto part = [s](double m) {
+    return m * 0.5 * std::erfc(-m / s / std::sqrt(2.0)) +
+           s * std::exp(-m * m / s / s / 2) / std::sqrt(2 * M_PI);
+  };
+  BOOST_TEST(near(expected_loss(gamma(1e15, 1), gamma(1e15 + apart, 1)) / part(apart), 1, 1e-6));
+  BOOST_TEST(near(expected_loss(gamma(1e15 + apart, 1), gamma(1e15, 1)) / part(-apart), 1, 1e-6));
   // Two Cauchy variables: their difference is one too.
   const auto kind = ConjugateKind::normal_inverse_gamma;
   const auto student = [&](double location, double scale, double degrees) {

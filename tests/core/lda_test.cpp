@@ -235,10 +235,10 @@ BOOST_AUTO_TEST_CASE(svi_comes_near_vi) {
 }
 
 BOOST_AUTO_TEST_CASE(threads_change_nothing) {
-  const Corpus documents = synthetic(3000, 400, 8, 50, 9);
+  const Corpus documents = synthetic(1200, 400, 8, 50, 9);
   for (const char *const method : {"vi", "em", "svi"}) {
     Options options = {{"method", method}, {"max_iter", 12}};
-    if (std::strcmp(method, "svi") == 0) options.emplace_back("batch_size", 1500);
+    if (std::strcmp(method, "svi") == 0) options.emplace_back("batch_size", 600);
     const std::string one = bits(*fitted(documents, 400, 20, options, 1));
     for (const int threads : {2, 3})
       BOOST_TEST((bits(*fitted(documents, 400, 20, options, threads)) == one), method << threads);
@@ -379,7 +379,7 @@ BOOST_AUTO_TEST_CASE(edges) {
 }
 
 BOOST_AUTO_TEST_CASE(the_ten_bars_are_found, *boost::unit_test::label("long")) {
-  const Corpus documents = documents_of_bars(1000, 100, 3);
+  const Corpus documents = documents_of_bars(500, 100, 3);
   for (const char *const method : {"vi", "em"}) {
     const Fitted model = fitted(documents, 25, 10, {{"method", method}, {"restarts", 6}});
     BOOST_TEST(worst_match(bars(), *model) < 0.12, method << worst_match(bars(), *model));

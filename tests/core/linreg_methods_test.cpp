@@ -1,4 +1,6 @@
 // Linear regression with unknown precisions: EM, Laplace, VI and Gibbs against quadrature.
+#include <tuple>
+
 #include "linreg_support.hpp"
 
 using namespace linreg;
@@ -293,6 +295,41 @@ BOOST_AUTO_TEST_CASE(intervals_cover) {
   BOOST_CHECK_SMALL(fresh / double(sets) - 0.8, 0.052);
 }
 
+// With the default prior, and few rows for a coefficient: noise and intervals of 95 percent of the
+// coefficients of 150 and 600 data sets, whose coefficients and noise are of any size. Of the share
+// of intervals that hold their coefficient, 0.025 is more than 4 standard errors.
+BOOST_AUTO_TEST_CASE(default_intervals_cover) {
+  for (const char *const method : {"exact", "laplace"}) {
+    for (const auto &[n, p, sets] : {std::tuple(50, 20, 150), std::tuple(12, 3, 600)}) {
+      int inside = 0;
+      double noise = 0;
+      for (int set = 0; set < sets; ++set) {
+        Random random(79, std::uint64_t(set));
+        Rows rows = random_rows(n, p, 4000 + std::uint64_t(set));
+        std::vector<double> w;
+        for (int j = 0; j < p; ++j) w.push_back(random.normal());
+        for (std::size_t r = 0; r < rows.size(); ++r) {
+          rows.y[r] = 3 * random.normal();
+          for (std::size_t j = 0; j < w.size(); ++j) rows.y[r] += rows.x[r][j] * w[j];
+        }
+        const auto model = fit(rows, {{"method", method}});
+        const auto found = coefficients(*model);
+        for (std::size_t j = 0; j < w.size(); ++j)
+          inside += found[j + 1].lower < w[j] && w[j] < found[j + 1].upper;
+        noise += model->noise_variance(0.5).mean / 9 / sets;
+      }
+      BOOST_TEST_MESSAGE(method << ", " << p << " predictors: noise " << noise << ", coverage "
+                                << inside / double(sets * p));
+      BOOST_TEST_CONTEXT(method << " with " << p << " predictors") {
+        // Laplace's is a normal, narrower than the t that the posterior of few rows is.
+        const double most = std::string(method) == "exact" ? 0.025 : 0.04;
+        BOOST_CHECK_SMALL(inside / double(sets * p) - 0.95, most);
+        BOOST_CHECK_SMALL(std::log(noise), 0.25);
+      }
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(options_are_checked) {
   const LinregSums sums = sums_of(random_rows(10, 2, 41));
   for (const Options &wrong :
@@ -307,6 +344,62 @@ BOOST_AUTO_TEST_CASE(options_are_checked) {
   const Document &in_force = model->info.options;
   BOOST_CHECK_NO_THROW(fit(sums, *in_force.as<Options>()));
   BOOST_CHECK_EQUAL(fit(sums, *in_force.as<Options>())->info.objective, model->info.objective);
+}
+
+// Columns that differ by 1e-9: the noise of the exact posterior is the reference.
+BOOST_AUTO_TEST_CASE(nearly_collinear_predictors) {
+  Rows rows;
+  for (int i = 1; i <= 40; ++i) {
+    const double x = 2 * std::sin(i * 1.7);
+    rows.y.push_back(x + std::cos(i * i * 1.3));
+    rows.x.emplace_back();
+    for (int j = 1; j <= 25; ++j)
+      rows.x.back().push_back(x + 1e-9 * std::sin(i * (j * j + 1.1) + j));
+  }
+  const LinregSums sums = sums_of(rows);
+  const auto prior_of_noise = prior({{"a", 0.5}, {"b", 0.2}});
+  const double noise = fit(sums, {{"prior", prior_of_noise}})->noise_variance(0.9).mean;
+  for (const char *const method : {"em", "laplace", "vi", "gibbs"}) {
+    const auto model = fit(sums, {{"method", method}, {"prior", prior_of_noise}});
+    BOOST_TEST_CONTEXT(method) {
+      BOOST_CHECK_SMALL(std::log(model->noise_variance(0.9).mean / noise), 0.1);
+      BOOST_CHECK_GT(model->info.objective, -100);
+    }
+  }
+}
+
+// Constant predictors alone, or none, are a regression on the intercept.
+BOOST_AUTO_TEST_CASE(nothing_to_estimate) {
+  Rows none = random_rows(20, 0, 42), constant = none;
+  for (auto &x : constant.x) x = {3, -1};
+  const double mean = coefficients(*fit(none))[0].mean;
+  for (const char *const method : {"em", "laplace", "vi", "gibbs"}) {
+    for (const bool ard : {false, true}) {
+      for (const Rows &rows : {none, constant}) {
+        const auto model = fit(rows, {{"method", method}, {"ard", ard}});
+        const auto read = Model::from_bytes(model->to_bytes());
+        const auto found = coefficients(static_cast<const LinregModel &>(*read));
+        BOOST_CHECK_SMALL(distance(found[0].mean, mean), 1e-12);
+        for (std::size_t j = 1; j < found.size(); ++j)
+          BOOST_CHECK(std::isnan(found[j].mean) && std::isnan(found[j].sd) &&
+                      std::isnan(found[j].lower) && std::isnan(found[j].upper));
+        BOOST_CHECK(std::isfinite(model->info.objective));
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(constant_predictors_among_others) {
+  Rows rows = random_rows(30, 2, 43);
+  for (auto &x : rows.x) x.insert(x.begin() + 1, 7);
+  for (const char *const method : {"em", "laplace", "vi", "gibbs"}) {
+    const auto model = fit(rows, {{"method", method}, {"ard", true}});
+    const auto read = Model::from_bytes(model->to_bytes());
+    BOOST_CHECK_EQUAL(read->to_document().to_json(), model->to_document().to_json());
+    const auto found = coefficients(static_cast<const LinregModel &>(*read));
+    BOOST_CHECK(std::isnan(found[2].mean) && std::isnan(found[2].sd));
+    BOOST_CHECK(std::isfinite(found[3].mean));
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,4 +1,6 @@
 // Sufficient statistics of linear regression, and its exact posterior.
+#include <tuple>
+
 #include "linreg_support.hpp"
 
 using namespace linreg;
@@ -177,6 +179,40 @@ BOOST_AUTO_TEST_CASE(rows_that_are_removed_leave_nothing) {
       }
     }
     BOOST_CHECK_EQUAL(declined, 0);
+  }
+}
+
+// A window over columns far from 0 that nearly determine each other, and the response. Declined, it
+// is collected anew, as the server does it.
+BOOST_AUTO_TEST_CASE(windows_over_columns_that_explain_each_other) {
+  const auto part = [](int begin, int end) {
+    Rows rows;
+    for (int i = begin; i < end; ++i) {
+      rows.y.push_back(1e9 + 6 * std::sin(i * 1.7) + 1e-4 * std::cos(i * i * 1.3));
+      rows.x.push_back({1e9 + 2 * std::sin(i * 1.7), 1e3 * std::sin(i * 1.3),
+                        1e3 * std::sin(i * 1.3) + std::cos(i * 0.7)});
+    }
+    return rows;
+  };
+  constexpr int frame = 50;
+  auto window = std::make_unique<LinregAccumulator>(std::pmr::get_default_resource());
+  window->begin({}, 3, false);
+  add_rows(*window, part(1, frame + 1));
+  for (int i = frame + 1; i <= 1500; ++i) {
+    const Rows in = part(i, i + 1), out = part(i - frame, i - frame + 1);
+    window->add(in.y[0], in.x[0], 1);
+    if (!window->remove(out.y[0], out.x[0], 1)) {
+      window = std::make_unique<LinregAccumulator>(std::pmr::get_default_resource());
+      add_rows(*window, part(i - frame + 1, i + 1));
+    }
+    if (i % 50 > 0) continue;
+    const auto moved = fit(window->sums({})), anew = fit(part(i - frame + 1, i + 1));
+    BOOST_CHECK_SMALL(moved->noise_variance(0.9).mean / anew->noise_variance(0.9).mean - 1, 1e-9);
+    const auto a = coefficients(*moved), b = coefficients(*anew);
+    for (std::size_t j = 1; j < a.size(); ++j) {
+      BOOST_CHECK_SMALL((a[j].mean - b[j].mean) / b[j].sd, 1e-9);
+      BOOST_CHECK_SMALL(a[j].sd / b[j].sd - 1, 1e-9);
+    }
   }
 }
 
@@ -362,7 +398,8 @@ BOOST_AUTO_TEST_CASE(collinear_constant_and_few_rows) {
     const auto model = fit(sums, {{"prior", prior({{"c", c}})}}, &warnings);
     BOOST_CHECK(warnings.dependent == std::vector<std::string>({"x3"}));
     BOOST_CHECK(warnings.constant == std::vector<std::string>({"x4"}));
-    BOOST_CHECK_EQUAL(warnings.left_out, c == 0);
+    BOOST_CHECK_EQUAL(warnings.constant_left_out, c == 0);
+    BOOST_CHECK_EQUAL(warnings.dependent_left_out, c == 0);
     const auto found = coefficients(*model);
     BOOST_CHECK_EQUAL(std::isnan(found[3].mean), c == 0);
     BOOST_CHECK(std::isfinite(model->predict(rows.x[0], 0.9)->sd));
@@ -393,6 +430,50 @@ BOOST_AUTO_TEST_CASE(a_model_is_read_back) {
     const auto a = coefficients(*model), b = coefficients(again);
     for (std::size_t j = 0; j < a.size(); ++j) BOOST_CHECK_EQUAL(*a[j].term, *b[j].term);
   }
+}
+
+BOOST_AUTO_TEST_CASE(weights_and_magnitudes_that_tell_nothing) {
+  Rows shares = random_rows(10, 1, 51);
+  shares.weight.assign(10, 0.1);
+  BOOST_CHECK_THROW(fit(shares), Error);
+  BOOST_CHECK_THROW(fit(shares, {{"method", "vi"}}), Error);
+  const Rows rows = random_rows(20, 2, 52);
+  const auto reference = coefficients(*fit(rows));
+  for (const auto &[of_y, of_x, fits] :
+       {std::tuple(1e-100, 1.0, true), std::tuple(1e-140, 1.0, false),
+        std::tuple(1e-160, 1.0, false), std::tuple(1e-200, 1.0, false),
+        std::tuple(1.0, 1e-140, false), std::tuple(1.0, 1e-200, false),
+        std::tuple(1e148, 1e-100, false), std::tuple(1e-90, 1e140, false),
+        std::tuple(1e60, 1e-50, true), std::tuple(1e148, 1e148, true)}) {
+    Rows scaled = rows;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      scaled.y[i] *= of_y;
+      for (double &x : scaled.x[i]) x *= of_x;
+    }
+    BOOST_TEST_CONTEXT(of_y << " " << of_x) {
+      if (!fits) {
+        BOOST_CHECK_THROW(fit(scaled), Error);
+        continue;
+      }
+      const auto found = coefficients(*fit(scaled));
+      BOOST_CHECK_SMALL(distance(found[1].mean / of_y * of_x, reference[1].mean), 1e-12);
+      BOOST_CHECK_SMALL(distance(found[1].sd / of_y * of_x, reference[1].sd), 1e-12);
+      BOOST_CHECK_SMALL(distance(found[2].upper / of_y * of_x, reference[2].upper), 1e-12);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(levels_next_to_one) {
+  const Rows rows = random_rows(20, 2, 53);
+  for (const char *const method : {"exact", "laplace"}) {
+    const auto model = fit(rows, {{"method", method}});
+    const auto wide = coefficients(*model, 0.9999999999999999);
+    const auto narrow = coefficients(*model, 0.99999);
+    BOOST_CHECK(std::isfinite(wide[1].upper) && wide[1].upper > narrow[1].upper);
+    BOOST_CHECK(std::isfinite(model->noise_variance(0.9999999999999999).lower));
+  }
+  const auto known = fit(rows, {{"noise_variance", 1}});
+  BOOST_CHECK(std::isfinite(coefficients(*known, 0.9999999999999999)[1].upper));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

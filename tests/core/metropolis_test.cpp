@@ -225,6 +225,38 @@ BOOST_AUTO_TEST_CASE(seeds_chains_and_starts) {
   BOOST_TEST((std::adjacent_find(first.begin(), first.end()) == first.end()));
 }
 
+// What the warmup learns of a standard normal, where there is nothing to learn, must not slow the
+// chains down: elsewhere in this seed the least of the effective sample sizes is 0.7 to 1.1 times
+// that without.
+BOOST_AUTO_TEST_CASE(many_dimensions_are_learned_slowly) {
+  const auto normal = [](std::span<const double> x) {
+    double out = 0;
+    for (const double v : x) out -= v * v / 2;
+    return out;
+  };
+  MetropolisOptions options = plan(15, 4000, 3);
+  const auto least = [&](const MetropolisOptions &of) {
+    const Sampled sampled = sample(normal, std::vector<double>(15, 0.5), 15, of);
+    double out = inf;
+    for (std::size_t i = 0; i < 15; ++i) {
+      std::vector<std::vector<double>> values;
+      for (const auto &chain : sampled.x) {
+        values.emplace_back();
+        for (const auto &x : chain) values.back().push_back(x[i]);
+      }
+      std::vector<Chain> chains;
+      for (const auto &chain : values) chains.push_back({1, chain});
+      Control control;
+      out = std::min(out, ess_bulk(chains, control).value());
+    }
+    return out;
+  };
+  const double adapted = least(options);
+  options.adapt = false;
+  const double fixed = least(options);
+  BOOST_TEST(adapted > fixed / 3, adapted << " " << fixed);
+}
+
 BOOST_AUTO_TEST_CASE(refusals_name_the_point) {
   const auto message_of = [](auto density, Errc code) {
     Control control;

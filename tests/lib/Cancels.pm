@@ -293,7 +293,7 @@ our %kinds = (
     'lda perplexity of a large document' => "SELECT lda_perplexity(model, words)
           FROM shelves, volumes, generate_series(1, 100)",
     'lda perplexity of a large document, left to right' => "SELECT lda_perplexity(model, words,
-          '{\"method\": \"left-to-right\", \"particles\": 1000}') FROM shelves, volumes",
+          '{\"method\": \"left-to-right\", \"particles\": 20}') FROM shelves, volumes",
     'lda coherence of a large document' => "SELECT count(*) FROM shelves,
           lda_coherence('SELECT words FROM volumes, generate_series(1, 1000)', model)",
     'lda similarity of large documents' => "SELECT count(lda_similarity(model, words, words))

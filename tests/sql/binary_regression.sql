@@ -1,6 +1,6 @@
 -- Logistic and probit regression from SQL: the interface, rows of every kind, coefficients against
 -- published ones, predictions, missing values, plans, and errors.
-SELECT plan(62);
+SELECT plan(64);
 \ir ../lib/checks.sql
 \ir ../lib/interface.sql
 SET client_min_messages = error;
@@ -243,4 +243,11 @@ SELECT throws_ok($$SELECT logreg_probability(m, 1.0) FROM probits$$, '42804', NU
   'a model of another family');
 SELECT throws_ok($$SELECT logreg_predict(model, b, 1) FROM models, births$$, '22023', NULL,
   'a level');
+SELECT ok(finite, 'weights of which the smaller are lost') FROM (
+  SELECT bool_and(mean BETWEEN -1e6 AND 1e6) AS finite
+  FROM (SELECT logreg_fit(i > 500, a, NULL, CASE WHEN i < 498 THEN 1 ELSE 1e150 END) AS m FROM t)
+    AS f, logreg_coefficients(m)) AS all_of_them;
+SELECT ok(bool_and(mean BETWEEN -1e6 AND 1e6), 'of a probit too')
+FROM (SELECT probit_fit(i > 100, a, NULL, CASE WHEN i < 498 THEN 1 ELSE 1e150 END) AS m FROM t)
+  AS f, probit_coefficients(m);
 SELECT * FROM finish();

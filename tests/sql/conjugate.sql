@@ -1,5 +1,5 @@
 -- Conjugate models: the interface, posteriors, groups, merging, moving windows, errors.
-SELECT plan(31);
+SELECT plan(38);
 \ir ../lib/checks.sql
 \ir ../lib/interface.sql
 SET client_min_messages = error;
@@ -238,5 +238,24 @@ SELECT throws_ok('SELECT beta_bernoulli_fit(true, ''{"prior": {"a": 0}}'')', '22
   'so is an improper prior of a probability');
 SELECT throws_ok('SELECT gamma_poisson_mean(beta) FROM fits', '42804', NULL,
   'so is a model of another family');
+
+-- ---- huge numbers ----
+
+CREATE TABLE huge AS
+SELECT normal_inverse_gamma_fit(x) AS mean,
+  normal_inverse_gamma_fit(i, NULL, x) AS weighted, gamma_poisson_fit(i, NULL, x) AS rate,
+  dirichlet_categorical_fit(i % 2, NULL, x) AS share,
+  beta_bernoulli_fit(i % 2 = 0, NULL, CASE i WHEN 1 THEN 1 ELSE 1e17 END) AS success
+FROM (VALUES (1, 1.1e28), (2, 2.7e60), (3, -1.3e140), (4, 1e-320)) AS v(i, y), abs(y) AS x;
+SELECT ok((model::text::bayes_model)::text = model::text, 'a model that is read again')
+FROM huge, unnest(ARRAY[mean, weighted, rate, share, success]) AS model;
+SELECT throws_ok($$SELECT dirichlet_categorical_fit(x) FROM unnest('{1,NaN}'::float8[]) AS x$$,
+  '22023', 'the label of row 2 is NaN', 'a NaN is no label');
+
+-- The transition state of a window goes on after a result.
+CREATE TABLE thirds AS SELECT i % 3 AS part, normal_inverse_gamma_fit(i) AS model
+FROM generate_series(1, 30) AS i GROUP BY 1;
+SELECT results_eq('SELECT (bayes_info(rollup(model) OVER (ORDER BY part))).rows FROM thirds',
+  'VALUES (10::bigint), (20), (30)', 'models are put together in a window');
 
 SELECT * FROM finish();

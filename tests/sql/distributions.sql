@@ -1,5 +1,5 @@
 -- Standard distributions: the interface, values, edges, errors, draws.
-SELECT plan(22);
+SELECT plan(23);
 \ir ../lib/checks.sql
 \ir ../lib/interface.sql
 SET client_min_messages = error;
@@ -167,5 +167,9 @@ SELECT ok((SELECT abs(avg(x) - 5) < 5 * 2 / 100.0 FROM normal_draws(10000, 5, 2,
   AND (SELECT abs(avg(x) - 3) < 5 * 2 / sqrt(12.0) / 100 FROM uniform_draws(10000, 2, 4, 1) AS x),
   'their means are what they should be');
 SELECT throws_ok('SELECT normal_draws(-1, 0, 1, 1)', '22023', 'n is -1, but must be at least 0');
+
+SELECT ok(min(x) < -1e307 AND max(x) > 1e307 AND count(DISTINCT x) = 20,
+  'ends that are farther apart than a double')
+FROM uniform_draws(20, -1e308, 1e308, 1) AS x;
 
 SELECT * FROM finish();

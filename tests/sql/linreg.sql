@@ -1,6 +1,6 @@
 -- Linear regression: statistics and their plans, fits against PostgreSQL's own regr_slope and
 -- certified values, records with labels, windows, predictions, values that are missing.
-SELECT plan(68);
+SELECT plan(86);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -146,7 +146,7 @@ SELECT throws_like($$SELECT linreg_stats(1, ARRAY[1, 'NaN'::float8])$$, '%elemen
   'a NaN is an error');
 SELECT throws_like($$SELECT linreg_stats('NaN'::float8, 1)$$, '%the response of row 1%',
   'as a response too');
-SELECT throws_like($$SELECT linreg_stats(1, 1, '-1')$$, '%the weight of row 1%',
+SELECT throws_like($$SELECT linreg_stats(1, 1, '-1')$$, '%weight of row 1%',
   'a negative weight');
 SELECT throws_ok($$SELECT linreg_fit(NULL, 1::float8, '{"missing": "error"}')$$, '22004', NULL,
   'with missing = error a NULL is one');
@@ -251,4 +251,57 @@ SELECT ok((SELECT count(*) = 0 FROM linreg_coefficients((SELECT linreg_fit(y, AR
   FROM many)) WHERE mean IS NULL), 'and kept by a proper one');
 SELECT ok((SELECT (linreg_predict(m, ARRAY[3, 4])).mean IS NOT NULL FROM (SELECT linreg_fit(y,
   ARRAY[b, 5], flat()) AS m FROM many) AS f), 'a constant one does not matter');
+-- ---- groups of other columns and labels ----
+
+SELECT results_eq($$SELECT k, (bayes_info(linreg_fit(y, r))).rows
+    FROM (VALUES (1, ROW(1, 2), 1.5), (1, ROW(2, 2), 2), (1, ROW(3, 1), 2.5),
+      (2, ROW('a'::text, 2), 1), (2, ROW('b'::text, 1), 2), (2, ROW('b'::text, 3), 4))
+      AS v(k, r, y) GROUP BY k ORDER BY k$$,
+  'VALUES (1, 3::bigint), (2, 3)', 'each group has columns of its own');
+SELECT is(count(model), 4001::bigint, 'and labels of its own')
+FROM (SELECT i / 6 AS k, linreg_fit(sin(i), ROW(cos(i), 'label ' || i / 2)) AS model
+      FROM generate_series(0, 24000) AS i GROUP BY k) AS groups;
+SELECT throws_ok('SELECT linreg_fit(i, sin(i), NULL, 2 - i) FROM generate_series(1, 9) AS i',
+  '22023', 'weight of row 3 is -1', 'a negative weight');
+
+
+-- ---- what does not tell anything ----
+
+CREATE TABLE alone_methods AS SELECT m AS method, ard
+FROM unnest(ARRAY['em', 'laplace', 'vi', 'gibbs']) AS m, unnest(ARRAY[true, false]) AS ard;
+CREATE FUNCTION of_method(method text, ard bool) RETURNS jsonb LANGUAGE sql IMMUTABLE
+  RETURN jsonb_build_object('method', method, 'ard', ard);
+CREATE TABLE with_constant AS SELECT method, ard, linreg_fit(y, ARRAY[b, 7], of_method(method, ard))
+  AS m FROM alone_methods, (SELECT * FROM many WHERE i < 100) AS f GROUP BY 1, 2;
+SELECT is((SELECT count(*) FROM with_constant, linreg_coefficients(m) AS c WHERE term = 'x2'
+  AND num_nulls(c.mean, c.sd, c.lower, c.upper) = 4), 8::bigint,
+  'a constant predictor is NULL in a stored model');
+SELECT is((SELECT count(*) FROM with_constant, linreg_coefficients(m) AS c WHERE term = 'x1'
+  AND c.mean BETWEEN 0.3 AND 0.7), 8::bigint, 'which does not matter for others');
+SELECT is((SELECT count(*) FROM with_constant WHERE m::text::bayes_model <> m), 0::bigint,
+  'and is read back');
+SELECT is((SELECT count(*) FROM (SELECT linreg_fit(y, x, of_method(method, ard)) AS m
+    FROM alone_methods, (SELECT y, '{}'::float8[] AS x FROM many WHERE i < 100) AS f
+    GROUP BY method, ard) AS f, linreg_coefficients(m) AS c WHERE mean IS NOT NULL), 8::bigint,
+  'no predictors, all methods');
+SELECT is((SELECT count(*) FROM (SELECT linreg_fit(y, r, of_method(method, ard)) AS m
+    FROM alone_methods, many, LATERAL (SELECT 'one'::text AS label, 5 AS k) AS r WHERE i < 100
+    GROUP BY method, ard) AS f, linreg_coefficients(m) AS c WHERE mean IS NOT NULL), 8::bigint,
+  'a label alone and a constant');
+SELECT throws_like(format('SELECT linreg_fit(1, 2, %L)', of_method(method, ard)),
+  'there are not enough rows%', 'one row by ' || method) FROM alone_methods WHERE ard;
+SELECT is((SELECT objective FROM bayes_info((SELECT linreg_fit(y, b, flat()) FROM many))), NULL,
+  'a flat prior has no evidence');
+SELECT throws_ok($$SELECT linreg_fit(y, b, NULL, 1e-5) FROM many$$, '22003', NULL,
+  'weights that add up to a fraction');
+SELECT throws_ok($$SELECT linreg_fit(y * 1e-200, b) FROM many$$, '22003', NULL,
+  'a response that is too small');
+SELECT throws_like($$SELECT linreg_fit(y, ARRAY[b, b], '{"method": "laplace", "ard": true}')
+  FROM many WHERE i < 30$$, 'the posterior of the coefficients is not positive definite',
+  'a saddle between two equal predictors');
+SELECT throws_like($$SELECT rollup(m)
+  FROM (SELECT linreg_fit(y, b) AS m FROM many GROUP BY g) AS f$$,
+  'models of family "linreg" cannot be merged', 'models do not add up');
+SELECT ok((SELECT bool_and(upper < 'Infinity') FROM linreg_coefficients((SELECT linreg_fit(y, b)
+  FROM many), 0.9999999999999999)), 'a level next to 1');
 SELECT * FROM finish();

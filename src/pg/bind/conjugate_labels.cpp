@@ -64,7 +64,12 @@ std::optional<std::string_view> read_label(FunctionCallInfo fcinfo, LabelState &
         message("weight of row {} is {}", state.sums.rows + state.sums.skipped + 1, shown(weight)),
         message("It must be a number from 0 to {}.", largest_element));
   if (weight == 0) return std::nullopt;
-  return state.type.text(PG_GETARG_DATUM(1));
+  const auto label = state.type.text(PG_GETARG_DATUM(1));
+  if (!label)
+    throw Error(Errc::invalid_argument,
+                message("the label of row {} is NaN", state.sums.rows + state.sums.skipped + 1), {},
+                null_of_nan);
+  return label;
 }
 
 void write_text(std::string &out, std::string_view text) {

@@ -35,33 +35,30 @@ Datum add_row(FunctionCallInfo fcinfo, std::span<const Role> roles) {
                                 arguments.parameters);
   else
     state->check_same(arguments.parameters);
-  state->take(arguments.item, call_site<LinregRowReader>(fcinfo, fcinfo), true);
+  state->take(arguments.item, fcinfo, true);
   PG_RETURN_POINTER(state);
 }
 
-/// "x", "y" and 3 more
-std::string list_of(const std::vector<std::string> &names) {
-  constexpr std::size_t most = 5;
-  std::string out;
-  for (std::size_t i = 0; i < names.size() && i < most; ++i)
-    out += (i > 0 ? ", " : "") + describe(Document(names[i]));
-  return names.size() > most ? message("{} and {} more", out, names.size() - most) : out;
+/// Says of predictors `names` that they are as `one`, or of several as `many`, says.
+void warn_of_these(const std::vector<std::string> &names, const char *one, const char *many,
+                   bool left_out) {
+  if (names.empty()) return;
+  const bool single = names.size() == 1;
+  report_once(WARNING,
+              message("{} {} {}", single ? "predictor" : "predictors", list_of_terms(names),
+                      single ? one : many),
+              message("The rows do not determine {}; {}.",
+                      single ? "its coefficient" : "these coefficients",
+                      left_out ? single ? "it is NULL" : "they are NULL"
+                      : single ? "its value comes from the prior"
+                               : "their values come from the prior"),
+              single ? "Leave it out." : "Leave them out.");
 }
 
 void warn_of_terms(const LinregWarnings &warnings) {
-  const char *const what = warnings.left_out
-                               ? "The rows do not tell their coefficients, which are NULL if the "
-                                 "prior does not tell them either."
-                               : "The rows do not tell their coefficients, which are what the "
-                                 "prior makes of them.";
-  if (!warnings.constant.empty())
-    report_once(WARNING, message("constant predictors: {}", list_of(warnings.constant)), what,
-                "Leave them out.");
-  if (!warnings.dependent.empty())
-    report_once(WARNING,
-                message("collinear predictors: {}, linear combinations of those before them",
-                        list_of(warnings.dependent)),
-                what, "Leave them out, or give more rows.");
+  warn_of_these(warnings.constant, "is constant", "are constant", warnings.constant_left_out);
+  warn_of_these(warnings.dependent, "is a linear combination of earlier ones",
+                "are linear combinations of earlier ones", warnings.dependent_left_out);
 }
 
 /// The model of some statistics; NULL if the fit failed under on_error = null.
@@ -106,8 +103,7 @@ BAYES_FUNCTION(linreg_inverse_transition) {
   const TransitionArguments arguments(fcinfo, by_weight, 2);
   LinregData *const state = state_of(fcinfo);
   if (!state) throw Error(Errc::internal, "a row is removed from an aggregate without rows");
-  if (!state->take(arguments.item, call_site<LinregRowReader>(fcinfo, fcinfo), false))
-    PG_RETURN_NULL();
+  if (!state->take(arguments.item, fcinfo, false)) PG_RETURN_NULL();
   PG_RETURN_POINTER(state);
 }
 

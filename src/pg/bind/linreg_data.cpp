@@ -28,7 +28,10 @@ bool LinregData::usable(const NullableDatum &value, const char *what, bool weigh
   const double x = value.isnull ? 0 : DatumGetFloat8(value.value);
   const bool left_out = value.isnull || (weight && x == 0);
   if (left_out && (weight || !policy_.missing_is_error)) return false;
-  if (value.isnull || !(std::fabs(x) <= largest_element) || (weight && x < 0))
+  if (weight && !(x >= 0 && x <= largest_element))
+    throw Error(Errc::invalid_argument, message("{} of {} is {}", what, row_name(), shown(x)),
+                "A weight is a finite number, not negative: how many times the row counts.");
+  if (value.isnull || !(std::fabs(x) <= largest_element))
     refuse_value(value.isnull ? std::optional<double>() : x,
                  message("the {} of {}", what, row_name()), seen_);
   return true;
@@ -39,9 +42,15 @@ void LinregData::check_dimension(std::size_t given) const {
     wrong_length(given, std::size_t(accumulator_.dimension()), "the first row", seen_);
 }
 
-bool LinregData::take(const Item &item, LinregRowReader &of_call, bool add) {
-  // Labels have the codes that they were given when their rows were added.
-  LinregRowReader &rows = rows_ ? *rows_ : of_call;
+bool LinregData::take(const Item &item, FunctionCallInfo fcinfo, bool add) {
+  if (!rows_) {
+    LinregRowReader &of_call = call_site<LinregRowReader>(fcinfo, fcinfo);
+    // Rows of other groups may have other columns, and other labels.
+    if (of_call.reader.records())
+      own_ = std::make_unique<LinregRowReader>(memory_.context(), fcinfo);
+    rows_ = own_ ? own_.get() : &of_call;
+  }
+  LinregRowReader &rows = *rows_;
   if (add) ++seen_;
   const int direction = add ? 1 : -1;
   const NullableDatum &y = item.values[0], &x = item.values[1];
@@ -64,7 +73,6 @@ bool LinregData::take(const Item &item, LinregRowReader &of_call, bool add) {
     accumulator_.begin(rows.reader.columns(),
                        int(std::min<std::size_t>(elements.size(), std::size_t(most_terms) + 1)),
                        item.weight != nullptr);
-    rows_ = &rows;
   }
   check_dimension(elements.size());
   const double response = DatumGetFloat8(y.value), weight = weight_of(item);

@@ -11,8 +11,8 @@
 
 namespace bayes::pg {
 
-/// What all states of one call of an aggregate share: the reader of their rows, which gives labels
-/// their codes. It lives as long as the query.
+/// The reader of rows, which gives labels their codes: of arrays and numbers one for all states of
+/// a call of an aggregate, of records one for each.
 struct LinregRowReader {
   LinregRowReader(MemoryContext context, FunctionCallInfo fcinfo);
   RowReader reader;
@@ -29,7 +29,7 @@ class LinregData final : public Collector {
 
   /// Adds or removes a row, response and predictors. False if the row cannot be removed without
   /// loss of precision: then the aggregate is to be computed anew.
-  bool take(const Item &item, LinregRowReader &of_call, bool add);
+  bool take(const Item &item, FunctionCallInfo fcinfo, bool add);
 
   /// The sums of all rows; no value if there is none.
   std::optional<LinregSums> sums();
@@ -56,6 +56,8 @@ class LinregData final : public Collector {
   LinregAccumulator accumulator_;
   /// whose codes the accumulator has
   LinregRowReader *rows_ = nullptr;
+  /// of records
+  std::unique_ptr<LinregRowReader> own_;
   std::optional<LinregSums> merged_;
   std::int64_t skipped_ = 0;
 };

@@ -60,6 +60,7 @@ template <class T, class... A> T *make_in(MemoryContext parent, const char *name
 class ContextMemory final : public std::pmr::memory_resource {
  public:
   explicit ContextMemory(MemoryContext context) : context_(context) {}
+  MemoryContext context() const { return context_; }
 
  private:
   void *do_allocate(std::size_t bytes, std::size_t alignment) override {

@@ -86,7 +86,7 @@ BAYES_FUNCTION(bayes_info) {
             info.iterations,
             info.converged,
             Cell::datum(numbers_of(info.degenerate), INT4ARRAYOID),
-            info.objective,
+            Cell::or_null(info.objective),
             info.log_likelihood,
             info.seed,
             info.seconds,

@@ -1,6 +1,7 @@
 #include "pg/values/model_value.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/message.hpp"
 
@@ -40,18 +41,6 @@ class Plain {
   struct varlena *varlena_;
 };
 
-/// Members sorted by length, then by bytes, as jsonb orders them.
-Document in_order_of_jsonb(const Document &document) {
-  const auto *const object = document.as<Document::Object>();
-  if (!object) return document;
-  Document::Object sorted;
-  for (const auto &[key, value] : *object) sorted.emplace_back(key, in_order_of_jsonb(value));
-  std::sort(sorted.begin(), sorted.end(), [](const Document::Member &a, const Document::Member &b) {
-    return a.first.size() != b.first.size() ? a.first.size() < b.first.size() : a.first < b.first;
-  });
-  return sorted;
-}
-
 /// Throws Error(too_large) for a model that could be stored, but not be dumped.
 void require_text(const Model &model) {
   const std::size_t size = model.to_document().copied_json_size();
@@ -89,6 +78,9 @@ std::unique_ptr<Model> load_model(Datum value, const char *family) {
 }
 
 std::string bytes_of(Model &model) {
+  if (std::isinf(model.info.objective) || std::isinf(model.info.log_likelihood))
+    throw Error(Errc::numeric, "the log-likelihood of the rows overflows",
+                "Its numbers, or its weights, are too large together.", "Rescale them.");
   model.info.options = in_order_of_jsonb(model.info.options);
   model.info.given_prior = in_order_of_jsonb(model.info.given_prior);
   std::string bytes = model.to_bytes();
