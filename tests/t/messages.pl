@@ -326,4 +326,20 @@ is($session->run('SELECT count(*) FROM pg_settings WHERE name LIKE \'pg_bayes.%\
       CASE name WHEN \'pg_bayes.max_threads\' THEN \'superuser\' ELSE \'user\' END)'), '0',
     'anyone may change them but the limit, and each has a description');
 
+# Regressions: a response among the predictors, and rows of which none is complete.
+my $binary = 'SELECT %s(y, r) IS NULL FROM (SELECT i %% 3 = 0 AS y, %s AS r
+  FROM generate_series(1, 300) AS i) AS s';
+for my $fit (qw(logreg_fit probit_fit)) {
+    $said = $session->run(sprintf $binary, $fit,
+        "ROW(i, CASE i % 3 WHEN 0 THEN 'yes' ELSE 'no' END)");
+    like($said, qr/^WARNING:  \w{5}: column "f2" has the value of the response in every row$/m,
+        "$fit: the response as labels");
+    like($session->run(sprintf $binary, $fit, 'ARRAY[i, (i % 3 = 0)::int]'),
+        qr/^WARNING:  \w{5}: element 2 has the value of the response/m, 'or in an array');
+    unlike($session->run(sprintf $binary, $fit, 'ROW(i, i % 5 = 0)'), qr/WARNING/,
+        'another predictor is none');
+    like($session->run(sprintf $binary, $fit, 'ROW(i, NULL::float8)'),
+        qr/^WARNING:  \w{5}: ${fit} gives no model: no row is complete$/m, 'no complete row');
+}
+
 done_testing;

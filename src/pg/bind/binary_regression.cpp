@@ -6,6 +6,7 @@
 #include "base/message.hpp"
 #include "pg/bind/aggregate.hpp"
 #include "pg/bind/coefficients.hpp"
+#include "pg/input/column_checks.hpp"
 #include "pg/input/response_collector.hpp"
 #include "regression/terms.hpp"
 
@@ -24,6 +25,7 @@ template <Link link> ResponsePolicy binary_policy(const FitRequest &request) {
 template <Link link>
 std::unique_ptr<Model> fit_binary(const FitRequest &request, ResponseCollector &data,
                                   Control &control) {
+  check_predictors(data.rows, data.columns());
   return binary_fit(link, data.rows, data.columns(), request.options, control);
 }
 

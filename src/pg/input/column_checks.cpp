@@ -80,6 +80,34 @@ void check_columns(RowSource &rows, std::int64_t count, const RowColumns &column
                         option, option));
 }
 
+void check_predictors(RowSource &rows, const RowColumns &columns) {
+  if (rows.rows() < few_rows) return;
+  const RowShape shape = rows.shape();
+  std::vector<std::size_t> equal(std::size_t(shape.dimension) - 1);
+  std::iota(equal.begin(), equal.end(), std::size_t(0));
+  std::vector<double> block(shape.block_doubles());
+  bool any_true = false, any_false = false;
+  for (std::int64_t first = 0; first < rows.rows() && !equal.empty(); first += block_rows) {
+    poll_here();
+    rows.read_block(first / block_rows, block.data());
+    const auto size = std::min<std::int64_t>(block_rows, rows.rows() - first);
+    const double *const y = block.data(), *const end = y + size;
+    any_true |= std::find(y, end, 1.0) != end;
+    any_false |= std::find(y, end, 0.0) != end;
+    std::erase_if(equal, [&](std::size_t j) {
+      return !std::equal(y, end, block.data() + (j + 1) * block_rows);
+    });
+  }
+  if (!any_true || !any_false) return;
+  const std::vector<std::string> names = quoted_names(columns);
+  for (const std::size_t j : equal)
+    report_once(WARNING,
+                message("{} has the value of the response in every row",
+                        names.empty() ? message("element {}", j + 1)
+                                      : message("column {}", names[j])),
+                "A predictor that is the response predicts nothing else.", leave_out_hint);
+}
+
 std::vector<std::string> quoted_names(const RowColumns &columns) {
   std::vector<std::string> out;
   for (const RowColumn &column : columns) out.push_back(describe(Document(column.name)));
