@@ -126,7 +126,8 @@ COMMENT IS 'The posterior of a rate, from counts: count ~ Poisson(exposure lambd
   'window. Errors: 22023 invalid option, exposure or row.';
 COMMENT IS 'The same with options; NULL means none.';
 COMMENT IS 'The same with the exposure of each count, as the time in which it was counted; '
-  'without it 1. A row whose exposure is 0 or NULL is left out.';
+  'without it 1. A row whose exposure is NULL, or 0 with a count of 0, is left out; 22023 for a '
+  'count above 0 without exposure.';
 
 CREATE FUNCTION gamma_poisson_mean(model bayes_model) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 100;
