@@ -1,7 +1,7 @@
 -- Makes tests/data/stored_regressions.copy and stored_regressions.tsv, as store_models.sql makes
--- its files: linear regressions by every method, as the version that runs this stores them, and what
--- they say of a row. Later versions must read them (tests/sql/stored_models.sql), so this is not
--- run again for models of today.
+-- its files: linear regressions by every method, as the version that runs this stores them, and
+-- what they say of a row. Later versions must read them (tests/sql/stored_models.sql), so this is
+-- not run again for models of today.
 --
 --   tests/lib/server run psql -c 'CREATE EXTENSION pg_bayes' -f tests/lib/data.sql \
 --     -f tests/lib/store_regressions.sql
