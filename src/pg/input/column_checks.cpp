@@ -101,11 +101,11 @@ void check_predictors(RowSource &rows, const RowColumns &columns) {
   if (!any_true || !any_false) return;
   const std::vector<std::string> names = quoted_names(columns);
   for (const std::size_t j : equal)
-    report_once(WARNING,
-                message("{} has the value of the response in every row",
-                        names.empty() ? message("element {}", j + 1)
-                                      : message("column {}", names[j])),
-                "A predictor that is the response predicts nothing else.", leave_out_hint);
+    report_once(
+        WARNING,
+        message("{} has the value of the response in every row",
+                names.empty() ? message("element {}", j + 1) : message("column {}", names[j])),
+        "A predictor that is the response predicts nothing else.", leave_out_hint);
 }
 
 std::vector<std::string> quoted_names(const RowColumns &columns) {
