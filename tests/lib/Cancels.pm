@@ -404,12 +404,12 @@ our %later = ('dpmm estimate' => 1, 'dpmm estimate, binder' => 1, 'dpmm similari
     map({ ("dpmm estimate of many draws, $_->[0]" => $_->[1]) } ['vi', 1.8], ['binder', 1.8],
     ['bipartition', 1]));
 
-# Makes the tables, or those that are named, in the server's database.
+# Makes the functions and the tables, or those that are named, in the server's database.
 sub make_tables {
     my ($server, @names) = @_;
-    my @wanted = $tables =~ /^(CREATE TABLE .*?;)\n/msg;
-    @wanted = grep { my $table = $_; grep { $table =~ /^CREATE TABLE $_ / } @names } @wanted
-        if @names;
+    my @wanted = $tables =~ /^(CREATE (?:TABLE|FUNCTION) .*?;)\n/msg;
+    @wanted = grep { my $made = $_; grep { $made =~ /^CREATE (?:TABLE $_ |FUNCTION)/ } @names }
+        @wanted if @names;
     $server->query(join "\n", @wanted, 'ANALYZE;');
 }
 
