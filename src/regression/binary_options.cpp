@@ -8,12 +8,12 @@ namespace {
 constexpr double least_variance_of_prior = 1e-12, most_variance_of_prior = 1e12;
 
 /// A variance by the key c of logistic regression, or a precision by the key lambda of probit.
-void spread_line(OptionTable &t, Link link, const std::string &suffix,
+void spread_line(OptionTable &t, Link link, std::string_view c, std::string_view lambda,
                  std::optional<double> &variance, bool applies = true) {
-  const std::string key = (link == Link::logit ? "c" : "lambda") + suffix;
   std::optional<double> given = variance;
   if (link == Link::probit && given) given = 1 / *given;
-  t.number(key, given, {least_variance_of_prior, most_variance_of_prior}, applies);
+  t.number(link == Link::logit ? c : lambda, given,
+           {least_variance_of_prior, most_variance_of_prior}, applies);
   if (!t.reads() || !given) return;
   variance = link == Link::probit ? 1 / *given : *given;
 }
@@ -25,8 +25,8 @@ void binary_prior_lines(OptionTable &t, BinaryOptions &o) {
     variance = o.prior_variance();
     of_intercept = o.intercept_variance;
   }
-  spread_line(t, o.link, "", variance);
-  spread_line(t, o.link, "_intercept", of_intercept, o.intercept);
+  spread_line(t, o.link, "c", "lambda", variance);
+  spread_line(t, o.link, "c_intercept", "lambda_intercept", of_intercept, o.intercept);
   if (!t.reads()) return;
   o.variance = variance;
   if (of_intercept) o.intercept_variance = *of_intercept;
