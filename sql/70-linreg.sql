@@ -9,8 +9,8 @@ DEFINE @linreg_rows =
   'overflow; 54000 more than 5000 terms.';
 DEFINE @linreg_options = 
   'options: see docs/linreg.md; NULL means none. By default the precision of the noise is '
-  'Gamma(1/2, rate (1 + k) s^2 / 2), s^2 and k the variance of the residuals and the number of '
-  'coefficients, but the intercept, of least squares; of methods vi and gibbs without k.';
+  'Gamma(1/2, rate (1 + q) s^2 / 2), s^2 the variance of the residuals of least squares, q the '
+  'degrees of freedom that coefficients but the intercept take; of methods vi and gibbs without q.';
 -- d = 20 takes some 12 kB.
 DEFINE @linreg_state = STYPE = internal, SSPACE = 16384, PARALLEL = SAFE;
 DEFINE @linreg_combine =

@@ -50,6 +50,39 @@ std::vector<double> prior_scales(const LinregSystem &system, const LinregOptions
   return out;
 }
 
+namespace {
+
+/// The degrees of freedom that coefficients take from the residuals: the trace of the matrix that
+/// makes fitted responses of the responses, where the prior precisions are `ratio` d_j times that
+/// of the noise. Near copies of a predictor take none of their own.
+double degrees_spent(const LinregSystem &system, const LeastSquares &least,
+                     const std::vector<double> &d, double ratio) {
+  if (!(ratio > 0)) return least.rank;
+  std::vector<int> used;
+  for (int j = 0; j < system.size; ++j)
+    if (d[std::size_t(j)] > 0 && system.products(j, j).hi > 0) used.push_back(j);
+  const auto p = Eigen::Index(used.size());
+  Matrix sum(p, p), lower;
+  Vector penalty(p);
+  for (Eigen::Index i = 0; i < p; ++i) {
+    const int a = used[std::size_t(i)];
+    for (Eigen::Index j = 0; j < i; ++j) {
+      const int b = used[std::size_t(j)];
+      sum(i, j) = sum(j, i) =
+          system.products(a, b).hi / std::sqrt(system.products(a, a).hi * system.products(b, b).hi);
+    }
+    penalty(i) = ratio * d[std::size_t(a)] / system.squares(a);
+    sum(i, i) = 1 + penalty(i);
+  }
+  if (p == 0 || !cholesky(sum, lower)) return least.rank;
+  const Matrix inverse = inverse_lower(lower);
+  double out = double(p);
+  for (Eigen::Index j = 0; j < p; ++j) out -= penalty(j) * inverse.col(j).tail(p - j).squaredNorm();
+  return std::clamp(out, 0.0, double(p));
+}
+
+}  // namespace
+
 void set_defaults(const LinregSystem &system, const LeastSquares &least, LinregOptions &options) {
   // A response that is constant has no scale: then a variance of 1 says least.
   const double variance = least.variance > 0 ? least.variance : 1,
@@ -76,8 +109,14 @@ void set_defaults(const LinregSystem &system, const LeastSquares &least, LinregO
   // each row for one that tells it, as if none had been spent on a coefficient: what residuals of
   // least squares lack on that account comes back here.
   const bool counts_all = options.exact() || options.method == "em" || options.method == "laplace";
-  const bool spent = counts_all && system.observations() > least.rank;
-  usual(options.b, 0.5 * noise * (spent ? 1 + least.rank : 1));
+  if (!options.b && counts_all && system.observations() > least.rank) {
+    const double ratio = options.exact()  ? *options.c
+                         : options.lambda ? *options.lambda * noise
+                                          : noise / of_coefficients;
+    const double spent = degrees_spent(system, least, prior_scales(system, options), ratio);
+    usual(options.b, 0.5 * noise * (1 + spent));
+  }
+  usual(options.b, 0.5 * noise);
   if (!options.learns_lambda()) return;
   usual(options.e, 0.5);
   usual(options.f, 0.5 * of_coefficients);

@@ -366,6 +366,14 @@ BOOST_AUTO_TEST_CASE(nearly_collinear_predictors) {
       BOOST_CHECK_GT(model->info.objective, -100);
     }
   }
+  // Copies of one predictor take no degrees of freedom of their own.
+  Rows one = rows;
+  for (auto &x : one.x) x.resize(1);
+  for (const char *const method : {"exact", "em", "laplace"}) {
+    const double of_one = fit(one, {{"method", method}})->noise_variance(0.9).mean,
+                 of_copies = fit(sums, {{"method", method}})->noise_variance(0.9).mean;
+    BOOST_CHECK_SMALL(std::log(of_copies / of_one), 0.1);
+  }
 }
 
 // Constant predictors alone, or none, are a regression on the intercept.

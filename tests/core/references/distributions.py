@@ -92,9 +92,9 @@ def main():
         out += "const Reference<%s> %s_references[] = {\n" % (name, name[:-12].lower())
         for case in cases:
             exact = [mpf(x) for x in case]
-            values = "%s(%s), %s, %s" % (name, ", ".join(argument(x) for x in case[1:]),
-                                       number(density(*exact)), number(below(*exact)))
-            out += "    {%s, %s},\n" % (argument(case[0]), values)
+            out += "    {%s, %s(%s),\n" % (
+                argument(case[0]), name, ", ".join(argument(x) for x in case[1:]))
+            out += "     %s,\n     %s},\n" % (number(density(*exact)), number(below(*exact)))
         out += "};\n\n"
     with open(os.path.join(os.path.dirname(__file__), "distributions.inc"), "w") as file:
         file.write(out)
