@@ -3,7 +3,9 @@
 namespace bayes {
 namespace {
 
-constinit thread_local Control *current = nullptr;
+// Every call from SQL sets it, and a library's thread-local variables are found by a call of the
+// loader, unless they have a place in each thread from its beginning; for a pointer there is room.
+[[gnu::tls_model("initial-exec")]] constinit thread_local Control *current = nullptr;
 
 }  // namespace
 

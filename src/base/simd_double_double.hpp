@@ -27,4 +27,31 @@ template <bool HasRest, class T> inline void add_product(T a, T rest, T b, T &hi
   hi = s;
 }
 
+/// Sums of products of a few numbers that begin at `offset`, a number of at least 4 times the sum
+/// of the magnitudes of the products: so large that high never changes its size much, and what a
+/// product adds to it is known exactly. What it does not add goes to low. The sum is high - offset,
+/// which is exact, plus low, with an error of some 2^-104 of the offset for each product. That is
+/// Rump's extraction (Rump, Ogita and Oishi 2008), with half of the work left to fused
+/// multiply-adds.
+struct OffsetSum {
+  simd::Vector high, low;
+
+  OffsetSum() = default;
+  explicit OffsetSum(simd::Vector offset) : high(offset), low{} {}
+
+  /// `rest`: to be added to a, much smaller than it.
+  template <bool HasRest> void add_product(simd::Vector a, simd::Vector rest, simd::Vector b) {
+#if defined(__FMA__)
+    const simd::Vector next = simd::madd(a, b, high);
+    simd::Vector left = simd::madd(a, b, high - next);
+#else
+    const simd::Vector p = a * b, next = high + p;
+    simd::Vector left = ((high - next) + p) + product_error(a, b, p);
+#endif
+    if constexpr (HasRest) left = simd::madd(rest, b, left);
+    low = low + left;
+    high = next;
+  }
+};
+
 }  // namespace bayes

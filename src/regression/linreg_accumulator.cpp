@@ -15,7 +15,8 @@ namespace bayes {
 namespace {
 
 /// Rounding errors of n additions grow as sqrt(n) in fact (Higham and Mary 2019); this is four
-/// times what one of them has.
+/// times what one of them has, as a share of the sum. (Those within a batch of rows, shares of its
+/// largest product, are less.)
 constexpr double one_rounding = 0x1p-104;
 /// A relative error of variances and of squared residuals that does not matter.
 constexpr double harmless = 1e-10;
@@ -33,6 +34,8 @@ LinregAccumulator::LinregAccumulator(std::pmr::memory_resource *memory)
       right_(memory),
       left_(memory),
       rest_(memory),
+      largest_left_(memory),
+      largest_right_(memory),
       hi_(memory),
       lo_(memory),
       label_cells_(memory),
@@ -54,8 +57,11 @@ void LinregAccumulator::begin(const RowColumns &columns, int dimension, bool wei
   right_.assign(buffered * stride_, 0.0);
   left_.assign(buffered * stride_, 0.0);
   if (weighted) rest_.assign(buffered * stride_, 0.0);
-  hi_.assign(row_of_front(front_), 0.0);
-  lo_.assign(row_of_front(front_), 0.0);
+  largest_left_.assign(stride_, 0.0);
+  largest_right_.assign(stride_, 0.0);
+  const std::size_t whole_tiles = (front_ + tile - 1) / tile * tile;
+  hi_.assign(row_of_front(whole_tiles), 0.0);
+  lo_.assign(row_of_front(whole_tiles), 0.0);
   cell_of_code_.resize(labelled_.size());
   labels_of_row_.resize(labelled_.size());
 }
@@ -152,24 +158,49 @@ void LinregAccumulator::take_labels(std::span<const double> x, double weight, do
   }
 }
 
+/// [cell] the largest magnitude among so many rows.
+void LinregAccumulator::largest_of(const double *rows, List<double> &largest) const {
+  for (std::size_t j = 0; j < stride_; j += simd::lanes) {
+    simd::Vector most = {};
+    for (int r = 0; r < waiting_; ++r) {
+      const simd::Vector x = simd::load(rows + std::size_t(r) * stride_ + j);
+      most = simd::max(most, simd::max(x, -x));
+    }
+    simd::store(&largest[j], most);
+  }
+}
+
 // Each sum is in a lane of its own and takes the rows in their order, so it is the same in vectors
 // of any width.
 template <bool Weighted> void LinregAccumulator::add_products(const double *left) {
-  for (std::size_t i = 0; i < front_; ++i) {
-    if (i % 64 == 63) poll_here();
-    double *const hi = hi_.data() + row_of_front(i);
-    double *const lo = lo_.data() + row_of_front(i);
+  largest_of(left, largest_left_);
+  largest_of(right_.data(), largest_right_);
+  for (std::size_t i = 0; i < front_; i += tile) {
+    if (i % 64 == 0) poll_here();
     for (std::size_t j = 0; j <= i; j += simd::lanes) {
-      simd::Vector h = simd::load(hi + j), l = simd::load(lo + j);
+      const simd::Vector most = 4.0 * waiting_ * simd::load(&largest_right_[j]);
+      simd::Vector offset[tile];
+      OffsetSum sum[tile];
+      for (std::size_t t = 0; t < tile; ++t)
+        sum[t] = OffsetSum(offset[t] = simd::all(largest_left_[i + t]) * most);
       for (int r = 0; r < waiting_; ++r) {
         const std::size_t row = std::size_t(r) * stride_;
-        simd::Vector rest = {};
-        if constexpr (Weighted) rest = simd::all(rest_[row + i]);
-        add_product<Weighted>(simd::all(left[row + i]), rest, simd::load(&right_[row + j]), h, l);
+        const simd::Vector right = simd::load(&right_[row + j]);
+        for (std::size_t t = 0; t < tile; ++t) {
+          simd::Vector rest = {};
+          if constexpr (Weighted) rest = simd::all(rest_[row + i + t]);
+          sum[t].add_product<Weighted>(simd::all(left[row + i + t]), rest, right);
+        }
       }
-      renormalize(h, l);
-      simd::store(hi + j, h);
-      simd::store(lo + j, l);
+      for (std::size_t t = 0; t < tile; ++t) {
+        const std::size_t at = row_of_front(i + t) + j;
+        const simd::Vector before = simd::load(&hi_[at]), added = sum[t].high - offset[t];
+        simd::Vector hi = before + added,
+                     lo = simd::load(&lo_[at]) + (sum_error(before, added, hi) + sum[t].low);
+        renormalize(hi, lo);
+        simd::store(&hi_[at], hi);
+        simd::store(&lo_[at], lo);
+      }
     }
   }
 }

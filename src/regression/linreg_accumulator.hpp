@@ -40,6 +40,8 @@ class BAYES_API LinregAccumulator {
   template <class T> using List = std::pmr::vector<T>;
   /// Numbers of the widest vectors: rows of matrices are multiples of it.
   static constexpr std::size_t lanes = 8;
+  /// Rows of the triangle of products that are added to together.
+  static constexpr std::size_t tile = 2;
   /// Rows before their products are added.
   static constexpr int buffered = 16;
 
@@ -54,6 +56,7 @@ class BAYES_API LinregAccumulator {
   void add_to_label(std::size_t label, double weight, double rest, const double *cells);
   /// `removed`: the rows that wait, all of them, are taken away.
   void flush(bool removed = false);
+  void largest_of(const double *rows, List<double> &largest) const;
   template <bool Weighted> void add_products(const double *left);
   bool still_exact();
   void check_finite(const LinregSums &sums) const;
@@ -77,6 +80,8 @@ class BAYES_API LinregAccumulator {
   /// [row][cell] of rows that wait: the cells; what they are multiplied with, weight x cell and its
   /// rest, or minus the cell, unless that is the cell itself
   List<double> right_, left_, rest_;
+  /// [cell] their largest magnitudes, of `left_` and `right_`
+  List<double> largest_left_, largest_right_;
   int waiting_ = 0;
   /// of pairs of the front: rows of the lower triangle, each in whole vectors
   List<double> hi_, lo_;

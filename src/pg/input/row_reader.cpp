@@ -382,9 +382,7 @@ std::optional<std::span<const double>> RowReader::read_fields(const Datum *value
 
 std::optional<std::span<const double>> RowReader::checked(const bool *nulls, std::int64_t number,
                                                           Missing missing) {
-  bool usable = true;
-  for (const double v : x_) usable &= std::fabs(v) <= largest_element;  // false for NaN
-  if (usable) return x_;
+  if (all_usable(x_)) return x_;
   for (std::size_t j = 0; j < x_.size(); ++j) {
     const bool null = nulls && nulls[fields_[j].index];
     if (missing == Missing::skip && !std::isfinite(x_[j])) return std::nullopt;

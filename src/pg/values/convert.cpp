@@ -1,5 +1,6 @@
 #include "pg/values/convert.hpp"
 
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -44,13 +45,6 @@ void check_shape(const Header &header, std::int64_t row) {
   throw Error(Errc::array_shape,
               message("{} is an array of {} dimensions", name_of_row(row), header.dimensions),
               "A row of numbers is a one-dimensional array.");
-}
-
-/// Is every element finite and within bounds? Branch-free, so that it costs almost nothing.
-bool all_usable(std::span<const double> x) {
-  bool usable = true;
-  for (const double v : x) usable &= std::fabs(v) <= largest_element;  // false for NaN
-  return usable;
 }
 
 /// Copies contiguous elements of fixed size at any address.
@@ -199,6 +193,15 @@ std::optional<std::span<const double>> ArrayReader::read(Datum array, std::int64
   for (std::size_t i = 0; i < x.size(); ++i)
     check_element(!nulls_.empty() && nulls_[i] ? std::optional<double>() : x[i], i, row);
   return x;
+}
+
+// Of doubles without their signs the bits are in the order of the numbers, NaN the largest.
+bool all_usable(std::span<const double> x) {
+  constexpr auto largest = std::bit_cast<std::int64_t>(largest_element);
+  constexpr auto magnitude = std::numeric_limits<std::int64_t>::max();
+  std::int64_t negative = 0;
+  for (const double v : x) negative |= largest - (std::bit_cast<std::int64_t>(v) & magnitude);
+  return negative >= 0;
 }
 
 bool is_array_type(Oid type) {

@@ -41,6 +41,9 @@ inline constexpr const char *null_of_nan =
 /// a label that the model does not know, alone.
 enum class Missing : char { error, skip, keep, skip_null };
 
+/// Is every number finite and no larger than largest_element?
+bool all_usable(std::span<const double> x);
+
 /// of this type, or of its base type; may throw Pending
 bool is_array_type(Oid type);
 /// Has this non-null array no elements?
