@@ -146,6 +146,6 @@ def big(session):
     say("lda_proportions of 100,000 documents", seconds, "s", f"{1e5 / seconds:.0f} documents a second")
 
 
-small(lib.Session())
+small(lib.TopicSession())
 if large:
-    big(lib.Session())
+    big(lib.TopicSession())

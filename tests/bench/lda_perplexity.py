@@ -194,7 +194,7 @@ def show(name, corpus, runs):
 
 
 def main():
-    session = lib.Session()
+    session = lib.TopicSession()
     for name in os.environ.get("BENCH_CORPORA", "synthetic manual").split():
         corpus = lib.synthetic() if name == "synthetic" else lib.manual(session)
         session.load(f"{name}_train", corpus.train, corpus.terms)

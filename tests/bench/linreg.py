@@ -2,33 +2,19 @@
 scikit-learn's BayesianRidge; groups, moving windows, parallel plans, precision.
 
 Run by `make bench`. CPU seconds of whole SQL statements over 1,000,000 rows of a response and 20
-predictors, one thread unless said otherwise, of BENCH_RUNS (5) runs the median of the first statement
-and of the ratios of the second to it. Needs python3-numpy, for scikit-learn python3-sklearn.
+predictors, one thread unless said otherwise; of BENCH_RUNS (5) runs medians of two statements and of
+their ratio. scikit-learn's part needs python3-sklearn.
 """
-import os
 import statistics
 import sys
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "peers"))
-import topics as lib
+from session import Session, runs
 
-runs = int(os.environ.get("BENCH_RUNS", 5))
-session = lib.Session()
-
-
-def compare(what, first, second):
-    seconds, ratios = [], []
-    session.run(first), session.run(second)
-    for _ in range(runs):
-        once = session.timed(first)[1]
-        ratios.append(session.timed(second)[1] / once)
-        seconds.append(once)
-    print(f"{what:62s} {statistics.median(seconds):7.3f} s, then x "
-          f"{statistics.median(ratios):.2f}", flush=True)
-
-
+session = Session()
+compare = session.compare
 print(f"1000000 rows of 20 predictors, CPU seconds of one thread, medians of {runs} runs")
 predictors = ", ".join("random()" for _ in range(20))
 columns = ", ".join(f"x[{j}] AS x{j}" for j in range(1, 21))

@@ -6,31 +6,16 @@ with COPY included), medians of BENCH_RUNS (5) runs; ratios are of statements th
 Needs python3-sklearn for its part.
 """
 import os
-import statistics
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "peers"))
-import topics as lib
+from session import Session, runs
 
-runs = int(os.environ.get("BENCH_RUNS", 5))
-session = lib.Session()
-
-
-def compare(what, floor, statement):
-    seconds, ratios = [], []
-    session.run(floor), session.run(statement)
-    for _ in range(runs):
-        once = session.timed(floor)[1]
-        taken = session.timed(statement)[1]
-        ratios.append(taken / once)
-        seconds.append(taken)
-    print(f"{what:52s} {statistics.median(seconds):7.3f} s, "
-          f"{statistics.median(ratios):5.2f} x the floor", flush=True)
-
-
+session = Session()
+compare = session.compare
 print(f"1000000 rows, CPU seconds of one thread, medians of {runs} runs")
 session.run("""
 SET max_parallel_workers_per_gather = 0;

@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse
 
 sys.path.insert(0, str(Path(__file__).parent / "peers"))
-import topics as lib
+from session import Session
 
 warnings.filterwarnings("ignore")
 iterations = int(os.environ.get("BENCH_ITERATIONS", 50))
@@ -47,7 +47,7 @@ def say(text, value, note=""):
 
 x = table()
 used = x[:, np.asarray(x.sum(0)).ravel() > 0]
-session = lib.Session()
+session = Session()
 session.run("CREATE TABLE cells (i int, j int, x float8);")
 session.copy("cells", (f"{i}\t{j}\t{n:g}" for i, j, n in zip(*x.nonzero(), x.data)))
 print(f"{rows} rows, {columns} columns, {x.nnz} cells; {k} factors, {iterations} iterations; CPU "

@@ -28,7 +28,7 @@ import numpy as np
 import scipy.sparse
 
 sys.path.insert(0, str(Path(__file__).parent / "peers"))
-import topics as lib
+from session import Session, root
 
 sweeps = int(os.environ.get("BENCH_DRAWS", 300))
 warmup = sweeps // 3
@@ -48,7 +48,7 @@ def synthetic():
 
 
 def lectures():
-    table = np.loadtxt(lib.root / "tests/data/lectures.csv", delimiter=",", skiprows=1)[:, [0, 1, 3]]
+    table = np.loadtxt(root / "tests/data/lectures.csv", delimiter=",", skiprows=1)[:, [0, 1, 3]]
     held_out = np.random.default_rng(1).permutation(len(table)) % 10 == 0
     return table[~held_out], table[held_out]
 
@@ -130,7 +130,7 @@ def compare(session, name, train, test, rank, precision):
         print("the program libFM is not installed")
 
 
-session = lib.Session()
+session = Session()
 print(f"{sweeps} sweeps, the first {warmup} left out\n{'':47s}error   seconds  million ratings a "
       "second and sweep")
 if "RATINGS" in os.environ:

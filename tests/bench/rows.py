@@ -2,19 +2,16 @@
 them, rows with NULLs beside complete ones.
 
 Run by `make bench`. CPU seconds of whole SQL statements over 1,000,000 rows, one thread, in turn; of
-BENCH_RUNS (5) runs the median of the first statement, and of the ratios of the second to it. Needs
-python3-numpy.
+BENCH_RUNS (5) runs the median of the first statement, and of the ratios of the second to it.
 """
-import os
-import statistics
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "peers"))
-import topics as lib
+from session import Session, runs
 
-runs = int(os.environ.get("BENCH_RUNS", 5))
-session = lib.Session()
+session = Session()
+compare = session.compare
 
 
 def names(letter, count):
@@ -23,19 +20,6 @@ def names(letter, count):
 
 def columns(expression, count):
     return ", ".join(expression.replace("#", str(i)) for i in range(1, count + 1))
-
-
-def compare(what, first, second):
-    seconds, ratios = [], []
-    session.run(first), session.run(second)
-    for _ in range(runs):
-        once = session.timed(first)[1]
-        ratios.append(session.timed(second)[1] / once)
-        seconds.append(once)
-    print(f"{what:78s} {statistics.median(seconds):7.3f} s, then x "
-          f"{statistics.median(ratios):.2f}", flush=True)
-
-
 print(f"1000000 rows, CPU seconds of one thread, medians of {runs} runs")
 session.run(f"""
 SET maintenance_work_mem = '2GB';

@@ -1,22 +1,11 @@
-"""What the measurements of topic models share: corpora, perplexity, sessions whose CPU time counts.
-
-Processes of other programs make clocks useless on a machine that is shared, so everything is
-measured in CPU seconds (user and system) of one thread: of the backend, which includes reading the
-table, or of this process.
-"""
+"""What the measurements of topic models share: corpora, perplexity, tables of documents."""
 import csv
-import os
-import re
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
 
 import numpy as np
 import scipy.sparse
 from scipy.special import digamma
 
-root = Path(__file__).parents[3]
+from session import Session
 
 
 class Corpus:
@@ -118,47 +107,8 @@ class Completion:
         return float(np.exp(-(h.data * np.log(p)).sum() / h.data.sum()))
 
 
-class Session:
-    """A session of psql, and the CPU seconds of its backend."""
-
-    def __init__(self):
-        self.psql = subprocess.Popen(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1"], text=True,
-                                     stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.run("""SET client_min_messages = error; SET jit = off; SET pg_bayes.threads = 1;
-          SET max_parallel_workers_per_gather = 0;""")
-        self.pid = int(self.run("SELECT pg_backend_pid();")[0])
-
-    def run(self, sql):
-        self.psql.stdin.write(sql.strip().rstrip(";") + ";\n\\echo <end>\n")
-        self.psql.stdin.flush()
-        out = []
-        for line in self.psql.stdout:
-            if line == "<end>\n":
-                return out
-            out.append(line.rstrip("\n"))
-        sys.exit("psql has ended: " + sql)
-
-    def cpu(self):
-        fields = Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-    def timed(self, sql):
-        """(lines, CPU seconds)"""
-        begin = self.cpu()
-        return self.run(sql), self.cpu() - begin
-
-    def memory(self):
-        """The most memory that the backend has had, in MB."""
-        status = Path(f"/proc/{self.pid}/status").read_text()
-        return int(re.search(r"VmHWM:\s+(\d+)", status)[1]) / 1024
-
-    def copy(self, table, lines):
-        """Lines, in the form of COPY, into a table that exists."""
-        with tempfile.NamedTemporaryFile("w", suffix=".tsv", delete=False) as file:
-            file.writelines(line + "\n" for line in lines)
-        os.chmod(file.name, 0o644)
-        self.run(f"\\copy {table} FROM '{file.name}'\nVACUUM ANALYZE {table};")
-        os.unlink(file.name)
+class TopicSession(Session):
+    """With tables of documents."""
 
     def load(self, table, documents, terms):
         """A table (id int, words text[])."""
