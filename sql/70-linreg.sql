@@ -10,7 +10,8 @@ DEFINE @linreg_rows =
 DEFINE @linreg_options = 
   'options: see docs/linreg.md; NULL means none. By default the precision of the noise is '
   'Gamma(1/2, rate (1 + q) s^2 / 2), s^2 the variance of the residuals of least squares, q the '
-  'degrees of freedom that coefficients but the intercept take; of methods vi and gibbs without q.';
+  'degrees of freedom that coefficients but the intercept take; of methods vi and gibbs without q. '
+  'Errors: 22023 invalid option; 22004 a NULL with option missing = error.';
 -- d = 20 takes some 12 kB.
 DEFINE @linreg_state = STYPE = internal, SSPACE = 16384, PARALLEL = SAFE;
 DEFINE @linreg_combine =
@@ -129,7 +130,7 @@ COMMENT IS 'Fits a Bayesian linear regression of y on x, by default with its exa
 COMMENT IS 'The same with options. '
   @linreg_options;
 COMMENT IS 'The same with a weight for each row: how many times it counts, not its share; 22003 '
-  'for weights that add up to 1 or less. '
+  'for weights that, with an intercept, add up to 1 or less. '
   @linreg_options;
 
 -- ---- statistics ----

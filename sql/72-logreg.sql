@@ -1,6 +1,36 @@
 -- Logistic regression
 
-DEFINE @logreg_options = 'options: see docs/classification.md; NULL means none.';
+-- What is true of 74-probit.sql too.
+DEFINE @binary_row =
+  y "any", x {float8[] | record | float8};
+DEFINE @binary_rows =
+  'y: a boolean, or a number that is 0 or 1. x: numbers, as many in every row; in a record each '
+  'column is a number, a boolean or a label, and a column of labels becomes an indicator for '
+  'each label but a reference, the first. Rows with a NULL are skipped; no rows give NULL. '
+  'Errors: 22023 invalid option, another y, a NaN or an infinite element; 22004 a NULL with '
+  'option missing = error; 2202E rows of different length; 42804 y of another type; 54000 more '
+  'than 5000 terms; 22003 no fit exists.';
+DEFINE @binary_options =
+  'The same with options: see docs/classification.md; NULL means none.';
+DEFINE @binary_weight =
+  'The same with a weight for each row: how many times it counts. A row of weight 0 or NULL is '
+  'left out; 22023 if negative, not finite, or all zero';
+DEFINE @binary_terms =
+  'The coefficients, in units of the columns: (intercept), names of columns, or x1, x2 and so on '
+  'of arrays, column=label of indicators.';
+DEFINE @binary_other_model = '42804 for a model of another family.';
+DEFINE @binary_term_level =
+  'The same with intervals that hold a coefficient with probability level, 22023 unless 0 < '
+  'level < 1.';
+DEFINE @binary_prediction =
+  'The probability that y is true of a row x: its posterior mean, which is the predictive '
+  'probability, its standard deviation, and its quantiles 0.025 and 0.975';
+DEFINE @binary_new_rows =
+  'NULL for a row with a NULL, or with a label that the model does not know; if it was fitted '
+  'with option missing = error that is an error (22004, 22023). 22023 for NaN and infinity; '
+  '2202E if x does not have the length of the model''s rows; 42804 for a model of another family.';
+DEFINE @binary_prediction_level =
+  'The same with the quantiles (1 - level) / 2 and (1 + level) / 2; 22023 unless 0 < level < 1.';
 
 CREATE TYPE bayes_probability AS (mean float8, sd float8, lower float8, upper float8);
 COMMENT ON TYPE bayes_probability IS
@@ -10,7 +40,7 @@ COMMENT ON TYPE bayes_probability IS
 -- ---- aggregates: rows in, a model out ----
 
 CREATE FUNCTION logreg_fit_transition(
-  state internal, y "any", x {float8[] | record | float8} [, options jsonb [, weight float8]]
+  state internal, @binary_row [, options jsonb [, weight float8]]
 ) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
 COMMENT IS 'Internal. Adds one row.';
@@ -20,47 +50,37 @@ CREATE FUNCTION logreg_fit_final(state internal) RETURNS bayes_model
 COMMENT IS 'Internal. Fits a logistic regression to the collected rows.';
 
 CREATE AGGREGATE logreg_fit(
-  y "any", x {float8[] | record | float8} [, options jsonb [, weight float8]]
+  @binary_row [, options jsonb [, weight float8]]
 ) (
   SFUNC = logreg_fit_transition, @state, FINALFUNC = logreg_fit_final, @combine_responses
 );
 COMMENT IS 'Fits a logistic regression of y on the predictors x, by Laplace''s approximation about '
-  'the posterior mode. y: a boolean, or a '
-  'number that is 0 or 1. x: numbers, as many in every row; in a record each column is a number, a '
-  'boolean or a label, and a column of labels becomes an indicator for each label but a reference, '
-  'the first. Rows with a NULL are skipped; no rows give NULL. Errors: 22023 invalid option, '
-  'another y, a NaN or an infinite element; 22004 a NULL with option missing = error; 2202E rows '
-  'of different length; 42804 y of another type; 54000 more than 5000 terms; 22003 no fit exists.';
-COMMENT IS 'The same with options. '
-  @logreg_options;
-COMMENT IS 'The same with a weight for each row: how many times it counts. A row of weight 0 or '
-  'NULL is left out; 22023 if negative, not finite, or all zero. '
-  @logreg_options;
+  'the posterior mode. '
+  @binary_rows;
+COMMENT IS @binary_options;
+COMMENT IS @binary_weight
+  '.';
 
 -- ---- a model as a relation ----
 
 CREATE FUNCTION logreg_coefficients(model bayes_model [, level float8])
   RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 10;
-COMMENT IS 'The coefficients, in units of the columns: (intercept), names of columns, or x1, x2 '
-  'and so on of arrays, column=label of indicators; posterior mean (or mode) and standard '
-  'deviation, and the quantiles 0.025 and 0.975 of the posterior; NULL in a model that is but a '
-  'point. 42804 for a model of another family.';
-COMMENT IS 'The same with intervals that hold a coefficient with probability level, 22023 unless 0 '
-  '< level < 1.';
+COMMENT IS @binary_terms
+  ' Posterior mode and standard deviation, and the quantiles 0.025 and 0.975 of its normal '
+  'approximation. A coefficient is the change of the log odds for one unit of its column. '
+  @binary_other_model;
+COMMENT IS @binary_term_level;
 
 -- ---- a model and a row ----
 
 CREATE FUNCTION logreg_predict(model bayes_model, x "any" [, level float8])
   RETURNS bayes_probability
   AS 'MODULE_PATHNAME' @strict COST 200;
-COMMENT IS 'The probability that y is true of a row x: its posterior mean, which is the predictive '
-  'probability, its standard deviation, and its quantiles 0.025 and 0.975. NULL for a row with a '
-  'NULL, or with a label that the model does not know; if it was fitted with option missing = '
-  'error that is an error (22004, 22023). 22023 for NaN and infinity; 2202E if x does not have '
-  'the length of the model''s rows; 42804 for a model of another family.';
-COMMENT IS 'The same with the quantiles (1 - level) / 2 and (1 + level) / 2; 22023 unless 0 < '
-  'level < 1.';
+COMMENT IS @binary_prediction
+  '. '
+  @binary_new_rows;
+COMMENT IS @binary_prediction_level;
 
 CREATE FUNCTION logreg_probability(model bayes_model, x "any") RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 100;

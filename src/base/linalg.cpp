@@ -50,6 +50,26 @@ Matrix inverse_lower(const Matrix &lower) {
   return out;
 }
 
+Vector forward_solved(const Matrix &lower, const Vector &v) {
+  Vector out = v;
+  const Eigen::Index p = v.size();
+  for (Eigen::Index j = 0; j < p; ++j) {
+    out(j) /= lower(j, j);
+    out.tail(p - j - 1) -= out(j) * lower.col(j).tail(p - j - 1);
+  }
+  return out;
+}
+Vector backward_solved(const Matrix &lower, const Vector &v) {
+  Vector out = v;
+  const Eigen::Index p = v.size();
+  for (Eigen::Index j = p - 1; j >= 0; --j)
+    out(j) = (out(j) - lower.col(j).tail(p - j - 1).dot(out.tail(p - j - 1))) / lower(j, j);
+  return out;
+}
+Vector solved(const Matrix &lower, const Vector &v) {
+  return backward_solved(lower, forward_solved(lower, v));
+}
+
 Matrix product(const Matrix &a, const Matrix &b) {
   Matrix out(a.rows(), b.cols());
   dense::product(a.rows(), a.cols(), b.cols(), a.data(), b.data(), out.data());

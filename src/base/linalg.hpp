@@ -52,6 +52,11 @@ double log_determinant(const Matrix &lower);
 /// large one.
 BAYES_API Matrix inverse_lower(const Matrix &lower);
 
+/// L^-1 v and L'^-1 v for lower triangular L; A^-1 v of the matrix A = LL'.
+Vector forward_solved(const Matrix &lower, const Vector &v);
+Vector backward_solved(const Matrix &lower, const Vector &v);
+Vector solved(const Matrix &lower, const Vector &v);
+
 /// a b
 Matrix product(const Matrix &a, const Matrix &b);
 Vector product(const Matrix &a, const Vector &b);

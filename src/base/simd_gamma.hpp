@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/simd.hpp"
+#include "base/special.hpp"
 
 namespace bayes::simd {
 
@@ -78,7 +79,7 @@ struct GammaPair {
 inline GammaPair digamma_and_log_gamma(Vector x) {
   const detail::Shifted s = detail::shifted(x);
   const Vector log_y = log(s.y);
-  const Vector stirling = madd(s.y - 0.5, log_y, 0.91893853320467274178 - s.y);
+  const Vector stirling = madd(s.y - 0.5, log_y, half_log_two_pi - s.y);
   return {(log_y + detail::digamma_series(s.inverse)) - s.quotients,
           (stirling + detail::gamma_series(s.inverse)) - log(s.product)};
 }

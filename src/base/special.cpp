@@ -25,7 +25,6 @@ using Policy = policies::policy<policies::promote_double<false>>;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double log_pi = 1.1447298858494001741;
-constexpr double half_log_two_pi = 0.91893853320467274178;
 constexpr double root_two = 1.4142135623730950488;
 
 void require(bool valid, const char *what) {
@@ -132,6 +131,14 @@ double wishart_digamma(double a, int p) {
   double result = 0;
   for (int j = 1; j <= p; ++j) result += digamma(0.5 * (a + 1 - j));
   return result;
+}
+
+double gamma_divergence(double shape, double rate, double prior_shape, double prior_rate) {
+  const double ratio = rate / prior_rate;
+  const double log_ratio =
+      std::isnormal(ratio) ? std::log(ratio) : std::log(rate) - std::log(prior_rate);
+  return (shape - prior_shape) * digamma(shape) - log_gamma(shape) + log_gamma(prior_shape) +
+         prior_shape * log_ratio + shape * (prior_rate - rate) / rate;
 }
 
 double normal_quantile(double p) {

@@ -10,6 +10,9 @@
 
 namespace bayes {
 
+/// log(2 pi), and half of it
+inline constexpr double log_two_pi = 1.8378770664093454836, half_log_two_pi = log_two_pi / 2;
+
 /// log sum_i exp(x_i) without overflow. -infinity if there are no terms or all are -infinity; NaN
 /// if any is NaN.
 BAYES_API double log_sum_exp(std::span<const double> x);
@@ -40,6 +43,10 @@ BAYES_API double log_multivariate_gamma(double a, int p);
 /// sum_{j=1..p} digamma((a + 1 - j) / 2); p >= 1, a > p - 1. With log |B| and p log 2 it makes up E
 /// log |Lambda| of a Wishart(a, B): p log 2 - log |B| + this.
 BAYES_API double wishart_digamma(double a, int p);
+
+/// The Kullback-Leibler divergence of Gamma(shape, rate) from Gamma(prior_shape, prior_rate), all
+/// positive; without the cancellation of the log Gammas of evidences.
+BAYES_API double gamma_divergence(double shape, double rate, double prior_shape, double prior_rate);
 
 /// The p-quantile of the standard normal distribution, 0 < p < 1.
 BAYES_API double normal_quantile(double p);

@@ -66,7 +66,6 @@ WideCholesky::WideCholesky(WideMatrix a, std::span<const double> tolerance, int 
       u_.scale_row(k, 0.0, k, u_.size());
       continue;
     }
-    least_share_ = std::min(least_share_, share);
     const DoubleDouble root = sqrt(pivot);
     u_.scale_row(k, DoubleDouble(1) / root, k + 1, u_.size());
     u_.set(k, k, root);

@@ -48,9 +48,6 @@ class BAYES_API WideCholesky {
   int size() const { return size_; }
   bool dependent(int k) const { return dependent_[std::size_t(k)]; }
   int rank() const;
-  /// The smallest share that is left of a diagonal element, of columns that are not dependent; 1 if
-  /// there are none.
-  double least_share() const { return least_share_; }
   /// log of the determinant, without dependent columns
   double log_determinant() const;
   /// What is left of elements of the border, counted from 0.
@@ -64,7 +61,6 @@ class BAYES_API WideCholesky {
   WideMatrix u_;
   int size_;
   std::vector<bool> dependent_;
-  double least_share_ = 1;
 };
 
 }  // namespace bayes

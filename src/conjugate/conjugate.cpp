@@ -15,7 +15,6 @@ namespace {
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 double finite_or_none(double x) { return std::isfinite(x) ? x : none; }
-constexpr double log_2pi = 1.8378770664093454836;
 constexpr double largest_number = 1e150;
 
 struct PriorKey {
@@ -240,7 +239,7 @@ double ConjugateModel::log_evidence() const {
   if (!(p1 > 0 && p2 > 0 && p3 > 0)) return none;
   const auto &[m, c, a, b] = posterior_;
   const double n = s[0].hi;
-  return -n / 2 * log_2pi + 0.5 * std::log(p1 / c) + log_gamma(a) - log_gamma(p2) -
+  return -n / 2 * log_two_pi + 0.5 * std::log(p1 / c) + log_gamma(a) - log_gamma(p2) -
          p2 * std::log(b / p3) - n / 2 * std::log(b);
 }
 
@@ -261,7 +260,7 @@ double ConjugateModel::log_likelihood() const {
   const double n = s[0].hi, precision = posterior_[2] / posterior_[3],
                away = (mean() - DoubleDouble{at}).hi;
   const double out =
-      n / 2 * (std::log(precision) - log_2pi) - precision / 2 * (squares().hi + n * away * away);
+      n / 2 * (std::log(precision) - log_two_pi) - precision / 2 * (squares().hi + n * away * away);
   return finite_or_none(out);
 }
 

@@ -15,7 +15,6 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
-constexpr double half_log_2pi = 0.91893853320467274178;
 constexpr double two_pi = 6.2831853071795864769;
 
 [[noreturn]] void refuse(const char *distribution, const char *name, double value,
@@ -51,7 +50,7 @@ double found_probability(double p) {
 /// What Stirling's formula leaves of log Gamma(x), any x > 0; also of log x!.
 double stirling_error(double x) {
   if (x >= 10) return stirling_remainder(x);
-  return log_gamma(x) - ((x - 0.5) * std::log(x) - x + half_log_2pi);
+  return log_gamma(x) - ((x - 0.5) * std::log(x) - x + half_log_two_pi);
 }
 
 /// x log(x / m) + m - x >= 0, x > 0, m > 0: half the deviance of a count x of mean m.
@@ -80,7 +79,7 @@ double deviance(double x, double m) {
 double log_poisson(double x, double m) {
   if (m == 0) return x == 0 ? 0 : -infinite;
   if (x == 0) return -m;
-  return -stirling_error(x) - deviance(x, m) - half_log_2pi - 0.5 * std::log(x);
+  return -stirling_error(x) - deviance(x, m) - half_log_two_pi - 0.5 * std::log(x);
 }
 
 /// log of Gamma(n + 1) / (Gamma(x + 1) Gamma(n - x + 1)) p^x q^(n - x), where y = n - x >= 0,
@@ -150,7 +149,7 @@ NormalDistribution::NormalDistribution(double mean, double sd) : mean(mean), sd(
 
 double NormalDistribution::log_density(double x) const {
   const double z = (x - mean) / sd;
-  return -0.5 * z * z - half_log_2pi - std::log(sd);
+  return -0.5 * z * z - half_log_two_pi - std::log(sd);
 }
 
 double NormalDistribution::below(double x) const { return normal_below((x - mean) / sd); }
@@ -181,7 +180,7 @@ double StudentDistribution::log_density(double x) const {
   if (std::isinf(t)) return -infinite;
   const double half = degrees / 2, square = t * t / degrees,
                constant = -deviance(half, half + 0.5) + stirling_error(half + 0.5) -
-                          stirling_error(half) - half_log_2pi - std::log(scale);
+                          stirling_error(half) - half_log_two_pi - std::log(scale);
   // log sqrt(1 + t^2 / degrees)
   const double root =
       square > 1e16 ? std::log(std::fabs(t)) - 0.5 * std::log(degrees) : 0.5 * std::log1p(square);

@@ -9,8 +9,6 @@
 namespace bayes {
 namespace {
 
-constexpr double log_two_pi = 1.8378770664093454836;
-
 /// 1 / x for x from the gamma posterior of a precision: `count` normals with this sum of squares.
 /// In units of the table neither is far from 1, unless all numbers are explained.
 double draw_variance(const PrecisionPrior &prior, double count, double squares, Random &random) {

@@ -8,11 +8,8 @@
 namespace bayes {
 
 double ScalePosterior::bound(const WeightGamma &prior, int factors) const {
-  const double a = prior.scale_shape, b = a / prior.rate,
-               log_mean = digamma(shape) - std::log(rate);
-  const double divergence = (shape - a) * digamma(shape) - log_gamma(shape) + log_gamma(a) +
-                            a * std::log(rate / b) + shape * (b - rate) / rate;
-  return factors * prior.shape * log_mean - divergence;
+  const double a = prior.scale_shape, log_mean = digamma(shape) - std::log(rate);
+  return factors * prior.shape * log_mean - gamma_divergence(shape, rate, a, a / prior.rate);
 }
 
 // Newton's method in 1 / shape (Minka 2002, Estimating a gamma distribution).

@@ -197,4 +197,15 @@ double quantile_of_draws(std::span<const double> sorted, double p) {
   return sorted[i - 1] + (at - double(i)) * (next - sorted[i - 1]);
 }
 
+DrawSummary summary_of_draws(std::vector<double> draws, std::optional<double> level) {
+  std::sort(draws.begin(), draws.end());
+  const double n = double(draws.size());
+  double mean = 0, squares = 0;
+  for (const double draw : draws) mean += draw / n;
+  for (const double draw : draws) squares += (draw - mean) * (draw - mean);
+  return {mean, n > 1 ? std::sqrt(squares / (n - 1)) : undefined,
+          level ? quantile_of_draws(draws, (1 - *level) / 2) : undefined,
+          level ? quantile_of_draws(draws, (1 + *level) / 2) : undefined};
+}
+
 }  // namespace bayes

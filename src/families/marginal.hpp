@@ -1,7 +1,9 @@
 // The posterior of a single parameter: what its mean, standard deviation and quantiles are.
 #pragma once
 
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "base/api.hpp"
 
@@ -59,5 +61,12 @@ class BAYES_API MarginalMixture {
 /// with probability p, where x_(i) of n stands for p = i / (n + 1). NaN if n is too small for that
 /// p. `sorted` are rising.
 BAYES_API double quantile_of_draws(std::span<const double> sorted, double p);
+
+/// Mean and standard deviation of draws, and the quantiles between which an interval of `level`
+/// lies, if it is given; NaN of what there are too few for.
+struct DrawSummary {
+  double mean, deviation, lower, upper;
+};
+BAYES_API DrawSummary summary_of_draws(std::vector<double> draws, std::optional<double> level);
 
 }  // namespace bayes

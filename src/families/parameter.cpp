@@ -57,16 +57,11 @@ void ParameterTable::over(Parameter parameter, std::span<const Marginal> draws) 
 
 void ParameterTable::over(Parameter parameter, std::vector<double> draws, double deviation) const {
   poll_here();
-  std::sort(draws.begin(), draws.end());
-  const double n = double(draws.size());
-  double mean = 0, squares = 0;
-  for (const double draw : draws) mean += draw / n;
-  for (const double draw : draws) squares += (draw - mean) * (draw - mean);
-  if (parameter.root) parameter.value = mean;
-  if (std::isnan(deviation) && n > 1) deviation = std::sqrt(squares / (n - 1));
-  parameter.deviation = deviation;
-  if (level_)
-    set_interval(parameter, *level_, [&draws](double p) { return quantile_of_draws(draws, p); });
+  const DrawSummary found = summary_of_draws(std::move(draws), level_);
+  if (parameter.root) parameter.value = found.mean;
+  parameter.deviation = std::isnan(deviation) ? found.deviation : deviation;
+  parameter.lower = found.lower;
+  parameter.upper = found.upper;
   take_(parameter);
 }
 

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "base/simd.hpp"
+#include "base/special.hpp"
 #include "families/normal/normal_clusters.hpp"
 #include "families/normal/normal_marginal.hpp"
 
@@ -14,7 +15,6 @@ namespace {
 using simd::lanes;
 using simd::madd;
 
-constexpr double log_two_pi = 1.8378770664093454836;
 // Larger squared distances than any meaningful one, small enough to stay in the range that
 // simd::log promises.
 constexpr double far_away = 1e300;

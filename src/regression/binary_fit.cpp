@@ -19,10 +19,12 @@ constexpr int most_recorded_draws = 60;
 
 class BinaryFit {
  public:
-  BinaryFit(RowSource &rows, const RowColumns &columns, BinaryOptions options, Control &control)
+  BinaryFit(RowSource &rows, const RowColumns &columns, BinaryOptions options, Control &control,
+            std::vector<std::string> &constant)
       : rows_(rows),
         options_(std::move(options)),
         control_(control),
+        constant_(constant),
         run_(*model_, options_, control) {
     model_->info.columns = columns;
     state().terms = RegressionTerms(columns, rows.shape().dimension - 1, options_.intercept,
@@ -40,7 +42,8 @@ class BinaryFit {
     run_.set_weight(data.weight(), rows_.rows());
     state().scales = data.scales();
     state().observations = data.weight();
-    state().parameters = data.varying();
+    state().parameters = state().terms.size() - int(data.constant().size());
+    for (const int term : data.constant()) constant_.push_back(state().terms.name(term));
     const PriorPrecision precision = prior_precision();
     const auto mode = run_.best_of_restarts(
         data, [&](int) { return first_coefficients(data, options_.link); },
@@ -89,8 +92,9 @@ class BinaryFit {
     const double variance = options_.prior_variance();
     for (int j = 0; j < s.terms.size(); ++j) {
       const double scale = options_.scaled() ? 1 : s.scales.scale[std::size_t(j)];
+      // Not by the product of these, which may overflow.
       out(j) =
-          s.terms[j].column < 0 ? 1 / options_.intercept_variance : 1 / (variance * scale * scale);
+          s.terms[j].column < 0 ? 1 / options_.intercept_variance : 1 / variance / scale / scale;
     }
     return out;
   }
@@ -112,7 +116,7 @@ class BinaryFit {
   /// |A| / 2. With the precision of q(u) that is the variational bound (002 L6) exactly.
   void approximate(const Matrix &factor) {
     const double p = double(factor.rows());
-    double shift = p * log_root_two_pi;
+    double shift = p * half_log_two_pi;
     for (Eigen::Index j = 0; j < factor.rows(); ++j) shift -= std::log(factor(j, j));
     shift_objective(shift);
     const Matrix root = inverse_lower(factor);
@@ -174,6 +178,7 @@ class BinaryFit {
   RowSource &rows_;
   BinaryOptions options_;
   Control &control_;
+  std::vector<std::string> &constant_;
   std::unique_ptr<BinaryRegression> model_ = std::make_unique<BinaryRegression>(options_.link);
   FitRun run_;
 };
@@ -185,7 +190,8 @@ RowOptions binary_check_options(Link link, const Document &options) {
 }
 
 std::unique_ptr<BinaryRegression> binary_fit(Link link, RowSource &rows, const RowColumns &columns,
-                                             const Document &options, Control &control) {
+                                             const Document &options, Control &control,
+                                             std::vector<std::string> &constant) {
   const PollScope scope(control);
   BinaryOptions read = read_binary_options(link, options);
   if (rows.rows() == 0) throw Error(Errc::invalid_argument, "there are no rows to fit");
@@ -195,7 +201,7 @@ std::unique_ptr<BinaryRegression> binary_fit(Link link, RowSource &rows, const R
                 "no meaning.",
                 "Use method laplace, or let rows count as often: FROM t, generate_series(1, "
                 "t.count).");
-  return BinaryFit(rows, columns, std::move(read), control).run();
+  return BinaryFit(rows, columns, std::move(read), control, constant).run();
 }
 
 }  // namespace bayes

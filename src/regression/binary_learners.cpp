@@ -42,19 +42,6 @@ Matrix factor_of(const Matrix &sums, const PriorPrecision &precision) {
   return lower;
 }
 
-/// A^-1 g by the factor of A.
-Vector solved(const Matrix &lower, const Vector &g) {
-  Vector out = g;
-  const Eigen::Index p = g.size();
-  for (Eigen::Index j = 0; j < p; ++j) {
-    out(j) /= lower(j, j);
-    out.tail(p - j - 1) -= out(j) * lower.col(j).tail(p - j - 1);
-  }
-  for (Eigen::Index j = p - 1; j >= 0; --j)
-    out(j) = (out(j) - lower.col(j).tail(p - j - 1).dot(out.tail(p - j - 1))) / lower(j, j);
-  return out;
-}
-
 void report_iteration(const Schedule &schedule, const RunTrace &trace, Control &control) {
   const std::size_t n = trace.trace.size();
   const double seconds = schedule.seconds();
@@ -75,7 +62,7 @@ bool may_go_on(const Schedule &schedule, const RunTrace &trace) {
 double log_prior(const PriorPrecision &precision, const Vector &u) {
   double out = 0;
   for (Eigen::Index j = 0; j < u.size(); ++j)
-    out += 0.5 * (std::log(precision(j)) - precision(j) * u(j) * u(j)) - log_root_two_pi;
+    out += 0.5 * (std::log(precision(j)) - precision(j) * u(j) * u(j)) - half_log_two_pi;
   return out;
 }
 

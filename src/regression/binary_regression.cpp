@@ -10,24 +10,12 @@
 #include "base/special.hpp"
 #include "families/marginal.hpp"
 #include "regression/binary_state.hpp"
+#include "regression/packed_root.hpp"
 
 namespace bayes {
 namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-
-/// R v for the packed lower triangular R; the sum of its squares.
-double squared_length(const std::vector<double> &root, std::span<const double> v) {
-  double out = 0;
-  const double *row = root.data();
-  for (std::size_t i = 0; i < v.size(); ++i) {
-    double sum = 0;
-    for (std::size_t j = 0; j <= i; ++j) sum += row[j] * v[j];
-    row += i + 1;
-    out += sum * sum;
-  }
-  return out;
-}
 
 double product(const double *u, std::span<const double> v) {
   double out = 0;
@@ -50,17 +38,6 @@ double checked_predictor(double x) {
     throw Error(Errc::numeric, "the linear predictor of a row overflows",
                 "Its values are too far from those of the rows that the model was fitted to.");
   return x;
-}
-
-/// Mean, standard deviation and quantiles of draws.
-BinaryPrediction summary(std::vector<double> draws, double level) {
-  const double n = double(draws.size());
-  double mean = 0, squares = 0;
-  for (const double x : draws) mean += x / n;
-  for (const double x : draws) squares += (x - mean) * (x - mean);
-  std::sort(draws.begin(), draws.end());
-  return {mean, n > 1 ? std::sqrt(squares / (n - 1)) : unknown,
-          quantile_of_draws(draws, (1 - level) / 2), quantile_of_draws(draws, (1 + level) / 2)};
 }
 
 /// z'u in every stored draw.
@@ -107,21 +84,13 @@ void BinaryRegression::coefficients(double level, const TakeCoefficient &take) c
     out.sd = out.lower = out.upper = unknown;
     poll(p + s.draws.size());
     if (!s.draws.empty()) {
-      const BinaryPrediction found = summary(predictors(s, a), level);
-      out.sd = found.sd;
+      const DrawSummary found = summary_of_draws(predictors(s, a), level);
+      out.sd = found.deviation;
       out.lower = found.lower;
       out.upper = found.upper;
     } else if (!s.root.empty()) {
-      if (intercept) {
-        out.sd = std::sqrt(squared_length(s.root, a));
-      } else {
-        double squares = 0;  // of column j of R
-        for (std::size_t i = j; i < p; ++i) {
-          const double r = s.root[i * (i + 1) / 2 + j];
-          squares += r * r;
-        }
-        out.sd = std::sqrt(squares) * a[j];
-      }
+      out.sd = intercept ? std::sqrt(packed_square(s.root, a))
+                         : std::sqrt(packed_column_square(s.root, p, j)) * a[j];
       out.lower = out.mean - z * out.sd;
       out.upper = out.mean + z * out.sd;
     }
@@ -137,12 +106,13 @@ std::optional<BinaryPrediction> BinaryRegression::predict(std::span<const double
   if (!s.draws.empty()) {
     std::vector<double> all = predictors(s, z);
     for (double &a : all) a = probability_at(link_, a);
-    return summary(std::move(all), level);
+    const DrawSummary found = summary_of_draws(std::move(all), level);
+    return BinaryPrediction{found.mean, found.deviation, found.lower, found.upper};
   }
   const double mean = checked_predictor(product(s.mean.data(), z));
   if (s.root.empty())
     return BinaryPrediction{probability_at(link_, mean), unknown, unknown, unknown};
-  const double variance = checked_predictor(squared_length(s.root, z));
+  const double variance = checked_predictor(packed_square(s.root, z));
   const LinkMoments moments = link_moments(link_, mean, variance);
   const double reach = -normal_quantile((1 - level) / 2) * std::sqrt(variance);
   return BinaryPrediction{moments.mean, moments.sd, probability_at(link_, mean - reach),

@@ -31,7 +31,6 @@ class BAYES_API BinaryRegression final : public Model {
   explicit BinaryRegression(Link link);
   ~BinaryRegression() override;
 
-  Link link() const { return link_; }
   std::int64_t stored_draws() const override;
   /// the terms that vary
   double free_parameters() const override;
@@ -59,11 +58,12 @@ class BAYES_API BinaryRegression final : public Model {
 BAYES_API RowOptions binary_check_options(Link link, const Document &options);
 
 /// Fits rows whose element 0 is y, 0 or 1; the others are predictors, none missing, with these
-/// columns, or with none if they come from arrays. Throws Error: invalid_argument, numeric or
-/// too_large.
+/// columns, or with none if they come from arrays. `constant`: gets the names of predictors whose
+/// coefficients come from the prior alone. Throws Error: invalid_argument, numeric or too_large.
 BAYES_API std::unique_ptr<BinaryRegression> binary_fit(Link link, RowSource &rows,
                                                        const RowColumns &columns,
-                                                       const Document &options, Control &control);
+                                                       const Document &options, Control &control,
+                                                       std::vector<std::string> &constant);
 
 std::unique_ptr<Model> read_logistic_regression(const Document &document);
 std::unique_ptr<Model> read_probit_regression(const Document &document);

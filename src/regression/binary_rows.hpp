@@ -40,8 +40,8 @@ class BinaryRows {
   /// of all rows; of those with y = 1
   double weight() const { return weight_; }
   double positives() const { return positives_; }
-  /// terms that are not the same in every row, and the intercept
-  int varying() const { return varying_; }
+  /// terms that say nothing: the same in every row, or without an intercept 0
+  const std::vector<int> &constant() const { return constant_; }
 
   /// At coefficients u of z: log-likelihood, gradient and, if asked for, curvature.
   BinarySums likelihood(Link link, const Vector &u, bool curvature);
@@ -65,7 +65,7 @@ class BinaryRows {
   Control &control_;
   TermScales scales_;
   double weight_ = 0, positives_ = 0;
-  int varying_ = 0;
+  std::vector<int> constant_;
 };
 
 }  // namespace bayes

@@ -124,7 +124,6 @@ void BinaryRows::find_scales() {
 
   scales_.centre.assign(p, 0.0);
   scales_.scale.assign(p, 1.0);
-  varying_ = terms_.intercept() ? 1 : 0;
   // of those whose squares are to be summed, the largest distance from the centre; else 0
   std::vector<double> reach(p, 0.0);
   for (std::size_t j = terms_.intercept() ? 1 : 0; j < p; ++j) {
@@ -137,8 +136,7 @@ void BinaryRows::find_scales() {
       throw Error(Errc::numeric, message("the mean of term {} overflows", terms_.name(int(j))),
                   "Values and weights are too large together.", "Rescale them.");
     const double most = std::max(range.high - centre, centre - range.low);
-    // Without an intercept a constant is one.
-    varying_ += most > 0;
+    if (most == 0) constant_.push_back(int(j));
     if (range.two_valued || most == 0) continue;
     if (most < least_range) require_constant(rows_, 1 + terms_[int(j)].column, control_);
     reach[j] = most;

@@ -30,11 +30,12 @@ double density_at_half(int i) {
 /// poles at distance pi from the real line, or is the wider the narrower s is. m <= 0, s <= 4.
 LinkMoments over_predictor(Link link, double m, double s) {
   const bool logit = link == Link::logit;
-  const double step = logit ? std::min(0.5, 0.54 / s) : std::min(0.5, 0.72 / std::sqrt(1 + s * s));
+  const double step =
+      logit ? std::min(0.5, 0.45 / s) : std::min(0.5, 0.74 / std::sqrt(1 + 2 * s * s));
   // Where probabilities are small, most of their mean square comes from above.
   const double above = logit ? 2 * s : -2 * m * s / (1 + 2 * s * s);
   const int first = -int(std::ceil(9 / step)), last = int(std::ceil((9 + above) / step));
-  constexpr int most_nodes = 400;
+  constexpr int most_nodes = 480;
   double weight[most_nodes], value[most_nodes];
   const int nodes = std::min(last - first + 1, most_nodes);
   // The logistic function needs exp(m + s t), which is a geometric series.
@@ -49,9 +50,13 @@ LinkMoments over_predictor(Link link, double m, double s) {
     mean += weight[i] * value[i];
   }
   mean /= total;
+  const double unit = mean < 1e-100 ? 1e-150 : 1;  // squares of tiny numbers would underflow
   double squares = 0;
-  for (int i = 0; i < nodes; ++i) squares += weight[i] * (value[i] - mean) * (value[i] - mean);
-  return {mean, std::sqrt(squares / total)};
+  for (int i = 0; i < nodes; ++i) {
+    const double off = (value[i] - mean) / unit;
+    squares += weight[i] * off * off;
+  }
+  return {mean, unit * std::sqrt(squares / total)};
 }
 
 /// For a wide distribution nodes on the scale of the link: with l of density F', E F(a) = P(l < a)
@@ -59,8 +64,10 @@ LinkMoments over_predictor(Link link, double m, double s) {
 LinkMoments over_link(Link link, double m, double s) {
   const bool logit = link == Link::logit;
   const double variance = s * s;
-  // Where F is an exponential function the integrand moves to the left.
-  const double low = logit ? std::min(-40.0, m + variance - 9 * s) : -19, high = logit ? 40 : 10;
+  // Less than e^low of E F(a) is below low. As a whole that is about e^(m + s^2 / 2) where F is an
+  // exponential function as far as a reaches, and elsewhere at least P(a > 0).
+  const double size = m + variance < 0 ? m + variance / 2 : -m * m / (2 * variance);
+  const double low = logit ? size - 44 : -19, high = logit ? 40 : 10;
   const double step = logit ? 0.5 : 0.25;
   double mean = 0, square = 0;
   for (double l = low; l <= high; l += step) {
@@ -80,7 +87,8 @@ LinkMoments lower_moments(Link link, double m, double variance) {
       return {std::exp(m + variance / 2),
               std::exp(m + variance) * std::sqrt(-std::expm1(-variance))};
     }
-    if (m + variance < 0 && s > 38) return {0, 0};  // less than e^(-s^2 / 2)
+    // E min(1, e^a), on either side of m = -s^2, is below 2 e^(-m^2 / 2 s^2).
+    if (s > 39 && m < -39 * s) return {0, 0};
   } else if (m < -38 * std::sqrt(1 + variance)) {
     return {0, 0};
   }

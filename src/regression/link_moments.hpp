@@ -17,7 +17,7 @@ struct LinkMoments {
 
 /// Mean and standard deviation of the probability if the linear predictor has the distribution
 /// Normal(mean, variance). Mean finite, variance finite and not negative. By the trapezoidal rule,
-/// which converges geometrically here: right to about 14 digits, far smaller than 1 too.
+/// which converges geometrically here: right to about 14 digits, numbers far below 1 to 12.
 BAYES_API LinkMoments link_moments(Link link, double mean, double variance);
 
 }  // namespace bayes

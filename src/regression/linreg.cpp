@@ -8,6 +8,7 @@
 #include "families/marginal.hpp"
 #include "families/parameter.hpp"
 #include "regression/linreg_state.hpp"
+#include "regression/packed_root.hpp"
 
 namespace bayes {
 namespace {
@@ -28,16 +29,9 @@ Summary summary_of(const std::vector<Marginal> &parts, double level) {
           mixture.quantile(upper_share(level))};
 }
 
-Summary summary_of_draws(std::vector<double> draws, double level) {
-  double mean = 0, squares = 0;
-  for (std::size_t i = 0; i < draws.size(); ++i) {
-    const double change = draws[i] - mean;
-    mean += change / double(i + 1);
-    squares += change * (draws[i] - mean);
-  }
-  std::sort(draws.begin(), draws.end());
-  return {draws.size() > 1 ? std::sqrt(squares / double(draws.size() - 1)) : no_number,
-          quantile_of_draws(draws, (1 - level) / 2), quantile_of_draws(draws, upper_share(level))};
+Summary summary_of(std::vector<double> draws, double level) {
+  const DrawSummary found = summary_of_draws(std::move(draws), level);
+  return {found.deviation, found.lower, found.upper};
 }
 
 /// What the posterior of a linear regression makes of linear combinations of its coefficients.
@@ -75,21 +69,7 @@ class LinearForms {
       else
         locations.push_back(location);
     }
-    return of_noise > 0 ? summary_of(parts, level_)
-                        : summary_of_draws(std::move(locations), level_);
-  }
-
-  /// |F z|^2
-  double spread(std::span<const double> z) const {
-    double out = 0;
-    const double *row = s_.factor.data();
-    for (std::size_t i = 0; i < s_.size(); ++i) {
-      double sum = 0;
-      for (std::size_t j = 0; j <= i; ++j) sum += row[j] * z[j];
-      out += sum * sum;
-      row += i + 1;
-    }
-    return out;
+    return of_noise > 0 ? summary_of(parts, level_) : summary_of(std::move(locations), level_);
   }
 
  private:
@@ -124,7 +104,6 @@ void LinregModel::merge(const Model &) {
               "Keep linreg_stats(y, x), add them up with rollup and fit the sum with linreg_fit.");
 }
 
-const RegressionTerms &LinregModel::terms() const { return state->terms; }
 std::int64_t LinregModel::stored_draws() const { return std::int64_t(state->draws()); }
 double LinregModel::observations() const { return state->weight; }
 
@@ -165,14 +144,9 @@ void LinregModel::coefficients(double level, const TakeCoefficient &take) const 
     } else if (s.draws() > 0) {
       std::vector<double> draws;
       for (std::size_t d = 0; d < s.draws(); ++d) draws.push_back(s.drawn[d * s.size() + j]);
-      give(name, mean, summary_of_draws(std::move(draws), level));
+      give(name, mean, summary_of(std::move(draws), level));
     } else {
-      double squares = 0;  // column j of F
-      for (std::size_t i = j; i < s.size(); ++i) {
-        const double x = s.factor[i * (i + 1) / 2 + j];
-        squares += x * x;
-      }
-      give(name, mean, forms.distribution(mean, squares, 0));
+      give(name, mean, forms.distribution(mean, packed_column_square(s.factor, s.size(), j), 0));
     }
   }
 }
@@ -188,9 +162,9 @@ Coefficient LinregModel::noise_variance(double level) const {
   if (s.draws() > 0) {
     std::vector<double> draws;
     for (const double alpha : s.drawn_alpha) draws.push_back(1 / alpha);
-    for (const double x : draws) out.mean += x / double(draws.size());
-    const Summary found = summary_of_draws(std::move(draws), level);
-    out.sd = found.sd;
+    const DrawSummary found = summary_of_draws(std::move(draws), level);
+    out.mean = found.mean;
+    out.sd = found.deviation;
     out.lower = found.lower;
     out.upper = found.upper;
     return out;
@@ -225,7 +199,7 @@ std::optional<LinregPrediction> LinregModel::predict(std::span<const double> row
     fresh = forms.over_draws(x, of_mean + 1);
   } else {
     const bool point = s.factor.empty() && s.size() > 0;
-    const double spread = point ? 0 : forms.spread(x);
+    const double spread = point ? 0 : packed_square(s.factor, x);
     if (!point) about = forms.distribution(mean, spread, of_mean);
     fresh = forms.distribution(mean, spread, of_mean + 1);
   }

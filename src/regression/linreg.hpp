@@ -11,7 +11,6 @@
 #include "document/document.hpp"
 #include "document/model.hpp"
 #include "regression/coefficients.hpp"
-#include "regression/terms.hpp"
 
 namespace bayes {
 
@@ -32,13 +31,11 @@ class BAYES_API LinregModel final : public Model {
   LinregModel();
   ~LinregModel() override;
 
-  /// With those that have no coefficient.
-  const RegressionTerms &terms() const;
   std::int64_t stored_draws() const override;
   double free_parameters() const override;
   double observations() const override;
 
-  /// The posterior of every coefficient, in the order of terms(): all numbers are NaN for a term
+  /// The posterior of every coefficient, in the order of the terms: all numbers are NaN for a term
   /// that was left out, as it is constant or a combination of others and the prior is flat; sd and
   /// bounds are for a point estimate. Throws Error(invalid_argument) for a level that is not
   /// between 0 and 1.
@@ -74,9 +71,6 @@ struct LinregWarnings {
   /// have those no coefficient?
   bool constant_left_out = false, dependent_left_out = false;
 };
-
-/// "x", "y" and 3 more
-BAYES_API std::string list_of_terms(const std::vector<std::string> &names);
 
 BAYES_API std::unique_ptr<LinregModel> linreg_fit(const LinregSums &sums, const Document &options,
                                                   Control &control, LinregWarnings &warnings);

@@ -25,6 +25,8 @@ constexpr double harmless = 1e-10;
 constexpr double always_harmless = 1e-22;
 /// of sums of squares: a column with less about the mean is constant
 constexpr double constant_part = 1e-26;
+/// Fewer are kept when no row has them any more.
+constexpr int many_labels = most_terms / 4;
 
 }  // namespace
 
@@ -67,8 +69,7 @@ void LinregAccumulator::begin(const RowColumns &columns, int dimension, bool wei
 }
 
 std::int64_t LinregAccumulator::terms() const {
-  return 1 + std::int64_t(numbers_.size()) + std::int64_t(label_cells_.size()) -
-         std::int64_t(labelled_.size());
+  return 1 + std::int64_t(numbers_.size()) + labels_in_use_ - std::int64_t(labelled_.size());
 }
 
 void LinregAccumulator::add(double y, std::span<const double> x, double weight) {
@@ -85,7 +86,9 @@ bool LinregAccumulator::remove(double y, std::span<const double> x, double weigh
   for (std::size_t i = 0; i < front_; ++i) peak_[i] = std::max(peak_[i], hi_[row_of_front(i) + i]);
   take(y, x, weight, -1);
   flush(true);
-  return still_exact();
+  // Sums of labels that have left the window take time and memory as if they were there.
+  const auto cells = std::int64_t(label_cells_.size()), gone = cells - labels_in_use_;
+  return (cells <= many_labels || 2 * gone <= labels_in_use_) && still_exact();
 }
 
 void LinregAccumulator::take(double y, std::span<const double> x, double weight, double sign) {
@@ -146,7 +149,10 @@ void LinregAccumulator::take_labels(std::span<const double> x, double weight, do
   for (std::size_t c = 0; c < labelled_.size(); ++c) {
     const int cell = label_cell(int(c), x[std::size_t(labelled_[c])]);
     labels_of_row_[c] = cell;
-    label_cells_[std::size_t(cell)].rows += sign > 0 ? 1 : -1;
+    std::int64_t &rows = label_cells_[std::size_t(cell)].rows;
+    const bool had = rows > 0;
+    rows += sign > 0 ? 1 : -1;
+    labels_in_use_ += int(rows > 0) - int(had);
     add_to_label(std::size_t(cell), signed_weight, 0, cells);
     for (std::size_t before = 0; before < c; ++before) {
       const auto high = std::size_t(std::max(cell, labels_of_row_[before])),
@@ -257,22 +263,12 @@ bool LinregAccumulator::still_exact() {
          largest * double(n) * inverse_lower(lower).squaredNorm() <= harmless;
 }
 
-void LinregAccumulator::check_finite(const LinregSums &sums) const {
-  for (int i = 0; i < sums.cells(); ++i)
-    for (int j = 0; j <= i; ++j)
-      if (!std::isfinite(sums.at(i, j).hi) || !std::isfinite(sums.at(i, j).lo))
-        throw Error(Errc::numeric, "sums of products of the rows overflow",
-                    "The numbers, or the weights, are too large for their squares to be added up.",
-                    "Divide a column, the response or the weights by a power of ten.");
-}
-
 LinregSums LinregAccumulator::sums(const RowColumns &columns) {
   flush();
   LinregSums out;
   out.columns = columns;
   out.dimension = dimension_;
   out.rows = rows_;
-  out.skipped = skipped_;
   // Labels that rows have, by column, in the order of their bytes.
   std::vector<int> cells;
   for (std::size_t c = 0; c < labelled_.size(); ++c) {
@@ -318,7 +314,7 @@ LinregSums LinregAccumulator::sums(const RowColumns &columns) {
     out.set(i, i, {label_hi_[row], label_lo_[row]});
     poll(front_ + a);
   }
-  check_finite(out);
+  out.require_finite();
   return out;
 }
 

@@ -21,16 +21,16 @@ class BAYES_API LinregAccumulator {
 
   int dimension() const { return dimension_; }
   std::int64_t rows() const { return rows_; }
-  /// terms that a regression with an intercept has
+  /// terms that a regression with an intercept has, of labels that rows have
   std::int64_t terms() const;
 
   /// Elements of `x` that are of columns of labels are codes, from 0, that the caller gave them.
   /// All are finite, with magnitudes up to 1e150; weight > 0.
   void add(double y, std::span<const double> x, double weight);
-  /// Takes a row that was added away. False if the rounding errors that earlier rows have left in
-  /// the sums may matter by now: then they have to be collected anew.
+  /// Takes a row that was added away. False if the sums have to be collected anew: the rounding
+  /// errors that earlier rows have left in them may matter by now, or many labels have no rows
+  /// left.
   bool remove(double y, std::span<const double> x, double weight);
-  void skip(int rows) { skipped_ += rows; }
 
   /// `columns`: with the labels in the order of their codes. Throws Error(numeric) if a sum has
   /// overflowed.
@@ -59,7 +59,6 @@ class BAYES_API LinregAccumulator {
   void largest_of(const double *rows, List<double> &largest) const;
   template <bool Weighted> void add_products(const double *left);
   bool still_exact();
-  void check_finite(const LinregSums &sums) const;
   DoubleDouble front_sum(int i, int j) const;
 
   static std::size_t row_of_front(std::size_t i) {
@@ -72,7 +71,7 @@ class BAYES_API LinregAccumulator {
 
   int dimension_ = 0;
   bool weighted_ = false;
-  std::int64_t rows_ = 0, skipped_ = 0;
+  std::int64_t rows_ = 0;
   /// cells that are numbers, and the same rounded up to whole vectors
   std::size_t front_ = 0, stride_ = 0;
   /// columns of the numbers, and of the labels
@@ -87,6 +86,8 @@ class BAYES_API LinregAccumulator {
   List<double> hi_, lo_;
 
   List<LabelCell> label_cells_;
+  /// those that have rows
+  std::int64_t labels_in_use_ = 0;
   /// [column of labels][code]: -1 for none
   List<List<int>> cell_of_code_;
   List<double> label_hi_, label_lo_;

@@ -43,9 +43,8 @@ class ExactLinreg {
     fill_noise(model);
   }
 
-  bool left_out(int term) const { return factored_.dependent(term); }
-
  private:
+  bool left_out(int term) const { return factored_.dependent(term); }
   bool flat() const { return strength_ == 0; }
 
   /// The prior's share of the diagonal, in the system's units.
@@ -144,11 +143,8 @@ class ExactLinreg {
 
 }  // namespace
 
-void fit_exactly(const LinregSystem &system, const LinregOptions &options, LinregModel &model,
-                 std::vector<bool> &left_out) {
-  ExactLinreg fit(system, options);
-  fit.find(model);
-  for (int k = 0; k < system.size; ++k) left_out.push_back(fit.left_out(k));
+void fit_exactly(const LinregSystem &system, const LinregOptions &options, LinregModel &model) {
+  ExactLinreg(system, options).find(model);
   model.info.converged = true;
 }
 

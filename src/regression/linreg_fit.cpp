@@ -67,14 +67,6 @@ LinregRows linreg_check_options(const Document &options) {
   return {read.missing == "error", read.null_on_error};
 }
 
-std::string list_of_terms(const std::vector<std::string> &names) {
-  constexpr std::size_t most = 5;
-  std::string out;
-  for (std::size_t i = 0; i < names.size() && i < most; ++i)
-    out += (i > 0 ? ", " : "") + describe(Document(names[i]));
-  return names.size() > most ? message("{} and {} more", out, names.size() - most) : out;
-}
-
 std::unique_ptr<LinregModel> linreg_fit(const LinregSums &sums, const Document &given,
                                         Control &control, LinregWarnings &warnings) {
   const PollScope scope(control);
@@ -91,10 +83,8 @@ std::unique_ptr<LinregModel> linreg_fit(const LinregSums &sums, const Document &
 
   const LeastSquares least(system);
   set_defaults(system, least, options);
-  std::vector<bool> left_out(std::size_t(system.size), false);
   if (options.exact()) {
-    left_out.clear();
-    fit_exactly(system, options, *model, left_out);
+    fit_exactly(system, options, *model);
   } else {
     const LinregProblem problem(system, least, options);
     if (options.sampled())

@@ -84,9 +84,8 @@ class LinregChain final : public ChainSampler {
     if (!cholesky(precision, lower))
       throw Error(Errc::numeric, "the precision of the coefficients is not positive definite", {},
                   "Give larger prior.e, or a prior.lambda.");
-    const Matrix w = inverse_lower(lower);
-    const Vector right = alpha_ * product(w, problem_.moment) + z;
-    v_ = transposed_product(w, Matrix(right));
+    const Vector right = alpha_ * forward_solved(lower, problem_.moment) + z;
+    v_ = backward_solved(lower, right);
   }
 
   /// of the coefficients with this lambda

@@ -40,12 +40,18 @@ Matrix precision_of(const LinregProblem &problem, double alpha, const Vector &la
               "Leave them out, or give a prior.lambda or larger prior.e.");
 }
 
+/// The Cholesky factor of a precision.
+Matrix factor_of(const LinregProblem &problem, const Matrix &precision) {
+  Matrix lower;
+  if (!cholesky(precision, lower)) refuse_precision(problem);
+  return lower;
+}
+
 Conditional conditional_by_factor(const LinregProblem &problem, double alpha,
                                   const Vector &lambda) {
   const int p = problem.size();
   Conditional out;
-  Matrix lower;
-  if (!cholesky(precision_of(problem, alpha, lambda), lower)) refuse_precision(problem);
+  const Matrix lower = factor_of(problem, precision_of(problem, alpha, lambda));
   const Matrix w = inverse_lower(lower);  // S = W'W
   out.mean = alpha * transposed_product(w, Matrix(product(w, problem.moment)));
   out.residual_squares = problem.residual_squares_at(out.mean);
@@ -77,6 +83,12 @@ Conditional conditional_in_basis(const LinregProblem &problem, double alpha, dou
 Conditional conditional(const LinregProblem &problem, double alpha, const Vector &lambda) {
   return problem.in_basis ? conditional_in_basis(problem, alpha, lambda[0])
                           : conditional_by_factor(problem, alpha, lambda);
+}
+
+/// Its mean alone.
+Vector conditional_mean(const LinregProblem &problem, double alpha, const Vector &lambda) {
+  if (problem.in_basis) return conditional_in_basis(problem, alpha, lambda[0]).mean;
+  return alpha * solved(factor_of(problem, precision_of(problem, alpha, lambda)), problem.moment);
 }
 
 /// What alpha and lambda are given w: gamma distributions.
@@ -126,7 +138,7 @@ class EmIteration final : public detail::Iteration {
  public:
   explicit EmIteration(const LinregProblem &problem) : problem_(problem) {
     const Precisions first = first_precisions(problem);
-    v = conditional(problem, first.alpha(), first.expected_lambda(problem)).mean;
+    v = conditional_mean(problem, first.alpha(), first.expected_lambda(problem));
   }
   /// log p(y, w), w in its own units
   RowSums expectation(int, Control &control) override {
@@ -146,7 +158,7 @@ class EmIteration final : public detail::Iteration {
   }
   double objective() const override { return 0; }
   void update(int) override {
-    v = conditional(problem_, q.alpha(), q.expected_lambda(problem_)).mean;
+    v = conditional_mean(problem_, q.alpha(), q.expected_lambda(problem_));
   }
 
   Vector v;
@@ -177,9 +189,7 @@ Matrix curvature(const LinregProblem &problem, const Vector &v, const Precisions
 // ---- VI ----
 
 double divergence(const GammaPosterior &q, const GammaPosterior &prior) {
-  return (q.shape - prior.shape) * digamma(q.shape) - log_gamma(q.shape) + log_gamma(prior.shape) +
-         prior.shape * (std::log(q.rate) - std::log(prior.rate)) +
-         q.shape * (prior.rate - q.rate) / q.rate;
+  return gamma_divergence(q.shape, q.rate, prior.shape, prior.rate);
 }
 
 double expected_log(const GammaPosterior &q) { return digamma(q.shape) - std::log(q.rate); }
@@ -238,13 +248,6 @@ LinregRun run_method(const LinregProblem &problem, FitRun &run, Mean mean) {
       });
 }
 
-/// F so that F'F is the inverse of a precision.
-Matrix factor_of(const LinregProblem &problem, const Matrix &precision) {
-  Matrix lower;
-  if (!cholesky(precision, lower)) refuse_precision(problem);
-  return inverse_lower(lower);
-}
-
 }  // namespace
 
 void fit_by_iteration(const LinregProblem &problem, const LinregOptions &options,
@@ -259,10 +262,10 @@ void fit_by_iteration(const LinregProblem &problem, const LinregOptions &options
           : run_method<EmIteration>(problem, run, [](const EmIteration &i) { return i.v; });
   Matrix factor;
   if (variational) {
-    factor = factor_of(problem,
-                       precision_of(problem, found.q.alpha(), found.q.expected_lambda(problem)));
+    factor = inverse_lower(factor_of(
+        problem, precision_of(problem, found.q.alpha(), found.q.expected_lambda(problem))));
   } else if (laplace) {
-    factor = factor_of(problem, curvature(problem, found.state, found.q));
+    factor = inverse_lower(factor_of(problem, curvature(problem, found.state, found.q)));
     // of w in its own units, as the objective is
     model.info.objective += problem.size() / 2.0 * log_two_pi - problem.log_unit_of_coefficients() +
                             factor.diagonal().array().log().sum();

@@ -7,9 +7,8 @@
 namespace bayes {
 
 /// The posterior in closed form: with known noise a normal (002 L2), else Normal-inverse-gamma.
-/// `dependent`: gets the terms that were left out. Throws Error(numeric) if there is no posterior.
-void fit_exactly(const LinregSystem &system, const LinregOptions &options, LinregModel &model,
-                 std::vector<bool> &left_out);
+/// Throws Error(numeric) if there is no posterior.
+void fit_exactly(const LinregSystem &system, const LinregOptions &options, LinregModel &model);
 
 /// EM for the mode of p(w | y), alpha and lambda integrated out (002 L5), with method laplace
 /// followed by Laplace's approximation there; or variational inference (002 L6).

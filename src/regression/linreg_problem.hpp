@@ -10,14 +10,12 @@
 #include <vector>
 
 #include "base/linalg.hpp"
+#include "base/special.hpp"
 #include "regression/linreg_options.hpp"
 #include "regression/linreg_state.hpp"
 #include "regression/linreg_system.hpp"
 
 namespace bayes {
-
-/// log(2 pi)
-inline constexpr double log_two_pi = 1.837877066409345483560659472811;
 
 /// What least squares says, before any prior.
 struct LeastSquares {

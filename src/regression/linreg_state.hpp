@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "regression/linreg.hpp"
+#include "regression/terms.hpp"
 
 namespace bayes {
 
@@ -40,7 +41,7 @@ struct LinregModel::State {
   GammaPosterior noise;
   /// The precision of the coefficients, if it was learned: one, or one for each.
   std::vector<GammaPosterior> lambda;
-  /// [draw][term], and of each draw alpha and lambda's mean
+  /// [draw][term], and alpha of each draw
   std::vector<double> drawn, drawn_alpha;
 
   /// those that were asked for last

@@ -102,13 +102,7 @@ void LinregSums::widen(const LinregSums &other) {
     if (has_labels(column)) terms += std::int64_t(column.labels.size()) - 2;
   require_terms(terms, wide.columns);
   wide.resize();
-  wide.rows = rows;
-  wide.skipped = skipped;
-  wide.operations = operations;
   wide.add(*this);
-  wide.rows = rows;
-  wide.skipped = skipped;
-  wide.operations = operations;
   *this = std::move(wide);
 }
 
@@ -147,11 +141,20 @@ void LinregSums::add(const LinregSums &other) {
       set(a, b, at(a, b) + other.at(i, j));
     }
   }
+  require_finite();
   if (other.rows > most_rows - rows || other.skipped > most_rows - skipped)
     throw Error(Errc::too_large, "merged statistics have more rows than can be counted");
   rows += other.rows;
   skipped += other.skipped;
   operations += other.operations;
+}
+
+void LinregSums::require_finite() const {
+  const auto finite = [](double x) { return std::isfinite(x); };
+  if (!std::all_of(hi_.begin(), hi_.end(), finite) || !std::all_of(lo_.begin(), lo_.end(), finite))
+    throw Error(Errc::numeric, "sums of products of the rows overflow",
+                "The numbers, or the weights, are too large for their squares to be added up.",
+                "Divide a column, the response or the weights by a power of ten.");
 }
 
 Document LinregSums::to_document() const {

@@ -64,8 +64,11 @@ class BAYES_API LinregSums {
 
   /// Adds those of other rows. Columns are matched by name; labels that are in one of them alone
   /// are in the result. Throws Error(invalid_argument) for rows of other columns,
-  /// Error(array_shape) of another length, Error(too_large) for more than most_terms.
+  /// Error(array_shape) of another length, Error(too_large) for more than most_terms,
+  /// Error(numeric) if a sum overflows.
   void add(const LinregSums &other);
+  /// Throws Error(numeric) if a sum has overflowed.
+  void require_finite() const;
 
   Document to_document() const;
   /// Checks everything: throws Error(invalid_text) that names the invalid member.

@@ -46,6 +46,14 @@ void require_terms(std::int64_t terms, const RowColumns &columns) {
               "Leave out what names the row itself, as an id does; combine rare labels into one.");
 }
 
+std::string list_of_terms(const std::vector<std::string> &names) {
+  constexpr std::size_t most = 5;
+  std::string out;
+  for (std::size_t i = 0; i < names.size() && i < most; ++i)
+    out += (i > 0 ? ", " : "") + quoted_text(names[i]);
+  return names.size() > most ? message("{} and {} more", out, names.size() - most) : out;
+}
+
 void check_reference(const Document &reference) {
   if (reference.is_null()) return;
   const auto *const members = reference.as<Document::Object>();

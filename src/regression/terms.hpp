@@ -52,7 +52,6 @@ class BAYES_API RegressionTerms {
   const RegressionTerm &operator[](int term) const { return terms_[std::size_t(term)]; }
   /// UTF-8; of the intercept intercept_name
   const std::string &name(int term) const { return names_[std::size_t(term)]; }
-  const std::vector<std::string> &names() const { return names_; }
   /// Of the reference label of every column of labels that has a label, by its name: option
   /// reference with nothing left to a default.
   const Document &reference() const { return reference_; }
@@ -73,6 +72,9 @@ class BAYES_API RegressionTerms {
   std::vector<std::string> names_;
   Document reference_ = Document::object();
 };
+
+/// "x", "y" and 3 more
+BAYES_API std::string list_of_terms(const std::vector<std::string> &names);
 
 /// The option reference before the columns are known: null, or an object whose members are texts.
 /// Throws Error(invalid_argument).

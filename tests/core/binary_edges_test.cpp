@@ -69,7 +69,8 @@ BOOST_AUTO_TEST_CASE(coefficients_are_those_of_other_software) {
     BOOST_TEST(logit[j].mean == births_logit[j], boost::test_tools::tolerance(1e-5));
     BOOST_TEST(logit[j].sd == births_logit_sd[j], boost::test_tools::tolerance(1e-5));
     BOOST_TEST(probit[j].mean == births_probit[j], boost::test_tools::tolerance(1e-5));
-    // There the Hessian of the likelihood, not Fisher's information, is what R inverts too.
+    // By the Hessian of the likelihood; R's glm inverts Fisher's information, which for this link
+    // is another.
     BOOST_TEST(probit[j].sd == births_probit_sd[j], boost::test_tools::tolerance(1e-5));
   }
   const Matrix cancer = support::data_set("breast_cancer");
@@ -148,6 +149,13 @@ BOOST_AUTO_TEST_CASE(numbers_of_any_size_do_not_matter) {
   same.x.col(0) *= 1e140;
   same.x.col(1) = same.x.col(0);
   BOOST_TEST((refused([&] { fit(Link::logit, same, flat(Link::logit)); }) == Errc::numeric));
+  // a prior of which the variance in units of the columns overflows
+  auto huge = rows;
+  huge.x *= 1e149;
+  const auto wide = ::binary::options("prior", Document::object().set("c", 1e12));
+  BOOST_TEST(fit(Link::logit, huge, wide)->info.objective ==
+                 fit(Link::logit, rows, wide)->info.objective + 2 * std::log(1e-149),
+             boost::test_tools::tolerance(1e-9));
   const auto model = fit(Link::logit, rows);
   BOOST_TEST((refused([&] { model->predict(std::vector{1e300, 1e300}, 0.9); }) == Errc::numeric));
 }
@@ -198,8 +206,10 @@ BOOST_AUTO_TEST_CASE(limits_of_time_and_iterations_and_cancelling) {
   for (const char *const method : {"laplace", "em", "vi", "gibbs"})
     for (const int polls : {0, 2, 4}) {
       Impatient control(polls);
-      BOOST_CHECK_THROW(
-          binary_fit(Link::probit, packed, {}, binary::options("method", method), control), Error);
+      std::vector<std::string> constant;
+      BOOST_CHECK_THROW(binary_fit(Link::probit, packed, {}, binary::options("method", method),
+                                   control, constant),
+                        Error);
     }
 }
 

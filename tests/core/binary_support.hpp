@@ -105,7 +105,8 @@ using Fitted = std::unique_ptr<BinaryRegression>;
 inline Fitted fit(Link link, RowSource &rows, const Document &options,
                   const RowColumns &columns = {}) {
   Control control;
-  return binary_fit(link, rows, columns, options, control);
+  std::vector<std::string> constant;
+  return binary_fit(link, rows, columns, options, control, constant);
 }
 inline Fitted fit(Link link, const Rows &rows, const Document &options = {},
                   const RowColumns &columns = {}) {

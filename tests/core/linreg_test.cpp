@@ -225,6 +225,19 @@ BOOST_AUTO_TEST_CASE(a_removal_that_would_spoil_the_sums_is_declined) {
   BOOST_CHECK(!window.remove(1, std::vector<double>{1e14}, 1));
 }
 
+BOOST_AUTO_TEST_CASE(labels_that_have_left_a_window_do_not_count) {
+  LinregAccumulator window(std::pmr::get_default_resource());
+  window.begin({{"k", ValueKind::label, {}}}, 1, false);
+  double i = 0;
+  for (bool kept = true; kept && i < 6000; ++i) {
+    window.add(std::sin(i), {&i, 1}, 1);
+    const double out = i - 30;
+    if (out >= 0) kept = window.remove(std::sin(out), {&out, 1}, 1);
+  }
+  BOOST_CHECK_EQUAL(window.terms(), 30);
+  BOOST_CHECK_LT(i, 2000);
+}
+
 BOOST_AUTO_TEST_CASE(sums_are_read_back) {
   LinregSums sums = sums_of(random_rows(20, 3, 2));
   sums.skipped = 7;
@@ -246,6 +259,10 @@ BOOST_AUTO_TEST_CASE(sums_that_overflow_are_refused) {
   rows.weight.assign(5, 1e20);
   rows.x[0][0] = 1e150;
   BOOST_CHECK_THROW(sums_of(rows), Error);
+  // of two parts, each of which is finite
+  const Rows one = {{1e150}, {{1}}, {1.5e8}};
+  LinregSums sums = sums_of(one);
+  BOOST_CHECK_THROW(sums.add(sums_of(one)), Error);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

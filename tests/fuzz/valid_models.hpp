@@ -293,11 +293,13 @@ class Fits {
         {"size", bayes::ValueKind::number},
         {"colour", bayes::ValueKind::label, {"blue", "green", "red"}}};
     const Document plain = Document::object();
-    add(*bayes::binary_fit(bayes::Link::logit, rows, columns, plain, control));
+    std::vector<std::string> constant;
+    add(*bayes::binary_fit(bayes::Link::logit, rows, columns, plain, control, constant));
     for (const char *const method : {"laplace", "em", "vi"})
       add(*bayes::binary_fit(bayes::Link::probit, rows, {},
-                             Document::object().set("method", method).set("max_iter", 9), control));
-    add(*bayes::binary_fit(bayes::Link::probit, rows, columns, chains("gibbs"), control));
+                             Document::object().set("method", method).set("max_iter", 9), control,
+                             constant));
+    add(*bayes::binary_fit(bayes::Link::probit, rows, columns, chains("gibbs"), control, constant));
   }
 
   /// Rows of a column of every family, of numbers together, and of named features.

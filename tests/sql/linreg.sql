@@ -1,6 +1,6 @@
 -- Linear regression: statistics and their plans, fits against PostgreSQL's own regr_slope and
 -- certified values, records with labels, windows, predictions, values that are missing.
-SELECT plan(86);
+SELECT plan(87);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -212,6 +212,10 @@ SELECT is((SELECT count(*) FROM moving WHERE i > 40 AND fit_text(l) <> (SELECT f
 SELECT is((SELECT count(*) FROM (SELECT linreg_stats(y, x) OVER (ORDER BY i ROWS BETWEEN
     CURRENT ROW AND UNBOUNDED FOLLOWING) AS s FROM series) AS f WHERE s IS NULL), 0::bigint,
   'frames that shrink to a row');
+SELECT is((SELECT array_agg(DISTINCT columns) FROM (SELECT linreg_stats(sin(i), r) OVER (ORDER BY i
+      ROWS 29 PRECEDING) AS s, i FROM (SELECT i, (SELECT r FROM (SELECT i::text AS label) AS r) AS r
+      FROM generate_series(1, 6000) AS i) AS f) AS f, linreg_stats_info(s) WHERE i > 30), '{30}',
+  'frames of few labels, of which there are many in all');
 
 -- ---- methods ----
 

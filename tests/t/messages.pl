@@ -340,6 +340,14 @@ for my $fit (qw(logreg_fit probit_fit)) {
         'another predictor is none');
     like($session->run(sprintf $binary, $fit, 'ROW(i, NULL::float8)'),
         qr/^WARNING:  \w{5}: ${fit} gives no model: no row is complete$/m, 'no complete row');
+    like($session->run(sprintf $binary, $fit, 'ROW(i, 5)'),
+        qr/^WARNING:  \w{5}: predictor "f2" is constant$/m, 'a constant predictor');
+    unlike($session->run("SELECT $fit(i % 3 = 0, ARRAY[1, i % 5], '{\"intercept\": false}') IS NULL
+          FROM generate_series(1, 300) AS i"), qr/WARNING/, 'which may stand for the intercept');
+}
+for my $row ('NULL, i', 'i, NULL::float8', 'i, i, NULL, NULL', 'i, i, NULL, 0') {
+    like($session->run("SELECT linreg_fit($row) IS NULL FROM generate_series(1, 300) AS i"),
+        qr/^WARNING:  \w{5}: linreg_fit gives no model: no row is complete$/m, "nor of $row");
 }
 
 done_testing;

@@ -30,10 +30,8 @@ template <class F> struct GammaRate : ConjugateColumn<F> {
     return {finite_log(point[0]), -point[0]};
   }
 
-  /// Avoids the cancellation of log Gammas, as the evidence does.
   double divergence(const double *q, const double *prior) const {
-    return (q[0] - prior[0]) * digamma(q[0]) - log_gamma(q[0]) + log_gamma(prior[0]) +
-           prior[0] * std::log(q[1] / prior[1]) + q[0] * (prior[1] - q[1]) / q[1];
+    return gamma_divergence(q[0], q[1], prior[0], prior[1]);
   }
   double log_marginal_likelihood(const double *s, const double *prior) const {
     const double events = s[0], exposure = s[1],

@@ -29,7 +29,7 @@ inline double log_factorial(double x) {
   if (x < double(table.size())) return table[std::size_t(x)];
   // Stirling's series for log Gamma(x + 1).
   const double z = x + 1, y = 1 / z, y2 = y * y;
-  return (z - 0.5) * std::log(z) - z + 0.91893853320467274178 +
+  return (z - 0.5) * std::log(z) - z + half_log_two_pi +
          y * (1.0 / 12 - y2 * (1.0 / 360 - y2 / 1260));
 }
 
@@ -120,8 +120,7 @@ struct Poisson : GammaRate<Poisson> {
     const T slack = one - 1.0,
             log_one = slack == 0.0 ? ratio : lane_log(one) * (ratio / (slack == 0.0 ? one : slack));
     const T difference = (shape - 0.5) * log_one + x * log_z - x + remainder(z) - remainder(shape);
-    const T direct =
-        (z - 0.5) * log_z - z + 0.91893853320467274178 + remainder(z) - log_gamma_shape;
+    const T direct = (z - 0.5) * log_z - z + half_log_two_pi + remainder(z) - log_gamma_shape;
     return shape < series_from ? direct : difference;
   }
 

@@ -3,7 +3,6 @@
 
 #include <array>
 
-#include "base/message.hpp"
 #include "pg/bind/aggregate.hpp"
 #include "pg/bind/coefficients.hpp"
 #include "pg/input/column_checks.hpp"
@@ -26,7 +25,10 @@ template <Link link>
 std::unique_ptr<Model> fit_binary(const FitRequest &request, ResponseCollector &data,
                                   Control &control) {
   check_predictors(data.rows, data.columns());
-  return binary_fit(link, data.rows, data.columns(), request.options, control);
+  std::vector<std::string> constant;
+  auto model = binary_fit(link, data.rows, data.columns(), request.options, control, constant);
+  warn_of_constant(constant, false);
+  return model;
 }
 
 constexpr Binding<ResponseCollector> logreg = {
@@ -41,9 +43,7 @@ constexpr Role by_weight[] = {Role::options, Role::weight};
 Datum binary_final(FunctionCallInfo fcinfo, const Binding<ResponseCollector> &binding) {
   const auto *const state = final_state<ResponseCollector>(fcinfo);
   if (state && state->data.nothing_complete())
-    report_once(WARNING, message("{}_fit gives no model: no row is complete", binding.family),
-                "In each row the response, the weight or a predictor is NULL.",
-                "Leave out predictors that are hardly ever known, or fill them in by coalesce.");
+    warn_of_no_row(binding.family, "In each row the response, the weight or a predictor is NULL.");
   return fit_final(fcinfo, binding);
 }
 

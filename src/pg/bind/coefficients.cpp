@@ -1,5 +1,6 @@
 #include "pg/bind/coefficients.hpp"
 
+#include "base/message.hpp"
 #include "families/parameter.hpp"
 
 namespace bayes::pg {
@@ -9,6 +10,30 @@ void emit_coefficient(ResultRows &result, const Coefficient &coefficient) {
   result.row({Cell::text(*coefficient.term), Cell::or_null(coefficient.mean),
               Cell::or_null(coefficient.sd), Cell::or_null(coefficient.lower),
               Cell::or_null(coefficient.upper)});
+}
+
+void warn_of_predictors(const std::vector<std::string> &names, const char *one, const char *many,
+                        bool left_out) {
+  if (names.empty()) return;
+  const bool single = names.size() == 1;
+  report_once(WARNING,
+              message("{} {} {}", single ? "predictor" : "predictors", list_of_terms(names),
+                      single ? one : many),
+              message("The rows do not determine {}; {}.",
+                      single ? "its coefficient" : "these coefficients",
+                      left_out ? single ? "it is NULL" : "they are NULL"
+                      : single ? "its value comes from the prior"
+                               : "their values come from the prior"),
+              single ? "Leave it out." : "Leave them out.");
+}
+
+void warn_of_constant(const std::vector<std::string> &names, bool left_out) {
+  warn_of_predictors(names, "is constant", "are constant", left_out);
+}
+
+void warn_of_no_row(const char *family, const char *detail) {
+  report_once(WARNING, message("{}_fit gives no model: no row is complete", family), detail,
+              "Leave out predictors that are hardly ever known, or fill them in by coalesce.");
 }
 
 double prediction_level(FunctionCallInfo fcinfo) {

@@ -8,10 +8,13 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "pg/bind/parameters.hpp"
 #include "pg/bind/scalar.hpp"
 #include "regression/coefficients.hpp"
+#include "regression/terms.hpp"
 
 namespace bayes::pg {
 
@@ -26,6 +29,15 @@ template <class M> Datum coefficient_rows(FunctionCallInfo fcinfo, const char *f
       level, [&](const Coefficient &coefficient) { emit_coefficient(result, coefficient); });
   return Datum(0);
 }
+
+/// Says of predictors `names` that they are as `one`, or of several as `many`, says, so that the
+/// rows do not determine their coefficients, which are left out or come from the prior.
+void warn_of_predictors(const std::vector<std::string> &names, const char *one, const char *many,
+                        bool left_out);
+void warn_of_constant(const std::vector<std::string> &names, bool left_out);
+
+/// Says why there is no model of rows that were all left out.
+void warn_of_no_row(const char *family, const char *detail);
 
 /// The level of a prediction's intervals, by default 0.95.
 double prediction_level(FunctionCallInfo fcinfo);

@@ -3,8 +3,6 @@
 
 #include <array>
 
-#include "base/message.hpp"
-#include "document/members.hpp"
 #include "pg/bind/coefficients.hpp"
 #include "pg/bind/linreg_data.hpp"
 #include "pg/server/server_control.hpp"
@@ -39,26 +37,10 @@ Datum add_row(FunctionCallInfo fcinfo, std::span<const Role> roles) {
   PG_RETURN_POINTER(state);
 }
 
-/// Says of predictors `names` that they are as `one`, or of several as `many`, says.
-void warn_of_these(const std::vector<std::string> &names, const char *one, const char *many,
-                   bool left_out) {
-  if (names.empty()) return;
-  const bool single = names.size() == 1;
-  report_once(WARNING,
-              message("{} {} {}", single ? "predictor" : "predictors", list_of_terms(names),
-                      single ? one : many),
-              message("The rows do not determine {}; {}.",
-                      single ? "its coefficient" : "these coefficients",
-                      left_out ? single ? "it is NULL" : "they are NULL"
-                      : single ? "its value comes from the prior"
-                               : "their values come from the prior"),
-              single ? "Leave it out." : "Leave them out.");
-}
-
 void warn_of_terms(const LinregWarnings &warnings) {
-  warn_of_these(warnings.constant, "is constant", "are constant", warnings.constant_left_out);
-  warn_of_these(warnings.dependent, "is a linear combination of earlier ones",
-                "are linear combinations of earlier ones", warnings.dependent_left_out);
+  warn_of_constant(warnings.constant, warnings.constant_left_out);
+  warn_of_predictors(warnings.dependent, "is a linear combination of earlier ones",
+                     "are linear combinations of earlier ones", warnings.dependent_left_out);
 }
 
 /// The model of some statistics; NULL if the fit failed under on_error = null.
@@ -174,7 +156,13 @@ BAYES_FUNCTION(linreg_fit_final) {
   aggregate_context(fcinfo);
   LinregData *const state = state_of(fcinfo);
   const std::optional<LinregSums> sums = state ? state->sums() : std::nullopt;
-  if (!sums) PG_RETURN_NULL();
+  if (!sums) {
+    if (state && state->nothing_complete())
+      warn_of_no_row(linreg_family,
+                     "In each row the response, the weight or a predictor is NULL, or the weight "
+                     "is 0.");
+    PG_RETURN_NULL();
+  }
   return fitted(fcinfo, *state, *sums, state->options());
 }
 

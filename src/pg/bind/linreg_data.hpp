@@ -36,6 +36,8 @@ class LinregData final : public Collector {
   /// The options of a fit.
   Document options() const { return parameters_.request("linreg").options; }
   bool empty() const override;
+  /// There were rows, but each was left out.
+  bool nothing_complete() const { return empty() && skipped_ > 0; }
 
   /// for another process
   std::string to_bytes();

@@ -58,9 +58,6 @@ class ArrayReader {
   /// (from 1; 0: a scalar function's only row).
   std::optional<std::span<const double>> read(Datum array, std::int64_t row, Missing missing);
 
-  /// Buffer for a row assembled from columns.
-  std::vector<double> &buffer() { return buffer_; }
-
  private:
   std::span<const double> copy(const char *array, std::size_t size, std::int64_t row);
   void unpack(const char *array, std::size_t size);
