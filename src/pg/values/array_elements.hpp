@@ -11,7 +11,7 @@
 
 #include "markov/hmm.hpp"
 #include "pg/server/boundary.hpp"
-#include "pg/server/enum_changes.hpp"
+#include "pg/server/catalog_changes.hpp"
 
 namespace bayes::pg {
 
