@@ -172,7 +172,8 @@ void finish_classifier(BayesClassifier &model) {
   if (!totals.naive.empty())
     s.prior = make_product_prior(survey_of(totals), {"", ""}, s.options.product, k);
   if (!totals.joint.empty())
-    s.normal_prior = make_normal_prior(s.options.normal, normal_survey_of(totals), k);
+    s.normal_prior =
+        make_normal_prior(s.options.normal, normal_survey_of(totals), k, "prior.normal.");
   s.learn();
   require_posteriors(totals, s);
   s.prepare();
