@@ -277,7 +277,7 @@ BAYES_FUNCTION(nb_probability) {
   PG_RETURN_FLOAT8(std::exp(scored->log_joint[std::size_t(k)] - log_sum_exp(scored->log_joint)));
 }
 
-/// nb_probabilities(model, features) -> rows (label, probability)
+/// nb_probabilities(model, features) -> rows (class, probability)
 BAYES_FUNCTION(nb_probabilities) {
   ResultRows result(fcinfo);
   const std::optional<Scored> scored = scored_row(fcinfo);
