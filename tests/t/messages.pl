@@ -363,7 +363,7 @@ for (['y', 'x, y AS z'], ['y', 'x, t AS z'], ['t', 'y AS z'], ['b', 'x, b AS z']
 }
 like($session->run(sprintf $numbers, q(nb_fit(y, r, '{"likelihood": {"z": "categorical"}}')),
     'x, y AS z'), qr/column "z" has the value of the label/, 'as categories');
-like($session->run(sprintf $numbers, q(nb_fit(b, jsonb_build_object('x', x, 'z', b))), '1'),
+like($session->run(sprintf $numbers, q(nb_fit(b, jsonb_build_object('x', i, 'z', b))), '1'),
     qr/column "z" has the value of the label/, 'in an object');
 for ('x, y + 1 AS z', 'CASE WHEN i > 3 THEN y END AS z', 't || i / 60 AS z', 'b AS z',
     'x, NULLIF(t, \'0\') AS z') {
