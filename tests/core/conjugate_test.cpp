@@ -266,6 +266,27 @@ BOOST_AUTO_TEST_CASE(order_merge_and_moving_frames) {
   }
 }
 
+// To be stored, the second part of the sum of these weights is rounded to half a unit of the first,
+// which is odd.
+BOOST_AUTO_TEST_CASE(sums_that_move_when_rounded_are_read) {
+  const double weights[] = {1, 0x1p-52, 0x1p-53 - 0x1p-106};
+  for (const ConjugateKind kind : kinds) {
+    ConjugateSums sums;
+    for (const double weight : weights) sums.add(kind, 1, weight, 1);
+    const ConjugateModel model(kind, proper_prior(kind), sums);
+    const auto read = Model::from_bytes(model.to_bytes());
+    for (std::size_t i = 0; i < 4; ++i)
+      BOOST_TEST(near(static_cast<const ConjugateModel &>(*read).posterior()[i],
+                      model.posterior()[i], 1e-15));
+    BOOST_TEST(read->to_document().to_json() == model.to_document().to_json());
+  }
+  LabelSums labels;
+  for (const double weight : weights) labels.add("a", weight, 1);
+  const DirichletCategorical model({}, labels);
+  BOOST_TEST(Model::from_bytes(model.to_bytes())->to_document().to_json() ==
+             model.to_document().to_json());
+}
+
 // A huge value that leaves the frame takes the digits of the others with it: then the sums decline.
 BOOST_AUTO_TEST_CASE(frames_that_lose_digits_decline) {
   const auto normal = ConjugateKind::normal_inverse_gamma;
