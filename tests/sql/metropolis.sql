@@ -1,5 +1,5 @@
 -- mh_sample: the interface, draws that diagnostics take, errors that name the point.
-SELECT plan(21);
+SELECT plan(22);
 \ir ../lib/checks.sql
 \ir ../lib/interface.sql
 SET client_min_messages = error;
@@ -80,6 +80,8 @@ SELECT throws_ok($$SELECT * FROM mh_sample('normal2(float8[])', '{{0,0},{1,1}}')
   'start has 2 points, but there are 4 chains');
 SELECT throws_ok($$SELECT * FROM mh_sample('normal2(float8[])', '{0,0}', '{"chain": 2}')$$, '22023',
   'unknown option "chain"');
+SELECT throws_ok($$SELECT * FROM mh_sample('normal2(float8[])', '{0,0}', '{"chains": 1000,
+  "draws": 8002}')$$, '54000', '1000 chains of 4001 draws are too many');
 CREATE ROLE bayes_nobody;
 REVOKE EXECUTE ON FUNCTION normal2 FROM PUBLIC;
 SET ROLE bayes_nobody;
