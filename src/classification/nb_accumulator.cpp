@@ -74,6 +74,10 @@ void NbAccumulator::set_likelihood(Slot &slot, const std::string &likelihood) {
 }
 
 void NbAccumulator::set_columns(const RowColumns &names, int dimension) {
+  if (!options_->absent_is_zero && !start_)
+    throw Error(Errc::invalid_argument, "option \"absent\" does not apply: rows have columns",
+                "It is about names that an object leaves out.",
+                "Option \"missing\" says what becomes of NULLs.");
   std::vector<std::string> likelihood;
   const Document *const given = options_->likelihood.is_null() ? nullptr : &options_->likelihood;
   if (start_) {
@@ -112,6 +116,15 @@ void NbAccumulator::set_columns(const RowColumns &names, int dimension) {
                 "option \"covariance\" is \"full\", but no column is normal",
                 "Numbers are, unless option likelihood says otherwise.");
   difference_.resize(joint_.size());
+}
+
+void NbAccumulator::set_sparse() {
+  if (options_->full_covariance && !start_)
+    throw Error(Errc::invalid_argument,
+                "option \"covariance\" is \"full\", but rows are objects of names",
+                "Objects may leave out features, so these have no common covariance.",
+                "Give records or arrays.");
+  sparse_ = true;
 }
 
 void NbAccumulator::add_feature(std::string_view name) {
@@ -154,12 +167,6 @@ void NbAccumulator::set_kind(std::int32_t feature, ValueKind kind) {
         Errc::invalid_argument,
         message("feature {} is {}, but has strings", describe(Document(slot.name)), likelihood),
         "Strings are categories.");
-  if (likelihood == normal_family && options_->full_covariance)
-    throw Error(Errc::invalid_argument,
-                message("feature {} is normal, and option \"covariance\" is \"full\"",
-                        describe(Document(slot.name))),
-                "Objects may leave out features, so these have no common covariance.",
-                "Give records or arrays.");
   set_likelihood(slot, likelihood);
 }
 

@@ -1,5 +1,5 @@
 -- Bayes classifiers: what they learn, predict and say of themselves; parts, order, plans.
-SELECT plan(40);
+SELECT plan(42);
 \ir ../lib/checks.sql
 
 CREATE TYPE flower AS (sepal_length float8, sepal_width float8, petal_length float8,
@@ -177,7 +177,19 @@ BEGIN RETURN QUERY EXECUTE 'EXPLAIN (COSTS off) ' || query; END $$;
 SELECT isnt((SELECT count(*) FROM plan_of($$SELECT nb_fit(label, r) FROM big,
   LATERAL (SELECT x, name, flag) AS r$$) AS l WHERE l ~ 'Partial Aggregate'), 0::bigint,
   'workers aggregate');
+-- Only one row has words: other workers know classes, but no features.
+CREATE TABLE hardly AS SELECT i, (i % 3)::text AS label,
+  CASE WHEN i = 5 THEN '{"a": 2, "b": 1}' ELSE '{}' END::jsonb AS words,
+  CASE WHEN i = 5 THEN 'a:1,2 b:3' ELSE '' END::tsvector AS document
+FROM generate_series(1, 20000) AS i;
+ANALYZE hardly;
+CREATE TABLE hardly_parallel AS SELECT nb_fit(label, words) AS words,
+  nb_fit(label, document) AS document FROM hardly;
 SET max_parallel_workers_per_gather = 0;
+SELECT never($$SELECT NOT agree(words, (SELECT nb_fit(label, words) FROM hardly)) AS wrong
+  FROM hardly_parallel$$, 'words of one row alone');
+SELECT never($$SELECT NOT agree(document, words) AS wrong FROM hardly_parallel$$,
+  'the same as documents');
 SELECT never($$SELECT NOT agree(columns, (SELECT nb_fit(label, r) FROM big,
     LATERAL (SELECT x, name, flag) AS r)) AS wrong FROM parallel$$, 'columns');
 SELECT never($$SELECT NOT agree(words, (SELECT nb_fit(label, words) FROM big)) AS wrong
