@@ -88,7 +88,7 @@ std::string_view read_text(const char *&at) {
 /// What of a state is numbers.
 struct LabelCounts {
   std::int64_t rows, skipped;
-  double total, error;
+  double total;
   std::uint64_t labels;
 };
 
@@ -138,7 +138,7 @@ BAYES_FUNCTION(dirichlet_categorical_fit_serialize) {
   aggregate_context(fcinfo);
   const auto &state = *reinterpret_cast<const LabelState *>(PG_GETARG_POINTER(0));
   const LabelCounts counts = {state.sums.rows, state.sums.skipped, state.sums.total,
-                              state.sums.error, state.sums.weights.size()};
+                              state.sums.weights.size()};
   std::string bytes(reinterpret_cast<const char *>(&counts), sizeof counts);
   write_text(bytes, state.options);
   std::string prior;
@@ -166,10 +166,9 @@ BAYES_FUNCTION(dirichlet_categorical_fit_deserialize) {
   state.sums.rows = counts.rows;
   state.sums.skipped = counts.skipped;
   state.sums.total = counts.total;
-  state.sums.error = counts.error;
   for (std::uint64_t i = 0; i < counts.labels; ++i) {
     const std::string_view label = read_text(at);
-    DoubleDouble weight;
+    LabelWeight weight;
     std::memcpy(&weight, at, sizeof weight);
     at += sizeof weight;
     state.sums.weights.emplace(label, weight);
