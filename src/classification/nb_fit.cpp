@@ -241,7 +241,6 @@ NbPart::NbPart(const NbAccumulator &rows, const std::vector<std::string> &classe
 }
 void NbPart::merge(const NbPart &other) { totals->of = merged(totals->of, other.totals->of); }
 bool NbPart::empty() const { return totals->of.classes.empty(); }
-std::int64_t NbPart::skipped() const { return totals->of.skipped; }
 
 std::string NbPart::to_bytes() const {
   Document document = Document::object();

@@ -1,5 +1,5 @@
 -- Bayes classifiers: what they learn, predict and say of themselves; parts, order, plans.
-SELECT plan(40);
+SELECT plan(42);
 \ir ../lib/checks.sql
 
 CREATE TYPE flower AS (sepal_length float8, sepal_width float8, petal_length float8,
@@ -128,6 +128,22 @@ SELECT ok((SELECT abs(nb_log_density(nb_fit(i % 2, ARRAY[i, 1e150, -1e147 + 1e14
   '{1,1e150,-1e147}'::float8[])) < 1e6 FROM generate_series(1, 9) AS i), 'values of 1e150');
 SELECT is((SELECT count(*) FROM (SELECT nb_fit(i, i / 100.0) AS m FROM generate_series(1, 10000)
   AS i) AS t, nb_classes(m)), 10000::bigint, '10000 classes');
+
+-- What a row names that is left out is nowhere in the model, and not in parts of it.
+CREATE TABLE left_out AS SELECT * FROM (VALUES ('a', 1, 'x'), ('a', 2, 'x'), ('b', 3, 'x'),
+  ('b', NULL, 'only')) AS v(l, x, t);
+SELECT results_eq($$SELECT round(nb_probability(m, ROW(NULL::int, 'x'::text), 'a')::numeric, 12),
+    (SELECT string_agg(DISTINCT label, ',') FROM nb_features(m))
+  FROM (SELECT nb_fit(l, ROW(x, t), '{"covariance": "full"}') AS m FROM left_out
+    UNION ALL SELECT rollup(m) FROM (SELECT nb_fit(l, ROW(x, t), '{"covariance": "full"}') AS m
+      FROM left_out GROUP BY l, x) AS parts) AS fits$$,
+  $$VALUES (0.6, 'x'), (0.6, 'x')$$, 'a label of a row without a number');
+SELECT results_eq($$SELECT dimension, rows, skipped, (SELECT string_agg(DISTINCT column_name, ',')
+    FROM nb_features(m)) FROM (SELECT nb_fit(l, x::jsonb, '{"missing": "skip"}') AS m
+    FROM (VALUES ('a', '{"x": 1}'), ('b', '{"only": 3, "x": null, "y": "z"}'), ('b', '{"x": 2}'),
+      ('b', '{"only": true, "x": null, "y": 1}')) AS v(l, x)) AS f,
+  bayes_info(m)$$, $$VALUES (1, 2::bigint, 2::bigint, 'x')$$,
+  'names of objects that are left out, and their kinds');
 
 -- ---- parts ----
 
