@@ -7,6 +7,7 @@
 #include "document/members.hpp"
 #include "pg/bind/coefficients.hpp"
 #include "pg/bind/linreg_data.hpp"
+#include "pg/input/column_checks.hpp"
 #include "pg/server/server_control.hpp"
 #include "pg/values/json.hpp"
 #include "pg/values/linreg_value.hpp"
@@ -68,6 +69,9 @@ Datum fitted(FunctionCallInfo fcinfo, const Collector &data, const LinregSums &s
   attempt(data, [&](Control &control) { model = linreg_fit(sums, options, control, warnings); });
   if (!model) PG_RETURN_NULL();
   warn_of_terms(warnings);
+  if (!few_to_tell(model->info.rows))
+    for (const int j : warnings.response)
+      warn_of_response(model->info.columns, std::size_t(j), "response");
   warn_of(*model);
   return store_model(*model);
 }

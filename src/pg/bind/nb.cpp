@@ -47,7 +47,15 @@ struct NbSite {
     else
       readers = std::make_unique<ModelReaders>(context, features);
   }
+  /// What option missing of the model says.
+  Missing missing_of(const std::shared_ptr<const Model> &model) {
+    if (model != last) missing = bayes::pg::missing_of(missing_option(model->info));
+    last = model;
+    return missing;
+  }
   ModelCache models;
+  std::shared_ptr<const Model> last;
+  Missing missing = Missing::keep;
   std::unique_ptr<ModelReaders> readers;
   std::unique_ptr<FeatureReader> words;
   std::vector<NbWord> row;
@@ -105,7 +113,7 @@ std::optional<Scored> scored_row(FunctionCallInfo fcinfo) {
   auto &site = *static_cast<NbSite *>(fcinfo->flinfo->fn_extra);
   const std::shared_ptr<const Model> &shared = site.models.share(PG_GETARG_DATUM(0));
   const BayesClassifier &model = classifier(*shared);
-  const Missing missing = missing_of(missing_option(model.info));
+  const Missing missing = site.missing_of(shared);
   if (model.sparse() != bool(site.words))
     throw Error(Errc::invalid_argument,
                 model.sparse() ? "the row has columns, but those of the model are objects of names"
@@ -142,7 +150,11 @@ std::string some_classes(const std::vector<std::string> &labels) {
 }
 
 Datum text_of(const std::string &label) {
-  return guarded([&label] { return Cell::text(label).to_datum(); });
+  return guarded([&label] {
+    const char *const text = server_of_utf8(label.c_str(), label.size());
+    return PointerGetDatum(text == label.c_str() ? cstring_to_text_with_len(text, int(label.size()))
+                                                 : cstring_to_text(text));
+  });
 }
 
 }  // namespace
@@ -258,7 +270,7 @@ BAYES_FUNCTION(nb_probability) {
   PG_RETURN_FLOAT8(std::exp(scored->log_joint[std::size_t(k)] - log_sum_exp(scored->log_joint)));
 }
 
-/// nb_probabilities(model, features) -> rows (label, probability)
+/// nb_probabilities(model, features) -> rows (class, probability)
 BAYES_FUNCTION(nb_probabilities) {
   ResultRows result(fcinfo);
   const std::optional<Scored> scored = scored_row(fcinfo);

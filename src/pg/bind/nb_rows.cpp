@@ -5,6 +5,7 @@
 
 #include "base/message.hpp"
 #include "pg/bind/binding.hpp"
+#include "pg/input/column_checks.hpp"
 #include "pg/server/server_control.hpp"
 
 namespace bayes::pg {
@@ -220,6 +221,9 @@ std::unique_ptr<Model> NbRows::fit() {
         nb_fit(all, request_.options, request_.start ? &classifier(*request_.start) : nullptr);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - began_;
     model->info.seconds = seconds.count();
+    if (!few_to_tell(model->info.rows))
+      for (const int j : model->copies_of_label())
+        warn_of_response(model->info.columns, std::size_t(j), "label");
     return model;
   } catch (const Error &error) {
     if (!null_on_error_) throw;
