@@ -137,7 +137,7 @@ $(sources:src/pg/%.cpp=build/pg/%.o): build/pg/%.o: src/pg/%.cpp Makefile
 define folder_object
 $(1:src/%=build/%.o): $(filter $(1)/%,$(together)) Makefile
 	@mkdir -p $$(@D)
-	printf '#include "%s"\n' $$(filter %.cpp,$$(sort $$^)) | $$(CXX) $$(CXXFLAGS) $$(CPPFLAGS) \
+	printf '#include "%s"\n' $(sort $(filter $(1)/%,$(together))) | $$(CXX) $$(CXXFLAGS) $$(CPPFLAGS) \
 	  -Wno-subobject-linkage -iquote . -MMD -MP -MF $$(@:.o=.d) -MT $$@ -c -o $$@ -x c++ -
 endef
 $(foreach folder,$(folders),$(eval $(call folder_object,$(folder))))

@@ -3,28 +3,25 @@
 DEFINE @nb_rows =
   label "any", features {anyarray | record | jsonb | tsvector | float8 | boolean};
 DEFINE @nb_are =
-  'label: the class of the row, of any type; it is kept as text. features: a record, whose '
-  'numbers are normal, booleans Bernoulli and texts categorical unless option likelihood says '
-  'otherwise; an array of numbers; a jsonb object of names and numbers, booleans or strings, in '
-  'which a number or boolean that is absent is 0 or false; or a tsvector, whose lexemes are '
-  'counted. A row whose label or features are NULL is skipped; a NULL among the features is no '
-  'evidence; no rows give NULL. Errors: 22023 invalid option, argument or value, naming row and '
-  'column or key; 2202E rows of different length; 22003 values too large to compute with; 54000 '
-  'more than 10000 classes, 10000 labels of a column, 1000000 names, or 10000000 statistics '
-  'altogether.';
+  'label: the class of the row, of any type; it is kept as text, numbers that are equal as one. '
+  'features: a record, whose numbers are normal, booleans Bernoulli and texts categorical unless '
+  'option likelihood says otherwise; an array of numbers; a jsonb object of names and numbers, '
+  'booleans or strings, in which a number or boolean that is absent is 0 or false; or a tsvector, '
+  'whose lexemes are counted. A row whose label or features are NULL is skipped; a NULL among the '
+  'features is no evidence; no rows give NULL. Errors: 22023 invalid option, argument or value, '
+  'naming row and column or key; 2202E rows of different length; 22003 values too large to '
+  'compute with; 54000 more than 10000 classes, 10000 labels of a column, 1000000 names, or '
+  '10000000 statistics altogether.';
 DEFINE @nb_options = 'options: see docs/classification.md; NULL means none.';
 DEFINE @nb_state = STYPE = internal, SSPACE = 65536, PARALLEL = SAFE;
 DEFINE @nb_combine =
-  COMBINEFUNC = nb_combine, SERIALFUNC = nb_serialize, DESERIALFUNC = nb_deserialize;
+  COMBINEFUNC = nb_combine, SERIALFUNC = nb_serialize, DESERIALFUNC = bayes_rows_deserialize;
 
 -- ---- aggregates: labelled rows in, a model out ----
 
 CREATE FUNCTION nb_serialize(internal) RETURNS bytea
   AS 'MODULE_PATHNAME' @strict;
 COMMENT IS 'Internal. Statistics of the rows of a parallel worker as bytes. 54000 above 1 GB.';
-CREATE FUNCTION nb_deserialize(bytea, internal) RETURNS internal
-  AS 'MODULE_PATHNAME' @strict;
-COMMENT IS 'Internal. The inverse of nb_serialize.';
 CREATE FUNCTION nb_combine(internal, internal) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
 COMMENT IS 'Internal. Adds the statistics of the rows of a parallel worker.';
@@ -71,12 +68,12 @@ COMMENT IS 'The same with options and weights.';
 -- ---- a model as relations ----
 
 CREATE FUNCTION nb_classes(model bayes_model)
-  RETURNS TABLE (label text, rows bigint, weight float8, prior float8, probability float8,
+  RETURNS TABLE (class text, rows bigint, weight float8, prior float8, probability float8,
     sd float8)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
-COMMENT IS 'The classes in the order of the bytes of their labels: rows, and their weight; prior, '
-  'the probability of the class before any row; probability, its posterior mean, and sd, its '
-  'posterior standard deviation. 42804 for a model of another family.';
+COMMENT IS 'The classes in the order of the bytes of their labels: class, the label; rows, and '
+  'their weight; prior, the probability of the class before any row; probability, its posterior '
+  'mean, and sd, its posterior standard deviation. 42804 for a model of another family.';
 
 CREATE FUNCTION nb_features(model bayes_model [, level float8])
   RETURNS TABLE (class text, element int, column_name text, likelihood text, parameter text,
@@ -104,9 +101,9 @@ COMMENT IS 'The posterior probability that a row has this label. 22023 for a lab
   'the fit had.';
 
 CREATE FUNCTION nb_probabilities(model bayes_model, features "any")
-  RETURNS TABLE (label text, probability float8)
+  RETURNS TABLE (class text, probability float8)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
-COMMENT IS 'The posterior probability of every label for a row, in descending order; they sum to '
+COMMENT IS 'The posterior probability of every class for a row, in descending order; they sum to '
   '1.';
 
 CREATE FUNCTION nb_log_density(model bayes_model, features "any") RETURNS float8

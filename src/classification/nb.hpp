@@ -65,6 +65,10 @@ class BAYES_API BayesClassifier final : public Model {
   /// once.
   std::span<const double> log_joint(std::span<const NbWord> words) const;
 
+  /// Features (from 0) that have the label's value in every row, as far as their statistics tell:
+  /// labels, booleans, categories and normal numbers. None if there is one class alone.
+  std::vector<int> copies_of_label() const;
+
   /// The numbers of the features of all classes; the component is the class.
   void describe_features(std::optional<double> level, const TakeParameter &take) const;
 
@@ -100,7 +104,6 @@ class BAYES_API NbPart {
   static NbPart from_bytes(std::string_view bytes);
   void merge(const NbPart &other);
   bool empty() const;
-  std::int64_t skipped() const;
   NbPart(NbPart &&) noexcept;
   NbPart &operator=(NbPart &&) noexcept;
 

@@ -290,6 +290,18 @@ void NbAccumulator::add(int k, std::span<const NbWord> words, double weight, std
   ++part.rows;
 }
 
+/// Which codes occur in rows that were added? Others are of rows that were left out.
+std::vector<bool> NbAccumulator::counted_codes(const Slot &slot, std::size_t codes) const {
+  std::vector<bool> out(codes);
+  for (const Part &part : parts_) {
+    if (std::size_t(slot.categorical) >= part.categories.size()) continue;
+    const std::vector<double> &of = part.categories[std::size_t(slot.categorical)];
+    for (std::size_t code = 0; code < of.size(); ++code)
+      if (of[code] > 0) out[code] = true;
+  }
+  return out;
+}
+
 NbTotals NbAccumulator::totals(const std::vector<std::string> &classes,
                                const RowColumns &names) const {
   NbTotals out;
@@ -332,9 +344,11 @@ NbTotals NbAccumulator::totals(const std::vector<std::string> &classes,
         const std::vector<std::string> labels = std::move(name.labels);
         name.labels.clear();
         place.resize(labels.size());
+        const std::vector<bool> counted = counted_codes(slot, labels.size());
         for (const std::size_t code : rising(labels.size(), [&](std::size_t a, std::size_t b) {
                return labels[a] < labels[b];
              })) {
+          if (!counted[code]) continue;
           place[code] = name.labels.size();
           values.push_back(double(name.labels.size()));
           name.labels.push_back(labels[code]);

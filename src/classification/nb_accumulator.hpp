@@ -75,6 +75,7 @@ class BAYES_API NbAccumulator {
   void make_room(Part &part);
   void take(Part &part, const Slot &slot, double x, double weight, std::int64_t number);
   void charge(std::size_t numbers);
+  std::vector<bool> counted_codes(const Slot &slot, std::size_t codes) const;
   [[noreturn]] void refuse(const Slot &slot, double x, std::int64_t number) const;
 
   std::unique_ptr<NbOptions> options_;

@@ -1,6 +1,8 @@
 // A Bayes classifier from the totals of its rows.
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <utility>
 
@@ -172,7 +174,8 @@ void finish_classifier(BayesClassifier &model) {
   if (!totals.naive.empty())
     s.prior = make_product_prior(survey_of(totals), {"", ""}, s.options.product, k);
   if (!totals.joint.empty())
-    s.normal_prior = make_normal_prior(s.options.normal, normal_survey_of(totals), k);
+    s.normal_prior =
+        make_normal_prior(s.options.normal, normal_survey_of(totals), k, "prior.normal.");
   s.learn();
   require_posteriors(totals, s);
   s.prepare();
@@ -235,6 +238,70 @@ void BayesClassifier::merge(const Model &other) {
   finish_classifier(*this);
 }
 
+namespace {
+
+/// The number that a class is called by, 1 and 0 for booleans; NaN if there is none.
+double number_of_label(const std::string &label) {
+  if (label == "t" || label == "f") return label == "t" ? 1 : 0;
+  double out = 0;
+  const char *const end = label.data() + label.size();
+  const auto read = std::from_chars(label.data(), end, out);
+  return read.ec == std::errc() && read.ptr == end ? out : std::numeric_limits<double>::quiet_NaN();
+}
+
+/// Has a naive feature the label's value in all rows of class `k`?
+bool copies_class(const NbTotals &totals, int feature, int k) {
+  const Column &column = totals.product.columns->column(feature);
+  const std::string &label = totals.classes[std::size_t(k)];
+  const std::size_t j = std::size_t(totals.naive[std::size_t(feature)]);
+  double value = number_of_label(label);
+  if (!totals.names.empty() && totals.names[j].kind == ValueKind::label) {
+    const std::vector<std::string> &labels = totals.names[j].labels;
+    const auto at = std::lower_bound(labels.begin(), labels.end(), label);
+    if (at == labels.end() || *at != label) return false;
+    value = double(at - labels.begin());
+  }
+  if (std::isnan(value) || !column.allowed(value)) return false;
+  std::vector<double> all(std::size_t(column.size().statistics)),
+      point(std::size_t(column.size().point));
+  column.add(column.element(value), totals.weight(k), all.data());
+  if (!std::equal(all.begin(), all.end(),
+                  totals.product.values.col(k).data() +
+                      totals.product.columns->offsets(feature).statistics))
+    return false;
+  if (column.by_value) return true;
+  // Other counts have the same sums: only of values that have no variance is it known.
+  constexpr double none = 1e-300;
+  column.maximum_likelihood(all.data(), point.data(), {none, 1, 0}, point.data());
+  return column.variance(point.data()) <= none;
+}
+
+}  // namespace
+
+std::vector<int> BayesClassifier::copies_of_label() const {
+  const NbTotals &totals = state->totals;
+  std::vector<int> out;
+  if (totals.size() < 2) return out;
+  const auto in_all_classes = [&totals](auto copies) {
+    for (int k = 0; k < totals.size(); ++k)
+      if (!copies(k)) return false;
+    return true;
+  };
+  for (std::size_t i = 0; i < totals.naive.size(); ++i) {
+    poll_in_loop(i);
+    if (in_all_classes([&](int k) { return copies_class(totals, int(i), k); }))
+      out.push_back(totals.naive[i]);
+  }
+  const NormalStatistics &joint = totals.normal;
+  for (Eigen::Index i = 0; i < std::ssize(totals.joint); ++i)
+    if (in_all_classes([&](int k) {
+          return joint.scatter[std::size_t(k)](i, i) == 0 &&
+                 joint.mean(i, k) == number_of_label(totals.classes[std::size_t(k)]);
+        }))
+      out.push_back(totals.joint[std::size_t(i)]);
+  return out;
+}
+
 NbPart::NbPart() : totals(std::make_unique<Totals>()) {}
 NbPart::~NbPart() = default;
 NbPart::NbPart(NbPart &&) noexcept = default;
@@ -246,7 +313,6 @@ NbPart::NbPart(const NbAccumulator &rows, const std::vector<std::string> &classe
 }
 void NbPart::merge(const NbPart &other) { totals->of = merged(totals->of, other.totals->of); }
 bool NbPart::empty() const { return totals->of.classes.empty(); }
-std::int64_t NbPart::skipped() const { return totals->of.skipped; }
 
 std::string NbPart::to_bytes() const {
   Document document = Document::object();

@@ -30,8 +30,8 @@ GmmPrior make_prior(const GmmOptions &options, const Survey &rows, int k) {
   GmmPrior out;
   out.linked = {alpha, replicate(one, k)};
   if (options.independent) {
-    const Matrix of_mean =
-        options.C ? given_scale(full_covariance, "C", *options.C, d) : Matrix(one.B[0] / 0.01);
+    const Matrix of_mean = options.C ? given_scale(full_covariance, "prior.C", *options.C, d)
+                                     : Matrix(one.B[0] / 0.01);
     const auto &q = out.linked.components;
     out.independent = {alpha, {q.m, std::vector<Matrix>(std::size_t(k), of_mean), q.a, q.B}};
   }

@@ -71,6 +71,8 @@ BAYES_API LinregRows linreg_check_options(const Document &options);
 struct LinregWarnings {
   /// names of terms that are constant, or linear combinations of those before
   std::vector<std::string> constant, dependent;
+  /// predictors (from 0) that equal a response that varies in every row
+  std::vector<int> response;
   /// have those no coefficient?
   bool constant_left_out = false, dependent_left_out = false;
 };

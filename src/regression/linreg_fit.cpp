@@ -75,6 +75,28 @@ std::string list_of_terms(const std::vector<std::string> &names) {
   return names.size() > most ? message("{} and {} more", out, names.size() - most) : out;
 }
 
+namespace {
+
+/// Predictors that equal the response in every row have the same sums.
+std::vector<int> copies_of_response(const LinregSums &sums) {
+  const auto same = [](DoubleDouble a, DoubleDouble b) { return a.hi == b.hi && a.lo == b.lo; };
+  const DoubleDouble square = sums.at(response_cell, response_cell),
+                     sum = sums.at(one_cell, response_cell);
+  std::vector<int> out;
+  if (!(square.hi * sums.weight() - sum.hi * sum.hi > 1e-12 * square.hi * sums.weight()))
+    return out;
+  for (int j = 0; j < sums.dimension; ++j) {
+    if (!sums.columns.empty() && sums.columns[std::size_t(j)].kind == ValueKind::label) continue;
+    const int cell = sums.cell_of(j);
+    if (same(sums.at(cell, cell), square) && same(sums.at(cell, response_cell), square) &&
+        same(sums.at(one_cell, cell), sum))
+      out.push_back(j);
+  }
+  return out;
+}
+
+}  // namespace
+
 std::unique_ptr<LinregModel> linreg_fit(const LinregSums &sums, const Document &given,
                                         Control &control, LinregWarnings &warnings) {
   const PollScope scope(control);
@@ -109,6 +131,7 @@ std::unique_ptr<LinregModel> linreg_fit(const LinregSums &sums, const Document &
     if (std::isnan(model->state->coefficients[std::size_t(k)]))
       (constant ? warnings.constant_left_out : warnings.dependent_left_out) = true;
   }
+  warnings.response = copies_of_response(sums);
   model->info.columns = sums.columns;
   run.describe(sums.rows, sums.skipped, sums.dimension, std::max(1, system.all_terms.size()),
                options.document());

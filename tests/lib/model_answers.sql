@@ -29,7 +29,7 @@ BEGIN
              unnest(ARRAY[c.mean, c.sd, lower]) AS x)'
     WHEN 'nb' THEN
       'SELECT nb_log_density($1, s)
-         || ARRAY(SELECT probability FROM nb_probabilities($1, s) ORDER BY label COLLATE "C")
+         || ARRAY(SELECT probability FROM nb_probabilities($1, s) ORDER BY class COLLATE "C")
          || ARRAY(SELECT unnest(ARRAY[value, upper]) FROM nb_features($1))'
     WHEN 'nmf' THEN
       'SELECT nmf_transform($1, s) || ARRAY(SELECT mean FROM nmf_factors($1) AS r,

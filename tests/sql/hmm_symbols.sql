@@ -1,5 +1,5 @@
 -- Symbols of any type have names that do not depend on the settings of a session.
-SELECT plan(12);
+SELECT plan(13);
 \ir ../lib/checks.sql
 
 CREATE SCHEMA elsewhere;
@@ -87,5 +87,11 @@ RESET enable_bitmapscan;
 SET enable_seqscan = off;
 SELECT same_rows($$SELECT id FROM scored WHERE score(x) = (SELECT score(x) FROM scored WHERE id = 1)
   ORDER BY id$$, 'SELECT id FROM scanned ORDER BY id', 'an index finds what a scan finds');
+
+CREATE TABLE amounts AS SELECT hmm_fit(x, 2, '{"emission": "categorical"}') AS m
+FROM (SELECT array_agg((ARRAY[1, 1.0, 2.50, 2.5])[1 + id % 4]) AS x FROM given) AS s;
+SELECT results_eq($$SELECT DISTINCT label FROM amounts, hmm_parameters(m)
+  WHERE parameter = 'probability' ORDER BY 1$$, $$VALUES ('1'), ('2.5')$$,
+  'numbers that are equal have one name');
 
 SELECT * FROM finish();

@@ -1,5 +1,5 @@
 -- Bayes classifiers: what they learn, predict and say of themselves; parts, order, plans.
-SELECT plan(42);
+SELECT plan(48);
 \ir ../lib/checks.sql
 
 CREATE TYPE flower AS (sepal_length float8, sepal_width float8, petal_length float8,
@@ -35,11 +35,11 @@ CREATE TABLE by_hand AS
     + ln(c / ((c + 1) * b)) / 2 - (a + 1) / 2 * ln(1 + (v - m) ^ 2 * c / ((c + 1) * b)))
     AS log_joint
   FROM long JOIN posteriors AS p USING (element) GROUP BY id, p.species;
-SELECT never($$SELECT id, p.label, h.species, p.probability,
+SELECT never($$SELECT id, p.class, h.species, p.probability,
     NOT near(p.probability, exp(log_joint) / sum(exp(log_joint)) OVER (PARTITION BY id), 1e-11)
     AS wrong
   FROM iris JOIN by_hand AS h USING (id), nb_probabilities(model('naive'), x) AS p
-  WHERE p.label = h.species$$, 'probabilities are those of the formula');
+  WHERE p.class = h.species$$, 'probabilities are those of the formula');
 SELECT never($$SELECT id, NOT near(nb_log_density(model('naive'), x),
     (SELECT ln(sum(exp(log_joint))) FROM by_hand WHERE by_hand.id = iris.id), 1e-11) AS wrong
   FROM iris$$, 'log densities as well');
@@ -50,13 +50,13 @@ SELECT is((SELECT count(*) FROM iris WHERE nb_predict(model('full'), iris) = spe
 SELECT is((SELECT sum(nb_probability(model('full'), iris, s)) FROM iris,
   unnest('{setosa,versicolor,virginica}'::text[]) AS s WHERE id = 71)::numeric(12, 10), 1.0,
   'probabilities sum to 1');
-SELECT results_eq($$SELECT label FROM nb_probabilities(model('full'), (SELECT x FROM iris
+SELECT results_eq($$SELECT class FROM nb_probabilities(model('full'), (SELECT x FROM iris
   WHERE id = 71))$$, $$VALUES ('virginica'), ('versicolor'), ('setosa')$$,
   'and come in descending order');
 SELECT is((SELECT timeless(model('array')) <> timeless(model('naive'), 'row_columns')), false,
   'arrays give the same model as records, but for the names');
 
-SELECT results_eq($$SELECT label, rows, weight, prior, probability, round(sd::numeric, 6)
+SELECT results_eq($$SELECT class, rows, weight, prior, probability, round(sd::numeric, 6)
   FROM nb_classes(model('naive'))$$,
   $$VALUES ('setosa', 50::bigint, 50::float8, 1 / 3::float8, 1 / 3::float8, 0.037987),
     ('versicolor', 50, 50, 1 / 3::float8, 1 / 3::float8, 0.037987),
@@ -95,19 +95,35 @@ SELECT results_eq($$SELECT DISTINCT column_name, likelihood, label FROM client_m
   nb_features(m) ORDER BY 1, 3$$, $$VALUES ('age', 'normal', NULL), ('calls', 'poisson', NULL),
   ('city', 'categorical', ''), ('city', 'categorical', 'Bern'), ('city', 'categorical', 'Genf'),
   ('member', 'bernoulli', NULL)$$, 'numbers, counts, texts, booleans');
-SELECT results_eq('SELECT label FROM client_models, nb_classes(m)',
+SELECT results_eq('SELECT class FROM client_models, nb_classes(m)',
   $$VALUES ('bad'), ('fair'), ('good')$$, 'labels of an enum, by their text');
 -- Another order of columns, other types, others beside.
 SELECT same((SELECT sum(nb_probability(m, c, grade)) FROM client_models, clients AS c),
   (SELECT sum(nb_probability(m, r, grade::text)) FROM client_models,
     (SELECT member, id, city::text, calls::int8, age::float4, grade FROM clients) AS r),
   'columns are matched by name');
-SELECT never($$SELECT label, NOT near(nb_probability(m, r, label), probability) AS wrong
+SELECT never($$SELECT class, NOT near(nb_probability(m, r, class), probability) AS wrong
   FROM client_models, nb_classes(m),
   (SELECT NULL::int AS age, NULL::int AS calls, 'Chur' AS city, NULL::boolean AS member) AS r$$,
   'NULLs and unknown labels are no evidence');
 SELECT is((SELECT nb_predict(m, NULL::record) IS NULL FROM client_models), true,
   'a NULL row has no label');
+
+-- ---- labels that are equal, and written in other ways ----
+
+CREATE TABLE of_numbers AS SELECT nb_fit(l, x) AS m FROM
+  (VALUES (1.0, 1), (1, 2), (1.00, 3), (100, 4), (1e2, 5), (0.0, 6), (-0.50, 7)) AS v(l, x);
+SELECT results_eq('SELECT class, rows FROM of_numbers, nb_classes(m)',
+  $$VALUES ('-0.5', 1::bigint), ('0', 1), ('1', 3), ('100', 2)$$,
+  'numeric labels that are equal are one class');
+SELECT is((SELECT nb_probability(m, 2, 1.000) FROM of_numbers),
+  (SELECT nb_probability(m, 2, 1) FROM of_numbers), 'whatever the zeros at its end');
+SELECT results_eq($$SELECT class, rows FROM (SELECT nb_fit(l, 1) AS m FROM
+  (VALUES (0::float8), ('-0'), (2.5)) AS v(l)) AS t, nb_classes(m)$$,
+  $$VALUES ('0', 2::bigint), ('2.5', 1)$$, 'and 0 is -0');
+SELECT results_eq($$SELECT class, rows FROM (SELECT nb_fit(l, 1) AS m FROM
+  (VALUES ('a'::char(3)), ('a '), ('b')) AS v(l)) AS t, nb_classes(m)$$,
+  $$VALUES ('a', 2::bigint), ('b', 1)$$, 'spaces at the end of char(n) are no part of a label');
 
 -- ---- what a fit leaves out ----
 
@@ -128,6 +144,22 @@ SELECT ok((SELECT abs(nb_log_density(nb_fit(i % 2, ARRAY[i, 1e150, -1e147 + 1e14
   '{1,1e150,-1e147}'::float8[])) < 1e6 FROM generate_series(1, 9) AS i), 'values of 1e150');
 SELECT is((SELECT count(*) FROM (SELECT nb_fit(i, i / 100.0) AS m FROM generate_series(1, 10000)
   AS i) AS t, nb_classes(m)), 10000::bigint, '10000 classes');
+
+-- What a row names that is left out is nowhere in the model, and not in parts of it.
+CREATE TABLE left_out AS SELECT * FROM (VALUES ('a', 1, 'x'), ('a', 2, 'x'), ('b', 3, 'x'),
+  ('b', NULL, 'only')) AS v(l, x, t);
+SELECT results_eq($$SELECT round(nb_probability(m, ROW(NULL::int, 'x'::text), 'a')::numeric, 12),
+    (SELECT string_agg(DISTINCT label, ',') FROM nb_features(m))
+  FROM (SELECT nb_fit(l, ROW(x, t), '{"covariance": "full"}') AS m FROM left_out
+    UNION ALL SELECT rollup(m) FROM (SELECT nb_fit(l, ROW(x, t), '{"covariance": "full"}') AS m
+      FROM left_out GROUP BY l, x) AS parts) AS fits$$,
+  $$VALUES (0.6, 'x'), (0.6, 'x')$$, 'a label of a row without a number');
+SELECT results_eq($$SELECT dimension, rows, skipped, (SELECT string_agg(DISTINCT column_name, ',')
+    FROM nb_features(m)) FROM (SELECT nb_fit(l, x::jsonb, '{"missing": "skip"}') AS m
+    FROM (VALUES ('a', '{"x": 1}'), ('b', '{"only": 3, "x": null, "y": "z"}'), ('b', '{"x": 2}'),
+      ('b', '{"only": true, "x": null, "y": 1}')) AS v(l, x)) AS f,
+  bayes_info(m)$$, $$VALUES (1, 2::bigint, 2::bigint, 'x')$$,
+  'names of objects that are left out, and their kinds');
 
 -- ---- parts ----
 
@@ -151,7 +183,7 @@ SELECT ok((SELECT agree(m, (SELECT nb_fit(label, c ORDER BY id * 7919 % 301)
   FROM rows_of_clients)) FROM whole), 'and another order of rows');
 SELECT is((SELECT count(*) FROM (SELECT id % 10, nb_fit(label, c) AS m FROM rows_of_clients
   GROUP BY 1) AS g, bayes_info(m) WHERE rows + skipped = 30), 10::bigint, 'a model for each group');
-SELECT results_eq($$SELECT label FROM (SELECT nb_update('new'::text, r, m) AS m FROM client_models,
+SELECT results_eq($$SELECT class FROM (SELECT nb_update('new'::text, r, m) AS m FROM client_models,
   (SELECT 1 AS age, 2 AS calls, 'Chur' AS city, true AS member) AS r GROUP BY client_models.m) AS t,
   nb_classes(m)$$, $$VALUES ('bad'), ('fair'), ('good'), ('new')$$, 'updates learn labels');
 SELECT never($$SELECT i, nb_fit(label, c) FILTER (WHERE i % 2 = 0) OVER (ORDER BY i

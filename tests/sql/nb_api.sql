@@ -9,7 +9,7 @@ SELECT results_eq($$
   FROM interface WHERE proname LIKE 'nb%' AND arguments !~ 'features (record|jsonb|tsv|dou|boo)'
   ORDER BY signature COLLATE "C"$$, $$VALUES
   ('nb_classes(bayes_model)', 'function', 'model bayes_model',
-    'TABLE(label text, rows bigint, weight double precision, prior double precision, probability '
+    'TABLE(class text, rows bigint, weight double precision, prior double precision, probability '
     'double precision, sd double precision)', 'immutable', true, 'safe'),
   ('nb_features(bayes_model)', 'function', 'model bayes_model',
     'TABLE(class text, element integer, column_name text, likelihood text, parameter text, '
@@ -32,7 +32,7 @@ SELECT results_eq($$
   ('nb_predict(bayes_model,"any")', 'function', 'model bayes_model, features "any"', 'text',
     'immutable', true, 'safe'),
   ('nb_probabilities(bayes_model,"any")', 'function', 'model bayes_model, features "any"',
-    'TABLE(label text, probability double precision)', 'immutable', true, 'safe'),
+    'TABLE(class text, probability double precision)', 'immutable', true, 'safe'),
   ('nb_probability(bayes_model,"any","any")', 'function',
     'model bayes_model, features "any", label "any"', 'double precision', 'immutable', true,
     'safe'),
@@ -57,7 +57,7 @@ SELECT never($$SELECT signature, a.aggtransspace <> 65536 OR aggcombinefn = 0
   FROM functions f JOIN pg_aggregate a ON a.aggfnoid = f.oid WHERE proname LIKE 'nb%'$$,
   'aggregates keep statistics, and are computed in parallel');
 
-SELECT lives_ok($$SELECT c.label, c.probability, f.class, p.label, p.probability,
+SELECT lives_ok($$SELECT c.class, c.probability, f.class, p.class, p.probability,
     nb_predict(features => 1.5, model => m), nb_log_density(features => 1.5, model => m),
     nb_probability(label => 1, features => 1.5, model => m)
   FROM (SELECT nb_fit(i % 2, i * 1.5) AS m FROM generate_series(1, 9) AS i) AS t,

@@ -1,5 +1,5 @@
 -- Bayes classifiers: what cannot be, and what is said about it.
-SELECT plan(85);
+SELECT plan(88);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 SET client_min_messages = error;
@@ -53,7 +53,13 @@ SELECT is(fit(options), said, options) FROM (VALUES
   ('{"prior": {"normal": {"B": [1, 2, 3]}}}', '22023 option "prior.normal.B" is an array of 3 '
     'numbers, but must be a number or an array of 2 numbers, one for each normal element'),
   ('{"covariance": "full", "prior": {"normal": {"a": 0.5}}}',
-    '22023 option "prior.a" is 0.5, but must be above 1'),
+    '22023 option "prior.normal.a" is 0.5, but must be above 1'),
+  ('{"covariance": "full", "prior": {"normal": {"m": [1, 2, 3]}}}',
+    '22023 option "prior.normal.m" has 3 numbers, but the rows have 2'),
+  ('{"covariance": "full", "prior": {"normal": {"B": [[1, 2], [2, 1]]}}}',
+    '22023 option "prior.normal.B" is not positive definite'),
+  ('{"covariance": "full", "prior": {"normal": {"B": [[1]]}}}', '22023 option "prior.normal.B" is '
+    'an array of 1 x 1 numbers, but must be a number or an array of 2 x 2 numbers'),
   ('{"missing": "zero"}',
     '22023 option "missing" is "zero", but must be one of marginalize, skip, error'),
   ('{"absent": "one"}', '22023 option "absent" is "one", but must be one of missing, zero')

@@ -1,6 +1,6 @@
 -- Records of tables as they come: one column and many, generated ones, labels that collate as
 -- equal, values of an enum that get other names.
-SELECT plan(45);
+SELECT plan(47);
 \ir ../lib/checks.sql
 
 -- ---- as many columns as a row can have, and one ----
@@ -218,5 +218,22 @@ SELECT ok(abs(before - glad) < 1e-12 AND abs(renamed - none) < 1e-12 AND abs(swa
 FROM scores(), moods, LATERAL (SELECT bmm_log_density(model, ROW('glad'::text, true)) AS glad,
   bmm_log_density(model, ROW('sad'::text, true)) AS sad,
   bmm_log_density(model, ROW(NULL::text, true)) AS none) AS e;
+
+-- ---- records that are stored: short, long, with NULLs, and older than columns of their type ----
+
+CREATE TYPE spot AS (a float8, gone int, t text, u text, f boolean, n numeric);
+CREATE TABLE spots AS SELECT i, (sqrt(i), i, repeat('t', i % 3),
+  repeat(md5('u' || i % 2), 1 + i % 2 * 90), CASE WHEN i % 5 > 0 THEN i % 7 = 0 END,
+  CASE WHEN i % 4 > 0 THEN i / 3.0 END)::spot AS s FROM generate_series(1, 60) AS i;
+ALTER TYPE spot DROP ATTRIBUTE gone, ADD ATTRIBUTE more int2, ADD ATTRIBUTE word text;
+INSERT INTO spots SELECT i, ROW(sqrt(i), repeat('t', i % 3), md5('u' || i % 2), true, i / 2.0,
+  i % 5, 'w' || i % 2)::spot FROM generate_series(61, 90) AS i;
+CREATE TABLE of_spots AS SELECT bmm_fit(s, 2) AS stored, bmm_fit(r, 2) AS made
+FROM spots, LATERAL (SELECT (s).a, (s).t, (s).u, (s).f, (s).n, (s).more, (s).word) AS r;
+SELECT is(timeless(stored), timeless(made), 'a fit of stored records is that of their fields')
+FROM of_spots;
+SELECT never($$SELECT i, bmm_log_density(stored, s) IS DISTINCT FROM bmm_log_density(made, r)
+    AS wrong FROM of_spots, spots,
+  LATERAL (SELECT (s).a, (s).t, (s).u, (s).f, (s).n, (s).more, (s).word) AS r$$, 'so are scores');
 
 SELECT * FROM finish();

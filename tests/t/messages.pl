@@ -342,4 +342,35 @@ for my $fit (qw(logreg_fit probit_fit)) {
         qr/^WARNING:  \w{5}: ${fit} gives no model: no row is complete$/m, 'no complete row');
 }
 
+my $numbers = 'SELECT %s IS NULL FROM (SELECT i, i %% 3 AS y, (i %% 3)::text AS t, i %% 3 = 0 AS b,
+  i * 1.5 AS x FROM generate_series(1, 60) AS i) AS s, LATERAL (SELECT %s) AS r';
+like($session->run(sprintf $numbers, 'linreg_fit(y, r)', 'x, y::numeric AS z'),
+    qr/^WARNING:  \w{5}: column "z" has the value of the response in every row$/m,
+    'linreg_fit: the response among the predictors');
+like($session->run(sprintf $numbers, 'linreg_fit(y, ARRAY[x, y])', '1'),
+    qr/^WARNING:  \w{5}: element 2 has the value of the response/m, 'or in an array');
+unlike($session->run(sprintf $numbers, 'linreg_fit(y, r)', 'x, 2 * y AS z'), qr/WARNING/,
+    'twice the response is not the response');
+for (['y', 'x, y AS z'], ['y', 'x, t AS z'], ['t', 'y AS z'], ['b', 'x, b AS z'],
+    ['b', 'x, b::int AS z'], ['b::int', 'b AS z']) {
+    my ($label, $columns) = @$_;
+    for my $options ('{}', '{"covariance": "full"}') {
+        next if $options ne '{}' && $columns !~ /^x/;
+        like($session->run(sprintf $numbers, "nb_fit($label, r, '$options')", $columns),
+            qr/^WARNING:  \w{5}: column "z" has the value of the label in every row$/m,
+            "nb_fit: label $label is among $columns, $options");
+    }
+}
+like($session->run(sprintf $numbers, q(nb_fit(y, r, '{"likelihood": {"z": "categorical"}}')),
+    'x, y AS z'), qr/column "z" has the value of the label/, 'as categories');
+like($session->run(sprintf $numbers, q(nb_fit(b, jsonb_build_object('x', i, 'z', b))), '1'),
+    qr/column "z" has the value of the label/, 'in an object');
+for ('x, y + 1 AS z', 'CASE WHEN i > 3 THEN y END AS z', 't || i / 60 AS z', 'b AS z',
+    'x, NULLIF(t, \'0\') AS z') {
+    unlike($session->run(sprintf $numbers, 'nb_fit(y, r)', $_), qr/the value of the label/,
+        "nb_fit: $_ is not the label");
+}
+unlike($session->run(sprintf $numbers, 'nb_fit(b, r)', 'x, NULLIF(b, false) AS z'),
+    qr/the value of the label/, 'nor is what is true or NULL');
+
 done_testing;

@@ -196,38 +196,40 @@ NormalPoint point_of(const Survey &survey) {
 
 namespace {
 
-[[noreturn]] void wrong_shape(const char *key, const Tensor &given, const std::string &wanted) {
-  throw Error(Errc::invalid_argument, message("option \"prior.{}\" is {}, but must be {}", key,
+[[noreturn]] void wrong_shape(const std::string &option, const Tensor &given,
+                              const std::string &wanted) {
+  throw Error(Errc::invalid_argument, message("option \"{}\" is {}, but must be {}", option,
                                               describe_shape(given.shape), wanted));
 }
 
 }  // namespace
 
-Matrix given_scale(const CovarianceShape &shape, const char *key, const Tensor &given, int d) {
+Matrix given_scale(const CovarianceShape &shape, const std::string &option, const Tensor &given,
+                   int d) {
   Matrix out;
   if (given.shape.empty()) {
     out = shape.dense ? Matrix(given.values[0] * Matrix::Identity(d, d))
                       : Matrix::Constant(shape.rows(d), 1, given.values[0]);
   } else if (shape.dense) {
     if (given.shape != std::vector<std::int64_t>{d, d})
-      wrong_shape(key, given, message("a number or an array of {} x {} numbers", d, d));
+      wrong_shape(option, given, message("a number or an array of {} x {} numbers", d, d));
     out = Eigen::Map<const Matrix>(given.values.data(), d, d);
     if (out != out.transpose())
-      throw Error(Errc::invalid_argument, message("option \"prior.{}\" is not symmetric", key));
+      throw Error(Errc::invalid_argument, message("option \"{}\" is not symmetric", option));
   } else {
     if (shape.isotropic || given.shape != std::vector<std::int64_t>{d})
-      wrong_shape(key, given,
+      wrong_shape(option, given,
                   shape.isotropic ? "a number" : message("a number or an array of {} numbers", d));
     out = Eigen::Map<const Vector>(given.values.data(), d);
   }
   FactoredScale factored;
   if (!factor(shape, out, d, factored))
-    throw Error(Errc::invalid_argument,
-                message("option \"prior.{}\" is not positive definite", key));
+    throw Error(Errc::invalid_argument, message("option \"{}\" is not positive definite", option));
   return out;
 }
 
-NormalWishart make_normal_prior(const NormalPriorKeys &given, const Survey &rows, int k) {
+NormalWishart make_normal_prior(const NormalPriorKeys &given, const Survey &rows, int k,
+                                const std::string &path) {
   const CovarianceShape &shape = rows.shape;
   const int d = int(rows.mean.size()), p = shape.wishart_dimension(d);
   Matrix scale;
@@ -239,19 +241,20 @@ NormalWishart make_normal_prior(const NormalPriorKeys &given, const Survey &rows
     scale = rows.variance;
   CovarianceFloor(rows.variance, 1e-6).regularise(shape, scale);
   scale /= std::pow(double(k), 2.0 / d);
-  if (given.B) scale = given_scale(shape, "B", *given.B, d);
+  if (given.B) scale = given_scale(shape, path + "B", *given.B, d);
   Vector mean = rows.mean;
   if (given.m) {
     const std::vector<double> &m = given.m->values;
     if (m.size() != std::size_t(d))
-      throw Error(Errc::invalid_argument,
-                  message("option \"prior.m\" has {} numbers, but the rows have {}", m.size(), d));
+      throw Error(
+          Errc::invalid_argument,
+          message("option \"{}m\" has {} numbers, but the rows have {}", path, m.size(), d));
     mean = Eigen::Map<const Vector>(m.data(), d);
   }
   const double a = given.a.value_or(p + 2.0);
   if (!(a > p - 1))
     throw Error(Errc::invalid_argument,
-                message("option \"prior.a\" is {}, but must be above {}", describe(a), p - 1));
+                message("option \"{}a\" is {}, but must be above {}", path, describe(a), p - 1));
   return {
       shape, mean, Vector::Constant(1, given.c.value_or(0.01)), Vector::Constant(1, a), {scale}};
 }

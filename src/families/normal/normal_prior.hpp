@@ -33,14 +33,16 @@ Survey survey(const CovarianceShape &shape, RowSource &rows, Control &control);
 NormalPoint point_of(const Survey &survey);
 
 /// A prior matrix in the shape's form from the user's value; a number means that multiple of the
-/// identity.
-Matrix given_scale(const CovarianceShape &shape, const char *key, const Tensor &given, int d);
+/// identity. `option`: its name, for messages.
+Matrix given_scale(const CovarianceShape &shape, const std::string &option, const Tensor &given,
+                   int d);
 
 /// The prior of one component. Where the user gave nothing: m = the mean of the rows, c = 0.01, a =
 /// p + 2 with p = d for full and tied covariances and 1 otherwise, B = the covariance of the rows
 /// (in the shape's form, lifted to the floor) / k^(2/d), so that the prior expectation of a
-/// covariance is B (Fraley and Raftery 2007).
-NormalWishart make_normal_prior(const NormalPriorKeys &given, const Survey &rows, int k);
+/// covariance is B (Fraley and Raftery 2007). `path`: what precedes the keys in messages.
+NormalWishart make_normal_prior(const NormalPriorKeys &given, const Survey &rows, int k,
+                                const std::string &path = "prior.");
 
 /// A prior matrix as options can give it.
 Tensor scale_tensor(const CovarianceShape &shape, const Matrix &scale);

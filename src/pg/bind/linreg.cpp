@@ -7,6 +7,7 @@
 #include "document/members.hpp"
 #include "pg/bind/coefficients.hpp"
 #include "pg/bind/linreg_data.hpp"
+#include "pg/input/column_checks.hpp"
 #include "pg/server/server_control.hpp"
 #include "pg/values/json.hpp"
 #include "pg/values/linreg_value.hpp"
@@ -18,7 +19,6 @@ namespace {
 
 constexpr const char *linreg_family = "linreg";
 constexpr Role by_weight[] = {Role::weight};
-constexpr Role by_options_and_weight[] = {Role::options, Role::weight};
 
 LinregData *state_of(FunctionCallInfo fcinfo, int argument = 0) {
   return fcinfo->args[argument].isnull
@@ -69,6 +69,9 @@ Datum fitted(FunctionCallInfo fcinfo, const Collector &data, const LinregSums &s
   attempt(data, [&](Control &control) { model = linreg_fit(sums, options, control, warnings); });
   if (!model) PG_RETURN_NULL();
   warn_of_terms(warnings);
+  if (!few_to_tell(model->info.rows))
+    for (const int j : warnings.response)
+      warn_of_response(model->info.columns, std::size_t(j), "response");
   warn_of(*model);
   return store_model(*model);
 }
@@ -139,18 +142,7 @@ BAYES_FUNCTION(linreg_combine) {
 /// (internal) -> bytea
 BAYES_FUNCTION(linreg_serialize) {
   aggregate_context(fcinfo);
-  const std::string bytes = state_of(fcinfo)->to_bytes();
-  const char *const from = bytes.data();
-  const std::size_t size = bytes.size();
-  if (size > MaxAllocSize - VARHDRSZ)
-    throw Error(Errc::too_large, "sums of a parallel worker take more than 1 GB", {},
-                "SET max_parallel_workers_per_gather = 0; or combine rare labels into one.");
-  return guarded([from, size] {
-    auto *const value = static_cast<bytea *>(palloc(size + VARHDRSZ));
-    SET_VARSIZE(value, size + VARHDRSZ);
-    std::memcpy(VARDATA(value), from, size);
-    return PointerGetDatum(value);
-  });
+  return partial_state(state_of(fcinfo)->to_bytes(), "sums", "combine rare labels into one.");
 }
 
 /// (bytea, internal) -> internal

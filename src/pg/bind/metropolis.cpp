@@ -10,14 +10,6 @@
 #include "pg/values/json.hpp"
 #include "pg/values/results.hpp"
 
-extern "C" {
-#include "catalog/objectaccess.h"
-#include "catalog/pg_proc.h"
-#include "utils/acl.h"
-#include "utils/regproc.h"
-#include "utils/syscache.h"
-}
-
 using namespace bayes;
 using namespace bayes::pg;
 

@@ -19,8 +19,6 @@ using namespace bayes::pg;
 
 namespace {
 
-constexpr Role nb_options_and_weight[] = {Role::options, Role::weight};
-
 /// (internal, label, features, ...) -> internal
 Datum add_row(FunctionCallInfo fcinfo, std::span<const Role> roles) {
   const TransitionArguments arguments(fcinfo, roles, 2);
@@ -39,12 +37,6 @@ Datum add_row(FunctionCallInfo fcinfo, std::span<const Role> roles) {
   PG_RETURN_POINTER(state);
 }
 
-/// A partial state as bytes; the parameters' size, the parameters, the part.
-struct ReceivedState {
-  const char *data;
-  std::size_t size;
-};
-
 /// Data that live from call to call of a function of a model and a row.
 struct NbSite {
   NbSite(MemoryContext context, Oid features) : models(nb_family), label(context) {
@@ -55,7 +47,15 @@ struct NbSite {
     else
       readers = std::make_unique<ModelReaders>(context, features);
   }
+  /// What option missing of the model says.
+  Missing missing_of(const std::shared_ptr<const Model> &model) {
+    if (model != last) missing = bayes::pg::missing_of(missing_option(model->info));
+    last = model;
+    return missing;
+  }
   ModelCache models;
+  std::shared_ptr<const Model> last;
+  Missing missing = Missing::keep;
   std::unique_ptr<ModelReaders> readers;
   std::unique_ptr<FeatureReader> words;
   std::vector<NbWord> row;
@@ -113,7 +113,7 @@ std::optional<Scored> scored_row(FunctionCallInfo fcinfo) {
   auto &site = *static_cast<NbSite *>(fcinfo->flinfo->fn_extra);
   const std::shared_ptr<const Model> &shared = site.models.share(PG_GETARG_DATUM(0));
   const BayesClassifier &model = classifier(*shared);
-  const Missing missing = missing_of(missing_option(model.info));
+  const Missing missing = site.missing_of(shared);
   if (model.sparse() != bool(site.words))
     throw Error(Errc::invalid_argument,
                 model.sparse() ? "the row has columns, but those of the model are objects of names"
@@ -150,14 +150,18 @@ std::string some_classes(const std::vector<std::string> &labels) {
 }
 
 Datum text_of(const std::string &label) {
-  return guarded([&label] { return Cell::text(label).to_datum(); });
+  return guarded([&label] {
+    const char *const text = server_of_utf8(label.c_str(), label.size());
+    return PointerGetDatum(text == label.c_str() ? cstring_to_text_with_len(text, int(label.size()))
+                                                 : cstring_to_text(text));
+  });
 }
 
 }  // namespace
 
 // ---- aggregates ----
 
-BAYES_FUNCTION(nb_fit_transition) { return add_row(fcinfo, nb_options_and_weight); }
+BAYES_FUNCTION(nb_fit_transition) { return add_row(fcinfo, by_options_and_weight); }
 BAYES_FUNCTION(nb_update_transition) { return add_row(fcinfo, by_prior); }
 
 /// (internal) -> bytea
@@ -166,22 +170,11 @@ BAYES_FUNCTION(nb_serialize) {
   const auto &state = *reinterpret_cast<const NbRows *>(PG_GETARG_POINTER(0));
   std::string out;
   state.parameters.write(out);
-  out += state.part().to_bytes();
-  return store_bytes(out);
+  out += state.to_bytes();
+  return partial_state(out, "statistics", "leave out rare words and labels.");
 }
 
-/// (bytea, internal) -> internal
-BAYES_FUNCTION(nb_deserialize) {
-  aggregate_context(fcinfo);
-  return guarded([fcinfo] {
-    bytea *const bytes = PG_GETARG_BYTEA_PP(0);
-    auto *const received = static_cast<ReceivedState *>(palloc(sizeof(ReceivedState)));
-    *received = {VARDATA_ANY(bytes), std::size_t(VARSIZE_ANY_EXHDR(bytes))};
-    return PointerGetDatum(received);
-  });
-}
-
-/// (internal, internal) -> internal: the second comes from deserialize.
+/// (internal, internal) -> internal: the second comes from bayes_rows_deserialize.
 BAYES_FUNCTION(nb_combine) {
   const MemoryContext context = aggregate_context(fcinfo);
   auto *state = PG_ARGISNULL(0) ? nullptr : reinterpret_cast<NbRows *>(PG_GETARG_POINTER(0));
@@ -199,7 +192,7 @@ BAYES_FUNCTION(nb_combine) {
   } else {
     state->parameters.check_same(parameters);
   }
-  state->absorb(NbPart::from_bytes({at, std::size_t(end - at)}));
+  state->absorb({at, std::size_t(end - at)});
   PG_RETURN_POINTER(state);
 }
 
@@ -277,7 +270,7 @@ BAYES_FUNCTION(nb_probability) {
   PG_RETURN_FLOAT8(std::exp(scored->log_joint[std::size_t(k)] - log_sum_exp(scored->log_joint)));
 }
 
-/// nb_probabilities(model, features) -> rows (label, probability)
+/// nb_probabilities(model, features) -> rows (class, probability)
 BAYES_FUNCTION(nb_probabilities) {
   ResultRows result(fcinfo);
   const std::optional<Scored> scored = scored_row(fcinfo);

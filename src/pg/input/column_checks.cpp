@@ -13,9 +13,6 @@
 namespace bayes::pg {
 namespace {
 
-/// Fewer rows tell little of a column.
-constexpr std::int64_t few_rows = 10;
-
 constexpr const char *leave_out_hint = "Leave it out: SELECT f(r) FROM (SELECT a, b FROM t) AS r.";
 
 }  // namespace
@@ -24,7 +21,7 @@ void check_columns(RowSource &rows, std::int64_t count, const RowColumns &column
                    const std::vector<std::size_t> &normal_unasked, const char *option) {
   const std::vector<std::string> names = quoted_names(columns);
   for (std::size_t j = 0; j < columns.size(); ++j)
-    if (columns[j].kind == ValueKind::label && count >= few_rows &&
+    if (columns[j].kind == ValueKind::label && !few_to_tell(count) &&
         std::ssize(columns[j].labels) == count)
       report_once(WARNING, message("column {} has another label in every row", names[j]),
                   "It names the row, and has nothing in common with other rows.", leave_out_hint);
@@ -64,7 +61,7 @@ void check_columns(RowSource &rows, std::int64_t count, const RowColumns &column
   if (!unseen.empty() && rows.rows() > 0)
     throw Error(Errc::invalid_argument, message("column {} is NULL in every row", names[unseen[0]]),
                 "There is nothing to learn from it.", leave_out_hint);
-  if (count < few_rows) return;
+  if (few_to_tell(count)) return;
   for (const std::size_t j : constant)
     report_once(WARNING, message("column {} has the same value in every row", names[j]),
                 "It tells no row from another.", leave_out_hint);
@@ -81,7 +78,7 @@ void check_columns(RowSource &rows, std::int64_t count, const RowColumns &column
 }
 
 void check_predictors(RowSource &rows, const RowColumns &columns) {
-  if (rows.rows() < few_rows) return;
+  if (few_to_tell(rows.rows())) return;
   const RowShape shape = rows.shape();
   std::vector<std::size_t> equal(std::size_t(shape.dimension) - 1);
   std::iota(equal.begin(), equal.end(), std::size_t(0));
@@ -99,13 +96,17 @@ void check_predictors(RowSource &rows, const RowColumns &columns) {
     });
   }
   if (!any_true || !any_false) return;
-  const std::vector<std::string> names = quoted_names(columns);
-  for (const std::size_t j : equal)
-    report_once(
-        WARNING,
-        message("{} has the value of the response in every row",
-                names.empty() ? message("element {}", j + 1) : message("column {}", names[j])),
-        "A predictor that is the response predicts nothing else.", leave_out_hint);
+  for (const std::size_t j : equal) warn_of_response(columns, j, "response");
+}
+
+void warn_of_response(const RowColumns &columns, std::size_t j, const char *response) {
+  report_once(WARNING,
+              message("{} has the value of the {} in every row",
+                      columns.empty() ? message("element {}", j + 1)
+                                      : message("column {}", describe(Document(columns[j].name))),
+                      response),
+              message("A predictor that is the {} predicts nothing else.", response),
+              leave_out_hint);
 }
 
 std::vector<std::string> quoted_names(const RowColumns &columns) {

@@ -22,6 +22,12 @@ void check_columns(RowSource &rows, std::int64_t count, const RowColumns &column
 /// its values occur: it is then among the predictors. Columns of arrays have no names.
 void check_predictors(RowSource &rows, const RowColumns &columns);
 
+/// Fewer rows tell little of a column.
+inline bool few_to_tell(std::int64_t rows) { return rows < 10; }
+
+/// Warns of predictor `j` (from 0) that equals the response, which is called so, in every row.
+void warn_of_response(const RowColumns &columns, std::size_t j, const char *response);
+
 /// What messages call the columns.
 std::vector<std::string> quoted_names(const RowColumns &columns);
 

@@ -76,7 +76,6 @@ void SequenceReader::each(const OpenArray &array,
   const bool symbols = model.symbols();
   ModelSymbols codes(model);
   type_.forget();  // codes of another model
-  settled_ = false;
   ArrayWalk walk(array, type_, symbols ? &codes : nullptr);
   std::vector<double> buffer(std::size_t(std::min(at_once, steps)) * d);
   StepPosition position = {0, 1, model.vectors()};
@@ -110,7 +109,7 @@ void SequenceReader::read_records(ArrayWalk &walk, std::span<double> out, std::i
       std::fill_n(out.begin() + std::ptrdiff_t(at), d, missing_value);
       continue;
     }
-    reader_->open(record.value, std::exchange(settled_, true));
+    reader_->open(record.value);
     const std::span<const double> x = *reader_->read(record.value, step, Missing::keep);
     std::copy(x.begin(), x.end(), out.begin() + std::ptrdiff_t(at));
   }
@@ -216,8 +215,8 @@ void ObservationReader::read_record(Datum value, std::int64_t step) {
   };
   if (fields_.size() == 1 && fields_[0].array) {
     const std::size_t at = std::size_t(fields_[0].index);
-    if (records_.nulls()[at]) return std::fill(x_.begin(), x_.end(), missing_value);
-    const std::span<const double> x = *array_.read(records_.values()[at], step, Missing::keep);
+    if (records_.null(at)) return std::fill(x_.begin(), x_.end(), missing_value);
+    const std::span<const double> x = *array_.read(records_.value(at), step, Missing::keep);
     check_width(x.size());
     std::copy(x.begin(), x.end(), x_.begin());
     return;
@@ -226,8 +225,8 @@ void ObservationReader::read_record(Datum value, std::int64_t step) {
   for (std::size_t i = 0; i < fields_.size(); ++i) {
     const std::size_t at = std::size_t(fields_[i].index);
     x_[i] = missing_value;
-    if (records_.nulls()[at]) continue;
-    x_[i] = number_of(records_.values()[at], fields_[i].base);
+    if (records_.null(at)) continue;
+    x_[i] = number_of(records_.value(at), fields_[i].base);
     if (std::isnan(x_[i])) refuse_nan({0, step, true}, i);
   }
 }

@@ -59,8 +59,6 @@ class SequenceReader {
   std::optional<ModelReaders> readers_;
   /// of the array's records; null if it has none
   RowReader *reader_ = nullptr;
-  /// Has a record of this array been read, so that the types of the others are known?
-  bool settled_ = false;
   /// of symbols that no model knows
   bool warned_ = false;
 };

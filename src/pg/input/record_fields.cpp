@@ -1,63 +1,100 @@
 #include "pg/input/record_fields.hpp"
 
-#include <utility>
+#include <cstring>
+
+#include "pg/server/catalog_changes.hpp"
 
 namespace bayes::pg {
 
-/// Has the record at header_ the row type of the one before? False if that must be asked.
-bool RecordFields::known(bool settled) const {
-  if (identifier_ == 0 || HeapTupleHeaderGetTypeId(header_) != type_ ||
-      HeapTupleHeaderGetTypMod(header_) != modifier_)
-    return false;
-  // A table may be altered while a call site of PL/pgSQL lives: its type keeps its number then.
-  // Types without a name stay what they are.
-  return settled || type_ == RECORDOID;
-}
-
-bool RecordFields::open(Datum record, bool settled) {
+bool RecordFields::open(Datum record) {
   copy_ = nullptr;  // after an error its memory has gone
-  plain_ = nullptr;
-  header_ = reinterpret_cast<HeapTupleHeader>(DatumGetPointer(record));
-  if (VARATT_IS_EXTENDED(header_)) {
-    guarded([this, record] { header_ = DatumGetHeapTupleHeader(record); });
-    if (PointerGetDatum(header_) != record) copy_ = header_;
+  const char *const datum = DatumGetPointer(record);
+  if (VARATT_IS_4B_U(datum)) {
+    header_ = reinterpret_cast<HeapTupleHeader>(DatumGetPointer(record));
+  } else if (VARATT_IS_1B(datum) && !VARATT_IS_1B_E(datum)) {
+    const std::size_t size = VARSIZE_SHORT(datum) - VARHDRSZ_SHORT;
+    std::memcpy(VARDATA(aligned_), VARDATA_SHORT(datum), size);
+    SET_VARSIZE(aligned_, size + VARHDRSZ);
+    header_ = reinterpret_cast<HeapTupleHeader>(aligned_);
+  } else {
+    copy_ = guarded([record] { return PG_DETOAST_DATUM(record); });
+    header_ = static_cast<HeapTupleHeader>(copy_);
   }
-  bool other = false;
-  if (!known(settled)) {
-    const uint64 before = std::exchange(identifier_, 0);  // until it is known
-    uint64 identifier = 0;
-    guarded([this, before, &identifier, &other] {
-      type_ = HeapTupleHeaderGetTypeId(header_);
-      modifier_ = HeapTupleHeaderGetTypMod(header_);
-      identifier = assign_record_type_identifier(type_, modifier_);
-      other = identifier != before;
-      if (!other) return;
-      const MemoryContext caller = MemoryContextSwitchTo(context_);
-      if (description_) FreeTupleDesc(description_);
-      description_ = nullptr;
-      description_ = lookup_rowtype_tupdesc_copy(type_, modifier_);
-      MemoryContextSwitchTo(caller);
-    });
-    if (other) {
-      values_.resize(std::size_t(description_->natts));
-      nulls_ = std::make_unique<bool[]>(std::size_t(description_->natts));
-      const std::vector<int> offsets = fixed_offsets(description_);
-      fixed_ =
-          offsets.empty() ||
-          (offsets.back() >= 0 && TupleDescAttr(description_, description_->natts - 1)->attlen > 0);
-    }
-    identifier_ = identifier;
-  }
-  if (fixed_ && !(header_->t_infomask & HEAP_HASNULL) &&
-      int(HeapTupleHeaderGetNatts(header_)) == description_->natts)
-    plain_ = reinterpret_cast<const char *>(header_) + header_->t_hoff;
-  else
-    deform();
+  const bool other = !known() && look_up();
+  locate();
   return other;
 }
 
-void RecordFields::deform() {
-  plain_ = nullptr;
+/// Has the record at header_ the row type of the one before? False if that must be asked: a table
+/// may be altered while a call site of PL/pgSQL lives, and its type keeps its number then.
+bool RecordFields::known() const {
+  return identifier_ != 0 && changes_ == relation_changes &&
+         HeapTupleHeaderGetTypeId(header_) == type_ &&
+         HeapTupleHeaderGetTypMod(header_) == modifier_;
+}
+
+/// Is the row type of the record at header_ another one than before?
+bool RecordFields::look_up() {
+  const uint64 before = std::exchange(identifier_, 0);  // until it is known
+  changes_ = relation_changes;
+  uint64 identifier = 0;
+  guarded([this, before, &identifier] {
+    type_ = HeapTupleHeaderGetTypeId(header_);
+    modifier_ = HeapTupleHeaderGetTypMod(header_);
+    identifier = assign_record_type_identifier(type_, modifier_);
+    if (identifier == before) return;
+    const MemoryContext caller = MemoryContextSwitchTo(context_);
+    if (description_) FreeTupleDesc(description_);
+    description_ = nullptr;
+    description_ = lookup_rowtype_tupdesc_copy(type_, modifier_);
+    MemoryContextSwitchTo(caller);
+  });
+  if (identifier != before) lay_out();
+  identifier_ = identifier;
+  return identifier != before;
+}
+
+void RecordFields::lay_out() {
+  layout_.clear();
+  fixed_ = 0;
+  std::size_t offset = 0;
+  for (int i = 0; i < description_->natts; ++i) {
+    const Form_pg_attribute attribute = TupleDescAttr(description_, i);
+    Attribute a = {attribute->attlen, attribute->attbyval, attribute->attalign, 0};
+    if (fixed_ == std::size_t(i) && a.length > 0) {
+      a.offset = att_align_nominal(offset, a.align);
+      offset = a.offset + std::size_t(a.length);
+      ++fixed_;
+    }
+    layout_.push_back(a);
+  }
+  fixed_end_ = offset;
+  places_.resize(layout_.size());
+}
+
+void RecordFields::locate() {
+  if (std::size_t(HeapTupleHeaderGetNatts(header_)) < layout_.size()) return locate_added();
+  const char *const data = reinterpret_cast<const char *>(header_) + header_->t_hoff;
+  const bits8 *const nulls = header_->t_infomask & HEAP_HASNULL ? header_->t_bits : nullptr;
+  std::size_t i = 0, offset = 0;
+  if (!nulls) {
+    for (; i < fixed_; ++i) places_[i] = data + layout_[i].offset;
+    offset = fixed_end_;
+  }
+  for (; i < layout_.size(); ++i) {
+    const Attribute &a = layout_[i];
+    places_[i] = nullptr;
+    if (nulls && att_isnull(int(i), nulls)) continue;
+    offset = att_align_pointer(offset, a.align, a.length, data + offset);
+    places_[i] = data + offset;
+    offset = att_addlength_pointer(offset, a.length, data + offset);
+  }
+}
+
+/// Of a record that is older than the last columns of its table.
+void RecordFields::locate_added() {
+  values_.resize(layout_.size());
+  nulls_ = std::make_unique<bool[]>(layout_.size());
   guarded([this] {
     HeapTupleData tuple = {};
     tuple.t_len = HeapTupleHeaderGetDatumLength(header_);
@@ -65,19 +102,14 @@ void RecordFields::deform() {
     tuple.t_data = header_;
     heap_deform_tuple(&tuple, description_, values_.data(), nulls_.get());
   });
-}
-
-std::vector<int> fixed_offsets(TupleDesc description) {
-  std::vector<int> out;
-  int offset = 0;
-  for (int i = 0; i < description->natts; ++i) {
-    const Form_pg_attribute attribute = TupleDescAttr(description, i);
-    const bool fixed = offset >= 0 && attribute->attlen > 0;
-    if (fixed) offset = int(att_align_nominal(offset, attribute->attalign));
-    out.push_back(fixed ? offset : -1);
-    offset = fixed ? offset + attribute->attlen : -1;
+  for (std::size_t i = 0; i < layout_.size(); ++i) {
+    char *place = DatumGetPointer(values_[i]);
+    if (layout_[i].by_value) {
+      place = reinterpret_cast<char *>(&values_[i]);
+      store_att_byval(place, values_[i], layout_[i].length);
+    }
+    places_[i] = nulls_[i] ? nullptr : place;
   }
-  return out;
 }
 
 bool is_record_type(Oid type) {

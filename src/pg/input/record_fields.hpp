@@ -20,9 +20,8 @@ class RecordFields {
   RecordFields &operator=(const RecordFields &) = delete;
 
   /// Reads a record that is not NULL, whose fields are valid until close(). True if its row type is
-  /// not that of the record before. `settled`: no type can have been altered since that one, as
-  /// both are elements of one array.
-  bool open(Datum record, bool settled = false);
+  /// not that of the record before.
+  bool open(Datum record);
   /// Gives back what a record that was stored elsewhere or compressed takes in memory: a window
   /// function reads a whole partition in one memory context.
   void close() {
@@ -30,43 +29,52 @@ class RecordFields {
   }
 
   TupleDesc description() const { return description_; }
-  /// of all attributes
-  const Datum *values() {
-    if (plain_) deform();
-    return values_.data();
+  // of any attribute
+  bool null(std::size_t attribute) const { return !places_[attribute]; }
+  /// Where the value lies; nullptr for NULL.
+  const char *place(std::size_t attribute) const { return places_[attribute]; }
+  /// of one that is not NULL
+  Datum value(std::size_t attribute) const {
+    const Attribute &a = layout_[attribute];
+    return fetch_att(places_[attribute], a.by_value, a.length);
   }
-  const bool *nulls() {
-    if (plain_) deform();
-    return nulls_.get();
-  }
-  /// The bytes of the fields, if each lies where fixed_offsets() says and none is NULL, else
-  /// nullptr: then nothing has to be looked for.
-  const char *plain() const { return plain_; }
 
  private:
-  bool known(bool settled) const;
-  void deform();
+  struct Attribute {
+    std::int16_t length;
+    bool by_value;
+    char align;
+    /// of the first `fixed_` ones, in a record without NULLs
+    std::size_t offset;
+  };
+  bool known() const;
+  bool look_up();
+  void lay_out();
+  void locate();
+  void locate_added();
 
   MemoryContext context_;
   /// a copy of the last record's
   TupleDesc description_ = nullptr;
   /// of that description, by PostgreSQL's cache of types
   std::uint64_t identifier_ = 0;
+  /// of relations, when that was asked for
+  std::uint64_t changes_ = 0;
   Oid type_ = InvalidOid;
   std::int32_t modifier_ = -1;
-  /// Do all attributes lie at fixed offsets?
-  bool fixed_ = false;
+  std::vector<Attribute> layout_;
+  /// so many attributes come before the first one of variable length, and end there
+  std::size_t fixed_ = 0, fixed_end_ = 0;
   HeapTupleHeader header_ = nullptr;
-  const char *plain_ = nullptr;
   /// of the record, if it is not where it was
   void *copy_ = nullptr;
+  /// the same of one so small that it was stored without alignment
+  alignas(MAXIMUM_ALIGNOF) char aligned_[VARATT_SHORT_MAX + VARHDRSZ];
+  std::vector<const char *> places_;
+  // of a record that has not all of them
   std::vector<Datum> values_;
   std::unique_ptr<bool[]> nulls_;
 };
-
-/// Where each attribute begins among the bytes of a record that has no NULLs; -1 behind one of
-/// variable length.
-std::vector<int> fixed_offsets(TupleDesc description);
 
 /// Is a value of this type a record? Domains over row types are.
 bool is_record_type(Oid type);

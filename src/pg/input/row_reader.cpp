@@ -59,28 +59,47 @@ Oid base_of_attribute(TupleDesc description, int index) {
   return guarded([declared] { return getBaseType(declared); });
 }
 
-/// Does number_at() read values of this type?
-bool has_fixed_length(Oid base) {
-  return base == BOOLOID || (is_number_type(base) && base != NUMERICOID);
-}
-
 template <class T> double load(const char *at) {
   T value;
   std::memcpy(&value, at, sizeof value);
   return double(value);
 }
 
-/// A number or boolean that lies in a record.
-double number_at(const char *at, Oid base) {
-  switch (base) {
-    case FLOAT8OID: return load<double>(at);
-    case FLOAT4OID: return load<float>(at);
-    case INT2OID: return load<std::int16_t>(at);
-    case INT4OID: return load<std::int32_t>(at);
-    case INT8OID: return load<std::int64_t>(at);
-    default: return load<std::int8_t>(at);
+/// The fields of a record that is open.
+class RecordSource {
+ public:
+  explicit RecordSource(const RecordFields &record) : record_(record) {}
+  bool null(std::size_t at) const { return record_.null(at); }
+  Datum value(std::size_t at) const { return record_.value(at); }
+  double number(std::size_t at, Oid base) const {
+    const char *const place = record_.place(at);
+    switch (base) {
+      case FLOAT8OID: return load<double>(place);
+      case FLOAT4OID: return load<float>(place);
+      case INT2OID: return load<std::int16_t>(place);
+      case INT4OID: return load<std::int32_t>(place);
+      case INT8OID: return load<std::int64_t>(place);
+      case BOOLOID: return load<std::int8_t>(place);
+      default: return number_of(record_.value(at), base);
+    }
   }
-}
+
+ private:
+  const RecordFields &record_;
+};
+
+/// Fields that have been taken out of their record.
+class DatumSource {
+ public:
+  DatumSource(const Datum *values, const bool *nulls) : values_(values), nulls_(nulls) {}
+  bool null(std::size_t at) const { return nulls_[at]; }
+  Datum value(std::size_t at) const { return values_[at]; }
+  double number(std::size_t at, Oid base) const { return number_of(values_[at], base); }
+
+ private:
+  const Datum *values_;
+  const bool *nulls_;
+};
 
 }  // namespace
 
@@ -137,7 +156,7 @@ void RowReader::add_column(RowColumn column, const std::vector<std::string> &lab
   const bool has_labels = column.kind == ValueKind::label;
   labels_.push_back(has_labels ? std::make_unique<ColumnLabels>(column.name, labels, closed)
                                : nullptr);
-  any_labels_ |= has_labels;
+  if (has_labels) of_labels_.push_back(columns_.size());
   columns_.push_back(std::move(column));
   fields_.emplace_back();
   x_.push_back(0);
@@ -278,7 +297,7 @@ std::vector<std::size_t> RowReader::find_columns(const RowColumns &given) const 
 void RowReader::place(std::size_t column, TupleDesc description, int index) {
   Field &field = fields_[column];
   const Oid declared = TupleDescAttr(description, index)->atttypid;
-  field.index = index;
+  field.index = std::size_t(index);
   field.base = base_of_attribute(description, index);
   const ValueKind kind = columns_[column].kind;
   const bool number = is_number_type(field.base) || field.base == BOOLOID;
@@ -298,15 +317,8 @@ void RowReader::place(std::size_t column, TupleDesc description, int index) {
 
 // ---- rows ----
 
-void RowReader::open(Datum row, bool settled) {
-  if (!records() || !record_.open(row, settled)) return;
-  describe(record_.description());
-  const std::vector<int> offsets = fixed_offsets(record_.description());
-  in_place_ = !any_labels_;
-  for (Field &field : fields_) {
-    field.offset = offsets[std::size_t(field.index)];
-    in_place_ &= field.offset >= 0 && has_fixed_length(field.base);
-  }
+void RowReader::open(Datum row) {
+  if (records() && record_.open(row)) describe(record_.description());
 }
 
 std::optional<std::span<const double>> RowReader::read(Datum row, std::int64_t number,
@@ -316,58 +328,52 @@ std::optional<std::span<const double>> RowReader::read(Datum row, std::int64_t n
     case Form::literal:
     case Form::cast: return read_array(array_of(row), number, missing);
     case Form::record: {
-      const char *const plain = in_place_ ? record_.plain() : nullptr;
-      const auto x = plain ? read_in_place(plain, number, missing)
-                           : read_fields(record_.values(), record_.nulls(), number, missing);
+      const auto x = read_from(RecordSource(record_), number, missing);
       record_.close();
       return x;
     }
     case Form::value: break;
   }
   x_.assign(1, number_of(row, base_));
-  return checked(nullptr, number, missing);
+  return checked([](std::size_t) { return false; }, number, missing);
 }
 
 std::optional<std::span<const double>> RowReader::read_array(Datum array, std::int64_t number,
                                                              Missing missing) {
   const auto x = array_.read(array, number, missing);
   // The caller knows how long a row must be.
-  if (x && any_labels_ && only_labels_ && x->size() == columns_.size())
-    for (std::size_t j = 0; j < columns_.size(); ++j)
-      if (labels_[j])
-        require_label((*x)[j], labels_[j]->size(), columns_[j].name, message("row {}", number));
+  if (x && only_labels_ && x->size() == columns_.size())
+    for (const std::size_t j : of_labels_)
+      require_label((*x)[j], labels_[j]->size(), columns_[j].name, message("row {}", number));
   return x;
-}
-
-std::optional<std::span<const double>> RowReader::read_in_place(const char *bytes,
-                                                                std::int64_t number,
-                                                                Missing missing) {
-  for (std::size_t j = 0; j < fields_.size(); ++j)
-    x_[j] = number_at(bytes + fields_[j].offset, fields_[j].base);
-  return checked(nullptr, number, missing);
 }
 
 std::optional<std::span<const double>> RowReader::read_fields(const Datum *values,
                                                               const bool *nulls,
                                                               std::int64_t number,
                                                               Missing missing) {
+  return read_from(DatumSource(values, nulls), number, missing);
+}
+
+template <class Source>
+std::optional<std::span<const double>> RowReader::read_from(const Source &source,
+                                                            std::int64_t number, Missing missing) {
   for (std::size_t j = 0; j < fields_.size(); ++j) {
     const Field &field = fields_[j];
-    const std::size_t at = std::size_t(field.index);
-    if (nulls[at])
+    if (source.null(field.index))
       x_[j] = missing_value;
-    else if (!labels_[j])
-      x_[j] = number_of(values[at], field.base);
+    else if (!field.type)
+      x_[j] = source.number(field.index, field.base);
     else
       x_[j] = 0;  // known once it is known that the row counts
   }
-  const auto x = checked(nulls, number, missing);
-  if (!x || !any_labels_) return x;
-  for (std::size_t j = 0; j < fields_.size(); ++j) {
+  const auto x = checked([this, &source](std::size_t j) { return source.null(fields_[j].index); },
+                         number, missing);
+  if (!x) return x;
+  for (const std::size_t j : of_labels_) {
     const Field &field = fields_[j];
-    const std::size_t at = std::size_t(field.index);
-    if (!labels_[j] || nulls[at]) continue;
-    x_[j] = field.type->symbol(values[at], *labels_[j]);
+    if (source.null(field.index)) continue;
+    x_[j] = field.type->symbol(source.value(field.index), *labels_[j]);
     if (!std::isnan(x_[j]) || missing == Missing::keep) continue;
     if (missing == Missing::skip || missing == Missing::skip_null) return std::nullopt;
     throw Error(Errc::invalid_argument,
@@ -380,13 +386,14 @@ std::optional<std::span<const double>> RowReader::read_fields(const Datum *value
   return x_;
 }
 
-std::optional<std::span<const double>> RowReader::checked(const bool *nulls, std::int64_t number,
+template <class IsNull>
+std::optional<std::span<const double>> RowReader::checked(IsNull is_null, std::int64_t number,
                                                           Missing missing) {
   bool usable = true;
   for (const double v : x_) usable &= std::fabs(v) <= largest_element;  // false for NaN
   if (usable) return x_;
   for (std::size_t j = 0; j < x_.size(); ++j) {
-    const bool null = nulls && nulls[fields_[j].index];
+    const bool null = is_null(j);
     if (missing == Missing::skip && !std::isfinite(x_[j])) return std::nullopt;
     if (missing == Missing::skip_null && null) return std::nullopt;
     if (null && missing == Missing::keep) continue;

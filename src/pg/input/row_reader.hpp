@@ -46,9 +46,8 @@ class RowReader {
   /// Rows are records of this description, from its attribute `first` (from 0) on.
   void describe(TupleDesc description, int first = 0);
 
-  /// Opens the next row, if rows are records: then columns() are known. `settled`: as for
-  /// RecordFields::open().
-  void open(Datum row, bool settled = false);
+  /// Opens the next row, if rows are records: then columns() are known.
+  void open(Datum row);
   /// The numbers of the row (that was opened), each checked; valid until the next row is read.
   /// nullopt if one is missing or infinite and `missing` is skip. `number`: of the row, from 1, for
   /// messages; 0 for the only one of a scalar function.
@@ -88,10 +87,7 @@ class RowReader {
   };
   /// Where a column is in a record.
   struct Field {
-    /// -1: it is not known yet
-    int index = -1;
-    /// where it begins in a record without NULLs, -1: that varies
-    int offset = -1;
+    std::size_t index = 0;
     Oid base = InvalidOid;
     /// of labels
     std::unique_ptr<ElementType> type;
@@ -103,9 +99,11 @@ class RowReader {
   void add_column(RowColumn column, const std::vector<std::string> &labels, bool closed);
   std::optional<std::span<const double>> read_array(Datum array, std::int64_t number,
                                                     Missing missing);
-  std::optional<std::span<const double>> read_in_place(const char *bytes, std::int64_t number,
-                                                       Missing missing);
-  std::optional<std::span<const double>> checked(const bool *nulls, std::int64_t number,
+  template <class Source>
+  std::optional<std::span<const double>> read_from(const Source &source, std::int64_t number,
+                                                   Missing missing);
+  template <class IsNull>
+  std::optional<std::span<const double>> checked(IsNull is_null, std::int64_t number,
                                                  Missing missing);
   std::string place_of(std::size_t column, std::int64_t number) const;
   [[noreturn]] void refuse(std::size_t column, bool null, std::int64_t number) const;
@@ -124,9 +122,8 @@ class RowReader {
   /// one for each column; null unless it has labels
   std::vector<std::unique_ptr<ColumnLabels>> labels_;
   std::vector<Field> fields_;
-  bool any_labels_ = false;
-  /// Are all columns numbers or booleans at known places of records without NULLs?
-  bool in_place_ = false;
+  /// the columns that have labels
+  std::vector<std::size_t> of_labels_;
   /// columns are those of a model
   bool from_model_ = false;
   /// codes in arrays must be those of labels

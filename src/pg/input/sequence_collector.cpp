@@ -337,7 +337,7 @@ void SequenceCollector::read_records(ArrayWalk &walk, std::size_t count, std::in
       std::fill_n(out, sequences_.dimension, missing_value);
       continue;
     }
-    reader_->open(record.value, std::exchange(settled_, true));
+    reader_->open(record.value);
     const std::span<const double> x = *reader_->read(record.value, step, missing);
     std::copy(x.begin(), x.end(), out);
   }
@@ -354,7 +354,6 @@ void SequenceCollector::store(const OpenArray &array, const OpenArray *states, d
     known.emplace(*states, state_type_, nullptr);
   }
   buffer_.resize(std::size_t(std::min(at_once, steps)) * d);
-  settled_ = false;
 
   writer_->begin(steps, weight);
   StepPosition position = {seen_, 1, vectors_};

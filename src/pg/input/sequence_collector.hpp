@@ -144,8 +144,6 @@ class SequenceCollector : public WeightedCollector {
   ElementType type_, state_type_;
   /// of records
   std::optional<RowReader> reader_;
-  /// Has a record of this array been read, so that the types of the others are known?
-  bool settled_ = false;
   /// numbers that are normal because nothing else was said, from 0
   std::vector<std::size_t> normal_unasked_;
   /// so many steps have their codes

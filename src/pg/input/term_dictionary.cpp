@@ -12,33 +12,46 @@ constexpr std::size_t chunk_bytes = 256 << 10;
 
 constexpr std::size_t word = sizeof(std::uint64_t);
 
-std::uint64_t word_at(const char *text) {
-  std::uint64_t out;
-  std::memcpy(&out, text, word);
+template <class T> std::uint64_t bits_at(const char *text) {
+  T out;
+  std::memcpy(&out, text, sizeof out);
   return out;
 }
 
 // Texts are mostly short: a call of memcpy() or memcmp() for each takes longer than all else.
 
+/// The last characters of a text, fewer than a word, that begin at `at`; zeros behind them.
+std::uint64_t rest_of(std::string_view text, std::size_t at) {
+  const std::size_t rest = text.size() - at;
+  const char *const from = text.data() + at;
+  std::uint64_t out = 0;
+  if (std::endian::native != std::endian::little)
+    std::memcpy(&out, from, rest);
+  else if (at > 0)
+    out = bits_at<std::uint64_t>(from + rest - word) >> 8 * (word - rest);
+  else if (rest >= 4)
+    out = bits_at<std::uint32_t>(from) | bits_at<std::uint32_t>(from + rest - 4) << 8 * (rest - 4);
+  else
+    out = bits_at<std::uint8_t>(from) | bits_at<std::uint8_t>(from + rest / 2) << 8 * (rest / 2) |
+          bits_at<std::uint8_t>(from + rest - 1) << 8 * (rest - 1);
+  return out;
+}
+
 std::uint64_t hash_of(std::string_view text) {
   std::uint64_t hash = text.size();
   const auto add = [&hash](std::uint64_t part) { hash = mixed(hash * 0x9e3779b97f4a7c15 + part); };
   std::size_t at = 0;
-  for (; at + word <= text.size(); at += word) add(word_at(text.data() + at));
-  const std::size_t rest = text.size() - at;
-  if (rest == 0) return hash;
-  std::uint64_t part = 0;
-  if (std::endian::native == std::endian::little && at > 0)
-    part = word_at(text.data() + text.size() - word) >> 8 * (word - rest);
-  else
-    std::memcpy(&part, text.data() + at, rest);
-  add(part);
+  for (; at + word <= text.size(); at += word) add(bits_at<std::uint64_t>(text.data() + at));
+  if (at < text.size()) add(rest_of(text, at));
   return hash;
 }
 
+/// Are texts equal whose hashes are? Up to a word they are if they have the same size, as all that
+/// hash_of() does with one can be undone.
 bool equal(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
-  if (a.size() < word) return a == b;
+  if (a.size() <= word) return true;
+  const auto word_at = [](const char *at) { return bits_at<std::uint64_t>(at); };
   for (std::size_t at = 0; at + word < a.size(); at += word)
     if (word_at(a.data() + at) != word_at(b.data() + at)) return false;
   return word_at(a.data() + a.size() - word) == word_at(b.data() + b.size() - word);

@@ -1,6 +1,6 @@
 // The magic block and the settings.
 #include "document/model.hpp"
-#include "pg/server/enum_changes.hpp"
+#include "pg/server/catalog_changes.hpp"
 #include "pg/server/server_control.hpp"
 
 #pragma GCC visibility push(default)
@@ -27,7 +27,7 @@ void _PG_init(void) {
   DefineCustomBoolVariable("pg_bayes.progress", "Shows the progress of a fit as INFO messages.",
                            nullptr, &bayes::pg::progress_setting, false, PGC_USERSET, 0, nullptr,
                            nullptr, nullptr);
-  bayes::pg::watch_enums();
+  bayes::pg::watch_catalogs();
 #if PG_VERSION_NUM >= 150000
   MarkGUCPrefixReserved("pg_bayes");
 #else

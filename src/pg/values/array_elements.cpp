@@ -200,7 +200,14 @@ std::optional<std::string_view> ElementType::text(Datum value) {
       text_ && !VARATT_IS_EXTERNAL(datum) && !VARATT_IS_COMPRESSED(datum)
           ? utf8_view({VARDATA_ANY(datum), std::size_t(VARSIZE_ANY_EXHDR(datum))}, converted_)
           : text_by_output(value);
-  if (base_ == NUMERICOID && text == "NaN") return std::nullopt;
+  if (base_ == NUMERICOID) {
+    if (text == "NaN") return std::nullopt;
+    if (text.find('.') != text.npos) {
+      text = text.substr(0, text.find_last_not_of('0') + 1);
+      if (text.back() == '.') text.remove_suffix(1);
+    }
+  }
+  if ((base_ == FLOAT4OID || base_ == FLOAT8OID) && text == "-0") return "0";
   // Spaces at the end are no part of it, as for PostgreSQL's cast to text.
   if (base_ == BPCHAROID) text.remove_suffix(text.size() - 1 - text.find_last_not_of(' '));
   return text;

@@ -11,7 +11,7 @@
 
 #include "markov/hmm.hpp"
 #include "pg/server/boundary.hpp"
-#include "pg/server/enum_changes.hpp"
+#include "pg/server/catalog_changes.hpp"
 
 namespace bayes::pg {
 
@@ -52,6 +52,7 @@ class SymbolCodes {
 /// The element type of arrays, and the names of its values: the text of its output function, with
 /// DateStyle ISO, IntervalStyle postgres, TimeZone UTC, extra_float_digits 1, bytea_output hex,
 /// lc_monetary C, an empty search_path and quote_all_identifiers off, whatever the session has.
+/// Numbers that are equal have one name: numeric 1.0 is 1, and -0 is 0.
 ///
 /// Codes of pass-by-value elements are cached, those of enums until an enum is changed: call
 /// forget() before using other codes.
