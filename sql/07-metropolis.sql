@@ -12,5 +12,6 @@ COMMENT IS 'Draws from the distribution whose log density, up to a constant, the
   'that is NaN or Infinity; 2202E a start of another shape; 25006 a function that writes; 42501 no '
   'right to call it; and those of the function, with the point in their context.';
 COMMENT IS 'The same with options: chains (4), draws (4000, of each chain, including the warmup), '
-  'warmup (half of draws), thin (1), scale (1; standard deviations of the first proposals, a '
-  'number or an array), adapt (true), seed. NULL means none.';
+  'warmup (half of draws), thin (1), scale (1; a guess of the standard deviations '
+  'of the distribution, a number or an array; those of the first proposals are 2.38 / sqrt(d) '
+  'times that), adapt (true), seed. NULL means none.';

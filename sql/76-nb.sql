@@ -15,16 +15,13 @@ DEFINE @nb_are =
 DEFINE @nb_options = 'options: see docs/classification.md; NULL means none.';
 DEFINE @nb_state = STYPE = internal, SSPACE = 65536, PARALLEL = SAFE;
 DEFINE @nb_combine =
-  COMBINEFUNC = nb_combine, SERIALFUNC = nb_serialize, DESERIALFUNC = nb_deserialize;
+  COMBINEFUNC = nb_combine, SERIALFUNC = nb_serialize, DESERIALFUNC = bayes_rows_deserialize;
 
 -- ---- aggregates: labelled rows in, a model out ----
 
 CREATE FUNCTION nb_serialize(internal) RETURNS bytea
   AS 'MODULE_PATHNAME' @strict;
 COMMENT IS 'Internal. Statistics of the rows of a parallel worker as bytes. 54000 above 1 GB.';
-CREATE FUNCTION nb_deserialize(bytea, internal) RETURNS internal
-  AS 'MODULE_PATHNAME' @strict;
-COMMENT IS 'Internal. The inverse of nb_serialize.';
 CREATE FUNCTION nb_combine(internal, internal) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
 COMMENT IS 'Internal. Adds the statistics of the rows of a parallel worker.';

@@ -9,7 +9,7 @@
 
 namespace bayes {
 
-/// The same without a fused multiply-add: the halves of a number have 26 bits, so that their
+/// product_error() without a fused multiply-add: the halves of a number have 26 bits, so that their
 /// products are exact (Veltkamp).
 template <class T> inline T split_product_error(T a, T b, T p) {
   const T split = 134217729.0 - T{};
@@ -67,8 +67,9 @@ struct DoubleDouble {
     const std::uint64_t half = unit / 2 - 1 + (bits >> dropped & 1);  // ties to even
     return std::bit_cast<double>((bits + half) & ~(unit - 1));
   }
-  /// The same to 77 bits: what differs in another order of terms of a sum is gone.
-  DoubleDouble rounded() const { return {hi, short_of(lo)}; }
+  /// The sum of both to 77 bits: what differs in another order of terms of a sum is gone. A lo that
+  /// becomes half a unit of hi may move hi.
+  DoubleDouble rounded() const { return of(hi, short_of(lo)); }
 };
 
 inline DoubleDouble operator+(DoubleDouble a, DoubleDouble b) {

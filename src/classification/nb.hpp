@@ -104,7 +104,6 @@ class BAYES_API NbPart {
   static NbPart from_bytes(std::string_view bytes);
   void merge(const NbPart &other);
   bool empty() const;
-  std::int64_t skipped() const;
   NbPart(NbPart &&) noexcept;
   NbPart &operator=(NbPart &&) noexcept;
 

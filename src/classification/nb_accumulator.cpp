@@ -74,6 +74,10 @@ void NbAccumulator::set_likelihood(Slot &slot, const std::string &likelihood) {
 }
 
 void NbAccumulator::set_columns(const RowColumns &names, int dimension) {
+  if (!options_->absent_is_zero && !start_)
+    throw Error(Errc::invalid_argument, "option \"absent\" does not apply: rows have columns",
+                "It is about names that an object leaves out.",
+                "Option \"missing\" says what becomes of NULLs.");
   std::vector<std::string> likelihood;
   const Document *const given = options_->likelihood.is_null() ? nullptr : &options_->likelihood;
   if (start_) {
@@ -112,6 +116,15 @@ void NbAccumulator::set_columns(const RowColumns &names, int dimension) {
                 "option \"covariance\" is \"full\", but no column is normal",
                 "Numbers are, unless option likelihood says otherwise.");
   difference_.resize(joint_.size());
+}
+
+void NbAccumulator::set_sparse() {
+  if (options_->full_covariance && !start_)
+    throw Error(Errc::invalid_argument,
+                "option \"covariance\" is \"full\", but rows are objects of names",
+                "Objects may leave out features, so these have no common covariance.",
+                "Give records or arrays.");
+  sparse_ = true;
 }
 
 void NbAccumulator::add_feature(std::string_view name) {
@@ -154,12 +167,6 @@ void NbAccumulator::set_kind(std::int32_t feature, ValueKind kind) {
         Errc::invalid_argument,
         message("feature {} is {}, but has strings", describe(Document(slot.name)), likelihood),
         "Strings are categories.");
-  if (likelihood == normal_family && options_->full_covariance)
-    throw Error(Errc::invalid_argument,
-                message("feature {} is normal, and option \"covariance\" is \"full\"",
-                        describe(Document(slot.name))),
-                "Objects may leave out features, so these have no common covariance.",
-                "Give records or arrays.");
   set_likelihood(slot, likelihood);
 }
 
@@ -283,6 +290,18 @@ void NbAccumulator::add(int k, std::span<const NbWord> words, double weight, std
   ++part.rows;
 }
 
+/// Which codes occur in rows that were added? Others are of rows that were left out.
+std::vector<bool> NbAccumulator::counted_codes(const Slot &slot, std::size_t codes) const {
+  std::vector<bool> out(codes);
+  for (const Part &part : parts_) {
+    if (std::size_t(slot.categorical) >= part.categories.size()) continue;
+    const std::vector<double> &of = part.categories[std::size_t(slot.categorical)];
+    for (std::size_t code = 0; code < of.size(); ++code)
+      if (of[code] > 0) out[code] = true;
+  }
+  return out;
+}
+
 NbTotals NbAccumulator::totals(const std::vector<std::string> &classes,
                                const RowColumns &names) const {
   NbTotals out;
@@ -325,9 +344,11 @@ NbTotals NbAccumulator::totals(const std::vector<std::string> &classes,
         const std::vector<std::string> labels = std::move(name.labels);
         name.labels.clear();
         place.resize(labels.size());
+        const std::vector<bool> counted = counted_codes(slot, labels.size());
         for (const std::size_t code : rising(labels.size(), [&](std::size_t a, std::size_t b) {
                return labels[a] < labels[b];
              })) {
+          if (!counted[code]) continue;
           place[code] = name.labels.size();
           values.push_back(double(name.labels.size()));
           name.labels.push_back(labels[code]);

@@ -39,12 +39,13 @@ class BAYES_API NbAccumulator {
   void begin(const NbOptions &options, const NbTotals *start);
 
   /// Rows have these features, of records (names, but no labels) or of arrays (`names` empty).
-  /// Throws Error(invalid_argument) for likelihoods that cannot be.
+  /// Throws Error(invalid_argument) for likelihoods that cannot be, and for options of sparse rows.
   void set_columns(const RowColumns &names, int dimension);
   int dimension() const;
 
-  /// Rows are sparse; features are added as they come, numbered from 0.
-  void set_sparse() { sparse_ = true; }
+  /// Rows are sparse; features are added as they come, numbered from 0. Throws
+  /// Error(invalid_argument) for options of columns.
+  void set_sparse();
   void add_feature(std::string_view name);
   /// Of a feature that has no kind yet, as it was null in all rows before. Throws
   /// Error(invalid_argument) for a likelihood that cannot be.
@@ -74,6 +75,7 @@ class BAYES_API NbAccumulator {
   void make_room(Part &part);
   void take(Part &part, const Slot &slot, double x, double weight, std::int64_t number);
   void charge(std::size_t numbers);
+  std::vector<bool> counted_codes(const Slot &slot, std::size_t codes) const;
   [[noreturn]] void refuse(const Slot &slot, double x, std::int64_t number) const;
 
   std::unique_ptr<NbOptions> options_;

@@ -91,11 +91,12 @@ void read_normal(const MemberReader &in, NbTotals &totals) {
       in.reject("scatter", "must have sums of squares on its diagonals");
 }
 
-/// The names of the features' families: one if it is that of all.
+/// The names of the features' families: one if it is that of all. A part of sparse rows that name
+/// nothing has no features.
 Document write_likelihoods(const std::vector<ColumnSpec> &specs) {
   const bool same = std::all_of(specs.begin(), specs.end(),
                                 [&](const ColumnSpec &spec) { return spec.kind == specs[0].kind; });
-  if (same) return specs[0].name();
+  if (same && !specs.empty()) return specs[0].name();
   Document::List names;
   for (const ColumnSpec &spec : specs) names.emplace_back(spec.name());
   return names;
@@ -213,7 +214,8 @@ NbTotals read_totals(const MemberReader &in, RowColumns names, int dimension) {
     out.absent_is_zero = absent == "zero";
     for (std::size_t j = 0; j + 1 < names.size(); ++j)
       if (!(names[j].name < names[j + 1].name)) in.reject("row_columns", "must rise by name");
-    if (names.empty()) in.reject("row_columns", "must have the names of the features");
+    if (names.empty() && dimension > 0)
+      in.reject("row_columns", "must have the names of the features");
   }
   // A label may be the empty text.
   const auto *const list = in.value("classes").as<Document::List>();

@@ -220,14 +220,19 @@ std::unique_ptr<BayesClassifier> nb_fit(const NbPart &rows, const Document &opti
 void BayesClassifier::merge(const Model &other) {
   const State &its = *static_cast<const BayesClassifier &>(other).state;
   const NbOptions &mine = state->options, &theirs = its.options;
-  if (mine.given_prior.to_json() != theirs.given_prior.to_json() ||
-      mine.full_covariance != theirs.full_covariance ||
-      mine.absent_is_zero != theirs.absent_is_zero ||
-      (state->totals.sparse && mine.likelihood.to_json() != theirs.likelihood.to_json()))
+  const std::string my_prior = mine.given_prior.to_json(),
+                    their_prior = theirs.given_prior.to_json();
+  const bool both_sparse = state->totals.sparse && its.totals.sparse;
+  const std::string detail =
+      my_prior != their_prior ? message("One has prior {}, the other {}.", my_prior, their_prior)
+      : mine.full_covariance != theirs.full_covariance ? "They differ in option covariance."
+      : mine.absent_is_zero != theirs.absent_is_zero   ? "They differ in option absent."
+      : both_sparse && mine.likelihood.to_json() != theirs.likelihood.to_json()
+          ? "They differ in option likelihood."
+          : "";
+  if (!detail.empty())
     throw Error(Errc::invalid_argument, "models with different options or priors cannot be merged",
-                message("One has prior {}, the other {}.", mine.given_prior.to_json(),
-                        theirs.given_prior.to_json()),
-                "Merge models that were fitted with the same options.");
+                detail, "Merge models that were fitted with the same options.");
   state->totals = merged(state->totals, its.totals);
   info.seconds += other.info.seconds;
   finish_classifier(*this);
@@ -308,7 +313,6 @@ NbPart::NbPart(const NbAccumulator &rows, const std::vector<std::string> &classe
 }
 void NbPart::merge(const NbPart &other) { totals->of = merged(totals->of, other.totals->of); }
 bool NbPart::empty() const { return totals->of.classes.empty(); }
-std::int64_t NbPart::skipped() const { return totals->of.skipped; }
 
 std::string NbPart::to_bytes() const {
   Document document = Document::object();

@@ -249,7 +249,7 @@ NbTotals merged(const NbTotals &first, const NbTotals &second) {
     }
   if (first.sparse != second.sparse)
     differ("features are objects of names in some rows, and columns in others", {});
-  if (first.names.empty() != second.names.empty())
+  if (!first.sparse && first.names.empty() != second.names.empty())
     differ("rows are arrays and records", "Columns of records have names.");
   NbTotals out;
   out.sparse = first.sparse;

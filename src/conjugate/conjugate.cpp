@@ -2,10 +2,12 @@
 
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "base/error.hpp"
 #include "base/message.hpp"
 #include "base/special.hpp"
+#include "distributions/standard.hpp"
 #include "document/members.hpp"
 #include "document/options.hpp"
 #include "families/parameter.hpp"
@@ -25,8 +27,6 @@ struct PriorKey {
 
 // The priors of probabilities and rates are uniform and Jeffreys'. That of the normal is the
 // reference prior, constant in mu and log sigma: intervals are those of Student's test.
-constexpr const char *beta_keys[] = {"a", "b"}, *gamma_keys[] = {"a", "b"},
-                     *normal_keys[] = {"m", "c", "a", "b"};
 constexpr PriorKey beta_prior[] = {{"a", 1, 0, true}, {"b", 1, 0, true}};
 constexpr PriorKey gamma_prior[] = {{"a", 0.5, 0, true}, {"b", 0, 0, false}};
 constexpr PriorKey normal_prior[] = {{"m", 0, -largest_number, false},
@@ -61,15 +61,6 @@ const char *conjugate_family(ConjugateKind kind) {
   return "normal_inverse_gamma";
 }
 
-std::span<const char *const> conjugate_prior_keys(ConjugateKind kind) {
-  switch (kind) {
-    case ConjugateKind::beta_bernoulli: return beta_keys;
-    case ConjugateKind::gamma_poisson: return gamma_keys;
-    case ConjugateKind::normal_inverse_gamma: break;
-  }
-  return normal_keys;
-}
-
 ConjugatePrior read_conjugate_prior(ConjugateKind kind, const Document &options) {
   OptionReader reader(options);
   ConjugatePrior prior = {};
@@ -88,33 +79,40 @@ ConjugatePrior read_conjugate_prior(ConjugateKind kind, const Document &options)
 bool ConjugateSums::add(ConjugateKind kind, double x, double weight, int sign) {
   if (rows == 0 && sign > 0) *this = {.skipped = skipped, .shift = x};
   rows += sign;
-  // Errors of a sum count against what is left; whole numbers have none.
   const auto change = [&](std::size_t i, const DoubleDouble &by) {
     sums[i] = sign > 0 ? sums[i] + by : sums[i] - by;
-    return unit * (std::fabs(sums[i].hi) + std::fabs(by.hi));
+    errors[i] += unit * (std::fabs(sums[i].hi) + std::fabs(by.hi));
   };
-  double scale;
+  // Errors count against what is left.
+  const auto lasts = [&](std::size_t i, double scale) { return errors[i] <= 1e-13 * scale; };
   switch (kind) {
-    case ConjugateKind::beta_bernoulli:
-      error += change(x != 0 ? 0 : 1, {weight});
-      scale = sums[0].hi + sums[1].hi;
-      break;
-    case ConjugateKind::gamma_poisson:
-      change(0, {x});
-      error += change(1, {weight});
-      change(2, DoubleDouble::product(x, std::log(weight)) - DoubleDouble{log_gamma(x + 1)});
-      scale = sums[1].hi;
-      break;
-    case ConjugateKind::normal_inverse_gamma: {
-      const DoubleDouble d = DoubleDouble::sum(x, -shift), weighted = DoubleDouble{weight} * d;
-      change(0, {weight});
-      change(1, weighted);
-      error += change(2, weighted * d);
-      scale = rows > 0 ? (sums[2] - sums[1] * sums[1] / sums[0]).hi : 0;
-      break;
+    case ConjugateKind::beta_bernoulli: {
+      const bool success = x != 0;
+      change(success ? 0 : 1, {weight});
+      if (success) successes += sign;
+      if (sign > 0 || rows == 0) return true;
+      if ((success ? successes : rows - successes) == 0) {
+        sums[success ? 0 : 1] = {};
+        errors[success ? 0 : 1] = 0;
+      }
+      return lasts(0, sums[0].hi) && lasts(1, sums[1].hi);
     }
+    case ConjugateKind::gamma_poisson:
+      // Counts are whole numbers, whose sum has no errors.
+      change(0, {x});
+      change(1, {weight});
+      change(2, DoubleDouble::product(x, std::log(weight)) - DoubleDouble{log_gamma(x + 1)});
+      return sign > 0 || rows == 0 || lasts(1, sums[1].hi);
+    case ConjugateKind::normal_inverse_gamma: break;
   }
-  return sign > 0 || rows == 0 || error <= 1e-13 * scale || error == 0;
+  const DoubleDouble d = DoubleDouble::sum(x, -shift), weighted = DoubleDouble{weight} * d;
+  change(0, {weight});
+  change(1, weighted);
+  change(2, weighted * d);
+  if (sign > 0 || rows == 0) return true;
+  const double about = squares().hi;
+  return lasts(0, sums[0].hi) && lasts(1, std::sqrt(about) * std::sqrt(sums[0].hi)) &&
+         lasts(2, about);
 }
 
 void ConjugateSums::add(ConjugateKind kind, const ConjugateSums &other) {
@@ -130,7 +128,12 @@ void ConjugateSums::add(ConjugateKind kind, const ConjugateSums &other) {
   sums[2] += other.sums[2] + by * (DoubleDouble{2} * other.sums[1] + moved);
   sums[1] += other.sums[1] + moved;
   sums[0] += other.sums[0];
-  error += other.error + unit * std::fabs(sums[2].hi);
+}
+
+DoubleDouble ConjugateSums::squares() const {
+  // The square of the first sum may be beyond doubles.
+  const DoubleDouble out = sums[2] - sums[1] * (sums[1] / sums[0]);
+  return out.hi > 0 ? out : DoubleDouble{};
 }
 
 // ---- the model ----
@@ -157,11 +160,6 @@ DoubleDouble ConjugateModel::mean() const {
   return DoubleDouble{sums_.shift} + sums_.sums[1] / sums_.sums[0];
 }
 
-DoubleDouble ConjugateModel::squares() const {
-  const DoubleDouble out = sums_.sums[2] - sums_.sums[1] * sums_.sums[1] / sums_.sums[0];
-  return out.hi > 0 ? out : DoubleDouble{};
-}
-
 void ConjugateModel::update() {
   const auto &s = sums_.sums;
   posterior_ = prior_;
@@ -175,7 +173,7 @@ void ConjugateModel::update() {
     posterior_[1] = c + n;
     posterior_[0] = (DoubleDouble{prior_[0]} + away * DoubleDouble{n / (c + n)}).hi;
     posterior_[2] += n / 2;
-    posterior_[3] += squares().hi / 2 + c * n / (c + n) * away.hi * away.hi / 2;
+    posterior_[3] += sums_.squares().hi / 2 + c * n / (c + n) * away.hi * away.hi / 2;
   }
   info.objective = finite_or_none(log_evidence());
   info.log_likelihood = log_likelihood();
@@ -259,8 +257,8 @@ double ConjugateModel::log_likelihood() const {
   }
   const double n = s[0].hi, precision = posterior_[2] / posterior_[3],
                away = (mean() - DoubleDouble{at}).hi;
-  const double out =
-      n / 2 * (std::log(precision) - log_two_pi) - precision / 2 * (squares().hi + n * away * away);
+  const double out = n / 2 * (std::log(precision) - log_two_pi) -
+                     precision / 2 * (sums_.squares().hi + n * away * away);
   return finite_or_none(out);
 }
 
@@ -276,9 +274,7 @@ double ConjugateModel::log_predictive(double x, double exposure) const {
              p0 * std::log1p(exposure / p1);
     case ConjugateKind::normal_inverse_gamma: break;
   }
-  const double scale = p3 * (p1 + 1) / p1, away = x - p0;  // b (c + 1) / c
-  return -log_beta(p2, 0.5) - 0.5 * std::log(2 * scale) -
-         (p2 + 0.5) * std::log1p(away * away / (2 * scale));
+  return StudentDistribution(2 * p2, p0, std::sqrt(p3 / p2 * ((p1 + 1) / p1))).log_density(x);
 }
 
 void ConjugateModel::describe_parameters(double level, const TakeParameter &take) const {
@@ -327,7 +323,7 @@ void ConjugateModel::write(Document &document) const {
   std::array<DoubleDouble, 3> values = sums_.sums;
   if (kind_ == ConjugateKind::normal_inverse_gamma) {
     values[1] = mean();
-    values[2] = squares();
+    values[2] = sums_.squares();
   }
   Document statistics;
   for (std::size_t i = 0; i < 3; ++i)

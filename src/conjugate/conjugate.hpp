@@ -14,7 +14,6 @@
 
 #include <array>
 #include <memory>
-#include <span>
 #include <string_view>
 
 #include "base/api.hpp"
@@ -27,12 +26,11 @@ namespace bayes {
 
 enum class ConjugateKind : char { beta_bernoulli, gamma_poisson, normal_inverse_gamma };
 
-/// Numbers of the prior, in the order of prior_keys(kind).
+/// Numbers of the prior: a, b; of normal_inverse_gamma m, c, a, b.
 using ConjugatePrior = std::array<double, 4>;
 
 /// "beta_bernoulli", ...
 BAYES_API const char *conjugate_family(ConjugateKind kind);
-BAYES_API std::span<const char *const> conjugate_prior_keys(ConjugateKind kind);
 /// Option prior, an object of numbers; what is absent is default. Throws Error(invalid_argument).
 BAYES_API ConjugatePrior read_conjugate_prior(ConjugateKind kind, const Document &options);
 
@@ -43,15 +41,19 @@ struct BAYES_API ConjugateSums {
   std::int64_t rows = 0, skipped = 0;
   std::array<DoubleDouble, 3> sums = {};
   double shift = 0;
-  /// a bound of the rounding errors in the sum that has most: weights, exposures, squares
-  double error = 0;
+  /// bounds of the rounding errors of the sums, and of beta_bernoulli the rows that are successes:
+  /// for rows that are taken away
+  std::array<double, 3> errors = {};
+  std::int64_t successes = 0;
 
   /// One row, `sign` 1, or taken away, -1. x: 0 or 1; a whole number >= 0; any finite number.
   /// weight > 0: how many times the row counts, of gamma_poisson the exposure. False if taking the
   /// row away would leave too few digits: then the sums have to be made anew.
   bool add(ConjugateKind kind, double x, double weight, int sign);
-  /// The sums of other rows.
+  /// The sums of other rows, for as long as none is taken away.
   void add(ConjugateKind kind, const ConjugateSums &other);
+  /// Of normal_inverse_gamma the sum of squares about the mean.
+  DoubleDouble squares() const;
 };
 
 /// A posterior. Numbers that do not exist are NaN.
@@ -87,9 +89,8 @@ class BAYES_API ConjugateModel final : public Model {
   void write(Document &document) const override;
   void update();
   double log_likelihood() const;
-  /// of normal_inverse_gamma: mean of the rows, and sum of squares about it
+  /// of normal_inverse_gamma: the mean of the rows
   DoubleDouble mean() const;
-  DoubleDouble squares() const;
 
   ConjugateKind kind_;
   ConjugatePrior prior_, posterior_;
@@ -107,8 +108,8 @@ BAYES_API std::unique_ptr<Model> read_normal_inverse_gamma(const Document &docum
 BAYES_API double probability_greater(const ConjugateModel &a, const ConjugateModel &b);
 /// E[max(b - a, 0)]: what is lost by choosing a. Infinite where the mean is.
 BAYES_API double expected_loss(const ConjugateModel &a, const ConjugateModel &b);
-/// E[(b - a) / a], in closed form; infinite where E[1 / a] is. Not of normal_inverse_gamma, where
+/// E[(a - b) / b], in closed form; infinite where E[1 / b] is. Not of normal_inverse_gamma, where
 /// it never exists.
-BAYES_API double expected_lift(const ConjugateModel &b, const ConjugateModel &a);
+BAYES_API double expected_lift(const ConjugateModel &a, const ConjugateModel &b);
 
 }  // namespace bayes

@@ -72,7 +72,7 @@ Document DirichletPrior::document() const {
 
 // ---- sums ----
 
-DoubleDouble &LabelSums::weight_of(std::string_view label) {
+LabelWeight &LabelSums::weight_of(std::string_view label) {
   const auto found = weights.find(label);
   if (found != weights.end()) return found->second;
   if (label.size() > DirichletCategorical::longest_label)
@@ -83,30 +83,35 @@ DoubleDouble &LabelSums::weight_of(std::string_view label) {
   if ((bytes += label.size()) > DirichletCategorical::most_bytes)
     throw Error(Errc::too_large, message("distinct labels take more than {} MB",
                                          DirichletCategorical::most_bytes >> 20));
-  return weights.emplace(label, DoubleDouble{}).first->second;
+  return weights.emplace(label, LabelWeight{}).first->second;
 }
 
 bool LabelSums::add(std::string_view label, double weight, int sign) {
-  DoubleDouble &sum = weight_of(label);
+  LabelWeight &own = weight_of(label);
   rows += sign;
   total += sign * weight;
-  sum += DoubleDouble{sign * weight};
-  error += 0x1p-104 * (std::fabs(sum.hi) + weight);
-  if (sum == DoubleDouble{}) {
+  own.rows += sign;
+  own.sum += DoubleDouble{sign * weight};
+  own.error += 0x1p-104 * (std::fabs(own.sum.hi) + weight);
+  if (sign > 0) return true;
+  if (own.rows == 0) {
     bytes -= label.size();
     weights.erase(weights.find(label));
+    return true;
   }
-  return sign > 0 || rows == 0 || error <= 1e-13 * total;
+  return own.error <= 1e-13 * own.sum.hi;
 }
 
 void LabelSums::add(const LabelSums &other) {
   rows += other.rows;
   skipped += other.skipped;
   total += other.total;
-  error += other.error;
   for (std::size_t i = 0; const auto &[label, weight] : other.weights) {
     poll_in_loop(i++);
-    weight_of(label) += weight;
+    LabelWeight &own = weight_of(label);
+    own.sum += weight.sum;
+    own.rows += weight.rows;
+    own.error += weight.error;
   }
 }
 
@@ -133,7 +138,7 @@ std::vector<DirichletCategorical::Label> DirichletCategorical::labels() const {
       out.push_back({&given->first, 0, given->second});
     double alpha = prior_.alpha;
     if (given != prior_.by_label.end() && given->first == name) alpha = given++->second;
-    out.push_back({&name, weight.hi, alpha});
+    out.push_back({&name, weight.sum.hi, alpha});
   }
   for (; given != prior_.by_label.end(); ++given) out.push_back({&given->first, 0, given->second});
   return out;
@@ -171,7 +176,8 @@ Marginal DirichletCategorical::marginal(const Label &label) const {
 std::optional<Marginal> DirichletCategorical::marginal(std::string_view name) const {
   const auto found = sums_.weights.find(name);
   if (found == sums_.weights.end() && !prior_.by_label.contains(name)) return std::nullopt;
-  return marginal({nullptr, found == sums_.weights.end() ? 0 : found->second.hi, prior_.of(name)});
+  return marginal(
+      {nullptr, found == sums_.weights.end() ? 0 : found->second.sum.hi, prior_.of(name)});
 }
 
 double DirichletCategorical::posterior_mode(const Label &label) const {
@@ -217,7 +223,7 @@ void DirichletCategorical::merge(const Model &other) {
 void DirichletCategorical::write(Document &document) const {
   Document::Object members;
   for (const auto &[label, weight] : sums_.weights) {
-    const DoubleDouble kept = weight.rounded();
+    const DoubleDouble kept = weight.sum.rounded();
     members.emplace_back(label, Tensor{{2}, {kept.hi, kept.lo}});
   }
   document.set("counts", std::move(members));
@@ -241,7 +247,7 @@ std::unique_ptr<Model> read_dirichlet_categorical(const Document &document) {
     const double high = two ? pair->values[0] : 0, low = two ? pair->values[1] : 0;
     if (!(high > 0 && high <= 1e305) || high + low != high || DoubleDouble::short_of(low) != low)
       reader.reject("counts", message("has no count for \"{}\"", label));
-    sums.weights.emplace(label, DoubleDouble{high, low});
+    sums.weights.emplace(label, LabelWeight{{high, low}});
     sums.total += high;
     sums.bytes += label.size();
   }

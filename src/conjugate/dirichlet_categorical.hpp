@@ -29,11 +29,19 @@ struct BAYES_API DirichletPrior {
   Document document() const;
 };
 
+/// The rows of a label.
+struct LabelWeight {
+  DoubleDouble sum;
+  // for rows that are taken away: how many there are, and a bound of the sum's rounding errors
+  std::int64_t rows = 0;
+  double error = 0;
+};
+
 /// What rows leave behind: weights by label.
 struct BAYES_API LabelSums {
   std::int64_t rows = 0, skipped = 0;
-  std::map<std::string, DoubleDouble, std::less<>> weights;
-  double total = 0, error = 0;
+  std::map<std::string, LabelWeight, std::less<>> weights;
+  double total = 0;
   /// of all labels
   std::size_t bytes = 0;
 
@@ -43,7 +51,7 @@ struct BAYES_API LabelSums {
   void add(const LabelSums &other);
 
  private:
-  DoubleDouble &weight_of(std::string_view label);
+  LabelWeight &weight_of(std::string_view label);
 };
 
 class BAYES_API DirichletCategorical final : public Model {

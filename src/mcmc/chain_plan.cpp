@@ -19,10 +19,9 @@ void check(const ChainPlan &plan) {
                         plan.draws - plan.warmup),
                 "Every thin-th of them is kept, which leaves none.", "Lower thin.");
   if (plan.all_stored() > 4000000)
-    throw Error(
-        Errc::too_large,
-        message("{} chains of {} draws are more than a model can hold", plan.chains, plan.stored()),
-        "The limit is 4 million draws.", "Ask for fewer chains or draws, or raise thin.");
+    throw Error(Errc::too_large,
+                message("{} chains of {} draws are too many", plan.chains, plan.stored()),
+                "The limit is 4 million draws.", "Ask for fewer chains or draws, or raise thin.");
 }
 
 }  // namespace

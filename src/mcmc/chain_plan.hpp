@@ -22,7 +22,7 @@ struct ChainPlan {
   std::int64_t all_stored() const { return std::int64_t(chains) * stored(); }
 
   /// Options chains, draws, warmup, thin. Throws Error: invalid_argument, or too_large for more
-  /// draws than a model can hold.
+  /// than 4 million draws of all chains.
   void lines(OptionTable &t, bool applies);
   /// Option stored_draws, for a model that stores draws whole.
   void stored_line(OptionTable &t, bool applies);

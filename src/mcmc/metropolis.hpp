@@ -24,7 +24,8 @@ namespace bayes {
 struct BAYES_API MetropolisOptions {
   ChainPlan plan;
   std::uint64_t seed = 0;
-  /// standard deviations of the first proposals; d of them
+  /// a guess of the distribution's standard deviations, d of them: those of the first proposals are
+  /// 2.38 / sqrt(d) times that
   std::vector<double> scale;
   /// false: proposals stay what `scale` makes them
   bool adapt = true;
@@ -53,10 +54,10 @@ struct MetropolisRun {
 };
 
 /// Runs the chains one after the other and hands out their draws. `starts`: d finite numbers for
-/// all chains, of which the first begins there and the others nearby (as far away as first
-/// proposals are, where the density is positive); or d for each chain. Throws
-/// Error(invalid_argument) for a start outside of the support, Error(numeric) for a density that is
-/// NaN or +infinity, naming the point. The control is polled at every step.
+/// all chains, of which the first begins there and the others nearby (about `scale` away, where the
+/// density is positive); or d for each chain. Throws Error(invalid_argument) for a start outside of
+/// the support, Error(numeric) for a density that is NaN or +infinity, naming the point. The
+/// control is polled at every step.
 BAYES_API MetropolisRun metropolis(const LogDensity &log_density, std::span<const double> starts,
                                    std::size_t dimension, const MetropolisOptions &options,
                                    Control &control,

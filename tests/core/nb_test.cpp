@@ -318,6 +318,23 @@ BOOST_AUTO_TEST_CASE(sparse_rows_are_rows_with_zeros) {
     BOOST_TEST(most < 1e-12);
     BOOST_TEST(support::distance(of_words->info.objective, of_columns->info.objective) < 1e-12);
     BOOST_TEST(support::distance(merged->info.objective, of_columns->info.objective) < 1e-12);
+
+    // A part of rows that name nothing has no features, nor has one whose names are all null.
+    const auto part_of = [&](const std::vector<SparseRow> &rows) {
+      return NbPart::from_bytes(read(rows, options).to_bytes());
+    };
+    NbPart part = part_of({{"ham", {}}, {"new", {}}});
+    part.merge(part_of({{"spam", {{"a", NAN}}}}));
+    part = NbPart::from_bytes(part.to_bytes());
+    part.merge(part_of(sparse));
+    std::vector<double> zeros(vocabulary.size(), 0), unknown = zeros;
+    unknown[0] = NAN;
+    dense.insert(dense.end(), {{"ham", zeros}, {"new", zeros}, {"spam", unknown}});
+    const auto in_parts = nb_fit(part, options, nullptr), with_columns = fit(dense, options);
+    BOOST_TEST(support::distance(in_parts->info.objective, with_columns->info.objective) < 1e-12);
+    const auto words = words_of(*in_parts, sparse[0].words);
+    BOOST_TEST(support::distance(copy(in_parts->log_joint(std::span<const NbWord>(words))),
+                                 copy(with_columns->log_joint(dense[0].x))) < 1e-12);
   }
 }
 

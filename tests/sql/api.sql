@@ -1,5 +1,5 @@
 -- The interface of the extension, pinned: what is changed here changes for every user.
-SELECT plan(49);
+SELECT plan(50);
 \ir ../lib/checks.sql
 \ir ../lib/interface.sql
 SET client_min_messages = error;
@@ -271,6 +271,15 @@ SELECT never($$SELECT signature,
   OR (aggcombinefn = 0) <> (aggdeserialfn = 0) OR aggfinalfn = 0 AS wrong FROM functions f
   JOIN pg_aggregate a ON a.aggfnoid = f.oid$$,
   'every aggregate for which order is nothing can be computed in parallel');
+-- The first row of a moving frame is taken away from these.
+SELECT never($$SELECT signature,
+  (proname = 'linreg_stats'
+    OR proname ~ '^(beta_bernoulli|gamma_poisson|normal_inverse_gamma|dirichlet_categorical)_fit$')
+  <> (aggminvtransfn <> 0)
+  OR aggminvtransfn <> 0 AND (aggmtransfn <> aggtransfn OR aggmfinalfn <> aggfinalfn
+    OR aggmtranstype <> aggtranstype OR aggminitval IS DISTINCT FROM agginitval) AS wrong
+  FROM functions f JOIN pg_aggregate a ON a.aggfnoid = f.oid$$,
+  'sums move along a window, and are what they are elsewhere');
 SELECT never($$SELECT signature, a.aggtransspace
   <> CASE WHEN proname ~ '^(rhat|ess_bulk|ess_tail|mcse)$|_profile$' OR
       signature = 'rollup(bayes_model)' THEN 32768

@@ -1,6 +1,6 @@
 -- Logistic and probit regression from SQL: the interface, rows of every kind, coefficients against
 -- published ones, predictions, missing values, plans, and errors.
-SELECT plan(64);
+SELECT plan(65);
 \ir ../lib/checks.sql
 \ir ../lib/interface.sql
 SET client_min_messages = error;
@@ -146,6 +146,14 @@ LIMIT 1;
 SELECT ok(abs(p - 0.8) < 0.001, 'without a column')
 FROM (SELECT logreg_fit(i % 5 > 0, '{}'::float8[]) AS m FROM t) AS f,
   logreg_probability(m, '{}'::float8[]) AS p;
+SET plan_cache_mode = force_generic_plan;  -- another plan would have a copy of it
+SELECT lives_ok($$DO $do$
+DECLARE none float8[] := '{}'; p float8;
+BEGIN
+  SELECT logreg_probability(logreg_fit(i % 5 > 0, none), none) INTO p FROM t;
+  ASSERT abs(p - 0.8) < 0.001;
+END $do$ $$, 'nor one in an array that is a variable of PL/pgSQL');
+RESET plan_cache_mode;
 SELECT throws_ok($$SELECT logreg_fit(y, CASE WHEN i = 9 THEN ARRAY[a] ELSE '{}' END) FROM t$$,
   '2202E', NULL, 'but then in no row');
 SELECT throws_ok($$SELECT logreg_fit(y, CASE WHEN i = 9 THEN '{}' ELSE ARRAY[a] END) FROM t$$,

@@ -1,5 +1,5 @@
 -- Conjugate models: the interface, posteriors, groups, merging, moving windows, errors.
-SELECT plan(38);
+SELECT plan(47);
 \ir ../lib/checks.sql
 \ir ../lib/interface.sql
 SET client_min_messages = error;
@@ -68,6 +68,11 @@ SELECT results_eq($$SELECT signature, kind, result FROM interface
   ('normal_inverse_gamma_mean(bayes_model)', 'function', 'double precision'),
   ('normal_inverse_gamma_ml(bayes_model)', 'function', 'double precision')$$,
   'functions and aggregates');
+SELECT never($$SELECT signature, volatility <> 'immutable' OR parallel <> 'safe'
+    OR strict <> (kind = 'function') AS wrong FROM interface
+  WHERE proname ~ '^(beta|gamma|dirichlet|normal|inverse|binomial|poisson|student)_'
+    AND proname !~ '_draws$'$$,
+  'which depend on nothing but their arguments, and are NULL for a NULL');
 
 CREATE TABLE visits AS
   SELECT i AS id, i % 4 AS shop, i % 3 AS day, i * 7 % 11 < 3 AS bought,
@@ -214,13 +219,19 @@ SELECT ok(near(beta_bernoulli_greater(a, b), 0.092127413629776614522, 1e-12)
   'A/B: by finite sums') FROM two;
 SELECT ok(near(gamma_poisson_greater(a, b) + gamma_poisson_greater(b, a), 1)
   AND near(gamma_poisson_loss(a, b) - gamma_poisson_loss(b, a),
-    gamma_poisson_mean(b) - gamma_poisson_mean(a)) AND gamma_poisson_lift(b, a) > -1, 'rates')
+    gamma_poisson_mean(b) - gamma_poisson_mean(a))
+  AND near(gamma_poisson_lift(b, a), gamma_poisson_mean(b) / gamma_poisson_map(a) - 1, 1e-13),
+  'rates: the mode is the inverse of the mean of the inverse')
   FROM (SELECT gamma_poisson_fit(items) FILTER (WHERE shop = 1) AS a,
     gamma_poisson_fit(items) FILTER (WHERE shop = 2) AS b FROM visits) AS v;
 SELECT ok(near(normal_inverse_gamma_greater(a, b) + normal_inverse_gamma_greater(b, a), 1)
   AND normal_inverse_gamma_loss(a, b) > 0, 'means')
   FROM (SELECT normal_inverse_gamma_fit(x) FILTER (WHERE shop = 1) AS a,
     normal_inverse_gamma_fit(x) FILTER (WHERE shop = 2) AS b FROM visits) AS v;
+
+SELECT is((SELECT string_agg(DISTINCT proargnames::text, ' ') FROM pg_proc
+  WHERE proname ~ '^(beta_bernoulli|gamma_poisson|normal_inverse_gamma)_(greater|loss|lift)$'),
+  '{a,b}', 'the first of two posteriors is the one in question');
 
 -- ---- NULLs, weights, errors ----
 
@@ -230,10 +241,26 @@ SELECT is((SELECT (bayes_info(beta_bernoulli_fit(nullif(bought, true)))).skipped
 SELECT is((SELECT beta_bernoulli_mean(beta_bernoulli_fit(b, NULL, w))
   FROM (VALUES (true, 2), (false, 3), (true, 0), (false, NULL)) AS v(b, w)), 3 / 7.0::float8,
   'weights: how many times a row counts');
-SELECT throws_ok('SELECT gamma_poisson_fit(-1)', '22023',
+SELECT is((SELECT normal_inverse_gamma_mean(normal_inverse_gamma_fit(x, NULL, w))
+  FROM (VALUES ('NaN'::float8, 0), (3, 1), (4, 1), (5, 1), ('Infinity', NULL))
+    AS v(x, w)), 4::float8,
+  'a row of weight 0 is left out, whatever it is');
+SELECT throws_ok($$SELECT gamma_poisson_fit(1, NULL, 0)$$, '22023',
+  'count of row 1 is 1 where the exposure is 0', 'of exposure 0, if nothing was counted');
+SELECT throws_ok(format($$SELECT %1$s_fit(bought, jsonb_build_object('prior',
+    jsonb_build_object(%2$L, 1 + id %% 2))) FROM visits$$, family, parameter), '22023',
+  'options must be the same for all rows of one fit', family || ': options that differ')
+  FROM (VALUES ('beta_bernoulli', 'a'), ('dirichlet_categorical', 'alpha')) AS v(family, parameter);
+SELECT throws_ok($$SELECT gamma_poisson_fit(-1)$$, '22023',
   'count of row 1 is -1, but must be at least 0');
 SELECT throws_ok('SELECT normal_inverse_gamma_fit(''NaN''::float8)', '22023', NULL,
   'NaN is an error');
+SELECT throws_ok('SELECT normal_inverse_gamma_log_density(normal, ''NaN'') FROM fits', '22023',
+  'x is NaN');
+SELECT throws_ok('SELECT normal_inverse_gamma_log_density(normal, ''-Infinity'') FROM fits',
+  '22023', 'x is -Infinity');
+SELECT throws_ok('SELECT dirichlet_categorical_log_density(labels, ''NaN''::float8) FROM fits',
+  '22023', 'the label is NaN');
 SELECT throws_ok('SELECT beta_bernoulli_fit(true, ''{"prior": {"a": 0}}'')', '22023', NULL,
   'so is an improper prior of a probability');
 SELECT throws_ok('SELECT gamma_poisson_mean(beta) FROM fits', '42804', NULL,

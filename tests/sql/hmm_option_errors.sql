@@ -76,7 +76,7 @@ SELECT is(complaint(format('SELECT hmm_fit(x, 2, %L) FROM words', options)),
   ('{"method": "gibbs", "draws": 10, "warmup": 10}',
     '22023 option "warmup" is 10, but must be below option "draws", which is 10'),
   ('{"method": "gibbs", "draws": 100000000}',
-    '54000 4 chains of 50000000 draws are more than a model can hold'),
+    '54000 4 chains of 50000000 draws are too many'),
   ('{"init": "kmeans"}', '22023 option "init" is "kmeans", but must be an object with initial, '
     'transitions, and probabilities'),
   ('{"init": {"means": [1, 2]}}', '22023 option "init.means" does not apply to observations that '

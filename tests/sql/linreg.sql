@@ -170,6 +170,14 @@ FROM (SELECT linreg_fit(y, '{}'::float8[], flat()) AS m, avg(y) AS y FROM many) 
   linreg_coefficients(m) AS c;
 SELECT ok((SELECT (linreg_predict(m, '{}'::float8[])).sd > 0
   FROM (SELECT linreg_fit(y, '{}'::float8[]) AS m FROM many) AS f), 'which predicts');
+SET plan_cache_mode = force_generic_plan;  -- another plan would have a copy of it
+SELECT lives_ok($$DO $do$
+DECLARE none float8[] := '{}'; sd float8;
+BEGIN
+  SELECT (linreg_predict(linreg_fit(y, none), none)).sd INTO sd FROM many;
+  ASSERT sd > 0;
+END $do$ $$, 'an array may be a variable of PL/pgSQL');
+RESET plan_cache_mode;
 CREATE TABLE wide AS SELECT i, (SELECT array_agg(sin(i * j * j)) FROM generate_series(1, 1000) AS j)
   AS x FROM generate_series(1, 30) AS i;
 SELECT is((SELECT count(*) FROM linreg_coefficients((SELECT linreg_fit(i, x) FROM wide))),

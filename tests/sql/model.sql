@@ -1,5 +1,5 @@
 -- bayes_model, the type: text, JSON and stored forms are exact, and what is no model is refused.
-SELECT plan(67);
+SELECT plan(68);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 
@@ -181,6 +181,9 @@ SELECT never($$SELECT name, i.objective < (SELECT max(objective) FROM bayes_trac
 SELECT never($$SELECT name, (SELECT count(DISTINCT restart) FROM bayes_trace(model))
   <> coalesce((i.options->>'restarts')::int, 1) AS wrong FROM models, bayes_info(model) i$$,
   'every restart has its trace');
+SELECT is((SELECT (log_likelihood, bic)::text
+    FROM bayes_info((SELECT normal_inverse_gamma_fit(1.0)))), '(,)',
+  'no log-likelihood where there is no estimate');
 SELECT is((SELECT count(*) FROM bayes_info(NULL)) + (SELECT count(*) FROM bayes_trace(NULL)),
   0::bigint, 'a NULL model gives no rows');
 SELECT is(NULL::bayes_model::text, NULL, 'NULL is NULL');

@@ -1,5 +1,5 @@
 -- Bayes classifiers: what they learn, predict and say of themselves; parts, order, plans.
-SELECT plan(44);
+SELECT plan(48);
 \ir ../lib/checks.sql
 
 CREATE TYPE flower AS (sepal_length float8, sepal_width float8, petal_length float8,
@@ -145,6 +145,22 @@ SELECT ok((SELECT abs(nb_log_density(nb_fit(i % 2, ARRAY[i, 1e150, -1e147 + 1e14
 SELECT is((SELECT count(*) FROM (SELECT nb_fit(i, i / 100.0) AS m FROM generate_series(1, 10000)
   AS i) AS t, nb_classes(m)), 10000::bigint, '10000 classes');
 
+-- What a row names that is left out is nowhere in the model, and not in parts of it.
+CREATE TABLE left_out AS SELECT * FROM (VALUES ('a', 1, 'x'), ('a', 2, 'x'), ('b', 3, 'x'),
+  ('b', NULL, 'only')) AS v(l, x, t);
+SELECT results_eq($$SELECT round(nb_probability(m, ROW(NULL::int, 'x'::text), 'a')::numeric, 12),
+    (SELECT string_agg(DISTINCT label, ',') FROM nb_features(m))
+  FROM (SELECT nb_fit(l, ROW(x, t), '{"covariance": "full"}') AS m FROM left_out
+    UNION ALL SELECT rollup(m) FROM (SELECT nb_fit(l, ROW(x, t), '{"covariance": "full"}') AS m
+      FROM left_out GROUP BY l, x) AS parts) AS fits$$,
+  $$VALUES (0.6, 'x'), (0.6, 'x')$$, 'a label of a row without a number');
+SELECT results_eq($$SELECT dimension, rows, skipped, (SELECT string_agg(DISTINCT column_name, ',')
+    FROM nb_features(m)) FROM (SELECT nb_fit(l, x::jsonb, '{"missing": "skip"}') AS m
+    FROM (VALUES ('a', '{"x": 1}'), ('b', '{"only": 3, "x": null, "y": "z"}'), ('b', '{"x": 2}'),
+      ('b', '{"only": true, "x": null, "y": 1}')) AS v(l, x)) AS f,
+  bayes_info(m)$$, $$VALUES (1, 2::bigint, 2::bigint, 'x')$$,
+  'names of objects that are left out, and their kinds');
+
 -- ---- parts ----
 
 CREATE FUNCTION agree(a bayes_model, b bayes_model) RETURNS boolean LANGUAGE sql
@@ -193,7 +209,19 @@ BEGIN RETURN QUERY EXECUTE 'EXPLAIN (COSTS off) ' || query; END $$;
 SELECT isnt((SELECT count(*) FROM plan_of($$SELECT nb_fit(label, r) FROM big,
   LATERAL (SELECT x, name, flag) AS r$$) AS l WHERE l ~ 'Partial Aggregate'), 0::bigint,
   'workers aggregate');
+-- Only one row has words: other workers know classes, but no features.
+CREATE TABLE hardly AS SELECT i, (i % 3)::text AS label,
+  CASE WHEN i = 5 THEN '{"a": 2, "b": 1}' ELSE '{}' END::jsonb AS words,
+  CASE WHEN i = 5 THEN 'a:1,2 b:3' ELSE '' END::tsvector AS document
+FROM generate_series(1, 20000) AS i;
+ANALYZE hardly;
+CREATE TABLE hardly_parallel AS SELECT nb_fit(label, words) AS words,
+  nb_fit(label, document) AS document FROM hardly;
 SET max_parallel_workers_per_gather = 0;
+SELECT never($$SELECT NOT agree(words, (SELECT nb_fit(label, words) FROM hardly)) AS wrong
+  FROM hardly_parallel$$, 'words of one row alone');
+SELECT never($$SELECT NOT agree(document, words) AS wrong FROM hardly_parallel$$,
+  'the same as documents');
 SELECT never($$SELECT NOT agree(columns, (SELECT nb_fit(label, r) FROM big,
     LATERAL (SELECT x, name, flag) AS r)) AS wrong FROM parallel$$, 'columns');
 SELECT never($$SELECT NOT agree(words, (SELECT nb_fit(label, words) FROM big)) AS wrong

@@ -1,5 +1,5 @@
 -- Bayes classifiers: what cannot be, and what is said about it.
-SELECT plan(82);
+SELECT plan(88);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 SET client_min_messages = error;
@@ -100,7 +100,13 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
   ('SELECT nb_fit(i % 600, array_fill(1.0, ARRAY[5000])) FROM generate_series(1, 600) AS i',
     '54000 501 classes with 5000 features have more than 10000000 statistics'),
   ('SELECT nb_fit(1, r) FROM (SELECT now() AS t) AS r',
-    '22023 column "t" is of type timestamp with time zone')
+    '22023 column "t" is of type timestamp with time zone'),
+  ('SELECT nb_fit(label, r, ''{"absent": "missing"}'') FROM rows_of, LATERAL (SELECT a, n) AS r',
+    '22023 option "absent" does not apply: rows have columns'),
+  ('SELECT nb_fit(label, jsonb_build_object(''n'', n), ''{"covariance": "full"}'') FROM rows_of',
+    '22023 option "covariance" is "full", but rows are objects of names'),
+  ('SELECT nb_fit(label, to_tsvector(t), ''{"covariance": "full"}'') FROM rows_of',
+    '22023 option "covariance" is "full", but rows are objects of names')
 ) AS v(statement, said);
 
 -- ---- objects ----
@@ -170,6 +176,14 @@ SELECT is(complaint(format('SELECT rollup(m) FROM given, unnest(ARRAY[%s]) AS m'
   ('arrays, words', '22023 features are objects of names in some rows, and columns in others'),
   ('arrays, columns', '22023 rows are arrays and records'),
   ('arrays, counts', '22023 element 1 is normal and poisson')
+) AS v(models, said);
+SELECT is(advice(format('SELECT rollup(m) FROM given, unnest(ARRAY[%s]) AS m', models)), said ||
+  ' | Merge models that were fitted with the same options.', 'what differs: ' || models)
+FROM (VALUES
+  ('arrays, other_prior', 'One has prior null, the other {"alpha": 2}.'),
+  ('arrays, full_covariance', 'They differ in option covariance.'),
+  ('words, (SELECT nb_fit(1, ''{"n": 1}''::jsonb, ''{"absent": "missing"}''))',
+    'They differ in option absent.')
 ) AS v(models, said);
 SELECT is(complaint(format('SELECT nb_update(l, x, %s) FROM given, (VALUES (1, %s)) AS v(l, x)',
     arguments, x)), said, arguments || ' ' || x) FROM (VALUES

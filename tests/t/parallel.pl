@@ -15,6 +15,9 @@ CREATE TABLE rows AS SELECT i AS id, i % 3 AS g,
 FROM generate_series(1, 60000) AS i;
 ALTER TABLE rows SET (parallel_workers = 2);
 CREATE TABLE models AS SELECT gmm_fit(x, 3) AS model FROM rows WHERE id <= 1000;
+CREATE TABLE stored AS SELECT id, beta_bernoulli_fit(g = 1) AS model FROM rows
+WHERE id <= 4000 GROUP BY id;
+ALTER TABLE stored SET (parallel_workers = 2);
 CREATE FUNCTION timeless(model bayes_model) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
   RETURN (model::jsonb - 'seconds')::text;
 ANALYZE;
@@ -84,6 +87,31 @@ my @objectives = map { $session->run(
       bayes_info(m) AS i', 60) } 1 .. 4;
 is_deeply([grep { $_ ne $objectives[0] } @objectives], [], 'parallel fits repeat');
 
+# Rows of one block come from one process. The other has no state, and may be the first. Each reads
+# some of these blocks.
+my %lonely = (
+    dirichlet_categorical_fit => q{dirichlet_categorical_fit(id % 3, '{"prior": {"alpha": 2}}')},
+    beta_bernoulli_fit => q{beta_bernoulli_fit(id % 3 = 1, '{"prior": {"a": 2}}')},
+    linreg_fit => q{linreg_fit(id, ARRAY[sin(id), cos(id)], '{"prior": {"c": 10}}')},
+    nb_fit => q{nb_fit(id % 2, ARRAY[sin(id), cos(id)], '{"missing": "skip"}')},
+    rollup => 'rollup(model)',
+    logreg_fit => q{logreg_fit(id % 2 = 1, ARRAY[sin(id), cos(id)], '{"prior": {"c": 1}}')},
+);
+for my $name (sort keys %lonely) {
+    my @of_blocks = map { "timeless($lonely{$name}
+          FILTER (WHERE ctid >= '(" . 5 * $_ . ",1)' AND ctid < '(" . (5 * $_ + 1) . ",1)'))" }
+        0 .. 15;
+    my $query = 'SELECT ' . join(', ', @of_blocks) . ' FROM stored';
+    $session->run($serial);
+    my $want = $session->run($query, 120);
+    is(scalar(() = $want =~ /"version"/g), 16, "$name of blocks") or diag($want);
+    $session->run("$parallel; SET parallel_leader_participation = off");
+    like($session->run("EXPLAIN (COSTS OFF) $query"), qr/Finalize Aggregate.*Gather/s,
+        'in a parallel plan');
+    is($session->run($query, 120), $want, 'the same where a worker has no rows');
+    $session->run('RESET parallel_leader_participation');
+}
+
 # ---- nothing to aggregate, and errors in workers ----
 
 is($session->run("SELECT gmm_fit(x, 3) IS NULL FROM rows WHERE id < 0"), 't',
@@ -107,6 +135,8 @@ like($session->run(q{SELECT gmm_fit(x, 3, CASE WHEN id > 30000 THEN '{"seed": 1}
     qr/^ERROR:  22023: options must be the same for all rows of one fit/, 'options that differ');
 like($session->run("SELECT gmm_fit(x, 3, '{}', 0) FROM rows"),
     qr/^ERROR:  22023: all weights are zero/, 'all weights zero');
+like($session->run("SELECT nb_fit(g, x, '{}', 0) FROM rows"),
+    qr/^ERROR:  22023: all weights are zero/, 'of classes too');
 like($session->run("SELECT gmm_fit(x, 3, '{}', 0 - w) FROM rows"),
     qr/^ERROR:  22023: weight of row \d+ is -\d/, 'a negative weight');
 like($session->run("SELECT gmm_fit(x, 60001) FROM rows"),

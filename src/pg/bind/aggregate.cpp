@@ -1,5 +1,8 @@
 #include "pg/bind/aggregate.hpp"
 
+#include "base/message.hpp"
+#include "pg/values/varlena.hpp"
+
 namespace bayes::pg {
 
 MemoryContext aggregate_context(FunctionCallInfo fcinfo) {
@@ -7,6 +10,19 @@ MemoryContext aggregate_context(FunctionCallInfo fcinfo) {
   if (!AggCheckCallContext(fcinfo, &context))
     throw Error(Errc::internal, "aggregate support function called outside an aggregate");
   return context;
+}
+
+void refuse_partial_state(std::size_t size, const char *what, const char *remedy) {
+  throw Error(Errc::too_large,
+              message("{} of a parallel worker take {} bytes, more than can be sent to the leader",
+                      what, size),
+              "The limit is 1 GB.",
+              message("SET max_parallel_workers_per_gather = 0; or {}", remedy));
+}
+
+Datum partial_state(std::string_view bytes, const char *what, const char *remedy) {
+  if (bytes.size() > largest_varlena) refuse_partial_state(bytes.size(), what, remedy);
+  return new_varlena(bytes);
 }
 
 TransitionArguments::TransitionArguments(FunctionCallInfo fcinfo, std::span<const Role> all_roles,

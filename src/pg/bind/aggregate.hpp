@@ -45,6 +45,19 @@ struct TransitionArguments {
   const NullableDatum *parameters;
 };
 
+/// The bytes of a parallel worker's state, for the leader. If they are too many, the message says
+/// `what` they hold, and the hint `remedy` besides a serial plan.
+Datum partial_state(std::string_view bytes, const char *what, const char *remedy);
+/// Throws Error(too_large), with the same message, for a state of so many bytes.
+[[noreturn]] void refuse_partial_state(std::size_t size, const char *what, const char *remedy);
+
+/// A state received from another process: its bytes, not copied from the tuple until they are
+/// combined.
+struct ReceivedState {
+  const char *data;
+  std::size_t size;
+};
+
 /// One item: `values` arguments hold it.
 template <class C>
 Datum transition(FunctionCallInfo fcinfo, const char *family, typename C::Check check,

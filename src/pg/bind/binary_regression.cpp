@@ -36,9 +36,6 @@ constexpr Binding<ResponseCollector> logreg = {
 constexpr Binding<ResponseCollector> probit = {
     .family = "probit", .check = binary_policy<Link::probit>, .fit = fit_binary<Link::probit>};
 
-/// After the response and the predictors.
-constexpr Role by_weight[] = {Role::options, Role::weight};
-
 /// Says why there is no model if no row was complete.
 Datum binary_final(FunctionCallInfo fcinfo, const Binding<ResponseCollector> &binding) {
   const auto *const state = final_state<ResponseCollector>(fcinfo);
@@ -67,9 +64,13 @@ Datum binary_probability(FunctionCallInfo fcinfo, const char *family) {
 // ---- aggregates ----
 
 /// (internal, y "any", x [, options jsonb [, weight float8]]) -> internal
-BAYES_FUNCTION(logreg_fit_transition) { return fit_transition(fcinfo, logreg, by_weight, 2); }
+BAYES_FUNCTION(logreg_fit_transition) {
+  return fit_transition(fcinfo, logreg, by_options_and_weight, 2);
+}
 BAYES_FUNCTION(logreg_fit_final) { return binary_final(fcinfo, logreg); }
-BAYES_FUNCTION(probit_fit_transition) { return fit_transition(fcinfo, probit, by_weight, 2); }
+BAYES_FUNCTION(probit_fit_transition) {
+  return fit_transition(fcinfo, probit, by_options_and_weight, 2);
+}
 BAYES_FUNCTION(probit_fit_final) { return binary_final(fcinfo, probit); }
 
 // ---- a model as relations ----

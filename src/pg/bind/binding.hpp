@@ -50,6 +50,7 @@ inline constexpr Role by_rank[] = {Role::rank, Role::options};
 inline constexpr Role by_start[] = {Role::start, Role::options, Role::weight};
 inline constexpr Role by_prior[] = {Role::prior, Role::options, Role::weight};
 inline constexpr Role by_options[] = {Role::options};
+inline constexpr Role by_options_and_weight[] = {Role::options, Role::weight};
 inline constexpr Role by_ks[] = {Role::ks, Role::options};
 
 /// Calls `fit` if there are data. False if there are none, or if the fit failed under on_error =

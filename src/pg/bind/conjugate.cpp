@@ -13,6 +13,7 @@
 #include "pg/bind/parameters.hpp"
 #include "pg/values/convert.hpp"
 #include "pg/values/json.hpp"
+#include "pg/values/varlena.hpp"
 
 using namespace bayes;
 using namespace bayes::pg;
@@ -48,11 +49,6 @@ std::uint64_t hash_of_options(Datum options) {
   return hash;
 }
 
-[[noreturn]] void refuse_other_options() {
-  throw Error(Errc::invalid_argument, "options differ between rows of a fit", {},
-              "Give the same options in every row.");
-}
-
 /// The state, made at the first row.
 ConjugateState &state_of_row(FunctionCallInfo fcinfo, ConjugateKind kind) {
   const MemoryContext context = aggregate_context(fcinfo);
@@ -68,7 +64,7 @@ ConjugateState &state_of_row(FunctionCallInfo fcinfo, ConjugateKind kind) {
     return *state;
   }
   auto &state = *reinterpret_cast<ConjugateState *>(PG_GETARG_POINTER(0));
-  if (hash_of_options(options) != state.options) refuse_other_options();
+  if (hash_of_options(options) != state.options) refuse_change(Role::options);
   return state;
 }
 
@@ -81,6 +77,16 @@ struct Observed {
 bool read_row(FunctionCallInfo fcinfo, ConjugateKind kind, std::int64_t row, Observed &out) {
   const bool weighted = PG_NARGS() > 3;
   if (PG_ARGISNULL(1) || (weighted && PG_ARGISNULL(3))) return false;
+  const bool exposure = kind == gamma_poisson;
+  if (weighted) {
+    out.weight = PG_GETARG_FLOAT8(3);
+    if (!(out.weight >= 0 && out.weight <= largest_element))
+      throw Error(
+          Errc::invalid_argument,
+          message("{} of row {} is {}", exposure ? "exposure" : "weight", row, shown(out.weight)),
+          message("It must be a number from 0 to {}.", largest_element));
+    if (out.weight == 0 && !exposure) return false;
+  }
   switch (kind) {
     case beta_bernoulli: out.x = PG_GETARG_BOOL(1); break;
     case gamma_poisson: {
@@ -97,15 +103,7 @@ bool read_row(FunctionCallInfo fcinfo, ConjugateKind kind, std::int64_t row, Obs
         refuse_value(out.x, "x of row " + shown(double(row)), 0);
       break;
   }
-  if (!weighted) return true;
-  out.weight = PG_GETARG_FLOAT8(3);
-  const bool exposure = kind == gamma_poisson;
-  if (!(out.weight >= 0 && out.weight <= largest_element))
-    throw Error(
-        Errc::invalid_argument,
-        message("{} of row {} is {}", exposure ? "exposure" : "weight", row, shown(out.weight)),
-        message("It must be a number from 0 to {}.", largest_element));
-  if (exposure && out.weight == 0 && out.x > 0)
+  if (out.weight == 0 && out.x > 0)
     throw Error(Errc::invalid_argument,
                 message("count of row {} is {} where the exposure is 0", row, shown(out.x)));
   return out.weight > 0;
@@ -197,6 +195,7 @@ Datum log_density(FunctionCallInfo fcinfo, ConjugateKind kind) {
     if (x < 0) return guarded([] { return Float8GetDatum(-HUGE_VAL); });
   } else {
     x = PG_GETARG_FLOAT8(1);
+    if (!(std::fabs(x) <= largest_element)) refuse_value(x, "x", 0);
   }
   return number_or_null(fcinfo, model.log_predictive(x, exposure));
 }
@@ -220,7 +219,7 @@ BAYES_FUNCTION(conjugate_combine) {
     PG_RETURN_POINTER(state);
   }
   auto &state = *reinterpret_cast<ConjugateState *>(PG_GETARG_POINTER(0));
-  if (other.options != state.options) refuse_other_options();
+  if (other.options != state.options) refuse_change(Role::options);
   state.sums.add(state.kind, other.sums);
   PG_RETURN_POINTER(&state);
 }
@@ -228,7 +227,7 @@ BAYES_FUNCTION(conjugate_combine) {
 /// (internal) -> bytea
 BAYES_FUNCTION(conjugate_serialize) {
   aggregate_context(fcinfo);
-  return store_bytes({static_cast<const char *>(PG_GETARG_POINTER(0)), sizeof(ConjugateState)});
+  return new_varlena({static_cast<const char *>(PG_GETARG_POINTER(0)), sizeof(ConjugateState)});
 }
 
 /// (bytea, internal) -> internal

@@ -21,50 +21,41 @@ constexpr const char *label_family = "dirichlet_categorical";
 /// The transition state.
 struct LabelState {
   explicit LabelState(MemoryContext context) : type(context) {}
-  LabelSums sums;
+  Parameters parameters;
   DirichletPrior prior;
-  /// the options of the first row
-  std::string options;
+  LabelSums sums;
   ElementType type;
+
+  void read_prior() { prior = DirichletPrior::read(parameters.request(label_family).options); }
 };
 
-std::string options_of_row(FunctionCallInfo fcinfo) {
-  if (PG_NARGS() <= 2 || PG_ARGISNULL(2)) return {};
-  const Detoasted plain(PG_GETARG_DATUM(2));
-  return {VARDATA_ANY(plain.get()), std::size_t(VARSIZE_ANY_EXHDR(plain.get()))};
-}
-
-LabelState &label_state(FunctionCallInfo fcinfo) {
+LabelState &label_state(FunctionCallInfo fcinfo, const TransitionArguments &arguments) {
   const MemoryContext context = aggregate_context(fcinfo);
   LabelState *state;
   if (PG_ARGISNULL(0)) {
     state = make_in<LabelState>(context, "pg_bayes labels");
-    state->options = options_of_row(fcinfo);
-    if (!state->options.empty())
-      state->prior = DirichletPrior::read(document_of_jsonb(PG_GETARG_DATUM(2)));
+    state->parameters.read(arguments.roles, arguments.parameters);
+    state->read_prior();
   } else {
     state = reinterpret_cast<LabelState *>(PG_GETARG_POINTER(0));
-    if (options_of_row(fcinfo) != state->options)
-      throw Error(Errc::invalid_argument, "options differ between rows of a fit", {},
-                  "Give the same options in every row.");
+    state->parameters.check_same(arguments.parameters);
   }
   state->type.use(guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); }));
   return *state;
 }
 
 /// The row's label, and its weight; nullopt if it is to be left out.
-std::optional<std::string_view> read_label(FunctionCallInfo fcinfo, LabelState &state,
+std::optional<std::string_view> read_label(const bayes::pg::Item &item, LabelState &state,
                                            double &weight) {
-  const bool weighted = PG_NARGS() > 3;
-  if (PG_ARGISNULL(1) || (weighted && PG_ARGISNULL(3))) return std::nullopt;
-  weight = weighted ? PG_GETARG_FLOAT8(3) : 1;
+  if (item.values[0].isnull || (item.weight && item.weight->isnull)) return std::nullopt;
+  weight = item.weight ? DatumGetFloat8(item.weight->value) : 1;
   if (!(weight >= 0 && weight <= largest_element))
     throw Error(
         Errc::invalid_argument,
         message("weight of row {} is {}", state.sums.rows + state.sums.skipped + 1, shown(weight)),
         message("It must be a number from 0 to {}.", largest_element));
   if (weight == 0) return std::nullopt;
-  const auto label = state.type.text(PG_GETARG_DATUM(1));
+  const auto label = state.type.text(item.values[0].value);
   if (!label)
     throw Error(Errc::invalid_argument,
                 message("the label of row {} is NaN", state.sums.rows + state.sums.skipped + 1), {},
@@ -88,7 +79,7 @@ std::string_view read_text(const char *&at) {
 /// What of a state is numbers.
 struct LabelCounts {
   std::int64_t rows, skipped;
-  double total, error;
+  double total;
   std::uint64_t labels;
 };
 
@@ -98,9 +89,11 @@ class LabelCallSite {
   const DirichletCategorical &model(FunctionCallInfo fcinfo) {
     return static_cast<const DirichletCategorical &>(models_.get(PG_GETARG_DATUM(0)));
   }
-  std::optional<std::string_view> label(FunctionCallInfo fcinfo) {
+  std::string_view label(FunctionCallInfo fcinfo) {
     type_.use(guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); }));
-    return type_.text(PG_GETARG_DATUM(1));
+    const auto label = type_.text(PG_GETARG_DATUM(1));
+    if (!label) throw Error(Errc::invalid_argument, "the label is NaN", {}, null_of_nan);
+    return *label;
   }
 
  private:
@@ -112,9 +105,10 @@ class LabelCallSite {
 
 /// (internal, label "any" [, options jsonb [, weight float8]]) -> internal
 BAYES_FUNCTION(dirichlet_categorical_fit_transition) {
-  LabelState &state = label_state(fcinfo);
+  const TransitionArguments arguments(fcinfo, by_options_and_weight, 1);
+  LabelState &state = label_state(fcinfo, arguments);
   double weight;
-  if (const auto label = read_label(fcinfo, state, weight))
+  if (const auto label = read_label(arguments.item, state, weight))
     state.sums.add(*label, weight, 1);
   else
     ++state.sums.skipped;
@@ -123,9 +117,10 @@ BAYES_FUNCTION(dirichlet_categorical_fit_transition) {
 
 /// Takes the first row of a moving frame away; NULL has PostgreSQL add up the frame anew.
 BAYES_FUNCTION(dirichlet_categorical_fit_inverse_transition) {
-  LabelState &state = label_state(fcinfo);
+  const TransitionArguments arguments(fcinfo, by_options_and_weight, 1);
+  LabelState &state = label_state(fcinfo, arguments);
   double weight;
-  if (const auto label = read_label(fcinfo, state, weight)) {
+  if (const auto label = read_label(arguments.item, state, weight)) {
     if (!state.sums.add(*label, weight, -1)) PG_RETURN_NULL();
   } else {
     --state.sums.skipped;
@@ -138,17 +133,14 @@ BAYES_FUNCTION(dirichlet_categorical_fit_serialize) {
   aggregate_context(fcinfo);
   const auto &state = *reinterpret_cast<const LabelState *>(PG_GETARG_POINTER(0));
   const LabelCounts counts = {state.sums.rows, state.sums.skipped, state.sums.total,
-                              state.sums.error, state.sums.weights.size()};
+                              state.sums.weights.size()};
   std::string bytes(reinterpret_cast<const char *>(&counts), sizeof counts);
-  write_text(bytes, state.options);
-  std::string prior;
-  state.prior.document().to_bytes(prior);
-  write_text(bytes, prior);
+  state.parameters.write(bytes);
   for (const auto &[label, weight] : state.sums.weights) {
     write_text(bytes, label);
     bytes.append(reinterpret_cast<const char *>(&weight), sizeof weight);
   }
-  return store_bytes(bytes);
+  return partial_state(bytes, "labels", "combine rare labels into one.");
 }
 
 /// (bytea, internal) -> internal
@@ -156,20 +148,17 @@ BAYES_FUNCTION(dirichlet_categorical_fit_deserialize) {
   aggregate_context(fcinfo);
   const bytea *const bytes = guarded([fcinfo] { return PG_GETARG_BYTEA_PP(0); });
   auto &state = *make_in<LabelState>(CurrentMemoryContext, "pg_bayes labels");
-  const char *at = VARDATA_ANY(bytes);
+  const char *at = VARDATA_ANY(bytes), *const end = at + VARSIZE_ANY_EXHDR(bytes);
   LabelCounts counts;
   std::memcpy(&counts, at, sizeof counts);
   at += sizeof counts;
-  state.options = read_text(at);
-  state.prior =
-      DirichletPrior::read(Document::object().set("prior", Document::from_bytes(read_text(at))));
+  state.parameters = Parameters::from_bytes(at, end);
   state.sums.rows = counts.rows;
   state.sums.skipped = counts.skipped;
   state.sums.total = counts.total;
-  state.sums.error = counts.error;
   for (std::uint64_t i = 0; i < counts.labels; ++i) {
     const std::string_view label = read_text(at);
-    DoubleDouble weight;
+    LabelWeight weight;
     std::memcpy(&weight, at, sizeof weight);
     at += sizeof weight;
     state.sums.weights.emplace(label, weight);
@@ -181,18 +170,21 @@ BAYES_FUNCTION(dirichlet_categorical_fit_deserialize) {
 /// (internal, internal) -> internal
 BAYES_FUNCTION(dirichlet_categorical_fit_combine) {
   const MemoryContext context = aggregate_context(fcinfo);
-  LabelState &state = PG_ARGISNULL(0) ? *make_in<LabelState>(context, "pg_bayes labels")
-                                      : *reinterpret_cast<LabelState *>(PG_GETARG_POINTER(0));
-  if (PG_ARGISNULL(1)) PG_RETURN_POINTER(&state);
-  const auto &other = *reinterpret_cast<const LabelState *>(PG_GETARG_POINTER(1));
-  if (PG_ARGISNULL(0)) {
-    state.prior = other.prior;
-    state.options = other.options;
-  } else if (state.options != other.options) {
-    throw Error(Errc::invalid_argument, "options differ between rows of a fit");
+  auto *state = PG_ARGISNULL(0) ? nullptr : reinterpret_cast<LabelState *>(PG_GETARG_POINTER(0));
+  if (PG_ARGISNULL(1)) {
+    if (!state) PG_RETURN_NULL();
+    PG_RETURN_POINTER(state);
   }
-  state.sums.add(other.sums);
-  PG_RETURN_POINTER(&state);
+  const auto &other = *reinterpret_cast<const LabelState *>(PG_GETARG_POINTER(1));
+  if (!state) {
+    state = make_in<LabelState>(context, "pg_bayes labels");
+    state->parameters = other.parameters;
+    state->read_prior();
+  } else {
+    state->parameters.check_same(other.parameters);
+  }
+  state->sums.add(other.sums);
+  PG_RETURN_POINTER(state);
 }
 
 /// (internal) -> bayes_model
@@ -234,8 +226,7 @@ BAYES_FUNCTION(dirichlet_categorical_evidence) {
 BAYES_FUNCTION(dirichlet_categorical_mean) {
   auto &site = call_site<LabelCallSite>(fcinfo);
   const DirichletCategorical &model = site.model(fcinfo);
-  const auto label = site.label(fcinfo);
-  const double mean = label ? std::exp(model.log_predictive(*label)) : 0;
+  const double mean = std::exp(model.log_predictive(site.label(fcinfo)));
   return guarded([mean] { return Float8GetDatum(mean); });
 }
 
@@ -243,9 +234,7 @@ BAYES_FUNCTION(dirichlet_categorical_mean) {
 BAYES_FUNCTION(dirichlet_categorical_log_density) {
   auto &site = call_site<LabelCallSite>(fcinfo);
   const DirichletCategorical &model = site.model(fcinfo);
-  const auto label = site.label(fcinfo);
-  if (!label) PG_RETURN_NULL();
-  const double log_density = model.log_predictive(*label);
+  const double log_density = model.log_predictive(site.label(fcinfo));
   return guarded([log_density] { return Float8GetDatum(log_density); });
 }
 

@@ -17,7 +17,6 @@ namespace {
 
 constexpr const char *linreg_family = "linreg";
 constexpr Role by_weight[] = {Role::weight};
-constexpr Role by_options_and_weight[] = {Role::options, Role::weight};
 
 LinregData *state_of(FunctionCallInfo fcinfo, int argument = 0) {
   return fcinfo->args[argument].isnull
@@ -125,18 +124,7 @@ BAYES_FUNCTION(linreg_combine) {
 /// (internal) -> bytea
 BAYES_FUNCTION(linreg_serialize) {
   aggregate_context(fcinfo);
-  const std::string bytes = state_of(fcinfo)->to_bytes();
-  const char *const from = bytes.data();
-  const std::size_t size = bytes.size();
-  if (size > MaxAllocSize - VARHDRSZ)
-    throw Error(Errc::too_large, "sums of a parallel worker take more than 1 GB", {},
-                "SET max_parallel_workers_per_gather = 0; or combine rare labels into one.");
-  return guarded([from, size] {
-    auto *const value = static_cast<bytea *>(palloc(size + VARHDRSZ));
-    SET_VARSIZE(value, size + VARHDRSZ);
-    std::memcpy(VARDATA(value), from, size);
-    return PointerGetDatum(value);
-  });
+  return partial_state(state_of(fcinfo)->to_bytes(), "sums", "combine rare labels into one.");
 }
 
 /// (bytea, internal) -> internal

@@ -19,8 +19,6 @@ using namespace bayes::pg;
 
 namespace {
 
-constexpr Role nb_options_and_weight[] = {Role::options, Role::weight};
-
 /// (internal, label, features, ...) -> internal
 Datum add_row(FunctionCallInfo fcinfo, std::span<const Role> roles) {
   const TransitionArguments arguments(fcinfo, roles, 2);
@@ -38,12 +36,6 @@ Datum add_row(FunctionCallInfo fcinfo, std::span<const Role> roles) {
   state->add(arguments.item.values[0], arguments.item.values[1], arguments.item.weight);
   PG_RETURN_POINTER(state);
 }
-
-/// A partial state as bytes; the parameters' size, the parameters, the part.
-struct ReceivedState {
-  const char *data;
-  std::size_t size;
-};
 
 /// Data that live from call to call of a function of a model and a row.
 struct NbSite {
@@ -169,7 +161,7 @@ Datum text_of(const std::string &label) {
 
 // ---- aggregates ----
 
-BAYES_FUNCTION(nb_fit_transition) { return add_row(fcinfo, nb_options_and_weight); }
+BAYES_FUNCTION(nb_fit_transition) { return add_row(fcinfo, by_options_and_weight); }
 BAYES_FUNCTION(nb_update_transition) { return add_row(fcinfo, by_prior); }
 
 /// (internal) -> bytea
@@ -178,22 +170,11 @@ BAYES_FUNCTION(nb_serialize) {
   const auto &state = *reinterpret_cast<const NbRows *>(PG_GETARG_POINTER(0));
   std::string out;
   state.parameters.write(out);
-  out += state.part().to_bytes();
-  return store_bytes(out);
+  out += state.to_bytes();
+  return partial_state(out, "statistics", "leave out rare words and labels.");
 }
 
-/// (bytea, internal) -> internal
-BAYES_FUNCTION(nb_deserialize) {
-  aggregate_context(fcinfo);
-  return guarded([fcinfo] {
-    bytea *const bytes = PG_GETARG_BYTEA_PP(0);
-    auto *const received = static_cast<ReceivedState *>(palloc(sizeof(ReceivedState)));
-    *received = {VARDATA_ANY(bytes), std::size_t(VARSIZE_ANY_EXHDR(bytes))};
-    return PointerGetDatum(received);
-  });
-}
-
-/// (internal, internal) -> internal: the second comes from deserialize.
+/// (internal, internal) -> internal: the second comes from bayes_rows_deserialize.
 BAYES_FUNCTION(nb_combine) {
   const MemoryContext context = aggregate_context(fcinfo);
   auto *state = PG_ARGISNULL(0) ? nullptr : reinterpret_cast<NbRows *>(PG_GETARG_POINTER(0));
@@ -211,7 +192,7 @@ BAYES_FUNCTION(nb_combine) {
   } else {
     state->parameters.check_same(parameters);
   }
-  state->absorb(NbPart::from_bytes({at, std::size_t(end - at)}));
+  state->absorb({at, std::size_t(end - at)});
   PG_RETURN_POINTER(state);
 }
 

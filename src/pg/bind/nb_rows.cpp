@@ -49,12 +49,10 @@ struct NbRows::Words {
   std::vector<std::unique_ptr<ColumnLabels>> labels;
   /// of the row that is read
   std::vector<NbWord> row;
-  bool usable = true;
 };
 
 NbRows::NbRows(MemoryContext context, Oid label, Oid features)
-    : context_(context),
-      label_type_(context),
+    : label_type_(context),
       classes_(std::make_unique<Classes>()) {
   if (!OidIsValid(features)) return;  // for rows of other processes alone
   label_type_.use(label);
@@ -118,13 +116,17 @@ void NbRows::check_length(std::size_t length) {
   rows_.set_columns(reader_->columns(), int(length));
 }
 
+bool NbRows::complete(Datum features) {
+  bool complete = true;
+  words_->reader.read(features, seen_,
+                      [&](const NamedFeature &feature) { complete &= feature.kind.has_value(); });
+  return complete;
+}
+
 void NbRows::take(const NamedFeature &feature) {
   Words &words = *words_;
-  if (!feature.kind && missing_ != Missing::keep) {
-    if (missing_ == Missing::error)
-      refuse_value(std::nullopt, name_of_feature(feature.name, seen_), seen_);
-    words.usable = false;
-  }
+  if (!feature.kind && missing_ == Missing::error)
+    refuse_value(std::nullopt, name_of_feature(feature.name, seen_), seen_);
   const std::int32_t known = words.names.size(), number = words.names.number(feature.name);
   if (number == known) {
     rows_.add_feature(feature.name);
@@ -158,11 +160,11 @@ void NbRows::add(const NullableDatum &label, const NullableDatum &features,
   if (label.isnull || features.isnull || !admit(weight)) return rows_.skip();
   const double w = weight ? DatumGetFloat8(weight->value) : 1;
   if (words_) {
+    // A row that is left out leaves no names behind, so this is known before they are taken.
+    if (missing_ == Missing::skip && !complete(features.value)) return rows_.skip();
     words_->row.clear();
-    words_->usable = true;
     words_->reader.read(features.value, seen_,
                         [this](const NamedFeature &feature) { take(feature); });
-    if (!words_->usable) return rows_.skip();
     return rows_.add(class_of(label.value), std::span<const NbWord>(words_->row), w, seen_);
   }
   reader_->open(features.value);
@@ -190,6 +192,20 @@ NbPart NbRows::part() const {
   NbPart out(rows_, labels, names);
   out.merge(others_);
   return out;
+}
+
+std::string NbRows::to_bytes() const {
+  std::string out(reinterpret_cast<const char *>(&zero_weights_), sizeof zero_weights_);
+  return out += part().to_bytes();
+}
+
+void NbRows::absorb(std::string_view bytes) {
+  std::int64_t zero_weights;
+  if (bytes.size() < sizeof zero_weights)
+    throw Error(Errc::internal, "partial state of an aggregate is cut short");
+  std::memcpy(&zero_weights, bytes.data(), sizeof zero_weights);
+  zero_weights_ += zero_weights;
+  others_.merge(NbPart::from_bytes(bytes.substr(sizeof zero_weights)));
 }
 
 std::unique_ptr<Model> NbRows::fit() {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "classification/nb.hpp"
@@ -36,9 +37,9 @@ class NbRows {
   void begin();
   void add(const NullableDatum &label, const NullableDatum &features, const NullableDatum *weight);
 
-  /// The rows so far, those of other processes included.
-  NbPart part() const;
-  void absorb(NbPart other) { others_.merge(other); }
+  /// The rows so far, for another process, which absorbs them.
+  std::string to_bytes() const;
+  void absorb(std::string_view bytes);
 
   /// nullptr if there were no rows, or if the fit failed under on_error = null.
   std::unique_ptr<Model> fit();
@@ -48,11 +49,13 @@ class NbRows {
   struct Words;
   bool admit(const NullableDatum *weight);
   int class_of(Datum label);
-  void read_words(Datum features);
+  /// Does a sparse row have a value for every feature that it names?
+  bool complete(Datum features);
   void take(const NamedFeature &feature);
+  /// The rows so far, those of other processes included.
+  NbPart part() const;
   void check_length(std::size_t length);
 
-  MemoryContext context_;
   FitRequest request_;
   bool null_on_error_ = false;
   Missing missing_ = Missing::keep;

@@ -54,7 +54,8 @@ BAYES_FUNCTION(bayes_rollup_combine) {
 BAYES_FUNCTION(bayes_rollup_serialize) {
   aggregate_context(fcinfo);
   const auto &state = *reinterpret_cast<const Merged *>(PG_GETARG_POINTER(0));
-  return store_bytes(state.model ? state.model->to_bytes() : std::string());
+  return partial_state(state.model ? state.model->to_bytes() : std::string(), "models",
+                       "roll up fewer models at a time.");
 }
 
 /// (bytea, internal) -> internal

@@ -1,6 +1,5 @@
 // Parallel aggregation of rows of numbers: serialisation of transition states. One set of functions
 // serves all model families with rows, one all with rows and a response.
-#include "base/message.hpp"
 #include "pg/bind/aggregate.hpp"
 #include "pg/input/response_collector.hpp"
 
@@ -8,13 +7,6 @@ using namespace bayes;
 using namespace bayes::pg;
 
 namespace {
-
-/// A state received from another process: its bytes, not copied from the tuple until they are
-/// combined.
-struct Received {
-  const char *data;
-  std::size_t size;
-};
 
 /// marks the bytes; sender and receiver are always the same version of the module
 constexpr std::uint32_t format = 0x62617901;
@@ -30,13 +22,8 @@ template <class C> Datum serialize(FunctionCallInfo fcinfo) {
 
   const std::size_t size = head.size() + state.data.bytes();
   if (size > largest_state)
-    throw Error(
-        Errc::too_large,
-        message("rows of a parallel worker take {} bytes, more than can be sent to the leader",
-                size),
-        "The limit is 1 GB.",
-        "SET max_parallel_workers_per_gather = 0; or ANALYZE the table, so that the "
-        "planner sees how big it is.");
+    refuse_partial_state(size, "rows",
+                         "ANALYZE the table, so that the planner sees how big it is.");
   auto *const bytes = guarded(
       [size] { return static_cast<bytea *>(palloc_extended(size + VARHDRSZ, MCXT_ALLOC_HUGE)); });
   SET_VARSIZE(bytes, size + VARHDRSZ);
@@ -49,7 +36,7 @@ Datum deserialize(FunctionCallInfo fcinfo) {
   aggregate_context(fcinfo);
   return guarded([fcinfo] {
     bytea *const bytes = PG_GETARG_BYTEA_PP(0);
-    auto *const received = static_cast<Received *>(palloc(sizeof(Received)));
+    auto *const received = static_cast<ReceivedState *>(palloc(sizeof(ReceivedState)));
     *received = {VARDATA_ANY(bytes), std::size_t(VARSIZE_ANY_EXHDR(bytes))};
     return PointerGetDatum(received);
   });
@@ -63,7 +50,7 @@ template <class C> Datum combine(FunctionCallInfo fcinfo) {
     if (!state) PG_RETURN_NULL();
     PG_RETURN_POINTER(state);
   }
-  const auto &received = *reinterpret_cast<const Received *>(PG_GETARG_POINTER(1));
+  const auto &received = *reinterpret_cast<const ReceivedState *>(PG_GETARG_POINTER(1));
   const char *at = received.data, *const end = at + received.size;
   std::uint32_t its_format = 0;
   if (received.size > sizeof format) std::memcpy(&its_format, at, sizeof format);

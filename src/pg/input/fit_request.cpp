@@ -29,13 +29,6 @@ bool is_model(Role role) {
   return role == Role::start || role == Role::prior || role == Role::model;
 }
 
-[[noreturn]] void changed(Role role) {
-  throw Error(Errc::invalid_argument,
-              message("{} must be the same for all rows of one fit", name_of(role)),
-              "It differs from the value in the first row.",
-              "To fit one model for each value, GROUP BY it.");
-}
-
 /// Identifies a varlena without reading more of it than necessary.
 ModelIdentity identity(Role role, Datum value) {
   if (is_model(role)) return ModelIdentity::of(value);
@@ -78,6 +71,13 @@ template <class T> T take(const char *&at, const char *end) {
 }
 
 }  // namespace
+
+void refuse_change(Role role) {
+  throw Error(Errc::invalid_argument,
+              message("{} must be the same for all rows of one fit", name_of(role)),
+              "It differs from the value in the first row.",
+              "To fit one model for each value, GROUP BY it.");
+}
 
 std::optional<Document> take_option(Document &options, std::string_view key) {
   const Document *const given = options.find(key);
@@ -135,7 +135,7 @@ bool Parameters::looks_same(const Value &value, const NullableDatum &argument) {
 void Parameters::check_contents(Value &value, const NullableDatum &argument) {
   if (value.null || argument.isnull || by_value(value.role) ||
       contents_of(value.role, argument.value) != value.contents)
-    changed(value.role);
+    refuse_change(value.role);
   remember(value, argument.value);
 }
 
@@ -145,7 +145,7 @@ void Parameters::check_same(const Parameters &other) const {
   for (std::size_t i = 0; i < values_.size(); ++i)
     if (values_[i].null != other.values_[i].null ||
         values_[i].contents != other.values_[i].contents)
-      changed(values_[i].role);
+      refuse_change(values_[i].role);
 }
 
 FitRequest Parameters::request(const char *family) const {

@@ -31,6 +31,9 @@ struct FitRequest {
   bool models = false;
 };
 
+/// Throws Error: this argument is not what it was in the first row.
+[[noreturn]] void refuse_change(Role role);
+
 /// The member `key` of options, which it loses; nullopt if there is none, or null. For options that
 /// are of a function, not of a fit.
 std::optional<Document> take_option(Document &options, std::string_view key);

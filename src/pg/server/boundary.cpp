@@ -6,10 +6,6 @@
 
 #include "pg/server/encoding.hpp"
 
-extern "C" {
-#include <access/xact.h>
-}
-
 namespace bayes::pg {
 
 Interrupts interrupts;

@@ -211,6 +211,9 @@ bool is_array_type(Oid type) {
 
 bool is_empty_array(Datum array) {
   const char *const datum = DatumGetPointer(array);
+  // as of a variable of PL/pgSQL
+  if (VARATT_IS_EXTERNAL_EXPANDED(datum))
+    return guarded([array] { return AARR_NDIM(DatumGetAnyArrayP(array)) == 0; });
   // One has no more than a header, which is never compressed or stored elsewhere.
   constexpr std::size_t header = sizeof(ArrayType) - VARHDRSZ;
   if (VARATT_IS_EXTENDED(datum) && !VARATT_IS_SHORT(datum)) return false;

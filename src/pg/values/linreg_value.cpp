@@ -5,6 +5,7 @@
 #include "pg/server/detoasted.hpp"
 #include "pg/server/encoding.hpp"
 #include "pg/values/json.hpp"
+#include "pg/values/varlena.hpp"
 
 using namespace bayes;
 using namespace bayes::pg;
@@ -26,18 +27,12 @@ LinregSums load_stats(Datum value) {
 
 Datum store_stats(const LinregSums &sums) {
   const std::string bytes = sums.to_bytes();
-  const std::size_t size = bytes.size();
-  if (size > MaxAllocSize - VARHDRSZ)
-    throw Error(Errc::too_large,
-                message("linreg_stats of {} bytes is larger than a PostgreSQL value can be", size),
-                "The limit is 1 GB.", "Combine rare labels into one.");
-  const char *const from = bytes.data();
-  return guarded([from, size] {
-    auto *const value = static_cast<struct varlena *>(palloc(size + VARHDRSZ));
-    SET_VARSIZE(value, size + VARHDRSZ);
-    std::memcpy(VARDATA(value), from, size);
-    return PointerGetDatum(value);
-  });
+  if (bytes.size() > largest_varlena)
+    throw Error(
+        Errc::too_large,
+        message("linreg_stats of {} bytes is larger than a PostgreSQL value can be", bytes.size()),
+        "The limit is 1 GB.", "Combine rare labels into one.");
+  return new_varlena(bytes);
 }
 
 }  // namespace bayes::pg

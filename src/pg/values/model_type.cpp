@@ -87,7 +87,7 @@ BAYES_FUNCTION(bayes_info) {
             info.converged,
             Cell::datum(numbers_of(info.degenerate), INT4ARRAYOID),
             Cell::or_null(info.objective),
-            info.log_likelihood,
+            Cell::or_null(info.log_likelihood),
             info.seed,
             info.seconds,
             Cell::text(info.version),

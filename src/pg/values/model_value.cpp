@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/message.hpp"
+#include "pg/values/varlena.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -90,21 +91,11 @@ std::string bytes_of(Model &model) {
 }
 
 Datum store_bytes(std::string_view bytes) {
-  if (bytes.size() > MaxAllocSize - VARHDRSZ)
+  if (bytes.size() > largest_varlena)
     throw Error(Errc::too_large,
                 message("model of {} bytes is larger than a PostgreSQL value can be", bytes.size()),
                 "The limit is 1 GB.", "Use fewer components or a diagonal covariance.");
-  return guarded([bytes] {
-    auto *const value = static_cast<struct varlena *>(palloc(bytes.size() + VARHDRSZ));
-    SET_VARSIZE(value, bytes.size() + VARHDRSZ);
-    constexpr std::size_t between_polls = 1 << 20;
-    for (std::size_t at = 0; at < bytes.size(); at += between_polls) {
-      CHECK_FOR_INTERRUPTS();
-      std::memcpy(VARDATA(value) + at, bytes.data() + at,
-                  std::min(between_polls, bytes.size() - at));
-    }
-    return PointerGetDatum(value);
-  });
+  return new_varlena(bytes);
 }
 
 ModelIdentity ModelIdentity::of(Datum value) {

@@ -20,7 +20,7 @@ std::unique_ptr<Model> load_model(Datum value, const char *family = nullptr);
 /// came from jsonb.
 std::string bytes_of(Model &model);
 
-/// A new value in CurrentMemoryContext.
+/// A new model in CurrentMemoryContext, of its byte form.
 Datum store_bytes(std::string_view bytes);
 inline Datum store_model(Model &model) { return store_bytes(bytes_of(model)); }
 

@@ -1,0 +1,16 @@
+// New values of variable length.
+#pragma once
+
+#include <string_view>
+
+#include "pg/server/boundary.hpp"
+
+namespace bayes::pg {
+
+/// bytes that a PostgreSQL value can have
+inline constexpr std::size_t largest_varlena = MaxAllocSize - VARHDRSZ;
+
+/// A new value in CurrentMemoryContext, of `largest_varlena` bytes at most.
+Datum new_varlena(std::string_view bytes);
+
+}  // namespace bayes::pg
