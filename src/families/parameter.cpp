@@ -1,7 +1,7 @@
 #include "families/parameter.hpp"
 
-#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/control.hpp"
 #include "base/error.hpp"

@@ -4,11 +4,8 @@
 #include <cmath>
 
 #include "base/control.hpp"
-#include "base/error.hpp"
 #include "base/linalg.hpp"
-#include "base/message.hpp"
 #include "base/simd_double_double.hpp"
-#include "document/members.hpp"
 #include "regression/terms.hpp"
 
 namespace bayes {
@@ -25,7 +22,7 @@ constexpr double harmless = 1e-10;
 constexpr double always_harmless = 1e-22;
 /// of sums of squares: a column with less about the mean is constant
 constexpr double constant_part = 1e-26;
-/// Fewer are kept when no row has them any more.
+/// Of so many labels those that have no rows left are kept.
 constexpr int many_labels = most_terms / 4;
 
 }  // namespace
