@@ -4,6 +4,7 @@ DEFINE @distribution_errors =
   'NULL for a NULL; NaN for NaN. Errors: 22023 a parameter out of range; 22003 a result beyond '
   'double precision.';
 DEFINE @draws_of = LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 1000;
+DEFINE @draws_beyond = 'A draw beyond double precision is Infinity or -Infinity. ';
 DEFINE @draws_note =
   'The same seed gives the same draws; that of another distribution with the same seed is '
   'independent of it, one of the same distribution is not. Errors: 22023 n below 0, or a parameter '
@@ -59,6 +60,7 @@ CREATE FUNCTION normal_draws(n int, mean float8, sd float8, seed bigint) RETURNS
   AS 'MODULE_PATHNAME' @draws_of;
 COMMENT IS 'n draws of the normal distribution. mean: finite; sd: the standard deviation, '
   'positive. '
+  @draws_beyond
   @draws_note;
 
 -- ---- Student's t distribution ----
@@ -118,6 +120,7 @@ CREATE FUNCTION student_draws(n int, degrees float8, location float8, scale floa
   AS 'MODULE_PATHNAME' @draws_of;
 COMMENT IS 'n draws of Student''s t distribution. degrees: of freedom, positive; scale: '
   'positive. '
+  @draws_beyond
   @draws_note;
 
 -- ---- the beta distribution ----
@@ -173,6 +176,7 @@ CREATE FUNCTION gamma_draws(n int, shape float8, rate float8, seed bigint) RETUR
   AS 'MODULE_PATHNAME' @draws_of;
 COMMENT IS 'n draws of the gamma distribution. shape, rate: positive; the mean is shape / '
   'rate. '
+  @draws_beyond
   @draws_note;
 
 -- ---- the inverse gamma distribution ----
@@ -205,6 +209,7 @@ CREATE FUNCTION inverse_gamma_draws(n int, shape float8, scale float8, seed bigi
   AS 'MODULE_PATHNAME' @draws_of;
 COMMENT IS 'n draws of the inverse gamma distribution, that of 1 / y where y has a gamma '
   'distribution. shape: positive; scale: positive, the rate of y. '
+  @draws_beyond
   @draws_note;
 
 -- ---- the binomial distribution ----
@@ -260,7 +265,7 @@ COMMENT IS 'The smallest number up to which the Poisson distribution has probabi
   @distribution_errors;
 CREATE FUNCTION poisson_draws(n int, rate float8, seed bigint) RETURNS SETOF bigint
   AS 'MODULE_PATHNAME' @draws_of;
-COMMENT IS 'n draws of the Poisson distribution. rate: the mean, at least 0. '
+COMMENT IS 'n draws of the Poisson distribution. rate: the mean, at least 0; 22003 above 9e18. '
   @draws_note;
 
 -- ---- draws of others ----

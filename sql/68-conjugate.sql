@@ -4,6 +4,20 @@ DEFINE @conjugate_merge =
   COMBINEFUNC = conjugate_combine, SERIALFUNC = conjugate_serialize,
   DESERIALFUNC = conjugate_deserialize, PARALLEL = SAFE;
 DEFINE @conjugate_errors = '42804 for models of another family.';
+DEFINE @conjugate_row = RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+DEFINE @conjugate_number = RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 100;
+DEFINE @conjugate_integral = RETURNS float8
+  AS 'MODULE_PATHNAME' @strict COST 10000;
+DEFINE @conjugate_interval =
+  RETURNS TABLE (lower float8, upper float8)
+  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
+DEFINE @conjugate_level = 'The same with this probability, 22023 unless 0 < level < 1.';
+DEFINE @conjugate_evidence =
+  'The logarithm of the density of all rows under the prior, by which models of the same rows are '
+  'compared. NULL if it does not exist. '
+  @conjugate_errors;
 
 CREATE FUNCTION conjugate_combine(internal, internal) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
@@ -22,13 +36,11 @@ COMMENT IS 'Internal. The posterior of the sums.';
 
 CREATE FUNCTION beta_bernoulli_fit_transition(
   state internal, success boolean [, options jsonb [, weight float8]]
-) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
+) @conjugate_row;
 COMMENT IS 'Internal. Adds one row.';
 CREATE FUNCTION beta_bernoulli_fit_inverse_transition(
   state internal, success boolean [, options jsonb [, weight float8]]
-) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
+) @conjugate_row;
 COMMENT IS 'Internal. Takes one row away.';
 CREATE AGGREGATE beta_bernoulli_fit(success boolean [, options jsonb [, weight float8]]) (
   SFUNC = beta_bernoulli_fit_transition, STYPE = internal, SSPACE = 256,
@@ -45,54 +57,41 @@ COMMENT IS 'The same with options; NULL means none.';
 COMMENT IS 'The same with weights: how many times each row counts. A row of weight 0 or NULL '
   'is left out.';
 
-CREATE FUNCTION beta_bernoulli_mean(model bayes_model) RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 100;
+CREATE FUNCTION beta_bernoulli_mean(model bayes_model) @conjugate_number;
 COMMENT IS 'The posterior mean of the probability of success. NULL if it does not exist. '
   @conjugate_errors;
-CREATE FUNCTION beta_bernoulli_map(model bayes_model) RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 100;
+CREATE FUNCTION beta_bernoulli_map(model bayes_model) @conjugate_number;
 COMMENT IS 'The value of the probability of success where the posterior density is largest. '
   'NULL if it does not exist. '
   @conjugate_errors;
-CREATE FUNCTION beta_bernoulli_ml(model bayes_model) RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 100;
+CREATE FUNCTION beta_bernoulli_ml(model bayes_model) @conjugate_number;
 COMMENT IS 'The value of the probability of success that maximises the likelihood, whatever '
   'the prior. NULL if it does not exist. '
   @conjugate_errors;
-CREATE FUNCTION beta_bernoulli_evidence(model bayes_model) RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 100;
-COMMENT IS 'The logarithm of the density of all rows under the prior, by which models of the '
-  'same rows are compared. NULL if it does not exist. '
-  @conjugate_errors;
-CREATE FUNCTION beta_bernoulli_interval(model bayes_model [, level float8])
-  RETURNS TABLE (lower float8, upper float8)
-  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
+CREATE FUNCTION beta_bernoulli_evidence(model bayes_model) @conjugate_number;
+COMMENT IS @conjugate_evidence;
+CREATE FUNCTION beta_bernoulli_interval(model bayes_model [, level float8]) @conjugate_interval;
 COMMENT IS 'The interval that holds the probability of success with probability 0.95, '
   'between the quantiles of the Beta posterior with as much beyond each; NULL if '
   'the posterior does not exist. '
   @conjugate_errors;
-COMMENT IS 'The same with this probability, 22023 unless 0 < level < 1.';
+COMMENT IS @conjugate_level;
 CREATE FUNCTION beta_bernoulli_log_density(model bayes_model, success boolean)
-  RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 100;
+  @conjugate_number;
 COMMENT IS 'The logarithm of the posterior predictive probability of one more success. NULL '
   'if the posterior does not exist. '
   @conjugate_errors;
-CREATE FUNCTION beta_bernoulli_greater(a bayes_model, b bayes_model) RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 10000;
+CREATE FUNCTION beta_bernoulli_greater(a bayes_model, b bayes_model) @conjugate_integral;
 COMMENT IS 'P(a > b): the probability that the probability of success is larger in a than in '
   'b, of independent rows. NULL if a posterior does not exist. '
   @conjugate_errors;
-CREATE FUNCTION beta_bernoulli_loss(a bayes_model, b bayes_model) RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 10000;
+CREATE FUNCTION beta_bernoulli_loss(a bayes_model, b bayes_model) @conjugate_integral;
 COMMENT IS 'What is lost on average by choosing a where b may be larger: E[max(b - a, 0)] of '
   'the probability of success. NULL if a posterior does not exist. '
   @conjugate_errors;
-CREATE FUNCTION beta_bernoulli_lift(b bayes_model, a bayes_model) RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 100;
-COMMENT IS 'The expected relative gain of b over a: E[(b - a) / a] of the probability of '
-  'success; Infinity where it does not exist, as it is under a posterior of a that '
-  'does not fall to 0 at 0. '
+CREATE FUNCTION beta_bernoulli_lift(a bayes_model, b bayes_model) @conjugate_number;
+COMMENT IS 'The expected relative gain of a over b: E[(a - b) / b] of the probability of '
+  'success; Infinity where E[1 / b] is, as under a posterior of b that does not fall to 0 at 0. '
   @conjugate_errors;
 CREATE FUNCTION beta_bernoulli_parameters(model bayes_model [, level float8])
   RETURNS @parameters_table
@@ -105,13 +104,11 @@ COMMENT IS @parameters_level;
 
 CREATE FUNCTION gamma_poisson_fit_transition(
   state internal, count bigint [, options jsonb [, exposure float8]]
-) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
+) @conjugate_row;
 COMMENT IS 'Internal. Adds one row.';
 CREATE FUNCTION gamma_poisson_fit_inverse_transition(
   state internal, count bigint [, options jsonb [, exposure float8]]
-) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
+) @conjugate_row;
 COMMENT IS 'Internal. Takes one row away.';
 CREATE AGGREGATE gamma_poisson_fit(count bigint [, options jsonb [, exposure float8]]) (
   SFUNC = gamma_poisson_fit_transition, STYPE = internal, SSPACE = 256,
@@ -129,56 +126,43 @@ COMMENT IS 'The same with the exposure of each count, as the time in which it wa
   'without it 1. A row whose exposure is NULL, or 0 with a count of 0, is left out; 22023 for a '
   'count above 0 without exposure.';
 
-CREATE FUNCTION gamma_poisson_mean(model bayes_model) RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 100;
+CREATE FUNCTION gamma_poisson_mean(model bayes_model) @conjugate_number;
 COMMENT IS 'The posterior mean of the rate. NULL if it does not exist. '
   @conjugate_errors;
-CREATE FUNCTION gamma_poisson_map(model bayes_model) RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 100;
+CREATE FUNCTION gamma_poisson_map(model bayes_model) @conjugate_number;
 COMMENT IS 'The value of the rate where the posterior density is largest. NULL if it does '
   'not exist. '
   @conjugate_errors;
-CREATE FUNCTION gamma_poisson_ml(model bayes_model) RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 100;
+CREATE FUNCTION gamma_poisson_ml(model bayes_model) @conjugate_number;
 COMMENT IS 'The value of the rate that maximises the likelihood, whatever the prior. NULL if '
   'it does not exist. '
   @conjugate_errors;
-CREATE FUNCTION gamma_poisson_evidence(model bayes_model) RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 100;
-COMMENT IS 'The logarithm of the density of all rows under the prior, by which models of the '
-  'same rows are compared. NULL if it does not exist. '
-  @conjugate_errors;
-CREATE FUNCTION gamma_poisson_interval(model bayes_model [, level float8])
-  RETURNS TABLE (lower float8, upper float8)
-  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
+CREATE FUNCTION gamma_poisson_evidence(model bayes_model) @conjugate_number;
+COMMENT IS @conjugate_evidence;
+CREATE FUNCTION gamma_poisson_interval(model bayes_model [, level float8]) @conjugate_interval;
 COMMENT IS 'The interval that holds the rate with probability 0.95, between the quantiles of '
   'the gamma posterior with as much beyond each; NULL if the posterior does not '
   'exist. '
   @conjugate_errors;
-COMMENT IS 'The same with this probability, 22023 unless 0 < level < 1.';
+COMMENT IS @conjugate_level;
 CREATE FUNCTION gamma_poisson_log_density(model bayes_model, count bigint [, exposure float8])
-  RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 100;
+  @conjugate_number;
 COMMENT IS 'The logarithm of the posterior predictive probability of one more count. NULL if '
   'the posterior does not exist. '
   @conjugate_errors;
 COMMENT IS 'The same for a count with this exposure, which is positive. '
   @conjugate_errors;
-CREATE FUNCTION gamma_poisson_greater(a bayes_model, b bayes_model) RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 10000;
+CREATE FUNCTION gamma_poisson_greater(a bayes_model, b bayes_model) @conjugate_integral;
 COMMENT IS 'P(a > b): the probability that the rate is larger in a than in b, of independent '
   'rows. NULL if a posterior does not exist. '
   @conjugate_errors;
-CREATE FUNCTION gamma_poisson_loss(a bayes_model, b bayes_model) RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 10000;
+CREATE FUNCTION gamma_poisson_loss(a bayes_model, b bayes_model) @conjugate_integral;
 COMMENT IS 'What is lost on average by choosing a where b may be larger: E[max(b - a, 0)] of '
   'the rate. NULL if a posterior does not exist. '
   @conjugate_errors;
-CREATE FUNCTION gamma_poisson_lift(b bayes_model, a bayes_model) RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 100;
-COMMENT IS 'The expected relative gain of b over a: E[(b - a) / a] of the rate; Infinity '
-  'where it does not exist, as it is under a posterior of a that does not fall to 0 '
-  'at 0. '
+CREATE FUNCTION gamma_poisson_lift(a bayes_model, b bayes_model) @conjugate_number;
+COMMENT IS 'The expected relative gain of a over b: E[(a - b) / b] of the rate; Infinity where '
+  'E[1 / b] is, as under a posterior of b that does not fall to 0 at 0. '
   @conjugate_errors;
 CREATE FUNCTION gamma_poisson_parameters(model bayes_model [, level float8])
   RETURNS @parameters_table
@@ -191,13 +175,11 @@ COMMENT IS @parameters_level;
 
 CREATE FUNCTION normal_inverse_gamma_fit_transition(
   state internal, x float8 [, options jsonb [, weight float8]]
-) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
+) @conjugate_row;
 COMMENT IS 'Internal. Adds one row.';
 CREATE FUNCTION normal_inverse_gamma_fit_inverse_transition(
   state internal, x float8 [, options jsonb [, weight float8]]
-) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
+) @conjugate_row;
 COMMENT IS 'Internal. Takes one row away.';
 CREATE AGGREGATE normal_inverse_gamma_fit(x float8 [, options jsonb [, weight float8]]) (
   SFUNC = normal_inverse_gamma_fit_transition, STYPE = internal, SSPACE = 256,
@@ -215,46 +197,36 @@ COMMENT IS 'The same with options; NULL means none.';
 COMMENT IS 'The same with weights: how many times each row counts. A row of weight 0 or NULL '
   'is left out.';
 
-CREATE FUNCTION normal_inverse_gamma_mean(model bayes_model) RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 100;
+CREATE FUNCTION normal_inverse_gamma_mean(model bayes_model) @conjugate_number;
 COMMENT IS 'The posterior mean of the mean. NULL if it does not exist. '
   @conjugate_errors;
-CREATE FUNCTION normal_inverse_gamma_map(model bayes_model) RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 100;
+CREATE FUNCTION normal_inverse_gamma_map(model bayes_model) @conjugate_number;
 COMMENT IS 'The value of the mean where the posterior density is largest, together with that '
   'of the precision. NULL if it does not exist. '
   @conjugate_errors;
-CREATE FUNCTION normal_inverse_gamma_ml(model bayes_model) RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 100;
+CREATE FUNCTION normal_inverse_gamma_ml(model bayes_model) @conjugate_number;
 COMMENT IS 'The value of the mean that maximises the likelihood, whatever the prior. NULL if '
   'it does not exist. '
   @conjugate_errors;
-CREATE FUNCTION normal_inverse_gamma_evidence(model bayes_model) RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 100;
-COMMENT IS 'The logarithm of the density of all rows under the prior, by which models of the '
-  'same rows are compared. NULL if it does not exist. '
-  @conjugate_errors;
+CREATE FUNCTION normal_inverse_gamma_evidence(model bayes_model) @conjugate_number;
+COMMENT IS @conjugate_evidence;
 CREATE FUNCTION normal_inverse_gamma_interval(model bayes_model [, level float8])
-  RETURNS TABLE (lower float8, upper float8)
-  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
+  @conjugate_interval;
 COMMENT IS 'The interval that holds the mean with probability 0.95, between the quantiles of '
   'the Student posterior with as much beyond each; NULL if the posterior does not '
   'exist. '
   @conjugate_errors;
-COMMENT IS 'The same with this probability, 22023 unless 0 < level < 1.';
+COMMENT IS @conjugate_level;
 CREATE FUNCTION normal_inverse_gamma_log_density(model bayes_model, x float8)
-  RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 100;
+  @conjugate_number;
 COMMENT IS 'The logarithm of the posterior predictive density of one more x. NULL if the '
-  'posterior does not exist. '
+  'posterior does not exist. 22023 for an x that is NaN or infinite, 22003 beyond 1e150. '
   @conjugate_errors;
-CREATE FUNCTION normal_inverse_gamma_greater(a bayes_model, b bayes_model) RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 10000;
+CREATE FUNCTION normal_inverse_gamma_greater(a bayes_model, b bayes_model) @conjugate_integral;
 COMMENT IS 'P(a > b): the probability that the mean is larger in a than in b, of independent '
   'rows. NULL if a posterior does not exist. '
   @conjugate_errors;
-CREATE FUNCTION normal_inverse_gamma_loss(a bayes_model, b bayes_model) RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 10000;
+CREATE FUNCTION normal_inverse_gamma_loss(a bayes_model, b bayes_model) @conjugate_integral;
 COMMENT IS 'What is lost on average by choosing a where b may be larger: E[max(b - a, 0)] of '
   'the mean. NULL if a posterior does not exist. '
   @conjugate_errors;
@@ -269,16 +241,13 @@ COMMENT IS @parameters_level;
 
 CREATE FUNCTION dirichlet_categorical_fit_transition(
   state internal, label "any" [, options jsonb [, weight float8]]
-) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
+) @conjugate_row;
 COMMENT IS 'Internal. Adds one row.';
 CREATE FUNCTION dirichlet_categorical_fit_inverse_transition(
   state internal, label "any" [, options jsonb [, weight float8]]
-) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
+) @conjugate_row;
 COMMENT IS 'Internal. Takes one row away.';
-CREATE FUNCTION dirichlet_categorical_fit_combine(internal, internal) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
+CREATE FUNCTION dirichlet_categorical_fit_combine(internal, internal) @conjugate_row;
 COMMENT IS 'Internal. Adds up the counts of two workers.';
 CREATE FUNCTION dirichlet_categorical_fit_serialize(internal) RETURNS bytea
   AS 'MODULE_PATHNAME' @strict;
@@ -317,18 +286,16 @@ COMMENT IS 'The labels with the number of their rows and what is known of their 
   'posterior mean, mode (NULL if it does not exist), maximum likelihood, and the interval that '
   'holds it with probability 0.95, between quantiles of its posterior. '
   @conjugate_errors;
-COMMENT IS 'The same with this probability, 22023 unless 0 < level < 1.';
-CREATE FUNCTION dirichlet_categorical_mean(model bayes_model, label "any") RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 100;
-COMMENT IS 'The posterior mean of the probability of a label; 0 for one that is not known. '
+COMMENT IS @conjugate_level;
+CREATE FUNCTION dirichlet_categorical_mean(model bayes_model, label "any") @conjugate_number;
+COMMENT IS 'The posterior mean of the probability of a label; 0 for one that is not known. 22023 '
+  'for NaN. '
   @conjugate_errors;
-CREATE FUNCTION dirichlet_categorical_log_density(model bayes_model, label "any") RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 100;
+CREATE FUNCTION dirichlet_categorical_log_density(model bayes_model, label "any") @conjugate_number;
 COMMENT IS 'The logarithm of the posterior predictive probability of one more label; -Infinity for '
-  'one that is not known. '
+  'one that is not known. 22023 for NaN. '
   @conjugate_errors;
-CREATE FUNCTION dirichlet_categorical_evidence(model bayes_model) RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 100;
+CREATE FUNCTION dirichlet_categorical_evidence(model bayes_model) @conjugate_number;
 COMMENT IS 'The logarithm of the probability of all rows under the prior over the known labels. '
   @conjugate_errors;
 CREATE FUNCTION dirichlet_categorical_parameters(model bayes_model [, level float8])

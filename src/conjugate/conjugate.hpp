@@ -107,8 +107,8 @@ BAYES_API std::unique_ptr<Model> read_normal_inverse_gamma(const Document &docum
 BAYES_API double probability_greater(const ConjugateModel &a, const ConjugateModel &b);
 /// E[max(b - a, 0)]: what is lost by choosing a. Infinite where the mean is.
 BAYES_API double expected_loss(const ConjugateModel &a, const ConjugateModel &b);
-/// E[(b - a) / a], in closed form; infinite where E[1 / a] is. Not of normal_inverse_gamma, where
+/// E[(a - b) / b], in closed form; infinite where E[1 / b] is. Not of normal_inverse_gamma, where
 /// it never exists.
-BAYES_API double expected_lift(const ConjugateModel &b, const ConjugateModel &a);
+BAYES_API double expected_lift(const ConjugateModel &a, const ConjugateModel &b);
 
 }  // namespace bayes

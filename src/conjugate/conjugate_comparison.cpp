@@ -1,9 +1,9 @@
-// Which of two independent posteriors is larger, and by how much: integrals over the narrower one
-// of what the other has in closed form.
+// Which of two independent posteriors is larger, and by how much. Of rates that is known in closed
+// form; of means see mean_comparison.hpp.
 //
-// The trapezoidal rule, whose error falls exponentially in 1 / step for analytic functions on the
-// whole line. Coordinates: log odds of a probability, logarithm of a rate, the mean itself; then
-// y = centre + width sinh(t), which makes exponential and algebraic tails short.
+// Of probabilities it is an integral over the narrower one of what the other has in closed form, by
+// the trapezoidal rule, whose error falls exponentially in 1 / step for analytic functions on the
+// whole line: in t, where the log odds are centre + width sinh(t).
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,6 +13,7 @@
 #include "base/incomplete.hpp"
 #include "base/special.hpp"
 #include "conjugate/conjugate.hpp"
+#include "conjugate/mean_comparison.hpp"
 #include "distributions/standard.hpp"
 
 namespace bayes {
@@ -25,38 +26,9 @@ double log_density_at(double a, double b, double x, double y) {
   return x < y ? BetaDistribution(a, b).log_density(x) : BetaDistribution(b, a).log_density(y);
 }
 
-/// P(q <= x), or P(q > x), of q ~ Beta(a, b) on the side where it is small, by the continued
-/// fraction of DLMF 8.17.22 over a density without cancellation: unlike beta_below it keeps 14
-/// digits when a and b are in the billions.
-double beta_tail(double a, double b, double x, double y) {
-  const double front = std::exp(log_density_at(a, b, x, y) + std::log(x) + std::log(y)) / a;
-  if (!(front > 0)) return 0;
-  constexpr double tiny = 1e-300;
-  double c = 1, d = 1 - (a + b) / (a + 1) * x;
-  d = 1 / (std::fabs(d) < tiny ? tiny : d);
-  double fraction = d;
-  for (int m = 1; m < 4'000'000; ++m) {
-    poll_in_loop(std::size_t(m));
-    const double even = m * (b - m) / (a + 2 * m - 1) * (x / (a + 2 * m)),
-                 odd = -(a + m) / (a + 2 * m) * ((a + b + m) / (a + 2 * m + 1) * x);
-    for (const double term : {even, odd}) {
-      d = 1 + term * d;
-      c = 1 + term / c;
-      d = 1 / (std::fabs(d) < tiny ? tiny : d);
-      if (std::fabs(c) < tiny) c = tiny;
-      fraction *= c * d;
-    }
-    if (std::fabs(c * d - 1) < 1e-15) break;
-  }
-  return front * fraction;
-}
-
-/// y = 1 - x
-double precise_beta_below(double a, double b, double x, double y) {
-  if (std::max(a, b) < 1e4 || std::max(a, b) > 1e12)
-    return x < y ? beta_below(a, b, x) : beta_above(b, a, y);
-  if (x < (a + 1) / (a + b + 2)) return beta_tail(a, b, x, y);
-  return 1 - beta_tail(b, a, y, x);
+/// P(q <= x) of q ~ Beta(a, b), y = 1 - x, from whichever is smaller.
+double beta_below_at(double a, double b, double x, double y) {
+  return x < y ? beta_below(a, b, x) : beta_above(b, a, y);
 }
 
 /// A probability under its posterior; at coordinate u it is 1 / (1 + exp(-u)).
@@ -87,7 +59,7 @@ struct Probability {
     if (u < -690) return std::exp(a * u - log_beta(a, b)) / a;
     if (u > 690) return 1 - std::exp(-b * u - log_beta(a, b)) / b;
     const At p = at(u);
-    return precise_beta_below(a, b, p.x, p.y);
+    return beta_below_at(a, b, p.x, p.y);
   }
   /// E[max(q - x, 0)] and E[max(x - q, 0)]. The recurrence of the incomplete beta function in a
   /// (DLMF 8.17.20) leaves no difference of large numbers.
@@ -100,32 +72,9 @@ struct Probability {
   double a, b, centre, width;
 };
 
-/// A mean of normals under its posterior.
-struct Mean {
-  explicit Mean(const ConjugateModel &model)
-      : q(model.marginal()),
-        student(q.a, q.location, q.b),
-        centre(q.location),
-        width(q.b * std::min(1.0, std::sqrt(q.a))) {}
-  double log_density(double u) const { return student.log_density(u); }
-  double below(double u) const { return student_below(q.a, (u - q.location) / q.b); }
-  double above(double u) const { return student_below(q.a, (q.location - u) / q.b); }
-  double value(double u) const { return u; }
-  double excess(double u) const { return part((u - q.location) / q.b); }
-  double shortfall(double u) const { return part((q.location - u) / q.b); }
-  /// E[max(b t - b z, 0)]; none of its terms is negative for z < 0
-  double part(double z) const {
-    const double density = std::exp(StudentDistribution(q.a).log_density(z));
-    return q.b * (density * (q.a + z * z) / (q.a - 1) - z * student_below(q.a, -z));
-  }
-  Marginal q;
-  StudentDistribution student;
-  double centre, width;
-};
-
-/// The trapezoidal rule for E[f(u)] under the posterior q; f grows no faster than u. Divided by
+/// The trapezoidal rule for E[f(u)] under the posterior q, f bounded. Divided by
 /// that for 1, as errors of the density's constant are in both.
-template <class Q, class F> double trapezoids(const Q &q, F f, double step) {
+template <class F> double trapezoids(const Probability &q, F f, double step) {
   double sum = 0, size = 0, mass = 0;
   /// Is it too small to matter?
   const auto add = [&](double t) {
@@ -149,7 +98,7 @@ template <class Q, class F> double trapezoids(const Q &q, F f, double step) {
 }
 
 /// The same, with steps halved until they make no difference.
-template <class Q, class F> double expectation(const Q &q, F f) {
+template <class F> double expectation(const Probability &q, F f) {
   double before = trapezoids(q, f, 1.0 / 8);
   for (double step = 1.0 / 16; step > 1e-3; step /= 2) {
     const double now = trapezoids(q, f, step);
@@ -159,12 +108,12 @@ template <class Q, class F> double expectation(const Q &q, F f) {
   return before;
 }
 
-template <class Q> double greater(const Q &a, const Q &b) {
+double greater(const Probability &a, const Probability &b) {
   return a.width < b.width ? expectation(a, [&](double u) { return b.below(u); })
                            : expectation(b, [&](double u) { return a.above(u); });
 }
 
-template <class Q> double loss(const Q &a, const Q &b) {
+double loss(const Probability &a, const Probability &b) {
   return a.width < b.width ? expectation(a, [&](double u) { return b.excess(u); })
                            : expectation(b, [&](double u) { return a.shortfall(u); });
 }
@@ -173,7 +122,7 @@ template <class Q> double loss(const Q &a, const Q &b) {
 
 /// P(Gamma(a1, b1) > Gamma(a2, b2))
 double rate_greater(double a1, double b1, double a2, double b2) {
-  return precise_beta_below(a2, a1, b2 / (b1 + b2), b1 / (b1 + b2));
+  return beta_below_at(a2, a1, b2 / (b1 + b2), b1 / (b1 + b2));
 }
 
 /// E[max(Gamma(a2, b2) - Gamma(a1, b1), 0)], by the recurrences of the incomplete beta function in
@@ -199,7 +148,9 @@ double probability_greater(const ConjugateModel &a, const ConjugateModel &b) {
   switch (a.kind()) {
     case ConjugateKind::beta_bernoulli: out = greater(Probability(a), Probability(b)); break;
     case ConjugateKind::gamma_poisson: out = rate_greater(p[0], p[1], q[0], q[1]); break;
-    case ConjugateKind::normal_inverse_gamma: out = greater(Mean(a), Mean(b)); break;
+    case ConjugateKind::normal_inverse_gamma:
+      out = student_greater(a.marginal(), b.marginal());
+      break;
   }
   return std::clamp(out, 0.0, 1.0);
 }
@@ -212,24 +163,21 @@ double expected_loss(const ConjugateModel &a, const ConjugateModel &b) {
   switch (a.kind()) {
     case ConjugateKind::beta_bernoulli: out = loss(Probability(a), Probability(b)); break;
     case ConjugateKind::gamma_poisson: out = rate_loss(p[0], p[1], q[0], q[1]); break;
-    case ConjugateKind::normal_inverse_gamma:
-      if (std::min(a.marginal().a, b.marginal().a) <= 1) return infinite;
-      out = loss(Mean(a), Mean(b));
-      break;
+    case ConjugateKind::normal_inverse_gamma: out = student_loss(a.marginal(), b.marginal()); break;
   }
   return std::max(out, 0.0);
 }
 
-double expected_lift(const ConjugateModel &b, const ConjugateModel &a) {
+double expected_lift(const ConjugateModel &a, const ConjugateModel &b) {
   require_same_family(a, b);
   if (a.kind() == ConjugateKind::normal_inverse_gamma)
     throw Error(Errc::wrong_family, "a ratio of means of normals has no expectation");
   if (!a.proper() || !b.proper()) return std::numeric_limits<double>::quiet_NaN();
-  const double shape = a.posterior()[0], other = a.posterior()[1];
+  const double shape = b.posterior()[0], other = b.posterior()[1];
   if (!(shape > 1)) return infinite;
-  // E[1 / a] is (shape + other - 1) / (shape - 1) of a probability, other / (shape - 1) of a rate
-  const double whole = a.kind() == ConjugateKind::beta_bernoulli ? shape + other - 1 : other;
-  return b.posterior_mean() * whole / (shape - 1) - 1;
+  // E[1 / b] is (shape + other - 1) / (shape - 1) of a probability, other / (shape - 1) of a rate
+  const double whole = b.kind() == ConjugateKind::beta_bernoulli ? shape + other - 1 : other;
+  return a.posterior_mean() * whole / (shape - 1) - 1;
 }
 
 }  // namespace bayes

@@ -16,6 +16,8 @@ namespace {
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double half_log_2pi = 0.91893853320467274178;
+/// Above it, doubles have no room for 1 less.
+constexpr double largest_exact = 1e15;
 constexpr double two_pi = 6.2831853071795864769;
 
 [[noreturn]] void refuse(const char *distribution, const char *name, double value,
@@ -54,16 +56,17 @@ double stirling_error(double x) {
   return log_gamma(x) - ((x - 0.5) * std::log(x) - x + half_log_2pi);
 }
 
-/// x log(x / m) + m - x >= 0, x > 0, m > 0: half the deviance of a count x of mean m.
-double deviance(double x, double m) {
+/// log(x / y), x > 0, y > 0
+double log_ratio(double x, double y) {
+  const double ratio = x / y;
+  return ratio > 0 && std::isfinite(ratio) ? std::log(ratio) : std::log(x) - std::log(y);
+}
+
+/// x log(x / m) + m - x >= 0, x > 0, m > 0: half the deviance of a count x of mean m. `difference`
+/// is x - m, where m is rounded that of what it was.
+double deviance(double x, double m, double difference) {
   if (std::isinf(m)) return infinite;
-  const double difference = x - m;
-  if (std::fabs(difference) >= 0.1 * (x + m)) {
-    const double ratio = x / m;
-    const double log_ratio =
-        ratio > 0 && std::isfinite(ratio) ? std::log(ratio) : std::log(x) - std::log(m);
-    return x * log_ratio - difference;
-  }
+  if (std::fabs(difference) >= 0.1 * (x + m)) return x * log_ratio(x, m) - difference;
   // With v = (x - m) / (x + m): (x - m) v + 2 x (v^3 / 3 + v^5 / 5 + ...).
   const double v = difference / (x + m), v2 = v * v;
   double sum = difference * v, power = 2 * x * v;
@@ -76,11 +79,11 @@ double deviance(double x, double m) {
   return sum;
 }
 
-/// log of m^x exp(-m) / Gamma(x + 1), x >= 0, m >= 0: x need not be whole.
-double log_poisson(double x, double m) {
+/// log of m^x exp(-m) / Gamma(x + 1), x >= 0, m >= 0: x need not be whole. `difference` is x - m.
+double log_poisson(double x, double m, double difference) {
   if (m == 0) return x == 0 ? 0 : -infinite;
   if (x == 0) return -m;
-  return -stirling_error(x) - deviance(x, m) - half_log_2pi - 0.5 * std::log(x);
+  return -stirling_error(x) - deviance(x, m, difference) - half_log_2pi - 0.5 * std::log(x);
 }
 
 /// log of Gamma(n + 1) / (Gamma(x + 1) Gamma(n - x + 1)) p^x q^(n - x), where y = n - x >= 0,
@@ -92,8 +95,12 @@ double log_binomial(double x, double y, double p, double q) {
   if (x == 0 && y == 0) return 0;
   if (x == 0) return n * std::log1p(-p);
   if (y == 0) return n * std::log(p);
-  return stirling_error(n) - stirling_error(x) - stirling_error(y) - deviance(x, n * p) -
-         deviance(y, n * q) + 0.5 * (std::log(n / x) - std::log(y) - std::log(two_pi));
+  // x - n p without what rounding takes away
+  const double product = p * y,
+               difference = std::fma(q, x, -product) + std::fma(-p, y, product) + x * ((1 - q) - p);
+  return stirling_error(n) - stirling_error(x) - stirling_error(y) -
+         deviance(x, n * p, difference) - deviance(y, n * q, -difference) +
+         0.5 * (std::log(n / x) - std::log(y) - std::log(two_pi));
 }
 
 /// The smallest whole number in [low, high] at which `below` reaches p; it does at `high`. `guess`
@@ -180,13 +187,13 @@ double StudentDistribution::log_density(double x) const {
   if (std::isnan(t)) return t;
   if (std::isinf(t)) return -infinite;
   const double half = degrees / 2, square = t * t / degrees,
-               constant = -deviance(half, half + 0.5) + stirling_error(half + 0.5) -
+               constant = -deviance(half, half + 0.5, -0.5) + stirling_error(half + 0.5) -
                           stirling_error(half) - half_log_2pi - std::log(scale);
   // log sqrt(1 + t^2 / degrees)
   const double root =
       square > 1e16 ? std::log(std::fabs(t)) - 0.5 * std::log(degrees) : 0.5 * std::log1p(square);
   if (square > 0.2) return constant - degrees * root - root;
-  return constant + deviance(half, half + t * t / 2) - t * t / 2 - root;
+  return constant + deviance(half, half + t * t / 2, -t * t / 2) - t * t / 2 - root;
 }
 
 double StudentDistribution::below(double x) const {
@@ -221,7 +228,7 @@ double BetaDistribution::log_density(double x) const {
   if (x == 0) return a < 1 ? infinite : a > 1 ? -infinite : std::log(b);
   if (x == 1) return b < 1 ? infinite : b > 1 ? -infinite : std::log(a);
   const double y = 1 - x;
-  if (a < 1 && b < 1)
+  if ((a < 1 && b < 1) || std::max(a, b) > largest_exact)
     return std::log(a) + std::log(b) - std::log(a + b) - std::log(x) - std::log1p(-x) +
            log_binomial(a, b, x, y);
   if (a < 1) return std::log(a) - std::log(x) + log_binomial(a, b - 1, x, y);
@@ -254,12 +261,15 @@ double GammaDistribution::log_density(double x) const {
   if (x == 0) return shape < 1 ? infinite : shape > 1 ? -infinite : std::log(rate);
   if (!(rate * x > 0))  // so small that exp(-rate x) is 1
     return shape * std::log(rate) + (shape - 1) * std::log(x) - log_gamma(shape);
-  if (shape < 1) return std::log(shape) - std::log(x) + log_poisson(shape, rate * x);
-  return log_poisson(shape - 1, rate * x) + std::log(rate);
+  if (shape < 1 || shape > largest_exact)
+    return log_ratio(shape, x) + log_poisson(shape, rate * x, std::fma(-rate, x, shape));
+  return log_poisson(shape - 1, rate * x, std::fma(-rate, x, shape - 1)) + std::log(rate);
 }
 
 double GammaDistribution::below(double x) const {
-  return std::isnan(x) ? x : x <= 0 ? 0 : found_probability(gamma_below(shape, rate * x));
+  if (std::isnan(x)) return x;
+  const double y = rate * x;
+  return x <= 0 ? 0 : found_probability(gamma_below(shape, y, std::fma(rate, x, -y)));
 }
 
 double GammaDistribution::quantile(double p) const {
@@ -288,11 +298,18 @@ double InverseGammaDistribution::log_density(double x) const {
   if (std::isinf(y)) return -infinite;
   if (y == 0)  // so small that exp(-y) is 1
     return shape * (std::log(scale) - std::log(x)) - log_gamma(shape) - std::log(x);
-  return std::log(shape) + log_poisson(shape, y) - std::log(x);
+  return std::log(shape) + log_poisson(shape, y, shape - y - lost(y, x)) - std::log(x);
+}
+
+double InverseGammaDistribution::lost(double y, double x) const {
+  return std::fma(-y, x, scale) / x;
 }
 
 double InverseGammaDistribution::below(double x) const {
-  return std::isnan(x) ? x : x <= 0 ? 0 : found_probability(gamma_above(shape, scale / x));
+  if (std::isnan(x)) return x;
+  if (std::isinf(x)) return x > 0;
+  const double y = scale / x;
+  return x <= 0 ? 0 : found_probability(gamma_above(shape, y, lost(y, x)));
 }
 
 double InverseGammaDistribution::quantile(double p) const {
@@ -346,7 +363,7 @@ PoissonDistribution::PoissonDistribution(double rate) : rate(rate) {
 }
 
 double PoissonDistribution::log_density(std::int64_t k) const {
-  return k < 0 ? -infinite : log_poisson(double(k), rate);
+  return k < 0 ? -infinite : log_poisson(double(k), rate, double(k) - rate);
 }
 
 double PoissonDistribution::below(std::int64_t k) const {
@@ -359,12 +376,21 @@ std::int64_t PoissonDistribution::quantile(double p) const {
   if (p == 0 || rate == 0) return 0;
   const double z = p < 1 ? normal_quantile(p) : infinite,
                guess = rate + z * std::sqrt(rate) + (z * z - 1) / 6;
-  if (!(guess < 9e18) || p == 1)
-    throw Error(Errc::numeric, message("the quantile of {} is beyond 64 bits", p));
+  if (p == 1 || !(guess < 9.2e18))
+    throw Error(Errc::numeric,
+                message("the quantile of {} of a Poisson distribution with rate {} is {}", p, rate,
+                        p == 1 ? "infinite" : "beyond 64 bits"));
   return smallest_reaching(p, 0, most, guess, 1, [this](std::int64_t k) { return below(k); });
 }
 
-std::int64_t PoissonDistribution::draw(Random &random) const { return quantile(random.uniform()); }
+std::int64_t PoissonDistribution::draw(Random &random) const {
+  // 9e18 is 7e7 standard deviations below 9.2e18.
+  if (!(rate <= 9e18))
+    throw Error(Errc::numeric,
+                message("draws of a Poisson distribution with rate {} are beyond 64 bits", rate),
+                "The rate may be 9e18 at most.");
+  return quantile(random.uniform());
+}
 
 // ---- uniform ----
 

@@ -71,6 +71,10 @@ struct BAYES_API InverseGammaDistribution {
   double quantile(double p) const;
   double draw(Random &random) const;
   double shape, scale;
+
+ private:
+  /// what rounding takes from y = scale / x
+  double lost(double y, double x) const;
 };
 
 /// Successes among n >= 0 trials of probability p in [0, 1].

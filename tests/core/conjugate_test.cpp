@@ -17,6 +17,7 @@ namespace {
 
 using namespace bayes;
 
+constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr ConjugateKind kinds[] = {ConjugateKind::beta_bernoulli, ConjugateKind::gamma_poisson,
                                    ConjugateKind::normal_inverse_gamma};
 
@@ -352,8 +353,8 @@ BOOST_AUTO_TEST_CASE(comparisons_of_rates_and_means) {
     return m * 0.5 * std::erfc(-m / s / std::sqrt(2.0)) +
            s * std::exp(-m * m / s / s / 2) / std::sqrt(2 * M_PI);
   };
-  BOOST_TEST(near(expected_loss(gamma(1e15, 1), gamma(1e15 + apart, 1)) / part(apart), 1, 1e-6));
-  BOOST_TEST(near(expected_loss(gamma(1e15 + apart, 1), gamma(1e15, 1)) / part(-apart), 1, 1e-6));
+  BOOST_TEST(near(expected_loss(gamma(1e15, 1), gamma(1e15 + apart, 1)) / part(apart), 1, 1e-8));
+  BOOST_TEST(near(expected_loss(gamma(1e15 + apart, 1), gamma(1e15, 1)) / part(-apart), 1, 1e-8));
   // Two Cauchy variables: their difference is one too.
   const auto kind = ConjugateKind::normal_inverse_gamma;
   const auto student = [&](double location, double scale, double degrees) {
@@ -364,9 +365,46 @@ BOOST_AUTO_TEST_CASE(comparisons_of_rates_and_means) {
   const ConjugateModel a = student(1, 2, 1), b = student(3, 0.5, 1);
   BOOST_TEST(near(probability_greater(a, b), 0.5 - std::atan(2 / 2.5) / M_PI, 1e-12));
   BOOST_TEST(std::isinf(expected_loss(a, b)));
-  const ConjugateModel c = student(1, 2, 12), d = student(1.5, 0.01, 300);
-  BOOST_TEST(near(expected_loss(c, d) - expected_loss(d, c), 0.5, 1e-12));
-  BOOST_TEST(near(probability_greater(c, d) + probability_greater(d, c), 1, 1e-13));
+  const double far = probability_greater(student(0, 2, 1), student(1e6, 0.5, 1));
+  BOOST_TEST(near(far / (std::atan(2.5e-6) / M_PI), 1, 1e-12));
+  // by quadrature of 30 digits (references/comparisons.py)
+  struct {
+    double a, b, apart, scale, greater, loss;
+  } const cases[] = {
+      {0.125, 0.125, 5, 2, 0.45085009938480521575, infinite},
+      {0.125, 0.375, 4, 2, 0.41868770884052519876, infinite},
+      {1.25, 5, 2, 3, 0.30691234292891671544, 3.7635907562824366827},
+      {3, 1.125, 40, 0.25, 0.001105821008277684496, 40.347971180452726341},
+      {30, 4, 1, 1, 0.26108372213993726703, 1.2848021871290950952},
+      {2000, 12, 0.5, 2, 0.41387554606993952997, 1.2161196942745814437},
+  };
+  for (const auto &c : cases) {
+    BOOST_TEST_CONTEXT(c.a << " and " << c.b << " degrees of freedom") {
+      const ConjugateModel x = student(-c.apart, 1, c.a), y = student(0, c.scale, c.b);
+      BOOST_TEST(near(probability_greater(x, y) / c.greater, 1, 1e-12));
+      BOOST_TEST(near(probability_greater(y, x), 1 - c.greater, 1e-12));
+      if (std::isinf(c.loss)) continue;
+      BOOST_TEST(near(expected_loss(x, y) / c.loss, 1, 1e-12));
+      BOOST_TEST(near(expected_loss(y, x), c.loss - c.apart, 1e-11));
+    }
+  }
+  // any scales and degrees of freedom: what must add up does
+  for (const auto &[d, e, apart, scale] : {std::array{12.0, 300.0, 0.5, 0.005},
+                                           {1.0078125, 1.5, 5.0, 2.0},
+                                           {0.0078125, 3, 5, 2},
+                                           {2, 2, 0, 0x1p-150},
+                                           {1e9, 1e9, 2, 1},
+                                           {3, 3, 1048576, 0x1p-10},
+                                           {1e15, 4, 1e-3, 1e-9}}) {
+    BOOST_TEST_CONTEXT(d << " and " << e << " degrees of freedom, " << apart << " apart") {
+      const ConjugateModel x = student(-apart, 1, d), y = student(0, scale, e);
+      BOOST_TEST(near(probability_greater(x, y) + probability_greater(y, x), 1, 1e-12));
+      if (apart == 0) BOOST_TEST(near(probability_greater(x, y), 0.5, 1e-13));
+      if (std::min(d, e) > 1)
+        BOOST_TEST(
+            near(expected_loss(x, y) - expected_loss(y, x), apart, 1e-12 * expected_loss(x, y)));
+    }
+  }
 }
 
 // Labels: the chain rule over all that are known, closed forms of the marginals, parts merged.

@@ -1,5 +1,5 @@
 -- Conjugate models: the interface, posteriors, groups, merging, moving windows, errors.
-SELECT plan(43);
+SELECT plan(47);
 \ir ../lib/checks.sql
 \ir ../lib/interface.sql
 SET client_min_messages = error;
@@ -229,6 +229,10 @@ SELECT ok(near(normal_inverse_gamma_greater(a, b) + normal_inverse_gamma_greater
   FROM (SELECT normal_inverse_gamma_fit(x) FILTER (WHERE shop = 1) AS a,
     normal_inverse_gamma_fit(x) FILTER (WHERE shop = 2) AS b FROM visits) AS v;
 
+SELECT is((SELECT string_agg(DISTINCT proargnames::text, ' ') FROM pg_proc
+  WHERE proname ~ '^(beta_bernoulli|gamma_poisson|normal_inverse_gamma)_(greater|loss|lift)$'),
+  '{a,b}', 'the first of two posteriors is the one in question');
+
 -- ---- NULLs, weights, errors ----
 
 SELECT is((SELECT beta_bernoulli_fit(NULL::boolean) FROM visits), NULL, 'NULLs alone give NULL');
@@ -251,6 +255,12 @@ SELECT throws_ok($$SELECT gamma_poisson_fit(-1)$$, '22023',
   'count of row 1 is -1, but must be at least 0');
 SELECT throws_ok('SELECT normal_inverse_gamma_fit(''NaN''::float8)', '22023', NULL,
   'NaN is an error');
+SELECT throws_ok('SELECT normal_inverse_gamma_log_density(normal, ''NaN'') FROM fits', '22023',
+  'x is NaN');
+SELECT throws_ok('SELECT normal_inverse_gamma_log_density(normal, ''-Infinity'') FROM fits',
+  '22023', 'x is -Infinity');
+SELECT throws_ok('SELECT dirichlet_categorical_log_density(labels, ''NaN''::float8) FROM fits',
+  '22023', 'the label is NaN');
 SELECT throws_ok('SELECT beta_bernoulli_fit(true, ''{"prior": {"a": 0}}'')', '22023', NULL,
   'so is an improper prior of a probability');
 SELECT throws_ok('SELECT gamma_poisson_mean(beta) FROM fits', '42804', NULL,

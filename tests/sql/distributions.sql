@@ -1,5 +1,5 @@
 -- Standard distributions: the interface, values, edges, errors, draws.
-SELECT plan(23);
+SELECT plan(25);
 \ir ../lib/checks.sql
 \ir ../lib/interface.sql
 SET client_min_messages = error;
@@ -145,7 +145,10 @@ SELECT throws_ok('SELECT normal_pdf(0, 0, -1)', '22023',
 SELECT throws_ok('SELECT beta_cdf(0.5, 1, ''NaN'')', '22023',
   'b of a beta distribution is NaN, but must be positive and finite');
 SELECT throws_ok('SELECT gamma_quantile(1.5, 1, 1)', '22023', 'p is 1.5, but must be from 0 to 1');
-SELECT throws_ok('SELECT poisson_quantile(1, 1)', '22003', 'the quantile of 1 is beyond 64 bits');
+SELECT throws_ok('SELECT poisson_quantile(1, 3)', '22003',
+  'the quantile of 1 of a Poisson distribution with rate 3 is infinite');
+SELECT throws_ok('SELECT poisson_draws(1, 1e19, 1)', '22003',
+  'draws of a Poisson distribution with rate 1e+19 are beyond 64 bits');
 SELECT throws_ok($$SELECT multivariate_normal_draws(1, '{0,0}', '{{1,2},{2,1}}', 1)$$, '22023',
   'covariance is not positive definite');
 
@@ -171,5 +174,11 @@ SELECT throws_ok('SELECT normal_draws(-1, 0, 1, 1)', '22023', 'n is -1, but must
 SELECT ok(min(x) < -1e307 AND max(x) > 1e307 AND count(DISTINCT x) = 20,
   'ends that are farther apart than a double')
 FROM uniform_draws(20, -1e308, 1e308, 1) AS x;
+
+SELECT ok((SELECT count(*) BETWEEN 400 AND 600 FROM inverse_gamma_draws(1000, 0.001, 1, 1) AS x
+    WHERE x = 'Infinity')
+  AND (SELECT bool_and(x = 'Infinity') FROM gamma_draws(9, 1e300, 1e-300, 1) AS x)
+  AND (SELECT min(x) = '-Infinity' AND max(x) = 'Infinity'
+    FROM student_draws(1000, 0.001, 0, 1, 1) AS x), 'draws beyond a double are infinite');
 
 SELECT * FROM finish();

@@ -1,5 +1,5 @@
 -- mh_sample: the interface, draws that diagnostics take, errors that name the point.
-SELECT plan(21);
+SELECT plan(30);
 \ir ../lib/checks.sql
 \ir ../lib/interface.sql
 SET client_min_messages = error;
@@ -74,6 +74,39 @@ SELECT throws_ok($$SELECT * FROM mh_sample('writes(float8[])', '{1}')$$, '25006'
 SELECT lives_ok('INSERT INTO written VALUES (NULL)', 'and the transaction goes on as it was');
 SELECT throws_ok($$SELECT * FROM mh_sample('itself(float8[])', '{1}')$$, '54001', NULL,
   'recursion without end is an error');
+CREATE FUNCTION defines(x float8[]) RETURNS float8 LANGUAGE plpgsql AS
+  $$BEGIN EXECUTE 'DROP FUNCTION defines(float8[])'; RETURN 0; END$$;
+SELECT throws_ok($$SELECT * FROM mh_sample('defines(float8[])', '{1}')$$, '25006', NULL,
+  'so is one that drops itself');
+CREATE FUNCTION within(x float8[]) RETURNS float8 LANGUAGE plpgsql AS $$BEGIN
+  RETURN (SELECT avg(normal_log_pdf(x[1], y[1], 1)) FROM mh_sample('normal2(float8[])', '{0,0}',
+    '{"draws": 20, "chains": 2}') AS m(chain, draw, y)); END$$;
+SELECT is((SELECT count(*) FROM mh_sample('within(float8[])', '{1}',
+  '{"draws": 20, "chains": 2}')), 20::bigint, 'a log density may sample another one');
+CREATE FUNCTION endless(x float8[]) RETURNS float8 LANGUAGE plpgsql AS
+  $$BEGIN LOOP NULL; END LOOP; END$$;
+CREATE FUNCTION is_cancelled(query text) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  EXECUTE query;
+  RETURN false;
+EXCEPTION WHEN query_canceled THEN
+  RETURN true;
+END $$;
+SET statement_timeout = '50ms';
+SELECT ok(is_cancelled($$SELECT * FROM mh_sample('endless(float8[])', '{1}')$$),
+  'a function that does not end is cancelled');
+RESET statement_timeout;
+SELECT throws_ok($$SELECT * FROM mh_sample('normal2(float8[])', '{0,0}', '{"chains": 0}')$$,
+  '22023', 'option "chains" is 0, but must be a whole number from 1 to 1000');
+SELECT throws_ok($$SELECT * FROM mh_sample('normal2(float8[])', '{}')$$, '2202E',
+  'start is not an array of one or two dimensions');
+SELECT throws_ok($$SELECT * FROM mh_sample('normal2(float8[])', '{0,NaN}')$$, '22023',
+  'an element of start is NaN, but must be finite');
+SELECT throws_ok($$SELECT * FROM mh_sample('normal2(float8[])', '{0,NULL}')$$, '22004',
+  'an element of start is NULL');
+SELECT throws_ok($$SELECT * FROM mh_sample(NULL, '{1}')$$, '22004', 'target is NULL');
+SELECT throws_ok($$SELECT * FROM mh_sample(1::regprocedure, '{1}')$$, '22023',
+  'target 1 does not exist');
 SELECT throws_ok($$SELECT * FROM mh_sample('sin(float8)', '{1}')$$, '22023',
   'target sin(double precision) does not take one argument of type double precision[]');
 SELECT throws_ok($$SELECT * FROM mh_sample('normal2(float8[])', '{{0,0},{1,1}}')$$, '2202E',

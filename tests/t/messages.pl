@@ -195,6 +195,22 @@ like($said, qr/^DETAIL:  The first of them is "x"; one of the model's is "a"\./m
 unlike($session->run("SELECT lda_predict(model, x) FROM $model,
       (VALUES ('{a,y}'::text[]), ('{}')) AS v(x)"), qr/WARNING/, 'others are scored in silence');
 
+# ---- chains of mh_sample ----
+
+$session->run(q{CREATE FUNCTION bell(x float8[]) RETURNS float8 IMMUTABLE
+      RETURN normal_log_pdf(x[1])});
+my $chains = q{SELECT i, count(*) FROM generate_series(1, 3) AS i, LATERAL mh_sample(
+      'bell(float8[])', ARRAY[i::float8], '{"draws": 200, "scale": %s, "adapt": false}')
+      GROUP BY i};
+unlike($session->run(sprintf $chains, 1), qr/WARNING/, 'chains that converge are silent');
+$said = $session->run(sprintf $chains, 1e-9);
+is(join('; ', sort $said =~ /^WARNING:  \w{5}: (.*)$/mg),
+    'a chain of mh_sample accepted too many proposals; the chains of mh_sample disagree',
+    'others have their WARNINGs, once a statement');
+like($said, qr/^DETAIL:  After its warmup, chain \d of 4 accepted [\d.]{2,4} % of its proposals\./m,
+    'which chain, and what it accepted, in a few digits');
+like($said, qr/^HINT:  Raise option scale, or leave out option adapt\.$/m, 'and what to do');
+
 # A term of the start model that no document of a fit by em had.
 $said = $session->run(q{SELECT lda_predict(model, '{a}'::text[]) FROM (SELECT lda_fit('{b}'::text[],
       first.model) AS model FROM (SELECT lda_fit('{a,b}'::text[], 1, '{"method": "em"}') AS model)

@@ -195,6 +195,7 @@ Datum log_density(FunctionCallInfo fcinfo, ConjugateKind kind) {
     if (x < 0) return guarded([] { return Float8GetDatum(-HUGE_VAL); });
   } else {
     x = PG_GETARG_FLOAT8(1);
+    if (!(std::fabs(x) <= largest_element)) refuse_value(x, "x", 0);
   }
   return number_or_null(fcinfo, model.log_predictive(x, exposure));
 }

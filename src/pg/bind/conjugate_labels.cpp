@@ -89,9 +89,11 @@ class LabelCallSite {
   const DirichletCategorical &model(FunctionCallInfo fcinfo) {
     return static_cast<const DirichletCategorical &>(models_.get(PG_GETARG_DATUM(0)));
   }
-  std::optional<std::string_view> label(FunctionCallInfo fcinfo) {
+  std::string_view label(FunctionCallInfo fcinfo) {
     type_.use(guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); }));
-    return type_.text(PG_GETARG_DATUM(1));
+    const auto label = type_.text(PG_GETARG_DATUM(1));
+    if (!label) throw Error(Errc::invalid_argument, "the label is NaN", {}, null_of_nan);
+    return *label;
   }
 
  private:
@@ -225,8 +227,7 @@ BAYES_FUNCTION(dirichlet_categorical_evidence) {
 BAYES_FUNCTION(dirichlet_categorical_mean) {
   auto &site = call_site<LabelCallSite>(fcinfo);
   const DirichletCategorical &model = site.model(fcinfo);
-  const auto label = site.label(fcinfo);
-  const double mean = label ? std::exp(model.log_predictive(*label)) : 0;
+  const double mean = std::exp(model.log_predictive(site.label(fcinfo)));
   return guarded([mean] { return Float8GetDatum(mean); });
 }
 
@@ -234,9 +235,7 @@ BAYES_FUNCTION(dirichlet_categorical_mean) {
 BAYES_FUNCTION(dirichlet_categorical_log_density) {
   auto &site = call_site<LabelCallSite>(fcinfo);
   const DirichletCategorical &model = site.model(fcinfo);
-  const auto label = site.label(fcinfo);
-  if (!label) PG_RETURN_NULL();
-  const double log_density = model.log_predictive(*label);
+  const double log_density = model.log_predictive(site.label(fcinfo));
   return guarded([log_density] { return Float8GetDatum(log_density); });
 }
 

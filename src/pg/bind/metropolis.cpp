@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <string>
 
 #include "base/message.hpp"
 #include "pg/server/context.hpp"
@@ -149,16 +151,33 @@ Starts starts_of(Datum datum) {
   return out;
 }
 
-void report_run(const MetropolisRun &run) {
+/// Three digits
+std::string rounded(double x) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", x);
+  return text;
+}
+
+void report_run(const MetropolisRun &run, const MetropolisOptions &options) {
   const auto [low, high] = std::minmax_element(run.acceptance.begin(), run.acceptance.end());
-  if (*low < 0.05 || *high > 0.9)
-    report(WARNING, message("between {} and {} of the proposals were accepted", *low, *high),
-           "Chains that accept too few or too many of them move slowly.",
-           "Raise options warmup and draws, or give option scale the size of the distribution.");
+  const bool few = *low < 0.05;
+  if (few || *high > 0.9) {
+    const auto chain = (few ? low : high) - run.acceptance.begin() + 1;
+    report_once(
+        WARNING, message("a chain of mh_sample accepted too {} proposals", few ? "few" : "many"),
+        message("After its warmup, chain {} of {} accepted {} % of its proposals. Such chains move "
+                "slowly.",
+                chain, run.acceptance.size(), rounded(100 * (few ? *low : *high))),
+        options.adapt
+            ? "Raise options warmup and draws, or give option scale the size of the distribution."
+            : message("{} option scale, or leave out option adapt.", few ? "Reduce" : "Raise"));
+  }
   if (run.rhat > 1.1)
-    report(WARNING, message("the chains disagree: R-hat of the log density is {}", run.rhat),
-           "They have not converged, or not all of them have found all of the distribution.",
-           "Raise options warmup and draws.");
+    report_once(WARNING, "the chains of mh_sample disagree",
+                message("R-hat of the log density is {}. They have not converged, or not all of "
+                        "them have found all of the distribution.",
+                        rounded(run.rhat)),
+                "Raise options warmup and draws; rhat over the draws shows which elements of x.");
 }
 
 }  // namespace
@@ -186,11 +205,12 @@ BAYES_FUNCTION(mh_sample) {
   ResultRows rows(fcinfo);
   DensityFunction density(function);
   ServerControl control;
-  report_run(metropolis(
+  const MetropolisRun run = metropolis(
       [&](std::span<const double> x) { return density(x); }, starts.values, starts.dimension,
       options, control,
       [&](const MetropolisDraw &draw) {
         rows.row({draw.chain, draw.draw, Cell::vector(draw.x), draw.log_density, draw.accepted});
-      }));
+      });
+  report_run(run, options);
   return Datum(0);
 }

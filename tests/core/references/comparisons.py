@@ -1,13 +1,8 @@
 #!/usr/bin/env python3
 """Prints P(A > B) and E[max(B - A, 0)] for pairs of posteriors, by mpmath, to 20 digits."""
-from mpmath import beta, betainc, exp, inf, log, loggamma, mp, mpf, quad, sqrt, pi
+from mpmath import betainc, exp, inf, log, loggamma, mp, mpf, nstr, pi, quad, sqrt
 
 mp.dps = 30
-
-
-def beta_density(a, b):
-    c = loggamma(a + b) - loggamma(a) - loggamma(b)
-    return lambda x: exp(c + (a - 1) * log(x) + (b - 1) * log(1 - x)) if 0 < x < 1 else mpf(0)
 
 
 def finite_sum(a1, b1, a2, b2):
@@ -29,3 +24,36 @@ for a1, b1, a2, b2 in [(3, 5, 4, 4), (1, 1, 2, 1), (121, 881, 141, 861), (20, 3,
     loss = (mpf(a2) / (a2 + b2) * (1 - finite_sum(a1, b1, a2 + 1, b2))
             - mpf(a1) / (a1 + b1) * (1 - finite_sum(a1 + 1, b1, a2, b2)))
     print("{%d, %d, %d, %d, %s, %s}," % (a1, b1, a2, b2, mp.nstr(greater, 20), mp.nstr(loss, 20)))
+
+
+def student_density(n, z):
+    return exp(loggamma((n + 1) / 2) - loggamma(n / 2) - log(n * pi) / 2
+               - (n + 1) / 2 * log(1 + z * z / n))
+
+
+def student_below(n, z):
+    below = (betainc(n / 2, mpf(1) / 2, 0, n / (n + z * z), regularized=True) / 2
+             if abs(z) > 1e-10 else mpf(1) / 2 - student_density(n, mpf(0)) * abs(z))
+    return below if z < 0 else 1 - below
+
+
+def students(a, b, apart, scale):
+    """A ~ t_a, B ~ apart + scale t_b: in the logarithm of the distance from A's centre."""
+    a, b, apart, scale = mpf(a), mpf(b), mpf(apart), mpf(scale)
+
+    def integral(f, rate):
+        edges = [-70, -10, -4, -2, 0, 2, 90 / rate]
+        edges += [log(apart) + d for d in (-1, mpf(-3) / 10, 0, mpf(3) / 10, 1, 4, 10, 30)]
+        return quad(lambda v: (f(exp(v)) + f(-exp(v))) * exp(v), sorted(edges))
+
+    greater = integral(lambda x: student_density(a, x) * student_below(b, (x - apart) / scale), a)
+    rate = min(a, b) - 1
+    loss = inf if rate <= 0 else integral(
+        lambda x: student_below(a, x) * student_below(b, (apart - x) / scale), rate)
+    print("{%s, %s, %s, %s, %s, %s}," % (nstr(a), nstr(b), nstr(apart), nstr(scale),
+                                         nstr(greater, 20), nstr(loss, 20)))
+
+
+for case in [(0.125, 0.125, 5, 2), (0.125, 0.375, 4, 2), (1.25, 5, 2, 3), (3, 1.125, 40, 0.25),
+             (30, 4, 1, 1), (2000, 12, 0.5, 2)]:
+    students(*case)

@@ -3,7 +3,7 @@
 probabilities of the standard distributions, by mpmath."""
 import os
 
-from mpmath import betainc, exp, gammainc, log, loggamma, mp, mpf, ncdf, pi, sqrt
+from mpmath import exp, gammainc, log, loggamma, mp, mpf, ncdf, pi, quad, sqrt
 
 mp.dps = 50
 
@@ -17,8 +17,30 @@ def binomial_log(k, n, p):
     return choose + k * log(p) + (n - k) * log(1 - p)
 
 
+def integrated(log_density, mean, sd, x):
+    """The integral up to x of a density that is nearly normal."""
+    z = (x - mean) / sd
+    tail = quad(lambda u: exp(log_density(mean + u * sd)) * sd,
+                [z + (u if z > 0 else -u) for u in (0, 1, 2, 3, 5, 8, 12, 16)])
+    return 1 - tail if z > 0 else -tail
+
+
+def beta_at(z, a, b):
+    """The double z standard deviations from the mean of a beta variable, nearly."""
+    n = mpf(a) + b
+    return float(a / n + z * sqrt(mpf(a) * b / n) / n)
+
+
+def gamma_at(z, shape):
+    return float(shape + z * sqrt(mpf(shape)))
+
+
 def beta_cdf(x, a, b):
     # not mpmath's own, which does not converge for large parameters
+    if min(a, b) > 1e4:
+        n, constant = a + b, log_beta(a, b)
+        return integrated(lambda t: (a - 1) * log(t) + (b - 1) * log(1 - t) - constant, a / n,
+                          sqrt(a * b / n) / n, x)
     if x > 0.5:
         return 1 - beta_cdf(1 - x, b, a)
     total = term = mpf(1)
@@ -36,10 +58,16 @@ def student_cdf(t, n):
 
 
 def gamma_cdf(x, shape, rate):
+    if shape > 2e4:
+        constant = loggamma(shape)
+        return integrated(lambda t: (shape - 1) * log(t) - t - constant, shape, sqrt(shape),
+                          rate * x)
     return gammainc(shape, 0, rate * x, regularized=True)
 
 
 def above(x, shape, rate):
+    if shape > 2e4:
+        return 1 - gamma_cdf(x, shape, rate)
     return gammainc(shape, rate * x, regularized=True)
 
 
@@ -56,25 +84,33 @@ FAMILIES = {
         lambda x, a, b: (a - 1) * log(x) + (b - 1) * log(1 - x) - log_beta(a, b),
         beta_cdf,
         [(0.5, 1, 1), (0.25, 2, 5), (0.125, 0.5, 0.5), (1e-8, 0.01, 3), (0.75, 20.5, 3),
-         (0.3, 1000, 2000), (0.0001, 1e4, 1e8), (0.5, 1e6, 1e6 + 5000), (0.875, 0.75, 1.5)]),
+         (0.3, 1000, 2000), (0.0001, 1e4, 1e8), (0.5, 1e6, 1e6 + 5000), (0.875, 0.75, 1.5),
+         (beta_at(-2, 2e4, 1e13), 2e4, 1e13), (beta_at(1.5, 1e13, 2e4), 1e13, 2e4),
+         (beta_at(-7, 4e4, 1e5), 4e4, 1e5), (beta_at(4, 4e4, 4e4), 4e4, 4e4),
+         (beta_at(0.001, 1e7, 1e12), 1e7, 1e12), (beta_at(2.5, 1e16, 1e16), 1e16, 1e16),
+         (beta_at(-1, 1e9, 1e18), 1e9, 1e18), (beta_at(0.25, 5e15, 7e4), 5e15, 7e4)]),
     "GammaDistribution": (
         lambda x, a, r: a * log(r) + (a - 1) * log(x) - r * x - loggamma(a),
         gamma_cdf,
         [(1, 1, 1), (0.001, 0.5, 2), (3, 7.25, 2), (1e-20, 0.1, 1), (100, 120, 1),
-         (1000100, 1e6, 1), (2, 0.01, 50), (50, 3, 1)]),
+         (1000100, 1e6, 1), (2, 0.01, 50), (50, 3, 1), (gamma_at(-7, 4e4), 4e4, 1),
+         (gamma_at(3, 1e15) / 3, 1e15, 3), (gamma_at(-1, 1e20) * 10, 1e20, 0.1)]),
     "InverseGammaDistribution": (
         lambda x, a, s: a * log(s) - (a + 1) * log(x) - s / x - loggamma(a),
         lambda x, a, s: above(1 / x, a, s),
-        [(1, 1, 1), (0.25, 3.5, 2), (1e6, 0.5, 1), (0.01, 100, 1.25), (40, 2, 9)]),
+        [(1, 1, 1), (0.25, 3.5, 2), (1e6, 0.5, 1), (0.01, 100, 1.25), (40, 2, 9),
+         (7 / gamma_at(2, 1e17), 1e17, 7)]),
     "BinomialDistribution": (
         lambda k, n, p: binomial_log(k, n, p),
         lambda k, n, p: beta_cdf(1 - p, n - k, k + 1),
         [(0, 10, 0.25), (3, 10, 0.25), (9, 10, 0.25), (500, 1000, 0.5), (30, 10**6, 2.0**-15),
-         (5001000, 10**7, 0.5), (999, 1000, 0.875)]),
+         (5001000, 10**7, 0.5), (999, 1000, 0.875),
+         (2700000030000000, 9 * 10**15, 0.3)]),
     "PoissonDistribution": (
         lambda k, r: k * log(r) - r - loggamma(k + 1),
         lambda k, r: above(r, k + 1, 1),
-        [(0, 3.5), (2, 3.5), (30, 3.5), (1000, 1030.5), (1000000, 999000.25), (7, 1e-5)]),
+        [(0, 3.5), (2, 3.5), (30, 3.5), (1000, 1030.5), (1000000, 999000.25), (7, 1e-5),
+         (10**15 - 10**8, 1e15)]),
 }
 
 
