@@ -1,8 +1,8 @@
 -- Standard distributions: densities, probabilities, quantiles, and seeded draws
 
 DEFINE @distribution_errors =
-  'NULL for a NULL; NaN for NaN. Errors: 22023 a parameter out of range; 22003 a result beyond '
-  'double precision.';
+  'NULL for a NULL; NaN where x or p is NaN, but 22023 for a quantile of counts. Errors: 22023 a '
+  'parameter out of range; 22003 a result beyond double precision.';
 DEFINE @draws_of = LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 1000;
 DEFINE @draws_beyond = 'A draw beyond double precision is Infinity or -Infinity. ';
 DEFINE @draws_note =
@@ -183,14 +183,14 @@ COMMENT IS 'n draws of the gamma distribution. shape, rate: positive; the mean i
 
 CREATE FUNCTION inverse_gamma_pdf(x float8, shape float8, scale float8) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 10;
-COMMENT IS 'The density of the inverse gamma distribution, that of 1 / y where y has a gamma '
-  'distribution at x. shape: positive; scale: positive, the rate of y. '
+COMMENT IS 'The density at x of the inverse gamma distribution, that of 1 / y where y has a gamma '
+  'distribution. shape: positive; scale: positive, the rate of y. '
   @distribution_errors;
 CREATE FUNCTION inverse_gamma_log_pdf(x float8, shape float8, scale float8) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 10;
-COMMENT IS 'The logarithm of the density of the inverse gamma distribution, that of 1 / y '
-  'where y has a gamma distribution at x, -Infinity where it is 0. shape: positive; '
-  'scale: positive, the rate of y. '
+COMMENT IS 'The logarithm of the density at x of the inverse gamma distribution, that of 1 / y '
+  'where y has a gamma distribution; -Infinity where it is 0. shape: positive; scale: positive, '
+  'the rate of y. '
   @distribution_errors;
 CREATE FUNCTION inverse_gamma_cdf(x float8, shape float8, scale float8) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 10;
@@ -200,9 +200,9 @@ COMMENT IS 'The probability of a number up to x under the inverse gamma distribu
   @distribution_errors;
 CREATE FUNCTION inverse_gamma_quantile(p float8, shape float8, scale float8) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 10;
-COMMENT IS 'The smallest number up to which the inverse gamma distribution, that of 1 / y '
-  'where y has a gamma distribution has probability p, from 0 to 1. shape: '
-  'positive; scale: positive, the rate of y. '
+COMMENT IS 'The smallest number up to which the inverse gamma distribution has probability p, '
+  'from 0 to 1; it is that of 1 / y where y has a gamma distribution. shape: positive; scale: '
+  'positive, the rate of y. '
   @distribution_errors;
 CREATE FUNCTION inverse_gamma_draws(n int, shape float8, scale float8, seed bigint)
   RETURNS SETOF float8

@@ -52,7 +52,8 @@ COMMENT IS 'The posterior of a probability, from successes and failures: success
   'Bernoulli(theta), theta ~ Beta(a, b). Option prior: an object with a and b, '
   'positive, by default 1, the uniform prior. Rows that are NULL are left out and '
   'counted; no rows give NULL. Its result can be stored, merged by rollup, and '
-  'moved as a window. Errors: 22023 invalid option, weight or row.';
+  'moved as a window. Errors: 22023 invalid option, weight or row; 22003 sums beyond '
+  'double precision.';
 COMMENT IS 'The same with options; NULL means none.';
 COMMENT IS 'The same with weights: how many times each row counts. A row of weight 0 or NULL '
   'is left out.';
@@ -78,7 +79,8 @@ COMMENT IS 'The interval that holds the probability of success with probability 
 COMMENT IS @conjugate_level;
 CREATE FUNCTION beta_bernoulli_log_density(model bayes_model, success boolean)
   @conjugate_number;
-COMMENT IS 'The logarithm of the posterior predictive probability of one more success. NULL '
+COMMENT IS 'The logarithm of the posterior predictive probability of one more row, a success or a '
+  'failure. NULL '
   'if the posterior does not exist. '
   @conjugate_errors;
 CREATE FUNCTION beta_bernoulli_greater(a bayes_model, b bayes_model) @conjugate_integral;
@@ -120,7 +122,8 @@ COMMENT IS 'The posterior of a rate, from counts: count ~ Poisson(exposure lambd
   'Gamma(a, rate b). Option prior: an object with a > 0 and b >= 0, by default 0.5 '
   'and 0, the prior of Jeffreys. Rows that are NULL are left out and counted; no '
   'rows give NULL. Its result can be stored, merged by rollup, and moved as a '
-  'window. Errors: 22023 invalid option, exposure or row.';
+  'window. Errors: 22023 invalid option, exposure or row; 22003 sums beyond double '
+  'precision.';
 COMMENT IS 'The same with options; NULL means none.';
 COMMENT IS 'The same with the exposure of each count, as the time in which it was counted; '
   'without it 1. A row whose exposure is NULL, or 0 with a count of 0, is left out; 22023 for a '
@@ -192,7 +195,7 @@ COMMENT IS 'The posterior of the mean and variance of a normal: x ~ Normal(mu, 1
   'with m, c, a and b, by default 0, 0, -0.5 and 0, the reference prior. Rows that '
   'are NULL are left out and counted; no rows give NULL. Its result can be stored, '
   'merged by rollup, and moved as a window. Errors: 22023 invalid option, weight or '
-  'row.';
+  'row; 22003 a number beyond 1e150, or sums beyond double precision.';
 COMMENT IS 'The same with options; NULL means none.';
 COMMENT IS 'The same with weights: how many times each row counts. A row of weight 0 or NULL '
   'is left out.';
@@ -272,8 +275,8 @@ COMMENT IS 'The posterior of the probabilities of labels, of any type, which are
   'those that the prior names. Option prior: an object with alpha, a positive number for every '
   'label, by default 1, or an object of numbers by label. Rows that are NULL are left out and '
   'counted; no rows give NULL. Its result can be stored, merged by rollup, and moved as a window. '
-  'Errors: 22023 invalid option or weight; 54000 more than a million labels, one longer than '
-  '10000 bytes, or more than 256 MB of them.';
+  'Errors: 22023 invalid option, weight or label; 22003 sums beyond double precision; 54000 more '
+  'than a million labels, one longer than 10000 bytes, or more than 256 MB of them.';
 COMMENT IS 'The same with options; NULL means none.';
 COMMENT IS 'The same with weights: how many times each row counts. A row of weight 0 or NULL is '
   'left out.';

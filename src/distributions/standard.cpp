@@ -34,7 +34,8 @@ void require_scale(const char *distribution, const char *name, double value) {
 
 void require_probability(double p) {
   if (!(p >= 0 && p <= 1))
-    throw Error(Errc::invalid_argument, message("p is {}, but must be from 0 to 1", p));
+    throw Error(Errc::invalid_argument,
+                message("the probability is {}, but must be from 0 to 1", p));
 }
 
 /// A quantile that exists but that doubles do not reach.

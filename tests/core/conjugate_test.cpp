@@ -245,6 +245,8 @@ BOOST_AUTO_TEST_CASE(comparisons_of_rates_and_means) {
     }
     const ConjugateModel a = gamma(a1, b1), b = gamma(a2, b2);
     BOOST_TEST(near(probability_greater(a, b), double(greater), 1e-13));
+    // E[1 / lambda] is rate / (shape - 1)
+    BOOST_TEST(near(expected_lift(a, b) + 1, double(a1) / b1 * b2 / (a2 - 1), 1e-14));
     BOOST_TEST(
         near(expected_loss(a, b) - expected_loss(b, a), double(a2) / b2 - double(a1) / b1, 1e-13));
     // by quadrature over the gamma of a, whole shape: P(Y > x) is a Poisson sum

@@ -1,5 +1,5 @@
 -- Standard distributions: the interface, values, edges, errors, draws.
-SELECT plan(25);
+SELECT plan(26);
 \ir ../lib/checks.sql
 \ir ../lib/interface.sql
 SET client_min_messages = error;
@@ -144,7 +144,10 @@ SELECT throws_ok('SELECT normal_pdf(0, 0, -1)', '22023',
   'the standard deviation of a normal distribution is -1, but must be positive and finite');
 SELECT throws_ok('SELECT beta_cdf(0.5, 1, ''NaN'')', '22023',
   'b of a beta distribution is NaN, but must be positive and finite');
-SELECT throws_ok('SELECT gamma_quantile(1.5, 1, 1)', '22023', 'p is 1.5, but must be from 0 to 1');
+SELECT throws_ok('SELECT gamma_quantile(1.5, 1, 1)', '22023',
+  'the probability is 1.5, but must be from 0 to 1');
+SELECT throws_ok($$SELECT binomial_quantile('NaN', 10, 0.25)$$, '22023',
+  'the probability is NaN, but must be from 0 to 1', 'a NaN is no quantile of counts');
 SELECT throws_ok('SELECT poisson_quantile(1, 3)', '22003',
   'the quantile of 1 of a Poisson distribution with rate 3 is infinite');
 SELECT throws_ok('SELECT poisson_draws(1, 1e19, 1)', '22003',

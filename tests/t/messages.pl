@@ -210,6 +210,17 @@ is(join('; ', sort $said =~ /^WARNING:  \w{5}: (.*)$/mg),
 like($said, qr/^DETAIL:  After its warmup, chain \d of 4 accepted [\d.]{2,4} % of its proposals\./m,
     'which chain, and what it accepted, in a few digits');
 like($said, qr/^HINT:  Raise option scale, or leave out option adapt\.$/m, 'and what to do');
+$said = $session->run(sprintf $chains, 1e6);
+like($said, qr/^WARNING:  \w{5}: a chain of mh_sample accepted too few proposals$/m,
+    'if they accept too few as well');
+like($said, qr/^HINT:  Reduce option scale, or/m, 'with other advice');
+$session->run(q{CREATE FUNCTION two_bells(x float8[]) RETURNS float8 IMMUTABLE
+      RETURN greatest(normal_log_pdf(x[1], -50), normal_log_pdf(x[1], 50) - 5)});
+$said = $session->run(q{SELECT count(*) FROM mh_sample('two_bells(float8[])', '{{-50},{50}}',
+      '{"chains": 2, "draws": 2000}')});
+is(join('; ', $said =~ /^WARNING:  \w{5}: (.*)$/mg), 'the chains of mh_sample disagree',
+    'chains of two modes');
+like($said, qr/^DETAIL:  R-hat of the log density is \d/m, 'and by how much');
 
 # A term of the start model that no document of a fit by em had.
 $said = $session->run(q{SELECT lda_predict(model, '{a}'::text[]) FROM (SELECT lda_fit('{b}'::text[],
