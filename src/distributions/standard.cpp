@@ -64,7 +64,7 @@ double log_ratio(double x, double y) {
 }
 
 /// x log(x / m) + m - x >= 0, x > 0, m > 0: half the deviance of a count x of mean m. `difference`
-/// is x - m, where m is rounded that of what it was.
+/// is x - m; where m was rounded, as it was before.
 double deviance(double x, double m, double difference) {
   if (std::isinf(m)) return infinite;
   if (std::fabs(difference) >= 0.1 * (x + m)) return x * log_ratio(x, m) - difference;
