@@ -57,6 +57,9 @@ VACUUM ANALYZE;""")
 poisson = """'{"likelihood": {"h": "poisson"}}'"""
 compare("learning from records of 10 columns", "SELECT count(r) FROM rows;",
         f"SELECT nb_fit(label, r, {poisson}) IS NULL FROM rows;")
+fields = ", ".join(f"count((r).{field})" for field in "abcdefghij")
+compare("the same, beside count() of each field", f"SELECT {fields} FROM rows;",
+        f"SELECT nb_fit(label, r, {poisson}) IS NULL FROM rows;")
 made = "FROM flat, LATERAL (SELECT a, b, c, d, e, f, g, h, i, j) AS r;"
 compare("the same, made of a table's columns", f"SELECT count(num_nulls(r)) {made}",
         f"SELECT nb_fit(label, r, {poisson}) IS NULL {made}")
@@ -67,6 +70,9 @@ compare("learning from arrays of 10 numbers", "SELECT max(x[10]) FROM rows;",
 compare("the same with a full covariance", "SELECT max(x[10]) FROM rows;",
         "SELECT nb_fit(label, x, '{\"covariance\": \"full\"}') IS NULL FROM rows;")
 compare("learning from 100000 objects of 20 words", "SELECT count(words ? 'x') FROM words;",
+        "SELECT nb_fit(spam, words) IS NULL FROM words;")
+compare("the same, beside counting their names",
+        "SELECT count(name) FROM words, jsonb_object_keys(words) AS name;",
         "SELECT nb_fit(spam, words) IS NULL FROM words;")
 compare("scoring records of 10 columns", "SELECT count(num_nulls(r)) FROM rows;",
         "SELECT count(nb_predict(of_records, r)) FROM models, rows;")

@@ -401,4 +401,41 @@ BOOST_AUTO_TEST_CASE(default_priors_are_those_of_all_rows) {
   BOOST_TEST(std::abs(of_b.sd - std::sqrt(12.0 / 49 / 8)) < 1e-15);
 }
 
+// Columns: the label as number, as count, as category, as its text; another number in each class,
+// the label but for one row, the label where it is known.
+BOOST_AUTO_TEST_CASE(features_that_are_the_label_are_known) {
+  const RowColumns columns = {
+      {"number"}, {"count"},  {"category"}, {"text", ValueKind::label, {"1", "2", "4"}},
+      {"other"},  {"almost"}, {"partly"}};
+  Rows rows;
+  for (const double label : {1, 2, 4})
+    for (int i = 0; i < 5; ++i)
+      rows.push_back({std::to_string(int(label)),
+                      {label, label, label, label == 4 ? 2 : label - 1, 2 * label,
+                       i == 4 && label == 2 ? 2.5 : label, i == 4 ? NAN : label},
+                      0.1 * (i + 1)});
+  const auto with = [](const char *covariance, const char *count) {
+    return Document::object()
+        .set("covariance", covariance)
+        .set("likelihood",
+             Document(Document::Object{{"count", count}, {"category", "categorical"}}));
+  };
+  const std::vector<int> diagonal = {0, 2, 3}, full = {2, 3, 0};
+  BOOST_TEST(fit(rows, with("diagonal", "poisson"), columns)->copies_of_label() == diagonal);
+  // Counts of which only sums are known may have another spread.
+  BOOST_TEST(fit(rows, with("diagonal", "normal"), columns)->copies_of_label() ==
+             (std::vector<int>{0, 1, 2, 3}));
+  for (Row &row : rows) row.x[6] = 0;  // with a common covariance none may be missing
+  BOOST_TEST(fit(rows, with("full", "poisson"), columns)->copies_of_label() == full);
+  // Merged of parts, one of which lacks a class.
+  const auto part = [&rows](std::size_t first, std::size_t end) {
+    return Rows(rows.begin() + std::ptrdiff_t(first), rows.begin() + std::ptrdiff_t(end));
+  };
+  const auto merged = fit(part(0, 7), with("diagonal", "poisson"), columns);
+  merged->merge(*fit(part(7, 15), with("diagonal", "poisson"), columns));
+  BOOST_TEST(merged->copies_of_label() == diagonal);
+  for (Row &row : rows) row.label = "1";
+  BOOST_TEST(fit(rows, with("diagonal", "poisson"), columns)->copies_of_label().empty());
+}
+
 BOOST_AUTO_TEST_SUITE_END()
