@@ -57,18 +57,9 @@ class NearlyNormal {
   double below(double u) const { return probability(u, 1); }
   double above(double u) const { return probability(u, -1); }
 
-  /// u where a standard normal variable has z: z = Z + log(u / Z) / Z.
-  double at(double z) const {
-    double u = z;
-    for (int i = 0; i < 20; ++i) {
-      const double k = skew(u), root = std::sqrt(1 - u * k),
-                   shift = std::fabs(u * k) < 1e-8 ? k / 2 : -std::log1p(-u * k) / (2 * u),
-                   next = (z - shift / root) / root;
-      if (std::fabs(next - u) <= 1e-16 * std::fabs(next)) break;
-      u = next;
-    }
-    return u;
-  }
+  /// u with probability p below it, or above it
+  double quantile(double p) const { return inverse(p, 1); }
+  double upper_quantile(double p) const { return inverse(p, -1); }
 
  private:
   NearlyNormal(double alpha, double beta) : alpha_(alpha), beta_(beta) {}
@@ -96,8 +87,27 @@ class NearlyNormal {
     const double first = k / (root * (1 + root));
     const double second = p * (p2 / 540 + q / 20) + u * (p2 * (p2 / 288 + q / 48) + q * q / 32) -
                           u * u * p * (p2 * (p2 * 23 / 6048 + q * 3 / 112) + q * q * 31 / 672);
-    const double density = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
-    return std::clamp(normal_below(side * z) + side * density * (first + second), 0.0, 1.0);
+    return std::clamp(normal_below(side * z) + side * normal_density(z) * (first + second), 0.0,
+                      1.0);
+  }
+
+  static double normal_density(double z) {
+    return std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
+  }
+
+  /// Where z = Z + log(u / Z) / Z for the normal quantile z; then a step of Newton's.
+  double inverse(double p, int side) const {
+    const double z = side * normal_quantile(p);
+    double u = z, root = 1;
+    for (int i = 0; i < 20; ++i) {
+      const double k = skew(u);
+      root = std::sqrt(1 - u * k);
+      const double shift = std::fabs(u * k) < 1e-8 ? k / 2 : -std::log1p(-u * k) / (2 * u),
+                   next = (z - shift / root) / root;
+      if (std::fabs(next - u) <= 1e-16 * std::fabs(next)) break;
+      u = next;
+    }
+    return u - side * (probability(u, side) - p) / normal_density(u * root);
   }
 
   double alpha_, beta_;
@@ -135,14 +145,13 @@ double gamma_above(double shape, double x, double rest) {
 }
 
 double gamma_quantile(double shape, double p) {
-  if (shape > large_shape)
-    return shape + std::sqrt(shape) * NearlyNormal::gamma(shape).at(normal_quantile(p));
+  if (shape > large_shape) return shape + std::sqrt(shape) * NearlyNormal::gamma(shape).quantile(p);
   return found([&] { return math::gamma_p_inv(shape, p, policy); });
 }
 
 double upper_gamma_quantile(double shape, double p) {
   if (shape > large_shape)
-    return shape + std::sqrt(shape) * NearlyNormal::gamma(shape).at(-normal_quantile(p));
+    return shape + std::sqrt(shape) * NearlyNormal::gamma(shape).upper_quantile(p);
   return found([&] { return math::gamma_q_inv(shape, p, policy); });
 }
 
@@ -173,7 +182,7 @@ double beta_quantile(double a, double b, double p) {
   if (two_valued(a, b)) return p > b / (a + b);
   if (std::min(a, b) > large_shape) {
     // x = (a + difference) / (a + b)
-    const double u = NearlyNormal::beta(a, b).at(normal_quantile(p));
+    const double u = NearlyNormal::beta(a, b).quantile(p);
     return (1 + u / std::sqrt(a * (1 + a / b))) / (1 + b / a);
   }
   if (b > largest_other) return -std::expm1(-gamma_quantile(a, p) / (b + (a - 1) / 2));

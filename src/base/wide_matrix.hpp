@@ -22,7 +22,8 @@ class BAYES_API WideMatrix {
     hi_[at(i, j)] = x.hi;
     lo_[at(i, j)] = x.lo;
   }
-  /// From column `first` on, row i minus factor times row k of `other`.
+  /// From column `first` on, row i minus factor times row k of `other`. Whole vectors are changed,
+  /// so up to 7 columns before `first` too.
   void subtract_row(int i, DoubleDouble factor, const WideMatrix &other, int k, int first);
   /// Columns `first` to `end` - 1 of row i times factor.
   void scale_row(int i, DoubleDouble factor, int first, int end);

@@ -72,8 +72,8 @@ struct Probability {
   double a, b, centre, width;
 };
 
-/// The trapezoidal rule for E[f(u)] under the posterior q, f bounded. Divided by
-/// that for 1, as errors of the density's constant are in both.
+/// The trapezoidal rule for E[f(u)] under the posterior q, f bounded. Divided by that for 1, as
+/// errors of the density's constant are in both.
 template <class F> double trapezoids(const Probability &q, F f, double step) {
   double sum = 0, size = 0, mass = 0;
   /// Is it too small to matter?

@@ -2,9 +2,10 @@
 //
 // These change near two centres, on scales that may be any factor apart, and fall as slowly as the
 // degrees of freedom are few. So the line is cut at both centres, and each part done by the
-// trapezoidal rule in t, where the distance from a centre is exp(pi / 2 sinh t) on the outer parts,
-// and L / (1 + exp(-pi sinh t)) between centres that are L apart (Takahasi and Mori 1974). All of
-// it in logarithms, as with few degrees of freedom distances beyond doubles matter.
+// trapezoidal rule in t, where 8 sinh(t / 8) is the logarithm of the distance from a centre on the
+// outer parts, and of the ratio of both distances between the centres: exponential substitutions
+// as those of Takahasi and Mori (1974), stretched. All of it in logarithms, as with few degrees of
+// freedom distances beyond doubles matter.
 #include "conjugate/mean_comparison.hpp"
 
 #include <algorithm>
@@ -20,7 +21,9 @@ namespace bayes {
 namespace {
 
 /// exp(-45) is nothing beside 1.
-constexpr double digits = 45, stretch = 8;
+constexpr double digits = 45;
+/// Logarithms up to this are nearly t itself.
+constexpr double stretch = 8;
 
 /// log(exp(x) + exp(y))
 double log_add(double x, double y) { return std::max(x, y) + log1p_exp(-std::fabs(x - y)); }
@@ -60,8 +63,8 @@ class Variable {
   double tail_;
 };
 
-/// The integral over the line of exp(f(at_a, at_b)), a function of a point as seen from both
-/// centres which times the distance falls as distance^-rate: by the trapezoidal rule.
+/// The integral over the line of exp(f(at_a, at_b)), f a function of where a point is as seen from
+/// both centres; times the distance it falls as distance^-rate. By the trapezoidal rule.
 template <class F>
 double trapezoids(const Variable &a, const Variable &b, double rate, F f, double step) {
   const double apart = std::log(std::fabs(a.centre - b.centre)),

@@ -63,7 +63,7 @@ double log_ratio(double x, double y) {
 }
 
 /// x log(x / m) + m - x >= 0, x > 0, m > 0: half the deviance of a count x of mean m. `difference`
-/// is x - m, where m is rounded that of what it was.
+/// is x - m; where m was rounded, as it was before.
 double deviance(double x, double m, double difference) {
   if (std::isinf(m)) return infinite;
   if (std::fabs(difference) >= 0.1 * (x + m)) return x * log_ratio(x, m) - difference;
@@ -104,10 +104,10 @@ double log_binomial(double x, double y, double p, double q) {
 }
 
 /// The smallest whole number in [low, high] at which `below` reaches p; it does at `high`. `guess`
-/// is where it is likely to be, give or take `step`.
+/// is where it is likely to be.
 template <class Below>
 std::int64_t smallest_reaching(double p, std::int64_t low, std::int64_t high, double guess,
-                               double step, Below below) {
+                               Below below) {
   // below(x) < p at `under`, not at `over`.
   const auto clamped = [&](double x) {
     return x <= double(low)    ? low
@@ -116,7 +116,7 @@ std::int64_t smallest_reaching(double p, std::int64_t low, std::int64_t high, do
   };
   std::int64_t under = low - 1, over = high;
   std::int64_t at = clamped(guess);
-  for (double reach = std::max(1.0, step);; reach *= 4) {
+  for (double reach = 1;; reach *= 4) {
     if (below(at) >= p) {
       over = at;
       if (at == low) return low;
@@ -349,7 +349,7 @@ std::int64_t BinomialDistribution::quantile(double q) const {
   if (q == 0 || p == 0 || n == 0) return 0;
   if (p == 1) return n;
   const double sd = std::sqrt(double(n) * p * (1 - p)), z = normal_quantile(q);
-  return smallest_reaching(q, 0, n, double(n) * p + z * sd + (z * z - 1) * (1 - 2 * p) / 6, 1,
+  return smallest_reaching(q, 0, n, double(n) * p + z * sd + (z * z - 1) * (1 - 2 * p) / 6,
                            [this](std::int64_t k) { return below(k); });
 }
 
@@ -380,7 +380,7 @@ std::int64_t PoissonDistribution::quantile(double p) const {
     throw Error(Errc::numeric,
                 message("the quantile of {} of a Poisson distribution with rate {} is {}", p, rate,
                         p == 1 ? "infinite" : "beyond 64 bits"));
-  return smallest_reaching(p, 0, most, guess, 1, [this](std::int64_t k) { return below(k); });
+  return smallest_reaching(p, 0, most, guess, [this](std::int64_t k) { return below(k); });
 }
 
 std::int64_t PoissonDistribution::draw(Random &random) const {

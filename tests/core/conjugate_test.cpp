@@ -231,6 +231,7 @@ BOOST_AUTO_TEST_CASE(comparisons_against_finite_sums) {
         near(probability_greater(beta(shape, shape / 2), beta(shape, shape / 2)), 0.5, 1e-11));
   BOOST_TEST(near(expected_lift(beta(4, 4), beta(3, 5)), 0.5 * 7 / 2 - 1, 1e-15));
   BOOST_TEST(std::isinf(expected_lift(beta(4, 4), beta(1, 5))));
+  BOOST_TEST(near(expected_lift(gamma(4, 2), gamma(3, 5)), 2 * 2.5 - 1, 1e-15));
 }
 
 // P(X > Y) of gamma variables with whole shapes is a sum over negative binomial probabilities.

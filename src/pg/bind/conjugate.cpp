@@ -24,7 +24,7 @@ namespace {
 struct ConjugateState {
   ConjugateSums sums;
   ConjugatePrior prior;
-  /// a hash of the options of the first row
+  /// a hash of the options of the first row, as Parameters are no plain data
   std::uint64_t options;
   ConjugateKind kind;
 };
