@@ -176,8 +176,9 @@ void LinregAccumulator::largest_of(const double *rows, List<double> &largest) co
 // Each sum is in a lane of its own and takes the rows in their order, so it is the same in vectors
 // of any width.
 template <bool Weighted> void LinregAccumulator::add_products(const double *left) {
-  largest_of(left, largest_left_);
   largest_of(right_.data(), largest_right_);
+  if (left != right_.data()) largest_of(left, largest_left_);
+  const List<double> &largest_left = left != right_.data() ? largest_left_ : largest_right_;
   for (std::size_t i = 0; i < front_; i += tile) {
     if (i % 64 == 0) poll_here();
     for (std::size_t j = 0; j <= i; j += simd::lanes) {
@@ -185,7 +186,7 @@ template <bool Weighted> void LinregAccumulator::add_products(const double *left
       simd::Vector offset[tile];
       OffsetSum sum[tile];
       for (std::size_t t = 0; t < tile; ++t)
-        sum[t] = OffsetSum(offset[t] = simd::all(largest_left_[i + t]) * most);
+        sum[t] = OffsetSum(offset[t] = simd::all(largest_left[i + t]) * most);
       for (int r = 0; r < waiting_; ++r) {
         const std::size_t row = std::size_t(r) * stride_;
         const simd::Vector right = simd::load(&right_[row + j]);
