@@ -5,6 +5,18 @@
 #include "pg/server/catalog_changes.hpp"
 
 namespace bayes::pg {
+namespace {
+
+/// Which state of its row type a record is of, where PostgreSQL (from 15.20 and its like) notes
+/// that: after ALTER TYPE there may be records of the type that are laid out in another way.
+std::uint64_t version_of([[maybe_unused]] HeapTupleHeader record) {
+#ifdef HEAP_IS_DATUM
+  if (HeapTupleHeaderIsVersionedDatum(record)) return HeapTupleHeaderGetVersion(record);
+#endif
+  return 0;
+}
+
+}  // namespace
 
 bool RecordFields::open(Datum record) {
   copy_ = nullptr;  // after an error its memory has gone
@@ -25,12 +37,12 @@ bool RecordFields::open(Datum record) {
   return other;
 }
 
-/// Has the record at header_ the row type of the one before? False if that must be asked: a table
-/// may be altered while a call site of PL/pgSQL lives, and its type keeps its number then.
+/// Is the record at header_ laid out as the one before? False if that must be asked: a table may be
+/// altered while a call site of PL/pgSQL lives, and its type keeps its number then.
 bool RecordFields::known() const {
   return identifier_ != 0 && changes_ == relation_changes &&
          HeapTupleHeaderGetTypeId(header_) == type_ &&
-         HeapTupleHeaderGetTypMod(header_) == modifier_;
+         HeapTupleHeaderGetTypMod(header_) == modifier_ && version_of(header_) == version_;
 }
 
 /// Is the row type of the record at header_ another one than before?
@@ -50,6 +62,8 @@ bool RecordFields::look_up() {
     MemoryContextSwitchTo(caller);
   });
   if (identifier != before) lay_out();
+  deform();  // which raises an error if the row type has been altered since
+  version_ = version_of(header_);
   identifier_ = identifier;
   return identifier != before;
 }
@@ -91,17 +105,22 @@ void RecordFields::locate() {
   }
 }
 
-/// Of a record that is older than the last columns of its table.
-void RecordFields::locate_added() {
+/// The values of the record by PostgreSQL itself.
+void RecordFields::deform() {
   values_.resize(layout_.size());
   nulls_ = std::make_unique<bool[]>(layout_.size());
   guarded([this] {
     HeapTupleData tuple = {};
-    tuple.t_len = HeapTupleHeaderGetDatumLength(header_);
+    tuple.t_data = DatumGetHeapTupleHeader(PointerGetDatum(header_));
+    tuple.t_len = HeapTupleHeaderGetDatumLength(tuple.t_data);
     ItemPointerSetInvalid(&tuple.t_self);
-    tuple.t_data = header_;
     heap_deform_tuple(&tuple, description_, values_.data(), nulls_.get());
   });
+}
+
+/// Of a record that is older than the last columns of its table.
+void RecordFields::locate_added() {
+  deform();
   for (std::size_t i = 0; i < layout_.size(); ++i) {
     char *place = DatumGetPointer(values_[i]);
     if (layout_[i].by_value) {

@@ -51,6 +51,7 @@ class RecordFields {
   bool look_up();
   void lay_out();
   void locate();
+  void deform();
   void locate_added();
 
   MemoryContext context_;
@@ -62,6 +63,8 @@ class RecordFields {
   std::uint64_t changes_ = 0;
   Oid type_ = InvalidOid;
   std::int32_t modifier_ = -1;
+  /// of the row type, which the record has been checked against
+  std::uint64_t version_ = 0;
   std::vector<Attribute> layout_;
   /// so many attributes come before the first one of variable length, and end there
   std::size_t fixed_ = 0, fixed_end_ = 0;
@@ -71,7 +74,7 @@ class RecordFields {
   /// the same of one so small that it was stored without alignment
   alignas(MAXIMUM_ALIGNOF) char aligned_[VARATT_SHORT_MAX + VARHDRSZ];
   std::vector<const char *> places_;
-  // of a record that has not all of them
+  // of the last record that PostgreSQL has read
   std::vector<Datum> values_;
   std::unique_ptr<bool[]> nulls_;
 };
