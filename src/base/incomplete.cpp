@@ -95,19 +95,24 @@ class NearlyNormal {
     return std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
   }
 
-  /// Where z = Z + log(u / Z) / Z for the normal quantile z; then a step of Newton's.
+  /// Where z = Z + log(u / Z) / Z for the normal quantile z; then two steps of Newton's, with the
+  /// density of Z and dZ / du.
   double inverse(double p, int side) const {
     const double z = side * normal_quantile(p);
-    double u = z, root = 1;
+    double u = z;
     for (int i = 0; i < 20; ++i) {
-      const double k = skew(u);
-      root = std::sqrt(1 - u * k);
-      const double shift = std::fabs(u * k) < 1e-8 ? k / 2 : -std::log1p(-u * k) / (2 * u),
+      const double k = skew(u), root = std::sqrt(1 - u * k),
+                   shift = std::fabs(u * k) < 1e-8 ? k / 2 : -std::log1p(-u * k) / (2 * u),
                    next = (z - shift / root) / root;
       if (std::fabs(next - u) <= 1e-16 * std::fabs(next)) break;
       u = next;
     }
-    return u - side * (probability(u, side) - p) / normal_density(u * root);
+    for (int i = 0; i < 2; ++i) {
+      const double root = std::sqrt(1 - u * skew(u)),
+                   slope = normal_density(u * root) / (root * (1 + u * alpha_) * (1 - u * beta_));
+      u -= side * (probability(u, side) - p) / slope;
+    }
+    return u;
   }
 
   double alpha_, beta_;
@@ -190,18 +195,33 @@ double beta_quantile(double a, double b, double p) {
   return found([&] { return math::ibeta_inv(a, b, p, policy); });
 }
 
+namespace {
+
+/// Of so many widths |x| the tail of Student's distribution is a power of it, |x|^-degrees, for all
+/// that doubles can tell.
+constexpr double far_out = 1e8;
+
+/// log of what the probability beyond x is times x^degrees there
+double log_tail(double degrees) {
+  return degrees / 2 * std::log(degrees) - log_beta(degrees / 2, 0.5) - std::log(degrees);
+}
+
+}  // namespace
+
 double student_below(double degrees, double x) {
-  // Its square would overflow; of the density's tail |x|^-(degrees + 1) is left.
+  // Its square would overflow.
   if (std::fabs(x) > 1e150) {
-    const double tail = std::exp(degrees / 2 * std::log(degrees) -
-                                 degrees * std::log(std::fabs(x)) - log_beta(degrees / 2, 0.5)) /
-                        degrees;
+    const double tail = std::exp(log_tail(degrees) - degrees * std::log(std::fabs(x)));
     return x < 0 ? tail : 1 - tail;
   }
   return found([&] { return math::cdf(Student(degrees), x); });
 }
 
 double student_quantile(double degrees, double p) {
+  const double tail = std::min(p, 1 - p),
+               log_x = tail > 0 ? (log_tail(degrees) - std::log(tail)) / degrees : 0;
+  if (log_x > std::log(far_out) + std::log(degrees) / 2)
+    return found([&] { return std::copysign(std::exp(log_x), p - 0.5); });
   return found([&] { return math::quantile(Student(degrees), p); });
 }
 

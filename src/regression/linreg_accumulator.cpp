@@ -22,6 +22,9 @@ constexpr double harmless = 1e-10;
 constexpr double always_harmless = 1e-22;
 /// of sums of squares: a column with less about the mean is constant
 constexpr double constant_part = 1e-26;
+/// A sum of squares may have been so many times what it is. (sums() takes every column for as
+/// inexact as the one that has shrunk most.)
+constexpr double most_shrunk = 1e6;
 /// Of so many labels those that have no rows left are kept.
 constexpr int many_labels = most_terms / 4;
 
@@ -33,8 +36,7 @@ LinregAccumulator::LinregAccumulator(std::pmr::memory_resource *memory)
       right_(memory),
       left_(memory),
       rest_(memory),
-      largest_left_(memory),
-      largest_right_(memory),
+      largest_(memory),
       hi_(memory),
       lo_(memory),
       label_cells_(memory),
@@ -56,8 +58,7 @@ void LinregAccumulator::begin(const RowColumns &columns, int dimension, bool wei
   right_.assign(buffered * stride_, 0.0);
   left_.assign(buffered * stride_, 0.0);
   if (weighted) rest_.assign(buffered * stride_, 0.0);
-  largest_left_.assign(stride_, 0.0);
-  largest_right_.assign(stride_, 0.0);
+  largest_.assign(stride_, 0.0);
   const std::size_t whole_tiles = (front_ + tile - 1) / tile * tile;
   hi_.assign(row_of_front(whole_tiles), 0.0);
   lo_.assign(row_of_front(whole_tiles), 0.0);
@@ -161,32 +162,32 @@ void LinregAccumulator::take_labels(std::span<const double> x, double weight, do
   }
 }
 
-/// [cell] the largest magnitude among so many rows.
-void LinregAccumulator::largest_of(const double *rows, List<double> &largest) const {
+/// Of the rows that wait: a product of two cells and the weight is at most that of their largest_.
+template <bool Weighted> void LinregAccumulator::find_largest() {
   for (std::size_t j = 0; j < stride_; j += simd::lanes) {
     simd::Vector most = {};
     for (int r = 0; r < waiting_; ++r) {
-      const simd::Vector x = simd::load(rows + std::size_t(r) * stride_ + j);
+      const std::size_t row = std::size_t(r) * stride_;
+      simd::Vector x = simd::load(&right_[row + j]);
+      if constexpr (Weighted) x *= simd::all(std::sqrt(std::fabs(left_[row + one_cell])));
       most = simd::max(most, simd::max(x, -x));
     }
-    simd::store(&largest[j], most);
+    simd::store(&largest_[j], most);
   }
 }
 
 // Each sum is in a lane of its own and takes the rows in their order, so it is the same in vectors
 // of any width.
 template <bool Weighted> void LinregAccumulator::add_products(const double *left) {
-  largest_of(right_.data(), largest_right_);
-  if (left != right_.data()) largest_of(left, largest_left_);
-  const List<double> &largest_left = left != right_.data() ? largest_left_ : largest_right_;
+  find_largest<Weighted>();
   for (std::size_t i = 0; i < front_; i += tile) {
     if (i % 64 == 0) poll_here();
     for (std::size_t j = 0; j <= i; j += simd::lanes) {
-      const simd::Vector most = 4.0 * waiting_ * simd::load(&largest_right_[j]);
+      const simd::Vector most = 4.0 * waiting_ * simd::load(&largest_[j]);
       simd::Vector offset[tile];
       OffsetSum sum[tile];
       for (std::size_t t = 0; t < tile; ++t)
-        sum[t] = OffsetSum(offset[t] = simd::all(largest_left[i + t]) * most);
+        sum[t] = OffsetSum(offset[t] = simd::all(largest_[i + t]) * most);
       for (int r = 0; r < waiting_; ++r) {
         const std::size_t row = std::size_t(r) * stride_;
         const simd::Vector right = simd::load(&right_[row + j]);
@@ -228,6 +229,10 @@ bool LinregAccumulator::still_exact() {
   if (rows_ <= 0 || !(weight.hi > 0)) return false;
   const double errors = one_rounding * std::sqrt(changes_);
   if (weighted_ && errors * peak_[one_cell] > harmless * weight.hi) return false;
+  for (int i = 0; i < int(front_); ++i) {
+    const double now = front_sum(i, i).hi;
+    if (now > 0 && peak_[std::size_t(i)] > most_shrunk * now) return false;
+  }
   std::vector<int> varying;
   std::vector<double> scale;
   double largest = 0;

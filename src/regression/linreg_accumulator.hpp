@@ -56,7 +56,7 @@ class BAYES_API LinregAccumulator {
   void add_to_label(std::size_t label, double weight, double rest, const double *cells);
   /// `removed`: the rows that wait, all of them, are taken away.
   void flush(bool removed = false);
-  void largest_of(const double *rows, List<double> &largest) const;
+  template <bool Weighted> void find_largest();
   template <bool Weighted> void add_products(const double *left);
   bool still_exact();
   DoubleDouble front_sum(int i, int j) const;
@@ -79,8 +79,8 @@ class BAYES_API LinregAccumulator {
   /// [row][cell] of rows that wait: the cells; what they are multiplied with, weight x cell and its
   /// rest, or minus the cell, unless that is the cell itself
   List<double> right_, left_, rest_;
-  /// [cell] their largest magnitudes, of `left_` and `right_`
-  List<double> largest_left_, largest_right_;
+  /// [cell] of those rows, the largest magnitude, times the root of the weight
+  List<double> largest_;
   int waiting_ = 0;
   /// of pairs of the front: rows of the lower triangle, each in whole vectors
   List<double> hi_, lo_;
