@@ -112,6 +112,23 @@ BOOST_AUTO_TEST_CASE(references_of_thirty_digits) {
   BOOST_TEST(std::fabs(flat.below(-1e140) / flat.below(-1e200) * std::pow(1e-60, 0.01) - 1) < 1e-9);
 }
 
+// Of large shapes, and far out in the tails of Student's distribution.
+BOOST_AUTO_TEST_CASE(quantiles_have_their_probabilities) {
+  const auto check = [](const auto &distribution, double p) {
+    BOOST_TEST(std::fabs(distribution.below(distribution.quantile(p)) / p - 1) < 5e-11);
+  };
+  for (const double p : {1e-100, 1e-30, 1e-10, 0.01, 0.5, 0.9}) {
+    for (const double shape : {30001.0, 1e6, 1e9}) {
+      if (p > 1e-31) check(GammaDistribution(shape), p);
+      if (p > 1e-31) check(BetaDistribution(shape, 2.5 * shape), p);
+    }
+    for (const double degrees : {0.5, 1.0, 2.5, 3.0, 10.0, 300.0})
+      check(StudentDistribution(degrees), p);
+  }
+  for (const double degrees : {3.0, 5.0, 10.0}) check(StudentDistribution(degrees), 1e-300);
+  check(StudentDistribution(0.3), 1e-50);
+}
+
 BOOST_AUTO_TEST_CASE(draws_follow_the_distribution) {
   check_draws(NormalDistribution(3, 2));
   check_draws(StudentDistribution(2.5, -1, 3));

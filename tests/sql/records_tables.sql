@@ -236,8 +236,8 @@ SELECT never($$SELECT i, bmm_log_density(stored, s) IS DISTINCT FROM bmm_log_den
     AS wrong FROM of_spots, spots,
   LATERAL (SELECT (s).a, (s).t, (s).u, (s).f, (s).n, (s).more, (s).word) AS r$$, 'so are scores');
 
--- A record that is older than a change of its type's attributes: what PostgreSQL does with it, which
--- in recent minor versions is an error.
+-- A record that is older than a change of its type's attributes: what PostgreSQL does with it,
+-- which in recent minor versions is an error.
 CREATE TYPE changed AS (a float8, b int);
 CREATE TABLE of_changed AS SELECT gmm_fit(r, 1) AS model
 FROM (SELECT ROW(i * i % 7, i % 5)::changed AS r FROM generate_series(1, 30) AS i) AS f;
