@@ -9,8 +9,10 @@ COMMENT IS 'Draws from the distribution whose log density, up to a constant, the
   'the caller, and read-only. start: a point within the support, or an array of points, one for '
   'each chain. accepted: the share of proposals accepted since the draw before. Errors: 22023 a '
   'start outside of the support, an invalid option or function; 22004 a NULL; 22003 a log density '
-  'that is NaN or Infinity; 2202E a start of another shape; 25006 a function that writes; 42501 no '
-  'right to call it; and those of the function, with the point in their context.';
+  'that is NaN or Infinity; 2202E a start of another shape; 25006 a function that writes, or '
+  '0A000 if it is declared stable or immutable (temporary tables, large objects, settings, '
+  'advisory locks and notifications go through); 42501 no right to call it; and those of the '
+  'function, with the point in their context.';
 COMMENT IS 'The same with options: chains (4), draws (4000, of each chain, including the warmup), '
   'warmup (half of draws), thin (1), scale (1; a guess of the standard deviations '
   'of the distribution, a number or an array; those of the first proposals are 2.38 / sqrt(d) '

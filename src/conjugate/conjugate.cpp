@@ -17,7 +17,7 @@ namespace {
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 double finite_or_none(double x) { return std::isfinite(x) ? x : none; }
-constexpr double largest_number = 1e150;
+constexpr double largest_number = 1e150, largest_sum = 1e305;
 
 struct PriorKey {
   const char *name;
@@ -46,6 +46,10 @@ std::span<const PriorKey> prior_of(ConjugateKind kind) {
 constexpr const char *sum_names[3][3] = {{"successes", "failures", nullptr},
                                          {"count", "exposure", "log_factor"},
                                          {"count", "mean", "squares"}};
+
+[[noreturn]] void refuse_sums() {
+  throw Error(Errc::numeric, "sums over the rows are beyond double precision");
+}
 
 /// ~105 bits of a sum
 constexpr double unit = 0x1p-104;
@@ -162,6 +166,8 @@ DoubleDouble ConjugateModel::mean() const {
 
 void ConjugateModel::update() {
   const auto &s = sums_.sums;
+  for (const DoubleDouble &sum : s)
+    if (!(std::fabs(sum.hi) <= largest_sum)) refuse_sums();
   posterior_ = prior_;
   if (kind_ != ConjugateKind::normal_inverse_gamma) {
     posterior_[0] += s[0].hi;
@@ -173,7 +179,8 @@ void ConjugateModel::update() {
     posterior_[1] = c + n;
     posterior_[0] = (DoubleDouble{prior_[0]} + away * DoubleDouble{n / (c + n)}).hi;
     posterior_[2] += n / 2;
-    posterior_[3] += sums_.squares().hi / 2 + c * n / (c + n) * away.hi * away.hi / 2;
+    posterior_[3] += sums_.squares().hi / 2 + c * (n / (c + n)) * away.hi * away.hi / 2;
+    if (std::isinf(posterior_[3])) refuse_sums();  // of no rows it is NaN
   }
   info.objective = finite_or_none(log_evidence());
   info.log_likelihood = log_likelihood();
@@ -355,7 +362,7 @@ std::unique_ptr<Model> read_conjugate(ConjugateKind kind, const Document &docume
     const double high = pair.values[0], low = pair.values[1];
     const bool any_sign = (kind == ConjugateKind::gamma_poisson && i == 2) ||
                           (kind == ConjugateKind::normal_inverse_gamma && i == 1);
-    if ((!any_sign && high < 0) || high + low != high || std::fabs(high) > 1e305 ||
+    if ((!any_sign && high < 0) || high + low != high || std::fabs(high) > largest_sum ||
         DoubleDouble::short_of(low) != low)
       statistics.reject(name, "is not a number and what it lacks");
     sums.sums[i] = {high, low};
@@ -368,8 +375,7 @@ std::unique_ptr<Model> read_conjugate(ConjugateKind kind, const Document &docume
     const DoubleDouble rest{mean.lo};
     sums.sums[1] = count * rest;
     sums.sums[2] = squares + count * rest * rest;
-    if (std::fabs(mean.hi) > largest_number || squares.hi > largest_number * largest_number)
-      statistics.reject("mean", "is too large");
+    if (std::fabs(mean.hi) > largest_number) statistics.reject("mean", "is too large");
   } else if (!((sums.sums[0] + sums.sums[1]).hi > 0) ||
              (kind == ConjugateKind::gamma_poisson && !(sums.sums[1].hi > 0))) {
     statistics.reject(sum_names[int(kind)][1], "must be positive");

@@ -234,6 +234,16 @@ BOOST_AUTO_TEST_CASE(comparisons_against_finite_sums) {
   BOOST_TEST(near(expected_lift(gamma(4, 2), gamma(3, 5)), 2 * 2.5 - 1, 1e-15));
 }
 
+// Losses that are a tiny part of the means, by quadrature of P(X < s) P(Y > s) with 40 digits.
+BOOST_AUTO_TEST_CASE(losses_of_posteriors_far_apart) {
+  const auto part = [](double found, double right) { return near(found / right, 1, 1e-11); };
+  BOOST_TEST(part(expected_loss(beta(40, 10), beta(10, 90)), 7.408245722716788527e-21));
+  BOOST_TEST(part(expected_loss(beta(300, 200), beta(100, 900)), 5.89828889089554713e-96));
+  BOOST_TEST(part(expected_loss(gamma(0.5, 1e-6), gamma(7, 1000000.5)), 1.46630749401674930e-11));
+  BOOST_TEST(part(expected_loss(gamma(400, 1), gamma(100, 1)), 5.45417298030765796e-44));
+  BOOST_TEST(part(expected_loss(gamma(5, 1), gamma(2, 40)), 1.484177955327528148e-9));
+}
+
 // P(X > Y) of gamma variables with whole shapes is a sum over negative binomial probabilities.
 BOOST_AUTO_TEST_CASE(comparisons_of_rates_and_means) {
   for (const auto &[a1, b1, a2, b2] : {std::array{3, 2, 5, 3}, {40, 25, 30, 20}, {1, 7, 2, 1}}) {

@@ -1,5 +1,5 @@
 -- Conjugate models: the interface, posteriors, groups, merging, moving windows, errors.
-SELECT plan(47);
+SELECT plan(51);
 \ir ../lib/checks.sql
 \ir ../lib/interface.sql
 SET client_min_messages = error;
@@ -276,6 +276,16 @@ SELECT normal_inverse_gamma_fit(x) AS mean,
 FROM (VALUES (1, 1.1e28), (2, 2.7e60), (3, -1.3e140), (4, 1e-320)) AS v(i, y), abs(y) AS x;
 SELECT ok((model::text::bayes_model)::text = model::text, 'a model that is read again')
 FROM huge, unnest(ARRAY[mean, weighted, rate, share, success]) AS model;
+SELECT is((bayes_info(model::text::bayes_model)).rows, rows, 'and one of the largest squares')
+FROM (SELECT normal_inverse_gamma_fit(x) AS model, count(*) AS rows
+      FROM unnest('{1e150,-1e150}'::float8[]) AS x
+      UNION ALL SELECT normal_inverse_gamma_fit(x, NULL, 1e100), count(*)
+      FROM unnest('{1e100,-1e100,3}'::float8[]) AS x) AS f;
+SELECT throws_ok($$SELECT normal_inverse_gamma_fit(x, NULL, 1e10)
+  FROM unnest('{1e150,-1e150}'::float8[]) AS x$$, '22003',
+  'sums over the rows are beyond double precision', 'squares that are not finite');
+SELECT throws_ok($$SELECT normal_inverse_gamma_fit(1e150, '{"prior": {"c": 1e150}}', 1e150)$$,
+  '22003', 'sums over the rows are beyond double precision', 'also beside the mean of the prior');
 SELECT throws_ok($$SELECT dirichlet_categorical_fit(x) FROM unnest('{1,NaN}'::float8[]) AS x$$,
   '22023', 'the label of row 2 is NaN', 'a NaN is no label');
 

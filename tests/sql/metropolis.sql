@@ -1,5 +1,5 @@
 -- mh_sample: the interface, draws that diagnostics take, errors that name the point.
-SELECT plan(31);
+SELECT plan(32);
 \ir ../lib/checks.sql
 \ir ../lib/interface.sql
 SET client_min_messages = error;
@@ -71,6 +71,10 @@ SELECT throws_ok($$SELECT * FROM mh_sample('nowhere(float8[])', '{1}')$$, '22023
   'the log density is -Infinity at the start {1}');
 SELECT throws_ok($$SELECT * FROM mh_sample('writes(float8[])', '{1}')$$, '25006', NULL,
   'a function that writes is refused');
+CREATE FUNCTION writes_stable(x float8[]) RETURNS float8 STABLE LANGUAGE plpgsql AS
+  $$BEGIN INSERT INTO written VALUES (x); RETURN 0; END$$;
+SELECT throws_ok($$SELECT * FROM mh_sample('writes_stable(float8[])', '{1}')$$, '0A000', NULL,
+  'by its volatility already, if it is declared to be stable');
 SELECT lives_ok('INSERT INTO written VALUES (NULL)', 'and the transaction goes on as it was');
 SELECT throws_ok($$SELECT * FROM mh_sample('itself(float8[])', '{1}')$$, '54001', NULL,
   'recursion without end is an error');
