@@ -118,7 +118,8 @@ BOOST_AUTO_TEST_CASE(threads_and_interrupts_change_nothing) {
     interrupting.threads = threads;
     BOOST_TEST((arranged(rows, same, interrupting) == want));
     BOOST_TEST((same == former));
-    BOOST_TEST(interrupting.polls > 10);
+    // Other threads may have done all the work before they are asked.
+    BOOST_TEST(interrupting.polls > (threads == 1 ? 10 : 0));
   }
   // In order within the pieces, and not from one to the next.
   std::vector<Row> pieces = want;

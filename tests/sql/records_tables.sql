@@ -259,7 +259,7 @@ BEGIN
     END IF;
   END LOOP;
   RAISE 'no error' USING ERRCODE = '22000';
-EXCEPTION WHEN data_exception THEN
+EXCEPTION WHEN others THEN
   RETURN SQLSTATE;
 END $$;
 SELECT is(array_agg(state_after_change(call, first)), array_agg(state_after_change('json', first)),
