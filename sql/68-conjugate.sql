@@ -13,6 +13,9 @@ DEFINE @conjugate_integral = RETURNS float8
 DEFINE @conjugate_interval =
   RETURNS TABLE (lower float8, upper float8)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
+DEFINE @conjugate_difference =
+  RETURNS TABLE (mean float8, sd float8, lower float8, upper float8)
+  AS 'MODULE_PATHNAME' @strict COST 100000 ROWS 1;
 DEFINE @conjugate_level = 'The same with this probability, 22023 unless 0 < level < 1.';
 DEFINE @conjugate_evidence =
   'The logarithm of the density of all rows under the prior, by which models of the same rows are '
@@ -91,6 +94,19 @@ CREATE FUNCTION beta_bernoulli_loss(a bayes_model, b bayes_model) @conjugate_int
 COMMENT IS 'What is lost on average by choosing a where b may be larger: E[max(b - a, 0)] of '
   'the probability of success. NULL if a posterior does not exist. '
   @conjugate_errors;
+CREATE FUNCTION beta_bernoulli_difference(a bayes_model, b bayes_model [, level float8])
+  @conjugate_difference;
+COMMENT IS 'a - b of the probability of success, of independent rows: mean, standard deviation, '
+  'and the interval that holds it with probability 0.95, between quantiles with as much beyond '
+  'each; NULL where they do not exist. '
+  @conjugate_errors;
+COMMENT IS @conjugate_level;
+CREATE FUNCTION beta_bernoulli_best(models bayes_model[]) RETURNS float8[]
+  AS 'MODULE_PATHNAME' @strict COST 100000;
+COMMENT IS 'Of each of several models, of independent rows, the probability that the probability '
+  'of success is the largest, in their order; they sum to 1. NULLs if a posterior does not exist. '
+  '22004 for a NULL among them, 54000 for more than 1000. '
+  @conjugate_errors;
 CREATE FUNCTION beta_bernoulli_lift(a bayes_model, b bayes_model) @conjugate_number;
 COMMENT IS 'The expected relative gain of a over b: E[(a - b) / b] of the probability of '
   'success; Infinity where E[1 / b] is, as under a posterior of b that does not fall to 0 at 0. '
@@ -163,6 +179,19 @@ CREATE FUNCTION gamma_poisson_loss(a bayes_model, b bayes_model) @conjugate_inte
 COMMENT IS 'What is lost on average by choosing a where b may be larger: E[max(b - a, 0)] of '
   'the rate. NULL if a posterior does not exist. '
   @conjugate_errors;
+CREATE FUNCTION gamma_poisson_difference(a bayes_model, b bayes_model [, level float8])
+  @conjugate_difference;
+COMMENT IS 'a - b of the rate, of independent rows: mean, standard deviation, and the interval '
+  'that holds it with probability 0.95, between quantiles with as much beyond each; NULL where '
+  'they do not exist. '
+  @conjugate_errors;
+COMMENT IS @conjugate_level;
+CREATE FUNCTION gamma_poisson_best(models bayes_model[]) RETURNS float8[]
+  AS 'MODULE_PATHNAME' @strict COST 100000;
+COMMENT IS 'Of each of several models, of independent rows, the probability that the rate is '
+  'the largest, in their order; they sum to 1. NULLs if a posterior does not exist. 22004 for a '
+  'NULL among them, 54000 for more than 1000. '
+  @conjugate_errors;
 CREATE FUNCTION gamma_poisson_lift(a bayes_model, b bayes_model) @conjugate_number;
 COMMENT IS 'The expected relative gain of a over b: E[(a - b) / b] of the rate; Infinity where '
   'E[1 / b] is, as under a posterior of b that does not fall to 0 at 0. '
@@ -233,6 +262,19 @@ CREATE FUNCTION normal_inverse_gamma_loss(a bayes_model, b bayes_model) @conjuga
 COMMENT IS 'What is lost on average by choosing a where b may be larger: E[max(b - a, 0)] of '
   'the mean. NULL if a posterior does not exist. '
   @conjugate_errors;
+CREATE FUNCTION normal_inverse_gamma_difference(a bayes_model, b bayes_model [, level float8])
+  @conjugate_difference;
+COMMENT IS 'a - b of the mean, of independent rows: mean, standard deviation, and the interval '
+  'that holds it with probability 0.95, between quantiles with as much beyond each; NULL where '
+  'they do not exist. '
+  @conjugate_errors;
+COMMENT IS @conjugate_level;
+CREATE FUNCTION normal_inverse_gamma_best(models bayes_model[]) RETURNS float8[]
+  AS 'MODULE_PATHNAME' @strict COST 100000;
+COMMENT IS 'Of each of several models, of independent rows, the probability that the mean is '
+  'the largest, in their order; they sum to 1. NULLs if a posterior does not exist. 22004 for a '
+  'NULL among them, 54000 for more than 1000. '
+  @conjugate_errors;
 CREATE FUNCTION normal_inverse_gamma_parameters(model bayes_model [, level float8])
   RETURNS @parameters_table
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 2;
@@ -290,13 +332,16 @@ COMMENT IS 'The labels with the number of their rows and what is known of their 
   'holds it with probability 0.95, between quantiles of its posterior. '
   @conjugate_errors;
 COMMENT IS @conjugate_level;
-CREATE FUNCTION dirichlet_categorical_mean(model bayes_model, label "any") @conjugate_number;
-COMMENT IS 'The posterior mean of the probability of a label; 0 for one that is not known. 22023 '
-  'for NaN. '
+CREATE FUNCTION dirichlet_categorical_mean(model bayes_model, label "any") RETURNS float8
+  AS 'MODULE_PATHNAME' @of_labels COST 100;
+COMMENT IS 'The posterior mean of the probability of a label. One that is not known has the share '
+  'of one more label, a / (a + sum of alphas and counts), a that of labels that the prior does not '
+  'name. 22023 for NaN. '
   @conjugate_errors;
-CREATE FUNCTION dirichlet_categorical_log_density(model bayes_model, label "any") @conjugate_number;
-COMMENT IS 'The logarithm of the posterior predictive probability of one more label; -Infinity for '
-  'one that is not known. 22023 for NaN. '
+CREATE FUNCTION dirichlet_categorical_log_density(model bayes_model, label "any") RETURNS float8
+  AS 'MODULE_PATHNAME' @of_labels COST 100;
+COMMENT IS 'The logarithm of the posterior predictive probability of one more label; of one that '
+  'is not known as for dirichlet_categorical_mean. 22023 for NaN. '
   @conjugate_errors;
 CREATE FUNCTION dirichlet_categorical_evidence(model bayes_model) @conjugate_number;
 COMMENT IS 'The logarithm of the probability of all rows under the prior over the known labels. '

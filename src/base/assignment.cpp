@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <string>
 
 #include "base/control.hpp"
@@ -69,6 +70,59 @@ std::vector<int> best_assignment(const std::vector<double> &overlap, int k) {
   std::vector<int> assignment(n);
   for (std::size_t j = 0; j < n; ++j) assignment[row_of[j]] = int(j);
   return assignment;
+}
+
+ExchangeableGroups exchangeable_groups(int k,
+                                       const std::function<bool(int i, int j)> &exchangeable) {
+  // To be exchangeable is transitive: (i l) is (i j) (j l) (i j). So one member speaks for all.
+  ExchangeableGroups out(static_cast<std::size_t>(k));
+  for (int j = 0; j < k; ++j) {
+    poll_here();
+    int first = 0;
+    while (first < j && !(out[std::size_t(first)] == first && exchangeable(first, j))) ++first;
+    out[std::size_t(j)] = first;
+  }
+  return out;
+}
+
+ExchangeableGroups no_exchange(int k) {
+  ExchangeableGroups out(static_cast<std::size_t>(k));
+  std::iota(out.begin(), out.end(), 0);
+  return out;
+}
+
+bool tells_apart(const ExchangeableGroups &groups) {
+  for (const int group : groups)
+    if (group != 0) return true;
+  return false;
+}
+
+std::vector<int> best_assignment(const std::vector<double> &overlap, int k,
+                                 const ExchangeableGroups &groups) {
+  if (!tells_apart(groups)) return best_assignment(overlap, k);
+  std::vector<int> out(static_cast<std::size_t>(k));
+  std::vector<std::vector<int>> members(out.size());
+  for (std::size_t i = 0; i < out.size(); ++i) members[std::size_t(groups[i])].push_back(int(i));
+  for (const std::vector<int> &group : members) {
+    std::vector<double> own;
+    for (const int i : group)
+      for (const int j : group)
+        own.push_back(overlap[std::size_t(i) * out.size() + std::size_t(j)]);
+    const std::vector<int> names = best_assignment(own, int(group.size()));
+    for (std::size_t i = 0; i < group.size(); ++i)
+      out[std::size_t(group[i])] = group[std::size_t(names[i])];
+  }
+  return out;
+}
+
+std::vector<int> order_within(const std::vector<int> &order, const ExchangeableGroups &groups) {
+  std::vector<std::vector<int>> members(groups.size());
+  for (const int i : order) members[std::size_t(groups[std::size_t(i)])].push_back(i);
+  std::vector<std::size_t> next(groups.size(), 0);
+  std::vector<int> out;
+  for (const int group : groups)
+    out.push_back(members[std::size_t(group)][next[std::size_t(group)]++]);
+  return out;
 }
 
 }  // namespace bayes

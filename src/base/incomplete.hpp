@@ -1,9 +1,12 @@
 // The incomplete gamma and beta functions as probabilities, and their inverses.
 //
-// By Boost.Math, whose distributions take long to compile and are seen by this file's source alone.
-// Nothing throws: where double precision does not find a number it is NaN. Of shapes above 3e4
-// Boost.Math loses digits, its inverses take milliseconds, and some beyond 1e12 never come back;
-// there expansions for large shapes take over.
+// Our own, so that every number has an answer, in a bounded number of steps, and the same one
+// whatever libraries are installed: Boost.Math 1.74 loops for ever on some inverses, aborts on
+// others, and other versions answer otherwise. Shapes up to 3e4 by power series and continued
+// fractions, whose leading factor is evaluated as densities are (deviance.hpp), to about 12 digits
+// of the smaller tail; above by expansions for large shapes. Inverses by Newton's method on the
+// logarithm of the smaller tail, as a function of the logarithm or of the log odds, where it is
+// concave.
 #pragma once
 
 #include "base/api.hpp"
@@ -17,18 +20,31 @@ BAYES_API double normal_below(double x);
 /// `rest` is what it lacks: of a large shape it may be many standard deviations.
 BAYES_API double gamma_below(double shape, double x, double rest = 0);
 BAYES_API double gamma_above(double shape, double x, double rest = 0);
-/// The x with probability p below it, 0 < p < 1, and that with probability p above it.
+/// The same where the number itself underflows.
+BAYES_API double gamma_below_at(double shape, double log_x);
+BAYES_API double gamma_above_at(double shape, double log_x);
+/// The x with probability p below it, 0 < p < 1, and that with probability p above it; 0 where it
+/// underflows.
 BAYES_API double gamma_quantile(double shape, double p);
 BAYES_API double upper_gamma_quantile(double shape, double p);
+/// Their logarithms, however small the numbers are; -infinity only beyond doubles.
+BAYES_API double log_gamma_quantile(double shape, double p);
+BAYES_API double log_upper_gamma_quantile(double shape, double p);
 
 /// P(q <= x) and P(q > x) of a Beta(a, b) variable, a, b > 0, 0 <= x <= 1.
 BAYES_API double beta_below(double a, double b, double x);
 BAYES_API double beta_above(double a, double b, double x);
+/// P(q <= x) where log(x / (1 - x)) is given: x or 1 - x may underflow.
+BAYES_API double beta_below_at(double a, double b, double log_odds);
 /// The x with probability p below it, 0 < p < 1.
 BAYES_API double beta_quantile(double a, double b, double p);
 
-/// P(t <= x) of Student's t, degrees > 0, any x; and the x with probability p below it, 0 < p < 1.
+/// P(t <= x) of Student's t, degrees > 0, any finite x; and the x with probability p below it,
+/// 0 < p < 1, infinite where it overflows.
 BAYES_API double student_below(double degrees, double x);
 BAYES_API double student_quantile(double degrees, double p);
+/// P(t > x), x > 0, and the logarithm of a quantile's size, p not 1 / 2: x may overflow.
+BAYES_API double student_tail_at(double degrees, double log_x);
+BAYES_API double log_student_quantile(double degrees, double p);
 
 }  // namespace bayes

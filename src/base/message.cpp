@@ -20,7 +20,12 @@ void MessageValue::append_to(std::string &out) const {
       } else if (std::isinf(number_)) {
         out += number_ > 0 ? "Infinity" : "-Infinity";
       } else {
-        end = std::to_chars(digits, digits + sizeof digits, number_).ptr;
+        // A whole number may be a count: 1000000 rows, not 1e+06.
+        const bool whole = number_ == std::floor(number_) && std::fabs(number_) < 1e15;
+        end = whole
+                  ? std::to_chars(digits, digits + sizeof digits, number_, std::chars_format::fixed)
+                        .ptr
+                  : std::to_chars(digits, digits + sizeof digits, number_).ptr;
       }
       break;
   }

@@ -1,6 +1,9 @@
 #include "base/special.hpp"
 
 #include <algorithm>
+
+#include "base/boost_settings.hpp"
+// after the settings
 #include <boost/math/policies/policy.hpp>
 #include <boost/math/special_functions/digamma.hpp>
 #include <boost/math/special_functions/erf.hpp>
@@ -11,6 +14,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "base/incomplete.hpp"
 #include "base/message.hpp"
 #include "base/stirling.hpp"
 
@@ -150,9 +154,7 @@ double normal_quantile(double p) {
 double chi_square_tail(double x, double degrees) {
   require(x >= 0 && degrees > 0, "chi_square_tail was asked for a negative number");
   if (x == 0 || x == infinity) return x == 0 ? 1 : 0;
-  return checked("the tail of a chi-squared distribution", x, [degrees](double y) {
-    return boost::math::gamma_q(degrees / 2, y / 2, Policy());
-  });
+  return gamma_above(degrees / 2, x / 2);
 }
 
 }  // namespace bayes

@@ -81,7 +81,8 @@ ConjugatePrior read_conjugate_prior(ConjugateKind kind, const Document &options)
 // ---- sums ----
 
 bool ConjugateSums::add(ConjugateKind kind, double x, double weight, int sign) {
-  if (rows == 0 && sign > 0) *this = {.skipped = skipped, .shift = x};
+  if (rows == 0 && sign > 0) *this = {.skipped = skipped, .shift = x, .settled = weight};
+  if (kind == ConjugateKind::normal_inverse_gamma && sign > 0) settle(weight, x);
   rows += sign;
   const auto change = [&](std::size_t i, const DoubleDouble &by) {
     sums[i] = sign > 0 ? sums[i] + by : sums[i] - by;
@@ -119,8 +120,34 @@ bool ConjugateSums::add(ConjugateKind kind, double x, double weight, int sign) {
          lasts(2, about);
 }
 
+// About a point that is far from the mean, the squares of heavy rows would leave no digits for
+// those of light ones. So whenever the weight has grown fourfold the sums are taken about the mean
+// of the rows so far, or about what outweighs them all: what is then lost is of the size of the
+// result's own rounding.
+void ConjugateSums::settle(double weight, double x) {
+  const double all = sums[0].hi + weight;
+  if (!(all > 4 * settled)) return;
+  settled = all;
+  const double to = weight > sums[0].hi ? x : shift + (sums[1] / sums[0]).hi;
+  if (!(sums[0].hi > 0) || to == shift) return;
+  const DoubleDouble by = DoubleDouble::sum(shift, -to), moved = sums[0] * by;
+  const DoubleDouble squares = sums[2] + by * (DoubleDouble{2} * sums[1] + moved);
+  errors[2] += 2 * std::fabs(by.hi) * errors[1] + by.hi * by.hi * errors[0] +
+               unit * (std::fabs(sums[2].hi) + std::fabs(by.hi * moved.hi));
+  errors[1] += std::fabs(by.hi) * errors[0] + unit * std::fabs(moved.hi);
+  sums[2] = squares;
+  sums[1] += moved;
+  shift = to;
+}
+
 void ConjugateSums::add(ConjugateKind kind, const ConjugateSums &other) {
-  if (kind == ConjugateKind::normal_inverse_gamma && rows == 0) shift = other.shift;
+  if (kind == ConjugateKind::normal_inverse_gamma) {
+    if (rows == 0) {
+      shift = other.shift;
+      settled = other.settled;
+    }
+    settle(other.sums[0].hi, other.shift);
+  }
   rows += other.rows;
   skipped += other.skipped;
   if (kind != ConjugateKind::normal_inverse_gamma) {
@@ -143,11 +170,12 @@ DoubleDouble ConjugateSums::squares() const {
 // ---- the model ----
 
 ConjugateModel::ConjugateModel(ConjugateKind kind, const ConjugatePrior &prior,
-                               const ConjugateSums &sums)
+                               const ConjugateSums &sums, const std::optional<Statistics> &stored)
     : kind_(kind),
       prior_(prior),
       posterior_(prior),
-      sums_(sums) {
+      sums_(sums),
+      stored_(stored) {
   info.family = conjugate_family(kind);
   info.method = "exact";
   info.rows = sums.rows;
@@ -198,7 +226,11 @@ Marginal ConjugateModel::marginal() const {
     case ConjugateKind::normal_inverse_gamma: break;
   }
   const auto &[m, c, a, b] = posterior_;
-  return {Marginal::Kind::student, 2 * a, std::sqrt(b / (a * c)), m};
+  const double square = b / (a * c);
+  // What underflows on the way has a root all the same.
+  const double scale =
+      std::isnormal(square) ? std::sqrt(square) : std::sqrt(b) / std::sqrt(a) / std::sqrt(c);
+  return {Marginal::Kind::student, 2 * a, scale, m};
 }
 
 double ConjugateModel::posterior_mean() const {
@@ -321,22 +353,24 @@ double ConjugateModel::observations() const {
 void ConjugateModel::merge(const Model &other) {
   merge_info(info, other.info);
   sums_.add(kind_, static_cast<const ConjugateModel &>(other).sums_);
+  stored_.reset();
   update();
 }
 
 // ---- the document ----
 
 void ConjugateModel::write(Document &document) const {
-  std::array<DoubleDouble, 3> values = sums_.sums;
-  if (kind_ == ConjugateKind::normal_inverse_gamma) {
+  Statistics values = stored_.value_or(sums_.sums);
+  if (kind_ == ConjugateKind::normal_inverse_gamma && !stored_) {
     values[1] = mean();
     values[2] = sums_.squares();
   }
   Document statistics;
   for (std::size_t i = 0; i < 3; ++i)
     if (const char *const name = sum_names[int(kind_)][i]) {
+      // A zero has no sign, which depends on the order of the rows.
       const DoubleDouble kept = values[i].rounded();
-      statistics.set(name, Tensor{{2}, {kept.hi, kept.lo}});
+      statistics.set(name, Tensor{{2}, {kept.hi + 0.0, kept.lo + 0.0}});
     }
   document.set("statistics", std::move(statistics));
 }
@@ -367,11 +401,13 @@ std::unique_ptr<Model> read_conjugate(ConjugateKind kind, const Document &docume
       statistics.reject(name, "is not a number and what it lacks");
     sums.sums[i] = {high, low};
   }
+  const ConjugateModel::Statistics stored = sums.sums;
   if (kind == ConjugateKind::normal_inverse_gamma) {
     // about the mean, whose last digits are a shift of their own
     const DoubleDouble count = sums.sums[0], mean = sums.sums[1], squares = sums.sums[2];
     if (!(count.hi > 0)) statistics.reject("count", "must be positive");
     sums.shift = mean.hi;
+    sums.settled = count.hi;
     const DoubleDouble rest{mean.lo};
     sums.sums[1] = count * rest;
     sums.sums[2] = squares + count * rest * rest;
@@ -380,7 +416,7 @@ std::unique_ptr<Model> read_conjugate(ConjugateKind kind, const Document &docume
              (kind == ConjugateKind::gamma_poisson && !(sums.sums[1].hi > 0))) {
     statistics.reject(sum_names[int(kind)][1], "must be positive");
   }
-  auto model = std::make_unique<ConjugateModel>(kind, prior, sums);
+  auto model = std::make_unique<ConjugateModel>(kind, prior, sums, stored);
   info.options = model->info.options;
   model->info = std::move(info);
   return model;

@@ -14,7 +14,10 @@
 
 #include <array>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "base/api.hpp"
 #include "base/double_double.hpp"
@@ -36,11 +39,13 @@ BAYES_API ConjugatePrior read_conjugate_prior(ConjugateKind kind, const Document
 
 /// What rows leave behind: plain data. The sums of beta_bernoulli are the successes and failures,
 /// of gamma_poisson the counts, the exposures and log(e_i^x_i / x_i!), of normal_inverse_gamma the
-/// weights and the sums of d and d^2, d = x - shift, where shift is the first row's x.
+/// weights and the sums of d and d^2, d = x - shift, where shift is near the mean of the rows.
 struct BAYES_API ConjugateSums {
   std::int64_t rows = 0, skipped = 0;
   std::array<DoubleDouble, 3> sums = {};
   double shift = 0;
+  /// of normal_inverse_gamma the weight of the rows when the shift was chosen
+  double settled = 0;
   /// bounds of the rounding errors of the sums, and of beta_bernoulli the rows that are successes:
   /// for rows that are taken away
   std::array<double, 3> errors = {};
@@ -54,12 +59,21 @@ struct BAYES_API ConjugateSums {
   void add(ConjugateKind kind, const ConjugateSums &other);
   /// Of normal_inverse_gamma the sum of squares about the mean.
   DoubleDouble squares() const;
+
+ private:
+  /// Of normal_inverse_gamma, before rows of so much weight about `x` are added.
+  void settle(double weight, double x);
 };
 
 /// A posterior. Numbers that do not exist are NaN.
 class BAYES_API ConjugateModel final : public Model {
  public:
-  ConjugateModel(ConjugateKind kind, const ConjugatePrior &prior, const ConjugateSums &sums);
+  /// What a model stores of its sums: of normal_inverse_gamma weight, mean and squares about it.
+  using Statistics = std::array<DoubleDouble, 3>;
+  /// `stored`: what the sums were read from, which is stored again as it is: where weights are near
+  /// the end of doubles, computing it back would lose digits.
+  ConjugateModel(ConjugateKind kind, const ConjugatePrior &prior, const ConjugateSums &sums,
+                 const std::optional<Statistics> &stored = {});
 
   ConjugateKind kind() const { return kind_; }
   const ConjugateSums &sums() const { return sums_; }
@@ -95,6 +109,7 @@ class BAYES_API ConjugateModel final : public Model {
   ConjugateKind kind_;
   ConjugatePrior prior_, posterior_;
   ConjugateSums sums_;
+  std::optional<Statistics> stored_;
 };
 
 /// Readers of the three families (document/model.hpp).
@@ -111,5 +126,17 @@ BAYES_API double expected_loss(const ConjugateModel &a, const ConjugateModel &b)
 /// E[(a - b) / b], in closed form; infinite where E[1 / b] is. Not of normal_inverse_gamma, where
 /// it never exists.
 BAYES_API double expected_lift(const ConjugateModel &a, const ConjugateModel &b);
+
+/// a - b: mean and standard deviation, NaN where they do not exist, and the quantiles that bound an
+/// interval with as much beyond each; all NaN if a posterior does not exist.
+struct ParameterDifference {
+  double mean, sd, lower, upper;
+};
+BAYES_API ParameterDifference parameter_difference(const ConjugateModel &a, const ConjugateModel &b,
+                                                   double level);
+
+/// Of models of one family, independent, the probability of each that its parameter is the largest;
+/// NaN if a posterior does not exist. Right to about 1e-10.
+BAYES_API std::vector<double> probabilities_best(std::span<const ConjugateModel *const> models);
 
 }  // namespace bayes

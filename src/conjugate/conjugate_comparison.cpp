@@ -7,10 +7,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
+#include <tuple>
+#include <utility>
 
 #include "base/control.hpp"
 #include "base/error.hpp"
 #include "base/incomplete.hpp"
+#include "base/message.hpp"
 #include "base/special.hpp"
 #include "conjugate/conjugate.hpp"
 #include "conjugate/mean_comparison.hpp"
@@ -26,12 +30,7 @@ double log_density_at(double a, double b, double x, double y) {
   return x < y ? BetaDistribution(a, b).log_density(x) : BetaDistribution(b, a).log_density(y);
 }
 
-/// P(q <= x) of q ~ Beta(a, b), y = 1 - x, from whichever is smaller.
-double beta_below_at(double a, double b, double x, double y) {
-  return x < y ? beta_below(a, b, x) : beta_above(b, a, y);
-}
-
-/// E[max(x - q, 0)] of q ~ Beta(a, b), y = 1 - x; `power` is x^a y^b / B(a, b), and below() is
+/// E[max(x - q, 0)] / x of q ~ Beta(a, b), y = 1 - x; `power` is x^a y^b / B(a, b), and below() is
 /// P(q <= x). The recurrence of the incomplete beta function in a (DLMF 8.17.20) leaves a
 /// difference of numbers that are z^2 times as large, z standard deviations below the mean. Well
 /// below it a series of positive terms takes its place: x^(a + 1) y^(b + 1) F(2, a + b + 1; a + 2;
@@ -39,21 +38,22 @@ double beta_below_at(double a, double b, double x, double y) {
 template <class Below>
 double beta_shortfall(double a, double b, double x, double y, double power, Below below) {
   if (std::max(x, x * ((a + b + 1) / (a + 2))) > 0.99)  // some 5,000 terms
-    return ((x * b - y * a) * below() + power) / (a + b);
+    return ((x * b - y * a) * below() + power) / (a + b) / x;
   double sum = 0, term = 1;
   for (double n = 0; term * (n + 1) > 1e-18 * sum; ++n) {
     sum += term * (n + 1);
     term *= x * ((a + b + 1 + n) / (a + 2 + n));
   }
-  return power * (x / a) * (y / (a + 1)) * sum;
+  return power / a * (y / (a + 1)) * sum;
 }
 
 /// A probability under its posterior; at coordinate u it is 1 / (1 + exp(-u)).
 struct Probability {
-  explicit Probability(const ConjugateModel &model)
-      : a(model.posterior()[0]),
-        b(model.posterior()[1]),
-        centre(std::log(a / b)),
+  Probability(double a, double b)
+      : a(a),
+        b(b),
+        centre(std::log(a) - std::log(b)),
+        spread(std::sqrt(1 / a) + std::sqrt(1 / b)),
         width(std::min(1.0, std::sqrt(1 / a + 1 / b))) {}
   struct At {
     double x, y;  // y = 1 - x
@@ -67,25 +67,18 @@ struct Probability {
     if (std::min(p.x, p.y) < 1e-300) return -a * log1p_exp(-u) - b * log1p_exp(u) - log_beta(a, b);
     return log_density_at(a, b, p.x, p.y) + std::log(p.x) + std::log(p.y);
   }
-  double below(double u) const { return below_at(a, b, u); }
-  double above(double u) const { return below_at(b, a, -u); }
-  /// P(q <= x) of q ~ Beta(a, b), also where x underflows
-  static double below_at(double a, double b, double u) {
-    if (u < -690) return std::exp(a * u - log_beta(a, b)) / a;
-    if (u > 690) return 1 - std::exp(-b * u - log_beta(a, b)) / b;
-    const At p = at(u);
-    return beta_below_at(a, b, p.x, p.y);
-  }
+  double below(double u) const { return beta_below_at(a, b, u); }
+  double above(double u) const { return beta_below_at(b, a, -u); }
   /// E[max(q - x, 0)] and E[max(x - q, 0)]
   double excess(double u) const {
     const At p = at(u);
-    return beta_shortfall(b, a, p.y, p.x, std::exp(log_density(u)), [&] { return above(u); });
+    return p.y * beta_shortfall(b, a, p.y, p.x, std::exp(log_density(u)), [&] { return above(u); });
   }
   double shortfall(double u) const {
     const At p = at(u);
-    return beta_shortfall(a, b, p.x, p.y, std::exp(log_density(u)), [&] { return below(u); });
+    return p.x * beta_shortfall(a, b, p.x, p.y, std::exp(log_density(u)), [&] { return below(u); });
   }
-  double a, b, centre, width;
+  double a, b, centre, spread, width;
 };
 
 /// The trapezoidal rule for E[f(u)] under the posterior q, f bounded. Divided by that for 1, as
@@ -94,17 +87,19 @@ template <class F> double trapezoids(const Probability &q, F f, double step) {
   double sum = 0, size = 0, mass = 0;
   /// Is it too small to matter?
   const auto add = [&](double t) {
-    const double u = q.centre + q.width * std::sinh(t),
-                 density = std::exp(q.log_density(u)) * q.width * std::cosh(t);
+    const double size_of = std::fabs(t), u = q.centre + q.width * std::sinh(t),
+                 density = std::exp(q.log_density(u) + std::log(q.width) + size_of +
+                                    std::log1p(std::exp(-2 * size_of)) - std::numbers::ln2);
     if (!(density > 0) || std::isinf(density)) return mass > 0;
     const double value = density * f(u);
     sum += value;
     size += std::fabs(value);
     mass += density;
-    return std::fabs(value) <= 1e-18 * size && density <= 1e-18 * mass;
+    return std::fabs(value) <= 1e-18 * size && density <= 1e-18 * mass &&
+           (t < 0 ? q.below(u) : q.above(u)) <= 1e-16;
   };
   add(0);
-  const int most = int(30 / step), quiet_for = int(2 / step);  // sinh(30) = 5e12
+  const int most = int(700 / step), quiet_for = int(2 / step);  // sinh(700) = 5e303
   for (const int side : {-1, 1})
     for (int i = 1, quiet = 0; i < most && quiet < quiet_for; ++i) {
       poll_in_loop(std::size_t(i) * 64 - 1);
@@ -116,38 +111,58 @@ template <class F> double trapezoids(const Probability &q, F f, double step) {
 /// The same, with steps halved until they make no difference.
 template <class F> double expectation(const Probability &q, F f) {
   double before = trapezoids(q, f, 1.0 / 8);
-  for (double step = 1.0 / 16; step > 1e-3; step /= 2) {
+  // Log odds that vary by orders of magnitude have lost digits.
+  const double enough = q.spread > 100 ? 1e-11 : 1e-13;
+  for (double step = 1.0 / 16; step >= 1.0 / 128; step /= 2) {
     const double now = trapezoids(q, f, step);
-    if (std::fabs(now - before) <= 1e-13 * std::fabs(now)) return now;
+    if (std::fabs(now - before) <= enough * std::fabs(now)) return now;
     before = now;
   }
   return before;
 }
 
+/// Both as numbers that the rule reaches. Far below any other number only the ratios of shapes
+/// matter, as such a probability is next to 0 or 1.
+std::pair<Probability, Probability> both(const ConjugatePrior &a, const ConjugatePrior &b) {
+  double shapes[] = {a[0], a[1], b[0], b[1]};
+  if (std::max(std::min(a[0], a[1]), std::min(b[0], b[1])) < 1e-290)
+    for (double &shape : shapes)
+      if (shape < 1e-190) shape *= 1e100;
+  return {{shapes[0], shapes[1]}, {shapes[2], shapes[3]}};
+}
+
 double greater(const Probability &a, const Probability &b) {
-  return a.width < b.width ? expectation(a, [&](double u) { return b.below(u); })
-                           : expectation(b, [&](double u) { return a.above(u); });
+  return a.spread < b.spread ? expectation(a, [&](double u) { return b.below(u); })
+                             : expectation(b, [&](double u) { return a.above(u); });
 }
 
 double loss(const Probability &a, const Probability &b) {
-  return a.width < b.width ? expectation(a, [&](double u) { return b.excess(u); })
-                           : expectation(b, [&](double u) { return a.shortfall(u); });
+  return a.spread < b.spread ? expectation(a, [&](double u) { return b.excess(u); })
+                             : expectation(b, [&](double u) { return a.shortfall(u); });
 }
 
 // Rates: X = b1 lambda1 and Y = b2 lambda2 have rate 1, and X / (X + Y) ~ Beta(a1, a2).
 
 /// P(Gamma(a1, b1) > Gamma(a2, b2))
 double rate_greater(double a1, double b1, double a2, double b2) {
-  return beta_below_at(a2, a1, b2 / (b1 + b2), b1 / (b1 + b2));
+  return beta_below_at(a2, a1, std::log(b2) - std::log(b1));
 }
 
 /// E[max(Gamma(a2, b2) - Gamma(a1, b1), 0)]: X + Y is independent of their ratio, and
-/// Y / b2 - X / b1 = (X + Y) (1 / b1 + 1 / b2) (b1 / (b1 + b2) - X / (X + Y)).
+/// Y / b2 - X / b1 = (X + Y) (x - X / (X + Y)) / (b2 x), x = b1 / (b1 + b2).
 double rate_loss(double a1, double b1, double a2, double b2) {
-  const double x = b1 / (b1 + b2), y = b2 / (b1 + b2);
-  const double power = std::exp(log_density_at(a1, a2, x, y) + std::log(x) + std::log(y));
-  return (a1 + a2) * (1 / b1 + 1 / b2) *
-         beta_shortfall(a1, a2, x, y, power, [&] { return rate_greater(a2, b2, a1, b1); });
+  const double u = std::log(b1) - std::log(b2);
+  const Probability ratio(a1, a2);
+  const Probability::At p = Probability::at(u);
+  const double part = beta_shortfall(a1, a2, p.x, p.y, std::exp(ratio.log_density(u)),
+                                     [&] { return ratio.below(u); });
+  return (a1 + a2) * part / b2;
+}
+
+double known(double x, const char *what) {
+  if (!std::isnan(x)) return x;
+  throw Error(Errc::numeric, message("{} is beyond double precision", what), {},
+              "Parameters of a posterior are too small or too large.");
 }
 
 void require_same_family(const ConjugateModel &a, const ConjugateModel &b) {
@@ -163,13 +178,13 @@ double probability_greater(const ConjugateModel &a, const ConjugateModel &b) {
   const ConjugatePrior &p = a.posterior(), &q = b.posterior();
   double out = 0;
   switch (a.kind()) {
-    case ConjugateKind::beta_bernoulli: out = greater(Probability(a), Probability(b)); break;
+    case ConjugateKind::beta_bernoulli: out = std::apply(greater, both(p, q)); break;
     case ConjugateKind::gamma_poisson: out = rate_greater(p[0], p[1], q[0], q[1]); break;
     case ConjugateKind::normal_inverse_gamma:
       out = student_greater(a.marginal(), b.marginal());
       break;
   }
-  return std::clamp(out, 0.0, 1.0);
+  return std::clamp(known(out, "the probability"), 0.0, 1.0);
 }
 
 double expected_loss(const ConjugateModel &a, const ConjugateModel &b) {
@@ -178,11 +193,11 @@ double expected_loss(const ConjugateModel &a, const ConjugateModel &b) {
   const ConjugatePrior &p = a.posterior(), &q = b.posterior();
   double out = 0;
   switch (a.kind()) {
-    case ConjugateKind::beta_bernoulli: out = loss(Probability(a), Probability(b)); break;
+    case ConjugateKind::beta_bernoulli: out = std::apply(loss, both(p, q)); break;
     case ConjugateKind::gamma_poisson: out = rate_loss(p[0], p[1], q[0], q[1]); break;
     case ConjugateKind::normal_inverse_gamma: out = student_loss(a.marginal(), b.marginal()); break;
   }
-  return std::max(out, 0.0);
+  return std::max(known(out, "the expected loss"), 0.0);
 }
 
 double expected_lift(const ConjugateModel &a, const ConjugateModel &b) {

@@ -197,7 +197,7 @@ double DirichletCategorical::log_evidence() const {
 
 double DirichletCategorical::log_predictive(std::string_view label) const {
   const std::optional<Marginal> q = marginal(label);
-  return q ? std::log(q->a / alphas_) : -std::numeric_limits<double>::infinity();
+  return q ? std::log(q->a / alphas_) : -std::log1p(alphas_ / prior_.alpha);
 }
 
 void DirichletCategorical::describe_parameters(double level, const TakeParameter &take) const {

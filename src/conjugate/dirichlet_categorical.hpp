@@ -75,7 +75,9 @@ class BAYES_API DirichletCategorical final : public Model {
   double posterior_mode(const Label &label) const;
   double maximum_likelihood(const Label &label) const { return label.count / total_; }
   double log_evidence() const;
-  /// log posterior predictive probability of a label; -infinity for one that is not known
+  /// log posterior predictive probability of a label. One that is not known has the share of one
+  /// more label, a / (a + sum of all alphas and counts), with a what the prior gives labels that it
+  /// does not name.
   double log_predictive(std::string_view label) const;
 
   void describe_parameters(double level, const TakeParameter &take) const;

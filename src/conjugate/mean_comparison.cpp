@@ -105,7 +105,7 @@ double trapezoids(const Variable &a, const Variable &b, double rate, F f, double
 /// of 1e-10 has become nothing with the last.
 template <class F> double integral(const Variable &a, const Variable &b, double rate, F f) {
   double before = trapezoids(a, b, rate, f, 1.0 / 2);
-  for (double step = 1.0 / 4; step > 2e-3; step /= 2) {
+  for (double step = 1.0 / 4; step >= 1.0 / 128; step /= 2) {
     const double now = trapezoids(a, b, rate, f, step);
     if (std::fabs(now - before) <= 1e-10 * now) return now;
     before = now;
@@ -117,6 +117,8 @@ template <class F> double integral(const Variable &a, const Variable &b, double 
 
 double student_greater(const Marginal &a, const Marginal &b) {
   const Variable first(a), second(b);
+  // One is beyond the other on either side, but for this share: distances are exp(1 / degrees).
+  if (std::min(first.degrees, second.degrees) < 1e-14) return 0.5;
   return integral(first, second, first.degrees, [&](Place at_a, Place at_b) {
     return first.log_density(at_a) - at_a.log_distance + second.log_below(at_b);
   });

@@ -4,20 +4,19 @@
 #include <cmath>
 #include <limits>
 
+#include "base/deviance.hpp"
 #include "base/error.hpp"
 #include "base/incomplete.hpp"
 #include "base/message.hpp"
 #include "base/special.hpp"
-#include "base/stirling.hpp"
 
 namespace bayes {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
+constexpr double least_positive = std::numeric_limits<double>::denorm_min();
 /// Above it, doubles have no room for 1 less.
 constexpr double largest_exact = 1e15;
-constexpr double two_pi = 6.2831853071795864769;
 
 [[noreturn]] void refuse(const char *distribution, const char *name, double value,
                          const char *range) {
@@ -37,70 +36,28 @@ void require_probability(double p) {
                 message("the probability is {}, but must be from 0 to 1", p));
 }
 
+/// (x - location) / scale, where the difference may overflow.
+double deviate(double x, double location, double scale) {
+  const double difference = x - location;
+  return std::isfinite(difference) ? difference / scale : 2 * ((x / 2 - location / 2) / scale);
+}
+
+/// location + scale t, where the product may overflow.
+double at_deviate(double location, double scale, double t) {
+  const double x = location + scale * t;
+  return std::isfinite(x) ? x : 2 * (location / 2 + scale / 2 * t);
+}
+
+/// log |(x - location) / scale|
+double log_deviate(double x, double location, double scale) {
+  const double t = std::fabs(deviate(x, location, scale));
+  return std::isnormal(t) ? std::log(t) : std::log(std::fabs(x - location)) - std::log(scale);
+}
+
 /// A quantile that exists but that doubles do not reach.
 double within_doubles(double x, double p) {
   if (std::isfinite(x)) return x;
   throw Error(Errc::numeric, message("the quantile of {} is beyond double precision", p));
-}
-
-/// A probability that Boost.Math may not have found.
-double found_probability(double p) {
-  if (!std::isnan(p)) return p;
-  throw Error(Errc::numeric, "a probability is beyond double precision", {},
-              "Parameters are too small or too large.");
-}
-
-/// What Stirling's formula leaves of log Gamma(x), any x > 0; also of log x!.
-double stirling_error(double x) {
-  if (x >= 10) return stirling_remainder(x);
-  return log_gamma(x) - ((x - 0.5) * std::log(x) - x + half_log_two_pi);
-}
-
-/// log(x / y), x > 0, y > 0
-double log_ratio(double x, double y) {
-  const double ratio = x / y;
-  return ratio > 0 && std::isfinite(ratio) ? std::log(ratio) : std::log(x) - std::log(y);
-}
-
-/// x log(x / m) + m - x >= 0, x > 0, m > 0: half the deviance of a count x of mean m. `difference`
-/// is x - m; where m was rounded, as it was before.
-double deviance(double x, double m, double difference) {
-  if (std::isinf(m)) return infinite;
-  if (std::fabs(difference) >= 0.1 * (x + m)) return x * log_ratio(x, m) - difference;
-  // With v = (x - m) / (x + m): (x - m) v + 2 x (v^3 / 3 + v^5 / 5 + ...).
-  const double v = difference / (x + m), v2 = v * v;
-  double sum = difference * v, power = 2 * x * v;
-  for (int j = 1; j < 1000; ++j) {
-    power *= v2;
-    const double next = sum + power / (2 * j + 1);
-    if (next == sum) break;
-    sum = next;
-  }
-  return sum;
-}
-
-/// log of m^x exp(-m) / Gamma(x + 1), x >= 0, m >= 0: x need not be whole. `difference` is x - m.
-double log_poisson(double x, double m, double difference) {
-  if (m == 0) return x == 0 ? 0 : -infinite;
-  if (x == 0) return -m;
-  return -stirling_error(x) - deviance(x, m, difference) - half_log_two_pi - 0.5 * std::log(x);
-}
-
-/// log of Gamma(n + 1) / (Gamma(x + 1) Gamma(n - x + 1)) p^x q^(n - x), where y = n - x >= 0,
-/// q = 1 - p: none of these need be whole.
-double log_binomial(double x, double y, double p, double q) {
-  if (p == 0) return x == 0 ? 0 : -infinite;
-  if (q == 0) return y == 0 ? 0 : -infinite;
-  const double n = x + y;
-  if (x == 0 && y == 0) return 0;
-  if (x == 0) return n * std::log1p(-p);
-  if (y == 0) return n * std::log(p);
-  // x - n p without what rounding takes away
-  const double product = p * y,
-               difference = std::fma(q, x, -product) + std::fma(-p, y, product) + x * ((1 - q) - p);
-  return stirling_error(n) - stirling_error(x) - stirling_error(y) -
-         deviance(x, n * p, difference) - deviance(y, n * q, -difference) +
-         0.5 * (std::log(n / x) - std::log(y) - std::log(two_pi));
 }
 
 /// The smallest whole number in [low, high] at which `below` reaches p; it does at `high`. `guess`
@@ -156,17 +113,17 @@ NormalDistribution::NormalDistribution(double mean, double sd) : mean(mean), sd(
 }
 
 double NormalDistribution::log_density(double x) const {
-  const double z = (x - mean) / sd;
+  const double z = deviate(x, mean, sd);
   return -0.5 * z * z - half_log_two_pi - std::log(sd);
 }
 
-double NormalDistribution::below(double x) const { return normal_below((x - mean) / sd); }
+double NormalDistribution::below(double x) const { return normal_below(deviate(x, mean, sd)); }
 
 double NormalDistribution::quantile(double p) const {
   require_probability(p);
   if (p == 0) return -infinite;
   if (p == 1) return infinite;
-  return within_doubles(mean + sd * normal_quantile(p), p);
+  return within_doubles(at_deviate(mean, sd, normal_quantile(p)), p);
 }
 
 double NormalDistribution::draw(Random &random) const { return mean + sd * random.normal(); }
@@ -183,36 +140,53 @@ StudentDistribution::StudentDistribution(double degrees, double location, double
 }
 
 double StudentDistribution::log_density(double x) const {
-  const double t = (x - location) / scale;
-  if (std::isnan(t)) return t;
-  if (std::isinf(t)) return -infinite;
-  const double half = degrees / 2, square = t * t / degrees,
-               constant = -deviance(half, half + 0.5, -0.5) + stirling_error(half + 0.5) -
-                          stirling_error(half) - half_log_two_pi - std::log(scale);
+  if (std::isnan(x)) return x;
+  if (std::isinf(x)) return -infinite;
+  const double t = deviate(x, location, scale), log_degrees = std::log(degrees);
+  // 1 / (sqrt(degrees) B(degrees / 2, 1 / 2)), and B's first argument next to 0
+  const double half = degrees / 2, constant = degrees < least_normal
+                                                  ? log_degrees / 2 - std::log(2)
+                                                  : -deviance(half, half + 0.5, -0.5) +
+                                                        stirling_error(half + 0.5) -
+                                                        stirling_error(half) - half_log_two_pi;
+  const double ratio = t / std::sqrt(degrees), square = ratio * ratio;
   // log sqrt(1 + t^2 / degrees)
-  const double root =
-      square > 1e16 ? std::log(std::fabs(t)) - 0.5 * std::log(degrees) : 0.5 * std::log1p(square);
-  if (square > 0.2) return constant - degrees * root - root;
-  return constant + deviance(half, half + t * t / 2, -t * t / 2) - t * t / 2 - root;
+  const double root = square > 1e16 ? log_deviate(x, location, scale) - 0.5 * log_degrees
+                                    : 0.5 * std::log1p(square);
+  if (square > 0.2) return constant - std::log(scale) - degrees * root - root;
+  return constant - std::log(scale) + deviance(half, half + t * t / 2, -t * t / 2) - t * t / 2 -
+         root;
 }
 
 double StudentDistribution::below(double x) const {
-  const double t = (x - location) / scale;
-  if (std::isnan(t)) return t;
-  if (std::isinf(t)) return t > 0;
-  return found_probability(student_below(degrees, t));
+  if (std::isnan(x)) return x;
+  if (std::isinf(x)) return x > 0;
+  const double t = deviate(x, location, scale);
+  if (std::isfinite(t)) return student_below(degrees, t);
+  const double tail = student_tail_at(degrees, log_deviate(x, location, scale));
+  return x > location ? 1 - tail : tail;
 }
 
 double StudentDistribution::quantile(double p) const {
   require_probability(p);
   if (p == 0) return -infinite;
   if (p == 1) return infinite;
-  return within_doubles(location + scale * student_quantile(degrees, p), p);
+  const double t = student_quantile(degrees, p);
+  if (std::isfinite(t)) return within_doubles(at_deviate(location, scale, t), p);
+  const double away = std::exp(log_student_quantile(degrees, p) + std::log(scale));
+  return within_doubles(location + std::copysign(away, t), p);
 }
 
 double StudentDistribution::draw(Random &random) const {
-  const double z = random.normal();
-  return location + scale * z / std::sqrt(random.gamma(degrees / 2) / (degrees / 2));
+  const double z = random.normal(), half = degrees / 2;
+  if (half >= 1) return location + scale * z / std::sqrt(random.gamma(half) / half);
+  // of few degrees of freedom in logarithms: the square may underflow
+  const double log_square = random.log_gamma_variate(std::max(half, least_positive)),
+               square = std::exp(log_square);
+  if (square > least_normal) return location + scale * z / std::sqrt(square / half);
+  const double log_size =
+      std::log(scale) + std::log(std::fabs(z)) + (std::log(degrees) - std::log(2) - log_square) / 2;
+  return location + std::copysign(std::exp(log_size), z);
 }
 
 // ---- beta ----
@@ -228,17 +202,18 @@ double BetaDistribution::log_density(double x) const {
   if (x == 0) return a < 1 ? infinite : a > 1 ? -infinite : std::log(b);
   if (x == 1) return b < 1 ? infinite : b > 1 ? -infinite : std::log(a);
   const double y = 1 - x;
+  const auto binomial = [x, y](double p, double q) {
+    return log_binomial(p, q, x, y, binomial_difference(p, q, x, y));
+  };
   if ((a < 1 && b < 1) || std::max(a, b) > largest_exact)
-    return std::log(a) + std::log(b) - std::log(a + b) - std::log(x) - std::log1p(-x) +
-           log_binomial(a, b, x, y);
-  if (a < 1) return std::log(a) - std::log(x) + log_binomial(a, b - 1, x, y);
-  if (b < 1) return std::log(b) - std::log1p(-x) + log_binomial(a - 1, b, x, y);
-  return std::log(a + b - 1) + log_binomial(a - 1, b - 1, x, y);
+    return std::log(a) + std::log(b) - log_sum(a, b) - std::log(x) - std::log1p(-x) +
+           binomial(a, b);
+  if (a < 1) return std::log(a) - std::log(x) + binomial(a, b - 1);
+  if (b < 1) return std::log(b) - std::log1p(-x) + binomial(a - 1, b);
+  return std::log(a + b - 1) + binomial(a - 1, b - 1);
 }
 
-double BetaDistribution::below(double x) const {
-  return std::isnan(x) ? x : found_probability(beta_below(a, b, x));
-}
+double BetaDistribution::below(double x) const { return std::isnan(x) ? x : beta_below(a, b, x); }
 
 double BetaDistribution::quantile(double p) const {
   require_probability(p);
@@ -259,8 +234,8 @@ double GammaDistribution::log_density(double x) const {
   if (std::isnan(x)) return x;
   if (x < 0 || std::isinf(x)) return -infinite;
   if (x == 0) return shape < 1 ? infinite : shape > 1 ? -infinite : std::log(rate);
-  if (!(rate * x > 0))  // so small that exp(-rate x) is 1
-    return shape * std::log(rate) + (shape - 1) * std::log(x) - log_gamma(shape);
+  if (rate * x < least_normal)
+    return log_ratio(shape, x) + log_poisson_at(shape, std::log(rate) + std::log(x));
   if (shape < 1 || shape > largest_exact)
     return log_ratio(shape, x) + log_poisson(shape, rate * x, std::fma(-rate, x, shape));
   return log_poisson(shape - 1, rate * x, std::fma(-rate, x, shape - 1)) + std::log(rate);
@@ -269,17 +244,25 @@ double GammaDistribution::log_density(double x) const {
 double GammaDistribution::below(double x) const {
   if (std::isnan(x)) return x;
   const double y = rate * x;
-  return x <= 0 ? 0 : found_probability(gamma_below(shape, y, std::fma(rate, x, -y)));
+  if (x <= 0) return 0;
+  return y < least_normal ? gamma_below_at(shape, std::log(rate) + std::log(x))
+                          : gamma_below(shape, y, std::fma(rate, x, -y));
 }
 
 double GammaDistribution::quantile(double p) const {
   require_probability(p);
   if (p == 0) return 0;
   if (p == 1) return infinite;
-  return within_doubles(gamma_quantile(shape, p) / rate, p);
+  const double y = gamma_quantile(shape, p), x = y / rate;
+  if (y > least_normal) return within_doubles(x, p);
+  return within_doubles(std::exp(log_gamma_quantile(shape, p) - std::log(rate)), p);
 }
 
-double GammaDistribution::draw(Random &random) const { return random.gamma(shape) / rate; }
+double GammaDistribution::draw(Random &random) const {
+  if (shape >= 1) return random.gamma(shape) / rate;
+  const double log_y = random.log_gamma_variate(shape), y = std::exp(log_y);
+  return y > least_normal ? y / rate : std::exp(log_y - std::log(rate));
+}
 
 // ---- inverse gamma ----
 
@@ -296,8 +279,8 @@ double InverseGammaDistribution::log_density(double x) const {
   // of y = scale / x, Gamma(shape, 1), times y / x
   const double y = scale / x;
   if (std::isinf(y)) return -infinite;
-  if (y == 0)  // so small that exp(-y) is 1
-    return shape * (std::log(scale) - std::log(x)) - log_gamma(shape) - std::log(x);
+  if (y < least_normal)
+    return log_ratio(shape, x) + log_poisson_at(shape, std::log(scale) - std::log(x));
   return std::log(shape) + log_poisson(shape, y, shape - y - lost(y, x)) - std::log(x);
 }
 
@@ -309,14 +292,18 @@ double InverseGammaDistribution::below(double x) const {
   if (std::isnan(x)) return x;
   if (std::isinf(x)) return x > 0;
   const double y = scale / x;
-  return x <= 0 ? 0 : found_probability(gamma_above(shape, y, lost(y, x)));
+  if (x <= 0) return 0;
+  return y < least_normal ? gamma_above_at(shape, std::log(scale) - std::log(x))
+                          : gamma_above(shape, y, lost(y, x));
 }
 
 double InverseGammaDistribution::quantile(double p) const {
   require_probability(p);
   if (p == 0) return 0;
   if (p == 1) return infinite;
-  return within_doubles(scale / upper_gamma_quantile(shape, p), p);
+  const double y = upper_gamma_quantile(shape, p);
+  if (y > least_normal) return within_doubles(scale / y, p);
+  return within_doubles(std::exp(std::log(scale) - log_upper_gamma_quantile(shape, p)), p);
 }
 
 double InverseGammaDistribution::draw(Random &random) const {
@@ -334,13 +321,14 @@ BinomialDistribution::BinomialDistribution(std::int64_t n, double p) : n(n), p(p
 
 double BinomialDistribution::log_density(std::int64_t k) const {
   if (k < 0 || k > n) return -infinite;
-  return log_binomial(double(k), double(n - k), p, 1 - p);
+  const double x = double(k), y = double(n - k), q = 1 - p;
+  return log_binomial(x, y, p, q, binomial_difference(x, y, p, q));
 }
 
 double BinomialDistribution::below(std::int64_t k) const {
   if (k < 0) return 0;
   if (k >= n) return 1;
-  return found_probability(beta_above(double(k) + 1, double(n - k), p));
+  return beta_above(double(k) + 1, double(n - k), p);
 }
 
 std::int64_t BinomialDistribution::quantile(double q) const {
@@ -368,7 +356,7 @@ double PoissonDistribution::log_density(std::int64_t k) const {
 
 double PoissonDistribution::below(std::int64_t k) const {
   if (k < 0) return 0;
-  return rate == 0 ? 1 : found_probability(gamma_above(double(k) + 1, rate));
+  return rate == 0 ? 1 : gamma_above(double(k) + 1, rate);
 }
 
 std::int64_t PoissonDistribution::quantile(double p) const {

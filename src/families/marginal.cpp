@@ -1,27 +1,16 @@
 #include "families/marginal.hpp"
 
 #include <algorithm>
-#include <boost/math/policies/policy.hpp>
-#include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
-#include <cstdint>
 #include <limits>
-#include <stdexcept>
 
-#include "base/control.hpp"
 #include "base/incomplete.hpp"
+#include "base/root.hpp"
 #include "base/special.hpp"
 
 namespace bayes {
 namespace {
 
-namespace math = boost::math;
-namespace policies = boost::math::policies;
-
-// No promotion to long double, as in base/special.cpp. What underflows is 0.
-using MarginalPolicy = policies::policy<policies::promote_double<false>,
-                                        policies::overflow_error<policies::ignore_error>,
-                                        policies::underflow_error<policies::ignore_error>>;
 constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 
 /// The p-quantile of the distribution in its standard form; of `root` that of chi-square(a) / 2
@@ -166,27 +155,15 @@ double MarginalMixture::quantile(double p) const {
     }
   }
   if (!(low < high)) return low;
-  try {
-    const auto error = [&](double x) {
-      poll_here();
-      double sum = 0;
-      for (const Marginal &part : parts_) sum += part.probability_below(x);
-      if (std::isnan(sum)) throw std::domain_error("a probability is not found");
-      return sum / double(parts_.size()) - p;
-    };
-    const double at_low = error(low), at_high = error(high);
-    if (at_low >= 0) return low;
-    if (at_high <= 0) return high;
-    std::uintmax_t most = 100;
-    const auto [from, to] =
-        math::tools::toms748_solve(error, low, high, at_low, at_high,
-                                   math::tools::eps_tolerance<double>(45), most, MarginalPolicy());
-    return from + (to - from) / 2;
-  } catch (const std::domain_error &) {
-    return undefined;
-  } catch (const math::evaluation_error &) {
-    return undefined;
-  }
+  const auto error = [&](double x) {
+    double sum = 0;
+    for (const Marginal &part : parts_) sum += part.probability_below(x);
+    return sum / double(parts_.size()) - p;
+  };
+  const double at_low = error(low), at_high = error(high);
+  if (at_low >= 0) return low;
+  if (at_high <= 0) return high;
+  return root_between(error, low, high, at_low, at_high, 45);
 }
 
 double quantile_of_draws(std::span<const double> sorted, double p) {

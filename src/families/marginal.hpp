@@ -66,6 +66,13 @@ BAYES_API double quantile_of_draws(std::span<const double> sorted, double p);
 /// lies, if it is given; NaN of what there are too few for.
 struct DrawSummary {
   double mean, deviation, lower, upper;
+  /// The same with a mean and a deviation that are known better, as from more draws than those that
+  /// were stored; bounds are as many deviations from the mean as they were.
+  DrawSummary moved_to(double new_mean, double new_deviation) const {
+    const double ratio = deviation > 0 ? new_deviation / deviation : 1;
+    return {new_mean, new_deviation, new_mean + (lower - mean) * ratio,
+            new_mean + (upper - mean) * ratio};
+  }
 };
 BAYES_API DrawSummary summary_of_draws(std::vector<double> draws, std::optional<double> level);
 

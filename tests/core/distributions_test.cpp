@@ -129,6 +129,48 @@ BOOST_AUTO_TEST_CASE(quantiles_have_their_probabilities) {
   check(StudentDistribution(0.3), 1e-50);
 }
 
+// Numbers at which Boost.Math aborts, loops for ever, or answers as its version has it; and those
+// whose sums, products or quotients are beyond doubles though the answer is not.
+BOOST_AUTO_TEST_CASE(extreme_parameters_have_answers) {
+  const double least = std::numeric_limits<double>::denorm_min(), huge = 1e308;
+  BOOST_TEST(BetaDistribution(least, 0.5).quantile(0.5) == 0);
+  BOOST_TEST(BetaDistribution(0.5, least).quantile(0.5) == 1);
+  BOOST_TEST(BetaDistribution(0.0002445072616057481, 2.3e-308).quantile(1.1789159780268287e-305) ==
+             0);
+  BOOST_TEST(BetaDistribution(0.0021380702556876947, huge).quantile(0.9999998981354072) < 1e-300);
+  // sqrt(4 a / pi) at the middle of Beta(a, a)
+  BOOST_TEST(std::fabs(BetaDistribution(huge, huge).log_density(0.5) -
+                       0.5 * (std::log(4 / M_PI) + std::log(huge))) < 1e-12);
+  BOOST_TEST(BetaDistribution(huge, huge).below(0.5) == 0.5);
+  BOOST_TEST(BetaDistribution(huge, huge).below(0.4) == 0);
+  // x^a / 2 of equal shapes next to 0
+  BOOST_TEST(std::fabs(BetaDistribution(1e-3, 1e-3).below(1e-300) * 2 / std::pow(1e-300, 1e-3) -
+                       1) < 1e-5);
+  // shape and rate so small that a gamma variable of rate 1 underflows: P is x^shape, nearly
+  const GammaDistribution flat(1e-3, 1e-300);
+  BOOST_TEST(std::fabs(flat.below(1e-50) / std::pow(1e-175, 2e-3) - 1) < 1e-3);
+  BOOST_TEST(flat.log_density(1e-50) > -1e3);
+  BOOST_TEST(std::fabs(flat.below(flat.quantile(0.45)) - 0.45) < 1e-12);
+  const InverseGammaDistribution inverse(1e-3, 1e-300);
+  BOOST_TEST(std::fabs(inverse.below(inverse.quantile(0.25)) - 0.25) < 1e-12);
+  BOOST_TEST(std::fabs(NormalDistribution(-huge, huge).below(huge) -
+                       NormalDistribution().below(2)) < 1e-15);
+  BOOST_TEST(NormalDistribution(-huge, huge).quantile(NormalDistribution().below(1)) < 1e293);
+  // t^2 / degrees is 1.96, and its square overflows
+  BOOST_TEST(std::fabs(StudentDistribution(huge).log_density(1.4e154) / huge +
+                       0.5 * std::log(2.96)) < 1e-12);
+  // Half of this many degrees of freedom is 0.
+  BOOST_TEST(StudentDistribution(least).below(-1e300) == 0.5);
+  BOOST_TEST(std::isfinite(StudentDistribution(least).log_density(1)));
+  BOOST_TEST(refused([&] { StudentDistribution(least).quantile(0.4); }, Errc::numeric));
+  Random random(3);
+  for (int i = 0; i < 100; ++i) {
+    BOOST_TEST(!std::isnan(StudentDistribution(least).draw(random)));
+    BOOST_TEST(!std::isnan(BetaDistribution(least, least).draw(random)));
+    BOOST_TEST(!std::isnan(GammaDistribution(least, least).draw(random)));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(draws_follow_the_distribution) {
   check_draws(NormalDistribution(3, 2));
   check_draws(StudentDistribution(2.5, -1, 3));

@@ -30,6 +30,9 @@ BOOST_AUTO_TEST_CASE(integers_of_every_width) {
 
 BOOST_AUTO_TEST_CASE(doubles_have_the_fewest_digits) {
   BOOST_TEST(message("{} {} {}", 0.1, 1e150, -2.0) == "0.1 1e+150 -2");
+  BOOST_TEST(message("{} {} {} {}", 1e6, 1234567.0, -2e14, 1e15) ==
+             "1000000 1234567 -200000000000000 1e+15");
+  BOOST_TEST(message("{} {}", 0.0, -0.0) == "0 -0");
   BOOST_TEST(message("{}", 1.0 / 3) == "0.3333333333333333");
   BOOST_TEST(message("{} {} {}", std::nan(""), HUGE_VAL, -HUGE_VAL) == "NaN Infinity -Infinity");
 }

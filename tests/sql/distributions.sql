@@ -1,5 +1,5 @@
 -- Standard distributions: the interface, values, edges, errors, draws.
-SELECT plan(26);
+SELECT plan(28);
 \ir ../lib/checks.sql
 \ir ../lib/interface.sql
 SET client_min_messages = error;
@@ -183,5 +183,14 @@ SELECT ok((SELECT count(*) BETWEEN 400 AND 600 FROM inverse_gamma_draws(1000, 0.
   AND (SELECT bool_and(x = 'Infinity') FROM gamma_draws(9, 1e300, 1e-300, 1) AS x)
   AND (SELECT min(x) = '-Infinity' AND max(x) = 'Infinity'
     FROM student_draws(1000, 0.001, 0, 1, 1) AS x), 'draws beyond a double are infinite');
+
+-- Numbers on which Boost.Math would abort the server, or never come back.
+SELECT is(ARRAY[beta_quantile(0.5, 5e-324, 0.5),
+    beta_quantile(1.1789159780268287e-305, 0.0002445072616057481, 2.3e-308)], '{0,0}',
+  'quantiles of shapes next to 0 are');
+SELECT ok(near(beta_log_pdf(0.5, 1e308, 1e308), 0.5 * (ln(4 / pi()) + ln(1e308::float8)), 1e-13)
+  AND (SELECT bool_and(lower = 0 AND upper BETWEEN 0 AND 1) FROM (SELECT beta_bernoulli_fit(false,
+      '{"prior": {"a": 5e-324, "b": 0.5}}') AS m FROM generate_series(1, 3)) AS f,
+    beta_bernoulli_interval(m)), 'so have models, and large shapes a density');
 
 SELECT * FROM finish();

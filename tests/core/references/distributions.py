@@ -79,7 +79,8 @@ FAMILIES = {
     "StudentDistribution": (
         lambda x, n: -(n + 1) / 2 * log(1 + x * x / n) - log(n) / 2 - log_beta(n / 2, mpf(1) / 2),
         student_cdf,
-        [(0, 1), (2.5, 1), (-1e5, 0.5), (1.25, 3), (-7, 30), (3, 1e6), (-2, 1e9), (40, 7.5)]),
+        [(0, 1), (2.5, 1), (-1e5, 0.5), (1.25, 3), (-7, 30), (3, 1e6), (-2, 1e9), (40, 7.5), (-1e6, 2),
+         (-1e-9, 4), (-3, 1e-3)]),
     "BetaDistribution": (
         lambda x, a, b: (a - 1) * log(x) + (b - 1) * log(1 - x) - log_beta(a, b),
         beta_cdf,
@@ -88,12 +89,15 @@ FAMILIES = {
          (beta_at(-2, 2e4, 1e13), 2e4, 1e13), (beta_at(1.5, 1e13, 2e4), 1e13, 2e4),
          (beta_at(-7, 4e4, 1e5), 4e4, 1e5), (beta_at(4, 4e4, 4e4), 4e4, 4e4),
          (beta_at(0.001, 1e7, 1e12), 1e7, 1e12), (beta_at(2.5, 1e16, 1e16), 1e16, 1e16),
-         (beta_at(-1, 1e9, 1e18), 1e9, 1e18), (beta_at(0.25, 5e15, 7e4), 5e15, 7e4)]),
+         (beta_at(-1, 1e9, 1e18), 1e9, 1e18), (beta_at(0.25, 5e15, 7e4), 5e15, 7e4),
+         (1e-300, 1e-3, 2e-3), (0.25, 1e-20, 3), (1e-12, 1, 0.5),
+         (0.999, 300, 1e-15), (1e-9, 2, 1e8), (0.75, 1, 2)]),
     "GammaDistribution": (
         lambda x, a, r: a * log(r) + (a - 1) * log(x) - r * x - loggamma(a),
         gamma_cdf,
         [(1, 1, 1), (0.001, 0.5, 2), (3, 7.25, 2), (1e-20, 0.1, 1), (100, 120, 1),
          (1000100, 1e6, 1), (2, 0.01, 50), (50, 3, 1), (gamma_at(-7, 4e4), 4e4, 1),
+         (1e-30, 1e-20, 1), (300, 1e-3, 1), (1e-5, 30, 2), (2e4, 2e4, 1), (2.25, 2, 1),
          (gamma_at(3, 1e15) / 3, 1e15, 3), (gamma_at(-1, 1e20) * 10, 1e20, 0.1)]),
     "InverseGammaDistribution": (
         lambda x, a, s: a * log(s) - (a + 1) * log(x) - s / x - loggamma(a),

@@ -1,0 +1,43 @@
+#include "base/root.hpp"
+
+#include "base/boost_settings.hpp"
+// after the settings
+#include <boost/math/policies/policy.hpp>
+#include <boost/math/tools/toms748_solve.hpp>
+#include <cmath>
+#include <cstdint>
+#include <stdexcept>
+
+#include "base/control.hpp"
+#include "base/error.hpp"
+#include "base/message.hpp"
+
+namespace bayes {
+
+void boost_assertion_failed(const char *condition) {
+  throw Error(Errc::internal, message("assertion of Boost failed: {}", condition));
+}
+
+double root_between(const std::function<double(double)> &f, double low, double high, double at_low,
+                    double at_high, int bits) {
+  const auto polled = [&](double x) {
+    poll_here();
+    const double y = f(x);
+    if (std::isnan(y))
+      throw Error(Errc::numeric,
+                  message("a function whose root is sought is not a number at {}", x));
+    return y;
+  };
+  std::uintmax_t most = 200;
+  try {
+    const auto [from, to] = boost::math::tools::toms748_solve(
+        polled, low, high, at_low, at_high, boost::math::tools::eps_tolerance<double>(bits), most);
+    return from + (to - from) / 2;
+  } catch (const std::runtime_error &) {  // Boost's, of its own
+    throw Error(Errc::numeric, message("no root is found between {} and {}", low, high));
+  } catch (const std::domain_error &) {
+    throw Error(Errc::numeric, message("no root is found between {} and {}", low, high));
+  }
+}
+
+}  // namespace bayes

@@ -1,0 +1,138 @@
+// How far apart two independent posteriors are, and which of several is the largest.
+//
+// Both are integrals over one parameter's probability p of what the others do at its quantile. The
+// range of p is cut at even steps of its log odds, and where the others have theirs, so that
+// nothing changes much within a piece; each piece is done by the rule of Gauss and Legendre.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/boost_settings.hpp"
+// after the settings
+#include <boost/math/quadrature/gauss.hpp>
+
+#include "base/control.hpp"
+#include "base/error.hpp"
+#include "base/root.hpp"
+#include "conjugate/conjugate.hpp"
+
+namespace bayes {
+namespace {
+
+constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
+
+/// Log odds of probabilities go from -most to most: what is beyond is nothing beside 1.
+constexpr int most_log_odds = 34;
+double probability_of(double log_odds) {
+  const double e = std::exp(-std::fabs(log_odds));
+  return log_odds < 0 ? e / (1 + e) : 1 / (1 + e);
+}
+
+/// f(p, weight) for the points of all pieces between rising bounds.
+template <class F> void each_point(const std::vector<double> &bounds, F f) {
+  using Rule = boost::math::quadrature::gauss<double, 10>;
+  for (std::size_t i = 1; i < bounds.size(); ++i) {
+    const double middle = (bounds[i] + bounds[i - 1]) / 2, half = (bounds[i] - bounds[i - 1]) / 2;
+    if (!(half > 0)) continue;
+    for (std::size_t j = 0; j < Rule::abscissa().size(); ++j)
+      for (const int side : {-1, 1})
+        f(middle + side * half * Rule::abscissa()[j], half * Rule::weights()[j]);
+  }
+}
+
+std::vector<double> even_bounds() {
+  std::vector<double> out;
+  for (int s = -most_log_odds; s <= most_log_odds; ++s) out.push_back(probability_of(s));
+  return out;
+}
+
+/// The distribution of x - y, x and y independent.
+class Difference {
+ public:
+  Difference(const Marginal &x, const Marginal &y) : x_(x), y_(y) {
+    const auto width = [](const Marginal &of) { return of.quantile(0.75) - of.quantile(0.25); };
+    over_x_ = width(x) < width(y);
+    const Marginal &narrow = over_x_ ? x : y;
+    each_point(even_bounds(), [&](double p, double weight) {
+      poll_here();
+      at_.push_back(narrow.quantile(p));
+      weights_.push_back(weight);
+    });
+  }
+
+  double probability_below(double t) const {
+    double sum = 0;
+    for (std::size_t i = 0; i < at_.size(); ++i)
+      sum += weights_[i] *
+             (over_x_ ? 1 - y_.probability_below(at_[i] - t) : x_.probability_below(at_[i] + t));
+    return sum;
+  }
+
+  /// Beyond `low` x or y is in one of two tails of probability p / 2, and so for `high`.
+  double quantile(double p) const {
+    const auto f = [&](double t) { return probability_below(t) - p; };
+    double low = x_.quantile(p / 2) - y_.quantile(1 - p / 2),
+           high = x_.quantile((1 + p) / 2) - y_.quantile((1 - p) / 2);
+    if (!(low < high)) return low == high ? low : no_number;
+    const double at_low = f(low), at_high = f(high);
+    if (!(at_low < 0)) return at_low == 0 ? low : no_number;
+    if (!(at_high > 0)) return at_high == 0 ? high : no_number;
+    return root_between(f, low, high, at_low, at_high, 40);
+  }
+
+ private:
+  const Marginal x_, y_;
+  bool over_x_;
+  std::vector<double> at_, weights_;
+};
+
+}  // namespace
+
+ParameterDifference parameter_difference(const ConjugateModel &a, const ConjugateModel &b,
+                                         double level) {
+  if (a.kind() != b.kind())
+    throw Error(Errc::wrong_family, "posteriors of different families cannot be compared");
+  if (!a.proper() || !b.proper()) return {no_number, no_number, no_number, no_number};
+  const Marginal x = a.marginal(), y = b.marginal();
+  const double sd = std::hypot(x.deviation(), y.deviation());
+  const Difference of(x, y);
+  return {a.posterior_mean() - b.posterior_mean(), sd, of.quantile((1 - level) / 2),
+          of.quantile((1 + level) / 2)};
+}
+
+std::vector<double> probabilities_best(std::span<const ConjugateModel *const> models) {
+  const std::size_t n = models.size();
+  std::vector<double> out(n, no_number);
+  for (const ConjugateModel *const model : models)
+    if (!model->proper()) return out;
+  std::vector<Marginal> each;
+  for (const ConjugateModel *const model : models) each.push_back(model->marginal());
+  double total = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    std::vector<double> bounds = even_bounds();
+    const double low = bounds.front(), high = bounds.back();
+    for (std::size_t j = 0; j < n; ++j) {
+      poll_here();
+      if (j == i) continue;
+      for (int s = -most_log_odds; s <= most_log_odds; s += 2)
+        bounds.push_back(each[i].probability_below(each[j].quantile(probability_of(s))));
+    }
+    std::erase_if(bounds, [&](double p) { return !(p >= low && p <= high); });
+    std::sort(bounds.begin(), bounds.end());
+    double sum = 0;
+    each_point(bounds, [&](double p, double weight) {
+      poll_here();
+      const double x = each[i].quantile(p);
+      double below = weight;
+      for (std::size_t j = 0; j < n && below > 0; ++j)
+        if (j != i) below *= each[j].probability_below(x);
+      sum += below;
+    });
+    total += out[i] = sum;
+  }
+  // One of them is the largest.
+  for (double &p : out) p /= total;
+  return out;
+}
+
+}  // namespace bayes

@@ -1,0 +1,76 @@
+-- F_difference and F_best: how far apart two posteriors are, and which of several is the largest.
+SELECT plan(21);
+\ir ../lib/checks.sql
+SET client_min_messages = error;
+
+CREATE TABLE pairs (family text, name text, a bayes_model, b bayes_model);
+INSERT INTO pairs
+SELECT 'beta_bernoulli', name, (SELECT beta_bernoulli_fit(s, NULL, n) FROM (VALUES (true, x),
+    (false, y)) AS v(s, n)), (SELECT beta_bernoulli_fit(s, NULL, n) FROM (VALUES (true, z),
+    (false, w)) AS v(s, n))
+FROM (VALUES ('even', 20.0, 180.0, 25.0, 175.0), ('few', 1, 1, 2, 5),
+  ('many', 1e6, 9e6, 1.001e6, 9e6), ('unequal', 3, 4, 400, 500), ('reversed', 400, 500, 3, 4),
+  ('rare', 0, 1e7, 3, 1e7)) AS t(name, x, y, z, w);
+INSERT INTO pairs
+SELECT 'gamma_poisson', name, (SELECT gamma_poisson_fit(x, NULL, e)),
+  (SELECT gamma_poisson_fit(z, NULL, f))
+FROM (VALUES ('even', 20, 10.0, 30, 12.0), ('few', 0, 1, 3, 2), ('unequal', 3, 1, 30000, 10000))
+  AS t(name, x, e, z, f) GROUP BY name, x, e, z, f;
+INSERT INTO pairs
+SELECT 'normal_inverse_gamma', name, (SELECT normal_inverse_gamma_fit(m + s * i) FROM
+    generate_series(-n, n) AS i), (SELECT normal_inverse_gamma_fit(u + t * i) FROM
+    generate_series(-k, k) AS i)
+FROM (VALUES ('even', 5.0, 1.0, 5, 6.0, 1.5, 7), ('narrow', 1e6, 1e-3, 20, 1e6 + 0.3, 1.0, 3),
+  ('few', 0, 1, 1, 1, 1, 1)) AS t(name, m, s, n, u, t, k);
+
+-- What F_greater says is where the interval of the difference ends at 0.
+CREATE TABLE differences AS
+SELECT p.*, g, level, d.* FROM pairs AS p, LATERAL (SELECT CASE family
+    WHEN 'beta_bernoulli' THEN beta_bernoulli_greater(CASE family WHEN 'beta_bernoulli' THEN a END,
+      CASE family WHEN 'beta_bernoulli' THEN b END)
+    WHEN 'gamma_poisson' THEN gamma_poisson_greater(CASE family WHEN 'gamma_poisson' THEN a END,
+      CASE family WHEN 'gamma_poisson' THEN b END)
+    ELSE normal_inverse_gamma_greater(CASE family WHEN 'normal_inverse_gamma' THEN a END,
+      CASE family WHEN 'normal_inverse_gamma' THEN b END) END AS g) AS x,
+  LATERAL (SELECT abs(2 * g - 1) AS level) AS y,
+  LATERAL (SELECT * FROM beta_bernoulli_difference(a, b, level) WHERE family = 'beta_bernoulli'
+    UNION ALL SELECT * FROM gamma_poisson_difference(a, b, level) WHERE family = 'gamma_poisson'
+    UNION ALL SELECT * FROM normal_inverse_gamma_difference(a, b, level)
+      WHERE family = 'normal_inverse_gamma') AS d;
+SELECT ok(abs(CASE WHEN g > 0.5 THEN lower ELSE upper END) < 1e-7 * (upper - lower),
+  family || ' ' || name || ': the interval ends at 0') FROM differences ORDER BY family, name;
+SELECT ok(near(mean, beta_bernoulli_mean(a) - beta_bernoulli_mean(b))
+    AND near(sd, sqrt(21 * 181 / (202.0 ^ 2 * 203) + 26 * 176 / (202.0 ^ 2 * 203))),
+  'mean and standard deviation') FROM differences WHERE family ~ 'beta' AND name = 'even';
+SELECT ok(d.lower < e.lower AND e.upper < d.upper, 'a level, 0.95 by default')
+FROM pairs, beta_bernoulli_difference(a, b) AS d, beta_bernoulli_difference(a, b, 0.5) AS e
+WHERE family ~ 'beta' AND name = 'even';
+SELECT is((d.mean, d.sd, d.lower, d.upper)::text, '(,,,)', 'no posterior, no difference')
+FROM (SELECT normal_inverse_gamma_fit(1) AS one FROM generate_series(1, 1)) AS m,
+  normal_inverse_gamma_difference(one, one) AS d;
+
+-- Which is best.
+SELECT never($$SELECT name, NOT near((beta_bernoulli_best(ARRAY[a, b]))[1],
+    beta_bernoulli_greater(a, b), 1e-10) AS wrong FROM pairs WHERE family = 'beta_bernoulli'$$,
+  'of two: P(a > b)');
+SELECT never($$SELECT name, NOT near((normal_inverse_gamma_best(ARRAY[a, b]))[1],
+    normal_inverse_gamma_greater(a, b), 1e-10) AS wrong FROM pairs
+  WHERE family = 'normal_inverse_gamma'
+  UNION ALL SELECT name, NOT near((gamma_poisson_best(ARRAY[a, b]))[1],
+    gamma_poisson_greater(a, b), 1e-10) FROM pairs WHERE family = 'gamma_poisson'$$,
+  'of other families');
+SELECT ok(near(beta_bernoulli_best(ARRAY[a, a, a]), array_fill(1 / 3.0::float8, '{3}'), 1e-10),
+  'equal ones')
+FROM pairs WHERE name = 'few' AND family = 'beta_bernoulli';
+SELECT ok(abs(best[1] - p) < 0.01 AND near((SELECT sum(b) FROM unnest(best) AS b), 1),
+  'of three: as of draws')
+FROM (SELECT beta_bernoulli_best(array_agg(beta_bernoulli_fit ORDER BY n)) AS best
+    FROM (SELECT n, (SELECT beta_bernoulli_fit(s, NULL, w) FROM (VALUES (true, n), (false, 50.0))
+      AS v(s, w)) FROM unnest('{10,11,12}'::float8[]) AS n) AS m) AS m,
+  (SELECT avg((x > y AND x > z)::int) AS p FROM ROWS FROM (beta_draws(50000, 11, 51, 1),
+    beta_draws(50000, 12, 51, 2), beta_draws(50000, 13, 51, 3)) AS d(x, y, z)) AS draws;
+SELECT throws_ok('SELECT beta_bernoulli_best(ARRAY[a, NULL]) FROM pairs WHERE family ~ ''beta''',
+  '22004', 'model 2 is NULL', 'no model');
+SELECT throws_ok('SELECT beta_bernoulli_best(ARRAY[a, b]) FROM pairs WHERE family ~ ''gamma_p''',
+  '42804', NULL, 'models of another family');
+SELECT * FROM finish();
