@@ -15,13 +15,16 @@ DEFINE @gmm_options = 'options: see docs/gmm.md; NULL means none.';
 
 CREATE TYPE gmm_selection AS (
   k int, covariance text, method text, objective float8, log_likelihood float8, parameters float8,
-  bic float8, icl float8, elbo float8, converged boolean, degenerate boolean, model bayes_model
+  bic float8, icl float8, elbo float8, converged boolean, degenerate boolean, model bayes_model,
+  best boolean, reason text
 );
 COMMENT ON TYPE gmm_selection IS
   'One of several fits to choose from. bic, icl: smaller is better, NULL if the method samples; '
   'elbo: larger is better, NULL unless the method is variational; parameters: the number of free '
   'parameters; degenerate: a bound holds components where the likelihood would rise beyond it, so '
-  'bic and icl cannot be compared; model: NULL unless option models is true.';
+  'bic and icl cannot be compared; model: NULL unless option models is true. best: the '
+  'row to choose, why in reason: the best elbo after vi and svi, the best bic after em, map and '
+  'mcem, or the smallest k within 1 nat (of bic 2) of it; NULL where no fit can be compared.';
 
 -- ---- aggregates: rows in, a model out ----
 
@@ -45,6 +48,25 @@ COMMENT IS 'The same with options. '
   @gmm_options;
 COMMENT IS 'The same with a weight for each row: how many times it counts. A row of weight 0 or '
   'NULL is left out; 22023 if negative, not finite, or all zero. '
+  @gmm_options;
+
+-- Columns one by one, as in other languages, are told how to become a row. Beside that a k of
+-- another integer type and a literal of options would have two meanings.
+CREATE FUNCTION gmm_columns_transition(state internal, a float8, b float8, k int) RETURNS internal
+  AS 'MODULE_PATHNAME', 'bayes_columns_transition' @immutable;
+COMMENT IS 'Internal. Raises 42804: a row is one argument.';
+CREATE AGGREGATE gmm_fit(a float8, b float8, k int) (
+  SFUNC = gmm_columns_transition, @state, FINALFUNC = gmm_fit_final, @combine
+);
+COMMENT IS 'Always an error, 42804, that tells how columns become a row: gmm_fit(ARRAY[a, b], k).';
+CREATE FUNCTION gmm_fit_transition(state internal, x float8, k smallint, options jsonb)
+  RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds one row.';
+CREATE AGGREGATE gmm_fit(x float8, k smallint, options jsonb) (
+  SFUNC = gmm_fit_transition, @state, FINALFUNC = gmm_fit_final, @combine
+);
+COMMENT IS 'The same as with an int k. '
   @gmm_options;
 
 CREATE FUNCTION gmm_start_transition(
@@ -119,6 +141,19 @@ COMMENT IS 'Fits a mixture of k Gaussians to the rows of a query and returns its
   @gmm_query;
 COMMENT IS 'The same with options. '
   @gmm_options;
+CREATE FUNCTION gmm_fit(query bayes_query, k smallint, options jsonb)
+  RETURNS TABLE (component int, weight float8, mean float8[], covariance float8[], count float8)
+  AS 'MODULE_PATHNAME', 'gmm_fit_query' @volatile COST 1000000 ROWS 10;
+COMMENT IS 'The same as with an int k. '
+  @gmm_options;
+
+CREATE FUNCTION gmm_model(query bayes_query, k int [, options jsonb]) RETURNS bayes_model
+  AS 'MODULE_PATHNAME', 'gmm_model_query' @volatile COST 1000000;
+COMMENT IS 'Fits a mixture of k Gaussians to the rows of a query and returns the model.'
+  ' Query, options and errors are those of gmm_fit(query, ...); NULL if there are no rows.';
+COMMENT IS 'The same with options. '
+  @gmm_options;
+
 CREATE FUNCTION gmm_select(query bayes_query, ks int[] [, options jsonb])
   RETURNS SETOF gmm_selection
   AS 'MODULE_PATHNAME', 'gmm_select_query' @volatile COST 1000000 ROWS 10;
@@ -141,9 +176,10 @@ CREATE FUNCTION gmm_parameters(model bayes_model [, level float8])
   RETURNS @parameters_table
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 100;
 COMMENT IS 'One row for every number of a component: its weight (element NULL), and mean and sd, '
-  'the standard deviation within the component, of every element. After vi and svi the posterior '
-  'is q, which is too narrow where components overlap; after gibbs and collapsed the average of '
-  'the posteriors given the stored draws. '
+  'the standard deviation within the component, of every element. After vi the posterior is '
+  'q, corrected by linear response where that costs less than the fit (sd_method says so), after '
+  'svi q itself, too narrow where components overlap; after gibbs and collapsed the average of the '
+  'posteriors given the stored draws. '
   @parameters;
 COMMENT IS @parameters_level;
 

@@ -16,13 +16,16 @@ DEFINE @bmm_options = 'options: see docs/bmm.md; NULL means none.';
 
 CREATE TYPE bmm_selection AS (
   k int, method text, objective float8, log_likelihood float8, parameters float8, bic float8,
-  icl float8, elbo float8, converged boolean, degenerate boolean, model bayes_model
+  icl float8, elbo float8, converged boolean, degenerate boolean, model bayes_model,
+  best boolean, reason text
 );
 COMMENT ON TYPE bmm_selection IS
   'One of several fits to choose from. bic, icl: smaller is better, NULL if the method samples; '
   'elbo: larger is better, NULL unless the method is variational; parameters: the number of free '
   'parameters; degenerate: a bound holds components where the likelihood would rise beyond it, so '
-  'bic and icl cannot be compared; model: NULL unless option models is true.';
+  'bic and icl cannot be compared; model: NULL unless option models is true. best: the '
+  'row to choose, why in reason: the best elbo after vi and svi, the best bic after em, map and '
+  'mcem, or the smallest k within 1 nat (of bic 2) of it; NULL where no fit can be compared.';
 
 CREATE TYPE bmm_statistics AS (
   observations float8, log_likelihood float8, parameters float8, bic float8, aic float8,
@@ -31,6 +34,12 @@ CREATE TYPE bmm_statistics AS (
 );
 COMMENT ON TYPE bmm_statistics IS
   'How well a latent class model fits rows: see bmm_fit_statistics.';
+
+CREATE TYPE bmm_bootstrap_test AS (
+  draws int, rows bigint, g2 float8, g2_p float8, x2 float8, x2_p float8
+);
+COMMENT ON TYPE bmm_bootstrap_test IS
+  'How often tables drawn from a latent class model fit it worse: see bmm_bootstrap.';
 
 -- ---- aggregates: rows in, a model out ----
 
@@ -54,6 +63,25 @@ COMMENT IS 'The same with options. '
   @bmm_options;
 COMMENT IS 'The same with a weight for each row: how many times it counts. A row of weight 0 or '
   'NULL is left out; 22023 if negative, not finite, or all zero. '
+  @bmm_options;
+
+-- Columns one by one, as in other languages, are told how to become a row. Beside that a k of
+-- another integer type and a literal of options would have two meanings.
+CREATE FUNCTION bmm_columns_transition(state internal, a float8, b float8, k int) RETURNS internal
+  AS 'MODULE_PATHNAME', 'bayes_columns_transition' @immutable;
+COMMENT IS 'Internal. Raises 42804: a row is one argument.';
+CREATE AGGREGATE bmm_fit(a float8, b float8, k int) (
+  SFUNC = bmm_columns_transition, @state, FINALFUNC = bmm_fit_final, @combine
+);
+COMMENT IS 'Always an error, 42804, that tells how columns become a row: bmm_fit(ARRAY[a, b], k).';
+CREATE FUNCTION bmm_fit_transition(state internal, x float8, k smallint, options jsonb)
+  RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Adds one row.';
+CREATE AGGREGATE bmm_fit(x float8, k smallint, options jsonb) (
+  SFUNC = bmm_fit_transition, @state, FINALFUNC = bmm_fit_final, @combine
+);
+COMMENT IS 'The same as with an int k. '
   @bmm_options;
 
 CREATE FUNCTION bmm_start_transition(
@@ -111,7 +139,7 @@ COMMENT IS 'The same with options. '
 -- ---- window: rows in, one component for each row out ----
 
 CREATE FUNCTION bmm_cluster(@bmm_x, k int [, options jsonb]) RETURNS int
-  AS 'MODULE_PATHNAME' @window COST 1000;
+  AS 'MODULE_PATHNAME' @window_of_labels COST 1000;
 COMMENT IS 'Fits a mixture of k products of Bernoulli distributions to the whole partition, '
   'regardless of the frame, and returns the most probable component of every row, counted from 1; '
   'NULL for a NULL row.';
@@ -128,6 +156,19 @@ COMMENT IS 'Fits a mixture of k products of Bernoulli distributions to the rows 
   @bmm_query;
 COMMENT IS 'The same with options. '
   @bmm_options;
+CREATE FUNCTION bmm_fit(query bayes_query, k smallint, options jsonb)
+  RETURNS TABLE (component int, weight float8, probability float8[], count float8)
+  AS 'MODULE_PATHNAME', 'bmm_fit_query' @volatile COST 1000000 ROWS 10;
+COMMENT IS 'The same as with an int k. '
+  @bmm_options;
+
+CREATE FUNCTION bmm_model(query bayes_query, k int [, options jsonb]) RETURNS bayes_model
+  AS 'MODULE_PATHNAME', 'bmm_model_query' @volatile COST 1000000;
+COMMENT IS 'Fits a mixture of k components to the rows of a query and returns the model.'
+  ' Query, options and errors are those of bmm_fit(query, ...); NULL if there are no rows.';
+COMMENT IS 'The same with options. '
+  @bmm_options;
+
 CREATE FUNCTION bmm_select(query bayes_query, ks int[] [, options jsonb])
   RETURNS SETOF bmm_selection
   AS 'MODULE_PATHNAME', 'bmm_select_query' @volatile COST 1000000 ROWS 10;
@@ -150,9 +191,10 @@ CREATE FUNCTION bmm_parameters(model bayes_model [, level float8])
   RETURNS @parameters_table
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 100;
 COMMENT IS 'One row for every number of a component: its weight (element NULL), and of every '
-  'element the probability (of a 1, or of each category), rate, mean, sd. After vi and svi the '
-  'posterior is q, which is too narrow where components overlap unless option linear_response '
-  'corrects it; after gibbs and collapsed the average of the posteriors given the stored draws. '
+  'element the probability (of a 1, or of each category), rate, mean, sd. After vi the posterior '
+  'is q, corrected by linear response where that costs less than the fit (sd_method says so), '
+  'after svi q itself, too narrow where components overlap; after gibbs and collapsed the average '
+  'of the posteriors given the stored draws. '
   @parameters;
 COMMENT IS @parameters_level;
 
@@ -215,32 +257,46 @@ COMMENT IS 'How well a latent class model fits the rows of a query. '
   'query: one SELECT of an array column, of an array column and a numeric weight, or of columns; '
   'it is run as the caller, read-only.';
 
+CREATE FUNCTION bmm_bootstrap(query bayes_query, model bayes_model [, options jsonb])
+  RETURNS bmm_bootstrap_test
+  AS 'MODULE_PATHNAME', 'bmm_bootstrap_query' @volatile COST 1000000;
+COMMENT IS 'The parametric bootstrap of g2 and x2 of bmm_fit_statistics, also for tables too '
+  'sparse for their chi-squared distribution: draws 99 tables of as many rows as the query has '
+  'complete ones from the model, fits each by the model''s method, beginning there, and compares. '
+  'rows: drawn each time; g2_p, x2_p: (1 + draws whose g2, x2 is as large) / (1 + draws). '
+  'NULL without rows; 22023 where bmm_fit_statistics has no g2. query: as for '
+  'bmm_fit_statistics; it is run as the caller, read-only.';
+COMMENT IS 'The same with options: draws (99; 1 to 100000), restarts (1; of each fit, the first '
+  'of which begins at the model), seed (1).';
+
 -- ---- a model and a row ----
 
 CREATE FUNCTION bmm_predict(model bayes_model, x "any") RETURNS int
-  AS 'MODULE_PATHNAME' @strict COST 50;
+  AS 'MODULE_PATHNAME' @of_labels COST 50;
 COMMENT IS 'The most probable component of x, from 1. Of a row with NULL elements the others '
   'count alone; if the model was fitted with option missing = skip its score is NULL, with '
   'missing = error it is an error (22004). 2202E if x does not have the length of the model''s '
   'rows, 22023 for an invalid element.';
 
 CREATE FUNCTION bmm_probabilities(model bayes_model, x "any") RETURNS float8[]
-  AS 'MODULE_PATHNAME' @strict COST 50;
+  AS 'MODULE_PATHNAME' @of_labels COST 50;
 COMMENT IS 'The posterior probability of every component for x; they sum to 1.';
 
 CREATE FUNCTION bmm_log_density(model bayes_model, x "any") RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 50;
+  AS 'MODULE_PATHNAME' @of_labels COST 50;
 COMMENT IS 'The natural logarithm of the (predictive) probability of x, or density if it has '
-  'continuous elements.';
+  'continuous elements. A label that no row of the fit had has in each component the probability '
+  'of one more category, a / (a + sum of the Dirichlet parameters), a that of the prior; a NULL '
+  'counts for nothing.';
 
 CREATE FUNCTION bmm_probabilities_mcse(model bayes_model, x "any") RETURNS float8[]
-  AS 'MODULE_PATHNAME' @strict COST 10000;
+  AS 'MODULE_PATHNAME' @of_labels COST 10000;
 COMMENT IS 'The Monte Carlo standard error of each of bmm_probabilities, an average over the draws '
   'that the model stores; NULL for one that does not differ between draws. 22023 for a model '
   'without draws.';
 
 CREATE FUNCTION bmm_log_density_mcse(model bayes_model, x "any") RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 10000;
+  AS 'MODULE_PATHNAME' @of_labels COST 10000;
 COMMENT IS 'The Monte Carlo standard error of bmm_log_density, the log of an average over the '
   'draws that the model stores; NULL if they are too few, or not as many of each chain. '
   '22023 for a model without draws.';

@@ -34,7 +34,7 @@ COMMENT IS 'The same with options. '
 -- ---- window: rows in, one cluster for each row out ----
 
 CREATE FUNCTION dpmm_cluster(@dpmm_x [, options jsonb]) RETURNS int
-  AS 'MODULE_PATHNAME' @window COST 1000;
+  AS 'MODULE_PATHNAME' @window_of_labels COST 1000;
 COMMENT IS 'Fits a Dirichlet process mixture to the whole partition, regardless of the frame, and '
   'returns every row''s cluster in the point estimate, from 1 by decreasing size; NULL for a NULL '
   'row.';
@@ -42,6 +42,26 @@ COMMENT IS 'The same with options. '
   @dpmm_options;
 
 -- ---- relations: a query in, a relation out ----
+
+DEFINE @dpmm_rows =
+  'query: one SELECT of columns, of one array of numbers or one record; it is run as the caller, '
+  'read-only. 22023 for any other query.';
+
+CREATE FUNCTION dpmm_fit(query bayes_query [, options jsonb])
+  RETURNS TABLE (cluster int, weight float8, mean float8[], covariance float8[], count bigint)
+  AS 'MODULE_PATHNAME', 'dpmm_fit_query' @volatile COST 1000000 ROWS 10;
+COMMENT IS 'Fits a Dirichlet process mixture to the rows of a query and returns the clusters of '
+  'its point estimate, as dpmm_clusters does. '
+  @dpmm_rows;
+COMMENT IS 'The same with options. '
+  @dpmm_options;
+
+CREATE FUNCTION dpmm_model(query bayes_query [, options jsonb]) RETURNS bayes_model
+  AS 'MODULE_PATHNAME', 'dpmm_model_query' @volatile COST 1000000;
+COMMENT IS 'Fits a Dirichlet process mixture to the rows of a query and returns the model.'
+  ' Query, options and errors are those of dpmm_fit(query, ...); NULL if there are no rows.';
+COMMENT IS 'The same with options. '
+  @dpmm_options;
 
 CREATE FUNCTION dpmm_cluster(query bayes_query [, options jsonb])
   RETURNS TABLE (id text, cluster int, probability float8, mcse float8)
@@ -91,9 +111,11 @@ CREATE FUNCTION dpmm_parameters(model bayes_model [, level float8])
   RETURNS @parameters_table
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 100;
 COMMENT IS 'One row for every number of a cluster of the point estimate: its weight (element '
-  'NULL), and of every element the mean and sd, rate or probability. The posterior is that given '
-  'this partition and the mean concentration, whatever the method: doubt about the partition '
-  'itself is not in it. '
+  'NULL), and of every element the mean and sd, rate or probability. After samplers sd and '
+  'interval are averages over the stored draws, of the component that has most rows of the cluster '
+  'in a draw; after vi those of its components, corrected by linear response. Where sd_method is '
+  'given partition they are those given this partition and the mean concentration: doubt about the '
+  'partition itself is not in them. '
   @parameters;
 COMMENT IS @parameters_level;
 
@@ -119,31 +141,33 @@ COMMENT IS 'Every draw: the number of occupied clusters, the concentration, and 
 -- ---- a model and a row ----
 
 CREATE FUNCTION dpmm_predict(model bayes_model, x "any") RETURNS int
-  AS 'MODULE_PATHNAME' @strict COST 1000;
+  AS 'MODULE_PATHNAME' @of_labels COST 1000;
 COMMENT IS 'The most probable of dpmm_probabilities, from 1; one more than the number of clusters '
   'means a new one. Of a row with NULL elements the others count alone; if the model was fitted '
   'with option missing = skip its score is NULL, with missing = error it is an error (22004). '
   '2202E if x does not have the length of the model''s rows.';
 
 CREATE FUNCTION dpmm_probabilities(model bayes_model, x "any") RETURNS float8[]
-  AS 'MODULE_PATHNAME' @strict COST 1000;
+  AS 'MODULE_PATHNAME' @of_labels COST 1000;
 COMMENT IS 'For every cluster of the point estimate its expected share of the rows that x would '
   'be clustered with, then the probability that x starts a new cluster; they sum to 1. Averaged '
   'over the draws.';
 
 CREATE FUNCTION dpmm_log_density(model bayes_model, x "any") RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 1000;
+  AS 'MODULE_PATHNAME' @of_labels COST 1000;
 COMMENT IS 'The natural logarithm of the posterior predictive density (probability, for discrete '
-  'likelihoods) at x, averaged over the draws.';
+  'likelihoods) at x, averaged over the draws. A label that no row of the fit had has in each '
+  'cluster the probability of one more category, a / (a + sum of the Dirichlet parameters), a that '
+  'of the prior; a NULL counts for nothing.';
 
 CREATE FUNCTION dpmm_probabilities_mcse(model bayes_model, x "any") RETURNS float8[]
-  AS 'MODULE_PATHNAME' @strict COST 10000;
+  AS 'MODULE_PATHNAME' @of_labels COST 10000;
 COMMENT IS 'The Monte Carlo standard error of each of dpmm_probabilities, an average over the '
   'draws that the model stores; NULL for one that does not differ between draws. 22023 for a '
   'model without draws.';
 
 CREATE FUNCTION dpmm_log_density_mcse(model bayes_model, x "any") RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 10000;
+  AS 'MODULE_PATHNAME' @of_labels COST 10000;
 COMMENT IS 'The Monte Carlo standard error of dpmm_log_density, the log of an average over the '
   'draws that the model stores; NULL if they are too few, or not as many of each chain. '
   '22023 for a model without draws.';

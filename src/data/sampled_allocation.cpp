@@ -92,6 +92,14 @@ void MonteCarloAllocation::allocate(int k, BlockRows block, const double *weight
   }
 }
 
+void DividedAllocation::allocate(int k, BlockRows block, const double *weight, double *logits,
+                                 double *counts, RowSums &sums) const {
+  for (int b = 0; b < block.rows; ++b)
+    if (marks[block.first + b])
+      std::swap(logits[from * block_rows + b], logits[into * block_rows + b]);
+  SoftAllocation().allocate(k, block, weight, logits, counts, sums);
+}
+
 void ScatteredAllocation::allocate(int k, BlockRows block, const double *weight, double *logits,
                                    double *counts, RowSums &) const {
   std::fill_n(logits, std::size_t(k) * block_rows, 0.0);

@@ -19,6 +19,18 @@ struct GivenAllocation {
                 RowSums &) const;
 };
 
+/// Soft, but component `from`, whose weight must be 0, gets what component `into` would get of the
+/// rows that are marked.
+struct DividedAllocation {
+  static constexpr bool scored = true;
+  int from, into;
+  /// of all rows: 1 or 0
+  const int *marks;
+
+  void allocate(int k, BlockRows block, const double *weight, double *logits, double *counts,
+                RowSums &sums) const;
+};
+
 /// Every row to all components, in random proportions.
 struct ScatteredAllocation {
   static constexpr bool scored = false;

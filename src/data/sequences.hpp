@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/unseen.hpp"
 #include "data/rows.hpp"
 
 namespace bayes {
@@ -43,6 +44,8 @@ struct Sequences {
   int values = 0;
   /// the weight of steps whose elements are all missing
   double unobserved = 0;
+  /// some element is a category that no sequence of the fit had (base/unseen.hpp)
+  bool unseen = false;
 };
 
 /// Writes sequences into a store of rows: `append(x, weight)` takes one row of d (+ 1 if labelled)
@@ -82,7 +85,10 @@ template <class Append> class SequenceWriter {
     append_(x, weight_);
     weight_ = std::fabs(weight_);
     bool any = false;
-    for (int j = 0; j < to_.dimension; ++j) any |= x[j] == x[j];
+    for (int j = 0; j < to_.dimension; ++j) {
+      any |= x[j] == x[j];
+      to_.unseen |= is_unseen(x[j]);
+    }
     if (!any) to_.unobserved += weight_;
   }
 

@@ -10,6 +10,12 @@ namespace bayes {
 /// One number. NaN where there is none.
 struct Parameter {
   static constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  // How a standard deviation and an interval are known: from the posterior itself; from a mean
+  // field that is corrected, or is not and so too narrow; from draws of the posterior; from the
+  // posterior given one partition of the rows, whose own uncertainty it leaves out.
+  static constexpr const char *exact = "exact", *linear_response = "linear response",
+                              *mean_field = "mean field", *draws = "draws",
+                              *given_partition = "given partition";
 
   /// from 0; element -1: it belongs to no element
   int component = 0, element = -1;
@@ -26,6 +32,8 @@ struct Parameter {
   double deviation = none;
   /// the quantiles of the posterior that bound an interval of the level asked for
   double lower = none, upper = none;
+  /// one of the above; nullptr if the model has no posterior
+  const char *known_by = nullptr;
 
   /// its place among the numbers of a component's point; -1: nobody asks for it
   int number = -1;

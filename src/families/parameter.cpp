@@ -31,9 +31,11 @@ void require_level(double level) {
                 "It is the probability that an interval holds.", "Take 0.95 or 0.9.");
 }
 
-ParameterTable::ParameterTable(std::optional<double> level, const TakeParameter &take)
+ParameterTable::ParameterTable(std::optional<double> level, const TakeParameter &take,
+                               const char *under)
     : level_(level),
-      take_(take) {
+      take_(take),
+      under_(under) {
   if (level) require_level(*level);
 }
 
@@ -42,6 +44,7 @@ void ParameterTable::under(Parameter parameter, Marginal q, double corrected) co
   if (corrected > 0) q = q.with_deviation(corrected);
   set_root(parameter, q);
   parameter.deviation = q.deviation();
+  parameter.known_by = under_;
   if (level_) set_interval(parameter, *level_, [&q](double p) { return q.quantile(p); });
   take_(parameter);
 }
@@ -51,6 +54,7 @@ void ParameterTable::over(Parameter parameter, std::span<const Marginal> draws) 
   const MarginalMixture all(draws);
   set_root(parameter, all);
   parameter.deviation = all.deviation();
+  parameter.known_by = Parameter::draws;
   if (level_) set_interval(parameter, *level_, [&all](double p) { return all.quantile(p); });
   take_(parameter);
 }
@@ -60,6 +64,7 @@ void ParameterTable::over(Parameter parameter, std::vector<double> draws, double
   const DrawSummary found = summary_of_draws(std::move(draws), level_);
   if (parameter.root) parameter.value = found.mean;
   parameter.deviation = std::isnan(deviation) ? found.deviation : deviation;
+  parameter.known_by = Parameter::draws;
   parameter.lower = found.lower;
   parameter.upper = found.upper;
   take_(parameter);

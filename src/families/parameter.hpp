@@ -16,9 +16,10 @@ BAYES_API void require_level(double level);
 /// Hands out parameters with what their posterior says of them.
 class BAYES_API ParameterTable {
  public:
-  /// Without a level intervals are not computed. Throws Error(invalid_argument) for one that is not
-  /// between 0 and 1.
-  ParameterTable(std::optional<double> level, const TakeParameter &take);
+  /// Without a level intervals are not computed. `under`: how what is handed out under q is known.
+  /// Throws Error(invalid_argument) for a level that is not between 0 and 1.
+  ParameterTable(std::optional<double> level, const TakeParameter &take,
+                 const char *under = Parameter::exact);
 
   /// At a point, without a posterior.
   void at_point(const Parameter &parameter) const { take_(parameter); }
@@ -35,6 +36,7 @@ class BAYES_API ParameterTable {
  private:
   std::optional<double> level_;
   const TakeParameter &take_;
+  const char *under_;
 };
 
 }  // namespace bayes

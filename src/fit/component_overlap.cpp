@@ -187,17 +187,15 @@ std::vector<double> component_overlaps(const ComponentDensities &before,
                 : product_overlaps(before, after, places);
 }
 
-std::vector<int> best_matching(const ComponentDensities &before, const ComponentDensities &after,
+std::vector<int> best_matching(std::span<const double> weights,
+                               std::span<const double> other_weights,
                                const std::vector<double> &overlaps) {
-  const std::size_t k = std::size_t(before.size()), other_k = std::size_t(after.size()),
-                    most = std::max(k, other_k);
+  const std::size_t k = weights.size(), other_k = other_weights.size(), most = std::max(k, other_k);
   // The smaller one is filled up with components that have nothing in common with any.
   std::vector<double> worth(most * most, 0.0);
   for (std::size_t i = 0; i < k; ++i)
     for (std::size_t j = 0; j < other_k; ++j)
-      worth[i * most + j] =
-          std::sqrt(before.weights(Eigen::Index(i)) * after.weights(Eigen::Index(j))) *
-          overlaps[i * other_k + j];
+      worth[i * most + j] = std::sqrt(weights[i] * other_weights[j]) * overlaps[i * other_k + j];
   std::vector<int> out = best_assignment(worth, int(most));
   out.resize(k);
   return out;

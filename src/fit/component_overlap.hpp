@@ -1,6 +1,7 @@
 // How much the densities of two mixtures' components have in common, from their parameters alone.
 #pragma once
 
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct ComponentDensities {
   RowColumns columns;
 
   int size() const { return int(weights.size()); }
+  std::span<const double> shares() const { return {weights.data(), std::size_t(weights.size())}; }
 };
 
 /// The Bhattacharyya coefficients of all pairs of densities, entry i * K' + j for component i of
@@ -30,15 +32,15 @@ struct ComponentDensities {
 BAYES_API std::vector<double> component_overlaps(const ComponentDensities &before,
                                                  const ComponentDensities &after);
 
-/// For every component of the first the one of the second, from 0, with the largest sum of
-/// root(weight x weight') x overlap of all pairings. Where one has fewer components than the other,
-/// numbers beyond its last stand for none.
-BAYES_API std::vector<int> best_matching(const ComponentDensities &before,
-                                         const ComponentDensities &after,
+/// For every component of one mixture that of another, from 0, with the largest sum of
+/// root(weight x weight') x overlap of all pairings; weights are not negative. Where one has fewer
+/// components than the other, numbers beyond its last stand for none.
+BAYES_API std::vector<int> best_matching(std::span<const double> weights,
+                                         std::span<const double> other_weights,
                                          const std::vector<double> &overlaps);
 inline std::vector<int> best_matching(const ComponentDensities &before,
                                       const ComponentDensities &after) {
-  return best_matching(before, after, component_overlaps(before, after));
+  return best_matching(before.shares(), after.shares(), component_overlaps(before, after));
 }
 
 }  // namespace bayes

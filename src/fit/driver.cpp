@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "base/message.hpp"
 
 namespace bayes {
 namespace {
@@ -36,12 +37,18 @@ void require_finite(double objective, const char *method, int iteration) {
 /// before, r below 1, will be followed by r + r^2 + ... = r / (1 - r) times itself (Aitken's
 /// estimate; for EM Bohning and others 1994, McLachlan and Krishnan 2008, section 4.9). A slow rise
 /// is thus told from one that is nearly over, which the step alone does not tell.
+///
+/// Where parts of a model converge at very different rates, steps shrink fast while the fast parts
+/// are on their way, and r of two single steps says little about the slow ones. With a span changes
+/// over a share of all iterations so far are compared, which grow with the time that is looked
+/// ahead.
 class Convergence {
  public:
   explicit Convergence(const Schedule &schedule) : schedule_(schedule) {}
 
   bool reached(double objective) {
     const double now = in_nats(objective), step = now - last_, before = before_;
+    if (schedule_.gain_window > 1 || schedule_.span > 0) course_.push_back(now);
     // Sums of many rows have rounding errors.
     const double allowed =
         schedule_.tolerance > 0
@@ -51,12 +58,38 @@ class Convergence {
     last_ = now;
     before_ = step;
     if (std::abs(step) <= schedule_.pause) return true;
+    if (schedule_.gain_window > 1)
+      return std::abs(step) <= allowed / 1000 || reached_in_windows(allowed);
     if (!(step > 0)) return std::abs(step) <= allowed;
-    if (step > allowed || !(step < before)) return false;
-    return step * step / (before - step) <= allowed;
+    if (step > allowed) return false;
+    const std::size_t iterations = course_.empty() ? 0 : course_.size() - 1;
+    const std::size_t span = std::size_t(schedule_.span * double(iterations));
+    if (span < 2) return nearly_over(step, before, allowed);
+    const double half = course_[iterations - span];
+    return nearly_over(now - half, half - course_[iterations - 2 * span], allowed);
   }
 
  private:
+  bool reached_in_windows(double allowed) const {
+    constexpr int windows = 4;
+    const std::size_t w = std::size_t(schedule_.gain_window);
+    if (course_.size() <= windows * w) return false;
+    double gains[windows];
+    for (std::size_t i = 0; i < windows; ++i) {
+      const std::size_t end = course_.size() - 1 - i * w;
+      gains[i] = course_[end] - course_[end - w];
+    }
+    if (!(gains[0] > 0)) return std::abs(gains[0]) <= allowed;
+    if (gains[0] > allowed) return false;
+    double ratio = 0;
+    for (int i = 0; i + 1 < windows; ++i)
+      if (gains[i + 1] > 0) ratio = std::max(ratio, gains[i] / gains[i + 1]);
+    return ratio < 1 && gains[0] * ratio / (1 - ratio) <= allowed;
+  }
+
+  static bool nearly_over(double step, double before, double allowed) {
+    return step < before && step * step / (before - step) <= allowed;
+  }
   double in_nats(double objective) const {
     if (schedule_.squares == 0) return objective;
     return -schedule_.squares / 2 * std::log(std::max(-objective, least_square));
@@ -66,6 +99,8 @@ class Convergence {
   const Schedule &schedule_;
   double last_ = std::numeric_limits<double>::quiet_NaN();
   double before_ = std::numeric_limits<double>::quiet_NaN();
+  /// the objectives so far, if gains are judged in windows or over a span
+  std::vector<double> course_;
 };
 
 /// Convergence of a noisy objective, checked at the end of every window.
@@ -142,20 +177,36 @@ RunTrace iterate_stochastic(Iteration &iteration, Control &control, const Schedu
 
 }  // namespace detail
 
-RowMinibatches::RowMinibatches(RowSource &rows, std::int64_t batch_rows)
+void require_minibatch_memory(double bytes, const Control &control) {
+  const double limit = std::max(control.row_memory, 64e6);
+  if (!(bytes > limit)) return;
+  const auto megabytes = [](double of) { return std::int64_t(std::ceil(of / 1048576)); };
+  throw Error(Errc::too_large,
+              message("a minibatch takes about {} MB, but the limit is {} MB", megabytes(bytes),
+                      megabytes(limit)),
+              "Its rows are copied. The limit is maintenance_work_mem.",
+              "Use a smaller batch_size, or raise maintenance_work_mem.");
+}
+
+RowMinibatches::RowMinibatches(RowSource &rows, std::int64_t batch_rows, const Control &control)
     : rows_(rows),
       groups_((rows.rows() + group - 1) / group),
       batch_groups_((batch_rows + group - 1) / group),
       batch_({rows.shape().dimension, true}),
       block_(rows.shape().block_doubles()) {
   batch_.set_incomplete(rows.incomplete());
+  if (!whole())
+    require_minibatch_memory(8.0 * group * double(batch_groups_) * (rows.shape().dimension + 1),
+                             control);
 }
 
 RowSource &RowMinibatches::draw(Random random) {
   batch_.clear();
   const RowShape shape = rows_.shape();
   std::vector<double> x(std::size_t(shape.dimension));
+  WorkPoll poll;
   for (std::int64_t i = 0; i < batch_groups_; ++i) {
+    poll(block_.size());
     const std::int64_t first = std::int64_t(random.below(std::uint64_t(groups_))) * group;
     rows_.read_block(first / block_rows, block_.data());
     for (std::int64_t row = first; row < std::min(first + group, rows_.rows()); ++row) {

@@ -108,7 +108,8 @@ Run<L> optimize(const L &learner, typename L::State state, Data &data, Control &
 class RowMinibatches {
  public:
   static constexpr int group = 8;
-  RowMinibatches(RowSource &rows, std::int64_t batch_rows);
+  /// Throws Error(too_large) if a minibatch does not fit into the memory for rows.
+  RowMinibatches(RowSource &rows, std::int64_t batch_rows, const Control &control);
 
   bool whole() const { return batch_groups_ >= groups_; }
   double scale() const { return double(groups_) / double(batch_groups_); }
@@ -124,9 +125,14 @@ class RowMinibatches {
   Buffer block_;
 };
 
-inline RowMinibatches minibatches_of(RowSource &rows, const StochasticPlan &plan) {
-  return {rows, plan.batch_rows};
+inline RowMinibatches minibatches_of(RowSource &rows, const StochasticPlan &plan,
+                                     const Control &control) {
+  return {rows, plan.batch_rows, control};
 }
+
+/// Throws Error(too_large) if so many bytes are more than the memory for rows: a minibatch is a
+/// copy of its rows.
+void require_minibatch_memory(double bytes, const Control &control);
 
 namespace detail {
 
@@ -139,11 +145,11 @@ class SampleIteration final : public BatchIteration<L, Data> {
 
  public:
   SampleIteration(const L &learner, typename L::State state, Data &data, int restart,
-                  const StochasticPlan &plan)
+                  const StochasticPlan &plan, const Control &control)
       : Base(learner, std::move(state), data),
         restart_(restart),
         plan_(plan),
-        sampler_(minibatches_of(data, plan)) {}
+        sampler_(minibatches_of(data, plan, control)) {}
   RowSums expectation(int index, Control &control) override {
     control.poll();
     if (sampler_.whole())
@@ -163,7 +169,8 @@ class SampleIteration final : public BatchIteration<L, Data> {
  private:
   const int restart_;
   const StochasticPlan plan_;
-  decltype(minibatches_of(std::declval<Data &>(), std::declval<const StochasticPlan &>())) sampler_;
+  decltype(minibatches_of(std::declval<Data &>(), std::declval<const StochasticPlan &>(),
+                          std::declval<const Control &>())) sampler_;
 };
 
 /// The local step's responsibilities are estimated by labels drawn for each row.
@@ -192,14 +199,14 @@ template <RowLearner L> class MonteCarloIteration final : public BatchIteration<
 
 }  // namespace detail
 
-/// Stochastic steps on the minibatches of minibatches_of(data, plan). The trace holds the noisy
-/// estimate of the objective from each. Converged as described at iterate(), with windows of 50
-/// steps. A minibatch as large as the data is all of them, and then the estimates are exact.
+/// Stochastic steps on the minibatches of minibatches_of(data, plan, control). The trace holds the
+/// noisy estimate of the objective from each. Converged as described at iterate(), with windows of
+/// 50 steps. A minibatch as large as the data is all of them, and then the estimates are exact.
 template <StochasticLearner L, class Data>
 Run<L> optimize_stochastic(const L &learner, typename L::State state, Data &data, Control &control,
                            const Schedule &schedule, const StochasticPlan &plan) {
   detail::SampleIteration<L, Data> iteration(learner, std::move(state), data, schedule.restart,
-                                             plan);
+                                             plan, control);
   return iteration.finish(detail::iterate_stochastic(iteration, control, schedule, 50));
 }
 

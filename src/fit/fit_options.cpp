@@ -24,8 +24,15 @@ void FitOptions::method_line(OptionTable &t, OptionTable::Names methods) {
     t.choice("method", method, methods);
 }
 
+void linear_response_line(OptionTable &t, std::optional<bool> &member, bool applies) {
+  if (!t.reads() && !member) return;
+  bool asked = member.value_or(false);
+  t.boolean("linear_response", asked, applies);
+  if (t.given("linear_response")) member = asked;
+}
+
 void FitOptions::linear_response_line(OptionTable &t) {
-  t.flag("linear_response", linear_response, method == "vi");
+  bayes::linear_response_line(t, linear_response, method == "vi");
 }
 
 void FitOptions::iteration_lines(OptionTable &t, int default_iterations, int least_iterations) {
@@ -33,7 +40,7 @@ void FitOptions::iteration_lines(OptionTable &t, int default_iterations, int lea
   if (t.reads()) {
     max_iterations = stochastic() ? 2000 : default_iterations;
     // Linear response holds at the optimum itself.
-    tolerance = stochastic() ? 0.01 : linear_response ? 1e-8 : 1e-4;
+    tolerance = stochastic() ? 0.01 : linear_response.value_or(false) ? 1e-8 : 1e-4;
   }
   t.integer("max_iter", max_iterations, least_iterations, 1000000, !sampled());
   t.number("tol", tolerance, {0, 1e6}, !sampled());

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "data/rows.hpp"
 #include "document/model.hpp"
 #include "document/option_table.hpp"
+#include "fit/effort.hpp"
 #include "fit/stochastic_plan.hpp"
 #include "mcmc/chain_plan.hpp"
 
@@ -21,7 +23,8 @@ struct FitOptions {
   int max_iterations = 10000;
   /// of the objective
   double tolerance = 1e-4;
-  int restarts = 20;
+  /// 0: by the rule of fit/effort.hpp, once the size of the data is known
+  int restarts = 0;
   /// from a model: the first run begins there
   bool started = false;
   /// and the posterior of that model is the prior
@@ -41,8 +44,10 @@ struct FitOptions {
   /// of maximum likelihood: a restart that ends with a degenerate component may be the best
   bool degenerate = false;
 
-  /// of vi: standard deviations of the parameters are corrected (fit/linear_response.hpp)
-  bool linear_response = false;
+  /// of vi: are standard deviations of the parameters to be corrected (fit/linear_response.hpp)? If
+  /// nobody says so where that takes no longer than the fit.
+  std::optional<bool> linear_response;
+  bool corrected() const { return method == "vi" && linear_response.value_or(true); }
 
   /// option prior as it was given, here or to the start model; null: everything is default
   Document given_prior;
@@ -92,6 +97,12 @@ struct FitOptions {
   /// alpha of the prior; at least 1 for method map
   void alpha_line(OptionTable &prior);
 
+  /// The restarts, if they were not given (fit/effort.hpp). To be called before a FitPlan is made
+  /// of the options, and before they are written.
+  void settle_restarts(const RunEffort &effort, int least, int most) {
+    if (restarts == 0) restarts = affordable_restarts(effort, least, most);
+  }
+
   /// What a message calls the setting that a key does not apply to.
   std::string setting() const;
 };
@@ -104,5 +115,8 @@ void hand_on_number(const ModelInfo &start, std::string_view key, OptionRange ra
 void require_object(const Document &options, const char *example);
 /// Throws Error(invalid_argument) unless there are ks, and all from 1 to `most`.
 void require_components(std::span<const int> ks, int most);
+
+/// Line linear_response: true or false; without it the cost decides.
+void linear_response_line(OptionTable &t, std::optional<bool> &member, bool applies);
 
 }  // namespace bayes

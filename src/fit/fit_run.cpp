@@ -59,7 +59,9 @@ FitRun::FitRun(Model &model, FitPlan plan, Control &control)
   schedule_.restarts = plan_.restarts;
   schedule_.max_iterations = plan_.max_iterations;
   schedule_.tolerance = plan_.tolerance;
+  schedule_.span = plan_.span;
   schedule_.max_seconds = plan_.max_seconds;
+  schedule_.gain_window = plan_.gain_window;
 }
 
 void FitRun::set_weight(double weight, std::int64_t rows) {
@@ -84,14 +86,18 @@ void FitRun::run_restarts(const Restarts &restarts, const double *trial_weight) 
   };
   schedule_.restarts = plan_.restarts + (trial_weight ? 1 : 0);
   // What a restart can still gain then seldom decides which is the best.
-  if (plan_.restarts > 1 && plan_.resumes)
+  if (plan_.restarts > 1 && plan_.resumes) {
     schedule_.pause = 1e-6 * (trial_weight ? *trial_weight : weight_);
+    if (plan_.brief_iterations > 0)
+      schedule_.max_iterations = std::min(plan_.max_iterations, plan_.brief_iterations);
+  }
   std::size_t best = 0;
   for (int restart = 1; restart <= plan_.restarts; ++restart) {
     control_.poll();
     schedule_.restart = restart;
     const RunTrace &run = restarts.run(restart);
     model_.trace.push_back(run.trace);
+    (trial_weight ? trial_iterations_ : iterations_) += run.iterations;
     if (restart == 1 || better(run)) {
       best = model_.trace.size() - 1;
       winner_ = restart;
@@ -101,10 +107,12 @@ void FitRun::run_restarts(const Restarts &restarts, const double *trial_weight) 
     if (schedule_.seconds() >= plan_.max_seconds) break;
   }
   const bool paused = std::exchange(schedule_.pause, 0) > 0;
+  schedule_.max_iterations = plan_.max_iterations;
   if (trial_weight) {
     schedule_.restart = schedule_.restarts;
     const RunTrace &last = restarts.go_on();
     model_.trace.push_back(last.trace);
+    iterations_ += last.iterations;
     take(last, 0);
   } else if (paused) {
     schedule_.restart = int(best) + 1;
@@ -112,8 +120,16 @@ void FitRun::run_restarts(const Restarts &restarts, const double *trial_weight) 
     const RunTrace &last = restarts.go_on();
     // it begins with the objective that is there already
     model_.trace[best].insert(model_.trace[best].end(), last.trace.begin() + 1, last.trace.end());
+    iterations_ += last.iterations;
     take(last, info.iterations);
   }
+  best_trace_ = trial_weight ? model_.trace.size() - 1 : best;
+}
+
+void FitRun::improve(double objective) {
+  model_.info.objective = objective;
+  ++model_.info.iterations;
+  model_.trace[best_trace_].push_back(objective);
 }
 
 void FitRun::reorder(const std::vector<int> &order) {

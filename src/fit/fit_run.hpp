@@ -53,9 +53,16 @@ struct FitPlan {
   std::uint64_t seed = 1;
   int restarts = 1, max_iterations = 1000;
   double tolerance = 1e-4;
+  /// Schedule::span
+  double span = 0;
   double max_seconds = std::numeric_limits<double>::infinity();
   /// A run may stop early and go on from its state, as if nothing had happened.
   bool resumes = true;
+  /// Above 0: of several restarts each makes at most so many iterations, which show which is the
+  /// best, before that one goes on.
+  int brief_iterations = 0;
+  /// Schedule::gain_window
+  int gain_window = 1;
   /// a restart that ends with a degenerate component may be the best
   bool degenerate = true;
   /// FitOptions::given_prior
@@ -85,7 +92,8 @@ class FitRun {
   /// Runs every restart and keeps the best, if the plan says so one without degenerate components
   /// if there is any: `begin(restart)`, from 1, gives its first state, `go(state, data)` runs it.
   /// If there are several restarts, they stop where they hardly change and show which is the best,
-  /// and that one alone goes on to the tolerance; if there are trial data, they run there, and the
+  /// and that one alone goes on to the tolerance, or are short, if the plan says so; if there are
+  /// trial data, they run there, and the
   /// best goes on with all data: its trace is the last.
   template <class Data, class Begin, class Go>
   auto best_of_restarts(Data &all, TrialData<Data> trial, Begin begin, Go go) {
@@ -93,7 +101,11 @@ class FitRun {
     if (plan_.restarts == 1) trial.data = nullptr;
     const Restarts restarts{[&](int restart) -> const RunTrace & {
                               run.reset();  // memory is reckoned for one run beside the best
-                              run = go(begin(restart), trial.data ? *trial.data : all);
+                              Data &data = trial.data ? *trial.data : all;
+                              if constexpr (requires { begin(restart, &best->state); })
+                                run = go(begin(restart, best ? &best->state : nullptr), data);
+                              else
+                                run = go(begin(restart), data);
                               return *run;
                             },
                             [&] { best = std::move(run); },
@@ -112,6 +124,12 @@ class FitRun {
 
   /// which restart was the best, from 1
   int winner() const { return winner_; }
+  /// Iterations of all restarts on all data, and on trial data.
+  double iterations() const { return iterations_; }
+  double trial_iterations() const { return trial_iterations_; }
+
+  /// The best run was brought to this objective by one step more.
+  void improve(double objective);
 
   /// The components get these places: to be called with the order of what a fit left.
   void reorder(const std::vector<int> &order);
@@ -139,6 +157,9 @@ class FitRun {
   Schedule schedule_;
   double weight_ = 1;
   int winner_ = 1;
+  /// of the model's traces that of the best run
+  std::size_t best_trace_ = 0;
+  double iterations_ = 0, trial_iterations_ = 0;
 };
 
 }  // namespace bayes

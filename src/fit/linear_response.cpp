@@ -1,5 +1,6 @@
 #include "fit/linear_response.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/message.hpp"
@@ -66,38 +67,32 @@ Matrix response(const Vector &natural, const std::vector<Whitened> &factors,
   return (out + out.transpose()) / 2;
 }
 
-/// The fit must have ended where the bound is largest. What is left, in standard deviations, is by
-/// Newton's method (I - M)^-1 L' (pass - natural). `root`: of (I - M)^-1, which is root' root.
-void require_converged(const std::vector<Whitened> &factors, const Matrix &root,
-                       const Vector &change) {
-  const Vector left =
+/// How far the maximum is, in standard deviations: by Newton's method (I - M)^-1 L' (pass -
+/// natural) are left. `root`: of (I - M)^-1, which is root' root.
+double distance(const std::vector<Whitened> &factors, const Matrix &root, const Vector &change) {
+  return product(Matrix(root.transpose()), lower_times(root, times_upper(factors, change))).norm();
+}
+
+Error not_converged() {
+  return {
+      Errc::numeric, "option \"linear_response\": the fit has not converged",
+      message("The maximum of its objective is more than {} posterior standard deviations away.",
+              describe_number(farthest)),
+      "Lower tol, or raise max_iter or max_seconds."};
+}
+
+/// Newton's step to the maximum, in natural parameters.
+Vector newton_step(const std::vector<Whitened> &factors, const Matrix &root, const Vector &change) {
+  const Vector u =
       product(Matrix(root.transpose()), lower_times(root, times_upper(factors, change)));
-  if (!(left.norm() <= farthest))
-    throw Error(Errc::numeric, "option \"linear_response\": the fit has not converged",
-                message("The maximum of its objective is more than {} posterior standard "
-                        "deviations away.",
-                        describe_number(farthest)),
-                "Lower tol, or raise max_iter or max_seconds.");
+  Vector out(u.size());
+  for (const auto &[first, size, upper, inverse] : factors)
+    out.segment(first, size) = product(Matrix(inverse.transpose()), Vector(u.segment(first, size)));
+  return out;
 }
 
-}  // namespace
-
-void require_linear_response_size(double natural_parameters) {
-  if (natural_parameters > most_linear_response)
-    throw Error(Errc::too_large,
-                message("option \"linear_response\" takes posteriors of at most {} numbers, but "
-                        "that of this model has {}",
-                        most_linear_response, std::int64_t(natural_parameters)),
-                "It passes over the data twice for each number.",
-                "Leave it out, use a smaller k, or method gibbs.");
-}
-
-namespace detail {
-
-Vector linear_response(const Vector &natural, const std::vector<PosteriorFactor> &factors,
-                       const std::function<Vector(const Vector &)> &pass) {
-  const std::vector<Whitened> whitened = whiten(factors);
-  const Matrix m = response(natural, whitened, pass);
+/// The root of (I - M)^-1.
+Matrix root_of_response(const Matrix &m) {
   Matrix lower;
   if (!cholesky(Matrix::Identity(m.rows(), m.cols()) - m, lower))
     throw Error(Errc::numeric,
@@ -105,8 +100,12 @@ Vector linear_response(const Vector &natural, const std::vector<PosteriorFactor>
                 "The matrix I - V H of linear response is not positive definite there, so no "
                 "standard deviations follow from it.",
                 "Lower tol or raise max_iter, use a smaller k, or method gibbs.");
-  const Matrix root = inverse_lower(lower);
-  require_converged(whitened, root, pass(natural) - natural);
+  return inverse_lower(lower);
+}
+
+/// With what responds added to the variances of q.
+Vector corrected(const std::vector<PosteriorFactor> &factors, const std::vector<Whitened> &whitened,
+                 const Matrix &root) {
   std::vector<double> out;
   for (std::size_t i = 0; i < factors.size(); ++i) {
     poll_here();
@@ -123,6 +122,66 @@ Vector linear_response(const Vector &natural, const std::vector<PosteriorFactor>
     }
   }
   return Eigen::Map<const Vector>(out.data(), Eigen::Index(out.size()));
+}
+
+}  // namespace
+
+void require_linear_response_size(double natural_parameters) {
+  if (natural_parameters > most_linear_response)
+    throw Error(Errc::too_large,
+                message("option \"linear_response\" takes posteriors of at most {} numbers, but "
+                        "that of this model has {}",
+                        most_linear_response, std::int64_t(natural_parameters)),
+                "It passes over the data twice for each number.",
+                "Leave it out, use a smaller k, or method gibbs.");
+}
+
+bool ResponseCost::pays(double natural, double over) const {
+  return natural <= most_linear_response &&
+         2 * natural * (2 * natural * over + natural * natural) <=
+             std::max(2 * natural * visits, free_operations);
+}
+
+namespace detail {
+
+Vector rescaled(const std::vector<PosteriorFactor> &own, const std::vector<PosteriorFactor> &there,
+                const Vector &corrected) {
+  Vector out = corrected;
+  Eigen::Index next = 0;
+  for (std::size_t i = 0; i < own.size(); ++i)
+    for (Eigen::Index g = 0; g < own[i].deviation.size(); ++g, ++next) {
+      const double before = own[i].deviation(g), elsewhere = there[i].deviation(g);
+      out(next) = elsewhere > 0 ? before * (corrected(next) / elsewhere) : before;
+    }
+  return out;
+}
+
+Vector linear_response(const Vector &natural, const std::vector<PosteriorFactor> &factors,
+                       const std::function<Vector(const Vector &)> &pass) {
+  const std::vector<Whitened> whitened = whiten(factors);
+  const Matrix root = root_of_response(response(natural, whitened, pass));
+  if (!(distance(whitened, root, pass(natural) - natural) <= farthest)) throw not_converged();
+  return corrected(factors, whitened, root);
+}
+
+Vector approach(Vector &natural, const std::vector<PosteriorFactor> &factors,
+                const std::function<Vector(const Vector &)> &pass) {
+  constexpr int most_steps = 10;
+  const std::vector<Whitened> whitened = whiten(factors);
+  const Matrix root = root_of_response(response(natural, whitened, pass));
+  Vector change = pass(natural) - natural;
+  double left = distance(whitened, root, change);
+  if (left <= farthest) return corrected(factors, whitened, root);
+  for (int step = 0; step < most_steps && !(left <= 0.1 * farthest); ++step) {
+    poll_here();
+    const Vector next = natural + newton_step(whitened, root, change);
+    change = pass(next) - next;
+    const double before = left;
+    left = distance(whitened, root, change);
+    if (!(left < before)) throw not_converged();
+    natural = next;
+  }
+  return {};
 }
 
 }  // namespace detail

@@ -24,6 +24,7 @@
 #include <functional>
 #include <vector>
 
+#include "fit/driver.hpp"
 #include "fit/learners.hpp"
 
 namespace bayes {
@@ -59,6 +60,13 @@ namespace detail {
 /// `pass`: natural parameters after a local and a global step from these.
 Vector linear_response(const Vector &natural, const std::vector<PosteriorFactor> &factors,
                        const std::function<Vector(const Vector &)> &pass);
+/// The same; but farther from the maximum goes there, as far as steps with the response found here
+/// lead, and returns nothing.
+Vector approach(Vector &natural, const std::vector<PosteriorFactor> &factors,
+                const std::function<Vector(const Vector &)> &pass);
+/// The deviations of `own`, multiplied by what makes of those of `there` the corrected ones.
+Vector rescaled(const std::vector<PosteriorFactor> &own, const std::vector<PosteriorFactor> &there,
+                const Vector &corrected);
 }  // namespace detail
 
 /// The standard deviations of the quantities of all factors of q, where a variational fit to the
@@ -72,6 +80,86 @@ Vector linear_response(const L &learner, const typename L::State &q, Data &data,
         return natural_parameters(
             learner.update(expected_statistics(learner, from, data, control).statistics, from), q);
       });
+}
+
+/// What a fit has done, by which it is told whether linear response pays.
+struct ResponseCost {
+  /// rows (or steps) of all data, and of the part of it that restarts ran on; 0: none
+  double rows = 0, trial_rows = 0;
+  /// rows that the fit has passed over
+  double visits = 0;
+
+  /// Does linear response of so many natural parameters over so many rows take no more operations
+  /// than the fit, or no more than `free_operations`? A row takes about two for each parameter.
+  bool pays(double natural, double over) const;
+};
+inline constexpr double free_operations = 5e8;
+
+/// What linear response finds where nobody has asked for it.
+template <Learner L> struct Response {
+  /// empty where it does not pay, or does not exist
+  Vector deviations;
+  /// nearer to the maximum of the bound, if the fit ended too far from it, and there:
+  std::optional<typename L::State> moved;
+  double objective = 0;
+  std::optional<typename L::Statistics> statistics;
+};
+
+/// Where a fit ended farther from the maximum than linear response allows, as it does where it
+/// hardly moved from one iteration to the next, Newton's method goes there; what it needs is known.
+/// Throws Error(numeric).
+template <Learner L, class Data>
+Response<L> linear_response_and_approach(const L &learner, const typename L::State &q, Data &data,
+                                         Control &control) {
+  constexpr int most_turns = 3;
+  Response<L> out;
+  typename L::State at = q;
+  for (int turn = 0; turn < most_turns && out.deviations.size() == 0; ++turn) {
+    Vector natural = natural_parameters(at, at);
+    out.deviations = detail::approach(natural, posterior_factors(at), [&](const Vector &from) {
+      const typename L::State state = from_natural_parameters(from, at);
+      return natural_parameters(
+          learner.update(expected_statistics(learner, state, data, control).statistics, state), at);
+    });
+    if (out.deviations.size() == 0) out.moved = at = from_natural_parameters(natural, at);
+  }
+  if (!out.moved) return out;
+  const auto objective = [&](const typename L::State &state) {
+    auto local = expected_statistics(learner, state, data, control);
+    out.statistics = std::move(local.statistics);
+    return local.sums.objective + learner.objective(state);
+  };
+  const double before = objective(q);
+  out.objective = objective(*out.moved);
+  if (!(out.objective >= before)) return {};
+  return out;
+}
+
+/// Where linear response pays on the `trial` data only (null: there are none), the fit goes on
+/// there to its own maximum, and by what linear response multiplies mean field's deviations there
+/// it multiplies those of q.
+template <Learner L, class Data>
+Response<L> linear_response_that_pays(const L &learner, const typename L::State &q, Data &data,
+                                      Data *trial, const ResponseCost &cost, Control &control) {
+  const double natural = double(natural_parameters(q, q).size());
+  try {
+    if (cost.pays(natural, cost.rows))
+      return linear_response_and_approach(learner, q, data, control);
+    if (!trial || !cost.pays(natural, cost.trial_rows)) return {};
+    QuietControl quiet(control);
+    Schedule schedule;
+    typename L::State there = optimize(learner, q, *trial, quiet, schedule).state;
+    Response<L> found = linear_response_and_approach(learner, there, *trial, control);
+    if (found.moved) there = std::move(*found.moved);
+    if (found.deviations.size() == 0) return {};
+    Response<L> out;
+    out.deviations =
+        detail::rescaled(posterior_factors(q), posterior_factors(there), found.deviations);
+    return out;
+  } catch (const Error &error) {
+    if (error.code() != Errc::numeric) throw;
+    return {};
+  }
 }
 
 }  // namespace bayes

@@ -16,8 +16,15 @@ struct Schedule {
   int max_iterations = 1000;
   /// Converged when the objective will hardly rise by more than this; 0: when it stands still.
   double tolerance = 1e-4;
+  /// The share of the iterations so far over which changes are compared for the estimate of what is
+  /// left; 0: single iterations.
+  double span = 0;
   /// A change of no more than this ends the run too, for now: it may go on from its state.
   double pause = 0;
+  /// Above 1: gains are judged in windows of so many iterations, and the gain to come by the worst
+  /// of the last three ratios between them. For objectives whose gains are uneven, and fade ever
+  /// more slowly.
+  int gain_window = 1;
   /// If the objective is minus a sum of squares: of how many numbers. Then the tolerance is for the
   /// log-likelihood of normals with their mean square as variance.
   double squares = 0;

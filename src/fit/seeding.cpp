@@ -76,6 +76,13 @@ Matrix random_rows(MemoryRows &sample, int k, Random &random) {
   return centres;
 }
 
+Matrix these_rows(MemoryRows &sample, const std::vector<std::int64_t> &which) {
+  const Rows rows(sample);
+  Matrix out(sample.shape().dimension, std::ssize(which));
+  for (std::size_t j = 0; j < which.size(); ++j) out.col(Eigen::Index(j)) = rows.row(which[j]);
+  return out;
+}
+
 NormalScorer KMeans::nearest(const CovarianceShape &shape, const Matrix &centres) const {
   FactoredScale scale;
   const Vector whiten = std::sqrt(2.0) * deviation_.cwiseInverse();

@@ -16,6 +16,9 @@ BAYES_API Matrix kmeans_plus_plus(MemoryRows &sample, int k, const Vector &devia
 /// k distinct rows of the sample drawn in proportion to their weights. d x K.
 BAYES_API Matrix random_rows(MemoryRows &sample, int k, Random &random);
 
+/// These rows of the sample. d x their number.
+BAYES_API Matrix these_rows(MemoryRows &sample, const std::vector<std::int64_t> &which);
+
 /// k-means as hard EM of normal components with fixed, equal, spherical covariance (002 L9, 001):
 /// the local step gives a row to its nearest centre, the global step moves a centre to the mean of
 /// its rows. objective = -sum of weight x squared distance / deviation^2.

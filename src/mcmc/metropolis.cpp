@@ -15,6 +15,11 @@
 namespace bayes {
 namespace {
 
+/// Steps of the warmup for each element that learn its scale alone, if a fifth of it has so many.
+constexpr int steps_of_element = 30;
+/// Numbers of draws that are kept for R-hat, which takes 80 bytes for each draw of an element.
+constexpr std::int64_t most_diagnosed = 2'000'000, most_of_element = 200'000;
+
 constexpr double impossible = -std::numeric_limits<double>::infinity();
 
 double checked_density(const LogDensity &log_density, std::span<const double> x) {
@@ -30,18 +35,29 @@ double checked_density(const LogDensity &log_density, std::span<const double> x)
 /// What proposals are, and what the warmup learns of them.
 class Proposals {
  public:
-  Proposals(const std::vector<double> &scale, const double *start)
+  Proposals(const std::vector<double> &scale, const double *start, const ChainPlan &plan,
+            bool adapt)
       : size_(Eigen::Index(scale.size())),
         factor_(Matrix::Zero(size_, size_)),
         mean_(Eigen::Map<const Vector>(start, size_)),
         log_scale_(std::log(2.38 / std::sqrt(double(scale.size())))),
-        target_(0.234 + 0.206 / double(scale.size())) {
+        target_(0.234 + 0.206 / double(scale.size())),
+        warmup_(plan.warmup),
+        by_element_(adapt && size_ > 1 && warmup_ / 5 >= steps_of_element * size_ ? warmup_ / 5
+                                                                                  : 0) {
+    for (const double each : scale) log_scales_.push_back(std::log(single * each));
     for (Eigen::Index i = 0; i < size_; ++i) factor_(i, i) = scale[std::size_t(i)];
     covariance_ = factor_.array().square().matrix();
   }
 
-  /// From x; false if it is beyond doubles.
-  bool propose(const std::vector<double> &x, Random &random, std::vector<double> &out) {
+  /// Step `t` from x; false if it is beyond doubles.
+  bool propose(const std::vector<double> &x, int t, Random &random, std::vector<double> &out) {
+    if (t < by_element_) {
+      const std::size_t i = std::size_t(t % size_);
+      out = x;
+      out[i] += std::exp(log_scales_[i]) * random.normal();
+      return std::isfinite(out[i]);
+    }
     z_.resize(x.size());
     for (double &value : z_) value = random.normal();
     const double s = std::exp(log_scale_);
@@ -55,9 +71,11 @@ class Proposals {
     return finite;
   }
 
-  /// Step `t` of `warmup`, from 0: where the chain is, and with which probability the proposal was
-  /// accepted.
-  void learn(const std::vector<double> &x, double probability, int t, int warmup) {
+  /// Step `t` of the warmup, from 0: where the chain is, and with which probability the proposal
+  /// was accepted.
+  void learn(const std::vector<double> &x, double probability, int t) {
+    const int warmup = warmup_;
+    if (t < by_element_) return learn_element(x, probability, t);
     const double rate = std::pow(double(t) + 2, -0.6);
     log_scale_ += rate * (probability - target_);
     // The average over the second half has less noise than the last one.
@@ -85,6 +103,23 @@ class Proposals {
   }
 
  private:
+  /// of a normal of one dimension, in standard deviations
+  static constexpr double single = 2.38;
+
+  /// A scale is a factor of e wrong after some two steps, and 1e-6 or 1e6 times too large after 30;
+  /// later changes are smaller.
+  void learn_element(const std::vector<double> &x, double probability, int t) {
+    const std::size_t i = std::size_t(t % size_);
+    const double visits = double(t / size_) + 1;
+    log_scales_[i] += std::min(1.0, steps_of_element / visits) * (probability - 0.44);
+    if (t < by_element_ - 1) return;
+    for (Eigen::Index j = 0; j < size_; ++j) {
+      mean_(j) = x[std::size_t(j)];
+      factor_(j, j) = std::exp(log_scales_[std::size_t(j)]) / single;
+    }
+    covariance_ = factor_.array().square().matrix();
+  }
+
   void refactor() {
     if (!covariance_.allFinite()) return;
     Matrix lower, wider = covariance_;
@@ -98,6 +133,9 @@ class Proposals {
   Vector mean_;
   double log_scale_, target_, sum_of_scales_ = 0;
   int scales_ = 0;
+  int warmup_, by_element_;
+  /// of proposals of one element
+  std::vector<double> log_scales_;
   std::vector<double> z_;
 };
 
@@ -168,20 +206,22 @@ MetropolisRun metropolis(const LogDensity &log_density, std::span<const double> 
                          const std::function<void(const MetropolisDraw &)> &take) {
   const ChainPlan &plan = options.plan;
   MetropolisRun run;
-  std::vector<std::vector<double>> densities(std::size_t(plan.chains));
-  // R-hat takes 80 bytes for each of these.
-  const auto every = int(1 + plan.all_stored() / 200'000);
+  // The log density, and the elements, of every chain.
+  std::vector<std::vector<std::vector<double>>> kept(
+      dimension + 1, std::vector<std::vector<double>>(std::size_t(plan.chains)));
+  const std::int64_t most = std::min(most_of_element, most_diagnosed / std::int64_t(dimension + 1));
+  const auto every = int(1 + plan.all_stored() / most);
   std::vector<double> x(dimension), proposal(dimension);
   for (int chain = 0; chain < plan.chains; ++chain) {
     Random random(options.seed, std::uint64_t(chain), 0x6d6574);
     double here = begin_chain(log_density, starts, chain, options, random, x);
-    Proposals proposals(options.scale, x.data());
+    Proposals proposals(options.scale, x.data(), plan, options.adapt);
     std::int64_t accepted = 0, since = 0;
     int draw = 0;
     for (int step = 0; step < plan.draws; ++step) {
       control.poll();
       double probability = 0;
-      if (proposals.propose(x, random, proposal)) {
+      if (proposals.propose(x, step, random, proposal)) {
         const double there = checked_density(log_density, proposal);
         probability = there >= here ? 1 : std::exp(there - here);
         if (random.uniform() < probability) {
@@ -192,21 +232,31 @@ MetropolisRun metropolis(const LogDensity &log_density, std::span<const double> 
       }
       if (step < plan.warmup) {
         since = 0;
-        if (options.adapt) proposals.learn(x, probability, step, plan.warmup);
+        if (options.adapt) proposals.learn(x, probability, step);
         continue;
       }
       if ((step - plan.warmup + 1) % plan.thin != 0) continue;
       take({chain + 1, ++draw, x, here, double(since) / plan.thin});
-      if (draw % every == 0) densities[std::size_t(chain)].push_back(here);
+      if (draw % every == 0) {
+        kept[0][std::size_t(chain)].push_back(here);
+        for (std::size_t i = 0; i < dimension; ++i) kept[i + 1][std::size_t(chain)].push_back(x[i]);
+      }
       accepted += since;
       since = 0;
     }
     run.acceptance.push_back(double(accepted) / (double(draw) * plan.thin));
   }
-  std::vector<Chain> chains;
-  for (std::size_t i = 0; i < densities.size(); ++i)
-    chains.push_back({std::int64_t(i) + 1, densities[i]});
-  run.rhat = rhat(chains, control).value_or(std::numeric_limits<double>::quiet_NaN());
+  run.rhat = std::numeric_limits<double>::quiet_NaN();
+  run.worst = 0;
+  for (std::size_t i = 0; i <= dimension; ++i) {
+    std::vector<Chain> chains;
+    for (std::size_t c = 0; c < kept[i].size(); ++c)
+      chains.push_back({std::int64_t(c) + 1, kept[i][c]});
+    const std::optional<double> found = rhat(chains, control);
+    if (!found || *found <= run.rhat) continue;
+    run.rhat = *found;
+    run.worst = i;
+  }
   return run;
 }
 

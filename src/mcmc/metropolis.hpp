@@ -4,8 +4,10 @@
 // During the warmup L L' follows the covariance of the chain (Haario, Saksman and Tamminen 2001),
 // and s the share of proposals that are accepted, which is best near 0.234 in many dimensions and
 // near 0.44 in one (Roberts, Gelman and Gilks 1997; updated as in algorithm 4 of Andrieu and Thoms
-// 2008). After the warmup both stay, so that the draws that count are those of one Markov chain
-// whose stationary distribution is the density's, exactly.
+// 2008). At first, if there is time, a step proposes one element alone, whose scale learns from
+// what is accepted: from elements of scales that differ by orders of magnitude the covariance of
+// the chain would learn too slowly. After the warmup all this stays, so that the draws that count
+// are those of one Markov chain whose stationary distribution is the density's, exactly.
 #pragma once
 
 #include <cstdint>
@@ -49,8 +51,10 @@ struct MetropolisDraw {
 struct MetropolisRun {
   /// of each chain after warmup, the share of proposals that were accepted
   std::vector<double> acceptance;
-  /// R-hat of the log density; NaN if it does not exist
+  /// The largest R-hat, of the log density (`worst` 0) or of an element of x (from 1); of long runs
+  /// from every so many-th draw. NaN if none exists.
   double rhat;
+  std::size_t worst;
 };
 
 /// Runs the chains one after the other and hands out their draws. `starts`: d finite numbers for

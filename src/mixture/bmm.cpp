@@ -6,7 +6,9 @@
 #include <limits>
 
 #include "base/random.hpp"
+#include "base/unseen.hpp"
 #include "families/product/product_prior.hpp"
+#include "families/product/unseen_categories.hpp"
 #include "fit/component_overlap.hpp"
 #include "mixture/bmm_state.hpp"
 #include "mixture/mixture_parameters.hpp"
@@ -36,6 +38,8 @@ struct BernoulliMixture::Scorer {
   std::optional<ProductScorer> point;
   std::optional<ProductClusters> clusters;
   std::optional<FiniteDrawsScorer<ProductPosterior>> draws;
+  /// made for the first row that needs it
+  std::optional<UnseenCategories> unseen;
   Buffer out;
 };
 
@@ -140,7 +144,9 @@ void BernoulliMixture::describe_parameters(std::optional<double> level,
     of.draws = &*state->draws;
     of.sum_of_draw = dirichlet_sum(info);
   }
-  describe_mixture(of, ParameterTable(level, take));
+  describe_mixture(
+      of, ParameterTable(level, take,
+                         state->deviations ? Parameter::linear_response : Parameter::mean_field));
 }
 
 /// sum_k pi_k mu_k, and sum_k pi_k {Sigma_k + (mu_k - mean)(mu_k - mean)'}, which is 001's formula
@@ -172,15 +178,22 @@ void BernoulliMixture::moments(std::vector<double> &mean, std::vector<double> &c
     for (int j = 0; j < d; ++j) covariance[std::size_t(i * d + j)] = 0.5 * (all(i, j) + all(j, i));
 }
 
-std::span<const double> BernoulliMixture::log_joint(std::span<const double> x) const {
+std::span<const double> BernoulliMixture::log_joint(std::span<const double> x,
+                                                    bool count_unseen) const {
   check_product_row(state->columns(), info.columns, x);
   if (!scorer_) scorer_ = std::make_unique<Scorer>(*state);
   Scorer &s = *scorer_;
-  if (s.draws) return s.draws->log_joint(x.data());
+  const auto add_unseen = [&](double *out) {
+    if (!count_unseen || !has_unseen(x)) return;
+    if (!s.unseen) s.unseen = unseen_categories();
+    s.unseen->add(x.data(), out);
+  };
+  if (s.draws) return s.draws->log_joint(x.data(), add_unseen);
   if (s.clusters)
     s.clusters->log_predictive(x.data(), s.out.data());
   else
     s.point->score(x.data(), s.out.data());
+  add_unseen(s.out.data());
   const std::size_t k = s.log_weights.size();
   for (std::size_t i = 0; i < k; ++i) s.out[i] += s.log_weights[i];
   return {s.out.data(), k};
@@ -196,14 +209,29 @@ void BernoulliMixture::probabilities(std::span<const double> x, std::span<double
 }
 
 double BernoulliMixture::log_density(std::span<const double> x) const {
-  return log_sum_exp(log_joint(x));
+  return log_sum_exp(log_joint(x, true));
+}
+
+UnseenCategories BernoulliMixture::unseen_categories() const {
+  const Vector alphas = category_alphas(state->columns(), info);
+  if (state->draws) return {state->draws->components, alphas};
+  if (state->posterior) return {state->posterior->components, alphas};
+  return {state->point.components, state->counts, alphas};
 }
 
 PredictiveErrors BernoulliMixture::mcse(std::span<const double> x, Control &control) const {
   require_posterior_draws(*this, true);
-  log_joint(x);  // checks the row, and makes the scorer
-  return predictive_errors(scorer_->draws->masses(x.data()), std::size_t(size()), draws.chains,
-                           control);
+  log_joint(x, true);  // checks the row, and makes the scorer
+  FiniteDrawsScorer<ProductPosterior> &scorer = *scorer_->draws;
+  PredictiveErrors out =
+      predictive_errors(scorer.masses(x.data()), std::size_t(size()), draws.chains, control);
+  if (has_unseen(x))
+    out.log_density =
+        predictive_errors(
+            scorer.masses(x.data(), [&](double *to) { scorer_->unseen->add(x.data(), to); }),
+            std::size_t(size()), draws.chains, control)
+            .log_density;
+  return out;
 }
 
 int BernoulliMixture::sample(std::uint64_t seed, std::int64_t index, std::span<double> out) const {

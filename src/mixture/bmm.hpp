@@ -43,6 +43,7 @@ struct BmmPosterior {
 };
 
 struct ComponentDensities;
+class UnseenCategories;
 
 class BAYES_API BernoulliMixture final : public Model {
  public:
@@ -72,8 +73,10 @@ class BAYES_API BernoulliMixture final : public Model {
   void moments(std::vector<double> &mean, std::vector<double> &covariance) const;
 
   // One row x of d numbers that their columns allow (Error(invalid_argument) names the element
-  // otherwise); NaN is a missing value, which is integrated out. With a posterior these use the
-  // posterior predictive of each component.
+  // otherwise); NaN is a missing value, which is integrated out, and so is a category that no row
+  // of the fit had (base/unseen.hpp), but for log densities, where it has a probability
+  // (families/product/unseen_categories.hpp). With a posterior these use the posterior predictive
+  // of each component.
   /// the most probable component, from 0; ties: the first
   int predict(std::span<const double> x) const;
   /// k posterior probabilities
@@ -109,9 +112,10 @@ class BAYES_API BernoulliMixture final : public Model {
 
  private:
   struct Scorer;
+  UnseenCategories unseen_categories() const;
   template <class F> void for_each_predictive_component(F f) const;
   /// uses its own workspace: not for two threads at a time
-  std::span<const double> log_joint(std::span<const double> x) const;
+  std::span<const double> log_joint(std::span<const double> x, bool count_unseen = false) const;
   mutable std::unique_ptr<Scorer> scorer_;
 };
 

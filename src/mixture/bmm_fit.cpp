@@ -28,12 +28,14 @@ class BmmFit {
         neutral_(make_product_prior(survey_, likelihood(), {}, k)),
         fit_(run_, rows_, k, options,
              {[this](int restart) { return starting_statistics(restart); },
-              [this](const ProductStatistics &statistics) { return first_point(statistics); }}) {
+              [this](const ProductStatistics &statistics) { return first_point(statistics); },
+              [this](std::int64_t i, std::int64_t j) { return halves(i, j); }}) {
     check_memory();
     if (!(survey_.weight > survey_.unobserved))
       throw Error(Errc::invalid_argument, "all elements of all rows are missing",
                   "Nothing is known of them.");
-    if (options.linear_response) require_linear_response_size(natural_size(neutral_) * k + k);
+    if (options.linear_response.value_or(false))
+      require_linear_response_size(natural_size(neutral_) * k + k);
     if (!update) rows_.require_distinct_rows(k);
     run_.set_weight(survey_.weight, rows.rows());
     rows_.set_weight(survey_.weight);
@@ -52,13 +54,13 @@ class BmmFit {
 
   std::unique_ptr<BernoulliMixture> run() {
     fit_.fit(floor_);
-    const RowSums sums = fit_.score_point();
     BernoulliMixture::State &state = *model_->state;
-    if (options_.linear_response) {
-      const Vector found = fit_.linear_response();
+    if (const Vector found = options_.corrected() ? fit_.linear_response() : Vector();
+        found.size()) {
       state.deviations = named_deviations(*survey_.columns, found.tail(found.size() - k_));
       state.weight_deviations = found.head(k_);
     }
+    const RowSums sums = fit_.score_point();
     const std::vector<int> order = fit_.order_by(fit_.found.point.weights);
     if (state.deviations) {
       state.deviations = pick_columns(*state.deviations, order);
@@ -134,6 +136,15 @@ class BmmFit {
         .statistics;
   }
 
+  std::vector<int> halves(std::int64_t i, std::int64_t j) {
+    if (!starts_) starts_.emplace(rows_.sample, *survey_.columns, survey_.variance);
+    std::vector<int> labels(std::size_t(rows_.sample.rows()));
+    local_step<HardAllocation>(rows_.sample, control_,
+                               make_scorer(one_row_posteriors(starts_->rows({i, j}), neutral_)),
+                               {0.0, 0.0}, {labels.data()});
+    return labels;
+  }
+
   /// Posterior means, not modes: no probability begins at 0 or 1, from where it would never come
   /// back.
   ProductPoint first_point(const ProductStatistics &statistics) const {
@@ -160,7 +171,10 @@ std::unique_ptr<BernoulliMixture> fit(RowSource &rows, int k, const BmmOptions &
                                       Control &control) {
   const PollScope scope(control);
   require_rows(rows, "a Bernoulli mixture", bmm_max_dimension, start);
-  return BmmFit(rows, k, options, start, update, control).run();
+  BmmOptions settled = options;
+  settled.settle_restarts(finite_effort(rows, double(k) * rows.shape().dimension, k, options),
+                          min_restarts, max_restarts);
+  return BmmFit(rows, k, settled, start, update, control).run();
 }
 
 }  // namespace

@@ -9,8 +9,10 @@
 #include "base/error.hpp"
 #include "base/message.hpp"
 #include "base/special.hpp"
+#include "base/unseen.hpp"
 #include "data/sketch.hpp"
 #include "families/product/product_prior.hpp"
+#include "families/product/unseen_categories.hpp"
 #include "mixture/bmm_state.hpp"
 
 namespace bayes {
@@ -32,6 +34,35 @@ double possible_patterns(const Columns &columns) {
                                                                    : undefined;
   });
   return product;
+}
+
+/// What categories that no row of the fit had add to the log-likelihood of the rows.
+double unseen_part(const BernoulliMixture &model, RowSource &rows, Control &control) {
+  const auto &point = model.state->point;
+  const ProductScorer scorer = make_scorer(point.components);
+  const UnseenCategories unseen(point.components, model.state->counts,
+                                category_alphas(model.state->columns(), model.info));
+  const std::vector<double> log_weights = log_weights_of(point.weights);
+  const RowShape shape = rows.shape();
+  Buffer block(shape.block_doubles());
+  std::vector<double> x(std::size_t(shape.dimension)), joint(log_weights.size());
+  double total = 0;
+  for (std::int64_t i = 0; i < rows.rows(); ++i) {
+    const std::size_t inside = std::size_t(i % block_rows);
+    if (inside == 0) {
+      control.poll();
+      rows.read_block(i / block_rows, block.data());
+    }
+    for (std::size_t j = 0; j < x.size(); ++j) x[j] = block[j * block_rows + inside];
+    if (!has_unseen(x)) continue;
+    scorer.score(x.data(), joint.data());
+    for (std::size_t k = 0; k < joint.size(); ++k) joint[k] += log_weights[k];
+    const double without = log_sum_exp(joint);
+    unseen.add(x.data(), joint.data());
+    const double weight = shape.weighted ? block[x.size() * block_rows + inside] : 1;
+    total += weight * (log_sum_exp(joint) - without);
+  }
+  return total;
 }
 
 /// Observed against expected numbers of complete rows.
@@ -93,7 +124,7 @@ BmmFitStatistics bmm_fit_statistics(const BernoulliMixture &model, RowSource &ro
       local_step<SoftAllocation>(rows, control, make_scorer(state.point.components),
                                  log_weights_of(state.point.weights))
           .sums;
-  out.log_likelihood = sums.objective;
+  out.log_likelihood = sums.objective + unseen_part(model, rows, control);
   const double parameters = model.free_parameters();
   out.bic = -2 * out.log_likelihood + parameters * std::log(out.observations);
   out.aic = -2 * out.log_likelihood + 2 * parameters;
@@ -115,8 +146,10 @@ BmmFitStatistics bmm_fit_statistics(const BernoulliMixture &model, RowSource &ro
     out.complete = undefined;
   }
   if (out.df >= 1 && !std::isnan(out.g2)) {
-    out.g2_p = chi_square_tail(out.g2, out.df);
-    out.x2_p = chi_square_tail(out.x2, out.df);
+    const double expected = out.complete / out.possible;
+    out.sparse = expected < least_expected_g2;
+    if (!out.sparse) out.g2_p = chi_square_tail(out.g2, out.df);
+    if (expected >= least_expected_x2) out.x2_p = chi_square_tail(out.x2, out.df);
   }
   return out;
 }

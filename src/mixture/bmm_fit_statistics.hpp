@@ -10,6 +10,11 @@
 
 namespace bayes {
 
+/// Mean expected count of a pattern, complete / possible, below which g2 and x2 do not have
+/// chi-squared distributions: five for g2, one for x2, which is the more robust one (Koehler and
+/// Larntz 1980; Agresti 2002, section 9.8).
+inline constexpr double least_expected_g2 = 5, least_expected_x2 = 1;
+
 /// Of a mixture at its point estimate and any rows that it could have been fitted to. NaN or
 /// nothing where a number does not exist.
 ///
@@ -37,8 +42,10 @@ struct BmmFitStatistics {
   /// possible - 1 - free parameters
   double df = 0;
   /// the probability of a larger g2 or x2 under a chi-squared distribution with df degrees of
-  /// freedom; NaN if these are fewer than 1
+  /// freedom; NaN if these are fewer than 1, or counts are too small (least_expected_g2, _x2)
   double g2_p = 0, x2_p = 0;
+  /// counts are too small for g2_p, if not for x2_p
+  bool sparse = false;
 };
 
 /// Throws Error(invalid_argument) for a model whose parameters are draws, and for a value that its

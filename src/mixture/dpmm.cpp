@@ -3,18 +3,49 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
+#include "base/unseen.hpp"
 #include "families/marginal_scorers.hpp"
 #include "families/normal/normal_clusters.hpp"
 #include "families/normal/normal_marginal.hpp"
 #include "families/product/product.hpp"
 #include "families/product/product_prior.hpp"
+#include "families/product/unseen_categories.hpp"
 #include "fit/component_overlap.hpp"
 #include "mixture/dpmm_state.hpp"
 #include "mixture/mixture_parameters.hpp"
 #include "mixture/posterior_means.hpp"
 
 namespace bayes {
+namespace {
+
+/// In every stored draw the components that have most of the rows of the clusters of the estimate.
+template <class Q> FiniteDraws<Q> drawn_clusters(const DpmmFitted<Q> &fitted, int clusters) {
+  FiniteDraws<Q> out;
+  out.draws = int(fitted.sizes.size());
+  std::vector<int> chosen;
+  int first = 0;
+  for (const int size : fitted.sizes) {
+    poll_here();
+    for (int c = 0; c < clusters; ++c) {
+      const auto rows = [&](int i) {
+        return fitted.weights[std::size_t(i)] *
+               fitted.shares[std::size_t(i) * std::size_t(clusters) + std::size_t(c)];
+      };
+      int best = first;
+      for (int i = first + 1; i < first + size; ++i)
+        if (rows(i) > rows(best)) best = i;
+      chosen.push_back(best);
+      out.weights.push_back(fitted.weights[std::size_t(best)]);
+    }
+    first += size;
+  }
+  out.components = pick(fitted.components, chosen);
+  return out;
+}
+
+}  // namespace
 
 /// The clusters of all stored draws, prepared for scoring rows.
 struct DirichletProcessMixture::Predictor {
@@ -22,6 +53,7 @@ struct DirichletProcessMixture::Predictor {
   explicit Predictor(const State &state) {
     std::visit([this](const auto &fitted) { compile(fitted); }, state.fitted);
     normal_ = std::get_if<DpmmFitted<NormalWishart>>(&state.fitted);
+    product_ = std::get_if<DpmmFitted<ProductPosterior>>(&state.fitted);
   }
   explicit Predictor(const DpmmFitted<NormalWishart> &fitted) { compile(fitted); }
 
@@ -68,6 +100,17 @@ struct DirichletProcessMixture::Predictor {
     std::copy(of.joint.begin(), of.joint.end(), joint.begin());
     alone = of.alone;
   }
+  /// After score(x): what its unseen categories add.
+  void add_unseen(std::span<const double> x) {
+    if (!product_ || !has_unseen(x)) return;
+    if (!unseen_) {
+      const Vector alphas = category_alphas(product_->prior);
+      unseen_.emplace(product_->components, alphas);
+      unseen_alone_.emplace(product_->prior, alphas);
+    }
+    unseen_->add(x.data(), joint.data());
+    unseen_alone_->add(x.data(), &alone);
+  }
   std::span<const double> scores() const { return {joint.data(), log_weights.size()}; }
   double largest() const {
     double out = alone;
@@ -75,7 +118,30 @@ struct DirichletProcessMixture::Predictor {
     return out;
   }
 
+  /// [draw][cluster of the estimate, new cluster]: the scores' masses, divided by the largest.
+  template <class Q>
+  std::vector<double> masses(const DpmmFitted<Q> &fitted, std::size_t clusters) const {
+    const double most = largest();
+    // of all empty clusters of all draws together
+    const double empty = new_weight > 0 ? std::exp(alone - most) / new_weight : 0;
+    std::vector<double> out;
+    std::size_t i = 0;
+    for (std::size_t s = 0; s < fitted.sizes.size(); ++s) {
+      std::vector<double> own(clusters + 1, 0.0);
+      own[clusters] = fitted.rest[s] * empty;
+      for (const std::size_t end = i + std::size_t(fitted.sizes[s]); i < end; ++i) {
+        const double mass = std::exp(scores()[i] - most);
+        for (std::size_t c = 0; c < clusters; ++c) own[c] += mass * fitted.shares[i * clusters + c];
+      }
+      out.insert(out.end(), own.begin(), own.end());
+    }
+    return out;
+  }
+
   const DpmmFitted<NormalWishart> *normal_ = nullptr;
+  const DpmmFitted<ProductPosterior> *product_ = nullptr;
+  /// of the components, and of a new cluster
+  std::optional<UnseenCategories> unseen_, unseen_alone_;
   MarginalScorers<Predictor> marginals_;
   std::variant<std::monostate, NormalClusters, ProductClusters> clusters_;
   Buffer joint;
@@ -132,16 +198,33 @@ void DirichletProcessMixture::describe_parameters(std::optional<double> level,
                                                   const TakeParameter &take) const {
   Vector counts(size());
   for (int k = 0; k < size(); ++k) counts(k) = double(state->counts[std::size_t(k)]);
-  const Vector weights = counts / (double(info.rows) + state->concentration);
   std::visit(
       [&]<class Q>(const DpmmFitted<Q> &fitted) {
-        const MixturePoint<decltype(point_estimate(fitted.clusters))> point{
-            weights, point_estimate(fitted.clusters)};
-        DescribedMixture<decltype(point.components), Q> of{point};
+        using Point = decltype(point_estimate(fitted.clusters));
+        MixturePoint<Point> point{counts / (double(info.rows) + state->concentration),
+                                  point_estimate(fitted.clusters)};
+        DescribedMixture<Point, Q> of{point};
         of.alpha = &counts;
         of.rest = state->concentration;
         of.posterior = &fitted.clusters;
-        describe_mixture(of, ParameterTable(level, take));
+        if (!draws.quantities.empty()) {
+          const FiniteDraws<Q> drawn = drawn_clusters(fitted, size());
+          of.draws = &drawn;
+          of.sum_of_draw = double(info.rows) + state->concentration;
+          return describe_mixture(of, ParameterTable(level, take));
+        }
+        if (!state->deviations)
+          return describe_mixture(of, ParameterTable(level, take, Parameter::given_partition));
+        // The clusters as vi has them, not given the rows of which they are the most probable.
+        std::vector<int> own(std::size_t(size()), 0);
+        std::iota(own.begin(), own.end(), 0);
+        const Q q = pick(fitted.components, own);
+        point = {Eigen::Map<const Vector>(fitted.weights.data(), size()), point_estimate(q)};
+        counts = (double(info.rows) + state->concentration) * point.weights;
+        of.posterior = &q;
+        of.deviations = &*state->deviations;
+        of.weight_deviations = &*state->weight_deviations;
+        describe_mixture(of, ParameterTable(level, take, Parameter::linear_response));
       },
       state->fitted);
 }
@@ -181,6 +264,7 @@ double DirichletProcessMixture::log_density(std::span<const double> x) const {
   check_row(x);
   Predictor &p = predictor();
   p.score(x);
+  p.add_unseen(x);
   const double largest = p.largest();
   if (!(largest > -std::numeric_limits<double>::infinity())) return largest;
   double whole = std::exp(p.alone - largest);
@@ -193,26 +277,18 @@ PredictiveErrors DirichletProcessMixture::mcse(std::span<const double> x, Contro
   check_row(x);
   Predictor &p = predictor();
   p.score(x);
-  const double largest = p.largest();
   const std::size_t k = std::size_t(size());
-  std::vector<double> masses;
-  std::visit(
-      [&](const auto &fitted) {
-        // of all empty clusters of all draws together
-        const double alone = p.new_weight > 0 ? std::exp(p.alone - largest) / p.new_weight : 0;
-        std::size_t i = 0;
-        for (std::size_t s = 0; s < fitted.sizes.size(); ++s) {
-          std::vector<double> own(k + 1, 0.0);
-          own[k] = fitted.rest[s] * alone;
-          for (const std::size_t end = i + std::size_t(fitted.sizes[s]); i < end; ++i) {
-            const double mass = std::exp(p.scores()[i] - largest);
-            for (std::size_t c = 0; c < k; ++c) own[c] += mass * fitted.shares[i * k + c];
-          }
-          masses.insert(masses.end(), own.begin(), own.end());
-        }
-      },
-      state->fitted);
-  return predictive_errors(masses, k + 1, draws.chains, control);
+  const auto errors = [&] {
+    const std::vector<double> masses =
+        std::visit([&](const auto &fitted) { return p.masses(fitted, k); }, state->fitted);
+    return predictive_errors(masses, k + 1, draws.chains, control);
+  };
+  PredictiveErrors out = errors();
+  if (has_unseen(x)) {
+    p.add_unseen(x);
+    out.log_density = errors().log_density;
+  }
+  return out;
 }
 
 void DirichletProcessMixture::check_row(std::span<const double> x) const {

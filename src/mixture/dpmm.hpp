@@ -77,7 +77,9 @@ class BAYES_API DirichletProcessMixture final : public Model {
   std::int64_t stored_draws() const override;
 
   // One row x of d numbers that their columns allow (Error(invalid_argument) names the element
-  // otherwise); of one that misses elements (NaN) the others count alone.
+  // otherwise); of one that misses elements (NaN) the others count alone. A category that no row of
+  // the fit had (base/unseen.hpp) is missing, but for log densities, where it has a probability
+  // (families/product/unseen_categories.hpp).
 
   /// size() + 1 numbers that sum to 1: for every cluster of the estimate, the expected share of its
   /// rows among those that x clusters with; last, the probability that x starts a new cluster.

@@ -114,6 +114,9 @@ void DirichletProcessMixture::write(Document &document) const {
         write_fitted(document, fitted, size());
       },
       state->fitted);
+  if (state->deviations)
+    document.set("deviations", columns(*state->deviations))
+        .set("weight_deviations", tensor(*state->weight_deviations));
 }
 
 std::unique_ptr<Model> read_dirichlet_process_mixture(const Document &document) {
@@ -141,12 +144,26 @@ std::unique_ptr<Model> read_dirichlet_process_mixture(const Document &document) 
     if (estimate.has("mcse")) e.mcse = estimate.number("mcse", 0, 64);
   }
   state.counts = read_counts<std::int64_t>(in, "counts", k, 1);
+  const auto read_deviations = [&](int numbers) {
+    if (!in.has("deviations") && !in.has("weight_deviations")) return;
+    state.deviations = read_columns(in, "deviations", numbers, k);
+    state.weight_deviations = read_vector(in, "weight_deviations", k);
+    if (!(state.deviations->minCoeff() >= 0)) in.reject("deviations", "must not be negative");
+    if (!(state.weight_deviations->minCoeff() >= 0))
+      in.reject("weight_deviations", "must not be negative");
+  };
+  const auto require_components = [&](int components) {
+    if (state.deviations && components < k)
+      in.reject("deviations", "need the clusters among components_of_draws");
+  };
   const std::string likelihood = in.text("likelihood");
   if (likelihood == "product") {
     const SharedColumns columns = read_product_columns(in, d);
+    read_deviations(columns->size().point);
     state.fitted = read_fitted<ProductPosterior>(in, k, [&](const MemberReader &from, int size) {
       return read_posterior(from, columns, size);
     });
+    require_components(std::get<DpmmFitted<ProductPosterior>>(state.fitted).sizes[0]);
     return model;
   }
   const CovarianceShape *const shape = covariance_named(likelihood);
@@ -155,6 +172,8 @@ std::unique_ptr<Model> read_dirichlet_process_mixture(const Document &document) 
   state.fitted = read_fitted<NormalWishart>(in, k, [&](const MemberReader &from, int size) {
     return read_posterior(*shape, from, d, size);
   });
+  read_deviations(2 * d);
+  require_components(std::get<DpmmFitted<NormalWishart>>(state.fitted).sizes[0]);
   return model;
 }
 

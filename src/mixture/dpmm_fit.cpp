@@ -6,9 +6,12 @@
 #include "families/normal/normal_clusters.hpp"
 #include "families/normal/normal_draw.hpp"
 #include "families/normal/normal_prior.hpp"
+#include "families/normal/normal_response.hpp"
 #include "families/product/product.hpp"
 #include "families/product/product_prior.hpp"
+#include "families/product/product_response.hpp"
 #include "fit/fit_run.hpp"
+#include "fit/linear_response.hpp"
 #include "mcmc/stored_draws.hpp"
 #include "mixture/dpmm_options.hpp"
 #include "mixture/dpmm_starts.hpp"
@@ -299,6 +302,42 @@ template <class Q> class ProcessFit : ProcessFitBase {
       fitted_.weights.push_back(weights[std::size_t(by_counts.order[std::size_t(i)])]);
       if (i < clusters) fitted_.shares[std::size_t(i) * std::size_t(clusters + 1)] = 1;
     }
+    if (options_.linear_response.value_or(true)) correct(clusters, sticks);
+  }
+
+  /// Standard deviations by linear response, in the finite mixture of the clusters and one
+  /// component that stands for all others: weights that are Dirichlet(rows, ..., concentration) are
+  /// those of the sticks but for the order of these.
+  void correct(int clusters, int sticks) {
+    constexpr double hardly_any = 0.01;
+    const int k = std::min(clusters + 1, sticks);
+    std::vector<int> own(std::size_t(k), 0);
+    std::iota(own.begin(), own.end(), 0);
+    const double whole = double(rows_.rows()) + model_->state->concentration;
+    Vector alpha = Vector::Constant(k, hardly_any);
+    if (k > clusters) alpha(clusters) = model_->state->concentration;
+    const Variational<Q> learner({alpha, replicate(prior_, k)});
+    Vector counts = whole * Eigen::Map<const Vector>(fitted_.weights.data(), k);
+    if (k > clusters) counts(clusters) = whole - counts.head(clusters).sum();
+    const MixturePosterior<Q> q{counts.cwiseMax(hardly_any), pick(fitted_.components, own)};
+    const double rows = double(rows_.rows());
+    const Response<Variational<Q>> response =
+        options_.linear_response
+            ? linear_response_and_approach(learner, q, rows_, control_)
+            : linear_response_that_pays(learner, q, rows_, static_cast<RowSource *>(nullptr),
+                                        {rows, 0, run_.iterations() * rows}, control_);
+    if (response.deviations.size() == 0) return;
+    const Vector found = detail::rescaled(posterior_factors(q),
+                                          posterior_factors(response.moved ? *response.moved : q),
+                                          response.deviations);
+    auto &state = *model_->state;
+    state.weight_deviations = found.head(clusters);
+    const Vector rest = found.tail(found.size() - k);
+    if constexpr (std::is_same_v<Q, NormalWishart>)
+      state.deviations =
+          named_deviations(prior_.shape, prior_.dimension(), k, rest).leftCols(clusters);
+    else
+      state.deviations = named_deviations(*prior_.columns, rest).leftCols(clusters);
   }
 
   void finish() {

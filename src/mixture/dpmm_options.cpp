@@ -75,6 +75,7 @@ void lines(OptionTable &t, DpmmOptions &o) {
   t.integer("restarts", o.restarts, 1, 1000, !o.sampled());
   t.integer("max_iter", o.max_iterations, 1, 1000000, !o.sampled());
   t.number("tol", o.tolerance, {0, 1e6}, !o.sampled());
+  linear_response_line(t, o.linear_response, !o.sampled());
 }
 
 }  // namespace

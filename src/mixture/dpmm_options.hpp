@@ -38,6 +38,8 @@ struct DpmmOptions {
   // Variational inference.
   int truncation = 30, restarts = 10, max_iterations = 10000;
   double tolerance = 1e-4;
+  /// as in FitOptions
+  std::optional<bool> linear_response;
 
   bool sampled() const { return method != "vi"; }
   PartitionLoss loss() const;

@@ -1,6 +1,7 @@
 // The inside of a fitted Dirichlet process mixture, for the files of this model only.
 #pragma once
 
+#include <optional>
 #include <variant>
 
 #include "families/normal/normal_wishart.hpp"
@@ -27,6 +28,10 @@ struct DirichletProcessMixture::State {
   std::vector<std::int64_t> counts;  // of the estimate's clusters
   double concentration = 1;          // its posterior mean
   DpmmEstimate estimate;
+  /// of vi by linear response: of the parameters, as in gmm_state.hpp and bmm_state.hpp, and K, of
+  /// the weights; those of `components`. Both or none.
+  std::optional<Matrix> deviations;
+  std::optional<Vector> weight_deviations;
 };
 
 }  // namespace bayes

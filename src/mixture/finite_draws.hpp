@@ -35,9 +35,11 @@ template <class Q> class FiniteDrawsScorer {
   }
 
   /// log of the mean over the draws of weight_k x predictive density of x under component k, for
-  /// every k; valid until the next call.
-  std::span<const double> log_joint(const double *x) {
+  /// every k; valid until the next call. `more` adds to the logarithms of the densities, [draw]
+  /// [component].
+  template <class More> std::span<const double> log_joint(const double *x, More more) {
     clusters_.log_predictive(x, scores_.data());
+    more(scores_.data());
     const std::size_t k = joint_.size();
     for (std::size_t j = 0; j < k; ++j) {
       for (std::size_t s = 0; s < column_.size(); ++s)
@@ -48,8 +50,9 @@ template <class Q> class FiniteDrawsScorer {
   }
 
   /// [draw][component]: what these are means of, divided by the largest.
-  std::vector<double> masses(const double *x) {
+  template <class More> std::vector<double> masses(const double *x, More more) {
     clusters_.log_predictive(x, scores_.data());
+    more(scores_.data());
     std::vector<double> out = log_weights_;
     for (std::size_t i = 0; i < out.size(); ++i) out[i] += scores_[i];
     const double largest = *std::max_element(out.begin(), out.end());
@@ -57,7 +60,11 @@ template <class Q> class FiniteDrawsScorer {
     return out;
   }
 
+  std::span<const double> log_joint(const double *x) { return log_joint(x, nothing); }
+  std::vector<double> masses(const double *x) { return masses(x, nothing); }
+
  private:
+  static void nothing(double *) {}
   int draws_;
   typename Q::Clusters clusters_;
   Buffer scores_;

@@ -25,6 +25,18 @@ FiniteRows::FiniteRows(RowSource &rows, int k, std::uint64_t seed, Control &cont
   all.set_incomplete(sketch_.incomplete());
 }
 
+RunEffort finite_effort(const RowSource &rows, double each, int k, const FitOptions &options) {
+  // restarts run on the sample, if that is not all rows
+  const double some = double(sketch_capacity(rows.shape().dimension, k));
+  double in_step = std::min(double(rows.rows()), some), iterations = 50;
+  if (options.stochastic()) {
+    in_step = std::min(in_step, double(options.plan.batch_rows));
+    iterations = options.max_iterations;
+  }
+  if (options.method == "mcem") each += k * options.samples;
+  return {in_step * each, std::min(iterations, double(options.max_iterations))};
+}
+
 void FiniteRows::require_distinct_rows(int k) const {
   const std::int64_t distinct = std::int64_t(sketch_.size());
   if (distinct < k)

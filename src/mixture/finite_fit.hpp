@@ -3,13 +3,16 @@
 // its prior and its starting points, and adds its own options.
 #pragma once
 
+#include <algorithm>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/assignment.hpp"
+#include "base/error.hpp"
 #include "data/shared_rows.hpp"
 #include "data/sketch.hpp"
 #include "fit/driver.hpp"
@@ -61,6 +64,13 @@ class FiniteRows {
   RowSource &data;
 };
 
+/// The work of one run of a fit, of which every row takes `each` numbers.
+RunEffort finite_effort(const RowSource &rows, double each, int k, const FitOptions &options);
+/// For FitOptions::settle_restarts: of mixtures.
+inline constexpr int min_restarts = 10, max_restarts = 60;
+/// Of so many runs. The others begin near the best of these.
+inline int runs_afresh(int runs) { return std::max(std::min(runs, 5), (runs + 2) / 3); }
+
 /// P: parameters of K components at a point; Q: their conjugate posterior.
 template <class P, class Q> class FiniteFit {
  public:
@@ -72,6 +82,8 @@ template <class P, class Q> class FiniteFit {
     std::function<Statistics(int restart)> statistics;
     /// the point that such statistics begin at
     std::function<P(const Statistics &)> point;
+    /// for every row of the sample 1 if it is nearer to row j than to row i, else 0
+    std::function<std::vector<int>(std::int64_t i, std::int64_t j)> halves;
   };
 
   /// The run's weight must be known before a fit.
@@ -138,9 +150,25 @@ template <class P, class Q> class FiniteFit {
 
   /// The standard deviations of what a component is described by (fit/linear_response.hpp), after
   /// fit_posterior() by vi and before components are ordered; first come those of the weights.
-  Vector linear_response() const {
-    return bayes::linear_response(Variational<Q>(prior), *found.posterior, rows_.data,
-                                  run_.control());
+  /// Empty if nobody has asked for them where they do not pay; then the fit may be brought nearer
+  /// to the maximum, too.
+  Vector linear_response() {
+    const Variational<Q> learner(prior);
+    if (options_.linear_response)
+      return bayes::linear_response(learner, *found.posterior, rows_.data, run_.control());
+    RowSource *const trial = rows_.trial(0).data;
+    const double rows = double(rows_.data.rows()), some = double(rows_.sample.rows());
+    auto response = linear_response_that_pays(
+        learner, *found.posterior, rows_.data, trial,
+        {rows, some, run_.iterations() * rows + run_.trial_iterations() * some}, run_.control());
+    if (response.moved) {
+      run_.improve(response.objective);
+      found.posterior = std::move(response.moved);
+      found.point = {mean_weights(found.posterior->alpha),
+                     point_estimate(found.posterior->components)};
+      found.counts = std::move(response.statistics->count);
+    }
+    return std::move(response.deviations);
   }
 
   /// By gibbs or collapsed. Leaves the point that the draws have in common in `found.point`.
@@ -174,6 +202,7 @@ template <class P, class Q> class FiniteFit {
     using Learner = Variational<Posterior>;
     const Learner learner(own_prior);
     Run<Learner> run = best_of_restarts(
+        learner, first,
         [&](int restart) {
           if (!begins_at_model(restart)) return first(start_.statistics(fresh(restart)));
           if (initial) return *initial;
@@ -199,9 +228,29 @@ template <class P, class Q> class FiniteFit {
     return std::move(run.state);
   }
 
-  template <class Begin, class Go> auto best_of_restarts(Begin begin, Go go) {
-    return run_.best_of_restarts(rows_.data, rows_.trial(run_.weight()), std::move(begin),
-                                 std::move(go));
+  /// Of the runs the first begin afresh, as `begin` says, and the others near the best so far: at
+  /// what `first` makes of its statistics after a move. A move to where numbers end, as with
+  /// weights so large that the prior is nothing beside a single row, is replaced by a fresh run.
+  template <class L, class First, class Begin, class Go>
+  auto best_of_restarts(const L &learner, const First &first, Begin begin, Go go) {
+    const int afresh = runs_afresh(options_.restarts);
+    int moved = 0;  // the number of the restart that begins after a move
+    return run_.best_of_restarts(
+        rows_.data, rows_.trial(run_.weight()),
+        [&](int restart, const typename L::State *best = nullptr) {
+          moved = k_ > 1 && restart > afresh ? restart : 0;
+          return moved ? first(moved_statistics(learner, *best, restart)) : begin(restart);
+        },
+        [&](typename L::State state, RowSource &rows) {
+          const int restart = std::exchange(moved, 0);
+          if (restart == 0) return go(std::move(state), rows);
+          try {
+            return go(std::move(state), rows);
+          } catch (const Error &error) {
+            if (error.code() != Errc::numeric) throw;
+            return go(begin(restart), rows);
+          }
+        });
   }
 
   /// What the rows say of the point, which em and map know from their last step.
@@ -267,6 +316,52 @@ template <class P, class Q> class FiniteFit {
         k_);
   }
 
+  /// The statistics of the sample under a state of which one component is taken away, so that its
+  /// rows go to the others, and another one is divided in two. Both are drawn, the second in
+  /// proportion to its rows. This is how a component gets where the steps of a learner do not lead
+  /// it, from among other components (split and merge: Ueda and others 2000; random swap: Zhao and
+  /// others 2012).
+  template <class L>
+  Statistics moved_statistics(const L &learner, const typename L::State &state, int restart) {
+    Control &control = run_.control();
+    MemoryRows &sample = rows_.sample;
+    const auto scorer = learner.scorer(state);
+    std::vector<double> log_weights = learner.log_weights(state);
+    Random random(options_.seed, std::uint64_t(restart), 0, 7);
+    const int from = int(random.below(std::uint64_t(k_)));
+    log_weights[std::size_t(from)] = -std::numeric_limits<double>::infinity();
+    std::vector<int> labels(std::size_t(sample.rows()));
+    local_step<HardAllocation>(sample, control, scorer, log_weights, {labels.data()});
+    const int into = labels[std::size_t(random.below(labels.size()))];
+    std::vector<std::int64_t> rows;
+    for (std::size_t i = 0; i < labels.size(); ++i)
+      if (labels[i] == into) rows.push_back(std::int64_t(i));
+    const std::size_t one = std::size_t(random.below(rows.size()));
+    std::size_t other = one;
+    if (rows.size() > 1) {
+      other = std::size_t(random.below(rows.size() - 1));
+      if (other >= one) ++other;
+    }
+    const std::vector<int> half = start_.halves(rows[one], rows[other]);
+    return local_step<DividedAllocation>(sample, control, scorer, log_weights,
+                                         {from, into, half.data()})
+        .statistics;
+  }
+
+  /// Components of fewer rows than their covariance (variance, mean of waiting times) needs are
+  /// degenerate too, though no bound holds them. Weights below 1 say how rows compare.
+  template <class R> void note_small(R &run) const {
+    const double needed = rows_needed(run.state.components),
+                 each = std::max(1.0, double(rows_.all.rows()) / run_.weight());
+    for (int k = 0; k < k_; ++k) {
+      const double count = run.counts(k) * each;
+      if (count < needed && count > 1e-12 * run.counts.sum() &&
+          !std::count(run.degenerate.begin(), run.degenerate.end(), k))
+        run.degenerate.push_back(k);
+    }
+    std::sort(run.degenerate.begin(), run.degenerate.end());
+  }
+
   auto by_sweeps() {
     return [this](const auto &learner, auto state, RowSource &rows) {
       return optimize(learner, std::move(state), rows, run_.control(), run_.schedule());
@@ -275,17 +370,20 @@ template <class P, class Q> class FiniteFit {
 
   /// Every method of a point; `go` runs the learner.
   template <class L, class Go> void fit_point(const L &learner, Go go) {
+    const auto first = [&](Statistics statistics) {
+      // the unit of weights is of no account
+      if (!options_.bayesian()) statistics.scale(double(rows_.data.rows()) / statistics.total());
+      return begin_point(statistics);
+    };
     Run<L> run = best_of_restarts(
+        learner, first,
         [&](int restart) {
-          if (begins_at_model(restart)) return *start_point;
-          Statistics statistics = start_.statistics(fresh(restart));
-          // the unit of weights is of no account
-          if (!options_.bayesian())
-            statistics.scale(double(rows_.data.rows()) / statistics.total());
-          return begin_point(statistics);
+          return begins_at_model(restart) ? *start_point : first(start_.statistics(fresh(restart)));
         },
         [&](MixturePoint<P> state, RowSource &rows) {
-          return go(learner, std::move(state), rows);
+          Run<L> run = go(learner, std::move(state), rows);
+          if constexpr (requires { learner.degenerate(run.state); }) note_small(run);
+          return run;
         });
     found.point = std::move(run.state);
     found.counts = std::move(run.counts);

@@ -4,8 +4,10 @@
 #include <cmath>
 
 #include "base/assignment.hpp"
+#include "base/message.hpp"
 #include "families/normal/normal_wishart.hpp"
 #include "families/product/product_components.hpp"
+#include "fit/fit_run.hpp"
 #include "mcmc/stored_draws.hpp"
 #include "partition/chains.hpp"
 
@@ -20,6 +22,7 @@ class Relabelling {
   Relabelling(const PartitionChains &chains, int k) : chains_(chains), k_(k) {
     const auto best = std::max_element(chains.log_joint.begin(), chains.log_joint.end());
     reference_ = chains.partitions.labels(int(best - chains.log_joint.begin()));
+    for (const std::uint16_t name : reference_) named_ = std::max(named_, std::size_t(name) + 1);
   }
 
   int size() const { return chains_.partitions.size(); }
@@ -33,13 +36,15 @@ class Relabelling {
   Draw get(int s) const {
     const DrawnWeights &draw = chains_.weights[std::size_t(s)];
     const std::size_t occupied = draw.weights.size(), k = std::size_t(k_);
-    std::vector<double> overlap(k * k, 0.0), rows(k, 0.0);
+    // Components without rows overlap with nothing: they take what is left.
+    const std::size_t m = std::max(occupied, named_);
+    std::vector<double> overlap(m * m, 0.0), rows(m, 0.0);
     const auto labels = chains_.partitions.labels(s);
     for (std::size_t i = 0; i < labels.size(); ++i) {
-      overlap[labels[i] * k + reference_[i]] += 1;
+      overlap[labels[i] * m + reference_[i]] += 1;
       rows[labels[i]] += 1;
     }
-    const std::vector<int> name = best_assignment(overlap, k_);
+    const std::vector<int> name = best_assignment(overlap, int(m));
     Draw out{std::vector<double>(k, occupied < k ? draw.rest / double(k - occupied) : 0.0),
              std::vector<double>(k, 0.0), std::vector<int>(k, int(occupied))};
     for (std::size_t j = 0; j < occupied; ++j) {
@@ -55,6 +60,7 @@ class Relabelling {
   const PartitionChains &chains_;
   int k_;
   std::span<const std::uint16_t> reference_;
+  std::size_t named_ = 0;  // the components with rows in the reference
 };
 
 }  // namespace
@@ -68,6 +74,11 @@ SampledMixture<P, Q> sample_mixture(RowSource &rows, int k, const Q &prior, doub
     throw Error(Errc::invalid_argument, "method " + method + " takes no weights",
                 "It draws a label for every row.",
                 "Use method vi or em, or leave the weights out.");
+  // Draws are relabelled by the rows that components with rows share with those of another draw.
+  const double occupied = std::min(double(k), double(rows.rows()));
+  require_memory(
+      {.what = message("{} components by method {}", k, method), .bytes = 8 * occupied * occupied},
+      control);
   SamplerSetting setting;
   setting.seed = seed;
   setting.partition = PartitionPrior::finite(k, alpha);

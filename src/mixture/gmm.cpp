@@ -88,14 +88,22 @@ GmmPosterior GaussianMixture::posterior(int index) const {
 void GaussianMixture::describe_parameters(std::optional<double> level,
                                           const TakeParameter &take) const {
   const GmmFitted &fitted = state->fitted;
-  const ParameterTable out(level, take);
+  const ParameterTable out(level, take,
+                           state->deviations ? Parameter::linear_response : Parameter::mean_field);
+  const auto take_deviations = [this](auto &of) {
+    if (!state->deviations) return;
+    of.deviations = &*state->deviations;
+    of.weight_deviations = &*state->weight_deviations;
+  };
   if (fitted.independent) {
     DescribedMixture<NormalPoint, NormalIndependent> of{fitted.point};
     of.alpha = &fitted.independent->alpha;
     of.posterior = &fitted.independent->components;
+    take_deviations(of);
     return describe_mixture(of, out);
   }
   DescribedMixture<NormalPoint, NormalWishart> of{fitted.point};
+  take_deviations(of);
   if (fitted.linked) {
     of.alpha = &fitted.linked->alpha;
     of.posterior = &fitted.linked->components;

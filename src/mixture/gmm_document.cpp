@@ -31,6 +31,9 @@ void GaussianMixture::write(Document &document) const {
   }
   if (!posterior.is_null()) {
     document.set("posterior", std::move(posterior));
+    if (state->deviations)
+      document.set("deviations", columns(*state->deviations))
+          .set("weight_deviations", tensor(*state->weight_deviations));
     return;
   }
   document.set("weights", tensor(fitted.point.weights))
@@ -81,6 +84,13 @@ std::unique_ptr<Model> read_gaussian_mixture(const Document &document) {
       q.reject("prior", "must be linked, or with full covariance independent");
     }
     fitted.point.weights = mean_weights(alpha);
+    if (in.has("deviations") || in.has("weight_deviations")) {
+      state.deviations = read_columns(in, "deviations", 2 * d, k);
+      state.weight_deviations = read_vector(in, "weight_deviations", k);
+      if (!(state.deviations->minCoeff() >= 0)) in.reject("deviations", "must not be negative");
+      if (!(state.weight_deviations->minCoeff() >= 0))
+        in.reject("weight_deviations", "must not be negative");
+    }
     FactoredScale factored;  // dividing by a may have left the range of a double
     for (const Matrix &scale : fitted.point.components.covariance)
       if (!factor(shape, scale, d, factored))

@@ -1,6 +1,7 @@
 // Fitting a Gaussian mixture: survey of the rows, default prior, starting points, learner, and the
 // fitted model.
 #include "families/normal/normal_completion.hpp"
+#include "families/normal/normal_response.hpp"
 #include "fit/seeding.hpp"
 #include "mixture/finite_fit.hpp"
 #include "mixture/gmm_prior.hpp"
@@ -60,7 +61,10 @@ class GmmFit {
         priors_(make_prior(options, survey_, k)),
         fit_(run_, rows_, k, options,
              {[this](int restart) { return starting_statistics(restart); },
-              [this](const NormalStatistics &statistics) { return first_point(statistics); }}) {
+              [this](const NormalStatistics &statistics) { return first_point(statistics); },
+              [this](std::int64_t i, std::int64_t j) { return halves(i, j); }}) {
+    if (options.linear_response.value_or(false))
+      require_linear_response_size(natural_size(priors_.linked.components) + k);
     if (!update) rows_.require_distinct_rows(k);
     run_.set_weight(survey_.weight, rows.rows());
     rows_.set_weight(survey_.weight);
@@ -82,6 +86,9 @@ class GmmFit {
     fit_.prior = priors_.linked;
   }
 
+  /// Are standard deviations to be corrected by linear response?
+  bool correctable() const { return options_.corrected() && fit_.found.posterior; }
+
   std::unique_ptr<GaussianMixture> run() {
     const bool kmeans = options_.method == "kmeans";
     if (kmeans)
@@ -90,11 +97,20 @@ class GmmFit {
       fit_independent();
     else
       fit_.fit(floor_);
+    GaussianMixture::State &state = *model_->state;
+    if (const Vector found = correctable() ? fit_.linear_response() : Vector(); found.size()) {
+      state.deviations = named_deviations(survey_.shape, int(survey_.mean.size()), k_,
+                                          found.tail(found.size() - k_));
+      state.weight_deviations = found.head(k_);
+    }
     const RowSums sums = fit_.score_point();
     const std::vector<int> order =
         fit_.order_by(kmeans ? fit_.found.counts : fit_.found.point.weights);
     if (independent_) fit_.order_posterior(*independent_, order);
-    GaussianMixture::State &state = *model_->state;
+    if (state.deviations) {
+      state.deviations = pick_columns(*state.deviations, order);
+      state.weight_deviations = pick_entries(*state.weight_deviations, order);
+    }
     state.fitted = GmmFitted{std::move(fit_.found.point), std::move(fit_.found.posterior),
                              std::move(independent_), std::move(fit_.found.draws)};
     Document options = options_.document();
@@ -139,6 +155,17 @@ class GmmFit {
     return statistics;
   }
 
+  std::vector<int> halves(std::int64_t i, std::int64_t j) {
+    // What rows miss of a centre is expected given the rest.
+    MemoryRows &sample = completion_ ? completion_->rows : rows_.sample;
+    const KMeans kmeans(unit_of_distances());
+    std::vector<int> labels(std::size_t(rows_.sample.rows()));
+    local_step<HardAllocation>(rows_.sample, control_,
+                               kmeans.nearest(diagonal_covariance, these_rows(sample, {i, j})),
+                               {0.0, 0.0}, {labels.data()});
+    return labels;
+  }
+
   /// The first covariances lean on the default prior, so that a small group does not begin as a
   /// spike.
   NormalPoint first_point(const NormalStatistics &statistics) const {
@@ -159,6 +186,7 @@ class GmmFit {
     const Vector unit = unit_of_distances();
     const KMeans learner(unit);
     Run<KMeans> run = fit_.best_of_restarts(
+        learner, [](const NormalStatistics &statistics) { return Matrix(statistics.mean); },
         [&](int restart) {
           return fit_.begins_at_model(restart)
                      ? fit_.start_point->components.mean
@@ -220,7 +248,10 @@ std::unique_ptr<GaussianMixture> fit(RowSource &rows, int k, const GmmOptions &o
   require_rows(rows, "a Gaussian mixture", gmm_max_dimension, start);
   const CovarianceShape &shape = *covariance_named(options.covariance[0]);
   require_fit_memory(shape, k, d, false, control);
-  return GmmFit(shape, rows, k, options, start, update, control).run();
+  GmmOptions settled = options;
+  const double each = double(shape.rows(d)) * (shape.dense ? (d + 1) / 2.0 : 1) + d;
+  settled.settle_restarts(finite_effort(rows, k * each, k, options), min_restarts, max_restarts);
+  return GmmFit(shape, rows, k, settled, start, update, control).run();
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ void read_prior(const Document &given, bool handed_on, GmmOptions &o) {
 /// k: how many means init gives, -1 for any number.
 void lines(OptionTable &t, GmmOptions &o, std::int64_t k, bool select) {
   o.method_line(t, {"em", "map", "vi", "svi", "gibbs", "collapsed", "mcem", "kmeans"});
+  o.linear_response_line(t);
   const bool kmeans = o.method == "kmeans";
   const std::string of_prior = o.covariance[0];
   t.flag("scale", o.scale, kmeans);

@@ -38,7 +38,8 @@ void describe_weights(const DescribedMixture<P, Q> &of, const ParameterTable &ou
     const std::size_t components = std::size_t(of.point.weights.size());
     for (std::size_t i = std::size_t(k); i < of.draws->weights.size(); i += components) {
       const double a = of.draws->weights[i] * of.sum_of_draw;
-      given.push_back({Marginal::Kind::beta, a, components > 1 ? of.sum_of_draw - a : 0});
+      given.push_back(
+          {Marginal::Kind::beta, a, components > 1 || of.rest > 0 ? of.sum_of_draw - a : 0});
     }
     out.over(weight, given);
   } else if (of.alpha && (of.weight_deviations || !of.deviations)) {

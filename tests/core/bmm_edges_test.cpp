@@ -41,7 +41,7 @@ BOOST_AUTO_TEST_CASE(weights_order_threads_and_storage_do_not_matter) {
 BOOST_AUTO_TEST_CASE(stochastic_steps_of_size_one_on_all_rows_are_those_of_vi) {
   const Matrix x = mixed_rows(100, 21);
   const Options common = support::with(mixed, {{"max_iter", 12}, {"restarts", 1}, {"tol", 0.0}});
-  const auto vi = fitted(x, 3, common),
+  const auto vi = fitted(x, 3, support::with(common, {{"linear_response", false}})),
              svi = fitted(
                  x, 3,
                  support::with(common, {{"method", "svi"}, {"batch_size", 200}, {"kappa", 0.0}}));

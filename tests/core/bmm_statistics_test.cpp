@@ -1,5 +1,5 @@
 // Fit statistics of latent classes against their definition, over all patterns that there are.
-#include "mixture/bmm_fit_statistics.hpp"
+#include "mixture/bmm_bootstrap.hpp"
 
 #include "base/special.hpp"
 
@@ -129,6 +129,38 @@ BOOST_AUTO_TEST_CASE(draws_and_unknown_values_are_refused) {
   Matrix unknown = x;
   unknown(4, 1) = 2;
   BOOST_CHECK_THROW(statistics(*fitted(x, 2, em), unknown), bayes::Error);
+}
+
+// Two classes of 250 rows of ten answers. Caught: refits to the data in place of the tables drawn,
+// tables drawn all alike, p that counts smaller ones.
+BOOST_AUTO_TEST_CASE(the_bootstrap_judges_sparse_tables) {
+  bayes::Random random(21);
+  Matrix x(250, 10);
+  for (Eigen::Index i = 0; i < x.rows(); ++i)
+    for (Eigen::Index j = 0; j < x.cols(); ++j)
+      x(i, j) = random.uniform() < (i % 2 ? 0.8 : 0.25) ? 1 : 0;
+  const auto one = fitted(x, 1, em), two = fitted(x, 2, em);
+  for (const auto *model : {one.get(), two.get()}) {
+    const auto s = statistics(*model, x);
+    BOOST_TEST(s.sparse);
+    BOOST_TEST(std::isnan(s.g2_p));
+    BOOST_TEST(s.g2 > 0);
+  }
+  const auto bootstrap = [&](const BernoulliMixture &model, int threads) {
+    bayes::Control control;
+    control.threads = threads;
+    auto rows = support::rows_of(x, {});
+    return bayes::bmm_bootstrap(model, rows, {.draws = 39}, control);
+  };
+  const auto of_one = bootstrap(*one, 1), of_two = bootstrap(*two, 1), again = bootstrap(*two, 2);
+  BOOST_TEST(of_one.g2_p == 1 / 40.0);
+  BOOST_TEST(of_one.x2_p <= 2 / 40.0);
+  BOOST_TEST(of_two.g2_p > 0.05);
+  BOOST_TEST(of_two.g2_p < 1);
+  BOOST_TEST(of_two.rows == 250);
+  BOOST_TEST(of_two.g2 == statistics(*two, x).g2);
+  BOOST_TEST(again.g2_p == of_two.g2_p);
+  BOOST_TEST(again.x2_p == of_two.x2_p);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -20,13 +20,14 @@ class Rise final : public bayes::detail::Iteration {
 };
 
 bayes::RunTrace run(const std::function<double(int)> &left, double tolerance, int window = 1,
-                    double squares = 0) {
+                    double squares = 0, double span = 0) {
   Rise rise(left);
   bayes::Control control;
   bayes::Schedule schedule;
   schedule.max_iterations = 100000;
   schedule.tolerance = tolerance;
   schedule.squares = squares;
+  schedule.span = span;
   return bayes::detail::iterate(rise, control, schedule, window);
 }
 
@@ -74,6 +75,24 @@ BOOST_AUTO_TEST_CASE(what_is_left_is_within_the_tolerance) {
           BOOST_TEST(left(found.iterations - 2) * std::max(1.0, (1 - ratio) / ratio) > tolerance);
         }
       }
+}
+
+// Steps that shrink as a power of time, by ratios that are not quite smooth, as parts of a model
+// converge at many rates: two single steps promise too much.
+BOOST_AUTO_TEST_CASE(with_a_span_slow_parts_are_not_forgotten) {
+  std::vector<double> rest(100001, 0.0);
+  for (int t = 100000; t-- > 0;)
+    rest[std::size_t(t)] = rest[std::size_t(t) + 1] +
+                           40 * std::pow(1 + t / 50.0, -2.5) * (1 + 0.03 * std::sin(double(t)));
+  const auto left = [&](int t) { return rest[std::size_t(t)]; };
+  for (const double tolerance : {1.0, 5.0, 20.0}) {
+    const auto steps = run(left, tolerance), found = run(left, tolerance, 1, 0, 0.25);
+    BOOST_TEST(steps.converged);
+    BOOST_TEST(found.converged);
+    BOOST_TEST(left(steps.iterations) > 5 * tolerance);
+    BOOST_TEST(left(found.iterations) < 3 * tolerance);
+    BOOST_TEST(left(found.iterations / 2) > 5 * tolerance);
+  }
 }
 
 // A slow beginning is not the end.

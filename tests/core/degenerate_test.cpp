@@ -48,6 +48,24 @@ BOOST_AUTO_TEST_CASE(restarts_without_spikes_are_preferred) {
     BOOST_TEST((back->info.degenerate == Numbers{3}));
 }
 
+// Two rows have a variance, but one that says nothing. Caught: counts of weights in another unit,
+// covariances that all components share.
+BOOST_AUTO_TEST_CASE(a_component_of_two_rows_is_degenerate) {
+  Matrix x(63, 1);
+  x.topRows(61) = with_lonely_row(1);
+  x(60, 0) = 40;
+  x(61, 0) = 41;
+  x(62, 0) = 43;
+  const Matrix two = x.topRows(62);
+  BOOST_TEST((fit(two, 2, em("full"))->info.degenerate == Numbers{1}));
+  BOOST_TEST((fit(two, 2, em("full"), Vector::Constant(62, 1e-3))->info.degenerate == Numbers{1}));
+  BOOST_TEST(fit(two, 2, em("tied"))->info.degenerate.empty());
+  BOOST_TEST(fit(x, 2, em("full"))->info.degenerate.empty());
+  const Options normal = {{"method", "em"}, {"restarts", 5}, {"likelihood", "normal"}};
+  BOOST_TEST((latent::fitted(two, 2, normal)->info.degenerate == Numbers{1}));
+  BOOST_TEST(latent::fitted(x, 2, normal)->info.degenerate.empty());
+}
+
 BOOST_AUTO_TEST_CASE(a_component_of_one_row_is_at_the_floor) {
   for (const int d : {1, 3})
     for (const char *shape : {"full", "diagonal", "spherical"})
@@ -131,16 +149,16 @@ BOOST_AUTO_TEST_CASE(columns_of_products_have_bounds_too) {
 
 BOOST_AUTO_TEST_CASE(states_of_equal_observations_are_at_the_floor) {
   bayes::Random random(16);
-  markov::Sequence x;
+  hidden_markov::Sequence x;
   for (int t = 0; t < 400; ++t) x.push_back(t % 20 < 3 ? 0 : 5 + random.normal());
-  markov::Data data(1, {x});
+  hidden_markov::Data data(1, {x});
   for (const char *kind : {"multivariate", "product"}) BOOST_TEST_CONTEXT(kind) {
       Options options = {{"method", "em"}, {"restarts", 3}};
       if (kind == std::string("product")) options.push_back({"emission", Document::List{"normal"}});
-      BOOST_TEST((markov::fitted(data, 2, options)->info.degenerate == Numbers{1}));
+      BOOST_TEST((hidden_markov::fitted(data, 2, options)->info.degenerate == Numbers{1}));
       // States that are named keep their places, and so do their numbers.
       options.push_back({"init", Options{{"means", Tensor{{2}, {0, 5}}}}});
-      BOOST_TEST((markov::fitted(data, 2, options)->info.degenerate == Numbers{0}));
+      BOOST_TEST((hidden_markov::fitted(data, 2, options)->info.degenerate == Numbers{0}));
     }
 }
 

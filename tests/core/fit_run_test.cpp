@@ -63,6 +63,24 @@ BOOST_AUTO_TEST_CASE(one_run_beside_the_best_is_in_memory) {
   BOOST_TEST(State::alive == 0);
 }
 
+// Caught: a limit forgotten, the estimate inverted, a number of restarts that options gave
+// replaced.
+BOOST_AUTO_TEST_CASE(cheap_runs_are_many) {
+  // a run of a second, of 100 ms, of nothing, of a year
+  BOOST_TEST(affordable_restarts({1e6, 100}, 1, 50) == 2);
+  BOOST_TEST(affordable_restarts({1e5, 100}, 1, 50) == 20);
+  BOOST_TEST(affordable_restarts({1e5, 100}, 1, 10) == 10);
+  BOOST_TEST(affordable_restarts({0, 0}, 1, 50) == 50);
+  BOOST_TEST(affordable_restarts({3e15, 1}, 5, 50) == 5);
+  FitOptions options;
+  options.restarts = 7;
+  options.settle_restarts({1, 1}, 1, 50);
+  BOOST_TEST(options.restarts == 7);
+  options.restarts = 0;
+  options.settle_restarts({1, 1}, 1, 50);
+  BOOST_TEST(options.restarts == 50);
+}
+
 BOOST_AUTO_TEST_CASE(rows_must_suit_the_model) {
   const MemoryRows rows = support::rows_of(Matrix::Ones(2, 3)), none(RowShape{3, false});
   Nothing start;

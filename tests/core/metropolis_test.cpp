@@ -225,6 +225,27 @@ BOOST_AUTO_TEST_CASE(seeds_chains_and_starts) {
   BOOST_TEST((std::adjacent_find(first.begin(), first.end()) == first.end()));
 }
 
+// Elements whose scales differ by a factor of 1e12, from the default start and scale; where there
+// is no time to learn them, the chains are known to disagree, and in which element.
+BOOST_AUTO_TEST_CASE(scales_that_differ_are_learned) {
+  const auto density = [](std::span<const double> x) {
+    const double a = x[0] / 1e-6, b = x[1] / 1e6 - 3;
+    return -a * a / 2 - b * b / 2;
+  };
+  const Sampled s = sample(density, {0, 0}, 2, plan(2, 4000, 19));
+  BOOST_TEST(s.run.rhat < 1.05);
+  for (const double acceptance : s.run.acceptance) BOOST_TEST(std::fabs(acceptance - 0.34) < 0.15);
+  BOOST_TEST(distance(s, 3, [](const auto &x) { return x[1] / 1e6; }) < 5.5);
+  BOOST_TEST(distance(s, 1, [](const auto &x) { return std::pow(x[1] / 1e6 - 3, 2); }) < 5.5);
+  BOOST_TEST(distance(s, 1, [](const auto &x) { return std::pow(x[0] / 1e-6, 2); }) < 5.5);
+  MetropolisOptions fixed = plan(2, 4000, 19);
+  fixed.adapt = false;
+  fixed.scale = {1e-6, 1};
+  const Sampled slow = sample(density, {0, 0}, 2, fixed);
+  BOOST_TEST(slow.run.rhat > 1.5);
+  BOOST_TEST(slow.run.worst == 2U);
+}
+
 // What the warmup learns of a standard normal, where there is nothing to learn, must not slow the
 // chains down: elsewhere in this seed the least of the effective sample sizes is 0.7 to 1.1 times
 // that without.

@@ -332,21 +332,28 @@ BOOST_AUTO_TEST_CASE(draws_and_variational_inference_agree_where_both_are_exact)
         described(*latent::fitted(y, 1, with(latent::mixed, vi))));
 }
 
-BOOST_AUTO_TEST_CASE(a_dirichlet_process_mixture_is_described_given_its_partition) {
+BOOST_AUTO_TEST_CASE(a_dirichlet_process_mixture_is_described_cluster_by_cluster) {
   Matrix x = support::normal_rows(40, 2, 5, 1);
   x.topRows(15).array() += 1000;
   for (const std::string &method : dpmm::methods) {
     const auto fitted = dpmm::fit(x, {{"method", method}, {"concentration", 2}});
     const auto rows = described(*fitted.model, 0.8);
     BOOST_REQUIRE(rows.size() == 10);
-    // Given the partition weights are Dirichlet(25, 15, 2).
+    const bool sampled = method != "vi";
+    for (const Parameter &row : rows)
+      BOOST_TEST(row.known_by ==
+                 std::string_view(sampled ? Parameter::draws : Parameter::linear_response));
+    // Given the partition weights are Dirichlet(25, 15, 2). A draw may have a cluster more of a few
+    // of these rows; the sticks of vi are in an order that the Dirichlet has not.
     const Marginal weight{Kind::beta, 25, 17};
-    BOOST_TEST(close(rows[0].value, fitted.model->cluster(0).weight, 1e-12));
-    BOOST_TEST(close(rows[0].lower, weight.quantile(0.1), 1e-12));
-    BOOST_TEST(close(rows[0].upper, weight.quantile(0.9), 1e-12));
-    BOOST_TEST(close(rows[0].deviation, weight.deviation(), 1e-12));
+    const double width = weight.deviation();
+    BOOST_TEST(std::abs(rows[0].value - fitted.model->cluster(0).weight) <
+               (sampled ? 1e-12 : 0.2 * width));
+    BOOST_TEST(std::abs(rows[0].lower - weight.quantile(0.1)) < 0.4 * width);
+    BOOST_TEST(std::abs(rows[0].upper - weight.quantile(0.9)) < 0.4 * width);
+    BOOST_TEST(std::abs(rows[0].deviation - width) < 0.25 * width);
     // The prior of gmm for five components is that of dpmm.
-    BOOST_TEST(close(rows[1].value, fitted.model->cluster(0).mean[0], 1e-12));
+    BOOST_TEST(close(rows[1].value, fitted.model->cluster(0).mean[0], sampled ? 1e-12 : 1e-6));
     BOOST_TEST(rows[1].lower < rows[1].value);
     BOOST_TEST(rows[9].component == 1);
     BOOST_TEST(rows[9].element == 1);
@@ -388,14 +395,14 @@ BOOST_AUTO_TEST_CASE(points_have_values_alone) {
 // Under the mean-field posterior of a chain; and of its draws their order.
 BOOST_AUTO_TEST_CASE(a_hidden_markov_model_is_described_state_by_state) {
   Random random(3);
-  std::vector<markov::Sequence> sequences(6);
+  std::vector<hidden_markov::Sequence> sequences(6);
   for (std::size_t s = 0; s < sequences.size(); ++s)
     for (int t = 0, state = int(s % 2); t < 30; ++t) {
       if (random.uniform() < 0.2) state = 1 - state;
       sequences[s].push_back(1000 * state + random.normal());
     }
-  markov::Data data(1, sequences);
-  const auto exact = markov::fitted(data, 2, {{"tol", 1e-10}});
+  hidden_markov::Data data(1, sequences);
+  const auto exact = hidden_markov::fitted(data, 2, {{"tol", 1e-10}, {"linear_response", false}});
   const auto rows = described(*exact, 0.9);
   BOOST_REQUIRE(rows.size() == 10);
   int next = 0;
@@ -418,7 +425,7 @@ BOOST_AUTO_TEST_CASE(a_hidden_markov_model_is_described_state_by_state) {
     BOOST_TEST(close(row.lower, (Marginal{Kind::beta, t.alpha, other}).quantile(0.05), 1e-12));
   });
   // The paths are certain, so draws are independent draws of the same posterior.
-  const auto drawn = markov::fitted(data, 2, {{"method", "gibbs"}, {"draws", 3000}});
+  const auto drawn = hidden_markov::fitted(data, 2, {{"method", "gibbs"}, {"draws", 3000}});
   const auto of_draws = described(*drawn, 0.9);
   BOOST_REQUIRE(of_draws.size() == rows.size());
   const double n = double(drawn->stored_draws());
@@ -433,7 +440,7 @@ BOOST_AUTO_TEST_CASE(a_hidden_markov_model_is_described_state_by_state) {
     BOOST_TEST(std::abs(rows[i].deviation - of_draws[i].deviation) < 0.3 * width);
   }
   // Too few draws say nothing of tails.
-  const auto few = markov::fitted(
+  const auto few = hidden_markov::fitted(
       data, 2,
       {{"method", "gibbs"}, {"draws", 20}, {"chains", 1}, {"stored_draws", 10}, {"warmup", 5}});
   for (const Parameter &row : described(*few, 0.9)) BOOST_TEST(std::isnan(row.lower));
@@ -441,10 +448,10 @@ BOOST_AUTO_TEST_CASE(a_hidden_markov_model_is_described_state_by_state) {
 }
 
 BOOST_AUTO_TEST_CASE(symbols_and_structural_zeros_are_shown) {
-  const auto model = markov::fitted_symbols(
+  const auto model = hidden_markov::fitted_symbols(
       {{0, 1, 2, 2, 2}, {0, 0, 1, 2, 2}}, 3, 2,
-      {{"init",
-        markov::init({1, 0}, {{0.7, 0.3}, {0, 1}}, {{0.5, 0.4, 0.1}, {0.1, 0.1, 0.8}}, true)}});
+      {{"init", hidden_markov::init({1, 0}, {{0.7, 0.3}, {0, 1}},
+                                    {{0.5, 0.4, 0.1}, {0.1, 0.1, 0.8}}, true)}});
   const auto rows = described(*model);
   BOOST_REQUIRE(rows.size() == 12);
   BOOST_TEST((rows[0].value == 1 && rows[0].lower == 1 && rows[0].upper == 1));

@@ -217,12 +217,18 @@ BOOST_AUTO_TEST_CASE(polls_inside_a_task_abandon_it) {
     Nervous control(20, false);
     std::atomic<int> unfinished{0};
     std::vector<int> part(std::size_t(threads), -1), merged;
+    // Only the main thread looks at the control, so the other leaves a task to it.
+    const auto main = std::this_thread::get_id();
+    std::atomic<bool> done{false};
     run_in_order(
         5, {threads, threads}, control,
         [&](int, int slot, std::size_t task, const Stop &) {
+          const bool on_main = std::this_thread::get_id() == main;
+          for (; !on_main && !done; std::this_thread::yield()) poll_here();
           ++unfinished;
           for (int i = 0; i < 100; ++i) poll_here();
           --unfinished;
+          if (on_main) done = true;
           part[std::size_t(slot)] = int(task);
         },
         [&](int slot) { merged.push_back(part[std::size_t(slot)]); });

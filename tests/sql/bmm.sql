@@ -1,5 +1,5 @@
 -- Bernoulli mixtures and mixtures of products.
-SELECT plan(93);
+SELECT plan(97);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -84,21 +84,35 @@ CREATE TABLE births AS SELECT ARRAY[age, CASE WHEN age <> 20 THEN smoke END, rac
   FROM birthwt;
 CREATE TABLE o AS SELECT '{"likelihood": ["normal", "bernoulli", "categorical", "poisson"],
   "missing": "marginalize"}'::jsonb AS o;
+CREATE TABLE narrow AS SELECT bmm_fit(x, 2, '{"linear_response": false}') AS vi FROM each;
 CREATE TABLE corrected AS SELECT bmm_fit(x, 2, '{"linear_response": true}') AS model FROM each;
 SELECT ok(bool_and(l.sd BETWEEN v.sd AND 3 * v.sd) AND max(l.sd / v.sd) > 1.2
   AND bool_and(abs(l.value - v.value) < 1e-3), 'linear response widens deviations alone')
-  FROM corrected, m, bmm_parameters(model) AS l JOIN LATERAL (SELECT * FROM m, bmm_parameters(vi))
+  FROM corrected, narrow, bmm_parameters(model) AS l
+    JOIN LATERAL (SELECT * FROM narrow, bmm_parameters(vi))
   AS v USING (component, element);
 SELECT ok(bool_and(l.sd BETWEEN 1.2 * v.sd AND 3 * v.sd AND l.upper - l.lower > v.upper - v.lower),
-  'those of weights too') FROM corrected, m, bmm_parameters(model) AS l JOIN LATERAL
-  (SELECT * FROM m, bmm_parameters(vi)) AS v USING (component, parameter)
+  'those of weights too') FROM corrected, narrow, bmm_parameters(model) AS l JOIN LATERAL
+  (SELECT * FROM narrow, bmm_parameters(vi)) AS v USING (component, parameter)
   WHERE parameter = 'weight';
 SELECT same((SELECT (model::text::bayes_model)::text FROM corrected),
   (SELECT model::text FROM corrected), 'text and back');
 SELECT is((SELECT options -> 'linear_response' || (options -> 'tol') FROM corrected,
   bayes_info(model)), '[true, 1e-8]', 'it is among the options, with its tolerance');
-SELECT ok(NOT vi::jsonb ? 'deviations' AND NOT options ? 'linear_response',
-  'without it nothing is stored') FROM m, bayes_info(vi);
+SELECT ok(NOT vi::jsonb ? 'deviations' AND options ->> 'linear_response' = 'false',
+  'without it nothing is stored') FROM narrow, bayes_info(vi);
+SELECT is((SELECT array_agg(DISTINCT sd_method) FROM narrow, bmm_parameters(vi)), '{mean field}',
+  'and it is said that sd is that of the mean field');
+SELECT ok(vi::jsonb ? 'deviations' AND NOT options ? 'linear_response'
+  AND (SELECT bool_and(p.sd_method = 'linear response' AND abs(p.sd / c.sd - 1) < 0.01)
+       FROM bmm_parameters(vi) AS p JOIN LATERAL (SELECT * FROM corrected, bmm_parameters(model))
+         AS c USING (component, parameter) WHERE p.element IS NOT DISTINCT FROM c.element),
+  'it is the default where it costs less than the fit') FROM m, bayes_info(vi);
+SELECT ok(bool_and(sd IS NULL AND change_in_sd IS NULL AND difference IS NOT NULL),
+  'changes cannot be judged by deviations that are too small')
+  FROM narrow, corrected, bayes_compare(vi, model);
+SELECT ok(bool_and(sd > 0 AND change_in_sd IS NOT NULL), 'by others they can')
+  FROM m, corrected, bayes_compare(vi, model);
 SELECT ok(bool_and(abs(a.sd / b.sd - 1) < 1e-9), 'a weighted row is a repeated one')
   FROM corrected, bmm_parameters(model) AS a JOIN
   bmm_parameters((SELECT bmm_fit(x, 2, '{"linear_response": true}', count) FROM answers)) AS b
@@ -134,7 +148,8 @@ SELECT is((SELECT array_agg(coalesce(p.sd, -1)) FROM corrected,
     WHERE element IS NULL), '{-1,-1}', 'a model without them does not know them');
 SELECT ok(bool_and(l.sd > v.sd) AND count(*) = 14, 'rows with missing values, of any likelihoods')
   FROM bmm_parameters((SELECT bmm_fit(x, 2, o || '{"linear_response": true}') FROM births, o)) AS l
-  JOIN bmm_parameters((SELECT bmm_fit(x, 2, o) FROM births, o)) AS v
+  JOIN bmm_parameters((SELECT bmm_fit(x, 2, o || '{"linear_response": false}')
+    FROM births, o)) AS v
   USING (component, element, parameter) WHERE l.category IS NOT DISTINCT FROM v.category;
 
 -- ---- other likelihoods ----

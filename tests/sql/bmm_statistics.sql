@@ -1,5 +1,5 @@
 -- How well latent class models fit tables of answers.
-SELECT plan(33);
+SELECT plan(43);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 \ir ../lib/interface.sql
@@ -134,6 +134,33 @@ SELECT is((SELECT s FROM bmm_fit_statistics(query::bayes_query, model) AS s),
 FROM of_survey, (VALUES ('SELECT a, b FROM survey'), ('SELECT i, b, a FROM survey'),
   ($$SELECT b, a FROM survey WHERE a <> 'never'$$)) AS q(query);
 
+-- ---- sparse tables, and the bootstrap ----
+
+-- Ten answers of 300 people of two kinds: 1,024 possible patterns.
+CREATE TABLE sparse AS SELECT ARRAY(SELECT ((i * 7919 + j * 104729) % 97 < CASE WHEN i % 2 = 0
+    THEN 75 ELSE 25 END)::int FROM generate_series(1, 10) AS j) AS x
+FROM generate_series(1, 300) AS i;
+CREATE TABLE of_sparse AS SELECT k, bmm_fit(x, k, '{"method": "em", "restarts": 5}') AS model
+FROM sparse, generate_series(1, 2) AS k GROUP BY k;
+SELECT results_eq($$SELECT k, g2 > 0, g2_p IS NULL, x2_p IS NULL FROM of_sparse,
+  bmm_fit_statistics('SELECT x FROM sparse', model) ORDER BY k$$,
+  'VALUES (1, true, true, true), (2, true, true, true)', 'a sparse table has no chi-squared p');
+SELECT is((s.g2_p, s.x2_p IS NULL, b.draws, b.rows, near(b.g2, s.g2), near(b.x2, s.x2)),
+  (NULL::float8, true, 19, 300::bigint, true, true), 'the bootstrap is of the same numbers')
+FROM of_sparse, bmm_fit_statistics('SELECT x FROM sparse', model) AS s,
+  bmm_bootstrap('SELECT x FROM sparse', model, '{"draws": 19}') AS b WHERE k = 2;
+SELECT is(g2_p, 1 / 20.0::float8, 'and refutes one class')
+FROM of_sparse, bmm_bootstrap('SELECT x FROM sparse', model, '{"draws": 19}') WHERE k = 1;
+-- Of a table that is not sparse the two p are alike: a binomial sd of .04 with 99 draws.
+SELECT ok(abs(b.g2_p - s.g2_p) < 0.16 AND b.draws = 99, 'of other tables p is that of chi-squared')
+FROM m, bmm_fit_statistics('SELECT x, count FROM answers', model) AS s,
+  bmm_bootstrap('SELECT x, count FROM answers', model) AS b WHERE k = 2;
+SELECT is(bmm_bootstrap('SELECT x FROM sparse', model, o),
+  bmm_bootstrap('SELECT x FROM sparse', model, o), 'a seed gives the same again')
+FROM of_sparse, (VALUES ('{"draws": 5, "seed": 7, "restarts": 2}'::jsonb)) AS v(o) WHERE k = 2;
+SELECT is(bmm_bootstrap('SELECT x FROM sparse WHERE x IS NULL', model), NULL, 'no rows')
+FROM of_sparse WHERE k = 2;
+
 -- ---- the interface ----
 
 SELECT results_eq($$
@@ -163,6 +190,15 @@ SELECT results_eq($$
     'query bayes_query, model bayes_model', 'bmm_statistics', 'volatile', false, 'unsafe')$$,
   'its forms');
 
+SELECT results_eq($$
+  SELECT signature, kind, arguments, result, volatility, strict, parallel
+  FROM interface WHERE proname = 'bmm_bootstrap' ORDER BY signature COLLATE "C"$$, $$VALUES
+  ('bmm_bootstrap(bayes_query,bayes_model)', 'function', 'query bayes_query, model bayes_model',
+    'bmm_bootstrap_test', 'volatile', false, 'unsafe'),
+  ('bmm_bootstrap(bayes_query,bayes_model,jsonb)', 'function',
+    'query bayes_query, model bayes_model, options jsonb', 'bmm_bootstrap_test', 'volatile', false,
+    'unsafe')$$, 'and those of the bootstrap');
+
 -- ---- errors ----
 
 SELECT is(complaint(statement), said, statement) FROM (VALUES
@@ -170,6 +206,13 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
     '2202E row 1 has 5 elements, but the model has 4'),
   ($$SELECT bmm_fit_statistics(gmm_fit, x) FROM (SELECT gmm_fit(x, 1) FROM answers) AS f, answers
     GROUP BY gmm_fit$$, '42804 model is of family gmm, expected bmm')) AS v(statement, said);
+SELECT is(complaint(format('SELECT bmm_bootstrap(%L, model%s) FROM of_sparse WHERE k = 2', query,
+  options)), said, said) FROM (VALUES
+  ('SELECT x FROM sparse', $$, '{"draws": 0}'$$,
+    '22023 option "draws" is 0, but must be a whole number from 1 to 100000'),
+  ('SELECT x FROM sparse', $$, '{"drawn": 9}'$$, '22023 unknown option "drawn"'),
+  ('SELECT x[2:10] || NULL::int AS x FROM sparse', '',
+    '22023 there is no table of answers to compare with the model')) AS v(query, options, said);
 SELECT is(complaint($$SELECT bmm_fit_statistics((SELECT bmm_fit(x, 2, '{"method": "gibbs",
   "draws": 10}') FROM answers), x) FROM answers$$), '22023 this model has no point estimate that '
   'would fit best: it was fitted by method gibbs', 'draws');

@@ -40,8 +40,8 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
     FROM few$q$, '2202E row 7 has 3 elements, but the first row has 2'),
   ($q$SELECT dpmm_cluster(x) FROM few$q$, '42809 window function dpmm_cluster requires an OVER '
     'clause'),
-  ($q$SELECT dpmm_fit('SELECT x FROM few')$q$,
-    '42725 function dpmm_fit(unknown) is not unique')) AS c(statement, said);
+  ($q$SELECT dpmm_fit('SELECT * FROM few', 2)$q$,
+    '42883 function dpmm_fit(unknown, integer) does not exist')) AS c(statement, said);
 
 -- ---- query texts ----
 
@@ -171,7 +171,8 @@ SELECT is(advice(statement), said, statement) FROM (VALUES
     'The options are chains, concentration, covariance, draws, estimate, init, level, likelihood, '
     'method, missing, on_error, prior, seed, stored_draws, thin, warmup.'),
   ($q$SELECT dpmm_fit(x, '{"method": "vi", "draws": 3}') FROM few$q$,
-    'The options are concentration, covariance, likelihood, max_iter, method, missing, on_error, '
+    'The options are concentration, covariance, likelihood, linear_response, max_iter, method, '
+      'missing, on_error, '
     'prior, restarts, seed, tol, truncation.'),
   ($q$SELECT dpmm_fit(x, '[]') FROM few$q$, 'Write options as ''{"method": "slice", "draws": '
     '2000}''.'),

@@ -15,9 +15,11 @@ std::vector<Parameter> element_parameters(const NormalPoint &point, int k, int j
   const CovarianceShape &shape = point.shape;
   Parameter mean{.component = k, .element = j, .likelihood = "normal", .name = "mean"}, sd = mean;
   mean.value = point.mean(j, k);
+  mean.number = j;
   sd.name = "sd";
   sd.value = std::sqrt(diagonal_entry(shape, point.covariance[std::size_t(shape.index(k))], j));
   sd.root = true;
+  sd.number = point.dimension() + j;
   return {mean, sd};
 }
 

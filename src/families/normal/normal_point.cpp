@@ -43,6 +43,10 @@ NormalPoint maximum_likelihood(const NormalStatistics &statistics, const NormalP
   return out;
 }
 
+double rows_needed(const NormalPoint &point) {
+  return point.shape.shared ? 0 : point.shape.dense ? point.dimension() + 2 : 3;
+}
+
 std::vector<bool> at_floor(const NormalPoint &point, const CovarianceFloor &floor) {
   const std::vector<bool> scales = floor.reached(point.shape, point.covariance);
   std::vector<bool> out;

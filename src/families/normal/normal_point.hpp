@@ -34,6 +34,10 @@ NormalPoint maximum_likelihood(const NormalStatistics &statistics, const NormalP
 /// Which components the floor holds where their likelihood would rise below it?
 std::vector<bool> at_floor(const NormalPoint &point, const CovarianceFloor &floor);
 
+/// The rows from which on a component's own covariance is more than an accident of theirs: one more
+/// than make it regular. 0 if all components share it.
+double rows_needed(const NormalPoint &point);
+
 /// The components in this order: a subset, a permutation, or repetitions. A shared covariance stays
 /// as it is.
 NormalPoint pick(const NormalPoint &point, const std::vector<int> &order);

@@ -1,6 +1,10 @@
 #include "families/normal/normal_response.hpp"
 
+#include <cmath>
+#include <limits>
+
 #include "base/special.hpp"
+#include "families/normal/normal_parameters.hpp"
 
 namespace bayes {
 namespace {
@@ -22,11 +26,6 @@ std::vector<Matrix> moved(const NormalWishart &q, const NormalWishart &about, do
     out[std::size_t(q.shape.index(k))] +=
         sign * q.c(k) * outer(q.shape, q.m.col(k) - about.m.col(k));
   return out;
-}
-
-PosteriorFactor without_quantities(Matrix covariance) {
-  const Eigen::Index n = covariance.rows();
-  return {std::move(covariance), Matrix(n, 0), Vector()};
 }
 
 /// Of log |Lambda| / 2, and of the coefficients of the entries of B in -tr(B Lambda) / 2.
@@ -51,6 +50,28 @@ Matrix scale_covariance(const CovarianceShape &shape, double a, const FactoredSc
       else
         out(row, ++column) = i == k ? a * inverse(i, 0) * inverse(i, 0) / 2 : 0;
     });
+  });
+  return out;
+}
+
+/// The factor of a scale: its quantities are the variances of the elements, Cov[phi, g] the
+/// gradient of their means in a and B.
+PosteriorFactor scale_factor(const CovarianceShape &shape, double a, const Matrix &b,
+                             const FactoredScale &factored, int d) {
+  const int variances = shape.rows(d), n = entries(shape, d) + 1;
+  // An element's variance is inverse gamma, as add_marginals() has it.
+  const double freedom = a - (shape.dense ? d - 1 : 0);
+  PosteriorFactor out{scale_covariance(shape, a, factored, d), Matrix::Zero(n, variances),
+                      Vector::Constant(variances, std::numeric_limits<double>::quiet_NaN())};
+  if (!(freedom > 4)) return out;
+  int row = 0;
+  for_each_entry(shape, d, [&](int i, int j) {
+    ++row;
+    if (shape.dense && i != j) return;
+    const double mean = b(i, j) / (freedom - 2);
+    out.with_quantities(0, i) = -mean / (freedom - 2);
+    out.with_quantities(row, i) = 1 / (freedom - 2);
+    out.deviation(i) = mean * std::sqrt(2 / (freedom - 4));
   });
   return out;
 }
@@ -109,19 +130,39 @@ std::vector<PosteriorFactor> posterior_factors(const NormalWishart &q) {
   const auto scales = factor_all(shape, q.B, d, "posterior scale B");
   std::vector<PosteriorFactor> out;
   for (int k = 0; k < q.components(); ++k) {
-    const Matrix &whiten = scales[std::size_t(shape.index(k))].whiten;
-    const double each = q.a(shape.index(k)) / q.c(k);
+    const int s = shape.index(k);
+    const Matrix &whiten = scales[std::size_t(s)].whiten;
+    const double each = q.a(s) / q.c(k);
     Matrix covariance = Matrix::Zero(d, d);
     if (shape.dense)
       covariance = each * transposed_product(whiten, whiten);
     else
       covariance.diagonal() = each * whiten.cwiseAbs2();
-    out.push_back(without_quantities(std::move(covariance)));
-    out.push_back(without_quantities(Matrix::Constant(1, 1, d / (2 * q.c(k) * q.c(k)))));
+    // Given Lambda y has covariance (c Lambda)^-1, so Cov[Lambda y, y] is I / c.
+    PosteriorFactor means{std::move(covariance), Matrix::Identity(d, d) / q.c(k), Vector(d)};
+    std::vector<Marginal> marginals;
+    for (int j = 0; j < d; ++j) {
+      marginals.clear();
+      add_marginals(q, k, j, marginals);
+      means.deviation(j) = marginals[0].deviation();
+    }
+    out.push_back(std::move(means));
+    out.push_back({Matrix::Constant(1, 1, d / (2 * q.c(k) * q.c(k))), Matrix(1, 0), Vector()});
   }
   for (std::size_t s = 0; s < scales.size(); ++s)
-    out.push_back(without_quantities(scale_covariance(shape, q.a(Eigen::Index(s)), scales[s], d)));
+    out.push_back(scale_factor(shape, q.a(Eigen::Index(s)), q.B[s], scales[s], d));
   return out;
+}
+
+Matrix named_deviations(const CovarianceShape &shape, int d, int k, const Vector &found) {
+  const Eigen::Index variances = shape.rows(d);
+  Matrix out(2 * d, k);
+  for (int i = 0; i < k; ++i) {
+    out.col(i).head(d) = found.segment(i * d, d);
+    const Vector own = found.segment(k * d + shape.index(i) * variances, variances);
+    for (int j = 0; j < d; ++j) out(d + j, i) = own(shape.isotropic ? 0 : j);
+  }
+  return out.unaryExpr([](double x) { return std::isfinite(x) ? x : 0.0; });
 }
 
 }  // namespace bayes

@@ -45,6 +45,10 @@ struct Bernoulli : BetaProbability<Bernoulli> {
   double predictive_variance(const double *q) const {
     return predictive_mean(q) * (q[1] / (q[0] + q[1]));
   }
+  Predicted predicted(const double *point) const { return {Predicted::Kind::bernoulli, point[0]}; }
+  Predicted predictive(const double *q) const {
+    return {Predicted::Kind::bernoulli, predictive_mean(q)};
+  }
 
   /// The digammas of a + b cancel in the difference.
   double expected_terms(const double *q, double *terms) const {

@@ -158,6 +158,8 @@ struct Categorical : ConjugateColumn<Categorical> {
   double predictive_variance(const double *) const {
     return std::numeric_limits<double>::quiet_NaN();
   }
+  Predicted predicted(const double *) const { return {}; }
+  Predicted predictive(const double *) const { return {}; }
   void marginals(const double *q, Marginal *out) const {
     dirichlet_marginals({q, std::size_t(categories)}, 0, out);
   }

@@ -26,6 +26,7 @@
 #include "base/random.hpp"
 #include "base/simd.hpp"
 #include "data/rows.hpp"
+#include "families/predicted.hpp"
 #include "families/product/columns.hpp"
 
 namespace bayes {
@@ -126,6 +127,9 @@ concept ColumnFamily = requires(const F &family, const double *in, double *out,
   // mean of a value, parameters integrated out under a posterior; infinite if it does not exist
   { family.predictive_mean(in) } -> std::same_as<double>;
   { family.predictive_variance(in) } -> std::same_as<double>;
+  // the distribution of an element: at a point, and with parameters integrated out
+  { family.predicted(in) } -> std::same_as<Predicted>;
+  { family.predictive(in) } -> std::same_as<Predicted>;
   // statistics, prior; without the sum of h(x)
   { family.log_marginal_likelihood(in, in) } -> std::same_as<double>;
   // posterior -> random point

@@ -163,6 +163,11 @@ std::span<const Column *const> every_column_family() {
 
 const char *ColumnSpec::name() const { return column_family(kind).name; }
 
+bool ColumnSpec::counts() const {
+  const Column &column = column_family(kind);
+  return !column.by_value && column.allowed(0) && !column.allowed(0.5);
+}
+
 const std::vector<std::string_view> &column_family_names() {
   static const std::vector<std::string_view> names = [] {
     std::vector<std::string_view> out;

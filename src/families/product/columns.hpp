@@ -49,6 +49,8 @@ struct ColumnSpec {
   std::vector<double> values = {};
 
   BAYES_API const char *name() const;
+  /// Are its values whole numbers, 0 among them, that have an order: counts, and booleans?
+  BAYES_API bool counts() const;
   /// Makes the values, increasing whole numbers, the categories of the column.
   BAYES_API void set_categories(std::vector<double> categorical);
   bool operator==(const ColumnSpec &) const = default;

@@ -61,6 +61,11 @@ struct Exponential : GammaRate<Exponential> {
     return q[0] > 2 ? mean * mean * q[0] / (q[0] - 2) : std::numeric_limits<double>::infinity();
   }
 
+  Predicted predicted(const double *point) const {
+    return {Predicted::Kind::exponential, point[0]};
+  }
+  Predicted predictive(const double *q) const { return {Predicted::Kind::lomax, q[0], q[1]}; }
+
   // The predictive is a Lomax density: shape / rate (1 + x / rate)^-(shape + 1).
   int form_size() const { return 2; }  // shape + 1, 1 / rate
   static void predictive_forms(std::span<const Exponential> columns, const double *q, double *forms,

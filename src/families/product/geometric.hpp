@@ -56,6 +56,12 @@ struct Geometric : BetaProbability<Geometric> {
     return q[0] > 2 ? q[1] * (q[0] + q[1] - 1) * q[0] / ((q[0] - 1) * (q[0] - 1) * (q[0] - 2))
                     : std::numeric_limits<double>::infinity();
   }
+  Predicted predicted(const double *point) const {
+    return {Predicted::Kind::geometric, natural(point)[1]};
+  }
+  Predicted predictive(const double *q) const {
+    return {Predicted::Kind::beta_geometric, q[0], q[1]};
+  }
 };
 
 }  // namespace bayes

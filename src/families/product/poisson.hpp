@@ -65,6 +65,10 @@ struct Poisson : GammaRate<Poisson> {
   }
   double predictive_mean(const double *q) const { return q[0] / q[1]; }
   double predictive_variance(const double *q) const { return q[0] / q[1] * (1 + 1 / q[1]); }
+  Predicted predicted(const double *point) const { return {Predicted::Kind::poisson, point[0]}; }
+  Predicted predictive(const double *q) const {
+    return {Predicted::Kind::negative_binomial, q[0], q[1]};
+  }
 
   // The predictive is negative binomial: Gamma(shape + x) / (Gamma(shape) x!) (rate / (rate +
   // 1))^shape (rate + 1)^-x.

@@ -57,6 +57,14 @@ std::vector<bool> at_floor(const ProductPoint &point, const ProductFloor &floor)
   return out;
 }
 
+double rows_needed(const ProductPoint &point) {
+  double needed = 0;
+  point.columns->for_each([&](int, const Column &column, const ColumnOffsets &) {
+    if (std::string_view(column.name) == "normal") needed = 3;
+  });
+  return needed;
+}
+
 ProductPoint maximum_posterior(const ProductStatistics &statistics, const ProductPosterior &prior) {
   ProductPoint out{prior.columns, Matrix(prior.columns->size().point, prior.values.cols())};
   detail::for_each_column(*prior.columns, prior.values.cols(),

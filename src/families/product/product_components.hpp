@@ -107,6 +107,10 @@ BAYES_API ProductPoint maximum_likelihood(const ProductStatistics &statistics,
 /// are at the floor in every component, and do not count.
 BAYES_API std::vector<bool> at_floor(const ProductPoint &point, const ProductFloor &floor);
 
+/// The rows from which on the variances of a component are more than an accident of theirs; 0
+/// without columns of measurements.
+BAYES_API double rows_needed(const ProductPoint &point);
+
 /// The mode of the parameters given the statistics (of precisions, not variances). The prior must
 /// have one, as has_mode of the columns' families says.
 BAYES_API ProductPoint maximum_posterior(const ProductStatistics &statistics,

@@ -84,7 +84,8 @@ Document likelihood_of_columns(const Document *given, const RowColumns &columns,
                     message("option \"{}\" names a column {}, which the rows do not have", key,
                             describe(Document(name))),
                     {}, message("They begin with {}.", describe(Document(columns[0].name))));
-      names[std::size_t(column)] = read_likelihood(value, key).front();
+      names[std::size_t(column)] =
+          read_likelihood(value, message("{}.{}", key, name).c_str()).front();
     }
   } else if (given && !given->as<Document::List>()) {
     const std::string name = read_likelihood(*given, key).front();

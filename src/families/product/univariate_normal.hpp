@@ -121,6 +121,12 @@ struct UnivariateNormal : ColumnDefaults<UnivariateNormal> {
   double predictive_variance(const double *q) const {
     return q[2] > 2 ? q[3] / (q[2] - 2) * (1 + 1 / q[1]) : std::numeric_limits<double>::infinity();
   }
+  Predicted predicted(const double *point) const {
+    return {Predicted::Kind::normal, point[0], std::sqrt(point[1])};
+  }
+  Predicted predictive(const double *q) const {
+    return {Predicted::Kind::student, q[0], std::sqrt(q[3] / q[2] * (1 + 1 / q[1])), q[2]};
+  }
   /// Of the mean, which is Student t, and of the variance, which is inverse gamma; NaN where
   /// infinite.
   void deviations(const double *q, double *out) const {

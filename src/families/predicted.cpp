@@ -1,0 +1,116 @@
+#include "families/predicted.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/control.hpp"
+#include "base/incomplete.hpp"
+#include "base/root.hpp"
+#include "base/special.hpp"
+
+namespace bayes {
+namespace {
+
+constexpr double not_found = std::numeric_limits<double>::quiet_NaN();
+/// doublings of a double's whole range
+constexpr int most_doublings = 2200;
+
+bool is_whole(Predicted::Kind kind) { return kind >= Predicted::Kind::bernoulli; }
+bool is_real(Predicted::Kind kind) {
+  return kind == Predicted::Kind::normal || kind == Predicted::Kind::student;
+}
+
+/// P(X <= x) of the mixture, less p.
+class Excess {
+ public:
+  Excess(std::span<const Predicted> parts, std::span<const double> weights, double p)
+      : parts_(parts),
+        weights_(weights),
+        p_(p) {
+    for (const double w : weights) total_ += w;
+  }
+  double operator()(double x) const {
+    poll_here();
+    double sum = 0;
+    for (std::size_t i = 0; i < parts_.size(); ++i)
+      if (weights_[i] > 0) sum += weights_[i] * parts_[i].probability_below(x);
+    return sum / total_ - p_;
+  }
+
+ private:
+  std::span<const Predicted> parts_;
+  std::span<const double> weights_;
+  double p_, total_ = 0;
+};
+
+/// Between two whole numbers, of which the lower is below and the upper is not.
+double whole_quantile(const Excess &excess, double low, double high) {
+  while (high - low > 1) {
+    const double middle = low + std::floor((high - low) / 2);
+    if (!(middle > low && middle < high)) break;  // doubles are further apart
+    (excess(middle) < 0 ? low : high) = middle;
+  }
+  return high;
+}
+
+}  // namespace
+
+double Predicted::probability_below(double x) const {
+  switch (kind) {
+    case Kind::none: break;
+    case Kind::normal: return normal_below((x - a) / b);
+    case Kind::student: return student_below(c, (x - a) / b);
+    case Kind::exponential: return x <= 0 ? 0 : -std::expm1(-a * x);
+    case Kind::lomax: return x <= 0 ? 0 : -std::expm1(-a * std::log1p(x / b));
+    default: {
+      const double n = std::floor(x);
+      if (n < 0) return 0;
+      if (kind == Kind::bernoulli) return n < 1 ? 1 - a : 1;
+      if (kind == Kind::poisson) return a > 0 ? gamma_above(n + 1, a) : 1;
+      if (kind == Kind::negative_binomial) return beta_above(n + 1, a, 1 / (1 + b));
+      if (kind == Kind::geometric) return -std::expm1((n + 1) * a);
+      return -std::expm1(log_beta(a, b + n + 1) - log_beta(a, b));
+    }
+  }
+  return not_found;
+}
+
+double quantile_of_mixture(std::span<const Predicted> parts, std::span<const double> weights,
+                           double p) {
+  if (parts.empty() || parts[0].kind == Predicted::Kind::none) return not_found;
+  const Predicted::Kind kind = parts[0].kind;
+  const Excess excess(parts, weights, p);
+  double low = 0, high = 1, width = 1;
+  if (is_real(kind)) {
+    low = std::numeric_limits<double>::infinity();
+    high = -low;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (!(weights[i] > 0)) continue;
+      low = std::min(low, parts[i].a - parts[i].b);
+      high = std::max(high, parts[i].a + parts[i].b);
+    }
+    width = high - low;
+    for (int n = 0; excess(low) >= 0; ++n, width *= 2, low -= width)
+      if (n == most_doublings) return not_found;
+    width = high - low;
+  } else if (is_whole(kind)) {
+    low = -1;
+  }
+  for (int n = 0; !(excess(high) >= 0); ++n, width *= 2, high += width) {
+    if (n == most_doublings || !std::isfinite(high)) return not_found;
+    low = high;
+  }
+  if (is_whole(kind)) return whole_quantile(excess, low, high);
+  if (low == 0) {
+    // Of a scale that may be anything: from above by halves, to a bracket of two times at most.
+    while (high > 0 && excess(high / 2) >= 0) high /= 2;
+    low = high / 2;
+  }
+  const double at_low = excess(low), at_high = excess(high);
+  if (!(at_low < 0)) return low;
+  if (!(at_high > 0)) return high;
+  return root_between(excess, low, high, at_low, at_high, 48);
+}
+
+}  // namespace bayes

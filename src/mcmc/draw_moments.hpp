@@ -1,0 +1,38 @@
+// Means and standard deviations of the elements of draws, over all draws that count, however few of
+// them a model stores.
+#pragma once
+
+#include <algorithm>
+
+#include "base/linalg.hpp"
+
+namespace bayes {
+
+class DrawMoments {
+ public:
+  explicit DrawMoments(Eigen::Index size = 0)
+      : mean_(Vector::Zero(size)),
+        average_(Vector::Zero(size)),
+        squares_(Vector::Zero(size)) {}
+
+  /// `expected`: the mean of the distribution that the draw is from, given what was drawn before
+  /// it. Its average has the same limit as that of the draws, and a smaller error (Rao-Blackwell);
+  /// where it is not known, the draw itself.
+  void add(const Vector &draw, const Vector &expected) {
+    ++count_;
+    mean_ += (expected - mean_) / count_;
+    const Vector away = draw - average_;
+    average_ += away / count_;
+    squares_ += away.cwiseProduct(draw - average_);
+  }
+
+  const Vector &mean() const { return mean_; }
+  /// 0 after one draw
+  Vector deviation() const { return (squares_ / std::max(1.0, count_ - 1)).cwiseSqrt(); }
+
+ private:
+  double count_ = 0;
+  Vector mean_, average_, squares_;
+};
+
+}  // namespace bayes
