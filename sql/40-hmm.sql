@@ -12,7 +12,7 @@ DEFINE @hmm_sequences =
 DEFINE @hmm_partition =
   'The partition is one sequence in the order of the window, regardless of the frame. '
   'observation: a number, a boolean or a name, as the model was fitted; a record, of which the '
-  'columns of the model are found by name; a vector is ROW(a, b), or '
+  'columns of the model are found by name; if they have none, a vector is ROW(a, b), or '
   'ROW(x) of an array x of numbers. A NULL observation is missing, but its row has a result; a '
   'name or label unknown to the model counts as missing. NULL for a NULL model. 22023 if the '
   'model differs '
@@ -30,14 +30,17 @@ DEFINE @hmm_given =
 
 CREATE TYPE hmm_selection AS (
   k int, method text, objective float8, log_likelihood float8, parameters float8, bic float8,
-  elbo float8, converged boolean, degenerate boolean, model bayes_model
+  elbo float8, converged boolean, degenerate boolean, model bayes_model,
+  best boolean, reason text
 );
 COMMENT ON TYPE hmm_selection IS
   'One of several fits to choose from. bic: -2 log_likelihood + parameters ln(steps observed), '
   'smaller is better, NULL if the method samples; elbo: larger is better, NULL unless the method '
   'is variational; parameters: the number of free parameters; degenerate: a bound holds states '
   'where the likelihood would rise beyond it, so bic cannot be compared; model: NULL unless option '
-  'models is true.';
+  'models is true. best: the '
+  'row to choose, why in reason: the best elbo after vi and svi, the best bic after em, map and '
+  'mcem, or the smallest k within 1 nat (of bic 2) of it; NULL where no fit can be compared.';
 
 -- ---- aggregates: sequences in, a model out ----
 
@@ -64,6 +67,18 @@ COMMENT IS 'The same with options. '
 COMMENT IS 'The same with a weight for each sequence: how many times it counts. A sequence of '
   'weight 0 or NULL is left out; 22023 if negative, not finite, or all zero. '
   @hmm_options;
+
+-- Steps one by one are told how to become a sequence.
+CREATE FUNCTION hmm_single_steps_transition(
+  state internal, observation anynonarray, k int [, options jsonb]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Raises 42804: a sequence is an array.';
+CREATE AGGREGATE hmm_fit(observation anynonarray, k int [, options jsonb]) (
+  SFUNC = hmm_single_steps_transition, @state, FINALFUNC = hmm_fit_final
+);
+COMMENT IS 'Always an error, 42804, that tells how steps become a sequence: array_agg(x ORDER BY '
+  't), a row for each sequence.';
 
 CREATE FUNCTION hmm_start_transition(
   state internal, sequence anyarray, start bayes_model [, options jsonb [, weight float8]]
@@ -143,19 +158,19 @@ COMMENT IS 'The same with options. '
 -- ---- windows: a partition is a sequence, one result for each row ----
 
 CREATE FUNCTION hmm_decode(model bayes_model, observation anynonarray) RETURNS int
-  AS 'MODULE_PATHNAME', 'hmm_decode_window' @window COST 100;
+  AS 'MODULE_PATHNAME', 'hmm_decode_window' @window_of_labels COST 100;
 COMMENT IS 'The state of every row on the most probable path through the partition (Viterbi), '
   'from 1; after gibbs on the path with the largest average of log p(path, observations) over the '
   'stored draws of the parameters. '
   @hmm_partition;
 CREATE FUNCTION hmm_probabilities(model bayes_model, observation anynonarray) RETURNS float8[]
-  AS 'MODULE_PATHNAME', 'hmm_probabilities_window' @window COST 100;
+  AS 'MODULE_PATHNAME', 'hmm_probabilities_window' @window_of_labels COST 100;
 COMMENT IS 'The probabilities of the K states at every row, given all observations of the '
   'partition (smoothing); they sum to 1; after gibbs their averages over the stored draws of the '
   'parameters. '
   @hmm_partition;
 CREATE FUNCTION hmm_filter(model bayes_model, observation anynonarray) RETURNS float8[]
-  AS 'MODULE_PATHNAME', 'hmm_filter_window' @window COST 100;
+  AS 'MODULE_PATHNAME', 'hmm_filter_window' @window_of_labels COST 100;
 COMMENT IS 'The probabilities of the K states at every row, given the observations up to it '
   '(filtering); they sum to 1; after gibbs their averages over the stored draws of the '
   'parameters. Reads row by row in constant memory. 22003 for an observation that '
@@ -163,6 +178,24 @@ COMMENT IS 'The probabilities of the K states at every row, given the observatio
   @hmm_partition;
 
 -- ---- relations: a query in, a relation out ----
+
+CREATE FUNCTION hmm_fit(query bayes_query, k int [, options jsonb])
+  RETURNS TABLE (state int, initial float8, initial_sd float8, initial_alpha float8,
+    stationary float8, visits float8, dwell float8)
+  AS 'MODULE_PATHNAME', 'hmm_fit_query' @volatile COST 1000000 ROWS 10;
+COMMENT IS 'Fits a hidden Markov model of k states to the sequences of a query and returns the '
+  'states, as hmm_states does. Other errors: as the aggregate hmm_fit. '
+  @hmm_query;
+COMMENT IS 'The same with options. '
+  @hmm_options;
+
+CREATE FUNCTION hmm_model(query bayes_query, k int [, options jsonb]) RETURNS bayes_model
+  AS 'MODULE_PATHNAME', 'hmm_model_query' @volatile COST 1000000;
+COMMENT IS 'Fits a hidden Markov model of k states to the sequences of a query and returns the '
+  'model.'
+  ' Query, options and errors are those of hmm_fit(query, ...); NULL if there are no rows.';
+COMMENT IS 'The same with options. '
+  @hmm_options;
 
 CREATE FUNCTION hmm_decode(query bayes_query, k int [, options jsonb])
   RETURNS TABLE (sequence text, t bigint, state int, probability float8)
@@ -186,14 +219,14 @@ COMMENT IS 'The same with options. '
 -- ---- a model and a sequence ----
 
 CREATE FUNCTION hmm_decode(model bayes_model, sequence anyarray) RETURNS int[]
-  AS 'MODULE_PATHNAME' @strict COST 1000;
+  AS 'MODULE_PATHNAME' @of_labels COST 1000;
 COMMENT IS 'The most probable path through a sequence (Viterbi), after gibbs the one with the '
   'largest average of log p(path, observations) over the stored draws of the parameters: its '
   'states, from 1, one per step; an empty sequence gives {}. 22003 if no path is possible. '
   @hmm_given;
 
 CREATE FUNCTION hmm_probabilities(model bayes_model, sequence anyarray) RETURNS float8[]
-  AS 'MODULE_PATHNAME' @strict COST 1000;
+  AS 'MODULE_PATHNAME' @of_labels COST 1000;
 COMMENT IS 'The probabilities of the states at every step, given the whole sequence (smoothing): '
   'steps x K, every row sums to 1; after gibbs their averages over the stored draws of the '
   'parameters; an empty sequence gives {}. 22003 if the sequence is impossible, 54000 if the '
@@ -201,7 +234,7 @@ COMMENT IS 'The probabilities of the states at every step, given the whole seque
   @hmm_given;
 
 CREATE FUNCTION hmm_filter(model bayes_model, sequence anyarray) RETURNS float8[]
-  AS 'MODULE_PATHNAME' @strict COST 1000;
+  AS 'MODULE_PATHNAME' @of_labels COST 1000;
 COMMENT IS 'The probabilities of the states at every step, given the observations up to it '
   '(filtering): steps x K, every row sums to 1; after gibbs their averages over the stored draws '
   'of the parameters; an empty sequence gives {}. 22003 for an observation that is impossible '
@@ -209,15 +242,17 @@ COMMENT IS 'The probabilities of the states at every step, given the observation
   @hmm_given;
 
 CREATE FUNCTION hmm_log_likelihood(model bayes_model, sequence anyarray) RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 1000;
+  AS 'MODULE_PATHNAME' @of_labels COST 1000;
 COMMENT IS 'The natural logarithm of the probability (density, for measurements) of the sequence, '
   'summed over all paths, after gibbs averaged over the stored draws of the parameters; -Infinity '
-  'if it is impossible, 0 for an empty one. '
+  'if it is impossible, 0 for an empty one. A symbol or label that no sequence of the fit had has '
+  'in each state the probability of one more, a / (a + sum of the Dirichlet parameters), a that of '
+  'the prior; a NULL counts for nothing. '
   @hmm_given;
 
 CREATE FUNCTION hmm_paths(model bayes_model, sequence anyarray, n int)
   RETURNS TABLE (rank int, log_probability float8, states int[])
-  AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 10;
+  AS 'MODULE_PATHNAME' @of_labels COST 1000 ROWS 10;
 COMMENT IS 'The n most probable paths through a sequence (1 to 1000, fewer if there are fewer), by '
   'decreasing probability: the natural logarithm of the joint probability of path and observations '
   '(after gibbs the average of that over the stored draws of the parameters), and the states, from '
@@ -226,22 +261,38 @@ COMMENT IS 'The n most probable paths through a sequence (1 to 1000, fewer if th
 
 CREATE FUNCTION hmm_predict(model bayes_model, sequence anyarray)
   RETURNS TABLE (element int, column_name text, symbol text, probability float8, mean float8,
-    variance float8)
-  AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 10;
+    variance float8, lower float8, upper float8)
+  AS 'MODULE_PATHNAME' @of_labels COST 1000 ROWS 10;
 COMMENT IS 'The predictive distribution of the next observation: for every element, from 1, its '
-  'mean and variance; for an element of names, labels or categories a row for each of them, with '
-  'its probability. column_name: of the element, NULL if the model was fitted to arrays. After '
-  'gibbs the average of those under the stored draws of the parameters, whose spread is part of '
-  'the variance. An empty sequence gives the first observation of one. '
+  'mean, its variance and its 2.5 and 97.5 percent quantiles, those of the mixture over the '
+  'states, which is not normal and may have several peaks; for an element of names, labels or '
+  'categories a row for each of them, with its probability. column_name: of the element, NULL if '
+  'the model was fitted to arrays. After gibbs the average of those under the stored draws of the '
+  'parameters, whose spread is part of variance and interval. An empty sequence gives the first '
+  'observation of one. '
   @hmm_given;
 
-CREATE FUNCTION hmm_predict(model bayes_model, sequence anyarray, horizon int)
+CREATE FUNCTION hmm_predict(model bayes_model, sequence anyarray, horizon int [, level float8])
   RETURNS TABLE (step int, element int, column_name text, symbol text, probability float8,
-    mean float8, variance float8)
-  AS 'MODULE_PATHNAME', 'hmm_predict_ahead' @strict COST 1000 ROWS 100;
+    mean float8, variance float8, lower float8, upper float8)
+  AS 'MODULE_PATHNAME', 'hmm_predict_ahead' @of_labels COST 1000 ROWS 100;
 COMMENT IS 'The predictive distributions of the next observations, 1 to horizon (at most 100000) '
   'steps ahead, each by itself: for every step the rows that hmm_predict(model, sequence) gives '
   'for the first. They are exact: all paths are summed. 22023 for another horizon. '
+  @hmm_given;
+COMMENT IS 'The same with intervals from lower to upper that hold an observation with probability '
+  'level, and leave as much below as above; 22023 unless 0 < level < 1.';
+
+CREATE FUNCTION hmm_sample(model bayes_model, sequence anyarray, horizon int, draws int,
+  seed bigint)
+  RETURNS TABLE (draw int, step int, state int, symbol text, x float8[])
+  AS 'MODULE_PATHNAME', 'hmm_sample_after' @of_labels COST 1000 ROWS 1000;
+COMMENT IS 'Draws of what follows a sequence, each the next 1 to horizon (at most 100000) steps: '
+  'the state, from 1, and the observation, symbol for a model of names, else x. What each step is '
+  'by itself, hmm_predict knows; these are for what depends on several, as a sum or a maximum. '
+  'After gibbs each is under one of the stored draws of the parameters, after vi and svi its '
+  'emissions are drawn from the posterior. The same seed gives the same draws. 22023 for another '
+  'horizon or draws < 0, 54000 for more than 100000000 steps in all. '
   @hmm_given;
 
 CREATE FUNCTION hmm_profile_transition(state internal, model bayes_model, sequence anyarray)
@@ -270,9 +321,10 @@ CREATE FUNCTION hmm_states(model bayes_model)
     stationary float8, visits float8, dwell float8)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
 COMMENT IS 'The states, numbered from 1: initial, the probability that a sequence begins in it; '
-  'initial_sd, its posterior standard deviation (after vi and svi that of the mean-field '
-  'approximation, which is too small: it takes paths and parameters as independent; option '
-  'linear_response corrects it, method gibbs gives that of the posterior), and initial_alpha, '
+  'initial_sd, its posterior standard deviation (after vi corrected by linear response '
+  'where that costs less than the fit, else that of the mean-field approximation, which is too '
+  'small, as it takes paths and parameters as independent: sd_method of hmm_parameters says which; '
+  'method gibbs gives that of the posterior), and initial_alpha, '
   'the parameter of its posterior Dirichlet, NULL without a posterior; stationary, its '
   'probability under the stationary distribution, NULL if that is not unique; visits, the '
   'expected occupancy: number of steps in it, in the sequences of the fit; dwell, the expected '
@@ -283,8 +335,8 @@ CREATE FUNCTION hmm_transitions(model bayes_model)
     count float8)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 100;
 COMMENT IS 'All K x K transitions, states numbered from 1: the probability of going from one to '
-  'the other in one step, its posterior standard deviation (as in hmm_states too small after vi '
-  'and svi without linear_response) and the parameter of its posterior Dirichlet (NULL without a '
+  'the other in one step, its posterior standard deviation (as in hmm_states) and the '
+  'parameter of its posterior Dirichlet (NULL without a '
   'posterior), and the expected number of such steps in the sequences of the fit. 42804 for a '
   'model of another family.';
 
@@ -293,8 +345,8 @@ CREATE FUNCTION hmm_emissions(model bayes_model)
     column_name text, mean float8[], covariance float8[])
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
 COMMENT IS 'The emission distribution of every state. For names one row per symbol, with its '
-  'probability and its posterior standard deviation (NULL without a posterior; as in hmm_states '
-  'too small after vi and svi without linear_response). For numbers the mean and the covariance '
+  'probability and its posterior standard deviation (NULL without a posterior; as in '
+  'hmm_states). For numbers the mean and the covariance '
   'matrix: one row per element, from 1, or, if elements are correlated, one row for all, with '
   'element NULL. '
   'column_name: of the element, if the model was fitted to records; symbol: also a label of it. '
@@ -305,9 +357,10 @@ CREATE FUNCTION hmm_parameters(model bayes_model [, level float8])
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 100;
 COMMENT IS 'One row for every number of a state, which is the component: its initial probability, '
   'the transition to every state (category, and as label its text; element NULL), and of every '
-  'element of its emissions the probability (label: the symbol), rate, mean, sd. After vi and svi '
-  'the posterior is q, which is too narrow unless option linear_response corrects it; after gibbs '
-  'the stored draws, of which 39 suffice for level 0.95. '
+  'element of its emissions the probability (label: the symbol), rate, mean, sd. After vi the '
+  'posterior is q, corrected by linear response where that costs less than the fit (sd_method says '
+  'so), after svi q itself, which is too narrow; after gibbs the stored '
+  'draws, of which 39 suffice for level 0.95. '
   @parameters;
 COMMENT IS @parameters_level;
 

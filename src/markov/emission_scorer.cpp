@@ -278,6 +278,48 @@ class PredictiveEmissions final : public ScoringEmissions {
   std::function<RowScorer()> make_;
 };
 
+/// The scores of others, and what is added to them step by step.
+class AddedEmissions final : public ScoringEmissions {
+ public:
+  AddedEmissions(const EmissionScorer &of, int dimension, RowScorer add)
+      : of_(of),
+        dimension_(dimension),
+        add_(std::move(add)) {}
+  int states() const override { return of_.states(); }
+  double operations() const override { return of_.operations() + 2.0 * states(); }
+  std::unique_ptr<EmissionWorker> worker() const override {
+    return std::make_unique<Worker>(*this);
+  }
+
+ private:
+  class Worker final : public ScoringWorker {
+   public:
+    explicit Worker(const AddedEmissions &scorer)
+        : add_(scorer.add_),
+          worker_(scorer.of_.worker()),
+          x_(std::size_t(scorer.dimension_)),
+          more_(std::size_t(scorer.states())) {}
+    void score(const double *block, int from, int to, double *out) override {
+      worker_->score(block, from, to, out);
+      for (std::size_t b = std::size_t(from); b < std::size_t(to); ++b) {
+        for (std::size_t j = 0; j < x_.size(); ++j) x_[j] = block[j * block_rows + b];
+        std::fill(more_.begin(), more_.end(), 0.0);
+        add_(x_.data(), more_.data());
+        for (std::size_t k = 0; k < more_.size(); ++k) out[k * block_rows + b] += more_[k];
+      }
+    }
+
+   private:
+    RowScorer add_;
+    std::unique_ptr<EmissionWorker> worker_;
+    std::vector<double> x_, more_;
+  };
+
+  const EmissionScorer &of_;
+  int dimension_;
+  RowScorer add_;
+};
+
 /// The averages of scores.
 class AveragedEmissions final : public ScoringEmissions {
  public:
@@ -345,6 +387,11 @@ std::unique_ptr<EmissionScorer> table_emissions(std::unique_ptr<EmissionScorer> 
 std::unique_ptr<EmissionScorer> predictive_emissions(int states, int dimension,
                                                      std::function<RowScorer()> make) {
   return std::make_unique<PredictiveEmissions>(states, dimension, std::move(make));
+}
+
+std::unique_ptr<EmissionScorer> emissions_with(const EmissionScorer &of, int dimension,
+                                               RowScorer add) {
+  return std::make_unique<AddedEmissions>(of, dimension, std::move(add));
 }
 
 std::unique_ptr<EmissionScorer> averaged_emissions(std::vector<const EmissionScorer *> parts) {

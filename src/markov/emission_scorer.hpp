@@ -77,6 +77,11 @@ using RowScorer = std::function<void(const double *x, double *out)>;
 std::unique_ptr<EmissionScorer> predictive_emissions(int states, int dimension,
                                                      std::function<RowScorer()> make);
 
+/// For scoring only: the scores of `of`, which must outlive them, and what `add` adds to those of a
+/// step of d numbers under the K states.
+std::unique_ptr<EmissionScorer> emissions_with(const EmissionScorer &of, int dimension,
+                                               RowScorer add);
+
 /// For scoring only: the averages of the scores under several emissions, which must outlive them. A
 /// density whose logarithm has overflowed under some, but not all of them, counts as exp(-1e290).
 std::unique_ptr<EmissionScorer> averaged_emissions(std::vector<const EmissionScorer *> parts);

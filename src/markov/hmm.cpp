@@ -240,8 +240,7 @@ void HiddenMarkovModel::posterior(const std::function<void(const HmmPosterior &)
 
 void HiddenMarkovModel::describe_parameters(std::optional<double> level,
                                             const TakeParameter &take) const {
-  const ParameterTable out(level, take);
-  std::visit([&](const auto &fitted) { describe_states(fitted, state->symbols, out); },
+  std::visit([&](const auto &fitted) { describe_states(fitted, state->symbols, level, take); },
              state->fitted);
 }
 

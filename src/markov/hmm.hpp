@@ -110,6 +110,7 @@ struct HmmPath {
 
 struct ComponentDensities;
 class HmmScorer;
+class UnseenCategories;
 
 class BAYES_API HiddenMarkovModel final : public Model {
  public:
@@ -129,7 +130,7 @@ class BAYES_API HiddenMarkovModel final : public Model {
   /// of multivariate normals: full, diagonal, spherical or tied; else empty
   std::string covariance() const;
   /// its number in the store, from 0 (by name, not as in the fit's store); -1: unknown, which is
-  /// stored as a NaN: it carries no evidence
+  /// stored as unseen_category: missing, but for log_likelihood
   int code(std::string_view symbol) const;
   /// fitted by vi or svi
   bool has_posterior() const;
@@ -167,7 +168,8 @@ class BAYES_API HiddenMarkovModel final : public Model {
   // parameters, not weighted by the sequence; draws under which it is impossible do not count,
   // except in the likelihood. Else all use the point estimate of the parameters, and for emissions
   // the posterior predictive if there is a posterior.
-  /// log p(observations); -infinity if they are impossible
+  /// log p(observations); -infinity if they are impossible. Here alone a category that no sequence
+  /// of the fit had has a probability in each state (families/product/unseen_categories.hpp).
   double log_likelihood(Sequences &one, Control &control) const;
   /// Viterbi; after gibbs the path with the largest average of log p(path, observations). Ties go
   /// to the path whose last state is smallest, then the last but one, and so on. Throws
@@ -203,14 +205,26 @@ class BAYES_API HiddenMarkovModel final : public Model {
 
   /// p(state of a step to come | observations), K numbers, and the prediction of its observation:
   /// each element's mean and variance (NaN for a category), and the probabilities of categories().
+  /// With a level also the quantiles of each element between which it lies with that probability,
+  /// and below and above which with equal ones (NaN for a category, and where double precision does
+  /// not find them): those of the mixture, over states and draws, of what is emitted.
   struct Prediction {
-    std::vector<double> states, mean, variance, categories;
+    std::vector<double> states, mean, variance, categories, lower, upper;
   };
   /// The `steps` (at least 1) steps that follow the sequence, in order: p(states) is multiplied by
   /// the transitions once for each, which sums over all paths. After gibbs under each draw.
   void predict(Sequences &one, int steps, Control &control,
-               const std::function<void(const Prediction &)> &take) const;
-  Prediction predict_next(Sequences &one, Control &control) const;
+               const std::function<void(const Prediction &)> &take,
+               std::optional<double> level = {}) const;
+  Prediction predict_next(Sequences &one, Control &control, std::optional<double> level = {}) const;
+
+  /// So many draws, from 0, of the `steps` steps that follow the sequence: take(draw, step from 0,
+  /// state from 0, observation). What each step is by itself, predict() knows. After gibbs each
+  /// draw is under one of the stored draws of the parameters; with a posterior each has emissions
+  /// of its own, drawn from it. Throws Error(numeric) if the sequence is impossible.
+  void sample_after(Sequences &one, int steps, int draws, std::uint64_t seed, Control &control,
+                    const std::function<void(int draw, int step, int state,
+                                             std::span<const double> x)> &take) const;
 
   /// A category of a categorical element, a symbol among them.
   struct Category {
@@ -245,6 +259,8 @@ class BAYES_API HiddenMarkovModel final : public Model {
 
  private:
   HmmScorer &scorer() const;
+  /// for every point that sequences are scored under; none if there are no categories
+  std::vector<UnseenCategories> unseen_categories() const;
   mutable std::unique_ptr<HmmScorer> scorer_;
   mutable std::vector<double> stationary_;
   mutable std::unique_ptr<std::unordered_map<std::string_view, int>> codes_;

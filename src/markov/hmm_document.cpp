@@ -165,7 +165,8 @@ void HiddenMarkovModel::write(Document &document) const {
         if (!fitted.deviations) return;
         Document deviations = Document::object();
         write_chain(deviations, *fitted.deviations);
-        if (products) deviations.set("emissions", columns(fitted.deviations->emissions));
+        if (fitted.deviations->emissions.size())
+          deviations.set("emissions", columns(fitted.deviations->emissions));
         document.set("deviations", std::move(deviations));
       },
       state->fitted);
@@ -192,6 +193,7 @@ std::unique_ptr<Model> read_hidden_markov_model(const Document &document) {
 
   // `draws`: reads the emissions of so many draws, and gives a function that separates them
   const auto read = [&](auto fitted, auto posterior, auto point, auto draws, int deviations) {
+    constexpr bool products = std::is_same_v<decltype(fitted), ProductHmm>;
     if (in.has("posterior")) {
       const MemberReader q = in.object("posterior");
       fitted.posterior.emplace();
@@ -209,7 +211,9 @@ std::unique_ptr<Model> read_hidden_markov_model(const Document &document) {
     if (in.has("deviations")) {
       const MemberReader from = in.object("deviations");
       HmmDeviations out{read_vector(from, "initial", k), read_rows(from, "transition", k, k), {}};
-      if (deviations) out.emissions = read_columns(from, "emissions", deviations, k);
+      // Draws of normals have none, nor has linear response in models of the first version.
+      if (products || from.has("emissions"))
+        out.emissions = read_columns(from, "emissions", deviations, k);
       require_not_negative(from, "initial", out.initial);
       require_not_negative(from, "transition", out.transition);
       require_not_negative(from, "emissions", out.emissions);
@@ -256,7 +260,7 @@ std::unique_ptr<Model> read_hidden_markov_model(const Document &document) {
                         read_scales(dense, p, "covariances", d, count * int(shape->count(k)))};
         return [all = std::move(all), shape, k](int s) { return separated(all, *shape, s, k); };
       },
-      0);
+      2 * d);
   FactoredScale factored;  // B / a may have left the range of a double
   for (const Matrix &scale : std::get<NormalHmm>(state.fitted).point.emissions.covariance)
     if (!factor(*shape, scale, d, factored))

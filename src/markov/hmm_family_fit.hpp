@@ -52,8 +52,9 @@ class HmmFitBase {
     model_->state->visits = counts.count;
     model_->state->transitions = counts.transitions;
   }
-  /// States in this order; if there is none by descending visits, unless somebody has given them
-  /// their places.
+  /// To be called once the prior is known.
+  void find_names(const MarkovWeights &prior);
+  /// States in this order; if there is none by descending visits, as far as they are exchangeable.
   std::vector<int> order_states(std::vector<int> order);
   /// `emissions`: the prior of the emissions as options give it.
   void describe(const Document &emissions);
@@ -75,8 +76,9 @@ class HmmFitBase {
   FitRun run_;
   /// where the chain begins before anything is known, and what in it cannot be
   MarkovWeights first_;
-  /// states have their places already
+  /// a start model, option init, the topology or known states have given states their places
   bool named_ = false;
+  StateNames names_;
 
  private:
   void find_start_of_chain(const MarkovWeights *start);
@@ -101,7 +103,8 @@ template <class E> class HmmFit : HmmFitBase {
     model_->state->whole_steps = E::whole_steps;
     prior_ = update_ ? *start_posterior_
                      : MarkovPosterior<Q>{prior_of_options(), replicate(emissions_.prior(), k_)};
-    if (options_.linear_response)
+    find_names(prior_);
+    if (options_.linear_response.value_or(false))
       require_linear_response_size(double(markov::natural_parameters(prior_).size()) +
                                    natural_size(prior_.emissions));
     if (!start_ && !options_.probabilities.is_null())
@@ -193,15 +196,51 @@ template <class E> class HmmFit : HmmFitBase {
     return {{first_.initial, first_transition(fresh(restart))}, std::move(emissions)};
   }
 
+  /// The prior's names are for the states to find: where it names states, and nobody else does.
+  bool finds_names() const {
+    // The run that goes on after all restarts is that of the best.
+    const int number = run_.schedule().restart,
+              restart = number > options_.restarts ? run_.winner() : number;
+    return !names_.of_prior.empty() && is_fresh(restart) && !options_.means;
+  }
+
+  /// A run in which states then take the names of the prior under which their paths are most
+  /// probable, and go on from there for as long as that is better. From where it begins, a run ends
+  /// in one of many optima of a prior that tells states apart, often with states at wrong places.
+  template <class L, class Go>
+  auto with_names(const L &learner, typename L::State state, Schedule schedule, Go go) {
+    auto run = go(std::move(state), schedule);
+    if constexpr (requires { learner.renamed(run.state, *run.statistics, {}); }) {
+      while (finds_names() && run.iterations < schedule.max_iterations) {
+        const std::vector<int> order = markov::best_names(*run.statistics, prior_, names_.of_prior);
+        if (markov::is_identity(order)) break;
+        schedule.max_iterations -= run.iterations + 1;
+        auto next = go(learner.renamed(run.state, *run.statistics, order), schedule);
+        if (!(next.trace.back() > run.trace.back())) break;
+        next.trace.insert(next.trace.begin(), run.trace.begin(), run.trace.end());
+        next.iterations += run.iterations + 1;
+        run = std::move(next);
+      }
+    }
+    return run;
+  }
+
   template <class L> void fit_point(const L &learner, Fitted &fitted) {
     auto run = best_of_restarts([&](int restart) { return begin_point(restart); },
                                 [&](auto state, const Sequences &data) {
-                                  return optimize(learner, std::move(state), data, control_,
-                                                  run_.schedule());
+                                  return with_names(learner, std::move(state), run_.schedule(),
+                                                    by_sweeps(learner, data, control_));
                                 });
     set_counts(*run.statistics);
     model_->info.log_likelihood = run.sums.objective;
     fitted.point = std::move(run.state);
+  }
+
+  template <class L>
+  static auto by_sweeps(const L &learner, const Sequences &data, Control &control) {
+    return [&](typename L::State state, const Schedule &schedule) {
+      return optimize(learner, std::move(state), data, control, schedule);
+    };
   }
 
   MarkovPosterior<Q> begin_posterior(const MarkovVariational<Q> &learner, int restart) {
@@ -220,34 +259,65 @@ template <class E> class HmmFit : HmmFitBase {
         {{first_.initial * sequences_.weights, moves, Vector()}, std::move(emissions)}, prior_);
   }
 
+  auto by_minibatches(const MarkovVariational<Q> &learner, const Sequences &data) {
+    return [&](MarkovPosterior<Q> state, const Schedule &schedule) {
+      auto run =
+          optimize_stochastic(learner, std::move(state), data, control_, schedule, options_.plan);
+      // The estimates on the way were noisy; what is compared and reported is exact.
+      auto exact = expected_statistics(learner, run.state, data, control_);
+      run.trace.push_back(exact.sums.objective + learner.objective(run.state));
+      run.statistics = std::move(exact.statistics);
+      return run;
+    };
+  }
+
   void fit_variational(Fitted &fitted) {
     const MarkovVariational<Q> learner(prior_, E::whole_steps);
-    auto run = best_of_restarts(
-        [&](int restart) { return begin_posterior(learner, restart); },
-        [&](auto state, const Sequences &data) {
-          if (!options_.stochastic())
-            return optimize(learner, std::move(state), data, control_, run_.schedule());
-          auto run = optimize_stochastic(learner, std::move(state), data, control_, run_.schedule(),
-                                         options_.plan);
-          // The estimates on the way were noisy; what is compared and reported is
-          // exact.
-          auto exact = expected_statistics(learner, run.state, data, control_);
-          run.trace.push_back(exact.sums.objective + learner.objective(run.state));
-          run.statistics = std::move(exact.statistics);
-          return run;
-        });
+    auto run = best_of_restarts([&](int restart) { return begin_posterior(learner, restart); },
+                                [&](auto state, const Sequences &data) {
+                                  if (!options_.stochastic())
+                                    return with_names(learner, std::move(state), run_.schedule(),
+                                                      by_sweeps(learner, data, control_));
+                                  return with_names(learner, std::move(state), run_.schedule(),
+                                                    by_minibatches(learner, data));
+                                });
     set_counts(*run.statistics);
-    if (options_.linear_response) {
-      Vector emissions;
-      MarkovWeights chain = markov::deviations(
-          linear_response(learner, run.state, sequences_, control_), run.state, emissions);
-      fitted.deviations = {std::move(chain.initial), std::move(chain.transition), {}};
-      if constexpr (std::is_same_v<E, ProductEmissions>)
-        fitted.deviations->emissions = named_deviations(emissions_.columns(), emissions);
-    }
+    if (options_.corrected()) correct(learner, run, fitted);
     fitted.point = mean_parameters(run.state);
     fitted.posterior = std::move(run.state);
     score_point(fitted);
+  }
+
+  /// Standard deviations by linear response, where it pays or somebody has asked for it.
+  void correct(const MarkovVariational<Q> &learner, Run<MarkovVariational<Q>> &run,
+               Fitted &fitted) {
+    Vector found;
+    if (options_.linear_response) {
+      found = linear_response(learner, run.state, sequences_, control_);
+    } else {
+      const Sequences *const some = options_.restarts > 1 ? trial() : nullptr;
+      const double steps = double(sequences_.steps), of_trial = some ? double(some->steps) : 0;
+      auto response = linear_response_that_pays(
+          learner, run.state, sequences_, some,
+          {steps, of_trial, run_.iterations() * steps + run_.trial_iterations() * of_trial},
+          control_);
+      found = std::move(response.deviations);
+      if (response.moved) {
+        run_.improve(response.objective);
+        run.state = std::move(*response.moved);
+        set_counts(*response.statistics);
+      }
+    }
+    const MarkovPosterior<Q> &q = run.state;
+    if (found.size() == 0) return;
+    Vector emissions;
+    MarkovWeights chain = markov::deviations(found, q, emissions);
+    fitted.deviations = {std::move(chain.initial), std::move(chain.transition), {}};
+    if constexpr (std::is_same_v<E, ProductEmissions>)
+      fitted.deviations->emissions = named_deviations(emissions_.columns(), emissions);
+    else
+      fitted.deviations->emissions =
+          named_deviations(q.emissions.shape, q.emissions.dimension(), k_, emissions);
   }
 
   void score_point(const Fitted &fitted) {
@@ -270,10 +340,11 @@ template <class E> class HmmFit : HmmFitBase {
       brief.max_iterations = 20;
       brief.tolerance = 1e-4 * data.weight;
       QuietControl quiet(control_);
-      return mean_parameters(
-          optimize(learner, begin_posterior(learner, chain + 1), data, quiet, brief).state);
+      return mean_parameters(with_names(learner, begin_posterior(learner, chain + 1), brief,
+                                        by_sweeps(learner, data, quiet))
+                                 .state);
     };
-    SampledHmm<P, Q> draws = sample_hmm(sequences_, prior_, E::whole_steps, named_, options_.chains,
+    SampledHmm<P, Q> draws = sample_hmm(sequences_, prior_, E::whole_steps, names_, options_.chains,
                                         options_.seed, control_, begin);
     fitted.point = std::move(draws.point);
     fitted.deviations = std::move(draws.deviations);
@@ -285,9 +356,10 @@ template <class E> class HmmFit : HmmFitBase {
   }
 
   /// The states of a fresh restart that is better than the run from the start model are named by
-  /// what they emit, unless zeros of the chain name them.
+  /// what they emit, unless zeros of the chain or the prior name them.
   std::vector<int> names_of_start(const Fitted &fitted) const {
     if (!start_ || options_.sampled() || run_.winner() == 1) return {};
+    if (!names_.of_prior.empty()) return {};
     if (!(start_point_->transition.minCoeff() > 0 && start_point_->initial.minCoeff() > 0))
       return {};
     const PollScope scope(control_);

@@ -84,6 +84,14 @@ MarkovWeights HmmFitBase::prior_of_options() const {
           (first_.transition.array() > 0).select(options_.transition_prior.square(k_), 0.0)};
 }
 
+void HmmFitBase::find_names(const MarkovWeights &prior) {
+  const ExchangeableGroups of_prior = options_.bayesian() ? markov::exchangeable_states(prior)
+                                                          : ExchangeableGroups(std::size_t(k_), 0);
+  names_.groups = named_ ? no_exchange(k_) : of_prior;
+  // Of an update the emissions have names too.
+  if (tells_apart(of_prior) && !update_ && !sequences_.labelled) names_.of_prior = of_prior;
+}
+
 const Sequences *HmmFitBase::trial() {
   if (sequences_.steps <= most_trial_steps) return nullptr;
   if (!trial_) trial_.emplace(sequences_, options_.seed, control_);
@@ -106,8 +114,7 @@ std::vector<int> HmmFitBase::order_states(std::vector<int> order) {
   HiddenMarkovModel::State &state = *model_->state;
   state.visits = state.visits.cwiseMax(0);
   state.transitions = state.transitions.cwiseMax(0);
-  // Those that somebody has named keep their places.
-  if (order.empty()) order = descending_order(named_ ? Vector(Vector::Zero(k_)) : state.visits);
+  if (order.empty()) order = order_within(descending_order(state.visits), names_.groups);
   state.visits = pick_entries(state.visits, order);
   state.transitions = markov::reordered(state.transitions, order);
   run_.reorder(order);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <optional>
 
 #include "base/assignment.hpp"
@@ -132,20 +131,27 @@ class WeightSums {
   int draws_ = 0;
 };
 
+/// Is none of the states exchangeable?
+bool all_named(const StateNames &names) {
+  return names.groups == no_exchange(int(names.groups.size()));
+}
+
 template <class P, class Q> class Sampling {
  public:
   Sampling(const Sequences &sequences, const MarkovPosterior<Q> &prior, bool whole_steps,
-           bool named, const ChainPlan &plan, std::uint64_t seed, const Control &control)
+           const StateNames &names, const ChainPlan &plan, std::uint64_t seed,
+           const Control &control)
       : sequences_(sequences),
         prior_(prior),
         learner_(prior, whole_steps),
-        named_(named),
+        names_(names),
+        named_(all_named(names)),
         warmup_(plan.warmup),
         seed_(seed),
         plan_(plan),
         held_(held_draws(prior, plan, control)),
         holds_(plan.all_stored(), held_) {
-    if (!named) reference_.assign(std::size_t(sequences.rows.rows()), 0);
+    if (!named_) reference_.assign(std::size_t(sequences.rows.rows()), 0);
   }
 
   class Chain;
@@ -188,6 +194,7 @@ template <class P, class Q> class Sampling {
   const Sequences &sequences_;
   const MarkovPosterior<Q> &prior_;
   const MarkovVariational<Q> learner_;
+  const StateNames &names_;
   const bool named_;
   const int warmup_;
   const std::uint64_t seed_;
@@ -212,6 +219,7 @@ template <class P, class Q> class Sampling<P, Q>::Chain final : public ChainSamp
 
   double sweep(int index, Control &control) override {
     if (posterior_) {
+      rename(index);
       Random random(all_.seed_, std::uint64_t(number_), std::uint64_t(index - 1), 8);
       parameters_ = draw_parameters<P>(*posterior_, random);
     }
@@ -243,21 +251,30 @@ template <class P, class Q> class Sampling<P, Q>::Chain final : public ChainSamp
   }
 
   void store(double) override {
-    std::vector<int> order(std::size_t(counts_.count.size()));
-    std::iota(order.begin(), order.end(), 0);
+    std::vector<int> order = no_exchange(int(counts_.count.size()));
     if (compared_) {
-      const std::vector<int> name = best_assignment(confusion_, int(order.size()));
+      const std::vector<int> name =
+          best_assignment(confusion_, int(order.size()), all_.names_.groups);
       for (std::size_t i = 0; i < order.size(); ++i) order[std::size_t(name[i])] = int(i);
     }
-    all_.add(
-        reordered(*posterior_, order),
-        {{}, markov::reordered(counts_.transitions, order), pick_entries(counts_.count, order)});
+    all_.add(reordered(*posterior_, order), markov::reordered(counts_, order));
     if (!all_.holds_.takes(all_.next_++)) return;
     all_.draws_.push_back(reordered(parameters_, order));
     all_.log_likelihoods_.push_back(log_likelihood_);
   }
 
  private:
+  /// The names of the states given the last path, where the prior alone knows them.
+  void rename(int index) {
+    if (all_.names_.of_prior.empty()) return;
+    Random random(all_.seed_, std::uint64_t(number_), std::uint64_t(index - 1), 10);
+    const std::vector<int> order =
+        markov::draw_names(counts_, all_.prior_, all_.names_.of_prior, random);
+    if (markov::is_identity(order)) return;
+    posterior_ = {markov::posterior(markov::reordered(counts_, order), all_.prior_),
+                  pick(posterior_->emissions, order)};
+  }
+
   /// log prior density, where it is finite: a parameter drawn as 0 under a Dirichlet below 1 has an
   /// infinite one.
   double density() const {
@@ -303,15 +320,15 @@ Matrix draw_distributions(const Matrix &alpha, Random &random) {
 
 template <class P, class Q>
 SampledHmm<P, Q> sample_hmm(const Sequences &sequences, const MarkovPosterior<Q> &prior,
-                            bool whole_steps, bool named, const ChainPlan &plan, std::uint64_t seed,
-                            Control &control,
+                            bool whole_steps, const StateNames &names, const ChainPlan &plan,
+                            std::uint64_t seed, Control &control,
                             const std::function<MarkovPoint<P>(int chain)> &begin) {
-  if (!named && 2.0 * double(sequences.rows.rows()) > std::max(control.row_memory, 64e6))
+  if (!all_named(names) && 2.0 * double(sequences.rows.rows()) > std::max(control.row_memory, 64e6))
     throw Error(Errc::too_large,
                 "method gibbs keeps the states of one path, which for " +
                     std::to_string(sequences.steps) + " steps do not fit into maintenance_work_mem",
                 {}, "Raise maintenance_work_mem, or use method vi or svi.");
-  Sampling<P, Q> all(sequences, prior, whole_steps, named, plan, seed, control);
+  Sampling<P, Q> all(sequences, prior, whole_steps, names, plan, seed, control);
   const ChainSettings settings{
       "gibbs", plan, {"log_likelihood", "states"}, plan.all_stored(), "observations"};
   ChainRun chains = run_chains(settings, control, [&](int chain) {
@@ -321,10 +338,12 @@ SampledHmm<P, Q> sample_hmm(const Sequences &sequences, const MarkovPosterior<Q>
 }
 
 template SampledHmm<NormalPoint, NormalWishart> sample_hmm(
-    const Sequences &, const MarkovPosterior<NormalWishart> &, bool, bool, const ChainPlan &,
-    std::uint64_t, Control &, const std::function<MarkovPoint<NormalPoint>(int)> &);
+    const Sequences &, const MarkovPosterior<NormalWishart> &, bool, const StateNames &,
+    const ChainPlan &, std::uint64_t, Control &,
+    const std::function<MarkovPoint<NormalPoint>(int)> &);
 template SampledHmm<ProductPoint, ProductPosterior> sample_hmm(
-    const Sequences &, const MarkovPosterior<ProductPosterior> &, bool, bool, const ChainPlan &,
-    std::uint64_t, Control &, const std::function<MarkovPoint<ProductPoint>(int)> &);
+    const Sequences &, const MarkovPosterior<ProductPosterior> &, bool, const StateNames &,
+    const ChainPlan &, std::uint64_t, Control &,
+    const std::function<MarkovPoint<ProductPoint>(int)> &);
 
 }  // namespace bayes

@@ -10,7 +10,7 @@
 #include <functional>
 
 #include "markov/hmm_state.hpp"
-#include "markov/markov_learners.hpp"
+#include "markov/named_prior.hpp"
 #include "mcmc/run_chains.hpp"
 
 namespace bayes {
@@ -40,13 +40,13 @@ template <class P, class Q> struct SampledHmm {
   ChainRun chains;
 };
 
-/// `begin(chain)`: a point to begin at. `named`: states have names already, so that none are taken
-/// from a reference path. Throws Error(too_large) if the reference path does not fit into memory.
-/// Compiled in hmm_gibbs.cpp, once for each family of observations.
+/// `begin(chain)`: a point to begin at. Draws are relabelled within the groups of `names`, by a
+/// reference path; groups of one state need none. Throws Error(too_large) if the reference path
+/// does not fit into memory. Compiled in hmm_gibbs.cpp, once for each family of observations.
 template <class P, class Q>
 SampledHmm<P, Q> sample_hmm(const Sequences &sequences, const MarkovPosterior<Q> &prior,
-                            bool whole_steps, bool named, const ChainPlan &plan, std::uint64_t seed,
-                            Control &control,
+                            bool whole_steps, const StateNames &names, const ChainPlan &plan,
+                            std::uint64_t seed, Control &control,
                             const std::function<MarkovPoint<P>(int chain)> &begin);
 
 }  // namespace bayes

@@ -19,6 +19,7 @@ void describe_one(Parameter parameter, Known known, const ParameterTable &out) {
   if (known.q) return out.under(parameter, *known.q, known.deviation);
   if (!known.draws.empty()) return out.over(parameter, std::move(known.draws), known.deviation);
   parameter.deviation = known.deviation;
+  if (known.deviation == known.deviation) parameter.known_by = Parameter::draws;
   out.at_point(parameter);
 }
 
@@ -79,7 +80,7 @@ void describe_emissions(const Fitted &fitted, int i, const std::vector<std::stri
       if (fitted.posterior) known.q = &marginals[n];
       for (const std::vector<Parameter> &draw : drawn) known.draws.push_back(draw[n].value);
       // Of draws there are deviations of probabilities alone; others are 0.
-      if (fitted.deviations && parameter.number >= 0) {
+      if (fitted.deviations && fitted.deviations->emissions.size() && parameter.number >= 0) {
         const double deviation = fitted.deviations->emissions(parameter.number, i);
         if (deviation > 0) known.deviation = deviation;
       }
@@ -90,26 +91,30 @@ void describe_emissions(const Fitted &fitted, int i, const std::vector<std::stri
 
 template <class Fitted>
 void describe_all(const Fitted &fitted, const std::vector<std::string> &symbols,
-                  const ParameterTable &out) {
+                  std::optional<double> level, const TakeParameter &take) {
+  const ParameterTable corrected(level, take, Parameter::linear_response),
+      mean_field(level, take, Parameter::mean_field);
+  const bool of_chain = fitted.deviations.has_value(),
+             of_emissions = of_chain && fitted.deviations->emissions.size();
   const int k = int(fitted.point.initial.size());
   std::vector<Marginal> initial(static_cast<std::size_t>(k));
   if (fitted.posterior)
     dirichlet_marginals({fitted.posterior->initial.data(), initial.size()}, 0, initial.data());
   for (int i = 0; i < k; ++i) {
-    describe_chain(fitted, i, initial, out);
-    describe_emissions(fitted, i, symbols, out);
+    describe_chain(fitted, i, initial, of_chain ? corrected : mean_field);
+    describe_emissions(fitted, i, symbols, of_emissions ? corrected : mean_field);
   }
 }
 
 }  // namespace
 
 void describe_states(const NormalHmm &fitted, const std::vector<std::string> &symbols,
-                     const ParameterTable &out) {
-  describe_all(fitted, symbols, out);
+                     std::optional<double> level, const TakeParameter &take) {
+  describe_all(fitted, symbols, level, take);
 }
 void describe_states(const ProductHmm &fitted, const std::vector<std::string> &symbols,
-                     const ParameterTable &out) {
-  describe_all(fitted, symbols, out);
+                     std::optional<double> level, const TakeParameter &take) {
+  describe_all(fitted, symbols, level, take);
 }
 
 }  // namespace bayes

@@ -1,6 +1,7 @@
 // The parameters of a hidden Markov model, as results show them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,8 @@ namespace bayes {
 /// State by state: initial probability, transitions, emissions. `symbols`: names of the categories
 /// of the only element; empty: none.
 void describe_states(const NormalHmm &fitted, const std::vector<std::string> &symbols,
-                     const ParameterTable &out);
+                     std::optional<double> level, const TakeParameter &take);
 void describe_states(const ProductHmm &fitted, const std::vector<std::string> &symbols,
-                     const ParameterTable &out);
+                     std::optional<double> level, const TakeParameter &take);
 
 }  // namespace bayes

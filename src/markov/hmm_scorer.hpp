@@ -14,6 +14,8 @@
 
 namespace bayes {
 
+[[noreturn]] void throw_impossible(const char *what);
+
 /// Under each draw of the parameters, if there are draws, else under the point estimate. With a
 /// posterior, emissions are its predictive: a row's density with the parameters of its state
 /// integrated out.

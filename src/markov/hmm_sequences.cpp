@@ -1,162 +1,56 @@
-// One sequence under a fitted hidden Markov model: likelihood, states, paths, predictions; and
-// sequences drawn from it.
+// One sequence under a fitted hidden Markov model: likelihood, states, paths.
 //
 // After method gibbs everything is computed under each stored draw of the parameters, and averaged.
 // The draws are not weighted by the sequence: it is asked about, not learned from.
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <tuple>
 #include <utility>
 
 #include "base/special.hpp"
 #include "families/product/product_options.hpp"
+#include "families/product/unseen_categories.hpp"
 #include "markov/hmm_scorer.hpp"
 
 namespace bayes {
-namespace {
 
-/// Means and variances (d x K) of what the states emit.
-struct Moments {
-  Matrix mean, variance;
-};
-
-Moments moments(const NormalPoint &point, const NormalWishart *q) {
-  const CovarianceShape &shape = point.shape;
-  const int d = point.dimension();
-  Moments out{point.mean, Matrix(d, point.components())};
-  for (int i = 0; i < point.components(); ++i) {
-    const std::size_t s = std::size_t(shape.index(i));
-    out.variance.col(i) = dense_form(shape, point.covariance[s], d).diagonal();
-    if (!q) continue;
-    // The covariance of the predictive Student t: B (c + 1) / (c (nu - 2)), nu = a + 1 - d for
-    // dense shapes.
-    const double a = q->a(Eigen::Index(s)), nu = shape.dense ? a + 1 - d : a;
-    out.variance.col(i) *=
-        nu > 2 ? a * (q->c(i) + 1) / (q->c(i) * (nu - 2)) : std::numeric_limits<double>::infinity();
-  }
-  return out;
-}
-
-Moments moments(const ProductPoint &point, const ProductPosterior *q) {
-  Moments out{Matrix(point.dimension(), point.components()),
-              Matrix(point.dimension(), point.components())};
-  point.columns->for_each([&](int j, const Column &column, const ColumnOffsets &) {
-    for (int i = 0; i < point.components(); ++i) {
-      out.mean(j, i) =
-          q ? column.predictive_mean(q->column(i, j)) : column.mean(point.column(i, j));
-      out.variance(j, i) =
-          q ? column.predictive_variance(q->column(i, j)) : column.variance(point.column(i, j));
-    }
-  });
-  return out;
-}
-
-/// Mean and variance of a mixture. A component of weight 0 does not count, even if its variance is
-/// infinite.
-std::pair<double, double> mixed(const Vector &weight, const auto &mean, const auto &variance) {
-  double m = 0, v = 0;
-  for (Eigen::Index i = 0; i < weight.size(); ++i)
-    if (weight(i) > 0) m += weight(i) * mean(i);
-  for (Eigen::Index i = 0; i < weight.size(); ++i)
-    if (weight(i) > 0) v += weight(i) * (variance(i) + (mean(i) - m) * (mean(i) - m));
-  return {m, v};
-}
-
-/// Probabilities of the categories of all categorical elements, one element after the other, if
-/// those of the states are these.
-std::vector<double> shares(const ProductPoint &point, const Vector &states) {
-  std::vector<double> out;
-  point.columns->for_each([&](int j, const Column &column, const ColumnOffsets &) {
-    for (int v = 0; column.by_value && v < column.numbers_of_name(); ++v) {
-      double p = 0;
-      for (int i = 0; i < point.components(); ++i) p += states(i) * point.column(i, j)[v];
-      out.push_back(p);
-    }
-  });
-  return out;
-}
-std::vector<double> shares(const NormalPoint &, const Vector &) { return {}; }
-
-/// What is emitted if the probabilities of the states are these.
-template <class P>
-HiddenMarkovModel::Prediction prediction(const P &point, const Vector &states, const Moments &of) {
-  HiddenMarkovModel::Prediction out{to_vector(states), {}, {}, shares(point, states)};
-  for (Eigen::Index j = 0; j < of.mean.rows(); ++j) {
-    const auto [mean, variance] = mixed(states, of.mean.row(j), of.variance.row(j));
-    out.mean.push_back(mean);
-    out.variance.push_back(variance);
-  }
-  return out;
-}
-
-/// The prediction of a mixture of points with equal weights.
-HiddenMarkovModel::Prediction average(const std::vector<HiddenMarkovModel::Prediction> &each) {
-  using Prediction = HiddenMarkovModel::Prediction;
-  const Vector share = Vector::Constant(Eigen::Index(each.size()), 1.0 / double(each.size()));
-  Prediction out = each[0];
-  const auto average = [&](std::vector<double> Prediction::*member) {
-    std::fill((out.*member).begin(), (out.*member).end(), 0.0);
-    for (const Prediction &one : each)
-      for (std::size_t i = 0; i < (one.*member).size(); ++i)
-        (out.*member)[i] += (one.*member)[i] / double(each.size());
-  };
-  average(&Prediction::states);
-  average(&Prediction::categories);
-  Vector mean(share.size()), variance(share.size());
-  for (std::size_t j = 0; j < out.mean.size(); ++j) {
-    for (std::size_t s = 0; s < each.size(); ++s) {
-      mean(Eigen::Index(s)) = each[s].mean[j];
-      variance(Eigen::Index(s)) = each[s].variance[j];
-    }
-    std::tie(out.mean[j], out.variance[j]) = mixed(share, mean, variance);
-  }
-  return out;
-}
-
-[[noreturn]] void impossible(const char *what) {
+void throw_impossible(const char *what) {
   throw Error(Errc::numeric, what, "No path of positive probability leads through it.",
               "hmm_log_likelihood(model, sequence) is -Infinity for such sequences.");
 }
-
-/// Draws observations at a point.
-class RowSampler {
- public:
-  explicit RowSampler(const ProductPoint &point)
-      : draw_([&point](int state, Random &random, double *x) {
-          bayes::sample(point, state, random, x);
-        }) {}
-  explicit RowSampler(const NormalPoint &point) {
-    const int d = point.dimension();
-    std::vector<Matrix> roots(std::size_t(point.components()));
-    for (int k = 0; k < point.components(); ++k)
-      if (!cholesky(dense_form(point.shape, point.covariance[std::size_t(point.shape.index(k))], d),
-                    roots[std::size_t(k)]))
-        not_positive_definite("covariance", k);
-    draw_ = [&point, d, roots = std::move(roots)](int state, Random &random, double *x) {
-      Vector z(d);
-      for (int j = 0; j < d; ++j) z(j) = random.normal();
-      Eigen::Map<Vector>(x, d) =
-          point.mean.col(state) + bayes::product(roots[std::size_t(state)], z);
-    };
-  }
-  void operator()(int state, Random &random, double *x) const { draw_(state, random, x); }
-
- private:
-  std::function<void(int state, Random &random, double *x)> draw_;
-};
-
-}  // namespace
 
 HmmScorer &HiddenMarkovModel::scorer() const {
   if (!scorer_) scorer_ = std::make_unique<HmmScorer>(*state, dimension());
   return *scorer_;
 }
 
+std::vector<UnseenCategories> HiddenMarkovModel::unseen_categories() const {
+  std::vector<UnseenCategories> out;
+  const auto *const fitted = std::get_if<ProductHmm>(&state->fitted);
+  if (!fitted) return out;
+  const Vector alphas = category_alphas(*fitted->point.emissions.columns, info);
+  fitted->for_each_point([&](const auto &point) {
+    if (fitted->posterior)
+      out.emplace_back(fitted->posterior->emissions, alphas);
+    else
+      out.emplace_back(point.emissions, state->visits, alphas);
+  });
+  return out;
+}
+
 double HiddenMarkovModel::log_likelihood(Sequences &one, Control &control) const {
   std::vector<double> logs;
-  for (const ScoredChain &point : scorer().points())
-    logs.push_back(sequence_end(one, control, point).log_likelihood);
+  std::vector<UnseenCategories> unseen;
+  if (one.unseen) unseen = unseen_categories();
+  for (const ScoredChain &point : scorer().points()) {
+    std::unique_ptr<EmissionScorer> counting;
+    if (!unseen.empty())
+      counting = emissions_with(
+          *point.emissions, dimension(),
+          [&of = unseen[logs.size()]](const double *x, double *out) { of.add(x, out); });
+    const ScoredChain chain{point.chain, counting ? counting.get() : point.emissions};
+    logs.push_back(sequence_end(one, control, chain).log_likelihood);
+  }
   return logs.size() == 1 ? logs[0] : log_sum_exp(logs) - std::log(double(logs.size()));
 }
 
@@ -179,50 +73,6 @@ void HiddenMarkovModel::smooth(Sequences &one, Control &control,
   smooth_sequence(one, control, scorer().points(), take);
 }
 
-HiddenMarkovModel::Prediction HiddenMarkovModel::predict_next(Sequences &one,
-                                                              Control &control) const {
-  Prediction out;
-  predict(one, 1, control, [&out](const Prediction &next) { out = next; });
-  return out;
-}
-
-void HiddenMarkovModel::predict(Sequences &one, int steps, Control &control,
-                                const std::function<void(const Prediction &)> &take) const {
-  const int k = size();
-  std::visit(
-      [&]<class Fitted>(const Fitted &fitted) {
-        // The points under which the sequence is possible, and what they know of its states.
-        struct Part {
-          const decltype(fitted.point) *point;
-          Vector states;
-          Moments moments;
-        };
-        std::vector<Part> parts;
-        std::size_t at = 0;
-        fitted.for_each_point([&](const auto &point) {
-          const SequenceEnd end = sequence_end(one, control, scorer().points()[at++]);
-          if (end.states.empty()) return;
-          parts.push_back({&point, Eigen::Map<const Vector>(end.states.data(), k),
-                           moments(point.emissions,
-                                   fitted.posterior ? &fitted.posterior->emissions : nullptr)});
-        });
-        if (parts.empty()) impossible("the sequence is impossible under the model");
-        std::vector<Prediction> each(parts.size());
-        for (int step = 0; step < steps; ++step) {
-          for (std::size_t i = 0; i < parts.size(); ++i) {
-            if (control.pending()) control.poll();
-            Part &part = parts[i];
-            // Of an empty sequence the first step comes next, which no transition leads to.
-            if (step > 0 || one.steps > 0)
-              part.states = product(Matrix(part.point->transition.transpose()), part.states);
-            each[i] = prediction(part.point->emissions, part.states, part.moments);
-          }
-          take(each.size() == 1 ? each[0] : average(each));
-        }
-      },
-      state->fitted);
-}
-
 std::vector<HiddenMarkovModel::Category> HiddenMarkovModel::categories() const {
   std::vector<Category> out;
   if (const auto *const fitted = std::get_if<ProductHmm>(&state->fitted))
@@ -238,30 +88,6 @@ std::vector<double> HiddenMarkovModel::categories(int element) const {
   const auto *const fitted = std::get_if<ProductHmm>(&state->fitted);
   return fitted ? categories_of(fitted->point.emissions.columns->column(element))
                 : std::vector<double>();
-}
-
-void HiddenMarkovModel::sample(
-    std::uint64_t seed, std::int64_t index, std::int64_t steps,
-    const std::function<void(int state, std::span<const double> x)> &take) const {
-  Random random(seed, std::uint64_t(index));
-  std::visit(
-      [&]<class Fitted>(const Fitted &fitted) {
-        std::vector<double> x(static_cast<std::size_t>(dimension())),
-            row(static_cast<std::size_t>(size()));
-        // All steps use the same parameters: a draw of them, or the point estimate.
-        const auto &point =
-            fitted.draws.empty() ? fitted.point : fitted.draws[random.below(fitted.draws.size())];
-        const RowSampler observation(point.emissions);
-        int at = 0;
-        for (std::int64_t t = 0; t < steps; ++t) {
-          for (int k = 0; k < size(); ++k)
-            row[std::size_t(k)] = t == 0 ? point.initial(k) : point.transition(at, k);
-          at = random.categorical(row);
-          observation(at, random, x.data());
-          take(at, x);
-        }
-      },
-      state->fitted);
 }
 
 // ---- the filter ----
@@ -344,7 +170,7 @@ std::span<const double> HiddenMarkovModel::Filter::next(std::span<const double> 
     ++left;
   }
   parts_.erase(parts_.begin() + std::ptrdiff_t(left), parts_.end());
-  if (parts_.empty()) impossible("the observation is impossible after those before it");
+  if (parts_.empty()) throw_impossible("the observation is impossible after those before it");
   if (parts_.size() > 1)
     for (double &p : out_) p /= double(parts_.size());
   log_predictive_ = logs.size() == 1 ? logs[0] : log_sum_exp(logs) - std::log(double(logs.size()));

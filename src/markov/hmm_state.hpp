@@ -18,7 +18,8 @@ namespace bayes {
 struct HmmDeviations {
   Vector initial;
   Matrix transition;
-  Matrix emissions;  // point size x K; empty for normals
+  /// point size x K; of normals 2 d x K, of the means, then of the variances, or empty
+  Matrix emissions;
 };
 
 template <class P, class Q> struct HmmFitted {

@@ -111,6 +111,11 @@ Matrix reordered(const Matrix &transition, const std::vector<int> &order) {
   return out;
 }
 
+MarkovCounts reordered(const MarkovCounts &of, const std::vector<int> &order) {
+  return {pick_entries(of.initial, order), reordered(of.transitions, order),
+          pick_entries(of.count, order)};
+}
+
 MarkovWeights reordered(const MarkovWeights &of, const std::vector<int> &order) {
   return {pick_entries(of.initial, order), reordered(of.transition, order)};
 }
@@ -153,14 +158,19 @@ MarkovCounts counts_of(const MarkovSums &sums) {
 
 }  // namespace markov
 
-SequenceMinibatches::SequenceMinibatches(const Sequences &from, std::int64_t batch)
+SequenceMinibatches::SequenceMinibatches(const Sequences &from, std::int64_t batch,
+                                         const Control &control)
     : from_(from),
+      control_(control),
       size_(batch),
       shape_(from.rows.shape()),
       rows_(shape_) {
   if (whole()) return;
+  require_minibatch_memory(bytes(double(size_) / double(from.count) * double(from.rows.rows())),
+                           control);
   Buffer block(shape_.block_doubles());
   for (std::int64_t row = 0; row < from.rows.rows(); ++row) {
+    poll_in_loop(std::size_t(row));
     if (row % block_rows == 0) from_.rows.read_block(row / block_rows, block.data());
     const double weight =
         block[std::size_t(shape_.dimension) * block_rows + std::size_t(row % block_rows)];
@@ -176,20 +186,25 @@ const Sequences &SequenceMinibatches::draw(Random random) {
                         [this](const double *x, double weight) { rows_.append(x, weight); });
   Buffer block(shape_.block_doubles());
   std::vector<double> x(std::size_t(shape_.dimension)), all;
+  WorkPoll poll;
   for (std::int64_t i = 0; i < size_; ++i) {
     const std::int64_t start = starts_[std::size_t(random.below(std::uint64_t(starts_.size())))];
     // Its end shows when it is reached.
     all.clear();
     double weight = 0;
     for (std::int64_t row = start; row < from_.rows.rows(); ++row) {
-      if (row == start || row % block_rows == 0)
+      if (row == start || row % block_rows == 0) {
+        poll(block.size());
         from_.rows.read_block(row / block_rows, block.data());
+      }
       const double *const at = block.data() + row % block_rows;
       const double w = at[std::size_t(shape_.dimension) * block_rows];
       if (row > start && !(w > 0)) break;
       weight = std::abs(w);
       for (std::size_t j = 0; j < x.size(); ++j) all.push_back(at[j * block_rows]);
     }
+    require_minibatch_memory(bytes(double(rows_.rows()) + double(all.size() / x.size())) / 2,
+                             control_);
     writer.begin(std::int64_t(all.size() / x.size()), weight);
     for (std::size_t at = 0; at < all.size(); at += x.size()) writer.step(all.data() + at);
   }

@@ -55,6 +55,7 @@ double log_density(const MarkovWeights &point, const MarkovWeights &prior);
 double divergence(const MarkovWeights &q, const MarkovWeights &prior);
 /// The states in this order.
 MarkovWeights reordered(const MarkovWeights &of, const std::vector<int> &order);
+MarkovCounts reordered(const MarkovCounts &of, const std::vector<int> &order);
 Matrix reordered(const Matrix &transition, const std::vector<int> &order);
 
 /// With logs of probabilities.
@@ -121,6 +122,14 @@ template <class Point, class Prior> class MarkovMaximumPosterior {
     return {markov::maximum_posterior(s, prior_, state),
             maximum_posterior(s.emissions, prior_.emissions)};
   }
+  /// The states in this order, their chain estimated again, from counts that they had at `state`.
+  State renamed(const State &state, const MarkovCounts &counts,
+                const std::vector<int> &order) const {
+    State out = reordered(state, order);
+    static_cast<MarkovWeights &>(out) =
+        markov::maximum_posterior(markov::reordered(counts, order), prior_, out);
+    return out;
+  }
   const bool whole_steps;
 
  private:
@@ -148,6 +157,12 @@ template <class Posterior> class MarkovVariational {
   State move(const State &from, const State &to, double step) const {
     return {markov::natural_gradient_step(from, to, step),
             natural_gradient_step(from.emissions, to.emissions, step)};
+  }
+  /// The states in this order, their chain estimated again, from counts that they had at `state`.
+  State renamed(const State &state, const MarkovCounts &counts,
+                const std::vector<int> &order) const {
+    return {markov::posterior(markov::reordered(counts, order), prior_),
+            pick(state.emissions, order)};
   }
   const bool whole_steps;
 
@@ -183,7 +198,9 @@ LocalResult<typename L::Statistics> expected_statistics(const L &learner,
 /// Random samples of whole sequences, drawn uniformly with replacement.
 class SequenceMinibatches {
  public:
-  SequenceMinibatches(const Sequences &from, std::int64_t batch);
+  /// Throws Error(too_large) if a minibatch of sequences of the mean length does not fit into the
+  /// memory for rows; draw() does if one does not that is twice as long.
+  SequenceMinibatches(const Sequences &from, std::int64_t batch, const Control &control);
   bool whole() const { return size_ >= from_.count; }
   double scale() const { return double(from_.count) / double(size_); }
   /// Per step, not per sequence: otherwise the random lengths of the drawn sequences would swamp
@@ -193,7 +210,10 @@ class SequenceMinibatches {
   const Sequences &draw(Random random);
 
  private:
+  double bytes(double steps) const { return 8.0 * steps * (shape_.dimension + 1); }
+
   const Sequences &from_;
+  const Control &control_;
   std::int64_t size_;
   RowShape shape_;
   MemoryRows rows_;
@@ -201,8 +221,9 @@ class SequenceMinibatches {
   std::vector<std::int64_t> starts_;
 };
 
-inline SequenceMinibatches minibatches_of(const Sequences &sequences, const StochasticPlan &plan) {
-  return {sequences, plan.batch_rows};
+inline SequenceMinibatches minibatches_of(const Sequences &sequences, const StochasticPlan &plan,
+                                          const Control &control) {
+  return {sequences, plan.batch_rows, control};
 }
 
 }  // namespace bayes

@@ -292,7 +292,8 @@ std::vector<StatePath> best_paths(const Sequences &one, int count, Control &cont
     std::uint16_t state, rank;
   };
   Windows windows(one, control, point, MarkovWindow::Workspace::scores);
-  std::vector<Pointer> from(each * std::size_t(one.steps));
+  // not filled with zeros, which of gigabytes takes a second without a poll
+  const auto from = std::make_unique_for_overwrite<Pointer[]>(each * std::size_t(one.steps));
   std::vector<double> before(each, minus_infinity), after(each, minus_infinity);
   std::vector<Candidate> candidates;
   // Orders the heap: the best candidate is on top.
@@ -306,7 +307,7 @@ std::vector<StatePath> best_paths(const Sequences &one, int count, Control &cont
     for (std::int64_t t = 0; t < steps.n; ++t) {
       if (t % 64 == 0) control.poll();
       const double *const e = steps.emission + t * chain.padded();
-      Pointer *const pointers = from.data() + std::size_t(windows.first(w) + t) * each;
+      Pointer *const pointers = from.get() + std::size_t(windows.first(w) + t) * each;
       for (std::size_t j = 0; j < k; ++j) {
         std::fill_n(after.begin() + std::ptrdiff_t(j * n), n, minus_infinity);
         if (w == 0 && t == 0) {

@@ -4,7 +4,7 @@
 
 #include "hmm_support.hpp"
 
-namespace markov {
+namespace hidden_markov {
 
 /// log Dirichlet(p | alpha) over the entries that are not 0.
 inline Real log_dirichlet(const std::vector<Real> &p, const std::vector<Real> &alpha) {
@@ -92,4 +92,4 @@ inline void check_steps(const HiddenMarkovModel &model) {
   }
 }
 
-}  // namespace markov
+}  // namespace hidden_markov

@@ -4,7 +4,7 @@
 
 #include "hmm_support.hpp"
 
-using namespace markov;
+using namespace hidden_markov;
 
 namespace {
 

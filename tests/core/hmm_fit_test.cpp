@@ -2,7 +2,7 @@
 // threads and files, errors.
 #include "hmm_bound.hpp"
 
-using namespace markov;
+using namespace hidden_markov;
 
 BOOST_AUTO_TEST_SUITE(hmm_fit)
 

@@ -120,13 +120,14 @@ double largest_difference(const Prior &prior, const Prior &believed) {
     const auto scorer = make_scorer(world.parameters.emissions);
     std::vector<std::uint16_t> labels(std::size_t(rows.rows()));
     const PathDraws draws{RowRandom(12, 0, std::uint64_t(sweep), 7), labels.data(), nullptr};
-    const MarkovSums sums = markov_step(sequences, control, markov::chain_of(world.parameters),
-                                        *emissions_of(scorer, false, 0), &draws);
+    const MarkovSums sums =
+        markov_step(sequences, control, bayes::markov::chain_of(world.parameters),
+                    *emissions_of(scorer, false, 0), &draws);
     auto at = labels.begin();
     for (auto &path : world.paths)
       for (int &state : path) state = *at++;
     const Prior q = MarkovVariational<ProductPosterior>(believed, false)
-                        .update(markov::statistics_of(sums, scorer), believed);
+                        .update(bayes::markov::statistics_of(sums, scorer), believed);
     world.parameters = draw_parameters<ProductPoint>(q, random);
     draw_observations(world, random);
     note(world, sweep, sweeps, chain);

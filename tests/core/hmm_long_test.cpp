@@ -1,7 +1,7 @@
 // Results of a fitted hidden Markov model on long sequences, against sums of logarithms.
 #include "hmm_support.hpp"
 
-using namespace markov;
+using namespace hidden_markov;
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include "hmm_support.hpp"
 #include "missing_support.hpp"
 
-using namespace markov;
+using namespace hidden_markov;
 using missing::none;
 
 namespace {

@@ -4,7 +4,7 @@
 
 #include "slow_mixture.hpp"
 
-namespace markov {
+namespace hidden_markov {
 
 using slow::Real;
 
@@ -241,4 +241,4 @@ template <class Float> struct LogSpace {
   }
 };
 
-}  // namespace markov
+}  // namespace hidden_markov

@@ -11,7 +11,7 @@
 #include "hmm_reference.hpp"
 #include "markov/hmm.hpp"
 
-namespace markov {
+namespace hidden_markov {
 
 using bayes::Document;
 using bayes::Error;
@@ -297,4 +297,4 @@ inline std::vector<double> smoothed(const HiddenMarkovModel &model, Data &one,
   return out;
 }
 
-}  // namespace markov
+}  // namespace hidden_markov

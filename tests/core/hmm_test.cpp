@@ -5,7 +5,7 @@
 // model.
 #include "hmm_support.hpp"
 
-using namespace markov;
+using namespace hidden_markov;
 
 namespace {
 

@@ -44,8 +44,8 @@ struct Data {
   MarkovSums sums(const PathDraws *draws, std::int64_t room) {
     Control control;
     const auto scorer = make_scorer(point.emissions);
-    return markov_step(sequences, control, markov::chain_of(point), *emissions_of(scorer, false, 0),
-                       draws, room);
+    return markov_step(sequences, control, bayes::markov::chain_of(point),
+                       *emissions_of(scorer, false, 0), draws, room);
   }
 };
 

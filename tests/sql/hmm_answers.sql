@@ -18,7 +18,8 @@ CREATE FUNCTION moves_of(m bayes_model) RETURNS float8[]
   RETURN (SELECT array_agg(r ORDER BY from_state)
   FROM (SELECT from_state, array_agg(probability ORDER BY to_state) AS r FROM hmm_transitions(m)
   GROUP BY 1) t);
--- Densities of the steps, from what hmm_emissions says of the states. NULL and unknown symbols: 1.
+-- Densities of the steps, from what hmm_emissions says of the states. NULL and unknown symbols: 1
+-- (of the latter hmm_log_likelihood says more: unseen_labels.sql).
 CREATE FUNCTION densities(m bayes_model, x text[]) RETURNS float8[]
   RETURN (SELECT array_agg(r ORDER BY t) FROM (SELECT t, array_agg(coalesce(probability, 1)
   ORDER BY s.state) AS r FROM hmm_states(m) s CROSS JOIN unnest(x) WITH ORDINALITY AS o(symbol, t)
@@ -125,8 +126,9 @@ SELECT answer('left to right', m, '{a,b,a,c}'::text[], densities(m, '{a,b,a,c}':
   FROM stairs;
 SELECT is((SELECT count(*) FROM cases), 51::bigint, 'cases');
 CREATE TABLE paths AS SELECT name, p.* FROM cases c, all_paths(c.p, c.a, e) p;
-SELECT never($$SELECT name, loglik, l, near(loglik, l) IS NOT TRUE AS wrong FROM cases
-  FULL JOIN (SELECT name, ln(sum(probability)) AS l FROM paths GROUP BY 1) p USING (name)$$,
+SELECT never($$SELECT name, loglik, l, near(loglik, l) IS NOT TRUE AND name !~ 'what' AS wrong
+  FROM cases FULL JOIN (SELECT name, ln(sum(probability)) AS l FROM paths GROUP BY 1) p
+    USING (name)$$,
   'hmm_log_likelihood sums over all paths');
 SELECT never($$SELECT name, decoded, NOT near(max(p.probability), sum(p.probability) FILTER
   (WHERE states = decoded), 1e-12) AS wrong FROM cases JOIN paths p USING (name) GROUP BY 1, 2$$,

@@ -6,12 +6,14 @@ SET client_min_messages = error;
 SELECT results_eq($$
   SELECT signature, kind, arguments, result, volatility, strict, parallel
   FROM interface WHERE proname LIKE 'hmm%' AND proname !~ '_(parameters|profile)$'
+    AND signature !~ '_fit\((double precision,double precision,integer\)|anynonarray|.*smallint)'
+    AND (arguments !~ '^query' OR proname !~ '_(fit|model)$')
     AND arguments !~ '^x (record|double precision|boolean)(,|$)'
   ORDER BY signature COLLATE "C"$$, $$VALUES
   ('hmm_decode(bayes_model,anyarray)', 'function', 'model bayes_model, sequence anyarray',
-    'integer[]', 'immutable', true, 'safe'),
+    'integer[]', 'stable', true, 'safe'),
   ('hmm_decode(bayes_model,anynonarray)', 'window', 'model bayes_model, observation anynonarray',
-    'integer', 'immutable', false, 'safe'),
+    'integer', 'stable', false, 'safe'),
   ('hmm_decode(bayes_query,integer)', 'function', 'query bayes_query, k integer',
     'TABLE(sequence text, t bigint, state integer, probability double precision)', 'volatile',
     false, 'unsafe'),
@@ -24,9 +26,9 @@ SELECT results_eq($$
     'integer, column_name text, mean double precision[], covariance double precision[])',
     'immutable', true, 'safe'),
   ('hmm_filter(bayes_model,anyarray)', 'function', 'model bayes_model, sequence anyarray',
-    'double precision[]', 'immutable', true, 'safe'),
+    'double precision[]', 'stable', true, 'safe'),
   ('hmm_filter(bayes_model,anynonarray)', 'window', 'model bayes_model, observation anynonarray',
-    'double precision[]', 'immutable', false, 'safe'),
+    'double precision[]', 'stable', false, 'safe'),
   ('hmm_fit(anyarray,bayes_model)', 'aggregate', 'sequence anyarray, start bayes_model',
     'bayes_model', 'immutable', false, 'safe'),
   ('hmm_fit(anyarray,bayes_model,jsonb)', 'aggregate',
@@ -48,25 +50,36 @@ SELECT results_eq($$
     'sequence anyarray, states integer[], k integer, options jsonb', 'bayes_model', 'immutable',
     false, 'safe'),
   ('hmm_log_likelihood(bayes_model,anyarray)', 'function', 'model bayes_model, sequence anyarray',
-    'double precision', 'immutable', true, 'safe'),
+    'double precision', 'stable', true, 'safe'),
   ('hmm_paths(bayes_model,anyarray,integer)', 'function',
     'model bayes_model, sequence anyarray, n integer',
-    'TABLE(rank integer, log_probability double precision, states integer[])', 'immutable', true,
+    'TABLE(rank integer, log_probability double precision, states integer[])', 'stable', true,
     'safe'),
   ('hmm_posterior(bayes_model)', 'function', 'model bayes_model',
     'TABLE(state integer, element integer, column_name text, symbol text, parameter text, value '
     'double precision[])', 'immutable', true, 'safe'),
   ('hmm_predict(bayes_model,anyarray)', 'function', 'model bayes_model, sequence anyarray',
     'TABLE(element integer, column_name text, symbol text, probability double precision, mean '
-    'double precision, variance double precision)', 'immutable', true, 'safe'),
+    'double precision, variance double precision, lower double precision, upper double '
+    'precision)', 'stable', true, 'safe'),
   ('hmm_predict(bayes_model,anyarray,integer)', 'function',
     'model bayes_model, sequence anyarray, horizon integer',
     'TABLE(step integer, element integer, column_name text, symbol text, probability double '
-    'precision, mean double precision, variance double precision)', 'immutable', true, 'safe'),
+    'precision, mean double precision, variance double precision, lower double precision, upper '
+    'double precision)', 'stable', true, 'safe'),
+  ('hmm_predict(bayes_model,anyarray,integer,double precision)', 'function',
+    'model bayes_model, sequence anyarray, horizon integer, level double precision',
+    'TABLE(step integer, element integer, column_name text, symbol text, probability double '
+    'precision, mean double precision, variance double precision, lower double precision, upper '
+    'double precision)', 'stable', true, 'safe'),
   ('hmm_probabilities(bayes_model,anyarray)', 'function', 'model bayes_model, sequence anyarray',
-    'double precision[]', 'immutable', true, 'safe'),
+    'double precision[]', 'stable', true, 'safe'),
   ('hmm_probabilities(bayes_model,anynonarray)', 'window',
-    'model bayes_model, observation anynonarray', 'double precision[]', 'immutable', false, 'safe'),
+    'model bayes_model, observation anynonarray', 'double precision[]', 'stable', false, 'safe'),
+  ('hmm_sample(bayes_model,anyarray,integer,integer,bigint)', 'function',
+    'model bayes_model, sequence anyarray, horizon integer, draws integer, seed bigint',
+    'TABLE(draw integer, step integer, state integer, symbol text, x double precision[])',
+    'stable', true, 'safe'),
   ('hmm_sample(bayes_model,integer,bigint)', 'function',
     'model bayes_model, n integer, seed bigint',
     'TABLE(t integer, state integer, symbol text, x double precision[])', 'immutable', true,

@@ -1,6 +1,6 @@
 -- Hidden Markov models: every way to ask for what cannot be, and what is said about it. SQLSTATEs
 -- as the comments of the functions promise; messages name sequence, step, element or key.
-SELECT plan(228);
+SELECT plan(233);
 \ir ../lib/hmm_errors.sql
 
 -- ---- arguments, sequences, weights, known states, models to start from ----
@@ -235,6 +235,16 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
     '22023 n is -1, the number of steps cannot be negative'),
   ($q$SELECT hmm_sample(names, 100000001, 1) FROM given$q$,
     '54000 n is 100000001, but the limit is 100000000 steps'),
+  ($q$SELECT hmm_sample(names, '{a}'::text[], 0, 1, 1) FROM given$q$,
+    '22023 horizon is 0, the number of steps must be from 1 to 100000'),
+  ($q$SELECT hmm_sample(names, '{a}'::text[], 1, -1, 1) FROM given$q$,
+    '22023 draws is -1, the number of paths cannot be negative'),
+  ($q$SELECT hmm_sample(names, '{a}'::text[], 10001, 10000, 1) FROM given$q$,
+    '54000 10000 draws of 10001 steps are too many, the limit is 100000000 steps in all'),
+  ($q$SELECT hmm_sample(gmm, '{a}'::text[], 1, 1, 1) FROM given$q$,
+    '42804 model is of family gmm, expected hmm'),
+  ($q$SELECT hmm_predict(names, '{a}'::text[], 1, 1) FROM given$q$,
+    '22023 level is 1, but must be between 0 and 1'),
   ($q$SELECT hmm_decode(gmm, 'a'::text) OVER () FROM given$q$,
     '42804 model is of family gmm, expected hmm'),
   ($q$SELECT hmm_filter(CASE WHEN i > 2 THEN names ELSE vi END, 'a'::text) OVER (ORDER BY i)

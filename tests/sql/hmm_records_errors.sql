@@ -63,7 +63,7 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
   ($$SELECT hmm_decode(model, r) OVER () FROM models, (SELECT 'x' AS load, sound FROM log) AS r$$,
     '22023 column "load" is of type text, but was a number when the model was fitted'),
   ('SELECT hmm_decode(model, ROW(1)) OVER () FROM models, log',
-    '2202E a row has 1 columns, but 2 are expected'),
+    '42804 columns of a record have no names, but those of the model are "load", "sound"'),
   ('SELECT hmm_decode(model, load) OVER () FROM models, log',
     '2202E observations are single values, but the model is of vectors of 2 elements'),
   ('SELECT hmm_decode(of_numbers, l) OVER () FROM models, log AS l',
