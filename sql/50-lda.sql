@@ -39,7 +39,9 @@ DEFINE @lda_perplex =
   'The perplexity of documents, exp(-log probability / tokens): as many equally probable terms '
   'would be as hard to predict. By document completion: proportions are inferred from one half of '
   'a document''s tokens, and the other half is predicted, after gibbs and collapsed by averages '
-  'over at most 20 stored draws. NULL if there are no tokens that the model knows. ';
+  'over at most 20 stored draws. A term that the model does not know has in a topic the '
+  'probability of one more, a / (a + sum of the Dirichlet parameters), a = eta. NULL if there is '
+  'no token to predict. ';
 DEFINE @lda_perplex_options =
   'The same with options: method "completion" or "left-to-right", and for the latter particles and '
   'seed; see docs/lda.md. NULL means none.';
@@ -66,6 +68,19 @@ COMMENT IS @lda_fits
   @lda_documents;
 COMMENT IS 'The same with options. '
   @lda_options;
+
+-- Texts are told how to become documents.
+CREATE FUNCTION lda_texts_transition(
+  state internal, document anynonarray, k int [, options jsonb]
+) RETURNS internal
+  AS 'MODULE_PATHNAME' @immutable;
+COMMENT IS 'Internal. Raises 42804: a document is a tsvector, a text[] or jsonb.';
+CREATE AGGREGATE lda_fit(document anynonarray, k int [, options jsonb]) (
+  SFUNC = lda_texts_transition, @state, FINALFUNC = lda_fit_final,
+  FINALFUNC_MODIFY = SHAREABLE
+);
+COMMENT IS 'Always an error, 42804, that tells how texts become documents: '
+  'to_tsvector(''english'', body).';
 
 CREATE FUNCTION lda_rows_transition(
   state internal, document anyelement, term text, count float8, k int [, options jsonb]
@@ -186,26 +201,46 @@ COMMENT IS @lda_perplex_options;
 
 -- ---- a relation: a query in, a relation out ----
 
-CREATE FUNCTION lda_topics(query bayes_query, k int [, options jsonb])
+DEFINE @lda_query =
+  'query: one SELECT of a document (tsvector, text[] or jsonb), of a name and a document, or of '
+  'document, term and count; it is run as the caller, read-only. 22023 for any other query. Other '
+  'errors: as the aggregate lda_fit.';
+
+CREATE FUNCTION lda_fit(query bayes_query, k int [, options jsonb])
   RETURNS TABLE (topic int, rank int, term text, probability float8)
   AS 'MODULE_PATHNAME', 'lda_topics_query' @volatile COST 1000000 ROWS 100;
 COMMENT IS 'Fits a topic model of k topics to the documents of a query, and shows the ten most '
   'probable terms of each topic: topics and ranks from 1, and the probability of the term in the '
-  'topic. query: one SELECT of a document (tsvector, text[] or jsonb), of a name and a document, '
-  'or of document, term and count; it is run as the caller, read-only. 22023 for any other query. '
-  'Other errors: as lda_fit.';
+  'topic. '
+  @lda_query;
+COMMENT IS 'The same with options. '
+  @lda_options;
+
+CREATE FUNCTION lda_topics(query bayes_query, k int [, options jsonb])
+  RETURNS TABLE (topic int, rank int, term text, probability float8)
+  AS 'MODULE_PATHNAME', 'lda_topics_query' @volatile COST 1000000 ROWS 100;
+COMMENT IS 'The same as lda_fit(query, k). '
+  @lda_query;
+COMMENT IS 'The same as lda_fit(query, k, options). '
+  @lda_options;
+
+CREATE FUNCTION lda_model(query bayes_query, k int [, options jsonb]) RETURNS bayes_model
+  AS 'MODULE_PATHNAME', 'lda_model_query' @volatile COST 1000000;
+COMMENT IS 'Fits a topic model of k topics to the documents of a query and returns the model.'
+  ' Query, options and errors are those of lda_fit(query, ...); NULL if there are no rows.';
 COMMENT IS 'The same with options. '
   @lda_options;
 
 CREATE FUNCTION lda_select(query bayes_query, ks int[] [, options jsonb])
   RETURNS TABLE (k int, perplexity float8, tokens float8, objective float8, iterations int,
-    converged boolean, model bayes_model)
+    converged boolean, model bayes_model, standard_error float8, best boolean, reason text)
   AS 'MODULE_PATHNAME' @volatile COST 1000000 ROWS 10;
 COMMENT IS 'Fits a topic model for every k to nine tenths of the documents of a query, drawn by a '
   'hash of their contents, and tells how well it predicts the others: the perplexity of so many '
   'tokens by document completion, of terms that the nine tenths have; the model is that of the '
-  'nine tenths, and NULL unless option models is true. query and errors: as lda_topics; 22023 '
-  'also for fewer than ten documents.';
+  'nine tenths, and NULL unless option models is true. standard_error: of the perplexity, by '
+  'documents; best: the smallest k whose perplexity is within one standard error of the lowest, '
+  'why in reason. query and errors: as lda_topics; 22023 also for fewer than ten documents.';
 COMMENT IS 'The same with options. '
   @lda_options;
 

@@ -9,10 +9,11 @@ DEFINE @nmf_cells =
   'key longer than 10000 bytes, more than 10000000 keys, or more parameters than memory allows.';
 DEFINE @nmf_arrays =
   'x: the numbers of one row of a table, finite and not negative, of the same length in every '
-  'row; the keys of rows are ''1'', ''2'', ... in the order in which they come, and those of '
-  'columns the positions in the array. A NULL x is skipped, a NULL element is a cell without a '
-  'number; no rows give NULL. Errors: 22023 invalid option or argument, or a number negative or '
-  'not finite; 2202E rows of different length; 54000 more parameters than memory allows.';
+  'row; the keys of rows are ''1'', ''2'', ... in the order in which they come, which without '
+  'ORDER BY in the aggregate is any, and those of columns the positions in the array. A NULL x is '
+  'skipped, a NULL element is a cell without a number; no rows give NULL. '
+  'Errors: 22023 invalid option or argument, or a number negative or not finite; 2202E '
+  'rows of different length; 54000 more parameters than memory allows.';
 DEFINE @nmf_fits =
   'Fits a non-negative factorization with k factors (1 to 1000) to a table. ';
 DEFINE @nmf_starts =
@@ -100,28 +101,49 @@ COMMENT IS 'The same with options. '
 
 -- ---- a relation: a query in, a relation out ----
 
-CREATE FUNCTION nmf_factorize(query bayes_query, k int [, options jsonb])
+DEFINE @nmf_query =
+  'query: one SELECT of row, column and number of each cell, of an array of numbers for each row, '
+  'or of a key and such an array; it is run as the caller, read-only. 22023 for any other query. '
+  'Other errors: as the aggregate nmf_fit.';
+
+CREATE FUNCTION nmf_fit(query bayes_query, k int [, options jsonb])
   RETURNS TABLE (side text, key text, factor int, value float8, shape float8, rate float8)
-  AS 'MODULE_PATHNAME' @volatile COST 1000000 ROWS 1000;
+  AS 'MODULE_PATHNAME', 'nmf_factorize' @volatile COST 1000000 ROWS 1000;
 COMMENT IS 'Factorizes the table of a query with k factors, and shows the weights of every row and '
   'column: side ''row'' or ''column'', the key, the factor, numbered from 1, and its weight; after '
   'methods with a posterior the posterior mean, and shape and rate of its gamma distribution. '
-  'query: one SELECT of row, column and number of each cell, of an array of numbers for each row, '
-  'or of a key and such an array; it is run as the caller, read-only. 22023 for any other query. '
-  'Other errors: as nmf_fit.';
+  @nmf_query;
+COMMENT IS 'The same with options. '
+  @nmf_options;
+
+CREATE FUNCTION nmf_factorize(query bayes_query, k int [, options jsonb])
+  RETURNS TABLE (side text, key text, factor int, value float8, shape float8, rate float8)
+  AS 'MODULE_PATHNAME' @volatile COST 1000000 ROWS 1000;
+COMMENT IS 'The same as nmf_fit(query, k). '
+  @nmf_query;
+COMMENT IS 'The same as nmf_fit(query, k, options). '
+  @nmf_options;
+
+CREATE FUNCTION nmf_model(query bayes_query, k int [, options jsonb]) RETURNS bayes_model
+  AS 'MODULE_PATHNAME', 'nmf_model_query' @volatile COST 1000000;
+COMMENT IS 'Factorizes the table of a query with k factors and returns the model.'
+  ' Query, options and errors are those of nmf_fit(query, ...); NULL if there are no rows.';
 COMMENT IS 'The same with options. '
   @nmf_options;
 
 CREATE FUNCTION nmf_select(query bayes_query, ks int[] [, options jsonb])
   RETURNS TABLE (k int, log_likelihood float8, cells float8, objective float8, iterations int,
-    converged boolean, model bayes_model)
+    converged boolean, model bayes_model, standard_error float8, best boolean, reason text)
   AS 'MODULE_PATHNAME' @volatile COST 1000000 ROWS 10;
 COMMENT IS 'Factorizes nine tenths of the table of a query for every k, and tells how well the '
   'model predicts the others: of the rows, or of the columns if there are more, every tenth is '
   'held out, drawn by a hash of its key. Its weights are inferred from the cells of one half of '
   'the keys of the other side; log_likelihood is that of the cells of the other half, so many '
-  'cells. The model is that of the nine tenths, and NULL unless option models is true. query and '
-  'errors: as nmf_factorize; 22023 also for fewer than ten rows and columns.';
+  'cells. The model is that of the nine tenths, and NULL unless option models is true. '
+  'standard_error: of log_likelihood, by lines; best, for a reason in words: after vi and svi the '
+  'largest objective, or the smallest k within 1 nat of it, after em and squared the smallest k '
+  'whose log_likelihood is within one standard error of the largest. query and errors: as '
+  'nmf_factorize; 22023 also for fewer than ten rows and columns.';
 COMMENT IS 'The same with options. '
   @nmf_options;
 
@@ -153,9 +175,10 @@ COMMENT IS 'How well the expected numbers of all cells describe the table of the
 
 CREATE FUNCTION nmf_predict(model bayes_model, row_key "any", column_key "any")
   RETURNS TABLE (mean float8, variance float8)
-  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
+  AS 'MODULE_PATHNAME' @of_labels COST 100 ROWS 1;
 COMMENT IS 'The expected number of a cell, by the keys of its row and its column, and the variance '
-  'of a new count there, NULL after method squared. A key that the model does not know has the '
+  'of a new count there, by the variational approximation, in small tables rather too small; NULL '
+  'after method squared. A key that the model does not know has the '
   'prior''s distribution, whose mean is infinite if it is hierarchical and its option h is at most '
   '1 (then variance is NULL; at most 2, it alone is); after methods without a posterior it is like '
   'the mean of the others. Keys are values of any type; a NULL gives no row. 42804 for a model of '

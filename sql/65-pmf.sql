@@ -1,5 +1,14 @@
 -- Probabilistic matrix factorization
 
+DEFINE @pmf_new =
+  'cells: its numbers, as a jsonb object of column keys and numbers, {"alien": 4, "heat": 2.5}. '
+  'Columns that the model does not know are no evidence (a WARNING, once, if it knows none of a '
+  'row), nor is a null; without any cell it is a row that the model does not know. In every stored '
+  'draw the row''s vector and mean have their exact posterior. 22023 for what is no such object, '
+  '22003 for a number out of proportion to the table''s, 42804 for a model of another family.';
+DEFINE @pmf_line =
+  'side: ''row'', or ''column'' for a column that was not fitted; its cells, and the other key, '
+  'have the keys of rows. 22023 if it is neither.';
 DEFINE @pmf_options = 'options: see docs/pmf.md; NULL means none.';
 
 -- ---- aggregates: cells in, a model out ----
@@ -33,18 +42,71 @@ COMMENT IS 'Fits a probabilistic matrix factorization to ratings, or any numbers
 COMMENT IS 'The same with options. '
   @pmf_options;
 
+-- ---- relations ----
+
+DEFINE @pmf_keys =
+  'side ''row'' or ''column'', the key, and what pmf_predict says of a cell of that row or column '
+  'whose other key is unknown: the expected number, and the standard deviation of a new one.';
+
+CREATE FUNCTION pmf_keys(model bayes_model)
+  RETURNS TABLE (side text, key text, mean float8, sd float8)
+  AS 'MODULE_PATHNAME' @strict COST 10000 ROWS 1000;
+COMMENT IS 'The rows and columns of the table: '
+  @pmf_keys
+  ' 42804 for a model of another family.';
+
+CREATE FUNCTION pmf_fit(query bayes_query, rank int [, options jsonb])
+  RETURNS TABLE (side text, key text, mean float8, sd float8)
+  AS 'MODULE_PATHNAME', 'pmf_fit_query' @volatile COST 1000000 ROWS 1000;
+COMMENT IS 'Fits a probabilistic matrix factorization to the table of a query, and shows its rows '
+  'and columns, as pmf_keys does: '
+  @pmf_keys
+  ' query: one SELECT of row, column and number of each cell, of an array of numbers for each row, '
+  'or of a key and such an array; it is run as the caller, read-only. 22023 for any other query. '
+  'Other errors: as the aggregate pmf_fit.';
+COMMENT IS 'The same with options. '
+  @pmf_options;
+
+CREATE FUNCTION pmf_model(query bayes_query, rank int [, options jsonb]) RETURNS bayes_model
+  AS 'MODULE_PATHNAME', 'pmf_model_query' @volatile COST 1000000;
+COMMENT IS 'Fits a probabilistic matrix factorization to the table of a query and returns the '
+  'model.'
+  ' Query, options and errors are those of pmf_fit(query, ...); NULL if there are no rows.';
+COMMENT IS 'The same with options. '
+  @pmf_options;
+
 -- ---- a model and keys ----
 
 CREATE FUNCTION pmf_predict(model bayes_model, row_key "any", column_key "any")
-  RETURNS TABLE (mean float8, sd float8)
-  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
+  RETURNS TABLE (mean float8, sd float8, mcse float8)
+  AS 'MODULE_PATHNAME' @of_labels COST 100 ROWS 1;
 COMMENT IS 'The expected number of a cell, by the keys of its row and its column, and the standard '
-  'deviation of a new number there, both averages over the stored draws. A key that the model does '
-  'not know has the distribution of those that it knows. 42804 for a model of another family.';
+  'deviation of a new number there, both averages over the stored draws; mcse is the Monte Carlo '
+  'standard error of the mean, NULL if there are fewer than 6 stored draws of a chain. A key that '
+  'the model does not know has the distribution of those that it knows. 42804 for a model of '
+  'another family.';
+
+CREATE FUNCTION pmf_predict_new(model bayes_model, cells jsonb, key "any" [, side text])
+  RETURNS TABLE (mean float8, sd float8, mcse float8)
+  AS 'MODULE_PATHNAME' @of_labels COST 1000 ROWS 1;
+COMMENT IS 'The same of a row that was not fitted, for a column by its key. '
+  @pmf_new;
+COMMENT IS 'The same for a row or a column. '
+  @pmf_line;
+
+CREATE FUNCTION pmf_recommend_new(model bayes_model, cells jsonb, n int [, side text])
+  RETURNS TABLE (key text, mean float8, sd float8)
+  AS 'MODULE_PATHNAME' @of_labels COST 10000 ROWS 10;
+COMMENT IS 'The n columns with the largest expected numbers for a row that was not fitted, in '
+  'descending order, without those of its cells: their keys, and what pmf_predict_new says of '
+  'them. 22023 also if n is less than 1. '
+  @pmf_new;
+COMMENT IS 'The same for a row or a column, of which the n rows with the largest numbers. '
+  @pmf_line;
 
 CREATE FUNCTION pmf_recommend(model bayes_model, row_key "any", n int [, rated boolean])
   RETURNS TABLE (key text, mean float8, sd float8)
-  AS 'MODULE_PATHNAME' @strict COST 10000 ROWS 10;
+  AS 'MODULE_PATHNAME' @of_labels COST 10000 ROWS 10;
 COMMENT IS 'The n columns with the largest expected numbers for a row, in descending order, '
   'without those for which the row had a number: their keys, and what pmf_predict says of them. '
   'For a row that the model does not know those with the largest numbers altogether. 22023 if n is '
@@ -54,7 +116,7 @@ COMMENT IS 'The same; if rated is true, with the columns for which the row had a
 
 CREATE FUNCTION pmf_similar(model bayes_model, key "any", n int [, side text])
   RETURNS TABLE (key text, similarity float8, sd float8)
-  AS 'MODULE_PATHNAME' @strict COST 10000 ROWS 10;
+  AS 'MODULE_PATHNAME' @of_labels COST 10000 ROWS 10;
 COMMENT IS 'The n columns whose numbers are most like those of one column, in descending order: '
   'the posterior mean and standard deviation of the correlation of both over rows, without noise '
   'and without the rows'' own means. No row for a column that the model does not know. 22023 if n '

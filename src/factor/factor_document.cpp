@@ -6,6 +6,24 @@
 
 namespace bayes {
 
+double Keys::bytes() const {
+  double out = double(sizeof(std::string)) * double(size());
+  const std::size_t inside = std::string().capacity();
+  WorkPoll poll;
+  for (const std::string &key : *keys_) {
+    if (key.size() > inside) out += double(key.capacity()) + 1 + 2 * sizeof(void *);
+    poll(1);
+  }
+  return out;
+}
+
+void Keys::leave_out(const std::vector<char> &marked) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < keys_->size(); ++i)
+    if (!marked[i]) std::swap((*keys_)[kept++], (*keys_)[i]);
+  keys_->resize(kept);
+}
+
 Document written_keys(const std::vector<std::string> &keys) {
   Document::List out;
   out.reserve(keys.size());

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "data/corpus.hpp"
@@ -17,6 +19,28 @@ inline constexpr int factor_max_factors = 1000;
 enum class Side : char { row, column };
 inline Side other(Side side) { return side == Side::row ? Side::column : Side::row; }
 
+/// The keys of one side. Copies share them: a table and the models that are fitted to it have them
+/// in memory once.
+class Keys {
+ public:
+  Keys() : Keys(std::vector<std::string>()) {}
+  Keys(std::vector<std::string> keys)
+      : keys_(std::make_shared<std::vector<std::string>>(std::move(keys))) {}
+
+  const std::vector<std::string> &all() const { return *keys_; }
+  std::size_t size() const { return keys_->size(); }
+  const std::string &operator[](std::size_t i) const { return (*keys_)[i]; }
+  /// In memory, in the document of a model, and in its bytes.
+  static constexpr double copies = 3;
+  /// what they take in memory
+  BAYES_API double bytes() const;
+  /// Leaves out those that are marked; called before there are copies.
+  BAYES_API void leave_out(const std::vector<char> &marked);
+
+ private:
+  std::shared_ptr<std::vector<std::string>> keys_;
+};
+
 /// A table that is mostly empty, by lines: of the two sides that with more keys; of equally many
 /// that whose list of keys comes first, or, if they are the same, one that follows from the cells,
 /// so that a transposed table gives the same lines. A line is a document of a corpus, whose terms
@@ -30,7 +54,7 @@ struct FactorTable {
   Side of_lines = Side::row;
   /// keys of both sides, in the order of their bytes, or of rows of arrays and their elements by
   /// number
-  std::vector<std::string> line_keys, other_keys;
+  Keys line_keys, other_keys;
   /// cells that were left out: a key or the number NULL
   std::int64_t skipped = 0;
   /// Of every line its key, an index into line_keys, if lines are shuffled; empty if they are in

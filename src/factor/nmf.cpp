@@ -49,7 +49,7 @@ void NmfSide::sum_up() {
     poll(totals.size());
   }
   order.clear();
-  if (std::is_sorted(keys.begin(), keys.end())) return;
+  if (std::is_sorted(keys.all().begin(), keys.all().end())) return;
   order.resize(keys.size());
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
@@ -71,7 +71,14 @@ void NmfModel::State::sum_up() {
 NmfModel::NmfModel() : state(std::make_unique<State>()) { info.family = "nmf"; }
 NmfModel::~NmfModel() = default;
 
-const std::vector<std::string> &NmfModel::keys(Side side) const { return state->side(side).keys; }
+const std::vector<std::string> &NmfModel::keys(Side side) const {
+  return state->side(side).keys.all();
+}
+double NmfModel::share_of_factor(Side side, std::int32_t key, int factor) const {
+  const NmfSide &of = state->side(side);
+  const double total = of.totals[std::size_t(factor)];
+  return total > 0 ? of.expected(key, factor) / total : 0;
+}
 const std::vector<double> &NmfModel::shares() const { return state->shares; }
 const NmfError &NmfModel::error() const { return state->error; }
 bool NmfModel::missing() const { return state->missing; }

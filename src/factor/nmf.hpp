@@ -62,6 +62,8 @@ class BAYES_API NmfModel final : public Model {
   /// Of one key, index from 0. Of point estimates shape and rate are empty. Factors are in
   /// descending order of their share of the sum of all cells.
   NmfWeights weights(Side side, std::int32_t index) const;
+  /// A key's share of a factor's sum over all keys of its side; 0 if that is 0. Both from 0.
+  double share_of_factor(Side side, std::int32_t key, int factor) const;
   /// K shares of the sum of all cells
   const std::vector<double> &shares() const;
   const NmfError &error() const;
@@ -90,6 +92,8 @@ struct NmfHeldOut {
   /// of these cells: as Poisson counts, after method squared as normal numbers with the mean square
   /// of the fit as variance
   double log_likelihood = 0;
+  /// the standard error of log_likelihood, as a sum over lines; NaN for fewer than two
+  double error = 0;
 };
 
 /// Of lines that were not fitted, the cells of one half of the keys of the other side, from weights
@@ -104,8 +108,9 @@ BAYES_API FactorTableOptions nmf_check_options(int k, const Document &options,
 
 /// Fits k factors. With a start model, keys that it knows begin with its weights, and factors keep
 /// its numbers.
-BAYES_API std::unique_ptr<NmfModel> nmf_fit(FactorTable &table, int k, const Document &options,
-                                            const NmfModel *start, Control &control);
+BAYES_API std::unique_ptr<NmfModel> nmf_fit(const FactorTable &table, int k,
+                                            const Document &options, const NmfModel *start,
+                                            Control &control);
 
 std::unique_ptr<Model> read_nmf_model(const Document &document);
 

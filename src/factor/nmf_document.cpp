@@ -37,7 +37,7 @@ TermTopics table_of(const Tensor &tensor) {
 Document written(const NmfSide &side, bool gamma) {
   const std::int64_t factors = side.numbers.topics();
   Document out = Document::object();
-  out.set("keys", written_keys(side.keys));
+  out.set("keys", written_keys(side.keys.all()));
   out.set(gamma ? "shape" : "value", tensor_of(side.numbers));
   if (!gamma) return out;
   if (side.own_rates.terms())

@@ -25,6 +25,9 @@ constexpr double most_counts = 1e15, most_to_square = 1e100;
 /// The tolerance is for the objective of a unit of the table's sum.
 FitPlan plan_of_table(const NmfOptions &options, const CorpusTotals &totals) {
   FitPlan out(options);
+  // Weights near 0 converge much more slowly than large ones.
+  out.span = 0.25;
+  out.brief_iterations = nmf_short_iterations;
   out.tolerance *=
       options.squared() ? double(totals.entries) : std::min(totals.tokens, double(totals.entries));
   return out;
@@ -32,7 +35,7 @@ FitPlan plan_of_table(const NmfOptions &options, const CorpusTotals &totals) {
 
 class NmfFit {
  public:
-  NmfFit(FactorTable &table, NmfOptions options, const NmfModel *start, Control &control)
+  NmfFit(const FactorTable &table, NmfOptions options, const NmfModel *start, Control &control)
       : table_(table),
         totals_(table.lines.totals()),
         options_(std::move(options)),
@@ -76,7 +79,8 @@ class NmfFit {
         what, (double(k_) + 2) * double(table_.line_keys.size() + table_.other_keys.size()),
         "Use a smaller k, or fewer rows or columns.");
     require_memory({.what = what,
-                    .bytes = 8 * factor_run_doubles(table_, options_, control_),
+                    .bytes = 8 * factor_run_doubles(table_, options_, control_) +
+                             Keys::copies * (table_.line_keys.bytes() + table_.other_keys.bytes()),
                     .data = "cells",
                     .hint = message("or use a smaller k{}, or fewer rows or columns.",
                                     options_.stochastic() ? " or batch_size" : "")},
@@ -160,7 +164,7 @@ class NmfFit {
 
   /// Its weights; of keys that it does not know the mean of the others.
   FactorStart from_model() const {
-    const auto weights = [this](Side which, const std::vector<std::string> &keys, auto to) {
+    const auto weights = [this](Side which, const Keys &keys, auto to) {
       const NmfSide &side = start_->state->side(which);
       const bool lines = which == table_.of_lines;
       WorkPoll poll;
@@ -185,8 +189,8 @@ class NmfFit {
   void take(FactorState &state) {
     NmfSide &lines = model_->state->side(table_.of_lines),
             &others = model_->state->side(other(table_.of_lines));
-    lines.keys = std::move(table_.line_keys);
-    others.keys = std::move(table_.other_keys);
+    lines.keys = table_.line_keys;
+    others.keys = table_.other_keys;
     lines.numbers = TermTopics(std::int32_t(totals_.documents), k_);
     others.numbers = std::move(state.others);
     lines.prior = state.line_prior;
@@ -258,7 +262,7 @@ class NmfFit {
     std::vector<Key> keys;
     WorkPoll poll;
     for (const Side which : {Side::row, Side::column}) {
-      const std::vector<std::string> &names = model_->state->side(which).keys;
+      const Keys &names = model_->state->side(which).keys;
       for (std::size_t i = 0; i < names.size(); ++i) {
         if (const std::int32_t from = start_->code(which, names[i]); from >= 0)
           keys.push_back({which, from, std::int32_t(i)});
@@ -338,7 +342,7 @@ class NmfFit {
                   in_force.document());
   }
 
-  FactorTable &table_;
+  const FactorTable &table_;
   const CorpusTotals totals_;
   NmfOptions options_;
   const NmfModel *const start_;
@@ -350,7 +354,7 @@ class NmfFit {
 
 }  // namespace
 
-std::unique_ptr<NmfModel> nmf_fit(FactorTable &table, int k, const Document &options,
+std::unique_ptr<NmfModel> nmf_fit(const FactorTable &table, int k, const Document &options,
                                   const NmfModel *start, Control &control) {
   const PollScope scope(control);
   NmfOptions read = read_nmf_options(start ? start->size() : k, options, start);
@@ -363,6 +367,7 @@ std::unique_ptr<NmfModel> nmf_fit(FactorTable &table, int k, const Document &opt
   if (!(totals.tokens > 0))
     throw Error(Errc::invalid_argument, "every cell of the table is 0",
                 "A factorization describes where a table is not 0.");
+  read.settle(double(totals.entries));
   return NmfFit(table, std::move(read), start, control).run();
 }
 

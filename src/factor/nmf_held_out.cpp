@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/special.hpp"
 #include "factor/nmf_state.hpp"
@@ -21,7 +22,7 @@ struct Halves {
         observed_points(side.numbers.terms(), side.numbers.topics()),
         observed_sums(side.totals.size(), 0.0),
         scored_sums(observed_sums) {
-    const std::vector<std::uint64_t> hashes = term_hashes(side.keys);
+    const std::vector<std::uint64_t> hashes = term_hashes(side.keys.all());
     WorkPoll poll;
     for (std::int32_t j = 0; j < side.numbers.terms(); ++j) {
       const bool here = hashes[std::size_t(j)] & 1;
@@ -39,12 +40,15 @@ struct Halves {
 
 struct HeldOutSums : NmfHeldOut {
   double squares = 0;
+  /// over the lines: of what each adds to log_likelihood, or to squares, the square
+  double line_squares = 0;
   void clear() { *this = {}; }
   void merge(HeldOutSums &other) {
     lines += other.lines;
     cells += other.cells;
     log_likelihood += other.log_likelihood;
     squares += other.squares;
+    line_squares += other.line_squares;
   }
 };
 
@@ -68,6 +72,11 @@ NmfHeldOut nmf_held_out(const NmfModel &model, Corpus &lines, Side which, Contro
             squared ? least_squares(known.terms(), halves.observed_points, halves.observed_points)
                     : state.infer(which, known.terms(), halves.observed_sums).value;
         ++here.lines;
+        const double before = squared ? here.squares : here.log_likelihood;
+        const auto note_line = [&] {
+          const double line = (squared ? here.squares : here.log_likelihood) - before;
+          here.line_squares += line * line;
+        };
         // cells that are 0 first, if they are absent
         double mean_of_all = 0;
         if (!state.missing) {
@@ -92,7 +101,7 @@ NmfHeldOut nmf_held_out(const NmfModel &model, Corpus &lines, Side which, Contro
           here.squares += (x - mean) * (x - mean) - (state.missing ? 0 : mean * mean);
           poll(4 * std::size_t(factors));
         }
-        if (!squared) return;
+        if (!squared) return note_line();
         // (w'v)^2 of all keys that are scored
         for (std::int32_t j = 0; j < others.numbers.terms(); ++j) {
           if (halves.observed[std::size_t(j)]) continue;
@@ -101,12 +110,17 @@ NmfHeldOut nmf_held_out(const NmfModel &model, Corpus &lines, Side which, Contro
           here.squares += mean * mean;
           poll(4 * std::size_t(factors));
         }
+        note_line();
       });
+  const double n = double(sums.lines), sum = squared ? sums.squares : sums.log_likelihood;
+  sums.error = n > 1 ? std::sqrt(std::max(sums.line_squares - sum * sum / n, 0.0) * n / (n - 1))
+                     : std::numeric_limits<double>::quiet_NaN();
   if (squared) {
     const double cells = double(state.row.keys.size()) * double(state.column.keys.size()),
                  variance = std::max(state.error.squared / cells, 1e-300);
     sums.log_likelihood =
         -0.5 * (sums.cells * std::log(6.283185307179586 * variance) + sums.squares / variance);
+    sums.error /= 2 * variance;
   }
   return sums;
 }

@@ -40,7 +40,7 @@ class PoissonFactors final : public detail::Iteration {
       balance_rates(state_, line_count(), sums, sums);
     else if (!missing_)
       normalise(sums);
-    if (gamma_ && own_) begin_own_rates();
+    if (gamma_ && own_ && state_.own_other_rates.terms() == 0) begin_own_rates();
   }
 
   RowSums expectation(int index, Control &control) override {

@@ -42,7 +42,7 @@ struct FactorRun : RunTrace {
 
 /// What a run needs beside its state. All must live as long.
 struct FactorTask {
-  FactorTable &table;
+  const FactorTable &table;
   const NmfOptions &options;
   /// of vi and svi: what of the prior is learned
   bool learn_line_shape = false, learn_line_rate = false;

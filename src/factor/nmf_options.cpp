@@ -44,7 +44,7 @@ void nmf_prior_lines(OptionTable &t, NmfOptions &o) {
 
 void lines(OptionTable &t, NmfOptions &o) {
   o.method_line(t, {"vi", "svi", "em", "squared"});
-  o.iteration_lines(t, 1000);
+  o.iteration_lines(t);
   o.restart_line(t, false);
   const bool may_miss = !o.squared() && !o.stochastic(), may_scale = o.method == "vi";
   if (t.reads()) {  // what the start model handed on
@@ -82,7 +82,6 @@ NmfOptions read_nmf_options(int k, const Document &options, const NmfModel *star
   require_object(options, "{\"method\": \"em\", \"seed\": 2}");
   NmfOptions out;
   out.k = k;
-  out.restarts = 1;
   out.plan.batch_rows = 2048;
   // Parts move slowly, as by EM, and minibatches hardly disturb them.
   out.plan.kappa = 0.6;
@@ -104,6 +103,12 @@ NmfOptions read_nmf_options(int k, const Document &options, const NmfModel *star
                         out.hierarchical ? "hierarchical" : "\"absent\": \"missing\""),
                 {}, "Options prior.a, prior.b, prior.c and prior.d must then be numbers.");
   return out;
+}
+
+void NmfOptions::settle(double cells) {
+  // A factor of a cell takes a few nanoseconds. Minibatches are for tables of which one run is
+  // long.
+  settle_restarts({cells * k / 4, double(nmf_short_iterations)}, 1, stochastic() ? 1 : 20);
 }
 
 Document NmfOptions::document() const {

@@ -8,6 +8,10 @@
 
 namespace bayes {
 
+/// Iterations of each of several restarts: after so many the best of them is mostly one of the best
+/// in the end.
+inline constexpr int nmf_short_iterations = 100;
+
 /// A gamma prior of the weights of one side; absent numbers are chosen from the data.
 struct WeightPrior {
   std::optional<double> shape, rate;
@@ -30,6 +34,8 @@ struct NmfOptions : FitOptions {
 
   bool gamma() const { return method == "vi" || method == "svi"; }
   bool squared() const { return method == "squared"; }
+  /// Sets the number of restarts if it was not given, for a table of so many cells.
+  void settle(double cells);
   /// Each key has its own rates.
   bool own_rates() const { return missing_cells || (gamma() && hierarchical); }
   Document document() const;

@@ -11,7 +11,7 @@ namespace bayes {
 
 /// The keys of one side, and their weights.
 struct NmfSide {
-  std::vector<std::string> keys;
+  Keys keys;
   /// keys x K: shapes of the posterior gamma distributions (vi, svi), or points
   TermTopics numbers;
   /// K rates of the posterior; of points 1

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "base/control.hpp"
 #include "base/error.hpp"
 #include "base/message.hpp"
 #include "factor/pmf_state.hpp"
+#include "mcmc/stored_draws.hpp"
 
 namespace bayes {
 namespace {
@@ -68,6 +70,7 @@ class PmfDraws {
     return state_.hierarchical() ? state_.of(side).covariance.data() + draw * rank_ * rank_
                                  : nullptr;
   }
+  double c(std::size_t draw) const { return state_.c[draw]; }
   double product(const double *a, const double *b) const { return dot(a, b, rank_); }
   /// a' covariance b; 0 if there is no a
   double form(const double *covariance, const double *a, const double *b, std::size_t draw) const {
@@ -111,9 +114,102 @@ struct CellSummary {
   }
   PmfPrediction prediction(const PmfModel::State &state) const {
     return {state.center + state.scale * means.mean,
-            state.scale * std::sqrt(means.variance() + variance / means.count)};
+            state.scale * std::sqrt(means.variance() + variance / means.count),
+            std::numeric_limits<double>::quiet_NaN()};
   }
 };
+
+/// What a draw says of a new key, given numbers of some of its cells: its vector and its mean are
+/// normal. The numbers are taken in one after another, which needs no inverse.
+class NewKey {
+ public:
+  NewKey(const PmfModel::State &state, const PmfDraws &draws, Side side, std::size_t rank,
+         const DocumentTerms &cells, std::size_t draw)
+      : draws_(draws),
+        rank_(rank),
+        size_(rank + (state.has_means() ? 1 : 0)),
+        noise_(state.noise[draw]),
+        draw_(draw),
+        mean_(size_, 0.0),
+        covariance_(size_ * size_, 0.0),
+        z_(size_, 1.0),
+        image_(size_) {
+    const PmfDraws::Key prior = draws.key(side, -1, draw);
+    if (prior.vector) std::copy_n(prior.vector, rank, mean_.begin());
+    for (std::size_t i = 0; i < rank; ++i)
+      if (prior.covariance)
+        std::copy_n(prior.covariance + i * rank, rank, covariance_.begin() + at(i, 0));
+      else
+        covariance_[i * size_ + i] = state.c[draw];
+    if (size_ > rank) {
+      mean_[rank] = prior.mean;
+      covariance_[size_ * size_ - 1] = prior.spread;
+    }
+    WorkPoll poll;
+    for (std::size_t e = 0; e < cells.size(); ++e) {
+      poll(2 * size_ * size_);
+      const PmfDraws::Key of = draws.key(other(side), cells.terms[e], draw);
+      take((cells.counts[e] - state.center) / state.scale - of.mean, of);
+    }
+  }
+
+  /// A new number with a key of the other side.
+  PmfDraws::Moments cell(const PmfDraws::Key &of) {
+    double variance = noise_ + of.spread + spread(of), mean = of.mean;
+    for (std::size_t i = 0; i < size_; ++i) mean += mean_[i] * z_[i];
+    if (of.known) return {mean, variance};
+    variance += draws_.form(of.covariance, mean_.data(), mean_.data(), draw_);
+    for (std::size_t i = 0; i < rank_; ++i)
+      for (std::size_t j = 0; j < rank_; ++j)
+        if (of.covariance || i == j)
+          variance += covariance_[i * size_ + j] *
+                      (of.covariance ? of.covariance[i * rank_ + j] : draws_.c(draw_));
+    return {mean, variance};
+  }
+
+ private:
+  std::ptrdiff_t at(std::size_t i, std::size_t j) const { return std::ptrdiff_t(i * size_ + j); }
+
+  /// z'S z for z = (v, 1), or (v) without means; image_ = S z.
+  double spread(const PmfDraws::Key &of) {
+    for (std::size_t i = 0; i < rank_; ++i) z_[i] = of.vector ? of.vector[i] : 0;
+    double out = 0;
+    for (std::size_t i = 0; i < size_; ++i) {
+      image_[i] = 0;
+      for (std::size_t j = 0; j < size_; ++j) image_[i] += covariance_[i * size_ + j] * z_[j];
+      out += z_[i] * image_[i];
+    }
+    // what rounding leaves of a variance of 0
+    return std::max(0.0, out);
+  }
+
+  /// Bayes' rule for a number with the mean m'z and the variance of the noise.
+  void take(double number, const PmfDraws::Key &of) {
+    const double all = noise_ + spread(of);
+    double error = number;
+    for (std::size_t i = 0; i < size_; ++i) error -= mean_[i] * z_[i];
+    for (std::size_t i = 0; i < size_; ++i) {
+      mean_[i] += image_[i] * (error / all);
+      for (std::size_t j = 0; j < size_; ++j)
+        covariance_[i * size_ + j] -= image_[i] * image_[j] / all;
+    }
+  }
+
+  const PmfDraws &draws_;
+  const std::size_t rank_, size_;
+  const double noise_;
+  const std::size_t draw_;
+  std::vector<double> mean_, covariance_, z_, image_;
+};
+
+/// Numbers whose squares, in units of the table, are within doubles.
+void require_proportion(const PmfModel::State &state, const DocumentTerms &cells) {
+  for (const double x : cells.counts)
+    if (!(std::abs(x - state.center) <= 1e100 * state.scale))
+      throw Error(Errc::numeric, message("a number is {}, out of proportion to the table's", x),
+                  message("Those have the mean {} and the standard deviation {}.", state.center,
+                          state.scale));
+}
 
 /// The first n of them in this order.
 template <class T, class Before>
@@ -123,6 +219,52 @@ void keep_first(std::vector<T> &all, std::int64_t n, Before before) {
   all.resize(count);
 }
 
+/// The n cells with the largest means, in descending order, without those of some keys, which are
+/// ascending.
+std::vector<PmfRecommendation> largest(const PmfModel::State &state,
+                                       const std::vector<CellSummary> &cells,
+                                       std::span<const std::int32_t> without, std::int64_t n) {
+  std::vector<PmfRecommendation> out;
+  auto skip = without.begin();
+  WorkPoll poll;
+  for (std::size_t j = 0; j < cells.size(); ++j) {
+    poll(10);
+    if (skip != without.end() && *skip == std::int32_t(j)) {
+      ++skip;
+      continue;
+    }
+    out.push_back({std::int32_t(j), cells[j].prediction(state)});
+  }
+  keep_first(out, n, [&poll](const PmfRecommendation &a, const PmfRecommendation &b) {
+    poll(8);
+    if (a.prediction.mean != b.prediction.mean) return a.prediction.mean > b.prediction.mean;
+    return a.column < b.column;
+  });
+  return out;
+}
+
+/// What `moments` says of a cell in every draw, with the error of its mean.
+template <class F> PmfPrediction summary(const PmfModel &model, F moments) {
+  CellSummary out;
+  std::vector<double> means;
+  for (std::size_t s = 0; s < model.state->noise.size(); ++s) {
+    const PmfDraws::Moments found = moments(s);
+    out.add(found);
+    means.push_back(found.mean);
+  }
+  PmfPrediction prediction = out.prediction(*model.state);
+  // Thousands of cells are predicted in a statement, and a short series takes less time.
+  const DrawBlocks blocks(std::int64_t(means.size()), model.draws.chains);
+  std::vector<double> of_blocks;
+  for (int b = 0; b < blocks.size(); ++b) {
+    const auto first = means.begin() + blocks.first(b);
+    of_blocks.push_back(std::accumulate(first, first + blocks.length, 0.0) / blocks.length);
+  }
+  Control control;
+  prediction.mcse = model.state->scale * mcse_of(std::move(of_blocks), blocks.chains, control);
+  return prediction;
+}
+
 }  // namespace
 
 PmfModel::PmfModel() : state(std::make_unique<State>()) { info.family = "pmf"; }
@@ -130,7 +272,9 @@ PmfModel::~PmfModel() = default;
 
 std::int64_t PmfModel::stored_draws() const { return std::int64_t(state->noise.size()); }
 
-const std::vector<std::string> &PmfModel::keys(Side side) const { return state->of(side).keys; }
+const std::vector<std::string> &PmfModel::keys(Side side) const {
+  return state->of(side).keys.all();
+}
 
 std::int32_t PmfModel::code(Side side, std::string_view key) const {
   const std::vector<std::string> &all = keys(side);
@@ -140,10 +284,34 @@ std::int32_t PmfModel::code(Side side, std::string_view key) const {
 
 PmfPrediction PmfModel::predict(std::int32_t row, std::int32_t column) const {
   const PmfDraws draws(*state, std::size_t(rank()));
-  CellSummary out;
-  for (std::size_t s = 0; s < state->noise.size(); ++s)
-    out.add(draws.cell(draws.key(Side::row, row, s), draws.key(Side::column, column, s), s));
-  return out.prediction(*state);
+  return summary(*this, [&](std::size_t s) {
+    return draws.cell(draws.key(Side::row, row, s), draws.key(Side::column, column, s), s);
+  });
+}
+
+PmfPrediction PmfModel::predict_new(Side side, const DocumentTerms &cells, std::int32_t key) const {
+  require_proportion(*state, cells);
+  const PmfDraws draws(*state, std::size_t(rank()));
+  return summary(*this, [&](std::size_t s) {
+    return NewKey(*state, draws, side, std::size_t(rank()), cells, s)
+        .cell(draws.key(other(side), key, s));
+  });
+}
+
+std::vector<PmfRecommendation> PmfModel::recommend_new(Side side, const DocumentTerms &cells,
+                                                       std::int64_t n) const {
+  require_proportion(*state, cells);
+  const PmfDraws draws(*state, std::size_t(rank()));
+  std::vector<CellSummary> all(keys(other(side)).size());
+  WorkPoll poll;
+  for (std::size_t s = 0; s < state->noise.size(); ++s) {
+    NewKey line(*state, draws, side, std::size_t(rank()), cells, s);
+    for (std::size_t j = 0; j < all.size(); ++j) {
+      all[j].add(line.cell(draws.key(other(side), std::int32_t(j), s)));
+      poll(10 + std::size_t(rank() * rank()));
+    }
+  }
+  return largest(*state, all, cells.terms, n);
 }
 
 std::vector<PmfRecommendation> PmfModel::recommend(std::int32_t row, std::int64_t n,
@@ -163,23 +331,8 @@ std::vector<PmfRecommendation> PmfModel::recommend(std::int32_t row, std::int64_
       poll(10 + std::size_t(rank()) * (of_row.covariance ? std::size_t(rank()) : 1));
     }
   }
-  std::vector<PmfRecommendation> out;
-  const auto rated = all || row < 0 ? std::span<const std::int32_t>() : state->rated_of(row);
-  auto skip = rated.begin();
-  for (std::size_t j = 0; j < columns; ++j) {
-    poll(10);
-    if (skip != rated.end() && *skip == std::int32_t(j)) {
-      ++skip;
-      continue;
-    }
-    out.push_back({std::int32_t(j), cells[j].prediction(*state)});
-  }
-  keep_first(out, n, [&poll](const PmfRecommendation &a, const PmfRecommendation &b) {
-    poll(8);
-    if (a.prediction.mean != b.prediction.mean) return a.prediction.mean > b.prediction.mean;
-    return a.column < b.column;
-  });
-  return out;
+  return largest(*state, cells,
+                 all || row < 0 ? std::span<const std::int32_t>() : state->rated_of(row), n);
 }
 
 std::vector<PmfSimilarity> PmfModel::similar(Side side, std::int32_t index, std::int64_t n) const {

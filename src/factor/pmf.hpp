@@ -25,10 +25,13 @@ struct PmfPrediction {
   /// of the number, not of its mean: the root of the mean noise variance and the variance of the
   /// means
   double sd;
+  /// Monte Carlo standard error of the mean, from the stored draws; NaN where it is not computed,
+  /// or cannot be
+  double mcse;
 };
 
 struct PmfRecommendation {
-  /// index among the keys of the columns
+  /// index among the keys of the columns, or for a new key among those of the other side
   std::int32_t column;
   PmfPrediction prediction;
 };
@@ -62,6 +65,15 @@ class BAYES_API PmfModel final : public Model {
   /// descending order, equal ones in that of their keys. With `all` also those that the row had a
   /// number for; without it, Error(invalid_argument) if the model was fitted to forget which.
   std::vector<PmfRecommendation> recommend(std::int32_t row, std::int64_t n, bool all) const;
+  /// The same of a key of a side (row or column) that the model does not know, but some of whose
+  /// cells are known: by keys of the other side, ascending. In each draw its vector and its mean
+  /// have their exact posterior distribution, given these numbers and what the draw has of the
+  /// others; draws count alike, as in a fit of which these cells are a small part. Throws
+  /// Error(numeric) for numbers out of proportion to the table's.
+  PmfPrediction predict_new(Side side, const DocumentTerms &cells, std::int32_t key) const;
+  /// The n keys of the other side with the largest means, without those of the cells.
+  std::vector<PmfRecommendation> recommend_new(Side side, const DocumentTerms &cells,
+                                               std::int64_t n) const;
   /// The n keys of a side that are most similar to one of them.
   std::vector<PmfSimilarity> similar(Side side, std::int32_t index, std::int64_t n) const;
 

@@ -85,7 +85,7 @@ void read_rated(const MemberReader &in, PmfModel::State &state) {
 Document write_side(const PmfSideDraws &side, std::int64_t draws, std::int64_t rank) {
   const auto keys = std::int64_t(side.keys.size());
   Document out = Document::object();
-  out.set("keys", written_keys(side.keys));
+  out.set("keys", written_keys(side.keys.all()));
   Tensor vectors{{draws, keys, rank}, {}};
   append_numbers(vectors.values, side.vectors);
   out.set("vectors", std::move(vectors));

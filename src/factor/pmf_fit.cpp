@@ -72,13 +72,14 @@ class PmfFit {
     const std::string what = message("vectors of {} numbers for {} keys", options_.rank,
                                      std::int64_t(rows_.size() + columns_.size()));
     // The model is there as draws, as a document and as bytes before it is a value.
-    require_memory({what,
-                    8 * (keys * (rank + 1) + 8.0 * control_.threads * rank * rank) +
-                        24 * numbers * draws + cells,
-                    "numbers",
-                    {},
-                    "use a smaller rank, or lower option stored_draws."},
-                   control_);
+    require_memory(
+        {what,
+         8 * (keys * (rank + 1) + 8.0 * control_.threads * rank * rank) + 24 * numbers * draws +
+             cells + Keys::copies * (rows_.bytes() + columns_.bytes()),
+         "numbers",
+         {},
+         "use a smaller rank, or lower option stored_draws."},
+        control_);
     // A number takes some 20 bytes in the model's text, which must fit into a value too.
     require_model_size(what, 20.0 / 8 * numbers * draws + cells / 8,
                        "Use a smaller rank, or lower option stored_draws.");
@@ -194,7 +195,7 @@ class PmfFit {
   const FitPlan plan_;
   std::unique_ptr<PmfModel> model_ = std::make_unique<PmfModel>();
   FitRun run_;
-  const std::vector<std::string> &rows_, &columns_;
+  const Keys rows_, columns_;
   double center_ = 0, scale_ = 1;
 };
 

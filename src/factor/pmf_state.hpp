@@ -14,7 +14,7 @@ namespace bayes {
 
 /// The stored draws of one side, one draw after another.
 struct PmfSideDraws {
-  std::vector<std::string> keys;
+  Keys keys;
   /// draws x keys x rank
   std::vector<double> vectors;
   /// draws x keys; empty if the model has no means

@@ -48,6 +48,18 @@ TopicDraw view_of(const FittedTopics &topics) {
   return {topics.numbers, topics.totals, topics.alpha};
 }
 
+/// The same, for scores of terms that the model does not know, too.
+TopicDraw scoring_view_of(const FittedTopics &topics, const TopicModel::State &state) {
+  TopicDraw out = view_of(topics);
+  for (std::size_t k = 0; k < topics.totals.size(); ++k) {
+    if (topics.eta > 0)
+      out.unseen.push_back(topics.eta / (topics.totals[k] + topics.eta));
+    else if (state.tokens > 0)
+      out.unseen.push_back(1 / (state.tokens * state.weights[k] + double(state.terms.size()) + 1));
+  }
+  return out;
+}
+
 }  // namespace
 
 void FittedTopics::sum_up() {
@@ -72,11 +84,14 @@ std::int32_t TopicModel::code(std::string_view term) const {
   return is_possible(code, state->fitted.numbers) ? code : -1;
 }
 
-std::vector<double> TopicModel::topic(int index) const {
+double TopicModel::probability(int topic, std::int32_t term) const {
   const FittedTopics &fitted = state->fitted;
+  return fitted.numbers.of(term)[topic] / fitted.totals[std::size_t(topic)];
+}
+
+std::vector<double> TopicModel::topic(int index) const {
   std::vector<double> out(state->terms.size());
-  for (std::size_t w = 0; w < out.size(); ++w)
-    out[w] = fitted.numbers.of(std::int32_t(w))[index] / fitted.totals[std::size_t(index)];
+  for (std::size_t w = 0; w < out.size(); ++w) out[w] = probability(index, std::int32_t(w));
   return out;
 }
 
@@ -121,11 +136,14 @@ LdaProportions TopicModel::proportions(const DocumentTerms &document) const {
 
 std::vector<TopicDraw> TopicModel::scoring_draws(std::int64_t most) const {
   const std::vector<FittedTopics> &draws = state->draws;
-  if (draws.empty()) return {view_of(state->fitted)};
+  if (draws.empty()) return {scoring_view_of(state->fitted, *state)};
   std::vector<TopicDraw> out;
   EvenlySpaced chosen(stored_draws(), std::min(most, stored_draws()));
   for (std::size_t s = 0; s < draws.size(); ++s)
-    if (chosen.takes(std::int64_t(s))) out.push_back(view_of(draws[s]));
+    if (chosen.takes(std::int64_t(s))) {
+      out.push_back(scoring_view_of(draws[s], *state));
+      out.back().sampled = true;
+    }
   return out;
 }
 

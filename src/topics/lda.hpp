@@ -55,6 +55,10 @@ struct TopicDraw {
   const std::vector<double> &totals;
   /// of the prior of proportions
   const std::vector<double> &alpha;
+  /// `numbers` are parameters of the topics' Dirichlet distributions given a sampler's labels
+  bool sampled = false;
+  /// K probabilities of a term that the model does not know; empty: such terms do not count
+  std::vector<double> unseen = {};
 };
 
 class BAYES_API TopicModel final : public Model {
@@ -71,6 +75,8 @@ class BAYES_API TopicModel final : public Model {
   std::int32_t code(std::string_view term) const;
   /// V probabilities of a topic's terms, topic from 0: posterior means; for em the estimates
   std::vector<double> topic(int index) const;
+  /// one of them; term from 0
+  double probability(int topic, std::int32_t term) const;
   /// V parameters of the posterior Dirichlet (vi, svi); empty for other methods
   std::vector<double> topic_posterior(int index) const;
   /// K shares of all tokens of the fit, descending unless somebody named the topics
@@ -88,6 +94,11 @@ class BAYES_API TopicModel final : public Model {
 
   /// What held-out documents are scored under: after gibbs and collapsed the stored draws, of more
   /// than `most` so many, evenly spaced; after other methods the estimate.
+  ///
+  /// A term that the model does not know has in a topic the probability of one more, a / (a + sum
+  /// of the topic's Dirichlet parameters), a = eta. After em, which has no prior, it is 1 / (n + V
+  /// + 1) for a topic of n tokens; models of em that do not say how many they were fitted to have
+  /// none.
   std::vector<TopicDraw> scoring_draws(std::int64_t most) const;
   /// Expected proportions of a document given one of them.
   std::vector<double> proportions(const DocumentTerms &document, const TopicDraw &draw) const;

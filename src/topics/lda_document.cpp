@@ -102,7 +102,10 @@ void TopicModel::write(Document &document) const {
       .set("weights", Tensor{{k}, s.weights})
       .set("alpha", Tensor{{k}, s.fitted.alpha})
       .set("topics", by_topic(s.fitted.numbers));
-  if (info.method != "em") document.set("eta", s.fitted.eta);
+  if (info.method != "em")
+    document.set("eta", s.fitted.eta);
+  else if (s.tokens > 0)
+    document.set("tokens", s.tokens);
   if (!s.draws.empty()) write_draws(document, s.draws);
 }
 
@@ -131,6 +134,7 @@ std::unique_ptr<Model> read_topic_model(const Document &document) {
   state.fitted.sum_up();
   if (point) {
     require_probabilities(in, "topics", state.fitted);
+    if (in.has("tokens")) state.tokens = in.number("tokens", 0, most_number, true);
   } else {
     require_positive(in, "topics", topics.values, most_number);
     state.fitted.eta = in.number("eta", 0, most_parameter, true);

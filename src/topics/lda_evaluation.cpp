@@ -20,13 +20,30 @@ double in_even_units(double x) {
   return pairs + std::min(x - 2 * pairs, 1.0);
 }
 
-/// Whether a term has a probability above 0 under some draw.
-std::function<bool(std::int32_t)> possible_under(std::span<const TopicDraw> draws) {
-  return [draws](std::int32_t term) {
-    return std::any_of(draws.begin(), draws.end(),
-                       [term](const TopicDraw &draw) { return is_possible(term, draw.numbers); });
-  };
-}
+/// The number in the model of a document's term, -1 if the model does not know it or gives it the
+/// probability 0 under every draw.
+class ModelCodes {
+ public:
+  ModelCodes(std::span<const std::int32_t> codes, std::span<const TopicDraw> draws)
+      : codes_(codes),
+        draws_(draws) {}
+  std::int32_t operator()(std::int32_t term) const {
+    const std::int32_t code = codes_.empty() ? term : codes_[std::size_t(term)];
+    const bool possible =
+        code >= 0 && std::any_of(draws_.begin(), draws_.end(), [code](const TopicDraw &draw) {
+          return is_possible(code, draw.numbers);
+        });
+    return possible ? code : -1;
+  }
+  /// Of the terms that count those that do.
+  std::function<bool(std::int32_t)> counts() const {
+    return [this](std::int32_t term) { return !draws_[0].unseen.empty() || (*this)(term) >= 0; };
+  }
+
+ private:
+  std::span<const std::int32_t> codes_;
+  std::span<const TopicDraw> draws_;
+};
 
 std::vector<std::size_t> order_of(const DocumentTerms &document,
                                   std::span<const std::uint64_t> hashes) {
@@ -41,10 +58,12 @@ std::vector<std::size_t> order_of(const DocumentTerms &document,
 
 /// One guess of the topics of the tokens so far.
 struct Particle {
-  /// of each token
+  /// of each token; -1 while it is drawn
   std::vector<std::int32_t> topics;
   /// alpha_k and the tokens of each topic
   std::vector<double> numbers;
+  /// K tokens by topic of every term of more tokens than topics, where topics are sampled
+  std::vector<std::int32_t> of_terms;
 };
 
 class ParticleFilter {
@@ -52,20 +71,56 @@ class ParticleFilter {
   ParticleFilter(const TopicDraw &topics, const LeftToRight &options, Random random)
       : topics_(topics),
         total_(std::accumulate(topics.alpha.begin(), topics.alpha.end(), 0.0)),
-        particles_(std::size_t(options.particles), Particle{{}, topics.alpha}),
+        particles_(std::size_t(options.particles), Particle{{}, topics.alpha, {}}),
         weights_(particles_.size(), 1.0 / options.particles),
         inverse_(topics.alpha.size()),
+        own_(topics.alpha.size(), 0.0),
         running_(topics.alpha.size()),
         random_(random) {
     for (std::size_t k = 0; k < inverse_.size(); ++k) inverse_[k] = 1 / topics.totals[k];
   }
 
-  /// log p of the next token given those before it
-  double add(std::int32_t term) {
+  /// log p of the next tokens, `count` of a term that has had none, given those before them
+  double add(std::int32_t term, std::int64_t count) {
+    Place place{term, place_of_.size(), none};
+    if (topics_.sampled && count > std::int64_t(running_.size())) {
+      place.of_terms = particles_[0].of_terms.size();
+      for (Particle &particle : particles_)
+        particle.of_terms.resize(place.of_terms + running_.size(), 0);
+    }
+    places_.push_back(place);
+    double out = 0;
+    for (; count > 0; --count) out += add_token();
+    return out;
+  }
+
+  /// log p of a term that the model does not know, as the next token: it leaves all as it is.
+  double log_unseen() {
+    double sum = 0;
+    for (std::size_t r = 0; r < particles_.size(); ++r)
+      for (std::size_t k = 0; k < inverse_.size(); ++k)
+        sum += weights_[r] * particles_[r].numbers[k] * topics_.unseen[k];
+    poll_(particles_.size() * inverse_.size());
+    return std::log(sum / (total_ + double(place_of_.size())));
+  }
+
+ private:
+  static constexpr std::size_t none = std::size_t(-1);
+
+  /// The tokens of a term, which follow each other.
+  struct Place {
+    std::int32_t term;
+    std::size_t first;
+    /// where its counts begin in Particle::of_terms; none: they are few, and counted
+    std::size_t of_terms;
+  };
+
+  double add_token() {
+    const Place &place = places_.back();
     std::vector<double> p(particles_.size());
     double sum = 0;
     for (std::size_t r = 0; r < p.size(); ++r) {
-      p[r] = weigh(particles_[r], term) / (total_ + double(terms_.size()));
+      p[r] = weigh(particles_[r], place) / (total_ + double(place_of_.size()));
       sum += weights_[r] * p[r];
     }
     if (!(sum > 0)) return -std::numeric_limits<double>::infinity();
@@ -75,39 +130,70 @@ class ParticleFilter {
       squares += weights_[r] * weights_[r];
     }
     if (squares * double(p.size()) > 2) resample();
-    terms_.push_back(term);
+    place_of_.push_back(std::uint32_t(places_.size() - 1));
     for (Particle &particle : particles_) {
-      particle.topics.push_back(draw(particle, term));
+      particle.topics.push_back(-1);
+      draw(particle, place_of_.size() - 1);
       renew(particle);
     }
     return std::log(sum);
   }
 
- private:
   /// Running sums of the weights of all topics for a token.
-  double weigh(const Particle &particle, std::int32_t term) {
+  double weigh(const Particle &particle, const Place &place) {
     poll_(running_.size());
-    const double *const of_term = topics_.numbers.of(term);
+    const double *const of_term = topics_.numbers.of(place.term);
     double sum = 0;
-    for (std::size_t k = 0; k < running_.size(); ++k)
-      running_[k] = sum += particle.numbers[k] * (of_term[k] * inverse_[k]);
+    if (!topics_.sampled) {
+      for (std::size_t k = 0; k < running_.size(); ++k)
+        running_[k] = sum += particle.numbers[k] * (of_term[k] * inverse_[k]);
+      return sum;
+    }
+    count(particle, place, 1);
+    for (std::size_t k = 0; k < running_.size(); ++k) {
+      const double tokens = particle.numbers[k] - topics_.alpha[k];
+      running_[k] = sum +=
+          particle.numbers[k] * (of_term[k] + own_[k]) / (topics_.totals[k] + tokens);
+    }
+    count(particle, place, 0);
     return sum;
   }
-  std::int32_t draw(Particle &particle, std::int32_t term) {
-    const double sum = weigh(particle, term);
+  /// Tokens of the term in each topic, times `each`: 0 clears.
+  void count(const Particle &particle, const Place &place, double each) {
+    if (place.of_terms != none) {
+      const std::int32_t *const from = particle.of_terms.data() + place.of_terms;
+      for (std::size_t k = 0; k < own_.size(); ++k) own_[k] = each * double(from[k]);
+      return;
+    }
+    for (std::size_t i = place.first;
+         i < particle.topics.size() && place_of_[i] == place_of_[place.first]; ++i)
+      if (const std::int32_t k = particle.topics[i]; k >= 0)
+        own_[std::size_t(k)] = each == 0 ? 0 : own_[std::size_t(k)] + each;
+  }
+  /// The topic of a token, given all others.
+  void draw(Particle &particle, std::size_t token) {
+    const Place &place = places_[place_of_[token]];
+    const double sum = weigh(particle, place);
     // If all is 0, the particle has no weight, whatever the topic.
     const auto at = std::upper_bound(running_.begin(), running_.end() - 1, random_.uniform() * sum);
-    particle.numbers[std::size_t(at - running_.begin())] += 1;
-    return std::int32_t(at - running_.begin());
+    particle.topics[token] = std::int32_t(at - running_.begin());
+    take(particle, token, 1);
+  }
+  void take(Particle &particle, std::size_t token, std::int32_t times) {
+    const Place &place = places_[place_of_[token]];
+    const auto k = std::size_t(particle.topics[token]);
+    particle.numbers[k] += times;
+    if (place.of_terms != none) particle.of_terms[place.of_terms + k] += times;
   }
   /// Topics of some tokens, drawn from their distribution given all others.
   void renew(Particle &particle) {
     constexpr std::size_t most = 16;
-    const std::size_t n = terms_.size();
+    const std::size_t n = place_of_.size();
     for (std::size_t i = 0; i < std::min(n, most); ++i) {
-      const std::size_t at = n <= most ? i : std::size_t(random_.below(n));
-      particle.numbers[std::size_t(particle.topics[at])] -= 1;
-      particle.topics[at] = draw(particle, terms_[at]);
+      const std::size_t token = n <= most ? i : std::size_t(random_.below(n));
+      take(particle, token, -1);
+      particle.topics[token] = -1;
+      draw(particle, token);
     }
   }
   /// Systematic resampling, then equal weights.
@@ -128,11 +214,15 @@ class ParticleFilter {
 
   const TopicDraw &topics_;
   const double total_;
-  std::vector<std::int32_t> terms_;
+  std::vector<Place> places_;
+  /// of each token, its term's number among places_
+  std::vector<std::uint32_t> place_of_;
   std::vector<Particle> particles_;
   std::vector<double> weights_;
   /// one divided by the topics' totals
   std::vector<double> inverse_;
+  /// of the term of a token, by topic; zeros between
+  std::vector<double> own_;
   std::vector<double> running_;
   Random random_;
   WorkPoll poll_;
@@ -143,6 +233,14 @@ class ParticleFilter {
 std::optional<double> HeldOut::perplexity() const {
   if (!(tokens > 0)) return std::nullopt;
   return std::exp(-log_probability / tokens);
+}
+
+double HeldOut::perplexity_error() const {
+  if (documents < 2 || !(tokens > 0)) return std::numeric_limits<double>::quiet_NaN();
+  const double n = double(documents), each = log_probability / tokens,
+               residual =
+                   probabilities_squared - 2 * each * products + each * each * tokens_squared;
+  return std::exp(-each) * std::sqrt(n / (n - 1) * std::max(residual, 0.0)) / tokens;
 }
 
 bool is_possible(std::int32_t term, const TermTopics &topics) {
@@ -203,20 +301,31 @@ HeldOut score_completion(
     const DocumentTerms &whole, std::span<const std::uint64_t> hashes,
     std::span<const TopicDraw> draws,
     const std::function<std::vector<double>(const DocumentTerms &observed, const TopicDraw &draw)>
-        &proportions) {
-  const PartOfDocument possible(whole, possible_under(draws));
-  const DocumentHalves halves = split_document(possible.terms(), hashes);
+        &proportions,
+    std::span<const std::int32_t> codes) {
+  const ModelCodes code(codes, draws);
+  const PartOfDocument counted(whole, code.counts());
+  const DocumentHalves halves = split_document(counted.terms(), hashes);
   HeldOut out{1, halves.scored().tokens(), 0};
   if (out.tokens == 0) return out;
+  std::vector<std::int32_t> known, scored;
+  std::vector<double> known_counts;
+  for (std::size_t i = 0; i < halves.observed_terms.size(); ++i)
+    if (const std::int32_t at = code(halves.observed_terms[i]); at >= 0) {
+      known.push_back(at);
+      known_counts.push_back(halves.observed_counts[i]);
+    }
+  for (const std::int32_t term : halves.scored_terms) scored.push_back(code(term));
   // Each token is predicted by the average over the draws.
   std::vector<double> sums(halves.scored_terms.size(), 0.0);
   WorkPoll poll;
   for (const TopicDraw &draw : draws) {
-    const std::vector<double> theta = proportions(halves.observed(), draw);
+    const std::vector<double> theta = proportions({known, known_counts}, draw);
     for (std::size_t i = 0; i < sums.size(); ++i) {
-      const double *const numbers = draw.numbers.of(halves.scored_terms[i]);
+      const double *const numbers = scored[i] < 0 ? nullptr : draw.numbers.of(scored[i]);
       double p = 0;
-      for (std::size_t k = 0; k < theta.size(); ++k) p += theta[k] * (numbers[k] / draw.totals[k]);
+      for (std::size_t k = 0; k < theta.size(); ++k)
+        p += theta[k] * (numbers ? numbers[k] / draw.totals[k] : draw.unseen[k]);
       sums[i] += p;
       poll(4 * theta.size());
     }
@@ -227,9 +336,11 @@ HeldOut score_completion(
 }
 
 HeldOut score_left_to_right(const DocumentTerms &whole, std::span<const std::uint64_t> hashes,
-                            std::span<const TopicDraw> draws, const LeftToRight &options) {
-  const PartOfDocument possible(whole, possible_under(draws));
-  const DocumentTerms document = possible.terms();
+                            std::span<const TopicDraw> draws, const LeftToRight &options,
+                            std::span<const std::int32_t> codes) {
+  const ModelCodes code(codes, draws);
+  const PartOfDocument counted(whole, code.counts());
+  const DocumentTerms document = counted.terms();
   for (std::size_t i = 0; i < document.size(); ++i)
     if (document.counts[i] != std::floor(document.counts[i]))
       throw Error(Errc::invalid_argument,
@@ -239,7 +350,8 @@ HeldOut score_left_to_right(const DocumentTerms &whole, std::span<const std::uin
   HeldOut out{1, document.tokens(), 0};
   // Particles are copied when they are chosen anew, and grow by doubling.
   const double bytes =
-      3.0 * options.particles * (4 * out.tokens + 8 * double(draws[0].alpha.size()));
+      3.0 * options.particles *
+      ((draws[0].sampled ? 8 : 4) * out.tokens + 8 * double(draws[0].alpha.size()));
   if (bytes > options.memory)
     throw Error(Errc::too_large,
                 message("a document has {} tokens, too many for the left-to-right estimator",
@@ -259,85 +371,15 @@ HeldOut score_left_to_right(const DocumentTerms &whole, std::span<const std::uin
   std::vector<double> logs(draws.size(), 0.0);
   for (std::size_t s = 0; s < draws.size(); ++s) {
     ParticleFilter filter(draws[s], options, Random(options.seed, name, 40, s));
-    for (const std::size_t i : order)
-      for (double left = document.counts[i]; left > 0; --left)
-        logs[s] += filter.add(document.terms[i]);
+    for (const std::size_t i : order) {
+      const std::int32_t term = code(document.terms[i]);
+      const double count = document.counts[i];
+      logs[s] += term < 0 ? count * filter.log_unseen() : filter.add(term, std::int64_t(count));
+    }
   }
   out.log_probability =
       draws.size() == 1 ? logs[0] : log_sum_exp(logs) - std::log(double(draws.size()));
   return out;
-}
-
-TopicCoherence::TopicCoherence(std::vector<std::vector<std::int32_t>> top) : top_(std::move(top)) {
-  present_.resize(top_.size());
-  for (std::size_t k = 0; k < top_.size(); ++k) {
-    counts_.emplace_back(top_[k].size() * top_[k].size(), 0);
-    for (std::size_t i = 0; i < top_[k].size(); ++i)
-      places_[top_[k][i]].emplace_back(std::int32_t(k), std::int32_t(i));
-  }
-}
-
-std::int64_t &TopicCoherence::together(int topic, std::size_t a, std::size_t b) {
-  const auto k = std::size_t(topic);
-  return counts_[k][std::min(a, b) * top_[k].size() + std::max(a, b)];
-}
-
-void TopicCoherence::add(const DocumentTerms &document) {
-  ++documents_;
-  for (const std::int32_t w : document.terms) {
-    const auto found = places_.find(w);
-    if (found == places_.end()) continue;
-    for (const auto &[k, i] : found->second) {
-      auto &present = present_[std::size_t(k)];
-      if (present.empty()) touched_.push_back(k);
-      present.push_back(i);
-      for (const std::int32_t j : present) ++together(k, std::size_t(i), std::size_t(j));
-    }
-  }
-  for (const std::int32_t k : touched_) present_[std::size_t(k)].clear();
-  touched_.clear();
-}
-
-void TopicCoherence::add(const TopicCoherence &other) {
-  if (other.top_ != top_)
-    throw Error(Errc::internal, "coherences of different terms were to be added");
-  documents_ += other.documents_;
-  for (std::size_t k = 0; k < counts_.size(); ++k)
-    for (std::size_t i = 0; i < counts_[k].size(); ++i) counts_[k][i] += other.counts_[k][i];
-}
-
-std::optional<double> TopicCoherence::umass(int topic) const {
-  const std::size_t n = top_[std::size_t(topic)].size();
-  double sum = 0;
-  bool any = false;
-  for (std::size_t m = 1; m < n; ++m)
-    for (std::size_t l = 0; l < m; ++l) {
-      const std::int64_t upper = together(topic, l, l);
-      if (upper == 0) continue;
-      any = true;
-      sum += std::log(double(together(topic, l, m) + 1) / double(upper));
-    }
-  return any ? std::optional(sum) : std::nullopt;
-}
-
-std::optional<double> TopicCoherence::npmi(int topic) const {
-  const std::size_t n = top_[std::size_t(topic)].size();
-  if (n < 2 || documents_ == 0) return std::nullopt;
-  double sum = 0;
-  for (std::size_t m = 1; m < n; ++m)
-    for (std::size_t l = 0; l < m; ++l) {
-      const auto share = [&](std::size_t a, std::size_t b) {
-        return double(together(topic, a, b)) / double(documents_);
-      };
-      const double both = share(l, m);
-      if (both == 0)
-        sum -= 1;
-      else if (both == 1)
-        sum += 1;  // the limit
-      else
-        sum += std::log(both / (share(l, l) * share(m, m))) / -std::log(both);
-    }
-  return sum / (double(n) * double(n - 1) / 2);
 }
 
 double hellinger_distance(std::span<const double> p, std::span<const double> q) {

@@ -24,7 +24,15 @@ struct HeldOut {
   /// how many tokens these are the probabilities of
   double tokens = 0, log_probability = 0;
 
+  /// over the documents, of which one has them by the two numbers above
+  double probabilities_squared = 0, products = 0, tokens_squared = 0;
+
   void add(const HeldOut &other) {
+    const bool one = other.documents == 1;
+    const double p = other.log_probability, t = other.tokens;
+    probabilities_squared += one ? p * p : other.probabilities_squared;
+    products += one ? p * t : other.products;
+    tokens_squared += one ? t * t : other.tokens_squared;
     documents += other.documents;
     tokens += other.tokens;
     log_probability += other.log_probability;
@@ -32,11 +40,14 @@ struct HeldOut {
   /// exp(- log probability / tokens): of uniform probabilities, the number of terms. Nothing
   /// without tokens.
   BAYES_API std::optional<double> perplexity() const;
+  /// The standard error of the perplexity: that of a ratio of sums over documents (delta method).
+  /// NaN for fewer than two of them, or without tokens.
+  BAYES_API double perplexity_error() const;
 };
 
 /// Whether a term has a probability above 0 in some topic. Maximum likelihood gives 0 to terms that
-/// no document of the fit had. They are left out like terms that a model does not know: nothing was
-/// learned of them, and every document with one of them would be impossible.
+/// no document of the fit had. They are like terms that a model does not know: nothing was learned
+/// of them, and every document with one of them would be impossible.
 BAYES_API bool is_possible(std::int32_t term, const TermTopics &topics);
 
 /// A document without the terms that do not count.
@@ -76,12 +87,16 @@ inline constexpr std::int64_t most_scoring_draws = 20;
 /// Document completion: the log probability of the scored half, sum over its terms of count x log
 /// p(term), where p(term) is the average over the draws of sum_k theta_k beta_kw. `proportions`: K
 /// expected proportions theta given the observed half, under a draw. Tokens are those of the scored
-/// half. Terms that are not possible belong to neither half. `hashes`: of the V terms. Polls.
+/// half. `hashes`: of the documents' terms. `codes`: their numbers in the model, rising, -1 for
+/// those that it does not know; empty if they are the model's. What is not known, or not possible,
+/// says nothing of the proportions, and has the probability TopicDraw::unseen; without that it
+/// belongs to neither half. Polls.
 BAYES_API HeldOut score_completion(
     const DocumentTerms &document, std::span<const std::uint64_t> hashes,
     std::span<const TopicDraw> draws,
     const std::function<std::vector<double>(const DocumentTerms &observed, const TopicDraw &draw)>
-        &proportions);
+        &proportions,
+    std::span<const std::int32_t> codes = {});
 
 /// The left-to-right estimator of the log probability of a whole document given topics and prior
 /// of proportions (Wallach, Murray, Salakhutdinov and Mimno 2009; Buntine 2009), as a particle
@@ -89,8 +104,10 @@ BAYES_API HeldOut score_completion(
 /// give it, averaged over the particles; where their weights have become unequal the particles are
 /// resampled, and topics of earlier tokens are drawn anew. The probability is estimated without
 /// bias, so its logarithm is below on average; more particles bring it closer. Of several draws of
-/// the topics it is the logarithm of the average probability. Terms that are not possible do not
-/// count.
+/// the topics it is the logarithm of the average probability. Draws of samplers are draws of
+/// labels: given them topics are not known but Dirichlet, so that the tokens of a document are
+/// evidence of them too, and a topic that has produced a term is likelier to do so again. Terms
+/// that are not known or possible are as for document completion.
 ///
 /// `seed` names the random numbers; a document's are the same whenever they are asked for.
 /// Counts are whole numbers: Error(invalid_argument) otherwise. Every particle holds the topic of
@@ -103,7 +120,8 @@ struct LeftToRight {
 };
 BAYES_API HeldOut score_left_to_right(const DocumentTerms &document,
                                       std::span<const std::uint64_t> hashes,
-                                      std::span<const TopicDraw> draws, const LeftToRight &options);
+                                      std::span<const TopicDraw> draws, const LeftToRight &options,
+                                      std::span<const std::int32_t> codes = {});
 
 /// Coherence of topics: how often their top terms are in the same documents.
 class BAYES_API TopicCoherence {

@@ -19,11 +19,28 @@ namespace {
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
+/// After so many passes the best of several runs can be told; those on which the gain to come is
+/// judged together: documents are doubted in turns of as many (topics/lda_variational.cpp).
+constexpr int brief_passes = 30, passes_of_window = 8;
+
 /// The tolerance is for the objective of a token.
 FitPlan plan_of(const LdaOptions &options, double tokens) {
   FitPlan out(options);
   out.tolerance *= tokens;
+  out.brief_iterations = brief_passes;
+  out.gain_window = passes_of_window;
   return out;
+}
+
+/// The work of a restart is mostly that of the short chain where it begins. Steps of svi are too
+/// noisy to be left early.
+LdaOptions settled(LdaOptions options, const Corpus &corpus) {
+  constexpr int max_restarts = 10;
+  const CorpusTotals &totals = corpus.totals();
+  const double passes = double(totals.entries) * options.k * brief_passes;
+  options.settle_restarts({passes + effort_of_start(totals, options.k), 1}, 1,
+                          options.stochastic() ? 1 : max_restarts);
+  return options;
 }
 
 /// f(w) for all terms, with polls for so many topics each.
@@ -54,7 +71,7 @@ class TopicFit {
   TopicFit(Corpus &corpus, std::vector<std::string> terms, LdaOptions options,
            const TopicModel *start, Control &control)
       : corpus_(corpus),
-        options_(std::move(options)),
+        options_(settled(std::move(options), corpus)),
         start_(start),
         control_(control),
         k_(options_.k),
@@ -287,10 +304,12 @@ class TopicFit {
     }
     fitted.sum_up();
     set_weights(std::move(state.tokens));
-    if (options_.method == "em")
+    if (options_.method == "em") {
+      model_->state->tokens = corpus_.totals().tokens;
       model_->info.log_likelihood = model_->info.objective;
-    else
+    } else {
       set_log_likelihood(state.documents);
+    }
   }
 
   void set_log_likelihood(const Buffer &documents) {
@@ -312,11 +331,31 @@ class TopicFit {
     each_term(found.counts, [&](std::int32_t w) {
       for (int k = 0; k < k_; ++k) tokens[std::size_t(k)] += found.counts.of(w)[k];
     });
+    state.fitted = mean_of(std::move(found.probabilities), tokens, found.prior);
     set_weights(std::move(tokens));
-    state.fitted = fitted_of(std::move(found.counts), found.prior);
     for (std::size_t s = 0; s < found.draws.size(); ++s)
       state.draws.push_back(fitted_of(std::move(found.draws[s]), found.draw_priors[s]));
     model_->info.log_likelihood = none;
+  }
+
+  /// The averages of p(term | topic) over all draws, as of a Dirichlet with so many tokens.
+  static FittedTopics mean_of(TermTopics probabilities, const std::vector<double> &tokens,
+                              const LdaPrior &prior) {
+    FittedTopics out;
+    std::vector<double> totals = tokens;
+    for (std::size_t k = 0; k < totals.size(); ++k) totals[k] += prior.eta * probabilities.terms();
+    if (prior.added.terms())
+      each_term(prior.added, [&](std::int32_t w) {
+        for (std::size_t k = 0; k < totals.size(); ++k) totals[k] += prior.added.of(w)[k];
+      });
+    out.numbers = std::move(probabilities);
+    each_term(out.numbers, [&](std::int32_t w) {
+      for (std::size_t k = 0; k < totals.size(); ++k) out.numbers.of(w)[k] *= totals[k];
+    });
+    out.alpha = prior.alpha;
+    out.eta = prior.eta;
+    out.sum_up();
+    return out;
   }
 
   static FittedTopics fitted_of(TermTopics counts, const LdaPrior &prior) {

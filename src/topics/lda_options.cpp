@@ -148,7 +148,7 @@ LdaOptions read_lda_options(int k, const Document &options, const TopicModel *st
   LdaOptions out;
   out.k = k;
   if (start) out.hand_on(start->info, update);
-  out.restarts = 1;
+  out.restarts = 0;
   out.plan.batch_rows = 256;
   // Chains tend to end in different modes, whose averages blur the topics.
   out.chains.chains = 1;

@@ -32,8 +32,10 @@ struct DrawnPrior {
 struct SampledTopics {
   LdaPrior prior;
   /// Posterior mean of the expected number of tokens n_kw of every term and topic, topics matched
-  /// between draws and chains.
+  /// between draws and chains as far as the prior does not tell them apart.
   TermTopics counts;
+  /// Posterior mean of p(term | topic).
+  TermTopics probabilities;
   /// Some draws of n_kw, whose topics are those of `counts`; chain after chain.
   std::vector<TermTopics> draws;
   /// of every stored draw; `added` is empty, as it is that of `prior`

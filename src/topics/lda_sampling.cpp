@@ -26,12 +26,6 @@ std::int64_t held_topic_draws(const ChainPlan &plan, double numbers, const Contr
                                : equal_draws(plan, std::min({held, 500.0, 2e6 / numbers}));
 }
 
-bool names_topics(const LdaPrior &prior, bool alpha_fixed) {
-  return prior.added.terms() > 0 ||
-         (alpha_fixed && std::adjacent_find(prior.alpha.begin(), prior.alpha.end(),
-                                            std::not_equal_to<>()) != prior.alpha.end());
-}
-
 void require_tokens(const Corpus &corpus, const LdaOptions &options, double numbers,
                     const Control &control) {
   const CorpusTotals &totals = corpus.totals();
@@ -55,10 +49,10 @@ void require_tokens(const Corpus &corpus, const LdaOptions &options, double numb
                         options.method, std::int64_t(totals.tokens)),
                 {}, "Raise maintenance_work_mem, or use method svi or vi.");
   const double held = double(held_topic_draws(options.chains, numbers, control));
-  // Counts, variates or lists, their mean, two references, the draws; overlaps of topics.
+  // Counts, variates or lists, two means, two references, the draws; overlaps of topics.
   require_memory(
       {message("{} topics of {} terms", options.k, totals.vocabulary),
-       (4 + 8 + 8 + 16 + 8 * held) * numbers + 16.0 * options.k * options.k, "documents"},
+       (4 + 8 + 16 + 16 + 8 * held) * numbers + 16.0 * options.k * options.k, "documents"},
       control);
 }
 
@@ -72,11 +66,12 @@ class SampledLda {
         start_(start),
         control_(control),
         index_(corpus, control),
-        named_(names_topics(prior_, options.alpha || options.learn_alpha == Learned::no)),
+        groups_(exchangeable_topics(prior_, options.alpha || options.learn_alpha == Learned::no)),
         numbers_(numbers_of_draw(corpus, options.k)),
         held_(held_topic_draws(options.chains, numbers_, control)),
         holds_(most_added(), held_),
         sums_(corpus.totals().vocabulary, options.k),
+        probabilities_(corpus.totals().vocabulary, options.k),
         drawn_(options.drawn()),
         alpha_(std::size_t(options.k), 0.0) {}
 
@@ -94,11 +89,13 @@ class SampledLda {
     SampledTopics out;
     const double share = 1 / double(added_);
     for (double &x : sums_.values()) x *= share;
+    for (double &x : probabilities_.values()) x *= share;
     for (double &a : alpha_) a *= share;
     out.prior.alpha = std::move(alpha_);
     out.prior.eta = eta_ * share;
     out.prior.added = prior_.added;
     out.counts = std::move(sums_);
+    out.probabilities = std::move(probabilities_);
     for (const int s :
          draws_to_store(options_.chains, quantities, held_, numbers_ * double(held_), control_)) {
       out.draws.push_back(std::move(draws_[std::size_t(s)]));
@@ -114,12 +111,19 @@ class SampledLda {
     const bool hold = holds_.takes(added_++);
     TermTopics draw;
     if (hold) draw = TermTopics(chain.terms(), options_.k);
+    std::vector<double> parts(k);
+    for (std::size_t i = 0; i < k; ++i)
+      parts[i] = 1 / (double(chain.totals[i]) + chain.prior_total(int(i)));
     WorkPoll poll;
     for (std::int32_t w = 0; w < chain.terms(); ++w) {
       poll(4 * k);
       const std::int32_t *const n = chain.counts.of(w);
-      double *const to = sums_.of(w);
-      for (std::size_t i = 0; i < k; ++i) to[names[i]] += double(n[i]);
+      double *const to = sums_.of(w), *const mean = probabilities_.of(w);
+      const double *const added = chain.added(w);
+      for (std::size_t i = 0; i < k; ++i) {
+        to[names[i]] += double(n[i]);
+        mean[names[i]] += (double(n[i]) + chain.prior.eta + (added ? added[i] : 0)) * parts[i];
+      }
       if (hold)
         for (std::size_t i = 0; i < k; ++i) draw.of(w)[names[i]] = double(n[i]);
     }
@@ -138,13 +142,13 @@ class SampledLda {
   const std::function<TopicStart(int)> &start_;
   Control &control_;
   const TokenIndex index_;
-  const bool named_;
+  const ExchangeableGroups groups_;
   const double numbers_;
   const std::int64_t held_;
   EvenlySpaced holds_;
   std::int64_t added_ = 0;
-  /// of the draws
-  TermTopics sums_;
+  /// of the draws: of n_kw, and of the expected p(w | k) given them
+  TermTopics sums_, probabilities_;
   const DrawnPrior drawn_;
   std::vector<double> alpha_;
   double eta_ = 0;
@@ -187,20 +191,19 @@ class SampledLda::Chain final : public ChainSampler {
   }
 
   void store(double) override {
-    std::vector<int> names(std::size_t(chain_.topics()));
-    std::iota(names.begin(), names.end(), 0);
-    if (!all_.named_) {
+    std::vector<int> names = no_exchange(chain_.topics());
+    if (all_.groups_ != names) {
       // A chain's draws resemble its own first one most, and chains are matched as wholes.
       QuietControl control(all_.control_);
       if (!own_) {
         own_.emplace(chain_.counts);
         own_names_ = names;
         if (all_.reference_)
-          own_names_ = all_.reference_->names_of(chain_.counts, control);
+          own_names_ = all_.reference_->names_of(chain_.counts, all_.groups_, control);
         else
           all_.reference_ = own_;
       }
-      names = own_->names_of(chain_.counts, control);
+      names = own_->names_of(chain_.counts, all_.groups_, control);
       for (int &name : names) name = own_names_[std::size_t(name)];
     }
     all_.add(chain_, names);

@@ -28,6 +28,8 @@ struct TopicModel::State {
   /// of gibbs and collapsed
   std::vector<FittedTopics> draws;
   std::vector<double> weights;
+  /// of em: of the fit; 0 in models that do not say
+  double tokens = 0;
 };
 
 }  // namespace bayes

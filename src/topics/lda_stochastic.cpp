@@ -74,6 +74,13 @@ class StochasticTopics final : public detail::Iteration {
 
   double objective() const override { return -divergence_; }
 
+  /// Of all documents, where the last step led.
+  double exact_objective(Corpus &corpus, Control &control) {
+    side_.factor(state_, count_totals_, control);
+    return documents_bound(corpus, side_.factors, state_.alpha, control) -
+           side_.divergence(state_, count_totals_);
+  }
+
   void update(int index) override {
     const double rho = std::pow(options_.plan.t0 + index, -options_.plan.kappa);
     const std::size_t stride = std::size_t(state_.counts.stride());
@@ -157,6 +164,8 @@ TopicRun run_minibatches(const TopicTask &task, TopicState state, const Schedule
   TopicRun run;
   StochasticTopics iteration(task, std::move(state), schedule.restart);
   static_cast<RunTrace &>(run) = detail::iterate_stochastic(iteration, control, schedule, 50);
+  // The estimates on the way were noisy; what is compared and reported is exact.
+  run.trace.push_back(iteration.exact_objective(task.corpus, control));
   run.state = std::move(iteration).take();
   return run;
 }

@@ -204,9 +204,22 @@ TopicRun run_topics(const TopicTask &task, TopicState state, const Schedule &sch
     static_cast<RunTrace &>(run) =
         task.options.stochastic() ? detail::iterate_stochastic(iteration, control, schedule, 50)
                                   : detail::iterate(iteration, control, schedule);
+    if (task.options.stochastic()) {
+      // the objective where the last step led
+      const double data = iteration.expectation(run.iterations, control).objective;
+      run.trace.push_back(data + iteration.objective());
+    }
     run.state = std::move(iteration).take();
   }
   return run;
+}
+
+double documents_bound(Corpus &corpus, const TopicFactors &factors,
+                       const std::vector<double> &alpha, Control &control) {
+  Buffer documents;
+  return local_pass(corpus, factors, ProportionPrior(alpha), {50, 1e-4}, true, 0, documents,
+                    control)
+      .bound();
 }
 
 double topics_log_likelihood(Corpus &corpus, const TermTopics &probabilities,

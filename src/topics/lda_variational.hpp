@@ -52,6 +52,10 @@ double topic_run_doubles(const Corpus &corpus, const LdaOptions &options, const 
 TopicRun run_topics(const TopicTask &task, TopicState state, const Schedule &schedule,
                     Control &control);
 
+/// What all documents, each begun afresh, add to the bound of a state.
+double documents_bound(Corpus &corpus, const TopicFactors &factors,
+                       const std::vector<double> &alpha, Control &control);
+
 /// The bound of the log-likelihood of all documents, for topics that are probabilities. `start`:
 /// documents of a state, or empty, that is after minibatches: then it is estimated from the first
 /// documents, which are as good as random ones, that have together `most_entries` distinct terms.

@@ -1,9 +1,9 @@
 #include "topics/prior_learning.hpp"
 
 #include <algorithm>
-#include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
 
+#include "base/root.hpp"
 #include "base/special.hpp"
 
 namespace bayes {
@@ -16,10 +16,7 @@ template <class Slope> double root_of(Slope slope) {
   const double at_low = at(low), at_high = at(high);
   if (!(at_low > 0)) return least_concentration;
   if (!(at_high < 0)) return most_concentration;
-  std::uintmax_t most = 200;
-  const auto bracket = boost::math::tools::toms748_solve(
-      at, low, high, at_low, at_high, boost::math::tools::eps_tolerance<double>(40), most);
-  return std::exp((bracket.first + bracket.second) / 2);
+  return std::exp(root_between(at, low, high, at_low, at_high, 40));
 }
 
 double prior_of(const std::vector<double> &alpha, double groups, std::span<const double> logs) {

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
 
+#include "topics/topic_matching.hpp"
 #include "topics/topic_moves.hpp"
 #include "topics/topic_samplers.hpp"
 
@@ -22,6 +24,16 @@ constexpr double patient_tokens = 1e6;
 constexpr int sweeps_before_moves = 15, sweeps_between_moves = 10, most_moves = 10;
 /// Sweeps in which tokens settle before the last ones, which are averaged.
 constexpr int settling_sweeps = 10, averaged_sweeps = 10;
+
+/// The tokens in which topics are found.
+double tokens_of_sample(int topics) {
+  return std::clamp(tokens_of_topic * topics, few_tokens, many_tokens);
+}
+
+/// How much longer the chain of so many tokens is than one of many.
+int patience_with(double tokens) {
+  return int(std::clamp(patient_tokens / std::max(1.0, tokens), 1.0, 12.0));
+}
 
 /// The first documents, with whole counts. Their order does not depend on anything but what is in
 /// them, so that they are as good as drawn at random.
@@ -88,14 +100,18 @@ class ShortChain {
   }
 
   void move() {
-    const double tokens = double(std::max<std::int64_t>(1, index_.tokens()));
-    const int patience = int(std::clamp(patient_tokens / tokens, 1.0, 12.0));
+    const int patience = patience_with(double(index_.tokens()));
     sweep(patience * sweeps_before_moves);
     for (int calls = 0, idle = 0; calls < most_moves && idle < 2 && !late(); ++calls) {
       const bool own_alphas = drawn_.alpha && !drawn_.symmetric;
       idle = move_topics(chain_, own_alphas, calls, control_) > 0 ? 0 : idle + 1;
       if (idle < 2) sweep((patience + 1) / 2 * sweeps_between_moves);
     }
+    // No sweep would bring topics to the places that a given prior of proportions has for them.
+    const std::vector<double> &alpha = chain_.prior.alpha;
+    if (!drawn_.alpha &&
+        std::adjacent_find(alpha.begin(), alpha.end(), std::not_equal_to<>()) != alpha.end())
+      take_best_alphas(chain_, control_);
   }
 
   TopicStart average() {
@@ -132,13 +148,26 @@ class ShortChain {
 
 }  // namespace
 
+double effort_of_start(const CorpusTotals &totals, int topics) {
+  // A token is drawn in some 15 ns, whatever the number of topics.
+  constexpr double numbers_of_draw = 1.5;
+  const double all = std::min(totals.whole ? totals.tokens : double(totals.entries),
+                              most_tokens_of_document * double(totals.documents)),
+               few = tokens_of_sample(topics), found = std::min(all, few);
+  const int patience = patience_with(found);
+  double draws = found * (patience * sweeps_before_moves + averaged_sweeps +
+                          (patience + 1) / 2 * sweeps_between_moves * (most_moves / 2));
+  if (few < many_tokens && all > few)
+    draws += std::min(all, many_tokens) * (settling_sweeps + averaged_sweeps);
+  return draws * numbers_of_draw;
+}
+
 TopicStart starting_topics(Corpus &corpus, const LdaPrior &prior, const DrawnPrior &drawn,
                            std::uint64_t seed, int number, const Schedule &schedule,
                            Control &control) {
   // Not the name of a chain that goes on from here, which would have the same random numbers.
   const int name = -2 * (number + 1);
-  const double few =
-      std::clamp(tokens_of_topic * double(prior.alpha.size()), few_tokens, many_tokens);
+  const double few = tokens_of_sample(int(prior.alpha.size()));
   TopicStart out;
   {
     MemoryCorpus sample = sample_of(corpus, few, control);

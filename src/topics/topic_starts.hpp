@@ -31,4 +31,7 @@ TopicStart starting_topics(Corpus &corpus, const LdaPrior &prior, const DrawnPri
                            std::uint64_t seed, int number, const Schedule &schedule,
                            Control &control);
 
+/// The work of starting_topics() for RunEffort (fit/effort.hpp).
+double effort_of_start(const CorpusTotals &totals, int topics);
+
 }  // namespace bayes

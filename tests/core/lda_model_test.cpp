@@ -103,7 +103,11 @@ BOOST_AUTO_TEST_CASE(every_member_is_required) {
       Document::Object rest;
       for (const auto &member : *document.as<Document::Object>())
         if (member.first != key) rest.push_back(member);
-      BOOST_TEST(refused(rest) == "invalid bayes_model: member \"" + key + "\" is missing");
+      // Models of earlier versions do not say how many tokens they were fitted to.
+      if (key == "tokens")
+        BOOST_TEST(refused(rest) == "read");
+      else
+        BOOST_TEST(refused(rest) == "invalid bayes_model: member \"" + key + "\" is missing");
       for (const Document &other :
            {Document("x"), Document(), Document(Tensor{{1}, {-1}}), Document(true)}) {
         if (key == "options" || (key == "converged" && other.as<bool>())) continue;

@@ -257,6 +257,25 @@ BOOST_AUTO_TEST_CASE(the_log_likelihood_after_minibatches_is_estimated_from_some
                                 corpus.totals().tokens / first.totals().tokens) < 1e-12);
 }
 
+// What svi reports is no estimate by a minibatch, but the bound of all documents: the one that vi
+// begins with from there.
+BOOST_AUTO_TEST_CASE(the_objective_of_svi_is_that_of_all_documents) {
+  const Corpus documents = synthetic(700, 50, 4, 30, 3);
+  const Document priors = prior({{"alpha", 0.3}, {"eta", 0.1}});
+  for (const int batch : {20, 700}) {
+    const Fitted steps = fitted(documents, 50, 5,
+                                {{"method", "svi"},
+                                 {"batch_size", batch},
+                                 {"max_iter", 30},
+                                 {"restarts", 1},
+                                 {"prior", priors}});
+    const Fitted from = fitted(
+        documents, 50, 5, {{"method", "vi"}, {"max_iter", 1}, {"prior", priors}}, 1, steps.get());
+    BOOST_TEST(distance(steps->info.objective, from->trace[0][0]) < 1e-4, batch);
+    BOOST_TEST(steps->info.objective == steps->trace[0].back());
+  }
+}
+
 BOOST_AUTO_TEST_CASE(interruptions_change_nothing) {
   struct Busy final : Control {
     mutable std::atomic<int> asked{0};
@@ -265,7 +284,7 @@ BOOST_AUTO_TEST_CASE(interruptions_change_nothing) {
   const Corpus documents = synthetic(400, 50, 4, 30, 3);
   MemoryCorpus corpus = corpus_of(documents, 50);
   for (const char *const method : {"vi", "em", "svi", "cvb0"}) {
-    Options options = {{"method", method}, {"max_iter", 20}};
+    Options options = {{"method", method}, {"max_iter", 20}, {"restarts", 1}};
     if (method[0] == 's') options.emplace_back("batch_size", 100);
     const Fitted quiet = fitted(corpus, 5, options);
     Busy control;

@@ -1,6 +1,7 @@
 // Helpers for the tests of topic models: documents, fits, and slow computations in long double.
 #pragma once
 
+#include <algorithm>
 #include <boost/math/special_functions/digamma.hpp>
 #include <boost/math/special_functions/gamma.hpp>
 #include <boost/test/unit_test.hpp>
@@ -67,6 +68,15 @@ inline Fitted fitted(bayes::Corpus &corpus, int k, Options options, int threads 
                      const TopicModel *start = nullptr, bool update = false) {
   Control control;
   control.threads = threads;
+  // One run, which is quick, unless a test asks for more.
+  const auto given = [&options](const char *key, const char *value) {
+    return std::any_of(options.begin(), options.end(), [&](const auto &option) {
+      return option.first == key && (!value || *option.second.template as<std::string>() == value);
+    });
+  };
+  if (!given("restarts", nullptr) && !given("method", "gibbs") && !given("method", "collapsed") &&
+      !update)
+    options.emplace_back("restarts", 1);
   return bayes::lda_fit(corpus, names(corpus.totals().vocabulary), k, Document(std::move(options)),
                         start, update, control);
 }

@@ -343,6 +343,27 @@ BOOST_AUTO_TEST_CASE(hard_tables) {
   }
 }
 
+// Long keys count as memory of the fit: three times, as a model's document and bytes have them too.
+BOOST_AUTO_TEST_CASE(keys_are_in_memory_once_and_are_counted) {
+  const Cells x = counts(300, 4, 2, 12, 3);
+  MemoryCorpus lines = lines_of(x);
+  const Document options(Options{{"max_iter", 2}});
+  const auto fit = [&](std::size_t length, double memory) {
+    std::vector<std::string> names = keys("r", 300);
+    for (std::string &name : names) name += std::string(length, 'x');
+    const FactorTable table{lines, nullptr, Side::row, std::move(names), keys("c", 4), 0};
+    Control control;
+    control.memory = memory;
+    const Model model = bayes::nmf_fit(table, 2, options, nullptr, control);
+    BOOST_TEST(&model->keys(Side::row) == &table.line_keys.all());
+    BOOST_TEST(&model->keys(Side::column) == &table.other_keys.all());
+  };
+  fit(0, 8e6);
+  fit(8000, 8e6);
+  BOOST_TEST(topics::message_of([&] { fit(9990, 8e6); }).find("but the limit is 7 MB") !=
+             std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(options_that_cannot_be_are_refused) {
   const Cells x = {{1, 2}, {2, 1}};
   const auto has = [&](Options options, const char *text) {

@@ -31,7 +31,8 @@ BOOST_AUTO_TEST_CASE(one_minibatch_and_whole_steps_are_vi) {
   for (const Options &prior : {Options{}, Options{{"a", 0.5}, {"b", 2}, {"c", 0.7}, {"d", 3}},
                                learned, Options{{"a", "learned"}, {"d", "learned"}}})
     for (const char *const init : {"random", "nndsvd"}) {
-      const Options options = {{"init", init}, {"max_iter", 15}, {"tol", 0}, {"prior", prior}};
+      const Options options = {
+          {"init", init}, {"max_iter", 15}, {"tol", 0}, {"restarts", 1}, {"prior", prior}};
       const Model vi = fitted(x, 3, options),
                   svi = fitted(
                       x, 3, with(options, {{"method", "svi"}, {"batch_size", 40}, {"kappa", 0}}));

@@ -130,6 +130,40 @@ BOOST_AUTO_TEST_CASE(completion_is_its_definition) {
   BOOST_TEST(!HeldOut().perplexity());
 }
 
+BOOST_AUTO_TEST_CASE(terms_that_the_model_does_not_know_cost_and_say_nothing) {
+  const auto hashes = term_hashes(names);
+  const TermTopics topics = random_topics(3, 2, 7);
+  const Scoring scoring(topics, {1, 1});
+  TopicDraw draw = scoring;
+  draw.unseen = {0.01, 0.03};
+  const std::vector<TopicDraw> draws = {draw};
+  // b, d and f are the model's three terms.
+  const std::vector<std::int32_t> codes = {-1, 0, -1, 1, -1, 2, -1, -1};
+  const std::vector<double> theta = {0.25, 0.75};
+  const Document document{{1, 2, 3, 7}, {3, 4, 2, 1}};
+  const DocumentHalves halves = split_document(document.all(), hashes);
+  const HeldOut score = score_completion(
+      document.all(), hashes, draws,
+      [&](const DocumentTerms &observed, const TopicDraw &) {
+        for (const std::int32_t w : observed.terms) BOOST_TEST((w == 0 || w == 1));
+        return theta;
+      },
+      codes);
+  double log_p = 0;
+  for (std::size_t i = 0; i < halves.scored_terms.size(); ++i) {
+    const std::int32_t w = codes[std::size_t(halves.scored_terms[i])];
+    double p = 0;
+    for (std::size_t k = 0; k < 2; ++k) p += theta[k] * (w < 0 ? draw.unseen[k] : topics.of(w)[k]);
+    log_p += halves.scored_counts[i] * std::log(p);
+  }
+  BOOST_TEST(distance(score.log_probability, log_p) < 1e-14);
+  BOOST_TEST(score.tokens == halves.scored().tokens());
+  // Alone, from left to right: the topics' shares are those of the prior.
+  const Document alone{{2}, {3}};
+  const HeldOut from_left = score_left_to_right(alone.all(), hashes, draws, {5, 1, 1e9}, codes);
+  BOOST_TEST(distance(from_left.log_probability, 3 * std::log(0.02)) < 1e-14);
+}
+
 BOOST_AUTO_TEST_CASE(terms_of_probability_0_in_all_topics_do_not_count) {
   const auto hashes = term_hashes(names);
   TermTopics topics = random_topics(8, 3, 4);
@@ -240,6 +274,42 @@ BOOST_AUTO_TEST_CASE(left_to_right_is_unbiased) {
   BOOST_TEST(close.log_probability ==
              left_to_right(document.all(), {scoring}, {20000, 1}).log_probability);
   BOOST_TEST(left_to_right({}, {scoring}, {}).log_probability == 0);
+}
+
+// Given the labels that a sampler has drawn topics are Dirichlet: their means would make a document
+// that repeats its terms too improbable.
+BOOST_AUTO_TEST_CASE(left_to_right_integrates_sampled_topics_out) {
+  const std::vector<double> alpha = {0.3, 0.8, 0.1};
+  TermTopics numbers = random_topics(8, 3, 6);
+  for (double &x : numbers.values()) x = 4 * x + (x > 0 ? 0.05 : 0);
+  Scoring scoring(numbers, alpha);
+  for (std::size_t k = 0; k < 3; ++k) {
+    scoring.totals[k] = 0;
+    for (std::int32_t w = 0; w < 8; ++w) scoring.totals[k] += numbers.of(w)[k];
+  }
+  const TopicDraw draw{scoring.numbers, scoring.totals, scoring.alpha, true};
+  // one term has more tokens than there are topics
+  const Document document{{0, 1, 4, 6}, {4, 1, 2, 1}};
+  const Tokens tokens = {0, 0, 0, 0, 1, 4, 4, 6};
+  double exact = 0;
+  each_assignment(8, 3, [&](const std::vector<int> &z) {
+    exact += std::exp(slow_log_assignment({tokens}, alpha, z) +
+                      slow_log_likelihood({tokens}, 8, {alpha, 0, numbers}, z));
+  });
+  for (const int particles : {1, 5}) {
+    const int runs = effort(20000);
+    BatchMeans means(runs);
+    for (int run = 0; run < runs; ++run)
+      means.add({std::exp(left_to_right(document.all(), {draw}, {particles, std::uint64_t(run)})
+                              .log_probability) /
+                 exact});
+    BOOST_TEST(means.z_score(0, 1) < largest_z,
+               particles << " particles: " << means.z_score(0, 1) << " standard errors off");
+  }
+  const double sampled = left_to_right(document.all(), {draw}, {20000, 1}).log_probability,
+               of_means = left_to_right(document.all(), {scoring}, {20000, 1}).log_probability;
+  BOOST_TEST(std::abs(sampled - std::log(exact)) < 0.03);
+  BOOST_TEST(of_means < sampled - 0.2);
 }
 
 BOOST_AUTO_TEST_CASE(left_to_right_with_one_topic_is_exact) {

@@ -284,15 +284,15 @@ SELECT is((lda_proportions(model, '{saw,nail,nail}'::text[]), lda_proportions_sd
     lda_similarity(model, '{saw,nail}'::text[], '{saw}'::text[])),
   (lda_proportions(model, '{saw}'::text[]), lda_proportions_sd(model, '{"saw": 1}'::jsonb),
     lda_predict(model, '{}'::text[]), 1::float8), 'is no evidence') FROM unread;
-SELECT never($$SELECT how, perplexity = 'Infinity' OR NOT near(perplexity, of_others) AS wrong
+SELECT never($$SELECT how, perplexity = 'Infinity' OR perplexity <= of_others AS wrong
   FROM (SELECT how, lda_perplexity(model, words, how) AS perplexity,
       lda_perplexity(model, array_remove(words, 'nail'), how) AS of_others
     FROM unread, pairs, (VALUES ('{}'::jsonb), ('{"method": "left-to-right"}')) AS v(how)
-    GROUP BY how) AS p$$, 'and is not predicted');
-SELECT is(lda_perplexity(model, '{nail,nail}'::text[]), NULL, 'alone it leaves nothing to predict')
-FROM unread;
+    GROUP BY how) AS p$$, 'and is predicted as one that the model does not know');
+SELECT ok(lda_perplexity(model, '{nail,nail}'::text[]) = lda_perplexity(model, '{egg,egg}'::text[]),
+  'alone it is as hard to predict as any other') FROM unread;
 SELECT is((array_agg(k), max(perplexity) < 'Infinity', min(tokens) = max(tokens)),
-  ('{1,2}'::int[], true, true), 'terms of held-out documents only are not predicted by em')
+  ('{1,2}'::int[], true, true), 'terms of held-out documents only count for every k')
 FROM lda_select('SELECT words || (''w'' || id) FROM shopping', '{1,2}', '{"method": "em"}');
 
 -- ---- the edges ----
@@ -301,7 +301,7 @@ SELECT never('SELECT what, way, (SELECT bool_or(probability < 0 OR probability >
     OR probability = ''NaN'') IS NOT FALSE FROM lda_topics(m)) AS wrong
   FROM (SELECT what, way, lda_fit(x, k, jsonb_build_object(''method'', way) || CASE
     WHEN way IN (''gibbs'', ''collapsed'') THEN ''{"draws": 8, "chains": 1}''::jsonb
-    ELSE ''{"max_iter": 20}'' END) AS m
+    ELSE ''{"max_iter": 20, "restarts": 1}'' END) AS m
   FROM (VALUES (''one document'', 2, ''{"a": 3, "b": 1}''::jsonb), (''one term'', 3, ''{"a": 2}''),
     (''more topics than terms'', 7, ''{"a": 1, "b": 2}''), (''more topics than terms'', 7, ''{}''),
     (''large counts'', 2, ''{"a": 1e5, "b": 1}''), (''large counts'', 2, ''{"b": 3}''))
@@ -309,8 +309,8 @@ SELECT never('SELECT what, way, (SELECT bool_or(probability < 0 OR probability >
   GROUP BY what, way, k) AS f', 'what is hardly a corpus');
 SELECT never('SELECT way, (SELECT bool_or(probability = ''NaN'') IS NOT FALSE
     FROM lda_topics(m)) AS wrong FROM (SELECT way, lda_fit(x, 2, jsonb_build_object(''method'',
-    way)) AS m FROM (VALUES (''{"a": 1e9, "b": 0.25}''::jsonb), (''{"b": 1e15, "c": 1e-300}''))
-    AS v(x), unnest(''{vi,em,svi,cvb0}''::text[]) AS way GROUP BY way) AS f',
+    way, ''restarts'', 1)) AS m FROM (VALUES (''{"a": 1e9, "b": 0.25}''::jsonb),
+    (''{"b": 1e15, "c": 1e-300}'')) AS v(x), unnest(''{vi,em,svi,cvb0}''::text[]) AS way GROUP BY way) AS f',
   'counts that are huge, and tiny');
 
 SELECT * FROM finish();

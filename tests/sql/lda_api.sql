@@ -5,7 +5,10 @@ SET client_min_messages = error;
 
 SELECT results_eq($$
   SELECT signature, kind, arguments, result, volatility, strict, parallel
-  FROM interface WHERE proname LIKE 'lda%' ORDER BY signature COLLATE "C"$$, $$VALUES
+  FROM interface WHERE proname LIKE 'lda%'
+    AND signature !~ '_fit\((double precision,double precision,integer\)|anynonarray|.*smallint)'
+    AND (arguments !~ '^query' OR proname !~ '_(fit|model)$')
+  ORDER BY signature COLLATE "C"$$, $$VALUES
   ('lda_coherence(bayes_query,bayes_model)', 'function', 'query bayes_query, model bayes_model',
     'TABLE(topic integer, umass double precision, npmi double precision)', 'volatile', false,
     'unsafe'),
@@ -101,13 +104,13 @@ SELECT results_eq($$
     'precision)', 'immutable', true, 'safe'),
   ('lda_select(bayes_query,integer[])', 'function', 'query bayes_query, ks integer[]',
     'TABLE(k integer, perplexity double precision, tokens double precision, objective double '
-    'precision, iterations integer, converged boolean, model bayes_model)', 'volatile', false,
-    'unsafe'),
+    'precision, iterations integer, converged boolean, model bayes_model, standard_error double '
+    'precision, best boolean, reason text)', 'volatile', false, 'unsafe'),
   ('lda_select(bayes_query,integer[],jsonb)', 'function',
     'query bayes_query, ks integer[], options jsonb',
     'TABLE(k integer, perplexity double precision, tokens double precision, objective double '
-    'precision, iterations integer, converged boolean, model bayes_model)', 'volatile', false,
-    'unsafe'),
+    'precision, iterations integer, converged boolean, model bayes_model, standard_error double '
+    'precision, best boolean, reason text)', 'volatile', false, 'unsafe'),
   ('lda_similarity(bayes_model,jsonb,jsonb)', 'function',
     'model bayes_model, document jsonb, other jsonb', 'double precision', 'immutable', true,
     'safe'),

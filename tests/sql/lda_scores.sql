@@ -163,11 +163,11 @@ SELECT same_rows('SELECT k, perplexity, tokens, objective, iterations
     FROM lda_select(''SELECT id, word, count FROM bought ORDER BY random()'', ''{1,2,3}'')',
   'SELECT k, perplexity, tokens, objective, iterations
     FROM lda_select(''SELECT words FROM shopping'', ''{1,2,3}'')', 'rows are split by documents');
--- Each document has a term of its own, which the others cannot predict.
-SELECT never('SELECT way, k, NOT (perplexity BETWEEN 1 AND 11 AND i.rows = 54 AND tokens > 10)
+-- Each document has a term of its own, which the others know nothing of.
+SELECT never('SELECT way, k, NOT (perplexity BETWEEN 2 AND 60 AND i.rows = 54 AND tokens > 10)
     AS wrong FROM unnest(''{em,vi}''::text[]) AS way, lda_select(''SELECT words || (''''own '''' ||
       id) FROM shopping'', ''{1,3}'', jsonb_build_object(''method'', way,
       ''models'', true)) AS s,
-    bayes_info(s.model) AS i', 'terms of the held-out documents alone do not count');
+    bayes_info(s.model) AS i', 'terms of the held-out documents alone cost');
 
 SELECT * FROM finish();

@@ -1,5 +1,5 @@
 -- Non-negative factorizations: every function of a fitted model, against what defines it.
-SELECT plan(61);
+SELECT plan(63);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 SET client_min_messages = error;
@@ -304,6 +304,19 @@ SELECT same_rows('SELECT customer > ''c3'', timeless(nmf_fit(customer, item, amo
   'SELECT b, (SELECT timeless(nmf_fit(customer, item, amount, 2)) FROM sales
     WHERE (customer > ''c3'') = b) FROM (VALUES (false), (true)) AS v(b)',
     'a model for each group');
+-- ---- starts ----
+
+CREATE TABLE starts AS SELECT restarts, nmf_fit(x, 6, o ORDER BY id) AS model FROM digits,
+  (VALUES (NULL, '{}'::jsonb), (1, '{"restarts": 1}')) AS v(restarts, o)
+WHERE id <= 300 GROUP BY restarts, o;
+SELECT ok(a.objective > b.objective + 100 AND (a.options->'restarts')::int = 20,
+  'by default a cheap table has many starts, the best of which is far better than the first')
+FROM starts AS m, bayes_info(m.model) AS a, starts AS n, bayes_info(n.model) AS b
+WHERE m.restarts IS NULL AND n.restarts = 1;
+SELECT is((count(*) FILTER (WHERE steps > 101), count(*) FILTER (WHERE steps BETWEEN 50 AND 101)),
+  (1::bigint, 19::bigint), 'one of them goes on')
+FROM (SELECT count(*) AS steps FROM starts, bayes_trace(model) WHERE restarts IS NULL
+      GROUP BY restart) AS t;
 SELECT is(nmf_fit(customer, item, 0, 2, '{"on_error": "null"}'), NULL, 'on_error = null')
 FROM sales;
 SELECT is(complaint('SELECT nmf_factors(gmm_fit(x, 1)) FROM faithful'),

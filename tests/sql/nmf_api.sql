@@ -5,7 +5,9 @@ SET client_min_messages = error;
 
 SELECT results_eq($$
   SELECT signature, kind, arguments, result, volatility, strict, parallel
-  FROM interface WHERE proname LIKE 'nmf%' ORDER BY signature COLLATE "C"$$, $$VALUES
+  FROM interface WHERE proname LIKE 'nmf%'
+    AND (arguments !~ '^query' OR proname !~ '_(fit|model)$')
+  ORDER BY signature COLLATE "C"$$, $$VALUES
   ('nmf_error(bayes_model)', 'function', 'model bayes_model',
     'TABLE(squared double precision, divergence double precision, explained double precision)',
     'immutable', true, 'safe'),
@@ -42,16 +44,16 @@ SELECT results_eq($$
     'x double precision[], k integer, options jsonb', 'bayes_model', 'immutable', false, 'safe'),
   ('nmf_predict(bayes_model,"any","any")', 'function',
     'model bayes_model, row_key "any", column_key "any"',
-    'TABLE(mean double precision, variance double precision)', 'immutable', true, 'safe'),
+    'TABLE(mean double precision, variance double precision)', 'stable', true, 'safe'),
   ('nmf_select(bayes_query,integer[])', 'function', 'query bayes_query, ks integer[]',
     'TABLE(k integer, log_likelihood double precision, cells double precision, objective double '
-    'precision, iterations integer, converged boolean, model bayes_model)', 'volatile', false,
-    'unsafe'),
+    'precision, iterations integer, converged boolean, model bayes_model, standard_error double '
+    'precision, best boolean, reason text)', 'volatile', false, 'unsafe'),
   ('nmf_select(bayes_query,integer[],jsonb)', 'function',
     'query bayes_query, ks integer[], options jsonb',
     'TABLE(k integer, log_likelihood double precision, cells double precision, objective double '
-    'precision, iterations integer, converged boolean, model bayes_model)', 'volatile', false,
-    'unsafe'),
+    'precision, iterations integer, converged boolean, model bayes_model, standard_error double '
+    'precision, best boolean, reason text)', 'volatile', false, 'unsafe'),
   ('nmf_shares(bayes_model)', 'function', 'model bayes_model',
     'TABLE(factor integer, share double precision)', 'immutable', true, 'safe'),
   ('nmf_transform(bayes_model,double precision[])', 'function',

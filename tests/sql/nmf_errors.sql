@@ -68,7 +68,7 @@ SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
     || repeat('ä', 40) || '...", in row "r1" | A key is the name of a row or column; md5(key) is '
     'a short one.'),
   ($q$SELECT nmf_fit(i, i, 1, 1000) FROM generate_series(1, 100000) AS i$q$,
-    '54000 fitting a table of more than 26843 rows and columns together takes more than 1024 MB '
+    '54000 fitting a table of more than 26761 rows and columns together takes more than 1024 MB '
     'beside the table | The limit is maintenance_work_mem, or 1 GB if that is more. | Raise '
     'maintenance_work_mem, or use a smaller k.'),
   ($q$SELECT nmf_fit(x::float8[] || CASE WHEN id = 3 THEN -1.5 ELSE 1 END::float8, 2 ORDER BY id)

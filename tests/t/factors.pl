@@ -19,6 +19,19 @@ CREATE TABLE arrays AS SELECT id, ARRAY(SELECT (id * i * i + 7 * i) % 5 FROM
 -- One row that alone does not fit into memory, most of whose cells are repeated.
 CREATE TABLE repeated AS SELECT id, id % 2 AS r, (id * 7 % 11) AS c, 1 / (1.5 + id % 13) AS v
 FROM generate_series(1, 90000) AS id;
+-- Lines without a cell (row 1 has a column, but no number) before, between and behind lines that do
+-- not fit into memory; and lines of which each is longer than all before it together.
+CREATE TABLE gaps AS
+SELECT '0' AS r, '1' AS c, NULL::float8 AS v
+UNION ALL SELECT '1', g::text, 1 + g % 3 FROM generate_series(1, 30000) AS g
+UNION ALL SELECT g::text, '1', 1 FROM generate_series(2, 30002) AS g;
+CREATE TABLE deserts AS
+SELECT lpad(g::text, 6, '0') AS r, 0 AS c, NULL::float8 AS v FROM generate_series(1, 60000) AS g
+UNION ALL SELECT lpad((29000 + g % 2 * 1999)::text, 6, '0'), g / 2, 1 + g % 4
+FROM generate_series(1, 55000) AS g;
+CREATE TABLE skewed AS SELECT lpad((floor(ln(g) / ln(2)) * 3)::text, 3, '0') AS r, g % 4000 AS c,
+  1 + g % 5 AS v FROM generate_series(1, 100000) AS g
+UNION ALL SELECT lpad(g::text, 3, '0'), 0, NULL FROM generate_series(0, 60) AS g;
 CREATE TABLE models AS SELECT nmf_fit(r, c, v, 3, '{"max_iter": 2, "tol": 1e6}') AS model FROM cells
 WHERE id <= 3000;
 CREATE TABLE ratings AS SELECT pmf_fit(r, c, v, 3, '{"draws": 4, "repeated": "last"}') AS model
@@ -31,7 +44,7 @@ my $session = $server->session;
 
 # ---- the same model wherever the cells lie ----
 
-my $quick = '"max_iter": 4, "tol": 0';
+my $quick = '"max_iter": 4, "tol": 0, "restarts": 1';
 my $steps = '"max_iter": 12, "tol": 0, "batch_size": 400';
 my $few = '"draws": 4, "chains": 2, "stored_draws": 2';
 my %statements = (
@@ -47,6 +60,11 @@ my %statements = (
     arrays => "SELECT timeless(nmf_fit(x, 5, '{$quick}' ORDER BY id)) FROM arrays",
     'one line' => "SELECT timeless(nmf_fit(1, c, v, 2, '{$quick}')) FROM repeated",
     'few lines' => "SELECT timeless(nmf_fit(r, c, v, 2, '{$quick}')) FROM repeated",
+    (map { ("lines: $_" => "SELECT timeless(nmf_fit(r, c, v, 2, '{\"max_iter\": 2, \"tol\": 0,
+          \"restarts\": 1}'))
+          FROM $_") } qw(gaps deserts skewed)),
+    'ratings: deserts' => "SELECT timeless(pmf_fit(r, c, v, 1, '{\"draws\": 2, \"chains\": 1,
+          \"repeated\": \"average\"}')) FROM deserts",
     (map { ("few lines, $_" => "SELECT timeless(pmf_fit(r, c, v, 2, '{$few,
           \"repeated\": \"$_\"}' ORDER BY id)) FROM repeated") } qw(average last)),
     select => "SELECT md5(string_agg((k, log_likelihood, cells, objective)::text, ' '))
@@ -196,12 +214,12 @@ for my $name (sort keys %long) {
 
 my %many = (
     'all methods' => q{SELECT pg_column_size(nmf_fit(r, c, v, 2, jsonb_build_object('method', m,
-          'max_iter', 3))) FROM cells, unnest('{vi,svi,em,squared}'::text[]) AS m WHERE id <= 50
-          GROUP BY m},
-    'arrays' => q{SELECT pg_column_size(nmf_fit(x, 2, '{"max_iter": 3}')) FROM arrays
+          'max_iter', 3, 'restarts', 1))) FROM cells, unnest('{vi,svi,em,squared}'::text[]) AS m
+          WHERE id <= 50 GROUP BY m},
+    'arrays' => q{SELECT pg_column_size(nmf_fit(x, 2, '{"max_iter": 3, "restarts": 1}')) FROM arrays
           WHERE id <= 10 GROUP BY id % 3},
     'relations' => q{SELECT count(*) FROM nmf_factorize('SELECT r, c, v FROM cells WHERE id <= 50',
-          2, '{"max_iter": 3}'); SELECT count(*) FROM models, nmf_factors(model);
+          2, '{"max_iter": 3, "restarts": 1}'); SELECT count(*) FROM models, nmf_factors(model);
           SELECT count(*) FROM models, nmf_shares(model)},
     'cells and rows' => q{SELECT sum(mean) FROM models, cells, nmf_predict(model, r, c)
           WHERE id <= 50; SELECT count(nmf_transform(model, jsonb_build_object(c, v))),
