@@ -10,7 +10,8 @@ DEFINE @linreg_rows =
 DEFINE @linreg_options = 
   'options: see docs/linreg.md; NULL means none. By default the precision of the noise is '
   'Gamma(1/2, rate (1 + q) s^2 / 2), s^2 the variance of the residuals of least squares, q the '
-  'degrees of freedom that coefficients but the intercept take; of methods vi and gibbs without q. '
+  'degrees of freedom that coefficients but the intercept take; of methods vi and gibbs without q; '
+  'more with fewer than five residual degrees of freedom. '
   'Errors: 22023 invalid option; 22004 a NULL with option missing = error.';
 -- d = 20 takes some 12 kB.
 DEFINE @linreg_state = STYPE = internal, SSPACE = 16384, PARALLEL = SAFE;
@@ -57,6 +58,68 @@ CREATE CAST (linreg_stats AS jsonb) WITH FUNCTION linreg_stats_to_jsonb(linreg_s
 COMMENT ON CAST (linreg_stats AS jsonb) IS 'statistics as jsonb';
 CREATE CAST (jsonb AS linreg_stats) WITH FUNCTION linreg_stats_from_jsonb(jsonb);
 COMMENT ON CAST (jsonb AS linreg_stats) IS 'statistics from jsonb';
+
+-- ---- equality and order of statistics: of the stored bytes ----
+
+CREATE FUNCTION linreg_stats_eq(linreg_stats, linreg_stats) RETURNS boolean
+  AS 'byteaeq' @bytes;
+COMMENT IS 'Are two statistics the same to the last bit of every sum?';
+CREATE FUNCTION linreg_stats_ne(linreg_stats, linreg_stats) RETURNS boolean
+  AS 'byteane' @bytes;
+COMMENT IS 'Do two statistics differ?';
+CREATE FUNCTION linreg_stats_lt(linreg_stats, linreg_stats) RETURNS boolean
+  AS 'bytealt' @bytes;
+COMMENT IS 'Order of linreg_stats for sorting and indexes; it has no other meaning.';
+CREATE FUNCTION linreg_stats_le(linreg_stats, linreg_stats) RETURNS boolean
+  AS 'byteale' @bytes;
+COMMENT IS 'Order of linreg_stats for sorting and indexes; it has no other meaning.';
+CREATE FUNCTION linreg_stats_gt(linreg_stats, linreg_stats) RETURNS boolean
+  AS 'byteagt' @bytes;
+COMMENT IS 'Order of linreg_stats for sorting and indexes; it has no other meaning.';
+CREATE FUNCTION linreg_stats_ge(linreg_stats, linreg_stats) RETURNS boolean
+  AS 'byteage' @bytes;
+COMMENT IS 'Order of linreg_stats for sorting and indexes; it has no other meaning.';
+CREATE FUNCTION linreg_stats_cmp(linreg_stats, linreg_stats) RETURNS int
+  AS 'byteacmp' @bytes;
+COMMENT IS 'Order of linreg_stats for btree: negative, 0 or positive.';
+CREATE FUNCTION linreg_stats_hash(linreg_stats) RETURNS int
+  AS 'hashvarlena' @bytes;
+COMMENT IS 'Hash of the stored bytes.';
+CREATE FUNCTION linreg_stats_hash_extended(linreg_stats, bigint) RETURNS bigint
+  AS 'hashvarlenaextended' @bytes;
+COMMENT IS 'Hash of the stored bytes, 64 bits, with a seed.';
+
+CREATE OPERATOR = (FUNCTION = linreg_stats_eq,
+  LEFTARG = linreg_stats, RIGHTARG = linreg_stats, COMMUTATOR = =, NEGATOR = <>,
+  RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES);
+COMMENT ON OPERATOR = (linreg_stats, linreg_stats) IS 'equal';
+CREATE OPERATOR <> (FUNCTION = linreg_stats_ne,
+  LEFTARG = linreg_stats, RIGHTARG = linreg_stats, COMMUTATOR = <>, NEGATOR = =,
+  RESTRICT = neqsel, JOIN = neqjoinsel);
+COMMENT ON OPERATOR <> (linreg_stats, linreg_stats) IS 'not equal';
+CREATE OPERATOR < (FUNCTION = linreg_stats_lt,
+  LEFTARG = linreg_stats, RIGHTARG = linreg_stats, COMMUTATOR = >, NEGATOR = >=,
+  RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR < (linreg_stats, linreg_stats) IS 'less than';
+CREATE OPERATOR <= (FUNCTION = linreg_stats_le,
+  LEFTARG = linreg_stats, RIGHTARG = linreg_stats, COMMUTATOR = >=, NEGATOR = >,
+  RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <= (linreg_stats, linreg_stats) IS 'less than or equal';
+CREATE OPERATOR > (FUNCTION = linreg_stats_gt,
+  LEFTARG = linreg_stats, RIGHTARG = linreg_stats, COMMUTATOR = <, NEGATOR = <=,
+  RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR > (linreg_stats, linreg_stats) IS 'greater than';
+CREATE OPERATOR >= (FUNCTION = linreg_stats_ge,
+  LEFTARG = linreg_stats, RIGHTARG = linreg_stats, COMMUTATOR = <=, NEGATOR = <,
+  RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >= (linreg_stats, linreg_stats) IS 'greater than or equal';
+
+CREATE OPERATOR CLASS linreg_stats_ops DEFAULT FOR TYPE linreg_stats USING btree AS
+  OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+  FUNCTION 1 linreg_stats_cmp(linreg_stats, linreg_stats);
+CREATE OPERATOR CLASS linreg_stats_ops DEFAULT FOR TYPE linreg_stats USING hash AS
+  OPERATOR 1 =, FUNCTION 1 linreg_stats_hash(linreg_stats),
+  FUNCTION 2 linreg_stats_hash_extended(linreg_stats, bigint);
 
 CREATE FUNCTION linreg_stats_info(stats linreg_stats)
   RETURNS TABLE (rows bigint, skipped bigint, weight float8, predictors int, columns int)
@@ -138,7 +201,34 @@ COMMENT IS 'The same with a weight for each row: how many times it counts, not i
 CREATE FUNCTION linreg_fit(stats linreg_stats [, options jsonb]) RETURNS bayes_model
   AS 'MODULE_PATHNAME', 'linreg_fit_stats' @immutable COST 10000;
 COMMENT IS 'Fits a Bayesian linear regression to statistics of linreg_stats or rollup, as to the '
-  'rows themselves.';
+  'rows themselves. Equal statistics give equal models: seconds of bayes_info is 0.';
+COMMENT IS 'The same with options. '
+  @linreg_options;
+
+-- ---- relations: a query in ----
+
+DEFINE @response_query =
+  'query: one SELECT of the response and the predictors, columns, or one array or record; option '
+  'weight names a column that says how many times a row counts, option id one that is left out. It '
+  'is run as the caller, read-only. 22023 for any other query. Other errors: as those of the '
+  'aggregate.';
+-- Options are also text: of two literals the second would otherwise have several meanings.
+CREATE FUNCTION linreg_fit(query bayes_query)
+  RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
+  AS 'MODULE_PATHNAME', 'linreg_fit_query' @volatile COST 1000000 ROWS 10;
+COMMENT IS 'Fits a linear regression to the rows of a query and returns its coefficients, as '
+  'linreg_coefficients does. '
+  @response_query;
+CREATE FUNCTION linreg_fit(query bayes_query, options {jsonb | text})
+  RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
+  AS 'MODULE_PATHNAME', 'linreg_fit_query' @volatile COST 1000000 ROWS 10;
+COMMENT IS 'The same with options. '
+  @linreg_options;
+
+CREATE FUNCTION linreg_model(query bayes_query [, options jsonb]) RETURNS bayes_model
+  AS 'MODULE_PATHNAME', 'linreg_model_query' @volatile COST 1000000;
+COMMENT IS 'Fits a linear regression to the rows of a query and returns the model.'
+  ' Query, options and errors are those of linreg_fit(query, ...); NULL if there are no rows.';
 COMMENT IS 'The same with options. '
   @linreg_options;
 
@@ -163,6 +253,19 @@ COMMENT IS 'The posterior of the variance of the noise: its mean, standard devia
   'they do not exist), and an interval of 95 percent. 42804 for a model of another family.';
 COMMENT IS @linreg_level;
 
+DEFINE @contrast =
+  'its mean, standard deviation, and an interval of 95 percent. weights: an object of numbers by '
+  'the names of terms, as F_coefficients has them; a term that it does not name has weight 0. '
+  '22023 for a name that is no term, and for an object without names. All NULL if a term with a '
+  'weight has no coefficient; sd and bounds NULL of a point estimate. 42804 for a model of another '
+  'family.';
+CREATE FUNCTION linreg_contrast(model bayes_model, weights jsonb [, level float8])
+  RETURNS TABLE (mean float8, sd float8, lower float8, upper float8)
+  AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 1;
+COMMENT IS 'The posterior of a linear combination of coefficients, in units of the response: '
+  @contrast;
+COMMENT IS @linreg_level;
+
 -- ---- a model and a row ----
 
 CREATE TYPE linreg_prediction AS (
@@ -176,9 +279,16 @@ COMMENT ON TYPE linreg_prediction IS
 
 CREATE FUNCTION linreg_predict(model bayes_model, x "any" [, level float8])
   RETURNS linreg_prediction
-  AS 'MODULE_PATHNAME' @strict COST 100;
+  AS 'MODULE_PATHNAME' @of_labels COST 100;
 COMMENT IS 'The posterior predictive distribution of the response for a row, with intervals of 95 '
   'percent. Columns are matched by name. NULL for a row with a NULL, or with a label that the '
   'model does not know, unless it was fitted with option missing = error: then 22004, 22023. '
   '42804 for a model of another family.';
 COMMENT IS @linreg_level;
+
+CREATE FUNCTION linreg_log_density(model bayes_model, x "any", y float8) RETURNS float8
+  AS 'MODULE_PATHNAME' @of_labels COST 100;
+COMMENT IS 'The log density of the posterior predictive distribution of the response at y, for a '
+  'row x; sums of it over rows that were not fitted compare models. Infinity at, and -Infinity off '
+  'the response of a model without noise. NULL and errors as of linreg_predict; 22023 for a y that '
+  'is not finite.';

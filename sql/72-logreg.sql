@@ -61,6 +61,28 @@ COMMENT IS @binary_options;
 COMMENT IS @binary_weight
   '.';
 
+-- ---- relations: a query in ----
+
+-- Options are also text: of two literals the second would otherwise have several meanings.
+CREATE FUNCTION logreg_fit(query bayes_query)
+  RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
+  AS 'MODULE_PATHNAME', 'logreg_fit_query' @volatile COST 1000000 ROWS 10;
+COMMENT IS 'Fits a logistic regression to the rows of a query and returns its coefficients, as '
+  'logreg_coefficients does. '
+  @response_query;
+CREATE FUNCTION logreg_fit(query bayes_query, options {jsonb | text})
+  RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
+  AS 'MODULE_PATHNAME', 'logreg_fit_query' @volatile COST 1000000 ROWS 10;
+COMMENT IS 'The same with options. '
+  'options: see docs/classification.md; NULL means none.';
+
+CREATE FUNCTION logreg_model(query bayes_query [, options jsonb]) RETURNS bayes_model
+  AS 'MODULE_PATHNAME', 'logreg_model_query' @volatile COST 1000000;
+COMMENT IS 'Fits a logistic regression to the rows of a query and returns the model.'
+  ' Query, options and errors are those of logreg_fit(query, ...); NULL if there are no rows.';
+COMMENT IS 'The same with options. '
+  'options: see docs/classification.md; NULL means none.';
+
 -- ---- a model as a relation ----
 
 CREATE FUNCTION logreg_coefficients(model bayes_model [, level float8])
@@ -68,20 +90,28 @@ CREATE FUNCTION logreg_coefficients(model bayes_model [, level float8])
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 10;
 COMMENT IS @binary_terms
   ' Posterior mode and standard deviation, and the quantiles 0.025 and 0.975 of its normal '
-  'approximation. A coefficient is the change of the log odds for one unit of its column. '
+  'approximation; of method gibbs mean, deviation and quantiles of the draws. '
+  'A coefficient is the change of the log odds for one unit of its column. '
   @binary_other_model;
 COMMENT IS @binary_term_level;
+
+CREATE FUNCTION logreg_contrast(model bayes_model, weights jsonb [, level float8])
+  RETURNS TABLE (mean float8, sd float8, lower float8, upper float8)
+  AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 1;
+COMMENT IS 'The posterior of a linear combination of coefficients, in log odds: '
+  @contrast;
+COMMENT IS @linreg_level;
 
 -- ---- a model and a row ----
 
 CREATE FUNCTION logreg_predict(model bayes_model, x "any" [, level float8])
   RETURNS bayes_probability
-  AS 'MODULE_PATHNAME' @strict COST 200;
+  AS 'MODULE_PATHNAME' @of_labels COST 200;
 COMMENT IS @binary_prediction
   '. '
   @binary_new_rows;
 COMMENT IS @binary_prediction_level;
 
 CREATE FUNCTION logreg_probability(model bayes_model, x "any") RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 100;
+  AS 'MODULE_PATHNAME' @of_labels COST 100;
 COMMENT IS 'The predictive probability that y is true of a row x: the mean of logreg_predict.';

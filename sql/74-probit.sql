@@ -24,6 +24,28 @@ COMMENT IS @binary_options;
 COMMENT IS @binary_weight
   ', or if the method samples.';
 
+-- ---- relations: a query in ----
+
+-- Options are also text: of two literals the second would otherwise have several meanings.
+CREATE FUNCTION probit_fit(query bayes_query)
+  RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
+  AS 'MODULE_PATHNAME', 'probit_fit_query' @volatile COST 1000000 ROWS 10;
+COMMENT IS 'Fits a probit regression to the rows of a query and returns its coefficients, as '
+  'probit_coefficients does. '
+  @response_query;
+CREATE FUNCTION probit_fit(query bayes_query, options {jsonb | text})
+  RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
+  AS 'MODULE_PATHNAME', 'probit_fit_query' @volatile COST 1000000 ROWS 10;
+COMMENT IS 'The same with options. '
+  'options: see docs/classification.md; NULL means none.';
+
+CREATE FUNCTION probit_model(query bayes_query [, options jsonb]) RETURNS bayes_model
+  AS 'MODULE_PATHNAME', 'probit_model_query' @volatile COST 1000000;
+COMMENT IS 'Fits a probit regression to the rows of a query and returns the model.'
+  ' Query, options and errors are those of probit_fit(query, ...); NULL if there are no rows.';
+COMMENT IS 'The same with options. '
+  'options: see docs/classification.md; NULL means none.';
+
 -- ---- a model as a relation ----
 
 CREATE FUNCTION probit_coefficients(model bayes_model [, level float8])
@@ -35,16 +57,24 @@ COMMENT IS @binary_terms
   @binary_other_model;
 COMMENT IS @binary_term_level;
 
+CREATE FUNCTION probit_contrast(model bayes_model, weights jsonb [, level float8])
+  RETURNS TABLE (mean float8, sd float8, lower float8, upper float8)
+  AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 1;
+COMMENT IS 'The posterior of a linear combination of coefficients, on the scale of the linear '
+  'predictor: '
+  @contrast;
+COMMENT IS @linreg_level;
+
 -- ---- a model and a row ----
 
 CREATE FUNCTION probit_predict(model bayes_model, x "any" [, level float8])
   RETURNS bayes_probability
-  AS 'MODULE_PATHNAME' @strict COST 200;
+  AS 'MODULE_PATHNAME' @of_labels COST 200;
 COMMENT IS @binary_prediction
   '; the last three NULL of a point estimate (method em). '
   @binary_new_rows;
 COMMENT IS @binary_prediction_level;
 
 CREATE FUNCTION probit_probability(model bayes_model, x "any") RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 100;
+  AS 'MODULE_PATHNAME' @of_labels COST 100;
 COMMENT IS 'The predictive probability that y is true of a row x: the mean of probit_predict.';

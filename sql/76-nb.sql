@@ -65,6 +65,36 @@ COMMENT IS 'Learns from more labelled rows: the classifier of the rows of the gi
 COMMENT IS 'The same with options: missing and on_error; others are the model''s.';
 COMMENT IS 'The same with options and weights.';
 
+-- ---- relations: a query in ----
+
+DEFINE @nb_query =
+  'query: one SELECT of the label and the features, columns, or one array, record, jsonb or '
+  'tsvector; option weight names a column that says how many times a row counts, option id one '
+  'that is left out. It is run as the caller, read-only. 22023 for any other query. Other errors: '
+  'as those of the aggregate.';
+
+-- Options are also text: of two literals the second would otherwise have several meanings.
+CREATE FUNCTION nb_fit(query bayes_query)
+  RETURNS TABLE (class text, rows bigint, weight float8, prior float8, probability float8,
+    sd float8)
+  AS 'MODULE_PATHNAME', 'nb_fit_query' @volatile COST 1000000 ROWS 10;
+COMMENT IS 'Fits a Bayes classifier to the rows of a query and returns its classes, as nb_classes '
+  'does. '
+  @nb_query;
+CREATE FUNCTION nb_fit(query bayes_query, options {jsonb | text})
+  RETURNS TABLE (class text, rows bigint, weight float8, prior float8, probability float8,
+    sd float8)
+  AS 'MODULE_PATHNAME', 'nb_fit_query' @volatile COST 1000000 ROWS 10;
+COMMENT IS 'The same with options. '
+  @nb_options;
+
+CREATE FUNCTION nb_model(query bayes_query [, options jsonb]) RETURNS bayes_model
+  AS 'MODULE_PATHNAME', 'nb_model_query' @volatile COST 1000000;
+COMMENT IS 'Fits a Bayes classifier to the rows of a query and returns the model.'
+  ' Query, options and errors are those of nb_fit(query, ...); NULL if there are no rows.';
+COMMENT IS 'The same with options. '
+  @nb_options;
+
 -- ---- a model as relations ----
 
 CREATE FUNCTION nb_classes(model bayes_model)
@@ -89,24 +119,26 @@ COMMENT IS @parameters_level;
 -- ---- a model and a row ----
 
 CREATE FUNCTION nb_predict(model bayes_model, features "any") RETURNS text
-  AS 'MODULE_PATHNAME' @strict COST 50;
+  AS 'MODULE_PATHNAME' @of_labels COST 50;
 COMMENT IS 'The most probable label of a row, by the posterior predictive. Columns are matched by '
   'name. NULLs, and labels and names that no row of the fit had, are no evidence. If the model was '
   'fitted with option missing = skip the score of a row with a NULL is NULL, with missing = error '
   'it is an error (22004). 22023 for a row of another form, or an invalid value.';
 
 CREATE FUNCTION nb_probability(model bayes_model, features "any", label "any") RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 50;
+  AS 'MODULE_PATHNAME' @of_labels COST 50;
 COMMENT IS 'The posterior probability that a row has this label. 22023 for a label that no row of '
   'the fit had.';
 
 CREATE FUNCTION nb_probabilities(model bayes_model, features "any")
   RETURNS TABLE (class text, probability float8)
-  AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
+  AS 'MODULE_PATHNAME' @of_labels COST 100 ROWS 10;
 COMMENT IS 'The posterior probability of every class for a row, in descending order; they sum to '
   '1.';
 
 CREATE FUNCTION nb_log_density(model bayes_model, features "any") RETURNS float8
-  AS 'MODULE_PATHNAME' @strict COST 50;
+  AS 'MODULE_PATHNAME' @of_labels COST 50;
 COMMENT IS 'The natural logarithm of the predictive density (or probability) of a row, whatever '
-  'its label: low for rows that are unlike those of the fit.';
+  'its label: low for rows that are unlike those of the fit. A category that no row of the fit had '
+  'has in each class the probability of one more, a / (a + sum of the Dirichlet parameters), a '
+  'that of the prior; NULLs, and names that no row of the fit had, count for nothing.';

@@ -6,6 +6,7 @@
 
 #include "base/message.hpp"
 #include "base/special.hpp"
+#include "base/unseen.hpp"
 #include "classification/nb_state.hpp"
 #include "families/normal/normal_marginal.hpp"
 #include "families/normal/normal_parameters.hpp"
@@ -28,11 +29,11 @@ constexpr double not_there = std::numeric_limits<double>::quiet_NaN();
               message("Its likelihood is {}.", column.name));
 }
 
-/// The value as scorers take it: NaN for a category that no row had.
+/// The value as scorers take it: unseen_category for a category that no row had.
 double checked_element(const NbTotals &totals, int i, bool takes_any, double x) {
   const Column &column = totals.product.columns->column(i);
   if (x != x || takes_any || column.allowed(x)) return x;
-  if (column.by_value && x == std::floor(x)) return not_there;
+  if (column.by_value && x == std::floor(x)) return unseen_category;
   refuse_element(totals, column, totals.naive[std::size_t(i)], x);
 }
 
@@ -87,6 +88,7 @@ void BayesClassifier::State::prepare() {
   const std::size_t padded =
       std::size_t(std::max(naive ? naive->padded() : 0, joint ? joint->padded() : 0));
   for (Buffer *const each : {&base, &scores, &part}) *each = Buffer(padded);
+  of_unseen.reset();
   x.resize(totals.naive.size());
   takes_any.clear();
   for (const int feature : totals.naive)
@@ -112,9 +114,12 @@ std::span<const double> BayesClassifier::log_joint(std::span<const double> row) 
   const State &s = *state;
   const NbTotals &totals = s.totals;
   const std::size_t k = std::size_t(totals.size());
+  s.unseen.clear();
   if (s.naive) {
-    for (std::size_t i = 0; i < s.x.size(); ++i)
+    for (std::size_t i = 0; i < s.x.size(); ++i) {
       s.x[i] = checked_element(totals, int(i), s.takes_any[i], row[std::size_t(totals.naive[i])]);
+      if (is_unseen(s.x[i])) s.unseen.push_back(int(i));
+    }
     s.naive->log_predictive(s.x.data(), s.scores.data());
     for (std::size_t c = 0; c < k; ++c) s.scores[c] += s.base[c];
   } else {
@@ -145,12 +150,25 @@ std::span<const double> BayesClassifier::log_joint(std::span<const NbWord> words
   const State &s = *state;
   const std::size_t k = std::size_t(s.totals.size());
   std::copy_n(s.base.data(), s.base.size(), s.scores.data());
+  s.unseen.clear();
   // All features of sparse rows are naive.
-  for (const NbWord &word : words)
+  for (const NbWord &word : words) {
+    const double x = checked_element(s.totals, word.feature, false, word.value);
+    if (is_unseen(x)) s.unseen.push_back(word.feature);
     s.naive->replace_element(word.feature, s.totals.is_zero_if_absent(word.feature) ? 0 : not_there,
-                             checked_element(s.totals, word.feature, false, word.value),
-                             s.scores.data());
+                             x, s.scores.data());
+  }
   return {s.scores.data(), k};
+}
+
+double BayesClassifier::log_density() const {
+  const State &s = *state;
+  const std::size_t k = std::size_t(s.totals.size());
+  if (!s.unseen.empty() && !s.of_unseen)
+    s.of_unseen.emplace(*s.posterior, category_alphas(*s.prior));
+  for (const int j : s.unseen) s.of_unseen->add(j, s.scores.data());
+  s.unseen.clear();
+  return log_sum_exp(std::span<const double>(s.scores.data(), k));
 }
 
 void BayesClassifier::describe_features(std::optional<double> level,

@@ -64,6 +64,10 @@ class BAYES_API BayesClassifier final : public Model {
   /// Of sparse rows; what they do not name counts as option absent says. `words` name each feature
   /// once.
   std::span<const double> log_joint(std::span<const NbWord> words) const;
+  /// log p(x | rows), of the row that log_joint was last called with: here categories that no row
+  /// had (base/unseen.hpp, or another whole number) have a probability in each class
+  /// (families/product/unseen_categories.hpp).
+  double log_density() const;
 
   /// Features (from 0) that have the label's value in every row, as far as their statistics tell:
   /// labels, booleans, categories and normal numbers. None if there is one class alone.

@@ -14,6 +14,7 @@
 #include "families/normal/normal_clusters.hpp"
 #include "families/normal/normal_wishart.hpp"
 #include "families/product/product_clusters.hpp"
+#include "families/product/unseen_categories.hpp"
 
 namespace bayes {
 
@@ -40,6 +41,10 @@ struct BayesClassifier::State {
   std::vector<char> takes_any;
   /// the naive, and the joint, features of a row
   mutable std::vector<double> x, y;
+  /// naive features of the last row whose category no row had
+  mutable std::vector<int> unseen;
+  /// made for the first such row
+  mutable std::optional<UnseenCategories> of_unseen;
 
   /// of sparse rows
   std::unordered_map<std::string_view, std::int32_t> features;

@@ -206,10 +206,7 @@ void require_nb_numbers(double numbers, std::size_t classes, std::size_t feature
               "Leave out rare words or labels, or classes with few rows.");
 }
 
-bool zero_if_absent(const ColumnSpec &spec) {
-  const std::string_view name = spec.name();
-  return name == "poisson" || name == "bernoulli" || name == "geometric";
-}
+bool zero_if_absent(const ColumnSpec &spec) { return spec.counts(); }
 
 void NbTotals::lay_out(bool full) {
   naive.clear();

@@ -29,8 +29,8 @@ std::vector<double> read_numbers(const MemberReader &in, const char *key,
 
 /// Methods of a family; those of a point, of a normal posterior, of draws.
 bool is_method(Link link, const std::string &method) {
-  return method == "laplace" ||
-         (link == Link::probit && (method == "em" || method == "vi" || method == "gibbs"));
+  return method == "laplace" || method == "gibbs" ||
+         (link == Link::probit && (method == "em" || method == "vi"));
 }
 
 std::unique_ptr<Model> read_binary(Link link, const Document &document) {
@@ -56,6 +56,11 @@ std::unique_ptr<Model> read_binary(Link link, const Document &document) {
     const Tensor draws = in.tensor("coefficient_draws", {-1, p});
     if (draws.shape[0] == 0) in.reject("coefficient_draws", "must not be empty");
     state.draws = read_numbers(in, "coefficient_draws", draws.shape, most_of_coefficient);
+    if (in.has("deviations")) {
+      state.deviations = in.tensor("deviations", {p}).values;
+      for (const double x : state.deviations)
+        if (!(x >= 0)) in.reject("deviations", "must not be negative");
+    }
   } else if (info.method != "em") {
     state.root = read_numbers(in, "root", {triangle(p)}, most_of_coefficient);
     for (std::int64_t j = 0; j < p; ++j)
@@ -82,6 +87,7 @@ void BinaryRegression::write(Document &document) const {
     document.set(key, std::move(tensor));
   };
   if (!s.root.empty()) set("root", {triangle(p)}, s.root);
+  if (!s.deviations.empty()) document.set("deviations", Tensor{{p}, s.deviations});
   if (!s.draws.empty()) set("coefficient_draws", {stored_draws(), p}, s.draws);
 }
 

@@ -130,14 +130,20 @@ class BinaryFit {
     model_->trace.clear();
     const std::size_t p = state().size();
     const int recorded = int(p) <= most_recorded_draws ? int(p) : 0;
-    const Matrix root = inverse_lower(augmented_precision(data, precision));
+    const bool logit = options_.link == Link::logit;
+    const Matrix root = logit ? Matrix() : inverse_lower(augmented_precision(data, precision));
     const auto record = [this, recorded](const Vector &u) {
       std::vector<double> out;
       for (int j = 0; j < recorded; ++j) out.push_back(without_rounding_errors(of_column(u, j)));
       return out;
     };
     std::vector<double> draws;
-    const ProbitTask task{data, precision, log_units(), root, mode, options_.seed, record, draws};
+    DrawMoments moments{Eigen::Index(p)};
+    const BinaryTask task{data,        precision,
+                          log_units(), root,
+                          mode,        options_.seed,
+                          record,      draws,
+                          moments,     [this](const Vector &u) { return of_column(u, 0); }};
     ChainSettings settings;
     settings.method = "gibbs";
     settings.plan = options_.chains;
@@ -145,9 +151,13 @@ class BinaryFit {
     for (int j = 1; j <= recorded; ++j) settings.quantities.push_back(message("w{}", j));
     settings.most_stored =
         collected_draws(options_.chains, std::int64_t(most_stored_numbers / double(p)));
-    run_.take(run_chains(settings, control_, [&](int chain) { return probit_chain(task, chain); }),
+    settings.most_kept = options_.chains.all_stored();
+    run_.take(run_chains(settings, control_,
+                         [&](int chain) {
+                           return logit ? logit_chain(task, chain) : probit_chain(task, chain);
+                         }),
               options_.chains);
-    keep(draws, data);
+    keep(draws, moments, data);
   }
 
   /// A coefficient of the columns (binary_regression.cpp).
@@ -160,14 +170,19 @@ class BinaryFit {
     return out;
   }
 
-  /// Of the draws that were collected those that the model stores, and what follows from all.
-  void keep(const std::vector<double> &draws, BinaryRows &data) {
+  /// Of the draws that were collected those that the model stores; means and deviations are of all.
+  void keep(const std::vector<double> &draws, const DrawMoments &moments, BinaryRows &data) {
     const std::size_t p = state().size(), count = draws.size() / p;
-    Vector mean = Vector::Zero(Eigen::Index(p));
-    for (std::size_t i = 0; i < draws.size(); ++i)
-      mean(Eigen::Index(i % p)) += draws[i] / double(count);
+    Vector mean = moments.mean();
+    if (data.intercept()) {
+      // from that of the columns back to u_0
+      const double own = mean(0);
+      mean(0) = 0;
+      mean(0) = own - of_column(mean, 0);
+    }
     state().mean = to_vector(mean);
-    model_->info.log_likelihood = data.likelihood(Link::probit, mean, false).log_likelihood;
+    state().deviations = to_vector(moments.deviation());
+    model_->info.log_likelihood = data.likelihood(options_.link, mean, false).log_likelihood;
     for (const int draw : draws_to_store(options_.chains, model_->draws, std::int64_t(count),
                                          double(draws.size()), control_)) {
       const auto first = draws.begin() + std::ptrdiff_t(std::size_t(draw) * p);

@@ -3,31 +3,37 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/error.hpp"
+
 namespace bayes {
 namespace {
 
 /// Random numbers are named by the seed, the chain, the sweep and one of these.
-enum ProbitStream : std::uint64_t { stream_of_coefficients, stream_of_rows };
+enum BinaryStream : std::uint64_t { stream_of_coefficients, stream_of_rows };
 
-class ProbitChain final : public ChainSampler {
+/// L'v for lower triangular L
+Vector transposed_times(const Matrix &lower, const Vector &v) {
+  Vector out(v.size());
+  for (Eigen::Index j = 0; j < v.size(); ++j)
+    out(j) = lower.col(j).tail(v.size() - j).dot(v.tail(v.size() - j));
+  return out;
+}
+
+/// What both samplers do: latent numbers of the rows given u, u given these.
+class BinaryChain : public ChainSampler {
  public:
-  ProbitChain(const ProbitTask &task, int chain) : task_(task), chain_(std::uint64_t(chain)) {
+  BinaryChain(const BinaryTask &task, int chain) : task_(task), chain_(std::uint64_t(chain)) {
     const Matrix spread = inverse_lower(task.mode.factor);
-    u_ = task.mode.state + 2 * draw(spread, 0);
-    augment(0);
+    Random random = stream(0);
+    u_ = task.mode.state + 2 * transposed_times(spread, normals(random));
   }
 
   double sweep(int index, Control &) override {
     const std::uint64_t number = std::uint64_t(index) + 1;
-    // With u integrated out, y* has density exp(-(y*'y* - b'A^-1 b) / 2) where signs are right.
-    const Vector image = bayes::product(task_.root, sums_.gradient);
-    const double rest = std::max(sums_.squares - image.squaredNorm(), 1e-300);
-    Random random(task_.seed, chain_, number, stream_of_coefficients);
-    const double factor = std::sqrt(2 * random.gamma(0.5 * task_.rows.weight()) / rest);
-    Vector v = factor * image;
-    for (Eigen::Index j = 0; j < v.size(); ++j) v(j) += random.normal();
-    u_ = transposed_times(task_.root, v);
-    augment(number);
+    if (index == 0) sums_ = augment(u_, rows_of(0));
+    Random random = stream(number);
+    draw(random);
+    sums_ = augment(u_, rows_of(number));
     return sums_.log_likelihood + log_prior(task_.precision, u_) + task_.log_units;
   }
 
@@ -37,38 +43,88 @@ class ProbitChain final : public ChainSampler {
     values.insert(values.end(), all.begin(), all.end());
   }
 
+  void keep(double) override { task_.moments.add(reported(u_), reported(expected_)); }
+
   void store(double) override {
     task_.draws.insert(task_.draws.end(), u_.data(), u_.data() + u_.size());
   }
 
- private:
-  /// L'v for lower triangular L
-  static Vector transposed_times(const Matrix &lower, const Vector &v) {
-    Vector out(v.size());
-    for (Eigen::Index j = 0; j < v.size(); ++j)
-      out(j) = lower.col(j).tail(v.size() - j).dot(v.tail(v.size() - j));
+ protected:
+  /// Sums with the latent numbers of all rows, drawn given u.
+  virtual BinarySums augment(const Vector &u, const RowRandom &random) = 0;
+  /// Draws u_, from a distribution with mean expected_, given the sums.
+  virtual void draw(Random &random) = 0;
+
+  Vector normals(Random &random) const {
+    Vector out(task_.precision.size());
+    for (double &each : out) each = random.normal();
     return out;
   }
-  Vector draw(const Matrix &root, std::uint64_t number) const {
-    Random random(task_.seed, chain_, number, stream_of_coefficients);
-    Vector v(root.rows());
-    for (Eigen::Index j = 0; j < v.size(); ++j) v(j) = random.normal();
-    return transposed_times(root, v);
+
+  const BinaryTask &task_;
+  Vector u_, expected_;
+  BinarySums sums_;
+
+ private:
+  Random stream(std::uint64_t number) const {
+    return Random(task_.seed, chain_, number, stream_of_coefficients);
   }
-  void augment(std::uint64_t number) {
-    sums_ = task_.rows.augment(u_, RowRandom(task_.seed, chain_, number, stream_of_rows));
+  RowRandom rows_of(std::uint64_t number) const {
+    return RowRandom(task_.seed, chain_, number, stream_of_rows);
+  }
+  Vector reported(const Vector &u) const {
+    Vector out = u;
+    if (task_.rows.intercept()) out(0) = task_.own_intercept(u);
+    return out;
   }
 
-  const ProbitTask &task_;
   const std::uint64_t chain_;
-  Vector u_;
-  /// of the latent variables drawn given u
-  BinarySums sums_;
+};
+
+class ProbitChain final : public BinaryChain {
+  using BinaryChain::BinaryChain;
+
+  BinarySums augment(const Vector &u, const RowRandom &random) override {
+    return task_.rows.augment(u, random);
+  }
+
+  void draw(Random &random) override {
+    // With u integrated out, y* has density exp(-(y*'y* - b'A^-1 b) / 2) where signs are right.
+    Vector image = bayes::product(task_.root, sums_.gradient);
+    const double rest = std::max(sums_.squares - image.squaredNorm(), 1e-300);
+    image *= std::sqrt(2 * random.gamma(0.5 * task_.rows.weight()) / rest);
+    expected_ = transposed_times(task_.root, image);
+    u_ = transposed_times(task_.root, image + normals(random));
+  }
+};
+
+class LogitChain final : public BinaryChain {
+  using BinaryChain::BinaryChain;
+
+  BinarySums augment(const Vector &u, const RowRandom &random) override {
+    return task_.rows.augment_logit(u, random);
+  }
+
+  void draw(Random &random) override {
+    Matrix precision = std::move(sums_.curvature), lower;
+    precision.diagonal() += task_.precision;
+    if (!cholesky(precision, lower))
+      throw Error(Errc::numeric, "the precision of the coefficients is not positive definite",
+                  "Columns are nearly collinear, and the prior is wide.",
+                  "Give a smaller prior.c, or leave out columns.");
+    const Vector half = forward_solved(lower, sums_.gradient);
+    expected_ = backward_solved(lower, half);
+    u_ = backward_solved(lower, half + normals(random));
+  }
 };
 
 }  // namespace
 
-std::unique_ptr<ChainSampler> probit_chain(const ProbitTask &task, int chain) {
+std::unique_ptr<ChainSampler> logit_chain(const BinaryTask &task, int chain) {
+  return std::make_unique<LogitChain>(task, chain);
+}
+
+std::unique_ptr<ChainSampler> probit_chain(const BinaryTask &task, int chain) {
   return std::make_unique<ProbitChain>(task, chain);
 }
 

@@ -34,7 +34,7 @@ void binary_prior_lines(OptionTable &t, BinaryOptions &o) {
 
 void binary_lines(OptionTable &t, BinaryOptions &o) {
   if (o.link == Link::logit)
-    o.method_line(t, {"laplace"});
+    o.method_line(t, {"laplace", "gibbs"});
   else
     o.method_line(t, {"laplace", "em", "vi", "gibbs"});
   o.chains.lines(t, o.sampled());

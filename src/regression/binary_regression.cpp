@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/special.hpp"
 #include "families/marginal.hpp"
+#include "families/parameter.hpp"
 #include "regression/binary_state.hpp"
 #include "regression/packed_root.hpp"
 
@@ -62,6 +63,48 @@ std::int64_t BinaryRegression::stored_draws() const {
 double BinaryRegression::free_parameters() const { return double(state->parameters); }
 double BinaryRegression::observations() const { return state->observations; }
 
+const RegressionTerms &BinaryRegression::terms() const { return state->terms; }
+
+Coefficient BinaryRegression::combination(std::span<const double> a, double level) const {
+  const State &s = *state;
+  Coefficient out;
+  out.mean = product(s.mean.data(), a);
+  out.sd = out.lower = out.upper = unknown;
+  if (!s.draws.empty()) {
+    const DrawSummary found = summary_of_draws(predictors(s, a), level);
+    // The mean is that of all draws, whose number is larger than that of the stored ones.
+    out.sd = found.deviation;
+    out.lower = found.lower + (out.mean - found.mean);
+    out.upper = found.upper + (out.mean - found.mean);
+  } else if (!s.root.empty()) {
+    const double reach = -normal_quantile((1 - level) / 2);
+    out.sd = std::sqrt(packed_square(s.root, a));
+    out.lower = out.mean - reach * out.sd;
+    out.upper = out.mean + reach * out.sd;
+  }
+  return out;
+}
+
+Coefficient BinaryRegression::contrast(std::span<const double> weights, double level) const {
+  require_level(level);
+  const State &s = *state;
+  std::vector<double> a(s.size(), 0.0);
+  for (std::size_t j = 0; j < a.size(); ++j) {
+    if (weights[j] == 0) continue;
+    if (s.terms[int(j)].column >= 0) {
+      a[j] += weights[j] / s.scales.scale[j];
+      continue;
+    }
+    // where all other terms are 0
+    for (std::size_t i = 0; i < a.size(); ++i)
+      a[i] += weights[j] * (i == j ? 1 : -s.scales.centre[i] / s.scales.scale[i]);
+  }
+  const Coefficient out = combination(a, level);
+  if (!std::isfinite(out.mean))
+    throw Error(Errc::numeric, "a contrast overflows", "Its weights are too large.");
+  return out;
+}
+
 void BinaryRegression::coefficients(double level, const TakeCoefficient &take) const {
   const State &s = *state;
   const std::size_t p = s.size();
@@ -84,7 +127,9 @@ void BinaryRegression::coefficients(double level, const TakeCoefficient &take) c
     out.sd = out.lower = out.upper = unknown;
     poll(p + s.draws.size());
     if (!s.draws.empty()) {
-      const DrawSummary found = summary_of_draws(predictors(s, a), level);
+      DrawSummary found = summary_of_draws(predictors(s, a), level);
+      if (!s.deviations.empty())
+        found = found.moved_to(out.mean, s.deviations[j] * (intercept ? 1 : a[j]));
       out.sd = found.deviation;
       out.lower = found.lower;
       out.upper = found.upper;

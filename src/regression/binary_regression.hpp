@@ -14,6 +14,7 @@
 #include "document/model.hpp"
 #include "regression/coefficients.hpp"
 #include "regression/link_moments.hpp"
+#include "regression/terms.hpp"
 
 namespace bayes {
 
@@ -39,6 +40,10 @@ class BAYES_API BinaryRegression final : public Model {
 
   /// In units of the columns.
   void coefficients(double level, const TakeCoefficient &take) const;
+  const RegressionTerms &terms() const;
+  /// The posterior of a linear combination of coefficients, on the scale of the linear predictor
+  /// (log odds of logreg), as a coefficient without a term: `weights` of all terms, in their order.
+  Coefficient contrast(std::span<const double> weights, double level) const;
   /// The predictive probability alone; nullopt for a row that misses something.
   std::optional<double> probability(std::span<const double> row) const;
   /// 0 < level < 1
@@ -51,6 +56,8 @@ class BAYES_API BinaryRegression final : public Model {
   void write(Document &document) const override;
 
  private:
+  /// Of a'u.
+  Coefficient combination(std::span<const double> a, double level) const;
   const Link link_;
 };
 

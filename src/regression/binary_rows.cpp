@@ -13,6 +13,7 @@
 #include "families/normal/normal_block.hpp"
 #include "regression/binary_block.hpp"
 #include "regression/normal_tail.hpp"
+#include "regression/polya_gamma.hpp"
 
 namespace bayes {
 
@@ -123,6 +124,26 @@ class AugmentStep final : public BinaryRows::Step {
       out.slope[b] = block.sign[b] * drawn;
     }
     std::fill(out.slope + block.rows, out.slope + block_rows, 0.0);
+  }
+
+ private:
+  const RowRandom &random_;
+};
+
+class PolyaGammaStep final : public BinaryRows::Step {
+ public:
+  explicit PolyaGammaStep(const RowRandom &random) : random_(random) {}
+  void operator()(const BinaryBlock &block, BinarySlopes out, BinaryValues &values) const override {
+    for (int b = 0; b < block.rows; ++b) {
+      const double margin = block.sign[b] * block.predictor[b];
+      values.log_likelihood[b % sum_lanes] -=
+          std::log1p(std::exp(-std::fabs(margin))) + std::max(-margin, 0.0);
+      Random own(random_.bits(block.first + b));
+      out.curvature[b] = polya_gamma(margin, own);
+      out.slope[b] = 0.5 * block.sign[b];
+    }
+    std::fill(out.slope + block.rows, out.slope + block_rows, 0.0);
+    std::fill(out.curvature + block.rows, out.curvature + block_rows, 0.0);
   }
 
  private:
@@ -301,6 +322,10 @@ Matrix BinaryRows::gram() { return pass(GramStep(), {}, false, true, 1).curvatur
 
 BinarySums BinaryRows::augment(const Vector &u, const RowRandom &random) {
   return pass(AugmentStep(random), u, true, false, 500);
+}
+
+BinarySums BinaryRows::augment_logit(const Vector &u, const RowRandom &random) {
+  return pass(PolyaGammaStep(random), u, true, true, 1000);
 }
 
 }  // namespace bayes

@@ -47,6 +47,10 @@ class BinaryRows {
   BinarySums likelihood(Link link, const Vector &u, bool curvature);
   /// The sum of weight z z'.
   Matrix gram();
+  /// For every row, of weight 1, a Polya-Gamma number omega ~ PG(1, z'u) is drawn: the gradient is
+  /// the sum of z (y - 1/2), the curvature that of omega z z'; and the log-likelihood of the logit
+  /// at u.
+  BinarySums augment_logit(const Vector &u, const RowRandom &random);
   /// For every row, Albert and Chib's latent y* ~ Normal(z'u, 1), positive if and only if y = 1, is
   /// drawn: sums of z y* and y*^2; and the log-likelihood of the probit at u.
   BinarySums augment(const Vector &u, const RowRandom &random);

@@ -20,6 +20,9 @@ struct BinaryRegression::State {
   std::vector<double> root;
   /// of gibbs: stored draws, chain after chain, each of p numbers
   std::vector<double> draws;
+  /// of gibbs: the standard deviations of u over all draws, of the intercept that of the columns
+  /// themselves; empty in models of earlier versions
+  std::vector<double> deviations;
   /// sum of the rows' weights
   double observations = 0;
   /// terms that vary

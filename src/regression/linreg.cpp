@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/special.hpp"
+#include "distributions/standard.hpp"
 #include "families/marginal.hpp"
 #include "families/parameter.hpp"
 #include "regression/linreg_state.hpp"
@@ -34,6 +36,13 @@ Summary summary_of(std::vector<double> draws, double level) {
   return {found.deviation, found.lower, found.upper};
 }
 
+/// With the mean and the deviation over all draws, of which the others are of those stored.
+Summary moved(double stored_mean, const Summary &stored, double mean, double deviation) {
+  const DrawSummary to =
+      DrawSummary{stored_mean, stored.sd, stored.lower, stored.upper}.moved_to(mean, deviation);
+  return {to.deviation, to.lower, to.upper};
+}
+
 /// What the posterior of a linear regression makes of linear combinations of its coefficients.
 class LinearForms {
  public:
@@ -55,14 +64,46 @@ class LinearForms {
     return out;
   }
 
+  /// The log density at x of what `distribution` describes.
+  double log_density(double location, double of_w, double of_noise, double x) const {
+    if (s_.known_variance) {
+      const double noise = *s_.known_variance;
+      return normal_log_density(x, location,
+                                (s_.noise_scaled ? noise * of_w : of_w) + noise * of_noise);
+    }
+    const double noise = s_.noise.rate / s_.noise.shape,
+                 squared_scale = (s_.noise_scaled ? noise * of_w : of_w) + noise * of_noise;
+    if (!(squared_scale > 0)) return at_point(x, location);
+    return StudentDistribution(2 * s_.noise.shape, location, std::sqrt(squared_scale))
+        .log_density(x);
+  }
+  /// The same averaged over draws.
+  double log_density_over_draws(std::span<const double> about_center, double of_noise,
+                                double x) const {
+    std::vector<double> logs;
+    for (std::size_t d = 0; d < s_.draws(); ++d)
+      logs.push_back(
+          normal_log_density(x, drawn_location(d, about_center, 1), of_noise / s_.drawn_alpha[d]));
+    return log_sum_exp(logs) - std::log(double(s_.draws()));
+  }
+
+  /// The mean over stored draws of the coefficients' combination and `origin` times the response's
+  /// centre.
+  double stored_mean(std::span<const double> about_center, double origin = 1) const {
+    double out = origin * s_.response_center;
+    for (std::size_t d = 0; d < s_.draws(); ++d)
+      for (std::size_t j = 0; j < s_.size(); ++j)
+        out += about_center[j] * s_.drawn[d * s_.size() + j] / double(s_.draws());
+    return out;
+  }
+
   /// The same over draws.
-  Summary over_draws(std::span<const double> about_center, double of_noise) const {
+  Summary over_draws(std::span<const double> about_center, double of_noise,
+                     double origin = 1) const {
     std::vector<double> locations;
     std::vector<Marginal> parts;
     for (std::size_t d = 0; d < s_.draws(); ++d) {
-      const double *const w = s_.drawn.data() + d * s_.size();
-      double location = s_.response_center;
-      for (std::size_t j = 0; j < s_.size(); ++j) location += about_center[j] * w[j];
+      const double location = drawn_location(d, about_center, origin);
       if (of_noise > 0)
         parts.push_back(
             {Marginal::Kind::normal, 0, std::sqrt(of_noise / s_.drawn_alpha[d]), location});
@@ -73,6 +114,21 @@ class LinearForms {
   }
 
  private:
+  double drawn_location(std::size_t draw, std::span<const double> about_center,
+                        double origin) const {
+    const double *const w = s_.drawn.data() + draw * s_.size();
+    double out = origin * s_.response_center;
+    for (std::size_t j = 0; j < s_.size(); ++j) out += about_center[j] * w[j];
+    return out;
+  }
+  static double at_point(double x, double location) {
+    const double infinite = std::numeric_limits<double>::infinity();
+    return x == location ? infinite : -infinite;
+  }
+  static double normal_log_density(double x, double location, double variance) {
+    return variance > 0 ? NormalDistribution(location, std::sqrt(variance)).log_density(x)
+                        : at_point(x, location);
+  }
   Summary normal(double location, double variance) const {
     return around(location, variance, {Marginal::Kind::normal, 0, 1}, s_.normal_quantile);
   }
@@ -127,7 +183,11 @@ void LinregModel::coefficients(double level, const TakeCoefficient &take) const 
     const std::string &name = s.terms.name(0);
     if (s.draws() > 0) {
       for (std::size_t j = 0; j < s.size(); ++j) z[j] = -s.center[j];
-      give(name, s.intercept_mean, forms.over_draws(z, 1 / s.weight));
+      const Summary stored = forms.over_draws(z, 1 / s.weight);
+      give(name, s.intercept_mean,
+           s.noise_mean > 0
+               ? moved(forms.stored_mean(z), stored, s.intercept_mean, s.intercept_deviation)
+               : stored);
     } else if (s.factor.empty() && s.size() > 0) {
       give(name, s.intercept_mean, {});
     } else {
@@ -144,7 +204,9 @@ void LinregModel::coefficients(double level, const TakeCoefficient &take) const 
     } else if (s.draws() > 0) {
       std::vector<double> draws;
       for (std::size_t d = 0; d < s.draws(); ++d) draws.push_back(s.drawn[d * s.size() + j]);
-      give(name, mean, summary_of(std::move(draws), level));
+      DrawSummary found = summary_of_draws(std::move(draws), level);
+      if (!s.deviations.empty()) found = found.moved_to(mean, s.deviations[j]);
+      give(name, mean, {found.deviation, found.lower, found.upper});
     } else {
       give(name, mean, forms.distribution(mean, packed_column_square(s.factor, s.size(), j), 0));
     }
@@ -162,7 +224,12 @@ Coefficient LinregModel::noise_variance(double level) const {
   if (s.draws() > 0) {
     std::vector<double> draws;
     for (const double alpha : s.drawn_alpha) draws.push_back(1 / alpha);
-    const DrawSummary found = summary_of_draws(std::move(draws), level);
+    DrawSummary found = summary_of_draws(std::move(draws), level);
+    // A variance is positive: its bounds keep their ratio to its mean.
+    if (s.noise_mean > 0) {
+      const double ratio = s.noise_mean / found.mean;
+      found = {s.noise_mean, s.noise_deviation, found.lower * ratio, found.upper * ratio};
+    }
     out.mean = found.mean;
     out.sd = found.deviation;
     out.lower = found.lower;
@@ -179,19 +246,77 @@ Coefficient LinregModel::noise_variance(double level) const {
   return out;
 }
 
+const RegressionTerms &LinregModel::terms() const { return state->terms; }
+
+Coefficient LinregModel::contrast(std::span<const double> weights, double level) const {
+  require_level(level);
+  const State &s = *state;
+  Coefficient out;
+  out.mean = out.sd = out.lower = out.upper = no_number;
+  // The intercept is the response's centre less the terms' centres times their coefficients.
+  const double origin = s.intercept ? weights[0] : 0;
+  std::vector<double> z(weights.begin() + (s.intercept ? 1 : 0), weights.end());
+  double mean = origin * s.response_center;
+  for (std::size_t j = 0; j < s.size(); ++j) {
+    if (std::isnan(s.coefficients[j])) {
+      if (z[j] != 0) return out;
+      continue;
+    }
+    z[j] -= origin * s.center[j];
+    mean += z[j] * s.coefficients[j];
+  }
+  if (!std::isfinite(mean))
+    throw Error(Errc::numeric, "a contrast overflows", "Its weights are too large.");
+  out.mean = mean;
+  const double of_noise = s.intercept ? origin * origin / s.weight : 0;
+  const LinearForms forms(s, level);
+  Summary found;
+  if (s.draws() > 0) {
+    // The mean is that of all draws, whose number is larger than that of the stored ones.
+    found = forms.over_draws(z, of_noise, origin);
+    const double apart = mean - forms.stored_mean(z, origin);
+    found.lower += apart;
+    found.upper += apart;
+  } else if (!s.factor.empty() || s.size() == 0) {
+    found = forms.distribution(mean, packed_square(s.factor, z), of_noise);
+  }
+  out.sd = found.sd;
+  out.lower = found.lower;
+  out.upper = found.upper;
+  return out;
+}
+
+std::optional<LinregModel::CentredRow> LinregModel::centred(std::span<const double> row) const {
+  const State &s = *state;
+  CentredRow out{std::vector<double>(std::size_t(s.terms.size())), s.response_center, 0};
+  if (!s.terms.expand(row, out.x.data())) return std::nullopt;
+  if (s.intercept) out.x.erase(out.x.begin());
+  for (std::size_t j = 0; j < s.size(); ++j) {
+    out.x[j] -= s.center[j];
+    if (!std::isnan(s.coefficients[j])) out.mean += out.x[j] * s.coefficients[j];
+  }
+  if (s.intercept) out.of_mean = 1 / s.weight;
+  return out;
+}
+
+std::optional<double> LinregModel::log_density(std::span<const double> row, double response) const {
+  const State &s = *state;
+  const auto centred_row = centred(row);
+  if (!centred_row) return std::nullopt;
+  const auto &[x, mean, of_mean] = *centred_row;
+  const LinearForms forms(s, 0.5);
+  if (s.draws() > 0) return forms.log_density_over_draws(x, of_mean + 1, response);
+  const bool point = s.factor.empty() && s.size() > 0;
+  return forms.log_density(mean, point ? 0 : packed_square(s.factor, x), of_mean + 1, response);
+}
+
 std::optional<LinregPrediction> LinregModel::predict(std::span<const double> row,
                                                      double level) const {
   require_level(level);
   const State &s = *state;
-  std::vector<double> x(std::size_t(s.terms.size()));
-  if (!s.terms.expand(row, x.data())) return std::nullopt;
-  if (s.intercept) x.erase(x.begin());
-  double mean = s.response_center;
-  for (std::size_t j = 0; j < s.size(); ++j) {
-    x[j] -= s.center[j];
-    if (!std::isnan(s.coefficients[j])) mean += x[j] * s.coefficients[j];
-  }
-  const double of_mean = s.intercept ? 1 / s.weight : 0;
+  const auto centred_row = centred(row);
+  if (!centred_row) return std::nullopt;
+  const auto &[x, mean, of_mean] = *centred_row;
   const LinearForms forms(s, level);
   Summary about, fresh;
   if (s.draws() > 0) {

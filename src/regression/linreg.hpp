@@ -11,6 +11,7 @@
 #include "document/document.hpp"
 #include "document/model.hpp"
 #include "regression/coefficients.hpp"
+#include "regression/terms.hpp"
 
 namespace bayes {
 
@@ -43,6 +44,16 @@ class BAYES_API LinregModel final : public Model {
   /// The posterior of the noise's variance, as a coefficient without a term.
   Coefficient noise_variance(double level) const;
 
+  /// The posterior of a linear combination of coefficients, as a coefficient without a term:
+  /// `weights` of all terms, in their order. All numbers are NaN if a term with a weight was left
+  /// out, sd and bounds for a point estimate. Throws Error(invalid_argument) as coefficients().
+  Coefficient contrast(std::span<const double> weights, double level) const;
+  const RegressionTerms &terms() const;
+
+  /// log density of the posterior predictive distribution at a response, of a row as predict() has
+  /// it. No value for a row that misses something.
+  std::optional<double> log_density(std::span<const double> row, double response) const;
+
   /// `row` as of the model's columns. No value for a row that misses something.
   std::optional<LinregPrediction> predict(std::span<const double> row, double level) const;
 
@@ -54,6 +65,15 @@ class BAYES_API LinregModel final : public Model {
 
  protected:
   void write(Document &document) const override;
+
+ private:
+  /// The terms of a row less their centres, what they predict, and the share of the noise's
+  /// variance that the uncertainty of the response's centre adds to it.
+  struct CentredRow {
+    std::vector<double> x;
+    double mean, of_mean;
+  };
+  std::optional<CentredRow> centred(std::span<const double> row) const;
 };
 
 /// Throws Error(invalid_argument) for options that cannot be. Are rows that miss something an

@@ -1,6 +1,7 @@
 // A fitted linear regression as a document.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "document/members.hpp"
 #include "regression/linreg_options.hpp"
@@ -9,7 +10,8 @@
 namespace bayes {
 namespace {
 
-constexpr double largest_member = 1e300;
+/// What a fit finds is written as it is, so every finite number is read.
+constexpr double largest_member = std::numeric_limits<double>::max();
 
 Document vector_of(const std::vector<double> &values) {
   return Tensor{{std::int64_t(values.size())}, values};
@@ -26,8 +28,10 @@ GammaPosterior read_gamma(const MemberReader &in, bool positive_rate) {
 
 std::vector<double> read_positive(const MemberReader &in, std::string_view key, std::int64_t size) {
   std::vector<double> out = in.tensor(key, {size}).values;
-  if (std::any_of(out.begin(), out.end(), [](double x) { return !(x > 0 && x <= largest_member); }))
-    in.reject(key, "must be positive");
+  // Of each the inverse is needed, a variance.
+  if (std::any_of(out.begin(), out.end(),
+                  [](double x) { return !(x > 0 && 1 / x > 0 && 1 / x <= largest_member); }))
+    in.reject(key, "must be positive, as must be the inverses");
   return out;
 }
 
@@ -69,6 +73,12 @@ void LinregModel::write(Document &document) const {
       document.set("draws_of_coefficients",
                    Tensor{{stored_draws(), std::int64_t(s.size())}, s.drawn});
     document.set("draws_of_alpha", vector_of(s.drawn_alpha));
+    if (s.noise_mean > 0)
+      document.set("all_draws", Document::object()
+                                    .set("deviations", vector_of(s.deviations))
+                                    .set("intercept_deviation", s.intercept_deviation)
+                                    .set("noise_mean", s.noise_mean)
+                                    .set("noise_deviation", s.noise_deviation));
   }
 }
 
@@ -130,6 +140,15 @@ std::unique_ptr<Model> read_linreg_model(const Document &document) {
     if (size > 0)
       s.drawn =
           in.tensor("draws_of_coefficients", {std::int64_t(s.drawn_alpha.size()), size}).values;
+    if (in.has("all_draws")) {
+      const MemberReader all = in.object("all_draws");
+      s.deviations = all.tensor("deviations", {size}).values;
+      if (std::any_of(s.deviations.begin(), s.deviations.end(), [](double x) { return !(x >= 0); }))
+        all.reject("deviations", "must not be negative");
+      s.intercept_deviation = all.number("intercept_deviation", 0, largest_member);
+      s.noise_mean = all.number("noise_mean", 0, largest_member, true);
+      s.noise_deviation = all.number("noise_deviation", 0, largest_member);
+    }
   }
   return model;
 }

@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "base/message.hpp"
 #include "base/random.hpp"
+#include "mcmc/draw_moments.hpp"
 #include "mcmc/stored_draws.hpp"
 #include "regression/linreg_methods.hpp"
 
@@ -19,12 +20,13 @@ constexpr double usual_stored = 2000, most_stored_doubles = 2e6;
 class LinregChain final : public ChainSampler {
  public:
   LinregChain(const LinregProblem &problem, std::uint64_t seed, int number, bool records,
-              LinregModel::State &state)
+              LinregModel::State &state, DrawMoments &moments)
       : problem_(problem),
         seed_(seed),
         number_(std::uint64_t(number)),
         records_(records),
         state_(state),
+        moments_(moments),
         lambda_(Vector::Constant(problem.lambdas(), problem.lambda.value_or(1))) {
     // Chains begin apart, by about an order of magnitude.
     Random random(seed, number_, 0, stream_of_start);
@@ -39,8 +41,10 @@ class LinregChain final : public ChainSampler {
     Random random(seed_, number_, std::uint64_t(index), stream_of_sweeps);
     draw_coefficients(random);
     residual_squares_ = problem_.residual_squares_at(v_);
-    alpha_ = random.gamma(problem_.noise_prior.shape + problem_.observations / 2) /
-             (problem_.noise_prior.rate + residual_squares_ / 2);
+    const double shape = problem_.noise_prior.shape + problem_.observations / 2,
+                 rate = problem_.noise_prior.rate + residual_squares_ / 2;
+    alpha_ = random.gamma(shape) / rate;
+    expected_noise_ = shape > 1 ? rate / (shape - 1) : 1 / alpha_;
     if (!problem_.lambda)
       for (Eigen::Index k = 0; k < lambda_.size(); ++k)
         lambda_[k] = random.gamma(problem_.lambda_prior.shape + problem_.sharing() / 2) /
@@ -54,6 +58,15 @@ class LinregChain final : public ChainSampler {
       values.push_back(std::exp(lambda_.array().log().mean()) / problem_.lambda_unit);
     for (Eigen::Index j = 0; records_ && j < v_.size(); ++j)
       values.push_back(problem_.scale[j] * v_[j]);
+  }
+
+  void keep(double) override {
+    const auto all = [this](const Vector &v, double noise) {
+      Vector out(v.size() + 2);
+      out << v, about_intercept(v), noise;
+      return out;
+    };
+    moments_.add(all(v_, 1 / alpha_), all(expected(), expected_noise_));
   }
 
   void store(double) override {
@@ -74,8 +87,8 @@ class LinregChain final : public ChainSampler {
     for (double &each : z) each = random.normal();
     if (problem_.in_basis) {
       const auto precision = (alpha_ * problem_.eigen.values.array() + lambda_[0]).eval();
-      const Vector in_basis =
-          alpha_ * problem_.moment_in_basis.array() / precision + z.array() / precision.sqrt();
+      expected_ = alpha_ * problem_.moment_in_basis.array() / precision;
+      const Vector in_basis = expected_.array() + z.array() / precision.sqrt();
       v_ = product(problem_.eigen.vectors, in_basis);
       return;
     }
@@ -84,8 +97,22 @@ class LinregChain final : public ChainSampler {
     if (!cholesky(precision, lower))
       throw Error(Errc::numeric, "the precision of the coefficients is not positive definite", {},
                   "Give larger prior.e, or a prior.lambda.");
-    const Vector right = alpha_ * forward_solved(lower, problem_.moment) + z;
-    v_ = backward_solved(lower, right);
+    const Vector right = alpha_ * forward_solved(lower, problem_.moment);
+    expected_ = backward_solved(lower, right);
+    v_ = backward_solved(lower, right + z);
+  }
+
+  /// The mean of the distribution that v was drawn from.
+  Vector expected() const {
+    return problem_.in_basis ? product(problem_.eigen.vectors, expected_) : expected_;
+  }
+  /// What v takes from the intercept, in units of the response.
+  double about_intercept(const Vector &v) const {
+    double out = 0;
+    for (int j = 0; j < problem_.size(); ++j)
+      out -= v[j] * problem_.scale[j] / problem_.unit *
+             problem_.system.mean[std::size_t(problem_.used[std::size_t(j)])].hi;
+    return out;
   }
 
   /// of the coefficients with this lambda
@@ -107,20 +134,32 @@ class LinregChain final : public ChainSampler {
   const std::uint64_t seed_, number_;
   const bool records_;
   LinregModel::State &state_;
-  Vector v_, lambda_;
-  double alpha_ = 1, residual_squares_ = 0;
+  /// of v, the intercept and the variance of the noise, in the problem's units
+  DrawMoments &moments_;
+  /// expected_: of v, or of v in the basis
+  Vector v_, expected_, lambda_;
+  double alpha_ = 1, residual_squares_ = 0, expected_noise_ = 1;
 };
 
-/// Posterior means are averages over the stored draws.
-void average_draws(const LinregProblem &problem, LinregModel::State &state) {
+/// Posterior means and deviations are those of all draws that count.
+void take_moments(const LinregProblem &problem, const DrawMoments &moments,
+                  LinregModel::State &state) {
   begin_state(problem.system, state);
-  for (const int j : problem.used) {
-    double &mean = state.coefficients[std::size_t(j)];
-    mean = 0;
-    for (std::size_t d = 0; d < state.draws(); ++d)
-      mean += state.drawn[d * state.size() + std::size_t(j)] / double(state.draws());
-    state.intercept_mean -= mean * state.center[std::size_t(j)];
+  const int p = problem.size();
+  const Vector &mean = moments.mean(), deviation = moments.deviation();
+  const double unit = problem.unit;
+  state.deviations.assign(std::size_t(problem.system.size), 0.0);
+  for (int j = 0; j < p; ++j) {
+    const auto term = std::size_t(problem.used[std::size_t(j)]);
+    state.coefficients[term] = problem.scale[j] * mean[j];
+    state.deviations[term] = problem.scale[j] * deviation[j];
   }
+  state.noise_mean = unit * unit * mean[p + 1];
+  state.noise_deviation = unit * unit * deviation[p + 1];
+  if (!problem.system.intercept) return;
+  state.intercept_mean += unit * mean[p];
+  state.intercept_deviation =
+      unit * std::sqrt(deviation[p] * deviation[p] + mean[p + 1] / state.weight);
 }
 
 }  // namespace
@@ -140,16 +179,18 @@ void fit_by_gibbs(const LinregProblem &problem, const LinregOptions &options, Li
       plan,
       {"alpha"},
       equal_draws(plan, std::min(most, plan.stored_draws > 0 ? double(plan.stored_draws) : usual))};
+  settings.most_kept = plan.all_stored();
   if (problem.learns_lambda()) settings.quantities.push_back("lambda");
   for (int j = 0; records && j < problem.size(); ++j)
     settings.quantities.push_back(message("w{}", problem.used[std::size_t(j)] + 1));
+  DrawMoments moments(problem.size() + 2);
   run.take(run_chains(settings, control,
                       [&](int chain) {
                         return std::make_unique<LinregChain>(problem, options.seed, chain, records,
-                                                             *model.state);
+                                                             *model.state, moments);
                       }),
            plan);
-  average_draws(problem, *model.state);
+  take_moments(problem, moments, *model.state);
   const LinregModel::State &s = *model.state;
   double alpha = 0;
   for (const double each : s.drawn_alpha) alpha += each / double(s.draws());

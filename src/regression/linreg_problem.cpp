@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/message.hpp"
 #include "base/special.hpp"
+#include "families/marginal.hpp"
 
 namespace bayes {
 namespace {
@@ -81,6 +82,21 @@ double degrees_spent(const LinregSystem &system, const LeastSquares &least,
   return std::clamp(out, 0.0, double(p));
 }
 
+/// What the rate of the noise's prior has to have besides where the residuals have few degrees of
+/// freedom: they tell the noise badly, but the posterior of it has those of all rows. In units of
+/// half the variance of the residuals, so that intervals of 95 % are as wide as those of least
+/// squares.
+double degrees_missed(const LinregSystem &system, const LeastSquares &least, double spent) {
+  constexpr double few = 5, upper = 0.975;
+  const double residual = system.observations() - least.rank, all = 1 + spent + residual;
+  if (!(residual >= 1 && residual < few && least.variance > 0)) return 0;
+  const auto reach = [](double degrees) {
+    return Marginal{Marginal::Kind::student, degrees, 1}.quantile(upper);
+  };
+  const double ratio = reach(residual) / reach(all);
+  return all * (ratio * ratio - 1);
+}
+
 }  // namespace
 
 void set_defaults(const LinregSystem &system, const LeastSquares &least, LinregOptions &options) {
@@ -109,14 +125,14 @@ void set_defaults(const LinregSystem &system, const LeastSquares &least, LinregO
   // each row for one that tells it, as if none had been spent on a coefficient: what residuals of
   // least squares lack on that account comes back here.
   const bool counts_all = options.exact() || options.method == "em" || options.method == "laplace";
+  double spent = 0;
   if (!options.b && counts_all && system.observations() > least.rank) {
     const double ratio = options.exact()  ? *options.c
                          : options.lambda ? *options.lambda * noise
                                           : noise / of_coefficients;
-    const double spent = degrees_spent(system, least, prior_scales(system, options), ratio);
-    usual(options.b, 0.5 * noise * (1 + spent));
+    spent = degrees_spent(system, least, prior_scales(system, options), ratio);
   }
-  usual(options.b, 0.5 * noise);
+  usual(options.b, 0.5 * noise * (1 + spent + degrees_missed(system, least, spent)));
   if (!options.learns_lambda()) return;
   usual(options.e, 0.5);
   usual(options.f, 0.5 * of_coefficients);

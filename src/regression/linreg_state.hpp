@@ -44,6 +44,13 @@ struct LinregModel::State {
   /// [draw][term], and alpha of each draw
   std::vector<double> drawn, drawn_alpha;
 
+  /// Of draws, over all that count: standard deviations of the coefficients, 0 of those left out,
+  /// and of the intercept; empty in models of earlier versions.
+  std::vector<double> deviations;
+  double intercept_deviation = 0;
+  /// the same of the variance of the noise
+  double noise_mean = 0, noise_deviation = 0;
+
   /// those that were asked for last
   mutable LevelQuantile normal_quantile, student_quantile;
 

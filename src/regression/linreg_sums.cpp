@@ -6,6 +6,7 @@
 
 #include "base/control.hpp"
 #include "base/error.hpp"
+#include "base/linalg.hpp"
 #include "base/message.hpp"
 #include "document/members.hpp"
 #include "document/sealed.hpp"
@@ -17,6 +18,9 @@ namespace {
 constexpr int sums_format = 1;
 constexpr Seal sums_seal = {"PGBR", sums_format, "linreg_stats"};
 constexpr std::int64_t most_rows = std::numeric_limits<std::int64_t>::max();
+
+/// Cells whose sums are factored when they are read: of so many that takes some milliseconds.
+constexpr Eigen::Index most_factored = 500;
 
 bool has_labels(const RowColumn &column) { return column.kind == ValueKind::label; }
 
@@ -55,7 +59,7 @@ void require_same_columns(const LinregSums &a, const LinregSums &b) {
 
 }  // namespace
 
-void LinregSums::resize() {
+void LinregSums::count_cells() {
   std::int64_t numbers = dimension, labels = 0;
   for (const RowColumn &column : columns)
     if (has_labels(column)) {
@@ -64,6 +68,10 @@ void LinregSums::resize() {
     }
   cells_ = int(first_predictor_cell + numbers + labels);
   label_rows.assign(std::size_t(labels), 0);
+}
+
+void LinregSums::resize() {
+  count_cells();
   hi_.assign(index(cells_, 0), 0.0);
   lo_.assign(hi_.size(), 0.0);
 }
@@ -201,7 +209,9 @@ LinregSums LinregSums::read(const Document &document) {
   for (const RowColumn &column : out.columns)
     if (has_labels(column)) terms += std::int64_t(column.labels.size()) - 2;
   if (terms > most_terms) in.reject("row_columns", "has more labels than a regression has terms");
-  out.resize();
+  // A short text may name thousands of labels: the sums, millions, have their room once they are
+  // there.
+  out.count_cells();
   out.operations = in.has("operations") ? in.number("operations", 0, 1e300) : double(out.rows);
   if (!out.label_rows.empty()) {
     const Tensor counts = in.tensor("label_rows", {out.labels()});
@@ -212,7 +222,7 @@ LinregSums LinregSums::read(const Document &document) {
       out.label_rows[i] = std::int64_t(count);
     }
   }
-  const auto size = std::int64_t(out.hi_.size());
+  const auto size = std::int64_t(index(out.cells_, 0));
   out.hi_ = in.tensor("sums", {size}).values;
   out.lo_ = in.tensor("rests", {size}).values;
   for (std::size_t k = 0; k < out.hi_.size(); ++k)
@@ -227,7 +237,49 @@ LinregSums LinregSums::read(const Document &document) {
         in.reject("sums", "must be sums of products: one is larger than its squares allow");
   }
   if (out.rows > 0 && !(out.weight() > 0)) in.reject("sums", "must have a positive weight");
+  out.check_labels(in);
   return out;
+}
+
+void LinregSums::check_labels(const MemberReader &in) const {
+  // Relative to the weight of all rows, with room for the rounding errors of weights removed.
+  constexpr double tolerance = 1e-9;
+  const double room = tolerance * weight();
+  const int first_label = cells_ - labels();
+  for (int j = 0; j < int(columns.size()); ++j) {
+    if (!has_labels(columns[std::size_t(j)])) continue;
+    const int first = cell_of(j), end = first + int(columns[std::size_t(j)].labels.size());
+    double of_column = 0, rows_of_column = 0;
+    for (int a = first; a < end; ++a) {
+      of_column += at(a, one_cell).hi;
+      rows_of_column += double(label_rows[std::size_t(a - first_label)]);
+      if (std::fabs(at(a, a).hi - at(a, one_cell).hi) > room)
+        in.reject("sums", "must have labels whose squares are their sums");
+      for (int b = first; b < a; ++b)
+        if (at(a, b).hi != 0) in.reject("sums", "must have no row with two labels of one column");
+    }
+    if (std::fabs(of_column - weight()) > room || rows_of_column != double(rows))
+      in.reject("label_rows", "and sums must add up to all rows in every column of labels");
+  }
+}
+
+void LinregSums::require_semidefinite() const {
+  const auto size = Eigen::Index(cells_);
+  if (size > most_factored) return;
+  // Relative to the squares, that of a sum of products, and its rounding errors.
+  constexpr double room = 1e-10;
+  Matrix scaled(size, size), lower;
+  std::vector<double> unit;
+  for (int i = 0; i < cells_; ++i) unit.push_back(1 / std::sqrt(at(i, i).hi + 1e-300));
+  for (int i = 0; i < cells_; ++i) {
+    for (int j = 0; j < i; ++j)
+      scaled(i, j) = scaled(j, i) = at(i, j).hi * unit[std::size_t(i)] * unit[std::size_t(j)];
+    scaled(i, i) = 1 + room;
+  }
+  if (!cholesky(scaled, lower))
+    throw Error(Errc::invalid_text,
+                "invalid linreg_stats: member \"sums\" must be sums of products of rows",
+                "No rows have these sums: they are not positive semidefinite.");
 }
 
 std::string LinregSums::to_bytes() const {

@@ -23,6 +23,8 @@
 
 namespace bayes {
 
+class MemberReader;
+
 /// Cells that every row has before those of its predictors.
 inline constexpr int one_cell = 0, response_cell = 1, first_predictor_cell = 2;
 
@@ -70,12 +72,16 @@ class BAYES_API LinregSums {
   /// Throws Error(numeric) if a sum has overflowed.
   void require_finite() const;
 
+  /// Are there rows with these sums, as far as products of up to 500 cells tell? For values that
+  /// come from elsewhere. Throws Error(invalid_text).
+  void require_semidefinite() const;
+
   Document to_document() const;
-  /// Checks everything: throws Error(invalid_text) that names the invalid member.
+  /// Checks every member: throws Error(invalid_text) that names the invalid one.
   static LinregSums from_document(const Document &document);
   /// The byte form: a header with a fingerprint, the document.
   std::string to_bytes() const;
-  /// Checks everything: throws Error(invalid_binary).
+  /// Checks every member: throws Error(invalid_binary).
   static LinregSums from_bytes(std::string_view bytes);
 
  private:
@@ -84,6 +90,10 @@ class BAYES_API LinregSums {
     return a * (a + 1) / 2 + b;
   }
   static LinregSums read(const Document &document);
+  /// Throws Error(invalid_text) for labels that cannot be those of rows.
+  void check_labels(const MemberReader &in) const;
+  /// Sizes the labels, not yet the sums.
+  void count_cells();
   /// Gets the columns of `other` as well, with zeros.
   void widen(const LinregSums &other);
 

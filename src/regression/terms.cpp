@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
+#include "base/control.hpp"
 #include "base/error.hpp"
 #include "base/message.hpp"
 #include "data/rows.hpp"
@@ -44,6 +46,41 @@ void require_terms(std::int64_t terms, const RowColumns &columns) {
                                quoted_text(most->name), most->labels.size())
                      : message("The rows have {} columns.", terms),
               "Leave out what names the row itself, as an id does; combine rare labels into one.");
+}
+
+std::vector<double> contrast_weights(const Document &given, const RegressionTerms &terms) {
+  const auto *const members = given.as<Document::Object>();
+  if (!members || members->empty())
+    throw Error(Errc::invalid_argument,
+                members ? "the contrast has no terms" : "a contrast is not an object",
+                "It is an object of weights by the names of terms.",
+                R"(For example {"smoker": 1, "weight": -0.5}; F_coefficients has the names.)");
+  std::unordered_map<std::string_view, std::size_t> places;
+  std::vector<std::string_view> names;
+  for (int i = 0; i < terms.size(); ++i) {
+    places.emplace(terms.name(i), std::size_t(i));
+    names.push_back(terms.name(i));
+  }
+  std::vector<double> out(names.size(), 0.0);
+  for (const auto &[name, value] : *members) {
+    poll_in_loop(out.size());
+    const auto found = places.find(name);
+    if (found == places.end()) {
+      const std::string_view near = nearest(name, names);
+      throw Error(Errc::invalid_argument, message("the model has no term {}", quoted_text(name)),
+                  "A contrast gives weights to terms by their names.",
+                  near.empty() ? std::string("F_coefficients has the names.")
+                               : message("Perhaps you meant {}.", quoted_text(std::string(near))));
+    }
+    const auto *const whole = value.as<std::int64_t>();
+    const auto *const number = value.as<double>();
+    if (!whole && !(number && std::isfinite(*number)))
+      throw Error(Errc::invalid_argument,
+                  message("the weight of term {} is {}", quoted_text(name), describe(value)),
+                  "It must be a finite number.");
+    out[found->second] = whole ? double(*whole) : *number;
+  }
+  return out;
 }
 
 std::string list_of_terms(const std::vector<std::string> &names) {

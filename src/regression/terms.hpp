@@ -73,6 +73,11 @@ class BAYES_API RegressionTerms {
   Document reference_ = Document::object();
 };
 
+/// The weights of a contrast, one for each term, 0 of those that `given` does not name: an object
+/// of numbers by names of terms. Throws Error(invalid_argument) for anything else, for a name that
+/// is none of the terms', and for an object without members.
+BAYES_API std::vector<double> contrast_weights(const Document &given, const RegressionTerms &terms);
+
 /// "x", "y" and 3 more
 BAYES_API std::string list_of_terms(const std::vector<std::string> &names);
 

@@ -1,6 +1,6 @@
 -- Logistic and probit regression from SQL: the interface, rows of every kind, coefficients against
 -- published ones, predictions, missing values, plans, and errors.
-SELECT plan(65);
+SELECT plan(68);
 \ir ../lib/checks.sql
 \ir ../lib/interface.sql
 SET client_min_messages = error;
@@ -10,7 +10,8 @@ SET client_min_messages = error;
 SELECT results_eq($$
   SELECT regexp_replace(signature, '^(logreg|probit)', 'F') AS form, kind, arguments, result,
     volatility, strict, parallel, count(*)
-  FROM interface WHERE proname ~ '^(logreg|probit)_' GROUP BY 1, 2, 3, 4, 5, 6, 7
+  FROM interface WHERE proname ~ '^(logreg|probit)_'
+    AND (arguments !~ '^query' OR proname !~ '_(fit|model)$') GROUP BY 1, 2, 3, 4, 5, 6, 7
   ORDER BY (regexp_replace(signature, '^(logreg|probit)', 'F')) COLLATE "C"$$, $$VALUES
   ('F_coefficients(bayes_model)', 'function', 'model bayes_model', 'TABLE(term text, mean double '
     'precision, sd double precision, lower double precision, upper double precision)',
@@ -18,6 +19,12 @@ SELECT results_eq($$
   ('F_coefficients(bayes_model,double precision)', 'function', 'model bayes_model, level double '
     'precision', 'TABLE(term text, mean double precision, sd double precision, lower double '
     'precision, upper double precision)', 'immutable', true, 'safe', 2),
+  ('F_contrast(bayes_model,jsonb)', 'function', 'model bayes_model, weights jsonb', 'TABLE(mean '
+    'double precision, sd double precision, lower double precision, upper double precision)',
+    'immutable', true, 'safe', 2),
+  ('F_contrast(bayes_model,jsonb,double precision)', 'function', 'model bayes_model, weights '
+    'jsonb, level double precision', 'TABLE(mean double precision, sd double precision, lower '
+    'double precision, upper double precision)', 'immutable', true, 'safe', 2),
   ('F_fit("any",double precision)', 'aggregate', 'y "any", x double precision', 'bayes_model',
     'immutable', false, 'safe', 2),
   ('F_fit("any",double precision,jsonb)', 'aggregate', 'y "any", x double precision, options '
@@ -39,11 +46,11 @@ SELECT results_eq($$
   ('F_fit("any",record,jsonb,double precision)', 'aggregate', 'y "any", x record, options jsonb, '
     'weight double precision', 'bayes_model', 'immutable', false, 'safe', 2),
   ('F_predict(bayes_model,"any")', 'function', 'model bayes_model, x "any"', 'bayes_probability',
-    'immutable', true, 'safe', 2),
+    'stable', true, 'safe', 2),
   ('F_predict(bayes_model,"any",double precision)', 'function', 'model bayes_model, x "any", '
-    'level double precision', 'bayes_probability', 'immutable', true, 'safe', 2),
+    'level double precision', 'bayes_probability', 'stable', true, 'safe', 2),
   ('F_probability(bayes_model,"any")', 'function', 'model bayes_model, x "any"', 'double '
-    'precision', 'immutable', true, 'safe', 2)$$, 'functions and aggregates');
+    'precision', 'stable', true, 'safe', 2)$$, 'functions and aggregates');
 
 -- ---- published coefficients: birth weights (Venables and Ripley; glm of R) ----
 
@@ -258,4 +265,22 @@ SELECT ok(finite, 'weights of which the smaller are lost') FROM (
 SELECT ok(bool_and(mean BETWEEN -1e6 AND 1e6), 'of a probit too')
 FROM (SELECT probit_fit(i > 100, a, NULL, CASE WHEN i < 498 THEN 1 ELSE 1e150 END) AS m FROM t)
   AS f, probit_coefficients(m);
+
+-- ---- draws of the logistic regression ----
+
+CREATE TABLE drawn AS SELECT name, logreg_fit(i > 3, i - 3.5, options::jsonb) AS m
+  FROM generate_series(1, 6) AS i, (VALUES ('laplace', '{"intercept": false}'),
+    ('gibbs', '{"intercept": false, "method": "gibbs", "seed": 5}')) AS f(name, options)
+  GROUP BY name;
+SELECT is((SELECT draws FROM drawn, bayes_info(m) WHERE name = 'gibbs'), 2000::bigint,
+  'logreg has draws');
+-- All rows are on their side of 0, so that the prior alone bounds the slope.
+SELECT never($$SELECT g.mean, l.mean AS mode, NOT (g.mean > l.mean + 0.1 * l.sd
+    AND g.mean - g.lower < g.upper - g.mean AND g.lower > 0) AS wrong
+  FROM drawn AS a, logreg_coefficients(a.m) AS g, drawn AS b, logreg_coefficients(b.m) AS l
+  WHERE a.name = 'gibbs' AND b.name = 'laplace'$$, 'a skewed posterior is drawn as it is');
+SELECT never($$SELECT p, NOT (near(p.mean, (logreg_probability(m, 2)), 1e-12)
+    AND p.lower < p.mean AND p.mean < p.upper) AS wrong
+  FROM drawn, logreg_predict(m, 2) AS p WHERE name = 'gibbs'$$,
+  'predictions are averages of draws');
 SELECT * FROM finish();

@@ -5,7 +5,8 @@ SET client_min_messages = error;
 
 SELECT results_eq($$
   SELECT signature, kind, arguments, result, volatility, strict, parallel
-  FROM interface WHERE proname LIKE 'linreg%' OR signature = 'rollup(linreg_stats)'
+  FROM interface WHERE (proname LIKE 'linreg%' OR signature = 'rollup(linreg_stats)')
+    AND (arguments !~ '^query' OR proname !~ '_(fit|model)$')
   ORDER BY signature COLLATE "C"$$, $$VALUES
   ('linreg_coefficients(bayes_model)', 'function',
     'model bayes_model',
@@ -15,6 +16,13 @@ SELECT results_eq($$
     'model bayes_model, level double precision',
     'TABLE(term text, mean double precision, sd double precision, lower double precision, upper '
     'double precision)', 'immutable', true, 'safe'),
+  ('linreg_contrast(bayes_model,jsonb)', 'function', 'model bayes_model, weights jsonb',
+    'TABLE(mean double precision, sd double precision, lower double precision, upper double '
+    'precision)', 'immutable', true, 'safe'),
+  ('linreg_contrast(bayes_model,jsonb,double precision)', 'function',
+    'model bayes_model, weights jsonb, level double precision',
+    'TABLE(mean double precision, sd double precision, lower double precision, upper double '
+    'precision)', 'immutable', true, 'safe'),
   ('linreg_fit(double precision,double precision)', 'aggregate',
     'y double precision, x double precision', 'bayes_model', 'immutable', false, 'safe'),
   ('linreg_fit(double precision,double precision,jsonb)', 'aggregate',
@@ -42,6 +50,8 @@ SELECT results_eq($$
     'stats linreg_stats', 'bayes_model', 'immutable', false, 'safe'),
   ('linreg_fit(linreg_stats,jsonb)', 'function',
     'stats linreg_stats, options jsonb', 'bayes_model', 'immutable', false, 'safe'),
+  ('linreg_log_density(bayes_model,"any",double precision)', 'function',
+    'model bayes_model, x "any", y double precision', 'double precision', 'stable', true, 'safe'),
   ('linreg_noise(bayes_model)', 'function',
     'model bayes_model',
     'TABLE(mean double precision, sd double precision, lower double precision, upper double '
@@ -51,9 +61,9 @@ SELECT results_eq($$
     'TABLE(mean double precision, sd double precision, lower double precision, upper double '
     'precision)', 'immutable', true, 'safe'),
   ('linreg_predict(bayes_model,"any")', 'function',
-    'model bayes_model, x "any"', 'linreg_prediction', 'immutable', true, 'safe'),
+    'model bayes_model, x "any"', 'linreg_prediction', 'stable', true, 'safe'),
   ('linreg_predict(bayes_model,"any",double precision)', 'function',
-    'model bayes_model, x "any", level double precision', 'linreg_prediction', 'immutable', true,
+    'model bayes_model, x "any", level double precision', 'linreg_prediction', 'stable', true,
     'safe'),
   ('linreg_stats(double precision,double precision)', 'aggregate',
     'y double precision, x double precision', 'linreg_stats', 'immutable', false, 'safe'),
@@ -70,14 +80,32 @@ SELECT results_eq($$
   ('linreg_stats(double precision,record,double precision)', 'aggregate',
     'y double precision, x record, weight double precision', 'linreg_stats', 'immutable', false,
     'safe'),
+  ('linreg_stats_cmp(linreg_stats,linreg_stats)', 'function', 'linreg_stats, linreg_stats',
+    'integer', 'immutable', true, 'safe'),
+  ('linreg_stats_eq(linreg_stats,linreg_stats)', 'function', 'linreg_stats, linreg_stats',
+    'boolean', 'immutable', true, 'safe'),
   ('linreg_stats_from_jsonb(jsonb)', 'function',
     'jsonb', 'linreg_stats', 'immutable', true, 'safe'),
+  ('linreg_stats_ge(linreg_stats,linreg_stats)', 'function', 'linreg_stats, linreg_stats',
+    'boolean', 'immutable', true, 'safe'),
+  ('linreg_stats_gt(linreg_stats,linreg_stats)', 'function', 'linreg_stats, linreg_stats',
+    'boolean', 'immutable', true, 'safe'),
+  ('linreg_stats_hash(linreg_stats)', 'function', 'linreg_stats', 'integer',
+    'immutable', true, 'safe'),
+  ('linreg_stats_hash_extended(linreg_stats,bigint)', 'function', 'linreg_stats, bigint', 'bigint',
+    'immutable', true, 'safe'),
   ('linreg_stats_in(cstring)', 'function',
     'cstring', 'linreg_stats', 'immutable', true, 'safe'),
   ('linreg_stats_info(linreg_stats)', 'function',
     'stats linreg_stats',
     'TABLE(rows bigint, skipped bigint, weight double precision, predictors integer, columns '
     'integer)', 'immutable', true, 'safe'),
+  ('linreg_stats_le(linreg_stats,linreg_stats)', 'function', 'linreg_stats, linreg_stats',
+    'boolean', 'immutable', true, 'safe'),
+  ('linreg_stats_lt(linreg_stats,linreg_stats)', 'function', 'linreg_stats, linreg_stats',
+    'boolean', 'immutable', true, 'safe'),
+  ('linreg_stats_ne(linreg_stats,linreg_stats)', 'function', 'linreg_stats, linreg_stats',
+    'boolean', 'immutable', true, 'safe'),
   ('linreg_stats_out(linreg_stats)', 'function',
     'linreg_stats', 'cstring', 'immutable', true, 'safe'),
   ('linreg_stats_recv(internal)', 'function',

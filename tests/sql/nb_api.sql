@@ -7,6 +7,7 @@ SET client_min_messages = error;
 SELECT results_eq($$
   SELECT signature, kind, arguments, result, volatility, strict, parallel
   FROM interface WHERE proname LIKE 'nb%' AND arguments !~ 'features (record|jsonb|tsv|dou|boo)'
+    AND (arguments !~ '^query' OR proname !~ '_(fit|model)$')
   ORDER BY signature COLLATE "C"$$, $$VALUES
   ('nb_classes(bayes_model)', 'function', 'model bayes_model',
     'TABLE(class text, rows bigint, weight double precision, prior double precision, probability '
@@ -28,13 +29,13 @@ SELECT results_eq($$
     'label "any", features anyarray, options jsonb, weight double precision', 'bayes_model',
     'immutable', false, 'safe'),
   ('nb_log_density(bayes_model,"any")', 'function', 'model bayes_model, features "any"',
-    'double precision', 'immutable', true, 'safe'),
+    'double precision', 'stable', true, 'safe'),
   ('nb_predict(bayes_model,"any")', 'function', 'model bayes_model, features "any"', 'text',
-    'immutable', true, 'safe'),
+    'stable', true, 'safe'),
   ('nb_probabilities(bayes_model,"any")', 'function', 'model bayes_model, features "any"',
-    'TABLE(class text, probability double precision)', 'immutable', true, 'safe'),
+    'TABLE(class text, probability double precision)', 'stable', true, 'safe'),
   ('nb_probability(bayes_model,"any","any")', 'function',
-    'model bayes_model, features "any", label "any"', 'double precision', 'immutable', true,
+    'model bayes_model, features "any", label "any"', 'double precision', 'stable', true,
     'safe'),
   ('nb_update("any",anyarray,bayes_model)', 'aggregate',
     'label "any", features anyarray, prior bayes_model', 'bayes_model', 'immutable', false, 'safe'),
