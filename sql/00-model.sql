@@ -8,6 +8,10 @@ DEFINE @immutable = LANGUAGE C IMMUTABLE PARALLEL SAFE;
 DEFINE @strict = LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 DEFINE @volatile = LANGUAGE C VOLATILE PARALLEL UNSAFE;
 DEFINE @window = LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE;
+-- Of functions whose arguments may have labels, keys or symbols, which are known by their texts:
+-- that of an enum changes with ALTER TYPE ... RENAME VALUE.
+DEFINE @of_labels = LANGUAGE C STABLE STRICT PARALLEL SAFE;
+DEFINE @window_of_labels = LANGUAGE C WINDOW STABLE PARALLEL SAFE;
 
 -- A state that holds rows takes up to maintenance_work_mem, 64 MB by default. The planner, told so,
 -- sorts groups, and one state exists at a time; where it hashes, few of them do.
@@ -27,13 +31,18 @@ DEFINE @profile_state = STYPE = internal, SSPACE = 32768, PARALLEL = SAFE;
 -- What F_parameters(model [, level]) returns, and says of it.
 DEFINE @parameters_table =
   TABLE (component int, element int, column_name text, likelihood text, parameter text,
-    category bigint, label text, value float8, sd float8, lower float8, upper float8);
+    category bigint, label text, value float8, sd float8, lower float8, upper float8,
+    sd_method text);
 DEFINE @parameters =
   'value: the posterior mean if the method has a posterior, else the estimate; sd: its posterior '
   'standard deviation; lower, upper: the quantiles (1 - level) / 2 and (1 + level) / 2 of its '
   'posterior. NULL where they do not exist, and in models without a posterior: em, map, mcem and '
-  'kmeans look for one point, and know nothing of others. element: from 1; column_name, label: of '
-  'the column and the category, if the rows were records. 42804 for a model of another family.';
+  'kmeans look for one point, and know nothing of others. sd_method: how sd, lower and upper are '
+  'known: exact; draws, of the posterior; linear response, of the posterior by vi, corrected for '
+  'what mean field leaves out; mean field, of that posterior as it is, too narrow where components '
+  'overlap; given partition, of the posterior of clusters given their rows. element: from 1; '
+  'column_name, label: of the column and the category, if the rows were records. 42804 for a model '
+  'of another family.';
 DEFINE @parameters_level =
   'The same with intervals that hold a parameter with probability level, 22023 unless 0 < level < '
   '1; without it 0.95.';

@@ -42,3 +42,65 @@ CREATE CAST (name AS bayes_query) WITH INOUT;
 COMMENT ON CAST (name AS bayes_query) IS 'on request only: the text will be run';
 CREATE CAST (bayes_query AS text) WITHOUT FUNCTION AS ASSIGNMENT;
 COMMENT ON CAST (bayes_query AS text) IS 'the text of the query';
+
+-- ---- equality and order of queries: of their texts, byte by byte ----
+
+CREATE FUNCTION bayes_query_eq(bayes_query, bayes_query) RETURNS boolean
+  AS 'byteaeq' @bytes;
+COMMENT IS 'Do two queries have the same text?';
+CREATE FUNCTION bayes_query_ne(bayes_query, bayes_query) RETURNS boolean
+  AS 'byteane' @bytes;
+COMMENT IS 'Do two queries differ?';
+CREATE FUNCTION bayes_query_lt(bayes_query, bayes_query) RETURNS boolean
+  AS 'bytealt' @bytes;
+COMMENT IS 'Order of bayes_query for sorting and indexes; it has no other meaning.';
+CREATE FUNCTION bayes_query_le(bayes_query, bayes_query) RETURNS boolean
+  AS 'byteale' @bytes;
+COMMENT IS 'Order of bayes_query for sorting and indexes; it has no other meaning.';
+CREATE FUNCTION bayes_query_gt(bayes_query, bayes_query) RETURNS boolean
+  AS 'byteagt' @bytes;
+COMMENT IS 'Order of bayes_query for sorting and indexes; it has no other meaning.';
+CREATE FUNCTION bayes_query_ge(bayes_query, bayes_query) RETURNS boolean
+  AS 'byteage' @bytes;
+COMMENT IS 'Order of bayes_query for sorting and indexes; it has no other meaning.';
+CREATE FUNCTION bayes_query_cmp(bayes_query, bayes_query) RETURNS int
+  AS 'byteacmp' @bytes;
+COMMENT IS 'Order of bayes_query for btree: negative, 0 or positive.';
+CREATE FUNCTION bayes_query_hash(bayes_query) RETURNS int
+  AS 'hashvarlena' @bytes;
+COMMENT IS 'Hash of the query''s text.';
+CREATE FUNCTION bayes_query_hash_extended(bayes_query, bigint) RETURNS bigint
+  AS 'hashvarlenaextended' @bytes;
+COMMENT IS 'Hash of the query''s text, 64 bits, with a seed.';
+
+CREATE OPERATOR = (FUNCTION = bayes_query_eq,
+  LEFTARG = bayes_query, RIGHTARG = bayes_query, COMMUTATOR = =, NEGATOR = <>,
+  RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES);
+COMMENT ON OPERATOR = (bayes_query, bayes_query) IS 'equal';
+CREATE OPERATOR <> (FUNCTION = bayes_query_ne,
+  LEFTARG = bayes_query, RIGHTARG = bayes_query, COMMUTATOR = <>, NEGATOR = =,
+  RESTRICT = neqsel, JOIN = neqjoinsel);
+COMMENT ON OPERATOR <> (bayes_query, bayes_query) IS 'not equal';
+CREATE OPERATOR < (FUNCTION = bayes_query_lt,
+  LEFTARG = bayes_query, RIGHTARG = bayes_query, COMMUTATOR = >, NEGATOR = >=,
+  RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR < (bayes_query, bayes_query) IS 'less than';
+CREATE OPERATOR <= (FUNCTION = bayes_query_le,
+  LEFTARG = bayes_query, RIGHTARG = bayes_query, COMMUTATOR = >=, NEGATOR = >,
+  RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <= (bayes_query, bayes_query) IS 'less than or equal';
+CREATE OPERATOR > (FUNCTION = bayes_query_gt,
+  LEFTARG = bayes_query, RIGHTARG = bayes_query, COMMUTATOR = <, NEGATOR = <=,
+  RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR > (bayes_query, bayes_query) IS 'greater than';
+CREATE OPERATOR >= (FUNCTION = bayes_query_ge,
+  LEFTARG = bayes_query, RIGHTARG = bayes_query, COMMUTATOR = <=, NEGATOR = <,
+  RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >= (bayes_query, bayes_query) IS 'greater than or equal';
+
+CREATE OPERATOR CLASS bayes_query_ops DEFAULT FOR TYPE bayes_query USING btree AS
+  OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+  FUNCTION 1 bayes_query_cmp(bayes_query, bayes_query);
+CREATE OPERATOR CLASS bayes_query_ops DEFAULT FOR TYPE bayes_query USING hash AS
+  OPERATOR 1 =, FUNCTION 1 bayes_query_hash(bayes_query),
+  FUNCTION 2 bayes_query_hash_extended(bayes_query, bigint);

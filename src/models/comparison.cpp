@@ -12,6 +12,7 @@
 #include "mixture/bmm.hpp"
 #include "mixture/dpmm.hpp"
 #include "mixture/gmm.hpp"
+#include "models/label_profiles.hpp"
 #include "models/matching.hpp"
 
 namespace bayes {
@@ -47,6 +48,9 @@ std::vector<std::vector<Described>> described(const Model &model, bool by_name,
   std::vector<std::vector<Described>> out(std::size_t(model.info.components));
   describe_any(model, [&](const Parameter &p) {
     Described one{{}, p.element, {}, p.name, {}, p.value, p.deviation};
+    // Too narrow, it would call a change what is none.
+    if (p.known_by == Parameter::mean_field || p.known_by == Parameter::given_partition)
+      one.deviation = none;
     if (p.element >= 0 && !columns.empty()) one.column = columns[std::size_t(p.element)].name;
     if (p.element < 0 && !std::isnan(p.category)) {  // the state that a transition leads to
       const int state = states[std::size_t(p.category) - 1];
@@ -65,11 +69,61 @@ std::vector<std::vector<Described>> described(const Model &model, bool by_name,
   return out;
 }
 
+double distance_of(const MatchedComponents &pair) {
+  // Below that it is what rounding takes from the overlap of a component with itself.
+  const double apart = 1 - pair.overlap;
+  return apart <= 1e-12 ? 0 : std::sqrt(apart);
+}
+
+/// Weights, and the probabilities of labels, in the order of the first model's labels. They have no
+/// deviations: those of variational topics and factors are too small to tell changes by.
+void compare_profiles(const LabelProfiles &before, const LabelProfiles &after,
+                      const std::vector<MatchedComponents> &pairs,
+                      const std::function<void(const ComparedParameter &)> &take) {
+  const std::vector<std::int32_t> places = places_of_labels(before, after),
+                                  back = places_of_labels(after, before);
+  const auto value = [](const LabelProfiles &of, std::int32_t label, int component) {
+    return label < 0 || component < 0 ? none : of.probability(label, component);
+  };
+  const auto weight = [](const LabelProfiles &of, int component) {
+    return component < 0 ? none : of.weights[std::size_t(component)];
+  };
+  for (const MatchedComponents &pair : pairs) {
+    ComparedParameter row{pair.before,
+                          pair.after,
+                          -1,
+                          {},
+                          "weight",
+                          {},
+                          weight(before, pair.before),
+                          weight(after, pair.after),
+                          none,
+                          distance_of(pair)};
+    take(row);
+    row.parameter = before.parameter;
+    for (std::size_t i = 0; pair.before >= 0 && i < places.size(); ++i) {
+      row.label = before.labels[i];
+      row.value_before = value(before, std::int32_t(i), pair.before);
+      row.value_after = value(after, places[i], pair.after);
+      take(row);
+    }
+    row.value_before = none;
+    for (std::size_t i = 0; pair.after >= 0 && i < back.size(); ++i) {
+      if (pair.before >= 0 && back[i] >= 0) continue;
+      row.label = after.labels[i];
+      row.value_after = value(after, std::int32_t(i), pair.after);
+      take(row);
+    }
+  }
+}
+
 }  // namespace
 
 void compare_components(const Model &before, const Model &after,
                         const std::function<void(const ComparedParameter &)> &take) {
   const std::vector<MatchedComponents> pairs = match_components(before, after);
+  if (const auto profiles = label_profiles(before))
+    return compare_profiles(*profiles, *label_profiles(after), pairs, take);
   std::vector<int> own, of_partner(std::size_t(after.info.components), 0);
   for (int k = 1; k <= before.info.components; ++k) own.push_back(k);
   for (const MatchedComponents &pair : pairs)
@@ -77,8 +131,7 @@ void compare_components(const Model &before, const Model &after,
   const bool by_name = !before.info.columns.empty() && !after.info.columns.empty();
   const auto one = described(before, by_name, own), other = described(after, by_name, of_partner);
   for (const MatchedComponents &pair : pairs) {
-    // Below that it is what rounding takes from the overlap of a component with itself.
-    const double apart = 1 - pair.overlap, distance = apart <= 1e-12 ? 0 : std::sqrt(apart);
+    const double distance = distance_of(pair);
     std::unordered_map<std::string, const Described *> partners;
     if (pair.after >= 0)
       for (const Described &p : other[std::size_t(pair.after)]) partners.emplace(p.key, &p);

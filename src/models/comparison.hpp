@@ -30,8 +30,8 @@ struct ComparedParameter {
 
 /// Matches components (models/matching.hpp) and hands out the parameters of every pair: those of
 /// the first model in its order, then those that only the second has. Columns are matched by name,
-/// categories by label, transitions by the states that were matched. Throws Error as
-/// match_components().
+/// categories by label, transitions by the states that were matched. Topics and factors have a
+/// weight and the probabilities of their labels. Throws Error as match_components().
 BAYES_API void compare_components(const Model &before, const Model &after,
                                   const std::function<void(const ComparedParameter &)> &take);
 

@@ -4,6 +4,7 @@
 #include "bmm_support.hpp"
 #include "models/comparison.hpp"
 #include "models/matching.hpp"
+#include "nmf_support.hpp"
 
 using namespace latent;
 using bayes::match_components;
@@ -170,6 +171,62 @@ BOOST_AUTO_TEST_CASE(the_pairing_has_most_in_common) {
     BOOST_TEST(std::isnan(pairs[i].overlap) == (i > 1));
   }
   BOOST_TEST(support::distance(pairs[0].overlap, std::exp(-1.0 / 8)) < 1e-12);
+}
+
+// Caught: terms by their numbers, factors by their rows, shares that are not of the factor's sum.
+BOOST_AUTO_TEST_CASE(topics_and_factors_are_matched_by_labels) {
+  topics::Corpus documents;
+  factors::Cells cells;
+  for (int d = 0; d < 12; ++d) {
+    topics::Counts counts;
+    std::vector<double> line(6, 0.0);
+    for (int w = 0; w < 3; ++w) {
+      const int term = d < 8 ? w : 3 + w;
+      counts[term] = line[std::size_t(term)] = 1 + (d + 2 * w) % 4;
+    }
+    documents.push_back(counts);
+    cells.push_back(line);
+  }
+  const auto lda = topics::fitted(documents, 6, 2, {}), other = topics::fitted(documents, 6, 1, {});
+  double overlap = 0, heavier = 0;
+  for (int k = 0; k < 2; ++k) {
+    double sum = 0;
+    for (int w = 0; w < 6; ++w) sum += std::sqrt(lda->probability(k, w) * other->probability(0, w));
+    if (const double worth = std::sqrt(lda->weights()[std::size_t(k)]) * sum; worth > heavier) {
+      heavier = worth;
+      overlap = sum;
+    }
+  }
+  const auto pairs = match_components(*lda, *other);
+  BOOST_REQUIRE(pairs.size() == 2u);
+  for (const auto &pair : pairs)
+    if (pair.after == 0) BOOST_TEST(support::distance(pair.overlap, overlap) < 1e-12);
+
+  const auto nmf = factors::fitted(cells, 2, {});
+  // The columns in another order: labels are keys, so nothing changes for them.
+  factors::Cells turned = cells;
+  for (auto &line : turned) std::rotate(line.begin(), line.begin() + 1, line.end());
+  const auto rotated = factors::fitted(turned, 2, {});
+  for (const auto &pair : match_components(*nmf, *nmf)) {
+    BOOST_TEST(pair.before == pair.after);
+    BOOST_TEST(support::distance(pair.overlap, 1) < 1e-12);
+  }
+  for (const auto &pair : match_components(*nmf, *rotated)) {
+    double sum = 0;
+    for (int j = 0; j < 6; ++j)
+      sum += std::sqrt(nmf->share_of_factor(bayes::Side::column, j, pair.before) *
+                       rotated->share_of_factor(bayes::Side::column, j, pair.after));
+    BOOST_TEST(support::distance(pair.overlap, sum) < 1e-12);
+  }
+  int rows = 0;
+  double total = 0;
+  bayes::compare_components(*nmf, *nmf, [&](const bayes::ComparedParameter &p) {
+    ++rows;
+    if (p.parameter == "share" && p.before == 1) total += p.value_before;
+    BOOST_TEST(p.value_before == p.value_after);
+  });
+  BOOST_TEST(rows == 14);
+  BOOST_TEST(support::distance(total, 1) < 1e-12);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

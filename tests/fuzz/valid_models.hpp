@@ -256,8 +256,9 @@ class Fits {
          {brief("em"), brief("vi"), brief("squared"), brief("svi").set("batch_size", 2),
           brief("vi").set("hierarchical", true), brief("em").set("absent", "missing"),
           brief("vi").set("absent", "missing")}) {
-      bayes::FactorTable table = {corpus, nullptr, bayes::Side::row, {}, {"a", "b", "c"}, 0};
-      for (int i = 1; i <= 6; ++i) table.line_keys.push_back(std::to_string(i));
+      std::vector<std::string> rows, columns = {"a", "b", "c"};
+      for (int i = 1; i <= 6; ++i) rows.push_back(std::to_string(i));
+      const bayes::FactorTable table = {corpus, nullptr, bayes::Side::row, rows, columns, 0};
       add(*bayes::nmf_fit(table, 2, options, nullptr, control));
     }
   }
@@ -272,9 +273,9 @@ class Fits {
     by_row.append({{codes, 1}, {numbers + 2, 1}});
     by_column.append({{codes, 3}, {numbers, 3}});
     by_column.append({{codes, 1}, {numbers + 1, 1}});
+    const std::vector<std::string> of_rows = {"a", "b", "c"}, of_columns = {"x", "y"};
     for (const bool hierarchical : {false, true}) {
-      bayes::FactorTable table = {by_row,          &by_column, bayes::Side::row,
-                                  {"a", "b", "c"}, {"x", "y"}, 0};
+      bayes::FactorTable table = {by_row, &by_column, bayes::Side::row, of_rows, of_columns, 0};
       const Document options =
           chains("gibbs")
               .set("means", !hierarchical)

@@ -22,7 +22,8 @@ my $databases = 0;
 # Options: settings (hash), extension => 0 to leave pg_bayes out, data => 1 to load the data tables.
 sub new {
     my ($class, %options) = @_;
-    my $settings = $options{settings} // {};
+    # Tests that need threads get them, however few processors there are.
+    my $settings = {'pg_bayes.max_threads' => 64, %{$options{settings} // {}}};
     my @arguments = map { ('--set', "$_=$settings->{$_}") } sort keys %$settings;
     my $owner = $$;  # a copy: $$ itself would be looked up after the fork
     open(my $pipe, '-|', "$root/tests/lib/server", 'start', @arguments, '--owner', $owner)

@@ -14,6 +14,9 @@ SELECT results_eq($$
     AND proname !~ '_(parameters|profile)$|^bayes_(match|comp)'
     AND proname !~ '_(pdf|cdf|quantile)$|^(beta|gamma|dirichlet|normal)_|^mh_'
     AND (proname !~ '_draws$' OR proname ~ '^(bayes|dpmm)_')
+    AND (proname !~ '_model$|dpmm_fit' OR arguments !~ '^query') -- query_fits.sql
+    AND signature !~ -- wrong_forms.sql
+      '_fit\((double precision,double precision,integer\)|anynonarray|.*smallint)'
     AND arguments !~ '^x (record|double precision|boolean)(,|$)' -- own files; other forms of rows
   ORDER BY signature COLLATE "C"$$, $$VALUES
   ('bayes_columns(bayes_model)', 'function', 'model bayes_model',
@@ -54,17 +57,40 @@ SELECT results_eq($$
   ('bayes_model_send(bayes_model)', 'function', 'bayes_model', 'bytea', 'immutable', true, 'safe'),
   ('bayes_model_to_jsonb(bayes_model)', 'function', 'bayes_model', 'jsonb', 'immutable', true,
     'safe'),
+  ('bayes_query_cmp(bayes_query,bayes_query)', 'function', 'bayes_query, bayes_query', 'integer',
+    'immutable', true, 'safe'),
+  ('bayes_query_eq(bayes_query,bayes_query)', 'function', 'bayes_query, bayes_query', 'boolean',
+    'immutable', true, 'safe'),
+  ('bayes_query_ge(bayes_query,bayes_query)', 'function', 'bayes_query, bayes_query', 'boolean',
+    'immutable', true, 'safe'),
+  ('bayes_query_gt(bayes_query,bayes_query)', 'function', 'bayes_query, bayes_query', 'boolean',
+    'immutable', true, 'safe'),
+  ('bayes_query_hash(bayes_query)', 'function', 'bayes_query', 'integer',
+    'immutable', true, 'safe'),
+  ('bayes_query_hash_extended(bayes_query,bigint)', 'function', 'bayes_query, bigint', 'bigint',
+    'immutable', true, 'safe'),
   ('bayes_query_in(cstring)', 'function', 'cstring', 'bayes_query', 'immutable', true, 'safe'),
+  ('bayes_query_le(bayes_query,bayes_query)', 'function', 'bayes_query, bayes_query', 'boolean',
+    'immutable', true, 'safe'),
+  ('bayes_query_lt(bayes_query,bayes_query)', 'function', 'bayes_query, bayes_query', 'boolean',
+    'immutable', true, 'safe'),
+  ('bayes_query_ne(bayes_query,bayes_query)', 'function', 'bayes_query, bayes_query', 'boolean',
+    'immutable', true, 'safe'),
   ('bayes_query_out(bayes_query)', 'function', 'bayes_query', 'cstring', 'immutable', true, 'safe'),
   ('bayes_query_recv(internal)', 'function', 'internal', 'bayes_query', 'stable', true, 'safe'),
   ('bayes_query_send(bayes_query)', 'function', 'bayes_query', 'bytea', 'stable', true, 'safe'),
   ('bayes_trace(bayes_model)', 'function', 'model bayes_model',
     'TABLE(restart integer, iteration integer, objective double precision)', 'immutable', true,
     'safe'),
-  ('bmm_cluster(anyarray,integer)', 'window', 'x anyarray, k integer', 'integer', 'immutable',
+  ('bmm_bootstrap(bayes_query,bayes_model)', 'function', 'query bayes_query, model bayes_model',
+    'bmm_bootstrap_test', 'volatile', false, 'unsafe'),
+  ('bmm_bootstrap(bayes_query,bayes_model,jsonb)', 'function',
+    'query bayes_query, model bayes_model, options jsonb', 'bmm_bootstrap_test', 'volatile', false,
+    'unsafe'),
+  ('bmm_cluster(anyarray,integer)', 'window', 'x anyarray, k integer', 'integer', 'stable',
     false, 'safe'),
   ('bmm_cluster(anyarray,integer,jsonb)', 'window', 'x anyarray, k integer, options jsonb',
-    'integer', 'immutable', false, 'safe'),
+    'integer', 'stable', false, 'safe'),
   ('bmm_components(bayes_model)', 'function', 'model bayes_model',
     'TABLE(component integer, weight double precision, probability double precision[], count '
     'double precision)', 'immutable', true, 'safe'),
@@ -89,20 +115,20 @@ SELECT results_eq($$
     'TABLE(component integer, weight double precision, probability double precision[], count '
     'double precision)', 'volatile', false, 'unsafe'),
   ('bmm_log_density(bayes_model,"any")', 'function', 'model bayes_model, x "any"',
-    'double precision', 'immutable', true, 'safe'),
+    'double precision', 'stable', true, 'safe'),
   ('bmm_log_density_mcse(bayes_model,"any")', 'function',
-    'model bayes_model, x "any"', 'double precision', 'immutable', true, 'safe'),
+    'model bayes_model, x "any"', 'double precision', 'stable', true, 'safe'),
   ('bmm_moments(bayes_model)', 'function', 'model bayes_model',
     'TABLE(mean double precision[], covariance double precision[])', 'immutable', true, 'safe'),
   ('bmm_posterior(bayes_model)', 'function', 'model bayes_model',
     'TABLE(component integer, alpha double precision, a double precision[], b double precision[])',
     'immutable', true, 'safe'),
   ('bmm_predict(bayes_model,"any")', 'function', 'model bayes_model, x "any"', 'integer',
-    'immutable', true, 'safe'),
+    'stable', true, 'safe'),
   ('bmm_probabilities(bayes_model,"any")', 'function', 'model bayes_model, x "any"',
-    'double precision[]', 'immutable', true, 'safe'),
+    'double precision[]', 'stable', true, 'safe'),
   ('bmm_probabilities_mcse(bayes_model,"any")', 'function',
-    'model bayes_model, x "any"', 'double precision[]', 'immutable', true, 'safe'),
+    'model bayes_model, x "any"', 'double precision[]', 'stable', true, 'safe'),
   ('bmm_sample(bayes_model,integer,bigint)', 'function',
     'model bayes_model, n integer, seed bigint', 'TABLE(component integer, x double precision[])',
     'immutable', true, 'safe'),
@@ -128,10 +154,10 @@ SELECT results_eq($$
   ('dpmm_cluster(bayes_query,jsonb)', 'function', 'query bayes_query, options jsonb',
     'TABLE(id text, cluster integer, probability double precision, mcse double precision)',
     'volatile', false, 'unsafe'),
-  ('dpmm_cluster(double precision[])', 'window', 'x double precision[]', 'integer', 'immutable',
+  ('dpmm_cluster(double precision[])', 'window', 'x double precision[]', 'integer', 'stable',
     false, 'safe'),
   ('dpmm_cluster(double precision[],jsonb)', 'window', 'x double precision[], options jsonb',
-    'integer', 'immutable', false, 'safe'),
+    'integer', 'stable', false, 'safe'),
   ('dpmm_clusters(bayes_model)', 'function', 'model bayes_model',
     'TABLE(cluster integer, weight double precision, mean double precision[], covariance double '
     'precision[], count bigint)', 'immutable', true, 'safe'),
@@ -153,15 +179,15 @@ SELECT results_eq($$
   ('dpmm_fit(double precision[],jsonb)', 'aggregate', 'x double precision[], options jsonb',
     'bayes_model', 'immutable', false, 'safe'),
   ('dpmm_log_density(bayes_model,"any")', 'function',
-    'model bayes_model, x "any"', 'double precision', 'immutable', true, 'safe'),
+    'model bayes_model, x "any"', 'double precision', 'stable', true, 'safe'),
   ('dpmm_log_density_mcse(bayes_model,"any")', 'function',
-    'model bayes_model, x "any"', 'double precision', 'immutable', true, 'safe'),
+    'model bayes_model, x "any"', 'double precision', 'stable', true, 'safe'),
   ('dpmm_predict(bayes_model,"any")', 'function',
-    'model bayes_model, x "any"', 'integer', 'immutable', true, 'safe'),
+    'model bayes_model, x "any"', 'integer', 'stable', true, 'safe'),
   ('dpmm_probabilities(bayes_model,"any")', 'function',
-    'model bayes_model, x "any"', 'double precision[]', 'immutable', true, 'safe'),
+    'model bayes_model, x "any"', 'double precision[]', 'stable', true, 'safe'),
   ('dpmm_probabilities_mcse(bayes_model,"any")', 'function',
-    'model bayes_model, x "any"', 'double precision[]', 'immutable', true, 'safe'),
+    'model bayes_model, x "any"', 'double precision[]', 'stable', true, 'safe'),
   ('dpmm_similarity(bayes_query)', 'function', 'query bayes_query',
     'TABLE(id1 text, id2 text, probability double precision, mcse double precision)', 'volatile',
     false, 'unsafe'),
@@ -250,7 +276,8 @@ SELECT results_eq($$
     'safe')$$, 'the functions that users call');
 SELECT set_eq($$
   SELECT proname, kind, arguments, result, volatility, strict, parallel FROM interface
-  WHERE arguments ~ '^x (record|double precision|boolean)(,|$)' AND proname ~ '^[a-z]*mm_'$$, $$
+  WHERE arguments ~ '^x (record|double precision|boolean)(,|$)' AND proname ~ '^[a-z]*mm_'
+    AND arguments !~ 'smallint'$$, $$
   SELECT proname, kind,
     regexp_replace(arguments, '^x (anyarray|double precision\[\])', 'x ' || form), result,
     volatility, strict, parallel
@@ -311,7 +338,8 @@ SELECT never($$SELECT signature, lanname NOT IN ('c', 'internal')
 
 SELECT results_eq($$SELECT objid::regtype::text FROM members
   WHERE classid = 'pg_type'::regclass ORDER BY 1$$, $$VALUES ('bayes_model'),
-  ('bayes_probability'), ('bayes_profile'), ('bayes_query'), ('bmm_selection'), ('bmm_statistics'),
+  ('bayes_probability'), ('bayes_profile'), ('bayes_query'), ('bmm_bootstrap_test'),
+  ('bmm_selection'), ('bmm_statistics'),
   ('gmm_selection'), ('hmm_selection'), ('linreg_prediction'), ('linreg_stats')$$, 'the types');
 SELECT results_eq($$SELECT format('%s %s', attname,
   format_type(atttypid, atttypmod)) COLLATE "default" FROM pg_attribute
@@ -319,7 +347,8 @@ WHERE attrelid = 'gmm_selection'::regclass AND attnum > 0 ORDER BY attnum$$,
   $$VALUES ('k integer'), ('covariance text'), ('method text'), ('objective double precision'),
     ('log_likelihood double precision'), ('parameters double precision'), ('bic double precision'),
     ('icl double precision'), ('elbo double precision'), ('converged boolean'),
-    ('degenerate boolean'), ('model bayes_model')$$, 'the columns of gmm_selection');
+    ('degenerate boolean'), ('model bayes_model'), ('best boolean'), ('reason text')$$,
+  'the columns of gmm_selection');
 SELECT results_eq($$SELECT attname FROM pg_attribute
   WHERE attrelid = 'hmm_selection'::regclass AND attnum > 0 ORDER BY attnum$$,
   $$SELECT attname FROM pg_attribute WHERE attrelid = 'bmm_selection'::regclass AND attnum > 0
@@ -337,13 +366,15 @@ SELECT results_eq($$SELECT typname::text COLLATE "default", typcategory::text, t
   'a literal is taken for a query, and for nothing else');
 SELECT results_eq($$SELECT objid::regoperator::text FROM members
   WHERE classid = 'pg_operator'::regclass ORDER BY objid::regoperator::text COLLATE "C"$$,
-  $$VALUES ('<(bayes_model,bayes_model)'), ('<=(bayes_model,bayes_model)'),
-    ('<>(bayes_model,bayes_model)'), ('=(bayes_model,bayes_model)'), ('>(bayes_model,bayes_model)'),
-    ('>=(bayes_model,bayes_model)')$$, 'the operators');
+  $$SELECT format('%s(%s,%2$s)', name, type) FROM unnest('{<,<=,<>,=,>,>=}'::text[]) AS name,
+    unnest('{bayes_model,bayes_query,linreg_stats}'::text[]) AS type
+    ORDER BY format('%s(%s,%2$s)', name, type) COLLATE "C"$$, 'the operators');
 SELECT results_eq($$SELECT amname::text COLLATE "default", opcdefault FROM members
   JOIN pg_opclass c ON classid = 'pg_opclass'::regclass AND objid = c.oid
-  JOIN pg_am a ON a.oid = opcmethod WHERE opcintype = 'bayes_model'::regtype ORDER BY 1$$,
-  $$VALUES ('btree', true), ('hash', true)$$, 'the operator classes');
+  JOIN pg_am a ON a.oid = opcmethod WHERE opcintype = ANY (
+    '{bayes_model,bayes_query,linreg_stats}'::regtype[]) ORDER BY 1$$,
+  $$VALUES ('btree', true), ('btree', true), ('btree', true), ('hash', true), ('hash', true),
+    ('hash', true)$$, 'the operator classes');
 SELECT never($$SELECT classid::regclass, objid,
   classid NOT IN ('pg_proc'::regclass, 'pg_type'::regclass, 'pg_cast'::regclass,
     'pg_operator'::regclass, 'pg_opclass'::regclass, 'pg_opfamily'::regclass)
@@ -395,7 +426,10 @@ SELECT lives_ok($$SELECT hmm_decode(model => m, sequence => s),
   hmm_paths(model => m, sequence => s, n => 2), hmm_predict(model => m, sequence => s),
   hmm_states(model => m), hmm_transitions(model => m), hmm_emissions(model => m),
   hmm_posterior(model => m), hmm_parameters(level => 0.9, model => m),
-  hmm_sample(model => m, n => 2, seed => 1)$$, 'and of theirs');
+  hmm_sample(model => m, n => 2, seed => 1),
+  hmm_predict(model => m, sequence => s, horizon => 2, level => 0.9) AS ahead,
+  hmm_sample(model => m, sequence => s, horizon => 2, draws => 1, seed => 1) AS after$$,
+  'and of theirs');
 SELECT lives_ok($$SELECT hmm_decode(model => m, observation => x[1]) OVER w,
   hmm_probabilities(observation => x[1], model => m) OVER w,
   hmm_filter(model => m, observation => x[1]) OVER w FROM faithful,

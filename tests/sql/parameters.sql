@@ -22,13 +22,15 @@ SELECT set_eq($$SELECT signature FROM interface WHERE proname ~ '_parameters$'$$
 SELECT set_eq($$SELECT kind, result, volatility, strict, parallel FROM interface
     WHERE proname ~ '_parameters$'$$, $$VALUES ('function', 'TABLE(component integer, element '
     'integer, column_name text, likelihood text, parameter text, category bigint, label text, '
-    'value double precision, sd double precision, lower double precision, upper double precision)',
+    'value double precision, sd double precision, lower double precision, upper double precision, '
+    'sd_method text)',
     'immutable', true, 'safe')$$, 'in one form');
 
 -- ---- gmm ----
 
 CREATE TABLE fits AS SELECT covariance || ' ' || type AS name, gmm_fit(x, 3, jsonb_build_object(
-    'covariance', covariance, 'prior', jsonb_build_object('type', type))) AS model
+    'covariance', covariance, 'prior', jsonb_build_object('type', type), 'linear_response',
+    false)) AS model
   FROM iris, (VALUES ('full', 'linked'), ('full', 'independent'), ('diagonal', 'linked'),
     ('spherical', 'linked'), ('tied', 'linked')) AS v(covariance, type) GROUP BY covariance, type;
 SELECT never($$SELECT name, p.*, value <> CASE parameter WHEN 'weight' THEN weight ELSE
@@ -63,13 +65,15 @@ SELECT never($$SELECT name, a.*, a <> b AS wrong FROM fits, gmm_parameters(model
 SELECT never($$SELECT name, a.*, a <> b AS wrong FROM fits, gmm_parameters(model)
     WITH ORDINALITY AS a JOIN LATERAL gmm_parameters(model::text::bayes_model)
     WITH ORDINALITY AS b USING (ordinality)$$, 'of a model that was a text too');
-SELECT set_eq($$SELECT method, p.sd IS NULL AS s, p.lower IS NULL AS l, p.upper IS NULL AS u
-  FROM unnest('{em,map,mcem,kmeans,gibbs,collapsed,svi}'::text[]) AS method,
+SELECT set_eq($$SELECT method, sd_method, p.sd IS NULL AS s, p.lower IS NULL AS l,
+    p.upper IS NULL AS u
+  FROM unnest('{em,map,mcem,kmeans,gibbs,collapsed,svi,vi}'::text[]) AS method,
     LATERAL (SELECT gmm_fit(x, 2, jsonb_build_object('method', method)) AS model
              FROM faithful) AS f, gmm_parameters(model) AS p$$,
-  $$VALUES ('em', true, true, true), ('map', true, true, true), ('mcem', true, true, true),
-    ('kmeans', true, true, true), ('gibbs', false, false, false),
-    ('collapsed', false, false, false), ('svi', false, false, false)$$,
+  $$VALUES ('em', NULL, true, true, true), ('map', NULL, true, true, true),
+    ('mcem', NULL, true, true, true), ('kmeans', NULL, true, true, true),
+    ('gibbs', 'draws', false, false, false), ('collapsed', 'draws', false, false, false),
+    ('svi', 'mean field', false, false, false), ('vi', 'linear response', false, false, false)$$,
   'one point has no posterior');
 SELECT never($$SELECT *, abs(a.lower - b.lower) > 0.2 * a.sd OR abs(a.upper - b.upper) > 0.2 * a.sd
       OR abs(a.sd / b.sd - 1) > 0.1 AS wrong

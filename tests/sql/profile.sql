@@ -88,7 +88,8 @@ SELECT set_eq($$SELECT DISTINCT element, column_name, category, label
     FROM plain, unnest((SELECT bmm_profile(model, ARRAY[a, b - 1]) FROM plain, role_conflict))$$,
   $$VALUES (1, NULL, 1::bigint, NULL), (1, NULL, 2, NULL), (2, NULL, NULL, NULL)$$,
   'arrays have categories without labels');
-SELECT is((SELECT gmm_profile(model, ROW(age, spend)) FROM models, customers WHERE family = 'gmm'),
+SELECT is((SELECT gmm_profile(model, ARRAY[age, spend]) FROM models, customers
+    WHERE family = 'gmm'),
   (SELECT gmm_profile(model, c) FROM models, customers AS c WHERE family = 'gmm'),
   'by position or by name');
 SELECT never($$SELECT *, value <> x OR others IS NOT NULL OR effect IS NOT NULL OR rank IS NOT NULL
@@ -133,7 +134,7 @@ SELECT throws_ok($$SELECT gmm_profile(model, ARRAY[x[1]]) FROM faithful, (SELECT
   '22023', 'the rows of a profile have different models', 'of one model');
 SELECT throws_ok('SELECT gmm_profile(model, ARRAY[1.0]) FROM models WHERE family = ''gmm''',
   '2202E', NULL, 'of rows as long as those of the fit');
-SELECT throws_ok($$SELECT gmm_profile(model, ROW('Infinity'::float8, 1)) FROM models
+SELECT throws_ok($$SELECT gmm_profile(model, ARRAY['Infinity'::float8, 1]) FROM models
   WHERE family = 'gmm'$$, '22023', NULL, 'of finite numbers');
 SELECT is((SELECT count(*) FROM bayes_info((SELECT model FROM models WHERE family = 'gmm'))),
   1::bigint, 'the model is as it was');

@@ -1,6 +1,6 @@
 -- Query texts: what they may be, what they may not, and that they do nothing but read, as the
 -- caller.
-SELECT plan(106);
+SELECT plan(107);
 SET client_min_messages = error;
 
 \ir ../lib/errors.sql
@@ -197,6 +197,9 @@ SELECT is(current_setting('transaction_read_only'), 'off', 'after which the sess
 
 -- ---- as the caller ----
 
+SELECT is(complaint($q$SELECT * FROM gmm_select('SELECT eruptions FROM faithful', '{1}',
+    (SELECT jsonb_object_agg('k' || i, i) FROM generate_series(1, 300000) AS i))$q$),
+  '22023 unknown option "k1"', 'options of any number are read in one pass');
 DROP ROLE IF EXISTS bayes_test_nobody;
 CREATE ROLE bayes_test_nobody;
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO bayes_test_nobody;

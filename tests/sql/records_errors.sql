@@ -79,8 +79,8 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
     FROM (SELECT age FROM people) AS p$$,
     '22023 option "likelihood" names a column "agee", which the rows do not have'),
   ($$SELECT bmm_fit(p, 2, '{"likelihood": {"age": "poison"}}') FROM (SELECT age FROM people) AS p$$,
-    '22023 option "likelihood" is "poison", but must be one of bernoulli, categorical, poisson, '
-    'exponential, normal, geometric'),
+    '22023 option "likelihood.age" is "poison", but must be one of bernoulli, categorical, '
+    'poisson, exponential, normal, geometric'),
   ($$SELECT bmm_fit(p, 2, '{"likelihood": {"city": "normal"}}')
     FROM (SELECT city FROM people) AS p$$,
     '22023 option "likelihood" is "normal" for column "city", which has labels'),
@@ -98,7 +98,8 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
   ('SELECT bmm_predict(model, p) FROM models, (SELECT age, city FROM people) AS p',
     '22023 rows have no column "member"'),
   ('SELECT bmm_predict(model, ROW(1, 2)) FROM models',
-    '2202E a row has 2 columns, but 3 are expected'),
+    '42804 columns of a record have no names, but those of the model are "age", "city", '
+    '"member"'),
   ('SELECT bmm_predict(model, p) FROM models,
     (SELECT age, age AS age, city, member FROM people) AS p',
     '22023 rows have two columns "age"'),

@@ -65,10 +65,11 @@ CREATE TABLE shirts AS SELECT (ARRAY['s', 'm', 'l'])[1 + i % 3]::size AS size, i
 FROM generate_series(1, 60) AS i;
 CREATE TABLE sold AS SELECT bmm_fit(s, 2) AS model FROM shirts AS s;
 ALTER TYPE size RENAME VALUE 'l' TO 'large';
-SELECT is(bmm_log_density(model, s), bmm_log_density(model, ROW(NULL::size, true)),
+CREATE TYPE shirt AS (size text, sold boolean);
+SELECT is(bmm_log_density(model, s), bmm_log_density(model, ROW('unheard of', true)::shirt),
   'a value with another name is a label that the model does not know')
 FROM sold, (SELECT 'large'::size AS size, true AS sold) AS s;
-SELECT isnt(bmm_log_density(model, s), bmm_log_density(model, ROW(NULL::size, true)),
+SELECT isnt(bmm_log_density(model, s), bmm_log_density(model, ROW('unheard of', true)::shirt),
   'and one that kept its name is not') FROM sold, (SELECT 'm'::size AS size, true AS sold) AS s;
 
 -- ---- names that look like those of ROW, and types that change ----
@@ -195,6 +196,7 @@ CREATE TYPE mood AS ENUM ('glad', 'sad');
 CREATE TABLE moods AS SELECT bmm_fit(r, 1) AS model
 FROM (SELECT (ARRAY['glad', 'sad'])[1 + (i % 10) / 9]::mood AS mood, i % 2 = 0 AS b
       FROM generate_series(1, 60) AS i) AS r;
+CREATE TYPE of_moods AS (mood text, b boolean);
 CREATE FUNCTION scores(OUT before float8, OUT renamed float8, OUT swapped float8)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -215,9 +217,9 @@ BEGIN
 END $$;
 SELECT ok(abs(before - glad) < 1e-12 AND abs(renamed - none) < 1e-12 AND abs(swapped - sad) < 1e-12,
   'an enum whose values get other names in one transaction')
-FROM scores(), moods, LATERAL (SELECT bmm_log_density(model, ROW('glad'::text, true)) AS glad,
-  bmm_log_density(model, ROW('sad'::text, true)) AS sad,
-  bmm_log_density(model, ROW(NULL::text, true)) AS none) AS e;
+FROM scores(), moods, LATERAL (SELECT bmm_log_density(model, ROW('glad', true)::of_moods) AS glad,
+  bmm_log_density(model, ROW('sad', true)::of_moods) AS sad,
+  bmm_log_density(model, ROW('unheard of', true)::of_moods) AS none) AS e;
 
 -- ---- records that are stored: short, long, with NULLs, and older than columns of their type ----
 

@@ -1,7 +1,7 @@
 -- The columns of every function that returns rows: what the module writes is of the declared type.
 -- Values are compared with the declaration when they are written, so every function is called, with
 -- models that leave no column NULL.
-SELECT plan(143);
+SELECT plan(186);
 SET client_min_messages = error;
 
 CREATE TABLE models (family text, model bayes_model);
@@ -83,6 +83,12 @@ INSERT INTO calls
     'beta_bernoulli_parameters,gamma_poisson_parameters,normal_inverse_gamma_parameters,'
     'dirichlet_categorical_probabilities,dirichlet_categorical_parameters}'::text[]) AS name;
 INSERT INTO calls
+  SELECT format('%s_difference(bayes_model,bayes_model%s)', family, type),
+    format('SELECT r.* FROM models, %s_difference(model, model%s) AS r WHERE family = %L', family,
+      level, family)
+  FROM unnest('{beta_bernoulli,gamma_poisson,normal_inverse_gamma}'::text[]) AS family,
+    (VALUES ('', ''), (',double precision', ', 0.5')) AS v(type, level);
+INSERT INTO calls
   SELECT oid::regprocedure::text, format('SELECT * FROM %s(%s)', oid::regproc,
     CASE proname WHEN 'dirichlet_draws' THEN '2, ''{1,2}'', 1'
       WHEN 'categorical_draws' THEN '2, ''{1,2}'', 1'
@@ -103,6 +109,13 @@ INSERT INTO calls
     format('SELECT r.* FROM models, %s_coefficients(model, 0.5) AS r WHERE family = %L', family,
       family)
   FROM unnest('{logreg,probit}'::text[]) AS family;
+INSERT INTO calls
+  SELECT format('%s_contrast(bayes_model,jsonb%s)', family, type),
+    format('SELECT r.* FROM models, LATERAL (SELECT jsonb_build_object(term, 1) AS weights FROM '
+      '%1$s_coefficients(model) LIMIT 1) AS w, %1$s_contrast(model, weights%2$s) AS r
+      WHERE family = %1$L', family, level)
+  FROM unnest('{linreg,logreg,probit}'::text[]) AS family,
+    (VALUES ('', ''), (',double precision', ', 0.5')) AS v(type, level);
 INSERT INTO calls
   SELECT format('lda_top_topics(bayes_model,%s%s)', type, more),
     format('SELECT r.* FROM models, lda_top_topics(model, %L::%s%s) AS r WHERE family = ''lda''',
@@ -126,6 +139,12 @@ INSERT INTO calls VALUES
    'SELECT r.* FROM (SELECT hmm_fit(s, 2) AS m FROM names) AS f, names, hmm_paths(m, s, 2) AS r'),
   ('hmm_predict(bayes_model,anyarray)',
    'SELECT r.* FROM (SELECT hmm_fit(s, 2) AS m FROM steps) AS f, steps, hmm_predict(m, s) AS r'),
+  ('hmm_sample(bayes_model,anyarray,integer,integer,bigint)',
+   'SELECT r.* FROM (SELECT hmm_fit(s, 2) AS m FROM names) f, names, hmm_sample(m, s, 2, 1, 1) r
+    UNION ALL
+    SELECT r.* FROM (SELECT hmm_fit(s, 2) AS m FROM steps) f, steps, hmm_sample(m, s, 2, 1, 1) r'),
+  ('hmm_predict(bayes_model,anyarray,integer,double precision)',
+   'SELECT r.* FROM (SELECT hmm_fit(s, 2) AS m FROM steps) f, steps, hmm_predict(m, s, 2, .9) r'),
   ('hmm_predict(bayes_model,anyarray,integer)',
    'SELECT r.* FROM (SELECT hmm_fit(s, 2) AS m FROM steps) f, steps, hmm_predict(m, s, 2) AS r'),
   ('lda_topics(bayes_model,integer)',
@@ -134,6 +153,45 @@ INSERT INTO calls VALUES
    'SELECT r.* FROM models, lda_relevance(model, 0.5) AS r WHERE family = ''lda'''),
   ('lda_relevance(bayes_model,double precision,integer)',
    'SELECT r.* FROM models, lda_relevance(model, 0.5, 2) AS r WHERE family = ''lda'''),
+  ('gmm_fit(bayes_query,smallint,jsonb)',
+   'SELECT * FROM gmm_fit(''SELECT velocity FROM galaxies'', 2::smallint, NULL)'),
+  ('bmm_fit(bayes_query,smallint,jsonb)',
+   'SELECT * FROM bmm_fit(''SELECT a > 2 FROM role_conflict'', 1::smallint, NULL)'),
+  ('dpmm_fit(bayes_query)', 'SELECT * FROM dpmm_fit(''SELECT velocity FROM galaxies'')'),
+  ('dpmm_fit(bayes_query,jsonb)',
+   'SELECT * FROM dpmm_fit(''SELECT velocity FROM galaxies'', ''{"draws": 30}'')'),
+  ('hmm_fit(bayes_query,integer)', 'SELECT * FROM hmm_fit(''SELECT 1, s FROM steps'', 2)'),
+  ('hmm_fit(bayes_query,integer,jsonb)',
+   'SELECT * FROM hmm_fit(''SELECT 1, s FROM steps'', 2, NULL)'),
+  ('lda_fit(bayes_query,integer)', 'SELECT * FROM lda_fit(''SELECT s FROM names'', 2)'),
+  ('lda_fit(bayes_query,integer,jsonb)',
+   'SELECT * FROM lda_fit(''SELECT s FROM names'', 2, NULL)'),
+  ('nmf_fit(bayes_query,integer)', 'SELECT * FROM nmf_fit(''SELECT 1, 2, 3'', 1)'),
+  ('nmf_fit(bayes_query,integer,jsonb)', 'SELECT * FROM nmf_fit(''SELECT 1, 2, 3'', 1, NULL)'),
+  ('pmf_fit(bayes_query,integer)',
+   'SELECT * FROM pmf_fit(''SELECT i % 7, i % 5, sin(i) FROM generate_series(1, 35) AS i'', 2)'),
+  ('pmf_fit(bayes_query,integer,jsonb)',
+   'SELECT * FROM pmf_fit(''SELECT i % 7, i % 5, i FROM generate_series(1, 35) AS i'', 2, NULL)'),
+  ('linreg_fit(bayes_query)', 'SELECT * FROM linreg_fit(''SELECT a, b FROM role_conflict'')'),
+  ('linreg_fit(bayes_query,jsonb)',
+   'SELECT * FROM linreg_fit(''SELECT a, b FROM role_conflict'', ''{}''::jsonb)'),
+  ('linreg_fit(bayes_query,text)',
+   'SELECT * FROM linreg_fit(''SELECT a, b FROM role_conflict'', ''{}'')'),
+  ('logreg_fit(bayes_query)', 'SELECT * FROM logreg_fit(''SELECT a > 2, b FROM role_conflict'')'),
+  ('logreg_fit(bayes_query,jsonb)',
+   'SELECT * FROM logreg_fit(''SELECT a > 2, b FROM role_conflict'', ''{}''::jsonb)'),
+  ('logreg_fit(bayes_query,text)',
+   'SELECT * FROM logreg_fit(''SELECT a > 2, b FROM role_conflict'', ''{}'')'),
+  ('probit_fit(bayes_query)', 'SELECT * FROM probit_fit(''SELECT a > 2, b FROM role_conflict'')'),
+  ('probit_fit(bayes_query,jsonb)',
+   'SELECT * FROM probit_fit(''SELECT a > 2, b FROM role_conflict'', ''{}''::jsonb)'),
+  ('probit_fit(bayes_query,text)',
+   'SELECT * FROM probit_fit(''SELECT a > 2, b FROM role_conflict'', ''{}'')'),
+  ('nb_fit(bayes_query)', 'SELECT * FROM nb_fit(''SELECT a > 2, b FROM role_conflict'')'),
+  ('nb_fit(bayes_query,jsonb)',
+   'SELECT * FROM nb_fit(''SELECT a > 2, b FROM role_conflict'', ''{}''::jsonb)'),
+  ('nb_fit(bayes_query,text)',
+   'SELECT * FROM nb_fit(''SELECT a > 2, b FROM role_conflict'', ''{}'')'),
   ('lda_topics(bayes_query,integer)', 'SELECT * FROM lda_topics(''SELECT s FROM names'', 2)'),
   ('lda_topics(bayes_query,integer,jsonb)',
    'SELECT * FROM lda_topics(''SELECT s FROM names'', 2, NULL)'),
@@ -188,7 +246,8 @@ INSERT INTO calls VALUES
   ('nb_features(bayes_model,double precision)',
    'SELECT r.* FROM models, nb_features(model, 0.5) AS r WHERE family = ''nb'''),
   ('nb_probabilities(bayes_model,"any")',
-   'SELECT r.* FROM models, nb_probabilities(model, ROW(1, ''v'')) AS r WHERE family = ''nb'''),
+   'SELECT r.* FROM models, (SELECT 1 AS petal_width, ''v'' AS l) AS x, '
+   'nb_probabilities(model, x) AS r WHERE family = ''nb'''),
   ('nmf_predict(bayes_model,"any","any")',
    'SELECT r.* FROM models, nmf_predict(model, 1, 2) AS r WHERE family = ''nmf'''),
   ('nmf_select(bayes_query,integer[])',
@@ -197,6 +256,16 @@ INSERT INTO calls VALUES
    'SELECT * FROM nmf_select(''SELECT id, x FROM faithful'', ''{2}'', ''{"models": true}'')'),
   ('pmf_predict(bayes_model,"any","any")',
    'SELECT r.* FROM models, pmf_predict(model, 1, 2) AS r WHERE family = ''pmf'''),
+  ('pmf_predict_new(bayes_model,jsonb,"any")',
+   'SELECT r.* FROM models, pmf_predict_new(model, ''{"2": 1}'', 3) AS r WHERE family = ''pmf'''),
+  ('pmf_predict_new(bayes_model,jsonb,"any",text)',
+   'SELECT r.* FROM models, pmf_predict_new(model, ''{"1": 1}'', 2, ''column'') AS r
+    WHERE family = ''pmf'''),
+  ('pmf_recommend_new(bayes_model,jsonb,integer)',
+   'SELECT r.* FROM models, pmf_recommend_new(model, ''{"2": 1}'', 3) AS r WHERE family = ''pmf'''),
+  ('pmf_recommend_new(bayes_model,jsonb,integer,text)',
+   'SELECT r.* FROM models, pmf_recommend_new(model, ''{"1": 1}'', 2, ''column'') AS r
+    WHERE family = ''pmf'''),
   ('pmf_recommend(bayes_model,"any",integer)',
    'SELECT r.* FROM models, pmf_recommend(model, 9, 2) AS r WHERE family = ''pmf'''),
   ('pmf_recommend(bayes_model,"any",integer,boolean)',
@@ -249,8 +318,8 @@ SELECT is(empty_columns($$SELECT s.* FROM
   unnest((SELECT bmm_select(ARRAY[a - 1], '{1}', '{"models": true}') FROM role_conflict)) AS s$$),
   NULL,
   'and bmm_select');
-SELECT is(empty_columns($$SELECT (s).* FROM (SELECT bmm_fit_statistics(m, x) AS s
-  FROM (SELECT ARRAY[a - 1, b - 1, c - 1, d - 1] AS x FROM role_conflict) AS r,
+SELECT is(empty_columns($$SELECT (s).* FROM (SELECT bmm_fit_statistics(m, x, count) AS s
+  FROM (SELECT ARRAY[a - 1, b - 1, c - 1, d - 1] AS x, count FROM role_conflict) AS r,
     (SELECT bmm_fit(ARRAY[a - 1, b - 1, c - 1, d - 1], 2, '{"method": "em"}') AS m
      FROM role_conflict) AS f) AS t$$), NULL, 'and bmm_fit_statistics');
 SELECT is(empty_columns($$SELECT s.* FROM
@@ -284,7 +353,7 @@ FROM (VALUES
    entropy float8',
     'converged', 'integer'),
   ('bmm_parameters', 'c int, e int, n text, l text, p text, k int, b text, v float8, sd float8,
-   f float8, t float8', 'k', 'integer'))
+   f float8, t float8, m text', 'k', 'integer'))
   AS wrong(name, columns, bad, type);
 CREATE FUNCTION wrong_info(bayes_model) RETURNS TABLE (family text, method text, rows bigint,
   skipped bigint, dimension int, components int, iterations int, converged boolean,
@@ -302,7 +371,8 @@ SELECT throws_ok($$SELECT * FROM models, wrong_sample(model, 1, 1) WHERE family 
   'a row alone');
 CREATE FUNCTION wrong_select(bayes_query, int[], jsonb) RETURNS TABLE (k int, covariance text,
   method text, objective float8, log_likelihood float8, parameters float8, bic float8, icl float8,
-  elbo float8, converged boolean, degenerate boolean, model bytea)
+  elbo float8, converged boolean, degenerate boolean, model bytea,
+  best boolean, reason text)
   AS '$libdir/pg_bayes', 'gmm_select_query' LANGUAGE C;
 SELECT throws_ok($$SELECT * FROM wrong_select('SELECT x FROM faithful', '{1}',
   '{"models": true}')$$, 'XX000',

@@ -1,6 +1,6 @@
 -- Refits: what a start model hands on, numbers that stand, new labels, and components of two models
 -- side by side.
-SELECT plan(54);
+SELECT plan(61);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 \ir ../lib/interface.sql
@@ -171,8 +171,8 @@ SELECT is((SELECT count(*) FROM bayes_match(NULL, (SELECT one FROM normals))), 0
 SELECT is(complaint(statement), said, statement) FROM (VALUES
   ('SELECT bayes_match(one, model) FROM normals, models',
     '42804 the models are of families gmm and bmm'),
-  ('SELECT bayes_match(m, m) FROM (SELECT lda_fit(''{a,b}''::text[], 2) AS m) AS f',
-    '42804 a model of family lda has no components with densities'),
+  ('SELECT bayes_match(m, m) FROM (SELECT nb_fit(id % 2, age) AS m FROM old_rows) AS f',
+    '42804 a model of family nb has no components to match'),
   ('SELECT bayes_match(one, gmm_fit) FROM normals, (SELECT gmm_fit(age, 1) FROM old_rows) AS f',
     '22023 the models have 2 and 1 columns'),
   ('SELECT bayes_match(one, gmm_fit) FROM normals, (SELECT gmm_fit(r, 1) FROM (SELECT age,
@@ -238,5 +238,52 @@ SELECT results_eq($$SELECT DISTINCT parameter FROM normals, bayes_compare(one, o
   ORDER BY 1$$, $$VALUES ('mean'), ('sd'), ('weight')$$, 'normals');
 SELECT is(complaint('SELECT bayes_compare(one, model) FROM normals, models'),
   '42804 the models are of families gmm and bmm', 'two families');
+
+-- ---- topics and factors ----
+
+-- A model and the refit to the documents of another year: words come and go, numbers change.
+CREATE TABLE words AS SELECT 1 AS year, d AS doc, w AS word, 1 + (d * 7 + w) % 3 AS n
+  FROM generate_series(1, 60) AS d, generate_series(1, 12) AS w WHERE (w <= 6) = (d <= 40);
+INSERT INTO words SELECT 2, d, w + CASE WHEN w = 12 THEN 1 ELSE 0 END, n
+  FROM (SELECT 61 - doc AS d, word AS w, n FROM words WHERE doc <> 5) AS t;
+CREATE TABLE years AS SELECT year, lda_fit(doc, 'w' || word, n, 2) AS lda,
+  nmf_fit(doc, 'w' || word, n::float8, 2) AS nmf FROM words GROUP BY year;
+CREATE TABLE refits AS SELECT f.family, f.before, f.after FROM years AS a, years AS b,
+  LATERAL (VALUES ('lda', a.lda, b.lda), ('nmf', a.nmf, b.nmf)) AS f(family, before, after)
+  WHERE (a.year, b.year) = (1, 2);
+CREATE VIEW shares AS
+SELECT 'lda' AS family, year, topic AS component, term AS label, probability AS share
+FROM years, lda_topics(lda, 100)
+UNION ALL SELECT 'nmf', year, factor, key, value / sum(value) OVER (PARTITION BY year, factor)
+FROM years, nmf_factors(nmf) WHERE side = 'column';
+SELECT never($$SELECT family, old, new, NOT near(overlap, (SELECT sum(sqrt(a.share * b.share))
+      FROM shares AS a JOIN shares AS b USING (family, label)
+      WHERE a.family = r.family AND (a.year, b.year) = (1, 2) AND a.component = m.old
+        AND b.component = m.new)) AS wrong FROM refits AS r, bayes_match(before, after) AS m$$,
+  'overlaps of topics and factors');
+SELECT results_eq($$SELECT DISTINCT family, count(*) OVER (PARTITION BY family), overlap > 0.8
+    FROM refits, bayes_match(before, after) ORDER BY family$$,
+  $$VALUES ('lda', 2::bigint, true), ('nmf', 2, true)$$, 'each has found its partner');
+SELECT never($$SELECT family, old, NOT near(overlap, 1) OR old <> new AS wrong
+  FROM refits, bayes_match(before, before)$$, 'a topic model and itself');
+SELECT never($$SELECT c.family, c.label, c.old_value IS DISTINCT FROM a.share AND NOT
+      near(c.old_value, a.share) OR c.new_value IS DISTINCT FROM b.share AND NOT
+      near(c.new_value, b.share) OR c.sd IS NOT NULL OR c.element IS NOT NULL AS wrong
+  FROM (SELECT * FROM refits, bayes_compare(before, after)) AS c
+    LEFT JOIN shares AS a ON (a.family, a.year, a.component, a.label) = (c.family, 1, old, c.label)
+    LEFT JOIN shares AS b ON (b.family, b.year, b.component, b.label) = (c.family, 2, new, c.label)
+  WHERE parameter <> 'weight'$$, 'probabilities of topics side by side');
+SELECT results_eq($$SELECT family, parameter, count(*), count(old_value), count(new_value)
+    FROM refits, bayes_compare(before, after) GROUP BY 1, 2 ORDER BY 1, 2$$,
+  $$VALUES ('lda', 'probability', 26::bigint, 24::bigint, 24::bigint), ('lda', 'weight', 2, 2, 2),
+    ('nmf', 'share', 26, 24, 24), ('nmf', 'weight', 2, 2, 2)$$,
+  'a word that is new and one that is gone');
+SELECT never($$SELECT family, distance IS NULL OR NOT near(distance, sqrt(1 - overlap)) AS wrong
+  FROM refits, bayes_match(before, after) AS m JOIN bayes_compare(before, after) AS c
+    USING (old, new)$$, 'distances of topics');
+SELECT results_eq($$SELECT m.old, m.new FROM years, bayes_match(lda, (SELECT lda_fit(doc,
+    'w' || word, n, 1) FROM words WHERE doc <= 40)) AS m WHERE year = 1 AND m.new IS NULL$$,
+  $$SELECT topic, NULL::int FROM years, lda_topics(lda, 1) WHERE year = 1
+    ORDER BY substr(term, 2)::int DESC LIMIT 1$$, 'a topic that is gone');
 
 SELECT * FROM finish();

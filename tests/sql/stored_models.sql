@@ -77,12 +77,15 @@ SELECT never($$SELECT name, i.incomplete IS NOT NULL
 
 -- The same numbers as store_models.sql asks for. Proportions of topics and weights of rows are
 -- iterated to convergence, which ends at other digits where another processor rounds otherwise.
+-- The log-likelihood of a sequence with a symbol that its model does not know (place 1) was that of
+-- a missing one when the answers were stored; since then such a symbol has a probability.
 CREATE TYPE record_of_iris AS (
   species text, petal_width float8, even boolean, twice float8, five int);
 \ir ../lib/model_answers.sql
 SELECT never(
   $$SELECT name, place, now, before,
-      num_nulls(now, before) < 2 AND NOT near(now, before, tolerance) AS wrong
+      num_nulls(now, before) < 2 AND NOT near(now, before, tolerance)
+        AND NOT (name ~ '^hmm .* symbols$' AND place = 1 AND now < before) AS wrong
     FROM (SELECT name, answers, answers(from_bytes, type, x) AS answers_now,
         CASE WHEN name ~ '^(lda|nmf) ' THEN 1e-9 ELSE 1e-12 END AS tolerance FROM together) AS t,
       unnest(answers_now, answers) WITH ORDINALITY AS u(now, before, place)$$,

@@ -196,6 +196,7 @@ my %values = (
             '{1.7976931348623157e308,1}'), map({ "array_fill(1.5::float8, '{$_}')" } 200, 1601,
             100000), q{array_fill(NULL::float8, '{2}')}],
     integer => [2, qw(NULL 0 1 -1 3 12 13 10000 10001 2147483647 -2147483648)],
+    smallint => [2, qw(NULL 0 -1 32767)],
     bigint => [1, qw(NULL 0 -1 9223372036854775807 -9223372036854775808)],
     'double precision' => [1, 'NULL', 0, -1, 0.5, map({ "'$_'" } 'NaN', 'Infinity', '-Infinity'),
         '1e300', '1e150', '1e-320', "'-0'"],
@@ -240,6 +241,9 @@ my %values = (
             'ROW(' . join(', ', (1) x 1600) . ')', "'[0,1]'::int4range", "'(0,1)'::point",
             '(SELECT bits FROM given)', "'pg_class'::regclass"],
     bayes_model => [@models, 'NULL'],
+    'bayes_model[]' => [map({ "ARRAY[$_]" } $models[0], "$models[0], NULL",
+        "$models[0], $models[1]"), 'NULL', q{'{}'}, q{'{NULL}'}, "ARRAY[ARRAY[$models[0]]]",
+        "array_fill($models[0], '{1001}')"],
     # Documents.
     tsvector => ["'a:1,3 c:2'", 'NULL', map({ "'$_'" } '', 'a b c', 'c:16383', 'é:1A,2B,3C,4D'),
         q{to_tsvector('simple', repeat('c ', 300))},
@@ -287,6 +291,8 @@ sub values_of {
         =~ /\b(beta_bernoulli|gamma_poisson|normal_inverse_gamma|dirichlet_categorical)_/;
     return [@{$models{$conjugate}}, @{$values{$type}}[0 .. 5]]
         if $conjugate && $type eq 'bayes_model';
+    return [map({ "ARRAY[$_, $_]" } @{$models{$conjugate}}), @{$values{$type}}]
+        if $conjugate && $type eq 'bayes_model[]';
     return [q{'{}'}, 'NULL', map { "'{$_}'" } '"x": 1', map { "\"prior\": $_" } '1', '{}',
         map { my $key = $_; map { "{\"$key\": $_}" } '1', '-1', '1e300', '"x"', '{"": 1}',
             '{"a": -1}' } qw(a b c m alpha)]

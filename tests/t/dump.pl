@@ -219,13 +219,15 @@ $server->query("SELECT pg_drop_replication_slot('changes')");
 my $main = $server->database;
 my $connection = 'host=' . $server->host . " port=5432 user=postgres dbname=$main";
 $server->query(<<"SQL");
-CREATE TABLE keyless AS SELECT name, model FROM models WHERE model IS NOT NULL;
+CREATE TABLE keyless AS SELECT name, model, stats, 'SELECT 1'::bayes_query AS query
+  FROM models, (SELECT linreg_stats(i, ARRAY[sin(i)]) AS stats FROM generate_series(1, 9) AS i) AS s
+  WHERE model IS NOT NULL;
 ALTER TABLE keyless REPLICA IDENTITY FULL;
 CREATE PUBLICATION keyless FOR TABLE keyless;
 CREATE DATABASE subscriber;
 \\c subscriber
 CREATE EXTENSION pg_bayes;
-CREATE TABLE keyless (name text, model bayes_model);
+CREATE TABLE keyless (name text, model bayes_model, stats linreg_stats, query bayes_query);
 \\c $main
 SELECT pg_create_logical_replication_slot('keyless', 'pgoutput');
 \\c subscriber

@@ -41,6 +41,8 @@ sub parsed {
     my $said = $session->run("SET client_min_messages = debug1; $sql;
           SET client_min_messages = notice", 60);
     my $count = () = $said =~ /pg_bayes: model parsed/g;
+    # PostgreSQL shows where in the text it was when it said something else.
+    $said =~ s/^LINE \d+: .*\n *\^\n?//mg;
     $said =~ s/^(?:DEBUG|LOCATION|QUERY|CONTEXT|PL\/pgSQL|SQL).*\n?//mg;
     chomp $said;
     return ($count, $said);

@@ -47,4 +47,26 @@ for my $name (sort keys %texts) {
     cmp_ok($kept, '<', 100, 'and is given back');
 }
 
+# Half a megabyte of labels, whose sums would be 12 million numbers, but are not there.
+{
+    my $session = $server->session;
+    $session->run('SELECT NULL::linreg_stats');
+    my $rise = $session->peak_rise(<<'SQL');
+DO $$ BEGIN
+  PERFORM jsonb_build_object('linreg_stats', '{"format": 1}'::jsonb, 'rows', 4990, 'skipped', 0,
+    'dimension', 1, 'row_columns', jsonb_build_array(jsonb_build_object('name', 'a', 'kind',
+    'label', 'labels', jsonb_agg(repeat('l', 90) || 10000 + i))), 'label_rows', jsonb_agg(1),
+    'sums', '[]'::jsonb, 'rests', '[]'::jsonb)::text::linreg_stats
+    FROM generate_series(1, 4990) AS i;
+  RAISE 'taken for statistics';
+EXCEPTION WHEN invalid_text_representation THEN
+  IF SQLERRM NOT LIKE '%must be an array of % numbers' THEN RAISE; END IF;
+END $$
+SQL
+    SKIP: {
+        skip 'the peak of a process cannot be reset here', 1 unless defined $rise;
+        cmp_ok($rise, '<', 40, 'statistics without sums take no room for them');
+    }
+}
+
 done_testing;

@@ -35,13 +35,31 @@ is(told($role, "SELECT extowner = '$role'::regrole FROM pg_extension WHERE extna
 # ---- use ----
 
 is(told($role, "CREATE TABLE models AS SELECT gmm_fit(x, 2) AS model FROM faithful;
-      CREATE INDEX ON models (model);
+      CREATE INDEX ON models USING hash (model);
       SELECT count(*) FROM models, gmm_components(model)"), '2', 'who created it uses it');
 is(told($other, "SELECT count(*) FROM gmm_fit('SELECT x FROM faithful', 2)"), '2',
     'and so does everybody else');
 is(told($other, "SELECT count(*) FROM gmm_fit('SELECT 1 FROM models', 1)"), '42501',
     'who reads no more than before');
 is(told($other, 'DROP EXTENSION pg_bayes'), '42501', 'nor drops it');
+
+# A row of a type with a cast to numbers: its function runs as the caller, who must be allowed to.
+$server->query("CREATE TYPE size AS ENUM ('small', 'large');
+      CREATE FUNCTION size_numbers(size) RETURNS float4[] LANGUAGE sql IMMUTABLE
+        RETURN ARRAY[CASE WHEN \$1 = 'small' THEN 1::float4 ELSE 2::float4 END];
+      CREATE CAST (size AS float4[]) WITH FUNCTION size_numbers(size) AS ASSIGNMENT;
+      CREATE TABLE sizes AS SELECT s FROM unnest(enum_range(NULL::size)) AS s,
+        generate_series(1, 9);
+      GRANT SELECT ON sizes TO $role, $other");
+my $of_sizes = "SELECT count(*) FROM gmm_fit('SELECT s FROM sizes', 1)";
+is(told($other, $of_sizes), '1', 'a cast that anyone may use');
+$server->query('REVOKE EXECUTE ON FUNCTION size_numbers(size) FROM PUBLIC');
+is(told($other, 'SELECT s::float4[] FROM sizes'), '42501', 'one that a query may not name');
+is(told($other, $of_sizes), '42501', 'makes no rows either');
+is(told($other, "SELECT gmm_log_density(model, s) FROM sizes,
+      (SELECT gmm_fit(ARRAY[i], 1) AS model FROM generate_series(1, 9) AS i) AS f"), '42501',
+    'nor those to be scored');
+$server->query('DROP TABLE sizes; DROP TYPE size CASCADE');
 
 # ---- what stays an administrator's ----
 

@@ -82,7 +82,8 @@ is($server->query("SET enable_seqscan = off; $sql"), $server->query($sql), 'and 
 
 $server->query('REINDEX TABLE models; REFRESH MATERIALIZED VIEW CONCURRENTLY components');
 is($server->query($fingerprint), $before, 'built again, nothing differs');
-is($server->query(q{INSERT INTO models SELECT 'new', gmm_fit(x, 2) FROM faithful;
+is($server->query(q{INSERT INTO models SELECT 'new', gmm_fit(x, 2, '{"restarts": 1}')
+      FROM faithful;
       SELECT count(*) FROM models, gmm_components(model) WHERE name = 'new'}), '2',
     'and new models are fitted');
 is_deeply([grep { /PANIC|TRAP|terminated by signal/ } split /\n/, $server->log], [],

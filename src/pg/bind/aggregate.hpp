@@ -98,9 +98,11 @@ template <class C> Datum fit_final(FunctionCallInfo fcinfo, const Binding<C> &bi
   FitState<C> *const state = final_state<C>(fcinfo);
   if (!state) PG_RETURN_NULL();
   const FitRequest &request = state->request(binding.family, binding.check);
-  const std::unique_ptr<Model> model = fit_model(binding, request, state->data);
-  if (!model) PG_RETURN_NULL();
-  return store_model(*model);
+  std::string bytes;
+  if (!fit_model(binding, request, state->data,
+                 [&bytes](Model &model) { bytes = bytes_of(model); }))
+    PG_RETURN_NULL();
+  return store_bytes(bytes);
 }
 
 }  // namespace bayes::pg

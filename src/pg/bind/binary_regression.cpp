@@ -5,8 +5,10 @@
 
 #include "pg/bind/aggregate.hpp"
 #include "pg/bind/coefficients.hpp"
+#include "pg/bind/query_rows.hpp"
 #include "pg/input/column_checks.hpp"
 #include "pg/input/response_collector.hpp"
+#include "pg/input/response_query.hpp"
 #include "regression/terms.hpp"
 
 using namespace bayes;
@@ -37,11 +39,38 @@ constexpr Binding<ResponseCollector> probit = {
     .family = "probit", .check = binary_policy<Link::probit>, .fit = fit_binary<Link::probit>};
 
 /// Says why there is no model if no row was complete.
+void warn_of_incomplete(const char *family) {
+  warn_of_no_row(family, "In each row the response, the weight or a predictor is NULL.");
+}
+
 Datum binary_final(FunctionCallInfo fcinfo, const Binding<ResponseCollector> &binding) {
   const auto *const state = final_state<ResponseCollector>(fcinfo);
-  if (state && state->data.nothing_complete())
-    warn_of_no_row(binding.family, "In each row the response, the weight or a predictor is NULL.");
+  if (state && state->data.nothing_complete()) warn_of_incomplete(binding.family);
   return fit_final(fcinfo, binding);
+}
+
+std::unique_ptr<Model> fit_to_query(FunctionCallInfo fcinfo,
+                                    const Binding<ResponseCollector> &binding, std::string *bytes) {
+  const char *const text = query_text(fcinfo, response_hint);
+  FitRequest request = query_request(fcinfo, binding.family, by_options);
+  const QueryColumns given = QueryColumns::of(request.options);
+  const ScopedContext context(CurrentMemoryContext, "pg_bayes query");
+  std::optional<ResponseCollector> data;
+  read_responses(
+      text, response_hint, given, false,
+      [&](const ItemForm &form) {
+        data.emplace(context, form);
+        data->begin(request, binding.check);
+      },
+      [&](const bayes::pg::Item &item) { data->add(item); });
+  if (data->nothing_complete()) warn_of_incomplete(binding.family);
+  return fit_model(binding, request, *data, bytes);
+}
+std::unique_ptr<Model> logreg_of_query(FunctionCallInfo fcinfo, std::string *bytes) {
+  return fit_to_query(fcinfo, logreg, bytes);
+}
+std::unique_ptr<Model> probit_of_query(FunctionCallInfo fcinfo, std::string *bytes) {
+  return fit_to_query(fcinfo, probit, bytes);
 }
 
 Datum binary_prediction(FunctionCallInfo fcinfo, const char *family) {
@@ -73,6 +102,17 @@ BAYES_FUNCTION(probit_fit_transition) {
 }
 BAYES_FUNCTION(probit_fit_final) { return binary_final(fcinfo, probit); }
 
+// ---- relations: a query in ----
+
+BAYES_FUNCTION(logreg_fit_query) {
+  return show_query_fit(fcinfo, logreg_of_query, show_coefficients<BinaryRegression>);
+}
+BAYES_FUNCTION(logreg_model_query) { return query_model(fcinfo, logreg_of_query); }
+BAYES_FUNCTION(probit_fit_query) {
+  return show_query_fit(fcinfo, probit_of_query, show_coefficients<BinaryRegression>);
+}
+BAYES_FUNCTION(probit_model_query) { return query_model(fcinfo, probit_of_query); }
+
 // ---- a model as relations ----
 
 BAYES_FUNCTION(logreg_coefficients) {
@@ -81,6 +121,9 @@ BAYES_FUNCTION(logreg_coefficients) {
 BAYES_FUNCTION(probit_coefficients) {
   return coefficient_rows<BinaryRegression>(fcinfo, probit.family);
 }
+
+BAYES_FUNCTION(logreg_contrast) { return contrast_row<BinaryRegression>(fcinfo, logreg.family); }
+BAYES_FUNCTION(probit_contrast) { return contrast_row<BinaryRegression>(fcinfo, probit.family); }
 
 // ---- a model and a row ----
 

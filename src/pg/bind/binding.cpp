@@ -94,11 +94,14 @@ void warn_if_degenerate(const Model &model) {
   const bool one = info.degenerate.size() == 1, hmm = info.family == "hmm";
   const char *const bound = info.options.find("minimum") ? "minimum" : "covariance_floor";
   report(WARNING,
-         message("{} fit by {} is degenerate: {}{} {} {} at the bound of option {}", info.family,
-                 info.method, hmm ? "state" : "component", one ? "" : "s", numbers,
-                 one ? "is" : "are", bound),
+         hmm ? message("{} fit by {} is degenerate: state{} {} {} at the bound of option {}",
+                       info.family, info.method, one ? "" : "s", numbers, one ? "is" : "are", bound)
+             : message("{} fit by {} is degenerate: component{} {} {} at the bound of option {} or "
+                       "{} too few rows",
+                       info.family, info.method, one ? "" : "s", numbers, one ? "is" : "are", bound,
+                       one ? "has" : "have"),
          "Without the bound the likelihood would be higher, as a rule without limit: a variance of "
-         "rows that are alone or equal goes to 0. The log-likelihood, and bic and icl with it, "
+         "rows that are few or equal goes to 0. The log-likelihood, and bic and icl with it, "
          "depends on the bound and cannot be compared with those of other fits.",
          message("Use fewer {}, method map or vi{}, or a larger {}; \"degenerate\": \"allow\" "
                  "accepts such a fit.",

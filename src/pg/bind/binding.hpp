@@ -13,6 +13,7 @@
 #include "document/model.hpp"
 #include "pg/input/fit_request.hpp"
 #include "pg/input/row_collector.hpp"
+#include "pg/values/model_value.hpp"
 #include "pg/values/results.hpp"
 
 namespace bayes::pg {
@@ -76,15 +77,33 @@ inline void warn_of(const Model &model) {
   warn_if_degenerate(model);
 }
 
-/// Fits, with WARNINGs. nullptr if there are no data, or if the fit failed under on_error = null.
-template <class C>
-std::unique_ptr<Model> fit_model(const Binding<C> &binding, const FitRequest &request, C &data) {
+/// Fits, and calls `use` with the model before its WARNINGs. nullptr if there are no data, or if
+/// the fit, or `use`, failed under on_error = null.
+template <class C, class Use>
+std::unique_ptr<Model> fit_model(const Binding<C> &binding, const FitRequest &request, C &data,
+                                 const Use &use) {
   std::unique_ptr<Model> model;
-  attempt_fit(data, [&](Control &control) { model = binding.fit(request, data, control); });
-  if constexpr (requires { data.columns(); })
-    if (model) model->info.columns = data.columns();
+  const bool fitted = attempt_fit(data, [&](Control &control) {
+    model = binding.fit(request, data, control);
+    if constexpr (requires { data.columns(); })
+      if (model) model->info.columns = data.columns();
+    if (model) use(*model);
+  });
+  if (!fitted) return nullptr;
   if (model) warn_of(*model);
   return model;
+}
+template <class C>
+std::unique_ptr<Model> fit_model(const Binding<C> &binding, const FitRequest &request, C &data) {
+  return fit_model(binding, request, data, [](const Model &) {});
+}
+/// The same; `bytes`, unless nullptr, gets the model's.
+template <class C>
+std::unique_ptr<Model> fit_model(const Binding<C> &binding, const FitRequest &request, C &data,
+                                 std::string *bytes) {
+  return fit_model(binding, request, data, [bytes](Model &model) {
+    if (bytes) *bytes = bytes_of(model);
+  });
 }
 
 }  // namespace bayes::pg

@@ -40,12 +40,13 @@ void emit_components(ResultRows &result, const BernoulliMixture &model) {
 /// The fits of a selection, each as a row of type bmm_selection.
 void select_models(const FitRequest &request, RowCollector &data, Control &control,
                    const TakeCells &take) {
-  Choice choice(request);
-  bmm_select(data.rows, request.ks, request.options, control,
-             [&](std::unique_ptr<BernoulliMixture> model) {
-               choice.take(*model, data.columns(), take, {}, {Cell::or_null(model->icl())});
-             });
-  choice.tell();
+  Choice choice(request, take);
+  choice.of([&] {
+    bmm_select(data.rows, request.ks, request.options, control,
+               [&](std::unique_ptr<BernoulliMixture> model) {
+                 choice.add(*model, data.columns(), {}, {Cell::or_null(model->icl())});
+               });
+  });
 }
 
 constexpr Binding<RowCollector> bmm = {
@@ -67,6 +68,11 @@ constexpr Binding<RowCollector> bmm = {
     .fit_selection = select_models,
 };
 
+std::unique_ptr<Model> fit_to_query(FunctionCallInfo fcinfo, std::string *bytes) {
+  QueryRows query(fcinfo, bmm.family, bmm.check, by_k);
+  return fit_model(bmm, query.request, query.data(), bytes);
+}
+
 std::unique_ptr<Model> bmm_model(FunctionCallInfo fcinfo) {
   return load_model(PG_GETARG_DATUM(0), bmm.family);
 }
@@ -87,12 +93,11 @@ BAYES_FUNCTION(bmm_select_query) { return selection_query(fcinfo, bmm); }
 BAYES_FUNCTION(bmm_cluster) { return cluster_window(fcinfo, bmm, by_k); }
 
 BAYES_FUNCTION(bmm_fit_query) {
-  ResultRows result(fcinfo);
-  QueryRows query(fcinfo, bmm.family, bmm.check, by_k);
-  if (const auto model = fit_model(bmm, query.request, query.data()))
-    emit_components(result, mixture(*model));
-  return Datum(0);
+  return show_query_fit(fcinfo, fit_to_query, [](ResultRows &result, const Model &model) {
+    emit_components(result, mixture(model));
+  });
 }
+BAYES_FUNCTION(bmm_model_query) { return query_model(fcinfo, fit_to_query); }
 
 // ---- a model as relations ----
 

@@ -1,4 +1,6 @@
 // How well a latent class model fits rows: an aggregate, and a function of a query.
+#include "base/message.hpp"
+#include "mixture/bmm_bootstrap.hpp"
 #include "mixture/bmm_fit_statistics.hpp"
 #include "pg/bind/aggregate.hpp"
 #include "pg/bind/query_rows.hpp"
@@ -26,6 +28,14 @@ Datum statistics_of(const FitRequest &request, RowCollector &data, TupleDesc des
   none = !attempt_fit(data, [&](Control &control) {
     const BmmFitStatistics s = bmm_fit_statistics(
         static_cast<const BernoulliMixture &>(*request.start), data.rows, control);
+    if (s.sparse)
+      report_once(NOTICE,
+                  message("g2_p is NULL: the table has {} rows for {} possible patterns",
+                          s.complete, s.possible),
+                  message("Its distribution is chi-squared only with {} rows or more for each "
+                          "pattern, that of x2 with {}.",
+                          least_expected_g2, least_expected_x2),
+                  "bmm_bootstrap simulates the distribution.");
     const Cell cells[] = {s.observations,
                           s.log_likelihood,
                           request.start->free_parameters(),
@@ -82,5 +92,28 @@ BAYES_FUNCTION(bmm_fit_statistics_query) {
   bool none = false;
   const Datum row = statistics_of(query.request, query.data(), result_row(fcinfo), none);
   if (none) PG_RETURN_NULL();
+  return row;
+}
+
+/// (query, model [, options])
+BAYES_FUNCTION(bmm_bootstrap_query) {
+  constexpr Role of_bootstrap[] = {Role::model, Role::options};
+  constexpr RowCheck check_bootstrap = {[](const FitRequest &request) {
+                                          read_bmm_bootstrap_options(request.options);
+                                          return check.policy(request);
+                                        },
+                                        ColumnUse::likelihoods, UnknownLabels::missing};
+  QueryRows query(fcinfo, bmm_family, check_bootstrap,
+                  std::span(of_bootstrap).first(PG_NARGS() > 2 ? 2 : 1));
+  Datum row = Datum(0);
+  const TupleDesc description = result_row(fcinfo);
+  const bool done = attempt_fit(query.data(), [&](Control &control) {
+    const BmmBootstrap found = bmm_bootstrap(
+        static_cast<const BernoulliMixture &>(*query.request.start), query.data().rows,
+        read_bmm_bootstrap_options(query.request.options), control);
+    const Cell cells[] = {found.draws, found.rows, found.g2, found.g2_p, found.x2, found.x2_p};
+    row = composite(description, cells);
+  });
+  if (!done) PG_RETURN_NULL();
   return row;
 }

@@ -1,7 +1,8 @@
 #include "pg/bind/choice.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
-#include <vector>
 
 #include "base/message.hpp"
 #include "pg/values/model_value.hpp"
@@ -10,20 +11,20 @@ namespace bayes::pg {
 
 Cell Choice::model(Model &model) {
   if (!models_) return {};
-  bytes_ = bytes_of(model);
-  return Cell::model(bytes_);
+  return Cell::model(kept_.emplace_back(bytes_of(model)));
 }
 
-void Choice::tried(int k, const char *criterion, double score) {
-  criterion_ = criterion;
-  ks_.insert(k);
-  if (!(score > score_)) return;
-  best_ = k;
-  score_ = score;
+void Choice::add_row(int k, const Criterion &criterion, std::vector<Cell> cells) {
+  for (Cell &cell : cells) cell.keep(kept_);
+  rows_.push_back({k, criterion, std::move(cells)});
 }
 
-void Choice::take(Model &model, RowColumns columns, const TakeCells &take,
-                  std::initializer_list<Cell> after_k, std::initializer_list<Cell> after_bic) {
+void Choice::add(int k, const Criterion &criterion, std::initializer_list<Cell> cells) {
+  add_row(k, criterion, cells);
+}
+
+void Choice::add(Model &model, RowColumns columns, std::initializer_list<Cell> after_k,
+                 std::initializer_list<Cell> after_bic) {
   warn_of(model);
   model.info.columns = std::move(columns);
   const ModelInfo &info = model.info;
@@ -37,17 +38,43 @@ void Choice::take(Model &model, RowColumns columns, const TakeCells &take,
   cells.insert(cells.end(), after_bic);
   cells.insert(cells.end(), {variational ? Cell(info.objective) : Cell(), info.converged,
                              degenerate, this->model(model)});
-  take(cells);
-  if (variational)
-    tried(info.components, "elbo", info.objective);
-  else
-    tried(info.components, "bic", degenerate ? std::numeric_limits<double>::quiet_NaN() : -bic);
+  const Criterion criterion = variational
+                                  ? Criterion{"elbo", info.objective, 1, "1 nat"}
+                                  : Criterion{"bic", degenerate ? std::nan("") : -bic, 2, "2"};
+  add_row(info.components, criterion, std::move(cells));
 }
 
-void Choice::tell() const {
-  if (ks_.size() < 2 || best_ != *ks_.rbegin()) return;
-  report_once(NOTICE, message("the best k by {} is {}, the largest tried", criterion_, best_), {},
-              "Try larger ones as well.");
+void Choice::finish() {
+  const Row *top = nullptr, *best = nullptr;
+  for (const Row &row : rows_)
+    if (row.criterion.score == row.criterion.score &&
+        (!top || row.criterion.score > top->criterion.score))
+      top = &row;
+  best = top;
+  if (top) {
+    const double enough = top->criterion.score - top->criterion.allowed;
+    for (const Row &row : rows_)
+      if (row.criterion.score >= enough &&
+          (row.k < best->k || (row.k == best->k && row.criterion.score > best->criterion.score)))
+        best = &row;
+  }
+  for (Row &row : rows_) {
+    std::string reason;
+    if (&row == best)
+      reason = best == top ? message("best {}", top->criterion.name)
+                           : message("smallest k with a {} within {} of the best, that of k = {}",
+                                     top->criterion.name, top->criterion.allowance, top->k);
+    std::vector<Cell> cells = row.cells;
+    cells.push_back(top ? Cell(&row == best) : Cell());
+    cells.push_back(reason.empty() ? Cell() : Cell::text(reason));
+    take_(cells);
+  }
+  const auto by_k = [](const Row &a, const Row &b) { return a.k < b.k; };
+  if (best && best->k == std::max_element(rows_.begin(), rows_.end(), by_k)->k &&
+      best->k > std::min_element(rows_.begin(), rows_.end(), by_k)->k)
+    report_once(NOTICE,
+                message("the best k by {} is {}, the largest tried", best->criterion.name, best->k),
+                {}, "Try larger ones as well.");
 }
 
 }  // namespace bayes::pg

@@ -12,6 +12,11 @@ void emit_coefficient(ResultRows &result, const Coefficient &coefficient) {
               Cell::or_null(coefficient.upper)});
 }
 
+void emit_contrast(ResultRows &result, const Coefficient &coefficient) {
+  result.row({Cell::or_null(coefficient.mean), Cell::or_null(coefficient.sd),
+              Cell::or_null(coefficient.lower), Cell::or_null(coefficient.upper)});
+}
+
 void warn_of_predictors(const std::vector<std::string> &names, const char *one, const char *many,
                         bool left_out) {
   if (names.empty()) return;
@@ -37,7 +42,7 @@ void warn_of_no_row(const char *family, const char *detail) {
 }
 
 double prediction_level(FunctionCallInfo fcinfo) {
-  const double level = PG_NARGS() > 2 ? PG_GETARG_FLOAT8(2) : 0.95;
+  const double level = PG_NARGS() > 2 ? PG_GETARG_FLOAT8(2) : default_level;
   require_level(level);
   return level;
 }

@@ -1,7 +1,10 @@
-// F_coefficients(model [, level]) and F_predict(model, x [, level]), the same for every regression.
+// F_coefficients(model [, level]), F_contrast(model, weights [, level]) and F_predict(model, x [,
+// level]), the same for every regression.
 //
 // A model M has
 //   void coefficients(double level, const TakeCoefficient &take) const;
+//   Coefficient contrast(std::span<const double> weights, double level) const;
+//   const RegressionTerms &terms() const;
 // and predicts by
 //   std::optional<P> predict(std::span<const double> row, double level) const;
 // which has no value for a row that misses something.
@@ -13,12 +16,15 @@
 
 #include "pg/bind/parameters.hpp"
 #include "pg/bind/scalar.hpp"
+#include "pg/values/json.hpp"
 #include "regression/coefficients.hpp"
 #include "regression/terms.hpp"
 
 namespace bayes::pg {
 
 void emit_coefficient(ResultRows &result, const Coefficient &coefficient);
+/// The same without its term.
+void emit_contrast(ResultRows &result, const Coefficient &coefficient);
 
 /// (term, mean, sd, lower, upper)
 template <class M> Datum coefficient_rows(FunctionCallInfo fcinfo, const char *family) {
@@ -29,6 +35,30 @@ template <class M> Datum coefficient_rows(FunctionCallInfo fcinfo, const char *f
       level, [&](const Coefficient &coefficient) { emit_coefficient(result, coefficient); });
   return Datum(0);
 }
+
+/// The rows of F_coefficients(model), with the default level.
+template <class M> void show_coefficients(ResultRows &result, const Model &model) {
+  static_cast<const M &>(model).coefficients(default_level, [&](const Coefficient &coefficient) {
+    emit_coefficient(result, coefficient);
+  });
+}
+
+/// F_contrast(model, weights jsonb [, level]): (mean, sd, lower, upper), one row.
+template <class M> Datum contrast_row(FunctionCallInfo fcinfo, const char *family) {
+  const double level = level_argument(fcinfo, 2);
+  ResultRows result(fcinfo);
+  const auto loaded = load_model(PG_GETARG_DATUM(0), family);
+  const M &model = static_cast<const M &>(*loaded);
+  emit_contrast(
+      result, model.contrast(contrast_weights(document_of_jsonb(PG_GETARG_DATUM(1)), model.terms()),
+                             level));
+  return Datum(0);
+}
+
+/// What the query of a regression should look like.
+inline constexpr const char *response_hint =
+    "Select the response and then the predictors, as columns (SELECT y, a, b FROM ...), or as an "
+    "array or a record (SELECT y, x FROM ...).";
 
 /// Says of predictors `names` that they are as `one`, or of several as `many`, says, so that the
 /// rows do not determine their coefficients, which are left out or come from the prior.

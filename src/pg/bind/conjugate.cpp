@@ -11,6 +11,7 @@
 #include "families/parameter.hpp"
 #include "pg/bind/aggregate.hpp"
 #include "pg/bind/parameters.hpp"
+#include "pg/values/array_elements.hpp"
 #include "pg/values/convert.hpp"
 #include "pg/values/json.hpp"
 #include "pg/values/varlena.hpp"
@@ -100,7 +101,7 @@ bool read_row(FunctionCallInfo fcinfo, ConjugateKind kind, std::int64_t row, Obs
     case normal_inverse_gamma:
       out.x = PG_GETARG_FLOAT8(1);
       if (!(std::fabs(out.x) <= largest_element))
-        refuse_value(out.x, "x of row " + shown(double(row)), 0);
+        refuse_value(out.x, message("x of row {}", row), 0);
       break;
   }
   if (out.weight == 0 && out.x > 0)
@@ -176,6 +177,41 @@ Datum number_of_models(FunctionCallInfo fcinfo, ConjugateKind kind,
                        double (*number)(const ConjugateModel &, const ConjugateModel &)) {
   const ConjugateModel &a = model_argument(fcinfo, kind, 0), &b = model_argument(fcinfo, kind, 1);
   return number_or_null(fcinfo, number(a, b));
+}
+
+/// (a, b [, level]) -> mean, sd, lower, upper
+Datum difference(FunctionCallInfo fcinfo, ConjugateKind kind) {
+  const double level = level_argument(fcinfo, 2);
+  ResultRows rows(fcinfo);
+  const ParameterDifference d =
+      parameter_difference(model_argument(fcinfo, kind, 0), model_argument(fcinfo, kind, 1), level);
+  rows.row(
+      {Cell::or_null(d.mean), Cell::or_null(d.sd), Cell::or_null(d.lower), Cell::or_null(d.upper)});
+  return Datum(0);
+}
+
+/// (models bayes_model[]) -> float8[]
+Datum best(FunctionCallInfo fcinfo, ConjugateKind kind) {
+  const OpenArray array(PG_GETARG_DATUM(0));
+  if (array.dimensions() > 1)
+    throw Error(Errc::array_shape,
+                message("models are an array of {} dimensions", array.dimensions()));
+  const int n = array.empty() ? 0 : array.size(0);
+  constexpr int most = 1000;
+  if (n > most) throw Error(Errc::too_large, message("more than {} models", most));
+  ElementType type(CurrentMemoryContext);
+  type.use(array.element_type());
+  ArrayWalk walk(array, type, nullptr);
+  std::vector<std::unique_ptr<Model>> owners;
+  std::vector<const ConjugateModel *> models;
+  for (int i = 0; i < n; ++i) {
+    const NullableDatum element = walk.next();
+    if (element.isnull) throw Error(Errc::null_value, message("model {} is NULL", i + 1));
+    owners.push_back(load_model(element.value, conjugate_family(kind)));
+    models.push_back(static_cast<const ConjugateModel *>(owners.back().get()));
+  }
+  const std::vector<double> probabilities = probabilities_best(models);
+  return guarded([&] { return Cell::vector_with_nulls(probabilities).to_datum(); });
 }
 
 Datum log_density(FunctionCallInfo fcinfo, ConjugateKind kind) {
@@ -264,6 +300,8 @@ BAYES_FUNCTION(conjugate_final) { return final_model(fcinfo); }
   BAYES_FUNCTION(name##_log_density) { return log_density(fcinfo, name); }                       \
   BAYES_FUNCTION(name##_greater) { return number_of_models(fcinfo, name, probability_greater); } \
   BAYES_FUNCTION(name##_loss) { return number_of_models(fcinfo, name, expected_loss); }          \
+  BAYES_FUNCTION(name##_difference) { return difference(fcinfo, name); }                         \
+  BAYES_FUNCTION(name##_best) { return best(fcinfo, name); }                                     \
   BAYES_FUNCTION(name##_parameters) {                                                            \
     return parameter_rows<ConjugateModel>(fcinfo, conjugate_family(name));                       \
   }

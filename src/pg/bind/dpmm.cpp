@@ -57,6 +57,20 @@ constexpr Binding<RowCollector> dpmm = {
         },
 };
 
+std::unique_ptr<Model> fit_to_query(FunctionCallInfo fcinfo, std::string *bytes) {
+  QueryRows query(fcinfo, dpmm.family, dpmm.check, by_options);
+  return fit_model(dpmm, query.request, query.data(), bytes);
+}
+
+void emit_clusters(ResultRows &result, const DirichletProcessMixture &model) {
+  for (int i = 0; i < model.size(); ++i) {
+    const DpmmCluster c = model.cluster(i);
+    result.row({i + 1, c.weight, Cell::vector_with_nulls(c.mean),
+                c.covariance.empty() ? Cell() : Cell::matrix(c.covariance, c.mean.size()),
+                c.count});
+  }
+}
+
 std::unique_ptr<Model> dpmm_model(FunctionCallInfo fcinfo) {
   return load_model(PG_GETARG_DATUM(0), dpmm.family);
 }
@@ -68,6 +82,13 @@ std::unique_ptr<Model> dpmm_model(FunctionCallInfo fcinfo) {
 BAYES_FUNCTION(dpmm_fit_transition) { return fit_transition(fcinfo, dpmm, by_options); }
 BAYES_FUNCTION(dpmm_fit_final) { return fit_final(fcinfo, dpmm); }
 BAYES_FUNCTION(dpmm_cluster) { return cluster_window(fcinfo, dpmm, by_options); }
+
+BAYES_FUNCTION(dpmm_fit_query) {
+  return show_query_fit(fcinfo, fit_to_query, [](ResultRows &result, const Model &model) {
+    emit_clusters(result, mixture(model));
+  });
+}
+BAYES_FUNCTION(dpmm_model_query) { return query_model(fcinfo, fit_to_query); }
 
 BAYES_FUNCTION(dpmm_cluster_query) {
   ResultRows result(fcinfo);
@@ -162,13 +183,7 @@ BAYES_FUNCTION(dpmm_credible_bounds_query) {
 
 BAYES_FUNCTION(dpmm_clusters) {
   ResultRows result(fcinfo);
-  const auto model = dpmm_model(fcinfo);
-  for (int i = 0; i < mixture(*model).size(); ++i) {
-    const DpmmCluster c = mixture(*model).cluster(i);
-    result.row({i + 1, c.weight, Cell::vector_with_nulls(c.mean),
-                c.covariance.empty() ? Cell() : Cell::matrix(c.covariance, c.mean.size()),
-                c.count});
-  }
+  emit_clusters(result, mixture(*dpmm_model(fcinfo)));
   return Datum(0);
 }
 

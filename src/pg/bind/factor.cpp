@@ -94,7 +94,7 @@ constexpr const char *object_hint =
 
 Side side_argument(FunctionCallInfo fcinfo, int argument, Side otherwise) {
   if (PG_NARGS() <= argument) return otherwise;
-  const text *const given = PG_GETARG_TEXT_PP(argument);
+  const text *const given = guarded([fcinfo, argument] { return PG_GETARG_TEXT_PP(argument); });
   const std::string_view name(VARDATA_ANY(given), std::size_t(VARSIZE_ANY_EXHDR(given)));
   if (name != "row" && name != "column")
     throw Error(Errc::invalid_argument,
@@ -114,6 +114,17 @@ void collect_table(FunctionCallInfo fcinfo, MemoryContext context,
         begin(*data);
       },
       [&](TupleTableSlot *row) { data->add(columns->item(row)); });
+}
+
+std::unique_ptr<Model> fit_table(FunctionCallInfo fcinfo, const Binding<TripleCollector> &binding,
+                                 std::span<const Role> roles, std::string *bytes) {
+  const FitRequest request = query_request(fcinfo, binding.family, roles);
+  const ScopedContext context(CurrentMemoryContext, "pg_bayes query");
+  std::optional<TripleCollector> data;
+  collect_table(fcinfo, context, data, [&request, &binding](TripleCollector &table) {
+    table.begin(request, binding.check);
+  });
+  return fit_model(binding, request, *data, bytes);
 }
 
 std::optional<std::string_view> FactorCallSite::key(FunctionCallInfo fcinfo, int argument,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/corpus.hpp"
+#include "pg/bind/binding.hpp"
 #include "pg/input/triple_collector.hpp"
 #include "pg/values/model_value.hpp"
 
@@ -18,6 +19,10 @@ namespace bayes::pg {
 void collect_table(FunctionCallInfo fcinfo, MemoryContext context,
                    std::optional<TripleCollector> &data,
                    const std::function<void(TripleCollector &table)> &begin);
+
+/// Fits the table of a function F(query bayes_query, roles...), as fit_model does.
+std::unique_ptr<Model> fit_table(FunctionCallInfo fcinfo, const Binding<TripleCollector> &binding,
+                                 std::span<const Role> roles, std::string *bytes);
 
 /// The side that an argument names, "row" or "column"; `otherwise` for a call without it.
 Side side_argument(FunctionCallInfo fcinfo, int argument, Side otherwise);

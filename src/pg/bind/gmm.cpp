@@ -41,14 +41,15 @@ void emit_components(ResultRows &result, const GaussianMixture &model) {
 /// The fits of a selection, each as a row of type gmm_selection.
 void select_models(const FitRequest &request, RowCollector &data, Control &control,
                    const TakeCells &take) {
-  Choice choice(request);
-  gmm_select(data.rows, request.ks, request.options, control,
-             [&](std::unique_ptr<GaussianMixture> model) {
-               const std::string covariance = model->covariance();
-               choice.take(*model, data.columns(), take, {Cell::text(covariance)},
-                           {Cell::or_null(model->icl())});
-             });
-  choice.tell();
+  Choice choice(request, take);
+  choice.of([&] {
+    gmm_select(data.rows, request.ks, request.options, control,
+               [&](std::unique_ptr<GaussianMixture> model) {
+                 const std::string covariance = model->covariance();
+                 choice.add(*model, data.columns(), {Cell::text(covariance)},
+                            {Cell::or_null(model->icl())});
+               });
+  });
 }
 
 constexpr Binding<RowCollector> gmm = {
@@ -64,6 +65,11 @@ constexpr Binding<RowCollector> gmm = {
     .check_selection = {select_policy},
     .fit_selection = select_models,
 };
+
+std::unique_ptr<Model> fit_to_query(FunctionCallInfo fcinfo, std::string *bytes) {
+  QueryRows query(fcinfo, gmm.family, gmm.check, by_k);
+  return fit_model(gmm, query.request, query.data(), bytes);
+}
 
 std::unique_ptr<Model> gmm_model(FunctionCallInfo fcinfo) {
   return load_model(PG_GETARG_DATUM(0), gmm.family);
@@ -85,12 +91,11 @@ BAYES_FUNCTION(gmm_select_query) { return selection_query(fcinfo, gmm); }
 BAYES_FUNCTION(gmm_cluster) { return cluster_window(fcinfo, gmm, by_k); }
 
 BAYES_FUNCTION(gmm_fit_query) {
-  ResultRows result(fcinfo);
-  QueryRows query(fcinfo, gmm.family, gmm.check, by_k);
-  if (const auto model = fit_model(gmm, query.request, query.data()))
-    emit_components(result, mixture(*model));
-  return Datum(0);
+  return show_query_fit(fcinfo, fit_to_query, [](ResultRows &result, const Model &model) {
+    emit_components(result, mixture(model));
+  });
 }
+BAYES_FUNCTION(gmm_model_query) { return query_model(fcinfo, fit_to_query); }
 
 // ---- a model as relations ----
 

@@ -32,12 +32,13 @@ void emit_path(ResultRows &result, const HiddenMarkovModel &model, Cell name, Se
 /// The fits of a selection, each as a row of type hmm_selection.
 void select_hmms(const FitRequest &request, SequenceCollector &data, Control &control,
                  const TakeCells &take) {
-  Choice choice(request);
-  hmm_select(data.sequences(), data.symbols(), request.ks, request.options, data.elements(),
-             data.vectors(), control, [&](std::unique_ptr<HiddenMarkovModel> model) {
-               choice.take(*model, data.columns(), take);
-             });
-  choice.tell();
+  Choice choice(request, take);
+  choice.of([&] {
+    hmm_select(data.sequences(), data.symbols(), request.ks, request.options, data.elements(),
+               data.vectors(), control, [&](std::unique_ptr<HiddenMarkovModel> model) {
+                 choice.add(*model, data.columns());
+               });
+  });
 }
 
 constexpr Binding<SequenceCollector> hmm = {
@@ -65,6 +66,13 @@ constexpr Binding<SequenceCollector> hmm = {
     .fit_selection = select_hmms,
 };
 
+std::unique_ptr<Model> fit_to_query(FunctionCallInfo fcinfo, std::string *bytes) {
+  SequenceQuery query(fcinfo, hmm.family, hmm.check, by_k);
+  auto model = fit_model(hmm, query.request, query.data(), bytes);
+  query.close();
+  return model;
+}
+
 }  // namespace
 
 // ---- aggregates ----
@@ -83,7 +91,14 @@ BAYES_FUNCTION(hmm_fit_final) { return fit_final(fcinfo, hmm); }
 BAYES_FUNCTION(hmm_select_transition) { return selection_transition(fcinfo, hmm); }
 BAYES_FUNCTION(hmm_select_final) { return selection_final(fcinfo, hmm); }
 
-// ---- relations: fit the sequences of a query, and decode them ----
+// ---- relations: fit the sequences of a query, show the states, decode the sequences ----
+
+BAYES_FUNCTION(hmm_fit_query) {
+  return show_query_fit(fcinfo, fit_to_query, [](ResultRows &result, const Model &model) {
+    show_states(result, hidden(model));
+  });
+}
+BAYES_FUNCTION(hmm_model_query) { return query_model(fcinfo, fit_to_query); }
 
 BAYES_FUNCTION(hmm_decode_query) {
   ResultRows result(fcinfo);

@@ -11,11 +11,17 @@ namespace bayes::pg {
 
 inline constexpr const char *hmm_family = "hmm";
 
+/// steps of one call
+inline constexpr int most_sampled = 100000000;
+
 inline const HiddenMarkovModel &hidden(const Model &model) {
   return static_cast<const HiddenMarkovModel &>(model);
 }
 
 /// The model argument of a function called once.
 inline std::unique_ptr<Model> hmm_argument(Datum value) { return load_model(value, hmm_family); }
+
+/// The rows of hmm_states.
+void show_states(ResultRows &result, const HiddenMarkovModel &model);
 
 }  // namespace bayes::pg

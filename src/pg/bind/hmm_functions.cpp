@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/message.hpp"
+#include "families/parameter.hpp"
 #include "pg/bind/binding.hpp"
 #include "pg/bind/hmm.hpp"
 #include "pg/bind/profile.hpp"
@@ -132,7 +133,7 @@ class PredictedElements {
       : columns_(model.info.columns),
         categories_(model.categories()) {}
 
-  /// take(element, column_name, symbol, probability, mean, variance)
+  /// take(element, column_name, symbol, probability, mean, variance, lower, upper)
   void each(const HiddenMarkovModel::Prediction &next, const TakeCells &take) const {
     auto category = categories_.begin();
     for (std::size_t i = 0; i < next.mean.size(); ++i) {
@@ -144,13 +145,16 @@ class PredictedElements {
                               Cell(),
                               Cell(),
                               Cell::or_null(next.mean[i]),
-                              Cell::or_null(next.variance[i])};
+                              Cell::or_null(next.variance[i]),
+                              Cell::or_null(next.lower[i]),
+                              Cell::or_null(next.upper[i])};
         take(cells);
       }
       for (; category != categories_.end() && category->element == element; ++category) {
         const double p = next.categories[std::size_t(category - categories_.begin())];
         const Cell cells[] = {element + 1,      name,   Cell::text(category->name),
-                              Cell::or_null(p), Cell(), Cell()};
+                              Cell::or_null(p), Cell(), Cell(),
+                              Cell(),           Cell()};
         take(cells);
       }
     }
@@ -160,6 +164,17 @@ class PredictedElements {
   const RowColumns &columns_;
   const std::vector<HiddenMarkovModel::Category> categories_;
 };
+
+constexpr double default_level = 0.95;
+
+int horizon_argument(FunctionCallInfo fcinfo) {
+  const int horizon = PG_GETARG_INT32(2);
+  constexpr int most = 100000;
+  if (horizon < 1 || horizon > most)
+    throw Error(Errc::invalid_argument,
+                message("horizon is {}, the number of steps must be from 1 to {}", horizon, most));
+  return horizon;
+}
 
 }  // namespace
 
@@ -234,25 +249,23 @@ BAYES_FUNCTION(hmm_predict) {
   ModelAndSequence given(fcinfo);
   StoredSequence one(given);
   const PredictedElements elements(given.model);
-  elements.each(given.model.predict_next(one, one.control),
+  elements.each(given.model.predict_next(one, one.control, default_level),
                 [&result](Cells cells) { result.row(cells); });
   return Datum(0);
 }
 
-/// hmm_predict(model, sequence, horizon)
+/// hmm_predict(model, sequence, horizon [, level])
 BAYES_FUNCTION(hmm_predict_ahead) {
   ResultRows result(fcinfo);
-  const int horizon = PG_GETARG_INT32(2);
-  constexpr int most = 100000;
-  if (horizon < 1 || horizon > most)
-    throw Error(Errc::invalid_argument,
-                message("horizon is {}, the number of steps must be from 1 to {}", horizon, most));
+  const int horizon = horizon_argument(fcinfo);
+  const double level = PG_NARGS() > 3 ? PG_GETARG_FLOAT8(3) : default_level;
+  require_level(level);
   ModelAndSequence given(fcinfo);
   StoredSequence one(given);
   const PredictedElements elements(given.model);
   int step = 0;
   std::vector<Cell> row;
-  given.model.predict(one, horizon, one.control, [&](const HiddenMarkovModel::Prediction &next) {
+  const auto take = [&](const HiddenMarkovModel::Prediction &next) {
     poll_interrupts();
     ++step;
     elements.each(next, [&](Cells cells) {
@@ -260,7 +273,35 @@ BAYES_FUNCTION(hmm_predict_ahead) {
       row.insert(row.end(), cells.begin(), cells.end());
       result.row(row);
     });
-  });
+  };
+  given.model.predict(one, horizon, one.control, take, level);
+  return Datum(0);
+}
+
+/// hmm_sample(model, sequence, horizon, draws, seed)
+BAYES_FUNCTION(hmm_sample_after) {
+  ResultRows result(fcinfo);
+  const int horizon = horizon_argument(fcinfo), draws = PG_GETARG_INT32(3);
+  if (draws < 0)
+    throw Error(Errc::invalid_argument,
+                message("draws is {}, the number of paths cannot be negative", draws));
+  if (double(draws) * horizon > most_sampled)
+    throw Error(Errc::too_large,
+                message("{} draws of {} steps are too many, the limit is {} steps in all", draws,
+                        horizon, most_sampled),
+                {}, "Draw again with another seed.");
+  ModelAndSequence given(fcinfo);
+  StoredSequence one(given);
+  const HiddenMarkovModel &model = given.model;
+  model.sample_after(
+      one, horizon, draws, std::uint64_t(PG_GETARG_INT64(4)), one.control,
+      [&](int draw, int step, int state, std::span<const double> x) {
+        poll_interrupts();
+        const bool named = model.symbols();
+        result.row({draw + 1, step + 1, state + 1,
+                    named ? Cell::text(model.symbol_names().at(std::size_t(x[0]))) : Cell(),
+                    named ? Cell() : Cell::vector_with_nulls(x)});
+      });
   return Datum(0);
 }
 

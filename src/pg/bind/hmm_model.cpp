@@ -9,8 +9,6 @@ using namespace bayes::pg;
 
 namespace {
 
-constexpr int most_sampled = 100000000;
-
 bool any_nan(std::span<const double> x) {
   for (const double v : x)
     if (std::isnan(v)) return true;
@@ -47,15 +45,18 @@ Cell matrix_or_null(std::span<const double> x) {
 
 }  // namespace
 
-BAYES_FUNCTION(hmm_states) {
-  ResultRows result(fcinfo);
-  const auto model = hmm_argument(PG_GETARG_DATUM(0));
-  for (int i = 0; i < hidden(*model).size(); ++i) {
-    const HmmState s = hidden(*model).state_at(i);
+void bayes::pg::show_states(ResultRows &result, const HiddenMarkovModel &model) {
+  for (int i = 0; i < model.size(); ++i) {
+    const HmmState s = model.state_at(i);
     result.row({i + 1, Cell::or_null(s.initial), Cell::or_null(s.initial_deviation),
                 Cell::or_null(s.initial_alpha), Cell::or_null(s.stationary),
                 Cell::or_null(s.visits), Cell::or_null(s.dwell)});
   }
+}
+
+BAYES_FUNCTION(hmm_states) {
+  ResultRows result(fcinfo);
+  show_states(result, hidden(*hmm_argument(PG_GETARG_DATUM(0))));
   return Datum(0);
 }
 

@@ -31,6 +31,16 @@ constexpr Binding<DocumentCollector> lda = {
     },
 };
 
+std::unique_ptr<Model> fit_to_query(FunctionCallInfo fcinfo, std::string *bytes) {
+  const FitRequest request = query_request(fcinfo, lda.family, by_k);
+  const ScopedContext context(CurrentMemoryContext, "pg_bayes query");
+  std::optional<DocumentCollector> data;
+  collect_documents(fcinfo, context, data, [&request](DocumentCollector &documents) {
+    documents.begin(request, lda.check);
+  });
+  return fit_model(lda, request, *data, bytes);
+}
+
 }  // namespace
 
 // ---- aggregates ----
@@ -55,18 +65,13 @@ BAYES_FUNCTION(lda_fit_final) { return fit_final(fcinfo, lda); }
 
 // ---- a relation: fits the documents of a query, and shows the topics ----
 
+/// lda_fit(query, k int [, options]), lda_topics(query, k int [, options])
 BAYES_FUNCTION(lda_topics_query) {
-  ResultRows result(fcinfo);
-  const FitRequest request = query_request(fcinfo, lda.family, by_k);
-  const ScopedContext context(CurrentMemoryContext, "pg_bayes query");
-  std::optional<DocumentCollector> data;
-  collect_documents(fcinfo, context, data, [&request](DocumentCollector &documents) {
-    documents.begin(request, lda.check);
+  return show_query_fit(fcinfo, fit_to_query, [](ResultRows &result, const Model &model) {
+    show_topics(result, topics(model), shown_terms);
   });
-  const std::unique_ptr<Model> model = fit_model(lda, request, *data);
-  if (model) show_topics(result, topics(*model), shown_terms);
-  return Datum(0);
 }
+BAYES_FUNCTION(lda_model_query) { return query_model(fcinfo, fit_to_query); }
 
 /// lda_select(query, ks int[] [, options]): a model for every k, fitted to nine tenths of the
 /// documents, and its perplexity on the others.
@@ -91,20 +96,26 @@ BAYES_FUNCTION(lda_select) {
                   message("there are {} documents, too few to choose k by",
                           data->corpus().totals().documents),
                   "Every tenth document is held out, to see how well a model predicts it.");
-    Choice choice(request);
-    for (const int k : request.ks) {
-      const std::unique_ptr<TopicModel> model =
-          lda_fit(data->corpus(), data->terms(), k, request.options, nullptr, false, control);
-      warn_of(*model);
-      const HeldOut found = evaluate(*model, data->held_out(), {}, data->in_fit(), control);
-      const auto perplexity = found.perplexity();
-      const ModelInfo &info = model->info;
-      result.row({k, perplexity ? Cell(*perplexity) : Cell(), found.tokens,
-                  Cell::or_null(info.objective), info.iterations, info.converged,
-                  choice.model(*model)});
-      choice.tried(k, "perplexity", perplexity ? -*perplexity : std::nan(""));
-    }
-    choice.tell();
+    const TakeCells take = [&result](Cells cells) { result.row(cells); };
+    Choice choice(request, take);
+    choice.of([&] {
+      for (const int k : request.ks) {
+        const std::unique_ptr<TopicModel> model =
+            lda_fit(data->corpus(), data->terms(), k, request.options, nullptr, false, control);
+        warn_of(*model);
+        const HeldOut found =
+            evaluate(*model, data->held_out(), data->terms(), {}, data->in_fit(), control);
+        const auto perplexity = found.perplexity();
+        const ModelInfo &info = model->info;
+        const double error = found.perplexity_error();
+        choice.add(k,
+                   {"perplexity", perplexity ? -*perplexity : std::nan(""),
+                    error == error ? error : 0, "one standard error"},
+                   {k, perplexity ? Cell(*perplexity) : Cell(), found.tokens,
+                    Cell::or_null(info.objective), info.iterations, info.converged,
+                    choice.model(*model), Cell::or_null(error)});
+      }
+    });
   });
   return Datum(0);
 }

@@ -28,9 +28,10 @@ struct Evaluation {
   LeftToRight plan;
 };
 
-/// The log probability of documents that a model has not seen, on all threads. `known`: for every
-/// term whether it counts; empty: all do.
-HeldOut evaluate(const TopicModel &model, Corpus &corpus, const Evaluation &how,
-                 std::span<const char> known, Control &control);
+/// The log probability of documents that a model has not seen, on all threads. `terms`: of the
+/// documents, in the order of their bytes. `known`: for every one of them whether the model's fit
+/// had it; empty: those that are the model's.
+HeldOut evaluate(const TopicModel &model, Corpus &corpus, const std::vector<std::string> &terms,
+                 const Evaluation &how, std::span<const char> known, Control &control);
 
 }  // namespace bayes::pg

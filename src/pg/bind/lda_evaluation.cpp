@@ -38,9 +38,18 @@ struct EvaluationState {
 
 }  // namespace
 
-HeldOut bayes::pg::evaluate(const TopicModel &model, Corpus &corpus, const Evaluation &how,
+HeldOut bayes::pg::evaluate(const TopicModel &model, Corpus &corpus,
+                            const std::vector<std::string> &terms, const Evaluation &how,
                             std::span<const char> known, Control &control) {
-  const std::vector<std::uint64_t> hashes = term_hashes(model.terms());
+  const std::vector<std::uint64_t> hashes = term_hashes(terms);
+  // Both are in the order of their bytes.
+  std::vector<std::int32_t> codes;
+  for (std::size_t i = 0, at = 0; i < terms.size(); ++i) {
+    poll_in_loop(i);
+    while (at < model.terms().size() && model.terms()[at] < terms[i]) ++at;
+    const bool own = at < model.terms().size() && model.terms()[at] == terms[i];
+    codes.push_back(own && (known.empty() || known[i]) ? std::int32_t(at) : -1);
+  }
   const std::vector<TopicDraw> draws = model.scoring_draws(most_scoring_draws);
   const auto proportions = [&model](const DocumentTerms &observed, const TopicDraw &draw) {
     return model.proportions(observed, draw);
@@ -57,15 +66,10 @@ HeldOut bayes::pg::evaluate(const TopicModel &model, Corpus &corpus, const Evalu
       [&](int, int slot, const CorpusPiece &piece, const Stop &stop) {
         HeldOut &sum = slots[std::size_t(slot)];
         sum = {};
-        const auto counts = [known](std::int32_t term) {
-          return known.empty() || known[std::size_t(term)];
-        };
-        each_document(piece, [&](std::int64_t, const DocumentTerms &all) {
-          const PartOfDocument part(all, counts);
-          const DocumentTerms document = part.terms();
+        each_document(piece, [&](std::int64_t, const DocumentTerms &document) {
           sum.add(how.method == "completion"
-                      ? score_completion(document, hashes, draws, proportions)
-                      : score_left_to_right(document, hashes, draws, particles));
+                      ? score_completion(document, hashes, draws, proportions, codes)
+                      : score_left_to_right(document, hashes, draws, particles, codes));
           return !stop();
         });
       },
@@ -88,7 +92,7 @@ static Datum add_to_evaluation(FunctionCallInfo fcinfo, int values) {
     state->parameters.read(of_evaluation, given);
     state->request = state->parameters.request(lda_family);
     state->how = read_evaluation(state->request.options);
-    state->data.begin(topics(*state->request.start), state->how.method == "left-to-right");
+    state->data.begin(topics(*state->request.start), state->how.method == "left-to-right", true);
   } else {
     state = reinterpret_cast<EvaluationState *>(PG_GETARG_POINTER(0));
     state->parameters.check_same(given);
@@ -110,9 +114,9 @@ BAYES_FUNCTION(lda_perplexity_final) {
   if (state.data.empty()) PG_RETURN_NULL();
   ServerControl control;
   state.data.arrange(control);
-  const auto perplexity =
-      evaluate(topics(*state.request.start), state.data.corpus(), state.how, {}, control)
-          .perplexity();
+  const auto perplexity = evaluate(topics(*state.request.start), state.data.corpus(),
+                                   state.data.terms(), state.how, {}, control)
+                              .perplexity();
   if (!perplexity) PG_RETURN_NULL();
   PG_RETURN_FLOAT8(*perplexity);
 }

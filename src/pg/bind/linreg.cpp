@@ -3,9 +3,12 @@
 
 #include <array>
 
+#include "base/message.hpp"
 #include "pg/bind/coefficients.hpp"
 #include "pg/bind/linreg_data.hpp"
+#include "pg/bind/query_rows.hpp"
 #include "pg/input/column_checks.hpp"
+#include "pg/input/response_query.hpp"
 #include "pg/server/server_control.hpp"
 #include "pg/values/json.hpp"
 #include "pg/values/linreg_value.hpp"
@@ -43,19 +46,68 @@ void warn_of_terms(const LinregWarnings &warnings) {
                      "are linear combinations of earlier ones", warnings.dependent_left_out);
 }
 
-/// The model of some statistics; NULL if the fit failed under on_error = null.
-Datum fitted(FunctionCallInfo fcinfo, const Collector &data, const LinregSums &sums,
-             const Document &options) {
+/// The model of some statistics, and its bytes if they are wanted; nullptr if the fit failed under
+/// on_error = null. `timed`: it says how long the fit took.
+std::unique_ptr<Model> fit_sums(const Collector &data, const LinregSums &sums,
+                                const Document &options, std::string *bytes, bool timed = true) {
   std::unique_ptr<LinregModel> model;
   LinregWarnings warnings;
-  attempt(data, [&](Control &control) { model = linreg_fit(sums, options, control, warnings); });
-  if (!model) PG_RETURN_NULL();
+  note_positions(sums.columns);
+  if (!attempt(data, [&](Control &control) {
+        model = linreg_fit(sums, options, control, warnings);
+        if (!timed) model->info.seconds = 0;
+        if (bytes) *bytes = bytes_of(*model);
+      }))
+    return nullptr;
   warn_of_terms(warnings);
   if (!few_to_tell(model->info.rows))
     for (const int j : warnings.response)
       warn_of_response(model->info.columns, std::size_t(j), "response");
   warn_of(*model);
-  return store_model(*model);
+  return model;
+}
+
+Datum fitted(FunctionCallInfo fcinfo, const Collector &data, const LinregSums &sums,
+             const Document &options, bool timed = true) {
+  std::string bytes;
+  if (!fit_sums(data, sums, options, &bytes, timed)) PG_RETURN_NULL();
+  return store_bytes(bytes);
+}
+
+void warn_of_incomplete(const LinregData &data) {
+  if (data.nothing_complete())
+    warn_of_no_row(linreg_family,
+                   "In each row the response, the weight or a predictor is NULL, or the weight is "
+                   "0.");
+}
+
+std::unique_ptr<Model> fit_to_query(FunctionCallInfo fcinfo, std::string *bytes) {
+  const char *const text = query_text(fcinfo, response_hint);
+  FitRequest request = query_request(fcinfo, linreg_family, by_options);
+  const QueryColumns given = QueryColumns::of(request.options);
+  const ScopedContext context(CurrentMemoryContext, "pg_bayes query");
+  std::optional<LinregData> data;
+  Oid response = InvalidOid;
+  read_responses(
+      text, response_hint, given, false,
+      [&](const ItemForm &form) {
+        response = guarded([&form] { return getBaseType(form.type); });
+        if (!is_number_type(response))
+          throw SqlError(ERRCODE_DATATYPE_MISMATCH,
+                         message("the response is of type {}", name_of_type(form.type)),
+                         "It is the first column of the query, and a number.", response_hint);
+        data.emplace(context, request.options, form.second_type);
+      },
+      [&](const bayes::pg::Item &item) {
+        NullableDatum values[] = {item.values[0], item.values[1]};
+        if (!values[0].isnull)
+          values[0].value = Float8GetDatum(number_of(values[0].value, response));
+        data->take({values, item.weight}, true);
+      });
+  const std::optional<LinregSums> sums = data->sums();
+  if (sums) return fit_sums(*data, *sums, request.options, bytes);
+  warn_of_incomplete(*data);
+  return nullptr;
 }
 
 /// Statistics that are there.
@@ -149,10 +201,7 @@ BAYES_FUNCTION(linreg_fit_final) {
   LinregData *const state = state_of(fcinfo);
   const std::optional<LinregSums> sums = state ? state->sums() : std::nullopt;
   if (!sums) {
-    if (state && state->nothing_complete())
-      warn_of_no_row(linreg_family,
-                     "In each row the response, the weight or a predictor is NULL, or the weight "
-                     "is 0.");
+    if (state) warn_of_incomplete(*state);
     PG_RETURN_NULL();
   }
   return fitted(fcinfo, *state, *sums, state->options());
@@ -166,7 +215,8 @@ BAYES_FUNCTION(linreg_fit_stats) {
   Document options;
   if (PG_NARGS() > 1 && !PG_ARGISNULL(1)) options = document_of_jsonb(PG_GETARG_DATUM(1));
   const GivenStatistics data(linreg_check_options(options).null_on_error);
-  return fitted(fcinfo, data, load_stats(PG_GETARG_DATUM(0)), options);
+  // The function is immutable: of equal statistics it makes equal models.
+  return fitted(fcinfo, data, load_stats(PG_GETARG_DATUM(0)), options, false);
 }
 
 /// linreg_stats_info(stats)
@@ -178,6 +228,13 @@ BAYES_FUNCTION(linreg_stats_info) {
   return Datum(0);
 }
 
+// ---- relations: a query in ----
+
+BAYES_FUNCTION(linreg_fit_query) {
+  return show_query_fit(fcinfo, fit_to_query, show_coefficients<LinregModel>);
+}
+BAYES_FUNCTION(linreg_model_query) { return query_model(fcinfo, fit_to_query); }
+
 // ---- a model ----
 
 BAYES_FUNCTION(linreg_coefficients) { return coefficient_rows<LinregModel>(fcinfo, linreg_family); }
@@ -186,13 +243,24 @@ BAYES_FUNCTION(linreg_noise) {
   const double level = level_argument(fcinfo);
   ResultRows result(fcinfo);
   const auto model = load_model(PG_GETARG_DATUM(0), linreg_family);
-  const Coefficient noise = static_cast<const LinregModel &>(*model).noise_variance(level);
-  result.row({Cell::or_null(noise.mean), Cell::or_null(noise.sd), Cell::or_null(noise.lower),
-              Cell::or_null(noise.upper)});
+  emit_contrast(result, static_cast<const LinregModel &>(*model).noise_variance(level));
   return Datum(0);
 }
+
+BAYES_FUNCTION(linreg_contrast) { return contrast_row<LinregModel>(fcinfo, linreg_family); }
 
 /// linreg_predict(model, x "any" [, level])
 BAYES_FUNCTION(linreg_predict) {
   return prediction<LinregModel>(fcinfo, linreg_family, prediction_cells);
+}
+
+/// linreg_log_density(model, x "any", y float8)
+BAYES_FUNCTION(linreg_log_density) {
+  const double response = PG_GETARG_FLOAT8(2);
+  if (!(std::fabs(response) <= largest_element)) refuse_value(response, "y", 0);
+  const auto given = model_and_row(fcinfo, linreg_family, Missing::skip_null);
+  if (!given) PG_RETURN_NULL();
+  const auto found = static_cast<const LinregModel &>(given->model).log_density(given->x, response);
+  if (!found) PG_RETURN_NULL();
+  return guarded([&] { return Float8GetDatum(*found); });
 }

@@ -7,9 +7,9 @@
 
 namespace bayes::pg {
 
-LinregRowReader::LinregRowReader(MemoryContext context, FunctionCallInfo fcinfo)
-    : reader(context, guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 2); })),
-      arrays(is_array_type(guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 2); }))) {}
+LinregRowReader::LinregRowReader(MemoryContext context, Oid type)
+    : reader(context, type),
+      arrays(is_array_type(type)) {}
 
 LinregData::LinregData(MemoryContext context, std::span<const Role> roles,
                        const NullableDatum *parameters)
@@ -20,6 +20,16 @@ LinregData::LinregData(MemoryContext context, std::span<const Role> roles,
   if (roles.empty()) return;
   policy_ = linreg_check_options(options());
   null_on_error_ = policy_.null_on_error;
+}
+
+LinregData::LinregData(MemoryContext context, const Document &options, Oid type)
+    : Collector("row"),
+      memory_(context),
+      policy_(linreg_check_options(options)),
+      accumulator_(&memory_),
+      own_(std::make_unique<LinregRowReader>(context, type)) {
+  null_on_error_ = policy_.null_on_error;
+  rows_ = own_.get();
 }
 
 std::string LinregData::row_name() const { return message("row {}", seen_); }
@@ -44,12 +54,16 @@ void LinregData::check_dimension(std::size_t given) const {
 
 bool LinregData::take(const Item &item, FunctionCallInfo fcinfo, bool add) {
   if (!rows_) {
-    LinregRowReader &of_call = call_site<LinregRowReader>(fcinfo, fcinfo);
+    const Oid type = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 2); });
+    LinregRowReader &of_call = call_site<LinregRowReader>(fcinfo, type);
     // Rows of other groups may have other columns, and other labels.
-    if (of_call.reader.records())
-      own_ = std::make_unique<LinregRowReader>(memory_.context(), fcinfo);
+    if (of_call.reader.records()) own_ = std::make_unique<LinregRowReader>(memory_.context(), type);
     rows_ = own_ ? own_.get() : &of_call;
   }
+  return take(item, add);
+}
+
+bool LinregData::take(const Item &item, bool add) {
   LinregRowReader &rows = *rows_;
   if (add) ++seen_;
   const int direction = add ? 1 : -1;

@@ -14,7 +14,8 @@ namespace bayes::pg {
 /// The reader of rows, which gives labels their codes: of arrays and numbers one for all states of
 /// a call of an aggregate, of records one for each.
 struct LinregRowReader {
-  LinregRowReader(MemoryContext context, FunctionCallInfo fcinfo);
+  /// `type`: of the rows
+  LinregRowReader(MemoryContext context, Oid type);
   RowReader reader;
   /// rows are arrays
   bool arrays;
@@ -23,6 +24,8 @@ struct LinregRowReader {
 class LinregData final : public Collector {
  public:
   LinregData(MemoryContext context, std::span<const Role> roles, const NullableDatum *parameters);
+  /// The rows of a query, of this type, for a fit with these options.
+  LinregData(MemoryContext context, const Document &options, Oid type);
 
   /// Throws Error naming an argument that differs from the first row's.
   void check_same(const NullableDatum *parameters) { parameters_.check_same(parameters); }
@@ -30,6 +33,8 @@ class LinregData final : public Collector {
   /// Adds or removes a row, response and predictors. False if the row cannot be removed without
   /// loss of precision: then the aggregate is to be computed anew.
   bool take(const Item &item, FunctionCallInfo fcinfo, bool add);
+  /// The same of a row whose type is known.
+  bool take(const Item &item, bool add);
 
   /// The sums of all rows; no value if there is none.
   std::optional<LinregSums> sums();

@@ -9,6 +9,7 @@
 #include "base/message.hpp"
 #include "pg/server/context.hpp"
 #include "pg/server/server_control.hpp"
+#include "pg/values/convert.hpp"
 #include "pg/values/json.hpp"
 #include "pg/values/results.hpp"
 
@@ -33,18 +34,6 @@ const char *unsuitable_function(Oid function) {
                                                             : nullptr;
   ReleaseSysCache(tuple);
   return wrong;
-}
-
-/// May the caller run it? Raises.
-void check_permission(Oid function) {
-#if PG_VERSION_NUM >= 160000
-  const AclResult allowed =
-      object_aclcheck(ProcedureRelationId, function, GetUserId(), ACL_EXECUTE);
-#else
-  const AclResult allowed = pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE);
-#endif
-  if (allowed != ACLCHECK_OK) aclcheck_error(allowed, OBJECT_FUNCTION, get_func_name(function));
-  InvokeFunctionExecuteHook(function);
 }
 
 /// A point in the context of an error.
@@ -94,6 +83,7 @@ class DensityFunction {
   }
 
  private:
+  /// Raises.
   double call(Point &point, bool &null) {
     ErrorContextCallback context;
     context.callback = tell_point;
@@ -174,10 +164,12 @@ void report_run(const MetropolisRun &run, const MetropolisOptions &options) {
   }
   if (run.rhat > 1.1)
     report_once(WARNING, "the chains of mh_sample disagree",
-                message("R-hat of the log density is {}. They have not converged, or not all of "
-                        "them have found all of the distribution.",
+                message("R-hat of {} is {}. They have not converged, or not all of them have found "
+                        "all of the distribution.",
+                        run.worst == 0 ? "the log density" : message("x[{}]", run.worst),
                         rounded(run.rhat)),
-                "Raise options warmup and draws; rhat over the draws shows which elements of x.");
+                "Raise options warmup and draws, or give option scale the size of the "
+                "distribution; rhat over the draws shows all elements of x.");
 }
 
 }  // namespace
@@ -194,7 +186,7 @@ BAYES_FUNCTION(mh_sample) {
                 "It must be a function f(double precision[]) that returns double precision, the "
                 "logarithm of a density.");
   }
-  guarded([function] { check_permission(function); });
+  guarded([function] { require_execute(function); });
   const Starts starts = starts_of(PG_GETARG_DATUM(1));
   const bool has_options = PG_NARGS() > 2 && !PG_ARGISNULL(2);
   const Document given = has_options ? document_of_jsonb(PG_GETARG_DATUM(2)) : Document();

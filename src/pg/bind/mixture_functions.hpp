@@ -60,7 +60,8 @@ template <class M> Datum row_probabilities_mcse(FunctionCallInfo fcinfo, const c
   const auto &[model, x] = *row;
   ServerControl control;
   const PredictiveErrors errors = static_cast<const M &>(model).mcse(x, control);
-  return Cell::vector_with_nulls(errors.probabilities).to_datum();
+  const Cell cell = Cell::vector_with_nulls(errors.probabilities);
+  return guarded([&cell] { return cell.to_datum(); });
 }
 
 /// Data that live from row to row of a set-returning function.

@@ -7,11 +7,14 @@
 
 #include "base/message.hpp"
 #include "base/special.hpp"
+#include "base/unseen.hpp"
 #include "document/members.hpp"
 #include "pg/bind/aggregate.hpp"
 #include "pg/bind/nb_rows.hpp"
 #include "pg/bind/parameters.hpp"
+#include "pg/bind/query_rows.hpp"
 #include "pg/input/model_readers.hpp"
+#include "pg/input/response_query.hpp"
 #include "pg/server/encoding.hpp"
 
 using namespace bayes;
@@ -85,7 +88,7 @@ void take_word(const BayesClassifier &model, const NamedFeature &given, Missing 
   if (column.kind == ValueKind::label) {
     const auto at = std::lower_bound(column.labels.begin(), column.labels.end(), given.label);
     const bool known = at != column.labels.end() && *at == given.label;
-    x = known ? double(at - column.labels.begin()) : missing_value;
+    x = known ? double(at - column.labels.begin()) : unseen_category;
     if (!known && missing == Missing::error)
       throw Error(Errc::invalid_argument, message("{} has label {}, which the model does not know",
                                                   name_of_feature(given.name, 0),
@@ -157,6 +160,36 @@ Datum text_of(const std::string &label) {
   });
 }
 
+constexpr const char *query_form =
+    "Select the label and then the features, as columns (SELECT label, a, b FROM ...), or as an "
+    "array, a record, jsonb or tsvector (SELECT label, x FROM ...).";
+
+std::unique_ptr<Model> fit_to_query(FunctionCallInfo fcinfo, std::string *bytes) {
+  const char *const text = query_text(fcinfo, query_form);
+  FitRequest request = query_request(fcinfo, nb_family, by_options);
+  const QueryColumns given = QueryColumns::of(request.options);
+  const ScopedContext context(CurrentMemoryContext, "pg_bayes query");
+  std::optional<NbRows> rows;
+  read_responses(
+      text, query_form, given, true,
+      [&](const ItemForm &form) {
+        rows.emplace(context, form.type, form.second_type);
+        rows->begin(std::move(request));
+      },
+      [&](const bayes::pg::Item &item) { rows->add(item.values[0], item.values[1], item.weight); });
+  return rows->fit(bytes);
+}
+
+/// The rows of nb_classes.
+void show_classes(ResultRows &result, const Model &loaded) {
+  const BayesClassifier &model = classifier(loaded);
+  for (int k = 0; k < model.classes(); ++k) {
+    const NbClass c = model.class_of(k);
+    result.row(
+        {Cell::text(model.labels()[std::size_t(k)]), c.rows, c.weight, c.prior, c.mean, c.sd});
+  }
+}
+
 }  // namespace
 
 // ---- aggregates ----
@@ -199,23 +232,22 @@ BAYES_FUNCTION(nb_combine) {
 BAYES_FUNCTION(nb_fit_final) {
   aggregate_context(fcinfo);
   if (PG_ARGISNULL(0)) PG_RETURN_NULL();
-  const std::unique_ptr<Model> model = reinterpret_cast<NbRows *>(PG_GETARG_POINTER(0))->fit();
-  if (!model) PG_RETURN_NULL();
-  return store_model(*model);
+  std::string bytes;
+  if (!reinterpret_cast<NbRows *>(PG_GETARG_POINTER(0))->fit(&bytes)) PG_RETURN_NULL();
+  return store_bytes(bytes);
 }
+
+// ---- relations: a query in ----
+
+BAYES_FUNCTION(nb_fit_query) { return show_query_fit(fcinfo, fit_to_query, show_classes); }
+BAYES_FUNCTION(nb_model_query) { return query_model(fcinfo, fit_to_query); }
 
 // ---- a model as relations ----
 
 /// nb_classes(model)
 BAYES_FUNCTION(nb_classes) {
   ResultRows result(fcinfo);
-  const auto loaded = load_model(PG_GETARG_DATUM(0), nb_family);
-  const BayesClassifier &model = classifier(*loaded);
-  for (int k = 0; k < model.classes(); ++k) {
-    const NbClass c = model.class_of(k);
-    result.row(
-        {Cell::text(model.labels()[std::size_t(k)]), c.rows, c.weight, c.prior, c.mean, c.sd});
-  }
+  show_classes(result, *load_model(PG_GETARG_DATUM(0), nb_family));
   return Datum(0);
 }
 
@@ -289,5 +321,5 @@ BAYES_FUNCTION(nb_probabilities) {
 BAYES_FUNCTION(nb_log_density) {
   const std::optional<Scored> scored = scored_row(fcinfo);
   if (!scored) PG_RETURN_NULL();
-  PG_RETURN_FLOAT8(log_sum_exp(scored->log_joint));
+  PG_RETURN_FLOAT8(scored->model.log_density());
 }

@@ -7,6 +7,7 @@
 #include "pg/bind/binding.hpp"
 #include "pg/input/column_checks.hpp"
 #include "pg/server/server_control.hpp"
+#include "pg/values/model_value.hpp"
 
 namespace bayes::pg {
 namespace {
@@ -66,8 +67,8 @@ NbRows::NbRows(MemoryContext context, Oid label, Oid features)
 
 NbRows::~NbRows() = default;
 
-void NbRows::begin() {
-  request_ = parameters.request(nb_family);
+void NbRows::begin(FitRequest request) {
+  request_ = std::move(request);
   const BayesClassifier *const update = request_.start ? &classifier(*request_.start) : nullptr;
   const NbPolicy policy = nb_begin(rows_, request_.options, update);
   missing_ = missing_of(policy.missing);
@@ -208,7 +209,7 @@ void NbRows::absorb(std::string_view bytes) {
   others_.merge(NbPart::from_bytes(bytes.substr(sizeof zero_weights)));
 }
 
-std::unique_ptr<Model> NbRows::fit() {
+std::unique_ptr<Model> NbRows::fit(std::string *bytes) {
   try {
     const NbPart all = part();
     if (all.empty()) {
@@ -221,6 +222,8 @@ std::unique_ptr<Model> NbRows::fit() {
         nb_fit(all, request_.options, request_.start ? &classifier(*request_.start) : nullptr);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - began_;
     model->info.seconds = seconds.count();
+    if (bytes) *bytes = bytes_of(*model);
+    if (!model->sparse() && !request_.start) note_positions(model->info.columns);
     if (!few_to_tell(model->info.rows))
       for (const int j : model->copies_of_label())
         warn_of_response(model->info.columns, std::size_t(j), "label");

@@ -34,15 +34,17 @@ class NbRows {
   Parameters parameters;
 
   /// Called when the parameters are there, before the first row.
-  void begin();
+  void begin() { begin(parameters.request(nb_family)); }
+  void begin(FitRequest request);
   void add(const NullableDatum &label, const NullableDatum &features, const NullableDatum *weight);
 
   /// The rows so far, for another process, which absorbs them.
   std::string to_bytes() const;
   void absorb(std::string_view bytes);
 
-  /// nullptr if there were no rows, or if the fit failed under on_error = null.
-  std::unique_ptr<Model> fit();
+  /// The model, and its bytes unless `bytes` is nullptr; nullptr if there were no rows, or if the
+  /// fit failed under on_error = null.
+  std::unique_ptr<Model> fit(std::string *bytes);
 
  private:
   struct Classes;

@@ -31,10 +31,13 @@ constexpr Binding<TripleCollector> nmf = {
         },
     .fit = [](const FitRequest &request, TripleCollector &data,
               Control &control) -> std::unique_ptr<Model> {
-      FactorTable table = data.table();  // of which the model takes the keys
-      return nmf_fit(table, request.k, request.options, start_of(request), control);
+      return nmf_fit(data.table(), request.k, request.options, start_of(request), control);
     },
 };
+
+std::unique_ptr<Model> fit_to_query(FunctionCallInfo fcinfo, std::string *bytes) {
+  return fit_table(fcinfo, nmf, by_k, bytes);
+}
 
 std::span<const Role> without_weight(std::span<const Role> roles) { return roles.first(2); }
 
@@ -92,17 +95,13 @@ BAYES_FUNCTION(nmf_fit_final) { return fit_final(fcinfo, nmf); }
 
 // ---- a relation: factorizes the table of a query ----
 
+/// nmf_fit(query, k int [, options]), nmf_factorize(query, k int [, options])
 BAYES_FUNCTION(nmf_factorize) {
-  ResultRows result(fcinfo);
-  const FitRequest request = query_request(fcinfo, nmf.family, by_k);
-  const ScopedContext context(CurrentMemoryContext, "pg_bayes query");
-  std::optional<TripleCollector> data;
-  collect_table(fcinfo, context, data,
-                [&request](TripleCollector &table) { table.begin(request, nmf.check); });
-  const std::unique_ptr<Model> model = fit_model(nmf, request, *data);
-  if (model) show_factors(result, nmf_model(*model));
-  return Datum(0);
+  return show_query_fit(fcinfo, fit_to_query, [](ResultRows &result, const Model &model) {
+    show_factors(result, nmf_model(model));
+  });
 }
+BAYES_FUNCTION(nmf_model_query) { return query_model(fcinfo, fit_to_query); }
 
 /// nmf_select(query, ks int[] [, options]): a model for every k, fitted to nine tenths of the
 /// lines, and how well it predicts the others.
@@ -132,18 +131,27 @@ BAYES_FUNCTION(nmf_select) {
                   lines == Side::row ? "rows" : "columns"),
           "Every tenth row or column, of what there are more, is held out, to see how well "
           "a model predicts it.");
-    Choice choice(request);
-    for (const int k : request.ks) {
-      FactorTable table = data->table();
-      const std::unique_ptr<NmfModel> model = nmf_fit(table, k, request.options, nullptr, control);
-      warn_of(*model);
-      const NmfHeldOut found = nmf_held_out(*model, data->held_out(), lines, control);
-      const ModelInfo &info = model->info;
-      result.row({k, found.log_likelihood, found.cells, Cell::or_null(info.objective),
-                  info.iterations, info.converged, choice.model(*model)});
-      choice.tried(k, "log_likelihood", found.log_likelihood);
-    }
-    choice.tell();
+    const TakeCells take = [&result](Cells cells) { result.row(cells); };
+    Choice choice(request, take);
+    choice.of([&] {
+      for (const int k : request.ks) {
+        const std::unique_ptr<NmfModel> model =
+            nmf_fit(data->table(), k, request.options, nullptr, control);
+        warn_of(*model);
+        const NmfHeldOut found = nmf_held_out(*model, data->held_out(), lines, control);
+        const ModelInfo &info = model->info;
+        // The bound of the evidence finds the number of factors where the noise of some held-out
+        // lines hides it.
+        const bool variational = info.method == "vi" || info.method == "svi";
+        choice.add(k,
+                   variational ? Criterion{"objective", info.objective, 1, "1 nat"}
+                               : Criterion{"log_likelihood", found.log_likelihood, found.error,
+                                           "one standard error"},
+                   {k, found.log_likelihood, found.cells, Cell::or_null(info.objective),
+                    info.iterations, info.converged, choice.model(*model),
+                    Cell::or_null(found.lines > 1 ? found.error : std::nan(""))});
+      }
+    });
   });
   return Datum(0);
 }

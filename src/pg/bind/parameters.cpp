@@ -19,11 +19,12 @@ void emit_parameter(ResultRows &result, const ModelInfo &info, const Parameter &
               p.likelihood ? Cell::text(p.likelihood) : Cell(), Cell::text(p.name),
               category ? Cell(std::int64_t(p.category)) : Cell(),
               label ? Cell::text(*label) : Cell(), Cell::or_null(p.value),
-              Cell::or_null(p.deviation), Cell::or_null(p.lower), Cell::or_null(p.upper)});
+              Cell::or_null(p.deviation), Cell::or_null(p.lower), Cell::or_null(p.upper),
+              p.known_by ? Cell::text(p.known_by) : Cell()});
 }
 
-double level_argument(FunctionCallInfo fcinfo) {
-  const double level = PG_NARGS() > 1 ? PG_GETARG_FLOAT8(1) : 0.95;
+double level_argument(FunctionCallInfo fcinfo, int at) {
+  const double level = PG_NARGS() > at ? PG_GETARG_FLOAT8(at) : default_level;
   require_level(level);
   return level;
 }

@@ -11,8 +11,10 @@ namespace bayes::pg {
 /// A row of F_parameters.
 void emit_parameter(ResultRows &result, const ModelInfo &info, const Parameter &parameter);
 
-/// The level of the intervals, by default 0.95.
-double level_argument(FunctionCallInfo fcinfo);
+inline constexpr double default_level = 0.95;
+
+/// The level of the intervals, argument `at` (from 0).
+double level_argument(FunctionCallInfo fcinfo, int at = 1);
 
 template <class M> Datum parameter_rows(FunctionCallInfo fcinfo, const char *family) {
   const double level = level_argument(fcinfo);

@@ -4,6 +4,7 @@
 #include "base/message.hpp"
 #include "pg/bind/aggregate.hpp"
 #include "pg/bind/factor.hpp"
+#include "pg/bind/query_rows.hpp"
 
 using namespace bayes;
 using namespace bayes::pg;
@@ -18,10 +19,27 @@ constexpr Binding<TripleCollector> pmf = {
         [](const FitRequest &request) { return pmf_check_options(request.k, request.options); },
     .fit = [](const FitRequest &request, TripleCollector &data,
               Control &control) -> std::unique_ptr<Model> {
-      FactorTable table = data.table();  // of which the model takes the keys
-      return pmf_fit(table, request.k, request.options, control);
+      return pmf_fit(data.table(), request.k, request.options, control);
     },
 };
+
+std::unique_ptr<Model> fit_to_query(FunctionCallInfo fcinfo, std::string *bytes) {
+  return fit_table(fcinfo, pmf, by_rank, bytes);
+}
+
+/// Of each key the expected number of a cell whose other key nobody knows.
+void show_keys(ResultRows &result, const PmfModel &model) {
+  for (const Side side : {Side::row, Side::column}) {
+    const std::vector<std::string> &keys = model.keys(side);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      poll_interrupts();
+      const bool row = side == Side::row;
+      const PmfPrediction found =
+          model.predict(row ? std::int32_t(i) : -1, row ? -1 : std::int32_t(i));
+      result.row({Cell::text(row ? "row" : "column"), Cell::text(keys[i]), found.mean, found.sd});
+    }
+  }
+}
 
 /// The first arguments of functions of a model and keys.
 struct ModelAndKeys {
@@ -34,11 +52,22 @@ struct ModelAndKeys {
     const auto key = site.key(fcinfo, argument, argument - 1);
     return key ? model.code(side, *key) : -1;
   }
+  /// of a key of that side, which was not fitted
+  DocumentTerms cells(Side side) {
+    const Side keys = other(side);
+    return site.cells(fcinfo, 1, {.keys = keys, .non_negative = false, .keep_zeros = true},
+                      model.keys(keys),
+                      [this, keys](std::string_view key) { return model.code(keys, key); });
+  }
 
   FunctionCallInfo fcinfo;
   FactorCallSite &site;
   const PmfModel &model;
 };
+
+void show_prediction(ResultRows &result, const PmfPrediction &found) {
+  result.row({found.mean, found.sd, Cell::or_null(found.mcse)});
+}
 
 /// How many rows are asked for.
 std::int32_t count_argument(FunctionCallInfo fcinfo, int argument) {
@@ -56,6 +85,23 @@ std::int32_t count_argument(FunctionCallInfo fcinfo, int argument) {
 BAYES_FUNCTION(pmf_fit_transition) { return fit_transition(fcinfo, pmf, by_rank, 3); }
 BAYES_FUNCTION(pmf_fit_final) { return fit_final(fcinfo, pmf); }
 
+// ---- relations ----
+
+BAYES_FUNCTION(pmf_fit_query) {
+  return show_query_fit(fcinfo, fit_to_query, [](ResultRows &result, const Model &model) {
+    show_keys(result, static_cast<const PmfModel &>(model));
+  });
+}
+BAYES_FUNCTION(pmf_model_query) { return query_model(fcinfo, fit_to_query); }
+
+/// pmf_keys(model)
+BAYES_FUNCTION(pmf_keys) {
+  ResultRows result(fcinfo);
+  const auto model = load_model(PG_GETARG_DATUM(0), pmf_family);
+  show_keys(result, static_cast<const PmfModel &>(*model));
+  return Datum(0);
+}
+
 // ---- a model and keys ----
 
 /// pmf_predict(model, row_key "any", column_key "any")
@@ -64,7 +110,17 @@ BAYES_FUNCTION(pmf_predict) {
   ModelAndKeys given(fcinfo);
   const std::int32_t row = given.code(Side::row, 1), column = given.code(Side::column, 2);
   const PmfPrediction found = given.model.predict(row, column);
-  result.row({found.mean, found.sd});
+  show_prediction(result, found);
+  return Datum(0);
+}
+
+/// pmf_predict_new(model, cells jsonb, key "any" [, side text])
+BAYES_FUNCTION(pmf_predict_new) {
+  ResultRows result(fcinfo);
+  const Side side = side_argument(fcinfo, 3, Side::row);
+  ModelAndKeys given(fcinfo);
+  const std::int32_t key = given.code(other(side), 2);
+  show_prediction(result, given.model.predict_new(side, given.cells(side), key));
   return Datum(0);
 }
 
@@ -76,6 +132,18 @@ BAYES_FUNCTION(pmf_recommend) {
   ModelAndKeys given(fcinfo);
   for (const PmfRecommendation &found : given.model.recommend(given.code(Side::row, 1), n, rated))
     result.row({Cell::text(given.model.keys(Side::column)[std::size_t(found.column)]),
+                found.prediction.mean, found.prediction.sd});
+  return Datum(0);
+}
+
+/// pmf_recommend_new(model, cells jsonb, n int [, side text])
+BAYES_FUNCTION(pmf_recommend_new) {
+  ResultRows result(fcinfo);
+  const std::int32_t n = count_argument(fcinfo, 2);
+  const Side side = side_argument(fcinfo, 3, Side::row);
+  ModelAndKeys given(fcinfo);
+  for (const PmfRecommendation &found : given.model.recommend_new(side, given.cells(side), n))
+    result.row({Cell::text(given.model.keys(other(side))[std::size_t(found.column)]),
                 found.prediction.mean, found.prediction.sd});
   return Datum(0);
 }

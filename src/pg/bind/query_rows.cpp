@@ -1,5 +1,7 @@
 #include "pg/bind/query_rows.hpp"
 
+#include <vector>
+
 namespace bayes::pg {
 
 const char *query_text(FunctionCallInfo fcinfo, const char *hint) {
@@ -8,8 +10,19 @@ const char *query_text(FunctionCallInfo fcinfo, const char *hint) {
 }
 
 FitRequest query_request(FunctionCallInfo fcinfo, const char *family, std::span<const Role> roles) {
+  roles = roles.first(std::size_t(PG_NARGS() - 1));
+  std::vector<NullableDatum> arguments(&fcinfo->args[1], &fcinfo->args[PG_NARGS()]);
+  for (std::size_t i = 0; i < roles.size(); ++i) {
+    // Options are text where a literal would otherwise have several meanings.
+    if (roles[i] != Role::options || arguments[i].isnull) continue;
+    arguments[i].value = guarded([fcinfo, i, given = arguments[i].value] {
+      return get_fn_expr_argtype(fcinfo->flinfo, int(i) + 1) == TEXTOID
+                 ? DirectFunctionCall1(jsonb_in, CStringGetDatum(TextDatumGetCString(given)))
+                 : given;
+    });
+  }
   Parameters parameters;
-  parameters.read(roles.first(std::size_t(PG_NARGS() - 1)), &fcinfo->args[1]);
+  parameters.read(roles, arguments.data());
   return parameters.request(family);
 }
 

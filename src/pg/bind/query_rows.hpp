@@ -1,10 +1,13 @@
 // Functions of a query text: the request, and the rows of the query.
 #pragma once
 
+#include <memory>
 #include <span>
+#include <string>
 
 #include "pg/bind/binding.hpp"
 #include "pg/input/query.hpp"
+#include "pg/values/model_value.hpp"
 
 namespace bayes::pg {
 
@@ -26,5 +29,23 @@ class QueryRows {
   ScopedContext context_;
   RowCollector *data_ = nullptr;
 };
+
+/// Fits the data of a function of a query; `bytes`, unless nullptr, gets the model's. nullptr
+/// without data.
+using FitQuery = std::unique_ptr<Model> (*)(FunctionCallInfo fcinfo, std::string *bytes);
+
+/// F_fit(query bayes_query, ...): rows of a fitted model, as `show` makes them; none without data.
+template <class Show> Datum show_query_fit(FunctionCallInfo fcinfo, FitQuery fit, Show show) {
+  ResultRows result(fcinfo);
+  if (const auto model = fit(fcinfo, nullptr)) show(result, *model);
+  return Datum(0);
+}
+
+/// F_model(query bayes_query, ...): the model itself; NULL without data.
+inline Datum query_model(FunctionCallInfo fcinfo, FitQuery fit) {
+  std::string bytes;
+  if (!fit(fcinfo, &bytes)) PG_RETURN_NULL();
+  return store_bytes(bytes);
+}
 
 }  // namespace bayes::pg

@@ -9,21 +9,50 @@ using namespace bayes::pg;
 namespace {
 
 /// The transition state: the models so far, merged.
-struct Merged {
+///
+/// To merge two models takes as long as both are large, as labels and words of either may be new to
+/// the other. So models of like numbers are merged, as numbers of one digit are carried: each takes
+/// part in as many merges as there are digits.
+class Merged {
+ public:
   explicit Merged(MemoryContext) {}
-  std::unique_ptr<Model> model;
 
+  bool empty() const { return family_.empty(); }
   void add(std::unique_ptr<Model> other) {
-    if (!model) {
-      model = std::move(other);
-      return;
-    }
-    if (model->info.family != other->info.family)
+    const std::string &family = other->info.family;
+    if (empty()) family_ = family;
+    if (family != family_)
       throw Error(Errc::wrong_family,
                   message("models of different families cannot be merged: {} and {}",
-                          describe(model->info.family), describe(other->info.family)));
-    model->merge(*other);
+                          describe(family_), describe(family)));
+    std::size_t digit = 0;
+    for (; digit < parts_.size() && parts_[digit]; ++digit) {
+      parts_[digit]->merge(*other);
+      other = std::move(parts_[digit]);
+    }
+    if (digit == parts_.size()) parts_.emplace_back();
+    parts_[digit] = std::move(other);
   }
+  std::unique_ptr<Model> take() {
+    all();
+    return std::move(parts_.back());
+  }
+  /// All of them together, which are so from then on. There is one.
+  Model &all() {
+    std::unique_ptr<Model> sum;
+    for (std::unique_ptr<Model> &part : parts_) {
+      if (!part) continue;
+      if (sum) part->merge(*sum);
+      sum = std::move(part);
+    }
+    parts_.back() = std::move(sum);
+    return *parts_.back();
+  }
+
+ private:
+  std::string family_;
+  /// [i]: 2^i models, or more of them if they were merged before; or null
+  std::vector<std::unique_ptr<Model>> parts_;
 };
 
 Merged &state_of(FunctionCallInfo fcinfo, MemoryContext context) {
@@ -45,7 +74,7 @@ BAYES_FUNCTION(bayes_rollup_combine) {
   Merged &state = state_of(fcinfo, aggregate_context(fcinfo));
   if (!PG_ARGISNULL(1)) {
     Merged &other = *reinterpret_cast<Merged *>(PG_GETARG_POINTER(1));
-    if (other.model) state.add(std::move(other.model));
+    if (!other.empty()) state.add(other.take());
   }
   PG_RETURN_POINTER(&state);
 }
@@ -53,8 +82,8 @@ BAYES_FUNCTION(bayes_rollup_combine) {
 /// (internal) -> bytea; empty if there was no model
 BAYES_FUNCTION(bayes_rollup_serialize) {
   aggregate_context(fcinfo);
-  const auto &state = *reinterpret_cast<const Merged *>(PG_GETARG_POINTER(0));
-  return partial_state(state.model ? state.model->to_bytes() : std::string(), "models",
+  auto &state = *reinterpret_cast<Merged *>(PG_GETARG_POINTER(0));
+  return partial_state(state.empty() ? std::string() : state.all().to_bytes(), "models",
                        "roll up fewer models at a time.");
 }
 
@@ -64,7 +93,7 @@ BAYES_FUNCTION(bayes_rollup_deserialize) {
   const bytea *const bytes = guarded([fcinfo] { return PG_GETARG_BYTEA_PP(0); });
   Merged &state = *make_in<Merged>(CurrentMemoryContext, "pg_bayes models");
   if (VARSIZE_ANY_EXHDR(bytes) > 0)
-    state.model = Model::from_bytes({VARDATA_ANY(bytes), std::size_t(VARSIZE_ANY_EXHDR(bytes))});
+    state.add(Model::from_bytes({VARDATA_ANY(bytes), std::size_t(VARSIZE_ANY_EXHDR(bytes))}));
   PG_RETURN_POINTER(&state);
 }
 
@@ -72,7 +101,7 @@ BAYES_FUNCTION(bayes_rollup_deserialize) {
 BAYES_FUNCTION(bayes_rollup_final) {
   aggregate_context(fcinfo);
   if (PG_ARGISNULL(0)) PG_RETURN_NULL();
-  const auto &state = *reinterpret_cast<const Merged *>(PG_GETARG_POINTER(0));
-  if (!state.model) PG_RETURN_NULL();
-  return store_model(*state.model);
+  auto &state = *reinterpret_cast<Merged *>(PG_GETARG_POINTER(0));
+  if (state.empty()) PG_RETURN_NULL();
+  return store_model(state.all());
 }

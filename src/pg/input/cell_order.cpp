@@ -62,6 +62,7 @@ void CellOrder::run(CellStore &cells, const CellMap &map, const Take &take) {
 
 /// The lines of a part, before `end`.
 void CellOrder::order(const Part &part, std::int32_t end) {
+  guarded([] { check_stack_depth(); });
   CellStore &cells = part.cells;
   if (cells.size() == 0) return;
   std::vector<std::int64_t> counts(std::size_t(end - part.first), 0);
@@ -73,7 +74,7 @@ void CellOrder::order(const Part &part, std::int32_t end) {
   else if (counts.size() == 1)
     sort_line(part);
   else
-    distribute(part, counts);
+    distribute(part, std::move(counts));
 }
 
 void CellOrder::order_here(const Part &part, std::vector<std::int64_t> counts) {
@@ -106,38 +107,46 @@ void CellOrder::order_here(const Part &part, std::vector<std::int64_t> counts) {
   }
 }
 
-/// Ranges of lines that hold few enough cells each, or are one line, in files of their own.
-void CellOrder::distribute(const Part &part, const std::vector<std::int64_t> &counts) {
+/// Ranges of lines that hold few enough cells each, or are one line, in files of their own. Lines
+/// without a cell are at no end of a range, so that a range with fewer cells than it may have is
+/// smaller than the part, and one with more is a single line: the recursion ends.
+void CellOrder::distribute(const Part &part, std::vector<std::int64_t> counts) {
   const std::int64_t most = std::max(std::int64_t(bytes_ / 2 / bytes_of_cell),
                                      (part.cells.size() + most_files - 1) / most_files);
-  std::vector<std::int32_t> ends, range_of(counts.size());
+  struct Range {
+    std::int32_t first, end;
+    std::unique_ptr<CellStore> cells;
+  };
+  std::vector<Range> ranges;
+  std::vector<std::int32_t> range_of(counts.size());
   std::int64_t in_range = 0;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     poll_in_loop(i);
-    if (ends.empty() || (in_range > 0 && in_range + counts[i] > most)) {
-      ends.push_back(0);
+    if (counts[i] == 0) continue;
+    const std::int32_t line = part.first + std::int32_t(i);
+    if (ranges.empty() || in_range + counts[i] > most) {
+      ranges.push_back({line, line, nullptr});
       in_range = 0;
     }
     in_range += counts[i];
-    ends.back() = part.first + std::int32_t(i) + 1;
-    range_of[i] = std::int32_t(ends.size()) - 1;
+    ranges.back().end = line + 1;
+    range_of[i] = std::int32_t(ranges.size()) - 1;
   }
-  std::vector<std::unique_ptr<CellStore>> ranges;
-  for (std::size_t i = 0; i < ends.size(); ++i)
-    ranges.push_back(std::make_unique<CellStore>(context_, bytes_ / 2 / ends.size()));
+  for (Range &range : ranges)
+    range.cells = std::make_unique<CellStore>(context_, bytes_ / 2 / ranges.size());
   part.cells.consume([&](std::span<const TableCell> some) {
     for (const TableCell &raw : some) {
       const TableCell cell = part.map(raw);
-      ranges[std::size_t(range_of[std::size_t(cell.line - part.first)])]->add(cell);
+      ranges[std::size_t(range_of[std::size_t(cell.line - part.first)])].cells->add(cell);
     }
   });
-  for (const auto &range : ranges) range->finish();
+  for (const Range &range : ranges) range.cells->finish();
+  counts = {};
+  range_of = {};
   const CellMap as_they_are;
-  std::int32_t begin = part.first;
-  for (std::size_t i = 0; i < ends.size(); ++i) {
-    order({*ranges[i], as_they_are, begin}, ends[i]);
-    ranges[i].reset();
-    begin = ends[i];
+  for (Range &range : ranges) {
+    order({*range.cells, as_they_are, range.first}, range.end);
+    range.cells.reset();
   }
 }
 

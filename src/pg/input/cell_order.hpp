@@ -66,7 +66,7 @@ class CellOrder {
   };
   void order(const Part &part, std::int32_t end);
   void order_here(const Part &part, std::vector<std::int64_t> counts);
-  void distribute(const Part &part, const std::vector<std::int64_t> &counts);
+  void distribute(const Part &part, std::vector<std::int64_t> counts);
   void sort_line(const Part &part);
   void order_line(std::int32_t *others, double *numbers, std::size_t size);
   void merge_line(std::int32_t line, std::span<const std::int32_t> others,

@@ -77,6 +77,14 @@ void check_columns(RowSource &rows, std::int64_t count, const RowColumns &column
                         option, option));
 }
 
+void note_positions(const RowColumns &columns) {
+  if (columns.size() > 1 && by_position(columns))
+    report_once(NOTICE, "columns of records have no names: f1, f2, ... are their positions",
+                "So it is with ROW(a, b), with two columns of one name, and where a planner has "
+                "rewritten records. The model will take new rows by the order of their columns.",
+                "Give columns names: SELECT f(r) FROM (SELECT a, b FROM t) AS r.");
+}
+
 void check_predictors(RowSource &rows, const RowColumns &columns) {
   if (few_to_tell(rows.rows())) return;
   const RowShape shape = rows.shape();

@@ -18,6 +18,9 @@ namespace bayes::pg {
 void check_columns(RowSource &rows, std::int64_t count, const RowColumns &columns,
                    const std::vector<std::size_t> &normal_unasked, const char *option);
 
+/// Says, once in a statement, that columns of a fit are known by their positions alone.
+void note_positions(const RowColumns &columns);
+
 /// Warns of predictors that equal the response, element 0 of the rows, in every row, where both of
 /// its values occur: it is then among the predictors. Columns of arrays have no names.
 void check_predictors(RowSource &rows, const RowColumns &columns);

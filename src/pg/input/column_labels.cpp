@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/message.hpp"
+#include "base/unseen.hpp"
 #include "document/members.hpp"
 #include "families/product/product_options.hpp"
 #include "pg/values/convert.hpp"
@@ -33,12 +34,12 @@ ColumnLabels::ColumnLabels(std::string column, const std::vector<std::string> &k
 double ColumnLabels::code(std::string_view label) {
   if (closed_ && label.size() > longest_term) {
     unknown_ = beginning_of(label);
-    return missing_value;
+    return unseen_category;
   }
   const std::int32_t number = labels_.number(label);
   if (number >= 0) return number;
   unknown_ = beginning_of(label);
-  return missing_value;
+  return unseen_category;
 }
 
 std::vector<std::string> ColumnLabels::all() const {

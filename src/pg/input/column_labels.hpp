@@ -17,7 +17,7 @@ class ColumnLabels final : public SymbolCodes {
   /// are no others
   ColumnLabels(std::string column, const std::vector<std::string> &known, bool closed);
 
-  /// A new label gets the next code; or, if there are no others, NaN.
+  /// A new label gets the next code; or, if there are no others, unseen_category, a NaN.
   double code(std::string_view label) override;
   /// the last label asked for that has no code
   const std::string &unknown() const { return unknown_; }

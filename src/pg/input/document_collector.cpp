@@ -108,11 +108,12 @@ void DocumentCollector::begin(const FitRequest &request, Check check) {
   dictionary_.close();
 }
 
-void DocumentCollector::begin(const TopicModel &model, bool whole_counts) {
+void DocumentCollector::begin(const TopicModel &model, bool whole_counts, bool others) {
   options_.whole_counts = whole_counts;
   for (const std::string &term : model.terms()) dictionary_.number(term);
   known_terms_ = dictionary_.size();
-  dictionary_.close();
+  evaluates_ = true;
+  if (!others) dictionary_.close();
 }
 
 void DocumentCollector::begin(const TopicModel &model, Take take) {
@@ -331,7 +332,7 @@ std::vector<std::int32_t> DocumentCollector::choose_terms() {
             ? message("none of the {} terms of the documents is left", read)
             : std::string("no term of option \"vocabulary\" is left"),
         {}, read == 0 ? "" : "Options min_documents, max_share and vocabulary leave out terms.");
-  if (kept.size() > std::size_t(lda_max_terms))
+  if (!evaluates_ && kept.size() > std::size_t(lda_max_terms))
     throw Error(Errc::too_large,
                 message("documents have {} distinct terms, but the limit is {}", kept.size(),
                         lda_max_terms),

@@ -32,8 +32,8 @@ class DocumentCollector final : public Collector {
   DocumentCollector(MemoryContext context, ItemForm form);
 
   void begin(const FitRequest &request, Check check);
-  /// Only the terms of a model, in whose order they are numbered: for what evaluates it.
-  void begin(const TopicModel &model, bool whole_counts);
+  /// The terms of a model, and no others unless with `others`: for what evaluates it.
+  void begin(const TopicModel &model, bool whole_counts, bool others = false);
   /// Documents over the terms of a model are not kept but handed on, in any order and with their
   /// names, UTF-8, if they have one.
   using Take =
@@ -76,6 +76,8 @@ class DocumentCollector final : public Collector {
   LdaRowOptions options_;
   /// of the start model, whose terms have the first numbers and stay
   std::int32_t known_terms_ = 0;
+  /// for what evaluates a model, not for a fit
+  bool evaluates_ = false;
   /// in bytes
   std::size_t budget_ = 0;
   std::optional<DocumentReader> reader_;

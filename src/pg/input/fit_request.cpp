@@ -82,9 +82,12 @@ void refuse_change(Role role) {
 std::optional<Document> take_option(Document &options, std::string_view key) {
   const Document *const given = options.find(key);
   if (!given) return std::nullopt;
-  Document out = *given, others = Document::object();
-  for (const auto &[name, value] : *options.as<Document::Object>())
-    if (name != key) others.set(name, value);
+  Document out = *given;
+  Document::Object others;
+  for (const auto &member : *options.as<Document::Object>()) {
+    poll_in_loop(others.size());
+    if (member.first != key) others.push_back(member);
+  }
   options = std::move(others);
   return out.is_null() ? std::nullopt : std::optional(std::move(out));
 }

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/unseen.hpp"
 #include "pg/input/model_readers.hpp"
 #include "pg/input/record_fields.hpp"
 #include "pg/input/row_store.hpp"
@@ -15,7 +16,7 @@
 
 namespace bayes::pg {
 
-/// The codes of names in a model. A name unknown to the model counts as missing.
+/// The codes of names in a model; unseen_category, a NaN, for a name that it does not know.
 class ModelSymbols final : public SymbolCodes {
  public:
   explicit ModelSymbols(const HiddenMarkovModel &model) : model_(model) {}
@@ -23,7 +24,7 @@ class ModelSymbols final : public SymbolCodes {
     const int number = model_.code(name);
     if (number >= 0) return number;
     if (unknown_.empty()) unknown_ = name;
-    return missing_value;
+    return unseen_category;
   }
   /// the first name asked for that the model does not know; empty if there is none
   const std::string &unknown() const { return unknown_; }

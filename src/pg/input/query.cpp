@@ -99,34 +99,6 @@ CachedPlanSource *only_select(SPIPlanPtr plan, const char *hint) {
   return source;
 }
 
-[[noreturn]] void wrong_column(TupleDesc columns, int index, const char *expected,
-                               const char *hint) {
-  const Form_pg_attribute column = TupleDescAttr(columns, index);
-  const Oid type = column->atttypid;
-  const char *const name = guarded([type] { return format_type_be(type); });
-  throw Error(Errc::invalid_argument,
-              message("column \"{}\" of the query is of type {}", NameStr(column->attname), name),
-              expected, hint);
-}
-
-/// The column of the query that an option names.
-int column_named(TupleDesc columns, const std::string &name, const char *option, const char *hint) {
-  int found = -1;
-  for (int i = 0; i < columns->natts; ++i) {
-    if (utf8_of_server(NameStr(TupleDescAttr(columns, i)->attname)) != name) continue;
-    if (found >= 0)
-      throw Error(Errc::invalid_argument,
-                  message("query returns two columns {}", bayes::describe(Document(name))),
-                  message("Option {} names one.", option), "Give them different names.");
-    found = i;
-  }
-  if (found < 0)
-    throw Error(Errc::invalid_argument,
-                message("query returns no column {}", bayes::describe(Document(name))),
-                message("Option {} names it.", option), hint);
-  return found;
-}
-
 Layout layout_of(TupleDesc columns, const QueryColumns &given, bool named, bool booleans) {
   const auto is_number = [booleans](Oid type) {
     return is_number_type(type) || (booleans && type == BOOLOID);
@@ -198,6 +170,32 @@ struct ReadOnly {
 };
 
 }  // namespace
+
+void wrong_column(TupleDesc columns, int index, const char *expected, const char *hint) {
+  const Form_pg_attribute column = TupleDescAttr(columns, index);
+  const Oid type = column->atttypid;
+  const char *const name = guarded([type] { return format_type_be(type); });
+  throw Error(Errc::invalid_argument,
+              message("column \"{}\" of the query is of type {}", NameStr(column->attname), name),
+              expected, hint);
+}
+
+int column_named(TupleDesc columns, const std::string &name, const char *option, const char *hint) {
+  int found = -1;
+  for (int i = 0; i < columns->natts; ++i) {
+    if (utf8_of_server(NameStr(TupleDescAttr(columns, i)->attname)) != name) continue;
+    if (found >= 0)
+      throw Error(Errc::invalid_argument,
+                  message("query returns two columns {}", bayes::describe(Document(name))),
+                  message("Option {} names one.", option), "Give them different names.");
+    found = i;
+  }
+  if (found < 0)
+    throw Error(Errc::invalid_argument,
+                message("query returns no column {}", bayes::describe(Document(name))),
+                message("Option {} names it.", option), hint);
+  return found;
+}
 
 NamedValues::NamedValues(Oid type) {
   guarded([this, type] {

@@ -58,6 +58,12 @@ struct QueryColumns {
   static QueryColumns of(Document &options);
 };
 
+/// The column of the query that an option names.
+int column_named(TupleDesc columns, const std::string &name, const char *option, const char *hint);
+/// Throws Error: this column has another type than is expected.
+[[noreturn]] void wrong_column(TupleDesc columns, int index, const char *expected,
+                               const char *hint);
+
 /// Runs `text` likewise and collects its rows. Its columns, but for those that `given` names, are
 /// one array of numbers, or an array and a numeric weight, or one record, or columns, which are a
 /// record's. `make` gets the form of the rows and returns the collector, after begin(). With

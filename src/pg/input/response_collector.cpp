@@ -58,6 +58,7 @@ void ResponseCollector::set_length(std::size_t length) {
 
 void ResponseCollector::arrange(Control &control) {
   if (arranged_ == rows.rows()) return;
+  if (arranged_ == 0) note_positions(columns());
   std::vector<std::string> names = quoted_names(columns());
   if (names.empty())
     for (int j = 1; j <= dimension_; ++j) names.push_back(message("element {}", j));

@@ -92,6 +92,7 @@ void RowCollector::arrange(Control &control) {
   sort_labels();
   // A model that the fit starts from has said what there is to say of its columns.
   if (arranged_ == 0 && !request_->start) {
+    note_positions(reader_.columns());
     check_columns(rows, rows.rows(), reader_.columns(), normal_unasked_, "likelihood");
     report_unlikely_numbers(
         rows, reader_.columns(), numbers_,

@@ -43,6 +43,13 @@ ValueKind kind_of_column(Oid declared, Oid base, const std::string &name) {
                 "SELECT f(r) FROM (SELECT a, b FROM t) AS r.");
 }
 
+bool names_repeat(const RowColumns &columns) {
+  std::vector<std::string> names;
+  for (const RowColumn &column : columns) names.push_back(column.name);
+  std::sort(names.begin(), names.end());
+  return std::adjacent_find(names.begin(), names.end()) != names.end();
+}
+
 std::vector<int> attributes_of(TupleDesc description, int first) {
   std::vector<int> out;
   for (int i = first; i < description->natts; ++i)
@@ -135,7 +142,11 @@ void RowReader::find_cast(Oid type) {
   form_ = Form::cast;
   const Oid function = cast_to_array(base_);
   const bool found = OidIsValid(function);
-  if (found) guarded([this, function] { fmgr_info_cxt(function, &make_array_, context_); });
+  if (found)
+    guarded([this, function] {
+      require_execute(function);
+      fmgr_info_cxt(function, &make_array_, context_);
+    });
   if (!found)
     throw SqlError(ERRCODE_DATATYPE_MISMATCH, message("a row is of type {}", name_of_type(type)),
                    "A row is a record, an array of numbers, a number or a boolean.",
@@ -233,15 +244,12 @@ void RowReader::define(TupleDesc description, int first) {
   if (attributes.empty())
     throw Error(Errc::invalid_argument, "rows have no columns", {},
                 "A row has at least one column to learn from.");
+  RowColumns given;
+  for (const int index : attributes) given.push_back({name_of_attribute(description, index)});
   // Of columns with the same name none can be found by it: then all are known by their position.
-  std::vector<std::string> names;
-  for (const int index : attributes) names.push_back(name_of_attribute(description, index));
-  std::vector<std::string> sorted = names;
-  std::sort(sorted.begin(), sorted.end());
-  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
-    for (std::size_t j = 0; j < names.size(); ++j) names[j] = message("f{}", j + 1);
-  for (std::size_t j = 0; j < names.size(); ++j) {
-    const std::string &name = names[j];
+  const bool positions = names_repeat(given);
+  for (std::size_t j = 0; j < given.size(); ++j) {
+    const std::string name = positions ? message("f{}", j + 1) : given[j].name;
     const int index = attributes[j];
     const ValueKind kind = kind_of_column(TupleDescAttr(description, index)->atttypid,
                                           base_of_attribute(description, index), name);
@@ -258,14 +266,40 @@ void RowReader::match(TupleDesc description, int first) {
   for (std::size_t j = 0; j < columns_.size(); ++j) place(j, description, attributes[places[j]]);
 }
 
+/// Records have no names where columns have, or (not `given`) the other way round.
+void RowReader::refuse_positions(bool given) const {
+  std::string names;
+  const std::size_t most = 3;
+  for (std::size_t j = 0; j < std::min(most, columns_.size()); ++j)
+    names += (j ? ", " : "") + quoted(columns_[j].name);
+  if (columns_.size() > most) names += ", ...";
+  const char *const place = from_model_ ? "the model" : "the rows before";
+  throw SqlError(
+      ERRCODE_DATATYPE_MISMATCH,
+      given ? message("columns of a record have no names, but those of {} are {}", place, names)
+            : message("columns of a record have names, but those of {} have none", place),
+      "Columns f1, f2, ... are those of ROW(a, b), whose order need not be that of "
+      "others.",
+      given && from_model_
+          ? "Give a row of a table or a subquery, SELECT f(model, r) FROM (SELECT a, b "
+            "FROM t) AS r; or ROW(a, b)::type; or, to be taken by position, an array."
+          : "Give rows of a table or a subquery, SELECT f(r) FROM (SELECT a, b FROM t) "
+            "AS r; or ROW(a, b)::type.");
+}
+
 /// Of each column, which one of `given` it is.
 std::vector<std::size_t> RowReader::find_columns(const RowColumns &given) const {
   std::vector<std::size_t> out;
-  // Names are those of ROW(...), or there are none; or so it may be.
-  const bool named = std::all_of(columns_.begin(), columns_.end(), [&](const RowColumn &column) {
+  const bool found = std::all_of(columns_.begin(), columns_.end(), [&](const RowColumn &column) {
     return find_column(given, column.name) >= 0;
   });
-  if (by_position(given) ? !named || by_position(columns_) : !named && by_position(columns_)) {
+  const bool nameless = by_position(given), positions = by_position(columns_);
+  // A model of arrays, or of records without names, takes rows of any names. Elsewhere nobody knows
+  // whether the order is the same, as when a planner has made ROW(...) of a table's row.
+  if (!found && nameless != positions && !given.empty() &&
+      (nameless || !(from_model_ || names_repeat(given))))
+    refuse_positions(nameless);
+  if (positions && (nameless || !found)) {
     if (given.size() != columns_.size())
       throw Error(
           Errc::array_shape,

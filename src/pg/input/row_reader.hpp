@@ -95,6 +95,7 @@ class RowReader {
   void define(TupleDesc description, int first);
   void match(TupleDesc description, int first);
   std::vector<std::size_t> find_columns(const RowColumns &given) const;
+  [[noreturn]] void refuse_positions(bool given) const;
   void place(std::size_t column, TupleDesc description, int index);
   void add_column(RowColumn column, const std::vector<std::string> &labels, bool closed);
   std::optional<std::span<const double>> read_array(Datum array, std::int64_t number,

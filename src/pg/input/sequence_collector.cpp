@@ -242,8 +242,10 @@ void SequenceCollector::arrange(Control &) {
   const RowColumns columns = reader_->columns();
   rows.name_elements(quoted_names(columns));
   // A model that the fit starts from has said what there is to say of its columns.
-  if (arranged_ == 0 && !request_->start)
+  if (arranged_ == 0 && !request_->start) {
+    note_positions(columns);
     check_columns(rows, sequences_.steps, columns, normal_unasked_, "emission");
+  }
   arranged_ = rows.rows();
 }
 

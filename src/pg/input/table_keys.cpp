@@ -75,6 +75,11 @@ std::int32_t TableKeys::small_number(std::int64_t key) {
   return number;
 }
 
+double TableKeys::bytes() const {
+  constexpr double of_key = sizeof(std::string);
+  return named() ? of_key * dictionary_.size() + 2 * dictionary_.bytes() : of_key * counted_;
+}
+
 std::string TableKeys::name(std::int32_t number) const {
   return named() ? message("{} \"{}\"", side(), beginning_of(dictionary_.term(number)))
                  : message("{} {}", side(), number + 1);

@@ -26,6 +26,8 @@ class TableKeys {
   bool named() const { return OidIsValid(named_); }
 
   std::int32_t size() const { return named() ? dictionary_.size() : counted_; }
+  /// What they take while they are read and put in order.
+  double bytes() const;
   /// Says in messages where a key is: `, in row "a"`, or nothing.
   void tell_place(std::function<std::string()> place) { place_ = std::move(place); }
   /// The number of a key of that type; -1 for a NaN. Throws Error(too_large) for one too long.

@@ -38,6 +38,10 @@ class TermDictionary {
   void close() { closed_ = true; }
 
   std::int32_t size() const { return std::int32_t(entries_.size()); }
+  /// in memory
+  double bytes() const {
+    return double(bytes_ + entries_.size() * sizeof(Entry) + slots_.size() * sizeof(std::int32_t));
+  }
   std::string_view term(std::int32_t number) const {
     const Entry &entry = entries_[std::size_t(number)];
     return {entry.text, entry.size};

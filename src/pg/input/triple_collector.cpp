@@ -27,8 +27,8 @@ std::uint64_t hash_of_cell(std::int32_t line, std::int32_t other, double number)
 }
 
 /// The indices of keys in the order of a hash.
-std::vector<std::int32_t> order_by_hash(const std::vector<std::string> &keys) {
-  const std::vector<std::uint64_t> hashes = term_hashes(keys);
+std::vector<std::int32_t> order_by_hash(const Keys &keys) {
+  const std::vector<std::uint64_t> hashes = term_hashes(keys.all());
   std::vector<std::int32_t> order(keys.size());
   std::iota(order.begin(), order.end(), 0);
   WorkPoll poll;
@@ -50,12 +50,12 @@ void move_places(const std::vector<std::int32_t> &order, std::vector<std::int32_
 /// The keys of lines that are kept apart are none of the table's.
 void leave_out(const std::vector<char> &apart, FactorTable &table) {
   std::vector<std::int32_t> numbers(apart.size());
-  std::size_t kept = 0;
+  std::int32_t kept = 0;
   for (std::size_t i = 0; i < apart.size(); ++i) {
-    numbers[i] = std::int32_t(kept);
-    if (!apart[i]) std::swap(table.line_keys[kept++], table.line_keys[i]);
+    numbers[i] = kept;
+    if (!apart[i]) ++kept;
   }
-  table.line_keys.resize(kept);
+  table.line_keys.leave_out(apart);
   std::vector<std::int32_t> &keys = table.key_of_line;
   std::erase_if(keys, [&](std::int32_t key) { return bool(apart[std::size_t(key)]); });
   for (std::int32_t &key : keys) key = numbers[std::size_t(key)];
@@ -86,8 +86,6 @@ void TripleCollector::begin(const FitRequest &request, Check check) {
   drop_zeros_ = !options_.missing &&
                 (form_.values == 1 || options_.repeated == FactorTableOptions::Repeated::add);
   key_memory_ = ServerControl().memory;
-  if (options_.bytes_of_key > 0)
-    most_keys_ = std::min(most_keys_, std::int64_t(key_memory_ / options_.bytes_of_key));
   // A cell takes 16 bytes, 12 more while cells are put in order, and 12 in the table; the second
   // table is made from the first.
   cells_ = std::make_unique<CellStore>(context_,
@@ -176,15 +174,16 @@ void TripleCollector::refuse_number(std::int32_t row, std::int32_t column, doubl
 
 void TripleCollector::check_keys() const {
   const std::int64_t keys = std::int64_t(rows_.size()) + columns_.size();
-  if (keys <= most_keys_) return;
-  if (most_keys_ == factor_max_keys)
+  if (keys > factor_max_keys)
     throw Error(Errc::too_large,
                 message("table has more than {} rows and columns together", factor_max_keys),
                 "A model holds numbers for every key.");
+  if (double(keys) * options_.bytes_of_key + rows_.bytes() + columns_.bytes() <= key_memory_)
+    return;
   throw Error(Errc::too_large,
               message("fitting a table of more than {} rows and columns together takes more than "
                       "{} MB beside the table",
-                      most_keys_, std::int64_t(key_memory_ / 1048576)),
+                      keys - 1, std::int64_t(key_memory_ / 1048576)),
               "The limit is maintenance_work_mem, or 1 GB if that is more.",
               "Raise maintenance_work_mem, or use a smaller k.");
 }

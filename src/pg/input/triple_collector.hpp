@@ -61,8 +61,7 @@ class TripleCollector final : public Collector {
   FactorTableOptions options_;
   /// in bytes
   std::size_t budget_ = 0;
-  /// of rows and columns together
-  std::int64_t most_keys_ = factor_max_keys;
+  /// for keys, what a model holds of them, and the fit beside the table
   double key_memory_ = 0;
 
   TableKeys rows_, columns_;

@@ -27,11 +27,17 @@ bool names_a_frequency(const std::string &name) {
   return false;
 }
 
-/// The columns, among these, whose values are different whole numbers from a range not much larger
-/// than the number of rows. Measurements that are whole numbers repeat: of n from a range of 10 n
-/// all differ with a probability below exp(-n / 20). The first rows tell.
-std::vector<std::size_t> numbered_rows(RowSource &rows, std::vector<std::size_t> columns) {
-  constexpr std::int64_t fewest = 200, most = 4096;
+/// Of columns, those whose values are different whole numbers from a range not much larger than the
+/// number of rows, and those with few different ones.
+struct WholeNumbers {
+  std::vector<std::size_t> all_different, few;
+};
+
+/// Measurements that are whole numbers repeat: of n from a range of 10 n all differ with a
+/// probability below exp(-n / 20). Those with few values are hardly normal: each value becomes a
+/// component of variance nearly 0. The first rows tell.
+WholeNumbers whole_numbers(RowSource &rows, const std::vector<std::size_t> &columns) {
+  constexpr std::int64_t fewest = 200, most = 4096, most_of_few = 10;
   const std::int64_t n = std::min(rows.rows(), most);
   if (n < fewest) return {};
   std::vector<std::vector<double>> values(columns.size());
@@ -45,13 +51,16 @@ std::vector<std::size_t> numbered_rows(RowSource &rows, std::vector<std::size_t>
     }
   }
   const double range = 10 * double(rows.rows());
-  std::vector<std::size_t> out;
+  WholeNumbers out;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     std::vector<double> &x = values[i];
     if (!std::all_of(x.begin(), x.end(), [](double v) { return v == std::floor(v); })) continue;
     std::sort(x.begin(), x.end());
-    if (x.back() - x.front() <= range && std::adjacent_find(x.begin(), x.end()) == x.end())
-      out.push_back(columns[i]);
+    const bool close = x.back() - x.front() <= range;
+    const auto end = std::unique(x.begin(), x.end());
+    if (close && end == x.end()) out.all_different.push_back(columns[i]);
+    if (const auto values_of = end - x.begin(); values_of > 2 && values_of <= most_of_few)
+      out.few.push_back(columns[i]);
   }
   return out;
 }
@@ -80,9 +89,16 @@ void report_unlikely_numbers(RowSource &rows, const RowColumns &columns,
     else
       others.push_back(j);
   }
-  for (const std::size_t j : numbered_rows(rows, others))
+  const WholeNumbers whole = whole_numbers(rows, others);
+  for (const std::size_t j : whole.all_different)
     say(as_number(j), "It has another whole number in every row, as a row's name would have.",
         leave_out);
+  for (const std::size_t j : whole.few)
+    say(as_number(j),
+        "It has few different values, all of them whole numbers. As of a normal column each may "
+        "become a component of its own, and elbo and bic then prefer the largest k.",
+        "Cast it to text (categories) or boolean, or use bmm with option likelihood, such as "
+        "\"poisson\" or \"categorical\".");
 }
 
 }  // namespace bayes::pg

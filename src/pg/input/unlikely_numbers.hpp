@@ -10,7 +10,8 @@ namespace bayes::pg {
 
 /// NOTICEs, each once in a statement, for columns among `numbers` (from 0) that look like the name
 /// of a row (called id, or ..._id, or with another whole number of a small range in every row), or
-/// like a frequency (called count, weight, ...). The fit takes them as any other number. `weights`:
+/// like a frequency (called count, weight, ...), or have three to ten different values, all whole
+/// numbers. The fit takes them as any other number. `weights`:
 /// what to do about a frequency, for a HINT.
 void report_unlikely_numbers(RowSource &rows, const RowColumns &columns,
                              const std::vector<std::size_t> &numbers, const char *weights);

@@ -44,6 +44,7 @@ Datum text_datum(const std::string &text) {
   });
 }
 
+// Raises.
 void message_for_server(char *text, std::size_t size) {
   const int length = int(std::strlen(text));
   if (server_is_utf8() || GetDatabaseEncoding() == PG_SQL_ASCII || !IsTransactionState() ||

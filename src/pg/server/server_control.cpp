@@ -7,18 +7,20 @@
 
 namespace bayes::pg {
 
-int threads_setting = 0, most_threads_setting = 64;
+int threads_setting = 0, most_threads_setting = 1;
 bool progress_setting = false;
-
-namespace {
-
-constexpr double seconds_between_lines = 0.5;
 
 int usable_processors() {
   cpu_set_t set;
   CPU_ZERO(&set);
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? std::max(1, CPU_COUNT(&set)) : 1;
+  return sched_getaffinity(0, sizeof set, &set) == 0
+             ? std::clamp(CPU_COUNT(&set), 1, threads_at_most)
+             : 1;
 }
+
+namespace {
+
+constexpr double seconds_between_lines = 0.5;
 
 }  // namespace
 

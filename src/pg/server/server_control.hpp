@@ -6,6 +6,11 @@
 
 namespace bayes::pg {
 
+/// What the settings of threads may be.
+inline constexpr int threads_at_most = 64;
+/// The processors that this process may use, as far as a setting reaches.
+int usable_processors();
+
 /// The settings pg_bayes.threads, pg_bayes.max_threads and pg_bayes.progress.
 extern int threads_setting, most_threads_setting;
 extern bool progress_setting;

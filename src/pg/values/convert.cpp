@@ -121,6 +121,8 @@ double number_of(Datum value, Oid type) {
 std::string shown(double x) {
   if (std::isnan(x)) return "NaN";
   if (std::isinf(x)) return x > 0 ? "Infinity" : "-Infinity";
+  // Six digits would round a large whole number, as a code or a count is.
+  if (x == std::floor(x) && std::fabs(x) < 1e15) return message("{}", x);
   char text[32];
   std::snprintf(text, sizeof text, "%.6g", x);
   return text;
@@ -279,6 +281,17 @@ void ArrayReader::unpack(const char *body, std::size_t size) {
   pfree(a.values);
   pfree(a.nulls);
   pfree(a.aligned);
+}
+
+// Raises.
+void require_execute(Oid function) {
+#if PG_VERSION_NUM >= 160000
+  const AclResult result = object_aclcheck(ProcedureRelationId, function, GetUserId(), ACL_EXECUTE);
+#else
+  const AclResult result = pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE);
+#endif
+  if (result != ACLCHECK_OK) aclcheck_error(result, OBJECT_FUNCTION, get_func_name(function));
+  InvokeFunctionExecuteHook(function);
 }
 
 }  // namespace bayes::pg

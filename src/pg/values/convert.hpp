@@ -72,4 +72,7 @@ class ArrayReader {
 [[noreturn]] void wrong_length(std::size_t length, std::size_t expected, const char *expected_by,
                                std::int64_t row);
 
+/// May the caller run this function? As the executor asks for functions that a query names. Raises.
+void require_execute(Oid function);
+
 }  // namespace bayes::pg

@@ -37,9 +37,18 @@ Datum store_stats(const LinregSums &sums) {
 
 }  // namespace bayes::pg
 
-BAYES_FUNCTION(linreg_stats_in) {
-  return store_stats(LinregSums::from_document(document_of_json(PG_GETARG_CSTRING(0))));
+namespace {
+
+/// Of a text, or of jsonb.
+Datum value_of(const Document &document) {
+  const LinregSums sums = LinregSums::from_document(document);
+  sums.require_semidefinite();
+  return store_stats(sums);
 }
+
+}  // namespace
+
+BAYES_FUNCTION(linreg_stats_in) { return value_of(document_of_json(PG_GETARG_CSTRING(0))); }
 
 BAYES_FUNCTION(linreg_stats_out) {
   return text_datum(load_stats(PG_GETARG_DATUM(0)).to_document().to_json());
@@ -50,7 +59,13 @@ BAYES_FUNCTION(linreg_stats_recv) {
   const int size = message->len - message->cursor;
   const std::string_view bytes(guarded([message, size] { return pq_getmsgbytes(message, size); }),
                                std::size_t(size));
-  return store_stats(LinregSums::from_bytes(bytes));
+  const LinregSums sums = LinregSums::from_bytes(bytes);
+  try {
+    sums.require_semidefinite();
+  } catch (const Error &error) {
+    throw Error(Errc::invalid_binary, error.what(), error.detail(), error.hint());
+  }
+  return store_stats(sums);
 }
 
 BAYES_FUNCTION(linreg_stats_send) {
@@ -63,6 +78,4 @@ BAYES_FUNCTION(linreg_stats_to_jsonb) {
   return jsonb_of(load_stats(PG_GETARG_DATUM(0)).to_document());
 }
 
-BAYES_FUNCTION(linreg_stats_from_jsonb) {
-  return store_stats(LinregSums::from_document(document_of_jsonb(PG_GETARG_DATUM(0))));
-}
+BAYES_FUNCTION(linreg_stats_from_jsonb) { return value_of(document_of_jsonb(PG_GETARG_DATUM(0))); }

@@ -72,6 +72,23 @@ std::unique_ptr<Model> parse(std::string_view bytes, const char *family) {
   return model;
 }
 
+/// Reads what is about to be stored, as it will be read: a model that could not be would be lost,
+/// and with it every dump of its table. Throws Error(numeric).
+void require_readable(std::string_view bytes) {
+  try {
+    Model::from_bytes(bytes);
+  } catch (const Error &error) {
+    if (error.code() != Errc::invalid_binary) throw;
+    std::string_view what = error.what();
+    constexpr std::string_view beginning = "invalid bayes_model: ";
+    if (what.starts_with(beginning)) what.remove_prefix(beginning.size());
+    throw Error(Errc::numeric, "a number of the model is out of range",
+                message("The model could not be read again: {}", what),
+                "Rescale the columns and weights, so that their numbers are closer to 1, and check "
+                "the options for extreme priors.");
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<Model> load_model(Datum value, const char *family) {
@@ -85,6 +102,7 @@ std::string bytes_of(Model &model) {
   model.info.options = in_order_of_jsonb(model.info.options);
   model.info.given_prior = in_order_of_jsonb(model.info.given_prior);
   std::string bytes = model.to_bytes();
+  require_readable(bytes);
   // A number takes up to 26 bytes instead of 8, a character of a key up to 7.
   if (bytes.size() > most_text / 7) require_text(model);
   return bytes;

@@ -17,7 +17,8 @@ namespace bayes::pg {
 std::unique_ptr<Model> load_model(Datum value, const char *family = nullptr);
 
 /// The model's byte form, with options in jsonb's order, so that it does not depend on whether they
-/// came from jsonb.
+/// came from jsonb. They are read once before they are returned: throws Error(numeric) for a model
+/// that a later reader would refuse, as it has numbers out of range.
 std::string bytes_of(Model &model);
 
 /// A new model in CurrentMemoryContext, of its byte form.

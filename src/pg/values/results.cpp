@@ -5,6 +5,7 @@
 namespace bayes::pg {
 namespace {
 
+/// A varlena. Raises.
 Datum bytes(const void *data, std::size_t size) {
   auto *const value = static_cast<struct varlena *>(palloc(size + VARHDRSZ));
   SET_VARSIZE(value, size + VARHDRSZ);
@@ -53,6 +54,7 @@ constexpr int most_columns = 32;
 
 }  // namespace
 
+// Raises.
 ArrayType *new_float8_array(int dimensions, const int *sizes, double **elements) {
   std::size_t count = 1;
   for (int i = 0; i < dimensions; ++i) count *= std::size_t(sizes[i]);
@@ -87,6 +89,7 @@ bool Cell::fits(Oid column_type) const {
   return false;
 }
 
+// Raises.
 Datum Cell::to_datum() const {
   switch (kind_) {
     case Kind::integer: return Int32GetDatum(scalar_.integer);

@@ -1,8 +1,10 @@
 // Result rows: conversion of our values to PostgreSQL's.
 #pragma once
 
+#include <deque>
 #include <initializer_list>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "document/document.hpp"
@@ -44,6 +46,12 @@ class Cell {
   }
 
   bool is_null() const { return kind_ == Kind::null; }
+  /// Texts are copied into `storage`, for a cell that outlives what it was made of. Models and
+  /// arrays are not.
+  void keep(std::deque<std::string> &storage) {
+    if (kind_ == Kind::text)
+      data_ = storage.emplace_back(static_cast<const char *>(data_), size_).data();
+  }
   /// May a column of this type hold the value? A NULL fits anywhere. Raises, so call it under
   /// guarded().
   bool fits(Oid column_type) const;

@@ -1,0 +1,86 @@
+-- Data in the forms of other languages: an error that tells the form here. What is right stays so.
+SELECT plan(38);
+\ir ../lib/errors.sql
+\ir ../lib/interface.sql
+SET client_min_messages = error;
+
+CREATE TABLE cars AS SELECT i AS id, 10 + i % 17 + 0.5 AS mpg, 100 + i % 23 AS length,
+  (i % 5)::smallint AS doors, 'a car ' || i % 3 AS body, i % 3 AS rt, 1 + i % 2 AS times,
+  ARRAY[i % 3, i % 4] AS ints, i % 2 = 0 AS flag
+FROM generate_series(1, 60) AS i;
+CREATE TYPE word AS ENUM ('a', 'b');
+
+SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
+  ('SELECT gmm_fit(mpg, length, 3) FROM cars', NULL),
+  ('SELECT gmm_fit(length, doors, 3) FROM cars', NULL),
+  ('SELECT doors, gmm_fit(mpg, length, 3) FROM cars GROUP BY doors', NULL),
+  ('SELECT bmm_fit(doors, rt, 3) FROM cars', NULL)) AS v(statement, ignored),
+  LATERAL (SELECT '42804 columns are given one by one | A row is one argument: an array or a '
+    'record. | SELECT f(ARRAY[a, b], k) FROM t; or, with the names of the columns, SELECT f(r, k) '
+    'FROM (SELECT a, b FROM t) AS r.' AS said) AS s;
+SELECT is(complaint(statement), said, statement) FROM (VALUES
+  ('SELECT hmm_fit(rt, 2) FROM cars', '42804 a sequence is of type integer'),
+  ('SELECT hmm_fit(mpg, 2, ''{"method": "em"}'') FROM cars', '42804 a sequence is of type numeric'),
+  ('SELECT hmm_fit(body, 2) FROM cars', '42804 a sequence is of type text'),
+  ('SELECT hmm_fit(r, 2) FROM (SELECT rt, mpg FROM cars) AS r',
+    '42804 a sequence is of type record'),
+  ('SELECT lda_fit(body, 10) FROM cars', '42804 a document is of type text'),
+  ('SELECT lda_fit(body::varchar(9), 10, NULL) FROM cars',
+    '42804 a document is of type character varying'),
+  ('SELECT lda_fit(''a''::word, 10) FROM cars', '42804 a document is of type word'))
+  AS v(statement, said);
+SELECT is(advice('SELECT hmm_fit(rt, 2) FROM cars'), 'hmm_fit takes a sequence in each row: an '
+  'array of its steps, in the order of time. | SELECT hmm_fit(s, k) FROM (SELECT array_agg(x ORDER '
+  'BY t) AS s FROM ... GROUP BY series) AS q.', 'what a sequence is');
+SELECT is(advice('SELECT lda_fit(body, 2) FROM cars'), 'A document is a tsvector, an array of '
+  'texts, or a jsonb object of counts. | lda_fit(to_tsvector(''english'', body), k) takes the '
+  'words of a text.', 'what a document is');
+SELECT is(count(f.*), 1::bigint, 'no rows, no error') FROM (SELECT gmm_fit(mpg, length, 3) AS a,
+  hmm_fit(rt, 2) AS b, lda_fit(body, 2) AS c FROM cars WHERE false) AS f;
+
+SELECT results_eq($$SELECT signature, kind, result, volatility FROM interface
+    WHERE signature ~
+      '_fit\((double precision,double precision,integer\)|anynonarray|.*smallint)'
+    ORDER BY signature COLLATE "C"$$,
+  $$SELECT signature, CASE WHEN query THEN 'function' ELSE 'aggregate' END,
+      CASE WHEN query THEN (SELECT result FROM interface AS other WHERE other.signature
+        = replace(s.signature, 'smallint', 'integer')) ELSE 'bayes_model' END,
+      CASE WHEN query THEN 'volatile' ELSE 'immutable' END
+    FROM unnest(ARRAY['bmm_fit(bayes_query,smallint,jsonb)',
+      'bmm_fit(double precision,double precision,integer)',
+      'bmm_fit(double precision,smallint,jsonb)', 'gmm_fit(bayes_query,smallint,jsonb)',
+      'gmm_fit(double precision,double precision,integer)',
+      'gmm_fit(double precision,smallint,jsonb)', 'hmm_fit(anynonarray,integer)',
+      'hmm_fit(anynonarray,integer,jsonb)', 'lda_fit(anynonarray,integer)',
+      'lda_fit(anynonarray,integer,jsonb)']) AS s(signature), LATERAL (SELECT signature ~ 'query')
+      AS k(query)$$, 'their interface');
+
+-- ---- calls that mean something mean it still ----
+
+SELECT lives_ok(statement, statement) FROM (VALUES
+  ('SELECT gmm_fit(mpg, 2, ''{"method": "em"}'') FROM cars'),
+  ('SELECT gmm_fit(mpg, 2::smallint, ''{"method": "em"}'') FROM cars'),
+  ('SELECT gmm_fit(length, 2::smallint, ''{"method": "em"}'') FROM cars'),
+  ('SELECT gmm_fit(length, 2::smallint, ''{"method": "em"}'', times) FROM cars'),
+  ('SELECT gmm_fit(length, 2, ''{"method": "em"}'', times) FROM cars'),
+  ('SELECT gmm_fit(ints, 2::smallint, ''{"covariance": "spherical"}'') FROM cars'),
+  ('SELECT gmm_fit(ints, 2, NULL) FROM cars'),
+  ('SELECT gmm_fit(r, 2::smallint, ''{"covariance": "spherical"}'')
+    FROM (SELECT mpg, length FROM cars) AS r'),
+  ('SELECT gmm_fit(''{1,2}'', 1) FROM cars LIMIT 0'),
+  ('SELECT gmm_fit(length, m, ''{"max_iter": 5}'')
+    FROM cars, (SELECT gmm_fit(length, 2) AS m FROM cars) AS f'),
+  ('SELECT bmm_fit(flag, 2::smallint, ''{"seed": 2}'') FROM cars'),
+  ('SELECT bmm_fit(rt, 2::smallint, ''{"likelihood": "poisson"}'') FROM cars'),
+  ('SELECT bmm_fit(rt, 2, ''{"likelihood": "poisson"}'', times) FROM cars'),
+  ('SELECT * FROM gmm_fit(''SELECT mpg FROM cars'', 2, ''{"seed": 2}'')'),
+  ('SELECT * FROM gmm_fit(''SELECT mpg FROM cars'', 2::smallint, ''{"seed": 2}'')'),
+  ('SELECT * FROM gmm_fit(''SELECT mpg FROM cars'', 2::smallint)'),
+  ('SELECT * FROM bmm_fit(''SELECT rt FROM cars'', 2::smallint, ''{"seed": 2}'')'),
+  ('SELECT hmm_fit(s, 2::smallint, ''{"method": "em"}'')
+    FROM (SELECT array_agg(rt) AS s FROM cars GROUP BY doors) AS q'),
+  ('SELECT hmm_fit(''{a,b}''::text[], 1::smallint) FROM cars LIMIT 0'),
+  ('SELECT * FROM hmm_fit(''SELECT doors, rt FROM cars ORDER BY 1'', 2::smallint, NULL)'),
+  ('SELECT lda_fit(string_to_array(body, '' '')::varchar[], 2::smallint, NULL) FROM cars'),
+  ('SELECT lda_fit(to_tsvector(body), 2, ''{"method": "cvb0"}'') FROM cars'),
+  ('SELECT * FROM lda_fit(''SELECT to_tsvector(body) FROM cars'', 2::smallint)')) AS v(statement);
