@@ -4,6 +4,7 @@
 #include <limits>
 #include <span>
 
+#include "base/deviance.hpp"
 #include "base/error.hpp"
 #include "base/message.hpp"
 #include "base/special.hpp"
@@ -307,10 +308,13 @@ double ConjugateModel::log_predictive(double x, double exposure) const {
   switch (kind_) {
     case ConjugateKind::beta_bernoulli: return std::log((x != 0 ? p0 : p1) / (p0 + p1));
     case ConjugateKind::gamma_poisson:
-      // negative binomial: Gamma(a + x) / (Gamma(a) x!) (b / (b + e))^a (e / (b + e))^x
-      return (x > 0 ? -log_beta(p0, x) - std::log(x) + x * std::log(exposure / (p1 + exposure))
-                    : 0) -
-             p0 * std::log1p(exposure / p1);
+      // negative binomial: Gamma(a + x) / (Gamma(a) x!) (b / (b + e))^a (e / (b + e))^x, which is a
+      // / (a + x) times a binomial density of a among a + x; so nothing cancels however large x is.
+      if (x > 0) {
+        const double p = p1 / (p1 + exposure), q = exposure / (p1 + exposure);
+        return log_binomial(p0, x, p, q, binomial_difference(p0, x, p, q)) - std::log1p(x / p0);
+      }
+      return -p0 * std::log1p(exposure / p1);
     case ConjugateKind::normal_inverse_gamma: break;
   }
   return StudentDistribution(2 * p2, p0, std::sqrt(p3 / p2 * ((p1 + 1) / p1))).log_density(x);

@@ -52,26 +52,31 @@ class Difference {
   Difference(const Marginal &x, const Marginal &y) : x_(x), y_(y) {
     const auto width = [](const Marginal &of) { return of.quantile(0.75) - of.quantile(0.25); };
     over_x_ = width(x) < width(y);
-    const Marginal &narrow = over_x_ ? x : y;
-    each_point(even_bounds(), [&](double p, double weight) {
-      poll_here();
-      at_.push_back(narrow.quantile(p));
-      weights_.push_back(weight);
-    });
+    bounds_ = even_bounds();
+    for (int s = -most_log_odds; s <= most_log_odds; s += 2)
+      turns_.push_back(other().quantile(probability_of(s)));
   }
 
   double probability_below(double t) const {
+    const Marginal &of = over_x_ ? x_ : y_;
+    const double shift = over_x_ ? t : -t;
+    std::vector<double> bounds = bounds_;
+    for (const double turn : turns_) bounds.push_back(of.probability_below(turn + shift));
+    std::erase_if(bounds, [this](double p) { return !(p >= bounds_[0] && p <= bounds_.back()); });
+    std::sort(bounds.begin(), bounds.end());
     double sum = 0;
-    for (std::size_t i = 0; i < at_.size(); ++i)
-      sum += weights_[i] *
-             (over_x_ ? 1 - y_.probability_below(at_[i] - t) : x_.probability_below(at_[i] + t));
+    each_point(bounds, [&](double p, double weight) {
+      poll_here();
+      const double below = other().probability_below(of.quantile(p) - shift);
+      sum += weight * (over_x_ ? 1 - below : below);
+    });
     return sum;
   }
 
   /// Beyond `low` x or y is in one of two tails of probability p / 2, and so for `high`.
   double quantile(double p) const {
     const auto f = [&](double t) { return probability_below(t) - p; };
-    double low = x_.quantile(p / 2) - y_.quantile(1 - p / 2),
+    double low = x_.quantile(p / 2) - y_.upper_quantile(p / 2),
            high = x_.quantile((1 + p) / 2) - y_.quantile((1 - p) / 2);
     if (!(low < high)) return low == high ? low : no_number;
     const double at_low = f(low), at_high = f(high);
@@ -81,9 +86,13 @@ class Difference {
   }
 
  private:
+  /// that whose distribution function is integrated over the probabilities of the narrower one
+  const Marginal &other() const { return over_x_ ? y_ : x_; }
+
   const Marginal x_, y_;
   bool over_x_;
-  std::vector<double> at_, weights_;
+  /// bounds of pieces, of probabilities of the narrower one, and where the other one changes
+  std::vector<double> bounds_, turns_;
 };
 
 }  // namespace
@@ -95,9 +104,9 @@ ParameterDifference parameter_difference(const ConjugateModel &a, const Conjugat
   if (!a.proper() || !b.proper()) return {no_number, no_number, no_number, no_number};
   const Marginal x = a.marginal(), y = b.marginal();
   const double sd = std::hypot(x.deviation(), y.deviation());
-  const Difference of(x, y);
-  return {a.posterior_mean() - b.posterior_mean(), sd, of.quantile((1 - level) / 2),
-          of.quantile((1 + level) / 2)};
+  const double tail = (1 - level) / 2;
+  return {a.posterior_mean() - b.posterior_mean(), sd, Difference(x, y).quantile(tail),
+          -Difference(y, x).quantile(tail)};
 }
 
 std::vector<double> probabilities_best(std::span<const ConjugateModel *const> models) {

@@ -86,6 +86,18 @@ double Marginal::quantile(double p) const {
   return std::sqrt(b / (2 * y));
 }
 
+double Marginal::upper_quantile(double p) const {
+  if (certain(*this)) return a > 0;
+  switch (kind) {
+    case Kind::beta: return 1 - Marginal{Kind::beta, b, a}.quantile(p);
+    case Kind::gamma: return upper_gamma_quantile(a, p) / b;
+    case Kind::student:
+    case Kind::normal: return location + (location - quantile(p));
+    case Kind::root: break;
+  }
+  return std::sqrt(b / (2 * gamma_quantile(a / 2, p)));
+}
+
 Marginal Marginal::with_deviation(double deviation) const {
   Marginal out = *this;
   const double own = kind == Kind::root ? b / (a - 2) * std::sqrt(2 / (a - 4)) : this->deviation();

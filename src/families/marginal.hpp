@@ -31,6 +31,8 @@ struct BAYES_API Marginal {
   double probability_below(double x) const;
   /// The p-quantile, 0 < p < 1; NaN where double precision does not find it.
   double quantile(double p) const;
+  /// The x with probability p above it, which 1 - p would have no digits of.
+  double upper_quantile(double p) const;
 
   /// The distribution of the same kind and mean whose standard deviation is `deviation` > 0, of a
   /// standard deviation both of its square; the distribution itself if that does not exist, or is

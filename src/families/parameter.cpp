@@ -1,5 +1,6 @@
 #include "families/parameter.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -11,9 +12,13 @@ namespace bayes {
 namespace {
 
 /// The interval between the quantiles that leave out as much on both sides.
-template <class Quantile> void set_interval(Parameter &parameter, double level, Quantile quantile) {
-  parameter.lower = quantile((1 - level) / 2);
-  parameter.upper = quantile((1 + level) / 2);
+void set_interval(Parameter &parameter, double level, const Marginal &of) {
+  parameter.lower = of.quantile((1 - level) / 2);
+  parameter.upper = of.upper_quantile((1 - level) / 2);
+}
+void set_interval(Parameter &parameter, double level, const MarginalMixture &of) {
+  parameter.lower = of.quantile((1 - level) / 2);
+  parameter.upper = of.quantile(std::min((1 + level) / 2, std::nextafter(1.0, 0.0)));
 }
 
 /// The mean of a root, or else its median.
@@ -39,13 +44,22 @@ ParameterTable::ParameterTable(std::optional<double> level, const TakeParameter 
   if (level) require_level(*level);
 }
 
+bool is_possible_deviation(double deviation, double mean) {
+  return deviation * deviation < mean * (1 - mean);
+}
+
 void ParameterTable::under(Parameter parameter, Marginal q, double corrected) const {
   poll_here();
+  parameter.known_by = under_;
+  if (q.kind == Marginal::Kind::beta && corrected > 0 &&
+      !is_possible_deviation(corrected, q.mean())) {
+    parameter.known_by = Parameter::mean_field;
+    corrected = 0;
+  }
   if (corrected > 0) q = q.with_deviation(corrected);
   set_root(parameter, q);
   parameter.deviation = q.deviation();
-  parameter.known_by = under_;
-  if (level_) set_interval(parameter, *level_, [&q](double p) { return q.quantile(p); });
+  if (level_) set_interval(parameter, *level_, q);
   take_(parameter);
 }
 
@@ -55,7 +69,7 @@ void ParameterTable::over(Parameter parameter, std::span<const Marginal> draws) 
   set_root(parameter, all);
   parameter.deviation = all.deviation();
   parameter.known_by = Parameter::draws;
-  if (level_) set_interval(parameter, *level_, [&all](double p) { return all.quantile(p); });
+  if (level_) set_interval(parameter, *level_, all);
   take_(parameter);
 }
 

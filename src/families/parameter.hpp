@@ -13,6 +13,14 @@ namespace bayes {
 /// Throws Error(invalid_argument) unless 0 < level < 1.
 BAYES_API void require_level(double level);
 
+/// Can a number between 0 and 1 with this mean have the deviation? Linear response may say one that
+/// it cannot, where it is no approximation any more.
+BAYES_API bool is_possible_deviation(double deviation, double mean);
+/// The corrected deviation of a probability, if it is possible.
+inline void correct_deviation(double &deviation, double corrected, double mean) {
+  if (is_possible_deviation(corrected, mean)) deviation = corrected;
+}
+
 /// Hands out parameters with what their posterior says of them.
 class BAYES_API ParameterTable {
  public:
@@ -24,7 +32,7 @@ class BAYES_API ParameterTable {
   /// At a point, without a posterior.
   void at_point(const Parameter &parameter) const { take_(parameter); }
   /// Under q; `corrected`, if positive, is its standard deviation by linear response, of a root
-  /// that of its square.
+  /// that of its square. One that a probability cannot have is left out: mean field.
   void under(Parameter parameter, Marginal q, double corrected = Parameter::none) const;
   /// Under the average of what draws say of it.
   void over(Parameter parameter, std::span<const Marginal> draws) const;

@@ -130,7 +130,8 @@ HmmState HiddenMarkovModel::state_at(int index) const {
           out.initial_deviation =
               dirichlet_deviation(out.initial_alpha, fitted.posterior->initial.sum());
         }
-        if (fitted.deviations) out.initial_deviation = fitted.deviations->initial(index);
+        if (fitted.deviations)
+          correct_deviation(out.initial_deviation, fitted.deviations->initial(index), out.initial);
         return out;
       },
       state->fitted);
@@ -148,7 +149,9 @@ void HiddenMarkovModel::transitions(const std::function<void(const HmmTransition
               out.deviation =
                   dirichlet_deviation(out.alpha, fitted.posterior->transition.row(i).sum());
             }
-            if (fitted.deviations) out.deviation = fitted.deviations->transition(i, j);
+            if (fitted.deviations)
+              correct_deviation(out.deviation, fitted.deviations->transition(i, j),
+                                out.probability);
             take(out);
           }
       },
@@ -175,10 +178,12 @@ void HiddenMarkovModel::emissions(const std::function<void(const HmmEmission &)>
               std::fill(deviations.begin(), deviations.end(), none);
               if (fitted.posterior)
                 column.deviations(fitted.posterior->emissions.column(k, j), deviations.data());
-              if (fitted.deviations)
-                std::copy_n(
-                    fitted.deviations->emissions.col(k).data() + point.columns->offsets(j).point,
-                    column.size().point, deviations.data());
+              if (fitted.deviations && column.probabilities) {
+                const double *const corrected =
+                    fitted.deviations->emissions.col(k).data() + point.columns->offsets(j).point;
+                for (int i = 0; i < column.size().point; ++i)
+                  correct_deviation(deviations[std::size_t(i)], corrected[i], at[i]);
+              }
               if (column.probabilities && column.by_value) {
                 for (int v = 0; v < column.numbers_of_name(); ++v) {
                   const std::string name = name_of_category(j, v, column.value(v));

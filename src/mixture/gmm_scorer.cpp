@@ -70,13 +70,16 @@ GmmScorer::GmmScorer(const GaussianMixture::State &state) : fitted_(&state.fitte
     const int dimension = product ? 1 : d_;
     // of B / a, the covariance of the point estimate
     const double log_scale = std::log(a * (q.c(k) + 1) / (q.c(k) * nu));
-    constant_[std::size_t(k)] = log_weight - 0.5 * (scales[s].log_determinant + d_ * log_scale) +
-                                d_ / dimension *
-                                    (log_gamma((nu + dimension) / 2) - log_gamma(nu / 2) -
-                                     0.5 * dimension * std::log(nu * std::numbers::pi));
-    half_[std::size_t(k)] = (nu + dimension) / 2;
+    // With so many degrees of freedom it is normal, and more would leave 1 + |y|^2 / nu no digits.
+    const double degrees = std::min(nu, most_degrees);
+    constant_[std::size_t(k)] =
+        log_weight - 0.5 * (scales[s].log_determinant + d_ * log_scale) +
+        d_ / dimension *
+            (log_gamma(dimension / 2.0) - log_beta(degrees / 2, dimension / 2.0) -
+             0.5 * dimension * std::log(degrees * std::numbers::pi));
+    half_[std::size_t(k)] = (degrees + dimension) / 2;
     // |W y|^2 uses the covariance B / a, not the predictive scale; this corrects for it
-    inverse_degrees_[std::size_t(k)] = std::exp(-log_scale) / nu;
+    inverse_degrees_[std::size_t(k)] = std::exp(-log_scale) / degrees;
   }
   if (shape.dense)
     compile_dense(shape, scales);

@@ -1,5 +1,5 @@
 -- Conjugate models: the interface, posteriors, groups, merging, moving windows, errors.
-SELECT plan(52);
+SELECT plan(53);
 \ir ../lib/checks.sql
 \ir ../lib/interface.sql
 SET client_min_messages = error;
@@ -322,4 +322,11 @@ FROM generate_series(1, 30) AS i GROUP BY 1;
 SELECT results_eq('SELECT (bayes_info(rollup(model) OVER (ORDER BY part))).rows FROM thirds',
   'VALUES (10::bigint), (20), (30)', 'models are put together in a window');
 
+-- A negative binomial distribution of counts as large as bytes: next to a normal one, whose variance
+-- is the mean times 1 + 1 / rows.
+SELECT never($$SELECT x, n, NOT near(gamma_poisson_log_density(m, x::bigint),
+    -0.5 * ln(2 * pi() * x * (1 + 1.0::float8 / n)), 1e-5) AS wrong
+  FROM (SELECT x, n, gamma_poisson_fit(x::bigint) AS m FROM unnest('{1e12,1e15,1e18}'::float8[])
+    AS x, unnest('{1,10,1000}'::int[]) AS n, generate_series(1, n) GROUP BY x, n) AS f$$,
+  'large counts');
 SELECT * FROM finish();

@@ -1,5 +1,5 @@
 -- F_difference and F_best: how far apart two posteriors are, and which of several is the largest.
-SELECT plan(21);
+SELECT plan(25);
 \ir ../lib/checks.sql
 SET client_min_messages = error;
 
@@ -48,6 +48,30 @@ WHERE family ~ 'beta' AND name = 'even';
 SELECT is((d.mean, d.sd, d.lower, d.upper)::text, '(,,,)', 'no posterior, no difference')
 FROM (SELECT normal_inverse_gamma_fit(1) AS one FROM generate_series(1, 1)) AS m,
   normal_inverse_gamma_difference(one, one) AS d;
+
+-- Closed forms: of Cauchy distributions (two rows each), of uniform ones (triangular), and of gamma
+-- distributions with shape 1/2, whose difference has the density K0(|z|) / pi.
+SELECT never($$SELECT level, NOT near(lower / (-2 * tan(pi() * level / 2)), 1, 1e-7)
+    OR NOT near(upper, -lower, 1e-6 * upper) AS wrong
+  FROM (SELECT normal_inverse_gamma_fit(x) AS m FROM (VALUES (0.0), (2.0)) AS v(x)) AS f,
+    unnest('{0.5,0.9,0.95,0.99,0.999,0.9999,0.9999999}'::float8[]) AS level,
+    normal_inverse_gamma_difference(m, m, level)$$, 'of Cauchy distributions');
+SELECT ok(near(lower, sqrt(0.1) - 1, 1e-8) AND near(upper, 1 - sqrt(0.1), 1e-8), 'of uniform ones')
+FROM (SELECT beta_bernoulli_fit(s, '{"prior": {"a": 0.5, "b": 0.5}}', 0.5) AS m
+  FROM (VALUES (true), (false)) AS v(s)) AS f, beta_bernoulli_difference(m, m, 0.9);
+SELECT ok(near(upper, 1.5951037, 1e-7) AND near(lower, -upper, 1e-7), 'of gamma distributions')
+FROM (SELECT gamma_poisson_fit(0, NULL, 1.0) AS m) AS f, gamma_poisson_difference(m, m, 0.9);
+-- A posterior and itself: symmetric.
+SELECT never($$SELECT family, name, level, NOT near((lower + upper) / (upper - lower), 0, 1e-7)
+    AS wrong
+  FROM (SELECT family, name, a FROM pairs
+    UNION ALL SELECT 'beta_bernoulli', 'none of ' || n, beta_bernoulli_fit(false, NULL, n)
+      FROM unnest('{10,1000}'::float8[]) AS n GROUP BY n
+    UNION ALL SELECT 'gamma_poisson', 'none', gamma_poisson_fit(0, NULL, 1.0)) AS m, unnest('{0.5,0.95,0.999}'::float8[]) AS level,
+    LATERAL (SELECT * FROM beta_bernoulli_difference(a, a, level) WHERE family = 'beta_bernoulli'
+      UNION ALL SELECT * FROM gamma_poisson_difference(a, a, level) WHERE family = 'gamma_poisson'
+      UNION ALL SELECT * FROM normal_inverse_gamma_difference(a, a, level)
+        WHERE family = 'normal_inverse_gamma') AS d$$, 'a posterior and itself');
 
 -- Which is best.
 SELECT never($$SELECT name, NOT near((beta_bernoulli_best(ARRAY[a, b]))[1],

@@ -1,6 +1,6 @@
 -- Hidden Markov models: what fits say in every form, on real data; models stored, written and read;
 -- and the sequences that a model makes.
-SELECT plan(55);
+SELECT plan(56);
 \ir ../lib/hmm.sql
 
 SELECT is((SELECT count(*) FROM fits WHERE model IS NOT NULL), 60::bigint,
@@ -252,4 +252,12 @@ SELECT is((hmm_fit(ARRAY[i % 2, 1, 0], 2, '{"method": "svi", "max_iter": '
   '1}')::jsonb->'options'->>'batch_size')::int, 667, 'samples grow where sequences are short')
   FROM generate_series(1, 5000) i;
 
+-- Linear response may say a deviation that no probability can have: then it is the mean field's.
+SELECT never($$SELECT t.from_state, t.to_state, NOT (t.sd ^ 2 <= probability * (1 - probability)
+    AND near(t.sd, p.sd)) OR sd_method NOT IN ('linear response', 'mean field') AS wrong
+  FROM (SELECT hmm_fit(s, 2) AS m FROM (SELECT ('{1,0,1,0,0,1,1,1,1,1,1,0,0,0,1,1,0,0,1,0,0,0,0,1,'
+      '0,0,0,1,1,1}')::int[]::bool[] AS s) AS v) AS f, hmm_transitions(m) AS t,
+    hmm_parameters(m) AS p
+  WHERE parameter = 'transition' AND component = from_state AND category = to_state$$,
+  'deviations of transitions are possible');
 SELECT * FROM finish();

@@ -165,10 +165,13 @@ Datum interval(FunctionCallInfo fcinfo, ConjugateKind kind) {
   const double level = level_argument(fcinfo);
   ResultRows rows(fcinfo);
   const ConjugateModel &model = model_argument(fcinfo, kind);
-  const auto quantile = [&](double p) {
-    return model.proper() ? Cell::or_null(model.marginal().quantile(p)) : Cell();
-  };
-  rows.row({quantile((1 - level) / 2), quantile((1 + level) / 2)});
+  if (!model.proper()) {
+    rows.row({Cell(), Cell()});
+    return Datum(0);
+  }
+  const Marginal q = model.marginal();
+  const double tail = (1 - level) / 2;
+  rows.row({Cell::or_null(q.quantile(tail)), Cell::or_null(q.upper_quantile(tail))});
   return Datum(0);
 }
 

@@ -211,7 +211,7 @@ BAYES_FUNCTION(dirichlet_categorical_probabilities) {
     rows.row({Cell::text(*label.name), label.count, q.mean(),
               Cell::or_null(model.posterior_mode(label)), model.maximum_likelihood(label),
               Cell::or_null(q.quantile((1 - level) / 2)),
-              Cell::or_null(q.quantile((1 + level) / 2))});
+              Cell::or_null(q.upper_quantile((1 - level) / 2))});
   }
   return Datum(0);
 }
