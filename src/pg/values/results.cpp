@@ -157,8 +157,11 @@ ResultRows::ResultRows(FunctionCallInfo fcinfo) {
     if (!info || !IsA(info, ReturnSetInfo) || !(info->allowedModes & SFRM_Materialize))
       ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                       errmsg("set-valued function called in context that cannot accept a set")));
+    // Of what the catalog says only a copy stays until the query ends: the function may be called
+    // once for every row.
+    const TupleDesc description = result_row_or_value(fcinfo);
     const MemoryContext before = MemoryContextSwitchTo(info->econtext->ecxt_per_query_memory);
-    description_ = result_row_or_value(fcinfo);
+    description_ = CreateTupleDescCopy(description);
     store_ =
         tuplestore_begin_heap((info->allowedModes & SFRM_Materialize_Random) != 0, false, work_mem);
     MemoryContextSwitchTo(before);
