@@ -124,6 +124,19 @@ void FitRun::run_restarts(const Restarts &restarts, const double *trial_weight) 
     take(last, info.iterations);
   }
   best_trace_ = trial_weight ? model_.trace.size() - 1 : best;
+  drop_traces();
+}
+
+void FitRun::drop_traces() {
+  constexpr std::size_t max_kept = 10;
+  std::vector<std::vector<double>> &traces = model_.trace;
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < traces.size(); ++i)
+    if (i != best_trace_) order.push_back(i);
+  std::stable_sort(order.begin(), order.end(), [&traces](std::size_t a, std::size_t b) {
+    return traces[a].back() > traces[b].back();
+  });
+  for (std::size_t i = max_kept - 1; i < order.size(); ++i) traces[order[i]] = {};
 }
 
 void FitRun::improve(double objective) {

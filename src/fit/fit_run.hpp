@@ -157,6 +157,10 @@ class FitRun {
   Schedule schedule_;
   double weight_ = 1;
   int winner_ = 1;
+  /// Tens of restarts would make the model of a small table tens of times as large: of more than
+  /// ten the traces of the ten best stay, and those of the others are empty.
+  void drop_traces();
+
   /// of the model's traces that of the best run
   std::size_t best_trace_ = 0;
   double iterations_ = 0, trial_iterations_ = 0;

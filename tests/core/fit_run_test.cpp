@@ -63,6 +63,29 @@ BOOST_AUTO_TEST_CASE(one_run_beside_the_best_is_in_memory) {
   BOOST_TEST(State::alive == 0);
 }
 
+// Caught: the best one dropped, the ten worst or the ten first kept.
+BOOST_AUTO_TEST_CASE(ten_traces_stay) {
+  for (const bool trial : {false, true}) {
+    Nothing model;
+    FitPlan plan;
+    plan.restarts = 25;
+    Control control;
+    FitRun run(model, plan, control);
+    int all = 0, some = 1;
+    // 0, 7, 14, 21, 3, ...: the best is in the middle
+    run.best_of_restarts(
+        all, TrialData<int>{trial ? &some : nullptr, 1},
+        [](int restart) { return State((restart - 1) * 7 % 25); },
+        [](State state, int &) { return Run(std::move(state)); });
+    BOOST_TEST(model.trace.size() == (trial ? 26u : 25u));
+    const int kept = trial ? 9 : 10;  // beside that of all data
+    for (int restart = 1; restart <= 25; ++restart)
+      BOOST_TEST(model.trace[std::size_t(restart) - 1].empty() ==
+                 ((restart - 1) * 7 % 25 < 25 - kept));
+    if (trial) BOOST_TEST(model.trace.back() == std::vector<double>{24});
+  }
+}
+
 // Caught: a limit forgotten, the estimate inverted, a number of restarts that options gave
 // replaced.
 BOOST_AUTO_TEST_CASE(cheap_runs_are_many) {
