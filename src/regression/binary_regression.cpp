@@ -72,10 +72,10 @@ Coefficient BinaryRegression::combination(std::span<const double> a, double leve
   out.sd = out.lower = out.upper = unknown;
   if (!s.draws.empty()) {
     const DrawSummary found = summary_of_draws(predictors(s, a), level);
-    // The mean is that of all draws, whose number is larger than that of the stored ones.
+    // As of a prediction: the mean is that of all draws, all else of the stored ones.
     out.sd = found.deviation;
-    out.lower = found.lower + (out.mean - found.mean);
-    out.upper = found.upper + (out.mean - found.mean);
+    out.lower = found.lower;
+    out.upper = found.upper;
   } else if (!s.root.empty()) {
     const double reach = -normal_quantile((1 - level) / 2);
     out.sd = std::sqrt(packed_square(s.root, a));
@@ -99,10 +99,7 @@ Coefficient BinaryRegression::contrast(std::span<const double> weights, double l
     for (std::size_t i = 0; i < a.size(); ++i)
       a[i] += weights[j] * (i == j ? 1 : -s.scales.centre[i] / s.scales.scale[i]);
   }
-  const Coefficient out = combination(a, level);
-  if (!std::isfinite(out.mean))
-    throw Error(Errc::numeric, "a contrast overflows", "Its weights are too large.");
-  return out;
+  return combination(a, level);
 }
 
 void BinaryRegression::coefficients(double level, const TakeCoefficient &take) const {

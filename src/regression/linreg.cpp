@@ -265,18 +265,13 @@ Coefficient LinregModel::contrast(std::span<const double> weights, double level)
     z[j] -= origin * s.center[j];
     mean += z[j] * s.coefficients[j];
   }
-  if (!std::isfinite(mean))
-    throw Error(Errc::numeric, "a contrast overflows", "Its weights are too large.");
   out.mean = mean;
   const double of_noise = s.intercept ? origin * origin / s.weight : 0;
   const LinearForms forms(s, level);
   Summary found;
   if (s.draws() > 0) {
-    // The mean is that of all draws, whose number is larger than that of the stored ones.
+    // As of a prediction: the mean is that of all draws, all else of the stored ones.
     found = forms.over_draws(z, of_noise, origin);
-    const double apart = mean - forms.stored_mean(z, origin);
-    found.lower += apart;
-    found.upper += apart;
   } else if (!s.factor.empty() || s.size() == 0) {
     found = forms.distribution(mean, packed_square(s.factor, z), of_noise);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/control.hpp"
 #include "base/error.hpp"
@@ -15,6 +16,10 @@ namespace bayes {
 namespace {
 
 std::string quoted_text(const std::string &text) { return describe(Document(text)); }
+
+std::string indicator_name(const std::string &column, const std::string &label) {
+  return column + "=" + label;
+}
 
 /// The code of the label that a column's indicators leave out.
 int reference_label(const RowColumn &column, const Document &reference) {
@@ -54,22 +59,26 @@ std::vector<double> contrast_weights(const Document &given, const RegressionTerm
     throw Error(Errc::invalid_argument,
                 members ? "the contrast has no terms" : "a contrast is not an object",
                 "It is an object of weights by the names of terms.",
-                R"(For example {"smoker": 1, "weight": -0.5}; F_coefficients has the names.)");
+                R"(For example {"smoker": 1, "weight": -0.5}.)");
   std::unordered_map<std::string_view, std::size_t> places;
   std::vector<std::string_view> names;
   for (int i = 0; i < terms.size(); ++i) {
     places.emplace(terms.name(i), std::size_t(i));
     names.push_back(terms.name(i));
   }
+  // The coefficient of a reference label is 0.
+  std::unordered_set<std::string> references;
+  for (const auto &[column, label] : *terms.reference().as<Document::Object>())
+    references.insert(indicator_name(column, *label.as<std::string>()));
   std::vector<double> out(names.size(), 0.0);
   for (const auto &[name, value] : *members) {
     poll_in_loop(out.size());
     const auto found = places.find(name);
-    if (found == places.end()) {
+    if (found == places.end() && !references.contains(name)) {
       const std::string_view near = nearest(name, names);
       throw Error(Errc::invalid_argument, message("the model has no term {}", quoted_text(name)),
                   "A contrast gives weights to terms by their names.",
-                  near.empty() ? std::string("F_coefficients has the names.")
+                  near.empty() ? message("They are {}.", list_of_terms(terms.names()))
                                : message("Perhaps you meant {}.", quoted_text(std::string(near))));
     }
     const auto *const whole = value.as<std::int64_t>();
@@ -78,7 +87,7 @@ std::vector<double> contrast_weights(const Document &given, const RegressionTerm
       throw Error(Errc::invalid_argument,
                   message("the weight of term {} is {}", quoted_text(name), describe(value)),
                   "It must be a finite number.");
-    out[found->second] = whole ? double(*whole) : *number;
+    if (found != places.end()) out[found->second] = whole ? double(*whole) : *number;
   }
   return out;
 }
@@ -143,7 +152,7 @@ RegressionTerms::RegressionTerms(const RowColumns &columns, int dimension, bool 
     reference_.set(column.name, column.labels[std::size_t(left_out)]);
     for (std::size_t label = 0; label < column.labels.size(); ++label)
       if (int(label) != left_out)
-        add(column.name + "=" + column.labels[label], {int(j), int(label)});
+        add(indicator_name(column.name, column.labels[label]), {int(j), int(label)});
   }
 }
 

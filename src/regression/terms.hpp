@@ -52,6 +52,7 @@ class BAYES_API RegressionTerms {
   const RegressionTerm &operator[](int term) const { return terms_[std::size_t(term)]; }
   /// UTF-8; of the intercept intercept_name
   const std::string &name(int term) const { return names_[std::size_t(term)]; }
+  const std::vector<std::string> &names() const { return names_; }
   /// Of the reference label of every column of labels that has a label, by its name: option
   /// reference with nothing left to a default.
   const Document &reference() const { return reference_; }
@@ -74,7 +75,7 @@ class BAYES_API RegressionTerms {
 };
 
 /// The weights of a contrast, one for each term, 0 of those that `given` does not name: an object
-/// of numbers by names of terms. Throws Error(invalid_argument) for anything else, for a name that
+/// of numbers by names of terms. The reference label of a column may be named like a term. Throws Error(invalid_argument) for anything else, for a name that
 /// is none of the terms', and for an object without members.
 BAYES_API std::vector<double> contrast_weights(const Document &given, const RegressionTerms &terms);
 

@@ -1,5 +1,5 @@
 -- Linear combinations of coefficients, of all regressions; densities of linear regression.
-SELECT plan(22);
+SELECT plan(24);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 SET client_min_messages = error;
@@ -39,6 +39,10 @@ SELECT never($$SELECT name, NOT (near(b.mean, -2 * a.mean, 1e-9) AND near(b.sd, 
     AND near(b.upper, -2 * a.lower, 1e-9)) AS wrong
   FROM fits, contrast(family, model, '{"race=other": 1, "race=white": -1, "lwt": 3}') AS a,
     contrast(family, model, '{"race=other": -2, "race=white": 2, "lwt": -6}') AS b$$, 'a scale');
+-- The coefficient of the reference label is 0.
+SELECT never($$SELECT name, NOT (near(a.mean, b.mean) AND near(a.sd, b.sd)) AS wrong
+  FROM fits, contrast(family, model, '{"race=black": 1, "race=white": -1}') AS a,
+    contrast(family, model, '{"race=white": -1}') AS b$$, 'a reference label');
 -- A row's terms as weights are what is predicted for it.
 SELECT never($$SELECT name, NOT near(a.mean, p.mean, 1e-9) OR NOT near(a.sd, p.mean_sd, room)
     OR NOT near(a.lower, p.mean_lower, room) OR NOT near(a.upper, p.mean_upper, room) AS wrong
@@ -70,6 +74,12 @@ SELECT never($$SELECT name, NOT near(a.sd, e.sd, 0.02) AS wrong FROM fits,
         JOIN bayes_draws(model) AS d ON d.quantity = 'w' || j GROUP BY 1, 2) AS t) AS e
   WHERE name = 'logreg gibbs'$$, 'draws of a contrast');
 
+-- Weights of any size: their squares may be beyond doubles.
+SELECT never($$SELECT name, size, NOT (near(a.mean / size, b.mean) AND near(a.sd / size, b.sd)
+    AND near(a.lower / size, b.lower) AND near(a.upper / size, b.upper)) AS wrong
+  FROM fits, unnest('{1e-170,1e170}'::float8[]) AS size,
+    contrast(family, model, jsonb_build_object('smoker', size)) AS a,
+    contrast(family, model, '{"smoker": 1}') AS b$$, 'tiny and huge weights');
 SELECT ok(mean IS NOT NULL AND sd IS NULL AND lower IS NULL, 'a point estimate')
 FROM (SELECT linreg_fit(y, b, '{"method": "em"}') AS m FROM babies) AS f,
   linreg_contrast(m, '{"smoker": 1}');

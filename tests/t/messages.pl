@@ -141,6 +141,17 @@ for my $case (['customer_id', 'By its name it may tell rows from each other'],
             : unlike($said, qr/is taken as a number/, "$fit: nothing to say");
     }
 }
+# Of predictors names alone tell.
+for my $fit ('linreg_fit(b, r)', 'logreg_fit(b > 0, r)', 'probit_fit(b > 0, r)',
+    'nb_fit(b > 0, r)') {
+    my $told = "SET client_min_messages = notice; SELECT $fit IS NULL
+          FROM visits, LATERAL (SELECT a, %s) AS r";
+    like($session->run(sprintf $told, 'customer_id'),
+        qr/^NOTICE:  .*: column "customer_id" is taken as a number\nDETAIL:  By its name/m,
+        "$fit: a name of rows");
+    unlike($session->run(sprintf $told, 'freq, code'), qr/is taken as a number/,
+        "$fit: measurements");
+}
 for my $quiet (
     "gmm_fit(r, 1) IS NULL FROM (SELECT a, code FROM visits WHERE customer_id <= 199) AS r",
     q{bmm_fit(r, 1, '{"likelihood": {"store_id": "poisson"}}') IS NULL

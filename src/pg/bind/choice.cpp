@@ -62,7 +62,7 @@ void Choice::finish() {
     std::string reason;
     if (&row == best)
       reason = best == top ? message("best {}", top->criterion.name)
-                           : message("smallest k with a {} within {} of the best, that of k = {}",
+                           : message("smallest k whose {} is within {} of the best, that of k = {}",
                                      top->criterion.name, top->criterion.allowance, top->k);
     std::vector<Cell> cells = row.cells;
     cells.push_back(top ? Cell(&row == best) : Cell());

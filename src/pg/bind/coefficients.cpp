@@ -13,6 +13,9 @@ void emit_coefficient(ResultRows &result, const Coefficient &coefficient) {
 }
 
 void emit_contrast(ResultRows &result, const Coefficient &coefficient) {
+  for (const double x : {coefficient.mean, coefficient.sd, coefficient.lower, coefficient.upper})
+    if (std::isinf(x))
+      throw Error(Errc::numeric, "a contrast overflows", "Its weights are too large.");
   result.row({Cell::or_null(coefficient.mean), Cell::or_null(coefficient.sd),
               Cell::or_null(coefficient.lower), Cell::or_null(coefficient.upper)});
 }

@@ -10,6 +10,8 @@
 // which has no value for a row that misses something.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,9 +51,17 @@ template <class M> Datum contrast_row(FunctionCallInfo fcinfo, const char *famil
   ResultRows result(fcinfo);
   const auto loaded = load_model(PG_GETARG_DATUM(0), family);
   const M &model = static_cast<const M &>(*loaded);
-  emit_contrast(
-      result, model.contrast(contrast_weights(document_of_jsonb(PG_GETARG_DATUM(1)), model.terms()),
-                             level));
+  std::vector<double> weights =
+      contrast_weights(document_of_jsonb(PG_GETARG_DATUM(1)), model.terms());
+  // Squares of weights may be beyond doubles where the contrast is not.
+  double size = 0;
+  for (const double w : weights) size = std::max(size, std::fabs(w));
+  if (size > 0)
+    for (double &w : weights) w /= size;
+  Coefficient found = model.contrast(weights, level);
+  if (size > 0)
+    for (double *const x : {&found.mean, &found.sd, &found.lower, &found.upper}) *x *= size;
+  emit_contrast(result, found);
   return Datum(0);
 }
 

@@ -9,6 +9,7 @@
 #include "pg/bind/query_rows.hpp"
 #include "pg/input/column_checks.hpp"
 #include "pg/input/response_query.hpp"
+#include "pg/input/unlikely_numbers.hpp"
 #include "pg/server/server_control.hpp"
 #include "pg/values/json.hpp"
 #include "pg/values/linreg_value.hpp"
@@ -53,6 +54,7 @@ std::unique_ptr<Model> fit_sums(const Collector &data, const LinregSums &sums,
   std::unique_ptr<LinregModel> model;
   LinregWarnings warnings;
   note_positions(sums.columns);
+  report_names_of_rows(sums.columns);
   if (!attempt(data, [&](Control &control) {
         model = linreg_fit(sums, options, control, warnings);
         if (!timed) model->info.seconds = 0;
@@ -243,7 +245,9 @@ BAYES_FUNCTION(linreg_noise) {
   const double level = level_argument(fcinfo);
   ResultRows result(fcinfo);
   const auto model = load_model(PG_GETARG_DATUM(0), linreg_family);
-  emit_contrast(result, static_cast<const LinregModel &>(*model).noise_variance(level));
+  const Coefficient noise = static_cast<const LinregModel &>(*model).noise_variance(level);
+  result.row({Cell::or_null(noise.mean), Cell::or_null(noise.sd), Cell::or_null(noise.lower),
+              Cell::or_null(noise.upper)});
   return Datum(0);
 }
 

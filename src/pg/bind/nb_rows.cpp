@@ -6,6 +6,7 @@
 #include "base/message.hpp"
 #include "pg/bind/binding.hpp"
 #include "pg/input/column_checks.hpp"
+#include "pg/input/unlikely_numbers.hpp"
 #include "pg/server/server_control.hpp"
 #include "pg/values/model_value.hpp"
 
@@ -223,7 +224,10 @@ std::unique_ptr<Model> NbRows::fit(std::string *bytes) {
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - began_;
     model->info.seconds = seconds.count();
     if (bytes) *bytes = bytes_of(*model);
-    if (!model->sparse() && !request_.start) note_positions(model->info.columns);
+    if (!model->sparse() && !request_.start) {
+      note_positions(model->info.columns);
+      report_names_of_rows(model->info.columns);
+    }
     if (!few_to_tell(model->info.rows))
       for (const int j : model->copies_of_label())
         warn_of_response(model->info.columns, std::size_t(j), "label");

@@ -22,8 +22,8 @@ namespace {
 void warn_of_unknown(const HiddenMarkovModel &model, const std::string &first, bool &warned) {
   if (first.empty() || std::exchange(warned, true)) return;
   report(WARNING, "the model knows none of the symbols of a sequence",
-         message("The first of them is {}; one of the model's is {}. Unknown symbols count as "
-                 "missing.",
+         message("The first of them is {}; one of the model's is {}. Unknown symbols say nothing "
+                 "of states; in log-likelihoods each has the probability of one more symbol.",
                  describe(first), describe(model.symbol_names().at(0))),
          "Give symbols as they were at the fit: a value's symbol is its text.");
 }

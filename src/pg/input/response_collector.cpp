@@ -2,6 +2,7 @@
 
 #include "base/message.hpp"
 #include "pg/input/column_checks.hpp"
+#include "pg/input/unlikely_numbers.hpp"
 
 namespace bayes::pg {
 
@@ -58,7 +59,10 @@ void ResponseCollector::set_length(std::size_t length) {
 
 void ResponseCollector::arrange(Control &control) {
   if (arranged_ == rows.rows()) return;
-  if (arranged_ == 0) note_positions(columns());
+  if (arranged_ == 0) {
+    note_positions(columns());
+    report_names_of_rows(columns());
+  }
   std::vector<std::string> names = quoted_names(columns());
   if (names.empty())
     for (int j = 1; j <= dimension_; ++j) names.push_back(message("element {}", j));

@@ -29,7 +29,7 @@ class ResponseColumns {
     if (rest_.size() < 2)
       throw Error(Errc::invalid_argument,
                   rest_.empty() ? "query returns no columns" : "query returns one column",
-                  "The first column is what is to be told, the others are to tell it.", hint);
+                  "The first column is the response, the others are the predictors.", hint);
     form.values = 2;
     form.weighted = weight_ >= 0;
     form.type = TupleDescAttr(columns, rest_[0])->atttypid;

@@ -65,7 +65,27 @@ WholeNumbers whole_numbers(RowSource &rows, const std::vector<std::size_t> &colu
   return out;
 }
 
+constexpr const char *leave_out_name =
+    "If so, leave it out: SELECT f(r) FROM (SELECT a, b FROM t) AS r; or, in a query, name it by "
+    "option id.";
+
+std::string as_number(const RowColumn &column) {
+  return message("column {} is taken as a number", describe(Document(column.name)));
+}
+
+void report_name_of_row(const RowColumn &column) {
+  report_once(NOTICE, as_number(column),
+              "By its name it may tell rows from each other, or name something else.",
+              leave_out_name);
+}
+
 }  // namespace
+
+void report_names_of_rows(const RowColumns &columns) {
+  for (const RowColumn &column : columns)
+    if (column.kind == ValueKind::number && names_a_row(lower(column.name)))
+      report_name_of_row(column);
+}
 
 void report_unlikely_numbers(RowSource &rows, const RowColumns &columns,
                              const std::vector<std::size_t> &numbers, const char *weights) {
@@ -73,28 +93,21 @@ void report_unlikely_numbers(RowSource &rows, const RowColumns &columns,
   const auto say = [](const std::string &what, const char *detail, const std::string &hint) {
     report_once(NOTICE, what, detail, hint);
   };
-  const auto as_number = [&columns](std::size_t j) {
-    return message("column {} is taken as a number", describe(Document(columns[j].name)));
-  };
-  constexpr const char *leave_out =
-      "If so, leave it out: SELECT f(r) FROM (SELECT a, b FROM t) AS r; or, in a query, name it by "
-      "option id.";
   for (const std::size_t j : numbers) {
     const std::string name = lower(columns[j].name);
     if (names_a_row(name))
-      say(as_number(j), "By its name it may tell rows from each other, or name something else.",
-          leave_out);
+      report_name_of_row(columns[j]);
     else if (names_a_frequency(name))
-      say(as_number(j), "By its name it may say how often a row counts.", weights);
+      say(as_number(columns[j]), "By its name it may say how often a row counts.", weights);
     else
       others.push_back(j);
   }
   const WholeNumbers whole = whole_numbers(rows, others);
   for (const std::size_t j : whole.all_different)
-    say(as_number(j), "It has another whole number in every row, as a row's name would have.",
-        leave_out);
+    say(as_number(columns[j]),
+        "It has another whole number in every row, as a row's name would have.", leave_out_name);
   for (const std::size_t j : whole.few)
-    say(as_number(j),
+    say(as_number(columns[j]),
         "It has few different values, all of them whole numbers. As of a normal column each may "
         "become a component of its own, and elbo and bic then prefer the largest k.",
         "Cast it to text (categories) or boolean, or use bmm with option likelihood, such as "

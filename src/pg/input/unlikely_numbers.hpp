@@ -16,4 +16,8 @@ namespace bayes::pg {
 void report_unlikely_numbers(RowSource &rows, const RowColumns &columns,
                              const std::vector<std::size_t> &numbers, const char *weights);
 
+/// The first of these NOTICEs for the predictors of a regression or classifier, where a weight or a
+/// count may well be a measurement.
+void report_names_of_rows(const RowColumns &columns);
+
 }  // namespace bayes::pg
