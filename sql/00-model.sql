@@ -206,8 +206,8 @@ CREATE FUNCTION bayes_trace(model bayes_model)
   RETURNS TABLE (restart int, iteration int, objective float8)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 100;
 COMMENT IS 'The objective at the start (iteration 0) and after every iteration of every restart, '
-  'restarts counted from 1; of more than ten restarts those of the ten best. For svi the noisy estimate at every step, followed by the exact '
-  'value.';
+  'restarts counted from 1; of more than ten restarts those of the ten best. For svi the noisy '
+  'estimate at every step, followed by the exact value.';
 
 -- ---- models of parts put together ----
 

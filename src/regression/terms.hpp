@@ -75,8 +75,9 @@ class BAYES_API RegressionTerms {
 };
 
 /// The weights of a contrast, one for each term, 0 of those that `given` does not name: an object
-/// of numbers by names of terms. The reference label of a column may be named like a term. Throws Error(invalid_argument) for anything else, for a name that
-/// is none of the terms', and for an object without members.
+/// of numbers by names of terms. The reference label of a column may be named like a term. Throws
+/// Error(invalid_argument) for anything else, for a name that is none of the terms', and for an
+/// object without members.
 BAYES_API std::vector<double> contrast_weights(const Document &given, const RegressionTerms &terms);
 
 /// "x", "y" and 3 more

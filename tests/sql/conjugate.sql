@@ -322,8 +322,8 @@ FROM generate_series(1, 30) AS i GROUP BY 1;
 SELECT results_eq('SELECT (bayes_info(rollup(model) OVER (ORDER BY part))).rows FROM thirds',
   'VALUES (10::bigint), (20), (30)', 'models are put together in a window');
 
--- A negative binomial distribution of counts as large as bytes: next to a normal one, whose variance
--- is the mean times 1 + 1 / rows.
+-- A negative binomial distribution of counts as large as bytes: next to a normal one, whose
+-- variance is the mean times 1 + 1 / rows.
 SELECT never($$SELECT x, n, NOT near(gamma_poisson_log_density(m, x::bigint),
     -0.5 * ln(2 * pi() * x * (1 + 1.0::float8 / n)), 1e-5) AS wrong
   FROM (SELECT x, n, gamma_poisson_fit(x::bigint) AS m FROM unnest('{1e12,1e15,1e18}'::float8[])

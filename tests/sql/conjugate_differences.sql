@@ -67,7 +67,8 @@ SELECT never($$SELECT family, name, level, NOT near((lower + upper) / (upper - l
   FROM (SELECT family, name, a FROM pairs
     UNION ALL SELECT 'beta_bernoulli', 'none of ' || n, beta_bernoulli_fit(false, NULL, n)
       FROM unnest('{10,1000}'::float8[]) AS n GROUP BY n
-    UNION ALL SELECT 'gamma_poisson', 'none', gamma_poisson_fit(0, NULL, 1.0)) AS m, unnest('{0.5,0.95,0.999}'::float8[]) AS level,
+    UNION ALL SELECT 'gamma_poisson', 'none', gamma_poisson_fit(0, NULL, 1.0)) AS m,
+    unnest('{0.5,0.95,0.999}'::float8[]) AS level,
     LATERAL (SELECT * FROM beta_bernoulli_difference(a, a, level) WHERE family = 'beta_bernoulli'
       UNION ALL SELECT * FROM gamma_poisson_difference(a, a, level) WHERE family = 'gamma_poisson'
       UNION ALL SELECT * FROM normal_inverse_gamma_difference(a, a, level)

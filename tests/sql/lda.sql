@@ -310,7 +310,8 @@ SELECT never('SELECT what, way, (SELECT bool_or(probability < 0 OR probability >
 SELECT never('SELECT way, (SELECT bool_or(probability = ''NaN'') IS NOT FALSE
     FROM lda_topics(m)) AS wrong FROM (SELECT way, lda_fit(x, 2, jsonb_build_object(''method'',
     way, ''restarts'', 1)) AS m FROM (VALUES (''{"a": 1e9, "b": 0.25}''::jsonb),
-    (''{"b": 1e15, "c": 1e-300}'')) AS v(x), unnest(''{vi,em,svi,cvb0}''::text[]) AS way GROUP BY way) AS f',
+    (''{"b": 1e15, "c": 1e-300}'')) AS v(x), unnest(''{vi,em,svi,cvb0}''::text[]) AS way
+    GROUP BY way) AS f',
   'counts that are huge, and tiny');
 
 SELECT * FROM finish();
