@@ -247,11 +247,11 @@ my %values = (
     # Documents.
     tsvector => ["'a:1,3 c:2'", 'NULL', map({ "'$_'" } '', 'a b c', 'c:16383', 'é:1A,2B,3C,4D'),
         q{to_tsvector('simple', repeat('c ', 300))},
-        '(SELECT array_to_tsvector(array_agg(i::text)) FROM generate_series(1, 3000) AS i)'],
+        '(SELECT array_to_tsvector(array_agg(i::text)) FROM generate_series(1, 500) AS i)'],
     'text[]' => ["'{a,c,a}'", 'NULL', map({ "'$_'" } '{}', '{NULL}', '{a,NULL}', '{""}', '{x,y}',
         '{{a,b},{c,d}}', '[7:8]={a,b}'), "array_fill('a'::text, '{100000}')",
         "ARRAY[repeat('y', 10001)]", "ARRAY[repeat('y', 1000000)]",
-        '(SELECT array_agg(i::text) FROM generate_series(1, 3000) AS i)'],
+        '(SELECT array_agg(i::text) FROM generate_series(1, 500) AS i)'],
     # Keys: of any type, literals among them.
     '"any"' => ["'c'", 'NULL', 'NULL::int', 'id', 'word', '1.5', "'NaN'::float8", 'x', 'good',
         "repeat('y', 10001)", "repeat(word, 10000)", "repeat('y', 1000000)", "'pg_class'::regclass",
