@@ -234,7 +234,7 @@ BOOST_AUTO_TEST_CASE(svi_comes_near_vi) {
   BOOST_TEST(stopped->info.converged);
 }
 
-BOOST_AUTO_TEST_CASE(threads_change_nothing) {
+BOOST_AUTO_TEST_CASE(threads_change_nothing, *boost::unit_test::label("long")) {
   const Corpus documents = synthetic(1200, 400, 8, 50, 9);
   for (const char *const method : {"vi", "em", "svi"}) {
     Options options = {{"method", method}, {"max_iter", 12}};
