@@ -87,14 +87,11 @@ class LinearForms {
     return log_sum_exp(logs) - std::log(double(s_.draws()));
   }
 
-  /// The mean over stored draws of the coefficients' combination and `origin` times the response's
-  /// centre.
-  double stored_mean(std::span<const double> about_center, double origin = 1) const {
-    double out = origin * s_.response_center;
-    for (std::size_t d = 0; d < s_.draws(); ++d)
-      for (std::size_t j = 0; j < s_.size(); ++j)
-        out += about_center[j] * s_.drawn[d * s_.size() + j] / double(s_.draws());
-    return out;
+  /// The mean over stored draws.
+  double stored_mean(std::span<const double> about_center) const {
+    double sum = 0;
+    for (std::size_t d = 0; d < s_.draws(); ++d) sum += drawn_location(d, about_center, 1);
+    return sum / double(s_.draws());
   }
 
   /// The same over draws.
