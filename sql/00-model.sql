@@ -19,12 +19,12 @@ DEFINE @state = STYPE = internal, SSPACE = 67108864, PARALLEL = SAFE;
 -- one that holds a number for each draw
 DEFINE @draws_state = STYPE = internal, SSPACE = 32768, PARALLEL = SAFE;
 DEFINE @combine =
-  COMBINEFUNC = bayes_rows_combine,
-  SERIALFUNC = bayes_rows_serialize, DESERIALFUNC = bayes_rows_deserialize;
+  COMBINEFUNC = _bayes_rows_combine,
+  SERIALFUNC = _bayes_rows_serialize, DESERIALFUNC = _bayes_rows_deserialize;
 
 DEFINE @combine_responses =
-  COMBINEFUNC = bayes_responses_combine,
-  SERIALFUNC = bayes_responses_serialize, DESERIALFUNC = bayes_rows_deserialize;
+  COMBINEFUNC = _bayes_responses_combine,
+  SERIALFUNC = _bayes_responses_serialize, DESERIALFUNC = _bayes_rows_deserialize;
 
 DEFINE @profile_state = STYPE = internal, SSPACE = 32768, PARALLEL = SAFE;
 
@@ -44,8 +44,8 @@ DEFINE @parameters =
   'column_name, label: of the column and the category, if the rows were records. 42804 for a model '
   'of another family.';
 DEFINE @parameters_level =
-  'The same with intervals that hold a parameter with probability level, 22023 unless 0 < level < '
-  '1; without it 0.95.';
+  ' Intervals hold a parameter with probability level, 0.95 by default; 22023 unless 0 < level < '
+  '1.';
 
 -- ---- the type ----
 
@@ -240,25 +240,25 @@ COMMENT IS 'Merges models of parts of the rows, of days or shops, to the model o
 
 -- ---- parallel aggregation of rows, for all model families ----
 
-CREATE FUNCTION bayes_rows_support(internal) RETURNS internal
-  AS 'MODULE_PATHNAME' @strict;
+CREATE FUNCTION _bayes_rows_support(internal) RETURNS internal
+  AS 'MODULE_PATHNAME', 'bayes_rows_support' @strict;
 COMMENT IS 'Internal. Makes the planner avoid parallel aggregation of data that exceed '
   'maintenance_work_mem.';
 
-CREATE FUNCTION bayes_rows_serialize(internal) RETURNS bytea
-  AS 'MODULE_PATHNAME' @strict;
+CREATE FUNCTION _bayes_rows_serialize(internal) RETURNS bytea
+  AS 'MODULE_PATHNAME', 'bayes_rows_serialize' @strict;
 COMMENT IS 'Internal. Rows of a parallel worker as bytes. 54000 above 1 GB.';
 
-CREATE FUNCTION bayes_rows_deserialize(bytea, internal) RETURNS internal
-  AS 'MODULE_PATHNAME' @strict SUPPORT bayes_rows_support;
-COMMENT IS 'Internal. The inverse of bayes_rows_serialize.';
+CREATE FUNCTION _bayes_rows_deserialize(bytea, internal) RETURNS internal
+  AS 'MODULE_PATHNAME', 'bayes_rows_deserialize' @strict SUPPORT _bayes_rows_support;
+COMMENT IS 'Internal. The inverse of _bayes_rows_serialize.';
 
-CREATE FUNCTION bayes_rows_combine(internal, internal) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
+CREATE FUNCTION _bayes_rows_combine(internal, internal) RETURNS internal
+  AS 'MODULE_PATHNAME', 'bayes_rows_combine' @immutable;
 COMMENT IS 'Internal. Appends the rows of a parallel worker.';
-CREATE FUNCTION bayes_responses_serialize(internal) RETURNS bytea
-  AS 'MODULE_PATHNAME' @strict;
+CREATE FUNCTION _bayes_responses_serialize(internal) RETURNS bytea
+  AS 'MODULE_PATHNAME', 'bayes_responses_serialize' @strict;
 COMMENT IS 'Internal. The same for rows of a response and predictors.';
-CREATE FUNCTION bayes_responses_combine(internal, internal) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
+CREATE FUNCTION _bayes_responses_combine(internal, internal) RETURNS internal
+  AS 'MODULE_PATHNAME', 'bayes_responses_combine' @immutable;
 COMMENT IS 'Internal. The same for rows of a response and predictors.';

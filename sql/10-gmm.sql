@@ -1,7 +1,5 @@
 -- Gaussian mixtures
 
-DEFINE @gmm_x =
-  x {float8[] | record | float8};
 DEFINE @gmm_rows =
   'x: numbers, the same length 1 to 1600 in every row; a NULL x is skipped, NULL elements are '
   'integrated out; no rows give NULL. Errors: 22023 invalid option, argument or element (also '
@@ -11,7 +9,7 @@ DEFINE @gmm_query =
   'query: one SELECT of an array column, of an array column and a numeric weight, or of numeric '
   'columns, beside those that options id and weight name; it is run as the caller, read-only. '
   '22023 for any other query.';
-DEFINE @gmm_options = 'options: see docs/gmm.md; NULL means none.';
+DEFINE @gmm_options = ' options: see docs/gmm.md; NULL means none.';
 
 CREATE TYPE gmm_selection AS (
   k int, covariance text, method text, objective float8, log_likelihood float8, parameters float8,
@@ -28,139 +26,129 @@ COMMENT ON TYPE gmm_selection IS
 
 -- ---- aggregates: rows in, a model out ----
 
-CREATE FUNCTION gmm_fit_transition(
-  state internal, @gmm_x, k int [, options jsonb [, weight float8]]
+-- For the forms of gmm_fit that begin with a k and those that begin with a model.
+CREATE FUNCTION _gmm_fit_transition(
+  state internal, x "any", k "any" [, options "any" [, weight "any"]]
 ) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
+  AS 'MODULE_PATHNAME', 'gmm_fit_transition' @immutable;
 COMMENT IS 'Internal. Adds one row.';
 
-CREATE FUNCTION gmm_fit_final(state internal) RETURNS bayes_model
-  AS 'MODULE_PATHNAME' @immutable COST 100000;
+CREATE FUNCTION _gmm_fit_final(state internal) RETURNS bayes_model
+  AS 'MODULE_PATHNAME', 'gmm_fit_final' @immutable COST 100000;
 COMMENT IS 'Internal. Fits a Gaussian mixture to the collected rows.';
 
-CREATE AGGREGATE gmm_fit(@gmm_x, k int [, options jsonb [, weight float8]]) (
-  SFUNC = gmm_fit_transition, @state, FINALFUNC = gmm_fit_final, @combine
+CREATE AGGREGATE gmm_fit(x "any", k int [, options jsonb [, weight float8]]) (
+  SFUNC = _gmm_fit_transition, @state, FINALFUNC = _gmm_fit_final, @combine
 );
 COMMENT IS 'Fits a mixture of k Gaussians (1 to 10000) to the rows x, by variational Bayes unless '
   'options name another method. '
   @gmm_rows;
-COMMENT IS 'The same with options. '
+COMMENT IS 'The same with options.'
   @gmm_options;
 COMMENT IS 'The same with a weight for each row: how many times it counts. A row of weight 0 or '
-  'NULL is left out; 22023 if negative, not finite, or all zero. '
+  'NULL is left out; 22023 if negative, not finite, or all zero.'
   @gmm_options;
 
--- Columns one by one, as in other languages, are told how to become a row. Beside that a k of
--- another integer type and a literal of options would have two meanings.
-CREATE FUNCTION gmm_columns_transition(state internal, a float8, b float8, k int) RETURNS internal
+-- Columns one by one, as in other languages, are told how to become a row.
+CREATE FUNCTION _bayes_columns_transition(state internal, a "any", b "any", k "any")
+  RETURNS internal
   AS 'MODULE_PATHNAME', 'bayes_columns_transition' @immutable;
 COMMENT IS 'Internal. Raises 42804: a row is one argument.';
-CREATE AGGREGATE gmm_fit(a float8, b float8, k int) (
-  SFUNC = gmm_columns_transition, @state, FINALFUNC = gmm_fit_final, @combine
+CREATE AGGREGATE gmm_fit(a "any", b "any", k int) (
+  SFUNC = _bayes_columns_transition, @state, FINALFUNC = _gmm_fit_final
 );
 COMMENT IS 'Always an error, 42804, that tells how columns become a row: gmm_fit(ARRAY[a, b], k).';
-CREATE FUNCTION gmm_fit_transition(state internal, x float8, k smallint, options jsonb)
-  RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Adds one row.';
-CREATE AGGREGATE gmm_fit(x float8, k smallint, options jsonb) (
-  SFUNC = gmm_fit_transition, @state, FINALFUNC = gmm_fit_final, @combine
+-- Beside it a k of another type than int and a literal of options would have two meanings.
+CREATE AGGREGATE gmm_fit(x "any", k smallint, options jsonb) (
+  SFUNC = _gmm_fit_transition, @state, FINALFUNC = _gmm_fit_final, @combine
 );
-COMMENT IS 'The same as with an int k. '
+COMMENT IS 'The same as with an int k.'
   @gmm_options;
 
-CREATE FUNCTION gmm_start_transition(
-  state internal, @gmm_x, start bayes_model [, options jsonb [, weight float8]]
-) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Adds one row.';
-
-CREATE AGGREGATE gmm_fit(@gmm_x, start bayes_model [, options jsonb [, weight float8]]) (
-  SFUNC = gmm_start_transition, @state, FINALFUNC = gmm_fit_final, @combine
+CREATE AGGREGATE gmm_fit(x "any", start bayes_model [, options jsonb [, weight float8]]) (
+  SFUNC = _gmm_fit_transition, @state, FINALFUNC = _gmm_fit_final, @combine
 );
 COMMENT IS 'Fits a Gaussian mixture, starting from the parameters of a fitted one (for instance '
   'yesterday''s): components keep its numbers, covariance, missing and the prior that was given '
   'hold unless options say otherwise. With option restarts the best of that run and fresh ones. '
   '42804 for a model of another family. '
   @gmm_rows;
-COMMENT IS 'The same with options. '
+COMMENT IS 'The same with options.'
   @gmm_options;
-COMMENT IS 'The same with options and weights. '
+COMMENT IS 'The same with options and weights.'
   @gmm_options;
 
-CREATE FUNCTION gmm_update_transition(
-  state internal, @gmm_x, prior bayes_model [, options jsonb [, weight float8]]
+CREATE FUNCTION _gmm_update_transition(
+  state internal, x "any", prior "any" [, options "any" [, weight "any"]]
 ) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
+  AS 'MODULE_PATHNAME', 'gmm_update_transition' @immutable;
 COMMENT IS 'Internal. Adds one row.';
 
-CREATE AGGREGATE gmm_update(@gmm_x, prior bayes_model [, options jsonb [, weight float8]]) (
-  SFUNC = gmm_update_transition, @state, FINALFUNC = gmm_fit_final, @combine
+CREATE AGGREGATE gmm_update(x "any", prior bayes_model [, options jsonb [, weight float8]]) (
+  SFUNC = _gmm_update_transition, @state, FINALFUNC = _gmm_fit_final, @combine
 );
 COMMENT IS 'Learns from more rows: the posterior of the given model is the prior of the new one. '
   @gmm_rows;
-COMMENT IS 'The same with options. '
+COMMENT IS 'The same with options.'
   @gmm_options;
-COMMENT IS 'The same with options and weights. '
+COMMENT IS 'The same with options and weights.'
   @gmm_options;
 
-CREATE FUNCTION gmm_select_transition(state internal, @gmm_x, ks int[] [, options jsonb])
-  RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
+CREATE FUNCTION _gmm_select_transition(
+  state internal, x "any", ks "any" [, options "any"]
+) RETURNS internal
+  AS 'MODULE_PATHNAME', 'gmm_select_transition' @immutable;
 COMMENT IS 'Internal. Adds one row.';
 
-CREATE FUNCTION gmm_select_final(state internal) RETURNS gmm_selection[]
-  AS 'MODULE_PATHNAME' @immutable COST 1000000;
+CREATE FUNCTION _gmm_select_final(state internal) RETURNS gmm_selection[]
+  AS 'MODULE_PATHNAME', 'gmm_select_final' @immutable COST 1000000;
 COMMENT IS 'Internal. Fits all mixtures to choose from.';
 
-CREATE AGGREGATE gmm_select(@gmm_x, ks int[] [, options jsonb]) (
-  SFUNC = gmm_select_transition, @state, FINALFUNC = gmm_select_final, @combine
+CREATE AGGREGATE gmm_select(x "any", ks int[] [, options jsonb]) (
+  SFUNC = _gmm_select_transition, @state, FINALFUNC = _gmm_select_final, @combine
 );
 COMMENT IS 'Fits a Gaussian mixture for every k in ks (and every covariance in '
   'options.covariance, which may be an array): SELECT * FROM unnest((SELECT gmm_select(x, '
   '''{1,2,3}'') FROM t)).';
-COMMENT IS 'The same with options. '
+COMMENT IS 'The same with options.'
   @gmm_options;
 
 -- ---- window: rows in, one component for each row out ----
 
-CREATE FUNCTION gmm_cluster(@gmm_x, k int [, options jsonb]) RETURNS int
+CREATE FUNCTION gmm_cluster(x "any", k int, options jsonb DEFAULT NULL) RETURNS int
   AS 'MODULE_PATHNAME' @window COST 1000;
 COMMENT IS 'Fits a mixture of k Gaussians to the whole partition, regardless of the frame, and '
-  'returns the most probable component of every row, counted from 1; NULL for a NULL row.';
-COMMENT IS 'The same with options. '
+  'returns the most probable component of every row, counted from 1; NULL for a NULL row.'
   @gmm_options;
 
 -- ---- relations: a query in, a relation out ----
 
-CREATE FUNCTION gmm_fit(query bayes_query, k int [, options jsonb])
+CREATE FUNCTION gmm_fit(query bayes_query, k int, options jsonb DEFAULT NULL)
   RETURNS TABLE (component int, weight float8, mean float8[], covariance float8[], count float8)
   AS 'MODULE_PATHNAME', 'gmm_fit_query' @volatile COST 1000000 ROWS 10;
 COMMENT IS 'Fits a mixture of k Gaussians to the rows of a query and returns its components, as '
   'gmm_components does. '
-  @gmm_query;
-COMMENT IS 'The same with options. '
+  @gmm_query
   @gmm_options;
+
 CREATE FUNCTION gmm_fit(query bayes_query, k smallint, options jsonb)
   RETURNS TABLE (component int, weight float8, mean float8[], covariance float8[], count float8)
   AS 'MODULE_PATHNAME', 'gmm_fit_query' @volatile COST 1000000 ROWS 10;
-COMMENT IS 'The same as with an int k. '
+COMMENT IS 'The same as with an int k.'
   @gmm_options;
 
-CREATE FUNCTION gmm_model(query bayes_query, k int [, options jsonb]) RETURNS bayes_model
+CREATE FUNCTION gmm_model(query bayes_query, k int, options jsonb DEFAULT NULL) RETURNS bayes_model
   AS 'MODULE_PATHNAME', 'gmm_model_query' @volatile COST 1000000;
 COMMENT IS 'Fits a mixture of k Gaussians to the rows of a query and returns the model.'
-  ' Query, options and errors are those of gmm_fit(query, ...); NULL if there are no rows.';
-COMMENT IS 'The same with options. '
+  ' Query, options and errors are those of gmm_fit(query, ...); NULL if there are no rows.'
   @gmm_options;
 
-CREATE FUNCTION gmm_select(query bayes_query, ks int[] [, options jsonb])
+CREATE FUNCTION gmm_select(query bayes_query, ks int[], options jsonb DEFAULT NULL)
   RETURNS SETOF gmm_selection
   AS 'MODULE_PATHNAME', 'gmm_select_query' @volatile COST 1000000 ROWS 10;
 COMMENT IS 'Fits a Gaussian mixture for every k in ks (and every covariance in '
   'options.covariance) to the rows of a query. '
-  @gmm_query;
-COMMENT IS 'The same with options. '
+  @gmm_query
   @gmm_options;
 
 -- ---- a model as relations ----
@@ -172,7 +160,7 @@ COMMENT IS 'The components at the point estimate, numbered from 1 by decreasing 
   '[0, 1], mean of d numbers, covariance d x d, count the expected number of rows. For vi and svi '
   'the posterior means. 42804 for a model of another family.';
 
-CREATE FUNCTION gmm_parameters(model bayes_model [, level float8])
+CREATE FUNCTION gmm_parameters(model bayes_model, level float8 DEFAULT 0.95)
   RETURNS @parameters_table
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 100;
 COMMENT IS 'One row for every number of a component: its weight (element NULL), and mean and sd, '
@@ -180,8 +168,8 @@ COMMENT IS 'One row for every number of a component: its weight (element NULL), 
   'q, corrected by linear response where that costs less than the fit (sd_method says so), after '
   'svi q itself, too narrow where components overlap; after gibbs and collapsed the average of the '
   'posteriors given the stored draws. '
-  @parameters;
-COMMENT IS @parameters_level;
+  @parameters
+  @parameters_level;
 
 CREATE FUNCTION gmm_posterior(model bayes_model)
   RETURNS TABLE (component int, alpha float8, m float8[], c float8, s float8[], a float8,
@@ -229,15 +217,15 @@ COMMENT IS 'The Monte Carlo standard error of gmm_log_density, the log of an ave
 
 -- ---- a model and many rows ----
 
-CREATE FUNCTION gmm_profile_transition(state internal, model bayes_model, x "any")
+CREATE FUNCTION _gmm_profile_transition(state internal, model bayes_model, x "any")
   RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable COST 50;
+  AS 'MODULE_PATHNAME', 'gmm_profile_transition' @immutable COST 50;
 COMMENT IS 'Internal. Adds one row.';
-CREATE FUNCTION gmm_profile_final(state internal) RETURNS bayes_profile[]
-  AS 'MODULE_PATHNAME' @immutable COST 100;
+CREATE FUNCTION _gmm_profile_final(state internal) RETURNS bayes_profile[]
+  AS 'MODULE_PATHNAME', 'gmm_profile_final' @immutable COST 100;
 COMMENT IS 'Internal. Makes the profile of the collected rows.';
 CREATE AGGREGATE gmm_profile(model bayes_model, x "any") (
-  SFUNC = gmm_profile_transition, @profile_state, FINALFUNC = gmm_profile_final
+  SFUNC = _gmm_profile_transition, @profile_state, FINALFUNC = _gmm_profile_final
 );
 COMMENT IS 'What the rows of each component have that others do not, column by column. '
   @profile;

@@ -1,7 +1,5 @@
 -- Bernoulli mixtures (latent class analysis), and mixtures of other products of columns
 
-DEFINE @bmm_x =
-  x {anyarray | record | float8 | boolean};
 DEFINE @bmm_rows =
   'x: bool[] or numbers that are 0 or 1 (others with option likelihood), the same length 1 to '
   '1600 in every row; a NULL x is skipped, NULL elements are integrated out; no rows give NULL. '
@@ -12,7 +10,7 @@ DEFINE @bmm_query =
   'query: one SELECT of an array column, of an array column and a numeric weight, or of columns, '
   'beside those that options id and weight name; it is run as the caller, read-only. 22023 for any '
   'other query.';
-DEFINE @bmm_options = 'options: see docs/bmm.md; NULL means none.';
+DEFINE @bmm_options = ' options: see docs/bmm.md; NULL means none.';
 
 CREATE TYPE bmm_selection AS (
   k int, method text, objective float8, log_likelihood float8, parameters float8, bic float8,
@@ -43,138 +41,123 @@ COMMENT ON TYPE bmm_bootstrap_test IS
 
 -- ---- aggregates: rows in, a model out ----
 
-CREATE FUNCTION bmm_fit_transition(
-  state internal, @bmm_x, k int [, options jsonb [, weight float8]]
+-- For the forms of bmm_fit that begin with a k and those that begin with a model.
+CREATE FUNCTION _bmm_fit_transition(
+  state internal, x "any", k "any" [, options "any" [, weight "any"]]
 ) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
+  AS 'MODULE_PATHNAME', 'bmm_fit_transition' @immutable;
 COMMENT IS 'Internal. Adds one row.';
 
-CREATE FUNCTION bmm_fit_final(state internal) RETURNS bayes_model
-  AS 'MODULE_PATHNAME' @immutable COST 100000;
+CREATE FUNCTION _bmm_fit_final(state internal) RETURNS bayes_model
+  AS 'MODULE_PATHNAME', 'bmm_fit_final' @immutable COST 100000;
 COMMENT IS 'Internal. Fits a Bernoulli mixture to the collected rows.';
 
-CREATE AGGREGATE bmm_fit(@bmm_x, k int [, options jsonb [, weight float8]]) (
-  SFUNC = bmm_fit_transition, @state, FINALFUNC = bmm_fit_final, @combine
+CREATE AGGREGATE bmm_fit(x "any", k int [, options jsonb [, weight float8]]) (
+  SFUNC = _bmm_fit_transition, @state, FINALFUNC = _bmm_fit_final, @combine
 );
 COMMENT IS 'Fits a mixture of k products of Bernoulli distributions (1 to 10000) to the rows x, '
   'by variational Bayes unless told otherwise: latent class analysis. '
   @bmm_rows;
-COMMENT IS 'The same with options. '
+COMMENT IS 'The same with options.'
   @bmm_options;
 COMMENT IS 'The same with a weight for each row: how many times it counts. A row of weight 0 or '
-  'NULL is left out; 22023 if negative, not finite, or all zero. '
+  'NULL is left out; 22023 if negative, not finite, or all zero.'
   @bmm_options;
 
--- Columns one by one, as in other languages, are told how to become a row. Beside that a k of
--- another integer type and a literal of options would have two meanings.
-CREATE FUNCTION bmm_columns_transition(state internal, a float8, b float8, k int) RETURNS internal
-  AS 'MODULE_PATHNAME', 'bayes_columns_transition' @immutable;
-COMMENT IS 'Internal. Raises 42804: a row is one argument.';
-CREATE AGGREGATE bmm_fit(a float8, b float8, k int) (
-  SFUNC = bmm_columns_transition, @state, FINALFUNC = bmm_fit_final, @combine
+CREATE AGGREGATE bmm_fit(a "any", b "any", k int) (
+  SFUNC = _bayes_columns_transition, @state, FINALFUNC = _bmm_fit_final
 );
 COMMENT IS 'Always an error, 42804, that tells how columns become a row: bmm_fit(ARRAY[a, b], k).';
-CREATE FUNCTION bmm_fit_transition(state internal, x float8, k smallint, options jsonb)
-  RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Adds one row.';
-CREATE AGGREGATE bmm_fit(x float8, k smallint, options jsonb) (
-  SFUNC = bmm_fit_transition, @state, FINALFUNC = bmm_fit_final, @combine
+-- Beside it a k of another type than int and a literal of options would have two meanings.
+CREATE AGGREGATE bmm_fit(x "any", k smallint, options jsonb) (
+  SFUNC = _bmm_fit_transition, @state, FINALFUNC = _bmm_fit_final, @combine
 );
-COMMENT IS 'The same as with an int k. '
+COMMENT IS 'The same as with an int k.'
   @bmm_options;
 
-CREATE FUNCTION bmm_start_transition(
-  state internal, @bmm_x, start bayes_model [, options jsonb [, weight float8]]
-) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Adds one row.';
-
-CREATE AGGREGATE bmm_fit(@bmm_x, start bayes_model [, options jsonb [, weight float8]]) (
-  SFUNC = bmm_start_transition, @state, FINALFUNC = bmm_fit_final, @combine
+CREATE AGGREGATE bmm_fit(x "any", start bayes_model [, options jsonb [, weight float8]]) (
+  SFUNC = _bmm_fit_transition, @state, FINALFUNC = _bmm_fit_final, @combine
 );
 COMMENT IS 'Fits a Bernoulli mixture, starting from the parameters of a fitted one (for instance '
   'yesterday''s): components keep its numbers, missing and the prior that was given hold unless '
   'options say otherwise, and labels and categories that it does not know are added. With option '
   'restarts the best of that run and fresh ones. 42804 for a model of another family. '
   @bmm_rows;
-COMMENT IS 'The same with options. '
+COMMENT IS 'The same with options.'
   @bmm_options;
-COMMENT IS 'The same with options and weights. '
+COMMENT IS 'The same with options and weights.'
   @bmm_options;
 
-CREATE FUNCTION bmm_update_transition(
-  state internal, @bmm_x, prior bayes_model [, options jsonb [, weight float8]]
+CREATE FUNCTION _bmm_update_transition(
+  state internal, x "any", prior "any" [, options "any" [, weight "any"]]
 ) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
+  AS 'MODULE_PATHNAME', 'bmm_update_transition' @immutable;
 COMMENT IS 'Internal. Adds one row.';
 
-CREATE AGGREGATE bmm_update(@bmm_x, prior bayes_model [, options jsonb [, weight float8]]) (
-  SFUNC = bmm_update_transition, @state, FINALFUNC = bmm_fit_final, @combine
+CREATE AGGREGATE bmm_update(x "any", prior bayes_model [, options jsonb [, weight float8]]) (
+  SFUNC = _bmm_update_transition, @state, FINALFUNC = _bmm_fit_final, @combine
 );
 COMMENT IS 'Learns from more rows: the posterior of the given model is the prior of the new one. '
   @bmm_rows;
-COMMENT IS 'The same with options. '
+COMMENT IS 'The same with options.'
   @bmm_options;
-COMMENT IS 'The same with options and weights. '
+COMMENT IS 'The same with options and weights.'
   @bmm_options;
 
-CREATE FUNCTION bmm_select_transition(state internal, @bmm_x, ks int[] [, options jsonb])
-  RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
+CREATE FUNCTION _bmm_select_transition(
+  state internal, x "any", ks "any" [, options "any"]
+) RETURNS internal
+  AS 'MODULE_PATHNAME', 'bmm_select_transition' @immutable;
 COMMENT IS 'Internal. Adds one row.';
 
-CREATE FUNCTION bmm_select_final(state internal) RETURNS bmm_selection[]
-  AS 'MODULE_PATHNAME' @immutable COST 1000000;
+CREATE FUNCTION _bmm_select_final(state internal) RETURNS bmm_selection[]
+  AS 'MODULE_PATHNAME', 'bmm_select_final' @immutable COST 1000000;
 COMMENT IS 'Internal. Fits all mixtures to choose from.';
 
-CREATE AGGREGATE bmm_select(@bmm_x, ks int[] [, options jsonb]) (
-  SFUNC = bmm_select_transition, @state, FINALFUNC = bmm_select_final, @combine
+CREATE AGGREGATE bmm_select(x "any", ks int[] [, options jsonb]) (
+  SFUNC = _bmm_select_transition, @state, FINALFUNC = _bmm_select_final, @combine
 );
 COMMENT IS 'Fits a Bernoulli mixture for every k in ks: SELECT * FROM unnest((SELECT '
   'bmm_select(x, ''{1,2,3}'') FROM t)).';
-COMMENT IS 'The same with options. '
+COMMENT IS 'The same with options.'
   @bmm_options;
 
 -- ---- window: rows in, one component for each row out ----
 
-CREATE FUNCTION bmm_cluster(@bmm_x, k int [, options jsonb]) RETURNS int
+CREATE FUNCTION bmm_cluster(x "any", k int, options jsonb DEFAULT NULL) RETURNS int
   AS 'MODULE_PATHNAME' @window_of_labels COST 1000;
 COMMENT IS 'Fits a mixture of k products of Bernoulli distributions to the whole partition, '
   'regardless of the frame, and returns the most probable component of every row, counted from 1; '
-  'NULL for a NULL row.';
-COMMENT IS 'The same with options. '
+  'NULL for a NULL row.'
   @bmm_options;
 
 -- ---- relations: a query in, a relation out ----
 
-CREATE FUNCTION bmm_fit(query bayes_query, k int [, options jsonb])
+CREATE FUNCTION bmm_fit(query bayes_query, k int, options jsonb DEFAULT NULL)
   RETURNS TABLE (component int, weight float8, probability float8[], count float8)
   AS 'MODULE_PATHNAME', 'bmm_fit_query' @volatile COST 1000000 ROWS 10;
 COMMENT IS 'Fits a mixture of k products of Bernoulli distributions to the rows of a query and '
   'gives its components, as bmm_components does. '
-  @bmm_query;
-COMMENT IS 'The same with options. '
+  @bmm_query
   @bmm_options;
+
 CREATE FUNCTION bmm_fit(query bayes_query, k smallint, options jsonb)
   RETURNS TABLE (component int, weight float8, probability float8[], count float8)
   AS 'MODULE_PATHNAME', 'bmm_fit_query' @volatile COST 1000000 ROWS 10;
-COMMENT IS 'The same as with an int k. '
+COMMENT IS 'The same as with an int k.'
   @bmm_options;
 
-CREATE FUNCTION bmm_model(query bayes_query, k int [, options jsonb]) RETURNS bayes_model
+CREATE FUNCTION bmm_model(query bayes_query, k int, options jsonb DEFAULT NULL) RETURNS bayes_model
   AS 'MODULE_PATHNAME', 'bmm_model_query' @volatile COST 1000000;
 COMMENT IS 'Fits a mixture of k components to the rows of a query and returns the model.'
-  ' Query, options and errors are those of bmm_fit(query, ...); NULL if there are no rows.';
-COMMENT IS 'The same with options. '
+  ' Query, options and errors are those of bmm_fit(query, ...); NULL if there are no rows.'
   @bmm_options;
 
-CREATE FUNCTION bmm_select(query bayes_query, ks int[] [, options jsonb])
+CREATE FUNCTION bmm_select(query bayes_query, ks int[], options jsonb DEFAULT NULL)
   RETURNS SETOF bmm_selection
   AS 'MODULE_PATHNAME', 'bmm_select_query' @volatile COST 1000000 ROWS 10;
 COMMENT IS 'Fits a Bernoulli mixture for every k in ks to the rows of a query. '
-  @bmm_query;
-COMMENT IS 'The same with options. '
+  @bmm_query
   @bmm_options;
 
 -- ---- a model as relations ----
@@ -187,7 +170,7 @@ COMMENT IS 'The components, numbered from 1 by decreasing weight: weight in [0, 
   'categories NULL: see bmm_parameters), count the expected number of rows. Posterior means if '
   'the model has a posterior. 42804 for a model of another family.';
 
-CREATE FUNCTION bmm_parameters(model bayes_model [, level float8])
+CREATE FUNCTION bmm_parameters(model bayes_model, level float8 DEFAULT 0.95)
   RETURNS @parameters_table
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 100;
 COMMENT IS 'One row for every number of a component: its weight (element NULL), and of every '
@@ -195,8 +178,8 @@ COMMENT IS 'One row for every number of a component: its weight (element NULL), 
   'is q, corrected by linear response where that costs less than the fit (sd_method says so), '
   'after svi q itself, too narrow where components overlap; after gibbs and collapsed the average '
   'of the posteriors given the stored draws. '
-  @parameters;
-COMMENT IS @parameters_level;
+  @parameters
+  @parameters_level;
 
 CREATE FUNCTION bmm_posterior(model bayes_model)
   RETURNS TABLE (component int, alpha float8, a float8[], b float8[])
@@ -234,7 +217,7 @@ DEFINE @bmm_statistics_are =
   'model with draws, or a value that the model does not know. ';
 
 CREATE FUNCTION bmm_fit_statistics_transition(
-  state internal, model bayes_model, @bmm_x [, weight float8]
+  state internal, model bayes_model, x "any" [, weight float8]
 ) RETURNS internal
   AS 'MODULE_PATHNAME' @immutable;
 COMMENT IS 'Internal. Adds one row.';
@@ -243,7 +226,7 @@ CREATE FUNCTION bmm_fit_statistics_final(state internal) RETURNS bmm_statistics
   AS 'MODULE_PATHNAME' @immutable COST 100000;
 COMMENT IS 'Internal. Compares the collected rows with a model.';
 
-CREATE AGGREGATE bmm_fit_statistics(model bayes_model, @bmm_x [, weight float8]) (
+CREATE AGGREGATE bmm_fit_statistics(model bayes_model, x "any" [, weight float8]) (
   SFUNC = bmm_fit_statistics_transition, @state, FINALFUNC = bmm_fit_statistics_final, @combine
 );
 COMMENT IS 'How well a latent class model fits the rows x, as a rule those that it was fitted to. '
@@ -257,7 +240,7 @@ COMMENT IS 'How well a latent class model fits the rows of a query. '
   'query: one SELECT of an array column, of an array column and a numeric weight, or of columns; '
   'it is run as the caller, read-only.';
 
-CREATE FUNCTION bmm_bootstrap(query bayes_query, model bayes_model [, options jsonb])
+CREATE FUNCTION bmm_bootstrap(query bayes_query, model bayes_model, options jsonb DEFAULT NULL)
   RETURNS bmm_bootstrap_test
   AS 'MODULE_PATHNAME', 'bmm_bootstrap_query' @volatile COST 1000000;
 COMMENT IS 'The parametric bootstrap of g2 and x2 of bmm_fit_statistics, also for tables too '
@@ -265,8 +248,8 @@ COMMENT IS 'The parametric bootstrap of g2 and x2 of bmm_fit_statistics, also fo
   'complete ones from the model, fits each by the model''s method, beginning there, and compares. '
   'rows: drawn each time; g2_p, x2_p: (1 + draws whose g2, x2 is as large) / (1 + draws). '
   'NULL without rows; 22023 where bmm_fit_statistics has no g2. query: as for '
-  'bmm_fit_statistics; it is run as the caller, read-only.';
-COMMENT IS 'The same with options: draws (99; 1 to 100000), restarts (1; of each fit, the first '
+  'bmm_fit_statistics; it is run as the caller, read-only.'
+  'The same with options: draws (99; 1 to 100000), restarts (1; of each fit, the first '
   'of which begins at the model), seed (1).';
 
 -- ---- a model and a row ----
@@ -303,15 +286,15 @@ COMMENT IS 'The Monte Carlo standard error of bmm_log_density, the log of an ave
 
 -- ---- a model and many rows ----
 
-CREATE FUNCTION bmm_profile_transition(state internal, model bayes_model, x "any")
+CREATE FUNCTION _bmm_profile_transition(state internal, model bayes_model, x "any")
   RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable COST 50;
+  AS 'MODULE_PATHNAME', 'bmm_profile_transition' @immutable COST 50;
 COMMENT IS 'Internal. Adds one row.';
-CREATE FUNCTION bmm_profile_final(state internal) RETURNS bayes_profile[]
-  AS 'MODULE_PATHNAME' @immutable COST 100;
+CREATE FUNCTION _bmm_profile_final(state internal) RETURNS bayes_profile[]
+  AS 'MODULE_PATHNAME', 'bmm_profile_final' @immutable COST 100;
 COMMENT IS 'Internal. Makes the profile of the collected rows.';
 CREATE AGGREGATE bmm_profile(model bayes_model, x "any") (
-  SFUNC = bmm_profile_transition, @profile_state, FINALFUNC = bmm_profile_final
+  SFUNC = _bmm_profile_transition, @profile_state, FINALFUNC = _bmm_profile_final
 );
 COMMENT IS 'What the rows of each component have that others do not, column by column. '
   @profile;

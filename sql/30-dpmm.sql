@@ -1,26 +1,24 @@
 -- Dirichlet process mixtures.
 
-DEFINE @dpmm_x =
-  x {float8[] | record | float8 | boolean};
 DEFINE @dpmm_query =
   'query: one SELECT of a name for the row (any type; the first column, or the one that option id '
   'names) and the row, an array of numbers or columns; it is run as the caller, read-only. 22023 '
   'for any other query.';
-DEFINE @dpmm_options = 'options: see docs/dpmm.md; NULL means none.';
+DEFINE @dpmm_options = ' options: see docs/dpmm.md; NULL means none.';
 
 -- ---- aggregates: rows in, a model out ----
 
-CREATE FUNCTION dpmm_fit_transition(state internal, @dpmm_x [, options jsonb]) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
+CREATE FUNCTION _dpmm_fit_transition(state internal, x "any" [, options "any"]) RETURNS internal
+  AS 'MODULE_PATHNAME', 'dpmm_fit_transition' @immutable;
 COMMENT IS 'Internal. Adds one row.';
 
-CREATE FUNCTION dpmm_fit_final(state internal) RETURNS bayes_model
-  AS 'MODULE_PATHNAME' @immutable COST 1000000;
+CREATE FUNCTION _dpmm_fit_final(state internal) RETURNS bayes_model
+  AS 'MODULE_PATHNAME', 'dpmm_fit_final' @immutable COST 1000000;
 COMMENT IS 'Internal. Fits a Dirichlet process mixture to the collected rows.';
 
 -- No combine function: draws depend on the order of the rows, which parallel workers would change.
-CREATE AGGREGATE dpmm_fit(@dpmm_x [, options jsonb]) (
-  SFUNC = dpmm_fit_transition, @state, FINALFUNC = dpmm_fit_final
+CREATE AGGREGATE dpmm_fit(x "any" [, options jsonb]) (
+  SFUNC = _dpmm_fit_transition, @state, FINALFUNC = _dpmm_fit_final
 );
 COMMENT IS 'Fits a mixture of any number of clusters, a Dirichlet process mixture, to the rows x: '
   'draws from its posterior, and a point estimate of the partition. x: numbers, the same length 1 '
@@ -28,17 +26,16 @@ COMMENT IS 'Fits a mixture of any number of clusters, a Dirichlet process mixtur
   'Errors: 22023 invalid option, or an element that the likelihood does not allow, as NaN and '
   'infinity; 22004 NULL element with option missing = error; 2202E rows of different length; '
   '54000 more rows, draws or chains than memory allows.';
-COMMENT IS 'The same with options. '
+COMMENT IS 'The same with options.'
   @dpmm_options;
 
 -- ---- window: rows in, one cluster for each row out ----
 
-CREATE FUNCTION dpmm_cluster(@dpmm_x [, options jsonb]) RETURNS int
+CREATE FUNCTION dpmm_cluster(x "any", options jsonb DEFAULT NULL) RETURNS int
   AS 'MODULE_PATHNAME' @window_of_labels COST 1000;
 COMMENT IS 'Fits a Dirichlet process mixture to the whole partition, regardless of the frame, and '
   'returns every row''s cluster in the point estimate, from 1 by decreasing size; NULL for a NULL '
-  'row.';
-COMMENT IS 'The same with options. '
+  'row.'
   @dpmm_options;
 
 -- ---- relations: a query in, a relation out ----
@@ -47,23 +44,21 @@ DEFINE @dpmm_rows =
   'query: one SELECT of columns, of one array of numbers or one record; it is run as the caller, '
   'read-only. 22023 for any other query.';
 
-CREATE FUNCTION dpmm_fit(query bayes_query [, options jsonb])
+CREATE FUNCTION dpmm_fit(query bayes_query, options jsonb DEFAULT NULL)
   RETURNS TABLE (cluster int, weight float8, mean float8[], covariance float8[], count bigint)
   AS 'MODULE_PATHNAME', 'dpmm_fit_query' @volatile COST 1000000 ROWS 10;
 COMMENT IS 'Fits a Dirichlet process mixture to the rows of a query and returns the clusters of '
   'its point estimate, as dpmm_clusters does. '
-  @dpmm_rows;
-COMMENT IS 'The same with options. '
+  @dpmm_rows
   @dpmm_options;
 
-CREATE FUNCTION dpmm_model(query bayes_query [, options jsonb]) RETURNS bayes_model
+CREATE FUNCTION dpmm_model(query bayes_query, options jsonb DEFAULT NULL) RETURNS bayes_model
   AS 'MODULE_PATHNAME', 'dpmm_model_query' @volatile COST 1000000;
 COMMENT IS 'Fits a Dirichlet process mixture to the rows of a query and returns the model.'
-  ' Query, options and errors are those of dpmm_fit(query, ...); NULL if there are no rows.';
-COMMENT IS 'The same with options. '
+  ' Query, options and errors are those of dpmm_fit(query, ...); NULL if there are no rows.'
   @dpmm_options;
 
-CREATE FUNCTION dpmm_cluster(query bayes_query [, options jsonb])
+CREATE FUNCTION dpmm_cluster(query bayes_query, options jsonb DEFAULT NULL)
   RETURNS TABLE (id text, cluster int, probability float8, mcse float8)
   AS 'MODULE_PATHNAME', 'dpmm_cluster_query' @volatile COST 1000000 ROWS 1000;
 COMMENT IS 'Fits a Dirichlet process mixture to the rows of a query. For every row in turn its '
@@ -72,19 +67,17 @@ COMMENT IS 'Fits a Dirichlet process mixture to the rows of a query. For every r
   'cluster (of being alone, for a cluster of one; for method vi the responsibility); mcse is the '
   'Monte Carlo standard error of that, NULL if the draws do not differ. cluster is NULL for a row '
   'left out. '
-  @dpmm_query;
-COMMENT IS 'The same with options. '
+  @dpmm_query
   @dpmm_options;
-CREATE FUNCTION dpmm_similarity(query bayes_query [, options jsonb])
+CREATE FUNCTION dpmm_similarity(query bayes_query, options jsonb DEFAULT NULL)
   RETURNS TABLE (id1 text, id2 text, probability float8, mcse float8)
   AS 'MODULE_PATHNAME', 'dpmm_similarity_query' @volatile COST 1000000 ROWS 1000000;
 COMMENT IS 'For every pair of rows of a query the posterior probability that they belong to the '
   'same cluster, id1 being the one that comes first, and its Monte Carlo standard error, NULL if '
   'the draws do not differ. 54000 for more than 5000 rows. '
-  @dpmm_query;
-COMMENT IS 'The same with options. '
+  @dpmm_query
   @dpmm_options;
-CREATE FUNCTION dpmm_credible_bounds(query bayes_query [, options jsonb])
+CREATE FUNCTION dpmm_credible_bounds(query bayes_query, options jsonb DEFAULT NULL)
   RETURNS TABLE (id text, cluster int, upper int, lower int, horizontal int)
   AS 'MODULE_PATHNAME', 'dpmm_credible_bounds_query' @volatile COST 1000000 ROWS 1000;
 COMMENT IS 'The bounds of the credible ball around the estimated partition of the rows of a query '
@@ -92,8 +85,7 @@ COMMENT IS 'The bounds of the credible ball around the estimated partition of th
   'and its cluster in three draws of the ball, each the furthest from the estimate: upper, of '
   'those with the fewest clusters; lower, of those with the most; horizontal, of all. Clusters are '
   'numbered from 1 by decreasing size, NULL for a row left out. '
-  @dpmm_query;
-COMMENT IS 'The same with options. '
+  @dpmm_query
   @dpmm_options;
 
 -- ---- a model as relations ----
@@ -107,7 +99,7 @@ COMMENT IS 'The clusters of the point estimate, numbered from 1 by decreasing co
   'd, E[precision]^-1, for the multivariate normal, else NULL; count, its rows. 42804 for a model '
   'of another family.';
 
-CREATE FUNCTION dpmm_parameters(model bayes_model [, level float8])
+CREATE FUNCTION dpmm_parameters(model bayes_model, level float8 DEFAULT 0.95)
   RETURNS @parameters_table
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 100;
 COMMENT IS 'One row for every number of a cluster of the point estimate: its weight (element '
@@ -116,8 +108,8 @@ COMMENT IS 'One row for every number of a cluster of the point estimate: its wei
   'in a draw; after vi those of its components, corrected by linear response. Where sd_method is '
   'given partition they are those given this partition and the mean concentration: doubt about the '
   'partition itself is not in them. '
-  @parameters;
-COMMENT IS @parameters_level;
+  @parameters
+  @parameters_level;
 
 CREATE FUNCTION dpmm_estimate(model bayes_model)
   RETURNS TABLE (estimate text, clusters int, expected_loss float8, optimal boolean, level float8,
@@ -174,15 +166,15 @@ COMMENT IS 'The Monte Carlo standard error of dpmm_log_density, the log of an av
 
 -- ---- a model and many rows ----
 
-CREATE FUNCTION dpmm_profile_transition(state internal, model bayes_model, x "any")
+CREATE FUNCTION _dpmm_profile_transition(state internal, model bayes_model, x "any")
   RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable COST 1000;
+  AS 'MODULE_PATHNAME', 'dpmm_profile_transition' @immutable COST 1000;
 COMMENT IS 'Internal. Adds one row.';
-CREATE FUNCTION dpmm_profile_final(state internal) RETURNS bayes_profile[]
-  AS 'MODULE_PATHNAME' @immutable COST 100;
+CREATE FUNCTION _dpmm_profile_final(state internal) RETURNS bayes_profile[]
+  AS 'MODULE_PATHNAME', 'dpmm_profile_final' @immutable COST 100;
 COMMENT IS 'Internal. Makes the profile of the collected rows.';
 CREATE AGGREGATE dpmm_profile(model bayes_model, x "any") (
-  SFUNC = dpmm_profile_transition, @profile_state, FINALFUNC = dpmm_profile_final
+  SFUNC = _dpmm_profile_transition, @profile_state, FINALFUNC = _dpmm_profile_final
 );
 COMMENT IS 'What the rows of each cluster have that others do not, column by column. '
   @profile;

@@ -18,7 +18,7 @@ DEFINE @hmm_partition =
   'model differs '
   'between the rows of a partition, or for an invalid element; 2202E for an observation of another '
   'shape; 42804 for a model of another family.';
-DEFINE @hmm_options = 'options: see docs/hmm.md; NULL means none.';
+DEFINE @hmm_options = ' options: see docs/hmm.md; NULL means none.';
 DEFINE @hmm_query =
   'query: one SELECT of a name for the sequence (any type) and the sequence, an array; or of the '
   'name and the columns of a step, a row for each step, the rows of a name one after another in '
@@ -44,115 +44,92 @@ COMMENT ON TYPE hmm_selection IS
 
 -- ---- aggregates: sequences in, a model out ----
 
-CREATE FUNCTION hmm_fit_transition(
-  state internal, sequence anyarray, k int [, options jsonb [, weight float8]]
+-- For the forms of hmm_fit that begin with a k, with a model and with known states.
+CREATE FUNCTION _hmm_fit_transition(
+  state internal, sequence "any", k "any" [, options "any" [, weight "any"]]
 ) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
+  AS 'MODULE_PATHNAME', 'hmm_fit_transition' @immutable;
 COMMENT IS 'Internal. Adds one sequence.';
 
-CREATE FUNCTION hmm_fit_final(state internal) RETURNS bayes_model
-  AS 'MODULE_PATHNAME' @immutable COST 1000000;
+CREATE FUNCTION _hmm_fit_final(state internal) RETURNS bayes_model
+  AS 'MODULE_PATHNAME', 'hmm_fit_final' @immutable COST 1000000;
 COMMENT IS 'Internal. Fits a hidden Markov model to the collected sequences.';
 
 -- No combine function: symbols are numbered, and sequences stored, in order of arrival, which
 -- parallel workers would change.
-CREATE AGGREGATE hmm_fit(sequence anyarray, k int [, options jsonb [, weight float8]]) (
-  SFUNC = hmm_fit_transition, @state, FINALFUNC = hmm_fit_final
+CREATE AGGREGATE hmm_fit(sequence "any", k int [, options jsonb [, weight float8]]) (
+  SFUNC = _hmm_fit_transition, @state, FINALFUNC = _hmm_fit_final
 );
 COMMENT IS 'Fits a hidden Markov model of k states (1 to 1000) to sequences, one per row: '
   'hmm_fit(array, k), where array_agg(x ORDER BY t) can make the array. '
   @hmm_sequences;
-COMMENT IS 'The same with options. '
+COMMENT IS 'The same with options.'
   @hmm_options;
 COMMENT IS 'The same with a weight for each sequence: how many times it counts. A sequence of '
-  'weight 0 or NULL is left out; 22023 if negative, not finite, or all zero. '
+  'weight 0 or NULL is left out; 22023 if negative, not finite, or all zero.'
   @hmm_options;
 
--- Steps one by one are told how to become a sequence.
-CREATE FUNCTION hmm_single_steps_transition(
-  state internal, observation anynonarray, k int [, options jsonb]
-) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Raises 42804: a sequence is an array.';
-CREATE AGGREGATE hmm_fit(observation anynonarray, k int [, options jsonb]) (
-  SFUNC = hmm_single_steps_transition, @state, FINALFUNC = hmm_fit_final
-);
-COMMENT IS 'Always an error, 42804, that tells how steps become a sequence: array_agg(x ORDER BY '
-  't), a row for each sequence.';
-
-CREATE FUNCTION hmm_start_transition(
-  state internal, sequence anyarray, start bayes_model [, options jsonb [, weight float8]]
-) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Adds one sequence.';
-
-CREATE AGGREGATE hmm_fit(sequence anyarray, start bayes_model [, options jsonb [, weight float8]]) (
-  SFUNC = hmm_start_transition, @state, FINALFUNC = hmm_fit_final
+CREATE AGGREGATE hmm_fit(sequence "any", start bayes_model [, options jsonb [, weight float8]]) (
+  SFUNC = _hmm_fit_transition, @state, FINALFUNC = _hmm_fit_final
 );
 COMMENT IS 'Fits a hidden Markov model, starting from the parameters of a fitted one (for '
   'instance yesterday''s): states keep its numbers, missing and the prior that was given hold '
   'unless options say otherwise, and symbols and labels that it does not know are added. 42804 for '
   'a model of another family, 2202E for sequences of another shape than the model''s. '
   @hmm_sequences;
-COMMENT IS 'The same with options. '
+COMMENT IS 'The same with options.'
   @hmm_options;
 COMMENT IS 'The same with options and weights. A sequence of weight 0 or NULL is left out; 22023 '
-  'if negative, not finite, or all zero. '
+  'if negative, not finite, or all zero.'
   @hmm_options;
 
-CREATE FUNCTION hmm_states_transition(
-  state internal, sequence anyarray, states int[], k int [, options jsonb]
-) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Adds one sequence.';
-
-CREATE AGGREGATE hmm_fit(sequence anyarray, states int[], k int [, options jsonb]) (
-  SFUNC = hmm_states_transition, @state, FINALFUNC = hmm_fit_final
+CREATE AGGREGATE hmm_fit(sequence "any", states int[], k int [, options jsonb]) (
+  SFUNC = _hmm_fit_transition, @state, FINALFUNC = _hmm_fit_final
 );
 COMMENT IS 'Fits a hidden Markov model of k states some of which are known: states, from 1 to k, '
   'has the length of the sequence, with NULL or 0 for an unknown state; it is NULL if none is '
   'known. 2202E for another length, 22023 for an invalid state. '
   @hmm_sequences;
-COMMENT IS 'The same with options. '
+COMMENT IS 'The same with options.'
   @hmm_options;
 
-CREATE FUNCTION hmm_update_transition(
-  state internal, sequence anyarray, prior bayes_model [, options jsonb [, weight float8]]
+CREATE FUNCTION _hmm_update_transition(
+  state internal, sequence "any", prior "any" [, options "any" [, weight "any"]]
 ) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
+  AS 'MODULE_PATHNAME', 'hmm_update_transition' @immutable;
 COMMENT IS 'Internal. Adds one sequence.';
 
 CREATE AGGREGATE hmm_update(
-  sequence anyarray, prior bayes_model [, options jsonb [, weight float8]]
+  sequence "any", prior bayes_model [, options jsonb [, weight float8]]
 ) (
-  SFUNC = hmm_update_transition, @state, FINALFUNC = hmm_fit_final
+  SFUNC = _hmm_update_transition, @state, FINALFUNC = _hmm_fit_final
 );
 COMMENT IS 'Learns from more sequences: the posterior of the given model is the prior of the new '
   'one. 42804 for a model of another family, 22023 for one without a posterior. '
   @hmm_sequences;
-COMMENT IS 'The same with options. '
+COMMENT IS 'The same with options.'
   @hmm_options;
 COMMENT IS 'The same with options and weights. A sequence of weight 0 or NULL is left out; 22023 '
-  'if negative, not finite, or all zero. '
+  'if negative, not finite, or all zero.'
   @hmm_options;
 
-CREATE FUNCTION hmm_select_transition(
-  state internal, sequence anyarray, ks int[] [, options jsonb]
+CREATE FUNCTION _hmm_select_transition(
+  state internal, sequence "any", ks "any" [, options "any"]
 ) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
+  AS 'MODULE_PATHNAME', 'hmm_select_transition' @immutable;
 COMMENT IS 'Internal. Adds one sequence.';
 
-CREATE FUNCTION hmm_select_final(state internal) RETURNS hmm_selection[]
-  AS 'MODULE_PATHNAME' @immutable COST 1000000;
+CREATE FUNCTION _hmm_select_final(state internal) RETURNS hmm_selection[]
+  AS 'MODULE_PATHNAME', 'hmm_select_final' @immutable COST 1000000;
 COMMENT IS 'Internal. Fits all models to choose from.';
 
-CREATE AGGREGATE hmm_select(sequence anyarray, ks int[] [, options jsonb]) (
-  SFUNC = hmm_select_transition, @state, FINALFUNC = hmm_select_final
+CREATE AGGREGATE hmm_select(sequence "any", ks int[] [, options jsonb]) (
+  SFUNC = _hmm_select_transition, @state, FINALFUNC = _hmm_select_final
 );
 COMMENT IS 'Fits a hidden Markov model for every k in ks: SELECT * FROM unnest((SELECT '
   'hmm_select(s, ''{1,2,3}'') FROM t)). '
   @hmm_sequences;
-COMMENT IS 'The same with options. '
+COMMENT IS 'The same with options.'
   @hmm_options;
 
 -- ---- windows: a partition is a sequence, one result for each row ----
@@ -179,41 +156,37 @@ COMMENT IS 'The probabilities of the K states at every row, given the observatio
 
 -- ---- relations: a query in, a relation out ----
 
-CREATE FUNCTION hmm_fit(query bayes_query, k int [, options jsonb])
+CREATE FUNCTION hmm_fit(query bayes_query, k int, options jsonb DEFAULT NULL)
   RETURNS TABLE (state int, initial float8, initial_sd float8, initial_alpha float8,
     stationary float8, visits float8, dwell float8)
   AS 'MODULE_PATHNAME', 'hmm_fit_query' @volatile COST 1000000 ROWS 10;
 COMMENT IS 'Fits a hidden Markov model of k states to the sequences of a query and returns the '
   'states, as hmm_states does. Other errors: as the aggregate hmm_fit. '
-  @hmm_query;
-COMMENT IS 'The same with options. '
+  @hmm_query
   @hmm_options;
 
-CREATE FUNCTION hmm_model(query bayes_query, k int [, options jsonb]) RETURNS bayes_model
+CREATE FUNCTION hmm_model(query bayes_query, k int, options jsonb DEFAULT NULL) RETURNS bayes_model
   AS 'MODULE_PATHNAME', 'hmm_model_query' @volatile COST 1000000;
 COMMENT IS 'Fits a hidden Markov model of k states to the sequences of a query and returns the '
   'model.'
-  ' Query, options and errors are those of hmm_fit(query, ...); NULL if there are no rows.';
-COMMENT IS 'The same with options. '
+  ' Query, options and errors are those of hmm_fit(query, ...); NULL if there are no rows.'
   @hmm_options;
 
-CREATE FUNCTION hmm_decode(query bayes_query, k int [, options jsonb])
+CREATE FUNCTION hmm_decode(query bayes_query, k int, options jsonb DEFAULT NULL)
   RETURNS TABLE (sequence text, t bigint, state int, probability float8)
   AS 'MODULE_PATHNAME', 'hmm_decode_query' @volatile COST 1000000 ROWS 1000;
 COMMENT IS 'Fits a hidden Markov model of k states to the sequences of a query and decodes them: '
   'for every step t (from 1) of every sequence the state on the most probable path, from 1, and '
   'its probability given the whole sequence. state is NULL if the fit failed under option on_error '
   '= null. Other errors: as hmm_fit. '
-  @hmm_query;
-COMMENT IS 'The same with options. '
+  @hmm_query
   @hmm_options;
 
-CREATE FUNCTION hmm_select(query bayes_query, ks int[] [, options jsonb])
+CREATE FUNCTION hmm_select(query bayes_query, ks int[], options jsonb DEFAULT NULL)
   RETURNS SETOF hmm_selection
   AS 'MODULE_PATHNAME', 'hmm_select_query' @volatile COST 1000000 ROWS 10;
 COMMENT IS 'Fits a hidden Markov model for every k in ks to the sequences of a query. '
-  @hmm_query;
-COMMENT IS 'The same with options. '
+  @hmm_query
   @hmm_options;
 
 -- ---- a model and a sequence ----
@@ -272,16 +245,18 @@ COMMENT IS 'The predictive distribution of the next observation: for every eleme
   'observation of one. '
   @hmm_given;
 
-CREATE FUNCTION hmm_predict(model bayes_model, sequence anyarray, horizon int [, level float8])
+CREATE FUNCTION hmm_predict(
+  model bayes_model, sequence anyarray, horizon int, level float8 DEFAULT 0.95
+)
   RETURNS TABLE (step int, element int, column_name text, symbol text, probability float8,
     mean float8, variance float8, lower float8, upper float8)
   AS 'MODULE_PATHNAME', 'hmm_predict_ahead' @of_labels COST 1000 ROWS 100;
 COMMENT IS 'The predictive distributions of the next observations, 1 to horizon (at most 100000) '
   'steps ahead, each by itself: for every step the rows that hmm_predict(model, sequence) gives '
   'for the first. They are exact: all paths are summed. 22023 for another horizon. '
-  @hmm_given;
-COMMENT IS 'The same with intervals from lower to upper that hold an observation with probability '
-  'level, and leave as much below as above; 22023 unless 0 < level < 1.';
+  @hmm_given
+  ' Intervals from lower to upper hold an observation with probability level, and leave as much '
+  'below as above; 22023 unless 0 < level < 1.';
 
 CREATE FUNCTION hmm_sample(model bayes_model, sequence anyarray, horizon int, draws int,
   seed bigint)
@@ -295,15 +270,15 @@ COMMENT IS 'Draws of what follows a sequence, each the next 1 to horizon (at mos
   'horizon or draws < 0, 54000 for more than 100000000 steps in all. '
   @hmm_given;
 
-CREATE FUNCTION hmm_profile_transition(state internal, model bayes_model, sequence anyarray)
+CREATE FUNCTION _hmm_profile_transition(state internal, model bayes_model, sequence anyarray)
   RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable COST 1000;
+  AS 'MODULE_PATHNAME', 'hmm_profile_transition' @immutable COST 1000;
 COMMENT IS 'Internal. Adds one sequence.';
-CREATE FUNCTION hmm_profile_final(state internal) RETURNS bayes_profile[]
-  AS 'MODULE_PATHNAME' @immutable COST 100;
+CREATE FUNCTION _hmm_profile_final(state internal) RETURNS bayes_profile[]
+  AS 'MODULE_PATHNAME', 'hmm_profile_final' @immutable COST 100;
 COMMENT IS 'Internal. Makes the profile of the collected sequences.';
 CREATE AGGREGATE hmm_profile(model bayes_model, sequence anyarray) (
-  SFUNC = hmm_profile_transition, @profile_state, FINALFUNC = hmm_profile_final
+  SFUNC = _hmm_profile_transition, @profile_state, FINALFUNC = _hmm_profile_final
 );
 COMMENT IS 'What the steps in each state have that others do not, column by column: a row of '
   'bayes_profile, whose component is the state, for every element of an observation, or every '
@@ -352,7 +327,7 @@ COMMENT IS 'The emission distribution of every state. For names one row per symb
   'column_name: of the element, if the model was fitted to records; symbol: also a label of it. '
   '42804 for a model of another family.';
 
-CREATE FUNCTION hmm_parameters(model bayes_model [, level float8])
+CREATE FUNCTION hmm_parameters(model bayes_model, level float8 DEFAULT 0.95)
   RETURNS @parameters_table
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 100;
 COMMENT IS 'One row for every number of a state, which is the component: its initial probability, '
@@ -361,8 +336,8 @@ COMMENT IS 'One row for every number of a state, which is the component: its ini
   'posterior is q, corrected by linear response where that costs less than the fit (sd_method says '
   'so), after svi q itself, which is too narrow; after gibbs the stored '
   'draws, of which 39 suffice for level 0.95. '
-  @parameters;
-COMMENT IS @parameters_level;
+  @parameters
+  @parameters_level;
 
 CREATE FUNCTION hmm_posterior(model bayes_model)
   RETURNS TABLE (state int, element int, column_name text, symbol text, parameter text,

@@ -1,7 +1,5 @@
 -- Topic models: latent Dirichlet allocation
 
--- What a document may be.
-DEFINE @lda_kinds = {tsvector | text[] | jsonb};
 DEFINE @lda_documents =
   'document: a tsvector (each lexeme counts as often as it has positions, once if it was stripped; '
   'PostgreSQL keeps at most 255 positions of a lexeme and none beyond 16383: a WARNING tells how '
@@ -25,7 +23,7 @@ DEFINE @lda_document =
   'the model does not know are no evidence (a WARNING, once, if it knows none of a document); '
   'without any the result is that of the prior. 22023 or 22003 for a count that cannot be, 42804 '
   'for a model of another family.';
-DEFINE @lda_options = 'options: see docs/lda.md; NULL means none.';
+DEFINE @lda_options = ' options: see docs/lda.md; NULL means none.';
 DEFINE @lda_fits =
   'Fits a topic model (latent Dirichlet allocation) of k topics (1 to 10000) to documents. ';
 DEFINE @lda_starts =
@@ -48,149 +46,119 @@ DEFINE @lda_perplex_options =
 
 -- ---- aggregates: documents in, a model out ----
 
-CREATE FUNCTION lda_fit_final(state internal) RETURNS bayes_model
-  AS 'MODULE_PATHNAME' @immutable COST 1000000;
+CREATE FUNCTION _lda_fit_final(state internal) RETURNS bayes_model
+  AS 'MODULE_PATHNAME', 'lda_fit_final' @immutable COST 1000000;
 COMMENT IS 'Internal. Fits a topic model to the collected documents.';
 
 -- No combine function: documents are sorted, and their terms numbered, by one process. Once a final
 -- function has put the documents in order none can be added, so these are no window functions.
-CREATE FUNCTION lda_fit_transition(
-  state internal, document @lda_kinds, k int [, options jsonb]
+CREATE FUNCTION _lda_fit_transition(state internal, document "any", k "any" [, options "any"])
+  RETURNS internal
+  AS 'MODULE_PATHNAME', 'lda_fit_transition' @immutable;
+COMMENT IS 'Internal. Adds one document, with topics by their number or from a model.';
+CREATE FUNCTION _lda_fit_transition(
+  state internal, document "any", term "any", count "any", k "any" [, options "any"]
 ) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Adds one document.';
+  AS 'MODULE_PATHNAME', 'lda_fit_transition' @immutable;
+COMMENT IS 'Internal. Adds one row of document, term and count.';
 
-CREATE AGGREGATE lda_fit(document @lda_kinds, k int [, options jsonb]) (
-  SFUNC = lda_fit_transition, @state, FINALFUNC = lda_fit_final,
+CREATE AGGREGATE lda_fit(document "any", k int [, options jsonb]) (
+  SFUNC = _lda_fit_transition, @state, FINALFUNC = _lda_fit_final,
   FINALFUNC_MODIFY = SHAREABLE
 );
 COMMENT IS @lda_fits
   @lda_documents;
-COMMENT IS 'The same with options. '
+COMMENT IS 'The same with options.'
   @lda_options;
 
--- Texts are told how to become documents.
-CREATE FUNCTION lda_texts_transition(
-  state internal, document anynonarray, k int [, options jsonb]
-) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Raises 42804: a document is a tsvector, a text[] or jsonb.';
-CREATE AGGREGATE lda_fit(document anynonarray, k int [, options jsonb]) (
-  SFUNC = lda_texts_transition, @state, FINALFUNC = lda_fit_final,
-  FINALFUNC_MODIFY = SHAREABLE
-);
-COMMENT IS 'Always an error, 42804, that tells how texts become documents: '
-  'to_tsvector(''english'', body).';
-
-CREATE FUNCTION lda_rows_transition(
-  state internal, document anyelement, term text, count float8, k int [, options jsonb]
-) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Adds one row.';
-
 CREATE AGGREGATE lda_fit(document anyelement, term text, count float8, k int [, options jsonb]) (
-  SFUNC = lda_rows_transition, @state, FINALFUNC = lda_fit_final,
+  SFUNC = _lda_fit_transition, @state, FINALFUNC = _lda_fit_final,
   FINALFUNC_MODIFY = SHAREABLE
 );
 COMMENT IS @lda_fits
   @lda_rows;
-COMMENT IS 'The same with options. '
+COMMENT IS 'The same with options.'
   @lda_options;
 
-CREATE FUNCTION lda_start_transition(
-  state internal, document @lda_kinds, start bayes_model [, options jsonb]
-) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Adds one document.';
-
-CREATE AGGREGATE lda_fit(document @lda_kinds, start bayes_model [, options jsonb]) (
-  SFUNC = lda_start_transition, @state, FINALFUNC = lda_fit_final,
+CREATE AGGREGATE lda_fit(document "any", start bayes_model [, options jsonb]) (
+  SFUNC = _lda_fit_transition, @state, FINALFUNC = _lda_fit_final,
   FINALFUNC_MODIFY = SHAREABLE
 );
 COMMENT IS @lda_starts
   @lda_documents;
-COMMENT IS 'The same with options. '
+COMMENT IS 'The same with options.'
   @lda_options;
-
-CREATE FUNCTION lda_rows_start_transition(
-  state internal, document anyelement, term text, count float8, start bayes_model [, options jsonb]
-) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Adds one row.';
 
 CREATE AGGREGATE lda_fit(
   document anyelement, term text, count float8, start bayes_model [, options jsonb]
 ) (
-  SFUNC = lda_rows_start_transition, @state, FINALFUNC = lda_fit_final,
+  SFUNC = _lda_fit_transition, @state, FINALFUNC = _lda_fit_final,
   FINALFUNC_MODIFY = SHAREABLE
 );
 COMMENT IS @lda_starts
   @lda_rows;
-COMMENT IS 'The same with options. '
+COMMENT IS 'The same with options.'
   @lda_options;
 
-CREATE FUNCTION lda_update_transition(
-  state internal, document @lda_kinds, prior bayes_model [, options jsonb]
+CREATE FUNCTION _lda_update_transition(
+  state internal, document "any", prior "any" [, options "any"]
 ) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
+  AS 'MODULE_PATHNAME', 'lda_update_transition' @immutable;
 COMMENT IS 'Internal. Adds one document.';
+CREATE FUNCTION _lda_update_transition(
+  state internal, document "any", term "any", count "any", prior "any" [, options "any"]
+) RETURNS internal
+  AS 'MODULE_PATHNAME', 'lda_update_transition' @immutable;
+COMMENT IS 'Internal. Adds one row of document, term and count.';
 
-CREATE AGGREGATE lda_update(document @lda_kinds, prior bayes_model [, options jsonb]) (
-  SFUNC = lda_update_transition, @state, FINALFUNC = lda_fit_final,
+CREATE AGGREGATE lda_update(document "any", prior bayes_model [, options jsonb]) (
+  SFUNC = _lda_update_transition, @state, FINALFUNC = _lda_fit_final,
   FINALFUNC_MODIFY = SHAREABLE
 );
 COMMENT IS @lda_updates
   @lda_documents;
-COMMENT IS 'The same with options. '
+COMMENT IS 'The same with options.'
   @lda_options;
-
-CREATE FUNCTION lda_rows_update_transition(
-  state internal, document anyelement, term text, count float8, prior bayes_model [, options jsonb]
-) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Adds one row.';
 
 CREATE AGGREGATE lda_update(
   document anyelement, term text, count float8, prior bayes_model [, options jsonb]
 ) (
-  SFUNC = lda_rows_update_transition, @state, FINALFUNC = lda_fit_final,
+  SFUNC = _lda_update_transition, @state, FINALFUNC = _lda_fit_final,
   FINALFUNC_MODIFY = SHAREABLE
 );
 COMMENT IS @lda_updates
   @lda_rows;
-COMMENT IS 'The same with options. '
+COMMENT IS 'The same with options.'
   @lda_options;
 
 -- ---- how good a model is ----
 
-CREATE FUNCTION lda_perplexity_transition(
-  state internal, model bayes_model, document @lda_kinds [, options jsonb]
+CREATE FUNCTION _lda_perplexity_transition(
+  state internal, model "any", document "any" [, options "any"]
 ) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
+  AS 'MODULE_PATHNAME', 'lda_perplexity_transition' @immutable;
 COMMENT IS 'Internal. Adds one document.';
-CREATE FUNCTION lda_perplexity_final(state internal) RETURNS float8
-  AS 'MODULE_PATHNAME' @immutable COST 1000000;
+CREATE FUNCTION _lda_perplexity_transition(
+  state internal, model "any", document "any", term "any", count "any" [, options "any"]
+) RETURNS internal
+  AS 'MODULE_PATHNAME', 'lda_perplexity_transition' @immutable;
+COMMENT IS 'Internal. Adds one row of document, term and count.';
+CREATE FUNCTION _lda_perplexity_final(state internal) RETURNS float8
+  AS 'MODULE_PATHNAME', 'lda_perplexity_final' @immutable COST 1000000;
 COMMENT IS 'Internal. Evaluates the collected documents.';
 
-CREATE AGGREGATE lda_perplexity(model bayes_model, document @lda_kinds [, options jsonb]) (
-  SFUNC = lda_perplexity_transition, @state, FINALFUNC = lda_perplexity_final,
+CREATE AGGREGATE lda_perplexity(model bayes_model, document "any" [, options jsonb]) (
+  SFUNC = _lda_perplexity_transition, @state, FINALFUNC = _lda_perplexity_final,
   FINALFUNC_MODIFY = SHAREABLE
 );
 COMMENT IS @lda_perplex
   @lda_document;
 COMMENT IS @lda_perplex_options;
 
-CREATE FUNCTION lda_perplexity_rows_transition(
-  state internal, model bayes_model, document anyelement, term text, count float8
-  [, options jsonb]
-) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Adds one row.';
-
 CREATE AGGREGATE lda_perplexity(
   model bayes_model, document anyelement, term text, count float8 [, options jsonb]
 ) (
-  SFUNC = lda_perplexity_rows_transition, @state, FINALFUNC = lda_perplexity_final,
+  SFUNC = _lda_perplexity_transition, @state, FINALFUNC = _lda_perplexity_final,
   FINALFUNC_MODIFY = SHAREABLE
 );
 COMMENT IS @lda_perplex
@@ -206,32 +174,29 @@ DEFINE @lda_query =
   'document, term and count; it is run as the caller, read-only. 22023 for any other query. Other '
   'errors: as the aggregate lda_fit.';
 
-CREATE FUNCTION lda_fit(query bayes_query, k int [, options jsonb])
+CREATE FUNCTION lda_fit(query bayes_query, k int, options jsonb DEFAULT NULL)
   RETURNS TABLE (topic int, rank int, term text, probability float8)
   AS 'MODULE_PATHNAME', 'lda_topics_query' @volatile COST 1000000 ROWS 100;
 COMMENT IS 'Fits a topic model of k topics to the documents of a query, and shows the ten most '
   'probable terms of each topic: topics and ranks from 1, and the probability of the term in the '
   'topic. '
-  @lda_query;
-COMMENT IS 'The same with options. '
+  @lda_query
   @lda_options;
 
-CREATE FUNCTION lda_topics(query bayes_query, k int [, options jsonb])
+CREATE FUNCTION lda_topics(query bayes_query, k int, options jsonb DEFAULT NULL)
   RETURNS TABLE (topic int, rank int, term text, probability float8)
   AS 'MODULE_PATHNAME', 'lda_topics_query' @volatile COST 1000000 ROWS 100;
 COMMENT IS 'The same as lda_fit(query, k). '
-  @lda_query;
-COMMENT IS 'The same as lda_fit(query, k, options). '
+  @lda_query
   @lda_options;
 
-CREATE FUNCTION lda_model(query bayes_query, k int [, options jsonb]) RETURNS bayes_model
+CREATE FUNCTION lda_model(query bayes_query, k int, options jsonb DEFAULT NULL) RETURNS bayes_model
   AS 'MODULE_PATHNAME', 'lda_model_query' @volatile COST 1000000;
 COMMENT IS 'Fits a topic model of k topics to the documents of a query and returns the model.'
-  ' Query, options and errors are those of lda_fit(query, ...); NULL if there are no rows.';
-COMMENT IS 'The same with options. '
+  ' Query, options and errors are those of lda_fit(query, ...); NULL if there are no rows.'
   @lda_options;
 
-CREATE FUNCTION lda_select(query bayes_query, ks int[] [, options jsonb])
+CREATE FUNCTION lda_select(query bayes_query, ks int[], options jsonb DEFAULT NULL)
   RETURNS TABLE (k int, perplexity float8, tokens float8, objective float8, iterations int,
     converged boolean, model bayes_model, standard_error float8, best boolean, reason text)
   AS 'MODULE_PATHNAME' @volatile COST 1000000 ROWS 10;
@@ -240,21 +205,20 @@ COMMENT IS 'Fits a topic model for every k to nine tenths of the documents of a 
   'tokens by document completion, of terms that the nine tenths have; the model is that of the '
   'nine tenths, and NULL unless option models is true. standard_error: of the perplexity, by '
   'documents; best: the smallest k whose perplexity is within one standard error of the lowest, '
-  'why in reason. query and errors: as lda_topics; 22023 also for fewer than ten documents.';
-COMMENT IS 'The same with options. '
+  'why in reason. query and errors: as lda_topics; 22023 also for fewer than ten documents.'
   @lda_options;
 
-CREATE FUNCTION lda_coherence(query bayes_query, model bayes_model [, top int])
+CREATE FUNCTION lda_coherence(query bayes_query, model bayes_model, top int DEFAULT 10)
   RETURNS TABLE (topic int, umass float8, npmi float8)
   AS 'MODULE_PATHNAME' @volatile COST 100000 ROWS 10;
 COMMENT IS 'The coherence of every topic in the documents of a query: how often its ten most '
   'probable terms are in the same documents. umass (Mimno and others 2011): the sum over pairs of '
   'log((D(l, m) + 1) / D(l)), at most about 0; npmi, the mean of normalized pointwise mutual '
   'information, from -1 to 1. query: as lda_topics, usually the documents of the fit. 42804 for a '
-  'model of another family, 22004 if it is NULL, 22023 for any other query.';
-COMMENT IS 'The same of so many terms, 2 to 1000. 22023 for another number.';
+  'model of another family, 22004 if it is NULL, 22023 for any other query.'
+  ' top: the number of terms, 2 to 1000; 22023 for another number.';
 
-CREATE FUNCTION lda_typical_documents(query bayes_query, model bayes_model [, top int])
+CREATE FUNCTION lda_typical_documents(query bayes_query, model bayes_model, top int DEFAULT 10)
   RETURNS TABLE (topic int, rank int, document text, proportion float8, sd float8)
   AS 'MODULE_PATHNAME' @volatile COST 100000 ROWS 100;
 COMMENT IS 'The ten most typical documents of every topic, among those of a query: topics and '
@@ -263,30 +227,29 @@ COMMENT IS 'The ten most typical documents of every topic, among those of a quer
   'by ln(proportion) - 2 sd / proportion, then by name: a short document may be all of one topic, '
   'but only long ones are so beyond doubt. query: one SELECT of a name and a document (tsvector, '
   'text[] or jsonb), or of document, term and count; it is run as the caller, read-only. 22023 '
-  'for any other query, 22004 if an argument is NULL, 42804 for a model of another family.';
-COMMENT IS 'The same, so many documents of each topic. 22023 also for top below 1, or above '
-  '1000000 divided by the number of topics.';
+  'for any other query, 22004 if an argument is NULL, 42804 for a model of another family.'
+  ' top: the number of documents of each topic; 22023 below 1, or above 1000000 divided by the '
+  'number of topics.';
 
 -- ---- a model as relations ----
 
-CREATE FUNCTION lda_topics(model bayes_model [, top int])
+CREATE FUNCTION lda_topics(model bayes_model, top int DEFAULT 10)
   RETURNS TABLE (topic int, rank int, term text, probability float8)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 100;
 COMMENT IS 'The ten most probable terms of every topic: topics and ranks from 1, and the '
   'probability of the term in the topic (posterior mean; after em the estimate). 42804 for a model '
-  'of another family.';
-COMMENT IS 'The most probable terms of every topic, so many of each (all, if there are fewer). '
-  '22023 for top below 1, 42804 for a model of another family.';
+  'of another family.'
+  ' top: the number of terms of each topic (all, if there are fewer); 22023 below 1.';
 
-CREATE FUNCTION lda_relevance(model bayes_model, lambda float8 [, top int])
+CREATE FUNCTION lda_relevance(model bayes_model, lambda float8, top int DEFAULT 10)
   RETURNS TABLE (topic int, rank int, term text, probability float8, relevance float8)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 100;
 COMMENT IS 'The ten most relevant terms of every topic (Sievert and Shirley 2014): relevance is '
   'lambda log p(term | topic) + (1 - lambda) log(p(term | topic) / p(term)), where p(term) is the '
   'average over the topics by their weights. lambda, from 0 to 1: 1 is the order of probability, '
   'smaller values prefer terms that other topics do not have; 0.6 is a good choice. 22023 for '
-  'another lambda, 42804 for a model of another family.';
-COMMENT IS 'The same, so many terms of each topic. 22023 also for top below 1.';
+  'another lambda, 42804 for a model of another family.'
+  ' top: the number of terms of each topic; 22023 below 1.';
 
 CREATE FUNCTION lda_topic_weights(model bayes_model)
   RETURNS TABLE (topic int, weight float8, alpha float8, eta float8, effective_terms float8)
@@ -305,32 +268,32 @@ COMMENT IS 'The posterior of every topic, a Dirichlet over the terms, of a model
 
 -- ---- a model and a document ----
 
-CREATE FUNCTION lda_proportions(model bayes_model, document @lda_kinds) RETURNS float8[]
+CREATE FUNCTION lda_proportions(model bayes_model, document "any") RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 1000;
 COMMENT IS 'The expected proportions of the K topics in a document; they sum to 1. Inference is '
   'variational, given the topics'' posterior means. '
   @lda_document;
 
-CREATE FUNCTION lda_proportions_sd(model bayes_model, document @lda_kinds) RETURNS float8[]
+CREATE FUNCTION lda_proportions_sd(model bayes_model, document "any") RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 1000;
 COMMENT IS 'The posterior standard deviations of the proportions of the K topics in a document '
   '(those of the variational approximation, which are rather too small). '
   @lda_document;
 
-CREATE FUNCTION lda_predict(model bayes_model, document @lda_kinds) RETURNS int
+CREATE FUNCTION lda_predict(model bayes_model, document "any") RETURNS int
   AS 'MODULE_PATHNAME' @strict COST 1000;
 COMMENT IS 'The topic of the largest expected proportion in a document, from 1. '
   @lda_document;
 
-CREATE FUNCTION lda_top_topics(model bayes_model, document @lda_kinds [, top int])
+CREATE FUNCTION lda_top_topics(model bayes_model, document "any", top int DEFAULT 3)
   RETURNS TABLE (topic int, rank int, proportion float8, sd float8)
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 3;
 COMMENT IS 'The three topics with the largest expected proportions in a document: topics and '
   'ranks from 1, the proportion, and its posterior standard deviation. '
-  @lda_document;
-COMMENT IS 'The same, so many topics (all, if there are fewer). 22023 also for top below 1.';
+  @lda_document
+  ' top: the number of topics (all, if there are fewer); 22023 below 1.';
 
-CREATE FUNCTION lda_similarity(model bayes_model, document @lda_kinds, other @lda_kinds)
+CREATE FUNCTION lda_similarity(model bayes_model, document "any", other "any")
   RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 2000;
 COMMENT IS 'How similar the expected proportions of two documents are: 1 less their Hellinger '

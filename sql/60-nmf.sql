@@ -20,7 +20,7 @@ DEFINE @nmf_starts =
   'Fits a non-negative factorization to a table, starting from a fitted one: factors keep their '
   'numbers, and rows and columns that it knows their weights. 42804 for a model of another '
   'family. ';
-DEFINE @nmf_options = 'options: see docs/nmf.md; NULL means none.';
+DEFINE @nmf_options = ' options: see docs/nmf.md; NULL means none.';
 DEFINE @nmf_row =
   'cells: those of a row that was not fitted, as a jsonb object of column keys and numbers, or, of '
   'a model of arrays, as an array. Columns that the model does not know are no evidence (a '
@@ -32,71 +32,58 @@ DEFINE @nmf_line =
 
 -- ---- aggregates: cells in, a model out ----
 
-CREATE FUNCTION nmf_fit_final(state internal) RETURNS bayes_model
-  AS 'MODULE_PATHNAME' @immutable COST 1000000;
+CREATE FUNCTION _nmf_fit_final(state internal) RETURNS bayes_model
+  AS 'MODULE_PATHNAME', 'nmf_fit_final' @immutable COST 1000000;
 COMMENT IS 'Internal. Factorizes the collected table.';
 
 -- No combine function: keys are numbered, and cells sorted, by one process. Once a final function
 -- has put the table in order nothing can be added, so these are no window functions.
-CREATE FUNCTION nmf_fit_transition(state internal, x float8[], k int [, options jsonb])
+CREATE FUNCTION _nmf_fit_transition(state internal, x float8[], k "any" [, options "any"])
   RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Adds one row.';
+  AS 'MODULE_PATHNAME', 'nmf_fit_transition' @immutable;
+COMMENT IS 'Internal. Adds one row, with factors by their number or from a model.';
+CREATE FUNCTION _nmf_fit_transition(
+  state internal, row_key "any", column_key "any", value "any", k "any" [, options "any"]
+) RETURNS internal
+  AS 'MODULE_PATHNAME', 'nmf_fit_transition' @immutable;
+COMMENT IS 'Internal. Adds one cell.';
 
 CREATE AGGREGATE nmf_fit(x float8[], k int [, options jsonb]) (
-  SFUNC = nmf_fit_transition, @state, FINALFUNC = nmf_fit_final,
+  SFUNC = _nmf_fit_transition, @state, FINALFUNC = _nmf_fit_final,
   FINALFUNC_MODIFY = SHAREABLE
 );
 COMMENT IS @nmf_fits
   @nmf_arrays;
-COMMENT IS 'The same with options. '
+COMMENT IS 'The same with options.'
   @nmf_options;
 
-CREATE FUNCTION nmf_cells_transition(
-  state internal, row_key "any", column_key "any", value float8, k int [, options jsonb]
-) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Adds one cell.';
-
 CREATE AGGREGATE nmf_fit(row_key "any", column_key "any", value float8, k int [, options jsonb]) (
-  SFUNC = nmf_cells_transition, @state, FINALFUNC = nmf_fit_final,
+  SFUNC = _nmf_fit_transition, @state, FINALFUNC = _nmf_fit_final,
   FINALFUNC_MODIFY = SHAREABLE
 );
 COMMENT IS @nmf_fits
   @nmf_cells;
-COMMENT IS 'The same with options. '
+COMMENT IS 'The same with options.'
   @nmf_options;
 
-CREATE FUNCTION nmf_start_transition(
-  state internal, x float8[], start bayes_model [, options jsonb]
-) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Adds one row.';
-
 CREATE AGGREGATE nmf_fit(x float8[], start bayes_model [, options jsonb]) (
-  SFUNC = nmf_start_transition, @state, FINALFUNC = nmf_fit_final,
+  SFUNC = _nmf_fit_transition, @state, FINALFUNC = _nmf_fit_final,
   FINALFUNC_MODIFY = SHAREABLE
 );
 COMMENT IS @nmf_starts
   @nmf_arrays;
-COMMENT IS 'The same with options. '
+COMMENT IS 'The same with options.'
   @nmf_options;
-
-CREATE FUNCTION nmf_cells_start_transition(
-  state internal, row_key "any", column_key "any", value float8, start bayes_model [, options jsonb]
-) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Adds one cell.';
 
 CREATE AGGREGATE nmf_fit(
   row_key "any", column_key "any", value float8, start bayes_model [, options jsonb]
 ) (
-  SFUNC = nmf_cells_start_transition, @state, FINALFUNC = nmf_fit_final,
+  SFUNC = _nmf_fit_transition, @state, FINALFUNC = _nmf_fit_final,
   FINALFUNC_MODIFY = SHAREABLE
 );
 COMMENT IS @nmf_starts
   @nmf_cells;
-COMMENT IS 'The same with options. '
+COMMENT IS 'The same with options.'
   @nmf_options;
 
 -- ---- a relation: a query in, a relation out ----
@@ -106,32 +93,29 @@ DEFINE @nmf_query =
   'or of a key and such an array; it is run as the caller, read-only. 22023 for any other query. '
   'Other errors: as the aggregate nmf_fit.';
 
-CREATE FUNCTION nmf_fit(query bayes_query, k int [, options jsonb])
+CREATE FUNCTION nmf_fit(query bayes_query, k int, options jsonb DEFAULT NULL)
   RETURNS TABLE (side text, key text, factor int, value float8, shape float8, rate float8)
   AS 'MODULE_PATHNAME', 'nmf_factorize' @volatile COST 1000000 ROWS 1000;
 COMMENT IS 'Factorizes the table of a query with k factors, and shows the weights of every row and '
   'column: side ''row'' or ''column'', the key, the factor, numbered from 1, and its weight; after '
   'methods with a posterior the posterior mean, and shape and rate of its gamma distribution. '
-  @nmf_query;
-COMMENT IS 'The same with options. '
+  @nmf_query
   @nmf_options;
 
-CREATE FUNCTION nmf_factorize(query bayes_query, k int [, options jsonb])
+CREATE FUNCTION nmf_factorize(query bayes_query, k int, options jsonb DEFAULT NULL)
   RETURNS TABLE (side text, key text, factor int, value float8, shape float8, rate float8)
   AS 'MODULE_PATHNAME' @volatile COST 1000000 ROWS 1000;
 COMMENT IS 'The same as nmf_fit(query, k). '
-  @nmf_query;
-COMMENT IS 'The same as nmf_fit(query, k, options). '
+  @nmf_query
   @nmf_options;
 
-CREATE FUNCTION nmf_model(query bayes_query, k int [, options jsonb]) RETURNS bayes_model
+CREATE FUNCTION nmf_model(query bayes_query, k int, options jsonb DEFAULT NULL) RETURNS bayes_model
   AS 'MODULE_PATHNAME', 'nmf_model_query' @volatile COST 1000000;
 COMMENT IS 'Factorizes the table of a query with k factors and returns the model.'
-  ' Query, options and errors are those of nmf_fit(query, ...); NULL if there are no rows.';
-COMMENT IS 'The same with options. '
+  ' Query, options and errors are those of nmf_fit(query, ...); NULL if there are no rows.'
   @nmf_options;
 
-CREATE FUNCTION nmf_select(query bayes_query, ks int[] [, options jsonb])
+CREATE FUNCTION nmf_select(query bayes_query, ks int[], options jsonb DEFAULT NULL)
   RETURNS TABLE (k int, log_likelihood float8, cells float8, objective float8, iterations int,
     converged boolean, model bayes_model, standard_error float8, best boolean, reason text)
   AS 'MODULE_PATHNAME' @volatile COST 1000000 ROWS 10;
@@ -143,8 +127,7 @@ COMMENT IS 'Factorizes nine tenths of the table of a query for every k, and tell
   'standard_error: of log_likelihood, by lines; best, for a reason in words: after vi and svi the '
   'largest objective, or the smallest k within 1 nat of it, after em and squared the smallest k '
   'whose log_likelihood is within one standard error of the largest. query and errors: as '
-  'nmf_factorize; 22023 also for fewer than ten rows and columns.';
-COMMENT IS 'The same with options. '
+  'nmf_factorize; 22023 also for fewer than ten rows and columns.'
   @nmf_options;
 
 -- ---- a model as relations ----
@@ -184,21 +167,21 @@ COMMENT IS 'The expected number of a cell, by the keys of its row and its column
   'the mean of the others. Keys are values of any type; a NULL gives no row. 42804 for a model of '
   'another family.';
 
-CREATE FUNCTION nmf_transform(model bayes_model, cells {jsonb | float8[]} [, side text])
+CREATE FUNCTION nmf_transform(model bayes_model, cells "any", side text DEFAULT 'row')
   RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 1000;
 COMMENT IS 'The weights of the K factors for a row that was not fitted, given its cells: the '
   'posterior mean, or the estimate. '
-  @nmf_row;
-COMMENT IS 'The same for a row or a column. '
+  @nmf_row
+  ' '
   @nmf_line;
 
-CREATE FUNCTION nmf_transform_sd(model bayes_model, cells {jsonb | float8[]} [, side text])
+CREATE FUNCTION nmf_transform_sd(model bayes_model, cells "any", side text DEFAULT 'row')
   RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 1000;
 COMMENT IS 'The posterior standard deviations of the weights of the K factors for a row that was '
   'not fitted (those of the variational approximation, which are rather too small). 22023 also '
   'for a model without a posterior. '
-  @nmf_row;
-COMMENT IS 'The same for a row or a column. '
+  @nmf_row
+  ' '
   @nmf_line;

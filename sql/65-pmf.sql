@@ -9,25 +9,25 @@ DEFINE @pmf_new =
 DEFINE @pmf_line =
   'side: ''row'', or ''column'' for a column that was not fitted; its cells, and the other key, '
   'have the keys of rows. 22023 if it is neither.';
-DEFINE @pmf_options = 'options: see docs/pmf.md; NULL means none.';
+DEFINE @pmf_options = ' options: see docs/pmf.md; NULL means none.';
 
 -- ---- aggregates: cells in, a model out ----
 
-CREATE FUNCTION pmf_fit_final(state internal) RETURNS bayes_model
-  AS 'MODULE_PATHNAME' @immutable COST 1000000;
+CREATE FUNCTION _pmf_fit_final(state internal) RETURNS bayes_model
+  AS 'MODULE_PATHNAME', 'pmf_fit_final' @immutable COST 1000000;
 COMMENT IS 'Internal. Factorizes the collected table.';
 
 -- No combine function, as for nmf_fit.
-CREATE FUNCTION pmf_fit_transition(
-  state internal, row_key "any", column_key "any", value float8, rank int [, options jsonb]
+CREATE FUNCTION _pmf_fit_transition(
+  state internal, row_key "any", column_key "any", value "any", rank "any" [, options "any"]
 ) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
+  AS 'MODULE_PATHNAME', 'pmf_fit_transition' @immutable;
 COMMENT IS 'Internal. Adds one cell.';
 
 CREATE AGGREGATE pmf_fit(
   row_key "any", column_key "any", value float8, rank int [, options jsonb]
 ) (
-  SFUNC = pmf_fit_transition, @state, FINALFUNC = pmf_fit_final,
+  SFUNC = _pmf_fit_transition, @state, FINALFUNC = _pmf_fit_final,
   FINALFUNC_MODIFY = SHAREABLE
 );
 COMMENT IS 'Fits a probabilistic matrix factorization to ratings, or any numbers of pairs, by '
@@ -39,7 +39,7 @@ COMMENT IS 'Fits a probabilistic matrix factorization to ratings, or any numbers
   'Errors: 22023 invalid option or argument, a cell that occurs twice (see option repeated), a '
   'number that is not finite, or no numbers at all; 22003 a number beyond 1e300; 54000 a key '
   'longer than 10000 bytes, more than 10000000 keys, or more numbers than memory allows.';
-COMMENT IS 'The same with options. '
+COMMENT IS 'The same with options.'
   @pmf_options;
 
 -- ---- relations ----
@@ -55,7 +55,7 @@ COMMENT IS 'The rows and columns of the table: '
   @pmf_keys
   ' 42804 for a model of another family.';
 
-CREATE FUNCTION pmf_fit(query bayes_query, rank int [, options jsonb])
+CREATE FUNCTION pmf_fit(query bayes_query, rank int, options jsonb DEFAULT NULL)
   RETURNS TABLE (side text, key text, mean float8, sd float8)
   AS 'MODULE_PATHNAME', 'pmf_fit_query' @volatile COST 1000000 ROWS 1000;
 COMMENT IS 'Fits a probabilistic matrix factorization to the table of a query, and shows its rows '
@@ -63,16 +63,15 @@ COMMENT IS 'Fits a probabilistic matrix factorization to the table of a query, a
   @pmf_keys
   ' query: one SELECT of row, column and number of each cell, of an array of numbers for each row, '
   'or of a key and such an array; it is run as the caller, read-only. 22023 for any other query. '
-  'Other errors: as the aggregate pmf_fit.';
-COMMENT IS 'The same with options. '
+  'Other errors: as the aggregate pmf_fit.'
   @pmf_options;
 
-CREATE FUNCTION pmf_model(query bayes_query, rank int [, options jsonb]) RETURNS bayes_model
+CREATE FUNCTION pmf_model(query bayes_query, rank int, options jsonb DEFAULT NULL)
+  RETURNS bayes_model
   AS 'MODULE_PATHNAME', 'pmf_model_query' @volatile COST 1000000;
 COMMENT IS 'Fits a probabilistic matrix factorization to the table of a query and returns the '
   'model.'
-  ' Query, options and errors are those of pmf_fit(query, ...); NULL if there are no rows.';
-COMMENT IS 'The same with options. '
+  ' Query, options and errors are those of pmf_fit(query, ...); NULL if there are no rows.'
   @pmf_options;
 
 -- ---- a model and keys ----
@@ -86,39 +85,43 @@ COMMENT IS 'The expected number of a cell, by the keys of its row and its column
   'the model does not know has the distribution of those that it knows. 42804 for a model of '
   'another family.';
 
-CREATE FUNCTION pmf_predict_new(model bayes_model, cells jsonb, key "any" [, side text])
+CREATE FUNCTION pmf_predict_new(model bayes_model, cells jsonb, key "any", side text DEFAULT 'row')
   RETURNS TABLE (mean float8, sd float8, mcse float8)
   AS 'MODULE_PATHNAME' @of_labels COST 1000 ROWS 1;
 COMMENT IS 'The same of a row that was not fitted, for a column by its key. '
-  @pmf_new;
-COMMENT IS 'The same for a row or a column. '
+  @pmf_new
+  ' '
   @pmf_line;
 
-CREATE FUNCTION pmf_recommend_new(model bayes_model, cells jsonb, n int [, side text])
+CREATE FUNCTION pmf_recommend_new(
+  model bayes_model, cells jsonb, n int, side text DEFAULT 'row'
+)
   RETURNS TABLE (key text, mean float8, sd float8)
   AS 'MODULE_PATHNAME' @of_labels COST 10000 ROWS 10;
 COMMENT IS 'The n columns with the largest expected numbers for a row that was not fitted, in '
   'descending order, without those of its cells: their keys, and what pmf_predict_new says of '
   'them. 22023 also if n is less than 1. '
-  @pmf_new;
-COMMENT IS 'The same for a row or a column, of which the n rows with the largest numbers. '
+  @pmf_new
+  ' For a column, the n rows with the largest numbers. '
   @pmf_line;
 
-CREATE FUNCTION pmf_recommend(model bayes_model, row_key "any", n int [, rated boolean])
+CREATE FUNCTION pmf_recommend(
+  model bayes_model, row_key "any", n int, rated boolean DEFAULT false
+)
   RETURNS TABLE (key text, mean float8, sd float8)
   AS 'MODULE_PATHNAME' @of_labels COST 10000 ROWS 10;
 COMMENT IS 'The n columns with the largest expected numbers for a row, in descending order, '
   'without those for which the row had a number: their keys, and what pmf_predict says of them. '
   'For a row that the model does not know those with the largest numbers altogether. 22023 if n is '
   'less than 1, or if the model was fitted with option rated = false; 42804 for a model of another '
-  'family.';
-COMMENT IS 'The same; if rated is true, with the columns for which the row had a number.';
+  'family.'
+  ' rated: true for all columns, those for which the row had a number included.';
 
-CREATE FUNCTION pmf_similar(model bayes_model, key "any", n int [, side text])
+CREATE FUNCTION pmf_similar(model bayes_model, key "any", n int, side text DEFAULT 'column')
   RETURNS TABLE (key text, similarity float8, sd float8)
   AS 'MODULE_PATHNAME' @of_labels COST 10000 ROWS 10;
 COMMENT IS 'The n columns whose numbers are most like those of one column, in descending order: '
   'the posterior mean and standard deviation of the correlation of both over rows, without noise '
   'and without the rows'' own means. No row for a column that the model does not know. 22023 if n '
-  'is less than 1; 42804 for a model of another family.';
-COMMENT IS 'The same for columns or rows. side: ''column'' or ''row''; 22023 if it is neither.';
+  'is less than 1; 42804 for a model of another family.'
+  ' side: ''column'', or ''row'' for the rows most like one row; 22023 if it is neither.';

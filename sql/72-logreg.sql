@@ -1,8 +1,6 @@
 -- Logistic regression
 
 -- What is true of 74-probit.sql too.
-DEFINE @binary_row =
-  y "any", x {float8[] | record | float8};
 DEFINE @binary_rows =
   'y: a boolean, or a number that is 0 or 1. x: numbers, as many in every row; in a record each '
   'column is a number, a boolean or a label, and a column of labels becomes an indicator for '
@@ -20,17 +18,19 @@ DEFINE @binary_terms =
   'of arrays, column=label of indicators.';
 DEFINE @binary_other_model = '42804 for a model of another family.';
 DEFINE @binary_term_level =
-  'The same with intervals that hold a coefficient with probability level, 22023 unless 0 < '
-  'level < 1.';
+  ' Intervals hold a coefficient with probability level, 0.95 by default; 22023 unless 0 < level '
+  '< 1.';
+DEFINE @binary_contrast_level =
+  ' The interval holds it with probability level, 0.95 by default; 22023 unless 0 < level < 1.';
 DEFINE @binary_prediction =
   'The probability that y is true of a row x: its posterior mean, which is the predictive '
-  'probability, its standard deviation, and its quantiles 0.025 and 0.975';
+  'probability, its standard deviation, and its quantiles (1 - level) / 2 and (1 + level) / 2';
 DEFINE @binary_new_rows =
   'NULL for a row with a NULL, or with a label that the model does not know; if it was fitted '
   'with option missing = error that is an error (22004, 22023). 22023 for NaN and infinity; '
   '2202E if x does not have the length of the model''s rows; 42804 for a model of another family.';
 DEFINE @binary_prediction_level =
-  'The same with the quantiles (1 - level) / 2 and (1 + level) / 2; 22023 unless 0 < level < 1.';
+  ' level: 0.95 by default; 22023 unless 0 < level < 1.';
 
 CREATE TYPE bayes_probability AS (mean float8, sd float8, lower float8, upper float8);
 COMMENT ON TYPE bayes_probability IS
@@ -39,20 +39,18 @@ COMMENT ON TYPE bayes_probability IS
 
 -- ---- aggregates: rows in, a model out ----
 
-CREATE FUNCTION logreg_fit_transition(
-  state internal, @binary_row [, options jsonb [, weight float8]]
+CREATE FUNCTION _logreg_fit_transition(
+  state internal, y "any", x "any" [, options "any" [, weight "any"]]
 ) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
+  AS 'MODULE_PATHNAME', 'logreg_fit_transition' @immutable;
 COMMENT IS 'Internal. Adds one row.';
 
-CREATE FUNCTION logreg_fit_final(state internal) RETURNS bayes_model
-  AS 'MODULE_PATHNAME' @immutable COST 100000;
+CREATE FUNCTION _logreg_fit_final(state internal) RETURNS bayes_model
+  AS 'MODULE_PATHNAME', 'logreg_fit_final' @immutable COST 100000;
 COMMENT IS 'Internal. Fits a logistic regression to the collected rows.';
 
-CREATE AGGREGATE logreg_fit(
-  @binary_row [, options jsonb [, weight float8]]
-) (
-  SFUNC = logreg_fit_transition, @state, FINALFUNC = logreg_fit_final, @combine_responses
+CREATE AGGREGATE logreg_fit(y "any", x "any" [, options jsonb [, weight float8]]) (
+  SFUNC = _logreg_fit_transition, @state, FINALFUNC = _logreg_fit_final, @combine_responses
 );
 COMMENT IS 'Fits a logistic regression of y on the predictors x, by Laplace''s approximation about '
   'the posterior mode. '
@@ -64,53 +62,52 @@ COMMENT IS @binary_weight
 -- ---- relations: a query in ----
 
 -- Options are also text: of two literals the second would otherwise have several meanings.
-CREATE FUNCTION logreg_fit(query bayes_query)
+CREATE FUNCTION logreg_fit(query bayes_query, options text DEFAULT NULL)
   RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
   AS 'MODULE_PATHNAME', 'logreg_fit_query' @volatile COST 1000000 ROWS 10;
 COMMENT IS 'Fits a logistic regression to the rows of a query and returns its coefficients, as '
   'logreg_coefficients does. '
-  @response_query;
-CREATE FUNCTION logreg_fit(query bayes_query, options {jsonb | text})
+  @response_query
+  ' options: see docs/classification.md; NULL means none.';
+CREATE FUNCTION logreg_fit(query bayes_query, options jsonb)
   RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
   AS 'MODULE_PATHNAME', 'logreg_fit_query' @volatile COST 1000000 ROWS 10;
-COMMENT IS 'The same with options. '
-  'options: see docs/classification.md; NULL means none.';
+COMMENT IS 'The same with options that are no literal.';
 
-CREATE FUNCTION logreg_model(query bayes_query [, options jsonb]) RETURNS bayes_model
+CREATE FUNCTION logreg_model(query bayes_query, options jsonb DEFAULT NULL) RETURNS bayes_model
   AS 'MODULE_PATHNAME', 'logreg_model_query' @volatile COST 1000000;
 COMMENT IS 'Fits a logistic regression to the rows of a query and returns the model.'
-  ' Query, options and errors are those of logreg_fit(query, ...); NULL if there are no rows.';
-COMMENT IS 'The same with options. '
-  'options: see docs/classification.md; NULL means none.';
+  ' Query, options and errors are those of logreg_fit(query, ...); NULL if there are no rows.'
+  ' options: see docs/classification.md; NULL means none.';
 
 -- ---- a model as a relation ----
 
-CREATE FUNCTION logreg_coefficients(model bayes_model [, level float8])
+CREATE FUNCTION logreg_coefficients(model bayes_model, level float8 DEFAULT 0.95)
   RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 10;
 COMMENT IS @binary_terms
   ' Posterior mode and standard deviation, and the quantiles 0.025 and 0.975 of its normal '
   'approximation; of method gibbs mean, deviation and quantiles of the draws. '
   'A coefficient is the change of the log odds for one unit of its column. '
-  @binary_other_model;
-COMMENT IS @binary_term_level;
+  @binary_other_model
+  @binary_term_level;
 
-CREATE FUNCTION logreg_contrast(model bayes_model, weights jsonb [, level float8])
+CREATE FUNCTION logreg_contrast(model bayes_model, weights jsonb, level float8 DEFAULT 0.95)
   RETURNS TABLE (mean float8, sd float8, lower float8, upper float8)
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 1;
 COMMENT IS 'The posterior of a linear combination of coefficients, in log odds: '
-  @contrast;
-COMMENT IS @linreg_level;
+  @contrast
+  @binary_contrast_level;
 
 -- ---- a model and a row ----
 
-CREATE FUNCTION logreg_predict(model bayes_model, x "any" [, level float8])
+CREATE FUNCTION logreg_predict(model bayes_model, x "any", level float8 DEFAULT 0.95)
   RETURNS bayes_probability
   AS 'MODULE_PATHNAME' @of_labels COST 200;
 COMMENT IS @binary_prediction
   '. '
-  @binary_new_rows;
-COMMENT IS @binary_prediction_level;
+  @binary_new_rows
+  @binary_prediction_level;
 
 CREATE FUNCTION logreg_probability(model bayes_model, x "any") RETURNS float8
   AS 'MODULE_PATHNAME' @of_labels COST 100;

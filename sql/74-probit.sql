@@ -2,20 +2,18 @@
 
 -- ---- aggregates: rows in, a model out ----
 
-CREATE FUNCTION probit_fit_transition(
-  state internal, @binary_row [, options jsonb [, weight float8]]
+CREATE FUNCTION _probit_fit_transition(
+  state internal, y "any", x "any" [, options "any" [, weight "any"]]
 ) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
+  AS 'MODULE_PATHNAME', 'probit_fit_transition' @immutable;
 COMMENT IS 'Internal. Adds one row.';
 
-CREATE FUNCTION probit_fit_final(state internal) RETURNS bayes_model
-  AS 'MODULE_PATHNAME' @immutable COST 100000;
+CREATE FUNCTION _probit_fit_final(state internal) RETURNS bayes_model
+  AS 'MODULE_PATHNAME', 'probit_fit_final' @immutable COST 100000;
 COMMENT IS 'Internal. Fits a probit regression to the collected rows.';
 
-CREATE AGGREGATE probit_fit(
-  @binary_row [, options jsonb [, weight float8]]
-) (
-  SFUNC = probit_fit_transition, @state, FINALFUNC = probit_fit_final, @combine_responses
+CREATE AGGREGATE probit_fit(y "any", x "any" [, options jsonb [, weight float8]]) (
+  SFUNC = _probit_fit_transition, @state, FINALFUNC = _probit_fit_final, @combine_responses
 );
 COMMENT IS 'Fits a probit regression of y on predictors x, by Laplace''s approximation about the '
   'posterior mode unless options name another method. '
@@ -27,53 +25,52 @@ COMMENT IS @binary_weight
 -- ---- relations: a query in ----
 
 -- Options are also text: of two literals the second would otherwise have several meanings.
-CREATE FUNCTION probit_fit(query bayes_query)
+CREATE FUNCTION probit_fit(query bayes_query, options text DEFAULT NULL)
   RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
   AS 'MODULE_PATHNAME', 'probit_fit_query' @volatile COST 1000000 ROWS 10;
 COMMENT IS 'Fits a probit regression to the rows of a query and returns its coefficients, as '
   'probit_coefficients does. '
-  @response_query;
-CREATE FUNCTION probit_fit(query bayes_query, options {jsonb | text})
+  @response_query
+  ' options: see docs/classification.md; NULL means none.';
+CREATE FUNCTION probit_fit(query bayes_query, options jsonb)
   RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
   AS 'MODULE_PATHNAME', 'probit_fit_query' @volatile COST 1000000 ROWS 10;
-COMMENT IS 'The same with options. '
-  'options: see docs/classification.md; NULL means none.';
+COMMENT IS 'The same with options that are no literal.';
 
-CREATE FUNCTION probit_model(query bayes_query [, options jsonb]) RETURNS bayes_model
+CREATE FUNCTION probit_model(query bayes_query, options jsonb DEFAULT NULL) RETURNS bayes_model
   AS 'MODULE_PATHNAME', 'probit_model_query' @volatile COST 1000000;
 COMMENT IS 'Fits a probit regression to the rows of a query and returns the model.'
-  ' Query, options and errors are those of probit_fit(query, ...); NULL if there are no rows.';
-COMMENT IS 'The same with options. '
-  'options: see docs/classification.md; NULL means none.';
+  ' Query, options and errors are those of probit_fit(query, ...); NULL if there are no rows.'
+  ' options: see docs/classification.md; NULL means none.';
 
 -- ---- a model as a relation ----
 
-CREATE FUNCTION probit_coefficients(model bayes_model [, level float8])
+CREATE FUNCTION probit_coefficients(model bayes_model, level float8 DEFAULT 0.95)
   RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 10;
 COMMENT IS @binary_terms
   ' Posterior mean (of methods but gibbs the mode) and standard deviation, and the quantiles 0.025 '
   'and 0.975 of the posterior; these three NULL of a point estimate (method em). '
-  @binary_other_model;
-COMMENT IS @binary_term_level;
+  @binary_other_model
+  @binary_term_level;
 
-CREATE FUNCTION probit_contrast(model bayes_model, weights jsonb [, level float8])
+CREATE FUNCTION probit_contrast(model bayes_model, weights jsonb, level float8 DEFAULT 0.95)
   RETURNS TABLE (mean float8, sd float8, lower float8, upper float8)
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 1;
 COMMENT IS 'The posterior of a linear combination of coefficients, on the scale of the linear '
   'predictor: '
-  @contrast;
-COMMENT IS @linreg_level;
+  @contrast
+  @binary_contrast_level;
 
 -- ---- a model and a row ----
 
-CREATE FUNCTION probit_predict(model bayes_model, x "any" [, level float8])
+CREATE FUNCTION probit_predict(model bayes_model, x "any", level float8 DEFAULT 0.95)
   RETURNS bayes_probability
   AS 'MODULE_PATHNAME' @of_labels COST 200;
 COMMENT IS @binary_prediction
   '; the last three NULL of a point estimate (method em). '
-  @binary_new_rows;
-COMMENT IS @binary_prediction_level;
+  @binary_new_rows
+  @binary_prediction_level;
 
 CREATE FUNCTION probit_probability(model bayes_model, x "any") RETURNS float8
   AS 'MODULE_PATHNAME' @of_labels COST 100;

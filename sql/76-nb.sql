@@ -15,7 +15,7 @@ DEFINE @nb_are =
 DEFINE @nb_options = 'options: see docs/classification.md; NULL means none.';
 DEFINE @nb_state = STYPE = internal, SSPACE = 65536, PARALLEL = SAFE;
 DEFINE @nb_combine =
-  COMBINEFUNC = nb_combine, SERIALFUNC = nb_serialize, DESERIALFUNC = bayes_rows_deserialize;
+  COMBINEFUNC = nb_combine, SERIALFUNC = nb_serialize, DESERIALFUNC = _bayes_rows_deserialize;
 
 -- ---- aggregates: labelled rows in, a model out ----
 

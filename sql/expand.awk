@@ -89,6 +89,12 @@ function create(statement,    open, end, rest, parts, brackets, arguments, i, ki
   comments = 0
 }
 
+# What a COMMENT calls a function: its arguments without their defaults.
+function name_of(signature) {
+  gsub(/ DEFAULT [^,)]*/, "", signature)
+  return signature
+}
+
 # Writes what was created last, each with its comment.
 function flush_created(    at, i) {
   if (forms == 0) return
@@ -97,7 +103,7 @@ function flush_created(    at, i) {
     print text[at]
     i = (at - 1) % forms + 1
     if (comments > 0)
-      printf "COMMENT ON %s IS%s\n", signature[at], comment[i < comments ? i : comments]
+      printf "COMMENT ON %s IS%s\n", name_of(signature[at]), comment[i < comments ? i : comments]
   }
   forms = 0
 }

@@ -23,3 +23,8 @@ CREATE VIEW interface AS
     proisstrict AS strict, CASE proparallel WHEN 's' THEN 'safe' WHEN 'r' THEN 'restricted'
       ELSE 'unsafe' END AS parallel
   FROM functions WHERE NOT internal;
+-- The same as texts, each complete.
+CREATE VIEW interface_lines AS
+  SELECT format('%s(%s) -> %s: %s %s%s, parallel %s', proname, arguments, result, volatility,
+    CASE WHEN strict THEN 'strict ' END, kind, parallel) AS line
+  FROM interface;

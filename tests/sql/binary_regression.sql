@@ -1,56 +1,8 @@
 -- Logistic and probit regression from SQL: the interface, rows of every kind, coefficients against
 -- published ones, predictions, missing values, plans, and errors.
-SELECT plan(68);
+SELECT plan(67);
 \ir ../lib/checks.sql
-\ir ../lib/interface.sql
 SET client_min_messages = error;
-
--- ---- the interface ----
-
-SELECT results_eq($$
-  SELECT regexp_replace(signature, '^(logreg|probit)', 'F') AS form, kind, arguments, result,
-    volatility, strict, parallel, count(*)
-  FROM interface WHERE proname ~ '^(logreg|probit)_'
-    AND (arguments !~ '^query' OR proname !~ '_(fit|model)$') GROUP BY 1, 2, 3, 4, 5, 6, 7
-  ORDER BY (regexp_replace(signature, '^(logreg|probit)', 'F')) COLLATE "C"$$, $$VALUES
-  ('F_coefficients(bayes_model)', 'function', 'model bayes_model', 'TABLE(term text, mean double '
-    'precision, sd double precision, lower double precision, upper double precision)',
-    'immutable', true, 'safe', 2::bigint),
-  ('F_coefficients(bayes_model,double precision)', 'function', 'model bayes_model, level double '
-    'precision', 'TABLE(term text, mean double precision, sd double precision, lower double '
-    'precision, upper double precision)', 'immutable', true, 'safe', 2),
-  ('F_contrast(bayes_model,jsonb)', 'function', 'model bayes_model, weights jsonb', 'TABLE(mean '
-    'double precision, sd double precision, lower double precision, upper double precision)',
-    'immutable', true, 'safe', 2),
-  ('F_contrast(bayes_model,jsonb,double precision)', 'function', 'model bayes_model, weights '
-    'jsonb, level double precision', 'TABLE(mean double precision, sd double precision, lower '
-    'double precision, upper double precision)', 'immutable', true, 'safe', 2),
-  ('F_fit("any",double precision)', 'aggregate', 'y "any", x double precision', 'bayes_model',
-    'immutable', false, 'safe', 2),
-  ('F_fit("any",double precision,jsonb)', 'aggregate', 'y "any", x double precision, options '
-    'jsonb', 'bayes_model', 'immutable', false, 'safe', 2),
-  ('F_fit("any",double precision,jsonb,double precision)', 'aggregate', 'y "any", x double '
-    'precision, options jsonb, weight double precision', 'bayes_model', 'immutable', false, 'safe',
-    2),
-  ('F_fit("any",double precision[])', 'aggregate', 'y "any", x double precision[]', 'bayes_model',
-    'immutable', false, 'safe', 2),
-  ('F_fit("any",double precision[],jsonb)', 'aggregate', 'y "any", x double precision[], options '
-    'jsonb', 'bayes_model', 'immutable', false, 'safe', 2),
-  ('F_fit("any",double precision[],jsonb,double precision)', 'aggregate', 'y "any", x double '
-    'precision[], options jsonb, weight double precision', 'bayes_model', 'immutable', false,
-    'safe', 2),
-  ('F_fit("any",record)', 'aggregate', 'y "any", x record', 'bayes_model', 'immutable', false,
-    'safe', 2),
-  ('F_fit("any",record,jsonb)', 'aggregate', 'y "any", x record, options jsonb', 'bayes_model',
-    'immutable', false, 'safe', 2),
-  ('F_fit("any",record,jsonb,double precision)', 'aggregate', 'y "any", x record, options jsonb, '
-    'weight double precision', 'bayes_model', 'immutable', false, 'safe', 2),
-  ('F_predict(bayes_model,"any")', 'function', 'model bayes_model, x "any"', 'bayes_probability',
-    'stable', true, 'safe', 2),
-  ('F_predict(bayes_model,"any",double precision)', 'function', 'model bayes_model, x "any", '
-    'level double precision', 'bayes_probability', 'stable', true, 'safe', 2),
-  ('F_probability(bayes_model,"any")', 'function', 'model bayes_model, x "any"', 'double '
-    'precision', 'stable', true, 'safe', 2)$$, 'functions and aggregates');
 
 -- ---- published coefficients: birth weights (Venables and Ripley; glm of R) ----
 

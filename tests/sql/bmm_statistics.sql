@@ -1,8 +1,7 @@
 -- How well latent class models fit tables of answers.
-SELECT plan(43);
+SELECT plan(41);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
-\ir ../lib/interface.sql
 SET client_min_messages = error;
 
 CREATE VIEW answers AS
@@ -160,44 +159,6 @@ SELECT is(bmm_bootstrap('SELECT x FROM sparse', model, o),
 FROM of_sparse, (VALUES ('{"draws": 5, "seed": 7, "restarts": 2}'::jsonb)) AS v(o) WHERE k = 2;
 SELECT is(bmm_bootstrap('SELECT x FROM sparse WHERE x IS NULL', model), NULL, 'no rows')
 FROM of_sparse WHERE k = 2;
-
--- ---- the interface ----
-
-SELECT results_eq($$
-  SELECT signature, kind, arguments, result, volatility, strict, parallel
-  FROM interface WHERE proname = 'bmm_fit_statistics' ORDER BY signature COLLATE "C"$$, $$VALUES
-  ('bmm_fit_statistics(bayes_model,anyarray)', 'aggregate', 'model bayes_model, x anyarray',
-    'bmm_statistics', 'immutable', false, 'safe'),
-  ('bmm_fit_statistics(bayes_model,anyarray,double precision)', 'aggregate',
-    'model bayes_model, x anyarray, weight double precision', 'bmm_statistics', 'immutable', false,
-    'safe'),
-  ('bmm_fit_statistics(bayes_model,boolean)', 'aggregate', 'model bayes_model, x boolean',
-    'bmm_statistics', 'immutable', false, 'safe'),
-  ('bmm_fit_statistics(bayes_model,boolean,double precision)', 'aggregate',
-    'model bayes_model, x boolean, weight double precision', 'bmm_statistics', 'immutable', false,
-    'safe'),
-  ('bmm_fit_statistics(bayes_model,double precision)', 'aggregate',
-    'model bayes_model, x double precision', 'bmm_statistics', 'immutable', false, 'safe'),
-  ('bmm_fit_statistics(bayes_model,double precision,double precision)', 'aggregate',
-    'model bayes_model, x double precision, weight double precision', 'bmm_statistics',
-    'immutable', false, 'safe'),
-  ('bmm_fit_statistics(bayes_model,record)', 'aggregate', 'model bayes_model, x record',
-    'bmm_statistics', 'immutable', false, 'safe'),
-  ('bmm_fit_statistics(bayes_model,record,double precision)', 'aggregate',
-    'model bayes_model, x record, weight double precision', 'bmm_statistics', 'immutable', false,
-    'safe'),
-  ('bmm_fit_statistics(bayes_query,bayes_model)', 'function',
-    'query bayes_query, model bayes_model', 'bmm_statistics', 'volatile', false, 'unsafe')$$,
-  'its forms');
-
-SELECT results_eq($$
-  SELECT signature, kind, arguments, result, volatility, strict, parallel
-  FROM interface WHERE proname = 'bmm_bootstrap' ORDER BY signature COLLATE "C"$$, $$VALUES
-  ('bmm_bootstrap(bayes_query,bayes_model)', 'function', 'query bayes_query, model bayes_model',
-    'bmm_bootstrap_test', 'volatile', false, 'unsafe'),
-  ('bmm_bootstrap(bayes_query,bayes_model,jsonb)', 'function',
-    'query bayes_query, model bayes_model, options jsonb', 'bmm_bootstrap_test', 'volatile', false,
-    'unsafe')$$, 'and those of the bootstrap');
 
 -- ---- errors ----
 

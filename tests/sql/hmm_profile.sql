@@ -1,14 +1,7 @@
 -- hmm_profile: what sets the states of hidden Markov models apart, against plain SQL.
-SELECT plan(16);
+SELECT plan(15);
 \ir ../lib/checks.sql
-\ir ../lib/interface.sql
 SET client_min_messages = error;
-
-SELECT set_eq($$SELECT signature, kind, arguments, result, volatility, strict, parallel
-    FROM interface WHERE proname = 'hmm_profile'$$,
-  $$VALUES ('hmm_profile(bayes_model,anyarray)', 'aggregate',
-    'model bayes_model, sequence anyarray', 'bayes_profile[]', 'immutable', false, 'safe')$$,
-  'an aggregate over sequences');
 
 -- Machines that are idle or busy. Of each step one thing or another is not known, of some nothing.
 CREATE TABLE log AS

@@ -229,7 +229,7 @@ SELECT same_rows('SELECT id % 2, timeless(lda_fit(words, 2)) FROM shopping GROUP
   'SELECT h, timeless((SELECT lda_fit(words, 2) FROM shopping WHERE id % 2 = h))
    FROM generate_series(0, 1) AS h', 'a model for every group');
 SELECT is(complaint('SELECT lda_fit(words, 2) OVER () FROM shopping'),
-  '0A000 aggregate function lda_fit(text[],integer) does not support use as a window function',
+  '0A000 aggregate function lda_fit("any",integer) does not support use as a window function',
   'no window function');
 -- the topics of the model, the other way round
 CREATE TABLE turned AS SELECT lda_fit(words, 2, jsonb_build_object('prior',

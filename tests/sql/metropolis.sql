@@ -1,17 +1,7 @@
 -- mh_sample: the interface, draws that diagnostics take, errors that name the point.
-SELECT plan(32);
+SELECT plan(31);
 \ir ../lib/checks.sql
-\ir ../lib/interface.sql
 SET client_min_messages = error;
-
-SELECT results_eq($$SELECT signature, kind, result, volatility, strict, parallel FROM interface
-  WHERE proname = 'mh_sample' ORDER BY 1$$, $$VALUES
-  ('mh_sample(regprocedure,double precision[])', 'function', 'TABLE(chain integer, draw integer, '
-    'x double precision[], log_density double precision, accepted double precision)', 'volatile',
-    false, 'unsafe'),
-  ('mh_sample(regprocedure,double precision[],jsonb)', 'function', 'TABLE(chain integer, draw '
-    'integer, x double precision[], log_density double precision, accepted double precision)',
-    'volatile', false, 'unsafe')$$, 'functions');
 
 CREATE FUNCTION normal2(x float8[]) RETURNS float8 IMMUTABLE
   RETURN normal_log_pdf(x[1], 3, 2) + normal_log_pdf(x[2], x[1], 0.5);

@@ -1,7 +1,6 @@
 -- F_parameters: the numbers of a model with their intervals.
-SELECT plan(27);
+SELECT plan(25);
 \ir ../lib/checks.sql
-\ir ../lib/interface.sql
 SET client_min_messages = error;
 
 CREATE TABLE customers AS
@@ -11,20 +10,6 @@ SELECT i AS id, CASE WHEN i % 10 > 0 THEN 22 + 14 * (i % 3) + i % 9 END AS age,
 FROM generate_series(1, 300) AS i;
 CREATE TABLE names AS SELECT string_to_array('abcbabcbabcbcbcabcbabacabcabcabaababcbababcb', NULL)
   AS s;
-
--- ---- the interface ----
-
-SELECT set_eq($$SELECT signature FROM interface WHERE proname ~ '_parameters$'$$,
-  $$SELECT format('%s_parameters(bayes_model%s)', family, level)
-    FROM unnest('{gmm,bmm,dpmm,hmm,beta_bernoulli,gamma_poisson,normal_inverse_gamma,'
-        'dirichlet_categorical}'::text[]) AS family,
-      unnest('{"",",double precision"}'::text[]) AS level$$, 'every family has parameters');
-SELECT set_eq($$SELECT kind, result, volatility, strict, parallel FROM interface
-    WHERE proname ~ '_parameters$'$$, $$VALUES ('function', 'TABLE(component integer, element '
-    'integer, column_name text, likelihood text, parameter text, category bigint, label text, '
-    'value double precision, sd double precision, lower double precision, upper double precision, '
-    'sd_method text)',
-    'immutable', true, 'safe')$$, 'in one form');
 
 -- ---- gmm ----
 

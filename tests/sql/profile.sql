@@ -1,15 +1,7 @@
 -- F_profile: what sets components apart, against plain SQL.
-SELECT plan(24);
+SELECT plan(23);
 \ir ../lib/checks.sql
-\ir ../lib/interface.sql
 SET client_min_messages = error;
-
-SELECT set_eq($$SELECT signature, kind, result, volatility, strict, parallel FROM interface
-    WHERE proname ~ '_profile$' AND proname <> 'hmm_profile'$$,
-  $$SELECT family || '_profile(bayes_model,"any")', v.*
-    FROM unnest('{gmm,bmm,dpmm}'::text[]) AS family, (VALUES ('aggregate', 'bayes_profile[]',
-      'immutable', false, 'safe')) AS v$$,
-  'mixtures have profiles');
 
 CREATE TABLE customers AS
 SELECT i AS id, CASE WHEN i % 10 > 0 THEN 22 + 14 * (i % 3) + i % 9 END AS age,

@@ -1,8 +1,7 @@
 -- F_fit(query, ...) is the headline relation of every family, F_model(query, ...) its model.
-SELECT plan(80);
+SELECT plan(78);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
-\ir ../lib/interface.sql
 SET client_min_messages = error;
 
 CREATE TABLE shop AS SELECT i AS id, i % 9 AS customer, i * 7 % 13 AS item, 20 + i % 31 AS age,
@@ -64,23 +63,6 @@ SELECT is(timeless(model), timeless(same), family || ': the model of a query'
 SELECT results_eq(relation, format('SELECT r.* FROM models, %s(model) AS r WHERE family = %L
   AND options = %L', shown, family, options), relation) FROM models;
 SELECT is((SELECT count(DISTINCT family) FROM models), 11::bigint, 'every family');
-
--- The interface of these functions, pinned.
-SELECT results_eq($$SELECT signature, result, volatility, strict, parallel FROM interface
-    WHERE arguments ~ '^query' AND proname ~ '_(fit|model)$'
-    AND signature !~ 'smallint' ORDER BY signature COLLATE "C"$$,
-  $$SELECT name || '(bayes_query' || k || option || ')', CASE name WHEN family || '_model'
-      THEN 'bayes_model' ELSE (SELECT result FROM interface
-        WHERE signature = fits.relation || '(bayes_model)') END, 'volatile', false, 'unsafe'
-    FROM (SELECT family, relation, CASE WHEN k > 0 THEN ',integer' ELSE '' END AS k
-        FROM fits) AS fits,
-      unnest(ARRAY[family || '_fit', family || '_model']) AS name, unnest('{"",",jsonb",",text"}'
-        ::text[]) AS option
-    WHERE option <> ',text' OR name ~ '_fit' AND family ~ 'reg|probit|nb'
-    ORDER BY name || '(bayes_query' || k || option || ')' COLLATE "C"$$, 'the interface');
-SELECT is((SELECT count(*) FROM interface WHERE arguments ~ '^query' AND proname ~ '_(fit|model)$'
-    AND signature !~ 'smallint'),
-  48::bigint, 'so many functions');
 
 -- ---- options that are known as jsonb, other forms of rows, weights ----
 

@@ -41,7 +41,7 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
     '22023 column "member" is of booleans, but must be of numbers'),
   ('SELECT gmm_cluster(p, 2) OVER () FROM (SELECT age, city FROM people) AS p',
     '22023 column "city" is of labels, but must be of numbers'),
-  ('SELECT bmm_fit(city, 2) FROM people', '42883 function bmm_fit(text, integer) does not exist'),
+  ('SELECT bmm_fit(city, 2) FROM people', '42804 a row is of type text'),
   ('SELECT bmm_predict(model, city) FROM models, people', '42804 a row is of type text'),
   ('SELECT bmm_predict(model, data) FROM models, people', '42804 a row is of type jsonb'),
   ('SELECT gmm_fit(p, 2) FROM (SELECT FROM people) AS p', '22023 rows have no columns'),

@@ -1,9 +1,8 @@
 -- Refits: what a start model hands on, numbers that stand, new labels, and components of two models
 -- side by side.
-SELECT plan(61);
+SELECT plan(60);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
-\ir ../lib/interface.sql
 SET client_min_messages = error;
 
 CREATE TABLE old_rows AS SELECT i AS id, g, 20.0 + 15 * g + i % 7 AS age, g = 1 AS member,
@@ -181,22 +180,8 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
     {"age": "poisson"}}'') FROM (SELECT age::int, member, plan FROM old_rows) AS r) AS f',
     '22023 column "age" is normal in one model and poisson in the other')) AS c(statement, said);
 
-
 -- ---- bayes_compare ----
 
-SELECT results_eq($$
-  SELECT signature, kind, arguments, result, volatility, strict, parallel
-  FROM interface WHERE proname ~ '^bayes_(match|compare)' ORDER BY signature COLLATE "C"$$, $$VALUES
-  ('bayes_compare(bayes_model,bayes_model)', 'function',
-    'old_model bayes_model, new_model bayes_model',
-    'TABLE(old integer, new integer, element integer, column_name text, label text, parameter '
-    'text, old_value double precision, new_value double precision, difference double precision, '
-    'sd double precision, change_in_sd double precision, distance double precision)', 'immutable',
-    true, 'safe'),
-  ('bayes_match(bayes_model,bayes_model)', 'function',
-    'old_model bayes_model, new_model bayes_model',
-    'TABLE(old integer, new integer, overlap double precision)', 'immutable', true, 'safe')$$,
-  'the interface');
 CREATE TABLE moves AS SELECT p.old AS before, p.new AS after, c.*
   FROM pairs AS p, bayes_compare(old_model, new_model) AS c;
 SELECT never($$SELECT before, old, difference <> 0 OR distance > 1e-7 OR old <> new AS wrong

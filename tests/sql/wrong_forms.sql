@@ -1,7 +1,6 @@
 -- Data in the forms of other languages: an error that tells the form here. What is right stays so.
-SELECT plan(38);
+SELECT plan(37);
 \ir ../lib/errors.sql
-\ir ../lib/interface.sql
 SET client_min_messages = error;
 
 CREATE TABLE cars AS SELECT i AS id, 10 + i % 17 + 0.5 AS mpg, 100 + i % 23 AS length,
@@ -31,29 +30,13 @@ SELECT is(complaint(statement), said, statement) FROM (VALUES
   AS v(statement, said);
 SELECT is(advice('SELECT hmm_fit(rt, 2) FROM cars'), 'hmm_fit takes a sequence in each row: an '
   'array of its steps, in the order of time. | SELECT hmm_fit(s, k) FROM (SELECT array_agg(x ORDER '
-  'BY t) AS s FROM ... GROUP BY series) AS q.', 'what a sequence is');
+  'BY t) AS s FROM ... GROUP BY series) AS q. A text that is a query is cast to bayes_query.',
+  'what a sequence is');
 SELECT is(advice('SELECT lda_fit(body, 2) FROM cars'), 'A document is a tsvector, an array of '
-  'texts, or a jsonb object of counts. | lda_fit(to_tsvector(''english'', body), k) takes the '
-  'words of a text.', 'what a document is');
+  'texts, or a jsonb object of counts. | to_tsvector(''english'', body) makes a document of the '
+  'words of a text; a text that is a query is cast to bayes_query.', 'what a document is');
 SELECT is(count(f.*), 1::bigint, 'no rows, no error') FROM (SELECT gmm_fit(mpg, length, 3) AS a,
   hmm_fit(rt, 2) AS b, lda_fit(body, 2) AS c FROM cars WHERE false) AS f;
-
-SELECT results_eq($$SELECT signature, kind, result, volatility FROM interface
-    WHERE signature ~
-      '_fit\((double precision,double precision,integer\)|anynonarray|.*smallint)'
-    ORDER BY signature COLLATE "C"$$,
-  $$SELECT signature, CASE WHEN query THEN 'function' ELSE 'aggregate' END,
-      CASE WHEN query THEN (SELECT result FROM interface AS other WHERE other.signature
-        = replace(s.signature, 'smallint', 'integer')) ELSE 'bayes_model' END,
-      CASE WHEN query THEN 'volatile' ELSE 'immutable' END
-    FROM unnest(ARRAY['bmm_fit(bayes_query,smallint,jsonb)',
-      'bmm_fit(double precision,double precision,integer)',
-      'bmm_fit(double precision,smallint,jsonb)', 'gmm_fit(bayes_query,smallint,jsonb)',
-      'gmm_fit(double precision,double precision,integer)',
-      'gmm_fit(double precision,smallint,jsonb)', 'hmm_fit(anynonarray,integer)',
-      'hmm_fit(anynonarray,integer,jsonb)', 'lda_fit(anynonarray,integer)',
-      'lda_fit(anynonarray,integer,jsonb)']) AS s(signature), LATERAL (SELECT signature ~ 'query')
-      AS k(query)$$, 'their interface');
 
 -- ---- calls that mean something mean it still ----
 

@@ -312,11 +312,24 @@ sub values_of {
         : $family eq 'lda' ? q{'SELECT ARRAY[word] FROM good'}
         : $family eq 'nmf' ? q{'SELECT id, word, 2 FROM good'} : q{'SELECT id, x FROM good'};
     @first = q{'{0.5,0.25}'::float8[]} if $family eq 'hmm' && $type eq 'anyarray';
-    # Rows to score.
+    # Rows to score, and rows to fit, which are no literals: those are taken for queries.
     @first = ("'{1,0}'", "'{1,0}'::int[]", "'{1,NULL}'::int[]", @{$values{record}})
         if $type eq '"any"' && $family =~ /^(?:gmm|bmm|dpmm|nb|logreg|probit)$/;
+    @first = (map({ /::|^\w+\(/ ? $_ : "$_\::float8[]" } @{$values{'double precision[]'}}),
+            @{$values{anyarray}}, @{$values{record}})
+        if $type eq '"any"' && $name =~ /\b(?:gmm|bmm|dpmm)_(?:fit|update|select|cluster)$/;
+    # Sequences, documents, cells.
+    @first = (q{'{0.5,0.25}'::float8[]}, @{$values{anyarray}}, @{$values{anynonarray}})
+        if $type eq '"any"' && $family eq 'hmm';
+    @first = map({ my $kind = $_; map { "$_\::$kind" } @{$values{$kind}} } 'tsvector', 'text[]')
+        if $type eq '"any"' && $family eq 'lda';
+    push @first, map { "$_\::jsonb" } @{$values{jsonb}} if $type eq '"any"' && $family eq 'lda';
+    @first = (q('{"a": 1, "c": 2}'::jsonb), map { /::|^\w+\(/ ? $_ : "$_\::float8[]" }
+            @{$values{'double precision[]'}})
+        if $type eq '"any"' && $name =~ /\bnmf_transform/;
     # Responses.
-    @first = ('id > 5', 'id % 2', 'id', 'NULL::boolean', 'word')
+    @first = ('id > 5', 'id % 2', 'id', 'NULL::boolean', 'word', 'x', 'NULL::float8[]', 'good',
+            "'{NaN,1}'::float8[]", "'{1,NULL}'::float8[]", @{$values{record}})
         if $type eq '"any"' && $name =~ /\b(?:logreg|probit)_fit$/;
     return $values{$type} unless @first || $family =~ /^(?:[dg]p?mm|lda|[np]mf|nb|logreg|probit)$/;
     my %seen;
@@ -391,7 +404,10 @@ sub calls_of {
         if $types->[0] eq 'anyarray';
     $sound = 'bits' if $types->[0] eq 'anyarray' && $typed[0] =~ /^array_fill\(1/;
     $sound = 'series' if $name =~ /\bhmm_/ && $typed[0] =~ /::(?:float8|numeric)\[\]$/;
-    $sound = $typed[0] if $types->[0] =~ /^(?:bayes_model|anyelement|"any")$/;
+    my $any = $types->[0] eq '"any"' && $typed[0] =~ /::([\w ]+\[\])$/ && $1;
+    $sound = $any eq 'float8[]' ? $name =~ /\bhmm_/ ? 'series' : $name =~ /\bdpmm_/
+        ? 'bits::float8[]' : 'x' : "bits::text[]::$any" if $any;
+    $sound = $typed[0] if $types->[0] =~ /^(?:bayes_model|anyelement|"any")$/ && !$any;
     $sound = "($values{$types->[0]}[0])::$types->[0]" if $types->[0] =~ /^(?:tsvector|text\[\])$/;
     $sound = q('{"a": 1, "c": 2}'::jsonb) if $types->[0] eq 'jsonb';
     $sound = $typed[0] if $types->[0] eq 'record';
@@ -400,7 +416,8 @@ sub calls_of {
     my @rows = map {
         my $which = $_;
         join ', ', map { $_ == 0
-            && $types->[0] =~ /^(?:double precision\[\]|anyarray|tsvector|text\[\]|jsonb)$/
+            && ($any
+                || $types->[0] =~ /^(?:double precision\[\]|anyarray|tsvector|text\[\]|jsonb)$/)
             ? "CASE WHEN $which THEN $typed[0] ELSE $sound END" : $typed[$_] } 0 .. $#typed
     } 'id = 4', 'true', 'false';
     # The other arguments, differing between rows.
@@ -433,7 +450,7 @@ for my $function (@functions) {
         for my $value (@{$from{$types[$i]}}) {
             # The long list of options goes through one aggregate in full; others get every fifth.
             next if $types[$i] eq 'jsonb' && !($kind eq 'a' && $name =~ /_fit$/ && $types
-                =~ /^(?:double precision\[\],integer|anyarray,integer|double precision\[\]),jsonb$/)
+                =~ /^"any",(?:integer,)?jsonb$/)
                 && @types > 1 && rand > 0.1;
             # What follows the row is the same for rows of other kinds.
             next if $i > 0 && $types[0] =~ /^(?:record|double precision|boolean)$/ && rand > 0.1;

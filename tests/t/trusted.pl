@@ -83,7 +83,7 @@ is(told($role, "$used; ALTER ROLE $role SET pg_bayes.max_threads = 1"), '42501',
 # Before the module is loaded, its settings are names like any other.
 is(told($role, "SET client_min_messages = error; SET pg_bayes.max_threads = 1; $used;
       SHOW pg_bayes.max_threads"), "f\n$limit", 'a value set before the module was loaded is void');
-like(told($role, 'SELECT bayes_rows_serialize(NULL)'), qr/^(0A000|42883)$/,
+like(told($role, 'SELECT _bayes_rows_serialize(NULL)'), qr/^(0A000|42883)$/,
     'internal functions cannot be called');  # as minor versions of PostgreSQL have it
 
 # ---- gone ----

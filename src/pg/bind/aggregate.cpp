@@ -25,6 +25,16 @@ Datum partial_state(std::string_view bytes, const char *what, const char *remedy
   return new_varlena(bytes);
 }
 
+std::vector<Role> roles_by_type(FunctionCallInfo fcinfo, std::span<const Role> roles, int first) {
+  std::vector<Role> out(roles.begin(), roles.end());
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (out[i] != Role::k_or_start) continue;
+    const Oid type = guarded([=] { return get_fn_expr_argtype(fcinfo->flinfo, first + int(i)); });
+    out[i] = type == INT4OID || type == INT2OID ? Role::k : Role::start;
+  }
+  return out;
+}
+
 TransitionArguments::TransitionArguments(FunctionCallInfo fcinfo, std::span<const Role> all_roles,
                                          int values)
     : item{&fcinfo->args[1], nullptr},

@@ -58,6 +58,9 @@ struct ReceivedState {
   std::size_t size;
 };
 
+/// The roles of this call, by the types of their arguments, which begin at `first`.
+std::vector<Role> roles_by_type(FunctionCallInfo fcinfo, std::span<const Role> roles, int first);
+
 /// One item: `values` arguments hold it.
 template <class C>
 Datum transition(FunctionCallInfo fcinfo, const char *family, typename C::Check check,
@@ -71,7 +74,8 @@ Datum transition(FunctionCallInfo fcinfo, const char *family, typename C::Check 
       form.second_type = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 2); });
     form.collation = PG_GET_COLLATION();
     state = make_in<FitState<C>>(aggregate_context(fcinfo), "pg_bayes data", form);
-    state->parameters.read(arguments.roles, arguments.parameters);
+    state->parameters.read(roles_by_type(fcinfo, arguments.roles, 1 + values),
+                           arguments.parameters);
     state->request(family, check);
   } else {
     state = reinterpret_cast<FitState<C> *>(PG_GETARG_POINTER(0));

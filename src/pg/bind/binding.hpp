@@ -48,7 +48,7 @@ template <class C> struct Binding {
 // The arguments that follow the data.
 inline constexpr Role by_k[] = {Role::k, Role::options, Role::weight};
 inline constexpr Role by_rank[] = {Role::rank, Role::options};
-inline constexpr Role by_start[] = {Role::start, Role::options, Role::weight};
+inline constexpr Role by_k_or_start[] = {Role::k_or_start, Role::options, Role::weight};
 inline constexpr Role by_prior[] = {Role::prior, Role::options, Role::weight};
 inline constexpr Role by_options[] = {Role::options};
 inline constexpr Role by_options_and_weight[] = {Role::options, Role::weight};

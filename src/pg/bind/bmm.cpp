@@ -81,8 +81,7 @@ std::unique_ptr<Model> bmm_model(FunctionCallInfo fcinfo) {
 
 // ---- fitting: aggregates, window, relations ----
 
-BAYES_FUNCTION(bmm_fit_transition) { return fit_transition(fcinfo, bmm, by_k); }
-BAYES_FUNCTION(bmm_start_transition) { return fit_transition(fcinfo, bmm, by_start); }
+BAYES_FUNCTION(bmm_fit_transition) { return fit_transition(fcinfo, bmm, by_k_or_start); }
 BAYES_FUNCTION(bmm_update_transition) { return fit_transition(fcinfo, bmm, by_prior); }
 BAYES_FUNCTION(bmm_fit_final) { return fit_final(fcinfo, bmm); }
 

@@ -87,13 +87,20 @@ std::string form_of_object(const CellReading &how) {
       name_of(how.keys));
 }
 
+bool is_array_of_numbers(Oid type) {
+  const Oid base = guarded([type] {
+    const Oid element = get_element_type(getBaseType(type));
+    return OidIsValid(element) ? getBaseType(element) : InvalidOid;
+  });
+  return OidIsValid(base) && is_number_type(base);
+}
+
 constexpr const char *object_hint =
     "For a model with other keys give the cells as jsonb: {\"index\": 3, \"scan\": 1}.";
 
 }  // namespace
 
-Side side_argument(FunctionCallInfo fcinfo, int argument, Side otherwise) {
-  if (PG_NARGS() <= argument) return otherwise;
+Side side_argument(FunctionCallInfo fcinfo, int argument) {
   const text *const given = guarded([fcinfo, argument] { return PG_GETARG_TEXT_PP(argument); });
   const std::string_view name(VARDATA_ANY(given), std::size_t(VARSIZE_ANY_EXHDR(given)));
   if (name != "row" && name != "column")
@@ -143,8 +150,13 @@ DocumentTerms FactorCallSite::cells(FunctionCallInfo fcinfo, int argument, const
   any_unknown_ = any_known_ = false;
   if (guarded([type] { return getBaseType(type); }) == JSONBOID)
     read_object(fcinfo->args[argument].value, how, code);
-  else
+  else if (is_array_of_numbers(type))
     read_array(fcinfo->args[argument].value, how, keys.size(), code);
+  else
+    throw SqlError(
+        ERRCODE_DATATYPE_MISMATCH, message("cells are of type {}", name_of_type(type)),
+        "Cells are a jsonb object of keys and numbers, or an array of numbers.",
+        type == UNKNOWNOID ? "A literal has no type of its own: '{\"scan\": 1}'::jsonb." : "");
   if (any_unknown_ && !any_known_ && !warned_) {
     warned_ = true;
     report(

@@ -24,8 +24,8 @@ void collect_table(FunctionCallInfo fcinfo, MemoryContext context,
 std::unique_ptr<Model> fit_table(FunctionCallInfo fcinfo, const Binding<TripleCollector> &binding,
                                  std::span<const Role> roles, std::string *bytes);
 
-/// The side that an argument names, "row" or "column"; `otherwise` for a call without it.
-Side side_argument(FunctionCallInfo fcinfo, int argument, Side otherwise);
+/// The side that an argument names, "row" or "column".
+Side side_argument(FunctionCallInfo fcinfo, int argument);
 
 /// What the cells of a line that was not fitted may be.
 struct CellReading {

@@ -79,8 +79,7 @@ std::unique_ptr<Model> gmm_model(FunctionCallInfo fcinfo) {
 
 // ---- fitting: aggregates, window, relations ----
 
-BAYES_FUNCTION(gmm_fit_transition) { return fit_transition(fcinfo, gmm, by_k); }
-BAYES_FUNCTION(gmm_start_transition) { return fit_transition(fcinfo, gmm, by_start); }
+BAYES_FUNCTION(gmm_fit_transition) { return fit_transition(fcinfo, gmm, by_k_or_start); }
 BAYES_FUNCTION(gmm_update_transition) { return fit_transition(fcinfo, gmm, by_prior); }
 BAYES_FUNCTION(gmm_fit_final) { return fit_final(fcinfo, gmm); }
 

@@ -1,6 +1,7 @@
 // Hidden Markov models in SQL: fits, as aggregates and over the sequences of a query.
 #include "pg/bind/hmm.hpp"
 
+#include "base/message.hpp"
 #include "pg/bind/choice.hpp"
 #include "pg/bind/hmm_query.hpp"
 #include "pg/bind/selection.hpp"
@@ -73,22 +74,41 @@ std::unique_ptr<Model> fit_to_query(FunctionCallInfo fcinfo, std::string *bytes)
   return model;
 }
 
+/// Says in the first row of an aggregate how steps that come one by one become a sequence.
+void require_sequences(FunctionCallInfo fcinfo) {
+  if (!PG_ARGISNULL(0)) return;
+  const Oid type = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); });
+  if (is_array_type(type)) return;
+  throw SqlError(
+      ERRCODE_DATATYPE_MISMATCH, message("a sequence is of type {}", name_of_type(type)),
+      "hmm_fit takes a sequence in each row: an array of its steps, in the order of time.",
+      "SELECT hmm_fit(s, k) FROM (SELECT array_agg(x ORDER BY t) AS s FROM ... GROUP BY series) AS "
+      "q. A text that is a query is cast to bayes_query.");
+}
+
 }  // namespace
 
 // ---- aggregates ----
 
-BAYES_FUNCTION(hmm_fit_transition) { return fit_transition(fcinfo, hmm, by_k); }
-BAYES_FUNCTION(hmm_start_transition) { return fit_transition(fcinfo, hmm, by_start); }
-BAYES_FUNCTION(hmm_update_transition) { return fit_transition(fcinfo, hmm, by_prior); }
-
-/// (internal, sequence anyarray, states int[], k int [, options jsonb]) -> internal
-BAYES_FUNCTION(hmm_states_transition) {
-  return fit_transition(fcinfo, hmm, std::span(by_k).first(2), 2);
+/// (internal, sequence, k or model [, options [, weight]]) -> internal, or (internal, sequence,
+/// states int[], k [, options]) -> internal
+BAYES_FUNCTION(hmm_fit_transition) {
+  require_sequences(fcinfo);
+  const Oid second = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 2); });
+  if (second == INT4ARRAYOID) return fit_transition(fcinfo, hmm, std::span(by_k).first(2), 2);
+  return fit_transition(fcinfo, hmm, by_k_or_start);
+}
+BAYES_FUNCTION(hmm_update_transition) {
+  require_sequences(fcinfo);
+  return fit_transition(fcinfo, hmm, by_prior);
 }
 
 BAYES_FUNCTION(hmm_fit_final) { return fit_final(fcinfo, hmm); }
 
-BAYES_FUNCTION(hmm_select_transition) { return selection_transition(fcinfo, hmm); }
+BAYES_FUNCTION(hmm_select_transition) {
+  require_sequences(fcinfo);
+  return selection_transition(fcinfo, hmm);
+}
 BAYES_FUNCTION(hmm_select_final) { return selection_final(fcinfo, hmm); }
 
 // ---- relations: fit the sequences of a query, show the states, decode the sequences ----

@@ -258,7 +258,7 @@ BAYES_FUNCTION(hmm_predict) {
 BAYES_FUNCTION(hmm_predict_ahead) {
   ResultRows result(fcinfo);
   const int horizon = horizon_argument(fcinfo);
-  const double level = PG_NARGS() > 3 ? PG_GETARG_FLOAT8(3) : default_level;
+  const double level = PG_GETARG_FLOAT8(3);
   require_level(level);
   ModelAndSequence given(fcinfo);
   StoredSequence one(given);

@@ -41,25 +41,18 @@ std::unique_ptr<Model> fit_to_query(FunctionCallInfo fcinfo, std::string *bytes)
   return fit_model(lda, request, *data, bytes);
 }
 
+Datum add_documents(FunctionCallInfo fcinfo, std::span<const Role> roles) {
+  return fit_transition(fcinfo, lda, roles.first(2), PG_NARGS() > 4 ? 3 : 1);
+}
+
 }  // namespace
 
 // ---- aggregates ----
 
-/// (internal, document, k int [, options jsonb]) -> internal
-BAYES_FUNCTION(lda_fit_transition) { return fit_transition(fcinfo, lda, by_k); }
-BAYES_FUNCTION(lda_start_transition) { return fit_transition(fcinfo, lda, by_start); }
-BAYES_FUNCTION(lda_update_transition) { return fit_transition(fcinfo, lda, by_prior); }
-
-/// (internal, document anyelement, term text, count float8, k int [, options jsonb]) -> internal
-BAYES_FUNCTION(lda_rows_transition) {
-  return fit_transition(fcinfo, lda, std::span(by_k).first(2), 3);
-}
-BAYES_FUNCTION(lda_rows_start_transition) {
-  return fit_transition(fcinfo, lda, std::span(by_start).first(2), 3);
-}
-BAYES_FUNCTION(lda_rows_update_transition) {
-  return fit_transition(fcinfo, lda, std::span(by_prior).first(2), 3);
-}
+/// (internal, document, k or model [, options]) -> internal, or with document, term and count in
+/// the place of the document
+BAYES_FUNCTION(lda_fit_transition) { return add_documents(fcinfo, by_k_or_start); }
+BAYES_FUNCTION(lda_update_transition) { return add_documents(fcinfo, by_prior); }
 
 BAYES_FUNCTION(lda_fit_final) { return fit_final(fcinfo, lda); }
 

@@ -15,10 +15,8 @@ namespace bayes::pg {
 
 inline constexpr const char *lda_family = "lda";
 
-/// Terms of each topic that are shown unless somebody says how many.
+/// Terms of each topic in the relation of lda_fit(query, k).
 inline constexpr int shown_terms = 10;
-/// Topics of a document, and documents of a topic, likewise.
-inline constexpr int shown_topics = 3, shown_documents = 10;
 
 inline const TopicModel &topics(const Model &model) {
   return static_cast<const TopicModel &>(model);
@@ -38,7 +36,7 @@ void show_topics(ResultRows &result, const TopicModel &model, std::size_t top);
 class ModelDocument {
  public:
   /// `type`: of the documents
-  explicit ModelDocument(Oid type) : reader_(type) {}
+  ModelDocument(MemoryContext context, Oid type) : reader_(context, type) {}
 
   /// Valid until the next call. Terms that the model does not know are left out; a WARNING, once,
   /// for a document all of whose terms are.

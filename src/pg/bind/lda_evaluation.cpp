@@ -77,9 +77,10 @@ HeldOut bayes::pg::evaluate(const TopicModel &model, Corpus &corpus,
   return total;
 }
 
-/// One document or row, which `values` arguments hold.
-static Datum add_to_evaluation(FunctionCallInfo fcinfo, int values) {
-  const int after = 2 + values;
+/// (internal, model, document [, options]) -> internal, or with document, term and count in the
+/// place of the document
+BAYES_FUNCTION(lda_perplexity_transition) {
+  const int values = PG_NARGS() > 4 ? 3 : 1, after = 2 + values;
   const NullableDatum given[] = {
       fcinfo->args[1], PG_NARGS() > after ? fcinfo->args[after] : NullableDatum{Datum(0), true}};
   EvaluationState *state;
@@ -101,12 +102,6 @@ static Datum add_to_evaluation(FunctionCallInfo fcinfo, int values) {
   PG_RETURN_POINTER(state);
 }
 
-/// (internal, model, document [, options jsonb]) -> internal
-BAYES_FUNCTION(lda_perplexity_transition) { return add_to_evaluation(fcinfo, 1); }
-
-/// (internal, model, document anyelement, term text, count float8 [, options jsonb]) -> internal
-BAYES_FUNCTION(lda_perplexity_rows_transition) { return add_to_evaluation(fcinfo, 3); }
-
 BAYES_FUNCTION(lda_perplexity_final) {
   aggregate_context(fcinfo);
   if (PG_ARGISNULL(0)) PG_RETURN_NULL();
@@ -121,19 +116,16 @@ BAYES_FUNCTION(lda_perplexity_final) {
   PG_RETURN_FLOAT8(*perplexity);
 }
 
-/// lda_coherence(query, model [, top int])
+/// lda_coherence(query, model, top int)
 BAYES_FUNCTION(lda_coherence) {
   ResultRows result(fcinfo);
   if (PG_ARGISNULL(1)) throw Error(Errc::null_value, "model must not be NULL");
-  int top = shown_terms;
-  if (PG_NARGS() > 2) {
-    if (PG_ARGISNULL(2)) throw Error(Errc::null_value, "top must not be NULL");
-    top = PG_GETARG_INT32(2);
-    constexpr int most = 1000;
-    if (top < 2 || top > most)
-      throw Error(Errc::invalid_argument,
-                  message("top is {}, the number of terms must be from 2 to {}", top, most));
-  }
+  if (PG_ARGISNULL(2)) throw Error(Errc::null_value, "top must not be NULL");
+  const int top = PG_GETARG_INT32(2);
+  constexpr int max_terms = 1000;
+  if (top < 2 || top > max_terms)
+    throw Error(Errc::invalid_argument,
+                message("top is {}, the number of terms must be from 2 to {}", top, max_terms));
   const std::unique_ptr<Model> owner = load_model(PG_GETARG_DATUM(1), lda_family);
   const TopicModel &model = topics(*owner);
   std::vector<std::vector<std::int32_t>> terms;

@@ -13,7 +13,10 @@ namespace {
 
 /// Data that live from call to call.
 struct CallSite {
-  CallSite(MemoryContext, Oid type) : models(lda_family), document(type), other(type) {}
+  CallSite(MemoryContext context, Oid type)
+      : models(lda_family),
+        document(context, type),
+        other(context, type) {}
   ModelCache models;
   ModelDocument document, other;
 };
@@ -95,11 +98,10 @@ BAYES_FUNCTION(lda_predict) {
   PG_RETURN_INT32(int(std::max_element(mean.begin(), mean.end()) - mean.begin()) + 1);
 }
 
-/// lda_top_topics(model, document [, top int])
+/// lda_top_topics(model, document, top)
 BAYES_FUNCTION(lda_top_topics) {
   ResultRows result(fcinfo);
-  const std::size_t top =
-      PG_NARGS() > 2 ? top_argument(PG_GETARG_INT32(2), "topics") : shown_topics;
+  const std::size_t top = top_argument(PG_GETARG_INT32(2), "topics");
   const ModelAndDocument given(fcinfo);
   const LdaProportions found = given.model.proportions(given.document);
   std::vector<std::int32_t> order;

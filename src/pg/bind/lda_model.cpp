@@ -17,11 +17,6 @@ std::unique_ptr<Model> model_argument(FunctionCallInfo fcinfo) {
   return load_model(PG_GETARG_DATUM(0), lda_family);
 }
 
-/// How many terms of a topic are to be shown.
-std::size_t top_terms(FunctionCallInfo fcinfo, int index) {
-  return PG_NARGS() > index ? top_argument(PG_GETARG_INT32(index), "terms") : shown_terms;
-}
-
 /// The probability of every term in the documents as the model sees them.
 std::vector<double> marginals(const TopicModel &model) {
   std::vector<double> out(model.terms().size(), 0.0);
@@ -77,7 +72,7 @@ void bayes::pg::show_topics(ResultRows &result, const TopicModel &model, std::si
 /// lda_topics(model [, top int])
 BAYES_FUNCTION(lda_topics) {
   ResultRows result(fcinfo);
-  const std::size_t top = top_terms(fcinfo, 1);
+  const std::size_t top = top_argument(PG_GETARG_INT32(1), "terms");
   const auto model = model_argument(fcinfo);
   show_topics(result, topics(*model), top);
   return Datum(0);
@@ -91,7 +86,7 @@ BAYES_FUNCTION(lda_relevance) {
     throw Error(Errc::invalid_argument, message("lambda is {}, but must be from 0 to 1", lambda),
                 "1 orders terms by their probability in the topic, 0 by how much more probable "
                 "they are there than in all documents.");
-  const std::size_t top = top_terms(fcinfo, 2);
+  const std::size_t top = top_argument(PG_GETARG_INT32(2), "terms");
   const auto owner = model_argument(fcinfo);
   const TopicModel &model = topics(*owner);
   const std::vector<double> marginal = marginals(model);

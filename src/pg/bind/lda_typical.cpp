@@ -65,13 +65,12 @@ class Batch {
 
 }  // namespace
 
-/// lda_typical_documents(query, model [, top int])
+/// lda_typical_documents(query, model, top int)
 BAYES_FUNCTION(lda_typical_documents) {
   ResultRows result(fcinfo);
   if (PG_ARGISNULL(1)) throw Error(Errc::null_value, "model must not be NULL");
-  if (PG_NARGS() > 2 && PG_ARGISNULL(2)) throw Error(Errc::null_value, "top must not be NULL");
-  const std::size_t top =
-      PG_NARGS() > 2 ? top_argument(PG_GETARG_INT32(2), "documents") : shown_documents;
+  if (PG_ARGISNULL(2)) throw Error(Errc::null_value, "top must not be NULL");
+  const std::size_t top = top_argument(PG_GETARG_INT32(2), "documents");
   const std::unique_ptr<Model> owner = load_model(PG_GETARG_DATUM(1), lda_family);
   const TopicModel &model = topics(*owner);
   constexpr std::size_t most = 1'000'000;

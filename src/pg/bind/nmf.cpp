@@ -39,8 +39,6 @@ std::unique_ptr<Model> fit_to_query(FunctionCallInfo fcinfo, std::string *bytes)
   return fit_table(fcinfo, nmf, by_k, bytes);
 }
 
-std::span<const Role> without_weight(std::span<const Role> roles) { return roles.first(2); }
-
 /// Rows (side, key, factor, value, shape, rate).
 void show_factors(ResultRows &result, const NmfModel &model) {
   for (const Side side : {Side::row, Side::column}) {
@@ -62,7 +60,7 @@ NmfWeights transformed(FunctionCallInfo fcinfo, std::string *method = nullptr) {
   auto &site = call_site<FactorCallSite>(fcinfo, nmf_family);
   const NmfModel &model = nmf_model(site.models.get(PG_GETARG_DATUM(0)));
   if (method) *method = model.info.method;
-  const Side side = side_argument(fcinfo, 2, Side::row), keys = other(side);
+  const Side side = side_argument(fcinfo, 2), keys = other(side);
   const CellReading how{.keys = keys, .non_negative = true, .keep_zeros = model.missing()};
   return model.transform(
       side, site.cells(fcinfo, 1, how, model.keys(keys),
@@ -77,18 +75,10 @@ Datum array_of(const std::vector<double> &values) {
 
 // ---- aggregates ----
 
-/// (internal, x float8[], k int [, options jsonb]) -> internal
-BAYES_FUNCTION(nmf_fit_transition) { return fit_transition(fcinfo, nmf, without_weight(by_k)); }
-BAYES_FUNCTION(nmf_start_transition) {
-  return fit_transition(fcinfo, nmf, without_weight(by_start));
-}
-
-/// (internal, row_key "any", column_key "any", value float8, k int [, options jsonb]) -> internal
-BAYES_FUNCTION(nmf_cells_transition) {
-  return fit_transition(fcinfo, nmf, without_weight(by_k), 3);
-}
-BAYES_FUNCTION(nmf_cells_start_transition) {
-  return fit_transition(fcinfo, nmf, without_weight(by_start), 3);
+/// (internal, x float8[], k or model [, options]) -> internal, or with row_key, column_key and
+/// value in the place of x
+BAYES_FUNCTION(nmf_fit_transition) {
+  return fit_transition(fcinfo, nmf, std::span(by_k_or_start).first(2), PG_NARGS() > 4 ? 3 : 1);
 }
 
 BAYES_FUNCTION(nmf_fit_final) { return fit_final(fcinfo, nmf); }

@@ -117,7 +117,7 @@ BAYES_FUNCTION(pmf_predict) {
 /// pmf_predict_new(model, cells jsonb, key "any" [, side text])
 BAYES_FUNCTION(pmf_predict_new) {
   ResultRows result(fcinfo);
-  const Side side = side_argument(fcinfo, 3, Side::row);
+  const Side side = side_argument(fcinfo, 3);
   ModelAndKeys given(fcinfo);
   const std::int32_t key = given.code(other(side), 2);
   show_prediction(result, given.model.predict_new(side, given.cells(side), key));
@@ -128,7 +128,7 @@ BAYES_FUNCTION(pmf_predict_new) {
 BAYES_FUNCTION(pmf_recommend) {
   ResultRows result(fcinfo);
   const std::int32_t n = count_argument(fcinfo, 2);
-  const bool rated = PG_NARGS() > 3 && PG_GETARG_BOOL(3);
+  const bool rated = PG_GETARG_BOOL(3);
   ModelAndKeys given(fcinfo);
   for (const PmfRecommendation &found : given.model.recommend(given.code(Side::row, 1), n, rated))
     result.row({Cell::text(given.model.keys(Side::column)[std::size_t(found.column)]),
@@ -140,7 +140,7 @@ BAYES_FUNCTION(pmf_recommend) {
 BAYES_FUNCTION(pmf_recommend_new) {
   ResultRows result(fcinfo);
   const std::int32_t n = count_argument(fcinfo, 2);
-  const Side side = side_argument(fcinfo, 3, Side::row);
+  const Side side = side_argument(fcinfo, 3);
   ModelAndKeys given(fcinfo);
   for (const PmfRecommendation &found : given.model.recommend_new(side, given.cells(side), n))
     result.row({Cell::text(given.model.keys(other(side))[std::size_t(found.column)]),
@@ -152,7 +152,7 @@ BAYES_FUNCTION(pmf_recommend_new) {
 BAYES_FUNCTION(pmf_similar) {
   ResultRows result(fcinfo);
   const std::int32_t n = count_argument(fcinfo, 2);
-  const Side side = side_argument(fcinfo, 3, Side::column);
+  const Side side = side_argument(fcinfo, 3);
   ModelAndKeys given(fcinfo);
   const std::int32_t index = given.code(side, 1);
   if (index < 0) return Datum(0);

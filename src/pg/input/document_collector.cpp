@@ -93,7 +93,7 @@ DocumentCollector::DocumentCollector(MemoryContext context, ItemForm form)
       form_(form),
       budget_(std::size_t(maintenance_work_mem) * 1024),
       dictionary_(most_read_terms, refuse_term) {
-  if (form.values == 1) reader_.emplace(form.type);
+  if (form.values == 1) reader_.emplace(context, form.type);
 }
 
 void DocumentCollector::begin(const FitRequest &request, Check check) {

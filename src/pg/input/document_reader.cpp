@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/message.hpp"
+#include "pg/input/record_fields.hpp"
 #include "pg/server/detoasted.hpp"
 #include "pg/server/encoding.hpp"
 #include "pg/values/array_elements.hpp"
@@ -17,6 +18,7 @@ constexpr std::size_t between_polls = 4096;
 /// of a tsvector: PostgreSQL keeps 255 positions of a lexeme, and none beyond the last
 constexpr int most_positions = MAXNUMPOS - 1, last_position = MAXENTRYPOS - 1;
 
+/// Are a type's values their bytes?
 bool is_text(Oid base) { return base == TEXTOID || base == VARCHAROID; }
 
 [[noreturn]] void no_count(std::string_view term, const std::string &document, const char *what) {
@@ -56,13 +58,20 @@ void require_whole(double count, std::string_view term, const std::string &docum
 bool is_document_type(Oid base) {
   return base == TSVECTOROID || base == JSONBOID || guarded([base] {
            const Oid element = get_element_type(base);
-           return OidIsValid(element) && is_text(getBaseType(element));
+           return OidIsValid(element) && TypeCategory(getBaseType(element)) == TYPCATEGORY_STRING;
          });
 }
 
-DocumentReader::DocumentReader(Oid type) {
+DocumentReader::DocumentReader(MemoryContext context, Oid type) : word_(context) {
   const Oid base = guarded([type] { return getBaseType(type); });
-  if (!is_document_type(base)) throw Error(Errc::internal, "argument is of no type of documents");
+  if (!is_document_type(base))
+    throw SqlError(ERRCODE_DATATYPE_MISMATCH,
+                   message("a document is of type {}", name_of_type(type)),
+                   "A document is a tsvector, an array of texts, or a jsonb object of counts.",
+                   base == UNKNOWNOID ? "A literal has no type of its own: '{\"scan\": 1}'::jsonb."
+                                      : "to_tsvector('english', body) makes a document of the "
+                                        "words of a text; a text that is "
+                                        "a query is cast to bayes_query.");
   kind_ = base == TSVECTOROID ? Kind::lexemes : base == JSONBOID ? Kind::counts : Kind::words;
 }
 
@@ -97,6 +106,16 @@ void DocumentReader::read_words(Datum document, const Take &take) {
   if (array.empty()) return;
   std::size_t count = 1;
   for (int i = 0; i < array.dimensions(); ++i) count *= std::size_t(array.size(i));
+  word_.use(array.element_type());
+  if (!is_text(word_.base())) {
+    ArrayWalk words(array, word_, nullptr);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (i % between_polls == between_polls - 1) poll_interrupts();
+      const NullableDatum word = words.next();
+      if (!word.isnull) take(*word_.text(word.value), 1);
+    }
+    return;
+  }
   const bits8 *const nulls = array.null_bitmap();
   const char *at = array.data();
   for (std::size_t i = 0; i < count; ++i) {

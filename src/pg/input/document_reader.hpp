@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "pg/server/boundary.hpp"
+#include "pg/values/array_elements.hpp"
 
 namespace bayes::pg {
 
@@ -30,8 +31,9 @@ class DocumentReader {
  public:
   using Take = std::function<void(std::string_view term, double count)>;
 
-  /// tsvector, text[] (or varchar[]), jsonb, or a domain over one of them
-  explicit DocumentReader(Oid type);
+  /// A tsvector, an array of texts, jsonb, or a domain over one of them: throws Error for another
+  /// type. PostgreSQL's allocations go below `context`, which must outlive this.
+  DocumentReader(MemoryContext context, Oid type);
 
   /// Calls take(term, count) for the terms of a document, in UTF-8, with counts > 0; words of an
   /// array come one by one, with count 1, as often as they stand there. Throws Error naming
@@ -49,6 +51,8 @@ class DocumentReader {
   std::string_view utf8(std::string_view text);
 
   enum class Kind : char { lexemes, words, counts } kind_;
+  /// of words
+  ElementType word_;
   bool truncated_ = false;
   /// a converted text
   std::string text_;

@@ -21,6 +21,7 @@ const char *name_of(Role role) {
     case Role::prior: return "prior";
     case Role::model: return "model";
     case Role::weight: return "weight";
+    case Role::k_or_start: break;  // one of the two by now
   }
   return "";
 }
@@ -175,7 +176,8 @@ FitRequest Parameters::request(const char *family) const {
         request.k = request.start->info.components;
         request.update = value.role == Role::prior;
         break;
-      case Role::weight: break;
+      case Role::weight:
+      case Role::k_or_start: break;
     }
   }
   if (std::any_of(values_.begin(), values_.end(),

@@ -15,7 +15,18 @@ namespace bayes::pg {
 
 /// The role of an argument. A function's signature is a list of roles, of which trailing ones may
 /// be omitted.
-enum class Role : char { k, rank, ks, options, start, prior, model, weight };
+enum class Role : char {
+  k,
+  rank,
+  ks,
+  options,
+  start,
+  prior,
+  model,
+  weight,
+  /// of a signature: k if the argument is an integer, else start
+  k_or_start
+};
 
 /// The arguments, read.
 struct FitRequest {
