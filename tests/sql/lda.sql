@@ -1,5 +1,5 @@
 -- Topic models: every function of a fitted model, against what defines it.
-SELECT plan(77);
+SELECT plan(78);
 \ir ../lib/checks.sql
 \ir ../lib/errors.sql
 SET client_min_messages = error;
@@ -148,6 +148,10 @@ SELECT never($$SELECT way, NOT (near(lda_similarity(model, a, b), 1 - sqrt(0.5 *
     AND lda_similarity(model, b, a) = lda_similarity(model, a, b)) AS wrong
   FROM models, (VALUES ('{pear,plum,plum}'::text[], '{saw,nail,saw}'::text[])) AS v(a, b)$$,
   'similarity is 1 less the Hellinger distance');
+SELECT never($$SELECT way, lda_similarity(model, 'saw:1,2 nail:3'::tsvector, '{"pear": 1}'::jsonb)
+    <> lda_similarity(model, '{saw,nail,saw}'::text[], '{pear}'::varchar[])
+    OR lda_predict(model, '{pear,pear}'::name[]) <> lda_predict(model, '{pear,pear}'::text[])
+    AS wrong FROM models$$, 'documents of several types');
 SELECT is((lda_proportions(NULL, '{a}'::text[]), lda_predict(model, NULL::jsonb),
   lda_proportions_sd(model, NULL::tsvector)), (NULL::float8[], NULL::int, NULL::float8[]), 'strict')
 FROM given;

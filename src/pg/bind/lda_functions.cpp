@@ -1,5 +1,6 @@
 // Functions of a fitted topic model and a document.
 #include <algorithm>
+#include <optional>
 
 #include "base/message.hpp"
 #include "pg/bind/lda.hpp"
@@ -13,13 +14,16 @@ namespace {
 
 /// Data that live from call to call.
 struct CallSite {
-  CallSite(MemoryContext context, Oid type)
-      : models(lda_family),
-        document(context, type),
-        other(context, type) {}
+  CallSite(MemoryContext context, Oid type) : models(lda_family), document(context, type) {}
   ModelCache models;
-  ModelDocument document, other;
+  ModelDocument document;
+  /// of a second document, which may be of another type
+  std::optional<ModelDocument> other;
 };
+
+Oid type_of_argument(FunctionCallInfo fcinfo, int at) {
+  return guarded([=] { return get_fn_expr_argtype(fcinfo->flinfo, at); });
+}
 
 /// The arguments (model, document) of a strict function.
 struct ModelAndDocument {
@@ -29,8 +33,7 @@ struct ModelAndDocument {
         document(site.document.read(model, PG_GETARG_DATUM(1))) {}
 
   static CallSite &site_of(FunctionCallInfo fcinfo) {
-    const Oid type = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); });
-    return call_site<CallSite>(fcinfo, type);
+    return call_site<CallSite>(fcinfo, type_of_argument(fcinfo, 1));
   }
 
   const TopicModel &model;
@@ -114,9 +117,10 @@ BAYES_FUNCTION(lda_top_topics) {
 /// lda_similarity(model, document, other) -> float8: 1 less the Hellinger distance.
 BAYES_FUNCTION(lda_similarity) {
   CallSite &site = ModelAndDocument::site_of(fcinfo);
+  if (!site.other) site.other.emplace(fcinfo->flinfo->fn_mcxt, type_of_argument(fcinfo, 2));
   const ModelAndDocument given(fcinfo, site);
   const std::vector<double>
       p = given.model.proportions(given.document).mean,
-      q = given.model.proportions(site.other.read(given.model, PG_GETARG_DATUM(2))).mean;
+      q = given.model.proportions(site.other->read(given.model, PG_GETARG_DATUM(2))).mean;
   PG_RETURN_FLOAT8(1 - hellinger_distance(p, q));
 }
