@@ -26,6 +26,10 @@ DEFINE @combine_responses =
   COMBINEFUNC = _bayes_responses_combine,
   SERIALFUNC = _bayes_responses_serialize, DESERIALFUNC = _bayes_rows_deserialize;
 
+DEFINE @combine_sums =
+  COMBINEFUNC = _bayes_sums_combine,
+  SERIALFUNC = _bayes_sums_serialize, DESERIALFUNC = _bayes_sums_deserialize;
+
 DEFINE @profile_state = STYPE = internal, SSPACE = 32768, PARALLEL = SAFE;
 
 -- What F_parameters(model [, level]) returns, and says of it.
@@ -209,28 +213,30 @@ COMMENT IS 'The objective at the start (iteration 0) and after every iteration o
   'restarts counted from 1; of more than ten restarts those of the ten best. For svi the noisy '
   'estimate at every step, followed by the exact value.';
 
+-- ---- aggregates of sums, of all model families ----
+
+CREATE FUNCTION _bayes_sums_serialize(internal) RETURNS bytea
+  AS 'MODULE_PATHNAME', 'bayes_sums_serialize' @strict COST 100;
+COMMENT IS 'Internal. Sums of the rows of a parallel worker as bytes. 54000 above 1 GB.';
+CREATE FUNCTION _bayes_sums_deserialize(bytea, internal) RETURNS internal
+  AS 'MODULE_PATHNAME', 'bayes_rows_deserialize' @strict;
+COMMENT IS 'Internal. The inverse of _bayes_sums_serialize.';
+CREATE FUNCTION _bayes_sums_combine(internal, internal) RETURNS internal
+  AS 'MODULE_PATHNAME', 'bayes_sums_combine' @immutable COST 100;
+COMMENT IS 'Internal. Adds the sums of the rows of a parallel worker.';
+CREATE FUNCTION _bayes_sums_final(state internal) RETURNS bayes_model
+  AS 'MODULE_PATHNAME', 'bayes_sums_final' @immutable COST 1000;
+COMMENT IS 'Internal. Makes a model of the sums.';
+
 -- ---- models of parts put together ----
 
-CREATE FUNCTION bayes_rollup_transition(state internal, model bayes_model) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable COST 100;
+CREATE FUNCTION _bayes_rollup_transition(state internal, model bayes_model) RETURNS internal
+  AS 'MODULE_PATHNAME', 'bayes_rollup_transition' @immutable COST 100;
 COMMENT IS 'Internal. Merges one model.';
-CREATE FUNCTION bayes_rollup_combine(internal, internal) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable COST 100;
-COMMENT IS 'Internal. Merges the models of two workers.';
-CREATE FUNCTION bayes_rollup_serialize(internal) RETURNS bytea
-  AS 'MODULE_PATHNAME' @strict COST 100;
-COMMENT IS 'Internal. The merged model of a worker as bytes.';
-CREATE FUNCTION bayes_rollup_deserialize(bytea, internal) RETURNS internal
-  AS 'MODULE_PATHNAME' @strict COST 100;
-COMMENT IS 'Internal. The inverse of bayes_rollup_serialize.';
-CREATE FUNCTION bayes_rollup_final(state internal) RETURNS bayes_model
-  AS 'MODULE_PATHNAME' @immutable COST 100;
-COMMENT IS 'Internal. The merged model.';
 
-CREATE AGGREGATE rollup(model bayes_model) (
-  SFUNC = bayes_rollup_transition, STYPE = internal, SSPACE = 32768,
-  FINALFUNC = bayes_rollup_final, COMBINEFUNC = bayes_rollup_combine,
-  SERIALFUNC = bayes_rollup_serialize, DESERIALFUNC = bayes_rollup_deserialize, PARALLEL = SAFE
+CREATE AGGREGATE bayes_rollup(model bayes_model) (
+  SFUNC = _bayes_rollup_transition, STYPE = internal, SSPACE = 32768, PARALLEL = SAFE,
+  FINALFUNC = _bayes_sums_final, @combine_sums
 );
 COMMENT IS 'Merges models of parts of the rows, of days or shops, to the model of all of them, as '
   'if it had been fitted to all rows at once: of conjugate models and of Bayes classifiers. Models '

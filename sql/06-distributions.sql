@@ -12,47 +12,23 @@ DEFINE @draws_note =
 
 -- ---- the normal distribution ----
 
-CREATE FUNCTION normal_pdf(x float8 [, mean float8 [, sd float8]]) RETURNS float8
+CREATE FUNCTION normal_pdf(x float8, mean float8 DEFAULT 0, sd float8 DEFAULT 1) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 10;
-COMMENT IS 'The density of the normal distribution at x. With mean 0, sd 1. mean: finite; '
-  'sd: the standard deviation, positive. '
-  @distribution_errors;
-COMMENT IS 'The density of the normal distribution at x. With sd 1. mean: finite; sd: the '
-  'standard deviation, positive. '
-  @distribution_errors;
 COMMENT IS 'The density of the normal distribution at x. mean: finite; sd: the standard '
   'deviation, positive. '
   @distribution_errors;
-CREATE FUNCTION normal_log_pdf(x float8 [, mean float8 [, sd float8]]) RETURNS float8
+CREATE FUNCTION normal_log_pdf(x float8, mean float8 DEFAULT 0, sd float8 DEFAULT 1) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 10;
-COMMENT IS 'The logarithm of the density of the normal distribution at x, -Infinity where it '
-  'is 0. With mean 0, sd 1. mean: finite; sd: the standard deviation, positive. '
-  @distribution_errors;
-COMMENT IS 'The logarithm of the density of the normal distribution at x, -Infinity where it '
-  'is 0. With sd 1. mean: finite; sd: the standard deviation, positive. '
-  @distribution_errors;
 COMMENT IS 'The logarithm of the density of the normal distribution at x, -Infinity where it '
   'is 0. mean: finite; sd: the standard deviation, positive. '
   @distribution_errors;
-CREATE FUNCTION normal_cdf(x float8 [, mean float8 [, sd float8]]) RETURNS float8
+CREATE FUNCTION normal_cdf(x float8, mean float8 DEFAULT 0, sd float8 DEFAULT 1) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 10;
-COMMENT IS 'The probability of a number up to x under the normal distribution. With mean 0, '
-  'sd 1. mean: finite; sd: the standard deviation, positive. '
-  @distribution_errors;
-COMMENT IS 'The probability of a number up to x under the normal distribution. With sd 1. '
-  'mean: finite; sd: the standard deviation, positive. '
-  @distribution_errors;
 COMMENT IS 'The probability of a number up to x under the normal distribution. mean: finite; '
   'sd: the standard deviation, positive. '
   @distribution_errors;
-CREATE FUNCTION normal_quantile(p float8 [, mean float8 [, sd float8]]) RETURNS float8
+CREATE FUNCTION normal_quantile(p float8, mean float8 DEFAULT 0, sd float8 DEFAULT 1) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 10;
-COMMENT IS 'The smallest number up to which the normal distribution has probability p, from '
-  '0 to 1. With mean 0, sd 1. mean: finite; sd: the standard deviation, positive. '
-  @distribution_errors;
-COMMENT IS 'The smallest number up to which the normal distribution has probability p, from '
-  '0 to 1. With sd 1. mean: finite; sd: the standard deviation, positive. '
-  @distribution_errors;
 COMMENT IS 'The smallest number up to which the normal distribution has probability p, from '
   '0 to 1. mean: finite; sd: the standard deviation, positive. '
   @distribution_errors;
@@ -65,53 +41,31 @@ COMMENT IS 'n draws of the normal distribution. mean: finite; sd: the standard d
 
 -- ---- Student's t distribution ----
 
-CREATE FUNCTION student_pdf(x float8, degrees float8 [, location float8 [, scale float8]])
-  RETURNS float8
+CREATE FUNCTION student_pdf(
+  x float8, degrees float8, location float8 DEFAULT 0, scale float8 DEFAULT 1
+) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 10;
-COMMENT IS 'The density of Student''s t distribution at x. With location 0, scale 1. '
-  'degrees: of freedom, positive; scale: positive. '
-  @distribution_errors;
-COMMENT IS 'The density of Student''s t distribution at x. With scale 1. degrees: of '
-  'freedom, positive; scale: positive. '
-  @distribution_errors;
 COMMENT IS 'The density of Student''s t distribution at x. degrees: of freedom, positive; '
   'scale: positive. '
   @distribution_errors;
-CREATE FUNCTION student_log_pdf(x float8, degrees float8 [, location float8 [, scale float8]])
-  RETURNS float8
+CREATE FUNCTION student_log_pdf(
+  x float8, degrees float8, location float8 DEFAULT 0, scale float8 DEFAULT 1
+) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 10;
-COMMENT IS 'The logarithm of the density of Student''s t distribution at x, -Infinity where '
-  'it is 0. With location 0, scale 1. degrees: of freedom, positive; scale: '
-  'positive. '
-  @distribution_errors;
-COMMENT IS 'The logarithm of the density of Student''s t distribution at x, -Infinity where '
-  'it is 0. With scale 1. degrees: of freedom, positive; scale: positive. '
-  @distribution_errors;
 COMMENT IS 'The logarithm of the density of Student''s t distribution at x, -Infinity where '
   'it is 0. degrees: of freedom, positive; scale: positive. '
   @distribution_errors;
-CREATE FUNCTION student_cdf(x float8, degrees float8 [, location float8 [, scale float8]])
-  RETURNS float8
+CREATE FUNCTION student_cdf(
+  x float8, degrees float8, location float8 DEFAULT 0, scale float8 DEFAULT 1
+) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 10;
-COMMENT IS 'The probability of a number up to x under Student''s t distribution. With '
-  'location 0, scale 1. degrees: of freedom, positive; scale: positive. '
-  @distribution_errors;
-COMMENT IS 'The probability of a number up to x under Student''s t distribution. With scale '
-  '1. degrees: of freedom, positive; scale: positive. '
-  @distribution_errors;
 COMMENT IS 'The probability of a number up to x under Student''s t distribution. degrees: of '
   'freedom, positive; scale: positive. '
   @distribution_errors;
-CREATE FUNCTION student_quantile(p float8, degrees float8 [, location float8 [, scale float8]])
-  RETURNS float8
+CREATE FUNCTION student_quantile(
+  p float8, degrees float8, location float8 DEFAULT 0, scale float8 DEFAULT 1
+) RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 10;
-COMMENT IS 'The smallest number up to which Student''s t distribution has probability p, '
-  'from 0 to 1. With location 0, scale 1. degrees: of freedom, positive; scale: '
-  'positive. '
-  @distribution_errors;
-COMMENT IS 'The smallest number up to which Student''s t distribution has probability p, '
-  'from 0 to 1. With scale 1. degrees: of freedom, positive; scale: positive. '
-  @distribution_errors;
 COMMENT IS 'The smallest number up to which Student''s t distribution has probability p, '
   'from 0 to 1. degrees: of freedom, positive; scale: positive. '
   @distribution_errors;

@@ -216,18 +216,18 @@ DEFINE @bmm_statistics_are =
   'any number of values, g2 and x2 for more than a million patterns, p for df below 1. 22023 for a '
   'model with draws, or a value that the model does not know. ';
 
-CREATE FUNCTION bmm_fit_statistics_transition(
+CREATE FUNCTION _bmm_fit_statistics_transition(
   state internal, model bayes_model, x "any" [, weight float8]
 ) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
+  AS 'MODULE_PATHNAME', 'bmm_fit_statistics_transition' @immutable;
 COMMENT IS 'Internal. Adds one row.';
 
-CREATE FUNCTION bmm_fit_statistics_final(state internal) RETURNS bmm_statistics
-  AS 'MODULE_PATHNAME' @immutable COST 100000;
+CREATE FUNCTION _bmm_fit_statistics_final(state internal) RETURNS bmm_statistics
+  AS 'MODULE_PATHNAME', 'bmm_fit_statistics_final' @immutable COST 100000;
 COMMENT IS 'Internal. Compares the collected rows with a model.';
 
 CREATE AGGREGATE bmm_fit_statistics(model bayes_model, x "any" [, weight float8]) (
-  SFUNC = bmm_fit_statistics_transition, @state, FINALFUNC = bmm_fit_statistics_final, @combine
+  SFUNC = _bmm_fit_statistics_transition, @state, FINALFUNC = _bmm_fit_statistics_final, @combine
 );
 COMMENT IS 'How well a latent class model fits the rows x, as a rule those that it was fitted to. '
   @bmm_statistics_are;
@@ -248,9 +248,8 @@ COMMENT IS 'The parametric bootstrap of g2 and x2 of bmm_fit_statistics, also fo
   'complete ones from the model, fits each by the model''s method, beginning there, and compares. '
   'rows: drawn each time; g2_p, x2_p: (1 + draws whose g2, x2 is as large) / (1 + draws). '
   'NULL without rows; 22023 where bmm_fit_statistics has no g2. query: as for '
-  'bmm_fit_statistics; it is run as the caller, read-only.'
-  'The same with options: draws (99; 1 to 100000), restarts (1; of each fit, the first '
-  'of which begins at the model), seed (1).';
+  'bmm_fit_statistics; it is run as the caller, read-only. options: draws (99; 1 to 100000), '
+  'restarts (1; of each fit, the first of which begins at the model), seed (1).';
 
 -- ---- a model and a row ----
 

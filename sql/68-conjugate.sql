@@ -1,11 +1,11 @@
 -- Conjugate models of one column: posteriors in closed form, as values that can be merged
 
-DEFINE @conjugate_merge =
-  COMBINEFUNC = conjugate_combine, SERIALFUNC = conjugate_serialize,
-  DESERIALFUNC = conjugate_deserialize, PARALLEL = SAFE;
+DEFINE @conjugate_sums =
+  SFUNC = _conjugate_transition, STYPE = internal, SSPACE = 256, PARALLEL = SAFE,
+  FINALFUNC = _bayes_sums_final, @combine_sums,
+  MSFUNC = _conjugate_transition, MINVFUNC = _conjugate_inverse_transition,
+  MSTYPE = internal, MSSPACE = 256, MFINALFUNC = _bayes_sums_final;
 DEFINE @conjugate_errors = '42804 for models of another family.';
-DEFINE @conjugate_row = RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
 DEFINE @conjugate_number = RETURNS float8
   AS 'MODULE_PATHNAME' @strict COST 100;
 DEFINE @conjugate_integral = RETURNS float8
@@ -16,45 +16,36 @@ DEFINE @conjugate_interval =
 DEFINE @conjugate_difference =
   RETURNS TABLE (mean float8, sd float8, lower float8, upper float8)
   AS 'MODULE_PATHNAME' @strict COST 100000 ROWS 1;
-DEFINE @conjugate_level = 'The same with this probability, 22023 unless 0 < level < 1.';
+DEFINE @conjugate_level = '22023 unless 0 < level < 1. ';
+DEFINE @conjugate_parameters =
+  'The parameters with their posterior. 22023 unless 0 < level < 1. '
+  @parameters;
 DEFINE @conjugate_evidence =
   'The logarithm of the density of all rows under the prior, by which models of the same rows are '
   'compared. NULL if it does not exist. '
   @conjugate_errors;
 
-CREATE FUNCTION conjugate_combine(internal, internal) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Adds up the sums of two workers.';
-CREATE FUNCTION conjugate_serialize(internal) RETURNS bytea
-  AS 'MODULE_PATHNAME' @strict;
-COMMENT IS 'Internal. The sums of a worker as bytes.';
-CREATE FUNCTION conjugate_deserialize(bytea, internal) RETURNS internal
-  AS 'MODULE_PATHNAME' @strict;
-COMMENT IS 'Internal. The inverse of conjugate_serialize.';
-CREATE FUNCTION conjugate_final(state internal) RETURNS bayes_model
-  AS 'MODULE_PATHNAME' @immutable COST 100;
-COMMENT IS 'Internal. The posterior of the sums.';
+-- The type of the row tells the family.
+CREATE FUNCTION _conjugate_transition(
+  state internal, x "any" [, options jsonb [, weight float8]]
+) RETURNS internal
+  AS 'MODULE_PATHNAME', 'conjugate_transition' @immutable;
+COMMENT IS 'Internal. Adds one row.';
+CREATE FUNCTION _conjugate_inverse_transition(
+  state internal, x "any" [, options jsonb [, weight float8]]
+) RETURNS internal
+  AS 'MODULE_PATHNAME', 'conjugate_inverse_transition' @immutable;
+COMMENT IS 'Internal. Takes one row away.';
 
 -- ---- beta_bernoulli ----
 
-CREATE FUNCTION beta_bernoulli_fit_transition(
-  state internal, success boolean [, options jsonb [, weight float8]]
-) @conjugate_row;
-COMMENT IS 'Internal. Adds one row.';
-CREATE FUNCTION beta_bernoulli_fit_inverse_transition(
-  state internal, success boolean [, options jsonb [, weight float8]]
-) @conjugate_row;
-COMMENT IS 'Internal. Takes one row away.';
 CREATE AGGREGATE beta_bernoulli_fit(success boolean [, options jsonb [, weight float8]]) (
-  SFUNC = beta_bernoulli_fit_transition, STYPE = internal, SSPACE = 256,
-  FINALFUNC = conjugate_final, @conjugate_merge,
-  MSFUNC = beta_bernoulli_fit_transition, MSTYPE = internal, MSSPACE = 256,
-  MINVFUNC = beta_bernoulli_fit_inverse_transition, MFINALFUNC = conjugate_final
+  @conjugate_sums
 );
 COMMENT IS 'The posterior of a probability, from successes and failures: success ~ '
   'Bernoulli(theta), theta ~ Beta(a, b). Option prior: an object with a and b, '
   'positive, by default 1, the uniform prior. Rows that are NULL are left out and '
-  'counted; no rows give NULL. Its result can be stored, merged by rollup, and '
+  'counted; no rows give NULL. Its result can be stored, merged by bayes_rollup, and '
   'moved as a window. Errors: 22023 invalid option, weight or row; 22003 sums beyond '
   'double precision.';
 COMMENT IS 'The same with options; NULL means none.';
@@ -74,12 +65,13 @@ COMMENT IS 'The value of the probability of success that maximises the likelihoo
   @conjugate_errors;
 CREATE FUNCTION beta_bernoulli_evidence(model bayes_model) @conjugate_number;
 COMMENT IS @conjugate_evidence;
-CREATE FUNCTION beta_bernoulli_interval(model bayes_model [, level float8]) @conjugate_interval;
-COMMENT IS 'The interval that holds the probability of success with probability 0.95, '
+CREATE FUNCTION beta_bernoulli_interval(model bayes_model, level float8 DEFAULT 0.95)
+  @conjugate_interval;
+COMMENT IS 'The interval that holds the probability of success with probability level, '
   'between the quantiles of the Beta posterior with as much beyond each; NULL if '
   'the posterior does not exist. '
+  @conjugate_level
   @conjugate_errors;
-COMMENT IS @conjugate_level;
 CREATE FUNCTION beta_bernoulli_log_density(model bayes_model, success boolean)
   @conjugate_number;
 COMMENT IS 'The logarithm of the posterior predictive probability of one more row, a success or a '
@@ -94,13 +86,13 @@ CREATE FUNCTION beta_bernoulli_loss(a bayes_model, b bayes_model) @conjugate_int
 COMMENT IS 'What is lost on average by choosing a where b may be larger: E[max(b - a, 0)] of '
   'the probability of success. NULL if a posterior does not exist. '
   @conjugate_errors;
-CREATE FUNCTION beta_bernoulli_difference(a bayes_model, b bayes_model [, level float8])
+CREATE FUNCTION beta_bernoulli_difference(a bayes_model, b bayes_model, level float8 DEFAULT 0.95)
   @conjugate_difference;
 COMMENT IS 'a - b of the probability of success, of independent rows: mean, standard deviation, '
-  'and the interval that holds it with probability 0.95, between quantiles with as much beyond '
+  'and the interval that holds it with probability level, between quantiles with as much beyond '
   'each; NULL where they do not exist. '
+  @conjugate_level
   @conjugate_errors;
-COMMENT IS @conjugate_level;
 CREATE FUNCTION beta_bernoulli_best(models bayes_model[]) RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 100000;
 COMMENT IS 'Of each of several models, of independent rows, the probability that the probability '
@@ -111,33 +103,20 @@ CREATE FUNCTION beta_bernoulli_lift(a bayes_model, b bayes_model) @conjugate_num
 COMMENT IS 'The expected relative gain of a over b: E[(a - b) / b] of the probability of '
   'success; Infinity where E[1 / b] is, as under a posterior of b that does not fall to 0 at 0. '
   @conjugate_errors;
-CREATE FUNCTION beta_bernoulli_parameters(model bayes_model [, level float8])
+CREATE FUNCTION beta_bernoulli_parameters(model bayes_model, level float8 DEFAULT 0.95)
   RETURNS @parameters_table
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
-COMMENT IS 'The parameters with their posterior. '
-  @parameters;
-COMMENT IS @parameters_level;
+COMMENT IS @conjugate_parameters;
 
 -- ---- gamma_poisson ----
 
-CREATE FUNCTION gamma_poisson_fit_transition(
-  state internal, count bigint [, options jsonb [, exposure float8]]
-) @conjugate_row;
-COMMENT IS 'Internal. Adds one row.';
-CREATE FUNCTION gamma_poisson_fit_inverse_transition(
-  state internal, count bigint [, options jsonb [, exposure float8]]
-) @conjugate_row;
-COMMENT IS 'Internal. Takes one row away.';
 CREATE AGGREGATE gamma_poisson_fit(count bigint [, options jsonb [, exposure float8]]) (
-  SFUNC = gamma_poisson_fit_transition, STYPE = internal, SSPACE = 256,
-  FINALFUNC = conjugate_final, @conjugate_merge,
-  MSFUNC = gamma_poisson_fit_transition, MSTYPE = internal, MSSPACE = 256,
-  MINVFUNC = gamma_poisson_fit_inverse_transition, MFINALFUNC = conjugate_final
+  @conjugate_sums
 );
 COMMENT IS 'The posterior of a rate, from counts: count ~ Poisson(exposure lambda), lambda ~ '
   'Gamma(a, rate b). Option prior: an object with a > 0 and b >= 0, by default 0.5 '
   'and 0, the prior of Jeffreys. Rows that are NULL are left out and counted; no '
-  'rows give NULL. Its result can be stored, merged by rollup, and moved as a '
+  'rows give NULL. Its result can be stored, merged by bayes_rollup, and moved as a '
   'window. Errors: 22023 invalid option, exposure or row; 22003 sums beyond double '
   'precision.';
 COMMENT IS 'The same with options; NULL means none.';
@@ -147,6 +126,7 @@ COMMENT IS 'The same with the exposure of each count, as the time in which it wa
 
 CREATE FUNCTION gamma_poisson_mean(model bayes_model) @conjugate_number;
 COMMENT IS 'The posterior mean of the rate. NULL if it does not exist. '
+  @conjugate_level
   @conjugate_errors;
 CREATE FUNCTION gamma_poisson_map(model bayes_model) @conjugate_number;
 COMMENT IS 'The value of the rate where the posterior density is largest. NULL if it does '
@@ -158,18 +138,18 @@ COMMENT IS 'The value of the rate that maximises the likelihood, whatever the pr
   @conjugate_errors;
 CREATE FUNCTION gamma_poisson_evidence(model bayes_model) @conjugate_number;
 COMMENT IS @conjugate_evidence;
-CREATE FUNCTION gamma_poisson_interval(model bayes_model [, level float8]) @conjugate_interval;
-COMMENT IS 'The interval that holds the rate with probability 0.95, between the quantiles of '
+CREATE FUNCTION gamma_poisson_interval(model bayes_model, level float8 DEFAULT 0.95)
+  @conjugate_interval;
+COMMENT IS 'The interval that holds the rate with probability level, between the quantiles of '
   'the gamma posterior with as much beyond each; NULL if the posterior does not '
   'exist. '
+  @conjugate_level
   @conjugate_errors;
-COMMENT IS @conjugate_level;
-CREATE FUNCTION gamma_poisson_log_density(model bayes_model, count bigint [, exposure float8])
-  @conjugate_number;
-COMMENT IS 'The logarithm of the posterior predictive probability of one more count. NULL if '
-  'the posterior does not exist. '
-  @conjugate_errors;
-COMMENT IS 'The same for a count with this exposure, which is positive. '
+CREATE FUNCTION gamma_poisson_log_density(
+  model bayes_model, count bigint, exposure float8 DEFAULT 1
+) @conjugate_number;
+COMMENT IS 'The logarithm of the posterior predictive probability of one more count with this '
+  'exposure, which is positive. NULL if the posterior does not exist. '
   @conjugate_errors;
 CREATE FUNCTION gamma_poisson_greater(a bayes_model, b bayes_model) @conjugate_integral;
 COMMENT IS 'P(a > b): the probability that the rate is larger in a than in b, of independent '
@@ -179,13 +159,13 @@ CREATE FUNCTION gamma_poisson_loss(a bayes_model, b bayes_model) @conjugate_inte
 COMMENT IS 'What is lost on average by choosing a where b may be larger: E[max(b - a, 0)] of '
   'the rate. NULL if a posterior does not exist. '
   @conjugate_errors;
-CREATE FUNCTION gamma_poisson_difference(a bayes_model, b bayes_model [, level float8])
+CREATE FUNCTION gamma_poisson_difference(a bayes_model, b bayes_model, level float8 DEFAULT 0.95)
   @conjugate_difference;
 COMMENT IS 'a - b of the rate, of independent rows: mean, standard deviation, and the interval '
-  'that holds it with probability 0.95, between quantiles with as much beyond each; NULL where '
+  'that holds it with probability level, between quantiles with as much beyond each; NULL where '
   'they do not exist. '
+  @conjugate_level
   @conjugate_errors;
-COMMENT IS @conjugate_level;
 CREATE FUNCTION gamma_poisson_best(models bayes_model[]) RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 100000;
 COMMENT IS 'Of each of several models, of independent rows, the probability that the rate is '
@@ -196,34 +176,21 @@ CREATE FUNCTION gamma_poisson_lift(a bayes_model, b bayes_model) @conjugate_numb
 COMMENT IS 'The expected relative gain of a over b: E[(a - b) / b] of the rate; Infinity where '
   'E[1 / b] is, as under a posterior of b that does not fall to 0 at 0. '
   @conjugate_errors;
-CREATE FUNCTION gamma_poisson_parameters(model bayes_model [, level float8])
+CREATE FUNCTION gamma_poisson_parameters(model bayes_model, level float8 DEFAULT 0.95)
   RETURNS @parameters_table
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 1;
-COMMENT IS 'The parameters with their posterior. '
-  @parameters;
-COMMENT IS @parameters_level;
+COMMENT IS @conjugate_parameters;
 
 -- ---- normal_inverse_gamma ----
 
-CREATE FUNCTION normal_inverse_gamma_fit_transition(
-  state internal, x float8 [, options jsonb [, weight float8]]
-) @conjugate_row;
-COMMENT IS 'Internal. Adds one row.';
-CREATE FUNCTION normal_inverse_gamma_fit_inverse_transition(
-  state internal, x float8 [, options jsonb [, weight float8]]
-) @conjugate_row;
-COMMENT IS 'Internal. Takes one row away.';
 CREATE AGGREGATE normal_inverse_gamma_fit(x float8 [, options jsonb [, weight float8]]) (
-  SFUNC = normal_inverse_gamma_fit_transition, STYPE = internal, SSPACE = 256,
-  FINALFUNC = conjugate_final, @conjugate_merge,
-  MSFUNC = normal_inverse_gamma_fit_transition, MSTYPE = internal, MSSPACE = 256,
-  MINVFUNC = normal_inverse_gamma_fit_inverse_transition, MFINALFUNC = conjugate_final
+  @conjugate_sums
 );
 COMMENT IS 'The posterior of the mean and variance of a normal: x ~ Normal(mu, 1 / alpha), '
   'mu ~ Normal(m, 1 / (c alpha)), alpha ~ Gamma(a, rate b). Option prior: an object '
   'with m, c, a and b, by default 0, 0, -0.5 and 0, the reference prior. Rows that '
   'are NULL are left out and counted; no rows give NULL. Its result can be stored, '
-  'merged by rollup, and moved as a window. Errors: 22023 invalid option, weight or '
+  'merged by bayes_rollup, and moved as a window. Errors: 22023 invalid option, weight or '
   'row; 22003 a number beyond 1e150, or sums beyond double precision.';
 COMMENT IS 'The same with options; NULL means none.';
 COMMENT IS 'The same with weights: how many times each row counts. A row of weight 0 or NULL '
@@ -231,6 +198,7 @@ COMMENT IS 'The same with weights: how many times each row counts. A row of weig
 
 CREATE FUNCTION normal_inverse_gamma_mean(model bayes_model) @conjugate_number;
 COMMENT IS 'The posterior mean of the mean. NULL if it does not exist. '
+  @conjugate_level
   @conjugate_errors;
 CREATE FUNCTION normal_inverse_gamma_map(model bayes_model) @conjugate_number;
 COMMENT IS 'The value of the mean where the posterior density is largest, together with that '
@@ -242,13 +210,13 @@ COMMENT IS 'The value of the mean that maximises the likelihood, whatever the pr
   @conjugate_errors;
 CREATE FUNCTION normal_inverse_gamma_evidence(model bayes_model) @conjugate_number;
 COMMENT IS @conjugate_evidence;
-CREATE FUNCTION normal_inverse_gamma_interval(model bayes_model [, level float8])
+CREATE FUNCTION normal_inverse_gamma_interval(model bayes_model, level float8 DEFAULT 0.95)
   @conjugate_interval;
-COMMENT IS 'The interval that holds the mean with probability 0.95, between the quantiles of '
+COMMENT IS 'The interval that holds the mean with probability level, between the quantiles of '
   'the Student posterior with as much beyond each; NULL if the posterior does not '
   'exist. '
+  @conjugate_level
   @conjugate_errors;
-COMMENT IS @conjugate_level;
 CREATE FUNCTION normal_inverse_gamma_log_density(model bayes_model, x float8)
   @conjugate_number;
 COMMENT IS 'The logarithm of the posterior predictive density of one more x. NULL if the '
@@ -262,76 +230,64 @@ CREATE FUNCTION normal_inverse_gamma_loss(a bayes_model, b bayes_model) @conjuga
 COMMENT IS 'What is lost on average by choosing a where b may be larger: E[max(b - a, 0)] of '
   'the mean. NULL if a posterior does not exist. '
   @conjugate_errors;
-CREATE FUNCTION normal_inverse_gamma_difference(a bayes_model, b bayes_model [, level float8])
-  @conjugate_difference;
+CREATE FUNCTION normal_inverse_gamma_difference(
+  a bayes_model, b bayes_model, level float8 DEFAULT 0.95
+) @conjugate_difference;
 COMMENT IS 'a - b of the mean, of independent rows: mean, standard deviation, and the interval '
-  'that holds it with probability 0.95, between quantiles with as much beyond each; NULL where '
+  'that holds it with probability level, between quantiles with as much beyond each; NULL where '
   'they do not exist. '
+  @conjugate_level
   @conjugate_errors;
-COMMENT IS @conjugate_level;
 CREATE FUNCTION normal_inverse_gamma_best(models bayes_model[]) RETURNS float8[]
   AS 'MODULE_PATHNAME' @strict COST 100000;
 COMMENT IS 'Of each of several models, of independent rows, the probability that the mean is '
   'the largest, in their order; they sum to 1. NULLs if a posterior does not exist. 22004 for a '
   'NULL among them, 54000 for more than 1000. '
   @conjugate_errors;
-CREATE FUNCTION normal_inverse_gamma_parameters(model bayes_model [, level float8])
+CREATE FUNCTION normal_inverse_gamma_parameters(model bayes_model, level float8 DEFAULT 0.95)
   RETURNS @parameters_table
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 2;
-COMMENT IS 'The parameters with their posterior. '
-  @parameters;
-COMMENT IS @parameters_level;
+COMMENT IS @conjugate_parameters;
 
 -- ---- dirichlet_categorical ----
 
-CREATE FUNCTION dirichlet_categorical_fit_transition(
+CREATE FUNCTION _dirichlet_categorical_transition(
   state internal, label "any" [, options jsonb [, weight float8]]
-) @conjugate_row;
+) RETURNS internal
+  AS 'MODULE_PATHNAME', 'dirichlet_categorical_transition' @immutable;
 COMMENT IS 'Internal. Adds one row.';
-CREATE FUNCTION dirichlet_categorical_fit_inverse_transition(
+CREATE FUNCTION _dirichlet_categorical_inverse_transition(
   state internal, label "any" [, options jsonb [, weight float8]]
-) @conjugate_row;
+) RETURNS internal
+  AS 'MODULE_PATHNAME', 'dirichlet_categorical_inverse_transition' @immutable;
 COMMENT IS 'Internal. Takes one row away.';
-CREATE FUNCTION dirichlet_categorical_fit_combine(internal, internal) @conjugate_row;
-COMMENT IS 'Internal. Adds up the counts of two workers.';
-CREATE FUNCTION dirichlet_categorical_fit_serialize(internal) RETURNS bytea
-  AS 'MODULE_PATHNAME' @strict;
-COMMENT IS 'Internal. The counts of a worker as bytes.';
-CREATE FUNCTION dirichlet_categorical_fit_deserialize(bytea, internal) RETURNS internal
-  AS 'MODULE_PATHNAME' @strict;
-COMMENT IS 'Internal. The inverse of dirichlet_categorical_fit_serialize.';
-CREATE FUNCTION dirichlet_categorical_fit_final(state internal) RETURNS bayes_model
-  AS 'MODULE_PATHNAME' @immutable COST 100;
-COMMENT IS 'Internal. The posterior of the counts.';
 CREATE AGGREGATE dirichlet_categorical_fit(label "any" [, options jsonb [, weight float8]]) (
-  SFUNC = dirichlet_categorical_fit_transition, STYPE = internal, SSPACE = 8192,
-  FINALFUNC = dirichlet_categorical_fit_final, COMBINEFUNC = dirichlet_categorical_fit_combine,
-  SERIALFUNC = dirichlet_categorical_fit_serialize,
-  DESERIALFUNC = dirichlet_categorical_fit_deserialize, PARALLEL = SAFE,
-  MSFUNC = dirichlet_categorical_fit_transition, MSTYPE = internal, MSSPACE = 8192,
-  MINVFUNC = dirichlet_categorical_fit_inverse_transition,
-  MFINALFUNC = dirichlet_categorical_fit_final
+  SFUNC = _dirichlet_categorical_transition, STYPE = internal, SSPACE = 8192, PARALLEL = SAFE,
+  FINALFUNC = _bayes_sums_final, @combine_sums,
+  MSFUNC = _dirichlet_categorical_transition,
+  MINVFUNC = _dirichlet_categorical_inverse_transition,
+  MSTYPE = internal, MSSPACE = 8192, MFINALFUNC = _bayes_sums_final
 );
 COMMENT IS 'The posterior of the probabilities of labels, of any type, which are known by their '
   'text: label ~ Categorical(theta), theta ~ Dirichlet(alpha) over the labels that occur and '
   'those that the prior names. Option prior: an object with alpha, a positive number for every '
   'label, by default 1, or an object of numbers by label. Rows that are NULL are left out and '
-  'counted; no rows give NULL. Its result can be stored, merged by rollup, and moved as a window. '
-  'Errors: 22023 invalid option, weight or label; 22003 sums beyond double precision; 54000 more '
-  'than a million labels, one longer than 10000 bytes, or more than 256 MB of them.';
+  'counted; no rows give NULL. Its result can be stored, merged by bayes_rollup, and moved as a '
+  'window. Errors: 22023 invalid option, weight or label; 22003 sums beyond double precision; '
+  '54000 more than a million labels, one longer than 10000 bytes, or more than 256 MB of them.';
 COMMENT IS 'The same with options; NULL means none.';
 COMMENT IS 'The same with weights: how many times each row counts. A row of weight 0 or NULL is '
   'left out.';
 
-CREATE FUNCTION dirichlet_categorical_probabilities(model bayes_model [, level float8])
+CREATE FUNCTION dirichlet_categorical_probabilities(model bayes_model, level float8 DEFAULT 0.95)
   RETURNS TABLE (label text, count float8, mean float8, map float8, ml float8, lower float8,
     upper float8)
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
 COMMENT IS 'The labels with the number of their rows and what is known of their probabilities: '
   'posterior mean, mode (NULL if it does not exist), maximum likelihood, and the interval that '
-  'holds it with probability 0.95, between quantiles of its posterior. '
+  'holds it with probability level, between quantiles of its posterior. '
+  @conjugate_level
   @conjugate_errors;
-COMMENT IS @conjugate_level;
 CREATE FUNCTION dirichlet_categorical_mean(model bayes_model, label "any") RETURNS float8
   AS 'MODULE_PATHNAME' @of_labels COST 100;
 COMMENT IS 'The posterior mean of the probability of a label. One that is not known has the share '
@@ -346,9 +302,7 @@ COMMENT IS 'The logarithm of the posterior predictive probability of one more la
 CREATE FUNCTION dirichlet_categorical_evidence(model bayes_model) @conjugate_number;
 COMMENT IS 'The logarithm of the probability of all rows under the prior over the known labels. '
   @conjugate_errors;
-CREATE FUNCTION dirichlet_categorical_parameters(model bayes_model [, level float8])
+CREATE FUNCTION dirichlet_categorical_parameters(model bayes_model, level float8 DEFAULT 0.95)
   RETURNS @parameters_table
   AS 'MODULE_PATHNAME' @strict COST 100 ROWS 10;
-COMMENT IS 'The parameters with their posterior. '
-  @parameters;
-COMMENT IS @parameters_level;
+COMMENT IS @conjugate_parameters;

@@ -1,7 +1,5 @@
 -- Bayesian linear regression
 
-DEFINE @linreg_x =
-  x {float8[] | record | float8};
 DEFINE @linreg_rows =
   'y: the response; x: the predictors, numbers, booleans and labels. A row of which y, x or an '
   'element of x is NULL, or the weight NULL or 0, is left out and counted; no rows give NULL. '
@@ -15,111 +13,107 @@ DEFINE @linreg_options =
   'Errors: 22023 invalid option; 22004 a NULL with option missing = error.';
 -- d = 20 takes some 12 kB.
 DEFINE @linreg_state = STYPE = internal, SSPACE = 16384, PARALLEL = SAFE;
-DEFINE @linreg_combine =
-  COMBINEFUNC = linreg_combine,
-  SERIALFUNC = linreg_serialize, DESERIALFUNC = linreg_deserialize;
-
 -- ---- the type of sufficient statistics ----
 
 CREATE TYPE linreg_stats;
 
-CREATE FUNCTION linreg_stats_in(cstring) RETURNS linreg_stats
-  AS 'MODULE_PATHNAME' @strict COST 100;
+CREATE FUNCTION _linreg_stats_in(cstring) RETURNS linreg_stats
+  AS 'MODULE_PATHNAME', 'linreg_stats_in' @strict COST 100;
 COMMENT IS 'Input function of linreg_stats: JSON, as the output function writes it. 22P02 for text '
   'that is none.';
-CREATE FUNCTION linreg_stats_out(linreg_stats) RETURNS cstring
-  AS 'MODULE_PATHNAME' @strict COST 100;
+CREATE FUNCTION _linreg_stats_out(linreg_stats) RETURNS cstring
+  AS 'MODULE_PATHNAME', 'linreg_stats_out' @strict COST 100;
 COMMENT IS 'Output function of linreg_stats: JSON that reads back to the same bits.';
-CREATE FUNCTION linreg_stats_recv(internal) RETURNS linreg_stats
-  AS 'MODULE_PATHNAME' @strict COST 100;
+CREATE FUNCTION _linreg_stats_recv(internal) RETURNS linreg_stats
+  AS 'MODULE_PATHNAME', 'linreg_stats_recv' @strict COST 100;
 COMMENT IS 'Binary input function of linreg_stats. 22P03 for bytes that are none.';
-CREATE FUNCTION linreg_stats_send(linreg_stats) RETURNS bytea
-  AS 'MODULE_PATHNAME' @strict COST 100;
+CREATE FUNCTION _linreg_stats_send(linreg_stats) RETURNS bytea
+  AS 'MODULE_PATHNAME', 'linreg_stats_send' @strict COST 100;
 COMMENT IS 'Binary output function of linreg_stats: the stored bytes.';
 
 CREATE TYPE linreg_stats (
-  INPUT = linreg_stats_in, OUTPUT = linreg_stats_out,
-  RECEIVE = linreg_stats_recv, SEND = linreg_stats_send,
+  INPUT = _linreg_stats_in, OUTPUT = _linreg_stats_out,
+  RECEIVE = _linreg_stats_recv, SEND = _linreg_stats_send,
   INTERNALLENGTH = VARIABLE, ALIGNMENT = int4, STORAGE = extended
 );
 COMMENT ON TYPE linreg_stats IS
   'Sufficient statistics of linear regression: weighted sums of products of all pairs of response '
   'and predictors, of twice the precision of float8. A linear regression needs nothing else of its '
-  'rows. rollup() adds them up; text, binary and jsonb forms are exact.';
+  'rows. bayes_rollup() adds them up; text, binary and jsonb forms are exact.';
 
-CREATE FUNCTION linreg_stats_to_jsonb(linreg_stats) RETURNS jsonb
-  AS 'MODULE_PATHNAME' @strict COST 100;
+CREATE FUNCTION _linreg_stats_to_jsonb(linreg_stats) RETURNS jsonb
+  AS 'MODULE_PATHNAME', 'linreg_stats_to_jsonb' @strict COST 100;
 COMMENT IS 'The statistics as jsonb.';
-CREATE FUNCTION linreg_stats_from_jsonb(jsonb) RETURNS linreg_stats
-  AS 'MODULE_PATHNAME' @strict COST 100;
+CREATE FUNCTION _linreg_stats_from_jsonb(jsonb) RETURNS linreg_stats
+  AS 'MODULE_PATHNAME', 'linreg_stats_from_jsonb' @strict COST 100;
 COMMENT IS 'The statistics that jsonb describes. 22P02 for one that describes none.';
-CREATE CAST (linreg_stats AS jsonb) WITH FUNCTION linreg_stats_to_jsonb(linreg_stats)
+CREATE CAST (linreg_stats AS jsonb) WITH FUNCTION _linreg_stats_to_jsonb(linreg_stats)
   AS ASSIGNMENT;
 COMMENT ON CAST (linreg_stats AS jsonb) IS 'statistics as jsonb';
-CREATE CAST (jsonb AS linreg_stats) WITH FUNCTION linreg_stats_from_jsonb(jsonb);
+CREATE CAST (jsonb AS linreg_stats) WITH FUNCTION _linreg_stats_from_jsonb(jsonb);
 COMMENT ON CAST (jsonb AS linreg_stats) IS 'statistics from jsonb';
 
 -- ---- equality and order of statistics: of the stored bytes ----
 
-CREATE FUNCTION linreg_stats_eq(linreg_stats, linreg_stats) RETURNS boolean
+CREATE FUNCTION _linreg_stats_eq(linreg_stats, linreg_stats) RETURNS boolean
   AS 'byteaeq' @bytes;
 COMMENT IS 'Are two statistics the same to the last bit of every sum?';
-CREATE FUNCTION linreg_stats_ne(linreg_stats, linreg_stats) RETURNS boolean
+CREATE FUNCTION _linreg_stats_ne(linreg_stats, linreg_stats) RETURNS boolean
   AS 'byteane' @bytes;
 COMMENT IS 'Do two statistics differ?';
-CREATE FUNCTION linreg_stats_lt(linreg_stats, linreg_stats) RETURNS boolean
+CREATE FUNCTION _linreg_stats_lt(linreg_stats, linreg_stats) RETURNS boolean
   AS 'bytealt' @bytes;
 COMMENT IS 'Order of linreg_stats for sorting and indexes; it has no other meaning.';
-CREATE FUNCTION linreg_stats_le(linreg_stats, linreg_stats) RETURNS boolean
+CREATE FUNCTION _linreg_stats_le(linreg_stats, linreg_stats) RETURNS boolean
   AS 'byteale' @bytes;
 COMMENT IS 'Order of linreg_stats for sorting and indexes; it has no other meaning.';
-CREATE FUNCTION linreg_stats_gt(linreg_stats, linreg_stats) RETURNS boolean
+CREATE FUNCTION _linreg_stats_gt(linreg_stats, linreg_stats) RETURNS boolean
   AS 'byteagt' @bytes;
 COMMENT IS 'Order of linreg_stats for sorting and indexes; it has no other meaning.';
-CREATE FUNCTION linreg_stats_ge(linreg_stats, linreg_stats) RETURNS boolean
+CREATE FUNCTION _linreg_stats_ge(linreg_stats, linreg_stats) RETURNS boolean
   AS 'byteage' @bytes;
 COMMENT IS 'Order of linreg_stats for sorting and indexes; it has no other meaning.';
-CREATE FUNCTION linreg_stats_cmp(linreg_stats, linreg_stats) RETURNS int
+CREATE FUNCTION _linreg_stats_cmp(linreg_stats, linreg_stats) RETURNS int
   AS 'byteacmp' @bytes;
 COMMENT IS 'Order of linreg_stats for btree: negative, 0 or positive.';
-CREATE FUNCTION linreg_stats_hash(linreg_stats) RETURNS int
+CREATE FUNCTION _linreg_stats_hash(linreg_stats) RETURNS int
   AS 'hashvarlena' @bytes;
 COMMENT IS 'Hash of the stored bytes.';
-CREATE FUNCTION linreg_stats_hash_extended(linreg_stats, bigint) RETURNS bigint
+CREATE FUNCTION _linreg_stats_hash_extended(linreg_stats, bigint) RETURNS bigint
   AS 'hashvarlenaextended' @bytes;
 COMMENT IS 'Hash of the stored bytes, 64 bits, with a seed.';
 
-CREATE OPERATOR = (FUNCTION = linreg_stats_eq,
+CREATE OPERATOR = (FUNCTION = _linreg_stats_eq,
   LEFTARG = linreg_stats, RIGHTARG = linreg_stats, COMMUTATOR = =, NEGATOR = <>,
   RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES);
 COMMENT ON OPERATOR = (linreg_stats, linreg_stats) IS 'equal';
-CREATE OPERATOR <> (FUNCTION = linreg_stats_ne,
+CREATE OPERATOR <> (FUNCTION = _linreg_stats_ne,
   LEFTARG = linreg_stats, RIGHTARG = linreg_stats, COMMUTATOR = <>, NEGATOR = =,
   RESTRICT = neqsel, JOIN = neqjoinsel);
 COMMENT ON OPERATOR <> (linreg_stats, linreg_stats) IS 'not equal';
-CREATE OPERATOR < (FUNCTION = linreg_stats_lt,
+CREATE OPERATOR < (FUNCTION = _linreg_stats_lt,
   LEFTARG = linreg_stats, RIGHTARG = linreg_stats, COMMUTATOR = >, NEGATOR = >=,
   RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
 COMMENT ON OPERATOR < (linreg_stats, linreg_stats) IS 'less than';
-CREATE OPERATOR <= (FUNCTION = linreg_stats_le,
+CREATE OPERATOR <= (FUNCTION = _linreg_stats_le,
   LEFTARG = linreg_stats, RIGHTARG = linreg_stats, COMMUTATOR = >=, NEGATOR = >,
   RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
 COMMENT ON OPERATOR <= (linreg_stats, linreg_stats) IS 'less than or equal';
-CREATE OPERATOR > (FUNCTION = linreg_stats_gt,
+CREATE OPERATOR > (FUNCTION = _linreg_stats_gt,
   LEFTARG = linreg_stats, RIGHTARG = linreg_stats, COMMUTATOR = <, NEGATOR = <=,
   RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
 COMMENT ON OPERATOR > (linreg_stats, linreg_stats) IS 'greater than';
-CREATE OPERATOR >= (FUNCTION = linreg_stats_ge,
+CREATE OPERATOR >= (FUNCTION = _linreg_stats_ge,
   LEFTARG = linreg_stats, RIGHTARG = linreg_stats, COMMUTATOR = <=, NEGATOR = <,
   RESTRICT = scalargesel, JOIN = scalargejoinsel);
 COMMENT ON OPERATOR >= (linreg_stats, linreg_stats) IS 'greater than or equal';
 
 CREATE OPERATOR CLASS linreg_stats_ops DEFAULT FOR TYPE linreg_stats USING btree AS
   OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
-  FUNCTION 1 linreg_stats_cmp(linreg_stats, linreg_stats);
+  FUNCTION 1 _linreg_stats_cmp(linreg_stats, linreg_stats);
 CREATE OPERATOR CLASS linreg_stats_ops DEFAULT FOR TYPE linreg_stats USING hash AS
-  OPERATOR 1 =, FUNCTION 1 linreg_stats_hash(linreg_stats),
-  FUNCTION 2 linreg_stats_hash_extended(linreg_stats, bigint);
+  OPERATOR 1 =, FUNCTION 1 _linreg_stats_hash(linreg_stats),
+  FUNCTION 2 _linreg_stats_hash_extended(linreg_stats, bigint);
 
 CREATE FUNCTION linreg_stats_info(stats linreg_stats)
   RETURNS TABLE (rows bigint, skipped bigint, weight float8, predictors int, columns int)
@@ -129,33 +123,23 @@ COMMENT IS 'What statistics are of: rows that count and rows left out; the weigh
 
 -- ---- aggregates: rows in, statistics or a model out ----
 
-CREATE FUNCTION linreg_combine(internal, internal) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Adds up the statistics of two processes.';
-CREATE FUNCTION linreg_serialize(internal) RETURNS bytea
-  AS 'MODULE_PATHNAME' @strict;
-COMMENT IS 'Internal. Statistics as bytes for another process.';
-CREATE FUNCTION linreg_deserialize(bytea, internal) RETURNS internal
-  AS 'MODULE_PATHNAME' @strict;
-COMMENT IS 'Internal. Statistics from another process.';
-
-CREATE FUNCTION linreg_stats_transition(state internal, y float8, @linreg_x [, weight float8])
-  RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
+CREATE FUNCTION _linreg_transition(
+  state internal, y float8, x "any" [, options_or_weight "any" [, weight float8]]
+) RETURNS internal
+  AS 'MODULE_PATHNAME', 'linreg_transition' @immutable;
 COMMENT IS 'Internal. Adds one row.';
-CREATE FUNCTION linreg_inverse_transition(state internal, y float8, @linreg_x [, weight float8])
+CREATE FUNCTION _linreg_inverse_transition(state internal, y float8, x "any" [, weight float8])
   RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
+  AS 'MODULE_PATHNAME', 'linreg_inverse_transition' @immutable;
 COMMENT IS 'Internal. Takes one row away, or NULL if rounding errors forbid it.';
-CREATE FUNCTION linreg_stats_final(state internal) RETURNS linreg_stats
-  AS 'MODULE_PATHNAME' @immutable COST 100;
+CREATE FUNCTION _linreg_stats_final(state internal) RETURNS linreg_stats
+  AS 'MODULE_PATHNAME', 'linreg_stats_final' @immutable COST 100;
 COMMENT IS 'Internal. The statistics of the rows so far.';
 
-CREATE AGGREGATE linreg_stats(y float8, @linreg_x [, weight float8]) (
-  SFUNC = linreg_stats_transition, @linreg_state, FINALFUNC = linreg_stats_final,
-  @linreg_combine,
-  MSFUNC = linreg_stats_transition, MINVFUNC = linreg_inverse_transition, MSTYPE = internal,
-  MSSPACE = 16384, MFINALFUNC = linreg_stats_final
+CREATE AGGREGATE linreg_stats(y float8, x "any" [, weight float8]) (
+  SFUNC = _linreg_transition, @linreg_state, FINALFUNC = _linreg_stats_final, @combine_sums,
+  MSFUNC = _linreg_transition, MINVFUNC = _linreg_inverse_transition, MSTYPE = internal,
+  MSSPACE = 16384, MFINALFUNC = _linreg_stats_final
 );
 COMMENT IS 'The sufficient statistics of linear regressions of y on x, for linreg_fit: one pass, '
   'parallel, and moving over windows. '
@@ -163,30 +147,19 @@ COMMENT IS 'The sufficient statistics of linear regressions of y on x, for linre
 COMMENT IS 'The same with a weight for each row: how many times it counts. '
   @linreg_rows;
 
-CREATE FUNCTION linreg_rollup_transition(state internal, stats linreg_stats) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
+CREATE FUNCTION _linreg_rollup_transition(state internal, stats linreg_stats) RETURNS internal
+  AS 'MODULE_PATHNAME', 'linreg_rollup_transition' @immutable;
 COMMENT IS 'Internal. Adds statistics to others.';
 
-CREATE AGGREGATE rollup(stats linreg_stats) (
-  SFUNC = linreg_rollup_transition, @linreg_state, FINALFUNC = linreg_stats_final,
-  @linreg_combine
+CREATE AGGREGATE bayes_rollup(stats linreg_stats) (
+  SFUNC = _linreg_rollup_transition, @linreg_state, FINALFUNC = _linreg_stats_final, @combine_sums
 );
 COMMENT IS 'The statistics of all rows that several statistics are of. Columns of records are '
   'matched by name; labels may differ. NULL values are left out. 22023 for statistics of other '
   'columns, 2202E of arrays of another length, 54000 more than 5000 terms.';
 
-CREATE FUNCTION linreg_fit_transition(
-  state internal, y float8, @linreg_x [, options jsonb [, weight float8]]
-) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Adds one row.';
-CREATE FUNCTION linreg_fit_final(state internal) RETURNS bayes_model
-  AS 'MODULE_PATHNAME' @immutable COST 10000;
-COMMENT IS 'Internal. Fits a linear regression to the rows.';
-
-CREATE AGGREGATE linreg_fit(y float8, @linreg_x [, options jsonb [, weight float8]]) (
-  SFUNC = linreg_fit_transition, @linreg_state, FINALFUNC = linreg_fit_final,
-  @linreg_combine
+CREATE AGGREGATE linreg_fit(y float8, x "any" [, options jsonb [, weight float8]]) (
+  SFUNC = _linreg_transition, @linreg_state, FINALFUNC = _bayes_sums_final, @combine_sums
 );
 COMMENT IS 'Fits a Bayesian linear regression of y on x, by default with its exact posterior. '
   @linreg_rows;
@@ -198,11 +171,10 @@ COMMENT IS 'The same with a weight for each row: how many times it counts, not i
 
 -- ---- statistics ----
 
-CREATE FUNCTION linreg_fit(stats linreg_stats [, options jsonb]) RETURNS bayes_model
+CREATE FUNCTION linreg_fit(stats linreg_stats, options jsonb DEFAULT NULL) RETURNS bayes_model
   AS 'MODULE_PATHNAME', 'linreg_fit_stats' @immutable COST 10000;
-COMMENT IS 'Fits a Bayesian linear regression to statistics of linreg_stats or rollup, as to the '
-  'rows themselves. Equal statistics give equal models: seconds of bayes_info is 0.';
-COMMENT IS 'The same with options. '
+COMMENT IS 'Fits a Bayesian linear regression to statistics of linreg_stats or bayes_rollup, as to '
+  'the rows themselves. Equal statistics give equal models: seconds of bayes_info is 0. '
   @linreg_options;
 
 -- ---- relations: a query in ----
@@ -213,58 +185,56 @@ DEFINE @response_query =
   'is run as the caller, read-only. 22023 for any other query. Other errors: as those of the '
   'aggregate.';
 -- Options are also text: of two literals the second would otherwise have several meanings.
-CREATE FUNCTION linreg_fit(query bayes_query)
+CREATE FUNCTION linreg_fit(query bayes_query, options jsonb DEFAULT NULL)
   RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
   AS 'MODULE_PATHNAME', 'linreg_fit_query' @volatile COST 1000000 ROWS 10;
 COMMENT IS 'Fits a linear regression to the rows of a query and returns its coefficients, as '
   'linreg_coefficients does. '
-  @response_query;
-CREATE FUNCTION linreg_fit(query bayes_query, options {jsonb | text})
+  @response_query
+  ' '
+  @linreg_options;
+CREATE FUNCTION linreg_fit(query bayes_query, options text)
   RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
   AS 'MODULE_PATHNAME', 'linreg_fit_query' @volatile COST 1000000 ROWS 10;
-COMMENT IS 'The same with options. '
+COMMENT IS 'The same with options that are a text. '
   @linreg_options;
 
-CREATE FUNCTION linreg_model(query bayes_query [, options jsonb]) RETURNS bayes_model
+CREATE FUNCTION linreg_model(query bayes_query, options jsonb DEFAULT NULL) RETURNS bayes_model
   AS 'MODULE_PATHNAME', 'linreg_model_query' @volatile COST 1000000;
 COMMENT IS 'Fits a linear regression to the rows of a query and returns the model.'
   ' Query, options and errors are those of linreg_fit(query, ...); NULL if there are no rows.';
-COMMENT IS 'The same with options. '
-  @linreg_options;
 
 -- ---- a model as relations ----
 
 DEFINE @linreg_level =
   'The same with intervals that hold it with probability level; 22023 unless 0 < level < 1.';
-
-CREATE FUNCTION linreg_coefficients(model bayes_model [, level float8])
+CREATE FUNCTION linreg_coefficients(model bayes_model, level float8 DEFAULT 0.95)
   RETURNS TABLE (term text, mean float8, sd float8, lower float8, upper float8)
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 10;
 COMMENT IS 'The posterior of every coefficient: its mean, standard deviation, and the quantiles '
-  'that bound an interval of 95 percent. term: (intercept), the name of a column, column=label, '
-  'or x1, x2, ... for arrays. All NULL for a term that the rows do not tell and the prior neither; '
-  'sd and bounds NULL for method em. 42804 for a model of another family.';
-COMMENT IS @linreg_level;
+  'that bound an interval that holds it with probability level, 22023 unless 0 < level < 1. term: '
+  '(intercept), the name of a column, column=label, or x1, x2, ... for arrays. All NULL for a '
+  'term that the rows do not tell and the prior neither; sd and bounds NULL for method em. 42804 '
+  'for a model of another family.';
 
-CREATE FUNCTION linreg_noise(model bayes_model [, level float8])
+CREATE FUNCTION linreg_noise(model bayes_model, level float8 DEFAULT 0.95)
   RETURNS TABLE (mean float8, sd float8, lower float8, upper float8)
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 1;
 COMMENT IS 'The posterior of the variance of the noise: its mean, standard deviation (NULL where '
-  'they do not exist), and an interval of 95 percent. 42804 for a model of another family.';
-COMMENT IS @linreg_level;
+  'they do not exist), and an interval that holds it with probability level, 22023 unless 0 < '
+  'level < 1. 42804 for a model of another family.';
 
 DEFINE @contrast =
-  'its mean, standard deviation, and an interval of 95 percent. weights: an object of numbers by '
-  'the names of terms, as F_coefficients has them; a term that it does not name has weight 0. '
-  '22023 for a name that is no term, and for an object without names. All NULL if a term with a '
-  'weight has no coefficient; sd and bounds NULL of a point estimate. 42804 for a model of another '
-  'family.';
-CREATE FUNCTION linreg_contrast(model bayes_model, weights jsonb [, level float8])
+  'its mean, standard deviation, and an interval that holds it with probability level (0.95), '
+  '22023 unless 0 < level < 1. weights: an object of numbers by the names of terms, as '
+  'F_coefficients has them; a term that it does not name has weight 0. 22023 for a name that is '
+  'no term, and for an object without names. All NULL if a term with a weight has no coefficient; '
+  'sd and bounds NULL of a point estimate. 42804 for a model of another family.';
+CREATE FUNCTION linreg_contrast(model bayes_model, weights jsonb, level float8 DEFAULT 0.95)
   RETURNS TABLE (mean float8, sd float8, lower float8, upper float8)
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 1;
 COMMENT IS 'The posterior of a linear combination of coefficients, in units of the response: '
   @contrast;
-COMMENT IS @linreg_level;
 
 -- ---- a model and a row ----
 
@@ -277,14 +247,13 @@ COMMENT ON TYPE linreg_prediction IS
   'of a new response, its standard deviation and an interval; mean_sd, mean_lower, mean_upper: of '
   'the expected response, as far as coefficients are uncertain, NULL after method em.';
 
-CREATE FUNCTION linreg_predict(model bayes_model, x "any" [, level float8])
+CREATE FUNCTION linreg_predict(model bayes_model, x "any", level float8 DEFAULT 0.95)
   RETURNS linreg_prediction
   AS 'MODULE_PATHNAME' @of_labels COST 100;
-COMMENT IS 'The posterior predictive distribution of the response for a row, with intervals of 95 '
-  'percent. Columns are matched by name. NULL for a row with a NULL, or with a label that the '
-  'model does not know, unless it was fitted with option missing = error: then 22004, 22023. '
-  '42804 for a model of another family.';
-COMMENT IS @linreg_level;
+COMMENT IS 'The posterior predictive distribution of the response for a row, with intervals of '
+  'probability level, 22023 unless 0 < level < 1. Columns are matched by name. NULL for a row '
+  'with a NULL, or with a label that the model does not know, unless it was fitted with option '
+  'missing = error: then 22004, 22023. 42804 for a model of another family.';
 
 CREATE FUNCTION linreg_log_density(model bayes_model, x "any", y float8) RETURNS float8
   AS 'MODULE_PATHNAME' @of_labels COST 100;

@@ -1,7 +1,5 @@
 -- Bayes classifiers
 
-DEFINE @nb_rows =
-  label "any", features {anyarray | record | jsonb | tsvector | float8 | boolean};
 DEFINE @nb_are =
   'label: the class of the row, of any type; it is kept as text, numbers that are equal as one. '
   'features: a record, whose numbers are normal, booleans Bernoulli and texts categorical unless '
@@ -13,35 +11,27 @@ DEFINE @nb_are =
   'compute with; 54000 more than 10000 classes, 10000 labels of a column, 1000000 names, or '
   '10000000 statistics altogether.';
 DEFINE @nb_options = 'options: see docs/classification.md; NULL means none.';
-DEFINE @nb_state = STYPE = internal, SSPACE = 65536, PARALLEL = SAFE;
-DEFINE @nb_combine =
-  COMBINEFUNC = nb_combine, SERIALFUNC = nb_serialize, DESERIALFUNC = _bayes_rows_deserialize;
+DEFINE @nb_sums =
+  SFUNC = _nb_transition, STYPE = internal, SSPACE = 65536, PARALLEL = SAFE,
+  FINALFUNC = _bayes_sums_final, COMBINEFUNC = _bayes_sums_combine,
+  SERIALFUNC = _bayes_sums_serialize, DESERIALFUNC = _bayes_rows_deserialize;
 
 -- ---- aggregates: labelled rows in, a model out ----
 
-CREATE FUNCTION nb_serialize(internal) RETURNS bytea
-  AS 'MODULE_PATHNAME' @strict;
-COMMENT IS 'Internal. Statistics of the rows of a parallel worker as bytes. 54000 above 1 GB.';
-CREATE FUNCTION nb_combine(internal, internal) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Adds the statistics of the rows of a parallel worker.';
-
-CREATE FUNCTION nb_fit_final(state internal) RETURNS bayes_model
-  AS 'MODULE_PATHNAME' @immutable COST 1000;
-COMMENT IS 'Internal. Makes a Bayes classifier of the statistics.';
-
-CREATE FUNCTION nb_fit_transition(
-  state internal, @nb_rows [, options jsonb [, weight float8]]
+-- Of nb_fit and nb_update: the types of the arguments tell what they are.
+CREATE FUNCTION _nb_transition(
+  state internal, label "any", features "any"
+  [, argument1 "any" [, argument2 "any" [, weight float8]]]
 ) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
+  AS 'MODULE_PATHNAME', 'nb_transition' @immutable;
 COMMENT IS 'Internal. Adds one row.';
 
-CREATE AGGREGATE nb_fit(@nb_rows [, options jsonb [, weight float8]]) (
-  SFUNC = nb_fit_transition, @nb_state, FINALFUNC = nb_fit_final, @nb_combine
+CREATE AGGREGATE nb_fit(label "any", features "any" [, options jsonb [, weight float8]]) (
+  @nb_sums
 );
 COMMENT IS 'Fits a Bayes classifier to labelled rows, exactly and in one pass: naive Bayes with a '
   'family for each column, or normal columns with a full covariance matrix. Models can be merged '
-  'by rollup. '
+  'by bayes_rollup. '
   @nb_are;
 COMMENT IS 'The same with options. '
   @nb_options;
@@ -49,15 +39,9 @@ COMMENT IS 'The same with a weight for each row: how many times it counts. A row
   'NULL is left out; 22023 if negative, not finite, or all zero. '
   @nb_options;
 
-CREATE FUNCTION nb_update_transition(
-  state internal, @nb_rows, prior bayes_model [, options jsonb [, weight float8]]
-) RETURNS internal
-  AS 'MODULE_PATHNAME' @immutable;
-COMMENT IS 'Internal. Adds one row.';
-
-CREATE AGGREGATE nb_update(@nb_rows, prior bayes_model [, options jsonb [, weight float8]]) (
-  SFUNC = nb_update_transition, @nb_state, FINALFUNC = nb_fit_final, @nb_combine
-);
+CREATE AGGREGATE nb_update(
+  label "any", features "any", prior bayes_model [, options jsonb [, weight float8]]
+) (@nb_sums);
 COMMENT IS 'Learns from more labelled rows: the classifier of the rows of the given model and of '
   'these, as if it had been fitted to all of them; classes, labels and names that the model does '
   'not know are added. 42804 for a model of another family. '
@@ -74,26 +58,26 @@ DEFINE @nb_query =
   'as those of the aggregate.';
 
 -- Options are also text: of two literals the second would otherwise have several meanings.
-CREATE FUNCTION nb_fit(query bayes_query)
+CREATE FUNCTION nb_fit(query bayes_query, options jsonb DEFAULT NULL)
   RETURNS TABLE (class text, rows bigint, weight float8, prior float8, probability float8,
     sd float8)
   AS 'MODULE_PATHNAME', 'nb_fit_query' @volatile COST 1000000 ROWS 10;
 COMMENT IS 'Fits a Bayes classifier to the rows of a query and returns its classes, as nb_classes '
   'does. '
-  @nb_query;
-CREATE FUNCTION nb_fit(query bayes_query, options {jsonb | text})
+  @nb_query
+  ' '
+  @nb_options;
+CREATE FUNCTION nb_fit(query bayes_query, options text)
   RETURNS TABLE (class text, rows bigint, weight float8, prior float8, probability float8,
     sd float8)
   AS 'MODULE_PATHNAME', 'nb_fit_query' @volatile COST 1000000 ROWS 10;
-COMMENT IS 'The same with options. '
+COMMENT IS 'The same with options that are a text. '
   @nb_options;
 
-CREATE FUNCTION nb_model(query bayes_query [, options jsonb]) RETURNS bayes_model
+CREATE FUNCTION nb_model(query bayes_query, options jsonb DEFAULT NULL) RETURNS bayes_model
   AS 'MODULE_PATHNAME', 'nb_model_query' @volatile COST 1000000;
 COMMENT IS 'Fits a Bayes classifier to the rows of a query and returns the model.'
   ' Query, options and errors are those of nb_fit(query, ...); NULL if there are no rows.';
-COMMENT IS 'The same with options. '
-  @nb_options;
 
 -- ---- a model as relations ----
 
@@ -105,16 +89,16 @@ COMMENT IS 'The classes in the order of the bytes of their labels: class, the la
   'their weight; prior, the probability of the class before any row; probability, its posterior '
   'mean, and sd, its posterior standard deviation. 42804 for a model of another family.';
 
-CREATE FUNCTION nb_features(model bayes_model [, level float8])
+CREATE FUNCTION nb_features(model bayes_model, level float8 DEFAULT 0.95)
   RETURNS TABLE (class text, element int, column_name text, likelihood text, parameter text,
     category bigint, label text, value float8, sd float8, lower float8, upper float8)
   AS 'MODULE_PATHNAME' @strict COST 1000 ROWS 100;
 COMMENT IS 'What each class is like: one row for every number of a feature: mean and sd of a '
   'normal one, probability of true, or of each category, rate. value: posterior mean; sd: its '
   'posterior standard deviation; lower, upper: '
-  'an interval that holds the number with probability 0.95. column_name: NULL if rows were arrays. '
+  'an interval that holds the number with probability level, 22023 unless 0 < level < 1. '
+  'column_name: NULL if rows were arrays. '
   '42804 for a model of another family.';
-COMMENT IS @parameters_level;
 
 -- ---- a model and a row ----
 

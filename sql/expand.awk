@@ -89,8 +89,8 @@ function create(statement,    open, end, rest, parts, brackets, arguments, i, ki
   comments = 0
 }
 
-# What a COMMENT calls a function: its arguments without their defaults.
-function name_of(signature) {
+# The signature as COMMENT ON takes it.
+function without_defaults(signature) {
   gsub(/ DEFAULT [^,)]*/, "", signature)
   return signature
 }
@@ -103,7 +103,8 @@ function flush_created(    at, i) {
     print text[at]
     i = (at - 1) % forms + 1
     if (comments > 0)
-      printf "COMMENT ON %s IS%s\n", name_of(signature[at]), comment[i < comments ? i : comments]
+      printf "COMMENT ON %s IS%s\n", without_defaults(signature[at]),
+        comment[i < comments ? i : comments]
   }
   forms = 0
 }

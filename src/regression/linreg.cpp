@@ -154,7 +154,8 @@ LinregModel::~LinregModel() = default;
 void LinregModel::merge(const Model &) {
   throw Error(Errc::wrong_family, "models of family \"linreg\" cannot be merged",
               "Posteriors do not add up, but the statistics that they are of do.",
-              "Keep linreg_stats(y, x), add them up with rollup and fit the sum with linreg_fit.");
+              "Keep linreg_stats(y, x), add them up with bayes_rollup and fit the sum with "
+              "linreg_fit.");
 }
 
 std::int64_t LinregModel::stored_draws() const { return std::int64_t(state->draws()); }

@@ -216,8 +216,8 @@ our %kinds = (
         => "SELECT nb_fit(i % 3, ARRAY[i, sin(i)]) FROM generate_series(1, 100000000) AS i",
     'nb, reading words' => "SELECT nb_fit(i % 40, words) FROM volumes,
           generate_series(1, 100000) AS i",
-    'nb, merging' => "SELECT rollup(columns) FROM classifiers, generate_series(1, 10000)",
-    'nb, merging words' => "SELECT rollup(words) FROM classifiers, generate_series(1, 10000)",
+    'nb, merging' => "SELECT bayes_rollup(columns) FROM classifiers, generate_series(1, 10000)",
+    'nb, merging words' => "SELECT bayes_rollup(words) FROM classifiers, generate_series(1, 10000)",
     'nb prediction of words' => "SELECT count(nb_predict(c.words, v.words))
           FROM classifiers AS c, volumes AS v, generate_series(1, 10000)",
     'nb features' => "SELECT count(*) FROM classifiers, nb_features(columns)",

@@ -89,9 +89,10 @@ FROM (SELECT DISTINCT family FROM cases) AS f, (VALUES
            degenerate, objective, log_likelihood, seed, options FROM bayes_info(%1$s)'),
   (NULL, 'trace', 'SELECT * FROM bayes_trace(%1$s)'),
   ('{collapsed,gibbs,slice}', 'diagnostics',
-   'SELECT quantity, rhat(value, chain ORDER BY chain, draw),
-           ess_bulk(value, chain ORDER BY chain, draw), ess_tail(value, chain ORDER BY chain, draw),
-           mcse(value, chain ORDER BY chain, draw), sum(value ORDER BY chain, draw)
+   'SELECT quantity, bayes_rhat(value, chain ORDER BY chain, draw),
+           bayes_ess_bulk(value, chain ORDER BY chain, draw),
+           bayes_ess_tail(value, chain ORDER BY chain, draw),
+           bayes_mcse(value, chain ORDER BY chain, draw), sum(value ORDER BY chain, draw)
     FROM bayes_draws(%1$s) GROUP BY 1 ORDER BY 1')) AS v(methods, called, statement);
 
 DO $$
@@ -202,12 +203,13 @@ CALL record('hmm empty sequence', $$
   FROM hmm_predict(model('hmm symbols vi'), '{}'::text[]) AS p$$);
 
 CALL record('diagnostics of one chain', $$
-  SELECT rhat(v ORDER BY n), ess_bulk(v ORDER BY n), ess_tail(v ORDER BY n), mcse(v ORDER BY n)
+  SELECT bayes_rhat(v ORDER BY n), bayes_ess_bulk(v ORDER BY n), bayes_ess_tail(v ORDER BY n),
+         bayes_mcse(v ORDER BY n)
   FROM (SELECT n, sum(noise(n)) OVER (ORDER BY n ROWS 4 PRECEDING) AS v
         FROM generate_series(1, 400) AS n) AS d$$);
 CALL record('diagnostics of chains', $$
-  SELECT rhat(v, c ORDER BY c, n), ess_bulk(v, c ORDER BY c, n), ess_tail(v, c ORDER BY c, n),
-         mcse(v, c ORDER BY c, n)
+  SELECT bayes_rhat(v, c ORDER BY c, n), bayes_ess_bulk(v, c ORDER BY c, n),
+         bayes_ess_tail(v, c ORDER BY c, n), bayes_mcse(v, c ORDER BY c, n)
   FROM (SELECT c, n, sum(noise(n, c)) OVER (PARTITION BY c ORDER BY n ROWS 4 PRECEDING)
                      + c / 9.0 AS v
         FROM generate_series(1, 3) AS c, generate_series(1, 101) AS n) AS d$$);

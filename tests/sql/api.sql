@@ -1,5 +1,5 @@
 -- The interface of the extension, pinned: what is changed here changes for every user.
-SELECT plan(53);
+SELECT plan(54);
 \ir ../lib/checks.sql
 \ir ../lib/interface.sql
 SET client_min_messages = error;
@@ -15,6 +15,8 @@ SELECT set_eq('SELECT line FROM interface_lines', 'SELECT line FROM pinned',
 SELECT never($$SELECT signature, NOT 'internal'::regtype = ANY (proargtypes::oid[]) AS wrong
   FROM functions WHERE internal$$,
   'the others take arguments of type internal, which SQL cannot give');
+SELECT never($$SELECT signature, internal <> (proname ~ '^_') AS wrong FROM functions$$,
+  'they alone begin with an underscore');
 SELECT never($$SELECT signature, (provolatile <> 'i' OR proparallel <> 's') AS wrong FROM functions
   WHERE internal$$, 'and do nothing that hinders a plan');
 -- What depends on the order of the rows cannot: parallel workers would change it.
@@ -36,9 +38,9 @@ SELECT never($$SELECT signature,
   FROM functions f JOIN pg_aggregate a ON a.aggfnoid = f.oid$$,
   'sums move along a window, and are what they are elsewhere');
 SELECT never($$SELECT signature, a.aggtransspace
-  <> CASE WHEN proname ~ '^(rhat|ess_bulk|ess_tail|mcse)$|_profile$' OR
-      signature = 'rollup(bayes_model)' THEN 32768
-    WHEN proname ~ '^linreg' OR signature = 'rollup(linreg_stats)' THEN 16384
+  <> CASE WHEN proname ~ '^bayes_(rhat|ess_bulk|ess_tail|mcse)$|_profile$' OR
+      signature = 'bayes_rollup(bayes_model)' THEN 32768
+    WHEN proname ~ '^linreg' OR signature = 'bayes_rollup(linreg_stats)' THEN 16384
     WHEN proname ~ '^nb_' THEN 65536
     WHEN proname = 'dirichlet_categorical_fit' THEN 8192
     WHEN proname ~ '^(beta|gamma|normal)_' THEN 256
@@ -231,7 +233,7 @@ SELECT is((SELECT count(*) FROM elsewhere.nmf_factorize('SELECT 1, 2, 3', 1)), 2
   'and factorizations');
 SELECT is((SELECT count(*) FROM (SELECT elsewhere.pmf_fit(1, 2, 3, 1, '{"draws": 4}') AS m) AS f,
   elsewhere.pmf_predict(m, 1, 1)), 1::bigint, 'of ratings too');
-SELECT is((SELECT elsewhere.ess_bulk(value, chain ORDER BY chain, draw) IS NOT NULL
+SELECT is((SELECT elsewhere.bayes_ess_bulk(value, chain ORDER BY chain, draw) IS NOT NULL
   FROM (SELECT elsewhere.dpmm_fit(x, '{"draws": 60}') AS m FROM faithful) AS f,
   elsewhere.bayes_draws(m) WHERE quantity = 'log_joint'), true, 'and so do diagnostics');
 DROP VIEW interface_lines, interface, functions, members;

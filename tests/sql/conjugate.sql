@@ -86,26 +86,27 @@ CREATE TABLE parts AS
   SELECT shop, day, beta_bernoulli_fit(bought) AS beta, gamma_poisson_fit(items) AS gamma,
     normal_inverse_gamma_fit(x) AS normal, dirichlet_categorical_fit(source) AS labels
   FROM visits GROUP BY ROLLUP (shop, day);
-SELECT never($$SELECT whole.shop, rollup(part.beta)::text <> whole.beta::text
-    OR rollup(part.gamma)::text <> whole.gamma::text
-    OR rollup(part.labels)::text <> whole.labels::text
-    OR NOT near(normal_inverse_gamma_mean(rollup(part.normal)) - 1e8,
+SELECT never($$SELECT whole.shop, bayes_rollup(part.beta)::text <> whole.beta::text
+    OR bayes_rollup(part.gamma)::text <> whole.gamma::text
+    OR bayes_rollup(part.labels)::text <> whole.labels::text
+    OR NOT near(normal_inverse_gamma_mean(bayes_rollup(part.normal)) - 1e8,
       normal_inverse_gamma_mean(whole.normal) - 1e8, 1e-8) AS wrong
   FROM parts AS whole JOIN parts AS part ON part.day IS NOT NULL
     AND (whole.shop IS NULL OR whole.shop = part.shop)
   WHERE whole.day IS NULL GROUP BY whole.shop, whole.beta, whole.gamma, whole.labels,
     whole.normal$$,
   'models of parts, merged, are those of all rows');
-SELECT throws_ok($$SELECT rollup(m) FROM (SELECT beta AS m FROM parts
+SELECT throws_ok($$SELECT bayes_rollup(m) FROM (SELECT beta AS m FROM parts
   UNION ALL SELECT gamma FROM parts) AS p$$, '42804', NULL, 'of one family');
-SELECT throws_ok($$SELECT rollup(m) FROM (SELECT beta AS m FROM parts
+SELECT throws_ok($$SELECT bayes_rollup(m) FROM (SELECT beta AS m FROM parts
   UNION ALL SELECT beta FROM fits) AS p$$, '22023',
   'models with different options cannot be merged',
   'and of one prior');
-SELECT throws_ok($$SELECT rollup(m)
+SELECT throws_ok($$SELECT bayes_rollup(m)
   FROM (SELECT gmm_fit(x, 1) AS m FROM visits GROUP BY shop) AS p$$,
   '42804', 'models of family "gmm" cannot be merged', 'other families cannot be merged');
-SELECT is(rollup(m), NULL, 'rollup of nothing') FROM (SELECT NULL::bayes_model AS m) AS nothing;
+SELECT is(bayes_rollup(m), NULL, 'rollup of nothing')
+FROM (SELECT NULL::bayes_model AS m) AS nothing;
 
 CREATE TABLE large AS SELECT v.* FROM visits AS v, generate_series(1, 60);
 ANALYZE large;
@@ -234,7 +235,7 @@ SELECT throws_ok($$SELECT dirichlet_categorical_fit(x) FROM unnest('{1,NaN}'::fl
 -- The transition state of a window goes on after a result.
 CREATE TABLE thirds AS SELECT i % 3 AS part, normal_inverse_gamma_fit(i) AS model
 FROM generate_series(1, 30) AS i GROUP BY 1;
-SELECT results_eq('SELECT (bayes_info(rollup(model) OVER (ORDER BY part))).rows FROM thirds',
+SELECT results_eq('SELECT (bayes_info(bayes_rollup(model) OVER (ORDER BY part))).rows FROM thirds',
   'VALUES (10::bigint), (20), (30)', 'models are put together in a window');
 
 -- A negative binomial distribution of counts as large as bytes: next to a normal one, whose

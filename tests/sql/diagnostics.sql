@@ -32,106 +32,115 @@ CREATE TABLE counts AS SELECT * FROM made(16, 4, 1000, 0.8, 2);
 CREATE TABLE odd AS SELECT * FROM made(3, 3, 997, 0, 0);
 CREATE FUNCTION agree(a float8,
   b float8) RETURNS boolean LANGUAGE sql AS 'SELECT abs(a / b - 1) < 1e-9';
-SELECT ok(agree(rhat(value, chain ORDER BY chain, draw), 1.0119615479243815), 'slow chains: rhat')
+SELECT ok(agree(bayes_rhat(value, chain ORDER BY chain, draw), 1.0119615479243815),
+  'slow chains: rhat')
   FROM slow;
-SELECT ok(agree(ess_bulk(value, chain ORDER BY chain, draw), 280.71409032758129),
+SELECT ok(agree(bayes_ess_bulk(value, chain ORDER BY chain, draw), 280.71409032758129),
   'slow chains: ess_bulk') FROM slow;
-SELECT ok(agree(ess_tail(value, chain ORDER BY chain, draw), 542.01484899187824),
+SELECT ok(agree(bayes_ess_tail(value, chain ORDER BY chain, draw), 542.01484899187824),
   'slow chains: ess_tail') FROM slow;
-SELECT ok(agree(mcse(value, chain ORDER BY chain, draw), 0.065023837153170325), 'slow chains: mcse')
+SELECT ok(agree(bayes_mcse(value, chain ORDER BY chain, draw), 0.065023837153170325),
+  'slow chains: mcse')
   FROM slow;
-SELECT ok(agree(rhat(value, chain ORDER BY chain, draw), 1.0009628606229606)
-  AND agree(ess_bulk(value, chain ORDER BY chain, draw), 2990.6600264659651) AND
-          agree(ess_tail(value, chain ORDER BY chain, draw), 2966.4489018925906)
-            AND agree(mcse(value, chain ORDER BY chain, draw), 0.0091333450845838288),
+SELECT ok(agree(bayes_rhat(value, chain ORDER BY chain, draw), 1.0009628606229606)
+  AND agree(bayes_ess_bulk(value, chain ORDER BY chain, draw), 2990.6600264659651) AND
+          agree(bayes_ess_tail(value, chain ORDER BY chain, draw), 2966.4489018925906)
+            AND agree(bayes_mcse(value, chain ORDER BY chain, draw), 0.0091333450845838288),
             'an odd number of draws') FROM odd;
-SELECT ok(agree(rhat(value, chain ORDER BY chain, draw), 1.0101695903342471)
-  AND agree(ess_bulk(value, chain ORDER BY chain, draw), 381.48355692184811) AND
-          agree(ess_tail(value, chain ORDER BY chain, draw), 468.89043839700952)
-            AND agree(mcse(value, chain ORDER BY chain, draw), 0.087083902518572218), 'ties')
+SELECT ok(agree(bayes_rhat(value, chain ORDER BY chain, draw), 1.0101695903342471)
+  AND agree(bayes_ess_bulk(value, chain ORDER BY chain, draw), 381.48355692184811) AND
+          agree(bayes_ess_tail(value, chain ORDER BY chain, draw), 468.89043839700952)
+            AND agree(bayes_mcse(value, chain ORDER BY chain, draw), 0.087083902518572218), 'ties')
           FROM counts;
-SELECT ok(agree(rhat(value ORDER BY draw), 1.0040226225550224)
-  AND agree(ess_bulk(value ORDER BY draw), 3000) AND agree(ess_tail(value ORDER BY draw),
+SELECT ok(agree(bayes_rhat(value ORDER BY draw), 1.0040226225550224)
+  AND agree(bayes_ess_bulk(value ORDER BY draw), 3000)
+  AND agree(bayes_ess_tail(value ORDER BY draw),
   255.38292980213433) AND
-          agree(mcse(value ORDER BY draw), 0.021982724046872196), 'a single chain needs no number')
+          agree(bayes_mcse(value ORDER BY draw), 0.021982724046872196),
+  'a single chain needs no number')
           FROM antithetic;
 
 -- ---- rows, groups, types ----
 
 SELECT is(count(DISTINCT r)::int, 1, 'what counts is the order inside a chain') FROM (
-  SELECT rhat(value, chain ORDER BY chain, draw) AS r FROM slow
-  UNION ALL SELECT rhat(value, chain ORDER BY draw, chain DESC) FROM slow
-  UNION ALL SELECT rhat(value, chain * 1000 - 5 ORDER BY md5(draw::text) IS NULL, draw)
+  SELECT bayes_rhat(value, chain ORDER BY chain, draw) AS r FROM slow
+  UNION ALL SELECT bayes_rhat(value, chain ORDER BY draw, chain DESC) FROM slow
+  UNION ALL SELECT bayes_rhat(value, chain * 1000 - 5 ORDER BY md5(draw::text) IS NULL, draw)
     FROM slow) AS f;
-SELECT ok(ess_bulk(value, chain ORDER BY md5(chain || ' ' || draw)) > 3000,
+SELECT ok(bayes_ess_bulk(value, chain ORDER BY md5(chain || ' ' || draw)) > 3000,
   'another order is another sequence') FROM slow;
 SELECT results_eq($$SELECT name,
-  agree(ess_bulk(value, chain ORDER BY chain, draw),
+  agree(bayes_ess_bulk(value, chain ORDER BY chain, draw),
   CASE name WHEN 'slow' THEN 280.71409032758129 ELSE 381.48355692184811 END)
   FROM (SELECT 'slow' AS name, * FROM slow UNION ALL SELECT 'counts', * FROM counts) AS f
     GROUP BY name ORDER BY name$$,
   $$VALUES ('counts', true), ('slow', true)$$, 'under GROUP BY');
-SELECT ok(rhat(value, chain ORDER BY draw) FILTER (WHERE chain <= 2) IS DISTINCT
-  FROM rhat(value, chain ORDER BY draw), 'with FILTER') FROM slow;
-SELECT is(mcse(v::float8), mcse(v), 'numeric values')
+SELECT ok(bayes_rhat(value, chain ORDER BY draw) FILTER (WHERE chain <= 2) IS DISTINCT
+  FROM bayes_rhat(value, chain ORDER BY draw), 'with FILTER') FROM slow;
+SELECT is(bayes_mcse(v::float8), bayes_mcse(v), 'numeric values')
   FROM (SELECT i * 7 % 13 + 0.5 AS v FROM generate_series(1, 40) i) AS f;
-SELECT is(mcse(v::float8, c::int), mcse(v, c), 'integer values, small chain numbers')
+SELECT is(bayes_mcse(v::float8, c::int), bayes_mcse(v, c), 'integer values, small chain numbers')
   FROM (SELECT i * 7 % 13 AS v, (i % 2)::smallint AS c FROM generate_series(1, 40) i) AS f;
-SELECT is(pg_typeof(rhat(value, chain))::text, 'double precision', 'the type of the result')
+SELECT is(pg_typeof(bayes_rhat(value, chain))::text, 'double precision', 'the type of the result')
   FROM slow;
 SELECT is((SELECT count(DISTINCT r)::int
-  FROM (SELECT ess_tail(value, chain) OVER (PARTITION BY chain) AS r FROM slow) AS f), 4,
+  FROM (SELECT bayes_ess_tail(value, chain) OVER (PARTITION BY chain) AS r FROM slow) AS f), 4,
   'over windows');
 SELECT is((SELECT array_agg(r IS NULL ORDER BY draw)
-  FROM (SELECT draw, rhat(value) OVER (ORDER BY draw) AS r FROM antithetic WHERE draw <= 5) AS f),
+  FROM (SELECT draw, bayes_rhat(value) OVER (ORDER BY draw) AS r
+    FROM antithetic WHERE draw <= 5) AS f),
   '{t,t,t,f,f}', 'over growing frames');
 
 -- ---- no answer ----
 
-SELECT is(rhat(value, chain), NULL, 'no rows: rhat') FROM slow WHERE false;
-SELECT is(ess_bulk(value, chain), NULL, 'no rows: ess_bulk') FROM slow WHERE false;
-SELECT is(ess_tail(value, chain), NULL, 'no rows: ess_tail') FROM slow WHERE false;
-SELECT is(mcse(value, chain), NULL, 'no rows: mcse') FROM slow WHERE false;
-SELECT is((rhat(value), ess_bulk(value), ess_tail(value), mcse(value))::text, '(,,,)',
+SELECT is(bayes_rhat(value, chain), NULL, 'no rows: rhat') FROM slow WHERE false;
+SELECT is(bayes_ess_bulk(value, chain), NULL, 'no rows: ess_bulk') FROM slow WHERE false;
+SELECT is(bayes_ess_tail(value, chain), NULL, 'no rows: ess_tail') FROM slow WHERE false;
+SELECT is(bayes_mcse(value, chain), NULL, 'no rows: mcse') FROM slow WHERE false;
+SELECT is((bayes_rhat(value), bayes_ess_bulk(value), bayes_ess_tail(value),
+  bayes_mcse(value))::text, '(,,,)',
   'no rows, one chain') FROM slow WHERE false;
-SELECT is((rhat(value, chain), ess_bulk(value, chain), ess_tail(value, chain),
-  mcse(value, chain))::text, '(,,,)', 'one row') FROM slow WHERE chain = 1 AND draw = 1;
-SELECT is((rhat(value, chain), ess_bulk(value, chain), ess_tail(value, chain),
-  mcse(value, chain))::text, '(,,,)', 'three draws of a chain') FROM slow WHERE draw <= 3;
-SELECT is((rhat(value, chain) IS NULL, ess_bulk(value, chain), ess_tail(value, chain),
-  mcse(value, chain))::text, '(f,,,)', 'five draws are enough for rhat') FROM slow WHERE draw <= 5;
-SELECT is((rhat(value, chain) + ess_bulk(value, chain) + ess_tail(value, chain)
-  + mcse(value, chain)) IS NULL, false, 'six are enough for all') FROM slow WHERE draw <= 6;
-SELECT is((rhat(7.25, chain), ess_bulk(7.25, chain), ess_tail(7.25, chain),
-  mcse(7.25, chain))::text, '(,,,)', 'equal draws') FROM slow;
-SELECT is((rhat(v, chain), ess_bulk(v, chain), ess_tail(v, chain), mcse(v, chain))::text, '(,,,)',
+SELECT is((bayes_rhat(value, chain), bayes_ess_bulk(value, chain), bayes_ess_tail(value, chain),
+  bayes_mcse(value, chain))::text, '(,,,)', 'one row') FROM slow WHERE chain = 1 AND draw = 1;
+SELECT is((bayes_rhat(value, chain), bayes_ess_bulk(value, chain), bayes_ess_tail(value, chain),
+  bayes_mcse(value, chain))::text, '(,,,)', 'three draws of a chain') FROM slow WHERE draw <= 3;
+SELECT is((bayes_rhat(value, chain) IS NULL, bayes_ess_bulk(value, chain),
+  bayes_ess_tail(value, chain), bayes_mcse(value, chain))::text, '(f,,,)',
+  'five draws are enough for bayes_rhat') FROM slow WHERE draw <= 5;
+SELECT is((bayes_rhat(value, chain) + bayes_ess_bulk(value, chain) + bayes_ess_tail(value, chain)
+  + bayes_mcse(value, chain)) IS NULL, false, 'six are enough for all') FROM slow WHERE draw <= 6;
+SELECT is((bayes_rhat(7.25, chain), bayes_ess_bulk(7.25, chain), bayes_ess_tail(7.25, chain),
+  bayes_mcse(7.25, chain))::text, '(,,,)', 'equal draws') FROM slow;
+SELECT is((bayes_rhat(v, chain), bayes_ess_bulk(v, chain), bayes_ess_tail(v, chain),
+  bayes_mcse(v, chain))::text, '(,,,)',
   'a draw that is ' || bad) FROM unnest('{NaN,Infinity,-Infinity}'::float8[]) AS bad,
   LATERAL (SELECT chain, CASE WHEN draw = 500 AND chain = 2 THEN bad ELSE value END AS v
     FROM slow) AS f GROUP BY bad;
-SELECT is((rhat(v, chain) IS NULL, ess_bulk(v, chain) IS NULL, ess_tail(v, chain) IS NULL,
-  mcse(v, chain) IS NULL)::text, '(f,f,t,f)', 'a tail that has no draw beyond it')
+SELECT is((bayes_rhat(v, chain) IS NULL, bayes_ess_bulk(v, chain) IS NULL,
+  bayes_ess_tail(v, chain) IS NULL, bayes_mcse(v, chain) IS NULL)::text, '(f,f,t,f)',
+  'a tail that has no draw beyond it')
   FROM (SELECT chain, (value > 1)::int AS v FROM slow) AS f;
-SELECT is(rhat(chain, chain), 'Infinity', 'chains that are stuck apart') FROM slow;
+SELECT is(bayes_rhat(chain, chain), 'Infinity', 'chains that are stuck apart') FROM slow;
 
 -- ---- errors ----
 
 SELECT is(whole_complaint(statement), said, statement) FROM (VALUES
-  ('SELECT rhat(nullif(draw, 17), chain ORDER BY chain, draw) FROM slow',
+  ('SELECT bayes_rhat(nullif(draw, 17), chain ORDER BY chain, draw) FROM slow',
    '22004 value of draw 17 is NULL | Draws of a chain are a sequence, from which none can be '
      'left out. | To leave it out nevertheless, use FILTER (WHERE ... IS NOT NULL).'),
-  ('SELECT ess_bulk(nullif(draw, 1) ORDER BY nullif(draw, 1)) FROM slow',
+  ('SELECT bayes_ess_bulk(nullif(draw, 1) ORDER BY nullif(draw, 1)) FROM slow',
    '22004 value of draw 3997 is NULL | Draws of a chain are a sequence, from which none can be '
      'left out. | To leave it out nevertheless, use FILTER (WHERE ... IS NOT NULL).'),
-  ('SELECT mcse(value, NULL) FROM slow',
+  ('SELECT bayes_mcse(value, NULL) FROM slow',
    '22004 chain of draw 1 is NULL | Draws of a chain are a sequence, from which none can be '
      'left out. | To leave it out nevertheless, use FILTER (WHERE ... IS NOT NULL).'),
-  ('SELECT ess_tail(value, chain) FROM slow WHERE draw < 100 OR chain <> 3',
+  ('SELECT bayes_ess_tail(value, chain) FROM slow WHERE draw < 100 OR chain <> 3',
    '22023 chains have different numbers of draws | Chain 1 has 1000, chain 3 has 99. | Compare as '
      'many draws of each chain.'),
-  ('SELECT rhat(i, i) FROM generate_series(1, 10001) AS i',
+  ('SELECT bayes_rhat(i, i) FROM generate_series(1, 10001) AS i',
     '54000 more than 10000 chains | The second argument is the number of the chain, not of the '
     'draw.'),
-  ('SELECT mcse(i) FROM generate_series(1, 10000001) AS i',
+  ('SELECT bayes_mcse(i) FROM generate_series(1, 10000001) AS i',
     '54000 more than 10000000 draws | Thin them, for instance by FILTER (WHERE draw % 10 = 0).'))
   AS c(statement, said);
 SELECT is((SELECT count(*) FROM slow WHERE draw = 1)::int, 4, 'the session goes on');
@@ -165,8 +174,9 @@ SELECT is((SELECT sampled::jsonb - 'draws' = plain::jsonb FROM models), true,
   'they are one member of the model');
 SELECT ok(gmm_predict(sampled, '{2,50}') IS NOT NULL, 'which works as without them') FROM models;
 SELECT is((SELECT array_agg(quantity ORDER BY quantity)
-  FROM (SELECT quantity, rhat(value, chain ORDER BY chain, draw) FROM models, bayes_draws(sampled)
-  GROUP BY quantity) AS f), '{clusters,log_joint}', 'they go into the aggregates');
+  FROM (SELECT quantity, bayes_rhat(value, chain ORDER BY chain, draw)
+  FROM models, bayes_draws(sampled) GROUP BY quantity) AS f), '{clusters,log_joint}',
+  'they go into the aggregates');
 -- As many as a long run has, with the names, sizes and values of a sampler.
 UPDATE models SET sampled
   = (plain::jsonb || jsonb_build_object('draws',
@@ -175,7 +185,7 @@ UPDATE models SET sampled
     FROM (SELECT chain, jsonb_agg(jsonb_build_array(value, value + 1) ORDER BY draw) AS v FROM slow
     GROUP BY chain) AS f))))::bayes_model;
 SELECT results_eq(
-  'SELECT quantity, agree(ess_bulk(value, chain ORDER BY chain, draw), 280.71409032758129), '
+  'SELECT quantity, agree(bayes_ess_bulk(value, chain ORDER BY chain, draw), 280.71409032758129), '
   'count(*) FROM models, bayes_draws(sampled) GROUP BY quantity ORDER BY 1',
   $$VALUES ('next', true, 4000::bigint), ('x', true, 4000)$$, 'a whole posterior');
 SELECT is(whole_complaint(format('SELECT %L::bayes_model',

@@ -125,7 +125,7 @@ SELECT never($$SELECT f.data, f.method, f.shape, chain, draw, n <> 5
     FULL JOIN draws d USING (data, method, shape, chain, draw)$$,
       'bayes_draws has the same, share of the largest cluster, and entropy');
 SELECT ok(all_true(rhat IS NULL OR rhat > 0) AND count(rhat) > 20, 'the diagnostics read them')
-  FROM (SELECT rhat(log_joint, chain ORDER BY chain, draw) AS rhat FROM draws
+  FROM (SELECT bayes_rhat(log_joint, chain ORDER BY chain, draw) AS rhat FROM draws
   GROUP BY data, method, shape) r;
 SELECT is((SELECT count(DISTINCT concentration)
   FROM (SELECT dpmm_fit(x, '{"concentration": 0.5, "draws": 20}') AS m FROM galaxies) f,

@@ -54,7 +54,7 @@ CREATE FUNCTION squares(model bayes_model) RETURNS float8 IMMUTABLE
 SELECT never($$SELECT a.i, b.i, NOT near(squares(m), 1000009) AS wrong FROM heavy AS a, heavy AS b,
     LATERAL (SELECT normal_inverse_gamma_fit(x, NULL, w ORDER BY (i + a.i) % 3 * b.i, i * b.i % 3)
       AS m FROM heavy) AS f$$, 'squares of rows that a heavy one outweighs');
-SELECT ok(near(squares(rollup(m)), 1000009), 'merged')
+SELECT ok(near(squares(bayes_rollup(m)), 1000009), 'merged')
 FROM (SELECT normal_inverse_gamma_fit(x, NULL, w) AS m FROM heavy GROUP BY i) AS f;
 SELECT ok(near(squares(normal_inverse_gamma_fit(x, NULL, w ORDER BY w)), 1e6 * (1 - 1 / 2.0 ^ 100)),
   'weights that double') FROM (SELECT CASE i WHEN 0 THEN 1000 ELSE 0 END AS x, 2.0 ^ i AS w
@@ -74,12 +74,12 @@ SELECT is(normal_inverse_gamma_fit('-0'::float8)::jsonb -> 'statistics' ->> 'mea
 -- Parts are merged as numbers are carried, whatever their number.
 SELECT ok(bool_and(dirichlet_categorical_mean(merged, 'l3')
     = dirichlet_categorical_mean(whole, 'l3') AND info.rows = n), 'any number of parts')
-FROM generate_series(1, 20) AS n, LATERAL (SELECT rollup(m) AS merged FROM (SELECT i,
+FROM generate_series(1, 20) AS n, LATERAL (SELECT bayes_rollup(m) AS merged FROM (SELECT i,
       dirichlet_categorical_fit('l' || i % 7) AS m FROM generate_series(1, n) AS i GROUP BY i) AS p)
     AS a, bayes_info(merged) AS info,
   LATERAL (SELECT dirichlet_categorical_fit('l' || i % 7) AS whole
     FROM generate_series(1, n) AS i) AS b;
-SELECT results_eq($$SELECT (bayes_info(rollup(m) OVER (ORDER BY i))).rows FROM (SELECT i,
+SELECT results_eq($$SELECT (bayes_info(bayes_rollup(m) OVER (ORDER BY i))).rows FROM (SELECT i,
     nb_fit('l' || i % 5, ARRAY[i]) AS m FROM generate_series(1, 11) AS i GROUP BY i) AS p
   ORDER BY i$$,
   'SELECT generate_series(1, 11)::bigint', 'and one after the other');

@@ -292,7 +292,8 @@ SELECT is((SELECT count(*) FROM sampled, bayes_draws(collapsed)), 8000::bigint,
   'four quantities of every draw');
 -- There is no rhat of what is the same in all draws.
 SELECT ok(bool_and(r < 1.1) AND count(r) > 1, 'chains agree')
-  FROM (SELECT rhat(value, chain ORDER BY chain, draw) AS r FROM sampled, bayes_draws(collapsed)
+  FROM (SELECT bayes_rhat(value, chain ORDER BY chain, draw) AS r
+    FROM sampled, bayes_draws(collapsed)
   GROUP BY quantity) AS q;
 SELECT throws_ok('SELECT gmm_posterior(gibbs) FROM sampled', '22023', NULL, 'draws are no formula');
 SELECT ok(abs(avg(x[2]) - 70.9) < 1.5, 'they can be drawn from') FROM sampled,

@@ -73,7 +73,7 @@ SELECT results_eq('SELECT c.* FROM in_parallel, linreg_coefficients(model) AS c'
   'SELECT c.* FROM alone, linreg_coefficients(model) AS c', 'with the same result');
 SELECT results_eq('SELECT c.* FROM in_parallel, linreg_coefficients(linreg_fit(stats)) AS c',
   'SELECT c.* FROM alone, linreg_coefficients(model) AS c', 'a fit of statistics is one of rows');
-SELECT results_eq($$SELECT c.* FROM linreg_coefficients((SELECT linreg_fit(rollup(s)) FROM
+SELECT results_eq($$SELECT c.* FROM linreg_coefficients((SELECT linreg_fit(bayes_rollup(s)) FROM
     (SELECT linreg_stats(y, r) AS s FROM many, LATERAL (SELECT a, b, color, odd) AS r
      GROUP BY g) AS f)) AS c$$,
   'SELECT c.* FROM alone, linreg_coefficients(model) AS c', 'rollup adds up groups');
@@ -140,7 +140,7 @@ SELECT ok((SELECT linreg_stats(y, y) IS NULL FROM many WHERE false), 'no rows');
 SELECT ok((SELECT linreg_stats(NULL, y) IS NULL FROM many), 'none that counts');
 SELECT is((SELECT linreg_fit(NULL, y) FROM many), NULL, 'nor a model');
 SELECT is(linreg_fit(NULL::linreg_stats), NULL, 'of no statistics either');
-SELECT ok((SELECT rollup(s) IS NULL FROM (VALUES (NULL::linreg_stats)) AS v(s)),
+SELECT ok((SELECT bayes_rollup(s) IS NULL FROM (VALUES (NULL::linreg_stats)) AS v(s)),
   'rollup of nothing');
 SELECT throws_like($$SELECT linreg_stats(1, ARRAY[1, 'NaN'::float8])$$, '%element 2 of row 1%',
   'a NaN is an error');
@@ -153,9 +153,10 @@ SELECT throws_ok($$SELECT linreg_fit(NULL, 1::float8, '{"missing": "error"}')$$,
 SELECT throws_ok($$SELECT linreg_stats(y, x)
   FROM (VALUES (1, ARRAY[1, 2]), (2, ARRAY[1])) AS v(y, x)$$,
   '2202E', NULL, 'rows of different length');
-SELECT throws_ok($$SELECT rollup(s) FROM (SELECT linreg_stats(y, ARRAY[a]) AS s FROM many UNION ALL
-  SELECT linreg_stats(y, ARRAY[a, b]) FROM many) AS f$$, '2202E', NULL, 'statistics too');
-SELECT throws_ok($$SELECT rollup(s) FROM (SELECT linreg_stats(y, r) AS s FROM many,
+SELECT throws_ok($$SELECT bayes_rollup(s)
+  FROM (SELECT linreg_stats(y, ARRAY[a]) AS s FROM many
+  UNION ALL SELECT linreg_stats(y, ARRAY[a, b]) FROM many) AS f$$, '2202E', NULL, 'statistics too');
+SELECT throws_ok($$SELECT bayes_rollup(s) FROM (SELECT linreg_stats(y, r) AS s FROM many,
   LATERAL (SELECT a) AS r UNION ALL SELECT linreg_stats(y, r) FROM many,
   LATERAL (SELECT b) AS r) AS f$$, '22023', NULL, 'or of other columns');
 SELECT is((SELECT linreg_fit(y, b, '{"on_error": "null", "prior": {"c": 0, "a": 0}}')
@@ -306,14 +307,14 @@ SELECT is((SELECT objective FROM bayes_info((SELECT linreg_fit(y, b, flat()) FRO
   'a flat prior has no evidence');
 SELECT throws_ok($$SELECT linreg_fit(y, b, NULL, 1e-5) FROM many$$, '22003', NULL,
   'weights that add up to a fraction');
-SELECT throws_ok($$SELECT rollup(s) FROM (SELECT linreg_stats(1e150, 1.0, 3e7) AS s
+SELECT throws_ok($$SELECT bayes_rollup(s) FROM (SELECT linreg_stats(1e150, 1.0, 3e7) AS s
   FROM generate_series(1, 6) AS i GROUP BY i) AS f$$, '22003', NULL, 'sums that overflow');
 SELECT throws_ok($$SELECT linreg_fit(y * 1e-200, b) FROM many$$, '22003', NULL,
   'a response that is too small');
 SELECT throws_like($$SELECT linreg_fit(y, ARRAY[b, b], '{"method": "laplace", "ard": true}')
   FROM many WHERE i < 30$$, 'the posterior of the coefficients is not positive definite',
   'a saddle between two equal predictors');
-SELECT throws_like($$SELECT rollup(m)
+SELECT throws_like($$SELECT bayes_rollup(m)
   FROM (SELECT linreg_fit(y, b) AS m FROM many GROUP BY g) AS f$$,
   'models of family "linreg" cannot be merged', 'models do not add up');
 SELECT ok((SELECT bool_and(upper < 'Infinity') FROM linreg_coefficients((SELECT linreg_fit(y, b)

@@ -10,14 +10,15 @@ SELECT is((SELECT (count(*), count(DISTINCT chain), min(draw), max(draw))::text 
   '(16000,4,1,4000)', 'draws after the warmup');
 SELECT never('SELECT chain, draw, NOT near(log_density, normal2(x), 1e-14) AS wrong FROM draws',
   'with their log density');
-SELECT ok(rhat(x[1], chain ORDER BY chain, draw) < 1.05
-  AND ess_bulk(x[1], chain ORDER BY chain, draw) > 400
+SELECT ok(bayes_rhat(x[1], chain ORDER BY chain, draw) < 1.05
+  AND bayes_ess_bulk(x[1], chain ORDER BY chain, draw) > 400
   AND avg(accepted) BETWEEN 0.2 AND 0.5, 'the chains have converged') FROM draws;
 -- 5.5 standard errors; the seed is fixed.
-SELECT ok(abs(avg(x[1]) - 3) < 5.5 * mcse(x[1], chain ORDER BY chain, draw)
-  AND abs(avg(x[2]) - 3) < 5.5 * mcse(x[2], chain ORDER BY chain, draw)
+SELECT ok(abs(avg(x[1]) - 3) < 5.5 * bayes_mcse(x[1], chain ORDER BY chain, draw)
+  AND abs(avg(x[2]) - 3) < 5.5 * bayes_mcse(x[2], chain ORDER BY chain, draw)
   AND abs(avg((x[2] - x[1]) ^ 2) - 0.25)
-    < 5.5 * mcse((x[2] - x[1]) ^ 2, chain ORDER BY chain, draw), 'on the distribution') FROM draws;
+    < 5.5 * bayes_mcse((x[2] - x[1]) ^ 2, chain ORDER BY chain, draw), 'on the distribution')
+FROM draws;
 SELECT same_rows($$SELECT * FROM mh_sample('normal2(float8[])', '{0,0}', '{"draws": 8000}')$$,
   'SELECT * FROM draws', 'a seed gives the same draws again');
 SELECT is((SELECT count(*) FROM mh_sample('normal2(float8[])', '{{0,0},{5,5}}',

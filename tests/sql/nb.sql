@@ -151,8 +151,9 @@ CREATE TABLE left_out AS SELECT * FROM (VALUES ('a', 1, 'x'), ('a', 2, 'x'), ('b
 SELECT results_eq($$SELECT round(nb_probability(m, ROW(NULL::int, 'x'::text), 'a')::numeric, 12),
     (SELECT string_agg(DISTINCT label, ',') FROM nb_features(m))
   FROM (SELECT nb_fit(l, ROW(x, t), '{"covariance": "full"}') AS m FROM left_out
-    UNION ALL SELECT rollup(m) FROM (SELECT nb_fit(l, ROW(x, t), '{"covariance": "full"}') AS m
-      FROM left_out GROUP BY l, x) AS parts) AS fits$$,
+    UNION ALL SELECT bayes_rollup(m)
+      FROM (SELECT nb_fit(l, ROW(x, t), '{"covariance": "full"}') AS m
+        FROM left_out GROUP BY l, x) AS parts) AS fits$$,
   $$VALUES (0.6, 'x'), (0.6, 'x')$$, 'a label of a row without a number');
 SELECT results_eq($$SELECT dimension, rows, skipped, (SELECT string_agg(DISTINCT column_name, ',')
     FROM nb_features(m)) FROM (SELECT nb_fit(l, x::jsonb, '{"missing": "skip"}') AS m
@@ -174,7 +175,7 @@ CREATE TYPE client AS (age numeric, calls smallint, city varchar(10), member boo
 CREATE VIEW rows_of_clients AS SELECT id, NULLIF(grade, 'bad') AS label,
   ROW(age, calls, city, member)::client AS c FROM clients;
 CREATE TABLE whole AS SELECT nb_fit(label, c) AS m FROM rows_of_clients;
-SELECT ok((SELECT agree(m, (SELECT rollup(part) FROM (SELECT nb_fit(label, c) AS part
+SELECT ok((SELECT agree(m, (SELECT bayes_rollup(part) FROM (SELECT nb_fit(label, c) AS part
   FROM rows_of_clients GROUP BY id % 7) AS p)) FROM whole), 'rollup is a fit of all rows');
 SELECT ok((SELECT agree(m, (SELECT nb_update(label, c, (SELECT nb_fit(label, c)
   FROM rows_of_clients WHERE id <= 50)) FROM rows_of_clients WHERE id > 50)) FROM whole),

@@ -169,16 +169,16 @@ SELECT is(complaint(statement || ' FROM given'), said, statement) FROM (VALUES
     '22023 the row has columns, but those of the model are objects of names'),
   ('SELECT nb_features(arrays, 1)', '22023 level is 1, but must be between 0 and 1')
 ) AS v(statement, said);
-SELECT is(complaint(format('SELECT rollup(m) FROM given, unnest(ARRAY[%s]) AS m', models)), said,
-  models) FROM (VALUES
+SELECT is(complaint(format('SELECT bayes_rollup(m) FROM given, unnest(ARRAY[%s]) AS m', models)),
+  said, models) FROM (VALUES
   ('arrays, other_prior', '22023 models with different options or priors cannot be merged'),
   ('arrays, full_covariance', '22023 models with different options or priors cannot be merged'),
   ('arrays, words', '22023 features are objects of names in some rows, and columns in others'),
   ('arrays, columns', '22023 rows are arrays and records'),
   ('arrays, counts', '22023 element 1 is normal and poisson')
 ) AS v(models, said);
-SELECT is(advice(format('SELECT rollup(m) FROM given, unnest(ARRAY[%s]) AS m', models)), said ||
-  ' | Merge models that were fitted with the same options.', 'what differs: ' || models)
+SELECT is(advice(format('SELECT bayes_rollup(m) FROM given, unnest(ARRAY[%s]) AS m', models)),
+  said || ' | Merge models that were fitted with the same options.', 'what differs: ' || models)
 FROM (VALUES
   ('arrays, other_prior', 'One has prior null, the other {"alpha": 2}.'),
   ('arrays, full_covariance', 'They differ in option covariance.'),

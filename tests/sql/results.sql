@@ -1,7 +1,7 @@
 -- The columns of every function that returns rows: what the module writes is of the declared type.
 -- Values are compared with the declaration when they are written, so every function is called, with
 -- models that leave no column NULL.
-SELECT plan(186);
+SELECT plan(169);
 SET client_min_messages = error;
 
 CREATE TABLE models (family text, model bayes_model);
@@ -83,11 +83,10 @@ INSERT INTO calls
     'beta_bernoulli_parameters,gamma_poisson_parameters,normal_inverse_gamma_parameters,'
     'dirichlet_categorical_probabilities,dirichlet_categorical_parameters}'::text[]) AS name;
 INSERT INTO calls
-  SELECT format('%s_difference(bayes_model,bayes_model%s)', family, type),
-    format('SELECT r.* FROM models, %s_difference(model, model%s) AS r WHERE family = %L', family,
-      level, family)
-  FROM unnest('{beta_bernoulli,gamma_poisson,normal_inverse_gamma}'::text[]) AS family,
-    (VALUES ('', ''), (',double precision', ', 0.5')) AS v(type, level);
+  SELECT format('%s_difference(bayes_model,bayes_model,double precision)', family),
+    format('SELECT r.* FROM models, %s_difference(model, model) AS r WHERE family = %L', family,
+      family)
+  FROM unnest('{beta_bernoulli,gamma_poisson,normal_inverse_gamma}'::text[]) AS family;
 INSERT INTO calls
   SELECT oid::regprocedure::text, format('SELECT * FROM %s(%s)', oid::regproc,
     CASE proname WHEN 'dirichlet_draws' THEN '2, ''{1,2}'', 1'
@@ -115,7 +114,8 @@ INSERT INTO calls
       '%1$s_coefficients(model) LIMIT 1) AS w, %1$s_contrast(model, weights%2$s) AS r
       WHERE family = %1$L', family, level)
   FROM unnest('{linreg,logreg,probit}'::text[]) AS family,
-    (VALUES ('', ''), (',double precision', ', 0.5')) AS v(type, level);
+    (VALUES ('', ''), (',double precision', ', 0.5')) AS v(type, level)
+  WHERE type <> '' OR family <> 'linreg';
 INSERT INTO calls
   SELECT format('lda_top_topics(bayes_model,%s%s)', type, more),
     format('SELECT r.* FROM models, lda_top_topics(model, %L::%s%s) AS r WHERE family = ''lda''',
@@ -172,7 +172,6 @@ INSERT INTO calls VALUES
    'SELECT * FROM pmf_fit(''SELECT i % 7, i % 5, sin(i) FROM generate_series(1, 35) AS i'', 2)'),
   ('pmf_fit(bayes_query,integer,jsonb)',
    'SELECT * FROM pmf_fit(''SELECT i % 7, i % 5, i FROM generate_series(1, 35) AS i'', 2, NULL)'),
-  ('linreg_fit(bayes_query)', 'SELECT * FROM linreg_fit(''SELECT a, b FROM role_conflict'')'),
   ('linreg_fit(bayes_query,jsonb)',
    'SELECT * FROM linreg_fit(''SELECT a, b FROM role_conflict'', ''{}''::jsonb)'),
   ('linreg_fit(bayes_query,text)',
@@ -187,7 +186,6 @@ INSERT INTO calls VALUES
    'SELECT * FROM probit_fit(''SELECT a > 2, b FROM role_conflict'', ''{}''::jsonb)'),
   ('probit_fit(bayes_query,text)',
    'SELECT * FROM probit_fit(''SELECT a > 2, b FROM role_conflict'', ''{}'')'),
-  ('nb_fit(bayes_query)', 'SELECT * FROM nb_fit(''SELECT a > 2, b FROM role_conflict'')'),
   ('nb_fit(bayes_query,jsonb)',
    'SELECT * FROM nb_fit(''SELECT a > 2, b FROM role_conflict'', ''{}''::jsonb)'),
   ('nb_fit(bayes_query,text)',

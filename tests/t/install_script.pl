@@ -55,6 +55,10 @@ is(expanded("CREATE FUNCTION f(a int [, b int [, c int]]) AS 'f';\n"
         . "COMMENT ON FUNCTION f(ARGUMENTS) IS 'more;'\n  ' yes';\n",
         'a int, b int', 'a int, b int, c int'),
     'comments in turn, the last for all that remain');
+is(expanded("CREATE FUNCTION f(a int, b int DEFAULT 1) AS 'f';\nCOMMENT IS 'of both';\n"),
+    "CREATE FUNCTION f(a int, b int DEFAULT 1) AS 'f';\n"
+    . "COMMENT ON FUNCTION f(a int, b int) IS 'of both';\n",
+    'defaults are none of the signature of a comment');
 is(expanded("CREATE FUNCTION f() AS 'f';\nCREATE FUNCTION g(a int) AS 'g';\nCOMMENT IS 'g';\n"),
     "CREATE FUNCTION f() AS 'f';\n"
     . each_of("CREATE FUNCTION g(ARGUMENTS) AS 'g';\nCOMMENT ON FUNCTION g(ARGUMENTS) IS 'g';\n",

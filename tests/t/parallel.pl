@@ -94,7 +94,7 @@ my %lonely = (
     beta_bernoulli_fit => q{beta_bernoulli_fit(id % 3 = 1, '{"prior": {"a": 2}}')},
     linreg_fit => q{linreg_fit(id, ARRAY[sin(id), cos(id)], '{"prior": {"c": 10}}')},
     nb_fit => q{nb_fit(id % 2, ARRAY[sin(id), cos(id)], '{"missing": "skip"}')},
-    rollup => 'rollup(model)',
+    rollup => 'bayes_rollup(model)',
     logreg_fit => q{logreg_fit(id % 2 = 1, ARRAY[sin(id), cos(id)], '{"prior": {"c": 1}}')},
 );
 for my $name (sort keys %lonely) {

@@ -34,31 +34,31 @@ void warn_of_failure(const Error &error) {
 
 }  // namespace
 
-bool attempt(const Collector &data, const std::function<void(Control &)> &fit) {
+bool attempt(bool null_on_error, const std::function<bool(Control &)> &fit) {
   try {
-    if (data.all_weights_zero())
-      throw Error(Errc::invalid_argument, "all weights are zero",
-                  message("A {} of weight 0 does not count.", data.item_name()));
-    if (data.empty()) return false;
     ServerControl control;
-    fit(control);
-    return true;
+    return fit(control);
   } catch (const Error &error) {
-    if (!data.null_on_error()) throw;
+    if (!null_on_error) throw;
     warn_of_failure(error);
     return false;
   }
+}
+
+void refuse_zero_weights(const char *item_name) {
+  throw Error(Errc::invalid_argument, "all weights are zero",
+              message("A {} of weight 0 does not count.", item_name));
 }
 
 void warn_if_not_converged(const Model &model) {
   const ModelInfo &info = model.info;
   if (info.converged) return;
   if (model.draws.chains > 0) {
-    report(
-        WARNING,
-        message("{} fit by {} did not converge: its chains disagree", info.family, info.method),
-        "R-hat of a quantity of the draws is 1.1 or more.",
-        "Raise draws (and with it warmup); rhat over bayes_draws(model) shows which quantities.");
+    report(WARNING,
+           message("{} fit by {} did not converge: its chains disagree", info.family, info.method),
+           "R-hat of a quantity of the draws is 1.1 or more.",
+           "Raise draws (and with it warmup); bayes_rhat over bayes_draws(model) shows which "
+           "quantities.");
     return;
   }
   const double tol = tolerance(model);

@@ -54,15 +54,21 @@ inline constexpr Role by_options[] = {Role::options};
 inline constexpr Role by_options_and_weight[] = {Role::options, Role::weight};
 inline constexpr Role by_ks[] = {Role::ks, Role::options};
 
-/// Calls `fit` if there are data. False if there are none, or if the fit failed under on_error =
-/// null, with a WARNING.
-bool attempt(const Collector &data, const std::function<void(Control &)> &fit);
+/// Calls `fit`, which says whether there was something to fit. False if there was not, or if the
+/// fit failed and an error is to be NULL (`null_on_error`): then with a WARNING.
+bool attempt(bool null_on_error, const std::function<bool(Control &)> &fit);
 
-/// The same; rows that are exchangeable are put in order before.
+/// Throws Error: the rows (or what they are called) have no weight.
+[[noreturn]] void refuse_zero_weights(const char *item_name);
+
+/// Calls `fit` if there are data; rows that are exchangeable are put in order before.
 template <class C> bool attempt_fit(C &data, const std::function<void(Control &)> &fit) {
-  return attempt(data, [&](Control &control) {
+  return attempt(data.null_on_error(), [&](Control &control) {
+    if (data.all_weights_zero()) refuse_zero_weights(data.item_name());
+    if (data.empty()) return false;
     if constexpr (requires { data.arrange(control); }) data.arrange(control);
     fit(control);
+    return true;
   });
 }
 

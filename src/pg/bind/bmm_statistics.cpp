@@ -2,8 +2,8 @@
 #include "base/message.hpp"
 #include "mixture/bmm_bootstrap.hpp"
 #include "mixture/bmm_fit_statistics.hpp"
-#include "pg/bind/aggregate.hpp"
 #include "pg/bind/query_rows.hpp"
+#include "pg/bind/sums.hpp"
 #include "pg/server/server_control.hpp"
 
 using namespace bayes;
@@ -20,6 +20,26 @@ constexpr RowCheck check = {[](const FitRequest &) {
                                                .max_dimension = bmm_max_dimension};
                             },
                             ColumnUse::likelihoods, UnknownLabels::missing};
+
+/// The transition state: rows, behind the model that they are compared with.
+struct ModelledRows : FitState<RowCollector> {
+  ModelledRows(MemoryContext context, FunctionCallInfo fcinfo)
+      : FitState(context, form_of(fcinfo)) {
+    refuse_text(fcinfo, 2);
+    parameters.read(of_statistics, &fcinfo->args[1]);
+    request(bmm_family, check);
+  }
+  void check_same(FunctionCallInfo fcinfo) { parameters.check_same(&fcinfo->args[1]); }
+  void add(FunctionCallInfo fcinfo) {
+    data.add({&fcinfo->args[2], PG_NARGS() > 3 ? &fcinfo->args[3] : nullptr});
+  }
+
+ private:
+  static ItemForm form_of(FunctionCallInfo fcinfo) {
+    return {.weighted = PG_NARGS() > 3,
+            .type = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 2); })};
+  }
+};
 
 /// NULL without rows.
 Datum statistics_of(const FitRequest &request, RowCollector &data, TupleDesc description,
@@ -57,24 +77,8 @@ Datum statistics_of(const FitRequest &request, RowCollector &data, TupleDesc des
 
 }  // namespace
 
-/// (internal, model, x [, weight float8]) -> internal
-BAYES_FUNCTION(bmm_fit_statistics_transition) {
-  FitState<RowCollector> *state;
-  const bool weighted = PG_NARGS() > 3;
-  if (PG_ARGISNULL(0)) {
-    const ItemForm form = {.weighted = weighted, .type = guarded([fcinfo] {
-                                                   return get_fn_expr_argtype(fcinfo->flinfo, 2);
-                                                 })};
-    state = make_in<FitState<RowCollector>>(aggregate_context(fcinfo), "pg_bayes data", form);
-    state->parameters.read(of_statistics, &fcinfo->args[1]);
-    state->request(bmm_family, check);
-  } else {
-    state = reinterpret_cast<FitState<RowCollector> *>(PG_GETARG_POINTER(0));
-    state->parameters.check_same(&fcinfo->args[1]);
-  }
-  state->data.add({&fcinfo->args[2], weighted ? &fcinfo->args[3] : nullptr});
-  PG_RETURN_POINTER(state);
-}
+/// (internal, model bayes_model, x "any" [, weight float8]) -> internal
+BAYES_FUNCTION(bmm_fit_statistics_transition) { return add_row<ModelledRows>(fcinfo); }
 
 BAYES_FUNCTION(bmm_fit_statistics_final) {
   FitState<RowCollector> *const state = final_state<RowCollector>(fcinfo);

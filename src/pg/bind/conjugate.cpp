@@ -1,6 +1,4 @@
 // Conjugate models of one column in SQL.
-//
-// Transition states are plain data of a few hundred bytes, changed in place.
 #include "conjugate/conjugate.hpp"
 
 #include <algorithm>
@@ -9,8 +7,8 @@
 
 #include "base/message.hpp"
 #include "families/parameter.hpp"
-#include "pg/bind/aggregate.hpp"
 #include "pg/bind/parameters.hpp"
+#include "pg/bind/sums.hpp"
 #include "pg/values/array_elements.hpp"
 #include "pg/values/convert.hpp"
 #include "pg/values/json.hpp"
@@ -21,24 +19,9 @@ using namespace bayes::pg;
 
 namespace {
 
-/// A transition state.
-struct ConjugateState {
-  ConjugateSums sums;
-  ConjugatePrior prior;
-  /// a hash of the options of the first row, as Parameters are no plain data
-  std::uint64_t options;
-  ConjugateKind kind;
-};
-static_assert(std::is_trivially_copyable_v<ConjugateState>);
-
 constexpr ConjugateKind beta_bernoulli = ConjugateKind::beta_bernoulli,
                         gamma_poisson = ConjugateKind::gamma_poisson,
                         normal_inverse_gamma = ConjugateKind::normal_inverse_gamma;
-
-/// The options argument; 0 for none, or NULL.
-Datum options_argument(FunctionCallInfo fcinfo) {
-  return PG_NARGS() > 2 && !PG_ARGISNULL(2) ? PG_GETARG_DATUM(2) : Datum(0);
-}
 
 std::uint64_t hash_of_options(Datum options) {
   if (!options) return 0;
@@ -50,35 +33,90 @@ std::uint64_t hash_of_options(Datum options) {
   return hash;
 }
 
-/// The state, made at the first row.
-ConjugateState &state_of_row(FunctionCallInfo fcinfo, ConjugateKind kind) {
-  const MemoryContext context = aggregate_context(fcinfo);
-  const Datum options = options_argument(fcinfo);
-  if (PG_ARGISNULL(0)) {
-    ConjugateState first = {};
-    first.kind = kind;
-    first.options = hash_of_options(options);
-    first.prior = read_conjugate_prior(kind, options ? document_of_jsonb(options) : Document());
-    auto *const state = static_cast<ConjugateState *>(
-        guarded([context] { return MemoryContextAlloc(context, sizeof(ConjugateState)); }));
-    *state = first;
-    return *state;
-  }
-  auto &state = *reinterpret_cast<ConjugateState *>(PG_GETARG_POINTER(0));
-  if (hash_of_options(options) != state.options) refuse_change(Role::options);
-  return state;
+/// A row is one argument, whose type tells the kind.
+ConjugateKind kind_of_row(FunctionCallInfo fcinfo) {
+  const Oid type = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); });
+  return type == BOOLOID ? beta_bernoulli : type == INT8OID ? gamma_poisson : normal_inverse_gamma;
 }
 
-/// A row's value and weight.
-struct Observed {
-  double x = 0, weight = 1;
-};
+/// The transition state: plain data of a few hundred bytes, changed in place.
+class ConjugateRows final : public Sums {
+ public:
+  explicit ConjugateRows(MemoryContext) {}
+  ConjugateRows(MemoryContext, FunctionCallInfo fcinfo) {
+    const Datum options = options_argument(fcinfo);
+    data_.kind = kind_of_row(fcinfo);
+    data_.options = hash_of_options(options);
+    data_.prior =
+        read_conjugate_prior(data_.kind, options ? document_of_jsonb(options) : Document());
+  }
+  void check_same(FunctionCallInfo fcinfo) const {
+    if (hash_of_options(options_argument(fcinfo)) != data_.options) refuse_change(Role::options);
+  }
+  void add(FunctionCallInfo fcinfo) {
+    Observed row;
+    if (read(fcinfo, rows() + 1, row))
+      data_.sums.add(data_.kind, row.x, row.weight, 1);
+    else
+      ++data_.sums.skipped;
+  }
+  bool remove(FunctionCallInfo fcinfo) {
+    Observed row;
+    if (read(fcinfo, 1, row)) return data_.sums.add(data_.kind, row.x, row.weight, -1);
+    --data_.sums.skipped;
+    return true;
+  }
 
-/// The row in the arguments; false if it is to be left out.
-bool read_row(FunctionCallInfo fcinfo, ConjugateKind kind, std::int64_t row, Observed &out) {
+  const SumsKind &kind() const override;
+  void serialize(std::string &out) override { put_plain(out, data_); }
+  void combine(const char *at, const char *end) override {
+    const Data other = take_plain<Data>(at, end);
+    if (rows() == 0) {
+      data_ = other;
+      return;
+    }
+    if (other.options != data_.options) refuse_change(Role::options);
+    data_.sums.add(data_.kind, other.sums);
+  }
+  std::string model_bytes() override {
+    if (data_.sums.rows == 0) return {};
+    ConjugateModel model(data_.kind, data_.prior, data_.sums);
+    return bytes_of(model);
+  }
+
+ private:
+  /// what another process gets
+  struct Data {
+    ConjugateSums sums;
+    ConjugatePrior prior = {};
+    /// a hash of the options of the first row, as Parameters are no plain data
+    std::uint64_t options = 0;
+    ConjugateKind kind = {};
+  };
+  /// A row's value and weight.
+  struct Observed {
+    double x = 0, weight = 1;
+  };
+  /// The options argument; 0 for none, or NULL.
+  static Datum options_argument(FunctionCallInfo fcinfo) {
+    return PG_NARGS() > 2 && !PG_ARGISNULL(2) ? PG_GETARG_DATUM(2) : Datum(0);
+  }
+  /// so far, those left out among them
+  std::int64_t rows() const { return data_.sums.rows + data_.sums.skipped; }
+  bool read(FunctionCallInfo fcinfo, std::int64_t row, Observed &out) const;
+
+  Data data_;
+};
+static_assert(std::is_trivially_destructible_v<ConjugateRows>);
+
+const SumsKind conjugate_sums('c', "sums", "", make_sums<ConjugateRows>);
+const SumsKind &ConjugateRows::kind() const { return conjugate_sums; }
+
+/// The row in the arguments, of this number; false if it is to be left out.
+bool ConjugateRows::read(FunctionCallInfo fcinfo, std::int64_t row, Observed &out) const {
   const bool weighted = PG_NARGS() > 3;
   if (PG_ARGISNULL(1) || (weighted && PG_ARGISNULL(3))) return false;
-  const bool exposure = kind == gamma_poisson;
+  const bool exposure = data_.kind == gamma_poisson;
   if (weighted) {
     out.weight = PG_GETARG_FLOAT8(3);
     if (!(out.weight >= 0 && out.weight <= largest_element))
@@ -88,7 +126,7 @@ bool read_row(FunctionCallInfo fcinfo, ConjugateKind kind, std::int64_t row, Obs
           message("It must be a number from 0 to {}.", largest_element));
     if (out.weight == 0 && !exposure) return false;
   }
-  switch (kind) {
+  switch (data_.kind) {
     case beta_bernoulli: out.x = PG_GETARG_BOOL(1); break;
     case gamma_poisson: {
       const std::int64_t count = PG_GETARG_INT64(1);
@@ -108,36 +146,6 @@ bool read_row(FunctionCallInfo fcinfo, ConjugateKind kind, std::int64_t row, Obs
     throw Error(Errc::invalid_argument,
                 message("count of row {} is {} where the exposure is 0", row, shown(out.x)));
   return out.weight > 0;
-}
-
-Datum transition_row(FunctionCallInfo fcinfo, ConjugateKind kind) {
-  ConjugateState &state = state_of_row(fcinfo, kind);
-  Observed row;
-  if (read_row(fcinfo, kind, state.sums.rows + state.sums.skipped + 1, row))
-    state.sums.add(kind, row.x, row.weight, 1);
-  else
-    ++state.sums.skipped;
-  PG_RETURN_POINTER(&state);
-}
-
-/// Takes the first row of a moving frame away; NULL has PostgreSQL add up the frame anew.
-Datum inverse_row(FunctionCallInfo fcinfo, ConjugateKind kind) {
-  ConjugateState &state = state_of_row(fcinfo, kind);
-  Observed row;
-  if (!read_row(fcinfo, kind, 1, row))
-    --state.sums.skipped;
-  else if (!state.sums.add(kind, row.x, row.weight, -1))
-    PG_RETURN_NULL();
-  PG_RETURN_POINTER(&state);
-}
-
-Datum final_model(FunctionCallInfo fcinfo) {
-  aggregate_context(fcinfo);
-  if (PG_ARGISNULL(0)) PG_RETURN_NULL();
-  const auto &state = *reinterpret_cast<const ConjugateState *>(PG_GETARG_POINTER(0));
-  if (state.sums.rows == 0) PG_RETURN_NULL();
-  ConjugateModel model(state.kind, state.prior, state.sums);
-  return store_model(model);
 }
 
 /// A model of this kind in an argument.
@@ -238,55 +246,13 @@ Datum log_density(FunctionCallInfo fcinfo, ConjugateKind kind) {
 
 }  // namespace
 
-// ---- states of all families ----
-
-/// (internal, internal) -> internal
-BAYES_FUNCTION(conjugate_combine) {
-  const MemoryContext context = aggregate_context(fcinfo);
-  if (PG_ARGISNULL(1)) {
-    if (PG_ARGISNULL(0)) PG_RETURN_NULL();
-    PG_RETURN_POINTER(PG_GETARG_POINTER(0));
-  }
-  const auto &other = *reinterpret_cast<const ConjugateState *>(PG_GETARG_POINTER(1));
-  if (PG_ARGISNULL(0)) {
-    auto *const state = static_cast<ConjugateState *>(
-        guarded([context] { return MemoryContextAlloc(context, sizeof(ConjugateState)); }));
-    *state = other;
-    PG_RETURN_POINTER(state);
-  }
-  auto &state = *reinterpret_cast<ConjugateState *>(PG_GETARG_POINTER(0));
-  if (other.options != state.options) refuse_change(Role::options);
-  state.sums.add(state.kind, other.sums);
-  PG_RETURN_POINTER(&state);
-}
-
-/// (internal) -> bytea
-BAYES_FUNCTION(conjugate_serialize) {
-  aggregate_context(fcinfo);
-  return new_varlena({static_cast<const char *>(PG_GETARG_POINTER(0)), sizeof(ConjugateState)});
-}
-
-/// (bytea, internal) -> internal
-BAYES_FUNCTION(conjugate_deserialize) {
-  aggregate_context(fcinfo);
-  return guarded([fcinfo] {
-    const bytea *const bytes = PG_GETARG_BYTEA_PP(0);
-    if (VARSIZE_ANY_EXHDR(bytes) != sizeof(ConjugateState))
-      elog(ERROR, "pg_bayes: a partial state has another size");
-    void *const state = palloc(sizeof(ConjugateState));
-    std::memcpy(state, VARDATA_ANY(bytes), sizeof(ConjugateState));
-    return PointerGetDatum(state);
-  });
-}
-
-/// (internal) -> bayes_model
-BAYES_FUNCTION(conjugate_final) { return final_model(fcinfo); }
+/// (internal, x "any" [, options jsonb [, weight float8]]) -> internal
+BAYES_FUNCTION(conjugate_transition) { return add_row<ConjugateRows>(fcinfo); }
+BAYES_FUNCTION(conjugate_inverse_transition) { return remove_row<ConjugateRows>(fcinfo); }
 
 // ---- functions of each family ----
 
 #define BAYES_CONJUGATE(name)                                                                    \
-  BAYES_FUNCTION(name##_fit_transition) { return transition_row(fcinfo, name); }                 \
-  BAYES_FUNCTION(name##_fit_inverse_transition) { return inverse_row(fcinfo, name); }            \
   BAYES_FUNCTION(name##_mean) {                                                                  \
     return number_of_model(fcinfo, name, &ConjugateModel::posterior_mean);                       \
   }                                                                                              \

@@ -10,7 +10,7 @@
 
 #include "base/message.hpp"
 #include "mcmc/stored_draws.hpp"
-#include "pg/bind/aggregate.hpp"
+#include "pg/bind/sums.hpp"
 #include "pg/server/server_control.hpp"
 
 using namespace bayes;
@@ -21,8 +21,25 @@ namespace {
 /// The transition state: all draws so far, by chain, in order of arrival.
 class CollectedDraws {
  public:
-  explicit CollectedDraws(MemoryContext) {}
+  CollectedDraws(MemoryContext, FunctionCallInfo) {}
 
+  /// NULLs are refused: skipping one would shift all later draws of its chain.
+  void add(FunctionCallInfo fcinfo) {
+    const bool has_chain = PG_NARGS() > 2;
+    if (PG_ARGISNULL(1) || (has_chain && PG_ARGISNULL(2)))
+      throw Error(Errc::null_value,
+                  message("{} of draw {} is NULL", PG_ARGISNULL(1) ? "value" : "chain", count_ + 1),
+                  "Draws of a chain are a sequence, from which none can be left out.",
+                  "To leave it out nevertheless, use FILTER (WHERE ... IS NOT NULL).");
+    add(has_chain ? PG_GETARG_INT32(2) : 1, PG_GETARG_FLOAT8(1));
+  }
+  std::vector<Chain> chains() const {
+    std::vector<Chain> views;
+    for (const auto &[number, draws] : chains_) views.push_back({number, draws});
+    return views;
+  }
+
+ private:
   void add(std::int32_t chain, double value) {
     if (count_ == max_diagnosed_draws)
       throw Error(Errc::too_large, message("more than {} draws", max_diagnosed_draws), {},
@@ -36,14 +53,6 @@ class CollectedDraws {
     last_->second.push_back(value);
     ++count_;
   }
-  std::size_t count() const { return count_; }
-  std::vector<Chain> chains() const {
-    std::vector<Chain> views;
-    for (const auto &[number, draws] : chains_) views.push_back({number, draws});
-    return views;
-  }
-
- private:
   std::map<std::int32_t, std::vector<double>> chains_;
   std::pair<const std::int32_t, std::vector<double>> *last_ = nullptr;
   std::size_t count_ = 0;
@@ -52,10 +61,10 @@ class CollectedDraws {
 /// (internal) -> float8. Several aggregates may share the state, and rows may be added afterwards.
 Datum diagnose(FunctionCallInfo fcinfo,
                std::optional<double> (*diagnostic)(std::span<const Chain>, Control &)) {
-  if (PG_ARGISNULL(0)) PG_RETURN_NULL();
+  const CollectedDraws *const state = state_argument<CollectedDraws>(fcinfo);
+  if (!state) PG_RETURN_NULL();
   ServerControl control;
-  const std::optional<double> value =
-      diagnostic(reinterpret_cast<const CollectedDraws *>(PG_GETARG_POINTER(0))->chains(), control);
+  const std::optional<double> value = diagnostic(state->chains(), control);
   if (!value) PG_RETURN_NULL();
   PG_RETURN_FLOAT8(*value);
 }
@@ -78,23 +87,8 @@ BAYES_FUNCTION(bayes_draws) {
   return Datum(0);
 }
 
-/// (internal, value float8 [, chain int]) -> internal. NULLs are refused: skipping one would shift
-/// all later draws of its chain.
-BAYES_FUNCTION(bayes_draws_transition) {
-  const MemoryContext context = aggregate_context(fcinfo);
-  CollectedDraws &state = PG_ARGISNULL(0)
-                              ? *make_in<CollectedDraws>(context, "pg_bayes draws")
-                              : *reinterpret_cast<CollectedDraws *>(PG_GETARG_POINTER(0));
-  const bool has_chain = PG_NARGS() > 2;
-  if (PG_ARGISNULL(1) || (has_chain && PG_ARGISNULL(2)))
-    throw Error(
-        Errc::null_value,
-        message("{} of draw {} is NULL", PG_ARGISNULL(1) ? "value" : "chain", state.count() + 1),
-        "Draws of a chain are a sequence, from which none can be left out.",
-        "To leave it out nevertheless, use FILTER (WHERE ... IS NOT NULL).");
-  state.add(has_chain ? PG_GETARG_INT32(2) : 1, PG_GETARG_FLOAT8(1));
-  PG_RETURN_POINTER(&state);
-}
+/// (internal, value float8 [, chain int]) -> internal
+BAYES_FUNCTION(bayes_draws_transition) { return add_row<CollectedDraws>(fcinfo); }
 
 BAYES_FUNCTION(rhat_final) { return diagnose(fcinfo, rhat); }
 

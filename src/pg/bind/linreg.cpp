@@ -20,26 +20,8 @@ using namespace bayes::pg;
 namespace {
 
 constexpr const char *linreg_family = "linreg";
-constexpr Role by_weight[] = {Role::weight};
 
-LinregData *state_of(FunctionCallInfo fcinfo, int argument = 0) {
-  return fcinfo->args[argument].isnull
-             ? nullptr
-             : reinterpret_cast<LinregData *>(PG_GETARG_POINTER(argument));
-}
-
-/// (state, y, x, roles) -> state
-Datum add_row(FunctionCallInfo fcinfo, std::span<const Role> roles) {
-  const TransitionArguments arguments(fcinfo, roles, 2);
-  LinregData *state = state_of(fcinfo);
-  if (!state)
-    state = make_in<LinregData>(aggregate_context(fcinfo), "pg_bayes sums", arguments.roles,
-                                arguments.parameters);
-  else
-    state->check_same(arguments.parameters);
-  state->take(arguments.item, fcinfo, true);
-  PG_RETURN_POINTER(state);
-}
+const SumsKind linreg_sums('r', "sums", "combine rare labels into one.", make_sums<LinregData>);
 
 void warn_of_terms(const LinregWarnings &warnings) {
   warn_of_constant(warnings.constant, warnings.constant_left_out);
@@ -49,16 +31,17 @@ void warn_of_terms(const LinregWarnings &warnings) {
 
 /// The model of some statistics, and its bytes if they are wanted; nullptr if the fit failed under
 /// on_error = null. `timed`: it says how long the fit took.
-std::unique_ptr<Model> fit_sums(const Collector &data, const LinregSums &sums,
-                                const Document &options, std::string *bytes, bool timed = true) {
+std::unique_ptr<Model> fit_sums(bool null_on_error, const LinregSums &sums, const Document &options,
+                                std::string *bytes, bool timed = true) {
   std::unique_ptr<LinregModel> model;
   LinregWarnings warnings;
   note_positions(sums.columns);
   report_names_of_rows(sums.columns);
-  if (!attempt(data, [&](Control &control) {
+  if (!attempt(null_on_error, [&](Control &control) {
         model = linreg_fit(sums, options, control, warnings);
         if (!timed) model->info.seconds = 0;
         if (bytes) *bytes = bytes_of(*model);
+        return true;
       }))
     return nullptr;
   warn_of_terms(warnings);
@@ -67,13 +50,6 @@ std::unique_ptr<Model> fit_sums(const Collector &data, const LinregSums &sums,
       warn_of_response(model->info.columns, std::size_t(j), "response");
   warn_of(*model);
   return model;
-}
-
-Datum fitted(FunctionCallInfo fcinfo, const Collector &data, const LinregSums &sums,
-             const Document &options, bool timed = true) {
-  std::string bytes;
-  if (!fit_sums(data, sums, options, &bytes, timed)) PG_RETURN_NULL();
-  return store_bytes(bytes);
 }
 
 void warn_of_incomplete(const LinregData &data) {
@@ -107,19 +83,10 @@ std::unique_ptr<Model> fit_to_query(FunctionCallInfo fcinfo, std::string *bytes)
         data->take({values, item.weight}, true);
       });
   const std::optional<LinregSums> sums = data->sums();
-  if (sums) return fit_sums(*data, *sums, request.options, bytes);
+  if (sums) return fit_sums(data->null_on_error(), *sums, request.options, bytes);
   warn_of_incomplete(*data);
   return nullptr;
 }
-
-/// Statistics that are there.
-class GivenStatistics final : public Collector {
- public:
-  explicit GivenStatistics(bool null_on_error) : Collector("row") {
-    null_on_error_ = null_on_error;
-  }
-  bool empty() const override { return false; }
-};
 
 std::array<Cell, 7> prediction_cells(const LinregPrediction &p) {
   return {Cell::or_null(p.mean),      Cell::or_null(p.sd),      Cell::or_null(p.lower),
@@ -129,96 +96,53 @@ std::array<Cell, 7> prediction_cells(const LinregPrediction &p) {
 
 }  // namespace
 
+const SumsKind &LinregData::kind() const { return linreg_sums; }
+
+std::string LinregData::model_bytes() {
+  std::string bytes;
+  if (const std::optional<LinregSums> all = sums())
+    fit_sums(null_on_error(), *all, parameters_.request(linreg_family).options, &bytes);
+  else
+    warn_of_incomplete(*this);
+  return bytes;
+}
+
 // ---- aggregates ----
 
-/// (internal, y float8, x [, weight float8]) -> internal
-BAYES_FUNCTION(linreg_stats_transition) { return add_row(fcinfo, by_weight); }
-
-/// (internal, y float8, x, options jsonb [, weight float8]) -> internal
-BAYES_FUNCTION(linreg_fit_transition) { return add_row(fcinfo, by_options_and_weight); }
-
-/// The inverse of linreg_stats_transition. NULL: the aggregate is to be computed anew.
-BAYES_FUNCTION(linreg_inverse_transition) {
-  const TransitionArguments arguments(fcinfo, by_weight, 2);
-  LinregData *const state = state_of(fcinfo);
-  if (!state) throw Error(Errc::internal, "a row is removed from an aggregate without rows");
-  if (!state->take(arguments.item, fcinfo, false)) PG_RETURN_NULL();
-  PG_RETURN_POINTER(state);
-}
+/// (internal, y float8, x "any" [, options jsonb] [, weight float8]) -> internal
+BAYES_FUNCTION(linreg_transition) { return add_row<LinregData>(fcinfo); }
+BAYES_FUNCTION(linreg_inverse_transition) { return remove_row<LinregData>(fcinfo); }
 
 /// (internal, linreg_stats) -> internal
 BAYES_FUNCTION(linreg_rollup_transition) {
-  LinregData *state = state_of(fcinfo);
-  if (!state)
-    state = make_in<LinregData>(aggregate_context(fcinfo), "pg_bayes sums", std::span<const Role>(),
-                                &fcinfo->args[1]);
-  if (!PG_ARGISNULL(1)) state->absorb(load_stats(PG_GETARG_DATUM(1)));
-  PG_RETURN_POINTER(state);
+  LinregData *state = state_argument<LinregData>(fcinfo);
+  if (!state) state = make_state<LinregData>(aggregate_context(fcinfo));
+  if (!PG_ARGISNULL(1)) state->add(load_stats(PG_GETARG_DATUM(1)));
+  return state_datum(state);
 }
 
-/// (internal, internal) -> internal
-BAYES_FUNCTION(linreg_combine) {
-  const MemoryContext context = aggregate_context(fcinfo);
-  LinregData *state = state_of(fcinfo), *const other = state_of(fcinfo, 1);
-  if (!other) {
-    if (!state) PG_RETURN_NULL();
-    PG_RETURN_POINTER(state);
-  }
-  if (!state) {
-    // The other one lives in a short context.
-    const std::string bytes = other->to_bytes();
-    state =
-        make_in<LinregData>(context, "pg_bayes sums", bytes.data(), bytes.data() + bytes.size());
-  } else {
-    state->absorb(*other);
-  }
-  PG_RETURN_POINTER(state);
-}
-
-/// (internal) -> bytea
-BAYES_FUNCTION(linreg_serialize) {
-  aggregate_context(fcinfo);
-  return partial_state(state_of(fcinfo)->to_bytes(), "sums", "combine rare labels into one.");
-}
-
-/// (bytea, internal) -> internal
-BAYES_FUNCTION(linreg_deserialize) {
-  aggregate_context(fcinfo);
-  const Detoasted plain(PG_GETARG_DATUM(0));
-  const char *const at = VARDATA(plain.get());
-  PG_RETURN_POINTER(make_in<LinregData>(CurrentMemoryContext, "pg_bayes sums", at,
-                                        at + VARSIZE(plain.get()) - VARHDRSZ));
-}
-
+/// (internal) -> linreg_stats
 BAYES_FUNCTION(linreg_stats_final) {
   aggregate_context(fcinfo);
-  LinregData *const state = state_of(fcinfo);
+  LinregData *const state = state_argument<LinregData>(fcinfo);
   const std::optional<LinregSums> sums = state ? state->sums() : std::nullopt;
   if (!sums) PG_RETURN_NULL();
   return store_stats(*sums);
 }
 
-BAYES_FUNCTION(linreg_fit_final) {
-  aggregate_context(fcinfo);
-  LinregData *const state = state_of(fcinfo);
-  const std::optional<LinregSums> sums = state ? state->sums() : std::nullopt;
-  if (!sums) {
-    if (state) warn_of_incomplete(*state);
-    PG_RETURN_NULL();
-  }
-  return fitted(fcinfo, *state, *sums, state->options());
-}
-
 // ---- statistics ----
 
-/// linreg_fit(stats [, options])
+/// linreg_fit(stats, options)
 BAYES_FUNCTION(linreg_fit_stats) {
   if (PG_ARGISNULL(0)) PG_RETURN_NULL();
   Document options;
-  if (PG_NARGS() > 1 && !PG_ARGISNULL(1)) options = document_of_jsonb(PG_GETARG_DATUM(1));
-  const GivenStatistics data(linreg_check_options(options).null_on_error);
+  if (!PG_ARGISNULL(1)) options = document_of_jsonb(PG_GETARG_DATUM(1));
+  std::string bytes;
   // The function is immutable: of equal statistics it makes equal models.
-  return fitted(fcinfo, data, load_stats(PG_GETARG_DATUM(0)), options, false);
+  if (!fit_sums(linreg_check_options(options).null_on_error, load_stats(PG_GETARG_DATUM(0)),
+                options, &bytes, false))
+    PG_RETURN_NULL();
+  return store_bytes(bytes);
 }
 
 /// linreg_stats_info(stats)

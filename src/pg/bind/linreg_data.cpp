@@ -11,24 +11,21 @@ LinregRowReader::LinregRowReader(MemoryContext context, Oid type)
     : reader(context, type),
       arrays(is_array_type(type)) {}
 
-LinregData::LinregData(MemoryContext context, std::span<const Role> roles,
-                       const NullableDatum *parameters)
-    : Collector("row"),
+LinregData::LinregData(MemoryContext context)
+    : SumsWithParameters(2),
       memory_(context),
-      accumulator_(&memory_) {
-  parameters_.read(roles, parameters);
-  if (roles.empty()) return;
-  policy_ = linreg_check_options(options());
-  null_on_error_ = policy_.null_on_error;
+      accumulator_(&memory_) {}
+
+LinregData::LinregData(MemoryContext context, FunctionCallInfo fcinfo) : LinregData(context) {
+  refuse_text(fcinfo, 2);
+  if (read_parameters(fcinfo))
+    policy_ = linreg_check_options(parameters_.request("linreg").options);
 }
 
 LinregData::LinregData(MemoryContext context, const Document &options, Oid type)
-    : Collector("row"),
-      memory_(context),
-      policy_(linreg_check_options(options)),
-      accumulator_(&memory_),
-      own_(std::make_unique<LinregRowReader>(context, type)) {
-  null_on_error_ = policy_.null_on_error;
+    : LinregData(context) {
+  policy_ = linreg_check_options(options);
+  own_ = std::make_unique<LinregRowReader>(context, type);
   rows_ = own_.get();
 }
 
@@ -52,16 +49,20 @@ void LinregData::check_dimension(std::size_t given) const {
     wrong_length(given, std::size_t(accumulator_.dimension()), "the first row", seen_);
 }
 
-bool LinregData::take(const Item &item, FunctionCallInfo fcinfo, bool add) {
-  if (!rows_) {
-    const Oid type = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 2); });
-    LinregRowReader &of_call = call_site<LinregRowReader>(fcinfo, type);
-    // Rows of other groups may have other columns, and other labels.
-    if (of_call.reader.records()) own_ = std::make_unique<LinregRowReader>(memory_.context(), type);
-    rows_ = own_ ? own_.get() : &of_call;
-  }
-  return take(item, add);
+void LinregData::open(FunctionCallInfo fcinfo) {
+  const Oid type = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 2); });
+  LinregRowReader &of_call = call_site<LinregRowReader>(fcinfo, type);
+  // Rows of other groups may have other columns, and other labels.
+  if (of_call.reader.records()) own_ = std::make_unique<LinregRowReader>(memory_.context(), type);
+  rows_ = own_ ? own_.get() : &of_call;
 }
+
+void LinregData::add(FunctionCallInfo fcinfo) {
+  if (!rows_) open(fcinfo);
+  take(row(fcinfo), true);
+}
+
+bool LinregData::remove(FunctionCallInfo fcinfo) { return take(row(fcinfo), false); }
 
 bool LinregData::take(const Item &item, bool add) {
   LinregRowReader &rows = *rows_;
@@ -107,37 +108,22 @@ std::optional<LinregSums> LinregData::sums() {
   return out;
 }
 
-std::string LinregData::to_bytes() {
-  std::string out(reinterpret_cast<const char *>(&skipped_), sizeof skipped_);
-  out += policy_.missing_is_error ? '\1' : '\0';
-  out += policy_.null_on_error ? '\1' : '\0';
+void LinregData::serialize(std::string &out) {
   parameters_.write(out);
+  put_plain(out, policy_);
+  put_plain(out, skipped_);
   if (const auto all = sums()) out += all->to_bytes();
-  return out;
 }
 
-LinregData::LinregData(MemoryContext context, const char *at, const char *end)
-    : Collector("row"),
-      memory_(context),
-      accumulator_(&memory_) {
-  if (std::size_t(end - at) < sizeof skipped_ + 2)
-    throw Error(Errc::internal, "partial state of an aggregate has an unknown format");
-  std::memcpy(&skipped_, at, sizeof skipped_);
-  at += sizeof skipped_;
-  policy_.missing_is_error = *at++ != 0;
-  null_on_error_ = policy_.null_on_error = *at++ != 0;
-  parameters_ = Parameters::from_bytes(at, end);
-  if (at != end) merged_ = LinregSums::from_bytes({at, std::size_t(end - at)});
-}
-
-void LinregData::absorb(LinregData &other) {
-  parameters_.check_same(other.parameters_);
-  const std::int64_t skipped = skipped_ + other.skipped_;
-  if (const std::optional<LinregSums> more = other.sums()) absorb(*more);
+void LinregData::combine(const char *at, const char *end) {
+  combine_parameters(at, end);
+  policy_ = take_plain<LinregRows>(at, end);
+  const std::int64_t skipped = skipped_ + take_plain<std::int64_t>(at, end);
+  if (at != end) add(LinregSums::from_bytes({at, std::size_t(end - at)}));
   skipped_ = skipped;
 }
 
-void LinregData::absorb(const LinregSums &more) {
+void LinregData::add(const LinregSums &more) {
   if (!merged_) merged_ = sums();
   if (merged_)
     merged_->add(more);

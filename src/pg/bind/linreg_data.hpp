@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "pg/bind/aggregate.hpp"
+#include "pg/bind/sums.hpp"
 #include "pg/input/row_reader.hpp"
 #include "regression/linreg.hpp"
 #include "regression/linreg_accumulator.hpp"
@@ -21,44 +21,44 @@ struct LinregRowReader {
   bool arrays;
 };
 
-class LinregData final : public Collector {
+class LinregData final : public SumsWithParameters {
  public:
-  LinregData(MemoryContext context, std::span<const Role> roles, const NullableDatum *parameters);
+  /// A row of an aggregate is y and x.
+  LinregData(MemoryContext context, FunctionCallInfo fcinfo);
+  /// For the statistics of other rows alone.
+  explicit LinregData(MemoryContext context);
   /// The rows of a query, of this type, for a fit with these options.
   LinregData(MemoryContext context, const Document &options, Oid type);
 
-  /// Throws Error naming an argument that differs from the first row's.
-  void check_same(const NullableDatum *parameters) { parameters_.check_same(parameters); }
-
+  void add(FunctionCallInfo fcinfo);
+  bool remove(FunctionCallInfo fcinfo);
   /// Adds or removes a row, response and predictors. False if the row cannot be removed without
   /// loss of precision: then the aggregate is to be computed anew.
-  bool take(const Item &item, FunctionCallInfo fcinfo, bool add);
-  /// The same of a row whose type is known.
   bool take(const Item &item, bool add);
 
   /// The sums of all rows; no value if there is none.
   std::optional<LinregSums> sums();
-  /// The options of a fit.
-  Document options() const { return parameters_.request("linreg").options; }
-  bool empty() const override;
   /// There were rows, but each was left out.
   bool nothing_complete() const { return empty() && skipped_ > 0; }
+  /// Option on_error = null.
+  bool null_on_error() const { return policy_.null_on_error; }
 
-  /// for another process
-  std::string to_bytes();
-  /// from one
-  LinregData(MemoryContext context, const char *at, const char *end);
-  void absorb(LinregData &other);
-  void absorb(const LinregSums &more);
+  const SumsKind &kind() const override;
+  void serialize(std::string &out) override;
+  void combine(const char *at, const char *end) override;
+  void add(const LinregSums &more);
+  std::string model_bytes() override;
 
  private:
+  bool empty() const;
+  /// Knows of what type the rows of an aggregate are.
+  void open(FunctionCallInfo fcinfo);
   /// of a response or a weight
   bool usable(const NullableDatum &value, const char *what, bool weight);
   std::string row_name() const;
   void check_dimension(std::size_t given) const;
 
   ContextMemory memory_;
-  Parameters parameters_;
   LinregRows policy_;
   LinregAccumulator accumulator_;
   /// whose codes the accumulator has
@@ -66,7 +66,8 @@ class LinregData final : public Collector {
   /// of records
   std::unique_ptr<LinregRowReader> own_;
   std::optional<LinregSums> merged_;
-  std::int64_t skipped_ = 0;
+  /// rows so far, and those of them that were left out
+  std::int64_t seen_ = 0, skipped_ = 0;
 };
 
 }  // namespace bayes::pg

@@ -169,7 +169,7 @@ void report_run(const MetropolisRun &run, const MetropolisOptions &options) {
                         run.worst == 0 ? "the log density" : message("x[{}]", run.worst),
                         rounded(run.rhat)),
                 "Raise options warmup and draws, or give option scale the size of the "
-                "distribution; rhat over the draws shows all elements of x.");
+                "distribution; bayes_rhat over the draws shows all elements of x.");
 }
 
 }  // namespace

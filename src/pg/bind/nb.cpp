@@ -9,7 +9,6 @@
 #include "base/special.hpp"
 #include "base/unseen.hpp"
 #include "document/members.hpp"
-#include "pg/bind/aggregate.hpp"
 #include "pg/bind/nb_rows.hpp"
 #include "pg/bind/parameters.hpp"
 #include "pg/bind/query_rows.hpp"
@@ -21,24 +20,6 @@ using namespace bayes;
 using namespace bayes::pg;
 
 namespace {
-
-/// (internal, label, features, ...) -> internal
-Datum add_row(FunctionCallInfo fcinfo, std::span<const Role> roles) {
-  const TransitionArguments arguments(fcinfo, roles, 2);
-  NbRows *state;
-  if (PG_ARGISNULL(0)) {
-    const Oid label = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); }),
-              features = guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 2); });
-    state = make_in<NbRows>(aggregate_context(fcinfo), "pg_bayes classes", label, features);
-    state->parameters.read(arguments.roles, arguments.parameters);
-    state->begin();
-  } else {
-    state = reinterpret_cast<NbRows *>(PG_GETARG_POINTER(0));
-    state->parameters.check_same(arguments.parameters);
-  }
-  state->add(arguments.item.values[0], arguments.item.values[1], arguments.item.weight);
-  PG_RETURN_POINTER(state);
-}
 
 /// Data that live from call to call of a function of a model and a row.
 struct NbSite {
@@ -173,10 +154,9 @@ std::unique_ptr<Model> fit_to_query(FunctionCallInfo fcinfo, std::string *bytes)
   read_responses(
       text, query_form, given, true,
       [&](const ItemForm &form) {
-        rows.emplace(context, form.type, form.second_type);
-        rows->begin(std::move(request));
+        rows.emplace(context, form.type, form.second_type, std::move(request));
       },
-      [&](const bayes::pg::Item &item) { rows->add(item.values[0], item.values[1], item.weight); });
+      [&](const bayes::pg::Item &item) { rows->take(item); });
   return rows->fit(bytes);
 }
 
@@ -194,48 +174,10 @@ void show_classes(ResultRows &result, const Model &loaded) {
 
 // ---- aggregates ----
 
-BAYES_FUNCTION(nb_fit_transition) { return add_row(fcinfo, by_options_and_weight); }
-BAYES_FUNCTION(nb_update_transition) { return add_row(fcinfo, by_prior); }
-
-/// (internal) -> bytea
-BAYES_FUNCTION(nb_serialize) {
-  aggregate_context(fcinfo);
-  const auto &state = *reinterpret_cast<const NbRows *>(PG_GETARG_POINTER(0));
-  std::string out;
-  state.parameters.write(out);
-  out += state.to_bytes();
-  return partial_state(out, "statistics", "leave out rare words and labels.");
-}
-
-/// (internal, internal) -> internal: the second comes from bayes_rows_deserialize.
-BAYES_FUNCTION(nb_combine) {
-  const MemoryContext context = aggregate_context(fcinfo);
-  auto *state = PG_ARGISNULL(0) ? nullptr : reinterpret_cast<NbRows *>(PG_GETARG_POINTER(0));
-  if (PG_ARGISNULL(1)) {
-    if (!state) PG_RETURN_NULL();
-    PG_RETURN_POINTER(state);
-  }
-  const auto &received = *reinterpret_cast<ReceivedState *>(PG_GETARG_POINTER(1));
-  const char *at = received.data, *const end = at + received.size;
-  Parameters parameters = Parameters::from_bytes(at, end);
-  if (!state) {
-    state = make_in<NbRows>(context, "pg_bayes classes", InvalidOid, InvalidOid);
-    state->parameters = std::move(parameters);
-    state->begin();
-  } else {
-    state->parameters.check_same(parameters);
-  }
-  state->absorb({at, std::size_t(end - at)});
-  PG_RETURN_POINTER(state);
-}
-
-BAYES_FUNCTION(nb_fit_final) {
-  aggregate_context(fcinfo);
-  if (PG_ARGISNULL(0)) PG_RETURN_NULL();
-  std::string bytes;
-  if (!reinterpret_cast<NbRows *>(PG_GETARG_POINTER(0))->fit(&bytes)) PG_RETURN_NULL();
-  return store_bytes(bytes);
-}
+/// (internal, label "any", features "any" [, prior bayes_model] [, options jsonb [, weight
+/// float8]])
+/// -> internal
+BAYES_FUNCTION(nb_transition) { return add_row<NbRows>(fcinfo); }
 
 // ---- relations: a query in ----
 

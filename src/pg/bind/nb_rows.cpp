@@ -13,6 +13,8 @@
 namespace bayes::pg {
 namespace {
 
+const SumsKind nb_sums('n', "statistics", "leave out rare words and labels.", make_sums<NbRows>);
+
 /// Why a label, or the name of a feature, is not taken.
 TermDictionary::Refuse refusal(const char *what, const char *many, std::size_t most,
                                const char *hint) {
@@ -27,6 +29,8 @@ TermDictionary::Refuse refusal(const char *what, const char *many, std::size_t m
 }
 
 }  // namespace
+
+const SumsKind &NbRows::kind() const { return nb_sums; }
 
 Missing missing_of(std::string_view option) {
   return option == "skip" ? Missing::skip : option == "error" ? Missing::error : Missing::keep;
@@ -53,20 +57,37 @@ struct NbRows::Words {
   std::vector<NbWord> row;
 };
 
-NbRows::NbRows(MemoryContext context, Oid label, Oid features)
-    : label_type_(context),
-      classes_(std::make_unique<Classes>()) {
-  if (!OidIsValid(features)) return;  // for rows of other processes alone
+NbRows::NbRows(MemoryContext context)
+    : SumsWithParameters(2),
+      label_type_(context),
+      context_(context),
+      classes_(std::make_unique<Classes>()) {}
+
+NbRows::NbRows(MemoryContext context, Oid label, Oid features, FitRequest request)
+    : NbRows(context) {
+  open(label, features);
+  begin(std::move(request));
+}
+
+NbRows::NbRows(MemoryContext context, FunctionCallInfo fcinfo) : NbRows(context) {
+  refuse_text(fcinfo, 2);
+  open(guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 1); }),
+       guarded([fcinfo] { return get_fn_expr_argtype(fcinfo->flinfo, 2); }));
+  read_parameters(fcinfo);
+  begin(parameters_.request(nb_family));
+}
+
+NbRows::~NbRows() = default;
+
+void NbRows::open(Oid label, Oid features) {
   label_type_.use(label);
   const Oid base = guarded([features] { return getBaseType(features); });
   FeatureReader::require_type(base);
   if (FeatureReader::reads(base))
     words_ = std::make_unique<Words>(features);
   else
-    reader_ = std::make_unique<RowReader>(context, features);
+    reader_ = std::make_unique<RowReader>(context_, features);
 }
-
-NbRows::~NbRows() = default;
 
 void NbRows::begin(FitRequest request) {
   request_ = std::move(request);
@@ -156,11 +177,11 @@ void NbRows::take(const NamedFeature &feature) {
                                    : feature.number});
 }
 
-void NbRows::add(const NullableDatum &label, const NullableDatum &features,
-                 const NullableDatum *weight) {
+void NbRows::take(const Item &item) {
   ++seen_;
-  if (label.isnull || features.isnull || !admit(weight)) return rows_.skip();
-  const double w = weight ? DatumGetFloat8(weight->value) : 1;
+  const NullableDatum &label = item.values[0], &features = item.values[1];
+  if (label.isnull || features.isnull || !admit(item.weight)) return rows_.skip();
+  const double w = weight_of(item);
   if (words_) {
     // A row that is left out leaves no names behind, so this is known before they are taken.
     if (missing_ == Missing::skip && !complete(features.value)) return rows_.skip();
@@ -196,31 +217,27 @@ NbPart NbRows::part() const {
   return out;
 }
 
-std::string NbRows::to_bytes() const {
-  std::string out(reinterpret_cast<const char *>(&zero_weights_), sizeof zero_weights_);
-  return out += part().to_bytes();
+void NbRows::serialize(std::string &out) {
+  parameters_.write(out);
+  put_plain(out, zero_weights_);
+  out += part().to_bytes();
 }
 
-void NbRows::absorb(std::string_view bytes) {
-  std::int64_t zero_weights;
-  if (bytes.size() < sizeof zero_weights)
-    throw Error(Errc::internal, "partial state of an aggregate is cut short");
-  std::memcpy(&zero_weights, bytes.data(), sizeof zero_weights);
-  zero_weights_ += zero_weights;
-  others_.merge(NbPart::from_bytes(bytes.substr(sizeof zero_weights)));
+void NbRows::combine(const char *at, const char *end) {
+  if (combine_parameters(at, end)) begin(parameters_.request(nb_family));
+  zero_weights_ += take_plain<std::int64_t>(at, end);
+  others_.merge(NbPart::from_bytes({at, std::size_t(end - at)}));
 }
 
 std::unique_ptr<Model> NbRows::fit(std::string *bytes) {
-  try {
+  std::unique_ptr<BayesClassifier> model;
+  const bool fitted = attempt(null_on_error_, [&](Control &) {
     const NbPart all = part();
     if (all.empty()) {
-      if (zero_weights_ > 0)
-        throw Error(Errc::invalid_argument, "all weights are zero",
-                    "A row of weight 0 does not count.");
-      return nullptr;
+      if (zero_weights_ > 0) refuse_zero_weights("row");
+      return false;
     }
-    auto model =
-        nb_fit(all, request_.options, request_.start ? &classifier(*request_.start) : nullptr);
+    model = nb_fit(all, request_.options, request_.start ? &classifier(*request_.start) : nullptr);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - began_;
     model->info.seconds = seconds.count();
     if (bytes) *bytes = bytes_of(*model);
@@ -231,12 +248,16 @@ std::unique_ptr<Model> NbRows::fit(std::string *bytes) {
     if (!few_to_tell(model->info.rows))
       for (const int j : model->copies_of_label())
         warn_of_response(model->info.columns, std::size_t(j), "label");
-    return model;
-  } catch (const Error &error) {
-    if (!null_on_error_) throw;
-    report(WARNING, message("no model: {}", error.what()), error.detail(), error.hint());
-    return nullptr;
-  }
+    return true;
+  });
+  if (!fitted) return nullptr;
+  return model;
+}
+
+std::string NbRows::model_bytes() {
+  std::string bytes;
+  fit(&bytes);
+  return bytes;
 }
 
 }  // namespace bayes::pg

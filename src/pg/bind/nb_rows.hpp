@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "classification/nb.hpp"
-#include "pg/input/collector.hpp"
+#include "pg/bind/sums.hpp"
 #include "pg/input/feature_reader.hpp"
 #include "pg/input/fit_request.hpp"
 #include "pg/input/row_reader.hpp"
@@ -25,23 +25,24 @@ inline const BayesClassifier &classifier(const Model &model) {
 /// What option missing of a model makes of a missing value.
 Missing missing_of(std::string_view option);
 
-/// The state of one aggregate call.
-class NbRows {
+/// The state of one aggregate call, or the rows of a query.
+class NbRows final : public SumsWithParameters {
  public:
-  NbRows(MemoryContext context, Oid label, Oid features);
+  /// A row of an aggregate is label and features.
+  NbRows(MemoryContext context, FunctionCallInfo fcinfo);
+  /// For rows of other processes alone.
+  explicit NbRows(MemoryContext context);
+  /// Of these types.
+  NbRows(MemoryContext context, Oid label, Oid features, FitRequest request);
   ~NbRows();
 
-  Parameters parameters;
+  void add(FunctionCallInfo fcinfo) { take(row(fcinfo)); }
+  void take(const Item &item);
 
-  /// Called when the parameters are there, before the first row.
-  void begin() { begin(parameters.request(nb_family)); }
-  void begin(FitRequest request);
-  void add(const NullableDatum &label, const NullableDatum &features, const NullableDatum *weight);
-
-  /// The rows so far, for another process, which absorbs them.
-  std::string to_bytes() const;
-  void absorb(std::string_view bytes);
-
+  const SumsKind &kind() const override;
+  void serialize(std::string &out) override;
+  void combine(const char *at, const char *end) override;
+  std::string model_bytes() override;
   /// The model, and its bytes unless `bytes` is nullptr; nullptr if there were no rows, or if the
   /// fit failed under on_error = null.
   std::unique_ptr<Model> fit(std::string *bytes);
@@ -49,6 +50,9 @@ class NbRows {
  private:
   struct Classes;
   struct Words;
+  void open(Oid label, Oid features);
+  /// Called when the parameters are there, before the first row.
+  void begin(FitRequest request);
   bool admit(const NullableDatum *weight);
   int class_of(Datum label);
   /// Does a sparse row have a value for every feature that it names?
@@ -65,6 +69,7 @@ class NbRows {
   NbPart others_;
   std::int64_t seen_ = 0, zero_weights_ = 0;
   ElementType label_type_;
+  MemoryContext context_;
   std::unique_ptr<Classes> classes_;
   /// rows of columns, or sparse ones
   std::unique_ptr<RowReader> reader_;

@@ -1,7 +1,7 @@
-// rollup(bayes_model): models of parts of the rows put together, for every family that can.
+// bayes_rollup(bayes_model): models of parts of the rows put together, for every family that can.
 #include "base/message.hpp"
 #include "document/members.hpp"
-#include "pg/bind/aggregate.hpp"
+#include "pg/bind/sums.hpp"
 
 using namespace bayes;
 using namespace bayes::pg;
@@ -13,10 +13,24 @@ namespace {
 /// To merge two models takes as long as both are large, as labels and words of either may be new to
 /// the other. So models of like numbers are merged, as numbers of one digit are carried: each takes
 /// part in as many merges as there are digits.
-class Merged {
+class Merged final : public Sums {
  public:
-  explicit Merged(MemoryContext) {}
+  explicit Merged(MemoryContext, FunctionCallInfo = nullptr) {}
 
+  void add(FunctionCallInfo fcinfo) {
+    if (!PG_ARGISNULL(1)) add(load_model(PG_GETARG_DATUM(1)));
+  }
+
+  const SumsKind &kind() const override;
+  void serialize(std::string &out) override {
+    if (!empty()) out += all().to_bytes();
+  }
+  void combine(const char *at, const char *end) override {
+    if (at != end) add(Model::from_bytes({at, std::size_t(end - at)}));
+  }
+  std::string model_bytes() override { return empty() ? std::string() : bytes_of(all()); }
+
+ private:
   bool empty() const { return family_.empty(); }
   void add(std::unique_ptr<Model> other) {
     const std::string &family = other->info.family;
@@ -33,10 +47,6 @@ class Merged {
     if (digit == parts_.size()) parts_.emplace_back();
     parts_[digit] = std::move(other);
   }
-  std::unique_ptr<Model> take() {
-    all();
-    return std::move(parts_.back());
-  }
   /// All of them together, which are so from then on. There is one.
   Model &all() {
     std::unique_ptr<Model> sum;
@@ -49,59 +59,15 @@ class Merged {
     return *parts_.back();
   }
 
- private:
   std::string family_;
   /// [i]: 2^i models, or more of them if they were merged before; or null
   std::vector<std::unique_ptr<Model>> parts_;
 };
 
-Merged &state_of(FunctionCallInfo fcinfo, MemoryContext context) {
-  if (PG_ARGISNULL(0)) return *make_in<Merged>(context, "pg_bayes models");
-  return *reinterpret_cast<Merged *>(PG_GETARG_POINTER(0));
-}
+const SumsKind merged_models('m', "models", "roll up fewer models at a time.", make_sums<Merged>);
+const SumsKind &Merged::kind() const { return merged_models; }
 
 }  // namespace
 
 /// (internal, bayes_model) -> internal
-BAYES_FUNCTION(bayes_rollup_transition) {
-  Merged &state = state_of(fcinfo, aggregate_context(fcinfo));
-  if (!PG_ARGISNULL(1)) state.add(load_model(PG_GETARG_DATUM(1)));
-  PG_RETURN_POINTER(&state);
-}
-
-/// (internal, internal) -> internal: the second comes from deserialize, and is used up.
-BAYES_FUNCTION(bayes_rollup_combine) {
-  Merged &state = state_of(fcinfo, aggregate_context(fcinfo));
-  if (!PG_ARGISNULL(1)) {
-    Merged &other = *reinterpret_cast<Merged *>(PG_GETARG_POINTER(1));
-    if (!other.empty()) state.add(other.take());
-  }
-  PG_RETURN_POINTER(&state);
-}
-
-/// (internal) -> bytea; empty if there was no model
-BAYES_FUNCTION(bayes_rollup_serialize) {
-  aggregate_context(fcinfo);
-  auto &state = *reinterpret_cast<Merged *>(PG_GETARG_POINTER(0));
-  return partial_state(state.empty() ? std::string() : state.all().to_bytes(), "models",
-                       "roll up fewer models at a time.");
-}
-
-/// (bytea, internal) -> internal
-BAYES_FUNCTION(bayes_rollup_deserialize) {
-  aggregate_context(fcinfo);
-  const bytea *const bytes = guarded([fcinfo] { return PG_GETARG_BYTEA_PP(0); });
-  Merged &state = *make_in<Merged>(CurrentMemoryContext, "pg_bayes models");
-  if (VARSIZE_ANY_EXHDR(bytes) > 0)
-    state.add(Model::from_bytes({VARDATA_ANY(bytes), std::size_t(VARSIZE_ANY_EXHDR(bytes))}));
-  PG_RETURN_POINTER(&state);
-}
-
-/// (internal) -> bayes_model; may run several times on one state.
-BAYES_FUNCTION(bayes_rollup_final) {
-  aggregate_context(fcinfo);
-  if (PG_ARGISNULL(0)) PG_RETURN_NULL();
-  auto &state = *reinterpret_cast<Merged *>(PG_GETARG_POINTER(0));
-  if (state.empty()) PG_RETURN_NULL();
-  return store_model(state.all());
-}
+BAYES_FUNCTION(bayes_rollup_transition) { return add_row<Merged>(fcinfo); }

@@ -1,0 +1,146 @@
+// Aggregates whose state is sufficient statistics (sums) instead of rows. The templates implement
+// the transition and the inverse transition function for any accumulator; the SQL functions
+// bayes_sums_* (sums.cpp) serialize and combine the partial states of parallel workers.
+//
+// An accumulator A is a class with these members:
+//
+//   A(context, fcinfo)       is constructed from the arguments of the first row
+//   add(fcinfo)              adds the row in the arguments
+//   remove(fcinfo) -> bool   optional: removes the row in the arguments; false if rounding errors
+//                            forbid it, and PostgreSQL is to compute the frame again
+//   check_same(fcinfo)       optional: throws Error if a parameter differs from the first row's
+//
+// A trivially destructible accumulator is allocated in the aggregate's memory context; any other
+// gets a context of its own, which destroys it. An accumulator for parallel aggregates derives from
+// Sums.
+#pragma once
+
+#include <cstring>
+#include <new>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "pg/bind/aggregate.hpp"
+
+namespace bayes::pg {
+
+/// Appends the bytes of a value, for another process that runs the same module.
+template <class T> void put_plain(std::string &out, const T &value) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  out.append(reinterpret_cast<const char *>(&value), sizeof value);
+}
+/// Reads such a value and advances `at`. Throws Error if there are not as many bytes.
+template <class T> T take_plain(const char *&at, const char *end) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  T value;
+  if (std::size_t(end - at) < sizeof value)
+    throw Error(Errc::internal, "partial state of an aggregate is cut short");
+  std::memcpy(&value, at, sizeof value);
+  at += sizeof value;
+  return value;
+}
+
+class Sums;
+
+/// Describes one class of accumulators; a static object, which registers itself.
+struct SumsKind {
+  SumsKind(char tag, const char *contents, const char *remedy,
+           Sums *(*make)(MemoryContext context));
+  /// The first byte of a serialized state, 1 to 127; unique.
+  char tag;
+  /// For the error message of a serialized state above 1 GB: what it contains, and the hint how to
+  /// make it smaller.
+  const char *contents, *remedy;
+  /// Makes an accumulator without rows.
+  Sums *(*make)(MemoryContext context);
+};
+
+/// The interface of accumulators for parallel aggregates.
+class Sums {
+ public:
+  virtual const SumsKind &kind() const = 0;
+  /// Appends the sums and their parameters, as combine() reads them.
+  virtual void serialize(std::string &out) = 0;
+  /// Adds the serialized sums of another process. Throws Error if their parameters differ.
+  virtual void combine(const char *at, const char *end) = 0;
+  /// Fits the model and returns its bytes; empty if there were no rows, or if the fit failed under
+  /// on_error = null. More rows may follow.
+  virtual std::string model_bytes() = 0;
+
+ protected:
+  ~Sums() = default;
+};
+
+/// Sums with parameters, which are the same for all rows: options, or a prior model.
+class SumsWithParameters : public Sums {
+ public:
+  void check_same(FunctionCallInfo fcinfo) { parameters_.check_same(&fcinfo->args[1 + values_]); }
+
+ protected:
+  /// `values`: the number of arguments that hold a row
+  explicit SumsWithParameters(int values) : values_(values) {}
+  /// Reads the parameters of the first row; false if it has none. Their types determine their
+  /// roles: jsonb is options, a model is a prior, double precision is the weight, which comes last.
+  bool read_parameters(FunctionCallInfo fcinfo);
+  Item row(FunctionCallInfo fcinfo) const {
+    return {&fcinfo->args[1], weighted_ ? &fcinfo->args[PG_NARGS() - 1] : nullptr};
+  }
+  /// Reads the parameters of another process, and advances `at`. True if there were none before,
+  /// else they must be the same.
+  bool combine_parameters(const char *&at, const char *end);
+
+  Parameters parameters_;
+
+ private:
+  int values_;
+  bool weighted_ = false, read_ = false;
+};
+
+/// The type that a state's pointer has.
+template <class A> using StateOf = std::conditional_t<std::is_base_of_v<Sums, A>, Sums, A>;
+
+template <class A> Datum state_datum(A *state) {
+  return PointerGetDatum(static_cast<StateOf<A> *>(state));
+}
+
+/// The state in the first argument; nullptr if there was no row.
+template <class A> A *state_argument(FunctionCallInfo fcinfo) {
+  if (PG_ARGISNULL(0)) return nullptr;
+  return static_cast<A *>(reinterpret_cast<StateOf<A> *>(PG_GETARG_POINTER(0)));
+}
+
+template <class A, class... Arguments>
+A *make_state(MemoryContext context, Arguments &&...arguments) {
+  if constexpr (std::is_trivially_destructible_v<A>)
+    return new (guarded([context] { return MemoryContextAlloc(context, sizeof(A)); }))
+        A(context, std::forward<Arguments>(arguments)...);
+  else
+    return make_in<A>(context, "pg_bayes sums", std::forward<Arguments>(arguments)...);
+}
+template <class A> Sums *make_sums(MemoryContext context) { return make_state<A>(context); }
+
+/// (state, row, parameters) -> state
+template <class A> Datum add_row(FunctionCallInfo fcinfo) {
+  A *state = state_argument<A>(fcinfo);
+  if (!state)
+    state = make_state<A>(aggregate_context(fcinfo), fcinfo);
+  else if constexpr (requires { state->check_same(fcinfo); })
+    state->check_same(fcinfo);
+  state->add(fcinfo);
+  return state_datum(state);
+}
+
+/// The inverse of add_row. NULL has PostgreSQL compute the frame again.
+template <class A> Datum remove_row(FunctionCallInfo fcinfo) {
+  A *const state = state_argument<A>(fcinfo);
+  if (!state) throw Error(Errc::internal, "a row is removed from an aggregate without rows");
+  state->check_same(fcinfo);
+  if (!state->remove(fcinfo)) PG_RETURN_NULL();
+  return state_datum(state);
+}
+
+/// Throws an error (42804) if the argument that holds a row is of a text type.
+void refuse_text(FunctionCallInfo fcinfo, int argument);
+
+}  // namespace bayes::pg
