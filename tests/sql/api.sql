@@ -21,7 +21,7 @@ SELECT never($$SELECT signature, (provolatile <> 'i' OR proparallel <> 's') AS w
   WHERE internal$$, 'and do nothing that hinders a plan');
 -- What depends on the order of the rows cannot: parallel workers would change it.
 SELECT never($$SELECT signature,
-  (proname IN ('dpmm_fit', 'rhat', 'ess_bulk', 'ess_tail', 'mcse')
+  (proname ~ '^(dpmm_fit|bayes_(rhat|ess_bulk|ess_tail|mcse))$'
     OR proname ~ '^(hmm|lda|nmf|pmf)_|_profile$' OR signature ~ '\("any","any",integer\)')
   <> (aggcombinefn = 0)
   OR (aggcombinefn = 0) <> (aggserialfn = 0)

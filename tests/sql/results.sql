@@ -1,7 +1,7 @@
 -- The columns of every function that returns rows: what the module writes is of the declared type.
 -- Values are compared with the declaration when they are written, so every function is called, with
 -- models that leave no column NULL.
-SELECT plan(169);
+SELECT plan(180);
 SET client_min_messages = error;
 
 CREATE TABLE models (family text, model bayes_model);
